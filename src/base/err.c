@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* err.c - errors as values: fill and extend the text */
+#include "config.h"
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Format into out; when it does not fit, keep what does. */
+static void format_clipped(char *out, size_t room, const char *fmt, va_list ap)
+{
+    if (vsnprintf(out, room, fmt, ap) < 0)
+        out[0] = '\0';
+}
+
+/* Append as much of the words as fits. */
+static void append_clipped(char *text, size_t room, const char *words)
+{
+    size_t used = strlen(text);
+    size_t len = strlen(words);
+
+    if (len > room - used - 1)
+        len = room - used - 1;
+    memcpy(text + used, words, len);
+    text[used + len] = '\0';
+}
+
+int weir_fail(struct weir_err *err, enum weir_code code, const char *fmt, ...)
+{
+    char text[WEIR_ERR_TEXT];
+    int sys = errno;
+    const char *why;
+    va_list ap;
+
+    if (!err)
+        return -1;
+    why = strerror(sys);
+    va_start(ap, fmt);
+    /* The reason is the better part: long words give way to it. */
+    format_clipped(text, sizeof(text) - strlen(why) - 2, fmt, ap);
+    va_end(ap);
+    append_clipped(text, sizeof(text), ": ");
+    append_clipped(text, sizeof(text), why);
+    err->code = code;
+    err->sys = sys;
+    memcpy(err->text, text, strlen(text) + 1);
+    errno = sys;
+    return -1;
+}
+
+int weir_refuse(struct weir_err *err, enum weir_code code, const char *fmt, ...)
+{
+    char text[WEIR_ERR_TEXT]; /* the arguments may point into err->text */
+    va_list ap;
+
+    if (!err)
+        return -1;
+    va_start(ap, fmt);
+    format_clipped(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    err->code = code;
+    err->sys = 0;
+    memcpy(err->text, text, strlen(text) + 1);
+    return -1;
+}
+
+int weir_err_within(struct weir_err *err, const char *fmt, ...)
+{
+    char text[WEIR_ERR_TEXT];
+    va_list ap;
+
+    if (!err)
+        return -1;
+    va_start(ap, fmt);
+    format_clipped(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    if (err->text[0]) {
+        append_clipped(text, sizeof(text), ": ");
+        append_clipped(text, sizeof(text), err->text);
+    }
+    memcpy(err->text, text, strlen(text) + 1);
+    return -1;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* err.h - errors as values: what went wrong, where, and the exit status it asks for */
+#ifndef WEIR_BASE_ERR_H
+#define WEIR_BASE_ERR_H
+
+#include <stdarg.h>
+
+/* The exit statuses of every program of the suite. The numbers are interface. */
+enum weir_code {
+    WEIR_OK = 0,
+    WEIR_EUSAGE = 1, /* the command line or a script is wrong */
+    WEIR_ESETUP = 2, /* the surroundings are: no memory, no library, cannot write the report */
+    WEIR_EIO = 3,    /* an I/O operation under test failed */
+    WEIR_EDATA = 4,  /* data read back are not what was written */
+    WEIR_EINTR = 6,  /* SIGINT or SIGTERM ended the run early */
+    WEIR_EBUG = 70   /* our own mistake */
+};
+
+#define WEIR_ERR_TEXT 8192 /* room for a path of PATH_MAX and the words around it */
+
+/* One error. Whoever first knows the cause fills it; everyone above only passes it on. */
+struct weir_err {
+    enum weir_code code;
+    int sys; /* errno, or 0 when the system gave no reason */
+    char text[WEIR_ERR_TEXT];
+};
+
+#define WEIR_ERR_INIT { .code = WEIR_OK }
+
+/* Record an error whose reason is in errno: the text is the formatted words, ": " and strerror(errno).
+ * Local. err may be NULL. Returns -1, so that "return weir_fail(...)" reads well. */
+int weir_fail(struct weir_err *err, enum weir_code code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Record an error that has no errno: the text is the formatted words. Otherwise as weir_fail. */
+int weir_refuse(struct weir_err *err, enum weir_code code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Put words of context and ": " in front of the text of a recorded error. Local. Returns -1. */
+int weir_err_within(struct weir_err *err, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

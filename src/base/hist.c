@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hist.c - latency histogram: merging and quantiles */
+#include "config.h"
+#include "base/hist.h"
+
+/* The largest value that falls into a bin. */
+static uint64_t upper_edge(unsigned bin)
+{
+    unsigned shift;
+    uint64_t low;
+
+    if (bin < WEIR_HIST_STEPS)
+        return bin;
+    shift = bin / WEIR_HIST_STEPS - 1;
+    low = (uint64_t)(WEIR_HIST_STEPS + bin % WEIR_HIST_STEPS) << shift;
+    return low + ((uint64_t)1 << shift) - 1;
+}
+
+void weir_hist_merge(struct weir_hist *into, const struct weir_hist *from)
+{
+    if (from->n == 0)
+        return;
+    if (into->n == 0 || from->min_ns < into->min_ns)
+        into->min_ns = from->min_ns;
+    if (from->max_ns > into->max_ns)
+        into->max_ns = from->max_ns;
+    into->n += from->n;
+    into->sum_ns += from->sum_ns;
+    for (unsigned i = 0; i < WEIR_HIST_BINS; i++)
+        into->bin[i] += from->bin[i];
+}
+
+/* How many values the share q covers: q * n rounded up, at least 1. */
+static uint64_t covered(uint64_t n, double q)
+{
+    double wanted = q * (double)n;
+    uint64_t k;
+
+    if (!(wanted > 1)) /* also when q is not a number */
+        return 1;
+    if (wanted >= (double)n)
+        return n;
+    k = (uint64_t)wanted;
+    return (double)k < wanted ? k + 1 : k;
+}
+
+uint64_t weir_hist_quantile(const struct weir_hist *h, double q)
+{
+    uint64_t wanted, seen = 0, edge;
+    unsigned i;
+
+    if (h->n == 0)
+        return 0;
+    wanted = covered(h->n, q);
+    for (i = 0; i < WEIR_HIST_BINS - 1; i++) {
+        seen += h->bin[i];
+        if (seen >= wanted)
+            break;
+    }
+    edge = upper_edge(i);
+    if (edge > h->max_ns)
+        edge = h->max_ns;
+    return edge < h->min_ns ? h->min_ns : edge;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hist.h - latency histogram: 64 powers of two, 32 linear steps each (error below 3.2 %) */
+#ifndef WEIR_BASE_HIST_H
+#define WEIR_BASE_HIST_H
+
+#include <stdint.h>
+
+#define WEIR_HIST_STEPS 32
+#define WEIR_HIST_BINS (60 * WEIR_HIST_STEPS)
+
+/* 15 KiB; zero-initialise. Every field is a sum or an extreme, so histograms merge by adding. */
+struct weir_hist {
+    uint64_t n, sum_ns, min_ns, max_ns; /* min_ns is 0 while n is 0 */
+    uint64_t bin[WEIR_HIST_BINS];
+};
+
+/* The bin of a value: values below 32 have a bin each, then 32 bins to each power of two. */
+static inline unsigned weir_hist_bin(uint64_t ns)
+{
+    unsigned top;
+
+    if (ns < WEIR_HIST_STEPS)
+        return (unsigned)ns;
+    top = 63u - (unsigned)__builtin_clzll(ns); /* >= 5 */
+    return (top - 4u) * WEIR_HIST_STEPS + (unsigned)((ns >> (top - 5u)) & (WEIR_HIST_STEPS - 1));
+}
+
+/* Add one latency. Local, a few nanoseconds, never fails. */
+static inline void weir_hist_add(struct weir_hist *h, uint64_t ns)
+{
+    h->bin[weir_hist_bin(ns)]++;
+    if (h->n++ == 0 || ns < h->min_ns)
+        h->min_ns = ns;
+    if (ns > h->max_ns)
+        h->max_ns = ns;
+    h->sum_ns += ns;
+}
+
+/* Add every count of 'from' to 'into'. */
+void weir_hist_merge(struct weir_hist *into, const struct weir_hist *from);
+
+/* The value below which the share q (0..1) of all latencies lies, in ns: the upper edge of its bin, clamped to
+ * the extremes seen. 0 for an empty histogram. */
+uint64_t weir_hist_quantile(const struct weir_hist *h, double q);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* log.c - messages for people */
+#include "config.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include "base/str.h"
+
+struct kind {
+    const char *key, *title;
+};
+
+static const struct kind warning = { .key = "warning", .title = "WARNING: " };
+static const struct kind note = { .key = "note", .title = "NOTE: " };
+static const struct kind error = { .key = "error", .title = "ERROR: " };
+
+/* Write all of it. A message that cannot be delivered is lost: there is nobody left to tell. */
+static void write_all(int fd, const char *text, size_t len)
+{
+    while (len > 0) {
+        ssize_t n = write(fd, text, len);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return;
+        text += n;
+        len -= (size_t)n;
+    }
+}
+
+/* One message is one line: a line break inside (in a file name, say) becomes a blank. */
+static void join_lines(struct weir_str *s)
+{
+    for (size_t i = 0; i < s->len; i++) {
+        if (s->text[i] == '\n' || s->text[i] == '\r')
+            s->text[i] = ' ';
+    }
+}
+
+/* Assemble the line first: a single write keeps lines of many ranks apart. */
+static void say(const struct weir_log *log, const struct kind *kind, const char *text)
+{
+    struct weir_str line = { .text = NULL };
+    int before = errno;
+
+    weir_str_addf(&line, "%s%s", kind->title, text);
+    join_lines(&line);
+    weir_str_addc(&line, '\n');
+    if (line.failed)
+        write_all(log->fd, "ERROR: no memory for a message\n", 31);
+    else
+        write_all(log->fd, line.text, line.len);
+    weir_str_free(&line);
+    if (log->tap)
+        log->tap(log->tap_arg, kind->key, text);
+    errno = before;
+}
+
+static void vsay(const struct weir_log *log, const struct kind *kind, const char *fmt, va_list ap)
+{
+    struct weir_str text = { .text = NULL };
+
+    weir_str_vaddf(&text, fmt, ap);
+    say(log, kind, weir_str_text(&text));
+    weir_str_free(&text);
+}
+
+int weir_warn(const struct weir_log *log, struct weir_err *err, const char *fmt, ...)
+{
+    struct weir_str text = { .text = NULL };
+    va_list ap;
+    int rc = 0;
+
+    va_start(ap, fmt);
+    if (log->warnings_are_errors) {
+        weir_str_vaddf(&text, fmt, ap);
+        rc = weir_refuse(err, WEIR_EUSAGE, "%s", weir_str_text(&text));
+        weir_str_free(&text);
+    } else if (log->rank == 0) {
+        vsay(log, &warning, fmt, ap);
+    }
+    va_end(ap);
+    return rc;
+}
+
+void weir_note(const struct weir_log *log, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (log->rank != 0)
+        return;
+    va_start(ap, fmt);
+    vsay(log, &note, fmt, ap);
+    va_end(ap);
+}
+
+void weir_report_error(const struct weir_log *log, const struct weir_err *err)
+{
+    say(log, &error, err->text);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mem.c - arenas and page-aligned transfer buffers */
+#include "config.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One allocation of an arena. Arenas hold options and names: few and small, so each has
+ * its own calloc and every overrun is visible to the sanitizers. */
+struct weir_arena_piece {
+    struct weir_arena_piece *next;
+    max_align_t data[];
+};
+
+void *weir_arena_alloc(struct weir_arena *a, size_t len, struct weir_err *err)
+{
+    struct weir_arena_piece *piece = NULL;
+    size_t all;
+
+    if (__builtin_add_overflow(sizeof(*piece), len, &all))
+        errno = ENOMEM;
+    else
+        piece = calloc(1, all);
+    if (!piece) {
+        weir_fail(err, WEIR_ESETUP, "allocate %zu bytes", len);
+        return NULL;
+    }
+    piece->next = a->first;
+    a->first = piece;
+    return piece->data;
+}
+
+char *weir_arena_strndup(struct weir_arena *a, const char *s, size_t len, struct weir_err *err)
+{
+    char *copy;
+
+    if (len == SIZE_MAX) {
+        errno = ENOMEM;
+        weir_fail(err, WEIR_ESETUP, "allocate %zu bytes", len);
+        return NULL;
+    }
+    copy = weir_arena_alloc(a, len + 1, err);
+    if (copy && len > 0)
+        memcpy(copy, s, len);
+    return copy;
+}
+
+char *weir_arena_strdup(struct weir_arena *a, const char *s, struct weir_err *err)
+{
+    return weir_arena_strndup(a, s, strlen(s), err);
+}
+
+void weir_arena_free(struct weir_arena *a)
+{
+    while (a->first) {
+        struct weir_arena_piece *next = a->first->next;
+
+        free(a->first);
+        a->first = next;
+    }
+}
+
+int weir_mem_aligned(void **out, size_t align, size_t len, struct weir_err *err)
+{
+    size_t all;
+    int rc;
+
+    *out = NULL;
+    if (align == 0 || (align & (align - 1)) != 0)
+        return weir_refuse(err, WEIR_EBUG, "alignment %zu for %zu bytes is not a power of two",
+                           align, len);
+    if (align < sizeof(void *))
+        align = sizeof(void *);
+    if (len == 0)
+        len = 1;
+    if (__builtin_add_overflow(len, align - 1, &all))
+        rc = ENOMEM;
+    else
+        rc = posix_memalign(out, align, all & ~(align - 1));
+    if (rc != 0) {
+        *out = NULL;
+        errno = rc;
+        return weir_fail(err, WEIR_ESETUP, "allocate %zu bytes aligned to %zu", len, align);
+    }
+    memset(*out, 0, all & ~(align - 1));
+    return 0;
+}

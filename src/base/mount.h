@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mount.h - on which mount a path lies */
+#ifndef WEIR_BASE_MOUNT_H
+#define WEIR_BASE_MOUNT_H
+
+#include "base/str.h"
+
+/* Where a path (that need not exist) lies: the mount point and the type of its file system ("ext4", "lustre"), from /proc/self/mountinfo. Empty
+ * where that cannot be told. Local. */
+void weir_mount_find(const char *path, struct weir_str *point, struct weir_str *type);
+
+#endif

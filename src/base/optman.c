@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* optman.c - the option rows as a section of a man page */
+#include "config.h"
+#include "base/optdump.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/optset.h"
+
+/* Text for man(7): a backslash and a dash are escaped, and a line never begins with a dot or an
+ * apostrophe. */
+static void man_text(struct weir_str *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '\\')
+            weir_str_addf(out, "\\e");
+        else if (*text == '-')
+            weir_str_addf(out, "\\-");
+        else if ((*text == '.' || *text == '\'') &&
+                 (out->len == 0 || out->text[out->len - 1] == '\n'))
+            weir_str_addf(out, "\\&%c", *text);
+        else
+            weir_str_addc(out, *text);
+    }
+}
+
+/* One spelling: "\fB--block-size\fR=\fISIZE\fR". 'between' stands before the value. */
+static void man_spelling(struct weir_str *out, const struct weir_opt *row, bool *is_first,
+                         const char *before, const char *prefix, const char *name,
+                         const char *between)
+{
+    if (name == NULL)
+        return;
+    weir_str_addf(out, "%s\\fB", *is_first ? "" : ", ");
+    *is_first = false;
+    man_text(out, before);
+    man_text(out, prefix);
+    man_text(out, name);
+    weir_str_addf(out, "\\fR");
+    if (weir_opt_takes_value(row) || (row->flags & WEIR_OPT_OPTARG)) {
+        weir_str_addf(out, "%s%s\\fI", row->flags & WEIR_OPT_OPTARG ? "[" : "", between);
+        man_text(out, weir_opt_meta(row));
+        weir_str_addf(out, "\\fR%s", row->flags & WEIR_OPT_OPTARG ? "]" : "");
+    }
+}
+
+/* A name in script case ("blockSize") unless it is the long name over again. */
+static const char *unlike_name(const struct weir_opt *row, const char *key)
+{
+    return key != NULL && row->name != NULL && strcasecmp(key, row->name) == 0 ? NULL : key;
+}
+
+static void man_names(const struct weir_optset *set, const struct weir_opt *row,
+                      struct weir_str *out)
+{
+    const char letter[] = { row->letter, '\0' };
+    bool is_first = true;
+
+    weir_str_addf(out, ".TP\n");
+    man_spelling(out, row, &is_first, "-", "", row->letter != 0 ? letter : NULL,
+                 row->flags & WEIR_OPT_OPTARG ? "=" : " ");
+    man_spelling(out, row, &is_first, "--", set->prefix, row->name, "=");
+    man_spelling(out, row, &is_first, "--", set->prefix, unlike_name(row, row->key), "=");
+    man_spelling(out, row, &is_first, "--", set->prefix, unlike_name(row, row->key2), "=");
+    weir_str_addc(out, '\n');
+}
+
+static void man_number(struct weir_str *out, const char *words, int64_t number)
+{
+    weir_str_addf(out, "%s%s%" PRIu64, words, number < 0 ? "\\-" : "",
+                  number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+}
+
+/* Only what the row narrows; the whole range of a type tells nobody anything. */
+static void man_range(const struct weir_opt *row, struct weir_str *out)
+{
+    struct weir_opt wide = *row;
+    int64_t min, max, lowest, highest;
+
+    if (row->type != WEIR_OPT_COUNT && row->type != WEIR_OPT_INT && row->type != WEIR_OPT_SIZE)
+        return;
+    wide.min = wide.max = 0;
+    weir_opt_range(row, &min, &max);
+    weir_opt_range(&wide, &lowest, &highest);
+    if (min != lowest && max != highest) {
+        man_number(out, " From ", min);
+        man_number(out, " to ", max);
+        weir_str_addc(out, '.');
+    } else if (min != lowest) {
+        man_number(out, " At least ", min);
+        weir_str_addc(out, '.');
+    } else if (max != highest) {
+        man_number(out, " At most ", max);
+        weir_str_addc(out, '.');
+    }
+}
+
+static void man_row(const struct weir_optset *set, const struct weir_opt *row,
+                    struct weir_str *out)
+{
+    man_names(set, row, out);
+    if (row->type == WEIR_OPT_OLD) {
+        weir_str_addf(out, "Old spelling of \\fB");
+        man_text(out, row->def);
+        weir_str_addf(out, "\\fR. ");
+    } else if (row->type == WEIR_OPT_GONE) {
+        weir_str_addf(out, "Refused. ");
+    }
+    man_text(out, row->help);
+    weir_str_addc(out, '.');
+    if (row->def != NULL && row->type != WEIR_OPT_OLD && *row->def != '\0') {
+        weir_str_addf(out, " Default: ");
+        man_text(out, row->def);
+        weir_str_addc(out, '.');
+    }
+    man_range(row, out);
+    weir_opt_add_choices(row, " One of: ", ".", out);
+    weir_str_addc(out, '\n');
+}
+
+void weir_optdump_man(const struct weir_opts *o, struct weir_str *out)
+{
+    weir_str_addf(out, ".SH OPTIONS\n");
+    for (int titled = 0; titled < 2; titled++) {
+        for (int i = 0; i < o->n; i++) {
+            const struct weir_optset *set = &o->set[i];
+
+            if ((set->title != NULL) != (titled == 1))
+                continue;
+            if (titled) {
+                weir_str_addf(out, ".SS ");
+                man_text(out, set->title);
+                weir_str_addc(out, '\n');
+            }
+            for (const struct weir_opt *row = set->rows; !weir_opt_is_end(row); row++)
+                man_row(set, row, out);
+        }
+    }
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* optset.c - find a row by name and give it a value: for the readers of options only */
+#include "config.h"
+#include "base/optset.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/size.h"
+#include "base/str.h"
+
+bool weir_opt_is_end(const struct weir_opt *row)
+{
+    return row->name == NULL && row->letter == 0 && row->key == NULL;
+}
+
+/* Is 'word' (may be NULL) with its prefix the name? */
+static bool is_word(const char *prefix, const char *word, const struct weir_optname *name)
+{
+    size_t skip = strlen(prefix);
+
+    return word != NULL && name->len == skip + strlen(word) &&
+           strncasecmp(name->text, prefix, skip) == 0 &&
+           strncasecmp(name->text + skip, word, name->len - skip) == 0;
+}
+
+bool weir_opt_matches(const struct weir_optset *set, const struct weir_opt *row,
+                      const struct weir_optname *name)
+{
+    if (name->letter != 0)
+        return row->letter == name->letter;
+    return name->len > 0 &&
+           (is_word(set->prefix, row->name, name) || is_word(set->prefix, row->key, name) ||
+            is_word(set->prefix, row->key2, name));
+}
+
+const struct weir_opt *weir_opt_find(const struct weir_opts *o, const struct weir_optname *name)
+{
+    for (int i = 0; i < o->n; i++)
+        for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++)
+            if (weir_opt_matches(&o->set[i], row, name))
+                return row;
+    return NULL;
+}
+
+bool weir_opt_takes_value(const struct weir_opt *row)
+{
+    switch (row->type) {
+    case WEIR_OPT_INT:
+    case WEIR_OPT_SIZE:
+    case WEIR_OPT_DIRECTIVES:
+        return true;
+    case WEIR_OPT_STR:
+        return !(row->flags & WEIR_OPT_OPTARG);
+    case WEIR_OPT_OLD:
+        return row->def != NULL && strstr(row->def, "%s") != NULL;
+    default:
+        return false;
+    }
+}
+
+const char *weir_opt_fullname(const struct weir_optset *set, const char *name,
+                              char out[WEIR_OPT_NAME])
+{
+    if (snprintf(out, WEIR_OPT_NAME, "%s%s", set->prefix, name) >= WEIR_OPT_NAME)
+        out[WEIR_OPT_NAME - 1] = '\0'; /* the self-check finds a name that does not fit */
+    return out;
+}
+
+const char *weir_opt_meta(const struct weir_opt *row)
+{
+    return row->meta != NULL ? row->meta : row->type == WEIR_OPT_STR ? "STRING" : "VALUE";
+}
+
+void weir_opt_add_choices(const struct weir_opt *row, const char *before, const char *behind,
+                          struct weir_str *out)
+{
+    if (row->choices == NULL)
+        return;
+    weir_str_addf(out, "%s", before);
+    for (const char *const *c = row->choices; *c != NULL; c++)
+        weir_str_addf(out, "%s%s", c == row->choices ? "" : ", ", *c);
+    weir_str_addf(out, "%s", behind);
+}
+
+void weir_opt_range(const struct weir_opt *row, int64_t *min, int64_t *max)
+{
+    bool is_narrowed = row->min != 0 || row->max != 0;
+    int64_t lowest = row->type == WEIR_OPT_SIZE    ? INT64_MIN
+                     : row->type == WEIR_OPT_COUNT ? 0
+                                                   : INT_MIN;
+    int64_t highest = row->type == WEIR_OPT_SIZE ? INT64_MAX : INT_MAX;
+
+    *min = is_narrowed ? row->min : lowest;
+    *max = is_narrowed && !(row->min > 0 && row->max == 0) ? row->max : highest;
+    if (row->type != WEIR_OPT_SIZE) {
+        *min = *min < INT_MIN ? INT_MIN : *min;
+        *max = *max > INT_MAX ? INT_MAX : *max;
+    }
+}
+
+static int parse_flag(const char *text, struct weir_optvalue *value, struct weir_err *err)
+{
+    static const char *const words[] = { "no", "yes", "false", "true", "off", "on" };
+    char shown[WEIR_QUOTE_TEXT];
+    size_t len = strlen(text);
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcasecmp(text, words[i]) == 0) {
+            value->number = (int64_t)(i % 2); /* the words stand in pairs: off, on */
+            return 0;
+        }
+    }
+    if (len == 0 || strspn(text, "0123456789") != len)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "'%s' is neither 0 nor 1, yes, no, true, false, on, off",
+                           weir_quote(text, len, shown));
+    value->number = strspn(text, "0") != len;
+    return 0;
+}
+
+static int parse_number(const struct weir_opt *row, const char *text,
+                        struct weir_optvalue *value, struct weir_err *err)
+{
+    char shown[WEIR_QUOTE_TEXT];
+    int64_t min, max, lowest;
+
+    weir_opt_range(row, &min, &max);
+    lowest =
+        row->flags & WEIR_OPT_RESET ? (row->type == WEIR_OPT_SIZE ? INT64_MIN : INT_MIN) : min;
+    /* Longer than any number, or not fit for a message: the size parser need not see it. */
+    if (strlen(text) > 64 || strcmp(weir_quote_str(text, shown), text) != 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "'%s' is not a whole number with an optional suffix k, m, g, t or p",
+                           weir_quote_str(text, shown));
+    if (weir_size_parse(text, lowest, max, &value->number, err) < 0)
+        return -1;
+    value->asked = value->number;
+    value->below = value->number < min;
+    value->number = value->below ? min : value->number;
+    return 0;
+}
+
+static int parse_choice(const struct weir_opt *row, const char *text,
+                        struct weir_optvalue *value, struct weir_err *err)
+{
+    char shown[WEIR_QUOTE_TEXT];
+    struct weir_str list = { 0 };
+
+    for (const char *const *c = row->choices; *c != NULL; c++) {
+        if (strcasecmp(*c, text) == 0) {
+            value->text = *c;
+            return 0;
+        }
+    }
+    weir_opt_add_choices(row, "", "", &list);
+    weir_refuse(err, WEIR_EUSAGE, "'%s' is none of: %s", weir_quote_str(text, shown),
+                weir_str_text(&list));
+    weir_str_free(&list);
+    return -1;
+}
+
+int weir_opt_parse(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
+                   struct weir_err *err)
+{
+    *value = (struct weir_optvalue) { .text = text };
+    switch (row->type) {
+    case WEIR_OPT_FLAG:
+        return parse_flag(text, value, err);
+    case WEIR_OPT_COUNT:
+    case WEIR_OPT_INT:
+    case WEIR_OPT_SIZE:
+        return parse_number(row, text, value, err);
+    case WEIR_OPT_STR:
+        /* --help without "=NAME" is the empty text, whatever the choices are. */
+        if (row->choices == NULL || (*text == '\0' && (row->flags & WEIR_OPT_OPTARG)))
+            return 0;
+        return parse_choice(row, text, value, err);
+    default:
+        return weir_refuse(err, WEIR_EBUG, "an option without a field was given a value");
+    }
+}
+
+int weir_opt_store(struct weir_opts *o, const struct weir_optset *set,
+                   const struct weir_opt *row, const struct weir_optvalue *value,
+                   struct weir_err *err)
+{
+    char *field = (char *)set->values + row->offset;
+
+    switch (row->type) {
+    case WEIR_OPT_FLAG:
+        *(bool *)field = value->number != 0;
+        return 0;
+    case WEIR_OPT_COUNT:
+    case WEIR_OPT_INT:
+        *(int *)field = (int)value->number;
+        return 0;
+    case WEIR_OPT_SIZE:
+        *(int64_t *)field = value->number;
+        return 0;
+    case WEIR_OPT_STR: {
+        const char *copy =
+            value->text == NULL ? NULL : weir_arena_strdup(o->arena, value->text, err);
+
+        if (copy == NULL && value->text != NULL)
+            return -1;
+        *(const char **)field = copy;
+        return 0;
+    }
+    default:
+        return 0;
+    }
+}
+
+/* "option -b (blockSize)": what was typed, and the name it means where that says more. */
+static const char *label_option(const struct weir_optset *set, const struct weir_opt *row,
+                                const struct weir_optname *name, char out[2 * WEIR_QUOTE_TEXT])
+{
+    char full[WEIR_OPT_NAME];
+    const char *known = row->key != NULL ? row->key : row->name;
+
+    if (known == NULL || (name->letter == 0 && is_word(set->prefix, known, name)))
+        (void)snprintf(out, 2 * WEIR_QUOTE_TEXT, "option %s", name->shown);
+    else
+        (void)snprintf(out, 2 * WEIR_QUOTE_TEXT, "option %s (%s)", name->shown,
+                       weir_opt_fullname(set, known, full));
+    return out;
+}
+
+static void note(const struct weir_opts *o, const struct weir_str *text)
+{
+    if (o->note != NULL)
+        o->note(o->note_arg, weir_str_text(text));
+}
+
+/* An option named without a value that may be. */
+static int apply_bare(struct weir_opts *o, const struct weir_optset *set,
+                      const struct weir_opt *row, const struct weir_optname *name,
+                      struct weir_err *err)
+{
+    struct weir_optvalue value = { .number = 1, .text = "" };
+    int64_t min, max;
+
+    if (weir_opt_takes_value(row))
+        return weir_refuse(err, WEIR_EUSAGE, "option %s needs a value (%s)", name->shown,
+                           weir_opt_meta(row));
+    if (row->type == WEIR_OPT_COUNT) {
+        weir_opt_range(row, &min, &max);
+        value.number = *(const int *)((const char *)set->values + row->offset);
+        value.number += value.number < max;
+    }
+    return weir_opt_store(o, set, row, &value, err);
+}
+
+static int apply_value(struct weir_opts *o, const struct weir_optset *set,
+                       const struct weir_opt *row, const struct weir_optname *name,
+                       const char *text, bool is_first, struct weir_err *err)
+{
+    char label[2 * WEIR_QUOTE_TEXT];
+    struct weir_optvalue value;
+
+    label_option(set, row, name, label);
+    if (weir_opt_parse(row, text, &value, err) < 0)
+        return weir_err_within(err, "%s", label);
+    if (value.below && is_first) {
+        struct weir_str s = { 0 };
+
+        weir_str_addf(&s, "%s: value %" PRId64 " is too small, using %" PRId64, label,
+                      value.asked, value.number);
+        note(o, &s);
+        weir_str_free(&s);
+    }
+    return weir_opt_store(o, set, row, &value, err);
+}
+
+/* Set what one directive of an old spelling names. It was split before the value went in: a
+ * comma in the value is not the beginning of another directive. */
+static int apply_piece(struct weir_opts *o, const char *piece, struct weir_err *err)
+{
+    struct weir_optname name = { 0 };
+    const char *equals = strchr(piece, '=');
+    const struct weir_opt *row;
+
+    if (equals == NULL)
+        return weir_refuse(err, WEIR_EBUG,
+                           "an old spelling stands for '%s', which has no value", piece);
+    name.text = piece + strspn(piece, "-");
+    name.len = (size_t)(equals - name.text);
+    if (name.len == 1 && *piece == '-')
+        name.letter = *name.text;
+    weir_quote(piece, (size_t)(equals - piece), name.shown);
+    row = weir_opt_find(o, &name);
+    if (row != NULL && (row->type == WEIR_OPT_OLD || row->type == WEIR_OPT_DIRECTIVES))
+        return weir_refuse(err, WEIR_EBUG,
+                           "an old spelling stands for '%s', which is no plain option", piece);
+    return weir_opt_apply(o, &name, equals + 1, err);
+}
+
+/* Build one directive from len bytes of an old spelling's text. value: the text for %s; is_off:
+ * the old flag was switched off, then "=1" becomes "=0", and a piece with any other value is
+ * left out (nothing is built). */
+static void build_piece(const char *def, size_t len, const char *value, bool is_off,
+                        struct weir_str *out)
+{
+    const char *slot = memmem(def, len, "%s", 2);
+
+    if (slot != NULL) {
+        weir_str_add(out, def, (size_t)(slot - def));
+        weir_str_addf(out, "%s", value);
+        weir_str_add(out, slot + 2, len - (size_t)(slot + 2 - def));
+    } else if (!is_off) {
+        weir_str_add(out, def, len);
+    } else if (len > 2 && def[len - 2] == '=' && def[len - 1] == '1') {
+        weir_str_add(out, def, len - 1);
+        weir_str_addc(out, '0');
+    }
+}
+
+static void note_old(const struct weir_opts *o, const struct weir_optname *name,
+                     const struct weir_str *instead)
+{
+    struct weir_str s = { 0 };
+    char shown[WEIR_QUOTE_TEXT];
+
+    weir_str_addf(&s, "option %s is from IOR 3.x; using %s", name->shown,
+                  weir_quote(instead->text, instead->len, shown));
+    note(o, &s);
+    weir_str_free(&s);
+}
+
+/* Do what an old spelling stands for, one directive after the other, and say so. */
+static int apply_old(struct weir_opts *o, const struct weir_opt *row,
+                     const struct weir_optname *name, const char *value, struct weir_err *err)
+{
+    struct weir_str piece = { 0 }, all = { 0 };
+    struct weir_optvalue flag = { .number = 1 };
+    int rc = 0;
+
+    if (weir_opt_takes_value(row)) {
+        if (value == NULL)
+            return weir_refuse(err, WEIR_EUSAGE, "option %s needs a value (%s)", name->shown,
+                               weir_opt_meta(row));
+    } else if (value != NULL && parse_flag(value, &flag, err) < 0) {
+        return weir_err_within(err, "option %s", name->shown);
+    }
+    for (const char *def = row->def; rc == 0 && def != NULL && *def != '\0';) {
+        size_t len = strcspn(def, ",");
+
+        weir_str_clear(&piece);
+        build_piece(def, len, value, flag.number == 0, &piece);
+        def += len + (def[len] == ',');
+        if (piece.len == 0)
+            continue;
+        weir_str_addf(&all, "%s%s", all.len > 0 ? "," : "", weir_str_text(&piece));
+        rc = piece.failed ? weir_refuse(err, WEIR_ESETUP, "out of memory")
+                          : apply_piece(o, weir_str_text(&piece), err);
+        if (rc < 0)
+            weir_err_within(err, "option %s", name->shown);
+    }
+    if (rc == 0 && all.len > 0)
+        note_old(o, name, &all);
+    weir_str_free(&piece);
+    weir_str_free(&all);
+    return rc;
+}
+
+static int apply_row(struct weir_opts *o, const struct weir_optset *set,
+                     const struct weir_opt *row, const struct weir_optname *name,
+                     const char *value, bool is_first, struct weir_err *err)
+{
+    if (row->type == WEIR_OPT_GONE)
+        return weir_refuse(err, WEIR_EUSAGE, "option %s: %s", name->shown, row->help);
+    if (row->type == WEIR_OPT_DIRECTIVES)
+        return weir_refuse(err, WEIR_EUSAGE, "option %s cannot stand inside a list of options",
+                           name->shown);
+    if (row->type == WEIR_OPT_OLD)
+        return is_first ? apply_old(o, row, name, value, err) : 0;
+    if (value == NULL)
+        return apply_bare(o, set, row, name, err);
+    return apply_value(o, set, row, name, value, is_first, err);
+}
+
+int weir_opt_apply(struct weir_opts *o, const struct weir_optname *name, const char *value,
+                   struct weir_err *err)
+{
+    bool is_first = true;
+
+    for (int i = 0; i < o->n; i++) {
+        for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++) {
+            if (!weir_opt_matches(&o->set[i], row, name))
+                continue;
+            if (apply_row(o, &o->set[i], row, name, value, is_first, err) < 0)
+                return -1;
+            is_first = false;
+        }
+    }
+    return is_first ? weir_opt_refuse_unknown(o, name, err) : 0;
+}

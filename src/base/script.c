@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* script.c - IOR script files: lines, keywords, and when a test is complete */
+#include "config.h"
+#include "base/script.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/directive.h"
+#include "base/quote.h"
+#include "base/str.h"
+
+struct script {
+    const struct weir_script_sink *sink;
+    struct weir_str line; /* the line being read: no comment, no blanks at either end */
+    bool started, stopped;
+    bool pending; /* directives since the last RUN */
+    bool any_run;
+};
+
+/* Is the line these words, in any case, with any blanks between them? second may be NULL. */
+static bool is_keyword(const char *line, const char *first, const char *second)
+{
+    size_t len = strlen(first), gap;
+
+    if (strncasecmp(line, first, len) != 0)
+        return false;
+    line += len;
+    if (second == NULL)
+        return *line == '\0';
+    gap = strspn(line, " \t");
+    return gap > 0 && strcasecmp(line + gap, second) == 0;
+}
+
+/* Copy a raw line to s->line without comment and surrounding blanks. */
+static int clean_line(struct script *s, const char *raw, size_t len, struct weir_err *err)
+{
+    static const char blanks[] = " \t\r\v\f";
+
+    if (memchr(raw, '\0', len) != NULL)
+        return weir_refuse(err, WEIR_EUSAGE, "a NUL byte; this is not a text file");
+    len = weir_directive_uncomment(raw, len);
+    while (len > 0 && strchr(blanks, *raw) != NULL) {
+        raw++;
+        len--;
+    }
+    while (len > 0 && strchr(blanks, raw[len - 1]) != NULL)
+        len--;
+    weir_str_clear(&s->line);
+    weir_str_add(&s->line, raw, len);
+    return s->line.failed
+               ? weir_refuse(err, WEIR_ESETUP, "no memory for a line of %zu bytes", len)
+               : 0;
+}
+
+static int end_test(struct script *s, struct weir_err *err)
+{
+    s->pending = false;
+    s->any_run = true;
+    return s->sink->run(s->sink->arg, err);
+}
+
+/* Do what the cleaned line says. */
+static int obey(struct script *s, struct weir_err *err)
+{
+    const char *line = weir_str_text(&s->line);
+
+    if (!s->started) {
+        s->started = is_keyword(line, "IOR", "START");
+        return 0;
+    }
+    if (*line == '\0')
+        return 0;
+    if (is_keyword(line, "IOR", "STOP")) {
+        s->stopped = true;
+        return 0;
+    }
+    if (is_keyword(line, "RUN", NULL))
+        return end_test(s, err);
+    s->pending = true;
+    return s->sink->directives(s->sink->arg, line, err);
+}
+
+int weir_script_read(const char *text, size_t len, const char *name,
+                     const struct weir_script_sink *sink, struct weir_err *err)
+{
+    struct script s = { .sink = sink };
+    char shown[WEIR_QUOTE_TEXT];
+    unsigned long number = 0;
+    int rc = 0;
+
+    weir_quote_str(name, shown);
+    if (len >= 3 &&
+        memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* some editors begin a file with this mark */
+        text += 3;
+        len -= 3;
+    }
+    while (rc == 0 && len > 0 && !s.stopped) {
+        const char *newline = memchr(text, '\n', len);
+        size_t line_len = newline != NULL ? (size_t)(newline - text) : len;
+        size_t step = line_len + (newline != NULL);
+
+        number++;
+        rc = clean_line(&s, text, line_len, err) < 0 || obey(&s, err) < 0 ? -1 : 0;
+        text += step;
+        len -= step;
+    }
+    if (rc == 0 && !s.started) {
+        weir_str_free(&s.line);
+        return weir_refuse(err, WEIR_EUSAGE, "%s: no line \"IOR START\"", shown);
+    }
+    if (rc == 0 && (s.pending || !s.any_run))
+        rc = end_test(&s, err) < 0 ? -1 : 0;
+    if (rc < 0)
+        weir_err_within(err, "%s:%lu", shown, number);
+    weir_str_free(&s.line);
+    return rc;
+}

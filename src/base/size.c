@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* size.c - numbers and sizes as people type and read them */
+#include "config.h"
+#include "base/size.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum reading { READ_WELL, READ_GARBAGE, READ_TOO_BIG };
+
+/* A unit for people. */
+struct unit {
+    int64_t bytes;
+    const char *name;
+};
+
+static const struct unit units[] = {
+    { .bytes = INT64_C(1) << 40, .name = "TiB" },
+    { .bytes = INT64_C(1) << 30, .name = "GiB" },
+    { .bytes = INT64_C(1) << 20, .name = "MiB" },
+};
+
+static const char suffixes[] = "kmgtp";
+
+static const char *skip_blanks(const char *s)
+{
+    while (isspace((unsigned char)*s))
+        s++;
+    return s;
+}
+
+/* The digits at *s as a number that may be negative. */
+static enum reading read_digits(const char **s, bool negative, int64_t *out)
+{
+    bool too_big = false;
+    int64_t value = 0;
+
+    if (!isdigit((unsigned char)**s))
+        return READ_GARBAGE;
+    for (; isdigit((unsigned char)**s); (*s)++) {
+        int digit = **s - '0';
+
+        if (__builtin_mul_overflow(value, 10, &value)
+            || __builtin_add_overflow(value, negative ? -digit : digit, &value))
+            too_big = true;
+    }
+    *out = value;
+    return too_big ? READ_TOO_BIG : READ_WELL;
+}
+
+/* The suffix at *s, if any, as a number of bits to shift; 0 without one. */
+static int read_suffix(const char **s)
+{
+    int letter = tolower((unsigned char)**s);
+    const char *found = letter ? strchr(suffixes, letter) : NULL;
+
+    if (!found)
+        return 0;
+    (*s)++;
+    if ((**s == 'i' || **s == 'I') && ((*s)[1] == 'b' || (*s)[1] == 'B'))
+        *s += 2;
+    else if (**s == 'b' || **s == 'B')
+        (*s)++;
+    return 10 * (int)(found - suffixes + 1);
+}
+
+/* Read one number with an optional suffix; *s is left behind it and the blanks that follow. */
+static enum reading read_number(const char **s, int64_t *out)
+{
+    enum reading how;
+    bool negative;
+    int bits;
+
+    *s = skip_blanks(*s);
+    negative = **s == '-';
+    if (**s == '-' || **s == '+')
+        (*s)++;
+    how = read_digits(s, negative, out);
+    if (how == READ_GARBAGE)
+        return how;
+    *s = skip_blanks(*s);
+    bits = read_suffix(s);
+    *s = skip_blanks(*s);
+    if (__builtin_mul_overflow(*out, INT64_C(1) << bits, out))
+        how = READ_TOO_BIG;
+    return how;
+}
+
+/* Say that a value is not within the range. */
+static int refuse_range(const char *text, int64_t min, int64_t max, struct weir_err *err)
+{
+    if (max == INT64_MAX && min != INT64_MIN)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "'%s' is out of range: it must be from %lld to 2^63-1", text,
+                           (long long)min);
+    return weir_refuse(err, WEIR_EUSAGE, "'%s' is out of range: it must be from %lld to %lld",
+                       text, (long long)min, (long long)max);
+}
+
+int weir_size_parse(const char *text, int64_t min, int64_t max, int64_t *out,
+                    struct weir_err *err)
+{
+    const char *s = text;
+    int64_t value = 0;
+    enum reading how = read_number(&s, &value);
+
+    if (how == READ_GARBAGE || *s != '\0')
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "'%s' is not a whole number with an optional suffix k, m, g, t or p",
+                           text);
+    if (how == READ_TOO_BIG || value < min || value > max)
+        return refuse_range(text, min, max, err);
+    *out = value;
+    return 0;
+}
+
+int weir_share_parse(const char *text, int64_t *bytes, double *percent, struct weir_err *err)
+{
+    const char *s = skip_blanks(text);
+    enum reading how;
+    int64_t value = 0;
+    bool negative = *s == '-';
+
+    if (!strchr(text, '%')) {
+        if (weir_size_parse(text, 0, INT64_MAX, bytes, err) < 0)
+            return -1;
+        *percent = -1;
+        return 0;
+    }
+    if (*s == '-' || *s == '+')
+        s++;
+    how = read_digits(&s, negative, &value);
+    s = skip_blanks(s);
+    if (how == READ_GARBAGE || *s != '%' || *skip_blanks(s + 1) != '\0')
+        return weir_refuse(err, WEIR_EUSAGE, "'%s' is not a whole number followed by %%", text);
+    if (how == READ_TOO_BIG || value < 0 || value > 100)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "'%s' is out of range: a share must be from 0%% to 100%%", text);
+    *bytes = 0;
+    *percent = (double)value;
+    return 0;
+}
+
+const char *weir_size_show(int64_t bytes, char out[WEIR_SIZE_TEXT])
+{
+    const struct unit *unit = units, *end = units + sizeof(units) / sizeof(*units);
+    int len;
+
+    while (unit < end && bytes < unit->bytes)
+        unit++;
+    if (bytes < 0)
+        len = snprintf(out, WEIR_SIZE_TEXT, "-");
+    else if (unit == end)
+        len = snprintf(out, WEIR_SIZE_TEXT, "%lld bytes", (long long)bytes);
+    else if (bytes % unit->bytes == 0)
+        len = snprintf(out, WEIR_SIZE_TEXT, "%lld %s", (long long)(bytes / unit->bytes),
+                       unit->name);
+    else
+        len = snprintf(out, WEIR_SIZE_TEXT, "%.2f %s", (double)bytes / (double)unit->bytes,
+                       unit->name);
+    if (len < 0 || len >= WEIR_SIZE_TEXT)
+        out[0] = '\0'; /* cannot be: the longest is 19 digits and a word */
+    return out;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* str.c - a string that grows */
+#include "config.h"
+#include "base/str.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_CAP = 64 };
+
+/* Make room for more bytes and a NUL. After a failure nothing is added any more, so that
+ * the text never has holes. */
+static bool make_room(struct weir_str *s, size_t more)
+{
+    size_t need, cap;
+    char *text;
+
+    if (s->failed)
+        return false;
+    if (__builtin_add_overflow(s->len, more, &need) || need >= PTRDIFF_MAX) {
+        s->failed = true;
+        return false;
+    }
+    if (need < s->cap)
+        return true;
+    cap = s->cap ? s->cap : FIRST_CAP;
+    while (cap <= need)
+        cap = cap < PTRDIFF_MAX / 2 ? cap * 2 : PTRDIFF_MAX;
+    text = realloc(s->text, cap);
+    if (!text) {
+        s->failed = true;
+        return false;
+    }
+    s->text = text;
+    s->cap = cap;
+    return true;
+}
+
+void weir_str_vaddf(struct weir_str *s, const char *fmt, va_list ap)
+{
+    va_list again;
+    int len;
+
+    if (!make_room(s, 0))
+        return;
+    va_copy(again, ap);
+    len = vsnprintf(s->text + s->len, s->cap - s->len, fmt, ap);
+    if (len < 0) {
+        s->text[s->len] = '\0';
+        s->failed = true;
+    } else if ((size_t)len < s->cap - s->len) {
+        s->len += (size_t)len;
+    } else {
+        s->text[s->len] = '\0'; /* undo the clipped attempt before there is a chance to fail */
+        if (make_room(s, (size_t)len)
+            && vsnprintf(s->text + s->len, s->cap - s->len, fmt, again) == len)
+            s->len += (size_t)len;
+    }
+    va_end(again);
+}
+
+void weir_str_addf(struct weir_str *s, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    weir_str_vaddf(s, fmt, ap);
+    va_end(ap);
+}
+
+void weir_str_add(struct weir_str *s, const char *piece, size_t len)
+{
+    if (!make_room(s, len))
+        return;
+    if (len > 0)
+        memcpy(s->text + s->len, piece, len);
+    s->len += len;
+    s->text[s->len] = '\0';
+}
+
+void weir_str_addc(struct weir_str *s, char c)
+{
+    weir_str_add(s, &c, 1);
+}
+
+const char *weir_str_text(const struct weir_str *s)
+{
+    return s->text ? s->text : "";
+}
+
+void weir_str_clear(struct weir_str *s)
+{
+    s->len = 0;
+    if (s->text)
+        s->text[0] = '\0';
+}
+
+void weir_str_free(struct weir_str *s)
+{
+    free(s->text);
+    *s = (struct weir_str){ .text = NULL };
+}

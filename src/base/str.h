@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* str.h - a string that grows */
+#ifndef WEIR_BASE_STR_H
+#define WEIR_BASE_STR_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Zero-initialise; release with weir_str_free. text is NUL-terminated, and NULL while nothing was added.
+ * When memory runs out the string keeps what it has and 'failed' stays set: check it once at the end. */
+struct weir_str {
+    char *text;
+    size_t len, cap;
+    bool failed;
+};
+
+/* Append formatted text, a piece of len bytes, one character. Local. Never abort: see 'failed'. */
+void weir_str_addf(struct weir_str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void weir_str_vaddf(struct weir_str *s, const char *fmt, va_list ap);
+void weir_str_add(struct weir_str *s, const char *piece, size_t len);
+void weir_str_addc(struct weir_str *s, char c);
+
+/* The text, "" while it is empty. Valid until the next call that adds. */
+const char *weir_str_text(const struct weir_str *s);
+
+void weir_str_clear(struct weir_str *s); /* empty, keeps the memory */
+void weir_str_free(struct weir_str *s);
+
+#endif

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# pytest.sh - the system tests, as one entry of make check. PYTEST_ARGS selects: PYTEST_ARGS='-k easy -x'
+set -u
+if [ "${WEIR_CHECK-}" = light ]; then
+    echo "skipped: WEIR_CHECK=light"
+    exit 77
+fi
+WEIR_SOURCE=${WEIR_SOURCE-$(cd "$(dirname "$0")/../.." && pwd)}
+WEIR_BUILD=${WEIR_BUILD-$WEIR_SOURCE}
+export WEIR_SOURCE WEIR_BUILD PYTHONDONTWRITEBYTECODE=1
+
+python=
+for candidate in /usr/bin/python3 python3; do
+    if $candidate -c 'import pytest' 2>/dev/null; then
+        python=$candidate
+        break
+    fi
+done
+if [ -z "$python" ]; then
+    echo "skipped: the system tests need pytest (Debian: python3-pytest)"
+    exit 77
+fi
+
+# shellcheck disable=SC2086 # PYTEST_ARGS is several words
+/usr/bin/env "$python" -m pytest -q -rs -p no:cacheprovider ${PYTEST_ARGS-} "$WEIR_SOURCE/testing/system"
+rc=$?
+[ $rc -ne 5 ] || { echo "skipped: no system test was selected"; exit 77; }
+exit $rc

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_optargv.c - command lines in IOR's spellings, and lists of directives */
+#include "config.h"
+
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "opttable.h"
+
+static int setup(void **state)
+{
+    struct table *t = malloc(sizeof(*t));
+
+    *state = t;
+    return t == NULL ? -1 : table_open(t);
+}
+
+static int teardown(void **state)
+{
+    table_close(*state);
+    free(*state);
+    return 0;
+}
+
+/* Read a command line from a table with new defaults. words ends with NULL. */
+static int parse(struct table *t, const char *const *words)
+{
+    int argc = 0;
+
+    table_close(t);
+    assert_int_equal(table_open(t), 0);
+    while (words[argc] != NULL)
+        argc++;
+    return weir_opts_argv(&t->opts, argc, (char *const *)words, &t->err);
+}
+
+static void accept_words(struct table *t, const char *const *words)
+{
+    if (parse(t, words) != 0)
+        fail_msg("%s", t->err.text);
+}
+
+static void refuse_words(struct table *t, const char *message, const char *const *words)
+{
+    assert_int_equal(parse(t, words), -1);
+    assert_int_equal(t->err.code, WEIR_EUSAGE);
+    assert_string_equal(t->err.text, message);
+}
+
+#define WORDS(...) ((const char *const[]) { "ior", __VA_ARGS__, NULL })
+#define ACCEPT(...) accept_words(t, WORDS(__VA_ARGS__))
+#define REFUSE(message, ...) refuse_words(t, message, WORDS(__VA_ARGS__))
+
+static void a_value_stands_in_every_place(void **state)
+{
+    struct table *t = *state;
+
+    ACCEPT("-b", "4k");
+    assert_int_equal(t->m.block, 4096);
+    ACCEPT("-b4k");
+    assert_int_equal(t->m.block, 4096);
+    ACCEPT("-b=4K");
+    assert_int_equal(t->m.block, 4096);
+    ACCEPT("-b 4KiB ");
+    assert_int_equal(t->m.block, 4096);
+    ACCEPT("-b ", "4kb");
+    assert_int_equal(t->m.block, 4096);
+    ACCEPT("--block-size=4k");
+    assert_int_equal(t->m.block, 4096);
+    ACCEPT("--BlockSize", "4k");
+    assert_int_equal(t->m.block, 4096);
+    ACCEPT("--block-size 4k");
+    assert_int_equal(t->m.block, 4096);
+}
+
+static void an_attached_value_is_consumed_whole(void **state)
+{
+    struct table *t = *state;
+
+    ACCEPT("-b4g");
+    assert_false(t->m.keep); /* 'g' is a letter of its own, too */
+    assert_true(t->m.block == INT64_C(4) << 30);
+    ACCEPT("-orwvz=1");
+    assert_string_equal(t->m.file, "rwvz=1");
+    assert_false(t->m.read_file || t->m.write_file);
+    ACCEPT("-o", "/a=b");
+    assert_string_equal(t->m.file, "/a=b");
+    ACCEPT("-o=/a=b");
+    assert_string_equal(t->m.file, "/a=b");
+    ACCEPT("-o", "-w");
+    assert_string_equal(t->m.file, "-w");
+    assert_false(t->m.write_file);
+    ACCEPT("-G", "-1");
+    assert_int_equal(t->m.seed, -1);
+    ACCEPT("-i=2");
+    assert_int_equal(t->m.repetitions, 2);
+    ACCEPT("-o", "");
+    assert_string_equal(t->m.file, "");
+}
+
+static void letters_of_a_group_are_flags(void **state)
+{
+    struct table *t = *state;
+
+    ACCEPT("-vvv");
+    assert_int_equal(t->m.verbose, 3);
+    ACCEPT("-v", "-v");
+    assert_int_equal(t->m.verbose, 2);
+    ACCEPT("-wrg");
+    assert_true(t->m.write_file && t->m.read_file && t->m.keep);
+    ACCEPT("-wrb", "8k");
+    assert_true(t->m.write_file && t->m.read_file);
+    assert_int_equal(t->m.block, 8192);
+    ACCEPT("-wrb8k", "-Cge");
+    assert_true(t->m.write_file && t->m.read_file && t->m.reorder && t->m.keep && t->m.fsync);
+    assert_int_equal(t->m.block, 8192);
+    ACCEPT("-wb=8k");
+    assert_true(t->m.write_file);
+    assert_int_equal(t->m.block, 8192);
+}
+
+static void flags_take_a_value_behind_the_sign(void **state)
+{
+    struct table *t = *state;
+
+    ACCEPT("-g=1");
+    assert_true(t->m.keep);
+    ACCEPT("-g", "-g=0");
+    assert_false(t->m.keep);
+    ACCEPT("-v=4");
+    assert_int_equal(t->m.verbose, 4);
+    ACCEPT("-wr=yes");
+    assert_true(t->m.write_file && t->m.read_file);
+    ACCEPT("--collective=off");
+    assert_false(t->m.collective);
+    ACCEPT("-w", "-w");
+    assert_true(t->m.write_file);
+    REFUSE("option -g (keepFile): 'x' is neither 0 nor 1, yes, no, true, false, on, off",
+           "-g=x");
+    REFUSE("'1' is not an option; options start with '-'", "-g", "1");
+}
+
+static void words_of_job_scripts_are_read(void **state)
+{
+    struct table *t = *state;
+
+    ACCEPT("-C ", "-Q 1 ", "--collective ");
+    assert_true(t->m.reorder && t->m.collective);
+    assert_int_equal(t->m.offset, 1);
+    ACCEPT("-Q 7");
+    assert_int_equal(t->m.offset, 7);
+    ACCEPT("-o  name ");
+    assert_string_equal(t->m.file, "name");
+    ACCEPT("-Cge", "-Q4", "-Q\t5");
+    assert_int_equal(t->m.offset, 5);
+}
+
+static void a_list_stands_in_every_place(void **state)
+{
+    struct table *t = *state;
+
+    ACCEPT("-O", "fsync=1,blockSize=4k");
+    assert_true(t->m.fsync);
+    assert_int_equal(t->m.block, 4096);
+    ACCEPT("-Ofsync=1");
+    assert_true(t->m.fsync);
+    ACCEPT("-O=fsync=1");
+    assert_true(t->m.fsync);
+    ACCEPT("-wO", "fsync=1");
+    assert_true(t->m.fsync && t->m.write_file);
+    ACCEPT("--options=fsync=1", "-O", "--posix.odirect=1,-b=16k");
+    assert_true(t->m.fsync && t->p.odirect && t->x.odirect);
+    assert_int_equal(t->m.block, 16384);
+    ACCEPT("-O", "posix.odirect=1");
+    assert_true(t->p.odirect);
+    REFUSE("option -O needs a value (key=value[,key=value...])", "-O");
+    REFUSE("option -O cannot stand inside a list of options", "-O", "-O=fsync=1");
+}
+
+static void long_names_match_in_any_case(void **state)
+{
+    struct table *t = *state;
+
+    ACCEPT("--COLLECTIVE", "--posix.ODIRECT", "--datapackettype",
+           "O"
+           "ffset");
+    assert_true(t->m.collective && t->p.odirect);
+    assert_string_equal(t->m.packet, "offset");
+    ACCEPT("--setTimeStampSignature=12");
+    assert_int_equal(t->m.seed, 12);
+}
+
+static void help_takes_only_an_attached_value(void **state)
+{
+    struct table *t = *state;
+
+    ACCEPT("--help");
+    assert_string_equal(t->m.help, "");
+    ACCEPT("-h", "-w");
+    assert_string_equal(t->m.help, "");
+    assert_true(t->m.write_file);
+    ACCEPT("--help=posix");
+    assert_string_equal(t->m.help, "posix");
+    ACCEPT("-h=posix");
+    assert_string_equal(t->m.help, "posix");
+    ACCEPT("-hv");
+    assert_string_equal(t->m.help, "");
+    assert_int_equal(t->m.verbose, 1);
+    ACCEPT("-w");
+    assert_null(t->m.help);
+    REFUSE("'posix' is not an option; options start with '-'", "--help", "posix");
+}
+
+static void a_missing_value_is_an_error(void **state)
+{
+    struct table *t = *state;
+
+    REFUSE("option -b needs a value (SIZE)", "-b");
+    REFUSE("option -b needs a value (SIZE)", "-b  ");
+    REFUSE("option -b needs a value behind '='", "-b=");
+    REFUSE("option -b needs a value behind '='", "-wb=");
+    REFUSE("option -w needs a value behind '='", "-w=");
+    REFUSE("option --block-size needs a value (SIZE)", "--block-size");
+    REFUSE("option --block-size needs a value behind '='", "--block-size=");
+    REFUSE("option --collective needs a value behind '='", "--collective=");
+    REFUSE("option -b (blockSize): '-t' is not a whole number with an optional suffix k, m, g, "
+           "t or p",
+           "-b", "-t", "4k");
+    REFUSE("option -b (blockSize): '' is not a whole number with an optional suffix k, m, g, t "
+           "or p",
+           "-b", "");
+}
+
+static void an_unknown_option_is_named(void **state)
+{
+    struct table *t = *state;
+
+    REFUSE("unknown letter 'q' in '-wq'", "-wq");
+    REFUSE("unknown letter '9' in '-w9'", "-w9");
+    REFUSE("unknown letter '-' in '-z-g'", "-z-g");
+    REFUSE("unknown option '-q'", "-q");
+    REFUSE("unknown option '-q=1'", "-q=1");
+    REFUSE("unknown option '-'", "-");
+    REFUSE("unknown option '-=x'", "-=x");
+    REFUSE("unknown option '--'", "--");
+    REFUSE("unknown option '--'", "--=x");
+    REFUSE("unknown option '--b'", "--b", "4k");
+    REFUSE("unknown option '--COLECTIVE' (did you mean '--collective'?)", "--COLECTIVE");
+    REFUSE("unknown option '--block-sise' (did you mean '--block-size'?)", "--block-sise=4k");
+    REFUSE("unknown letter 'p' in '-posix.odirect' (did you mean '--posix.odirect'?)",
+           "-posix.odirect");
+    REFUSE("unknown letter 'f' in '-fsync' (did you mean '--fsync'?)", "-fsync");
+    REFUSE("unknown option '-\xc3\xb6'", "-\xc3\xb6");
+    REFUSE("unknown option '-\\xff'", "-\xff");
+    REFUSE("unknown letter '\\x1b' in '-w\\x1b[2J'", "-w\x1b[2J");
+}
+
+static void a_word_without_dash_is_an_error(void **state)
+{
+    struct table *t = *state;
+
+    REFUSE("'foo' is not an option; options start with '-'", "-w", "foo", "-q");
+    REFUSE("'' is not an option; options start with '-'", "");
+    REFUSE("' -w' is not an option; options start with '-'", " -w");
+}
+
+static void a_program_without_options_is_fine(void **state)
+{
+    struct table *t = *state;
+    char *none[] = { NULL };
+
+    accept_words(t, (const char *const[]) { "ior", NULL });
+    assert_int_equal(weir_opts_argv(&t->opts, 0, none, &t->err), 0);
+}
+
+static void old_and_gone_options_are_told(void **state)
+{
+    struct table *t = *state;
+
+    ACCEPT("-wB");
+    assert_true(t->p.odirect && t->m.write_file);
+    assert_string_equal(weir_str_text(&t->notes),
+                        "option -B is from IOR 3.x; using --posix.odirect=1\n");
+    ACCEPT("-J64", "-w");
+    assert_int_equal(t->p.stripe, 64);
+    ACCEPT("-J", "65");
+    assert_int_equal(t->p.locks, 65);
+    REFUSE("option -P: shared file pointers are not supported any more", "-P4k");
+    REFUSE("option -P: shared file pointers are not supported any more", "-wP");
+    REFUSE("option -J needs a value (N)", "-J");
+}
+
+static int lists(struct table *t, const char *list)
+{
+    table_close(t);
+    assert_int_equal(table_open(t), 0);
+    return weir_opts_directives(&t->opts, list, &t->err);
+}
+
+static void blanks_and_comments_in_a_list_are_dropped(void **state)
+{
+    struct table *t = *state;
+
+    assert_int_equal(lists(t, "  fsync = 1 ,\tblockSize=4k\t# , nonsense"), 0);
+    assert_true(t->m.fsync);
+    assert_int_equal(t->m.block, 4096);
+    assert_int_equal(lists(t, "testFile=a#b"), 0);
+    assert_string_equal(t->m.file, "a");
+    assert_int_equal(lists(t, "testFile=a=b==c"), 0);
+    assert_string_equal(t->m.file, "a=b==c");
+}
+
+static void a_quoted_value_may_hold_anything(void **state)
+{
+    struct table *t = *state;
+
+    assert_int_equal(lists(t, "testFile = \"a, b # c\" , fsync=1 # end"), 0);
+    assert_string_equal(t->m.file, "a, b # c");
+    assert_true(t->m.fsync);
+    assert_int_equal(lists(t, "testFile=\"\""), 0);
+    assert_string_equal(t->m.file, "");
+    assert_int_equal(lists(t, "testFile=a\"b"), 0);
+    assert_string_equal(t->m.file, "a\"b");
+}
+
+static void a_bad_list_is_refused(void **state)
+{
+    static const char *const cases[][2] = {
+        { "", "an option is missing" },
+        { "   ", "an option is missing" },
+        { "# only a comment", "an option is missing" },
+        { "fsync=1,", "an option is missing" },
+        { ",fsync=1", "an option is missing" },
+        { "fsync=1,,collective=1", "an option is missing" },
+        { "fsync=1, # x", "an option is missing" },
+        { "-w", "'-w' needs '=value' here, as in '-w=1'" },
+        { "fsync=1,collective", "'collective' needs '=value'" },
+        { "fsync # =1", "'fsync' needs '=value'" },
+        { "fsync=", "'fsync=' needs a value behind '='" },
+        { "fsync= # 1", "'fsync=' needs a value" },
+        { "=1", "'=1' has no option name" },
+        { "testFile=a b", "has a blank in it" },
+        { "testFile=\"a", "no closing quotation mark" },
+        { "testFile=\"", "no closing quotation mark" },
+        { "testFile=\"a\"b", "goes on behind" },
+        { "testFile=\"a\" \"b\"", "goes on behind" },
+        { "file size=1", "unknown option 'file size'" },
+        { "nokey=1", "unknown option 'nokey'" },
+        { "blockSize=x", "option blockSize: 'x' is not" },
+    };
+    struct table *t = *state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (lists(t, cases[i][0]) != -1)
+            fail_msg("'%s' was accepted", cases[i][0]);
+        assert_int_equal(t->err.code, WEIR_EUSAGE);
+        if (strstr(t->err.text, cases[i][1]) == NULL)
+            fail_msg("'%s' is not in '%s'", cases[i][1], t->err.text);
+    }
+}
+
+static void the_last_of_a_list_wins(void **state)
+{
+    struct table *t = *state;
+
+    assert_int_equal(lists(t, "blockSize=1k,blockSize=2k,-b=3k"), 0);
+    assert_int_equal(t->m.block, 3072);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(a_value_stands_in_every_place),    T(an_attached_value_is_consumed_whole),
+        T(letters_of_a_group_are_flags),     T(flags_take_a_value_behind_the_sign),
+        T(words_of_job_scripts_are_read),    T(a_list_stands_in_every_place),
+        T(long_names_match_in_any_case),     T(help_takes_only_an_attached_value),
+        T(a_missing_value_is_an_error),      T(an_unknown_option_is_named),
+        T(a_word_without_dash_is_an_error),  T(a_program_without_options_is_fine),
+        T(old_and_gone_options_are_told),    T(blanks_and_comments_in_a_list_are_dropped),
+        T(a_quoted_value_may_hold_anything), T(a_bad_list_is_refused),
+        T(the_last_of_a_list_wins),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_str.c - a string that grows */
+#include "config.h"
+#include "base/str.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void an_untouched_string_is_empty(void **state)
+{
+    struct weir_str s = { .text = NULL };
+
+    (void)state;
+    assert_string_equal(weir_str_text(&s), "");
+    assert_null(s.text);
+    weir_str_clear(&s);
+    weir_str_free(&s);
+}
+
+static void pieces_follow_each_other(void **state)
+{
+    struct weir_str s = { .text = NULL };
+
+    (void)state;
+    weir_str_addf(&s, "%d-%s", 4, "x");
+    weir_str_addc(&s, '!');
+    weir_str_add(&s, "abcdef", 3);
+    weir_str_add(&s, NULL, 0);
+    weir_str_addf(&s, "%s", "");
+    assert_string_equal(weir_str_text(&s), "4-x!abc");
+    assert_int_equal(s.len, 7);
+    assert_false(s.failed);
+    weir_str_free(&s);
+}
+
+static void nothing_added_is_still_a_text(void **state)
+{
+    struct weir_str s = { .text = NULL };
+
+    (void)state;
+    weir_str_add(&s, "", 0);
+    assert_non_null(s.text);
+    assert_string_equal(s.text, "");
+    weir_str_free(&s);
+}
+
+static void it_grows_over_every_boundary(void **state)
+{
+    struct weir_str one = { .text = NULL }, many = { .text = NULL };
+
+    (void)state;
+    for (int i = 0; i < 3000; i++) {
+        weir_str_addc(&one, (char)('a' + i % 26));
+        weir_str_clear(&many);
+        weir_str_addf(&many, "%s", weir_str_text(&one));
+        assert_int_equal(many.len, i + 1);
+        assert_string_equal(many.text, one.text);
+    }
+    weir_str_free(&one);
+    weir_str_free(&many);
+}
+
+static void formatted_text_of_any_first_length_fits(void **state)
+{
+    (void)state;
+    for (int width = 1; width < 300; width++) {
+        struct weir_str s = { .text = NULL };
+
+        weir_str_addf(&s, "%*d", width, 7);
+        assert_int_equal(s.len, width);
+        assert_int_equal(strlen(s.text), width);
+        assert_int_equal(s.text[width - 1], '7');
+        weir_str_free(&s);
+    }
+}
+
+static void nul_bytes_are_kept(void **state)
+{
+    struct weir_str s = { .text = NULL };
+
+    (void)state;
+    weir_str_add(&s, "a\0b", 3);
+    weir_str_addc(&s, '\0');
+    weir_str_addc(&s, 'c');
+    assert_int_equal(s.len, 5);
+    assert_memory_equal(s.text, "a\0b\0c", 6);
+    weir_str_free(&s);
+}
+
+static void clearing_keeps_the_memory(void **state)
+{
+    struct weir_str s = { .text = NULL };
+    const char *before;
+
+    (void)state;
+    weir_str_addf(&s, "%1000d", 1);
+    before = s.text;
+    weir_str_clear(&s);
+    assert_int_equal(s.len, 0);
+    assert_string_equal(weir_str_text(&s), "");
+    weir_str_addf(&s, "%1000d", 2);
+    assert_ptr_equal(s.text, before);
+    weir_str_free(&s);
+    assert_null(s.text);
+    assert_int_equal(s.cap, 0);
+}
+
+static void after_a_failure_the_text_stays_as_it_was(void **state)
+{
+    struct weir_str s = { .text = NULL };
+
+    (void)state;
+    weir_str_addf(&s, "kept");
+    weir_str_add(&s, "", SIZE_MAX); /* no such memory: refused before it is read */
+    assert_true(s.failed);
+    weir_str_addf(&s, "lost");
+    weir_str_addc(&s, 'x');
+    assert_string_equal(weir_str_text(&s), "kept");
+    weir_str_clear(&s);
+    assert_true(s.failed);
+    weir_str_free(&s);
+    assert_false(s.failed);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_untouched_string_is_empty),
+        cmocka_unit_test(pieces_follow_each_other),
+        cmocka_unit_test(nothing_added_is_still_a_text),
+        cmocka_unit_test(it_grows_over_every_boundary),
+        cmocka_unit_test(formatted_text_of_any_first_length_fits),
+        cmocka_unit_test(nul_bytes_are_kept),
+        cmocka_unit_test(clearing_keeps_the_memory),
+        cmocka_unit_test(after_a_failure_the_text_stays_as_it_was),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
