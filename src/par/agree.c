@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* agree.c - errors that all ranks know, and the watch that stops the others early */
+#include "config.h"
+#include "par/agree.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+#define SPIN_NS 1000000u /* a wait this long is spent testing; after it we sleep between tests */
+#define NAP_LEAST_NS 50000u
+#define NAP_MOST_NS 200000u
+
+/* Say how many others failed too, even when the text is so long that its end must go. */
+static void count_others(struct weir_err *err, uint64_t others)
+{
+    char words[64];
+    size_t at = strlen(err->text);
+    int len = snprintf(words, sizeof(words), " (and %llu more rank%s failed)",
+                       (unsigned long long)others, others == 1 ? "" : "s");
+
+    if (len < 0 || (size_t)len >= sizeof(words))
+        return;
+    if (at + (size_t)len >= sizeof(err->text))
+        at = sizeof(err->text) - (size_t)len - 1;
+    memcpy(err->text + at, words, (size_t)len + 1);
+}
+
+int weir_agree(const struct weir_par *par, int rc, struct weir_err *err)
+{
+    struct weir_err unseen;
+    int64_t lowest = rc < 0 ? par->size - par->rank : 0;
+    uint64_t failed = rc < 0;
+    int root;
+
+    weir_allmax_i64(par, &lowest, 1);
+    if (lowest == 0)
+        return 0;
+
+    root = par->size - (int)lowest;
+    if (!err) { /* the others still want the text */
+        unseen = (struct weir_err)WEIR_ERR_INIT;
+        err = &unseen;
+    }
+    if (par->rank == root) {
+        if (err->code == WEIR_OK)
+            weir_refuse(err, WEIR_EBUG, "failed without a reason");
+        weir_err_within(err, "rank %d on %s", par->rank, par->host);
+    }
+    weir_allsum_u64(par, &failed, 1);
+    weir_bcast(par, err, sizeof(*err), root);
+    if (failed > 1)
+        count_others(err, failed - 1);
+    return -1;
+}
+
+void weir_watch_begin(struct weir_watch *w, const struct weir_par *par)
+{
+    *w = (struct weir_watch) { .par = par, .request = MPI_REQUEST_NULL };
+}
+
+/* Post our share of the coming epoch unless it is on its way, and see whether that epoch is
+ * complete. Every rank takes part in every epoch, so all see the same sequence of results: the
+ * one in which nobody works is the last for all. */
+static void advance(struct weir_watch *w, bool working)
+{
+    int complete = 0;
+
+    if (!w->pending) {
+        w->mine[0] = w->stop;
+        w->mine[1] = working;
+        weir_mpi_must(
+            w->par,
+            MPI_Iallreduce(w->mine, w->all, 2, MPI_INT, MPI_MAX, w->par->watch_comm, &w->request),
+            "MPI_Iallreduce");
+        w->pending = true;
+    }
+    weir_mpi_must(w->par, MPI_Test(&w->request, &complete, MPI_STATUS_IGNORE), "MPI_Test");
+    if (!complete)
+        return;
+    w->pending = false;
+    w->stop = w->stop || w->all[0];
+    w->over = !w->all[1];
+}
+
+bool weir_watch_tick(struct weir_watch *w, bool stop)
+{
+    w->stop = w->stop || stop;
+    if (w->par->size > 1 && !w->over)
+        advance(w, true);
+    return w->stop;
+}
+
+bool weir_watch_end(struct weir_watch *w, bool stop)
+{
+    uint64_t start_ns = 0, nap_ns = NAP_LEAST_NS;
+
+    w->stop = w->stop || stop;
+    if (w->par->size == 1)
+        w->over = true;
+    while (!w->over) {
+        advance(w, false);
+        if (w->over)
+            break;
+        if (start_ns == 0)
+            start_ns = weir_now_ns();
+        if (weir_now_ns() - start_ns < SPIN_NS) {
+            sched_yield();
+        } else {
+            weir_sleep_ns(nap_ns);
+            nap_ns = nap_ns * 2 < NAP_MOST_NS ? nap_ns * 2 : NAP_MOST_NS;
+        }
+    }
+    return w->stop;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpifile.c - what the backends whose files go through MPI-IO share */
+#include "config.h"
+#include "par/mpifile.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/str.h"
+
+struct class_errno {
+    int mpi_class, sys;
+};
+
+static const struct class_errno classes[] = {
+    { MPI_ERR_ACCESS, EACCES },      { MPI_ERR_BAD_FILE, EINVAL },  { MPI_ERR_FILE_EXISTS, EEXIST },
+    { MPI_ERR_FILE_IN_USE, EBUSY },  { MPI_ERR_IO, EIO },           { MPI_ERR_NO_MEM, ENOMEM },
+    { MPI_ERR_NO_SPACE, ENOSPC },    { MPI_ERR_NO_SUCH_FILE, ENOENT }, { MPI_ERR_QUOTA, EDQUOT },
+    { MPI_ERR_READ_ONLY, EROFS },    { MPI_SUCCESS, 0 }
+};
+
+/* The file system drivers that ROMIO lets a name begin with. */
+static const char *const prefixes[] = {
+    "daos:", "gpfs:", "lustre:", "nfs:", "panfs:", "pvfs2:", "pvfs:", "testfs:", "ufs:", "xfs:", NULL
+};
+
+static int sys_of(int mpi_rc)
+{
+    int mpi_class = MPI_ERR_OTHER;
+
+    MPI_Error_class(mpi_rc, &mpi_class);
+    for (const struct class_errno *c = classes; c->mpi_class != MPI_SUCCESS; c++)
+        if (c->mpi_class == mpi_class)
+            return c->sys;
+    return 0;
+}
+
+int weir_mpi_fail(struct weir_err *err, enum weir_code code, int mpi_rc, const char *fmt, ...)
+{
+    char reason[MPI_MAX_ERROR_STRING] = "";
+    struct weir_str words = { 0 };
+    int len = 0;
+    va_list ap;
+
+    if (!err)
+        return -1;
+    va_start(ap, fmt);
+    weir_str_vaddf(&words, fmt, ap);
+    va_end(ap);
+    if (MPI_Error_string(mpi_rc, reason, &len) != MPI_SUCCESS)
+        len = 0;
+    while (len > 0 && (reason[len - 1] == '\n' || reason[len - 1] == ' '))
+        len--;
+    weir_refuse(err, code, "%s: %.*s", weir_str_text(&words), len, reason);
+    err->sys = sys_of(mpi_rc);
+    weir_str_free(&words);
+    return -1;
+}
+
+int weir_mpi_settle(MPI_Comm comm, int rc)
+{
+    int size = 1;
+    int all = rc;
+
+    MPI_Comm_size(comm, &size);
+    if (size > 1)
+        MPI_Allreduce(&rc, &all, 1, MPI_INT, MPI_MIN, comm);
+    return all;
+}
+
+const char *weir_mpi_path(const char *path)
+{
+    for (const char *const *p = prefixes; *p; p++) {
+        size_t len = strlen(*p);
+
+        if (strncmp(path, *p, len) == 0 && path[len] != '\0')
+            return access(path, F_OK) == 0 ? path : path + len;
+    }
+    return path;
+}
+
+int weir_mpi_delete(const char *path, struct weir_err *err)
+{
+    int rc = MPI_File_delete(path, MPI_INFO_NULL);
+
+    if (rc != MPI_SUCCESS)
+        return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_delete '%s'", path);
+    return 0;
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_par.c - ranks, nodes, agreement, watch and clocks, on 1 to 8 ranks */
+#include "config.h"
+#include "par/agree.h"
+#include "par/clocksync.h"
+#include "par/comm.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "backend/tap.h"
+#include "base/clock.h"
+#include "base/rng.h"
+
+/* How the machine pretends to be built: the node of a rank. */
+struct machine {
+    const char *name;
+    int (*node)(int rank, int size);
+};
+
+/* What the replacements of library functions below do. Tests only. */
+static const struct machine *machine;
+static int64_t clock_shift_ns;
+
+int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *out)
+{
+    int rank, size;
+
+    if (!machine)
+        return PMPI_Comm_split_type(comm, type, key, info, out);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    return MPI_Comm_split(comm, 1000 - machine->node(rank, size), key,
+                          out); /* colours need not ascend */
+}
+
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+    long rc = syscall(SYS_clock_gettime, id, t);
+    int64_t ns;
+
+    if (rc == 0 && clock_shift_ns != 0) {
+        ns = (int64_t)t->tv_sec * WEIR_NS_PER_S + t->tv_nsec + clock_shift_ns;
+        t->tv_sec = ns / WEIR_NS_PER_S;
+        t->tv_nsec = ns % WEIR_NS_PER_S;
+    }
+    return (int)rc;
+}
+
+static int on_one(int rank, int size)
+{
+    return 0 * (rank + size);
+}
+
+static int in_pairs(int rank, int size)
+{
+    return rank / 2 + 0 * size;
+}
+
+static int three_and_rest(int rank, int size)
+{
+    return (rank >= 3) + 0 * size;
+}
+
+static int one_and_rest(int rank, int size)
+{
+    return (rank >= 1) + 0 * size;
+}
+
+static int round_two(int rank, int size)
+{
+    return rank % 2 + 0 * size;
+}
+
+static int round_three(int rank, int size)
+{
+    return rank % 3 + 0 * size;
+}
+
+static int snake(int rank, int size)
+{
+    return (rank % 4 == 1 || rank % 4 == 2) + 0 * size;
+}
+
+static int pairs_round_two(int rank, int size)
+{
+    return rank / 2 % 2 + 0 * size;
+}
+
+static int split_first(int rank, int size)
+{
+    return rank == size - 1 ? 0 : rank / 2;
+}
+
+static const struct machine machines[] = {
+    { "one node", on_one },
+    { "pairs", in_pairs },
+    { "three and the rest", three_and_rest },
+    { "one and the rest", one_and_rest },
+    { "round robin over two", round_two },
+    { "round robin over three", round_three },
+    { "a snake", snake },
+    { "pairs in turn on two", pairs_round_two },
+    { "the last rank with the first", split_first },
+};
+
+/* Number of the node of a rank, counted by lowest rank: the slow way. */
+static int number_of(const struct machine *m, int rank, int size)
+{
+    int r, q, n = 0;
+
+    for (r = 0; m->node(r, size) != m->node(rank, size); r++) {
+        for (q = 0; q < r && m->node(q, size) != m->node(r, size); q++)
+            ;
+        n += q == r; /* r is the first of its node */
+    }
+    return n;
+}
+
+static enum weir_placement placement_of(const struct machine *m, int size, int nodes)
+{
+    bool block = true, cyclic = true;
+    int r;
+
+    for (r = 0; r < size; r++) {
+        if (r > 0 && number_of(m, r, size) < number_of(m, r - 1, size))
+            block = false;
+        if (number_of(m, r, size) != r % nodes)
+            cyclic = false;
+    }
+    return block ? WEIR_PLACED_BLOCK : cyclic ? WEIR_PLACED_CYCLIC : WEIR_PLACED_OTHER;
+}
+
+static bool judge_machine(const struct machine *m, const struct weir_par *par)
+{
+    int count[64] = { 0 }, nodes = 0, most = 0, r;
+
+    for (r = 0; r < par->size; r++) {
+        int n = number_of(m, r, par->size);
+
+        count[n]++;
+        nodes = n + 1 > nodes ? n + 1 : nodes;
+        most = count[n] > most ? count[n] : most;
+    }
+    return par->nodes == nodes && par->node == number_of(m, par->rank, par->size) &&
+           par->per_node == count[0] && par->per_node_max == most &&
+           par->placement == placement_of(m, par->size, nodes) &&
+           weir_par_node_stride(par) == (par->placement == WEIR_PLACED_CYCLIC ? 1 : most);
+}
+
+static bool judge_same_node(const struct machine *m, const struct weir_par *par)
+{
+    int shift, r, expect;
+
+    for (shift = -par->size - 1; shift <= 2 * par->size; shift++) {
+        expect = 0;
+        for (r = 0; r < par->size; r++)
+            expect += m->node(r, par->size) ==
+                      m->node((r + shift + 2 * par->size) % par->size, par->size);
+        if (weir_par_same_node(par, shift) != expect)
+            return false;
+    }
+    return true;
+}
+
+static void test_nodes(struct tap *t)
+{
+    struct weir_err err = WEIR_ERR_INIT;
+    struct weir_par par;
+    size_t i;
+
+    for (i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+        machine = &machines[i];
+        if (!tap_ok(t, weir_par_init(&par, MPI_COMM_WORLD, &err) == 0, &err, "starts on %s",
+                    machine->name))
+            continue;
+        tap_ok(t, judge_machine(machine, &par), NULL, "numbers nodes by their lowest rank on %s",
+               machine->name);
+        tap_ok(t, judge_same_node(machine, &par), NULL,
+               "counts the ranks that meet their own node on %s", machine->name);
+        weir_par_free(&par);
+    }
+    machine = NULL;
+}
+
+struct fake {
+    const char *nodes, *per_node;
+    bool good;
+};
+
+static void set_fakes(const struct tap *t, const struct fake *f)
+{
+    unsetenv("IOR_FAKE_NODES");
+    unsetenv("IOR_FAKE_TASK_PER_NODES");
+    if (t->rank > 0 || !f) /* the environment of rank 0 counts */
+        return;
+    if (f->nodes)
+        setenv("IOR_FAKE_NODES", f->nodes, 1);
+    if (f->per_node)
+        setenv("IOR_FAKE_TASK_PER_NODES", f->per_node, 1);
+}
+
+static bool judge_fake(const struct fake *f, const struct weir_par *par,
+                       const struct weir_par *real)
+{
+    int nodes = f->nodes ? (int)strtol(f->nodes, NULL, 10) : real->nodes;
+    int per_node = f->per_node ? (int)strtol(f->per_node, NULL, 10) : real->per_node;
+    int node = par->rank / per_node;
+
+    return par->nodes == nodes && par->per_node == per_node && par->per_node_max == per_node &&
+           par->placement == WEIR_PLACED_BLOCK && par->node == (node < nodes ? node : nodes - 1);
+}
+
+static void test_fakes(struct tap *t, const struct weir_par *real)
+{
+    static const struct fake fakes[] = {
+        { "4", "2", true },
+        { "3", NULL, true },
+        { NULL, "2", true },
+        { "100", "1", true },
+        { "0", NULL, false },
+        { "-1", NULL, false },
+        { "", NULL, false },
+        { "two", NULL, false },
+        { "4", "0", false },
+        { NULL, "1.5", false },
+        { "99999999999999999999", NULL, false },
+    };
+    struct weir_err err = WEIR_ERR_INIT;
+    struct weir_par par;
+    size_t i;
+    int rc;
+
+    for (i = 0; i < sizeof(fakes) / sizeof(fakes[0]); i++) {
+        const struct fake *f = &fakes[i];
+
+        set_fakes(t, f);
+        rc = weir_par_init(&par, MPI_COMM_WORLD, &err);
+        if (f->good)
+            tap_ok(t, rc == 0 && judge_fake(f, &par, real), &err,
+                   "pretends %s nodes with %s tasks each", f->nodes ? f->nodes : "the real",
+                   f->per_node ? f->per_node : "as many");
+        else
+            tap_ok(t,
+                   rc < 0 && err.code == WEIR_EUSAGE && strstr(err.text, "IOR_FAKE_") &&
+                       par.size == 0,
+                   NULL, "refuses '%s' and '%s' as pretended nodes and tasks on every rank",
+                   f->nodes ? f->nodes : "", f->per_node ? f->per_node : "");
+        weir_par_free(&par);
+    }
+    set_fakes(t, NULL);
+}
+
+static void test_subset(struct tap *t, const struct weir_par *all)
+{
+    struct weir_err err = WEIR_ERR_INIT;
+    struct weir_par par;
+    bool good = true;
+    int n, rc;
+
+    for (n = 1; n <= all->size; n++) {
+        rc = weir_par_subset(all, n, &par, &err);
+        if (all->rank < n)
+            good = good && rc == 0 && par.size == n && par.rank == all->rank;
+        else
+            good = good && rc == 0 && par.comm == MPI_COMM_NULL;
+        if (par.comm != MPI_COMM_NULL)
+            weir_barrier(&par);
+        weir_par_free(&par);
+    }
+    tap_ok(t, good, &err, "the lowest ranks are a run of their own");
+    rc = weir_par_subset(all, all->size + 1, &par, &err);
+    tap_ok(t, rc < 0 && err.code == WEIR_EUSAGE, NULL, "more tasks than ranks are refused");
+    rc = weir_par_subset(all, 0, &par, &err);
+    tap_ok(t, rc < 0 && err.code == WEIR_EUSAGE, NULL, "a subset of nobody is refused");
+    memset(&par, 0, sizeof(par));
+    weir_par_free(&par);
+    tap_ok(t, par.comm == MPI_COMM_NULL, NULL, "freeing a zeroed struct does no harm");
+}
+
+static void test_collectives(struct tap *t, const struct weir_par *par)
+{
+    uint64_t sum[2] = { (uint64_t)par->rank, 1 },
+             total = (uint64_t)par->size * (uint64_t)(par->size - 1) / 2;
+    int64_t most[2] = { par->rank, -par->rank };
+    char word[16] = "";
+    int all[64] = { 0 }, mine = 3 * par->rank, r;
+
+    weir_allmax_i64(par, most, 2);
+    tap_ok(t, most[0] == par->size - 1 && most[1] == 0, NULL, "every rank has the largest numbers");
+    weir_allsum_u64(par, sum, 2);
+    tap_ok(t, sum[0] == total && sum[1] == (uint64_t)par->size, NULL, "every rank has the sums");
+    sum[0] = (uint64_t)par->rank;
+    weir_sum_u64(par, sum, 1);
+    tap_ok(t, sum[0] == (par->rank == 0 ? total : (uint64_t)par->rank), NULL,
+           "rank 0 alone has the sum");
+    if (par->rank == par->size - 1)
+        memcpy(word, "last", 5);
+    weir_bcast(par, word, sizeof(word), par->size - 1);
+    tap_ok(t, strcmp(word, "last") == 0, NULL, "what one rank sends reaches all");
+    weir_gather(par, &mine, sizeof(mine), all);
+    for (r = 0; r < par->size && par->rank == 0 && all[r] == 3 * r; r++)
+        ;
+    tap_ok(t, par->rank > 0 || r == par->size, NULL, "rank 0 gathers in rank order");
+}
+
+/* Ranks in the set 'who' (bits) fail. */
+static bool judge_agreement(const struct weir_par *par, unsigned who)
+{
+    struct weir_err err = WEIR_ERR_INIT;
+    char expect[WEIR_HOST_TEXT + 200];
+    bool fails = who >> par->rank & 1;
+    int lowest = __builtin_ctz(who), others = __builtin_popcount(who) - 1;
+    int rc = 0;
+
+    errno = ENOSPC;
+    if (fails)
+        rc = weir_fail(&err, WEIR_EIO, "write 'f.%d'", par->rank);
+    if (weir_agree(par, rc, &err) != -1 || err.code != WEIR_EIO || err.sys != ENOSPC)
+        return false;
+    snprintf(expect, sizeof(expect), ": write 'f.%d': No space left on device", lowest);
+    if (!strstr(err.text, expect))
+        return false;
+    snprintf(expect, sizeof(expect), "rank %d on ", lowest);
+    if (strncmp(err.text, expect, strlen(expect)) != 0)
+        return false;
+    snprintf(expect, sizeof(expect), " (and %d more rank%s failed)", others,
+             others == 1 ? "" : "s");
+    return (strstr(err.text, expect) != NULL) == (others > 0);
+}
+
+static void test_agreement(struct tap *t, const struct weir_par *par)
+{
+    struct weir_err err = WEIR_ERR_INIT;
+    bool good = true;
+    unsigned who;
+
+    tap_ok(t, weir_agree(par, 0, &err) == 0 && err.code == WEIR_OK, &err,
+           "nothing is wrong when no rank fails");
+    for (who = 1; who < 1u << (par->size < 8 ? par->size : 8); who++)
+        good = good && judge_agreement(par, who);
+    tap_ok(t, good, NULL, "every rank gets the text of the lowest failing rank, whoever fails");
+
+    memset(err.text, 'x', sizeof(err.text) - 1);
+    err.text[sizeof(err.text) - 1] = '\0';
+    err.code = WEIR_EIO;
+    good = weir_agree(par, -1, &err) == -1 && strncmp(err.text, "rank 0 on ", 10) == 0;
+    if (par->size > 1)
+        good = good && strcmp(err.text + strlen(err.text) - 8, " failed)") == 0;
+    tap_ok(t, good, NULL, "the number of failing ranks stands even behind a text without end");
+
+    tap_ok(t, weir_agree(par, par->rank == par->size - 1 ? -1 : 0, NULL) == -1, NULL,
+           "a failure counts when nobody wants the text");
+    err = (struct weir_err)WEIR_ERR_INIT;
+    tap_ok(t, weir_agree(par, -1, &err) == -1 && err.code == WEIR_EBUG, NULL,
+           "a failure without a reason is a bug");
+}
+
+/* Tick until told to stop, for half a minute at most. */
+static bool tick_until_stop(struct weir_watch *w)
+{
+    uint64_t end_ns = weir_now_ns() + 30ull * WEIR_NS_PER_S;
+
+    while (!weir_watch_tick(w, false)) {
+        if (weir_now_ns() > end_ns)
+            return false;
+        sched_yield();
+    }
+    return true;
+}
+
+static void test_watch(struct tap *t, const struct weir_par *par)
+{
+    struct weir_watch w;
+    bool good = true, told;
+    int round, i, ticks;
+
+    weir_watch_begin(&w, par);
+    tap_ok(t, !weir_watch_end(&w, false) && w.over && !w.pending, NULL,
+           "a watch without a tick ends");
+
+    for (round = 0; round < 50; round++) { /* everybody works for another time */
+        weir_watch_begin(&w, par);
+        ticks = (int)(weir_rng_at((uint64_t)round, (uint64_t)par->rank) % 200);
+        for (i = 0; i < ticks; i++)
+            good = !weir_watch_tick(&w, false) && good;
+        good = !weir_watch_end(&w, false) && !w.pending && good;
+    }
+    tap_ok(t, good, NULL, "ranks that work for different times all end, and nobody stops");
+
+    for (round = 0; round < par->size; round++) {
+        weir_watch_begin(&w, par);
+        told = weir_watch_tick(&w, round == par->rank) || tick_until_stop(&w);
+        good = weir_watch_end(&w, false) && told && good;
+    }
+    tap_ok(t, good, NULL, "when one rank asks to stop, the others hear it while they work");
+
+    weir_watch_begin(&w, par);
+    told = par->rank == 0 || tick_until_stop(&w); /* rank 0 fails and goes straight to the end */
+    good = weir_watch_end(&w, par->rank == 0) && told;
+    tap_ok(t, good, NULL, "a rank that failed at once stops the others from its end");
+
+    weir_watch_begin(&w, par);
+    weir_watch_tick(&w, false);
+    good = weir_watch_end(&w, par->rank == par->size - 1);
+    tap_ok(t, good, NULL, "a stop at the very end is known to all");
+
+    good = weir_watch_end(&w, false);
+    tap_ok(t, good, NULL, "ending twice does not wait again");
+}
+
+/* A rank's parent in the tree lacks its highest bit. */
+static bool judge_errors(const struct weir_par *par, const struct weir_clocksync *c)
+{
+    uint64_t all[64] = { 0 };
+    int r, high;
+
+    weir_gather(par, &c->error_ns, sizeof(c->error_ns), all);
+    for (r = 1; r < par->size && par->rank == 0; r++) {
+        for (high = 1; high * 2 <= r; high *= 2)
+            ;
+        if (all[r] <= all[r - high])
+            return false;
+    }
+    return true;
+}
+
+static void test_clocks(struct tap *t, const struct weir_par *par)
+{
+    const struct weir_clocksync first = { .offset_ns = 100, .at_ns = 1000 };
+    const struct weir_clocksync second = { .offset_ns = -100, .at_ns = 2000 };
+    struct weir_clocksync c;
+    int64_t worst, off;
+
+    weir_clocksync(par, &c);
+    tap_ok(t, par->rank > 0 ? c.error_ns > 0 : c.error_ns == 0 && c.offset_ns == 0, NULL,
+           "rank 0's clock is the measure");
+    if (par->nodes == 1)
+        tap_ok(t, llabs(c.offset_ns) <= (int64_t)c.error_ns, NULL,
+               "one clock has no offset beyond the error");
+    tap_ok(t, judge_errors(par, &c), NULL, "errors grow along the tree");
+    worst = (int64_t)c.error_ns;
+    weir_allmax_i64(par, &worst, 1);
+    tap_ok(t, weir_clocksync_worst(par, &c) == (uint64_t)worst, NULL,
+           "every rank knows the worst error");
+
+    clock_shift_ns = par->rank % 2 ? 5000000000 : -1000000000;
+    weir_clocksync(par, &c);
+    off = par->rank % 2 ? 6000000000 : 0;
+    clock_shift_ns = 0;
+    if (par->nodes == 1)
+        tap_ok(t, llabs(c.offset_ns - off) <= (int64_t)c.error_ns, NULL,
+               "a shifted clock is found out");
+
+    tap_ok(t, weir_clock_common(&first, NULL, 1500) == 1400, NULL,
+           "one estimate holds for all times");
+    tap_ok(t,
+           weir_clock_common(&first, &second, 1500) == 1500 &&
+               weir_clock_common(&first, &second, 1250) == 1200,
+           NULL, "between two estimates the offset is interpolated");
+    tap_ok(t,
+           weir_clock_common(&first, &second, 500) == 400 &&
+               weir_clock_common(&first, &second, 9000) == 9100,
+           NULL, "outside two estimates the nearer one holds");
+    tap_ok(t, weir_clock_common(&first, &first, 1000) == 900, NULL,
+           "two estimates at one time do not divide by zero");
+    tap_ok(t, weir_clock_common(&first, NULL, 50) == -50, NULL,
+           "a time before rank 0's clock began is negative");
+}
+
+int main(int argc, char **argv)
+{
+    struct tap t = { .failed = 0 };
+    struct weir_err err = WEIR_ERR_INIT;
+    struct weir_par par;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &t.rank);
+    set_fakes(&t, NULL);
+    if (tap_ok(&t, weir_par_init(&par, MPI_COMM_WORLD, &err) == 0, &err, "starts")) {
+        tap_ok(&t,
+               par.nodes >= 1 && par.node < par.nodes && par.per_node <= par.size && par.host[0],
+               NULL, "finds itself on this machine");
+        test_nodes(&t);
+        test_fakes(&t, &par);
+        test_subset(&t, &par);
+        test_collectives(&t, &par);
+        test_agreement(&t, &par);
+        test_watch(&t, &par);
+        test_clocks(&t, &par);
+        weir_par_free(&par);
+    }
+    MPI_Finalize();
+    return t.failed ? 1 : 0;
+}
