@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* backend.h - the contract of a backend: one header to read before writing one */
+#ifndef WEIR_BACKENDS_BACKEND_H
+#define WEIR_BACKENDS_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/opt.h"
+#include "base/str.h"
+#include "par/comm.h"
+
+#define WEIR_BACKEND_ABI 1
+
+enum weir_dir { WEIR_DIR_WRITE, WEIR_DIR_READ };
+
+/* Flags of open. An existing file is opened unless CREATE is set too. */
+enum {
+    WEIR_OPEN_READ = 1u << 0,
+    WEIR_OPEN_WRITE = 1u << 1,
+    WEIR_OPEN_CREATE = 1u << 2, /* make it when it is not there */
+    WEIR_OPEN_TRUNC = 1u << 3,  /* empty it when it is */
+    WEIR_OPEN_EXCL = 1u << 4    /* with CREATE: fail when it is there */
+};
+
+/* What the coming test will do, so that a backend can prepare. Constant for a session. */
+struct weir_hints {
+    bool file_per_task; /* each task has a file of its own: no collective call on it */
+    bool collective;    /* -c: transfers are collective over par->comm */
+    bool random;        /* offsets are not ascending */
+    bool sync_each;     /* -Y */
+    bool single_try;    /* -x: no retry after a short transfer */
+    bool dry_run;
+    int tasks, nodes;
+    int task;           /* the pretend rank of the file that is open: whose blocks we touch. Updated by the driver before open. */
+    uint64_t transfer, block, segments; /* bytes, bytes, count */
+    uint64_t file_bytes;                /* expected bytes of one file */
+};
+
+/* One backend in use by one test. Made by weir_session_begin. */
+struct weir_session {
+    const struct weir_backend *be;
+    const void *opt;                /* the backend's option struct */
+    const struct weir_hints *hints;
+    const struct weir_par *par;
+    const struct weir_log *log;
+    void *priv;                     /* priv_size zeroed bytes, the backend's own */
+    unsigned flags;                 /* be->flags as they hold here: begin may clear some (DUMMY that stores) */
+    struct weir_session_stats *stats;
+};
+
+/* An open file: first member of the backend's own struct (file_size zeroed bytes, allocated by the core). */
+struct weir_file {
+    struct weir_session *s;
+    const char *path; /* owned by the session */
+};
+
+/* One transfer. off is the logical offset of ior.md 3.2. */
+struct weir_io {
+    enum weir_dir dir;
+    void *buf;
+    size_t len;   /* 0 is allowed when hints->collective: take part, move nothing */
+    uint64_t off; /* bytes */
+    uint64_t tag; /* the caller's */
+};
+
+struct weir_fs_usage {
+    uint64_t total_bytes, free_bytes, avail_bytes, inodes, free_inodes;
+};
+
+/* Names: what mdtest and the clean-up need. Each returns 0, or -1 and err. A missing function means "cannot"; weir_posix_ns is
+ * shared by all backends whose files are ordinary ones. */
+struct weir_ns {
+    int (*mkdir)(struct weir_session *, const char *path, unsigned mode, struct weir_err *);
+    int (*rmdir)(struct weir_session *, const char *path, struct weir_err *);
+    int (*unlink)(struct weir_session *, const char *path, struct weir_err *);
+    int (*rename)(struct weir_session *, const char *from, const char *to, struct weir_err *);
+    int (*stat)(struct weir_session *, const char *path, struct weir_err *);
+    int (*exists)(struct weir_session *, const char *path, bool *yes, struct weir_err *);
+    int (*size)(struct weir_session *, const char *path, uint64_t *bytes, struct weir_err *);
+    int (*mknod)(struct weir_session *, const char *path, struct weir_err *);
+    int (*usage)(struct weir_session *, const char *path, struct weir_fs_usage *, struct weir_err *);
+    int (*syncfs)(struct weir_session *, const char *path, struct weir_err *);
+};
+
+/* What a backend does beyond its pointers. */
+enum {
+    WEIR_BE_COLLECTIVE_OPEN = 1u << 0, /* open, sync, close of a shared file are collective over par->comm */
+    WEIR_BE_COLLECTIVE_XFER = 1u << 1, /* knows collective transfers; others ignore -c */
+    WEIR_BE_NO_RANDOM = 1u << 2,       /* offsets must ascend (HDF5, NCMPI: ior.md 1.9 #26) */
+    WEIR_BE_CONTAINER = 1u << 3,       /* the file holds more than the data: its size is not b*s*N */
+    WEIR_BE_NO_DATA = 1u << 4          /* nothing is stored: sizes and data cannot be checked (DUMMY) */
+};
+
+/* The contract. Functions return 0 (xfer: bytes moved) or -1 with err filled: what was attempted, on what, the reason.
+ * A backend never prints, never ends the process, never calls a barrier unless the access is collective, never looks
+ * at another backend's options. NULL means "cannot" (begin, end, check: "nothing to do"). xfer may
+ * give the bare reason (errno in err->sys): unless it names the path, the session adds direction, length, offset, path. */
+struct weir_backend {
+    unsigned abi;               /* WEIR_BACKEND_ABI */
+    const char *name, *brief;   /* "POSIX"; one sentence */
+    const char *const *aliases; /* NULL-terminated, may be NULL */
+    const char *prefix;         /* of its options: "posix." */
+    unsigned flags;             /* WEIR_BE_... */
+    const struct weir_opt *opts;
+    size_t opt_size, priv_size, file_size;
+    const char *(*version)(void); /* apiVersion; NULL: "" */
+    int (*check)(struct weir_session *, struct weir_err *); /* options against hints, before any I/O; same on all ranks */
+    int (*begin)(struct weir_session *, struct weir_err *);
+    int (*end)(struct weir_session *, struct weir_err *);
+    int (*open)(struct weir_session *, const char *path, unsigned flags, struct weir_file *, struct weir_err *);
+    int (*close)(struct weir_file *, struct weir_err *);
+    ssize_t (*xfer)(struct weir_file *, const struct weir_io *, struct weir_err *); /* may be short; 0 on read: end of file */
+    int (*sync)(struct weir_file *, struct weir_err *);
+    const struct weir_ns *ns;
+    /* Facts for the report (hints in effect ...): append lines "key = value\n" to out. After the first open. */
+    void (*describe)(struct weir_file *, struct weir_str *out);
+};
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dummy.c - DUMMY: moves nothing, fails on request; the page to copy for a new backend
+ *
+ * A backend is one page: options, state, operations, and at the end the struct that names
+ * them. The core allocates and zeroes options, private state and file struct; session.c repeats
+ * interrupted and short transfers, measures, syncs after writes and keeps quiet in a dry run.
+ * What remains is what only this backend knows. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "backends/backend.h"
+#include "backends/posixns.h"
+#include "base/clock.h"
+
+/* Options: a struct and one row for each field. "--dummy." goes in front of the names. */
+
+struct dummy_options {
+    int64_t delay_create, delay_close, delay_sync, delay_xfer; /* microseconds */
+    bool delay_only_rank0, store;
+    int64_t fail_at, short_every, corrupt_at; /* 0: never */
+    int fail_rank;
+    const char *fail_op, *fail_errno;
+};
+
+enum op { OP_XFER, OP_OPEN, OP_CLOSE, OP_SYNC, OPS };
+
+static const char *const op_names[OPS + 1] = { "xfer", "open", "close", "sync", NULL };
+
+static const char *const errno_names[] = { "EIO",    "ENOSPC",    "EDQUOT", "EACCES", "EAGAIN",
+                                           "EINTR",  "EINVAL",    "ENOENT", "ENOMEM", "EROFS",
+                                           "ESTALE", "ETIMEDOUT", NULL };
+static const int errno_values[] = { EIO,    ENOSPC, EDQUOT, EACCES, EAGAIN, EINTR,
+                                    EINVAL, ENOENT, ENOMEM, EROFS,  ESTALE, ETIMEDOUT };
+_Static_assert(sizeof(errno_names) / sizeof(errno_names[0]) ==
+                   sizeof(errno_values) / sizeof(errno_values[0]) + 1,
+               "one number for each name");
+
+#define USEC_MAX 1000000000000
+
+static const struct weir_opt dummy_opts[] = {
+    OPT_SIZE(0, "delay-create", NULL, struct dummy_options, delay_create, "0", "USEC",
+             "Delay of each create in microseconds", .max = USEC_MAX),
+    OPT_SIZE(0, "delay-close", NULL, struct dummy_options, delay_close, "0", "USEC",
+             "Delay of each close in microseconds", .max = USEC_MAX),
+    OPT_SIZE(0, "delay-sync", NULL, struct dummy_options, delay_sync, "0", "USEC",
+             "Delay of each sync in microseconds", .max = USEC_MAX),
+    OPT_SIZE(0, "delay-xfer", NULL, struct dummy_options, delay_xfer, "0", "USEC",
+             "Delay of each transfer in microseconds", .max = USEC_MAX),
+    OPT_FLAG(0, "delay-only-rank0", NULL, struct dummy_options, delay_only_rank0,
+             "Only rank 0 is delayed"),
+    OPT_FLAG(0, "store", NULL, struct dummy_options, store,
+             "Keep the data in ordinary files, so that they can be verified"),
+    OPT_SIZE(0, "fail-at", NULL, struct dummy_options, fail_at, "0", "N",
+             "The N-th operation of a test fails, counted from 1 on each rank; 0 means never",
+             .max = INT64_MAX),
+    OPT_INT(0, "fail-rank", NULL, struct dummy_options, fail_rank, "-1", "RANK",
+            "Only this rank fails; -1 means all", .min = -1, .max = INT32_MAX),
+    OPT_STR(0, "fail-op", NULL, struct dummy_options, fail_op, "xfer", "OP",
+            "Which operation fails", .choices = op_names),
+    OPT_STR(0, "fail-errno", NULL, struct dummy_options, fail_errno, "EIO", "ERRNO", "How it fails",
+            .choices = errno_names),
+    OPT_SIZE(0, "short-every", NULL, struct dummy_options, short_every, "0", "K",
+             "Every K-th transfer moves only half of its bytes; 0 means never", .max = INT64_MAX),
+    OPT_SIZE(
+        0, "corrupt-at", NULL, struct dummy_options, corrupt_at, "0", "N",
+        "The N-th read of a test returns one wrong bit, counted from 1 on each rank; implies store",
+        .max = INT64_MAX),
+    OPT_END
+};
+
+/* State of a session (priv_size) and of an open file (file_size, starts with struct weir_file). */
+
+struct dummy {
+    bool delayed, fails, stores; /* this rank */
+    int fail_op, fail_errno;
+    int64_t count[OPS], reads;
+};
+
+struct dummy_file {
+    struct weir_file base;
+    int fd; /* only with --dummy.store */
+};
+
+static int find_name(const char *const *names, const char *name)
+{
+    int i;
+
+    for (i = 0; names[i]; i++)
+        if (strcasecmp(names[i], name) == 0)
+            return i;
+    return 0;
+}
+
+/* Operations. Each returns 0, or -1 with an error that says what was attempted, on what, and
+ * why it failed. */
+
+static int dummy_begin(struct weir_session *s, struct weir_err *err)
+{
+    const struct dummy_options *o = s->opt;
+    struct dummy *d = s->priv;
+
+    (void)err;
+    d->delayed = !o->delay_only_rank0 || s->par->rank == 0;
+    d->fails = o->fail_at > 0 && (o->fail_rank < 0 || o->fail_rank == s->par->rank);
+    d->fail_op = find_name(op_names, o->fail_op);
+    d->fail_errno = errno_values[find_name(errno_names, o->fail_errno)];
+    d->stores = o->store || o->corrupt_at > 0;
+    if (d->stores)
+        s->flags &= ~(unsigned)WEIR_BE_NO_DATA;
+    return 0;
+}
+
+static void delay(const struct dummy *d, int64_t usec)
+{
+    if (usec > 0 && d->delayed)
+        weir_sleep_ns((uint64_t)usec * 1000);
+}
+
+/* Count an operation; is it the one that shall fail? errno is set then. */
+static bool fails_now(struct dummy *d, const struct dummy_options *o, enum op op)
+{
+    if (++d->count[op] != o->fail_at || !d->fails || (int)op != d->fail_op)
+        return false;
+    errno = d->fail_errno;
+    return true;
+}
+
+static int open_stored(const char *path, unsigned flags)
+{
+    int sys = flags & WEIR_OPEN_WRITE ? O_RDWR : O_RDONLY;
+
+    return open(path,
+                sys | O_CLOEXEC | (flags & WEIR_OPEN_CREATE ? O_CREAT : 0) |
+                    (flags & WEIR_OPEN_TRUNC ? O_TRUNC : 0) | (flags & WEIR_OPEN_EXCL ? O_EXCL : 0),
+                0664);
+}
+
+static int dummy_open(struct weir_session *s, const char *path, unsigned flags,
+                      struct weir_file *wf, struct weir_err *err)
+{
+    struct dummy_file *f = (struct dummy_file *)wf;
+    const struct dummy_options *o = s->opt;
+    struct dummy *d = s->priv;
+
+    if (flags & WEIR_OPEN_CREATE)
+        delay(d, o->delay_create);
+    f->fd = -1;
+    if (fails_now(d, o, OP_OPEN) || (d->stores && (f->fd = open_stored(path, flags)) < 0))
+        return weir_fail(err, WEIR_EIO, "open '%s'", path);
+    return 0;
+}
+
+static int dummy_close(struct weir_file *wf, struct weir_err *err)
+{
+    struct dummy_file *f = (struct dummy_file *)wf;
+    const struct dummy_options *o = wf->s->opt;
+    bool failed = fails_now(wf->s->priv, o, OP_CLOSE);
+
+    delay(wf->s->priv, o->delay_close);
+    if (f->fd >= 0 && close(f->fd) < 0)
+        failed = true;
+    return failed ? weir_fail(err, WEIR_EIO, "close '%s'", wf->path) : 0;
+}
+
+static ssize_t move_stored(const struct dummy_file *f, const struct weir_io *io, size_t len)
+{
+    if (io->dir == WEIR_DIR_WRITE)
+        return pwrite(f->fd, io->buf, len, (off_t)io->off);
+    return pread(f->fd, io->buf, len, (off_t)io->off);
+}
+
+/* May move less than asked for; 0 on a read means end of file. An error is the bare reason: the
+ * session adds the rest. */
+static ssize_t dummy_xfer(struct weir_file *wf, const struct weir_io *io, struct weir_err *err)
+{
+    struct dummy_file *f = (struct dummy_file *)wf;
+    const struct dummy_options *o = wf->s->opt;
+    struct dummy *d = wf->s->priv;
+    ssize_t n = (ssize_t)io->len;
+
+    delay(d, o->delay_xfer);
+    if (fails_now(d, o, OP_XFER))
+        return weir_fail(err, WEIR_EIO, "injected");
+    if (o->short_every > 0 && d->count[OP_XFER] % o->short_every == 0)
+        n -= n / 2;
+    if (d->stores) {
+        n = move_stored(f, io, (size_t)n);
+        if (n < 0)
+            return weir_fail(err, WEIR_EIO, "stored");
+    }
+    if (io->dir == WEIR_DIR_READ && ++d->reads == o->corrupt_at && n > 0)
+        ((unsigned char *)io->buf)[n / 2] ^= 1;
+    return n;
+}
+
+static int dummy_sync(struct weir_file *wf, struct weir_err *err)
+{
+    struct dummy_file *f = (struct dummy_file *)wf;
+    const struct dummy_options *o = wf->s->opt;
+
+    delay(wf->s->priv, o->delay_sync);
+    if (fails_now(wf->s->priv, o, OP_SYNC) || (f->fd >= 0 && fsync(f->fd) < 0))
+        return weir_fail(err, WEIR_EIO, "sync '%s'", wf->path);
+    return 0;
+}
+
+/* Names. A backend whose files are ordinary ones says ".ns = &weir_posix_ns" instead of all
+ * this. */
+
+static bool stores(const struct weir_session *s)
+{
+    return ((const struct dummy *)s->priv)->stores;
+}
+
+static int dummy_mkdir(struct weir_session *s, const char *path, unsigned mode,
+                       struct weir_err *err)
+{
+    return stores(s) ? weir_posix_ns.mkdir(s, path, mode, err) : 0;
+}
+
+static int dummy_rmdir(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    return stores(s) ? weir_posix_ns.rmdir(s, path, err) : 0;
+}
+
+static int dummy_unlink(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    return stores(s) ? weir_posix_ns.unlink(s, path, err) : 0;
+}
+
+static int dummy_rename(struct weir_session *s, const char *from, const char *to,
+                        struct weir_err *err)
+{
+    return stores(s) ? weir_posix_ns.rename(s, from, to, err) : 0;
+}
+
+static int dummy_stat(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    return stores(s) ? weir_posix_ns.stat(s, path, err) : 0;
+}
+
+static int dummy_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
+{
+    *yes = false;
+    return stores(s) ? weir_posix_ns.exists(s, path, yes, err) : 0;
+}
+
+static int dummy_size(struct weir_session *s, const char *path, uint64_t *bytes,
+                      struct weir_err *err)
+{
+    *bytes = s->hints->file_bytes; /* as large as it should be */
+    return stores(s) ? weir_posix_ns.size(s, path, bytes, err) : 0;
+}
+
+static int dummy_mknod(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    return stores(s) ? weir_posix_ns.mknod(s, path, err) : 0;
+}
+
+static int dummy_usage(struct weir_session *s, const char *path, struct weir_fs_usage *u,
+                       struct weir_err *err)
+{
+    *u = (struct weir_fs_usage) { 1, 1, 1, 1, 1 };
+    return stores(s) ? weir_posix_ns.usage(s, path, u, err) : 0;
+}
+
+static int dummy_syncfs(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    return stores(s) ? weir_posix_ns.syncfs(s, path, err) : 0;
+}
+
+static const struct weir_ns dummy_ns = {
+    .mkdir = dummy_mkdir,
+    .rmdir = dummy_rmdir,
+    .unlink = dummy_unlink,
+    .rename = dummy_rename,
+    .stat = dummy_stat,
+    .exists = dummy_exists,
+    .size = dummy_size,
+    .mknod = dummy_mknod,
+    .usage = dummy_usage,
+    .syncfs = dummy_syncfs,
+};
+
+static const char *dummy_version(void)
+{
+    return "0.5";
+}
+
+/* The backend: "weir_backend_" and the folder's name. Leave out what it cannot do. */
+const struct weir_backend weir_backend_dummy = {
+    .abi = WEIR_BACKEND_ABI,
+    .name = "DUMMY",
+    .brief = "Moves nothing; delays and fails on request",
+    .prefix = "dummy.",
+    .flags = WEIR_BE_COLLECTIVE_XFER | WEIR_BE_NO_DATA,
+    .opts = dummy_opts,
+    .opt_size = sizeof(struct dummy_options),
+    .priv_size = sizeof(struct dummy),
+    .file_size = sizeof(struct dummy_file),
+    .version = dummy_version,
+    .begin = dummy_begin,
+    .open = dummy_open,
+    .close = dummy_close,
+    .xfer = dummy_xfer,
+    .sync = dummy_sync,
+    .ns = &dummy_ns,
+};

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* posix.c - POSIX: ordinary files with pread and pwrite, also O_DIRECT and range locks */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backends/backend.h"
+#include "backends/posixns.h"
+
+#define SECTOR 512u /* what O_DIRECT wants at least where the system cannot tell */
+
+struct posix_options {
+    bool odirect, rangelocks;
+};
+
+struct posix_file {
+    struct weir_file base;
+    int fd;
+};
+
+static const struct weir_opt posix_opts[] = {
+    OPT_FLAG(0, "odirect", NULL, struct posix_options, odirect, "Bypass the page cache (O_DIRECT)"),
+    OPT_FLAG(0, "rangelocks", NULL, struct posix_options, rangelocks,
+             "Hold a lock (fcntl) on the range of each transfer while it lasts"),
+    OPT_END
+};
+
+/* The alignment of direct I/O on a file: *align is 0 where it is impossible. False: the system
+ * cannot tell. */
+#ifdef STATX_DIOALIGN
+static bool find_alignment(int fd, unsigned *align)
+{
+    struct statx x;
+
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &x) < 0 || !(x.stx_mask & STATX_DIOALIGN))
+        return false;
+    *align = x.stx_dio_offset_align;
+    return true;
+}
+#else
+static bool find_alignment(int fd, unsigned *align)
+{
+    (void)fd;
+    (void)align;
+    return false;
+}
+#endif
+
+static int check_alignment(const struct weir_session *s, const char *path, int fd,
+                           struct weir_err *err)
+{
+    const struct weir_hints *h = s->hints;
+    unsigned align = SECTOR;
+    uint64_t odd;
+
+    if (find_alignment(fd, &align) && align == 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--posix.odirect: the file system of '%s' has no direct I/O", path);
+    if (h->transfer % align == 0 && h->block % align == 0)
+        return 0;
+    odd = h->transfer % align ? h->transfer : h->block;
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "--posix.odirect needs transfer and block sizes that are multiples of %u "
+                       "bytes on '%s', not %llu",
+                       align, path, (unsigned long long)odd);
+}
+
+static int system_flags(unsigned flags, const struct posix_options *o)
+{
+    int sys = O_CLOEXEC;
+
+    if (flags & WEIR_OPEN_WRITE)
+        sys |= flags & WEIR_OPEN_READ ? O_RDWR : O_WRONLY;
+    else
+        sys |= O_RDONLY;
+    if (flags & WEIR_OPEN_CREATE)
+        sys |= O_CREAT;
+    if (flags & WEIR_OPEN_TRUNC)
+        sys |= O_TRUNC;
+    if (flags & WEIR_OPEN_EXCL)
+        sys |= O_EXCL;
+    if (o->odirect)
+        sys |= O_DIRECT;
+    return sys;
+}
+
+static int open_retrying(const char *path, int sys)
+{
+    int fd;
+
+    do
+        fd = open(path, sys, 0664);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+static int posix_open(struct weir_session *s, const char *path, unsigned flags,
+                      struct weir_file *wf, struct weir_err *err)
+{
+    struct posix_file *f = (struct posix_file *)wf;
+    const struct posix_options *o = s->opt;
+    bool is_new = false;
+    struct stat st;
+
+    if (o->odirect && (flags & WEIR_OPEN_CREATE))
+        is_new = lstat(path, &st) < 0 && errno == ENOENT;
+    f->fd = open_retrying(path, system_flags(flags, o));
+    if (f->fd < 0)
+        weir_fail(err, WEIR_EIO, "%s '%s'%s", flags & WEIR_OPEN_CREATE ? "create" : "open", path,
+                  o->odirect && errno == EINVAL
+                      ? " (this file system may not allow --posix.odirect)"
+                      : "");
+    else if (!o->odirect || check_alignment(s, path, f->fd, err) == 0)
+        return 0;
+    if (f->fd >= 0)
+        close(f->fd);
+    if (is_new) /* nobody else knows that we made it; a refused O_DIRECT may have made it too */
+        unlink(path);
+    return -1;
+}
+
+static int posix_close(struct weir_file *wf, struct weir_err *err)
+{
+    struct posix_file *f = (struct posix_file *)wf;
+
+    if (close(f->fd) < 0)
+        return weir_fail(err, WEIR_EIO, "close '%s'", wf->path);
+    return 0;
+}
+
+/* The bare reason: the session names the transfer. */
+static int give_reason(const struct posix_file *f, const char *doing, struct weir_err *err)
+{
+    const struct posix_options *o = f->base.s->opt;
+    int sys = errno;
+
+    weir_refuse(err, WEIR_EIO, "%s%s%s", doing, strerror(sys),
+                o->odirect && sys == EINVAL
+                    ? " (--posix.odirect: size, offset and buffer must suit the device; "
+                      "multiples of 4096 bytes usually do)"
+                    : "");
+    if (err)
+        err->sys = sys;
+    errno = sys;
+    return -1;
+}
+
+/* type: F_WRLCK, F_RDLCK or F_UNLCK. A length of 0 would mean "to the end of any file". */
+static int lock_range(const struct posix_file *f, const struct weir_io *io, short type)
+{
+    struct flock range = {
+        .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)io->off, .l_len = (off_t)io->len
+    };
+    int rc;
+
+    if (io->len == 0)
+        return 0;
+    do
+        rc = fcntl(f->fd, F_SETLKW, &range);
+    while (rc < 0 && errno == EINTR);
+    return rc;
+}
+
+static ssize_t move(const struct posix_file *f, const struct weir_io *io, struct weir_err *err)
+{
+    ssize_t n;
+
+    if (io->dir == WEIR_DIR_WRITE)
+        n = pwrite(f->fd, io->buf, io->len, (off_t)io->off);
+    else
+        n = pread(f->fd, io->buf, io->len, (off_t)io->off);
+    if (__builtin_expect(n < 0, 0))
+        return give_reason(f, "", err);
+    return n;
+}
+
+static ssize_t move_locked(const struct posix_file *f, const struct weir_io *io,
+                           struct weir_err *err)
+{
+    ssize_t n;
+
+    if (lock_range(f, io, io->dir == WEIR_DIR_WRITE ? F_WRLCK : F_RDLCK) < 0)
+        return give_reason(f, "lock the range: ", err);
+    n = move(f, io, err);
+    if (lock_range(f, io, F_UNLCK) < 0 && n >= 0)
+        return give_reason(f, "unlock the range: ", err);
+    return n;
+}
+
+static ssize_t posix_xfer(struct weir_file *wf, const struct weir_io *io, struct weir_err *err)
+{
+    const struct posix_file *f = (const struct posix_file *)wf;
+    const struct posix_options *o = wf->s->opt;
+
+    return o->rangelocks ? move_locked(f, io, err) : move(f, io, err);
+}
+
+static int posix_sync(struct weir_file *wf, struct weir_err *err)
+{
+    const struct posix_file *f = (const struct posix_file *)wf;
+    int rc;
+
+    do
+        rc = fsync(f->fd);
+    while (rc < 0 && errno == EINTR);
+    return rc < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", wf->path) : 0;
+}
+
+const struct weir_backend weir_backend_posix = {
+    .abi = WEIR_BACKEND_ABI,
+    .name = "POSIX",
+    .brief = "Ordinary files with pread and pwrite",
+    .prefix = "posix.",
+    .opts = posix_opts,
+    .opt_size = sizeof(struct posix_options),
+    .file_size = sizeof(struct posix_file),
+    .open = posix_open,
+    .close = posix_close,
+    .xfer = posix_xfer,
+    .sync = posix_sync,
+    .ns = &weir_posix_ns,
+};

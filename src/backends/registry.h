@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* registry.h - the backends that were built; configure writes the list */
+#ifndef WEIR_BACKENDS_REGISTRY_H
+#define WEIR_BACKENDS_REGISTRY_H
+
+#include "backends/backend.h"
+
+/* NULL-terminated, POSIX first (the default), then by name. */
+const struct weir_backend *const *weir_backends(void);
+
+/* By name or alias, in any case; NULL when there is none. */
+const struct weir_backend *weir_backend_find(const char *name);
+
+/* "POSIX, DUMMY, ..." for messages. Appends to out. */
+void weir_backend_names(struct weir_str *out, const char *between);
+
+#endif

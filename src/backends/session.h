@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* session.h - what every backend gets for nothing: dry run, retries, per-write sync, latencies, orderly errors */
+#ifndef WEIR_BACKENDS_SESSION_H
+#define WEIR_BACKENDS_SESSION_H
+
+#include "backends/backend.h"
+#include "base/clock.h"
+#include "base/hist.h"
+
+enum weir_op { WEIR_OP_OPEN, WEIR_OP_XFER, WEIR_OP_SYNC, WEIR_OP_CLOSE, WEIR_OPS };
+
+/* Latencies of each operation since the last reset, on this rank. */
+struct weir_session_stats {
+    struct weir_hist hist[WEIR_OPS];
+    uint64_t short_transfers, retries; /* continuations after a short transfer; EINTR and EAGAIN */
+};
+
+/* Start: allocate priv and stats, check the options against the hints, begin. opt, hints, par and log must outlive the
+ * session. Collective when the backend's begin is (only libraries with their own communicator). 0, or -1 and err; then
+ * nothing is left. */
+int weir_session_begin(struct weir_session *s, const struct weir_backend *be, const void *opt, const struct weir_hints *hints,
+                       const struct weir_par *par, const struct weir_log *log, struct weir_err *err);
+
+/* Only the check of weir_session_begin, without allocating anything that stays. Local. */
+int weir_session_check(const struct weir_backend *be, const void *opt, const struct weir_hints *hints,
+                       const struct weir_par *par, const struct weir_log *log, struct weir_err *err);
+
+int weir_session_end(struct weir_session *s, struct weir_err *err);
+
+/* Open path; *out is owned by the session until weir_session_close. Collective if the backend is and the file is shared.
+ * Errors: "open '<path>' ...: <reason>", WEIR_EIO. */
+int weir_session_open(struct weir_session *s, const char *path, unsigned flags, struct weir_file **out, struct weir_err *err);
+
+/* Close and free, also when closing fails. f may be NULL (does nothing). */
+int weir_session_close(struct weir_file *f, struct weir_err *err);
+
+/* The rest of weir_session_xfer where it is not the usual one: what the first call left over, and the sync. For that
+ * function only. */
+int weir_session_settle_xfer(struct weir_file *f, const struct weir_io *io, ssize_t n, struct weir_err *err);
+
+/* Move all of io, in as many calls as it takes: EINTR and EAGAIN are tried again, short transfers continued (unless
+ * hints->single_try), a read that meets the end of the file and a write that makes no progress are errors naming file,
+ * offset, length and what was done. With hints->sync_each a write is followed by one sync, inside the same interval.
+ * *clock_ns holds the time at which the operation starts (the caller's last clock read) and gets the time at its end: one
+ * clock read a transfer; the difference goes into the histogram, unless the transfer failed or its length was 0. 0 or -1 and
+ * err (WEIR_EIO). No allocation. */
+static inline int weir_session_xfer(struct weir_file *f, const struct weir_io *io, uint64_t *clock_ns, struct weir_err *err)
+{
+    /* Here, not in session.c: kernels spoil the processor's guesses where functions return to, so each level of calls above
+     * a system call costs some 8 ns, of 600 for 4 KiB. */
+    struct weir_session *s = f->s;
+    const struct weir_hints *hints = s->hints;
+    uint64_t end_ns;
+    ssize_t n;
+    int rc = 0;
+
+    if (!hints->dry_run) {
+        n = s->be->xfer(f, io, err);
+        if (__builtin_expect(n != (ssize_t)io->len || hints->sync_each, 0))
+            rc = weir_session_settle_xfer(f, io, n, err);
+    }
+    end_ns = weir_now_ns();
+    if (rc == 0 && io->len > 0) /* only taking part in others' transfers is not one */
+        weir_hist_add(&s->stats->hist[WEIR_OP_XFER], end_ns - *clock_ns);
+    *clock_ns = end_ns;
+    return rc;
+}
+
+/* Flush to stable storage. Backends without sync: 0. */
+int weir_session_sync(struct weir_file *f, struct weir_err *err);
+
+/* Names; as in struct weir_ns, quiet successes in a dry run. A backend that cannot: WEIR_EUSAGE, "<name> cannot ...". */
+int weir_session_unlink(struct weir_session *s, const char *path, struct weir_err *err);
+int weir_session_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
+int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes, struct weir_err *err);
+int weir_session_mkdir(struct weir_session *s, const char *path, unsigned mode, struct weir_err *err);
+int weir_session_rmdir(struct weir_session *s, const char *path, struct weir_err *err);
+int weir_session_usage(struct weir_session *s, const char *path, struct weir_fs_usage *u, struct weir_err *err);
+
+/* Forget the latencies. */
+void weir_session_reset(struct weir_session *s);
+
+#endif
