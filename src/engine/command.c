@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* command.c - from argv and script to the tests of a run */
+#include "config.h"
+#include "engine/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "backends/registry.h"
+#include "base/optdump.h"
+#include "base/script.h"
+#include "par/agree.h"
+
+static const char *const dumps[] = { "words", "json", "man", NULL };
+
+static const struct weir_opt common_opts[] = {
+    OPT_STR('h', "help", NULL, struct weir_common, help, NULL, "NAME", "Show the options, of one backend with a name, and end",
+            .flags = WEIR_OPT_OPTARG | WEIR_OPT_ARGV_ONLY),
+    OPT_FLAG(0, "version", NULL, struct weir_common, version, "Show the version and end", .flags = WEIR_OPT_ARGV_ONLY),
+    OPT_STR(0, "dump-options", NULL, struct weir_common, dump, NULL, "FORM", "Print every option row for other programs and end",
+            .choices = dumps, .flags = WEIR_OPT_ARGV_ONLY | WEIR_OPT_HIDDEN),
+    OPT_END
+};
+
+static int add_table(struct weir_command *c, const char *prefix, const char *title, const struct weir_opt *rows, size_t size,
+                     struct weir_err *err)
+{
+    struct weir_optset set = { .prefix = prefix, .title = title, .rows = rows, .size = size };
+
+    set.values = weir_arena_alloc(c->arena, size ? size : 1, err);
+    if (!set.values)
+        return -1;
+    return weir_opts_add(&c->opts, &set, err);
+}
+
+static int add_backend_tables(struct weir_command *c, struct weir_err *err)
+{
+    static const struct weir_opt none[] = { OPT_END };
+    const struct weir_backend *const *be;
+    struct weir_str title = { 0 };
+    char *text;
+
+    for (be = weir_backends(); *be; be++) {
+        weir_str_clear(&title);
+        weir_str_addf(&title, "Module %s", (*be)->name);
+        text = weir_arena_strdup(c->arena, weir_str_text(&title), err);
+        if (!text || add_table(c, (*be)->prefix ? (*be)->prefix : "", text, (*be)->opts ? (*be)->opts : none, (*be)->opt_size, err) < 0) {
+            weir_str_free(&title);
+            return -1;
+        }
+    }
+    weir_str_free(&title);
+    return 0;
+}
+
+int weir_command_init(struct weir_command *c, const struct weir_driver *d, struct weir_arena *arena, struct weir_err *err)
+{
+    struct weir_optset common = { .prefix = "", .rows = common_opts, .values = &c->common, .size = sizeof(c->common) };
+
+    memset(c, 0, sizeof(*c));
+    c->driver = d;
+    c->arena = arena;
+    c->opts.arena = arena;
+    if (add_table(c, "", NULL, d->opts, d->opt_size, err) < 0 || weir_opts_add(&c->opts, &common, err) < 0 ||
+        add_backend_tables(c, err) < 0)
+        return -1;
+    return weir_opts_defaults(&c->opts, err);
+}
+
+static int dump_rows(struct weir_command *c, struct weir_str *out, struct weir_err *err)
+{
+    if (strcasecmp(c->common.dump, "words") == 0)
+        weir_optdump_words(&c->opts, out);
+    else if (strcasecmp(c->common.dump, "man") == 0)
+        weir_optdump_man(&c->opts, out);
+    else
+        weir_optdump_json(&c->opts, out);
+    return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the list of options") : 0;
+}
+
+bool weir_command_answer(struct weir_command *c, int *status)
+{
+    struct weir_err err = WEIR_ERR_INIT;
+    struct weir_str out = { 0 };
+    int rc = 0;
+
+    if (c->common.help)
+        rc = weir_optdump_help(&c->opts, c->driver->name, c->driver->brief, *c->common.help ? c->common.help : NULL, &out, &err);
+    else if (c->common.version)
+        weir_str_addf(&out, "%s (weir) %s\n", c->driver->name, PACKAGE_VERSION);
+    else if (c->common.dump)
+        rc = dump_rows(c, &out, &err);
+    else
+        return false;
+    if (rc == 0 && (fputs(weir_str_text(&out), stdout) == EOF || fflush(stdout) == EOF))
+        rc = weir_fail(&err, WEIR_ESETUP, "write to standard output");
+    if (rc < 0)
+        fprintf(stderr, "ERROR: %s\n", err.text);
+    weir_str_free(&out);
+    *status = rc < 0 ? (int)err.code : 0;
+    return true;
+}
+
+static void *copy_values(struct weir_command *c, const struct weir_optset *set, struct weir_err *err)
+{
+    void *v = weir_arena_alloc(c->arena, set->size ? set->size : 1, err);
+
+    if (v && set->size)
+        memcpy(v, set->values, set->size);
+    return v;
+}
+
+/* Keep the present values as one more test. */
+static int add_test(void *arg, struct weir_err *err)
+{
+    struct weir_command *c = arg;
+    struct weir_test *more = weir_arena_alloc(c->arena, sizeof(*more) * (size_t)(c->n + 1), err);
+
+    if (!more)
+        return -1;
+    if (c->n)
+        memcpy(more, c->tests, sizeof(*more) * (size_t)c->n);
+    c->tests = more;
+    more[c->n].driver_opt = copy_values(c, &c->opts.set[0], err);
+    if (!more[c->n].driver_opt)
+        return -1;
+    for (int i = 2; i < c->opts.n; i++) { /* 0: the driver, 1: common */
+        more[c->n].backend_opt[i - 2] = copy_values(c, &c->opts.set[i], err);
+        if (!more[c->n].backend_opt[i - 2])
+            return -1;
+    }
+    c->n++;
+    return 0;
+}
+
+static int add_directives(void *arg, const char *list, struct weir_err *err)
+{
+    struct weir_command *c = arg;
+
+    return weir_opts_directives(&c->opts, list, err);
+}
+
+/* The whole file as one string; *len its length. malloc'ed. */
+static char *read_file(const char *path, uint64_t *len, struct weir_err *err)
+{
+    FILE *f = fopen(path, "r");
+    struct weir_str text = { 0 };
+    char piece[4096];
+    size_t n;
+
+    if (!f) {
+        weir_fail(err, WEIR_EUSAGE, "open script '%s'", path);
+        return NULL;
+    }
+    while ((n = fread(piece, 1, sizeof(piece), f)) > 0)
+        weir_str_add(&text, piece, n);
+    weir_str_addc(&text, '\0');
+    if (ferror(f) || text.failed) {
+        weir_fail(err, WEIR_EUSAGE, "read script '%s'", path);
+        weir_str_free(&text);
+    } else {
+        *len = text.len - 1;
+    }
+    fclose(f);
+    return text.text;
+}
+
+static int read_script(struct weir_command *c, const char *path, const struct weir_par *par, struct weir_err *err)
+{
+    const struct weir_script_sink sink = { .directives = add_directives, .run = add_test, .arg = c };
+    uint64_t len = 0;
+    char *text = NULL;
+    int rc = 0;
+
+    if (par->rank == 0 && !(text = read_file(path, &len, err)))
+        rc = -1;
+    if (weir_agree(par, rc, err) < 0)
+        return -1;
+    weir_bcast(par, &len, sizeof(len), 0);
+    if (par->rank != 0 && !(text = malloc(len + 1)))
+        rc = weir_fail(err, WEIR_ESETUP, "hold script '%s'", path);
+    if (weir_agree(par, rc, err) == 0) {
+        weir_bcast(par, text, len, 0);
+        rc = weir_script_read(text, len, path, &sink, err);
+    }
+    free(text);
+    return rc;
+}
+
+int weir_command_tests(struct weir_command *c, const struct weir_par *par, struct weir_err *err)
+{
+    const struct weir_driver *d = c->driver;
+    const char *script = d->script ? d->script(c->opts.set[0].values) : NULL;
+
+    return script ? read_script(c, script, par, err) : add_test(c, err);
+}
+
+const void *weir_test_backend_opt(const struct weir_test *t, const struct weir_backend *be)
+{
+    const struct weir_backend *const *list = weir_backends();
+
+    for (int i = 0; list[i]; i++)
+        if (list[i] == be)
+            return t->backend_opt[i];
+    return NULL;
+}

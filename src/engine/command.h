@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* command.h - from argv and script to the tests of a run */
+#ifndef WEIR_ENGINE_COMMAND_H
+#define WEIR_ENGINE_COMMAND_H
+
+#include "engine/driver.h"
+
+/* Options that every program has. */
+struct weir_common {
+    const char *help, *dump; /* NULL: not asked for; help may be "" */
+    bool version;
+};
+
+/* The tables of a program with one set of values, and the tests made of them so far. */
+struct weir_command {
+    const struct weir_driver *driver;
+    struct weir_arena *arena;
+    struct weir_opts opts;
+    struct weir_common common;
+    struct weir_test *tests;
+    int n;
+};
+
+/* Tables and defaults. Local. Returns 0, or -1 and err. */
+int weir_command_init(struct weir_command *c, const struct weir_driver *d, struct weir_arena *arena, struct weir_err *err);
+
+/* Answer --help, --version, --dump-options on stdout. Returns true when one was asked for (*status: the exit status). Local. */
+bool weir_command_answer(struct weir_command *c, int *status);
+
+/* The tests: one from the command line, or those of the script. Rank 0 reads the script for all. Collective over par->comm.
+ * Returns 0, or -1 and the same err on all ranks. */
+int weir_command_tests(struct weir_command *c, const struct weir_par *par, struct weir_err *err);
+
+#endif

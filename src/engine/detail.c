@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* detail.c - everything measured about one phase */
+#include "config.h"
+#include "engine/detail.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "par/histsum.h"
+
+#define CELL(f) .offset = offsetof(struct weir_detail, f)
+#define COUNT(k, f, h) { .key = (k), .csv = (k), .type = WEIR_COL_INT, CELL(f), .help = (h) }
+#define SECONDS(k, f, h) \
+    { .key = (k), .csv = (k), .type = WEIR_COL_REAL, CELL(f), .unit = WEIR_NS_PER_S, .help = (h) }
+#define LATENCY(name, o) \
+    COUNT(name "Count", op[o].n, "Calls of " name), \
+    SECONDS(name "Mean", op[o].mean, "Mean time of a " name ", seconds"), \
+    SECONDS(name "P50", op[o].p50, "Half of all " name " calls took less, seconds"), \
+    SECONDS(name "P90", op[o].p90, "90 % of all " name " calls took less, seconds"), \
+    SECONDS(name "P99", op[o].p99, "99 % of all " name " calls took less, seconds"), \
+    SECONDS(name "P999", op[o].p999, "99.9 % of all " name " calls took less, seconds"), \
+    SECONDS(name "Max", op[o].max, "Longest " name ", seconds")
+
+static const struct weir_col cols[] = {
+    COUNT("test", test, "Number of the test, from 0"),
+    COUNT("iter", iter, "Repetition, from 0"),
+    { .key = "operation", .csv = "operation", .type = WEIR_COL_STR, CELL(operation), .help = "Phase" },
+    COUNT("tasks", tasks, "Tasks"),
+    COUNT("bytes", bytes, "Bytes moved by all tasks"),
+    COUNT("steps", steps, "Transfers or operations of all tasks"),
+    COUNT("stepsMin", steps_min, "Fewest of a task"),
+    COUNT("stepsMax", steps_max, "Most of a task"),
+    COUNT("wrong", wrong, "Transfers whose data were not right"),
+    SECONDS("openTime", open_ns, "First open begun to last open done, seconds"),
+    SECONDS("workTime", work_ns, "First transfer begun to last transfer done, seconds"),
+    SECONDS("closeTime", close_ns, "First close begun to last close done, seconds"),
+    SECONDS("totalTime", total_ns, "First open begun to last close done, seconds"),
+    SECONDS("fillTime", fill_ns, "Time to make data inside workTime, mean over the tasks, seconds"),
+    SECONDS("verifyTime", verify_ns, "Time to check data inside workTime, mean over the tasks, seconds"),
+    SECONDS("fastestTime", fastest_ns, "Shortest workTime of a task, seconds"),
+    COUNT("fastestRank", fastest_rank, "The task with it"),
+    SECONDS("slowestTime", slowest_ns, "Longest workTime of a task, seconds"),
+    COUNT("slowestRank", slowest_rank, "The task with it"),
+    SECONDS("clockError", clock_error_ns, "Uncertainty of the clocks' offsets between tasks, seconds"),
+    COUNT("interrupted", interrupted, "1 when a signal ended the phase early"),
+    LATENCY("open", WEIR_OP_OPEN),
+    LATENCY("transfer", WEIR_OP_XFER),
+    LATENCY("sync", WEIR_OP_SYNC),
+    LATENCY("close", WEIR_OP_CLOSE),
+    WEIR_COL_END
+};
+
+const struct weir_table weir_detail_table = {
+    .key = "phases",
+    .cols = cols,
+    .readers = WEIR_FOR_DATA | WEIR_FOR_CSV_FULL,
+};
+
+static void summarise(const struct weir_hist *h, struct weir_latency *out)
+{
+    if (h->n == 0) {
+        *out = (struct weir_latency){ 0, NAN, NAN, NAN, NAN, NAN, NAN };
+        return;
+    }
+    *out = (struct weir_latency){
+        .n = (int64_t)h->n,
+        .mean = (double)h->sum_ns / (double)h->n,
+        .p50 = (double)weir_hist_quantile(h, 0.50),
+        .p90 = (double)weir_hist_quantile(h, 0.90),
+        .p99 = (double)weir_hist_quantile(h, 0.99),
+        .p999 = (double)weir_hist_quantile(h, 0.999),
+        .max = (double)h->max_ns,
+    };
+}
+
+/* The extremes of a time over the ranks, and a rank that has each. */
+static void find_extremes(const struct weir_par *par, int64_t ns, struct weir_detail *out)
+{
+    int64_t v[2] = { -ns, ns };
+    int64_t who[2];
+
+    weir_allmax_i64(par, v, 2);
+    who[0] = -ns == v[0] ? par->rank : -1;
+    who[1] = ns == v[1] ? par->rank : -1;
+    weir_allmax_i64(par, who, 2);
+    out->fastest_ns = (double)-v[0];
+    out->slowest_ns = (double)v[1];
+    out->fastest_rank = who[0];
+    out->slowest_rank = who[1];
+}
+
+static double span_ns(const struct weir_phase_rec *rec, enum weir_mark from, enum weir_mark to)
+{
+    return weir_phase_span(rec, from, to) * WEIR_NS_PER_S;
+}
+
+void weir_detail_gather(struct weir_run *run, const struct weir_phase_rec *rec, int test, struct weir_detail *out)
+{
+    const struct weir_par *par = &run->par;
+
+    *out = (struct weir_detail){
+        .operation = rec->phase->key,
+        .test = test,
+        .iter = rec->repetition,
+        .tasks = par->size,
+        .bytes = (int64_t)rec->bytes_sum,
+        .steps = (int64_t)rec->steps_sum,
+        .steps_min = (int64_t)rec->steps_min,
+        .steps_max = (int64_t)rec->steps_max,
+        .wrong = (int64_t)rec->wrong_sum,
+        .open_ns = span_ns(rec, WEIR_MARK_OPEN, WEIR_MARK_OPENED),
+        .work_ns = span_ns(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED),
+        .close_ns = span_ns(rec, WEIR_MARK_CLOSE, WEIR_MARK_CLOSED),
+        .total_ns = span_ns(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED),
+        .fill_ns = (double)rec->fill_ns_sum / par->size,
+        .verify_ns = (double)rec->verify_ns_sum / par->size,
+        .interrupted = rec->interrupted,
+    };
+    find_extremes(par, (int64_t)(rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK]), out);
+    out->clock_error_ns = (double)weir_clocksync_worst(par, &run->clock);
+    for (int op = 0; op < WEIR_OPS; op++) {
+        weir_hist_sum(par, &run->session.stats->hist[op]);
+        summarise(&run->session.stats->hist[op], &out->op[op]);
+    }
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* main.c - the life of a program of the suite */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/command.h"
+#include "engine/driver.h"
+
+/* The rank that a launcher gave this process, before MPI is there to ask; NULL without a launcher. */
+static const char *launched_rank(void)
+{
+    static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "MV2_COMM_WORLD_RANK" };
+    const char *value;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if ((value = getenv(names[i])))
+            return value;
+    return NULL;
+}
+
+static bool is_first_process(void)
+{
+    const char *rank = launched_rank();
+
+    return !rank || strcmp(rank, "0") == 0;
+}
+
+/* A wrong command line: one process says so. A launcher ends the others as soon as one has failed, so all wait for each
+ * other in MPI_Finalize until the line is out. */
+static int refuse_to_start(struct weir_run *run, const struct weir_err *err, int argc, char **argv)
+{
+    bool launched = launched_rank() != NULL;
+
+    if (launched)
+        MPI_Init(&argc, &argv);
+    if (run->log.rank == 0)
+        weir_report_error(&run->log, err);
+    if (launched)
+        MPI_Finalize();
+    weir_arena_free(&run->arena);
+    return err->code;
+}
+
+static void note_option(void *arg, const char *text)
+{
+    weir_note(arg, "%s", text);
+}
+
+/* Options are read before MPI_Init: help needs no launcher, and a typing error is answered at once. */
+static int read_options(struct weir_command *c, const struct weir_driver *d, struct weir_run *run, int argc, char **argv,
+                        struct weir_err *err)
+{
+    if (weir_command_init(c, d, &run->arena, err) < 0)
+        return -1;
+    c->opts.note = note_option;
+    c->opts.note_arg = &run->log;
+    if (weir_opts_argv(&c->opts, argc, argv, err) < 0)
+        return -1;
+    if (d->set_log)
+        d->set_log(c->opts.set[0].values, &run->log);
+    return 0;
+}
+
+static int run_driver(struct weir_run *run, struct weir_command *c, int argc, char **argv, struct weir_err *err)
+{
+    if (weir_par_init(&run->world, MPI_COMM_WORLD, err) < 0)
+        return -1;
+    run->log.rank = run->world.rank;
+    if (weir_command_tests(c, &run->world, err) < 0)
+        return -1;
+    err->code = c->driver->run(run, c->tests, c->n, argc, argv);
+    return 0;
+}
+
+int weir_main(const struct weir_driver *d, int argc, char **argv)
+{
+    struct weir_run run = { .log = { .fd = STDERR_FILENO, .rank = is_first_process() ? 0 : 1 } };
+    struct weir_err err = WEIR_ERR_INIT;
+    struct weir_command command;
+    int status;
+
+    weir_interrupt_block();
+    if (read_options(&command, d, &run, argc, argv, &err) < 0)
+        return refuse_to_start(&run, &err, argc, argv);
+    if (command.common.help || command.common.version || command.common.dump) {
+        status = 0;
+        if (run.log.rank == 0)
+            weir_command_answer(&command, &status);
+        weir_arena_free(&run.arena);
+        return status;
+    }
+    MPI_Init(&argc, &argv);
+    if (run_driver(&run, &command, argc, argv, &err) < 0 && run.log.rank == 0)
+        weir_report_error(&run.log, &err);
+    weir_par_free(&run.world);
+    weir_arena_free(&run.arena);
+    MPI_Finalize();
+    return err.code;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* report.c - tell every sink */
+#include "config.h"
+#include "engine/report.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/str.h"
+
+static const struct {
+    const char *word;
+    const struct weir_sink_ops *ops;
+} formats[] = {
+    { "default", &weir_sink_text },
+    { "text", &weir_sink_text },
+    { "CSV", &weir_sink_csv },
+#ifdef HAVE_JANSSON /* a sink is in the build or not; this table is the one place that knows */
+    { "JSON", &weir_sink_json },
+#endif
+};
+
+static const struct weir_sink_ops *find_format(const char *word, struct weir_err *err)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+        if (strcasecmp(word, formats[i].word) == 0)
+            return formats[i].ops;
+#ifndef HAVE_JANSSON
+    if (strcasecmp(word, "JSON") == 0)
+        weir_refuse(err, WEIR_EUSAGE, "summaryFormat=JSON: this build has no jansson library");
+    else
+#endif
+        weir_refuse(err, WEIR_EUSAGE, "summaryFormat '%s' is not known; choose default, JSON or CSV", word);
+    return NULL;
+}
+
+static int add_sink(struct weir_report *r, const struct weir_sink_ops *ops, const char *path, struct weir_err *err)
+{
+    struct weir_sink *s = &r->sink[r->n];
+
+    if (r->n == WEIR_SINKS)
+        return weir_refuse(err, WEIR_EUSAGE, "more than %d outputs", WEIR_SINKS);
+    memset(s, 0, sizeof(*s));
+    s->ops = ops;
+    s->path = path;
+    s->out = stdout;
+    if (strcmp(path, "-") == 0)
+        s->path = "standard output";
+    else if (!(s->out = fopen(path, "w")))
+        return weir_fail(err, WEIR_ESETUP, "open result file '%s'", path);
+    r->n++;
+    return 0;
+}
+
+int weir_report_add(struct weir_report *r, const char *format, const char *path, struct weir_err *err)
+{
+    const struct weir_sink_ops *ops = find_format(format, err);
+
+    return ops ? add_sink(r, ops, path, err) : -1;
+}
+
+/* One "FORMAT:PATH" of --report. */
+static int add_named(struct weir_report *r, char *word, struct weir_err *err)
+{
+    char *colon = strchr(word, ':');
+    const struct weir_sink_ops *ops;
+
+    if (!colon || colon[1] == '\0')
+        return weir_refuse(err, WEIR_EUSAGE, "option --report: '%s' is not FORMAT:PATH, like json:result.json or text:-", word);
+    *colon = '\0';
+    ops = strcasecmp(word, "csv") == 0 ? &weir_sink_csv_full : find_format(word, err);
+    return ops ? add_sink(r, ops, colon + 1, err) : -1;
+}
+
+int weir_report_add_list(struct weir_report *r, const char *list, struct weir_arena *arena, struct weir_err *err)
+{
+    while (*list) {
+        size_t len = strcspn(list, ",");
+        char *word = weir_arena_strndup(arena, list, len, err);
+
+        if (!word || add_named(r, word, err) < 0)
+            return -1;
+        list += len;
+        list += *list == ',';
+    }
+    return 0;
+}
+
+void weir_report_enter(struct weir_report *r, const char *key, bool list)
+{
+    for (int i = 0; i < r->n; i++)
+        if (r->sink[i].ops->enter)
+            r->sink[i].ops->enter(&r->sink[i], key, list);
+}
+
+void weir_report_leave(struct weir_report *r)
+{
+    for (int i = 0; i < r->n; i++)
+        if (r->sink[i].ops->leave)
+            r->sink[i].ops->leave(&r->sink[i]);
+}
+
+static void tell_fact(struct weir_report *r, const struct weir_fact *f)
+{
+    for (int i = 0; i < r->n; i++)
+        if (r->sink[i].ops->fact)
+            r->sink[i].ops->fact(&r->sink[i], f);
+}
+
+void weir_report_str(struct weir_report *r, unsigned readers, const char *key, const char *value)
+{
+    struct weir_fact f = { .key = key, .readers = readers, .type = WEIR_FACT_STR, .str = value };
+
+    tell_fact(r, &f);
+}
+
+void weir_report_int(struct weir_report *r, unsigned readers, const char *key, int64_t value)
+{
+    struct weir_fact f = { .key = key, .readers = readers, .type = WEIR_FACT_INT, .num = value };
+
+    tell_fact(r, &f);
+}
+
+void weir_report_real(struct weir_report *r, unsigned readers, const char *key, double value)
+{
+    struct weir_fact f = { .key = key, .readers = readers, .type = WEIR_FACT_REAL, .real = value };
+
+    tell_fact(r, &f);
+}
+
+void weir_report_head(struct weir_report *r, const struct weir_table *t)
+{
+    for (int i = 0; i < r->n; i++)
+        if (r->sink[i].ops->head && (t->readers & r->sink[i].ops->reader))
+            r->sink[i].ops->head(&r->sink[i], t);
+}
+
+void weir_report_row(struct weir_report *r, const struct weir_table *t, const void *record)
+{
+    for (int i = 0; i < r->n; i++)
+        if (r->sink[i].ops->row && (t->readers & r->sink[i].ops->reader))
+            r->sink[i].ops->row(&r->sink[i], t, record);
+    weir_report_flush(r);
+}
+
+void weir_report_line(struct weir_report *r, const char *fmt, ...)
+{
+    struct weir_str text = { 0 };
+    va_list ap;
+
+    if (r->n == 0)
+        return;
+    va_start(ap, fmt);
+    weir_str_vaddf(&text, fmt, ap);
+    va_end(ap);
+    for (int i = 0; i < r->n; i++)
+        if (r->sink[i].ops->line)
+            r->sink[i].ops->line(&r->sink[i], weir_str_text(&text));
+    weir_str_free(&text);
+}
+
+void weir_report_flush(struct weir_report *r)
+{
+    for (int i = 0; i < r->n; i++)
+        fflush(r->sink[i].out); /* its error stays in ferror() and comes back from the end */
+}
+
+static int end_sink(struct weir_sink *s, struct weir_err *err)
+{
+    int rc = s->ops->end ? s->ops->end(s, err) : 0;
+    bool bad;
+
+    errno = 0;
+    bad = fflush(s->out) != 0 || ferror(s->out);
+    if (s->out != stdout && fclose(s->out) != 0)
+        bad = true;
+    if (rc == 0 && bad)
+        rc = weir_fail(err, WEIR_ESETUP, "write results to %s", s->path);
+    return rc;
+}
+
+int weir_report_end(struct weir_report *r, struct weir_err *err)
+{
+    int rc = 0;
+
+    for (int i = 0; i < r->n; i++)
+        if (end_sink(&r->sink[i], rc < 0 ? NULL : err) < 0)
+            rc = -1; /* the first error wins */
+    r->n = 0;
+    return rc;
+}

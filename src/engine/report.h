@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* report.h - what a run has to say, told once to every sink: nested facts, table rows, lines of text */
+#ifndef WEIR_ENGINE_REPORT_H
+#define WEIR_ENGINE_REPORT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/col.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+/* Of the JSON documents of all programs; goes up when a key changes its meaning or is gone. */
+#define WEIR_SCHEMA_VERSION 1
+
+/* Which readers a fact or a line is meant for. */
+enum {
+    WEIR_FOR_TEXT = 1u << 0,
+    WEIR_FOR_DATA = 1u << 1,     /* JSON */
+    WEIR_FOR_CSV = 1u << 2,      /* summaryFormat=CSV: the columns that old readers know */
+    WEIR_FOR_CSV_FULL = 1u << 3, /* --report=csv:FILE */
+    WEIR_FOR_ALL = WEIR_FOR_TEXT | WEIR_FOR_DATA
+};
+
+enum weir_fact_type { WEIR_FACT_STR, WEIR_FACT_INT, WEIR_FACT_REAL };
+
+/* A key with a value. Text shows "%-20s: <value>"; data keep type and full precision. A REAL that is NaN is null. */
+struct weir_fact {
+    const char *key;
+    unsigned readers;
+    enum weir_fact_type type;
+    const char *str;
+    int64_t num;
+    double real;
+};
+
+/* A table: its rows are records described by cols. head is the text heading, lines without final newline, shown before
+ * the first row after weir_report_enter of the object that holds it. */
+struct weir_table {
+    const char *key;
+    const struct weir_col *cols;
+    const char *head;
+    unsigned readers;
+};
+
+struct weir_sink;
+
+/* One way to write. Every function may be NULL. Nothing returns an error: write errors are collected and come back
+ * from end. */
+struct weir_sink_ops {
+    const char *name;
+    unsigned reader; /* which bit of 'readers' it looks for */
+    void (*enter)(struct weir_sink *, const char *key, bool list);
+    void (*leave)(struct weir_sink *);
+    void (*fact)(struct weir_sink *, const struct weir_fact *);
+    void (*head)(struct weir_sink *, const struct weir_table *);
+    void (*row)(struct weir_sink *, const struct weir_table *, const void *record);
+    void (*line)(struct weir_sink *, const char *text);
+    int (*end)(struct weir_sink *, struct weir_err *); /* write what is left; frees priv */
+};
+
+struct weir_sink {
+    const struct weir_sink_ops *ops;
+    FILE *out;
+    const char *path; /* for messages; "standard output" */
+    void *priv;
+};
+
+#define WEIR_SINKS 8
+
+/* The report of a run: on rank 0 the sinks, elsewhere none, so that every call below is a no-op there. */
+struct weir_report {
+    struct weir_sink sink[WEIR_SINKS];
+    int n;
+};
+
+/* Add a sink writing to path ("-" is standard output; the file is truncated now, so that an unwritable path is an error
+ * before the run). format: "default"/"text", "JSON", "CSV", in any case. Local. -1 and err (WEIR_ESETUP, or WEIR_EUSAGE for
+ * an unknown format or one that was not built). */
+int weir_report_add(struct weir_report *r, const char *format, const char *path, struct weir_err *err);
+
+/* Add the sinks of a list "FORMAT:PATH[,FORMAT:PATH...]", formats text, json, csv (the full table). arena keeps the paths.
+ * Local. -1 and err. */
+int weir_report_add_list(struct weir_report *r, const char *list, struct weir_arena *arena, struct weir_err *err);
+
+/* Open and close an object (or a list of objects) named key; key NULL inside a list. Local. */
+void weir_report_enter(struct weir_report *r, const char *key, bool list);
+void weir_report_leave(struct weir_report *r);
+
+/* Facts. Local. */
+void weir_report_str(struct weir_report *r, unsigned readers, const char *key, const char *value);
+void weir_report_int(struct weir_report *r, unsigned readers, const char *key, int64_t value);
+void weir_report_real(struct weir_report *r, unsigned readers, const char *key, double value);
+
+/* Begin a table: its heading stands before what is told next. Without it the first row brings the heading. Local. */
+void weir_report_head(struct weir_report *r, const struct weir_table *t);
+
+/* One row of a table. Local. */
+void weir_report_row(struct weir_report *r, const struct weir_table *t, const void *record);
+
+/* Text only: a line (newline added). Local. */
+void weir_report_line(struct weir_report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Push what is buffered to the files, so that a reader sees each row when it is measured. Local. */
+void weir_report_flush(struct weir_report *r);
+
+/* Write what is left, close, and tell whether all of it reached its file. Local. -1 and err (WEIR_ESETUP). */
+int weir_report_end(struct weir_report *r, struct weir_err *err);
+
+/* The sinks that exist (sink-NAME.c); NULL where the library is missing. */
+extern const struct weir_sink_ops weir_sink_text, weir_sink_csv, weir_sink_csv_full, weir_sink_json;
+
+#endif
