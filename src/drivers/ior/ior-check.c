@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ior-check.c - are the options of a test sound, and what do they say to the backend (ior.md 1.9) */
+#include "config.h"
+#include "drivers/ior/ior.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "backends/registry.h"
+
+/* The smallest unit of the data patterns. */
+#define ACCESS_SIZE 8
+
+static int check_sizes(const struct ior_options *o, struct weir_err *err)
+{
+    if (o->block < 0 || o->block % ACCESS_SIZE)
+        return weir_refuse(err, WEIR_EUSAGE, "block size (-b) must be a multiple of access size, %d bytes, and is %" PRId64, ACCESS_SIZE,
+                           o->block);
+    if (o->transfer == 0)
+        return weir_refuse(err, WEIR_EUSAGE, "test will not complete with zero transfer size (-t); give at least %d bytes", ACCESS_SIZE);
+    if (o->transfer < 0 || o->transfer % ACCESS_SIZE)
+        return weir_refuse(err, WEIR_EUSAGE, "transfer size (-t) must be a multiple of access size, %d bytes, and is %" PRId64,
+                           ACCESS_SIZE, o->transfer);
+    if (o->block < o->transfer)
+        return weir_refuse(err, WEIR_EUSAGE, "block size (-b %" PRId64 ") must not be smaller than transfer size (-t %" PRId64 ")", o->block,
+                           o->transfer);
+    if (o->block % o->transfer)
+        return weir_refuse(err, WEIR_EUSAGE, "block size (-b %" PRId64 ") must be a multiple of transfer size (-t %" PRId64 ")", o->block,
+                           o->transfer);
+    return 0;
+}
+
+static int check_volume(const struct ior_options *o, int tasks, struct weir_err *err)
+{
+    int64_t file, all;
+
+    if (__builtin_mul_overflow(o->block, o->segments, &file) || __builtin_mul_overflow(file, tasks, &all))
+        return weir_refuse(err, WEIR_EUSAGE, "blocks of %" PRId64 " bytes (-b) in %" PRId64
+                           " segments (-s) for %d tasks are more than a file can hold, 2^63 bytes", o->block, o->segments, tasks);
+    return 0;
+}
+
+static int check_prefill(const struct ior_options *o, struct weir_err *err)
+{
+    if (o->prefill == 0)
+        return 0;
+    if (o->random_offset == 0)
+        return weir_refuse(err, WEIR_EUSAGE, "randomPrefill without random offsets is not useful; give -z");
+    if (o->block % o->prefill)
+        return weir_refuse(err, WEIR_EUSAGE, "randomPrefill (%" PRId64 ") must divide the block size (-b %" PRId64 ")", o->prefill, o->block);
+    return 0;
+}
+
+static int check_order(const struct ior_options *o, struct weir_err *err)
+{
+    const char *with = o->reorder_constant ? "-C" : o->reorder_random ? "-Z" : NULL;
+
+    if (o->reorder_constant && o->reorder_random)
+        return weir_refuse(err, WEIR_EUSAGE, "constant and random reordering of tasks (-C and -Z) exclude each other; choose one");
+    if (o->random_offset && !o->file_per_task && with)
+        return weir_refuse(err, WEIR_EUSAGE, "random offsets (-z) with %s need a file per task (-F)", with);
+    if (o->random_offset && !o->file_per_task && o->check_read && !o->write && o->random_seed < 0)
+        return weir_refuse(err, WEIR_EUSAGE, "random offsets (-z) with a check of what another run wrote (-R) need its --random-offset-seed");
+    return 0;
+}
+
+/* Every name in the list of -o, so that an empty one is found before anything is written. */
+static int check_names(const struct ior_options *o, struct weir_err *err)
+{
+    struct weir_str name = { 0 };
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < ior_count_names(o->test_file); i++)
+        rc = ior_file_name(o, -1, i, 0, &name, err);
+    weir_str_free(&name);
+    return rc;
+}
+
+static int check_words(const struct ior_options *o, struct weir_err *err)
+{
+    enum weir_packet packet;
+
+    if (weir_packet_parse(o->packet, &packet) < 0)
+        return weir_refuse(err, WEIR_EUSAGE, "option -l (dataPacketType): '%s' is not known; choose timestamp, offset, incompressible or random",
+                           o->packet);
+    if (o->tasks == 0)
+        return weir_refuse(err, WEIR_EUSAGE, "option -N (numTasks): 0 is too few tasks for testing; -1 takes all");
+    if (o->test_file[0] == '\0')
+        return weir_refuse(err, WEIR_EUSAGE, "option -o (testFile): an empty name");
+    if (o->unique_dir && strchr(o->test_file, '@'))
+        return weir_refuse(err, WEIR_EUSAGE, "several file names (-o with @) with unique directories (-u) are not possible");
+    if (o->dual_mount && !o->file_per_task)
+        return weir_refuse(err, WEIR_EUSAGE, "dual mount (-y) can only be used with a file per task; give -F");
+    if (o->status_file && !o->keep)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "a stoneWallingStatusFile is only sensible when another run reads the files; keep them with -k");
+    if (o->status_file && o->write && !o->wear_out)
+        return weir_refuse(err, WEIR_EUSAGE, "a stoneWallingStatusFile is only sensible for a write phase with stoneWallingWearOut=1");
+    if (o->wear_out && o->deadline_s == 0)
+        return weir_refuse(err, WEIR_EUSAGE, "stoneWallingWearOut is only sensible with a stonewall deadline; give -D");
+    return 0;
+}
+
+static int check_backend(struct ior_test *t, const struct weir_run *run, struct weir_err *err)
+{
+    struct weir_str names = { 0 };
+
+    if (!t->be) {
+        weir_backend_names(&names, ", ");
+        weir_refuse(err, WEIR_EUSAGE, "option -a (api): '%s' is not a backend of this build; there are %s", t->o->api,
+                    weir_str_text(&names));
+        weir_str_free(&names);
+        return -1;
+    }
+    if (t->o->random_offset && (t->be->flags & WEIR_BE_NO_RANDOM))
+        return weir_refuse(err, WEIR_EUSAGE, "random offset not available with %s; leave -z out", t->be->name);
+    return weir_session_check(t->be, t->be_opt, &t->hints, &run->world, &run->log, err);
+}
+
+static void fill_layout(struct ior_test *t, int tasks)
+{
+    const struct ior_options *o = t->o;
+
+    t->layout = (struct weir_layout){
+        .transfer = (uint64_t)o->transfer,
+        .block = (uint64_t)o->block,
+        .segments = (uint64_t)o->segments,
+        .tasks = tasks,
+        .shared = !o->file_per_task,
+    };
+}
+
+static void fill_hints(struct ior_test *t, const struct weir_run *run, int tasks)
+{
+    const struct ior_options *o = t->o;
+    uint64_t file = (uint64_t)o->block * (uint64_t)o->segments;
+
+    t->hints = (struct weir_hints){
+        .file_per_task = o->file_per_task,
+        .collective = o->collective && t->be && (t->be->flags & WEIR_BE_COLLECTIVE_XFER),
+        .random = o->random_offset > 0,
+        .sync_each = o->sync_each,
+        .single_try = o->single_try,
+        .dry_run = o->dry_run,
+        .tasks = tasks,
+        .nodes = run->world.nodes,
+        .task = run->world.rank,
+        .transfer = (uint64_t)o->transfer,
+        .block = (uint64_t)o->block,
+        .segments = (uint64_t)o->segments,
+        .file_bytes = o->file_per_task ? file : file * (uint64_t)tasks,
+    };
+}
+
+/* None of -w -r -W -R means write and read. The copy of the options is this test's own. */
+static void fill_phases(struct ior_test *t)
+{
+    struct ior_options *o = (struct ior_options *)(uintptr_t)t->o;
+
+    if (!o->write && !o->read && !o->check_write && !o->check_read)
+        o->write = o->read = true;
+    if (o->test_file == NULL)
+        o->test_file = "";
+}
+
+bool ior_wants_write(const struct ior_options *o)
+{
+    return o->write;
+}
+
+bool ior_wants_check(const struct ior_options *o)
+{
+    return o->check_write;
+}
+
+bool ior_wants_read(const struct ior_options *o)
+{
+    return o->read || o->check_read;
+}
+
+int ior_check(struct ior_test *t, const struct weir_run *run, struct weir_err *err)
+{
+    const struct ior_options *o = t->o;
+    int tasks = o->tasks > 0 && o->tasks < run->world.size ? o->tasks : run->world.size;
+
+    fill_phases(t);
+    if (check_words(o, err) < 0 || check_names(o, err) < 0 || check_sizes(o, err) < 0 || check_volume(o, tasks, err) < 0 || check_order(o, err) < 0 ||
+        check_prefill(o, err) < 0 || ior_memory_parse(o, &run->world, &t->hog_bytes, err) < 0)
+        return -1;
+    fill_layout(t, tasks);
+    fill_hints(t, run, tasks);
+    return check_backend(t, run, err);
+}

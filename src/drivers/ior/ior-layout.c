@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ior-layout.c - names of files and owners of data: pure arithmetic (ior.md 3.4 and 4.2) */
+#include "config.h"
+#include "drivers/ior/ior.h"
+
+#include <string.h>
+
+#include "base/shift.h"
+
+/* Name number k of a list joined by '@': a piece of it and its length. */
+static int pick_name(const char *list, int k, const char **piece, size_t *len, struct weir_err *err)
+{
+    const char *at = list;
+
+    for (; k > 0; k--)
+        at = strchr(at, '@') + 1;
+    *piece = at;
+    *len = strcspn(at, "@");
+    if (*len == 0)
+        return weir_refuse(err, WEIR_EUSAGE, "option -o (testFile): '%s' has an empty name in it", list);
+    return 0;
+}
+
+int ior_count_names(const char *list)
+{
+    int n = 1;
+
+    for (; *list; list++)
+        n += *list == '@';
+    return n;
+}
+
+/* The part before the last slash with the slash: its length, 0 when there is none. */
+static size_t directory_length(const char *piece, size_t len)
+{
+    while (len > 0 && piece[len - 1] != '/')
+        len--;
+    return len;
+}
+
+/* The name before anything is appended: with -y it is a file "data" on the mount of this task. */
+static int base_name(const struct ior_options *o, int mount, int name, struct weir_str *out, struct weir_err *err)
+{
+    const char *piece;
+    size_t len;
+
+    if (pick_name(o->test_file, name, &piece, &len, err) < 0)
+        return -1;
+    weir_str_clear(out);
+    weir_str_add(out, piece, len);
+    if (mount >= 0)
+        weir_str_addf(out, "%d/data", mount);
+    return 0;
+}
+
+static int finish_name(const struct weir_str *out, struct weir_err *err)
+{
+    return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a file name") : 0;
+}
+
+int ior_unique_dir(const struct ior_options *o, int mount, int task, struct weir_str *out, struct weir_err *err)
+{
+    struct weir_str base = { 0 };
+    int rc = base_name(o, mount, 0, &base, err);
+
+    if (rc == 0) {
+        weir_str_clear(out);
+        weir_str_add(out, weir_str_text(&base), directory_length(weir_str_text(&base), base.len));
+        weir_str_addf(out, "%d", task);
+        rc = finish_name(out, err);
+    }
+    weir_str_free(&base);
+    return rc;
+}
+
+int ior_file_name(const struct ior_options *o, int mount, int task, int repetition, struct weir_str *out, struct weir_err *err)
+{
+    struct weir_str base = { 0 };
+    size_t dir;
+
+    if (base_name(o, mount, o->file_per_task ? task % ior_count_names(o->test_file) : 0, &base, err) < 0)
+        return -1;
+    weir_str_clear(out);
+    dir = directory_length(weir_str_text(&base), base.len);
+    weir_str_add(out, weir_str_text(&base), dir);
+    if (o->file_per_task && o->unique_dir)
+        weir_str_addf(out, "%d/", task);
+    weir_str_add(out, weir_str_text(&base) + dir, base.len - dir);
+    if (o->file_per_task)
+        weir_str_addf(out, ".%08d", task);
+    if (o->multi_file)
+        weir_str_addf(out, ".%d", repetition);
+    weir_str_free(&base);
+    return finish_name(out, err);
+}
+
+/* On one node a shift by nodes comes back to the rank itself and would read its own cache: there it counts tasks. */
+int ior_shift(const struct ior_options *o, const struct weir_par *par, bool check_write)
+{
+    long long nodes = (long long)o->node_offset + (check_write ? 1 : 0);
+    int shift = weir_shift_fixed(0, par->size, nodes * weir_par_node_stride(par));
+
+    if (shift == 0)
+        shift = weir_shift_fixed(0, par->size, nodes);
+    return shift == 0 && par->size > 1 ? 1 : shift;
+}
+
+int ior_owner(const struct ior_options *o, const struct weir_par *par, bool check_write, int repetition, struct weir_err *err)
+{
+    unsigned seed = weir_shift_seed(o->seed, repetition);
+
+    if (o->reorder_constant)
+        return weir_shift_fixed(par->rank, par->size, ior_shift(o, par, check_write));
+    if (check_write || o->reorder_random == 0)
+        return par->rank;
+    if (o->reorder_random == 1)
+        return weir_shift_random(par->rank, par->size, par->per_node, par->nodes, o->node_offset, seed, err);
+    return weir_shift_permuted(par->rank, par->size, seed, err);
+}

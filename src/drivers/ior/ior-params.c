@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ior-params.c - the values of all options: the block "Parameters" (ior.md 7.2) and one by option name */
+#include "config.h"
+#include "drivers/ior/ior.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/utsname.h>
+
+#include "base/opt.h"
+
+static const struct weir_opt *find_row(const struct weir_opt *rows, const char *key)
+{
+    for (; rows->name || rows->key || rows->letter; rows++)
+        if ((rows->key && strcasecmp(rows->key, key) == 0) || (rows->key2 && strcasecmp(rows->key2, key) == 0))
+            return rows;
+    return NULL;
+}
+
+/* One option as a fact: text for texts, numbers for the rest. */
+static void report_row(struct weir_report *r, unsigned readers, const char *name, const struct weir_opt *row, const void *values)
+{
+    struct weir_str text = { 0 };
+
+    weir_opt_show(row, values, &text);
+    if (row->type == WEIR_OPT_STR)
+        weir_report_str(r, readers, name, weir_str_text(&text));
+    else
+        weir_report_int(r, readers, name, strtoll(weir_str_text(&text), NULL, 10));
+    weir_str_free(&text);
+}
+
+/* Keys of old readers in their order, and the option behind each. Those without option are told by report_special. */
+static const struct {
+    const char *name, *key;
+} parameters[] = {
+    { "testID", NULL },
+    { "refnum", "refNum" },
+    { "api", "api" },
+    { "platform", NULL },
+    { "testFileName", "testFile" },
+    { "deadlineForStonewall", "deadlineForStonewalling" },
+    { "stoneWallingWearOut", "stoneWallingWearOut" },
+    { "maxTimeDuration", "maxTimeDuration" },
+    { "outlierThreshold", "outlierThreshold" },
+    { "options", NULL },
+    { "dryRun", "dryRun" },
+    { "nodes", NULL },
+    { "memoryPerTask", "memoryPerTask" },
+    { "memoryPerNode", NULL },
+    { "tasksPerNode", NULL },
+    { "repetitions", "repetitions" },
+    { "multiFile", "multiFile" },
+    { "interTestDelay", "interTestDelay" },
+    { "fsync", "fsync" },
+    { "fsyncperwrite", "fsyncPerWrite" },
+    { "useExistingTestFile", "useExistingTestFile" },
+    { "uniqueDir", "uniqueDir" },
+    { "singleXferAttempt", "singleXferAttempt" },
+    { "readFile", "readFile" },
+    { "writeFile", "writeFile" },
+    { "filePerProc", "filePerProc" },
+    { "reorderTasks", "reorderTasks" },
+    { "reorderTasksRandom", "reorderTasksRandom" },
+    { "reorderTasksRandomSeed", "reorderTasksRandomSeed" },
+    { "randomOffset", "randomOffset" },
+    { "checkWrite", "checkWrite" },
+    { "checkRead", "checkRead" },
+    { "dataPacketType", NULL },
+    { "keepFile", "keepFile" },
+    { "keepFileWithError", "keepFileWithError" },
+    { "warningAsErrors", "warningAsErrors" },
+    { "verbose", "verbose" },
+    { "data packet type", NULL },
+    { "setTimeStampSignature/incompressibleSeed", "setTimeStampSignature" },
+    { "collective", "collective" },
+    { "segmentCount", "segmentCount" },
+    { "transferSize", "transferSize" },
+    { "blockSize", "blockSize" },
+};
+
+/* The host's name without trailing digits and the system's: the machine, not the node. */
+static void report_platform(struct weir_report *r, unsigned readers, const struct ior_options *o)
+{
+    struct weir_str text = { 0 };
+    struct utsname u;
+    size_t len;
+
+    if (o->platform) {
+        weir_report_str(r, readers, "platform", o->platform);
+        return;
+    }
+    if (uname(&u) < 0)
+        return;
+    len = strlen(u.nodename);
+    while (len > 0 && u.nodename[len - 1] >= '0' && u.nodename[len - 1] <= '9')
+        len--;
+    weir_str_add(&text, u.nodename, len);
+    weir_str_addf(&text, "(%s)", u.sysname);
+    weir_report_str(r, readers, "platform", weir_str_text(&text));
+    weir_str_free(&text);
+}
+
+/* What has no option of its own, or another form than its option. */
+static void report_special(struct weir_run *run, const struct ior_test *t, unsigned readers, const char *name)
+{
+    static const char letters[] = { [WEIR_PACKET_TIMESTAMP] = 't', [WEIR_PACKET_OFFSET] = 'o', [WEIR_PACKET_INCOMPRESSIBLE] = 'i',
+                                    [WEIR_PACKET_RANDOM] = 'r' };
+    const char letter[2] = { letters[t->pattern.packet], '\0' };
+    struct weir_report *r = &run->report;
+
+    if (strcmp(name, "testID") == 0)
+        weir_report_int(r, readers, name, t->id);
+    else if (strcmp(name, "platform") == 0)
+        report_platform(r, readers, t->o);
+    else if (strcmp(name, "options") == 0)
+        weir_report_str(r, readers, name, "");
+    else if (strcmp(name, "nodes") == 0)
+        weir_report_int(r, readers, name, run->par.nodes);
+    else if (strcmp(name, "tasksPerNode") == 0)
+        weir_report_int(r, readers, name, run->par.per_node);
+    else if (strcmp(name, "memoryPerNode") == 0)
+        weir_report_int(r, readers, name, t->o->memory_per_node ? t->hog_bytes * run->par.per_node : 0);
+    else if (strcmp(name, "dataPacketType") == 0)
+        weir_report_int(r, readers, name, t->pattern.packet);
+    else if (strcmp(name, "data packet type") == 0)
+        weir_report_str(r, readers, name, letter);
+}
+
+static void report_known(struct weir_run *run, const struct ior_test *t, unsigned readers)
+{
+    struct weir_report *r = &run->report;
+    const struct weir_opt *row;
+
+    weir_report_enter(r, "Parameters", false);
+    if (readers & WEIR_FOR_TEXT)
+        weir_report_line(r, "\nParameters: ");
+    for (size_t i = 0; i < sizeof(parameters) / sizeof(*parameters); i++) {
+        row = parameters[i].key ? find_row(ior_option_rows, parameters[i].key) : NULL;
+        if (row)
+            report_row(r, readers, parameters[i].name, row, t->o);
+        else
+            report_special(run, t, readers, parameters[i].name);
+    }
+    weir_report_leave(r);
+}
+
+static void report_table(struct weir_report *r, const char *prefix, const struct weir_opt *rows, const void *values)
+{
+    struct weir_str name = { 0 };
+
+    for (; rows && (rows->name || rows->key || rows->letter); rows++) {
+        if (rows->type > WEIR_OPT_STR)
+            continue;
+        weir_str_clear(&name);
+        weir_str_addf(&name, "%s%s", prefix, rows->name ? rows->name : rows->key);
+        report_row(r, WEIR_FOR_DATA, weir_str_text(&name), rows, values);
+    }
+    weir_str_free(&name);
+}
+
+void ior_report_parameters(struct weir_run *run, const struct ior_test *t)
+{
+    report_known(run, t, run->log.verbose >= 3 ? WEIR_FOR_ALL : WEIR_FOR_DATA);
+    weir_report_enter(&run->report, "optionValues", false);
+    report_table(&run->report, "", ior_option_rows, t->o);
+    if (t->be_opt)
+        report_table(&run->report, t->be->prefix, t->be->opts, t->be_opt);
+    weir_report_leave(&run->report);
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ior-phase.c - write, check what was written, read: the steps of each phase, and the files they need */
+#include "config.h"
+#include "drivers/ior/ior.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#define PAGE 4096
+#define AHEAD_BYTES (64u << 20) /* at most this much memory for transfers that are filled ahead */
+
+/* A collective call on one file of all tasks? */
+static bool opens_together(const struct ior_test *t)
+{
+    return (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) && !t->hints.file_per_task;
+}
+
+/* ---- buffers and data ---- */
+
+int ior_buffers(struct ior_test *t, struct weir_err *err)
+{
+    t->lanes = 1;
+    if (t->pattern.packet == WEIR_PACKET_RANDOM)
+        t->lanes = t->hints.transfer * WEIR_FILL_LANES <= AHEAD_BYTES ? WEIR_FILL_LANES : 1;
+    for (int i = 0; i < t->lanes; i++)
+        if (weir_mem_aligned(&t->buf[i], PAGE, t->hints.transfer, err) < 0)
+            return -1;
+    return 0;
+}
+
+void ior_free(struct ior_test *t)
+{
+    for (int i = 0; i < t->lanes; i++)
+        free(t->buf[i]);
+    t->lanes = 0;
+    weir_offsets_free(&t->offsets);
+    weir_str_free(&t->path);
+    weir_str_free(&t->facts);
+    ior_memory_free(t);
+}
+
+void ior_new_signature(struct ior_test *t, uint32_t signature)
+{
+    t->signature = signature;
+    t->pattern.signature = signature;
+    for (int i = 0; i < t->lanes; i++)
+        weir_pattern_base(&t->pattern, t->buf[i], t->hints.transfer);
+}
+
+/* ---- before the clock ---- */
+
+static void delay_phase(struct weir_run *run, const struct ior_test *t)
+{
+    if (t->o->phase_delay_s <= 0 || run->par.rank != 0)
+        return;
+    if (run->log.verbose >= 1)
+        weir_report_line(&run->report, "delaying %d seconds . . .", t->o->phase_delay_s);
+    weir_report_flush(&run->report);
+    weir_sleep_ns((uint64_t)t->o->phase_delay_s * WEIR_NS_PER_S);
+}
+
+static int remove_old(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    bool there = false;
+
+    if (t->o->use_existing || t->prefilled || (!t->o->file_per_task && run->par.rank != 0))
+        return 0;
+    if (weir_session_exists(&run->session, t->path.text, &there, err) < 0)
+        return -1;
+    return there ? weir_session_unlink(&run->session, t->path.text, err) : 0;
+}
+
+/* The directory of -u: made when it is not there, and then removed again with the file. */
+static int make_unique_dir(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    struct weir_str dir = { 0 };
+    bool there = true;
+    int rc;
+
+    rc = ior_unique_dir(t->o, t->mount, run->par.rank, &dir, err);
+    if (rc == 0)
+        rc = weir_session_exists(&run->session, dir.text, &there, err);
+    if (rc == 0 && !there) {
+        rc = weir_session_mkdir(&run->session, dir.text, 0700, err);
+        t->made_dir |= rc == 0;
+    }
+    weir_str_free(&dir);
+    return rc;
+}
+
+static enum weir_order order_of(const struct ior_options *o)
+{
+    if (o->random_offset == 0)
+        return WEIR_ORDER_SEQUENTIAL;
+    if (o->random_offset >= 2)
+        return WEIR_ORDER_RANDOM;
+    return o->deal[0] == 'o' ? WEIR_ORDER_DEALT : WEIR_ORDER_SHUFFLED;
+}
+
+/* Offsets of this phase; the owner and the path are known. */
+static int begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    struct weir_offset_conf c = { .layout = t->layout, .order = order_of(t->o), .task = t->owner, .file_bytes = t->hints.file_bytes };
+
+    c.seed = (uint64_t)(uint32_t)t->o->random_seed;
+    if (c.order == WEIR_ORDER_RANDOM && t->dir == WEIR_DIR_READ && !(run->session.flags & WEIR_BE_NO_DATA) &&
+        weir_session_size(&run->session, t->path.text, &c.file_bytes, err) < 0)
+        return -1;
+    weir_offsets_free(&t->offsets);
+    t->next = t->filled = 0;
+    t->has_bad = false;
+    weir_session_reset(&run->session);
+    if (weir_offsets_init(&t->offsets, &c, err) < 0)
+        return -1;
+    return t->o->op_csv ? weir_oplog_reserve(&run->oplog, weir_offsets_count(&t->offsets), err) : 0;
+}
+
+static int prepare_phase(struct weir_run *run, struct ior_test *t, enum weir_dir dir, struct weir_err *err)
+{
+    t->dir = dir;
+    t->hints.task = t->owner;
+    t->pattern.rank = t->owner;
+    return ior_file_name(t->o, t->mount, t->owner, run->repetition, &t->path, err);
+}
+
+int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    t->owner = run->par.rank;
+    t->verify = false;
+    t->limit = UINT64_MAX;
+    if (prepare_phase(run, t, WEIR_DIR_WRITE, err) < 0)
+        return -1;
+    if (t->o->file_per_task && t->o->unique_dir && make_unique_dir(run, t, err) < 0)
+        return -1;
+    delay_phase(run, t);
+    if (remove_old(run, t, err) < 0)
+        return -1;
+    return begin_offsets(run, t, err);
+}
+
+static int prepare_write(struct weir_run *run, void *state, struct weir_err *err)
+{
+    return ior_prepare_write(run, state, err);
+}
+
+static int prepare_reading(struct weir_run *run, struct ior_test *t, bool check_write, struct weir_err *err)
+{
+    t->owner = ior_owner(t->o, &run->par, check_write, run->repetition, err);
+    if (t->owner < 0 || prepare_phase(run, t, WEIR_DIR_READ, err) < 0)
+        return -1;
+    t->verify = check_write || t->o->check_read;
+    ior_new_signature(t, t->signature);
+    return begin_offsets(run, t, err);
+}
+
+static int prepare_check(struct weir_run *run, void *state, struct weir_err *err)
+{
+    return prepare_reading(run, state, true, err);
+}
+
+static int prepare_read(struct weir_run *run, void *state, struct weir_err *err)
+{
+    delay_phase(run, state);
+    return prepare_reading(run, state, false, err);
+}
+
+/* ---- inside the clock ---- */
+
+static uint64_t count_steps(struct weir_run *run, void *state)
+{
+    struct ior_test *t = state;
+    uint64_t n = weir_offsets_count(&t->offsets);
+
+    (void)run;
+    return t->limit < n ? t->limit : n;
+}
+
+int ior_open_write(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    unsigned flags = WEIR_OPEN_WRITE | WEIR_OPEN_CREATE;
+
+    /* Ranks that open a shared file each for itself must not empty it under the others; the old one is gone already. */
+    if (!t->o->use_existing && !t->prefilled && (t->o->file_per_task || opens_together(t)))
+        flags |= WEIR_OPEN_TRUNC;
+    t->created = true; /* even a failed open may leave a file */
+    return weir_session_open(&run->session, t->path.text, flags, &t->file, err);
+}
+
+static int open_write(struct weir_run *run, void *state, struct weir_err *err)
+{
+    return ior_open_write(run, state, err);
+}
+
+static int open_read(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ior_test *t = state;
+
+    return weir_session_open(&run->session, t->path.text, WEIR_OPEN_READ, &t->file, err);
+}
+
+/* Facts about the file for the report, once a test. */
+static void describe_file(struct weir_run *run, void *state)
+{
+    struct ior_test *t = state;
+
+    if (run->repetition == 0 && run->par.rank == 0 && t->be->describe)
+        t->be->describe(t->file, &t->facts);
+}
+
+static int close_file(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ior_test *t = state;
+    struct weir_file *f = t->file;
+
+    (void)run;
+    t->file = NULL;
+    return weir_session_close(f, err);
+}
+
+/* Take the next offsets and make their data. */
+static void fill_ahead(struct weir_run *run, struct ior_test *t, uint64_t *clock_ns)
+{
+    uint64_t now;
+
+    for (int i = 0; i < t->lanes; i++)
+        t->off[i] = weir_offsets_next(&t->offsets);
+    t->next = 0;
+    t->filled = t->lanes;
+    if (t->dir == WEIR_DIR_READ || !weir_pattern_varies(&t->pattern))
+        return;
+    weir_pattern_stamp_many(&t->pattern, t->buf, t->hints.transfer, t->off, t->lanes);
+    now = weir_now_ns();
+    run->tally.fill_ns += now - *clock_ns;
+    *clock_ns = now;
+}
+
+static void delay_step(const struct ior_test *t, uint64_t *clock_ns)
+{
+    if (t->o->delay_us <= 0)
+        return;
+    weir_sleep_ns((uint64_t)t->o->delay_us * 1000);
+    *clock_ns = weir_now_ns();
+}
+
+static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
+{
+    struct ior_test *t = state;
+    struct weir_io io = { .dir = WEIR_DIR_WRITE, .len = t->hints.transfer, .tag = i };
+    uint64_t begin;
+
+    if (t->next == t->filled)
+        fill_ahead(run, t, clock_ns);
+    io.buf = t->buf[t->next];
+    io.off = t->off[t->next++];
+    begin = *clock_ns;
+    if (weir_session_xfer(t->file, &io, clock_ns, err) < 0)
+        return -1;
+    weir_oplog_add(&run->oplog, begin, *clock_ns, io.off, io.len);
+    run->tally.bytes += io.len;
+    if (io.off + io.len > run->tally.end)
+        run->tally.end = io.off + io.len;
+    delay_step(t, clock_ns);
+    return 0;
+}
+
+static void verify_transfer(struct weir_run *run, struct ior_test *t, const struct weir_io *io, uint64_t *clock_ns)
+{
+    struct weir_mismatch bad;
+    uint64_t now;
+
+    if (weir_pattern_verify(&t->pattern, io->buf, io->len, io->off, &bad)) {
+        run->tally.wrong++;
+        if (!t->has_bad) {
+            t->bad = bad;
+            t->bad_off = io->off;
+            t->has_bad = true;
+        }
+    }
+    now = weir_now_ns();
+    run->tally.verify_ns += now - *clock_ns;
+    *clock_ns = now;
+}
+
+static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
+{
+    struct ior_test *t = state;
+    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->buf[0], .len = t->hints.transfer, .tag = i };
+    uint64_t begin;
+
+    if (t->next == t->filled)
+        fill_ahead(run, t, clock_ns);
+    io.off = t->off[t->next++];
+    if (t->verify)
+        *(unsigned char *)io.buf ^= 0xff; /* what is left of the last read must not pass */
+    begin = *clock_ns;
+    if (weir_session_xfer(t->file, &io, clock_ns, err) < 0)
+        return -1;
+    weir_oplog_add(&run->oplog, begin, *clock_ns, io.off, io.len);
+    run->tally.bytes += io.len;
+    if (t->verify)
+        verify_transfer(run, t, &io, clock_ns);
+    delay_step(t, clock_ns);
+    return 0;
+}
+
+/* The others take a step together; we have failed or have less to do. */
+static int idle_step(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ior_test *t = state;
+    struct weir_io io = { .dir = t->dir, .buf = t->buf[0] };
+    uint64_t clock = 0;
+
+    if (!t->file)
+        return 0;
+    if (t->next == t->filled)
+        fill_ahead(run, t, &clock);
+    io.off = t->off[t->next++];
+    if (t->hints.collective)
+        return weir_session_xfer(t->file, &io, &clock, err);
+    return t->o->sync_each && t->dir == WEIR_DIR_WRITE ? weir_session_sync(t->file, err) : 0;
+}
+
+static int flush_write(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ior_test *t = state;
+
+    (void)run;
+    return t->o->sync_end ? weir_session_sync(t->file, err) : 0;
+}
+
+/* ---- afterwards ---- */
+
+static int remove_unique_dir(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    struct weir_str dir = { 0 };
+    int rc = ior_unique_dir(t->o, t->mount, run->par.rank, &dir, err);
+
+    if (rc == 0)
+        rc = weir_session_rmdir(&run->session, dir.text, err);
+    weir_str_free(&dir);
+    t->made_dir = false;
+    return rc;
+}
+
+int ior_remove(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    bool there = false;
+    int rc = 0;
+
+    if (t->created && (t->o->file_per_task || run->par.rank == 0)) {
+        rc = ior_file_name(t->o, t->mount, run->par.rank, run->repetition, &t->path, err);
+        if (rc == 0)
+            rc = weir_session_exists(&run->session, t->path.text, &there, err);
+        if (rc == 0 && there)
+            rc = weir_session_unlink(&run->session, t->path.text, err);
+    }
+    t->created = false;
+    if (t->made_dir && remove_unique_dir(run, t, rc < 0 ? NULL : err) < 0)
+        rc = -1;
+    return rc;
+}
+
+const struct weir_phase ior_write_phase = {
+    .key = "write",
+    .flags = WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS,
+    .prepare = prepare_write,
+    .count = count_steps,
+    .open = open_write,
+    .opened = describe_file,
+    .step = write_step,
+    .idle = idle_step,
+    .flush = flush_write,
+    .close = close_file,
+};
+
+const struct weir_phase ior_check_phase = {
+    .key = "check write",
+    .prepare = prepare_check,
+    .count = count_steps,
+    .open = open_read,
+    .opened = describe_file,
+    .step = read_step,
+    .idle = idle_step,
+    .close = close_file,
+};
+
+const struct weir_phase ior_read_phase = {
+    .key = "read",
+    .flags = WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS,
+    .prepare = prepare_read,
+    .count = count_steps,
+    .open = open_read,
+    .opened = describe_file,
+    .step = read_step,
+    .idle = idle_step,
+    .close = close_file,
+};

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ior-ranks.c - what single ranks did: the CSV of ranks, the CSV of operations, and outliers (-j) */
+#include "config.h"
+#include "drivers/ior/ior.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/col.h"
+#include "par/agree.h"
+
+/* One line of saveRankPerformanceDetailsCSV; times in ns, rates in bytes/s. */
+struct rank_row {
+    const char *access;
+    int64_t rank, test, iter, bytes, steps;
+    double total, work, total_rate, work_rate;
+};
+
+#define CELL(f) .offset = offsetof(struct rank_row, f)
+
+static const struct weir_col rank_cols[] = {
+    { .csv = "access", .type = WEIR_COL_STR, CELL(access) },
+    { .csv = "rank", .type = WEIR_COL_INT, CELL(rank) },
+    { .csv = "runtime-with-openclose", .type = WEIR_COL_REAL, CELL(total), .unit = WEIR_NS_PER_S },
+    { .csv = "runtime", .type = WEIR_COL_REAL, CELL(work), .unit = WEIR_NS_PER_S },
+    { .csv = "throughput-withopenclose", .type = WEIR_COL_REAL, CELL(total_rate) },
+    { .csv = "throughput", .type = WEIR_COL_REAL, CELL(work_rate) },
+    { .csv = "test", .type = WEIR_COL_INT, CELL(test) },
+    { .csv = "iter", .type = WEIR_COL_INT, CELL(iter) },
+    { .csv = "bytes", .type = WEIR_COL_INT, CELL(bytes) },
+    { .csv = "transfers", .type = WEIR_COL_INT, CELL(steps) },
+    WEIR_COL_END
+};
+
+/* What a rank tells of its phase: times in ns after the first open of any rank. */
+struct rank_times {
+    int64_t at[WEIR_MARKS];
+    uint64_t bytes, steps;
+    char host[64];
+};
+
+static int append_line(const char *path, const char *mode, const struct weir_str *lines, struct weir_err *err)
+{
+    FILE *f = fopen(path, mode);
+    bool bad;
+
+    if (!f)
+        return weir_fail(err, WEIR_ESETUP, "open '%s' for the ranks", path);
+    bad = fputs(weir_str_text(lines), f) == EOF;
+    if (fclose(f) != 0 || bad || lines->failed)
+        return weir_fail(err, WEIR_ESETUP, "write the ranks to '%s'", path);
+    return 0;
+}
+
+static int begin_rank_file(const char *path, struct weir_err *err)
+{
+    struct weir_str head = { 0 };
+    int rc;
+
+    weir_col_csv_head(&head, rank_cols);
+    rc = append_line(path, "w", &head, err);
+    weir_str_free(&head);
+    return rc;
+}
+
+static void name_op_file(const struct ior_test *t, int repetition, int rank, struct weir_str *out)
+{
+    weir_str_clear(out);
+    weir_str_addf(out, "%s-%d-%05d.csv", t->o->op_csv, repetition, rank);
+}
+
+/* The first test that uses a path empties the file, later ones go on behind. */
+static bool is_first_use(const struct ior_test *tests, int i)
+{
+    for (int k = 0; k < i; k++)
+        if (tests[k].o->rank_csv && strcmp(tests[k].o->rank_csv, tests[i].o->rank_csv) == 0)
+            return false;
+    return true;
+}
+
+int ior_ranks_begin(struct weir_run *run, const struct ior_test *tests, int n, struct weir_err *err)
+{
+    const struct weir_oplog none = { 0 };
+    const struct weir_oplog_where where = { .access = "" };
+    struct weir_str path = { 0 };
+    int rc = 0;
+
+    for (int i = 0; i < n && rc == 0; i++) {
+        if (run->world.rank == 0 && tests[i].o->rank_csv && is_first_use(tests, i))
+            rc = begin_rank_file(tests[i].o->rank_csv, err);
+        if (rc == 0 && tests[i].o->op_csv && run->world.rank < tests[i].hints.tasks)
+            for (int rep = 0; rc == 0 && rep < tests[i].o->repetitions; rep++) {
+                name_op_file(&tests[i], rep, run->world.rank, &path);
+                rc = weir_oplog_write(&none, weir_str_text(&path), true, &where, err);
+            }
+    }
+    weir_str_free(&path);
+    return weir_agree(&run->world, rc, err);
+}
+
+static void fill_times(const struct weir_run *run, const struct weir_phase_rec *rec, struct rank_times *mine)
+{
+    memset(mine, 0, sizeof(*mine));
+    for (int m = 0; m < WEIR_MARKS; m++)
+        mine->at[m] = weir_clock_common(&run->clock, NULL, rec->mark[m]) - rec->first[WEIR_MARK_OPEN];
+    mine->bytes = run->tally.bytes;
+    mine->steps = rec->steps;
+    memcpy(mine->host, run->par.host, sizeof(mine->host) - 1);
+}
+
+static void add_rank_line(const struct ior_test *t, const struct weir_phase_rec *rec, int rank, const struct rank_times *r,
+                          struct weir_str *lines)
+{
+    double total = (double)(r->at[WEIR_MARK_CLOSED] - r->at[WEIR_MARK_OPEN]);
+    double work = (double)(r->at[WEIR_MARK_WORKED] - r->at[WEIR_MARK_WORK]);
+    struct rank_row row = {
+        .access = rec->phase->key, .rank = rank, .test = t->id, .iter = rec->repetition,
+        .bytes = (int64_t)r->bytes, .steps = (int64_t)r->steps, .total = total, .work = work,
+        .total_rate = total > 0 ? (double)r->bytes / total * WEIR_NS_PER_S : NAN,
+        .work_rate = work > 0 ? (double)r->bytes / work * WEIR_NS_PER_S : NAN,
+    };
+
+    weir_col_csv(lines, rank_cols, &row);
+}
+
+static int write_ranks(const struct weir_run *run, const struct ior_test *t, const struct weir_phase_rec *rec,
+                       const struct rank_times *all, struct weir_err *err)
+{
+    struct weir_str lines = { 0 };
+    int rc;
+
+    for (int i = 0; i < run->par.size; i++)
+        add_rank_line(t, rec, i, &all[i], &lines);
+    rc = append_line(t->o->rank_csv, "a", &lines, err);
+    weir_str_free(&lines);
+    return rc;
+}
+
+/* The quantities of -j: from one mark to another; from the first open of all where 'from' is -1 (ior.md 6.7). */
+static const struct {
+    const char *name;
+    int from, to;
+} quantities[] = {
+    { "start time", -1, WEIR_MARK_OPEN },
+    { "elapsed create time", WEIR_MARK_OPEN, WEIR_MARK_OPENED },
+    { "elapsed transfer time", WEIR_MARK_WORK, WEIR_MARK_WORKED },
+    { "elapsed close time", WEIR_MARK_CLOSE, WEIR_MARK_CLOSED },
+    { "end time", -1, WEIR_MARK_CLOSED },
+};
+
+static double quantity(const struct rank_times *r, size_t q)
+{
+    int64_t from = quantities[q].from < 0 ? 0 : r->at[quantities[q].from];
+
+    return (double)(r->at[quantities[q].to] - from) / WEIR_NS_PER_S;
+}
+
+static int warn_outliers(const struct weir_run *run, const struct ior_test *t, const struct weir_phase_rec *rec,
+                         const struct rank_times *all, struct weir_err *err)
+{
+    int rc = 0;
+
+    for (size_t q = 0; q < sizeof(quantities) / sizeof(*quantities); q++) {
+        struct weir_stats s = { 0 };
+
+        for (int i = 0; i < run->par.size; i++)
+            weir_stats_add(&s, quantity(&all[i], q));
+        for (int i = 0; i < run->par.size && rc == 0; i++)
+            if (fabs(quantity(&all[i], q) - s.mean) > t->o->outlier_s)
+                rc = weir_warn(&run->log, err, "for %s, task %d, %s %s is %f (mean=%f, stddev=%f)", all[i].host, i, rec->phase->key,
+                               quantities[q].name, quantity(&all[i], q), s.mean, weir_stats_sd(&s));
+    }
+    return rc;
+}
+
+static int write_operations(struct weir_run *run, const struct ior_test *t, const struct weir_phase_rec *rec, struct weir_err *err)
+{
+    const struct weir_oplog_where where = { .access = rec->phase->key, .test = t->id, .repetition = rec->repetition,
+                                            .rank = run->par.rank, .origin_ns = rec->mark[WEIR_MARK_WORK] };
+    struct weir_str path = { 0 };
+    int rc;
+
+    name_op_file(t, rec->repetition, run->par.rank, &path);
+    rc = weir_oplog_write(&run->oplog, weir_str_text(&path), false, &where, err);
+    weir_str_free(&path);
+    if (rc == 0 && run->oplog.dropped && run->par.rank == 0)
+        rc = weir_warn(&run->log, err, "savePerOpDataCSV keeps %u operations of a phase; %" PRIu64 " more are not in the file",
+                       WEIR_OPLOG_MOST, run->oplog.dropped);
+    return rc;
+}
+
+int ior_ranks_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec, struct weir_err *err)
+{
+    struct rank_times mine, *all = NULL;
+    int rc = 0;
+
+    if (t->o->op_csv)
+        rc = write_operations(run, t, rec, err);
+    if (t->o->rank_csv || t->o->outlier_s > 0) {
+        fill_times(run, rec, &mine);
+        if (run->par.rank == 0 && !(all = malloc(sizeof(*all) * (size_t)run->par.size)) && rc == 0)
+            rc = weir_fail(err, WEIR_ESETUP, "hold the times of %d ranks", run->par.size);
+        if (weir_agree(&run->par, rc, err) < 0) {
+            free(all);
+            return -1;
+        }
+        weir_gather(&run->par, &mine, sizeof(mine), all);
+        if (all && t->o->outlier_s > 0)
+            rc = warn_outliers(run, t, rec, all, err);
+        if (all && rc == 0 && t->o->rank_csv)
+            rc = write_ranks(run, t, rec, all, err);
+        free(all);
+    }
+    return t->o->op_csv || t->o->rank_csv || t->o->outlier_s > 0 ? weir_agree(&run->par, rc, err) : 0;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ior-report.c - banner, test and options, as people and parsers read them (ior.md 7.1 to 7.3) */
+#include "config.h"
+#include "drivers/ior/ior.h"
+
+#include <inttypes.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "base/size.h"
+#include "engine/provenance.h"
+
+#define MIB 1048576.0
+#define GIB 1073741824.0
+
+const char *ior_now_text(char out[32])
+{
+    time_t now = time(NULL);
+    struct tm tm;
+
+    if (!localtime_r(&now, &tm) || strftime(out, 32, "%a %b %e %H:%M:%S %Y", &tm) == 0)
+        out[0] = '\0';
+    return out;
+}
+
+static void report_machine(struct weir_run *run)
+{
+    struct weir_str text = { 0 };
+    struct utsname u;
+
+    if (uname(&u) < 0)
+        return;
+    weir_str_addf(&text, "%s %s", u.sysname, u.nodename);
+    if (run->log.verbose >= 2)
+        weir_str_addf(&text, " %s %s %s", u.release, u.version, u.machine);
+    weir_report_str(&run->report, WEIR_FOR_ALL, "Machine", weir_str_text(&text));
+    weir_str_free(&text);
+}
+
+void ior_report_begin(struct weir_run *run, int argc, char *const *argv)
+{
+    struct weir_str words = { 0 };
+    char now[32];
+
+    for (int i = 0; i < argc; i++)
+        weir_str_addf(&words, "%s%s", i ? " " : "", argv[i]);
+    weir_report_line(&run->report, "IOR-4.1.0+weir-%s: MPI Coordinated Test of Parallel I/O", PACKAGE_VERSION);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "Version", "4.1.0+weir-" PACKAGE_VERSION);
+    weir_report_str(&run->report, WEIR_FOR_ALL, "Began", ior_now_text(now));
+    weir_report_str(&run->report, WEIR_FOR_ALL, "Command line", weir_str_text(&words));
+    report_machine(run);
+    weir_str_free(&words);
+    weir_report_int(&run->report, WEIR_FOR_DATA, "schema_version", WEIR_SCHEMA_VERSION);
+    if (run->details)
+        weir_provenance_run(run);
+}
+
+void ior_report_finish(struct weir_run *run)
+{
+    char now[32];
+
+    weir_report_str(&run->report, WEIR_FOR_ALL, "Finished", ior_now_text(now));
+}
+
+/* ---- test start ---- */
+
+static void report_space(struct weir_run *run, const char *path)
+{
+    struct weir_fs_usage u;
+    struct weir_str text = { 0 };
+    double size, used, inodes, used_inodes;
+    const char *unit = "GiB";
+
+    if (weir_session_usage(&run->session, path, &u, NULL) < 0 || u.total_bytes == 0) {
+        weir_warn(&run->log, NULL, "Backend returned error during statfs");
+        return;
+    }
+    size = (double)u.total_bytes / GIB;
+    if (size > 1024) {
+        size /= 1024;
+        unit = "TiB";
+    }
+    used = 100.0 * (1.0 - (double)u.free_bytes / (double)u.total_bytes);
+    inodes = (double)u.inodes / MIB;
+    used_inodes = u.inodes ? 100.0 * (1.0 - (double)u.free_inodes / (double)u.inodes) : 0.0;
+    weir_report_line(&run->report, "%-20s: %.1f %s   Used FS: %2.1f%%   Inodes: %.1f Mi   Used Inodes: %2.1f%%", "FS", size, unit, used,
+                     inodes, used_inodes);
+    weir_str_addf(&text, "%.1f %s", size, unit);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "Capacity", weir_str_text(&text));
+    weir_str_clear(&text);
+    weir_str_addf(&text, "%.1f%%", used);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "Used Capacity", weir_str_text(&text));
+    weir_str_clear(&text);
+    weir_str_addf(&text, "%.1f Mi", inodes);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "Inodes", weir_str_text(&text));
+    weir_str_clear(&text);
+    weir_str_addf(&text, "%.1f%%", used_inodes);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "Used Inodes", weir_str_text(&text));
+    weir_str_free(&text);
+}
+
+static void report_size(struct weir_report *r, const char *key, int64_t bytes)
+{
+    char text[WEIR_SIZE_TEXT];
+
+    weir_report_str(r, WEIR_FOR_ALL, key, weir_size_show(bytes, text));
+}
+
+static void report_reordering(struct weir_run *run, const struct ior_options *o)
+{
+    struct weir_report *r = &run->report;
+    bool any = o->reorder_constant || o->reorder_random;
+
+    weir_report_str(r, WEIR_FOR_ALL, "ordering inter file",
+                    o->reorder_constant ? "constant task offset" : o->reorder_random ? "random task offset" : "no tasks offsets");
+    if (any)
+        weir_report_int(r, WEIR_FOR_ALL, "task offset", o->node_offset);
+    if (o->reorder_constant)
+        weir_report_int(r, WEIR_FOR_ALL, "task shift", ior_shift(o, &run->par, false));
+    if (o->reorder_random)
+        weir_report_int(r, WEIR_FOR_ALL, "reorder random seed", o->seed);
+}
+
+static void report_geometry(struct weir_run *run, const struct ior_test *t)
+{
+    const struct ior_options *o = t->o;
+    struct weir_report *r = &run->report;
+
+    weir_report_int(r, WEIR_FOR_ALL, "nodes", run->par.nodes);
+    weir_report_int(r, WEIR_FOR_ALL, "tasks", run->par.size);
+    weir_report_int(r, WEIR_FOR_ALL, "clients per node", run->par.per_node);
+    if (o->memory_per_task)
+        report_size(r, "memoryPerTask", o->memory_per_task);
+    if (o->memory_per_node)
+        report_size(r, "memoryPerNode", t->hog_bytes * run->par.per_node);
+    weir_report_str(r, WEIR_FOR_ALL, "memoryBuffer", "CPU");
+    weir_report_str(r, WEIR_FOR_ALL, "dataAccess", "CPU");
+    weir_report_str(r, WEIR_FOR_ALL, "GPUDirect", "0");
+    weir_report_int(r, WEIR_FOR_ALL, "repetitions", o->repetitions);
+    report_size(r, "xfersize", o->transfer);
+    report_size(r, "blocksize", o->block);
+    report_size(r, "aggregate filesize", o->block * o->segments * run->par.size);
+    if (o->dry_run)
+        weir_report_int(r, WEIR_FOR_ALL, "dryRun", o->dry_run);
+    if (o->verbose)
+        weir_report_int(r, WEIR_FOR_ALL, "verbose", o->verbose);
+    if (o->deadline_s > 0) {
+        weir_report_int(r, WEIR_FOR_ALL, "stonewallingTime", o->deadline_s);
+        weir_report_int(r, WEIR_FOR_ALL, "stoneWallingWearOut", o->wear_out);
+    }
+}
+
+static void report_options(struct weir_run *run, const struct ior_test *t)
+{
+    const struct ior_options *o = t->o;
+    struct weir_report *r = &run->report;
+
+    if (o->debug)
+        weir_report_line(r, "\n*** DEBUG MODE ***\n*** %s ***\n", o->debug);
+    weir_report_enter(r, "Options", false);
+    weir_report_line(r, "\nOptions: ");
+    weir_report_str(r, WEIR_FOR_ALL, "api", o->api);
+    weir_report_str(r, WEIR_FOR_ALL, "apiVersion", t->be->version ? t->be->version() : "");
+    weir_report_str(r, WEIR_FOR_ALL, "test filename", o->test_file);
+    weir_report_str(r, WEIR_FOR_ALL, "access", o->file_per_task ? "file-per-process" : "single-shared-file");
+    weir_report_str(r, WEIR_FOR_ALL, "type", o->collective ? "collective" : "independent");
+    weir_report_int(r, WEIR_FOR_ALL, "segments", o->segments);
+    weir_report_str(r, WEIR_FOR_ALL, "ordering in a file", o->random_offset ? "random" : "sequential");
+    report_reordering(run, o);
+    report_geometry(run, t);
+    weir_report_leave(r);
+}
+
+/* Lines of the backend (hints in effect), once a test. */
+void ior_report_facts(struct weir_run *run, struct ior_test *t)
+{
+    if (t->facts.len == 0)
+        return;
+    while (t->facts.len > 0 && t->facts.text[t->facts.len - 1] == '\n')
+        t->facts.text[--t->facts.len] = '\0';
+    weir_report_line(&run->report, "%s", weir_str_text(&t->facts));
+    weir_report_str(&run->report, WEIR_FOR_DATA, "hints", weir_str_text(&t->facts));
+    weir_str_clear(&t->facts);
+}
+
+/* -C is there to keep a task from reading its own node's cache; say when it does not. */
+static void note_shift(struct weir_run *run, const struct ior_options *o)
+{
+    int own;
+
+    if (!o->reorder_constant || !(o->read || o->check_read))
+        return;
+    own = weir_par_same_node(&run->par, ior_shift(o, &run->par, false));
+    if (own > 0 && run->par.nodes > 1)
+        weir_note(&run->log, "-C with -Q %d shifts by %d tasks: %d of %d tasks read what their own node wrote", o->node_offset,
+                  ior_shift(o, &run->par, false), own, run->par.size);
+}
+
+void ior_report_test(struct weir_run *run, struct ior_test *t)
+{
+    struct weir_err ignored = WEIR_ERR_INIT;
+    char now[32];
+
+    note_shift(run, t->o);
+    ior_file_name(t->o, t->mount, 0, 0, &t->path, &ignored);
+    weir_report_enter(&run->report, NULL, false);
+    if (run->details)
+        weir_provenance_test(run, weir_str_text(&t->path));
+    if (run->report.n == 0)
+        return;
+    weir_report_int(&run->report, WEIR_FOR_ALL, "TestID", t->id);
+    weir_report_str(&run->report, WEIR_FOR_ALL, "StartTime", ior_now_text(now));
+    weir_report_str(&run->report, WEIR_FOR_ALL, "Path", weir_str_text(&t->path));
+    report_space(run, weir_str_text(&t->path));
+    ior_report_parameters(run, t);
+    report_options(run, t);
+}
+
+void ior_report_results(struct weir_run *run)
+{
+    weir_report_line(&run->report, "\nResults: ");
+    weir_report_flush(&run->report);
+}

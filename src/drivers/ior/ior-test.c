@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ior-test.c - one test: its repetitions, what each phase must be checked for, and the way out when something failed */
+#include "config.h"
+#include "drivers/ior/ior.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "par/agree.h"
+#include "par/fetch.h"
+
+/* ---- set-up ---- */
+
+static void set_knobs(struct weir_run *run, const struct ior_test *t)
+{
+    const struct ior_options *o = t->o;
+    bool together = (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) && !o->file_per_task;
+
+    run->knobs = (struct weir_knobs){
+        .deadline_s = o->deadline_s,
+        .min_time_s = o->min_time_s,
+        .max_steps = (uint64_t)o->max_steps,
+        .wear_out = o->wear_out,
+        .barriers = o->barriers,
+        .collective_open = together,
+        .lock_step = !o->file_per_task && (t->hints.collective || (together && o->sync_each)),
+    };
+}
+
+/* The time of rank 0 stands in for what was not given: seeds and signatures that all ranks share. */
+static uint32_t shared_time(const struct weir_run *run)
+{
+    uint32_t now = (uint32_t)time(NULL);
+
+    weir_bcast(&run->par, &now, sizeof(now), 0);
+    return now;
+}
+
+/* The NUMA node this task runs on now: it chooses the mount of -y, once for the test, so that names stay. */
+static int numa_node(void)
+{
+    unsigned cpu = 0, node = 0;
+
+    return getcpu(&cpu, &node) == 0 ? (int)node : 0;
+}
+
+static int begin_test(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    struct ior_options *o = (struct ior_options *)(uintptr_t)t->o; /* this test's own copy */
+    int rc;
+
+    weir_packet_parse(o->packet, &t->pattern.packet);
+    t->layout.tasks = t->hints.tasks = run->par.size;
+    t->hints.nodes = run->par.nodes;
+    if (o->random_offset && o->random_seed < 0)
+        o->random_seed = (int)(shared_time(run) & INT32_MAX);
+    set_knobs(run, t);
+    t->begin_ns = weir_now_ns();
+    t->mount = o->dual_mount ? numa_node() : -1;
+    weir_clocksync(&run->par, &run->clock);
+    rc = ior_buffers(t, err);
+    if (rc == 0)
+        rc = ior_memory_take(t, err);
+    if (rc == 0)
+        rc = weir_session_begin(&run->session, t->be, t->be_opt, &t->hints, &run->par, &run->log, err);
+    return weir_agree(&run->par, rc, err);
+}
+
+/* A new signature for each repetition, so that what an earlier one left behind does not pass. */
+static void begin_repetition(struct weir_run *run, struct ior_test *t)
+{
+    uint32_t sig = (uint32_t)t->o->signature;
+
+    if (sig == 0) {
+        sig = shared_time(run);
+        if (t->signature != 0 && (int32_t)(sig - t->signature) <= 0)
+            sig = t->signature + 1;
+    }
+    t->pattern.rank = run->par.rank;
+    ior_new_signature(t, sig);
+    t->written = UINT64_MAX;
+    t->dirty = t->wrote_short = false;
+    if (run->log.verbose >= 2)
+        weir_report_line(&run->report, "Using Time Stamp %" PRIu32 " (0x%" PRIx32 ") for Data Signature", sig, sig);
+    if (run->repetition == 0)
+        ior_report_head(run);
+}
+
+static void warn_existing(struct weir_run *run, struct ior_test *t, struct weir_err *err, int *rc)
+{
+    bool there = false;
+
+    if (!t->o->write || run->par.rank != 0 || ior_file_name(t->o, t->mount, 0, 0, &t->path, err) < 0 ||
+        weir_session_exists(&run->session, t->path.text, &there, NULL) < 0 || !there || (run->session.flags & WEIR_BE_NO_DATA))
+        return;
+    *rc = weir_warn(&run->log, err, "The file \"%s\" exists already and will be %s", t->path.text,
+                    t->o->use_existing ? "overwritten" : "deleted");
+}
+
+/* ---- after a phase ---- */
+
+/* Bytes in the file(s) now: shared, what rank 0 sees; private, the sum. */
+static int total_size(struct weir_run *run, struct ior_test *t, uint64_t *bytes, struct weir_err *err)
+{
+    int rc = 0;
+
+    *bytes = 0;
+    if (t->o->file_per_task || run->par.rank == 0)
+        rc = weir_session_size(&run->session, t->path.text, bytes, err);
+    if (weir_agree(&run->par, rc, err) < 0)
+        return -1;
+    weir_allsum_u64(&run->par, bytes, 1);
+    return 0;
+}
+
+static int warn_sizes(struct weir_run *run, struct ior_test *t, uint64_t expected, uint64_t actual, uint64_t moved, struct weir_err *err)
+{
+    if (expected == actual && actual == moved)
+        return 0;
+    if (weir_warn(&run->log, err, "Expected aggregate file size       = %" PRIu64, expected) < 0 ||
+        weir_warn(&run->log, err, "Stat() of aggregate file size      = %" PRIu64, actual) < 0 ||
+        weir_warn(&run->log, err, "Using actual aggregate bytes moved = %" PRIu64, moved) < 0)
+        return -1;
+    return t->o->deadline_s > 0 ? weir_warn(&run->log, err, "Maybe caused by deadlineForStonewalling") : 0;
+}
+
+/* Libraries that buffer and aggregate do not always report a full disk: a file that ends before the last byte written
+ * is a failed write, whatever the return codes said. */
+static int check_size(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec, struct weir_err *err)
+{
+    uint64_t expected = (uint64_t)t->o->block * (uint64_t)t->o->segments * (uint64_t)run->par.size;
+    bool library = (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) != 0;
+    uint64_t actual;
+
+    if (t->o->dry_run || (run->session.flags & WEIR_BE_NO_DATA))
+        return 0;
+    if (total_size(run, t, &actual, err) < 0)
+        return -1;
+    if (t->dir == WEIR_DIR_WRITE && library && !t->o->file_per_task && actual < rec->end_max)
+        return weir_refuse(err, WEIR_EIO,
+                           "'%s' is %" PRIu64 " bytes long after data were written up to byte %" PRIu64
+                           ": data were lost, is the file system full?", t->path.text, actual, rec->end_max);
+    if ((t->be->flags & WEIR_BE_CONTAINER) || rec->interrupted)
+        return 0;
+    return warn_sizes(run, t, expected, actual, rec->bytes_sum, err);
+}
+
+/* What is wrong with the data, from the lowest rank that saw it. */
+static void warn_data(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec, const char *what)
+{
+    struct weir_err words = WEIR_ERR_INIT;
+    int rc = 0;
+
+    if (rec->wrong_sum == 0)
+        return;
+    t->dirty = true;
+    if (run->log.rank == 0) {
+        weir_warn(&run->log, NULL, "Incorrect data on %s (%" PRIu64 " errors found).", what, rec->wrong_sum);
+        weir_note(&run->log, "Used Time Stamp %" PRIu32 " (0x%" PRIx32 ") for Data Signature", t->signature, t->signature);
+    }
+    if (t->has_bad)
+        rc = weir_refuse(&words, WEIR_EDATA,
+                         "'%s', byte %" PRIu64 ": expected 0x%016" PRIx64 ", found 0x%016" PRIx64 "; %" PRIu64
+                         " wrong words of 8 bytes in the transfer at %" PRIu64, t->path.text, t->bad_off + t->bad.first, t->bad.expect,
+                         t->bad.got, t->bad.words, t->bad_off);
+    if (weir_agree(&run->par, rc, &words) < 0)
+        weir_note(&run->log, "first wrong data: %s", words.text);
+}
+
+/* How far a read may go: to where the write phase of this repetition came on the rank whose data we take, or to where the
+ * status file says an earlier run came. */
+static int limit_reading(struct weir_run *run, struct ior_test *t, bool check_write, struct weir_err *err)
+{
+    struct weir_err ignored = WEIR_ERR_INIT;
+    int owner;
+
+    t->limit = UINT64_MAX;
+    if (t->o->status_file && !t->o->write)
+        return ior_status_read(run, t, &t->limit, err);
+    if (!t->wrote_short)
+        return 0;
+    owner = ior_owner(t->o, &run->par, check_write, run->repetition, &ignored);
+    t->limit = weir_fetch_u64(&run->par, t->written, owner < 0 ? run->par.rank : owner);
+    return 0;
+}
+
+static void remember_write(struct ior_test *t, const struct weir_phase_rec *rec)
+{
+    uint64_t whole = weir_offsets_count(&t->offsets);
+
+    t->written = rec->steps;
+    t->wrote_short = rec->steps_min != rec->steps_max || rec->steps < whole;
+    if (rec->repetition == 0)
+        t->status_steps = rec->steps_max;
+}
+
+/* -T: rank 0's clock decides for all, so that nobody enters a phase alone. */
+static bool time_is_up(struct weir_run *run, const struct ior_test *t)
+{
+    int64_t up = run->par.rank == 0 && weir_now_ns() - t->begin_ns > (uint64_t)t->o->max_minutes * 60 * WEIR_NS_PER_S;
+
+    if (t->o->max_minutes <= 0)
+        return false;
+    weir_bcast(&run->par, &up, sizeof(up), 0);
+    return up != 0;
+}
+
+/* ---- phases ---- */
+
+/* -z -z draws blocks with repetition: of k draws from m blocks 1 - m/k (1 - (1 - 1/m)^k) are expected to repeat one. */
+static void note_repeats(struct weir_run *run, const struct ior_test *t)
+{
+    double m = (double)(t->offsets.conf.file_bytes / t->layout.block);
+    double k = (double)t->layout.segments * (t->layout.shared ? run->par.size : 1);
+
+    if (t->o->random_offset < 2 || run->repetition > 0 || m < 1 || k < 1)
+        return;
+    weir_note(&run->log, "-z -z draws %.0f blocks of %.0f with repetition: about %.0f%% of the draws repeat a block", k, m,
+              100.0 * (1.0 - m / k * -expm1(k * log1p(-1.0 / m))));
+}
+
+static int run_write(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    struct weir_phase_rec rec;
+
+    t->prefilled = false;
+    if (t->o->prefill > 0 && ior_prefill(run, t, err) < 0)
+        return -1;
+    if (weir_phase_run(run, &ior_write_phase, t, &rec, err) < 0)
+        return -1;
+    remember_write(t, &rec);
+    note_repeats(run, t);
+    ior_report_facts(run, t);
+    if (check_size(run, t, &rec, err) < 0)
+        return -1;
+    ior_report_phase(run, t, &rec, &t->write);
+    if (ior_ranks_phase(run, t, &rec, err) < 0)
+        return -1;
+    return rec.interrupted ? weir_refuse(err, WEIR_EINTR, "interrupted in the write phase of repetition %d", run->repetition) : 0;
+}
+
+static int run_check(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    struct weir_knobs timed = run->knobs;
+    struct weir_phase_rec rec;
+    char now[32];
+    int rc;
+
+    if (run->log.verbose >= 1) {
+        weir_report_line(&run->report, "Verifying contents of the file(s) just written.");
+        weir_report_line(&run->report, "%s\n", ior_now_text(now));
+    }
+    if (limit_reading(run, t, true, err) < 0)
+        return -1;
+    run->knobs.wear_out = run->knobs.barriers = false;
+    rc = weir_phase_run(run, &ior_check_phase, t, &rec, err);
+    run->knobs = timed;
+    if (rc < 0)
+        return -1;
+    warn_data(run, t, &rec, "write");
+    return rec.interrupted ? weir_refuse(err, WEIR_EINTR, "interrupted while checking repetition %d", run->repetition) : 0;
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* -Z draws with repetition: say how many files are read how often, and how many never. */
+static void note_unread(struct weir_run *run, const struct ior_test *t)
+{
+    struct weir_err ignored = WEIR_ERR_INIT;
+    struct weir_str line = { 0 };
+    int owner, *owners = NULL, unread = run->par.size, hits = 0;
+
+    if (t->o->reorder_random != 1)
+        return;
+    owner = ior_owner(t->o, &run->par, false, run->repetition, &ignored);
+    if (run->par.rank == 0)
+        owners = malloc(sizeof(*owners) * (size_t)run->par.size);
+    weir_gather(&run->par, &owner, sizeof(owner), owners);
+    if (!owners)
+        return;
+    qsort(owners, (size_t)run->par.size, sizeof(*owners), compare_counts);
+    for (int i = 0; i < run->par.size; i++)
+        unread -= i == 0 || owners[i] != owners[i - 1];
+    weir_str_addf(&line, "#File Hits Dist: %d", unread);
+    for (int often = 1, left = run->par.size - unread; left > 0; often++, left -= hits) {
+        hits = 0;
+        for (int i = 0, k; i < run->par.size; i = k) {
+            for (k = i; k < run->par.size && owners[k] == owners[i]; k++)
+                ;
+            hits += k - i == often;
+        }
+        weir_str_addf(&line, " %d", hits);
+    }
+    if (run->log.verbose >= 2)
+        weir_report_line(&run->report, "%s", weir_str_text(&line));
+    if (unread > 0)
+        weir_note(&run->log, "-Z draws with repetition: the data of %d of %d tasks are not read in repetition %d", unread, run->par.size,
+                  run->repetition);
+    weir_str_free(&line);
+    free(owners);
+}
+
+static int run_read(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    struct weir_phase_rec rec;
+
+    if (limit_reading(run, t, false, err) < 0)
+        return -1;
+    note_unread(run, t);
+    if (weir_phase_run(run, &ior_read_phase, t, &rec, err) < 0 || check_size(run, t, &rec, err) < 0)
+        return -1;
+    if (!t->o->write)
+        note_repeats(run, t);
+    ior_report_facts(run, t);
+    warn_data(run, t, &rec, "read");
+    ior_report_phase(run, t, &rec, &t->read);
+    if (ior_ranks_phase(run, t, &rec, err) < 0)
+        return -1;
+    return rec.interrupted ? weir_refuse(err, WEIR_EINTR, "interrupted in the read phase of repetition %d", run->repetition) : 0;
+}
+
+/* Files go after each repetition, also after a failed one, but for -k, and for -K where data were wrong. Every phase ends
+ * with a reduction, so nobody still has them open. */
+static int end_repetition(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    uint64_t begin = weir_now_ns();
+
+    if (!t->o->write || t->o->keep || (t->o->keep_with_error && t->dirty))
+        return 0;
+    if (weir_agree(&run->par, ior_remove(run, t, err), err) < 0)
+        return -1;
+    ior_report_remove(run, (double)(weir_now_ns() - begin) / WEIR_NS_PER_S);
+    return 0;
+}
+
+/* The stages of a repetition, in order. */
+static const struct {
+    const char *access; /* the row that stands for a skipped stage, NULL: none */
+    bool (*wanted)(const struct ior_options *);
+    int (*run)(struct weir_run *, struct ior_test *, struct weir_err *);
+} stages[] = {
+    { "write", ior_wants_write, run_write },
+    { NULL, ior_wants_check, run_check },
+    { "read", ior_wants_read, run_read },
+};
+
+static int run_repetition(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    struct weir_err second = WEIR_ERR_INIT;
+    int rc = 0;
+
+    begin_repetition(run, t);
+    for (size_t i = 0; i < sizeof(stages) / sizeof(*stages) && rc == 0; i++) {
+        if (!stages[i].wanted(t->o))
+            continue;
+        if (!time_is_up(run, t))
+            rc = stages[i].run(run, t, err);
+        else if (stages[i].access)
+            ior_report_skipped(run, t, stages[i].access);
+    }
+    if (end_repetition(run, t, rc < 0 ? &second : err) < 0)
+        rc = -1; /* the first error wins */
+    return rc;
+}
+
+/* Leave the test: what was taken is given back, and the first error stays. */
+static int end_test(struct weir_run *run, struct ior_test *t, int rc, struct weir_err *err)
+{
+    struct weir_err second = WEIR_ERR_INIT;
+
+    if (rc == 0 && t->o->status_file && t->o->write)
+        rc = ior_status_write(run, t, err);
+    if (weir_agree(&run->par, weir_session_end(&run->session, &second), &second) < 0 && rc == 0) {
+        *err = second;
+        rc = -1;
+    }
+    weir_oplog_free(&run->oplog);
+    ior_free(t);
+    return rc;
+}
+
+enum weir_code ior_run_test(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    bool wrong = false;
+    int rc = begin_test(run, t, err);
+
+    if (rc < 0) {
+        ior_free(t);
+        return err->code;
+    }
+    ior_report_test(run, t);
+    warn_existing(run, t, err, &rc);
+    rc = weir_agree(&run->par, rc, err);
+    ior_report_results(run);
+    for (run->repetition = 0; rc == 0 && run->repetition < t->o->repetitions; run->repetition++) {
+        rc = run_repetition(run, t, err);
+        wrong |= t->dirty;
+    }
+    if (rc == 0 && !t->o->write && !t->o->keep)
+        weir_note(&run->log, "the files were kept: a run that does not write never removes them");
+    ior_report_max(run, t);
+    rc = end_test(run, t, rc, err);
+    if (rc < 0)
+        return err->code;
+    return wrong ? WEIR_EDATA : WEIR_OK;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ior.c - the bandwidth benchmark: option rows, and the run over all tests */
+#include "config.h"
+#include "drivers/ior/ior.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "backends/registry.h"
+#include "par/agree.h"
+
+#define O struct ior_options
+
+static const char *const formats[] = { "default", "JSON", "CSV", NULL };
+static const char *const only_zero[] = { "0", NULL };
+static const char *const only_minus_one[] = { "-1", NULL };
+static const char *const deals[] = { "even", "original", NULL };
+
+static const struct weir_opt options[] = {
+    OPT_STR('a', "api", "api", O, api, "POSIX", "NAME", "Backend that does the I/O, in any case"),
+    OPT_INT('A', "ref-num", "refNum", O, ref_num, "0", "N", "Reference number of your own, repeated in the summary"),
+    OPT_SIZE('b', "block-size", "blockSize", O, block, "1m", "SIZE", "Contiguous bytes each task writes in a segment"),
+    OPT_FLAG('c', "collective", "collective", O, collective, "Use collective transfers where the backend has them"),
+    OPT_FLAG('C', "reorder-tasks", "reorderTasksConstant", O, reorder_constant,
+             "Read what the task Q nodes further on wrote, past the caches of the writer", .key2 = "reorderTasks"),
+    OPT_INT('d', "inter-test-delay", "interTestDelay", O, phase_delay_s, "0", "SECONDS", "Wait before each write and read phase",
+            .min = 0, .max = INT32_MAX, .flags = WEIR_OPT_RESET),
+    OPT_INT('D', "deadline", "deadlineForStonewalling", O, deadline_s, "0", "SECONDS",
+            "Start no transfer after this many seconds of a phase (stonewall)", .min = 0, .max = INT32_MAX),
+    OPT_FLAG('e', "fsync", "fsync", O, sync_end, "Flush to storage at the end of the write phase, inside its time"),
+    OPT_FLAG('E', "use-existing", "useExistingTestFile", O, use_existing, "Write over a file that exists instead of removing it first"),
+    OPT_STR('f', "script", NULL, O, script, NULL, "FILE", "Read the tests from a script", .flags = WEIR_OPT_ARGV_ONLY),
+    OPT_FLAG('F', "file-per-proc", "filePerProc", O, file_per_task, "Give each task a file of its own"),
+    OPT_FLAG('g', "intra-test-barriers", "intraTestBarriers", O, barriers, "Put barriers between open, transfers and close"),
+    OPT_INT('G', "signature", "setTimeStampSignature", O, signature, "0", "N",
+            "Signature in the data; 0 takes the time, new in each repetition"),
+    OPT_INT('i', "repetitions", "repetitions", O, repetitions, "1", "N", "Repetitions of the test", .min = 1, .max = INT32_MAX,
+            .flags = WEIR_OPT_RESET),
+    OPT_FLAG('k', "keep-file", "keepFile", O, keep, "Keep the files after each repetition"),
+    OPT_FLAG('K', "keep-file-with-error", "keepFileWithError", O, keep_with_error, "Keep the files of a repetition with wrong data"),
+    OPT_STR('l', "data-packet-type", "dataPacketType", O, packet, "timestamp", "TYPE",
+            "Data in the files: timestamp, offset, incompressible or random; the first letter counts"),
+    OPT_FLAG('m', "multi-file", "multiFile", O, multi_file, "Append the number of the repetition to the file name"),
+    OPT_INT('N', "num-tasks", "numTasks", O, tasks, "-1", "N", "Tasks that take part, the lowest ranks; -1 is all", .min = -1,
+            .max = INT32_MAX),
+    OPT_STR('o', "test-file", "testFile", O, test_file, "testFile", "PATH", "File to write and read, or several joined by @ with -F"),
+    { .type = WEIR_OPT_DIRECTIVES, .letter = 'O', .name = "option", .meta = "KEY=VALUE,...", .help = "Set options by their script keys",
+      .flags = WEIR_OPT_ARGV_ONLY },
+    OPT_INT('Q', "task-per-node-offset", "taskPerNodeOffset", O, node_offset, "1", "NODES",
+            "Distance in nodes for -C, smallest distance for -Z", .min = 0, .max = INT32_MAX),
+    OPT_FLAG('r', "read", "readFile", O, read, "Read phase; write and read are both on unless one of -w -r -W -R is given"),
+    OPT_FLAG('R', "check-read", "checkRead", O, check_read, "Read phase in which every byte is checked"),
+    OPT_SIZE('s', "segments", "segmentCount", O, segments, "1", "N", "Segments: blocks of every task one after the other", .min = 0,
+             .max = INT64_MAX),
+    OPT_SIZE('t', "transfer-size", "transferSize", O, transfer, "256k", "SIZE", "Bytes of one I/O call"),
+    OPT_FLAG('u', "unique-dir", "uniqueDir", O, unique_dir, "With -F, put each file into a directory of its own"),
+    OPT_COUNT('v', "verbose", "verbose", O, verbose, "Say more; repeat for more", .min = -1, .max = 5),
+    OPT_FLAG('w', "write", "writeFile", O, write, "Write phase"),
+    OPT_FLAG('W', "check-write", "checkWrite", O, check_write, "After writing, read everything back and check it, outside any time"),
+    OPT_FLAG('x', "single-xfer-attempt", "singleXferAttempt", O, single_try, "Take a short transfer for an error instead of continuing it"),
+    OPT_INT('X', "reorder-seed", "reorderTasksRandomSeed", O, seed, "0", "N", "Seed of -Z; a negative one changes with the repetition"),
+    OPT_FLAG('Y', "fsync-per-write", "fsyncPerWrite", O, sync_each, "Flush to storage after every write transfer"),
+    OPT_COUNT('z', "random-offset", "randomOffset", O, random_offset,
+              "Visit the transfers in random order; twice: random blocks, with repetition"),
+    OPT_COUNT('Z', "reorder-random", "reorderTasksRandom", O, reorder_random,
+              "Read what a random task wrote; twice: a random permutation of the tasks"),
+    OPT_INT(0, "random-offset-seed", "randomOffsetSeed", O, random_seed, "-1", "N", "Seed of -z; -1 takes the time", .min = -1,
+            .max = INT32_MAX),
+    OPT_STR(0, "random-offset-deal", "randomOffsetDeal", O, deal, "even", "WAY",
+            "How -z deals a shared file: even gives every task the same number of transfers, original repeats the uneven deal of older releases",
+            .choices = deals),
+    OPT_FLAG(0, "warning-as-errors", "warningAsErrors", O, warnings_are_errors, "Take every warning for an error"),
+    OPT_FLAG(0, "dry-run", "dryRun", O, dry_run, "Do everything but the I/O"),
+    OPT_FLAG(0, NULL, "stoneWallingWearOut", O, wear_out, "After the stonewall all tasks go on to as many transfers as the fastest did"),
+    OPT_SIZE(0, NULL, "stoneWallingWearOutIterations", O, max_steps, "0", "N", "Largest number of transfers of a task in a phase", .min = 0,
+             .max = INT64_MAX),
+    OPT_INT(0, NULL, "minTimeDuration", O, min_time_s, "0", "SECONDS", "Repeat the whole pattern until this much time has passed", .min = 0,
+            .max = INT32_MAX),
+    OPT_SIZE(0, NULL, "interIODelay", O, delay_us, "0", "MICROSECONDS", "Wait after every transfer, inside the measured time", .min = 0,
+             .max = INT32_MAX),
+    OPT_INT('j', "outlier-threshold", "outlierThreshold", O, outlier_s, "0", "SECONDS",
+            "Name the tasks whose times are further than this from the mean", .min = 0, .max = INT32_MAX),
+    OPT_STR('M', "memory-per-node", "memoryPerNode", O, memory_per_node, NULL, "SIZE|NN%",
+            "Take this much memory of each node away from the page cache, shared by its tasks"),
+    OPT_SIZE(0, NULL, "memoryPerTask", O, memory_per_task, "0", "SIZE", "Take this much memory away for each task", .min = 0, .max = INT64_MAX),
+    OPT_INT('T', "max-time-duration", "maxTimeDuration", O, max_minutes, "0", "MINUTES",
+            "Start no phase when this much time of the test has passed", .min = 0, .max = INT32_MAX / 60),
+    OPT_FLAG('y', "dual-mount", "dualMount", O, dual_mount,
+             "With -F, write to PATH<K>/data where K is the NUMA node of the task: one mount for each"),
+    OPT_SIZE(0, "random-prefill", "randomPrefill", O, prefill, "0", "SIZE",
+             "With -z, first write the file in order in pieces of this size, outside the measured time", .min = 0, .max = INT64_MAX),
+    OPT_STR(0, NULL, "stoneWallingStatusFile", O, status_file, NULL, "FILE",
+            "Keep the number of transfers of a write phase with wear-out for a later run that reads"),
+    OPT_STR(0, NULL, "saveRankPerformanceDetailsCSV", O, rank_csv, NULL, "FILE", "Write the times of every task after each phase"),
+    OPT_STR(0, NULL, "savePerOpDataCSV", O, op_csv, NULL, "PREFIX", "Write every operation to PREFIX-<repetition>-<rank>.csv"),
+    OPT_FLAG(0, NULL, "summaryAlways", O, summary_always, "Show the summary of each test after it, too"),
+    OPT_INT(0, NULL, "numNodes", O, nodes, "-1", "N", "Number of nodes, instead of what was found", .min = -1, .max = INT32_MAX),
+    OPT_INT(0, NULL, "numTasksOnNode0", O, node0_tasks, "-1", "N", "Tasks on the first node, instead of what was found", .min = -1,
+            .max = INT32_MAX, .key2 = "tasksPerNode"),
+    OPT_STR(0, NULL, "debug", O, debug, NULL, "TEXT", "Show this text in front of the options"),
+    OPT_STR(0, NULL, "platform", O, platform, NULL, "TEXT", "Name of the machine in the parameters"),
+    OPT_STR(0, NULL, "allocateBufferOnGPU", O, gpu_memory, "0", "N", "Only 0: this build has no GPU memory", .choices = only_zero),
+    OPT_STR(0, NULL, "GPUid", O, gpu_id, "-1", "N", "Only -1: this build has no GPU memory", .choices = only_minus_one),
+    OPT_STR(0, NULL, "GPUDirect", O, gpu_direct, "0", "N", "Only 0: this build has no GPU memory", .choices = only_zero),
+    OPT_STR(0, "report", NULL, O, reports, NULL, "FORMAT:PATH,...",
+            "Write the results in these forms instead: text:-, json:FILE, csv:FILE (the full table)", .flags = WEIR_OPT_ARGV_ONLY),
+    { .type = WEIR_OPT_OLD, .key = "useO_DIRECT", .letter = 'B', .def = "posix.odirect=1", .help = "Before 4.0: --posix.odirect" },
+    { .type = WEIR_OPT_OLD, .key = "showHints", .letter = 'H', .def = "mpiio.showHints=1,hdf5.showHints=1",
+      .help = "Before 4.0: --mpiio.showHints and --hdf5.showHints" },
+    { .type = WEIR_OPT_OLD, .key = "setAlignment", .letter = 'J', .def = "hdf5.setAlignment=%s", .meta = "SIZE",
+      .help = "Before 4.0: --hdf5.setAlignment" },
+    { .type = WEIR_OPT_OLD, .key = "noFill", .letter = 'n', .def = "hdf5.noFill=1", .help = "Before 4.0: --hdf5.noFill" },
+    { .type = WEIR_OPT_OLD, .key = "preallocate", .letter = 'p', .def = "mpiio.preallocate=1", .help = "Before 4.0: --mpiio.preallocate" },
+    { .type = WEIR_OPT_OLD, .key = "quitOnError", .letter = 'q', .def = "", .help = "Before 4.0; an error always ends the run" },
+    { .type = WEIR_OPT_OLD, .key = "useStridedDatatype", .letter = 'S', .def = "mpiio.useStridedDatatype=1",
+      .help = "Before 4.0: --mpiio.useStridedDatatype" },
+    { .type = WEIR_OPT_OLD, .key = "hintsFileName", .letter = 'U', .def = "mpiio.hintsFileName=%s,hdf5.hintsFileName=%s", .meta = "FILE",
+      .help = "Before 4.0: --mpiio.hintsFileName and --hdf5.hintsFileName" },
+    { .type = WEIR_OPT_OLD, .key = "useFileView", .letter = 'V', .def = "mpiio.useFileView=1", .help = "Before 4.0: --mpiio.useFileView" },
+    { .type = WEIR_OPT_GONE, .key = "useSharedFilePointer", .letter = 'P', .help = "shared file pointers are gone since 4.0; leave it out" },
+    { .type = WEIR_OPT_GONE, .key = "individualDataSets", .letter = 'I', .help = "individual data sets were never there; leave it out" },
+    { .type = WEIR_OPT_GONE, .key = "storeFileOffset", .help = "is -l offset since 4.0" },
+    OPT_STR(0, NULL, "summaryFile", O, summary_file, "-", "FILE", "Write the results to this file instead of standard output"),
+    OPT_STR(0, NULL, "summaryFormat", O, summary_format, "default", "FORMAT", "Form of the results", .choices = formats),
+    OPT_END
+};
+
+#undef O
+
+const struct weir_opt *const ior_option_rows = options;
+
+static const char *script_of(const void *opt)
+{
+    return ((const struct ior_options *)opt)->script;
+}
+
+static void set_log(const void *opt, struct weir_log *log)
+{
+    const struct ior_options *o = opt;
+
+    log->verbose = o->verbose;
+    log->warnings_are_errors = o->warnings_are_errors;
+}
+
+/* Check every test before the first one starts. */
+static int check_tests(struct weir_run *run, struct ior_test *tests, const struct weir_test *from, int n, struct weir_err *err)
+{
+    for (int i = 0; i < n; i++) {
+        tests[i].id = i;
+        tests[i].o = from[i].driver_opt;
+        tests[i].be = weir_backend_find(tests[i].o->api);
+        tests[i].be_opt = tests[i].be ? weir_test_backend_opt(&from[i], tests[i].be) : NULL;
+        if (ior_check(&tests[i], run, err) < 0)
+            return n > 1 ? weir_err_within(err, "test %d", i) : -1;
+    }
+    return 0;
+}
+
+/* The ranks of one test: all, or the lowest -N in a communicator of their own. */
+static int choose_ranks(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    run->par = run->world;
+    t->tasks_differ = t->o->tasks > 0 && t->o->tasks < run->world.size;
+    if (t->o->tasks > run->world.size &&
+        weir_warn(&run->log, err, "more tasks requested (%d) than available (%d), running with %d tasks", t->o->tasks,
+                  run->world.size, run->world.size) < 0)
+        return -1;
+    if (t->tasks_differ && weir_par_subset(&run->world, t->o->tasks, &run->par, err) < 0)
+        return -1;
+    if (t->o->nodes > 0)
+        run->par.nodes = t->o->nodes;
+    if (t->o->node0_tasks > 0)
+        run->par.per_node = run->par.per_node_max = t->o->node0_tasks;
+    return 0;
+}
+
+/* One test; ranks that take no part wait for the outcome. */
+static enum weir_code run_one(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    int64_t code = WEIR_OK;
+
+    if (choose_ranks(run, t, err) < 0)
+        return err->code;
+    set_log(t->o, &run->log);
+    if (run->par.comm != MPI_COMM_NULL)
+        code = ior_run_test(run, t, err);
+    if (t->tasks_differ) {
+        weir_par_free(&run->par);
+        weir_allmax_i64(&run->world, &code, 1);
+    }
+    return (enum weir_code)code;
+}
+
+static int open_report(struct weir_run *run, const struct ior_options *o, struct weir_err *err)
+{
+    int rc = 0;
+
+    run->details = o->reports || strcasecmp(o->summary_format, "JSON") == 0;
+    if (run->world.rank == 0 && o->reports)
+        rc = weir_report_add_list(&run->report, o->reports, &run->arena, err);
+    else if (run->world.rank == 0)
+        rc = weir_report_add(&run->report, o->summary_format, o->summary_file, err);
+    return weir_agree(&run->world, rc, err);
+}
+
+static enum weir_code run_tests(struct weir_run *run, struct ior_test *tests, int n, int argc, char *const *argv)
+{
+    struct weir_err err = WEIR_ERR_INIT;
+    enum weir_code code = WEIR_OK, one;
+    int done = 0;
+
+    ior_report_begin(run, argc, argv);
+    weir_report_enter(&run->report, "tests", true);
+    while (done < n && (code == WEIR_OK || code == WEIR_EDATA)) {
+        one = run_one(run, &tests[done++], &err);
+        if (one != WEIR_OK && one != WEIR_EDATA && run->world.rank == 0)
+            weir_report_error(&run->log, &err);
+        if (one != WEIR_OK)
+            code = one;
+    }
+    weir_report_leave(&run->report);
+    ior_report_summary(run, tests, done);
+    ior_report_finish(run);
+    return code;
+}
+
+static enum weir_code run_ior(struct weir_run *run, const struct weir_test *from, int n, int argc, char *const *argv)
+{
+    struct weir_err err = WEIR_ERR_INIT;
+    struct ior_test *tests = weir_arena_alloc(&run->arena, sizeof(*tests) * (size_t)n, &err);
+    int64_t code = WEIR_OK;
+
+    if (!tests || check_tests(run, tests, from, n, &err) < 0 || open_report(run, tests[0].o, &err) < 0 ||
+        ior_ranks_begin(run, tests, n, &err) < 0) {
+        if (run->world.rank == 0)
+            weir_report_error(&run->log, &err);
+        return err.code;
+    }
+    code = run_tests(run, tests, n, argc, argv);
+    if (weir_report_end(&run->report, &err) < 0) {
+        weir_report_error(&run->log, &err);
+        if (code == WEIR_OK)
+            code = err.code;
+    }
+    weir_allmax_i64(&run->world, &code, 1);
+    return (enum weir_code)code;
+}
+
+const struct weir_driver weir_ior = {
+    .name = "ior",
+    .brief = "measure the bandwidth of parallel file I/O",
+    .opts = options,
+    .opt_size = sizeof(struct ior_options),
+    .script = script_of,
+    .set_log = set_log,
+    .run = run_ior,
+};
