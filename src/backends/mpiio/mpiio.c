@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpiio.c - files through MPI-IO: explicit offsets or views, independent or collective */
+#include "config.h"
+#include "backends/mpiio/mpiio-view.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include "backends/mpins.h"
+#include "par/mpifile.h"
+#include "par/mpihints.h"
+
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+
+#define PIECE_MAX ((size_t)1 << 30) /* what an independent call moves when its length fits no count and no type */
+
+struct mpiio_options {
+    const char *hints_file;
+    bool show_hints, preallocate, file_view, strided;
+};
+
+struct mpiio_state {
+    MPI_Info info;
+    bool has_info;
+};
+
+struct mpiio_file {
+    struct weir_file base;
+    MPI_File fh;
+    MPI_Comm comm;
+    MPI_Datatype whole;  /* one transfer, when it is too long for an int */
+    int sync_fd;         /* -Y without -c: MPI_File_sync would wait for the other ranks. -1: none */
+    bool collective;
+    bool viewed;
+    bool lost;           /* another rank could not open it: every call would wait for that rank */
+    struct mpiio_view view;
+};
+
+#define O struct mpiio_options
+static const struct weir_opt options[] = {
+    OPT_STR(0, "hintsFileName", NULL, O, hints_file, NULL, "FILE", "Read MPI hints from a file"),
+    OPT_FLAG(0, "showHints", NULL, O, show_hints, "Show the hints given and those in effect"),
+    OPT_FLAG(0, "preallocate", NULL, O, preallocate, "Preallocate the space of the file when creating it"),
+    OPT_FLAG(0, "useFileView", NULL, O, file_view, "Use file views instead of explicit offsets"),
+    OPT_FLAG(0, "useStridedDatatype", NULL, O, strided, "Use a strided data type for the view, with useFileView"),
+    OPT_END
+};
+#undef O
+
+static const char *const calls[2][2] = {
+    [WEIR_DIR_WRITE] = { "MPI_File_write_at", "MPI_File_write_at_all" },
+    [WEIR_DIR_READ] = { "MPI_File_read_at", "MPI_File_read_at_all" },
+};
+
+static const char *version(void)
+{
+    return "(" TEXT(MPI_VERSION) "." TEXT(MPI_SUBVERSION) ")";
+}
+
+static int check(struct weir_session *s, struct weir_err *err)
+{
+    const struct mpiio_options *o = s->opt;
+    const struct weir_hints *h = s->hints;
+
+    if (o->strided && !o->file_view)
+        return weir_refuse(err, WEIR_EUSAGE, "--mpiio.useStridedDatatype describes a view: it needs --mpiio.useFileView");
+    if (h->random && h->collective)
+        return weir_refuse(err, WEIR_EUSAGE, "random offset not available with collective MPIIO");
+    if (h->random && o->file_view)
+        return weir_refuse(err, WEIR_EUSAGE, "random offset not available with MPIIO fileviews");
+    return 0;
+}
+
+static int begin(struct weir_session *s, struct weir_err *err)
+{
+    const struct mpiio_options *o = s->opt;
+    struct mpiio_state *st = s->priv;
+
+    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN); /* what MPI_File_open obeys */
+    if (weir_mpihints_read(s->par, s->log, o->hints_file, &st->info, err) < 0)
+        return -1;
+    st->has_info = true;
+    return 0;
+}
+
+static int end(struct weir_session *s, struct weir_err *err)
+{
+    struct mpiio_state *st = s->priv;
+
+    (void)err;
+    if (st->has_info)
+        MPI_Info_free(&st->info);
+    st->has_info = false;
+    return 0;
+}
+
+/* Collective buffering and data sieving read what they do not overwrite, so they need a file that can be read. */
+static int access_mode(const struct weir_session *s, unsigned flags)
+{
+    const struct mpiio_options *o = s->opt;
+    bool reads = (flags & WEIR_OPEN_READ) || s->hints->collective || o->file_view || o->preallocate;
+    int mode = MPI_MODE_RDONLY;
+
+    if (flags & WEIR_OPEN_WRITE)
+        mode = reads ? MPI_MODE_RDWR : MPI_MODE_WRONLY;
+    if ((flags & WEIR_OPEN_WRITE) && (flags & WEIR_OPEN_CREATE))
+        mode |= MPI_MODE_CREATE | (flags & WEIR_OPEN_EXCL ? MPI_MODE_EXCL : 0);
+    if (s->hints->file_per_task)
+        mode |= MPI_MODE_UNIQUE_OPEN;
+    return mode;
+}
+
+static int open_handle(struct mpiio_file *f, unsigned flags, struct weir_err *err)
+{
+    struct weir_session *s = f->base.s;
+    const struct mpiio_state *st = s->priv;
+    int rc = MPI_File_open(f->comm, f->base.path, access_mode(s, flags), st->info, &f->fh);
+
+    if (rc != MPI_SUCCESS) {
+        f->fh = MPI_FILE_NULL;
+        return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_open '%s'", f->base.path);
+    }
+    MPI_File_set_errhandler(f->fh, MPI_ERRORS_RETURN);
+    return 0;
+}
+
+/* Size the file and set the view. Every rank makes all the collective calls, whatever its own outcome. */
+static int prepare(struct mpiio_file *f, unsigned flags, struct weir_err *err)
+{
+    const struct weir_session *s = f->base.s;
+    const struct mpiio_options *o = s->opt;
+    bool writes = flags & WEIR_OPEN_WRITE;
+    int rc = 0;
+    int ok;
+
+    if (writes && (flags & WEIR_OPEN_TRUNC) && (ok = MPI_File_set_size(f->fh, 0)) != MPI_SUCCESS)
+        rc = weir_mpi_fail(err, WEIR_EIO, ok, "MPI_File_set_size '%s' to 0", f->base.path);
+    if (writes && (flags & WEIR_OPEN_CREATE) && o->preallocate &&
+        (ok = MPI_File_preallocate(f->fh, (MPI_Offset)s->hints->file_bytes)) != MPI_SUCCESS)
+        rc = weir_mpi_fail(rc < 0 ? NULL : err, WEIR_EIO, ok, "MPI_File_preallocate '%s' to %llu bytes", f->base.path,
+                           (unsigned long long)s->hints->file_bytes);
+    if (o->file_view) {
+        f->viewed = true;
+        if (mpiio_view_set(&f->view, f->fh, s->hints, o->strided, f->base.path, rc < 0 ? NULL : err) < 0)
+            rc = -1;
+    }
+    if (rc == 0 && writes && s->hints->sync_each && !s->hints->collective && !s->hints->file_per_task) {
+        f->sync_fd = open(weir_mpi_path(f->base.path), O_WRONLY | O_CLOEXEC);
+        if (f->sync_fd < 0)
+            rc = weir_fail(err, WEIR_EIO, "open '%s' for fsync", f->base.path);
+    }
+    return rc;
+}
+
+/* Free what is ours; with 'shut' also close the file, which all ranks do together. */
+static int release(struct mpiio_file *f, bool shut)
+{
+    int rc = MPI_SUCCESS;
+
+    if (shut)
+        rc = MPI_File_close(&f->fh);
+    if (f->whole != MPI_DATATYPE_NULL)
+        MPI_Type_free(&f->whole);
+    if (f->sync_fd >= 0)
+        close(f->sync_fd);
+    f->sync_fd = -1;
+    return rc;
+}
+
+/* A rank that fails alone returns its error. The others return 0 with a file that is lost, so that the words of the
+ * agreement that follows are those of the rank that knows the cause. */
+static int open_file(struct weir_session *s, const char *path, unsigned flags, struct weir_file *file, struct weir_err *err)
+{
+    struct mpiio_file *f = (struct mpiio_file *)file;
+    bool held;
+    int rc;
+
+    f->base.s = s;
+    f->base.path = path;
+    f->comm = s->hints->file_per_task ? MPI_COMM_SELF : s->par->comm;
+    f->collective = s->hints->collective;
+    f->fh = MPI_FILE_NULL;
+    f->whole = MPI_DATATYPE_NULL;
+    f->sync_fd = -1;
+    rc = open_handle(f, flags, err);
+    held = weir_mpi_settle(f->comm, rc) == 0;
+    if (held) {
+        if (s->hints->transfer > INT_MAX)
+            mpiio_type_bytes(s->hints->transfer, &f->whole);
+        rc = prepare(f, flags, err);
+        if (weir_mpi_settle(f->comm, rc) == 0)
+            return 0;
+    }
+    f->lost = true;
+    release(f, held);
+    return rc;
+}
+
+static int close_file(struct weir_file *file, struct weir_err *err)
+{
+    struct mpiio_file *f = (struct mpiio_file *)file;
+    int rc;
+
+    if (f->lost)
+        return 0;
+    rc = release(f, true);
+    if (rc != MPI_SUCCESS)
+        return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_close '%s'", f->base.path);
+    return 0;
+}
+
+static int call_mpi(struct mpiio_file *f, const struct weir_io *io, MPI_Offset at, int count, MPI_Datatype type,
+                    MPI_Status *status)
+{
+    if (io->dir == WEIR_DIR_WRITE)
+        return f->collective ? MPI_File_write_at_all(f->fh, at, io->buf, count, type, status)
+                             : MPI_File_write_at(f->fh, at, io->buf, count, type, status);
+    return f->collective ? MPI_File_read_at_all(f->fh, at, io->buf, count, type, status)
+                         : MPI_File_read_at(f->fh, at, io->buf, count, type, status);
+}
+
+/* A return code alone cannot be trusted (a full disk can look like success): judge the bytes in the status. */
+static ssize_t judge(struct mpiio_file *f, const struct weir_io *io, size_t want, MPI_Status *status, struct weir_err *err)
+{
+    MPI_Count moved = 0;
+    MPI_Offset size = 0;
+
+    if (MPI_Get_elements_x(status, MPI_BYTE, &moved) != MPI_SUCCESS || moved < 0 || (size_t)moved > want)
+        return weir_refuse(err, WEIR_EIO, "%s does not say how many of %zu bytes it moved",
+                           calls[io->dir][f->collective], want);
+    if ((size_t)moved == want)
+        return (ssize_t)moved;
+    if (moved == 0 && io->dir == WEIR_DIR_READ &&
+        (MPI_File_get_size(f->fh, &size) != MPI_SUCCESS || (uint64_t)size <= io->off))
+        return 0; /* the end of the file */
+    if (moved == 0 || f->collective)
+        return weir_refuse(err, WEIR_EIO, "%s moved %lld of %zu bytes and gives no reason%s",
+                           calls[io->dir][f->collective], (long long)moved, want,
+                           io->dir == WEIR_DIR_WRITE ? " (is the file system full?)" : "");
+    return (ssize_t)moved;
+}
+
+static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct weir_err *err)
+{
+    struct mpiio_file *f = (struct mpiio_file *)file;
+    MPI_Offset at = io->len ? (MPI_Offset)io->off : 0;
+    MPI_Datatype type = MPI_BYTE;
+    MPI_Status status;
+    size_t want = io->len;
+    int count, rc;
+
+    if (f->lost)
+        return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
+    if (f->viewed && io->len && mpiio_view_position(&f->view, io->off, io->len, &at) < 0)
+        return weir_refuse(err, WEIR_EBUG, "outside the view of task %d", f->view.task);
+    if (want > INT_MAX && want == f->base.s->hints->transfer)
+        type = f->whole;
+    else if (want > INT_MAX)
+        want = PIECE_MAX;
+    count = type == MPI_BYTE ? (int)want : 1;
+    rc = call_mpi(f, io, at, count, type, &status);
+    if (rc != MPI_SUCCESS)
+        return weir_mpi_fail(err, WEIR_EIO, rc, "%s", calls[io->dir][f->collective]);
+    return want ? judge(f, io, want, &status, err) : 0;
+}
+
+static int sync_file(struct weir_file *file, struct weir_err *err)
+{
+    struct mpiio_file *f = (struct mpiio_file *)file;
+    int rc;
+
+    if (f->lost)
+        return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
+    if (f->sync_fd >= 0)
+        return fsync(f->sync_fd) < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", f->base.path) : 0;
+    rc = MPI_File_sync(f->fh);
+    if (rc != MPI_SUCCESS)
+        return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_sync '%s'", f->base.path);
+    return 0;
+}
+
+static void describe(struct weir_file *file, struct weir_str *out)
+{
+    struct mpiio_file *f = (struct mpiio_file *)file;
+    const struct mpiio_options *o = f->base.s->opt;
+    const struct mpiio_state *st = f->base.s->priv;
+    MPI_Info used = MPI_INFO_NULL;
+
+    if (!o->show_hints || f->lost)
+        return;
+    if (MPI_File_get_info(f->fh, &used) != MPI_SUCCESS)
+        used = MPI_INFO_NULL;
+    weir_mpihints_show(st->info, used, out);
+    if (used != MPI_INFO_NULL)
+        MPI_Info_free(&used);
+}
+
+const struct weir_backend weir_backend_mpiio = {
+    .abi = WEIR_BACKEND_ABI,
+    .name = "MPIIO",
+    .brief = "MPI-IO: explicit offsets or file views, independent or collective",
+    .prefix = "mpiio.",
+    .flags = WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER,
+    .opts = options,
+    .opt_size = sizeof(struct mpiio_options),
+    .priv_size = sizeof(struct mpiio_state),
+    .file_size = sizeof(struct mpiio_file),
+    .version = version,
+    .check = check,
+    .begin = begin,
+    .end = end,
+    .open = open_file,
+    .close = close_file,
+    .xfer = xfer,
+    .sync = sync_file,
+    .ns = &weir_mpi_ns,
+    .describe = describe,
+};
