@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hdf5-close.h - closing a file of which some bytes could not be written */
+#ifndef WEIR_BACKENDS_HDF5_CLOSE_H
+#define WEIR_BACKENDS_HDF5_CLOSE_H
+
+#include "backends/hdf5/hdf5-lib.h"
+
+/* Does the file reach as far as the furthest rank wrote ('end' of this rank, 0: nothing)? Collective over st->comm. Returns 0, or
+ * -1 and err (WEIR_EIO) on every rank. */
+int hdf5_check_end(const struct hdf5_state *st, hid_t file, const char *path, uint64_t end, struct weir_err *err);
+
+/* Let the library write what it still has for the file into memory that is thrown away, so that H5Fclose succeeds on a file system
+ * that takes nothing. The file itself is no HDF5 file afterwards. Collective over st->comm. Does what it can. */
+void hdf5_abandon(const struct hdf5_state *st, hid_t file);
+
+#endif

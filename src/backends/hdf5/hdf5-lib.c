@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hdf5-lib.c - the library's error stack in our words, and the property lists of a session */
+#include "config.h"
+#include "backends/hdf5/hdf5-lib.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "par/mpihints.h"
+
+#define REASON_TEXT 512
+
+/* Called from the inside out: the first entry is the one that knows. */
+static herr_t keep_first(unsigned n, const H5E_error2_t *entry, void *reason)
+{
+    if (n == 0 && entry->desc)
+        snprintf(reason, REASON_TEXT, "%s", entry->desc); /* may be cut */
+    return 0;
+}
+
+int hdf5_fail(struct weir_err *err, const char *fmt, ...)
+{
+    char reason[REASON_TEXT] = "the library gives no reason";
+    struct weir_str words = { 0 };
+    va_list ap;
+
+    if (!err)
+        return -1;
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, reason);
+    va_start(ap, fmt);
+    weir_str_vaddf(&words, fmt, ap);
+    va_end(ap);
+    weir_refuse(err, WEIR_EIO, "%s: %s", weir_str_text(&words), reason);
+    weir_str_free(&words);
+    return -1;
+}
+
+static int make_access(struct hdf5_state *st, const struct hdf5_options *o)
+{
+    hsize_t align = (hsize_t)o->alignment;
+
+    st->access = H5Pcreate(H5P_FILE_ACCESS);
+    if (st->access < 0 || H5Pset_fapl_mpio(st->access, st->comm, st->info) < 0 ||
+        H5Pset_alignment(st->access, align, align) < 0)
+        return -1;
+    if (o->collective_metadata &&
+        (H5Pset_all_coll_metadata_ops(st->access, true) < 0 || H5Pset_coll_metadata_write(st->access, true) < 0))
+        return -1;
+    return 0;
+}
+
+static int make_create(struct hdf5_state *st, const struct hdf5_options *o)
+{
+    hsize_t chunk = (hsize_t)o->chunk;
+
+    st->create = H5Pcreate(H5P_DATASET_CREATE);
+    if (st->create < 0 || (o->chunk > 0 && H5Pset_chunk(st->create, 1, &chunk) < 0))
+        return -1;
+    return o->no_fill ? H5Pset_fill_time(st->create, H5D_FILL_TIME_NEVER) : 0;
+}
+
+static int make_transfer(struct hdf5_state *st, const struct weir_hints *h)
+{
+    st->transfer = H5Pcreate(H5P_DATASET_XFER);
+    if (st->transfer < 0)
+        return -1;
+    return H5Pset_dxpl_mpio(st->transfer, h->collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
+}
+
+int hdf5_state_begin(struct weir_session *s, struct weir_err *err)
+{
+    const struct hdf5_options *o = s->opt;
+    struct hdf5_state *st = s->priv;
+
+    st->access = st->create = st->transfer = H5I_INVALID_HID;
+    st->comm = s->hints->file_per_task ? MPI_COMM_SELF : s->par->comm;
+    if (H5open() < 0)
+        return weir_refuse(err, WEIR_ESETUP, "the HDF5 library cannot be started");
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    if (weir_mpihints_read(s->par, s->log, o->hints_file, &st->info, err) < 0)
+        return -1;
+    st->has_info = true;
+    if (make_access(st, o) < 0 || make_create(st, o) < 0 || make_transfer(st, s->hints) < 0) {
+        hdf5_fail(err, "HDF5 property lists");
+        if (err)
+            err->code = WEIR_ESETUP;
+        return -1;
+    }
+    return 0;
+}
+
+static void close_list(hid_t *id)
+{
+    if (*id >= 0)
+        H5Pclose(*id);
+    *id = H5I_INVALID_HID;
+}
+
+void hdf5_state_end(struct hdf5_state *st)
+{
+    close_list(&st->transfer);
+    close_list(&st->create);
+    close_list(&st->access);
+    if (st->has_info)
+        MPI_Info_free(&st->info);
+    st->has_info = false;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hdf5-lib.h - the library's error stack in our words, and the property lists of a session */
+#ifndef WEIR_BACKENDS_HDF5_LIB_H
+#define WEIR_BACKENDS_HDF5_LIB_H
+
+#include <hdf5.h>
+
+#include "backends/backend.h"
+
+struct hdf5_options {
+    const char *hints_file;
+    bool show_hints, collective_metadata, individual, no_fill;
+    int64_t alignment; /* bytes: of the objects that have at least as many */
+    int64_t chunk;     /* elements, 0: contiguous */
+};
+
+/* What a session keeps: made once, used by every file. */
+struct hdf5_state {
+    MPI_Info info;
+    MPI_Comm comm;  /* of a file */
+    bool has_info;
+    hid_t access;   /* file access */
+    hid_t create;   /* dataset creation */
+    hid_t transfer; /* dataset transfer */
+};
+
+/* Record what the innermost entry of the error stack says behind the formatted words. Local. err may be NULL. Returns -1. */
+int hdf5_fail(struct weir_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Quieten the library, read the hints and make the property lists. Collective over s->par->comm. Returns 0, or -1 and err;
+ * hdf5_state_end is due in both cases. */
+int hdf5_state_begin(struct weir_session *s, struct weir_err *err);
+
+/* Close what is there. */
+void hdf5_state_end(struct hdf5_state *st);
+
+#endif

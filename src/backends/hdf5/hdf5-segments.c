@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hdf5-segments.c - the datasets of a file: one for each segment */
+#include "config.h"
+#include "backends/hdf5/hdf5-segments.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NAME_TEXT 64
+
+/* The first number would be the task if tasks had datasets of their own. */
+static void name_of(uint64_t segment, char name[NAME_TEXT])
+{
+    if (snprintf(name, NAME_TEXT, "Dataset-0000.%04" PRIu64, segment) >= NAME_TEXT)
+        name[NAME_TEXT - 1] = '\0';
+}
+
+int hdf5_segments_begin(struct hdf5_segments *g, hid_t file, const char *path, const struct weir_hints *hints,
+                        struct weir_err *err)
+{
+    hsize_t elements, transfer;
+
+    g->path = path;
+    g->file = file;
+    g->current = H5I_INVALID_HID;
+    g->count = hints->segments;
+    g->bytes = hints->file_per_task ? hints->block : hints->block * (uint64_t)hints->tasks;
+    g->transfer = hints->transfer / HDF5_ELEMENT;
+    g->picked = g->transfer;
+    elements = g->bytes / HDF5_ELEMENT;
+    transfer = g->transfer;
+    g->in_file = H5Screate_simple(1, &elements, NULL);
+    g->in_memory = H5Screate_simple(1, &transfer, NULL);
+    if (g->in_file < 0 || g->in_memory < 0)
+        return hdf5_fail(err, "H5Screate_simple for '%s'", path);
+    return 0;
+}
+
+/* Is the dataset a row of 64-bit elements, as long as a segment (exact) or at least? */
+static int check_shape(const struct hdf5_segments *g, hid_t dset, const char *name, bool exact, struct weir_err *err)
+{
+    hid_t space = H5Dget_space(dset);
+    hid_t type = H5Dget_type(dset);
+    hsize_t need = g->bytes / HDF5_ELEMENT;
+    hsize_t have = 0;
+    int rc = 0;
+
+    if (space < 0 || type < 0)
+        rc = hdf5_fail(err, "shape of dataset '%s' in '%s'", name, g->path);
+    else if (H5Sget_simple_extent_ndims(space) != 1 || H5Sget_simple_extent_dims(space, &have, NULL) != 1 ||
+             H5Tget_class(type) != H5T_INTEGER || H5Tget_size(type) != HDF5_ELEMENT)
+        rc = weir_refuse(err, WEIR_EIO, "dataset '%s' in '%s' is not a row of 64-bit integers", name, g->path);
+    else if (have < need || (exact && have != need))
+        rc = weir_refuse(err, WEIR_EIO, "dataset '%s' in '%s' has %llu elements, this test needs %llu", name, g->path,
+                         (unsigned long long)have, (unsigned long long)need);
+    if (type >= 0)
+        H5Tclose(type);
+    if (space >= 0)
+        H5Sclose(space);
+    return rc;
+}
+
+static hid_t open_checked(const struct hdf5_segments *g, uint64_t segment, bool exact, struct weir_err *err)
+{
+    char name[NAME_TEXT];
+    hid_t dset;
+
+    name_of(segment, name);
+    dset = H5Dopen2(g->file, name, H5P_DEFAULT);
+    if (dset < 0)
+        return hdf5_fail(err, "open dataset '%s' in '%s'", name, g->path);
+    if (check_shape(g, dset, name, exact, err) < 0) {
+        H5Dclose(dset);
+        return H5I_INVALID_HID;
+    }
+    return dset;
+}
+
+static hid_t create_one(const struct hdf5_segments *g, uint64_t segment, hid_t create, struct weir_err *err)
+{
+    char name[NAME_TEXT];
+    hid_t dset;
+    htri_t there;
+
+    name_of(segment, name);
+    there = H5Lexists(g->file, name, H5P_DEFAULT);
+    if (there < 0)
+        return hdf5_fail(err, "look for dataset '%s' in '%s'", name, g->path);
+    if (there > 0)
+        return open_checked(g, segment, true, err);
+    dset = H5Dcreate2(g->file, name, H5T_NATIVE_INT64, g->in_file, H5P_DEFAULT, create, H5P_DEFAULT);
+    if (dset < 0)
+        return hdf5_fail(err, "create dataset '%s' in '%s'", name, g->path);
+    return dset;
+}
+
+/* All of them before the first transfer: creating one is collective, and no rank may wait for another in the loop. */
+int hdf5_segments_create(struct hdf5_segments *g, hid_t create, struct weir_err *err)
+{
+    for (uint64_t i = 0; i < g->count; i++) {
+        hid_t dset = create_one(g, i, create, err);
+
+        if (dset < 0)
+            return -1;
+        if (H5Dclose(dset) < 0)
+            return hdf5_fail(err, "close dataset %llu of '%s'", (unsigned long long)i, g->path);
+    }
+    return 0;
+}
+
+int hdf5_segments_open_all(struct hdf5_segments *g, struct weir_err *err)
+{
+    g->all = calloc(g->count ? g->count : 1, sizeof(*g->all));
+    if (!g->all)
+        return weir_fail(err, WEIR_ESETUP, "%llu datasets of '%s'", (unsigned long long)g->count, g->path);
+    for (uint64_t i = 0; i < g->count; i++)
+        g->all[i] = H5I_INVALID_HID;
+    for (uint64_t i = 0; i < g->count; i++) {
+        g->all[i] = open_checked(g, i, false, err);
+        if (g->all[i] < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Segment 'segment' is the current one from now on. */
+static hid_t switch_to(struct hdf5_segments *g, uint64_t segment, hid_t dset)
+{
+    haddr_t where = dset >= 0 ? H5Dget_offset(dset) : HADDR_UNDEF;
+
+    g->current = dset;
+    g->at = segment;
+    g->where = where == HADDR_UNDEF ? 0 : where;
+    return dset;
+}
+
+hid_t hdf5_segments_get(struct hdf5_segments *g, uint64_t segment, struct weir_err *err)
+{
+    if (g->current >= 0 && g->at == segment)
+        return g->current;
+    if (g->all && segment < g->count)
+        return switch_to(g, segment, g->all[segment]);
+    if (g->all) {
+        weir_refuse(err, WEIR_EBUG, "'%s' has no segment %llu", g->path, (unsigned long long)segment);
+        return H5I_INVALID_HID;
+    }
+    if (g->current >= 0)
+        H5Dclose(g->current);
+    return switch_to(g, segment, open_checked(g, segment, false, err));
+}
+
+/* The selection in memory changes with the length only. */
+static int select_memory(struct hdf5_segments *g, uint64_t n)
+{
+    hsize_t start = 0;
+    hsize_t count = n;
+
+    if (n == g->picked)
+        return 0;
+    g->picked = n;
+    if (n == 0)
+        return H5Sselect_none(g->in_memory);
+    return H5Sselect_hyperslab(g->in_memory, H5S_SELECT_SET, &start, NULL, &count, NULL);
+}
+
+int hdf5_segments_select(struct hdf5_segments *g, uint64_t first, uint64_t n, struct weir_err *err)
+{
+    hsize_t start = first;
+    hsize_t count = n;
+    herr_t rc;
+
+    if (n > g->transfer)
+        return weir_refuse(err, WEIR_EBUG, "%llu elements of '%s' are more than a transfer", (unsigned long long)n, g->path);
+    if (n == 0)
+        rc = H5Sselect_none(g->in_file);
+    else
+        rc = H5Sselect_hyperslab(g->in_file, H5S_SELECT_SET, &start, NULL, &count, NULL);
+    if (rc < 0 || select_memory(g, n) < 0)
+        return hdf5_fail(err, "select %llu elements of '%s'", (unsigned long long)n, g->path);
+    return 0;
+}
+
+void hdf5_segments_end(struct hdf5_segments *g)
+{
+    for (uint64_t i = 0; g->all && i < g->count; i++)
+        if (g->all[i] >= 0)
+            H5Dclose(g->all[i]);
+    if (!g->all && g->current >= 0)
+        H5Dclose(g->current);
+    free(g->all);
+    g->all = NULL;
+    g->current = H5I_INVALID_HID;
+    if (g->in_memory >= 0)
+        H5Sclose(g->in_memory);
+    if (g->in_file >= 0)
+        H5Sclose(g->in_file);
+    g->in_memory = g->in_file = H5I_INVALID_HID;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hdf5.c - parallel HDF5: one dataset for each segment of the file */
+#include "config.h"
+#include "backends/hdf5/hdf5-segments.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backends/hdf5/hdf5-close.h"
+#include "backends/mpins.h"
+#include "par/mpifile.h"
+#include "par/mpihints.h"
+
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+
+#define CHUNK_BYTES_MAX 4294967295u /* of the file format */
+
+struct hdf5_file {
+    struct weir_file base;
+    hid_t id;
+    int sync_fd; /* -Y without -c: H5Fflush would wait for the other ranks. -1: none */
+    bool lost;   /* another rank could not open it: every call would wait for that rank */
+    bool writes;
+    bool failed;   /* a write or a flush has failed here */
+    uint64_t end;  /* one past the last byte of the file that this rank wrote */
+    uint64_t word; /* somewhere to point to in a transfer of nothing */
+    struct hdf5_segments seg;
+};
+
+#define O struct hdf5_options
+static const struct weir_opt options[] = {
+    OPT_STR(0, "hintsFileName", NULL, O, hints_file, NULL, "FILE", "Read MPI hints from a file"),
+    OPT_FLAG(0, "showHints", NULL, O, show_hints, "Show the hints given and those in effect"),
+    OPT_FLAG(0, "collectiveMetadata", NULL, O, collective_metadata, "Read and write metadata collectively"),
+    OPT_FLAG(0, "individualDataSets", NULL, O, individual, "A dataset for each task (not implemented)"),
+    OPT_SIZE(0, "setAlignment", NULL, O, alignment, "1", "SIZE",
+             "Align objects of at least SIZE bytes to multiples of SIZE", .min = 1, .max = INT64_MAX),
+    OPT_FLAG(0, "noFill", NULL, O, no_fill, "Never write fill values"),
+    OPT_SIZE(0, "chunkSize", NULL, O, chunk, "0", "N", "Store datasets in chunks of N elements of 8 bytes; 0: contiguous",
+             .min = 0, .max = INT64_MAX),
+    OPT_END
+};
+#undef O
+
+static const char *version(void)
+{
+    return TEXT(H5_VERS_MAJOR) "." TEXT(H5_VERS_MINOR) "." TEXT(H5_VERS_RELEASE) " (Parallel)";
+}
+
+static uint64_t segment_bytes(const struct weir_hints *h)
+{
+    return h->file_per_task ? h->block : h->block * (uint64_t)h->tasks;
+}
+
+static int check(struct weir_session *s, struct weir_err *err)
+{
+    const struct hdf5_options *o = s->opt;
+    const struct weir_hints *h = s->hints;
+
+    if (o->individual)
+        return weir_refuse(err, WEIR_EUSAGE, "individual data sets not implemented");
+    if (h->random)
+        return weir_refuse(err, WEIR_EUSAGE, "random offset not available with HDF5");
+    if (h->transfer % HDF5_ELEMENT || h->block % HDF5_ELEMENT)
+        return weir_refuse(err, WEIR_EUSAGE, "HDF5 stores elements of 8 bytes: transfer size %llu and block size %llu must be "
+                           "multiples of 8", (unsigned long long)h->transfer, (unsigned long long)h->block);
+    if (o->chunk > (int64_t)(CHUNK_BYTES_MAX / HDF5_ELEMENT))
+        return weir_refuse(err, WEIR_EUSAGE, "--hdf5.chunkSize=%lld: HDF5 allows at most %u elements of 8 bytes",
+                           (long long)o->chunk, CHUNK_BYTES_MAX / HDF5_ELEMENT);
+    if ((uint64_t)o->chunk > segment_bytes(h) / HDF5_ELEMENT)
+        return weir_refuse(err, WEIR_EUSAGE, "--hdf5.chunkSize=%lld: a dataset of this test has only %llu elements",
+                           (long long)o->chunk, (unsigned long long)(segment_bytes(h) / HDF5_ELEMENT));
+    return 0;
+}
+
+static int end(struct weir_session *s, struct weir_err *err)
+{
+    (void)err;
+    hdf5_state_end(s->priv);
+    return 0;
+}
+
+static int begin(struct weir_session *s, struct weir_err *err)
+{
+    int rc = hdf5_state_begin(s, err);
+
+    if (rc < 0)
+        hdf5_state_end(s->priv);
+    return rc;
+}
+
+/* Is there something in the file? The lowest rank of a shared file looks for all. */
+static bool has_content(const struct hdf5_file *f)
+{
+    const struct hdf5_state *st = f->base.s->priv;
+    struct stat sb;
+    int rank = 0;
+    int yes = 0;
+
+    MPI_Comm_rank(st->comm, &rank);
+    if (rank == 0)
+        yes = stat(weir_mpi_path(f->base.path), &sb) == 0 && sb.st_size > 0;
+    MPI_Bcast(&yes, 1, MPI_INT, 0, st->comm);
+    return yes;
+}
+
+static int open_container(struct hdf5_file *f, unsigned flags, struct weir_err *err)
+{
+    const struct hdf5_state *st = f->base.s->priv;
+    const char *path = f->base.path;
+
+    if (!f->writes) {
+        f->id = H5Fopen(path, H5F_ACC_RDONLY, st->access);
+        return f->id < 0 ? hdf5_fail(err, "H5Fopen '%s'", path) : 0;
+    }
+    if ((flags & WEIR_OPEN_CREATE) && ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || !has_content(f))) {
+        f->id = H5Fcreate(path, flags & WEIR_OPEN_EXCL ? H5F_ACC_EXCL : H5F_ACC_TRUNC, H5P_DEFAULT, st->access);
+        return f->id < 0 ? hdf5_fail(err, "H5Fcreate '%s'", path) : 0;
+    }
+    f->id = H5Fopen(path, H5F_ACC_RDWR, st->access);
+    return f->id < 0 ? hdf5_fail(err, "H5Fopen '%s' for writing", path) : 0;
+}
+
+static int prepare(struct hdf5_file *f, struct weir_err *err)
+{
+    const struct weir_session *s = f->base.s;
+    const struct hdf5_options *o = s->opt;
+    const struct hdf5_state *st = s->priv;
+    const struct weir_hints *h = s->hints;
+
+    if (hdf5_segments_begin(&f->seg, f->id, f->base.path, h, err) < 0)
+        return -1;
+    if (f->writes && hdf5_segments_create(&f->seg, st->create, err) < 0)
+        return -1;
+    if (o->collective_metadata && hdf5_segments_open_all(&f->seg, err) < 0)
+        return -1;
+    if (f->writes && h->sync_each && !h->collective && !h->file_per_task) {
+        f->sync_fd = open(weir_mpi_path(f->base.path), O_WRONLY | O_CLOEXEC);
+        if (f->sync_fd < 0)
+            return weir_fail(err, WEIR_EIO, "open '%s' for fsync", f->base.path);
+    }
+    return 0;
+}
+
+/* Free what is ours; with 'shut' also close the file, which all ranks do together. */
+static int release(struct hdf5_file *f, bool shut)
+{
+    const struct hdf5_state *st = f->base.s->priv;
+
+    hdf5_segments_end(&f->seg);
+    if (f->sync_fd >= 0)
+        close(f->sync_fd);
+    f->sync_fd = -1;
+    if (!shut)
+        return 0;
+    if (f->writes && weir_mpi_settle(st->comm, f->failed ? -1 : 0) < 0)
+        hdf5_abandon(st, f->id);
+    return H5Fclose(f->id) < 0 ? -1 : 0;
+}
+
+/* A rank that fails alone returns its error. The others return 0 with a file that is lost, so that the words of the
+ * agreement that follows are those of the rank that knows the cause. */
+static int open_file(struct weir_session *s, const char *path, unsigned flags, struct weir_file *file, struct weir_err *err)
+{
+    struct hdf5_file *f = (struct hdf5_file *)file;
+    const struct hdf5_state *st = s->priv;
+    bool held;
+    int rc;
+
+    f->base.s = s;
+    f->base.path = path;
+    f->writes = flags & WEIR_OPEN_WRITE;
+    f->sync_fd = -1;
+    f->seg.current = f->seg.in_file = f->seg.in_memory = H5I_INVALID_HID;
+    rc = open_container(f, flags, err);
+    held = weir_mpi_settle(st->comm, rc) == 0;
+    if (held) {
+        rc = prepare(f, err);
+        if (weir_mpi_settle(st->comm, rc) == 0)
+            return 0;
+    }
+    f->lost = true;
+    f->failed = true;
+    release(f, held);
+    return rc;
+}
+
+static int close_file(struct weir_file *file, struct weir_err *err)
+{
+    struct hdf5_file *f = (struct hdf5_file *)file;
+    const struct weir_session *s = f->base.s;
+    int rc = 0;
+
+    if (f->lost)
+        return 0;
+    if (f->writes && s->hints->collective &&
+        hdf5_check_end(s->priv, f->id, f->base.path, f->end, f->failed ? NULL : err) < 0) {
+        rc = f->failed ? 0 : -1; /* told already */
+        f->failed = true;
+    }
+    if (release(f, true) < 0)
+        return rc < 0 ? rc : hdf5_fail(err, "H5Fclose '%s'", f->base.path);
+    return rc;
+}
+
+static int move(struct hdf5_file *f, hid_t dset, const struct weir_io *io, struct weir_err *err)
+{
+    const struct hdf5_state *st = f->base.s->priv;
+    const struct hdf5_segments *g = &f->seg;
+    void *buf = io->buf ? io->buf : &f->word;
+    uint64_t end = g->where + io->off % g->bytes + io->len;
+
+    if (io->dir == WEIR_DIR_READ)
+        return H5Dread(dset, H5T_NATIVE_INT64, g->in_memory, g->in_file, st->transfer, buf) < 0
+                   ? hdf5_fail(err, "H5Dread") : 0;
+    if (H5Dwrite(dset, H5T_NATIVE_INT64, g->in_memory, g->in_file, st->transfer, buf) < 0) {
+        f->failed = true;
+        return hdf5_fail(err, "H5Dwrite");
+    }
+    if (g->where > 0 && io->len > 0 && end > f->end)
+        f->end = end;
+    return 0;
+}
+
+static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct weir_err *err)
+{
+    struct hdf5_file *f = (struct hdf5_file *)file;
+    struct hdf5_segments *g = &f->seg;
+    hid_t dset;
+
+    if (f->lost)
+        return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
+    if (io->len % HDF5_ELEMENT || io->off % HDF5_ELEMENT)
+        return weir_refuse(err, WEIR_EBUG, "offset or length is not a multiple of 8");
+    dset = hdf5_segments_get(g, io->off / g->bytes, err);
+    if (dset < 0 ||
+        hdf5_segments_select(g, io->off % g->bytes / HDF5_ELEMENT, io->len / HDF5_ELEMENT, err) < 0)
+        return -1;
+    return move(f, dset, io, err) < 0 ? -1 : (ssize_t)io->len;
+}
+
+static int sync_file(struct weir_file *file, struct weir_err *err)
+{
+    struct hdf5_file *f = (struct hdf5_file *)file;
+    int rc;
+
+    if (f->lost)
+        return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
+    if (f->sync_fd >= 0)
+        rc = fsync(f->sync_fd) < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", f->base.path) : 0;
+    else
+        rc = H5Fflush(f->id, H5F_SCOPE_GLOBAL) < 0 ? hdf5_fail(err, "H5Fflush '%s'", f->base.path) : 0;
+    f->failed |= rc < 0;
+    return rc;
+}
+
+static void describe(struct weir_file *file, struct weir_str *out)
+{
+    struct hdf5_file *f = (struct hdf5_file *)file;
+    const struct hdf5_options *o = f->base.s->opt;
+    const struct hdf5_state *st = f->base.s->priv;
+    void *handle = NULL;
+    MPI_Info used = MPI_INFO_NULL;
+
+    if (!o->show_hints || f->lost)
+        return;
+    if (H5Fget_vfd_handle(f->id, st->access, &handle) < 0 || !handle ||
+        MPI_File_get_info(*(MPI_File *)handle, &used) != MPI_SUCCESS)
+        used = MPI_INFO_NULL;
+    weir_mpihints_show(st->info, used, out);
+    if (used != MPI_INFO_NULL)
+        MPI_Info_free(&used);
+}
+
+const struct weir_backend weir_backend_hdf5 = {
+    .abi = WEIR_BACKEND_ABI,
+    .name = "HDF5",
+    .brief = "Parallel HDF5: one dataset for each segment",
+    .prefix = "hdf5.",
+    .flags = WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER | WEIR_BE_NO_RANDOM | WEIR_BE_CONTAINER,
+    .opts = options,
+    .opt_size = sizeof(struct hdf5_options),
+    .priv_size = sizeof(struct hdf5_state),
+    .file_size = sizeof(struct hdf5_file),
+    .version = version,
+    .check = check,
+    .begin = begin,
+    .end = end,
+    .open = open_file,
+    .close = close_file,
+    .xfer = xfer,
+    .sync = sync_file,
+    .ns = &weir_mpi_ns,
+    .describe = describe,
+};
