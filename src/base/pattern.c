@@ -59,7 +59,7 @@ struct kernels {
 };
 
 /* In the order of enum weir_packet. */
-static const char packet_letters[] = "toir";
+static const char packet_letters[] = "toirs";
 
 /* The stamp of page k of a transfer. */
 BODY uint64_t stamp_word(const struct base *b, uint32_t off, size_t k)
@@ -315,6 +315,7 @@ void weir_pattern_stamp(const struct weir_pattern *p, void *buf, size_t len, uin
 {
     switch (p->packet) {
     case WEIR_PACKET_TIMESTAMP:
+    case WEIR_PACKET_SIGNATURE: /* base/signature.c */
         break;
     case WEIR_PACKET_OFFSET:
         stamp_pages(p, buf, len / 8, off);
@@ -365,6 +366,7 @@ static uint64_t differ_words(const struct weir_pattern *p, const word *w, size_t
         seed_noise(p, off, &noise);
         return k->differ_noise(&noise, w, n);
     case WEIR_PACKET_RANDOM:
+    case WEIR_PACKET_SIGNATURE:
         break;
     }
     return differ_chain(w, n, seed_chain(p, off));

@@ -11,7 +11,8 @@ enum weir_packet {
     WEIR_PACKET_TIMESTAMP,      /* 't' */
     WEIR_PACKET_OFFSET,         /* 'o' */
     WEIR_PACKET_INCOMPRESSIBLE, /* 'i': our own generator, really incompressible, differs for every transfer */
-    WEIR_PACKET_RANDOM          /* 'r' */
+    WEIR_PACKET_RANDOM,         /* 'r' */
+    WEIR_PACKET_SIGNATURE       /* 's': base/signature.h makes and checks it; base pattern only here */
 };
 
 /* One kind of data. Plain values; copy freely. */
@@ -49,7 +50,7 @@ void weir_pattern_stamp_many(const struct weir_pattern *p, void *const *buf, siz
 uint64_t weir_pattern_verify(const struct weir_pattern *p, const void *buf, size_t len, uint64_t off,
                              struct weir_mismatch *bad);
 
-/* The packet of a word as users type it: the first letter of t(imestamp) o(ffset) i(ncompressible) r(andom); an
+/* The packet of a word as users type it: the first letter of t(imestamp) o(ffset) i(ncompressible) r(andom) s(ignature); an
  * empty text is timestamp. Returns 0, or -1 for anything else. */
 int weir_packet_parse(const char *word, enum weir_packet *out);
 

@@ -81,8 +81,11 @@ static int check_words(const struct ior_options *o, struct weir_err *err)
     enum weir_packet packet;
 
     if (weir_packet_parse(o->packet, &packet) < 0)
-        return weir_refuse(err, WEIR_EUSAGE, "option -l (dataPacketType): '%s' is not known; choose timestamp, offset, incompressible or random",
+        return weir_refuse(err, WEIR_EUSAGE, "option -l (dataPacketType): '%s' is not known; choose timestamp, offset, incompressible, random or signature",
                            o->packet);
+    if (packet == WEIR_PACKET_SIGNATURE && o->transfer % WEIR_SIGNATURE_UNIT)
+        return weir_refuse(err, WEIR_EUSAGE, "-l signature has units of %d bytes: the transfer size (-t %" PRId64 ") must be a multiple",
+                           WEIR_SIGNATURE_UNIT, o->transfer);
     if (o->tasks == 0)
         return weir_refuse(err, WEIR_EUSAGE, "option -N (numTasks): 0 is too few tasks for testing; -1 takes all");
     if (o->test_file[0] == '\0')

@@ -106,7 +106,7 @@ static void report_platform(struct weir_report *r, unsigned readers, const struc
 static void report_special(struct weir_run *run, const struct ior_test *t, unsigned readers, const char *name)
 {
     static const char letters[] = { [WEIR_PACKET_TIMESTAMP] = 't', [WEIR_PACKET_OFFSET] = 'o', [WEIR_PACKET_INCOMPRESSIBLE] = 'i',
-                                    [WEIR_PACKET_RANDOM] = 'r' };
+                                    [WEIR_PACKET_RANDOM] = 'r', [WEIR_PACKET_SIGNATURE] = 's' };
     const char letter[2] = { letters[t->pattern.packet], '\0' };
     struct weir_report *r = &run->report;
 

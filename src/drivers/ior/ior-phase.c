@@ -112,7 +112,7 @@ static int begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_e
         return -1;
     weir_offsets_free(&t->offsets);
     t->next = t->filled = 0;
-    t->has_bad = false;
+    ior_data_begin(run, t);
     weir_session_reset(&run->session);
     if (weir_offsets_init(&t->offsets, &c, err) < 0)
         return -1;
@@ -230,9 +230,9 @@ static void fill_ahead(struct weir_run *run, struct ior_test *t, uint64_t *clock
         t->off[i] = weir_offsets_next(&t->offsets);
     t->next = 0;
     t->filled = t->lanes;
-    if (t->dir == WEIR_DIR_READ || !weir_pattern_varies(&t->pattern))
+    if (t->dir == WEIR_DIR_READ || !ior_data_varies(t))
         return;
-    weir_pattern_stamp_many(&t->pattern, t->buf, t->hints.transfer, t->off, t->lanes);
+    ior_data_fill(t);
     now = weir_now_ns();
     run->tally.fill_ns += now - *clock_ns;
     *clock_ns = now;
@@ -269,17 +269,10 @@ static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *c
 
 static void verify_transfer(struct weir_run *run, struct ior_test *t, const struct weir_io *io, uint64_t *clock_ns)
 {
-    struct weir_mismatch bad;
     uint64_t now;
 
-    if (weir_pattern_verify(&t->pattern, io->buf, io->len, io->off, &bad)) {
+    if (!ior_data_check(t, io->buf, io->off))
         run->tally.wrong++;
-        if (!t->has_bad) {
-            t->bad = bad;
-            t->bad_off = io->off;
-            t->has_bad = true;
-        }
-    }
     now = weir_now_ns();
     run->tally.verify_ns += now - *clock_ns;
     *clock_ns = now;

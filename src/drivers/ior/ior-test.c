@@ -48,6 +48,18 @@ static int numa_node(void)
     return getcpu(&cpu, &node) == 0 ? (int)node : 0;
 }
 
+/* Of -l signature: later runs have larger numbers. */
+static uint64_t shared_run_number(const struct weir_run *run)
+{
+    struct timespec now;
+    uint64_t number;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    number = (uint64_t)now.tv_sec * WEIR_NS_PER_S + (uint64_t)now.tv_nsec;
+    weir_bcast(&run->par, &number, sizeof(number), 0);
+    return number;
+}
+
 static int begin_test(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
     struct ior_options *o = (struct ior_options *)(uintptr_t)t->o; /* this test's own copy */
@@ -58,6 +70,7 @@ static int begin_test(struct weir_run *run, struct ior_test *t, struct weir_err 
     t->hints.nodes = run->par.nodes;
     if (o->random_offset && o->random_seed < 0)
         o->random_seed = (int)(shared_time(run) & INT32_MAX);
+    t->unit.run = shared_run_number(run);
     set_knobs(run, t);
     t->begin_ns = weir_now_ns();
     t->mount = o->dual_mount ? numa_node() : -1;
@@ -67,6 +80,10 @@ static int begin_test(struct weir_run *run, struct ior_test *t, struct weir_err 
         rc = ior_memory_take(t, err);
     if (rc == 0)
         rc = weir_session_begin(&run->session, t->be, t->be_opt, &t->hints, &run->par, &run->log, err);
+    if (rc == 0 && o->io_timeout_s > 0)
+        rc = weir_watchdog_begin(&run->watchdog, run->par.rank, run->par.host, o->io_timeout_s, err);
+    if (rc == 0 && o->io_timeout_s > 0)
+        run->session.call = &run->watchdog.call;
     return weir_agree(&run->par, rc, err);
 }
 
@@ -147,28 +164,6 @@ static int check_size(struct weir_run *run, struct ior_test *t, const struct wei
     if ((t->be->flags & WEIR_BE_CONTAINER) || rec->interrupted)
         return 0;
     return warn_sizes(run, t, expected, actual, rec->bytes_sum, err);
-}
-
-/* What is wrong with the data, from the lowest rank that saw it. */
-static void warn_data(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec, const char *what)
-{
-    struct weir_err words = WEIR_ERR_INIT;
-    int rc = 0;
-
-    if (rec->wrong_sum == 0)
-        return;
-    t->dirty = true;
-    if (run->log.rank == 0) {
-        weir_warn(&run->log, NULL, "Incorrect data on %s (%" PRIu64 " errors found).", what, rec->wrong_sum);
-        weir_note(&run->log, "Used Time Stamp %" PRIu32 " (0x%" PRIx32 ") for Data Signature", t->signature, t->signature);
-    }
-    if (t->has_bad)
-        rc = weir_refuse(&words, WEIR_EDATA,
-                         "'%s', byte %" PRIu64 ": expected 0x%016" PRIx64 ", found 0x%016" PRIx64 "; %" PRIu64
-                         " wrong words of 8 bytes in the transfer at %" PRIu64, t->path.text, t->bad_off + t->bad.first, t->bad.expect,
-                         t->bad.got, t->bad.words, t->bad_off);
-    if (weir_agree(&run->par, rc, &words) < 0)
-        weir_note(&run->log, "first wrong data: %s", words.text);
 }
 
 /* How far a read may go: to where the write phase of this repetition came on the rank whose data we take, or to where the
@@ -261,7 +256,7 @@ static int run_check(struct weir_run *run, struct ior_test *t, struct weir_err *
     run->knobs = timed;
     if (rc < 0)
         return -1;
-    warn_data(run, t, &rec, "write");
+    ior_data_report(run, t, &rec, "write");
     return rec.interrupted ? weir_refuse(err, WEIR_EINTR, "interrupted while checking repetition %d", run->repetition) : 0;
 }
 
@@ -319,7 +314,7 @@ static int run_read(struct weir_run *run, struct ior_test *t, struct weir_err *e
     if (!t->o->write)
         note_repeats(run, t);
     ior_report_facts(run, t);
-    warn_data(run, t, &rec, "read");
+    ior_data_report(run, t, &rec, "read");
     ior_report_phase(run, t, &rec, &t->read);
     if (ior_ranks_phase(run, t, &rec, err) < 0)
         return -1;
@@ -381,6 +376,7 @@ static int end_test(struct weir_run *run, struct ior_test *t, int rc, struct wei
         *err = second;
         rc = -1;
     }
+    weir_watchdog_end(&run->watchdog);
     weir_oplog_free(&run->oplog);
     ior_free(t);
     return rc;

@@ -8,6 +8,7 @@
 
 #include "base/offset.h"
 #include "base/pattern.h"
+#include "base/signature.h"
 #include "base/stats.h"
 #include "base/str.h"
 #include "engine/driver.h"
@@ -19,7 +20,7 @@ struct ior_options {
     const char *summary_file, *summary_format, *reports, *status_file, *rank_csv, *op_csv, *debug, *platform, *memory_per_node;
     int64_t block, transfer, segments, max_steps, delay_us, memory_per_task, prefill;
     const char *gpu_memory, *gpu_id, *gpu_direct;
-    int outlier_s, max_minutes, nodes, node0_tasks;
+    int outlier_s, max_minutes, nodes, node0_tasks, io_timeout_s;
     int ref_num, phase_delay_s, deadline_s, min_time_s, signature, repetitions, tasks, node_offset, seed;
     int random_seed, verbose, random_offset, reorder_random;
     bool collective, reorder_constant, sync_end, use_existing, file_per_task, barriers, keep, keep_with_error, multi_file;
@@ -48,6 +49,16 @@ struct ior_series {
     int walls;
 };
 
+#define IOR_DAMAGE_SHOWN 10
+
+/* One wrong transfer: the first wrong word in it. Bytes. */
+struct ior_damage {
+    enum weir_damage kind;
+    uint64_t transfer, byte; /* offsets in the file */
+    uint64_t expect, got, words;
+    struct weir_signature said;
+};
+
 /* One test in progress. */
 struct ior_test {
     const struct ior_options *o;
@@ -74,10 +85,12 @@ struct ior_test {
     uint64_t limit;          /* transfers to do at most, UINT64_MAX: no limit */
     uint64_t written;        /* transfers that this rank wrote in this repetition, UINT64_MAX: no write phase */
     bool wrote_short;        /* the write phase ended early on some rank */
-    /* first wrong transfer of the phase */
-    struct weir_mismatch bad;
-    uint64_t bad_off;
-    bool has_bad;
+    struct weir_signature unit; /* what -l signature writes */
+    bool unit_known;         /* run and repetition of the data are ours */
+    struct weir_signature_seen seen;
+    struct ior_damage damage[IOR_DAMAGE_SHOWN]; /* the first wrong transfers of the phase */
+    int ndamage;
+    uint64_t kinds[WEIR_DAMAGES]; /* wrong transfers by kind of damage */
     bool dirty;              /* a repetition had wrong data */
     uint64_t begin_ns;       /* when the test began, for -T */
     int64_t hog_bytes;       /* memory that each task keeps from the page cache */
@@ -119,6 +132,14 @@ int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err 
 int ior_open_write(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 /* Make the base pattern of a repetition. Local. */
 void ior_new_signature(struct ior_test *t, uint32_t signature);
+/* ior-data.c: data of -l, made and checked. Local, no allocation; report is collective over run->par and adds to rec->wrong_sum
+ * what only all ranks together can see. */
+bool ior_data_varies(const struct ior_test *t);
+void ior_data_begin(struct weir_run *run, struct ior_test *t);
+void ior_data_fill(struct ior_test *t);
+/* Returns whether the transfer at off was right. */
+bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off);
+void ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_rec *rec, const char *what);
 /* Remove what this rank made in this repetition. -1 and err; the first error is kept, everything is tried. */
 int ior_remove(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 

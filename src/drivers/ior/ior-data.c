@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ior-data.c - the data of the transfers: made before a write, checked after a read, and what is said when they are wrong */
+#include "config.h"
+#include "drivers/ior/ior.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "par/collect.h"
+
+#define FEW_BITS 8 /* in one word: a flip */
+
+bool ior_data_varies(const struct ior_test *t)
+{
+    return weir_pattern_varies(&t->pattern);
+}
+
+/* A phase begins: the owner of its data and its file are known. */
+void ior_data_begin(struct weir_run *run, struct ior_test *t)
+{
+    t->ndamage = 0;
+    memset(t->kinds, 0, sizeof(t->kinds));
+    memset(&t->seen, 0, sizeof(t->seen));
+    t->unit_known = t->o->write;
+    t->unit.repetition = (uint32_t)run->repetition;
+    t->unit.writer = (uint32_t)t->owner;
+    t->unit.file = weir_signature_file(t->o->test_file, t->o->file_per_task ? t->owner : 0);
+}
+
+void ior_data_fill(struct ior_test *t)
+{
+    if (t->pattern.packet != WEIR_PACKET_SIGNATURE) {
+        weir_pattern_stamp_many(&t->pattern, t->buf, t->hints.transfer, t->off, t->lanes);
+        return;
+    }
+    for (int i = 0; i < t->lanes; i++)
+        weir_signature_fill(&t->unit, t->buf[i], t->hints.transfer, t->off[i]);
+}
+
+/* What the other packets can tell of their damage. */
+static enum weir_damage judge(const struct weir_mismatch *m, size_t len)
+{
+    if (m->got == 0 && m->words >= len / 16)
+        return WEIR_DAMAGE_ZEROS;
+    if (m->words == 1 && __builtin_popcountll(m->expect ^ m->got) <= FEW_BITS)
+        return WEIR_DAMAGE_FLIPPED;
+    return m->first > 0 ? WEIR_DAMAGE_TORN : WEIR_DAMAGE_FOREIGN;
+}
+
+static bool check_pattern(const struct ior_test *t, const void *buf, uint64_t off, struct ior_damage *d)
+{
+    struct weir_mismatch m;
+
+    if (weir_pattern_verify(&t->pattern, buf, t->hints.transfer, off, &m) == 0)
+        return true;
+    *d = (struct ior_damage){ .kind = judge(&m, t->hints.transfer), .transfer = off, .byte = off + m.first, .expect = m.expect,
+                              .got = m.got, .words = m.words };
+    return false;
+}
+
+static bool check_units(struct ior_test *t, const void *buf, uint64_t off, struct ior_damage *d)
+{
+    struct weir_signature_bad bad;
+
+    if (weir_signature_verify(&t->unit, t->unit_known, buf, t->hints.transfer, off, &t->seen, &bad) == 0)
+        return true;
+    *d = (struct ior_damage){ .kind = bad.damage, .transfer = off, .byte = off + bad.at, .expect = bad.expect, .got = bad.got,
+                              .words = bad.units * (WEIR_SIGNATURE_UNIT / 8), .said = bad.said };
+    return false;
+}
+
+bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off)
+{
+    struct ior_damage d;
+    bool right = t->pattern.packet == WEIR_PACKET_SIGNATURE ? check_units(t, buf, off, &d) : check_pattern(t, buf, off, &d);
+
+    if (right)
+        return true;
+    t->kinds[d.kind]++;
+    if (t->ndamage < IOR_DAMAGE_SHOWN)
+        t->damage[t->ndamage++] = d;
+    return false;
+}
+
+/* ---- afterwards ---- */
+
+/* Data of a run we do not know: the newest run and repetition that any rank saw is the right one, and transfers that a rank
+ * took for right may be older. Returns how many there are on all ranks. */
+static uint64_t find_older(struct weir_run *run, struct ior_test *t)
+{
+    int64_t newest = (int64_t)t->seen.run, rep = -1;
+    uint64_t older = t->seen.older;
+
+    weir_allmax_i64(&run->par, &newest, 1);
+    if ((int64_t)t->seen.run == newest)
+        rep = t->seen.repetition;
+    weir_allmax_i64(&run->par, &rep, 1);
+    if (t->seen.any && ((int64_t)t->seen.run != newest || t->seen.repetition != rep))
+        older = t->seen.transfers;
+    t->kinds[WEIR_DAMAGE_STALE] += older;
+    weir_allsum_u64(&run->par, &older, 1);
+    return older;
+}
+
+/* A line for each of the first wrong transfers, as text: every rank knows its own file names. */
+struct line {
+    char text[4600];
+};
+
+static void describe(const struct weir_run *run, const struct ior_test *t, const struct ior_damage *d, struct line *out)
+{
+    struct weir_str s = { 0 };
+
+    weir_str_addf(&s, "rank %d on %s: '%s', byte %" PRIu64 ": %s: expected 0x%016" PRIx64 ", found 0x%016" PRIx64
+                      "; %" PRIu64 " wrong words of 8 bytes in the transfer at %" PRIu64,
+                  run->par.rank, run->par.host, weir_str_text(&t->path), d->byte, weir_damage_name(d->kind), d->expect, d->got, d->words,
+                  d->transfer);
+    if (d->kind == WEIR_DAMAGE_STALE || d->kind == WEIR_DAMAGE_MISPLACED)
+        weir_str_addf(&s, "; the data say: repetition %" PRIu32 ", task %" PRIu32 ", offset %" PRIu64, d->said.repetition,
+                      d->said.writer, d->said.off);
+    snprintf(out->text, sizeof(out->text), "%s", weir_str_text(&s)); /* a longer line is cut at its end */
+    weir_str_free(&s);
+}
+
+static void note_first(struct weir_run *run, struct ior_test *t)
+{
+    struct line mine[IOR_DAMAGE_SHOWN], all[IOR_DAMAGE_SHOWN];
+    int n;
+
+    memset(mine, 0, sizeof(mine));
+    for (int i = 0; i < t->ndamage; i++)
+        describe(run, t, &t->damage[i], &mine[i]);
+    n = weir_collect(&run->par, mine, t->ndamage, sizeof(*mine), IOR_DAMAGE_SHOWN, all);
+    for (int i = 0; i < n; i++)
+        weir_note(&run->log, "wrong data: %s", all[i].text);
+}
+
+static void note_kinds(struct weir_run *run, const struct ior_test *t)
+{
+    struct weir_str s = { 0 };
+    uint64_t kinds[WEIR_DAMAGES];
+
+    memcpy(kinds, t->kinds, sizeof(kinds));
+    weir_allsum_u64(&run->par, kinds, WEIR_DAMAGES);
+    for (int k = 0; k < WEIR_DAMAGES; k++)
+        if (kinds[k])
+            weir_str_addf(&s, "%s%" PRIu64 " %s", s.len ? ", " : "", kinds[k], weir_damage_name(k));
+    weir_note(&run->log, "wrong transfers by kind: %s", weir_str_text(&s));
+    weir_str_free(&s);
+}
+
+void ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_rec *rec, const char *what)
+{
+    if (t->pattern.packet == WEIR_PACKET_SIGNATURE && !t->unit_known && t->verify)
+        rec->wrong_sum += find_older(run, t);
+    if (rec->wrong_sum == 0)
+        return;
+    t->dirty = true;
+    weir_warn(&run->log, NULL, "Incorrect data on %s (%" PRIu64 " errors found).", what, rec->wrong_sum);
+    weir_note(&run->log, "Used Time Stamp %" PRIu32 " (0x%" PRIx32 ") for Data Signature", t->signature, t->signature);
+    note_kinds(run, t);
+    note_first(run, t);
+}
