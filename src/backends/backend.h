@@ -41,6 +41,28 @@ struct weir_hints {
     uint64_t file_bytes;                /* expected bytes of one file */
 };
 
+/* The call that this rank is in, for a watchdog in another thread: begin_ns is 0 while there is none. */
+struct weir_call {
+    const char *what, *path;
+    uint64_t off, len;  /* bytes; len 0: not a transfer */
+    uint64_t begin_ns;  /* local clock */
+};
+
+static inline void weir_call_enter(struct weir_call *c, const char *what, const char *path, uint64_t off, uint64_t len,
+                                   uint64_t now_ns)
+{
+    c->what = what;
+    c->path = path;
+    c->off = off;
+    c->len = len;
+    __atomic_store_n(&c->begin_ns, now_ns, __ATOMIC_RELEASE);
+}
+
+static inline void weir_call_leave(struct weir_call *c)
+{
+    __atomic_store_n(&c->begin_ns, 0, __ATOMIC_RELEASE);
+}
+
 /* One backend in use by one test. Made by weir_session_begin. */
 struct weir_session {
     const struct weir_backend *be;
@@ -51,6 +73,7 @@ struct weir_session {
     void *priv;                     /* priv_size zeroed bytes, the backend's own */
     unsigned flags;                 /* be->flags as they hold here: begin may clear some (DUMMY that stores) */
     struct weir_session_stats *stats;
+    struct weir_call *call;         /* where calls are noted for a watchdog; NULL: nobody watches */
 };
 
 /* An open file: first member of the backend's own struct (file_size zeroed bytes, allocated by the core). */
@@ -93,7 +116,9 @@ enum {
     WEIR_BE_COLLECTIVE_XFER = 1u << 1, /* knows collective transfers; others ignore -c */
     WEIR_BE_NO_RANDOM = 1u << 2,       /* offsets must ascend (HDF5, NCMPI: ior.md 1.9 #26) */
     WEIR_BE_CONTAINER = 1u << 3,       /* the file holds more than the data: its size is not b*s*N */
-    WEIR_BE_NO_DATA = 1u << 4          /* nothing is stored: sizes and data cannot be checked (DUMMY) */
+    WEIR_BE_NO_DATA = 1u << 4,         /* nothing is stored: sizes and data cannot be checked (DUMMY) */
+    WEIR_BE_WHOLE = 1u << 5,           /* open for writing makes the file as long as file_bytes at once (MMAP) */
+    WEIR_BE_SHARED_ONLY = 1u << 6      /* check refuses a file per task (NCMPI) */
 };
 
 /* The contract. Functions return 0 (xfer: bytes moved) or -1 with err filled: what was attempted, on what, the reason.

@@ -16,6 +16,22 @@
 
 static const struct weir_ns no_names;
 
+/* A call into the backend begins: whoever watches calls that do not return sees it. The time goes in last. */
+static struct weir_session *enter_call(struct weir_session *s, const char *what, const char *path)
+{
+    if (s->call)
+        weir_call_enter(s->call, what, path, 0, 0, weir_now_ns());
+    return s;
+}
+
+/* It has returned; passes its result on. */
+static int leave_call(struct weir_session *s, int rc)
+{
+    if (s->call)
+        weir_call_leave(s->call);
+    return rc;
+}
+
 /* A closed session: what check and begin start from. */
 static struct weir_session describe_session(const struct weir_backend *be, const void *opt,
                                             const struct weir_hints *hints,
@@ -134,7 +150,7 @@ int weir_session_open(struct weir_session *s, const char *path, unsigned flags,
         return -1;
     start_ns = weir_now_ns();
     if (!s->hints->dry_run)
-        rc = s->be->open(s, path, flags, f, err);
+        rc = leave_call(s, s->be->open(enter_call(s, "open", path), path, flags, f, err));
     weir_hist_add(&s->stats->hist[WEIR_OP_OPEN], weir_now_ns() - start_ns);
     if (rc < 0) {
         free(f);
@@ -152,8 +168,10 @@ int weir_session_close(struct weir_file *f, struct weir_err *err)
     if (!f)
         return 0;
     start_ns = weir_now_ns();
-    if (!f->s->hints->dry_run)
-        rc = f->s->be->close(f, err);
+    if (!f->s->hints->dry_run) {
+        enter_call(f->s, "close", f->path);
+        rc = leave_call(f->s, f->s->be->close(f, err));
+    }
     weir_hist_add(&f->s->stats->hist[WEIR_OP_CLOSE], weir_now_ns() - start_ns);
     free(f);
     return rc;
@@ -301,7 +319,8 @@ int weir_session_sync(struct weir_file *f, struct weir_err *err)
     if (s->hints->dry_run || !s->be->sync)
         return 0;
     start_ns = weir_now_ns();
-    rc = s->be->sync(f, err);
+    enter_call(s, "sync", f->path);
+    rc = leave_call(s, s->be->sync(f, err));
     weir_hist_add(&s->stats->hist[WEIR_OP_SYNC], weir_now_ns() - start_ns);
     return rc;
 }
@@ -321,7 +340,7 @@ int weir_session_unlink(struct weir_session *s, const char *path, struct weir_er
 {
     if (s->hints->dry_run)
         return 0;
-    return names_of(s)->unlink ? names_of(s)->unlink(s, path, err)
+    return names_of(s)->unlink ? leave_call(s, names_of(s)->unlink(enter_call(s, "unlink", path), path, err))
                                : cannot(s, "remove files", path, err);
 }
 
@@ -330,7 +349,7 @@ int weir_session_exists(struct weir_session *s, const char *path, bool *yes, str
     *yes = false;
     if (s->hints->dry_run)
         return 0;
-    return names_of(s)->exists ? names_of(s)->exists(s, path, yes, err)
+    return names_of(s)->exists ? leave_call(s, names_of(s)->exists(enter_call(s, "exists", path), path, yes, err))
                                : cannot(s, "tell whether a file exists", path, err);
 }
 
@@ -340,8 +359,8 @@ int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,
     *bytes = s->hints->file_bytes;
     if (s->hints->dry_run)
         return 0;
-    return names_of(s)->size ? names_of(s)->size(s, path, bytes, err)
-                             : cannot(s, "tell a file's size", path, err);
+    return names_of(s)->size ? leave_call(s, names_of(s)->size(enter_call(s, "size", path), path, bytes, err))
+                               : cannot(s, "tell a file's size", path, err);
 }
 
 int weir_session_mkdir(struct weir_session *s, const char *path, unsigned mode,
@@ -349,16 +368,16 @@ int weir_session_mkdir(struct weir_session *s, const char *path, unsigned mode,
 {
     if (s->hints->dry_run)
         return 0;
-    return names_of(s)->mkdir ? names_of(s)->mkdir(s, path, mode, err)
-                              : cannot(s, "make directories", path, err);
+    return names_of(s)->mkdir ? leave_call(s, names_of(s)->mkdir(enter_call(s, "mkdir", path), path, mode, err))
+                               : cannot(s, "make directories", path, err);
 }
 
 int weir_session_rmdir(struct weir_session *s, const char *path, struct weir_err *err)
 {
     if (s->hints->dry_run)
         return 0;
-    return names_of(s)->rmdir ? names_of(s)->rmdir(s, path, err)
-                              : cannot(s, "remove directories", path, err);
+    return names_of(s)->rmdir ? leave_call(s, names_of(s)->rmdir(enter_call(s, "rmdir", path), path, err))
+                               : cannot(s, "remove directories", path, err);
 }
 
 int weir_session_usage(struct weir_session *s, const char *path, struct weir_fs_usage *u,
@@ -367,6 +386,6 @@ int weir_session_usage(struct weir_session *s, const char *path, struct weir_fs_
     *u = (struct weir_fs_usage) { 0 };
     if (s->hints->dry_run)
         return 0;
-    return names_of(s)->usage ? names_of(s)->usage(s, path, u, err)
-                              : cannot(s, "tell how full the file system is", path, err);
+    return names_of(s)->usage ? leave_call(s, names_of(s)->usage(enter_call(s, "usage", path), path, u, err))
+                               : cannot(s, "tell how full the file system is", path, err);
 }

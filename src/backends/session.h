@@ -55,9 +55,13 @@ static inline int weir_session_xfer(struct weir_file *f, const struct weir_io *i
     int rc = 0;
 
     if (!hints->dry_run) {
+        if (s->call)
+            weir_call_enter(s->call, io->dir == WEIR_DIR_WRITE ? "write" : "read", f->path, io->off, io->len, *clock_ns);
         n = s->be->xfer(f, io, err);
         if (__builtin_expect(n != (ssize_t)io->len || hints->sync_each, 0))
             rc = weir_session_settle_xfer(f, io, n, err);
+        if (s->call)
+            weir_call_leave(s->call);
     }
     end_ns = weir_now_ns();
     if (rc == 0 && io->len > 0) /* only taking part in others' transfers is not one */

@@ -12,6 +12,7 @@
 #include "engine/interrupt.h"
 #include "engine/oplog.h"
 #include "engine/report.h"
+#include "engine/watchdog.h"
 #include "par/clocksync.h"
 #include "par/comm.h"
 
@@ -42,6 +43,7 @@ struct weir_run {
     struct weir_interrupt interrupt;
     struct weir_clocksync clock;  /* of the current test */
     struct weir_session session;
+    struct weir_watchdog watchdog; /* --io-timeout */
     struct weir_knobs knobs;
     struct weir_tally tally;
     struct weir_oplog oplog;      /* operations of the current phase, when they are asked for */

@@ -269,3 +269,8 @@ void weir_gather(const struct weir_par *par, const void *mine, size_t len, void 
     weir_mpi_must(par, MPI_Gather(mine, (int)len, MPI_BYTE, out, (int)len, MPI_BYTE, 0, par->comm),
                   "MPI_Gather");
 }
+
+void weir_mpi_abort(int status)
+{
+    MPI_Abort(MPI_COMM_WORLD, status);
+}

@@ -53,6 +53,9 @@ int weir_par_same_node(const struct weir_par *par, int shift);
  * through a broken library. rc is what the call returned. Local. */
 void weir_mpi_must(const struct weir_par *par, int rc, const char *call);
 
+/* End all ranks with this status now. The last resort: a rank hangs in a call and cannot take part in anything. Any thread. */
+void weir_mpi_abort(int status);
+
 /* Collectives over par->comm; they abort only if MPI itself is broken. */
 void weir_barrier(const struct weir_par *par);
 void weir_bcast(const struct weir_par *par, void *buf, size_t len, int root);
