@@ -95,6 +95,25 @@ static char *dir_of(const char *path, struct weir_err *err)
     return dir;
 }
 
+/* The directory may be made only later: then its nearest parent that exists is asked. Shortens dir. */
+static int statvfs_near(char *dir, struct statvfs *v)
+{
+    char *slash;
+
+    while (statvfs(dir, v) < 0) {
+        if (errno != ENOENT)
+            return -1;
+        slash = strrchr(dir, '/');
+        if (strcmp(dir, "/") == 0 || strcmp(dir, ".") == 0)
+            return -1;
+        if (slash)
+            slash[slash == dir] = '\0';
+        else
+            memcpy(dir, ".", 2);
+    }
+    return 0;
+}
+
 static int fs_usage(struct weir_session *s, const char *path, struct weir_fs_usage *u,
                     struct weir_err *err)
 {
@@ -105,7 +124,7 @@ static int fs_usage(struct weir_session *s, const char *path, struct weir_fs_usa
     (void)s;
     if (!dir)
         return -1;
-    if (statvfs(dir, &v) < 0)
+    if (statvfs_near(dir, &v) < 0)
         rc = weir_fail(err, WEIR_EIO, "statvfs '%s'", dir);
     else
         *u = (struct weir_fs_usage) {

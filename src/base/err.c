@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define ROOM_FOR_CONTEXT 512 /* for what callers put in front, so that this too does not push the reason out */
+
 /* Format into out; when it does not fit, keep what does. */
 static void format_clipped(char *out, size_t room, const char *fmt, va_list ap)
 {
@@ -38,7 +40,7 @@ int weir_fail(struct weir_err *err, enum weir_code code, const char *fmt, ...)
     why = strerror(sys);
     va_start(ap, fmt);
     /* The reason is the better part: long words give way to it. */
-    format_clipped(text, sizeof(text) - strlen(why) - 2, fmt, ap);
+    format_clipped(text, sizeof(text) - strlen(why) - ROOM_FOR_CONTEXT, fmt, ap);
     va_end(ap);
     append_clipped(text, sizeof(text), ": ");
     append_clipped(text, sizeof(text), why);
