@@ -2,6 +2,7 @@
 /* main.c - the life of a program of the suite */
 #include "config.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,15 @@ static bool is_first_process(void)
     const char *rank = launched_rank();
 
     return !rank || strcmp(rank, "0") == 0;
+}
+
+/* Descriptors 0 to 2 that the caller closed would be given to files of libraries, and our words written into these: take the
+ * numbers, in a direction in which any use of them fails. */
+static void hold_standard_files(void)
+{
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+            return;
 }
 
 /* A wrong command line: one process says so. A launcher ends the others as soon as one has failed, so all wait for each
@@ -83,7 +93,11 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
     struct weir_command command;
     int status;
 
+    hold_standard_files();
     weir_interrupt_block();
+    /* Open MPI 4's lockedfile component overruns a buffer with names of more than some 240 characters when a file is opened, and is
+     * of use for shared file pointers only, which we do not use. A setting of the user's stays; other libraries ignore it. */
+    setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
     if (read_options(&command, d, &run, argc, argv, &err) < 0)
         return refuse_to_start(&run, &err, argc, argv);
     if (command.common.help || command.common.version || command.common.dump) {
