@@ -29,6 +29,7 @@ static const struct shape shapes[] = {
     { .backend = "POSIX", .option = "posix.rangelocks" },
     { .backend = "POSIX", .option = "posix.odirect", .needs_direct = true },
     { .backend = "DUMMY", .option = "dummy.store", .stores = true },
+    { .backend = "MMAP", .option = "mmap.madv_dont_need" },
     { .backend = "MPIIO", .option = "mpiio.useFileView" },
     { .backend = NULL },
 };
@@ -283,11 +284,12 @@ static void test_exclusive(struct trial *t)
     name_file(t, "data", t->par->rank);
 }
 
-/* Only the first segment is there: the second one cannot be read. A container may have been
- * laid out whole. */
+/* Only the first segment is there: the second one cannot be read. The file may have been laid
+ * out whole. */
 static void test_short(struct trial *t)
 {
-    unsigned behind = t->be->flags & WEIR_BE_CONTAINER ? SEGMENTS : 1;
+    bool is_whole = t->be->flags & (WEIR_BE_CONTAINER | WEIR_BE_WHOLE);
+    unsigned behind = is_whole ? SEGMENTS : 1;
     struct weir_file *f;
     uint64_t bytes = 0;
     int rc = open_file(t, WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_TRUNC, &f);
@@ -298,7 +300,7 @@ static void test_short(struct trial *t)
     tap_ok(t->tap, close_file(t, f, rc) == 0, &t->err, "and written in part");
     if (!has_data(t))
         return;
-    if (!(t->be->flags & WEIR_BE_CONTAINER)) {
+    if (!is_whole) {
         rc = weir_session_size(&t->s, t->path, &bytes, &t->err);
         tap_ok(t->tap, rc == 0 && bytes == t->hints.file_bytes / SEGMENTS, &t->err,
                "truncation took the rest away");
@@ -422,6 +424,10 @@ static void run_trial(struct trial *t)
 {
     int rc = weir_session_check(t->be, t->opt, &t->hints, t->par, &t->log, &t->err);
 
+    if (t->hints.file_per_task && (t->be->flags & WEIR_BE_SHARED_ONLY)) {
+        tap_ok(t->tap, rc < 0 && t->err.code == WEIR_EUSAGE, NULL, "a file per task is refused");
+        return;
+    }
     if (!tap_ok(t->tap, rc == 0, &t->err, "options and hints suit"))
         return;
     rc = weir_session_begin(&t->s, t->be, t->opt, &t->hints, t->par, &t->log, &t->err);

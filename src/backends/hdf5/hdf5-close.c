@@ -5,9 +5,13 @@
 
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "par/mpifile.h"
+
+#define ROOM_FILE 65536u   /* bytes of metadata that a file may still need, generously */
+#define ROOM_DATASET 512u  /* and for each dataset */
 
 static MPI_File *handle_of(const struct hdf5_state *st, hid_t file)
 {
@@ -28,6 +32,21 @@ int hdf5_check_end(const struct hdf5_state *st, hid_t file, const char *path, ui
         rc = weir_refuse(err, WEIR_EIO, "'%s' has only %lld bytes after writing up to byte %llu (is the file system full?)",
                          path, (long long)size, (unsigned long long)end);
     return rc;
+}
+
+int hdf5_check_room(const char *path, uint64_t datasets, struct weir_err *err)
+{
+    uint64_t need = ROOM_FILE + ROOM_DATASET * datasets;
+    struct statvfs v;
+    uint64_t room;
+
+    if (statvfs(weir_mpi_path(path), &v) < 0 || v.f_blocks == 0)
+        return 0;
+    room = (uint64_t)v.f_bfree * v.f_frsize;
+    if (room >= need)
+        return 0;
+    return weir_refuse(err, WEIR_EIO, "the file system of '%s' is full: %llu bytes are left, the metadata may need %llu", path,
+                       (unsigned long long)room, (unsigned long long)need);
 }
 
 /* H5Fclose that fails leaves a file behind that the library closes again in MPI_Finalize, and that ends in a crash or, when

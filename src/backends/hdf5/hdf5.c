@@ -15,7 +15,9 @@
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 
+#define PIECE ((size_t)1 << 30) /* independent calls beyond 2^31 bytes are refused by HDF5 1.10: move less, it may be short */
 #define CHUNK_BYTES_MAX 4294967295u /* of the file format */
+#define PIECE_MAX ((size_t)1 << 30) /* bytes of an independent call */
 
 struct hdf5_file {
     struct weir_file base;
@@ -144,20 +146,29 @@ static int prepare(struct hdf5_file *f, struct weir_err *err)
     return 0;
 }
 
-/* Free what is ours; with 'shut' also close the file, which all ranks do together. */
-static int release(struct hdf5_file *f, bool shut)
+/* Before the library writes its last: is all well on all ranks? It does not survive failing in there. Every rank takes part, also
+ * one that has failed. -1 when any has; err is filled where the reason is new. */
+static int settle_writes(struct hdf5_file *f, struct weir_err *err)
 {
+    const struct weir_hints *h = f->base.s->hints;
     const struct hdf5_state *st = f->base.s->priv;
+    int rc = 0;
 
+    if (h->collective)
+        rc = hdf5_check_end(st, f->id, f->base.path, f->end, f->failed ? NULL : err);
+    if (rc == 0 && !f->failed)
+        rc = hdf5_check_room(f->base.path, h->segments, err);
+    f->failed |= rc < 0;
+    return weir_mpi_settle(st->comm, f->failed ? -1 : 0);
+}
+
+/* Free what is ours. */
+static void release(struct hdf5_file *f)
+{
     hdf5_segments_end(&f->seg);
     if (f->sync_fd >= 0)
         close(f->sync_fd);
     f->sync_fd = -1;
-    if (!shut)
-        return 0;
-    if (f->writes && weir_mpi_settle(st->comm, f->failed ? -1 : 0) < 0)
-        hdf5_abandon(st, f->id);
-    return H5Fclose(f->id) < 0 ? -1 : 0;
 }
 
 /* A rank that fails alone returns its error. The others return 0 with a file that is lost, so that the words of the
@@ -182,26 +193,30 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags, s
             return 0;
     }
     f->lost = true;
-    f->failed = true;
-    release(f, held);
+    release(f);
+    if (held) {
+        if (f->writes)
+            hdf5_abandon(st, f->id);
+        H5Fclose(f->id);
+    }
     return rc;
 }
 
 static int close_file(struct weir_file *file, struct weir_err *err)
 {
     struct hdf5_file *f = (struct hdf5_file *)file;
-    const struct weir_session *s = f->base.s;
+    bool told = f->failed;
     int rc = 0;
 
     if (f->lost)
         return 0;
-    if (f->writes && s->hints->collective &&
-        hdf5_check_end(s->priv, f->id, f->base.path, f->end, f->failed ? NULL : err) < 0) {
-        rc = f->failed ? 0 : -1; /* told already */
-        f->failed = true;
+    release(f);
+    if (f->writes && settle_writes(f, err) < 0) {
+        hdf5_abandon(f->base.s->priv, f->id);
+        rc = f->failed && !told ? -1 : 0;
     }
-    if (release(f, true) < 0)
-        return rc < 0 ? rc : hdf5_fail(err, "H5Fclose '%s'", f->base.path);
+    if (H5Fclose(f->id) < 0 && rc == 0)
+        rc = hdf5_fail(err, "H5Fclose '%s'", f->base.path);
     return rc;
 }
 
@@ -228,17 +243,37 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
 {
     struct hdf5_file *f = (struct hdf5_file *)file;
     struct hdf5_segments *g = &f->seg;
+    struct weir_io now = *io;
     hid_t dset;
 
     if (f->lost)
         return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
     if (io->len % HDF5_ELEMENT || io->off % HDF5_ELEMENT)
         return weir_refuse(err, WEIR_EBUG, "offset or length is not a multiple of 8");
+    if (io->len > PIECE && !f->base.s->hints->collective)
+        now.len = PIECE;
     dset = hdf5_segments_get(g, io->off / g->bytes, err);
     if (dset < 0 ||
-        hdf5_segments_select(g, io->off % g->bytes / HDF5_ELEMENT, io->len / HDF5_ELEMENT, err) < 0)
+        hdf5_segments_select(g, io->off % g->bytes / HDF5_ELEMENT, now.len / HDF5_ELEMENT, err) < 0)
         return -1;
-    return move(f, dset, io, err) < 0 ? -1 : (ssize_t)io->len;
+    return move(f, dset, &now, err) < 0 ? -1 : (ssize_t)now.len;
+}
+
+static int sync_alone(struct hdf5_file *f, struct weir_err *err)
+{
+    return fsync(f->sync_fd) < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", f->base.path) : 0;
+}
+
+static int flush(struct hdf5_file *f, struct weir_err *err)
+{
+    bool told = f->failed;
+
+    if (f->writes && settle_writes(f, err) < 0) {
+        if (!f->failed)
+            return 0; /* the rank that knows the cause tells it */
+        return told ? weir_refuse(err, WEIR_EIO, "flush '%s': a write has failed before", f->base.path) : -1;
+    }
+    return H5Fflush(f->id, H5F_SCOPE_GLOBAL) < 0 ? hdf5_fail(err, "H5Fflush '%s'", f->base.path) : 0;
 }
 
 static int sync_file(struct weir_file *file, struct weir_err *err)
@@ -248,10 +283,7 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
 
     if (f->lost)
         return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
-    if (f->sync_fd >= 0)
-        rc = fsync(f->sync_fd) < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", f->base.path) : 0;
-    else
-        rc = H5Fflush(f->id, H5F_SCOPE_GLOBAL) < 0 ? hdf5_fail(err, "H5Fflush '%s'", f->base.path) : 0;
+    rc = f->sync_fd >= 0 ? sync_alone(f, err) : flush(f, err);
     f->failed |= rc < 0;
     return rc;
 }
