@@ -177,6 +177,16 @@ int weir_session_close(struct weir_file *f, struct weir_err *err)
     return rc;
 }
 
+struct weir_file *weir_session_slot(const struct weir_session *s, struct weir_err *err)
+{
+    size_t len = s->be->file_size > sizeof(struct weir_file) ? s->be->file_size : sizeof(struct weir_file);
+    struct weir_file *slot = calloc(1, len);
+
+    if (!slot)
+        weir_fail(err, WEIR_ESETUP, "memory for a file of backend %s", s->be->name);
+    return slot;
+}
+
 /* Does the text hold the path in quotes? */
 static bool names_path(const char *text, const char *path)
 {
@@ -388,4 +398,12 @@ int weir_session_usage(struct weir_session *s, const char *path, struct weir_fs_
         return 0;
     return names_of(s)->usage ? leave_call(s, names_of(s)->usage(enter_call(s, "usage", path), path, u, err))
                                : cannot(s, "tell how full the file system is", path, err);
+}
+
+int weir_session_syncfs(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    if (s->hints->dry_run)
+        return 0;
+    return names_of(s)->syncfs ? names_of(s)->syncfs(s, path, err)
+                               : cannot(s, "sync a file system", path, err);
 }

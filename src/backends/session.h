@@ -3,6 +3,8 @@
 #ifndef WEIR_BACKENDS_SESSION_H
 #define WEIR_BACKENDS_SESSION_H
 
+#include <string.h>
+
 #include "backends/backend.h"
 #include "base/clock.h"
 #include "base/hist.h"
@@ -33,6 +35,26 @@ int weir_session_open(struct weir_session *s, const char *path, unsigned flags, 
 
 /* Close and free, also when closing fails. f may be NULL (does nothing). */
 int weir_session_close(struct weir_file *f, struct weir_err *err);
+
+/* A slot for a file that is opened and closed over and over: memory for one file of this backend, allocated once. Release with free()
+ * when it is closed. Local. NULL and err (WEIR_ESETUP). */
+struct weir_file *weir_session_slot(const struct weir_session *s, struct weir_err *err);
+
+/* weir_session_open and weir_session_close in a slot, without allocation, clock and histogram: the caller measures. path must
+ * outlive the open file. */
+static inline int weir_session_open_slot(struct weir_session *s, struct weir_file *slot, const char *path, unsigned flags,
+                                         struct weir_err *err)
+{
+    if (s->be->file_size > 0)
+        memset(slot, 0, s->be->file_size);
+    *slot = (struct weir_file){ .s = s, .path = path };
+    return s->hints->dry_run ? 0 : s->be->open(s, path, flags, slot, err);
+}
+
+static inline int weir_session_close_slot(struct weir_file *slot, struct weir_err *err)
+{
+    return slot->s->hints->dry_run ? 0 : slot->s->be->close(slot, err);
+}
 
 /* The rest of weir_session_xfer where it is not the usual one: what the first call left over, and the sync. For that
  * function only. */
@@ -80,6 +102,7 @@ int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,
 int weir_session_mkdir(struct weir_session *s, const char *path, unsigned mode, struct weir_err *err);
 int weir_session_rmdir(struct weir_session *s, const char *path, struct weir_err *err);
 int weir_session_usage(struct weir_session *s, const char *path, struct weir_fs_usage *u, struct weir_err *err);
+int weir_session_syncfs(struct weir_session *s, const char *path, struct weir_err *err);
 
 /* Forget the latencies. */
 void weir_session_reset(struct weir_session *s);

@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 #include "backends/backend.h"
+#include "backends/posix/posix-layout.h"
 #include "backends/posixns.h"
 
 #define SECTOR 512u /* what O_DIRECT wants at least where the system cannot tell */
 
 struct posix_options {
     bool odirect, rangelocks;
+    struct posix_layout layout;
 };
 
 struct posix_file {
@@ -22,12 +24,43 @@ struct posix_file {
     int fd;
 };
 
+#define O struct posix_options
 static const struct weir_opt posix_opts[] = {
-    OPT_FLAG(0, "odirect", NULL, struct posix_options, odirect, "Bypass the page cache (O_DIRECT)"),
-    OPT_FLAG(0, "rangelocks", NULL, struct posix_options, rangelocks,
+    OPT_FLAG(0, "odirect", NULL, O, odirect, "Bypass the page cache (O_DIRECT)"),
+    OPT_FLAG(0, "rangelocks", NULL, O, rangelocks,
              "Hold a lock (fcntl) on the range of each transfer while it lasts"),
+    OPT_INT(0, "lustre.stripecount", NULL, O, layout.stripe_count, "0", "N",
+            "Lustre: stripes of a new file; -1 means all targets", .min = -1, .max = INT32_MAX),
+    OPT_SIZE(0, "lustre.stripesize", NULL, O, layout.stripe_size, "0", "SIZE",
+             "Lustre: bytes of a stripe of a new file", .max = INT64_MAX),
+    OPT_INT(0, "lustre.startost", NULL, O, layout.start_ost, "-1", "N",
+            "Lustre: target of the first stripe of a new file; -1 means any", .min = -1, .max = INT32_MAX),
+    OPT_FLAG(0, "lustre.ignorelocks", NULL, O, layout.ignore_locks, "Lustre: take no range locks"),
+    OPT_STR(0, "lustre.pool", NULL, O, layout.pool, NULL, "POOL",
+            "Lustre: pool of targets of a new file, with stripecount and stripesize"),
+    OPT_FLAG(0, "gpfs.hintaccess", NULL, O, layout.hint_access, "GPFS: tell which range is next"),
+    OPT_FLAG(0, "gpfs.releasetoken", NULL, O, layout.release_token,
+             "GPFS: give all locks back after open"),
+    OPT_FLAG(0, "gpfs.finegrainwritesharing", NULL, O, layout.fine_write,
+             "GPFS: expect small writes of many tasks to a file"),
+    OPT_FLAG(0, "gpfs.finegrainreadsharing", NULL, O, layout.fine_read,
+             "GPFS: expect small reads of many tasks from a file"),
+    OPT_FLAG(0, "gpfs.createsharing", NULL, O, layout.create_sharing,
+             "GPFS: expect many tasks to create files in a directory"),
+    OPT_INT(0, "beegfs.NumTargets", NULL, O, layout.targets, "-1", "N",
+            "BeeGFS: targets of a new file; -1 means as the directory says", .min = -1, .max = INT32_MAX),
+    OPT_SIZE(0, "beegfs.ChunkSize", NULL, O, layout.chunk, "-1", "SIZE",
+             "BeeGFS: bytes of a chunk of a new file; -1 means as the directory says", .min = -1, .max = INT64_MAX),
     OPT_END
 };
+#undef O
+
+static int posix_check(struct weir_session *s, struct weir_err *err)
+{
+    const struct posix_options *o = s->opt;
+
+    return posix_layout_check(posix_opts, o, &o->layout, err);
+}
 
 /* The alignment of direct I/O on a file: *align is 0 where it is impossible. False: the system
  * cannot tell. */
@@ -106,6 +139,9 @@ static int posix_open(struct weir_session *s, const char *path, unsigned flags,
     bool is_new = false;
     struct stat st;
 
+    if ((flags & WEIR_OPEN_CREATE) && !(flags & WEIR_OPEN_EXCL) &&
+        posix_layout_create(path, &o->layout, err) < 0)
+        return -1;
     if (o->odirect && (flags & WEIR_OPEN_CREATE))
         is_new = lstat(path, &st) < 0 && errno == ENOENT;
     f->fd = open_retrying(path, system_flags(flags, o));
@@ -114,7 +150,8 @@ static int posix_open(struct weir_session *s, const char *path, unsigned flags,
                   o->odirect && errno == EINVAL
                       ? " (this file system may not allow --posix.odirect)"
                       : "");
-    else if (!o->odirect || check_alignment(s, path, f->fd, err) == 0)
+    else if ((!o->odirect || check_alignment(s, path, f->fd, err) == 0) &&
+             posix_layout_apply(f->fd, path, &o->layout, err) == 0)
         return 0;
     if (f->fd >= 0)
         close(f->fd);
@@ -218,6 +255,7 @@ const struct weir_backend weir_backend_posix = {
     .opts = posix_opts,
     .opt_size = sizeof(struct posix_options),
     .file_size = sizeof(struct posix_file),
+    .check = posix_check,
     .open = posix_open,
     .close = posix_close,
     .xfer = posix_xfer,

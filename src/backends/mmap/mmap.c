@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mmap.c - MMAP: ordinary files, mapped into memory; a transfer is a copy
+ *
+ * Touching a page that the system cannot provide (full disk, end of file, bad disk) ends a process with SIGBUS. No transfer
+ * may do that: the size is looked at first, and the system is asked for the pages (MADV_POPULATE), which fails in an orderly
+ * way. What the pages refuse is tried as a system call, which gives the reason. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backends/backend.h"
+#include "backends/posixns.h"
+
+#ifndef MADV_POPULATE_READ /* Linux 5.14 */
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+
+struct mmap_options {
+    bool dont_need, pattern;
+};
+
+struct mmap_state {
+    size_t page;
+    bool asks; /* the system can be asked for pages */
+    bool told; /* that a file could not be allocated */
+};
+
+struct mmap_file {
+    struct weir_file base;
+    int fd;
+    bool writes;
+    bool allocated; /* its blocks up to file_bytes are there */
+    unsigned char *map;
+    size_t mapped;
+    uint64_t size;         /* the file is at least as long as this */
+    uint64_t first, limit; /* what was written since the last sync: limit 0 is nothing */
+};
+
+static const struct weir_opt mmap_opts[] = {
+    OPT_FLAG(0, "madv_dont_need", NULL, struct mmap_options, dont_need,
+             "Say that mapped pages are not needed any more: at open, and after each sync"),
+    OPT_FLAG(0, "madv_pattern", NULL, struct mmap_options, pattern,
+             "Say in which order pages will be used: random or sequential"),
+    OPT_END
+};
+
+static int mmap_begin(struct weir_session *s, struct weir_err *err)
+{
+    struct mmap_state *st = s->priv;
+    long page = sysconf(_SC_PAGESIZE);
+    void *probe;
+
+    if (page <= 0)
+        return weir_fail(err, WEIR_ESETUP, "size of a page");
+    st->page = (size_t)page;
+    probe = mmap(NULL, st->page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (probe == MAP_FAILED)
+        return weir_fail(err, WEIR_ESETUP, "map a page");
+    st->asks = madvise(probe, st->page, MADV_POPULATE_WRITE) == 0;
+    munmap(probe, st->page);
+    return 0;
+}
+
+/* ---- the file ---- */
+
+static int look_at_size(struct mmap_file *f, struct weir_err *err)
+{
+    struct stat st;
+
+    if (fstat(f->fd, &st) < 0)
+        return weir_fail(err, WEIR_EIO, "size of '%s'", f->base.path);
+    f->size = (uint64_t)st.st_size;
+    return 0;
+}
+
+/* fallocate makes a file longer and never shorter: ranks may do it at the same time, and what the user has stays. */
+static int allocate(int fd, uint64_t from, uint64_t len)
+{
+    int rc;
+
+    do
+        rc = fallocate(fd, 0, (off_t)from, (off_t)len);
+    while (rc < 0 && errno == EINTR);
+    return rc;
+}
+
+static void tell_not_allocated(struct mmap_file *f)
+{
+    struct mmap_state *st = f->base.s->priv;
+
+    if (!st->told)
+        weir_note(f->base.s->log,
+                  "the file system of '%s' cannot allocate a file ahead: a full one shows at a transfer, not at open%s",
+                  f->base.path, st->asks ? "" : "; each write also passes through pwrite");
+    st->told = true;
+}
+
+/* Give the file its size and its blocks at once, so that a full file system is an error of open. */
+static int lay_out(struct mmap_file *f, struct weir_err *err)
+{
+    uint64_t want = f->base.s->hints->file_bytes;
+
+    if (want == 0)
+        return 0;
+    f->allocated = allocate(f->fd, 0, want) == 0;
+    if (!f->allocated && errno != EOPNOTSUPP && errno != ENOSYS)
+        return weir_fail(err, WEIR_EIO, "allocate the %llu bytes of '%s'", (unsigned long long)want, f->base.path);
+    if (!f->allocated) {
+        tell_not_allocated(f);
+        if (f->size < want && ftruncate(f->fd, (off_t)want) < 0)
+            return weir_fail(err, WEIR_EIO, "extend '%s' to %llu bytes", f->base.path, (unsigned long long)want);
+    }
+    if (f->size < want)
+        f->size = want;
+    return 0;
+}
+
+/* ---- the mapping ---- */
+
+/* Ask for a behaviour; it is only advice. */
+static void advise(const struct mmap_file *f)
+{
+    const struct mmap_options *o = f->base.s->opt;
+
+    if (o->pattern)
+        madvise(f->map, f->mapped, f->base.s->hints->random ? MADV_RANDOM : MADV_SEQUENTIAL);
+    if (o->dont_need)
+        madvise(f->map, f->mapped, MADV_DONTNEED);
+}
+
+/* Map at least 'need' bytes. A mapping may be longer than its file. */
+static int map_bytes(struct mmap_file *f, uint64_t need, struct weir_err *err)
+{
+    const struct mmap_state *st = f->base.s->priv;
+    int access = f->writes ? PROT_READ | PROT_WRITE : PROT_READ;
+    void *map;
+
+    if (need <= f->mapped)
+        return 0;
+    if (f->mapped > 0 && need < 2 * (uint64_t)f->mapped)
+        need = 2 * (uint64_t)f->mapped; /* growing piece by piece would take ever longer */
+    if (need > (uint64_t)PTRDIFF_MAX - st->page)
+        return weir_refuse(err, WEIR_EIO, "'%s': %llu bytes cannot be mapped at once", f->base.path,
+                           (unsigned long long)need);
+    need = (need + st->page - 1) / st->page * st->page;
+    map = f->map ? mremap(f->map, f->mapped, (size_t)need, MREMAP_MAYMOVE)
+                 : mmap(NULL, (size_t)need, access, MAP_SHARED, f->fd, 0);
+    if (map == MAP_FAILED)
+        return weir_fail(err, WEIR_EIO, "map %llu bytes of '%s'", (unsigned long long)need, f->base.path);
+    f->map = map;
+    f->mapped = (size_t)need;
+    advise(f);
+    return 0;
+}
+
+/* ---- open and close ---- */
+
+static int system_flags(unsigned flags)
+{
+    return O_CLOEXEC | (flags & WEIR_OPEN_WRITE ? O_RDWR : O_RDONLY) | (flags & WEIR_OPEN_CREATE ? O_CREAT : 0) |
+           (flags & WEIR_OPEN_TRUNC ? O_TRUNC : 0) | (flags & WEIR_OPEN_EXCL ? O_EXCL : 0);
+}
+
+static int mmap_open(struct weir_session *s, const char *path, unsigned flags, struct weir_file *wf, struct weir_err *err)
+{
+    struct mmap_file *f = (struct mmap_file *)wf;
+    uint64_t want = s->hints->file_bytes;
+
+    f->writes = flags & WEIR_OPEN_WRITE;
+    do
+        f->fd = open(path, system_flags(flags), 0664);
+    while (f->fd < 0 && errno == EINTR);
+    if (f->fd < 0)
+        return weir_fail(err, WEIR_EIO, "%s '%s'", flags & WEIR_OPEN_CREATE ? "create" : "open", path);
+    if (look_at_size(f, err) == 0 && (!f->writes || lay_out(f, err) == 0) && map_bytes(f, want ? want : f->size, err) == 0)
+        return 0;
+    close(f->fd);
+    return -1;
+}
+
+static int mmap_close(struct weir_file *wf, struct weir_err *err)
+{
+    struct mmap_file *f = (struct mmap_file *)wf;
+    int rc = 0;
+
+    if (f->map && munmap(f->map, f->mapped) < 0)
+        rc = weir_fail(err, WEIR_EIO, "unmap '%s'", wf->path);
+    if (close(f->fd) < 0)
+        rc = weir_fail(rc < 0 ? NULL : err, WEIR_EIO, "close '%s'", wf->path);
+    return rc;
+}
+
+/* ---- transfers ---- */
+
+/* The pages that hold bytes [from, to) of the file. */
+static size_t page_range(const struct mmap_file *f, uint64_t from, uint64_t to, unsigned char **start)
+{
+    const struct mmap_state *st = f->base.s->priv;
+    size_t skip = (size_t)(from % st->page);
+
+    *start = f->map + (from - skip);
+    return (size_t)(to - from) + skip;
+}
+
+/* Are the pages there, so that they can be touched? */
+static bool has_pages(const struct mmap_file *f, uint64_t off, size_t len)
+{
+    const struct mmap_state *st = f->base.s->priv;
+    unsigned char *start;
+    size_t bytes = page_range(f, off, off + len, &start);
+    int rc;
+
+    if (!st->asks)
+        return !f->writes || (f->allocated && off + len <= f->base.s->hints->file_bytes);
+    do
+        rc = madvise(start, bytes, f->writes ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+    while (rc < 0 && (errno == EINTR || errno == EAGAIN));
+    return rc == 0;
+}
+
+/* Without the mapping: it knows why there is no page. */
+static ssize_t move_by_call(const struct mmap_file *f, const struct weir_io *io, size_t len, struct weir_err *err)
+{
+    ssize_t n = io->dir == WEIR_DIR_WRITE ? pwrite(f->fd, io->buf, len, (off_t)io->off)
+                                          : pread(f->fd, io->buf, len, (off_t)io->off);
+
+    if (n >= 0)
+        return n;
+    return weir_fail(err, WEIR_EIO, "%s", io->dir == WEIR_DIR_WRITE ? "provide pages" : "read pages");
+}
+
+/* Behind the end: only with a file that is longer than the hints say. Our own range, so that no other rank is in the way. */
+static ssize_t write_behind(struct mmap_file *f, const struct weir_io *io, struct weir_err *err)
+{
+    ssize_t n = move_by_call(f, io, io->len, err);
+
+    if (n > 0 && f->size < io->off + (uint64_t)n)
+        f->size = io->off + (uint64_t)n;
+    return n;
+}
+
+static void remember(struct mmap_file *f, const struct weir_io *io)
+{
+    if (f->limit == 0 || io->off < f->first)
+        f->first = io->off;
+    if (io->off + io->len > f->limit)
+        f->limit = io->off + io->len;
+}
+
+static ssize_t write_mapped(struct mmap_file *f, const struct weir_io *io, struct weir_err *err)
+{
+    uint64_t end = io->off + io->len;
+
+    remember(f, io);
+    if (end > f->size && look_at_size(f, err) < 0)
+        return -1;
+    if (end > f->size)
+        return write_behind(f, io, err);
+    if (map_bytes(f, end, err) < 0)
+        return -1;
+    if (!has_pages(f, io->off, io->len))
+        return move_by_call(f, io, io->len, err);
+    memcpy(f->map + io->off, io->buf, io->len);
+    return (ssize_t)io->len;
+}
+
+/* Never past the end of the file: there the last page holds zeros and the next one SIGBUS. */
+static ssize_t read_mapped(struct mmap_file *f, const struct weir_io *io, struct weir_err *err)
+{
+    size_t len = io->len;
+
+    if (io->off + len > f->size && look_at_size(f, err) < 0)
+        return -1;
+    if (io->off >= f->size)
+        return 0;
+    if (len > f->size - io->off)
+        len = (size_t)(f->size - io->off);
+    if (map_bytes(f, io->off + len, err) < 0)
+        return -1;
+    if (!has_pages(f, io->off, len))
+        return move_by_call(f, io, len, err);
+    memcpy(io->buf, f->map + io->off, len);
+    return (ssize_t)len;
+}
+
+static ssize_t mmap_xfer(struct weir_file *wf, const struct weir_io *io, struct weir_err *err)
+{
+    struct mmap_file *f = (struct mmap_file *)wf;
+
+    if (io->len == 0)
+        return 0;
+    return io->dir == WEIR_DIR_WRITE ? write_mapped(f, io, err) : read_mapped(f, io, err);
+}
+
+/* ---- sync ---- */
+
+/* What was written since the last sync, by whole pages. */
+static int sync_written(struct mmap_file *f, struct weir_err *err)
+{
+    const struct mmap_options *o = f->base.s->opt;
+    uint64_t limit = f->limit < f->mapped ? f->limit : f->mapped;
+    unsigned char *start;
+    size_t bytes;
+
+    if (f->first >= limit)
+        return 0;
+    bytes = page_range(f, f->first, limit, &start);
+    if (msync(start, bytes, MS_SYNC) < 0)
+        return weir_fail(err, WEIR_EIO, "msync %zu bytes of '%s'", bytes, f->base.path);
+    if (o->dont_need)
+        madvise(start, bytes, MADV_DONTNEED);
+    return 0;
+}
+
+/* After each write (-Y) the range is enough; the last sync (-e) also makes sure of size and names. */
+static int mmap_sync(struct weir_file *wf, struct weir_err *err)
+{
+    struct mmap_file *f = (struct mmap_file *)wf;
+    bool each = wf->s->hints->sync_each && f->limit > 0 && f->limit <= f->mapped;
+    int rc = sync_written(f, err);
+
+    f->first = f->limit = 0;
+    if (rc < 0 || each)
+        return rc;
+    do
+        rc = fsync(f->fd);
+    while (rc < 0 && errno == EINTR);
+    return rc < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", wf->path) : 0;
+}
+
+const struct weir_backend weir_backend_mmap = {
+    .abi = WEIR_BACKEND_ABI,
+    .name = "MMAP",
+    .brief = "Ordinary files mapped into memory: a transfer is a copy",
+    .prefix = "mmap.",
+    .flags = WEIR_BE_WHOLE,
+    .opts = mmap_opts,
+    .opt_size = sizeof(struct mmap_options),
+    .priv_size = sizeof(struct mmap_state),
+    .file_size = sizeof(struct mmap_file),
+    .begin = mmap_begin,
+    .open = mmap_open,
+    .close = mmap_close,
+    .xfer = mmap_xfer,
+    .sync = mmap_sync,
+    .ns = &weir_posix_ns,
+};
