@@ -46,8 +46,8 @@ match($0, /^[ \t]*#[ \t]*include[ \t]*[<"][^>"]*[>"]/) {
     sub(/^[^<"]*[<"]/, "", name)
     sub(/[>"]$/, "", name)
     if (name == "mpi.h") {
-        if (room !~ /^(par|backends\/(mpiio|hdf5|pnetcdf))$/)
-            bad("only par and the backends mpiio, hdf5 and pnetcdf speak to MPI")
+        if (room !~ /^(par|backends\/(mpiio|hdf5|ncmpi))$/)
+            bad("only par and the backends mpiio, hdf5 and ncmpi speak to MPI")
     } else if (name == "config.h") {
         if (FILENAME !~ /[.]c$/)
             bad("configuration belongs in .c files")

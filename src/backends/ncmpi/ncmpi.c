@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ncmpi.c - NCMPI: netCDF files in the CDF-5 format through PnetCDF, independent or collective */
+#include "config.h"
+#include "backends/ncmpi/ncmpi-var.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "backends/mpins.h"
+#include "par/mpifile.h"
+#include "par/mpihints.h"
+
+struct ncmpi_options {
+    const char *hints_file;
+    bool show_hints, preallocate, file_view, strided;
+};
+
+struct ncmpi_state {
+    MPI_Info info;
+    bool has_info;
+};
+
+struct ncmpi_file {
+    struct weir_file base;
+    int nc;
+    int sync_fd; /* -Y without -c: ncmpi_sync would wait for the other ranks. -1: none */
+    bool writes;
+    bool independent; /* between ncmpi_begin_indep_data and its end */
+    bool lost;        /* another rank could not open it: every call would wait for that rank */
+    bool failed;      /* a write has failed here */
+    uint64_t size;    /* of a file that is read */
+    uint64_t end;     /* one past the last byte of the file that this rank wrote */
+    struct ncmpi_var var;
+};
+
+#define O struct ncmpi_options
+static const struct weir_opt options[] = {
+    OPT_STR(0, "hintsFileName", NULL, O, hints_file, NULL, "FILE", "Read MPI hints from a file"),
+    OPT_FLAG(0, "showHints", NULL, O, show_hints, "Show the hints given and those in effect"),
+    OPT_FLAG(0, "preallocate", NULL, O, preallocate, "Without effect: PnetCDF has no such thing"),
+    OPT_FLAG(0, "useStridedDatatype", NULL, O, strided, "Without effect: PnetCDF makes its own data types"),
+    OPT_FLAG(0, "useFileView", NULL, O, file_view, "Without effect: PnetCDF sets its own views"),
+    OPT_END
+};
+#undef O
+
+static const char *version(void)
+{
+    return ncmpi_inq_libvers();
+}
+
+static int check(struct weir_session *s, struct weir_err *err)
+{
+    if (s->hints->file_per_task)
+        return weir_refuse(err, WEIR_EUSAGE, "file-per-proc not available in current NCMPI; leave -F out");
+    return 0;
+}
+
+static int begin(struct weir_session *s, struct weir_err *err)
+{
+    const struct ncmpi_options *o = s->opt;
+    struct ncmpi_state *st = s->priv;
+
+    if (o->preallocate || o->file_view || o->strided)
+        weir_note(s->log, "--ncmpi.preallocate, --ncmpi.useFileView and --ncmpi.useStridedDatatype have no effect: "
+                  "PnetCDF decides that itself");
+    if (weir_mpihints_read(s->par, s->log, o->hints_file, &st->info, err) < 0)
+        return -1;
+    st->has_info = true;
+    return 0;
+}
+
+static int end(struct weir_session *s, struct weir_err *err)
+{
+    struct ncmpi_state *st = s->priv;
+
+    (void)err;
+    if (st->has_info)
+        MPI_Info_free(&st->info);
+    st->has_info = false;
+    return 0;
+}
+
+/* ---- open and close ---- */
+
+/* The size of the file as rank 0 sees it, 0 when there is none. Collective. */
+static uint64_t size_of(const struct ncmpi_file *f)
+{
+    const struct weir_par *par = f->base.s->par;
+    uint64_t size = 0;
+    struct stat sb;
+
+    if (par->rank == 0 && stat(weir_mpi_path(f->base.path), &sb) == 0)
+        size = (uint64_t)sb.st_size;
+    MPI_Bcast(&size, 1, MPI_UINT64_T, 0, par->comm);
+    return size;
+}
+
+static int open_container(struct ncmpi_file *f, unsigned flags, bool is_new, struct weir_err *err)
+{
+    const struct weir_session *s = f->base.s;
+    const struct ncmpi_state *st = s->priv;
+    int mode = NC_64BIT_DATA | (flags & WEIR_OPEN_EXCL ? NC_NOCLOBBER : NC_CLOBBER);
+    int rc;
+
+    if (is_new) {
+        rc = ncmpi_create(s->par->comm, f->base.path, mode, st->info, &f->nc);
+        return rc != NC_NOERR ? ncmpi_fail(err, rc, "ncmpi_create '%s'", f->base.path) : 0;
+    }
+    rc = ncmpi_open(s->par->comm, f->base.path, f->writes ? NC_WRITE : NC_NOWRITE, st->info, &f->nc);
+    return rc != NC_NOERR ? ncmpi_fail(err, rc, "ncmpi_open '%s'", f->base.path) : 0;
+}
+
+/* The variable, its records, and the mode of transfers. Every step fails on all ranks or on none, but for the last. */
+static int prepare(struct ncmpi_file *f, bool is_new, struct weir_err *err)
+{
+    const struct weir_hints *h = f->base.s->hints;
+    int rc;
+
+    f->var = (struct ncmpi_var) {
+        .nc = f->nc, .path = f->base.path, .collective = h->collective, .block = h->block, .transfer = h->transfer,
+        .want = h->segments * (uint64_t)h->tasks
+    };
+    if ((is_new ? ncmpi_var_define(&f->var, err) : ncmpi_var_find(&f->var, err)) < 0)
+        return -1;
+    if (f->writes && ncmpi_var_extend(&f->var, err) < 0)
+        return -1;
+    if (!h->collective) {
+        rc = ncmpi_begin_indep_data(f->nc);
+        if (rc != NC_NOERR)
+            return ncmpi_fail(err, rc, "ncmpi_begin_indep_data '%s'", f->base.path);
+        f->independent = true;
+    }
+    if (f->writes && h->sync_each && !h->collective) {
+        f->sync_fd = open(weir_mpi_path(f->base.path), O_WRONLY | O_CLOEXEC);
+        if (f->sync_fd < 0)
+            return weir_fail(err, WEIR_EIO, "open '%s' for fsync", f->base.path);
+    }
+    return 0;
+}
+
+/* Free what is ours and close the file, which all ranks do together. */
+static int release(struct ncmpi_file *f)
+{
+    int first = NC_NOERR;
+    int rc;
+
+    if (f->sync_fd >= 0)
+        close(f->sync_fd);
+    f->sync_fd = -1;
+    if (f->independent)
+        first = ncmpi_end_indep_data(f->nc);
+    f->independent = false;
+    rc = ncmpi_close(f->nc);
+    return first != NC_NOERR ? first : rc;
+}
+
+/* A rank that fails alone returns its error. The others return 0 with a file that is lost, so that the words of the
+ * agreement that follows are those of the rank that knows the cause. */
+static int open_file(struct weir_session *s, const char *path, unsigned flags, struct weir_file *file, struct weir_err *err)
+{
+    struct ncmpi_file *f = (struct ncmpi_file *)file;
+    bool is_new;
+    int rc;
+
+    f->base.s = s;
+    f->base.path = path;
+    f->writes = flags & WEIR_OPEN_WRITE;
+    f->sync_fd = -1;
+    f->size = size_of(f);
+    is_new = f->writes && (flags & WEIR_OPEN_CREATE) && ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || f->size == 0);
+    rc = open_container(f, flags, is_new, err);
+    if (weir_mpi_settle(s->par->comm, rc) == 0) {
+        rc = prepare(f, is_new, err);
+        if (weir_mpi_settle(s->par->comm, rc) == 0)
+            return 0;
+        release(f);
+    }
+    f->lost = true;
+    return rc;
+}
+
+/* Is there room for another transfer? False only when the file system says so. */
+static bool has_room(const struct ncmpi_file *f)
+{
+    struct statvfs v;
+
+    if (statvfs(weir_mpi_path(f->base.path), &v) < 0 || v.f_blocks == 0)
+        return true;
+    return (uint64_t)v.f_bfree * v.f_frsize >= f->var.transfer;
+}
+
+/* The library does not look at how many bytes MPI-IO has written: a full disk shows in the size of the file, or, when only blocks
+ * before its end are missing, nowhere. Then better a word too many. Collective. */
+static int check_end(const struct ncmpi_file *f, struct weir_err *err)
+{
+    uint64_t last = f->end;
+    uint64_t size;
+
+    MPI_Allreduce(MPI_IN_PLACE, &last, 1, MPI_UINT64_T, MPI_MAX, f->base.s->par->comm); /* all have written now */
+    size = size_of(f);
+    if (size >= last && (last == 0 || has_room(f)))
+        return 0;
+    if (size >= last)
+        return weir_refuse(err, WEIR_EIO, "the file system of '%s' is full: PnetCDF does not tell whether all data were written",
+                           f->base.path);
+    return weir_refuse(err, WEIR_EIO, "'%s' has only %llu bytes after writing up to byte %llu (is the file system full?)",
+                       f->base.path, (unsigned long long)size, (unsigned long long)last);
+}
+
+static int close_file(struct weir_file *file, struct weir_err *err)
+{
+    struct ncmpi_file *f = (struct ncmpi_file *)file;
+    int rc = 0;
+    int nc;
+
+    if (f->lost)
+        return 0;
+    if (f->writes && check_end(f, f->failed ? NULL : err) < 0)
+        rc = f->failed ? 0 : -1; /* told already */
+    nc = release(f);
+    if (nc != NC_NOERR)
+        rc = ncmpi_fail(rc < 0 ? NULL : err, nc, "ncmpi_close '%s'", f->base.path);
+    return rc;
+}
+
+/* ---- transfers ---- */
+
+/* Is all that is to be read in the file? The library would hand out what happens to be in memory. */
+static bool is_there(const struct ncmpi_file *f, const struct weir_io *io)
+{
+    uint64_t end = io->off + io->len;
+
+    return end <= (uint64_t)f->var.records * f->var.block && ncmpi_var_place(&f->var, end) <= f->size;
+}
+
+static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct weir_err *err)
+{
+    struct ncmpi_file *f = (struct ncmpi_file *)file;
+    bool at_end;
+    uint64_t end;
+
+    if (f->lost)
+        return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
+    if (io->len > 0 && io->off % f->var.transfer + io->len > f->var.transfer)
+        return weir_refuse(err, WEIR_EBUG, "not within a transfer of the variable");
+    at_end = io->len > 0 && io->dir == WEIR_DIR_READ && !f->writes && !is_there(f, io);
+    if (ncmpi_var_move(&f->var, io, io->len == 0 || at_end, err) < 0) {
+        f->failed = true;
+        return -1;
+    }
+    if (at_end)
+        return 0;
+    end = ncmpi_var_place(&f->var, io->off + io->len);
+    if (io->dir == WEIR_DIR_WRITE && io->len > 0 && end > f->end)
+        f->end = end;
+    return (ssize_t)io->len;
+}
+
+static int sync_file(struct weir_file *file, struct weir_err *err)
+{
+    struct ncmpi_file *f = (struct ncmpi_file *)file;
+    int rc;
+
+    if (f->lost)
+        return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
+    if (f->sync_fd >= 0)
+        return fsync(f->sync_fd) < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", f->base.path) : 0;
+    rc = ncmpi_sync(f->nc);
+    return rc != NC_NOERR ? ncmpi_fail(err, rc, "ncmpi_sync '%s'", f->base.path) : 0;
+}
+
+static void describe(struct weir_file *file, struct weir_str *out)
+{
+    struct ncmpi_file *f = (struct ncmpi_file *)file;
+    const struct ncmpi_options *o = f->base.s->opt;
+    const struct ncmpi_state *st = f->base.s->priv;
+    MPI_Info used = MPI_INFO_NULL;
+
+    if (!o->show_hints || f->lost)
+        return;
+    if (ncmpi_inq_file_info(f->nc, &used) != NC_NOERR)
+        used = MPI_INFO_NULL;
+    weir_mpihints_show(st->info, used, out);
+    if (used != MPI_INFO_NULL)
+        MPI_Info_free(&used);
+}
+
+const struct weir_backend weir_backend_ncmpi = {
+    .abi = WEIR_BACKEND_ABI,
+    .name = "NCMPI",
+    .brief = "netCDF files through PnetCDF: one record for each block",
+    .prefix = "ncmpi.",
+    .flags = WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER | WEIR_BE_NO_RANDOM | WEIR_BE_CONTAINER | WEIR_BE_SHARED_ONLY,
+    .opts = options,
+    .opt_size = sizeof(struct ncmpi_options),
+    .priv_size = sizeof(struct ncmpi_state),
+    .file_size = sizeof(struct ncmpi_file),
+    .version = version,
+    .check = check,
+    .begin = begin,
+    .end = end,
+    .open = open_file,
+    .close = close_file,
+    .xfer = xfer,
+    .sync = sync_file,
+    .ns = &weir_mpi_ns,
+    .describe = describe,
+};
