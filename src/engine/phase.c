@@ -148,8 +148,8 @@ static void work(struct flight *f)
 static void wear_out(struct flight *f)
 {
     struct weir_phase_rec *rec = f->rec;
-    uint64_t bytes = f->run->tally.bytes;
-    int64_t v[4] = { -(int64_t)rec->steps, (int64_t)rec->steps, -(int64_t)bytes, 0 };
+    uint64_t sum[2] = { f->run->tally.bytes, rec->steps };
+    int64_t v[4] = { -(int64_t)rec->steps, (int64_t)rec->steps, -(int64_t)sum[0], 0 };
 
     if (f->run->par.rank == 0)
         v[3] = (int64_t)(f->clock - rec->mark[WEIR_MARK_WORK]);
@@ -157,13 +157,14 @@ static void wear_out(struct flight *f)
     if (f->told_to_stop)
         return;
     weir_allmax_i64(&f->run->par, v, 4);
-    weir_allsum_u64(&f->run->par, &bytes, 1);
+    weir_allsum_u64(&f->run->par, sum, 2);
     rec->wall.known = true;
     rec->wall.steps = rec->steps;
     rec->wall.steps_min = (uint64_t)-v[0];
     rec->wall.steps_max = (uint64_t)v[1];
     rec->wall.bytes_min = (uint64_t)-v[2];
-    rec->wall.bytes_sum = bytes;
+    rec->wall.bytes_sum = sum[0];
+    rec->wall.steps_sum = sum[1];
     rec->wall.time_ns = (uint64_t)v[3];
     weir_watch_begin(&f->watch, &f->run->par);
     f->target = f->pass > 0 ? (uint64_t)v[1] : 0;

@@ -63,7 +63,8 @@ struct weir_phase_rec {
     uint64_t fill_ns_sum, verify_ns_sum;
     struct {
         bool known;                              /* wear-out was asked for: the rest is measured */
-        uint64_t steps_min, steps_max, steps;    /* steps: own */
+        uint64_t steps_sum, steps_min, steps_max;
+        uint64_t steps;                          /* own */
         uint64_t bytes_sum, bytes_min;
         uint64_t time_ns;                        /* rank 0's time in the loop when it stopped */
     } wall;

@@ -8,11 +8,16 @@
 
 #include "base/str.h"
 
-/* Which table's heading stands above the current row; reset when a new object begins. */
+/* Which table's heading stands above the current row; reset when an object begins or ends. */
 static void forget_heading(struct weir_sink *s, const char *key, bool list)
 {
     (void)key;
     (void)list;
+    s->priv = NULL;
+}
+
+static void forget_behind(struct weir_sink *s)
+{
     s->priv = NULL;
 }
 
@@ -63,6 +68,7 @@ const struct weir_sink_ops weir_sink_text = {
     .name = "text",
     .reader = WEIR_FOR_TEXT,
     .enter = forget_heading,
+    .leave = forget_behind,
     .fact = print_fact,
     .head = print_head,
     .row = print_row,

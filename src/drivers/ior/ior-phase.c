@@ -11,6 +11,7 @@
 #include "base/mem.h"
 
 #define PAGE 4096
+#define DELAY_SLICE_NS (100 * 1000000u)
 #define AHEAD_BYTES (64u << 20) /* at most this much memory for transfers that are filled ahead */
 
 /* A collective call on one file of all tasks? */
@@ -53,14 +54,22 @@ void ior_new_signature(struct ior_test *t, uint32_t signature)
 
 /* ---- before the clock ---- */
 
-static void delay_phase(struct weir_run *run, const struct ior_test *t)
+/* -d: rank 0 waits and the others wait for it; a signal ends the waiting. */
+static int delay_phase(struct weir_run *run, const struct ior_test *t, struct weir_err *err)
 {
+    uint64_t end = weir_now_ns() + (uint64_t)t->o->phase_delay_s * WEIR_NS_PER_S;
+
     if (t->o->phase_delay_s <= 0 || run->par.rank != 0)
-        return;
+        return 0;
     if (run->log.verbose >= 1)
         weir_report_line(&run->report, "delaying %d seconds . . .", t->o->phase_delay_s);
     weir_report_flush(&run->report);
-    weir_sleep_ns((uint64_t)t->o->phase_delay_s * WEIR_NS_PER_S);
+    while (weir_now_ns() < end) {
+        if (weir_interrupt_poll(&run->interrupt))
+            return weir_refuse(err, WEIR_EINTR, "interrupted by signal %d during the delay of -d", run->interrupt.signal);
+        weir_sleep_ns(DELAY_SLICE_NS);
+    }
+    return 0;
 }
 
 static int remove_old(struct weir_run *run, struct ior_test *t, struct weir_err *err)
@@ -136,8 +145,7 @@ int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err 
         return -1;
     if (t->o->file_per_task && t->o->unique_dir && make_unique_dir(run, t, err) < 0)
         return -1;
-    delay_phase(run, t);
-    if (remove_old(run, t, err) < 0)
+    if (delay_phase(run, t, err) < 0 || remove_old(run, t, err) < 0)
         return -1;
     return begin_offsets(run, t, err);
 }
@@ -152,7 +160,7 @@ static int prepare_reading(struct weir_run *run, struct ior_test *t, bool check_
     t->owner = ior_owner(t->o, &run->par, check_write, run->repetition, err);
     if (t->owner < 0 || prepare_phase(run, t, WEIR_DIR_READ, err) < 0)
         return -1;
-    t->verify = check_write || t->o->check_read;
+    t->verify = (check_write || t->o->check_read) && !t->o->dry_run; /* a dry run has read nothing */
     ior_new_signature(t, t->signature);
     return begin_offsets(run, t, err);
 }
@@ -164,7 +172,8 @@ static int prepare_check(struct weir_run *run, void *state, struct weir_err *err
 
 static int prepare_read(struct weir_run *run, void *state, struct weir_err *err)
 {
-    delay_phase(run, state);
+    if (delay_phase(run, state, err) < 0)
+        return -1;
     return prepare_reading(run, state, false, err);
 }
 

@@ -55,10 +55,13 @@ void ior_report_begin(struct weir_run *run, int argc, char *const *argv)
         weir_provenance_run(run);
 }
 
-void ior_report_finish(struct weir_run *run)
+/* How it ended: programs that read a document need not know the exit status to tell a failed run from a good one. */
+void ior_report_finish(struct weir_run *run, enum weir_code code, const struct weir_err *err)
 {
     char now[32];
 
+    weir_report_int(&run->report, WEIR_FOR_DATA, "status", code);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "error", err->text);
     weir_report_str(&run->report, WEIR_FOR_ALL, "Finished", ior_now_text(now));
 }
 

@@ -42,7 +42,7 @@ static const struct weir_col result_cols[] = {
     { .key = "totalTime", .csv = "total(s)", .head = "total(s)", .type = WEIR_COL_RULE, CELL(total), TEN,
       .help = "From the first open to the last close" },
     { .csv = "numTasks", .type = WEIR_COL_INT, CELL(tasks), .help = "Tasks" },
-    { .csv = "iter", .head = "iter", .type = WEIR_COL_INT, CELL(iter), .width = -4, .help = "Repetition, from 0" },
+    { .key = "iter", .csv = "iter", .head = "iter", .type = WEIR_COL_INT, CELL(iter), .width = -4, .help = "Repetition, from 0" },
     WEIR_COL_END
 };
 
@@ -158,17 +158,35 @@ static void report_wall(struct weir_run *run, const struct weir_phase_rec *rec)
                      (double)rec->wall.bytes_sum / run->par.size / GIB, (double)rec->wall.time_ns / WEIR_NS_PER_S);
 }
 
+/* Programs find the lists, even when they stay empty. */
+static void begin_tables(struct weir_run *run)
+{
+    weir_report_head(&run->report, &results);
+    if (run->details)
+        weir_report_head(&run->report, &weir_detail_table);
+}
+
 void ior_report_head(struct weir_run *run)
 {
     weir_report_line(&run->report, "%s", "");
-    weir_report_head(&run->report, &results);
+    begin_tables(run);
+}
+
+/* Everything known about a phase, for programs. */
+void ior_report_detail(struct weir_run *run, const struct ior_test *t, const struct weir_phase_rec *rec)
+{
+    struct weir_detail detail;
+
+    if (!run->details)
+        return;
+    weir_detail_gather(run, rec, t->id, &detail);
+    weir_report_row(&run->report, &weir_detail_table, &detail);
 }
 
 void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec, struct ior_series *s)
 {
     double work = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     double total = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
-    struct weir_detail detail;
     struct ior_row row = {
         .access = rec->phase->key,
         .bw = (double)rec->bytes_sum / total,
@@ -190,10 +208,7 @@ void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct wei
     if (rec->wall.known)
         report_wall(run, rec);
     weir_report_row(&run->report, &results, &row);
-    if (run->details) {
-        weir_detail_gather(run, rec, t->id, &detail);
-        weir_report_row(&run->report, &weir_detail_table, &detail);
-    }
+    ior_report_detail(run, t, rec);
 }
 
 void ior_report_skipped(struct weir_run *run, struct ior_test *t, const char *access)
@@ -263,6 +278,7 @@ static void report_best(struct weir_report *r, bool wanted, const char *text, co
 
 void ior_report_max(struct weir_run *run, struct ior_test *t)
 {
+    begin_tables(run); /* the test may have ended before its first repetition */
     if (t->o->summary_always && run->log.verbose >= 1) {
         summarise_test(run, t);
     } else if (run->log.verbose >= 1) {
@@ -279,6 +295,7 @@ void ior_report_summary(struct weir_run *run, const struct ior_test *tests, int 
     if (run->report.n == 0)
         return;
     weir_report_line(&run->report, "\nSummary of all tests:");
+    weir_report_head(&run->report, &summary);
     for (int i = 0; i < n; i++)
         summarise_test(run, &tests[i]);
 }

@@ -222,7 +222,7 @@ static enum weir_code run_tests(struct weir_run *run, struct ior_test *tests, in
     }
     weir_report_leave(&run->report);
     ior_report_summary(run, tests, done);
-    ior_report_finish(run);
+    ior_report_finish(run, code, &err);
     return code;
 }
 

@@ -167,11 +167,12 @@ void ior_report_facts(struct weir_run *run, struct ior_test *t);
 /* ior-results.c: rows. report_phase is collective over run->par. */
 void ior_report_head(struct weir_run *run);
 void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec, struct ior_series *s);
+void ior_report_detail(struct weir_run *run, const struct ior_test *t, const struct weir_phase_rec *rec); /* collective, too */
 void ior_report_skipped(struct weir_run *run, struct ior_test *t, const char *access);
 void ior_report_remove(struct weir_run *run, double seconds);
 void ior_report_max(struct weir_run *run, struct ior_test *t);
 void ior_report_summary(struct weir_run *run, const struct ior_test *tests, int n);
-void ior_report_finish(struct weir_run *run);
+void ior_report_finish(struct weir_run *run, enum weir_code code, const struct weir_err *err);
 const char *ior_now_text(char out[32]);
 
 /* ior-params.c: the values of all options, under the names that old readers know and under the option names. */
