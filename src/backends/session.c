@@ -199,11 +199,24 @@ static bool names_path(const char *text, const char *path)
     return false;
 }
 
+/* Libraries do not always pass on that the disk is full: look for ourselves, and say so. */
+static void explain_write(const struct weir_file *f, const struct weir_io *io, struct weir_err *err)
+{
+    struct weir_session *s = f->s;
+    struct weir_fs_usage u;
+
+    if (!err || io->dir != WEIR_DIR_WRITE || err->sys == ENOSPC || err->sys == EDQUOT || !s->be->ns || !s->be->ns->usage)
+        return;
+    if (s->be->ns->usage(s, f->path, &u, NULL) == 0 && u.total_bytes > 0 && u.avail_bytes < io->len)
+        weir_refuse(err, WEIR_EIO, "%s: %s: %llu bytes are free", err->text, strerror(ENOSPC), (unsigned long long)u.avail_bytes);
+}
+
 /* Put what was attempted in front of the reason. A backend that named the file itself has said
  * enough: a path may be so long that a second one would push the reason out of the text. */
 static int name_transfer(const struct weir_file *f, const struct weir_io *io, size_t done,
                          struct weir_err *err)
 {
+    explain_write(f, io, err);
     if (err && names_path(err->text, f->path))
         return done ? weir_err_within(err, "after %zu of %zu bytes", done, io->len) : -1;
     return weir_err_within(err, "%s %zu bytes at offset %llu of '%s' (%zu done)",
