@@ -169,7 +169,7 @@ static int share(const struct weir_par *par, struct harvest *h, int rc, struct w
 
 static void fill_info(MPI_Info info, const struct weir_str *pairs)
 {
-    const char *key = pairs->text;
+    const char *key = weir_str_text(pairs);
     const char *end = key + pairs->len;
 
     while (key < end) {
