@@ -22,8 +22,14 @@ if [ -z "$python" ]; then
     exit 77
 fi
 
-# shellcheck disable=SC2086 # PYTEST_ARGS is several words
-/usr/bin/env "$python" -m pytest -q -rs -p no:cacheprovider ${PYTEST_ARGS-} "$WEIR_SOURCE/testing/system"
+# A test mostly waits for a launcher: with xdist (Debian: python3-pytest-xdist) two for each processor.
+workers=
+if $python -c 'import xdist' 2>/dev/null; then
+    workers="-n $((2 * $(getconf _NPROCESSORS_ONLN || echo 1)))"
+fi
+
+# shellcheck disable=SC2086 # these are several words
+/usr/bin/env "$python" -m pytest -q -rs -p no:cacheprovider $workers ${PYTEST_ARGS-} "$WEIR_SOURCE/testing/system"
 rc=$?
 [ $rc -ne 5 ] || { echo "skipped: no system test was selected"; exit 77; }
 exit $rc
