@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the system tests share: how to run the real binary, and how to read what it prints.
+
+WEIR_BUILD   build directory; the program is WEIR_BUILD/src/ior
+WEIR_SOURCE  source directory
+WEIR_MPIRUN  launcher with its options; else MPIEXEC, else mpirun
+"""
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = pathlib.Path(os.environ.get("WEIR_SOURCE", HERE.parent.parent)).resolve()
+BUILD = pathlib.Path(os.environ.get("WEIR_BUILD", SOURCE)).resolve()
+IOR = BUILD / "src" / "ior"
+MIB = 2 ** 20
+SANITIZED = bool(os.environ.get("WEIR_SANITIZED", "").strip())
+# A sanitized program on a busy machine needs its time. Limits catch hangs, they measure nothing.
+PATIENCE = 4 if SANITIZED else 1
+
+
+# ---- the launcher ----
+
+def launcher():
+    words = shlex.split(os.environ.get("WEIR_MPIRUN") or os.environ.get("MPIEXEC") or "mpirun")
+    if not shutil.which(words[0]):
+        pytest.exit("no launcher of MPI programs: '%s' is not there; set WEIR_MPIRUN" % words[0], 77)
+    version = subprocess.run([words[0], "--version"], capture_output=True, text=True).stdout
+    is_open = "Open MPI" in version or "OpenRTE" in version
+    if is_open and "--oversubscribe" not in words:
+        words.append("--oversubscribe")
+    return words, is_open
+
+
+LAUNCHER, OPEN_MPI = launcher()
+OPEN_MPI_ENV = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_ess_singleton_isolated": "1",  # a program without launcher starts faster
+}
+
+
+def program_env(env=None):
+    out = dict(os.environ)
+    for name in list(out):
+        if name.startswith("IOR_"):
+            del out[name]
+    out.update(OPEN_MPI_ENV)
+    out.setdefault("ASAN_OPTIONS", "detect_leaks=0")
+    out.update(env or {})
+    return out
+
+
+def children(pid):
+    """Every process below pid, from /proc."""
+    parent = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                text = pathlib.Path("/proc", entry, "stat").read_text()
+            except OSError:
+                continue
+            parent[int(entry)] = int(text.rsplit(")", 1)[1].split()[1])
+    found, todo = [], [pid]
+    while todo:
+        up = todo.pop()
+        below = [p for p, pp in parent.items() if pp == up]
+        found += below
+        todo += below
+    return sorted(found)
+
+
+def ranks_of(pid):
+    """The processes of the program itself below pid."""
+    found = []
+    for p in children(pid):
+        try:
+            if os.path.samefile("/proc/%d/exe" % p, IOR):
+                found.append(p)
+        except OSError:
+            pass
+    return found
+
+
+def kill_all(proc):
+    """End what we started and nothing else."""
+    pids = children(proc.pid) + [proc.pid]
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except OSError:
+            pass
+
+
+# ---- what a run printed ----
+
+RESULT_COLUMNS = "access bw iops latency block xfer open work close total iter".split()
+SUMMARY_COLUMNS = ("operation bw_max bw_min bw_mean bw_sd ops_max ops_min ops_mean ops_sd mean_s wall_s wall_mib test "
+                   "tasks tpn reps fpp reord reordoff reordrand seed segcnt blksiz xsize aggs api refnum").split()
+LAUNCHER_NOISE = re.compile(
+    r"^(Primary job|a non-zero exit code|mpirun (detected|noticed)|the job to be terminated|\s*Process name:|\s*Exit code:"
+    r"|={20,}|=   (BAD|PID|RANK|EXIT|CLEAN|YOU|KILLED)|YOUR APPLICATION TERMINATED|This typically refers to|Please see the FAQ"
+    r"|-{40,}$|\[proxy:|\[mpiexec|mpirun: (Forwarding|abort is already)|\[\w[-\w.]*:\d+\] \d+ more process)")
+
+
+def cell(text):
+    return None if text in ("-", "NA") else float(text)
+
+
+class Run:
+    """One finished run: returncode, stdout, stderr, elapsed, and what can be read from them."""
+
+    def __init__(self, args, returncode, stdout, stderr, elapsed, cwd):
+        self.args, self.returncode, self.stdout, self.stderr = args, returncode, stdout, stderr
+        self.elapsed, self.cwd = elapsed, cwd
+
+    def __repr__(self):
+        return "ior %s\nstatus %s after %.1f s\n--- stdout\n%s--- stderr\n%s" % (
+            " ".join(self.args), self.returncode, self.elapsed, self.stdout, self.stderr)
+
+    @property
+    def messages(self):
+        """Lines of stderr without what the launcher has to say and without progress."""
+        lines = self.stderr.replace("\r", "\n").split("\n")
+        return [line for line in lines if line.strip() and not LAUNCHER_NOISE.match(line)]
+
+    def _said(self, title):
+        return [line[len(title):] for line in self.messages if line.startswith(title)]
+
+    @property
+    def errors(self):
+        return self._said("ERROR: ")
+
+    @property
+    def warnings(self):
+        return self._said("WARNING: ")
+
+    @property
+    def notes(self):
+        return self._said("NOTE: ")
+
+    @property
+    def rows(self):
+        """Rows of the results tables as dicts: access and iter as they are, the others numbers or None."""
+        rows = []
+        for line in self.stdout.split("\nSummary of all tests:")[0].split("\n"):
+            words = line.split()
+            if words and words[0] in ("write", "read", "remove") and len(words) == len(RESULT_COLUMNS):
+                row = dict(zip(RESULT_COLUMNS, words))
+                rows.append({k: v if k == "access" else int(v) if k == "iter" else cell(v) for k, v in row.items()})
+        return rows
+
+    def accesses(self):
+        return [row["access"] for row in self.rows]
+
+    @property
+    def summary(self):
+        rows = []
+        tail = self.stdout.split("\nSummary of all tests:\n")
+        assert len(tail) == 2, self
+        for line in tail[1].split("\n")[1:]:
+            words = line.split()
+            if words and words[0] in ("write", "read"):
+                assert len(words) == len(SUMMARY_COLUMNS), self
+                row = dict(zip(SUMMARY_COLUMNS, words))
+                rows.append({k: v if k in ("operation", "api") else cell(v) for k, v in row.items()})
+        return rows
+
+    @property
+    def options(self):
+        """The "key : value" lines before the first results; those of later tests do not overwrite."""
+        found = {}
+        for line in self.stdout.split("\n"):
+            m = re.match(r"^(\S.{0,19}?) *: (.*)$", line)
+            if m:
+                found.setdefault(m.group(1), m.group(2))
+        return found
+
+    def ok(self, status=0):
+        assert self.returncode == status, self
+        return self
+
+    def fails(self, status, *words):
+        """One ERROR line, the right status, and these words in the line."""
+        assert self.returncode == status, self
+        assert len(self.errors) == 1, self
+        for word in words:
+            assert word in self.errors[0], self
+        return self
+
+
+# ---- are the numbers of a table sound? (ior.md, appendix E) ----
+
+def shown(value):
+    """Half of the last digit of a number of the results table."""
+    return 0.5e-6 if value < 1 else 0.5e-2 if value < 3600 else 0.5
+
+
+def agrees(a, a_err, b, b_err, product, slack):
+    """Is product within what a and b, both rounded, can make?"""
+    return (a - a_err) * (b - b_err) * (1 - slack) <= product <= (a + a_err) * (b + b_err) * (1 + slack)
+
+
+def sound(run, data=None):
+    """Check every row; data: bytes that each write or read row must have moved, None: any that is consistent."""
+    rows = [row for row in run.rows if row["access"] != "remove"]
+    barriers = " -g" in " ".join(run.args)
+    assert rows, run
+    for row in rows:
+        for key, value in row.items():
+            assert key == "access" or (value is not None and value >= 0 and value == value and value != float("inf")), run
+        xfer = row["xfer"] * 1024
+        if data is not None:
+            assert agrees(row["bw"], shown(row["bw"]), row["total"], shown(row["total"]), data / MIB, 1e-9), (row, data, run)
+            assert agrees(row["iops"], shown(row["iops"]), row["work"], shown(row["work"]), data / xfer, 1e-9), (row, run)
+        assert row["work"] <= row["total"] + 2e-6 or row["work"] <= row["total"] * 1.001, run
+        if barriers:
+            parts = row["open"] + row["work"] + row["close"]
+            assert parts <= row["total"] + 3e-6 or parts <= row["total"] * 1.002, run
+    check_summary(run, rows, data)
+
+
+def check_summary(run, rows, data):
+    summary = run.summary
+    assert len({(row["test"], row["operation"]) for row in summary}) == len(summary), run
+    for row in [row for row in summary if row["reps"] == 0]:  # wanted, but never measured
+        assert all(row[key] is None for key in SUMMARY_COLUMNS[1:12]), run
+    summary = [row for row in summary if row["reps"]]
+    for row in summary:
+        assert row["bw_min"] <= row["bw_mean"] <= row["bw_max"] or row["reps"] == 1, run
+        if row["reps"] == 1:
+            assert row["bw_max"] == row["bw_min"] == row["bw_mean"] and row["bw_sd"] == 0, run
+            assert row["ops_max"] == row["ops_min"] == row["ops_mean"] and row["ops_sd"] == 0, run
+        assert agrees(row["bw_max"], 0.5e-2, 1, 0, row["ops_max"] * row["xsize"] / MIB, 0.5e-2 / max(row["ops_max"], 1e-2)), run
+        if data is not None:
+            assert abs(row["aggs"] - data / MIB) <= 0.0501, run
+    if len(summary) <= 2:
+        for row in summary:
+            mine = [r for r in rows if r["access"] == row["operation"]]
+            assert len(mine) == row["reps"], run
+            best = max(r["bw"] for r in mine)
+            assert abs(best - row["bw_max"]) <= shown(best) + 0.5e-2, run
+
+
+# ---- fixtures ----
+
+class Ior:
+    """ior(args) runs the program in the test's own directory."""
+
+    def __init__(self, cwd):
+        self.cwd = cwd
+        self.started = []
+
+    def command(self, args, np, prefix=()):
+        words = shlex.split(args) if isinstance(args, str) else [str(a) for a in args]
+        start = [] if np is None else LAUNCHER + ["-np" if OPEN_MPI else "-n", str(np)]
+        return words, start + list(prefix) + [str(IOR)] + words
+
+    def start(self, args, np=2, env=None, prefix=()):
+        words, command = self.command(args, np, prefix)
+        out = open(self.cwd.parent / (self.cwd.name + ".out"), "w+b")
+        err = open(self.cwd.parent / (self.cwd.name + ".err"), "w+b")
+        proc = subprocess.Popen(command, cwd=self.cwd, env=program_env(env), stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                start_new_session=True)
+        proc.words, proc.out, proc.err, proc.begin = words, out, err, time.monotonic()
+        self.started.append(proc)
+        return proc
+
+    def wait_for_ranks(self, proc, np, timeout=20):
+        """The pids of np rank processes, lowest rank first as far as pids tell."""
+        until = time.monotonic() + timeout * PATIENCE
+        while time.monotonic() < until and proc.poll() is None:
+            pids = ranks_of(proc.pid)
+            if len(pids) == np:
+                return pids
+            time.sleep(0.02)
+        raise AssertionError("the %d ranks did not come up" % np)
+
+    def finish(self, proc, timeout=60):
+        try:
+            proc.wait(timeout * PATIENCE)
+        except subprocess.TimeoutExpired:
+            kill_all(proc)
+            proc.wait()
+            raise AssertionError("hangs: still running after %d s\n%r" % (timeout * PATIENCE, self.collect(proc)))
+        return self.collect(proc)
+
+    def collect(self, proc):
+        elapsed = time.monotonic() - proc.begin
+        texts = []
+        for f in (proc.out, proc.err):
+            f.seek(0)
+            texts.append(f.read().decode("utf-8", "replace"))
+            f.close()
+            os.unlink(f.name)
+        self.started.remove(proc)
+        run = Run(proc.words, proc.returncode, texts[0], texts[1], elapsed, self.cwd)
+        assert "runtime error:" not in run.stderr and "Sanitizer" not in run.stderr, run
+        return run
+
+    def __call__(self, args, np=2, env=None, timeout=60, prefix=()):
+        """np=None: without a launcher. timeout in seconds: a run that takes longer is killed and fails the test."""
+        return self.finish(self.start(args, np, env, prefix), timeout)
+
+    def files(self):
+        """Every name below the working directory."""
+        return sorted(str(p.relative_to(self.cwd)) for p in self.cwd.rglob("*"))
+
+
+@pytest.fixture
+def ior(tmp_path):
+    cwd = tmp_path / "work"
+    cwd.mkdir()
+    runner = Ior(cwd)
+    yield runner
+    for proc in list(runner.started):
+        kill_all(proc)
+        proc.wait()
+        runner.collect(proc)
+
+
+_backends = []
+
+
+def backends():
+    if not _backends:
+        text = subprocess.run([str(IOR), "--help"], capture_output=True, text=True, env=program_env()).stdout
+        _backends.extend(re.findall(r"^Module (\S+)$", text, re.M))
+    return _backends
+
+
+@pytest.fixture
+def need_backend():
+    def need(name):
+        if name not in backends():
+            pytest.skip("this build has no %s backend" % name)
+    return need
+
+
+@pytest.fixture(scope="session")
+def preload(tmp_path_factory):
+    """preload("shift-clock.c") is the path of a library for LD_PRELOAD made from a file of this directory."""
+    made = {}
+
+    def make(name):
+        if SANITIZED:
+            pytest.skip("a preloaded library and a sanitizer do not go together")
+        if not shutil.which("gcc"):
+            pytest.skip("no gcc to make the preloaded library")
+        if name not in made:
+            out = tmp_path_factory.mktemp("preload") / (name[:-2] + ".so")
+            subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-Wall", "-Werror", "-o", str(out), str(HERE / name), "-ldl"],
+                           check=True)
+            made[name] = str(out)
+        return made[name]
+    return make
+
+
+def pytest_configure(config):
+    if not os.access(IOR, os.X_OK):
+        pytest.exit("%s is not there; build first, and say WEIR_BUILD=<build directory>" % IOR, 2)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hosts whose clocks differ: a task with a clock that is seconds ahead or behind changes no result."""
+import os
+import subprocess
+import sys
+
+import pytest
+
+import conftest
+
+DELAYS = "-a DUMMY -w -r -g -b 32k -t 16k --dummy.delay-create=200000 --dummy.delay-xfer=100000 --dummy.delay-close=200000"
+
+
+@pytest.fixture
+def shifted(ior, preload):
+    def run(args, rank, seconds, np=2):
+        library = preload("shift-clock.c")
+        return ior(args, np=np, prefix=["env", "LD_PRELOAD=" + library, "SHIFT_RANK=%d" % rank, "SHIFT_SECONDS=%d" % seconds])
+    return run
+
+
+def test_the_library_really_shifts_the_clock_of_that_rank(preload):
+    look = "import time; print(time.monotonic())"
+    env = dict(os.environ, LD_PRELOAD=preload("shift-clock.c"), SHIFT_RANK="1", SHIFT_SECONDS="100000", OMPI_COMM_WORLD_RANK="1")
+    shifted_now = float(subprocess.run([sys.executable, "-c", look], env=env, capture_output=True, text=True, check=True).stdout)
+    env["OMPI_COMM_WORLD_RANK"] = "0"
+    now = float(subprocess.run([sys.executable, "-c", look], env=env, capture_output=True, text=True, check=True).stdout)
+    assert 99000 < shifted_now - now < 101000
+
+
+@pytest.mark.parametrize("rank, seconds", [(1, 5), (1, -5), (0, 5), (1, 100000)])
+def test_times_are_those_of_the_work(shifted, rank, seconds):
+    run = shifted(DELAYS, rank, seconds).ok()
+    write, read = run.rows
+    # The sleeps are lower bounds; a busy machine adds, but seconds of a wrong clock it does not add.
+    assert 0.2 <= write["open"] < 1.2 and 0.2 <= write["work"] < 1.2 and 0.2 <= write["close"] < 1.2, run
+    assert 0.6 <= write["total"] < 2.6 and 0.2 <= read["work"] < 1.2, run
+    conftest.sound(run, 65536)
+
+
+def test_a_stonewall_goes_by_the_time_that_passes(shifted):
+    run = shifted("-a DUMMY -w -F -D 1 -b 8k -t 8k -s 1000 --dummy.delay-xfer=10000", 1, 5).ok()
+    assert 0.9 <= run.rows[0]["total"] < 2.5
+    assert 20 * 8192 < run.rows[0]["bw"] * run.rows[0]["total"] * conftest.MIB
+
+
+def test_four_tasks_with_one_wrong_clock_give_sound_tables(shifted):
+    run = shifted("-a POSIX -w -r -F -g -b 256k -t 64k", 2, 5, np=4).ok()
+    conftest.sound(run, 2 ** 20)
+    assert all(row["total"] < 4 for row in run.rows)

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Help, scripts, file names, hints, and which stream says what."""
+import json
+import os
+import re
+
+import pytest
+
+import conftest
+
+
+# ---- without a launcher, without MPI ----
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("args, part", [("--help", "Synopsis"), ("-h", "Synopsis"), ("--version", "ior"), ("--dump-options=json", "["),
+                                        ("--dump-options=man", "."), ("--dump-options=words", "-"), ("--help=POSIX", "odirect"),
+                                        ("--help=dummy", "fail-at")])
+def test_questions_are_answered_without_a_launcher(ior, args, part):
+    run = ior(args, np=None, timeout=10).ok()
+    assert part in run.stdout and run.messages == [] and ior.files() == []
+
+
+@pytest.mark.parametrize("args", ["--help", "--version"])
+def test_an_answer_is_given_once_by_many_ranks(ior, args):
+    alone = ior(args, np=None).ok()
+    many = ior(args, np=3).ok()
+    assert many.stdout == alone.stdout and many.messages == []
+
+
+def test_help_lists_every_option_of_every_backend(ior):
+    text = ior("--help", np=None).ok().stdout
+    for row in json.loads(ior("--dump-options=json", np=None).ok().stdout):
+        if row["type"] in ("old", "gone"):
+            continue
+        name = "--" + row["name"] if row["name"] else row["keys"][0]
+        assert name in text or row["name"] == "dump-options", name
+        assert row["help"], name
+
+
+def test_every_option_has_one_row_only(ior):
+    rows = json.loads(ior("--dump-options=json", np=None).ok().stdout)
+    for key in ("letter", "name"):
+        seen = [row[key].lower() if key == "name" else row[key] for row in rows if row[key]]
+        assert len(seen) == len(set(seen))
+
+
+def test_the_banner_carries_the_version(ior):
+    version = ior("--version", np=None).ok().stdout.split()[-1]
+    first = ior("-a DUMMY -w", np=1).ok().stdout.split("\n")[0]
+    assert first == "IOR-4.1.0+weir-%s: MPI Coordinated Test of Parallel I/O" % version
+
+
+# ---- streams ----
+
+def test_results_go_to_stdout_and_messages_to_stderr(ior):
+    (ior.cwd / "testFile").write_text("old")
+    run = ior("-w -W -r -v -b 16k -t 8k -i 2").ok()
+    assert not re.search(r"^(WARNING|NOTE|ERROR)", run.stdout, re.M)
+    assert run.messages and all(re.match(r"^(WARNING|NOTE): ", line) for line in run.messages)
+
+
+def test_a_run_without_incidents_says_nothing_on_stderr(ior):
+    assert ior("-w -W -r -R -v -C -F -g -b 16k -t 8k").ok().messages == []
+
+
+def test_results_go_into_a_file_on_request(ior):
+    run = ior("-w -k -b 16k -t 8k -O summaryFile=out.txt").ok()
+    assert run.stdout.strip() == "" or "out.txt" in run.stdout
+    text = (ior.cwd / "out.txt").read_text()
+    assert text.startswith("IOR-4.1.0+weir-") and "Summary of all tests:" in text and "Finished" in text
+
+
+def test_the_command_line_is_shown_as_it_was(ior):
+    run = ior("-a DUMMY -w -b 16k -t 8k").ok()
+    assert run.options["Command line"] == "%s -a DUMMY -w -b 16k -t 8k" % conftest.IOR
+
+
+@pytest.mark.parametrize("extra, rows", [("", 2), ("-v", 3), ("-W", 2), ("-R", 2)])
+def test_the_results_have_one_row_per_phase(ior, extra, rows):
+    run = ior("-w -r -b 16k -t 8k " + extra).ok()
+    assert len(run.rows) == rows and (rows == 3) == ("remove" in run.accesses())
+
+
+# ---- scripts ----
+
+SCRIPT = """IOR START
+    api=DUMMY
+    blockSize=16k, transferSize=8k
+    writeFile=1
+RUN
+    refNum=7     # inherits everything else
+    segmentCount=2
+RUN
+RUN
+    --dummy.delay-xfer=1, -t=4k
+    readFile=1
+run
+ior stop
+nonsense
+"""
+
+
+def test_a_script_runs_its_tests_in_order_and_each_inherits_from_the_one_before(ior):
+    (ior.cwd / "s").write_text(SCRIPT)
+    run = ior("-f s -A 3").ok()
+    got = [(row["test"], row["operation"], row["refnum"], row["segcnt"], row["xsize"], row["blksiz"]) for row in run.summary]
+    assert got == [(0, "write", 3, 1, 8192, 16384), (1, "write", 7, 2, 8192, 16384), (2, "write", 7, 2, 8192, 16384),
+                   (3, "write", 7, 2, 4096, 16384), (3, "read", 7, 2, 4096, 16384)]
+    assert re.findall(r"^TestID +: (\d)$", run.stdout, re.M) == ["0", "1", "2", "3"]
+    assert len(re.findall(r"^Finished", run.stdout, re.M)) == 1 and run.messages == []
+
+
+def test_options_of_a_backend_belong_to_the_test_they_stand_in(ior):
+    (ior.cwd / "s").write_text("IOR START\napi=DUMMY, writeFile=1, blockSize=8k, transferSize=8k\nRUN\n"
+                               "--dummy.delay-xfer=300000\nRUN\n--dummy.delay-xfer=0\nRUN\nIOR STOP\n")
+    work = [row["work"] for row in ior("-f s", np=1).ok().rows]
+    assert work[0] < 0.25 and work[1] >= 0.3 and work[2] < 0.25
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_script_may_have_the_line_ends_of_other_systems(ior, ending):
+    (ior.cwd / "s").write_bytes(SCRIPT.replace("\n", ending).encode())
+    assert len(ior("-f s").ok().summary) == 5
+
+
+def test_a_script_without_run_is_one_test(ior):
+    (ior.cwd / "s").write_text("IOR START\napi=DUMMY\nwriteFile=1\n")
+    assert len(ior("-f s", np=1).ok().summary) == 1
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("line, part", [("noSuchKey=1", "noSuchKey"), ("blockSize", "blockSize"), ("blockSize=4q", "4q"), ("IOR END", "IOR END"),
+                                        ("blockSize=4k,,", ""), ("-w", "-w"), ("api=NOSUCH", "NOSUCH"), ("transferSize=3000", "transfer"),
+                                        ("blockSize=4k transferSize=4k", "4k")])
+def test_a_mistake_in_a_script_is_reported_with_file_and_line(ior, line, part):
+    (ior.cwd / "my script").write_text("comment\nIOR START\n\n# note\napi=DUMMY\n%s\nRUN\nIOR STOP\n" % line)
+    run = ior(["-f", "my script"], np=2, timeout=20).fails(1, part)
+    assert "my script:6" in run.errors[0] or line in ("api=NOSUCH", "transferSize=3000"), run
+    assert run.stdout == "" and ior.files() == ["my script"]
+
+
+def test_a_mistake_in_a_later_test_is_found_before_the_first_one_runs(ior):
+    (ior.cwd / "s").write_text("IOR START\nkeepFile=1\nRUN\ntransferSize=3000\nRUN\nIOR STOP\n")
+    run = ior("-f s", timeout=20).fails(1, "test 1")
+    assert ior.files() == ["s"] and run.stdout == ""
+
+
+def test_a_script_line_may_be_long(ior):
+    (ior.cwd / "s").write_text("IOR START\napi=DUMMY,%s writeFile=1\nRUN\nIOR STOP\n" % ("refNum=1," * 1000))
+    assert ior("-f s", np=1).ok().summary[0]["refnum"] == 1
+
+
+# ---- names ----
+
+def test_each_repetition_has_its_file_on_request(ior):
+    ior("-w -k -m -F -i 2 -b 8k -t 8k -o t").ok()
+    assert ior.files() == ["t.00000000.0", "t.00000000.1", "t.00000001.0", "t.00000001.1"]
+
+
+def test_the_files_of_each_repetition_are_removed_again(ior):
+    run = ior("-w -R -m -i 2 -b 8k -t 8k -G 1").ok()
+    assert ior.files() == [] and run.warnings == []
+
+
+def test_names_joined_by_an_at_sign_are_dealt_to_the_tasks(ior):
+    ior("-w -k -F -b 8k -t 8k -o a@b", np=3).ok()
+    assert ior.files() == ["a.00000000", "a.00000002", "b.00000001"]
+    ior("-w -R -F -C -b 8k -t 8k -o a@b -G 2", np=3).ok()
+    assert ior.files() == []
+
+
+def test_a_shared_file_takes_the_first_of_several_names(ior):
+    ior("-w -k -b 8k -t 8k -o a@b", np=2).ok()
+    assert ior.files() == ["a"]
+
+
+def test_a_directory_of_its_own_for_each_task_is_made_and_removed(ior):
+    (ior.cwd / "d").mkdir()
+    run = ior("-w -r -F -u -k -b 8k -t 8k -o d/x").ok()
+    assert ior.files() == ["d", "d/0", "d/0/x.00000000", "d/1", "d/1/x.00000001"]
+    assert run.options["Path"] == "d/0/x.00000000"
+    again = ior("-w -W -R -C -F -u -i 2 -b 8k -t 8k -o e -G 1").ok()
+    assert [name for name in ior.files() if not name.startswith("d")] == [] and again.warnings == []
+
+
+def test_a_directory_that_was_there_stays(ior):
+    (ior.cwd / "0").mkdir()
+    ior("-w -F -u -b 8k -t 8k -o x").ok()
+    assert ior.files() == ["0"]
+
+
+def test_a_directory_as_name_gets_a_file_for_each_task(ior):
+    (ior.cwd / "d").mkdir()
+    ior("-w -k -F -b 8k -t 8k -G 1 -o d/").ok()
+    names = ior.files()
+    assert len(names) == 3 and names[0] == "d" and all(name.startswith("d/") for name in names[1:]), names
+    assert names[1].endswith("00000000") and names[2].endswith("00000001")
+    ior("-R -F -k -b 8k -t 8k -G 2 -o d/ -W").ok(4)  # found again, though the signature is another
+
+
+def test_a_relative_name_is_relative_to_where_the_program_started(ior):
+    (ior.cwd / "a").mkdir()
+    (ior.cwd / "a" / "b").mkdir()
+    ior("-w -k -b 8k -t 8k -o ./a/../a/b/c").ok()
+    assert "a/b/c" in ior.files()
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("length", [255, 4000])
+@pytest.mark.parametrize("api", ["POSIX", "POSIX -F", "MPIIO", "HDF5"])
+def test_a_long_name_is_a_name(ior, need_backend, length, api):
+    need_backend(api.split()[0])
+    pieces = "dddddddddd/" * 400
+    directory = pieces[:max(length - 30, 0)].rsplit("/", 1)[0]
+    # step by step: the whole path may be longer than one call takes
+    here = os.open(ior.cwd, os.O_RDONLY)
+    for piece in directory.split("/"):
+        if piece:
+            os.mkdir(piece, dir_fd=here)
+            below = os.open(piece, os.O_RDONLY, dir_fd=here)
+            os.close(here)
+            here = below
+    os.close(here)
+    name = directory + "/" + "f" * (length - len(directory) - 1)
+    assert len(name) == length
+    if len(name) - len(directory) > 240:
+        pytest.skip("the last piece would be too long")
+    run = ior("-a %s -w -r -R -b 8k -t 8k -G 1 -o %s" % (api, name), timeout=30).ok()
+    assert run.options["test filename"] == name
+    assert run.warnings == []
+
+
+def test_a_name_that_is_too_long_is_an_error(ior):
+    ior("-w -b 8k -t 8k -o " + "x" * 300, timeout=20).fails(3, "xxxxxxxx", "too long")
+    ior("-w -b 8k -t 8k -o " + "x/" * 5000, timeout=20).fails(3, "too long")
+
+
+def test_a_name_with_blanks_quotes_and_other_letters_is_a_name(ior):
+    for name in ("a b", "a'b\"c", "gr\u00fc\u00dfe", "a,b", "%s%n", "-name"):
+        ior(["-w", "-k", "-b", "8k", "-t", "8k", "-o", "./" + name]).ok()
+        assert ior.files() == [name]
+        (ior.cwd / name).unlink()
+
+
+# ---- other forms ----
+
+def test_json_is_one_document_with_the_keys_that_readers_use(ior):
+    run = ior("-w -r -v -i 2 -b 16k -t 8k -O summaryFormat=JSON")
+    if run.returncode == 1 and "jansson" in run.stderr:
+        pytest.skip("this build has no jansson")
+    data = json.loads(run.ok().stdout)
+    assert {"Version", "Began", "Command line", "Machine", "tests", "summary", "Finished"} <= set(data)
+    test = data["tests"][0]
+    assert [row["access"] for row in test["Results"]] == ["write", "read", "remove"] * 2
+    assert test["Options"]["xfersize"] == "8192 bytes" and test["TestID"] == 0
+    for row in data["summary"]:
+        assert {"operation", "API", "TestID", "blockSize", "transferSize", "numTasks", "bwMaxMIB", "bwMinMIB", "bwMeanMIB", "OPsMax"} <= set(row)
+
+
+def test_json_quotes_what_must_be_quoted(ior):
+    run = ior(["-w", "-b", "8k", "-t", "8k", "-O", "summaryFormat=JSON", "-o", "./a\"b\\c"])
+    if run.returncode == 1 and "jansson" in run.stderr:
+        pytest.skip("this build has no jansson")
+    assert json.loads(run.ok().stdout)["tests"][0]["Options"]["test filename"] == "./a\"b\\c"
+
+
+def test_csv_has_a_heading_and_a_row_for_each_phase(ior):
+    lines = ior("-w -r -i 2 -b 16k -t 8k -O summaryFormat=CSV").ok().stdout.strip().split("\n")
+    head = "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),numTasks,iter"
+    assert lines[0] == head and len(lines) == 5
+    assert [line.split(",")[0] for line in lines[1:]] == ["write", "read", "write", "read"]
+    assert all(len(line.split(",")) == 12 and line.split(",")[10] == "2" for line in lines[1:])
+
+
+# ---- hints ----
+
+def hints(run, title):
+    text = run.stdout + run.stderr
+    found = re.search(re.escape(title) + r" \{\n((?:\t.*\n)*)\}", text)
+    assert found, run
+    return dict(line.strip().split(" = ", 1) for line in found.group(1).strip("\n").split("\n") if line.strip())
+
+
+def test_hints_come_from_the_environment_and_a_file(ior, need_backend):
+    need_backend("MPIIO")
+    (ior.cwd / "hints").write_text("# mine\nIOR_HINT__MPI__cb_buffer_size=65536\nother line\nIOR_HINT__MPI__cb_nodes=1\n")
+    env = {"IOR_HINT__MPI__cb_nodes": "2", "IOR_HINT__MPI__striping_factor": "1"}
+    args = "-a MPIIO -w -b 16k -t 8k --mpiio.showHints --mpiio.hintsFileName=hints"
+    given = hints(ior(args, env=env).ok(), "hints passed to MPI_File_open()")
+    assert given["cb_buffer_size"] == "65536" and given["cb_nodes"] == "1" and given["striping_factor"] == "1"
+
+
+def test_many_hints_and_odd_ones_do_no_harm(ior, need_backend):
+    need_backend("MPIIO")
+    env = {"IOR_HINT__MPI__k%02d" % i: "a=b%d" % i for i in range(40)}
+    env["IOR_HINT__MPI__empty"] = ""
+    env["IOR_HINT__OTHER__x"] = "1"
+    run = ior("-a MPIIO -w -b 16k -t 8k --mpiio.showHints", env=env).ok()
+    given = hints(run, "hints passed to MPI_File_open()")
+    assert given["k39"] == "a=b39" and "x" not in given
+
+
+def test_a_hints_file_that_is_not_there_is_said(ior, need_backend):
+    need_backend("MPIIO")
+    run = ior("-a MPIIO -w -b 16k -t 8k --mpiio.hintsFileName=nowhere", timeout=20)
+    assert any("nowhere" in line for line in run.messages), run
+
+
+# ---- a dry run ----
+
+@pytest.mark.parametrize("api", ["POSIX", "MPIIO", "HDF5", "DUMMY"])
+def test_a_dry_run_touches_nothing(ior, need_backend, api):
+    need_backend(api)
+    run = ior("-a %s --dry-run -w -W -r -R -C -e -b 16k -t 8k -o nowhere/f -G 1" % api).ok()
+    assert run.accesses() == ["write", "read"] and ior.files() == []
+    assert run.options["dryRun"] == "1"

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""-D: stop after a time, with and without wear-out, alone and together, and read back what was written."""
+import os
+import re
+import signal
+import time
+
+import pytest
+
+import conftest
+
+SLOW_RANK_0 = "--dummy.delay-xfer=50000 --dummy.delay-only-rank0"
+PAIRS = re.compile(r"^stonewalling pairs accessed min: (\d+) max: (\d+) -- min data: \d+\.\d GiB mean data: \d+\.\d GiB "
+                   r"time: (\d+\.\d)s$", re.M)
+
+
+def moved(row):
+    """Bytes of a row, as near as its numbers tell."""
+    return row["bw"] * row["total"] * conftest.MIB
+
+
+def test_without_wear_out_every_task_stops_at_the_deadline(ior):
+    run = ior("-a DUMMY %s -w -F -D 1 -b 8k -t 8k -s 100" % SLOW_RANK_0).ok()
+    row = run.rows[0]
+    # The slow task came to about 20 of 100; the other one did all of its own.
+    assert 101 * 8192 <= moved(row) * 1.001 and moved(row) <= 150 * 8192, run
+    assert 0.9 <= row["total"] < 4
+    assert not PAIRS.search(run.stdout)
+    assert run.summary[0]["wall_s"] is None and run.summary[0]["wall_mib"] is None
+    conftest.sound(run)
+
+
+def test_with_wear_out_all_tasks_do_as_much_as_the_fastest(ior):
+    run = ior("-a DUMMY %s -w -F -D 1 -b 8k -t 8k -s 40 -O stoneWallingWearOut=1" % SLOW_RANK_0).ok()
+    least, most, at = PAIRS.search(run.stdout).groups()
+    assert int(most) == 40 and 1 <= int(least) <= 21 and 0.9 <= float(at) < 3, run
+    assert run.rows[0]["total"] >= 2.0  # 40 transfers of 50 ms
+    conftest.sound(run, 80 * 8192)
+    assert 0.9 <= run.summary[0]["wall_s"] < 3
+    assert run.options["stonewallingTime"] == "1" and run.options["stoneWallingWearOut"] == "1"
+
+
+def test_wear_out_is_measured_in_the_first_phase_of_every_repetition(ior):
+    run = ior("-a DUMMY %s -w -r -F -D 1 -b 8k -t 8k -s 25 -i 2 -O stoneWallingWearOut=1" % SLOW_RANK_0).ok()
+    assert len(PAIRS.findall(run.stdout)) == 4
+    conftest.sound(run, 50 * 8192)
+
+
+@pytest.mark.parametrize("layout", ["", "-F", "-C", "-F -C", "-F -C -O stoneWallingWearOut=1", "-z -F"])
+def test_a_read_after_a_stonewalled_write_takes_only_what_was_written(ior, layout):
+    """Rank 0 comes to less than half of its transfers; who reads its data must stop there, or would meet holes or the end."""
+    segments = 30 if "WearOut" in layout else 48
+    run = ior("-a DUMMY --dummy.store %s -w -W -R -D 1 -b 32k -t 8k -s %d -G 3 -l o %s" % (SLOW_RANK_0, segments // 4 + 1, layout))
+    assert run.ok().accesses() == ["write", "read"]
+    assert not [w for w in run.warnings if "Incorrect" in w], run
+    write, read = run.rows
+    assert moved(read) <= moved(write) * 1.01, run
+    assert ior.files() == []
+
+
+def test_collective_tasks_stop_together(ior, need_backend):
+    need_backend("MPIIO")
+    run = ior("-a MPIIO -c -w -R -D 1 -b 8k -t 8k -s 2000 -G 3 -O interIODelay=10000").ok()
+    totals = [int(w.split()[-1]) for w in run.warnings if w.startswith("Using actual aggregate bytes moved")]
+    assert len(totals) == 2, run
+    for total in totals:
+        assert 0 < total < 2 * 2000 * 8192 and total % (2 * 8192) == 0, run
+    assert not [w for w in run.warnings if "Incorrect" in w], run
+
+
+@pytest.mark.parametrize("args", ["-a MPIIO -c", "-a MPIIO", "-a HDF5", "-a HDF5 -c", "-a MPIIO -c -O stoneWallingWearOut=1",
+                                  "-a HDF5 -O stoneWallingWearOut=1", "-a HDF5 -F", "-a MPIIO -Y", "-a HDF5 -c -e -g"])
+def test_a_task_that_falls_behind_does_not_block_the_others(ior, need_backend, args):
+    """A task is held up for a while, so that the tasks come to the deadline at different points."""
+    need_backend(args.split()[1])
+    proc = ior.start("-w -R -D 1 -b 16k -t 8k -s 400 -G 3 -O interIODelay=2000 " + args)
+    pids = ior.wait_for_ranks(proc, 2)
+    time.sleep(0.5)
+    for pid in pids[1:]:
+        try:
+            os.kill(pid, signal.SIGSTOP)
+        except ProcessLookupError:
+            continue
+        time.sleep(0.4)
+        os.kill(pid, signal.SIGCONT)
+    run = ior.finish(proc, 30).ok()
+    assert run.accesses() == ["write", "read"], run
+    assert not [w for w in run.warnings if "Incorrect" in w], run
+    assert ior.files() == []
+
+
+def test_a_deadline_that_is_not_reached_changes_nothing(ior):
+    run = ior("-w -r -D 100 -b 64k -t 16k").ok()
+    conftest.sound(run, 131072)
+    assert run.messages == []
+
+
+def test_less_than_expected_is_said(ior):
+    run = ior("-w -D 1 -F -b 8k -t 8k -s 5000 -O interIODelay=10000").ok()
+    assert run.warnings[0] == "Expected aggregate file size       = 81920000"
+    assert run.warnings[1].startswith("Stat() of aggregate file size      = ")
+    assert run.warnings[2].startswith("Using actual aggregate bytes moved = ")
+    assert run.warnings[3] == "Maybe caused by deadlineForStonewalling" and len(run.warnings) == 4
+    assert run.warnings[1].split()[-1] == run.warnings[2].split()[-1]
+
+
+def test_the_number_of_transfers_can_be_limited(ior):
+    run = ior("-a DUMMY -w -r -F -b 8k -t 8k -s 40 -O stoneWallingWearOutIterations=7").ok()
+    conftest.sound(run, 2 * 7 * 8192)
+
+
+def test_the_pattern_is_repeated_until_a_least_time_has_passed(ior):
+    run = ior("-a DUMMY --dummy.delay-xfer=100000 -w -b 16k -t 8k -s 2 -O minTimeDuration=1", np=1).ok()
+    passes = moved(run.rows[0]) / 32768
+    assert abs(passes - round(passes)) < 0.01 and round(passes) in (2, 3), run
+    assert run.rows[0]["total"] >= 1
