@@ -150,7 +150,7 @@ static int check_row(const struct weir_optset *set, const struct weir_opt *row,
                      err);
     if (row->offset + field_size(row) > set->size)
         return blame(set, row, "the field lies outside of the struct", err);
-    if (row->type == WEIR_OPT_OLD && (row->def == NULL || strchr(row->def, '=') == NULL))
+    if (row->type == WEIR_OPT_OLD && (row->def == NULL || (*row->def != '\0' && strchr(row->def, '=') == NULL)))
         return blame(set, row, "an old spelling without the directive it stands for", err);
     if (row->letter != 0 && strchr("-= \t,#", row->letter) != NULL)
         return blame(set, row, "a letter that cannot be typed", err);

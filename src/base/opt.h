@@ -18,7 +18,7 @@ enum weir_opt_type {
     WEIR_OPT_SIZE,  /* int64_t: bytes or a 64-bit count, binary suffix allowed */
     WEIR_OPT_STR,   /* const char *: owned by the option set's arena; NULL when the default is NULL */
     WEIR_OPT_DIRECTIVES, /* no field: the value is a list key=value[,key=value...] (ior -O) */
-    WEIR_OPT_OLD,   /* no field: an old spelling; 'def' is the directive that replaces it, "%s" in it takes the value */
+    WEIR_OPT_OLD,   /* no field: an old spelling; 'def' is the directive that replaces it, "%s" in it takes the value; "": no effect */
     WEIR_OPT_GONE   /* no field: an error; 'help' says what became of it */
 };
 

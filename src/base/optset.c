@@ -325,8 +325,11 @@ static void note_old(const struct weir_opts *o, const struct weir_optname *name,
     struct weir_str s = { 0 };
     char shown[WEIR_QUOTE_TEXT];
 
-    weir_str_addf(&s, "option %s is from IOR 3.x; using %s", name->shown,
-                  weir_quote(instead->text, instead->len, shown));
+    if (instead->len > 0)
+        weir_str_addf(&s, "option %s is from IOR 3.x; using %s", name->shown,
+                      weir_quote(instead->text, instead->len, shown));
+    else
+        weir_str_addf(&s, "option %s is from IOR 3.x and has no effect any more", name->shown);
     note(o, &s);
     weir_str_free(&s);
 }
@@ -360,7 +363,7 @@ static int apply_old(struct weir_opts *o, const struct weir_opt *row,
         if (rc < 0)
             weir_err_within(err, "option %s", name->shown);
     }
-    if (rc == 0 && all.len > 0)
+    if (rc == 0)
         note_old(o, name, &all);
     weir_str_free(&piece);
     weir_str_free(&all);

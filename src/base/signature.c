@@ -186,6 +186,15 @@ static struct weir_signature expectation(const struct weir_signature *s, bool kn
     return said;
 }
 
+/* Right up to some unit, and old data from there to the end: the write did not come further. */
+static void find_tear(struct weir_signature_bad *bad, size_t len)
+{
+    size_t first = bad->at / WEIR_SIGNATURE_UNIT;
+
+    if (bad->units > 0 && bad->damage == WEIR_DAMAGE_STALE && first > 0 && bad->units == len / WEIR_SIGNATURE_UNIT - first)
+        bad->damage = WEIR_DAMAGE_TORN;
+}
+
 uint64_t weir_signature_verify(const struct weir_signature *s, bool known, const void *buf, size_t len, uint64_t off,
                                struct weir_signature_seen *seen, struct weir_signature_bad *bad)
 {
@@ -210,6 +219,7 @@ uint64_t weir_signature_verify(const struct weir_signature *s, bool known, const
         if (age < 0)
             note_unit(bad, w, want, at, WEIR_DAMAGE_STALE, &e);
     }
-    seen->transfers++;
+    seen->transfers += bad->units == 0;
+    find_tear(bad, len);
     return bad->units;
 }

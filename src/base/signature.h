@@ -25,7 +25,7 @@ enum weir_damage {
     WEIR_DAMAGE_STALE,     /* of an earlier run or repetition */
     WEIR_DAMAGE_MISPLACED, /* good data of another file or offset */
     WEIR_DAMAGE_FLIPPED,   /* a few bits differ */
-    WEIR_DAMAGE_TORN,      /* begins right and ends with something else */
+    WEIR_DAMAGE_TORN,      /* begins right and ends with something else, or with what was there before */
     WEIR_DAMAGE_FOREIGN,   /* nothing that we wrote */
     WEIR_DAMAGES
 };
@@ -46,7 +46,7 @@ struct weir_signature_seen {
     uint64_t run;
     uint32_t repetition;
     uint32_t writer;           /* of the last unit that was right */
-    uint64_t transfers, older; /* transfers seen, and those that hold older data than the newest */
+    uint64_t transfers, older; /* transfers that were right, and those of them that hold older data than the newest */
 };
 
 /* One unit that is not right. */
