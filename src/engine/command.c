@@ -14,6 +14,8 @@
 #include "base/script.h"
 #include "par/agree.h"
 
+#define SCRIPT_MAX ((size_t)64 << 20) /* bytes; more is no script, and /dev/zero has no end */
+
 static const char *const dumps[] = { "words", "json", "man", NULL };
 
 static const struct weir_opt common_opts[] = {
@@ -155,11 +157,14 @@ static char *read_file(const char *path, uint64_t *len, struct weir_err *err)
         weir_fail(err, WEIR_EUSAGE, "open script '%s'", path);
         return NULL;
     }
-    while ((n = fread(piece, 1, sizeof(piece), f)) > 0)
+    while (text.len <= SCRIPT_MAX && (n = fread(piece, 1, sizeof(piece), f)) > 0)
         weir_str_add(&text, piece, n);
     weir_str_addc(&text, '\0');
     if (ferror(f) || text.failed) {
         weir_fail(err, WEIR_EUSAGE, "read script '%s'", path);
+        weir_str_free(&text);
+    } else if (text.len > SCRIPT_MAX) {
+        weir_refuse(err, WEIR_EUSAGE, "read script '%s': more than %zu MiB is no script", path, SCRIPT_MAX >> 20);
         weir_str_free(&text);
     } else {
         *len = text.len - 1;

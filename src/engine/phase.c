@@ -43,6 +43,21 @@ static bool asks_to_stop(struct flight *f)
     return f->rc < 0 || f->rec->interrupted;
 }
 
+/* For the watch, which asks while this rank waits for others. What they do not hear any more waits for the next phase. */
+static bool asks_while_waiting(void *arg)
+{
+    struct flight *f = arg;
+
+    return weir_interrupt_poll(&f->run->interrupt);
+}
+
+static void begin_watch(struct flight *f)
+{
+    weir_watch_begin(&f->watch, &f->run->par);
+    f->watch.asks = asks_while_waiting;
+    f->watch.arg = f;
+}
+
 /* The deadline has passed, or it is time to see whether a signal or another rank's failure ends the work. The clock is
  * read again so that this is charged to no operation. */
 static bool look_up(struct flight *f)
@@ -166,7 +181,7 @@ static void wear_out(struct flight *f)
     rec->wall.bytes_sum = sum[0];
     rec->wall.steps_sum = sum[1];
     rec->wall.time_ns = (uint64_t)v[3];
-    weir_watch_begin(&f->watch, &f->run->par);
+    begin_watch(f);
     f->target = f->pass > 0 ? (uint64_t)v[1] : 0;
     f->deadline = UINT64_MAX;
     f->walled = false;
@@ -235,6 +250,7 @@ static int settle(struct flight *f)
         return -1;
     if (!f->told_to_stop)
         return 0;
+    asks_to_stop(f); /* a signal that came while waiting */
     if (f->rc == 0 && f->rec->interrupted)
         f->rc = weir_refuse(f->err, WEIR_EINTR, "interrupted by signal %d", f->run->interrupt.signal);
     if (weir_agree(&f->run->par, f->rc, f->err) == 0)
@@ -291,7 +307,7 @@ int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *stat
         return -1;
     f.pass = ph->count(run, state);
     f.target = run->knobs.max_steps && run->knobs.max_steps < f.pass ? run->knobs.max_steps : f.pass;
-    weir_watch_begin(&f.watch, &run->par);
+    begin_watch(&f);
     weir_progress_begin(&f.progress, run, ph->key);
     timed_part(&f);
     weir_progress_end(&f.progress);

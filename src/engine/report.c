@@ -165,7 +165,8 @@ void weir_report_line(struct weir_report *r, const char *fmt, ...)
 void weir_report_flush(struct weir_report *r)
 {
     for (int i = 0; i < r->n; i++)
-        fflush(r->sink[i].out); /* its error stays in ferror() and comes back from the end */
+        if (fflush(r->sink[i].out) != 0 && r->sink[i].sys == 0)
+            r->sink[i].sys = errno; /* comes back from the end */
 }
 
 static int end_sink(struct weir_sink *s, struct weir_err *err)
@@ -177,6 +178,8 @@ static int end_sink(struct weir_sink *s, struct weir_err *err)
     bad = fflush(s->out) != 0 || ferror(s->out);
     if (s->out != stdout && fclose(s->out) != 0)
         bad = true;
+    if (s->sys != 0)
+        errno = s->sys;
     if (rc == 0 && bad)
         rc = weir_fail(err, WEIR_ESETUP, "write results to %s", s->path);
     return rc;

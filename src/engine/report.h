@@ -64,6 +64,7 @@ struct weir_sink {
     FILE *out;
     const char *path; /* for messages; "standard output" */
     void *priv;
+    int sys; /* errno of the first write that failed */
 };
 
 #define WEIR_SINKS 8

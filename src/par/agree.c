@@ -69,7 +69,7 @@ static void advance(struct weir_watch *w, bool working)
     int complete = 0;
 
     if (!w->pending) {
-        w->mine[0] = w->stop;
+        w->mine[0] = w->stop || w->late;
         w->mine[1] = working;
         weir_mpi_must(
             w->par,
@@ -109,6 +109,7 @@ bool weir_watch_end(struct weir_watch *w, bool stop)
         if (weir_now_ns() - start_ns < SPIN_NS) {
             sched_yield();
         } else {
+            w->late = w->late || (w->asks && w->asks(w->arg));
             weir_sleep_ns(nap_ns);
             nap_ns = nap_ns * 2 < NAP_MOST_NS ? nap_ns * 2 : NAP_MOST_NS;
         }

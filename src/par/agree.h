@@ -22,6 +22,9 @@ struct weir_watch {
     MPI_Request request;
     int mine[2], all[2]; /* [0] stop asked for, [1] still working */
     bool pending, stop, over;
+    bool late;               /* a reason came up while waiting; counts when all have heard of it */
+    bool (*asks)(void *arg); /* set by the user after begin, or NULL: has this rank a reason to stop, while it waits? */
+    void *arg;
 };
 
 /* Start watching. Local; nothing is communicated until the first tick. */
@@ -33,7 +36,8 @@ bool weir_watch_tick(struct weir_watch *w, bool stop);
 
 /* We have no more work: take part until every rank has ended. Returns true when some rank asked to stop. Collective
  * over watch_comm; sleeps briefly between tests so that waiting ranks leave the processor to working ones once it takes
- * longer than a millisecond. */
+ * longer than a millisecond. Between these w->asks is asked, for a signal may come while
+ * we wait: what it says in the last moment is not heard by anybody, not even here. */
 bool weir_watch_end(struct weir_watch *w, bool stop);
 
 #endif

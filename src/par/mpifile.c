@@ -14,17 +14,21 @@ struct class_errno {
     int mpi_class, sys;
 };
 
-static const struct class_errno classes[] = {
-    { MPI_ERR_ACCESS, EACCES },      { MPI_ERR_BAD_FILE, EINVAL },  { MPI_ERR_FILE_EXISTS, EEXIST },
-    { MPI_ERR_FILE_IN_USE, EBUSY },  { MPI_ERR_IO, EIO },           { MPI_ERR_NO_MEM, ENOMEM },
-    { MPI_ERR_NO_SPACE, ENOSPC },    { MPI_ERR_NO_SUCH_FILE, ENOENT }, { MPI_ERR_QUOTA, EDQUOT },
-    { MPI_ERR_READ_ONLY, EROFS },    { MPI_SUCCESS, 0 }
-};
+static const struct class_errno classes[] = { { MPI_ERR_ACCESS, EACCES },
+                                              { MPI_ERR_BAD_FILE, EINVAL },
+                                              { MPI_ERR_FILE_EXISTS, EEXIST },
+                                              { MPI_ERR_FILE_IN_USE, EBUSY },
+                                              { MPI_ERR_IO, EIO },
+                                              { MPI_ERR_NO_MEM, ENOMEM },
+                                              { MPI_ERR_NO_SPACE, ENOSPC },
+                                              { MPI_ERR_NO_SUCH_FILE, ENOENT },
+                                              { MPI_ERR_QUOTA, EDQUOT },
+                                              { MPI_ERR_READ_ONLY, EROFS },
+                                              { MPI_SUCCESS, 0 } };
 
 /* The file system drivers that ROMIO lets a name begin with. */
-static const char *const prefixes[] = {
-    "daos:", "gpfs:", "lustre:", "nfs:", "panfs:", "pvfs2:", "pvfs:", "testfs:", "ufs:", "xfs:", NULL
-};
+static const char *const prefixes[] = { "daos:", "gpfs:",   "lustre:", "nfs:", "panfs:", "pvfs2:",
+                                        "pvfs:", "testfs:", "ufs:",    "xfs:", NULL };
 
 static int sys_of(int mpi_rc)
 {
@@ -59,6 +63,24 @@ int weir_mpi_fail(struct weir_err *err, enum weir_code code, int mpi_rc, const c
     return -1;
 }
 
+int weir_mpi_kept_back(int rc, int sys, const char *call, struct weir_err *err)
+{
+    static const int telling[] = { EIO, ENOSPC, EDQUOT, EROFS, EFBIG, ESTALE, EREMOTEIO, EINTR, 0 };
+    const int *t = telling;
+
+    while (*t != 0 && *t != sys)
+        t++;
+    if (*t == 0)
+        return rc;
+    if (rc == 0)
+        weir_refuse(err, WEIR_EIO, "%s: %s, but the library reports success", call, strerror(sys));
+    else if (err)
+        weir_refuse(err, err->code, "%s: %s", err->text, strerror(sys));
+    if (err)
+        err->sys = sys;
+    return -1;
+}
+
 int weir_mpi_settle(MPI_Comm comm, int rc)
 {
     int size = 1;
@@ -68,6 +90,21 @@ int weir_mpi_settle(MPI_Comm comm, int rc)
     if (size > 1)
         MPI_Allreduce(&rc, &all, 1, MPI_INT, MPI_MIN, comm);
     return all;
+}
+
+int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t end,
+                       struct weir_err *err)
+{
+    MPI_Offset size = 0;
+
+    /* When this returns all have written. */
+    MPI_Allreduce(MPI_IN_PLACE, &end, 1, MPI_UINT64_T, MPI_MAX, comm);
+    if (MPI_File_get_size(file, &size) != MPI_SUCCESS || (uint64_t)size >= end)
+        return 0;
+    return weir_refuse(err, WEIR_EIO,
+                       "'%s' has only %lld bytes after writing up to byte %llu (is the file "
+                       "system full?)",
+                       path, (long long)size, (unsigned long long)end);
 }
 
 const char *weir_mpi_path(const char *path)

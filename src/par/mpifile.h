@@ -4,20 +4,34 @@
 #define WEIR_PAR_MPIFILE_H
 
 #include <mpi.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
-/* Record the failure mpi_rc of an MPI call: the formatted words, ": " and MPI_Error_string. err->sys gets the errno that comes
- * closest, 0 when there is none. Local. err may be NULL. Returns -1. */
+/* Record the failure mpi_rc of an MPI call: the formatted words, ": " and MPI_Error_string.
+ * err->sys gets the errno that comes closest, 0 when there is none. Local. err may be NULL.
+ * Returns -1. */
 int weir_mpi_fail(struct weir_err *err, enum weir_code code, int mpi_rc, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The lowest rc over the ranks of comm, so that all know whether to go on. One reduction, none when comm is a single
- * rank. Collective over comm. */
+/* What the system told a library and the library may keep to itself: judge sys, the errno right
+ * after a call that began with errno 0. When it is one that only a failed operation on a file
+ * leaves behind, a call that claims success (rc 0) has failed: err gets "<call>: <reason> ...".
+ * One that has failed (rc < 0, err filled) gets the reason appended. Local. Returns 0 or -1. */
+int weir_mpi_kept_back(int rc, int sys, const char *call, struct weir_err *err);
+
+/* The lowest rc over the ranks of comm, so that all know whether to go on. One reduction, none
+ * when comm is a single rank. Collective over comm. */
 int weir_mpi_settle(MPI_Comm comm, int rc);
 
-/* The name that the operating system knows: path without a driver prefix of ROMIO ("ufs:", "lustre:" ...), unless a
- * file of the whole name exists. Local. Points into path. */
+/* Does the file reach as far as the furthest rank of comm wrote ('end' of this rank, 0: nothing)?
+ * For collective writes, whose return codes and counts can look like success on a full disk.
+ * Collective over comm. Returns 0, or -1 and err (WEIR_EIO). */
+int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t end,
+                       struct weir_err *err);
+
+/* The name that the operating system knows: path without a driver prefix of ROMIO ("ufs:",
+ * "lustre:" ...), unless a file of the whole name exists. Local. Points into path. */
 const char *weir_mpi_path(const char *path);
 
 /* MPI_File_delete. Local. Returns 0, or -1 and err (WEIR_EIO). */

@@ -60,7 +60,8 @@ enum weir_hint_kind weir_mpihints_parse(const char *line, size_t len, struct wei
     return WEIR_HINT_MPI;
 }
 
-static int take(struct harvest *h, const char *line, size_t len, const char *origin, struct weir_err *err)
+static int take(struct harvest *h, const char *line, size_t len, const char *origin,
+                struct weir_err *err)
 {
     struct weir_hint hint;
 
@@ -70,11 +71,13 @@ static int take(struct harvest *h, const char *line, size_t len, const char *ori
     case WEIR_HINT_UNKNOWN:
         line = trim(line, &len);
         if (h->n_left_out++ == 0)
-            weir_str_addf(&h->left_out, "'%.*s' in %s", (int)(len < 128 ? len : 128), line, origin);
+            weir_str_addf(&h->left_out, "'%.*s' in %s", (int)(len < 128 ? len : 128), line,
+                          origin);
         return 0;
     case WEIR_HINT_TOO_LONG:
-        return weir_refuse(err, WEIR_EUSAGE, "hint '%.60s...' in %s: a key may have %d bytes, a value %d", hint.key, origin,
-                           MPI_MAX_INFO_KEY - 1, MPI_MAX_INFO_VAL - 1);
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "hint '%.60s...' in %s: a key may have %d bytes, a value %d", hint.key,
+                           origin, MPI_MAX_INFO_KEY - 1, MPI_MAX_INFO_VAL - 1);
     case WEIR_HINT_MPI:
         weir_str_add(&h->pairs, hint.key, hint.key_len);
         weir_str_addc(&h->pairs, '\0');
@@ -180,8 +183,8 @@ static void fill_info(MPI_Info info, const struct weir_str *pairs)
     }
 }
 
-int weir_mpihints_read(const struct weir_par *par, const struct weir_log *log, const char *path, MPI_Info *out,
-                       struct weir_err *err)
+int weir_mpihints_read(const struct weir_par *par, const struct weir_log *log, const char *path,
+                       MPI_Info *out, struct weir_err *err)
 {
     struct weir_err scratch = WEIR_ERR_INIT;
     struct harvest h = { .n_left_out = 0 };

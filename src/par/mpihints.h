@@ -14,7 +14,8 @@
 enum weir_hint_kind {
     WEIR_HINT_NONE,    /* no hint: a comment, another variable */
     WEIR_HINT_MPI,     /* IOR_HINT__MPI__key=value or IOR_HINT__GPFS__key=value */
-    WEIR_HINT_UNKNOWN, /* IOR_HINT with another kind behind it, or without key or value: to be told and left out */
+    WEIR_HINT_UNKNOWN, /* IOR_HINT of another kind, or without key or value: left out with a note
+                        */
     WEIR_HINT_TOO_LONG /* key or value does not fit into an MPI_Info */
 };
 
@@ -24,14 +25,16 @@ struct weir_hint {
     size_t key_len, value_len;
 };
 
-/* Read one line or environment variable of len bytes. The value begins after the first '='. Local. */
+/* Read one line or environment variable of len bytes. The value begins after the first '='.
+ * Local. */
 enum weir_hint_kind weir_mpihints_parse(const char *line, size_t len, struct weir_hint *out);
 
-/* The hints in rank 0's environment, then those in its file 'path' (NULL: none), which win. Every rank gets the same. One
- * note for all that are left out. *out is made also when there are none; free it with MPI_Info_free. Collective over
- * par->comm. Returns 0, or -1 and the same err on every rank (WEIR_ESETUP: no such file; WEIR_EUSAGE: too long). */
-int weir_mpihints_read(const struct weir_par *par, const struct weir_log *log, const char *path, MPI_Info *out,
-                       struct weir_err *err);
+/* The hints in rank 0's environment, then those in its file 'path' (NULL: none), which win. Every
+ * rank gets the same. One note for all that are left out. *out is made also when there are none;
+ * free it with MPI_Info_free. Collective over par->comm. Returns 0, or -1 and the same err on
+ * every rank (WEIR_ESETUP: no such file; WEIR_EUSAGE: too long). */
+int weir_mpihints_read(const struct weir_par *par, const struct weir_log *log, const char *path,
+                       MPI_Info *out, struct weir_err *err);
 
 /* Append the text of showHints (ior.md 8.4): the hints given and those in effect. Local. */
 void weir_mpihints_show(MPI_Info given, MPI_Info in_effect, struct weir_str *out);
