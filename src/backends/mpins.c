@@ -32,12 +32,14 @@ static int name_exists(struct weir_session *s, const char *path, bool *yes, stru
     return weir_posix_ns.exists(s, weir_mpi_path(path), yes, err);
 }
 
-static int file_size(struct weir_session *s, const char *path, uint64_t *bytes, struct weir_err *err)
+static int file_size(struct weir_session *s, const char *path, uint64_t *bytes,
+                     struct weir_err *err)
 {
     return weir_posix_ns.size(s, weir_mpi_path(path), bytes, err);
 }
 
-static int usage(struct weir_session *s, const char *path, struct weir_fs_usage *u, struct weir_err *err)
+static int usage(struct weir_session *s, const char *path, struct weir_fs_usage *u,
+                 struct weir_err *err)
 {
     return weir_posix_ns.usage(s, weir_mpi_path(path), u, err);
 }

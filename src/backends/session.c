@@ -205,7 +205,8 @@ static void explain_write(const struct weir_file *f, const struct weir_io *io, s
     struct weir_session *s = f->s;
     struct weir_fs_usage u;
 
-    if (!err || io->dir != WEIR_DIR_WRITE || err->sys == ENOSPC || err->sys == EDQUOT || !s->be->ns || !s->be->ns->usage)
+    if (!err || io->dir != WEIR_DIR_WRITE || (err->sys != 0 && err->sys != EIO) || (s->flags & WEIR_BE_NO_DATA) || !s->be->ns ||
+        !s->be->ns->usage) /* a reason that is one needs no other */
         return;
     if (s->be->ns->usage(s, f->path, &u, NULL) == 0 && u.total_bytes > 0 && u.avail_bytes < io->len)
         weir_refuse(err, WEIR_EIO, "%s: %s: %llu bytes are free", err->text, strerror(ENOSPC), (unsigned long long)u.avail_bytes);
@@ -315,6 +316,7 @@ static int sync_write(struct weir_file *f, int rc, struct weir_err *err)
     if (!s->be->sync || (rc < 0 && !sync_is_collective(s)))
         return rc;
     start_ns = weir_now_ns();
+    enter_call(s, "sync", f->path); /* the caller leaves it */
     if (s->be->sync(f, rc < 0 ? NULL : err) < 0)
         rc = -1;
     weir_hist_add(&s->stats->hist[WEIR_OP_SYNC], weir_now_ns() - start_ns);

@@ -27,9 +27,23 @@ struct dummy_options {
     const char *fail_op, *fail_errno;
 };
 
-enum op { OP_XFER, OP_OPEN, OP_CLOSE, OP_SYNC, OPS };
+enum op {
+    OP_XFER,
+    OP_OPEN,
+    OP_CLOSE,
+    OP_SYNC,
+    OP_MKDIR,
+    OP_RMDIR,
+    OP_UNLINK,
+    OP_RENAME,
+    OP_STAT,
+    OP_MKNOD,
+    OP_SYNCFS,
+    OPS
+};
 
-static const char *const op_names[OPS + 1] = { "xfer", "open", "close", "sync", NULL };
+static const char *const op_names[OPS + 1] = { "xfer",   "open",   "close", "sync",  "mkdir",  "rmdir",
+                                               "unlink", "rename", "stat",  "mknod", "syncfs", NULL };
 
 static const char *const errno_names[] = { "EIO",    "ENOSPC",    "EDQUOT", "EACCES", "EAGAIN",
                                            "EINTR",  "EINVAL",    "ENOENT", "ENOMEM", "EROFS",
@@ -217,30 +231,46 @@ static bool stores(const struct weir_session *s)
     return ((const struct dummy *)s->priv)->stores;
 }
 
+/* Does the call on a name fail, as asked for? */
+static bool fails_name(struct weir_session *s, enum op op)
+{
+    return fails_now(s->priv, s->opt, op);
+}
+
 static int dummy_mkdir(struct weir_session *s, const char *path, unsigned mode,
                        struct weir_err *err)
 {
+    if (fails_name(s, OP_MKDIR))
+        return weir_fail(err, WEIR_EIO, "make directory '%s'", path);
     return stores(s) ? weir_posix_ns.mkdir(s, path, mode, err) : 0;
 }
 
 static int dummy_rmdir(struct weir_session *s, const char *path, struct weir_err *err)
 {
+    if (fails_name(s, OP_RMDIR))
+        return weir_fail(err, WEIR_EIO, "remove directory '%s'", path);
     return stores(s) ? weir_posix_ns.rmdir(s, path, err) : 0;
 }
 
 static int dummy_unlink(struct weir_session *s, const char *path, struct weir_err *err)
 {
+    if (fails_name(s, OP_UNLINK))
+        return weir_fail(err, WEIR_EIO, "remove '%s'", path);
     return stores(s) ? weir_posix_ns.unlink(s, path, err) : 0;
 }
 
 static int dummy_rename(struct weir_session *s, const char *from, const char *to,
                         struct weir_err *err)
 {
+    if (fails_name(s, OP_RENAME))
+        return weir_fail(err, WEIR_EIO, "rename '%s' to '%s'", from, to);
     return stores(s) ? weir_posix_ns.rename(s, from, to, err) : 0;
 }
 
 static int dummy_stat(struct weir_session *s, const char *path, struct weir_err *err)
 {
+    if (fails_name(s, OP_STAT))
+        return weir_fail(err, WEIR_EIO, "stat '%s'", path);
     return stores(s) ? weir_posix_ns.stat(s, path, err) : 0;
 }
 
@@ -259,6 +289,8 @@ static int dummy_size(struct weir_session *s, const char *path, uint64_t *bytes,
 
 static int dummy_mknod(struct weir_session *s, const char *path, struct weir_err *err)
 {
+    if (fails_name(s, OP_MKNOD))
+        return weir_fail(err, WEIR_EIO, "make node '%s'", path);
     return stores(s) ? weir_posix_ns.mknod(s, path, err) : 0;
 }
 
@@ -271,6 +303,8 @@ static int dummy_usage(struct weir_session *s, const char *path, struct weir_fs_
 
 static int dummy_syncfs(struct weir_session *s, const char *path, struct weir_err *err)
 {
+    if (fails_name(s, OP_SYNCFS))
+        return weir_fail(err, WEIR_EIO, "syncfs on '%s'", path);
     return stores(s) ? weir_posix_ns.syncfs(s, path, err) : 0;
 }
 

@@ -10,8 +10,8 @@
 
 #include "par/mpifile.h"
 
-#define ROOM_FILE 65536u   /* bytes of metadata that a file may still need, generously */
-#define ROOM_DATASET 512u  /* and for each dataset */
+#define ROOM_FILE 65536u  /* bytes of metadata that a file may still need, generously */
+#define ROOM_DATASET 512u /* and for each dataset */
 
 static MPI_File *handle_of(const struct hdf5_state *st, hid_t file)
 {
@@ -20,18 +20,12 @@ static MPI_File *handle_of(const struct hdf5_state *st, hid_t file)
     return H5Fget_vfd_handle(file, st->access, &handle) < 0 ? NULL : handle;
 }
 
-/* Collective writes to a full disk can look like success in every return code and every status; the size tells. */
-int hdf5_check_end(const struct hdf5_state *st, hid_t file, const char *path, uint64_t end, struct weir_err *err)
+int hdf5_check_end(const struct hdf5_state *st, hid_t file, const char *path, uint64_t end,
+                   struct weir_err *err)
 {
     MPI_File *handle = handle_of(st, file);
-    MPI_Offset size = 0;
-    int rc = 0;
 
-    MPI_Allreduce(MPI_IN_PLACE, &end, 1, MPI_UINT64_T, MPI_MAX, st->comm); /* all have written when this returns */
-    if (handle && MPI_File_get_size(*handle, &size) == MPI_SUCCESS && (uint64_t)size < end)
-        rc = weir_refuse(err, WEIR_EIO, "'%s' has only %lld bytes after writing up to byte %llu (is the file system full?)",
-                         path, (long long)size, (unsigned long long)end);
-    return rc;
+    return handle ? weir_mpi_check_end(st->comm, *handle, path, end, err) : 0;
 }
 
 int hdf5_check_room(const char *path, uint64_t datasets, struct weir_err *err)
@@ -45,26 +39,29 @@ int hdf5_check_room(const char *path, uint64_t datasets, struct weir_err *err)
     room = (uint64_t)v.f_bfree * v.f_frsize;
     if (room >= need)
         return 0;
-    return weir_refuse(err, WEIR_EIO, "the file system of '%s' is full: %llu bytes are left, the metadata may need %llu", path,
-                       (unsigned long long)room, (unsigned long long)need);
+    return weir_refuse(
+        err, WEIR_EIO,
+        "the file system of '%s' is full: %llu bytes are left, the metadata may need %llu", path,
+        (unsigned long long)room, (unsigned long long)need);
 }
 
-/* H5Fclose that fails leaves a file behind that the library closes again in MPI_Finalize, and that ends in a crash or, when
- * the ranks fail differently, in a hang. The driver of the library lends out its MPI_File: put another one there. */
+/* H5Fclose that fails leaves a file behind that the library closes again in MPI_Finalize, and
+ * that ends in a crash or, when the ranks fail differently, in a hang. The driver of the library
+ * lends out its MPI_File: put another one there. */
 void hdf5_abandon(const struct hdf5_state *st, hid_t file)
 {
     MPI_File *handle = handle_of(st, file);
     MPI_File sink = MPI_FILE_NULL;
     char path[64];
     int fd = memfd_create("weir-hdf5", MFD_CLOEXEC);
-    int ok = -1;
+    int ok = MPI_ERR_OTHER;
 
     if (fd >= 0 && snprintf(path, sizeof(path), "/proc/self/fd/%d", fd) < (int)sizeof(path))
-        ok = MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR, MPI_INFO_NULL, &sink) == MPI_SUCCESS ? 0 : -1;
-    if (weir_mpi_settle(st->comm, ok == 0 && handle ? 0 : -1) == 0) {
+        ok = MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR, MPI_INFO_NULL, &sink);
+    if (weir_mpi_settle(st->comm, ok == MPI_SUCCESS && handle ? 0 : -1) == 0) {
         MPI_File_close(handle);
         *handle = sink;
-    } else if (ok == 0) {
+    } else if (ok == MPI_SUCCESS) {
         MPI_File_close(&sink);
     }
     if (fd >= 0)

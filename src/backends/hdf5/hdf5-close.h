@@ -5,16 +5,19 @@
 
 #include "backends/hdf5/hdf5-lib.h"
 
-/* Does the file reach as far as the furthest rank wrote ('end' of this rank, 0: nothing)? Only for collective writes, whose
- * return codes cannot be trusted. Collective over st->comm. Returns 0, or -1 and err (WEIR_EIO) on every rank. */
-int hdf5_check_end(const struct hdf5_state *st, hid_t file, const char *path, uint64_t end, struct weir_err *err);
+/* Does the file reach as far as the furthest rank wrote ('end' of this rank, 0: nothing)? Only
+ * for collective writes, whose return codes cannot be trusted. Collective over st->comm. Returns
+ * 0, or -1 and err (WEIR_EIO) on every rank. */
+int hdf5_check_end(const struct hdf5_state *st, hid_t file, const char *path, uint64_t end,
+                   struct weir_err *err);
 
-/* Has the file system room for what the library writes last, the metadata of that many datasets? Local. Returns 0 (also when it
- * cannot be told), or -1 and err (WEIR_EIO). */
+/* Has the file system room for what the library writes last, the metadata of that many datasets?
+ * Local. Returns 0 (also when it cannot be told), or -1 and err (WEIR_EIO). */
 int hdf5_check_room(const char *path, uint64_t datasets, struct weir_err *err);
 
-/* Let the library write what it still has for the file into memory that is thrown away, so that H5Fclose succeeds on a file system
- * that takes nothing. The file itself is no HDF5 file afterwards. Collective over st->comm. Does what it can. */
+/* Let the library write what it still has for the file into memory that is thrown away, so that
+ * H5Fclose succeeds on a file system that takes nothing. The file itself is no HDF5 file
+ * afterwards. Collective over st->comm. Does what it can. */
 void hdf5_abandon(const struct hdf5_state *st, hid_t file);
 
 #endif

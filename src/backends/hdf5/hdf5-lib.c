@@ -43,8 +43,8 @@ static int make_access(struct hdf5_state *st, const struct hdf5_options *o)
     if (st->access < 0 || H5Pset_fapl_mpio(st->access, st->comm, st->info) < 0 ||
         H5Pset_alignment(st->access, align, align) < 0)
         return -1;
-    if (o->collective_metadata &&
-        (H5Pset_all_coll_metadata_ops(st->access, true) < 0 || H5Pset_coll_metadata_write(st->access, true) < 0))
+    if (o->collective_metadata && (H5Pset_all_coll_metadata_ops(st->access, true) < 0 ||
+                                   H5Pset_coll_metadata_write(st->access, true) < 0))
         return -1;
     return 0;
 }
@@ -64,7 +64,8 @@ static int make_transfer(struct hdf5_state *st, const struct weir_hints *h)
     st->transfer = H5Pcreate(H5P_DATASET_XFER);
     if (st->transfer < 0)
         return -1;
-    return H5Pset_dxpl_mpio(st->transfer, h->collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
+    return H5Pset_dxpl_mpio(st->transfer,
+                            h->collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
 }
 
 int hdf5_state_begin(struct weir_session *s, struct weir_err *err)

@@ -17,18 +17,19 @@ struct hdf5_options {
 /* What a session keeps: made once, used by every file. */
 struct hdf5_state {
     MPI_Info info;
-    MPI_Comm comm;  /* of a file */
+    MPI_Comm comm; /* of a file */
     bool has_info;
     hid_t access;   /* file access */
     hid_t create;   /* dataset creation */
     hid_t transfer; /* dataset transfer */
 };
 
-/* Record what the innermost entry of the error stack says behind the formatted words. Local. err may be NULL. Returns -1. */
+/* Record what the innermost entry of the error stack says behind the formatted words. Local. err
+ * may be NULL. Returns -1. */
 int hdf5_fail(struct weir_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Quieten the library, read the hints and make the property lists. Collective over s->par->comm. Returns 0, or -1 and err;
- * hdf5_state_end is due in both cases. */
+/* Quieten the library, read the hints and make the property lists. Collective over s->par->comm.
+ * Returns 0, or -1 and err; hdf5_state_end is due in both cases. */
 int hdf5_state_begin(struct weir_session *s, struct weir_err *err);
 
 /* Close what is there. */

@@ -16,8 +16,8 @@ static void name_of(uint64_t segment, char name[NAME_TEXT])
         name[NAME_TEXT - 1] = '\0';
 }
 
-int hdf5_segments_begin(struct hdf5_segments *g, hid_t file, const char *path, const struct weir_hints *hints,
-                        struct weir_err *err)
+int hdf5_segments_begin(struct hdf5_segments *g, hid_t file, const char *path,
+                        const struct weir_hints *hints, struct weir_err *err)
 {
     hsize_t elements, transfer;
 
@@ -38,7 +38,8 @@ int hdf5_segments_begin(struct hdf5_segments *g, hid_t file, const char *path, c
 }
 
 /* Is the dataset a row of 64-bit elements, as long as a segment (exact) or at least? */
-static int check_shape(const struct hdf5_segments *g, hid_t dset, const char *name, bool exact, struct weir_err *err)
+static int check_shape(const struct hdf5_segments *g, hid_t dset, const char *name, bool exact,
+                       struct weir_err *err)
 {
     hid_t space = H5Dget_space(dset);
     hid_t type = H5Dget_type(dset);
@@ -48,12 +49,15 @@ static int check_shape(const struct hdf5_segments *g, hid_t dset, const char *na
 
     if (space < 0 || type < 0)
         rc = hdf5_fail(err, "shape of dataset '%s' in '%s'", name, g->path);
-    else if (H5Sget_simple_extent_ndims(space) != 1 || H5Sget_simple_extent_dims(space, &have, NULL) != 1 ||
+    else if (H5Sget_simple_extent_ndims(space) != 1 ||
+             H5Sget_simple_extent_dims(space, &have, NULL) != 1 ||
              H5Tget_class(type) != H5T_INTEGER || H5Tget_size(type) != HDF5_ELEMENT)
-        rc = weir_refuse(err, WEIR_EIO, "dataset '%s' in '%s' is not a row of 64-bit integers", name, g->path);
+        rc = weir_refuse(err, WEIR_EIO, "dataset '%s' in '%s' is not a row of 64-bit integers",
+                         name, g->path);
     else if (have < need || (exact && have != need))
-        rc = weir_refuse(err, WEIR_EIO, "dataset '%s' in '%s' has %llu elements, this test needs %llu", name, g->path,
-                         (unsigned long long)have, (unsigned long long)need);
+        rc = weir_refuse(err, WEIR_EIO,
+                         "dataset '%s' in '%s' has %llu elements, this test needs %llu", name,
+                         g->path, (unsigned long long)have, (unsigned long long)need);
     if (type >= 0)
         H5Tclose(type);
     if (space >= 0)
@@ -61,7 +65,8 @@ static int check_shape(const struct hdf5_segments *g, hid_t dset, const char *na
     return rc;
 }
 
-static hid_t open_checked(const struct hdf5_segments *g, uint64_t segment, bool exact, struct weir_err *err)
+static hid_t open_checked(const struct hdf5_segments *g, uint64_t segment, bool exact,
+                          struct weir_err *err)
 {
     char name[NAME_TEXT];
     hid_t dset;
@@ -77,7 +82,8 @@ static hid_t open_checked(const struct hdf5_segments *g, uint64_t segment, bool 
     return dset;
 }
 
-static hid_t create_one(const struct hdf5_segments *g, uint64_t segment, hid_t create, struct weir_err *err)
+static hid_t create_one(const struct hdf5_segments *g, uint64_t segment, hid_t create,
+                        struct weir_err *err)
 {
     char name[NAME_TEXT];
     hid_t dset;
@@ -89,13 +95,15 @@ static hid_t create_one(const struct hdf5_segments *g, uint64_t segment, hid_t c
         return hdf5_fail(err, "look for dataset '%s' in '%s'", name, g->path);
     if (there > 0)
         return open_checked(g, segment, true, err);
-    dset = H5Dcreate2(g->file, name, H5T_NATIVE_INT64, g->in_file, H5P_DEFAULT, create, H5P_DEFAULT);
+    dset =
+        H5Dcreate2(g->file, name, H5T_NATIVE_INT64, g->in_file, H5P_DEFAULT, create, H5P_DEFAULT);
     if (dset < 0)
         return hdf5_fail(err, "create dataset '%s' in '%s'", name, g->path);
     return dset;
 }
 
-/* All of them before the first transfer: creating one is collective, and no rank may wait for another in the loop. */
+/* All of them before the first transfer: creating one is collective, and no rank may wait for
+ * another in the loop. */
 int hdf5_segments_create(struct hdf5_segments *g, hid_t create, struct weir_err *err)
 {
     for (uint64_t i = 0; i < g->count; i++) {
@@ -113,7 +121,8 @@ int hdf5_segments_open_all(struct hdf5_segments *g, struct weir_err *err)
 {
     g->all = calloc(g->count ? g->count : 1, sizeof(*g->all));
     if (!g->all)
-        return weir_fail(err, WEIR_ESETUP, "%llu datasets of '%s'", (unsigned long long)g->count, g->path);
+        return weir_fail(err, WEIR_ESETUP, "%llu datasets of '%s'", (unsigned long long)g->count,
+                         g->path);
     for (uint64_t i = 0; i < g->count; i++)
         g->all[i] = H5I_INVALID_HID;
     for (uint64_t i = 0; i < g->count; i++) {
@@ -142,7 +151,8 @@ hid_t hdf5_segments_get(struct hdf5_segments *g, uint64_t segment, struct weir_e
     if (g->all && segment < g->count)
         return switch_to(g, segment, g->all[segment]);
     if (g->all) {
-        weir_refuse(err, WEIR_EBUG, "'%s' has no segment %llu", g->path, (unsigned long long)segment);
+        weir_refuse(err, WEIR_EBUG, "'%s' has no segment %llu", g->path,
+                    (unsigned long long)segment);
         return H5I_INVALID_HID;
     }
     if (g->current >= 0)
@@ -164,14 +174,16 @@ static int select_memory(struct hdf5_segments *g, uint64_t n)
     return H5Sselect_hyperslab(g->in_memory, H5S_SELECT_SET, &start, NULL, &count, NULL);
 }
 
-int hdf5_segments_select(struct hdf5_segments *g, uint64_t first, uint64_t n, struct weir_err *err)
+int hdf5_segments_select(struct hdf5_segments *g, uint64_t first, uint64_t n,
+                         struct weir_err *err)
 {
     hsize_t start = first;
     hsize_t count = n;
     herr_t rc;
 
     if (n > g->transfer)
-        return weir_refuse(err, WEIR_EBUG, "%llu elements of '%s' are more than a transfer", (unsigned long long)n, g->path);
+        return weir_refuse(err, WEIR_EBUG, "%llu elements of '%s' are more than a transfer",
+                           (unsigned long long)n, g->path);
     if (n == 0)
         rc = H5Sselect_none(g->in_file);
     else

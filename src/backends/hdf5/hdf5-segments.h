@@ -11,34 +11,39 @@
 struct hdf5_segments {
     const char *path;
     hid_t file;
-    hid_t *all;         /* every dataset, when opening one is collective; else NULL */
-    hid_t current;      /* the one of segment 'at', when there is one */
+    hid_t *all;    /* every dataset, when opening one is collective; else NULL */
+    hid_t current; /* the one of segment 'at', when there is one */
     uint64_t at;
-    uint64_t where;     /* its place in the file, 0: unknown or in pieces */
+    uint64_t where; /* its place in the file, 0: unknown or in pieces */
     uint64_t count;
-    uint64_t bytes;     /* of one segment */
-    hid_t in_file;      /* dataspace of a dataset */
-    hid_t in_memory;    /* dataspace of a transfer */
-    uint64_t picked;    /* elements selected in in_memory */
-    uint64_t transfer;  /* elements of a whole transfer */
+    uint64_t bytes;    /* of one segment */
+    hid_t in_file;     /* dataspace of a dataset */
+    hid_t in_memory;   /* dataspace of a transfer */
+    uint64_t picked;   /* elements selected in in_memory */
+    uint64_t transfer; /* elements of a whole transfer */
 };
 
-/* Set up for the geometry of the hints. Local. Returns 0, or -1 and err; hdf5_segments_end is due in both cases. */
-int hdf5_segments_begin(struct hdf5_segments *g, hid_t file, const char *path, const struct weir_hints *hints,
-                        struct weir_err *err);
+/* Set up for the geometry of the hints. Local. Returns 0, or -1 and err; hdf5_segments_end is due
+ * in both cases. */
+int hdf5_segments_begin(struct hdf5_segments *g, hid_t file, const char *path,
+                        const struct weir_hints *hints, struct weir_err *err);
 
-/* Make the datasets that the file does not have, and refuse those it has in another shape. Collective over the file. */
+/* Make the datasets that the file does not have, and refuse those it has in another shape.
+ * Collective over the file. */
 int hdf5_segments_create(struct hdf5_segments *g, hid_t create, struct weir_err *err);
 
-/* Open all datasets now, for where opening is collective (collective metadata). Collective over the file. */
+/* Open all datasets now, for where opening is collective (collective metadata). Collective over
+ * the file. */
 int hdf5_segments_open_all(struct hdf5_segments *g, struct weir_err *err);
 
-/* The dataset of a segment, kept open until another one is asked for. Local. Negative and err when it cannot be opened or is
- * shorter than a segment. */
+/* The dataset of a segment, kept open until another one is asked for. Local. Negative and err
+ * when it cannot be opened or is shorter than a segment. */
 hid_t hdf5_segments_get(struct hdf5_segments *g, uint64_t segment, struct weir_err *err);
 
-/* Select n elements from element 'first' of a dataset on, and as many in memory; none when n is 0. Local. */
-int hdf5_segments_select(struct hdf5_segments *g, uint64_t first, uint64_t n, struct weir_err *err);
+/* Select n elements from element 'first' of a dataset on, and as many in memory; none when n is
+ * 0. Local. */
+int hdf5_segments_select(struct hdf5_segments *g, uint64_t first, uint64_t n,
+                         struct weir_err *err);
 
 /* Close and free everything but the file. Local; collective where opening was. */
 void hdf5_segments_end(struct hdf5_segments *g);

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "backends/hdf5/hdf5-segments.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,9 +16,8 @@
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 
-#define PIECE ((size_t)1 << 30) /* independent calls beyond 2^31 bytes are refused by HDF5 1.10: move less, it may be short */
+#define PIECE ((size_t)1 << 30)     /* HDF5 1.10 refuses independent calls beyond 2^31 bytes */
 #define CHUNK_BYTES_MAX 4294967295u /* of the file format */
-#define PIECE_MAX ((size_t)1 << 30) /* bytes of an independent call */
 
 struct hdf5_file {
     struct weir_file base;
@@ -35,13 +35,17 @@ struct hdf5_file {
 static const struct weir_opt options[] = {
     OPT_STR(0, "hintsFileName", NULL, O, hints_file, NULL, "FILE", "Read MPI hints from a file"),
     OPT_FLAG(0, "showHints", NULL, O, show_hints, "Show the hints given and those in effect"),
-    OPT_FLAG(0, "collectiveMetadata", NULL, O, collective_metadata, "Read and write metadata collectively"),
-    OPT_FLAG(0, "individualDataSets", NULL, O, individual, "A dataset for each task (not implemented)"),
+    OPT_FLAG(0, "collectiveMetadata", NULL, O, collective_metadata,
+             "Read and write metadata collectively"),
+    OPT_FLAG(0, "individualDataSets", NULL, O, individual,
+             "A dataset for each task (not implemented)"),
     OPT_SIZE(0, "setAlignment", NULL, O, alignment, "1", "SIZE",
-             "Align objects of at least SIZE bytes to multiples of SIZE", .min = 1, .max = INT64_MAX),
+             "Align objects of at least SIZE bytes to multiples of SIZE", .min = 1,
+             .max = INT64_MAX),
     OPT_FLAG(0, "noFill", NULL, O, no_fill, "Never write fill values"),
-    OPT_SIZE(0, "chunkSize", NULL, O, chunk, "0", "N", "Store datasets in chunks of N elements of 8 bytes; 0: contiguous",
-             .min = 0, .max = INT64_MAX),
+    OPT_SIZE(0, "chunkSize", NULL, O, chunk, "0", "N",
+             "Store datasets in chunks of N elements of 8 bytes; 0: contiguous", .min = 0,
+             .max = INT64_MAX),
     OPT_END
 };
 #undef O
@@ -66,14 +70,20 @@ static int check(struct weir_session *s, struct weir_err *err)
     if (h->random)
         return weir_refuse(err, WEIR_EUSAGE, "random offset not available with HDF5");
     if (h->transfer % HDF5_ELEMENT || h->block % HDF5_ELEMENT)
-        return weir_refuse(err, WEIR_EUSAGE, "HDF5 stores elements of 8 bytes: transfer size %llu and block size %llu must be "
-                           "multiples of 8", (unsigned long long)h->transfer, (unsigned long long)h->block);
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "HDF5 stores elements of 8 bytes: transfer size %llu and block size %llu must be "
+            "multiples of 8",
+            (unsigned long long)h->transfer, (unsigned long long)h->block);
     if (o->chunk > (int64_t)(CHUNK_BYTES_MAX / HDF5_ELEMENT))
-        return weir_refuse(err, WEIR_EUSAGE, "--hdf5.chunkSize=%lld: HDF5 allows at most %u elements of 8 bytes",
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--hdf5.chunkSize=%lld: HDF5 allows at most %u elements of 8 bytes",
                            (long long)o->chunk, CHUNK_BYTES_MAX / HDF5_ELEMENT);
     if ((uint64_t)o->chunk > segment_bytes(h) / HDF5_ELEMENT)
-        return weir_refuse(err, WEIR_EUSAGE, "--hdf5.chunkSize=%lld: a dataset of this test has only %llu elements",
-                           (long long)o->chunk, (unsigned long long)(segment_bytes(h) / HDF5_ELEMENT));
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--hdf5.chunkSize=%lld: a dataset of this test has only %llu elements",
+                           (long long)o->chunk,
+                           (unsigned long long)(segment_bytes(h) / HDF5_ELEMENT));
     return 0;
 }
 
@@ -117,8 +127,10 @@ static int open_container(struct hdf5_file *f, unsigned flags, struct weir_err *
         f->id = H5Fopen(path, H5F_ACC_RDONLY, st->access);
         return f->id < 0 ? hdf5_fail(err, "H5Fopen '%s'", path) : 0;
     }
-    if ((flags & WEIR_OPEN_CREATE) && ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || !has_content(f))) {
-        f->id = H5Fcreate(path, flags & WEIR_OPEN_EXCL ? H5F_ACC_EXCL : H5F_ACC_TRUNC, H5P_DEFAULT, st->access);
+    if ((flags & WEIR_OPEN_CREATE) &&
+        ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || !has_content(f))) {
+        f->id = H5Fcreate(path, flags & WEIR_OPEN_EXCL ? H5F_ACC_EXCL : H5F_ACC_TRUNC,
+                          H5P_DEFAULT, st->access);
         return f->id < 0 ? hdf5_fail(err, "H5Fcreate '%s'", path) : 0;
     }
     f->id = H5Fopen(path, H5F_ACC_RDWR, st->access);
@@ -146,8 +158,9 @@ static int prepare(struct hdf5_file *f, struct weir_err *err)
     return 0;
 }
 
-/* Before the library writes its last: is all well on all ranks? It does not survive failing in there. Every rank takes part, also
- * one that has failed. -1 when any has; err is filled where the reason is new. */
+/* Before the library writes its last: is all well on all ranks? It does not survive failing in
+ * there. Every rank takes part, also one that has failed. -1 when any has; err is filled where
+ * the reason is new. */
 static int settle_writes(struct hdf5_file *f, struct weir_err *err)
 {
     const struct weir_hints *h = f->base.s->hints;
@@ -171,9 +184,10 @@ static void release(struct hdf5_file *f)
     f->sync_fd = -1;
 }
 
-/* A rank that fails alone returns its error. The others return 0 with a file that is lost, so that the words of the
- * agreement that follows are those of the rank that knows the cause. */
-static int open_file(struct weir_session *s, const char *path, unsigned flags, struct weir_file *file, struct weir_err *err)
+/* A rank that fails alone returns its error. The others return 0 with a file that is lost, so
+ * that the words of the agreement that follows are those of the rank that knows the cause. */
+static int open_file(struct weir_session *s, const char *path, unsigned flags,
+                     struct weir_file *file, struct weir_err *err)
 {
     struct hdf5_file *f = (struct hdf5_file *)file;
     const struct hdf5_state *st = s->priv;
@@ -207,6 +221,7 @@ static int close_file(struct weir_file *file, struct weir_err *err)
     struct hdf5_file *f = (struct hdf5_file *)file;
     bool told = f->failed;
     int rc = 0;
+    int ok, sys;
 
     if (f->lost)
         return 0;
@@ -215,9 +230,16 @@ static int close_file(struct weir_file *file, struct weir_err *err)
         hdf5_abandon(f->base.s->priv, f->id);
         rc = f->failed && !told ? -1 : 0;
     }
-    if (H5Fclose(f->id) < 0 && rc == 0)
-        rc = hdf5_fail(err, "H5Fclose '%s'", f->base.path);
-    return rc;
+    errno = 0;
+    ok = H5Fclose(f->id);
+    sys = errno;
+    if (rc < 0 || told)
+        return rc; /* told already */
+    if (ok < 0)
+        return hdf5_fail(err, "H5Fclose '%s'", f->base.path);
+    if (weir_mpi_kept_back(0, sys, "H5Fclose", err) < 0)
+        return weir_err_within(err, "'%s'", f->base.path);
+    return 0;
 }
 
 static int move(struct hdf5_file *f, hid_t dset, const struct weir_io *io, struct weir_err *err)
@@ -226,14 +248,26 @@ static int move(struct hdf5_file *f, hid_t dset, const struct weir_io *io, struc
     const struct hdf5_segments *g = &f->seg;
     void *buf = io->buf ? io->buf : &f->word;
     uint64_t end = g->where + io->off % g->bytes + io->len;
+    bool writes = io->dir == WEIR_DIR_WRITE;
+    const char *call = writes ? "H5Dwrite" : "H5Dread";
+    int rc = 0;
+    int sys;
 
-    if (io->dir == WEIR_DIR_READ)
-        return H5Dread(dset, H5T_NATIVE_INT64, g->in_memory, g->in_file, st->transfer, buf) < 0
-                   ? hdf5_fail(err, "H5Dread") : 0;
-    if (H5Dwrite(dset, H5T_NATIVE_INT64, g->in_memory, g->in_file, st->transfer, buf) < 0) {
-        f->failed = true;
-        return hdf5_fail(err, "H5Dwrite");
+    errno = 0;
+    if (writes)
+        rc = H5Dwrite(dset, H5T_NATIVE_INT64, g->in_memory, g->in_file, st->transfer, buf);
+    else
+        rc = H5Dread(dset, H5T_NATIVE_INT64, g->in_memory, g->in_file, st->transfer, buf);
+    sys = errno;
+    if (rc < 0)
+        hdf5_fail(err, call);
+    if (weir_mpi_kept_back(rc < 0 ? -1 : 0, sys, call, err) < 0) {
+        /* an interrupted call is tried again, but not when the others would have to come along */
+        f->failed |= writes && (sys != EINTR || f->base.s->hints->collective);
+        return -1;
     }
+    if (!writes)
+        return 0;
     if (g->where > 0 && io->len > 0 && end > f->end)
         f->end = end;
     return 0;
@@ -253,8 +287,8 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
     if (io->len > PIECE && !f->base.s->hints->collective)
         now.len = PIECE;
     dset = hdf5_segments_get(g, io->off / g->bytes, err);
-    if (dset < 0 ||
-        hdf5_segments_select(g, io->off % g->bytes / HDF5_ELEMENT, now.len / HDF5_ELEMENT, err) < 0)
+    if (dset < 0 || hdf5_segments_select(g, io->off % g->bytes / HDF5_ELEMENT,
+                                         now.len / HDF5_ELEMENT, err) < 0)
         return -1;
     return move(f, dset, &now, err) < 0 ? -1 : (ssize_t)now.len;
 }
@@ -267,13 +301,21 @@ static int sync_alone(struct hdf5_file *f, struct weir_err *err)
 static int flush(struct hdf5_file *f, struct weir_err *err)
 {
     bool told = f->failed;
+    int sys;
 
     if (f->writes && settle_writes(f, err) < 0) {
         if (!f->failed)
             return 0; /* the rank that knows the cause tells it */
-        return told ? weir_refuse(err, WEIR_EIO, "flush '%s': a write has failed before", f->base.path) : -1;
+        return told ? weir_refuse(err, WEIR_EIO, "flush '%s': a write has failed before",
+                                  f->base.path)
+                    : -1;
     }
-    return H5Fflush(f->id, H5F_SCOPE_GLOBAL) < 0 ? hdf5_fail(err, "H5Fflush '%s'", f->base.path) : 0;
+    errno = 0;
+    if (H5Fflush(f->id, H5F_SCOPE_GLOBAL) >= 0)
+        return 0;
+    sys = errno;
+    hdf5_fail(err, "H5Fflush '%s'", f->base.path);
+    return weir_mpi_kept_back(-1, sys, NULL, err);
 }
 
 static int sync_file(struct weir_file *file, struct weir_err *err)
@@ -311,7 +353,8 @@ const struct weir_backend weir_backend_hdf5 = {
     .name = "HDF5",
     .brief = "Parallel HDF5: one dataset for each segment",
     .prefix = "hdf5.",
-    .flags = WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER | WEIR_BE_NO_RANDOM | WEIR_BE_CONTAINER,
+    .flags =
+        WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER | WEIR_BE_NO_RANDOM | WEIR_BE_CONTAINER,
     .opts = options,
     .opt_size = sizeof(struct hdf5_options),
     .priv_size = sizeof(struct hdf5_state),

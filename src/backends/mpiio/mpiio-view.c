@@ -7,7 +7,7 @@
 
 #include "par/mpifile.h"
 
-#define CHUNK (1 << 30) /* counts of MPI are int: long types are made of pieces of 1 GiB and a rest */
+#define CHUNK (1 << 30) /* counts of MPI are int: long types are made of pieces */
 
 void mpiio_type_bytes(uint64_t len, MPI_Datatype *out)
 {
@@ -20,14 +20,16 @@ void mpiio_type_bytes(uint64_t len, MPI_Datatype *out)
     } else {
         MPI_Type_contiguous(CHUNK, MPI_BYTE, &chunk);
         MPI_Type_contiguous((int)(len / CHUNK), chunk, &chunks);
-        MPI_Type_create_struct(lengths[1] ? 2 : 1, lengths, at, (MPI_Datatype[]){ chunks, MPI_BYTE }, out);
+        MPI_Type_create_struct(lengths[1] ? 2 : 1, lengths, at,
+                               (MPI_Datatype[]) { chunks, MPI_BYTE }, out);
         MPI_Type_free(&chunks);
         MPI_Type_free(&chunk);
     }
     MPI_Type_commit(out);
 }
 
-/* The block at 'first' bytes within an extent of one segment: what MPI_Type_create_subarray gives, whose sizes are int. */
+/* The block at 'first' bytes within an extent of one segment: what MPI_Type_create_subarray
+ * gives, whose sizes are int. */
 static void make_file_type(const struct mpiio_view *v, uint64_t first, MPI_Datatype *out)
 {
     MPI_Datatype block, placed;
@@ -42,12 +44,13 @@ static void make_file_type(const struct mpiio_view *v, uint64_t first, MPI_Datat
     MPI_Type_free(&block);
 }
 
-/* useFileView puts the hole in front of the block into the type and starts at displacement 0: every task has a type of
- * its own. The strided type is the same on all tasks, a block and the hole behind it, and the displacement tells them
- * apart. Elements are bytes, so that a short transfer can be continued anywhere. Both show the same bytes at the same
- * positions, one transfer a call, and each transfer carries its own data. */
-int mpiio_view_set(struct mpiio_view *v, MPI_File fh, const struct weir_hints *hints, bool strided, const char *path,
-                   struct weir_err *err)
+/* useFileView puts the hole in front of the block into the type and starts at displacement 0:
+ * every task has a type of its own. The strided type is the same on all tasks, a block and the
+ * hole behind it, and the displacement tells them apart. Elements are bytes, so that a short
+ * transfer can be continued anywhere. Both show the same bytes at the same positions, one
+ * transfer a call, and each transfer carries its own data. */
+int mpiio_view_set(struct mpiio_view *v, MPI_File fh, const struct weir_hints *hints,
+                   bool strided, const char *path, struct weir_err *err)
 {
     MPI_Datatype type;
     int rc;
@@ -57,7 +60,8 @@ int mpiio_view_set(struct mpiio_view *v, MPI_File fh, const struct weir_hints *h
     v->segment = hints->file_per_task ? hints->block : hints->block * (uint64_t)hints->tasks;
     v->first = (uint64_t)v->task * hints->block;
     make_file_type(v, strided ? 0 : v->first, &type);
-    rc = MPI_File_set_view(fh, strided ? (MPI_Offset)v->first : 0, MPI_BYTE, type, "native", MPI_INFO_NULL);
+    rc = MPI_File_set_view(fh, strided ? (MPI_Offset)v->first : 0, MPI_BYTE, type, "native",
+                           MPI_INFO_NULL);
     MPI_Type_free(&type);
     if (rc != MPI_SUCCESS)
         return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_set_view '%s'", path);
@@ -66,7 +70,7 @@ int mpiio_view_set(struct mpiio_view *v, MPI_File fh, const struct weir_hints *h
 
 int mpiio_view_position(const struct mpiio_view *v, uint64_t off, size_t len, MPI_Offset *at)
 {
-    uint64_t inside = off % v->segment - v->first; /* wraps round when off lies before the block */
+    uint64_t inside = off % v->segment - v->first; /* wraps round when it lies before the block */
 
     if (inside >= v->block || len > v->block - inside)
         return -1;

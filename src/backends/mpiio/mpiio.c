@@ -3,6 +3,7 @@
 #include "config.h"
 #include "backends/mpiio/mpiio-view.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 
-#define PIECE_MAX ((size_t)1 << 30) /* what an independent call moves when its length fits no count and no type */
+#define PIECE_MAX ((size_t)1 << 30) /* of a call whose length fits no count and no type */
 
 struct mpiio_options {
     const char *hints_file;
@@ -30,11 +31,12 @@ struct mpiio_file {
     struct weir_file base;
     MPI_File fh;
     MPI_Comm comm;
-    MPI_Datatype whole;  /* one transfer, when it is too long for an int */
-    int sync_fd;         /* -Y without -c: MPI_File_sync would wait for the other ranks. -1: none */
+    MPI_Datatype whole; /* one transfer, when it is too long for an int */
+    int sync_fd; /* -Y without -c: MPI_File_sync would wait for the other ranks. -1: none */
     bool collective;
     bool viewed;
-    bool lost;           /* another rank could not open it: every call would wait for that rank */
+    uint64_t end; /* one past the last byte that this rank wrote */
+    bool lost; /* another rank could not open it: every call would wait for that rank */
     struct mpiio_view view;
 };
 
@@ -42,9 +44,11 @@ struct mpiio_file {
 static const struct weir_opt options[] = {
     OPT_STR(0, "hintsFileName", NULL, O, hints_file, NULL, "FILE", "Read MPI hints from a file"),
     OPT_FLAG(0, "showHints", NULL, O, show_hints, "Show the hints given and those in effect"),
-    OPT_FLAG(0, "preallocate", NULL, O, preallocate, "Preallocate the space of the file when creating it"),
+    OPT_FLAG(0, "preallocate", NULL, O, preallocate,
+             "Preallocate the space of the file when creating it"),
     OPT_FLAG(0, "useFileView", NULL, O, file_view, "Use file views instead of explicit offsets"),
-    OPT_FLAG(0, "useStridedDatatype", NULL, O, strided, "Use a strided data type for the view, with useFileView"),
+    OPT_FLAG(0, "useStridedDatatype", NULL, O, strided,
+             "Use a strided data type for the view, with useFileView"),
     OPT_END
 };
 #undef O
@@ -65,7 +69,9 @@ static int check(struct weir_session *s, struct weir_err *err)
     const struct weir_hints *h = s->hints;
 
     if (o->strided && !o->file_view)
-        return weir_refuse(err, WEIR_EUSAGE, "--mpiio.useStridedDatatype describes a view: it needs --mpiio.useFileView");
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "--mpiio.useStridedDatatype describes a view: it needs --mpiio.useFileView");
     if (h->random && h->collective)
         return weir_refuse(err, WEIR_EUSAGE, "random offset not available with collective MPIIO");
     if (h->random && o->file_view)
@@ -96,11 +102,13 @@ static int end(struct weir_session *s, struct weir_err *err)
     return 0;
 }
 
-/* Collective buffering and data sieving read what they do not overwrite, so they need a file that can be read. */
+/* Collective buffering and data sieving read what they do not overwrite, so they need a file that
+ * can be read. */
 static int access_mode(const struct weir_session *s, unsigned flags)
 {
     const struct mpiio_options *o = s->opt;
-    bool reads = (flags & WEIR_OPEN_READ) || s->hints->collective || o->file_view || o->preallocate;
+    bool reads =
+        (flags & WEIR_OPEN_READ) || s->hints->collective || o->file_view || o->preallocate;
     int mode = MPI_MODE_RDONLY;
 
     if (flags & WEIR_OPEN_WRITE)
@@ -126,7 +134,8 @@ static int open_handle(struct mpiio_file *f, unsigned flags, struct weir_err *er
     return 0;
 }
 
-/* Size the file and set the view. Every rank makes all the collective calls, whatever its own outcome. */
+/* Size the file and set the view. Every rank makes all the collective calls, whatever its own
+ * outcome. */
 static int prepare(struct mpiio_file *f, unsigned flags, struct weir_err *err)
 {
     const struct weir_session *s = f->base.s;
@@ -139,14 +148,17 @@ static int prepare(struct mpiio_file *f, unsigned flags, struct weir_err *err)
         rc = weir_mpi_fail(err, WEIR_EIO, ok, "MPI_File_set_size '%s' to 0", f->base.path);
     if (writes && (flags & WEIR_OPEN_CREATE) && o->preallocate &&
         (ok = MPI_File_preallocate(f->fh, (MPI_Offset)s->hints->file_bytes)) != MPI_SUCCESS)
-        rc = weir_mpi_fail(rc < 0 ? NULL : err, WEIR_EIO, ok, "MPI_File_preallocate '%s' to %llu bytes", f->base.path,
+        rc = weir_mpi_fail(rc < 0 ? NULL : err, WEIR_EIO, ok,
+                           "MPI_File_preallocate '%s' to %llu bytes", f->base.path,
                            (unsigned long long)s->hints->file_bytes);
     if (o->file_view) {
         f->viewed = true;
-        if (mpiio_view_set(&f->view, f->fh, s->hints, o->strided, f->base.path, rc < 0 ? NULL : err) < 0)
+        if (mpiio_view_set(&f->view, f->fh, s->hints, o->strided, f->base.path,
+                           rc < 0 ? NULL : err) < 0)
             rc = -1;
     }
-    if (rc == 0 && writes && s->hints->sync_each && !s->hints->collective && !s->hints->file_per_task) {
+    if (rc == 0 && writes && s->hints->sync_each && !s->hints->collective &&
+        !s->hints->file_per_task) {
         f->sync_fd = open(weir_mpi_path(f->base.path), O_WRONLY | O_CLOEXEC);
         if (f->sync_fd < 0)
             rc = weir_fail(err, WEIR_EIO, "open '%s' for fsync", f->base.path);
@@ -169,9 +181,10 @@ static int release(struct mpiio_file *f, bool shut)
     return rc;
 }
 
-/* A rank that fails alone returns its error. The others return 0 with a file that is lost, so that the words of the
- * agreement that follows are those of the rank that knows the cause. */
-static int open_file(struct weir_session *s, const char *path, unsigned flags, struct weir_file *file, struct weir_err *err)
+/* A rank that fails alone returns its error. The others return 0 with a file that is lost, so
+ * that the words of the agreement that follows are those of the rank that knows the cause. */
+static int open_file(struct weir_session *s, const char *path, unsigned flags,
+                     struct weir_file *file, struct weir_err *err)
 {
     struct mpiio_file *f = (struct mpiio_file *)file;
     bool held;
@@ -201,18 +214,22 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags, s
 static int close_file(struct weir_file *file, struct weir_err *err)
 {
     struct mpiio_file *f = (struct mpiio_file *)file;
-    int rc;
+    int rc, sys;
 
     if (f->lost)
         return 0;
+    errno = 0;
     rc = release(f, true);
+    sys = errno;
     if (rc != MPI_SUCCESS)
         return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_close '%s'", f->base.path);
+    if (weir_mpi_kept_back(0, sys, "MPI_File_close", err) < 0)
+        return weir_err_within(err, "'%s'", f->base.path);
     return 0;
 }
 
-static int call_mpi(struct mpiio_file *f, const struct weir_io *io, MPI_Offset at, int count, MPI_Datatype type,
-                    MPI_Status *status)
+static int call_mpi(struct mpiio_file *f, const struct weir_io *io, MPI_Offset at, int count,
+                    MPI_Datatype type, MPI_Status *status)
 {
     if (io->dir == WEIR_DIR_WRITE)
         return f->collective ? MPI_File_write_at_all(f->fh, at, io->buf, count, type, status)
@@ -221,13 +238,16 @@ static int call_mpi(struct mpiio_file *f, const struct weir_io *io, MPI_Offset a
                          : MPI_File_read_at(f->fh, at, io->buf, count, type, status);
 }
 
-/* A return code alone cannot be trusted (a full disk can look like success): judge the bytes in the status. */
-static ssize_t judge(struct mpiio_file *f, const struct weir_io *io, size_t want, MPI_Status *status, struct weir_err *err)
+/* A return code alone cannot be trusted (a full disk can look like success): judge the bytes in
+ * the status. */
+static ssize_t judge(struct mpiio_file *f, const struct weir_io *io, size_t want,
+                     MPI_Status *status, struct weir_err *err)
 {
     MPI_Count moved = 0;
     MPI_Offset size = 0;
 
-    if (MPI_Get_elements_x(status, MPI_BYTE, &moved) != MPI_SUCCESS || moved < 0 || (size_t)moved > want)
+    if (MPI_Get_elements_x(status, MPI_BYTE, &moved) != MPI_SUCCESS || moved < 0 ||
+        (size_t)moved > want)
         return weir_refuse(err, WEIR_EIO, "%s does not say how many of %zu bytes it moved",
                            calls[io->dir][f->collective], want);
     if ((size_t)moved == want)
@@ -249,7 +269,7 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
     MPI_Datatype type = MPI_BYTE;
     MPI_Status status;
     size_t want = io->len;
-    int count, rc;
+    int count, rc, sys;
 
     if (f->lost)
         return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
@@ -260,25 +280,36 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
     else if (want > INT_MAX)
         want = PIECE_MAX;
     count = type == MPI_BYTE ? (int)want : 1;
+    errno = 0;
     rc = call_mpi(f, io, at, count, type, &status);
+    sys = errno;
     if (rc != MPI_SUCCESS)
-        return weir_mpi_fail(err, WEIR_EIO, rc, "%s", calls[io->dir][f->collective]);
+        weir_mpi_fail(err, WEIR_EIO, rc, "%s", calls[io->dir][f->collective]);
+    if (weir_mpi_kept_back(rc != MPI_SUCCESS ? -1 : 0, sys, calls[io->dir][f->collective], err) < 0)
+        return -1;
+    if (io->dir == WEIR_DIR_WRITE && want > 0 && io->off + want > f->end)
+        f->end = io->off + want;
     return want ? judge(f, io, want, &status, err) : 0;
 }
 
 static int sync_file(struct weir_file *file, struct weir_err *err)
 {
     struct mpiio_file *f = (struct mpiio_file *)file;
-    int rc;
+    int rc, sys;
 
     if (f->lost)
         return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
     if (f->sync_fd >= 0)
         return fsync(f->sync_fd) < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", f->base.path) : 0;
+    if (f->collective && weir_mpi_check_end(f->comm, f->fh, f->base.path, f->end, err) < 0)
+        return -1; /* MPI_File_sync could fail on one rank and leave the others waiting */
+    errno = 0;
     rc = MPI_File_sync(f->fh);
-    if (rc != MPI_SUCCESS)
-        return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_sync '%s'", f->base.path);
-    return 0;
+    sys = errno;
+    if (rc == MPI_SUCCESS)
+        return 0;
+    weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_sync '%s'", f->base.path);
+    return weir_mpi_kept_back(-1, sys, NULL, err);
 }
 
 static void describe(struct weir_file *file, struct weir_str *out)

@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "par/mpifile.h"
+
 #define DIMS 3
 #define NAME "data_var"
 #define PIECE_MAX ((uint64_t)1 << 30) /* the library counts the bytes of a request in an int */
@@ -143,7 +145,9 @@ int ncmpi_var_move(const struct ncmpi_var *v, const struct weir_io *io, bool not
     MPI_Offset count[DIMS] = { 0, 0, 0 };
     signed char spare = 0;
     int first = NC_NOERR;
+    int sys;
 
+    errno = 0;
     for (uint64_t at = 0; at < v->transfer && (v->collective || at < len); at += PIECE_MAX) {
         uint64_t n = at >= len ? 0 : len - at < PIECE_MAX ? len - at : PIECE_MAX;
         int rc;
@@ -159,5 +163,8 @@ int ncmpi_var_move(const struct ncmpi_var *v, const struct weir_io *io, bool not
         if (first == NC_NOERR)
             first = rc;
     }
-    return first != NC_NOERR ? ncmpi_fail(err, first, "%s%s", verbs[io->dir], v->collective ? "_all" : "") : 0;
+    sys = errno;
+    if (first != NC_NOERR)
+        ncmpi_fail(err, first, "%s%s", verbs[io->dir], v->collective ? "_all" : "");
+    return weir_mpi_kept_back(first != NC_NOERR ? -1 : 0, sys, verbs[io->dir], err);
 }

@@ -215,15 +215,19 @@ static int close_file(struct weir_file *file, struct weir_err *err)
 {
     struct ncmpi_file *f = (struct ncmpi_file *)file;
     int rc = 0;
-    int nc;
+    int nc, sys;
 
     if (f->lost)
         return 0;
     if (f->writes && check_end(f, f->failed ? NULL : err) < 0)
         rc = f->failed ? 0 : -1; /* told already */
+    errno = 0;
     nc = release(f);
+    sys = errno;
     if (nc != NC_NOERR)
         rc = ncmpi_fail(rc < 0 ? NULL : err, nc, "ncmpi_close '%s'", f->base.path);
+    else if (rc == 0 && !f->failed && weir_mpi_kept_back(0, sys, "ncmpi_close", err) < 0)
+        rc = weir_err_within(err, "'%s'", f->base.path);
     return rc;
 }
 
@@ -249,7 +253,7 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
         return weir_refuse(err, WEIR_EBUG, "not within a transfer of the variable");
     at_end = io->len > 0 && io->dir == WEIR_DIR_READ && !f->writes && !is_there(f, io);
     if (ncmpi_var_move(&f->var, io, io->len == 0 || at_end, err) < 0) {
-        f->failed = true;
+        f->failed |= io->dir == WEIR_DIR_WRITE && (!err || err->sys != EINTR || f->var.collective);
         return -1;
     }
     if (at_end)
