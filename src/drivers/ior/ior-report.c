@@ -75,7 +75,8 @@ static void report_space(struct weir_run *run, const char *path)
     const char *unit = "GiB";
 
     if (weir_session_usage(&run->session, path, &u, NULL) < 0 || u.total_bytes == 0) {
-        weir_warn(&run->log, NULL, "Backend returned error during statfs");
+        if (!run->session.hints->dry_run) /* which asks nothing */
+            weir_warn(&run->log, NULL, "Backend returned error during statfs");
         return;
     }
     size = (double)u.total_bytes / GIB;

@@ -119,6 +119,22 @@ static const struct weir_opt options[] = {
     { .type = WEIR_OPT_OLD, .key = "hintsFileName", .letter = 'U', .def = "mpiio.hintsFileName=%s,hdf5.hintsFileName=%s", .meta = "FILE",
       .help = "Before 4.0: --mpiio.hintsFileName and --hdf5.hintsFileName" },
     { .type = WEIR_OPT_OLD, .key = "useFileView", .letter = 'V', .def = "mpiio.useFileView=1", .help = "Before 4.0: --mpiio.useFileView" },
+    { .type = WEIR_OPT_OLD, .key = "lustreStripeCount", .def = "posix.lustre.stripecount=%s", .meta = "N",
+      .help = "Before 4.0: --posix.lustre.stripecount" },
+    { .type = WEIR_OPT_OLD, .key = "lustreStripeSize", .def = "posix.lustre.stripesize=%s", .meta = "SIZE",
+      .help = "Before 4.0: --posix.lustre.stripesize" },
+    { .type = WEIR_OPT_OLD, .key = "lustreStartOST", .def = "posix.lustre.startost=%s", .meta = "N",
+      .help = "Before 4.0: --posix.lustre.startost" },
+    { .type = WEIR_OPT_OLD, .key = "lustreIgnoreLocks", .def = "posix.lustre.ignorelocks=1",
+      .help = "Before 4.0: --posix.lustre.ignorelocks" },
+    { .type = WEIR_OPT_OLD, .key = "gpfsHintAccess", .def = "posix.gpfs.hintaccess=1",
+      .help = "Before 4.0: --posix.gpfs.hintaccess" },
+    { .type = WEIR_OPT_OLD, .key = "gpfsReleaseToken", .def = "posix.gpfs.releasetoken=1",
+      .help = "Before 4.0: --posix.gpfs.releasetoken" },
+    { .type = WEIR_OPT_OLD, .key = "beegfsNumTargets", .def = "posix.beegfs.NumTargets=%s", .meta = "N",
+      .help = "Before 4.0: --posix.beegfs.NumTargets" },
+    { .type = WEIR_OPT_OLD, .key = "beegfsChunkSize", .def = "posix.beegfs.ChunkSize=%s", .meta = "SIZE",
+      .help = "Before 4.0: --posix.beegfs.ChunkSize" },
     { .type = WEIR_OPT_GONE, .key = "useSharedFilePointer", .letter = 'P', .help = "shared file pointers are gone since 4.0; leave it out" },
     { .type = WEIR_OPT_GONE, .key = "individualDataSets", .letter = 'I', .help = "individual data sets were never there; leave it out" },
     { .type = WEIR_OPT_GONE, .key = "storeFileOffset", .help = "is -l offset since 4.0" },
@@ -193,6 +209,19 @@ static enum weir_code run_one(struct weir_run *run, struct ior_test *t, struct w
     return (enum weir_code)code;
 }
 
+/* Tests of a script that write the same status file: only the last one's count is left. */
+static void note_status_files(struct weir_run *run, const struct ior_test *tests, int n)
+{
+    for (int i = 1; i < n; i++)
+        for (int k = 0; k < i; k++)
+            if (tests[i].o->write && tests[k].o->write && tests[i].o->status_file && tests[k].o->status_file &&
+                strcmp(tests[i].o->status_file, tests[k].o->status_file) == 0) {
+                weir_note(&run->log, "stoneWallingStatusFile '%s' is written by several tests and keeps the count of the last",
+                          tests[i].o->status_file);
+                return;
+            }
+}
+
 static int open_report(struct weir_run *run, const struct ior_options *o, struct weir_err *err)
 {
     int rc = 0;
@@ -238,6 +267,7 @@ static enum weir_code run_ior(struct weir_run *run, const struct weir_test *from
             weir_report_error(&run->log, &err);
         return err.code;
     }
+    note_status_files(run, tests, n);
     code = run_tests(run, tests, n, argc, argv);
     if (weir_report_end(&run->report, &err) < 0) {
         weir_report_error(&run->log, &err);
