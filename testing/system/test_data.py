@@ -7,6 +7,7 @@ import zlib
 
 import pytest
 
+import conftest
 import model
 
 # ior.md 5.4, from real files of the original. V3 is not here: our -l i is another one on purpose.
@@ -236,11 +237,13 @@ def test_a_seed_repeats_the_order(ior, preload):
     assert orders[0] != sorted(orders[0], key=int)
 
 
-def test_random_blocks_are_read_with_and_without_a_check(ior):
-    ior("-w -k -b 16k -t 4k -s 8 -G 4").ok()
-    run = ior("-r -k -z -z -b 16k -t 4k -s 8").ok()
-    assert run.accesses() == ["read"]
-    assert len(run.messages) == 1 and "draws 16 blocks of 16 with repetition" in run.messages[0]
+@pytest.mark.parametrize("args", ["-z -z -r", "-zz -r -F"])
+def test_random_blocks_are_read_as_many_times_as_there_are_blocks(ior, args):
+    private = " -F" if "-F" in args else ""
+    ior("-w -k -b 16k -t 4k -s 8 -G 4" + private).ok()
+    run = ior("-k -b 16k -t 4k -s 8 " + args).ok()
+    conftest.sound(run, 2 * 8 * 16384)
+    assert run.accesses() == ["read"] and run.warnings == [] and run.errors == []
 
 
 def test_an_existing_file_is_written_over_on_request(ior):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Command lines that are in daily use, as typed but smaller: sound tables, and nothing is left behind."""
+import json
 import os
 import tempfile
 
@@ -92,6 +93,21 @@ def test_the_expected_size_is_that_of_the_files(ior):
     run = ior("-w -k -F -b 64k -t 16k -s 3").ok()
     assert run.options["aggregate filesize"] == "393216 bytes"
     assert sum((ior.cwd / name).stat().st_size for name in ior.files()) == 393216
+
+
+@pytest.mark.parametrize("args", ["-a POSIX", "-a POSIX -F -e", "-a MPIIO -e", "-a MPIIO -F", "-a HDF5 -e"])
+def test_with_barriers_the_parts_are_not_more_than_the_whole(ior, need_backend, args):
+    need_backend(args.split()[1])
+    run = ior("-g -w -r -i 4 -b 64k -t 16k -s 3 -O summaryFormat=JSON " + args)
+    if run.returncode == 1 and "jansson" in run.stderr:
+        pytest.skip("this build has no jansson")
+    data = json.loads(run.ok().stdout)
+    test = data["tests"][0]
+    error = test["provenance"]["clockError"]
+    rows = [row for row in test["Results"] if row["access"] != "remove"]
+    assert len(rows) == 8
+    for row in rows:
+        assert row["openTime"] + row["wrRdTime"] + row["closeTime"] <= row["totalTime"] + 4 * error + 2e-6, (row, error)
 
 
 def test_open_work_and_close_do_not_overlap_with_barriers(ior):

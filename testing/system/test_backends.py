@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the backends do that is theirs alone: MMAP, NCMPI, and the layouts of POSIX."""
+import contextlib
+import subprocess
+
+import pytest
+
+import model
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A file system of 4 MiB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)], capture_output=True).returncode != 0:
+        pytest.skip("may not mount a tmpfs")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+@contextlib.contextmanager
+def nothing_allocates(preload, and_nothing_populates=False):
+    yield ["env", "LD_PRELOAD=" + preload("no-allocation.c")] + ["NO_POPULATE=1"] * and_nothing_populates
+
+
+# ---- MMAP ----
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("args, what", [
+    ("", dict(block=24576, size=8192, segments=3, packet="o")),
+    ("-Y -e --mmap.madv_dont_need", dict(block=3000, size=1000, segments=2, tasks=3, packet="o")),
+    ("-F --mmap.madv_pattern", dict(block=24576, size=8192, segments=2, packet="o", private=True)),
+], ids=["plain", "odd sizes with sync", "file per process"])
+def test_mapped_files_have_the_right_bytes_and_size(ior, need_backend, args, what):
+    need_backend("MMAP")
+    run = ior("-a MMAP -w -W -R -k -O warningAsErrors=1 %s -b %d -t %d -s %d -G 7 -l o" % (
+        args, what["block"], what["size"], what["segments"]), np=what.get("tasks", 2)).ok()
+    assert {p.name[len("testFile"):]: p.read_bytes() for p in ior.cwd.iterdir()} == model.files(**what)
+    assert run.messages == []
+
+
+def test_a_full_disk_is_an_error_of_open_for_a_mapped_file(ior, need_backend, small):
+    need_backend("MMAP")
+    run = ior("-a MMAP -w -b 4m -t 64k -o %s/f" % small)
+    run.fails(3, "allocate the 8388608 bytes of '%s/f'" % small, "No space left on device")
+
+
+@pytest.mark.parametrize("old_kernel", [False, True])
+def test_a_full_disk_is_an_error_of_a_transfer_where_nothing_can_be_allocated(ior, need_backend, preload, small, old_kernel):
+    need_backend("MMAP")
+    with nothing_allocates(preload, old_kernel) as prefix:
+        run = ior("-a MMAP -w -b 4m -t 64k -o %s/f" % small, prefix=prefix)
+        run.fails(3, "write 65536 bytes", "%s/f" % small, "No space left on device")
+        assert [note for note in run.notes if "cannot allocate a file ahead" in note]
+        ior("-a MMAP -w -R -l o -b 1m -t 64k -o %s/f" % small, prefix=prefix).ok()
+
+
+def test_a_mapped_file_that_is_too_short_ends(ior, need_backend):
+    need_backend("MMAP")
+    (ior.cwd / "testFile").write_bytes(bytes(100000))
+    ior("-a MMAP -r -k -b 64k -t 8k").fails(3, "read 8192 bytes at offset 98304", "end of file")
+    (ior.cwd / "testFile").write_bytes(b"")
+    ior("-a MMAP -r -k -b 64k -t 8k").fails(3, "end of file")
+
+
+def test_mapping_keeps_what_a_longer_file_has(ior, need_backend):
+    need_backend("MMAP")
+    (ior.cwd / "testFile").write_bytes(b"x" * 200000)
+    ior("-a MMAP -w -E -k -b 64k -t 64k -G 7 -l o", np=1).ok()
+    data = (ior.cwd / "testFile").read_bytes()
+    assert data == model.files(65536, 65536, tasks=1, packet="o")[""] + b"x" * (200000 - 65536)
+
+
+# ---- NCMPI ----
+
+@pytest.mark.parametrize("args", ["", "-c", "-C", "-c -C", "-Y -e", "-c -Y -e"])
+def test_netcdf_data_pass_their_checks_in_every_repetition(ior, need_backend, args):
+    need_backend("NCMPI")
+    run = ior("-a NCMPI -w -W -r -R -i 2 -b 96k -t 32k -s 3 -l o " + args, np=3).ok()
+    assert run.accesses() == ["write", "read"] * 2 and run.messages == []
+
+
+def test_a_netcdf_file_is_a_header_and_the_file_of_posix(ior, need_backend):
+    need_backend("NCMPI")
+    ior("-a NCMPI -w -k -b 24k -t 8k -s 2 -G 7 -l o").ok()
+    data = (ior.cwd / "testFile").read_bytes()
+    assert data[:4] == b"CDF\5" and data[512:] == model.files(24576, 8192, 2, packet="o")[""]
+
+
+def test_a_part_of_a_netcdf_file_is_written_over_on_request(ior, need_backend):
+    need_backend("NCMPI")
+    ior("-a NCMPI -w -k -b 24k -t 8k -s 2 -G 7 -l o").ok()
+    ior("-a NCMPI -w -E -k -b 24k -t 8k -s 1 -G 8 -l o").ok()
+    data = (ior.cwd / "testFile").read_bytes()[512:]
+    assert data[:49152] == model.files(24576, 8192, 1, packet="o", signature=8)[""]
+    assert data[49152:] == model.files(24576, 8192, 2, packet="o")[""][49152:]
+
+
+@pytest.mark.parametrize("args, words", [
+    ("-F", "file-per-proc not available in current NCMPI"), ("-z", "random offset not available with NCMPI")])
+def test_what_netcdf_files_cannot_be_is_refused(ior, need_backend, args, words):
+    need_backend("NCMPI")
+    ior("-a NCMPI " + args).fails(1, words)
+
+
+def test_options_without_meaning_for_pnetcdf_are_accepted_with_a_note(ior, need_backend):
+    need_backend("NCMPI")
+    run = ior("-a NCMPI -b 8k -t 8k --ncmpi.preallocate --ncmpi.useFileView").ok()
+    assert len([note for note in run.notes if "have no effect" in note]) == 1
+
+
+@pytest.mark.parametrize("args", ["", "-c"])
+def test_a_netcdf_file_of_another_shape_or_too_short_is_an_error(ior, need_backend, args):
+    need_backend("NCMPI")
+    ior("-a NCMPI -w -k -b 24k -t 8k -s 2 -G 7").ok()
+    ior("-a NCMPI -r -k -b 16k -t 8k -s 2 " + args).fails(3, "has blocks of 3 transfers of 8192 bytes, this test needs 2 of 8192")
+    ior("-a NCMPI -r -k -b 24k -t 8k -s 3 " + args).fails(3, "end of file")
+    path = ior.cwd / "testFile"
+    path.write_bytes(path.read_bytes()[:60000])
+    ior("-a NCMPI -r -k -b 24k -t 8k -s 2 " + args).fails(3, "end of file")
+    path.write_bytes(b"no netCDF file at all")
+    ior("-a NCMPI -r -k -b 24k -t 8k -s 2 " + args).fails(3, "ncmpi_open 'testFile'")
+
+
+@pytest.mark.parametrize("args", ["", "-c"])
+def test_a_full_disk_is_not_success_for_a_netcdf_file(ior, need_backend, small, args):
+    need_backend("NCMPI")
+    run = ior("-a NCMPI -w -b 4m -t 64k %s -o %s/f" % (args, small))
+    assert run.returncode == 3 and any("full" in e or "No space left" in e for e in run.errors), run
+
+
+# ---- POSIX ----
+
+@pytest.mark.parametrize("option, what", [
+    ("lustre.stripecount=4", "Lustre"), ("lustre.stripesize=1m", "Lustre"), ("lustre.startost=0", "Lustre"),
+    ("lustre.ignorelocks", "Lustre"), ("lustre.pool=fast", "Lustre"), ("gpfs.hintaccess", "GPFS"), ("gpfs.releasetoken", "GPFS"),
+    ("gpfs.finegrainwritesharing", "GPFS"), ("gpfs.finegrainreadsharing", "GPFS"), ("gpfs.createsharing", "GPFS"),
+    ("beegfs.NumTargets=4", "BeeGFS"), ("beegfs.ChunkSize=1m", "BeeGFS")])
+def test_a_layout_that_this_build_cannot_make_is_refused_by_name(ior, option, what):
+    run = ior("-b 8k -t 8k --posix." + option, np=None)
+    if what == "Lustre" and run.returncode != 1:
+        pytest.skip("this build has Lustre")
+    run.fails(1, "--posix." + option.split("=")[0], "needs a build with " + what)
+    assert ior.files() == []
+
+
+def test_layouts_that_ask_for_nothing_are_accepted(ior):
+    ior("-b 8k -t 8k --posix.lustre.stripecount=0 --posix.lustre.startost=-1 --posix.beegfs.ChunkSize=-1 --posix.gpfs.hintaccess=0",
+        np=None).ok()

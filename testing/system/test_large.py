@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Numbers that do not fit into 31, 32 or 53 bits: long transfers, and offsets far out in files with holes."""
+import os
+import pathlib
+import shutil
+import struct
+import tempfile
+
+import pytest
+
+import model
+
+SIZE = 8192
+FAR = {"2^32": 2 ** 32 + SIZE, "2^42": 2 ** 42 + SIZE, "2^53": 2 ** 53 + SIZE}
+WAYS = [
+    ("POSIX", "", 0), ("MPIIO", "", 0), ("MPIIO", "-c", 0), ("MPIIO", "--mpiio.useFileView", 0),
+    ("MPIIO", "-c --mpiio.useFileView --mpiio.useStridedDatatype", 0), ("HDF5", "--hdf5.noFill", 2048), ("HDF5", "-c --hdf5.noFill", 2048),
+    ("NCMPI", "", 512), ("NCMPI", "-c", 512),
+]
+LONG = 2049 * 2 ** 20
+
+
+@pytest.fixture
+def memory():
+    """A directory in a tmpfs, whose files may be as long as numbers go."""
+    base = pathlib.Path("/dev/shm")
+    if not base.is_dir():
+        pytest.skip("no /dev/shm")
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="weir-large.", dir=base))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("block", FAR.values(), ids=FAR)
+@pytest.mark.parametrize("backend, args, begin", WAYS, ids=["%s %s" % way[:2] for way in WAYS])
+def test_data_far_out_are_where_they_belong(ior, need_backend, memory, backend, args, begin, block):
+    need_backend(backend)
+    path = memory / "far"
+    try:
+        path.touch()
+        os.truncate(path, 2 * block)
+    except OSError:
+        pytest.skip("no file of %d bytes here" % (2 * block))
+    path.unlink()
+    ior("-a %s %s -w -R -k -l o -G 7 -t %d -b %d -O stoneWallingWearOutIterations=1 -o %s" % (backend, args, SIZE, block, path)).ok()
+    with open(path, "rb") as f:
+        for rank in range(2):
+            f.seek(begin + rank * block)
+            assert f.read(SIZE) == model.transfer("o", SIZE, 7, rank, rank * block)
+    assert path.stat().st_blocks * 512 < 2 ** 20
+
+
+def room(folder):
+    for line in pathlib.Path("/proc/meminfo").read_text().split("\n"):
+        if line.startswith("MemAvailable:"):
+            return min(int(line.split()[1]) * 1024, shutil.disk_usage(folder).free)
+    return 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend, args, begin", [("MPIIO", "", 0), ("HDF5", "", 2048), ("NCMPI", "-c", 512)])
+def test_one_transfer_may_have_more_bytes_than_an_int_counts(ior, need_backend, memory, backend, args, begin):
+    need_backend(backend)
+    if room(memory) < 3 * LONG:
+        pytest.skip("needs %d MiB of memory" % (3 * LONG // 2 ** 20))
+    path = memory / "long"
+    ior("-a %s %s -w -R -k -l o -G 7 -t %d -b %d -o %s" % (backend, args, LONG, LONG, path), np=1, timeout=120).ok()
+    with open(path, "rb") as f:
+        for page in (0, 1, 2 ** 19 - 1, 2 ** 19, LONG // 4096 - 1):
+            f.seek(begin + page * 4096)
+            words = struct.unpack("<512Q", f.read(4096))
+            assert words[0] == 0 and words[1] == 7 + page * 512 + 1  # the stamp of offset 0, and the count of words
+    assert begin + LONG <= path.stat().st_size <= begin + LONG + 4096
