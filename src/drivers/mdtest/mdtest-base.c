@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdtest-base.c - the directories around the trees: base directories for the run, test directories for an iteration */
+#include "config.h"
+#include "drivers/mdtest/mdtest.h"
+
+#include "par/agree.h"
+
+#define MODE 0775
+
+/* Each base has one task that makes and removes it. */
+static bool is_mine(const struct weir_run *run, const struct mdtest_test *t, int i)
+{
+    return run->par.rank == i && i < t->bases;
+}
+
+/* One mkdir: a missing parent is more likely a mistyped name than a wish. */
+static int make_base(struct weir_run *run, struct mdtest_test *t, int i, struct weir_err *err)
+{
+    bool there;
+
+    if (weir_session_exists(&run->session, t->base[i], &there, err) < 0)
+        return -1;
+    if (there)
+        return 0;
+    if (weir_session_mkdir(&run->session, t->base[i], MODE, err) < 0)
+        return -1;
+    t->made_base[i] = true;
+    return 0;
+}
+
+int mdtest_make_bases(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
+{
+    int rc = 0;
+
+    for (int i = 0; i < t->bases && rc == 0; i++)
+        if (is_mine(run, t, i))
+            rc = make_base(run, t, i, err);
+    return weir_agree(&run->par, rc, err);
+}
+
+int mdtest_remove_bases(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
+{
+    int rc = 0;
+
+    for (int i = 0; i < t->bases && rc == 0; i++)
+        if (is_mine(run, t, i) && t->made_base[i] && (t->o->remove || !err))
+            rc = weir_session_rmdir(&run->session, t->base[i], err);
+    return err ? weir_agree(&run->par, rc, err) : rc;
+}
+
+/* Made where it is missing; is everything of our own making? */
+static int make_test(struct weir_run *run, const char *path, bool *ours, struct weir_err *err)
+{
+    bool there;
+
+    if (weir_session_exists(&run->session, path, &there, err) < 0)
+        return -1;
+    if (there)
+        *ours = false;
+    else if (weir_session_mkdir(&run->session, path, MODE, err) < 0)
+        return -1;
+    return 0;
+}
+
+int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
+{
+    bool ours = true;
+    int64_t found;
+    int rc = 0;
+
+    if (run->par.rank < t->bases)
+        for (uint64_t loop = 0; loop < t->tree.loops && rc == 0; loop++)
+            rc = make_test(run, mdtest_name_test(&t->names, t->base[run->par.rank], run->repetition, loop), &ours, err);
+    if (weir_agree(&run->par, rc, err) < 0)
+        return -1;
+    found = !ours;
+    weir_allmax_i64(&run->par, &found, 1);
+    t->made_tests = true;
+    if (!found)
+        return 0;
+    t->all_ours = false;
+    return weir_warn(&run->log, err, "'%s/test-dir.%d-0' was there already, from an earlier run: what exists is not created, and that is "
+                     "faster; mdtest --cleanup %s removes it", t->base[0], run->repetition, t->base[0]);
+}
+
+int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
+{
+    int rc = 0;
+
+    if (run->par.rank < t->bases)
+        for (uint64_t loop = 0; loop < t->tree.loops && rc == 0; loop++)
+            rc = weir_session_rmdir(&run->session, mdtest_name_test(&t->names, t->base[run->par.rank], run->repetition, loop), err);
+    t->made_tests = false;
+    return weir_agree(&run->par, rc, err);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdtest-check.c - are the options sound, and what follows from them (mdtest.md 1.4) */
+#include "config.h"
+#include "drivers/mdtest/mdtest.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "backends/registry.h"
+
+#define SOME_BYTES 4096 /* what backends are told to expect where nothing is written or read */
+
+/* ---- places ---- */
+
+static int split_places(struct mdtest_test *t, struct weir_run *run, struct weir_err *err)
+{
+    const char *at = t->o->dirs ? t->o->dirs : "";
+    int n = 1;
+
+    for (const char *c = at; *c; c++)
+        n += *c == '@';
+    t->base = weir_arena_alloc(&run->arena, sizeof(*t->base) * (size_t)n, err);
+    t->made_base = weir_arena_alloc(&run->arena, sizeof(*t->made_base) * (size_t)n, err);
+    if (!t->base || !t->made_base)
+        return -1;
+    for (t->bases = 0; t->bases < n; t->bases++) {
+        size_t len = strcspn(at, "@");
+
+        if (len == 0 && n > 1)
+            return weir_refuse(err, WEIR_EUSAGE, "option -d: an empty name in the list '%s'", t->o->dirs);
+        t->base[t->bases] = weir_arena_strndup(&run->arena, len ? at : ".", len ? len : 1, err);
+        if (!t->base[t->bases])
+            return -1;
+        at += len;
+        at += *at == '@';
+    }
+    return 0;
+}
+
+/* ---- phases and kinds ---- */
+
+/* The copy of the options is this run's own. */
+static void fill_phases(struct mdtest_test *t)
+{
+    struct mdtest_options *o = (struct mdtest_options *)(uintptr_t)t->o;
+
+    if (!o->create && !o->stat && !o->read && !o->remove && !o->rename)
+        o->create = o->stat = o->read = o->remove = o->rename = true;
+    t->kind[MDTEST_DIRS] = (o->only_dirs || !o->only_files) && !o->shared;
+    t->kind[MDTEST_FILES] = o->only_files || !o->only_dirs;
+    if (o->random_seed > 0)
+        o->random = true;
+}
+
+/* The time of rank 0 stands in for seeds that were not given. */
+static void fill_seeds(struct mdtest_test *t, struct weir_run *run)
+{
+    struct mdtest_options *o = (struct mdtest_options *)(uintptr_t)t->o;
+    int32_t now = (int32_t)(time(NULL) & INT32_MAX);
+
+    weir_bcast(&run->world, &now, sizeof(now), 0);
+    if (o->random && o->random_seed == 0)
+        o->random_seed = now;
+    if (o->seed == -1)
+        o->seed = now;
+    t->data.seed = o->seed;
+}
+
+/* ---- what does not go together ---- */
+
+struct rule {
+    bool (*broken)(const struct mdtest_test *, const struct weir_run *);
+    const char *text;
+};
+
+#define RULE(name, condition) \
+    static bool name(const struct mdtest_test *t, const struct weir_run *run) \
+    { \
+        const struct mdtest_options *o = t->o; \
+        (void)o; \
+        (void)run; \
+        return (condition); \
+    }
+
+RULE(wall_in_tree, o->deadline_s > 0 && o->branch > 1)
+RULE(free_and_shifted, o->no_barriers && o->shift != 0)
+RULE(shared_by_one, o->shared && o->collective)
+RULE(places_by_one, t->bases > 1 && o->collective)
+RULE(free_and_collective, o->no_barriers && o->collective)
+RULE(unique_shared, o->unique && o->shared)
+RULE(places_shifted, t->bases > 1 && o->shift > 0)
+RULE(places_not_unique, t->bases > 1 && !o->unique)
+RULE(too_many_places, t->bases > o->first)
+RULE(nodes_written, o->mknod && o->write_bytes > 0)
+RULE(nodes_shared, o->mknod && o->shared)
+RULE(check_unread, o->verify_read && !o->read)
+RULE(check_nothing, o->verify_read && o->read_bytes == 0)
+RULE(check_unwritten, o->verify_write && o->write_bytes == 0)
+RULE(reads_too_much, o->create && o->read && t->kind[MDTEST_FILES] && o->read_bytes > o->write_bytes)
+RULE(first_behind_last, o->first > o->last)
+RULE(too_few_tasks, o->last > run->world.size)
+
+static const struct rule rules[] = {
+    { wall_in_tree, "a stonewall (-W) needs a tree with branching factor 1 (-b)" },
+    { free_and_shifted, "shifting tasks (-N) needs barriers; leave -B out" },
+    { shared_by_one, "shared files (-S) and collective creates (-c) do not go together" },
+    { places_by_one, "collective creates (-c) work in one directory (-d) only" },
+    { free_and_collective, "collective creates (-c) need barriers; leave -B out" },
+    { unique_shared, "a directory for each task (-u) and shared files (-S) do not go together" },
+    { places_shifted, "several directories (-d) and shifting tasks (-N) do not go together" },
+    { places_not_unique, "several directories (-d) need a tree for each task; give -u" },
+    { too_many_places, "there are more directories (-d) than tasks" },
+    { nodes_written, "files made with mknod (-k) cannot be written (-w)" },
+    { nodes_shared, "files made with mknod (-k) cannot be shared (-S)" },
+    { check_unread, "checking data (-X) needs the read phase; give -E" },
+    { check_nothing, "checking data (-X) needs bytes to read; give -e" },
+    { check_unwritten, "checking what was written (--verify-write) needs bytes to write; give -w" },
+    { reads_too_much, "the read phase cannot read more (-e) than the create phase writes (-w)" },
+    { first_behind_last, "the first number of tasks (-f) is more than the last (-l)" },
+    { too_few_tasks, "the last number of tasks (-l) is more than there are tasks" },
+};
+
+static int check_rules(const struct mdtest_test *t, const struct weir_run *run, struct weir_err *err)
+{
+    for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
+        if (rules[i].broken(t, run))
+            return weir_refuse(err, WEIR_EUSAGE, "%s", rules[i].text);
+    return 0;
+}
+
+static int check_words(struct mdtest_test *t, struct weir_err *err)
+{
+    if (weir_packet_parse(t->o->packet, &t->data.packet) < 0 || t->data.packet > WEIR_PACKET_RANDOM)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option --dataPacketType: '%s' is not known; choose timestamp, offset, incompressible or random", t->o->packet);
+    if (t->o->write_bytes < 0 || t->o->read_bytes < 0)
+        return weir_refuse(err, WEIR_EUSAGE, "bytes of a file (-w, -e) must not be negative");
+    if (t->o->write_bytes > INT64_MAX / 4 || t->o->read_bytes > INT64_MAX / 4)
+        return weir_refuse(err, WEIR_EUSAGE, "bytes of a file (-w, -e) are more than a file can hold");
+    return 0;
+}
+
+/* ---- the backend ---- */
+
+static int find_backend(struct mdtest_test *t, struct weir_err *err)
+{
+    struct weir_str names = { 0 };
+
+    if (t->be)
+        return 0;
+    weir_backend_names(&names, ", ");
+    weir_refuse(err, WEIR_EUSAGE, "option -a (api): '%s' is not a backend of this build; there are %s", t->o->api, weir_str_text(&names));
+    weir_str_free(&names);
+    return -1;
+}
+
+/* What the test asks for and the backend cannot. A missing rename is left out with a warning, as ever. */
+static int check_names(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err)
+{
+    static const struct weir_ns none;
+    struct mdtest_options *o = (struct mdtest_options *)(uintptr_t)t->o;
+    const struct weir_ns *ns = t->ns = t->be->ns ? t->be->ns : &none;
+    const struct {
+        bool wanted, there;
+        const char *what;
+    } needs[] = {
+        { true, ns->mkdir && ns->rmdir && ns->exists, "make and remove directories" },
+        { t->kind[MDTEST_FILES] && o->remove, ns->unlink, "remove files (-r)" },
+        { o->stat, ns->stat, "stat (-T)" },
+        { o->mknod, ns->mknod, "mknod (-k)" },
+        { o->sync_phase, ns->syncfs, "sync a file system (-Y)" },
+        { o->sync_file && o->write_bytes > 0, t->be->sync, "sync files (-y)" },
+        { o->shared && t->kind[MDTEST_FILES], !(t->be->flags & WEIR_BE_COLLECTIVE_OPEN),
+          "share files between tasks that open them one by one (-S)" },
+    };
+
+    for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++)
+        if (needs[i].wanted && !needs[i].there)
+            return weir_refuse(err, WEIR_EUSAGE, "%s cannot %s", t->be->name, needs[i].what);
+    if (!t->kind[MDTEST_DIRS] || !o->rename || ns->rename)
+        return 0;
+    o->rename = false;
+    return weir_warn(&run->log, err, "%s cannot rename: the rename phase is left out", t->be->name);
+}
+
+static int check_backend(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err)
+{
+    const struct mdtest_options *o = t->o;
+    int64_t bytes = o->write_bytes > o->read_bytes ? o->write_bytes : o->read_bytes;
+
+    t->hints = (struct weir_hints){
+        .file_per_task = true, /* also with -S: nothing is opened together */
+        .tasks = run->world.size,
+        .nodes = run->world.nodes,
+        .task = run->world.rank,
+        .segments = 1,
+    };
+    t->hints.transfer = t->hints.block = t->hints.file_bytes = bytes > 0 ? (uint64_t)bytes : SOME_BYTES;
+    if (weir_session_check(t->be, t->be_opt, &t->hints, &run->world, &run->log, err) < 0)
+        return weir_err_within(err, "%s as mdtest uses it, a task to each open file", t->be->name);
+    return 0;
+}
+
+/* ---- all of it ---- */
+
+static int warn_odd(const struct mdtest_test *t, const struct weir_run *run, struct weir_err *err)
+{
+    const struct mdtest_options *o = t->o;
+
+    if (o->read && o->read_bytes == 0 &&
+        weir_warn(&run->log, err, "Read bytes is 0, thus, a read test will actually just open/close") < 0)
+        return -1;
+    if (o->no_barriers)
+        return weir_warn(&run->log, err, "without barriers (-B) a phase may meet items that another task has not made yet; tasks still "
+                         "agree on errors between phases");
+    return 0;
+}
+
+int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err)
+{
+    const struct mdtest_options *o = t->o;
+    const struct mdtest_shape shape = { .items = o->items, .per_dir = o->per_dir, .branch = o->branch, .depth = o->depth,
+                                        .leaf_only = o->leaf_only, .unique = o->unique };
+    int64_t shift = o->shift;
+
+    if (mdtest_tree_init(&t->tree, &shape, err) < 0)
+        return -1;
+    if (run->par.nodes > 1 && run->par.placement == WEIR_PLACED_BLOCK)
+        shift *= run->par.per_node;
+    t->shift = (int)(shift % run->par.size);
+    for (int k = 0; k < MDTEST_KINDS; k++)
+        t->planned[k] = t->count[k] = t->tree.total;
+    return 0;
+}
+
+int mdtest_check(struct mdtest_test *t, struct weir_run *run, struct weir_err *err)
+{
+    struct mdtest_options *o = (struct mdtest_options *)(uintptr_t)t->o;
+
+    if (o->last == 0)
+        o->first = o->last = run->world.size;
+    run->par = run->world;
+    fill_phases(t);
+    if (find_backend(t, err) < 0 || split_places(t, run, err) < 0 || check_words(t, err) < 0 || mdtest_plan(t, run, err) < 0 ||
+        check_rules(t, run, err) < 0 || check_names(t, run, err) < 0 || check_backend(t, run, err) < 0 || warn_odd(t, run, err) < 0)
+        return -1;
+    fill_seeds(t, run);
+    return 0;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdtest-clean.c - after a failure or a signal: remove what this run made, name by name, in bounded time */
+#include "config.h"
+#include "drivers/mdtest/mdtest.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+#define LONGEST_S 60 /* for the items, and as long for the directories */
+
+/* One clean-up on this rank. */
+struct sweep {
+    struct mdtest_test *t;
+    uint64_t items[MDTEST_KINDS]; /* that any task may have made */
+    uint64_t trees;               /* directories of a tree that any task may have made */
+    uint64_t left;                /* names that could not be removed */
+    struct weir_err first;        /* why the first of them could not */
+};
+
+/* A name that is not there is as good as removed. */
+static void note_failure(struct sweep *s, int rc, const struct weir_err *why)
+{
+    if (rc == 0 || why->sys == ENOENT || why->sys == ENOTDIR)
+        return;
+    if (s->left++ == 0)
+        s->first = *why;
+}
+
+/* Names of a task: its directories, the one that a rename has set aside, its files. */
+static uint64_t count_names(struct weir_run *run, void *state)
+{
+    const struct sweep *s = state;
+
+    if (run->par.rank > 0 && s->t->o->collective)
+        return 0;
+    return s->items[MDTEST_DIRS] + 1 + s->items[MDTEST_FILES];
+}
+
+static void remove_name(struct weir_run *run, struct sweep *s, int owner, uint64_t i)
+{
+    struct mdtest_test *t = s->t;
+    struct weir_err why = WEIR_ERR_INIT;
+    const char *path;
+    int rc = 0;
+
+    if (i <= s->items[MDTEST_DIRS]) {
+        bool aside = i == s->items[MDTEST_DIRS];
+
+        if (t->kind[MDTEST_DIRS] && t->tree.total > 0) {
+            path = mdtest_made_name(t, run, &t->names, MDTEST_DIRS, owner, aside ? 0 : i);
+            if (aside)
+                memcpy(t->names.path + strlen(path), "-XX", 4);
+            rc = t->ns->rmdir(&run->session, path, &why);
+        }
+    } else if (!t->o->shared || run->par.rank == 0) {
+        path = mdtest_made_name(t, run, &t->names, MDTEST_FILES, t->o->shared ? MDTEST_SHARED : owner, i - s->items[MDTEST_DIRS] - 1);
+        rc = t->ns->unlink(&run->session, path, &why);
+    }
+    note_failure(s, rc, &why);
+}
+
+static int step_name(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
+{
+    struct sweep *s = state;
+
+    (void)err;
+    if (!s->t->o->collective)
+        remove_name(run, s, run->par.rank, i);
+    for (int k = 0; s->t->o->collective && k < run->par.size; k++)
+        remove_name(run, s, k, i);
+    *clock_ns = weir_now_ns();
+    return 0;
+}
+
+static uint64_t count_dirs(struct weir_run *run, void *state)
+{
+    const struct sweep *s = state;
+    bool works = run->par.rank == 0 || (s->t->o->unique && !s->t->o->collective);
+
+    return works && s->trees > 0 ? s->t->tree.dirs * s->t->tree.loops : 0;
+}
+
+static int step_dir(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
+{
+    struct sweep *s = state;
+    struct mdtest_test *t = s->t;
+    uint64_t dir = mdtest_tree_postorder(&t->tree, i % t->tree.dirs);
+    int last = t->o->unique && t->o->collective ? run->par.size - 1 : 0;
+
+    (void)err;
+    for (int k = 0; k <= last; k++) {
+        int whose = t->o->unique ? (t->o->collective ? k : run->par.rank) : MDTEST_NOBODY;
+        struct weir_err why = WEIR_ERR_INIT;
+        const char *path = mdtest_name_dir(&t->names, mdtest_base_of(t, whose), run->repetition, i / t->tree.dirs, whose, dir);
+
+        note_failure(s, t->ns->rmdir(&run->session, path, &why), &why);
+    }
+    *clock_ns = weir_now_ns();
+    return 0;
+}
+
+static const struct weir_phase names_phase = { .key = "clean-up", .flags = WEIR_PHASE_STONEWALL, .count = count_names, .step = step_name };
+static const struct weir_phase dirs_phase = { .key = "clean-up", .flags = WEIR_PHASE_STONEWALL, .count = count_dirs, .step = step_dir };
+
+/* Run one of the two; false when it did not come to its end. */
+static bool sweep(struct weir_run *run, struct sweep *s, const struct weir_phase *row)
+{
+    struct weir_err err = WEIR_ERR_INIT;
+    struct weir_phase_rec rec;
+    int64_t short_of;
+
+    if (weir_phase_run(run, row, s, &rec, &err) < 0)
+        return false;
+    short_of = rec.interrupted || rec.steps < row->count(run, s);
+    weir_allmax_i64(&run->par, &short_of, 1);
+    return !short_of;
+}
+
+/* What an iteration may have left; of one before the present one: everything. */
+static void size_up(struct weir_run *run, struct sweep *s, bool whole)
+{
+    struct mdtest_test *t = s->t;
+    int64_t most[3] = { (int64_t)t->started[MDTEST_DIRS], (int64_t)t->started[MDTEST_FILES], (int64_t)t->trees_started };
+
+    weir_allmax_i64(&run->par, most, 3);
+    s->items[MDTEST_DIRS] = whole ? t->planned[MDTEST_DIRS] : (uint64_t)most[0];
+    s->items[MDTEST_FILES] = whole ? t->planned[MDTEST_FILES] : (uint64_t)most[1];
+    s->trees = whole ? t->tree.dirs : (uint64_t)most[2];
+    for (int k = 0; k < MDTEST_KINDS; k++)
+        if (!t->kind[k])
+            s->items[k] = 0;
+}
+
+static void remove_tests(struct weir_run *run, struct sweep *s)
+{
+    struct mdtest_test *t = s->t;
+
+    for (uint64_t loop = 0; run->par.rank < t->bases && loop < t->tree.loops; loop++) {
+        struct weir_err why = WEIR_ERR_INIT;
+        const char *path = mdtest_name_test(&t->names, t->base[run->par.rank], run->repetition, loop);
+
+        note_failure(s, t->ns->rmdir(&run->session, path, &why), &why);
+    }
+}
+
+static void report_left(struct weir_run *run, struct sweep *s, bool complete)
+{
+    uint64_t left = s->left;
+
+    weir_allsum_u64(&run->par, &left, 1);
+    if (complete && left == 0)
+        weir_note(&run->log, "what this run had made in '%s' was removed", s->t->base[0]);
+    else if (left > 0 && s->left > 0)
+        weir_note(&run->log, "%" PRIu64 " names could not be removed, first %s; mdtest --cleanup %s removes the rest", left, s->first.text,
+                  s->t->base[0]);
+    else
+        weir_note(&run->log, "the clean-up has not come to its end; mdtest --cleanup %s removes the rest", s->t->base[0]);
+}
+
+void mdtest_clean(struct weir_run *run, struct mdtest_test *t)
+{
+    struct weir_interrupt signal = run->interrupt;
+    struct weir_knobs knobs = run->knobs;
+    struct sweep s = { .t = t, .first = WEIR_ERR_INIT };
+    int present = run->repetition;
+    bool complete = true;
+
+    if (!t->o->create || !t->made_tests)
+        return;
+    if (!t->all_ours) {
+        weir_note(&run->log, "nothing was removed, since '%s' had things of an earlier run; mdtest --cleanup %s removes all of it",
+                  t->base[0], t->base[0]);
+        return;
+    }
+    run->interrupt = (struct weir_interrupt){ 0 }; /* one more signal ends the clean-up, too */
+    run->knobs = (struct weir_knobs){ .deadline_s = LONGEST_S };
+    for (run->repetition = t->o->remove ? present : 0; complete && run->repetition <= present; run->repetition++) {
+        size_up(run, &s, run->repetition < present);
+        t->names.known = false;
+        complete = sweep(run, &s, &names_phase) && sweep(run, &s, &dirs_phase);
+        if (complete)
+            remove_tests(run, &s);
+    }
+    run->repetition = present;
+    report_left(run, &s, complete);
+    run->knobs = knobs;
+    run->interrupt = signal;
+}

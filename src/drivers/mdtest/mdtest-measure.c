@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdtest-measure.c - from the record of a phase to rates, times and latencies */
+#include "config.h"
+#include "drivers/mdtest/mdtest.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/col.h"
+#include "par/histsum.h"
+
+#define MS 1e3
+#define MILLI 1e3 /* rates and times are summed over ranks in thousandths */
+#define NANO 1e6  /* ns in a ms */
+
+const char *const mdtest_op_names[MDTEST_OPS] = {
+    [MDTEST_DIR_CREATE] = "Directory creation", [MDTEST_DIR_STAT] = "Directory stat", [MDTEST_DIR_READ] = "Directory read",
+    [MDTEST_DIR_RENAME] = "Directory rename", [MDTEST_DIR_REMOVE] = "Directory removal",
+    [MDTEST_FILE_CREATE] = "File creation", [MDTEST_FILE_STAT] = "File stat", [MDTEST_FILE_READ] = "File read",
+    [MDTEST_FILE_REMOVE] = "File removal",
+    [MDTEST_TREE_CREATE] = "Tree creation", [MDTEST_TREE_REMOVE] = "Tree removal",
+};
+
+/* ---- rates and times ---- */
+
+/* How many things one step is: with -c rank 0 takes the same step for every task. */
+static uint64_t things_of_step(const struct weir_run *run, const struct mdtest_test *t, enum mdtest_op op)
+{
+    bool tree = op == MDTEST_TREE_CREATE || op == MDTEST_TREE_REMOVE;
+    bool alone = tree || op == MDTEST_DIR_CREATE || op == MDTEST_DIR_REMOVE || op == MDTEST_FILE_CREATE || op == MDTEST_FILE_REMOVE;
+
+    if (!t->o->collective || !alone || (tree && !t->o->unique))
+        return 1;
+    return (uint64_t)run->par.size;
+}
+
+/* This rank's own part, up to the end of its work: without the wait for others, the sync and the command behind it. */
+static struct mdtest_mine measure_mine(const struct mdtest_test *t, const struct weir_phase_rec *rec, uint64_t things)
+{
+    uint64_t end = t->worked_ns ? t->worked_ns : rec->mark[WEIR_MARK_WORKED];
+    int64_t ns = (int64_t)(end - rec->mark[WEIR_MARK_WORK]);
+    struct mdtest_mine m = { 0 };
+
+    if (rec->steps == 0)
+        return m;
+    m.seconds = (double)(ns > 0 ? ns : 1) / WEIR_NS_PER_S;
+    m.rate = (double)(rec->steps * things) / m.seconds;
+    return m;
+}
+
+/* Extremes and means over the ranks that had something to do. Positive doubles compare like their bits. */
+static void measure_ranks(struct weir_run *run, struct mdtest_measure *m, const struct mdtest_mine *mine)
+{
+    bool works = mine->rate > 0;
+    double ms = works ? mine->seconds * MS / (mine->rate * mine->seconds) : 0;
+    int64_t bits[2], v[4];
+    uint64_t sum[3] = { works, (uint64_t)llround(mine->rate * MILLI), (uint64_t)llround(ms * NANO) };
+    double back[4];
+
+    memcpy(&bits[0], &mine->rate, sizeof(bits[0]));
+    memcpy(&bits[1], &ms, sizeof(bits[1]));
+    v[0] = works ? bits[0] : 0;
+    v[1] = works ? -bits[0] : INT64_MIN;
+    v[2] = works ? bits[1] : 0;
+    v[3] = works ? -bits[1] : INT64_MIN;
+    weir_allmax_i64(&run->par, v, 4);
+    weir_allsum_u64(&run->par, sum, 3);
+    if (sum[0] == 0)
+        return;
+    v[1] = -v[1];
+    v[3] = -v[3];
+    memcpy(back, v, sizeof(back));
+    m->rate_max = back[0];
+    m->rate_min = back[1];
+    m->ms_max = back[2];
+    m->ms_min = back[3];
+    m->rate_mean = (double)sum[1] / MILLI / (double)sum[0];
+    m->ms_mean = (double)sum[2] / NANO / (double)sum[0];
+    m->ms = m->seconds * MS * (double)sum[0] / (double)m->items;
+}
+
+static void keep_series(struct mdtest_series *s, const struct mdtest_measure *m)
+{
+    weir_stats_add(&s->rate, m->rate);
+    weir_stats_add(&s->ms, m->ms);
+    s->items = (double)m->items;
+    s->seconds = m->seconds;
+    if (m->items == 0)
+        return;
+    /* The mean of means; the extremes are those of single tasks. */
+    weir_stats_add(&s->rank_rate, m->rate_mean);
+    weir_stats_add(&s->rank_ms, m->ms_mean);
+    s->rank_rate.min = fmin(s->rank_rate.min, m->rate_min);
+    s->rank_rate.max = fmax(s->rank_rate.max, m->rate_max);
+    s->rank_ms.min = fmin(s->rank_ms.min, m->ms_min);
+    s->rank_ms.max = fmax(s->rank_ms.max, m->ms_max);
+}
+
+void mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec, double extra_s,
+                    struct mdtest_measure *m)
+{
+    uint64_t things = things_of_step(run, t, t->op);
+    struct mdtest_mine *mine = &t->mine[(t->o->all_procs ? run->repetition * MDTEST_OPS : 0) + (int)t->op];
+
+    *m = (struct mdtest_measure){ .op = t->op, .items = rec->steps_sum * things };
+    m->seconds = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED) + extra_s;
+    m->rate = (double)m->items / m->seconds;
+    *mine = measure_mine(t, rec, things);
+    measure_ranks(run, m, mine);
+    keep_series(&t->series[t->op], m);
+}
+
+/* ---- latencies ---- */
+
+struct latency_row {
+    int64_t test, iter, count;
+    const char *operation, *call;
+    double mean, p50, p90, p99, p999, max;
+};
+
+#define CELL(f) .offset = offsetof(struct latency_row, f)
+#define SECONDS(k, h) { .key = #k, .type = WEIR_COL_REAL, CELL(k), .unit = WEIR_NS_PER_S, .help = (h) }
+
+static const struct weir_col latency_cols[] = {
+    { .key = "test", .type = WEIR_COL_INT, CELL(test), .help = "Number of the test, from 0" },
+    { .key = "iter", .type = WEIR_COL_INT, CELL(iter), .help = "Iteration, from 0" },
+    { .key = "operation", .type = WEIR_COL_STR, CELL(operation), .help = "Phase" },
+    { .key = "call", .type = WEIR_COL_STR, CELL(call), .help = "Call, or part of it" },
+    { .key = "count", .type = WEIR_COL_INT, CELL(count), .help = "Calls of all tasks" },
+    SECONDS(mean, "Mean, seconds"),
+    SECONDS(p50, "Half of the calls took less, seconds"),
+    SECONDS(p90, "90 % of the calls took less, seconds"),
+    SECONDS(p99, "99 % of the calls took less, seconds"),
+    SECONDS(p999, "99.9 % of the calls took less, seconds"),
+    SECONDS(max, "Longest, seconds"),
+    WEIR_COL_END
+};
+
+static const struct weir_table latency_table = { .key = "latency", .cols = latency_cols, .readers = WEIR_FOR_DATA };
+
+/* What the calls of each phase are called. */
+static const char *const whole_call[MDTEST_OPS] = {
+    [MDTEST_DIR_CREATE] = "mkdir", [MDTEST_DIR_STAT] = "stat", [MDTEST_DIR_RENAME] = "rename", [MDTEST_DIR_REMOVE] = "rmdir",
+    [MDTEST_FILE_CREATE] = "create", [MDTEST_FILE_STAT] = "stat", [MDTEST_FILE_READ] = "read", [MDTEST_FILE_REMOVE] = "remove",
+    [MDTEST_TREE_CREATE] = "mkdir", [MDTEST_TREE_REMOVE] = "rmdir",
+};
+
+static const char *call_name(enum mdtest_op op, enum mdtest_call call)
+{
+    static const char *const parts[MDTEST_CALLS] = {
+        [MDTEST_CALL_OPEN] = "open", [MDTEST_CALL_SYNC] = "fsync", [MDTEST_CALL_CLOSE] = "close",
+    };
+
+    if (call == MDTEST_CALL_WHOLE)
+        return whole_call[op];
+    if (call == MDTEST_CALL_WRITE)
+        return op == MDTEST_FILE_READ ? "read data" : "write";
+    return parts[call];
+}
+
+static void tell_latency(struct weir_run *run, const struct mdtest_test *t, enum mdtest_call call, const struct weir_hist *h)
+{
+    const struct latency_row row = {
+        .test = t->id, .iter = run->repetition, .count = (int64_t)h->n, .operation = mdtest_op_names[t->op], .call = call_name(t->op, call),
+        .mean = (double)h->sum_ns / (double)h->n,
+        .p50 = (double)weir_hist_quantile(h, 0.5), .p90 = (double)weir_hist_quantile(h, 0.9), .p99 = (double)weir_hist_quantile(h, 0.99),
+        .p999 = (double)weir_hist_quantile(h, 0.999), .max = (double)h->max_ns,
+    };
+
+    weir_report_row(&run->report, &latency_table, &row);
+}
+
+void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec)
+{
+    struct weir_session_stats *st = run->session.stats;
+    struct weir_hist *const part[MDTEST_CALLS] = { &t->lat, &st->hist[WEIR_OP_OPEN], &st->hist[WEIR_OP_XFER], &st->hist[WEIR_OP_SYNC],
+                                                   &st->hist[WEIR_OP_CLOSE] };
+    struct weir_detail detail;
+
+    if (!run->details && !t->o->latency)
+        return;
+    if (run->details) {
+        weir_detail_gather(run, rec, t->id, &detail); /* adds up all but the first on rank 0 */
+        weir_report_row(&run->report, &weir_detail_table, &detail);
+    }
+    for (int c = 0; c < MDTEST_CALLS; c++) {
+        if (c == MDTEST_CALL_WHOLE || !run->details)
+            weir_hist_sum(&run->par, part[c]);
+        if (run->par.rank > 0 || part[c]->n == 0)
+            continue;
+        tell_latency(run, t, (enum mdtest_call)c, part[c]);
+        if (t->sum)
+            weir_hist_merge(&t->sum[t->op * MDTEST_CALLS + c], part[c]);
+    }
+}
+
+void mdtest_latency_table(struct weir_run *run, const struct mdtest_test *t)
+{
+    struct weir_report *r = &run->report;
+
+    if (!t->sum)
+        return;
+    weir_report_line(r, "\nLATENCY (in us): (of %d iterations)", t->o->iterations);
+    weir_report_line(r, "   Operation          Call             Count         Mean          50%%          90%%          99%%        99.9%%"
+                     "          Max");
+    weir_report_line(r, "   ---------          ----             -----         ----          ---          ---          ---        -----"
+                     "          ---");
+    for (int i = 0; i < MDTEST_OPS * MDTEST_CALLS; i++) {
+        const struct weir_hist *h = &t->sum[i];
+        enum mdtest_op op = (enum mdtest_op)(i / MDTEST_CALLS);
+
+        if (h->n == 0)
+            continue;
+        weir_report_line(r, "   %-18s %-9s %12llu %12.3f %12.3f %12.3f %12.3f %12.3f %12.3f", mdtest_op_names[op],
+                         call_name(op, (enum mdtest_call)(i % MDTEST_CALLS)), (unsigned long long)h->n,
+                         (double)h->sum_ns / (double)h->n / MS, (double)weir_hist_quantile(h, 0.5) / MS,
+                         (double)weir_hist_quantile(h, 0.9) / MS, (double)weir_hist_quantile(h, 0.99) / MS,
+                         (double)weir_hist_quantile(h, 0.999) / MS, (double)h->max_ns / MS);
+    }
+}

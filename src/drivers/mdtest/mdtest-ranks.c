@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdtest-ranks.c - what single ranks did: the CSV of ranks, the CSV of operations, and --print-all-procs */
+#include "config.h"
+#include "drivers/mdtest/mdtest.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "par/agree.h"
+
+/* ---- the CSV of ranks ---- */
+
+static int put_lines(const char *path, const char *mode, const struct weir_str *lines, struct weir_err *err)
+{
+    FILE *f = fopen(path, mode);
+    bool bad;
+
+    if (!f)
+        return weir_fail(err, WEIR_ESETUP, "open '%s' for the ranks", path);
+    bad = fputs(weir_str_text(lines), f) == EOF;
+    if (fclose(f) != 0 || bad || lines->failed)
+        return weir_fail(err, WEIR_ESETUP, "write the ranks to '%s'", path);
+    return 0;
+}
+
+static int begin_rank_file(const char *path, struct weir_err *err)
+{
+    struct weir_str head = { 0 };
+    int rc;
+
+    weir_str_addf(&head, "rank,items");
+    for (int op = 0; op < MDTEST_OPS; op++)
+        weir_str_addf(&head, ",rate-%s,time-%s", mdtest_op_names[op], mdtest_op_names[op]);
+    weir_str_addc(&head, '\n');
+    rc = put_lines(path, "w", &head, err);
+    weir_str_free(&head);
+    return rc;
+}
+
+static void name_op_file(const struct mdtest_test *t, enum mdtest_op op, int rank, struct weir_str *out)
+{
+    weir_str_clear(out);
+    weir_str_addf(out, "%s-%s-%05d.csv", t->o->op_csv, mdtest_op_names[op], rank);
+}
+
+static bool has_operations(const struct mdtest_test *t, enum mdtest_op op)
+{
+    const struct mdtest_options *o = t->o;
+
+    return t->kind[MDTEST_FILES] && ((op == MDTEST_FILE_CREATE && o->create) || (op == MDTEST_FILE_STAT && o->stat) ||
+                                     (op == MDTEST_FILE_READ && o->read) || (op == MDTEST_FILE_REMOVE && o->remove));
+}
+
+int mdtest_ranks_begin(struct weir_run *run, const struct mdtest_test *t, struct weir_err *err)
+{
+    const struct weir_oplog none = { 0 };
+    const struct weir_oplog_where where = { .access = "" };
+    struct weir_str path = { 0 };
+    int rc = 0;
+
+    if (run->world.rank == 0 && t->o->rank_csv)
+        rc = begin_rank_file(t->o->rank_csv, err);
+    for (int op = 0; op < MDTEST_OPS && rc == 0 && t->o->op_csv; op++) {
+        if (!has_operations(t, (enum mdtest_op)op))
+            continue;
+        name_op_file(t, (enum mdtest_op)op, run->world.rank, &path);
+        rc = weir_oplog_write(&none, weir_str_text(&path), true, &where, err);
+    }
+    weir_str_free(&path);
+    return weir_agree(&run->world, rc, err);
+}
+
+static void add_cell(struct weir_str *line, bool known, double rate, double seconds)
+{
+    if (known)
+        weir_str_addf(line, ",%.10e,%.10e", rate, seconds);
+    else
+        weir_str_addf(line, ",,");
+}
+
+/* An operation of the iteration that has just ended; those that were not run have nothing to tell. */
+static bool was_run(const struct mdtest_test *t, int op)
+{
+    return t->series[op].rate.n > 0;
+}
+
+static void add_lines(const struct weir_run *run, const struct mdtest_test *t, const struct mdtest_mine *all, struct weir_str *lines)
+{
+    uint64_t items = t->count[t->kind[MDTEST_FILES] ? MDTEST_FILES : MDTEST_DIRS];
+
+    weir_str_addf(lines, "all,%" PRIu64, items);
+    for (int op = 0; op < MDTEST_OPS; op++) {
+        const struct mdtest_series *s = &t->series[op];
+
+        add_cell(lines, was_run(t, op), s->seconds > 0 ? s->items / s->seconds : 0, s->seconds);
+    }
+    weir_str_addc(lines, '\n');
+    for (int rank = 0; rank < run->par.size; rank++) {
+        weir_str_addf(lines, "%d,", rank);
+        for (int op = 0; op < MDTEST_TREE_CREATE; op++)
+            add_cell(lines, was_run(t, op), all[rank * MDTEST_OPS + op].rate, all[rank * MDTEST_OPS + op].seconds);
+        weir_str_addc(lines, '\n');
+    }
+}
+
+int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t, const struct mdtest_mine *mine, struct weir_err *err)
+{
+    size_t each = sizeof(*mine) * MDTEST_OPS;
+    struct weir_str lines = { 0 };
+    struct mdtest_mine *all = NULL;
+    int rc = 0;
+
+    if (!t->o->rank_csv)
+        return 0;
+    if (run->par.rank == 0 && !(all = malloc(each * (size_t)run->par.size)))
+        rc = weir_fail(err, WEIR_ESETUP, "hold the times of %d ranks", run->par.size);
+    if (weir_agree(&run->par, rc, err) < 0)
+        return -1;
+    weir_gather(&run->par, mine, each, all);
+    if (all) {
+        add_lines(run, t, all, &lines);
+        rc = put_lines(t->o->rank_csv, "a", &lines, err);
+    }
+    weir_str_free(&lines);
+    free(all);
+    return weir_agree(&run->par, rc, err);
+}
+
+/* ---- the CSV of operations ---- */
+
+int mdtest_ranks_operations(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec, struct weir_err *err)
+{
+    const struct weir_oplog_where where = { .access = rec->phase->key, .test = t->id, .repetition = rec->repetition, .rank = run->par.rank,
+                                            .origin_ns = rec->mark[WEIR_MARK_WORK] };
+    struct weir_str path = { 0 };
+    int rc;
+
+    if (!t->o->op_csv || !has_operations(t, t->op))
+        return 0;
+    name_op_file(t, t->op, run->par.rank, &path);
+    rc = weir_oplog_write(&run->oplog, weir_str_text(&path), false, &where, err);
+    weir_str_free(&path);
+    if (rc == 0 && run->oplog.dropped)
+        rc = weir_warn(&run->log, err, "savePerOpDataCSV keeps %u operations of a phase; %" PRIu64 " more are not in the file",
+                       WEIR_OPLOG_MOST, run->oplog.dropped);
+    return weir_agree(&run->par, rc, err);
+}
+
+/* ---- --print-all-procs ---- */
+
+static void print_operation(struct weir_run *run, const struct mdtest_test *t, int iteration, int op, bool times, double *all)
+{
+    const struct mdtest_mine *m = &t->mine[iteration * MDTEST_OPS + op];
+    bool tree = op >= MDTEST_TREE_CREATE;
+    double mine = tree ? 0 : times ? m->seconds : m->rate;
+    struct weir_str line = { 0 };
+
+    weir_gather(&run->par, &mine, sizeof(mine), all);
+    weir_str_addf(&line, "Test %s", mdtest_op_names[op]);
+    for (int rank = 0; all && rank < run->par.size; rank++)
+        weir_str_addf(&line, "%c%e", rank ? ',' : ' ', all[rank]);
+    weir_report_line(&run->report, "%s", weir_str_text(&line));
+    weir_str_free(&line);
+}
+
+/* Each task keeps its own numbers; rank 0 sees those of one operation at a time. */
+void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool times)
+{
+    double *all = run->par.rank == 0 ? malloc(sizeof(*all) * (size_t)run->par.size) : NULL;
+    int first = t->kind[MDTEST_DIRS] ? MDTEST_DIR_CREATE : t->kind[MDTEST_FILES] ? MDTEST_FILE_CREATE : MDTEST_TREE_CREATE;
+
+    weir_report_line(&run->report, "\nPer process result (%s):", times ? "time" : "rate");
+    for (int i = 0; i < t->o->iterations; i++) {
+        weir_report_line(&run->report, "iteration: %d", i);
+        for (int op = first; op < MDTEST_OPS; op++)
+            print_operation(run, t, i, op, times, all);
+    }
+    free(all);
+}

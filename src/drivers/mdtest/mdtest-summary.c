@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdtest-summary.c - the tables of rates and times, byte for byte as parsers know them (mdtest.md 4.2, 4.3) */
+#include "config.h"
+#include "drivers/mdtest/mdtest.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/col.h"
+
+/* One row for programs. */
+struct summary_row {
+    const char *operation;
+    int64_t test, tasks, iterations, items;
+    double rate_max, rate_min, rate_mean, rate_sd, ms_max, ms_min, ms_mean, ms_sd, rank_max, rank_min, rank_mean;
+};
+
+#define CELL(f) .offset = offsetof(struct summary_row, f)
+#define REAL(k, f, h) { .key = (k), .type = WEIR_COL_REAL, CELL(f), .help = (h) }
+
+static const struct weir_col summary_cols[] = {
+    { .key = "operation", .type = WEIR_COL_STR, CELL(operation), .help = "Operation" },
+    { .key = "TestID", .type = WEIR_COL_INT, CELL(test), .help = "Number of the test, from 0" },
+    { .key = "tasks", .type = WEIR_COL_INT, CELL(tasks), .help = "Tasks" },
+    { .key = "iterations", .type = WEIR_COL_INT, CELL(iterations), .help = "Iterations that were measured" },
+    { .key = "items", .type = WEIR_COL_INT, CELL(items), .help = "Items of all tasks in the last iteration" },
+    REAL("rateMax", rate_max, "Most items of all tasks a second, over the time of the longest task"),
+    REAL("rateMin", rate_min, "Fewest"),
+    REAL("rateMean", rate_mean, "Mean"),
+    REAL("rateStd", rate_sd, "Sample standard deviation"),
+    REAL("msPerOpMax", ms_max, "Time of a phase over the items of a task, ms: longest"),
+    REAL("msPerOpMin", ms_min, "Shortest"),
+    REAL("msPerOpMean", ms_mean, "Mean"),
+    REAL("msPerOpStd", ms_sd, "Sample standard deviation"),
+    REAL("rankRateMax", rank_max, "Items a second of the fastest task"),
+    REAL("rankRateMin", rank_min, "Items a second of the slowest task"),
+    REAL("rankRateMean", rank_mean, "Mean over tasks and iterations"),
+    WEIR_COL_END
+};
+
+static const struct weir_table summary_table = { .key = "summary", .cols = summary_cols, .readers = WEIR_FOR_DATA };
+
+/* One measured phase for programs. */
+struct measure_row {
+    const char *operation;
+    int64_t test, iter, tasks, items;
+    struct mdtest_measure m;
+};
+
+#undef CELL
+#undef REAL
+#define CELL(f) .offset = offsetof(struct measure_row, f)
+#define REAL(k, f, h) { .key = (k), .type = WEIR_COL_REAL, CELL(m.f), .help = (h) }
+
+static const struct weir_col measure_cols[] = {
+    { .key = "operation", .type = WEIR_COL_STR, CELL(operation), .help = "Operation" },
+    { .key = "test", .type = WEIR_COL_INT, CELL(test), .help = "Number of the test, from 0" },
+    { .key = "iter", .type = WEIR_COL_INT, CELL(iter), .help = "Iteration, from 0" },
+    { .key = "tasks", .type = WEIR_COL_INT, CELL(tasks), .help = "Tasks" },
+    { .key = "items", .type = WEIR_COL_INT, CELL(items), .help = "Items of all tasks" },
+    REAL("time", seconds, "From the first item of any task to the end of the last, seconds"),
+    REAL("rate", rate, "Items a second"),
+    REAL("msPerOp", ms, "Time over the items of a task, ms"),
+    REAL("rankRateMin", rate_min, "Items a second of the slowest task, without waiting for others"),
+    REAL("rankRateMax", rate_max, "Items a second of the fastest task"),
+    REAL("rankRateMean", rate_mean, "Mean over the tasks"),
+    REAL("rankMsPerOpMin", ms_min, "ms an item of the fastest task"),
+    REAL("rankMsPerOpMax", ms_max, "ms an item of the slowest task"),
+    WEIR_COL_END
+};
+
+static const struct weir_table measure_table = { .key = "Results", .cols = measure_cols, .readers = WEIR_FOR_DATA };
+
+void mdtest_report_measure(struct weir_run *run, struct mdtest_test *t, const struct mdtest_measure *m)
+{
+    const struct measure_row row = { .operation = mdtest_op_names[m->op], .test = t->id, .iter = run->repetition, .tasks = run->par.size,
+                                     .items = (int64_t)m->items, .m = *m };
+
+    weir_report_row(&run->report, &measure_table, &row);
+    if (run->log.verbose >= 1)
+        mdtest_say(run, 1, "%s%-18s: %14.3f sec, %14.3f ops/sec", m->op < MDTEST_FILE_CREATE ? "   " : "  ", mdtest_op_names[m->op],
+                   m->seconds, m->rate);
+}
+
+/* ---- tables ---- */
+
+bool mdtest_has_row(const struct mdtest_test *t, enum mdtest_op op)
+{
+    if (op == MDTEST_DIR_READ)
+        return false;
+    if (op >= MDTEST_TREE_CREATE)
+        return true;
+    return op >= MDTEST_FILE_CREATE ? t->kind[MDTEST_FILES] : t->kind[MDTEST_DIRS];
+}
+
+static double sample_sd(const struct weir_stats *s)
+{
+    return s->n > 1 ? sqrt(s->m2 / (double)(s->n - 1)) : 0;
+}
+
+static void print_row(struct weir_run *run, const struct mdtest_test *t, enum mdtest_op op, bool times)
+{
+    const struct mdtest_series *s = &t->series[op];
+    const struct weir_stats *all = times ? &s->ms : &s->rate, *rank = times ? &s->rank_ms : &s->rank_rate;
+    bool tree = op >= MDTEST_TREE_CREATE;
+    struct weir_str line = { 0 };
+
+    weir_str_addf(&line, tree ? "   %-22s " : "   %-18s ", mdtest_op_names[op]);
+    if (t->o->rank_stats)
+        weir_str_addf(&line, "%14.3f %14.3f %14.3f     ", rank->max, rank->min, rank->mean);
+    weir_str_addf(&line, "%s%14.3f %14.3f %14.3f %14.3f", tree ? "" : "    ", all->max, all->min, all->mean, sample_sd(all));
+    weir_report_line(&run->report, "%s", weir_str_text(&line));
+    weir_str_free(&line);
+}
+
+static void print_table(struct weir_run *run, const struct mdtest_test *t, bool times)
+{
+    const char *rank_head = "per Rank: Max            Min           Mean      per Iteration:";
+    const char *rank_line = "         ---            ---           ----       ";
+    struct weir_report *r = &run->report;
+
+    if (t->o->all_procs)
+        mdtest_ranks_print(run, t, times);
+    weir_report_line(r, "\nSUMMARY %s: (of %d iterations)", times ? "time (in ms/op)" : "rate (in ops/sec)", t->o->iterations);
+    weir_report_line(r, "   Operation     %s Max            Min           Mean        Std Dev",
+                     t->o->rank_stats ? rank_head : "               ");
+    weir_report_line(r, "   ---------      %s               ---            ---           ----        -------",
+                     t->o->rank_stats ? rank_line : "");
+    for (int op = 0; op < MDTEST_OPS; op++)
+        if (mdtest_has_row(t, (enum mdtest_op)op))
+            print_row(run, t, (enum mdtest_op)op, times);
+}
+
+static void tell_row(struct weir_run *run, const struct mdtest_kept *k, enum mdtest_op op)
+{
+    const struct mdtest_series *s = &k->series[op];
+    const struct summary_row row = {
+        .operation = mdtest_op_names[op], .test = k->id, .tasks = k->tasks, .iterations = (int64_t)s->rate.n, .items = (int64_t)s->items,
+        .rate_max = s->rate.max, .rate_min = s->rate.min, .rate_mean = s->rate.mean, .rate_sd = sample_sd(&s->rate),
+        .ms_max = s->ms.max, .ms_min = s->ms.min, .ms_mean = s->ms.mean, .ms_sd = sample_sd(&s->ms),
+        .rank_max = s->rank_rate.max, .rank_min = s->rank_rate.min, .rank_mean = s->rank_rate.mean,
+    };
+
+    if (s->rate.n > 0)
+        weir_report_row(&run->report, &summary_table, &row);
+}
+
+void mdtest_summary_rows(struct weir_run *run, const struct mdtest_kept *kept)
+{
+    weir_report_head(&run->report, &summary_table);
+    for (int op = 0; op < MDTEST_OPS; op++)
+        tell_row(run, kept, (enum mdtest_op)op);
+}
+
+void mdtest_summary(struct weir_run *run, struct mdtest_test *t)
+{
+    const struct mdtest_options *o = t->o;
+
+    if (o->rates_and_times || !o->times)
+        print_table(run, t, false);
+    if (o->rates_and_times || o->times)
+        print_table(run, t, true);
+    mdtest_latency_table(run, t);
+    t->kept->tasks = run->par.size;
+    memcpy(t->kept->series, t->series, sizeof(t->series));
+    weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)t->wrong);
+    if (t->wrong)
+        weir_report_line(&run->report, "\nERROR: verifying the data on read (%" PRIu64 " errors)! Take the performance values with care!\n",
+                         t->wrong);
+    weir_report_leave(&run->report);
+    weir_report_flush(&run->report);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdtest-tree.c - directories, items and their names as pure arithmetic (mdtest.md section 2) */
+#include "config.h"
+#include "drivers/mdtest/mdtest-tree.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBER 20 /* digits of 2^64 */
+#define MOST INT64_MAX
+
+static const char *const item_words[MDTEST_KINDS] = { [MDTEST_DIRS] = "dir.mdtest.", [MDTEST_FILES] = "file.mdtest." };
+
+/* ---- numbers ---- */
+
+static bool times(uint64_t a, uint64_t b, uint64_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out) && *out <= (uint64_t)MOST;
+}
+
+/* Directories of a full tree of this depth; false: too many. */
+static bool full_tree(uint64_t branch, unsigned depth, uint64_t *out)
+{
+    uint64_t level = 1, all = 1;
+
+    if (branch == 1) {
+        *out = (uint64_t)depth + 1;
+        return true;
+    }
+    for (unsigned i = 0; i < depth; i++) {
+        if (!times(level, branch, &level) || __builtin_add_overflow(all, level, &all) || all > (uint64_t)MOST)
+            return false;
+    }
+    *out = all;
+    return true;
+}
+
+static int check_shape(const struct mdtest_shape *s, struct weir_err *err)
+{
+    if (s->depth < 0)
+        return weir_refuse(err, WEIR_EUSAGE, "depth of the tree (-z) must not be negative, and is %d", s->depth);
+    if (s->depth > 0 && s->branch < 1)
+        return weir_refuse(err, WEIR_EUSAGE, "branching factor of the tree (-b) must be at least 1, and is %d", s->branch);
+    if (s->items < 0 || s->per_dir < 0)
+        return weir_refuse(err, WEIR_EUSAGE, "number of items (-n, -I) must not be negative");
+    if (s->items > 0 && s->per_dir > 0 && s->unique)
+        return weir_refuse(err, WEIR_EUSAGE, "items of a task (-n) and items of a directory (-I) do not go together with -u; leave one out");
+    if (s->items > 0 && s->per_dir > 0 && s->items % s->per_dir)
+        return weir_refuse(err, WEIR_EUSAGE, "items of a task (-n %" PRId64 ") must be a multiple of items of a directory (-I %" PRId64 ")",
+                           s->items, s->per_dir);
+    return 0;
+}
+
+int mdtest_tree_init(struct mdtest_tree *t, const struct mdtest_shape *s, struct weir_err *err)
+{
+    uint64_t holders, inner = 0;
+    uint64_t all;
+
+    memset(t, 0, sizeof(*t));
+    if (check_shape(s, err) < 0)
+        return -1;
+    t->depth = (unsigned)s->depth;
+    t->branch = s->depth > 0 ? (uint64_t)s->branch : 1;
+    if (!full_tree(t->branch, t->depth, &t->dirs))
+        goto too_many;
+    if (s->leaf_only && t->depth > 0)
+        full_tree(t->branch, t->depth - 1, &inner);
+    t->first = inner;
+    holders = t->dirs - inner;
+    t->per_dir = s->per_dir > 0 ? (uint64_t)s->per_dir : (uint64_t)s->items / holders;
+    t->loops = s->items > 0 && s->per_dir > 0 ? (uint64_t)(s->items / s->per_dir) : 1;
+    if (!times(t->per_dir, holders, &t->per_loop) || !times(t->per_loop, t->loops, &t->total) || !times(t->dirs, t->loops, &all) ||
+        !times(t->per_dir, t->dirs, &all)) /* the highest number of an item */
+        goto too_many;
+    return 0;
+
+too_many:
+    return weir_refuse(err, WEIR_EUSAGE, "a tree with branching factor %d (-b) and depth %d (-z) and these items has more than 2^63 names",
+                       s->branch, s->depth);
+}
+
+/* Directories of the subtree below (and with) a directory on a level. Fits: the whole tree does. */
+static uint64_t below(const struct mdtest_tree *t, unsigned level)
+{
+    uint64_t n = 1;
+
+    full_tree(t->branch, t->depth - level, &n);
+    return n;
+}
+
+/* Both orders go down from the root: at each level the place says which child's subtree comes next. */
+uint64_t mdtest_tree_preorder(const struct mdtest_tree *t, uint64_t place)
+{
+    uint64_t dir = 0, size;
+
+    if (t->branch == 1)
+        return place;
+    size = t->dirs;
+    while (place > 0) {
+        place--;
+        size = (size - 1) / t->branch;
+        dir = dir * t->branch + 1 + place / size;
+        place %= size;
+    }
+    return dir;
+}
+
+uint64_t mdtest_tree_postorder(const struct mdtest_tree *t, uint64_t place)
+{
+    uint64_t dir = 0, size = below(t, 0);
+
+    if (t->branch == 1)
+        return t->dirs - 1 - place;
+    while (place < size - 1) {
+        size = (size - 1) / t->branch;
+        dir = dir * t->branch + 1 + place / size;
+        place %= size;
+    }
+    return dir;
+}
+
+uint64_t mdtest_tree_linear(const struct mdtest_tree *t, uint64_t place)
+{
+    return t->first * t->per_dir + place;
+}
+
+/* Among the leaves, depth first is the order of the numbers. */
+uint64_t mdtest_tree_made(const struct mdtest_tree *t, uint64_t place)
+{
+    if (t->first > 0 || t->branch == 1 || t->per_dir == 0)
+        return mdtest_tree_linear(t, place);
+    return mdtest_tree_preorder(t, place / t->per_dir) * t->per_dir + place % t->per_dir;
+}
+
+uint64_t mdtest_tree_dir_of(const struct mdtest_tree *t, uint64_t item)
+{
+    return t->dirs == 1 ? 0 : item / t->per_dir;
+}
+
+/* ---- names ---- */
+
+char *mdtest_put_number(char *at, uint64_t number)
+{
+    char digits[NUMBER];
+    char *d = digits + sizeof(digits);
+    size_t len;
+
+    do {
+        *--d = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    len = (size_t)(digits + sizeof(digits) - d);
+    memcpy(at, d, len);
+    at[len] = '\0';
+    return at + len;
+}
+
+static char *put_text(char *at, const char *text)
+{
+    size_t len = strlen(text);
+
+    memcpy(at, text, len + 1);
+    return at + len;
+}
+
+int mdtest_names_init(struct mdtest_names *n, const struct mdtest_tree *tree, size_t base_len, struct weir_err *err)
+{
+    /* Room by the longest numbers. What the system can take is asked for with short ones. */
+    size_t each = sizeof("/mdtest_tree..") + 2 * NUMBER;
+    size_t shortest = base_len + (size_t)tree->depth * sizeof("/mdtest_tree.");
+
+    memset(n, 0, sizeof(*n));
+    if (shortest >= PATH_MAX)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "names in a tree of depth %u (-z) have more than %d bytes, and the system takes at most %d", tree->depth,
+                           PATH_MAX, PATH_MAX);
+    n->tree = tree;
+    n->room = base_len + sizeof("/test-dir.-") + 2 * NUMBER + (size_t)(tree->depth + 1) * each + sizeof("/file.mdtest..") + 2 * NUMBER + 8;
+    n->path = malloc(n->room);
+    return n->path ? 0 : weir_fail(err, WEIR_ESETUP, "memory for names");
+}
+
+void mdtest_names_free(struct mdtest_names *n)
+{
+    free(n->path);
+    n->path = NULL;
+    n->known = false;
+}
+
+static char *put_test(struct mdtest_names *n, const char *base, int iteration, uint64_t loop)
+{
+    char *at = put_text(n->path, base);
+
+    n->known = false;
+    at = put_text(at, "/test-dir.");
+    at = mdtest_put_number(at, (uint64_t)iteration);
+    at = put_text(at, "-");
+    return mdtest_put_number(at, loop);
+}
+
+static char *put_branch(char *at, int whose, uint64_t dir)
+{
+    at = put_text(at, "mdtest_tree.");
+    if (whose != MDTEST_NOBODY) {
+        at = mdtest_put_number(at, (uint64_t)whose);
+        at = put_text(at, ".");
+    }
+    return mdtest_put_number(at, dir);
+}
+
+/* The chain from the root down. Its length is not known before the way up has been gone; levels are few. */
+static char *put_chain(const struct mdtest_names *n, char *at, int whose, uint64_t dir)
+{
+    uint64_t branch = n->tree->branch, up = dir;
+    unsigned level = 0, k;
+
+    while (up > 0) {
+        up = (up - 1) / branch;
+        level++;
+    }
+    for (k = 0; k <= level; k++) {
+        up = dir;
+        if (branch == 1)
+            up = k;
+        else
+            for (unsigned i = level; i > k; i--)
+                up = (up - 1) / branch;
+        *at++ = '/';
+        at = put_branch(at, whose, up);
+    }
+    return at;
+}
+
+const char *mdtest_name_test(struct mdtest_names *n, const char *base, int iteration, uint64_t loop)
+{
+    put_test(n, base, iteration, loop);
+    return n->path;
+}
+
+const char *mdtest_name_dir(struct mdtest_names *n, const char *base, int iteration, uint64_t loop, int whose, uint64_t dir)
+{
+    put_chain(n, put_test(n, base, iteration, loop), whose, dir);
+    return n->path;
+}
+
+const char *mdtest_name_root(struct mdtest_names *n, int whose)
+{
+    n->known = false;
+    put_branch(n->path, whose, 0);
+    return n->path;
+}
+
+void mdtest_name_prefix(struct mdtest_names *n, const char *base, int iteration, uint64_t loop, int whose, uint64_t dir,
+                        enum mdtest_kind kind, int owner)
+{
+    char *at = put_chain(n, put_test(n, base, iteration, loop), whose, dir);
+
+    at = put_text(at, "/");
+    at = put_text(at, item_words[kind]);
+    if (owner == MDTEST_SHARED)
+        at = put_text(at, "shared");
+    else
+        at = mdtest_put_number(at, (uint64_t)owner);
+    at = put_text(at, ".");
+    n->tail = (size_t)(at - n->path);
+    n->base = base;
+    n->iteration = iteration;
+    n->loop = loop;
+    n->whose = whose;
+    n->dir = dir;
+    n->kind = kind;
+    n->owner = owner;
+    n->known = true;
+}
