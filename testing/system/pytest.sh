@@ -29,7 +29,8 @@ if $python -c 'import xdist' 2>/dev/null; then
 fi
 
 # shellcheck disable=SC2086 # these are several words
-/usr/bin/env "$python" -m pytest -q -rs -p no:cacheprovider $workers ${PYTEST_ARGS-} "$WEIR_SOURCE/testing/system"
+/usr/bin/env "$python" -m pytest -q -rs -p no:cacheprovider -c "$WEIR_SOURCE/testing/system/pytest.ini" $workers ${PYTEST_ARGS-} \
+    "$WEIR_SOURCE/testing/system" "$WEIR_SOURCE/testing/faults"
 rc=$?
 [ $rc -ne 5 ] || { echo "skipped: no system test was selected"; exit 77; }
 exit $rc
