@@ -33,12 +33,15 @@ static void write_all(int fd, const char *text, size_t len)
     }
 }
 
-/* One message is one line: a line break inside (in a file name, say) becomes a blank. */
+/* One message is one line: a line break inside (in a file name, say) becomes a blank. Other control characters could make a
+ * terminal do things. */
 static void join_lines(struct weir_str *s)
 {
     for (size_t i = 0; i < s->len; i++) {
         if (s->text[i] == '\n' || s->text[i] == '\r')
             s->text[i] = ' ';
+        else if (((unsigned char)s->text[i] < ' ' && s->text[i] != '\t') || s->text[i] == '\177')
+            s->text[i] = '?';
     }
 }
 

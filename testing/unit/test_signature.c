@@ -290,7 +290,8 @@ static void anything_else_is_foreign(void **state)
 
     (void)state;
     fill(&t, &ours, OFF);
-    memset((char *)t.word, 'x', UNIT);
+    for (size_t i = 0; i < UNIT / sizeof(*t.word); i++)
+        t.word[i] = 0x7878787878787878u;
     assert_int_equal(check(&t, true, OFF), 1);
     assert_int_equal(t.bad.damage, WEIR_DAMAGE_FOREIGN);
     memset(&t.seen, 0, sizeof(t.seen));

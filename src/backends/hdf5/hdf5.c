@@ -260,7 +260,7 @@ static int move(struct hdf5_file *f, hid_t dset, const struct weir_io *io, struc
         rc = H5Dread(dset, H5T_NATIVE_INT64, g->in_memory, g->in_file, st->transfer, buf);
     sys = errno;
     if (rc < 0)
-        hdf5_fail(err, call);
+        hdf5_fail(err, "%s", call);
     if (weir_mpi_kept_back(rc < 0 ? -1 : 0, sys, call, err) < 0) {
         /* an interrupted call is tried again, but not when the others would have to come along */
         f->failed |= writes && (sys != EINTR || f->base.s->hints->collective);

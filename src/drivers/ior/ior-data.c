@@ -54,7 +54,7 @@ static bool check_pattern(const struct ior_test *t, const void *buf, uint64_t of
     if (weir_pattern_verify(&t->pattern, buf, t->hints.transfer, off, &m) == 0)
         return true;
     *d = (struct ior_damage){ .kind = judge(&m, t->hints.transfer), .transfer = off, .byte = off + m.first, .expect = m.expect,
-                              .got = m.got, .words = m.words };
+                              .got = m.got, .pieces = m.words };
     return false;
 }
 
@@ -65,7 +65,7 @@ static bool check_units(struct ior_test *t, const void *buf, uint64_t off, struc
     if (weir_signature_verify(&t->unit, t->unit_known, buf, t->hints.transfer, off, &t->seen, &bad) == 0)
         return true;
     *d = (struct ior_damage){ .kind = bad.damage, .transfer = off, .byte = off + bad.at, .expect = bad.expect, .got = bad.got,
-                              .words = bad.units * (WEIR_SIGNATURE_UNIT / 8), .said = bad.said };
+                              .pieces = bad.units, .said = bad.said };
     return false;
 }
 
@@ -112,9 +112,9 @@ static void describe(const struct weir_run *run, const struct ior_test *t, const
     struct weir_str s = { 0 };
 
     weir_str_addf(&s, "rank %d on %s: '%s', byte %" PRIu64 ": %s: expected 0x%016" PRIx64 ", found 0x%016" PRIx64
-                      "; %" PRIu64 " wrong words of 8 bytes in the transfer at %" PRIu64,
-                  run->par.rank, run->par.host, weir_str_text(&t->path), d->byte, weir_damage_name(d->kind), d->expect, d->got, d->words,
-                  d->transfer);
+                      "; %" PRIu64 " wrong pieces of %d bytes in the transfer at %" PRIu64,
+                  run->par.rank, run->par.host, weir_str_text(&t->path), d->byte, weir_damage_name(d->kind), d->expect, d->got, d->pieces,
+                  t->pattern.packet == WEIR_PACKET_SIGNATURE ? WEIR_SIGNATURE_UNIT : 8, d->transfer);
     if (d->kind == WEIR_DAMAGE_STALE || d->kind == WEIR_DAMAGE_MISPLACED)
         weir_str_addf(&s, "; the data say: repetition %" PRIu32 ", task %" PRIu32 ", offset %" PRIu64, d->said.repetition,
                       d->said.writer, d->said.off);

@@ -55,7 +55,8 @@ struct ior_series {
 struct ior_damage {
     enum weir_damage kind;
     uint64_t transfer, byte; /* offsets in the file */
-    uint64_t expect, got, words;
+    uint64_t expect, got;
+    uint64_t pieces; /* wrong words of 8 bytes; wrong units with -l signature */
     struct weir_signature said;
 };
 
