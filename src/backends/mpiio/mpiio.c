@@ -36,6 +36,7 @@ struct mpiio_file {
     bool collective;
     bool viewed;
     uint64_t end; /* one past the last byte that this rank wrote */
+    uint64_t size; /* of a file that is only read; UINT64_MAX otherwise */
     bool lost; /* another rank could not open it: every call would wait for that rank */
     struct mpiio_view view;
 };
@@ -141,9 +142,13 @@ static int prepare(struct mpiio_file *f, unsigned flags, struct weir_err *err)
     const struct weir_session *s = f->base.s;
     const struct mpiio_options *o = s->opt;
     bool writes = flags & WEIR_OPEN_WRITE;
+    MPI_Offset size;
     int rc = 0;
     int ok;
 
+    f->size = UINT64_MAX;
+    if (!writes && MPI_File_get_size(f->fh, &size) == MPI_SUCCESS)
+        f->size = (uint64_t)size;
     if (writes && (flags & WEIR_OPEN_TRUNC) && (ok = MPI_File_set_size(f->fh, 0)) != MPI_SUCCESS)
         rc = weir_mpi_fail(err, WEIR_EIO, ok, "MPI_File_set_size '%s' to 0", f->base.path);
     if (writes && (flags & WEIR_OPEN_CREATE) && o->preallocate &&
@@ -262,6 +267,8 @@ static ssize_t judge(struct mpiio_file *f, const struct weir_io *io, size_t want
     return (ssize_t)moved;
 }
 
+/* A library may call a read complete that met the end of the file: ROMIO does through views, OMPIO in collective
+ * reads. So the size of the file decides. */
 static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct weir_err *err)
 {
     struct mpiio_file *f = (struct mpiio_file *)file;
@@ -289,6 +296,8 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
         return -1;
     if (io->dir == WEIR_DIR_WRITE && want > 0 && io->off + want > f->end)
         f->end = io->off + want;
+    if (io->dir == WEIR_DIR_READ && want > 0 && io->off + want > f->size)
+        return io->off < f->size ? (ssize_t)(f->size - io->off) : 0; /* whatever the status says: see above */
     return want ? judge(f, io, want, &status, err) : 0;
 }
 
