@@ -266,6 +266,8 @@ class Ior:
 
     def start(self, args, np=2, env=None, prefix=()):
         words, command = self.command(args, np, prefix)
+        if np is None:  # programs without launcher share a session directory otherwise, and the first one that ends removes it
+            env = {"OMPI_MCA_orte_tmpdir_base": str(self.cwd.parent), **(env or {})}
         out = open(self.cwd.parent / (self.cwd.name + ".out"), "w+b")
         err = open(self.cwd.parent / (self.cwd.name + ".err"), "w+b")
         proc = subprocess.Popen(command, cwd=self.cwd, env=program_env(env), stdin=subprocess.DEVNULL, stdout=out, stderr=err,
