@@ -49,8 +49,14 @@ static void blanks_around_and_a_carriage_return_are_dropped(void **state)
 
 static void other_lines_are_no_hints(void **state)
 {
-    static const char *const lines[] = { "", " ", "# IOR_HINT__MPI__a=b", "PATH=/bin", "IOR_HIN",
-                                         "ior_hint__MPI__a=b", "setenv IOR_HINT__MPI__a b", NULL };
+    static const char *const lines[] = { "",
+                                         " ",
+                                         "# IOR_HINT__MPI__a=b",
+                                         "PATH=/bin",
+                                         "IOR_HIN",
+                                         "ior_hint__MPI__a=b",
+                                         "setenv IOR_HINT__MPI__a b",
+                                         NULL };
     struct weir_hint h;
 
     (void)state;
@@ -89,8 +95,10 @@ static void a_key_or_value_fits_up_to_the_last_byte(void **state)
 
     (void)state;
     memset(line + n, 'v', MPI_MAX_INFO_VAL);
-    assert_int_equal(weir_mpihints_parse(line, (size_t)n + MPI_MAX_INFO_VAL - 1, &h), WEIR_HINT_MPI);
-    assert_int_equal(weir_mpihints_parse(line, (size_t)n + MPI_MAX_INFO_VAL, &h), WEIR_HINT_TOO_LONG);
+    assert_int_equal(weir_mpihints_parse(line, (size_t)n + MPI_MAX_INFO_VAL - 1, &h),
+                     WEIR_HINT_MPI);
+    assert_int_equal(weir_mpihints_parse(line, (size_t)n + MPI_MAX_INFO_VAL, &h),
+                     WEIR_HINT_TOO_LONG);
 }
 
 static void a_driver_prefix_is_no_part_of_the_path(void **state)
