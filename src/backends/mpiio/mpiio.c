@@ -296,6 +296,8 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
         return -1;
     if (io->dir == WEIR_DIR_WRITE && want > 0 && io->off + want > f->end)
         f->end = io->off + want;
+    if (io->dir == WEIR_DIR_READ && want > 0 && io->off + want > f->size && f->collective)
+        return weir_refuse(err, WEIR_EIO, "end of file: it has %llu bytes", (unsigned long long)f->size);
     if (io->dir == WEIR_DIR_READ && want > 0 && io->off + want > f->size)
         return io->off < f->size ? (ssize_t)(f->size - io->off) : 0; /* whatever the status says: see above */
     return want ? judge(f, io, want, &status, err) : 0;
