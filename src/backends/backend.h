@@ -36,20 +36,21 @@ struct weir_hints {
     bool single_try;    /* -x: no retry after a short transfer */
     bool dry_run;
     int tasks, nodes;
-    int task;           /* the pretend rank of the file that is open: whose blocks we touch. Updated by the driver before open. */
+    int task; /* pretend rank of the open file: whose blocks we touch. The driver sets it before open */
     uint64_t transfer, block, segments; /* bytes, bytes, count */
     uint64_t file_bytes;                /* expected bytes of one file */
 };
 
-/* The call that this rank is in, for a watchdog in another thread: begin_ns is 0 while there is none. */
+/* The call that this rank is in, for a watchdog in another thread: begin_ns is 0 while there is
+ * none. */
 struct weir_call {
     const char *what, *path;
-    uint64_t off, len;  /* bytes; len 0: not a transfer */
-    uint64_t begin_ns;  /* local clock */
+    uint64_t off, len; /* bytes; len 0: not a transfer */
+    uint64_t begin_ns; /* local clock */
 };
 
-static inline void weir_call_enter(struct weir_call *c, const char *what, const char *path, uint64_t off, uint64_t len,
-                                   uint64_t now_ns)
+static inline void weir_call_enter(struct weir_call *c, const char *what, const char *path,
+                                   uint64_t off, uint64_t len, uint64_t now_ns)
 {
     c->what = what;
     c->path = path;
@@ -66,17 +67,18 @@ static inline void weir_call_leave(struct weir_call *c)
 /* One backend in use by one test. Made by weir_session_begin. */
 struct weir_session {
     const struct weir_backend *be;
-    const void *opt;                /* the backend's option struct */
+    const void *opt; /* the backend's option struct */
     const struct weir_hints *hints;
     const struct weir_par *par;
     const struct weir_log *log;
-    void *priv;                     /* priv_size zeroed bytes, the backend's own */
-    unsigned flags;                 /* be->flags as they hold here: begin may clear some (DUMMY that stores) */
+    void *priv;     /* priv_size zeroed bytes, the backend's own */
+    unsigned flags; /* be->flags as they hold here: begin may clear some (DUMMY that stores) */
     struct weir_session_stats *stats;
-    struct weir_call *call;         /* where calls are noted for a watchdog; NULL: nobody watches */
+    struct weir_call *call; /* where calls are noted for a watchdog; NULL: nobody watches */
 };
 
-/* An open file: first member of the backend's own struct (file_size zeroed bytes, allocated by the core). */
+/* An open file: first member of the backend's own struct (file_size zeroed bytes, allocated by the
+ * core). */
 struct weir_file {
     struct weir_session *s;
     const char *path; /* owned by the session */
@@ -95,8 +97,8 @@ struct weir_fs_usage {
     uint64_t total_bytes, free_bytes, avail_bytes, inodes, free_inodes;
 };
 
-/* Names: what mdtest and the clean-up need. Each returns 0, or -1 and err. A missing function means "cannot"; weir_posix_ns is
- * shared by all backends whose files are ordinary ones. */
+/* Names: what mdtest and the clean-up need. Each returns 0, or -1 and err. A missing function
+ * means "cannot"; weir_posix_ns is shared by all backends whose files are ordinary ones. */
 struct weir_ns {
     int (*mkdir)(struct weir_session *, const char *path, unsigned mode, struct weir_err *);
     int (*rmdir)(struct weir_session *, const char *path, struct weir_err *);
@@ -106,25 +108,29 @@ struct weir_ns {
     int (*exists)(struct weir_session *, const char *path, bool *yes, struct weir_err *);
     int (*size)(struct weir_session *, const char *path, uint64_t *bytes, struct weir_err *);
     int (*mknod)(struct weir_session *, const char *path, struct weir_err *);
-    int (*usage)(struct weir_session *, const char *path, struct weir_fs_usage *, struct weir_err *);
+    int (*usage)(struct weir_session *, const char *path, struct weir_fs_usage *,
+                 struct weir_err *);
     int (*syncfs)(struct weir_session *, const char *path, struct weir_err *);
 };
 
 /* What a backend does beyond its pointers. */
 enum {
-    WEIR_BE_COLLECTIVE_OPEN = 1u << 0, /* open, sync, close of a shared file are collective over par->comm */
+    WEIR_BE_COLLECTIVE_OPEN =
+        1u << 0, /* open, sync, close of a shared file are collective over par->comm */
     WEIR_BE_COLLECTIVE_XFER = 1u << 1, /* knows collective transfers; others ignore -c */
     WEIR_BE_NO_RANDOM = 1u << 2,       /* offsets must ascend (HDF5, NCMPI: ior.md 1.9 #26) */
-    WEIR_BE_CONTAINER = 1u << 3,       /* the file holds more than the data: its size is not b*s*N */
-    WEIR_BE_NO_DATA = 1u << 4,         /* nothing is stored: sizes and data cannot be checked (DUMMY) */
-    WEIR_BE_WHOLE = 1u << 5,           /* open for writing makes the file as long as file_bytes at once (MMAP) */
-    WEIR_BE_SHARED_ONLY = 1u << 6      /* check refuses a file per task (NCMPI) */
+    WEIR_BE_CONTAINER = 1u << 3, /* the file holds more than the data: its size is not b*s*N */
+    WEIR_BE_NO_DATA = 1u << 4,   /* nothing is stored: sizes and data cannot be checked (DUMMY) */
+    WEIR_BE_WHOLE =
+        1u << 5, /* open for writing makes the file as long as file_bytes at once (MMAP) */
+    WEIR_BE_SHARED_ONLY = 1u << 6 /* check refuses a file per task (NCMPI) */
 };
 
-/* The contract. Functions return 0 (xfer: bytes moved) or -1 with err filled: what was attempted, on what, the reason.
- * A backend never prints, never ends the process, never calls a barrier unless the access is collective, never looks
- * at another backend's options. NULL means "cannot" (begin, end, check: "nothing to do"). xfer may
- * give the bare reason (errno in err->sys): unless it names the path, the session adds direction, length, offset, path. */
+/* The contract. Functions return 0 (xfer: bytes moved) or -1 with err filled: what was attempted,
+ * on what, the reason. A backend never prints, never ends the process, never calls a barrier
+ * unless the access is collective, never looks at another backend's options. NULL means "cannot"
+ * (begin, end, check: "nothing to do"). xfer may give the bare reason (errno in err->sys): unless
+ * it names the path, the session adds direction, length, offset, path. */
 struct weir_backend {
     unsigned abi;               /* WEIR_BACKEND_ABI */
     const char *name, *brief;   /* "POSIX"; one sentence */
@@ -134,15 +140,19 @@ struct weir_backend {
     const struct weir_opt *opts;
     size_t opt_size, priv_size, file_size;
     const char *(*version)(void); /* apiVersion; NULL: "" */
-    int (*check)(struct weir_session *, struct weir_err *); /* options against hints, before any I/O; same on all ranks */
+    int (*check)(struct weir_session *,
+                 struct weir_err *); /* options against hints, before any I/O; same on all ranks */
     int (*begin)(struct weir_session *, struct weir_err *);
     int (*end)(struct weir_session *, struct weir_err *);
-    int (*open)(struct weir_session *, const char *path, unsigned flags, struct weir_file *, struct weir_err *);
+    int (*open)(struct weir_session *, const char *path, unsigned flags, struct weir_file *,
+                struct weir_err *);
     int (*close)(struct weir_file *, struct weir_err *);
-    ssize_t (*xfer)(struct weir_file *, const struct weir_io *, struct weir_err *); /* may be short; 0 on read: end of file */
+    ssize_t (*xfer)(struct weir_file *, const struct weir_io *,
+                    struct weir_err *); /* may be short; 0 on read: end of file */
     int (*sync)(struct weir_file *, struct weir_err *);
     const struct weir_ns *ns;
-    /* Facts for the report (hints in effect ...): append lines "key = value\n" to out. After the first open. */
+    /* Facts for the report (hints in effect ...): append lines "key = value\n" to out. After the
+     * first open. */
     void (*describe)(struct weir_file *, struct weir_str *out);
 };
 

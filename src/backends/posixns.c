@@ -95,7 +95,8 @@ static char *dir_of(const char *path, struct weir_err *err)
     return dir;
 }
 
-/* The directory may be made only later: then its nearest parent that exists is asked. Shortens dir. */
+/* The directory may be made only later: then its nearest parent that exists is asked. Shortens
+ * dir. */
 static int statvfs_near(char *dir, struct statvfs *v)
 {
     char *slash;

@@ -16,7 +16,8 @@
 
 static const struct weir_ns no_names;
 
-/* A call into the backend begins: whoever watches calls that do not return sees it. The time goes in last. */
+/* A call into the backend begins: whoever watches calls that do not return sees it. The time goes
+ * in last. */
 static struct weir_session *enter_call(struct weir_session *s, const char *what, const char *path)
 {
     if (s->call)
@@ -179,7 +180,8 @@ int weir_session_close(struct weir_file *f, struct weir_err *err)
 
 struct weir_file *weir_session_slot(const struct weir_session *s, struct weir_err *err)
 {
-    size_t len = s->be->file_size > sizeof(struct weir_file) ? s->be->file_size : sizeof(struct weir_file);
+    size_t len =
+        s->be->file_size > sizeof(struct weir_file) ? s->be->file_size : sizeof(struct weir_file);
     struct weir_file *slot = calloc(1, len);
 
     if (!slot)
@@ -205,11 +207,13 @@ static void explain_write(const struct weir_file *f, const struct weir_io *io, s
     struct weir_session *s = f->s;
     struct weir_fs_usage u;
 
-    if (!err || io->dir != WEIR_DIR_WRITE || (err->sys != 0 && err->sys != EIO) || (s->flags & WEIR_BE_NO_DATA) || !s->be->ns ||
+    if (!err || io->dir != WEIR_DIR_WRITE || (err->sys != 0 && err->sys != EIO) ||
+        (s->flags & WEIR_BE_NO_DATA) || !s->be->ns ||
         !s->be->ns->usage) /* a reason that is one needs no other */
         return;
     if (s->be->ns->usage(s, f->path, &u, NULL) == 0 && u.total_bytes > 0 && u.avail_bytes < io->len)
-        weir_refuse(err, WEIR_EIO, "%s: %s: %llu bytes are free", err->text, strerror(ENOSPC), (unsigned long long)u.avail_bytes);
+        weir_refuse(err, WEIR_EIO, "%s: %s: %llu bytes are free", err->text, strerror(ENOSPC),
+                    (unsigned long long)u.avail_bytes);
 }
 
 /* Put what was attempted in front of the reason. A backend that named the file itself has said
@@ -365,8 +369,9 @@ int weir_session_unlink(struct weir_session *s, const char *path, struct weir_er
 {
     if (s->hints->dry_run)
         return 0;
-    return names_of(s)->unlink ? leave_call(s, names_of(s)->unlink(enter_call(s, "unlink", path), path, err))
-                               : cannot(s, "remove files", path, err);
+    return names_of(s)->unlink
+               ? leave_call(s, names_of(s)->unlink(enter_call(s, "unlink", path), path, err))
+               : cannot(s, "remove files", path, err);
 }
 
 int weir_session_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
@@ -374,8 +379,9 @@ int weir_session_exists(struct weir_session *s, const char *path, bool *yes, str
     *yes = false;
     if (s->hints->dry_run)
         return 0;
-    return names_of(s)->exists ? leave_call(s, names_of(s)->exists(enter_call(s, "exists", path), path, yes, err))
-                               : cannot(s, "tell whether a file exists", path, err);
+    return names_of(s)->exists
+               ? leave_call(s, names_of(s)->exists(enter_call(s, "exists", path), path, yes, err))
+               : cannot(s, "tell whether a file exists", path, err);
 }
 
 int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,
@@ -384,8 +390,9 @@ int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,
     *bytes = s->hints->file_bytes;
     if (s->hints->dry_run)
         return 0;
-    return names_of(s)->size ? leave_call(s, names_of(s)->size(enter_call(s, "size", path), path, bytes, err))
-                               : cannot(s, "tell a file's size", path, err);
+    return names_of(s)->size
+               ? leave_call(s, names_of(s)->size(enter_call(s, "size", path), path, bytes, err))
+               : cannot(s, "tell a file's size", path, err);
 }
 
 int weir_session_mkdir(struct weir_session *s, const char *path, unsigned mode,
@@ -393,16 +400,18 @@ int weir_session_mkdir(struct weir_session *s, const char *path, unsigned mode,
 {
     if (s->hints->dry_run)
         return 0;
-    return names_of(s)->mkdir ? leave_call(s, names_of(s)->mkdir(enter_call(s, "mkdir", path), path, mode, err))
-                               : cannot(s, "make directories", path, err);
+    return names_of(s)->mkdir
+               ? leave_call(s, names_of(s)->mkdir(enter_call(s, "mkdir", path), path, mode, err))
+               : cannot(s, "make directories", path, err);
 }
 
 int weir_session_rmdir(struct weir_session *s, const char *path, struct weir_err *err)
 {
     if (s->hints->dry_run)
         return 0;
-    return names_of(s)->rmdir ? leave_call(s, names_of(s)->rmdir(enter_call(s, "rmdir", path), path, err))
-                               : cannot(s, "remove directories", path, err);
+    return names_of(s)->rmdir
+               ? leave_call(s, names_of(s)->rmdir(enter_call(s, "rmdir", path), path, err))
+               : cannot(s, "remove directories", path, err);
 }
 
 int weir_session_usage(struct weir_session *s, const char *path, struct weir_fs_usage *u,
@@ -411,8 +420,9 @@ int weir_session_usage(struct weir_session *s, const char *path, struct weir_fs_
     *u = (struct weir_fs_usage) { 0 };
     if (s->hints->dry_run)
         return 0;
-    return names_of(s)->usage ? leave_call(s, names_of(s)->usage(enter_call(s, "usage", path), path, u, err))
-                               : cannot(s, "tell how full the file system is", path, err);
+    return names_of(s)->usage
+               ? leave_call(s, names_of(s)->usage(enter_call(s, "usage", path), path, u, err))
+               : cannot(s, "tell how full the file system is", path, err);
 }
 
 int weir_session_syncfs(struct weir_session *s, const char *path, struct weir_err *err)

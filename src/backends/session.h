@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* session.h - what every backend gets for nothing: dry run, retries, per-write sync, latencies, orderly errors */
+/* session.h - what every backend gets for nothing: dry run, retries, per-write sync, latencies,
+ * orderly errors */
 #ifndef WEIR_BACKENDS_SESSION_H
 #define WEIR_BACKENDS_SESSION_H
 
@@ -17,37 +18,40 @@ struct weir_session_stats {
     uint64_t short_transfers, retries; /* continuations after a short transfer; EINTR and EAGAIN */
 };
 
-/* Start: allocate priv and stats, check the options against the hints, begin. opt, hints, par and log must outlive the
- * session. Collective when the backend's begin is (only libraries with their own communicator). 0, or -1 and err; then
- * nothing is left. */
-int weir_session_begin(struct weir_session *s, const struct weir_backend *be, const void *opt, const struct weir_hints *hints,
-                       const struct weir_par *par, const struct weir_log *log, struct weir_err *err);
+/* Start: allocate priv and stats, check the options against the hints, begin. opt, hints, par and
+ * log must outlive the session. Collective when the backend's begin is (only libraries with their
+ * own communicator). 0, or -1 and err; then nothing is left. */
+int weir_session_begin(struct weir_session *s, const struct weir_backend *be, const void *opt,
+                       const struct weir_hints *hints, const struct weir_par *par,
+                       const struct weir_log *log, struct weir_err *err);
 
 /* Only the check of weir_session_begin, without allocating anything that stays. Local. */
-int weir_session_check(const struct weir_backend *be, const void *opt, const struct weir_hints *hints,
-                       const struct weir_par *par, const struct weir_log *log, struct weir_err *err);
+int weir_session_check(const struct weir_backend *be, const void *opt,
+                       const struct weir_hints *hints, const struct weir_par *par,
+                       const struct weir_log *log, struct weir_err *err);
 
 int weir_session_end(struct weir_session *s, struct weir_err *err);
 
-/* Open path; *out is owned by the session until weir_session_close. Collective if the backend is and the file is shared.
- * Errors: "open '<path>' ...: <reason>", WEIR_EIO. */
-int weir_session_open(struct weir_session *s, const char *path, unsigned flags, struct weir_file **out, struct weir_err *err);
+/* Open path; *out is owned by the session until weir_session_close. Collective if the backend is
+ * and the file is shared. Errors: "open '<path>' ...: <reason>", WEIR_EIO. */
+int weir_session_open(struct weir_session *s, const char *path, unsigned flags,
+                      struct weir_file **out, struct weir_err *err);
 
 /* Close and free, also when closing fails. f may be NULL (does nothing). */
 int weir_session_close(struct weir_file *f, struct weir_err *err);
 
-/* A slot for a file that is opened and closed over and over: memory for one file of this backend, allocated once. Release with free()
- * when it is closed. Local. NULL and err (WEIR_ESETUP). */
+/* A slot for a file that is opened and closed over and over: memory for one file of this backend,
+ * allocated once. Release with free() when it is closed. Local. NULL and err (WEIR_ESETUP). */
 struct weir_file *weir_session_slot(const struct weir_session *s, struct weir_err *err);
 
-/* weir_session_open and weir_session_close in a slot, without allocation, clock and histogram: the caller measures. path must
- * outlive the open file. */
-static inline int weir_session_open_slot(struct weir_session *s, struct weir_file *slot, const char *path, unsigned flags,
-                                         struct weir_err *err)
+/* weir_session_open and weir_session_close in a slot, without allocation, clock and histogram: the
+ * caller measures. path must outlive the open file. */
+static inline int weir_session_open_slot(struct weir_session *s, struct weir_file *slot,
+                                         const char *path, unsigned flags, struct weir_err *err)
 {
     if (s->be->file_size > 0)
         memset(slot, 0, s->be->file_size);
-    *slot = (struct weir_file){ .s = s, .path = path };
+    *slot = (struct weir_file) { .s = s, .path = path };
     return s->hints->dry_run ? 0 : s->be->open(s, path, flags, slot, err);
 }
 
@@ -56,20 +60,23 @@ static inline int weir_session_close_slot(struct weir_file *slot, struct weir_er
     return slot->s->hints->dry_run ? 0 : slot->s->be->close(slot, err);
 }
 
-/* The rest of weir_session_xfer where it is not the usual one: what the first call left over, and the sync. For that
- * function only. */
-int weir_session_settle_xfer(struct weir_file *f, const struct weir_io *io, ssize_t n, struct weir_err *err);
+/* The rest of weir_session_xfer where it is not the usual one: what the first call left over, and
+ * the sync. For that function only. */
+int weir_session_settle_xfer(struct weir_file *f, const struct weir_io *io, ssize_t n,
+                             struct weir_err *err);
 
-/* Move all of io, in as many calls as it takes: EINTR and EAGAIN are tried again, short transfers continued (unless
- * hints->single_try), a read that meets the end of the file and a write that makes no progress are errors naming file,
- * offset, length and what was done. With hints->sync_each a write is followed by one sync, inside the same interval.
- * *clock_ns holds the time at which the operation starts (the caller's last clock read) and gets the time at its end: one
- * clock read a transfer; the difference goes into the histogram, unless the transfer failed or its length was 0. 0 or -1 and
- * err (WEIR_EIO). No allocation. */
-static inline int weir_session_xfer(struct weir_file *f, const struct weir_io *io, uint64_t *clock_ns, struct weir_err *err)
+/* Move all of io, in as many calls as it takes: EINTR and EAGAIN are tried again, short transfers
+ * continued (unless hints->single_try), a read that meets the end of the file and a write that
+ * makes no progress are errors naming file, offset, length and what was done. With
+ * hints->sync_each a write is followed by one sync, inside the same interval. *clock_ns holds the
+ * time at which the operation starts (the caller's last clock read) and gets the time at its end:
+ * one clock read a transfer; the difference goes into the histogram, unless the transfer failed or
+ * its length was 0. 0 or -1 and err (WEIR_EIO). No allocation. */
+static inline int weir_session_xfer(struct weir_file *f, const struct weir_io *io,
+                                    uint64_t *clock_ns, struct weir_err *err)
 {
-    /* Here, not in session.c: kernels spoil the processor's guesses where functions return to, so each level of calls above
-     * a system call costs some 8 ns, of 600 for 4 KiB. */
+    /* Here, not in session.c: kernels spoil the processor's guesses where functions return to, so
+     * each level of calls above a system call costs some 8 ns, of 600 for 4 KiB. */
     struct weir_session *s = f->s;
     const struct weir_hints *hints = s->hints;
     uint64_t end_ns;
@@ -78,7 +85,8 @@ static inline int weir_session_xfer(struct weir_file *f, const struct weir_io *i
 
     if (!hints->dry_run) {
         if (s->call)
-            weir_call_enter(s->call, io->dir == WEIR_DIR_WRITE ? "write" : "read", f->path, io->off, io->len, *clock_ns);
+            weir_call_enter(s->call, io->dir == WEIR_DIR_WRITE ? "write" : "read", f->path, io->off,
+                            io->len, *clock_ns);
         n = s->be->xfer(f, io, err);
         if (__builtin_expect(n != (ssize_t)io->len || hints->sync_each, 0))
             rc = weir_session_settle_xfer(f, io, n, err);
@@ -95,13 +103,17 @@ static inline int weir_session_xfer(struct weir_file *f, const struct weir_io *i
 /* Flush to stable storage. Backends without sync: 0. */
 int weir_session_sync(struct weir_file *f, struct weir_err *err);
 
-/* Names; as in struct weir_ns, quiet successes in a dry run. A backend that cannot: WEIR_EUSAGE, "<name> cannot ...". */
+/* Names; as in struct weir_ns, quiet successes in a dry run. A backend that cannot: WEIR_EUSAGE,
+ * "<name> cannot ...". */
 int weir_session_unlink(struct weir_session *s, const char *path, struct weir_err *err);
 int weir_session_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
-int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes, struct weir_err *err);
-int weir_session_mkdir(struct weir_session *s, const char *path, unsigned mode, struct weir_err *err);
+int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,
+                      struct weir_err *err);
+int weir_session_mkdir(struct weir_session *s, const char *path, unsigned mode,
+                       struct weir_err *err);
 int weir_session_rmdir(struct weir_session *s, const char *path, struct weir_err *err);
-int weir_session_usage(struct weir_session *s, const char *path, struct weir_fs_usage *u, struct weir_err *err);
+int weir_session_usage(struct weir_session *s, const char *path, struct weir_fs_usage *u,
+                       struct weir_err *err);
 int weir_session_syncfs(struct weir_session *s, const char *path, struct weir_err *err);
 
 /* Forget the latencies. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* banned.h - functions that cannot be used safely are compile errors; the build includes this file into every object */
+/* banned.h - functions that cannot be used safely are compile errors; the build includes this file
+ * into every object */
 #ifndef WEIR_BASE_BANNED_H
 #define WEIR_BASE_BANNED_H
 
@@ -33,7 +34,8 @@
 #undef strtok
 #define strtok(text, between) WEIR_BANNED(strtok)
 
-/* Garbage is a number to these: use weir_size_parse and friends, or strtoll with the end checked. */
+/* Garbage is a number to these: use weir_size_parse and friends, or strtoll with the end
+ * checked. */
 #undef atoi
 #define atoi(text) WEIR_BANNED(atoi)
 #undef atol

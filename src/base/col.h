@@ -15,8 +15,9 @@ enum weir_col_type {
     WEIR_COL_RULE  /* as REAL, shown by IOR's number rule (ior.md 7.4) */
 };
 
-/* One column. Records hold base units (bytes, nanoseconds, counts); 'unit' divides for every reader. Text cell: value
- * formatted to 'width' (negative: left) with 'prec' decimals, then 'gap' blanks. */
+/* One column. Records hold base units (bytes, nanoseconds, counts); 'unit' divides for every
+ * reader. Text cell: value formatted to 'width' (negative: left) with 'prec' decimals, then 'gap'
+ * blanks. */
 struct weir_col {
     const char *key;  /* JSON key; NULL: not in JSON */
     const char *csv;  /* CSV heading; NULL: not in CSV */
@@ -24,20 +25,25 @@ struct weir_col {
     const char *none; /* what a missing value looks like in text; NULL: "NA" */
     enum weir_col_type type;
     size_t offset;
-    double unit;      /* 0 counts as 1 */
+    double unit; /* 0 counts as 1 */
     int width, prec, gap;
     const char *help; /* one sentence for the documentation: what it is, unit, formula */
 };
 
-#define WEIR_COL_END { .key = NULL, .csv = NULL, .head = NULL }
+#define WEIR_COL_END                                                                               \
+    {                                                                                              \
+        .key = NULL, .csv = NULL, .head = NULL                                                     \
+    }
 
-/* IOR's number rule, left-justified in ten columns: negative or NaN "   -      ", < 1 "%-10.6f", < 3600 "%-10.2f", else "%-10.0f". */
+/* IOR's number rule, left-justified in ten columns: negative or NaN "   -      ", < 1 "%-10.6f", <
+ * 3600 "%-10.2f", else "%-10.0f". */
 void weir_col_rule(struct weir_str *out, double value);
 
 /* Append one record as a text line without newline. cols ends with WEIR_COL_END. */
 void weir_col_text(struct weir_str *out, const struct weir_col *cols, const void *record);
 
-/* Append the CSV heading line, and a record as a CSV line (RFC 4180 quoting, full precision, empty when missing). */
+/* Append the CSV heading line, and a record as a CSV line (RFC 4180 quoting, full precision, empty
+ * when missing). */
 void weir_col_csv_head(struct weir_str *out, const struct weir_col *cols);
 void weir_col_csv(struct weir_str *out, const struct weir_col *cols, const void *record);
 

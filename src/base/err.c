@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROOM_FOR_CONTEXT 512 /* for what callers put in front, so that this too does not push the reason out */
+#define ROOM_FOR_CONTEXT                                                                           \
+    512 /* for what callers put in front, so that this too does not push the reason out */
 
 /* Format into out; when it does not fit, keep what does. */
 static void format_clipped(char *out, size_t room, const char *fmt, va_list ap)

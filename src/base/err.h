@@ -25,10 +25,14 @@ struct weir_err {
     char text[WEIR_ERR_TEXT];
 };
 
-#define WEIR_ERR_INIT { .code = WEIR_OK }
+#define WEIR_ERR_INIT                                                                              \
+    {                                                                                              \
+        .code = WEIR_OK                                                                            \
+    }
 
-/* Record an error whose reason is in errno: the text is the formatted words, ": " and strerror(errno).
- * Local. err may be NULL. Returns -1, so that "return weir_fail(...)" reads well. */
+/* Record an error whose reason is in errno: the text is the formatted words, ": " and
+ * strerror(errno). Local. err may be NULL. Returns -1, so that "return weir_fail(...)" reads
+ * well. */
 int weir_fail(struct weir_err *err, enum weir_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

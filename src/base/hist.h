@@ -39,8 +39,8 @@ static inline void weir_hist_add(struct weir_hist *h, uint64_t ns)
 /* Add every count of 'from' to 'into'. */
 void weir_hist_merge(struct weir_hist *into, const struct weir_hist *from);
 
-/* The value below which the share q (0..1) of all latencies lies, in ns: the upper edge of its bin, clamped to
- * the extremes seen. 0 for an empty histogram. */
+/* The value below which the share q (0..1) of all latencies lies, in ns: the upper edge of its
+ * bin, clamped to the extremes seen. 0 for an empty histogram. */
 uint64_t weir_hist_quantile(const struct weir_hist *h, double q);
 
 #endif

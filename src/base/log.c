@@ -33,8 +33,8 @@ static void write_all(int fd, const char *text, size_t len)
     }
 }
 
-/* One message is one line: a line break inside (in a file name, say) becomes a blank. Other control characters could make a
- * terminal do things. */
+/* One message is one line: a line break inside (in a file name, say) becomes a blank. Other
+ * control characters could make a terminal do things. */
 static void join_lines(struct weir_str *s)
 {
     for (size_t i = 0; i < s->len; i++) {

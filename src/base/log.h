@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* log.h - messages for people: one line, one write, stderr, from rank 0 unless it concerns a rank */
+/* log.h - messages for people: one line, one write, stderr, from rank 0 unless it concerns a
+ * rank */
 #ifndef WEIR_BASE_LOG_H
 #define WEIR_BASE_LOG_H
 
@@ -13,17 +14,19 @@ struct weir_log {
     int rank;                 /* our rank; only rank 0 speaks through warn and note */
     int verbose;              /* level of -v */
     bool warnings_are_errors; /* --warningAsErrors */
-    void (*tap)(void *arg, const char *kind, const char *text); /* also told, may be NULL (JSON notes) */
+    void (*tap)(void *arg, const char *kind,
+                const char *text); /* also told, may be NULL (JSON notes) */
     void *tap_arg;
 };
 
-/* Print "WARNING: <text>" from rank 0. Local. Returns 0; with warnings_are_errors nothing is printed and
- * every rank gets -1 with err filled (WEIR_EUSAGE). */
+/* Print "WARNING: <text>" from rank 0. Local. Returns 0; with warnings_are_errors nothing is
+ * printed and every rank gets -1 with err filled (WEIR_EUSAGE). */
 int weir_warn(const struct weir_log *log, struct weir_err *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Print "NOTE: <text>" from rank 0. Local. */
-void weir_note(const struct weir_log *log, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void weir_note(const struct weir_log *log, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Print "ERROR: <text>", whatever the rank; the caller has agreed who speaks. Local. */
 void weir_report_error(const struct weir_log *log, const struct weir_err *err);

@@ -12,18 +12,20 @@ struct weir_arena {
     struct weir_arena_piece *first;
 };
 
-/* len zeroed bytes owned by the arena, aligned for any type. Local. NULL and err (WEIR_ESETUP) when memory is out. */
+/* len zeroed bytes owned by the arena, aligned for any type. Local. NULL and err (WEIR_ESETUP)
+ * when memory is out. */
 void *weir_arena_alloc(struct weir_arena *a, size_t len, struct weir_err *err);
 
-/* Copies owned by the arena: a string; len bytes and a final NUL. NULL and err when memory is out. */
+/* Copies owned by the arena: a string; len bytes and a final NUL. NULL and err when memory is
+ * out. */
 char *weir_arena_strdup(struct weir_arena *a, const char *s, struct weir_err *err);
 char *weir_arena_strndup(struct weir_arena *a, const char *s, size_t len, struct weir_err *err);
 
 /* Free everything; the arena is empty and usable again. */
 void weir_arena_free(struct weir_arena *a);
 
-/* len bytes (rounded up) aligned to align (a power of two), touched so that no page fault is left for the
- * timed part. The caller frees *out with free(). Returns 0, or -1 and err (WEIR_ESETUP). */
+/* len bytes (rounded up) aligned to align (a power of two), touched so that no page fault is left
+ * for the timed part. The caller frees *out with free(). Returns 0, or -1 and err (WEIR_ESETUP). */
 int weir_mem_aligned(void **out, size_t align, size_t len, struct weir_err *err);
 
 #endif

@@ -38,8 +38,10 @@ static size_t covers(const char *point, const char *path)
     return len == 1 || path[len] == '/' || path[len] == '\0' ? len : 0;
 }
 
-/* One line of mountinfo (proc(5)): field 5 is the mount point; behind " - " stands the type. Later lines win. */
-static void look_at(char *line, const char *path, size_t *best, struct weir_str *point, struct weir_str *type)
+/* One line of mountinfo (proc(5)): field 5 is the mount point; behind " - " stands the type. Later
+ * lines win. */
+static void look_at(char *line, const char *path, size_t *best, struct weir_str *point,
+                    struct weir_str *type)
 {
     char *dash = strstr(line, " - "), *save = NULL, *word = strtok_r(line, " ", &save);
     size_t len;

@@ -5,8 +5,8 @@
 
 #include "base/str.h"
 
-/* Where a path (that need not exist) lies: the mount point and the type of its file system ("ext4", "lustre"), from /proc/self/mountinfo. Empty
- * where that cannot be told. Local. */
+/* Where a path (that need not exist) lies: the mount point and the type of its file system
+ * ("ext4", "lustre"), from /proc/self/mountinfo. Empty where that cannot be told. Local. */
 void weir_mount_find(const char *path, struct weir_str *point, struct weir_str *type);
 
 #endif

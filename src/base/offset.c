@@ -130,10 +130,9 @@ static int check_conf(const struct weir_offset_conf *c, struct weir_err *err)
     if (l->transfer == 0 || l->block % l->transfer != 0 || c->task < 0 || c->task >= l->tasks)
         return weir_refuse(err, WEIR_EBUG,
                            "offsets for task %d of %d with block %llu and transfer %llu", c->task,
-                           l->tasks, (unsigned long long)l->block,
-                           (unsigned long long)l->transfer);
-    if (__builtin_mul_overflow(l->block, tasks, &bytes)
-        || __builtin_mul_overflow(bytes, l->segments, &bytes) || bytes > INT64_MAX)
+                           l->tasks, (unsigned long long)l->block, (unsigned long long)l->transfer);
+    if (__builtin_mul_overflow(l->block, tasks, &bytes) ||
+        __builtin_mul_overflow(bytes, l->segments, &bytes) || bytes > INT64_MAX)
         return weir_refuse(err, WEIR_EUSAGE,
                            "a file of %llu segments of %llu blocks of %llu bytes is too large",
                            (unsigned long long)l->segments, (unsigned long long)tasks,
@@ -151,7 +150,7 @@ int weir_offsets_init(struct weir_offsets *o, const struct weir_offset_conf *con
     const struct weir_layout *l = &conf->layout;
     uint64_t runs = l->segments;
 
-    *o = (struct weir_offsets){ .conf = *conf };
+    *o = (struct weir_offsets) { .conf = *conf };
     if (check_conf(conf, err) < 0)
         return -1;
     o->run = l->block / l->transfer;

@@ -11,9 +11,9 @@
 
 enum weir_order {
     WEIR_ORDER_SEQUENTIAL, /* ior.md 3.2 */
-    WEIR_ORDER_SHUFFLED,   /* -z: every transfer exactly once, every task the same number, keyed permutation */
+    WEIR_ORDER_SHUFFLED,   /* -z: every transfer once, as many for every task, keyed permutation */
     WEIR_ORDER_RANDOM,     /* -z -z: s random blocks with repetition, ior.md 3.3 */
-    WEIR_ORDER_DEALT       /* the original's -z: transfers dealt by glibc's random(), unequal work, ior.md 3.3 */
+    WEIR_ORDER_DEALT /* the original's -z: dealt by glibc's random(), unequal work, ior.md 3.3 */
 };
 
 /* Geometry of a file: sizes in bytes. 'transfer' divides 'block'. */
@@ -23,8 +23,8 @@ struct weir_layout {
     bool shared; /* one file for all tasks: a segment is tasks * block */
 };
 
-/* What to visit. 'task' is whose data (the pretend rank), 0 <= task < tasks. file_bytes is used by RANDOM only: the
- * bytes of the file that is visited; less than one block is refused. */
+/* What to visit. 'task' is whose data (the pretend rank), 0 <= task < tasks. file_bytes is used by
+ * RANDOM only: the bytes of the file that is visited; less than one block is refused. */
 struct weir_offset_conf {
     struct weir_layout layout;
     enum weir_order order;
@@ -42,22 +42,25 @@ struct weir_offsets {
     uint64_t base;              /* offset of the current block */
     uint64_t hi, lo;            /* generator of RANDOM */
     struct weir_perm perm;
-    uint64_t run;               /* transfers of this task in one segment (or block) */
-    uint64_t *dealt;            /* DEALT only: this task's offsets within a segment, malloc'ed */
+    uint64_t run;    /* transfers of this task in one segment (or block) */
+    uint64_t *dealt; /* DEALT only: this task's offsets within a segment, malloc'ed */
 };
 
-/* Prepare the sequence at its first transfer. O(1) time and memory, except DEALT. Returns 0, or -1 and err
- * (WEIR_EUSAGE: file smaller than a block; WEIR_ESETUP: no memory). Local.
- * SHUFFLED permutes within a segment, with another key for each segment; when a block is one transfer it permutes
- * over all segments (as IOR 3.x did). Task p of N visits positions p*n .. p*n+n-1 of the permuted segment. */
-int weir_offsets_init(struct weir_offsets *o, const struct weir_offset_conf *conf, struct weir_err *err);
+/* Prepare the sequence at its first transfer. O(1) time and memory, except DEALT. Returns 0, or -1
+ * and err (WEIR_EUSAGE: file smaller than a block; WEIR_ESETUP: no memory). Local. SHUFFLED
+ * permutes within a segment, with another key for each segment; when a block is one transfer it
+ * permutes over all segments (as IOR 3.x did). Task p of N visits positions p*n .. p*n+n-1 of the
+ * permuted segment. */
+int weir_offsets_init(struct weir_offsets *o, const struct weir_offset_conf *conf,
+                      struct weir_err *err);
 void weir_offsets_free(struct weir_offsets *o);
 
 /* Transfers in one pass of this task. */
 uint64_t weir_offsets_count(const struct weir_offsets *o);
 
-/* The next offset. After the last one it starts again from the first (wear-out and minTimeDuration rely on it): the
- * second pass repeats the first exactly. Undefined when count is 0. Local, a few ns. */
+/* The next offset. After the last one it starts again from the first (wear-out and minTimeDuration
+ * rely on it): the second pass repeats the first exactly. Undefined when count is 0. Local, a few
+ * ns. */
 uint64_t weir_offsets_next(struct weir_offsets *o);
 
 /* Back to the first transfer. */

@@ -63,8 +63,7 @@ int weir_opts_defaults(struct weir_opts *o, struct weir_err *err)
     return 0;
 }
 
-int weir_opts_set(struct weir_opts *o, const char *name, const char *value,
-                  struct weir_err *err)
+int weir_opts_set(struct weir_opts *o, const char *name, const char *value, struct weir_err *err)
 {
     struct weir_optname n = { .text = name + strspn(name, "-") };
     const struct weir_opt *row;
@@ -75,8 +74,8 @@ int weir_opts_set(struct weir_opts *o, const char *name, const char *value,
     weir_quote_str(name, n.shown);
     row = weir_opt_find(o, &n);
     if (row != NULL && (row->flags & WEIR_OPT_ARGV_ONLY))
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "option %s can only stand on the command line itself", n.shown);
+        return weir_refuse(err, WEIR_EUSAGE, "option %s can only stand on the command line itself",
+                           n.shown);
     return weir_opt_apply(o, &n, value, err);
 }
 
@@ -117,10 +116,10 @@ static size_t field_size(const struct weir_opt *row)
 static int blame(const struct weir_optset *set, const struct weir_opt *row, const char *what,
                  struct weir_err *err)
 {
-    return weir_refuse(err, WEIR_EBUG,
-                       "option table '%s', row '%s' (key '%s', letter '%c'): %s", set->prefix,
-                       row->name != NULL ? row->name : "", row->key != NULL ? row->key : "",
-                       row->letter != 0 ? row->letter : '-', what);
+    return weir_refuse(err, WEIR_EBUG, "option table '%s', row '%s' (key '%s', letter '%c'): %s",
+                       set->prefix, row->name != NULL ? row->name : "",
+                       row->key != NULL ? row->key : "", row->letter != 0 ? row->letter : '-',
+                       what);
 }
 
 static bool fits(const struct weir_optset *set, const char *name)
@@ -150,7 +149,8 @@ static int check_row(const struct weir_optset *set, const struct weir_opt *row,
                      err);
     if (row->offset + field_size(row) > set->size)
         return blame(set, row, "the field lies outside of the struct", err);
-    if (row->type == WEIR_OPT_OLD && (row->def == NULL || (*row->def != '\0' && strchr(row->def, '=') == NULL)))
+    if (row->type == WEIR_OPT_OLD &&
+        (row->def == NULL || (*row->def != '\0' && strchr(row->def, '=') == NULL)))
         return blame(set, row, "an old spelling without the directive it stands for", err);
     if (row->letter != 0 && strchr("-= \t,#", row->letter) != NULL)
         return blame(set, row, "a letter that cannot be typed", err);
@@ -179,8 +179,8 @@ static int check_others(const struct weir_opts *o, int table, const struct weir_
     for (int i = 0; i <= table; i++) {
         bool same_prefix = strcasecmp(set->prefix, o->set[i].prefix) == 0;
 
-        for (const struct weir_opt *other = o->set[i].rows;
-             other != row && !weir_opt_is_end(other); other++) {
+        for (const struct weir_opt *other = o->set[i].rows; other != row && !weir_opt_is_end(other);
+             other++) {
             bool letters = row->letter != 0 && row->letter == other->letter;
 
             if (!letters && !(same_prefix && share_name(row, other)))
@@ -188,9 +188,9 @@ static int check_others(const struct weir_opts *o, int table, const struct weir_
             if (i == table)
                 return blame(set, row, "another row of the table has the same name", err);
             if (weir_opt_takes_value(row) != weir_opt_takes_value(other))
-                return blame(
-                    set, row,
-                    "a row of this name in another table disagrees about having a value", err);
+                return blame(set, row,
+                             "a row of this name in another table disagrees about having a value",
+                             err);
         }
     }
     return 0;

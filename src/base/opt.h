@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* opt.h - typed option rows: the one place where an option's names, default, range and help stand */
+/* opt.h - typed option rows: the one place where an option's names, default, range and help
+ * stand */
 #ifndef WEIR_BASE_OPT_H
 #define WEIR_BASE_OPT_H
 
@@ -16,55 +17,83 @@ enum weir_opt_type {
     WEIR_OPT_COUNT, /* int: each naming adds one, "=N" sets it */
     WEIR_OPT_INT,   /* int: decimal, binary suffix allowed */
     WEIR_OPT_SIZE,  /* int64_t: bytes or a 64-bit count, binary suffix allowed */
-    WEIR_OPT_STR,   /* const char *: owned by the option set's arena; NULL when the default is NULL */
+    WEIR_OPT_STR, /* const char *: owned by the option set's arena; NULL when the default is NULL */
     WEIR_OPT_DIRECTIVES, /* no field: the value is a list key=value[,key=value...] (ior -O) */
-    WEIR_OPT_OLD,   /* no field: an old spelling; 'def' is the directive that replaces it, "%s" in it takes the value; "": no effect */
-    WEIR_OPT_GONE   /* no field: an error; 'help' says what became of it */
+    WEIR_OPT_OLD, /* no field: an old spelling; 'def' is today's directive, %s the value; "": no effect */
+    WEIR_OPT_GONE /* no field: an error; 'help' says what became of it */
 };
 
 /* Flags of a row. */
 enum {
-    WEIR_OPT_OPTARG = 1u << 0,  /* STR: the argument may be left out (--help[=NAME]); only "=value" is taken then */
+    WEIR_OPT_OPTARG =
+        1u
+        << 0, /* STR: the argument may be left out (--help[=NAME]); only "=value" is taken then */
     WEIR_OPT_ARGV_ONLY = 1u << 1, /* not a key of scripts and -O (-f, -h) */
-    WEIR_OPT_HIDDEN = 1u << 2,  /* not in --help, but in the man page */
-    WEIR_OPT_RESET = 1u << 3    /* a value below min is set to min with a warning instead of refused (ior.md 1.9 W) */
+    WEIR_OPT_HIDDEN = 1u << 2,    /* not in --help, but in the man page */
+    WEIR_OPT_RESET =
+        1u
+        << 3 /* a value below min is set to min with a warning instead of refused (ior.md 1.9 W) */
 };
 
-/* One option. name: the long name without dashes; key, key2: names used in scripts and -O, also accepted after "--".
- * help: one sentence without final period, in our own words. Unused fields stay 0. */
+/* One option. name: the long name without dashes; key, key2: names used in scripts and -O, also
+ * accepted after "--". help: one sentence without final period, in our own words. Unused fields
+ * stay 0. */
 struct weir_opt {
     enum weir_opt_type type;
     char letter;
     const char *name, *key, *key2;
     size_t offset;
-    const char *def;            /* default as text, parsed by the same parser; NULL: 0, false, NULL */
-    const char *meta;           /* metavariable: SIZE, N, FILE ... */
+    const char *def;  /* default as text, parsed by the same parser; NULL: 0, false, NULL */
+    const char *meta; /* metavariable: SIZE, N, FILE ... */
     const char *help;
-    int64_t min, max;           /* INT, SIZE, COUNT; both 0: any value of the type; min above max 0: no upper limit */
-    const char *const *choices; /* STR: NULL-terminated list, compared without case; NULL: anything */
+    int64_t min,
+        max; /* INT, SIZE, COUNT; both 0: any value of the type; min above max 0: no upper limit */
+    const char *const
+        *choices; /* STR: NULL-terminated list, compared without case; NULL: anything */
     unsigned flags;
 };
 
 /* The offset of a field, and a compile error when its C type is not T. */
 #define WEIR_OPT_FIELD(T, S, F) (offsetof(S, F) + 0 * sizeof(_Generic(((S *)0)->F, T : (char)0)))
 
-/* Rows. Further fields may follow as designated initialisers: .key2 = "reorderTasks", .min = 0, .max = 5. */
-#define OPT_FLAG(l, n, k, S, F, h, ...) \
-    { .type = WEIR_OPT_FLAG, .letter = (l), .name = (n), .key = (k), .offset = WEIR_OPT_FIELD(bool, S, F), .help = (h), __VA_ARGS__ }
-#define OPT_COUNT(l, n, k, S, F, h, ...) \
-    { .type = WEIR_OPT_COUNT, .letter = (l), .name = (n), .key = (k), .offset = WEIR_OPT_FIELD(int, S, F), .help = (h), __VA_ARGS__ }
-#define OPT_INT(l, n, k, S, F, d, m, h, ...) \
-    { .type = WEIR_OPT_INT, .letter = (l), .name = (n), .key = (k), .offset = WEIR_OPT_FIELD(int, S, F), .def = (d), .meta = (m), .help = (h), __VA_ARGS__ }
-#define OPT_SIZE(l, n, k, S, F, d, m, h, ...) \
-    { .type = WEIR_OPT_SIZE, .letter = (l), .name = (n), .key = (k), .offset = WEIR_OPT_FIELD(int64_t, S, F), .def = (d), .meta = (m), .help = (h), __VA_ARGS__ }
-#define OPT_STR(l, n, k, S, F, d, m, h, ...) \
-    { .type = WEIR_OPT_STR, .letter = (l), .name = (n), .key = (k), .offset = WEIR_OPT_FIELD(const char *, S, F), .def = (d), .meta = (m), .help = (h), __VA_ARGS__ }
-#define OPT_END { .name = NULL, .letter = 0, .key = NULL }
+/* Rows. Further fields may follow as designated initialisers: .key2 = "reorderTasks", .min = 0,
+ * .max = 5. */
+#define OPT_FLAG(l, n, k, S, F, h, ...)                                                            \
+    {                                                                                              \
+        .type = WEIR_OPT_FLAG, .letter = (l), .name = (n), .key = (k),                             \
+        .offset = WEIR_OPT_FIELD(bool, S, F), .help = (h), __VA_ARGS__                             \
+    }
+#define OPT_COUNT(l, n, k, S, F, h, ...)                                                           \
+    {                                                                                              \
+        .type = WEIR_OPT_COUNT, .letter = (l), .name = (n), .key = (k),                            \
+        .offset = WEIR_OPT_FIELD(int, S, F), .help = (h), __VA_ARGS__                              \
+    }
+#define OPT_INT(l, n, k, S, F, d, m, h, ...)                                                       \
+    {                                                                                              \
+        .type = WEIR_OPT_INT, .letter = (l), .name = (n), .key = (k),                              \
+        .offset = WEIR_OPT_FIELD(int, S, F), .def = (d), .meta = (m), .help = (h), __VA_ARGS__     \
+    }
+#define OPT_SIZE(l, n, k, S, F, d, m, h, ...)                                                      \
+    {                                                                                              \
+        .type = WEIR_OPT_SIZE, .letter = (l), .name = (n), .key = (k),                             \
+        .offset = WEIR_OPT_FIELD(int64_t, S, F), .def = (d), .meta = (m), .help = (h), __VA_ARGS__ \
+    }
+#define OPT_STR(l, n, k, S, F, d, m, h, ...)                                                       \
+    {                                                                                              \
+        .type = WEIR_OPT_STR, .letter = (l), .name = (n), .key = (k),                              \
+        .offset = WEIR_OPT_FIELD(const char *, S, F), .def = (d), .meta = (m), .help = (h),        \
+        __VA_ARGS__                                                                                \
+    }
+#define OPT_END                                                                                    \
+    {                                                                                              \
+        .name = NULL, .letter = 0, .key = NULL                                                     \
+    }
 
-/* One table with its values. prefix is "" for the driver and the engine, "posix." and so on for a backend. */
+/* One table with its values. prefix is "" for the driver and the engine, "posix." and so on for a
+ * backend. */
 struct weir_optset {
     const char *prefix;
-    const char *title;           /* heading in help and man page ("Module POSIX"); NULL: the main list */
+    const char *title; /* heading in help and man page ("Module POSIX"); NULL: the main list */
     const struct weir_opt *rows; /* ends with OPT_END */
     void *values;                /* the struct that offsets point into */
     size_t size;                 /* of that struct */
@@ -76,8 +105,9 @@ struct weir_optset {
 struct weir_opts {
     struct weir_optset set[WEIR_OPTSETS];
     int n;
-    struct weir_arena *arena;    /* owns the string values */
-    void (*note)(void *arg, const char *text); /* told of old spellings and resets, once each; may be NULL */
+    struct weir_arena *arena; /* owns the string values */
+    void (*note)(void *arg,
+                 const char *text); /* told of old spellings and resets, once each; may be NULL */
     void *note_arg;
 };
 
@@ -87,9 +117,9 @@ int weir_opts_add(struct weir_opts *o, const struct weir_optset *set, struct wei
 /* Give every field its default. Local. Returns 0, or -1 and err. */
 int weir_opts_defaults(struct weir_opts *o, struct weir_err *err);
 
-/* Set one option by a name as scripts and -O write it, in any case: a key, a long name, either with leading dashes,
- * "-b", "--posix.odirect" or "posix.odirect". value NULL means "named without a value". err (WEIR_EUSAGE) names the
- * option, the value and what would be right. Local. */
+/* Set one option by a name as scripts and -O write it, in any case: a key, a long name, either
+ * with leading dashes, "-b", "--posix.odirect" or "posix.odirect". value NULL means "named without
+ * a value". err (WEIR_EUSAGE) names the option, the value and what would be right. Local. */
 int weir_opts_set(struct weir_opts *o, const char *name, const char *value, struct weir_err *err);
 
 /* Read a command line in IOR's spellings, argv[1] .. argv[argc-1], all of it or up to the first error:
@@ -100,16 +130,18 @@ int weir_opts_set(struct weir_opts *o, const char *name, const char *value, stru
  * "--" match in any case. Local. */
 int weir_opts_argv(struct weir_opts *o, int argc, char *const *argv, struct weir_err *err);
 
-/* Read a directive list "key=value[,key=value...]": blanks around words are dropped, '#' starts a comment, a value may
- * contain '='; a value in double quotes may contain commas, blanks and '#'. A piece without "=value" is an error.
- * Empty pieces (a trailing comma) are errors. Local. */
+/* Read a directive list "key=value[,key=value...]": blanks around words are dropped, '#' starts a
+ * comment, a value may contain '='; a value in double quotes may contain commas, blanks and '#'. A
+ * piece without "=value" is an error. Empty pieces (a trailing comma) are errors. Local. */
 int weir_opts_directives(struct weir_opts *o, const char *list, struct weir_err *err);
 
-/* Check the tables themselves: two rows with one name in one table, a default that does not parse, a missing help
- * sentence, a range upside down. Local. -1 and err (WEIR_EBUG). For the unit tests. */
+/* Check the tables themselves: two rows with one name in one table, a default that does not
+ * parse, a missing help sentence, a range upside down. Local. -1 and err (WEIR_EBUG). For the
+ * unit tests. */
 int weir_opts_selfcheck(const struct weir_opts *o, struct weir_err *err);
 
-/* The value of a row as text, as it would be typed ("1048576", "1", "POSIX"; "" for NULL). Appends to s. */
+/* The value of a row as text, as it would be typed ("1048576", "1", "POSIX"; "" for NULL). Appends
+ * to s. */
 struct weir_str;
 void weir_opt_show(const struct weir_opt *row, const void *values, struct weir_str *s);
 

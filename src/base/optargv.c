@@ -19,8 +19,8 @@ struct reader {
 
 /* What stands behind a name within its word: nothing (*value NULL), "=value", or blanks and a
  * value, since job scripts build words such as "-C " and "-Q 1". */
-static int read_attached(struct reader *r, const char *rest, const char *shown,
-                         const char **value, struct weir_err *err)
+static int read_attached(struct reader *r, const char *rest, const char *shown, const char **value,
+                         struct weir_err *err)
 {
     size_t len;
 
@@ -49,8 +49,8 @@ static int take_option(struct reader *r, const struct weir_opt *row,
     if (row->type != WEIR_OPT_DIRECTIVES)
         return weir_opt_apply(r->o, name, value, err);
     if (value == NULL)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "option %s needs a value (key=value[,key=value...])", name->shown);
+        return weir_refuse(err, WEIR_EUSAGE, "option %s needs a value (key=value[,key=value...])",
+                           name->shown);
     return weir_opts_directives(r->o, value, err);
 }
 
@@ -87,9 +87,8 @@ static int refuse_letter(const struct reader *r, const char *word, const char *l
     weir_quote_str(word, shown);
     weir_quote(letter, n == 0 ? 1 : n, bad);
     if (whole.len > 1 && weir_opt_find(r->o, &whole) != NULL)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "unknown letter '%s' in '%s' (did you mean '-%s'?)", bad, shown,
-                           shown);
+        return weir_refuse(err, WEIR_EUSAGE, "unknown letter '%s' in '%s' (did you mean '-%s'?)",
+                           bad, shown, shown);
     if (whole.len <= n || whole.len <= 1)
         return weir_refuse(err, WEIR_EUSAGE, "unknown option '%s'", shown);
     return weir_refuse(err, WEIR_EUSAGE, "unknown letter '%s' in '%s'", bad, shown);
@@ -162,8 +161,7 @@ int weir_opts_argv(struct weir_opts *o, int argc, char *const *argv, struct weir
         int rc;
 
         if (word[0] != '-')
-            return weir_refuse(err, WEIR_EUSAGE,
-                               "'%s' is not an option; options start with '-'",
+            return weir_refuse(err, WEIR_EUSAGE, "'%s' is not an option; options start with '-'",
                                weir_quote_str(word, shown));
         rc = word[1] == '-' ? read_long(&r, word, err) : read_group(&r, word, err);
         if (rc < 0)
@@ -172,8 +170,7 @@ int weir_opts_argv(struct weir_opts *o, int argc, char *const *argv, struct weir
     return 0;
 }
 
-static int set_directive(struct weir_opts *o, const struct weir_directive *d,
-                         struct weir_err *err)
+static int set_directive(struct weir_opts *o, const struct weir_directive *d, struct weir_err *err)
 {
     char *key = weir_arena_strndup(o->arena, d->key, d->key_len, err);
     char *value = weir_arena_strndup(o->arena, d->value, d->value_len, err);

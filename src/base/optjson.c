@@ -21,8 +21,7 @@ static void json_range(const struct weir_opt *row, struct weir_str *out)
 {
     int64_t min, max;
 
-    if (row->type == WEIR_OPT_COUNT || row->type == WEIR_OPT_INT ||
-        row->type == WEIR_OPT_SIZE) {
+    if (row->type == WEIR_OPT_COUNT || row->type == WEIR_OPT_INT || row->type == WEIR_OPT_SIZE) {
         weir_opt_range(row, &min, &max);
         weir_str_addf(out, "\"min\": %" PRId64 ", \"max\": %" PRId64, min, max);
     } else {
@@ -44,10 +43,9 @@ static void json_row(const struct weir_optset *set, const struct weir_opt *row,
                      struct weir_str *out)
 {
     static const char *const types[] = {
-        [WEIR_OPT_FLAG] = "flag",  [WEIR_OPT_COUNT] = "count",
-        [WEIR_OPT_INT] = "int",    [WEIR_OPT_SIZE] = "size",
-        [WEIR_OPT_STR] = "string", [WEIR_OPT_DIRECTIVES] = "directives",
-        [WEIR_OPT_OLD] = "old",    [WEIR_OPT_GONE] = "gone",
+        [WEIR_OPT_FLAG] = "flag", [WEIR_OPT_COUNT] = "count", [WEIR_OPT_INT] = "int",
+        [WEIR_OPT_SIZE] = "size", [WEIR_OPT_STR] = "string",  [WEIR_OPT_DIRECTIVES] = "directives",
+        [WEIR_OPT_OLD] = "old",   [WEIR_OPT_GONE] = "gone",
     };
     const char letter[] = { row->letter, '\0' };
 

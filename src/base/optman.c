@@ -98,8 +98,7 @@ static void man_range(const struct weir_opt *row, struct weir_str *out)
     }
 }
 
-static void man_row(const struct weir_optset *set, const struct weir_opt *row,
-                    struct weir_str *out)
+static void man_row(const struct weir_optset *set, const struct weir_opt *row, struct weir_str *out)
 {
     man_names(set, row, out);
     if (row->type == WEIR_OPT_OLD) {

@@ -73,8 +73,7 @@ int weir_opt_refuse_unknown(const struct weir_opts *o, const struct weir_optname
     int limit = name->len < 4 ? 1 : name->len < 8 ? 2 : 3;
     struct nearest best = { .distance = limit + 1 };
 
-    for (int i = 0; i < o->n && name->letter == 0 && name->len > 1 && name->len <= LONGEST;
-         i++) {
+    for (int i = 0; i < o->n && name->letter == 0 && name->len > 1 && name->len <= LONGEST; i++) {
         for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++) {
             if (row->type == WEIR_OPT_OLD || row->type == WEIR_OPT_GONE)
                 continue;
@@ -85,6 +84,6 @@ int weir_opt_refuse_unknown(const struct weir_opts *o, const struct weir_optname
     }
     if (best.distance > limit)
         return weir_refuse(err, WEIR_EUSAGE, "unknown option '%s'", name->shown);
-    return weir_refuse(err, WEIR_EUSAGE, "unknown option '%s' (did you mean '%s%s'?)",
-                       name->shown, strncmp(name->shown, "--", 2) == 0 ? "--" : "", best.name);
+    return weir_refuse(err, WEIR_EUSAGE, "unknown option '%s' (did you mean '%s%s'?)", name->shown,
+                       strncmp(name->shown, "--", 2) == 0 ? "--" : "", best.name);
 }

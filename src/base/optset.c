@@ -122,15 +122,14 @@ static int parse_flag(const char *text, struct weir_optvalue *value, struct weir
     return 0;
 }
 
-static int parse_number(const struct weir_opt *row, const char *text,
-                        struct weir_optvalue *value, struct weir_err *err)
+static int parse_number(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
+                        struct weir_err *err)
 {
     char shown[WEIR_QUOTE_TEXT];
     int64_t min, max, lowest;
 
     weir_opt_range(row, &min, &max);
-    lowest =
-        row->flags & WEIR_OPT_RESET ? (row->type == WEIR_OPT_SIZE ? INT64_MIN : INT_MIN) : min;
+    lowest = row->flags & WEIR_OPT_RESET ? (row->type == WEIR_OPT_SIZE ? INT64_MIN : INT_MIN) : min;
     /* Longer than any number, or not fit for a message: the size parser need not see it. */
     if (strlen(text) > 64 || strcmp(weir_quote_str(text, shown), text) != 0)
         return weir_refuse(err, WEIR_EUSAGE,
@@ -144,8 +143,8 @@ static int parse_number(const struct weir_opt *row, const char *text,
     return 0;
 }
 
-static int parse_choice(const struct weir_opt *row, const char *text,
-                        struct weir_optvalue *value, struct weir_err *err)
+static int parse_choice(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
+                        struct weir_err *err)
 {
     char shown[WEIR_QUOTE_TEXT];
     struct weir_str list = { 0 };
@@ -184,9 +183,8 @@ int weir_opt_parse(const struct weir_opt *row, const char *text, struct weir_opt
     }
 }
 
-int weir_opt_store(struct weir_opts *o, const struct weir_optset *set,
-                   const struct weir_opt *row, const struct weir_optvalue *value,
-                   struct weir_err *err)
+int weir_opt_store(struct weir_opts *o, const struct weir_optset *set, const struct weir_opt *row,
+                   const struct weir_optvalue *value, struct weir_err *err)
 {
     char *field = (char *)set->values + row->offset;
 
@@ -268,8 +266,8 @@ static int apply_value(struct weir_opts *o, const struct weir_optset *set,
     if (value.below && is_first) {
         struct weir_str s = { 0 };
 
-        weir_str_addf(&s, "%s: value %" PRId64 " is too small, using %" PRId64, label,
-                      value.asked, value.number);
+        weir_str_addf(&s, "%s: value %" PRId64 " is too small, using %" PRId64, label, value.asked,
+                      value.number);
         note(o, &s);
         weir_str_free(&s);
     }
@@ -285,8 +283,8 @@ static int apply_piece(struct weir_opts *o, const char *piece, struct weir_err *
     const struct weir_opt *row;
 
     if (equals == NULL)
-        return weir_refuse(err, WEIR_EBUG,
-                           "an old spelling stands for '%s', which has no value", piece);
+        return weir_refuse(err, WEIR_EBUG, "an old spelling stands for '%s', which has no value",
+                           piece);
     name.text = piece + strspn(piece, "-");
     name.len = (size_t)(equals - name.text);
     if (name.len == 1 && *piece == '-')
@@ -370,9 +368,9 @@ static int apply_old(struct weir_opts *o, const struct weir_opt *row,
     return rc;
 }
 
-static int apply_row(struct weir_opts *o, const struct weir_optset *set,
-                     const struct weir_opt *row, const struct weir_optname *name,
-                     const char *value, bool is_first, struct weir_err *err)
+static int apply_row(struct weir_opts *o, const struct weir_optset *set, const struct weir_opt *row,
+                     const struct weir_optname *name, const char *value, bool is_first,
+                     struct weir_err *err)
 {
     if (row->type == WEIR_OPT_GONE)
         return weir_refuse(err, WEIR_EUSAGE, "option %s: %s", name->shown, row->help);

@@ -38,8 +38,7 @@ bool weir_opt_matches(const struct weir_optset *set, const struct weir_opt *row,
                       const struct weir_optname *name);
 
 /* The first row of all tables that the name means, NULL when there is none. */
-const struct weir_opt *weir_opt_find(const struct weir_opts *o,
-                                     const struct weir_optname *name);
+const struct weir_opt *weir_opt_find(const struct weir_opts *o, const struct weir_optname *name);
 
 /* Must a value follow the option? */
 bool weir_opt_takes_value(const struct weir_opt *row);
@@ -63,9 +62,8 @@ int weir_opt_parse(const struct weir_opt *row, const char *text, struct weir_opt
                    struct weir_err *err);
 
 /* Put a parsed value into its field; strings are copied to the arena. Local. */
-int weir_opt_store(struct weir_opts *o, const struct weir_optset *set,
-                   const struct weir_opt *row, const struct weir_optvalue *value,
-                   struct weir_err *err);
+int weir_opt_store(struct weir_opts *o, const struct weir_optset *set, const struct weir_opt *row,
+                   const struct weir_optvalue *value, struct weir_err *err);
 
 /* Give every row that the name means the value (NULL: named without one). Local. err
  * (WEIR_EUSAGE) names the option. */

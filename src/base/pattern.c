@@ -37,7 +37,7 @@ typedef uint64_t vec __attribute__((vector_size(32)));
 typedef uint64_t mem_vec __attribute__((vector_size(32), aligned(8), may_alias));
 
 /* The generator of RANDOM: next word from the one before. */
-#define CHAIN(x) (((x) * 0x9e37fffffffc0001u) >> 3)
+#define CHAIN(x) (((x)*0x9e37fffffffc0001u) >> 3)
 
 /* What the base pattern and the stamps are made of. */
 struct base {
@@ -165,29 +165,29 @@ BODY uint64_t differ_noise_body(struct noise *noise, const word *w, size_t n)
 }
 
 /* All kernels for one instruction set. */
-#define KERNELS(NAME, ATTR) \
-    ATTR static uint64_t differ_plain_##NAME(const word *w, size_t n, const struct base *b) \
-    { \
-        return differ_plain_body(w, n, b); \
-    } \
-    ATTR static uint64_t differ_stamped_##NAME(const word *w, size_t n, const struct base *b, \
-                                               uint32_t off) \
-    { \
-        return differ_stamped_body(w, n, b, off); \
-    } \
-    ATTR static void fill_noise_##NAME(struct noise *noise, word *w, size_t n) \
-    { \
-        fill_noise_body(noise, w, n); \
-    } \
-    ATTR static uint64_t differ_noise_##NAME(struct noise *noise, const word *w, size_t n) \
-    { \
-        return differ_noise_body(noise, w, n); \
-    } \
-    static const struct kernels kernels_##NAME = { \
-        .differ_plain = differ_plain_##NAME, \
-        .differ_stamped = differ_stamped_##NAME, \
-        .fill_noise = fill_noise_##NAME, \
-        .differ_noise = differ_noise_##NAME, \
+#define KERNELS(NAME, ATTR)                                                                        \
+    ATTR static uint64_t differ_plain_##NAME(const word *w, size_t n, const struct base *b)        \
+    {                                                                                              \
+        return differ_plain_body(w, n, b);                                                         \
+    }                                                                                              \
+    ATTR static uint64_t differ_stamped_##NAME(const word *w, size_t n, const struct base *b,      \
+                                               uint32_t off)                                       \
+    {                                                                                              \
+        return differ_stamped_body(w, n, b, off);                                                  \
+    }                                                                                              \
+    ATTR static void fill_noise_##NAME(struct noise *noise, word *w, size_t n)                     \
+    {                                                                                              \
+        fill_noise_body(noise, w, n);                                                              \
+    }                                                                                              \
+    ATTR static uint64_t differ_noise_##NAME(struct noise *noise, const word *w, size_t n)         \
+    {                                                                                              \
+        return differ_noise_body(noise, w, n);                                                     \
+    }                                                                                              \
+    static const struct kernels kernels_##NAME = {                                                 \
+        .differ_plain = differ_plain_##NAME,                                                       \
+        .differ_stamped = differ_stamped_##NAME,                                                   \
+        .fill_noise = fill_noise_##NAME,                                                           \
+        .differ_noise = differ_noise_##NAME,                                                       \
     };
 
 KERNELS(any, )
@@ -206,7 +206,7 @@ static const struct kernels *pick_kernels(void)
 
 static struct base base_of(const struct weir_pattern *p)
 {
-    return (struct base){
+    return (struct base) {
         .low = (uint64_t)(int64_t)(int32_t)p->signature,
         .high = (uint64_t)(uint32_t)p->rank << 32,
     };
@@ -255,8 +255,7 @@ static uint64_t differ_chain(const word *w, size_t n, uint64_t x)
 
 /* Eight chains side by side. Each is serial, a multiplication and a shift to a word; the
  * processor works on all of them during the latency of one. */
-static void fill_chains(word *const w[WEIR_FILL_LANES], size_t n,
-                        const uint64_t x[WEIR_FILL_LANES])
+static void fill_chains(word *const w[WEIR_FILL_LANES], size_t n, const uint64_t x[WEIR_FILL_LANES])
 {
     uint64_t a = x[0], b = x[1], c = x[2], d = x[3], e = x[4], f = x[5], g = x[6], h = x[7];
 

@@ -10,9 +10,9 @@
 enum weir_packet {
     WEIR_PACKET_TIMESTAMP,      /* 't' */
     WEIR_PACKET_OFFSET,         /* 'o' */
-    WEIR_PACKET_INCOMPRESSIBLE, /* 'i': our own generator, really incompressible, differs for every transfer */
+    WEIR_PACKET_INCOMPRESSIBLE, /* 'i': our own generator, really incompressible, never repeats */
     WEIR_PACKET_RANDOM,         /* 'r' */
-    WEIR_PACKET_SIGNATURE       /* 's': base/signature.h makes and checks it; base pattern only here */
+    WEIR_PACKET_SIGNATURE /* 's': base/signature.h makes and checks it; base pattern only here */
 };
 
 /* One kind of data. Plain values; copy freely. */
@@ -24,9 +24,9 @@ struct weir_pattern {
 
 /* Where a verification first failed. Offsets are bytes from the start of the transfer. */
 struct weir_mismatch {
-    uint64_t words;        /* how many 8-byte words differ (a partial last word counts as one) */
-    size_t first;          /* byte offset of the first differing word within the transfer */
-    uint64_t expect, got;  /* that word */
+    uint64_t words;       /* how many 8-byte words differ (a partial last word counts as one) */
+    size_t first;         /* byte offset of the first differing word within the transfer */
+    uint64_t expect, got; /* that word */
 };
 
 #define WEIR_FILL_LANES 8 /* transfers generated side by side by weir_pattern_fill_many */
@@ -34,24 +34,27 @@ struct weir_mismatch {
 /* Does every transfer need its own fill (false: the base pattern alone is enough, TIMESTAMP)? */
 bool weir_pattern_varies(const struct weir_pattern *p);
 
-/* The base pattern, once per repetition: len bytes at buf (8-byte aligned; len need not be a multiple of 8: trailing
- * byte at index i becomes i mod 256). Local. */
+/* The base pattern, once per repetition: len bytes at buf (8-byte aligned; len need not be a
+ * multiple of 8: trailing byte at index i becomes i mod 256). Local. */
 void weir_pattern_base(const struct weir_pattern *p, void *buf, size_t len);
 
-/* The update for the transfer at file offset off, on a buffer that holds the base pattern (and possibly an earlier
- * stamp). Local. */
+/* The update for the transfer at file offset off, on a buffer that holds the base pattern (and
+ * possibly an earlier stamp). Local. */
 void weir_pattern_stamp(const struct weir_pattern *p, void *buf, size_t len, uint64_t off);
 
-/* weir_pattern_stamp on n <= WEIR_FILL_LANES buffers at once, interleaved for speed (RANDOM is a serial chain). */
-void weir_pattern_stamp_many(const struct weir_pattern *p, void *const *buf, size_t len, const uint64_t *off, int n);
+/* weir_pattern_stamp on n <= WEIR_FILL_LANES buffers at once, interleaved for speed (RANDOM is a
+ * serial chain). */
+void weir_pattern_stamp_many(const struct weir_pattern *p, void *const *buf, size_t len,
+                             const uint64_t *off, int n);
 
-/* Compare len bytes with base + stamp for off. Every byte is looked at. Returns 0 when equal, else the number of
- * differing words, with *bad filled. Local; close to memory speed for TIMESTAMP and OFFSET. */
-uint64_t weir_pattern_verify(const struct weir_pattern *p, const void *buf, size_t len, uint64_t off,
-                             struct weir_mismatch *bad);
+/* Compare len bytes with base + stamp for off. Every byte is looked at. Returns 0 when equal, else
+ * the number of differing words, with *bad filled. Local; close to memory speed for TIMESTAMP and
+ * OFFSET. */
+uint64_t weir_pattern_verify(const struct weir_pattern *p, const void *buf, size_t len,
+                             uint64_t off, struct weir_mismatch *bad);
 
-/* The packet of a word as users type it: the first letter of t(imestamp) o(ffset) i(ncompressible) r(andom) s(ignature); an
- * empty text is timestamp. Returns 0, or -1 for anything else. */
+/* The packet of a word as users type it: the first letter of t(imestamp) o(ffset) i(ncompressible)
+ * r(andom) s(ignature); an empty text is timestamp. Returns 0, or -1 for anything else. */
 int weir_packet_parse(const char *word, enum weir_packet *out);
 
 #endif

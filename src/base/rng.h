@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rng.h - random numbers: a counter generator, a keyed permutation, and glibc's generators for compatible placement */
+/* rng.h - random numbers: a counter generator, a keyed permutation, and glibc's generators for
+ * compatible placement */
 #ifndef WEIR_BASE_RNG_H
 #define WEIR_BASE_RNG_H
 
 #include <stdint.h>
 
-/* The n-th 64-bit number of stream 'key': no state, any n at once (splitmix64's finaliser over a Weyl sequence). */
+/* The n-th 64-bit number of stream 'key': no state, any n at once (splitmix64's finaliser over a
+ * Weyl sequence). */
 static inline uint64_t weir_rng_at(uint64_t key, uint64_t n)
 {
     uint64_t z = key + (n + 1) * 0x9e3779b97f4a7c15u;
@@ -15,8 +17,8 @@ static inline uint64_t weir_rng_at(uint64_t key, uint64_t n)
     return z ^ (z >> 31);
 }
 
-/* A permutation of 0..size-1 chosen by a key, computed point by point in constant memory: a balanced Feistel network
- * over the next even number of bits, cycle-walked into the domain. */
+/* A permutation of 0..size-1 chosen by a key, computed point by point in constant memory: a
+ * balanced Feistel network over the next even number of bits, cycle-walked into the domain. */
 struct weir_perm {
     uint64_t size, key[4];
     unsigned half_bits;
@@ -28,7 +30,8 @@ uint64_t weir_perm_at(const struct weir_perm *p, uint64_t i); /* i < size; const
 /* glibc's rand_r: advances *seed, returns 31 bits. ior.md, appendix A. */
 int32_t weir_glibc_rand_r(uint32_t *seed);
 
-/* glibc's srandom/random (= srand/rand), the default 31-word additive feedback generator. ior.md, appendix A. */
+/* glibc's srandom/random (= srand/rand), the default 31-word additive feedback generator. ior.md,
+ * appendix A. */
 struct weir_glibc_random {
     uint32_t word[31];
     int front, back;

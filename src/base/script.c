@@ -49,9 +49,8 @@ static int clean_line(struct script *s, const char *raw, size_t len, struct weir
         len--;
     weir_str_clear(&s->line);
     weir_str_add(&s->line, raw, len);
-    return s->line.failed
-               ? weir_refuse(err, WEIR_ESETUP, "no memory for a line of %zu bytes", len)
-               : 0;
+    return s->line.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a line of %zu bytes", len)
+                          : 0;
 }
 
 static int end_test(struct script *s, struct weir_err *err)

@@ -7,20 +7,22 @@
 
 #include "base/err.h"
 
-/* What a script says, in order. Each returns 0, or -1 with err filled: the reader then adds "FILE:LINE" and stops. */
+/* What a script says, in order. Each returns 0, or -1 with err filled: the reader then adds
+ * "FILE:LINE" and stops. */
 struct weir_script_sink {
     /* One line's directive list (comment and line end removed), for weir_opts_directives. */
     int (*directives)(void *arg, const char *list, struct weir_err *err);
-    /* The current test is complete; called for RUN, and at the end for directives after the last RUN or for a
-     * script without RUN. Two RUNs in a row call it twice. */
+    /* The current test is complete; called for RUN, and at the end for directives after the last
+     * RUN or for a script without RUN. Two RUNs in a row call it twice. */
     int (*run)(void *arg, struct weir_err *err);
     void *arg;
 };
 
-/* Read a script of len bytes (no NUL needed). Lines before "IOR START" are skipped; a script without it is refused (issue: no silent
- * guess). "IOR STOP" ends it. Keywords in any case; CRLF and a missing last newline are fine; lines may have any length;
- * NUL bytes are refused. name is used in messages only. Returns 0, or -1 and err (WEIR_EUSAGE) "FILE:LINE: ...". Local. */
-int weir_script_read(const char *text, size_t len, const char *name, const struct weir_script_sink *sink,
-                     struct weir_err *err);
+/* Read a script of len bytes (no NUL needed). Lines before "IOR START" are skipped; a script
+ * without it is refused (issue: no silent guess). "IOR STOP" ends it. Keywords in any case; CRLF
+ * and a missing last newline are fine; lines may have any length; NUL bytes are refused. name is
+ * used in messages only. Returns 0, or -1 and err (WEIR_EUSAGE) "FILE:LINE: ...". Local. */
+int weir_script_read(const char *text, size_t len, const char *name,
+                     const struct weir_script_sink *sink, struct weir_err *err);
 
 #endif

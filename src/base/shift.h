@@ -8,13 +8,14 @@
 /* (rank + shift) mod tasks, for any sign of shift. */
 int weir_shift_fixed(int rank, int tasks, long long shift);
 
-/* -Z: every rank draws for itself, at least min(distance, nodes-1) * per_node tasks away. seed as in ior.md 4.2
- * (the caller applies X and the repetition). Returns the task whose data to read, or -1 and err (WEIR_EUSAGE) when
- * no task is that far away. */
-int weir_shift_random(int rank, int tasks, int per_node, int nodes, int distance, unsigned seed, struct weir_err *err);
+/* -Z: every rank draws for itself, at least min(distance, nodes-1) * per_node tasks away. seed as
+ * in ior.md 4.2 (the caller applies X and the repetition). Returns the task whose data to read, or
+ * -1 and err (WEIR_EUSAGE) when no task is that far away. */
+int weir_shift_random(int rank, int tasks, int per_node, int nodes, int distance, unsigned seed,
+                      struct weir_err *err);
 
-/* -Z -Z: the same permutation on every rank; O(tasks) time and scratch memory. Returns the task, or -1 and err
- * (WEIR_ESETUP: no memory). */
+/* -Z -Z: the same permutation on every rank; O(tasks) time and scratch memory. Returns the task,
+ * or -1 and err (WEIR_ESETUP: no memory). */
 int weir_shift_permuted(int rank, int tasks, unsigned seed, struct weir_err *err);
 
 /* The seed of a repetition: X when X >= 0, else -X + rep. ior.md 4.2. */

@@ -8,8 +8,8 @@
 #define WORDS (WEIR_SIGNATURE_UNIT / 8)
 #define FEW_BITS 64 /* more differing bits than this are no flip */
 
-/* Words of a unit. The nonce is a hash of the four that follow and the key that hides them, so that nothing in a unit
- * compresses and no bit of the head can change unseen. */
+/* Words of a unit. The nonce is a hash of the four that follow and the key that hides them, so
+ * that nothing in a unit compresses and no bit of the head can change unseen. */
 enum { NONCE, RUN, WHO, FILE_NUMBER, OFFSET, HEAD };
 
 static uint64_t mix(uint64_t z)
@@ -38,7 +38,10 @@ static inline uint64_t filler(uint64_t nonce, unsigned i)
 
 static void make_unit(const struct weir_signature *s, uint64_t off, uint64_t w[WORDS])
 {
-    uint64_t head[HEAD] = { [RUN] = s->run, [WHO] = (uint64_t)s->repetition << 32 | s->writer, [FILE_NUMBER] = s->file, [OFFSET] = off };
+    uint64_t head[HEAD] = { [RUN] = s->run,
+                            [WHO] = (uint64_t)s->repetition << 32 | s->writer,
+                            [FILE_NUMBER] = s->file,
+                            [OFFSET] = off };
     uint64_t nonce = nonce_of(head);
 
     w[NONCE] = nonce;
@@ -55,8 +58,11 @@ static bool read_head(const uint64_t *w, struct weir_signature *said)
 
     for (unsigned i = RUN; i < HEAD; i++)
         head[i] = w[i] ^ filler(w[NONCE], i);
-    *said = (struct weir_signature){ .run = head[RUN], .repetition = (uint32_t)(head[WHO] >> 32), .writer = (uint32_t)head[WHO],
-                                     .file = head[FILE_NUMBER], .off = head[OFFSET] };
+    *said = (struct weir_signature) { .run = head[RUN],
+                                      .repetition = (uint32_t)(head[WHO] >> 32),
+                                      .writer = (uint32_t)head[WHO],
+                                      .file = head[FILE_NUMBER],
+                                      .off = head[OFFSET] };
     return nonce_of(head) == w[NONCE];
 }
 
@@ -69,12 +75,9 @@ void weir_signature_fill(const struct weir_signature *s, void *buf, size_t len, 
 }
 
 static const char *const names[WEIR_DAMAGES] = {
-    [WEIR_DAMAGE_NONE] = "right",
-    [WEIR_DAMAGE_ZEROS] = "zeros",
-    [WEIR_DAMAGE_STALE] = "stale data",
-    [WEIR_DAMAGE_MISPLACED] = "misplaced data",
-    [WEIR_DAMAGE_FLIPPED] = "bit flip",
-    [WEIR_DAMAGE_TORN] = "torn write",
+    [WEIR_DAMAGE_NONE] = "right",           [WEIR_DAMAGE_ZEROS] = "zeros",
+    [WEIR_DAMAGE_STALE] = "stale data",     [WEIR_DAMAGE_MISPLACED] = "misplaced data",
+    [WEIR_DAMAGE_FLIPPED] = "bit flip",     [WEIR_DAMAGE_TORN] = "torn write",
     [WEIR_DAMAGE_FOREIGN] = "foreign data",
 };
 
@@ -113,7 +116,8 @@ static unsigned differing_bits(const uint64_t *a, const uint64_t *b)
 }
 
 /* The kind of damage of a unit that is not 'want'. */
-static enum weir_damage judge(const uint64_t *w, const uint64_t *want, const struct weir_signature *s, bool known, uint64_t off,
+static enum weir_damage judge(const uint64_t *w, const uint64_t *want,
+                              const struct weir_signature *s, bool known, uint64_t off,
                               struct weir_signature *said)
 {
     uint64_t whole[WORDS];
@@ -134,8 +138,8 @@ static enum weir_damage judge(const uint64_t *w, const uint64_t *want, const str
 }
 
 /* Keep the first wrong unit. */
-static void note_unit(struct weir_signature_bad *bad, const uint64_t *w, const uint64_t *want, size_t at, enum weir_damage damage,
-                      const struct weir_signature *said)
+static void note_unit(struct weir_signature_bad *bad, const uint64_t *w, const uint64_t *want,
+                      size_t at, enum weir_damage damage, const struct weir_signature *said)
 {
     unsigned i = 0;
 
@@ -151,10 +155,12 @@ static void note_unit(struct weir_signature_bad *bad, const uint64_t *w, const u
     bad->said = *said;
 }
 
-/* Follow run and repetition of a unit of an unknown run. Returns -1: older than the newest seen, 1: newer than all before, 0. */
+/* Follow run and repetition of a unit of an unknown run. Returns -1: older than the newest seen,
+ * 1: newer than all before, 0. */
 static int follow(struct weir_signature_seen *seen, const struct weir_signature *said)
 {
-    bool newer = said->run > seen->run || (said->run == seen->run && said->repetition > seen->repetition);
+    bool newer =
+        said->run > seen->run || (said->run == seen->run && said->repetition > seen->repetition);
     bool same = said->run == seen->run && said->repetition == seen->repetition;
 
     if (seen->any && same)
@@ -168,10 +174,10 @@ static int follow(struct weir_signature_seen *seen, const struct weir_signature 
     return newer;
 }
 
-/* What the unit at off must be; without a known run it is what its own head says, moved to where it must stand, or what its
- * neighbours said when its head is damaged. */
-static struct weir_signature expectation(const struct weir_signature *s, bool known, const uint64_t *w,
-                                         const struct weir_signature_seen *seen)
+/* What the unit at off must be; without a known run it is what its own head says, moved to where
+ * it must stand, or what its neighbours said when its head is damaged. */
+static struct weir_signature expectation(const struct weir_signature *s, bool known,
+                                         const uint64_t *w, const struct weir_signature_seen *seen)
 {
     struct weir_signature said;
 
@@ -191,12 +197,14 @@ static void find_tear(struct weir_signature_bad *bad, size_t len)
 {
     size_t first = bad->at / WEIR_SIGNATURE_UNIT;
 
-    if (bad->units > 0 && bad->damage == WEIR_DAMAGE_STALE && first > 0 && bad->units == len / WEIR_SIGNATURE_UNIT - first)
+    if (bad->units > 0 && bad->damage == WEIR_DAMAGE_STALE && first > 0 &&
+        bad->units == len / WEIR_SIGNATURE_UNIT - first)
         bad->damage = WEIR_DAMAGE_TORN;
 }
 
-uint64_t weir_signature_verify(const struct weir_signature *s, bool known, const void *buf, size_t len, uint64_t off,
-                               struct weir_signature_seen *seen, struct weir_signature_bad *bad)
+uint64_t weir_signature_verify(const struct weir_signature *s, bool known, const void *buf,
+                               size_t len, uint64_t off, struct weir_signature_seen *seen,
+                               struct weir_signature_bad *bad)
 {
     const uint64_t *w = buf;
     uint64_t want[WORDS];

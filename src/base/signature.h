@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* signature.h - data that tell whose they are: every unit of 512 bytes carries run, repetition, file, writer and offset */
+/* signature.h - data that tell whose they are: every unit of 512 bytes carries run, repetition,
+ * file, writer and offset */
 #ifndef WEIR_BASE_SIGNATURE_H
 #define WEIR_BASE_SIGNATURE_H
 
@@ -11,11 +12,11 @@
 
 /* What a unit says about itself. */
 struct weir_signature {
-    uint64_t run;        /* later runs have larger numbers: ns since 1970 */
+    uint64_t run; /* later runs have larger numbers: ns since 1970 */
     uint32_t repetition;
-    uint32_t writer;     /* the task that wrote it */
-    uint64_t file;       /* which file, see weir_signature_file */
-    uint64_t off;        /* logical offset of the unit */
+    uint32_t writer; /* the task that wrote it */
+    uint64_t file;   /* which file, see weir_signature_file */
+    uint64_t off;    /* logical offset of the unit */
 };
 
 /* The damage of a unit. */
@@ -25,43 +26,48 @@ enum weir_damage {
     WEIR_DAMAGE_STALE,     /* of an earlier run or repetition */
     WEIR_DAMAGE_MISPLACED, /* good data of another file or offset */
     WEIR_DAMAGE_FLIPPED,   /* a few bits differ */
-    WEIR_DAMAGE_TORN,      /* begins right and ends with something else, or with what was there before */
-    WEIR_DAMAGE_FOREIGN,   /* nothing that we wrote */
+    WEIR_DAMAGE_TORN, /* begins right and ends with something else, or with what was there before */
+    WEIR_DAMAGE_FOREIGN, /* nothing that we wrote */
     WEIR_DAMAGES
 };
 
 /* "bit flip" and so on, for messages. */
 const char *weir_damage_name(enum weir_damage d);
 
-/* The number of a file for its units: the name without directories, and the task that it belongs to (0 for a shared
- * file). The same from every job that uses the same names. */
+/* The number of a file for its units: the name without directories, and the task that it belongs
+ * to (0 for a shared file). The same from every job that uses the same names. */
 uint64_t weir_signature_file(const char *path, int owner);
 
-/* Write units at buf (8-byte aligned) for len bytes, a multiple of WEIR_SIGNATURE_UNIT; off counts up from unit to unit. Local. */
+/* Write units at buf (8-byte aligned) for len bytes, a multiple of WEIR_SIGNATURE_UNIT; off counts
+ * up from unit to unit. Local. */
 void weir_signature_fill(const struct weir_signature *s, void *buf, size_t len, uint64_t off);
 
-/* What the units of a file written by another run say of themselves: the newest run and repetition seen, and how many transfers had older ones. */
+/* What the units of a file written by another run say of themselves: the newest run and repetition
+ * seen, and how many transfers had older ones. */
 struct weir_signature_seen {
     bool any;
     uint64_t run;
     uint32_t repetition;
-    uint32_t writer;           /* of the last unit that was right */
-    uint64_t transfers, older; /* transfers that were right, and those of them that hold older data than the newest */
+    uint32_t writer;    /* of the last unit that was right */
+    uint64_t transfers; /* that were right, */
+    uint64_t older;     /* and those of them that hold older data than the newest */
 };
 
 /* One unit that is not right. */
 struct weir_signature_bad {
     enum weir_damage damage;
-    size_t at;                       /* byte within the transfer: the first that differs */
-    uint64_t expect, got;            /* the word there */
-    struct weir_signature said;      /* what a STALE or MISPLACED unit says of itself */
-    uint64_t units;                  /* wrong units in the transfer */
+    size_t at;                  /* byte within the transfer: the first that differs */
+    uint64_t expect, got;       /* the word there */
+    struct weir_signature said; /* what a STALE or MISPLACED unit says of itself */
+    uint64_t units;             /* wrong units in the transfer */
 };
 
-/* Compare units with what they must be: file and offset always; run, repetition and writer of s when known is set; otherwise any one run
- * and repetition is right, *seen follows them, and what is older than the newest counts as stale. Returns the number of wrong
- * units, and fills *bad with the first. Local. */
-uint64_t weir_signature_verify(const struct weir_signature *s, bool known, const void *buf, size_t len, uint64_t off,
-                               struct weir_signature_seen *seen, struct weir_signature_bad *bad);
+/* Compare units with what they must be: file and offset always; run, repetition and writer of s
+ * when known is set; otherwise any one run and repetition is right, *seen follows them, and what
+ * is older than the newest counts as stale. Returns the number of wrong units, and fills *bad with
+ * the first. Local. */
+uint64_t weir_signature_verify(const struct weir_signature *s, bool known, const void *buf,
+                               size_t len, uint64_t off, struct weir_signature_seen *seen,
+                               struct weir_signature_bad *bad);
 
 #endif

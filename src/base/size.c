@@ -42,8 +42,8 @@ static enum reading read_digits(const char **s, bool negative, int64_t *out)
     for (; isdigit((unsigned char)**s); (*s)++) {
         int digit = **s - '0';
 
-        if (__builtin_mul_overflow(value, 10, &value)
-            || __builtin_add_overflow(value, negative ? -digit : digit, &value))
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, negative ? -digit : digit, &value))
             too_big = true;
     }
     *out = value;
@@ -92,15 +92,13 @@ static enum reading read_number(const char **s, int64_t *out)
 static int refuse_range(const char *text, int64_t min, int64_t max, struct weir_err *err)
 {
     if (max == INT64_MAX && min != INT64_MIN)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "'%s' is out of range: it must be from %lld to 2^63-1", text,
-                           (long long)min);
-    return weir_refuse(err, WEIR_EUSAGE, "'%s' is out of range: it must be from %lld to %lld",
-                       text, (long long)min, (long long)max);
+        return weir_refuse(err, WEIR_EUSAGE, "'%s' is out of range: it must be from %lld to 2^63-1",
+                           text, (long long)min);
+    return weir_refuse(err, WEIR_EUSAGE, "'%s' is out of range: it must be from %lld to %lld", text,
+                       (long long)min, (long long)max);
 }
 
-int weir_size_parse(const char *text, int64_t min, int64_t max, int64_t *out,
-                    struct weir_err *err)
+int weir_size_parse(const char *text, int64_t min, int64_t max, int64_t *out, struct weir_err *err)
 {
     const char *s = text;
     int64_t value = 0;
@@ -155,8 +153,8 @@ const char *weir_size_show(int64_t bytes, char out[WEIR_SIZE_TEXT])
     else if (unit == end)
         len = snprintf(out, WEIR_SIZE_TEXT, "%lld bytes", (long long)bytes);
     else if (bytes % unit->bytes == 0)
-        len = snprintf(out, WEIR_SIZE_TEXT, "%lld %s", (long long)(bytes / unit->bytes),
-                       unit->name);
+        len =
+            snprintf(out, WEIR_SIZE_TEXT, "%lld %s", (long long)(bytes / unit->bytes), unit->name);
     else
         len = snprintf(out, WEIR_SIZE_TEXT, "%.2f %s", (double)bytes / (double)unit->bytes,
                        unit->name);

@@ -8,20 +8,21 @@
 
 #include "base/err.h"
 
-/* Parse a whole decimal number with optional sign, surrounding blanks, and a binary suffix k m g t p in any
- * case, bare or followed by B or iB ("4k" "4KB" "4KiB" "64MiB" = multiples of 1024). Anything else left over, a
- * fraction, hexadecimal, an empty text, overflow or a value outside [min, max] is refused: err (WEIR_EUSAGE) says
- * what was read and what would be right; err->text does not name the option, callers add it with weir_err_within.
- * *out is set only on success. Local. */
+/* Parse a whole decimal number with optional sign, surrounding blanks, and a binary suffix k m g t
+ * p in any case, bare or followed by B or iB ("4k" "4KB" "4KiB" "64MiB" = multiples of 1024).
+ * Anything else left over, a fraction, hexadecimal, an empty text, overflow or a value outside
+ * [min, max] is refused: err (WEIR_EUSAGE) says what was read and what would be right; err->text
+ * does not name the option, callers add it with weir_err_within. *out is set only on success.
+ * Local. */
 int weir_size_parse(const char *text, int64_t min, int64_t max, int64_t *out, struct weir_err *err);
 
-/* The same number with optional one suffix, or a share "NN%" (0-100): *percent is set to the share, or to -1 when
- * it was a plain size. For -M. */
+/* The same number with optional one suffix, or a share "NN%" (0-100): *percent is set to the
+ * share, or to -1 when it was a plain size. For -M. */
 int weir_share_parse(const char *text, int64_t *bytes, double *percent, struct weir_err *err);
 
 #define WEIR_SIZE_TEXT 32
-/* A size for people, as IOR shows it: >= 2^40 TiB, >= 2^30 GiB, >= 2^20 MiB, an integer if exact ("1 MiB") else two
- * decimals ("1.50 MiB"), smaller "%lld bytes", negative "-". Returns out. */
+/* A size for people, as IOR shows it: >= 2^40 TiB, >= 2^30 GiB, >= 2^20 MiB, an integer if exact
+ * ("1 MiB") else two decimals ("1.50 MiB"), smaller "%lld bytes", negative "-". Returns out. */
 const char *weir_size_show(int64_t bytes, char out[WEIR_SIZE_TEXT]);
 
 #endif

@@ -54,8 +54,8 @@ void weir_str_vaddf(struct weir_str *s, const char *fmt, va_list ap)
         s->len += (size_t)len;
     } else {
         s->text[s->len] = '\0'; /* undo the clipped attempt before there is a chance to fail */
-        if (make_room(s, (size_t)len)
-            && vsnprintf(s->text + s->len, s->cap - s->len, fmt, again) == len)
+        if (make_room(s, (size_t)len) &&
+            vsnprintf(s->text + s->len, s->cap - s->len, fmt, again) == len)
             s->len += (size_t)len;
     }
     va_end(again);
@@ -100,5 +100,5 @@ void weir_str_clear(struct weir_str *s)
 void weir_str_free(struct weir_str *s)
 {
     free(s->text);
-    *s = (struct weir_str){ .text = NULL };
+    *s = (struct weir_str) { .text = NULL };
 }

@@ -7,8 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zero-initialise; release with weir_str_free. text is NUL-terminated, and NULL while nothing was added.
- * When memory runs out the string keeps what it has and 'failed' stays set: check it once at the end. */
+/* Zero-initialise; release with weir_str_free. text is NUL-terminated, and NULL while nothing was
+ * added. When memory runs out the string keeps what it has and 'failed' stays set: check it once
+ * at the end. */
 struct weir_str {
     char *text;
     size_t len, cap;

@@ -19,16 +19,19 @@
 static const char *const dumps[] = { "words", "json", "man", NULL };
 
 static const struct weir_opt common_opts[] = {
-    OPT_STR('h', "help", NULL, struct weir_common, help, NULL, "NAME", "Show the options, of one backend with a name, and end",
+    OPT_STR('h', "help", NULL, struct weir_common, help, NULL, "NAME",
+            "Show the options, of one backend with a name, and end",
             .flags = WEIR_OPT_OPTARG | WEIR_OPT_ARGV_ONLY),
-    OPT_FLAG(0, "version", NULL, struct weir_common, version, "Show the version and end", .flags = WEIR_OPT_ARGV_ONLY),
-    OPT_STR(0, "dump-options", NULL, struct weir_common, dump, NULL, "FORM", "Print every option row for other programs and end",
-            .choices = dumps, .flags = WEIR_OPT_ARGV_ONLY | WEIR_OPT_HIDDEN),
+    OPT_FLAG(0, "version", NULL, struct weir_common, version, "Show the version and end",
+             .flags = WEIR_OPT_ARGV_ONLY),
+    OPT_STR(0, "dump-options", NULL, struct weir_common, dump, NULL, "FORM",
+            "Print every option row for other programs and end", .choices = dumps,
+            .flags = WEIR_OPT_ARGV_ONLY | WEIR_OPT_HIDDEN),
     OPT_END
 };
 
-static int add_table(struct weir_command *c, const char *prefix, const char *title, const struct weir_opt *rows, size_t size,
-                     struct weir_err *err)
+static int add_table(struct weir_command *c, const char *prefix, const char *title,
+                     const struct weir_opt *rows, size_t size, struct weir_err *err)
 {
     struct weir_optset set = { .prefix = prefix, .title = title, .rows = rows, .size = size };
 
@@ -49,7 +52,8 @@ static int add_backend_tables(struct weir_command *c, struct weir_err *err)
         weir_str_clear(&title);
         weir_str_addf(&title, "Module %s", (*be)->name);
         text = weir_arena_strdup(c->arena, weir_str_text(&title), err);
-        if (!text || add_table(c, (*be)->prefix ? (*be)->prefix : "", text, (*be)->opts ? (*be)->opts : none, (*be)->opt_size, err) < 0) {
+        if (!text || add_table(c, (*be)->prefix ? (*be)->prefix : "", text,
+                               (*be)->opts ? (*be)->opts : none, (*be)->opt_size, err) < 0) {
             weir_str_free(&title);
             return -1;
         }
@@ -58,16 +62,19 @@ static int add_backend_tables(struct weir_command *c, struct weir_err *err)
     return 0;
 }
 
-int weir_command_init(struct weir_command *c, const struct weir_driver *d, struct weir_arena *arena, struct weir_err *err)
+int weir_command_init(struct weir_command *c, const struct weir_driver *d, struct weir_arena *arena,
+                      struct weir_err *err)
 {
-    struct weir_optset common = { .prefix = "", .rows = common_opts, .values = &c->common, .size = sizeof(c->common) };
+    struct weir_optset common = {
+        .prefix = "", .rows = common_opts, .values = &c->common, .size = sizeof(c->common)
+    };
 
     memset(c, 0, sizeof(*c));
     c->driver = d;
     c->arena = arena;
     c->opts.arena = arena;
-    if (add_table(c, "", NULL, d->opts, d->opt_size, err) < 0 || weir_opts_add(&c->opts, &common, err) < 0 ||
-        add_backend_tables(c, err) < 0)
+    if (add_table(c, "", NULL, d->opts, d->opt_size, err) < 0 ||
+        weir_opts_add(&c->opts, &common, err) < 0 || add_backend_tables(c, err) < 0)
         return -1;
     return weir_opts_defaults(&c->opts, err);
 }
@@ -90,7 +97,8 @@ bool weir_command_answer(struct weir_command *c, int *status)
     int rc = 0;
 
     if (c->common.help)
-        rc = weir_optdump_help(&c->opts, c->driver->name, c->driver->brief, *c->common.help ? c->common.help : NULL, &out, &err);
+        rc = weir_optdump_help(&c->opts, c->driver->name, c->driver->brief,
+                               *c->common.help ? c->common.help : NULL, &out, &err);
     else if (c->common.version)
         weir_str_addf(&out, "%s (weir) %s\n", c->driver->name, PACKAGE_VERSION);
     else if (c->common.dump)
@@ -106,7 +114,8 @@ bool weir_command_answer(struct weir_command *c, int *status)
     return true;
 }
 
-static void *copy_values(struct weir_command *c, const struct weir_optset *set, struct weir_err *err)
+static void *copy_values(struct weir_command *c, const struct weir_optset *set,
+                         struct weir_err *err)
 {
     void *v = weir_arena_alloc(c->arena, set->size ? set->size : 1, err);
 
@@ -164,7 +173,8 @@ static char *read_file(const char *path, uint64_t *len, struct weir_err *err)
         weir_fail(err, WEIR_EUSAGE, "read script '%s'", path);
         weir_str_free(&text);
     } else if (text.len > SCRIPT_MAX) {
-        weir_refuse(err, WEIR_EUSAGE, "read script '%s': more than %zu MiB is no script", path, SCRIPT_MAX >> 20);
+        weir_refuse(err, WEIR_EUSAGE, "read script '%s': more than %zu MiB is no script", path,
+                    SCRIPT_MAX >> 20);
         weir_str_free(&text);
     } else {
         *len = text.len - 1;
@@ -173,9 +183,12 @@ static char *read_file(const char *path, uint64_t *len, struct weir_err *err)
     return text.text;
 }
 
-static int read_script(struct weir_command *c, const char *path, const struct weir_par *par, struct weir_err *err)
+static int read_script(struct weir_command *c, const char *path, const struct weir_par *par,
+                       struct weir_err *err)
 {
-    const struct weir_script_sink sink = { .directives = add_directives, .run = add_test, .arg = c };
+    const struct weir_script_sink sink = { .directives = add_directives,
+                                           .run = add_test,
+                                           .arg = c };
     uint64_t len = 0;
     char *text = NULL;
     int rc = 0;

@@ -22,13 +22,15 @@ struct weir_command {
 };
 
 /* Tables and defaults. Local. Returns 0, or -1 and err. */
-int weir_command_init(struct weir_command *c, const struct weir_driver *d, struct weir_arena *arena, struct weir_err *err);
+int weir_command_init(struct weir_command *c, const struct weir_driver *d, struct weir_arena *arena,
+                      struct weir_err *err);
 
-/* Answer --help, --version, --dump-options on stdout. Returns true when one was asked for (*status: the exit status). Local. */
+/* Answer --help, --version, --dump-options on stdout. Returns true when one was asked for
+ * (*status: the exit status). Local. */
 bool weir_command_answer(struct weir_command *c, int *status);
 
-/* The tests: one from the command line, or those of the script. Rank 0 reads the script for all. Collective over par->comm.
- * Returns 0, or -1 and the same err on all ranks. */
+/* The tests: one from the command line, or those of the script. Rank 0 reads the script for all.
+ * Collective over par->comm. Returns 0, or -1 and the same err on all ranks. */
 int weir_command_tests(struct weir_command *c, const struct weir_par *par, struct weir_err *err);
 
 #endif

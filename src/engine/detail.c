@@ -11,22 +11,31 @@
 #include "par/histsum.h"
 
 #define CELL(f) .offset = offsetof(struct weir_detail, f)
-#define COUNT(k, f, h) { .key = (k), .csv = (k), .type = WEIR_COL_INT, CELL(f), .help = (h) }
-#define SECONDS(k, f, h) \
-    { .key = (k), .csv = (k), .type = WEIR_COL_REAL, CELL(f), .unit = WEIR_NS_PER_S, .help = (h) }
-#define LATENCY(name, o) \
-    COUNT(name "Count", op[o].n, "Calls of " name), \
-    SECONDS(name "Mean", op[o].mean, "Mean time of a " name ", seconds"), \
-    SECONDS(name "P50", op[o].p50, "Half of all " name " calls took less, seconds"), \
-    SECONDS(name "P90", op[o].p90, "90 % of all " name " calls took less, seconds"), \
-    SECONDS(name "P99", op[o].p99, "99 % of all " name " calls took less, seconds"), \
-    SECONDS(name "P999", op[o].p999, "99.9 % of all " name " calls took less, seconds"), \
-    SECONDS(name "Max", op[o].max, "Longest " name ", seconds")
+#define COUNT(k, f, h)                                                                             \
+    {                                                                                              \
+        .key = (k), .csv = (k), .type = WEIR_COL_INT, CELL(f), .help = (h)                         \
+    }
+#define SECONDS(k, f, h)                                                                           \
+    {                                                                                              \
+        .key = (k), .csv = (k), .type = WEIR_COL_REAL, CELL(f), .unit = WEIR_NS_PER_S, .help = (h) \
+    }
+#define LATENCY(name, o)                                                                           \
+    COUNT(name "Count", op[o].n, "Calls of " name),                                                \
+        SECONDS(name "Mean", op[o].mean, "Mean time of a " name ", seconds"),                      \
+        SECONDS(name "P50", op[o].p50, "Half of all " name " calls took less, seconds"),           \
+        SECONDS(name "P90", op[o].p90, "90 % of all " name " calls took less, seconds"),           \
+        SECONDS(name "P99", op[o].p99, "99 % of all " name " calls took less, seconds"),           \
+        SECONDS(name "P999", op[o].p999, "99.9 % of all " name " calls took less, seconds"),       \
+        SECONDS(name "Max", op[o].max, "Longest " name ", seconds")
 
 static const struct weir_col cols[] = {
     COUNT("test", test, "Number of the test, from 0"),
     COUNT("iter", iter, "Repetition, from 0"),
-    { .key = "operation", .csv = "operation", .type = WEIR_COL_STR, CELL(operation), .help = "Phase" },
+    { .key = "operation",
+      .csv = "operation",
+      .type = WEIR_COL_STR,
+      CELL(operation),
+      .help = "Phase" },
     COUNT("tasks", tasks, "Tasks"),
     COUNT("bytes", bytes, "Bytes moved by all tasks"),
     COUNT("steps", steps, "Transfers or operations of all tasks"),
@@ -38,12 +47,14 @@ static const struct weir_col cols[] = {
     SECONDS("closeTime", close_ns, "First close begun to last close done, seconds"),
     SECONDS("totalTime", total_ns, "First open begun to last close done, seconds"),
     SECONDS("fillTime", fill_ns, "Time to make data inside workTime, mean over the tasks, seconds"),
-    SECONDS("verifyTime", verify_ns, "Time to check data inside workTime, mean over the tasks, seconds"),
+    SECONDS("verifyTime", verify_ns,
+            "Time to check data inside workTime, mean over the tasks, seconds"),
     SECONDS("fastestTime", fastest_ns, "Shortest workTime of a task, seconds"),
     COUNT("fastestRank", fastest_rank, "The task with it"),
     SECONDS("slowestTime", slowest_ns, "Longest workTime of a task, seconds"),
     COUNT("slowestRank", slowest_rank, "The task with it"),
-    SECONDS("clockError", clock_error_ns, "Uncertainty of the clocks' offsets between tasks, seconds"),
+    SECONDS("clockError", clock_error_ns,
+            "Uncertainty of the clocks' offsets between tasks, seconds"),
     COUNT("interrupted", interrupted, "1 when a signal ended the phase early"),
     LATENCY("open", WEIR_OP_OPEN),
     LATENCY("transfer", WEIR_OP_XFER),
@@ -61,10 +72,10 @@ const struct weir_table weir_detail_table = {
 static void summarise(const struct weir_hist *h, struct weir_latency *out)
 {
     if (h->n == 0) {
-        *out = (struct weir_latency){ 0, NAN, NAN, NAN, NAN, NAN, NAN };
+        *out = (struct weir_latency) { 0, NAN, NAN, NAN, NAN, NAN, NAN };
         return;
     }
-    *out = (struct weir_latency){
+    *out = (struct weir_latency) {
         .n = (int64_t)h->n,
         .mean = (double)h->sum_ns / (double)h->n,
         .p50 = (double)weir_hist_quantile(h, 0.50),
@@ -96,11 +107,12 @@ static double span_ns(const struct weir_phase_rec *rec, enum weir_mark from, enu
     return weir_phase_span(rec, from, to) * WEIR_NS_PER_S;
 }
 
-void weir_detail_gather(struct weir_run *run, const struct weir_phase_rec *rec, int test, struct weir_detail *out)
+void weir_detail_gather(struct weir_run *run, const struct weir_phase_rec *rec, int test,
+                        struct weir_detail *out)
 {
     const struct weir_par *par = &run->par;
 
-    *out = (struct weir_detail){
+    *out = (struct weir_detail) {
         .operation = rec->phase->key,
         .test = test,
         .iter = rec->repetition,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* detail.h - everything measured about one phase, as one record for programs: JSON "phases" and the full CSV table */
+/* detail.h - everything measured about one phase, as one record for programs: JSON "phases" and
+ * the full CSV table */
 #ifndef WEIR_ENGINE_DETAIL_H
 #define WEIR_ENGINE_DETAIL_H
 
@@ -20,8 +21,8 @@ struct weir_detail {
     int64_t test, iter, tasks;
     int64_t bytes, steps, steps_min, steps_max, wrong;
     double open_ns, work_ns, close_ns, total_ns;
-    double fill_ns, verify_ns;             /* mean over the ranks */
-    double fastest_ns, slowest_ns;         /* time between first and last step of a rank */
+    double fill_ns, verify_ns;     /* mean over the ranks */
+    double fastest_ns, slowest_ns; /* time between first and last step of a rank */
     int64_t fastest_rank, slowest_rank;
     double clock_error_ns;
     int64_t interrupted;
@@ -30,8 +31,9 @@ struct weir_detail {
 
 extern const struct weir_table weir_detail_table;
 
-/* Gather the details of a phase that has just run, from its record and the session's latencies. Collective over run->par;
- * *out is complete on rank 0. */
-void weir_detail_gather(struct weir_run *run, const struct weir_phase_rec *rec, int test, struct weir_detail *out);
+/* Gather the details of a phase that has just run, from its record and the session's latencies.
+ * Collective over run->par; *out is complete on rank 0. */
+void weir_detail_gather(struct weir_run *run, const struct weir_phase_rec *rec, int test,
+                        struct weir_detail *out);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* interrupt.h - SIGINT and SIGTERM as a question that is asked now and then, without a handler or a global */
+/* interrupt.h - SIGINT and SIGTERM as a question that is asked now and then, without a handler or
+ * a global */
 #ifndef WEIR_ENGINE_INTERRUPT_H
 #define WEIR_ENGINE_INTERRUPT_H
 
@@ -10,8 +11,9 @@ struct weir_interrupt {
     int signal;
 };
 
-/* Block SIGINT and SIGTERM in this process so that they stay pending until asked for; SIGPIPE is ignored, and writing to
- * a closed pipe is then an error like any other. Call before MPI_Init: its threads inherit the mask. Local. */
+/* Block SIGINT and SIGTERM in this process so that they stay pending until asked for; SIGPIPE is
+ * ignored, and writing to a closed pipe is then an error like any other. Call before MPI_Init: its
+ * threads inherit the mask. Local. */
 void weir_interrupt_block(void);
 
 /* Has a signal come? One system call while none has, none afterwards. Local. */

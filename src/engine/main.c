@@ -11,10 +11,12 @@
 #include "engine/command.h"
 #include "engine/driver.h"
 
-/* The rank that a launcher gave this process, before MPI is there to ask; NULL without a launcher. */
+/* The rank that a launcher gave this process, before MPI is there to ask; NULL without a
+ * launcher. */
 static const char *launched_rank(void)
 {
-    static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "MV2_COMM_WORLD_RANK" };
+    static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                         "SLURM_PROCID", "MV2_COMM_WORLD_RANK" };
     const char *value;
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -30,17 +32,18 @@ static bool is_first_process(void)
     return !rank || strcmp(rank, "0") == 0;
 }
 
-/* Descriptors 0 to 2 that the caller closed would be given to files of libraries, and our words written into these: take the
- * numbers, in a direction in which any use of them fails. */
+/* Descriptors 0 to 2 that the caller closed would be given to files of libraries, and our words
+ * written into these: take the numbers, in a direction in which any use of them fails. */
 static void hold_standard_files(void)
 {
     for (int fd = 0; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
             return;
 }
 
-/* A wrong command line: one process says so. A launcher ends the others as soon as one has failed, so all wait for each
- * other in MPI_Finalize until the line is out. */
+/* A wrong command line: one process says so. A launcher ends the others as soon as one has failed,
+ * so all wait for each other in MPI_Finalize until the line is out. */
 static int refuse_to_start(struct weir_run *run, const struct weir_err *err, int argc, char **argv)
 {
     bool launched = launched_rank() != NULL;
@@ -60,9 +63,10 @@ static void note_option(void *arg, const char *text)
     weir_note(arg, "%s", text);
 }
 
-/* Options are read before MPI_Init: help needs no launcher, and a typing error is answered at once. */
-static int read_options(struct weir_command *c, const struct weir_driver *d, struct weir_run *run, int argc, char **argv,
-                        struct weir_err *err)
+/* Options are read before MPI_Init: help needs no launcher, and a typing error is answered at
+ * once. */
+static int read_options(struct weir_command *c, const struct weir_driver *d, struct weir_run *run,
+                        int argc, char **argv, struct weir_err *err)
 {
     if (weir_command_init(c, d, &run->arena, err) < 0)
         return -1;
@@ -75,7 +79,8 @@ static int read_options(struct weir_command *c, const struct weir_driver *d, str
     return 0;
 }
 
-static int run_driver(struct weir_run *run, struct weir_command *c, int argc, char **argv, struct weir_err *err)
+static int run_driver(struct weir_run *run, struct weir_command *c, int argc, char **argv,
+                      struct weir_err *err)
 {
     if (weir_par_init(&run->world, MPI_COMM_WORLD, err) < 0)
         return -1;
@@ -95,8 +100,9 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
 
     hold_standard_files();
     weir_interrupt_block();
-    /* Open MPI 4's lockedfile component overruns a buffer with names of more than some 240 characters when a file is opened, and is
-     * of use for shared file pointers only, which we do not use. A setting of the user's stays; other libraries ignore it. */
+    /* Open MPI 4's lockedfile component overruns a buffer with names of more than some 240
+     * characters when a file is opened, and is of use for shared file pointers only, which we do
+     * not use. A setting of the user's stays; other libraries ignore it. */
     setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
     if (read_options(&command, d, &run, argc, argv, &err) < 0)
         return refuse_to_start(&run, &err, argc, argv);

@@ -42,12 +42,13 @@ static void print_record(FILE *f, const struct weir_oprec *r, const struct weir_
     double seconds = (double)(ns ? ns : 1) / WEIR_NS_PER_S;
 
     fprintf(f, "%.8e,%.8e,%e,%s,%d,%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
-            ((double)r->begin_ns - (double)w->origin_ns) / WEIR_NS_PER_S, seconds, (double)r->len / seconds, w->access, w->test,
-            w->repetition, w->rank, r->off, r->len, r->begin_ns - w->origin_ns, ns);
+            ((double)r->begin_ns - (double)w->origin_ns) / WEIR_NS_PER_S, seconds,
+            (double)r->len / seconds, w->access, w->test, w->repetition, w->rank, r->off, r->len,
+            r->begin_ns - w->origin_ns, ns);
 }
 
-int weir_oplog_write(const struct weir_oplog *log, const char *path, bool fresh, const struct weir_oplog_where *where,
-                     struct weir_err *err)
+int weir_oplog_write(const struct weir_oplog *log, const char *path, bool fresh,
+                     const struct weir_oplog_where *where, struct weir_err *err)
 {
     FILE *f = fopen(path, fresh ? "w" : "a");
     bool bad;

@@ -10,7 +10,8 @@
 #include "par/agree.h"
 #include "par/vote.h"
 
-#define TICK_NS (50 * 1000000u) /* how often a working rank looks for signals and failures of others */
+#define TICK_NS                                                                                    \
+    (50 * 1000000u) /* how often a working rank looks for signals and failures of others */
 
 /* One phase in flight on this rank. */
 struct flight {
@@ -21,14 +22,14 @@ struct flight {
     struct weir_err *err;
     struct weir_watch watch;
     struct weir_progress progress;
-    uint64_t pass;        /* steps of one pass */
-    uint64_t target;      /* steps to do */
-    uint64_t clock;       /* last clock read */
-    uint64_t deadline;    /* local time, UINT64_MAX: none */
-    uint64_t next_look;   /* when to look up from work */
+    uint64_t pass;      /* steps of one pass */
+    uint64_t target;    /* steps to do */
+    uint64_t clock;     /* last clock read */
+    uint64_t deadline;  /* local time, UINT64_MAX: none */
+    uint64_t next_look; /* when to look up from work */
     int rc;
     bool opened, told_to_stop, walled;
-    bool agreed;          /* all ranks have the words of a failure already */
+    bool agreed; /* all ranks have the words of a failure already */
 };
 
 static void mark(struct flight *f, enum weir_mark m)
@@ -43,7 +44,8 @@ static bool asks_to_stop(struct flight *f)
     return f->rc < 0 || f->rec->interrupted;
 }
 
-/* For the watch, which asks while this rank waits for others. What they do not hear any more waits for the next phase. */
+/* For the watch, which asks while this rank waits for others. What they do not hear any more waits
+ * for the next phase. */
 static bool asks_while_waiting(void *arg)
 {
     struct flight *f = arg;
@@ -58,8 +60,8 @@ static void begin_watch(struct flight *f)
     f->watch.arg = f;
 }
 
-/* The deadline has passed, or it is time to see whether a signal or another rank's failure ends the work. The clock is
- * read again so that this is charged to no operation. */
+/* The deadline has passed, or it is time to see whether a signal or another rank's failure ends
+ * the work. The clock is read again so that this is charged to no operation. */
 static bool look_up(struct flight *f)
 {
     bool stop;
@@ -91,7 +93,8 @@ static void step_alone(struct flight *f)
     }
 }
 
-/* All ranks take the same number of steps; one that has failed or has less to do takes part with nothing. */
+/* All ranks take the same number of steps; one that has failed or has less to do takes part with
+ * nothing. */
 static void step_together(struct flight *f)
 {
     struct weir_vote vote = { 0 };
@@ -127,11 +130,14 @@ static void step_pass(struct flight *f)
         step_alone(f);
 }
 
-/* minTimeDuration: whole passes until the time has passed; decided by the slowest when steps are collective. */
+/* minTimeDuration: whole passes until the time has passed; decided by the slowest when steps are
+ * collective. */
 static bool wants_another_pass(struct flight *f)
 {
-    int64_t again = f->rc == 0 && !f->walled && !f->told_to_stop && !f->rec->interrupted && f->pass > 0 &&
-                    (double)(f->clock - f->rec->mark[WEIR_MARK_WORK]) < f->run->knobs.min_time_s * WEIR_NS_PER_S;
+    int64_t again = f->rc == 0 && !f->walled && !f->told_to_stop && !f->rec->interrupted &&
+                    f->pass > 0 &&
+                    (double)(f->clock - f->rec->mark[WEIR_MARK_WORK]) <
+                        f->run->knobs.min_time_s * WEIR_NS_PER_S;
 
     if (f->run->knobs.max_steps && f->target >= f->run->knobs.max_steps)
         again = 0;
@@ -159,7 +165,8 @@ static void work(struct flight *f)
     }
 }
 
-/* Everybody has stopped: learn how far the fastest came, keep what the stonewall saw, and go on to that count. */
+/* Everybody has stopped: learn how far the fastest came, keep what the stonewall saw, and go on to
+ * that count. */
 static void wear_out(struct flight *f)
 {
     struct weir_phase_rec *rec = f->rec;
@@ -221,7 +228,8 @@ static void timed_part(struct flight *f)
         weir_barrier(&run->par);
     mark(f, WEIR_MARK_WORK);
     f->clock = f->rec->mark[WEIR_MARK_WORK];
-    if (f->rc == 0 || run->knobs.lock_step) /* in lock step a failed rank still keeps the others company */
+    if (f->rc == 0 ||
+        run->knobs.lock_step) /* in lock step a failed rank still keeps the others company */
         work(f);
     if (run->knobs.wear_out && (ph->flags & WEIR_PHASE_STONEWALL))
         wear_out(f);
@@ -238,8 +246,8 @@ static void timed_part(struct flight *f)
     mark(f, WEIR_MARK_CLOSED);
 }
 
-/* The last word on a phase. A signal counts as the rank's error only where nothing else went wrong, and comes back as
- * rec->interrupted on all ranks. */
+/* The last word on a phase. A signal counts as the rank's error only where nothing else went
+ * wrong, and comes back as rec->interrupted on all ranks. */
 static int settle(struct flight *f)
 {
     if (!f->watch.over)
@@ -252,7 +260,8 @@ static int settle(struct flight *f)
         return 0;
     asks_to_stop(f); /* a signal that came while waiting */
     if (f->rc == 0 && f->rec->interrupted)
-        f->rc = weir_refuse(f->err, WEIR_EINTR, "interrupted by signal %d", f->run->interrupt.signal);
+        f->rc =
+            weir_refuse(f->err, WEIR_EINTR, "interrupted by signal %d", f->run->interrupt.signal);
     if (weir_agree(&f->run->par, f->rc, f->err) == 0)
         return 0;
     f->rec->interrupted = f->err->code == WEIR_EINTR;
@@ -264,7 +273,8 @@ static void merge(struct flight *f)
     struct weir_phase_rec *rec = f->rec;
     const struct weir_tally *t = &f->run->tally;
     int64_t ext[2 * WEIR_MARKS + 3];
-    uint64_t sum[6] = { t->bytes, t->wrong, rec->steps, rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK],
+    uint64_t sum[6] = { t->bytes,   t->wrong,
+                        rec->steps, rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK],
                         t->fill_ns, t->verify_ns };
 
     for (int m = 0; m < WEIR_MARKS; m++) {
@@ -293,8 +303,8 @@ static void merge(struct flight *f)
     rec->verify_ns_sum = sum[5];
 }
 
-int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *state, struct weir_phase_rec *rec,
-                   struct weir_err *err)
+int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *state,
+                   struct weir_phase_rec *rec, struct weir_err *err)
 {
     struct flight f = { .run = run, .ph = ph, .state = state, .rec = rec, .err = err };
 
@@ -306,7 +316,8 @@ int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *stat
     if (weir_agree(&run->par, f.rc, err) < 0) /* also the barrier in front of T0 */
         return -1;
     f.pass = ph->count(run, state);
-    f.target = run->knobs.max_steps && run->knobs.max_steps < f.pass ? run->knobs.max_steps : f.pass;
+    f.target =
+        run->knobs.max_steps && run->knobs.max_steps < f.pass ? run->knobs.max_steps : f.pass;
     begin_watch(&f);
     weir_progress_begin(&f.progress, run, ph->key);
     timed_part(&f);

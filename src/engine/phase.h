@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* phase.h - the one driver loop: barriers, clocks, stonewall, wear-out, agreement and merging, for every benchmark */
+/* phase.h - the one driver loop: barriers, clocks, stonewall, wear-out, agreement and merging, for
+ * every benchmark */
 #ifndef WEIR_ENGINE_PHASE_H
 #define WEIR_ENGINE_PHASE_H
 
@@ -10,12 +11,12 @@
 
 /* The six time stamps of a phase (ior.md 6.2). */
 enum weir_mark {
-    WEIR_MARK_OPEN,      /* T0: before open */
-    WEIR_MARK_OPENED,    /* T1 */
-    WEIR_MARK_WORK,      /* T2: before the first step */
-    WEIR_MARK_WORKED,    /* T3: after the last step and flush */
-    WEIR_MARK_CLOSE,     /* T4: before close */
-    WEIR_MARK_CLOSED,    /* T5 */
+    WEIR_MARK_OPEN,   /* T0: before open */
+    WEIR_MARK_OPENED, /* T1 */
+    WEIR_MARK_WORK,   /* T2: before the first step */
+    WEIR_MARK_WORKED, /* T3: after the last step and flush */
+    WEIR_MARK_CLOSE,  /* T4: before close */
+    WEIR_MARK_CLOSED, /* T5 */
     WEIR_MARKS
 };
 
@@ -24,9 +25,9 @@ enum {
     WEIR_PHASE_BARRIERS = 1u << 1   /* honours -g */
 };
 
-/* A phase is a row; the state is the driver's. Functions may be NULL but for count and step. Each returns 0, or -1 with err
- * filled; a rank may fail alone, the engine makes it known to all. None of them but open, idle and close may call a
- * collective, and these only where the knobs say so. */
+/* A phase is a row; the state is the driver's. Functions may be NULL but for count and step. Each
+ * returns 0, or -1 with err filled; a rank may fail alone, the engine makes it known to all. None
+ * of them but open, idle and close may call a collective, and these only where the knobs say so. */
 struct weir_phase {
     const char *key;
     unsigned flags;
@@ -38,8 +39,8 @@ struct weir_phase {
     int (*open)(struct weir_run *, void *state, struct weir_err *);
     /* Between T1 and T2, outside open and transfer time: look at what was opened. */
     void (*opened)(struct weir_run *, void *state);
-    /* Timed: step i of this rank. *clock_ns is the time now and must be the time at its end on return. Allocates nothing,
-     * logs nothing, formats nothing (but to fill err). */
+    /* Timed: step i of this rank. *clock_ns is the time now and must be the time at its end on
+     * return. Allocates nothing, logs nothing, formats nothing (but to fill err). */
     int (*step)(struct weir_run *, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *);
     /* With knobs.lock_step: take part in a step of the others without moving anything. */
     int (*idle)(struct weir_run *, void *state, struct weir_err *);
@@ -53,31 +54,32 @@ struct weir_phase {
 struct weir_phase_rec {
     const struct weir_phase *phase;
     int repetition;
-    int64_t first[WEIR_MARKS], last[WEIR_MARKS]; /* earliest and latest over the ranks, on rank 0's clock */
-    uint64_t mark[WEIR_MARKS];                   /* own, local clock */
-    uint64_t steps;                              /* own */
+    int64_t first[WEIR_MARKS],
+        last[WEIR_MARKS];      /* earliest and latest over the ranks, on rank 0's clock */
+    uint64_t mark[WEIR_MARKS]; /* own, local clock */
+    uint64_t steps;            /* own */
     uint64_t steps_sum, steps_min, steps_max;
     uint64_t bytes_sum, wrong_sum;
-    uint64_t busy_ns_sum;                        /* T3 - T2 summed over the ranks */
-    uint64_t end_max;                            /* highest tally.end */
+    uint64_t busy_ns_sum; /* T3 - T2 summed over the ranks */
+    uint64_t end_max;     /* highest tally.end */
     uint64_t fill_ns_sum, verify_ns_sum;
     struct {
-        bool known;                              /* wear-out was asked for: the rest is measured */
+        bool known; /* wear-out was asked for: the rest is measured */
         uint64_t steps_sum, steps_min, steps_max;
-        uint64_t steps;                          /* own */
+        uint64_t steps; /* own */
         uint64_t bytes_sum, bytes_min;
-        uint64_t time_ns;                        /* rank 0's time in the loop when it stopped */
+        uint64_t time_ns; /* rank 0's time in the loop when it stopped */
     } wall;
-    bool interrupted;                            /* a signal ended it early; what is here was measured all the same */
+    bool interrupted; /* a signal ended it early; what is here was measured all the same */
 };
 
-/* Run one phase. Collective over run->par. Returns 0, or -1 on every rank with the agreed err (the lowest failing rank's
- * words). A signal is no failure: rec->interrupted is set. */
-int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *state, struct weir_phase_rec *rec,
-                   struct weir_err *err);
+/* Run one phase. Collective over run->par. Returns 0, or -1 on every rank with the agreed err (the
+ * lowest failing rank's words). A signal is no failure: rec->interrupted is set. */
+int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *state,
+                   struct weir_phase_rec *rec, struct weir_err *err);
 
-/* Seconds from the earliest 'from' to the latest 'to' over the ranks: the rule of every time column (ior.md 6.3). At
- * least 1 ns, so that rates are finite. */
+/* Seconds from the earliest 'from' to the latest 'to' over the ranks: the rule of every time
+ * column (ior.md 6.3). At least 1 ns, so that rates are finite. */
 double weir_phase_span(const struct weir_phase_rec *rec, enum weir_mark from, enum weir_mark to);
 
 #endif

@@ -5,12 +5,12 @@
 
 #include "engine/run.h"
 
-/* Report the object "provenance" of a run: version, MPI library, hosts (one of each node), nodes, tasks, placement. For data readers.
- * Collective over run->world. */
+/* Report the object "provenance" of a run: version, MPI library, hosts (one of each node), nodes,
+ * tasks, placement. For data readers. Collective over run->world. */
 void weir_provenance_run(struct weir_run *run);
 
-/* Report the object "provenance" of a test: file system, mount point, backend and library version, clock uncertainty, hints in effect
- * (describe, may be ""). Collective over run->par. */
+/* Report the object "provenance" of a test: file system, mount point, backend and library version,
+ * clock uncertainty, hints in effect (describe, may be ""). Collective over run->par. */
 void weir_provenance_test(struct weir_run *run, const char *path);
 
 #endif

@@ -33,11 +33,13 @@ static const struct weir_sink_ops *find_format(const char *word, struct weir_err
         weir_refuse(err, WEIR_EUSAGE, "summaryFormat=JSON: this build has no jansson library");
     else
 #endif
-        weir_refuse(err, WEIR_EUSAGE, "summaryFormat '%s' is not known; choose default, JSON or CSV", word);
+        weir_refuse(err, WEIR_EUSAGE,
+                    "summaryFormat '%s' is not known; choose default, JSON or CSV", word);
     return NULL;
 }
 
-static int add_sink(struct weir_report *r, const struct weir_sink_ops *ops, const char *path, struct weir_err *err)
+static int add_sink(struct weir_report *r, const struct weir_sink_ops *ops, const char *path,
+                    struct weir_err *err)
 {
     struct weir_sink *s = &r->sink[r->n];
 
@@ -55,7 +57,8 @@ static int add_sink(struct weir_report *r, const struct weir_sink_ops *ops, cons
     return 0;
 }
 
-int weir_report_add(struct weir_report *r, const char *format, const char *path, struct weir_err *err)
+int weir_report_add(struct weir_report *r, const char *format, const char *path,
+                    struct weir_err *err)
 {
     const struct weir_sink_ops *ops = find_format(format, err);
 
@@ -69,13 +72,16 @@ static int add_named(struct weir_report *r, char *word, struct weir_err *err)
     const struct weir_sink_ops *ops;
 
     if (!colon || colon[1] == '\0')
-        return weir_refuse(err, WEIR_EUSAGE, "option --report: '%s' is not FORMAT:PATH, like json:result.json or text:-", word);
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "option --report: '%s' is not FORMAT:PATH, like json:result.json or text:-", word);
     *colon = '\0';
     ops = strcasecmp(word, "csv") == 0 ? &weir_sink_csv_full : find_format(word, err);
     return ops ? add_sink(r, ops, colon + 1, err) : -1;
 }
 
-int weir_report_add_list(struct weir_report *r, const char *list, struct weir_arena *arena, struct weir_err *err)
+int weir_report_add_list(struct weir_report *r, const char *list, struct weir_arena *arena,
+                         struct weir_err *err)
 {
     while (*list) {
         size_t len = strcspn(list, ",");

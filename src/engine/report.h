@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* report.h - what a run has to say, told once to every sink: nested facts, table rows, lines of text */
+/* report.h - what a run has to say, told once to every sink: nested facts, table rows, lines of
+ * text */
 #ifndef WEIR_ENGINE_REPORT_H
 #define WEIR_ENGINE_REPORT_H
 
@@ -24,7 +25,8 @@ enum {
 
 enum weir_fact_type { WEIR_FACT_STR, WEIR_FACT_INT, WEIR_FACT_REAL };
 
-/* A key with a value. Text shows "%-20s: <value>"; data keep type and full precision. A REAL that is NaN is null. */
+/* A key with a value. Text shows "%-20s: <value>"; data keep type and full precision. A REAL that
+ * is NaN is null. */
 struct weir_fact {
     const char *key;
     unsigned readers;
@@ -34,8 +36,8 @@ struct weir_fact {
     double real;
 };
 
-/* A table: its rows are records described by cols. head is the text heading, lines without final newline, shown before
- * the first row after weir_report_enter of the object that holds it. */
+/* A table: its rows are records described by cols. head is the text heading, lines without final
+ * newline, shown before the first row after weir_report_enter of the object that holds it. */
 struct weir_table {
     const char *key;
     const struct weir_col *cols;
@@ -45,8 +47,8 @@ struct weir_table {
 
 struct weir_sink;
 
-/* One way to write. Every function may be NULL. Nothing returns an error: write errors are collected and come back
- * from end. */
+/* One way to write. Every function may be NULL. Nothing returns an error: write errors are
+ * collected and come back from end. */
 struct weir_sink_ops {
     const char *name;
     unsigned reader; /* which bit of 'readers' it looks for */
@@ -69,20 +71,24 @@ struct weir_sink {
 
 #define WEIR_SINKS 8
 
-/* The report of a run: on rank 0 the sinks, elsewhere none, so that every call below is a no-op there. */
+/* The report of a run: on rank 0 the sinks, elsewhere none, so that every call below is a no-op
+ * there. */
 struct weir_report {
     struct weir_sink sink[WEIR_SINKS];
     int n;
 };
 
-/* Add a sink writing to path ("-" is standard output; the file is truncated now, so that an unwritable path is an error
- * before the run). format: "default"/"text", "JSON", "CSV", in any case. Local. -1 and err (WEIR_ESETUP, or WEIR_EUSAGE for
- * an unknown format or one that was not built). */
-int weir_report_add(struct weir_report *r, const char *format, const char *path, struct weir_err *err);
+/* Add a sink writing to path ("-" is standard output; the file is truncated now, so that an
+ * unwritable path is an error before the run). format: "default"/"text", "JSON", "CSV", in any
+ * case. Local. -1 and err (WEIR_ESETUP, or WEIR_EUSAGE for an unknown format or one that was not
+ * built). */
+int weir_report_add(struct weir_report *r, const char *format, const char *path,
+                    struct weir_err *err);
 
-/* Add the sinks of a list "FORMAT:PATH[,FORMAT:PATH...]", formats text, json, csv (the full table). arena keeps the paths.
- * Local. -1 and err. */
-int weir_report_add_list(struct weir_report *r, const char *list, struct weir_arena *arena, struct weir_err *err);
+/* Add the sinks of a list "FORMAT:PATH[,FORMAT:PATH...]", formats text, json, csv (the full
+ * table). arena keeps the paths. Local. -1 and err. */
+int weir_report_add_list(struct weir_report *r, const char *list, struct weir_arena *arena,
+                         struct weir_err *err);
 
 /* Open and close an object (or a list of objects) named key; key NULL inside a list. Local. */
 void weir_report_enter(struct weir_report *r, const char *key, bool list);
@@ -93,19 +99,22 @@ void weir_report_str(struct weir_report *r, unsigned readers, const char *key, c
 void weir_report_int(struct weir_report *r, unsigned readers, const char *key, int64_t value);
 void weir_report_real(struct weir_report *r, unsigned readers, const char *key, double value);
 
-/* Begin a table: its heading stands before what is told next. Without it the first row brings the heading. Local. */
+/* Begin a table: its heading stands before what is told next. Without it the first row brings the
+ * heading. Local. */
 void weir_report_head(struct weir_report *r, const struct weir_table *t);
 
 /* One row of a table. Local. */
 void weir_report_row(struct weir_report *r, const struct weir_table *t, const void *record);
 
 /* Text only: a line (newline added). Local. */
-void weir_report_line(struct weir_report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void weir_report_line(struct weir_report *r, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Push what is buffered to the files, so that a reader sees each row when it is measured. Local. */
 void weir_report_flush(struct weir_report *r);
 
-/* Write what is left, close, and tell whether all of it reached its file. Local. -1 and err (WEIR_ESETUP). */
+/* Write what is left, close, and tell whether all of it reached its file. Local. -1 and err
+ * (WEIR_ESETUP). */
 int weir_report_end(struct weir_report *r, struct weir_err *err);
 
 /* The sinks that exist (sink-NAME.c); NULL where the library is missing. */

@@ -29,26 +29,26 @@ struct weir_knobs {
 
 /* What this rank's steps have done in the current phase; the phase engine clears and merges it. */
 struct weir_tally {
-    uint64_t bytes;               /* moved */
-    uint64_t wrong;               /* transfers whose data were not right */
-    uint64_t end;                 /* one past the highest byte written in this rank's file */
-    uint64_t fill_ns, verify_ns;  /* spent making and checking data */
+    uint64_t bytes;              /* moved */
+    uint64_t wrong;              /* transfers whose data were not right */
+    uint64_t end;                /* one past the highest byte written in this rank's file */
+    uint64_t fill_ns, verify_ns; /* spent making and checking data */
 };
 
 struct weir_run {
-    struct weir_par world;        /* all ranks that were started */
-    struct weir_par par;          /* those of the current test */
+    struct weir_par world; /* all ranks that were started */
+    struct weir_par par;   /* those of the current test */
     struct weir_log log;
     struct weir_report report;
     struct weir_interrupt interrupt;
-    struct weir_clocksync clock;  /* of the current test */
+    struct weir_clocksync clock; /* of the current test */
     struct weir_session session;
     struct weir_watchdog watchdog; /* --io-timeout */
     struct weir_knobs knobs;
     struct weir_tally tally;
-    struct weir_oplog oplog;      /* operations of the current phase, when they are asked for */
-    bool details;                 /* somebody reads the details of each phase */
-    struct weir_arena arena;      /* lives as long as the run */
+    struct weir_oplog oplog; /* operations of the current phase, when they are asked for */
+    bool details;            /* somebody reads the details of each phase */
+    struct weir_arena arena; /* lives as long as the run */
     int repetition;
 };
 

@@ -10,7 +10,8 @@
 
 #define DEPTH 16
 
-/* The chain of open objects and lists, outermost first. Each is borrowed from its parent but for the first. */
+/* The chain of open objects and lists, outermost first. Each is borrowed from its parent but for
+ * the first. */
 struct document {
     json_t *open[DEPTH];
     int depth;
@@ -32,7 +33,8 @@ static struct document *document_of(struct weir_sink *s)
     return d;
 }
 
-/* Text that is not UTF-8 (a path can be anything) is kept readable: every odd byte becomes U+FFFD. */
+/* Text that is not UTF-8 (a path can be anything) is kept readable: every odd byte becomes
+ * U+FFFD. */
 static json_t *text_value(const char *text)
 {
     json_t *v = json_string(text);
@@ -58,7 +60,8 @@ static json_t *real_value(double x)
 static void put(struct document *d, const char *key, json_t *v)
 {
     json_t *in = d->open[d->depth];
-    int rc = json_is_array(in) ? json_array_append_new(in, v) : json_object_set_new(in, key ? key : "", v);
+    int rc = json_is_array(in) ? json_array_append_new(in, v)
+                               : json_object_set_new(in, key ? key : "", v);
 
     if (rc < 0)
         d->failed = true;
@@ -157,7 +160,8 @@ static int write_document(struct weir_sink *s, struct weir_err *err)
 
     if (!d || d->failed)
         rc = weir_refuse(err, WEIR_ESETUP, "no memory for the JSON document of %s", s->path);
-    else if (json_dumpf(d->open[0], s->out, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) < 0 || fputc('\n', s->out) == EOF)
+    else if (json_dumpf(d->open[0], s->out, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) < 0 ||
+             fputc('\n', s->out) == EOF)
         rc = weir_fail(err, WEIR_ESETUP, "write results to %s", s->path);
     if (d)
         json_decref(d->open[0]);

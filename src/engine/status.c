@@ -35,7 +35,8 @@ static int read_number(const char *path, const char *what, int64_t *count, struc
     return 0;
 }
 
-int weir_status_read(const struct weir_run *run, const char *path, const char *what, bool *there, uint64_t *count, struct weir_err *err)
+int weir_status_read(const struct weir_run *run, const char *path, const char *what, bool *there,
+                     uint64_t *count, struct weir_err *err)
 {
     int64_t n = NO_FILE;
     int rc = run->par.rank == 0 ? read_number(path, what, &n, err) : 0;
@@ -62,7 +63,8 @@ static int write_number(const char *path, uint64_t count, struct weir_err *err)
     return 0;
 }
 
-int weir_status_write(const struct weir_run *run, const char *path, uint64_t count, struct weir_err *err)
+int weir_status_write(const struct weir_run *run, const char *path, uint64_t count,
+                      struct weir_err *err)
 {
     return weir_agree(&run->par, run->par.rank == 0 ? write_number(path, count, err) : 0, err);
 }

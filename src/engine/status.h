@@ -8,11 +8,15 @@
 
 #include "engine/run.h"
 
-/* Read the one number in the file on rank 0 for all. *there is false, and *count untouched, when there is no file. 'what' names the
- * things counted, for messages. Collective over run->par. -1 and err on every rank (WEIR_EUSAGE: it is no number). */
-int weir_status_read(const struct weir_run *run, const char *path, const char *what, bool *there, uint64_t *count, struct weir_err *err);
+/* Read the one number in the file on rank 0 for all. *there is false, and *count untouched, when
+ * there is no file. 'what' names the things counted, for messages. Collective over run->par. -1
+ * and err on every rank (WEIR_EUSAGE: it is no number). */
+int weir_status_read(const struct weir_run *run, const char *path, const char *what, bool *there,
+                     uint64_t *count, struct weir_err *err);
 
-/* Write the number, bare, by rank 0. Collective over run->par. -1 and err (WEIR_ESETUP) on every rank. */
-int weir_status_write(const struct weir_run *run, const char *path, uint64_t count, struct weir_err *err);
+/* Write the number, bare, by rank 0. Collective over run->par. -1 and err (WEIR_ESETUP) on every
+ * rank. */
+int weir_status_write(const struct weir_run *run, const char *path, uint64_t count,
+                      struct weir_err *err);
 
 #endif

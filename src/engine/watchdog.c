@@ -14,7 +14,8 @@
 #define LOOK_NS (100 * 1000000u)
 #define GRACE_S 3 /* for MPI_Abort; then the process ends itself */
 
-/* One line, and the end of all ranks. MPI_Abort itself may hang behind the call that does; the alarm does not. */
+/* One line, and the end of all ranks. MPI_Abort itself may hang behind the call that does; the
+ * alarm does not. */
 static void give_up(const struct weir_watchdog *w, uint64_t since_ns)
 {
     const struct weir_log log = { .fd = STDERR_FILENO, .rank = 0 };
@@ -23,11 +24,14 @@ static void give_up(const struct weir_watchdog *w, uint64_t since_ns)
 
     if (w->call.len)
         weir_refuse(&err, WEIR_EIO,
-                    "rank %d on %s: %s of %" PRIu64 " bytes at offset %" PRIu64 " of '%s' has not returned for %.1f seconds (--io-timeout)",
-                    w->rank, w->host, w->call.what, w->call.len, w->call.off, w->call.path, seconds);
+                    "rank %d on %s: %s of %" PRIu64 " bytes at offset %" PRIu64
+                    " of '%s' has not returned for %.1f seconds (--io-timeout)",
+                    w->rank, w->host, w->call.what, w->call.len, w->call.off, w->call.path,
+                    seconds);
     else
-        weir_refuse(&err, WEIR_EIO, "rank %d on %s: %s of '%s' has not returned for %.1f seconds (--io-timeout)", w->rank, w->host,
-                    w->call.what, w->call.path, seconds);
+        weir_refuse(&err, WEIR_EIO,
+                    "rank %d on %s: %s of '%s' has not returned for %.1f seconds (--io-timeout)",
+                    w->rank, w->host, w->call.what, w->call.path, seconds);
     weir_report_error(&log, &err);
     signal(SIGALRM, SIG_DFL);
     alarm(GRACE_S);
@@ -48,7 +52,8 @@ static void *watch(void *arg)
     return NULL;
 }
 
-int weir_watchdog_begin(struct weir_watchdog *w, int rank, const char *host, int limit_s, struct weir_err *err)
+int weir_watchdog_begin(struct weir_watchdog *w, int rank, const char *host, int limit_s,
+                        struct weir_err *err)
 {
     int sys;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* agree.h - errors that all ranks know: agreement at the end of a step, and the watch that stops the others early */
+/* agree.h - errors that all ranks know: agreement at the end of a step, and the watch that stops
+ * the others early */
 #ifndef WEIR_PAR_AGREE_H
 #define WEIR_PAR_AGREE_H
 
@@ -7,37 +8,41 @@
 
 #include "par/comm.h"
 
-/* Agree on the outcome of a step that a rank may have failed alone (rc < 0, err filled). Returns 0 on every rank when
- * all were fine; else -1 on every rank with the text of the lowest failing rank, prefixed "rank R on HOST: ", and the
- * number of other failing ranks appended, in err. Collective over par->comm: one reduction, more only after a failure. */
+/* Agree on the outcome of a step that a rank may have failed alone (rc < 0, err filled). Returns 0
+ * on every rank when all were fine; else -1 on every rank with the text of the lowest failing
+ * rank, prefixed "rank R on HOST: ", and the number of other failing ranks appended, in err.
+ * Collective over par->comm: one reduction, more only after a failure. */
 int weir_agree(const struct weir_par *par, int rc, struct weir_err *err);
 
-/* The same when every rank is known to have met the same error (bad options): no prefix, no communication. Only a
- * name for the reader: returns rc. */
+/* The same when every rank is known to have met the same error (bad options): no prefix, no
+ * communication. Only a name for the reader: returns rc. */
 
-/* A rolling agreement while ranks work at their own pace. Each rank ticks now and then; ranks that have finished wait in
- * weir_watch_end. One MPI_Iallreduce at a time is in flight on watch_comm. */
+/* A rolling agreement while ranks work at their own pace. Each rank ticks now and then; ranks that
+ * have finished wait in weir_watch_end. One MPI_Iallreduce at a time is in flight on watch_comm. */
 struct weir_watch {
     const struct weir_par *par;
     MPI_Request request;
     int mine[2], all[2]; /* [0] stop asked for, [1] still working */
     bool pending, stop, over;
-    bool late;               /* a reason came up while waiting; counts when all have heard of it */
-    bool (*asks)(void *arg); /* set by the user after begin, or NULL: has this rank a reason to stop, while it waits? */
+    bool late; /* a reason came up while waiting; counts when all have heard of it */
+    /* Set by the user after begin, or NULL: has this rank a reason to stop, while it waits? */
+    bool (*asks)(void *arg);
     void *arg;
 };
 
 /* Start watching. Local; nothing is communicated until the first tick. */
 void weir_watch_begin(struct weir_watch *w, const struct weir_par *par);
 
-/* Progress, and tell others that we must stop when 'stop' is set (failed or interrupted). Returns true when some rank has
- * asked to stop. Local, non-blocking; call it some 20 times a second, not for every transfer. */
+/* Progress, and tell others that we must stop when 'stop' is set (failed or interrupted). Returns
+ * true when some rank has asked to stop. Local, non-blocking; call it some 20 times a second, not
+ * for every transfer. */
 bool weir_watch_tick(struct weir_watch *w, bool stop);
 
-/* We have no more work: take part until every rank has ended. Returns true when some rank asked to stop. Collective
- * over watch_comm; sleeps briefly between tests so that waiting ranks leave the processor to working ones once it takes
- * longer than a millisecond. Between these w->asks is asked, for a signal may come while
- * we wait: what it says in the last moment is not heard by anybody, not even here. */
+/* We have no more work: take part until every rank has ended. Returns true when some rank asked to
+ * stop. Collective over watch_comm; sleeps briefly between tests so that waiting ranks leave the
+ * processor to working ones once it takes longer than a millisecond. Between these w->asks is
+ * asked, for a signal may come while we wait: what it says in the last moment is not heard by
+ * anybody, not even here. */
 bool weir_watch_end(struct weir_watch *w, bool stop);
 
 #endif

@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-int weir_collect(const struct weir_par *par, const void *mine, int n, size_t size, int most, void *out)
+int weir_collect(const struct weir_par *par, const void *mine, int n, size_t size, int most,
+                 void *out)
 {
     int before = 0, send, *counts = NULL, *at = NULL, total = 0;
 

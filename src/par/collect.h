@@ -6,9 +6,10 @@
 #include "base/err.h"
 #include "par/comm.h"
 
-/* Every rank has n items of 'size' bytes. Bring the first 'most' of them, in rank order, to rank 0: out has room for most*size
- * bytes there (ignored elsewhere). Returns their number on rank 0, 0 elsewhere, and -1 without memory for an int a rank.
- * Collective over par->comm. */
-int weir_collect(const struct weir_par *par, const void *mine, int n, size_t size, int most, void *out);
+/* Every rank has n items of 'size' bytes. Bring the first 'most' of them, in rank order, to rank
+ * 0: out has room for most*size bytes there (ignored elsewhere). Returns their number on rank 0, 0
+ * elsewhere, and -1 without memory for an int a rank. Collective over par->comm. */
+int weir_collect(const struct weir_par *par, const void *mine, int n, size_t size, int most,
+                 void *out);
 
 #endif

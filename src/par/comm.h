@@ -11,8 +11,8 @@
 #include "base/err.h"
 
 enum weir_placement {
-    WEIR_PLACED_BLOCK, /* each node holds a contiguous range of ranks; nodes may differ in size */
-    WEIR_PLACED_CYCLIC,/* rank r is on node r mod nodes */
+    WEIR_PLACED_BLOCK,  /* each node holds a contiguous range of ranks; nodes may differ in size */
+    WEIR_PLACED_CYCLIC, /* rank r is on node r mod nodes */
     WEIR_PLACED_OTHER
 };
 
@@ -23,37 +23,42 @@ struct weir_par {
     MPI_Comm comm;       /* our own duplicate; MPI_ERRORS_RETURN */
     MPI_Comm watch_comm; /* another, for weir_watch only */
     int rank, size;
-    int node, nodes;     /* nodes are numbered by their lowest rank */
-    int per_node;        /* ranks on node 0, on every rank ("clients per node") */
-    int per_node_max;    /* of the fullest node */
+    int node, nodes;  /* nodes are numbered by their lowest rank */
+    int per_node;     /* ranks on node 0, on every rank ("clients per node") */
+    int per_node_max; /* of the fullest node */
     enum weir_placement placement;
     char host[WEIR_HOST_TEXT];
 };
 
-/* Duplicate 'parent' and find the nodes (MPI_Comm_split_type). IOR_FAKE_NODES and IOR_FAKE_TASK_PER_NODES (read on
- * rank 0) override nodes and per_node, each only its own number; ranks are then placed in blocks of per_node, the last
- * node takes the rest, and per_node_max is per_node. Memory does not grow with the number of ranks. Collective over parent. Returns 0, or -1 and err on every rank. */
+/* Duplicate 'parent' and find the nodes (MPI_Comm_split_type). IOR_FAKE_NODES and
+ * IOR_FAKE_TASK_PER_NODES (read on rank 0) override nodes and per_node, each only its own number;
+ * ranks are then placed in blocks of per_node, the last node takes the rest, and per_node_max is
+ * per_node. Memory does not grow with the number of ranks. Collective over parent. Returns 0, or
+ * -1 and err on every rank. */
 int weir_par_init(struct weir_par *par, MPI_Comm parent, struct weir_err *err);
 
-/* The lowest 'tasks' ranks of 'all' as a run of their own; on the others out->comm is MPI_COMM_NULL. Collective over
- * all->comm. */
-int weir_par_subset(const struct weir_par *all, int tasks, struct weir_par *out, struct weir_err *err);
+/* The lowest 'tasks' ranks of 'all' as a run of their own; on the others out->comm is
+ * MPI_COMM_NULL. Collective over all->comm. */
+int weir_par_subset(const struct weir_par *all, int tasks, struct weir_par *out,
+                    struct weir_err *err);
 
 /* Collective over par->comm. Harmless on a zeroed struct and where comm is MPI_COMM_NULL. */
 void weir_par_free(struct weir_par *par);
 
-/* The unit of -Q under this placement: ranks to go to reach the next node (ior.md 4.1): per_node_max for blocks, 1 for
- * cyclic, per_node_max otherwise. */
+/* The unit of -Q under this placement: ranks to go to reach the next node (ior.md 4.1):
+ * per_node_max for blocks, 1 for cyclic, per_node_max otherwise. */
 int weir_par_node_stride(const struct weir_par *par);
 
-/* How many ranks would find rank (r + shift) mod size on their own node. Collective over par->comm; constant memory. */
+/* How many ranks would find rank (r + shift) mod size on their own node. Collective over
+ * par->comm; constant memory. */
 int weir_par_same_node(const struct weir_par *par, int shift);
 
-/* Give up (MPI_Abort, with the library's own words on stderr) when a call of MPI itself has failed: nobody can be told
- * through a broken library. rc is what the call returned. Local. */
+/* Give up (MPI_Abort, with the library's own words on stderr) when a call of MPI itself has
+ * failed: nobody can be told through a broken library. rc is what the call returned. Local. */
 void weir_mpi_must(const struct weir_par *par, int rc, const char *call);
 
-/* End all ranks with this status now. The last resort: a rank hangs in a call and cannot take part in anything. Any thread. */
+/* End all ranks with this status now. The last resort: a rank hangs in a call and cannot take part
+ * in anything. Any thread. */
 void weir_mpi_abort(int status);
 
 /* Collectives over par->comm; they abort only if MPI itself is broken. */
@@ -61,7 +66,8 @@ void weir_barrier(const struct weir_par *par);
 void weir_bcast(const struct weir_par *par, void *buf, size_t len, int root);
 void weir_allmax_i64(const struct weir_par *par, int64_t *v, int n); /* in place, on all ranks */
 void weir_allsum_u64(const struct weir_par *par, uint64_t *v, int n);
-void weir_sum_u64(const struct weir_par *par, uint64_t *v, size_t n); /* in place on rank 0, others unchanged */
+void weir_sum_u64(const struct weir_par *par, uint64_t *v,
+                  size_t n); /* in place on rank 0, others unchanged */
 
 /* Every rank's len bytes in rank order on rank 0 (out: size*len bytes there, ignored elsewhere). */
 void weir_gather(const struct weir_par *par, const void *mine, size_t len, void *out);

@@ -18,4 +18,3 @@ void weir_hist_sum(const struct weir_par *par, struct weir_hist *h)
     h->min_ns = h->n ? (uint64_t)-ends[0] : 0;
     h->max_ns = (uint64_t)ends[1];
 }
-

@@ -6,7 +6,8 @@
 #include "base/hist.h"
 #include "par/comm.h"
 
-/* Sum every rank's histogram into rank 0's own; the others keep theirs. Collective over par->comm: two reductions. */
+/* Sum every rank's histogram into rank 0's own; the others keep theirs. Collective over par->comm:
+ * two reductions. */
 void weir_hist_sum(const struct weir_par *par, struct weir_hist *h);
 
 #endif

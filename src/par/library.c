@@ -15,14 +15,17 @@ void weir_mpi_library(struct weir_str *out)
     weir_str_add(out, text, strcspn(text, "\n"));
 }
 
-/* Every rank but the first of a run of ranks on one host sends an empty name: what rank 0 holds is short names only. */
+/* Every rank but the first of a run of ranks on one host sends an empty name: what rank 0 holds is
+ * short names only. */
 void weir_par_hosts(const struct weir_par *par, struct weir_str *out)
 {
     char before[WEIR_HOST_TEXT] = "", *all = NULL;
     char mine[WEIR_HOST_TEXT] = "";
 
-    MPI_Sendrecv(par->host, WEIR_HOST_TEXT, MPI_CHAR, par->rank + 1 < par->size ? par->rank + 1 : MPI_PROC_NULL, 0, before,
-                 WEIR_HOST_TEXT, MPI_CHAR, par->rank > 0 ? par->rank - 1 : MPI_PROC_NULL, 0, par->comm, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(par->host, WEIR_HOST_TEXT, MPI_CHAR,
+                 par->rank + 1 < par->size ? par->rank + 1 : MPI_PROC_NULL, 0, before,
+                 WEIR_HOST_TEXT, MPI_CHAR, par->rank > 0 ? par->rank - 1 : MPI_PROC_NULL, 0,
+                 par->comm, MPI_STATUS_IGNORE);
     if (par->rank == 0 || strcmp(before, par->host) != 0)
         memcpy(mine, par->host, sizeof(mine));
     if (par->rank == 0)

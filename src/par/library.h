@@ -9,8 +9,8 @@
 /* Append the first line of MPI_Get_library_version. Local. */
 void weir_mpi_library(struct weir_str *out);
 
-/* Append the host of every node, in rank order, joined by blanks, on rank 0. Collective over par->comm; memory for one name a
- * node on rank 0. */
+/* Append the host of every node, in rank order, joined by blanks, on rank 0. Collective over
+ * par->comm; memory for one name a node on rank 0. */
 void weir_par_hosts(const struct weir_par *par, struct weir_str *out);
 
 #endif

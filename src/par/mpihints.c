@@ -71,8 +71,7 @@ static int take(struct harvest *h, const char *line, size_t len, const char *ori
     case WEIR_HINT_UNKNOWN:
         line = trim(line, &len);
         if (h->n_left_out++ == 0)
-            weir_str_addf(&h->left_out, "'%.*s' in %s", (int)(len < 128 ? len : 128), line,
-                          origin);
+            weir_str_addf(&h->left_out, "'%.*s' in %s", (int)(len < 128 ? len : 128), line, origin);
         return 0;
     case WEIR_HINT_TOO_LONG:
         return weir_refuse(err, WEIR_EUSAGE,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bare.c - the least that moves the same bytes: a loop of pread or pwrite, prints the seconds of its fastest repetition */
+/* bare.c - the least that moves the same bytes: a loop of pread or pwrite, prints the seconds of
+ * its fastest repetition */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -90,8 +91,8 @@ int main(int argc, char **argv)
 
     MPI_Init(&argc, &argv);
     if (argc == 6)
-        rc = measure(argv[2], argv[1][0] == 'w', strtoul(argv[3], NULL, 10), strtol(argv[4], NULL, 10),
-                     strtol(argv[5], NULL, 10));
+        rc = measure(argv[2], argv[1][0] == 'w', strtoul(argv[3], NULL, 10),
+                     strtol(argv[4], NULL, 10), strtol(argv[5], NULL, 10));
     else
         fprintf(stderr, "usage: bare write|read PATH BYTES COUNT REPETITIONS\n");
     MPI_Finalize();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* clock.c - what one reading of the clock costs here, in nanoseconds: the least that timing a transfer can cost */
+/* clock.c - what one reading of the clock costs here, in nanoseconds: the least that timing a
+ * transfer can cost */
 #include <stdio.h>
 #include <time.h>
 

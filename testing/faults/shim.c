@@ -51,11 +51,14 @@ static const struct {
     const char *name;
     int value;
 } errnos[] = {
-    { "EACCES", EACCES }, { "EAGAIN", EAGAIN },   { "EBADF", EBADF },     { "EDQUOT", EDQUOT }, { "EFAULT", EFAULT },
-    { "EFBIG", EFBIG },   { "EINTR", EINTR },     { "EINVAL", EINVAL },   { "EIO", EIO },       { "EMFILE", EMFILE },
-    { "ENFILE", ENFILE }, { "ENODEV", ENODEV },   { "ENOENT", ENOENT },   { "ENOLCK", ENOLCK }, { "ENOMEM", ENOMEM },
-    { "ENOSPC", ENOSPC }, { "ENXIO", ENXIO },     { "EOPNOTSUPP", EOPNOTSUPP }, { "EPERM", EPERM },
-    { "EREMOTEIO", EREMOTEIO }, { "EROFS", EROFS }, { "ESTALE", ESTALE }, { "ETIMEDOUT", ETIMEDOUT },
+    { "EACCES", EACCES }, { "EAGAIN", EAGAIN },       { "EBADF", EBADF },
+    { "EDQUOT", EDQUOT }, { "EFAULT", EFAULT },       { "EFBIG", EFBIG },
+    { "EINTR", EINTR },   { "EINVAL", EINVAL },       { "EIO", EIO },
+    { "EMFILE", EMFILE }, { "ENFILE", ENFILE },       { "ENODEV", ENODEV },
+    { "ENOENT", ENOENT }, { "ENOLCK", ENOLCK },       { "ENOMEM", ENOMEM },
+    { "ENOSPC", ENOSPC }, { "ENXIO", ENXIO },         { "EOPNOTSUPP", EOPNOTSUPP },
+    { "EPERM", EPERM },   { "EREMOTEIO", EREMOTEIO }, { "EROFS", EROFS },
+    { "ESTALE", ESTALE }, { "ETIMEDOUT", ETIMEDOUT },
 };
 
 static const struct {
@@ -142,7 +145,7 @@ __attribute__((constructor)) static void read_rules(void)
 
         if (n_rules == RULES)
             complain("too many rules", one);
-        *r = (struct rule){ .call = "any", .rank = -1, .count = 1, .times = 1 };
+        *r = (struct rule) { .call = "any", .rank = -1, .count = 1, .times = 1 };
         for (word = strtok_r(one, " ", &inner); word; word = strtok_r(NULL, " ", &inner))
             read_word(r, word);
         n_rules++;
@@ -160,7 +163,8 @@ static const struct rule *decide(const char *name, const char *kind)
         long seen;
 
         if ((r->rank >= 0 && r->rank != my_rank) ||
-            (strcmp(r->call, name) != 0 && strcmp(r->call, kind) != 0 && strcmp(r->call, "any") != 0))
+            (strcmp(r->call, name) != 0 && strcmp(r->call, kind) != 0 &&
+             strcmp(r->call, "any") != 0))
             continue;
         seen = __atomic_add_fetch(&r->seen, 1, __ATOMIC_RELAXED);
         if (!found && seen >= r->count && (r->times == 0 || seen < r->count + r->times))
@@ -178,7 +182,7 @@ static bool suffer(const struct rule *r)
         return false;
     switch (r->action) {
     case DELAY:
-        nap = (struct timespec){ .tv_sec = r->value / 1000, .tv_nsec = r->value % 1000 * 1000000 };
+        nap = (struct timespec) { .tv_sec = r->value / 1000, .tv_nsec = r->value % 1000 * 1000000 };
         while (nanosleep(&nap, &nap) < 0 && errno == EINTR)
             ;
         return false;
@@ -211,7 +215,8 @@ static bool is_ours(const char *path)
     if (!getcwd(full, sizeof(full) - 1))
         return false;
     len = strlen(full);
-    if (snprintf(full + len, sizeof(full) - len, "/%s", strncmp(path, "./", 2) == 0 ? path + 2 : path) < 0)
+    if (snprintf(full + len, sizeof(full) - len, "/%s",
+                 strncmp(path, "./", 2) == 0 ? path + 2 : path) < 0)
         return false;
     return strncmp(full, prefix, strlen(prefix)) == 0;
 }
@@ -230,29 +235,29 @@ static void *next(const char *name)
     return p;
 }
 
-#define REAL(name, type, ...) \
-    static type (*real)(__VA_ARGS__); \
-    if (!real) \
-    real = (type (*)(__VA_ARGS__))next(name)
+#define REAL(name, type, ...)                                                                      \
+    static type (*real)(__VA_ARGS__);                                                              \
+    if (!real)                                                                                     \
+    real = (type(*)(__VA_ARGS__))next(name)
 
-#define OPEN(name, decl, names, types) \
-    int name decl \
-    { \
-        REAL(#name, int, types, ...); \
-        mode_t mode = 0; \
-        bool mine = is_ours(path); \
-        va_list ap; \
-        int fd; \
-        va_start(ap, flags); \
-        if (flags & (O_CREAT | O_TMPFILE)) \
-            mode = va_arg(ap, mode_t); \
-        va_end(ap); \
-        if (mine && suffer(decide(#name, "open"))) \
-            return -1; \
-        fd = real names; \
-        if (fd >= 0 && fd < FDS) \
-            ours[fd] = mine; \
-        return fd; \
+#define OPEN(name, decl, names, types)                                                             \
+    int name decl                                                                                  \
+    {                                                                                              \
+        REAL(#name, int, types, ...);                                                              \
+        mode_t mode = 0;                                                                           \
+        bool mine = is_ours(path);                                                                 \
+        va_list ap;                                                                                \
+        int fd;                                                                                    \
+        va_start(ap, flags);                                                                       \
+        if (flags & (O_CREAT | O_TMPFILE))                                                         \
+            mode = va_arg(ap, mode_t);                                                             \
+        va_end(ap);                                                                                \
+        if (mine && suffer(decide(#name, "open")))                                                 \
+            return -1;                                                                             \
+        fd = real names;                                                                           \
+        if (fd >= 0 && fd < FDS)                                                                   \
+            ours[fd] = mine;                                                                       \
+        return fd;                                                                                 \
     }
 #define TYPES_OPEN const char *, int
 #define TYPES_OPENAT int, const char *, int
@@ -316,37 +321,37 @@ static void *flipped_copy(const void *buf, size_t len)
     return copy;
 }
 
-#define WRITE(name, off_decl, off_name, off_type) \
-    ssize_t name(int fd, const void *buf, size_t len off_decl) \
-    { \
-        REAL(#name, ssize_t, int, const void *, size_t off_type); \
-        const struct rule *r = has(fd) ? decide(#name, "write") : NULL; \
-        void *copy; \
-        ssize_t n; \
-        if (suffer(r)) \
-            return -1; \
-        if (r && r->action == DROP) \
-            return (ssize_t)len; \
-        if (!r || r->action != FLIP) \
-            return real(fd, buf, fewer(r, len) off_name); \
-        copy = flipped_copy(buf, len); \
-        n = real(fd, copy, len off_name); \
-        free(copy); \
-        return n; \
+#define WRITE(name, off_decl, off_name, off_type)                                                  \
+    ssize_t name(int fd, const void *buf, size_t len off_decl)                                     \
+    {                                                                                              \
+        REAL(#name, ssize_t, int, const void *, size_t off_type);                                  \
+        const struct rule *r = has(fd) ? decide(#name, "write") : NULL;                            \
+        void *copy;                                                                                \
+        ssize_t n;                                                                                 \
+        if (suffer(r))                                                                             \
+            return -1;                                                                             \
+        if (r && r->action == DROP)                                                                \
+            return (ssize_t)len;                                                                   \
+        if (!r || r->action != FLIP)                                                               \
+            return real(fd, buf, fewer(r, len) off_name);                                          \
+        copy = flipped_copy(buf, len);                                                             \
+        n = real(fd, copy, len off_name);                                                          \
+        free(copy);                                                                                \
+        return n;                                                                                  \
     }
 
-#define READ(name, off_decl, off_name, off_type) \
-    ssize_t name(int fd, void *buf, size_t len off_decl) \
-    { \
-        REAL(#name, ssize_t, int, void *, size_t off_type); \
-        const struct rule *r = has(fd) ? decide(#name, "read") : NULL; \
-        ssize_t n; \
-        if (suffer(r)) \
-            return -1; \
-        n = real(fd, buf, fewer(r, len) off_name); \
-        if (r && r->action == FLIP) \
-            flip(buf, n); \
-        return n; \
+#define READ(name, off_decl, off_name, off_type)                                                   \
+    ssize_t name(int fd, void *buf, size_t len off_decl)                                           \
+    {                                                                                              \
+        REAL(#name, ssize_t, int, void *, size_t off_type);                                        \
+        const struct rule *r = has(fd) ? decide(#name, "read") : NULL;                             \
+        ssize_t n;                                                                                 \
+        if (suffer(r))                                                                             \
+            return -1;                                                                             \
+        n = real(fd, buf, fewer(r, len) off_name);                                                 \
+        if (r && r->action == FLIP)                                                                \
+            flip(buf, n);                                                                          \
+        return n;                                                                                  \
     }
 
 #define COMMA ,
@@ -369,28 +374,28 @@ static int fewer_pieces(const struct rule *r, const struct iovec *all, int n, st
     return -1;
 }
 
-#define VECTOR(name, kind, off_decl, off_name, off_type) \
-    ssize_t name(int fd, const struct iovec *v, int n off_decl) \
-    { \
-        REAL(#name, ssize_t, int, const struct iovec *, int off_type); \
-        const struct rule *r = has(fd) ? decide(#name, kind) : NULL; \
-        struct iovec one; \
-        int some; \
-        ssize_t moved; \
-        if (suffer(r)) \
-            return -1; \
-        some = fewer_pieces(r, v, n, &one); \
-        if (r && r->action == FLIP && strcmp(kind, "write") == 0 && n > 0) { \
-            one = v[0]; \
-            one.iov_base = flipped_copy(v[0].iov_base, v[0].iov_len); \
-            moved = real(fd, &one, 1 off_name); /* short: the caller goes on */ \
-            free(one.iov_base); \
-            return moved; \
-        } \
-        moved = some < 0 ? real(fd, &one, 1 off_name) : real(fd, v, some off_name); \
-        if (r && r->action == FLIP && moved > 0) \
-            flip(v[0].iov_base, (ssize_t)v[0].iov_len < moved ? (ssize_t)v[0].iov_len : moved); \
-        return moved; \
+#define VECTOR(name, kind, off_decl, off_name, off_type)                                           \
+    ssize_t name(int fd, const struct iovec *v, int n off_decl)                                    \
+    {                                                                                              \
+        REAL(#name, ssize_t, int, const struct iovec *, int off_type);                             \
+        const struct rule *r = has(fd) ? decide(#name, kind) : NULL;                               \
+        struct iovec one;                                                                          \
+        int some;                                                                                  \
+        ssize_t moved;                                                                             \
+        if (suffer(r))                                                                             \
+            return -1;                                                                             \
+        some = fewer_pieces(r, v, n, &one);                                                        \
+        if (r && r->action == FLIP && strcmp(kind, "write") == 0 && n > 0) {                       \
+            one = v[0];                                                                            \
+            one.iov_base = flipped_copy(v[0].iov_base, v[0].iov_len);                              \
+            moved = real(fd, &one, 1 off_name); /* short: the caller goes on */                    \
+            free(one.iov_base);                                                                    \
+            return moved;                                                                          \
+        }                                                                                          \
+        moved = some < 0 ? real(fd, &one, 1 off_name) : real(fd, v, some off_name);                \
+        if (r && r->action == FLIP && moved > 0)                                                   \
+            flip(v[0].iov_base, (ssize_t)v[0].iov_len < moved ? (ssize_t)v[0].iov_len : moved);    \
+        return moved;                                                                              \
     }
 VECTOR(readv, "read", , , )
 VECTOR(writev, "write", , , )
@@ -401,26 +406,31 @@ VECTOR(pwritev64, "write", COMMA off64_t off, COMMA off, COMMA off64_t)
 
 /* ---- the rest ---- */
 
-#define SIMPLE(type, name, kind, failed, decl, names, ...) \
-    type name decl \
-    { \
-        REAL(#name, type, __VA_ARGS__); \
-        const struct rule *r = has(fd) ? decide(#name, kind) : NULL; \
-        if (suffer(r)) \
-            return failed; \
-        return r && r->action == DROP ? 0 : real names; \
+#define SIMPLE(type, name, kind, failed, decl, names, ...)                                         \
+    type name decl                                                                                 \
+    {                                                                                              \
+        REAL(#name, type, __VA_ARGS__);                                                            \
+        const struct rule *r = has(fd) ? decide(#name, kind) : NULL;                               \
+        if (suffer(r))                                                                             \
+            return failed;                                                                         \
+        return r && r->action == DROP ? 0 : real names;                                            \
     }
 SIMPLE(int, fsync, "sync", -1, (int fd), (fd), int)
 SIMPLE(int, fdatasync, "sync", -1, (int fd), (fd), int)
 SIMPLE(off_t, lseek, "seek", -1, (int fd, off_t off, int how), (fd, off, how), int, off_t, int)
-SIMPLE(off64_t, lseek64, "seek", -1, (int fd, off64_t off, int how), (fd, off, how), int, off64_t, int)
+SIMPLE(off64_t, lseek64, "seek", -1, (int fd, off64_t off, int how), (fd, off, how), int, off64_t,
+       int)
 SIMPLE(int, ftruncate, "size", -1, (int fd, off_t len), (fd, len), int, off_t)
 SIMPLE(int, ftruncate64, "size", -1, (int fd, off64_t len), (fd, len), int, off64_t)
-SIMPLE(int, fallocate, "size", -1, (int fd, int mode, off_t off, off_t len), (fd, mode, off, len), int, int, off_t, off_t)
-SIMPLE(int, fallocate64, "size", -1, (int fd, int mode, off64_t off, off64_t len), (fd, mode, off, len), int, int, off64_t, off64_t)
-SIMPLE(void *, mmap, "map", MAP_FAILED, (void *at, size_t len, int prot, int flags, int fd, off_t off),
+SIMPLE(int, fallocate, "size", -1, (int fd, int mode, off_t off, off_t len), (fd, mode, off, len),
+       int, int, off_t, off_t)
+SIMPLE(int, fallocate64, "size", -1, (int fd, int mode, off64_t off, off64_t len),
+       (fd, mode, off, len), int, int, off64_t, off64_t)
+SIMPLE(void *, mmap, "map", MAP_FAILED,
+       (void *at, size_t len, int prot, int flags, int fd, off_t off),
        (at, len, prot, flags, fd, off), void *, size_t, int, int, int, off_t)
-SIMPLE(void *, mmap64, "map", MAP_FAILED, (void *at, size_t len, int prot, int flags, int fd, off64_t off),
+SIMPLE(void *, mmap64, "map", MAP_FAILED,
+       (void *at, size_t len, int prot, int flags, int fd, off64_t off),
        (at, len, prot, flags, fd, off), void *, size_t, int, int, int, off64_t)
 
 /* Which file it is about cannot be seen; only backends that map files call it. */

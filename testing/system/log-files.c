@@ -64,27 +64,28 @@ static int opened(const char *path, int fd)
     return fd;
 }
 
-#define OPEN(NAME) \
-    int NAME(const char *path, int flags, ...) \
-    { \
-        int (*real)(const char *, int, ...) = (int (*)(const char *, int, ...))next(#NAME); \
-        va_list ap; \
-        mode_t mode; \
-        va_start(ap, flags); \
-        mode = flags & O_CREAT ? va_arg(ap, mode_t) : 0; \
-        va_end(ap); \
-        return opened(path, real(path, flags, mode)); \
+#define OPEN(NAME)                                                                                 \
+    int NAME(const char *path, int flags, ...)                                                     \
+    {                                                                                              \
+        int (*real)(const char *, int, ...) = (int (*)(const char *, int, ...))next(#NAME);        \
+        va_list ap;                                                                                \
+        mode_t mode;                                                                               \
+        va_start(ap, flags);                                                                       \
+        mode = flags & O_CREAT ? va_arg(ap, mode_t) : 0;                                           \
+        va_end(ap);                                                                                \
+        return opened(path, real(path, flags, mode));                                              \
     }
 
 OPEN(open)
 OPEN(open64)
 
-#define MOVE(NAME, WHAT, BUF) \
-    ssize_t NAME(int fd, BUF buf, size_t len, off_t off) \
-    { \
-        ssize_t (*real)(int, BUF, size_t, off_t) = (ssize_t (*)(int, BUF, size_t, off_t))next(#NAME); \
-        note_offset(WHAT, fd, off); \
-        return real(fd, buf, len, off); \
+#define MOVE(NAME, WHAT, BUF)                                                                      \
+    ssize_t NAME(int fd, BUF buf, size_t len, off_t off)                                           \
+    {                                                                                              \
+        ssize_t (*real)(int, BUF, size_t, off_t) =                                                 \
+            (ssize_t(*)(int, BUF, size_t, off_t))next(#NAME);                                      \
+        note_offset(WHAT, fd, off);                                                                \
+        return real(fd, buf, len, off);                                                            \
     }
 
 MOVE(pread, "read", void *)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* no-allocation.c - for LD_PRELOAD: a file system without fallocate; with NO_POPULATE a system without MADV_POPULATE, too */
+/* no-allocation.c - for LD_PRELOAD: a file system without fallocate; with NO_POPULATE a system
+ * without MADV_POPULATE, too */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

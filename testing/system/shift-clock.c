@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* shift-clock.c - for LD_PRELOAD: the monotonic clocks of rank SHIFT_RANK go SHIFT_SECONDS ahead, as on another host */
+/* shift-clock.c - for LD_PRELOAD: the monotonic clocks of rank SHIFT_RANK go SHIFT_SECONDS ahead,
+ * as on another host */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

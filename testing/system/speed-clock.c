@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* speed-clock.c - for LD_PRELOAD: the monotonic clock of rank CLOCK_RANK (of all without it) runs CLOCK_FACTOR times as fast;
- * and the time of day jumps CLOCK_JUMP seconds with every look at it */
+/* speed-clock.c - for LD_PRELOAD: the monotonic clock of rank CLOCK_RANK (of all without it) runs
+ * CLOCK_FACTOR times as fast; and the time of day jumps CLOCK_JUMP seconds with every look at it */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

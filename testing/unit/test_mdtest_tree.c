@@ -10,9 +10,12 @@
 
 #include <cmocka.h>
 
-static struct mdtest_tree make_tree(int branch, int depth, int64_t items, int64_t per_dir, bool leaf_only)
+static struct mdtest_tree make_tree(int branch, int depth, int64_t items, int64_t per_dir,
+                                    bool leaf_only)
 {
-    const struct mdtest_shape shape = { .branch = branch, .depth = depth, .items = items, .per_dir = per_dir, .leaf_only = leaf_only };
+    const struct mdtest_shape shape = {
+        .branch = branch, .depth = depth, .items = items, .per_dir = per_dir, .leaf_only = leaf_only
+    };
     struct weir_err err = WEIR_ERR_INIT;
     struct mdtest_tree t;
 
@@ -137,13 +140,14 @@ static void numbers_beyond_31_bits_are_right(void **state)
 static void impossible_shapes_are_refused(void **state)
 {
     (void)state;
-    refuse_tree((struct mdtest_shape){ .branch = 1, .depth = -1 }, "-z");
-    refuse_tree((struct mdtest_shape){ .branch = 0, .depth = 1 }, "-b");
-    refuse_tree((struct mdtest_shape){ .branch = 2, .depth = 100, .items = 1 }, "2^63");
-    refuse_tree((struct mdtest_shape){ .branch = 2, .depth = 4, .per_dir = INT64_MAX }, "2^63");
-    refuse_tree((struct mdtest_shape){ .branch = 1, .items = 5, .per_dir = 2 }, "multiple");
-    refuse_tree((struct mdtest_shape){ .branch = 1, .items = 4, .per_dir = 2, .unique = true }, "-u");
-    refuse_tree((struct mdtest_shape){ .branch = 1, .items = -4 }, "negative");
+    refuse_tree((struct mdtest_shape) { .branch = 1, .depth = -1 }, "-z");
+    refuse_tree((struct mdtest_shape) { .branch = 0, .depth = 1 }, "-b");
+    refuse_tree((struct mdtest_shape) { .branch = 2, .depth = 100, .items = 1 }, "2^63");
+    refuse_tree((struct mdtest_shape) { .branch = 2, .depth = 4, .per_dir = INT64_MAX }, "2^63");
+    refuse_tree((struct mdtest_shape) { .branch = 1, .items = 5, .per_dir = 2 }, "multiple");
+    refuse_tree((struct mdtest_shape) { .branch = 1, .items = 4, .per_dir = 2, .unique = true },
+                "-u");
+    refuse_tree((struct mdtest_shape) { .branch = 1, .items = -4 }, "negative");
 }
 
 static void without_depth_the_branching_factor_does_not_matter(void **state)
@@ -164,14 +168,17 @@ static void names_follow_the_tree(void **state)
     (void)state;
     assert_int_equal(mdtest_names_init(&n, &t, 1, &err), 0);
     assert_string_equal(mdtest_name_test(&n, "b", 3, 7), "b/test-dir.3-7");
-    assert_string_equal(mdtest_name_dir(&n, "b", 0, 0, MDTEST_NOBODY, 0), "b/test-dir.0-0/mdtest_tree.0");
-    assert_string_equal(mdtest_name_dir(&n, "b", 0, 0, 5, 4), "b/test-dir.0-0/mdtest_tree.5.0/mdtest_tree.5.1/mdtest_tree.5.4");
+    assert_string_equal(mdtest_name_dir(&n, "b", 0, 0, MDTEST_NOBODY, 0),
+                        "b/test-dir.0-0/mdtest_tree.0");
+    assert_string_equal(mdtest_name_dir(&n, "b", 0, 0, 5, 4),
+                        "b/test-dir.0-0/mdtest_tree.5.0/mdtest_tree.5.1/mdtest_tree.5.4");
     assert_string_equal(mdtest_name_item(&n, "b", 0, 0, MDTEST_NOBODY, 2, MDTEST_FILES, 12, 9),
                         "b/test-dir.0-0/mdtest_tree.0/mdtest_tree.2/file.mdtest.12.9");
     assert_string_equal(mdtest_name_item(&n, "b", 0, 0, MDTEST_NOBODY, 2, MDTEST_FILES, 12, 10),
                         "b/test-dir.0-0/mdtest_tree.0/mdtest_tree.2/file.mdtest.12.10");
-    assert_string_equal(mdtest_name_item(&n, "b", 0, 0, MDTEST_NOBODY, 0, MDTEST_FILES, MDTEST_SHARED, 1),
-                        "b/test-dir.0-0/mdtest_tree.0/file.mdtest.shared.1");
+    assert_string_equal(
+        mdtest_name_item(&n, "b", 0, 0, MDTEST_NOBODY, 0, MDTEST_FILES, MDTEST_SHARED, 1),
+        "b/test-dir.0-0/mdtest_tree.0/file.mdtest.shared.1");
     assert_string_equal(mdtest_name_item(&n, "b", 1, 0, 0, 0, MDTEST_DIRS, 0, UINT64_MAX),
                         "b/test-dir.1-0/mdtest_tree.0.0/dir.mdtest.0.18446744073709551615");
     assert_string_equal(mdtest_name_root(&n, 4), "mdtest_tree.4.0");
@@ -187,7 +194,8 @@ static void the_longest_name_fits(void **state)
 
     (void)state;
     assert_int_equal(mdtest_names_init(&n, &t, 4, &err), 0);
-    path = mdtest_name_item(&n, "base", INT32_MAX, UINT64_MAX, INT32_MAX, 200, MDTEST_FILES, INT32_MAX, UINT64_MAX);
+    path = mdtest_name_item(&n, "base", INT32_MAX, UINT64_MAX, INT32_MAX, 200, MDTEST_FILES,
+                            INT32_MAX, UINT64_MAX);
     assert_true(strlen(path) < n.room);
     mdtest_names_free(&n);
 }

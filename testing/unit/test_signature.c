@@ -16,7 +16,9 @@
 #define LEN ((size_t)UNITS * UNIT)
 #define OFF 0x123456000u
 
-static const struct weir_signature ours = { .run = 1700000000000000000u, .repetition = 3, .writer = 5, .file = 0xabcdef };
+static const struct weir_signature ours = {
+    .run = 1700000000000000000u, .repetition = 3, .writer = 5, .file = 0xabcdef
+};
 
 /* A transfer of ours at OFF, and what a check says of it. */
 struct transfer {
@@ -37,7 +39,8 @@ static uint64_t check(struct transfer *t, bool known, uint64_t off)
 }
 
 /* Units from 'first' on come from a fill with other values. */
-static void put_foreign(struct transfer *t, unsigned first, unsigned count, const struct weir_signature *s, uint64_t off)
+static void put_foreign(struct transfer *t, unsigned first, unsigned count,
+                        const struct weir_signature *s, uint64_t off)
 {
     weir_signature_fill(s, t->word + first * UNIT / 8, (size_t)count * UNIT, off + first * UNIT);
 }

@@ -42,8 +42,9 @@ enum op {
     OPS
 };
 
-static const char *const op_names[OPS + 1] = { "xfer",   "open",   "close", "sync",  "mkdir",  "rmdir",
-                                               "unlink", "rename", "stat",  "mknod", "syncfs", NULL };
+static const char *const op_names[OPS + 1] = { "xfer",  "open",  "close",  "sync",
+                                               "mkdir", "rmdir", "unlink", "rename",
+                                               "stat",  "mknod", "syncfs", NULL };
 
 static const char *const errno_names[] = { "EIO",    "ENOSPC",    "EDQUOT", "EACCES", "EAGAIN",
                                            "EINTR",  "EINVAL",    "ENOENT", "ENOMEM", "EROFS",

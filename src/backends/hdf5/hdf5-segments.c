@@ -174,8 +174,7 @@ static int select_memory(struct hdf5_segments *g, uint64_t n)
     return H5Sselect_hyperslab(g->in_memory, H5S_SELECT_SET, &start, NULL, &count, NULL);
 }
 
-int hdf5_segments_select(struct hdf5_segments *g, uint64_t first, uint64_t n,
-                         struct weir_err *err)
+int hdf5_segments_select(struct hdf5_segments *g, uint64_t first, uint64_t n, struct weir_err *err)
 {
     hsize_t start = first;
     hsize_t count = n;

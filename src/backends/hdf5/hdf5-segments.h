@@ -42,8 +42,7 @@ hid_t hdf5_segments_get(struct hdf5_segments *g, uint64_t segment, struct weir_e
 
 /* Select n elements from element 'first' of a dataset on, and as many in memory; none when n is
  * 0. Local. */
-int hdf5_segments_select(struct hdf5_segments *g, uint64_t first, uint64_t n,
-                         struct weir_err *err);
+int hdf5_segments_select(struct hdf5_segments *g, uint64_t first, uint64_t n, struct weir_err *err);
 
 /* Close and free everything but the file. Local; collective where opening was. */
 void hdf5_segments_end(struct hdf5_segments *g);

@@ -129,8 +129,8 @@ static int open_container(struct hdf5_file *f, unsigned flags, struct weir_err *
     }
     if ((flags & WEIR_OPEN_CREATE) &&
         ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || !has_content(f))) {
-        f->id = H5Fcreate(path, flags & WEIR_OPEN_EXCL ? H5F_ACC_EXCL : H5F_ACC_TRUNC,
-                          H5P_DEFAULT, st->access);
+        f->id = H5Fcreate(path, flags & WEIR_OPEN_EXCL ? H5F_ACC_EXCL : H5F_ACC_TRUNC, H5P_DEFAULT,
+                          st->access);
         return f->id < 0 ? hdf5_fail(err, "H5Fcreate '%s'", path) : 0;
     }
     f->id = H5Fopen(path, H5F_ACC_RDWR, st->access);
@@ -287,8 +287,8 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
     if (io->len > PIECE && !f->base.s->hints->collective)
         now.len = PIECE;
     dset = hdf5_segments_get(g, io->off / g->bytes, err);
-    if (dset < 0 || hdf5_segments_select(g, io->off % g->bytes / HDF5_ELEMENT,
-                                         now.len / HDF5_ELEMENT, err) < 0)
+    if (dset < 0 ||
+        hdf5_segments_select(g, io->off % g->bytes / HDF5_ELEMENT, now.len / HDF5_ELEMENT, err) < 0)
         return -1;
     return move(f, dset, &now, err) < 0 ? -1 : (ssize_t)now.len;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mmap.c - MMAP: ordinary files, mapped into memory; a transfer is a copy
  *
- * Touching a page that the system cannot provide (full disk, end of file, bad disk) ends a process with SIGBUS. No transfer
- * may do that: the size is looked at first, and the system is asked for the pages (MADV_POPULATE), which fails in an orderly
- * way. What the pages refuse is tried as a system call, which gives the reason. */
+ * Touching a page that the system cannot provide (full disk, end of file, bad disk) ends a process
+ * with SIGBUS. No transfer may do that: the size is looked at first, and the system is asked for the
+ * pages (MADV_POPULATE), which fails in an orderly way. What the pages refuse is tried as a system
+ * call, which gives the reason. */
 #include "config.h"
 
 #include <errno.h>
@@ -79,7 +80,8 @@ static int look_at_size(struct mmap_file *f, struct weir_err *err)
     return 0;
 }
 
-/* fallocate makes a file longer and never shorter: ranks may do it at the same time, and what the user has stays. */
+/* fallocate makes a file longer and never shorter: ranks may do it at the same time, and what the
+ * user has stays. */
 static int allocate(int fd, uint64_t from, uint64_t len)
 {
     int rc;
@@ -96,7 +98,8 @@ static void tell_not_allocated(struct mmap_file *f)
 
     if (!st->told)
         weir_note(f->base.s->log,
-                  "the file system of '%s' cannot allocate a file ahead: a full one shows at a transfer, not at open%s",
+                  "the file system of '%s' cannot allocate a file ahead: a full one shows at a "
+                  "transfer, not at open%s",
                   f->base.path, st->asks ? "" : "; each write also passes through pwrite");
     st->told = true;
 }
@@ -110,11 +113,13 @@ static int lay_out(struct mmap_file *f, struct weir_err *err)
         return 0;
     f->allocated = allocate(f->fd, 0, want) == 0;
     if (!f->allocated && errno != EOPNOTSUPP && errno != ENOSYS)
-        return weir_fail(err, WEIR_EIO, "allocate the %llu bytes of '%s'", (unsigned long long)want, f->base.path);
+        return weir_fail(err, WEIR_EIO, "allocate the %llu bytes of '%s'", (unsigned long long)want,
+                         f->base.path);
     if (!f->allocated) {
         tell_not_allocated(f);
         if (f->size < want && ftruncate(f->fd, (off_t)want) < 0)
-            return weir_fail(err, WEIR_EIO, "extend '%s' to %llu bytes", f->base.path, (unsigned long long)want);
+            return weir_fail(err, WEIR_EIO, "extend '%s' to %llu bytes", f->base.path,
+                             (unsigned long long)want);
     }
     if (f->size < want)
         f->size = want;
@@ -152,7 +157,8 @@ static int map_bytes(struct mmap_file *f, uint64_t need, struct weir_err *err)
     map = f->map ? mremap(f->map, f->mapped, (size_t)need, MREMAP_MAYMOVE)
                  : mmap(NULL, (size_t)need, access, MAP_SHARED, f->fd, 0);
     if (map == MAP_FAILED)
-        return weir_fail(err, WEIR_EIO, "map %llu bytes of '%s'", (unsigned long long)need, f->base.path);
+        return weir_fail(err, WEIR_EIO, "map %llu bytes of '%s'", (unsigned long long)need,
+                         f->base.path);
     f->map = map;
     f->mapped = (size_t)need;
     advise(f);
@@ -163,11 +169,13 @@ static int map_bytes(struct mmap_file *f, uint64_t need, struct weir_err *err)
 
 static int system_flags(unsigned flags)
 {
-    return O_CLOEXEC | (flags & WEIR_OPEN_WRITE ? O_RDWR : O_RDONLY) | (flags & WEIR_OPEN_CREATE ? O_CREAT : 0) |
-           (flags & WEIR_OPEN_TRUNC ? O_TRUNC : 0) | (flags & WEIR_OPEN_EXCL ? O_EXCL : 0);
+    return O_CLOEXEC | (flags & WEIR_OPEN_WRITE ? O_RDWR : O_RDONLY) |
+           (flags & WEIR_OPEN_CREATE ? O_CREAT : 0) | (flags & WEIR_OPEN_TRUNC ? O_TRUNC : 0) |
+           (flags & WEIR_OPEN_EXCL ? O_EXCL : 0);
 }
 
-static int mmap_open(struct weir_session *s, const char *path, unsigned flags, struct weir_file *wf, struct weir_err *err)
+static int mmap_open(struct weir_session *s, const char *path, unsigned flags, struct weir_file *wf,
+                     struct weir_err *err)
 {
     struct mmap_file *f = (struct mmap_file *)wf;
     uint64_t want = s->hints->file_bytes;
@@ -177,8 +185,10 @@ static int mmap_open(struct weir_session *s, const char *path, unsigned flags, s
         f->fd = open(path, system_flags(flags), 0664);
     while (f->fd < 0 && errno == EINTR);
     if (f->fd < 0)
-        return weir_fail(err, WEIR_EIO, "%s '%s'", flags & WEIR_OPEN_CREATE ? "create" : "open", path);
-    if (look_at_size(f, err) == 0 && (!f->writes || lay_out(f, err) == 0) && map_bytes(f, want ? want : f->size, err) == 0)
+        return weir_fail(err, WEIR_EIO, "%s '%s'", flags & WEIR_OPEN_CREATE ? "create" : "open",
+                         path);
+    if (look_at_size(f, err) == 0 && (!f->writes || lay_out(f, err) == 0) &&
+        map_bytes(f, want ? want : f->size, err) == 0)
         return 0;
     close(f->fd);
     return -1;
@@ -199,7 +209,8 @@ static int mmap_close(struct weir_file *wf, struct weir_err *err)
 /* ---- transfers ---- */
 
 /* The pages that hold bytes [from, to) of the file. */
-static size_t page_range(const struct mmap_file *f, uint64_t from, uint64_t to, unsigned char **start)
+static size_t page_range(const struct mmap_file *f, uint64_t from, uint64_t to,
+                         unsigned char **start)
 {
     const struct mmap_state *st = f->base.s->priv;
     size_t skip = (size_t)(from % st->page);
@@ -225,17 +236,20 @@ static bool has_pages(const struct mmap_file *f, uint64_t off, size_t len)
 }
 
 /* Without the mapping: it knows why there is no page. */
-static ssize_t move_by_call(const struct mmap_file *f, const struct weir_io *io, size_t len, struct weir_err *err)
+static ssize_t move_by_call(const struct mmap_file *f, const struct weir_io *io, size_t len,
+                            struct weir_err *err)
 {
     ssize_t n = io->dir == WEIR_DIR_WRITE ? pwrite(f->fd, io->buf, len, (off_t)io->off)
                                           : pread(f->fd, io->buf, len, (off_t)io->off);
 
     if (n >= 0)
         return n;
-    return weir_fail(err, WEIR_EIO, "%s", io->dir == WEIR_DIR_WRITE ? "provide pages" : "read pages");
+    return weir_fail(err, WEIR_EIO, "%s",
+                     io->dir == WEIR_DIR_WRITE ? "provide pages" : "read pages");
 }
 
-/* Behind the end: only with a file that is longer than the hints say. Our own range, so that no other rank is in the way. */
+/* Behind the end: only with a file that is longer than the hints say. Our own range, so that no
+ * other rank is in the way. */
 static ssize_t write_behind(struct mmap_file *f, const struct weir_io *io, struct weir_err *err)
 {
     ssize_t n = move_by_call(f, io, io->len, err);
@@ -318,7 +332,8 @@ static int sync_written(struct mmap_file *f, struct weir_err *err)
     return 0;
 }
 
-/* After each write (-Y) the range is enough; the last sync (-e) also makes sure of size and names. */
+/* After each write (-Y) the range is enough; the last sync (-e) also makes sure of size and
+ * names. */
 static int mmap_sync(struct weir_file *wf, struct weir_err *err)
 {
     struct mmap_file *f = (struct mmap_file *)wf;

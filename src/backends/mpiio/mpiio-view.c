@@ -49,8 +49,8 @@ static void make_file_type(const struct mpiio_view *v, uint64_t first, MPI_Datat
  * hole behind it, and the displacement tells them apart. Elements are bytes, so that a short
  * transfer can be continued anywhere. Both show the same bytes at the same positions, one
  * transfer a call, and each transfer carries its own data. */
-int mpiio_view_set(struct mpiio_view *v, MPI_File fh, const struct weir_hints *hints,
-                   bool strided, const char *path, struct weir_err *err)
+int mpiio_view_set(struct mpiio_view *v, MPI_File fh, const struct weir_hints *hints, bool strided,
+                   const char *path, struct weir_err *err)
 {
     MPI_Datatype type;
     int rc;

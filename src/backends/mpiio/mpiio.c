@@ -32,12 +32,12 @@ struct mpiio_file {
     MPI_File fh;
     MPI_Comm comm;
     MPI_Datatype whole; /* one transfer, when it is too long for an int */
-    int sync_fd; /* -Y without -c: MPI_File_sync would wait for the other ranks. -1: none */
+    int sync_fd;        /* -Y without -c: MPI_File_sync would wait for the other ranks. -1: none */
     bool collective;
     bool viewed;
-    uint64_t end; /* one past the last byte that this rank wrote */
+    uint64_t end;  /* one past the last byte that this rank wrote */
     uint64_t size; /* of a file that is only read; UINT64_MAX otherwise */
-    bool lost; /* another rank could not open it: every call would wait for that rank */
+    bool lost;     /* another rank could not open it: every call would wait for that rank */
     struct mpiio_view view;
 };
 
@@ -108,8 +108,7 @@ static int end(struct weir_session *s, struct weir_err *err)
 static int access_mode(const struct weir_session *s, unsigned flags)
 {
     const struct mpiio_options *o = s->opt;
-    bool reads =
-        (flags & WEIR_OPEN_READ) || s->hints->collective || o->file_view || o->preallocate;
+    bool reads = (flags & WEIR_OPEN_READ) || s->hints->collective || o->file_view || o->preallocate;
     int mode = MPI_MODE_RDONLY;
 
     if (flags & WEIR_OPEN_WRITE)
@@ -267,8 +266,8 @@ static ssize_t judge(struct mpiio_file *f, const struct weir_io *io, size_t want
     return (ssize_t)moved;
 }
 
-/* A library may call a read complete that met the end of the file: ROMIO does through views, OMPIO in collective
- * reads. So the size of the file decides. */
+/* A library may call a read complete that met the end of the file: ROMIO does through views, OMPIO
+ * in collective reads. So the size of the file decides. */
 static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct weir_err *err)
 {
     struct mpiio_file *f = (struct mpiio_file *)file;
@@ -297,9 +296,11 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
     if (io->dir == WEIR_DIR_WRITE && want > 0 && io->off + want > f->end)
         f->end = io->off + want;
     if (io->dir == WEIR_DIR_READ && want > 0 && io->off + want > f->size && f->collective)
-        return weir_refuse(err, WEIR_EIO, "end of file: it has %llu bytes", (unsigned long long)f->size);
+        return weir_refuse(err, WEIR_EIO, "end of file: it has %llu bytes",
+                           (unsigned long long)f->size);
     if (io->dir == WEIR_DIR_READ && want > 0 && io->off + want > f->size)
-        return io->off < f->size ? (ssize_t)(f->size - io->off) : 0; /* whatever the status says: see above */
+        return io->off < f->size ? (ssize_t)(f->size - io->off)
+                                 : 0; /* whatever the status says: see above */
     return want ? judge(f, io, want, &status, err) : 0;
 }
 

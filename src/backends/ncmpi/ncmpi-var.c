@@ -17,12 +17,13 @@ struct code_errno {
     int code, sys;
 };
 
-static const char *const dim_names[DIMS] = { "segments_times_np", "number_of_transfers", "transfer_size" };
+static const char *const dim_names[DIMS] = { "segments_times_np", "number_of_transfers",
+                                             "transfer_size" };
 
 static const struct code_errno codes[] = {
-    { NC_EACCESS, EACCES }, { NC_EBAD_FILE, EINVAL }, { NC_EEXIST, EEXIST }, { NC_EFILE, EIO },   { NC_ENOENT, ENOENT },
-    { NC_ENOMEM, ENOMEM },  { NC_ENO_SPACE, ENOSPC }, { NC_EPERM, EPERM },   { NC_EQUOTA, EDQUOT }, { NC_EREAD, EIO },
-    { NC_EWRITE, EIO },     { NC_NOERR, 0 }
+    { NC_EACCESS, EACCES }, { NC_EBAD_FILE, EINVAL }, { NC_EEXIST, EEXIST },    { NC_EFILE, EIO },
+    { NC_ENOENT, ENOENT },  { NC_ENOMEM, ENOMEM },    { NC_ENO_SPACE, ENOSPC }, { NC_EPERM, EPERM },
+    { NC_EQUOTA, EDQUOT },  { NC_EREAD, EIO },        { NC_EWRITE, EIO },       { NC_NOERR, 0 }
 };
 
 int ncmpi_fail(struct weir_err *err, int rc, const char *fmt, ...)
@@ -52,7 +53,8 @@ static int learn_begin(struct ncmpi_var *v, struct weir_err *err)
 
 int ncmpi_var_define(struct ncmpi_var *v, struct weir_err *err)
 {
-    MPI_Offset len[DIMS] = { NC_UNLIMITED, (MPI_Offset)(v->block / v->transfer), (MPI_Offset)v->transfer };
+    MPI_Offset len[DIMS] = { NC_UNLIMITED, (MPI_Offset)(v->block / v->transfer),
+                             (MPI_Offset)v->transfer };
     int dim[DIMS];
     int rc = NC_NOERR;
 
@@ -81,7 +83,8 @@ static int read_shape(struct ncmpi_var *v, MPI_Offset len[DIMS], struct weir_err
     if (rc == NC_NOERR)
         rc = ncmpi_inq_vartype(v->nc, v->id, &type);
     if (rc == NC_NOERR && (dims != DIMS || type != NC_BYTE))
-        return weir_refuse(err, WEIR_EIO, "variable '%s' in '%s' is not a cube of bytes", NAME, v->path);
+        return weir_refuse(err, WEIR_EIO, "variable '%s' in '%s' is not a cube of bytes", NAME,
+                           v->path);
     if (rc == NC_NOERR)
         rc = ncmpi_inq_vardimid(v->nc, v->id, dim);
     for (int i = 0; i < DIMS && rc == NC_NOERR; i++)
@@ -96,14 +99,17 @@ int ncmpi_var_find(struct ncmpi_var *v, struct weir_err *err)
     if (read_shape(v, len, err) < 0)
         return -1;
     if ((uint64_t)len[2] != v->transfer || (uint64_t)len[1] != v->block / v->transfer)
-        return weir_refuse(err, WEIR_EIO, "'%s' has blocks of %lld transfers of %lld bytes, this test needs %llu of %llu", v->path,
-                           (long long)len[1], (long long)len[2], (unsigned long long)(v->block / v->transfer),
-                           (unsigned long long)v->transfer);
+        return weir_refuse(
+            err, WEIR_EIO,
+            "'%s' has blocks of %lld transfers of %lld bytes, this test needs %llu of %llu",
+            v->path, (long long)len[1], (long long)len[2],
+            (unsigned long long)(v->block / v->transfer), (unsigned long long)v->transfer);
     v->records = len[0];
     return learn_begin(v, err);
 }
 
-static int call_library(const struct ncmpi_var *v, enum weir_dir dir, const MPI_Offset *start, const MPI_Offset *count, void *buf)
+static int call_library(const struct ncmpi_var *v, enum weir_dir dir, const MPI_Offset *start,
+                        const MPI_Offset *count, void *buf)
 {
     if (dir == WEIR_DIR_WRITE)
         return v->collective ? ncmpi_put_vara_schar_all(v->nc, v->id, start, count, buf)
@@ -112,8 +118,8 @@ static int call_library(const struct ncmpi_var *v, enum weir_dir dir, const MPI_
                          : ncmpi_get_vara_schar(v->nc, v->id, start, count, buf);
 }
 
-/* A request of no bytes of the last record makes the records without writing any of them. The size of the file still tells
- * how far data were written. */
+/* A request of no bytes of the last record makes the records without writing any of them. The size
+ * of the file still tells how far data were written. */
 int ncmpi_var_extend(struct ncmpi_var *v, struct weir_err *err)
 {
     MPI_Offset start[DIMS] = { (MPI_Offset)v->want - 1, 0, 0 };
@@ -125,7 +131,8 @@ int ncmpi_var_extend(struct ncmpi_var *v, struct weir_err *err)
         return 0;
     rc = ncmpi_put_vara_schar_all(v->nc, v->id, start, count, &nothing);
     if (rc != NC_NOERR)
-        return ncmpi_fail(err, rc, "make %llu records in '%s'", (unsigned long long)v->want, v->path);
+        return ncmpi_fail(err, rc, "make %llu records in '%s'", (unsigned long long)v->want,
+                          v->path);
     v->records = (MPI_Offset)v->want;
     return 0;
 }
@@ -136,9 +143,12 @@ uint64_t ncmpi_var_place(const struct ncmpi_var *v, uint64_t off)
 }
 
 /* All ranks make the same number of calls for a transfer, whatever their part in it. */
-int ncmpi_var_move(const struct ncmpi_var *v, const struct weir_io *io, bool nothing, struct weir_err *err)
+int ncmpi_var_move(const struct ncmpi_var *v, const struct weir_io *io, bool nothing,
+                   struct weir_err *err)
 {
-    static const char *const verbs[] = { [WEIR_DIR_WRITE] = "ncmpi_put_vara", [WEIR_DIR_READ] = "ncmpi_get_vara" };
+    static const char *const verbs[] = {
+        [WEIR_DIR_WRITE] = "ncmpi_put_vara", [WEIR_DIR_READ] = "ncmpi_get_vara"
+    };
     uint64_t len = nothing ? 0 : io->len;
     uint64_t in_block = io->off % v->block;
     MPI_Offset start[DIMS] = { 0, 0, 0 };

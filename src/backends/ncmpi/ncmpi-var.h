@@ -8,7 +8,8 @@
 
 #include "backends/backend.h"
 
-/* data_var[segments_times_np][number_of_transfers][transfer_size] of bytes. Embedded in an open file; nothing to free. */
+/* data_var[segments_times_np][number_of_transfers][transfer_size] of bytes. Embedded in an open
+ * file; nothing to free. */
 struct ncmpi_var {
     int nc, id;
     const char *path;
@@ -19,25 +20,28 @@ struct ncmpi_var {
     MPI_Offset records;       /* there are */
 };
 
-/* Record the failure rc of a call of the library: the formatted words, ": " and its own. err->sys gets the errno that comes
- * closest. Local. err may be NULL. Returns -1. */
-int ncmpi_fail(struct weir_err *err, int rc, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Record the failure rc of a call of the library: the formatted words, ": " and its own. err->sys
+ * gets the errno that comes closest. Local. err may be NULL. Returns -1. */
+int ncmpi_fail(struct weir_err *err, int rc, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
-/* Define the variable in a new file. Collective over the file. Returns 0, or -1 and err (WEIR_EIO). */
+/* Define the variable in a new file. Collective over the file. Returns 0, or -1 and err
+ * (WEIR_EIO). */
 int ncmpi_var_define(struct ncmpi_var *v, struct weir_err *err);
 
 /* Find it in an existing one, and refuse another shape. Collective over the file. */
 int ncmpi_var_find(struct ncmpi_var *v, struct weir_err *err);
 
-/* Give it as many records as the test needs, so that no rank waits for another one that makes them. In collective mode,
- * collective over the file. */
+/* Give it as many records as the test needs, so that no rank waits for another one that makes
+ * them. In collective mode, collective over the file. */
 int ncmpi_var_extend(struct ncmpi_var *v, struct weir_err *err);
 
 /* Where the byte at logical offset off is in the file. Local. */
 uint64_t ncmpi_var_place(const struct ncmpi_var *v, uint64_t off);
 
-/* Move a transfer; with 'nothing' only take part in those of the others. Collective over the file when transfers are. 0, or
- * -1 and err. */
-int ncmpi_var_move(const struct ncmpi_var *v, const struct weir_io *io, bool nothing, struct weir_err *err);
+/* Move a transfer; with 'nothing' only take part in those of the others. Collective over the file
+ * when transfers are. 0, or -1 and err. */
+int ncmpi_var_move(const struct ncmpi_var *v, const struct weir_io *io, bool nothing,
+                   struct weir_err *err);
 
 #endif

@@ -41,7 +41,8 @@ static const struct weir_opt options[] = {
     OPT_STR(0, "hintsFileName", NULL, O, hints_file, NULL, "FILE", "Read MPI hints from a file"),
     OPT_FLAG(0, "showHints", NULL, O, show_hints, "Show the hints given and those in effect"),
     OPT_FLAG(0, "preallocate", NULL, O, preallocate, "Without effect: PnetCDF has no such thing"),
-    OPT_FLAG(0, "useStridedDatatype", NULL, O, strided, "Without effect: PnetCDF makes its own data types"),
+    OPT_FLAG(0, "useStridedDatatype", NULL, O, strided,
+             "Without effect: PnetCDF makes its own data types"),
     OPT_FLAG(0, "useFileView", NULL, O, file_view, "Without effect: PnetCDF sets its own views"),
     OPT_END
 };
@@ -55,7 +56,8 @@ static const char *version(void)
 static int check(struct weir_session *s, struct weir_err *err)
 {
     if (s->hints->file_per_task)
-        return weir_refuse(err, WEIR_EUSAGE, "file-per-proc not available in current NCMPI; leave -F out");
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "file-per-proc not available in current NCMPI; leave -F out");
     return 0;
 }
 
@@ -65,8 +67,9 @@ static int begin(struct weir_session *s, struct weir_err *err)
     struct ncmpi_state *st = s->priv;
 
     if (o->preallocate || o->file_view || o->strided)
-        weir_note(s->log, "--ncmpi.preallocate, --ncmpi.useFileView and --ncmpi.useStridedDatatype have no effect: "
-                  "PnetCDF decides that itself");
+        weir_note(s->log, "--ncmpi.preallocate, --ncmpi.useFileView and --ncmpi.useStridedDatatype "
+                          "have no effect: "
+                          "PnetCDF decides that itself");
     if (weir_mpihints_read(s->par, s->log, o->hints_file, &st->info, err) < 0)
         return -1;
     st->has_info = true;
@@ -110,20 +113,24 @@ static int open_container(struct ncmpi_file *f, unsigned flags, bool is_new, str
         rc = ncmpi_create(s->par->comm, f->base.path, mode, st->info, &f->nc);
         return rc != NC_NOERR ? ncmpi_fail(err, rc, "ncmpi_create '%s'", f->base.path) : 0;
     }
-    rc = ncmpi_open(s->par->comm, f->base.path, f->writes ? NC_WRITE : NC_NOWRITE, st->info, &f->nc);
+    rc =
+        ncmpi_open(s->par->comm, f->base.path, f->writes ? NC_WRITE : NC_NOWRITE, st->info, &f->nc);
     return rc != NC_NOERR ? ncmpi_fail(err, rc, "ncmpi_open '%s'", f->base.path) : 0;
 }
 
-/* The variable, its records, and the mode of transfers. Every step fails on all ranks or on none, but for the last. */
+/* The variable, its records, and the mode of transfers. Every step fails on all ranks or on none,
+ * but for the last. */
 static int prepare(struct ncmpi_file *f, bool is_new, struct weir_err *err)
 {
     const struct weir_hints *h = f->base.s->hints;
     int rc;
 
-    f->var = (struct ncmpi_var) {
-        .nc = f->nc, .path = f->base.path, .collective = h->collective, .block = h->block, .transfer = h->transfer,
-        .want = h->segments * (uint64_t)h->tasks
-    };
+    f->var = (struct ncmpi_var) { .nc = f->nc,
+                                  .path = f->base.path,
+                                  .collective = h->collective,
+                                  .block = h->block,
+                                  .transfer = h->transfer,
+                                  .want = h->segments * (uint64_t)h->tasks };
     if ((is_new ? ncmpi_var_define(&f->var, err) : ncmpi_var_find(&f->var, err)) < 0)
         return -1;
     if (f->writes && ncmpi_var_extend(&f->var, err) < 0)
@@ -158,9 +165,10 @@ static int release(struct ncmpi_file *f)
     return first != NC_NOERR ? first : rc;
 }
 
-/* A rank that fails alone returns its error. The others return 0 with a file that is lost, so that the words of the
- * agreement that follows are those of the rank that knows the cause. */
-static int open_file(struct weir_session *s, const char *path, unsigned flags, struct weir_file *file, struct weir_err *err)
+/* A rank that fails alone returns its error. The others return 0 with a file that is lost, so that
+ * the words of the agreement that follows are those of the rank that knows the cause. */
+static int open_file(struct weir_session *s, const char *path, unsigned flags,
+                     struct weir_file *file, struct weir_err *err)
 {
     struct ncmpi_file *f = (struct ncmpi_file *)file;
     bool is_new;
@@ -171,7 +179,8 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags, s
     f->writes = flags & WEIR_OPEN_WRITE;
     f->sync_fd = -1;
     f->size = size_of(f);
-    is_new = f->writes && (flags & WEIR_OPEN_CREATE) && ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || f->size == 0);
+    is_new = f->writes && (flags & WEIR_OPEN_CREATE) &&
+             ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || f->size == 0);
     rc = open_container(f, flags, is_new, err);
     if (weir_mpi_settle(s->par->comm, rc) == 0) {
         rc = prepare(f, is_new, err);
@@ -193,22 +202,28 @@ static bool has_room(const struct ncmpi_file *f)
     return (uint64_t)v.f_bfree * v.f_frsize >= f->var.transfer;
 }
 
-/* The library does not look at how many bytes MPI-IO has written: a full disk shows in the size of the file, or, when only blocks
- * before its end are missing, nowhere. Then better a word too many. Collective. */
+/* The library does not look at how many bytes MPI-IO has written: a full disk shows in the size of
+ * the file, or, when only blocks before its end are missing, nowhere. Then better a word too many.
+ * Collective. */
 static int check_end(const struct ncmpi_file *f, struct weir_err *err)
 {
     uint64_t last = f->end;
     uint64_t size;
 
-    MPI_Allreduce(MPI_IN_PLACE, &last, 1, MPI_UINT64_T, MPI_MAX, f->base.s->par->comm); /* all have written now */
+    MPI_Allreduce(MPI_IN_PLACE, &last, 1, MPI_UINT64_T, MPI_MAX,
+                  f->base.s->par->comm); /* all have written now */
     size = size_of(f);
     if (size >= last && (last == 0 || has_room(f)))
         return 0;
     if (size >= last)
-        return weir_refuse(err, WEIR_EIO, "the file system of '%s' is full: PnetCDF does not tell whether all data were written",
-                           f->base.path);
-    return weir_refuse(err, WEIR_EIO, "'%s' has only %llu bytes after writing up to byte %llu (is the file system full?)",
-                       f->base.path, (unsigned long long)size, (unsigned long long)last);
+        return weir_refuse(
+            err, WEIR_EIO,
+            "the file system of '%s' is full: PnetCDF does not tell whether all data were written",
+            f->base.path);
+    return weir_refuse(
+        err, WEIR_EIO,
+        "'%s' has only %llu bytes after writing up to byte %llu (is the file system full?)",
+        f->base.path, (unsigned long long)size, (unsigned long long)last);
 }
 
 static int close_file(struct weir_file *file, struct weir_err *err)
@@ -233,12 +248,14 @@ static int close_file(struct weir_file *file, struct weir_err *err)
 
 /* ---- transfers ---- */
 
-/* Is all that is to be read in the file? The library would hand out what happens to be in memory. */
+/* Is all that is to be read in the file? The library would hand out what happens to be in
+ * memory. */
 static bool is_there(const struct ncmpi_file *f, const struct weir_io *io)
 {
     uint64_t end = io->off + io->len;
 
-    return end <= (uint64_t)f->var.records * f->var.block && ncmpi_var_place(&f->var, end) <= f->size;
+    return end <= (uint64_t)f->var.records * f->var.block &&
+           ncmpi_var_place(&f->var, end) <= f->size;
 }
 
 static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct weir_err *err)
@@ -298,7 +315,8 @@ const struct weir_backend weir_backend_ncmpi = {
     .name = "NCMPI",
     .brief = "netCDF files through PnetCDF: one record for each block",
     .prefix = "ncmpi.",
-    .flags = WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER | WEIR_BE_NO_RANDOM | WEIR_BE_CONTAINER | WEIR_BE_SHARED_ONLY,
+    .flags = WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER | WEIR_BE_NO_RANDOM |
+             WEIR_BE_CONTAINER | WEIR_BE_SHARED_ONLY,
     .opts = options,
     .opt_size = sizeof(struct ncmpi_options),
     .priv_size = sizeof(struct ncmpi_state),

@@ -50,15 +50,20 @@ static bool is_default(const struct weir_opt *row, const void *opt)
 static int check_values(const struct posix_layout *l, struct weir_err *err)
 {
     if (l->pool && (l->stripe_count == 0 || l->stripe_size == 0))
-        return weir_refuse(err, WEIR_EUSAGE, "--posix.lustre.pool=%s needs --posix.lustre.stripecount and --posix.lustre.stripesize",
-                           l->pool);
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "--posix.lustre.pool=%s needs --posix.lustre.stripecount and --posix.lustre.stripesize",
+            l->pool);
     if (l->chunk != -1 && (l->chunk < BEEGFS_CHUNK_MIN || (l->chunk & (l->chunk - 1)) != 0))
-        return weir_refuse(err, WEIR_EUSAGE, "--posix.beegfs.ChunkSize=%lld: it must be a power of two and at least 64k",
-                           (long long)l->chunk);
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "--posix.beegfs.ChunkSize=%lld: it must be a power of two and at least 64k",
+            (long long)l->chunk);
     return 0;
 }
 
-int posix_layout_check(const struct weir_opt *rows, const void *opt, const struct posix_layout *l, struct weir_err *err)
+int posix_layout_check(const struct weir_opt *rows, const void *opt, const struct posix_layout *l,
+                       struct weir_err *err)
 {
     const struct weir_opt *row;
 
@@ -66,7 +71,9 @@ int posix_layout_check(const struct weir_opt *rows, const void *opt, const struc
         const struct family *f = family_of(row);
 
         if (f && !f->is_built() && !is_default(row, opt))
-            return weir_refuse(err, WEIR_EUSAGE, "--posix.%s needs a build with %s, which this one is not", row->name, f->needs);
+            return weir_refuse(err, WEIR_EUSAGE,
+                               "--posix.%s needs a build with %s, which this one is not", row->name,
+                               f->needs);
     }
     return check_values(l, err);
 }

@@ -19,17 +19,18 @@ bool posix_has_lustre(void)
     return true;
 }
 
-/* The library opens without making objects and then sets the layout: of ranks that do this at once one succeeds, and the others
- * hear that the layout is there. */
+/* The library opens without making objects and then sets the layout: of ranks that do this at once
+ * one succeeds, and the others hear that the layout is there. */
 int posix_lustre_create(const char *path, const struct posix_layout *l, struct weir_err *err)
 {
     char pool[POOL_TEXT];
     int fd;
 
     if (snprintf(pool, sizeof(pool), "%s", l->pool ? l->pool : "") >= (int)sizeof(pool))
-        return weir_refuse(err, WEIR_EUSAGE, "--posix.lustre.pool=%s: no pool has so long a name", l->pool);
-    fd = llapi_file_open_pool(path, O_CREAT | O_WRONLY, 0664, (unsigned long long)l->stripe_size, l->start_ost, l->stripe_count, 0,
-                              l->pool ? pool : NULL);
+        return weir_refuse(err, WEIR_EUSAGE, "--posix.lustre.pool=%s: no pool has so long a name",
+                           l->pool);
+    fd = llapi_file_open_pool(path, O_CREAT | O_WRONLY, 0664, (unsigned long long)l->stripe_size,
+                              l->start_ost, l->stripe_count, 0, l->pool ? pool : NULL);
     if (fd >= 0) {
         close(fd);
         return 0;

@@ -34,7 +34,8 @@ static const struct weir_opt posix_opts[] = {
     OPT_SIZE(0, "lustre.stripesize", NULL, O, layout.stripe_size, "0", "SIZE",
              "Lustre: bytes of a stripe of a new file", .max = INT64_MAX),
     OPT_INT(0, "lustre.startost", NULL, O, layout.start_ost, "-1", "N",
-            "Lustre: target of the first stripe of a new file; -1 means any", .min = -1, .max = INT32_MAX),
+            "Lustre: target of the first stripe of a new file; -1 means any", .min = -1,
+            .max = INT32_MAX),
     OPT_FLAG(0, "lustre.ignorelocks", NULL, O, layout.ignore_locks, "Lustre: take no range locks"),
     OPT_STR(0, "lustre.pool", NULL, O, layout.pool, NULL, "POOL",
             "Lustre: pool of targets of a new file, with stripecount and stripesize"),
@@ -48,9 +49,11 @@ static const struct weir_opt posix_opts[] = {
     OPT_FLAG(0, "gpfs.createsharing", NULL, O, layout.create_sharing,
              "GPFS: expect many tasks to create files in a directory"),
     OPT_INT(0, "beegfs.NumTargets", NULL, O, layout.targets, "-1", "N",
-            "BeeGFS: targets of a new file; -1 means as the directory says", .min = -1, .max = INT32_MAX),
+            "BeeGFS: targets of a new file; -1 means as the directory says", .min = -1,
+            .max = INT32_MAX),
     OPT_SIZE(0, "beegfs.ChunkSize", NULL, O, layout.chunk, "-1", "SIZE",
-             "BeeGFS: bytes of a chunk of a new file; -1 means as the directory says", .min = -1, .max = INT64_MAX),
+             "BeeGFS: bytes of a chunk of a new file; -1 means as the directory says", .min = -1,
+             .max = INT64_MAX),
     OPT_END
 };
 #undef O

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-check.c - are the options of a test sound, and what do they say to the backend (ior.md 1.9) */
+/* ior-check.c - are the options of a test sound, and what do they say to the backend (ior.md
+ * 1.9) */
 #include "config.h"
 #include "drivers/ior/ior.h"
 
@@ -14,19 +15,30 @@
 static int check_sizes(const struct ior_options *o, struct weir_err *err)
 {
     if (o->block < 0 || o->block % ACCESS_SIZE)
-        return weir_refuse(err, WEIR_EUSAGE, "block size (-b) must be a multiple of access size, %d bytes, and is %" PRId64, ACCESS_SIZE,
-                           o->block);
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "block size (-b) must be a multiple of access size, %d bytes, and is %" PRId64,
+            ACCESS_SIZE, o->block);
     if (o->transfer == 0)
-        return weir_refuse(err, WEIR_EUSAGE, "test will not complete with zero transfer size (-t); give at least %d bytes", ACCESS_SIZE);
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "test will not complete with zero transfer size (-t); give at least %d bytes",
+            ACCESS_SIZE);
     if (o->transfer < 0 || o->transfer % ACCESS_SIZE)
-        return weir_refuse(err, WEIR_EUSAGE, "transfer size (-t) must be a multiple of access size, %d bytes, and is %" PRId64,
-                           ACCESS_SIZE, o->transfer);
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "transfer size (-t) must be a multiple of access size, %d bytes, and is %" PRId64,
+            ACCESS_SIZE, o->transfer);
     if (o->block < o->transfer)
-        return weir_refuse(err, WEIR_EUSAGE, "block size (-b %" PRId64 ") must not be smaller than transfer size (-t %" PRId64 ")", o->block,
-                           o->transfer);
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "block size (-b %" PRId64
+                           ") must not be smaller than transfer size (-t %" PRId64 ")",
+                           o->block, o->transfer);
     if (o->block % o->transfer)
-        return weir_refuse(err, WEIR_EUSAGE, "block size (-b %" PRId64 ") must be a multiple of transfer size (-t %" PRId64 ")", o->block,
-                           o->transfer);
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "block size (-b %" PRId64
+                           ") must be a multiple of transfer size (-t %" PRId64 ")",
+                           o->block, o->transfer);
     return 0;
 }
 
@@ -34,9 +46,12 @@ static int check_volume(const struct ior_options *o, int tasks, struct weir_err 
 {
     int64_t file, all;
 
-    if (__builtin_mul_overflow(o->block, o->segments, &file) || __builtin_mul_overflow(file, tasks, &all))
-        return weir_refuse(err, WEIR_EUSAGE, "blocks of %" PRId64 " bytes (-b) in %" PRId64
-                           " segments (-s) for %d tasks are more than a file can hold, 2^63 bytes", o->block, o->segments, tasks);
+    if (__builtin_mul_overflow(o->block, o->segments, &file) ||
+        __builtin_mul_overflow(file, tasks, &all))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "blocks of %" PRId64 " bytes (-b) in %" PRId64
+                           " segments (-s) for %d tasks are more than a file can hold, 2^63 bytes",
+                           o->block, o->segments, tasks);
     return 0;
 }
 
@@ -45,9 +60,13 @@ static int check_prefill(const struct ior_options *o, struct weir_err *err)
     if (o->prefill == 0)
         return 0;
     if (o->random_offset == 0)
-        return weir_refuse(err, WEIR_EUSAGE, "randomPrefill without random offsets is not useful; give -z");
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "randomPrefill without random offsets is not useful; give -z");
     if (o->block % o->prefill)
-        return weir_refuse(err, WEIR_EUSAGE, "randomPrefill (%" PRId64 ") must divide the block size (-b %" PRId64 ")", o->prefill, o->block);
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "randomPrefill (%" PRId64 ") must divide the block size (-b %" PRId64
+                           ")",
+                           o->prefill, o->block);
     return 0;
 }
 
@@ -56,11 +75,16 @@ static int check_order(const struct ior_options *o, struct weir_err *err)
     const char *with = o->reorder_constant ? "-C" : o->reorder_random ? "-Z" : NULL;
 
     if (o->reorder_constant && o->reorder_random)
-        return weir_refuse(err, WEIR_EUSAGE, "constant and random reordering of tasks (-C and -Z) exclude each other; choose one");
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "constant and random reordering of tasks (-C and -Z) exclude each other; choose one");
     if (o->random_offset && !o->file_per_task && with)
-        return weir_refuse(err, WEIR_EUSAGE, "random offsets (-z) with %s need a file per task (-F)", with);
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "random offsets (-z) with %s need a file per task (-F)", with);
     if (o->random_offset && !o->file_per_task && o->check_read && !o->write && o->random_seed < 0)
-        return weir_refuse(err, WEIR_EUSAGE, "random offsets (-z) with a check of what another run wrote (-R) need its --random-offset-seed");
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "random offsets (-z) with a check of what another run wrote (-R) need "
+                           "its --random-offset-seed");
     return 0;
 }
 
@@ -81,26 +105,39 @@ static int check_words(const struct ior_options *o, struct weir_err *err)
     enum weir_packet packet;
 
     if (weir_packet_parse(o->packet, &packet) < 0)
-        return weir_refuse(err, WEIR_EUSAGE, "option -l (dataPacketType): '%s' is not known; choose timestamp, offset, incompressible, random or signature",
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option -l (dataPacketType): '%s' is not known; choose timestamp, "
+                           "offset, incompressible, random or signature",
                            o->packet);
     if (packet == WEIR_PACKET_SIGNATURE && o->transfer % WEIR_SIGNATURE_UNIT)
-        return weir_refuse(err, WEIR_EUSAGE, "-l signature has units of %d bytes: the transfer size (-t %" PRId64 ") must be a multiple",
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "-l signature has units of %d bytes: the transfer size (-t %" PRId64
+                           ") must be a multiple",
                            WEIR_SIGNATURE_UNIT, o->transfer);
     if (o->tasks == 0)
-        return weir_refuse(err, WEIR_EUSAGE, "option -N (numTasks): 0 is too few tasks for testing; -1 takes all");
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option -N (numTasks): 0 is too few tasks for testing; -1 takes all");
     if (o->test_file[0] == '\0')
         return weir_refuse(err, WEIR_EUSAGE, "option -o (testFile): an empty name");
     if (o->unique_dir && strchr(o->test_file, '@'))
-        return weir_refuse(err, WEIR_EUSAGE, "several file names (-o with @) with unique directories (-u) are not possible");
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "several file names (-o with @) with unique directories (-u) are not possible");
     if (o->dual_mount && !o->file_per_task)
-        return weir_refuse(err, WEIR_EUSAGE, "dual mount (-y) can only be used with a file per task; give -F");
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "dual mount (-y) can only be used with a file per task; give -F");
     if (o->status_file && !o->keep)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "a stoneWallingStatusFile is only sensible when another run reads the files; keep them with -k");
+                           "a stoneWallingStatusFile is only sensible when another run reads the "
+                           "files; keep them with -k");
     if (o->status_file && o->write && !o->wear_out)
-        return weir_refuse(err, WEIR_EUSAGE, "a stoneWallingStatusFile is only sensible for a write phase with stoneWallingWearOut=1");
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "a stoneWallingStatusFile is only sensible for a write phase with "
+                           "stoneWallingWearOut=1");
     if (o->wear_out && o->deadline_s == 0)
-        return weir_refuse(err, WEIR_EUSAGE, "stoneWallingWearOut is only sensible with a stonewall deadline; give -D");
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "stoneWallingWearOut is only sensible with a stonewall deadline; give -D");
     return 0;
 }
 
@@ -110,13 +147,15 @@ static int check_backend(struct ior_test *t, const struct weir_run *run, struct 
 
     if (!t->be) {
         weir_backend_names(&names, ", ");
-        weir_refuse(err, WEIR_EUSAGE, "option -a (api): '%s' is not a backend of this build; there are %s", t->o->api,
+        weir_refuse(err, WEIR_EUSAGE,
+                    "option -a (api): '%s' is not a backend of this build; there are %s", t->o->api,
                     weir_str_text(&names));
         weir_str_free(&names);
         return -1;
     }
     if (t->o->random_offset && (t->be->flags & WEIR_BE_NO_RANDOM))
-        return weir_refuse(err, WEIR_EUSAGE, "random offset not available with %s; leave -z out", t->be->name);
+        return weir_refuse(err, WEIR_EUSAGE, "random offset not available with %s; leave -z out",
+                           t->be->name);
     return weir_session_check(t->be, t->be_opt, &t->hints, &run->world, &run->log, err);
 }
 
@@ -124,7 +163,7 @@ static void fill_layout(struct ior_test *t, int tasks)
 {
     const struct ior_options *o = t->o;
 
-    t->layout = (struct weir_layout){
+    t->layout = (struct weir_layout) {
         .transfer = (uint64_t)o->transfer,
         .block = (uint64_t)o->block,
         .segments = (uint64_t)o->segments,
@@ -138,7 +177,7 @@ static void fill_hints(struct ior_test *t, const struct weir_run *run, int tasks
     const struct ior_options *o = t->o;
     uint64_t file = (uint64_t)o->block * (uint64_t)o->segments;
 
-    t->hints = (struct weir_hints){
+    t->hints = (struct weir_hints) {
         .file_per_task = o->file_per_task,
         .collective = o->collective && t->be && (t->be->flags & WEIR_BE_COLLECTIVE_XFER),
         .random = o->random_offset > 0,
@@ -187,8 +226,9 @@ int ior_check(struct ior_test *t, const struct weir_run *run, struct weir_err *e
     int tasks = o->tasks > 0 && o->tasks < run->world.size ? o->tasks : run->world.size;
 
     fill_phases(t);
-    if (check_words(o, err) < 0 || check_names(o, err) < 0 || check_sizes(o, err) < 0 || check_volume(o, tasks, err) < 0 || check_order(o, err) < 0 ||
-        check_prefill(o, err) < 0 || ior_memory_parse(o, &run->world, &t->hog_bytes, err) < 0)
+    if (check_words(o, err) < 0 || check_names(o, err) < 0 || check_sizes(o, err) < 0 ||
+        check_volume(o, tasks, err) < 0 || check_order(o, err) < 0 || check_prefill(o, err) < 0 ||
+        ior_memory_parse(o, &run->world, &t->hog_bytes, err) < 0)
         return -1;
     fill_layout(t, tasks);
     fill_hints(t, run, tasks);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-data.c - the data of the transfers: made before a write, checked after a read, and what is said when they are wrong */
+/* ior-data.c - the data of the transfers: made before a write, checked after a read, and what is
+ * said when they are wrong */
 #include "config.h"
 #include "drivers/ior/ior.h"
 
@@ -47,14 +48,19 @@ static enum weir_damage judge(const struct weir_mismatch *m, size_t len)
     return m->first > 0 ? WEIR_DAMAGE_TORN : WEIR_DAMAGE_FOREIGN;
 }
 
-static bool check_pattern(const struct ior_test *t, const void *buf, uint64_t off, struct ior_damage *d)
+static bool check_pattern(const struct ior_test *t, const void *buf, uint64_t off,
+                          struct ior_damage *d)
 {
     struct weir_mismatch m;
 
     if (weir_pattern_verify(&t->pattern, buf, t->hints.transfer, off, &m) == 0)
         return true;
-    *d = (struct ior_damage){ .kind = judge(&m, t->hints.transfer), .transfer = off, .byte = off + m.first, .expect = m.expect,
-                              .got = m.got, .pieces = m.words };
+    *d = (struct ior_damage) { .kind = judge(&m, t->hints.transfer),
+                               .transfer = off,
+                               .byte = off + m.first,
+                               .expect = m.expect,
+                               .got = m.got,
+                               .pieces = m.words };
     return false;
 }
 
@@ -62,17 +68,24 @@ static bool check_units(struct ior_test *t, const void *buf, uint64_t off, struc
 {
     struct weir_signature_bad bad;
 
-    if (weir_signature_verify(&t->unit, t->unit_known, buf, t->hints.transfer, off, &t->seen, &bad) == 0)
+    if (weir_signature_verify(&t->unit, t->unit_known, buf, t->hints.transfer, off, &t->seen,
+                              &bad) == 0)
         return true;
-    *d = (struct ior_damage){ .kind = bad.damage, .transfer = off, .byte = off + bad.at, .expect = bad.expect, .got = bad.got,
-                              .pieces = bad.units, .said = bad.said };
+    *d = (struct ior_damage) { .kind = bad.damage,
+                               .transfer = off,
+                               .byte = off + bad.at,
+                               .expect = bad.expect,
+                               .got = bad.got,
+                               .pieces = bad.units,
+                               .said = bad.said };
     return false;
 }
 
 bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off)
 {
     struct ior_damage d;
-    bool right = t->pattern.packet == WEIR_PACKET_SIGNATURE ? check_units(t, buf, off, &d) : check_pattern(t, buf, off, &d);
+    bool right = t->pattern.packet == WEIR_PACKET_SIGNATURE ? check_units(t, buf, off, &d)
+                                                            : check_pattern(t, buf, off, &d);
 
     if (right)
         return true;
@@ -84,8 +97,9 @@ bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off)
 
 /* ---- afterwards ---- */
 
-/* Data of a run we do not know: the newest run and repetition that any rank saw is the right one, and transfers that a rank
- * took for right may be older. Returns how many there are on all ranks. */
+/* Data of a run we do not know: the newest run and repetition that any rank saw is the right
+ * one, and transfers that a rank took for right may be older. Returns how many there are on all
+ * ranks. */
 static uint64_t find_older(struct weir_run *run, struct ior_test *t)
 {
     int64_t newest = (int64_t)t->seen.run, rep = -1;
@@ -107,18 +121,24 @@ struct line {
     char text[4600];
 };
 
-static void describe(const struct weir_run *run, const struct ior_test *t, const struct ior_damage *d, struct line *out)
+static void describe(const struct weir_run *run, const struct ior_test *t,
+                     const struct ior_damage *d, struct line *out)
 {
     struct weir_str s = { 0 };
 
-    weir_str_addf(&s, "rank %d on %s: '%s', byte %" PRIu64 ": %s: expected 0x%016" PRIx64 ", found 0x%016" PRIx64
-                      "; %" PRIu64 " wrong pieces of %d bytes in the transfer at %" PRIu64,
-                  run->par.rank, run->par.host, weir_str_text(&t->path), d->byte, weir_damage_name(d->kind), d->expect, d->got, d->pieces,
-                  t->pattern.packet == WEIR_PACKET_SIGNATURE ? WEIR_SIGNATURE_UNIT : 8, d->transfer);
+    weir_str_addf(
+        &s,
+        "rank %d on %s: '%s', byte %" PRIu64 ": %s: expected 0x%016" PRIx64 ", found 0x%016" PRIx64
+        "; %" PRIu64 " wrong pieces of %d bytes in the transfer at %" PRIu64,
+        run->par.rank, run->par.host, weir_str_text(&t->path), d->byte, weir_damage_name(d->kind),
+        d->expect, d->got, d->pieces,
+        t->pattern.packet == WEIR_PACKET_SIGNATURE ? WEIR_SIGNATURE_UNIT : 8, d->transfer);
     if (d->kind == WEIR_DAMAGE_STALE || d->kind == WEIR_DAMAGE_MISPLACED)
-        weir_str_addf(&s, "; the data say: repetition %" PRIu32 ", task %" PRIu32 ", offset %" PRIu64, d->said.repetition,
-                      d->said.writer, d->said.off);
-    snprintf(out->text, sizeof(out->text), "%s", weir_str_text(&s)); /* a longer line is cut at its end */
+        weir_str_addf(&s,
+                      "; the data say: repetition %" PRIu32 ", task %" PRIu32 ", offset %" PRIu64,
+                      d->said.repetition, d->said.writer, d->said.off);
+    snprintf(out->text, sizeof(out->text), "%s",
+             weir_str_text(&s)); /* a longer line is cut at its end */
     weir_str_free(&s);
 }
 
@@ -149,15 +169,18 @@ static void note_kinds(struct weir_run *run, const struct ior_test *t)
     weir_str_free(&s);
 }
 
-void ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_rec *rec, const char *what)
+void ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_rec *rec,
+                     const char *what)
 {
     if (t->pattern.packet == WEIR_PACKET_SIGNATURE && !t->unit_known && t->verify)
         rec->wrong_sum += find_older(run, t);
     if (rec->wrong_sum == 0)
         return;
     t->dirty = true;
-    weir_warn(&run->log, NULL, "Incorrect data on %s (%" PRIu64 " errors found).", what, rec->wrong_sum);
-    weir_note(&run->log, "Used Time Stamp %" PRIu32 " (0x%" PRIx32 ") for Data Signature", t->signature, t->signature);
+    weir_warn(&run->log, NULL, "Incorrect data on %s (%" PRIu64 " errors found).", what,
+              rec->wrong_sum);
+    weir_note(&run->log, "Used Time Stamp %" PRIu32 " (0x%" PRIx32 ") for Data Signature",
+              t->signature, t->signature);
     note_kinds(run, t);
     note_first(run, t);
 }

@@ -17,7 +17,8 @@ static int pick_name(const char *list, int k, const char **piece, size_t *len, s
     *piece = at;
     *len = strcspn(at, "@");
     if (*len == 0)
-        return weir_refuse(err, WEIR_EUSAGE, "option -o (testFile): '%s' has an empty name in it", list);
+        return weir_refuse(err, WEIR_EUSAGE, "option -o (testFile): '%s' has an empty name in it",
+                           list);
     return 0;
 }
 
@@ -39,7 +40,8 @@ static size_t directory_length(const char *piece, size_t len)
 }
 
 /* The name before anything is appended: with -y it is a file "data" on the mount of this task. */
-static int base_name(const struct ior_options *o, int mount, int name, struct weir_str *out, struct weir_err *err)
+static int base_name(const struct ior_options *o, int mount, int name, struct weir_str *out,
+                     struct weir_err *err)
 {
     const char *piece;
     size_t len;
@@ -58,7 +60,8 @@ static int finish_name(const struct weir_str *out, struct weir_err *err)
     return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a file name") : 0;
 }
 
-int ior_unique_dir(const struct ior_options *o, int mount, int task, struct weir_str *out, struct weir_err *err)
+int ior_unique_dir(const struct ior_options *o, int mount, int task, struct weir_str *out,
+                   struct weir_err *err)
 {
     struct weir_str base = { 0 };
     int rc = base_name(o, mount, 0, &base, err);
@@ -73,12 +76,14 @@ int ior_unique_dir(const struct ior_options *o, int mount, int task, struct weir
     return rc;
 }
 
-int ior_file_name(const struct ior_options *o, int mount, int task, int repetition, struct weir_str *out, struct weir_err *err)
+int ior_file_name(const struct ior_options *o, int mount, int task, int repetition,
+                  struct weir_str *out, struct weir_err *err)
 {
     struct weir_str base = { 0 };
     size_t dir;
 
-    if (base_name(o, mount, o->file_per_task ? task % ior_count_names(o->test_file) : 0, &base, err) < 0)
+    if (base_name(o, mount, o->file_per_task ? task % ior_count_names(o->test_file) : 0, &base,
+                  err) < 0)
         return -1;
     weir_str_clear(out);
     dir = directory_length(weir_str_text(&base), base.len);
@@ -94,7 +99,8 @@ int ior_file_name(const struct ior_options *o, int mount, int task, int repetiti
     return finish_name(out, err);
 }
 
-/* On one node a shift by nodes comes back to the rank itself and would read its own cache: there it counts tasks. */
+/* On one node a shift by nodes comes back to the rank itself and would read its own cache: there
+ * it counts tasks. */
 int ior_shift(const struct ior_options *o, const struct weir_par *par, bool check_write)
 {
     long long nodes = (long long)o->node_offset + (check_write ? 1 : 0);
@@ -105,7 +111,8 @@ int ior_shift(const struct ior_options *o, const struct weir_par *par, bool chec
     return shift == 0 && par->size > 1 ? 1 : shift;
 }
 
-int ior_owner(const struct ior_options *o, const struct weir_par *par, bool check_write, int repetition, struct weir_err *err)
+int ior_owner(const struct ior_options *o, const struct weir_par *par, bool check_write,
+              int repetition, struct weir_err *err)
 {
     unsigned seed = weir_shift_seed(o->seed, repetition);
 
@@ -114,6 +121,7 @@ int ior_owner(const struct ior_options *o, const struct weir_par *par, bool chec
     if (check_write || o->reorder_random == 0)
         return par->rank;
     if (o->reorder_random == 1)
-        return weir_shift_random(par->rank, par->size, par->per_node, par->nodes, o->node_offset, seed, err);
+        return weir_shift_random(par->rank, par->size, par->per_node, par->nodes, o->node_offset,
+                                 seed, err);
     return weir_shift_permuted(par->rank, par->size, seed, err);
 }

@@ -11,7 +11,8 @@
 
 #define PAGE 4096
 
-int ior_memory_parse(const struct ior_options *o, const struct weir_par *par, int64_t *bytes, struct weir_err *err)
+int ior_memory_parse(const struct ior_options *o, const struct weir_par *par, int64_t *bytes,
+                     struct weir_err *err)
 {
     int64_t node = 0;
     double percent = -1;
@@ -20,11 +21,13 @@ int ior_memory_parse(const struct ior_options *o, const struct weir_par *par, in
     if (!o->memory_per_node)
         return 0;
     if (o->memory_per_task)
-        return weir_refuse(err, WEIR_EUSAGE, "memory per node (-M) and memoryPerTask exclude each other; choose one");
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "memory per node (-M) and memoryPerTask exclude each other; choose one");
     if (weir_share_parse(o->memory_per_node, &node, &percent, err) < 0)
         return weir_err_within(err, "option -M (memoryPerNode)");
     if (percent >= 0)
-        node = (int64_t)((double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) * percent / 100);
+        node = (int64_t)((double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) * percent /
+                         100);
     *bytes = node / (par->per_node > 0 ? par->per_node : 1);
     return 0;
 }

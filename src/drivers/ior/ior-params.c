@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-params.c - the values of all options: the block "Parameters" (ior.md 7.2) and one by option name */
+/* ior-params.c - the values of all options: the block "Parameters" (ior.md 7.2) and one by option
+ * name */
 #include "config.h"
 #include "drivers/ior/ior.h"
 
@@ -13,13 +14,15 @@
 static const struct weir_opt *find_row(const struct weir_opt *rows, const char *key)
 {
     for (; rows->name || rows->key || rows->letter; rows++)
-        if ((rows->key && strcasecmp(rows->key, key) == 0) || (rows->key2 && strcasecmp(rows->key2, key) == 0))
+        if ((rows->key && strcasecmp(rows->key, key) == 0) ||
+            (rows->key2 && strcasecmp(rows->key2, key) == 0))
             return rows;
     return NULL;
 }
 
 /* One option as a fact: text for texts, numbers for the rest. */
-static void report_row(struct weir_report *r, unsigned readers, const char *name, const struct weir_opt *row, const void *values)
+static void report_row(struct weir_report *r, unsigned readers, const char *name,
+                       const struct weir_opt *row, const void *values)
 {
     struct weir_str text = { 0 };
 
@@ -31,7 +34,8 @@ static void report_row(struct weir_report *r, unsigned readers, const char *name
     weir_str_free(&text);
 }
 
-/* Keys of old readers in their order, and the option behind each. Those without option are told by report_special. */
+/* Keys of old readers in their order, and the option behind each. Those without option are told by
+ * report_special. */
 static const struct {
     const char *name, *key;
 } parameters[] = {
@@ -103,10 +107,14 @@ static void report_platform(struct weir_report *r, unsigned readers, const struc
 }
 
 /* What has no option of its own, or another form than its option. */
-static void report_special(struct weir_run *run, const struct ior_test *t, unsigned readers, const char *name)
+static void report_special(struct weir_run *run, const struct ior_test *t, unsigned readers,
+                           const char *name)
 {
-    static const char letters[] = { [WEIR_PACKET_TIMESTAMP] = 't', [WEIR_PACKET_OFFSET] = 'o', [WEIR_PACKET_INCOMPRESSIBLE] = 'i',
-                                    [WEIR_PACKET_RANDOM] = 'r', [WEIR_PACKET_SIGNATURE] = 's' };
+    static const char letters[] = { [WEIR_PACKET_TIMESTAMP] = 't',
+                                    [WEIR_PACKET_OFFSET] = 'o',
+                                    [WEIR_PACKET_INCOMPRESSIBLE] = 'i',
+                                    [WEIR_PACKET_RANDOM] = 'r',
+                                    [WEIR_PACKET_SIGNATURE] = 's' };
     const char letter[2] = { letters[t->pattern.packet], '\0' };
     struct weir_report *r = &run->report;
 
@@ -121,7 +129,8 @@ static void report_special(struct weir_run *run, const struct ior_test *t, unsig
     else if (strcmp(name, "tasksPerNode") == 0)
         weir_report_int(r, readers, name, run->par.per_node);
     else if (strcmp(name, "memoryPerNode") == 0)
-        weir_report_int(r, readers, name, t->o->memory_per_node ? t->hog_bytes * run->par.per_node : 0);
+        weir_report_int(r, readers, name,
+                        t->o->memory_per_node ? t->hog_bytes * run->par.per_node : 0);
     else if (strcmp(name, "dataPacketType") == 0)
         weir_report_int(r, readers, name, t->pattern.packet);
     else if (strcmp(name, "data packet type") == 0)
@@ -146,7 +155,8 @@ static void report_known(struct weir_run *run, const struct ior_test *t, unsigne
     weir_report_leave(r);
 }
 
-static void report_table(struct weir_report *r, const char *prefix, const struct weir_opt *rows, const void *values)
+static void report_table(struct weir_report *r, const char *prefix, const struct weir_opt *rows,
+                         const void *values)
 {
     struct weir_str name = { 0 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-phase.c - write, check what was written, read: the steps of each phase, and the files they need */
+/* ior-phase.c - write, check what was written, read: the steps of each phase, and the files they
+ * need */
 #include "config.h"
 #include "drivers/ior/ior.h"
 
@@ -66,7 +67,8 @@ static int delay_phase(struct weir_run *run, const struct ior_test *t, struct we
     weir_report_flush(&run->report);
     while (weir_now_ns() < end) {
         if (weir_interrupt_poll(&run->interrupt))
-            return weir_refuse(err, WEIR_EINTR, "interrupted by signal %d during the delay of -d", run->interrupt.signal);
+            return weir_refuse(err, WEIR_EINTR, "interrupted by signal %d during the delay of -d",
+                               run->interrupt.signal);
         weir_sleep_ns(DELAY_SLICE_NS);
     }
     return 0;
@@ -113,10 +115,14 @@ static enum weir_order order_of(const struct ior_options *o)
 /* Offsets of this phase; the owner and the path are known. */
 static int begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
-    struct weir_offset_conf c = { .layout = t->layout, .order = order_of(t->o), .task = t->owner, .file_bytes = t->hints.file_bytes };
+    struct weir_offset_conf c = { .layout = t->layout,
+                                  .order = order_of(t->o),
+                                  .task = t->owner,
+                                  .file_bytes = t->hints.file_bytes };
 
     c.seed = (uint64_t)(uint32_t)t->o->random_seed;
-    if (c.order == WEIR_ORDER_RANDOM && t->dir == WEIR_DIR_READ && !(run->session.flags & WEIR_BE_NO_DATA) &&
+    if (c.order == WEIR_ORDER_RANDOM && t->dir == WEIR_DIR_READ &&
+        !(run->session.flags & WEIR_BE_NO_DATA) &&
         weir_session_size(&run->session, t->path.text, &c.file_bytes, err) < 0)
         return -1;
     weir_offsets_free(&t->offsets);
@@ -128,7 +134,8 @@ static int begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_e
     return t->o->op_csv ? weir_oplog_reserve(&run->oplog, weir_offsets_count(&t->offsets), err) : 0;
 }
 
-static int prepare_phase(struct weir_run *run, struct ior_test *t, enum weir_dir dir, struct weir_err *err)
+static int prepare_phase(struct weir_run *run, struct ior_test *t, enum weir_dir dir,
+                         struct weir_err *err)
 {
     t->dir = dir;
     t->hints.task = t->owner;
@@ -155,12 +162,14 @@ static int prepare_write(struct weir_run *run, void *state, struct weir_err *err
     return ior_prepare_write(run, state, err);
 }
 
-static int prepare_reading(struct weir_run *run, struct ior_test *t, bool check_write, struct weir_err *err)
+static int prepare_reading(struct weir_run *run, struct ior_test *t, bool check_write,
+                           struct weir_err *err)
 {
     t->owner = ior_owner(t->o, &run->par, check_write, run->repetition, err);
     if (t->owner < 0 || prepare_phase(run, t, WEIR_DIR_READ, err) < 0)
         return -1;
-    t->verify = (check_write || t->o->check_read) && !t->o->dry_run; /* a dry run has read nothing */
+    t->verify =
+        (check_write || t->o->check_read) && !t->o->dry_run; /* a dry run has read nothing */
     ior_new_signature(t, t->signature);
     return begin_offsets(run, t, err);
 }
@@ -192,7 +201,8 @@ int ior_open_write(struct weir_run *run, struct ior_test *t, struct weir_err *er
 {
     unsigned flags = WEIR_OPEN_WRITE | WEIR_OPEN_CREATE;
 
-    /* Ranks that open a shared file each for itself must not empty it under the others; the old one is gone already. */
+    /* Ranks that open a shared file each for itself must not empty it under the others; the old
+     * one is gone already. */
     if (!t->o->use_existing && !t->prefilled && (t->o->file_per_task || opens_together(t)))
         flags |= WEIR_OPEN_TRUNC;
     t->created = true; /* even a failed open may leave a file */
@@ -255,7 +265,8 @@ static void delay_step(const struct ior_test *t, uint64_t *clock_ns)
     *clock_ns = weir_now_ns();
 }
 
-static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
+static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                      struct weir_err *err)
 {
     struct ior_test *t = state;
     struct weir_io io = { .dir = WEIR_DIR_WRITE, .len = t->hints.transfer, .tag = i };
@@ -276,7 +287,8 @@ static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *c
     return 0;
 }
 
-static void verify_transfer(struct weir_run *run, struct ior_test *t, const struct weir_io *io, uint64_t *clock_ns)
+static void verify_transfer(struct weir_run *run, struct ior_test *t, const struct weir_io *io,
+                            uint64_t *clock_ns)
 {
     uint64_t now;
 
@@ -287,10 +299,13 @@ static void verify_transfer(struct weir_run *run, struct ior_test *t, const stru
     *clock_ns = now;
 }
 
-static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
+static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                     struct weir_err *err)
 {
     struct ior_test *t = state;
-    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->buf[0], .len = t->hints.transfer, .tag = i };
+    struct weir_io io = {
+        .dir = WEIR_DIR_READ, .buf = t->buf[0], .len = t->hints.transfer, .tag = i
+    };
     uint64_t begin;
 
     if (t->next == t->filled)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-prefill.c - write the file in order before random writes, so that they meet allocated blocks */
+/* ior-prefill.c - write the file in order before random writes, so that they meet allocated
+ * blocks */
 #include "config.h"
 #include "drivers/ior/ior.h"
 
@@ -14,7 +15,9 @@
 
 static int fill_blocks(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
-    struct weir_offset_conf c = { .layout = t->layout, .order = WEIR_ORDER_SEQUENTIAL, .task = run->par.rank };
+    struct weir_offset_conf c = { .layout = t->layout,
+                                  .order = WEIR_ORDER_SEQUENTIAL,
+                                  .task = run->par.rank };
     struct weir_offsets seq = { 0 };
     struct weir_io io = { .dir = WEIR_DIR_WRITE, .len = (size_t)t->o->prefill };
     uint64_t clock = weir_now_ns();
@@ -53,6 +56,7 @@ int ior_prefill(struct weir_run *run, struct ior_test *t, struct weir_err *err)
         return -1;
     t->prefilled = true;
     if (run->log.verbose >= 2)
-        weir_report_line(&run->report, "Random prefill took: %fs", (double)(weir_now_ns() - begin) / WEIR_NS_PER_S);
+        weir_report_line(&run->report, "Random prefill took: %fs",
+                         (double)(weir_now_ns() - begin) / WEIR_NS_PER_S);
     return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-ranks.c - what single ranks did: the CSV of ranks, the CSV of operations, and outliers (-j) */
+/* ior-ranks.c - what single ranks did: the CSV of ranks, the CSV of operations, and outliers
+ * (-j) */
 #include "config.h"
 #include "drivers/ior/ior.h"
 
@@ -42,7 +43,8 @@ struct rank_times {
     char host[64];
 };
 
-static int append_line(const char *path, const char *mode, const struct weir_str *lines, struct weir_err *err)
+static int append_line(const char *path, const char *mode, const struct weir_str *lines,
+                       struct weir_err *err)
 {
     FILE *f = fopen(path, mode);
     bool bad;
@@ -101,24 +103,32 @@ int ior_ranks_begin(struct weir_run *run, const struct ior_test *tests, int n, s
     return weir_agree(&run->world, rc, err);
 }
 
-static void fill_times(const struct weir_run *run, const struct weir_phase_rec *rec, struct rank_times *mine)
+static void fill_times(const struct weir_run *run, const struct weir_phase_rec *rec,
+                       struct rank_times *mine)
 {
     memset(mine, 0, sizeof(*mine));
     for (int m = 0; m < WEIR_MARKS; m++)
-        mine->at[m] = weir_clock_common(&run->clock, NULL, rec->mark[m]) - rec->first[WEIR_MARK_OPEN];
+        mine->at[m] =
+            weir_clock_common(&run->clock, NULL, rec->mark[m]) - rec->first[WEIR_MARK_OPEN];
     mine->bytes = run->tally.bytes;
     mine->steps = rec->steps;
     memcpy(mine->host, run->par.host, sizeof(mine->host) - 1);
 }
 
-static void add_rank_line(const struct ior_test *t, const struct weir_phase_rec *rec, int rank, const struct rank_times *r,
-                          struct weir_str *lines)
+static void add_rank_line(const struct ior_test *t, const struct weir_phase_rec *rec, int rank,
+                          const struct rank_times *r, struct weir_str *lines)
 {
     double total = (double)(r->at[WEIR_MARK_CLOSED] - r->at[WEIR_MARK_OPEN]);
     double work = (double)(r->at[WEIR_MARK_WORKED] - r->at[WEIR_MARK_WORK]);
     struct rank_row row = {
-        .access = rec->phase->key, .rank = rank, .test = t->id, .iter = rec->repetition,
-        .bytes = (int64_t)r->bytes, .steps = (int64_t)r->steps, .total = total, .work = work,
+        .access = rec->phase->key,
+        .rank = rank,
+        .test = t->id,
+        .iter = rec->repetition,
+        .bytes = (int64_t)r->bytes,
+        .steps = (int64_t)r->steps,
+        .total = total,
+        .work = work,
         .total_rate = total > 0 ? (double)r->bytes / total * WEIR_NS_PER_S : NAN,
         .work_rate = work > 0 ? (double)r->bytes / work * WEIR_NS_PER_S : NAN,
     };
@@ -126,8 +136,9 @@ static void add_rank_line(const struct ior_test *t, const struct weir_phase_rec 
     weir_col_csv(lines, rank_cols, &row);
 }
 
-static int write_ranks(const struct weir_run *run, const struct ior_test *t, const struct weir_phase_rec *rec,
-                       const struct rank_times *all, struct weir_err *err)
+static int write_ranks(const struct weir_run *run, const struct ior_test *t,
+                       const struct weir_phase_rec *rec, const struct rank_times *all,
+                       struct weir_err *err)
 {
     struct weir_str lines = { 0 };
     int rc;
@@ -139,7 +150,8 @@ static int write_ranks(const struct weir_run *run, const struct ior_test *t, con
     return rc;
 }
 
-/* The quantities of -j: from one mark to another; from the first open of all where 'from' is -1 (ior.md 6.7). */
+/* The quantities of -j: from one mark to another; from the first open of all where 'from' is -1
+ * (ior.md 6.7). */
 static const struct {
     const char *name;
     int from, to;
@@ -158,8 +170,9 @@ static double quantity(const struct rank_times *r, size_t q)
     return (double)(r->at[quantities[q].to] - from) / WEIR_NS_PER_S;
 }
 
-static int warn_outliers(const struct weir_run *run, const struct ior_test *t, const struct weir_phase_rec *rec,
-                         const struct rank_times *all, struct weir_err *err)
+static int warn_outliers(const struct weir_run *run, const struct ior_test *t,
+                         const struct weir_phase_rec *rec, const struct rank_times *all,
+                         struct weir_err *err)
 {
     int rc = 0;
 
@@ -170,16 +183,21 @@ static int warn_outliers(const struct weir_run *run, const struct ior_test *t, c
             weir_stats_add(&s, quantity(&all[i], q));
         for (int i = 0; i < run->par.size && rc == 0; i++)
             if (fabs(quantity(&all[i], q) - s.mean) > t->o->outlier_s)
-                rc = weir_warn(&run->log, err, "for %s, task %d, %s %s is %f (mean=%f, stddev=%f)", all[i].host, i, rec->phase->key,
-                               quantities[q].name, quantity(&all[i], q), s.mean, weir_stats_sd(&s));
+                rc = weir_warn(&run->log, err, "for %s, task %d, %s %s is %f (mean=%f, stddev=%f)",
+                               all[i].host, i, rec->phase->key, quantities[q].name,
+                               quantity(&all[i], q), s.mean, weir_stats_sd(&s));
     }
     return rc;
 }
 
-static int write_operations(struct weir_run *run, const struct ior_test *t, const struct weir_phase_rec *rec, struct weir_err *err)
+static int write_operations(struct weir_run *run, const struct ior_test *t,
+                            const struct weir_phase_rec *rec, struct weir_err *err)
 {
-    const struct weir_oplog_where where = { .access = rec->phase->key, .test = t->id, .repetition = rec->repetition,
-                                            .rank = run->par.rank, .origin_ns = rec->mark[WEIR_MARK_WORK] };
+    const struct weir_oplog_where where = { .access = rec->phase->key,
+                                            .test = t->id,
+                                            .repetition = rec->repetition,
+                                            .rank = run->par.rank,
+                                            .origin_ns = rec->mark[WEIR_MARK_WORK] };
     struct weir_str path = { 0 };
     int rc;
 
@@ -187,12 +205,15 @@ static int write_operations(struct weir_run *run, const struct ior_test *t, cons
     rc = weir_oplog_write(&run->oplog, weir_str_text(&path), false, &where, err);
     weir_str_free(&path);
     if (rc == 0 && run->oplog.dropped && run->par.rank == 0)
-        rc = weir_warn(&run->log, err, "savePerOpDataCSV keeps %u operations of a phase; %" PRIu64 " more are not in the file",
+        rc = weir_warn(&run->log, err,
+                       "savePerOpDataCSV keeps %u operations of a phase; %" PRIu64
+                       " more are not in the file",
                        WEIR_OPLOG_MOST, run->oplog.dropped);
     return rc;
 }
 
-int ior_ranks_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec, struct weir_err *err)
+int ior_ranks_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
+                    struct weir_err *err)
 {
     struct rank_times mine, *all = NULL;
     int rc = 0;
@@ -214,5 +235,6 @@ int ior_ranks_phase(struct weir_run *run, struct ior_test *t, const struct weir_
             rc = write_ranks(run, t, rec, all, err);
         free(all);
     }
-    return t->o->op_csv || t->o->rank_csv || t->o->outlier_s > 0 ? weir_agree(&run->par, rc, err) : 0;
+    return t->o->op_csv || t->o->rank_csv || t->o->outlier_s > 0 ? weir_agree(&run->par, rc, err)
+                                                                 : 0;
 }

@@ -44,7 +44,8 @@ void ior_report_begin(struct weir_run *run, int argc, char *const *argv)
 
     for (int i = 0; i < argc; i++)
         weir_str_addf(&words, "%s%s", i ? " " : "", argv[i]);
-    weir_report_line(&run->report, "IOR-4.1.0+weir-%s: MPI Coordinated Test of Parallel I/O", PACKAGE_VERSION);
+    weir_report_line(&run->report, "IOR-4.1.0+weir-%s: MPI Coordinated Test of Parallel I/O",
+                     PACKAGE_VERSION);
     weir_report_str(&run->report, WEIR_FOR_DATA, "Version", "4.1.0+weir-" PACKAGE_VERSION);
     weir_report_str(&run->report, WEIR_FOR_ALL, "Began", ior_now_text(now));
     weir_report_str(&run->report, WEIR_FOR_ALL, "Command line", weir_str_text(&words));
@@ -55,7 +56,8 @@ void ior_report_begin(struct weir_run *run, int argc, char *const *argv)
         weir_provenance_run(run);
 }
 
-/* How it ended: programs that read a document need not know the exit status to tell a failed run from a good one. */
+/* How it ended: programs that read a document need not know the exit status to tell a failed run
+ * from a good one. */
 void ior_report_finish(struct weir_run *run, enum weir_code code, const struct weir_err *err)
 {
     char now[32];
@@ -87,8 +89,9 @@ static void report_space(struct weir_run *run, const char *path)
     used = 100.0 * (1.0 - (double)u.free_bytes / (double)u.total_bytes);
     inodes = (double)u.inodes / MIB;
     used_inodes = u.inodes ? 100.0 * (1.0 - (double)u.free_inodes / (double)u.inodes) : 0.0;
-    weir_report_line(&run->report, "%-20s: %.1f %s   Used FS: %2.1f%%   Inodes: %.1f Mi   Used Inodes: %2.1f%%", "FS", size, unit, used,
-                     inodes, used_inodes);
+    weir_report_line(&run->report,
+                     "%-20s: %.1f %s   Used FS: %2.1f%%   Inodes: %.1f Mi   Used Inodes: %2.1f%%",
+                     "FS", size, unit, used, inodes, used_inodes);
     weir_str_addf(&text, "%.1f %s", size, unit);
     weir_report_str(&run->report, WEIR_FOR_DATA, "Capacity", weir_str_text(&text));
     weir_str_clear(&text);
@@ -116,7 +119,9 @@ static void report_reordering(struct weir_run *run, const struct ior_options *o)
     bool any = o->reorder_constant || o->reorder_random;
 
     weir_report_str(r, WEIR_FOR_ALL, "ordering inter file",
-                    o->reorder_constant ? "constant task offset" : o->reorder_random ? "random task offset" : "no tasks offsets");
+                    o->reorder_constant ? "constant task offset"
+                    : o->reorder_random ? "random task offset"
+                                        : "no tasks offsets");
     if (any)
         weir_report_int(r, WEIR_FOR_ALL, "task offset", o->node_offset);
     if (o->reorder_constant)
@@ -166,10 +171,12 @@ static void report_options(struct weir_run *run, const struct ior_test *t)
     weir_report_str(r, WEIR_FOR_ALL, "api", o->api);
     weir_report_str(r, WEIR_FOR_ALL, "apiVersion", t->be->version ? t->be->version() : "");
     weir_report_str(r, WEIR_FOR_ALL, "test filename", o->test_file);
-    weir_report_str(r, WEIR_FOR_ALL, "access", o->file_per_task ? "file-per-process" : "single-shared-file");
+    weir_report_str(r, WEIR_FOR_ALL, "access",
+                    o->file_per_task ? "file-per-process" : "single-shared-file");
     weir_report_str(r, WEIR_FOR_ALL, "type", o->collective ? "collective" : "independent");
     weir_report_int(r, WEIR_FOR_ALL, "segments", o->segments);
-    weir_report_str(r, WEIR_FOR_ALL, "ordering in a file", o->random_offset ? "random" : "sequential");
+    weir_report_str(r, WEIR_FOR_ALL, "ordering in a file",
+                    o->random_offset ? "random" : "sequential");
     report_reordering(run, o);
     report_geometry(run, t);
     weir_report_leave(r);
@@ -196,8 +203,9 @@ static void note_shift(struct weir_run *run, const struct ior_options *o)
         return;
     own = weir_par_same_node(&run->par, ior_shift(o, &run->par, false));
     if (own > 0 && run->par.nodes > 1)
-        weir_note(&run->log, "-C with -Q %d shifts by %d tasks: %d of %d tasks read what their own node wrote", o->node_offset,
-                  ior_shift(o, &run->par, false), own, run->par.size);
+        weir_note(&run->log,
+                  "-C with -Q %d shifts by %d tasks: %d of %d tasks read what their own node wrote",
+                  o->node_offset, ior_shift(o, &run->par, false), own, run->par.size);
 }
 
 void ior_report_test(struct weir_run *run, struct ior_test *t)

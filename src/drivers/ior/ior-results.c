@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-results.c - the rows of results and summary: their columns, formulas and text (ior.md 6.3, 7.4 to 7.6) */
+/* ior-results.c - the rows of results and summary: their columns, formulas and text (ior.md 6.3,
+ * 7.4 to 7.6) */
 #include "config.h"
 #include "drivers/ior/ior.h"
 
@@ -22,27 +23,89 @@
 #define TEN .width = -10, .gap = 1, .none = "-"
 
 static const struct weir_col result_cols[] = {
-    { .key = "access", .csv = "access", .head = "access", .type = WEIR_COL_STR, CELL(access), .width = -10, .help = "Operation" },
-    { .key = "bwMiB", .csv = "bw(MiB/s)", .head = "bw(MiB/s)", .type = WEIR_COL_RULE, CELL(bw), .unit = MIB, TEN,
+    { .key = "access",
+      .csv = "access",
+      .head = "access",
+      .type = WEIR_COL_STR,
+      CELL(access),
+      .width = -10,
+      .help = "Operation" },
+    { .key = "bwMiB",
+      .csv = "bw(MiB/s)",
+      .head = "bw(MiB/s)",
+      .type = WEIR_COL_RULE,
+      CELL(bw),
+      .unit = MIB,
+      TEN,
       .help = "Bytes moved by all tasks over total(s), which has open and close in it, in MiB/s" },
-    { .key = "iops", .csv = "IOPS", .head = "IOPS", .type = WEIR_COL_RULE, CELL(iops), TEN,
+    { .key = "iops",
+      .csv = "IOPS",
+      .head = "IOPS",
+      .type = WEIR_COL_RULE,
+      CELL(iops),
+      TEN,
       .help = "Transfers of all tasks over wr/rd(s)" },
-    { .key = "latency", .csv = "Latency", .head = "Latency(s)", .type = WEIR_COL_RULE, CELL(latency), .width = -10, .gap = 2,
-      .none = "-", .help = "Mean time of a transfer over all tasks, in seconds" },
-    { .key = "blockKiB", .csv = "block(KiB)", .head = "block(KiB)", .type = WEIR_COL_RULE, CELL(block), .unit = KIB, TEN,
+    { .key = "latency",
+      .csv = "Latency",
+      .head = "Latency(s)",
+      .type = WEIR_COL_RULE,
+      CELL(latency),
+      .width = -10,
+      .gap = 2,
+      .none = "-",
+      .help = "Mean time of a transfer over all tasks, in seconds" },
+    { .key = "blockKiB",
+      .csv = "block(KiB)",
+      .head = "block(KiB)",
+      .type = WEIR_COL_RULE,
+      CELL(block),
+      .unit = KIB,
+      TEN,
       .help = "Block size" },
-    { .key = "xferKiB", .csv = "xfer(KiB)", .head = "xfer(KiB)", .type = WEIR_COL_RULE, CELL(transfer), .unit = KIB, TEN,
+    { .key = "xferKiB",
+      .csv = "xfer(KiB)",
+      .head = "xfer(KiB)",
+      .type = WEIR_COL_RULE,
+      CELL(transfer),
+      .unit = KIB,
+      TEN,
       .help = "Transfer size" },
-    { .key = "openTime", .csv = "open(s)", .head = "open(s)", .type = WEIR_COL_RULE, CELL(open), TEN,
+    { .key = "openTime",
+      .csv = "open(s)",
+      .head = "open(s)",
+      .type = WEIR_COL_RULE,
+      CELL(open),
+      TEN,
       .help = "From the first task that begins to open to the last that has opened" },
-    { .key = "wrRdTime", .csv = "wr/rd(s)", .head = "wr/rd(s)", .type = WEIR_COL_RULE, CELL(work), TEN,
+    { .key = "wrRdTime",
+      .csv = "wr/rd(s)",
+      .head = "wr/rd(s)",
+      .type = WEIR_COL_RULE,
+      CELL(work),
+      TEN,
       .help = "From the first transfer of any task to the last, with fsync if asked for" },
-    { .key = "closeTime", .csv = "close(s)", .head = "close(s)", .type = WEIR_COL_RULE, CELL(close), TEN,
+    { .key = "closeTime",
+      .csv = "close(s)",
+      .head = "close(s)",
+      .type = WEIR_COL_RULE,
+      CELL(close),
+      TEN,
       .help = "From the first task that begins to close to the last that has closed" },
-    { .key = "totalTime", .csv = "total(s)", .head = "total(s)", .type = WEIR_COL_RULE, CELL(total), TEN,
+    { .key = "totalTime",
+      .csv = "total(s)",
+      .head = "total(s)",
+      .type = WEIR_COL_RULE,
+      CELL(total),
+      TEN,
       .help = "From the first open to the last close" },
     { .csv = "numTasks", .type = WEIR_COL_INT, CELL(tasks), .help = "Tasks" },
-    { .key = "iter", .csv = "iter", .head = "iter", .type = WEIR_COL_INT, CELL(iter), .width = -4, .help = "Repetition, from 0" },
+    { .key = "iter",
+      .csv = "iter",
+      .head = "iter",
+      .type = WEIR_COL_INT,
+      CELL(iter),
+      .width = -4,
+      .help = "Repetition, from 0" },
     WEIR_COL_END
 };
 
@@ -50,33 +113,59 @@ static const struct weir_table results = {
     .key = "Results",
     .cols = result_cols,
     .readers = WEIR_FOR_ALL | WEIR_FOR_CSV,
-    .head = "access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter\n"
-            "------    ---------  ----       ----------  ---------- ---------  --------   --------   --------   --------   ----",
+    .head = "access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s) "
+            "  close(s)   total(s)   iter\n"
+            "------    ---------  ----       ----------  ---------- ---------  --------   -------- "
+            "  --------   --------   ----",
 };
 
-static const struct weir_table removals = { .key = "Results", .cols = result_cols, .readers = WEIR_FOR_TEXT };
+static const struct weir_table removals = { .key = "Results",
+                                            .cols = result_cols,
+                                            .readers = WEIR_FOR_TEXT };
 
 /* For programs a removal has its time only. */
 static const struct weir_col removal_cols[] = {
     { .key = "access", .type = WEIR_COL_STR, CELL(access), .help = "remove" },
-    { .key = "totalTime", .type = WEIR_COL_REAL, CELL(total), .help = "Time to remove the files, seconds" },
+    { .key = "totalTime",
+      .type = WEIR_COL_REAL,
+      CELL(total),
+      .help = "Time to remove the files, seconds" },
     { .key = "iter", .type = WEIR_COL_INT, CELL(iter), .help = "Repetition, from 0" },
     WEIR_COL_END
 };
 
-static const struct weir_table removal_data = { .key = "Results", .cols = removal_cols, .readers = WEIR_FOR_DATA };
+static const struct weir_table removal_data = { .key = "Results",
+                                                .cols = removal_cols,
+                                                .readers = WEIR_FOR_DATA };
 
 #undef CELL
 #undef TEN
 #define CELL(f) .offset = offsetof(struct ior_summary, f)
-#define REAL(k, f, w, p, h) \
-    { .key = (k), .head = (k), .type = WEIR_COL_REAL, CELL(f), .width = (w), .prec = (p), .gap = 1, .help = (h) }
-#define RATE(k, f, h) { .key = (k), .head = (k), .type = WEIR_COL_REAL, CELL(f), .unit = MIB, .width = 10, .prec = 2, .gap = 1, .help = (h) }
-#define INT(k, f, w, h) { .key = (k), .head = (k), .type = WEIR_COL_INT, CELL(f), .width = (w), .gap = 1, .help = (h) }
+#define REAL(k, f, w, p, h)                                                                        \
+    {                                                                                              \
+        .key = (k), .head = (k), .type = WEIR_COL_REAL, CELL(f), .width = (w), .prec = (p),        \
+        .gap = 1, .help = (h)                                                                      \
+    }
+#define RATE(k, f, h)                                                                              \
+    {                                                                                              \
+        .key = (k), .head = (k), .type = WEIR_COL_REAL, CELL(f), .unit = MIB, .width = 10,         \
+        .prec = 2, .gap = 1, .help = (h)                                                           \
+    }
+#define INT(k, f, w, h)                                                                            \
+    {                                                                                              \
+        .key = (k), .head = (k), .type = WEIR_COL_INT, CELL(f), .width = (w), .gap = 1,            \
+        .help = (h)                                                                                \
+    }
 
 /* The text order is the order of the rows; JSON readers go by key. */
 static const struct weir_col summary_cols[] = {
-    { .key = "operation", .head = "Operation", .type = WEIR_COL_STR, CELL(operation), .width = -9, .gap = 1, .help = "Operation" },
+    { .key = "operation",
+      .head = "Operation",
+      .type = WEIR_COL_STR,
+      CELL(operation),
+      .width = -9,
+      .gap = 1,
+      .help = "Operation" },
     RATE("bwMaxMIB", bw_max, "Best bandwidth of the repetitions, MiB/s"),
     RATE("bwMinMIB", bw_min, "Worst bandwidth of the repetitions, MiB/s"),
     RATE("bwMeanMIB", bw_mean, "Mean bandwidth, MiB/s"),
@@ -87,8 +176,15 @@ static const struct weir_col summary_cols[] = {
     REAL("OPsSD", ops_sd, 10, 2, "Population standard deviation of the transfers a second"),
     REAL("MeanTime", mean_s, 10, 5, "Mean total time, seconds"),
     REAL("StoneWallTime", wall_s, 10, 2, "Mean time at the stonewall, seconds; only with wear-out"),
-    { .key = "StoneWallbwMeanMIB", .head = "Stonewall(MiB)", .type = WEIR_COL_REAL, CELL(wall_bw), .unit = MIB, .width = 13, .prec = 2,
-      .gap = 1, .help = "Bytes of all tasks at the stonewall over the time until then, MiB/s" },
+    { .key = "StoneWallbwMeanMIB",
+      .head = "Stonewall(MiB)",
+      .type = WEIR_COL_REAL,
+      CELL(wall_bw),
+      .unit = MIB,
+      .width = 13,
+      .prec = 2,
+      .gap = 1,
+      .help = "Bytes of all tasks at the stonewall over the time until then, MiB/s" },
     INT("TestID", test, 5, "Number of the test, from 0"),
     INT("numTasks", tasks, 6, "Tasks"),
     INT("tasksPerNode", per_node, 3, "Tasks on the first node"),
@@ -101,10 +197,28 @@ static const struct weir_col summary_cols[] = {
     INT("segmentCount", segments, 6, "Segments"),
     INT("blockSize", block, 8, "Block size, bytes"),
     INT("transferSize", transfer, 8, "Transfer size, bytes"),
-    { .key = "xsizeMiB", .head = "aggs(MiB)", .type = WEIR_COL_REAL, CELL(bytes), .unit = MIB, .width = 9, .prec = 1, .gap = 1,
+    { .key = "xsizeMiB",
+      .head = "aggs(MiB)",
+      .type = WEIR_COL_REAL,
+      CELL(bytes),
+      .unit = MIB,
+      .width = 9,
+      .prec = 1,
+      .gap = 1,
       .help = "Mean bytes moved in a repetition, MiB" },
-    { .key = "API", .head = "API", .type = WEIR_COL_STR, CELL(api), .width = 3, .gap = 1, .help = "Backend" },
-    { .key = "ReferenceNumber", .head = "RefNum", .type = WEIR_COL_INT, CELL(ref_num), .width = 6, .help = "Value of -A" },
+    { .key = "API",
+      .head = "API",
+      .type = WEIR_COL_STR,
+      CELL(api),
+      .width = 3,
+      .gap = 1,
+      .help = "Backend" },
+    { .key = "ReferenceNumber",
+      .head = "RefNum",
+      .type = WEIR_COL_INT,
+      CELL(ref_num),
+      .width = 6,
+      .help = "Value of -A" },
     WEIR_COL_END
 };
 
@@ -112,8 +226,10 @@ static const struct weir_table summary = {
     .key = "summary",
     .cols = summary_cols,
     .readers = WEIR_FOR_ALL,
-    .head = "Operation   Max(MiB)   Min(MiB)  Mean(MiB)     StdDev   Max(OPs)   Min(OPs)  Mean(OPs)     StdDev    Mean(s) "
-            "Stonewall(s) Stonewall(MiB) Test# #Tasks tPN reps fPP reord reordoff reordrand seed segcnt   blksiz    xsize "
+    .head = "Operation   Max(MiB)   Min(MiB)  Mean(MiB)     StdDev   Max(OPs)   Min(OPs)  "
+            "Mean(OPs)     StdDev    Mean(s) "
+            "Stonewall(s) Stonewall(MiB) Test# #Tasks tPN reps fPP reord reordoff reordrand seed "
+            "segcnt   blksiz    xsize "
             "aggs(MiB)   API RefNum",
 };
 
@@ -121,7 +237,8 @@ static const struct weir_table summary = {
 
 /* ---- results ---- */
 
-static void keep_series(struct ior_series *s, const struct weir_phase_rec *rec, const struct ior_row *row, const struct ior_test *t)
+static void keep_series(struct ior_series *s, const struct weir_phase_rec *rec,
+                        const struct ior_row *row, const struct ior_test *t)
 {
     if (rec->bytes_sum == 0)
         return; /* nothing was measured */
@@ -155,7 +272,8 @@ static void report_wall(struct weir_run *run, const struct weir_phase_rec *rec)
                      "stonewalling pairs accessed min: %" PRIu64 " max: %" PRIu64
                      " -- min data: %.1f GiB mean data: %.1f GiB time: %.1fs",
                      rec->wall.steps_min, rec->wall.steps_max, (double)rec->wall.bytes_min / GIB,
-                     (double)rec->wall.bytes_sum / run->par.size / GIB, (double)rec->wall.time_ns / WEIR_NS_PER_S);
+                     (double)rec->wall.bytes_sum / run->par.size / GIB,
+                     (double)rec->wall.time_ns / WEIR_NS_PER_S);
 }
 
 /* Programs find the lists, even when they stay empty. */
@@ -173,7 +291,8 @@ void ior_report_head(struct weir_run *run)
 }
 
 /* Everything known about a phase, for programs. */
-void ior_report_detail(struct weir_run *run, const struct ior_test *t, const struct weir_phase_rec *rec)
+void ior_report_detail(struct weir_run *run, const struct ior_test *t,
+                       const struct weir_phase_rec *rec)
 {
     struct weir_detail detail;
 
@@ -183,7 +302,8 @@ void ior_report_detail(struct weir_run *run, const struct ior_test *t, const str
     weir_report_row(&run->report, &weir_detail_table, &detail);
 }
 
-void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec, struct ior_series *s)
+void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
+                      struct ior_series *s)
 {
     double work = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     double total = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
@@ -191,7 +311,9 @@ void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct wei
         .access = rec->phase->key,
         .bw = (double)rec->bytes_sum / total,
         .iops = floor((double)rec->bytes_sum / (double)t->o->transfer) / work,
-        .latency = rec->steps_sum ? (double)rec->busy_ns_sum / (double)rec->steps_sum / WEIR_NS_PER_S : NAN,
+        .latency = rec->steps_sum
+                       ? (double)rec->busy_ns_sum / (double)rec->steps_sum / WEIR_NS_PER_S
+                       : NAN,
         .block = (double)t->o->block,
         .transfer = (double)t->o->transfer,
         .open = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_OPENED),
@@ -213,18 +335,38 @@ void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct wei
 
 void ior_report_skipped(struct weir_run *run, struct ior_test *t, const char *access)
 {
-    struct ior_row row = { .access = access, .bw = NAN, .iops = NAN, .latency = NAN, .block = (double)t->o->block,
-                           .transfer = (double)t->o->transfer, .open = NAN, .work = NAN, .close = NAN, .total = NAN,
-                           .tasks = run->par.size, .iter = run->repetition };
+    struct ior_row row = { .access = access,
+                           .bw = NAN,
+                           .iops = NAN,
+                           .latency = NAN,
+                           .block = (double)t->o->block,
+                           .transfer = (double)t->o->transfer,
+                           .open = NAN,
+                           .work = NAN,
+                           .close = NAN,
+                           .total = NAN,
+                           .tasks = run->par.size,
+                           .iter = run->repetition };
 
     weir_report_row(&run->report, &results, &row);
-    weir_note(&run->log, "%s phase of repetition %d skipped: %d minutes (-T) have passed", access, run->repetition, t->o->max_minutes);
+    weir_note(&run->log, "%s phase of repetition %d skipped: %d minutes (-T) have passed", access,
+              run->repetition, t->o->max_minutes);
 }
 
 void ior_report_remove(struct weir_run *run, double seconds)
 {
-    struct ior_row row = { .access = "remove", .bw = NAN, .iops = NAN, .latency = NAN, .block = NAN, .transfer = NAN, .open = NAN,
-                           .work = NAN, .close = NAN, .total = seconds, .tasks = run->par.size, .iter = run->repetition };
+    struct ior_row row = { .access = "remove",
+                           .bw = NAN,
+                           .iops = NAN,
+                           .latency = NAN,
+                           .block = NAN,
+                           .transfer = NAN,
+                           .open = NAN,
+                           .work = NAN,
+                           .close = NAN,
+                           .total = seconds,
+                           .tasks = run->par.size,
+                           .iter = run->repetition };
 
     if (run->log.verbose < 1)
         return;
@@ -237,18 +379,36 @@ void ior_report_remove(struct weir_run *run, double seconds)
 /* A moment of a series; missing when no repetition was measured. */
 #define SEEN(moment, series) (s->series.n ? s->series.moment : NAN)
 
-static void summarise(struct weir_run *run, const struct ior_test *t, const char *operation, const struct ior_series *s)
+static void summarise(struct weir_run *run, const struct ior_test *t, const char *operation,
+                      const struct ior_series *s)
 {
     const struct ior_options *o = t->o;
     struct ior_summary row = {
-        .operation = operation, .api = o->api, .test = t->id, .tasks = t->hints.tasks, .per_node = run->world.per_node,
-        .reps = (int64_t)s->bw.n, .file_per_task = o->file_per_task, .reorder = o->reorder_constant, .node_offset = o->node_offset,
-        .reorder_random = o->reorder_random, .seed = o->seed, .segments = o->segments, .block = o->block, .transfer = o->transfer,
+        .operation = operation,
+        .api = o->api,
+        .test = t->id,
+        .tasks = t->hints.tasks,
+        .per_node = run->world.per_node,
+        .reps = (int64_t)s->bw.n,
+        .file_per_task = o->file_per_task,
+        .reorder = o->reorder_constant,
+        .node_offset = o->node_offset,
+        .reorder_random = o->reorder_random,
+        .seed = o->seed,
+        .segments = o->segments,
+        .block = o->block,
+        .transfer = o->transfer,
         .ref_num = o->ref_num,
-        .bw_max = SEEN(max, bw), .bw_min = SEEN(min, bw), .bw_mean = SEEN(mean, bw), .bw_sd = s->bw.n ? weir_stats_sd(&s->bw) : NAN,
-        .ops_max = SEEN(max, ops), .ops_min = SEEN(min, ops), .ops_mean = SEEN(mean, ops),
+        .bw_max = SEEN(max, bw),
+        .bw_min = SEEN(min, bw),
+        .bw_mean = SEEN(mean, bw),
+        .bw_sd = s->bw.n ? weir_stats_sd(&s->bw) : NAN,
+        .ops_max = SEEN(max, ops),
+        .ops_min = SEEN(min, ops),
+        .ops_mean = SEEN(mean, ops),
         .ops_sd = s->ops.n ? weir_stats_sd(&s->ops) : NAN,
-        .mean_s = SEEN(mean, time), .bytes = SEEN(mean, bytes),
+        .mean_s = SEEN(mean, time),
+        .bytes = SEEN(mean, bytes),
         .wall_s = s->walls ? s->wall_s / s->walls : NAN,
         .wall_bw = s->walls && s->wall_s > 0 ? s->wall_bytes / s->wall_s : NAN,
     };
@@ -266,8 +426,8 @@ static void summarise_test(struct weir_run *run, const struct ior_test *t)
         summarise(run, t, "read", &t->read);
 }
 
-static void report_best(struct weir_report *r, bool wanted, const char *text, const char *mib, const char *mb,
-                        const struct ior_series *s)
+static void report_best(struct weir_report *r, bool wanted, const char *text, const char *mib,
+                        const char *mb, const struct ior_series *s)
 {
     if (!wanted || s->bw.n == 0)
         return;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-test.c - one test: its repetitions, what each phase must be checked for, and the way out when something failed */
+/* ior-test.c - one test: its repetitions, what each phase must be checked for, and the way out
+ * when something failed */
 #include "config.h"
 #include "drivers/ior/ior.h"
 
@@ -20,7 +21,7 @@ static void set_knobs(struct weir_run *run, const struct ior_test *t)
     const struct ior_options *o = t->o;
     bool together = (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) && !o->file_per_task;
 
-    run->knobs = (struct weir_knobs){
+    run->knobs = (struct weir_knobs) {
         .deadline_s = o->deadline_s,
         .min_time_s = o->min_time_s,
         .max_steps = (uint64_t)o->max_steps,
@@ -31,7 +32,8 @@ static void set_knobs(struct weir_run *run, const struct ior_test *t)
     };
 }
 
-/* The time of rank 0 stands in for what was not given: seeds and signatures that all ranks share. */
+/* The time of rank 0 stands in for what was not given: seeds and signatures that all ranks
+ * share. */
 static uint32_t shared_time(const struct weir_run *run)
 {
     uint32_t now = (uint32_t)time(NULL);
@@ -40,7 +42,8 @@ static uint32_t shared_time(const struct weir_run *run)
     return now;
 }
 
-/* The NUMA node this task runs on now: it chooses the mount of -y, once for the test, so that names stay. */
+/* The NUMA node this task runs on now: it chooses the mount of -y, once for the test, so that
+ * names stay. */
 static int numa_node(void)
 {
     unsigned cpu = 0, node = 0;
@@ -79,9 +82,11 @@ static int begin_test(struct weir_run *run, struct ior_test *t, struct weir_err 
     if (rc == 0)
         rc = ior_memory_take(t, err);
     if (rc == 0)
-        rc = weir_session_begin(&run->session, t->be, t->be_opt, &t->hints, &run->par, &run->log, err);
+        rc = weir_session_begin(&run->session, t->be, t->be_opt, &t->hints, &run->par, &run->log,
+                                err);
     if (rc == 0 && o->io_timeout_s > 0)
-        rc = weir_watchdog_begin(&run->watchdog, run->par.rank, run->par.host, o->io_timeout_s, err);
+        rc =
+            weir_watchdog_begin(&run->watchdog, run->par.rank, run->par.host, o->io_timeout_s, err);
     if (rc == 0 && o->io_timeout_s > 0)
         run->session.call = &run->watchdog.call;
     return weir_agree(&run->par, rc, err);
@@ -102,7 +107,9 @@ static void begin_repetition(struct weir_run *run, struct ior_test *t)
     t->written = UINT64_MAX;
     t->dirty = t->wrote_short = false;
     if (run->log.verbose >= 2)
-        weir_report_line(&run->report, "Using Time Stamp %" PRIu32 " (0x%" PRIx32 ") for Data Signature", sig, sig);
+        weir_report_line(&run->report,
+                         "Using Time Stamp %" PRIu32 " (0x%" PRIx32 ") for Data Signature", sig,
+                         sig);
     if (run->repetition == 0)
         ior_report_head(run);
 }
@@ -111,8 +118,10 @@ static void warn_existing(struct weir_run *run, struct ior_test *t, struct weir_
 {
     bool there = false;
 
-    if (!t->o->write || run->par.rank != 0 || ior_file_name(t->o, t->mount, 0, 0, &t->path, err) < 0 ||
-        weir_session_exists(&run->session, t->path.text, &there, NULL) < 0 || !there || (run->session.flags & WEIR_BE_NO_DATA))
+    if (!t->o->write || run->par.rank != 0 ||
+        ior_file_name(t->o, t->mount, 0, 0, &t->path, err) < 0 ||
+        weir_session_exists(&run->session, t->path.text, &there, NULL) < 0 || !there ||
+        (run->session.flags & WEIR_BE_NO_DATA))
         return;
     *rc = weir_warn(&run->log, err, "The file \"%s\" exists already and will be %s", t->path.text,
                     t->o->use_existing ? "overwritten" : "deleted");
@@ -121,7 +130,8 @@ static void warn_existing(struct weir_run *run, struct ior_test *t, struct weir_
 /* ---- after a phase ---- */
 
 /* Bytes in the file(s) now: shared, what rank 0 sees; private, the sum. */
-static int total_size(struct weir_run *run, struct ior_test *t, uint64_t *bytes, struct weir_err *err)
+static int total_size(struct weir_run *run, struct ior_test *t, uint64_t *bytes,
+                      struct weir_err *err)
 {
     int rc = 0;
 
@@ -134,7 +144,8 @@ static int total_size(struct weir_run *run, struct ior_test *t, uint64_t *bytes,
     return 0;
 }
 
-static int warn_sizes(struct weir_run *run, struct ior_test *t, uint64_t expected, uint64_t actual, uint64_t moved, struct weir_err *err)
+static int warn_sizes(struct weir_run *run, struct ior_test *t, uint64_t expected, uint64_t actual,
+                      uint64_t moved, struct weir_err *err)
 {
     if (t->o->use_existing && actual > expected)
         actual = expected; /* -E: the rest of a longer old file is nobody's fault */
@@ -144,12 +155,15 @@ static int warn_sizes(struct weir_run *run, struct ior_test *t, uint64_t expecte
         weir_warn(&run->log, err, "Stat() of aggregate file size      = %" PRIu64, actual) < 0 ||
         weir_warn(&run->log, err, "Using actual aggregate bytes moved = %" PRIu64, moved) < 0)
         return -1;
-    return t->o->deadline_s > 0 ? weir_warn(&run->log, err, "Maybe caused by deadlineForStonewalling") : 0;
+    return t->o->deadline_s > 0
+               ? weir_warn(&run->log, err, "Maybe caused by deadlineForStonewalling")
+               : 0;
 }
 
-/* Libraries that buffer and aggregate do not always report a full disk: a file that ends before the last byte written
- * is a failed write, whatever the return codes said. */
-static int check_size(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec, struct weir_err *err)
+/* Libraries that buffer and aggregate do not always report a full disk: a file that ends before
+ * the last byte written is a failed write, whatever the return codes said. */
+static int check_size(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
+                      struct weir_err *err)
 {
     uint64_t expected = (uint64_t)t->o->block * (uint64_t)t->o->segments * (uint64_t)run->par.size;
     bool library = (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) != 0;
@@ -161,16 +175,19 @@ static int check_size(struct weir_run *run, struct ior_test *t, const struct wei
         return -1;
     if (t->dir == WEIR_DIR_WRITE && library && !t->o->file_per_task && actual < rec->end_max)
         return weir_refuse(err, WEIR_EIO,
-                           "'%s' is %" PRIu64 " bytes long after data were written up to byte %" PRIu64
-                           ": data were lost, is the file system full?", t->path.text, actual, rec->end_max);
+                           "'%s' is %" PRIu64
+                           " bytes long after data were written up to byte %" PRIu64
+                           ": data were lost, is the file system full?",
+                           t->path.text, actual, rec->end_max);
     if ((t->be->flags & WEIR_BE_CONTAINER) || rec->interrupted)
         return 0;
     return warn_sizes(run, t, expected, actual, rec->bytes_sum, err);
 }
 
-/* How far a read may go: to where the write phase of this repetition came on the rank whose data we take, or to where the
- * status file says an earlier run came. */
-static int limit_reading(struct weir_run *run, struct ior_test *t, bool check_write, struct weir_err *err)
+/* How far a read may go: to where the write phase of this repetition came on the rank whose data
+ * we take, or to where the status file says an earlier run came. */
+static int limit_reading(struct weir_run *run, struct ior_test *t, bool check_write,
+                         struct weir_err *err)
 {
     struct weir_err ignored = WEIR_ERR_INIT;
     int owner;
@@ -198,7 +215,8 @@ static void remember_write(struct ior_test *t, const struct weir_phase_rec *rec)
 /* -T: rank 0's clock decides for all, so that nobody enters a phase alone. */
 static bool time_is_up(struct weir_run *run, const struct ior_test *t)
 {
-    int64_t up = run->par.rank == 0 && weir_now_ns() - t->begin_ns > (uint64_t)t->o->max_minutes * 60 * WEIR_NS_PER_S;
+    int64_t up = run->par.rank == 0 &&
+                 weir_now_ns() - t->begin_ns > (uint64_t)t->o->max_minutes * 60 * WEIR_NS_PER_S;
 
     if (t->o->max_minutes <= 0)
         return false;
@@ -208,7 +226,8 @@ static bool time_is_up(struct weir_run *run, const struct ior_test *t)
 
 /* ---- phases ---- */
 
-/* -z -z draws blocks with repetition: of k draws from m blocks 1 - m/k (1 - (1 - 1/m)^k) are expected to repeat one. */
+/* -z -z draws blocks with repetition: of k draws from m blocks 1 - m/k (1 - (1 - 1/m)^k) are
+ * expected to repeat one. */
 static void note_repeats(struct weir_run *run, const struct ior_test *t)
 {
     double m = (double)(t->offsets.conf.file_bytes / t->layout.block);
@@ -216,8 +235,10 @@ static void note_repeats(struct weir_run *run, const struct ior_test *t)
 
     if (t->o->random_offset < 2 || run->repetition > 0 || m < 1 || k < 1)
         return;
-    weir_note(&run->log, "-z -z draws %.0f blocks of %.0f with repetition: about %.0f%% of the draws repeat a block", k, m,
-              100.0 * (1.0 - m / k * -expm1(k * log1p(-1.0 / m))));
+    weir_note(
+        &run->log,
+        "-z -z draws %.0f blocks of %.0f with repetition: about %.0f%% of the draws repeat a block",
+        k, m, 100.0 * (1.0 - m / k * -expm1(k * log1p(-1.0 / m))));
 }
 
 static int run_write(struct weir_run *run, struct ior_test *t, struct weir_err *err)
@@ -237,7 +258,10 @@ static int run_write(struct weir_run *run, struct ior_test *t, struct weir_err *
     ior_report_phase(run, t, &rec, &t->write);
     if (ior_ranks_phase(run, t, &rec, err) < 0)
         return -1;
-    return rec.interrupted ? weir_refuse(err, WEIR_EINTR, "interrupted in the write phase of repetition %d", run->repetition) : 0;
+    return rec.interrupted
+               ? weir_refuse(err, WEIR_EINTR, "interrupted in the write phase of repetition %d",
+                             run->repetition)
+               : 0;
 }
 
 static int run_check(struct weir_run *run, struct ior_test *t, struct weir_err *err)
@@ -260,7 +284,10 @@ static int run_check(struct weir_run *run, struct ior_test *t, struct weir_err *
         return -1;
     ior_data_report(run, t, &rec, "write");
     ior_report_detail(run, t, &rec);
-    return rec.interrupted ? weir_refuse(err, WEIR_EINTR, "interrupted while checking repetition %d", run->repetition) : 0;
+    return rec.interrupted
+               ? weir_refuse(err, WEIR_EINTR, "interrupted while checking repetition %d",
+                             run->repetition)
+               : 0;
 }
 
 static int compare_counts(const void *a, const void *b)
@@ -299,8 +326,10 @@ static void note_unread(struct weir_run *run, const struct ior_test *t)
     if (run->log.verbose >= 2)
         weir_report_line(&run->report, "%s", weir_str_text(&line));
     if (unread > 0)
-        weir_note(&run->log, "-Z draws with repetition: the data of %d of %d tasks are not read in repetition %d", unread, run->par.size,
-                  run->repetition);
+        weir_note(
+            &run->log,
+            "-Z draws with repetition: the data of %d of %d tasks are not read in repetition %d",
+            unread, run->par.size, run->repetition);
     weir_str_free(&line);
     free(owners);
 }
@@ -321,11 +350,14 @@ static int run_read(struct weir_run *run, struct ior_test *t, struct weir_err *e
     ior_report_phase(run, t, &rec, &t->read);
     if (ior_ranks_phase(run, t, &rec, err) < 0)
         return -1;
-    return rec.interrupted ? weir_refuse(err, WEIR_EINTR, "interrupted in the read phase of repetition %d", run->repetition) : 0;
+    return rec.interrupted
+               ? weir_refuse(err, WEIR_EINTR, "interrupted in the read phase of repetition %d",
+                             run->repetition)
+               : 0;
 }
 
-/* Files go after each repetition, also after a failed one, but for -k, and for -K where data were wrong. Every phase ends
- * with a reduction, so nobody still has them open. */
+/* Files go after each repetition, also after a failed one, but for -k, and for -K where data were
+ * wrong. Every phase ends with a reduction, so nobody still has them open. */
 static int end_repetition(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
     uint64_t begin = weir_now_ns();

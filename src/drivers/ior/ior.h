@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior.h - the bandwidth benchmark: its options and the state of one test, shared by the files of this folder only */
+/* ior.h - the bandwidth benchmark: its options and the state of one test, shared by the files of
+ * this folder only */
 #ifndef WEIR_DRIVERS_IOR_H
 #define WEIR_DRIVERS_IOR_H
 
@@ -17,17 +18,22 @@
 /* Values of the option rows in ior.c; names and meaning stand there. */
 struct ior_options {
     const char *api, *script, *packet, *test_file, *deal;
-    const char *summary_file, *summary_format, *reports, *status_file, *rank_csv, *op_csv, *debug, *platform, *memory_per_node;
+    const char *summary_file, *summary_format, *reports, *status_file, *rank_csv, *op_csv, *debug,
+        *platform, *memory_per_node;
     int64_t block, transfer, segments, max_steps, delay_us, memory_per_task, prefill;
     const char *gpu_memory, *gpu_id, *gpu_direct;
     int outlier_s, max_minutes, nodes, node0_tasks, io_timeout_s;
-    int ref_num, phase_delay_s, deadline_s, min_time_s, signature, repetitions, tasks, node_offset, seed;
+    int ref_num, phase_delay_s, deadline_s, min_time_s, signature, repetitions, tasks, node_offset,
+        seed;
     int random_seed, verbose, random_offset, reorder_random;
-    bool collective, reorder_constant, sync_end, use_existing, file_per_task, barriers, keep, keep_with_error, multi_file;
-    bool read, check_read, unique_dir, write, check_write, single_try, sync_each, warnings_are_errors, dry_run, wear_out, dual_mount, summary_always;
+    bool collective, reorder_constant, sync_end, use_existing, file_per_task, barriers, keep,
+        keep_with_error, multi_file;
+    bool read, check_read, unique_dir, write, check_write, single_try, sync_each,
+        warnings_are_errors, dry_run, wear_out, dual_mount, summary_always;
 };
 
-/* One row of the results table. Times in seconds, sizes in bytes, rates in bytes or operations a second; NaN: not measured. */
+/* One row of the results table. Times in seconds, sizes in bytes, rates in bytes or operations a
+ * second; NaN: not measured. */
 struct ior_row {
     const char *access;
     double bw, iops, latency, block, transfer, open, work, close, total;
@@ -37,9 +43,10 @@ struct ior_row {
 /* One row of the summary. */
 struct ior_summary {
     const char *operation, *api;
-    int64_t test, tasks, per_node, reps, file_per_task, reorder, node_offset, reorder_random, seed, segments, block, transfer,
-        ref_num;
-    double bw_max, bw_min, bw_mean, bw_sd, ops_max, ops_min, ops_mean, ops_sd, mean_s, wall_s, wall_bw, bytes;
+    int64_t test, tasks, per_node, reps, file_per_task, reorder, node_offset, reorder_random, seed,
+        segments, block, transfer, ref_num;
+    double bw_max, bw_min, bw_mean, bw_sd, ops_max, ops_min, ops_mean, ops_sd, mean_s, wall_s,
+        wall_bw, bytes;
 };
 
 /* What the repetitions of one operation measured. */
@@ -68,7 +75,7 @@ struct ior_test {
     int id;
     struct weir_hints hints;
     struct weir_layout layout;
-    bool tasks_differ;       /* this test runs on a part of the world: par is our own */
+    bool tasks_differ; /* this test runs on a part of the world: par is our own */
     /* data */
     struct weir_pattern pattern;
     uint32_t signature;
@@ -78,26 +85,27 @@ struct ior_test {
     /* the phase in progress */
     struct weir_offsets offsets;
     struct weir_str path;
-    struct weir_str facts;   /* what the backend says about the open file */
+    struct weir_str facts; /* what the backend says about the open file */
     struct weir_file *file;
     enum weir_dir dir;
     bool verify, created, made_dir, prefilled;
-    int owner;               /* whose data: the pretend rank */
-    uint64_t limit;          /* transfers to do at most, UINT64_MAX: no limit */
-    uint64_t written;        /* transfers that this rank wrote in this repetition, UINT64_MAX: no write phase */
-    bool wrote_short;        /* the write phase ended early on some rank */
+    int owner;      /* whose data: the pretend rank */
+    uint64_t limit; /* transfers to do at most, UINT64_MAX: no limit */
+    uint64_t
+        written; /* transfers that this rank wrote in this repetition, UINT64_MAX: no write phase */
+    bool wrote_short;           /* the write phase ended early on some rank */
     struct weir_signature unit; /* what -l signature writes */
-    bool unit_known;         /* run and repetition of the data are ours */
+    bool unit_known;            /* run and repetition of the data are ours */
     struct weir_signature_seen seen;
     struct ior_damage damage[IOR_DAMAGE_SHOWN]; /* the first wrong transfers of the phase */
     int ndamage;
     uint64_t kinds[WEIR_DAMAGES]; /* wrong transfers by kind of damage */
-    bool dirty;              /* a repetition had wrong data */
-    uint64_t begin_ns;       /* when the test began, for -T */
-    int64_t hog_bytes;       /* memory that each task keeps from the page cache */
+    bool dirty;                   /* a repetition had wrong data */
+    uint64_t begin_ns;            /* when the test began, for -T */
+    int64_t hog_bytes;            /* memory that each task keeps from the page cache */
     void *hog;
-    uint64_t status_steps;   /* transfers of the write phase of the first repetition, for the status file */
-    int mount;               /* which of the two mounts of -y this rank uses */
+    uint64_t status_steps; /* transfers of the first repetition's write, for the status file */
+    int mount;             /* which of the two mounts of -y this rank uses */
     /* results */
     struct ior_series write, read;
 };
@@ -105,7 +113,8 @@ struct ior_test {
 extern const struct weir_driver weir_ior;
 extern const struct weir_opt *const ior_option_rows;
 
-/* ior-check.c: the options of one test, before anything is done. Pure but for the backend's own check. -1 and err (WEIR_EUSAGE). */
+/* ior-check.c: the options of one test, before anything is done. Pure but for the backend's own
+ * check. -1 and err (WEIR_EUSAGE). */
 int ior_check(struct ior_test *t, const struct weir_run *run, struct weir_err *err);
 
 /* ior-check.c: which stages a test has. */
@@ -113,52 +122,65 @@ bool ior_wants_write(const struct ior_options *o);
 bool ior_wants_check(const struct ior_options *o);
 bool ior_wants_read(const struct ior_options *o);
 
-/* ior-layout.c: the name of the file of a task in a repetition (ior.md 3.4); the directory of -u alone. mount is the number of
- * the mount of -y, or -1. Replaces *out. */
-int ior_file_name(const struct ior_options *o, int mount, int task, int repetition, struct weir_str *out, struct weir_err *err);
-int ior_unique_dir(const struct ior_options *o, int mount, int task, struct weir_str *out, struct weir_err *err);
+/* ior-layout.c: the name of the file of a task in a repetition (ior.md 3.4); the directory of -u
+ * alone. mount is the number of the mount of -y, or -1. Replaces *out. */
+int ior_file_name(const struct ior_options *o, int mount, int task, int repetition,
+                  struct weir_str *out, struct weir_err *err);
+int ior_unique_dir(const struct ior_options *o, int mount, int task, struct weir_str *out,
+                   struct weir_err *err);
 /* The names that -o lists, one for a task each. */
 int ior_count_names(const char *list);
-/* How many tasks -C goes on, for the read phase or the check of what was written (ior.md 4.2). Never 0 where there is another task. */
+/* How many tasks -C goes on, for the read phase or the check of what was written (ior.md 4.2).
+ * Never 0 where there is another task. */
 int ior_shift(const struct ior_options *o, const struct weir_par *par, bool check_write);
 /* Whose data this rank takes in a read or check phase. */
-int ior_owner(const struct ior_options *o, const struct weir_par *par, bool check_write, int repetition, struct weir_err *err);
+int ior_owner(const struct ior_options *o, const struct weir_par *par, bool check_write,
+              int repetition, struct weir_err *err);
 
 /* ior-phase.c: the three phases, and what belongs to files. */
 extern const struct weir_phase ior_write_phase, ior_check_phase, ior_read_phase;
 int ior_buffers(struct ior_test *t, struct weir_err *err);
 void ior_free(struct ior_test *t);
-/* The first part of the write phase, for the prefill too: name, old file, offsets; and its open. As in struct weir_phase. */
+/* The first part of the write phase, for the prefill too: name, old file, offsets; and its open.
+ * As in struct weir_phase. */
 int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 int ior_open_write(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 /* Make the base pattern of a repetition. Local. */
 void ior_new_signature(struct ior_test *t, uint32_t signature);
-/* ior-data.c: data of -l, made and checked. Local, no allocation; report is collective over run->par and adds to rec->wrong_sum
- * what only all ranks together can see. */
+/* ior-data.c: data of -l, made and checked. Local, no allocation; report is collective over
+ * run->par and adds to rec->wrong_sum what only all ranks together can see. */
 bool ior_data_varies(const struct ior_test *t);
 void ior_data_begin(struct weir_run *run, struct ior_test *t);
 void ior_data_fill(struct ior_test *t);
 /* Returns whether the transfer at off was right. */
 bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off);
-void ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_rec *rec, const char *what);
-/* Remove what this rank made in this repetition. -1 and err; the first error is kept, everything is tried. */
+void ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_rec *rec,
+                     const char *what);
+/* Remove what this rank made in this repetition. -1 and err; the first error is kept, everything
+ * is tried. */
 int ior_remove(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 
 /* ior-memory.c: -M, memoryPerTask: take that memory until ior_memory_free. -1 and err. Local. */
-int ior_memory_parse(const struct ior_options *o, const struct weir_par *par, int64_t *bytes, struct weir_err *err);
+int ior_memory_parse(const struct ior_options *o, const struct weir_par *par, int64_t *bytes,
+                     struct weir_err *err);
 int ior_memory_take(struct ior_test *t, struct weir_err *err);
 void ior_memory_free(struct ior_test *t);
 
-/* ior-status.c: stoneWallingStatusFile. Collective over run->par. read sets *steps to UINT64_MAX when there is no file (with a warning). */
-int ior_status_read(struct weir_run *run, const struct ior_test *t, uint64_t *steps, struct weir_err *err);
+/* ior-status.c: stoneWallingStatusFile. Collective over run->par. read sets *steps to UINT64_MAX
+ * when there is no file (with a warning). */
+int ior_status_read(struct weir_run *run, const struct ior_test *t, uint64_t *steps,
+                    struct weir_err *err);
 int ior_status_write(struct weir_run *run, const struct ior_test *t, struct weir_err *err);
 
-/* ior-prefill.c: --randomPrefill: write the file in order before the random writes, outside the measured time. Collective over run->par. */
+/* ior-prefill.c: --randomPrefill: write the file in order before the random writes, outside the
+ * measured time. Collective over run->par. */
 int ior_prefill(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 
 /* ior-ranks.c: what single ranks did. Collective over run->par. */
-int ior_ranks_begin(struct weir_run *run, const struct ior_test *tests, int n, struct weir_err *err); /* unwritable files are found here */
-int ior_ranks_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec, struct weir_err *err);
+int ior_ranks_begin(struct weir_run *run, const struct ior_test *tests, int n,
+                    struct weir_err *err); /* unwritable files are found here */
+int ior_ranks_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
+                    struct weir_err *err);
 
 /* ior-report.c: what is shown. Rank 0 only; no-ops elsewhere. */
 void ior_report_begin(struct weir_run *run, int argc, char *const *argv);
@@ -167,8 +189,10 @@ void ior_report_results(struct weir_run *run);
 void ior_report_facts(struct weir_run *run, struct ior_test *t);
 /* ior-results.c: rows. report_phase is collective over run->par. */
 void ior_report_head(struct weir_run *run);
-void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec, struct ior_series *s);
-void ior_report_detail(struct weir_run *run, const struct ior_test *t, const struct weir_phase_rec *rec); /* collective, too */
+void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
+                      struct ior_series *s);
+void ior_report_detail(struct weir_run *run, const struct ior_test *t,
+                       const struct weir_phase_rec *rec); /* collective, too */
 void ior_report_skipped(struct weir_run *run, struct ior_test *t, const char *access);
 void ior_report_remove(struct weir_run *run, double seconds);
 void ior_report_max(struct weir_run *run, struct ior_test *t);
@@ -176,11 +200,12 @@ void ior_report_summary(struct weir_run *run, const struct ior_test *tests, int 
 void ior_report_finish(struct weir_run *run, enum weir_code code, const struct weir_err *err);
 const char *ior_now_text(char out[32]);
 
-/* ior-params.c: the values of all options, under the names that old readers know and under the option names. */
+/* ior-params.c: the values of all options, under the names that old readers know and under the
+ * option names. */
 void ior_report_parameters(struct weir_run *run, const struct ior_test *t);
 
-/* ior-test.c: one test with its repetitions. Collective over run->par. Returns the exit status; err holds the words when
- * it is neither WEIR_OK nor WEIR_EDATA. */
+/* ior-test.c: one test with its repetitions. Collective over run->par. Returns the exit status;
+ * err holds the words when it is neither WEIR_OK nor WEIR_EDATA. */
 enum weir_code ior_run_test(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-base.c - the directories around the trees: base directories for the run, test directories for an iteration */
+/* mdtest-base.c - the directories around the trees: base directories for the run, test directories
+ * for an iteration */
 #include "config.h"
 #include "drivers/mdtest/mdtest.h"
 
@@ -70,7 +71,9 @@ int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_e
 
     if (run->par.rank < t->bases)
         for (uint64_t loop = 0; loop < t->tree.loops && rc == 0; loop++)
-            rc = make_test(run, mdtest_name_test(&t->names, t->base[run->par.rank], run->repetition, loop), &ours, err);
+            rc = make_test(
+                run, mdtest_name_test(&t->names, t->base[run->par.rank], run->repetition, loop),
+                &ours, err);
     if (weir_agree(&run->par, rc, err) < 0)
         return -1;
     found = !ours;
@@ -79,8 +82,11 @@ int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_e
     if (!found)
         return 0;
     t->all_ours = false;
-    return weir_warn(&run->log, err, "'%s/test-dir.%d-0' was there already, from an earlier run: what exists is not created, and that is "
-                     "faster; mdtest --cleanup %s removes it", t->base[0], run->repetition, t->base[0]);
+    return weir_warn(&run->log, err,
+                     "'%s/test-dir.%d-0' was there already, from an earlier run: what exists is "
+                     "not created, and that is "
+                     "faster; mdtest --cleanup %s removes it",
+                     t->base[0], run->repetition, t->base[0]);
 }
 
 int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
@@ -89,7 +95,9 @@ int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir
 
     if (run->par.rank < t->bases)
         for (uint64_t loop = 0; loop < t->tree.loops && rc == 0; loop++)
-            rc = weir_session_rmdir(&run->session, mdtest_name_test(&t->names, t->base[run->par.rank], run->repetition, loop), err);
+            rc = weir_session_rmdir(
+                &run->session,
+                mdtest_name_test(&t->names, t->base[run->par.rank], run->repetition, loop), err);
     t->made_tests = false;
     return weir_agree(&run->par, rc, err);
 }

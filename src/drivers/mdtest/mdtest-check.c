@@ -28,7 +28,8 @@ static int split_places(struct mdtest_test *t, struct weir_run *run, struct weir
         size_t len = strcspn(at, "@");
 
         if (len == 0 && n > 1)
-            return weir_refuse(err, WEIR_EUSAGE, "option -d: an empty name in the list '%s'", t->o->dirs);
+            return weir_refuse(err, WEIR_EUSAGE, "option -d: an empty name in the list '%s'",
+                               t->o->dirs);
         t->base[t->bases] = weir_arena_strndup(&run->arena, len ? at : ".", len ? len : 1, err);
         if (!t->base[t->bases])
             return -1;
@@ -74,13 +75,13 @@ struct rule {
     const char *text;
 };
 
-#define RULE(name, condition) \
-    static bool name(const struct mdtest_test *t, const struct weir_run *run) \
-    { \
-        const struct mdtest_options *o = t->o; \
-        (void)o; \
-        (void)run; \
-        return (condition); \
+#define RULE(name, condition)                                                                      \
+    static bool name(const struct mdtest_test *t, const struct weir_run *run)                      \
+    {                                                                                              \
+        const struct mdtest_options *o = t->o;                                                     \
+        (void)o;                                                                                   \
+        (void)run;                                                                                 \
+        return (condition);                                                                        \
     }
 
 RULE(wall_in_tree, o->deadline_s > 0 && o->branch > 1)
@@ -97,7 +98,8 @@ RULE(nodes_shared, o->mknod && o->shared)
 RULE(check_unread, o->verify_read && !o->read)
 RULE(check_nothing, o->verify_read && o->read_bytes == 0)
 RULE(check_unwritten, o->verify_write && o->write_bytes == 0)
-RULE(reads_too_much, o->create && o->read && t->kind[MDTEST_FILES] && o->read_bytes > o->write_bytes)
+RULE(reads_too_much,
+     o->create && o->read && t->kind[MDTEST_FILES] && o->read_bytes > o->write_bytes)
 RULE(first_behind_last, o->first > o->last)
 RULE(too_few_tasks, o->last > run->world.size)
 
@@ -121,7 +123,8 @@ static const struct rule rules[] = {
     { too_few_tasks, "the last number of tasks (-l) is more than there are tasks" },
 };
 
-static int check_rules(const struct mdtest_test *t, const struct weir_run *run, struct weir_err *err)
+static int check_rules(const struct mdtest_test *t, const struct weir_run *run,
+                       struct weir_err *err)
 {
     for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
         if (rules[i].broken(t, run))
@@ -133,11 +136,14 @@ static int check_words(struct mdtest_test *t, struct weir_err *err)
 {
     if (weir_packet_parse(t->o->packet, &t->data.packet) < 0 || t->data.packet > WEIR_PACKET_RANDOM)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "option --dataPacketType: '%s' is not known; choose timestamp, offset, incompressible or random", t->o->packet);
+                           "option --dataPacketType: '%s' is not known; choose timestamp, offset, "
+                           "incompressible or random",
+                           t->o->packet);
     if (t->o->write_bytes < 0 || t->o->read_bytes < 0)
         return weir_refuse(err, WEIR_EUSAGE, "bytes of a file (-w, -e) must not be negative");
     if (t->o->write_bytes > INT64_MAX / 4 || t->o->read_bytes > INT64_MAX / 4)
-        return weir_refuse(err, WEIR_EUSAGE, "bytes of a file (-w, -e) are more than a file can hold");
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "bytes of a file (-w, -e) are more than a file can hold");
     return 0;
 }
 
@@ -150,12 +156,15 @@ static int find_backend(struct mdtest_test *t, struct weir_err *err)
     if (t->be)
         return 0;
     weir_backend_names(&names, ", ");
-    weir_refuse(err, WEIR_EUSAGE, "option -a (api): '%s' is not a backend of this build; there are %s", t->o->api, weir_str_text(&names));
+    weir_refuse(err, WEIR_EUSAGE,
+                "option -a (api): '%s' is not a backend of this build; there are %s", t->o->api,
+                weir_str_text(&names));
     weir_str_free(&names);
     return -1;
 }
 
-/* What the test asks for and the backend cannot. A missing rename is left out with a warning, as ever. */
+/* What the test asks for and the backend cannot. A missing rename is left out with a warning, as
+ * ever. */
 static int check_names(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err)
 {
     static const struct weir_ns none;
@@ -189,14 +198,15 @@ static int check_backend(struct mdtest_test *t, const struct weir_run *run, stru
     const struct mdtest_options *o = t->o;
     int64_t bytes = o->write_bytes > o->read_bytes ? o->write_bytes : o->read_bytes;
 
-    t->hints = (struct weir_hints){
+    t->hints = (struct weir_hints) {
         .file_per_task = true, /* also with -S: nothing is opened together */
         .tasks = run->world.size,
         .nodes = run->world.nodes,
         .task = run->world.rank,
         .segments = 1,
     };
-    t->hints.transfer = t->hints.block = t->hints.file_bytes = bytes > 0 ? (uint64_t)bytes : SOME_BYTES;
+    t->hints.transfer = t->hints.block = t->hints.file_bytes =
+        bytes > 0 ? (uint64_t)bytes : SOME_BYTES;
     if (weir_session_check(t->be, t->be_opt, &t->hints, &run->world, &run->log, err) < 0)
         return weir_err_within(err, "%s as mdtest uses it, a task to each open file", t->be->name);
     return 0;
@@ -209,10 +219,13 @@ static int warn_odd(const struct mdtest_test *t, const struct weir_run *run, str
     const struct mdtest_options *o = t->o;
 
     if (o->read && o->read_bytes == 0 &&
-        weir_warn(&run->log, err, "Read bytes is 0, thus, a read test will actually just open/close") < 0)
+        weir_warn(&run->log, err,
+                  "Read bytes is 0, thus, a read test will actually just open/close") < 0)
         return -1;
     if (o->no_barriers)
-        return weir_warn(&run->log, err, "without barriers (-B) a phase may meet items that another task has not made yet; tasks still "
+        return weir_warn(&run->log, err,
+                         "without barriers (-B) a phase may meet items that another task has not "
+                         "made yet; tasks still "
                          "agree on errors between phases");
     return 0;
 }
@@ -220,8 +233,12 @@ static int warn_odd(const struct mdtest_test *t, const struct weir_run *run, str
 int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err)
 {
     const struct mdtest_options *o = t->o;
-    const struct mdtest_shape shape = { .items = o->items, .per_dir = o->per_dir, .branch = o->branch, .depth = o->depth,
-                                        .leaf_only = o->leaf_only, .unique = o->unique };
+    const struct mdtest_shape shape = { .items = o->items,
+                                        .per_dir = o->per_dir,
+                                        .branch = o->branch,
+                                        .depth = o->depth,
+                                        .leaf_only = o->leaf_only,
+                                        .unique = o->unique };
     int64_t shift = o->shift;
 
     if (mdtest_tree_init(&t->tree, &shape, err) < 0)
@@ -242,8 +259,9 @@ int mdtest_check(struct mdtest_test *t, struct weir_run *run, struct weir_err *e
         o->first = o->last = run->world.size;
     run->par = run->world;
     fill_phases(t);
-    if (find_backend(t, err) < 0 || split_places(t, run, err) < 0 || check_words(t, err) < 0 || mdtest_plan(t, run, err) < 0 ||
-        check_rules(t, run, err) < 0 || check_names(t, run, err) < 0 || check_backend(t, run, err) < 0 || warn_odd(t, run, err) < 0)
+    if (find_backend(t, err) < 0 || split_places(t, run, err) < 0 || check_words(t, err) < 0 ||
+        mdtest_plan(t, run, err) < 0 || check_rules(t, run, err) < 0 ||
+        check_names(t, run, err) < 0 || check_backend(t, run, err) < 0 || warn_odd(t, run, err) < 0)
         return -1;
     fill_seeds(t, run);
     return 0;

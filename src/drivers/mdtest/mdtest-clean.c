@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-clean.c - after a failure or a signal: remove what this run made, name by name, in bounded time */
+/* mdtest-clean.c - after a failure or a signal: remove what this run made, name by name, in
+ * bounded time */
 #include "config.h"
 #include "drivers/mdtest/mdtest.h"
 
@@ -56,13 +57,16 @@ static void remove_name(struct weir_run *run, struct sweep *s, int owner, uint64
             rc = t->ns->rmdir(&run->session, path, &why);
         }
     } else if (!t->o->shared || run->par.rank == 0) {
-        path = mdtest_made_name(t, run, &t->names, MDTEST_FILES, t->o->shared ? MDTEST_SHARED : owner, i - s->items[MDTEST_DIRS] - 1);
+        path =
+            mdtest_made_name(t, run, &t->names, MDTEST_FILES, t->o->shared ? MDTEST_SHARED : owner,
+                             i - s->items[MDTEST_DIRS] - 1);
         rc = t->ns->unlink(&run->session, path, &why);
     }
     note_failure(s, rc, &why);
 }
 
-static int step_name(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
+static int step_name(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                     struct weir_err *err)
 {
     struct sweep *s = state;
 
@@ -83,7 +87,8 @@ static uint64_t count_dirs(struct weir_run *run, void *state)
     return works && s->trees > 0 ? s->t->tree.dirs * s->t->tree.loops : 0;
 }
 
-static int step_dir(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
+static int step_dir(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                    struct weir_err *err)
 {
     struct sweep *s = state;
     struct mdtest_test *t = s->t;
@@ -94,7 +99,8 @@ static int step_dir(struct weir_run *run, void *state, uint64_t i, uint64_t *clo
     for (int k = 0; k <= last; k++) {
         int whose = t->o->unique ? (t->o->collective ? k : run->par.rank) : MDTEST_NOBODY;
         struct weir_err why = WEIR_ERR_INIT;
-        const char *path = mdtest_name_dir(&t->names, mdtest_base_of(t, whose), run->repetition, i / t->tree.dirs, whose, dir);
+        const char *path = mdtest_name_dir(&t->names, mdtest_base_of(t, whose), run->repetition,
+                                           i / t->tree.dirs, whose, dir);
 
         note_failure(s, t->ns->rmdir(&run->session, path, &why), &why);
     }
@@ -102,8 +108,12 @@ static int step_dir(struct weir_run *run, void *state, uint64_t i, uint64_t *clo
     return 0;
 }
 
-static const struct weir_phase names_phase = { .key = "clean-up", .flags = WEIR_PHASE_STONEWALL, .count = count_names, .step = step_name };
-static const struct weir_phase dirs_phase = { .key = "clean-up", .flags = WEIR_PHASE_STONEWALL, .count = count_dirs, .step = step_dir };
+static const struct weir_phase names_phase = {
+    .key = "clean-up", .flags = WEIR_PHASE_STONEWALL, .count = count_names, .step = step_name
+};
+static const struct weir_phase dirs_phase = {
+    .key = "clean-up", .flags = WEIR_PHASE_STONEWALL, .count = count_dirs, .step = step_dir
+};
 
 /* Run one of the two; false when it did not come to its end. */
 static bool sweep(struct weir_run *run, struct sweep *s, const struct weir_phase *row)
@@ -123,7 +133,8 @@ static bool sweep(struct weir_run *run, struct sweep *s, const struct weir_phase
 static void size_up(struct weir_run *run, struct sweep *s, bool whole)
 {
     struct mdtest_test *t = s->t;
-    int64_t most[3] = { (int64_t)t->started[MDTEST_DIRS], (int64_t)t->started[MDTEST_FILES], (int64_t)t->trees_started };
+    int64_t most[3] = { (int64_t)t->started[MDTEST_DIRS], (int64_t)t->started[MDTEST_FILES],
+                        (int64_t)t->trees_started };
 
     weir_allmax_i64(&run->par, most, 3);
     s->items[MDTEST_DIRS] = whole ? t->planned[MDTEST_DIRS] : (uint64_t)most[0];
@@ -140,7 +151,8 @@ static void remove_tests(struct weir_run *run, struct sweep *s)
 
     for (uint64_t loop = 0; run->par.rank < t->bases && loop < t->tree.loops; loop++) {
         struct weir_err why = WEIR_ERR_INIT;
-        const char *path = mdtest_name_test(&t->names, t->base[run->par.rank], run->repetition, loop);
+        const char *path =
+            mdtest_name_test(&t->names, t->base[run->par.rank], run->repetition, loop);
 
         note_failure(s, t->ns->rmdir(&run->session, path, &why), &why);
     }
@@ -154,10 +166,14 @@ static void report_left(struct weir_run *run, struct sweep *s, bool complete)
     if (complete && left == 0)
         weir_note(&run->log, "what this run had made in '%s' was removed", s->t->base[0]);
     else if (left > 0 && s->left > 0)
-        weir_note(&run->log, "%" PRIu64 " names could not be removed, first %s; mdtest --cleanup %s removes the rest", left, s->first.text,
-                  s->t->base[0]);
+        weir_note(&run->log,
+                  "%" PRIu64
+                  " names could not be removed, first %s; mdtest --cleanup %s removes the rest",
+                  left, s->first.text, s->t->base[0]);
     else
-        weir_note(&run->log, "the clean-up has not come to its end; mdtest --cleanup %s removes the rest", s->t->base[0]);
+        weir_note(&run->log,
+                  "the clean-up has not come to its end; mdtest --cleanup %s removes the rest",
+                  s->t->base[0]);
 }
 
 void mdtest_clean(struct weir_run *run, struct mdtest_test *t)
@@ -171,13 +187,16 @@ void mdtest_clean(struct weir_run *run, struct mdtest_test *t)
     if (!t->o->create || !t->made_tests)
         return;
     if (!t->all_ours) {
-        weir_note(&run->log, "nothing was removed, since '%s' had things of an earlier run; mdtest --cleanup %s removes all of it",
+        weir_note(&run->log,
+                  "nothing was removed, since '%s' had things of an earlier run; mdtest --cleanup "
+                  "%s removes all of it",
                   t->base[0], t->base[0]);
         return;
     }
-    run->interrupt = (struct weir_interrupt){ 0 }; /* one more signal ends the clean-up, too */
-    run->knobs = (struct weir_knobs){ .deadline_s = LONGEST_S };
-    for (run->repetition = t->o->remove ? present : 0; complete && run->repetition <= present; run->repetition++) {
+    run->interrupt = (struct weir_interrupt) { 0 }; /* one more signal ends the clean-up, too */
+    run->knobs = (struct weir_knobs) { .deadline_s = LONGEST_S };
+    for (run->repetition = t->o->remove ? present : 0; complete && run->repetition <= present;
+         run->repetition++) {
         size_up(run, &s, run->repetition < present);
         t->names.known = false;
         complete = sweep(run, &s, &names_phase) && sweep(run, &s, &dirs_phase);

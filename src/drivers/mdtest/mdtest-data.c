@@ -41,7 +41,8 @@ static void stamp_offsets(int rank, uint64_t item, uint64_t *w, size_t words)
         w[j] = htole64(rank_part(rank) | (uint32_t)(item * k++));
 }
 
-static void fill_random(const struct mdtest_data *d, int rank, uint64_t item, uint64_t *w, size_t words)
+static void fill_random(const struct mdtest_data *d, int rank, uint64_t item, uint64_t *w,
+                        size_t words)
 {
     uint32_t seed = (uint32_t)((uint64_t)d->seed + (uint64_t)rank + item);
     uint64_t x = (uint64_t)weir_glibc_rand_r(&seed);
@@ -53,7 +54,8 @@ static void fill_random(const struct mdtest_data *d, int rank, uint64_t item, ui
 }
 
 /* Different in every word, file and task, unlike the original's, which repeats one word. */
-static void fill_incompressible(const struct mdtest_data *d, int rank, uint64_t item, uint64_t *w, size_t words)
+static void fill_incompressible(const struct mdtest_data *d, int rank, uint64_t item, uint64_t *w,
+                                size_t words)
 {
     uint64_t key = weir_rng_at(weir_rng_at((uint64_t)d->seed, (uint64_t)rank), item);
 

@@ -17,7 +17,8 @@ struct mdtest_data {
 /* Is the content of each file of a task different? */
 bool mdtest_data_varies(const struct mdtest_data *d, size_t len);
 
-/* The content of every file of a task that does not vary; the part of the others that does not. buf is 8-byte aligned. */
+/* The content of every file of a task that does not vary; the part of the others that does not.
+ * buf is 8-byte aligned. */
 void mdtest_data_base(const struct mdtest_data *d, int rank, void *buf, size_t len);
 
 /* The rest of the content of one file, on a buffer with the base of that task. */

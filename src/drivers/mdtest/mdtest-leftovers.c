@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-leftovers.c - --cleanup DIR: remove what earlier runs left, known by its names, and nothing else */
+/* mdtest-leftovers.c - --cleanup DIR: remove what earlier runs left, known by its names, and
+ * nothing else */
 #include "config.h"
 #include "drivers/mdtest/mdtest.h"
 
@@ -69,7 +70,8 @@ static bool is_item(const char *name, const char *word)
 
 /* ---- removing ---- */
 
-static int tidy_dir(struct tidy *t, int parent, const char *name, enum level level, struct weir_err *err);
+static int tidy_dir(struct tidy *t, int parent, const char *name, enum level level,
+                    struct weir_err *err);
 
 static int remove_file(struct tidy *t, int fd, const char *name, struct weir_err *err)
 {
@@ -92,7 +94,8 @@ static int remove_dir(struct tidy *t, int fd, const char *name, struct weir_err 
 }
 
 /* One entry. Returns 1 when it is gone, 0 when it stays, -1 and err. */
-static int tidy_entry(struct tidy *t, int fd, const char *name, enum level level, struct weir_err *err)
+static int tidy_entry(struct tidy *t, int fd, const char *name, enum level level,
+                      struct weir_err *err)
 {
     struct stat st;
     bool is_dir;
@@ -126,7 +129,8 @@ static int64_t tidy_pass(struct tidy *t, DIR *d, enum level level, struct weir_e
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         if (++t->looked % 256 == 0 && weir_interrupt_poll(&t->run->interrupt))
-            return weir_refuse(err, WEIR_EINTR, "interrupted by signal %d while cleaning up '%s'", t->run->interrupt.signal, t->dir);
+            return weir_refuse(err, WEIR_EINTR, "interrupted by signal %d while cleaning up '%s'",
+                               t->run->interrupt.signal, t->dir);
         rc = tidy_entry(t, dirfd(d), e->d_name, level, err);
         if (rc < 0)
             return -1;
@@ -135,16 +139,20 @@ static int64_t tidy_pass(struct tidy *t, DIR *d, enum level level, struct weir_e
     return gone;
 }
 
-/* Entries that go while a directory is read can hide others, so it is read until nothing goes any more. */
-static int tidy_dir(struct tidy *t, int parent, const char *name, enum level level, struct weir_err *err)
+/* Entries that go while a directory is read can hide others, so it is read until nothing goes any
+ * more. */
+static int tidy_dir(struct tidy *t, int parent, const char *name, enum level level,
+                    struct weir_err *err)
 {
-    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (level == IN_BASE ? 0 : O_NOFOLLOW));
+    int fd = openat(parent, name,
+                    O_RDONLY | O_DIRECTORY | O_CLOEXEC | (level == IN_BASE ? 0 : O_NOFOLLOW));
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
     uint64_t foreign = t->foreign;
     int64_t gone;
 
     if (!d) {
-        weir_fail(err, WEIR_EIO, "open directory '%s'%s%s", name, level == IN_BASE ? "" : " below ", level == IN_BASE ? "" : t->dir);
+        weir_fail(err, WEIR_EIO, "open directory '%s'%s%s", name, level == IN_BASE ? "" : " below ",
+                  level == IN_BASE ? "" : t->dir);
         if (fd >= 0)
             close(fd);
         return -1;
@@ -167,10 +175,15 @@ int mdtest_remove_leftovers(struct weir_run *run, const char *dir, struct weir_e
         if (weir_report_add(&run->report, "text", "-", rc < 0 ? NULL : err) < 0)
             rc = -1;
         if (rc == 0 || t.files + t.dirs > 0)
-            weir_report_line(&run->report, "removed %" PRIu64 " files and %" PRIu64 " directories in %s", t.files, t.dirs, dir);
+            weir_report_line(&run->report,
+                             "removed %" PRIu64 " files and %" PRIu64 " directories in %s", t.files,
+                             t.dirs, dir);
         if (t.foreign)
-            weir_note(&run->log, "%" PRIu64 " names in '%s' are not of mdtest and stay, with the directories that hold them", t.foreign,
-                      dir);
+            weir_note(
+                &run->log,
+                "%" PRIu64
+                " names in '%s' are not of mdtest and stay, with the directories that hold them",
+                t.foreign, dir);
         if (weir_report_end(&run->report, rc < 0 ? NULL : err) < 0)
             rc = -1;
     }

@@ -16,28 +16,33 @@
 #define NANO 1e6  /* ns in a ms */
 
 const char *const mdtest_op_names[MDTEST_OPS] = {
-    [MDTEST_DIR_CREATE] = "Directory creation", [MDTEST_DIR_STAT] = "Directory stat", [MDTEST_DIR_READ] = "Directory read",
-    [MDTEST_DIR_RENAME] = "Directory rename", [MDTEST_DIR_REMOVE] = "Directory removal",
-    [MDTEST_FILE_CREATE] = "File creation", [MDTEST_FILE_STAT] = "File stat", [MDTEST_FILE_READ] = "File read",
-    [MDTEST_FILE_REMOVE] = "File removal",
-    [MDTEST_TREE_CREATE] = "Tree creation", [MDTEST_TREE_REMOVE] = "Tree removal",
+    [MDTEST_DIR_CREATE] = "Directory creation", [MDTEST_DIR_STAT] = "Directory stat",
+    [MDTEST_DIR_READ] = "Directory read",       [MDTEST_DIR_RENAME] = "Directory rename",
+    [MDTEST_DIR_REMOVE] = "Directory removal",  [MDTEST_FILE_CREATE] = "File creation",
+    [MDTEST_FILE_STAT] = "File stat",           [MDTEST_FILE_READ] = "File read",
+    [MDTEST_FILE_REMOVE] = "File removal",      [MDTEST_TREE_CREATE] = "Tree creation",
+    [MDTEST_TREE_REMOVE] = "Tree removal",
 };
 
 /* ---- rates and times ---- */
 
 /* How many things one step is: with -c rank 0 takes the same step for every task. */
-static uint64_t things_of_step(const struct weir_run *run, const struct mdtest_test *t, enum mdtest_op op)
+static uint64_t things_of_step(const struct weir_run *run, const struct mdtest_test *t,
+                               enum mdtest_op op)
 {
     bool tree = op == MDTEST_TREE_CREATE || op == MDTEST_TREE_REMOVE;
-    bool alone = tree || op == MDTEST_DIR_CREATE || op == MDTEST_DIR_REMOVE || op == MDTEST_FILE_CREATE || op == MDTEST_FILE_REMOVE;
+    bool alone = tree || op == MDTEST_DIR_CREATE || op == MDTEST_DIR_REMOVE ||
+                 op == MDTEST_FILE_CREATE || op == MDTEST_FILE_REMOVE;
 
     if (!t->o->collective || !alone || (tree && !t->o->unique))
         return 1;
     return (uint64_t)run->par.size;
 }
 
-/* This rank's own part, up to the end of its work: without the wait for others, the sync and the command behind it. */
-static struct mdtest_mine measure_mine(const struct mdtest_test *t, const struct weir_phase_rec *rec, uint64_t things)
+/* This rank's own part, up to the end of its work: without the wait for others, the sync and the
+ * command behind it. */
+static struct mdtest_mine measure_mine(const struct mdtest_test *t,
+                                       const struct weir_phase_rec *rec, uint64_t things)
 {
     uint64_t end = t->worked_ns ? t->worked_ns : rec->mark[WEIR_MARK_WORKED];
     int64_t ns = (int64_t)(end - rec->mark[WEIR_MARK_WORK]);
@@ -50,13 +55,16 @@ static struct mdtest_mine measure_mine(const struct mdtest_test *t, const struct
     return m;
 }
 
-/* Extremes and means over the ranks that had something to do. Positive doubles compare like their bits. */
-static void measure_ranks(struct weir_run *run, struct mdtest_measure *m, const struct mdtest_mine *mine)
+/* Extremes and means over the ranks that had something to do. Positive doubles compare like their
+ * bits. */
+static void measure_ranks(struct weir_run *run, struct mdtest_measure *m,
+                          const struct mdtest_mine *mine)
 {
     bool works = mine->rate > 0;
     double ms = works ? mine->seconds * MS / (mine->rate * mine->seconds) : 0;
     int64_t bits[2], v[4];
-    uint64_t sum[3] = { works, (uint64_t)llround(mine->rate * MILLI), (uint64_t)llround(ms * NANO) };
+    uint64_t sum[3] = { works, (uint64_t)llround(mine->rate * MILLI),
+                        (uint64_t)llround(ms * NANO) };
     double back[4];
 
     memcpy(&bits[0], &mine->rate, sizeof(bits[0]));
@@ -98,13 +106,14 @@ static void keep_series(struct mdtest_series *s, const struct mdtest_measure *m)
     s->rank_ms.max = fmax(s->rank_ms.max, m->ms_max);
 }
 
-void mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec, double extra_s,
-                    struct mdtest_measure *m)
+void mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
+                    double extra_s, struct mdtest_measure *m)
 {
     uint64_t things = things_of_step(run, t, t->op);
-    struct mdtest_mine *mine = &t->mine[(t->o->all_procs ? run->repetition * MDTEST_OPS : 0) + (int)t->op];
+    struct mdtest_mine *mine =
+        &t->mine[(t->o->all_procs ? run->repetition * MDTEST_OPS : 0) + (int)t->op];
 
-    *m = (struct mdtest_measure){ .op = t->op, .items = rec->steps_sum * things };
+    *m = (struct mdtest_measure) { .op = t->op, .items = rec->steps_sum * things };
     m->seconds = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED) + extra_s;
     m->rate = (double)m->items / m->seconds;
     *mine = measure_mine(t, rec, things);
@@ -121,7 +130,10 @@ struct latency_row {
 };
 
 #define CELL(f) .offset = offsetof(struct latency_row, f)
-#define SECONDS(k, h) { .key = #k, .type = WEIR_COL_REAL, CELL(k), .unit = WEIR_NS_PER_S, .help = (h) }
+#define SECONDS(k, h)                                                                              \
+    {                                                                                              \
+        .key = #k, .type = WEIR_COL_REAL, CELL(k), .unit = WEIR_NS_PER_S, .help = (h)              \
+    }
 
 static const struct weir_col latency_cols[] = {
     { .key = "test", .type = WEIR_COL_INT, CELL(test), .help = "Number of the test, from 0" },
@@ -138,19 +150,24 @@ static const struct weir_col latency_cols[] = {
     WEIR_COL_END
 };
 
-static const struct weir_table latency_table = { .key = "latency", .cols = latency_cols, .readers = WEIR_FOR_DATA };
+static const struct weir_table latency_table = { .key = "latency",
+                                                 .cols = latency_cols,
+                                                 .readers = WEIR_FOR_DATA };
 
 /* What the calls of each phase are called. */
 static const char *const whole_call[MDTEST_OPS] = {
-    [MDTEST_DIR_CREATE] = "mkdir", [MDTEST_DIR_STAT] = "stat", [MDTEST_DIR_RENAME] = "rename", [MDTEST_DIR_REMOVE] = "rmdir",
-    [MDTEST_FILE_CREATE] = "create", [MDTEST_FILE_STAT] = "stat", [MDTEST_FILE_READ] = "read", [MDTEST_FILE_REMOVE] = "remove",
-    [MDTEST_TREE_CREATE] = "mkdir", [MDTEST_TREE_REMOVE] = "rmdir",
+    [MDTEST_DIR_CREATE] = "mkdir",  [MDTEST_DIR_STAT] = "stat",      [MDTEST_DIR_RENAME] = "rename",
+    [MDTEST_DIR_REMOVE] = "rmdir",  [MDTEST_FILE_CREATE] = "create", [MDTEST_FILE_STAT] = "stat",
+    [MDTEST_FILE_READ] = "read",    [MDTEST_FILE_REMOVE] = "remove", [MDTEST_TREE_CREATE] = "mkdir",
+    [MDTEST_TREE_REMOVE] = "rmdir",
 };
 
 static const char *call_name(enum mdtest_op op, enum mdtest_call call)
 {
     static const char *const parts[MDTEST_CALLS] = {
-        [MDTEST_CALL_OPEN] = "open", [MDTEST_CALL_SYNC] = "fsync", [MDTEST_CALL_CLOSE] = "close",
+        [MDTEST_CALL_OPEN] = "open",
+        [MDTEST_CALL_SYNC] = "fsync",
+        [MDTEST_CALL_CLOSE] = "close",
     };
 
     if (call == MDTEST_CALL_WHOLE)
@@ -160,13 +177,21 @@ static const char *call_name(enum mdtest_op op, enum mdtest_call call)
     return parts[call];
 }
 
-static void tell_latency(struct weir_run *run, const struct mdtest_test *t, enum mdtest_call call, const struct weir_hist *h)
+static void tell_latency(struct weir_run *run, const struct mdtest_test *t, enum mdtest_call call,
+                         const struct weir_hist *h)
 {
     const struct latency_row row = {
-        .test = t->id, .iter = run->repetition, .count = (int64_t)h->n, .operation = mdtest_op_names[t->op], .call = call_name(t->op, call),
+        .test = t->id,
+        .iter = run->repetition,
+        .count = (int64_t)h->n,
+        .operation = mdtest_op_names[t->op],
+        .call = call_name(t->op, call),
         .mean = (double)h->sum_ns / (double)h->n,
-        .p50 = (double)weir_hist_quantile(h, 0.5), .p90 = (double)weir_hist_quantile(h, 0.9), .p99 = (double)weir_hist_quantile(h, 0.99),
-        .p999 = (double)weir_hist_quantile(h, 0.999), .max = (double)h->max_ns,
+        .p50 = (double)weir_hist_quantile(h, 0.5),
+        .p90 = (double)weir_hist_quantile(h, 0.9),
+        .p99 = (double)weir_hist_quantile(h, 0.99),
+        .p999 = (double)weir_hist_quantile(h, 0.999),
+        .max = (double)h->max_ns,
     };
 
     weir_report_row(&run->report, &latency_table, &row);
@@ -175,7 +200,8 @@ static void tell_latency(struct weir_run *run, const struct mdtest_test *t, enum
 void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec)
 {
     struct weir_session_stats *st = run->session.stats;
-    struct weir_hist *const part[MDTEST_CALLS] = { &t->lat, &st->hist[WEIR_OP_OPEN], &st->hist[WEIR_OP_XFER], &st->hist[WEIR_OP_SYNC],
+    struct weir_hist *const part[MDTEST_CALLS] = { &t->lat, &st->hist[WEIR_OP_OPEN],
+                                                   &st->hist[WEIR_OP_XFER], &st->hist[WEIR_OP_SYNC],
                                                    &st->hist[WEIR_OP_CLOSE] };
     struct weir_detail detail;
 
@@ -203,20 +229,24 @@ void mdtest_latency_table(struct weir_run *run, const struct mdtest_test *t)
     if (!t->sum)
         return;
     weir_report_line(r, "\nLATENCY (in us): (of %d iterations)", t->o->iterations);
-    weir_report_line(r, "   Operation          Call             Count         Mean          50%%          90%%          99%%        99.9%%"
-                     "          Max");
-    weir_report_line(r, "   ---------          ----             -----         ----          ---          ---          ---        -----"
-                     "          ---");
+    weir_report_line(r, "   Operation          Call             Count         Mean          50%%   "
+                        "       90%%          99%%        99.9%%"
+                        "          Max");
+    weir_report_line(r, "   ---------          ----             -----         ----          ---    "
+                        "      ---          ---        -----"
+                        "          ---");
     for (int i = 0; i < MDTEST_OPS * MDTEST_CALLS; i++) {
         const struct weir_hist *h = &t->sum[i];
         enum mdtest_op op = (enum mdtest_op)(i / MDTEST_CALLS);
 
         if (h->n == 0)
             continue;
-        weir_report_line(r, "   %-18s %-9s %12llu %12.3f %12.3f %12.3f %12.3f %12.3f %12.3f", mdtest_op_names[op],
-                         call_name(op, (enum mdtest_call)(i % MDTEST_CALLS)), (unsigned long long)h->n,
-                         (double)h->sum_ns / (double)h->n / MS, (double)weir_hist_quantile(h, 0.5) / MS,
-                         (double)weir_hist_quantile(h, 0.9) / MS, (double)weir_hist_quantile(h, 0.99) / MS,
+        weir_report_line(r, "   %-18s %-9s %12llu %12.3f %12.3f %12.3f %12.3f %12.3f %12.3f",
+                         mdtest_op_names[op], call_name(op, (enum mdtest_call)(i % MDTEST_CALLS)),
+                         (unsigned long long)h->n, (double)h->sum_ns / (double)h->n / MS,
+                         (double)weir_hist_quantile(h, 0.5) / MS,
+                         (double)weir_hist_quantile(h, 0.9) / MS,
+                         (double)weir_hist_quantile(h, 0.99) / MS,
                          (double)weir_hist_quantile(h, 0.999) / MS, (double)h->max_ns / MS);
     }
 }

@@ -43,7 +43,8 @@ static void find_place(struct mdtest_test *t, uint64_t step)
 }
 
 /* The name of a step's item; its number is left in *item. */
-static inline const char *name_step(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step, uint64_t *item)
+static inline const char *name_step(struct weir_run *run, struct mdtest_test *t, int owner,
+                                    uint64_t step, uint64_t *item)
 {
     int whose;
 
@@ -55,14 +56,15 @@ static inline const char *name_step(struct weir_run *run, struct mdtest_test *t,
                             mdtest_tree_dir_of(&t->tree, t->item), t->of, owner, *item);
 }
 
-const char *mdtest_made_name(struct mdtest_test *t, const struct weir_run *run, struct mdtest_names *n, enum mdtest_kind kind, int owner,
+const char *mdtest_made_name(struct mdtest_test *t, const struct weir_run *run,
+                             struct mdtest_names *n, enum mdtest_kind kind, int owner,
                              uint64_t place)
 {
     uint64_t item = mdtest_tree_made(&t->tree, place % t->tree.per_loop);
     int whose = mdtest_tree_of(t, run, owner);
 
-    return mdtest_name_item(n, mdtest_base_of(t, whose), run->repetition, place / t->tree.per_loop, whose,
-                            mdtest_tree_dir_of(&t->tree, item), kind, owner, item);
+    return mdtest_name_item(n, mdtest_base_of(t, whose), run->repetition, place / t->tree.per_loop,
+                            whose, mdtest_tree_dir_of(&t->tree, item), kind, owner, item);
 }
 
 /* ---- the clock ---- */
@@ -78,8 +80,10 @@ static void look(struct mdtest_test *t, uint64_t *clock_ns)
     *clock_ns = now;
 }
 
-/* An operation is over. Reading the clock can take a fifth of the time of a stat, so without need it is not read for each. */
-static inline void finish_op(struct weir_run *run, struct mdtest_test *t, uint64_t item, uint64_t bytes, uint64_t begin, uint64_t *clock_ns)
+/* An operation is over. Reading the clock can take a fifth of the time of a stat, so without need
+ * it is not read for each. */
+static inline void finish_op(struct weir_run *run, struct mdtest_test *t, uint64_t item,
+                             uint64_t bytes, uint64_t begin, uint64_t *clock_ns)
 {
     if (t->fine) {
         *clock_ns = weir_now_ns();
@@ -93,7 +97,8 @@ static inline void finish_op(struct weir_run *run, struct mdtest_test *t, uint64
 }
 
 /* A part of an operation is over. */
-static inline void finish_part(struct weir_run *run, struct mdtest_test *t, enum weir_op part, uint64_t *clock_ns)
+static inline void finish_part(struct weir_run *run, struct mdtest_test *t, enum weir_op part,
+                               uint64_t *clock_ns)
 {
     uint64_t now;
 
@@ -106,18 +111,22 @@ static inline void finish_part(struct weir_run *run, struct mdtest_test *t, enum
 
 /* ---- around the steps ---- */
 
-/* A command of the user, on every rank. Its own status is its own affair, but not that it could not be run. */
-static int run_command(struct weir_run *run, const char *what, const char *command, struct weir_err *err)
+/* A command of the user, on every rank. Its own status is its own affair, but not that it could
+ * not be run. */
+static int run_command(struct weir_run *run, const char *what, const char *command,
+                       struct weir_err *err)
 {
     mdtest_say(run, 0, "calling %s: \"%s\"", what, command);
     weir_report_flush(&run->report);
     errno = 0;
-    return system(command) == -1 ? weir_fail(err, WEIR_ESETUP, "run the command \"%s\"", command) : 0;
+    return system(command) == -1 ? weir_fail(err, WEIR_ESETUP, "run the command \"%s\"", command)
+                                 : 0;
 }
 
 static uint64_t size_of_op(const struct mdtest_test *t)
 {
-    uint64_t n = t->op == MDTEST_FILE_READ ? (uint64_t)t->o->read_bytes : (uint64_t)t->o->write_bytes;
+    uint64_t n =
+        t->op == MDTEST_FILE_READ ? (uint64_t)t->o->read_bytes : (uint64_t)t->o->write_bytes;
 
     return t->op == MDTEST_FILE_STAT || n == 0 ? 1 : n;
 }
@@ -172,14 +181,18 @@ static uint64_t count_trees(struct weir_run *run, void *state)
 }
 
 /* One directory of one tree, and with -c -u that of every task's. */
-static int each_tree(struct weir_run *run, struct mdtest_test *t, uint64_t loop, uint64_t dir, uint64_t *clock_ns,
-                     int (*act)(struct weir_run *, struct mdtest_test *, const char *, struct weir_err *), struct weir_err *err)
+static int each_tree(struct weir_run *run, struct mdtest_test *t, uint64_t loop, uint64_t dir,
+                     uint64_t *clock_ns,
+                     int (*act)(struct weir_run *, struct mdtest_test *, const char *,
+                                struct weir_err *),
+                     struct weir_err *err)
 {
     int last = t->o->unique && t->o->collective ? run->par.size - 1 : 0;
 
     for (int k = 0; k <= last; k++) {
         int whose = t->o->unique ? (t->o->collective ? k : run->par.rank) : MDTEST_NOBODY;
-        const char *path = mdtest_name_dir(&t->names, mdtest_base_of(t, whose), run->repetition, loop, whose, dir);
+        const char *path =
+            mdtest_name_dir(&t->names, mdtest_base_of(t, whose), run->repetition, loop, whose, dir);
         uint64_t begin = *clock_ns;
 
         if (act(run, t, path, err) < 0)
@@ -190,7 +203,8 @@ static int each_tree(struct weir_run *run, struct mdtest_test *t, uint64_t loop,
 }
 
 /* What an earlier run left behind is used again; the run says so once. */
-static int make_branch(struct weir_run *run, struct mdtest_test *t, const char *path, struct weir_err *err)
+static int make_branch(struct weir_run *run, struct mdtest_test *t, const char *path,
+                       struct weir_err *err)
 {
     struct weir_err why = WEIR_ERR_INIT;
 
@@ -204,48 +218,58 @@ static int make_branch(struct weir_run *run, struct mdtest_test *t, const char *
     return -1;
 }
 
-static int remove_branch(struct weir_run *run, struct mdtest_test *t, const char *path, struct weir_err *err)
+static int remove_branch(struct weir_run *run, struct mdtest_test *t, const char *path,
+                         struct weir_err *err)
 {
     (void)t;
     return t->ns->rmdir(&run->session, path, err);
 }
 
-static int step_tree_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
+static int step_tree_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                            struct weir_err *err)
 {
     struct mdtest_test *t = state;
 
     t->trees_started = i + 1;
-    return each_tree(run, t, i / t->tree.dirs, mdtest_tree_preorder(&t->tree, i % t->tree.dirs), clock_ns, make_branch, err);
+    return each_tree(run, t, i / t->tree.dirs, mdtest_tree_preorder(&t->tree, i % t->tree.dirs),
+                     clock_ns, make_branch, err);
 }
 
-static int step_tree_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
+static int step_tree_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                            struct weir_err *err)
 {
     struct mdtest_test *t = state;
 
-    return each_tree(run, t, i / t->tree.dirs, mdtest_tree_postorder(&t->tree, i % t->tree.dirs), clock_ns, remove_branch, err);
+    return each_tree(run, t, i / t->tree.dirs, mdtest_tree_postorder(&t->tree, i % t->tree.dirs),
+                     clock_ns, remove_branch, err);
 }
 
 /* ---- items ---- */
 
-/* Steps of this rank. Rank 0 works alone with -c on what is made and removed, and on what is there only once (-S). */
+/* Steps of this rank. Rank 0 works alone with -c on what is made and removed, and on what is there
+ * only once (-S). */
 static uint64_t count_items(struct weir_run *run, void *state)
 {
     struct mdtest_test *t = state;
-    bool makes = t->op == MDTEST_DIR_CREATE || (t->op == MDTEST_FILE_CREATE && t->phase != &mdtest_write_phase);
+    bool makes = t->op == MDTEST_DIR_CREATE ||
+                 (t->op == MDTEST_FILE_CREATE && t->phase != &mdtest_write_phase);
     bool removes = t->op == MDTEST_DIR_REMOVE || t->op == MDTEST_FILE_REMOVE;
     uint64_t n = makes ? t->planned[t->of] : t->count[t->of];
 
-    if (run->par.rank > 0 && (((makes || removes) && t->o->collective) || (removes && t->o->shared)))
+    if (run->par.rank > 0 &&
+        (((makes || removes) && t->o->collective) || (removes && t->o->shared)))
         return 0;
     return t->op == MDTEST_DIR_RENAME && n < 2 ? 0 : n;
 }
 
 /* One item of one owner. */
-typedef int act_fn(struct weir_run *, struct mdtest_test *, int owner, uint64_t step, uint64_t *clock_ns, struct weir_err *);
+typedef int act_fn(struct weir_run *, struct mdtest_test *, int owner, uint64_t step,
+                   uint64_t *clock_ns, struct weir_err *);
 
-/* With -c one step is the same item of all tasks: so they all have the same number when the stonewall comes. */
-static inline int each_owner(struct weir_run *run, struct mdtest_test *t, uint64_t step, uint64_t *clock_ns, act_fn *act,
-                             struct weir_err *err)
+/* With -c one step is the same item of all tasks: so they all have the same number when the
+ * stonewall comes. */
+static inline int each_owner(struct weir_run *run, struct mdtest_test *t, uint64_t step,
+                             uint64_t *clock_ns, act_fn *act, struct weir_err *err)
 {
     if (!t->o->collective)
         return act(run, t, t->owner, step, clock_ns, err);
@@ -255,7 +279,8 @@ static inline int each_owner(struct weir_run *run, struct mdtest_test *t, uint64
     return 0;
 }
 
-static int make_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step, uint64_t *clock_ns, struct weir_err *err)
+static int make_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
+                    uint64_t *clock_ns, struct weir_err *err)
 {
     uint64_t item, begin = *clock_ns;
     const char *path = name_step(run, t, owner, step, &item);
@@ -266,7 +291,8 @@ static int make_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint
     return 0;
 }
 
-static int remove_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step, uint64_t *clock_ns, struct weir_err *err)
+static int remove_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
+                      uint64_t *clock_ns, struct weir_err *err)
 {
     uint64_t item, begin = *clock_ns;
     const char *path = name_step(run, t, owner, step, &item);
@@ -277,7 +303,8 @@ static int remove_dir(struct weir_run *run, struct mdtest_test *t, int owner, ui
     return 0;
 }
 
-static int remove_file(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step, uint64_t *clock_ns, struct weir_err *err)
+static int remove_file(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
+                       uint64_t *clock_ns, struct weir_err *err)
 {
     uint64_t item, begin = *clock_ns;
     const char *path = name_step(run, t, owner, step, &item);
@@ -288,7 +315,8 @@ static int remove_file(struct weir_run *run, struct mdtest_test *t, int owner, u
     return 0;
 }
 
-static int step_dir_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
+static int step_dir_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                           struct weir_err *err)
 {
     struct mdtest_test *t = state;
 
@@ -296,17 +324,20 @@ static int step_dir_create(struct weir_run *run, void *state, uint64_t i, uint64
     return each_owner(run, t, i, clock_ns, make_dir, err);
 }
 
-static int step_dir_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
+static int step_dir_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                           struct weir_err *err)
 {
     return each_owner(run, state, i, clock_ns, remove_dir, err);
 }
 
-static int step_file_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
+static int step_file_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                            struct weir_err *err)
 {
     return each_owner(run, state, i, clock_ns, remove_file, err);
 }
 
-static int step_stat(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
+static int step_stat(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                     struct weir_err *err)
 {
     struct mdtest_test *t = state;
     uint64_t item, begin = *clock_ns;
@@ -318,9 +349,10 @@ static int step_stat(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     return 0;
 }
 
-/* A chain that ends with the names it began with: the first steps aside, each other one moves up, the first goes to the
- * last but one place, which the one before it left. The last never moves. */
-static int step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
+/* A chain that ends with the names it began with: the first steps aside, each other one moves up,
+ * the first goes to the last but one place, which the one before it left. The last never moves. */
+static int step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                       struct weir_err *err)
 {
     struct mdtest_test *t = state;
     uint64_t n = t->count[MDTEST_DIRS], begin = *clock_ns;
@@ -328,7 +360,10 @@ static int step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *
     const char *from, *to;
 
     from = mdtest_made_name(t, run, &t->names, MDTEST_DIRS, t->owner, last ? 0 : i);
-    to = mdtest_made_name(t, run, &t->target, MDTEST_DIRS, t->owner, first ? 0 : last ? n - 2 : i - 1);
+    to = mdtest_made_name(t, run, &t->target, MDTEST_DIRS, t->owner,
+                          first  ? 0
+                          : last ? n - 2
+                                 : i - 1);
     if (first)
         memcpy(t->target.path + strlen(to), "-XX", 4);
     if (last)
@@ -341,8 +376,8 @@ static int step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *
 
 /* ---- data ---- */
 
-static void note_wrong(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item, const unsigned char *want,
-                       const unsigned char *got, size_t len)
+static void note_wrong(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
+                       const unsigned char *want, const unsigned char *got, size_t len)
 {
     size_t at = 0;
 
@@ -373,7 +408,8 @@ static const void *expected(struct mdtest_test *t, int owner, uint64_t item)
     return t->want;
 }
 
-static int read_back(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item, uint64_t *clock_ns, struct weir_err *err)
+static int read_back(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
+                     uint64_t *clock_ns, struct weir_err *err)
 {
     struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->in, .len = t->out_len };
     uint64_t begin = weir_now_ns();
@@ -388,8 +424,8 @@ static int read_back(struct weir_run *run, struct mdtest_test *t, const char *pa
     return 0;
 }
 
-static int write_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item, uint64_t *clock_ns,
-                      struct weir_err *err)
+static int write_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
+                      uint64_t *clock_ns, struct weir_err *err)
 {
     struct weir_io io = { .dir = WEIR_DIR_WRITE, .buf = t->out, .len = t->out_len };
 
@@ -404,9 +440,10 @@ static int write_file(struct weir_run *run, struct mdtest_test *t, const char *p
     return t->o->verify_write ? read_back(run, t, path, item, clock_ns, err) : 0;
 }
 
-/* Open, write when there is something to write, close. The first error wins, and the file is closed in any case. */
-static int fill_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item, unsigned flags, bool writes,
-                     uint64_t *clock_ns, struct weir_err *err)
+/* Open, write when there is something to write, close. The first error wins, and the file is
+ * closed in any case. */
+static int fill_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
+                     unsigned flags, bool writes, uint64_t *clock_ns, struct weir_err *err)
 {
     int rc = 0;
 
@@ -422,7 +459,8 @@ static int fill_file(struct weir_run *run, struct mdtest_test *t, const char *pa
 }
 
 /* The content of the next file, before its operation begins. */
-static uint64_t make_content(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t item, uint64_t *clock_ns)
+static uint64_t make_content(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t item,
+                             uint64_t *clock_ns)
 {
     uint64_t begin;
 
@@ -435,7 +473,8 @@ static uint64_t make_content(struct weir_run *run, struct mdtest_test *t, int ow
     return *clock_ns;
 }
 
-static int make_file(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step, uint64_t *clock_ns, struct weir_err *err)
+static int make_file(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
+                     uint64_t *clock_ns, struct weir_err *err)
 {
     bool writes = t->out_len > 0 && !t->o->collective;
     unsigned flags = WEIR_OPEN_CREATE | WEIR_OPEN_WRITE | (t->o->verify_write ? WEIR_OPEN_READ : 0);
@@ -453,7 +492,8 @@ static int make_file(struct weir_run *run, struct mdtest_test *t, int owner, uin
     return rc;
 }
 
-static int step_file_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
+static int step_file_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                            struct weir_err *err)
 {
     struct mdtest_test *t = state;
 
@@ -462,20 +502,23 @@ static int step_file_create(struct weir_run *run, void *state, uint64_t i, uint6
 }
 
 /* -c: the files are there; each task opens its own and writes it. */
-static int step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
+static int step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                      struct weir_err *err)
 {
     struct mdtest_test *t = state;
     uint64_t item, begin;
     const char *path = name_step(run, t, run->par.rank, i, &item);
 
     begin = make_content(run, t, run->par.rank, item, clock_ns);
-    if (fill_file(run, t, path, item, WEIR_OPEN_WRITE | (t->o->verify_write ? WEIR_OPEN_READ : 0), t->out_len > 0, clock_ns, err) < 0)
+    if (fill_file(run, t, path, item, WEIR_OPEN_WRITE | (t->o->verify_write ? WEIR_OPEN_READ : 0),
+                  t->out_len > 0, clock_ns, err) < 0)
         return -1;
     finish_op(run, t, item, size_of_op(t), begin, clock_ns);
     return 0;
 }
 
-static int read_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item, uint64_t *clock_ns, struct weir_err *err)
+static int read_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
+                     uint64_t *clock_ns, struct weir_err *err)
 {
     struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->in, .len = t->in_len };
     const unsigned char *want;
@@ -496,7 +539,8 @@ static int read_file(struct weir_run *run, struct mdtest_test *t, const char *pa
     return 0;
 }
 
-static int step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
+static int step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                     struct weir_err *err)
 {
     struct mdtest_test *t = state;
     uint64_t item, begin = *clock_ns;
@@ -518,10 +562,14 @@ static int step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
 
 /* ---- rows ---- */
 
-#define ROW(k, f, c, s) { .key = (k), .flags = (f), .prepare = prepare, .count = (c), .step = (s), .flush = finish }
+#define ROW(k, f, c, s)                                                                            \
+    {                                                                                              \
+        .key = (k), .flags = (f), .prepare = prepare, .count = (c), .step = (s), .flush = finish   \
+    }
 
 const struct weir_phase mdtest_phases[MDTEST_OPS] = {
-    [MDTEST_DIR_CREATE] = ROW("directory create", WEIR_PHASE_STONEWALL, count_items, step_dir_create),
+    [MDTEST_DIR_CREATE] =
+        ROW("directory create", WEIR_PHASE_STONEWALL, count_items, step_dir_create),
     [MDTEST_DIR_STAT] = ROW("directory stat", 0, count_items, step_stat),
     [MDTEST_DIR_RENAME] = ROW("directory rename", 0, count_items, step_rename),
     [MDTEST_DIR_REMOVE] = ROW("directory remove", 0, count_items, step_dir_remove),

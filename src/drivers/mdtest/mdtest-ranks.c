@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-ranks.c - what single ranks did: the CSV of ranks, the CSV of operations, and --print-all-procs */
+/* mdtest-ranks.c - what single ranks did: the CSV of ranks, the CSV of operations, and
+ * --print-all-procs */
 #include "config.h"
 #include "drivers/mdtest/mdtest.h"
 
@@ -11,7 +12,8 @@
 
 /* ---- the CSV of ranks ---- */
 
-static int put_lines(const char *path, const char *mode, const struct weir_str *lines, struct weir_err *err)
+static int put_lines(const char *path, const char *mode, const struct weir_str *lines,
+                     struct weir_err *err)
 {
     FILE *f = fopen(path, mode);
     bool bad;
@@ -38,7 +40,8 @@ static int begin_rank_file(const char *path, struct weir_err *err)
     return rc;
 }
 
-static void name_op_file(const struct mdtest_test *t, enum mdtest_op op, int rank, struct weir_str *out)
+static void name_op_file(const struct mdtest_test *t, enum mdtest_op op, int rank,
+                         struct weir_str *out)
 {
     weir_str_clear(out);
     weir_str_addf(out, "%s-%s-%05d.csv", t->o->op_csv, mdtest_op_names[op], rank);
@@ -48,8 +51,9 @@ static bool has_operations(const struct mdtest_test *t, enum mdtest_op op)
 {
     const struct mdtest_options *o = t->o;
 
-    return t->kind[MDTEST_FILES] && ((op == MDTEST_FILE_CREATE && o->create) || (op == MDTEST_FILE_STAT && o->stat) ||
-                                     (op == MDTEST_FILE_READ && o->read) || (op == MDTEST_FILE_REMOVE && o->remove));
+    return t->kind[MDTEST_FILES] &&
+           ((op == MDTEST_FILE_CREATE && o->create) || (op == MDTEST_FILE_STAT && o->stat) ||
+            (op == MDTEST_FILE_READ && o->read) || (op == MDTEST_FILE_REMOVE && o->remove));
 }
 
 int mdtest_ranks_begin(struct weir_run *run, const struct mdtest_test *t, struct weir_err *err)
@@ -79,13 +83,15 @@ static void add_cell(struct weir_str *line, bool known, double rate, double seco
         weir_str_addf(line, ",,");
 }
 
-/* An operation of the iteration that has just ended; those that were not run have nothing to tell. */
+/* An operation of the iteration that has just ended; those that were not run have nothing to
+ * tell. */
 static bool was_run(const struct mdtest_test *t, int op)
 {
     return t->series[op].rate.n > 0;
 }
 
-static void add_lines(const struct weir_run *run, const struct mdtest_test *t, const struct mdtest_mine *all, struct weir_str *lines)
+static void add_lines(const struct weir_run *run, const struct mdtest_test *t,
+                      const struct mdtest_mine *all, struct weir_str *lines)
 {
     uint64_t items = t->count[t->kind[MDTEST_FILES] ? MDTEST_FILES : MDTEST_DIRS];
 
@@ -99,12 +105,14 @@ static void add_lines(const struct weir_run *run, const struct mdtest_test *t, c
     for (int rank = 0; rank < run->par.size; rank++) {
         weir_str_addf(lines, "%d,", rank);
         for (int op = 0; op < MDTEST_TREE_CREATE; op++)
-            add_cell(lines, was_run(t, op), all[rank * MDTEST_OPS + op].rate, all[rank * MDTEST_OPS + op].seconds);
+            add_cell(lines, was_run(t, op), all[rank * MDTEST_OPS + op].rate,
+                     all[rank * MDTEST_OPS + op].seconds);
         weir_str_addc(lines, '\n');
     }
 }
 
-int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t, const struct mdtest_mine *mine, struct weir_err *err)
+int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t,
+                           const struct mdtest_mine *mine, struct weir_err *err)
 {
     size_t each = sizeof(*mine) * MDTEST_OPS;
     struct weir_str lines = { 0 };
@@ -129,9 +137,13 @@ int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t, const st
 
 /* ---- the CSV of operations ---- */
 
-int mdtest_ranks_operations(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec, struct weir_err *err)
+int mdtest_ranks_operations(struct weir_run *run, struct mdtest_test *t,
+                            const struct weir_phase_rec *rec, struct weir_err *err)
 {
-    const struct weir_oplog_where where = { .access = rec->phase->key, .test = t->id, .repetition = rec->repetition, .rank = run->par.rank,
+    const struct weir_oplog_where where = { .access = rec->phase->key,
+                                            .test = t->id,
+                                            .repetition = rec->repetition,
+                                            .rank = run->par.rank,
                                             .origin_ns = rec->mark[WEIR_MARK_WORK] };
     struct weir_str path = { 0 };
     int rc;
@@ -142,14 +154,17 @@ int mdtest_ranks_operations(struct weir_run *run, struct mdtest_test *t, const s
     rc = weir_oplog_write(&run->oplog, weir_str_text(&path), false, &where, err);
     weir_str_free(&path);
     if (rc == 0 && run->oplog.dropped)
-        rc = weir_warn(&run->log, err, "savePerOpDataCSV keeps %u operations of a phase; %" PRIu64 " more are not in the file",
+        rc = weir_warn(&run->log, err,
+                       "savePerOpDataCSV keeps %u operations of a phase; %" PRIu64
+                       " more are not in the file",
                        WEIR_OPLOG_MOST, run->oplog.dropped);
     return weir_agree(&run->par, rc, err);
 }
 
 /* ---- --print-all-procs ---- */
 
-static void print_operation(struct weir_run *run, const struct mdtest_test *t, int iteration, int op, bool times, double *all)
+static void print_operation(struct weir_run *run, const struct mdtest_test *t, int iteration,
+                            int op, bool times, double *all)
 {
     const struct mdtest_mine *m = &t->mine[iteration * MDTEST_OPS + op];
     bool tree = op >= MDTEST_TREE_CREATE;
@@ -168,7 +183,9 @@ static void print_operation(struct weir_run *run, const struct mdtest_test *t, i
 void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool times)
 {
     double *all = run->par.rank == 0 ? malloc(sizeof(*all) * (size_t)run->par.size) : NULL;
-    int first = t->kind[MDTEST_DIRS] ? MDTEST_DIR_CREATE : t->kind[MDTEST_FILES] ? MDTEST_FILE_CREATE : MDTEST_TREE_CREATE;
+    int first = t->kind[MDTEST_DIRS]    ? MDTEST_DIR_CREATE
+                : t->kind[MDTEST_FILES] ? MDTEST_FILE_CREATE
+                                        : MDTEST_TREE_CREATE;
 
     weir_report_line(&run->report, "\nPer process result (%s):", times ? "time" : "rate");
     for (int i = 0; i < t->o->iterations; i++) {

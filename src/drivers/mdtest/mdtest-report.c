@@ -11,8 +11,8 @@
 #include "base/opt.h"
 #include "engine/provenance.h"
 
-#define LINE_MOST 1023       /* of the command line and its heading */
-#define NODEMAP_MOST 4096    /* tasks that are shown one by one */
+#define LINE_MOST 1023    /* of the command line and its heading */
+#define NODEMAP_MOST 4096 /* tasks that are shown one by one */
 
 static const char *now_text(char out[32])
 {
@@ -75,19 +75,21 @@ static void report_nodemap(struct weir_run *run)
     for (int i = 0; i < run->world.size; i++)
         same += all[i] == '1';
     if (run->world.size > NODEMAP_MOST)
-        weir_report_line(&run->report, "Nodemap: %d of %d tasks on the node of task 0", same, run->world.size);
+        weir_report_line(&run->report, "Nodemap: %d of %d tasks on the node of task 0", same,
+                         run->world.size);
     else
         weir_report_line(&run->report, "Nodemap: %s", all);
     free(all);
 }
 
-void mdtest_report_begin(struct weir_run *run, const struct mdtest_test *t, int argc, char *const *argv)
+void mdtest_report_begin(struct weir_run *run, const struct mdtest_test *t, int argc,
+                         char *const *argv)
 {
     struct weir_report *r = &run->report;
 
     report_time(run, "started", "Began");
-    weir_report_line(r, "mdtest-4.1.0+weir-%s was launched with %d total task(s) on %d node(s)", PACKAGE_VERSION, run->world.size,
-                     run->world.nodes);
+    weir_report_line(r, "mdtest-4.1.0+weir-%s was launched with %d total task(s) on %d node(s)",
+                     PACKAGE_VERSION, run->world.size, run->world.nodes);
     weir_report_str(r, WEIR_FOR_DATA, "Version", "4.1.0+weir-" PACKAGE_VERSION);
     weir_report_int(r, WEIR_FOR_DATA, "schema_version", WEIR_SCHEMA_VERSION);
     weir_report_str(r, WEIR_FOR_DATA, "program", "mdtest");
@@ -130,7 +132,8 @@ static void report_row(struct weir_report *r, const struct weir_opt *row, const 
 static void report_parameters(struct weir_run *run, const struct mdtest_test *t)
 {
     weir_report_enter(&run->report, "Parameters", false);
-    for (const struct weir_opt *row = mdtest_option_rows; row->name || row->letter || row->key; row++)
+    for (const struct weir_opt *row = mdtest_option_rows; row->name || row->letter || row->key;
+         row++)
         if (row->name)
             report_row(&run->report, row, t->o);
     weir_report_leave(&run->report);
@@ -167,7 +170,8 @@ void mdtest_report_test(struct weir_run *run, struct mdtest_test *t)
     mdtest_say(run, 1, "   ---------               --------              ----");
 }
 
-/* How it ended: programs that read a document need not know the exit status to tell a failed run from a good one. */
+/* How it ended: programs that read a document need not know the exit status to tell a failed run
+ * from a good one. */
 void mdtest_report_finish(struct weir_run *run, enum weir_code code, const struct weir_err *err)
 {
     weir_report_int(&run->report, WEIR_FOR_DATA, "status", code);

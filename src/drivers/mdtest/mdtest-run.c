@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-run.c - one number of tasks: its iterations, the order of the phases, and the ledger of what is there */
+/* mdtest-run.c - one number of tasks: its iterations, the order of the phases, and the ledger of
+ * what is there */
 #include "config.h"
 #include "drivers/mdtest/mdtest.h"
 
@@ -42,58 +43,75 @@ static void begin_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest
     t->op = op;
     t->of = facts[op].of;
     t->phase = &mdtest_phases[op];
-    t->owner = t->o->shared && t->of == MDTEST_FILES ? MDTEST_SHARED : (int)((run->par.rank + shifts) % run->par.size);
+    t->owner = t->o->shared && t->of == MDTEST_FILES
+                   ? MDTEST_SHARED
+                   : (int)((run->par.rank + shifts) % run->par.size);
     /* Short of a whole tree, what is there is what was made first. */
     t->made_order = !visits || t->count[t->of] != t->tree.total;
     t->shuffled = visits && t->o->random && t->count[t->of] > 1;
     if (t->shuffled)
-        weir_perm_init(&t->perm, t->count[t->of], (uint64_t)t->o->random_seed + (uint64_t)run->par.rank);
+        weir_perm_init(&t->perm, t->count[t->of],
+                       (uint64_t)t->o->random_seed + (uint64_t)run->par.rank);
 }
 
 /* Ranks that work in a phase over items. */
 static uint64_t workers(const struct weir_run *run, const struct mdtest_test *t, enum mdtest_op op)
 {
-    bool alone = ((facts[op].makes || facts[op].removes) && t->o->collective) || (facts[op].removes && t->o->shared);
+    bool alone = ((facts[op].makes || facts[op].removes) && t->o->collective) ||
+                 (facts[op].removes && t->o->shared);
 
     return alone && t->phase != &mdtest_write_phase ? 1 : (uint64_t)run->par.size;
 }
 
 /* The ledger: a phase has done what is there, no more and no less. */
-static int check_ledger(const struct weir_run *run, const struct mdtest_test *t, const struct weir_phase_rec *rec, struct weir_err *err)
+static int check_ledger(const struct weir_run *run, const struct mdtest_test *t,
+                        const struct weir_phase_rec *rec, struct weir_err *err)
 {
-    uint64_t each = facts[t->op].makes && t->phase != &mdtest_write_phase ? rec->steps_max : t->count[t->of];
+    uint64_t each =
+        facts[t->op].makes && t->phase != &mdtest_write_phase ? rec->steps_max : t->count[t->of];
     uint64_t expected = each * workers(run, t, t->op);
 
     if (t->op == MDTEST_TREE_CREATE || t->op == MDTEST_TREE_REMOVE)
-        expected = rec->steps_max * (t->o->unique && !t->o->collective ? (uint64_t)run->par.size : 1);
+        expected =
+            rec->steps_max * (t->o->unique && !t->o->collective ? (uint64_t)run->par.size : 1);
     if (t->op == MDTEST_DIR_RENAME && each < 2)
         expected = 0;
     if (rec->interrupted || rec->steps_sum == expected)
         return 0;
-    return weir_refuse(err, WEIR_EIO, "%s worked on %" PRIu64 " items where %" PRIu64 " are expected", rec->phase->key, rec->steps_sum,
-                       expected);
+    return weir_refuse(err, WEIR_EIO,
+                       "%s worked on %" PRIu64 " items where %" PRIu64 " are expected",
+                       rec->phase->key, rec->steps_sum, expected);
 }
 
-static int interrupted(const struct weir_run *run, const struct weir_phase_rec *rec, struct weir_err *err)
+static int interrupted(const struct weir_run *run, const struct weir_phase_rec *rec,
+                       struct weir_err *err)
 {
-    return rec->interrupted ? weir_refuse(err, WEIR_EINTR, "interrupted in phase %s of iteration %d", rec->phase->key, run->repetition) : 0;
+    return rec->interrupted
+               ? weir_refuse(err, WEIR_EINTR, "interrupted in phase %s of iteration %d",
+                             rec->phase->key, run->repetition)
+               : 0;
 }
 
-static void report_wall(struct weir_run *run, const struct mdtest_test *t, const struct weir_phase_rec *rec)
+static void report_wall(struct weir_run *run, const struct mdtest_test *t,
+                        const struct weir_phase_rec *rec)
 {
     uint64_t n = workers(run, t, t->op);
     uint64_t min = n == 1 ? rec->wall.steps_max : rec->wall.steps_min;
 
     if (!rec->wall.known || rec->wall.steps_sum == t->planned[t->of] * n)
         return;
-    weir_report_line(&run->report, "Continue stonewall hit min: %" PRIu64 " max: %" PRIu64 " avg: %.1f \n", min, rec->wall.steps_max,
-                     (double)rec->wall.steps_sum / (double)n);
+    weir_report_line(&run->report,
+                     "Continue stonewall hit min: %" PRIu64 " max: %" PRIu64 " avg: %.1f \n", min,
+                     rec->wall.steps_max, (double)rec->wall.steps_sum / (double)n);
     if (run->log.verbose >= 1)
-        mdtest_say(run, 1, "stonewall: %" PRIu64 " of %" PRIu64, rec->wall.steps, rec->wall.steps_max);
+        mdtest_say(run, 1, "stonewall: %" PRIu64 " of %" PRIu64, rec->wall.steps,
+                   rec->wall.steps_max);
 }
 
-/* Wrong data are counted, told once by the lowest rank that saw them, and end in the exit status. */
-static void settle_data(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec)
+/* Wrong data are counted, told once by the lowest rank that saw them, and end in the exit
+ * status. */
+static void settle_data(struct weir_run *run, struct mdtest_test *t,
+                        const struct weir_phase_rec *rec)
 {
     struct weir_err words = WEIR_ERR_INIT;
     int rc = 0;
@@ -102,7 +120,8 @@ static void settle_data(struct weir_run *run, struct mdtest_test *t, const struc
     if (rec->wrong_sum == 0)
         return;
     if (t->has_bad)
-        rc = weir_refuse(&words, WEIR_EDATA, "verification error in file '%s', byte %zu: expected 0x%02x, found 0x%02x",
+        rc = weir_refuse(&words, WEIR_EDATA,
+                         "verification error in file '%s', byte %zu: expected 0x%02x, found 0x%02x",
                          t->bad_path ? t->bad_path : "?", t->bad_at, t->bad_want, t->bad_got);
     if (weir_agree(&run->par, rc, &words) < 0)
         weir_note(&run->log, "%s", words.text);
@@ -111,8 +130,8 @@ static void settle_data(struct weir_run *run, struct mdtest_test *t, const struc
     t->has_bad = false;
 }
 
-static int run_rows(struct weir_run *run, struct mdtest_test *t, const struct weir_phase *row, struct weir_phase_rec *rec,
-                    struct weir_err *err)
+static int run_rows(struct weir_run *run, struct mdtest_test *t, const struct weir_phase *row,
+                    struct weir_phase_rec *rec, struct weir_err *err)
 {
     t->phase = row;
     if (weir_phase_run(run, row, t, rec, err) < 0 || check_ledger(run, t, rec, err) < 0)
@@ -123,19 +142,22 @@ static int run_rows(struct weir_run *run, struct mdtest_test *t, const struct we
 }
 
 /* After a create phase: what is there from now on. */
-static int settle_create(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec, struct weir_err *err)
+static int settle_create(struct weir_run *run, struct mdtest_test *t,
+                         const struct weir_phase_rec *rec, struct weir_err *err)
 {
     const struct mdtest_options *o = t->o;
 
     report_wall(run, t, rec);
     t->count[t->of] = rec->steps_max;
-    if (!o->status_file || o->deadline_s == 0 || rec->interrupted || (t->of == MDTEST_DIRS && t->kind[MDTEST_FILES]))
+    if (!o->status_file || o->deadline_s == 0 || rec->interrupted ||
+        (t->of == MDTEST_DIRS && t->kind[MDTEST_FILES]))
         return 0;
     return mdtest_status_write(run, t, rec->steps_max, err);
 }
 
 /* -c: the second pass over the files. Its time is part of the creation. */
-static int write_own(struct weir_run *run, struct mdtest_test *t, double *seconds, struct weir_err *err)
+static int write_own(struct weir_run *run, struct mdtest_test *t, double *seconds,
+                     struct weir_err *err)
 {
     struct weir_phase_rec rec;
     struct weir_detail detail;
@@ -150,7 +172,8 @@ static int write_own(struct weir_run *run, struct mdtest_test *t, double *second
     return 0;
 }
 
-static int run_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op, struct weir_err *err)
+static int run_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op,
+                     struct weir_err *err)
 {
     struct mdtest_measure m;
     struct weir_phase_rec rec;
@@ -165,7 +188,8 @@ static int run_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op
     mdtest_latency(run, t, &rec);
     if (mdtest_ranks_operations(run, t, &rec, err) < 0)
         return -1;
-    if (op == MDTEST_FILE_CREATE && t->o->collective && !t->o->mknod && !rec.interrupted && write_own(run, t, &extra_s, err) < 0)
+    if (op == MDTEST_FILE_CREATE && t->o->collective && !t->o->mknod && !rec.interrupted &&
+        write_own(run, t, &extra_s, err) < 0)
         return -1;
     mdtest_measure(run, t, &rec, extra_s, &m);
     mdtest_report_measure(run, t, &m);
@@ -192,15 +216,18 @@ static bool is_wanted(const struct mdtest_test *t, enum mdtest_op op)
 {
     const struct mdtest_options *o = t->o;
     const bool wanted[MDTEST_OPS] = {
-        [MDTEST_DIR_CREATE] = o->create, [MDTEST_DIR_STAT] = o->stat, [MDTEST_DIR_RENAME] = o->rename, [MDTEST_DIR_REMOVE] = o->remove,
-        [MDTEST_FILE_CREATE] = o->create, [MDTEST_FILE_STAT] = o->stat, [MDTEST_FILE_READ] = o->read, [MDTEST_FILE_REMOVE] = o->remove,
+        [MDTEST_DIR_CREATE] = o->create,  [MDTEST_DIR_STAT] = o->stat,
+        [MDTEST_DIR_RENAME] = o->rename,  [MDTEST_DIR_REMOVE] = o->remove,
+        [MDTEST_FILE_CREATE] = o->create, [MDTEST_FILE_STAT] = o->stat,
+        [MDTEST_FILE_READ] = o->read,     [MDTEST_FILE_REMOVE] = o->remove,
         [MDTEST_TREE_CREATE] = o->create, [MDTEST_TREE_REMOVE] = o->remove,
     };
 
     return wanted[op];
 }
 
-static int run_kind(struct weir_run *run, struct mdtest_test *t, enum mdtest_kind kind, struct weir_err *err)
+static int run_kind(struct weir_run *run, struct mdtest_test *t, enum mdtest_kind kind,
+                    struct weir_err *err)
 {
     enum mdtest_op op = kind == MDTEST_DIRS ? MDTEST_DIR_CREATE : MDTEST_FILE_CREATE;
     enum mdtest_op last = kind == MDTEST_DIRS ? MDTEST_DIR_REMOVE : MDTEST_FILE_REMOVE;
@@ -221,7 +248,8 @@ static int run_kind(struct weir_run *run, struct mdtest_test *t, enum mdtest_kin
     return rc;
 }
 
-static int run_tree(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op, struct weir_err *err)
+static int run_tree(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op,
+                    struct weir_err *err)
 {
     if (!is_wanted(t, op))
         return 0;
@@ -255,7 +283,8 @@ static int run_iteration(struct weir_run *run, struct mdtest_test *t, struct wei
     if (run_kind(run, t, MDTEST_DIRS, err) < 0 || run_kind(run, t, MDTEST_FILES, err) < 0)
         return -1;
     if (!t->o->unique)
-        mdtest_say(run, 3, "main: Using o.testdir, '%s'", mdtest_name_test(&t->names, t->base[0], run->repetition, t->tree.loops - 1));
+        mdtest_say(run, 3, "main: Using o.testdir, '%s'",
+                   mdtest_name_test(&t->names, t->base[0], run->repetition, t->tree.loops - 1));
     if (run_tree(run, t, MDTEST_TREE_REMOVE, err) < 0)
         return -1;
     return mdtest_ranks_iteration(run, t, t->mine + room * MDTEST_OPS, err);
@@ -276,7 +305,8 @@ static int take_buffers(struct mdtest_test *t, const struct weir_run *run, struc
     t->out_len = (size_t)o->write_bytes;
     t->in_len = (size_t)o->read_bytes;
     t->want_len = o->verify_read ? larger(o->read_bytes, o->write_bytes) : 0;
-    if ((t->out_len && weir_mem_aligned(&t->out, PAGE, t->out_len, err) < 0) || (in && weir_mem_aligned(&t->in, PAGE, in, err) < 0) ||
+    if ((t->out_len && weir_mem_aligned(&t->out, PAGE, t->out_len, err) < 0) ||
+        (in && weir_mem_aligned(&t->in, PAGE, in, err) < 0) ||
         (t->want_len && weir_mem_aligned(&t->want, PAGE, t->want_len, err) < 0))
         return -1;
     if (t->out_len)
@@ -291,7 +321,8 @@ static int take_memory(struct weir_run *run, struct mdtest_test *t, struct weir_
 
     for (int i = 0; i < t->bases; i++)
         longest = strlen(t->base[i]) > longest ? strlen(t->base[i]) : longest;
-    if (mdtest_names_init(&t->names, &t->tree, longest, err) < 0 || mdtest_names_init(&t->target, &t->tree, longest, err) < 0)
+    if (mdtest_names_init(&t->names, &t->tree, longest, err) < 0 ||
+        mdtest_names_init(&t->target, &t->tree, longest, err) < 0)
         return -1;
     t->file = weir_session_slot(&run->session, err);
     if (!t->file || take_buffers(t, run, err) < 0)
@@ -299,7 +330,8 @@ static int take_memory(struct weir_run *run, struct mdtest_test *t, struct weir_
     t->mine = calloc(rooms * MDTEST_OPS, sizeof(*t->mine));
     if (!t->mine)
         return weir_fail(err, WEIR_ESETUP, "memory for the results of %zu iterations", rooms);
-    if (t->o->latency && run->par.rank == 0 && !(t->sum = calloc(MDTEST_OPS * MDTEST_CALLS, sizeof(*t->sum))))
+    if (t->o->latency && run->par.rank == 0 &&
+        !(t->sum = calloc(MDTEST_OPS * MDTEST_CALLS, sizeof(*t->sum))))
         return weir_fail(err, WEIR_ESETUP, "memory for latencies");
     return 0;
 }
@@ -318,7 +350,8 @@ static void give_memory(struct weir_run *run, struct mdtest_test *t)
     weir_oplog_free(&run->oplog);
 }
 
-/* The number of an earlier run. More items than the tree has room for can only be in a single directory. */
+/* The number of an earlier run. More items than the tree has room for can only be in a single
+ * directory. */
 static int take_status(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
 {
     enum mdtest_kind kind = t->kind[MDTEST_FILES] ? MDTEST_FILES : MDTEST_DIRS;
@@ -329,8 +362,11 @@ static int take_status(struct weir_run *run, struct mdtest_test *t, struct weir_
     if (mdtest_status_read(run, t, &items, err) < 0)
         return -1;
     if (items > t->tree.total && t->tree.dirs > 1)
-        return weir_refuse(err, WEIR_EUSAGE, "status file '%s' counts %" PRIu64 " items, and this tree holds only %" PRIu64
-                           "; give -n, -I, -b, -z as in the run that wrote it", t->o->status_file, items, t->tree.total);
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "status file '%s' counts %" PRIu64
+                           " items, and this tree holds only %" PRIu64
+                           "; give -n, -I, -b, -z as in the run that wrote it",
+                           t->o->status_file, items, t->tree.total);
     if (items > t->tree.total) {
         t->tree.per_dir = t->tree.per_loop = t->tree.total = items;
         t->tree.loops = 1;
@@ -344,7 +380,8 @@ static int begin_test(struct weir_run *run, struct mdtest_test *t, struct weir_e
     int rc;
 
     t->fine = run->details || t->o->latency || t->o->op_csv;
-    run->knobs = (struct weir_knobs){ .deadline_s = t->o->deadline_s, .wear_out = t->o->deadline_s > 0 };
+    run->knobs =
+        (struct weir_knobs) { .deadline_s = t->o->deadline_s, .wear_out = t->o->deadline_s > 0 };
     run->repetition = 0;
     weir_clocksync(&run->par, &run->clock);
     rc = mdtest_plan(t, run, err);
@@ -356,7 +393,8 @@ static int begin_test(struct weir_run *run, struct mdtest_test *t, struct weir_e
 }
 
 /* Said before the clean-up, which can take a while. */
-static enum weir_code fail_test(struct weir_run *run, struct mdtest_test *t, const struct weir_err *err)
+static enum weir_code fail_test(struct weir_run *run, struct mdtest_test *t,
+                                const struct weir_err *err)
 {
     if (run->par.rank == 0)
         weir_report_error(&run->log, err);

@@ -36,8 +36,9 @@ void mdtest_space_report(struct weir_run *run, struct mdtest_test *t, const char
     used = u.total_bytes ? 100.0 * (1.0 - (double)u.free_bytes / (double)u.total_bytes) : 0.0;
     inodes = (double)u.inodes / MIB;
     used_inodes = u.inodes ? 100.0 * (1.0 - (double)u.free_inodes / (double)u.inodes) : 0.0;
-    weir_report_line(&run->report, "%-20s: %.1f %s   Used FS: %2.1f%%   Inodes: %.1f Mi   Used Inodes: %2.1f%%", "FS", size, unit, used,
-                     inodes, used_inodes);
+    weir_report_line(&run->report,
+                     "%-20s: %.1f %s   Used FS: %2.1f%%   Inodes: %.1f Mi   Used Inodes: %2.1f%%",
+                     "FS", size, unit, used, inodes, used_inodes);
     weir_report_real(&run->report, WEIR_FOR_DATA, "capacityBytes", (double)u.total_bytes);
     weir_report_real(&run->report, WEIR_FOR_DATA, "freeBytes", (double)u.avail_bytes);
     weir_report_real(&run->report, WEIR_FOR_DATA, "freeInodes", (double)u.free_inodes);
@@ -58,7 +59,8 @@ static struct need what_is_needed(const struct mdtest_test *t)
     uint64_t files = t->kind[MDTEST_FILES] ? times(items, o->shared ? 1 : tasks) : 0;
     uint64_t dirs = t->kind[MDTEST_DIRS] ? times(items, tasks) : 0;
     uint64_t iterations = o->remove ? 1 : (uint64_t)o->iterations;
-    struct need n = { .dirs = times(t->tree.dirs * t->tree.loops, o->unique ? tasks : 1), .bytes = times(files, (uint64_t)o->write_bytes) };
+    struct need n = { .dirs = times(t->tree.dirs * t->tree.loops, o->unique ? tasks : 1),
+                      .bytes = times(files, (uint64_t)o->write_bytes) };
 
     n.items = o->remove ? (files > dirs ? files : dirs) : files + dirs;
     n.inodes = times(n.items + n.dirs + t->tree.loops, iterations);
@@ -79,18 +81,22 @@ static void report_need(struct weir_run *run, const struct mdtest_test *t, const
     weir_report_leave(r);
 }
 
-static int compare(const struct mdtest_test *t, const struct need *n, const struct weir_fs_usage *u, struct weir_err *err)
+static int compare(const struct mdtest_test *t, const struct need *n, const struct weir_fs_usage *u,
+                   struct weir_err *err)
 {
     if (u->inodes > 1 && n->inodes > u->free_inodes)
-        return weir_refuse(err, WEIR_ESETUP, "the test needs %" PRIu64 " inodes in '%s', and %" PRIu64 " are free", n->inodes, t->base[0],
-                           u->free_inodes);
+        return weir_refuse(err, WEIR_ESETUP,
+                           "the test needs %" PRIu64 " inodes in '%s', and %" PRIu64 " are free",
+                           n->inodes, t->base[0], u->free_inodes);
     if (u->total_bytes > 1 && n->bytes > u->avail_bytes)
-        return weir_refuse(err, WEIR_ESETUP, "the test needs %" PRIu64 " bytes in '%s', and %" PRIu64 " are free", n->bytes, t->base[0],
-                           u->avail_bytes);
+        return weir_refuse(err, WEIR_ESETUP,
+                           "the test needs %" PRIu64 " bytes in '%s', and %" PRIu64 " are free",
+                           n->bytes, t->base[0], u->avail_bytes);
     return 0;
 }
 
-/* Too little room ends a dry run with an error; a run that is meant is only warned, since it may stop before. */
+/* Too little room ends a dry run with an error; a run that is meant is only warned, since it may
+ * stop before. */
 int mdtest_space_check(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
 {
     struct need n = what_is_needed(t);
@@ -100,7 +106,8 @@ int mdtest_space_check(struct weir_run *run, struct mdtest_test *t, struct weir_
 
     if (t->o->dry_run)
         report_need(run, t, &n);
-    if (run->world.rank == 0 && t->o->create && weir_session_usage(&run->session, t->base[0], &u, &why) == 0)
+    if (run->world.rank == 0 && t->o->create &&
+        weir_session_usage(&run->session, t->base[0], &u, &why) == 0)
         rc = compare(t, &n, &u, &why);
     if (rc < 0 && t->o->dry_run)
         *err = why;

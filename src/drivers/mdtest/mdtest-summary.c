@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-summary.c - the tables of rates and times, byte for byte as parsers know them (mdtest.md 4.2, 4.3) */
+/* mdtest-summary.c - the tables of rates and times, byte for byte as parsers know them (mdtest.md
+ * 4.2, 4.3) */
 #include "config.h"
 #include "drivers/mdtest/mdtest.h"
 
@@ -14,19 +15,30 @@
 struct summary_row {
     const char *operation;
     int64_t test, tasks, iterations, items;
-    double rate_max, rate_min, rate_mean, rate_sd, ms_max, ms_min, ms_mean, ms_sd, rank_max, rank_min, rank_mean;
+    double rate_max, rate_min, rate_mean, rate_sd, ms_max, ms_min, ms_mean, ms_sd, rank_max,
+        rank_min, rank_mean;
 };
 
 #define CELL(f) .offset = offsetof(struct summary_row, f)
-#define REAL(k, f, h) { .key = (k), .type = WEIR_COL_REAL, CELL(f), .help = (h) }
+#define REAL(k, f, h)                                                                              \
+    {                                                                                              \
+        .key = (k), .type = WEIR_COL_REAL, CELL(f), .help = (h)                                    \
+    }
 
 static const struct weir_col summary_cols[] = {
     { .key = "operation", .type = WEIR_COL_STR, CELL(operation), .help = "Operation" },
     { .key = "TestID", .type = WEIR_COL_INT, CELL(test), .help = "Number of the test, from 0" },
     { .key = "tasks", .type = WEIR_COL_INT, CELL(tasks), .help = "Tasks" },
-    { .key = "iterations", .type = WEIR_COL_INT, CELL(iterations), .help = "Iterations that were measured" },
-    { .key = "items", .type = WEIR_COL_INT, CELL(items), .help = "Items of all tasks in the last iteration" },
-    REAL("rateMax", rate_max, "Most items of all tasks a second, over the time of the longest task"),
+    { .key = "iterations",
+      .type = WEIR_COL_INT,
+      CELL(iterations),
+      .help = "Iterations that were measured" },
+    { .key = "items",
+      .type = WEIR_COL_INT,
+      CELL(items),
+      .help = "Items of all tasks in the last iteration" },
+    REAL("rateMax", rate_max,
+         "Most items of all tasks a second, over the time of the longest task"),
     REAL("rateMin", rate_min, "Fewest"),
     REAL("rateMean", rate_mean, "Mean"),
     REAL("rateStd", rate_sd, "Sample standard deviation"),
@@ -40,7 +52,9 @@ static const struct weir_col summary_cols[] = {
     WEIR_COL_END
 };
 
-static const struct weir_table summary_table = { .key = "summary", .cols = summary_cols, .readers = WEIR_FOR_DATA };
+static const struct weir_table summary_table = { .key = "summary",
+                                                 .cols = summary_cols,
+                                                 .readers = WEIR_FOR_DATA };
 
 /* One measured phase for programs. */
 struct measure_row {
@@ -52,7 +66,10 @@ struct measure_row {
 #undef CELL
 #undef REAL
 #define CELL(f) .offset = offsetof(struct measure_row, f)
-#define REAL(k, f, h) { .key = (k), .type = WEIR_COL_REAL, CELL(m.f), .help = (h) }
+#define REAL(k, f, h)                                                                              \
+    {                                                                                              \
+        .key = (k), .type = WEIR_COL_REAL, CELL(m.f), .help = (h)                                  \
+    }
 
 static const struct weir_col measure_cols[] = {
     { .key = "operation", .type = WEIR_COL_STR, CELL(operation), .help = "Operation" },
@@ -71,17 +88,25 @@ static const struct weir_col measure_cols[] = {
     WEIR_COL_END
 };
 
-static const struct weir_table measure_table = { .key = "Results", .cols = measure_cols, .readers = WEIR_FOR_DATA };
+static const struct weir_table measure_table = { .key = "Results",
+                                                 .cols = measure_cols,
+                                                 .readers = WEIR_FOR_DATA };
 
-void mdtest_report_measure(struct weir_run *run, struct mdtest_test *t, const struct mdtest_measure *m)
+void mdtest_report_measure(struct weir_run *run, struct mdtest_test *t,
+                           const struct mdtest_measure *m)
 {
-    const struct measure_row row = { .operation = mdtest_op_names[m->op], .test = t->id, .iter = run->repetition, .tasks = run->par.size,
-                                     .items = (int64_t)m->items, .m = *m };
+    const struct measure_row row = { .operation = mdtest_op_names[m->op],
+                                     .test = t->id,
+                                     .iter = run->repetition,
+                                     .tasks = run->par.size,
+                                     .items = (int64_t)m->items,
+                                     .m = *m };
 
     weir_report_row(&run->report, &measure_table, &row);
     if (run->log.verbose >= 1)
-        mdtest_say(run, 1, "%s%-18s: %14.3f sec, %14.3f ops/sec", m->op < MDTEST_FILE_CREATE ? "   " : "  ", mdtest_op_names[m->op],
-                   m->seconds, m->rate);
+        mdtest_say(run, 1, "%s%-18s: %14.3f sec, %14.3f ops/sec",
+                   m->op < MDTEST_FILE_CREATE ? "   " : "  ", mdtest_op_names[m->op], m->seconds,
+                   m->rate);
 }
 
 /* ---- tables ---- */
@@ -100,17 +125,20 @@ static double sample_sd(const struct weir_stats *s)
     return s->n > 1 ? sqrt(s->m2 / (double)(s->n - 1)) : 0;
 }
 
-static void print_row(struct weir_run *run, const struct mdtest_test *t, enum mdtest_op op, bool times)
+static void print_row(struct weir_run *run, const struct mdtest_test *t, enum mdtest_op op,
+                      bool times)
 {
     const struct mdtest_series *s = &t->series[op];
-    const struct weir_stats *all = times ? &s->ms : &s->rate, *rank = times ? &s->rank_ms : &s->rank_rate;
+    const struct weir_stats *all = times ? &s->ms : &s->rate,
+                            *rank = times ? &s->rank_ms : &s->rank_rate;
     bool tree = op >= MDTEST_TREE_CREATE;
     struct weir_str line = { 0 };
 
     weir_str_addf(&line, tree ? "   %-22s " : "   %-18s ", mdtest_op_names[op]);
     if (t->o->rank_stats)
         weir_str_addf(&line, "%14.3f %14.3f %14.3f     ", rank->max, rank->min, rank->mean);
-    weir_str_addf(&line, "%s%14.3f %14.3f %14.3f %14.3f", tree ? "" : "    ", all->max, all->min, all->mean, sample_sd(all));
+    weir_str_addf(&line, "%s%14.3f %14.3f %14.3f %14.3f", tree ? "" : "    ", all->max, all->min,
+                  all->mean, sample_sd(all));
     weir_report_line(&run->report, "%s", weir_str_text(&line));
     weir_str_free(&line);
 }
@@ -123,11 +151,13 @@ static void print_table(struct weir_run *run, const struct mdtest_test *t, bool 
 
     if (t->o->all_procs)
         mdtest_ranks_print(run, t, times);
-    weir_report_line(r, "\nSUMMARY %s: (of %d iterations)", times ? "time (in ms/op)" : "rate (in ops/sec)", t->o->iterations);
+    weir_report_line(r, "\nSUMMARY %s: (of %d iterations)",
+                     times ? "time (in ms/op)" : "rate (in ops/sec)", t->o->iterations);
     weir_report_line(r, "   Operation     %s Max            Min           Mean        Std Dev",
                      t->o->rank_stats ? rank_head : "               ");
-    weir_report_line(r, "   ---------      %s               ---            ---           ----        -------",
-                     t->o->rank_stats ? rank_line : "");
+    weir_report_line(
+        r, "   ---------      %s               ---            ---           ----        -------",
+        t->o->rank_stats ? rank_line : "");
     for (int op = 0; op < MDTEST_OPS; op++)
         if (mdtest_has_row(t, (enum mdtest_op)op))
             print_row(run, t, (enum mdtest_op)op, times);
@@ -137,10 +167,22 @@ static void tell_row(struct weir_run *run, const struct mdtest_kept *k, enum mdt
 {
     const struct mdtest_series *s = &k->series[op];
     const struct summary_row row = {
-        .operation = mdtest_op_names[op], .test = k->id, .tasks = k->tasks, .iterations = (int64_t)s->rate.n, .items = (int64_t)s->items,
-        .rate_max = s->rate.max, .rate_min = s->rate.min, .rate_mean = s->rate.mean, .rate_sd = sample_sd(&s->rate),
-        .ms_max = s->ms.max, .ms_min = s->ms.min, .ms_mean = s->ms.mean, .ms_sd = sample_sd(&s->ms),
-        .rank_max = s->rank_rate.max, .rank_min = s->rank_rate.min, .rank_mean = s->rank_rate.mean,
+        .operation = mdtest_op_names[op],
+        .test = k->id,
+        .tasks = k->tasks,
+        .iterations = (int64_t)s->rate.n,
+        .items = (int64_t)s->items,
+        .rate_max = s->rate.max,
+        .rate_min = s->rate.min,
+        .rate_mean = s->rate.mean,
+        .rate_sd = sample_sd(&s->rate),
+        .ms_max = s->ms.max,
+        .ms_min = s->ms.min,
+        .ms_mean = s->ms.mean,
+        .ms_sd = sample_sd(&s->ms),
+        .rank_max = s->rank_rate.max,
+        .rank_min = s->rank_rate.min,
+        .rank_mean = s->rank_rate.mean,
     };
 
     if (s->rate.n > 0)
@@ -167,7 +209,9 @@ void mdtest_summary(struct weir_run *run, struct mdtest_test *t)
     memcpy(t->kept->series, t->series, sizeof(t->series));
     weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)t->wrong);
     if (t->wrong)
-        weir_report_line(&run->report, "\nERROR: verifying the data on read (%" PRIu64 " errors)! Take the performance values with care!\n",
+        weir_report_line(&run->report,
+                         "\nERROR: verifying the data on read (%" PRIu64
+                         " errors)! Take the performance values with care!\n",
                          t->wrong);
     weir_report_leave(&run->report);
     weir_report_flush(&run->report);

@@ -21,7 +21,8 @@ void mdtest_trace(struct weir_run *run, int level, int line, const char *fmt, ..
     va_start(ap, fmt);
     weir_str_vaddf(&text, fmt, ap);
     va_end(ap);
-    weir_report_line(&run->report, "V-%d: Rank %3d Line %5d %.*s", level, run->log.rank, line, BODY_MOST, weir_str_text(&text));
+    weir_report_line(&run->report, "V-%d: Rank %3d Line %5d %.*s", level, run->log.rank, line,
+                     BODY_MOST, weir_str_text(&text));
     weir_str_free(&text);
 }
 
@@ -107,13 +108,16 @@ struct walk {
 };
 
 static const char *const visit_words[MDTEST_OPS] = {
-    [MDTEST_DIR_CREATE] = "dirs create", [MDTEST_DIR_REMOVE] = "dirs remove",
-    [MDTEST_FILE_CREATE] = "non-dirs create", [MDTEST_FILE_REMOVE] = "non-dirs remove",
+    [MDTEST_DIR_CREATE] = "dirs create",
+    [MDTEST_DIR_REMOVE] = "dirs remove",
+    [MDTEST_FILE_CREATE] = "non-dirs create",
+    [MDTEST_FILE_REMOVE] = "non-dirs remove",
 };
 
 static const char *dir_path(struct walk *w, uint64_t dir)
 {
-    return mdtest_name_dir(&w->t->target, mdtest_base_of(w->t, w->whose), w->run->repetition, w->loop, w->whose, dir);
+    return mdtest_name_dir(&w->t->target, mdtest_base_of(w->t, w->whose), w->run->repetition,
+                           w->loop, w->whose, dir);
 }
 
 static void trace_creation(const struct walk *w)
@@ -124,7 +128,8 @@ static void trace_creation(const struct walk *w)
         mdtest_say(w->run, 3, "create_remove_items_helper : mknod...");
         return;
     }
-    mdtest_say(w->run, 3, "create_remove_items_helper (%s): open...", o->collective ? "collective" : "non-collective, shared");
+    mdtest_say(w->run, 3, "create_remove_items_helper (%s): open...",
+               o->collective ? "collective" : "non-collective, shared");
     if (o->write_bytes > 0)
         mdtest_say(w->run, 3, "create_remove_items_helper: write...");
     mdtest_say(w->run, 3, "create_remove_items_helper: close...");
@@ -142,8 +147,11 @@ static void trace_items(struct walk *w, uint64_t dir)
     else
         weir_str_addf(&owner, "%d", w->owner);
     for (uint64_t i = 0; dir >= tree->first && i < tree->per_dir && w->left > 0; i++, w->left--) {
-        mdtest_say(w->run, 3, "create_remove_items_helper (%s): curr_item is '%s%s%s.mdtest.%s.%" PRIu64 "'", visit_words[w->op],
-                   dir_path(w, dir), slash, w->op < MDTEST_FILE_CREATE ? "dir" : "file", weir_str_text(&owner), dir * tree->per_dir + i);
+        mdtest_say(w->run, 3,
+                   "create_remove_items_helper (%s): curr_item is '%s%s%s.mdtest.%s.%" PRIu64 "'",
+                   visit_words[w->op], dir_path(w, dir), slash,
+                   w->op < MDTEST_FILE_CREATE ? "dir" : "file", weir_str_text(&owner),
+                   dir * tree->per_dir + i);
         if (w->op == MDTEST_FILE_CREATE)
             trace_creation(w);
     }
@@ -155,13 +163,15 @@ static void trace_below(struct walk *w, uint64_t dir, unsigned level)
 {
     const struct mdtest_tree *tree = &w->t->tree;
 
-    mdtest_say(w->run, 3, "create_remove_items (start): temp_path is '%s%s'", dir_path(w, dir), dir > 0 ? "/" : "");
+    mdtest_say(w->run, 3, "create_remove_items (start): temp_path is '%s%s'", dir_path(w, dir),
+               dir > 0 ? "/" : "");
     if (level == tree->depth)
         return;
     for (uint64_t j = 0; j < tree->branch; j++) {
         uint64_t child = dir * tree->branch + 1 + j;
 
-        mdtest_say(w->run, 3, "create_remove_items (for loop): temp_path is '%s/'", dir_path(w, child));
+        mdtest_say(w->run, 3, "create_remove_items (for loop): temp_path is '%s/'",
+                   dir_path(w, child));
         trace_items(w, child);
         trace_below(w, child, level + 1);
     }
@@ -178,15 +188,21 @@ static void trace_walk(struct walk *w)
 /* ---- phases ---- */
 
 static const char *const phase_words[MDTEST_OPS] = {
-    [MDTEST_DIR_CREATE] = "directory_test: create path is", [MDTEST_DIR_STAT] = "stat path is",
-    [MDTEST_DIR_READ] = "directory_test: read path is", [MDTEST_DIR_RENAME] = "rename path is",
+    [MDTEST_DIR_CREATE] = "directory_test: create path is",
+    [MDTEST_DIR_STAT] = "stat path is",
+    [MDTEST_DIR_READ] = "directory_test: read path is",
+    [MDTEST_DIR_RENAME] = "rename path is",
     [MDTEST_DIR_REMOVE] = "directory_test: remove directories path is",
-    [MDTEST_FILE_CREATE] = "file_test: create path is", [MDTEST_FILE_STAT] = "file_test: stat path is",
-    [MDTEST_FILE_READ] = "file_test: read path is", [MDTEST_FILE_REMOVE] = "file_test: rm directories path is",
+    [MDTEST_FILE_CREATE] = "file_test: create path is",
+    [MDTEST_FILE_STAT] = "file_test: stat path is",
+    [MDTEST_FILE_READ] = "file_test: read path is",
+    [MDTEST_FILE_REMOVE] = "file_test: rm directories path is",
 };
 
 static const char *const item_words[MDTEST_OPS] = {
-    [MDTEST_DIR_STAT] = "mdtest_stat  dir:", [MDTEST_FILE_STAT] = "mdtest_stat file:", [MDTEST_FILE_READ] = "mdtest_read file:",
+    [MDTEST_DIR_STAT] = "mdtest_stat  dir:",
+    [MDTEST_FILE_STAT] = "mdtest_stat file:",
+    [MDTEST_FILE_READ] = "mdtest_read file:",
     [MDTEST_DIR_RENAME] = "mdtest_rename  dir:",
 };
 
@@ -196,11 +212,14 @@ static void trace_visits(struct walk *w, uint64_t steps)
 
     t->target.known = false;
     for (uint64_t i = 0; i < steps; i++) {
-        uint64_t place = t->shuffled ? weir_perm_at(&t->perm, i) : i, in_loop = place % t->tree.per_loop;
-        uint64_t item = t->made_order ? mdtest_tree_made(&t->tree, in_loop) : mdtest_tree_linear(&t->tree, in_loop);
+        uint64_t place = t->shuffled ? weir_perm_at(&t->perm, i) : i,
+                 in_loop = place % t->tree.per_loop;
+        uint64_t item = t->made_order ? mdtest_tree_made(&t->tree, in_loop)
+                                      : mdtest_tree_linear(&t->tree, in_loop);
 
         mdtest_say(w->run, 3, "%s %s", item_words[w->op],
-                   mdtest_name_item(&t->target, mdtest_base_of(t, w->whose), w->run->repetition, place / t->tree.per_loop, w->whose,
+                   mdtest_name_item(&t->target, mdtest_base_of(t, w->whose), w->run->repetition,
+                                    place / t->tree.per_loop, w->whose,
                                     mdtest_tree_dir_of(&t->tree, item), t->of, w->owner, item));
     }
 }
@@ -208,11 +227,13 @@ static void trace_visits(struct walk *w, uint64_t steps)
 static void trace_after_removal(struct walk *w)
 {
     struct mdtest_test *t = w->t;
-    const char *format = w->op == MDTEST_DIR_REMOVE ? "directory_test: remove unique directories path is"
-                                                    : "file_test: rm unique directories path is";
+    const char *format = w->op == MDTEST_DIR_REMOVE
+                             ? "directory_test: remove unique directories path is"
+                             : "file_test: rm unique directories path is";
 
     if (t->o->unique)
-        mdtest_say(w->run, 3, "%s '%s/'%s", format, mdtest_name_test(&t->target, t->base[0], w->run->repetition, t->tree.loops - 1),
+        mdtest_say(w->run, 3, "%s '%s/'%s", format,
+                   mdtest_name_test(&t->target, t->base[0], w->run->repetition, t->tree.loops - 1),
                    w->op == MDTEST_DIR_REMOVE ? "\n" : "");
     else if (w->op == MDTEST_DIR_REMOVE)
         mdtest_say(w->run, 3, "%s '%s'\n", format, dir_path(w, 0));
@@ -232,14 +253,16 @@ static void trace_branches(struct walk *w, uint64_t steps)
 
         w->loop = i / t->tree.dirs;
         mdtest_say(w->run, 2, "%s directory '%s/'", made ? "Making" : "Remove",
-                   dir_path(w, made ? mdtest_tree_preorder(&t->tree, place) : mdtest_tree_postorder(&t->tree, place)));
+                   dir_path(w, made ? mdtest_tree_preorder(&t->tree, place)
+                                    : mdtest_tree_postorder(&t->tree, place)));
     }
     if (!made)
         mdtest_say(w->run, 2, "main (at end of for j loop): Removing o.testdir of '%s'\n",
                    mdtest_name_test(&t->target, t->base[0], w->run->repetition, t->tree.loops - 1));
 }
 
-void mdtest_trace_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op, uint64_t steps)
+void mdtest_trace_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op,
+                        uint64_t steps)
 {
     struct walk w = { .run = run, .t = t, .op = op, .owner = t->owner };
 
@@ -270,7 +293,8 @@ static const char *test_path(struct weir_run *run, struct mdtest_test *t)
     return mdtest_name_test(&t->target, t->base[0], run->repetition, 0);
 }
 
-void mdtest_trace_kind(struct weir_run *run, struct mdtest_test *t, enum mdtest_kind kind, bool before)
+void mdtest_trace_kind(struct weir_run *run, struct mdtest_test *t, enum mdtest_kind kind,
+                       bool before)
 {
     const char *root;
 
@@ -293,11 +317,21 @@ void mdtest_trace_tree(struct weir_run *run, struct mdtest_test *t, bool create)
         return;
     if (create) {
         mdtest_say(run, 2, "main (for j loop): making o.testdir, '%s'", test_path(run, t));
-        mdtest_say(run, 3, "main (create hierarchical directory loop-%s): Calling create_remove_directory_tree with '%s'",
-                   !o->unique ? "!unque_dir_per_task" : o->collective ? "collective" : "!collective_creates", test_path(run, t));
+        mdtest_say(run, 3,
+                   "main (create hierarchical directory loop-%s): Calling "
+                   "create_remove_directory_tree with '%s'",
+                   !o->unique      ? "!unque_dir_per_task"
+                   : o->collective ? "collective"
+                                   : "!collective_creates",
+                   test_path(run, t));
     } else {
-        mdtest_say(run, 3, "%smain (remove hierarchical directory loop-%s): Calling create_remove_directory_tree with '%s'",
-                   o->unique ? "" : "V-3: ", !o->unique ? "!unique_dir_per_task" : o->collective ? "collective" : "!collective",
+        mdtest_say(run, 3,
+                   "%smain (remove hierarchical directory loop-%s): Calling "
+                   "create_remove_directory_tree with '%s'",
+                   o->unique ? "" : "V-3: ",
+                   !o->unique      ? "!unique_dir_per_task"
+                   : o->collective ? "collective"
+                                   : "!collective",
                    test_path(run, t));
     }
 }
@@ -315,6 +349,8 @@ void mdtest_trace_iteration(struct weir_run *run, struct mdtest_test *t, bool be
     if (t->o->unique)
         mdtest_say(run, 3, "i %d nstride %d", run->par.size, t->shift);
     else
-        mdtest_say(run, 3, "V-3: main: Using unique_mk_dir, '%s'", mdtest_name_root(&t->target, whose));
-    mdtest_say(run, 3, "V-3: main: Copied unique_mk_dir, '%s', to topdir", mdtest_name_root(&t->target, whose));
+        mdtest_say(run, 3, "V-3: main: Using unique_mk_dir, '%s'",
+                   mdtest_name_root(&t->target, whose));
+    mdtest_say(run, 3, "V-3: main: Copied unique_mk_dir, '%s', to topdir",
+               mdtest_name_root(&t->target, whose));
 }

@@ -11,7 +11,9 @@
 #define NUMBER 20 /* digits of 2^64 */
 #define MOST INT64_MAX
 
-static const char *const item_words[MDTEST_KINDS] = { [MDTEST_DIRS] = "dir.mdtest.", [MDTEST_FILES] = "file.mdtest." };
+static const char *const item_words[MDTEST_KINDS] = {
+    [MDTEST_DIRS] = "dir.mdtest.", [MDTEST_FILES] = "file.mdtest."
+};
 
 /* ---- numbers ---- */
 
@@ -30,7 +32,8 @@ static bool full_tree(uint64_t branch, unsigned depth, uint64_t *out)
         return true;
     }
     for (unsigned i = 0; i < depth; i++) {
-        if (!times(level, branch, &level) || __builtin_add_overflow(all, level, &all) || all > (uint64_t)MOST)
+        if (!times(level, branch, &level) || __builtin_add_overflow(all, level, &all) ||
+            all > (uint64_t)MOST)
             return false;
     }
     *out = all;
@@ -40,15 +43,22 @@ static bool full_tree(uint64_t branch, unsigned depth, uint64_t *out)
 static int check_shape(const struct mdtest_shape *s, struct weir_err *err)
 {
     if (s->depth < 0)
-        return weir_refuse(err, WEIR_EUSAGE, "depth of the tree (-z) must not be negative, and is %d", s->depth);
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "depth of the tree (-z) must not be negative, and is %d", s->depth);
     if (s->depth > 0 && s->branch < 1)
-        return weir_refuse(err, WEIR_EUSAGE, "branching factor of the tree (-b) must be at least 1, and is %d", s->branch);
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "branching factor of the tree (-b) must be at least 1, and is %d",
+                           s->branch);
     if (s->items < 0 || s->per_dir < 0)
         return weir_refuse(err, WEIR_EUSAGE, "number of items (-n, -I) must not be negative");
     if (s->items > 0 && s->per_dir > 0 && s->unique)
-        return weir_refuse(err, WEIR_EUSAGE, "items of a task (-n) and items of a directory (-I) do not go together with -u; leave one out");
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "items of a task (-n) and items of a directory (-I) do not go together "
+                           "with -u; leave one out");
     if (s->items > 0 && s->per_dir > 0 && s->items % s->per_dir)
-        return weir_refuse(err, WEIR_EUSAGE, "items of a task (-n %" PRId64 ") must be a multiple of items of a directory (-I %" PRId64 ")",
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "items of a task (-n %" PRId64
+                           ") must be a multiple of items of a directory (-I %" PRId64 ")",
                            s->items, s->per_dir);
     return 0;
 }
@@ -71,13 +81,16 @@ int mdtest_tree_init(struct mdtest_tree *t, const struct mdtest_shape *s, struct
     holders = t->dirs - inner;
     t->per_dir = s->per_dir > 0 ? (uint64_t)s->per_dir : (uint64_t)s->items / holders;
     t->loops = s->items > 0 && s->per_dir > 0 ? (uint64_t)(s->items / s->per_dir) : 1;
-    if (!times(t->per_dir, holders, &t->per_loop) || !times(t->per_loop, t->loops, &t->total) || !times(t->dirs, t->loops, &all) ||
+    if (!times(t->per_dir, holders, &t->per_loop) || !times(t->per_loop, t->loops, &t->total) ||
+        !times(t->dirs, t->loops, &all) ||
         !times(t->per_dir, t->dirs, &all)) /* the highest number of an item */
         goto too_many;
     return 0;
 
 too_many:
-    return weir_refuse(err, WEIR_EUSAGE, "a tree with branching factor %d (-b) and depth %d (-z) and these items has more than 2^63 names",
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "a tree with branching factor %d (-b) and depth %d (-z) and these items has "
+                       "more than 2^63 names",
                        s->branch, s->depth);
 }
 
@@ -90,7 +103,8 @@ static uint64_t below(const struct mdtest_tree *t, unsigned level)
     return n;
 }
 
-/* Both orders go down from the root: at each level the place says which child's subtree comes next. */
+/* Both orders go down from the root: at each level the place says which child's subtree comes
+ * next. */
 uint64_t mdtest_tree_preorder(const struct mdtest_tree *t, uint64_t place)
 {
     uint64_t dir = 0, size;
@@ -165,7 +179,8 @@ static char *put_text(char *at, const char *text)
     return at + len;
 }
 
-int mdtest_names_init(struct mdtest_names *n, const struct mdtest_tree *tree, size_t base_len, struct weir_err *err)
+int mdtest_names_init(struct mdtest_names *n, const struct mdtest_tree *tree, size_t base_len,
+                      struct weir_err *err)
 {
     /* Room by the longest numbers. What the system can take is asked for with short ones. */
     size_t each = sizeof("/mdtest_tree..") + 2 * NUMBER;
@@ -174,10 +189,12 @@ int mdtest_names_init(struct mdtest_names *n, const struct mdtest_tree *tree, si
     memset(n, 0, sizeof(*n));
     if (shortest >= PATH_MAX)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "names in a tree of depth %u (-z) have more than %d bytes, and the system takes at most %d", tree->depth,
-                           PATH_MAX, PATH_MAX);
+                           "names in a tree of depth %u (-z) have more than %d bytes, and the "
+                           "system takes at most %d",
+                           tree->depth, PATH_MAX, PATH_MAX);
     n->tree = tree;
-    n->room = base_len + sizeof("/test-dir.-") + 2 * NUMBER + (size_t)(tree->depth + 1) * each + sizeof("/file.mdtest..") + 2 * NUMBER + 8;
+    n->room = base_len + sizeof("/test-dir.-") + 2 * NUMBER + (size_t)(tree->depth + 1) * each +
+              sizeof("/file.mdtest..") + 2 * NUMBER + 8;
     n->path = malloc(n->room);
     return n->path ? 0 : weir_fail(err, WEIR_ESETUP, "memory for names");
 }
@@ -210,7 +227,8 @@ static char *put_branch(char *at, int whose, uint64_t dir)
     return mdtest_put_number(at, dir);
 }
 
-/* The chain from the root down. Its length is not known before the way up has been gone; levels are few. */
+/* The chain from the root down. Its length is not known before the way up has been gone; levels
+ * are few. */
 static char *put_chain(const struct mdtest_names *n, char *at, int whose, uint64_t dir)
 {
     uint64_t branch = n->tree->branch, up = dir;
@@ -239,7 +257,8 @@ const char *mdtest_name_test(struct mdtest_names *n, const char *base, int itera
     return n->path;
 }
 
-const char *mdtest_name_dir(struct mdtest_names *n, const char *base, int iteration, uint64_t loop, int whose, uint64_t dir)
+const char *mdtest_name_dir(struct mdtest_names *n, const char *base, int iteration, uint64_t loop,
+                            int whose, uint64_t dir)
 {
     put_chain(n, put_test(n, base, iteration, loop), whose, dir);
     return n->path;
@@ -252,8 +271,8 @@ const char *mdtest_name_root(struct mdtest_names *n, int whose)
     return n->path;
 }
 
-void mdtest_name_prefix(struct mdtest_names *n, const char *base, int iteration, uint64_t loop, int whose, uint64_t dir,
-                        enum mdtest_kind kind, int owner)
+void mdtest_name_prefix(struct mdtest_names *n, const char *base, int iteration, uint64_t loop,
+                        int whose, uint64_t dir, enum mdtest_kind kind, int owner)
 {
     char *at = put_chain(n, put_test(n, base, iteration, loop), whose, dir);
 

@@ -16,8 +16,9 @@ struct mdtest_shape {
     bool leaf_only, unique;
 };
 
-/* One tree, and how the items of a task are spread over it. Directories are numbered like a heap: the children of d are
- * d * branch + 1 and so on. Directory d holds the items d * per_dir and so on. */
+/* One tree, and how the items of a task are spread over it. Directories are numbered like a heap:
+ * the children of d are d * branch + 1 and so on. Directory d holds the items d * per_dir and so
+ * on. */
 struct mdtest_tree {
     uint64_t branch;
     unsigned depth;
@@ -32,11 +33,13 @@ struct mdtest_tree {
 /* Local. -1 and err (WEIR_EUSAGE) when the shape is no tree, or has more than 2^63 of something. */
 int mdtest_tree_init(struct mdtest_tree *t, const struct mdtest_shape *s, struct weir_err *err);
 
-/* The directory at a place in the order in which a tree is made (parents first, depth first) and removed (children first). */
+/* The directory at a place in the order in which a tree is made (parents first, depth first) and
+ * removed (children first). */
 uint64_t mdtest_tree_preorder(const struct mdtest_tree *t, uint64_t place);
 uint64_t mdtest_tree_postorder(const struct mdtest_tree *t, uint64_t place);
 
-/* The number of the item that is made at a place, within one tree: directory by directory, in preorder. */
+/* The number of the item that is made at a place, within one tree: directory by directory, in
+ * preorder. */
 uint64_t mdtest_tree_made(const struct mdtest_tree *t, uint64_t place);
 
 /* The same in the order of the numbers. */
@@ -45,13 +48,13 @@ uint64_t mdtest_tree_linear(const struct mdtest_tree *t, uint64_t place);
 /* The directory of an item. */
 uint64_t mdtest_tree_dir_of(const struct mdtest_tree *t, uint64_t item);
 
-#define MDTEST_NOBODY (-1)     /* as tree: the tree that all tasks share */
-#define MDTEST_SHARED (-1)     /* as owner: items that all tasks share (-S) */
+#define MDTEST_NOBODY (-1) /* as tree: the tree that all tasks share */
+#define MDTEST_SHARED (-1) /* as owner: items that all tasks share (-S) */
 
 enum mdtest_kind { MDTEST_DIRS, MDTEST_FILES, MDTEST_KINDS };
 
-/* Names are made in one buffer, of which only the end changes from item to item. Nothing is allocated after
- * mdtest_names_init. */
+/* Names are made in one buffer, of which only the end changes from item to item. Nothing is
+ * allocated after mdtest_names_init. */
 struct mdtest_names {
     const struct mdtest_tree *tree;
     char *path;        /* the name made last */
@@ -63,30 +66,34 @@ struct mdtest_names {
     enum mdtest_kind kind;
 };
 
-/* Room for every name in trees of this shape below bases of at most base_len bytes. Local. -1 and err (WEIR_ESETUP; WEIR_EUSAGE
- * when names become longer than a path may be). */
-int mdtest_names_init(struct mdtest_names *n, const struct mdtest_tree *tree, size_t base_len, struct weir_err *err);
+/* Room for every name in trees of this shape below bases of at most base_len bytes. Local. -1 and
+ * err (WEIR_ESETUP; WEIR_EUSAGE when names become longer than a path may be). */
+int mdtest_names_init(struct mdtest_names *n, const struct mdtest_tree *tree, size_t base_len,
+                      struct weir_err *err);
 void mdtest_names_free(struct mdtest_names *n);
 
 /* The directory that holds the trees of an iteration: BASE/test-dir.0-0. Each returns n->path. */
-const char *mdtest_name_test(struct mdtest_names *n, const char *base, int iteration, uint64_t loop);
+const char *mdtest_name_test(struct mdtest_names *n, const char *base, int iteration,
+                             uint64_t loop);
 /* Directory dir of the tree of a task, or of the shared one. */
-const char *mdtest_name_dir(struct mdtest_names *n, const char *base, int iteration, uint64_t loop, int whose, uint64_t dir);
+const char *mdtest_name_dir(struct mdtest_names *n, const char *base, int iteration, uint64_t loop,
+                            int whose, uint64_t dir);
 /* "mdtest_tree.0", "mdtest_tree.<task>.0": the name of a root alone. */
 const char *mdtest_name_root(struct mdtest_names *n, int whose);
 
 /* The slow part of mdtest_name_item: directories and owner are other ones. */
-void mdtest_name_prefix(struct mdtest_names *n, const char *base, int iteration, uint64_t loop, int whose, uint64_t dir,
-                        enum mdtest_kind kind, int owner);
+void mdtest_name_prefix(struct mdtest_names *n, const char *base, int iteration, uint64_t loop,
+                        int whose, uint64_t dir, enum mdtest_kind kind, int owner);
 /* Put a number and a NUL at 'at'; returns where the NUL is. */
 char *mdtest_put_number(char *at, uint64_t number);
 
 /* One item. */
-static inline const char *mdtest_name_item(struct mdtest_names *n, const char *base, int iteration, uint64_t loop, int whose,
-                                           uint64_t dir, enum mdtest_kind kind, int owner, uint64_t item)
+static inline const char *mdtest_name_item(struct mdtest_names *n, const char *base, int iteration,
+                                           uint64_t loop, int whose, uint64_t dir,
+                                           enum mdtest_kind kind, int owner, uint64_t item)
 {
-    if (!n->known || n->dir != dir || n->loop != loop || n->owner != owner || n->whose != whose || n->kind != kind ||
-        n->iteration != iteration || n->base != base)
+    if (!n->known || n->dir != dir || n->loop != loop || n->owner != owner || n->whose != whose ||
+        n->kind != kind || n->iteration != iteration || n->base != base)
         mdtest_name_prefix(n, base, iteration, loop, whose, dir, kind, owner);
     mdtest_put_number(n->path + n->tail, item);
     return n->path;

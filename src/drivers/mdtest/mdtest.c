@@ -17,70 +17,113 @@ static const char *const only_zero[] = { "0", NULL };
 static const char *const only_minus_one[] = { "-1", NULL };
 
 static const struct weir_opt options[] = {
-    OPT_STR('a', "api", NULL, O, api, NULL, "NAME", "Backend that does the operations, in any case; POSIX without it"),
-    OPT_INT('b', "branch", NULL, O, branch, "1", "N", "Directories below each directory of the tree"),
-    OPT_INT('B', "no-barriers", NULL, O, no_barriers, "0", "N",
-            "Not 0: no barriers between phases; only the agreement on errors keeps the tasks together"),
-    OPT_FLAG('c', "collective", NULL, O, collective, "Task 0 makes and removes the items of all tasks"),
-    OPT_FLAG('C', "create", NULL, O, create, "Create phases; all phases are on unless one of -C -T -E -r -U is given"),
-    OPT_STR('d', "directory", NULL, O, dirs, "./out", "DIR[@DIR...]", "Where to work, or several places with -u; made when it is not there"),
+    OPT_STR('a', "api", NULL, O, api, NULL, "NAME",
+            "Backend that does the operations, in any case; POSIX without it"),
+    OPT_INT('b', "branch", NULL, O, branch, "1", "N",
+            "Directories below each directory of the tree"),
+    OPT_INT(
+        'B', "no-barriers", NULL, O, no_barriers, "0", "N",
+        "Not 0: no barriers between phases; only the agreement on errors keeps the tasks together"),
+    OPT_FLAG('c', "collective", NULL, O, collective,
+             "Task 0 makes and removes the items of all tasks"),
+    OPT_FLAG('C', "create", NULL, O, create,
+             "Create phases; all phases are on unless one of -C -T -E -r -U is given"),
+    OPT_STR('d', "directory", NULL, O, dirs, "./out", "DIR[@DIR...]",
+            "Where to work, or several places with -u; made when it is not there"),
     OPT_FLAG('D', "only-directories", NULL, O, only_dirs, "Test directories, not files"),
-    OPT_SIZE('e', "read-bytes", NULL, O, read_bytes, "0", "SIZE", "Bytes to read from each file in the read phase; 0: open and close only",
-             MOST64),
+    OPT_SIZE('e', "read-bytes", NULL, O, read_bytes, "0", "SIZE",
+             "Bytes to read from each file in the read phase; 0: open and close only", MOST64),
     OPT_FLAG('E', "read", NULL, O, read, "Read phase of files"),
-    OPT_INT('f', "first", NULL, O, first, "1", "N", "First number of tasks that the test runs on", .min = 1, MOST32),
+    OPT_INT('f', "first", NULL, O, first, "1", "N", "First number of tasks that the test runs on",
+            .min = 1, MOST32),
     OPT_FLAG('F', "only-files", NULL, O, only_files, "Test files, not directories"),
-    { .type = WEIR_OPT_GONE, .letter = 'g', .help = "needs the library of Lustre, which this build does not have" },
-    OPT_INT('G', "data-seed", NULL, O, seed, "-1", "N", "Seed of the data in the files; -1 takes the time"),
-    OPT_INT('i', "iterations", NULL, O, iterations, "1", "N", "Iterations of the test", .min = 1, MOST32),
-    OPT_SIZE('I', "items-per-directory", NULL, O, per_dir, "0", "N", "Items of a task in each directory of the tree", MOST64),
+    { .type = WEIR_OPT_GONE,
+      .letter = 'g',
+      .help = "needs the library of Lustre, which this build does not have" },
+    OPT_INT('G', "data-seed", NULL, O, seed, "-1", "N",
+            "Seed of the data in the files; -1 takes the time"),
+    OPT_INT('i', "iterations", NULL, O, iterations, "1", "N", "Iterations of the test", .min = 1,
+            MOST32),
+    OPT_SIZE('I', "items-per-directory", NULL, O, per_dir, "0", "N",
+             "Items of a task in each directory of the tree", MOST64),
     OPT_FLAG('k', "mknod", NULL, O, mknod, "Create files with mknod instead of open and close"),
-    OPT_INT('l', "last", NULL, O, last, "0", "N", "Last number of tasks that the test runs on; 0: all, and only these", .min = 0, MOST32),
-    OPT_FLAG('L', "leaf-only", NULL, O, leaf_only, "Items only in the directories at the lowest level of the tree"),
-    OPT_SIZE('n', "items", NULL, O, items, "0", "N", "Directories and files of a task over the whole tree", MOST64),
-    OPT_INT('N', "shift", NULL, O, shift, "0", "N", "Tasks to shift by from phase to phase, so that nobody meets what is in its own cache",
+    OPT_INT('l', "last", NULL, O, last, "0", "N",
+            "Last number of tasks that the test runs on; 0: all, and only these", .min = 0, MOST32),
+    OPT_FLAG('L', "leaf-only", NULL, O, leaf_only,
+             "Items only in the directories at the lowest level of the tree"),
+    OPT_SIZE('n', "items", NULL, O, items, "0", "N",
+             "Directories and files of a task over the whole tree", MOST64),
+    OPT_INT('N', "shift", NULL, O, shift, "0", "N",
+            "Tasks to shift by from phase to phase, so that nobody meets what is in its own cache",
             .min = 0, MOST32),
-    OPT_INT('p', "delay", NULL, O, delay_s, "0", "SECONDS", "Wait before the directory phases and before the file phases", .min = 0, MOST32),
-    OPT_FLAG('P', "rates-and-times", NULL, O, rates_and_times, "Show the table of rates and the table of times"),
-    OPT_FLAG(0, "print-all-procs", NULL, O, all_procs, "Show the numbers of every task before each table"),
+    OPT_INT('p', "delay", NULL, O, delay_s, "0", "SECONDS",
+            "Wait before the directory phases and before the file phases", .min = 0, MOST32),
+    OPT_FLAG('P', "rates-and-times", NULL, O, rates_and_times,
+             "Show the table of rates and the table of times"),
+    OPT_FLAG(0, "print-all-procs", NULL, O, all_procs,
+             "Show the numbers of every task before each table"),
     OPT_FLAG('r', "remove", NULL, O, remove, "Remove phases"),
-    OPT_FLAG('R', "random", NULL, O, random, "Visit items in random order when they are stat'ed and read"),
-    OPT_INT(0, "random-seed", NULL, O, random_seed, "0", "N", "Seed of the random order; more than 0 turns it on", .min = 0, MOST32),
-    OPT_INT('s', "stride", NULL, O, step, "1", "N", "Step from one number of tasks to the next", .min = 1, MOST32),
-    OPT_FLAG('S', "shared-files", NULL, O, shared, "All tasks use the same files; no directory phases"),
+    OPT_FLAG('R', "random", NULL, O, random,
+             "Visit items in random order when they are stat'ed and read"),
+    OPT_INT(0, "random-seed", NULL, O, random_seed, "0", "N",
+            "Seed of the random order; more than 0 turns it on", .min = 0, MOST32),
+    OPT_INT('s', "stride", NULL, O, step, "1", "N", "Step from one number of tasks to the next",
+            .min = 1, MOST32),
+    OPT_FLAG('S', "shared-files", NULL, O, shared,
+             "All tasks use the same files; no directory phases"),
     OPT_FLAG('t', "time-directory-switch", NULL, O, time_dirs,
-             "With -u, time the change to the task's own directory; there is no such change here, so this does nothing"),
+             "With -u, time the change to the task's own directory; there is no such change here, "
+             "so this does nothing"),
     OPT_FLAG('T', "stat", NULL, O, stat, "Stat phases"),
     OPT_FLAG('u', "unique-directory", NULL, O, unique, "Give each task a tree of its own"),
     OPT_FLAG('U', "rename", NULL, O, rename, "Rename phase of directories"),
     OPT_COUNT('v', "verbose", NULL, O, verbose, "Say more; repeat for more", .min = 0, .max = 5),
-    OPT_INT('V', "verbosity", NULL, O, verbose, "0", "N", "Say as much as that many -v", .min = 0, MOST32),
-    OPT_SIZE('w', "write-bytes", NULL, O, write_bytes, "0", "SIZE", "Bytes to write to each file when it is created", MOST64),
+    OPT_INT('V', "verbosity", NULL, O, verbose, "0", "N", "Say as much as that many -v", .min = 0,
+            MOST32),
+    OPT_SIZE('w', "write-bytes", NULL, O, write_bytes, "0", "SIZE",
+             "Bytes to write to each file when it is created", MOST64),
     OPT_INT('W', "stonewall", NULL, O, deadline_s, "0", "SECONDS",
-            "Stop creating after this time, and let all tasks reach the count of the fastest", .min = 0, MOST32),
-    OPT_STR('x', "stonewall-status", NULL, O, status_file, NULL, "FILE", "Keep the items of a task after a stonewall for a later run"),
+            "Stop creating after this time, and let all tasks reach the count of the fastest",
+            .min = 0, MOST32),
+    OPT_STR('x', "stonewall-status", NULL, O, status_file, NULL, "FILE",
+            "Keep the items of a task after a stonewall for a later run"),
     OPT_FLAG('X', "verify-read", NULL, O, verify_read, "Check the data that are read"),
-    OPT_FLAG(0, "verify-write", NULL, O, verify_write, "Read back and check what was written, through the same open file"),
-    OPT_FLAG('y', "sync-file", NULL, O, sync_file, "Flush each file to storage after it was written"),
-    OPT_FLAG('Y', "sync-phase", NULL, O, sync_phase, "Flush the file system at the end of each phase, inside its time"),
+    OPT_FLAG(0, "verify-write", NULL, O, verify_write,
+             "Read back and check what was written, through the same open file"),
+    OPT_FLAG('y', "sync-file", NULL, O, sync_file,
+             "Flush each file to storage after it was written"),
+    OPT_FLAG('Y', "sync-phase", NULL, O, sync_phase,
+             "Flush the file system at the end of each phase, inside its time"),
     OPT_INT('z', "depth", NULL, O, depth, "0", "N", "Levels of the tree below its root"),
     OPT_FLAG('Z', "times", NULL, O, times, "Show the table of times instead of that of rates"),
-    OPT_STR(0, "dataPacketType", NULL, O, packet, "t", "TYPE",
-            "Data in the files: timestamp, offset, incompressible or random; the first letter counts"),
-    OPT_STR(0, "run-cmd-before-phase", NULL, O, before, "", "COMMAND", "Run this on every task before each phase, outside its time"),
-    OPT_STR(0, "run-cmd-after-phase", NULL, O, after, "", "COMMAND", "Run this on every task at the end of each phase, inside its time"),
+    OPT_STR(
+        0, "dataPacketType", NULL, O, packet, "t", "TYPE",
+        "Data in the files: timestamp, offset, incompressible or random; the first letter counts"),
+    OPT_STR(0, "run-cmd-before-phase", NULL, O, before, "", "COMMAND",
+            "Run this on every task before each phase, outside its time"),
+    OPT_STR(0, "run-cmd-after-phase", NULL, O, after, "", "COMMAND",
+            "Run this on every task at the end of each phase, inside its time"),
     OPT_FLAG(0, "warningAsErrors", NULL, O, warnings_are_errors, "Take every warning for an error"),
-    OPT_STR(0, "saveRankPerformanceDetails", NULL, O, rank_csv, NULL, "FILE", "Write the rates and times of every task"),
-    OPT_STR(0, "savePerOpDataCSV", NULL, O, op_csv, NULL, "PREFIX", "Write every operation on files to PREFIX-<phase>-<task>.csv"),
-    OPT_FLAG(0, "showRankStatistics", NULL, O, rank_stats, "Show the extremes and means of single tasks in the tables"),
+    OPT_STR(0, "saveRankPerformanceDetails", NULL, O, rank_csv, NULL, "FILE",
+            "Write the rates and times of every task"),
+    OPT_STR(0, "savePerOpDataCSV", NULL, O, op_csv, NULL, "PREFIX",
+            "Write every operation on files to PREFIX-<phase>-<task>.csv"),
+    OPT_FLAG(0, "showRankStatistics", NULL, O, rank_stats,
+             "Show the extremes and means of single tasks in the tables"),
     OPT_FLAG(0, "latency", NULL, O, latency, "Show the latencies of operations after the tables"),
-    OPT_FLAG(0, "dry-run", "dryRun", O, dry_run, "Show what the tree needs, check that there is room for it, and do nothing"),
-    OPT_STR(0, "cleanup", NULL, O, cleanup, NULL, "DIR", "Remove what earlier runs left in DIR, and nothing else"),
+    OPT_FLAG(0, "dry-run", "dryRun", O, dry_run,
+             "Show what the tree needs, check that there is room for it, and do nothing"),
+    OPT_STR(0, "cleanup", NULL, O, cleanup, NULL, "DIR",
+            "Remove what earlier runs left in DIR, and nothing else"),
     OPT_STR(0, "report", NULL, O, reports, NULL, "FORMAT:PATH,...",
-            "Write the results in these forms instead: text:-, json:FILE, csv:FILE (a row for each phase)"),
-    OPT_STR(0, "allocateBufferOnGPU", NULL, O, gpu_memory, "0", "N", "Only 0: this build has no GPU memory", .choices = only_zero),
-    OPT_STR(0, "GPUid", NULL, O, gpu_id, "-1", "N", "Only -1: this build has no GPU memory", .choices = only_minus_one),
-    OPT_STR(0, "gpuDirect", NULL, O, gpu_direct, "0", "N", "Only 0: this build has no GPU memory", .choices = only_zero),
+            "Write the results in these forms instead: text:-, json:FILE, csv:FILE (a row for each "
+            "phase)"),
+    OPT_STR(0, "allocateBufferOnGPU", NULL, O, gpu_memory, "0", "N",
+            "Only 0: this build has no GPU memory", .choices = only_zero),
+    OPT_STR(0, "GPUid", NULL, O, gpu_id, "-1", "N", "Only -1: this build has no GPU memory",
+            .choices = only_minus_one),
+    OPT_STR(0, "gpuDirect", NULL, O, gpu_direct, "0", "N", "Only 0: this build has no GPU memory",
+            .choices = only_zero),
     OPT_END
 };
 
@@ -102,7 +145,8 @@ static int open_report(struct weir_run *run, const struct mdtest_options *o, str
 
     run->details = o->reports != NULL;
     if (run->world.rank == 0)
-        rc = o->reports ? weir_report_add_list(&run->report, o->reports, &run->arena, err) : weir_report_add(&run->report, "text", "-", err);
+        rc = o->reports ? weir_report_add_list(&run->report, o->reports, &run->arena, err)
+                        : weir_report_add(&run->report, "text", "-", err);
     return weir_agree(&run->world, rc, err);
 }
 
@@ -115,7 +159,8 @@ static enum weir_code refuse(struct weir_run *run, const struct weir_err *err)
 }
 
 /* One number of tasks; the others wait for the outcome. */
-static enum weir_code run_one(struct weir_run *run, struct mdtest_test *t, int tasks, struct weir_err *err)
+static enum weir_code run_one(struct weir_run *run, struct mdtest_test *t, int tasks,
+                              struct weir_err *err)
 {
     int64_t code = WEIR_OK;
 
@@ -137,7 +182,8 @@ static bool goes_on(enum weir_code code)
     return code == WEIR_OK || code == WEIR_EDATA;
 }
 
-static enum weir_code run_tests(struct weir_run *run, const struct mdtest_test *plan, struct weir_err *err)
+static enum weir_code run_tests(struct weir_run *run, const struct mdtest_test *plan,
+                                struct weir_err *err)
 {
     const struct mdtest_options *o = plan->o;
     size_t most = (size_t)(o->last - o->first) / (size_t)o->step + 1;
@@ -164,7 +210,8 @@ static enum weir_code run_tests(struct weir_run *run, const struct mdtest_test *
 }
 
 /* The base directories are made before the first test and removed behind the last. */
-static enum weir_code run_in_bases(struct weir_run *run, struct mdtest_test *plan, struct weir_err *err)
+static enum weir_code run_in_bases(struct weir_run *run, struct mdtest_test *plan,
+                                   struct weir_err *err)
 {
     enum weir_code code;
 
@@ -178,13 +225,15 @@ static enum weir_code run_in_bases(struct weir_run *run, struct mdtest_test *pla
     return code;
 }
 
-static enum weir_code run_all(struct weir_run *run, struct mdtest_test *plan, int argc, char *const *argv, struct weir_err *err)
+static enum weir_code run_all(struct weir_run *run, struct mdtest_test *plan, int argc,
+                              char *const *argv, struct weir_err *err)
 {
     enum weir_code code = WEIR_OK;
 
     mdtest_report_begin(run, plan, argc, argv);
     run->par = run->world;
-    if (weir_session_begin(&run->session, plan->be, plan->be_opt, &plan->hints, &run->par, &run->log, err) < 0)
+    if (weir_session_begin(&run->session, plan->be, plan->be_opt, &plan->hints, &run->par,
+                           &run->log, err) < 0)
         code = err->code;
     if (weir_agree(&run->world, code == WEIR_OK ? 0 : -1, err) < 0)
         return refuse(run, err);
@@ -200,7 +249,8 @@ static enum weir_code run_all(struct weir_run *run, struct mdtest_test *plan, in
     return code;
 }
 
-static enum weir_code run_mdtest(struct weir_run *run, const struct weir_test *from, int n, int argc, char *const *argv)
+static enum weir_code run_mdtest(struct weir_run *run, const struct weir_test *from, int n,
+                                 int argc, char *const *argv)
 {
     struct weir_err err = WEIR_ERR_INIT;
     struct mdtest_test plan = { .o = from[0].driver_opt, .in_rank = -1, .all_ours = true };
@@ -208,10 +258,12 @@ static enum weir_code run_mdtest(struct weir_run *run, const struct weir_test *f
 
     (void)n;
     if (plan.o->cleanup)
-        return mdtest_remove_leftovers(run, plan.o->cleanup, &err) < 0 ? refuse(run, &err) : WEIR_OK;
+        return mdtest_remove_leftovers(run, plan.o->cleanup, &err) < 0 ? refuse(run, &err)
+                                                                       : WEIR_OK;
     plan.be = weir_backend_find(plan.o->api ? plan.o->api : "POSIX");
     plan.be_opt = plan.be ? weir_test_backend_opt(&from[0], plan.be) : NULL;
-    if (mdtest_check(&plan, run, &err) < 0 || open_report(run, plan.o, &err) < 0 || mdtest_ranks_begin(run, &plan, &err) < 0)
+    if (mdtest_check(&plan, run, &err) < 0 || open_report(run, plan.o, &err) < 0 ||
+        mdtest_ranks_begin(run, &plan, &err) < 0)
         return refuse(run, &err);
     code = run_all(run, &plan, argc, argv, &err);
     if (weir_report_end(&run->report, &err) < 0) {

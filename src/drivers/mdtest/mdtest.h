@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest.h - the metadata benchmark: its options and the state of one test, shared by the files of this folder only */
+/* mdtest.h - the metadata benchmark: its options and the state of one test, shared by the files of
+ * this folder only */
 #ifndef WEIR_DRIVERS_MDTEST_H
 #define WEIR_DRIVERS_MDTEST_H
 
@@ -17,20 +18,32 @@
 
 /* Values of the option rows in mdtest.c; names and meaning stand there. */
 struct mdtest_options {
-    const char *api, *dirs, *status_file, *packet, *before, *after, *rank_csv, *op_csv, *reports, *cleanup;
+    const char *api, *dirs, *status_file, *packet, *before, *after, *rank_csv, *op_csv, *reports,
+        *cleanup;
     const char *gpu_memory, *gpu_id, *gpu_direct;
     int64_t items, per_dir, read_bytes, write_bytes;
-    int branch, depth, first, last, step, seed, iterations, shift, delay_s, random_seed, verbose, deadline_s, no_barriers;
-    bool collective, create, stat, read, remove, rename, only_dirs, only_files, mknod, leaf_only, rates_and_times, times, all_procs;
-    bool random, shared, time_dirs, unique, verify_read, verify_write, sync_file, sync_phase, warnings_are_errors, rank_stats;
+    int branch, depth, first, last, step, seed, iterations, shift, delay_s, random_seed, verbose,
+        deadline_s, no_barriers;
+    bool collective, create, stat, read, remove, rename, only_dirs, only_files, mknod, leaf_only,
+        rates_and_times, times, all_procs;
+    bool random, shared, time_dirs, unique, verify_read, verify_write, sync_file, sync_phase,
+        warnings_are_errors, rank_stats;
     bool latency, dry_run;
 };
 
 /* What is measured, in the order of tables and files (mdtest.md 3.3). */
 enum mdtest_op {
-    MDTEST_DIR_CREATE, MDTEST_DIR_STAT, MDTEST_DIR_READ, MDTEST_DIR_RENAME, MDTEST_DIR_REMOVE,
-    MDTEST_FILE_CREATE, MDTEST_FILE_STAT, MDTEST_FILE_READ, MDTEST_FILE_REMOVE,
-    MDTEST_TREE_CREATE, MDTEST_TREE_REMOVE,
+    MDTEST_DIR_CREATE,
+    MDTEST_DIR_STAT,
+    MDTEST_DIR_READ,
+    MDTEST_DIR_RENAME,
+    MDTEST_DIR_REMOVE,
+    MDTEST_FILE_CREATE,
+    MDTEST_FILE_STAT,
+    MDTEST_FILE_READ,
+    MDTEST_FILE_REMOVE,
+    MDTEST_TREE_CREATE,
+    MDTEST_TREE_REMOVE,
     MDTEST_OPS
 };
 
@@ -43,11 +56,11 @@ struct mdtest_mine {
 
 /* What the iterations of one operation measured. */
 struct mdtest_series {
-    struct weir_stats rate;       /* operations a second, all tasks */
-    struct weir_stats ms;         /* an operation for the task that does it, ms */
-    struct weir_stats rank_rate;  /* of single tasks: extremes, and the mean of means */
+    struct weir_stats rate;      /* operations a second, all tasks */
+    struct weir_stats ms;        /* an operation for the task that does it, ms */
+    struct weir_stats rank_rate; /* of single tasks: extremes, and the mean of means */
     struct weir_stats rank_ms;
-    double items, seconds;        /* of the last iteration */
+    double items, seconds; /* of the last iteration */
 };
 
 /* What is kept of a test for the summary behind all of them. */
@@ -61,53 +74,62 @@ struct mdtest_measure {
     enum mdtest_op op;
     uint64_t items;
     double seconds, rate, ms;
-    double rate_min, rate_max, rate_mean, ms_min, ms_max, ms_mean; /* over the ranks that had something to do */
+    double rate_min, rate_max, rate_mean, ms_min, ms_max,
+        ms_mean; /* over the ranks that had something to do */
 };
 
 /* Calls whose times are kept when somebody wants to see them. */
-enum mdtest_call { MDTEST_CALL_WHOLE, MDTEST_CALL_OPEN, MDTEST_CALL_WRITE, MDTEST_CALL_SYNC, MDTEST_CALL_CLOSE, MDTEST_CALLS };
+enum mdtest_call {
+    MDTEST_CALL_WHOLE,
+    MDTEST_CALL_OPEN,
+    MDTEST_CALL_WRITE,
+    MDTEST_CALL_SYNC,
+    MDTEST_CALL_CLOSE,
+    MDTEST_CALLS
+};
 
 /* One number of tasks in progress. */
 struct mdtest_test {
     const struct mdtest_options *o;
     const struct weir_backend *be;
-    const struct weir_ns *ns;      /* of the backend */
+    const struct weir_ns *ns; /* of the backend */
     const void *be_opt;
     int id;
-    bool tasks_differ;             /* runs on a part of the world: par is our own */
+    bool tasks_differ; /* runs on a part of the world: par is our own */
     struct weir_hints hints;
     /* names */
-    char **base;                   /* where to work: one of these for each task */
+    char **base; /* where to work: one of these for each task */
     int bases;
     struct mdtest_tree tree;
     struct mdtest_names names, target; /* target: of a rename */
-    int shift;                     /* of one phase, in tasks */
-    uint64_t planned[MDTEST_KINDS];/* items of a task */
-    uint64_t count[MDTEST_KINDS];  /* items of a task that are there now, as far as this run knows */
-    uint64_t started[MDTEST_KINDS];/* items that this rank may have made, for the clean-up */
+    int shift;                         /* of one phase, in tasks */
+    uint64_t planned[MDTEST_KINDS];    /* items of a task */
+    uint64_t count[MDTEST_KINDS]; /* items of a task that are there now, as far as this run knows */
+    uint64_t started[MDTEST_KINDS]; /* items that this rank may have made, for the clean-up */
     uint64_t trees_started;
-    bool kind[MDTEST_KINDS];       /* which are tested */
+    bool kind[MDTEST_KINDS]; /* which are tested */
     /* data */
     struct mdtest_data data;
-    void *out, *in, *want;         /* written, read, expected */
+    void *out, *in, *want; /* written, read, expected */
     size_t out_len, in_len, want_len;
-    int in_rank;                   /* whose base is in want; -1: nobody's */
+    int in_rank; /* whose base is in want; -1: nobody's */
     /* the phase in progress */
     const struct weir_phase *phase;
     enum mdtest_op op;
     enum mdtest_kind of;
-    int owner;                     /* whose items */
-    bool made_order;               /* visit in the order of creation, not of the numbers */
+    int owner;       /* whose items */
+    bool made_order; /* visit in the order of creation, not of the numbers */
     bool shuffled;
     struct weir_perm perm;
-    uint64_t loop, low, high, item;/* steps low..high-1 are consecutive items of one directory, from item */
+    uint64_t loop, low, high,
+        item; /* steps low..high-1 are consecutive items of one directory, from item */
     struct weir_file *file;
-    bool fine;                     /* times of single operations are wanted */
-    unsigned skip, ops;            /* clock: operations to go without looking, and in the present batch */
-    struct weir_hist lat;          /* of whole operations */
-    uint64_t worked_ns;            /* when this rank had done its own work */
-    uint64_t stale;                /* directories of the tree that were there before */
-    struct mdtest_mine *mine;      /* [iteration * MDTEST_OPS + op]: only with --print-all-procs */
+    bool fine;            /* times of single operations are wanted */
+    unsigned skip, ops;   /* clock: operations to go without looking, and in the present batch */
+    struct weir_hist lat; /* of whole operations */
+    uint64_t worked_ns;   /* when this rank had done its own work */
+    uint64_t stale;       /* directories of the tree that were there before */
+    struct mdtest_mine *mine; /* [iteration * MDTEST_OPS + op]: only with --print-all-procs */
     /* wrong data */
     uint64_t wrong;
     bool has_bad;
@@ -116,24 +138,25 @@ struct mdtest_test {
     unsigned char bad_want, bad_got;
     char *bad_path;
     /* the run */
-    bool *made_base;               /* this rank made base[i] */
-    bool all_ours;                 /* no test-dir was there before */
-    bool made_tests;               /* in this iteration */
+    bool *made_base; /* this rank made base[i] */
+    bool all_ours;   /* no test-dir was there before */
+    bool made_tests; /* in this iteration */
     struct mdtest_series series[MDTEST_OPS];
-    struct mdtest_kept *kept;      /* where they go at the end */
-    struct weir_hist *sum;         /* [op * MDTEST_CALLS + call], rank 0, with --latency */
+    struct mdtest_kept *kept; /* where they go at the end */
+    struct weir_hist *sum;    /* [op * MDTEST_CALLS + call], rank 0, with --latency */
 };
 
 extern const struct weir_driver weir_mdtest;
 extern const struct weir_opt *const mdtest_option_rows;
 
-/* mdtest-check.c: the options, before anything is done; fills what follows from them. Local but for the backend's check.
- * -1 and err (WEIR_EUSAGE). */
+/* mdtest-check.c: the options, before anything is done; fills what follows from them. Local but
+ * for the backend's check. -1 and err (WEIR_EUSAGE). */
 int mdtest_check(struct mdtest_test *t, struct weir_run *run, struct weir_err *err);
 /* The same for one number of tasks: tree, shift. */
 int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err);
 
-/* mdtest-phases.c: rows of the phases by operation; NULL for "Directory read", which has nothing to do. */
+/* mdtest-phases.c: rows of the phases by operation; NULL for "Directory read", which has nothing
+ * to do. */
 extern const struct weir_phase mdtest_phases[MDTEST_OPS];
 /* The second pass of -c over files: each task opens and writes its own. */
 extern const struct weir_phase mdtest_write_phase;
@@ -142,10 +165,12 @@ const char *mdtest_base_of(const struct mdtest_test *t, int whose);
 /* Whose tree holds the items of a task. */
 int mdtest_tree_of(const struct mdtest_test *t, const struct weir_run *run, int owner);
 /* The name of a task's item by its place in the order of creation. */
-const char *mdtest_made_name(struct mdtest_test *t, const struct weir_run *run, struct mdtest_names *n, enum mdtest_kind kind, int owner,
+const char *mdtest_made_name(struct mdtest_test *t, const struct weir_run *run,
+                             struct mdtest_names *n, enum mdtest_kind kind, int owner,
                              uint64_t place);
 
-/* mdtest-run.c: all iterations of one number of tasks. Collective over run->par. Returns the exit status; has reported its errors. */
+/* mdtest-run.c: all iterations of one number of tasks. Collective over run->par. Returns the exit
+ * status; has reported its errors. */
 enum weir_code mdtest_run_test(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 
 /* mdtest-base.c: base and test directories. Collective over run->par. */
@@ -154,49 +179,62 @@ int mdtest_remove_bases(struct weir_run *run, struct mdtest_test *t, struct weir
 int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 
-/* mdtest-clean.c: after a failure or a signal, remove what this run made. Collective over run->par. Never fails; says what is left. */
+/* mdtest-clean.c: after a failure or a signal, remove what this run made. Collective over
+ * run->par. Never fails; says what is left. */
 void mdtest_clean(struct weir_run *run, struct mdtest_test *t);
 
 /* mdtest-leftovers.c: --cleanup DIR. Rank 0 works. Collective over run->world. */
 int mdtest_remove_leftovers(struct weir_run *run, const char *dir, struct weir_err *err);
 
-/* mdtest-status.c: the status file (-x). Collective over run->par. read leaves *items alone when there is no file (with a warning). */
-int mdtest_status_read(struct weir_run *run, const struct mdtest_test *t, uint64_t *items, struct weir_err *err);
-int mdtest_status_write(struct weir_run *run, const struct mdtest_test *t, uint64_t items, struct weir_err *err);
+/* mdtest-status.c: the status file (-x). Collective over run->par. read leaves *items alone when
+ * there is no file (with a warning). */
+int mdtest_status_read(struct weir_run *run, const struct mdtest_test *t, uint64_t *items,
+                       struct weir_err *err);
+int mdtest_status_write(struct weir_run *run, const struct mdtest_test *t, uint64_t items,
+                        struct weir_err *err);
 
 /* mdtest-space.c: what the tree needs, and whether there is room. Collective over run->par. */
 int mdtest_space_check(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 void mdtest_space_report(struct weir_run *run, struct mdtest_test *t, const char *path);
 
 /* mdtest-measure.c: numbers of a phase. Collective over run->par. */
-void mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec, double extra_s, struct mdtest_measure *m);
+void mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
+                    double extra_s, struct mdtest_measure *m);
 void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec);
 void mdtest_latency_table(struct weir_run *run, const struct mdtest_test *t);
 
 /* mdtest-ranks.c: what single ranks did. Collective over run->par but for begin (run->world). */
 int mdtest_ranks_begin(struct weir_run *run, const struct mdtest_test *t, struct weir_err *err);
-int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t, const struct mdtest_mine *mine, struct weir_err *err);
-int mdtest_ranks_operations(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec, struct weir_err *err);
+int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t,
+                           const struct mdtest_mine *mine, struct weir_err *err);
+int mdtest_ranks_operations(struct weir_run *run, struct mdtest_test *t,
+                            const struct weir_phase_rec *rec, struct weir_err *err);
 void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool times);
 
-/* mdtest-report.c, mdtest-summary.c: what is shown. Rank 0 only; no-ops elsewhere, but for begin (collective over run->world)
- * and test (over run->par). */
-void mdtest_report_begin(struct weir_run *run, const struct mdtest_test *t, int argc, char *const *argv);
+/* mdtest-report.c, mdtest-summary.c: what is shown. Rank 0 only; no-ops elsewhere, but for begin
+ * (collective over run->world) and test (over run->par). */
+void mdtest_report_begin(struct weir_run *run, const struct mdtest_test *t, int argc,
+                         char *const *argv);
 void mdtest_report_places(struct weir_run *run, struct mdtest_test *t);
 void mdtest_report_test(struct weir_run *run, struct mdtest_test *t);
 void mdtest_report_finish(struct weir_run *run, enum weir_code code, const struct weir_err *err);
-void mdtest_report_measure(struct weir_run *run, struct mdtest_test *t, const struct mdtest_measure *m);
+void mdtest_report_measure(struct weir_run *run, struct mdtest_test *t,
+                           const struct mdtest_measure *m);
 void mdtest_summary(struct weir_run *run, struct mdtest_test *t);
-void mdtest_summary_rows(struct weir_run *run, const struct mdtest_kept *kept); /* of one test, for programs */
+void mdtest_summary_rows(struct weir_run *run,
+                         const struct mdtest_kept *kept); /* of one test, for programs */
 /* Does the table have a row for this operation? */
 bool mdtest_has_row(const struct mdtest_test *t, enum mdtest_op op);
 
 /* mdtest-trace.c: lines "V-<level>: Rank   0 Line ..." of -v. Rank 0 only. */
 #define mdtest_say(run, level, ...) mdtest_trace((run), (level), __LINE__, __VA_ARGS__)
-void mdtest_trace(struct weir_run *run, int level, int line, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void mdtest_trace(struct weir_run *run, int level, int line, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 void mdtest_trace_options(struct weir_run *run, const struct mdtest_test *t);
-void mdtest_trace_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op, uint64_t steps);
-void mdtest_trace_kind(struct weir_run *run, struct mdtest_test *t, enum mdtest_kind kind, bool before);
+void mdtest_trace_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op,
+                        uint64_t steps);
+void mdtest_trace_kind(struct weir_run *run, struct mdtest_test *t, enum mdtest_kind kind,
+                       bool before);
 void mdtest_trace_tree(struct weir_run *run, struct mdtest_test *t, bool create);
 void mdtest_trace_iteration(struct weir_run *run, struct mdtest_test *t, bool before);
 
