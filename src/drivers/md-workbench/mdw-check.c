@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdw-check.c - are the options sound, and what follows from them */
+#include "config.h"
+#include "drivers/md-workbench/mdw.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "backends/registry.h"
+
+#define SOME_BYTES 4096 /* what backends are told to expect of empty objects */
+#define MOST_WAIT 1e6
+
+/* The copy of the options is this run's own. */
+static void fill_phases(struct mdw_options *o)
+{
+    if (!o->precreate && !o->benchmark && !o->cleanup)
+        o->precreate = o->benchmark = o->cleanup = true;
+}
+
+static void fill_seed(struct mdw_test *t, struct mdw_options *o, struct weir_run *run)
+{
+    int32_t now = (int32_t)(time(NULL) & INT32_MAX);
+
+    weir_bcast(&run->world, &now, sizeof(now), 0);
+    if (o->seed == -1)
+        o->seed = now;
+    t->data.seed = o->seed;
+}
+
+static int check_wait(struct mdw_test *t, struct weir_err *err)
+{
+    const char *text = t->o->wait;
+    char *end;
+
+    t->wait = strtod(text, &end);
+    if (end == text || *end || !isfinite(t->wait) || t->wait < 0 || t->wait > MOST_WAIT)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option -t (waiting-time): '%s' is not a number from 0 to %.0f", text,
+                           MOST_WAIT);
+    return 0;
+}
+
+static int check_words(struct mdw_test *t, struct weir_err *err)
+{
+    if (weir_packet_parse(t->o->packet, &t->data.packet) < 0 || t->data.packet > WEIR_PACKET_RANDOM)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option --dataPacketType: '%s' is not known; choose timestamp, offset, "
+                           "incompressible or random",
+                           t->o->packet);
+    if (!t->o->prefix || !*t->o->prefix)
+        return weir_refuse(err, WEIR_EUSAGE, "option -o: the name of the directory is empty");
+    if (!t->o->position_file || !*t->o->position_file)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option --run-info-file: the name of the file is empty");
+    if (t->o->latency && !*t->o->latency)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option -L (latency): the prefix of the files is empty");
+    return check_wait(t, err);
+}
+
+/* Objects are counted in 64 bits. */
+static int check_count(const struct mdw_test *t, const struct weir_run *run, struct weir_err *err)
+{
+    const struct mdw_options *o = t->o;
+    int64_t n;
+
+    if (__builtin_mul_overflow((int64_t)o->steps, o->iterations, &n) ||
+        __builtin_add_overflow(n, o->population, &n) || __builtin_mul_overflow(n, o->sets, &n) ||
+        __builtin_mul_overflow(n, run->world.size, &n))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "sets (-D), population (-P), steps (-I) and iterations (-R) make more "
+                           "objects than can be counted");
+    return 0;
+}
+
+static int find_backend(const struct mdw_test *t, struct weir_err *err)
+{
+    struct weir_str names = { 0 };
+
+    if (t->be)
+        return 0;
+    weir_backend_names(&names, ", ");
+    weir_refuse(err, WEIR_EUSAGE,
+                "option -a (api): '%s' is not a backend of this build; there are %s", t->o->api,
+                weir_str_text(&names));
+    weir_str_free(&names);
+    return -1;
+}
+
+static int check_backend(struct mdw_test *t, const struct weir_run *run, struct weir_err *err)
+{
+    const struct weir_ns *ns = t->ns = t->be->ns;
+
+    if (!ns || !ns->mkdir || !ns->rmdir || !ns->stat || !ns->unlink)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "%s cannot make, stat and remove files and directories", t->be->name);
+    t->hints = (struct weir_hints) {
+        .file_per_task = true,
+        .tasks = run->world.size,
+        .nodes = run->world.nodes,
+        .task = run->world.rank,
+        .segments = 1,
+    };
+    t->hints.transfer = t->hints.block = t->hints.file_bytes =
+        t->o->size > 0 ? (uint64_t)t->o->size : SOME_BYTES;
+    if (weir_session_check(t->be, t->be_opt, &t->hints, &run->world, &run->log, err) < 0)
+        return weir_err_within(err, "%s as md-workbench uses it, a task to each open file",
+                               t->be->name);
+    return 0;
+}
+
+int mdw_check(struct mdw_test *t, struct weir_run *run, struct weir_err *err)
+{
+    struct mdw_options *o = (struct mdw_options *)(uintptr_t)t->o;
+
+    run->par = run->world;
+    fill_phases(o);
+    if (find_backend(t, err) < 0 || check_words(t, err) < 0 || check_count(t, run, err) < 0 ||
+        check_backend(t, run, err) < 0)
+        return -1;
+    if (o->benchmark && !o->precreate && o->deadline_s > 0 && !o->wear_out && o->iterations > 1)
+        weir_warn(&run->log, err,
+                  "with a stonewall (-w) and without wear-out (-W) tasks stop at different "
+                  "objects: in later iterations "
+                  "some may not be there");
+    fill_seed(t, o, run);
+    return 0;
+}

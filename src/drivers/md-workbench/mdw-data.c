@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdw-data.c - what stands in the objects: the same bytes as in the files of mdtest (mdtest.md
+ * 3.6) */
+#include "config.h"
+#include "drivers/md-workbench/mdw-data.h"
+
+#include <endian.h>
+
+#include "base/rng.h"
+
+#define WORD 8
+#define STAMP_WORDS 512 /* one stamp in each 4 KiB */
+#define RANDOM_FACTOR 0x9e37fffffffc0001u
+
+bool mdw_data_varies(const struct mdw_data *d, size_t len)
+{
+    return d->packet != WEIR_PACKET_TIMESTAMP && len >= WORD;
+}
+
+static uint64_t rank_part(int rank)
+{
+    return (uint64_t)(uint32_t)rank << 32;
+}
+
+/* The bytes behind the last whole word are their own offsets. */
+void mdw_data_base(const struct mdw_data *d, int rank, void *buf, size_t len)
+{
+    uint64_t *w = buf;
+    size_t words = len / WORD;
+
+    for (size_t j = 0; j < words; j++)
+        w[j] = htole64(rank_part(rank) | ((uint64_t)d->seed + j));
+    for (size_t i = words * WORD; i < len; i++)
+        ((unsigned char *)buf)[i] = (unsigned char)i;
+}
+
+static void stamp_offsets(int rank, uint64_t item, uint64_t *w, size_t words)
+{
+    uint64_t k = 1;
+
+    for (size_t j = 0; j < words; j += STAMP_WORDS)
+        w[j] = htole64(rank_part(rank) | (uint32_t)(item * k++));
+}
+
+static void fill_random(const struct mdw_data *d, int rank, uint64_t item, uint64_t *w,
+                        size_t words)
+{
+    uint32_t seed = (uint32_t)((uint64_t)d->seed + (uint64_t)rank + item);
+    uint64_t x = (uint64_t)weir_glibc_rand_r(&seed);
+
+    for (size_t j = 0; j < words; j++) {
+        x = (x * RANDOM_FACTOR) >> 3;
+        w[j] = htole64(x);
+    }
+}
+
+/* Different in every word, file and task, unlike the original's, which repeats one word. */
+static void fill_incompressible(const struct mdw_data *d, int rank, uint64_t item, uint64_t *w,
+                                size_t words)
+{
+    uint64_t key = weir_rng_at(weir_rng_at((uint64_t)d->seed, (uint64_t)rank), item);
+
+    for (size_t j = 0; j < words; j++)
+        w[j] = weir_rng_at(key, j);
+}
+
+void mdw_data_file(const struct mdw_data *d, int rank, uint64_t item, void *buf, size_t len)
+{
+    size_t words = len / WORD;
+
+    if (d->packet == WEIR_PACKET_OFFSET)
+        stamp_offsets(rank, item, buf, words);
+    else if (d->packet == WEIR_PACKET_INCOMPRESSIBLE)
+        fill_incompressible(d, rank, item, buf, words);
+    else if (d->packet == WEIR_PACKET_RANDOM)
+        fill_random(d, rank, item, buf, words);
+}

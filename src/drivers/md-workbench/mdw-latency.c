@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdw-latency.c - every operation of a phase in a file (-L) */
+#include "config.h"
+#include "drivers/md-workbench/mdw.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "par/agree.h"
+
+#define CHUNK 4096 /* records on their way from another rank to rank 0 */
+
+/* Which operations a phase has, and the name of their file; NULL: the operation's own. */
+static const struct {
+    bool has[MDW_OPS];
+    const char *name;
+} kinds[MDW_PHASES] = {
+    [MDW_PRECREATE] = { .has = { [MDW_CREATE] = true }, .name = "precreate" },
+    [MDW_BENCHMARK] = { .has = { true, true, true, true } },
+    [MDW_CLEANUP] = { .has = { [MDW_DELETE] = true }, .name = "cleanup" },
+};
+
+static uint64_t most_records(const struct mdw_test *t)
+{
+    uint64_t n = 0;
+
+    if (t->m->phase != MDW_CLEANUP)
+        return (uint64_t)t->o->sets *
+               (uint64_t)(t->m->phase == MDW_PRECREATE ? t->o->population : t->o->steps);
+    for (int d = 0; d < t->o->sets; d++)
+        n += t->set[d].high - t->set[d].low;
+    return n;
+}
+
+int mdw_latency_reserve(struct weir_run *run, struct mdw_test *t, struct weir_err *err)
+{
+    for (int op = 0; op < MDW_OPS; op++) {
+        t->log[op].n = 0;
+        if (t->o->latency && (run->par.rank == 0 || t->o->latency_all) &&
+            kinds[t->m->phase].has[op] && weir_oplog_reserve(&t->log[op], most_records(t), err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static FILE *open_file(const struct mdw_test *t, enum mdw_op op, struct weir_err *err)
+{
+    const char *name = kinds[t->m->phase].name ? kinds[t->m->phase].name : mdw_op_names[op];
+    struct weir_str path = { 0 };
+    FILE *f = NULL;
+
+    weir_str_addf(&path, "%s-%.2f-%d-%s%s.csv", t->o->latency, t->m->wait, (int)t->m->iteration,
+                  name, t->o->latency_all ? "-all" : "");
+    if (!path.failed)
+        f = fopen(weir_str_text(&path), "w");
+    if (!f)
+        weir_fail(err, WEIR_ESETUP, "create latency file '%s'", weir_str_text(&path));
+    else
+        fputs("time,runtime\n", f);
+    weir_str_free(&path);
+    return f;
+}
+
+static void write_records(FILE *f, const struct weir_oprec *rec, size_t n, uint64_t origin)
+{
+    for (size_t i = 0; f && i < n; i++)
+        fprintf(f, "%.7f,%.4e\n", (double)(rec[i].begin_ns - origin) / WEIR_NS_PER_S,
+                (double)(rec[i].end_ns - rec[i].begin_ns) / WEIR_NS_PER_S);
+}
+
+/* The records of one rank reach rank 0, chunk by chunk. */
+static void move_records(struct weir_run *run, FILE *f, const struct weir_oplog *log, int from,
+                         uint64_t origin)
+{
+    struct weir_oprec piece[CHUNK];
+    struct {
+        uint64_t n, origin;
+    } head = { log->n, origin };
+
+    weir_bcast(&run->par, &head, sizeof(head), from);
+    for (uint64_t at = 0; at < head.n; at += CHUNK) {
+        size_t n = head.n - at < CHUNK ? (size_t)(head.n - at) : CHUNK;
+
+        if (run->par.rank == from)
+            memcpy(piece, log->rec + at, n * sizeof(*piece));
+        weir_bcast(&run->par, piece, n * sizeof(*piece), from);
+        write_records(f, piece, n, head.origin);
+    }
+}
+
+static int write_file(struct weir_run *run, struct mdw_test *t, enum mdw_op op, uint64_t origin,
+                      struct weir_err *err)
+{
+    FILE *f = run->par.rank == 0 ? open_file(t, op, err) : NULL;
+    int rc = run->par.rank == 0 && !f ? -1 : 0;
+
+    if (f)
+        write_records(f, t->log[op].rec, t->log[op].n, origin);
+    for (int k = 1; t->o->latency_all && k < run->par.size; k++)
+        move_records(run, f, &t->log[op], k, origin);
+    if (f && (ferror(f) | fclose(f)) != 0)
+        rc = weir_fail(err, WEIR_ESETUP, "write latency file '%s-...-%s.csv'", t->o->latency,
+                       mdw_op_names[op]);
+    return rc;
+}
+
+int mdw_latency_write(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
+                      struct weir_err *err)
+{
+    int rc = 0;
+
+    if (!t->o->latency)
+        return 0;
+    for (int op = 0; op < MDW_OPS; op++)
+        if (kinds[t->m->phase].has[op] &&
+            write_file(run, t, (enum mdw_op)op, rec->mark[WEIR_MARK_WORK], err) < 0)
+            rc = -1;
+    return weir_agree(&run->par, rc, err);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdw-measure.c - from the counts and latencies of the ranks to those of a phase */
+#include "config.h"
+#include "drivers/md-workbench/mdw.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/stats.h"
+#include "par/agree.h"
+#include "par/histsum.h"
+
+#define TEXT 2048 /* a line about one rank */
+
+/* Times of all ranks, for rank 0. */
+static int gather_times(struct weir_run *run, struct mdw_measure *sum, struct weir_err *err)
+{
+    double *all = run->par.rank == 0 ? malloc(sizeof(*all) * (size_t)run->par.size) : NULL;
+    struct weir_stats stats = { 0 };
+    int rc = run->par.rank == 0 && !all
+                 ? weir_fail(err, WEIR_ESETUP, "memory for the times of the ranks")
+                 : 0;
+
+    if (weir_agree(&run->par, rc, err) < 0)
+        return -1;
+    weir_gather(&run->par, &sum->seconds, sizeof(sum->seconds), all);
+    for (int k = 0; all && k < run->par.size; k++)
+        weir_stats_add(&stats, all[k]);
+    free(all);
+    if (run->par.rank > 0)
+        return 0;
+    sum->seconds = stats.max;
+    sum->min_s = stats.min;
+    sum->mean_s = stats.mean;
+    sum->sd_s = stats.n > 1 ? sqrt(stats.m2 / (double)(stats.n - 1)) : 0;
+    return 0;
+}
+
+/* The line of each rank, on rank 0. */
+static int gather_lines(struct weir_run *run, const struct mdw_test *t,
+                        const struct mdw_measure *mine, char **lines, struct weir_err *err)
+{
+    struct weir_str s = { 0 };
+    char text[TEXT] = "";
+    int rc = 0;
+
+    if (!t->o->each_rank)
+        return 0;
+    mdw_report_text(&s, t, mine, run->par.rank);
+    memcpy(text, weir_str_text(&s), s.len < TEXT ? s.len : TEXT - 1);
+    weir_str_free(&s);
+    if (run->par.rank == 0 && !(*lines = malloc((size_t)run->par.size * TEXT)))
+        rc = weir_fail(err, WEIR_ESETUP, "memory for the lines of the ranks");
+    if (weir_agree(&run->par, rc, err) < 0)
+        return -1;
+    weir_gather(&run->par, text, TEXT, *lines);
+    return 0;
+}
+
+/* Rounds when the stonewall came before the last one; 0: it did not. */
+static uint64_t stopped_at(const struct mdw_test *t, const struct weir_phase_rec *rec, bool all)
+{
+    uint64_t planned = (uint64_t)t->o->steps;
+
+    if (t->m->phase != MDW_BENCHMARK || t->o->deadline_s == 0)
+        return 0;
+    if (rec->wall.known)
+        return rec->wall.steps_min < planned ? rec->steps_max : 0;
+    if (all)
+        return rec->steps_min < planned ? rec->steps_min : 0;
+    return rec->steps < planned ? rec->steps : 0;
+}
+
+static void report_wall(struct weir_run *run, const struct mdw_test *t,
+                        const struct weir_phase_rec *rec)
+{
+    double s = (double)(rec->wall.known ? rec->wall.time_ns
+                                        : rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK]) /
+               WEIR_NS_PER_S;
+
+    if (stopped_at(t, rec, true) == 0 || rec->interrupted)
+        return;
+    if (run->log.verbose >= 1)
+        weir_report_line(&run->report, "0: stonewall runtime %fs (%ds)", s, t->o->deadline_s);
+    if (rec->wall.known)
+        weir_report_line(&run->report, "stonewall wear out %fs (%llu iter)", s,
+                         (unsigned long long)rec->wall.steps_max);
+}
+
+/* The reason of the lowest rank where something failed. */
+static void tell_failures(struct weir_run *run, struct mdw_test *t, const struct mdw_measure *sum)
+{
+    struct weir_err words = t->first_err;
+    uint64_t failed = 0;
+
+    for (int c = 0; c < MDW_COUNTS; c++)
+        failed += sum->failed[c];
+    t->failed += failed;
+    if (failed > 0 && weir_agree(&run->par, words.code == WEIR_OK ? 0 : -1, &words) < 0)
+        weir_note(&run->log, "%s", words.text);
+}
+
+static void tell_details(struct weir_run *run, const struct weir_phase_rec *rec)
+{
+    struct weir_detail detail;
+
+    if (!run->details)
+        return;
+    weir_detail_gather(run, rec, 0, &detail);
+    weir_report_row(&run->report, &weir_detail_table, &detail);
+}
+
+int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
+                struct weir_err *err)
+{
+    struct mdw_measure *m = t->m, *sum = t->sum;
+    uint64_t ns = rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK];
+    char *lines = NULL;
+
+    m->seconds = (double)(ns > 0 ? ns : 1) / WEIR_NS_PER_S;
+    m->stopped = stopped_at(t, rec, false);
+    m->span_s = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_CLOSED);
+    t->wrong += rec->wrong_sum;
+    if (gather_lines(run, t, m, &lines, err) < 0)
+        return -1;
+    *sum = *m;
+    sum->stopped = stopped_at(t, rec, true);
+    weir_allsum_u64(&run->par, sum->done, MDW_COUNTS);
+    weir_allsum_u64(&run->par, sum->failed, MDW_COUNTS);
+    for (int op = 0; op < MDW_OPS; op++)
+        weir_hist_sum(&run->par, &sum->lat[op]);
+    if (gather_times(run, sum, err) < 0)
+        return -1;
+    mdw_report_trace(run, t, rec);
+    report_wall(run, t, rec);
+    mdw_report_phase(run, t, sum);
+    for (int k = 0; lines && k < run->par.size; k++)
+        weir_report_line(&run->report, "%s", lines + (size_t)k * TEXT);
+    free(lines);
+    weir_report_flush(&run->report);
+    tell_details(run, rec);
+    tell_failures(run, t, sum);
+    return mdw_latency_write(run, t, rec, err);
+}

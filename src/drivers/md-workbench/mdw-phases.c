@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdw-phases.c - the steps of each phase. An operation that fails is counted, and the work goes
+ * on */
+#include "config.h"
+#include "drivers/md-workbench/mdw.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+#define MODE 0775
+#define SPIN_NS 10000000u /* shorter waits are spent spinning */
+
+/* ---- around an operation ---- */
+
+static void wait_ns(uint64_t ns)
+{
+    uint64_t until = weir_now_ns() + ns;
+
+    if (ns >= SPIN_NS)
+        weir_sleep_ns(ns);
+    while (weir_now_ns() < until)
+        ;
+}
+
+/* An operation on an object is over: count and time it, and wait in proportion. Returns rc. */
+static int finish_op(struct mdw_test *t, enum mdw_op op, uint64_t begin, uint64_t *clock_ns, int rc,
+                     const struct weir_err *why)
+{
+    *clock_ns = weir_now_ns();
+    weir_hist_add(&t->m->lat[op], *clock_ns - begin);
+    weir_oplog_add(&t->log[op], begin, *clock_ns, 0, 0);
+    if (rc == 0) {
+        t->m->done[op]++;
+    } else {
+        t->m->failed[op]++;
+        if (t->first_err.code == WEIR_OK)
+            t->first_err = *why;
+    }
+    if (t->factor > 0) {
+        wait_ns((uint64_t)((double)(*clock_ns - begin) * t->factor));
+        *clock_ns = weir_now_ns();
+    }
+    return rc;
+}
+
+/* ---- operations ---- */
+
+static uint64_t item_of(const struct mdw_test *t, int set, uint64_t object)
+{
+    return object * (uint64_t)t->o->sets + (uint64_t)set;
+}
+
+/* The content of an object, before its operation begins. */
+static void fill(struct weir_run *run, struct mdw_test *t, int rank, uint64_t item)
+{
+    size_t len = (size_t)t->o->size;
+    uint64_t begin;
+
+    if (len == 0 || (t->out_rank == rank && !mdw_data_varies(&t->data, len)))
+        return;
+    begin = weir_now_ns();
+    if (t->out_rank != rank)
+        mdw_data_base(&t->data, rank, t->out, len);
+    t->out_rank = rank;
+    mdw_data_file(&t->data, rank, item, t->out, len);
+    run->tally.fill_ns += weir_now_ns() - begin;
+}
+
+static int create_object(struct weir_run *run, struct mdw_test *t, const char *path, int rank,
+                         uint64_t item, uint64_t *clock_ns, struct weir_err *why)
+{
+    struct weir_io io = { .dir = WEIR_DIR_WRITE, .buf = t->out, .len = (size_t)t->o->size };
+    uint64_t begin, ignored;
+    int rc;
+
+    fill(run, t, rank, item);
+    begin = ignored = weir_now_ns();
+    rc = weir_session_open_slot(&run->session, t->file, path, WEIR_OPEN_CREATE | WEIR_OPEN_WRITE,
+                                why);
+    if (rc == 0) {
+        if (io.len > 0)
+            rc = weir_session_xfer(t->file, &io, &ignored, why);
+        if (weir_session_close_slot(t->file, rc < 0 ? NULL : why) < 0)
+            rc = -1;
+    }
+    if (rc == 0)
+        run->tally.bytes += io.len;
+    return finish_op(t, MDW_CREATE, begin, clock_ns, rc, why);
+}
+
+static int check_object(struct weir_run *run, struct mdw_test *t, const char *path, int rank,
+                        uint64_t item, struct weir_err *why)
+{
+    size_t len = (size_t)t->o->size, at = 0;
+    const unsigned char *want = t->want, *got = t->in;
+    uint64_t begin = weir_now_ns();
+
+    if (t->want_rank != rank)
+        mdw_data_base(&t->data, rank, t->want, len);
+    t->want_rank = rank;
+    mdw_data_file(&t->data, rank, item, t->want, len);
+    while (memcmp(want, got, len) != 0 && at < len && want[at] == got[at])
+        at++;
+    run->tally.verify_ns += weir_now_ns() - begin;
+    if (memcmp(want, got, len) == 0)
+        return 0;
+    run->tally.wrong++;
+    return weir_refuse(why, WEIR_EDATA,
+                       "verification error in object '%s', byte %zu: expected 0x%02x, found 0x%02x",
+                       path, at, want[at], got[at]);
+}
+
+/* Checking is no part of the operation. */
+static int read_object(struct weir_run *run, struct mdw_test *t, const char *path, int rank,
+                       uint64_t item, uint64_t *clock_ns, struct weir_err *why)
+{
+    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->in, .len = (size_t)t->o->size };
+    uint64_t begin = *clock_ns, ignored = begin;
+    bool checks = t->o->verify && io.len > 0 && !(run->session.flags & WEIR_BE_NO_DATA);
+    int rc;
+
+    if (checks)
+        *(unsigned char *)t->in ^= 0xff; /* what is left of the last read must not pass */
+    rc = weir_session_open_slot(&run->session, t->file, path, WEIR_OPEN_READ, why);
+    if (rc == 0) {
+        if (io.len > 0)
+            rc = weir_session_xfer(t->file, &io, &ignored, why);
+        if (weir_session_close_slot(t->file, rc < 0 ? NULL : why) < 0)
+            rc = -1;
+    }
+    if (rc == 0)
+        run->tally.bytes += io.len;
+    if (finish_op(t, MDW_READ, begin, clock_ns, rc, why) < 0 || !checks)
+        return rc;
+    if (check_object(run, t, path, rank, item, why) < 0) {
+        rc = -1;
+        t->m->done[MDW_READ]--;
+        t->m->failed[MDW_READ]++;
+        if (t->first_err.code == WEIR_OK)
+            t->first_err = *why;
+    }
+    *clock_ns = weir_now_ns();
+    return rc;
+}
+
+static int delete_object(struct weir_run *run, struct mdw_test *t, const char *path,
+                         uint64_t *clock_ns, struct weir_err *why)
+{
+    uint64_t begin = *clock_ns;
+
+    return finish_op(t, MDW_DELETE, begin, clock_ns, t->ns->unlink(&run->session, path, why), why);
+}
+
+static int stat_object(struct weir_run *run, struct mdw_test *t, const char *path,
+                       uint64_t *clock_ns, struct weir_err *why)
+{
+    uint64_t begin = *clock_ns;
+
+    return finish_op(t, MDW_STAT, begin, clock_ns, t->ns->stat(&run->session, path, why), why);
+}
+
+static void note_outcome(struct mdw_test *t, uint64_t i, enum mdw_op op, int rc)
+{
+    if (t->outcome && rc < 0)
+        t->outcome[i] |= (unsigned char)(1u << op);
+}
+
+/* ---- precreate ---- */
+
+/* With -v -v rank 0 tells what it did, when the phase is over. */
+static int prepare_trace(struct weir_run *run, struct mdw_test *t, struct weir_err *err)
+{
+    uint64_t rounds =
+        (uint64_t)(t->m->phase == MDW_PRECREATE ? (int64_t)t->o->population + 1 : t->o->steps);
+
+    free(t->outcome);
+    t->outcome = NULL;
+    if (t->m->phase == MDW_CLEANUP || run->log.verbose < 2 || run->par.rank > 0)
+        return 0;
+    t->outcome = calloc((size_t)(rounds * (uint64_t)t->o->sets + 1), 1);
+    return t->outcome ? 0 : weir_fail(err, WEIR_ESETUP, "memory for the trace of a phase");
+}
+
+static int prepare(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mdw_test *t = state;
+
+    t->out_rank = t->want_rank = -1;
+    t->first_err.code = WEIR_OK;
+    t->at_set = 0;
+    t->at_object = t->set[0].low;
+    if (run->details)
+        weir_session_reset(&run->session);
+    return prepare_trace(run, t, err) < 0 ? -1 : mdw_latency_reserve(run, t, err);
+}
+
+static uint64_t count_precreate(struct weir_run *run, void *state)
+{
+    const struct mdw_test *t = state;
+
+    (void)run;
+    return (uint64_t)t->o->sets * ((uint64_t)t->o->population + 1);
+}
+
+static int make_set(struct weir_run *run, struct mdw_test *t, int d, uint64_t *clock_ns,
+                    struct weir_err *err)
+{
+    struct weir_err why = WEIR_ERR_INIT;
+    int rc = t->ns->mkdir(&run->session, mdw_name_dir(&t->set[d].own), MODE, &why);
+
+    *clock_ns = weir_now_ns();
+    if (rc == 0) {
+        t->m->done[MDW_SET_CREATE]++;
+        t->set[d].made = true;
+        return 0;
+    }
+    t->m->failed[MDW_SET_CREATE]++;
+    if (t->first_err.code == WEIR_OK)
+        t->first_err = why;
+    if (t->o->ignore_errors)
+        return 0;
+    *err = why;
+    return -1;
+}
+
+static int step_precreate(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                          struct weir_err *err)
+{
+    struct mdw_test *t = state;
+    struct weir_err why = WEIR_ERR_INIT;
+    uint64_t sets = (uint64_t)t->o->sets, object;
+    int d = (int)(i % sets), rc;
+
+    if (i < sets)
+        return make_set(run, t, d, clock_ns, err);
+    object = t->first + i / sets - 1;
+    rc = create_object(run, t, mdw_name_object(&t->set[d].own, object), run->par.rank,
+                       item_of(t, d, object), clock_ns, &why);
+    note_outcome(t, i, MDW_CREATE, rc);
+    if (rc == 0 || t->o->ignore_errors)
+        return 0;
+    *err = why;
+    return -1;
+}
+
+/* ---- benchmark ---- */
+
+static uint64_t count_benchmark(struct weir_run *run, void *state)
+{
+    const struct mdw_test *t = state;
+
+    (void)run;
+    return (uint64_t)t->o->steps;
+}
+
+static void exchange(struct weir_run *run, struct mdw_test *t, int d, uint64_t object, uint64_t log,
+                     uint64_t *clock_ns)
+{
+    struct mdw_set *s = &t->set[d];
+    struct weir_err why = WEIR_ERR_INIT;
+    const char *path = mdw_name_object(&s->from, object);
+    uint64_t next = object + (uint64_t)t->o->population;
+    int rc = stat_object(run, t, path, clock_ns, &why);
+
+    note_outcome(t, log, MDW_STAT, rc);
+    if (rc < 0)
+        return; /* nothing is there */
+    note_outcome(t, log, MDW_READ,
+                 read_object(run, t, path, s->from_rank, item_of(t, d, object), clock_ns, &why));
+    if (t->o->read_only)
+        return;
+    note_outcome(t, log, MDW_DELETE, delete_object(run, t, path, clock_ns, &why));
+    path = mdw_name_object(&s->to, next);
+    note_outcome(t, log, MDW_CREATE,
+                 create_object(run, t, path, s->to_rank, item_of(t, d, next), clock_ns, &why));
+}
+
+/* A round over the sets: the stonewall is looked for between rounds. */
+static int step_benchmark(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                          struct weir_err *err)
+{
+    struct mdw_test *t = state;
+
+    (void)err;
+    for (int d = 0; d < t->o->sets; d++)
+        exchange(run, t, d, t->pos + i, i * (uint64_t)t->o->sets + (uint64_t)d, clock_ns);
+    return 0;
+}
+
+/* ---- cleanup ---- */
+
+static uint64_t count_cleanup(struct weir_run *run, void *state)
+{
+    const struct mdw_test *t = state;
+    uint64_t n = (uint64_t)t->o->sets;
+
+    (void)run;
+    for (int d = 0; d < t->o->sets; d++)
+        n += t->set[d].high - t->set[d].low;
+    return n;
+}
+
+static void remove_set(struct weir_run *run, struct mdw_test *t, struct mdw_set *s,
+                       uint64_t *clock_ns)
+{
+    struct weir_err why = WEIR_ERR_INIT;
+
+    if (t->ns->rmdir(&run->session, mdw_name_dir(&s->own), &why) == 0) {
+        t->m->done[MDW_SET_DELETE]++;
+    } else {
+        t->m->failed[MDW_SET_DELETE]++;
+        if (t->first_err.code == WEIR_OK)
+            t->first_err = why;
+    }
+    *clock_ns = weir_now_ns();
+}
+
+/* Where objects may be missing, one that is not there is no error. */
+static void remove_object(struct weir_run *run, struct mdw_test *t, const char *path,
+                          uint64_t *clock_ns)
+{
+    struct weir_err why = WEIR_ERR_INIT;
+    uint64_t begin = *clock_ns;
+    int rc = t->ns->unlink(&run->session, path, &why);
+
+    if (rc < 0 && t->lost && why.sys == ENOENT)
+        *clock_ns = weir_now_ns();
+    else
+        finish_op(t, MDW_DELETE, begin, clock_ns, rc, &why);
+}
+
+static int step_cleanup(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                        struct weir_err *err)
+{
+    struct mdw_test *t = state;
+    struct mdw_set *s = &t->set[t->at_set];
+
+    (void)i;
+    (void)err;
+    if (t->at_object < s->high) {
+        remove_object(run, t, mdw_name_object(&s->own, t->at_object++), clock_ns);
+        return 0;
+    }
+    remove_set(run, t, s, clock_ns);
+    if (++t->at_set < (uint64_t)t->o->sets)
+        t->at_object = t->set[t->at_set].low;
+    return 0;
+}
+
+/* ---- rows ---- */
+
+const struct weir_phase mdw_phases[MDW_PHASES] = {
+    [MDW_PRECREATE] = { .key = "precreate",
+                        .prepare = prepare,
+                        .count = count_precreate,
+                        .step = step_precreate },
+    [MDW_BENCHMARK] = { .key = "benchmark",
+                        .flags = WEIR_PHASE_STONEWALL,
+                        .prepare = prepare,
+                        .count = count_benchmark,
+                        .step = step_benchmark },
+    [MDW_CLEANUP] = { .key = "cleanup",
+                      .prepare = prepare,
+                      .count = count_cleanup,
+                      .step = step_cleanup },
+};

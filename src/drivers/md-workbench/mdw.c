@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdw.c - the metadata workbench: option rows, and the run */
+#include "config.h"
+#include "drivers/md-workbench/mdw.h"
+
+#include "backends/registry.h"
+#include "base/clock.h"
+#include "par/agree.h"
+
+#define O struct mdw_options
+#define MOST32 .max = INT32_MAX
+#define MOST_START (INT64_MAX / 4)
+
+static const char *const only_zero[] = { "0", NULL };
+static const char *const only_minus_one[] = { "-1", NULL };
+
+static const struct weir_opt options[] = {
+    OPT_INT('O', "offset", NULL, O, offset, "1", "N",
+            "Ranks from a task to the one whose objects it reads, and to the one it writes for"),
+    OPT_STR('a', "api", NULL, O, api, NULL, "NAME",
+            "Backend that does the operations, in any case; POSIX without it"),
+    OPT_INT('I', "obj-per-proc", NULL, O, steps, "1000", "N",
+            "Steps of a task in each data set and iteration", .min = 0, MOST32),
+    OPT_INT('P', "precreate-per-set", NULL, O, population, "3000", "N", "Objects in each data set",
+            .min = 0, MOST32),
+    OPT_INT('D', "data-sets", NULL, O, sets, "10", "N", "Data sets of each task", .min = 1, MOST32),
+    OPT_STR('o', "directory", NULL, O, prefix, "./out", "DIR", "Where the data sets are made"),
+    OPT_INT('S', "object-size", NULL, O, size, "3901", "SIZE", "Bytes of each object", .min = 0,
+            MOST32),
+    OPT_INT('R', "iterations", NULL, O, iterations, "3", "N", "Times to run the benchmark",
+            .min = 1, MOST32),
+    OPT_INT('G', "data-seed", NULL, O, seed, "-1", "N",
+            "Seed of the data in the objects; -1 takes the time"),
+    OPT_STR('t', "waiting-time", NULL, O, wait, "0", "FACTOR",
+            "Wait this many times as long as each operation of the benchmark took"),
+    OPT_FLAG('T', "adaptive-waiting", NULL, O, adaptive,
+             "Eight benchmarks in each iteration, with waiting factors 0 and 0.0625 to 4"),
+    OPT_FLAG('1', "run-precreate", NULL, O, precreate,
+             "Run the precreate phase; all phases without -1, -2 and -3"),
+    OPT_FLAG('2', "run-benchmark", NULL, O, benchmark, "Run the benchmark phase"),
+    OPT_FLAG('3', "run-cleanup", NULL, O, cleanup, "Run the cleanup phase"),
+    OPT_INT('w', "stonewall-timer", NULL, O, deadline_s, "0", "SECONDS",
+            "Stop each benchmark after this time", .min = 0, MOST32),
+    OPT_FLAG('W', "stonewall-wear-out", NULL, O, wear_out,
+             "Let all tasks reach the step of the fastest after the stonewall"),
+    OPT_FLAG('X', "verify-read", NULL, O, verify, "Check the data that are read"),
+    OPT_STR(0, "dataPacketType", NULL, O, packet, "t", "TYPE",
+            "Data in the objects: timestamp, offset, incompressible or random; the first letter "
+            "counts"),
+    OPT_STR('L', "latency", NULL, O, latency, NULL, "PREFIX",
+            "Write every operation of rank 0 to PREFIX-<factor>-<iteration>-<name>.csv"),
+    OPT_FLAG(0, "latency-all", NULL, O, latency_all, "With -L, write the operations of all ranks"),
+    OPT_FLAG('q', "quiet", NULL, O, quiet, "Leave out what is not a result"),
+    OPT_COUNT('v', "verbose", NULL, O, verbose, "Say more: twice for each operation of rank 0"),
+    OPT_SIZE(0, "start-item", NULL, O, start, "0", "N",
+             "First object, instead of the position in the run-info file", .min = 0,
+             .max = MOST_START),
+    OPT_FLAG(0, "print-detailed-stats", NULL, O, detailed,
+             "Show counters with tabs between them instead of lines to read"),
+    OPT_FLAG(0, "read-only", NULL, O, read_only, "Only stat and read in the benchmark"),
+    OPT_FLAG(0, "ignore-precreate-errors", NULL, O, ignore_errors,
+             "Count errors of the precreate phase and go on"),
+    OPT_FLAG(0, "process-reports", NULL, O, each_rank, "A line for each rank too"),
+    OPT_STR(0, "run-info-file", NULL, O, position_file, "md-workbench.status", "FILE",
+            "Where the position is kept from run to run"),
+    OPT_STR(0, "report", NULL, O, reports, NULL, "FORMAT:PATH,...",
+            "Write the results in these forms instead: text:-, json:FILE, csv:FILE (a row for each "
+            "phase)"),
+    OPT_STR(0, "allocateBufferOnGPU", NULL, O, gpu_memory, "0", "N",
+            "Only 0: this build has no GPU memory", .choices = only_zero),
+    OPT_STR(0, "GPUid", NULL, O, gpu_id, "-1", "N", "Only -1: this build has no GPU memory",
+            .choices = only_minus_one),
+    OPT_STR(0, "gpuDirect", NULL, O, gpu_direct, "0", "N", "Only 0: this build has no GPU memory",
+            .choices = only_zero),
+    OPT_END
+};
+
+#undef O
+
+const struct weir_opt *const mdw_option_rows = options;
+
+static void set_log(const void *opt, struct weir_log *log)
+{
+    log->verbose = ((const struct mdw_options *)opt)->verbose;
+}
+
+static int open_report(struct weir_run *run, const struct mdw_options *o, struct weir_err *err)
+{
+    int rc = 0;
+
+    run->details = o->reports != NULL;
+    if (run->world.rank == 0)
+        rc = o->reports ? weir_report_add_list(&run->report, o->reports, &run->arena, err)
+                        : weir_report_add(&run->report, "text", "-", err);
+    return weir_agree(&run->world, rc, err);
+}
+
+/* What has gone wrong, once. */
+static enum weir_code refuse(struct weir_run *run, const struct weir_err *err)
+{
+    if (run->world.rank == 0)
+        weir_report_error(&run->log, err);
+    return err->code;
+}
+
+/* Counted errors do not end the run, but its status tells of them. */
+static enum weir_code judge(struct weir_run *run, const struct mdw_test *t, struct weir_err *err)
+{
+    if (t->failed == 0)
+        return WEIR_OK;
+    if (t->failed > t->wrong)
+        weir_refuse(err, WEIR_EIO, "%llu operations failed", (unsigned long long)t->failed);
+    else
+        weir_refuse(err, WEIR_EDATA, "%llu objects held wrong data", (unsigned long long)t->wrong);
+    return refuse(run, err);
+}
+
+static enum weir_code run_all(struct weir_run *run, struct mdw_test *t, int argc, char *const *argv,
+                              struct weir_err *err)
+{
+    uint64_t begin_ns = weir_now_ns();
+    enum weir_code code;
+    int rc =
+        weir_session_begin(&run->session, t->be, t->be_opt, &t->hints, &run->par, &run->log, err);
+
+    if (weir_agree(&run->world, rc, err) < 0)
+        return refuse(run, err);
+    mdw_report_begin(run, t, argc, argv);
+    code = mdw_run_phases(run, t, err) < 0 ? refuse(run, err) : judge(run, t, err);
+    if (weir_agree(&run->world, weir_session_end(&run->session, code == WEIR_OK ? err : NULL),
+                   err) < 0 &&
+        code == WEIR_OK)
+        code = refuse(run, err);
+    mdw_report_end(run, t, begin_ns, code, err);
+    return code;
+}
+
+static enum weir_code run_mdw(struct weir_run *run, const struct weir_test *from, int n, int argc,
+                              char *const *argv)
+{
+    struct weir_err err = WEIR_ERR_INIT;
+    struct mdw_test t = { .o = from[0].driver_opt, .out_rank = -1, .want_rank = -1 };
+    int64_t code;
+
+    (void)n;
+    t.be = weir_backend_find(t.o->api ? t.o->api : "POSIX");
+    t.be_opt = t.be ? weir_test_backend_opt(&from[0], t.be) : NULL;
+    if (mdw_check(&t, run, &err) < 0 || open_report(run, t.o, &err) < 0)
+        return refuse(run, &err);
+    code = run_all(run, &t, argc, argv, &err);
+    if (weir_report_end(&run->report, &err) < 0) {
+        weir_report_error(&run->log, &err);
+        if (code == WEIR_OK)
+            code = err.code;
+    }
+    weir_allmax_i64(&run->world, &code, 1);
+    return (enum weir_code)code;
+}
+
+const struct weir_driver weir_mdw = {
+    .name = "md-workbench",
+    .brief = "measure a steady mix of metadata operations",
+    .opts = options,
+    .opt_size = sizeof(struct mdw_options),
+    .set_log = set_log,
+    .run = run_mdw,
+};

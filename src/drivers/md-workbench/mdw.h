@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdw.h - the metadata workbench: its options and the state of a run, shared by the files of this
+ * folder only */
+#ifndef WEIR_DRIVERS_MDW_H
+#define WEIR_DRIVERS_MDW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hist.h"
+#include "drivers/md-workbench/mdw-data.h"
+#include "engine/detail.h"
+#include "engine/driver.h"
+#include "engine/phase.h"
+
+/* Values of the option rows in mdw.c; names and meaning stand there. */
+struct mdw_options {
+    const char *api, *prefix, *packet, *latency, *position_file, *wait, *reports;
+    const char *gpu_memory, *gpu_id, *gpu_direct;
+    int64_t start;
+    int offset, steps, population, sets, size, iterations, seed, deadline_s, verbose;
+    bool adaptive, precreate, benchmark, cleanup, wear_out, verify, latency_all, quiet, detailed,
+        read_only, ignore_errors, each_rank;
+};
+
+enum mdw_phase { MDW_PRECREATE, MDW_BENCHMARK, MDW_CLEANUP, MDW_PHASES };
+
+/* Operations on objects, in the order in which their latencies are shown. */
+enum mdw_op { MDW_READ, MDW_STAT, MDW_CREATE, MDW_DELETE, MDW_OPS };
+
+/* What is counted; the operations on objects come first, with the numbers of enum mdw_op. */
+enum mdw_count { MDW_SET_CREATE = MDW_OPS, MDW_SET_DELETE, MDW_COUNTS };
+
+extern const char *const mdw_phase_names[MDW_PHASES];
+extern const char *const mdw_op_names[MDW_OPS];
+
+/* The name of a directory, with room for the name of an object in it. */
+struct mdw_name {
+    char *text;
+    size_t dir; /* length of the directory's name */
+};
+
+/* One of this rank's data sets, and those of others that it reads from and writes to. */
+struct mdw_set {
+    struct mdw_name own, from, to;
+    int reader, writer; /* ranks that take objects out of our set and put new ones into it */
+    int from_rank, to_rank;
+    uint64_t low, high; /* objects low..high-1 are in our set, or may be */
+    bool made;          /* by this run */
+};
+
+/* What one phase did: on this rank, or on all. */
+struct mdw_measure {
+    enum mdw_phase phase;
+    int64_t iteration;
+    double wait; /* waiting factor */
+    uint64_t done[MDW_COUNTS], failed[MDW_COUNTS];
+    uint64_t stopped; /* rounds when the stonewall ended the work early, else 0 */
+    double seconds, min_s, mean_s, sd_s, span_s;
+    struct weir_hist lat[MDW_OPS];
+};
+
+struct mdw_test {
+    const struct mdw_options *o;
+    const struct weir_backend *be;
+    const struct weir_ns *ns;
+    const void *be_opt;
+    struct weir_hints hints;
+    double wait; /* of the options */
+    struct mdw_data data;
+    struct mdw_set *set;     /* o->sets of them */
+    void *out, *in, *want;   /* written, read, expected; NULL for empty objects */
+    int out_rank, want_rank; /* whose base is in them; -1: nobody's */
+    struct weir_file *file;
+    /* positions */
+    uint64_t first;     /* the lowest object */
+    uint64_t pos;       /* rounds of this rank, from object 0 on */
+    uint64_t low, high; /* over all ranks, when they are not at the same position */
+    bool lost;          /* objects may be missing or out of place: clean up by trying all names */
+    bool ragged;        /* that, or tasks are at different objects */
+    bool prefix_was_there;
+    /* the phase in progress */
+    struct mdw_measure *m;
+    double factor;
+    uint64_t at_set, at_object; /* cleanup: the next one */
+    unsigned char *outcome;     /* -v -v: of each operation of rank 0, bits by enum mdw_op */
+    struct weir_oplog log[MDW_OPS];
+    struct weir_err first_err; /* of the operations that failed in this phase */
+    /* the run */
+    struct mdw_measure *sum; /* of all ranks, on rank 0 */
+    uint64_t failed, wrong;  /* of all ranks and phases */
+    bool headed;             /* the heading of detailed rows is out */
+};
+
+extern const struct weir_driver weir_mdw;
+extern const struct weir_opt *const mdw_option_rows;
+
+/* mdw-check.c: the options, before anything is done; fills what follows from them. Collective over
+ * run->world for the seed. -1 and err (WEIR_EUSAGE). */
+int mdw_check(struct mdw_test *t, struct weir_run *run, struct weir_err *err);
+
+/* mdw-sets.c: names of sets and objects. Local. */
+int mdw_sets_init(struct mdw_test *t, const struct weir_run *run, struct weir_err *err);
+void mdw_sets_free(struct mdw_test *t);
+const char *mdw_name_dir(struct mdw_name *n);
+const char *mdw_name_object(struct mdw_name *n, uint64_t index);
+
+/* mdw-phases.c */
+extern const struct weir_phase mdw_phases[MDW_PHASES];
+
+/* mdw-run.c: all phases. Collective over run->par. 0, or -1 and err. */
+int mdw_run_phases(struct weir_run *run, struct mdw_test *t, struct weir_err *err);
+
+/* mdw-position.c: the run-info file, read and written by rank 0. Collective over run->par. */
+int mdw_position_read(struct weir_run *run, struct mdw_test *t, struct weir_err *err);
+int mdw_position_write(struct weir_run *run, struct mdw_test *t, struct weir_err *err);
+
+/* mdw-measure.c: sum up a phase and show it. Collective over run->par. */
+int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
+                struct weir_err *err);
+
+/* mdw-latency.c: -L. reserve is local, write is collective over run->par. */
+int mdw_latency_reserve(struct weir_run *run, struct mdw_test *t, struct weir_err *err);
+int mdw_latency_write(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
+                      struct weir_err *err);
+
+/* mdw-report.c: lines. Rank 0 only; begin is collective over run->world. */
+void mdw_report_begin(struct weir_run *run, const struct mdw_test *t, int argc, char *const *argv);
+void mdw_report_phase(struct weir_run *run, struct mdw_test *t, const struct mdw_measure *m);
+void mdw_report_end(struct weir_run *run, const struct mdw_test *t, uint64_t begin_ns,
+                    enum weir_code code, const struct weir_err *err);
+/* A line about one rank (rank < 0: all) without newline. */
+void mdw_report_text(struct weir_str *s, const struct mdw_test *t, const struct mdw_measure *m,
+                     int rank);
+void mdw_report_trace(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec);
+
+#endif
