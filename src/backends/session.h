@@ -72,8 +72,10 @@ int weir_session_settle_xfer(struct weir_file *f, const struct weir_io *io, ssiz
  * time at which the operation starts (the caller's last clock read) and gets the time at its end:
  * one clock read a transfer; the difference goes into the histogram, unless the transfer failed or
  * its length was 0. 0 or -1 and err (WEIR_EIO). No allocation. */
-static inline int weir_session_xfer(struct weir_file *f, const struct weir_io *io,
-                                    uint64_t *clock_ns, struct weir_err *err)
+static inline __attribute__((always_inline)) int weir_session_xfer(struct weir_file *f,
+                                                                   const struct weir_io *io,
+                                                                   uint64_t *clock_ns,
+                                                                   struct weir_err *err)
 {
     /* Here, not in session.c: kernels spoil the processor's guesses where functions return to, so
      * each level of calls above a system call costs some 8 ns, of 600 for 4 KiB. */
