@@ -136,6 +136,7 @@ struct weir_backend {
     const char *name, *brief;   /* "POSIX"; one sentence */
     const char *const *aliases; /* NULL-terminated, may be NULL */
     const char *prefix;         /* of its options: "posix." */
+    const char *module;         /* NULL, or: only a face, the rest is in weir-<module>.so */
     unsigned flags;             /* WEIR_BE_... */
     const struct weir_opt *opts;
     size_t opt_size, priv_size, file_size;
@@ -155,5 +156,8 @@ struct weir_backend {
      * first open. */
     void (*describe)(struct weir_file *, struct weir_str *out);
 };
+
+/* What a module (weir-NAME.so) exports: its backend, complete. Only module.c looks for it. */
+extern const struct weir_backend weir_module __attribute__((visibility("default")));
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "backends/module.h"
 #include "backends/registry.h"
 #include "base/optdump.h"
 #include "base/script.h"
@@ -216,12 +217,31 @@ int weir_command_tests(struct weir_command *c, const struct weir_par *par, struc
     return script ? read_script(c, script, par, err) : add_test(c, err);
 }
 
-const void *weir_test_backend_opt(const struct weir_test *t, const struct weir_backend *be)
+static int refuse_backend(const char *name, struct weir_err *err)
+{
+    struct weir_str names = { 0 };
+
+    weir_backend_names(&names, ", ");
+    weir_refuse(err, WEIR_EUSAGE,
+                "option -a (api): '%s' is not a backend of this build; there are %s", name,
+                weir_str_text(&names));
+    weir_str_free(&names);
+    return -1;
+}
+
+int weir_test_backend(const struct weir_test *t, const char *name, const struct weir_par *par,
+                      const struct weir_backend **be, const void **opt, struct weir_err *err)
 {
     const struct weir_backend *const *list = weir_backends();
+    int i = 0;
 
-    for (int i = 0; list[i]; i++)
-        if (list[i] == be)
-            return t->backend_opt[i];
-    return NULL;
+    *be = name ? weir_backend_find(name) : list[0];
+    if (!*be)
+        return refuse_backend(name, err);
+    while (list[i] != *be)
+        i++;
+    *opt = t->backend_opt[i];
+    if (!(*be)->module) /* the same on all ranks */
+        return 0;
+    return weir_agree(par, weir_backend_load(be, err), err);
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# weir_warnings.m4 - the language and the warnings of our own objects
+# weir_warnings.m4 - the language, the warnings and the kind of our own objects
 
 # WEIR_WARNINGS
 # Sets WEIR_WARN_CFLAGS to those of the wanted flags that the compiler knows.
@@ -13,6 +13,16 @@ for weir_flag in -std=gnu11 -Wall -Wextra -Wformat-security -Wmissing-prototypes
 done
 AS_IF([test "x$enable_werror" = xyes], [WEIR_WARN_CFLAGS="$WEIR_WARN_CFLAGS -Werror"])
 AC_SUBST([WEIR_WARN_CFLAGS])
+])
+
+# WEIR_PIC
+# Sets WEIR_PIC_CFLAGS: every object may end up in a module. Hidden symbols cost nothing there and stay out of the way.
+AC_DEFUN([WEIR_PIC], [
+WEIR_PIC_CFLAGS=
+for weir_flag in -fPIC -fvisibility=hidden; do
+  WEIR_TRY_FLAG([$weir_flag], [WEIR_PIC_CFLAGS="$WEIR_PIC_CFLAGS $weir_flag"])
+done
+AC_SUBST([WEIR_PIC_CFLAGS])
 ])
 
 # WEIR_TRY_FLAG(flag, action if the compiler and the linker take it)

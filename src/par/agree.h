@@ -14,9 +14,6 @@
  * Collective over par->comm: one reduction, more only after a failure. */
 int weir_agree(const struct weir_par *par, int rc, struct weir_err *err);
 
-/* The same when every rank is known to have met the same error (bad options): no prefix, no
- * communication. Only a name for the reader: returns rc. */
-
 /* A rolling agreement while ranks work at their own pace. Each rank ticks now and then; ranks that
  * have finished wait in weir_watch_end. One MPI_Iallreduce at a time is in flight on watch_comm. */
 struct weir_watch {

@@ -5,14 +5,7 @@
 
 #include <hdf5.h>
 
-#include "backends/backend.h"
-
-struct hdf5_options {
-    const char *hints_file;
-    bool show_hints, collective_metadata, individual, no_fill;
-    int64_t alignment; /* bytes: of the objects that have at least as many */
-    int64_t chunk;     /* elements, 0: contiguous */
-};
+#include "backends/hdf5/hdf5-face.h"
 
 /* What a session keeps: made once, used by every file. */
 struct hdf5_state {

@@ -31,25 +31,6 @@ struct hdf5_file {
     struct hdf5_segments seg;
 };
 
-#define O struct hdf5_options
-static const struct weir_opt options[] = {
-    OPT_STR(0, "hintsFileName", NULL, O, hints_file, NULL, "FILE", "Read MPI hints from a file"),
-    OPT_FLAG(0, "showHints", NULL, O, show_hints, "Show the hints given and those in effect"),
-    OPT_FLAG(0, "collectiveMetadata", NULL, O, collective_metadata,
-             "Read and write metadata collectively"),
-    OPT_FLAG(0, "individualDataSets", NULL, O, individual,
-             "A dataset for each task (not implemented)"),
-    OPT_SIZE(0, "setAlignment", NULL, O, alignment, "1", "SIZE",
-             "Align objects of at least SIZE bytes to multiples of SIZE", .min = 1,
-             .max = INT64_MAX),
-    OPT_FLAG(0, "noFill", NULL, O, no_fill, "Never write fill values"),
-    OPT_SIZE(0, "chunkSize", NULL, O, chunk, "0", "N",
-             "Store datasets in chunks of N elements of 8 bytes; 0: contiguous", .min = 0,
-             .max = INT64_MAX),
-    OPT_END
-};
-#undef O
-
 static const char *version(void)
 {
     return TEXT(H5_VERS_MAJOR) "." TEXT(H5_VERS_MINOR) "." TEXT(H5_VERS_RELEASE) " (Parallel)";
@@ -348,15 +329,10 @@ static void describe(struct weir_file *file, struct weir_str *out)
         MPI_Info_free(&used);
 }
 
-const struct weir_backend weir_backend_hdf5 = {
-    .abi = WEIR_BACKEND_ABI,
-    .name = "HDF5",
-    .brief = "Parallel HDF5: one dataset for each segment",
-    .prefix = "hdf5.",
+const struct weir_backend weir_module = {
+    HDF5_FACE,
     .flags =
         WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER | WEIR_BE_NO_RANDOM | WEIR_BE_CONTAINER,
-    .opts = options,
-    .opt_size = sizeof(struct hdf5_options),
     .priv_size = sizeof(struct hdf5_state),
     .file_size = sizeof(struct hdf5_file),
     .version = version,

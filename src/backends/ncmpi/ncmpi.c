@@ -10,13 +10,9 @@
 #include <unistd.h>
 
 #include "backends/mpins.h"
+#include "backends/ncmpi/ncmpi-face.h"
 #include "par/mpifile.h"
 #include "par/mpihints.h"
-
-struct ncmpi_options {
-    const char *hints_file;
-    bool show_hints, preallocate, file_view, strided;
-};
 
 struct ncmpi_state {
     MPI_Info info;
@@ -35,18 +31,6 @@ struct ncmpi_file {
     uint64_t end;     /* one past the last byte of the file that this rank wrote */
     struct ncmpi_var var;
 };
-
-#define O struct ncmpi_options
-static const struct weir_opt options[] = {
-    OPT_STR(0, "hintsFileName", NULL, O, hints_file, NULL, "FILE", "Read MPI hints from a file"),
-    OPT_FLAG(0, "showHints", NULL, O, show_hints, "Show the hints given and those in effect"),
-    OPT_FLAG(0, "preallocate", NULL, O, preallocate, "Without effect: PnetCDF has no such thing"),
-    OPT_FLAG(0, "useStridedDatatype", NULL, O, strided,
-             "Without effect: PnetCDF makes its own data types"),
-    OPT_FLAG(0, "useFileView", NULL, O, file_view, "Without effect: PnetCDF sets its own views"),
-    OPT_END
-};
-#undef O
 
 static const char *version(void)
 {
@@ -310,15 +294,10 @@ static void describe(struct weir_file *file, struct weir_str *out)
         MPI_Info_free(&used);
 }
 
-const struct weir_backend weir_backend_ncmpi = {
-    .abi = WEIR_BACKEND_ABI,
-    .name = "NCMPI",
-    .brief = "netCDF files through PnetCDF: one record for each block",
-    .prefix = "ncmpi.",
+const struct weir_backend weir_module = {
+    NCMPI_FACE,
     .flags = WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER | WEIR_BE_NO_RANDOM |
              WEIR_BE_CONTAINER | WEIR_BE_SHARED_ONLY,
-    .opts = options,
-    .opt_size = sizeof(struct ncmpi_options),
     .priv_size = sizeof(struct ncmpi_state),
     .file_size = sizeof(struct ncmpi_file),
     .version = version,

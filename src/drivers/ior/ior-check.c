@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "backends/registry.h"
-
 /* The smallest unit of the data patterns. */
 #define ACCESS_SIZE 8
 
@@ -143,16 +141,6 @@ static int check_words(const struct ior_options *o, struct weir_err *err)
 
 static int check_backend(struct ior_test *t, const struct weir_run *run, struct weir_err *err)
 {
-    struct weir_str names = { 0 };
-
-    if (!t->be) {
-        weir_backend_names(&names, ", ");
-        weir_refuse(err, WEIR_EUSAGE,
-                    "option -a (api): '%s' is not a backend of this build; there are %s", t->o->api,
-                    weir_str_text(&names));
-        weir_str_free(&names);
-        return -1;
-    }
     if (t->o->random_offset && (t->be->flags & WEIR_BE_NO_RANDOM))
         return weir_refuse(err, WEIR_EUSAGE, "random offset not available with %s; leave -z out",
                            t->be->name);

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "backends/registry.h"
 #include "par/agree.h"
 
 #define O struct ior_options
@@ -281,9 +280,9 @@ static int check_tests(struct weir_run *run, struct ior_test *tests, const struc
     for (int i = 0; i < n; i++) {
         tests[i].id = i;
         tests[i].o = from[i].driver_opt;
-        tests[i].be = weir_backend_find(tests[i].o->api);
-        tests[i].be_opt = tests[i].be ? weir_test_backend_opt(&from[i], tests[i].be) : NULL;
-        if (ior_check(&tests[i], run, err) < 0)
+        if (weir_test_backend(&from[i], tests[i].o->api, &run->world, &tests[i].be,
+                              &tests[i].be_opt, err) < 0 ||
+            ior_check(&tests[i], run, err) < 0)
             return n > 1 ? weir_err_within(err, "test %d", i) : -1;
     }
     return 0;

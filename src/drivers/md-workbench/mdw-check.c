@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "backends/registry.h"
-
 #define SOME_BYTES 4096 /* what backends are told to expect of empty objects */
 #define MOST_WAIT 1e6
 
@@ -75,20 +73,6 @@ static int check_count(const struct mdw_test *t, const struct weir_run *run, str
     return 0;
 }
 
-static int find_backend(const struct mdw_test *t, struct weir_err *err)
-{
-    struct weir_str names = { 0 };
-
-    if (t->be)
-        return 0;
-    weir_backend_names(&names, ", ");
-    weir_refuse(err, WEIR_EUSAGE,
-                "option -a (api): '%s' is not a backend of this build; there are %s", t->o->api,
-                weir_str_text(&names));
-    weir_str_free(&names);
-    return -1;
-}
-
 static int check_backend(struct mdw_test *t, const struct weir_run *run, struct weir_err *err)
 {
     const struct weir_ns *ns = t->ns = t->be->ns;
@@ -117,8 +101,7 @@ int mdw_check(struct mdw_test *t, struct weir_run *run, struct weir_err *err)
 
     run->par = run->world;
     fill_phases(o);
-    if (find_backend(t, err) < 0 || check_words(t, err) < 0 || check_count(t, run, err) < 0 ||
-        check_backend(t, run, err) < 0)
+    if (check_words(t, err) < 0 || check_count(t, run, err) < 0 || check_backend(t, run, err) < 0)
         return -1;
     if (o->benchmark && !o->precreate && o->deadline_s > 0 && !o->wear_out && o->iterations > 1)
         weir_warn(&run->log, err,

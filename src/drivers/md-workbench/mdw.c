@@ -3,7 +3,6 @@
 #include "config.h"
 #include "drivers/md-workbench/mdw.h"
 
-#include "backends/registry.h"
 #include "base/clock.h"
 #include "par/agree.h"
 
@@ -143,9 +142,8 @@ static enum weir_code run_mdw(struct weir_run *run, const struct weir_test *from
     int64_t code;
 
     (void)n;
-    t.be = weir_backend_find(t.o->api ? t.o->api : "POSIX");
-    t.be_opt = t.be ? weir_test_backend_opt(&from[0], t.be) : NULL;
-    if (mdw_check(&t, run, &err) < 0 || open_report(run, t.o, &err) < 0)
+    if (weir_test_backend(&from[0], t.o->api, &run->world, &t.be, &t.be_opt, &err) < 0 ||
+        mdw_check(&t, run, &err) < 0 || open_report(run, t.o, &err) < 0)
         return refuse(run, &err);
     code = run_all(run, &t, argc, argv, &err);
     if (weir_report_end(&run->report, &err) < 0) {

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "backends/registry.h"
-
 #define SOME_BYTES 4096 /* what backends are told to expect where nothing is written or read */
 
 /* ---- places ---- */
@@ -149,20 +147,6 @@ static int check_words(struct mdtest_test *t, struct weir_err *err)
 
 /* ---- the backend ---- */
 
-static int find_backend(struct mdtest_test *t, struct weir_err *err)
-{
-    struct weir_str names = { 0 };
-
-    if (t->be)
-        return 0;
-    weir_backend_names(&names, ", ");
-    weir_refuse(err, WEIR_EUSAGE,
-                "option -a (api): '%s' is not a backend of this build; there are %s", t->o->api,
-                weir_str_text(&names));
-    weir_str_free(&names);
-    return -1;
-}
-
 /* What the test asks for and the backend cannot. A missing rename is left out with a warning, as
  * ever. */
 static int check_names(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err)
@@ -259,9 +243,9 @@ int mdtest_check(struct mdtest_test *t, struct weir_run *run, struct weir_err *e
         o->first = o->last = run->world.size;
     run->par = run->world;
     fill_phases(t);
-    if (find_backend(t, err) < 0 || split_places(t, run, err) < 0 || check_words(t, err) < 0 ||
-        mdtest_plan(t, run, err) < 0 || check_rules(t, run, err) < 0 ||
-        check_names(t, run, err) < 0 || check_backend(t, run, err) < 0 || warn_odd(t, run, err) < 0)
+    if (split_places(t, run, err) < 0 || check_words(t, err) < 0 || mdtest_plan(t, run, err) < 0 ||
+        check_rules(t, run, err) < 0 || check_names(t, run, err) < 0 ||
+        check_backend(t, run, err) < 0 || warn_odd(t, run, err) < 0)
         return -1;
     fill_seeds(t, run);
     return 0;

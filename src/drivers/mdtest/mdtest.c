@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/registry.h"
 #include "par/agree.h"
 
 #define O struct mdtest_options
@@ -260,9 +259,8 @@ static enum weir_code run_mdtest(struct weir_run *run, const struct weir_test *f
     if (plan.o->cleanup)
         return mdtest_remove_leftovers(run, plan.o->cleanup, &err) < 0 ? refuse(run, &err)
                                                                        : WEIR_OK;
-    plan.be = weir_backend_find(plan.o->api ? plan.o->api : "POSIX");
-    plan.be_opt = plan.be ? weir_test_backend_opt(&from[0], plan.be) : NULL;
-    if (mdtest_check(&plan, run, &err) < 0 || open_report(run, plan.o, &err) < 0 ||
+    if (weir_test_backend(&from[0], plan.o->api, &run->world, &plan.be, &plan.be_opt, &err) < 0 ||
+        mdtest_check(&plan, run, &err) < 0 || open_report(run, plan.o, &err) < 0 ||
         mdtest_ranks_begin(run, &plan, &err) < 0)
         return refuse(run, &err);
     code = run_all(run, &plan, argc, argv, &err);

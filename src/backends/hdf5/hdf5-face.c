@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hdf5-face.c - what is known of the backend without its library */
+#include "config.h"
+#include "backends/hdf5/hdf5-face.h"
+
+#define O struct hdf5_options
+const struct weir_opt hdf5_opts[] = {
+    OPT_STR(0, "hintsFileName", NULL, O, hints_file, NULL, "FILE", "Read MPI hints from a file"),
+    OPT_FLAG(0, "showHints", NULL, O, show_hints, "Show the hints given and those in effect"),
+    OPT_FLAG(0, "collectiveMetadata", NULL, O, collective_metadata,
+             "Read and write metadata collectively"),
+    OPT_FLAG(0, "individualDataSets", NULL, O, individual,
+             "A dataset for each task (not implemented)"),
+    OPT_SIZE(0, "setAlignment", NULL, O, alignment, "1", "SIZE",
+             "Align objects of at least SIZE bytes to multiples of SIZE", .min = 1,
+             .max = INT64_MAX),
+    OPT_FLAG(0, "noFill", NULL, O, no_fill, "Never write fill values"),
+    OPT_SIZE(0, "chunkSize", NULL, O, chunk, "0", "N",
+             "Store datasets in chunks of N elements of 8 bytes; 0: contiguous", .min = 0,
+             .max = INT64_MAX),
+    OPT_END
+};
+#undef O
+
+const struct weir_backend weir_backend_hdf5 = { HDF5_FACE, .module = "hdf5" };

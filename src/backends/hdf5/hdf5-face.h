@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hdf5-face.h - what is known of the backend without its library: name and options */
+#ifndef WEIR_BACKENDS_HDF5_FACE_H
+#define WEIR_BACKENDS_HDF5_FACE_H
+
+#include "backends/backend.h"
+
+struct hdf5_options {
+    const char *hints_file;
+    bool show_hints, collective_metadata, individual, no_fill;
+    int64_t alignment; /* bytes: of the objects that have at least as many */
+    int64_t chunk;     /* elements, 0: contiguous */
+};
+
+extern const struct weir_opt hdf5_opts[];
+
+/* The members of struct weir_backend that the face and the module share. */
+#define HDF5_FACE                                                                                  \
+    .abi = WEIR_BACKEND_ABI, .name = "HDF5",                                                       \
+    .brief = "Parallel HDF5: one dataset for each segment", .prefix = "hdf5.", .opts = hdf5_opts,  \
+    .opt_size = sizeof(struct hdf5_options)
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ncmpi-face.c - what is known of the backend without its library */
+#include "config.h"
+#include "backends/ncmpi/ncmpi-face.h"
+
+#define O struct ncmpi_options
+const struct weir_opt ncmpi_opts[] = {
+    OPT_STR(0, "hintsFileName", NULL, O, hints_file, NULL, "FILE", "Read MPI hints from a file"),
+    OPT_FLAG(0, "showHints", NULL, O, show_hints, "Show the hints given and those in effect"),
+    OPT_FLAG(0, "preallocate", NULL, O, preallocate, "Without effect: PnetCDF has no such thing"),
+    OPT_FLAG(0, "useStridedDatatype", NULL, O, strided,
+             "Without effect: PnetCDF makes its own data types"),
+    OPT_FLAG(0, "useFileView", NULL, O, file_view, "Without effect: PnetCDF sets its own views"),
+    OPT_END
+};
+#undef O
+
+const struct weir_backend weir_backend_ncmpi = { NCMPI_FACE, .module = "ncmpi" };

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ncmpi-face.h - what is known of the backend without its library: name and options */
+#ifndef WEIR_BACKENDS_NCMPI_FACE_H
+#define WEIR_BACKENDS_NCMPI_FACE_H
+
+#include "backends/backend.h"
+
+struct ncmpi_options {
+    const char *hints_file;
+    bool show_hints, preallocate, file_view, strided;
+};
+
+extern const struct weir_opt ncmpi_opts[];
+
+/* The members of struct weir_backend that the face and the module share. */
+#define NCMPI_FACE                                                                                 \
+    .abi = WEIR_BACKEND_ABI, .name = "NCMPI",                                                      \
+    .brief = "netCDF files through PnetCDF: one record for each block", .prefix = "ncmpi.",        \
+    .opts = ncmpi_opts, .opt_size = sizeof(struct ncmpi_options)
+
+#endif

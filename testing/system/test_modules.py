@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Backends that are modules: loaded when they are wanted, found where they are, missed with one line."""
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import conftest
+
+MODULES = sorted(p.name[len("weir-"):-len(".so")] for p in (conftest.BUILD / "src").glob("weir-*.so"))
+
+
+@pytest.fixture(params=["hdf5", "ncmpi"])
+def module(request):
+    if request.param not in MODULES:
+        pytest.skip("this build has no module weir-%s.so" % request.param)
+    return request.param
+
+
+def mapped(ior, args):
+    """Names of the shared objects that a run of one rank has mapped while it waits."""
+    proc = ior.start(args + " -w -O interIODelay=20000000 -t 4k -b 8k", np=1)
+    pid, = ior.wait_for_ranks(proc, 1)
+    seen = set()
+    while proc.poll() is None and "testFile" not in "".join(seen):
+        with open("/proc/%d/maps" % pid) as maps:
+            seen = {os.path.basename(line.split()[-1]) for line in maps if "/" in line}
+        names = os.listdir("/proc/%d/fd" % pid)
+        seen |= {"testFile" for n in names if _target(pid, n).endswith("/testFile")}
+    conftest.kill_all(proc)
+    proc.wait()
+    ior.collect(proc)
+    return seen
+
+
+def _target(pid, name):
+    try:
+        return os.readlink("/proc/%d/fd/%s" % (pid, name))
+    except OSError:
+        return ""
+
+
+def test_a_run_loads_the_libraries_of_its_backend_and_no_other(ior, module):
+    plain = mapped(ior, "-a POSIX")
+    assert "testFile" in plain and not [n for n in plain if n.startswith(("weir-", "libhdf5", "libpnetcdf"))], plain
+    chosen = mapped(ior, "-a %s" % module)
+    assert "weir-%s.so" % module in chosen, chosen
+    assert [n for n in chosen if n.startswith("libhdf5" if module == "hdf5" else "libpnetcdf")], chosen
+
+
+def test_a_module_that_is_not_there_is_one_line_and_others_still_work(ior, module, tmp_path, monkeypatch):
+    alone = tmp_path / "bin"
+    alone.mkdir()
+    shutil.copy(conftest.IOR, alone / "ior")
+    monkeypatch.setattr(conftest, "IOR", alone / "ior")
+    ior("-a %s -t 4k -b 8k" % module).fails(2, "load backend %s" % module.upper(), "weir-%s.so" % module, "(and 1 more rank failed)")
+    assert ior.files() == []
+    ior("-a POSIX -t 4k -b 8k -w -W -R").ok()
+    assert "--%s." % module in ior("--help=%s" % module, np=None).ok().stdout
+
+
+def test_a_module_of_something_else_is_refused(ior, module, tmp_path, monkeypatch):
+    alone = tmp_path / "bin"
+    alone.mkdir()
+    shutil.copy(conftest.IOR, alone / "ior")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "/dev/null", "-o", str(alone / ("weir-%s.so" % module))], check=True)
+    monkeypatch.setattr(conftest, "IOR", alone / "ior")
+    ior("-a %s -t 4k -b 8k" % module, np=1).fails(2, "weir-%s.so' is no module of weir" % module)
+
+
+def test_installed_programs_find_the_installed_modules(ior, tmp_path, monkeypatch):
+    if not MODULES or conftest.SANITIZED or not (conftest.BUILD / "Makefile").exists():
+        pytest.skip("this build has no modules to install")
+    root = tmp_path / "root"
+    done = subprocess.run(["make", "-C", str(conftest.BUILD), "install-exec", "DESTDIR=%s" % root, "prefix=/opt/weir"],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    monkeypatch.setattr(conftest, "IOR", root / "opt" / "weir" / "bin" / "ior")
+    assert re.fullmatch(r"(weir-\w+\.so\n?)+", "\n".join(sorted(os.listdir(root / "opt" / "weir" / "lib" / "weir"))))
+    for module in MODULES:
+        ior("-a %s -t 4k -b 8k -w -W -R" % module).ok()
