@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/chain.h"
 #include "base/rng.h"
 
 /*
@@ -32,12 +33,9 @@ enum {
     LANES = 8 * VEC   /* as GROUP, for the longer chains of INCOMPRESSIBLE */
 };
 
-typedef uint64_t word __attribute__((may_alias));
+typedef weir_word word;
 typedef uint64_t vec __attribute__((vector_size(32)));
 typedef uint64_t mem_vec __attribute__((vector_size(32), aligned(8), may_alias));
-
-/* The generator of RANDOM: next word from the one before. */
-#define CHAIN(x) (((x)*0x9e37fffffffc0001u) >> 3)
 
 /* What the base pattern and the stamps are made of. */
 struct base {
@@ -233,44 +231,6 @@ static void seed_noise(const struct weir_pattern *p, uint64_t off, struct noise 
     }
 }
 
-static uint64_t fill_chain(word *w, size_t n, uint64_t x)
-{
-    for (size_t i = 0; i < n; i++) {
-        x = CHAIN(x);
-        w[i] = x;
-    }
-    return x;
-}
-
-static uint64_t differ_chain(const word *w, size_t n, uint64_t x)
-{
-    uint64_t diff = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        x = CHAIN(x);
-        diff |= w[i] ^ x;
-    }
-    return diff;
-}
-
-/* Eight chains side by side. Each is serial, a multiplication and a shift to a word; the
- * processor works on all of them during the latency of one. */
-static void fill_chains(word *const w[WEIR_FILL_LANES], size_t n, const uint64_t x[WEIR_FILL_LANES])
-{
-    uint64_t a = x[0], b = x[1], c = x[2], d = x[3], e = x[4], f = x[5], g = x[6], h = x[7];
-
-    for (size_t i = 0; i < n; i++) {
-        w[0][i] = a = CHAIN(a);
-        w[1][i] = b = CHAIN(b);
-        w[2][i] = c = CHAIN(c);
-        w[3][i] = d = CHAIN(d);
-        w[4][i] = e = CHAIN(e);
-        w[5][i] = f = CHAIN(f);
-        w[6][i] = g = CHAIN(g);
-        w[7][i] = h = CHAIN(h);
-    }
-}
-
 static void fill_tail(void *buf, size_t len)
 {
     unsigned char *byte = buf;
@@ -323,7 +283,7 @@ void weir_pattern_stamp(const struct weir_pattern *p, void *buf, size_t len, uin
         stamp_noise(p, buf, len / 8, off);
         break;
     case WEIR_PACKET_RANDOM:
-        fill_chain(buf, len / 8, seed_chain(p, off));
+        weir_chain_fill(buf, len / 8, seed_chain(p, off));
         break;
     }
 }
@@ -346,7 +306,7 @@ void weir_pattern_stamp_many(const struct weir_pattern *p, void *const *buf, siz
         w[i] = buf[from];
         x[i] = seed_chain(p, off[from]);
     }
-    fill_chains(w, len / 8, x);
+    weir_chain_fill_many(w, len / 8, x);
 }
 
 /* The bits in which a transfer's whole words are wrong. */
@@ -368,7 +328,7 @@ static uint64_t differ_words(const struct weir_pattern *p, const word *w, size_t
     case WEIR_PACKET_SIGNATURE:
         break;
     }
-    return differ_chain(w, n, seed_chain(p, off));
+    return weir_chain_differ(w, n, seed_chain(p, off));
 }
 
 /* The bytes behind the last whole word, and what they should be, each as a word. */
@@ -409,7 +369,7 @@ static void expect_page(enum weir_packet packet, struct source *s, word *want, s
                         size_t len)
 {
     if (packet == WEIR_PACKET_RANDOM) {
-        s->chain = fill_chain(want, len, s->chain);
+        s->chain = weir_chain_fill(want, len, s->chain);
         return;
     }
     if (packet == WEIR_PACKET_INCOMPRESSIBLE) {

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/chain.h"
+
 enum weir_packet {
     WEIR_PACKET_TIMESTAMP,      /* 't' */
     WEIR_PACKET_OFFSET,         /* 'o' */
@@ -29,7 +31,7 @@ struct weir_mismatch {
     uint64_t expect, got; /* that word */
 };
 
-#define WEIR_FILL_LANES 8 /* transfers generated side by side by weir_pattern_fill_many */
+#define WEIR_FILL_LANES WEIR_CHAINS /* transfers generated side by side by weir_pattern_fill_many */
 
 /* Does every transfer need its own fill (false: the base pattern alone is enough, TIMESTAMP)? */
 bool weir_pattern_varies(const struct weir_pattern *p);
