@@ -20,6 +20,7 @@ void weir_interrupt_block(void)
     name_signals(&set);
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 bool weir_interrupt_poll(struct weir_interrupt *i)

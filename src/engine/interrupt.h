@@ -11,9 +11,9 @@ struct weir_interrupt {
     int signal;
 };
 
-/* Block SIGINT and SIGTERM in this process so that they stay pending until asked for; SIGPIPE is
- * ignored, and writing to a closed pipe is then an error like any other. Call before MPI_Init: its
- * threads inherit the mask. Local. */
+/* Block SIGINT and SIGTERM in this process so that they stay pending until asked for; SIGPIPE and
+ * SIGXFSZ are ignored: writing to a closed pipe or beyond the limit on file sizes is then an error
+ * like any other. Call before MPI_Init: its threads inherit the mask. Local. */
 void weir_interrupt_block(void);
 
 /* Has a signal come? One system call while none has, none afterwards. Local. */
