@@ -22,7 +22,7 @@ struct ncmpi_state {
 struct ncmpi_file {
     struct weir_file base;
     int nc;
-    int sync_fd; /* -Y without -c: ncmpi_sync would wait for the other ranks. -1: none */
+    int sync_fd; /* for fsync: ncmpi_sync waits for the other ranks, also when theirs fail. -1: none */
     bool writes;
     bool independent; /* between ncmpi_begin_indep_data and its end */
     bool lost;        /* another rank could not open it: every call would wait for that rank */
@@ -125,7 +125,7 @@ static int prepare(struct ncmpi_file *f, bool is_new, struct weir_err *err)
             return ncmpi_fail(err, rc, "ncmpi_begin_indep_data '%s'", f->base.path);
         f->independent = true;
     }
-    if (f->writes && h->sync_each && !h->collective) {
+    if (f->writes) {
         f->sync_fd = open(weir_mpi_path(f->base.path), O_WRONLY | O_CLOEXEC);
         if (f->sync_fd < 0)
             return weir_fail(err, WEIR_EIO, "open '%s' for fsync", f->base.path);
@@ -139,13 +139,13 @@ static int release(struct ncmpi_file *f)
     int first = NC_NOERR;
     int rc;
 
-    if (f->sync_fd >= 0)
-        close(f->sync_fd);
-    f->sync_fd = -1;
     if (f->independent)
         first = ncmpi_end_indep_data(f->nc);
     f->independent = false;
     rc = ncmpi_close(f->nc);
+    if (f->sync_fd >= 0)
+        close(f->sync_fd); /* what fails here is in errno */
+    f->sync_fd = -1;
     return first != NC_NOERR ? first : rc;
 }
 
@@ -265,6 +265,7 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
     return (ssize_t)io->len;
 }
 
+/* The library keeps no data back, so what it handed to the system is all there is to flush. */
 static int sync_file(struct weir_file *file, struct weir_err *err)
 {
     struct ncmpi_file *f = (struct ncmpi_file *)file;
@@ -272,10 +273,10 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
 
     if (f->lost)
         return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
-    if (f->sync_fd >= 0)
-        return fsync(f->sync_fd) < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", f->base.path) : 0;
-    rc = ncmpi_sync(f->nc);
-    return rc != NC_NOERR ? ncmpi_fail(err, rc, "ncmpi_sync '%s'", f->base.path) : 0;
+    do
+        rc = fsync(f->sync_fd);
+    while (rc < 0 && errno == EINTR);
+    return rc < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", f->base.path) : 0;
 }
 
 static void describe(struct weir_file *file, struct weir_str *out)
