@@ -23,14 +23,18 @@ RANK1 = "rank 1 on %s: " % HOST
 CASES = []
 
 
-def case(name, args, fault="", status=3, words=(), left=(), rows=None, np=2, many=False):
+def case(name, args, fault="", status=3, words=(), left=(), rows=None, np=2, many=False, env=None):
     """args after WORK; words: all in the ERROR line; left: files after the run; rows: results shown; many: each rank may tell."""
     CASES.append(pytest.param(dict(name=name, args=args, fault=fault, status=status, words=words, left=list(left), rows=rows, np=np,
-                                   many=many), id=name.replace(" ", "-")))
+                                   many=many, env=env or {}), id=name.replace(" ", "-")))
 
 
 def fails(name, args, fault, *words, **more):
     case(name, args, fault, words=(RANK1, "'testFile'") + words if "words" not in more else more.pop("words"), **more)
+
+
+def romio(name, args, fault, *words, **more):
+    fails(name, args, fault, *words, env={"OMPI_MCA_io": "romio321"}, **more)
 
 
 def hangs(name, args, fault, *words, **more):
@@ -137,7 +141,16 @@ case("HDF5 EINTR", "-a HDF5 -R", "call=write rank=1 count=3 eintr;call=read rank
 case("HDF5 flip in a write", "-a HDF5 -R", "call=write rank=1 count=2 flip", 4, ("bit flip", RANK1), rows=ALL)
 case("HDF5 flip in a collective write", "-a HDF5 -c -W", "call=write rank=1 count=2 flip", 4, ("bit flip",), rows=ALL)
 hangs("HDF5 hang in write", "-a HDF5", "call=write rank=1 count=3 hang", RANK1 + "write of 16384 bytes at offset 98304")
-hangs("HDF5 collective read EIO hangs the library", "-a HDF5 -c", "call=read rank=1 count=4 errno=EIO", ": ", rows=["write"], many=True)
+fails("HDF5 collective read, dataset unreadable on one", "-a HDF5 -c", "call=read rank=1 count=4 errno=EIO",
+      "open dataset 'Dataset-0000.0000'", rows=["write"])
+fails("HDF5 collective read EIO on one", "-a HDF5 -c", "call=read rank=1 count=5 errno=EIO", "H5Dread", "Input/output error",
+      rows=["write"])
+
+# ---- the other MPI-IO of Open MPI, which returns errors: HDF5 then leaves its ranks waiting for each other ----
+
+for args, what in (("-a HDF5 -c", "H5Dwrite"), ("-a HDF5 -c -e", "H5Dwrite"), ("-a MPIIO -c", "MPI_File_write_at_all")):
+    romio("ROMIO collective write ENOSPC %s" % args[3:], args, "call=write rank=1 count=2 times=0 errno=ENOSPC", what, "No space left on device")
+romio("ROMIO collective read EIO", "-a HDF5 -c", "call=read rank=1 count=5 errno=EIO", "H5Dread", "Input/output error", rows=["write"])
 
 # ---- NCMPI ----
 
@@ -149,7 +162,8 @@ fails("NCMPI close EIO", "-a NCMPI", "call=close rank=1 errno=EIO", "ncmpi_close
 case("NCMPI EINTR", "-a NCMPI -R", "call=write rank=1 count=2 eintr", 0, rows=ALL)
 case("NCMPI flip in a write", "-a NCMPI -R", "call=write rank=1 count=2 flip", 4, ("bit flip", RANK1), rows=ALL)
 hangs("NCMPI hang in write", "-a NCMPI", "call=write rank=1 count=3 hang", RANK1 + "write of 16384 bytes at offset 98304")
-hangs("NCMPI sync EIO on one hangs the library", "-a NCMPI -e", "call=sync rank=1 errno=EIO", ": ", many=True)
+fails("NCMPI sync EIO on one", "-a NCMPI -e", "call=sync rank=1 errno=EIO", "fsync", "Input/output error", rows=[])
+fails("NCMPI collective sync EIO on one", "-a NCMPI -c -Y", "call=sync rank=1 count=2 errno=EIO", "fsync", "Input/output error", rows=[])
 
 # ---- MMAP ----
 
@@ -231,7 +245,7 @@ def test_fault(ior, shim, need_backend, told, c):
     told(c["name"])
     need_backend(backend_of(c["args"]))
     prefix = ["sh", "-c", 'exec "$0" "$@" >/dev/full'] if c["name"] == "standard output full" else ()
-    run = ior(WORK + c["args"], np=1 if prefix else c["np"], env=environment(ior, shim, c["fault"]), prefix=prefix, timeout=SECONDS)
+    run = ior(WORK + c["args"], np=1 if prefix else c["np"], env={**c["env"], **environment(ior, shim, c["fault"])}, prefix=prefix, timeout=SECONDS)
     left = ior.files()
     told(c["name"], run, left)
     assert run.returncode == c["status"], run

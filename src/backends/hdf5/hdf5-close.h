@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hdf5-close.h - closing a file of which some bytes could not be written */
+/* hdf5-close.h - going on with, and closing, a file of which some bytes could not be written */
 #ifndef WEIR_BACKENDS_HDF5_CLOSE_H
 #define WEIR_BACKENDS_HDF5_CLOSE_H
 
 #include "backends/hdf5/hdf5-lib.h"
+
+/* After a collective transfer that failed on this rank: take part in what the library leaves out then
+ * and the other ranks, where it went well, wait for. Collective with those. */
+void hdf5_catch_up(const struct hdf5_state *st, hid_t file);
 
 /* Does the file reach as far as the furthest rank wrote ('end' of this rank, 0: nothing)? Only
  * for collective writes, whose return codes cannot be trusted. Collective over st->comm. Returns
@@ -14,6 +18,10 @@ int hdf5_check_end(const struct hdf5_state *st, hid_t file, const char *path, ui
 /* Has the file system room for what the library writes last, the metadata of that many datasets?
  * Local. Returns 0 (also when it cannot be told), or -1 and err (WEIR_EIO). */
 int hdf5_check_room(const char *path, uint64_t datasets, struct weir_err *err);
+
+/* May a file of this process be as long as the test's? Where it may not, no sink for hdf5_abandon can
+ * be, either. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
+int hdf5_check_limit(const struct weir_hints *hints, struct weir_err *err);
 
 /* Let the library write what it still has for the file into memory that is thrown away, so that
  * H5Fclose succeeds on a file system that takes nothing. The file itself is no HDF5 file

@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "par/mpihints.h"
 
@@ -33,6 +34,14 @@ int hdf5_fail(struct weir_err *err, const char *fmt, ...)
     weir_refuse(err, WEIR_EIO, "%s: %s", weir_str_text(&words), reason);
     weir_str_free(&words);
     return -1;
+}
+
+bool hdf5_failed_in(const char *words)
+{
+    char reason[REASON_TEXT] = "";
+
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, reason);
+    return strstr(reason, words);
 }
 
 static int make_access(struct hdf5_state *st, const struct hdf5_options *o)

@@ -21,6 +21,9 @@ struct hdf5_state {
  * may be NULL. Returns -1. */
 int hdf5_fail(struct weir_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Is 'words' in what the innermost entry of the error stack says? Local. */
+bool hdf5_failed_in(const char *words);
+
 /* Quieten the library, read the hints and make the property lists. Collective over s->par->comm.
  * Returns 0, or -1 and err; hdf5_state_end is due in both cases. */
 int hdf5_state_begin(struct weir_session *s, struct weir_err *err);

@@ -79,6 +79,9 @@ static int begin(struct weir_session *s, struct weir_err *err)
 {
     int rc = hdf5_state_begin(s, err);
 
+    if (rc == 0)
+        rc = hdf5_check_limit(s->hints, err);
+
     if (rc < 0)
         hdf5_state_end(s->priv);
     return rc;
@@ -242,6 +245,8 @@ static int move(struct hdf5_file *f, hid_t dset, const struct weir_io *io, struc
     sys = errno;
     if (rc < 0)
         hdf5_fail(err, "%s", call);
+    if (rc < 0 && f->base.s->hints->collective)
+        hdf5_catch_up(st, f->id);
     if (weir_mpi_kept_back(rc < 0 ? -1 : 0, sys, call, err) < 0) {
         /* an interrupted call is tried again, but not when the others would have to come along */
         f->failed |= writes && (sys != EINTR || f->base.s->hints->collective);
@@ -254,11 +259,27 @@ static int move(struct hdf5_file *f, hid_t dset, const struct weir_io *io, struc
     return 0;
 }
 
+/* The dataset of a transfer. Opening one reads the file, which a rank may fail to do alone: where the
+ * transfer is collective the others must know, or they wait for it. They return 0 and *skip. */
+static int find_dataset(struct hdf5_file *f, uint64_t segment, hid_t *dset, bool *skip,
+                        struct weir_err *err)
+{
+    const struct hdf5_state *st = f->base.s->priv;
+    struct hdf5_segments *g = &f->seg;
+    bool opens = !g->all && !(g->current >= 0 && g->at == segment);
+
+    *dset = hdf5_segments_get(g, segment, err);
+    *skip =
+        opens && f->base.s->hints->collective && weir_mpi_settle(st->comm, *dset < 0 ? -1 : 0) < 0;
+    return *dset < 0 ? -1 : 0;
+}
+
 static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct weir_err *err)
 {
     struct hdf5_file *f = (struct hdf5_file *)file;
     struct hdf5_segments *g = &f->seg;
     struct weir_io now = *io;
+    bool skip;
     hid_t dset;
 
     if (f->lost)
@@ -267,9 +288,11 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
         return weir_refuse(err, WEIR_EBUG, "offset or length is not a multiple of 8");
     if (io->len > PIECE && !f->base.s->hints->collective)
         now.len = PIECE;
-    dset = hdf5_segments_get(g, io->off / g->bytes, err);
-    if (dset < 0 ||
-        hdf5_segments_select(g, io->off % g->bytes / HDF5_ELEMENT, now.len / HDF5_ELEMENT, err) < 0)
+    if (find_dataset(f, io->off / g->bytes, &dset, &skip, err) < 0)
+        return -1;
+    if (skip)
+        return (ssize_t)io->len; /* the phase has failed, and another rank says why */
+    if (hdf5_segments_select(g, io->off % g->bytes / HDF5_ELEMENT, now.len / HDF5_ELEMENT, err) < 0)
         return -1;
     return move(f, dset, &now, err) < 0 ? -1 : (ssize_t)now.len;
 }
