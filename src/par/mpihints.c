@@ -227,8 +227,10 @@ static void show_info(MPI_Info info, const char *title, struct weir_str *out)
     weir_str_addf(out, "}\n");
 }
 
-void weir_mpihints_show(MPI_Info given, MPI_Info in_effect, struct weir_str *out)
+void weir_mpihints_show(MPI_Info given, MPI_Info *in_effect, struct weir_str *out)
 {
     show_info(given, "hints passed to MPI_File_open()", out);
-    show_info(in_effect, "hints returned from opened file", out);
+    show_info(*in_effect, "hints returned from opened file", out);
+    if (*in_effect != MPI_INFO_NULL)
+        MPI_Info_free(in_effect);
 }

@@ -347,9 +347,7 @@ static void describe(struct weir_file *file, struct weir_str *out)
     if (H5Fget_vfd_handle(f->id, st->access, &handle) < 0 || !handle ||
         MPI_File_get_info(*(MPI_File *)handle, &used) != MPI_SUCCESS)
         used = MPI_INFO_NULL;
-    weir_mpihints_show(st->info, used, out);
-    if (used != MPI_INFO_NULL)
-        MPI_Info_free(&used);
+    weir_mpihints_show(st->info, &used, out);
 }
 
 const struct weir_backend weir_module = {

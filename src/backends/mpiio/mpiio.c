@@ -335,9 +335,7 @@ static void describe(struct weir_file *file, struct weir_str *out)
         return;
     if (MPI_File_get_info(f->fh, &used) != MPI_SUCCESS)
         used = MPI_INFO_NULL;
-    weir_mpihints_show(st->info, used, out);
-    if (used != MPI_INFO_NULL)
-        MPI_Info_free(&used);
+    weir_mpihints_show(st->info, &used, out);
 }
 
 const struct weir_backend weir_backend_mpiio = {

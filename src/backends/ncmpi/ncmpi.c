@@ -290,9 +290,7 @@ static void describe(struct weir_file *file, struct weir_str *out)
         return;
     if (ncmpi_inq_file_info(f->nc, &used) != NC_NOERR)
         used = MPI_INFO_NULL;
-    weir_mpihints_show(st->info, used, out);
-    if (used != MPI_INFO_NULL)
-        MPI_Info_free(&used);
+    weir_mpihints_show(st->info, &used, out);
 }
 
 const struct weir_backend weir_module = {
