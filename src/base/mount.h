@@ -9,4 +9,8 @@
  * ("ext4", "lustre"), from /proc/self/mountinfo. Empty where that cannot be told. Local. */
 void weir_mount_find(const char *path, struct weir_str *point, struct weir_str *type);
 
+/* The same, with another table in the form of mountinfo (proc(5)). */
+void weir_mount_find_in(const char *table, const char *path, struct weir_str *point,
+                        struct weir_str *type);
+
 #endif

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -134,6 +135,56 @@ static void a_very_long_path_is_no_trouble(void **state)
     free(path);
 }
 
+/* A directory with this name, and a table in which it is a mount written like 'shown'. */
+static void assert_decoded(const char *name, const char *shown)
+{
+    char dir[] = "/tmp/weir-mount-XXXXXX", place[128], table[64], below[160];
+    struct found f = { .point = { 0 } };
+    FILE *out;
+
+    assert_non_null(mkdtemp(dir));
+    assert_true(snprintf(place, sizeof(place), "%s/%s", dir, name) < (int)sizeof(place));
+    assert_true(snprintf(table, sizeof(table), "%s/table", dir) < (int)sizeof(table));
+    assert_true(snprintf(below, sizeof(below), "%s/file", place) < (int)sizeof(below));
+    assert_int_equal(mkdir(place, 0700), 0);
+    out = fopen(table, "w");
+    assert_non_null(out);
+    fprintf(out, "1 0 8:1 / / rw - ext4 /dev/a rw\n");
+    fprintf(out, "2 1 8:2 / %s/%s rw,noatime shared:1 - odd /dev/b rw\n", dir, shown);
+    assert_int_equal(fclose(out), 0);
+    weir_mount_find_in(table, below, &f.point, &f.type);
+    assert_string_equal(weir_str_text(&f.point), place);
+    assert_string_equal(weir_str_text(&f.type), "odd");
+    forget(&f);
+    assert_int_equal(unlink(table), 0);
+    assert_int_equal(rmdir(place), 0);
+    assert_int_equal(rmdir(dir), 0);
+}
+
+static void a_blank_in_a_mount_point_is_decoded(void **state)
+{
+    (void)state;
+    assert_decoded("my files", "my\\040files");
+    assert_decoded(" ", "\\040");
+    assert_decoded("a b c", "a\\040b\\040c");
+}
+
+static void tab_newline_and_backslash_are_decoded(void **state)
+{
+    (void)state;
+    assert_decoded("a\tb", "a\\011b");
+    assert_decoded("a\nb", "a\\012b");
+    assert_decoded("a\\b", "a\\134b");
+    assert_decoded("a\\040b", "a\\134040b");
+}
+
+static void a_backslash_without_three_digits_stays(void **state)
+{
+    (void)state;
+    assert_decoded("a\\04", "a\\04");
+    assert_decoded("a\\08x", "a\\08x");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +196,9 @@ int main(void)
         cmocka_unit_test(a_link_is_followed),
         cmocka_unit_test(a_second_answer_replaces_the_first),
         cmocka_unit_test(a_very_long_path_is_no_trouble),
+        cmocka_unit_test(a_blank_in_a_mount_point_is_decoded),
+        cmocka_unit_test(tab_newline_and_backslash_are_decoded),
+        cmocka_unit_test(a_backslash_without_three_digits_stays),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
