@@ -69,7 +69,7 @@ const struct weir_table weir_detail_table = {
     .readers = WEIR_FOR_DATA | WEIR_FOR_CSV_FULL,
 };
 
-static void summarise(const struct weir_hist *h, struct weir_latency *out)
+void weir_latency_of(const struct weir_hist *h, struct weir_latency *out)
 {
     if (h->n == 0) {
         *out = (struct weir_latency) { 0, NAN, NAN, NAN, NAN, NAN, NAN };
@@ -134,6 +134,6 @@ void weir_detail_gather(struct weir_run *run, const struct weir_phase_rec *rec, 
     out->clock_error_ns = (double)weir_clocksync_worst(par, &run->clock);
     for (int op = 0; op < WEIR_OPS; op++) {
         weir_hist_sum(par, &run->session.stats->hist[op]);
-        summarise(&run->session.stats->hist[op], &out->op[op]);
+        weir_latency_of(&run->session.stats->hist[op], &out->op[op]);
     }
 }

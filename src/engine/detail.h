@@ -15,6 +15,10 @@ struct weir_latency {
     double mean, p50, p90, p99, p999, max;
 };
 
+/* Sum up a histogram. Local. */
+struct weir_hist;
+void weir_latency_of(const struct weir_hist *h, struct weir_latency *out);
+
 /* One phase. Bytes, ns, counts. */
 struct weir_detail {
     const char *operation;

@@ -8,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/command.h"
-#include "engine/driver.h"
+#include "engine/life.h"
 
 /* The rank that a launcher gave this process, before MPI is there to ask; NULL without a
  * launcher. */
@@ -54,46 +53,22 @@ static int refuse_to_start(struct weir_run *run, const struct weir_err *err, int
         weir_report_error(&run->log, err);
     if (launched)
         MPI_Finalize();
-    weir_arena_free(&run->arena);
+    weir_life_end(run);
     return err->code;
 }
 
-static void note_option(void *arg, const char *text)
+/* --help and its like: no MPI, and no launcher needed. */
+static bool answer(struct weir_command *c, bool is_first, int *status)
 {
-    weir_note(arg, "%s", text);
-}
-
-/* Options are read before MPI_Init: help needs no launcher, and a typing error is answered at
- * once. */
-static int read_options(struct weir_command *c, const struct weir_driver *d, struct weir_run *run,
-                        int argc, char **argv, struct weir_err *err)
-{
-    if (weir_command_init(c, d, &run->arena, err) < 0)
-        return -1;
-    c->opts.note = note_option;
-    c->opts.note_arg = &run->log;
-    if (weir_opts_argv(&c->opts, argc, argv, err) < 0)
-        return -1;
-    if (d->set_log)
-        d->set_log(c->opts.set[0].values, &run->log);
-    return 0;
-}
-
-static int run_driver(struct weir_run *run, struct weir_command *c, int argc, char **argv,
-                      struct weir_err *err)
-{
-    if (weir_par_init(&run->world, MPI_COMM_WORLD, err) < 0)
-        return -1;
-    run->log.rank = run->world.rank;
-    if (weir_command_tests(c, &run->world, err) < 0)
-        return -1;
-    err->code = c->driver->run(run, c->tests, c->n, argc, argv);
-    return 0;
+    if (!c->common.help && !c->common.version && !c->common.dump)
+        return false;
+    *status = 0;
+    return !is_first || weir_command_answer(c, status);
 }
 
 int weir_main(const struct weir_driver *d, int argc, char **argv)
 {
-    struct weir_run run = { .log = { .fd = STDERR_FILENO, .rank = is_first_process() ? 0 : 1 } };
+    struct weir_run run = { .repetition = 0 };
     struct weir_err err = WEIR_ERR_INIT;
     struct weir_command command;
     int status;
@@ -104,20 +79,18 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
      * characters when a file is opened, and is of use for shared file pointers only, which we do
      * not use. A setting of the user's stays; other libraries ignore it. */
     setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
-    if (read_options(&command, d, &run, argc, argv, &err) < 0)
+    weir_life_begin(&run, is_first_process() ? 0 : 1);
+    /* Options are read before MPI_Init: help needs no launcher, and a typing error is answered at
+     * once. */
+    if (weir_life_options(&run, &command, d, argc, argv, &err) < 0)
         return refuse_to_start(&run, &err, argc, argv);
-    if (command.common.help || command.common.version || command.common.dump) {
-        status = 0;
-        if (run.log.rank == 0)
-            weir_command_answer(&command, &status);
-        weir_arena_free(&run.arena);
+    if (answer(&command, run.log.rank == 0, &status)) {
+        weir_life_end(&run);
         return status;
     }
     MPI_Init(&argc, &argv);
-    if (run_driver(&run, &command, argc, argv, &err) < 0 && run.log.rank == 0)
-        weir_report_error(&run.log, &err);
-    weir_par_free(&run.world);
-    weir_arena_free(&run.arena);
+    status = weir_life_run(&run, &command, MPI_COMM_WORLD, argc, argv, &err);
+    weir_life_end(&run);
     MPI_Finalize();
-    return err.code;
+    return status;
 }

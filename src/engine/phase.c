@@ -80,6 +80,39 @@ static bool look_up(struct flight *f)
     return stop || f->rec->interrupted;
 }
 
+/* Wait after a step, in pieces, so that what ends the phase ends the waiting. */
+static void pause_alone(struct flight *f)
+{
+    uint64_t end = f->clock + f->run->knobs.pause_ns;
+    bool stop = false;
+
+    while (f->clock < end && !stop) {
+        weir_sleep_ns(end - f->clock < TICK_NS ? end - f->clock : TICK_NS);
+        f->clock = weir_now_ns();
+        if (f->clock < end) {
+            stop = asks_to_stop(f);
+            stop |= weir_watch_tick(&f->watch, stop);
+        }
+    }
+}
+
+/* The same in lock step, where everybody takes the same number of pieces. */
+static void pause_together(struct flight *f)
+{
+    uint64_t left = f->run->knobs.pause_ns, piece;
+    int64_t stop = 0;
+
+    for (; left > 0 && !stop; left -= piece) {
+        piece = left < TICK_NS ? left : TICK_NS;
+        stop = asks_to_stop(f);
+        if (f->run->knobs.pause_ns > TICK_NS)
+            weir_allmax_i64(&f->run->par, &stop, 1);
+        if (!stop)
+            weir_sleep_ns(piece);
+    }
+    f->clock = weir_now_ns();
+}
+
 static void step_alone(struct flight *f)
 {
     while (f->rec->steps < f->target) {
@@ -88,6 +121,8 @@ static void step_alone(struct flight *f)
             return;
         }
         f->rec->steps++;
+        if (f->run->knobs.pause_ns)
+            pause_alone(f);
         if (f->clock >= f->next_look && look_up(f))
             return;
     }
@@ -111,6 +146,8 @@ static void step_together(struct flight *f)
         } else if (f->ph->idle && f->ph->idle(f->run, f->state, f->rc < 0 ? NULL : f->err) < 0) {
             f->rc = -1;
         }
+        if (f->run->knobs.pause_ns)
+            pause_together(f);
         if (f->clock >= f->next_look) {
             weir_progress_show(&f->progress, f->rec->steps, f->target, f->clock);
             f->walled |= f->clock >= f->deadline;
@@ -326,6 +363,22 @@ int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *stat
         return -1;
     merge(&f);
     return 0;
+}
+
+int weir_phase_pause(struct weir_run *run, int seconds, struct weir_err *err)
+{
+    uint64_t end = weir_now_ns() + (uint64_t)seconds * WEIR_NS_PER_S;
+    struct weir_watch watch;
+    bool stop = false;
+
+    weir_watch_begin(&watch, &run->par);
+    while (!stop && weir_now_ns() < end) {
+        weir_sleep_ns(TICK_NS);
+        stop = weir_watch_tick(&watch, weir_interrupt_poll(&run->interrupt));
+    }
+    if (!weir_watch_end(&watch, weir_interrupt_poll(&run->interrupt)))
+        return 0;
+    return weir_refuse(err, WEIR_EINTR, "interrupted in the delay before a phase");
 }
 
 double weir_phase_span(const struct weir_phase_rec *rec, enum weir_mark from, enum weir_mark to)

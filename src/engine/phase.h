@@ -78,6 +78,10 @@ struct weir_phase_rec {
 int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *state,
                    struct weir_phase_rec *rec, struct weir_err *err);
 
+/* Wait between phases. Collective over run->par. Returns 0, or -1 and err (WEIR_EINTR) on every
+ * rank when a signal came to any of them. */
+int weir_phase_pause(struct weir_run *run, int seconds, struct weir_err *err);
+
 /* Seconds from the earliest 'from' to the latest 'to' over the ranks: the rule of every time
  * column (ior.md 6.3). At least 1 ns, so that rates are finite. */
 double weir_phase_span(const struct weir_phase_rec *rec, enum weir_mark from, enum weir_mark to);

@@ -21,6 +21,12 @@ static const struct {
 #endif
 };
 
+/* Said before there were sinks. */
+struct weir_message {
+    const char *kind, *text;
+    struct weir_message *before;
+};
+
 static const struct weir_sink_ops *find_format(const char *word, struct weir_err *err)
 {
     size_t i;
@@ -30,11 +36,11 @@ static const struct weir_sink_ops *find_format(const char *word, struct weir_err
             return formats[i].ops;
 #ifndef HAVE_JANSSON
     if (strcasecmp(word, "JSON") == 0)
-        weir_refuse(err, WEIR_EUSAGE, "summaryFormat=JSON: this build has no jansson library");
+        weir_refuse(err, WEIR_EUSAGE, "form JSON of results: this build has no jansson library");
     else
 #endif
-        weir_refuse(err, WEIR_EUSAGE,
-                    "summaryFormat '%s' is not known; choose default, JSON or CSV", word);
+        weir_refuse(err, WEIR_EUSAGE, "form '%s' of results is not known; choose text, JSON or CSV",
+                    word);
     return NULL;
 }
 
@@ -77,7 +83,7 @@ static int add_named(struct weir_report *r, char *word, struct weir_err *err)
             "option --report: '%s' is not FORMAT:PATH, like json:result.json or text:-", word);
     *colon = '\0';
     ops = strcasecmp(word, "csv") == 0 ? &weir_sink_csv_full : find_format(word, err);
-    return ops ? add_sink(r, ops, colon + 1, err) : -1;
+    return ops ? add_sink(r, ops, colon + 1, err) : weir_err_within(err, "option --report");
 }
 
 int weir_report_add_list(struct weir_report *r, const char *list, struct weir_arena *arena,
@@ -95,8 +101,62 @@ int weir_report_add_list(struct weir_report *r, const char *list, struct weir_ar
     return 0;
 }
 
+/* The oldest one first. */
+static void tell_early(struct weir_sink *s, const struct weir_message *m)
+{
+    if (!m || !s->ops->message)
+        return;
+    tell_early(s, m->before);
+    s->ops->message(s, m->kind, m->text);
+}
+
+/* The first thing that is told: no sink comes any more. */
+static void begin(struct weir_report *r)
+{
+    if (r->begun)
+        return;
+    r->begun = true;
+    for (int i = 0; i < r->n; i++)
+        tell_early(&r->sink[i], r->early);
+}
+
+/* Does this sink take part in what is told now? */
+static bool listens(const struct weir_report *r, const struct weir_sink *s)
+{
+    return !r->hushed || s->ops->reader != WEIR_FOR_TEXT;
+}
+
+void weir_report_hush(struct weir_report *r, bool hushed)
+{
+    r->hushed = hushed;
+}
+
+static struct weir_message *keep_message(struct weir_report *r, const char *kind, const char *text)
+{
+    struct weir_message *m = weir_arena_alloc(r->arena, sizeof(*m), NULL);
+
+    if (!m)
+        return r->early; /* people have read it */
+    *m = (struct weir_message) { .kind = weir_arena_strdup(r->arena, kind, NULL),
+                                 .text = weir_arena_strdup(r->arena, text, NULL),
+                                 .before = r->early };
+    return m->kind && m->text ? m : r->early;
+}
+
+void weir_report_message(struct weir_report *r, const char *kind, const char *text)
+{
+    if (!r->begun) {
+        r->early = r->arena ? keep_message(r, kind, text) : NULL;
+        return;
+    }
+    for (int i = 0; i < r->n; i++)
+        if (r->sink[i].ops->message)
+            r->sink[i].ops->message(&r->sink[i], kind, text);
+}
+
 void weir_report_enter(struct weir_report *r, const char *key, bool list)
 {
+    begin(r);
     for (int i = 0; i < r->n; i++)
         if (r->sink[i].ops->enter)
             r->sink[i].ops->enter(&r->sink[i], key, list);
@@ -111,8 +171,9 @@ void weir_report_leave(struct weir_report *r)
 
 static void tell_fact(struct weir_report *r, const struct weir_fact *f)
 {
+    begin(r);
     for (int i = 0; i < r->n; i++)
-        if (r->sink[i].ops->fact)
+        if (r->sink[i].ops->fact && listens(r, &r->sink[i]))
             r->sink[i].ops->fact(&r->sink[i], f);
 }
 
@@ -139,15 +200,18 @@ void weir_report_real(struct weir_report *r, unsigned readers, const char *key, 
 
 void weir_report_head(struct weir_report *r, const struct weir_table *t)
 {
+    begin(r);
     for (int i = 0; i < r->n; i++)
-        if (r->sink[i].ops->head && (t->readers & r->sink[i].ops->reader))
+        if (r->sink[i].ops->head && (t->readers & r->sink[i].ops->reader) &&
+            listens(r, &r->sink[i]))
             r->sink[i].ops->head(&r->sink[i], t);
 }
 
 void weir_report_row(struct weir_report *r, const struct weir_table *t, const void *record)
 {
+    begin(r);
     for (int i = 0; i < r->n; i++)
-        if (r->sink[i].ops->row && (t->readers & r->sink[i].ops->reader))
+        if (r->sink[i].ops->row && (t->readers & r->sink[i].ops->reader) && listens(r, &r->sink[i]))
             r->sink[i].ops->row(&r->sink[i], t, record);
     weir_report_flush(r);
 }
@@ -157,13 +221,14 @@ void weir_report_line(struct weir_report *r, const char *fmt, ...)
     struct weir_str text = { 0 };
     va_list ap;
 
+    begin(r);
     if (r->n == 0)
         return;
     va_start(ap, fmt);
     weir_str_vaddf(&text, fmt, ap);
     va_end(ap);
     for (int i = 0; i < r->n; i++)
-        if (r->sink[i].ops->line)
+        if (r->sink[i].ops->line && listens(r, &r->sink[i]))
             r->sink[i].ops->line(&r->sink[i], weir_str_text(&text));
     weir_str_free(&text);
 }
@@ -171,7 +236,7 @@ void weir_report_line(struct weir_report *r, const char *fmt, ...)
 void weir_report_flush(struct weir_report *r)
 {
     for (int i = 0; i < r->n; i++)
-        if (fflush(r->sink[i].out) != 0 && r->sink[i].sys == 0)
+        if (r->sink[i].out && fflush(r->sink[i].out) != 0 && r->sink[i].sys == 0)
             r->sink[i].sys = errno; /* comes back from the end */
 }
 
@@ -180,6 +245,8 @@ static int end_sink(struct weir_sink *s, struct weir_err *err)
     int rc = s->ops->end ? s->ops->end(s, err) : 0;
     bool bad;
 
+    if (!s->out)
+        return rc;
     errno = 0;
     bad = fflush(s->out) != 0 || ferror(s->out);
     if (s->out != stdout && fclose(s->out) != 0)

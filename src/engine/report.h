@@ -4,6 +4,7 @@
 #ifndef WEIR_ENGINE_REPORT_H
 #define WEIR_ENGINE_REPORT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -47,8 +48,8 @@ struct weir_table {
 
 struct weir_sink;
 
-/* One way to write. Every function may be NULL. Nothing returns an error: write errors are
- * collected and come back from end. */
+/* One way to write, or to hand on. Every function may be NULL. Nothing returns an error: write
+ * errors are collected and come back from end. */
 struct weir_sink_ops {
     const char *name;
     unsigned reader; /* which bit of 'readers' it looks for */
@@ -58,12 +59,13 @@ struct weir_sink_ops {
     void (*head)(struct weir_sink *, const struct weir_table *);
     void (*row)(struct weir_sink *, const struct weir_table *, const void *record);
     void (*line)(struct weir_sink *, const char *text);
+    void (*message)(struct weir_sink *, const char *kind, const char *text);
     int (*end)(struct weir_sink *, struct weir_err *); /* write what is left; frees priv */
 };
 
 struct weir_sink {
     const struct weir_sink_ops *ops;
-    FILE *out;
+    FILE *out;        /* NULL where nothing is written */
     const char *path; /* for messages; "standard output" */
     void *priv;
     int sys; /* errno of the first write that failed */
@@ -76,6 +78,10 @@ struct weir_sink {
 struct weir_report {
     struct weir_sink sink[WEIR_SINKS];
     int n;
+    bool hushed;                /* see weir_report_hush */
+    bool begun;                 /* something was told: no sink comes any more */
+    struct weir_arena *arena;   /* for early; NULL: nothing is kept */
+    struct weir_message *early; /* messages from before that, the last one first */
 };
 
 /* Add a sink writing to path ("-" is standard output; the file is truncated now, so that an
@@ -109,6 +115,14 @@ void weir_report_row(struct weir_report *r, const struct weir_table *t, const vo
 /* Text only: a line (newline added). Local. */
 void weir_report_line(struct weir_report *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* What was said to people on standard error while the results were made: kind is "warning" or
+ * "note". Data readers find it in the test it belongs to, else in the run; what comes before the
+ * sinks is kept for them. Local. */
+void weir_report_message(struct weir_report *r, const char *kind, const char *text);
+
+/* Leave lines, facts and tables out of the text for people, or no longer. Local. */
+void weir_report_hush(struct weir_report *r, bool hushed);
 
 /* Push what is buffered to the files, so that a reader sees each row when it is measured. Local. */
 void weir_report_flush(struct weir_report *r);

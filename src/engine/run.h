@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "backends/session.h"
+#include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "engine/interrupt.h"
@@ -21,6 +22,7 @@ struct weir_knobs {
     double deadline_s;    /* -D, 0: none */
     double min_time_s;    /* minTimeDuration, 0: none */
     uint64_t max_steps;   /* stoneWallingWearOutIterations, 0: none */
+    uint64_t pause_ns;    /* to wait after each step, inside the measured time */
     bool wear_out;        /* after the deadline all tasks go on to the count of the fastest */
     bool barriers;        /* -g */
     bool lock_step;       /* steps are collective: all ranks take the same number */
@@ -46,9 +48,10 @@ struct weir_run {
     struct weir_watchdog watchdog; /* --io-timeout */
     struct weir_knobs knobs;
     struct weir_tally tally;
-    struct weir_oplog oplog; /* operations of the current phase, when they are asked for */
-    bool details;            /* somebody reads the details of each phase */
-    struct weir_arena arena; /* lives as long as the run */
+    struct weir_oplog oplog;     /* operations of the current phase, when they are asked for */
+    bool details;                /* somebody reads the details of each phase */
+    struct weir_arena arena;     /* lives as long as the run */
+    struct weir_err first_error; /* rank 0: the first that was said; its code means nothing */
     int repetition;
 };
 

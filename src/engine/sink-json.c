@@ -4,9 +4,11 @@
 #ifdef HAVE_JANSSON /* the whole file: a build without jansson has no JSON sink */
 #include "engine/report.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define DEPTH 16
 
@@ -15,8 +17,16 @@
 struct document {
     json_t *open[DEPTH];
     int depth;
-    bool failed; /* out of memory, or nested too deep */
+    bool failed;     /* out of memory, or nested too deep */
+    json_t *waiting; /* lists of messages from between two tests: for the one that comes */
 };
+
+/* Kinds of messages and their lists, which every test and the run have. */
+static const struct {
+    const char *kind, *key;
+} lists[] = { { "warning", "warnings" }, { "note", "notes" } };
+
+#define LISTS (sizeof(lists) / sizeof(*lists))
 
 static struct document *document_of(struct weir_sink *s)
 {
@@ -27,7 +37,10 @@ static struct document *document_of(struct weir_sink *s)
     d = calloc(1, sizeof(*d));
     if (d) {
         d->open[0] = json_object();
-        d->failed = !d->open[0];
+        d->waiting = json_object();
+        d->failed = !d->open[0] || !d->waiting;
+    } else {
+        s->sys = ENOMEM; /* comes back from the end */
     }
     s->priv = d;
     return d;
@@ -67,16 +80,72 @@ static void put(struct document *d, const char *key, json_t *v)
         d->failed = true;
 }
 
+/* ---- messages ---- */
+
+static json_t *messages_of(struct document *d, json_t *home, const char *key)
+{
+    json_t *list = json_object_get(home, key);
+
+    if (list)
+        return list;
+    if (json_object_set_new(home, key, json_array()) < 0)
+        d->failed = true;
+    return json_object_get(home, key);
+}
+
+/* The test that is open, else the run. */
+static json_t *home_of(struct document *d)
+{
+    int i = d->depth;
+
+    while (i > 0 && !json_is_array(d->open[i - 1]))
+        i--;
+    return d->open[i];
+}
+
+static void add_message(struct weir_sink *s, const char *kind, const char *text)
+{
+    struct document *d = document_of(s);
+    json_t *home;
+
+    if (!d)
+        return;
+    home = json_is_array(d->open[d->depth]) ? d->waiting : home_of(d);
+    for (size_t i = 0; i < LISTS; i++)
+        if (strcmp(kind, lists[i].kind) == 0 &&
+            json_array_append_new(messages_of(d, home, lists[i].key), text_value(text)) < 0)
+            d->failed = true;
+}
+
+/* Programs find both lists, empty or not; what waited for a test comes in here. */
+static void complete_messages(struct document *d, json_t *home)
+{
+    for (size_t i = 0; i < LISTS; i++) {
+        json_t *more = json_object_get(d->waiting, lists[i].key);
+        json_t *list = messages_of(d, home, lists[i].key);
+
+        if (more && json_array_extend(list, more) < 0)
+            d->failed = true;
+    }
+    json_object_clear(d->waiting);
+}
+
+/* ---- the tree ---- */
+
 static void enter(struct weir_sink *s, const char *key, bool list)
 {
     struct document *d = document_of(s);
+    bool in_list;
     json_t *v;
 
     if (!d || d->depth + 1 >= DEPTH)
         return;
+    in_list = json_is_array(d->open[d->depth]);
     v = list ? json_array() : json_object();
     put(d, key, v);
     d->open[++d->depth] = v;
+    if (in_list && !list)
+        complete_messages(d, v);
 }
 
 static void leave(struct weir_sink *s)
@@ -155,16 +224,19 @@ static void add_row(struct weir_sink *s, const struct weir_table *t, const void 
 
 static int write_document(struct weir_sink *s, struct weir_err *err)
 {
-    struct document *d = document_of(s);
+    struct document *d = s->priv;
     int rc = 0;
 
-    if (!d || d->failed)
+    if (!d)
+        return 0; /* the run failed before there was anything to tell */
+    complete_messages(d, d->open[0]);
+    if (d->failed)
         rc = weir_refuse(err, WEIR_ESETUP, "no memory for the JSON document of %s", s->path);
     else if (json_dumpf(d->open[0], s->out, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) < 0 ||
              fputc('\n', s->out) == EOF)
         rc = weir_fail(err, WEIR_ESETUP, "write results to %s", s->path);
-    if (d)
-        json_decref(d->open[0]);
+    json_decref(d->open[0]);
+    json_decref(d->waiting);
     free(d);
     s->priv = NULL;
     return rc;
@@ -178,6 +250,7 @@ const struct weir_sink_ops weir_sink_json = {
     .fact = add_fact,
     .head = add_table,
     .row = add_row,
+    .message = add_message,
     .end = write_document,
 };
 #endif

@@ -105,6 +105,8 @@ static void pretend_nodes(struct weir_par *par, const int64_t fact[FACTS])
 {
     if (fact[FACT_FAKE_NODES] == 0 && fact[FACT_FAKE_PER_NODE] == 0)
         return;
+    par->fake_nodes = (int)fact[FACT_FAKE_NODES];
+    par->fake_per_node = (int)fact[FACT_FAKE_PER_NODE];
     if (fact[FACT_FAKE_NODES] > 0)
         par->nodes = (int)fact[FACT_FAKE_NODES];
     if (fact[FACT_FAKE_PER_NODE] > 0)

@@ -23,9 +23,10 @@ struct weir_par {
     MPI_Comm comm;       /* our own duplicate; MPI_ERRORS_RETURN */
     MPI_Comm watch_comm; /* another, for weir_watch only */
     int rank, size;
-    int node, nodes;  /* nodes are numbered by their lowest rank */
-    int per_node;     /* ranks on node 0, on every rank ("clients per node") */
-    int per_node_max; /* of the fullest node */
+    int node, nodes;               /* nodes are numbered by their lowest rank */
+    int per_node;                  /* ranks on node 0, on every rank ("clients per node") */
+    int per_node_max;              /* of the fullest node */
+    int fake_nodes, fake_per_node; /* what the environment says they are, 0: nothing */
     enum weir_placement placement;
     char host[WEIR_HOST_TEXT];
 };

@@ -40,8 +40,9 @@ static const char *version(void)
 static int check(struct weir_session *s, struct weir_err *err)
 {
     if (s->hints->file_per_task)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "file-per-proc not available in current NCMPI; leave -F out");
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "file-per-proc not available in current NCMPI; use one file for all tasks");
     return 0;
 }
 

@@ -4,15 +4,13 @@
 #include "config.h"
 #include "drivers/ior/ior.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <time.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 
 #define PAGE 4096
-#define DELAY_SLICE_NS (100 * 1000000u)
 #define AHEAD_BYTES (64u << 20) /* at most this much memory for transfers that are filled ahead */
 
 /* A collective call on one file of all tasks? */
@@ -55,23 +53,22 @@ void ior_new_signature(struct ior_test *t, uint32_t signature)
 
 /* ---- before the clock ---- */
 
-/* -d: rank 0 waits and the others wait for it; a signal ends the waiting. */
-static int delay_phase(struct weir_run *run, const struct ior_test *t, struct weir_err *err)
+/* A device, pipe or socket was not made by a run like this one: nobody wants it removed, neither
+ * before nor behind it. */
+static int spare_special(const struct weir_run *run, const struct ior_test *t, struct weir_err *err)
 {
-    uint64_t end = weir_now_ns() + (uint64_t)t->o->phase_delay_s * WEIR_NS_PER_S;
+    struct stat st;
 
-    if (t->o->phase_delay_s <= 0 || run->par.rank != 0)
+    if (t->o->dry_run || (run->session.flags & WEIR_BE_NO_DATA) ||
+        (t->o->use_existing && t->o->keep) || lstat(t->path.text, &st) < 0)
         return 0;
-    if (run->log.verbose >= 1)
-        weir_report_line(&run->report, "delaying %d seconds . . .", t->o->phase_delay_s);
-    weir_report_flush(&run->report);
-    while (weir_now_ns() < end) {
-        if (weir_interrupt_poll(&run->interrupt))
-            return weir_refuse(err, WEIR_EINTR, "interrupted by signal %d during the delay of -d",
-                               run->interrupt.signal);
-        weir_sleep_ns(DELAY_SLICE_NS);
-    }
-    return 0;
+    if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode))
+        return 0;
+    return weir_refuse(
+        err, WEIR_EUSAGE,
+        "'%s' is a device, pipe or socket, which would be removed; give -E and -k to "
+        "write to it in place",
+        t->path.text);
 }
 
 static int remove_old(struct weir_run *run, struct ior_test *t, struct weir_err *err)
@@ -140,7 +137,8 @@ static int prepare_phase(struct weir_run *run, struct ior_test *t, enum weir_dir
     t->dir = dir;
     t->hints.task = t->owner;
     t->pattern.rank = t->owner;
-    return ior_file_name(t->o, t->mount, t->owner, run->repetition, &t->path, err);
+    return ior_file_name(t->o, dir == WEIR_DIR_WRITE ? t->mount : t->owner_mount, t->owner,
+                         run->repetition, &t->path, err);
 }
 
 int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err *err)
@@ -152,7 +150,7 @@ int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err 
         return -1;
     if (t->o->file_per_task && t->o->unique_dir && make_unique_dir(run, t, err) < 0)
         return -1;
-    if (delay_phase(run, t, err) < 0 || remove_old(run, t, err) < 0)
+    if (spare_special(run, t, err) < 0 || remove_old(run, t, err) < 0)
         return -1;
     return begin_offsets(run, t, err);
 }
@@ -181,8 +179,6 @@ static int prepare_check(struct weir_run *run, void *state, struct weir_err *err
 
 static int prepare_read(struct weir_run *run, void *state, struct weir_err *err)
 {
-    if (delay_phase(run, state, err) < 0)
-        return -1;
     return prepare_reading(run, state, false, err);
 }
 
@@ -257,14 +253,6 @@ static void fill_ahead(struct weir_run *run, struct ior_test *t, uint64_t *clock
     *clock_ns = now;
 }
 
-static void delay_step(const struct ior_test *t, uint64_t *clock_ns)
-{
-    if (t->o->delay_us <= 0)
-        return;
-    weir_sleep_ns((uint64_t)t->o->delay_us * 1000);
-    *clock_ns = weir_now_ns();
-}
-
 static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                       struct weir_err *err)
 {
@@ -283,7 +271,6 @@ static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *c
     run->tally.bytes += io.len;
     if (io.off + io.len > run->tally.end)
         run->tally.end = io.off + io.len;
-    delay_step(t, clock_ns);
     return 0;
 }
 
@@ -299,6 +286,15 @@ static void verify_transfer(struct weir_run *run, struct ior_test *t, const stru
     *clock_ns = now;
 }
 
+/* Where only a part was written, a second pass (minTimeDuration) begins again before the end. */
+static void begin_pass(struct ior_test *t, uint64_t i)
+{
+    if (t->limit > 0 && i % t->limit == 0 && t->limit < weir_offsets_count(&t->offsets)) {
+        weir_offsets_rewind(&t->offsets);
+        t->next = t->filled = 0;
+    }
+}
+
 static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                      struct weir_err *err)
 {
@@ -308,6 +304,8 @@ static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     };
     uint64_t begin;
 
+    if (t->limit != UINT64_MAX && i > 0)
+        begin_pass(t, i);
     if (t->next == t->filled)
         fill_ahead(run, t, clock_ns);
     io.off = t->off[t->next++];
@@ -320,7 +318,6 @@ static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     run->tally.bytes += io.len;
     if (t->verify)
         verify_transfer(run, t, &io, clock_ns);
-    delay_step(t, clock_ns);
     return 0;
 }
 

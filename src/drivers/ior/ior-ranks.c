@@ -4,13 +4,13 @@
 #include "config.h"
 #include "drivers/ior/ior.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/col.h"
+#include "engine/rankcsv.h"
 #include "par/agree.h"
 
 /* One line of saveRankPerformanceDetailsCSV; times in ns, rates in bytes/s. */
@@ -43,27 +43,13 @@ struct rank_times {
     char host[64];
 };
 
-static int append_line(const char *path, const char *mode, const struct weir_str *lines,
-                       struct weir_err *err)
-{
-    FILE *f = fopen(path, mode);
-    bool bad;
-
-    if (!f)
-        return weir_fail(err, WEIR_ESETUP, "open '%s' for the ranks", path);
-    bad = fputs(weir_str_text(lines), f) == EOF;
-    if (fclose(f) != 0 || bad || lines->failed)
-        return weir_fail(err, WEIR_ESETUP, "write the ranks to '%s'", path);
-    return 0;
-}
-
 static int begin_rank_file(const char *path, struct weir_err *err)
 {
     struct weir_str head = { 0 };
     int rc;
 
     weir_col_csv_head(&head, rank_cols);
-    rc = append_line(path, "w", &head, err);
+    rc = weir_rankcsv_put(path, true, &head, err);
     weir_str_free(&head);
     return rc;
 }
@@ -85,8 +71,6 @@ static bool is_first_use(const struct ior_test *tests, int i)
 
 int ior_ranks_begin(struct weir_run *run, const struct ior_test *tests, int n, struct weir_err *err)
 {
-    const struct weir_oplog none = { 0 };
-    const struct weir_oplog_where where = { .access = "" };
     struct weir_str path = { 0 };
     int rc = 0;
 
@@ -96,7 +80,7 @@ int ior_ranks_begin(struct weir_run *run, const struct ior_test *tests, int n, s
         if (rc == 0 && tests[i].o->op_csv && run->world.rank < tests[i].hints.tasks)
             for (int rep = 0; rc == 0 && rep < tests[i].o->repetitions; rep++) {
                 name_op_file(&tests[i], rep, run->world.rank, &path);
-                rc = weir_oplog_write(&none, weir_str_text(&path), true, &where, err);
+                rc = weir_rankcsv_begin_operations(weir_str_text(&path), err);
             }
     }
     weir_str_free(&path);
@@ -145,7 +129,7 @@ static int write_ranks(const struct weir_run *run, const struct ior_test *t,
 
     for (int i = 0; i < run->par.size; i++)
         add_rank_line(t, rec, i, &all[i], &lines);
-    rc = append_line(t->o->rank_csv, "a", &lines, err);
+    rc = weir_rankcsv_put(t->o->rank_csv, false, &lines, err);
     weir_str_free(&lines);
     return rc;
 }
@@ -193,22 +177,12 @@ static int warn_outliers(const struct weir_run *run, const struct ior_test *t,
 static int write_operations(struct weir_run *run, const struct ior_test *t,
                             const struct weir_phase_rec *rec, struct weir_err *err)
 {
-    const struct weir_oplog_where where = { .access = rec->phase->key,
-                                            .test = t->id,
-                                            .repetition = rec->repetition,
-                                            .rank = run->par.rank,
-                                            .origin_ns = rec->mark[WEIR_MARK_WORK] };
     struct weir_str path = { 0 };
     int rc;
 
     name_op_file(t, rec->repetition, run->par.rank, &path);
-    rc = weir_oplog_write(&run->oplog, weir_str_text(&path), false, &where, err);
+    rc = weir_rankcsv_operations(run, rec, t->id, weir_str_text(&path), err);
     weir_str_free(&path);
-    if (rc == 0 && run->oplog.dropped && run->par.rank == 0)
-        rc = weir_warn(&run->log, err,
-                       "savePerOpDataCSV keeps %u operations of a phase; %" PRIu64
-                       " more are not in the file",
-                       WEIR_OPLOG_MOST, run->oplog.dropped);
     return rc;
 }
 

@@ -4,37 +4,15 @@
 #include "drivers/ior/ior.h"
 
 #include <inttypes.h>
-#include <sys/utsname.h>
-#include <time.h>
 
 #include "base/size.h"
+#include "engine/frame.h"
 #include "engine/provenance.h"
-
-#define MIB 1048576.0
-#define GIB 1073741824.0
+#include "engine/space.h"
 
 const char *ior_now_text(char out[32])
 {
-    time_t now = time(NULL);
-    struct tm tm;
-
-    if (!localtime_r(&now, &tm) || strftime(out, 32, "%a %b %e %H:%M:%S %Y", &tm) == 0)
-        out[0] = '\0';
-    return out;
-}
-
-static void report_machine(struct weir_run *run)
-{
-    struct weir_str text = { 0 };
-    struct utsname u;
-
-    if (uname(&u) < 0)
-        return;
-    weir_str_addf(&text, "%s %s", u.sysname, u.nodename);
-    if (run->log.verbose >= 2)
-        weir_str_addf(&text, " %s %s %s", u.release, u.version, u.machine);
-    weir_report_str(&run->report, WEIR_FOR_ALL, "Machine", weir_str_text(&text));
-    weir_str_free(&text);
+    return weir_frame_now(out, "%a %b %e %H:%M:%S %Y");
 }
 
 void ior_report_begin(struct weir_run *run, int argc, char *const *argv)
@@ -44,67 +22,28 @@ void ior_report_begin(struct weir_run *run, int argc, char *const *argv)
 
     for (int i = 0; i < argc; i++)
         weir_str_addf(&words, "%s%s", i ? " " : "", argv[i]);
+    weir_frame_fakes(run);
     weir_report_line(&run->report, "IOR-4.1.0+weir-%s: MPI Coordinated Test of Parallel I/O",
                      PACKAGE_VERSION);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "Version", "4.1.0+weir-" PACKAGE_VERSION);
+    weir_frame_program(run, "ior");
     weir_report_str(&run->report, WEIR_FOR_ALL, "Began", ior_now_text(now));
     weir_report_str(&run->report, WEIR_FOR_ALL, "Command line", weir_str_text(&words));
-    report_machine(run);
+    weir_frame_machine(run, WEIR_FOR_ALL);
+    ior_trace_begin(run);
     weir_str_free(&words);
-    weir_report_int(&run->report, WEIR_FOR_DATA, "schema_version", WEIR_SCHEMA_VERSION);
     if (run->details)
         weir_provenance_run(run);
 }
 
-/* How it ended: programs that read a document need not know the exit status to tell a failed run
- * from a good one. */
 void ior_report_finish(struct weir_run *run, enum weir_code code, const struct weir_err *err)
 {
     char now[32];
 
-    weir_report_int(&run->report, WEIR_FOR_DATA, "status", code);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "error", err->text);
+    weir_frame_status(run, code, err);
     weir_report_str(&run->report, WEIR_FOR_ALL, "Finished", ior_now_text(now));
 }
 
 /* ---- test start ---- */
-
-static void report_space(struct weir_run *run, const char *path)
-{
-    struct weir_fs_usage u;
-    struct weir_str text = { 0 };
-    double size, used, inodes, used_inodes;
-    const char *unit = "GiB";
-
-    if (weir_session_usage(&run->session, path, &u, NULL) < 0 || u.total_bytes == 0) {
-        if (!run->session.hints->dry_run) /* which asks nothing */
-            weir_warn(&run->log, NULL, "Backend returned error during statfs");
-        return;
-    }
-    size = (double)u.total_bytes / GIB;
-    if (size > 1024) {
-        size /= 1024;
-        unit = "TiB";
-    }
-    used = 100.0 * (1.0 - (double)u.free_bytes / (double)u.total_bytes);
-    inodes = (double)u.inodes / MIB;
-    used_inodes = u.inodes ? 100.0 * (1.0 - (double)u.free_inodes / (double)u.inodes) : 0.0;
-    weir_report_line(&run->report,
-                     "%-20s: %.1f %s   Used FS: %2.1f%%   Inodes: %.1f Mi   Used Inodes: %2.1f%%",
-                     "FS", size, unit, used, inodes, used_inodes);
-    weir_str_addf(&text, "%.1f %s", size, unit);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "Capacity", weir_str_text(&text));
-    weir_str_clear(&text);
-    weir_str_addf(&text, "%.1f%%", used);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "Used Capacity", weir_str_text(&text));
-    weir_str_clear(&text);
-    weir_str_addf(&text, "%.1f Mi", inodes);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "Inodes", weir_str_text(&text));
-    weir_str_clear(&text);
-    weir_str_addf(&text, "%.1f%%", used_inodes);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "Used Inodes", weir_str_text(&text));
-    weir_str_free(&text);
-}
 
 static void report_size(struct weir_report *r, const char *key, int64_t bytes)
 {
@@ -223,8 +162,9 @@ void ior_report_test(struct weir_run *run, struct ior_test *t)
     weir_report_int(&run->report, WEIR_FOR_ALL, "TestID", t->id);
     weir_report_str(&run->report, WEIR_FOR_ALL, "StartTime", ior_now_text(now));
     weir_report_str(&run->report, WEIR_FOR_ALL, "Path", weir_str_text(&t->path));
-    report_space(run, weir_str_text(&t->path));
+    weir_space_report(run, weir_str_text(&t->path));
     ior_report_parameters(run, t);
+    ior_trace_memory(run, t);
     report_options(run, t);
 }
 

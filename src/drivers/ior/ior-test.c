@@ -25,6 +25,7 @@ static void set_knobs(struct weir_run *run, const struct ior_test *t)
         .deadline_s = o->deadline_s,
         .min_time_s = o->min_time_s,
         .max_steps = (uint64_t)o->max_steps,
+        .pause_ns = (uint64_t)o->delay_us * 1000,
         .wear_out = o->wear_out,
         .barriers = o->barriers,
         .collective_open = together,
@@ -208,8 +209,10 @@ static void remember_write(struct ior_test *t, const struct weir_phase_rec *rec)
 
     t->written = rec->steps;
     t->wrote_short = rec->steps_min != rec->steps_max || rec->steps < whole;
-    if (rec->repetition == 0)
-        t->status_steps = rec->steps_max;
+    if (rec->repetition > 0)
+        return;
+    t->status_steps = rec->steps_max;
+    t->wore_out = rec->wall.known;
 }
 
 /* -T: rank 0's clock decides for all, so that nobody enters a phase alone. */
@@ -241,15 +244,31 @@ static void note_repeats(struct weir_run *run, const struct ior_test *t)
         k, m, 100.0 * (1.0 - m / k * -expm1(k * log1p(-1.0 / m))));
 }
 
+/* -d, on all ranks, so that a signal to any of them ends it. */
+static int wait_before(struct weir_run *run, const struct ior_test *t, struct weir_err *err)
+{
+    if (t->o->phase_delay_s <= 0)
+        return 0;
+    if (run->log.verbose >= 1)
+        weir_report_line(&run->report, "delaying %d seconds . . .", t->o->phase_delay_s);
+    weir_report_flush(&run->report);
+    return weir_phase_pause(run, t->o->phase_delay_s, err);
+}
+
 static int run_write(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
     struct weir_phase_rec rec;
 
+    if (wait_before(run, t, err) < 0)
+        return -1;
     t->prefilled = false;
     if (t->o->prefill > 0 && ior_prefill(run, t, err) < 0)
         return -1;
+    ior_trace_file(run, t, "writing", run->par.rank);
+    ior_trace_commence(run, WEIR_DIR_WRITE);
     if (weir_phase_run(run, &ior_write_phase, t, &rec, err) < 0)
         return -1;
+    ior_trace_phase(run, t, &rec);
     remember_write(t, &rec);
     note_repeats(run, t);
     ior_report_facts(run, t);
@@ -262,6 +281,19 @@ static int run_write(struct weir_run *run, struct ior_test *t, struct weir_err *
                ? weir_refuse(err, WEIR_EINTR, "interrupted in the write phase of repetition %d",
                              run->repetition)
                : 0;
+}
+
+/* Whose file will be read, and with -y on which mount it lies. Collective. */
+static void find_owner(struct weir_run *run, struct ior_test *t, bool check_write)
+{
+    struct weir_err ignored = WEIR_ERR_INIT;
+    int owner = ior_owner(t->o, &run->par, check_write, run->repetition, &ignored);
+
+    t->owner_mount = t->mount;
+    if (t->o->dual_mount)
+        t->owner_mount =
+            (int)weir_fetch_u64(&run->par, (uint64_t)t->mount, owner < 0 ? run->par.rank : owner);
+    ior_trace_file(run, t, "reading", owner);
 }
 
 static int run_check(struct weir_run *run, struct ior_test *t, struct weir_err *err)
@@ -278,6 +310,8 @@ static int run_check(struct weir_run *run, struct ior_test *t, struct weir_err *
     if (limit_reading(run, t, true, err) < 0)
         return -1;
     run->knobs.wear_out = run->knobs.barriers = false;
+    run->knobs.pause_ns = 0;
+    find_owner(run, t, true);
     rc = weir_phase_run(run, &ior_check_phase, t, &rec, err);
     run->knobs = timed;
     if (rc < 0)
@@ -338,10 +372,15 @@ static int run_read(struct weir_run *run, struct ior_test *t, struct weir_err *e
 {
     struct weir_phase_rec rec;
 
-    if (limit_reading(run, t, false, err) < 0)
+    if (limit_reading(run, t, false, err) < 0 || wait_before(run, t, err) < 0)
         return -1;
     note_unread(run, t);
-    if (weir_phase_run(run, &ior_read_phase, t, &rec, err) < 0 || check_size(run, t, &rec, err) < 0)
+    find_owner(run, t, false);
+    ior_trace_commence(run, WEIR_DIR_READ);
+    if (weir_phase_run(run, &ior_read_phase, t, &rec, err) < 0)
+        return -1;
+    ior_trace_phase(run, t, &rec);
+    if (check_size(run, t, &rec, err) < 0)
         return -1;
     if (!t->o->write)
         note_repeats(run, t);
@@ -360,10 +399,13 @@ static int run_read(struct weir_run *run, struct ior_test *t, struct weir_err *e
  * wrong. Every phase ends with a reduction, so nobody still has them open. */
 static int end_repetition(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
-    uint64_t begin = weir_now_ns();
+    bool mine = t->created && (t->o->file_per_task || run->par.rank == 0);
+    uint64_t begin;
 
     if (!t->o->write || t->o->keep || (t->o->keep_with_error && t->dirty))
         return 0;
+    ior_trace_file(run, t, "removing", mine ? run->par.rank : -1);
+    begin = weir_now_ns();
     if (weir_agree(&run->par, ior_remove(run, t, err), err) < 0)
         return -1;
     ior_report_remove(run, (double)(weir_now_ns() - begin) / WEIR_NS_PER_S);
@@ -436,6 +478,9 @@ enum weir_code ior_run_test(struct weir_run *run, struct ior_test *t, struct wei
     }
     if (rc == 0 && !t->o->write && !t->o->keep)
         weir_note(&run->log, "the files were kept: a run that does not write never removes them");
+    if (t->wore_out && !t->o->status_file)
+        weir_report_line(&run->report, "Pairs deadlineForStonewallingaccessed: %" PRIu64,
+                         t->status_steps);
     ior_report_max(run, t);
     rc = end_test(run, t, rc, err);
     if (rc < 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/frame.h"
 #include "par/agree.h"
 
 #define O struct ior_options
@@ -42,8 +43,9 @@ static const struct weir_opt options[] = {
              "Give each task a file of its own"),
     OPT_FLAG('g', "intra-test-barriers", "intraTestBarriers", O, barriers,
              "Put barriers between open, transfers and close"),
-    OPT_INT('G', "signature", "setTimeStampSignature", O, signature, "0", "N",
-            "Signature in the data; 0 takes the time, new in each repetition"),
+    OPT_SIZE('G', "signature", "setTimeStampSignature", O, signature, "0", "N",
+             "Signature in the data, 32 bits; 0 takes the time, new in each repetition",
+             .min = INT32_MIN, .max = UINT32_MAX),
     OPT_INT('i', "repetitions", "repetitions", O, repetitions, "1", "N", "Repetitions of the test",
             .min = 1, .max = INT32_MAX, .flags = WEIR_OPT_RESET),
     OPT_FLAG('k', "keep-file", "keepFile", O, keep, "Keep the files after each repetition"),
@@ -164,8 +166,8 @@ static const struct weir_opt options[] = {
     { .type = WEIR_OPT_OLD,
       .key = "showHints",
       .letter = 'H',
-      .def = "mpiio.showHints=1,hdf5.showHints=1",
-      .help = "Before 4.0: --mpiio.showHints and --hdf5.showHints" },
+      .def = "mpiio.showHints=1,hdf5.showHints=1,ncmpi.showHints=1",
+      .help = "Before 4.0: --mpiio.showHints, --hdf5.showHints and --ncmpi.showHints" },
     { .type = WEIR_OPT_OLD,
       .key = "setAlignment",
       .letter = 'J',
@@ -195,9 +197,9 @@ static const struct weir_opt options[] = {
     { .type = WEIR_OPT_OLD,
       .key = "hintsFileName",
       .letter = 'U',
-      .def = "mpiio.hintsFileName=%s,hdf5.hintsFileName=%s",
+      .def = "mpiio.hintsFileName=%s,hdf5.hintsFileName=%s,ncmpi.hintsFileName=%s",
       .meta = "FILE",
-      .help = "Before 4.0: --mpiio.hintsFileName and --hdf5.hintsFileName" },
+      .help = "Before 4.0: --mpiio.hintsFileName, --hdf5.hintsFileName and --ncmpi.hintsFileName" },
     { .type = WEIR_OPT_OLD,
       .key = "useFileView",
       .letter = 'V',
@@ -315,8 +317,10 @@ static enum weir_code run_one(struct weir_run *run, struct ior_test *t, struct w
     if (choose_ranks(run, t, err) < 0)
         return err->code;
     set_log(t->o, &run->log);
+    weir_report_hush(&run->report, t->o->verbose < 0);
     if (run->par.comm != MPI_COMM_NULL)
         code = ior_run_test(run, t, err);
+    weir_report_hush(&run->report, false);
     if (t->tasks_differ) {
         weir_par_free(&run->par);
         weir_allmax_i64(&run->world, &code, 1);
@@ -344,7 +348,7 @@ static int open_report(struct weir_run *run, const struct ior_options *o, struct
 {
     int rc = 0;
 
-    run->details = o->reports || strcasecmp(o->summary_format, "JSON") == 0;
+    run->details |= o->reports || strcasecmp(o->summary_format, "JSON") == 0;
     if (run->world.rank == 0 && o->reports)
         rc = weir_report_add_list(&run->report, o->reports, &run->arena, err);
     else if (run->world.rank == 0)
@@ -379,23 +383,14 @@ static enum weir_code run_ior(struct weir_run *run, const struct weir_test *from
 {
     struct weir_err err = WEIR_ERR_INIT;
     struct ior_test *tests = weir_arena_alloc(&run->arena, sizeof(*tests) * (size_t)n, &err);
-    int64_t code = WEIR_OK;
+    enum weir_code code;
 
     if (!tests || check_tests(run, tests, from, n, &err) < 0 ||
-        open_report(run, tests[0].o, &err) < 0 || ior_ranks_begin(run, tests, n, &err) < 0) {
-        if (run->world.rank == 0)
-            weir_report_error(&run->log, &err);
-        return err.code;
-    }
+        open_report(run, tests[0].o, &err) < 0 || ior_ranks_begin(run, tests, n, &err) < 0)
+        return weir_frame_refuse(run, &err);
     note_status_files(run, tests, n);
     code = run_tests(run, tests, n, argc, argv);
-    if (weir_report_end(&run->report, &err) < 0) {
-        weir_report_error(&run->log, &err);
-        if (code == WEIR_OK)
-            code = err.code;
-    }
-    weir_allmax_i64(&run->world, &code, 1);
-    return (enum weir_code)code;
+    return weir_frame_close(run, code, &err);
 }
 
 const struct weir_driver weir_ior = {

@@ -20,11 +20,10 @@ struct ior_options {
     const char *api, *script, *packet, *test_file, *deal;
     const char *summary_file, *summary_format, *reports, *status_file, *rank_csv, *op_csv, *debug,
         *platform, *memory_per_node;
-    int64_t block, transfer, segments, max_steps, delay_us, memory_per_task, prefill;
+    int64_t block, transfer, segments, max_steps, delay_us, memory_per_task, prefill, signature;
     const char *gpu_memory, *gpu_id, *gpu_direct;
     int outlier_s, max_minutes, nodes, node0_tasks, io_timeout_s;
-    int ref_num, phase_delay_s, deadline_s, min_time_s, signature, repetitions, tasks, node_offset,
-        seed;
+    int ref_num, phase_delay_s, deadline_s, min_time_s, repetitions, tasks, node_offset, seed;
     int random_seed, verbose, random_offset, reorder_random;
     bool collective, reorder_constant, sync_end, use_existing, file_per_task, barriers, keep,
         keep_with_error, multi_file;
@@ -105,7 +104,9 @@ struct ior_test {
     int64_t hog_bytes;            /* memory that each task keeps from the page cache */
     void *hog;
     uint64_t status_steps; /* transfers of the first repetition's write, for the status file */
-    int mount;             /* which of the two mounts of -y this rank uses */
+    bool wore_out;         /* it had a stonewall with wear-out */
+    int mount;             /* which of the two mounts of -y this rank uses, -1: without -y */
+    int owner_mount;       /* the same of the task whose data are read */
     /* results */
     struct ior_series write, read;
 };
@@ -199,6 +200,15 @@ void ior_report_max(struct weir_run *run, struct ior_test *t);
 void ior_report_summary(struct weir_run *run, const struct ior_test *tests, int n);
 void ior_report_finish(struct weir_run *run, enum weir_code code, const struct weir_err *err);
 const char *ior_now_text(char out[32]);
+
+/* ior-trace.c: what -v -v -v adds. Nothing below that level. */
+void ior_trace_begin(struct weir_run *run);                            /* rank 0 */
+void ior_trace_memory(struct weir_run *run, const struct ior_test *t); /* rank 0 */
+void ior_trace_commence(struct weir_run *run, enum weir_dir dir);      /* rank 0 */
+/* Collective over run->par. owner: whose file this rank is about to use, -1: none. */
+void ior_trace_file(struct weir_run *run, struct ior_test *t, const char *doing, int owner);
+void ior_trace_phase(struct weir_run *run, const struct ior_test *t,
+                     const struct weir_phase_rec *rec);
 
 /* ior-params.c: the values of all options, under the names that old readers know and under the
  * option names. */

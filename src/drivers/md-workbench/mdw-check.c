@@ -5,9 +5,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
-#define SOME_BYTES 4096 /* what backends are told to expect of empty objects */
+#include "engine/choose.h"
+
 #define MOST_WAIT 1e6
 
 /* The copy of the options is this run's own. */
@@ -15,16 +15,6 @@ static void fill_phases(struct mdw_options *o)
 {
     if (!o->precreate && !o->benchmark && !o->cleanup)
         o->precreate = o->benchmark = o->cleanup = true;
-}
-
-static void fill_seed(struct mdw_test *t, struct mdw_options *o, struct weir_run *run)
-{
-    int32_t now = (int32_t)(time(NULL) & INT32_MAX);
-
-    weir_bcast(&run->world, &now, sizeof(now), 0);
-    if (o->seed == -1)
-        o->seed = now;
-    t->data.seed = o->seed;
 }
 
 static int check_wait(struct mdw_test *t, struct weir_err *err)
@@ -42,11 +32,8 @@ static int check_wait(struct mdw_test *t, struct weir_err *err)
 
 static int check_words(struct mdw_test *t, struct weir_err *err)
 {
-    if (weir_packet_parse(t->o->packet, &t->data.packet) < 0 || t->data.packet > WEIR_PACKET_RANDOM)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "option --dataPacketType: '%s' is not known; choose timestamp, offset, "
-                           "incompressible or random",
-                           t->o->packet);
+    if (weir_choose_packet(t->o->packet, &t->data.packet, err) < 0)
+        return -1;
     if (!t->o->prefix || !*t->o->prefix)
         return weir_refuse(err, WEIR_EUSAGE, "option -o: the name of the directory is empty");
     if (!t->o->position_file || !*t->o->position_file)
@@ -80,19 +67,8 @@ static int check_backend(struct mdw_test *t, const struct weir_run *run, struct 
     if (!ns || !ns->mkdir || !ns->rmdir || !ns->stat || !ns->unlink)
         return weir_refuse(err, WEIR_EUSAGE,
                            "%s cannot make, stat and remove files and directories", t->be->name);
-    t->hints = (struct weir_hints) {
-        .file_per_task = true,
-        .tasks = run->world.size,
-        .nodes = run->world.nodes,
-        .task = run->world.rank,
-        .segments = 1,
-    };
-    t->hints.transfer = t->hints.block = t->hints.file_bytes =
-        t->o->size > 0 ? (uint64_t)t->o->size : SOME_BYTES;
-    if (weir_session_check(t->be, t->be_opt, &t->hints, &run->world, &run->log, err) < 0)
-        return weir_err_within(err, "%s as md-workbench uses it, a task to each open file",
-                               t->be->name);
-    return 0;
+    return weir_choose_small_files(run, t->be, t->be_opt, (uint64_t)t->o->size, "md-workbench",
+                                   &t->hints, err);
 }
 
 int mdw_check(struct mdw_test *t, struct weir_run *run, struct weir_err *err)
@@ -108,6 +84,7 @@ int mdw_check(struct mdw_test *t, struct weir_run *run, struct weir_err *err)
                   "with a stonewall (-w) and without wear-out (-W) tasks stop at different "
                   "objects: in later iterations "
                   "some may not be there");
-    fill_seed(t, o, run);
+    weir_choose_seed(run, &o->seed);
+    t->data.seed = o->seed;
     return 0;
 }

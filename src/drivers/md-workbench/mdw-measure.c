@@ -133,7 +133,7 @@ int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phas
         weir_hist_sum(&run->par, &sum->lat[op]);
     if (gather_times(run, sum, err) < 0)
         return -1;
-    mdw_report_trace(run, t, rec);
+    mdw_trace(run, t, rec);
     report_wall(run, t, rec);
     mdw_report_phase(run, t, sum);
     for (int k = 0; lines && k < run->par.size; k++)

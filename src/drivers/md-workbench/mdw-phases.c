@@ -12,22 +12,26 @@
 
 #define MODE 0775
 #define SPIN_NS 10000000u /* shorter waits are spent spinning */
+#define NAP_NS 50000000u  /* longer ones in naps, so that a signal is heard */
 
 /* ---- around an operation ---- */
 
-static void wait_ns(uint64_t ns)
+static void wait_ns(struct weir_run *run, uint64_t ns)
 {
-    uint64_t until = weir_now_ns() + ns;
+    uint64_t now = weir_now_ns(), until = now + ns;
 
-    if (ns >= SPIN_NS)
-        weir_sleep_ns(ns);
-    while (weir_now_ns() < until)
-        ;
+    for (; ns >= SPIN_NS && now < until; now = weir_now_ns()) {
+        if (weir_interrupt_poll(&run->interrupt))
+            return;
+        weir_sleep_ns(until - now < NAP_NS ? until - now : NAP_NS);
+    }
+    while (now < until)
+        now = weir_now_ns();
 }
 
 /* An operation on an object is over: count and time it, and wait in proportion. Returns rc. */
-static int finish_op(struct mdw_test *t, enum mdw_op op, uint64_t begin, uint64_t *clock_ns, int rc,
-                     const struct weir_err *why)
+static int finish_op(struct weir_run *run, struct mdw_test *t, enum mdw_op op, uint64_t begin,
+                     uint64_t *clock_ns, int rc, const struct weir_err *why)
 {
     *clock_ns = weir_now_ns();
     weir_hist_add(&t->m->lat[op], *clock_ns - begin);
@@ -40,7 +44,7 @@ static int finish_op(struct mdw_test *t, enum mdw_op op, uint64_t begin, uint64_
             t->first_err = *why;
     }
     if (t->factor > 0) {
-        wait_ns((uint64_t)((double)(*clock_ns - begin) * t->factor));
+        wait_ns(run, (uint64_t)((double)(*clock_ns - begin) * t->factor));
         *clock_ns = weir_now_ns();
     }
     return rc;
@@ -59,53 +63,60 @@ static void fill(struct weir_run *run, struct mdw_test *t, int rank, uint64_t it
     size_t len = (size_t)t->o->size;
     uint64_t begin;
 
-    if (len == 0 || (t->out_rank == rank && !mdw_data_varies(&t->data, len)))
+    if (len == 0 || (t->out_rank == rank && !weir_itemdata_varies(&t->data, len)))
         return;
     begin = weir_now_ns();
     if (t->out_rank != rank)
-        mdw_data_base(&t->data, rank, t->out, len);
+        weir_itemdata_base(&t->data, rank, t->out, len);
     t->out_rank = rank;
-    mdw_data_file(&t->data, rank, item, t->out, len);
+    weir_itemdata_file(&t->data, rank, item, t->out, len);
     run->tally.fill_ns += weir_now_ns() - begin;
+}
+
+/* Open an object, move its content, close it. The first error wins. */
+static int move_object(struct weir_run *run, struct mdw_test *t, const char *path, unsigned flags,
+                       const struct weir_io *io, uint64_t clock_ns, struct weir_err *why)
+{
+    int rc = 0;
+
+    if (weir_session_open_slot(&run->session, t->file, path, flags, why) < 0)
+        return -1;
+    if (io->len > 0)
+        rc = weir_session_xfer(t->file, io, &clock_ns, why);
+    if (weir_session_close_slot(t->file, rc < 0 ? NULL : why) < 0)
+        rc = -1;
+    if (rc == 0)
+        run->tally.bytes += io->len;
+    return rc;
 }
 
 static int create_object(struct weir_run *run, struct mdw_test *t, const char *path, int rank,
                          uint64_t item, uint64_t *clock_ns, struct weir_err *why)
 {
     struct weir_io io = { .dir = WEIR_DIR_WRITE, .buf = t->out, .len = (size_t)t->o->size };
-    uint64_t begin, ignored;
+    uint64_t begin;
     int rc;
 
     fill(run, t, rank, item);
-    begin = ignored = weir_now_ns();
-    rc = weir_session_open_slot(&run->session, t->file, path, WEIR_OPEN_CREATE | WEIR_OPEN_WRITE,
-                                why);
-    if (rc == 0) {
-        if (io.len > 0)
-            rc = weir_session_xfer(t->file, &io, &ignored, why);
-        if (weir_session_close_slot(t->file, rc < 0 ? NULL : why) < 0)
-            rc = -1;
-    }
-    if (rc == 0)
-        run->tally.bytes += io.len;
-    return finish_op(t, MDW_CREATE, begin, clock_ns, rc, why);
+    begin = weir_now_ns();
+    rc = move_object(run, t, path, WEIR_OPEN_CREATE | WEIR_OPEN_WRITE, &io, begin, why);
+    return finish_op(run, t, MDW_CREATE, begin, clock_ns, rc, why);
 }
 
 static int check_object(struct weir_run *run, struct mdw_test *t, const char *path, int rank,
                         uint64_t item, struct weir_err *why)
 {
-    size_t len = (size_t)t->o->size, at = 0;
+    size_t len = (size_t)t->o->size, at;
     const unsigned char *want = t->want, *got = t->in;
     uint64_t begin = weir_now_ns();
 
     if (t->want_rank != rank)
-        mdw_data_base(&t->data, rank, t->want, len);
+        weir_itemdata_base(&t->data, rank, t->want, len);
     t->want_rank = rank;
-    mdw_data_file(&t->data, rank, item, t->want, len);
-    while (memcmp(want, got, len) != 0 && at < len && want[at] == got[at])
-        at++;
+    weir_itemdata_file(&t->data, rank, item, t->want, len);
+    at = weir_itemdata_compare(want, got, len);
     run->tally.verify_ns += weir_now_ns() - begin;
-    if (memcmp(want, got, len) == 0)
+    if (at == len)
         return 0;
     run->tally.wrong++;
     return weir_refuse(why, WEIR_EDATA,
@@ -118,22 +129,14 @@ static int read_object(struct weir_run *run, struct mdw_test *t, const char *pat
                        uint64_t item, uint64_t *clock_ns, struct weir_err *why)
 {
     struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->in, .len = (size_t)t->o->size };
-    uint64_t begin = *clock_ns, ignored = begin;
+    uint64_t begin = *clock_ns;
     bool checks = t->o->verify && io.len > 0 && !(run->session.flags & WEIR_BE_NO_DATA);
     int rc;
 
     if (checks)
         *(unsigned char *)t->in ^= 0xff; /* what is left of the last read must not pass */
-    rc = weir_session_open_slot(&run->session, t->file, path, WEIR_OPEN_READ, why);
-    if (rc == 0) {
-        if (io.len > 0)
-            rc = weir_session_xfer(t->file, &io, &ignored, why);
-        if (weir_session_close_slot(t->file, rc < 0 ? NULL : why) < 0)
-            rc = -1;
-    }
-    if (rc == 0)
-        run->tally.bytes += io.len;
-    if (finish_op(t, MDW_READ, begin, clock_ns, rc, why) < 0 || !checks)
+    rc = move_object(run, t, path, WEIR_OPEN_READ, &io, begin, why);
+    if (finish_op(run, t, MDW_READ, begin, clock_ns, rc, why) < 0 || !checks)
         return rc;
     if (check_object(run, t, path, rank, item, why) < 0) {
         rc = -1;
@@ -151,7 +154,8 @@ static int delete_object(struct weir_run *run, struct mdw_test *t, const char *p
 {
     uint64_t begin = *clock_ns;
 
-    return finish_op(t, MDW_DELETE, begin, clock_ns, t->ns->unlink(&run->session, path, why), why);
+    return finish_op(run, t, MDW_DELETE, begin, clock_ns, t->ns->unlink(&run->session, path, why),
+                     why);
 }
 
 static int stat_object(struct weir_run *run, struct mdw_test *t, const char *path,
@@ -159,7 +163,7 @@ static int stat_object(struct weir_run *run, struct mdw_test *t, const char *pat
 {
     uint64_t begin = *clock_ns;
 
-    return finish_op(t, MDW_STAT, begin, clock_ns, t->ns->stat(&run->session, path, why), why);
+    return finish_op(run, t, MDW_STAT, begin, clock_ns, t->ns->stat(&run->session, path, why), why);
 }
 
 static void note_outcome(struct mdw_test *t, uint64_t i, enum mdw_op op, int rc)
@@ -237,6 +241,7 @@ static int step_precreate(struct weir_run *run, void *state, uint64_t i, uint64_
     if (i < sets)
         return make_set(run, t, d, clock_ns, err);
     object = t->first + i / sets - 1;
+    t->reached = object + 1;
     rc = create_object(run, t, mdw_name_object(&t->set[d].own, object), run->par.rank,
                        item_of(t, d, object), clock_ns, &why);
     note_outcome(t, i, MDW_CREATE, rc);
@@ -274,6 +279,7 @@ static void exchange(struct weir_run *run, struct mdw_test *t, int d, uint64_t o
         return;
     note_outcome(t, log, MDW_DELETE, delete_object(run, t, path, clock_ns, &why));
     path = mdw_name_object(&s->to, next);
+    t->reached = next + 1;
     note_outcome(t, log, MDW_CREATE,
                  create_object(run, t, path, s->to_rank, item_of(t, d, next), clock_ns, &why));
 }
@@ -329,7 +335,7 @@ static void remove_object(struct weir_run *run, struct mdw_test *t, const char *
     if (rc < 0 && t->lost && why.sys == ENOENT)
         *clock_ns = weir_now_ns();
     else
-        finish_op(t, MDW_DELETE, begin, clock_ns, rc, &why);
+        finish_op(run, t, MDW_DELETE, begin, clock_ns, rc, &why);
 }
 
 static int step_cleanup(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,

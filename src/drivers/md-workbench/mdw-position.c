@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/size.h"
 #include "par/agree.h"
@@ -27,8 +28,7 @@ static int read_number(FILE *f, const char *path, const char *key, int64_t *out,
     return weir_err_within(err, "run-info file '%s', line '%s'", path, key);
 }
 
-/* The position, and the objects that may be there when that is not the whole story. */
-static int read_file(const char *path, int64_t v[3], struct weir_err *err)
+int mdw_position_load(const char *path, int64_t v[3], struct weir_err *err)
 {
     FILE *f = fopen(path, "r");
     int rc, c;
@@ -52,7 +52,7 @@ static int read_file(const char *path, int64_t v[3], struct weir_err *err)
 int mdw_position_read(struct weir_run *run, struct mdw_test *t, struct weir_err *err)
 {
     int64_t v[3] = { 0, -1, -1 };
-    int rc = run->par.rank == 0 ? read_file(t->o->position_file, v, err) : 0;
+    int rc = run->par.rank == 0 ? mdw_position_load(t->o->position_file, v, err) : 0;
 
     if (weir_agree(&run->par, rc, err) < 0)
         return -1;
@@ -87,6 +87,40 @@ static int write_file(const struct mdw_test *t, uint64_t pos, struct weir_err *e
     if (fclose(f) != 0 || bad)
         return weir_fail(err, WEIR_ESETUP, "write run-info file '%s'", path);
     return 0;
+}
+
+/* Make a file and leave no trace of that. */
+static int try_file(const char *path, const char *what, struct weir_err *err)
+{
+    bool there = access(path, F_OK) == 0;
+    FILE *f = fopen(path, "a");
+
+    if (!f)
+        return weir_fail(err, WEIR_ESETUP, "create %s '%s'", what, path);
+    fclose(f);
+    if (!there)
+        unlink(path);
+    return 0;
+}
+
+static int try_files(const struct mdw_options *o, struct weir_err *err)
+{
+    struct weir_str path = { 0 };
+    int rc = 0;
+
+    if (!o->cleanup)
+        rc = try_file(o->position_file, "run-info file", err);
+    if (rc == 0 && o->latency) {
+        weir_str_addf(&path, "%s-try.csv", o->latency);
+        rc = try_file(weir_str_text(&path), "latency file", err);
+    }
+    weir_str_free(&path);
+    return rc;
+}
+
+int mdw_position_try(struct weir_run *run, const struct mdw_test *t, struct weir_err *err)
+{
+    return weir_agree(&run->par, run->par.rank == 0 ? try_files(t->o, err) : 0, err);
 }
 
 int mdw_position_write(struct weir_run *run, struct mdw_test *t, struct weir_err *err)

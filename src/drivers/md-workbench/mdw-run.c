@@ -128,33 +128,7 @@ static void remove_prefix(struct weir_run *run, const struct mdw_test *t)
               strerror(why.sys));
 }
 
-static int run_wanted(struct weir_run *run, struct mdw_test *t, struct weir_err *err)
-{
-    const struct mdw_options *o = t->o;
-    struct weir_err other = WEIR_ERR_INIT;
-    int rc = 0;
-
-    if (o->precreate) {
-        make_prefix(run, t);
-        rc = run_phase(run, t, MDW_PRECREATE, 0, 0, err);
-    }
-    for (int i = 0; o->benchmark && rc == 0 && i < o->iterations; i++)
-        rc = run_iteration(run, t, i, err);
-    if (rc == 0 && o->cleanup) {
-        find_objects(run, t);
-        rc = run_phase(run, t, MDW_CLEANUP, o->benchmark ? o->iterations : 0, 0, err);
-        if (rc == 0)
-            remove_prefix(run, t);
-    } else if (rc == 0 || !o->precreate) {
-        if (mdw_position_write(run, t, &other) < 0 && rc == 0) {
-            *err = other;
-            rc = -1;
-        }
-    }
-    return rc;
-}
-
-/* ---- after a failure ---- */
+/* ---- what is left ---- */
 
 static uint64_t sweep_set(struct weir_run *run, struct mdw_test *t, struct mdw_set *s,
                           uint64_t from, uint64_t to, uint64_t until)
@@ -169,17 +143,59 @@ static uint64_t sweep_set(struct weir_run *run, struct mdw_test *t, struct mdw_s
 /* Remove the sets that this run made, for at most a minute. */
 static void sweep(struct weir_run *run, struct mdw_test *t)
 {
-    uint64_t to = t->high + (uint64_t)t->o->steps, left = 0, until = weir_now_ns() + LONGEST_NS;
+    uint64_t left = 0, until = weir_now_ns() + LONGEST_NS;
+    int64_t to = (int64_t)t->reached; /* others put objects into our sets */
 
+    weir_allmax_i64(&run->par, &to, 1);
     for (int d = 0; d < t->o->sets; d++)
         if (t->set[d].made)
-            left += sweep_set(run, t, &t->set[d], t->first, to, until);
+            left += sweep_set(run, t, &t->set[d], t->low, (uint64_t)to, until);
     weir_allsum_u64(&run->par, &left, 1);
     if (left > 0)
         weir_note(&run->log, "%llu data sets below '%s' could not be removed",
                   (unsigned long long)left, t->o->prefix);
     else if (!t->prefix_was_there && run->par.rank == 0)
         t->ns->rmdir(&run->session, t->o->prefix, &(struct weir_err)WEIR_ERR_INIT);
+}
+
+/* ---- the order of the phases ---- */
+
+static int run_cleanup(struct weir_run *run, struct mdw_test *t, struct weir_err *err)
+{
+    const struct mdw_options *o = t->o;
+    uint64_t failed = t->failed;
+
+    find_objects(run, t);
+    if (run_phase(run, t, MDW_CLEANUP, o->benchmark ? o->iterations : 0, 0, err) < 0)
+        return -1;
+    if (t->failed > failed && o->precreate)
+        sweep(run, t); /* what resisted once may give way */
+    else
+        remove_prefix(run, t);
+    return 0;
+}
+
+static int run_wanted(struct weir_run *run, struct mdw_test *t, struct weir_err *err)
+{
+    const struct mdw_options *o = t->o;
+    struct weir_err other = WEIR_ERR_INIT;
+    int rc = 0;
+
+    if (o->precreate) {
+        make_prefix(run, t);
+        rc = run_phase(run, t, MDW_PRECREATE, 0, 0, err);
+    }
+    for (int i = 0; o->benchmark && rc == 0 && i < o->iterations; i++)
+        rc = run_iteration(run, t, i, err);
+    if (rc == 0 && o->cleanup) {
+        rc = run_cleanup(run, t, err);
+    } else if (rc == 0 || !o->precreate) {
+        if (mdw_position_write(run, t, &other) < 0 && rc == 0) {
+            *err = other;
+            rc = -1;
+        }
+    }
+    return rc;
 }
 
 /* ---- a run ---- */
@@ -226,6 +242,8 @@ int mdw_run_phases(struct weir_run *run, struct mdw_test *t, struct weir_err *er
     rc = weir_agree(&run->par, take_memory(run, t, err), err);
     if (rc == 0)
         rc = begin_positions(run, t, err);
+    if (rc == 0)
+        rc = mdw_position_try(run, t, err);
     if (rc == 0) {
         rc = run_wanted(run, t, err);
         if (rc < 0 && t->o->precreate)

@@ -4,14 +4,13 @@
 #include "drivers/md-workbench/mdw.h"
 
 #include "base/clock.h"
+#include "engine/choose.h"
+#include "engine/frame.h"
 #include "par/agree.h"
 
 #define O struct mdw_options
 #define MOST32 .max = INT32_MAX
 #define MOST_START (INT64_MAX / 4)
-
-static const char *const only_zero[] = { "0", NULL };
-static const char *const only_minus_one[] = { "-1", NULL };
 
 static const struct weir_opt options[] = {
     OPT_INT('O', "offset", NULL, O, offset, "1", "N",
@@ -62,15 +61,8 @@ static const struct weir_opt options[] = {
     OPT_FLAG(0, "process-reports", NULL, O, each_rank, "A line for each rank too"),
     OPT_STR(0, "run-info-file", NULL, O, position_file, "md-workbench.status", "FILE",
             "Where the position is kept from run to run"),
-    OPT_STR(0, "report", NULL, O, reports, NULL, "FORMAT:PATH,...",
-            "Write the results in these forms instead: text:-, json:FILE, csv:FILE (a row for each "
-            "phase)"),
-    OPT_STR(0, "allocateBufferOnGPU", NULL, O, gpu_memory, "0", "N",
-            "Only 0: this build has no GPU memory", .choices = only_zero),
-    OPT_STR(0, "GPUid", NULL, O, gpu_id, "-1", "N", "Only -1: this build has no GPU memory",
-            .choices = only_minus_one),
-    OPT_STR(0, "gpuDirect", NULL, O, gpu_direct, "0", "N", "Only 0: this build has no GPU memory",
-            .choices = only_zero),
+    WEIR_OPT_REPORT(O),
+    WEIR_OPT_GPU(O),
     OPT_END
 };
 
@@ -83,25 +75,6 @@ static void set_log(const void *opt, struct weir_log *log)
     log->verbose = ((const struct mdw_options *)opt)->verbose;
 }
 
-static int open_report(struct weir_run *run, const struct mdw_options *o, struct weir_err *err)
-{
-    int rc = 0;
-
-    run->details = o->reports != NULL;
-    if (run->world.rank == 0)
-        rc = o->reports ? weir_report_add_list(&run->report, o->reports, &run->arena, err)
-                        : weir_report_add(&run->report, "text", "-", err);
-    return weir_agree(&run->world, rc, err);
-}
-
-/* What has gone wrong, once. */
-static enum weir_code refuse(struct weir_run *run, const struct weir_err *err)
-{
-    if (run->world.rank == 0)
-        weir_report_error(&run->log, err);
-    return err->code;
-}
-
 /* Counted errors do not end the run, but its status tells of them. */
 static enum weir_code judge(struct weir_run *run, const struct mdw_test *t, struct weir_err *err)
 {
@@ -111,7 +84,23 @@ static enum weir_code judge(struct weir_run *run, const struct mdw_test *t, stru
         weir_refuse(err, WEIR_EIO, "%llu operations failed", (unsigned long long)t->failed);
     else
         weir_refuse(err, WEIR_EDATA, "%llu objects held wrong data", (unsigned long long)t->wrong);
-    return refuse(run, err);
+    return weir_frame_refuse(run, err);
+}
+
+static enum weir_code run_session(struct weir_run *run, struct mdw_test *t, struct weir_err *err)
+{
+    struct weir_err other = WEIR_ERR_INIT;
+    enum weir_code code;
+
+    mdw_report_test(run, t);
+    code = mdw_run_phases(run, t, err) < 0 ? weir_frame_refuse(run, err) : judge(run, t, err);
+    mdw_report_leave(run, t);
+    if (weir_agree(&run->world, weir_session_end(&run->session, &other), &other) < 0 &&
+        code == WEIR_OK) {
+        *err = other;
+        code = weir_frame_refuse(run, err);
+    }
+    return code;
 }
 
 static enum weir_code run_all(struct weir_run *run, struct mdw_test *t, int argc, char *const *argv,
@@ -119,17 +108,12 @@ static enum weir_code run_all(struct weir_run *run, struct mdw_test *t, int argc
 {
     uint64_t begin_ns = weir_now_ns();
     enum weir_code code;
-    int rc =
-        weir_session_begin(&run->session, t->be, t->be_opt, &t->hints, &run->par, &run->log, err);
+    int rc;
 
-    if (weir_agree(&run->world, rc, err) < 0)
-        return refuse(run, err);
     mdw_report_begin(run, t, argc, argv);
-    code = mdw_run_phases(run, t, err) < 0 ? refuse(run, err) : judge(run, t, err);
-    if (weir_agree(&run->world, weir_session_end(&run->session, code == WEIR_OK ? err : NULL),
-                   err) < 0 &&
-        code == WEIR_OK)
-        code = refuse(run, err);
+    rc = weir_session_begin(&run->session, t->be, t->be_opt, &t->hints, &run->par, &run->log, err);
+    code = weir_agree(&run->world, rc, err) < 0 ? weir_frame_refuse(run, err)
+                                                : run_session(run, t, err);
     mdw_report_end(run, t, begin_ns, code, err);
     return code;
 }
@@ -139,20 +123,14 @@ static enum weir_code run_mdw(struct weir_run *run, const struct weir_test *from
 {
     struct weir_err err = WEIR_ERR_INIT;
     struct mdw_test t = { .o = from[0].driver_opt, .out_rank = -1, .want_rank = -1 };
-    int64_t code;
+    enum weir_code code;
 
     (void)n;
     if (weir_test_backend(&from[0], t.o->api, &run->world, &t.be, &t.be_opt, &err) < 0 ||
-        mdw_check(&t, run, &err) < 0 || open_report(run, t.o, &err) < 0)
-        return refuse(run, &err);
+        mdw_check(&t, run, &err) < 0 || weir_frame_open(run, t.o->reports, &err) < 0)
+        return weir_frame_refuse(run, &err);
     code = run_all(run, &t, argc, argv, &err);
-    if (weir_report_end(&run->report, &err) < 0) {
-        weir_report_error(&run->log, &err);
-        if (code == WEIR_OK)
-            code = err.code;
-    }
-    weir_allmax_i64(&run->world, &code, 1);
-    return (enum weir_code)code;
+    return weir_frame_close(run, code, &err);
 }
 
 const struct weir_driver weir_mdw = {

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/hist.h"
-#include "drivers/md-workbench/mdw-data.h"
+#include "base/itemdata.h"
 #include "engine/detail.h"
 #include "engine/driver.h"
 #include "engine/phase.h"
@@ -67,7 +67,7 @@ struct mdw_test {
     const void *be_opt;
     struct weir_hints hints;
     double wait; /* of the options */
-    struct mdw_data data;
+    struct weir_itemdata data;
     struct mdw_set *set;     /* o->sets of them */
     void *out, *in, *want;   /* written, read, expected; NULL for empty objects */
     int out_rank, want_rank; /* whose base is in them; -1: nobody's */
@@ -76,6 +76,7 @@ struct mdw_test {
     uint64_t first;     /* the lowest object */
     uint64_t pos;       /* rounds of this rank, from object 0 on */
     uint64_t low, high; /* over all ranks, when they are not at the same position */
+    uint64_t reached;   /* one past the highest object that this rank may have made */
     bool lost;          /* objects may be missing or out of place: clean up by trying all names */
     bool ragged;        /* that, or tasks are at different objects */
     bool prefix_was_there;
@@ -112,6 +113,11 @@ extern const struct weir_phase mdw_phases[MDW_PHASES];
 int mdw_run_phases(struct weir_run *run, struct mdw_test *t, struct weir_err *err);
 
 /* mdw-position.c: the run-info file, read and written by rank 0. Collective over run->par. */
+/* Can what this run will leave be written at all? Before hours of work. */
+int mdw_position_try(struct weir_run *run, const struct mdw_test *t, struct weir_err *err);
+/* The numbers of a run-info file: position; first object and end of those that may be there, -1
+ * where the file does not say. Local. -1 and err. */
+int mdw_position_load(const char *path, int64_t v[3], struct weir_err *err);
 int mdw_position_read(struct weir_run *run, struct mdw_test *t, struct weir_err *err);
 int mdw_position_write(struct weir_run *run, struct mdw_test *t, struct weir_err *err);
 
@@ -124,14 +130,31 @@ int mdw_latency_reserve(struct weir_run *run, struct mdw_test *t, struct weir_er
 int mdw_latency_write(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
                       struct weir_err *err);
 
-/* mdw-report.c: lines. Rank 0 only; begin is collective over run->world. */
+/* mdw-numbers.c: of a phase. Local. Quartiles: least, 25 %, 50 %, 75 %, 90 %, 99 %, most, in
+ * seconds; NaN where nothing was measured. */
+#define MDW_QUARTILES 7
+uint64_t mdw_errors(const struct mdw_measure *m);
+uint64_t mdw_objects(const struct mdw_measure *m);
+double mdw_longest_s(const struct mdw_measure *m);
+double mdw_throughput(const struct mdw_test *t, const struct mdw_measure *m); /* MiB/s */
+double mdw_iops(const struct mdw_test *t, const struct mdw_measure *m);
+void mdw_quartiles(double out[MDW_QUARTILES], const struct weir_hist *h);
+
+/* mdw-record.c: the same for programs. Rank 0. */
+void mdw_record(struct weir_run *run, const struct mdw_test *t, const struct mdw_measure *m);
+
+/* mdw-trace.c: a line for each operation of rank 0, with -v -v. */
+void mdw_trace(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec);
+
+/* mdw-report.c: lines. Rank 0 only; begin is collective over run->world, test over run->par. */
 void mdw_report_begin(struct weir_run *run, const struct mdw_test *t, int argc, char *const *argv);
+void mdw_report_test(struct weir_run *run, const struct mdw_test *t);
+void mdw_report_leave(struct weir_run *run, const struct mdw_test *t);
 void mdw_report_phase(struct weir_run *run, struct mdw_test *t, const struct mdw_measure *m);
 void mdw_report_end(struct weir_run *run, const struct mdw_test *t, uint64_t begin_ns,
                     enum weir_code code, const struct weir_err *err);
 /* A line about one rank (rank < 0: all) without newline. */
 void mdw_report_text(struct weir_str *s, const struct mdw_test *t, const struct mdw_measure *m,
                      int rank);
-void mdw_report_trace(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec);
 
 #endif

@@ -5,9 +5,8 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
-#define SOME_BYTES 4096 /* what backends are told to expect where nothing is written or read */
+#include "engine/choose.h"
 
 /* ---- places ---- */
 
@@ -44,7 +43,8 @@ static void fill_phases(struct mdtest_test *t)
 {
     struct mdtest_options *o = (struct mdtest_options *)(uintptr_t)t->o;
 
-    if (!o->create && !o->stat && !o->read && !o->remove && !o->rename)
+    t->all_phases = !o->create && !o->stat && !o->read && !o->remove && !o->rename;
+    if (t->all_phases)
         o->create = o->stat = o->read = o->remove = o->rename = true;
     t->kind[MDTEST_DIRS] = (o->only_dirs || !o->only_files) && !o->shared;
     t->kind[MDTEST_FILES] = o->only_files || !o->only_dirs;
@@ -56,9 +56,9 @@ static void fill_phases(struct mdtest_test *t)
 static void fill_seeds(struct mdtest_test *t, struct weir_run *run)
 {
     struct mdtest_options *o = (struct mdtest_options *)(uintptr_t)t->o;
-    int32_t now = (int32_t)(time(NULL) & INT32_MAX);
+    int now = -1;
 
-    weir_bcast(&run->world, &now, sizeof(now), 0);
+    weir_choose_seed(run, &now);
     if (o->random && o->random_seed == 0)
         o->random_seed = now;
     if (o->seed == -1)
@@ -132,11 +132,8 @@ static int check_rules(const struct mdtest_test *t, const struct weir_run *run,
 
 static int check_words(struct mdtest_test *t, struct weir_err *err)
 {
-    if (weir_packet_parse(t->o->packet, &t->data.packet) < 0 || t->data.packet > WEIR_PACKET_RANDOM)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "option --dataPacketType: '%s' is not known; choose timestamp, offset, "
-                           "incompressible or random",
-                           t->o->packet);
+    if (weir_choose_packet(t->o->packet, &t->data.packet, err) < 0)
+        return -1;
     if (t->o->write_bytes < 0 || t->o->read_bytes < 0)
         return weir_refuse(err, WEIR_EUSAGE, "bytes of a file (-w, -e) must not be negative");
     if (t->o->write_bytes > INT64_MAX / 4 || t->o->read_bytes > INT64_MAX / 4)
@@ -182,18 +179,8 @@ static int check_backend(struct mdtest_test *t, const struct weir_run *run, stru
     const struct mdtest_options *o = t->o;
     int64_t bytes = o->write_bytes > o->read_bytes ? o->write_bytes : o->read_bytes;
 
-    t->hints = (struct weir_hints) {
-        .file_per_task = true, /* also with -S: nothing is opened together */
-        .tasks = run->world.size,
-        .nodes = run->world.nodes,
-        .task = run->world.rank,
-        .segments = 1,
-    };
-    t->hints.transfer = t->hints.block = t->hints.file_bytes =
-        bytes > 0 ? (uint64_t)bytes : SOME_BYTES;
-    if (weir_session_check(t->be, t->be_opt, &t->hints, &run->world, &run->log, err) < 0)
-        return weir_err_within(err, "%s as mdtest uses it, a task to each open file", t->be->name);
-    return 0;
+    return weir_choose_small_files(run, t->be, t->be_opt, (uint64_t)bytes, "mdtest", &t->hints,
+                                   err);
 }
 
 /* ---- all of it ---- */

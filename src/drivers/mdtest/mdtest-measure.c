@@ -3,6 +3,7 @@
 #include "config.h"
 #include "drivers/mdtest/mdtest.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 #include "base/col.h"
 #include "par/histsum.h"
 
-#define MS 1e3
+#define MS 1e3    /* in a second */
+#define US 1e3    /* ns in one */
 #define MILLI 1e3 /* rates and times are summed over ranks in thousandths */
 #define NANO 1e6  /* ns in a ms */
 
@@ -124,15 +126,15 @@ void mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct we
 /* ---- latencies ---- */
 
 struct latency_row {
-    int64_t test, iter, count;
+    int64_t test, iter;
     const char *operation, *call;
-    double mean, p50, p90, p99, p999, max;
+    struct weir_latency lat;
 };
 
 #define CELL(f) .offset = offsetof(struct latency_row, f)
 #define SECONDS(k, h)                                                                              \
     {                                                                                              \
-        .key = #k, .type = WEIR_COL_REAL, CELL(k), .unit = WEIR_NS_PER_S, .help = (h)              \
+        .key = #k, .type = WEIR_COL_REAL, CELL(lat.k), .unit = WEIR_NS_PER_S, .help = (h)          \
     }
 
 static const struct weir_col latency_cols[] = {
@@ -140,7 +142,7 @@ static const struct weir_col latency_cols[] = {
     { .key = "iter", .type = WEIR_COL_INT, CELL(iter), .help = "Iteration, from 0" },
     { .key = "operation", .type = WEIR_COL_STR, CELL(operation), .help = "Phase" },
     { .key = "call", .type = WEIR_COL_STR, CELL(call), .help = "Call, or part of it" },
-    { .key = "count", .type = WEIR_COL_INT, CELL(count), .help = "Calls of all tasks" },
+    { .key = "count", .type = WEIR_COL_INT, CELL(lat.n), .help = "Calls of all tasks" },
     SECONDS(mean, "Mean, seconds"),
     SECONDS(p50, "Half of the calls took less, seconds"),
     SECONDS(p90, "90 % of the calls took less, seconds"),
@@ -180,20 +182,14 @@ static const char *call_name(enum mdtest_op op, enum mdtest_call call)
 static void tell_latency(struct weir_run *run, const struct mdtest_test *t, enum mdtest_call call,
                          const struct weir_hist *h)
 {
-    const struct latency_row row = {
+    struct latency_row row = {
         .test = t->id,
         .iter = run->repetition,
-        .count = (int64_t)h->n,
         .operation = mdtest_op_names[t->op],
         .call = call_name(t->op, call),
-        .mean = (double)h->sum_ns / (double)h->n,
-        .p50 = (double)weir_hist_quantile(h, 0.5),
-        .p90 = (double)weir_hist_quantile(h, 0.9),
-        .p99 = (double)weir_hist_quantile(h, 0.99),
-        .p999 = (double)weir_hist_quantile(h, 0.999),
-        .max = (double)h->max_ns,
     };
 
+    weir_latency_of(h, &row.lat);
     weir_report_row(&run->report, &latency_table, &row);
 }
 
@@ -225,6 +221,7 @@ void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct we
 void mdtest_latency_table(struct weir_run *run, const struct mdtest_test *t)
 {
     struct weir_report *r = &run->report;
+    struct weir_latency lat;
 
     if (!t->sum)
         return;
@@ -241,12 +238,10 @@ void mdtest_latency_table(struct weir_run *run, const struct mdtest_test *t)
 
         if (h->n == 0)
             continue;
-        weir_report_line(r, "   %-18s %-9s %12llu %12.3f %12.3f %12.3f %12.3f %12.3f %12.3f",
+        weir_latency_of(h, &lat);
+        weir_report_line(r, "   %-18s %-9s %12" PRId64 " %12.3f %12.3f %12.3f %12.3f %12.3f %12.3f",
                          mdtest_op_names[op], call_name(op, (enum mdtest_call)(i % MDTEST_CALLS)),
-                         (unsigned long long)h->n, (double)h->sum_ns / (double)h->n / MS,
-                         (double)weir_hist_quantile(h, 0.5) / MS,
-                         (double)weir_hist_quantile(h, 0.9) / MS,
-                         (double)weir_hist_quantile(h, 0.99) / MS,
-                         (double)weir_hist_quantile(h, 0.999) / MS, (double)h->max_ns / MS);
+                         lat.n, lat.mean / US, lat.p50 / US, lat.p90 / US, lat.p99 / US,
+                         lat.p999 / US, lat.max / US);
     }
 }

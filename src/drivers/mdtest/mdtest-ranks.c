@@ -5,26 +5,12 @@
 #include "drivers/mdtest/mdtest.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/rankcsv.h"
 #include "par/agree.h"
 
 /* ---- the CSV of ranks ---- */
-
-static int put_lines(const char *path, const char *mode, const struct weir_str *lines,
-                     struct weir_err *err)
-{
-    FILE *f = fopen(path, mode);
-    bool bad;
-
-    if (!f)
-        return weir_fail(err, WEIR_ESETUP, "open '%s' for the ranks", path);
-    bad = fputs(weir_str_text(lines), f) == EOF;
-    if (fclose(f) != 0 || bad || lines->failed)
-        return weir_fail(err, WEIR_ESETUP, "write the ranks to '%s'", path);
-    return 0;
-}
 
 static int begin_rank_file(const char *path, struct weir_err *err)
 {
@@ -35,7 +21,7 @@ static int begin_rank_file(const char *path, struct weir_err *err)
     for (int op = 0; op < MDTEST_OPS; op++)
         weir_str_addf(&head, ",rate-%s,time-%s", mdtest_op_names[op], mdtest_op_names[op]);
     weir_str_addc(&head, '\n');
-    rc = put_lines(path, "w", &head, err);
+    rc = weir_rankcsv_put(path, true, &head, err);
     weir_str_free(&head);
     return rc;
 }
@@ -58,8 +44,6 @@ static bool has_operations(const struct mdtest_test *t, enum mdtest_op op)
 
 int mdtest_ranks_begin(struct weir_run *run, const struct mdtest_test *t, struct weir_err *err)
 {
-    const struct weir_oplog none = { 0 };
-    const struct weir_oplog_where where = { .access = "" };
     struct weir_str path = { 0 };
     int rc = 0;
 
@@ -69,7 +53,7 @@ int mdtest_ranks_begin(struct weir_run *run, const struct mdtest_test *t, struct
         if (!has_operations(t, (enum mdtest_op)op))
             continue;
         name_op_file(t, (enum mdtest_op)op, run->world.rank, &path);
-        rc = weir_oplog_write(&none, weir_str_text(&path), true, &where, err);
+        rc = weir_rankcsv_begin_operations(weir_str_text(&path), err);
     }
     weir_str_free(&path);
     return weir_agree(&run->world, rc, err);
@@ -128,7 +112,7 @@ int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t,
     weir_gather(&run->par, mine, each, all);
     if (all) {
         add_lines(run, t, all, &lines);
-        rc = put_lines(t->o->rank_csv, "a", &lines, err);
+        rc = weir_rankcsv_put(t->o->rank_csv, false, &lines, err);
     }
     weir_str_free(&lines);
     free(all);
@@ -140,24 +124,14 @@ int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t,
 int mdtest_ranks_operations(struct weir_run *run, struct mdtest_test *t,
                             const struct weir_phase_rec *rec, struct weir_err *err)
 {
-    const struct weir_oplog_where where = { .access = rec->phase->key,
-                                            .test = t->id,
-                                            .repetition = rec->repetition,
-                                            .rank = run->par.rank,
-                                            .origin_ns = rec->mark[WEIR_MARK_WORK] };
     struct weir_str path = { 0 };
     int rc;
 
     if (!t->o->op_csv || !has_operations(t, t->op))
         return 0;
     name_op_file(t, t->op, run->par.rank, &path);
-    rc = weir_oplog_write(&run->oplog, weir_str_text(&path), false, &where, err);
+    rc = weir_rankcsv_operations(run, rec, t->id, weir_str_text(&path), err);
     weir_str_free(&path);
-    if (rc == 0 && run->oplog.dropped)
-        rc = weir_warn(&run->log, err,
-                       "savePerOpDataCSV keeps %u operations of a phase; %" PRIu64
-                       " more are not in the file",
-                       WEIR_OPLOG_MOST, run->oplog.dropped);
     return weir_agree(&run->par, rc, err);
 }
 

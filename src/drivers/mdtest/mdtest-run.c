@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "par/agree.h"
 
-#define PAGE 4096
 #define NAP_NS 50000000u
 
 /* ---- phases ---- */
@@ -92,17 +91,21 @@ static int interrupted(const struct weir_run *run, const struct weir_phase_rec *
                : 0;
 }
 
-static void report_wall(struct weir_run *run, const struct mdtest_test *t,
+static void report_wall(struct weir_run *run, struct mdtest_test *t,
                         const struct weir_phase_rec *rec)
 {
     uint64_t n = workers(run, t, t->op);
     uint64_t min = n == 1 ? rec->wall.steps_max : rec->wall.steps_min;
 
+    t->wall_s = 0;
     if (!rec->wall.known || rec->wall.steps_sum == t->planned[t->of] * n)
         return;
+    t->wall_items = (double)rec->wall.steps_sum;
+    t->wall_s = (double)rec->wall.time_ns / WEIR_NS_PER_S;
     weir_report_line(&run->report,
                      "Continue stonewall hit min: %" PRIu64 " max: %" PRIu64 " avg: %.1f \n", min,
                      rec->wall.steps_max, (double)rec->wall.steps_sum / (double)n);
+    mdtest_say(run, 1, "stonewall hit with %" PRIu64 " items", rec->wall.steps);
     if (run->log.verbose >= 1)
         mdtest_say(run, 1, "stonewall: %" PRIu64 " of %" PRIu64, rec->wall.steps,
                    rec->wall.steps_max);
@@ -243,8 +246,7 @@ static int run_kind(struct weir_run *run, struct mdtest_test *t, enum mdtest_kin
         else if (is_wanted(t, op))
             rc = run_phase(run, t, op, err);
     }
-    if (rc == 0)
-        mdtest_trace_kind(run, t, kind, false);
+    mdtest_trace_kind(run, t, kind, false);
     return rc;
 }
 
@@ -253,12 +255,14 @@ static int run_tree(struct weir_run *run, struct mdtest_test *t, enum mdtest_op 
 {
     if (!is_wanted(t, op))
         return 0;
-    mdtest_trace_tree(run, t, op == MDTEST_TREE_CREATE);
     if (op == MDTEST_TREE_CREATE && mdtest_make_tests(run, t, err) < 0)
         return -1;
     if (run_phase(run, t, op, err) < 0)
         return -1;
-    return op == MDTEST_TREE_REMOVE ? mdtest_remove_tests(run, t, err) : 0;
+    if (op == MDTEST_TREE_CREATE)
+        return 0;
+    mdtest_trace_removed(run, t);
+    return mdtest_remove_tests(run, t, err);
 }
 
 static void begin_iteration(struct weir_run *run, struct mdtest_test *t)
@@ -292,106 +296,6 @@ static int run_iteration(struct weir_run *run, struct mdtest_test *t, struct wei
 
 /* ---- a test ---- */
 
-static size_t larger(int64_t a, int64_t b)
-{
-    return (size_t)(a > b ? a : b);
-}
-
-static int take_buffers(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err)
-{
-    const struct mdtest_options *o = t->o;
-    size_t in = larger(o->read_bytes, o->verify_write ? o->write_bytes : 0);
-
-    t->out_len = (size_t)o->write_bytes;
-    t->in_len = (size_t)o->read_bytes;
-    t->want_len = o->verify_read ? larger(o->read_bytes, o->write_bytes) : 0;
-    if ((t->out_len && weir_mem_aligned(&t->out, PAGE, t->out_len, err) < 0) ||
-        (in && weir_mem_aligned(&t->in, PAGE, in, err) < 0) ||
-        (t->want_len && weir_mem_aligned(&t->want, PAGE, t->want_len, err) < 0))
-        return -1;
-    if (t->out_len)
-        mdtest_data_base(&t->data, o->shared ? 0 : run->par.rank, t->out, t->out_len);
-    return 0;
-}
-
-static int take_memory(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
-{
-    size_t longest = 0;
-    size_t rooms = t->o->all_procs ? (size_t)t->o->iterations : 1;
-
-    for (int i = 0; i < t->bases; i++)
-        longest = strlen(t->base[i]) > longest ? strlen(t->base[i]) : longest;
-    if (mdtest_names_init(&t->names, &t->tree, longest, err) < 0 ||
-        mdtest_names_init(&t->target, &t->tree, longest, err) < 0)
-        return -1;
-    t->file = weir_session_slot(&run->session, err);
-    if (!t->file || take_buffers(t, run, err) < 0)
-        return -1;
-    t->mine = calloc(rooms * MDTEST_OPS, sizeof(*t->mine));
-    if (!t->mine)
-        return weir_fail(err, WEIR_ESETUP, "memory for the results of %zu iterations", rooms);
-    if (t->o->latency && run->par.rank == 0 &&
-        !(t->sum = calloc(MDTEST_OPS * MDTEST_CALLS, sizeof(*t->sum))))
-        return weir_fail(err, WEIR_ESETUP, "memory for latencies");
-    return 0;
-}
-
-static void give_memory(struct weir_run *run, struct mdtest_test *t)
-{
-    mdtest_names_free(&t->names);
-    mdtest_names_free(&t->target);
-    free(t->file);
-    free(t->out);
-    free(t->in);
-    free(t->want);
-    free(t->mine);
-    free(t->sum);
-    free(t->bad_path);
-    weir_oplog_free(&run->oplog);
-}
-
-/* The number of an earlier run. More items than the tree has room for can only be in a single
- * directory. */
-static int take_status(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
-{
-    enum mdtest_kind kind = t->kind[MDTEST_FILES] ? MDTEST_FILES : MDTEST_DIRS;
-    uint64_t items = t->planned[kind];
-
-    if (!t->o->status_file || t->o->create)
-        return 0;
-    if (mdtest_status_read(run, t, &items, err) < 0)
-        return -1;
-    if (items > t->tree.total && t->tree.dirs > 1)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "status file '%s' counts %" PRIu64
-                           " items, and this tree holds only %" PRIu64
-                           "; give -n, -I, -b, -z as in the run that wrote it",
-                           t->o->status_file, items, t->tree.total);
-    if (items > t->tree.total) {
-        t->tree.per_dir = t->tree.per_loop = t->tree.total = items;
-        t->tree.loops = 1;
-    }
-    t->count[kind] = items;
-    return 0;
-}
-
-static int begin_test(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
-{
-    int rc;
-
-    t->fine = run->details || t->o->latency || t->o->op_csv;
-    run->knobs =
-        (struct weir_knobs) { .deadline_s = t->o->deadline_s, .wear_out = t->o->deadline_s > 0 };
-    run->repetition = 0;
-    weir_clocksync(&run->par, &run->clock);
-    rc = mdtest_plan(t, run, err);
-    if (rc == 0)
-        rc = take_memory(run, t, err);
-    if (weir_agree(&run->par, rc, err) < 0)
-        return -1;
-    return take_status(run, t, err);
-}
-
 /* Said before the clean-up, which can take a while. */
 static enum weir_code fail_test(struct weir_run *run, struct mdtest_test *t,
                                 const struct weir_err *err)
@@ -406,11 +310,11 @@ static enum weir_code fail_test(struct weir_run *run, struct mdtest_test *t,
 enum weir_code mdtest_run_test(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
 {
     enum weir_code code = WEIR_OK;
-    int rc = begin_test(run, t, err);
+    int rc = mdtest_begin(run, t, err);
 
     if (rc < 0) {
         code = fail_test(run, t, err);
-        give_memory(run, t);
+        mdtest_end(run, t);
         return code;
     }
     mdtest_report_test(run, t);
@@ -421,6 +325,6 @@ enum weir_code mdtest_run_test(struct weir_run *run, struct mdtest_test *t, stru
     else if (t->wrong)
         code = WEIR_EDATA;
     mdtest_summary(run, t);
-    give_memory(run, t);
+    mdtest_end(run, t);
     return code;
 }

@@ -7,42 +7,10 @@
 
 #include "par/agree.h"
 
-#define GIB 1073741824.0
-#define MIB 1048576.0
-
 /* What one iteration has at its fullest, over all tasks. */
 struct need {
     uint64_t dirs, items, bytes, inodes;
 };
-
-void mdtest_space_report(struct weir_run *run, struct mdtest_test *t, const char *path)
-{
-    struct weir_fs_usage u;
-    const char *unit = "GiB";
-    double size, used, inodes, used_inodes;
-
-    if (run->report.n == 0)
-        return;
-    (void)t;
-    if (weir_session_usage(&run->session, path, &u, NULL) < 0) {
-        weir_warn(&run->log, NULL, "Backend returned error during statfs");
-        return;
-    }
-    size = (double)u.total_bytes / GIB;
-    if (size > 1024) {
-        size /= 1024;
-        unit = "TiB";
-    }
-    used = u.total_bytes ? 100.0 * (1.0 - (double)u.free_bytes / (double)u.total_bytes) : 0.0;
-    inodes = (double)u.inodes / MIB;
-    used_inodes = u.inodes ? 100.0 * (1.0 - (double)u.free_inodes / (double)u.inodes) : 0.0;
-    weir_report_line(&run->report,
-                     "%-20s: %.1f %s   Used FS: %2.1f%%   Inodes: %.1f Mi   Used Inodes: %2.1f%%",
-                     "FS", size, unit, used, inodes, used_inodes);
-    weir_report_real(&run->report, WEIR_FOR_DATA, "capacityBytes", (double)u.total_bytes);
-    weir_report_real(&run->report, WEIR_FOR_DATA, "freeBytes", (double)u.avail_bytes);
-    weir_report_real(&run->report, WEIR_FOR_DATA, "freeInodes", (double)u.free_inodes);
-}
 
 static uint64_t times(uint64_t a, uint64_t b)
 {

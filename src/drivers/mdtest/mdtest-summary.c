@@ -103,10 +103,8 @@ void mdtest_report_measure(struct weir_run *run, struct mdtest_test *t,
                                      .m = *m };
 
     weir_report_row(&run->report, &measure_table, &row);
-    if (run->log.verbose >= 1)
-        mdtest_say(run, 1, "%s%-18s: %14.3f sec, %14.3f ops/sec",
-                   m->op < MDTEST_FILE_CREATE ? "   " : "  ", mdtest_op_names[m->op], m->seconds,
-                   m->rate);
+    if (m->op >= MDTEST_TREE_CREATE)
+        mdtest_trace_result(run, t, m->op);
 }
 
 /* ---- tables ---- */
@@ -189,11 +187,12 @@ static void tell_row(struct weir_run *run, const struct mdtest_kept *k, enum mdt
         weir_report_row(&run->report, &summary_table, &row);
 }
 
-void mdtest_summary_rows(struct weir_run *run, const struct mdtest_kept *kept)
+void mdtest_summary_rows(struct weir_run *run, const struct mdtest_kept *kept, int tests)
 {
     weir_report_head(&run->report, &summary_table);
-    for (int op = 0; op < MDTEST_OPS; op++)
-        tell_row(run, kept, (enum mdtest_op)op);
+    for (int i = 0; i < tests; i++)
+        for (int op = 0; op < MDTEST_OPS; op++)
+            tell_row(run, &kept[i], (enum mdtest_op)op);
 }
 
 void mdtest_summary(struct weir_run *run, struct mdtest_test *t)

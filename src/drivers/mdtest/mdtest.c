@@ -6,14 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/choose.h"
+#include "engine/frame.h"
 #include "par/agree.h"
 
 #define O struct mdtest_options
 #define MOST32 .max = INT32_MAX
 #define MOST64 .max = INT64_MAX
-
-static const char *const only_zero[] = { "0", NULL };
-static const char *const only_minus_one[] = { "-1", NULL };
 
 static const struct weir_opt options[] = {
     OPT_STR('a', "api", NULL, O, api, NULL, "NAME",
@@ -114,15 +113,8 @@ static const struct weir_opt options[] = {
              "Show what the tree needs, check that there is room for it, and do nothing"),
     OPT_STR(0, "cleanup", NULL, O, cleanup, NULL, "DIR",
             "Remove what earlier runs left in DIR, and nothing else"),
-    OPT_STR(0, "report", NULL, O, reports, NULL, "FORMAT:PATH,...",
-            "Write the results in these forms instead: text:-, json:FILE, csv:FILE (a row for each "
-            "phase)"),
-    OPT_STR(0, "allocateBufferOnGPU", NULL, O, gpu_memory, "0", "N",
-            "Only 0: this build has no GPU memory", .choices = only_zero),
-    OPT_STR(0, "GPUid", NULL, O, gpu_id, "-1", "N", "Only -1: this build has no GPU memory",
-            .choices = only_minus_one),
-    OPT_STR(0, "gpuDirect", NULL, O, gpu_direct, "0", "N", "Only 0: this build has no GPU memory",
-            .choices = only_zero),
+    WEIR_OPT_REPORT(O),
+    WEIR_OPT_GPU(O),
     OPT_END
 };
 
@@ -138,25 +130,6 @@ static void set_log(const void *opt, struct weir_log *log)
     log->warnings_are_errors = o->warnings_are_errors;
 }
 
-static int open_report(struct weir_run *run, const struct mdtest_options *o, struct weir_err *err)
-{
-    int rc = 0;
-
-    run->details = o->reports != NULL;
-    if (run->world.rank == 0)
-        rc = o->reports ? weir_report_add_list(&run->report, o->reports, &run->arena, err)
-                        : weir_report_add(&run->report, "text", "-", err);
-    return weir_agree(&run->world, rc, err);
-}
-
-/* What has gone wrong, once. */
-static enum weir_code refuse(struct weir_run *run, const struct weir_err *err)
-{
-    if (run->world.rank == 0)
-        weir_report_error(&run->log, err);
-    return err->code;
-}
-
 /* One number of tasks; the others wait for the outcome. */
 static enum weir_code run_one(struct weir_run *run, struct mdtest_test *t, int tasks,
                               struct weir_err *err)
@@ -166,7 +139,7 @@ static enum weir_code run_one(struct weir_run *run, struct mdtest_test *t, int t
     run->par = run->world;
     t->tasks_differ = tasks < run->world.size;
     if (t->tasks_differ && weir_par_subset(&run->world, tasks, &run->par, err) < 0)
-        return refuse(run, err);
+        return weir_frame_refuse(run, err);
     if (run->par.comm != MPI_COMM_NULL)
         code = mdtest_run_test(run, t, err);
     if (t->tasks_differ) {
@@ -181,30 +154,24 @@ static bool goes_on(enum weir_code code)
     return code == WEIR_OK || code == WEIR_EDATA;
 }
 
+/* All numbers of tasks. *done: how many were begun. */
 static enum weir_code run_tests(struct weir_run *run, const struct mdtest_test *plan,
-                                struct weir_err *err)
+                                struct mdtest_kept *kept, int *done, struct weir_err *err)
 {
     const struct mdtest_options *o = plan->o;
-    size_t most = (size_t)(o->last - o->first) / (size_t)o->step + 1;
-    struct mdtest_kept *kept = weir_arena_alloc(&run->arena, sizeof(*kept) * most, err);
     enum weir_code code = WEIR_OK, one;
-    int done = 0;
 
-    if (weir_agree(&run->world, kept ? 0 : -1, err) < 0)
-        return refuse(run, err);
-    weir_report_enter(&run->report, "tests", true);
-    for (; (size_t)done < most && goes_on(code); done++) {
+    for (int tasks = o->first; goes_on(code); tasks += o->step) {
         struct mdtest_test t = *plan; /* what one test learns does not reach the next */
 
-        t.id = kept[done].id = done;
-        t.kept = &kept[done];
-        one = run_one(run, &t, o->first + done * o->step, err);
+        t.id = kept[*done].id = *done;
+        t.kept = &kept[(*done)++];
+        one = run_one(run, &t, tasks, err);
         if (one != WEIR_OK)
             code = one;
+        if (o->step > o->last - tasks)
+            break;
     }
-    weir_report_leave(&run->report);
-    for (int i = 0; i < done; i++)
-        mdtest_summary_rows(run, &kept[i]);
     return code;
 }
 
@@ -212,38 +179,61 @@ static enum weir_code run_tests(struct weir_run *run, const struct mdtest_test *
 static enum weir_code run_in_bases(struct weir_run *run, struct mdtest_test *plan,
                                    struct weir_err *err)
 {
+    const struct mdtest_options *o = plan->o;
+    size_t most = (size_t)(o->last - o->first) / (size_t)o->step + 1;
+    struct mdtest_kept *kept = weir_arena_alloc(&run->arena, sizeof(*kept) * most, err);
+    struct weir_err other = WEIR_ERR_INIT;
     enum weir_code code;
+    int done = 0, rc = weir_agree(&run->world, kept ? 0 : -1, err);
 
+    weir_report_enter(&run->report, "tests", true);
     run->par = run->world;
-    if (mdtest_make_bases(run, plan, err) < 0)
-        return refuse(run, err);
-    code = run_tests(run, plan, err);
+    if (rc == 0)
+        rc = mdtest_make_bases(run, plan, err);
+    code = rc < 0 ? weir_frame_refuse(run, err) : run_tests(run, plan, kept, &done, err);
+    weir_report_leave(&run->report);
+    mdtest_summary_rows(run, kept, done);
+    if (rc < 0)
+        return code;
     run->par = run->world;
-    if (mdtest_remove_bases(run, plan, goes_on(code) ? err : NULL) < 0 && goes_on(code))
-        code = refuse(run, err);
+    if (mdtest_remove_bases(run, plan, goes_on(code) ? &other : NULL) < 0 && goes_on(code)) {
+        *err = other;
+        code = weir_frame_refuse(run, err);
+    }
     return code;
+}
+
+static enum weir_code run_session(struct weir_run *run, struct mdtest_test *plan,
+                                  struct weir_err *err)
+{
+    mdtest_report_places(run, plan);
+    if (mdtest_space_check(run, plan, err) < 0)
+        return weir_frame_refuse(run, err);
+    return plan->o->dry_run ? WEIR_OK : run_in_bases(run, plan, err);
 }
 
 static enum weir_code run_all(struct weir_run *run, struct mdtest_test *plan, int argc,
                               char *const *argv, struct weir_err *err)
 {
-    enum weir_code code = WEIR_OK;
+    struct weir_err other = WEIR_ERR_INIT;
+    enum weir_code code;
+    int rc;
 
     mdtest_report_begin(run, plan, argc, argv);
     run->par = run->world;
-    if (weir_session_begin(&run->session, plan->be, plan->be_opt, &plan->hints, &run->par,
-                           &run->log, err) < 0)
-        code = err->code;
-    if (weir_agree(&run->world, code == WEIR_OK ? 0 : -1, err) < 0)
-        return refuse(run, err);
-    mdtest_report_places(run, plan);
-    if (mdtest_space_check(run, plan, err) < 0)
-        code = refuse(run, err);
-    else if (!plan->o->dry_run)
-        code = run_in_bases(run, plan, err);
-    run->par = run->world;
-    if (weir_agree(&run->world, weir_session_end(&run->session, err), err) < 0 && goes_on(code))
-        code = refuse(run, err);
+    rc = weir_session_begin(&run->session, plan->be, plan->be_opt, &plan->hints, &run->par,
+                            &run->log, err);
+    if (weir_agree(&run->world, rc, err) < 0) {
+        code = weir_frame_refuse(run, err);
+    } else {
+        code = run_session(run, plan, err);
+        run->par = run->world;
+        rc = weir_session_end(&run->session, &other);
+        if (weir_agree(&run->world, rc, &other) < 0 && goes_on(code)) {
+            *err = other;
+            code = weir_frame_refuse(run, err);
+        }
+    }
     mdtest_report_finish(run, code, err);
     return code;
 }
@@ -253,24 +243,19 @@ static enum weir_code run_mdtest(struct weir_run *run, const struct weir_test *f
 {
     struct weir_err err = WEIR_ERR_INIT;
     struct mdtest_test plan = { .o = from[0].driver_opt, .in_rank = -1, .all_ours = true };
-    int64_t code;
+    enum weir_code code;
 
     (void)n;
     if (plan.o->cleanup)
-        return mdtest_remove_leftovers(run, plan.o->cleanup, &err) < 0 ? refuse(run, &err)
-                                                                       : WEIR_OK;
+        return mdtest_remove_leftovers(run, plan.o->cleanup, &err) < 0
+                   ? weir_frame_refuse(run, &err)
+                   : WEIR_OK;
     if (weir_test_backend(&from[0], plan.o->api, &run->world, &plan.be, &plan.be_opt, &err) < 0 ||
-        mdtest_check(&plan, run, &err) < 0 || open_report(run, plan.o, &err) < 0 ||
+        mdtest_check(&plan, run, &err) < 0 || weir_frame_open(run, plan.o->reports, &err) < 0 ||
         mdtest_ranks_begin(run, &plan, &err) < 0)
-        return refuse(run, &err);
+        return weir_frame_refuse(run, &err);
     code = run_all(run, &plan, argc, argv, &err);
-    if (weir_report_end(&run->report, &err) < 0) {
-        weir_report_error(&run->log, &err);
-        if (code == WEIR_OK)
-            code = err.code;
-    }
-    weir_allmax_i64(&run->world, &code, 1);
-    return (enum weir_code)code;
+    return weir_frame_close(run, code, &err);
 }
 
 const struct weir_driver weir_mdtest = {

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 #include "base/hist.h"
+#include "base/itemdata.h"
 #include "base/rng.h"
 #include "base/stats.h"
-#include "drivers/mdtest/mdtest-data.h"
 #include "drivers/mdtest/mdtest-tree.h"
 #include "engine/detail.h"
 #include "engine/driver.h"
@@ -108,8 +108,9 @@ struct mdtest_test {
     uint64_t started[MDTEST_KINDS]; /* items that this rank may have made, for the clean-up */
     uint64_t trees_started;
     bool kind[MDTEST_KINDS]; /* which are tested */
+    bool all_phases;         /* because none was asked for */
     /* data */
-    struct mdtest_data data;
+    struct weir_itemdata data;
     void *out, *in, *want; /* written, read, expected */
     size_t out_len, in_len, want_len;
     int in_rank; /* whose base is in want; -1: nobody's */
@@ -137,6 +138,7 @@ struct mdtest_test {
     uint64_t bad_item;
     unsigned char bad_want, bad_got;
     char *bad_path;
+    double wall_items, wall_s; /* files of all tasks when the stonewall came, 0: it did not */
     /* the run */
     bool *made_base; /* this rank made base[i] */
     bool all_ours;   /* no test-dir was there before */
@@ -160,14 +162,27 @@ int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_e
 extern const struct weir_phase mdtest_phases[MDTEST_OPS];
 /* The second pass of -c over files: each task opens and writes its own. */
 extern const struct weir_phase mdtest_write_phase;
-/* The base directory in which the tree of a task is. */
-const char *mdtest_base_of(const struct mdtest_test *t, int whose);
-/* Whose tree holds the items of a task. */
-int mdtest_tree_of(const struct mdtest_test *t, const struct weir_run *run, int owner);
-/* The name of a task's item by its place in the order of creation. */
+/* mdtest-place.c: the name of a task's item by its place in the order of creation. */
 const char *mdtest_made_name(struct mdtest_test *t, const struct weir_run *run,
                              struct mdtest_names *n, enum mdtest_kind kind, int owner,
                              uint64_t place);
+
+/* The base directory in which the tree of a task is. */
+static inline const char *mdtest_base_of(const struct mdtest_test *t, int whose)
+{
+    return t->base[t->bases > 1 && whose >= 0 ? whose % t->bases : 0];
+}
+
+/* Whose tree holds the items of a task. */
+static inline int mdtest_tree_of(const struct mdtest_test *t, const struct weir_run *run, int owner)
+{
+    return t->o->unique ? (owner + t->shift) % run->par.size : MDTEST_NOBODY;
+}
+
+/* mdtest-setup.c: before the first phase of one number of tasks, and behind the last. begin is
+ * collective over run->par; end must follow it also when it fails. */
+int mdtest_begin(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
+void mdtest_end(struct weir_run *run, struct mdtest_test *t);
 
 /* mdtest-run.c: all iterations of one number of tasks. Collective over run->par. Returns the exit
  * status; has reported its errors. */
@@ -195,7 +210,6 @@ int mdtest_status_write(struct weir_run *run, const struct mdtest_test *t, uint6
 
 /* mdtest-space.c: what the tree needs, and whether there is room. Collective over run->par. */
 int mdtest_space_check(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
-void mdtest_space_report(struct weir_run *run, struct mdtest_test *t, const char *path);
 
 /* mdtest-measure.c: numbers of a phase. Collective over run->par. */
 void mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
@@ -221,8 +235,8 @@ void mdtest_report_finish(struct weir_run *run, enum weir_code code, const struc
 void mdtest_report_measure(struct weir_run *run, struct mdtest_test *t,
                            const struct mdtest_measure *m);
 void mdtest_summary(struct weir_run *run, struct mdtest_test *t);
-void mdtest_summary_rows(struct weir_run *run,
-                         const struct mdtest_kept *kept); /* of one test, for programs */
+/* The rows of all tests, for programs. */
+void mdtest_summary_rows(struct weir_run *run, const struct mdtest_kept *kept, int tests);
 /* Does the table have a row for this operation? */
 bool mdtest_has_row(const struct mdtest_test *t, enum mdtest_op op);
 
@@ -231,11 +245,13 @@ bool mdtest_has_row(const struct mdtest_test *t, enum mdtest_op op);
 void mdtest_trace(struct weir_run *run, int level, int line, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 void mdtest_trace_options(struct weir_run *run, const struct mdtest_test *t);
+/* mdtest-walk.c: what a phase visited. */
 void mdtest_trace_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op,
                         uint64_t steps);
 void mdtest_trace_kind(struct weir_run *run, struct mdtest_test *t, enum mdtest_kind kind,
                        bool before);
-void mdtest_trace_tree(struct weir_run *run, struct mdtest_test *t, bool create);
+void mdtest_trace_result(struct weir_run *run, const struct mdtest_test *t, enum mdtest_op op);
+void mdtest_trace_removed(struct weir_run *run, struct mdtest_test *t);
 void mdtest_trace_iteration(struct weir_run *run, struct mdtest_test *t, bool before);
 
 #endif

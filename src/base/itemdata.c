@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdw-data.c - what stands in the objects: the same bytes as in the files of mdtest (mdtest.md
- * 3.6) */
+/* itemdata.c - what stands in the small files of the metadata benchmarks (mdtest.md 3.6) */
 #include "config.h"
-#include "drivers/md-workbench/mdw-data.h"
+#include "base/itemdata.h"
 
 #include <endian.h>
+#include <string.h>
 
 #include "base/rng.h"
 
@@ -12,7 +12,7 @@
 #define STAMP_WORDS 512 /* one stamp in each 4 KiB */
 #define RANDOM_FACTOR 0x9e37fffffffc0001u
 
-bool mdw_data_varies(const struct mdw_data *d, size_t len)
+bool weir_itemdata_varies(const struct weir_itemdata *d, size_t len)
 {
     return d->packet != WEIR_PACKET_TIMESTAMP && len >= WORD;
 }
@@ -23,7 +23,7 @@ static uint64_t rank_part(int rank)
 }
 
 /* The bytes behind the last whole word are their own offsets. */
-void mdw_data_base(const struct mdw_data *d, int rank, void *buf, size_t len)
+void weir_itemdata_base(const struct weir_itemdata *d, int rank, void *buf, size_t len)
 {
     uint64_t *w = buf;
     size_t words = len / WORD;
@@ -42,7 +42,7 @@ static void stamp_offsets(int rank, uint64_t item, uint64_t *w, size_t words)
         w[j] = htole64(rank_part(rank) | (uint32_t)(item * k++));
 }
 
-static void fill_random(const struct mdw_data *d, int rank, uint64_t item, uint64_t *w,
+static void fill_random(const struct weir_itemdata *d, int rank, uint64_t item, uint64_t *w,
                         size_t words)
 {
     uint32_t seed = (uint32_t)((uint64_t)d->seed + (uint64_t)rank + item);
@@ -55,7 +55,7 @@ static void fill_random(const struct mdw_data *d, int rank, uint64_t item, uint6
 }
 
 /* Different in every word, file and task, unlike the original's, which repeats one word. */
-static void fill_incompressible(const struct mdw_data *d, int rank, uint64_t item, uint64_t *w,
+static void fill_incompressible(const struct weir_itemdata *d, int rank, uint64_t item, uint64_t *w,
                                 size_t words)
 {
     uint64_t key = weir_rng_at(weir_rng_at((uint64_t)d->seed, (uint64_t)rank), item);
@@ -64,7 +64,8 @@ static void fill_incompressible(const struct mdw_data *d, int rank, uint64_t ite
         w[j] = weir_rng_at(key, j);
 }
 
-void mdw_data_file(const struct mdw_data *d, int rank, uint64_t item, void *buf, size_t len)
+void weir_itemdata_file(const struct weir_itemdata *d, int rank, uint64_t item, void *buf,
+                        size_t len)
 {
     size_t words = len / WORD;
 
@@ -74,4 +75,16 @@ void mdw_data_file(const struct mdw_data *d, int rank, uint64_t item, void *buf,
         fill_incompressible(d, rank, item, buf, words);
     else if (d->packet == WEIR_PACKET_RANDOM)
         fill_random(d, rank, item, buf, words);
+}
+
+size_t weir_itemdata_compare(const void *want, const void *got, size_t len)
+{
+    const unsigned char *a = want, *b = got;
+    size_t at = 0;
+
+    if (memcmp(want, got, len) == 0)
+        return len;
+    while (a[at] == b[at])
+        at++;
+    return at;
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* itemdata.h - what stands in the small files of the metadata benchmarks (mdtest.md 3.6) */
+#ifndef WEIR_BASE_ITEMDATA_H
+#define WEIR_BASE_ITEMDATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/pattern.h"
+
+struct weir_itemdata {
+    enum weir_packet packet;
+    int64_t seed; /* -G, sign extended */
+};
+
+/* Is the content of each file of a task different? */
+bool weir_itemdata_varies(const struct weir_itemdata *d, size_t len);
+
+/* The content of every file of a task that does not vary; the part of the others that does not.
+ * buf is 8-byte aligned. */
+void weir_itemdata_base(const struct weir_itemdata *d, int rank, void *buf, size_t len);
+
+/* The rest of the content of one file, on a buffer with the base of that task. */
+void weir_itemdata_file(const struct weir_itemdata *d, int rank, uint64_t item, void *buf,
+                        size_t len);
+
+/* Where two contents first differ; len when they do not. */
+size_t weir_itemdata_compare(const void *want, const void *got, size_t len);
+
+#endif

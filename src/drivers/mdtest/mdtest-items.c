@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdtest-items.c - steps of one item: directories, and what is the same for files */
+#include "config.h"
+#include "drivers/mdtest/mdtest-step.h"
+
+#include <string.h>
+
+#define MODE 0775
+
+/* A call that takes nothing but a name, on the item of a step. */
+static inline int visit(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
+                        uint64_t bytes,
+                        int (*call)(struct weir_session *, const char *, struct weir_err *),
+                        uint64_t *clock_ns, struct weir_err *err)
+{
+    uint64_t item, begin = *clock_ns;
+    const char *path = mdtest_name_step(run, t, owner, step, &item);
+
+    if (call(&run->session, path, err) < 0)
+        return -1;
+    mdtest_finish_op(run, t, item, bytes, begin, clock_ns);
+    return 0;
+}
+
+static int make_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
+                    uint64_t *clock_ns, struct weir_err *err)
+{
+    uint64_t item, begin = *clock_ns;
+    const char *path = mdtest_name_step(run, t, owner, step, &item);
+
+    if (t->ns->mkdir(&run->session, path, MODE, err) < 0)
+        return -1;
+    mdtest_finish_op(run, t, item, 1, begin, clock_ns);
+    return 0;
+}
+
+static int remove_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
+                      uint64_t *clock_ns, struct weir_err *err)
+{
+    return visit(run, t, owner, step, 1, t->ns->rmdir, clock_ns, err);
+}
+
+static int remove_file(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
+                       uint64_t *clock_ns, struct weir_err *err)
+{
+    return visit(run, t, owner, step, mdtest_size_of_op(t), t->ns->unlink, clock_ns, err);
+}
+
+int mdtest_step_dir_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                           struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    t->started[MDTEST_DIRS] = i + 1;
+    return mdtest_each_owner(run, t, i, clock_ns, make_dir, err);
+}
+
+int mdtest_step_dir_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                           struct weir_err *err)
+{
+    return mdtest_each_owner(run, state, i, clock_ns, remove_dir, err);
+}
+
+int mdtest_step_file_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                            struct weir_err *err)
+{
+    return mdtest_each_owner(run, state, i, clock_ns, remove_file, err);
+}
+
+int mdtest_step_stat(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                     struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    return visit(run, t, t->owner, i, 1, t->ns->stat, clock_ns, err);
+}
+
+/* A chain that ends with the names it began with: the first steps aside, each other one moves up,
+ * the first goes to the last but one place, which the one before it left. The last never moves. */
+int mdtest_step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                       struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+    uint64_t n = t->count[MDTEST_DIRS], begin = *clock_ns;
+    bool first = i == 0, last = i == n - 1;
+    const char *from, *to;
+
+    from = mdtest_made_name(t, run, &t->names, MDTEST_DIRS, t->owner, last ? 0 : i);
+    to = mdtest_made_name(t, run, &t->target, MDTEST_DIRS, t->owner,
+                          first  ? 0
+                          : last ? n - 2
+                                 : i - 1);
+    if (first)
+        memcpy(t->target.path + strlen(to), "-XX", 4);
+    if (last)
+        memcpy(t->names.path + strlen(from), "-XX", 4);
+    if (t->ns->rename(&run->session, from, to, err) < 0)
+        return -1;
+    mdtest_finish_op(run, t, i, 1, begin, clock_ns);
+    return 0;
+}

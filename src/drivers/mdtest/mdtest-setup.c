@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdtest-setup.c - what a test needs before its first phase: plan, memory, what an earlier run left */
+#include "config.h"
+#include "drivers/mdtest/mdtest.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "par/agree.h"
+
+#define PAGE 4096
+
+static size_t larger(int64_t a, int64_t b)
+{
+    return (size_t)(a > b ? a : b);
+}
+
+static int take_buffers(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err)
+{
+    const struct mdtest_options *o = t->o;
+    size_t in = larger(o->read_bytes, o->verify_write ? o->write_bytes : 0);
+
+    t->out_len = (size_t)o->write_bytes;
+    t->in_len = (size_t)o->read_bytes;
+    t->want_len = o->verify_read ? larger(o->read_bytes, o->write_bytes) : 0;
+    if ((t->out_len && weir_mem_aligned(&t->out, PAGE, t->out_len, err) < 0) ||
+        (in && weir_mem_aligned(&t->in, PAGE, in, err) < 0) ||
+        (t->want_len && weir_mem_aligned(&t->want, PAGE, t->want_len, err) < 0))
+        return -1;
+    if (t->out_len)
+        weir_itemdata_base(&t->data, o->shared ? 0 : run->par.rank, t->out, t->out_len);
+    return 0;
+}
+
+static int take_memory(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
+{
+    size_t longest = 0;
+    size_t rooms = t->o->all_procs ? (size_t)t->o->iterations : 1;
+
+    for (int i = 0; i < t->bases; i++)
+        longest = strlen(t->base[i]) > longest ? strlen(t->base[i]) : longest;
+    if (mdtest_names_init(&t->names, &t->tree, longest, err) < 0 ||
+        mdtest_names_init(&t->target, &t->tree, longest, err) < 0)
+        return -1;
+    t->file = weir_session_slot(&run->session, err);
+    if (!t->file || take_buffers(t, run, err) < 0)
+        return -1;
+    t->mine = calloc(rooms * MDTEST_OPS, sizeof(*t->mine));
+    if (!t->mine)
+        return weir_fail(err, WEIR_ESETUP, "memory for the results of %zu iterations", rooms);
+    if (t->o->latency && run->par.rank == 0 &&
+        !(t->sum = calloc(MDTEST_OPS * MDTEST_CALLS, sizeof(*t->sum))))
+        return weir_fail(err, WEIR_ESETUP, "memory for latencies");
+    return 0;
+}
+
+void mdtest_end(struct weir_run *run, struct mdtest_test *t)
+{
+    mdtest_names_free(&t->names);
+    mdtest_names_free(&t->target);
+    free(t->file);
+    free(t->out);
+    free(t->in);
+    free(t->want);
+    free(t->mine);
+    free(t->sum);
+    free(t->bad_path);
+    weir_oplog_free(&run->oplog);
+}
+
+/* The number of an earlier run. More items than the tree has room for can only be in a single
+ * directory. */
+static int take_status(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
+{
+    enum mdtest_kind kind = t->kind[MDTEST_FILES] ? MDTEST_FILES : MDTEST_DIRS;
+    uint64_t items = t->planned[kind];
+
+    if (!t->o->status_file || t->o->create)
+        return 0;
+    if (mdtest_status_read(run, t, &items, err) < 0)
+        return -1;
+    mdtest_say(run, 1, "Read stonewall status; items: %" PRIu64 "\n", items);
+    if (items > t->tree.total && t->tree.dirs > 1)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "status file '%s' counts %" PRIu64
+                           " items, and this tree holds only %" PRIu64
+                           "; give -n, -I, -b, -z as in the run that wrote it",
+                           t->o->status_file, items, t->tree.total);
+    if (items > t->tree.total) {
+        t->tree.per_dir = t->tree.per_loop = t->tree.total = items;
+        t->tree.loops = 1;
+    }
+    t->count[kind] = items;
+    return 0;
+}
+
+int mdtest_begin(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
+{
+    int rc;
+
+    t->fine = run->details || t->o->latency || t->o->op_csv;
+    run->knobs =
+        (struct weir_knobs) { .deadline_s = t->o->deadline_s, .wear_out = t->o->deadline_s > 0 };
+    run->repetition = 0;
+    weir_clocksync(&run->par, &run->clock);
+    rc = mdtest_plan(t, run, err);
+    if (rc == 0)
+        rc = take_memory(run, t, err);
+    if (weir_agree(&run->par, rc, err) < 0)
+        return -1;
+    return take_status(run, t, err);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdtest-step.h - what the steps of all phases share: names, the clock, owners; and the steps
+ * themselves. For the files of the phases only */
+#ifndef WEIR_DRIVERS_MDTEST_STEP_H
+#define WEIR_DRIVERS_MDTEST_STEP_H
+
+#include "base/clock.h"
+#include "drivers/mdtest/mdtest.h"
+
+/* ---- names ---- */
+
+/* mdtest-place.c: find the directory of a step, and how many steps before and behind it stay
+ * there. */
+void mdtest_find_place(struct mdtest_test *t, uint64_t step);
+
+/* The name of a step's item; its number is left in *item. */
+static inline const char *mdtest_name_step(struct weir_run *run, struct mdtest_test *t, int owner,
+                                           uint64_t step, uint64_t *item)
+{
+    int whose;
+
+    if (step < t->low || step >= t->high)
+        mdtest_find_place(t, step);
+    *item = t->item + (step - t->low);
+    whose = mdtest_tree_of(t, run, owner);
+    return mdtest_name_item(&t->names, mdtest_base_of(t, whose), run->repetition, t->loop, whose,
+                            mdtest_tree_dir_of(&t->tree, t->item), t->of, owner, *item);
+}
+
+/* ---- the clock ---- */
+
+/* mdtest-phases.c: read it, and guess how many operations can go without. */
+void mdtest_look(struct mdtest_test *t, uint64_t *clock_ns);
+
+/* An operation is over. Reading the clock can take a fifth of the time of a stat, so without need
+ * it is not read for each. */
+static inline void mdtest_finish_op(struct weir_run *run, struct mdtest_test *t, uint64_t item,
+                                    uint64_t bytes, uint64_t begin, uint64_t *clock_ns)
+{
+    if (t->fine) {
+        *clock_ns = weir_now_ns();
+        weir_hist_add(&t->lat, *clock_ns - begin);
+        weir_oplog_add(&run->oplog, begin, *clock_ns, item, bytes);
+    } else if (t->skip > 0) {
+        t->skip--;
+    } else {
+        mdtest_look(t, clock_ns);
+    }
+}
+
+/* A part of an operation is over. */
+static inline void mdtest_finish_part(struct weir_run *run, struct mdtest_test *t,
+                                      enum weir_op part, uint64_t *clock_ns)
+{
+    uint64_t now;
+
+    if (!t->fine)
+        return;
+    now = weir_now_ns();
+    weir_hist_add(&run->session.stats->hist[part], now - *clock_ns);
+    *clock_ns = now;
+}
+
+/* Bytes of an operation on files, for the list of operations; 1 where there are none. */
+static inline uint64_t mdtest_size_of_op(const struct mdtest_test *t)
+{
+    uint64_t n =
+        t->op == MDTEST_FILE_READ ? (uint64_t)t->o->read_bytes : (uint64_t)t->o->write_bytes;
+
+    return t->op == MDTEST_FILE_STAT || n == 0 ? 1 : n;
+}
+
+/* ---- owners ---- */
+
+/* One item of one owner. */
+typedef int mdtest_act(struct weir_run *, struct mdtest_test *, int owner, uint64_t step,
+                       uint64_t *clock_ns, struct weir_err *);
+
+/* With -c one step is the same item of all tasks: so they all have the same number when the
+ * stonewall comes. */
+static inline int mdtest_each_owner(struct weir_run *run, struct mdtest_test *t, uint64_t step,
+                                    uint64_t *clock_ns, mdtest_act *act, struct weir_err *err)
+{
+    if (!t->o->collective)
+        return act(run, t, t->owner, step, clock_ns, err);
+    for (int k = 0; k < run->par.size; k++)
+        if (act(run, t, k, step, clock_ns, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* ---- steps ---- */
+
+/* mdtest-items.c: directories as items, and what is the same for files. */
+int mdtest_step_dir_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                           struct weir_err *err);
+int mdtest_step_dir_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                           struct weir_err *err);
+int mdtest_step_file_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                            struct weir_err *err);
+int mdtest_step_stat(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                     struct weir_err *err);
+int mdtest_step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                       struct weir_err *err);
+
+/* mdtest-files.c: files with and without content; write is the second pass of -c. */
+int mdtest_step_file_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                            struct weir_err *err);
+int mdtest_step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                      struct weir_err *err);
+int mdtest_step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                     struct weir_err *err);
+
+#endif

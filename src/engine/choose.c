@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* choose.c - options that the metadata benchmarks share */
+#include "config.h"
+#include "engine/choose.h"
+
+#include <time.h>
+
+#define SOME_BYTES 4096 /* what backends are told to expect of empty files */
+
+const char *const weir_choose_zero[] = { "0", NULL };
+const char *const weir_choose_minus_one[] = { "-1", NULL };
+
+int weir_choose_packet(const char *word, enum weir_packet *packet, struct weir_err *err)
+{
+    if (weir_packet_parse(word, packet) == 0 && *packet <= WEIR_PACKET_RANDOM)
+        return 0;
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "option --dataPacketType: '%s' is not known; choose timestamp, offset, "
+                       "incompressible or random",
+                       word);
+}
+
+int weir_choose_small_files(const struct weir_run *run, const struct weir_backend *be,
+                            const void *be_opt, uint64_t bytes, const char *program,
+                            struct weir_hints *hints, struct weir_err *err)
+{
+    *hints = (struct weir_hints) {
+        .file_per_task = true, /* also when tasks share files: nothing is opened together */
+        .tasks = run->world.size,
+        .nodes = run->world.nodes,
+        .task = run->world.rank,
+        .segments = 1,
+    };
+    hints->transfer = hints->block = hints->file_bytes = bytes > 0 ? bytes : SOME_BYTES;
+    if (weir_session_check(be, be_opt, hints, &run->world, &run->log, err) == 0)
+        return 0;
+    return weir_err_within(err, "%s as %s uses it, a task to each open file", be->name, program);
+}
+
+void weir_choose_seed(const struct weir_run *run, int *seed)
+{
+    int32_t now = (int32_t)(time(NULL) & INT32_MAX);
+
+    weir_bcast(&run->world, &now, sizeof(now), 0);
+    if (*seed == -1)
+        *seed = now;
+}

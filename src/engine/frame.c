@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* frame.c - what stands above and below the results of every program, and how a run ends */
+#include "config.h"
+#include "engine/frame.h"
+
+#include <stdlib.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "par/agree.h"
+
+#define NODEMAP_MOST 4096 /* tasks that are shown one by one */
+
+const char *weir_frame_now(char out[32], const char *form)
+{
+    time_t now = time(NULL);
+    struct tm tm;
+
+    if (!localtime_r(&now, &tm) || strftime(out, 32, form, &tm) == 0)
+        out[0] = '\0';
+    return out;
+}
+
+int weir_frame_open(struct weir_run *run, const char *list, struct weir_err *err)
+{
+    int rc = 0;
+
+    run->details |= list != NULL;
+    if (run->world.rank == 0)
+        rc = list ? weir_report_add_list(&run->report, list, &run->arena, err)
+                  : weir_report_add(&run->report, "text", "-", err);
+    return weir_agree(&run->world, rc, err);
+}
+
+void weir_frame_fakes(struct weir_run *run)
+{
+    if (run->world.fake_nodes)
+        weir_report_line(&run->report, "Fake number of node: using %d", run->world.fake_nodes);
+    if (run->world.fake_per_node)
+        weir_report_line(&run->report, "Fake tasks per node: using %d", run->world.fake_per_node);
+}
+
+void weir_frame_program(struct weir_run *run, const char *program)
+{
+    weir_report_str(&run->report, WEIR_FOR_DATA, "Version", "4.1.0+weir-" PACKAGE_VERSION);
+    weir_report_int(&run->report, WEIR_FOR_DATA, "schema_version", WEIR_SCHEMA_VERSION);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "program", program);
+}
+
+void weir_frame_command(struct weir_run *run, int argc, char *const *argv)
+{
+    struct weir_str words = { 0 };
+
+    for (int i = 0; i < argc; i++)
+        weir_str_addf(&words, "%s%s", i ? " " : "", argv[i]);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "Command line", weir_str_text(&words));
+    weir_str_free(&words);
+}
+
+void weir_frame_machine(struct weir_run *run, unsigned readers)
+{
+    struct weir_str text = { 0 };
+    struct utsname u;
+
+    if (uname(&u) < 0)
+        return;
+    weir_str_addf(&text, "%s %s", u.sysname, u.nodename);
+    if (run->log.verbose >= 2)
+        weir_str_addf(&text, " %s %s %s", u.release, u.version, u.machine);
+    weir_report_str(&run->report, readers, "Machine", weir_str_text(&text));
+    weir_str_free(&text);
+}
+
+void weir_frame_nodemap(struct weir_run *run)
+{
+    char mine = run->world.node == 0 ? '1' : '0';
+    char *all = run->world.rank == 0 ? calloc(1, (size_t)run->world.size + 1) : NULL;
+    int same = 0;
+
+    weir_gather(&run->world, &mine, 1, all);
+    if (!all)
+        return;
+    for (int i = 0; i < run->world.size; i++)
+        same += all[i] == '1';
+    if (run->world.size > NODEMAP_MOST)
+        weir_report_line(&run->report, "Nodemap: %d of %d tasks on the node of task 0", same,
+                         run->world.size);
+    else
+        weir_report_line(&run->report, "Nodemap: %s", all);
+    free(all);
+}
+
+void weir_frame_parameters(struct weir_run *run, const struct weir_opt *rows, const void *values)
+{
+    struct weir_str text = { 0 };
+
+    weir_report_enter(&run->report, "Parameters", false);
+    for (const struct weir_opt *row = rows; row->name || row->letter || row->key; row++) {
+        if (!row->name)
+            continue;
+        weir_str_clear(&text);
+        weir_opt_show(row, values, &text);
+        if (row->type == WEIR_OPT_STR)
+            weir_report_str(&run->report, WEIR_FOR_DATA, row->name, weir_str_text(&text));
+        else
+            weir_report_int(&run->report, WEIR_FOR_DATA, row->name,
+                            strtoll(weir_str_text(&text), NULL, 10));
+    }
+    weir_report_leave(&run->report);
+    weir_str_free(&text);
+}
+
+void weir_frame_status(struct weir_run *run, enum weir_code code, const struct weir_err *err)
+{
+    weir_report_int(&run->report, WEIR_FOR_DATA, "status", code);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "error", err->text);
+}
+
+enum weir_code weir_frame_refuse(struct weir_run *run, const struct weir_err *err)
+{
+    if (run->world.rank == 0)
+        weir_report_error(&run->log, err);
+    return err->code;
+}
+
+enum weir_code weir_frame_close(struct weir_run *run, enum weir_code code, struct weir_err *err)
+{
+    int64_t last = code;
+
+    if (weir_report_end(&run->report, err) < 0) {
+        weir_report_error(&run->log, err);
+        if (code == WEIR_OK)
+            last = err->code;
+    }
+    weir_allmax_i64(&run->world, &last, 1);
+    return (enum weir_code)last;
+}

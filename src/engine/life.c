@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* life.c - the life of a run, from the words of a command line to the exit status */
+#include "config.h"
+#include "engine/life.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* What people read on standard error, programs find in the results; but errors have a place of
+ * their own there. */
+static void hand_on(void *arg, const char *kind, const char *text)
+{
+    struct weir_run *run = arg;
+
+    if (strcmp(kind, "error") != 0)
+        weir_report_message(&run->report, kind, text);
+    else if (run->first_error.code == WEIR_OK)
+        weir_refuse(&run->first_error, WEIR_EBUG, "%s", text);
+}
+
+void weir_life_begin(struct weir_run *run, int rank)
+{
+    run->log.fd = STDERR_FILENO;
+    run->log.rank = rank;
+    run->log.tap = hand_on;
+    run->log.tap_arg = run;
+    run->report.arena = &run->arena;
+}
+
+static void note_option(void *arg, const char *text)
+{
+    weir_note(arg, "%s", text);
+}
+
+int weir_life_options(struct weir_run *run, struct weir_command *c, const struct weir_driver *d,
+                      int argc, char *const *argv, struct weir_err *err)
+{
+    if (weir_command_init(c, d, &run->arena, err) < 0)
+        return -1;
+    c->opts.note = note_option;
+    c->opts.note_arg = &run->log;
+    if (weir_opts_argv(&c->opts, argc, argv, err) < 0)
+        return -1;
+    if (d->set_log)
+        d->set_log(c->opts.set[0].values, &run->log);
+    return 0;
+}
+
+enum weir_code weir_life_run(struct weir_run *run, struct weir_command *c, MPI_Comm comm, int argc,
+                             char *const *argv, struct weir_err *err)
+{
+    enum weir_code code;
+
+    if (weir_par_init(&run->world, comm, err) < 0) {
+        if (run->log.rank == 0)
+            weir_report_error(&run->log, err);
+        return err->code;
+    }
+    run->log.rank = run->world.rank;
+    if (weir_command_tests(c, &run->world, err) < 0) {
+        if (run->log.rank == 0)
+            weir_report_error(&run->log, err);
+        return err->code;
+    }
+    code = c->driver->run(run, c->tests, c->n, argc, argv);
+    *err = run->first_error;
+    return code;
+}
+
+void weir_life_end(struct weir_run *run)
+{
+    weir_report_end(&run->report, NULL); /* nothing is left but after an early error */
+    weir_par_free(&run->world);
+    weir_arena_free(&run->arena);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* space.c - how large and how full the file system is */
+#include "config.h"
+#include "engine/space.h"
+
+#define GIB 1073741824.0
+#define MIB 1048576.0
+
+/* A number with one decimal and its unit. */
+static void report_short(struct weir_report *r, const char *key, double value, const char *unit)
+{
+    struct weir_str text = { 0 };
+
+    weir_str_addf(&text, "%.1f%s", value, unit);
+    weir_report_str(r, WEIR_FOR_DATA, key, weir_str_text(&text));
+    weir_str_free(&text);
+}
+
+static double percent_used(uint64_t free, uint64_t all)
+{
+    return all ? 100.0 * (1.0 - (double)free / (double)all) : 0.0;
+}
+
+void weir_space_report(struct weir_run *run, const char *path)
+{
+    struct weir_report *r = &run->report;
+    struct weir_fs_usage u;
+    double size, used, used_inodes;
+    bool large;
+
+    if (r->n == 0)
+        return;
+    if (weir_session_usage(&run->session, path, &u, NULL) < 0 || u.total_bytes == 0) {
+        if (!run->session.hints->dry_run) /* which asks nothing */
+            weir_warn(&run->log, NULL, "Backend returned error during statfs");
+        return;
+    }
+    size = (double)u.total_bytes / GIB;
+    large = size > 1024;
+    size = large ? size / 1024 : size;
+    used = percent_used(u.free_bytes, u.total_bytes);
+    used_inodes = percent_used(u.free_inodes, u.inodes);
+    weir_report_line(r,
+                     "%-20s: %.1f %s   Used FS: %2.1f%%   Inodes: %.1f Mi   Used Inodes: %2.1f%%",
+                     "FS", size, large ? "TiB" : "GiB", used, (double)u.inodes / MIB, used_inodes);
+    report_short(r, "Capacity", size, large ? " TiB" : " GiB");
+    report_short(r, "Used Capacity", used, "%");
+    report_short(r, "Inodes", (double)u.inodes / MIB, " Mi");
+    report_short(r, "Used Inodes", used_inodes, "%");
+    weir_report_int(r, WEIR_FOR_DATA, "capacityBytes", (int64_t)u.total_bytes);
+    weir_report_int(r, WEIR_FOR_DATA, "freeBytes", (int64_t)u.avail_bytes);
+    weir_report_int(r, WEIR_FOR_DATA, "freeInodes", (int64_t)u.free_inodes);
+}

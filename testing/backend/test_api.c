@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_api.c - benchmarks run from another program, through weir.h alone */
+#include "weir.h"
+
+#include <dirent.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/tap.h"
+
+#define MOST 64
+#define WORDS 32
+#define SOME_RUNS 20
+#define SLACK_BYTES 65536 /* of the MPI library's own, over SOME_RUNS runs */
+
+/* What the callback was told. */
+struct seen {
+    struct weir_result result[MOST];
+    char operation[MOST][32];
+    int n;
+};
+
+static void see(void *arg, const struct weir_result *r)
+{
+    struct seen *s = arg;
+
+    if (s->n == MOST)
+        return;
+    s->result[s->n] = *r;
+    snprintf(s->operation[s->n++], sizeof(s->operation[0]), "%s", r->operation);
+}
+
+/* Run with the words of one line; nothing goes to standard output. */
+static int run(const struct weir_driver *d, MPI_Comm comm, const char *line, struct seen *s,
+               struct weir_outcome *out)
+{
+    char words[256], *argv[WORDS] = { (char[]) { "weir" }, (char[]) { "--report=text:/dev/null" } };
+    char *save = NULL;
+    int argc = 2;
+
+    snprintf(words, sizeof(words), "%s", line);
+    for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save))
+        argv[argc++] = w;
+    s->n = 0;
+    return weir_measure(d, argc, argv, comm, see, s, out);
+}
+
+static int find(const struct seen *s, const char *operation)
+{
+    for (int i = 0; i < s->n; i++)
+        if (strcmp(s->operation[i], operation) == 0)
+            return i;
+    return -1;
+}
+
+/* Rates are amounts over times; on other ranks than 0 there is nothing. */
+static bool sound(const struct tap *t, const struct seen *s, int phases)
+{
+    if (t->rank != 0)
+        return s->n == 0;
+    for (int i = 0; i < s->n; i++) {
+        const struct weir_result *r = &s->result[i];
+        double again = r->bytes_per_s * r->seconds;
+
+        if (r->seconds <= 0 || r->work_seconds <= 0 || r->interrupted || r->wrong ||
+            again < (double)r->bytes * 0.999 || again > (double)r->bytes * 1.001)
+            return false;
+    }
+    return s->n == phases;
+}
+
+static void test_ior(struct tap *t, int size)
+{
+    struct weir_outcome out;
+    struct seen s;
+    int status, at;
+
+    status =
+        run(&weir_ior, MPI_COMM_WORLD, "-w -W -r -i 2 -b 64k -t 16k -s 2 -o api-ior", &s, &out);
+    tap_ok(t, status == 0 && out.status == 0 && !out.error[0], NULL, "ior runs");
+    tap_ok(t, sound(t, &s, 6), NULL, "rank 0 is told of every phase of every repetition");
+    at = find(&s, "read");
+    tap_ok(t,
+           t->rank != 0 || (at == 2 && s.result[at].bytes == 131072u * (unsigned)size &&
+                            s.result[at].operations == 8u * (unsigned)size &&
+                            s.result[at].tasks == size && s.result[5].repetition == 1),
+           NULL, "bytes, transfers, tasks and repetition of a phase are right");
+    status = run(&weir_ior, MPI_COMM_WORLD,
+                 "-a DUMMY -w -R -b 64k -t 16k --dummy.corrupt-at=2 -o api-ior", &s, &out);
+    at = find(&s, "read");
+    tap_ok(t, status == 4 && (t->rank != 0 || s.result[at].wrong > 0), NULL,
+           "wrong data are a status and a number");
+}
+
+static void test_mdtest(struct tap *t, int size)
+{
+    struct weir_outcome out;
+    struct seen s;
+    int status = run(&weir_mdtest, MPI_COMM_WORLD, "-n 10 -d api-mdtest", &s, &out);
+    int at = find(&s, "file create");
+
+    tap_ok(t, status == 0 && !out.error[0], NULL, "mdtest runs in the same process");
+    tap_ok(t,
+           t->rank != 0 || (at >= 0 && s.result[at].operations == 10u * (unsigned)size &&
+                            s.result[at].operations_per_s > 0),
+           NULL, "its phases are told, with the files they worked on");
+}
+
+static void test_errors(struct tap *t)
+{
+    struct weir_outcome out;
+    struct seen s;
+
+    tap_ok(t, run(&weir_ior, MPI_COMM_WORLD, "-b 4k -t 3k", &s, &out) == 1 && s.n == 0, NULL,
+           "a wrong option is a status");
+    tap_ok(t, strstr(out.error, "transfer") != NULL, NULL, "its words are known on all ranks");
+    tap_ok(t,
+           run(&weir_ior, MPI_COMM_WORLD, "--no-such-option", &s, &out) == 1 &&
+               strstr(out.error, "no-such-option"),
+           NULL, "so is one that is not there");
+    tap_ok(t,
+           run(&weir_ior, MPI_COMM_WORLD, "-r -o api-nowhere/x", &s, &out) == 3 &&
+               strstr(out.error, "api-nowhere"),
+           NULL, "and a file that cannot be opened");
+    tap_ok(t,
+           run(&weir_ior, MPI_COMM_WORLD, "-a DUMMY -w -b 8k -t 8k", &s, &out) == 0 &&
+               !out.error[0],
+           NULL, "a failed run leaves nothing to the next");
+}
+
+static void test_part(struct tap *t, int size)
+{
+    struct weir_outcome out = { .status = 0 };
+    struct seen s = { .n = 0 };
+    MPI_Comm part;
+
+    MPI_Comm_split(MPI_COMM_WORLD, t->rank == size - 1, 0, &part);
+    if (t->rank == size - 1)
+        run(&weir_ior, part, "-a DUMMY -w -b 8k -t 8k", &s, &out);
+    tap_ok(t, t->rank != size - 1 || (out.status == 0 && s.n == 1 && s.result[0].tasks == 1), NULL,
+           "a run can have a part of the ranks, and its own rank 0 is told");
+    MPI_Comm_free(&part);
+}
+
+static int open_files(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    int n = 0;
+
+    if (!d)
+        return 0;
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+static bool run_some(void)
+{
+    struct weir_outcome out;
+    struct seen s;
+    bool good = true;
+
+    for (int i = 0; i < SOME_RUNS; i++)
+        good &= run(&weir_ior, MPI_COMM_WORLD, "-a DUMMY -w -r -N 1 -b 8k -t 8k", &s, &out) == 0;
+    return good && run(&weir_ior, MPI_COMM_WORLD, "-b 4k -t 3k", &s, &out) == 1;
+}
+
+static void test_leaks(struct tap *t)
+{
+    size_t before, after;
+    int files;
+
+    run_some(); /* libraries take what they keep */
+    files = open_files();
+    before = mallinfo2().uordblks;
+    tap_ok(t, run_some(), NULL, "runs can follow each other in any number");
+    after = mallinfo2().uordblks;
+    tap_ok(t, after < before + SLACK_BYTES, NULL, "they give their memory back");
+    tap_ok(t, open_files() <= files, NULL, "and their files");
+}
+
+int main(int argc, char **argv)
+{
+    struct tap t = { .failed = 0 };
+    char dir[64] = "/tmp/weir-api-XXXXXX";
+    int size;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &t.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (t.rank == 0 && !mkdtemp(dir))
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Bcast(dir, sizeof(dir), MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (tap_ok(&t, chdir(dir) == 0, NULL, "has a directory of its own")) {
+        test_ior(&t, size);
+        test_mdtest(&t, size);
+        test_errors(&t);
+        test_part(&t, size);
+        test_leaks(&t);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    tap_ok(&t, t.rank != 0 || rmdir(dir) == 0, NULL, "nothing is left behind");
+    MPI_Finalize();
+    return t.failed ? 1 : 0;
+}
