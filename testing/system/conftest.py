@@ -257,12 +257,13 @@ class Ior:
 
     def __init__(self, cwd):
         self.cwd = cwd
+        self.program = IOR
         self.started = []
 
     def command(self, args, np, prefix=()):
         words = shlex.split(args) if isinstance(args, str) else [str(a) for a in args]
         start = [] if np is None else LAUNCHER + ["-np" if OPEN_MPI else "-n", str(np)]
-        return words, start + list(prefix) + [str(IOR)] + words
+        return words, start + list(prefix) + [str(self.program)] + words
 
     def start(self, args, np=2, env=None, prefix=()):
         words, command = self.command(args, np, prefix)

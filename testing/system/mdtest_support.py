@@ -39,26 +39,17 @@ class MdRun(conftest.Run):
         return [name for name, rate in self.rates().items() if rate > 0]
 
 
-class Mdtest(conftest.Ior):
-    """mdtest(args) runs the program in the test's own directory; {d} in args is a directory for its trees."""
+class Program(conftest.Ior):
+    """A runner of another program than ior: its file, and its words of a command line."""
+    file = None
 
-    def __init__(self, cwd):
-        super().__init__(cwd)
-        self.dir = cwd / "trees"
+    def words(self, args):
+        raise NotImplementedError
 
     def command(self, args, np, prefix=()):
-        if isinstance(args, str):
-            words = shlex.split(args.replace("{d}", str(self.dir)))
-        else:
-            words = [str(a) for a in args]
-        if "-d" not in words and "--cleanup" not in words and not any(w.startswith("--cleanup=") for w in words):
-            words += ["-d", str(self.dir)]
+        words = self.words(args)
         start = [] if np is None else conftest.LAUNCHER + ["-np" if conftest.OPEN_MPI else "-n", str(np)]
-        return words, start + list(prefix) + [str(MDTEST)] + words
-
-    def collect(self, proc):
-        run = super().collect(proc)
-        return MdRun(run.args, run.returncode, run.stdout, run.stderr, run.elapsed, run.cwd)
+        return words, start + list(prefix) + [str(self.file)] + words
 
     def wait_for_ranks(self, proc, np, timeout=20):
         until = time.monotonic() + timeout * conftest.PATIENCE
@@ -66,7 +57,7 @@ class Mdtest(conftest.Ior):
             pids = []
             for pid in conftest.children(proc.pid):
                 try:
-                    if os.path.samefile("/proc/%d/exe" % pid, MDTEST):
+                    if os.path.samefile("/proc/%d/exe" % pid, self.file):
                         pids.append(pid)
                 except OSError:
                     pass
@@ -74,6 +65,35 @@ class Mdtest(conftest.Ior):
                 return pids
             time.sleep(0.02)
         raise AssertionError("the %d ranks did not come up" % np)
+
+    def end(self):
+        """Whatever a test has left running."""
+        for proc in list(self.started):
+            conftest.kill_all(proc)
+            proc.wait()
+            self.collect(proc)
+
+
+class Mdtest(Program):
+    """mdtest(args) runs the program in the test's own directory; {d} in args is a directory for its trees."""
+    file = MDTEST
+
+    def __init__(self, cwd):
+        super().__init__(cwd)
+        self.dir = cwd / "trees"
+
+    def words(self, args):
+        if isinstance(args, str):
+            words = shlex.split(args.replace("{d}", str(self.dir)))
+        else:
+            words = [str(a) for a in args]
+        if "-d" not in words and "--cleanup" not in words and not any(w.startswith("--cleanup=") for w in words):
+            words += ["-d", str(self.dir)]
+        return words
+
+    def collect(self, proc):
+        run = super().collect(proc)
+        return MdRun(run.args, run.returncode, run.stdout, run.stderr, run.elapsed, run.cwd)
 
     def names(self, kind="f"):
         """Names below the directory of the trees: files, directories ("d") or both ("")."""
@@ -94,10 +114,7 @@ def mdtest(tmp_path):
     cwd.mkdir()
     runner = Mdtest(cwd)
     yield runner
-    for proc in list(runner.started):
-        conftest.kill_all(proc)
-        proc.wait()
-        runner.collect(proc)
+    runner.end()
 
 
 @pytest.fixture

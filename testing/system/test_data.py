@@ -2,6 +2,8 @@
 """The bytes in the files, and finding out when they are wrong."""
 import hashlib
 import lzma
+import os
+import stat
 import struct
 import zlib
 
@@ -258,3 +260,28 @@ def test_an_existing_file_is_removed_first_with_a_warning(ior):
     run = ior("-w -k -b 64k -t 64k -G 7", np=1).ok()
     assert (ior.cwd / "testFile").stat().st_size == 65536
     assert "The file \"testFile\" exists already and will be deleted" in run.warnings
+
+
+@pytest.mark.parametrize("written, checked", [("4294967291", "-5"), ("-5", "4294967291"), ("2147483648", "-2147483648")])
+def test_a_signature_is_what_the_report_shows_of_it(ior, written, checked):
+    """32 bits, with sign or without: what 'Used Time Stamp' shows can be given to -G."""
+    ior("-w -k -b 16k -t 8k -G %s" % written).ok()
+    ior("-R -k -b 16k -t 8k -G %s" % checked).ok()
+    ior("-w -G 4294967296").fails(1, "-G")
+    ior("-w -G -2147483649").fails(1, "-G")
+
+
+@pytest.mark.parametrize("more", ["", "-E", "-k", "-i 2", "-F", "-K"])
+def test_what_is_no_file_is_not_removed(ior, more):
+    """A device would be; a pipe stands in for it, since a test must not touch devices."""
+    name = "pipe.00000000" if more == "-F" else "pipe"
+    os.mkfifo(ior.cwd / name)
+    ior("-w -b 8k -t 8k -o pipe " + more).fails(1, name, "device, pipe or socket", "-E and -k")
+    assert stat.S_ISFIFO(os.lstat(ior.cwd / name).st_mode)
+
+
+def test_a_pipe_is_no_trouble_where_nothing_is_written(ior):
+    os.mkfifo(ior.cwd / "pipe")
+    ior("-a DUMMY -w -r -b 8k -t 8k -o pipe").ok()
+    ior("-w -b 8k -t 8k -o pipe --dry-run").ok()
+    assert stat.S_ISFIFO(os.lstat(ior.cwd / "pipe").st_mode)

@@ -79,6 +79,39 @@ def test_the_trace_at_verbosity_4_is_the_known_pattern(mdtest, name, np, args, s
     assert got.split("\n") == path.read_text().split("\n")
 
 
+TRACES = [
+    ("mdtest-trace-unique", 2, "-b 2 -z 1 -I 1 -u -V=3"),
+    ("mdtest-trace-collective", 2, "-n 2 -c -V=3"),
+]
+
+
+@pytest.mark.parametrize("name, np, args", TRACES, ids=[case[0] for case in TRACES])
+def test_the_trace_of_all_levels_is_the_known_one(mdtest, name, np, args):
+    run = mdtest(args, np=np).ok()
+    lines = [re.sub("Line *[0-9]*", "", line, count=1) for line in run.stdout.split("\n") if line.startswith("V-")]
+    lines = [re.sub(r" +[0-9]+[.][0-9]{3} sec, +[0-9.]+ ops", " # sec, # ops", line) for line in lines]
+    got = "\n".join(lines).replace(str(mdtest.dir), "DIR") + "\n"
+    path = GOLDEN / (name + ".txt")
+    if os.environ.get("WEIR_UPDATE_GOLDEN"):
+        path.write_text(got)
+    assert got.split("\n") == path.read_text().split("\n")
+
+
+def test_a_stonewall_is_told_at_verbosity_1(mdtest):
+    args = "-a DUMMY --dummy.delay-create=20000 --dummy.delay-only-rank0 -n 100 -F -C -W 1 -x f -v"
+    run = mdtest(args).ok()
+    assert "stonewall hit with " in run.stdout and re.search("stonewall: [0-9]+ of 100", run.stdout)
+    assert "File creation (stonewall): " in run.stdout
+    run = mdtest("-a DUMMY -n 1000 -F -T -x f -v").ok()
+    assert "Read stonewall status; items: 100\n" in run.stdout
+
+
+def test_made_up_nodes_are_told(mdtest):
+    run = mdtest("-n 2 -F -N 1", np=4, env={"IOR_FAKE_NODES": "2", "IOR_FAKE_TASK_PER_NODES": "2"}).ok()
+    assert "Fake number of node: using 2\n" in run.stdout and "Fake tasks per node: using 2\n" in run.stdout
+    assert "on 2 node(s)" in run.stdout and "Shifting ranks by 2 for each phase" in run.stdout
+
+
 def test_numbers_end_at_the_columns_that_parsers_cut(mdtest):
     run = mdtest(QUICK).ok()
     rows = [line for line in run.stdout.split("\n") if re.match("^   (Directory|File|Tree) ", line)]

@@ -50,34 +50,34 @@ def test_a_run_loads_the_libraries_of_its_backend_and_no_other(ior, module):
     assert [n for n in chosen if n.startswith("libhdf5" if module == "hdf5" else "libpnetcdf")], chosen
 
 
-def test_a_module_that_is_not_there_is_one_line_and_others_still_work(ior, module, tmp_path, monkeypatch):
+def test_a_module_that_is_not_there_is_one_line_and_others_still_work(ior, module, tmp_path):
     alone = tmp_path / "bin"
     alone.mkdir()
     shutil.copy(conftest.IOR, alone / "ior")
-    monkeypatch.setattr(conftest, "IOR", alone / "ior")
+    ior.program = alone / "ior"
     ior("-a %s -t 4k -b 8k" % module).fails(2, "load backend %s" % module.upper(), "weir-%s.so" % module, "(and 1 more rank failed)")
     assert ior.files() == []
     ior("-a POSIX -t 4k -b 8k -w -W -R").ok()
     assert "--%s." % module in ior("--help=%s" % module, np=None).ok().stdout
 
 
-def test_a_module_of_something_else_is_refused(ior, module, tmp_path, monkeypatch):
+def test_a_module_of_something_else_is_refused(ior, module, tmp_path):
     alone = tmp_path / "bin"
     alone.mkdir()
     shutil.copy(conftest.IOR, alone / "ior")
     subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "/dev/null", "-o", str(alone / ("weir-%s.so" % module))], check=True)
-    monkeypatch.setattr(conftest, "IOR", alone / "ior")
+    ior.program = alone / "ior"
     ior("-a %s -t 4k -b 8k" % module, np=1).fails(2, "weir-%s.so' is no module of weir" % module)
 
 
-def test_installed_programs_find_the_installed_modules(ior, tmp_path, monkeypatch):
+def test_installed_programs_find_the_installed_modules(ior, tmp_path):
     if not MODULES or conftest.SANITIZED or not (conftest.BUILD / "Makefile").exists():
         pytest.skip("this build has no modules to install")
     root = tmp_path / "root"
     done = subprocess.run(["make", "-C", str(conftest.BUILD), "install-exec", "DESTDIR=%s" % root, "prefix=/opt/weir"],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    monkeypatch.setattr(conftest, "IOR", root / "opt" / "weir" / "bin" / "ior")
+    ior.program = root / "opt" / "weir" / "bin" / "ior"
     assert re.fullmatch(r"(weir-\w+\.so\n?)+", "\n".join(sorted(os.listdir(root / "opt" / "weir" / "lib" / "weir"))))
     for module in MODULES:
         ior("-a %s -t 4k -b 8k -w -W -R" % module).ok()

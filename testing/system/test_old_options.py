@@ -31,6 +31,9 @@ MAPPED = [
     ("-V", "useFileView=1", "MPIIO", {"mpiio.useFileView": 1}),
     ("-U hints", "hintsFileName=hints", "MPIIO", {"mpiio.hintsFileName": "hints"}),
     ("-U hints", "hintsFileName=hints", "HDF5", {"hdf5.hintsFileName": "hints"}),
+    ("-H", "showHints=1", "NCMPI", {"ncmpi.showHints": 1}),
+    ("-U hints", "hintsFileName=hints", "NCMPI", {"ncmpi.hintsFileName": "hints"}),
+    ("-S -V", "useStridedDatatype=1,useFileView=1", "MPIIO", {"mpiio.useFileView": 1, "mpiio.useStridedDatatype": 1}),
     ("-q", "quitOnError=1", "DUMMY", {}),
 ]
 

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is said on standard error stands in the JSON document too: about a test in the test, else in the run."""
+import json
+
+import pytest
+
+import conftest
+from mdtest_support import mdtest  # noqa: F401  (a fixture)
+
+
+@pytest.fixture(autouse=True)
+def need_json():
+    if b"jansson" not in (conftest.BUILD / "src" / "ior").read_bytes():
+        pytest.skip("this build has no jansson")
+
+
+def document(run, name="r.json"):
+    return json.loads((run.cwd / name).read_text())
+
+
+def texts(run, data):
+    """Every message of the document, and that it is what people read."""
+    tests = data.get("tests", [])
+    for key, said in (("warnings", run.warnings), ("notes", run.notes)):
+        found = data[key] + [text for test in tests for text in test[key]]
+        assert sorted(text.replace("\n", " ") for text in found) == sorted(said), run
+    return data
+
+
+JSON = " --report=json:r.json"
+
+
+def test_a_run_with_nothing_to_say_has_empty_lists(ior):
+    run = ior("-w -r -b 8k -t 8k" + JSON).ok()
+    data = texts(run, document(run))
+    assert data["warnings"] == data["notes"] == data["tests"][0]["warnings"] == data["tests"][0]["notes"] == []
+
+
+def test_what_is_said_of_the_command_line_belongs_to_the_run(ior):
+    run = ior("-w -q -i 0 -a DUMMY" + JSON).ok()
+    data = texts(run, document(run))
+    assert len(data["notes"]) == 2 and "-q" in data["notes"][0] and "repetitions" in data["notes"][1]
+
+
+def test_each_test_of_a_script_has_its_own(ior):
+    (ior.cwd / "old").write_text("x")
+    (ior.cwd / "s").write_text("IOR START\napi=POSIX\nwriteFile=1\nblockSize=8k\ntransferSize=8k\ntestFile=new\nRUN\n"
+                               "testFile=old\nRUN\ntestFile=new,numTasks=9\nRUN\nIOR STOP\n")
+    run = ior("-f s" + JSON, np=2).ok()
+    data = texts(run, document(run))
+    assert [len(t["warnings"]) for t in data["tests"]] == [0, 1, 1] and data["warnings"] == []
+    assert "old" in data["tests"][1]["warnings"][0] and "(9)" in data["tests"][2]["warnings"][0]
+
+
+def test_wrong_data_are_told_in_the_test(ior):
+    run = ior("-a DUMMY -w -R -b 16k -t 8k --dummy.corrupt-at=2" + JSON).ok(4)
+    test = texts(run, document(run))["tests"][0]
+    assert "Incorrect data on read" in test["warnings"][0] and any("bit flip" in note for note in test["notes"])
+
+
+def test_an_error_is_not_a_warning(ior):
+    run = ior("-a DUMMY -w -b 16k -t 8k --dummy.fail-at=1" + JSON).ok(3)
+    data = texts(run, document(run))
+    assert data["error"] == run.errors[0] and data["error"] not in data["warnings"] + data["notes"]
+
+
+def test_a_name_with_odd_bytes_is_one_text(ior):
+    (ior.cwd / 'a"b\n\tc').write_text("x")
+    run = ior(["-w", "-b", "8k", "-t", "8k", "-o", 'a"b\n\tc', "--report=json:r.json"]).ok()
+    assert 'a"b\n\tc' in document(run)["tests"][0]["warnings"][0]
+
+
+def test_text_and_csv_have_none(ior):
+    run = ior("-w -q -b 8k -t 8k -N 9 --report=text:-,csv:r.csv,json:r.json").ok()
+    assert "IOR 3.x" not in run.stdout + (run.cwd / "r.csv").read_text()
+    texts(run, document(run))
+
+
+def test_mdtest_has_them_too(mdtest):  # noqa: F811
+    run = mdtest("-n 2 -w 4 --report=json:r.json").ok()
+    data = texts(run, document(run))
+    assert any("Read bytes is 0" in text for text in data["warnings"] + data["tests"][0]["warnings"])
