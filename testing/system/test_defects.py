@@ -212,7 +212,7 @@ def test_d22_the_two_rates_say_what_they_are(ior):
 
 def test_d23_making_and_checking_data_has_a_time_of_its_own(ior):
     """Filling and verification are measured apart, and the time of a transfer has neither in it."""
-    run = ior("-a DUMMY --dummy.store -w -r -R -l r -F -b 2m -t 512k -s 2" + TELL).ok()
+    run = ior("-a DUMMY --dummy.store -w -r -R -l r -F -b 2m -t 512k -s 6" + TELL).ok()
     write, read = phases(run)
     assert write["fillTime"] > 0 == write["verifyTime"] and read["verifyTime"] > 0 == read["fillTime"]
     for p, own in ((write, "fillTime"), (read, "verifyTime")):

@@ -7,11 +7,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "par/collect.h"
 
+#define AHEAD_BYTES (64u << 20) /* at most this much memory for transfers that are filled ahead */
+#define PAGE 4096
 #define FEW_BITS 8 /* in one word: a flip */
 
-bool ior_data_varies(const struct ior_test *t)
+static bool data_varies(const struct ior_test *t)
 {
     return weir_pattern_varies(&t->pattern);
 }
@@ -28,7 +31,7 @@ void ior_data_begin(struct weir_run *run, struct ior_test *t)
     t->unit.file = weir_signature_file(t->o->test_file, t->o->file_per_task ? t->owner : 0);
 }
 
-void ior_data_fill(struct ior_test *t)
+static void make_data(struct ior_test *t)
 {
     if (t->pattern.packet != WEIR_PACKET_SIGNATURE) {
         weir_pattern_stamp_many(&t->pattern, t->buf, t->hints.transfer, t->off, t->lanes);
@@ -183,4 +186,36 @@ void ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase
               t->signature, t->signature);
     note_kinds(run, t);
     note_first(run, t);
+}
+
+int ior_buffers(struct ior_test *t, struct weir_err *err)
+{
+    t->lanes = 1;
+    if (t->pattern.packet == WEIR_PACKET_RANDOM)
+        t->lanes = t->hints.transfer * WEIR_FILL_LANES <= AHEAD_BYTES ? WEIR_FILL_LANES : 1;
+    for (int i = 0; i < t->lanes; i++)
+        if (weir_mem_aligned(&t->buf[i], PAGE, t->hints.transfer, err) < 0)
+            return -1;
+    return 0;
+}
+
+void ior_new_signature(struct ior_test *t, uint32_t signature)
+{
+    t->signature = signature;
+    t->pattern.signature = signature;
+    for (int i = 0; i < t->lanes; i++)
+        weir_pattern_base(&t->pattern, t->buf[i], t->hints.transfer);
+}
+
+bool ior_data_ahead(struct ior_test *t)
+{
+    bool varies = t->dir == WEIR_DIR_WRITE && data_varies(t);
+
+    for (int i = 0; i < t->lanes; i++)
+        t->off[i] = weir_offsets_next(&t->offsets);
+    t->next = 0;
+    t->filled = t->lanes;
+    if (varies)
+        make_data(t);
+    return varies;
 }

@@ -8,28 +8,11 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
-
-#define PAGE 4096
-#define AHEAD_BYTES (64u << 20) /* at most this much memory for transfers that are filled ahead */
 
 /* A collective call on one file of all tasks? */
 static bool opens_together(const struct ior_test *t)
 {
     return (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) && !t->hints.file_per_task;
-}
-
-/* ---- buffers and data ---- */
-
-int ior_buffers(struct ior_test *t, struct weir_err *err)
-{
-    t->lanes = 1;
-    if (t->pattern.packet == WEIR_PACKET_RANDOM)
-        t->lanes = t->hints.transfer * WEIR_FILL_LANES <= AHEAD_BYTES ? WEIR_FILL_LANES : 1;
-    for (int i = 0; i < t->lanes; i++)
-        if (weir_mem_aligned(&t->buf[i], PAGE, t->hints.transfer, err) < 0)
-            return -1;
-    return 0;
 }
 
 void ior_free(struct ior_test *t)
@@ -41,14 +24,6 @@ void ior_free(struct ior_test *t)
     weir_str_free(&t->path);
     weir_str_free(&t->facts);
     ior_memory_free(t);
-}
-
-void ior_new_signature(struct ior_test *t, uint32_t signature)
-{
-    t->signature = signature;
-    t->pattern.signature = signature;
-    for (int i = 0; i < t->lanes; i++)
-        weir_pattern_base(&t->pattern, t->buf[i], t->hints.transfer);
 }
 
 /* ---- before the clock ---- */
@@ -155,9 +130,16 @@ int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err 
     return begin_offsets(run, t, err);
 }
 
+/* The first data are made before the clock starts. */
 static int prepare_write(struct weir_run *run, void *state, struct weir_err *err)
 {
-    return ior_prepare_write(run, state, err);
+    struct ior_test *t = state;
+
+    if (ior_prepare_write(run, t, err) < 0)
+        return -1;
+    if (weir_offsets_count(&t->offsets) > 0)
+        ior_data_ahead(t);
+    return 0;
 }
 
 static int prepare_reading(struct weir_run *run, struct ior_test *t, bool check_write,
@@ -236,18 +218,13 @@ static int close_file(struct weir_run *run, void *state, struct weir_err *err)
     return weir_session_close(f, err);
 }
 
-/* Take the next offsets and make their data. */
+/* The time that data take is theirs, not that of a transfer. */
 static void fill_ahead(struct weir_run *run, struct ior_test *t, uint64_t *clock_ns)
 {
     uint64_t now;
 
-    for (int i = 0; i < t->lanes; i++)
-        t->off[i] = weir_offsets_next(&t->offsets);
-    t->next = 0;
-    t->filled = t->lanes;
-    if (t->dir == WEIR_DIR_READ || !ior_data_varies(t))
+    if (!ior_data_ahead(t))
         return;
-    ior_data_fill(t);
     now = weir_now_ns();
     run->tally.fill_ns += now - *clock_ns;
     *clock_ns = now;

@@ -140,19 +140,24 @@ int ior_owner(const struct ior_options *o, const struct weir_par *par, bool chec
 
 /* ior-phase.c: the three phases, and what belongs to files. */
 extern const struct weir_phase ior_write_phase, ior_check_phase, ior_read_phase;
-int ior_buffers(struct ior_test *t, struct weir_err *err);
 void ior_free(struct ior_test *t);
 /* The first part of the write phase, for the prefill too: name, old file, offsets; and its open.
  * As in struct weir_phase. */
 int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 int ior_open_write(struct weir_run *run, struct ior_test *t, struct weir_err *err);
+
+/* ior-data.c: data of -l, made and checked. Buffers of a test, freed by ior_free. Local. */
+int ior_buffers(struct ior_test *t, struct weir_err *err);
 /* Make the base pattern of a repetition. Local. */
 void ior_new_signature(struct ior_test *t, uint32_t signature);
-/* ior-data.c: data of -l, made and checked. Local, no allocation; report is collective over
- * run->par and adds to rec->wrong_sum what only all ranks together can see. */
-bool ior_data_varies(const struct ior_test *t);
+/* The rest is local, without allocation; report is collective over run->par and adds to
+ * rec->wrong_sum what only all ranks together can see. */
 void ior_data_begin(struct weir_run *run, struct ior_test *t);
-void ior_data_fill(struct ior_test *t);
+
+/* Take the next offsets (t->off) and, in a write phase, make their data where they differ from one
+ * transfer to the next. Local. True when data were made. */
+bool ior_data_ahead(struct ior_test *t);
+
 /* Returns whether the transfer at off was right. */
 bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off);
 void ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_rec *rec,
