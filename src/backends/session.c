@@ -8,30 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/session-call.h"
 #include "base/mem.h"
 
 #define AGAIN_YIELDS 100 /* first tries after EAGAIN only give the processor away ... */
 #define AGAIN_MOST 10000 /* ... the others sleep, and then it is enough: ten seconds */
 #define AGAIN_NAP_NS 1000000u
-
-static const struct weir_ns no_names;
-
-/* A call into the backend begins: whoever watches calls that do not return sees it. The time goes
- * in last. */
-static struct weir_session *enter_call(struct weir_session *s, const char *what, const char *path)
-{
-    if (s->call)
-        weir_call_enter(s->call, what, path, 0, 0, weir_now_ns());
-    return s;
-}
-
-/* It has returned; passes its result on. */
-static int leave_call(struct weir_session *s, int rc)
-{
-    if (s->call)
-        weir_call_leave(s->call);
-    return rc;
-}
 
 /* A closed session: what check and begin start from. */
 static struct weir_session describe_session(const struct weir_backend *be, const void *opt,
@@ -352,83 +334,4 @@ int weir_session_sync(struct weir_file *f, struct weir_err *err)
     rc = leave_call(s, s->be->sync(f, err));
     weir_hist_add(&s->stats->hist[WEIR_OP_SYNC], weir_now_ns() - start_ns);
     return rc;
-}
-
-static const struct weir_ns *names_of(const struct weir_session *s)
-{
-    return s->be->ns ? s->be->ns : &no_names;
-}
-
-static int cannot(const struct weir_session *s, const char *what, const char *path,
-                  struct weir_err *err)
-{
-    return weir_refuse(err, WEIR_EUSAGE, "%s cannot %s (wanted for '%s')", s->be->name, what, path);
-}
-
-int weir_session_unlink(struct weir_session *s, const char *path, struct weir_err *err)
-{
-    if (s->hints->dry_run)
-        return 0;
-    return names_of(s)->unlink
-               ? leave_call(s, names_of(s)->unlink(enter_call(s, "unlink", path), path, err))
-               : cannot(s, "remove files", path, err);
-}
-
-int weir_session_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
-{
-    *yes = false;
-    if (s->hints->dry_run)
-        return 0;
-    return names_of(s)->exists
-               ? leave_call(s, names_of(s)->exists(enter_call(s, "exists", path), path, yes, err))
-               : cannot(s, "tell whether a file exists", path, err);
-}
-
-int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,
-                      struct weir_err *err)
-{
-    *bytes = s->hints->file_bytes;
-    if (s->hints->dry_run)
-        return 0;
-    return names_of(s)->size
-               ? leave_call(s, names_of(s)->size(enter_call(s, "size", path), path, bytes, err))
-               : cannot(s, "tell a file's size", path, err);
-}
-
-int weir_session_mkdir(struct weir_session *s, const char *path, unsigned mode,
-                       struct weir_err *err)
-{
-    if (s->hints->dry_run)
-        return 0;
-    return names_of(s)->mkdir
-               ? leave_call(s, names_of(s)->mkdir(enter_call(s, "mkdir", path), path, mode, err))
-               : cannot(s, "make directories", path, err);
-}
-
-int weir_session_rmdir(struct weir_session *s, const char *path, struct weir_err *err)
-{
-    if (s->hints->dry_run)
-        return 0;
-    return names_of(s)->rmdir
-               ? leave_call(s, names_of(s)->rmdir(enter_call(s, "rmdir", path), path, err))
-               : cannot(s, "remove directories", path, err);
-}
-
-int weir_session_usage(struct weir_session *s, const char *path, struct weir_fs_usage *u,
-                       struct weir_err *err)
-{
-    *u = (struct weir_fs_usage) { 0 };
-    if (s->hints->dry_run)
-        return 0;
-    return names_of(s)->usage
-               ? leave_call(s, names_of(s)->usage(enter_call(s, "usage", path), path, u, err))
-               : cannot(s, "tell how full the file system is", path, err);
-}
-
-int weir_session_syncfs(struct weir_session *s, const char *path, struct weir_err *err)
-{
-    if (s->hints->dry_run)
-        return 0;
-    return names_of(s)->syncfs ? names_of(s)->syncfs(s, path, err)
-                               : cannot(s, "sync a file system", path, err);
 }
