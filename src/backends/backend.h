@@ -152,6 +152,8 @@ struct weir_backend {
                     struct weir_err *); /* may be short; 0 on read: end of file */
     int (*sync)(struct weir_file *, struct weir_err *);
     const struct weir_ns *ns;
+    /* Give a directory the layout that the file system has for directories that nobody set up. */
+    int (*reset_dir)(struct weir_session *, const char *path, struct weir_err *);
     /* Facts for the report (hints in effect ...): append lines "key = value\n" to out. After the
      * first open. */
     void (*describe)(struct weir_file *, struct weir_str *out);

@@ -86,3 +86,12 @@ int weir_session_syncfs(struct weir_session *s, const char *path, struct weir_er
                ? leave_call(s, names_of(s)->syncfs(enter_call(s, "syncfs", path), path, err))
                : cannot(s, "sync a file system", path, err);
 }
+
+int weir_session_reset_dir(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    if (s->hints->dry_run)
+        return 0;
+    return s->be->reset_dir
+               ? leave_call(s, s->be->reset_dir(enter_call(s, "reset layout", path), path, err))
+               : cannot(s, "reset the layout of a directory", path, err);
+}

@@ -117,6 +117,7 @@ int weir_session_rmdir(struct weir_session *s, const char *path, struct weir_err
 int weir_session_usage(struct weir_session *s, const char *path, struct weir_fs_usage *u,
                        struct weir_err *err);
 int weir_session_syncfs(struct weir_session *s, const char *path, struct weir_err *err);
+int weir_session_reset_dir(struct weir_session *s, const char *path, struct weir_err *err);
 
 /* Forget the latencies. */
 void weir_session_reset(struct weir_session *s);

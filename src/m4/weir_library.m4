@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # weir_library.m4 - parts that may be left out: --with-NAME, and the table at the end of configure
 
-# WEIR_WITH(name, help, what is needed, its package, what is lost without, test)
+# WEIR_WITH(name, help, what is needed, its package or nothing, what is lost without, test)
 # The one meaning of --with-NAME for everything:
 #   nothing              in when the test finds what is needed
 #   --with-NAME          an error when it does not
@@ -18,7 +18,7 @@ AS_IF([test "x$with_$1" = xno], [weir_why="--without-$1"], [m4_ifval([$6], [$6],
 AS_IF([test "x$weir_found" = xyes], [weir_row=in],
   [weir_row="out ($weir_why): $5"
    AS_CASE([$with_$1], [no|auto], [],
-     [AC_MSG_ERROR([--with-$1: $weir_why. Debian has it in $4; or leave the option out])])])
+     [AC_MSG_ERROR([--with-$1: $weir_why. ]m4_ifval([$4], [Debian has it in $4; or leave], [Leave])[ the option out])])])
 weir_with_$1=$weir_found
 ])
 

@@ -100,6 +100,19 @@ def kill_all(proc):
             pass
 
 
+def copy_sources(path, needed):
+    """A copy of the source tree at path that nobody has configured, or a skip where there is no file 'needed' in it."""
+    if not (SOURCE / needed).exists():
+        pytest.skip("no complete source tree: no " + needed)
+    made = shutil.ignore_patterns(".git", ".build*", "config.status", "config.log", "autom4te.cache", "*.o", "*.a", "*.so", ".deps",
+                                  "__pycache__", "scratch-build", "_build", "_inst")
+    shutil.copytree(SOURCE, path, ignore=made, symlinks=True)
+    subprocess.run(["chmod", "-R", "u+w", str(path)], check=True)
+    for name in ("ior", "mdtest", "md-workbench", "config.h", "stamp-h1"):  # of a build in the source tree
+        (path / "src" / name).unlink(missing_ok=True)
+    return path
+
+
 # ---- what a run printed ----
 
 RESULT_COLUMNS = "access bw iops latency block xfer open work close total iter".split()

@@ -9,8 +9,6 @@ import pytest
 
 import conftest
 
-NOT_COPIED = shutil.ignore_patterns(".git", ".build*", "config.status", "config.log", "autom4te.cache", "*.o", "*.a", ".deps",
-                                    "__pycache__", "scratch-build", "_build", "_inst")
 NEEDS = ("autoconf", "automake", "make")
 
 
@@ -23,15 +21,10 @@ def blocks():
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    if not (conftest.SOURCE / "bootstrap").exists():
-        pytest.skip("no complete source tree")
     for program in NEEDS:
         if not shutil.which(program):
             pytest.skip("the walk needs " + program)
-    path = tmp_path_factory.mktemp("adding") / "weir"
-    shutil.copytree(conftest.SOURCE, path, ignore=NOT_COPIED, symlinks=True)
-    subprocess.run(["chmod", "-R", "u+w", str(path)], check=True)
-    return path
+    return conftest.copy_sources(tmp_path_factory.mktemp("adding") / "weir", "bootstrap")
 
 
 @pytest.mark.slow

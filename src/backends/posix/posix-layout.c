@@ -1,38 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* posix-layout.c - what Lustre, GPFS and BeeGFS let a program ask for beyond POSIX */
+/* posix-layout.c - options of Lustre, GPFS and BeeGFS: are they possible, and who sees to them */
 #include "config.h"
 #include "backends/posix/posix-layout.h"
 
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
-#define BEEGFS_CHUNK_MIN 65536
+static const struct posix_fs *const systems[] = { &posix_lustre, &posix_gpfs, &posix_beegfs };
 
-/* A file system whose options begin with its prefix. */
-struct family {
-    const char *prefix, *needs;
-    bool (*is_built)(void);
-};
+#define SYSTEMS (sizeof(systems) / sizeof(*systems))
 
-static bool is_never_built(void)
+int posix_open_parent(const char *path, const char **name, struct weir_err *err)
 {
-    return false;
+    const char *slash = strrchr(path, '/');
+    char dir[PATH_MAX] = ".";
+    int fd;
+
+    *name = slash ? slash + 1 : path;
+    if (slash)
+        snprintf(dir, sizeof(dir), "%.*s", (int)(*name - path), path);
+    fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? weir_fail(err, WEIR_EIO, "open directory '%s'", dir) : fd;
 }
 
-static const struct family families[] = {
-    { "lustre.", "Lustre (lustreapi)", posix_has_lustre },
-    { "gpfs.", "GPFS (gpfs_fcntl)", is_never_built },
-    { "beegfs.", "BeeGFS (beegfs.h)", is_never_built },
-    { NULL, NULL, NULL },
-};
-
-static const struct family *family_of(const struct weir_opt *row)
+static const struct posix_fs *system_of(const struct weir_opt *row)
 {
-    const struct family *f;
-
-    for (f = families; f->prefix; f++)
-        if (row->name && strncmp(row->name, f->prefix, strlen(f->prefix)) == 0)
-            return f;
+    for (size_t i = 0; i < SYSTEMS; i++)
+        if (strncmp(row->name, systems[i]->prefix, strlen(systems[i]->prefix)) == 0)
+            return systems[i];
     return NULL;
+}
+
+static bool is_missing(const struct posix_fs *fs, const char *option)
+{
+    for (const char *const *name = fs->missing; name && *name; name++)
+        if (strcmp(*name, option) == 0)
+            return true;
+    return false;
 }
 
 static bool is_default(const struct weir_opt *row, const void *opt)
@@ -47,45 +53,47 @@ static bool is_default(const struct weir_opt *row, const void *opt)
     return same;
 }
 
-static int check_values(const struct posix_layout *l, struct weir_err *err)
+static int check_option(const struct weir_opt *row, const void *opt, struct weir_err *err)
 {
-    if (l->pool && (l->stripe_count == 0 || l->stripe_size == 0))
-        return weir_refuse(
-            err, WEIR_EUSAGE,
-            "--posix.lustre.pool=%s needs --posix.lustre.stripecount and --posix.lustre.stripesize",
-            l->pool);
-    if (l->chunk != -1 && (l->chunk < BEEGFS_CHUNK_MIN || (l->chunk & (l->chunk - 1)) != 0))
-        return weir_refuse(
-            err, WEIR_EUSAGE,
-            "--posix.beegfs.ChunkSize=%lld: it must be a power of two and at least 64k",
-            (long long)l->chunk);
+    const struct posix_fs *fs = system_of(row);
+
+    if (!fs || is_default(row, opt))
+        return 0;
+    if (!fs->is_built)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--posix.%s needs a build with %s, which this one is not", row->name,
+                           fs->needs);
+    if (is_missing(fs, row->name))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--posix.%s needs a newer %s than this build was made with", row->name,
+                           fs->needs);
     return 0;
 }
 
 int posix_layout_check(const struct weir_opt *rows, const void *opt, const struct posix_layout *l,
                        struct weir_err *err)
 {
-    const struct weir_opt *row;
-
-    for (row = rows; row->name; row++) {
-        const struct family *f = family_of(row);
-
-        if (f && !f->is_built() && !is_default(row, opt))
-            return weir_refuse(err, WEIR_EUSAGE,
-                               "--posix.%s needs a build with %s, which this one is not", row->name,
-                               f->needs);
-    }
-    return check_values(l, err);
+    for (const struct weir_opt *row = rows; row->name; row++)
+        if (check_option(row, opt, err) < 0)
+            return -1;
+    for (size_t i = 0; i < SYSTEMS; i++)
+        if (systems[i]->check && systems[i]->check(l, err) < 0)
+            return -1;
+    return 0;
 }
 
 int posix_layout_create(const char *path, const struct posix_layout *l, struct weir_err *err)
 {
-    bool is_asked = l->stripe_count != 0 || l->stripe_size != 0 || l->start_ost != -1 || l->pool;
-
-    return is_asked ? posix_lustre_create(path, l, err) : 0;
+    for (size_t i = 0; i < SYSTEMS; i++)
+        if (systems[i]->create && systems[i]->create(path, l, err) < 0)
+            return -1;
+    return 0;
 }
 
 int posix_layout_apply(int fd, const char *path, const struct posix_layout *l, struct weir_err *err)
 {
-    return l->ignore_locks ? posix_lustre_ignore_locks(fd, path, err) : 0;
+    for (size_t i = 0; i < SYSTEMS; i++)
+        if (systems[i]->apply && systems[i]->apply(fd, path, l, err) < 0)
+            return -1;
+    return 0;
 }

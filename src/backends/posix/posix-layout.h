@@ -16,6 +16,28 @@ struct posix_layout {
     int64_t chunk;                                                          /* bytes */
 };
 
+/* One of these file systems. A build without its library has a struct with prefix and needs only.
+ * All functions are local, do nothing unless an option asks for it, and return 0, or -1 and err
+ * (WEIR_EIO, check: WEIR_EUSAGE). Any may be NULL. */
+struct posix_fs {
+    const char *prefix, *needs; /* "lustre." of its options; what a build takes */
+    bool is_built;              /* with its library? */
+    const char *const *missing; /* options that its library is too old for; NULL-terminated */
+    int (*check)(const struct posix_layout *l, struct weir_err *err);
+    /* before a file is opened to be created, and on a file that is open */
+    int (*create)(const char *path, const struct posix_layout *l, struct weir_err *err);
+    int (*apply)(int fd, const char *path, const struct posix_layout *l, struct weir_err *err);
+    /* around each transfer; errno holds the reason where they return -1 */
+    int (*announce)(int fd, const struct weir_io *io);
+    int (*withdraw)(int fd, const struct weir_io *io);
+};
+
+/* The directory of path, open for reading (the caller closes it), and the name in it, which points
+ * into path. Local, without allocation. Returns -1 and err (WEIR_EIO). */
+int posix_open_parent(const char *path, const char **name, struct weir_err *err);
+
+extern const struct posix_fs posix_lustre, posix_gpfs, posix_beegfs;
+
 /* Refuse a value that is not the default where this build has not what it takes, and values that
  * do not fit each other. 'rows' and 'opt' are the backend's. Local. Returns 0, or -1 and err
  * (WEIR_EUSAGE). */
@@ -31,9 +53,7 @@ int posix_layout_create(const char *path, const struct posix_layout *l, struct w
 int posix_layout_apply(int fd, const char *path, const struct posix_layout *l,
                        struct weir_err *err);
 
-/* Lustre: was this built with its library? The two functions fail where it was not. */
-bool posix_has_lustre(void);
-int posix_lustre_create(const char *path, const struct posix_layout *l, struct weir_err *err);
-int posix_lustre_ignore_locks(int fd, const char *path, struct weir_err *err);
+/* The reset_dir of struct weir_backend, in a build with Lustre only. Local. */
+int posix_lustre_reset_dir(struct weir_session *s, const char *path, struct weir_err *err);
 
 #endif

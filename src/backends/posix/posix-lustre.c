@@ -1,34 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* posix-lustre.c - the layout of a file on Lustre; a stub where its library is not there */
+/* posix-lustre.c - layouts on Lustre, where its library is there */
 #include "config.h"
 #include "backends/posix/posix-layout.h"
 
-#ifdef HAVE_LUSTREAPI
+#ifdef HAVE_LUSTRE
 
 #include <errno.h>
 #include <fcntl.h>
-#include <lustre/lustreapi.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define POOL_TEXT 64
+#include <lustre/lustreapi.h>
 
-bool posix_has_lustre(void)
+#define POOL_TEXT 64 /* for the library, which takes no constant */
+
+static int check(const struct posix_layout *l, struct weir_err *err)
 {
-    return true;
+    if (l->pool && (l->stripe_count == 0 || l->stripe_size == 0))
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "--posix.lustre.pool=%s needs --posix.lustre.stripecount and --posix.lustre.stripesize",
+            l->pool);
+    if (l->pool && strlen(l->pool) >= POOL_TEXT)
+        return weir_refuse(err, WEIR_EUSAGE, "--posix.lustre.pool=%s: no pool has so long a name",
+                           l->pool);
+    return 0;
 }
 
 /* The library opens without making objects and then sets the layout: of ranks that do this at once
- * one succeeds, and the others hear that the layout is there. */
-int posix_lustre_create(const char *path, const struct posix_layout *l, struct weir_err *err)
+ * one succeeds, and the others hear that the layout is there. The library would say so, too. */
+static int create(const char *path, const struct posix_layout *l, struct weir_err *err)
 {
     char pool[POOL_TEXT];
     int fd;
 
-    if (snprintf(pool, sizeof(pool), "%s", l->pool ? l->pool : "") >= (int)sizeof(pool))
-        return weir_refuse(err, WEIR_EUSAGE, "--posix.lustre.pool=%s: no pool has so long a name",
-                           l->pool);
+    if (l->stripe_count == 0 && l->stripe_size == 0 && l->start_ost == -1 && !l->pool)
+        return 0;
+    snprintf(pool, sizeof(pool), "%s", l->pool ? l->pool : "");
+    llapi_msg_set_level(LLAPI_MSG_OFF);
     fd = llapi_file_open_pool(path, O_CREAT | O_WRONLY, 0664, (unsigned long long)l->stripe_size,
                               l->start_ost, l->stripe_count, 0, l->pool ? pool : NULL);
     if (fd >= 0) {
@@ -39,32 +51,38 @@ int posix_lustre_create(const char *path, const struct posix_layout *l, struct w
     return errno == EEXIST ? 0 : weir_fail(err, WEIR_EIO, "create '%s' with a Lustre layout", path);
 }
 
-int posix_lustre_ignore_locks(int fd, const char *path, struct weir_err *err)
+static int apply(int fd, const char *path, const struct posix_layout *l, struct weir_err *err)
 {
     int flags = LL_FILE_IGNORE_LOCK;
 
-    if (ioctl(fd, LL_IOC_SETFLAGS, &flags) < 0)
+    if (l->ignore_locks && ioctl(fd, LL_IOC_SETFLAGS, &flags) < 0)
         return weir_fail(err, WEIR_EIO, "make Lustre ignore locks of '%s'", path);
     return 0;
 }
 
-#else
-
-bool posix_has_lustre(void)
+/* No start, no stripes, no pool: what the file system says for directories that nobody set up. */
+int posix_lustre_reset_dir(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    return false;
-}
+    int rc;
 
-int posix_lustre_create(const char *path, const struct posix_layout *l, struct weir_err *err)
-{
-    (void)l;
-    return weir_refuse(err, WEIR_EBUG, "'%s': no Lustre in this build", path);
-}
-
-int posix_lustre_ignore_locks(int fd, const char *path, struct weir_err *err)
-{
-    (void)fd;
-    return weir_refuse(err, WEIR_EBUG, "'%s': no Lustre in this build", path);
+    (void)s;
+    llapi_msg_set_level(LLAPI_MSG_OFF);
+    rc = llapi_dir_set_default_lmv_stripe(path, -1, 0, 0, NULL);
+    if (rc == 0)
+        return 0;
+    errno = rc < 0 ? -rc : rc;
+    return weir_fail(err, WEIR_EIO, "give directory '%s' the default layout of Lustre", path);
 }
 
 #endif
+
+const struct posix_fs posix_lustre = {
+    .prefix = "lustre.",
+    .needs = "Lustre (lustreapi)",
+#ifdef HAVE_LUSTRE
+    .is_built = true,
+    .check = check,
+    .create = create,
+    .apply = apply,
+#endif
+};

@@ -22,6 +22,7 @@ struct posix_options {
 struct posix_file {
     struct weir_file base;
     int fd;
+    bool is_plain; /* nothing around a transfer */
 };
 
 #define O struct posix_options
@@ -154,8 +155,10 @@ static int posix_open(struct weir_session *s, const char *path, unsigned flags,
                       ? " (this file system may not allow --posix.odirect)"
                       : "");
     else if ((!o->odirect || check_alignment(s, path, f->fd, err) == 0) &&
-             posix_layout_apply(f->fd, path, &o->layout, err) == 0)
+             posix_layout_apply(f->fd, path, &o->layout, err) == 0) {
+        f->is_plain = !o->rangelocks && !o->layout.hint_access;
         return 0;
+    }
     if (f->fd >= 0)
         close(f->fd);
     if (is_new) /* nobody else knows that we made it; a refused O_DIRECT may have made it too */
@@ -218,14 +221,28 @@ static ssize_t move(const struct posix_file *f, const struct weir_io *io, struct
     return n;
 }
 
+static ssize_t move_announced(const struct posix_file *f, const struct weir_io *io,
+                              struct weir_err *err)
+{
+    ssize_t n;
+
+    if (posix_gpfs.announce(f->fd, io) < 0)
+        return give_reason(f, "announce the range to GPFS: ", err);
+    n = move(f, io, err);
+    if (posix_gpfs.withdraw(f->fd, io) < 0 && n >= 0)
+        return give_reason(f, "give the range back to GPFS: ", err);
+    return n;
+}
+
 static ssize_t move_locked(const struct posix_file *f, const struct weir_io *io,
                            struct weir_err *err)
 {
+    const struct posix_options *o = f->base.s->opt;
     ssize_t n;
 
     if (lock_range(f, io, io->dir == WEIR_DIR_WRITE ? F_WRLCK : F_RDLCK) < 0)
         return give_reason(f, "lock the range: ", err);
-    n = move(f, io, err);
+    n = o->layout.hint_access ? move_announced(f, io, err) : move(f, io, err);
     if (lock_range(f, io, F_UNLCK) < 0 && n >= 0)
         return give_reason(f, "unlock the range: ", err);
     return n;
@@ -236,7 +253,9 @@ static ssize_t posix_xfer(struct weir_file *wf, const struct weir_io *io, struct
     const struct posix_file *f = (const struct posix_file *)wf;
     const struct posix_options *o = wf->s->opt;
 
-    return o->rangelocks ? move_locked(f, io, err) : move(f, io, err);
+    if (__builtin_expect(f->is_plain, 1))
+        return move(f, io, err);
+    return o->rangelocks ? move_locked(f, io, err) : move_announced(f, io, err);
 }
 
 static int posix_sync(struct weir_file *wf, struct weir_err *err)
@@ -264,4 +283,7 @@ const struct weir_backend weir_backend_posix = {
     .xfer = posix_xfer,
     .sync = posix_sync,
     .ns = &weir_posix_ns,
+#ifdef HAVE_LUSTRE
+    .reset_dir = posix_lustre_reset_dir,
+#endif
 };

@@ -49,8 +49,10 @@ int mdtest_remove_bases(struct weir_run *run, struct mdtest_test *t, struct weir
     return err ? weir_agree(&run->par, rc, err) : rc;
 }
 
-/* Made where it is missing; is everything of our own making? */
-static int make_test(struct weir_run *run, const char *path, bool *ours, struct weir_err *err)
+/* Made where it is missing; is everything of our own making? What is made in it later inherits its
+ * layout. */
+static int make_test(struct weir_run *run, const struct mdtest_options *o, const char *path,
+                     bool *ours, struct weir_err *err)
 {
     bool there;
 
@@ -60,22 +62,39 @@ static int make_test(struct weir_run *run, const char *path, bool *ours, struct 
         *ours = false;
     else if (weir_session_mkdir(&run->session, path, MODE, err) < 0)
         return -1;
-    return 0;
+    if (!o->reset_layout || weir_session_reset_dir(&run->session, path, err) == 0)
+        return 0;
+    if (!there)
+        weir_session_rmdir(&run->session, path, NULL);
+    return -1;
+}
+
+/* How many test directories this task sees to. */
+static uint64_t my_tests(const struct weir_run *run, const struct mdtest_test *t)
+{
+    return run->par.rank < t->bases ? t->tree.loops : 0;
+}
+
+static const char *my_test(const struct weir_run *run, struct mdtest_test *t, uint64_t loop)
+{
+    return mdtest_name_test(&t->names, t->base[run->par.rank], run->repetition, loop);
 }
 
 int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
 {
+    uint64_t loop = 0;
     bool ours = true;
     int64_t found;
     int rc = 0;
 
-    if (run->par.rank < t->bases)
-        for (uint64_t loop = 0; loop < t->tree.loops && rc == 0; loop++)
-            rc = make_test(
-                run, mdtest_name_test(&t->names, t->base[run->par.rank], run->repetition, loop),
-                &ours, err);
-    if (weir_agree(&run->par, rc, err) < 0)
+    while (loop < my_tests(run, t) && rc == 0)
+        if ((rc = make_test(run, t->o, my_test(run, t, loop), &ours, err)) == 0)
+            loop++;
+    if (weir_agree(&run->par, rc, err) < 0) {
+        while (ours && loop > 0)
+            weir_session_rmdir(&run->session, my_test(run, t, --loop), NULL);
         return -1;
+    }
     found = !ours;
     weir_allmax_i64(&run->par, &found, 1);
     t->made_tests = true;
@@ -93,11 +112,8 @@ int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir
 {
     int rc = 0;
 
-    if (run->par.rank < t->bases)
-        for (uint64_t loop = 0; loop < t->tree.loops && rc == 0; loop++)
-            rc = weir_session_rmdir(
-                &run->session,
-                mdtest_name_test(&t->names, t->base[run->par.rank], run->repetition, loop), err);
+    for (uint64_t loop = 0; loop < my_tests(run, t) && rc == 0; loop++)
+        rc = weir_session_rmdir(&run->session, my_test(run, t, loop), err);
     t->made_tests = false;
     return weir_agree(&run->par, rc, err);
 }

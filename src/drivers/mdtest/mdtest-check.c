@@ -160,6 +160,9 @@ static int check_names(struct mdtest_test *t, const struct weir_run *run, struct
         { o->stat, ns->stat, "stat (-T)" },
         { o->mknod, ns->mknod, "mknod (-k)" },
         { o->sync_phase, ns->syncfs, "sync a file system (-Y)" },
+        { o->reset_layout, t->be->reset_dir,
+          "reset the layout of directories (-g): that takes POSIX in a build with Lustre "
+          "(lustreapi)" },
         { o->sync_file && o->write_bytes > 0, t->be->sync, "sync files (-y)" },
         { o->shared && t->kind[MDTEST_FILES], !(t->be->flags & WEIR_BE_COLLECTIVE_OPEN),
           "share files between tasks that open them one by one (-S)" },

@@ -35,9 +35,10 @@ static const struct weir_opt options[] = {
     OPT_INT('f', "first", NULL, O, first, "1", "N", "First number of tasks that the test runs on",
             .min = 1, MOST32),
     OPT_FLAG('F', "only-files", NULL, O, only_files, "Test files, not directories"),
-    { .type = WEIR_OPT_GONE,
-      .letter = 'g',
-      .help = "needs the library of Lustre, which this build does not have" },
+    OPT_FLAG(
+        'g', "reset-layout", NULL, O, reset_layout,
+        "Lustre: give the test directories the default layout of directories; POSIX in a build "
+        "with its library"),
     OPT_INT('G', "data-seed", NULL, O, seed, "-1", "N",
             "Seed of the data in the files; -1 takes the time"),
     OPT_INT('i', "iterations", NULL, O, iterations, "1", "N", "Iterations of the test", .min = 1,

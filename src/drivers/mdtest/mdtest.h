@@ -28,7 +28,7 @@ struct mdtest_options {
         rates_and_times, times, all_procs;
     bool random, shared, time_dirs, unique, verify_read, verify_write, sync_file, sync_phase,
         warnings_are_errors, rank_stats;
-    bool latency, dry_run;
+    bool latency, dry_run, reset_layout;
 };
 
 /* What is measured, in the order of tables and files (mdtest.md 3.3). */
