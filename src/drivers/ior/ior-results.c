@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-results.c - the rows of results and summary: their columns, formulas and text (ior.md 6.3,
- * 7.4 to 7.6) */
+/* ior-results.c - the rows of results: their columns, formulas and text (ior.md 6.3, 7.4, 7.5) */
 #include "config.h"
 #include "drivers/ior/ior.h"
 
@@ -140,100 +139,6 @@ static const struct weir_table removal_data = { .key = "Results",
 
 #undef CELL
 #undef TEN
-#define CELL(f) .offset = offsetof(struct ior_summary, f)
-#define REAL(k, f, w, p, h)                                                                        \
-    {                                                                                              \
-        .key = (k), .head = (k), .type = WEIR_COL_REAL, CELL(f), .width = (w), .prec = (p),        \
-        .gap = 1, .help = (h)                                                                      \
-    }
-#define RATE(k, f, h)                                                                              \
-    {                                                                                              \
-        .key = (k), .head = (k), .type = WEIR_COL_REAL, CELL(f), .unit = MIB, .width = 10,         \
-        .prec = 2, .gap = 1, .help = (h)                                                           \
-    }
-#define INT(k, f, w, h)                                                                            \
-    {                                                                                              \
-        .key = (k), .head = (k), .type = WEIR_COL_INT, CELL(f), .width = (w), .gap = 1,            \
-        .help = (h)                                                                                \
-    }
-
-/* The text order is the order of the rows; JSON readers go by key. */
-static const struct weir_col summary_cols[] = {
-    { .key = "operation",
-      .head = "Operation",
-      .type = WEIR_COL_STR,
-      CELL(operation),
-      .width = -9,
-      .gap = 1,
-      .help = "Operation" },
-    RATE("bwMaxMIB", bw_max, "Best bandwidth of the repetitions, MiB/s"),
-    RATE("bwMinMIB", bw_min, "Worst bandwidth of the repetitions, MiB/s"),
-    RATE("bwMeanMIB", bw_mean, "Mean bandwidth, MiB/s"),
-    RATE("bwStdMIB", bw_sd, "Population standard deviation of the bandwidth, MiB/s"),
-    REAL("OPsMax", ops_max, 10, 2, "Most transfers a second, over the total time"),
-    REAL("OPsMin", ops_min, 10, 2, "Fewest transfers a second"),
-    REAL("OPsMean", ops_mean, 10, 2, "Mean transfers a second"),
-    REAL("OPsSD", ops_sd, 10, 2, "Population standard deviation of the transfers a second"),
-    REAL("MeanTime", mean_s, 10, 5, "Mean total time, seconds"),
-    REAL("StoneWallTime", wall_s, 10, 2, "Mean time at the stonewall, seconds; only with wear-out"),
-    { .key = "StoneWallbwMeanMIB",
-      .head = "Stonewall(MiB)",
-      .type = WEIR_COL_REAL,
-      CELL(wall_bw),
-      .unit = MIB,
-      .width = 13,
-      .prec = 2,
-      .gap = 1,
-      .help = "Bytes of all tasks at the stonewall over the time until then, MiB/s" },
-    INT("TestID", test, 5, "Number of the test, from 0"),
-    INT("numTasks", tasks, 6, "Tasks"),
-    INT("tasksPerNode", per_node, 3, "Tasks on the first node"),
-    INT("repetitions", reps, 4, "Repetitions that were measured"),
-    INT("filePerProc", file_per_task, 3, "1 with a file per task"),
-    INT("reorderTasks", reorder, 5, "1 with -C"),
-    INT("taskPerNodeOffset", node_offset, 8, "Value of -Q"),
-    INT("reorderTasksRandom", reorder_random, 9, "Times that -Z was given"),
-    INT("reorderTasksRandomSeed", seed, 4, "Value of -X"),
-    INT("segmentCount", segments, 6, "Segments"),
-    INT("blockSize", block, 8, "Block size, bytes"),
-    INT("transferSize", transfer, 8, "Transfer size, bytes"),
-    { .key = "xsizeMiB",
-      .head = "aggs(MiB)",
-      .type = WEIR_COL_REAL,
-      CELL(bytes),
-      .unit = MIB,
-      .width = 9,
-      .prec = 1,
-      .gap = 1,
-      .help = "Mean bytes moved in a repetition, MiB" },
-    { .key = "API",
-      .head = "API",
-      .type = WEIR_COL_STR,
-      CELL(api),
-      .width = 3,
-      .gap = 1,
-      .help = "Backend" },
-    { .key = "ReferenceNumber",
-      .head = "RefNum",
-      .type = WEIR_COL_INT,
-      CELL(ref_num),
-      .width = 6,
-      .help = "Value of -A" },
-    WEIR_COL_END
-};
-
-static const struct weir_table summary = {
-    .key = "summary",
-    .cols = summary_cols,
-    .readers = WEIR_FOR_ALL,
-    .head = "Operation   Max(MiB)   Min(MiB)  Mean(MiB)     StdDev   Max(OPs)   Min(OPs)  "
-            "Mean(OPs)     StdDev    Mean(s) "
-            "Stonewall(s) Stonewall(MiB) Test# #Tasks tPN reps fPP reord reordoff reordrand seed "
-            "segcnt   blksiz    xsize "
-            "aggs(MiB)   API RefNum",
-};
-
-#undef CELL
 
 /* ---- results ---- */
 
@@ -374,58 +279,6 @@ void ior_report_remove(struct weir_run *run, double seconds)
     weir_report_row(&run->report, &removal_data, &row);
 }
 
-/* ---- summary ---- */
-
-/* A moment of a series; missing when no repetition was measured. */
-#define SEEN(moment, series) (s->series.n ? s->series.moment : NAN)
-
-static void summarise(struct weir_run *run, const struct ior_test *t, const char *operation,
-                      const struct ior_series *s)
-{
-    const struct ior_options *o = t->o;
-    struct ior_summary row = {
-        .operation = operation,
-        .api = o->api,
-        .test = t->id,
-        .tasks = t->hints.tasks,
-        .per_node = run->world.per_node,
-        .reps = (int64_t)s->bw.n,
-        .file_per_task = o->file_per_task,
-        .reorder = o->reorder_constant,
-        .node_offset = o->node_offset,
-        .reorder_random = o->reorder_random,
-        .seed = o->seed,
-        .segments = o->segments,
-        .block = o->block,
-        .transfer = o->transfer,
-        .ref_num = o->ref_num,
-        .bw_max = SEEN(max, bw),
-        .bw_min = SEEN(min, bw),
-        .bw_mean = SEEN(mean, bw),
-        .bw_sd = s->bw.n ? weir_stats_sd(&s->bw) : NAN,
-        .ops_max = SEEN(max, ops),
-        .ops_min = SEEN(min, ops),
-        .ops_mean = SEEN(mean, ops),
-        .ops_sd = s->ops.n ? weir_stats_sd(&s->ops) : NAN,
-        .mean_s = SEEN(mean, time),
-        .bytes = SEEN(mean, bytes),
-        .wall_s = s->walls ? s->wall_s / s->walls : NAN,
-        .wall_bw = s->walls && s->wall_s > 0 ? s->wall_bytes / s->wall_s : NAN,
-    };
-
-    weir_report_row(&run->report, &summary, &row);
-}
-
-#undef SEEN
-
-static void summarise_test(struct weir_run *run, const struct ior_test *t)
-{
-    if (ior_wants_write(t->o))
-        summarise(run, t, "write", &t->write);
-    if (ior_wants_read(t->o))
-        summarise(run, t, "read", &t->read);
-}
-
 static void report_best(struct weir_report *r, bool wanted, const char *text, const char *mib,
                         const char *mb, const struct ior_series *s)
 {
@@ -440,7 +293,7 @@ void ior_report_max(struct weir_run *run, struct ior_test *t)
 {
     begin_tables(run); /* the test may have ended before its first repetition */
     if (t->o->summary_always && run->log.verbose >= 1) {
-        summarise_test(run, t);
+        ior_summarise(run, t);
     } else if (run->log.verbose >= 1) {
         weir_report_enter(&run->report, "max", false);
         report_best(&run->report, t->o->write, "Max Write: ", "writeMiB", "writeMB", &t->write);
@@ -448,14 +301,4 @@ void ior_report_max(struct weir_run *run, struct ior_test *t)
         weir_report_leave(&run->report);
     }
     weir_report_leave(&run->report);
-}
-
-void ior_report_summary(struct weir_run *run, const struct ior_test *tests, int n)
-{
-    if (run->report.n == 0)
-        return;
-    weir_report_line(&run->report, "\nSummary of all tests:");
-    weir_report_head(&run->report, &summary);
-    for (int i = 0; i < n; i++)
-        summarise_test(run, &tests[i]);
 }

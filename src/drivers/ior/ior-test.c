@@ -5,9 +5,7 @@
 #include "drivers/ior/ior.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -130,61 +128,6 @@ static void warn_existing(struct weir_run *run, struct ior_test *t, struct weir_
 
 /* ---- after a phase ---- */
 
-/* Bytes in the file(s) now: shared, what rank 0 sees; private, the sum. */
-static int total_size(struct weir_run *run, struct ior_test *t, uint64_t *bytes,
-                      struct weir_err *err)
-{
-    int rc = 0;
-
-    *bytes = 0;
-    if (t->o->file_per_task || run->par.rank == 0)
-        rc = weir_session_size(&run->session, t->path.text, bytes, err);
-    if (weir_agree(&run->par, rc, err) < 0)
-        return -1;
-    weir_allsum_u64(&run->par, bytes, 1);
-    return 0;
-}
-
-static int warn_sizes(struct weir_run *run, struct ior_test *t, uint64_t expected, uint64_t actual,
-                      uint64_t moved, struct weir_err *err)
-{
-    if (t->o->use_existing && actual > expected)
-        actual = expected; /* -E: the rest of a longer old file is nobody's fault */
-    if (expected == actual && actual == moved)
-        return 0;
-    if (weir_warn(&run->log, err, "Expected aggregate file size       = %" PRIu64, expected) < 0 ||
-        weir_warn(&run->log, err, "Stat() of aggregate file size      = %" PRIu64, actual) < 0 ||
-        weir_warn(&run->log, err, "Using actual aggregate bytes moved = %" PRIu64, moved) < 0)
-        return -1;
-    return t->o->deadline_s > 0
-               ? weir_warn(&run->log, err, "Maybe caused by deadlineForStonewalling")
-               : 0;
-}
-
-/* Libraries that buffer and aggregate do not always report a full disk: a file that ends before
- * the last byte written is a failed write, whatever the return codes said. */
-static int check_size(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
-                      struct weir_err *err)
-{
-    uint64_t expected = (uint64_t)t->o->block * (uint64_t)t->o->segments * (uint64_t)run->par.size;
-    bool library = (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) != 0;
-    uint64_t actual;
-
-    if (t->o->dry_run || (run->session.flags & WEIR_BE_NO_DATA))
-        return 0;
-    if (total_size(run, t, &actual, err) < 0)
-        return -1;
-    if (t->dir == WEIR_DIR_WRITE && library && !t->o->file_per_task && actual < rec->end_max)
-        return weir_refuse(err, WEIR_EIO,
-                           "'%s' is %" PRIu64
-                           " bytes long after data were written up to byte %" PRIu64
-                           ": data were lost, is the file system full?",
-                           t->path.text, actual, rec->end_max);
-    if ((t->be->flags & WEIR_BE_CONTAINER) || rec->interrupted)
-        return 0;
-    return warn_sizes(run, t, expected, actual, rec->bytes_sum, err);
-}
-
 /* How far a read may go: to where the write phase of this repetition came on the rank whose data
  * we take, or to where the status file says an earlier run came. */
 static int limit_reading(struct weir_run *run, struct ior_test *t, bool check_write,
@@ -229,21 +172,6 @@ static bool time_is_up(struct weir_run *run, const struct ior_test *t)
 
 /* ---- phases ---- */
 
-/* -z -z draws blocks with repetition: of k draws from m blocks 1 - m/k (1 - (1 - 1/m)^k) are
- * expected to repeat one. */
-static void note_repeats(struct weir_run *run, const struct ior_test *t)
-{
-    double m = (double)(t->offsets.conf.file_bytes / t->layout.block);
-    double k = (double)t->layout.segments * (t->layout.shared ? run->par.size : 1);
-
-    if (t->o->random_offset < 2 || run->repetition > 0 || m < 1 || k < 1)
-        return;
-    weir_note(
-        &run->log,
-        "-z -z draws %.0f blocks of %.0f with repetition: about %.0f%% of the draws repeat a block",
-        k, m, 100.0 * (1.0 - m / k * -expm1(k * log1p(-1.0 / m))));
-}
-
 /* -d, on all ranks, so that a signal to any of them ends it. */
 static int wait_before(struct weir_run *run, const struct ior_test *t, struct weir_err *err)
 {
@@ -270,9 +198,9 @@ static int run_write(struct weir_run *run, struct ior_test *t, struct weir_err *
         return -1;
     ior_trace_phase(run, t, &rec);
     remember_write(t, &rec);
-    note_repeats(run, t);
+    ior_note_repeats(run, t);
     ior_report_facts(run, t);
-    if (check_size(run, t, &rec, err) < 0)
+    if (ior_check_size(run, t, &rec, err) < 0)
         return -1;
     ior_report_phase(run, t, &rec, &t->write);
     if (ior_ranks_phase(run, t, &rec, err) < 0)
@@ -324,66 +252,22 @@ static int run_check(struct weir_run *run, struct ior_test *t, struct weir_err *
                : 0;
 }
 
-static int compare_counts(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
-}
-
-/* -Z draws with repetition: say how many files are read how often, and how many never. */
-static void note_unread(struct weir_run *run, const struct ior_test *t)
-{
-    struct weir_err ignored = WEIR_ERR_INIT;
-    struct weir_str line = { 0 };
-    int owner, *owners = NULL, unread = run->par.size, hits = 0;
-
-    if (t->o->reorder_random != 1)
-        return;
-    owner = ior_owner(t->o, &run->par, false, run->repetition, &ignored);
-    if (run->par.rank == 0)
-        owners = malloc(sizeof(*owners) * (size_t)run->par.size);
-    weir_gather(&run->par, &owner, sizeof(owner), owners);
-    if (!owners)
-        return;
-    qsort(owners, (size_t)run->par.size, sizeof(*owners), compare_counts);
-    for (int i = 0; i < run->par.size; i++)
-        unread -= i == 0 || owners[i] != owners[i - 1];
-    weir_str_addf(&line, "#File Hits Dist: %d", unread);
-    for (int often = 1, left = run->par.size - unread; left > 0; often++, left -= hits) {
-        hits = 0;
-        for (int i = 0, k; i < run->par.size; i = k) {
-            for (k = i; k < run->par.size && owners[k] == owners[i]; k++)
-                ;
-            hits += k - i == often;
-        }
-        weir_str_addf(&line, " %d", hits);
-    }
-    if (run->log.verbose >= 2)
-        weir_report_line(&run->report, "%s", weir_str_text(&line));
-    if (unread > 0)
-        weir_note(
-            &run->log,
-            "-Z draws with repetition: the data of %d of %d tasks are not read in repetition %d",
-            unread, run->par.size, run->repetition);
-    weir_str_free(&line);
-    free(owners);
-}
-
 static int run_read(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
     struct weir_phase_rec rec;
 
     if (limit_reading(run, t, false, err) < 0 || wait_before(run, t, err) < 0)
         return -1;
-    note_unread(run, t);
+    ior_note_unread(run, t);
     find_owner(run, t, false);
     ior_trace_commence(run, WEIR_DIR_READ);
     if (weir_phase_run(run, &ior_read_phase, t, &rec, err) < 0)
         return -1;
     ior_trace_phase(run, t, &rec);
-    if (check_size(run, t, &rec, err) < 0)
+    if (ior_check_size(run, t, &rec, err) < 0)
         return -1;
     if (!t->o->write)
-        note_repeats(run, t);
+        ior_note_repeats(run, t);
     ior_report_facts(run, t);
     ior_data_report(run, t, &rec, "read");
     ior_report_phase(run, t, &rec, &t->read);

@@ -188,11 +188,25 @@ int ior_ranks_begin(struct weir_run *run, const struct ior_test *tests, int n,
 int ior_ranks_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
                     struct weir_err *err);
 
+/* ior-size.c: warn when the files have another size than the phase should have made or found; a file
+ * of a library that is shorter than what was written to it is an error (WEIR_EIO): libraries that
+ * buffer do not always report a full disk. Collective over run->par. */
+int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
+                   struct weir_err *err);
+
+/* ior-draws.c: say how many blocks -z -z repeats, and how many files -Z never reads. The second is
+ * collective over run->par. */
+void ior_note_repeats(struct weir_run *run, const struct ior_test *t);
+void ior_note_unread(struct weir_run *run, const struct ior_test *t);
+
 /* ior-report.c: what is shown. Rank 0 only; no-ops elsewhere. */
 void ior_report_begin(struct weir_run *run, int argc, char *const *argv);
 void ior_report_test(struct weir_run *run, struct ior_test *t);
 void ior_report_results(struct weir_run *run);
 void ior_report_facts(struct weir_run *run, struct ior_test *t);
+void ior_report_finish(struct weir_run *run, enum weir_code code, const struct weir_err *err);
+const char *ior_now_text(char out[32]);
+
 /* ior-results.c: rows. report_phase is collective over run->par. */
 void ior_report_head(struct weir_run *run);
 void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
@@ -202,9 +216,10 @@ void ior_report_detail(struct weir_run *run, const struct ior_test *t,
 void ior_report_skipped(struct weir_run *run, struct ior_test *t, const char *access);
 void ior_report_remove(struct weir_run *run, double seconds);
 void ior_report_max(struct weir_run *run, struct ior_test *t);
+
+/* ior-summary.c: the rows of one test, without a head; the summary of n tests. Rank 0. */
+void ior_summarise(struct weir_run *run, const struct ior_test *t);
 void ior_report_summary(struct weir_run *run, const struct ior_test *tests, int n);
-void ior_report_finish(struct weir_run *run, enum weir_code code, const struct weir_err *err);
-const char *ior_now_text(char out[32]);
 
 /* ior-trace.c: what -v -v -v adds. Nothing below that level. */
 void ior_trace_begin(struct weir_run *run);                            /* rank 0 */
