@@ -108,6 +108,21 @@ static void test_mdtest(struct tap *t, int size)
            NULL, "its phases are told, with the files they worked on");
 }
 
+static void test_md_workbench(struct tap *t, int size)
+{
+    struct weir_outcome out;
+    struct seen s;
+    int status = run(&weir_mdw, MPI_COMM_WORLD, "-I 5 -P 3 -D 2 -R 1 -o api-mdw", &s, &out);
+    int made = find(&s, "precreate"), at = find(&s, "benchmark");
+
+    tap_ok(t, status == 0 && !out.error[0] && (t->rank == 0 || s.n == 0), NULL,
+           "md-workbench runs in the same process");
+    tap_ok(t,
+           t->rank != 0 || (made >= 0 && at > made && find(&s, "cleanup") > at &&
+                            s.result[at].operations > 0 && s.result[at].tasks == size),
+           NULL, "its phases are told in their order");
+}
+
 static void test_errors(struct tap *t)
 {
     struct weir_outcome out;
@@ -197,6 +212,7 @@ int main(int argc, char **argv)
     if (tap_ok(&t, chdir(dir) == 0, NULL, "has a directory of its own")) {
         test_ior(&t, size);
         test_mdtest(&t, size);
+        test_md_workbench(&t, size);
         test_errors(&t);
         test_part(&t, size);
         test_leaks(&t);

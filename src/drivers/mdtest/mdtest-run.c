@@ -11,8 +11,6 @@
 #include "base/clock.h"
 #include "par/agree.h"
 
-#define NAP_NS 50000000u
-
 /* ---- phases ---- */
 
 /* What each operation is about: how far the tasks have shifted, and who works on what. */
@@ -201,18 +199,15 @@ static int run_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op
 
 /* ---- an iteration ---- */
 
-/* Rank 0 waits, the others meet it at the start of the phase. */
-static int wait_before(struct weir_run *run, const struct mdtest_test *t)
+/* -p, on all ranks, so that a signal to any of them ends it. */
+static int wait_before(struct weir_run *run, const struct mdtest_test *t, struct weir_err *err)
 {
-    uint64_t until = weir_now_ns() + (uint64_t)t->o->delay_s * WEIR_NS_PER_S;
-
-    if (t->o->delay_s == 0 || run->par.rank > 0)
+    if (t->o->delay_s == 0)
         return 0;
     if (run->log.verbose >= 1)
         weir_report_line(&run->report, "delaying %d seconds . . .", t->o->delay_s);
-    while (weir_now_ns() < until && !weir_interrupt_poll(&run->interrupt))
-        weir_sleep_ns(NAP_NS);
-    return 0;
+    weir_report_flush(&run->report);
+    return weir_phase_pause(run, t->o->delay_s, err);
 }
 
 static bool is_wanted(const struct mdtest_test *t, enum mdtest_op op)
@@ -238,7 +233,8 @@ static int run_kind(struct weir_run *run, struct mdtest_test *t, enum mdtest_kin
 
     if (!t->kind[kind])
         return 0;
-    wait_before(run, t);
+    if (wait_before(run, t, err) < 0)
+        return -1;
     mdtest_trace_kind(run, t, kind, true);
     for (; op <= last && rc == 0; op++) {
         if (op == MDTEST_DIR_READ && t->o->read)
