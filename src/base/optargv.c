@@ -135,9 +135,8 @@ static int read_group(struct reader *r, const char *word, struct weir_err *err)
         row = weir_opt_find(r->o, &name);
         if (row == NULL)
             return refuse_letter(r, word, c, err);
-        if (row->type ==
-            WEIR_OPT_GONE) /* "-P4k" says what became of -P, not what is wrong with 4 */
-            return weir_opt_apply(r->o, &name, NULL, err);
+        if (row->type == WEIR_OPT_GONE) /* "-P4k": what became of -P, not what is wrong with 4 */
+            return weir_opt_apply(r->o, &name, c[1] == '=' ? c + 2 : NULL, err);
         if (weir_opt_takes_value(row)) {
             if (take_flags(r, word, c, NULL, err) < 0)
                 return -1;

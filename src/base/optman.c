@@ -101,13 +101,8 @@ static void man_range(const struct weir_opt *row, struct weir_str *out)
 static void man_row(const struct weir_optset *set, const struct weir_opt *row, struct weir_str *out)
 {
     man_names(set, row, out);
-    if (row->type == WEIR_OPT_OLD) {
-        weir_str_addf(out, "Old spelling of \\fB");
-        man_text(out, row->def);
-        weir_str_addf(out, "\\fR. ");
-    } else if (row->type == WEIR_OPT_GONE) {
+    if (row->type == WEIR_OPT_GONE)
         weir_str_addf(out, "Refused. ");
-    }
     man_text(out, row->help);
     weir_str_addc(out, '.');
     if (row->def != NULL && row->type != WEIR_OPT_OLD && *row->def != '\0') {

@@ -368,12 +368,26 @@ static int apply_old(struct weir_opts *o, const struct weir_opt *row,
     return rc;
 }
 
+/* Scripts of old list flags with 0, which is what holds anyway. */
+static bool is_off(const char *value)
+{
+    struct weir_optvalue flag = { .number = 1 };
+
+    return value != NULL && parse_flag(value, &flag, NULL) == 0 && flag.number == 0;
+}
+
 static int apply_row(struct weir_opts *o, const struct weir_optset *set, const struct weir_opt *row,
                      const struct weir_optname *name, const char *value, bool is_first,
                      struct weir_err *err)
 {
-    if (row->type == WEIR_OPT_GONE)
+    const struct weir_str nothing = { 0 };
+
+    if (row->type == WEIR_OPT_GONE && !is_off(value))
         return weir_refuse(err, WEIR_EUSAGE, "option %s: %s", name->shown, row->help);
+    if (row->type == WEIR_OPT_GONE) {
+        note_old(o, name, &nothing);
+        return 0;
+    }
     if (row->type == WEIR_OPT_DIRECTIVES)
         return weir_refuse(err, WEIR_EUSAGE, "option %s cannot stand inside a list of options",
                            name->shown);

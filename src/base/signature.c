@@ -86,15 +86,15 @@ const char *weir_damage_name(enum weir_damage d)
     return d < WEIR_DAMAGES ? names[d] : "unknown";
 }
 
-/* FNV-1a (Fowler, Noll, Vo) over the last part of the path, then the owner. */
-uint64_t weir_signature_file(const char *path, int owner)
+/* FNV-1a (Fowler, Noll, Vo) over the last part of the path. */
+uint64_t weir_signature_file(const char *path)
 {
     const char *name = strrchr(path, '/');
     uint64_t h = 0xcbf29ce484222325u;
 
     for (name = name ? name + 1 : path; *name; name++)
         h = (h ^ (unsigned char)*name) * 0x100000001b3u;
-    return mix(h + (uint64_t)owner);
+    return mix(h);
 }
 
 static bool is_zero(const uint64_t *w)
@@ -153,6 +153,19 @@ static void note_unit(struct weir_signature_bad *bad, const uint64_t *w, const u
     bad->expect = want[i];
     bad->got = w[i];
     bad->said = *said;
+}
+
+/* Good data of an older run than others in the file: what stands where the newest would be. */
+static void note_older(struct weir_signature_bad *bad, const uint64_t *w, size_t at, uint64_t off,
+                       const struct weir_signature_seen *seen, const struct weir_signature *said)
+{
+    struct weir_signature newest = *said;
+    uint64_t want[WORDS];
+
+    newest.run = seen->run;
+    newest.repetition = seen->repetition;
+    make_unit(&newest, off + at, want);
+    note_unit(bad, w, want, at, WEIR_DAMAGE_STALE, said);
 }
 
 /* Follow run and repetition of a unit of an unknown run. Returns -1: older than the newest seen,
@@ -225,7 +238,7 @@ uint64_t weir_signature_verify(const struct weir_signature *s, bool known, const
         if (age > 0)
             seen->older = before + (at > 0); /* all before this unit was older */
         if (age < 0)
-            note_unit(bad, w, want, at, WEIR_DAMAGE_STALE, &e);
+            note_older(bad, w, at, off, seen, &said);
     }
     seen->transfers += bad->units == 0;
     find_tear(bad, len);

@@ -34,9 +34,9 @@ enum weir_damage {
 /* "bit flip" and so on, for messages. */
 const char *weir_damage_name(enum weir_damage d);
 
-/* The number of a file for its units: the name without directories, and the task that it belongs
- * to (0 for a shared file). The same from every job that uses the same names. */
-uint64_t weir_signature_file(const char *path, int owner);
+/* The number of a file for its units, from its name without directories: the same from every job
+ * that uses the same name. */
+uint64_t weir_signature_file(const char *path);
 
 /* Write units at buf (8-byte aligned) for len bytes, a multiple of WEIR_SIGNATURE_UNIT; off counts
  * up from unit to unit. Local. */

@@ -10,6 +10,7 @@
 #include "base/err.h"
 
 #define WEIR_OPLOG_MOST (4u << 20) /* records of a rank and phase: 128 MiB */
+#define WEIR_OPLOG_SOME (1u << 20) /* where nobody knows how many there will be: 32 MiB */
 
 /* One operation: local clock, ns; file offset and length in bytes. */
 struct weir_oprec {

@@ -28,7 +28,7 @@ int weir_rankcsv_begin_operations(const char *path, struct weir_err *err)
     return weir_oplog_write(&none, path, true, &where, err);
 }
 
-int weir_rankcsv_operations(const struct weir_run *run, const struct weir_phase_rec *rec, int test,
+int weir_rankcsv_operations(struct weir_run *run, const struct weir_phase_rec *rec, int test,
                             const char *path, struct weir_err *err)
 {
     const struct weir_oplog_where where = { .access = rec->phase->key,
@@ -37,12 +37,14 @@ int weir_rankcsv_operations(const struct weir_run *run, const struct weir_phase_
                                             .rank = run->par.rank,
                                             .origin_ns = rec->mark[WEIR_MARK_WORK] };
 
-    if (weir_oplog_write(&run->oplog, path, false, &where, err) < 0)
-        return -1;
-    if (run->oplog.dropped == 0)
-        return 0;
+    uint64_t all[2] = { run->oplog.n, run->oplog.dropped };
+    int rc = weir_oplog_write(&run->oplog, path, false, &where, err);
+
+    weir_allsum_u64(&run->par, all, 2);
+    if (rc < 0 || all[1] == 0)
+        return rc;
     return weir_warn(&run->log, err,
-                     "savePerOpDataCSV keeps %u operations of a phase; %" PRIu64
-                     " more are not in the file",
-                     WEIR_OPLOG_MOST, run->oplog.dropped);
+                     "savePerOpDataCSV has no room for all operations of the %s phase: %" PRIu64
+                     " are in the files, %" PRIu64 " are not",
+                     rec->phase->key, all[0], all[1]);
 }

@@ -17,8 +17,9 @@ int weir_rankcsv_put(const char *path, bool fresh, const struct weir_str *lines,
 int weir_rankcsv_begin_operations(const char *path, struct weir_err *err);
 
 /* Add the operations of the phase that has just run (run->oplog) to the file of this rank. Warns
- * when there were more than are kept. Local. -1 and err (WEIR_ESETUP). */
-int weir_rankcsv_operations(const struct weir_run *run, const struct weir_phase_rec *rec, int test,
+ * when there were more than are kept. Collective over run->par. -1 and err (WEIR_ESETUP; not the
+ * same on all ranks). */
+int weir_rankcsv_operations(struct weir_run *run, const struct weir_phase_rec *rec, int test,
                             const char *path, struct weir_err *err);
 
 #endif

@@ -51,6 +51,10 @@ static int add_sink(struct weir_report *r, const struct weir_sink_ops *ops, cons
 
     if (r->n == WEIR_SINKS)
         return weir_refuse(err, WEIR_EUSAGE, "more than %d outputs", WEIR_SINKS);
+    for (int i = 0; i < r->n; i++)
+        if (strcmp(path, "-") != 0 && r->sink[i].path && strcmp(r->sink[i].path, path) == 0)
+            return weir_refuse(err, WEIR_EUSAGE, "two outputs go to '%s'; give each its own file",
+                               path);
     memset(s, 0, sizeof(*s));
     s->ops = ops;
     s->path = path;
@@ -99,6 +103,19 @@ int weir_report_add_list(struct weir_report *r, const char *list, struct weir_ar
         list += *list == ',';
     }
     return 0;
+}
+
+bool weir_report_list_has(const char *list, const char *path)
+{
+    size_t want = strlen(path);
+
+    for (; *list; list += strcspn(list, ","), list += *list == ',') {
+        size_t len = strcspn(list, ","), skip = strcspn(list, ":,") + 1;
+
+        if (skip <= len && len - skip == want && strncmp(list + skip, path, want) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* The oldest one first. */

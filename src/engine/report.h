@@ -96,6 +96,9 @@ int weir_report_add(struct weir_report *r, const char *format, const char *path,
 int weir_report_add_list(struct weir_report *r, const char *list, struct weir_arena *arena,
                          struct weir_err *err);
 
+/* Does the list of --report name this file? Local. */
+bool weir_report_list_has(const char *list, const char *path);
+
 /* Open and close an object (or a list of objects) named key; key NULL inside a list. Local. */
 void weir_report_enter(struct weir_report *r, const char *key, bool list);
 void weir_report_leave(struct weir_report *r);

@@ -21,7 +21,7 @@ static double percent_used(uint64_t free, uint64_t all)
     return all ? 100.0 * (1.0 - (double)free / (double)all) : 0.0;
 }
 
-void weir_space_report(struct weir_run *run, const char *path)
+int weir_space_report(struct weir_run *run, const char *path, struct weir_err *err)
 {
     struct weir_report *r = &run->report;
     struct weir_fs_usage u;
@@ -29,11 +29,11 @@ void weir_space_report(struct weir_run *run, const char *path)
     bool large;
 
     if (r->n == 0)
-        return;
+        return 0;
     if (weir_session_usage(&run->session, path, &u, NULL) < 0 || u.total_bytes == 0) {
-        if (!run->session.hints->dry_run) /* which asks nothing */
-            weir_warn(&run->log, NULL, "Backend returned error during statfs");
-        return;
+        if (run->session.hints->dry_run) /* which asks nothing */
+            return 0;
+        return weir_warn(&run->log, err, "Backend returned error during statfs");
     }
     size = (double)u.total_bytes / GIB;
     large = size > 1024;
@@ -50,4 +50,5 @@ void weir_space_report(struct weir_run *run, const char *path)
     weir_report_int(r, WEIR_FOR_DATA, "capacityBytes", (int64_t)u.total_bytes);
     weir_report_int(r, WEIR_FOR_DATA, "freeBytes", (int64_t)u.avail_bytes);
     weir_report_int(r, WEIR_FOR_DATA, "freeInodes", (int64_t)u.free_inodes);
+    return 0;
 }

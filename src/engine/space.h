@@ -7,7 +7,7 @@
 
 /* Report size and use of the file system that holds 'path' (which need not exist): the line "FS"
  * for people, the same and exact numbers for data readers. A backend that cannot tell: a warning.
- * Rank 0 only; a no-op where the report has no sinks. */
-void weir_space_report(struct weir_run *run, const char *path);
+ * Rank 0 only; a no-op where the report has no sinks. -1 and err only where warnings are errors. */
+int weir_space_report(struct weir_run *run, const char *path, struct weir_err *err);
 
 #endif

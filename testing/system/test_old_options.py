@@ -51,6 +51,12 @@ def test_an_option_of_3x_is_taken_for_todays(ior, need_backend, option, key, api
             assert any(name in n for n in notes), run
 
 
+def test_offsets_as_data_are_a_packet_type_today(ior):
+    run = ior("-w -k -G 1 -O storeFileOffset=1").ok()
+    assert run.notes == ["option storeFileOffset is from IOR 3.x; using dataPacketType=offset"]
+    ior("-R -G 1 -l offset").ok()
+
+
 def test_the_note_comes_from_one_task_only(ior):
     run = ior("-a DUMMY -w -q -n -p", np=4).ok()
     assert len(run.notes) == 3 and all(n.startswith("option -") and "3.x" in n for n in run.notes)
@@ -67,10 +73,15 @@ def test_a_script_of_3x_runs(ior, need_backend):
     assert found[0]["mpiio.hintsFileName"] == "hints" and run.warnings == []
 
 
+@pytest.mark.parametrize("words", ["-P=0", "-I=no", "-O useSharedFilePointer=0", "-O individualDataSets=0", "-O storeFileOffset=0"])
+def test_what_is_gone_and_switched_off_is_what_holds_anyway(ior, words):
+    run = ior("-a DUMMY -w " + words, np=2).ok()
+    assert len(run.notes) == 1 and "has no effect any more" in run.notes[0] and not run.warnings, run
+
+
 @pytest.mark.parametrize("words, part", [
     ("-P", "shared file pointers"), ("-I", "individual data sets"), ("-Pw", "shared file pointers"), ("-P=1", "shared file pointers"),
-    ("-O useSharedFilePointer=1", "shared file pointers"), ("-O individualDataSets=1", "individual data sets"),
-    ("-O storeFileOffset=1", "-l offset")])
+    ("-O useSharedFilePointer=1", "shared file pointers"), ("-O individualDataSets=1", "individual data sets")])
 def test_what_has_no_meaning_any_more_is_an_error_that_says_so(ior, words, part):
     run = ior("-a DUMMY -w " + words, np=2).fails(1, part)
     assert run.messages == ["ERROR: " + run.errors[0]] and run.stdout == ""

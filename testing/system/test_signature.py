@@ -15,7 +15,8 @@ TRANSFERS = 1536  # of 4 KiB: 6 MiB, which 2 and 3 tasks share evenly
 DAMAGED = 1000
 KINDS = ["bit flip", "torn write", "stale data", "misplaced data", "zeros", "short"]
 LINE = re.compile(r"^wrong data: rank (\d+) on \S+: '([^']*)', byte (\d+): ([a-z ]+): expected 0x([0-9a-f]{16}), found 0x([0-9a-f]{16}); "
-                  r"(\d+) wrong pieces of 512 bytes in the transfer at (\d+)(?:; the data say: repetition (\d+), task (\d+), offset (\d+))?$")
+                  r"(\d+) wrong pieces of 512 bytes in the transfer at (\d+)(?:; the data say: run \d+, repetition (\d+), task (\d+), "
+                  r"offset (\d+)(, a file of another name.*)?)?$")
 
 
 def geometry(np, segments=1):
@@ -212,15 +213,22 @@ def test_a_bit_that_flips_between_writing_and_checking_is_found(ior, args):
 
 
 def test_a_repetition_that_was_not_written_again_is_stale(ior):
-    """The second repetition's file is the first one's: with the same name, the same length, and data that were right once."""
-    ior("-w -k -m -i 2 " + geometry(2), np=2).ok()
-    first, second = ior.cwd / "testFile.0", ior.cwd / "testFile.1"
-    data = bytearray(second.read_bytes())
-    data[SIZE * 700:SIZE * 800] = first.read_bytes()[SIZE * 700:SIZE * 800]
-    (ior.cwd / "testFile").write_bytes(data)
+    """Data of the first repetition where the second one's should be: the same name, the same length, and right once."""
+    proc = ior.start("-w -k -d 3 -i 2 " + geometry(2), np=2)
+    path, saved = ior.cwd / "testFile", b""
+    until = time.monotonic() + 30
+    while len(saved) < TRANSFERS * SIZE and time.monotonic() < until:
+        time.sleep(0.3)
+        saved = path.read_bytes() if path.exists() else b""
+    first = (ior.cwd / "testFile").read_bytes()
+    ior.finish(proc).ok()
+    data = bytearray(path.read_bytes())
+    assert data[:SIZE] != first[:SIZE], "the copy was made too late"
+    data[SIZE * 700:SIZE * 800] = first[SIZE * 700:SIZE * 800]
+    path.write_bytes(data)
     n, kinds, lines = found(ior("-R -k " + geometry(2), np=2), "read")
     assert n == 100 and kinds == {"stale data": 100}
-    assert {m.group(9) for m in lines} <= {"0", None}
+    assert {m.group(9) for m in lines} == {"0"}
 
 
 @pytest.mark.parametrize("stale", [range(0, 100), range(0, TRANSFERS // 2), range(TRANSFERS // 2, TRANSFERS), range(1, TRANSFERS), range(7, 1000, 13)])
@@ -245,6 +253,40 @@ def test_files_that_changed_their_places_are_misplaced_and_say_whose_they_are(io
     assert n == 16 and kinds == {"misplaced data": 16}
     for i, m in enumerate(sorted(lines, key=lambda m: int(m.group(3)))):
         assert m.group(1, 2, 9, 10, 11) == ("2", "testFile.00000002", "0", "0", str(i * 4096))
+        assert "a file of another name" in m.group(12)
+
+
+def test_a_file_of_another_repetition_is_misplaced(ior):
+    ior("-w -k -m -i 2 -l signature -b 64k -t 4k").ok()
+    ior("-R -k -m -i 2 -l signature -b 64k -t 4k").ok()
+    (ior.cwd / "testFile.1").write_bytes((ior.cwd / "testFile.0").read_bytes())
+    n, kinds, lines = found(ior("-R -k -m -i 2 -l signature -b 64k -t 4k"), "read")
+    assert n == 32 and kinds == {"misplaced data": 32}
+    assert {m.group(2) for m in lines} == {"testFile.1"} and all("a file of another name" in m.group(12) for m in lines)
+
+
+def test_a_file_is_known_by_its_own_name_however_it_is_reached(ior):
+    """One of several repetitions, and one of a list of files, read as what they are."""
+    ior("-w -k -m -i 2 -l signature -b 64k -t 4k").ok()
+    assert ior("-R -k -l signature -b 64k -t 4k -o testFile.1").ok().warnings == []
+    for name in "AB":
+        (ior.cwd / name).mkdir()
+    ior("-w -k -F -l signature -b 64k -t 4k -o A/p@B/q").ok()
+    assert ior("-R -k -F -l signature -b 64k -t 4k -o A/p", np=1).ok().warnings == []
+
+
+def test_older_data_show_what_the_newer_would_be(ior):
+    """From another job only the run tells them apart."""
+    ior("-w -k " + geometry(2)).ok()
+    old = (ior.cwd / "testFile").read_bytes()
+    ior("-w -k " + geometry(2)).ok()
+    with (ior.cwd / "testFile").open("r+b") as f:
+        f.seek(3 * SIZE)
+        f.write(old[3 * SIZE:4 * SIZE])
+    for np in (1, 2):
+        n, kinds, lines = found(ior("-R -k " + geometry(np), np=np), "read")
+        assert n == 1 and kinds == {"stale data": 1} and len(lines) == 1
+        assert lines[0].group(5) != lines[0].group(6) and lines[0].group(8) == str(3 * SIZE)
 
 
 def test_private_files_are_verified_by_fewer_tasks_and_in_another_order(ior):

@@ -160,7 +160,7 @@ static void the_man_page_has_every_spelling(void **state)
     has(d, "Say more. From \\-1 to 5.\n");
     has(d, "One of: timestamp, offset, random.\n");
     has(d, "\\fB\\-h\\fR[=\\fIPART\\fR], \\fB\\-\\-help\\fR[=\\fIPART\\fR]\n");
-    has(d, "Old spelling of \\fB\\-\\-posix.odirect=1\\fR. O_DIRECT.\n");
+    has(d, "O_DIRECT.\n");
     has(d, "Refused. shared file pointers");
     has(d, "a \\e and a \\- in it.\n");
     has(d, ".SS Module POSIX\n.TP\n\\fB\\-\\-posix.odirect\\fR\n");

@@ -79,10 +79,46 @@ static int check_order(const struct ior_options *o, struct weir_err *err)
     if (o->random_offset && !o->file_per_task && with)
         return weir_refuse(err, WEIR_EUSAGE,
                            "random offsets (-z) with %s need a file per task (-F)", with);
+    if (o->random_offset > 1 && o->random_seed == 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--random-offset-seed=0 with -z -z draws the first block for ever; take "
+                           "another seed");
     if (o->random_offset && !o->file_per_task && o->check_read && !o->write && o->random_seed < 0)
         return weir_refuse(err, WEIR_EUSAGE,
                            "random offsets (-z) with a check of what another run wrote (-R) need "
                            "its --random-offset-seed");
+    return 0;
+}
+
+int ior_check_owner(const struct ior_options *o, const struct weir_par *par, struct weir_err *err)
+{
+    if (o->reorder_random != 1 || !ior_wants_read(o) || ior_owner(o, par, false, 0, err) >= 0)
+        return 0;
+    return weir_err_within(err, "option -Z with -Q %d", o->node_offset);
+}
+
+/* Files of ours that would be one and the same: the results are lost then. */
+static int check_files(const struct ior_options *o, struct weir_err *err)
+{
+    const struct {
+        const char *name, *path;
+    } files[] = {
+        { "-o (testFile)", o->test_file },
+        { "summaryFile", o->summary_file && strcmp(o->summary_file, "-") ? o->summary_file : NULL },
+        { "saveRankPerformanceDetailsCSV", o->rank_csv },
+        { "stoneWallingStatusFile", o->status_file },
+    };
+    const size_t n = sizeof(files) / sizeof(*files);
+
+    for (size_t i = 0; i < n; i++) {
+        if (o->reports && files[i].path && weir_report_list_has(o->reports, files[i].path))
+            return weir_refuse(err, WEIR_EUSAGE, "--report and %s are the same file, '%s'",
+                               files[i].name, files[i].path);
+        for (size_t k = i + 1; k < n; k++)
+            if (files[i].path && files[k].path && strcmp(files[i].path, files[k].path) == 0)
+                return weir_refuse(err, WEIR_EUSAGE, "%s and %s are the same file, '%s'",
+                                   files[i].name, files[k].name, files[i].path);
+    }
     return 0;
 }
 
@@ -132,6 +168,9 @@ static int check_words(const struct ior_options *o, struct weir_err *err)
         return weir_refuse(err, WEIR_EUSAGE,
                            "a stoneWallingStatusFile is only sensible for a write phase with "
                            "stoneWallingWearOut=1");
+    if (o->nodes == 0 || o->node0_tasks == 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "numNodes and numTasksOnNode0 are at least 1; -1 takes what there is");
     if (o->wear_out && o->deadline_s == 0)
         return weir_refuse(
             err, WEIR_EUSAGE,
@@ -212,11 +251,14 @@ int ior_check(struct ior_test *t, const struct weir_run *run, struct weir_err *e
 {
     const struct ior_options *o = t->o;
     int tasks = o->tasks > 0 && o->tasks < run->world.size ? o->tasks : run->world.size;
+    struct weir_par par = run->world;
 
+    ior_believe_nodes(o, &par);
     fill_phases(t);
     if (check_words(o, err) < 0 || check_names(o, err) < 0 || check_sizes(o, err) < 0 ||
         check_volume(o, tasks, err) < 0 || check_order(o, err) < 0 || check_prefill(o, err) < 0 ||
-        ior_memory_parse(o, &run->world, &t->hog_bytes, err) < 0)
+        check_files(o, err) < 0 || ior_memory_parse(o, &par, &t->hog_bytes, err) < 0 ||
+        (tasks == par.size && ior_check_owner(o, &par, err) < 0))
         return -1;
     fill_layout(t, tasks);
     fill_hints(t, run, tasks);

@@ -28,7 +28,21 @@ void ior_data_begin(struct weir_run *run, struct ior_test *t)
     t->unit_known = t->o->write;
     t->unit.repetition = (uint32_t)run->repetition;
     t->unit.writer = (uint32_t)t->owner;
-    t->unit.file = weir_signature_file(t->o->test_file, t->o->file_per_task ? t->owner : 0);
+    t->unit.file = weir_signature_file(weir_str_text(&t->path));
+}
+
+/* -z -z in a shared file: tasks write over each other's blocks. A block has the data of the task
+ * whose block it is, whoever writes it; so it is right after any number of writers, in any order.
+ * True when the data of another task begin. */
+static bool take_owner(struct ior_test *t, uint64_t off)
+{
+    int owner = (int)(off / t->layout.block % (uint64_t)t->layout.tasks);
+
+    if (t->o->random_offset < 2 || !t->layout.shared || owner == t->pattern.rank)
+        return false;
+    t->pattern.rank = owner;
+    t->unit.writer = (uint32_t)owner;
+    return true;
 }
 
 static void make_data(struct ior_test *t)
@@ -87,9 +101,11 @@ static bool check_units(struct ior_test *t, const void *buf, uint64_t off, struc
 bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off)
 {
     struct ior_damage d;
-    bool right = t->pattern.packet == WEIR_PACKET_SIGNATURE ? check_units(t, buf, off, &d)
-                                                            : check_pattern(t, buf, off, &d);
+    bool right;
 
+    take_owner(t, off);
+    right = t->pattern.packet == WEIR_PACKET_SIGNATURE ? check_units(t, buf, off, &d)
+                                                       : check_pattern(t, buf, off, &d);
     if (right)
         return true;
     t->kinds[d.kind]++;
@@ -138,8 +154,12 @@ static void describe(const struct weir_run *run, const struct ior_test *t,
         t->pattern.packet == WEIR_PACKET_SIGNATURE ? WEIR_SIGNATURE_UNIT : 8, d->transfer);
     if (d->kind == WEIR_DAMAGE_STALE || d->kind == WEIR_DAMAGE_MISPLACED)
         weir_str_addf(&s,
-                      "; the data say: repetition %" PRIu32 ", task %" PRIu32 ", offset %" PRIu64,
-                      d->said.repetition, d->said.writer, d->said.off);
+                      "; the data say: run %" PRIu64 ", repetition %" PRIu32 ", task %" PRIu32
+                      ", offset %" PRIu64 "%s",
+                      d->said.run, d->said.repetition, d->said.writer, d->said.off,
+                      d->said.file == t->unit.file
+                          ? ""
+                          : ", a file of another name (the name is a part of the signature)");
     snprintf(out->text, sizeof(out->text), "%s",
              weir_str_text(&s)); /* a longer line is cut at its end */
     weir_str_free(&s);
@@ -172,26 +192,31 @@ static void note_kinds(struct weir_run *run, const struct ior_test *t)
     weir_str_free(&s);
 }
 
-void ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_rec *rec,
-                     const char *what)
+int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_rec *rec,
+                    const char *what, struct weir_err *err)
 {
+    int rc;
+
     if (t->pattern.packet == WEIR_PACKET_SIGNATURE && !t->unit_known && t->verify)
         rec->wrong_sum += find_older(run, t);
     if (rec->wrong_sum == 0)
-        return;
+        return 0;
     t->dirty = true;
-    weir_warn(&run->log, NULL, "Incorrect data on %s (%" PRIu64 " errors found).", what,
-              rec->wrong_sum);
+    rc = weir_warn(&run->log, err, "Incorrect data on %s (%" PRIu64 " errors found).", what,
+                   rec->wrong_sum);
+    if (rc < 0 && err)
+        err->code = WEIR_EDATA; /* --warningAsErrors */
     weir_note(&run->log, "Used Time Stamp %" PRIu32 " (0x%" PRIx32 ") for Data Signature",
               t->signature, t->signature);
     note_kinds(run, t);
     note_first(run, t);
+    return rc;
 }
 
 int ior_buffers(struct ior_test *t, struct weir_err *err)
 {
     t->lanes = 1;
-    if (t->pattern.packet == WEIR_PACKET_RANDOM)
+    if (t->pattern.packet == WEIR_PACKET_RANDOM && t->o->random_offset < 2) /* see take_owner */
         t->lanes = t->hints.transfer * WEIR_FILL_LANES <= AHEAD_BYTES ? WEIR_FILL_LANES : 1;
     for (int i = 0; i < t->lanes; i++)
         if (weir_mem_aligned(&t->buf[i], PAGE, t->hints.transfer, err) < 0)
@@ -209,13 +234,19 @@ void ior_new_signature(struct ior_test *t, uint32_t signature)
 
 bool ior_data_ahead(struct ior_test *t)
 {
-    bool varies = t->dir == WEIR_DIR_WRITE && data_varies(t);
+    bool moves = false, varies = data_varies(t);
 
     for (int i = 0; i < t->lanes; i++)
         t->off[i] = weir_offsets_next(&t->offsets);
     t->next = 0;
     t->filled = t->lanes;
+    if (t->dir == WEIR_DIR_READ)
+        return false;
+    if (take_owner(t, t->off[0])) {
+        moves = true;
+        weir_pattern_base(&t->pattern, t->buf[0], t->hints.transfer);
+    }
     if (varies)
         make_data(t);
-    return varies;
+    return varies || moves;
 }

@@ -111,6 +111,18 @@ int ior_shift(const struct ior_options *o, const struct weir_par *par, bool chec
     return shift == 0 && par->size > 1 ? 1 : shift;
 }
 
+void ior_believe_nodes(const struct ior_options *o, struct weir_par *par)
+{
+    if (o->nodes > 0)
+        par->nodes = o->nodes;
+    if (o->node0_tasks > 0)
+        par->per_node = par->per_node_max = o->node0_tasks;
+    if (o->nodes > 0 || o->node0_tasks > 0)
+        par->node = par->rank / par->per_node;
+    if (par->node >= par->nodes)
+        par->node = par->nodes - 1;
+}
+
 int ior_owner(const struct ior_options *o, const struct weir_par *par, bool check_write,
               int repetition, struct weir_err *err)
 {

@@ -69,22 +69,57 @@ static bool is_first_use(const struct ior_test *tests, int i)
     return true;
 }
 
-int ior_ranks_begin(struct weir_run *run, const struct ior_test *tests, int n, struct weir_err *err)
+static bool has_op_files(const struct weir_run *run, const struct ior_test *t)
+{
+    return t->o->op_csv && run->world.rank < t->hints.tasks;
+}
+
+/* Repetitions for which earlier tests have files of the same names on this rank. */
+static int shared_op_files(const struct weir_run *run, const struct ior_test *tests, int i)
+{
+    int most = 0;
+
+    for (int k = 0; k < i; k++)
+        if (has_op_files(run, &tests[k]) && strcmp(tests[k].o->op_csv, tests[i].o->op_csv) == 0 &&
+            tests[k].o->repetitions > most)
+            most = tests[k].o->repetitions;
+    return most;
+}
+
+static int begin_op_file(struct weir_run *run, const struct ior_test *t, int repetition,
+                         struct weir_err *err)
 {
     struct weir_str path = { 0 };
+    int rc;
+
+    if (!has_op_files(run, t) || repetition < t->op_files)
+        return 0;
+    name_op_file(t, repetition, run->world.rank, &path);
+    rc = weir_rankcsv_begin_operations(weir_str_text(&path), err);
+    weir_str_free(&path);
+    return rc;
+}
+
+int ior_ranks_begin(struct weir_run *run, struct ior_test *tests, int n, struct weir_err *err)
+{
     int rc = 0;
 
     for (int i = 0; i < n && rc == 0; i++) {
         if (run->world.rank == 0 && tests[i].o->rank_csv && is_first_use(tests, i))
             rc = begin_rank_file(tests[i].o->rank_csv, err);
-        if (rc == 0 && tests[i].o->op_csv && run->world.rank < tests[i].hints.tasks)
-            for (int rep = 0; rc == 0 && rep < tests[i].o->repetitions; rep++) {
-                name_op_file(&tests[i], rep, run->world.rank, &path);
-                rc = weir_rankcsv_begin_operations(weir_str_text(&path), err);
-            }
+        if (has_op_files(run, &tests[i]))
+            tests[i].op_files = shared_op_files(run, tests, i);
+        if (rc == 0)
+            rc = begin_op_file(run, &tests[i], 0, err);
     }
-    weir_str_free(&path);
     return weir_agree(&run->world, rc, err);
+}
+
+int ior_ranks_repetition(struct weir_run *run, const struct ior_test *t, struct weir_err *err)
+{
+    if (!t->o->op_csv || run->repetition == 0)
+        return 0;
+    return weir_agree(&run->par, begin_op_file(run, t, run->repetition, err), err);
 }
 
 static void fill_times(const struct weir_run *run, const struct weir_phase_rec *rec,

@@ -147,10 +147,11 @@ static void note_shift(struct weir_run *run, const struct ior_options *o)
                   o->node_offset, ior_shift(o, &run->par, false), own, run->par.size);
 }
 
-void ior_report_test(struct weir_run *run, struct ior_test *t)
+int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
     struct weir_err ignored = WEIR_ERR_INIT;
     char now[32];
+    int rc;
 
     note_shift(run, t->o);
     ior_file_name(t->o, t->mount, 0, 0, &t->path, &ignored);
@@ -158,14 +159,15 @@ void ior_report_test(struct weir_run *run, struct ior_test *t)
     if (run->details)
         weir_provenance_test(run, weir_str_text(&t->path));
     if (run->report.n == 0)
-        return;
+        return 0;
     weir_report_int(&run->report, WEIR_FOR_ALL, "TestID", t->id);
     weir_report_str(&run->report, WEIR_FOR_ALL, "StartTime", ior_now_text(now));
     weir_report_str(&run->report, WEIR_FOR_ALL, "Path", weir_str_text(&t->path));
-    weir_space_report(run, weir_str_text(&t->path));
+    rc = weir_space_report(run, weir_str_text(&t->path), err);
     ior_report_parameters(run, t);
     ior_trace_memory(run, t);
     report_options(run, t);
+    return rc;
 }
 
 void ior_report_results(struct weir_run *run)

@@ -79,6 +79,8 @@ static int begin_test(struct weir_run *run, struct ior_test *t, struct weir_err 
     weir_clocksync(&run->par, &run->clock);
     rc = ior_buffers(t, err);
     if (rc == 0)
+        rc = ior_check_owner(o, &run->par, err);
+    if (rc == 0)
         rc = ior_memory_take(t, err);
     if (rc == 0)
         rc = weir_session_begin(&run->session, t->be, t->be_opt, &t->hints, &run->par, &run->log,
@@ -244,8 +246,10 @@ static int run_check(struct weir_run *run, struct ior_test *t, struct weir_err *
     run->knobs = timed;
     if (rc < 0)
         return -1;
-    ior_data_report(run, t, &rec, "write");
+    rc = ior_data_report(run, t, &rec, "write", err);
     ior_report_detail(run, t, &rec);
+    if (rc < 0)
+        return -1;
     return rec.interrupted
                ? weir_refuse(err, WEIR_EINTR, "interrupted while checking repetition %d",
                              run->repetition)
@@ -255,6 +259,7 @@ static int run_check(struct weir_run *run, struct ior_test *t, struct weir_err *
 static int run_read(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
     struct weir_phase_rec rec;
+    int rc;
 
     if (limit_reading(run, t, false, err) < 0 || wait_before(run, t, err) < 0)
         return -1;
@@ -269,9 +274,9 @@ static int run_read(struct weir_run *run, struct ior_test *t, struct weir_err *e
     if (!t->o->write)
         ior_note_repeats(run, t);
     ior_report_facts(run, t);
-    ior_data_report(run, t, &rec, "read");
+    rc = ior_data_report(run, t, &rec, "read", err);
     ior_report_phase(run, t, &rec, &t->read);
-    if (ior_ranks_phase(run, t, &rec, err) < 0)
+    if (rc < 0 || ior_ranks_phase(run, t, &rec, err) < 0)
         return -1;
     return rec.interrupted
                ? weir_refuse(err, WEIR_EINTR, "interrupted in the read phase of repetition %d",
@@ -313,6 +318,7 @@ static int run_repetition(struct weir_run *run, struct ior_test *t, struct weir_
     int rc = 0;
 
     begin_repetition(run, t);
+    rc = ior_ranks_repetition(run, t, err);
     for (size_t i = 0; i < sizeof(stages) / sizeof(*stages) && rc == 0; i++) {
         if (!stages[i].wanted(t->o))
             continue;
@@ -331,7 +337,7 @@ static int end_test(struct weir_run *run, struct ior_test *t, int rc, struct wei
 {
     struct weir_err second = WEIR_ERR_INIT;
 
-    if (rc == 0 && t->o->status_file && t->o->write)
+    if (rc == 0 && t->o->status_file && t->o->write && !t->o->dry_run)
         rc = ior_status_write(run, t, err);
     if (weir_agree(&run->par, weir_session_end(&run->session, &second), &second) < 0 && rc == 0) {
         *err = second;
@@ -352,8 +358,9 @@ enum weir_code ior_run_test(struct weir_run *run, struct ior_test *t, struct wei
         ior_free(t);
         return err->code;
     }
-    ior_report_test(run, t);
-    warn_existing(run, t, err, &rc);
+    rc = ior_report_test(run, t, err);
+    if (rc == 0)
+        warn_existing(run, t, err, &rc);
     rc = weir_agree(&run->par, rc, err);
     ior_report_results(run);
     for (run->repetition = 0; rc == 0 && run->repetition < t->o->repetitions; run->repetition++) {

@@ -250,7 +250,10 @@ static const struct weir_opt options[] = {
       .key = "individualDataSets",
       .letter = 'I',
       .help = "individual data sets were never there; leave it out" },
-    { .type = WEIR_OPT_GONE, .key = "storeFileOffset", .help = "is -l offset since 4.0" },
+    { .type = WEIR_OPT_OLD,
+      .key = "storeFileOffset",
+      .def = "dataPacketType=offset",
+      .help = "Before 4.0: -l offset" },
     OPT_STR(0, NULL, "summaryFile", O, summary_file, "-", "FILE",
             "Write the results to this file instead of standard output"),
     OPT_STR(0, NULL, "summaryFormat", O, summary_format, "default", "FORMAT", "Form of the results",
@@ -302,30 +305,31 @@ static int choose_ranks(struct weir_run *run, struct ior_test *t, struct weir_er
         return -1;
     if (t->tasks_differ && weir_par_subset(&run->world, t->o->tasks, &run->par, err) < 0)
         return -1;
-    if (t->o->nodes > 0)
-        run->par.nodes = t->o->nodes;
-    if (t->o->node0_tasks > 0)
-        run->par.per_node = run->par.per_node_max = t->o->node0_tasks;
+    ior_believe_nodes(t->o, &run->par);
     return 0;
 }
 
-/* One test; ranks that take no part wait for the outcome. */
-static enum weir_code run_one(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+/* One test; ranks that take no part wait for the outcome. *failed: no further test; not so where
+ * only data were wrong, unless --warningAsErrors says so. */
+static enum weir_code run_one(struct weir_run *run, struct ior_test *t, bool *failed,
+                              struct weir_err *err)
 {
-    int64_t code = WEIR_OK;
+    int64_t end[2] = { WEIR_OK, true };
 
     if (choose_ranks(run, t, err) < 0)
         return err->code;
     set_log(t->o, &run->log);
     weir_report_hush(&run->report, t->o->verbose < 0);
     if (run->par.comm != MPI_COMM_NULL)
-        code = ior_run_test(run, t, err);
+        end[0] = ior_run_test(run, t, err);
     weir_report_hush(&run->report, false);
+    end[1] = err->code != WEIR_OK;
     if (t->tasks_differ) {
         weir_par_free(&run->par);
-        weir_allmax_i64(&run->world, &code, 1);
+        weir_allmax_i64(&run->world, end, 2);
     }
-    return (enum weir_code)code;
+    *failed = end[1] != 0;
+    return (enum weir_code)end[0];
 }
 
 /* Tests of a script that write the same status file: only the last one's count is left. */
@@ -344,6 +348,7 @@ static void note_status_files(struct weir_run *run, const struct ior_test *tests
             }
 }
 
+/* A script may say anywhere where the results go; the last word holds, as ever. */
 static int open_report(struct weir_run *run, const struct ior_options *o, struct weir_err *err)
 {
     int rc = 0;
@@ -361,13 +366,14 @@ static enum weir_code run_tests(struct weir_run *run, struct ior_test *tests, in
 {
     struct weir_err err = WEIR_ERR_INIT;
     enum weir_code code = WEIR_OK, one;
+    bool failed = false;
     int done = 0;
 
     ior_report_begin(run, argc, argv);
     weir_report_enter(&run->report, "tests", true);
-    while (done < n && (code == WEIR_OK || code == WEIR_EDATA)) {
-        one = run_one(run, &tests[done++], &err);
-        if (one != WEIR_OK && one != WEIR_EDATA && run->world.rank == 0)
+    while (done < n && !failed) {
+        one = run_one(run, &tests[done++], &failed, &err);
+        if (failed && run->world.rank == 0)
             weir_report_error(&run->log, &err);
         if (one != WEIR_OK)
             code = one;
@@ -386,7 +392,7 @@ static enum weir_code run_ior(struct weir_run *run, const struct weir_test *from
     enum weir_code code;
 
     if (!tests || check_tests(run, tests, from, n, &err) < 0 ||
-        open_report(run, tests[0].o, &err) < 0 || ior_ranks_begin(run, tests, n, &err) < 0)
+        open_report(run, tests[n - 1].o, &err) < 0 || ior_ranks_begin(run, tests, n, &err) < 0)
         return weir_frame_refuse(run, &err);
     note_status_files(run, tests, n);
     code = run_tests(run, tests, n, argc, argv);

@@ -105,6 +105,7 @@ struct ior_test {
     void *hog;
     uint64_t status_steps; /* transfers of the first repetition's write, for the status file */
     bool wore_out;         /* it had a stonewall with wear-out */
+    int op_files;          /* repetitions whose files of operations an earlier test has begun */
     int mount;             /* which of the two mounts of -y this rank uses, -1: without -y */
     int owner_mount;       /* the same of the task whose data are read */
     /* results */
@@ -138,6 +139,13 @@ int ior_shift(const struct ior_options *o, const struct weir_par *par, bool chec
 int ior_owner(const struct ior_options *o, const struct weir_par *par, bool check_write,
               int repetition, struct weir_err *err);
 
+/* The nodes that numNodes and numTasksOnNode0 speak of instead of those that were found. Local. */
+void ior_believe_nodes(const struct ior_options *o, struct weir_par *par);
+
+/* ior-check.c: with -Z, is there a task that is far enough away? Local, the same on all ranks. -1
+ * and err (WEIR_EUSAGE). */
+int ior_check_owner(const struct ior_options *o, const struct weir_par *par, struct weir_err *err);
+
 /* ior-phase.c: the three phases, and what belongs to files. */
 extern const struct weir_phase ior_write_phase, ior_check_phase, ior_read_phase;
 void ior_free(struct ior_test *t);
@@ -160,8 +168,10 @@ bool ior_data_ahead(struct ior_test *t);
 
 /* Returns whether the transfer at off was right. */
 bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off);
-void ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_rec *rec,
-                     const char *what);
+/* Say what was wrong in a phase; nothing where all was right. Collective over run->par. -1 and err
+ * (WEIR_EDATA) only where warnings are errors. */
+int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_rec *rec,
+                    const char *what, struct weir_err *err);
 /* Remove what this rank made in this repetition. -1 and err; the first error is kept, everything
  * is tried. */
 int ior_remove(struct weir_run *run, struct ior_test *t, struct weir_err *err);
@@ -183,8 +193,9 @@ int ior_status_write(struct weir_run *run, const struct ior_test *t, struct weir
 int ior_prefill(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 
 /* ior-ranks.c: what single ranks did. Collective over run->par. */
-int ior_ranks_begin(struct weir_run *run, const struct ior_test *tests, int n,
+int ior_ranks_begin(struct weir_run *run, struct ior_test *tests, int n,
                     struct weir_err *err); /* unwritable files are found here */
+int ior_ranks_repetition(struct weir_run *run, const struct ior_test *t, struct weir_err *err);
 int ior_ranks_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
                     struct weir_err *err);
 
@@ -201,7 +212,7 @@ void ior_note_unread(struct weir_run *run, const struct ior_test *t);
 
 /* ior-report.c: what is shown. Rank 0 only; no-ops elsewhere. */
 void ior_report_begin(struct weir_run *run, int argc, char *const *argv);
-void ior_report_test(struct weir_run *run, struct ior_test *t);
+int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 void ior_report_results(struct weir_run *run);
 void ior_report_facts(struct weir_run *run, struct ior_test *t);
 void ior_report_finish(struct weir_run *run, enum weir_code code, const struct weir_err *err);

@@ -53,16 +53,19 @@ void mdtest_report_begin(struct weir_run *run, const struct mdtest_test *t, int 
 
 /* ---- places ---- */
 
-void mdtest_report_places(struct weir_run *run, struct mdtest_test *t)
+int mdtest_report_places(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
 {
+    int rc;
+
     mdtest_say(run, 3, "main (before display_freespace): o.testdirpath is '%s'", t->base[0]);
     weir_report_str(&run->report, WEIR_FOR_ALL, "Path", t->base[0]);
-    weir_space_report(run, t->base[0]);
+    rc = weir_space_report(run, t->base[0], err);
     if (t->o->shift > 0)
         mdtest_say(run, 0, "Shifting ranks by %d for each phase.", t->shift);
     mdtest_say(run, 3, "main (after display_freespace): o.testdirpath is '%s'", t->base[0]);
     if (t->o->random)
         weir_report_line(&run->report, "random seed: %d", t->o->random_seed);
+    return rc;
 }
 
 /* ---- a test ---- */

@@ -207,8 +207,9 @@ static enum weir_code run_in_bases(struct weir_run *run, struct mdtest_test *pla
 static enum weir_code run_session(struct weir_run *run, struct mdtest_test *plan,
                                   struct weir_err *err)
 {
-    mdtest_report_places(run, plan);
-    if (mdtest_space_check(run, plan, err) < 0)
+    int rc = mdtest_report_places(run, plan, err);
+
+    if (weir_agree(&run->world, rc, err) < 0 || mdtest_space_check(run, plan, err) < 0)
         return weir_frame_refuse(run, err);
     return plan->o->dry_run ? WEIR_OK : run_in_bases(run, plan, err);
 }

@@ -229,7 +229,7 @@ void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool 
  * (collective over run->world) and test (over run->par). */
 void mdtest_report_begin(struct weir_run *run, const struct mdtest_test *t, int argc,
                          char *const *argv);
-void mdtest_report_places(struct weir_run *run, struct mdtest_test *t);
+int mdtest_report_places(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 void mdtest_report_test(struct weir_run *run, struct mdtest_test *t);
 void mdtest_report_finish(struct weir_run *run, enum weir_code code, const struct weir_err *err);
 void mdtest_report_measure(struct weir_run *run, struct mdtest_test *t,

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files that a run makes beside its data: where they go, when they come, and what is never lost."""
+import csv
+import json
+
+import pytest
+
+
+def rows_of(path):
+    with open(path) as f:
+        return list(csv.DictReader(f))
+
+
+# ---- operations ----
+
+def test_repeated_patterns_are_in_the_file_of_operations(ior):
+    run = ior("-a DUMMY -w -t 16 -b 112 -O savePerOpDataCSV=p,minTimeDuration=1,interIODelay=1000", np=2).ok()
+    for rank in (0, 1):
+        rows = rows_of(ior.cwd / ("p-0-%05d.csv" % rank))
+        assert len(rows) > 7 and len(rows) % 7 == 0, run
+        assert [int(r["offset"]) for r in rows[:7]] == [int(r["offset"]) for r in rows[7:14]]
+    assert not run.warnings
+
+
+def test_operations_without_room_are_counted_over_all_tasks(ior):
+    run = ior("-a DUMMY -w -t 8 -b 8 -O savePerOpDataCSV=p,minTimeDuration=1 --report=text:-,json:r.json", np=2, timeout=120).ok()
+    kept = sum(len(rows_of(ior.cwd / ("p-0-%05d.csv" % rank))) for rank in (0, 1))
+    done = [p for p in json.loads((ior.cwd / "r.json").read_text())["tests"][0]["phases"]][0]["steps"]
+    if done == kept:
+        assert not run.warnings, run
+    else:
+        assert any("%d are in the files, %d are not" % (kept, done - kept) in w for w in run.warnings), run
+
+
+def test_files_of_repetitions_that_were_not_reached_are_not_made(ior):
+    ior("-a DUMMY -b 8k -t 8k -i 20 -w -O savePerOpDataCSV=p --dummy.fail-at=1").ok(3)
+    assert ior.files() == ["p-0-00000.csv", "p-0-00001.csv"]
+    ior("-a DUMMY -b 8k -t 8k -i 3 -w -O savePerOpDataCSV=q").ok()
+    assert [f for f in ior.files() if f[0] == "q"] == ["q-%d-%05d.csv" % (i, r) for i in (0, 1, 2) for r in (0, 1)]
+
+
+def test_tests_of_a_script_add_to_the_same_files_of_operations(ior):
+    """The second test has more repetitions and more tasks than the first; nothing of an earlier run stays."""
+    for name in ("p-2-00000.csv", "p-0-00001.csv"):
+        (ior.cwd / name).write_text("old\n")
+    (ior.cwd / "s").write_text("IOR START\napi=DUMMY\nwriteFile=1\nblockSize=8k\ntransferSize=8k\nsavePerOpDataCSV=p\nnumTasks=1\n"
+                               "repetitions=2\nRUN\nnumTasks=2\nrepetitions=3\nRUN\nIOR STOP\n")
+    ior("-f s", np=2).ok()
+    tests = {name: [row["test"] for row in rows_of(ior.cwd / name)] for name in ior.files() if name.startswith("p-")}
+    assert tests == {"p-0-00000.csv": ["0", "1"], "p-1-00000.csv": ["0", "1"], "p-2-00000.csv": ["1"],
+                     "p-0-00001.csv": ["1"], "p-1-00001.csv": ["1"], "p-2-00001.csv": ["1"]}
+
+
+# ---- where results go ----
+
+def script(ior, *tests):
+    text = "IOR START\napi=DUMMY\nwriteFile=1\nblockSize=8k\ntransferSize=8k\n" + "RUN\n".join(tests) + "RUN\nIOR STOP\n"
+    (ior.cwd / "s").write_text(text)
+
+
+@pytest.mark.parametrize("tests, path", [
+    (["", "summaryFormat=JSON\nsummaryFile=B\n"], "B"), (["summaryFile=A\nsummaryFormat=JSON\n", "summaryFile=B\n", ""], "B")])
+def test_any_test_of_a_script_says_where_the_results_go(ior, tests, path):
+    script(ior, *tests)
+    run = ior("-f s").ok()
+    assert len(json.loads((ior.cwd / path).read_text())["tests"]) == len(tests) and run.stdout == "", run
+    assert not (ior.cwd / "A").exists()
+
+
+@pytest.mark.parametrize("args, words", [
+    ("-o ff -O summaryFile=ff", ["testFile", "summaryFile"]), ("-o ff -O saveRankPerformanceDetailsCSV=ff", ["testFile", "saveRank"]),
+    ("-O summaryFile=x,saveRankPerformanceDetailsCSV=x", ["summaryFile", "saveRank"]), ("-o x --report=text:-,json:x", ["--report"]),
+    ("-k -D 1 -O stoneWallingWearOut=1,stoneWallingStatusFile=x --report=csv:x", ["--report", "stoneWallingStatusFile"]),
+    ("--report=json:a,csv:a", ["two outputs", "'a'"])])
+def test_two_files_that_are_one_are_refused_and_nothing_is_touched(ior, args, words):
+    (ior.cwd / "ff").write_text("mine")
+    (ior.cwd / "x").write_text("mine")
+    ior("-b 8k -t 8k -w " + args, np=2).fails(1, *words)
+    assert (ior.cwd / "ff").read_text() == (ior.cwd / "x").read_text() == "mine"
+
+
+# ---- warnings and dry runs ----
+
+@pytest.mark.parametrize("flags, what", [("-w -R", "read"), ("-w -W -r", "write")])
+def test_wrong_data_are_an_error_that_ends_the_run_where_warnings_are_errors(ior, flags, what):
+    wrong = "-a DUMMY --dummy.store --dummy.corrupt-at=1 -b 16k -t 8k -i 3 -l o %s" % flags
+    run = ior(wrong + " --warningAsErrors --report=text:-,json:r.json", np=2).fails(4, "Incorrect data on " + what, "errors found")
+    document = json.loads((ior.cwd / "r.json").read_text())
+    assert document["status"] == 4 and "Incorrect data" in document["error"]
+    assert {row["iter"] for row in run.rows} <= {0}, run
+    assert any("wrong transfers by kind" in n for n in run.notes), run
+    kept = ior(wrong, np=2).ok(4)
+    assert {row["iter"] for row in kept.rows} == {0, 1, 2} and not kept.errors
+
+
+def test_a_dry_run_leaves_the_status_file_alone(ior):
+    (ior.cwd / "st").write_text("30")
+    ior("-w -k -b 8k -t 4k --dryRun -D 1 -O stoneWallingWearOut=1,stoneWallingStatusFile=st").ok()
+    assert (ior.cwd / "st").read_text() == "30"
+
+
+# ---- nodes ----
+
+def test_a_distance_that_no_task_has_is_found_before_anything_is_written(ior):
+    env = {"IOR_FAKE_NODES": "2", "IOR_FAKE_TASK_PER_NODES": "4"}
+    run = ior("-b 8k -t 8k -F -w -r -Z", np=4, env=env).fails(1, "-Z", "4 tasks away")
+    assert "write" not in run.accesses() and ior.files() == []
+    ior("-b 8k -t 8k -F -w -r -Z -O numNodes=4,numTasksOnNode0=4", np=4).fails(1, "-Z", "tasks away")
+    ior("-b 8k -t 8k -F -w -r -Z -N 2 -O numNodes=4,numTasksOnNode0=4", np=4).fails(1, "-Z", "tasks away")
+
+
+def test_nodes_that_the_user_names_are_the_nodes_of_every_figure(ior):
+    run = ior("-a DUMMY -w -r -b 8k -t 8k -C -O numNodes=4,numTasksOnNode0=2", np=8).ok()
+    assert run.options["nodes"] == "4" and run.options["task shift"] == "2"
+    assert not any("own node" in n for n in run.notes), run
+    run = ior("-a DUMMY -w -r -b 8k -t 8k -C -Q 8 -O numNodes=4,numTasksOnNode0=2", np=8).ok()
+    assert any("4 of 8 tasks" in n for n in run.notes), run
+    run = ior("-a DUMMY -w -b 8k -t 8k -M 10m -O numTasksOnNode0=4", np=2).ok()
+    assert run.options["memoryPerNode"] == "10 MiB", run
+
+
+@pytest.mark.parametrize("key", ["numNodes", "numTasksOnNode0"])
+def test_no_node_is_no_number_of_nodes(ior, key):
+    ior("-O %s=0" % key, np=None).fails(1, key)
