@@ -62,7 +62,7 @@ static inline int weir_session_close_slot(struct weir_file *slot, struct weir_er
 
 /* The rest of weir_session_xfer where it is not the usual one: what the first call left over, and
  * the sync. For that function only. */
-int weir_session_settle_xfer(struct weir_file *f, const struct weir_io *io, ssize_t n,
+int weir_session_finish_xfer(struct weir_file *f, const struct weir_io *io, ssize_t n,
                              struct weir_err *err);
 
 /* Move all of io, in as many calls as it takes: EINTR and EAGAIN are tried again, short transfers
@@ -91,7 +91,7 @@ static inline __attribute__((always_inline)) int weir_session_xfer(struct weir_f
                             io->len, *clock_ns);
         n = s->be->xfer(f, io, err);
         if (__builtin_expect(n != (ssize_t)io->len || hints->sync_each, 0))
-            rc = weir_session_settle_xfer(f, io, n, err);
+            rc = weir_session_finish_xfer(f, io, n, err);
         if (s->call)
             weir_call_leave(s->call);
     }
