@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "par/comm.h"
 
-#define WEIR_BACKEND_ABI 1
+#define WEIR_BACKEND_ABI 2
 
 enum weir_dir { WEIR_DIR_WRITE, WEIR_DIR_READ };
 
@@ -64,10 +64,16 @@ static inline void weir_call_leave(struct weir_call *c)
     __atomic_store_n(&c->begin_ns, 0, __ATOMIC_RELEASE);
 }
 
+/* The values of a backend's options, and of those of its base (NULL: it has none). */
+struct weir_backend_opt {
+    const void *own, *base;
+};
+
 /* One backend in use by one test. Made by weir_session_begin. */
 struct weir_session {
     const struct weir_backend *be;
-    const void *opt; /* the backend's option struct */
+    const void *opt;      /* the backend's option struct */
+    const void *base_opt; /* that of be->base, NULL without one */
     const struct weir_hints *hints;
     const struct weir_par *par;
     const struct weir_log *log;
@@ -91,6 +97,7 @@ struct weir_io {
     size_t len;   /* 0 is allowed when hints->collective: take part, move nothing */
     uint64_t off; /* bytes */
     uint64_t tag; /* the caller's */
+    bool wanted;  /* a read: the caller will look at the data. Else buf may be left alone */
 };
 
 struct weir_fs_usage {
@@ -126,18 +133,21 @@ enum {
     WEIR_BE_SHARED_ONLY = 1u << 6 /* check refuses a file per task (NCMPI) */
 };
 
-/* The contract. Functions return 0 (xfer: bytes moved) or -1 with err filled: what was attempted,
- * on what, the reason. A backend never prints, never ends the process, never calls a barrier
- * unless the access is collective, never looks at another backend's options. NULL means "cannot"
- * (begin, end, check: "nothing to do"). xfer may give the bare reason (errno in err->sys): unless
- * it names the path, the session adds direction, length, offset, path. */
+/* The contract. Functions return 0 (xfer: bytes moved) or -1 with err filled: what was
+ * attempted, on what, the reason. A backend never prints, never ends the process, never calls a
+ * barrier unless the access is collective, never looks at options other than its own and its
+ * base's. NULL means "cannot" (begin, end, check, settle: "nothing to do"). xfer may give the
+ * bare reason (errno in err->sys): unless it names the path, the session adds direction, length,
+ * offset, path. */
 struct weir_backend {
     unsigned abi;               /* WEIR_BACKEND_ABI */
     const char *name, *brief;   /* "POSIX"; one sentence */
     const char *const *aliases; /* NULL-terminated, may be NULL */
     const char *prefix;         /* of its options: "posix." */
     const char *module;         /* NULL, or: only a face, the rest is in weir-<module>.so */
-    unsigned flags;             /* WEIR_BE_... */
+    /* NULL, or the backend that this one is built on: its options hold here, too */
+    const struct weir_backend *base;
+    unsigned flags; /* WEIR_BE_... */
     const struct weir_opt *opts;
     size_t opt_size, priv_size, file_size;
     const char *(*version)(void); /* apiVersion; NULL: "" */
@@ -150,6 +160,10 @@ struct weir_backend {
     int (*close)(struct weir_file *, struct weir_err *);
     ssize_t (*xfer)(struct weir_file *, const struct weir_io *,
                     struct weir_err *); /* may be short; 0 on read: end of file */
+    /* xfer may only begin a transfer (not a wanted read) and say that all is moved: then this waits
+     * until all of them are done, and sync and close do, too. The first that failed is named in err
+     * (weir_finish does it), once: by whichever call meets it, which may be a later xfer. */
+    int (*settle)(struct weir_file *, struct weir_err *);
     int (*sync)(struct weir_file *, struct weir_err *);
     const struct weir_ns *ns;
     /* Give a directory the layout that the file system has for directories that nobody set up. */

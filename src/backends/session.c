@@ -11,13 +11,18 @@
 #include "base/mem.h"
 
 /* A closed session: what check and begin start from. */
-static struct weir_session describe_session(const struct weir_backend *be, const void *opt,
+static struct weir_session describe_session(const struct weir_backend *be,
+                                            struct weir_backend_opt opt,
                                             const struct weir_hints *hints,
                                             const struct weir_par *par, const struct weir_log *log)
 {
-    return (struct weir_session) {
-        .be = be, .opt = opt, .hints = hints, .par = par, .log = log, .flags = be->flags
-    };
+    return (struct weir_session) { .be = be,
+                                   .opt = opt.own,
+                                   .base_opt = opt.base,
+                                   .hints = hints,
+                                   .par = par,
+                                   .log = log,
+                                   .flags = be->flags };
 }
 
 static int alloc_priv(struct weir_session *s, struct weir_err *err)
@@ -36,9 +41,9 @@ static int check_session(struct weir_session *s, struct weir_err *err)
     return s->be->check ? s->be->check(s, err) : 0;
 }
 
-int weir_session_begin(struct weir_session *s, const struct weir_backend *be, const void *opt,
-                       const struct weir_hints *hints, const struct weir_par *par,
-                       const struct weir_log *log, struct weir_err *err)
+int weir_session_begin(struct weir_session *s, const struct weir_backend *be,
+                       struct weir_backend_opt opt, const struct weir_hints *hints,
+                       const struct weir_par *par, const struct weir_log *log, struct weir_err *err)
 {
     void *stats;
 
@@ -65,7 +70,7 @@ clear:
     return -1;
 }
 
-int weir_session_check(const struct weir_backend *be, const void *opt,
+int weir_session_check(const struct weir_backend *be, struct weir_backend_opt opt,
                        const struct weir_hints *hints, const struct weir_par *par,
                        const struct weir_log *log, struct weir_err *err)
 {
@@ -197,6 +202,20 @@ int weir_session_finish_xfer(struct weir_file *f, const struct weir_io *io, ssiz
         rc = weir_finish(f, io, n, f->s->be->xfer, err);
     if (f->s->hints->sync_each && io->dir == WEIR_DIR_WRITE)
         rc = sync_write(f, rc, err);
+    return rc;
+}
+
+int weir_session_settle_begun(struct weir_file *f, uint64_t *clock_ns, struct weir_err *err)
+{
+    struct weir_session *s = f->s;
+    int rc;
+
+    if (s->hints->dry_run)
+        return 0;
+    if (s->call)
+        weir_call_enter(s->call, "wait for the transfers", f->path, 0, 0, *clock_ns);
+    rc = leave_call(s, s->be->settle(f, err));
+    *clock_ns = weir_now_ns();
     return rc;
 }
 

@@ -21,12 +21,13 @@ struct weir_session_stats {
 /* Start: allocate priv and stats, check the options against the hints, begin. opt, hints, par and
  * log must outlive the session. Collective when the backend's begin is (only libraries with their
  * own communicator). 0, or -1 and err; then nothing is left. */
-int weir_session_begin(struct weir_session *s, const struct weir_backend *be, const void *opt,
-                       const struct weir_hints *hints, const struct weir_par *par,
-                       const struct weir_log *log, struct weir_err *err);
+int weir_session_begin(struct weir_session *s, const struct weir_backend *be,
+                       struct weir_backend_opt opt, const struct weir_hints *hints,
+                       const struct weir_par *par, const struct weir_log *log,
+                       struct weir_err *err);
 
 /* Only the check of weir_session_begin, without allocating anything that stays. Local. */
-int weir_session_check(const struct weir_backend *be, const void *opt,
+int weir_session_check(const struct weir_backend *be, struct weir_backend_opt opt,
                        const struct weir_hints *hints, const struct weir_par *par,
                        const struct weir_log *log, struct weir_err *err);
 
@@ -100,6 +101,18 @@ static inline __attribute__((always_inline)) int weir_session_xfer(struct weir_f
         weir_hist_add(&s->stats->hist[WEIR_OP_XFER], end_ns - *clock_ns);
     *clock_ns = end_ns;
     return rc;
+}
+
+/* The rest of weir_session_settle where the backend has something to settle. */
+int weir_session_settle_begun(struct weir_file *f, uint64_t *clock_ns, struct weir_err *err);
+
+/* Wait for the transfers that were only begun: behind the last one, before the time of the work is
+ * taken. *clock_ns gets the time at its end; it is left alone, and nothing happens, where the
+ * backend's transfers are done when they return. 0, or -1 and err (WEIR_EIO) that names the first
+ * transfer that failed. No allocation. */
+static inline int weir_session_settle(struct weir_file *f, uint64_t *clock_ns, struct weir_err *err)
+{
+    return f->s->be->settle ? weir_session_settle_begun(f, clock_ns, err) : 0;
 }
 
 /* Flush to stable storage. Backends without sync: 0. */

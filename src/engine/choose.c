@@ -21,7 +21,7 @@ int weir_choose_packet(const char *word, enum weir_packet *packet, struct weir_e
 }
 
 int weir_choose_small_files(const struct weir_run *run, const struct weir_backend *be,
-                            const void *be_opt, uint64_t bytes, const char *program,
+                            struct weir_backend_opt be_opt, uint64_t bytes, const char *program,
                             struct weir_hints *hints, struct weir_err *err)
 {
     *hints = (struct weir_hints) {

@@ -13,7 +13,7 @@ int weir_choose_packet(const char *word, enum weir_packet *packet, struct weir_e
 /* The hints of a program that makes many small files of 'bytes' (0: empty ones), each opened by one
  * task; and the backend's own check of them. program is for messages. Local. -1 and err. */
 int weir_choose_small_files(const struct weir_run *run, const struct weir_backend *be,
-                            const void *be_opt, uint64_t bytes, const char *program,
+                            struct weir_backend_opt be_opt, uint64_t bytes, const char *program,
                             struct weir_hints *hints, struct weir_err *err);
 
 /* The seed of rank 0's clock where *seed is -1. Collective over run->world. */

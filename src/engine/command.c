@@ -229,18 +229,28 @@ static int refuse_backend(const char *name, struct weir_err *err)
     return -1;
 }
 
-int weir_test_backend(const struct weir_test *t, const char *name, const struct weir_par *par,
-                      const struct weir_backend **be, const void **opt, struct weir_err *err)
+/* The options of a backend in the registry; NULL for none. */
+static const void *options_of(const struct weir_test *t, const struct weir_backend *be)
 {
     const struct weir_backend *const *list = weir_backends();
     int i = 0;
 
-    *be = name ? weir_backend_find(name) : list[0];
+    if (!be)
+        return NULL;
+    while (list[i] != be)
+        i++;
+    return t->backend_opt[i];
+}
+
+int weir_test_backend(const struct weir_test *t, const char *name, const struct weir_par *par,
+                      const struct weir_backend **be, struct weir_backend_opt *opt,
+                      struct weir_err *err)
+{
+    *be = name ? weir_backend_find(name) : weir_backends()[0];
     if (!*be)
         return refuse_backend(name, err);
-    while (list[i] != *be)
-        i++;
-    *opt = t->backend_opt[i];
+    *opt =
+        (struct weir_backend_opt) { .own = options_of(t, *be), .base = options_of(t, (*be)->base) };
     if (!(*be)->module) /* the same on all ranks */
         return 0;
     return weir_agree(par, weir_backend_load(be, err), err);

@@ -4,6 +4,7 @@
 #ifndef WEIR_ENGINE_DRIVER_H
 #define WEIR_ENGINE_DRIVER_H
 
+#include "backends/backend.h"
 #include "base/opt.h"
 #include "engine/run.h"
 
@@ -29,11 +30,13 @@ struct weir_driver {
                           char *const *argv);
 };
 
-/* The backend that the user named ('name', in any case; NULL: the default), ready to work, and its
- * options in this test. Collective over par->comm. Returns 0, or -1 and the same err on all ranks:
- * there is no such backend (WEIR_EUSAGE), or it cannot be loaded (WEIR_ESETUP). */
+/* The backend that the user named ('name', in any case; NULL: the default), ready to work, and
+ * in *opt its options and its base's in this test. Collective over par->comm. Returns 0, or -1
+ * and the same err on all ranks: there is no such backend (WEIR_EUSAGE), or it cannot be loaded
+ * (WEIR_ESETUP). */
 int weir_test_backend(const struct weir_test *t, const char *name, const struct weir_par *par,
-                      const struct weir_backend **be, const void **opt, struct weir_err *err);
+                      const struct weir_backend **be, struct weir_backend_opt *opt,
+                      struct weir_err *err);
 
 /* main() of every program: --help, --version and --dump-options without MPI; MPI, options, script,
  * run, report, MPI_Finalize. Returns the exit status. */

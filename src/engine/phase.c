@@ -183,6 +183,13 @@ static bool wants_another_pass(struct flight *f)
     return again != 0;
 }
 
+/* What steps have only begun is a part of them: before a time or a count is taken. */
+static void settle_steps(struct flight *f)
+{
+    if (f->ph->settle && f->rc == 0 && f->ph->settle(f->run, f->state, &f->clock, f->err) < 0)
+        f->rc = -1;
+}
+
 static void work(struct flight *f)
 {
     const struct weir_knobs *k = &f->run->knobs;
@@ -232,6 +239,7 @@ static void wear_out(struct flight *f)
     f->clock = weir_now_ns();
     f->next_look = f->clock + TICK_NS;
     step_pass(f);
+    settle_steps(f);
 }
 
 /* A collective flush waits for every rank, so it is left out by all when one has stopped early. */
@@ -268,6 +276,7 @@ static void timed_part(struct flight *f)
     if (f->rc == 0 ||
         run->knobs.lock_step) /* in lock step a failed rank still keeps the others company */
         work(f);
+    settle_steps(f);
     if (run->knobs.wear_out && (ph->flags & WEIR_PHASE_STONEWALL))
         wear_out(f);
     if (may_flush(f))

@@ -44,6 +44,9 @@ struct weir_phase {
     int (*step)(struct weir_run *, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *);
     /* With knobs.lock_step: take part in a step of the others without moving anything. */
     int (*idle)(struct weir_run *, void *state, struct weir_err *);
+    /* Timed with the steps, also with those before a stonewall: wait for what steps have only
+     * begun. *clock_ns as in step. Not called after a failure. */
+    int (*settle)(struct weir_run *, void *state, uint64_t *clock_ns, struct weir_err *);
     /* Timed with the steps: fsync and the like. Not called after a failure. */
     int (*flush)(struct weir_run *, void *state, struct weir_err *);
     /* Timed: T4..T5. Called whenever open succeeded. */

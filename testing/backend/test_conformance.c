@@ -41,7 +41,7 @@ struct trial {
     const struct weir_par *par;
     struct weir_log log;
     const struct weir_backend *be;
-    const void *opt;
+    struct weir_backend_opt opt;
     bool has_data; /* must have */
     struct weir_hints hints;
     struct weir_session s;
@@ -127,10 +127,17 @@ static int open_file(struct trial *t, unsigned flags, struct weir_file **f)
 
 static int move(struct trial *t, struct weir_file *f, enum weir_dir dir, uint64_t off, size_t len)
 {
-    struct weir_io io = { .dir = dir, .buf = t->buf, .len = len, .off = off };
+    struct weir_io io = { .dir = dir, .buf = t->buf, .len = len, .off = off, .wanted = true };
     uint64_t clock_ns = weir_now_ns();
 
     return weir_session_xfer(f, &io, &clock_ns, &t->err);
+}
+
+static int settle(struct trial *t, struct weir_file *f)
+{
+    uint64_t clock_ns = weir_now_ns();
+
+    return weir_session_settle(f, &clock_ns, &t->err);
 }
 
 /* Write our blocks of the first segments. A failed rank goes on: others may be waiting in a
@@ -174,6 +181,23 @@ static int read_blocks(struct trial *t, struct weir_file *f, uint64_t seed, unsi
     return rc;
 }
 
+/* Read a task's blocks from a segment on, and look at nothing. */
+static int skim_blocks(struct trial *t, struct weir_file *f, unsigned first)
+{
+    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->buf, .len = TRANSFER };
+    uint64_t clock_ns = weir_now_ns();
+    unsigned s, i;
+    int rc = 0;
+
+    for (s = first; s < first + SEGMENTS; s++)
+        for (i = 0; i < PER_BLOCK; i++) {
+            io.off = offset_of(t, t->hints.task, s, i);
+            if (rc == 0)
+                rc = weir_session_xfer(f, &io, &clock_ns, &t->err);
+        }
+    return rc < 0 ? rc : settle(t, f);
+}
+
 /* Close and pass the worse result on. */
 static int close_file(struct trial *t, struct weir_file *f, int rc)
 {
@@ -205,6 +229,7 @@ static bool test_write(struct trial *t)
         return false;
     rc = write_blocks(t, f, 1, SEGMENTS, PER_BLOCK);
     tap_ok(t->tap, rc == 0, &t->err, "every rank writes its blocks");
+    tap_ok(t->tap, settle(t, f) == 0, &t->err, "and waits until they are written");
     tap_ok(t->tap, weir_session_sync(f, &t->err) == 0, &t->err, "it is flushed to stable storage");
     return tap_ok(t->tap, close_file(t, f, 0) == 0, &t->err, "it is closed") && rc == 0;
 }
@@ -236,6 +261,10 @@ static void test_read(struct trial *t)
     tap_ok(t->tap, t->s.stats->hist[WEIR_OP_XFER].n == SEGMENTS * PER_BLOCK, NULL,
            "each transfer is measured once");
     tap_ok(t->tap, close_file(t, f, rc) == 0, &t->err, "every rank reads back what it wrote");
+    rc = open_file(t, WEIR_OPEN_READ, &f);
+    if (rc == 0)
+        rc = skim_blocks(t, f, 0);
+    tap_ok(t->tap, close_file(t, f, rc) == 0, &t->err, "and without looking at it");
 
     name_file(t, "data", other);
     rc = open_file(t, WEIR_OPEN_READ, &f);
@@ -314,6 +343,9 @@ static void test_short(struct trial *t)
     rc = move(t, f, WEIR_DIR_READ, offset_of(t, t->hints.task, behind, 0), TRANSFER);
     tap_ok(t->tap, rc < 0 && t->err.code == WEIR_EIO && strstr(t->err.text, t->path),
            rc < 0 ? &t->err : NULL, "reading behind the end of a file fails and names it");
+    rc = skim_blocks(t, f, behind);
+    tap_ok(t->tap, rc < 0 && t->err.code == WEIR_EIO && strstr(t->err.text, t->path),
+           rc < 0 ? &t->err : NULL, "also when nobody looks at the data");
     tap_ok(t->tap, close_file(t, f, 0) == 0, &t->err, "the short file is closed");
 }
 
@@ -481,32 +513,42 @@ static void run_layouts(struct trial *t, const char *shape)
     t->tap->about[0] = '\0';
 }
 
-/* The options of a backend with their defaults, and one of them set. */
+/* The options of a backend with their defaults; *values gets the struct. */
+static int add_options(struct weir_opts *opts, const struct weir_backend *be, void **values,
+                       struct weir_err *err)
+{
+    struct weir_optset set = {
+        .prefix = be->prefix, .title = be->name, .rows = be->opts, .size = be->opt_size
+    };
+
+    set.values = *values = calloc(1, be->opt_size > 0 ? be->opt_size : 1);
+    if (!set.values)
+        return weir_fail(err, WEIR_ESETUP, "memory");
+    return be->opts ? weir_opts_add(opts, &set, err) : 0;
+}
+
+/* The options of a backend and of its base with their defaults, and one of them set. */
 static void run_shape(struct trial *t, const struct shape *shape)
 {
     struct weir_arena arena = { 0 };
     struct weir_opts opts = { .arena = &arena };
-    void *values = calloc(1, t->be->opt_size > 0 ? t->be->opt_size : 1);
-    struct weir_optset set = { .prefix = t->be->prefix,
-                               .title = t->be->name,
-                               .rows = t->be->opts,
-                               .values = values,
-                               .size = t->be->opt_size };
-    int rc = values ? 0 : weir_fail(&t->err, WEIR_ESETUP, "memory");
+    void *own = NULL, *base = NULL;
+    int rc = add_options(&opts, t->be, &own, &t->err);
 
-    if (rc == 0 && t->be->opts)
-        rc = weir_opts_add(&opts, &set, &t->err) < 0 || weir_opts_selfcheck(&opts, &t->err) < 0 ||
-                     weir_opts_defaults(&opts, &t->err) < 0
-                 ? -1
-                 : 0;
+    if (rc == 0 && t->be->base)
+        rc = add_options(&opts, t->be->base, &base, &t->err);
+    if (rc == 0)
+        rc = weir_opts_selfcheck(&opts, &t->err) < 0 || weir_opts_defaults(&opts, &t->err) < 0 ? -1
+                                                                                               : 0;
     if (rc == 0 && shape)
         rc = weir_opts_set(&opts, shape->option, NULL, &t->err);
-    t->opt = values;
+    t->opt = (struct weir_backend_opt) { .own = own, .base = base };
     t->has_data = !(t->be->flags & WEIR_BE_NO_DATA) || (shape && shape->stores);
     if (tap_ok(t->tap, rc == 0, &t->err, "%s%s%s has sound options", t->be->name, shape ? " " : "",
                shape ? shape->option : ""))
         run_layouts(t, shape ? shape->option : "");
-    free(values);
+    free(base);
+    free(own);
     weir_arena_free(&arena);
 }
 

@@ -31,8 +31,8 @@ struct fake {
     struct step steps[STEPS];
     struct step rest; /* after the script; all zero: move everything */
     bool says_path;   /* errors name the file themselves */
-    bool refuses, open_fails, close_fails, begin_fails, sync_fails;
-    int xfers, syncs, opens, closes, begins, ends, checks, unlinks;
+    bool refuses, open_fails, close_fails, begin_fails, sync_fails, settle_fails;
+    int xfers, syncs, settles, opens, closes, begins, ends, checks, unlinks;
     int next;
     unsigned char data[ROOM];
 };
@@ -41,6 +41,11 @@ struct fake_file {
     struct weir_file base;
     int unused[3];
 };
+
+static struct weir_backend_opt options(const struct fake *fake)
+{
+    return (struct weir_backend_opt) { .own = fake };
+}
 
 static struct fake *fake_of(const struct weir_session *s)
 {
@@ -114,6 +119,13 @@ static int fake_sync(struct weir_file *f, struct weir_err *err)
     return fake_of(f->s)->sync_fails ? weir_fail(err, WEIR_EIO, "sync '%s'", f->path) : 0;
 }
 
+static int fake_settle(struct weir_file *f, struct weir_err *err)
+{
+    fake_of(f->s)->settles++;
+    errno = ENOSPC;
+    return fake_of(f->s)->settle_fails ? weir_fail(err, WEIR_EIO, "put '%s'", f->path) : 0;
+}
+
 static int fake_unlink(struct weir_session *s, const char *path, struct weir_err *err)
 {
     (void)path;
@@ -172,8 +184,9 @@ static struct bench *start(const struct step *steps, int n)
     for (i = 0; i < 16; i++)
         b->buf[i] = (unsigned char)(i + 1);
     b->io = (struct weir_io) { .dir = WEIR_DIR_WRITE, .buf = b->buf, .len = 16, .off = 8 };
-    assert_int_equal(
-        weir_session_begin(&b->s, &fake_backend, &b->fake, &b->hints, &b->par, NULL, &b->err), 0);
+    assert_int_equal(weir_session_begin(&b->s, &fake_backend, options(&b->fake), &b->hints, &b->par,
+                                        NULL, &b->err),
+                     0);
     assert_int_equal(weir_session_open(&b->s, "/x/f", WEIR_OPEN_WRITE, &b->f, &b->err), 0);
     return b;
 }
@@ -454,8 +467,9 @@ static void a_dry_run_touches_nothing(void **state)
     b->hints = (struct weir_hints) { .dry_run = true, .sync_each = true, .file_bytes = 77 };
     b->io = (struct weir_io) { .dir = WEIR_DIR_WRITE, .buf = b->buf, .len = 16 };
     b->fake.open_fails = b->fake.close_fails = b->fake.sync_fails = b->fake.begin_fails = true;
-    assert_int_equal(
-        weir_session_begin(&b->s, &fake_backend, &b->fake, &b->hints, &b->par, NULL, &b->err), 0);
+    assert_int_equal(weir_session_begin(&b->s, &fake_backend, options(&b->fake), &b->hints, &b->par,
+                                        NULL, &b->err),
+                     0);
     assert_int_equal(weir_session_open(&b->s, "/x/f", WEIR_OPEN_WRITE, &b->f, &b->err), 0);
     assert_int_equal(transfer(b), 0);
     assert_int_equal(weir_session_sync(b->f, &b->err), 0);
@@ -482,15 +496,19 @@ static void a_failing_check_or_begin_leaves_nothing(void **state)
     struct weir_err err = WEIR_ERR_INIT;
 
     (void)state;
-    assert_int_equal(weir_session_check(&fake_backend, &fake, &hints, &par, NULL, &err), -1);
+    assert_int_equal(weir_session_check(&fake_backend, options(&fake), &hints, &par, NULL, &err),
+                     -1);
     assert_string_equal(err.text, "not like this");
-    assert_int_equal(weir_session_begin(&s, &fake_backend, &fake, &hints, &par, NULL, &err), -1);
+    assert_int_equal(
+        weir_session_begin(&s, &fake_backend, options(&fake), &hints, &par, NULL, &err), -1);
     assert_int_equal(fake.begins, 0);
     assert_int_equal(weir_session_end(&s, &err), 0);
     fake.refuses = false;
     fake.begin_fails = true;
-    assert_int_equal(weir_session_check(&fake_backend, &fake, &hints, &par, NULL, &err), 0);
-    assert_int_equal(weir_session_begin(&s, &fake_backend, &fake, &hints, &par, NULL, &err), -1);
+    assert_int_equal(weir_session_check(&fake_backend, options(&fake), &hints, &par, NULL, &err),
+                     0);
+    assert_int_equal(
+        weir_session_begin(&s, &fake_backend, options(&fake), &hints, &par, NULL, &err), -1);
     assert_string_equal(err.text, "cannot begin");
     assert_int_equal(weir_session_end(&s, &err), 0);
     assert_int_equal(fake.ends, 0);
@@ -506,7 +524,7 @@ static void a_backend_of_another_interface_is_refused(void **state)
 
     (void)state;
     other.abi = WEIR_BACKEND_ABI + 1;
-    assert_int_equal(weir_session_check(&other, &fake, &hints, &par, NULL, &err), -1);
+    assert_int_equal(weir_session_check(&other, options(&fake), &hints, &par, NULL, &err), -1);
     assert_int_equal(err.code, WEIR_EBUG);
 }
 
@@ -560,6 +578,56 @@ static void what_a_backend_cannot_do_is_said_with_its_name(void **state)
     assert_string_equal(b->err.text, "FAKE cannot remove files (wanted for '/x/f')");
     b->s.be = &fake_backend;
     assert_int_equal(weir_session_unlink(&b->s, "/x/f", &b->err), 0);
+    stop(b);
+}
+
+static void what_was_only_begun_is_waited_for_and_its_error_passed_on(void **state)
+{
+    struct bench *b = start(NULL, 0);
+    struct weir_backend later = fake_backend;
+    uint64_t clock = 1;
+
+    (void)state;
+    later.settle = fake_settle;
+    b->s.be = &later;
+    assert_int_equal(weir_session_settle(b->f, &clock, &b->err), 0);
+    assert_int_equal(b->fake.settles, 1);
+    assert_true(clock > 1);
+    b->fake.settle_fails = true;
+    assert_int_equal(weir_session_settle(b->f, &clock, &b->err), -1);
+    assert_string_equal(b->err.text, "put '/x/f': No space left on device");
+    assert_int_equal(latencies(b, WEIR_OP_XFER)->n, 0);
+    b->hints.dry_run = true;
+    assert_int_equal(weir_session_settle(b->f, &clock, &b->err), 0);
+    assert_int_equal(b->fake.settles, 2);
+    b->hints.dry_run = false;
+    b->s.be = &fake_backend;
+    stop(b);
+}
+
+static void a_backend_that_does_all_at_once_is_settled_and_costs_no_clock(void **state)
+{
+    struct bench *b = start(NULL, 0);
+    uint64_t clock = 1;
+
+    (void)state;
+    assert_int_equal(weir_session_settle(b->f, &clock, &b->err), 0);
+    assert_int_equal(clock, 1);
+    stop(b);
+}
+
+static void the_options_of_the_base_come_along(void **state)
+{
+    struct bench *b = start(NULL, 0);
+    struct weir_session s;
+    struct weir_backend_opt both = { .own = &b->fake, .base = &b->par };
+
+    (void)state;
+    assert_int_equal(weir_session_begin(&s, &fake_backend, both, &b->hints, &b->par, NULL, &b->err),
+                     0);
+    assert_ptr_equal(s.opt, &b->fake);
+    assert_ptr_equal(s.base_opt, &b->par);
+    assert_int_equal(weir_session_end(&s, &b->err), 0);
     stop(b);
 }
 
@@ -639,6 +707,9 @@ int main(void)
         cmocka_unit_test(a_failing_close_reports_and_still_frees),
         cmocka_unit_test(closing_no_file_is_fine),
         cmocka_unit_test(what_a_backend_cannot_do_is_said_with_its_name),
+        cmocka_unit_test(what_was_only_begun_is_waited_for_and_its_error_passed_on),
+        cmocka_unit_test(a_backend_that_does_all_at_once_is_settled_and_costs_no_clock),
+        cmocka_unit_test(the_options_of_the_base_come_along),
         cmocka_unit_test(a_backend_without_sync_is_always_in_sync),
         cmocka_unit_test(a_reset_forgets_every_latency),
         cmocka_unit_test(the_path_is_kept_by_the_file),

@@ -175,7 +175,8 @@ void ior_report_parameters(struct weir_run *run, const struct ior_test *t)
     report_known(run, t, run->log.verbose >= 3 ? WEIR_FOR_ALL : WEIR_FOR_DATA);
     weir_report_enter(&run->report, "optionValues", false);
     report_table(&run->report, "", ior_option_rows, t->o);
-    if (t->be_opt)
-        report_table(&run->report, t->be->prefix, t->be->opts, t->be_opt);
+    report_table(&run->report, t->be->prefix, t->be->opts, t->be_opt.own);
+    if (t->be->base)
+        report_table(&run->report, t->be->base->prefix, t->be->base->opts, t->be_opt.base);
     weir_report_leave(&run->report);
 }

@@ -296,9 +296,11 @@ static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
                      struct weir_err *err)
 {
     struct ior_test *t = state;
-    struct weir_io io = {
-        .dir = WEIR_DIR_READ, .buf = t->buf[0], .len = t->hints.transfer, .tag = i
-    };
+    struct weir_io io = { .dir = WEIR_DIR_READ,
+                          .buf = t->buf[0],
+                          .len = t->hints.transfer,
+                          .tag = i,
+                          .wanted = t->verify };
     uint64_t begin;
 
     if (t->limit != UINT64_MAX && i > 0)
@@ -333,6 +335,15 @@ static int idle_step(struct weir_run *run, void *state, struct weir_err *err)
     if (t->hints.collective)
         return weir_session_xfer(t->file, &io, &clock, err);
     return t->o->sync_each && t->dir == WEIR_DIR_WRITE ? weir_session_sync(t->file, err) : 0;
+}
+
+static int settle_transfers(struct weir_run *run, void *state, uint64_t *clock_ns,
+                            struct weir_err *err)
+{
+    struct ior_test *t = state;
+
+    (void)run;
+    return weir_session_settle(t->file, clock_ns, err);
 }
 
 static int flush_write(struct weir_run *run, void *state, struct weir_err *err)
@@ -384,6 +395,7 @@ const struct weir_phase ior_write_phase = {
     .opened = describe_file,
     .step = write_step,
     .idle = idle_step,
+    .settle = settle_transfers,
     .flush = flush_write,
     .close = close_file,
 };
@@ -396,6 +408,7 @@ const struct weir_phase ior_check_phase = {
     .opened = describe_file,
     .step = read_step,
     .idle = idle_step,
+    .settle = settle_transfers,
     .close = close_file,
 };
 
@@ -408,5 +421,6 @@ const struct weir_phase ior_read_phase = {
     .opened = describe_file,
     .step = read_step,
     .idle = idle_step,
+    .settle = settle_transfers,
     .close = close_file,
 };

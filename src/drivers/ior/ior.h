@@ -70,7 +70,7 @@ struct ior_damage {
 struct ior_test {
     const struct ior_options *o;
     const struct weir_backend *be;
-    const void *be_opt;
+    struct weir_backend_opt be_opt;
     int id;
     struct weir_hints hints;
     struct weir_layout layout;
@@ -199,9 +199,9 @@ int ior_ranks_repetition(struct weir_run *run, const struct ior_test *t, struct 
 int ior_ranks_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
                     struct weir_err *err);
 
-/* ior-size.c: warn when the files have another size than the phase should have made or found; a file
- * of a library that is shorter than what was written to it is an error (WEIR_EIO): libraries that
- * buffer do not always report a full disk. Collective over run->par. */
+/* ior-size.c: warn when the files have another size than the phase should have made or found; a
+ * file of a library that is shorter than what was written to it is an error (WEIR_EIO):
+ * libraries that buffer do not always report a full disk. Collective over run->par. */
 int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
                    struct weir_err *err);
 

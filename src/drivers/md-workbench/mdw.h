@@ -64,7 +64,7 @@ struct mdw_test {
     const struct mdw_options *o;
     const struct weir_backend *be;
     const struct weir_ns *ns;
-    const void *be_opt;
+    struct weir_backend_opt be_opt;
     struct weir_hints hints;
     double wait; /* of the options */
     struct weir_itemdata data;

@@ -93,7 +93,7 @@ struct mdtest_test {
     const struct mdtest_options *o;
     const struct weir_backend *be;
     const struct weir_ns *ns; /* of the backend */
-    const void *be_opt;
+    struct weir_backend_opt be_opt;
     int id;
     bool tasks_differ; /* runs on a part of the world: par is our own */
     struct weir_hints hints;
