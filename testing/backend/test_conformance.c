@@ -29,6 +29,7 @@ struct shape {
 static const struct shape shapes[] = {
     { .backend = "POSIX", .option = "posix.rangelocks" },
     { .backend = "POSIX", .option = "posix.odirect", .needs_direct = true },
+    { .backend = "AIO", .option = "posix.odirect", .needs_direct = true },
     { .backend = "DUMMY", .option = "dummy.store", .stores = true },
     { .backend = "MMAP", .option = "mmap.madv_dont_need" },
     { .backend = "MPIIO", .option = "mpiio.useFileView" },
@@ -127,9 +128,10 @@ static int open_file(struct trial *t, unsigned flags, struct weir_file **f)
 
 static int move(struct trial *t, struct weir_file *f, enum weir_dir dir, uint64_t off, size_t len)
 {
-    struct weir_io io = { .dir = dir, .buf = t->buf, .len = len, .off = off, .wanted = true };
+    struct weir_io io = { .dir = dir, .buf = t->buf, .len = len, .off = off };
     uint64_t clock_ns = weir_now_ns();
 
+    io.wanted = dir == WEIR_DIR_READ;
     return weir_session_xfer(f, &io, &clock_ns, &t->err);
 }
 

@@ -38,8 +38,8 @@ function allowed(from, path,   to) {
     return from ~ /^drivers\// && to == "engine"
 }
 BEGIN {
-    # What backends share: names and hints of files that several of them have, the rest of a transfer.
-    shared = "backend|finish|mpins|posixns"
+    # What backends share: names, descriptors and hints of files that several of them have, the rest of a transfer.
+    shared = "backend|finish|mpins|posixfile|posixns"
 }
 FNR == 1 { room = room_of(substr(FILENAME, 5)) }
 match($0, /^[ \t]*#[ \t]*include[ \t]*[<"][^>"]*[>"]/) {

@@ -11,6 +11,7 @@ class Weir(AutotoolsPackage):
 
     license("BSD-3-Clause")
 
+    variant("aio", default=True, description="backend AIO")
     variant("hdf5", default=True, description="backend HDF5")
     variant("json", default=True, description="JSON output")
 
@@ -19,6 +20,7 @@ class Weir(AutotoolsPackage):
     depends_on("automake", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("mpi@3.1:")
+    depends_on("libaio", when="+aio")
     depends_on("hdf5@1.10: +mpi", when="+hdf5")
     depends_on("jansson@2.9:", when="+json")
 
@@ -28,6 +30,7 @@ class Weir(AutotoolsPackage):
     def configure_args(self):
         spec = self.spec
         args = [f"CC={spec['mpi'].mpicc}"]
+        args += self.with_or_without("aio", activation_value=lambda _: spec["libaio"].prefix)
         args += self.with_or_without("hdf5", activation_value=lambda _: spec["hdf5"].prefix)
         args += [f"--with-jansson={spec['jansson'].prefix}" if "+json" in spec else "--without-jansson"]
         return args

@@ -53,7 +53,4 @@ int posix_layout_create(const char *path, const struct posix_layout *l, struct w
 int posix_layout_apply(int fd, const char *path, const struct posix_layout *l,
                        struct weir_err *err);
 
-/* The reset_dir of struct weir_backend, in a build with Lustre only. Local. */
-int posix_lustre_reset_dir(struct weir_session *s, const char *path, struct weir_err *err);
-
 #endif

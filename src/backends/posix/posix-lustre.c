@@ -2,6 +2,7 @@
 /* posix-lustre.c - layouts on Lustre, where its library is there */
 #include "config.h"
 #include "backends/posix/posix-layout.h"
+#include "backends/posixfile.h"
 
 #ifdef HAVE_LUSTRE
 
@@ -61,7 +62,7 @@ static int apply(int fd, const char *path, const struct posix_layout *l, struct 
 }
 
 /* No start, no stripes, no pool: what the file system says for directories that nobody set up. */
-int posix_lustre_reset_dir(struct weir_session *s, const char *path, struct weir_err *err)
+int weir_posix_reset_dir(struct weir_session *s, const char *path, struct weir_err *err)
 {
     int rc;
 

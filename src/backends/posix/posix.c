@@ -10,6 +10,7 @@
 
 #include "backends/backend.h"
 #include "backends/posix/posix-layout.h"
+#include "backends/posixfile.h"
 #include "backends/posixns.h"
 
 #define SECTOR 512u /* what O_DIRECT wants at least where the system cannot tell */
@@ -17,12 +18,6 @@
 struct posix_options {
     bool odirect, rangelocks;
     struct posix_layout layout;
-};
-
-struct posix_file {
-    struct weir_file base;
-    int fd;
-    bool is_plain; /* nothing around a transfer */
 };
 
 #define O struct posix_options
@@ -59,9 +54,15 @@ static const struct weir_opt posix_opts[] = {
 };
 #undef O
 
+/* Ours, also where another backend is built on this one. */
+static const struct posix_options *options_of(const struct weir_session *s)
+{
+    return s->base_opt ? s->base_opt : s->opt;
+}
+
 static int posix_check(struct weir_session *s, struct weir_err *err)
 {
-    const struct posix_options *o = s->opt;
+    const struct posix_options *o = options_of(s);
 
     return posix_layout_check(posix_opts, o, &o->layout, err);
 }
@@ -138,8 +139,8 @@ static int open_retrying(const char *path, int sys)
 static int posix_open(struct weir_session *s, const char *path, unsigned flags,
                       struct weir_file *wf, struct weir_err *err)
 {
-    struct posix_file *f = (struct posix_file *)wf;
-    const struct posix_options *o = s->opt;
+    struct weir_posix_file *f = (struct weir_posix_file *)wf;
+    const struct posix_options *o = options_of(s);
     bool is_new = false;
     struct stat st;
 
@@ -156,7 +157,7 @@ static int posix_open(struct weir_session *s, const char *path, unsigned flags,
                       : "");
     else if ((!o->odirect || check_alignment(s, path, f->fd, err) == 0) &&
              posix_layout_apply(f->fd, path, &o->layout, err) == 0) {
-        f->is_plain = !o->rangelocks && !o->layout.hint_access;
+        f->is_plain = !weir_posix_around(s);
         return 0;
     }
     if (f->fd >= 0)
@@ -168,17 +169,23 @@ static int posix_open(struct weir_session *s, const char *path, unsigned flags,
 
 static int posix_close(struct weir_file *wf, struct weir_err *err)
 {
-    struct posix_file *f = (struct posix_file *)wf;
+    struct weir_posix_file *f = (struct weir_posix_file *)wf;
 
     if (close(f->fd) < 0)
         return weir_fail(err, WEIR_EIO, "close '%s'", wf->path);
     return 0;
 }
 
-/* The bare reason: the session names the transfer. */
-static int give_reason(const struct posix_file *f, const char *doing, struct weir_err *err)
+const char *weir_posix_around(const struct weir_session *s)
 {
-    const struct posix_options *o = f->base.s->opt;
+    const struct posix_options *o = options_of(s);
+
+    return o->rangelocks ? "rangelocks" : o->layout.hint_access ? "gpfs.hintaccess" : NULL;
+}
+
+int weir_posix_reason(const struct weir_posix_file *f, const char *doing, struct weir_err *err)
+{
+    const struct posix_options *o = options_of(f->base.s);
     int sys = errno;
 
     weir_refuse(err, WEIR_EIO, "%s%s%s", doing, strerror(sys),
@@ -193,7 +200,7 @@ static int give_reason(const struct posix_file *f, const char *doing, struct wei
 }
 
 /* type: F_WRLCK, F_RDLCK or F_UNLCK. A length of 0 would mean "to the end of any file". */
-static int lock_range(const struct posix_file *f, const struct weir_io *io, short type)
+static int lock_range(const struct weir_posix_file *f, const struct weir_io *io, short type)
 {
     struct flock range = {
         .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)io->off, .l_len = (off_t)io->len
@@ -208,7 +215,7 @@ static int lock_range(const struct posix_file *f, const struct weir_io *io, shor
     return rc;
 }
 
-static ssize_t move(const struct posix_file *f, const struct weir_io *io, struct weir_err *err)
+static ssize_t move(const struct weir_posix_file *f, const struct weir_io *io, struct weir_err *err)
 {
     ssize_t n;
 
@@ -217,50 +224,49 @@ static ssize_t move(const struct posix_file *f, const struct weir_io *io, struct
     else
         n = pread(f->fd, io->buf, io->len, (off_t)io->off);
     if (__builtin_expect(n < 0, 0))
-        return give_reason(f, "", err);
+        return weir_posix_reason(f, "", err);
     return n;
 }
 
-static ssize_t move_announced(const struct posix_file *f, const struct weir_io *io,
+static ssize_t move_announced(const struct weir_posix_file *f, const struct weir_io *io,
                               struct weir_err *err)
 {
     ssize_t n;
 
     if (posix_gpfs.announce(f->fd, io) < 0)
-        return give_reason(f, "announce the range to GPFS: ", err);
+        return weir_posix_reason(f, "announce the range to GPFS: ", err);
     n = move(f, io, err);
     if (posix_gpfs.withdraw(f->fd, io) < 0 && n >= 0)
-        return give_reason(f, "give the range back to GPFS: ", err);
+        return weir_posix_reason(f, "give the range back to GPFS: ", err);
     return n;
 }
 
-static ssize_t move_locked(const struct posix_file *f, const struct weir_io *io,
+static ssize_t move_locked(const struct weir_posix_file *f, const struct weir_io *io,
                            struct weir_err *err)
 {
-    const struct posix_options *o = f->base.s->opt;
+    const struct posix_options *o = options_of(f->base.s);
     ssize_t n;
 
     if (lock_range(f, io, io->dir == WEIR_DIR_WRITE ? F_WRLCK : F_RDLCK) < 0)
-        return give_reason(f, "lock the range: ", err);
+        return weir_posix_reason(f, "lock the range: ", err);
     n = o->layout.hint_access ? move_announced(f, io, err) : move(f, io, err);
     if (lock_range(f, io, F_UNLCK) < 0 && n >= 0)
-        return give_reason(f, "unlock the range: ", err);
+        return weir_posix_reason(f, "unlock the range: ", err);
     return n;
 }
 
 static ssize_t posix_xfer(struct weir_file *wf, const struct weir_io *io, struct weir_err *err)
 {
-    const struct posix_file *f = (const struct posix_file *)wf;
-    const struct posix_options *o = wf->s->opt;
+    const struct weir_posix_file *f = (const struct weir_posix_file *)wf;
 
     if (__builtin_expect(f->is_plain, 1))
         return move(f, io, err);
-    return o->rangelocks ? move_locked(f, io, err) : move_announced(f, io, err);
+    return options_of(wf->s)->rangelocks ? move_locked(f, io, err) : move_announced(f, io, err);
 }
 
 static int posix_sync(struct weir_file *wf, struct weir_err *err)
 {
-    const struct posix_file *f = (const struct posix_file *)wf;
+    const struct weir_posix_file *f = (const struct weir_posix_file *)wf;
     int rc;
 
     do
@@ -276,7 +282,7 @@ const struct weir_backend weir_backend_posix = {
     .prefix = "posix.",
     .opts = posix_opts,
     .opt_size = sizeof(struct posix_options),
-    .file_size = sizeof(struct posix_file),
+    .file_size = sizeof(struct weir_posix_file),
     .check = posix_check,
     .open = posix_open,
     .close = posix_close,
@@ -284,6 +290,6 @@ const struct weir_backend weir_backend_posix = {
     .sync = posix_sync,
     .ns = &weir_posix_ns,
 #ifdef HAVE_LUSTRE
-    .reset_dir = posix_lustre_reset_dir,
+    .reset_dir = weir_posix_reset_dir,
 #endif
 };
