@@ -3,7 +3,8 @@
  *
  * FAULT_PREFIX  files are those whose absolute path begins with this
  * FAULT         rules, separated by ';'. A rule is words:
- *   call=NAME     a call (pwrite, fsync, openat, ...) or a kind of calls: open read write sync close unlink seek size map any
+ *   call=NAME     a call (pwrite, fsync, openat, ...) or a kind of calls: open read write sync close unlink seek size map any.
+ *                 Each transfer of io_submit is a write or read of its own: errno, short, flip and drop are its outcome
  *   rank=N        only on this rank
  *   count=N       from the N-th such call on this rank, counted from 1 (1)
  *   times=N       so many calls, 0 is all that follow (1)
@@ -21,6 +22,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/aio_abi.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -439,6 +441,83 @@ int msync(void *at, size_t len, int flags)
     REAL("msync", int, void *, size_t, int);
 
     return prefix && suffer(decide("msync", "sync")) ? -1 : real(at, len, flags);
+}
+
+/* ---- Linux asynchronous I/O: the functions of libaio, which return -errno ---- */
+
+#define FAKES 4096
+
+static struct io_event fakes[FAKES]; /* completions that we made up */
+static long n_fakes;
+
+static int outcome(int (*real)(void *, long, struct iocb **), void *ctx, struct iocb *cb)
+{
+    bool writes = cb->aio_lio_opcode == IOCB_CMD_PWRITE;
+    const struct rule *r = has((int)cb->aio_fildes) ? decide(writes ? "aio_write" : "aio_read",
+                                                             writes ? "write" : "read")
+                                                    : NULL;
+    __u64 len = cb->aio_nbytes;
+    bool fails = suffer(r);
+    int n;
+
+    if (fails || (r && r->action == DROP)) {
+        if (n_fakes == FAKES)
+            complain("too many made-up completions", "io_submit");
+        fakes[n_fakes++] = (struct io_event) { .data = cb->aio_data,
+                                               .obj = (__u64)(unsigned long)cb,
+                                               .res = fails ? -errno : (__s64)len };
+        return 1;
+    }
+    if (r && r->action == FLIP && writes) /* weir writes from copies */
+        flip((void *)(unsigned long)cb->aio_buf, (ssize_t)len);
+    cb->aio_nbytes = fewer(r, len);
+    n = real(ctx, 1, &cb);
+    cb->aio_nbytes = len;
+    return n;
+}
+
+int io_submit(void *ctx, long n, struct iocb **all)
+{
+    static int (*real)(void *, long, struct iocb **);
+    const struct rule *r = prefix ? decide("io_submit", "submit") : NULL;
+    long done;
+    int one;
+
+    if (!real)
+        real = (int (*)(void *, long, struct iocb **))next("io_submit");
+    if (suffer(r))
+        return -errno;
+    n = (long)fewer(r, (size_t)n);
+    for (done = 0; done < n; done++) {
+        one = outcome(real, ctx, all[done]);
+        if (one != 1)
+            return done > 0 ? (int)done : one;
+    }
+    return (int)n;
+}
+
+int io_getevents(void *ctx, long least, long most, struct io_event *events, struct timespec *limit)
+{
+    REAL("io_getevents", int, void *, long, long, struct io_event *, struct timespec *);
+    long n = n_fakes < most ? n_fakes : most;
+    int more;
+
+    if (prefix && suffer(decide("io_getevents", "wait")))
+        return -errno;
+    memcpy(events, fakes, (size_t)n * sizeof(*events));
+    memmove(fakes, fakes + n, (size_t)(n_fakes - n) * sizeof(*fakes));
+    n_fakes -= n;
+    if (n >= least)
+        return (int)n;
+    more = real(ctx, least - n, most - n, events + n, limit);
+    return more < 0 ? (n > 0 ? (int)n : more) : (int)n + more;
+}
+
+int io_setup(int n, void **ctx)
+{
+    REAL("io_setup", int, int, void **);
+
+    return prefix && suffer(decide("io_setup", "setup")) ? -errno : real(n, ctx);
 }
 
 int unlink(const char *path)

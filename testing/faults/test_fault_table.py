@@ -175,6 +175,44 @@ fails("MMAP close EIO", "-a MMAP", "call=close rank=1 errno=EIO", "close", "Inpu
 case("MMAP without fallocate", "-a MMAP -R", "call=fallocate times=0 errno=EOPNOTSUPP", 0, rows=ALL)
 hangs("MMAP hang in open", "-a MMAP", "call=map rank=1 hang", RANK1 + "open of")
 
+# ---- AIO: errors come later than the calls that they belong to; WORK is one batch ----
+
+fails("AIO write EIO", "-a AIO", "call=write rank=1 count=3 errno=EIO", "write 16384 bytes at offset 98304", "Input/output error", rows=[])
+fails("AIO write ENOSPC in a long queue", "-a AIO -s 20 --aio.max-pending=8 --aio.granularity=4",
+      "call=write rank=1 count=30 errno=ENOSPC", "write 16384 bytes at offset 999424", "No space left on device", rows=[])
+fails("AIO first of several errors", "-a AIO -s 20", "call=write rank=1 count=3 times=0 errno=EDQUOT", "offset 98304",
+      "Disk quota exceeded", rows=[])
+fails("AIO write EFBIG with random offsets", "-a AIO -z", "call=write rank=1 count=4 errno=EFBIG", "write 16384 bytes at offset",
+      "File too large", rows=[])
+fails("AIO write EIO under a stonewall", "-a AIO -D 60 -O stoneWallingWearOut=1", "call=write rank=1 count=3 errno=EIO", "offset 98304",
+      rows=[])
+fails("AIO write EIO before a sync", "-a AIO -Y -e", "call=write rank=1 count=3 errno=EIO", "write 16384 bytes at offset 98304", rows=[])
+fails("AIO fsync EIO", "-a AIO -e", "call=fsync rank=1 errno=EIO", "fsync", "Input/output error", rows=[])
+fails("AIO close EIO", "-a AIO", "call=close rank=1 errno=EIO", "close", "Input/output error", rows=[])
+fails("AIO create EACCES", "-a AIO", "call=open rank=1 errno=EACCES", "create", "Permission denied", rows=[])
+fails("AIO file per process", "-a AIO -F", "call=write rank=1 count=3 errno=EIO", words=(RANK1, "offset 32768 of 'testFile.00000001'"))
+fails("AIO read EIO that nobody looks at", "-a AIO", "call=read rank=1 count=2 errno=EIO", "read 16384 bytes at offset 81920",
+      "Input/output error", rows=["write"])
+fails("AIO read ESTALE while checking", "-a AIO -W", "call=read rank=1 count=2 errno=ESTALE", "read 16384 bytes at offset 81920",
+      "Stale file handle", rows=["write"])
+fails("AIO refused submission", "-a AIO -s 4", "call=io_submit rank=1 count=1 errno=EBADF", "write 16384 bytes at offset 65536",
+      "Bad file descriptor", rows=[])
+fails("AIO completions EFAULT", "-a AIO", "call=io_getevents rank=1 errno=EFAULT", "wait for the transfers", "Bad address", rows=[])
+fails("AIO short write with -x", "-a AIO -x", "call=write rank=1 count=2 short", "offset 81920", "8192 done", "short transfer", rows=[])
+fails("AIO short read with -x", "-a AIO -x", "call=read rank=1 count=3 short=1", "offset 98304", "1 done", "short transfer", rows=["write"])
+case("AIO no context", "-a AIO", "call=io_setup rank=1 errno=EAGAIN", 2, (RANK1, "io_setup", "aio-max-nr"))
+case("AIO short writes and reads go on", "-a AIO -W", "call=write rank=1 times=0 short=5000;call=read times=0 short=7001", 0, rows=ALL)
+case("AIO short writes, -R", "-a AIO -R", "call=write times=0 short=1000", 0, rows=ALL)
+case("AIO EINTR and EAGAIN of transfers", "-a AIO -W -R",
+     "call=write rank=1 count=2 eintr;call=write count=4 times=9 errno=EAGAIN;call=aio_read times=3 errno=EAGAIN", 0, rows=ALL)
+case("AIO EINTR and EAGAIN of calls", "-a AIO -W -R -s 20 --aio.max-pending=8 --aio.granularity=4",
+     "call=io_submit eintr;call=io_submit count=3 times=5 errno=EAGAIN;call=io_getevents times=3 eintr", 0, rows=ALL)
+case("AIO partial submissions", "-a AIO -W -R -s 20", "call=io_submit times=0 short", 0, rows=ALL)
+case("AIO flip in a write, -R", "-a AIO -R", "call=write rank=1 count=3 flip", 4, ("bit flip", RANK1, "byte 106496", "'testFile'"), rows=ALL)
+case("AIO lost write", "-a AIO -W", "call=write rank=1 count=2 drop", 4, ("zeros", "byte 81920"), rows=ALL)
+hangs("AIO hang in io_submit", "-a AIO", "call=io_submit rank=1 hang", RANK1 + "write of 16384 bytes at offset 114688")
+hangs("AIO hang in io_getevents", "-a AIO", "call=io_getevents rank=1 hang", RANK1 + "wait for the transfers of")
+
 # ---- DUMMY, which injects by itself ----
 
 case("DUMMY xfer EROFS", "-a DUMMY --dummy.fail-at=2 --dummy.fail-rank=2 --dummy.fail-errno=EROFS", np=3,
@@ -302,6 +340,9 @@ def mounted(ior):
 
 
 MOUNTS = [
+    ("full disk AIO", "size=1m", "-a AIO", "", ("write 65536 bytes at offset", "No space left")),
+    ("full disk AIO, shared by a queue and a sync", "size=1m", "-a AIO -Y", "", ("write 65536 bytes at offset", "No space left")),
+    ("read-only AIO", "ro,size=64k", "-a AIO", "", ("Read-only file system",)),
     ("full disk MMAP", "size=1m", "-a MMAP", "", ("No space left",)),
     ("full disk MMAP without fallocate", "size=1m", "-a MMAP", "call=fallocate times=0 errno=EOPNOTSUPP", ("No space left",)),
     ("full disk NCMPI", "size=1m", "-a NCMPI", "", ()),
@@ -359,7 +400,7 @@ def wait_for_stop(ior, proc):
     raise AssertionError("no rank has stopped")
 
 
-@pytest.mark.parametrize("args", ["", "-a MPIIO -c", "-a HDF5 -c", "-F"])
+@pytest.mark.parametrize("args", ["", "-a AIO", "-a MPIIO -c", "-a HDF5 -c", "-F"])
 def test_a_killed_rank_ends_the_job(ior, shim, need_backend, told, args):
     name = "rank killed in a write " + args
     told(name)

@@ -6,7 +6,7 @@ LIMIT = ["bash", "-c", 'ulimit -f 16000; exec "$@"', "-"]  # KiB; Open MPI's own
 
 
 @pytest.mark.parametrize("access", ["", "-c", "-F"], ids=["shared", "collective", "private"])
-@pytest.mark.parametrize("backend", ["POSIX", "MMAP", "MPIIO", "HDF5", "NCMPI"])
+@pytest.mark.parametrize("backend", ["POSIX", "AIO", "MMAP", "MPIIO", "HDF5", "NCMPI"])
 def test_a_file_may_not_grow_beyond_the_limit(ior, need_backend, backend, access):
     need_backend(backend)
     if backend == "NCMPI" and access == "-F":

@@ -24,6 +24,7 @@ VARIANTS = {
         "aligned": "hdf5.chunkSize=0 hdf5.setAlignment=32k",
     },
     "NCMPI": {"CDF-5": "ncmpi.showHints=0"},
+    "AIO": {"queue": "aio.max-pending=8 aio.granularity=4"},
     "MMAP": {"mapped": "mmap.madv_pattern=1"},
 }
 ACCESS = ["independent", "collective"]
@@ -46,7 +47,7 @@ def rows():
     out = []
     for backend, variants in VARIANTS.items():
         for variant, files, access in itertools.product(variants, FILES, ACCESS):
-            if backend != "MMAP" or access == "independent":
+            if backend not in ("AIO", "MMAP") or access == "independent":
                 out.append((backend, variant, access, files))
     return out
 
@@ -57,7 +58,7 @@ def cases():
 
 def is_dealt(case):
     """Uneven work is a slow task everywhere; where offsets may be random, the tasks have different numbers of transfers, too."""
-    return case.work == "uneven" and case.access == "independent" and case.variant in ("explicit offsets", "mapped")
+    return case.work == "uneven" and case.access == "independent" and case.variant in ("explicit offsets", "queue", "mapped")
 
 
 def name(case):

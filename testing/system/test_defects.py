@@ -450,7 +450,7 @@ def test_d49_ncmpi_reads_again_and_reads_what_others_wrote(ior, need_backend, ar
     assert not [w for w in run.warnings if "Incorrect" in w], run
 
 
-@pytest.mark.parametrize("api", ["POSIX", "MPIIO", "HDF5", "NCMPI", "MMAP", "DUMMY"])
+@pytest.mark.parametrize("api", ["POSIX", "AIO", "MPIIO", "HDF5", "NCMPI", "MMAP", "DUMMY"])
 def test_d50_a_dry_run_works_with(ior, need_backend, api):
     """Everything but the I/O happens, with checks and without an error."""
     need_backend(api)
@@ -468,7 +468,7 @@ def test_d51_a_run_that_only_reads_deletes_nothing(ior, args):
     assert ior.files() == before and run.warnings == [] and len([n for n in run.notes if "kept" in n]) == 1
 
 
-@pytest.mark.parametrize("api", ["POSIX", "MPIIO", "MPIIO -c", "HDF5", "NCMPI", "MMAP", "POSIX -F", "MPIIO -F"])
+@pytest.mark.parametrize("api", ["POSIX", "AIO", "MPIIO", "MPIIO -c", "HDF5", "NCMPI", "MMAP", "POSIX -F", "MPIIO -F"])
 def test_d52_an_existing_file_is_overwritten_in_place(ior, need_backend, api):
     """-E keeps what lies behind the new data, and a longer old file is no reason for a warning about sizes."""
     need_backend(api.split()[0])
@@ -496,7 +496,7 @@ def test_d60_a_failing_write_is_tried_again_or_reported(ior, code, status):
 
 
 # HDF5 on a full file system stands in test_faults.py: its way out needs memory files, which this limit is for, too
-@pytest.mark.parametrize("api", ["POSIX", "MPIIO", "MPIIO -c", "MMAP", "NCMPI"])
+@pytest.mark.parametrize("api", ["POSIX", "AIO", "MPIIO", "MPIIO -c", "MMAP", "NCMPI"])
 def test_d61_a_write_without_progress_is_one_error(ior, need_backend, api):
     """A file that cannot grow ends the run at once and with one line."""
     need_backend(api.split()[0])

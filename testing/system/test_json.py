@@ -83,7 +83,7 @@ _names = {}
 
 
 def option_names(backend):
-    """What optionValues must hold: every row that has a value, of the program and of this backend."""
+    """What optionValues must hold: every row that has a value, of the program, of this backend, and of what it is built on."""
     if not _names:
         text = conftest.subprocess.run([str(conftest.IOR), "--dump-options=json"], capture_output=True, text=True, check=True,
                                        env=conftest.program_env()).stdout
@@ -91,7 +91,7 @@ def option_names(backend):
             if row["type"] not in ("flag", "count", "int", "size", "string") or row["name"] in ("help", "version", "dump-options"):
                 continue
             _names.setdefault(row["name"].split(".")[0] if "." in (row["name"] or "") else "", set()).add(row["name"] or row["keys"][0])
-    return _names[""] | _names.get(backend.lower(), set())
+    return _names[""] | _names.get(backend.lower(), set()) | (_names["posix"] if backend.upper() == "AIO" else set())
 
 
 def on_stdout(run):
@@ -148,9 +148,10 @@ SETS, EACH = 300, 20
 def choose_order(rng, api, o):
     """Random offsets and reordering, as far as they go together."""
     private = o["filePerProc"]
-    may_shuffle = api in ("DUMMY", "POSIX") or (api == "MPIIO" and not o["collective"])
+    may_shuffle = api in ("AIO", "DUMMY", "POSIX") or (api == "MPIIO" and not o["collective"])
     if may_shuffle and rng.random() < 0.3:
-        o["randomOffset"] = 2 if not (o["readFile"] or o["checkRead"] or o["checkWrite"]) and rng.random() < 0.3 else 1
+        nowhere = o["segmentCount"] == 0 or o["readFile"] or o["checkRead"] or o["checkWrite"]
+        o["randomOffset"] = 2 if not nowhere and rng.random() < 0.3 else 1
         o["randomOffsetSeed"] = rng.choice([-1, 0, 42, 2 ** 31 - 1])
         if rng.random() < 0.3:
             o["randomPrefill"] = o["transferSize"]
@@ -193,7 +194,7 @@ def option_set(rng, i, api):
 
 def script(seed):
     rng = random.Random(seed)
-    apis = [api for api in ("DUMMY", "POSIX", "MPIIO", "HDF5") if api in conftest.backends()]
+    apis = [api for api in ("DUMMY", "POSIX", "AIO", "MPIIO", "HDF5") if api in conftest.backends()]
     sets, keys = [], {}
     for i in range(EACH):
         # a test inherits from the one before: what this one does not name goes back to its default

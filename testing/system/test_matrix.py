@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPIIO, HDF5, NCMPI and MMAP in every combination of matrix.py: the bytes in the files, by a reader that is none of ours."""
+"""MPIIO, HDF5, NCMPI, AIO and MMAP in every combination of matrix.py: the bytes in the files, by a reader that is none of ours."""
 import concurrent.futures
 import fcntl
 import json

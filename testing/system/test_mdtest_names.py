@@ -169,7 +169,7 @@ def test_a_negative_seed_is_a_seed(mdtest):
     assert hashlib.sha256(content(mdtest, 0, 0)).hexdigest()
 
 
-@pytest.mark.parametrize("api", ["MPIIO", "HDF5", "MMAP"])
+@pytest.mark.parametrize("api", ["AIO", "MPIIO", "HDF5", "MMAP"])
 def test_other_backends_write_and_read_back(mdtest, need_backend, api):
     need_backend(api)
     run = mdtest("-a %s -F -n 5 -w 4096 -e 4096 -X" % api).ok()

@@ -114,7 +114,7 @@ class Store:
             f.write(data)
 
 
-BACKENDS = [pytest.param("POSIX", "", marks=pytest.mark.sanitize), ("POSIX", "--posix.rangelocks"), ("MPIIO", ""), ("MPIIO", "-c"),
+BACKENDS = [pytest.param("POSIX", "", marks=pytest.mark.sanitize), ("POSIX", "--posix.rangelocks"), ("AIO", "--aio.max-pending=8 --aio.granularity=4"), ("MPIIO", ""), ("MPIIO", "-c"),
             ("MPIIO", "-c --mpiio.useFileView"), ("HDF5", ""), ("HDF5", "-c"), ("MMAP", ""), ("NCMPI", ""), ("NCMPI", "-c"),
             ("DUMMY", "--dummy.store")]
 
