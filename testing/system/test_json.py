@@ -152,7 +152,7 @@ def choose_order(rng, api, o):
     if may_shuffle and rng.random() < 0.3:
         nowhere = o["segmentCount"] == 0 or o["readFile"] or o["checkRead"] or o["checkWrite"]
         o["randomOffset"] = 2 if not nowhere and rng.random() < 0.3 else 1
-        o["randomOffsetSeed"] = rng.choice([-1, 0, 42, 2 ** 31 - 1])
+        o["randomOffsetSeed"] = rng.choice([-1, 0, 42, 2 ** 31 - 1] if o["randomOffset"] < 2 else [-1, 1, 42, 2 ** 31 - 1])
         if rng.random() < 0.3:
             o["randomPrefill"] = o["transferSize"]
     if private or not o.get("randomOffset"):

@@ -2,8 +2,11 @@
 """Files that a run makes beside its data: where they go, when they come, and what is never lost."""
 import csv
 import json
+import re
 
 import pytest
+
+import conftest
 
 
 def rows_of(path):
@@ -122,3 +125,14 @@ def test_nodes_that_the_user_names_are_the_nodes_of_every_figure(ior):
 @pytest.mark.parametrize("key", ["numNodes", "numTasksOnNode0"])
 def test_no_node_is_no_number_of_nodes(ior, key):
     ior("-O %s=0" % key, np=None).fails(1, key)
+
+
+# ---- manual pages ----
+
+@pytest.mark.parametrize("program", ["ior", "mdtest", "md-workbench"])
+def test_manual_pages_are_complete(program):
+    page = conftest.BUILD / "doc" / "man" / (program + ".1")
+    if not page.exists():
+        pytest.skip("this build has no manual pages")
+    text = page.read_text()
+    assert not re.search(r"@[A-Z_]+@|%s|%d", text) and re.search(r'^\.TH .* "weir \d+\.\d+\.\d+"', text, re.M)
