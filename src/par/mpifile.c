@@ -4,11 +4,15 @@
 #include "par/mpifile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/str.h"
+
+#define NOISE_BYTES (1 << 20)
 
 struct class_errno {
     int mpi_class, sys;
@@ -63,22 +67,86 @@ int weir_mpi_fail(struct weir_err *err, enum weir_code code, int mpi_rc, const c
     return -1;
 }
 
-int weir_mpi_kept_back(int rc, int sys, const char *call, struct weir_err *err)
+/* What a storage call can give, and a good call of a library does not leave behind. So not EAGAIN,
+ * which progress of messages leaves, nor ENOENT, EEXIST, EINVAL, ENOTTY and ENOSYS, which looking for
+ * things does, nor EBADF: ROMIO reads a hints file that it could not open. */
+static const int telling[] = { EIO,      ENOSPC,    EDQUOT,    EROFS,     EFBIG,  ESTALE, EINTR,
+                               ENXIO,    ENODEV,    EREMOTEIO, EPERM,     EACCES, ENOLCK, ENOMEM,
+                               ENOTCONN, ESHUTDOWN, ETIMEDOUT, ECANCELED, 0 };
+
+bool weir_mpi_telling(int sys)
 {
-    static const int telling[] = { EIO, ENOSPC, EDQUOT, EROFS, EFBIG, ESTALE, EREMOTEIO, EINTR, 0 };
     const int *t = telling;
 
     while (*t != 0 && *t != sys)
         t++;
-    if (*t == 0)
+    return *t != 0;
+}
+
+int weir_mpi_kept_back(int rc, int sys, int noise, const char *call, struct weir_err *err)
+{
+    if (sys == 0 || sys == noise || (rc == 0 && !weir_mpi_telling(sys)))
         return rc;
     if (rc == 0)
         weir_refuse(err, WEIR_EIO, "%s: %s, but the library reports success", call, strerror(sys));
-    else if (err)
+    else if (err && err->sys != sys && !strstr(err->text, strerror(sys)))
         weir_refuse(err, err->code, "%s: %s", err->text, strerror(sys));
     if (err)
         err->sys = sys;
     return -1;
+}
+
+/* Both neighbours of a ring exchange more than fits into the message that announces it. */
+static int listen_to(MPI_Comm comm, char *out, char *in)
+{
+    int rank, size;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    errno = 0;
+    MPI_Sendrecv(out, NOISE_BYTES, MPI_BYTE, (rank + 1) % size, 0, in, NOISE_BYTES, MPI_BYTE,
+                 (rank + size - 1) % size, 0, comm, MPI_STATUS_IGNORE);
+    return errno;
+}
+
+int weir_mpi_noise(MPI_Comm comm)
+{
+    char *bytes = calloc(2, NOISE_BYTES);
+    MPI_Comm node = MPI_COMM_NULL;
+    int sys = 0;
+
+    if (weir_mpi_settle(comm, bytes ? 0 : -1) == 0) {
+        MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+        sys = listen_to(comm, bytes, bytes + NOISE_BYTES);
+        if (node != MPI_COMM_NULL && sys == 0)
+            sys = listen_to(node, bytes, bytes + NOISE_BYTES);
+        if (node != MPI_COMM_NULL)
+            MPI_Comm_free(&node);
+    }
+    free(bytes);
+    return sys;
+}
+
+int weir_mpi_fsync(int fd, const char *path, struct weir_err *err)
+{
+    int rc;
+
+    do
+        rc = fsync(fd);
+    while (rc < 0 && errno == EINTR);
+    return rc < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", path) : 0;
+}
+
+int weir_mpi_sync_again(const char *path, struct weir_err *err)
+{
+    int fd = open(weir_mpi_path(path), O_WRONLY | O_CLOEXEC);
+    int rc;
+
+    if (fd < 0)
+        return weir_fail(err, WEIR_EIO, "open '%s' for fsync", path);
+    rc = weir_mpi_fsync(fd, path, err);
+    close(fd);
+    return rc;
 }
 
 int weir_mpi_settle(MPI_Comm comm, int rc)
@@ -105,6 +173,18 @@ int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t 
                        "'%s' has only %lld bytes after writing up to byte %llu (is the file "
                        "system full?)",
                        path, (long long)size, (unsigned long long)end);
+}
+
+int weir_mpi_check_kept(MPI_File file, const char *path, uint64_t need, struct weir_err *err)
+{
+    MPI_Offset size = 0;
+
+    if (MPI_File_get_size(file, &size) != MPI_SUCCESS || (uint64_t)size >= need)
+        return 0;
+    return weir_refuse(
+        err, WEIR_EIO,
+        "'%s' has only %lld bytes, %llu were there to be read: somebody cut it short", path,
+        (long long)size, (unsigned long long)need);
 }
 
 const char *weir_mpi_path(const char *path)

@@ -4,6 +4,7 @@
 #define WEIR_PAR_MPIFILE_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -14,11 +15,28 @@
 int weir_mpi_fail(struct weir_err *err, enum weir_code code, int mpi_rc, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Is sys an errno that only a failed operation on a file leaves behind? Local. */
+bool weir_mpi_telling(int sys);
+
 /* What the system told a library and the library may keep to itself: judge sys, the errno right
- * after a call that began with errno 0. When it is one that only a failed operation on a file
- * leaves behind, a call that claims success (rc 0) has failed: err gets "<call>: <reason> ...".
- * One that has failed (rc < 0, err filled) gets the reason appended. Local. Returns 0 or -1. */
-int weir_mpi_kept_back(int rc, int sys, const char *call, struct weir_err *err);
+ * after a call that began with errno 0. When it is a telling one, a call that claims success (rc 0)
+ * has failed: err gets "<call>: <reason> ...". One that has failed (rc < 0, err filled) gets the
+ * reason appended, whichever it is. noise (weir_mpi_noise) says nothing. Local. Returns 0 or -1. */
+int weir_mpi_kept_back(int rc, int sys, int noise, const char *call, struct weir_err *err);
+
+/* The errno that messages between ranks leave behind here when all is well, 0: none. One library
+ * tries, where the system forbids it (EPERM), to read the memory of another rank, before it takes
+ * the longer way. Collective over comm; moves a MiB. */
+int weir_mpi_noise(MPI_Comm comm);
+
+/* fsync, tried again when a signal interrupts it; path is for the message. Local. Returns 0, or -1
+ * and err (WEIR_EIO). */
+int weir_mpi_fsync(int fd, const char *path, struct weir_err *err);
+
+/* A sync that the library did was interrupted on this rank. The others may know nothing of it and
+ * would not do it again: open the file and sync it for ourselves. Local. Returns 0, or -1 and err
+ * (WEIR_EIO). */
+int weir_mpi_sync_again(const char *path, struct weir_err *err);
 
 /* The lowest rc over the ranks of comm, so that all know whether to go on. One reduction, none
  * when comm is a single rank. Collective over comm. */
@@ -29,6 +47,11 @@ int weir_mpi_settle(MPI_Comm comm, int rc);
  * Collective over comm. Returns 0, or -1 and err (WEIR_EIO). */
 int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t end,
                        struct weir_err *err);
+
+/* Has a file that was read still the 'need' bytes that it was read up to? Where it was cut short
+ * meanwhile, a library may hand out what happens to be in memory, or zeros. Local. Returns 0, or
+ * -1 and err (WEIR_EIO). */
+int weir_mpi_check_kept(MPI_File file, const char *path, uint64_t need, struct weir_err *err);
 
 /* The name that the operating system knows: path without a driver prefix of ROMIO ("ufs:",
  * "lustre:" ...), unless a file of the whole name exists. Local. Points into path. */

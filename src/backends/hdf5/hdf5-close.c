@@ -42,6 +42,22 @@ int hdf5_check_end(const struct hdf5_state *st, hid_t file, const char *path, ui
     return handle ? weir_mpi_check_end(st->comm, *handle, path, end, err) : 0;
 }
 
+uint64_t hdf5_size(const struct hdf5_state *st, hid_t file)
+{
+    MPI_File *handle = handle_of(st, file);
+    MPI_Offset size = 0;
+
+    return handle && MPI_File_get_size(*handle, &size) == MPI_SUCCESS ? (uint64_t)size : 0;
+}
+
+int hdf5_check_kept(const struct hdf5_state *st, hid_t file, const char *path, uint64_t size,
+                    struct weir_err *err)
+{
+    MPI_File *handle = handle_of(st, file);
+
+    return handle ? weir_mpi_check_kept(*handle, path, size, err) : 0;
+}
+
 static uint64_t metadata_of(uint64_t datasets)
 {
     return ROOM_FILE + ROOM_DATASET * datasets;

@@ -15,6 +15,14 @@ void hdf5_catch_up(const struct hdf5_state *st, hid_t file);
 int hdf5_check_end(const struct hdf5_state *st, hid_t file, const char *path, uint64_t end,
                    struct weir_err *err);
 
+/* The size of an open file, 0 where the library does not tell. Local. */
+uint64_t hdf5_size(const struct hdf5_state *st, hid_t file);
+
+/* Is a file that was read still 'size' bytes long, as it was when it was opened? HDF5 takes for zeros
+ * what is not there. Local. Returns 0, or -1 and err (WEIR_EIO). */
+int hdf5_check_kept(const struct hdf5_state *st, hid_t file, const char *path, uint64_t size,
+                    struct weir_err *err);
+
 /* Has the file system room for what the library writes last, the metadata of that many datasets?
  * Local. Returns 0 (also when it cannot be told), or -1 and err (WEIR_EIO). */
 int hdf5_check_room(const char *path, uint64_t datasets, struct weir_err *err);

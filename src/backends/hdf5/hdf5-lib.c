@@ -3,10 +3,12 @@
 #include "config.h"
 #include "backends/hdf5/hdf5-lib.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "par/mpifile.h"
 #include "par/mpihints.h"
 
 #define REASON_TEXT 512
@@ -23,6 +25,7 @@ int hdf5_fail(struct weir_err *err, const char *fmt, ...)
 {
     char reason[REASON_TEXT] = "the library gives no reason";
     struct weir_str words = { 0 };
+    int sys = weir_mpi_telling(errno) ? errno : 0;
     va_list ap;
 
     if (!err)
@@ -33,7 +36,7 @@ int hdf5_fail(struct weir_err *err, const char *fmt, ...)
     va_end(ap);
     weir_refuse(err, WEIR_EIO, "%s: %s", weir_str_text(&words), reason);
     weir_str_free(&words);
-    return -1;
+    return weir_mpi_kept_back(-1, sys, 0, NULL, err);
 }
 
 bool hdf5_failed_in(const char *words)
@@ -65,7 +68,10 @@ static int make_create(struct hdf5_state *st, const struct hdf5_options *o)
     st->create = H5Pcreate(H5P_DATASET_CREATE);
     if (st->create < 0 || (o->chunk > 0 && H5Pset_chunk(st->create, 1, &chunk) < 0))
         return -1;
-    return o->no_fill ? H5Pset_fill_time(st->create, H5D_FILL_TIME_NEVER) : 0;
+    st->fill = o->chunk > 0 && !o->no_fill;
+    if (o->chunk == 0 && !o->no_fill)
+        return 0;
+    return H5Pset_fill_time(st->create, H5D_FILL_TIME_NEVER); /* of chunks: see hdf5_fill */
 }
 
 static int make_transfer(struct hdf5_state *st, const struct weir_hints *h)
@@ -90,6 +96,9 @@ int hdf5_state_begin(struct weir_session *s, struct weir_err *err)
     if (weir_mpihints_read(s->par, s->log, o->hints_file, &st->info, err) < 0)
         return -1;
     st->has_info = true;
+    st->collective = s->hints->collective;
+    st->noise = weir_mpi_noise(s->par->comm);
+    errno = 0;
     if (make_access(st, o) < 0 || make_create(st, o) < 0 || make_transfer(st, s->hints) < 0) {
         hdf5_fail(err, "HDF5 property lists");
         if (err)

@@ -3,9 +3,13 @@
 #include "config.h"
 #include "backends/hdf5/hdf5-segments.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "backends/hdf5/hdf5-move.h"
+#include "par/mpifile.h"
 
 #define NAME_TEXT 64
 
@@ -70,11 +74,16 @@ static hid_t open_checked(const struct hdf5_segments *g, uint64_t segment, bool 
 {
     char name[NAME_TEXT];
     hid_t dset;
+    int sys;
 
     name_of(segment, name);
+    errno = 0;
     dset = H5Dopen2(g->file, name, H5P_DEFAULT);
-    if (dset < 0)
-        return hdf5_fail(err, "open dataset '%s' in '%s'", name, g->path);
+    sys = errno;
+    if (dset < 0) {
+        hdf5_fail(err, "open dataset '%s' in '%s'", name, g->path);
+        return weir_mpi_kept_back(-1, sys == EAGAIN ? sys : 0, 0, NULL, err); /* worth a retry */
+    }
     if (check_shape(g, dset, name, exact, err) < 0) {
         H5Dclose(dset);
         return H5I_INVALID_HID;
@@ -82,37 +91,44 @@ static hid_t open_checked(const struct hdf5_segments *g, uint64_t segment, bool 
     return dset;
 }
 
-static hid_t create_one(const struct hdf5_segments *g, uint64_t segment, hid_t create,
-                        struct weir_err *err)
+static hid_t create_one(struct hdf5_segments *g, uint64_t segment, const struct hdf5_state *st,
+                        bool *is_new, struct weir_err *err)
 {
     char name[NAME_TEXT];
     hid_t dset;
     htri_t there;
 
     name_of(segment, name);
+    errno = 0;
     there = H5Lexists(g->file, name, H5P_DEFAULT);
     if (there < 0)
         return hdf5_fail(err, "look for dataset '%s' in '%s'", name, g->path);
+    *is_new = there == 0;
     if (there > 0)
         return open_checked(g, segment, true, err);
-    dset =
-        H5Dcreate2(g->file, name, H5T_NATIVE_INT64, g->in_file, H5P_DEFAULT, create, H5P_DEFAULT);
+    dset = H5Dcreate2(g->file, name, H5T_NATIVE_INT64, g->in_file, H5P_DEFAULT, st->create,
+                      H5P_DEFAULT);
     if (dset < 0)
         return hdf5_fail(err, "create dataset '%s' in '%s'", name, g->path);
     return dset;
 }
 
 /* All of them before the first transfer: creating one is collective, and no rank may wait for
- * another in the loop. */
-int hdf5_segments_create(struct hdf5_segments *g, hid_t create, struct weir_err *err)
+ * another in the loop. A rank whose write of metadata or fill values fails must tell the others
+ * before they go on. */
+int hdf5_segments_create(struct hdf5_segments *g, const struct hdf5_state *st, struct weir_err *err)
 {
     for (uint64_t i = 0; i < g->count; i++) {
-        hid_t dset = create_one(g, i, create, err);
+        bool is_new = false;
+        hid_t dset = create_one(g, i, st, &is_new, err);
+        int rc = dset < 0 ? -1 : 0;
 
-        if (dset < 0)
-            return -1;
-        if (H5Dclose(dset) < 0)
-            return hdf5_fail(err, "close dataset %llu of '%s'", (unsigned long long)i, g->path);
+        if (weir_mpi_settle(st->comm, rc) == 0 && is_new && st->fill)
+            rc = hdf5_fill(st, g, dset, err);
+        if (dset >= 0 && H5Dclose(dset) < 0 && rc == 0)
+            rc = hdf5_fail(err, "close dataset %llu of '%s'", (unsigned long long)i, g->path);
+        if (weir_mpi_settle(st->comm, rc) < 0)
+            return rc;
     }
     return 0;
 }

@@ -28,9 +28,11 @@ struct hdf5_segments {
 int hdf5_segments_begin(struct hdf5_segments *g, hid_t file, const char *path,
                         const struct weir_hints *hints, struct weir_err *err);
 
-/* Make the datasets that the file does not have, and refuse those it has in another shape.
- * Collective over the file. */
-int hdf5_segments_create(struct hdf5_segments *g, hid_t create, struct weir_err *err);
+/* Make the datasets that the file does not have, with fill values where those are wanted, and refuse
+ * those it has in another shape. Collective over the file. Ends early on all ranks when one has
+ * failed; the others return 0. */
+int hdf5_segments_create(struct hdf5_segments *g, const struct hdf5_state *st,
+                         struct weir_err *err);
 
 /* Open all datasets now, for where opening is collective (collective metadata). Collective over
  * the file. */

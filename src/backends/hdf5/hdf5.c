@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5.c - parallel HDF5: one dataset for each segment of the file */
 #include "config.h"
-#include "backends/hdf5/hdf5-segments.h"
+#include "backends/hdf5/hdf5-move.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +26,7 @@ struct hdf5_file {
     bool lost;   /* another rank could not open it: every call would wait for that rank */
     bool writes;
     bool failed;   /* a write or a flush has failed here */
+    uint64_t size; /* of a file that is only read, when it was opened */
     uint64_t end;  /* one past the last byte of the file that this rank wrote */
     uint64_t word; /* somewhere to point to in a transfer of nothing */
     struct hdf5_segments seg;
@@ -128,9 +129,10 @@ static int prepare(struct hdf5_file *f, struct weir_err *err)
     const struct hdf5_state *st = s->priv;
     const struct weir_hints *h = s->hints;
 
+    f->size = f->writes ? 0 : hdf5_size(st, f->id);
     if (hdf5_segments_begin(&f->seg, f->id, f->base.path, h, err) < 0)
         return -1;
-    if (f->writes && hdf5_segments_create(&f->seg, st->create, err) < 0)
+    if (f->writes && hdf5_segments_create(&f->seg, st, err) < 0)
         return -1;
     if (o->collective_metadata && hdf5_segments_open_all(&f->seg, err) < 0)
         return -1;
@@ -183,6 +185,7 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     f->writes = flags & WEIR_OPEN_WRITE;
     f->sync_fd = -1;
     f->seg.current = f->seg.in_file = f->seg.in_memory = H5I_INVALID_HID;
+    errno = 0;
     rc = open_container(f, flags, err);
     held = weir_mpi_settle(st->comm, rc) == 0;
     if (held) {
@@ -203,6 +206,7 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
 static int close_file(struct weir_file *file, struct weir_err *err)
 {
     struct hdf5_file *f = (struct hdf5_file *)file;
+    const struct hdf5_state *st = f->base.s->priv;
     bool told = f->failed;
     int rc = 0;
     int ok, sys;
@@ -210,8 +214,10 @@ static int close_file(struct weir_file *file, struct weir_err *err)
     if (f->lost)
         return 0;
     release(f);
+    if (!f->writes)
+        rc = hdf5_check_kept(st, f->id, f->base.path, f->size, err);
     if (f->writes && settle_writes(f, err) < 0) {
-        hdf5_abandon(f->base.s->priv, f->id);
+        hdf5_abandon(st, f->id);
         rc = f->failed && !told ? -1 : 0;
     }
     errno = 0;
@@ -221,7 +227,7 @@ static int close_file(struct weir_file *file, struct weir_err *err)
         return rc; /* told already */
     if (ok < 0)
         return hdf5_fail(err, "H5Fclose '%s'", f->base.path);
-    if (weir_mpi_kept_back(0, sys, "H5Fclose", err) < 0)
+    if (weir_mpi_kept_back(0, sys, st->noise, "H5Fclose", err) < 0)
         return weir_err_within(err, "'%s'", f->base.path);
     return 0;
 }
@@ -233,28 +239,14 @@ static int move(struct hdf5_file *f, hid_t dset, const struct weir_io *io, struc
     void *buf = io->buf ? io->buf : &f->word;
     uint64_t end = g->where + io->off % g->bytes + io->len;
     bool writes = io->dir == WEIR_DIR_WRITE;
-    const char *call = writes ? "H5Dwrite" : "H5Dread";
-    int rc = 0;
     int sys;
 
-    errno = 0;
-    if (writes)
-        rc = H5Dwrite(dset, H5T_NATIVE_INT64, g->in_memory, g->in_file, st->transfer, buf);
-    else
-        rc = H5Dread(dset, H5T_NATIVE_INT64, g->in_memory, g->in_file, st->transfer, buf);
-    sys = errno;
-    if (rc < 0)
-        hdf5_fail(err, "%s", call);
-    if (rc < 0 && f->base.s->hints->collective)
-        hdf5_catch_up(st, f->id);
-    if (weir_mpi_kept_back(rc < 0 ? -1 : 0, sys, call, err) < 0) {
-        /* an interrupted call is tried again, but not when the others would have to come along */
-        f->failed |= writes && (sys != EINTR || f->base.s->hints->collective);
+    if (hdf5_move(st, g, dset, io->dir, buf, &sys, err) < 0) {
+        /* what is tried again has not failed yet, unless the others would have to come along */
+        f->failed |= writes && ((sys != EINTR && sys != EAGAIN) || st->collective);
         return -1;
     }
-    if (!writes)
-        return 0;
-    if (g->where > 0 && io->len > 0 && end > f->end)
+    if (writes && g->where > 0 && io->len > 0 && end > f->end)
         f->end = end;
     return 0;
 }
@@ -297,13 +289,9 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
     return move(f, dset, &now, err) < 0 ? -1 : (ssize_t)now.len;
 }
 
-static int sync_alone(struct hdf5_file *f, struct weir_err *err)
-{
-    return fsync(f->sync_fd) < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", f->base.path) : 0;
-}
-
 static int flush(struct hdf5_file *f, struct weir_err *err)
 {
+    const struct hdf5_state *st = f->base.s->priv;
     bool told = f->failed;
     int sys;
 
@@ -318,8 +306,10 @@ static int flush(struct hdf5_file *f, struct weir_err *err)
     if (H5Fflush(f->id, H5F_SCOPE_GLOBAL) >= 0)
         return 0;
     sys = errno;
+    if (sys == EINTR && hdf5_failed_in("MPI_File_sync")) /* the last thing it does */
+        return weir_mpi_sync_again(f->base.path, err);
     hdf5_fail(err, "H5Fflush '%s'", f->base.path);
-    return weir_mpi_kept_back(-1, sys, NULL, err);
+    return weir_mpi_kept_back(-1, sys, st->noise, NULL, err);
 }
 
 static int sync_file(struct weir_file *file, struct weir_err *err)
@@ -329,7 +319,7 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
 
     if (f->lost)
         return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
-    rc = f->sync_fd >= 0 ? sync_alone(f, err) : flush(f, err);
+    rc = f->sync_fd >= 0 ? weir_mpi_fsync(f->sync_fd, f->base.path, err) : flush(f, err);
     f->failed |= rc < 0;
     return rc;
 }

@@ -25,6 +25,7 @@ struct mpiio_options {
 struct mpiio_state {
     MPI_Info info;
     bool has_info;
+    int noise; /* errno that messages leave behind */
 };
 
 struct mpiio_file {
@@ -35,7 +36,7 @@ struct mpiio_file {
     int sync_fd;        /* -Y without -c: MPI_File_sync would wait for the other ranks. -1: none */
     bool collective;
     bool viewed;
-    uint64_t end;  /* one past the last byte that this rank wrote */
+    uint64_t end;  /* one past the last byte that this rank wrote or read */
     uint64_t size; /* of a file that is only read; UINT64_MAX otherwise */
     bool lost;     /* another rank could not open it: every call would wait for that rank */
     struct mpiio_view view;
@@ -58,6 +59,11 @@ static const char *const calls[2][2] = {
     [WEIR_DIR_WRITE] = { "MPI_File_write_at", "MPI_File_write_at_all" },
     [WEIR_DIR_READ] = { "MPI_File_read_at", "MPI_File_read_at_all" },
 };
+
+static const struct mpiio_state *state_of(const struct mpiio_file *f)
+{
+    return f->base.s->priv;
+}
 
 static const char *version(void)
 {
@@ -89,6 +95,7 @@ static int begin(struct weir_session *s, struct weir_err *err)
     if (weir_mpihints_read(s->par, s->log, o->hints_file, &st->info, err) < 0)
         return -1;
     st->has_info = true;
+    st->noise = s->hints->collective ? weir_mpi_noise(s->par->comm) : 0;
     return 0;
 }
 
@@ -218,16 +225,22 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
 static int close_file(struct weir_file *file, struct weir_err *err)
 {
     struct mpiio_file *f = (struct mpiio_file *)file;
+    bool reads = f->size != UINT64_MAX && (f->collective || f->viewed);
+    int told = 0;
     int rc, sys;
 
     if (f->lost)
         return 0;
+    if (reads)
+        told = weir_mpi_check_kept(f->fh, f->base.path, f->end, err);
     errno = 0;
     rc = release(f, true);
     sys = errno;
+    if (told < 0)
+        return -1;
     if (rc != MPI_SUCCESS)
         return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_close '%s'", f->base.path);
-    if (weir_mpi_kept_back(0, sys, "MPI_File_close", err) < 0)
+    if (weir_mpi_kept_back(0, sys, state_of(f)->noise, "MPI_File_close", err) < 0)
         return weir_err_within(err, "'%s'", f->base.path);
     return 0;
 }
@@ -243,31 +256,43 @@ static int call_mpi(struct mpiio_file *f, const struct weir_io *io, MPI_Offset a
 }
 
 /* A return code alone cannot be trusted (a full disk can look like success): judge the bytes in
- * the status. */
+ * the status, with the errno that the call left. */
 static ssize_t judge(struct mpiio_file *f, const struct weir_io *io, size_t want,
-                     MPI_Status *status, struct weir_err *err)
+                     MPI_Status *status, int sys, struct weir_err *err)
 {
+    const char *call = calls[io->dir][f->collective];
     MPI_Count moved = 0;
     MPI_Offset size = 0;
 
     if (MPI_Get_elements_x(status, MPI_BYTE, &moved) != MPI_SUCCESS || moved < 0 ||
         (size_t)moved > want)
-        return weir_refuse(err, WEIR_EIO, "%s does not say how many of %zu bytes it moved",
-                           calls[io->dir][f->collective], want);
+        return weir_refuse(err, WEIR_EIO, "%s does not say how many of %zu bytes it moved", call,
+                           want);
     if ((size_t)moved == want)
         return (ssize_t)moved;
     if (moved == 0 && io->dir == WEIR_DIR_READ &&
         (MPI_File_get_size(f->fh, &size) != MPI_SUCCESS || (uint64_t)size <= io->off))
         return 0; /* the end of the file */
-    if (moved == 0 || f->collective)
-        return weir_refuse(err, WEIR_EIO, "%s moved %lld of %zu bytes and gives no reason%s",
-                           calls[io->dir][f->collective], (long long)moved, want,
+    if (moved > 0 && !f->collective)
+        return (ssize_t)moved;
+    if (sys == 0 || sys == state_of(f)->noise)
+        return weir_refuse(err, WEIR_EIO, "%s moved %lld of %zu bytes and gives no reason%s", call,
+                           (long long)moved, want,
                            io->dir == WEIR_DIR_WRITE ? " (is the file system full?)" : "");
-    return (ssize_t)moved;
+    errno = sys;
+    return weir_fail(err, WEIR_EIO, "%s moved %lld of %zu bytes", call, (long long)moved, want);
 }
 
 /* A library may call a read complete that met the end of the file: ROMIO does through views, OMPIO
- * in collective reads. So the size of the file decides. */
+ * in collective reads. So the size of the file decides: that at open, and again at close. */
+static ssize_t meet_end(const struct mpiio_file *f, const struct weir_io *io, struct weir_err *err)
+{
+    if (f->collective)
+        return weir_refuse(err, WEIR_EIO, "end of file: it has %llu bytes",
+                           (unsigned long long)f->size);
+    return io->off < f->size ? (ssize_t)(f->size - io->off) : 0;
+}
+
 static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct weir_err *err)
 {
     struct mpiio_file *f = (struct mpiio_file *)file;
@@ -291,17 +316,14 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
     sys = errno;
     if (rc != MPI_SUCCESS)
         weir_mpi_fail(err, WEIR_EIO, rc, "%s", calls[io->dir][f->collective]);
-    if (weir_mpi_kept_back(rc != MPI_SUCCESS ? -1 : 0, sys, calls[io->dir][f->collective], err) < 0)
+    if (weir_mpi_kept_back(rc != MPI_SUCCESS ? -1 : 0, sys, state_of(f)->noise,
+                           calls[io->dir][f->collective], err) < 0)
         return -1;
-    if (io->dir == WEIR_DIR_WRITE && want > 0 && io->off + want > f->end)
-        f->end = io->off + want;
-    if (io->dir == WEIR_DIR_READ && want > 0 && io->off + want > f->size && f->collective)
-        return weir_refuse(err, WEIR_EIO, "end of file: it has %llu bytes",
-                           (unsigned long long)f->size);
     if (io->dir == WEIR_DIR_READ && want > 0 && io->off + want > f->size)
-        return io->off < f->size ? (ssize_t)(f->size - io->off)
-                                 : 0; /* whatever the status says: see above */
-    return want ? judge(f, io, want, &status, err) : 0;
+        return meet_end(f, io, err);
+    if (want > 0 && io->off + want > f->end)
+        f->end = io->off + want;
+    return want ? judge(f, io, want, &status, sys, err) : 0;
 }
 
 static int sync_file(struct weir_file *file, struct weir_err *err)
@@ -312,7 +334,7 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
     if (f->lost)
         return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
     if (f->sync_fd >= 0)
-        return fsync(f->sync_fd) < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", f->base.path) : 0;
+        return weir_mpi_fsync(f->sync_fd, f->base.path, err);
     if (f->collective && weir_mpi_check_end(f->comm, f->fh, f->base.path, f->end, err) < 0)
         return -1; /* MPI_File_sync could fail on one rank and leave the others waiting */
     errno = 0;
@@ -320,8 +342,10 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
     sys = errno;
     if (rc == MPI_SUCCESS)
         return 0;
+    if (sys == EINTR)
+        return weir_mpi_sync_again(f->base.path, err);
     weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_sync '%s'", f->base.path);
-    return weir_mpi_kept_back(-1, sys, NULL, err);
+    return weir_mpi_kept_back(-1, sys, state_of(f)->noise, NULL, err);
 }
 
 static void describe(struct weir_file *file, struct weir_str *out)

@@ -14,6 +14,7 @@ struct ncmpi_var {
     int nc, id;
     const char *path;
     bool collective;
+    int noise;                /* errno that messages between ranks leave behind */
     uint64_t block, transfer; /* bytes */
     uint64_t want;            /* records that the test needs */
     MPI_Offset begin;         /* where the first record starts in the file */
@@ -25,6 +26,11 @@ struct ncmpi_var {
 int ncmpi_fail(struct weir_err *err, int rc, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Judge a call that did not transfer and began with errno 0: its result rc, and a telling errno that
+ * the library may keep to itself (a header that could not be written). Local. Returns 0,
+ * or -1 and err (WEIR_EIO). */
+int ncmpi_judge(int rc, int noise, const char *call, const char *path, struct weir_err *err);
+
 /* Define the variable in a new file. Collective over the file. Returns 0, or -1 and err
  * (WEIR_EIO). */
 int ncmpi_var_define(struct ncmpi_var *v, struct weir_err *err);
@@ -33,7 +39,7 @@ int ncmpi_var_define(struct ncmpi_var *v, struct weir_err *err);
 int ncmpi_var_find(struct ncmpi_var *v, struct weir_err *err);
 
 /* Give it as many records as the test needs, so that no rank waits for another one that makes
- * them. In collective mode, collective over the file. */
+ * them. In collective mode, collective over the file. A rank may fail alone, as in define. */
 int ncmpi_var_extend(struct ncmpi_var *v, struct weir_err *err);
 
 /* Where the byte at logical offset off is in the file. Local. */

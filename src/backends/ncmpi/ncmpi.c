@@ -17,6 +17,7 @@
 struct ncmpi_state {
     MPI_Info info;
     bool has_info;
+    int noise; /* errno that messages between ranks leave behind */
 };
 
 struct ncmpi_file {
@@ -28,7 +29,7 @@ struct ncmpi_file {
     bool lost;        /* another rank could not open it: every call would wait for that rank */
     bool failed;      /* a write has failed here */
     uint64_t size;    /* of a file that is read */
-    uint64_t end;     /* one past the last byte of the file that this rank wrote */
+    uint64_t end;     /* one past the last byte of the file that this rank wrote or read */
     struct ncmpi_var var;
 };
 
@@ -58,6 +59,7 @@ static int begin(struct weir_session *s, struct weir_err *err)
     if (weir_mpihints_read(s->par, s->log, o->hints_file, &st->info, err) < 0)
         return -1;
     st->has_info = true;
+    st->noise = weir_mpi_noise(s->par->comm);
     return 0;
 }
 
@@ -94,44 +96,63 @@ static int open_container(struct ncmpi_file *f, unsigned flags, bool is_new, str
     int mode = NC_64BIT_DATA | (flags & WEIR_OPEN_EXCL ? NC_NOCLOBBER : NC_CLOBBER);
     int rc;
 
+    errno = 0;
     if (is_new) {
         rc = ncmpi_create(s->par->comm, f->base.path, mode, st->info, &f->nc);
-        return rc != NC_NOERR ? ncmpi_fail(err, rc, "ncmpi_create '%s'", f->base.path) : 0;
+        return rc != NC_NOERR ? ncmpi_judge(rc, 0, "ncmpi_create", f->base.path, err) : 0;
     }
     rc =
         ncmpi_open(s->par->comm, f->base.path, f->writes ? NC_WRITE : NC_NOWRITE, st->info, &f->nc);
-    return rc != NC_NOERR ? ncmpi_fail(err, rc, "ncmpi_open '%s'", f->base.path) : 0;
+    return rc != NC_NOERR ? ncmpi_judge(rc, 0, "ncmpi_open", f->base.path, err) : 0;
 }
 
-/* The variable, its records, and the mode of transfers. Every step fails on all ranks or on none,
- * but for the last. */
-static int prepare(struct ncmpi_file *f, bool is_new, struct weir_err *err)
+/* Transfers of each rank for itself from now on. */
+static int go_alone(struct ncmpi_file *f, struct weir_err *err)
 {
-    const struct weir_hints *h = f->base.s->hints;
     int rc;
 
-    f->var = (struct ncmpi_var) { .nc = f->nc,
-                                  .path = f->base.path,
-                                  .collective = h->collective,
-                                  .block = h->block,
-                                  .transfer = h->transfer,
-                                  .want = h->segments * (uint64_t)h->tasks };
-    if ((is_new ? ncmpi_var_define(&f->var, err) : ncmpi_var_find(&f->var, err)) < 0)
+    errno = 0;
+    rc = ncmpi_begin_indep_data(f->nc);
+    f->independent = true; /* also when this rank has failed: all must end it together */
+    return ncmpi_judge(rc, f->var.noise, "ncmpi_begin_indep_data", f->base.path, err);
+}
+
+/* The variable, its records, and the mode of transfers. Rank 0 writes the header and the number of
+ * records and may fail alone: no rank enters the next collective call before all know. */
+static int prepare(struct ncmpi_file *f, bool is_new, struct weir_err *err)
+{
+    const struct weir_session *s = f->base.s;
+    int rc;
+
+    rc = is_new ? ncmpi_var_define(&f->var, err) : ncmpi_var_find(&f->var, err);
+    if (weir_mpi_settle(s->par->comm, rc) < 0)
+        return rc;
+    rc = f->writes ? ncmpi_var_extend(&f->var, err) : 0;
+    if (weir_mpi_settle(s->par->comm, rc) < 0)
+        return rc;
+    if (!s->hints->collective && go_alone(f, err) < 0)
         return -1;
-    if (f->writes && ncmpi_var_extend(&f->var, err) < 0)
-        return -1;
-    if (!h->collective) {
-        rc = ncmpi_begin_indep_data(f->nc);
-        if (rc != NC_NOERR)
-            return ncmpi_fail(err, rc, "ncmpi_begin_indep_data '%s'", f->base.path);
-        f->independent = true;
-    }
     if (f->writes) {
         f->sync_fd = open(weir_mpi_path(f->base.path), O_WRONLY | O_CLOEXEC);
         if (f->sync_fd < 0)
             return weir_fail(err, WEIR_EIO, "open '%s' for fsync", f->base.path);
     }
     return 0;
+}
+
+static struct ncmpi_var describe_var(const struct ncmpi_file *f)
+{
+    const struct weir_session *s = f->base.s;
+    const struct ncmpi_state *st = s->priv;
+    const struct weir_hints *h = s->hints;
+
+    return (struct ncmpi_var) { .nc = f->nc,
+                                .path = f->base.path,
+                                .collective = h->collective,
+                                .noise = st->noise,
+                                .block = h->block,
+                                .transfer = h->transfer,
+                                .want = h->segments * (uint64_t)h->tasks };
 }
 
 /* Free what is ours and close the file, which all ranks do together. */
@@ -168,6 +189,7 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
              ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || f->size == 0);
     rc = open_container(f, flags, is_new, err);
     if (weir_mpi_settle(s->par->comm, rc) == 0) {
+        f->var = describe_var(f);
         rc = prepare(f, is_new, err);
         if (weir_mpi_settle(s->par->comm, rc) == 0)
             return 0;
@@ -189,6 +211,7 @@ static bool has_room(const struct ncmpi_file *f)
 
 /* The library does not look at how many bytes MPI-IO has written: a full disk shows in the size of
  * the file, or, when only blocks before its end are missing, nowhere. Then better a word too many.
+ * It hands out what happens to be in memory where a file that is read has become shorter.
  * Collective. */
 static int check_end(const struct ncmpi_file *f, struct weir_err *err)
 {
@@ -198,8 +221,13 @@ static int check_end(const struct ncmpi_file *f, struct weir_err *err)
     MPI_Allreduce(MPI_IN_PLACE, &last, 1, MPI_UINT64_T, MPI_MAX,
                   f->base.s->par->comm); /* all have written now */
     size = size_of(f);
-    if (size >= last && (last == 0 || has_room(f)))
+    if (size >= last && (!f->writes || last == 0 || has_room(f)))
         return 0;
+    if (!f->writes)
+        return weir_refuse(
+            err, WEIR_EIO,
+            "'%s' has only %llu bytes, %llu were there to be read: somebody cut it short",
+            f->base.path, (unsigned long long)size, (unsigned long long)last);
     if (size >= last)
         return weir_refuse(
             err, WEIR_EIO,
@@ -215,20 +243,18 @@ static int close_file(struct weir_file *file, struct weir_err *err)
 {
     struct ncmpi_file *f = (struct ncmpi_file *)file;
     int rc = 0;
-    int nc, sys;
+    int nc;
 
     if (f->lost)
         return 0;
-    if (f->writes && check_end(f, f->failed ? NULL : err) < 0)
+    if (check_end(f, f->failed ? NULL : err) < 0)
         rc = f->failed ? 0 : -1; /* told already */
     errno = 0;
     nc = release(f);
-    sys = errno;
-    if (nc != NC_NOERR)
-        rc = ncmpi_fail(rc < 0 ? NULL : err, nc, "ncmpi_close '%s'", f->base.path);
-    else if (rc == 0 && !f->failed && weir_mpi_kept_back(0, sys, "ncmpi_close", err) < 0)
-        rc = weir_err_within(err, "'%s'", f->base.path);
-    return rc;
+    if (nc == NC_NOERR && (rc < 0 || f->failed))
+        return rc;
+    return ncmpi_judge(nc, f->var.noise, "ncmpi_close", f->base.path, rc < 0 ? NULL : err) < 0 ? -1
+                                                                                               : rc;
 }
 
 /* ---- transfers ---- */
@@ -255,13 +281,15 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
         return weir_refuse(err, WEIR_EBUG, "not within a transfer of the variable");
     at_end = io->len > 0 && io->dir == WEIR_DIR_READ && !f->writes && !is_there(f, io);
     if (ncmpi_var_move(&f->var, io, io->len == 0 || at_end, err) < 0) {
-        f->failed |= io->dir == WEIR_DIR_WRITE && (!err || err->sys != EINTR || f->var.collective);
+        /* what is tried again has not failed yet, unless the others would have to come along */
+        f->failed |= io->dir == WEIR_DIR_WRITE &&
+                     (f->var.collective || !err || (err->sys != EINTR && err->sys != EAGAIN));
         return -1;
     }
     if (at_end)
         return 0;
     end = ncmpi_var_place(&f->var, io->off + io->len);
-    if (io->dir == WEIR_DIR_WRITE && io->len > 0 && end > f->end)
+    if (io->len > 0 && end > f->end)
         f->end = end;
     return (ssize_t)io->len;
 }
@@ -270,14 +298,10 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
 static int sync_file(struct weir_file *file, struct weir_err *err)
 {
     struct ncmpi_file *f = (struct ncmpi_file *)file;
-    int rc;
 
     if (f->lost)
         return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
-    do
-        rc = fsync(f->sync_fd);
-    while (rc < 0 && errno == EINTR);
-    return rc < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", f->base.path) : 0;
+    return weir_mpi_fsync(f->sync_fd, f->base.path, err);
 }
 
 static void describe(struct weir_file *file, struct weir_str *out)

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hdf5-move.c - data into and out of a dataset, and the fill values of a new one */
+#include "config.h"
+#include "backends/hdf5/hdf5-move.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "backends/hdf5/hdf5-close.h"
+#include "par/mpifile.h"
+
+#define PIECE ((uint64_t)1 << 21) /* elements of fill values at a time: 16 MiB */
+
+int hdf5_move(const struct hdf5_state *st, const struct hdf5_segments *g, hid_t dset,
+              enum weir_dir dir, void *buf, int *sys, struct weir_err *err)
+{
+    const char *call = dir == WEIR_DIR_WRITE ? "H5Dwrite" : "H5Dread";
+    int rc;
+
+    errno = 0;
+    if (dir == WEIR_DIR_WRITE)
+        rc = H5Dwrite(dset, H5T_NATIVE_INT64, g->in_memory, g->in_file, st->transfer, buf);
+    else
+        rc = H5Dread(dset, H5T_NATIVE_INT64, g->in_memory, g->in_file, st->transfer, buf);
+    *sys = errno;
+    if (rc < 0)
+        hdf5_fail(err, "%s", call);
+    if (rc < 0 && st->collective)
+        hdf5_catch_up(st, g->file);
+    return weir_mpi_kept_back(rc < 0 ? -1 : 0, *sys, st->noise, call, err);
+}
+
+/* All of this rank's block, or nothing where there is no memory for zeros: then only what keeps the
+ * others company. */
+static int fill_block(const struct hdf5_state *st, struct hdf5_segments *g, hid_t dset,
+                      uint64_t piece, void *zeros, struct weir_err *err)
+{
+    uint64_t block = g->bytes / HDF5_ELEMENT;
+    uint64_t word = 0;
+    int rank = 0, size = 1;
+    int rc = 0;
+    int sys;
+
+    MPI_Comm_rank(st->comm, &rank);
+    MPI_Comm_size(st->comm, &size);
+    block /= (uint64_t)size;
+    for (uint64_t at = 0; at < block && (rc == 0 || st->collective); at += piece) {
+        uint64_t n = !zeros ? 0 : block - at < piece ? block - at : piece;
+        struct weir_err *told = rc < 0 ? NULL : err;
+
+        if (hdf5_segments_select(g, (uint64_t)rank * block + at, n, told) < 0 ||
+            hdf5_move(st, g, dset, WEIR_DIR_WRITE, zeros ? zeros : &word, &sys, told) < 0)
+            rc = -1;
+    }
+    return rc;
+}
+
+int hdf5_fill(const struct hdf5_state *st, struct hdf5_segments *g, hid_t dset,
+              struct weir_err *err)
+{
+    uint64_t piece = g->transfer < PIECE ? g->transfer : PIECE;
+    void *zeros = calloc(piece, HDF5_ELEMENT);
+    int rc = fill_block(st, g, dset, piece, zeros, zeros ? err : NULL);
+
+    if (!zeros)
+        rc = weir_fail(err, WEIR_ESETUP, "fill values of '%s'", g->path);
+    else if (rc < 0)
+        weir_err_within(err, "fill values of '%s'", g->path);
+    free(zeros);
+    return rc;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hdf5-move.h - data into and out of a dataset, and the fill values of a new one */
+#ifndef WEIR_BACKENDS_HDF5_MOVE_H
+#define WEIR_BACKENDS_HDF5_MOVE_H
+
+#include "backends/hdf5/hdf5-segments.h"
+
+/* Write or read what is selected in g. The errno that the library may keep to itself counts, and
+ * where the transfer is collective a rank that fails still meets the others. Collective over the
+ * file when transfers are. Returns 0, or -1 and err; then *sys is the errno. */
+int hdf5_move(const struct hdf5_state *st, const struct hdf5_segments *g, hid_t dset,
+              enum weir_dir dir, void *buf, int *sys, struct weir_err *err);
+
+/* Write zeros into all of a new dataset, each rank its block. The library would do that for
+ * datasets of chunks while it makes them, and where it fails on one rank in there the others wait
+ * for ever. Collective over the file, but a rank may fail alone. Returns 0, or -1 and err. */
+int hdf5_fill(const struct hdf5_state *st, struct hdf5_segments *g, hid_t dset,
+              struct weir_err *err);
+
+#endif
