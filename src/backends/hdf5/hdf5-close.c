@@ -3,7 +3,9 @@
 #include "config.h"
 #include "backends/hdf5/hdf5-close.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -77,21 +79,36 @@ int hdf5_check_limit(const struct weir_hints *hints, struct weir_err *err)
         (unsigned long long)limit.rlim_cur, (unsigned long long)need);
 }
 
+/* UINT64_MAX: it cannot be told. */
+static uint64_t room_for(const char *path)
+{
+    struct statvfs v;
+
+    if (statvfs(weir_mpi_path(path), &v) < 0 || v.f_blocks == 0)
+        return UINT64_MAX;
+    return (uint64_t)v.f_bfree * v.f_frsize;
+}
+
 int hdf5_check_room(const char *path, uint64_t datasets, struct weir_err *err)
 {
     uint64_t need = metadata_of(datasets);
-    struct statvfs v;
-    uint64_t room;
+    uint64_t room = room_for(path);
 
-    if (statvfs(weir_mpi_path(path), &v) < 0 || v.f_blocks == 0)
-        return 0;
-    room = (uint64_t)v.f_bfree * v.f_frsize;
     if (room >= need)
         return 0;
     return weir_refuse(
         err, WEIR_EIO,
         "the file system of '%s' is full: %llu bytes are left, the metadata may need %llu", path,
         (unsigned long long)room, (unsigned long long)need);
+}
+
+void hdf5_explain(const char *path, uint64_t need, struct weir_err *err)
+{
+    uint64_t room = room_for(path);
+
+    if (err && err->sys == 0 && room < need)
+        weir_refuse(err, err->code, "%s: %s: %llu bytes are free", err->text, strerror(ENOSPC),
+                    (unsigned long long)room);
 }
 
 /* H5Fclose that fails leaves a file behind that the library closes again in MPI_Finalize, and

@@ -27,6 +27,10 @@ int hdf5_check_kept(const struct hdf5_state *st, hid_t file, const char *path, u
  * Local. Returns 0 (also when it cannot be told), or -1 and err (WEIR_EIO). */
 int hdf5_check_room(const char *path, uint64_t datasets, struct weir_err *err);
 
+/* After a write of 'need' bytes that failed: where the library gives no reason and so little room is
+ * left, say that the file system is full. Local. */
+void hdf5_explain(const char *path, uint64_t need, struct weir_err *err);
+
 /* May a file of this process be as long as the test's? Where it may not, no sink for hdf5_abandon can
  * be, either. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
 int hdf5_check_limit(const struct weir_hints *hints, struct weir_err *err);

@@ -62,10 +62,12 @@ int hdf5_fill(const struct hdf5_state *st, struct hdf5_segments *g, hid_t dset,
     void *zeros = calloc(piece, HDF5_ELEMENT);
     int rc = fill_block(st, g, dset, piece, zeros, zeros ? err : NULL);
 
-    if (!zeros)
+    if (!zeros) {
         rc = weir_fail(err, WEIR_ESETUP, "fill values of '%s'", g->path);
-    else if (rc < 0)
+    } else if (rc < 0) {
+        hdf5_explain(g->path, piece * HDF5_ELEMENT, err);
         weir_err_within(err, "fill values of '%s'", g->path);
+    }
     free(zeros);
     return rc;
 }
