@@ -171,6 +171,9 @@ struct weir_backend {
     /* Facts for the report (hints in effect ...): append lines "key = value\n" to out. After the
      * first open. */
     void (*describe)(struct weir_file *, struct weir_str *out);
+    /* The hints in effect of an open file, for programs: append "key\0value\0" for each. Local, and
+     * quick: it is called between open and the first transfer. */
+    void (*hints)(struct weir_file *, struct weir_str *out);
 };
 
 /* What a module (weir-NAME.so) exports: its backend, complete. Only module.c looks for it. */

@@ -207,13 +207,12 @@ int weir_mpihints_read(const struct weir_par *par, const struct weir_log *log, c
     return rc;
 }
 
-static void show_info(MPI_Info info, const char *title, struct weir_str *out)
+static void list_info(MPI_Info info, struct weir_str *out)
 {
     char key[MPI_MAX_INFO_KEY + 1];
     char value[MPI_MAX_INFO_VAL + 1];
     int n = 0;
 
-    weir_str_addf(out, "\n%s {\n", title);
     if (info != MPI_INFO_NULL)
         MPI_Info_get_nkeys(info, &n);
     for (int i = 0; i < n; i++) {
@@ -221,10 +220,35 @@ static void show_info(MPI_Info info, const char *title, struct weir_str *out)
 
         MPI_Info_get_nthkey(info, i, key);
         MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
-        if (found)
-            weir_str_addf(out, "\t%s = %s\n", key, value);
+        if (found) {
+            weir_str_add(out, key, strlen(key) + 1);
+            weir_str_add(out, value, strlen(value) + 1);
+        }
+    }
+}
+
+static void show_info(MPI_Info info, const char *title, struct weir_str *out)
+{
+    struct weir_str pairs = { 0 };
+
+    list_info(info, &pairs);
+    weir_str_addf(out, "\n%s {\n", title);
+    for (size_t at = 0; at < pairs.len;) {
+        const char *key = pairs.text + at;
+        const char *value = key + strlen(key) + 1;
+
+        weir_str_addf(out, "\t%s = %s\n", key, value);
+        at += strlen(key) + strlen(value) + 2;
     }
     weir_str_addf(out, "}\n");
+    weir_str_free(&pairs);
+}
+
+void weir_mpihints_list(MPI_Info *in_effect, struct weir_str *out)
+{
+    list_info(*in_effect, out);
+    if (*in_effect != MPI_INFO_NULL)
+        MPI_Info_free(in_effect);
 }
 
 void weir_mpihints_show(MPI_Info given, MPI_Info *in_effect, struct weir_str *out)

@@ -36,6 +36,10 @@ enum weir_hint_kind weir_mpihints_parse(const char *line, size_t len, struct wei
 int weir_mpihints_read(const struct weir_par *par, const struct weir_log *log, const char *path,
                        MPI_Info *out, struct weir_err *err);
 
+/* Append "key\0value\0" for each hint in effect, which a library made for us and which are freed
+ * here; may be MPI_INFO_NULL. Local. */
+void weir_mpihints_list(MPI_Info *in_effect, struct weir_str *out);
+
 /* Append the text of showHints (ior.md 8.4): the hints given and those in effect, which a library
  * made for us and which are freed here; either may be MPI_INFO_NULL. Local. */
 void weir_mpihints_show(MPI_Info given, MPI_Info *in_effect, struct weir_str *out);

@@ -255,6 +255,34 @@ def test_hints_are_a_text_in_the_document(ior, need_backend, api):
     assert "a_key" in on_stdout(run)["tests"][0]["hints"]
 
 
+@pytest.mark.parametrize("api", ["MPIIO", "HDF5", "NCMPI", "POSIX"])
+def test_hints_in_effect_are_an_object_in_every_test(ior, need_backend, api):
+    """Also without showHints, and the text stays as it was. (Open MPI 4.1 tells only what was given.)"""
+    need_backend(api)
+    (ior.cwd / "s").write_text("IOR START\napi=%s\nblockSize=16k\ntransferSize=8k\nrepetitions=2\nRUN\nwriteFile=0\ndryRun=1\nRUN\nIOR STOP\n" % api)
+    run = ior("-f s --report=json:r.json,text:-", env={"IOR_HINT__MPI__cb_nodes": "1", "IOR_HINT__MPI__odd": "\"x\"\\"}).ok()
+    first, dry = in_file(run)["tests"]
+    assert "hints" not in first and "cb_nodes" not in run.stdout
+    if api == "POSIX":
+        assert "hintsInEffect" not in first and "hintsInEffect" not in dry
+        return
+    assert first["hintsInEffect"]["cb_nodes"] == "1" and dry["hintsInEffect"] == {}
+    assert api != "NCMPI" or first["hintsInEffect"]["nc_header_align_size"]
+
+
+def test_a_test_that_failed_has_the_hints_of_its_file(ior, need_backend):
+    need_backend("HDF5")
+    ior("-a HDF5 -w -k -b 16k -t 8k -o whole", np=1).ok()
+    run = ior("-a HDF5 -r -b 32k -t 8k -o whole -O summaryFormat=JSON", np=1, env={"IOR_HINT__MPI__cb_nodes": "1"})
+    assert on_stdout(run.ok(3))["tests"][0]["hintsInEffect"]["cb_nodes"] == "1"
+
+
+@pytest.mark.parametrize("api", ["MPIIO", "HDF5", "NCMPI"])
+def test_hints_of_a_dry_run_are_not_asked_for(ior, need_backend, api):
+    need_backend(api)
+    ior("-a %s --%s.showHints --dry-run -w -r -b 16k -t 8k" % (api, api.lower())).ok()
+
+
 FAILURES = ["--dummy.fail-at=%d --dummy.fail-op=%s --dummy.fail-rank=%d" % (at, op, rank)
             for at, op, rank in ((1, "open", 0), (1, "open", -1), (3, "xfer", 1), (3, "xfer", -1), (1, "close", 1), (3, "close", 0), (1, "sync", 0))]
 

@@ -44,6 +44,14 @@ int hdf5_check_end(const struct hdf5_state *st, hid_t file, const char *path, ui
     return handle ? weir_mpi_check_end(st->comm, *handle, path, end, err) : 0;
 }
 
+MPI_Info hdf5_hints(const struct hdf5_state *st, hid_t file)
+{
+    MPI_File *handle = handle_of(st, file);
+    MPI_Info used = MPI_INFO_NULL;
+
+    return handle && MPI_File_get_info(*handle, &used) == MPI_SUCCESS ? used : MPI_INFO_NULL;
+}
+
 uint64_t hdf5_size(const struct hdf5_state *st, hid_t file)
 {
     MPI_File *handle = handle_of(st, file);

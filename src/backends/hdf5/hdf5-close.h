@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hdf5-close.h - going on with, and closing, a file of which some bytes could not be written */
+/* hdf5-close.h - the MPI file below an open file: to go on with it and to close it when some bytes
+ * could not be written, to ask for its size and hints */
 #ifndef WEIR_BACKENDS_HDF5_CLOSE_H
 #define WEIR_BACKENDS_HDF5_CLOSE_H
 
@@ -14,6 +15,9 @@ void hdf5_catch_up(const struct hdf5_state *st, hid_t file);
  * 0, or -1 and err (WEIR_EIO) on every rank. */
 int hdf5_check_end(const struct hdf5_state *st, hid_t file, const char *path, uint64_t end,
                    struct weir_err *err);
+
+/* The hints in effect of an open file, or MPI_INFO_NULL. The caller frees it. Local. */
+MPI_Info hdf5_hints(const struct hdf5_state *st, hid_t file);
 
 /* The size of an open file, 0 where the library does not tell. Local. */
 uint64_t hdf5_size(const struct hdf5_state *st, hid_t file);

@@ -324,20 +324,30 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
     return rc;
 }
 
+/* Of an open file; the caller frees it. */
+static MPI_Info hints_of(const struct hdf5_file *f)
+{
+    return f->lost ? MPI_INFO_NULL : hdf5_hints(f->base.s->priv, f->id);
+}
+
 static void describe(struct weir_file *file, struct weir_str *out)
 {
     struct hdf5_file *f = (struct hdf5_file *)file;
     const struct hdf5_options *o = f->base.s->opt;
     const struct hdf5_state *st = f->base.s->priv;
-    void *handle = NULL;
-    MPI_Info used = MPI_INFO_NULL;
+    MPI_Info used;
 
     if (!o->show_hints || f->lost)
         return;
-    if (H5Fget_vfd_handle(f->id, st->access, &handle) < 0 || !handle ||
-        MPI_File_get_info(*(MPI_File *)handle, &used) != MPI_SUCCESS)
-        used = MPI_INFO_NULL;
+    used = hints_of(f);
     weir_mpihints_show(st->info, &used, out);
+}
+
+static void list_hints(struct weir_file *file, struct weir_str *out)
+{
+    MPI_Info used = hints_of((struct hdf5_file *)file);
+
+    weir_mpihints_list(&used, out);
 }
 
 const struct weir_backend weir_module = {
@@ -356,4 +366,5 @@ const struct weir_backend weir_module = {
     .sync = sync_file,
     .ns = &weir_mpi_ns,
     .describe = describe,
+    .hints = list_hints,
 };

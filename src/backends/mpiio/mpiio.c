@@ -348,18 +348,31 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
     return weir_mpi_kept_back(-1, sys, state_of(f)->noise, NULL, err);
 }
 
+/* Of an open file; the caller frees it. */
+static MPI_Info hints_of(const struct mpiio_file *f)
+{
+    MPI_Info used = MPI_INFO_NULL;
+
+    return !f->lost && MPI_File_get_info(f->fh, &used) == MPI_SUCCESS ? used : MPI_INFO_NULL;
+}
+
 static void describe(struct weir_file *file, struct weir_str *out)
 {
     struct mpiio_file *f = (struct mpiio_file *)file;
     const struct mpiio_options *o = f->base.s->opt;
-    const struct mpiio_state *st = f->base.s->priv;
-    MPI_Info used = MPI_INFO_NULL;
+    MPI_Info used;
 
     if (!o->show_hints || f->lost)
         return;
-    if (MPI_File_get_info(f->fh, &used) != MPI_SUCCESS)
-        used = MPI_INFO_NULL;
-    weir_mpihints_show(st->info, &used, out);
+    used = hints_of(f);
+    weir_mpihints_show(state_of(f)->info, &used, out);
+}
+
+static void list_hints(struct weir_file *file, struct weir_str *out)
+{
+    MPI_Info used = hints_of((struct mpiio_file *)file);
+
+    weir_mpihints_list(&used, out);
 }
 
 const struct weir_backend weir_backend_mpiio = {
@@ -382,4 +395,5 @@ const struct weir_backend weir_backend_mpiio = {
     .sync = sync_file,
     .ns = &weir_mpi_ns,
     .describe = describe,
+    .hints = list_hints,
 };

@@ -304,18 +304,32 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
     return weir_mpi_fsync(f->sync_fd, f->base.path, err);
 }
 
+/* Of an open file; the caller frees it. */
+static MPI_Info hints_of(const struct ncmpi_file *f)
+{
+    MPI_Info used = MPI_INFO_NULL;
+
+    return !f->lost && ncmpi_inq_file_info(f->nc, &used) == NC_NOERR ? used : MPI_INFO_NULL;
+}
+
 static void describe(struct weir_file *file, struct weir_str *out)
 {
     struct ncmpi_file *f = (struct ncmpi_file *)file;
     const struct ncmpi_options *o = f->base.s->opt;
     const struct ncmpi_state *st = f->base.s->priv;
-    MPI_Info used = MPI_INFO_NULL;
+    MPI_Info used;
 
     if (!o->show_hints || f->lost)
         return;
-    if (ncmpi_inq_file_info(f->nc, &used) != NC_NOERR)
-        used = MPI_INFO_NULL;
+    used = hints_of(f);
     weir_mpihints_show(st->info, &used, out);
+}
+
+static void list_hints(struct weir_file *file, struct weir_str *out)
+{
+    MPI_Info used = hints_of((struct ncmpi_file *)file);
+
+    weir_mpihints_list(&used, out);
 }
 
 const struct weir_backend weir_module = {
@@ -334,4 +348,5 @@ const struct weir_backend weir_module = {
     .sync = sync_file,
     .ns = &weir_mpi_ns,
     .describe = describe,
+    .hints = list_hints,
 };

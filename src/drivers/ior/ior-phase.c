@@ -23,6 +23,7 @@ void ior_free(struct ior_test *t)
     weir_offsets_free(&t->offsets);
     weir_str_free(&t->path);
     weir_str_free(&t->facts);
+    weir_str_free(&t->in_effect);
     ior_memory_free(t);
 }
 
@@ -224,8 +225,8 @@ static void describe_file(struct weir_run *run, void *state)
 {
     struct ior_test *t = state;
 
-    if (run->repetition == 0 && run->par.rank == 0 && t->be->describe)
-        t->be->describe(t->file, &t->facts);
+    if (run->repetition == 0 && run->par.rank == 0)
+        ior_gather_facts(run, t);
 }
 
 static int close_file(struct weir_run *run, void *state, struct weir_err *err)

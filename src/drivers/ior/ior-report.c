@@ -4,6 +4,7 @@
 #include "drivers/ior/ior.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/size.h"
 #include "engine/frame.h"
@@ -121,6 +122,18 @@ static void report_options(struct weir_run *run, const struct ior_test *t)
     weir_report_leave(r);
 }
 
+/* Called between open and the first transfer: nothing is formatted that is not wanted. */
+void ior_gather_facts(struct weir_run *run, struct ior_test *t)
+{
+    if (t->hints.dry_run) /* nothing is open */
+        return;
+    if (run->details && t->be->hints && !t->knows_hints)
+        t->be->hints(t->file, &t->in_effect);
+    t->knows_hints = true;
+    if (t->be->describe)
+        t->be->describe(t->file, &t->facts);
+}
+
 /* Lines of the backend (hints in effect), once a test. */
 void ior_report_facts(struct weir_run *run, struct ior_test *t)
 {
@@ -131,6 +144,24 @@ void ior_report_facts(struct weir_run *run, struct ior_test *t)
     weir_report_line(&run->report, "%s", weir_str_text(&t->facts));
     weir_report_str(&run->report, WEIR_FOR_DATA, "hints", weir_str_text(&t->facts));
     weir_str_clear(&t->facts);
+}
+
+void ior_report_hints(struct weir_run *run, struct ior_test *t)
+{
+    struct weir_report *r = &run->report;
+    const char *key = weir_str_text(&t->in_effect);
+    const char *end = key + t->in_effect.len;
+
+    if (!run->details || !t->be->hints)
+        return;
+    weir_report_enter(r, "hintsInEffect", false);
+    while (key < end) {
+        const char *value = key + strlen(key) + 1;
+
+        weir_report_str(r, WEIR_FOR_DATA, key, value);
+        key = value + strlen(value) + 1;
+    }
+    weir_report_leave(r);
 }
 
 /* -C is there to keep a task from reading its own node's cache; say when it does not. */

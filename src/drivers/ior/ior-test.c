@@ -372,7 +372,8 @@ enum weir_code ior_run_test(struct weir_run *run, struct ior_test *t, struct wei
     if (t->wore_out && !t->o->status_file)
         weir_report_line(&run->report, "Pairs deadlineForStonewallingaccessed: %" PRIu64,
                          t->status_steps);
-    ior_report_max(run, t);
+    ior_report_hints(run, t);
+    ior_report_max(run, t); /* the last of the test */
     rc = end_test(run, t, rc, err);
     if (rc < 0)
         return err->code;

@@ -84,7 +84,9 @@ struct ior_test {
     /* the phase in progress */
     struct weir_offsets offsets;
     struct weir_str path;
-    struct weir_str facts; /* what the backend says about the open file */
+    struct weir_str facts;     /* what the backend says about the open file */
+    struct weir_str in_effect; /* hints of the first open file, "key\0value\0" each */
+    bool knows_hints;
     struct weir_file *file;
     enum weir_dir dir;
     bool verify, created, made_dir, prefilled;
@@ -215,6 +217,13 @@ void ior_report_begin(struct weir_run *run, int argc, char *const *argv);
 int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 void ior_report_results(struct weir_run *run);
 void ior_report_facts(struct weir_run *run, struct ior_test *t);
+
+/* Ask the backend about the open file, on rank 0 in the first repetition: what ior_report_facts and
+ * ior_report_hints tell. Local. */
+void ior_gather_facts(struct weir_run *run, struct ior_test *t);
+
+/* The object "hintsInEffect" of a test, for data readers, where the backend has hints. */
+void ior_report_hints(struct weir_run *run, struct ior_test *t);
 void ior_report_finish(struct weir_run *run, enum weir_code code, const struct weir_err *err);
 const char *ior_now_text(char out[32]);
 
