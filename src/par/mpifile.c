@@ -89,7 +89,7 @@ int weir_mpi_kept_back(int rc, int sys, int noise, const char *call, struct weir
         return rc;
     if (rc == 0)
         weir_refuse(err, WEIR_EIO, "%s: %s, but the library reports success", call, strerror(sys));
-    else if (err && err->sys != sys && !strstr(err->text, strerror(sys)))
+    else if (err && !strstr(err->text, strerror(sys)))
         weir_refuse(err, err->code, "%s: %s", err->text, strerror(sys));
     if (err)
         err->sys = sys;

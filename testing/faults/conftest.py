@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the fault tests share: all that the system tests share, the preloaded shim, and the table of cases at the end."""
 import importlib.util
+import os
 import pathlib
 import shutil
 import subprocess
@@ -44,6 +45,44 @@ def shim(tmp_path_factory):
                    check=True)
     return str(out)
 
+
+# ---- running a case ----
+
+@pytest.fixture
+def told(record_property):
+    """told(name) at the beginning of a case, told(name, run, left) at its end."""
+    def tell(name, run=None, left=()):
+        record_property("case", name)
+        if run is None:
+            return
+        lines = run.errors or [line for line in run.messages if "wrong data: " in line] or ["-"]
+        record_property("status", run.returncode)
+        record_property("seconds", run.elapsed)
+        record_property("found", "%s | %s" % (lines[0][:150], " ".join(left) or "nothing"))
+    return tell
+
+
+@pytest.fixture
+def mounted(ior):
+    """mounted(options): a tmpfs, fs/ in the working directory."""
+    path = ior.cwd / "fs"
+    done = []
+
+    def mount(options):
+        path.mkdir()
+        if os.geteuid() != 0 or not shutil.which("mount"):
+            pytest.skip("mounting a tmpfs needs root and mount")
+        result = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(path)], capture_output=True, text=True)
+        if result.returncode != 0:
+            pytest.skip("no tmpfs can be mounted here: " + result.stderr.strip())
+        done.append(path)
+        return path
+    yield mount
+    for path in done:
+        subprocess.run(["umount", "-l", str(path)], check=True)
+
+
+# ---- the table ----
 
 def pytest_runtest_logreport(report):
     """Tests that record the property "case" are rows of the table."""

@@ -3,7 +3,8 @@
  *
  * FAULT_PREFIX  files are those whose absolute path begins with this
  * FAULT         rules, separated by ';'. A rule is words:
- *   call=NAME     a call (pwrite, fsync, openat, ...) or a kind of calls: open read write sync close unlink seek size map any.
+ *   call=NAME     a call (pwrite, fsync, openat, ...) or a kind of calls: open read write sync close unlink seek size map any,
+ *                 or memory: reading and writing the memory of other ranks, whatever the files are.
  *                 Each transfer of io_submit is a write or read of its own: errno, short, flip and drop are its outcome
  *   rank=N        only on this rank
  *   count=N       from the N-th such call on this rank, counted from 1 (1)
@@ -53,14 +54,15 @@ static const struct {
     const char *name;
     int value;
 } errnos[] = {
-    { "EACCES", EACCES }, { "EAGAIN", EAGAIN },       { "EBADF", EBADF },
-    { "EDQUOT", EDQUOT }, { "EFAULT", EFAULT },       { "EFBIG", EFBIG },
-    { "EINTR", EINTR },   { "EINVAL", EINVAL },       { "EIO", EIO },
-    { "EMFILE", EMFILE }, { "ENFILE", ENFILE },       { "ENODEV", ENODEV },
-    { "ENOENT", ENOENT }, { "ENOLCK", ENOLCK },       { "ENOMEM", ENOMEM },
-    { "ENOSPC", ENOSPC }, { "ENXIO", ENXIO },         { "EOPNOTSUPP", EOPNOTSUPP },
-    { "EPERM", EPERM },   { "EREMOTEIO", EREMOTEIO }, { "EROFS", EROFS },
-    { "ESTALE", ESTALE }, { "ETIMEDOUT", ETIMEDOUT },
+    { "EACCES", EACCES },       { "EAGAIN", EAGAIN },       { "EBADF", EBADF },
+    { "ECANCELED", ECANCELED }, { "ENOTCONN", ENOTCONN },   { "ESHUTDOWN", ESHUTDOWN },
+    { "EDQUOT", EDQUOT },       { "EFAULT", EFAULT },       { "EFBIG", EFBIG },
+    { "EINTR", EINTR },         { "EINVAL", EINVAL },       { "EIO", EIO },
+    { "EMFILE", EMFILE },       { "ENFILE", ENFILE },       { "ENODEV", ENODEV },
+    { "ENOENT", ENOENT },       { "ENOLCK", ENOLCK },       { "ENOMEM", ENOMEM },
+    { "ENOSPC", ENOSPC },       { "ENXIO", ENXIO },         { "EOPNOTSUPP", EOPNOTSUPP },
+    { "EPERM", EPERM },         { "EREMOTEIO", EREMOTEIO }, { "EROFS", EROFS },
+    { "ESTALE", ESTALE },       { "ETIMEDOUT", ETIMEDOUT },
 };
 
 static const struct {
@@ -526,3 +528,17 @@ int unlink(const char *path)
 
     return is_ours(path) && suffer(decide("unlink", "unlink")) ? -1 : real(path);
 }
+
+/* How MPI moves messages on a node, and what containers forbid. */
+#define MEMORY(name)                                                                               \
+    ssize_t name(pid_t pid, const struct iovec *mine, unsigned long n_mine,                        \
+                 const struct iovec *theirs, unsigned long n_theirs, unsigned long flags)          \
+    {                                                                                              \
+        REAL(#name, ssize_t, pid_t, const struct iovec *, unsigned long, const struct iovec *,     \
+             unsigned long, unsigned long);                                                        \
+        return prefix && suffer(decide(#name, "memory"))                                           \
+                   ? -1                                                                            \
+                   : real(pid, mine, n_mine, theirs, n_theirs, flags);                             \
+    }
+MEMORY(process_vm_readv)
+MEMORY(process_vm_writev)

@@ -12,8 +12,8 @@ import time
 import pytest
 
 import conftest
+from faults_support import SECONDS, backend_of, check_time, environment
 
-SECONDS = 20  # to the end of a run, start included; ten from the fault on, and a busy machine
 HOST = socket.gethostname()
 WORK = "-w -r -b 64k -t 16k "  # 2 ranks: 4 transfers each; rank 1 begins at byte 65536
 DATA = 2 * 65536
@@ -237,32 +237,6 @@ case("standard output full", "", status=2, words=("write results to standard out
 
 # ---- running a case ----
 
-def backend_of(args):
-    return args.split("-a ")[1].split()[0] if "-a " in args else "POSIX"
-
-
-@pytest.fixture
-def told(record_property):
-    """told(name) at the beginning of a case, told(name, run, left) at its end."""
-    def tell(name, run=None, left=()):
-        record_property("case", name)
-        if run is None:
-            return
-        lines = run.errors or [line for line in run.messages if "wrong data: " in line] or ["-"]
-        record_property("status", run.returncode)
-        record_property("seconds", run.elapsed)
-        record_property("found", "%s | %s" % (lines[0][:150], " ".join(left) or "nothing"))
-    return tell
-
-
-def check_time(run):
-    assert run.elapsed <= SECONDS * conftest.PATIENCE, run
-
-
-def environment(ior, shim, fault):
-    return {"LD_PRELOAD": shim, "FAULT_PREFIX": str(ior.cwd) + "/", "FAULT": fault} if fault else {}
-
-
 def check_lines(run, c):
     """Failures have their one ERROR line, wrong data the lines that name them, successes no line."""
     if c["status"] == 0:
@@ -318,26 +292,6 @@ def test_delays_are_seen_in_the_latencies_of_their_operation(ior, shim, told):
 
 
 # ---- file systems that are full or read-only ----
-
-@pytest.fixture
-def mounted(ior):
-    """mounted(options): a tmpfs, fs/ in the working directory."""
-    path = ior.cwd / "fs"
-    done = []
-
-    def mount(options):
-        path.mkdir()
-        if os.geteuid() != 0 or not shutil.which("mount"):
-            pytest.skip("mounting a tmpfs needs root and mount")
-        result = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(path)], capture_output=True, text=True)
-        if result.returncode != 0:
-            pytest.skip("no tmpfs can be mounted here: " + result.stderr.strip())
-        done.append(path)
-        return path
-    yield mount
-    for path in done:
-        subprocess.run(["umount", "-l", str(path)], check=True)
-
 
 MOUNTS = [
     ("full disk AIO", "size=1m", "-a AIO", "", ("write 65536 bytes at offset", "No space left")),
