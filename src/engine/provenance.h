@@ -10,7 +10,7 @@
 void weir_provenance_run(struct weir_run *run);
 
 /* Report the object "provenance" of a test: file system, mount point, backend and library version,
- * clock uncertainty, hints in effect (describe, may be ""). Collective over run->par. */
+ * clock uncertainty. Collective over run->par. */
 void weir_provenance_test(struct weir_run *run, const char *path);
 
 #endif

@@ -76,57 +76,6 @@ static int make_unique_dir(struct weir_run *run, struct ior_test *t, struct weir
     return rc;
 }
 
-static enum weir_order order_of(const struct ior_options *o)
-{
-    if (o->random_offset == 0)
-        return WEIR_ORDER_SEQUENTIAL;
-    if (o->random_offset >= 2)
-        return WEIR_ORDER_RANDOM;
-    return o->deal[0] == 'o' ? WEIR_ORDER_DEALT : WEIR_ORDER_SHUFFLED;
-}
-
-/* How much of the file -z -z draws from. A run draws what it wrote itself from what it was going to
- * write: the last block may never have been drawn. So does one that checks a file of such a run. */
-static int find_drawn(struct weir_run *run, struct ior_test *t, uint64_t *bytes,
-                      struct weir_err *err)
-{
-    uint64_t there;
-
-    *bytes = t->hints.file_bytes;
-    if (t->o->random_offset < 2 || t->o->write || (run->session.flags & WEIR_BE_NO_DATA))
-        return 0;
-    if (weir_session_size(&run->session, t->path.text, &there, err) < 0)
-        return -1;
-    if (there > *bytes || !t->verify)
-        *bytes = there;
-    return 0;
-}
-
-/* minTimeDuration repeats the pattern nobody knows how often. */
-static uint64_t count_operations(const struct ior_test *t)
-{
-    uint64_t once = weir_offsets_count(&t->offsets);
-
-    return t->o->min_time_s > 0 && once < WEIR_OPLOG_SOME ? WEIR_OPLOG_SOME : once;
-}
-
-/* Offsets of this phase; the owner and the path are known. */
-static int begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err *err)
-{
-    struct weir_offset_conf c = { .layout = t->layout, .order = order_of(t->o), .task = t->owner };
-
-    c.seed = (uint64_t)(uint32_t)t->o->random_seed;
-    if (find_drawn(run, t, &c.file_bytes, err) < 0)
-        return -1;
-    weir_offsets_free(&t->offsets);
-    t->next = t->filled = 0;
-    ior_data_begin(run, t);
-    weir_session_reset(&run->session);
-    if (weir_offsets_init(&t->offsets, &c, err) < 0)
-        return -1;
-    return t->o->op_csv ? weir_oplog_reserve(&run->oplog, count_operations(t), err) : 0;
-}
-
 static int prepare_phase(struct weir_run *run, struct ior_test *t, enum weir_dir dir,
                          struct weir_err *err)
 {
@@ -148,7 +97,7 @@ int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err 
         return -1;
     if (spare_special(run, t, err) < 0 || remove_old(run, t, err) < 0)
         return -1;
-    return begin_offsets(run, t, err);
+    return ior_begin_offsets(run, t, err);
 }
 
 /* The first data are made before the clock starts. */
@@ -172,7 +121,7 @@ static int prepare_reading(struct weir_run *run, struct ior_test *t, bool check_
     t->verify =
         (check_write || t->o->check_read) && !t->o->dry_run; /* a dry run has read nothing */
     ior_new_signature(t, t->signature);
-    return begin_offsets(run, t, err);
+    return ior_begin_offsets(run, t, err);
 }
 
 static int prepare_check(struct weir_run *run, void *state, struct weir_err *err)

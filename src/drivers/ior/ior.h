@@ -148,6 +148,10 @@ void ior_believe_nodes(const struct ior_options *o, struct weir_par *par);
  * and err (WEIR_EUSAGE). */
 int ior_check_owner(const struct ior_options *o, const struct weir_par *par, struct weir_err *err);
 
+/* ior-offsets.c: the offsets of a phase whose direction, owner and path are known, and everything
+ * that counts them. Local. -1 and err. */
+int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err *err);
+
 /* ior-phase.c: the three phases, and what belongs to files. */
 extern const struct weir_phase ior_write_phase, ior_check_phase, ior_read_phase;
 void ior_free(struct ior_test *t);
