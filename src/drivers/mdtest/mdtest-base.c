@@ -69,13 +69,12 @@ static int make_test(struct weir_run *run, const struct mdtest_options *o, const
     return -1;
 }
 
-/* How many test directories this task sees to. */
-static uint64_t my_tests(const struct weir_run *run, const struct mdtest_test *t)
+uint64_t mdtest_my_tests(const struct weir_run *run, const struct mdtest_test *t)
 {
     return run->par.rank < t->bases ? t->tree.loops : 0;
 }
 
-static const char *my_test(const struct weir_run *run, struct mdtest_test *t, uint64_t loop)
+const char *mdtest_my_test(const struct weir_run *run, struct mdtest_test *t, uint64_t loop)
 {
     return mdtest_name_test(&t->names, t->base[run->par.rank], run->repetition, loop);
 }
@@ -87,12 +86,12 @@ int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_e
     int64_t found;
     int rc = 0;
 
-    while (loop < my_tests(run, t) && rc == 0)
-        if ((rc = make_test(run, t->o, my_test(run, t, loop), &ours, err)) == 0)
+    while (loop < mdtest_my_tests(run, t) && rc == 0)
+        if ((rc = make_test(run, t->o, mdtest_my_test(run, t, loop), &ours, err)) == 0)
             loop++;
     if (weir_agree(&run->par, rc, err) < 0) {
         while (ours && loop > 0)
-            weir_session_rmdir(&run->session, my_test(run, t, --loop), NULL);
+            weir_session_rmdir(&run->session, mdtest_my_test(run, t, --loop), NULL);
         return -1;
     }
     found = !ours;
@@ -112,8 +111,8 @@ int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir
 {
     int rc = 0;
 
-    for (uint64_t loop = 0; loop < my_tests(run, t) && rc == 0; loop++)
-        rc = weir_session_rmdir(&run->session, my_test(run, t, loop), err);
+    for (uint64_t loop = 0; loop < mdtest_my_tests(run, t) && rc == 0; loop++)
+        rc = weir_session_rmdir(&run->session, mdtest_my_test(run, t, loop), err);
     t->made_tests = false;
     return weir_agree(&run->par, rc, err);
 }

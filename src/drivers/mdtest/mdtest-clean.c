@@ -149,12 +149,10 @@ static void remove_tests(struct weir_run *run, struct sweep *s)
 {
     struct mdtest_test *t = s->t;
 
-    for (uint64_t loop = 0; run->par.rank < t->bases && loop < t->tree.loops; loop++) {
+    for (uint64_t loop = 0; loop < mdtest_my_tests(run, t); loop++) {
         struct weir_err why = WEIR_ERR_INIT;
-        const char *path =
-            mdtest_name_test(&t->names, t->base[run->par.rank], run->repetition, loop);
 
-        note_failure(s, t->ns->rmdir(&run->session, path, &why), &why);
+        note_failure(s, t->ns->rmdir(&run->session, mdtest_my_test(run, t, loop), &why), &why);
     }
 }
 

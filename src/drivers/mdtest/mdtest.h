@@ -194,6 +194,11 @@ int mdtest_remove_bases(struct weir_run *run, struct mdtest_test *t, struct weir
 int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 
+/* How many test directories of an iteration this task sees to, and the name of one of them (valid
+ * until the next name is made). Local. */
+uint64_t mdtest_my_tests(const struct weir_run *run, const struct mdtest_test *t);
+const char *mdtest_my_test(const struct weir_run *run, struct mdtest_test *t, uint64_t loop);
+
 /* mdtest-clean.c: after a failure or a signal, remove what this run made. Collective over
  * run->par. Never fails; says what is left. */
 void mdtest_clean(struct weir_run *run, struct mdtest_test *t);
