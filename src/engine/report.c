@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "base/str.h"
 
@@ -44,6 +45,13 @@ static const struct weir_sink_ops *find_format(const char *word, struct weir_err
     return NULL;
 }
 
+bool weir_report_clash(const char *a, const char *b)
+{
+    struct stat st;
+
+    return strcmp(a, b) == 0 && (stat(a, &st) < 0 || S_ISREG(st.st_mode));
+}
+
 static int add_sink(struct weir_report *r, const struct weir_sink_ops *ops, const char *path,
                     struct weir_err *err)
 {
@@ -52,7 +60,7 @@ static int add_sink(struct weir_report *r, const struct weir_sink_ops *ops, cons
     if (r->n == WEIR_SINKS)
         return weir_refuse(err, WEIR_EUSAGE, "more than %d outputs", WEIR_SINKS);
     for (int i = 0; i < r->n; i++)
-        if (strcmp(path, "-") != 0 && r->sink[i].path && strcmp(r->sink[i].path, path) == 0)
+        if (strcmp(path, "-") != 0 && r->sink[i].path && weir_report_clash(r->sink[i].path, path))
             return weir_refuse(err, WEIR_EUSAGE, "two outputs go to '%s'; give each its own file",
                                path);
     memset(s, 0, sizeof(*s));
@@ -105,7 +113,7 @@ int weir_report_add_list(struct weir_report *r, const char *list, struct weir_ar
     return 0;
 }
 
-bool weir_report_list_has(const char *list, const char *path)
+bool weir_report_list_clash(const char *list, const char *path)
 {
     size_t want = strlen(path);
 
@@ -113,7 +121,7 @@ bool weir_report_list_has(const char *list, const char *path)
         size_t len = strcspn(list, ","), skip = strcspn(list, ":,") + 1;
 
         if (skip <= len && len - skip == want && strncmp(list + skip, path, want) == 0)
-            return true;
+            return weir_report_clash(path, path);
     }
     return false;
 }

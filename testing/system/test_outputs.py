@@ -82,6 +82,11 @@ def test_two_files_that_are_one_are_refused_and_nothing_is_touched(ior, args, wo
     assert (ior.cwd / "ff").read_text() == (ior.cwd / "x").read_text() == "mine"
 
 
+def test_a_device_takes_any_number_of_outputs(ior):
+    ior("-b 8k -t 8k -w -O summaryFile=/dev/null,saveRankPerformanceDetailsCSV=/dev/null").ok()
+    ior("-b 8k -t 8k -w --report=json:/dev/null,csv:/dev/null").ok()
+
+
 # ---- warnings and dry runs ----
 
 @pytest.mark.parametrize("flags, what", [("-w -R", "read"), ("-w -W -r", "write")])

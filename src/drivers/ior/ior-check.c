@@ -111,11 +111,11 @@ static int check_files(const struct ior_options *o, struct weir_err *err)
     const size_t n = sizeof(files) / sizeof(*files);
 
     for (size_t i = 0; i < n; i++) {
-        if (o->reports && files[i].path && weir_report_list_has(o->reports, files[i].path))
+        if (o->reports && files[i].path && weir_report_list_clash(o->reports, files[i].path))
             return weir_refuse(err, WEIR_EUSAGE, "--report and %s are the same file, '%s'",
                                files[i].name, files[i].path);
         for (size_t k = i + 1; k < n; k++)
-            if (files[i].path && files[k].path && strcmp(files[i].path, files[k].path) == 0)
+            if (files[i].path && files[k].path && weir_report_clash(files[i].path, files[k].path))
                 return weir_refuse(err, WEIR_EUSAGE, "%s and %s are the same file, '%s'",
                                    files[i].name, files[k].name, files[i].path);
     }
