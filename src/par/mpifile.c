@@ -12,7 +12,7 @@
 
 #include "base/str.h"
 
-#define NOISE_BYTES (1 << 20)
+#define EXCHANGE_BYTES (1 << 20)
 
 struct class_errno {
     int mpi_class, sys;
@@ -70,22 +70,22 @@ int weir_mpi_fail(struct weir_err *err, enum weir_code code, int mpi_rc, const c
 /* What a storage call can give, and a good call of a library does not leave behind. So not EAGAIN,
  * which progress of messages leaves, nor ENOENT, EEXIST, EINVAL, ENOTTY and ENOSYS, which looking for
  * things does, nor EBADF: ROMIO reads a hints file that it could not open. */
-static const int telling[] = { EIO,      ENOSPC,    EDQUOT,    EROFS,     EFBIG,  ESTALE, EINTR,
-                               ENXIO,    ENODEV,    EREMOTEIO, EPERM,     EACCES, ENOLCK, ENOMEM,
-                               ENOTCONN, ESHUTDOWN, ETIMEDOUT, ECANCELED, 0 };
+static const int io_errnos[] = { EIO,      ENOSPC,    EDQUOT,    EROFS,     EFBIG,  ESTALE, EINTR,
+                                 ENXIO,    ENODEV,    EREMOTEIO, EPERM,     EACCES, ENOLCK, ENOMEM,
+                                 ENOTCONN, ESHUTDOWN, ETIMEDOUT, ECANCELED, 0 };
 
-bool weir_mpi_telling(int sys)
+bool weir_mpi_is_io_errno(int sys)
 {
-    const int *t = telling;
+    const int *t = io_errnos;
 
     while (*t != 0 && *t != sys)
         t++;
     return *t != 0;
 }
 
-int weir_mpi_kept_back(int rc, int sys, int noise, const char *call, struct weir_err *err)
+int weir_mpi_hidden_errno(int rc, int sys, int comm_errno, const char *call, struct weir_err *err)
 {
-    if (sys == 0 || sys == noise || (rc == 0 && !weir_mpi_telling(sys)))
+    if (sys == 0 || sys == comm_errno || (rc == 0 && !weir_mpi_is_io_errno(sys)))
         return rc;
     if (rc == 0)
         weir_refuse(err, WEIR_EIO, "%s: %s, but the library reports success", call, strerror(sys));
@@ -97,29 +97,29 @@ int weir_mpi_kept_back(int rc, int sys, int noise, const char *call, struct weir
 }
 
 /* Both neighbours of a ring exchange more than fits into the message that announces it. */
-static int listen_to(MPI_Comm comm, char *out, char *in)
+static int errno_of_exchange(MPI_Comm comm, char *out, char *in)
 {
     int rank, size;
 
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     errno = 0;
-    MPI_Sendrecv(out, NOISE_BYTES, MPI_BYTE, (rank + 1) % size, 0, in, NOISE_BYTES, MPI_BYTE,
+    MPI_Sendrecv(out, EXCHANGE_BYTES, MPI_BYTE, (rank + 1) % size, 0, in, EXCHANGE_BYTES, MPI_BYTE,
                  (rank + size - 1) % size, 0, comm, MPI_STATUS_IGNORE);
     return errno;
 }
 
-int weir_mpi_noise(MPI_Comm comm)
+int weir_mpi_comm_errno(MPI_Comm comm)
 {
-    char *bytes = calloc(2, NOISE_BYTES);
+    char *bytes = calloc(2, EXCHANGE_BYTES);
     MPI_Comm node = MPI_COMM_NULL;
     int sys = 0;
 
-    if (weir_mpi_settle(comm, bytes ? 0 : -1) == 0) {
+    if (weir_mpi_agree(comm, bytes ? 0 : -1) == 0) {
         MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-        sys = listen_to(comm, bytes, bytes + NOISE_BYTES);
+        sys = errno_of_exchange(comm, bytes, bytes + EXCHANGE_BYTES);
         if (node != MPI_COMM_NULL && sys == 0)
-            sys = listen_to(node, bytes, bytes + NOISE_BYTES);
+            sys = errno_of_exchange(node, bytes, bytes + EXCHANGE_BYTES);
         if (node != MPI_COMM_NULL)
             MPI_Comm_free(&node);
     }
@@ -149,7 +149,7 @@ int weir_mpi_sync_again(const char *path, struct weir_err *err)
     return rc;
 }
 
-int weir_mpi_settle(MPI_Comm comm, int rc)
+int weir_mpi_agree(MPI_Comm comm, int rc)
 {
     int size = 1;
     int all = rc;

@@ -16,18 +16,19 @@ int weir_mpi_fail(struct weir_err *err, enum weir_code code, int mpi_rc, const c
     __attribute__((format(printf, 4, 5)));
 
 /* Is sys an errno that only a failed operation on a file leaves behind? Local. */
-bool weir_mpi_telling(int sys);
+bool weir_mpi_is_io_errno(int sys);
 
 /* What the system told a library and the library may keep to itself: judge sys, the errno right
- * after a call that began with errno 0. When it is a telling one, a call that claims success (rc 0)
+ * after a call that began with errno 0. When it is an I/O errno, a call that claims success (rc 0)
  * has failed: err gets "<call>: <reason> ...". One that has failed (rc < 0, err filled) gets the
- * reason appended, whichever it is. noise (weir_mpi_noise) says nothing. Local. Returns 0 or -1. */
-int weir_mpi_kept_back(int rc, int sys, int noise, const char *call, struct weir_err *err);
+ * reason appended, whichever it is. comm_errno (weir_mpi_comm_errno) is ignored. Local. Returns 0
+ * or -1. */
+int weir_mpi_hidden_errno(int rc, int sys, int comm_errno, const char *call, struct weir_err *err);
 
 /* The errno that messages between ranks leave behind here when all is well, 0: none. One library
  * tries, where the system forbids it (EPERM), to read the memory of another rank, before it takes
  * the longer way. Collective over comm; moves a MiB. */
-int weir_mpi_noise(MPI_Comm comm);
+int weir_mpi_comm_errno(MPI_Comm comm);
 
 /* fsync, tried again when a signal interrupts it; path is for the message. Local. Returns 0, or -1
  * and err (WEIR_EIO). */
@@ -40,7 +41,7 @@ int weir_mpi_sync_again(const char *path, struct weir_err *err);
 
 /* The lowest rc over the ranks of comm, so that all know whether to go on. One reduction, none
  * when comm is a single rank. Collective over comm. */
-int weir_mpi_settle(MPI_Comm comm, int rc);
+int weir_mpi_agree(MPI_Comm comm, int rc);
 
 /* Does the file reach as far as the furthest rank of comm wrote ('end' of this rank, 0: nothing)?
  * For collective writes, whose return codes and counts can look like success on a full disk.

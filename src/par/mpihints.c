@@ -193,7 +193,7 @@ int weir_mpihints_read(const struct weir_par *par, const struct weir_log *log, c
     if (par->rank == 0)
         rc = gather_hints(&h, path, err);
     rc = share(par, &h, rc, err);
-    if (rc == 0 && weir_mpi_settle(par->comm, h.pairs.failed ? -1 : 0) < 0)
+    if (rc == 0 && weir_mpi_agree(par->comm, h.pairs.failed ? -1 : 0) < 0)
         rc = weir_refuse(err, WEIR_ESETUP, "no memory for MPI hints");
     if (rc == 0 && log && h.n_left_out > 0)
         weir_note(log, "%d hint%s not of the form %s__MPI__key=value left out: %s", h.n_left_out,

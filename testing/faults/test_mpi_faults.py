@@ -14,8 +14,8 @@ GEOMETRY = "-b 64k -t 16k -s 2 -l signature "
 IO = ["ompio", "romio321"]
 APIS = ["MPIIO", "HDF5", "NCMPI"]
 CHUNKS = "--hdf5.chunkSize=2048 "
-# what a good call does not leave behind: weir_mpi_telling
-TELLING = ("EIO ENOSPC EDQUOT EROFS EFBIG ESTALE ENXIO ENODEV EREMOTEIO EPERM EACCES ENOLCK ENOMEM ENOTCONN ESHUTDOWN ETIMEDOUT "
+# the errnos of failed storage calls: weir_mpi_is_io_errno
+IO_ERRNOS = ("EIO ENOSPC EDQUOT EROFS EFBIG ESTALE ENXIO ENODEV EREMOTEIO EPERM EACCES ENOLCK ENOMEM ENOTCONN ESHUTDOWN ETIMEDOUT "
            "ECANCELED").split()
 
 
@@ -40,7 +40,7 @@ def failed(ior, run, *words):
 
 # ---- success that is none ----
 
-@pytest.mark.parametrize("name", TELLING)
+@pytest.mark.parametrize("name", IO_ERRNOS)
 def test_a_collective_write_that_fails_is_no_success(ior, faulty, name):
     run = faulty("MPIIO -c %s" % name, "-a MPIIO -c -w", "call=write count=2 rank=0 errno=" + name)
     failed(ior, run, "rank 0 on ", os.strerror(getattr(errno, name)))

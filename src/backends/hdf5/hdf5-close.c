@@ -132,7 +132,7 @@ void hdf5_abandon(const struct hdf5_state *st, hid_t file)
 
     if (fd >= 0 && snprintf(path, sizeof(path), "/proc/self/fd/%d", fd) < (int)sizeof(path))
         ok = MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR, MPI_INFO_NULL, &sink);
-    if (weir_mpi_settle(st->comm, ok == MPI_SUCCESS && handle ? 0 : -1) == 0) {
+    if (weir_mpi_agree(st->comm, ok == MPI_SUCCESS && handle ? 0 : -1) == 0) {
         MPI_File_close(handle);
         *handle = sink;
     } else if (ok == MPI_SUCCESS) {

@@ -25,7 +25,7 @@ int hdf5_fail(struct weir_err *err, const char *fmt, ...)
 {
     char reason[REASON_TEXT] = "the library gives no reason";
     struct weir_str words = { 0 };
-    int sys = weir_mpi_telling(errno) ? errno : 0;
+    int sys = weir_mpi_is_io_errno(errno) ? errno : 0;
     va_list ap;
 
     if (!err)
@@ -36,7 +36,7 @@ int hdf5_fail(struct weir_err *err, const char *fmt, ...)
     va_end(ap);
     weir_refuse(err, WEIR_EIO, "%s: %s", weir_str_text(&words), reason);
     weir_str_free(&words);
-    return weir_mpi_kept_back(-1, sys, 0, NULL, err);
+    return weir_mpi_hidden_errno(-1, sys, 0, NULL, err);
 }
 
 bool hdf5_failed_in(const char *words)
@@ -97,7 +97,7 @@ int hdf5_state_begin(struct weir_session *s, struct weir_err *err)
         return -1;
     st->has_info = true;
     st->collective = s->hints->collective;
-    st->noise = weir_mpi_noise(s->par->comm);
+    st->comm_errno = weir_mpi_comm_errno(s->par->comm);
     errno = 0;
     if (make_access(st, o) < 0 || make_create(st, o) < 0 || make_transfer(st, s->hints) < 0) {
         hdf5_fail(err, "HDF5 property lists");

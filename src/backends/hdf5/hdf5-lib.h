@@ -14,14 +14,14 @@ struct hdf5_state {
     bool has_info;
     bool collective; /* transfers are */
     bool fill;       /* new datasets get fill values */
-    int noise;       /* errno that messages between ranks leave behind */
+    int comm_errno;  /* errno that messages between ranks leave behind */
     hid_t access;    /* file access */
     hid_t create;    /* dataset creation */
     hid_t transfer;  /* dataset transfer */
 };
 
 /* Record what the innermost entry of the error stack says behind the formatted words, and the
- * reason in errno when it is a telling one: begin with errno 0. Local. err may be NULL. Returns -1. */
+ * reason in errno when it is an I/O errno: begin with errno 0. Local. err may be NULL. Returns -1. */
 int hdf5_fail(struct weir_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Is 'words' in what the innermost entry of the error stack says? Local. */

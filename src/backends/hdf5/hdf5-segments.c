@@ -82,7 +82,7 @@ static hid_t open_checked(const struct hdf5_segments *g, uint64_t segment, bool 
     sys = errno;
     if (dset < 0) {
         hdf5_fail(err, "open dataset '%s' in '%s'", name, g->path);
-        return weir_mpi_kept_back(-1, sys == EAGAIN ? sys : 0, 0, NULL, err); /* worth a retry */
+        return weir_mpi_hidden_errno(-1, sys == EAGAIN ? sys : 0, 0, NULL, err); /* worth a retry */
     }
     if (check_shape(g, dset, name, exact, err) < 0) {
         H5Dclose(dset);
@@ -123,11 +123,11 @@ int hdf5_segments_create(struct hdf5_segments *g, const struct hdf5_state *st, s
         hid_t dset = create_one(g, i, st, &is_new, err);
         int rc = dset < 0 ? -1 : 0;
 
-        if (weir_mpi_settle(st->comm, rc) == 0 && is_new && st->fill)
+        if (weir_mpi_agree(st->comm, rc) == 0 && is_new && st->fill)
             rc = hdf5_fill(st, g, dset, err);
         if (dset >= 0 && H5Dclose(dset) < 0 && rc == 0)
             rc = hdf5_fail(err, "close dataset %llu of '%s'", (unsigned long long)i, g->path);
-        if (weir_mpi_settle(st->comm, rc) < 0)
+        if (weir_mpi_agree(st->comm, rc) < 0)
             return rc;
     }
     return 0;

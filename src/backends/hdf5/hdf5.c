@@ -147,7 +147,7 @@ static int prepare(struct hdf5_file *f, struct weir_err *err)
 /* Before the library writes its last: is all well on all ranks? It does not survive failing in
  * there. Every rank takes part, also one that has failed. -1 when any has; err is filled where
  * the reason is new. */
-static int settle_writes(struct hdf5_file *f, struct weir_err *err)
+static int check_writes(struct hdf5_file *f, struct weir_err *err)
 {
     const struct weir_hints *h = f->base.s->hints;
     const struct hdf5_state *st = f->base.s->priv;
@@ -158,7 +158,7 @@ static int settle_writes(struct hdf5_file *f, struct weir_err *err)
     if (rc == 0 && !f->failed)
         rc = hdf5_check_room(f->base.path, h->segments, err);
     f->failed |= rc < 0;
-    return weir_mpi_settle(st->comm, f->failed ? -1 : 0);
+    return weir_mpi_agree(st->comm, f->failed ? -1 : 0);
 }
 
 /* Free what is ours. */
@@ -187,10 +187,10 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     f->seg.current = f->seg.in_file = f->seg.in_memory = H5I_INVALID_HID;
     errno = 0;
     rc = open_container(f, flags, err);
-    held = weir_mpi_settle(st->comm, rc) == 0;
+    held = weir_mpi_agree(st->comm, rc) == 0;
     if (held) {
         rc = prepare(f, err);
-        if (weir_mpi_settle(st->comm, rc) == 0)
+        if (weir_mpi_agree(st->comm, rc) == 0)
             return 0;
     }
     f->lost = true;
@@ -216,7 +216,7 @@ static int close_file(struct weir_file *file, struct weir_err *err)
     release(f);
     if (!f->writes)
         rc = hdf5_check_kept(st, f->id, f->base.path, f->size, err);
-    if (f->writes && settle_writes(f, err) < 0) {
+    if (f->writes && check_writes(f, err) < 0) {
         hdf5_abandon(st, f->id);
         rc = f->failed && !told ? -1 : 0;
     }
@@ -227,7 +227,7 @@ static int close_file(struct weir_file *file, struct weir_err *err)
         return rc; /* told already */
     if (ok < 0)
         return hdf5_fail(err, "H5Fclose '%s'", f->base.path);
-    if (weir_mpi_kept_back(0, sys, st->noise, "H5Fclose", err) < 0)
+    if (weir_mpi_hidden_errno(0, sys, st->comm_errno, "H5Fclose", err) < 0)
         return weir_err_within(err, "'%s'", f->base.path);
     return 0;
 }
@@ -262,7 +262,7 @@ static int find_dataset(struct hdf5_file *f, uint64_t segment, hid_t *dset, bool
 
     *dset = hdf5_segments_get(g, segment, err);
     *skip =
-        opens && f->base.s->hints->collective && weir_mpi_settle(st->comm, *dset < 0 ? -1 : 0) < 0;
+        opens && f->base.s->hints->collective && weir_mpi_agree(st->comm, *dset < 0 ? -1 : 0) < 0;
     return *dset < 0 ? -1 : 0;
 }
 
@@ -295,7 +295,7 @@ static int flush(struct hdf5_file *f, struct weir_err *err)
     bool told = f->failed;
     int sys;
 
-    if (f->writes && settle_writes(f, err) < 0) {
+    if (f->writes && check_writes(f, err) < 0) {
         if (!f->failed)
             return 0; /* the rank that knows the cause tells it */
         return told ? weir_refuse(err, WEIR_EIO, "flush '%s': a write has failed before",
@@ -309,7 +309,7 @@ static int flush(struct hdf5_file *f, struct weir_err *err)
     if (sys == EINTR && hdf5_failed_in("MPI_File_sync")) /* the last thing it does */
         return weir_mpi_sync_again(f->base.path, err);
     hdf5_fail(err, "H5Fflush '%s'", f->base.path);
-    return weir_mpi_kept_back(-1, sys, st->noise, NULL, err);
+    return weir_mpi_hidden_errno(-1, sys, st->comm_errno, NULL, err);
 }
 
 static int sync_file(struct weir_file *file, struct weir_err *err)

@@ -25,7 +25,7 @@ struct mpiio_options {
 struct mpiio_state {
     MPI_Info info;
     bool has_info;
-    int noise; /* errno that messages leave behind */
+    int comm_errno; /* errno that messages leave behind */
 };
 
 struct mpiio_file {
@@ -95,7 +95,7 @@ static int begin(struct weir_session *s, struct weir_err *err)
     if (weir_mpihints_read(s->par, s->log, o->hints_file, &st->info, err) < 0)
         return -1;
     st->has_info = true;
-    st->noise = s->hints->collective ? weir_mpi_noise(s->par->comm) : 0;
+    st->comm_errno = s->hints->collective ? weir_mpi_comm_errno(s->par->comm) : 0;
     return 0;
 }
 
@@ -209,12 +209,12 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     f->whole = MPI_DATATYPE_NULL;
     f->sync_fd = -1;
     rc = open_handle(f, flags, err);
-    held = weir_mpi_settle(f->comm, rc) == 0;
+    held = weir_mpi_agree(f->comm, rc) == 0;
     if (held) {
         if (s->hints->transfer > INT_MAX)
             mpiio_type_bytes(s->hints->transfer, &f->whole);
         rc = prepare(f, flags, err);
-        if (weir_mpi_settle(f->comm, rc) == 0)
+        if (weir_mpi_agree(f->comm, rc) == 0)
             return 0;
     }
     f->lost = true;
@@ -240,7 +240,7 @@ static int close_file(struct weir_file *file, struct weir_err *err)
         return -1;
     if (rc != MPI_SUCCESS)
         return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_close '%s'", f->base.path);
-    if (weir_mpi_kept_back(0, sys, state_of(f)->noise, "MPI_File_close", err) < 0)
+    if (weir_mpi_hidden_errno(0, sys, state_of(f)->comm_errno, "MPI_File_close", err) < 0)
         return weir_err_within(err, "'%s'", f->base.path);
     return 0;
 }
@@ -275,7 +275,7 @@ static ssize_t judge(struct mpiio_file *f, const struct weir_io *io, size_t want
         return 0; /* the end of the file */
     if (moved > 0 && !f->collective)
         return (ssize_t)moved;
-    if (sys == 0 || sys == state_of(f)->noise)
+    if (sys == 0 || sys == state_of(f)->comm_errno)
         return weir_refuse(err, WEIR_EIO, "%s moved %lld of %zu bytes and gives no reason%s", call,
                            (long long)moved, want,
                            io->dir == WEIR_DIR_WRITE ? " (is the file system full?)" : "");
@@ -316,8 +316,8 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
     sys = errno;
     if (rc != MPI_SUCCESS)
         weir_mpi_fail(err, WEIR_EIO, rc, "%s", calls[io->dir][f->collective]);
-    if (weir_mpi_kept_back(rc != MPI_SUCCESS ? -1 : 0, sys, state_of(f)->noise,
-                           calls[io->dir][f->collective], err) < 0)
+    if (weir_mpi_hidden_errno(rc != MPI_SUCCESS ? -1 : 0, sys, state_of(f)->comm_errno,
+                              calls[io->dir][f->collective], err) < 0)
         return -1;
     if (io->dir == WEIR_DIR_READ && want > 0 && io->off + want > f->size)
         return meet_end(f, io, err);
@@ -345,7 +345,7 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
     if (sys == EINTR)
         return weir_mpi_sync_again(f->base.path, err);
     weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_sync '%s'", f->base.path);
-    return weir_mpi_kept_back(-1, sys, state_of(f)->noise, NULL, err);
+    return weir_mpi_hidden_errno(-1, sys, state_of(f)->comm_errno, NULL, err);
 }
 
 /* Of an open file; the caller frees it. */

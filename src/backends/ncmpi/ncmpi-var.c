@@ -44,13 +44,13 @@ int ncmpi_fail(struct weir_err *err, int rc, const char *fmt, ...)
     return -1;
 }
 
-int ncmpi_judge(int rc, int noise, const char *call, const char *path, struct weir_err *err)
+int ncmpi_judge(int rc, int comm_errno, const char *call, const char *path, struct weir_err *err)
 {
-    int sys = weir_mpi_telling(errno) ? errno : 0; /* looking for files leaves others */
+    int sys = weir_mpi_is_io_errno(errno) ? errno : 0; /* looking for files leaves others */
 
     if (rc != NC_NOERR)
         ncmpi_fail(err, rc, "%s '%s'", call, path);
-    if (weir_mpi_kept_back(rc != NC_NOERR ? -1 : 0, sys, noise, call, err) == 0)
+    if (weir_mpi_hidden_errno(rc != NC_NOERR ? -1 : 0, sys, comm_errno, call, err) == 0)
         return 0;
     return rc != NC_NOERR ? -1 : weir_err_within(err, "'%s'", path);
 }
@@ -76,7 +76,7 @@ int ncmpi_var_define(struct ncmpi_var *v, struct weir_err *err)
     if (rc != NC_NOERR)
         return ncmpi_fail(err, rc, "define '%s' in '%s'", NAME, v->path);
     errno = 0;
-    if (ncmpi_judge(ncmpi_enddef(v->nc), v->noise, "ncmpi_enddef", v->path, err) < 0)
+    if (ncmpi_judge(ncmpi_enddef(v->nc), v->comm_errno, "ncmpi_enddef", v->path, err) < 0)
         return -1;
     v->records = 0;
     return learn_begin(v, err);
@@ -143,7 +143,7 @@ int ncmpi_var_extend(struct ncmpi_var *v, struct weir_err *err)
         return 0;
     errno = 0;
     rc = ncmpi_put_vara_schar_all(v->nc, v->id, start, count, &nothing);
-    if (ncmpi_judge(rc, v->noise, "ncmpi_put_vara", v->path, err) < 0)
+    if (ncmpi_judge(rc, v->comm_errno, "ncmpi_put_vara", v->path, err) < 0)
         return weir_err_within(err, "make %llu records", (unsigned long long)v->want);
     v->records = (MPI_Offset)v->want;
     return 0;
@@ -188,5 +188,6 @@ int ncmpi_var_move(const struct ncmpi_var *v, const struct weir_io *io, bool not
     sys = errno;
     if (first != NC_NOERR)
         ncmpi_fail(err, first, "%s%s", verbs[io->dir], v->collective ? "_all" : "");
-    return weir_mpi_kept_back(first != NC_NOERR ? -1 : 0, sys, v->noise, verbs[io->dir], err);
+    return weir_mpi_hidden_errno(first != NC_NOERR ? -1 : 0, sys, v->comm_errno, verbs[io->dir],
+                                 err);
 }

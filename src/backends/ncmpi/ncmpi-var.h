@@ -14,7 +14,7 @@ struct ncmpi_var {
     int nc, id;
     const char *path;
     bool collective;
-    int noise;                /* errno that messages between ranks leave behind */
+    int comm_errno;           /* errno that messages between ranks leave behind */
     uint64_t block, transfer; /* bytes */
     uint64_t want;            /* records that the test needs */
     MPI_Offset begin;         /* where the first record starts in the file */
@@ -26,10 +26,10 @@ struct ncmpi_var {
 int ncmpi_fail(struct weir_err *err, int rc, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Judge a call that did not transfer and began with errno 0: its result rc, and a telling errno that
+/* Judge a call that did not transfer and began with errno 0: its result rc, and an I/O errno that
  * the library may keep to itself (a header that could not be written). Local. Returns 0,
  * or -1 and err (WEIR_EIO). */
-int ncmpi_judge(int rc, int noise, const char *call, const char *path, struct weir_err *err);
+int ncmpi_judge(int rc, int comm_errno, const char *call, const char *path, struct weir_err *err);
 
 /* Define the variable in a new file. Collective over the file. Returns 0, or -1 and err
  * (WEIR_EIO). */

@@ -17,7 +17,7 @@
 struct ncmpi_state {
     MPI_Info info;
     bool has_info;
-    int noise; /* errno that messages between ranks leave behind */
+    int comm_errno; /* errno that messages between ranks leave behind */
 };
 
 struct ncmpi_file {
@@ -59,7 +59,7 @@ static int begin(struct weir_session *s, struct weir_err *err)
     if (weir_mpihints_read(s->par, s->log, o->hints_file, &st->info, err) < 0)
         return -1;
     st->has_info = true;
-    st->noise = weir_mpi_noise(s->par->comm);
+    st->comm_errno = weir_mpi_comm_errno(s->par->comm);
     return 0;
 }
 
@@ -114,7 +114,7 @@ static int go_alone(struct ncmpi_file *f, struct weir_err *err)
     errno = 0;
     rc = ncmpi_begin_indep_data(f->nc);
     f->independent = true; /* also when this rank has failed: all must end it together */
-    return ncmpi_judge(rc, f->var.noise, "ncmpi_begin_indep_data", f->base.path, err);
+    return ncmpi_judge(rc, f->var.comm_errno, "ncmpi_begin_indep_data", f->base.path, err);
 }
 
 /* The variable, its records, and the mode of transfers. Rank 0 writes the header and the number of
@@ -125,10 +125,10 @@ static int prepare(struct ncmpi_file *f, bool is_new, struct weir_err *err)
     int rc;
 
     rc = is_new ? ncmpi_var_define(&f->var, err) : ncmpi_var_find(&f->var, err);
-    if (weir_mpi_settle(s->par->comm, rc) < 0)
+    if (weir_mpi_agree(s->par->comm, rc) < 0)
         return rc;
     rc = f->writes ? ncmpi_var_extend(&f->var, err) : 0;
-    if (weir_mpi_settle(s->par->comm, rc) < 0)
+    if (weir_mpi_agree(s->par->comm, rc) < 0)
         return rc;
     if (!s->hints->collective && go_alone(f, err) < 0)
         return -1;
@@ -149,7 +149,7 @@ static struct ncmpi_var describe_var(const struct ncmpi_file *f)
     return (struct ncmpi_var) { .nc = f->nc,
                                 .path = f->base.path,
                                 .collective = h->collective,
-                                .noise = st->noise,
+                                .comm_errno = st->comm_errno,
                                 .block = h->block,
                                 .transfer = h->transfer,
                                 .want = h->segments * (uint64_t)h->tasks };
@@ -188,10 +188,10 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     is_new = f->writes && (flags & WEIR_OPEN_CREATE) &&
              ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || f->size == 0);
     rc = open_container(f, flags, is_new, err);
-    if (weir_mpi_settle(s->par->comm, rc) == 0) {
+    if (weir_mpi_agree(s->par->comm, rc) == 0) {
         f->var = describe_var(f);
         rc = prepare(f, is_new, err);
-        if (weir_mpi_settle(s->par->comm, rc) == 0)
+        if (weir_mpi_agree(s->par->comm, rc) == 0)
             return 0;
         release(f);
     }
@@ -253,8 +253,9 @@ static int close_file(struct weir_file *file, struct weir_err *err)
     nc = release(f);
     if (nc == NC_NOERR && (rc < 0 || f->failed))
         return rc;
-    return ncmpi_judge(nc, f->var.noise, "ncmpi_close", f->base.path, rc < 0 ? NULL : err) < 0 ? -1
-                                                                                               : rc;
+    return ncmpi_judge(nc, f->var.comm_errno, "ncmpi_close", f->base.path, rc < 0 ? NULL : err) < 0
+               ? -1
+               : rc;
 }
 
 /* ---- transfers ---- */
