@@ -33,7 +33,7 @@ static void write_all(int fd, const char *text, size_t len)
     }
 }
 
-/* One message is one line: a line break inside (in a file name, say) becomes a blank. Other
+/* One message is one line: a line break inside, in a file name for example, becomes a blank. Other
  * control characters could make a terminal do things. */
 static void join_lines(struct weir_str *s)
 {
@@ -46,7 +46,7 @@ static void join_lines(struct weir_str *s)
 }
 
 /* Assemble the line first: a single write keeps lines of many ranks apart. */
-static void say(const struct weir_log *log, const struct kind *kind, const char *text)
+static void emit(const struct weir_log *log, const struct kind *kind, const char *text)
 {
     struct weir_str line = { .text = NULL };
     int before = errno;
@@ -59,17 +59,17 @@ static void say(const struct weir_log *log, const struct kind *kind, const char 
     else
         write_all(log->fd, line.text, line.len);
     weir_str_free(&line);
-    if (log->tap)
-        log->tap(log->tap_arg, kind->key, text);
+    if (log->observer)
+        log->observer(log->observer_arg, kind->key, text);
     errno = before;
 }
 
-static void vsay(const struct weir_log *log, const struct kind *kind, const char *fmt, va_list ap)
+static void vemit(const struct weir_log *log, const struct kind *kind, const char *fmt, va_list ap)
 {
     struct weir_str text = { .text = NULL };
 
     weir_str_vaddf(&text, fmt, ap);
-    say(log, kind, weir_str_text(&text));
+    emit(log, kind, weir_str_text(&text));
     weir_str_free(&text);
 }
 
@@ -85,7 +85,7 @@ int weir_warn(const struct weir_log *log, struct weir_err *err, const char *fmt,
         rc = weir_refuse(err, WEIR_EUSAGE, "%s", weir_str_text(&text));
         weir_str_free(&text);
     } else if (log->rank == 0) {
-        vsay(log, &warning, fmt, ap);
+        vemit(log, &warning, fmt, ap);
     }
     va_end(ap);
     return rc;
@@ -98,11 +98,11 @@ void weir_note(const struct weir_log *log, const char *fmt, ...)
     if (log->rank != 0)
         return;
     va_start(ap, fmt);
-    vsay(log, &note, fmt, ap);
+    vemit(log, &note, fmt, ap);
     va_end(ap);
 }
 
 void weir_report_error(const struct weir_log *log, const struct weir_err *err)
 {
-    say(log, &error, err->text);
+    emit(log, &error, err->text);
 }

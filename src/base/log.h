@@ -14,9 +14,9 @@ struct weir_log {
     int rank;                 /* our rank; only rank 0 speaks through warn and note */
     int verbose;              /* level of -v */
     bool warnings_are_errors; /* --warningAsErrors */
-    void (*tap)(void *arg, const char *kind,
-                const char *text); /* also told, may be NULL (JSON notes) */
-    void *tap_arg;
+    /* Sees each message too, without its title; may be NULL. The report keeps them for JSON. */
+    void (*observer)(void *arg, const char *kind, const char *text);
+    void *observer_arg;
 };
 
 /* Print "WARNING: <text>" from rank 0. Local. Returns 0; with warnings_are_errors nothing is

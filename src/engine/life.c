@@ -22,8 +22,8 @@ void weir_life_begin(struct weir_run *run, int rank)
 {
     run->log.fd = STDERR_FILENO;
     run->log.rank = rank;
-    run->log.tap = hand_on;
-    run->log.tap_arg = run;
+    run->log.observer = hand_on;
+    run->log.observer_arg = run;
     run->report.arena = &run->arena;
 }
 

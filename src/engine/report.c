@@ -127,11 +127,11 @@ bool weir_report_list_clash(const char *list, const char *path)
 }
 
 /* The oldest one first. */
-static void tell_early(struct weir_sink *s, const struct weir_message *m)
+static void emit_early(struct weir_sink *s, const struct weir_message *m)
 {
     if (!m || !s->ops->message)
         return;
-    tell_early(s, m->before);
+    emit_early(s, m->before);
     s->ops->message(s, m->kind, m->text);
 }
 
@@ -142,18 +142,18 @@ static void begin(struct weir_report *r)
         return;
     r->begun = true;
     for (int i = 0; i < r->n; i++)
-        tell_early(&r->sink[i], r->early);
+        emit_early(&r->sink[i], r->early);
 }
 
 /* Does this sink take part in what is told now? */
 static bool listens(const struct weir_report *r, const struct weir_sink *s)
 {
-    return !r->hushed || s->ops->reader != WEIR_FOR_TEXT;
+    return !r->muted || s->ops->reader != WEIR_FOR_TEXT;
 }
 
-void weir_report_hush(struct weir_report *r, bool hushed)
+void weir_report_mute(struct weir_report *r, bool muted)
 {
-    r->hushed = hushed;
+    r->muted = muted;
 }
 
 static struct weir_message *keep_message(struct weir_report *r, const char *kind, const char *text)
@@ -194,7 +194,7 @@ void weir_report_leave(struct weir_report *r)
             r->sink[i].ops->leave(&r->sink[i]);
 }
 
-static void tell_fact(struct weir_report *r, const struct weir_fact *f)
+static void emit_fact(struct weir_report *r, const struct weir_fact *f)
 {
     begin(r);
     for (int i = 0; i < r->n; i++)
@@ -206,21 +206,21 @@ void weir_report_str(struct weir_report *r, unsigned readers, const char *key, c
 {
     struct weir_fact f = { .key = key, .readers = readers, .type = WEIR_FACT_STR, .str = value };
 
-    tell_fact(r, &f);
+    emit_fact(r, &f);
 }
 
 void weir_report_int(struct weir_report *r, unsigned readers, const char *key, int64_t value)
 {
     struct weir_fact f = { .key = key, .readers = readers, .type = WEIR_FACT_INT, .num = value };
 
-    tell_fact(r, &f);
+    emit_fact(r, &f);
 }
 
 void weir_report_real(struct weir_report *r, unsigned readers, const char *key, double value)
 {
     struct weir_fact f = { .key = key, .readers = readers, .type = WEIR_FACT_REAL, .real = value };
 
-    tell_fact(r, &f);
+    emit_fact(r, &f);
 }
 
 void weir_report_head(struct weir_report *r, const struct weir_table *t)

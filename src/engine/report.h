@@ -78,7 +78,7 @@ struct weir_sink {
 struct weir_report {
     struct weir_sink sink[WEIR_SINKS];
     int n;
-    bool hushed;                /* see weir_report_hush */
+    bool muted;                 /* see weir_report_mute */
     bool begun;                 /* something was told: no sink comes any more */
     struct weir_arena *arena;   /* for early; NULL: nothing is kept */
     struct weir_message *early; /* messages from before that, the last one first */
@@ -129,7 +129,7 @@ void weir_report_line(struct weir_report *r, const char *fmt, ...)
 void weir_report_message(struct weir_report *r, const char *kind, const char *text);
 
 /* Leave lines, facts and tables out of the text for people, or no longer. Local. */
-void weir_report_hush(struct weir_report *r, bool hushed);
+void weir_report_mute(struct weir_report *r, bool muted);
 
 /* Push what is buffered to the files, so that a reader sees each row when it is measured. Local. */
 void weir_report_flush(struct weir_report *r);

@@ -19,14 +19,14 @@ struct ears {
     int end[2];
     struct weir_log log;
     char kind[16], text[64];
-    int taps;
+    int heard;
 };
 
 static void hear(void *arg, const char *kind, const char *text)
 {
     struct ears *e = arg;
 
-    e->taps++;
+    e->heard++;
     assert_true(snprintf(e->kind, sizeof(e->kind), "%s", kind) > 0);
     assert_true(snprintf(e->text, sizeof(e->text), "%s", text) > 0);
 }
@@ -38,7 +38,7 @@ static int listen_to(void **state)
     memset(&e, 0, sizeof(e));
     if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, e.end) < 0)
         return -1;
-    e.log = (struct weir_log){ .fd = e.end[1], .tap = hear, .tap_arg = &e };
+    e.log = (struct weir_log){ .fd = e.end[1], .observer = hear, .observer_arg = &e };
     *state = &e;
     return 0;
 }
@@ -78,7 +78,7 @@ static void a_warning_is_one_line_in_one_write(void **state)
     expect_message(e, "WARNING: 3 files\n");
     expect_silence(e);
     assert_int_equal(err.code, WEIR_OK);
-    assert_int_equal(e->taps, 1);
+    assert_int_equal(e->heard, 1);
     assert_string_equal(e->kind, "warning");
     assert_string_equal(e->text, "3 files");
 }
@@ -103,7 +103,7 @@ static void other_ranks_only_report_errors(void **state)
     assert_int_equal(weir_warn(&e->log, NULL, "w"), 0);
     weir_note(&e->log, "n");
     expect_silence(e);
-    assert_int_equal(e->taps, 0);
+    assert_int_equal(e->heard, 0);
     weir_report_error(&e->log, &err);
     expect_message(e, "ERROR: disk on fire\n");
     assert_string_equal(e->kind, "error");
@@ -122,7 +122,7 @@ static void a_warning_can_be_an_error_on_every_rank(void **state)
         assert_string_equal(err.text, "odd name");
     }
     expect_silence(e);
-    assert_int_equal(e->taps, 0);
+    assert_int_equal(e->heard, 0);
 }
 
 static void line_breaks_in_a_message_become_blanks(void **state)
@@ -138,7 +138,7 @@ static void without_a_tap_messages_still_appear(void **state)
 {
     struct ears *e = *state;
 
-    e->log.tap = NULL;
+    e->log.observer = NULL;
     weir_note(&e->log, "x");
     expect_message(e, "NOTE: x\n");
 }
@@ -149,7 +149,7 @@ static void the_longest_error_is_not_cut(void **state)
     static struct weir_err err;
     static char want[WEIR_ERR_TEXT + 64];
 
-    e->log.tap = NULL;
+    e->log.observer = NULL;
     memset(err.text, 'e', sizeof(err.text) - 1);
     assert_true(snprintf(want, sizeof(want), "ERROR: %s\n", err.text) > WEIR_ERR_TEXT);
     weir_report_error(&e->log, &err);
@@ -162,7 +162,7 @@ static void a_closed_descriptor_is_no_catastrophe(void **state)
 
     e->log.fd = -1;
     weir_note(&e->log, "nobody hears this");
-    assert_int_equal(e->taps, 1);
+    assert_int_equal(e->heard, 1);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, listen_to, stop_listening)

@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include "base/size.h"
-#include "engine/frame.h"
+#include "engine/banner.h"
+#include "engine/outputs.h"
 #include "engine/provenance.h"
-#include "engine/space.h"
+#include "engine/usage.h"
 
 const char *ior_now_text(char out[32])
 {
-    return weir_frame_now(out, "%a %b %e %H:%M:%S %Y");
+    return weir_banner_now(out, "%a %b %e %H:%M:%S %Y");
 }
 
 void ior_report_begin(struct weir_run *run, int argc, char *const *argv)
@@ -23,13 +24,13 @@ void ior_report_begin(struct weir_run *run, int argc, char *const *argv)
 
     for (int i = 0; i < argc; i++)
         weir_str_addf(&words, "%s%s", i ? " " : "", argv[i]);
-    weir_frame_fakes(run);
+    weir_banner_fakes(run);
     weir_report_line(&run->report, "IOR-4.1.0+weir-%s: MPI Coordinated Test of Parallel I/O",
                      PACKAGE_VERSION);
-    weir_frame_program(run, "ior");
+    weir_banner_program(run, "ior");
     weir_report_str(&run->report, WEIR_FOR_ALL, "Began", ior_now_text(now));
     weir_report_str(&run->report, WEIR_FOR_ALL, "Command line", weir_str_text(&words));
-    weir_frame_machine(run, WEIR_FOR_ALL);
+    weir_banner_machine(run, WEIR_FOR_ALL);
     ior_trace_begin(run);
     weir_str_free(&words);
     if (run->details)
@@ -40,7 +41,7 @@ void ior_report_finish(struct weir_run *run, enum weir_code code, const struct w
 {
     char now[32];
 
-    weir_frame_status(run, code, err);
+    weir_outputs_status(run, code, err);
     weir_report_str(&run->report, WEIR_FOR_ALL, "Finished", ior_now_text(now));
 }
 
@@ -194,7 +195,7 @@ int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *e
     weir_report_int(&run->report, WEIR_FOR_ALL, "TestID", t->id);
     weir_report_str(&run->report, WEIR_FOR_ALL, "StartTime", ior_now_text(now));
     weir_report_str(&run->report, WEIR_FOR_ALL, "Path", weir_str_text(&t->path));
-    rc = weir_space_report(run, weir_str_text(&t->path), err);
+    rc = weir_usage_report(run, weir_str_text(&t->path), err);
     ior_report_parameters(run, t);
     ior_trace_memory(run, t);
     report_options(run, t);

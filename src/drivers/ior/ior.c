@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "engine/frame.h"
+#include "engine/outputs.h"
 #include "par/agree.h"
 
 #define O struct ior_options
@@ -319,10 +319,10 @@ static enum weir_code run_one(struct weir_run *run, struct ior_test *t, bool *fa
     if (choose_ranks(run, t, err) < 0)
         return err->code;
     set_log(t->o, &run->log);
-    weir_report_hush(&run->report, t->o->verbose < 0);
+    weir_report_mute(&run->report, t->o->verbose < 0);
     if (run->par.comm != MPI_COMM_NULL)
         end[0] = ior_run_test(run, t, err);
-    weir_report_hush(&run->report, false);
+    weir_report_mute(&run->report, false);
     end[1] = err->code != WEIR_OK;
     if (t->tasks_differ) {
         weir_par_free(&run->par);
@@ -393,10 +393,10 @@ static enum weir_code run_ior(struct weir_run *run, const struct weir_test *from
 
     if (!tests || check_tests(run, tests, from, n, &err) < 0 ||
         open_report(run, tests[n - 1].o, &err) < 0 || ior_ranks_begin(run, tests, n, &err) < 0)
-        return weir_frame_refuse(run, &err);
+        return weir_run_refuse(run, &err);
     note_status_files(run, tests, n);
     code = run_tests(run, tests, n, argc, argv);
-    return weir_frame_close(run, code, &err);
+    return weir_outputs_close(run, code, &err);
 }
 
 const struct weir_driver weir_ior = {

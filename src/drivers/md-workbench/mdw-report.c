@@ -6,7 +6,8 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
-#include "engine/frame.h"
+#include "engine/banner.h"
+#include "engine/outputs.h"
 #include "engine/provenance.h"
 
 #define MIB 1048576.0
@@ -135,7 +136,7 @@ static void report_command(struct weir_run *run, int argc, char *const *argv)
         weir_str_addf(&line, " \"%s\"", argv[i]);
     weir_report_line(&run->report, "%s", weir_str_text(&line));
     weir_str_free(&line);
-    weir_frame_command(run, argc, argv);
+    weir_banner_command(run, argc, argv);
 }
 
 void mdw_report_begin(struct weir_run *run, const struct mdw_test *t, int argc, char *const *argv)
@@ -147,14 +148,14 @@ void mdw_report_begin(struct weir_run *run, const struct mdw_test *t, int argc, 
     double set = (double)run->world.size * o->sets * o->population * o->size / MIB;
     char now[32];
 
-    weir_frame_program(run, "md-workbench");
+    weir_banner_program(run, "md-workbench");
     report_command(run, argc, argv);
-    weir_frame_machine(run, WEIR_FOR_DATA);
+    weir_banner_machine(run, WEIR_FOR_DATA);
     if (run->details)
         weir_provenance_run(run);
-    weir_frame_fakes(run);
-    weir_frame_nodemap(run);
-    weir_report_str(r, WEIR_FOR_DATA, "Began", weir_frame_now(now, FORM));
+    weir_banner_fakes(run);
+    weir_banner_nodemap(run);
+    weir_report_str(r, WEIR_FOR_DATA, "Began", weir_banner_now(now, FORM));
     if (o->start > 0)
         weir_report_line(r, "Using start position %" PRId64, o->start);
     if (!o->quiet)
@@ -177,7 +178,7 @@ void mdw_report_test(struct weir_run *run, const struct mdw_test *t)
     weir_report_int(r, WEIR_FOR_DATA, "TestID", 0);
     if (run->details)
         weir_provenance_test(run, t->o->prefix);
-    weir_frame_parameters(run, mdw_option_rows, t->o);
+    weir_banner_parameters(run, mdw_option_rows, t->o);
     weir_report_int(r, WEIR_FOR_DATA, "tasks", run->par.size);
 }
 
@@ -194,8 +195,8 @@ void mdw_report_end(struct weir_run *run, const struct mdw_test *t, uint64_t beg
 {
     char now[32];
 
-    weir_frame_status(run, code, err);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "Finished", weir_frame_now(now, FORM));
+    weir_outputs_status(run, code, err);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "Finished", weir_banner_now(now, FORM));
     if (!t->o->quiet)
         weir_report_line(&run->report, "Total runtime: %.0fs time: %s",
                          (double)(weir_now_ns() - begin_ns) / WEIR_NS_PER_S, now);

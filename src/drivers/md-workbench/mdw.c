@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "engine/choose.h"
-#include "engine/frame.h"
+#include "engine/outputs.h"
 #include "par/agree.h"
 
 #define O struct mdw_options
@@ -84,7 +84,7 @@ static enum weir_code judge(struct weir_run *run, const struct mdw_test *t, stru
         weir_refuse(err, WEIR_EIO, "%llu operations failed", (unsigned long long)t->failed);
     else
         weir_refuse(err, WEIR_EDATA, "%llu objects held wrong data", (unsigned long long)t->wrong);
-    return weir_frame_refuse(run, err);
+    return weir_run_refuse(run, err);
 }
 
 static enum weir_code run_session(struct weir_run *run, struct mdw_test *t, struct weir_err *err)
@@ -93,12 +93,12 @@ static enum weir_code run_session(struct weir_run *run, struct mdw_test *t, stru
     enum weir_code code;
 
     mdw_report_test(run, t);
-    code = mdw_run_phases(run, t, err) < 0 ? weir_frame_refuse(run, err) : judge(run, t, err);
+    code = mdw_run_phases(run, t, err) < 0 ? weir_run_refuse(run, err) : judge(run, t, err);
     mdw_report_leave(run, t);
     if (weir_agree(&run->world, weir_session_end(&run->session, &other), &other) < 0 &&
         code == WEIR_OK) {
         *err = other;
-        code = weir_frame_refuse(run, err);
+        code = weir_run_refuse(run, err);
     }
     return code;
 }
@@ -112,7 +112,7 @@ static enum weir_code run_all(struct weir_run *run, struct mdw_test *t, int argc
 
     mdw_report_begin(run, t, argc, argv);
     rc = weir_session_begin(&run->session, t->be, t->be_opt, &t->hints, &run->par, &run->log, err);
-    code = weir_agree(&run->world, rc, err) < 0 ? weir_frame_refuse(run, err)
+    code = weir_agree(&run->world, rc, err) < 0 ? weir_run_refuse(run, err)
                                                 : run_session(run, t, err);
     mdw_report_end(run, t, begin_ns, code, err);
     return code;
@@ -127,10 +127,10 @@ static enum weir_code run_mdw(struct weir_run *run, const struct weir_test *from
 
     (void)n;
     if (weir_test_backend(&from[0], t.o->api, &run->world, &t.be, &t.be_opt, &err) < 0 ||
-        mdw_check(&t, run, &err) < 0 || weir_frame_open(run, t.o->reports, &err) < 0)
-        return weir_frame_refuse(run, &err);
+        mdw_check(&t, run, &err) < 0 || weir_outputs_open(run, t.o->reports, &err) < 0)
+        return weir_run_refuse(run, &err);
     code = run_all(run, &t, argc, argv, &err);
-    return weir_frame_close(run, code, &err);
+    return weir_outputs_close(run, code, &err);
 }
 
 const struct weir_driver weir_mdw = {

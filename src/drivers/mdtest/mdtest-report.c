@@ -5,9 +5,10 @@
 
 #include <inttypes.h>
 
-#include "engine/frame.h"
+#include "engine/banner.h"
+#include "engine/outputs.h"
 #include "engine/provenance.h"
-#include "engine/space.h"
+#include "engine/usage.h"
 
 #define LINE_MOST 1023 /* of the command line and its heading */
 
@@ -17,7 +18,7 @@ static void report_time(struct weir_run *run, const char *what, const char *key)
 
     if (run->log.verbose >= 1)
         weir_report_line(&run->report, "V-1: Entering PrintTimestamp...");
-    weir_report_line(&run->report, "-- %s at %s --\n", what, weir_frame_now(now, "%m/%d/%Y %T"));
+    weir_report_line(&run->report, "-- %s at %s --\n", what, weir_banner_now(now, "%m/%d/%Y %T"));
     weir_report_str(&run->report, WEIR_FOR_DATA, key, now);
 }
 
@@ -30,7 +31,7 @@ static void report_command(struct weir_run *run, int argc, char *const *argv)
         weir_str_addf(&line, " '%s'", argv[i]);
     weir_report_line(&run->report, "%.*s", LINE_MOST, weir_str_text(&line));
     weir_str_free(&line);
-    weir_frame_command(run, argc, argv);
+    weir_banner_command(run, argc, argv);
 }
 
 void mdtest_report_begin(struct weir_run *run, const struct mdtest_test *t, int argc,
@@ -39,16 +40,16 @@ void mdtest_report_begin(struct weir_run *run, const struct mdtest_test *t, int 
     struct weir_report *r = &run->report;
 
     report_time(run, "started", "Began");
-    weir_frame_fakes(run);
+    weir_banner_fakes(run);
     weir_report_line(r, "mdtest-4.1.0+weir-%s was launched with %d total task(s) on %d node(s)",
                      PACKAGE_VERSION, run->world.size, run->world.nodes);
-    weir_frame_program(run, "mdtest");
+    weir_banner_program(run, "mdtest");
     report_command(run, argc, argv);
-    weir_frame_machine(run, WEIR_FOR_DATA);
+    weir_banner_machine(run, WEIR_FOR_DATA);
     if (run->details)
         weir_provenance_run(run);
     mdtest_trace_options(run, t);
-    weir_frame_nodemap(run);
+    weir_banner_nodemap(run);
 }
 
 /* ---- places ---- */
@@ -59,7 +60,7 @@ int mdtest_report_places(struct weir_run *run, struct mdtest_test *t, struct wei
 
     mdtest_say(run, 3, "main (before display_freespace): o.testdirpath is '%s'", t->base[0]);
     weir_report_str(&run->report, WEIR_FOR_ALL, "Path", t->base[0]);
-    rc = weir_space_report(run, t->base[0], err);
+    rc = weir_usage_report(run, t->base[0], err);
     if (t->o->shift > 0)
         mdtest_say(run, 0, "Shifting ranks by %d for each phase.", t->shift);
     mdtest_say(run, 3, "main (after display_freespace): o.testdirpath is '%s'", t->base[0]);
@@ -92,7 +93,7 @@ void mdtest_report_test(struct weir_run *run, struct mdtest_test *t)
     weir_report_int(&run->report, WEIR_FOR_DATA, "TestID", t->id);
     if (run->details)
         weir_provenance_test(run, t->base[0]);
-    weir_frame_parameters(run, mdtest_option_rows, t->o);
+    weir_banner_parameters(run, mdtest_option_rows, t->o);
     report_count(run, t);
     if (run->log.verbose < 1)
         return;
@@ -103,6 +104,6 @@ void mdtest_report_test(struct weir_run *run, struct mdtest_test *t)
 
 void mdtest_report_finish(struct weir_run *run, enum weir_code code, const struct weir_err *err)
 {
-    weir_frame_status(run, code, err);
+    weir_outputs_status(run, code, err);
     report_time(run, "finished", "Finished");
 }

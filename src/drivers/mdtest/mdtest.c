@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine/choose.h"
-#include "engine/frame.h"
+#include "engine/outputs.h"
 #include "par/agree.h"
 
 #define O struct mdtest_options
@@ -140,7 +140,7 @@ static enum weir_code run_one(struct weir_run *run, struct mdtest_test *t, int t
     run->par = run->world;
     t->tasks_differ = tasks < run->world.size;
     if (t->tasks_differ && weir_par_subset(&run->world, tasks, &run->par, err) < 0)
-        return weir_frame_refuse(run, err);
+        return weir_run_refuse(run, err);
     if (run->par.comm != MPI_COMM_NULL)
         code = mdtest_run_test(run, t, err);
     if (t->tasks_differ) {
@@ -191,7 +191,7 @@ static enum weir_code run_in_bases(struct weir_run *run, struct mdtest_test *pla
     run->par = run->world;
     if (rc == 0)
         rc = mdtest_make_bases(run, plan, err);
-    code = rc < 0 ? weir_frame_refuse(run, err) : run_tests(run, plan, kept, &done, err);
+    code = rc < 0 ? weir_run_refuse(run, err) : run_tests(run, plan, kept, &done, err);
     weir_report_leave(&run->report);
     mdtest_summary_rows(run, kept, done);
     if (rc < 0)
@@ -199,7 +199,7 @@ static enum weir_code run_in_bases(struct weir_run *run, struct mdtest_test *pla
     run->par = run->world;
     if (mdtest_remove_bases(run, plan, goes_on(code) ? &other : NULL) < 0 && goes_on(code)) {
         *err = other;
-        code = weir_frame_refuse(run, err);
+        code = weir_run_refuse(run, err);
     }
     return code;
 }
@@ -210,7 +210,7 @@ static enum weir_code run_session(struct weir_run *run, struct mdtest_test *plan
     int rc = mdtest_report_places(run, plan, err);
 
     if (weir_agree(&run->world, rc, err) < 0 || mdtest_space_check(run, plan, err) < 0)
-        return weir_frame_refuse(run, err);
+        return weir_run_refuse(run, err);
     return plan->o->dry_run ? WEIR_OK : run_in_bases(run, plan, err);
 }
 
@@ -226,14 +226,14 @@ static enum weir_code run_all(struct weir_run *run, struct mdtest_test *plan, in
     rc = weir_session_begin(&run->session, plan->be, plan->be_opt, &plan->hints, &run->par,
                             &run->log, err);
     if (weir_agree(&run->world, rc, err) < 0) {
-        code = weir_frame_refuse(run, err);
+        code = weir_run_refuse(run, err);
     } else {
         code = run_session(run, plan, err);
         run->par = run->world;
         rc = weir_session_end(&run->session, &other);
         if (weir_agree(&run->world, rc, &other) < 0 && goes_on(code)) {
             *err = other;
-            code = weir_frame_refuse(run, err);
+            code = weir_run_refuse(run, err);
         }
     }
     mdtest_report_finish(run, code, err);
@@ -250,14 +250,14 @@ static enum weir_code run_mdtest(struct weir_run *run, const struct weir_test *f
     (void)n;
     if (plan.o->cleanup)
         return mdtest_remove_leftovers(run, plan.o->cleanup, &err) < 0
-                   ? weir_frame_refuse(run, &err)
+                   ? weir_run_refuse(run, &err)
                    : WEIR_OK;
     if (weir_test_backend(&from[0], plan.o->api, &run->world, &plan.be, &plan.be_opt, &err) < 0 ||
-        mdtest_check(&plan, run, &err) < 0 || weir_frame_open(run, plan.o->reports, &err) < 0 ||
+        mdtest_check(&plan, run, &err) < 0 || weir_outputs_open(run, plan.o->reports, &err) < 0 ||
         mdtest_ranks_begin(run, &plan, &err) < 0)
-        return weir_frame_refuse(run, &err);
+        return weir_run_refuse(run, &err);
     code = run_all(run, &plan, argc, argv, &err);
-    return weir_frame_close(run, code, &err);
+    return weir_outputs_close(run, code, &err);
 }
 
 const struct weir_driver weir_mdtest = {

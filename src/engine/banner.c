@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* frame.c - what stands above and below the results of every program, and how a run ends */
+/* banner.c - what stands above the results of every program */
 #include "config.h"
-#include "engine/frame.h"
+#include "engine/banner.h"
 
 #include <stdlib.h>
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "par/agree.h"
-
+#include "engine/outputs.h"
 #define NODEMAP_MOST 4096 /* tasks that are shown one by one */
 
-const char *weir_frame_now(char out[32], const char *form)
+const char *weir_banner_now(char out[32], const char *form)
 {
     time_t now = time(NULL);
     struct tm tm;
@@ -21,18 +20,7 @@ const char *weir_frame_now(char out[32], const char *form)
     return out;
 }
 
-int weir_frame_open(struct weir_run *run, const char *list, struct weir_err *err)
-{
-    int rc = 0;
-
-    run->details |= list != NULL;
-    if (run->world.rank == 0)
-        rc = list ? weir_report_add_list(&run->report, list, &run->arena, err)
-                  : weir_report_add(&run->report, "text", "-", err);
-    return weir_agree(&run->world, rc, err);
-}
-
-void weir_frame_fakes(struct weir_run *run)
+void weir_banner_fakes(struct weir_run *run)
 {
     if (run->world.fake_nodes)
         weir_report_line(&run->report, "Fake number of node: using %d", run->world.fake_nodes);
@@ -40,14 +28,14 @@ void weir_frame_fakes(struct weir_run *run)
         weir_report_line(&run->report, "Fake tasks per node: using %d", run->world.fake_per_node);
 }
 
-void weir_frame_program(struct weir_run *run, const char *program)
+void weir_banner_program(struct weir_run *run, const char *program)
 {
     weir_report_str(&run->report, WEIR_FOR_DATA, "Version", "4.1.0+weir-" PACKAGE_VERSION);
     weir_report_int(&run->report, WEIR_FOR_DATA, "schema_version", WEIR_SCHEMA_VERSION);
     weir_report_str(&run->report, WEIR_FOR_DATA, "program", program);
 }
 
-void weir_frame_command(struct weir_run *run, int argc, char *const *argv)
+void weir_banner_command(struct weir_run *run, int argc, char *const *argv)
 {
     struct weir_str words = { 0 };
 
@@ -57,7 +45,7 @@ void weir_frame_command(struct weir_run *run, int argc, char *const *argv)
     weir_str_free(&words);
 }
 
-void weir_frame_machine(struct weir_run *run, unsigned readers)
+void weir_banner_machine(struct weir_run *run, unsigned readers)
 {
     struct weir_str text = { 0 };
     struct utsname u;
@@ -71,7 +59,7 @@ void weir_frame_machine(struct weir_run *run, unsigned readers)
     weir_str_free(&text);
 }
 
-void weir_frame_nodemap(struct weir_run *run)
+void weir_banner_nodemap(struct weir_run *run)
 {
     char mine = run->world.node == 0 ? '1' : '0';
     char *all = run->world.rank == 0 ? calloc(1, (size_t)run->world.size + 1) : NULL;
@@ -90,7 +78,7 @@ void weir_frame_nodemap(struct weir_run *run)
     free(all);
 }
 
-void weir_frame_parameters(struct weir_run *run, const struct weir_opt *rows, const void *values)
+void weir_banner_parameters(struct weir_run *run, const struct weir_opt *rows, const void *values)
 {
     struct weir_str text = { 0 };
 
@@ -108,30 +96,4 @@ void weir_frame_parameters(struct weir_run *run, const struct weir_opt *rows, co
     }
     weir_report_leave(&run->report);
     weir_str_free(&text);
-}
-
-void weir_frame_status(struct weir_run *run, enum weir_code code, const struct weir_err *err)
-{
-    weir_report_int(&run->report, WEIR_FOR_DATA, "status", code);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "error", err->text);
-}
-
-enum weir_code weir_frame_refuse(struct weir_run *run, const struct weir_err *err)
-{
-    if (run->world.rank == 0)
-        weir_report_error(&run->log, err);
-    return err->code;
-}
-
-enum weir_code weir_frame_close(struct weir_run *run, enum weir_code code, struct weir_err *err)
-{
-    int64_t last = code;
-
-    if (weir_report_end(&run->report, err) < 0) {
-        weir_report_error(&run->log, err);
-        if (code == WEIR_OK)
-            last = err->code;
-    }
-    weir_allmax_i64(&run->world, &last, 1);
-    return (enum weir_code)last;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* space.c - how large and how full the file system is */
+/* usage.c - how large and how full the file system is */
 #include "config.h"
-#include "engine/space.h"
+#include "engine/usage.h"
 
 #define GIB 1073741824.0
 #define MIB 1048576.0
@@ -21,7 +21,7 @@ static double percent_used(uint64_t free, uint64_t all)
     return all ? 100.0 * (1.0 - (double)free / (double)all) : 0.0;
 }
 
-int weir_space_report(struct weir_run *run, const char *path, struct weir_err *err)
+int weir_usage_report(struct weir_run *run, const char *path, struct weir_err *err)
 {
     struct weir_report *r = &run->report;
     struct weir_fs_usage u;

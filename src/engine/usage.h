@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* space.h - how large and how full the file system is */
-#ifndef WEIR_ENGINE_SPACE_H
-#define WEIR_ENGINE_SPACE_H
+/* usage.h - how large and how full the file system is */
+#ifndef WEIR_ENGINE_USAGE_H
+#define WEIR_ENGINE_USAGE_H
 
 #include "engine/run.h"
 
 /* Report size and use of the file system that holds 'path' (which need not exist): the line "FS"
  * for people, the same and exact numbers for data readers. A backend that cannot tell: a warning.
  * Rank 0 only; a no-op where the report has no sinks. -1 and err only where warnings are errors. */
-int weir_space_report(struct weir_run *run, const char *path, struct weir_err *err);
+int weir_usage_report(struct weir_run *run, const char *path, struct weir_err *err);
 
 #endif

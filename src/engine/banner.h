@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* banner.h - what stands above the results of every program */
+#ifndef WEIR_ENGINE_BANNER_H
+#define WEIR_ENGINE_BANNER_H
+
+#include "base/opt.h"
+#include "engine/run.h"
+
+/* The time now in strftime's form, in out; empty where it cannot be told. Local. */
+const char *weir_banner_now(char out[32], const char *form);
+
+/* What IOR_FAKE_NODES and IOR_FAKE_TASK_PER_NODES put in place of what was found. Rank 0. */
+void weir_banner_fakes(struct weir_run *run);
+
+/* For data readers: program, version of its results, and the command line. Rank 0; no-ops
+ * elsewhere. */
+void weir_banner_program(struct weir_run *run, const char *program);
+void weir_banner_command(struct weir_run *run, int argc, char *const *argv);
+
+/* System and host of rank 0, with more of it from -v -v on. Rank 0. */
+void weir_banner_machine(struct weir_run *run, unsigned readers);
+
+/* The line "Nodemap: 110..": which tasks share the node of task 0. Collective over run->world. */
+void weir_banner_nodemap(struct weir_run *run);
+
+/* The object "Parameters": every option with a long name and its value, for data readers. Rank
+ * 0. */
+void weir_banner_parameters(struct weir_run *run, const struct weir_opt *rows, const void *values);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* outputs.c - the outputs of a run: opened before it, closed after it */
+#include "config.h"
+#include "engine/outputs.h"
+
+#include "par/agree.h"
+
+int weir_outputs_open(struct weir_run *run, const char *list, struct weir_err *err)
+{
+    int rc = 0;
+
+    run->details |= list != NULL;
+    if (run->world.rank == 0)
+        rc = list ? weir_report_add_list(&run->report, list, &run->arena, err)
+                  : weir_report_add(&run->report, "text", "-", err);
+    return weir_agree(&run->world, rc, err);
+}
+
+void weir_outputs_status(struct weir_run *run, enum weir_code code, const struct weir_err *err)
+{
+    weir_report_int(&run->report, WEIR_FOR_DATA, "status", code);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "error", err->text);
+}
+
+enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err)
+{
+    if (run->world.rank == 0)
+        weir_report_error(&run->log, err);
+    return err->code;
+}
+
+enum weir_code weir_outputs_close(struct weir_run *run, enum weir_code code, struct weir_err *err)
+{
+    int64_t last = code;
+
+    if (weir_report_end(&run->report, err) < 0) {
+        weir_report_error(&run->log, err);
+        if (code == WEIR_OK)
+            last = err->code;
+    }
+    weir_allmax_i64(&run->world, &last, 1);
+    return (enum weir_code)last;
+}
