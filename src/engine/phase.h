@@ -25,9 +25,21 @@ enum {
     WEIR_PHASE_BARRIERS = 1u << 1   /* honours -g */
 };
 
+/* How long a phase runs and what its ranks do together; set by the driver from its options. */
+struct weir_timing {
+    double deadline_s;    /* -D, 0: none */
+    double min_time_s;    /* minTimeDuration, 0: none */
+    uint64_t max_steps;   /* stoneWallingWearOutIterations, 0: none */
+    uint64_t pause_ns;    /* to wait after each step, inside the measured time */
+    bool wear_out;        /* after the deadline all tasks go on to the count of the fastest */
+    bool barriers;        /* -g */
+    bool lock_step;       /* steps are collective: all ranks take the same number */
+    bool collective_open; /* open and close are collective */
+};
+
 /* A phase is a row; the state is the driver's. Functions may be NULL but for count and step. Each
  * returns 0, or -1 with err filled; a rank may fail alone, the engine makes it known to all. None
- * of them but open, idle and close may call a collective, and these only where the knobs say so. */
+ * of them but open, idle and close may call a collective, and these only where the timing says so. */
 struct weir_phase {
     const char *key;
     unsigned flags;
@@ -42,11 +54,11 @@ struct weir_phase {
     /* Timed: step i of this rank. *clock_ns is the time now and must be the time at its end on
      * return. Allocates nothing, logs nothing, formats nothing (but to fill err). */
     int (*step)(struct weir_run *, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *);
-    /* With knobs.lock_step: take part in a step of the others without moving anything. */
+    /* With timing.lock_step: take part in a step of the others without moving anything. */
     int (*idle)(struct weir_run *, void *state, struct weir_err *);
     /* Timed with the steps, also with those before a stonewall: wait for what steps have only
      * begun. *clock_ns as in step. Not called after a failure. */
-    int (*settle)(struct weir_run *, void *state, uint64_t *clock_ns, struct weir_err *);
+    int (*drain)(struct weir_run *, void *state, uint64_t *clock_ns, struct weir_err *);
     /* Timed with the steps: fsync and the like. Not called after a failure. */
     int (*flush)(struct weir_run *, void *state, struct weir_err *);
     /* Timed: T4..T5. Called whenever open succeeded. */
@@ -64,7 +76,7 @@ struct weir_phase_rec {
     uint64_t steps_sum, steps_min, steps_max;
     uint64_t bytes_sum, wrong_sum;
     uint64_t busy_ns_sum; /* T3 - T2 summed over the ranks */
-    uint64_t end_max;     /* highest tally.end */
+    uint64_t end_max;     /* highest counters.end */
     uint64_t fill_ns_sum, verify_ns_sum;
     struct {
         bool known; /* wear-out was asked for: the rest is measured */
@@ -72,14 +84,15 @@ struct weir_phase_rec {
         uint64_t steps; /* own */
         uint64_t bytes_sum, bytes_min;
         uint64_t time_ns; /* rank 0's time in the loop when it stopped */
-    } wall;
+    } stonewall;
     bool interrupted; /* a signal ended it early; what is here was measured all the same */
 };
 
-/* Run one phase. Collective over run->par. Returns 0, or -1 on every rank with the agreed err (the
+/* Run one phase, timed as *timing says (the same on all ranks). Collective over run->par. Returns 0, or -1 on every rank with the agreed err (the
  * lowest failing rank's words). A signal is no failure: rec->interrupted is set. */
 int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *state,
-                   struct weir_phase_rec *rec, struct weir_err *err);
+                   const struct weir_timing *timing, struct weir_phase_rec *rec,
+                   struct weir_err *err);
 
 /* Wait between phases. Collective over run->par. Returns 0, or -1 and err (WEIR_EINTR) on every
  * rank when a signal came to any of them. */

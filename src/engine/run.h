@@ -17,20 +17,8 @@
 #include "par/clocksync.h"
 #include "par/comm.h"
 
-/* How the phases of a test run; set by the driver from its options. */
-struct weir_knobs {
-    double deadline_s;    /* -D, 0: none */
-    double min_time_s;    /* minTimeDuration, 0: none */
-    uint64_t max_steps;   /* stoneWallingWearOutIterations, 0: none */
-    uint64_t pause_ns;    /* to wait after each step, inside the measured time */
-    bool wear_out;        /* after the deadline all tasks go on to the count of the fastest */
-    bool barriers;        /* -g */
-    bool lock_step;       /* steps are collective: all ranks take the same number */
-    bool collective_open; /* open and close are collective */
-};
-
 /* What this rank's steps have done in the current phase; the phase engine clears and merges it. */
-struct weir_tally {
+struct weir_counters {
     uint64_t bytes;              /* moved */
     uint64_t wrong;              /* transfers whose data were not right */
     uint64_t end;                /* one past the highest byte written in this rank's file */
@@ -46,8 +34,7 @@ struct weir_run {
     struct weir_clocksync clock; /* of the current test */
     struct weir_session session;
     struct weir_watchdog watchdog; /* --io-timeout */
-    struct weir_knobs knobs;
-    struct weir_tally tally;
+    struct weir_counters counters;
     struct weir_oplog oplog;     /* operations of the current phase, when they are asked for */
     bool details;                /* somebody reads the details of each phase */
     struct weir_arena arena;     /* lives as long as the run */

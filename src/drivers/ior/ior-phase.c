@@ -196,7 +196,7 @@ static void fill_ahead(struct weir_run *run, struct ior_test *t, uint64_t *clock
     if (!ior_data_ahead(t))
         return;
     now = weir_now_ns();
-    run->tally.fill_ns += now - *clock_ns;
+    run->counters.fill_ns += now - *clock_ns;
     *clock_ns = now;
 }
 
@@ -215,9 +215,9 @@ static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *c
     if (weir_session_xfer(t->file, &io, clock_ns, err) < 0)
         return -1;
     weir_oplog_add(&run->oplog, begin, *clock_ns, io.off, io.len);
-    run->tally.bytes += io.len;
-    if (io.off + io.len > run->tally.end)
-        run->tally.end = io.off + io.len;
+    run->counters.bytes += io.len;
+    if (io.off + io.len > run->counters.end)
+        run->counters.end = io.off + io.len;
     return 0;
 }
 
@@ -227,9 +227,9 @@ static void verify_transfer(struct weir_run *run, struct ior_test *t, const stru
     uint64_t now;
 
     if (!ior_data_check(t, io->buf, io->off))
-        run->tally.wrong++;
+        run->counters.wrong++;
     now = weir_now_ns();
-    run->tally.verify_ns += now - *clock_ns;
+    run->counters.verify_ns += now - *clock_ns;
     *clock_ns = now;
 }
 
@@ -264,7 +264,7 @@ static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     if (weir_session_xfer(t->file, &io, clock_ns, err) < 0)
         return -1;
     weir_oplog_add(&run->oplog, begin, *clock_ns, io.off, io.len);
-    run->tally.bytes += io.len;
+    run->counters.bytes += io.len;
     if (t->verify)
         verify_transfer(run, t, &io, clock_ns);
     return 0;
@@ -287,8 +287,8 @@ static int idle_step(struct weir_run *run, void *state, struct weir_err *err)
     return t->o->sync_each && t->dir == WEIR_DIR_WRITE ? weir_session_sync(t->file, err) : 0;
 }
 
-static int settle_transfers(struct weir_run *run, void *state, uint64_t *clock_ns,
-                            struct weir_err *err)
+static int drain_transfers(struct weir_run *run, void *state, uint64_t *clock_ns,
+                           struct weir_err *err)
 {
     struct ior_test *t = state;
 
@@ -345,7 +345,7 @@ const struct weir_phase ior_write_phase = {
     .opened = describe_file,
     .step = write_step,
     .idle = idle_step,
-    .settle = settle_transfers,
+    .drain = drain_transfers,
     .flush = flush_write,
     .close = close_file,
 };
@@ -358,7 +358,7 @@ const struct weir_phase ior_check_phase = {
     .opened = describe_file,
     .step = read_step,
     .idle = idle_step,
-    .settle = settle_transfers,
+    .drain = drain_transfers,
     .close = close_file,
 };
 
@@ -371,6 +371,6 @@ const struct weir_phase ior_read_phase = {
     .opened = describe_file,
     .step = read_step,
     .idle = idle_step,
-    .settle = settle_transfers,
+    .drain = drain_transfers,
     .close = close_file,
 };

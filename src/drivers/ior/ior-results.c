@@ -151,11 +151,11 @@ static void keep_series(struct ior_series *s, const struct weir_phase_rec *rec,
     weir_stats_add(&s->ops, (double)rec->bytes_sum / (double)t->o->transfer / row->total);
     weir_stats_add(&s->time, row->total);
     weir_stats_add(&s->bytes, (double)rec->bytes_sum);
-    if (!rec->wall.known)
+    if (!rec->stonewall.known)
         return;
     s->walls++;
-    s->wall_s += (double)rec->wall.time_ns / WEIR_NS_PER_S;
-    s->wall_bytes += (double)rec->wall.bytes_sum;
+    s->wall_s += (double)rec->stonewall.time_ns / WEIR_NS_PER_S;
+    s->wall_bytes += (double)rec->stonewall.bytes_sum;
 }
 
 /* At -v one line a task. */
@@ -163,7 +163,7 @@ static void report_wall_ranks(struct weir_run *run, const struct weir_phase_rec 
 {
     uint64_t *all = run->par.rank == 0 ? malloc(sizeof(*all) * (size_t)run->par.size) : NULL;
 
-    weir_gather(&run->par, &rec->wall.steps, sizeof(*all), all);
+    weir_gather(&run->par, &rec->stonewall.steps, sizeof(*all), all);
     for (int i = 0; all && i < run->par.size; i++)
         weir_report_line(&run->report, "%d: stonewalling pairs accessed: %" PRIu64, i, all[i]);
     free(all);
@@ -176,9 +176,10 @@ static void report_wall(struct weir_run *run, const struct weir_phase_rec *rec)
     weir_report_line(&run->report,
                      "stonewalling pairs accessed min: %" PRIu64 " max: %" PRIu64
                      " -- min data: %.1f GiB mean data: %.1f GiB time: %.1fs",
-                     rec->wall.steps_min, rec->wall.steps_max, (double)rec->wall.bytes_min / GIB,
-                     (double)rec->wall.bytes_sum / run->par.size / GIB,
-                     (double)rec->wall.time_ns / WEIR_NS_PER_S);
+                     rec->stonewall.steps_min, rec->stonewall.steps_max,
+                     (double)rec->stonewall.bytes_min / GIB,
+                     (double)rec->stonewall.bytes_sum / run->par.size / GIB,
+                     (double)rec->stonewall.time_ns / WEIR_NS_PER_S);
 }
 
 /* Programs find the lists, even when they stay empty. */
@@ -232,7 +233,7 @@ void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct wei
     if (rec->bytes_sum == 0)
         row.bw = row.iops = NAN;
     keep_series(s, rec, &row, t);
-    if (rec->wall.known)
+    if (rec->stonewall.known)
         report_wall(run, rec);
     weir_report_row(&run->report, &results, &row);
     ior_report_detail(run, t, rec);

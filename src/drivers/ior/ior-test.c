@@ -14,12 +14,12 @@
 
 /* ---- set-up ---- */
 
-static void set_knobs(struct weir_run *run, const struct ior_test *t)
+static void set_timing(struct ior_test *t)
 {
     const struct ior_options *o = t->o;
     bool together = (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) && !o->file_per_task;
 
-    run->knobs = (struct weir_knobs) {
+    t->timing = (struct weir_timing) {
         .deadline_s = o->deadline_s,
         .min_time_s = o->min_time_s,
         .max_steps = (uint64_t)o->max_steps,
@@ -73,7 +73,7 @@ static int begin_test(struct weir_run *run, struct ior_test *t, struct weir_err 
     if (o->random_offset && o->random_seed < 0)
         o->random_seed = (int)(shared_time(run) & INT32_MAX);
     t->unit.run = shared_run_number(run);
-    set_knobs(run, t);
+    set_timing(t);
     t->begin_ns = weir_now_ns();
     t->mount = o->dual_mount ? numa_node() : -1;
     weir_clocksync(&run->par, &run->clock);
@@ -157,7 +157,7 @@ static void remember_write(struct ior_test *t, const struct weir_phase_rec *rec)
     if (rec->repetition > 0)
         return;
     t->status_steps = rec->steps_max;
-    t->wore_out = rec->wall.known;
+    t->wore_out = rec->stonewall.known;
 }
 
 /* -T: rank 0's clock decides for all, so that nobody enters a phase alone. */
@@ -196,7 +196,7 @@ static int run_write(struct weir_run *run, struct ior_test *t, struct weir_err *
         return -1;
     ior_trace_file(run, t, "writing", run->par.rank);
     ior_trace_commence(run, WEIR_DIR_WRITE);
-    if (weir_phase_run(run, &ior_write_phase, t, &rec, err) < 0)
+    if (weir_phase_run(run, &ior_write_phase, t, &t->timing, &rec, err) < 0)
         return -1;
     ior_trace_phase(run, t, &rec);
     remember_write(t, &rec);
@@ -228,7 +228,7 @@ static void find_owner(struct weir_run *run, struct ior_test *t, bool check_writ
 
 static int run_check(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
-    struct weir_knobs timed = run->knobs;
+    struct weir_timing timing = t->timing;
     struct weir_phase_rec rec;
     char now[32];
     int rc;
@@ -239,11 +239,10 @@ static int run_check(struct weir_run *run, struct ior_test *t, struct weir_err *
     }
     if (limit_reading(run, t, true, err) < 0)
         return -1;
-    run->knobs.wear_out = run->knobs.barriers = false;
-    run->knobs.pause_ns = 0;
+    timing.wear_out = timing.barriers = false;
+    timing.pause_ns = 0;
     find_owner(run, t, true);
-    rc = weir_phase_run(run, &ior_check_phase, t, &rec, err);
-    run->knobs = timed;
+    rc = weir_phase_run(run, &ior_check_phase, t, &timing, &rec, err);
     if (rc < 0)
         return -1;
     rc = ior_data_report(run, t, &rec, "write", err);
@@ -266,7 +265,7 @@ static int run_read(struct weir_run *run, struct ior_test *t, struct weir_err *e
     ior_note_unread(run, t);
     find_owner(run, t, false);
     ior_trace_commence(run, WEIR_DIR_READ);
-    if (weir_phase_run(run, &ior_read_phase, t, &rec, err) < 0)
+    if (weir_phase_run(run, &ior_read_phase, t, &t->timing, &rec, err) < 0)
         return -1;
     ior_trace_phase(run, t, &rec);
     if (ior_check_size(run, t, &rec, err) < 0)

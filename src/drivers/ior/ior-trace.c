@@ -119,7 +119,7 @@ void ior_trace_phase(struct weir_run *run, const struct ior_test *t,
         return;
     day_ns = time_of_day_ns(run);
     if (run->log.verbose >= MORE_LEVEL)
-        weir_str_addf(&lines, "* data moved = %" PRIu64 "\n", run->tally.bytes);
+        weir_str_addf(&lines, "* data moved = %" PRIu64 "\n", run->counters.bytes);
     for (int m = 0; m < WEIR_MARKS; m++)
         weir_str_addf(&lines, "Test %d: Iter=%d, Task=%d, Time=%f, %s %s\n", t->id, rec->repetition,
                       run->par.rank,

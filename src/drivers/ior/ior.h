@@ -73,6 +73,7 @@ struct ior_test {
     struct weir_backend_opt be_opt;
     int id;
     struct weir_hints hints;
+    struct weir_timing timing; /* of its phases */
     struct weir_layout layout;
     bool tasks_differ; /* this test runs on a part of the world: par is our own */
     /* data */

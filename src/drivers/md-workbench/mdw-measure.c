@@ -66,8 +66,8 @@ static uint64_t stopped_at(const struct mdw_test *t, const struct weir_phase_rec
 
     if (t->m->phase != MDW_BENCHMARK || t->o->deadline_s == 0)
         return 0;
-    if (rec->wall.known)
-        return rec->wall.steps_min < planned ? rec->steps_max : 0;
+    if (rec->stonewall.known)
+        return rec->stonewall.steps_min < planned ? rec->steps_max : 0;
     if (all)
         return rec->steps_min < planned ? rec->steps_min : 0;
     return rec->steps < planned ? rec->steps : 0;
@@ -76,17 +76,18 @@ static uint64_t stopped_at(const struct mdw_test *t, const struct weir_phase_rec
 static void report_wall(struct weir_run *run, const struct mdw_test *t,
                         const struct weir_phase_rec *rec)
 {
-    double s = (double)(rec->wall.known ? rec->wall.time_ns
-                                        : rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK]) /
-               WEIR_NS_PER_S;
+    double s =
+        (double)(rec->stonewall.known ? rec->stonewall.time_ns
+                                      : rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK]) /
+        WEIR_NS_PER_S;
 
     if (stopped_at(t, rec, true) == 0 || rec->interrupted)
         return;
     if (run->log.verbose >= 1)
         weir_report_line(&run->report, "0: stonewall runtime %fs (%ds)", s, t->o->deadline_s);
-    if (rec->wall.known)
+    if (rec->stonewall.known)
         weir_report_line(&run->report, "stonewall wear out %fs (%llu iter)", s,
-                         (unsigned long long)rec->wall.steps_max);
+                         (unsigned long long)rec->stonewall.steps_max);
 }
 
 /* The reason of the lowest rank where something failed. */

@@ -70,7 +70,7 @@ static void fill(struct weir_run *run, struct mdw_test *t, int rank, uint64_t it
         weir_itemdata_base(&t->data, rank, t->out, len);
     t->out_rank = rank;
     weir_itemdata_file(&t->data, rank, item, t->out, len);
-    run->tally.fill_ns += weir_now_ns() - begin;
+    run->counters.fill_ns += weir_now_ns() - begin;
 }
 
 /* Open an object, move its content, close it. The first error wins. */
@@ -88,7 +88,7 @@ static int move_object(struct weir_run *run, struct mdw_test *t, const char *pat
     if (weir_session_close_slot(t->file, rc < 0 ? NULL : why) < 0)
         rc = -1;
     if (rc == 0)
-        run->tally.bytes += io->len;
+        run->counters.bytes += io->len;
     return rc;
 }
 
@@ -117,10 +117,10 @@ static int check_object(struct weir_run *run, struct mdw_test *t, const char *pa
     t->want_rank = rank;
     weir_itemdata_file(&t->data, rank, item, t->want, len);
     at = weir_itemdata_compare(want, got, len);
-    run->tally.verify_ns += weir_now_ns() - begin;
+    run->counters.verify_ns += weir_now_ns() - begin;
     if (at == len)
         return 0;
-    run->tally.wrong++;
+    run->counters.wrong++;
     return weir_refuse(why, WEIR_EDATA,
                        "verification error in object '%s', byte %zu: expected 0x%02x, found 0x%02x",
                        path, at, want[at], got[at]);

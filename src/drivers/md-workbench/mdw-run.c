@@ -83,7 +83,7 @@ static int run_phase(struct weir_run *run, struct mdw_test *t, enum mdw_phase ph
     t->m->iteration = iteration;
     t->m->wait = t->factor = factor;
     run->repetition = iteration;
-    if (weir_phase_run(run, &mdw_phases[phase], t, &rec, err) < 0)
+    if (weir_phase_run(run, &mdw_phases[phase], t, &t->timing, &rec, err) < 0)
         return -1;
     rc = mdw_measure(run, t, &rec, err);
     if (phase != MDW_CLEANUP)
@@ -236,7 +236,7 @@ int mdw_run_phases(struct weir_run *run, struct mdw_test *t, struct weir_err *er
 {
     int rc;
 
-    run->knobs = (struct weir_knobs) { .deadline_s = t->o->deadline_s,
+    t->timing = (struct weir_timing) { .deadline_s = t->o->deadline_s,
                                        .wear_out = t->o->wear_out && t->o->deadline_s > 0 };
     weir_clocksync(&run->par, &run->clock);
     rc = weir_agree(&run->par, take_memory(run, t, err), err);

@@ -66,6 +66,7 @@ struct mdw_test {
     const struct weir_ns *ns;
     struct weir_backend_opt be_opt;
     struct weir_hints hints;
+    struct weir_timing timing; /* of its phases */
     double wait; /* of the options */
     struct weir_itemdata data;
     struct mdw_set *set;     /* o->sets of them */

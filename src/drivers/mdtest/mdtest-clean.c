@@ -118,11 +118,12 @@ static const struct weir_phase dirs_phase = {
 /* Run one of the two; false when it did not come to its end. */
 static bool sweep(struct weir_run *run, struct sweep *s, const struct weir_phase *row)
 {
+    const struct weir_timing timing = { .deadline_s = LONGEST_S };
     struct weir_err err = WEIR_ERR_INIT;
     struct weir_phase_rec rec;
     int64_t short_of;
 
-    if (weir_phase_run(run, row, s, &rec, &err) < 0)
+    if (weir_phase_run(run, row, s, &timing, &rec, &err) < 0)
         return false;
     short_of = rec.interrupted || rec.steps < row->count(run, s);
     weir_allmax_i64(&run->par, &short_of, 1);
@@ -177,7 +178,6 @@ static void report_left(struct weir_run *run, struct sweep *s, bool complete)
 void mdtest_clean(struct weir_run *run, struct mdtest_test *t)
 {
     struct weir_interrupt signal = run->interrupt;
-    struct weir_knobs knobs = run->knobs;
     struct sweep s = { .t = t, .first = WEIR_ERR_INIT };
     int present = run->repetition;
     bool complete = true;
@@ -192,7 +192,6 @@ void mdtest_clean(struct weir_run *run, struct mdtest_test *t)
         return;
     }
     run->interrupt = (struct weir_interrupt) { 0 }; /* one more signal ends the clean-up, too */
-    run->knobs = (struct weir_knobs) { .deadline_s = LONGEST_S };
     for (run->repetition = t->o->remove ? present : 0; complete && run->repetition <= present;
          run->repetition++) {
         size_up(run, &s, run->repetition < present);
@@ -203,6 +202,5 @@ void mdtest_clean(struct weir_run *run, struct mdtest_test *t)
     }
     run->repetition = present;
     report_left(run, &s, complete);
-    run->knobs = knobs;
     run->interrupt = signal;
 }

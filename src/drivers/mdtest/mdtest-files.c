@@ -14,7 +14,7 @@ static void check_content(struct weir_run *run, struct mdtest_test *t, const cha
 
     if (at == len)
         return;
-    run->tally.wrong++;
+    run->counters.wrong++;
     if (t->has_bad)
         return;
     t->has_bad = true;
@@ -50,7 +50,7 @@ static int read_back(struct weir_run *run, struct mdtest_test *t, const char *pa
         return -1;
     check_content(run, t, path, item, t->out, t->out_len);
     *clock_ns = weir_now_ns();
-    run->tally.verify_ns += *clock_ns - begin;
+    run->counters.verify_ns += *clock_ns - begin;
     return 0;
 }
 
@@ -62,7 +62,7 @@ static int write_file(struct weir_run *run, struct mdtest_test *t, const char *p
     if (weir_session_xfer(t->file, &io, clock_ns, err) < 0 ||
         weir_session_settle(t->file, clock_ns, err) < 0)
         return -1;
-    run->tally.bytes += io.len;
+    run->counters.bytes += io.len;
     if (t->o->sync_file) {
         if (weir_session_sync(t->file, err) < 0)
             return -1;
@@ -100,7 +100,7 @@ static uint64_t make_content(struct weir_run *run, struct mdtest_test *t, int ow
     begin = weir_now_ns();
     weir_itemdata_file(&t->data, owner == MDTEST_SHARED ? 0 : owner, item, t->out, t->out_len);
     *clock_ns = weir_now_ns();
-    run->tally.fill_ns += *clock_ns - begin;
+    run->counters.fill_ns += *clock_ns - begin;
     return *clock_ns;
 }
 
@@ -160,13 +160,13 @@ static int read_file(struct weir_run *run, struct mdtest_test *t, const char *pa
     if (weir_session_xfer(t->file, &io, clock_ns, err) < 0 ||
         weir_session_settle(t->file, clock_ns, err) < 0)
         return -1;
-    run->tally.bytes += io.len;
+    run->counters.bytes += io.len;
     if (!t->o->verify_read)
         return 0;
     begin = *clock_ns;
     check_content(run, t, path, item, expected(t, t->owner, item), t->in_len);
     *clock_ns = weir_now_ns();
-    run->tally.verify_ns += *clock_ns - begin;
+    run->counters.verify_ns += *clock_ns - begin;
     return 0;
 }
 

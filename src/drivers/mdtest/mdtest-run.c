@@ -93,20 +93,20 @@ static void report_wall(struct weir_run *run, struct mdtest_test *t,
                         const struct weir_phase_rec *rec)
 {
     uint64_t n = workers(run, t, t->op);
-    uint64_t min = n == 1 ? rec->wall.steps_max : rec->wall.steps_min;
+    uint64_t min = n == 1 ? rec->stonewall.steps_max : rec->stonewall.steps_min;
 
     t->wall_s = 0;
-    if (!rec->wall.known || rec->wall.steps_sum == t->planned[t->of] * n)
+    if (!rec->stonewall.known || rec->stonewall.steps_sum == t->planned[t->of] * n)
         return;
-    t->wall_items = (double)rec->wall.steps_sum;
-    t->wall_s = (double)rec->wall.time_ns / WEIR_NS_PER_S;
+    t->wall_items = (double)rec->stonewall.steps_sum;
+    t->wall_s = (double)rec->stonewall.time_ns / WEIR_NS_PER_S;
     weir_report_line(&run->report,
                      "Continue stonewall hit min: %" PRIu64 " max: %" PRIu64 " avg: %.1f \n", min,
-                     rec->wall.steps_max, (double)rec->wall.steps_sum / (double)n);
-    mdtest_say(run, 1, "stonewall hit with %" PRIu64 " items", rec->wall.steps);
+                     rec->stonewall.steps_max, (double)rec->stonewall.steps_sum / (double)n);
+    mdtest_say(run, 1, "stonewall hit with %" PRIu64 " items", rec->stonewall.steps);
     if (run->log.verbose >= 1)
-        mdtest_say(run, 1, "stonewall: %" PRIu64 " of %" PRIu64, rec->wall.steps,
-                   rec->wall.steps_max);
+        mdtest_say(run, 1, "stonewall: %" PRIu64 " of %" PRIu64, rec->stonewall.steps,
+                   rec->stonewall.steps_max);
 }
 
 /* Wrong data are counted, told once by the lowest rank that saw them, and end in the exit
@@ -135,7 +135,7 @@ static int run_rows(struct weir_run *run, struct mdtest_test *t, const struct we
                     struct weir_phase_rec *rec, struct weir_err *err)
 {
     t->phase = row;
-    if (weir_phase_run(run, row, t, rec, err) < 0 || check_ledger(run, t, rec, err) < 0)
+    if (weir_phase_run(run, row, t, &t->timing, rec, err) < 0 || check_ledger(run, t, rec, err) < 0)
         return -1;
     if (rec->wrong_sum > 0)
         settle_data(run, t, rec);

@@ -100,8 +100,8 @@ int mdtest_begin(struct weir_run *run, struct mdtest_test *t, struct weir_err *e
     int rc;
 
     t->fine = run->details || t->o->latency || t->o->op_csv;
-    run->knobs =
-        (struct weir_knobs) { .deadline_s = t->o->deadline_s, .wear_out = t->o->deadline_s > 0 };
+    t->timing =
+        (struct weir_timing) { .deadline_s = t->o->deadline_s, .wear_out = t->o->deadline_s > 0 };
     run->repetition = 0;
     weir_clocksync(&run->par, &run->clock);
     rc = mdtest_plan(t, run, err);

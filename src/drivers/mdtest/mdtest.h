@@ -97,6 +97,7 @@ struct mdtest_test {
     int id;
     bool tasks_differ; /* runs on a part of the world: par is our own */
     struct weir_hints hints;
+    struct weir_timing timing; /* of its phases */
     /* names */
     char **base; /* where to work: one of these for each task */
     int bases;
