@@ -18,18 +18,19 @@ static bool is_one_run(const struct weir_offset_conf *c)
     return c->order == WEIR_ORDER_SHUFFLED && c->layout.block == c->layout.transfer;
 }
 
-/* glibc's sequence for DEALT. The original adds the task to the seed when each has its
+/* glibc's sequence for DISTRIBUTED. The original adds the task to the seed when each has its
  * own file. */
-static void seed_deal(const struct weir_offset_conf *c, struct weir_glibc_random *g)
+static void seed_distribution(const struct weir_offset_conf *c, struct weir_glibc_random *g)
 {
     uint32_t own = c->layout.shared ? 0 : (uint32_t)c->task;
 
     weir_glibc_srandom(g, (uint32_t)c->seed + own);
 }
 
-/* Deal the transfers of a segment among the tasks: count ours, and store them unless out
- * is NULL. */
-static uint64_t deal(const struct weir_offset_conf *c, struct weir_glibc_random *g, uint64_t *out)
+/* Distribute the transfers of a segment over the tasks: count ours, and store their offsets
+ * unless out is NULL. */
+static uint64_t distribute(const struct weir_offset_conf *c, struct weir_glibc_random *g,
+                           uint64_t *out)
 {
     const struct weir_layout *l = &c->layout;
     uint64_t end = segment_bytes(l), n = 0;
@@ -44,7 +45,7 @@ static uint64_t deal(const struct weir_offset_conf *c, struct weir_glibc_random 
     return n;
 }
 
-static void shuffle_dealt(uint64_t *list, uint64_t len, struct weir_glibc_random *g)
+static void shuffle_list(uint64_t *list, uint64_t len, struct weir_glibc_random *g)
 {
     for (uint64_t i = 0; i < len; i++) {
         uint64_t j = (uint64_t)weir_glibc_random(g) % len;
@@ -57,25 +58,25 @@ static void shuffle_dealt(uint64_t *list, uint64_t len, struct weir_glibc_random
 
 /* Twice over the same random numbers, so that a task only needs memory for its own
  * transfers. */
-static int init_dealt(struct weir_offsets *o, struct weir_err *err)
+static int init_distributed(struct weir_offsets *o, struct weir_err *err)
 {
     struct weir_glibc_random g;
     size_t bytes;
 
-    seed_deal(&o->conf, &g);
-    o->run = deal(&o->conf, &g, NULL);
+    seed_distribution(&o->conf, &g);
+    o->run = distribute(&o->conf, &g, NULL);
     if (o->run == 0)
         return 0;
-    if (__builtin_mul_overflow(o->run, sizeof(*o->dealt), &bytes))
+    if (__builtin_mul_overflow(o->run, sizeof(*o->own), &bytes))
         errno = ENOMEM;
     else
-        o->dealt = malloc(bytes);
-    if (!o->dealt)
+        o->own = malloc(bytes);
+    if (!o->own)
         return weir_fail(err, WEIR_ESETUP, "allocate the random order of %llu transfers",
                          (unsigned long long)o->run);
-    seed_deal(&o->conf, &g);
-    deal(&o->conf, &g, o->dealt);
-    shuffle_dealt(o->dealt, o->run, &g);
+    seed_distribution(&o->conf, &g);
+    distribute(&o->conf, &g, o->own);
+    shuffle_list(o->own, o->run, &g);
     return 0;
 }
 
@@ -158,7 +159,7 @@ int weir_offsets_init(struct weir_offsets *o, const struct weir_offset_conf *con
         o->run = l->segments;
         runs = 1;
     }
-    if (conf->order == WEIR_ORDER_DEALT && l->segments > 0 && init_dealt(o, err) < 0)
+    if (conf->order == WEIR_ORDER_DISTRIBUTED && l->segments > 0 && init_distributed(o, err) < 0)
         return -1;
     o->count = o->run * runs;
     weir_offsets_rewind(o);
@@ -167,8 +168,8 @@ int weir_offsets_init(struct weir_offsets *o, const struct weir_offset_conf *con
 
 void weir_offsets_free(struct weir_offsets *o)
 {
-    free(o->dealt);
-    o->dealt = NULL;
+    free(o->own);
+    o->own = NULL;
 }
 
 uint64_t weir_offsets_count(const struct weir_offsets *o)
@@ -187,8 +188,8 @@ static uint64_t current(const struct weir_offsets *o)
         if (c->layout.shared)
             i += (uint64_t)c->task * o->run;
         return o->base + weir_perm_at(&o->perm, i) * c->layout.transfer;
-    case WEIR_ORDER_DEALT:
-        return o->base + o->dealt[i];
+    case WEIR_ORDER_DISTRIBUTED:
+        return o->base + o->own[i];
     case WEIR_ORDER_SEQUENTIAL:
     case WEIR_ORDER_RANDOM:
         break;

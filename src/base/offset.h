@@ -13,7 +13,8 @@ enum weir_order {
     WEIR_ORDER_SEQUENTIAL, /* ior.md 3.2 */
     WEIR_ORDER_SHUFFLED,   /* -z: every transfer once, as many for every task, keyed permutation */
     WEIR_ORDER_RANDOM,     /* -z -z: s random blocks with repetition, ior.md 3.3 */
-    WEIR_ORDER_DEALT /* the original's -z: dealt by glibc's random(), unequal work, ior.md 3.3 */
+    WEIR_ORDER_DISTRIBUTED /* the original's -z: glibc's random() gives each transfer to a task,
+                              unequal work, ior.md 3.3 */
 };
 
 /* Geometry of a file: sizes in bytes. 'transfer' divides 'block'. */
@@ -42,12 +43,12 @@ struct weir_offsets {
     uint64_t base;              /* offset of the current block */
     uint64_t hi, lo;            /* generator of RANDOM */
     struct weir_perm perm;
-    uint64_t run;    /* transfers of this task in one segment (or block) */
-    uint64_t *dealt; /* DEALT only: this task's offsets within a segment, malloc'ed */
+    uint64_t run;  /* transfers of this task in one segment (or block) */
+    uint64_t *own; /* DISTRIBUTED only: this task's offsets within a segment, malloc'ed */
 };
 
-/* Prepare the sequence at its first transfer. O(1) time and memory, except DEALT. Returns 0, or -1
- * and err (WEIR_EUSAGE: file smaller than a block; WEIR_ESETUP: no memory). Local. SHUFFLED
+/* Prepare the sequence at its first transfer. O(1) time and memory, except DISTRIBUTED. Returns 0,
+ * or -1 and err (WEIR_EUSAGE: file smaller than a block; WEIR_ESETUP: no memory). Local. SHUFFLED
  * permutes within a segment, with another key for each segment; when a block is one transfer it
  * permutes over all segments (as IOR 3.x did). Task p of N visits positions p*n .. p*n+n-1 of the
  * permuted segment. */

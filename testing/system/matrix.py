@@ -56,7 +56,7 @@ def cases():
     return [Case(*row, ending, work) for row in rows() if not refusal(row) for work in WORK for ending in ENDINGS]
 
 
-def is_dealt(case):
+def is_distributed(case):
     """Uneven work is a slow task everywhere; where offsets may be random, the tasks have different numbers of transfers, too."""
     return case.work == "uneven" and case.access == "independent" and case.variant in ("explicit offsets", "queue", "mapped")
 
@@ -76,7 +76,7 @@ def script(some):
             "writeFile=1", "checkRead=1", "keepFile=1",
             "collective=%d" % (case.access == "collective"),
             "filePerProc=%d" % (case.files == "file per process"),
-            "randomOffset=%d" % is_dealt(case), "random-offset-seed=%d" % SEED, "random-offset-deal=original",
+            "randomOffset=%d" % is_distributed(case), "random-offset-seed=%d" % SEED, "random-offset-deal=original",
             "deadlineForStonewalling=%d" % (0 if case.ending == "complete" else DEADLINE_S),
             "stoneWallingWearOut=%d" % (case.ending == "wear-out"),
             "interIODelay=%d" % (0 if case.ending == "complete" else DELAY_US),

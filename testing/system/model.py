@@ -59,7 +59,7 @@ def transfer(packet, size, signature, rank, offset):
     return struct.pack("<%dQ" % n, *words)
 
 
-def dealt(block, size, tasks, rank, seed, private):
+def distributed(block, size, tasks, rank, seed, private):
     """The original's shuffled offsets of one segment."""
     if private:
         random = Random(seed + rank)
@@ -74,13 +74,13 @@ def dealt(block, size, tasks, rank, seed, private):
 
 
 def files(block, size, segments=1, tasks=2, signature=7, packet="t", private=False, seed=None):
-    """{suffix of the file name: content}. seed: offsets dealt the original way."""
+    """{suffix of the file name: content}. seed: offsets distributed the original way."""
     out = {}
     width = block if private else block * tasks
     for rank in range(tasks):
         data = out.setdefault(".%08d" % rank if private else "", bytearray(width * segments))
         start = 0 if private else rank * block
-        places = list(range(start, start + block, size)) if seed is None else dealt(block, size, tasks, rank, seed, private)
+        places = list(range(start, start + block, size)) if seed is None else distributed(block, size, tasks, rank, seed, private)
         for segment in range(segments):
             for place in places:
                 off = segment * width + place

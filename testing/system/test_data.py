@@ -56,7 +56,7 @@ CONFIGURATIONS = [
     ("POSIX file per process", "-F", dict(block=24576, size=8192, segments=2, packet="r", private=True), None),
     ("POSIX three tasks", "", dict(block=3000, size=1000, segments=2, tasks=3, packet="o"), None),
     ("POSIX odd sizes", "", dict(block=40, size=8, segments=5, packet="t", signature=2 ** 31), None),
-    ("POSIX dealt", "-z --random-offset-seed=5 --random-offset-deal=original -F",
+    ("POSIX distributed", "-z --random-offset-seed=5 --random-offset-deal=original -F",
      dict(block=32768, size=4096, packet="o", private=True, seed=5), None),
     ("POSIX shuffled", "-z", dict(block=24576, size=4096, segments=2, tasks=1, packet="o"), None),
     ("POSIX short transfers continued", "-a DUMMY --dummy.store --dummy.short-every=3", dict(block=24576, size=8192, packet="o"), None),
@@ -71,7 +71,7 @@ CONFIGURATIONS = [
     ("MPIIO file per process view", "-a MPIIO -F --mpiio.useFileView",
      dict(block=24576, size=8192, segments=2, packet="o", private=True), "MPIIO"),
     ("MPIIO preallocated", "-a MPIIO -F --mpiio.preallocate", dict(block=24576, size=8192, segments=2, packet="o", private=True), "MPIIO"),
-    ("MPIIO dealt", "-a MPIIO -z --random-offset-seed=7 --random-offset-deal=original",
+    ("MPIIO distributed", "-a MPIIO -z --random-offset-seed=7 --random-offset-deal=original",
      dict(block=32768, size=4096, segments=2, packet="o", seed=7), "MPIIO"),
 ]
 

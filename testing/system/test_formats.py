@@ -162,7 +162,7 @@ def test_the_files_of_each_repetition_are_removed_again(ior):
     assert ior.files() == [] and run.warnings == []
 
 
-def test_names_joined_by_an_at_sign_are_dealt_to_the_tasks(ior):
+def test_names_joined_by_an_at_sign_are_distributed_over_the_tasks(ior):
     ior("-w -k -F -b 8k -t 8k -o a@b", np=3).ok()
     assert ior.files() == ["a.00000000", "a.00000002", "b.00000001"]
     ior("-w -R -F -C -b 8k -t 8k -o a@b -G 2", np=3).ok()

@@ -76,8 +76,8 @@ def expected(case, rank):
     width = matrix.BLOCK * (1 if private else NP)
     start = 0 if private else rank * matrix.BLOCK
     places = range(start, start + matrix.BLOCK, matrix.TRANSFER)
-    if matrix.is_dealt(case):
-        places = model.dealt(matrix.BLOCK, matrix.TRANSFER, NP, rank, matrix.SEED, private)
+    if matrix.is_distributed(case):
+        places = model.distributed(matrix.BLOCK, matrix.TRANSFER, NP, rank, matrix.SEED, private)
     offsets = [segment * width + place for segment in range(matrix.SEGMENTS) for place in places]
     return [(off, model.transfer("o", matrix.TRANSFER, matrix.SIGNATURE, rank, off)) for off in offsets]
 
@@ -101,7 +101,7 @@ def check_files(case, folder):
         assert done == whole
         return
     assert all(0 < n <= most for n, most in zip(done, whole))
-    assert done != whole or matrix.is_dealt(case)  # the deadline came first
+    assert done != whole or matrix.is_distributed(case)  # the deadline came first
     if case.ending == "wear-out" or (case.access, case.files) == ("collective", "shared file"):
         assert done == [min(max(done), most) for most in whole]
 

@@ -71,7 +71,7 @@ def test_shared_files_have_one_set_of_names(mdtest):
     mdtest.empty()
 
 
-def test_several_directories_are_dealt_out(mdtest):
+def test_several_directories_are_distributed_over_tasks(mdtest):
     a, b = mdtest.cwd / "a", mdtest.cwd / "b"
     mdtest("-n 1 -F -u -C -d %s@%s" % (a, b), np=4).ok()
     assert sorted(p.name for p in (a / "test-dir.0-0").iterdir()) == ["mdtest_tree.0.0", "mdtest_tree.2.0"]

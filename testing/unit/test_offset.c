@@ -173,11 +173,11 @@ static void shuffled_differs_by_seed_segment_and_task(void **state)
     assert_memory_not_equal(a, b, sizeof(a));
 }
 
-static void dealt_matches_the_vectors(void **state)
+static void distributed_matches_the_vectors(void **state)
 {
     struct weir_offset_conf c = {
         .layout = { .transfer = 4096, .block = 32768, .segments = 1, .tasks = 3, .shared = true },
-        .order = WEIR_ORDER_DEALT, .seed = 42,
+        .order = WEIR_ORDER_DISTRIBUTED, .seed = 42,
     };
 
     (void)state;
@@ -194,11 +194,11 @@ static void dealt_matches_the_vectors(void **state)
     EXPECT_LIST(&c, 0, 4096, 12288, 28672, 16384, 24576, 20480, 8192);
 }
 
-static void dealt_uses_one_order_for_all_segments(void **state)
+static void distributed_uses_one_order_for_all_segments(void **state)
 {
     struct weir_offset_conf c = {
         .layout = { .transfer = 4096, .block = 32768, .segments = 2, .tasks = 3, .shared = true },
-        .order = WEIR_ORDER_DEALT, .task = 1, .seed = 42,
+        .order = WEIR_ORDER_DISTRIBUTED, .task = 1, .seed = 42,
     };
 
     (void)state;
@@ -206,11 +206,11 @@ static void dealt_uses_one_order_for_all_segments(void **state)
                 98304 + 65536);
 }
 
-static void dealt_may_leave_a_task_without_work(void **state)
+static void distributed_may_leave_a_task_without_work(void **state)
 {
     struct weir_offset_conf c = {
         .layout = { .transfer = 8, .block = 8, .segments = 1, .tasks = 3, .shared = true },
-        .order = WEIR_ORDER_DEALT,
+        .order = WEIR_ORDER_DISTRIBUTED,
     };
     uint64_t total = 0, none = 0;
 
@@ -285,7 +285,7 @@ static void random_in_a_file_smaller_than_a_block_is_refused(void **state)
 static void no_segment_means_no_transfer(void **state)
 {
     static const enum weir_order orders[] = {
-        WEIR_ORDER_SEQUENTIAL, WEIR_ORDER_SHUFFLED, WEIR_ORDER_RANDOM, WEIR_ORDER_DEALT,
+        WEIR_ORDER_SEQUENTIAL, WEIR_ORDER_SHUFFLED, WEIR_ORDER_RANDOM, WEIR_ORDER_DISTRIBUTED,
     };
 
     (void)state;
@@ -372,9 +372,9 @@ int main(void)
         cmocka_unit_test(shuffled_visits_every_transfer_once),
         cmocka_unit_test(shuffled_repeats_exactly_after_the_last),
         cmocka_unit_test(shuffled_differs_by_seed_segment_and_task),
-        cmocka_unit_test(dealt_matches_the_vectors),
-        cmocka_unit_test(dealt_uses_one_order_for_all_segments),
-        cmocka_unit_test(dealt_may_leave_a_task_without_work),
+        cmocka_unit_test(distributed_matches_the_vectors),
+        cmocka_unit_test(distributed_uses_one_order_for_all_segments),
+        cmocka_unit_test(distributed_may_leave_a_task_without_work),
         cmocka_unit_test(random_matches_the_vectors),
         cmocka_unit_test(random_draws_match_the_vectors),
         cmocka_unit_test(random_blocks_are_read_in_order),

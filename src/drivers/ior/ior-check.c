@@ -253,7 +253,7 @@ int ior_check(struct ior_test *t, const struct weir_run *run, struct weir_err *e
     int tasks = o->tasks > 0 && o->tasks < run->world.size ? o->tasks : run->world.size;
     struct weir_par par = run->world;
 
-    ior_believe_nodes(o, &par);
+    ior_override_nodes(o, &par);
     fill_phases(t);
     if (check_words(o, err) < 0 || check_names(o, err) < 0 || check_sizes(o, err) < 0 ||
         check_volume(o, tasks, err) < 0 || check_order(o, err) < 0 || check_prefill(o, err) < 0 ||

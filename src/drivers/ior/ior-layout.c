@@ -111,7 +111,7 @@ int ior_shift(const struct ior_options *o, const struct weir_par *par, bool chec
     return shift == 0 && par->size > 1 ? 1 : shift;
 }
 
-void ior_believe_nodes(const struct ior_options *o, struct weir_par *par)
+void ior_override_nodes(const struct ior_options *o, struct weir_par *par)
 {
     if (o->nodes > 0)
         par->nodes = o->nodes;

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-offsets.c - the offsets of a phase */
+/* ior-offsets.c - the offsets of a phase, and what random ones leave out or do twice */
 #include "config.h"
 #include "drivers/ior/ior.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "par/agree.h"
 
 static enum weir_order order_of(const struct ior_options *o)
 {
@@ -9,13 +14,14 @@ static enum weir_order order_of(const struct ior_options *o)
         return WEIR_ORDER_SEQUENTIAL;
     if (o->random_offset >= 2)
         return WEIR_ORDER_RANDOM;
-    return o->deal[0] == 'o' ? WEIR_ORDER_DEALT : WEIR_ORDER_SHUFFLED;
+    return o->distribution[0] == 'o' ? WEIR_ORDER_DISTRIBUTED : WEIR_ORDER_SHUFFLED;
 }
 
-/* How much of the file -z -z draws from. A run draws what it wrote itself from what it was going to
- * write: the last block may never have been drawn. So does one that checks a file of such a run. */
-static int find_drawn(struct weir_run *run, struct ior_test *t, uint64_t *bytes,
-                      struct weir_err *err)
+/* The part of the file from which -z -z takes its blocks. A run that writes takes what it was
+ * going to write: the last block may never have been written. So does one that checks a file of
+ * such a run. */
+static int find_file_bytes(struct weir_run *run, struct ior_test *t, uint64_t *bytes,
+                           struct weir_err *err)
 {
     uint64_t there;
 
@@ -42,7 +48,7 @@ int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err 
     struct weir_offset_conf c = { .layout = t->layout, .order = order_of(t->o), .task = t->owner };
 
     c.seed = (uint64_t)(uint32_t)t->o->random_seed;
-    if (find_drawn(run, t, &c.file_bytes, err) < 0)
+    if (find_file_bytes(run, t, &c.file_bytes, err) < 0)
         return -1;
     weir_offsets_free(&t->offsets);
     t->next = t->filled = 0;
@@ -51,4 +57,65 @@ int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err 
     if (weir_offsets_init(&t->offsets, &c, err) < 0)
         return -1;
     return t->o->op_csv ? weir_oplog_reserve(&run->oplog, count_operations(t), err) : 0;
+}
+
+/* ---- blocks and tasks that are taken with repetition ---- */
+
+/* -z -z draws blocks with repetition: of k draws from m blocks 1 - m/k (1 - (1 - 1/m)^k) are
+ * expected to repeat one. */
+void ior_note_repeats(struct weir_run *run, const struct ior_test *t)
+{
+    double m = (double)(t->offsets.conf.file_bytes / t->layout.block);
+    double k = (double)t->layout.segments * (t->layout.shared ? run->par.size : 1);
+
+    if (t->o->random_offset < 2 || run->repetition > 0 || m < 1 || k < 1)
+        return;
+    weir_note(
+        &run->log,
+        "-z -z draws %.0f blocks of %.0f with repetition: about %.0f%% of the draws repeat a block",
+        k, m, 100.0 * (1.0 - m / k * -expm1(k * log1p(-1.0 / m))));
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* -Z draws with repetition: say how many files are read how often, and how many never. */
+void ior_note_unread(struct weir_run *run, const struct ior_test *t)
+{
+    struct weir_err ignored = WEIR_ERR_INIT;
+    struct weir_str line = { 0 };
+    int owner, *owners = NULL, unread = run->par.size, hits = 0;
+
+    if (t->o->reorder_random != 1)
+        return;
+    owner = ior_owner(t->o, &run->par, false, run->repetition, &ignored);
+    if (run->par.rank == 0)
+        owners = malloc(sizeof(*owners) * (size_t)run->par.size);
+    weir_gather(&run->par, &owner, sizeof(owner), owners);
+    if (!owners)
+        return;
+    qsort(owners, (size_t)run->par.size, sizeof(*owners), compare_counts);
+    for (int i = 0; i < run->par.size; i++)
+        unread -= i == 0 || owners[i] != owners[i - 1];
+    weir_str_addf(&line, "#File Hits Dist: %d", unread);
+    for (int often = 1, left = run->par.size - unread; left > 0; often++, left -= hits) {
+        hits = 0;
+        for (int i = 0, k; i < run->par.size; i = k) {
+            for (k = i; k < run->par.size && owners[k] == owners[i]; k++)
+                ;
+            hits += k - i == often;
+        }
+        weir_str_addf(&line, " %d", hits);
+    }
+    if (run->log.verbose >= 2)
+        weir_report_line(&run->report, "%s", weir_str_text(&line));
+    if (unread > 0)
+        weir_note(
+            &run->log,
+            "-Z draws with repetition: the data of %d of %d tasks are not read in repetition %d",
+            unread, run->par.size, run->repetition);
+    weir_str_free(&line);
+    free(owners);
 }

@@ -14,7 +14,7 @@
 static const char *const formats[] = { "default", "JSON", "CSV", NULL };
 static const char *const only_zero[] = { "0", NULL };
 static const char *const only_minus_one[] = { "-1", NULL };
-static const char *const deals[] = { "even", "original", NULL };
+static const char *const distributions[] = { "even", "original", NULL };
 
 static const struct weir_opt options[] = {
     OPT_STR('a', "api", "api", O, api, "POSIX", "NAME", "Backend that does the I/O, in any case"),
@@ -95,10 +95,10 @@ static const struct weir_opt options[] = {
               "Read what a random task wrote; twice: a random permutation of the tasks"),
     OPT_INT(0, "random-offset-seed", "randomOffsetSeed", O, random_seed, "-1", "N",
             "Seed of -z; -1 takes the time", .min = -1, .max = INT32_MAX),
-    OPT_STR(0, "random-offset-deal", "randomOffsetDeal", O, deal, "even", "WAY",
-            "How -z deals a shared file: even gives every task the same number of transfers, "
-            "original repeats the uneven deal of older releases",
-            .choices = deals),
+    OPT_STR(0, "random-offset-deal", "randomOffsetDeal", O, distribution, "even", "WAY",
+            "How -z distributes the offsets of a shared file: even gives every task the same "
+            "number of transfers, original repeats the uneven distribution of older releases",
+            .choices = distributions),
     OPT_FLAG(0, "warning-as-errors", "warningAsErrors", O, warnings_are_errors,
              "Take every warning for an error"),
     OPT_FLAG(0, "dry-run", "dryRun", O, dry_run, "Do everything but the I/O"),
@@ -305,7 +305,7 @@ static int choose_ranks(struct weir_run *run, struct ior_test *t, struct weir_er
         return -1;
     if (t->tasks_differ && weir_par_subset(&run->world, t->o->tasks, &run->par, err) < 0)
         return -1;
-    ior_believe_nodes(t->o, &run->par);
+    ior_override_nodes(t->o, &run->par);
     return 0;
 }
 

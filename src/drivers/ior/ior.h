@@ -17,7 +17,7 @@
 
 /* Values of the option rows in ior.c; names and meaning stand there. */
 struct ior_options {
-    const char *api, *script, *packet, *test_file, *deal;
+    const char *api, *script, *packet, *test_file, *distribution;
     const char *summary_file, *summary_format, *reports, *status_file, *rank_csv, *op_csv, *debug,
         *platform, *memory_per_node;
     int64_t block, transfer, segments, max_steps, delay_us, memory_per_task, prefill, signature;
@@ -143,7 +143,7 @@ int ior_owner(const struct ior_options *o, const struct weir_par *par, bool chec
               int repetition, struct weir_err *err);
 
 /* The nodes that numNodes and numTasksOnNode0 speak of instead of those that were found. Local. */
-void ior_believe_nodes(const struct ior_options *o, struct weir_par *par);
+void ior_override_nodes(const struct ior_options *o, struct weir_par *par);
 
 /* ior-check.c: with -Z, is there a task that is far enough away? Local, the same on all ranks. -1
  * and err (WEIR_EUSAGE). */
@@ -212,8 +212,8 @@ int ior_ranks_phase(struct weir_run *run, struct ior_test *t, const struct weir_
 int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
                    struct weir_err *err);
 
-/* ior-draws.c: say how many blocks -z -z repeats, and how many files -Z never reads. The second is
- * collective over run->par. */
+/* ior-offsets.c: say how many blocks -z -z repeats, and how many files -Z never reads. The second
+ * is collective over run->par. */
 void ior_note_repeats(struct weir_run *run, const struct ior_test *t);
 void ior_note_unread(struct weir_run *run, const struct ior_test *t);
 

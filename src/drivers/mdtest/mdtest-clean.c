@@ -51,15 +51,15 @@ static void remove_name(struct weir_run *run, struct sweep *s, int owner, uint64
         bool aside = i == s->items[MDTEST_DIRS];
 
         if (t->kind[MDTEST_DIRS] && t->tree.total > 0) {
-            path = mdtest_made_name(t, run, &t->names, MDTEST_DIRS, owner, aside ? 0 : i);
+            path = mdtest_name_created(t, run, &t->names, MDTEST_DIRS, owner, aside ? 0 : i);
             if (aside)
                 memcpy(t->names.path + strlen(path), "-XX", 4);
             rc = t->ns->rmdir(&run->session, path, &why);
         }
     } else if (!t->o->shared || run->par.rank == 0) {
-        path =
-            mdtest_made_name(t, run, &t->names, MDTEST_FILES, t->o->shared ? MDTEST_SHARED : owner,
-                             i - s->items[MDTEST_DIRS] - 1);
+        path = mdtest_name_created(t, run, &t->names, MDTEST_FILES,
+                                   t->o->shared ? MDTEST_SHARED : owner,
+                                   i - s->items[MDTEST_DIRS] - 1);
         rc = t->ns->unlink(&run->session, path, &why);
     }
     note_failure(s, rc, &why);

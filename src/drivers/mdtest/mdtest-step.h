@@ -9,9 +9,9 @@
 
 /* ---- names ---- */
 
-/* mdtest-place.c: find the directory of a step, and how many steps before and behind it stay
+/* mdtest-items.c: find the directory of a step, and how many steps before and behind it stay
  * there. */
-void mdtest_find_place(struct mdtest_test *t, uint64_t step);
+void mdtest_locate_step(struct mdtest_test *t, uint64_t step);
 
 /* The name of a step's item; its number is left in *item. */
 static inline const char *mdtest_name_step(struct weir_run *run, struct mdtest_test *t, int owner,
@@ -20,7 +20,7 @@ static inline const char *mdtest_name_step(struct weir_run *run, struct mdtest_t
     int whose;
 
     if (step < t->low || step >= t->high)
-        mdtest_find_place(t, step);
+        mdtest_locate_step(t, step);
     *item = t->item + (step - t->low);
     whose = mdtest_tree_of(t, run, owner);
     return mdtest_name_item(&t->names, mdtest_base_of(t, whose), run->repetition, t->loop, whose,

@@ -103,49 +103,49 @@ static uint64_t below(const struct mdtest_tree *t, unsigned level)
     return n;
 }
 
-/* Both orders go down from the root: at each level the place says which child's subtree comes
+/* Both orders go down from the root: at each level the rest says which child's subtree comes
  * next. */
-uint64_t mdtest_tree_preorder(const struct mdtest_tree *t, uint64_t place)
+uint64_t mdtest_tree_preorder(const struct mdtest_tree *t, uint64_t nth)
 {
     uint64_t dir = 0, size;
 
     if (t->branch == 1)
-        return place;
+        return nth;
     size = t->dirs;
-    while (place > 0) {
-        place--;
+    while (nth > 0) {
+        nth--;
         size = (size - 1) / t->branch;
-        dir = dir * t->branch + 1 + place / size;
-        place %= size;
+        dir = dir * t->branch + 1 + nth / size;
+        nth %= size;
     }
     return dir;
 }
 
-uint64_t mdtest_tree_postorder(const struct mdtest_tree *t, uint64_t place)
+uint64_t mdtest_tree_postorder(const struct mdtest_tree *t, uint64_t nth)
 {
     uint64_t dir = 0, size = below(t, 0);
 
     if (t->branch == 1)
-        return t->dirs - 1 - place;
-    while (place < size - 1) {
+        return t->dirs - 1 - nth;
+    while (nth < size - 1) {
         size = (size - 1) / t->branch;
-        dir = dir * t->branch + 1 + place / size;
-        place %= size;
+        dir = dir * t->branch + 1 + nth / size;
+        nth %= size;
     }
     return dir;
 }
 
-uint64_t mdtest_tree_linear(const struct mdtest_tree *t, uint64_t place)
+uint64_t mdtest_tree_linear(const struct mdtest_tree *t, uint64_t nth)
 {
-    return t->first * t->per_dir + place;
+    return t->first * t->per_dir + nth;
 }
 
 /* Among the leaves, depth first is the order of the numbers. */
-uint64_t mdtest_tree_made(const struct mdtest_tree *t, uint64_t place)
+uint64_t mdtest_tree_made(const struct mdtest_tree *t, uint64_t nth)
 {
     if (t->first > 0 || t->branch == 1 || t->per_dir == 0)
-        return mdtest_tree_linear(t, place);
-    return mdtest_tree_preorder(t, place / t->per_dir) * t->per_dir + place % t->per_dir;
+        return mdtest_tree_linear(t, nth);
+    return mdtest_tree_preorder(t, nth / t->per_dir) * t->per_dir + nth % t->per_dir;
 }
 
 uint64_t mdtest_tree_dir_of(const struct mdtest_tree *t, uint64_t item)

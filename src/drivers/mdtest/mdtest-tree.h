@@ -33,17 +33,17 @@ struct mdtest_tree {
 /* Local. -1 and err (WEIR_EUSAGE) when the shape is no tree, or has more than 2^63 of something. */
 int mdtest_tree_init(struct mdtest_tree *t, const struct mdtest_shape *s, struct weir_err *err);
 
-/* The directory at a place in the order in which a tree is made (parents first, depth first) and
+/* The nth directory in the order in which a tree is made (parents first, depth first) and
  * removed (children first). */
-uint64_t mdtest_tree_preorder(const struct mdtest_tree *t, uint64_t place);
-uint64_t mdtest_tree_postorder(const struct mdtest_tree *t, uint64_t place);
+uint64_t mdtest_tree_preorder(const struct mdtest_tree *t, uint64_t nth);
+uint64_t mdtest_tree_postorder(const struct mdtest_tree *t, uint64_t nth);
 
-/* The number of the item that is made at a place, within one tree: directory by directory, in
+/* The number of the item that is made as the nth, within one tree: directory by directory, in
  * preorder. */
-uint64_t mdtest_tree_made(const struct mdtest_tree *t, uint64_t place);
+uint64_t mdtest_tree_made(const struct mdtest_tree *t, uint64_t nth);
 
 /* The same in the order of the numbers. */
-uint64_t mdtest_tree_linear(const struct mdtest_tree *t, uint64_t place);
+uint64_t mdtest_tree_linear(const struct mdtest_tree *t, uint64_t nth);
 
 /* The directory of an item. */
 uint64_t mdtest_tree_dir_of(const struct mdtest_tree *t, uint64_t item);

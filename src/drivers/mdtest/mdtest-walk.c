@@ -183,14 +183,14 @@ static void trace_visits(struct walk *w, uint64_t low, uint64_t high)
 
     t->target.known = false;
     for (uint64_t i = low; i < high; i++) {
-        uint64_t place = t->shuffled ? weir_perm_at(&t->perm, i) : i,
-                 in_loop = place % t->tree.per_loop;
+        uint64_t nth = t->shuffled ? weir_perm_at(&t->perm, i) : i,
+                 in_loop = nth % t->tree.per_loop;
         uint64_t item = t->made_order ? mdtest_tree_made(&t->tree, in_loop)
                                       : mdtest_tree_linear(&t->tree, in_loop);
 
         mdtest_say(w->run, 3, "%s %s", item_words[w->op],
                    mdtest_name_item(&t->target, mdtest_base_of(t, w->whose), w->run->repetition,
-                                    place / t->tree.per_loop, w->whose,
+                                    nth / t->tree.per_loop, w->whose,
                                     mdtest_tree_dir_of(&t->tree, item), t->of, w->owner, item));
     }
 }

@@ -163,10 +163,10 @@ int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_e
 extern const struct weir_phase mdtest_phases[MDTEST_OPS];
 /* The second pass of -c over files: each task opens and writes its own. */
 extern const struct weir_phase mdtest_write_phase;
-/* mdtest-place.c: the name of a task's item by its place in the order of creation. */
-const char *mdtest_made_name(struct mdtest_test *t, const struct weir_run *run,
-                             struct mdtest_names *n, enum mdtest_kind kind, int owner,
-                             uint64_t place);
+/* mdtest-items.c: the name of the nth item that a task creates. */
+const char *mdtest_name_created(struct mdtest_test *t, const struct weir_run *run,
+                                struct mdtest_names *n, enum mdtest_kind kind, int owner,
+                                uint64_t nth);
 
 /* The base directory in which the tree of a task is. */
 static inline const char *mdtest_base_of(const struct mdtest_test *t, int whose)
