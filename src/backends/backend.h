@@ -144,7 +144,7 @@ struct weir_backend {
     const char *name, *brief;   /* "POSIX"; one sentence */
     const char *const *aliases; /* NULL-terminated, may be NULL */
     const char *prefix;         /* of its options: "posix." */
-    const char *module;         /* NULL, or: only a face, the rest is in weir-<module>.so */
+    const char *plugin; /* NULL, or: only a descriptor, the functions are in weir-<plugin>.so */
     /* NULL, or the backend that this one is built on: its options hold here, too */
     const struct weir_backend *base;
     unsigned flags; /* WEIR_BE_... */
@@ -176,7 +176,7 @@ struct weir_backend {
     void (*hints)(struct weir_file *, struct weir_str *out);
 };
 
-/* What a module (weir-NAME.so) exports: its backend, complete. Only module.c looks for it. */
-extern const struct weir_backend weir_module __attribute__((visibility("default")));
+/* What a plugin (weir-NAME.so) exports: its backend, complete. Only plugin.c looks for it. */
+extern const struct weir_backend weir_plugin __attribute__((visibility("default")));
 
 #endif

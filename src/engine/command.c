@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "backends/module.h"
+#include "backends/plugin.h"
 #include "backends/registry.h"
 #include "base/optdump.h"
 #include "base/script.h"
@@ -251,7 +251,7 @@ int weir_test_backend(const struct weir_test *t, const char *name, const struct 
         return refuse_backend(name, err);
     *opt =
         (struct weir_backend_opt) { .own = options_of(t, *be), .base = options_of(t, (*be)->base) };
-    if (!(*be)->module) /* the same on all ranks */
+    if (!(*be)->plugin) /* the same on all ranks */
         return 0;
     return weir_agree(par, weir_backend_load(be, err), err);
 }

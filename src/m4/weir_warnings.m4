@@ -16,7 +16,7 @@ AC_SUBST([WEIR_WARN_CFLAGS])
 ])
 
 # WEIR_PIC
-# Sets WEIR_PIC_CFLAGS: every object may end up in a module. Hidden symbols cost nothing there and stay out of the way.
+# Sets WEIR_PIC_CFLAGS: every object may end up in a plugin. Hidden symbols cost nothing there and stay out of the way.
 AC_DEFUN([WEIR_PIC], [
 WEIR_PIC_CFLAGS=
 for weir_flag in -fPIC -fvisibility=hidden; do

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_conformance.c - the contract of backend.h, against every backend that was built */
 #include "config.h"
-#include "backends/module.h"
+#include "backends/plugin.h"
 #include "backends/registry.h"
 #include "backends/session.h"
 

@@ -32,7 +32,7 @@ function allowed(from, path,   to) {
     if (from == "backends")
         return 0
     if (to == "backends")
-        return path ~ "^backends/(backend|module|registry|session)[.]h$"
+        return path ~ "^backends/(backend|plugin|registry|session)[.]h$"
     if (to == "top")
         return from == "engine"
     return from ~ /^drivers\// && to == "engine"

@@ -5,7 +5,7 @@
 
 #include <hdf5.h>
 
-#include "backends/hdf5/hdf5-face.h"
+#include "backends/hdf5/hdf5-descriptor.h"
 
 /* What a session keeps: made once, used by every file. */
 struct hdf5_state {

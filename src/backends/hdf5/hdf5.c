@@ -350,8 +350,8 @@ static void list_hints(struct weir_file *file, struct weir_str *out)
     weir_mpihints_list(&used, out);
 }
 
-const struct weir_backend weir_module = {
-    HDF5_FACE,
+const struct weir_backend weir_plugin = {
+    HDF5_DESCRIPTOR,
     .flags =
         WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER | WEIR_BE_NO_RANDOM | WEIR_BE_CONTAINER,
     .priv_size = sizeof(struct hdf5_state),

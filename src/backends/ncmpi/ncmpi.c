@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "backends/mpins.h"
-#include "backends/ncmpi/ncmpi-face.h"
+#include "backends/ncmpi/ncmpi-descriptor.h"
 #include "par/mpifile.h"
 #include "par/mpihints.h"
 
@@ -333,8 +333,8 @@ static void list_hints(struct weir_file *file, struct weir_str *out)
     weir_mpihints_list(&used, out);
 }
 
-const struct weir_backend weir_module = {
-    NCMPI_FACE,
+const struct weir_backend weir_plugin = {
+    NCMPI_DESCRIPTOR,
     .flags = WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER | WEIR_BE_NO_RANDOM |
              WEIR_BE_CONTAINER | WEIR_BE_SHARED_ONLY,
     .priv_size = sizeof(struct ncmpi_state),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ncmpi-face.c - what is known of the backend without its library */
+/* ncmpi-descriptor.c - what is known of the backend without its library */
 #include "config.h"
-#include "backends/ncmpi/ncmpi-face.h"
+#include "backends/ncmpi/ncmpi-descriptor.h"
 
 #define O struct ncmpi_options
 const struct weir_opt ncmpi_opts[] = {
@@ -15,4 +15,4 @@ const struct weir_opt ncmpi_opts[] = {
 };
 #undef O
 
-const struct weir_backend weir_backend_ncmpi = { NCMPI_FACE, .module = "ncmpi" };
+const struct weir_backend weir_backend_ncmpi = { NCMPI_DESCRIPTOR, .plugin = "ncmpi" };

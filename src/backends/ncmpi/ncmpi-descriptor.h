@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ncmpi-face.h - what is known of the backend without its library: name and options */
-#ifndef WEIR_BACKENDS_NCMPI_FACE_H
-#define WEIR_BACKENDS_NCMPI_FACE_H
+/* ncmpi-descriptor.h - what is known of the backend without its library: name and options */
+#ifndef WEIR_BACKENDS_NCMPI_DESCRIPTOR_H
+#define WEIR_BACKENDS_NCMPI_DESCRIPTOR_H
 
 #include "backends/backend.h"
 
@@ -12,8 +12,8 @@ struct ncmpi_options {
 
 extern const struct weir_opt ncmpi_opts[];
 
-/* The members of struct weir_backend that the face and the module share. */
-#define NCMPI_FACE                                                                                 \
+/* The members of struct weir_backend that the descriptor and the plugin share. */
+#define NCMPI_DESCRIPTOR                                                                                 \
     .abi = WEIR_BACKEND_ABI, .name = "NCMPI",                                                      \
     .brief = "netCDF files through PnetCDF: one record for each block", .prefix = "ncmpi.",        \
     .opts = ncmpi_opts, .opt_size = sizeof(struct ncmpi_options)

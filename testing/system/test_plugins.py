@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Backends that are modules: loaded when they are wanted, found where they are, missed with one line."""
+"""Backends that are plugins: loaded when they are wanted, found where they are, missed with one line."""
 import os
 import re
 import shutil
@@ -9,13 +9,13 @@ import pytest
 
 import conftest
 
-MODULES = sorted(p.name[len("weir-"):-len(".so")] for p in (conftest.BUILD / "src").glob("weir-*.so"))
+PLUGINS = sorted(p.name[len("weir-"):-len(".so")] for p in (conftest.BUILD / "src").glob("weir-*.so"))
 
 
 @pytest.fixture(params=["hdf5", "ncmpi"])
-def module(request):
-    if request.param not in MODULES:
-        pytest.skip("this build has no module weir-%s.so" % request.param)
+def plugin(request):
+    if request.param not in PLUGINS:
+        pytest.skip("this build has no plugin weir-%s.so" % request.param)
     return request.param
 
 
@@ -42,42 +42,42 @@ def _target(pid, name):
         return ""
 
 
-def test_a_run_loads_the_libraries_of_its_backend_and_no_other(ior, module):
+def test_a_run_loads_the_libraries_of_its_backend_and_no_other(ior, plugin):
     plain = mapped(ior, "-a POSIX")
     assert "testFile" in plain and not [n for n in plain if n.startswith(("weir-", "libhdf5", "libpnetcdf"))], plain
-    chosen = mapped(ior, "-a %s" % module)
-    assert "weir-%s.so" % module in chosen, chosen
-    assert [n for n in chosen if n.startswith("libhdf5" if module == "hdf5" else "libpnetcdf")], chosen
+    chosen = mapped(ior, "-a %s" % plugin)
+    assert "weir-%s.so" % plugin in chosen, chosen
+    assert [n for n in chosen if n.startswith("libhdf5" if plugin == "hdf5" else "libpnetcdf")], chosen
 
 
-def test_a_module_that_is_not_there_is_one_line_and_others_still_work(ior, module, tmp_path):
+def test_a_plugin_that_is_not_there_is_one_line_and_others_still_work(ior, plugin, tmp_path):
     alone = tmp_path / "bin"
     alone.mkdir()
     shutil.copy(conftest.IOR, alone / "ior")
     ior.program = alone / "ior"
-    ior("-a %s -t 4k -b 8k" % module).fails(2, "load backend %s" % module.upper(), "weir-%s.so" % module, "(and 1 more rank failed)")
+    ior("-a %s -t 4k -b 8k" % plugin).fails(2, "load backend %s" % plugin.upper(), "weir-%s.so" % plugin, "(and 1 more rank failed)")
     assert ior.files() == []
     ior("-a POSIX -t 4k -b 8k -w -W -R").ok()
-    assert "--%s." % module in ior("--help=%s" % module, np=None).ok().stdout
+    assert "--%s." % plugin in ior("--help=%s" % plugin, np=None).ok().stdout
 
 
-def test_a_module_of_something_else_is_refused(ior, module, tmp_path):
+def test_a_plugin_of_something_else_is_refused(ior, plugin, tmp_path):
     alone = tmp_path / "bin"
     alone.mkdir()
     shutil.copy(conftest.IOR, alone / "ior")
-    subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "/dev/null", "-o", str(alone / ("weir-%s.so" % module))], check=True)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "/dev/null", "-o", str(alone / ("weir-%s.so" % plugin))], check=True)
     ior.program = alone / "ior"
-    ior("-a %s -t 4k -b 8k" % module, np=1).fails(2, "weir-%s.so' is no module of weir" % module)
+    ior("-a %s -t 4k -b 8k" % plugin, np=1).fails(2, "weir-%s.so' is no plugin of weir" % plugin)
 
 
-def test_installed_programs_find_the_installed_modules(ior, tmp_path):
-    if not MODULES or conftest.SANITIZED or not (conftest.BUILD / "Makefile").exists():
-        pytest.skip("this build has no modules to install")
+def test_installed_programs_find_the_installed_plugins(ior, tmp_path):
+    if not PLUGINS or conftest.SANITIZED or not (conftest.BUILD / "Makefile").exists():
+        pytest.skip("this build has no plugins to install")
     root = tmp_path / "root"
     done = subprocess.run(["make", "-C", str(conftest.BUILD), "install-exec", "DESTDIR=%s" % root, "prefix=/opt/weir"],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     ior.program = root / "opt" / "weir" / "bin" / "ior"
     assert re.fullmatch(r"(weir-\w+\.so\n?)+", "\n".join(sorted(os.listdir(root / "opt" / "weir" / "lib" / "weir"))))
-    for module in MODULES:
-        ior("-a %s -t 4k -b 8k -w -W -R" % module).ok()
+    for plugin in PLUGINS:
+        ior("-a %s -t 4k -b 8k -w -W -R" % plugin).ok()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hdf5-face.c - what is known of the backend without its library */
+/* hdf5-descriptor.c - what is known of the backend without its library */
 #include "config.h"
-#include "backends/hdf5/hdf5-face.h"
+#include "backends/hdf5/hdf5-descriptor.h"
 
 #define O struct hdf5_options
 const struct weir_opt hdf5_opts[] = {
@@ -22,4 +22,4 @@ const struct weir_opt hdf5_opts[] = {
 };
 #undef O
 
-const struct weir_backend weir_backend_hdf5 = { HDF5_FACE, .module = "hdf5" };
+const struct weir_backend weir_backend_hdf5 = { HDF5_DESCRIPTOR, .plugin = "hdf5" };

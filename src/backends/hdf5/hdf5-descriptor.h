@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hdf5-face.h - what is known of the backend without its library: name and options */
-#ifndef WEIR_BACKENDS_HDF5_FACE_H
-#define WEIR_BACKENDS_HDF5_FACE_H
+/* hdf5-descriptor.h - what is known of the backend without its library: name and options */
+#ifndef WEIR_BACKENDS_HDF5_DESCRIPTOR_H
+#define WEIR_BACKENDS_HDF5_DESCRIPTOR_H
 
 #include "backends/backend.h"
 
@@ -14,8 +14,8 @@ struct hdf5_options {
 
 extern const struct weir_opt hdf5_opts[];
 
-/* The members of struct weir_backend that the face and the module share. */
-#define HDF5_FACE                                                                                  \
+/* The members of struct weir_backend that the descriptor and the plugin share. */
+#define HDF5_DESCRIPTOR                                                                                  \
     .abi = WEIR_BACKEND_ABI, .name = "HDF5",                                                       \
     .brief = "Parallel HDF5: one dataset for each segment", .prefix = "hdf5.", .opts = hdf5_opts,  \
     .opt_size = sizeof(struct hdf5_options)
