@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# pytest.sh - the system tests, as one entry of make check. PYTEST_ARGS selects: PYTEST_ARGS='-k easy -x'
+# pytest.sh - the system tests, as one entry of make check. PYTEST_ARGS selects: PYTEST_ARGS='-k "easy or hard" -x'
 set -u
 if [ "${WEIR_CHECK-}" = light ]; then
     echo "skipped: WEIR_CHECK=light"
@@ -28,8 +28,9 @@ if $python -c 'import xdist' 2>/dev/null; then
     workers="-n $((2 * $(getconf _NPROCESSORS_ONLN || echo 1)))"
 fi
 
-# shellcheck disable=SC2086 # these are several words
-/usr/bin/env "$python" -m pytest -q -rs -p no:cacheprovider -c "$WEIR_SOURCE/testing/system/pytest.ini" $workers ${PYTEST_ARGS-} \
+# Quotes in PYTEST_ARGS hold words together, as in a shell.
+eval "set -- $workers ${PYTEST_ARGS-}"
+/usr/bin/env "$python" -m pytest -q -rs -p no:cacheprovider -c "$WEIR_SOURCE/testing/system/pytest.ini" "$@" \
     "$WEIR_SOURCE/testing/system" "$WEIR_SOURCE/testing/faults"
 rc=$?
 [ $rc -ne 5 ] || { echo "skipped: no system test was selected"; exit 77; }
