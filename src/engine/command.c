@@ -125,26 +125,66 @@ static void *copy_values(struct weir_command *c, const struct weir_optset *set,
     return v;
 }
 
-/* Keep the present values as one more test. */
-static int add_test(void *arg, struct weir_err *err)
-{
-    struct weir_command *c = arg;
-    struct weir_test *more = weir_arena_alloc(c->arena, sizeof(*more) * (size_t)(c->n + 1), err);
+#define FIRST_BACKEND 2 /* tables before: the driver's, the common one */
 
+/* The present values of backend i: those of the test before where nothing has changed. */
+static const void *keep_values(struct weir_command *c, const struct weir_test *before, int i,
+                               struct weir_err *err)
+{
+    const struct weir_optset *set = &c->opts.set[FIRST_BACKEND + i];
+
+    if (before && memcmp(before->backend_opt[i], set->values, set->size) == 0)
+        return before->backend_opt[i];
+    return copy_values(c, set, err);
+}
+
+/* The present values of all backends. Most tests of a script share them. */
+static const void **keep_backends(struct weir_command *c, struct weir_err *err)
+{
+    const struct weir_test *before = c->n > 0 ? &c->tests[c->n - 1] : NULL;
+    const void *now[WEIR_OPTSETS];
+    int n = c->opts.n - FIRST_BACKEND;
+    const void **kept;
+
+    for (int i = 0; i < n; i++)
+        if (!(now[i] = keep_values(c, before, i, err)))
+            return NULL;
+    if (before && memcmp(before->backend_opt, now, sizeof(*now) * (size_t)n) == 0)
+        return before->backend_opt;
+    kept = weir_arena_alloc(c->arena, sizeof(now), err);
+    if (kept)
+        memcpy(kept, now, sizeof(*now) * (size_t)n);
+    return kept;
+}
+
+/* Room for one more test; it doubles, so that all of it stays in proportion to the tests. */
+static int make_room(struct weir_command *c, struct weir_err *err)
+{
+    int room = c->room ? 2 * c->room : 1;
+    struct weir_test *more;
+
+    if (c->n < c->room)
+        return 0;
+    more = weir_arena_alloc(c->arena, sizeof(*more) * (size_t)room, err);
     if (!more)
         return -1;
     if (c->n)
         memcpy(more, c->tests, sizeof(*more) * (size_t)c->n);
     c->tests = more;
-    more[c->n].driver_opt = copy_values(c, &c->opts.set[0], err);
-    if (!more[c->n].driver_opt)
+    c->room = room;
+    return 0;
+}
+
+/* Keep the present values as one more test. */
+static int add_test(void *arg, struct weir_err *err)
+{
+    struct weir_command *c = arg;
+    struct weir_test t = { .driver_opt = copy_values(c, &c->opts.set[0], err),
+                           .backend_opt = keep_backends(c, err) };
+
+    if (!t.driver_opt || !t.backend_opt || make_room(c, err) < 0)
         return -1;
-    for (int i = 2; i < c->opts.n; i++) { /* 0: the driver, 1: common */
-        more[c->n].backend_opt[i - 2] = copy_values(c, &c->opts.set[i], err);
-        if (!more[c->n].backend_opt[i - 2])
-            return -1;
-    }
-    c->n++;
+    c->tests[c->n++] = t;
     return 0;
 }
 

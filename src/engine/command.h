@@ -18,7 +18,7 @@ struct weir_command {
     struct weir_opts opts;
     struct weir_common common;
     struct weir_test *tests;
-    int n;
+    int n, room; /* tests, and for how many there is memory */
 };
 
 /* Tables and defaults. Local. Returns 0, or -1 and err. */

@@ -8,11 +8,12 @@
 #include "base/opt.h"
 #include "engine/run.h"
 
-/* The options of one test: a copy of the driver's option struct and of every backend's. Owned by
- * the run's arena. */
+/* The options of one test: a copy of the driver's option struct, which the driver may change, and
+ * those of every backend, which tests share as long as they are the same. Owned by the run's
+ * arena. */
 struct weir_test {
     void *driver_opt;
-    void *backend_opt[WEIR_OPTSETS]; /* in the order of weir_backends() */
+    const void **backend_opt; /* in the order of weir_backends() */
 };
 
 struct weir_driver {
