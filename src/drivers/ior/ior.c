@@ -316,9 +316,11 @@ static enum weir_code run_one(struct weir_run *run, struct ior_test *t, bool *fa
 {
     int64_t end[2] = { WEIR_OK, true };
 
-    if (choose_ranks(run, t, err) < 0)
-        return err->code;
     set_log(t->o, &run->log);
+    if (choose_ranks(run, t, err) < 0) {
+        *failed = true;
+        return err->code;
+    }
     weir_report_mute(&run->report, t->o->verbose < 0);
     if (run->par.comm != MPI_COMM_NULL)
         end[0] = ior_run_test(run, t, err);
