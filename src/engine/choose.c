@@ -7,9 +7,6 @@
 
 #define SOME_BYTES 4096 /* what backends are told to expect of empty files */
 
-const char *const weir_choose_zero[] = { "0", NULL };
-const char *const weir_choose_minus_one[] = { "-1", NULL };
-
 int weir_choose_packet(const char *word, enum weir_packet *packet, struct weir_err *err)
 {
     if (weir_packet_parse(word, packet) == 0 && *packet <= WEIR_PACKET_RANDOM)

@@ -19,20 +19,4 @@ int weir_choose_small_files(const struct weir_run *run, const struct weir_backen
 /* The seed of rank 0's clock where *seed is -1. Collective over run->world. */
 void weir_choose_seed(const struct weir_run *run, int *seed);
 
-/* The values of options that only wait for GPU memory. */
-extern const char *const weir_choose_zero[], *const weir_choose_minus_one[];
-
-/* Rows for struct S with the fields reports, gpu_memory, gpu_id and gpu_direct. */
-#define WEIR_OPT_REPORT(S)                                                                         \
-    OPT_STR(0, "report", NULL, S, reports, NULL, "FORMAT:PATH,...",                                \
-            "Write the results in these forms instead: text:-, json:FILE, csv:FILE (a row for "    \
-            "each phase)")
-#define WEIR_OPT_GPU(S)                                                                            \
-    OPT_STR(0, "allocateBufferOnGPU", NULL, S, gpu_memory, "0", "N",                               \
-            "Only 0: this build has no GPU memory", .choices = weir_choose_zero),                  \
-        OPT_STR(0, "GPUid", NULL, S, gpu_id, "-1", "N", "Only -1: this build has no GPU memory",   \
-                .choices = weir_choose_minus_one),                                                 \
-        OPT_STR(0, "gpuDirect", NULL, S, gpu_direct, "0", "N",                                     \
-                "Only 0: this build has no GPU memory", .choices = weir_choose_zero)
-
 #endif

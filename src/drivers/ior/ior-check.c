@@ -105,13 +105,13 @@ static int check_files(const struct ior_options *o, struct weir_err *err)
     } files[] = {
         { "-o (testFile)", o->test_file },
         { "summaryFile", o->summary_file && strcmp(o->summary_file, "-") ? o->summary_file : NULL },
-        { "saveRankPerformanceDetailsCSV", o->rank_csv },
+        { "saveRankPerformanceDetailsCSV", o->run.rank_csv },
         { "stoneWallingStatusFile", o->status_file },
     };
     const size_t n = sizeof(files) / sizeof(*files);
 
     for (size_t i = 0; i < n; i++) {
-        if (o->reports && files[i].path && weir_report_list_clash(o->reports, files[i].path))
+        if (o->run.reports && files[i].path && weir_report_list_clash(o->run.reports, files[i].path))
             return weir_refuse(err, WEIR_EUSAGE, "--report and %s are the same file, '%s'",
                                files[i].name, files[i].path);
         for (size_t k = i + 1; k < n; k++)
@@ -164,14 +164,14 @@ static int check_words(const struct ior_options *o, struct weir_err *err)
         return weir_refuse(err, WEIR_EUSAGE,
                            "a stoneWallingStatusFile is only sensible when another run reads the "
                            "files; keep them with -k");
-    if (o->status_file && o->write && !o->wear_out)
+    if (o->status_file && o->write && !o->run.wear_out)
         return weir_refuse(err, WEIR_EUSAGE,
                            "a stoneWallingStatusFile is only sensible for a write phase with "
                            "stoneWallingWearOut=1");
     if (o->nodes == 0 || o->node0_tasks == 0)
         return weir_refuse(err, WEIR_EUSAGE,
                            "numNodes and numTasksOnNode0 are at least 1; -1 takes what there is");
-    if (o->wear_out && o->deadline_s == 0)
+    if (o->run.wear_out && o->run.deadline_s == 0)
         return weir_refuse(
             err, WEIR_EUSAGE,
             "stoneWallingWearOut is only sensible with a stonewall deadline; give -D");
@@ -210,7 +210,7 @@ static void fill_hints(struct ior_test *t, const struct weir_run *run, int tasks
         .random = o->random_offset > 0,
         .sync_each = o->sync_each,
         .single_try = o->single_try,
-        .dry_run = o->dry_run,
+        .dry_run = o->run.dry_run,
         .tasks = tasks,
         .nodes = run->world.nodes,
         .task = run->world.rank,

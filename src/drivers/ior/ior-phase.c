@@ -35,7 +35,7 @@ static int spare_special(const struct weir_run *run, const struct ior_test *t, s
 {
     struct stat st;
 
-    if (t->o->dry_run || (run->session.flags & WEIR_BE_NO_DATA) ||
+    if (t->o->run.dry_run || (run->session.flags & WEIR_BE_NO_DATA) ||
         (t->o->use_existing && t->o->keep) || lstat(t->path.text, &st) < 0)
         return 0;
     if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode))
@@ -119,7 +119,7 @@ static int prepare_reading(struct weir_run *run, struct ior_test *t, bool check_
     if (t->owner < 0 || prepare_phase(run, t, WEIR_DIR_READ, err) < 0)
         return -1;
     t->verify =
-        (check_write || t->o->check_read) && !t->o->dry_run; /* a dry run has read nothing */
+        (check_write || t->o->check_read) && !t->o->run.dry_run; /* a dry run has read nothing */
     ior_new_signature(t, t->signature);
     return ior_begin_offsets(run, t, err);
 }

@@ -57,21 +57,21 @@ static int begin_rank_file(const char *path, struct weir_err *err)
 static void name_op_file(const struct ior_test *t, int repetition, int rank, struct weir_str *out)
 {
     weir_str_clear(out);
-    weir_str_addf(out, "%s-%d-%05d.csv", t->o->op_csv, repetition, rank);
+    weir_str_addf(out, "%s-%d-%05d.csv", t->o->run.op_csv, repetition, rank);
 }
 
 /* The first test that uses a path empties the file, later ones go on behind. */
 static bool is_first_use(const struct ior_test *tests, int i)
 {
     for (int k = 0; k < i; k++)
-        if (tests[k].o->rank_csv && strcmp(tests[k].o->rank_csv, tests[i].o->rank_csv) == 0)
+        if (tests[k].o->run.rank_csv && strcmp(tests[k].o->run.rank_csv, tests[i].o->run.rank_csv) == 0)
             return false;
     return true;
 }
 
 static bool has_op_files(const struct weir_run *run, const struct ior_test *t)
 {
-    return t->o->op_csv && run->world.rank < t->hints.tasks;
+    return t->o->run.op_csv && run->world.rank < t->hints.tasks;
 }
 
 /* Repetitions for which earlier tests have files of the same names on this rank. */
@@ -80,9 +80,9 @@ static int shared_op_files(const struct weir_run *run, const struct ior_test *te
     int most = 0;
 
     for (int k = 0; k < i; k++)
-        if (has_op_files(run, &tests[k]) && strcmp(tests[k].o->op_csv, tests[i].o->op_csv) == 0 &&
-            tests[k].o->repetitions > most)
-            most = tests[k].o->repetitions;
+        if (has_op_files(run, &tests[k]) && strcmp(tests[k].o->run.op_csv, tests[i].o->run.op_csv) == 0 &&
+            tests[k].o->run.repetitions > most)
+            most = tests[k].o->run.repetitions;
     return most;
 }
 
@@ -105,8 +105,8 @@ int ior_ranks_begin(struct weir_run *run, struct ior_test *tests, int n, struct 
     int rc = 0;
 
     for (int i = 0; i < n && rc == 0; i++) {
-        if (run->world.rank == 0 && tests[i].o->rank_csv && is_first_use(tests, i))
-            rc = begin_rank_file(tests[i].o->rank_csv, err);
+        if (run->world.rank == 0 && tests[i].o->run.rank_csv && is_first_use(tests, i))
+            rc = begin_rank_file(tests[i].o->run.rank_csv, err);
         if (has_op_files(run, &tests[i]))
             tests[i].op_files = shared_op_files(run, tests, i);
         if (rc == 0)
@@ -117,7 +117,7 @@ int ior_ranks_begin(struct weir_run *run, struct ior_test *tests, int n, struct 
 
 int ior_ranks_repetition(struct weir_run *run, const struct ior_test *t, struct weir_err *err)
 {
-    if (!t->o->op_csv || run->repetition == 0)
+    if (!t->o->run.op_csv || run->repetition == 0)
         return 0;
     return weir_agree(&run->par, begin_op_file(run, t, run->repetition, err), err);
 }
@@ -164,7 +164,7 @@ static int write_ranks(const struct weir_run *run, const struct ior_test *t,
 
     for (int i = 0; i < run->par.size; i++)
         add_rank_line(t, rec, i, &all[i], &lines);
-    rc = weir_rankcsv_put(t->o->rank_csv, false, &lines, err);
+    rc = weir_rankcsv_put(t->o->run.rank_csv, false, &lines, err);
     weir_str_free(&lines);
     return rc;
 }
@@ -227,9 +227,9 @@ int ior_ranks_phase(struct weir_run *run, struct ior_test *t, const struct weir_
     struct rank_times mine, *all = NULL;
     int rc = 0;
 
-    if (t->o->op_csv)
+    if (t->o->run.op_csv)
         rc = write_operations(run, t, rec, err);
-    if (t->o->rank_csv || t->o->outlier_s > 0) {
+    if (t->o->run.rank_csv || t->o->outlier_s > 0) {
         fill_times(run, rec, &mine);
         if (run->par.rank == 0 && !(all = malloc(sizeof(*all) * (size_t)run->par.size)) && rc == 0)
             rc = weir_fail(err, WEIR_ESETUP, "hold the times of %d ranks", run->par.size);
@@ -240,10 +240,10 @@ int ior_ranks_phase(struct weir_run *run, struct ior_test *t, const struct weir_
         weir_gather(&run->par, &mine, sizeof(mine), all);
         if (all && t->o->outlier_s > 0)
             rc = warn_outliers(run, t, rec, all, err);
-        if (all && rc == 0 && t->o->rank_csv)
+        if (all && rc == 0 && t->o->run.rank_csv)
             rc = write_ranks(run, t, rec, all, err);
         free(all);
     }
-    return t->o->op_csv || t->o->rank_csv || t->o->outlier_s > 0 ? weir_agree(&run->par, rc, err)
+    return t->o->run.op_csv || t->o->run.rank_csv || t->o->outlier_s > 0 ? weir_agree(&run->par, rc, err)
                                                                  : 0;
 }

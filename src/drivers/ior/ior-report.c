@@ -86,17 +86,17 @@ static void report_geometry(struct weir_run *run, const struct ior_test *t)
     weir_report_str(r, WEIR_FOR_ALL, "memoryBuffer", "CPU");
     weir_report_str(r, WEIR_FOR_ALL, "dataAccess", "CPU");
     weir_report_str(r, WEIR_FOR_ALL, "GPUDirect", "0");
-    weir_report_int(r, WEIR_FOR_ALL, "repetitions", o->repetitions);
+    weir_report_int(r, WEIR_FOR_ALL, "repetitions", o->run.repetitions);
     report_size(r, "xfersize", o->transfer);
     report_size(r, "blocksize", o->block);
     report_size(r, "aggregate filesize", o->block * o->segments * run->par.size);
-    if (o->dry_run)
-        weir_report_int(r, WEIR_FOR_ALL, "dryRun", o->dry_run);
-    if (o->verbose)
-        weir_report_int(r, WEIR_FOR_ALL, "verbose", o->verbose);
-    if (o->deadline_s > 0) {
-        weir_report_int(r, WEIR_FOR_ALL, "stonewallingTime", o->deadline_s);
-        weir_report_int(r, WEIR_FOR_ALL, "stoneWallingWearOut", o->wear_out);
+    if (o->run.dry_run)
+        weir_report_int(r, WEIR_FOR_ALL, "dryRun", o->run.dry_run);
+    if (o->run.verbose)
+        weir_report_int(r, WEIR_FOR_ALL, "verbose", o->run.verbose);
+    if (o->run.deadline_s > 0) {
+        weir_report_int(r, WEIR_FOR_ALL, "stonewallingTime", o->run.deadline_s);
+        weir_report_int(r, WEIR_FOR_ALL, "stoneWallingWearOut", o->run.wear_out);
     }
 }
 

@@ -256,7 +256,7 @@ void ior_report_skipped(struct weir_run *run, struct ior_test *t, const char *ac
 
     weir_report_row(&run->report, &results, &row);
     weir_note(&run->log, "%s phase of repetition %d skipped: %d minutes (-T) have passed", access,
-              run->repetition, t->o->max_minutes);
+              run->repetition, t->o->run.max_minutes);
 }
 
 void ior_report_remove(struct weir_run *run, double seconds)

@@ -35,7 +35,7 @@ static int warn_sizes(struct weir_run *run, struct ior_test *t, uint64_t expecte
         weir_warn(&run->log, err, "Stat() of aggregate file size      = %" PRIu64, actual) < 0 ||
         weir_warn(&run->log, err, "Using actual aggregate bytes moved = %" PRIu64, moved) < 0)
         return -1;
-    return t->o->deadline_s > 0
+    return t->o->run.deadline_s > 0
                ? weir_warn(&run->log, err, "Maybe caused by deadlineForStonewalling")
                : 0;
 }
@@ -47,7 +47,7 @@ int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_p
     bool library = (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) != 0;
     uint64_t actual;
 
-    if (t->o->dry_run || (run->session.flags & WEIR_BE_NO_DATA))
+    if (t->o->run.dry_run || (run->session.flags & WEIR_BE_NO_DATA))
         return 0;
     if (total_size(run, t, &actual, err) < 0)
         return -1;

@@ -20,12 +20,12 @@ static void set_timing(struct ior_test *t)
     bool together = (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) && !o->file_per_task;
 
     t->timing = (struct weir_timing) {
-        .deadline_s = o->deadline_s,
-        .min_time_s = o->min_time_s,
-        .max_steps = (uint64_t)o->max_steps,
-        .pause_ns = (uint64_t)o->delay_us * 1000,
-        .wear_out = o->wear_out,
-        .barriers = o->barriers,
+        .deadline_s = o->run.deadline_s,
+        .min_time_s = o->run.min_time_s,
+        .max_steps = (uint64_t)o->run.max_steps,
+        .pause_ns = (uint64_t)o->run.pause_us * 1000,
+        .wear_out = o->run.wear_out,
+        .barriers = o->run.barriers,
         .collective_open = together,
         .lock_step = !o->file_per_task && (t->hints.collective || (together && o->sync_each)),
     };
@@ -85,10 +85,10 @@ static int begin_test(struct weir_run *run, struct ior_test *t, struct weir_err 
     if (rc == 0)
         rc = weir_session_begin(&run->session, t->be, t->be_opt, &t->hints, &run->par, &run->log,
                                 err);
-    if (rc == 0 && o->io_timeout_s > 0)
+    if (rc == 0 && o->run.io_timeout_s > 0)
         rc =
-            weir_watchdog_begin(&run->watchdog, run->par.rank, run->par.host, o->io_timeout_s, err);
-    if (rc == 0 && o->io_timeout_s > 0)
+            weir_watchdog_begin(&run->watchdog, run->par.rank, run->par.host, o->run.io_timeout_s, err);
+    if (rc == 0 && o->run.io_timeout_s > 0)
         run->session.call = &run->watchdog.call;
     return weir_agree(&run->par, rc, err);
 }
@@ -164,9 +164,9 @@ static void remember_write(struct ior_test *t, const struct weir_phase_rec *rec)
 static bool time_is_up(struct weir_run *run, const struct ior_test *t)
 {
     int64_t up = run->par.rank == 0 &&
-                 weir_now_ns() - t->begin_ns > (uint64_t)t->o->max_minutes * 60 * WEIR_NS_PER_S;
+                 weir_now_ns() - t->begin_ns > (uint64_t)t->o->run.max_minutes * 60 * WEIR_NS_PER_S;
 
-    if (t->o->max_minutes <= 0)
+    if (t->o->run.max_minutes <= 0)
         return false;
     weir_bcast(&run->par, &up, sizeof(up), 0);
     return up != 0;
@@ -177,12 +177,12 @@ static bool time_is_up(struct weir_run *run, const struct ior_test *t)
 /* -d, on all ranks, so that a signal to any of them ends it. */
 static int wait_before(struct weir_run *run, const struct ior_test *t, struct weir_err *err)
 {
-    if (t->o->phase_delay_s <= 0)
+    if (t->o->run.delay_s <= 0)
         return 0;
     if (run->log.verbose >= 1)
-        weir_report_line(&run->report, "delaying %d seconds . . .", t->o->phase_delay_s);
+        weir_report_line(&run->report, "delaying %d seconds . . .", t->o->run.delay_s);
     weir_report_flush(&run->report);
-    return weir_phase_pause(run, t->o->phase_delay_s, err);
+    return weir_phase_pause(run, t->o->run.delay_s, err);
 }
 
 static int run_write(struct weir_run *run, struct ior_test *t, struct weir_err *err)
@@ -336,7 +336,7 @@ static int end_test(struct weir_run *run, struct ior_test *t, int rc, struct wei
 {
     struct weir_err second = WEIR_ERR_INIT;
 
-    if (rc == 0 && t->o->status_file && t->o->write && !t->o->dry_run)
+    if (rc == 0 && t->o->status_file && t->o->write && !t->o->run.dry_run)
         rc = ior_status_write(run, t, err);
     if (weir_agree(&run->par, weir_session_end(&run->session, &second), &second) < 0 && rc == 0) {
         *err = second;
@@ -362,7 +362,7 @@ enum weir_code ior_run_test(struct weir_run *run, struct ior_test *t, struct wei
         warn_existing(run, t, err, &rc);
     rc = weir_agree(&run->par, rc, err);
     ior_report_results(run);
-    for (run->repetition = 0; rc == 0 && run->repetition < t->o->repetitions; run->repetition++) {
+    for (run->repetition = 0; rc == 0 && run->repetition < t->o->run.repetitions; run->repetition++) {
         rc = run_repetition(run, t, err);
         wrong |= t->dirty;
     }

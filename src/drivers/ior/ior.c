@@ -12,8 +12,6 @@
 #define O struct ior_options
 
 static const char *const formats[] = { "default", "JSON", "CSV", NULL };
-static const char *const only_zero[] = { "0", NULL };
-static const char *const only_minus_one[] = { "-1", NULL };
 static const char *const distributions[] = { "even", "original", NULL };
 
 static const struct weir_opt options[] = {
@@ -27,12 +25,10 @@ static const struct weir_opt options[] = {
     OPT_FLAG('C', "reorder-tasks", "reorderTasksConstant", O, reorder_constant,
              "Read what the task Q nodes further on wrote, past the caches of the writer",
              .key2 = "reorderTasks"),
-    OPT_INT('d', "inter-test-delay", "interTestDelay", O, phase_delay_s, "0", "SECONDS",
-            "Wait before each write and read phase", .min = 0, .max = INT32_MAX,
-            .flags = WEIR_OPT_RESET),
-    OPT_INT('D', "deadline", "deadlineForStonewalling", O, deadline_s, "0", "SECONDS",
-            "Start no transfer after this many seconds of a phase (stonewall)", .min = 0,
-            .max = INT32_MAX),
+    WEIR_OPT_DELAY('d', "inter-test-delay", "interTestDelay",
+                   "Wait before each write and read phase", .flags = WEIR_OPT_RESET),
+    WEIR_OPT_DEADLINE('D', "deadline", "deadlineForStonewalling",
+                      "Start no transfer after this many seconds of a phase (stonewall)"),
     OPT_FLAG('e', "fsync", "fsync", O, sync_end,
              "Flush to storage at the end of the write phase, inside its time"),
     OPT_FLAG('E', "use-existing", "useExistingTestFile", O, use_existing,
@@ -41,13 +37,12 @@ static const struct weir_opt options[] = {
             .flags = WEIR_OPT_ARGV_ONLY),
     OPT_FLAG('F', "file-per-proc", "filePerProc", O, file_per_task,
              "Give each task a file of its own"),
-    OPT_FLAG('g', "intra-test-barriers", "intraTestBarriers", O, barriers,
+    OPT_FLAG('g', "intra-test-barriers", "intraTestBarriers", WEIR_R, barriers,
              "Put barriers between open, transfers and close"),
     OPT_SIZE('G', "signature", "setTimeStampSignature", O, signature, "0", "N",
              "Signature in the data, 32 bits; 0 takes the time, new in each repetition",
              .min = INT32_MIN, .max = UINT32_MAX),
-    OPT_INT('i', "repetitions", "repetitions", O, repetitions, "1", "N", "Repetitions of the test",
-            .min = 1, .max = INT32_MAX, .flags = WEIR_OPT_RESET),
+    WEIR_OPT_REPETITIONS('i', "repetitions", "repetitions", .flags = WEIR_OPT_RESET),
     OPT_FLAG('k', "keep-file", "keepFile", O, keep, "Keep the files after each repetition"),
     OPT_FLAG('K', "keep-file-with-error", "keepFileWithError", O, keep_with_error,
              "Keep the files of a repetition with wrong data"),
@@ -78,8 +73,7 @@ static const struct weir_opt options[] = {
              "Bytes of one I/O call"),
     OPT_FLAG('u', "unique-dir", "uniqueDir", O, unique_dir,
              "With -F, put each file into a directory of its own"),
-    OPT_COUNT('v', "verbose", "verbose", O, verbose, "Say more; repeat for more", .min = -1,
-              .max = 5),
+    WEIR_OPT_VERBOSE('v', "verbose", "verbose", .min = -1, .max = 5),
     OPT_FLAG('w', "write", "writeFile", O, write, "Write phase"),
     OPT_FLAG('W', "check-write", "checkWrite", O, check_write,
              "After writing, read everything back and check it, outside any time"),
@@ -99,16 +93,16 @@ static const struct weir_opt options[] = {
             "How -z distributes the offsets of a shared file: even gives every task the same "
             "number of transfers, original repeats the uneven distribution of older releases",
             .choices = distributions),
-    OPT_FLAG(0, "warning-as-errors", "warningAsErrors", O, warnings_are_errors,
-             "Take every warning for an error"),
-    OPT_FLAG(0, "dry-run", "dryRun", O, dry_run, "Do everything but the I/O"),
-    OPT_FLAG(0, NULL, "stoneWallingWearOut", O, wear_out,
-             "After the stonewall all tasks go on to as many transfers as the fastest did"),
-    OPT_SIZE(0, NULL, "stoneWallingWearOutIterations", O, max_steps, "0", "N",
+    WEIR_OPT_WARNINGS("warning-as-errors", "warningAsErrors"),
+    WEIR_OPT_DRY_RUN("dry-run", "dryRun", "Do everything but the I/O"),
+    WEIR_OPT_WEAR_OUT(
+        0, NULL, "stoneWallingWearOut",
+        "After the stonewall all tasks go on to as many transfers as the fastest did"),
+    OPT_SIZE(0, NULL, "stoneWallingWearOutIterations", WEIR_R, max_steps, "0", "N",
              "Largest number of transfers of a task in a phase", .min = 0, .max = INT64_MAX),
-    OPT_INT(0, NULL, "minTimeDuration", O, min_time_s, "0", "SECONDS",
+    OPT_INT(0, NULL, "minTimeDuration", WEIR_R, min_time_s, "0", "SECONDS",
             "Repeat the whole pattern until this much time has passed", .min = 0, .max = INT32_MAX),
-    OPT_SIZE(0, NULL, "interIODelay", O, delay_us, "0", "MICROSECONDS",
+    OPT_SIZE(0, NULL, "interIODelay", WEIR_R, pause_us, "0", "MICROSECONDS",
              "Wait after every transfer, inside the measured time", .min = 0, .max = INT32_MAX),
     OPT_INT('j', "outlier-threshold", "outlierThreshold", O, outlier_s, "0", "SECONDS",
             "Name the tasks whose times are further than this from the mean", .min = 0,
@@ -117,9 +111,7 @@ static const struct weir_opt options[] = {
             "Take this much memory of each node away from the page cache, shared by its tasks"),
     OPT_SIZE(0, NULL, "memoryPerTask", O, memory_per_task, "0", "SIZE",
              "Take this much memory away for each task", .min = 0, .max = INT64_MAX),
-    OPT_INT('T', "max-time-duration", "maxTimeDuration", O, max_minutes, "0", "MINUTES",
-            "Start no phase when this much time of the test has passed", .min = 0,
-            .max = INT32_MAX / 60),
+    WEIR_OPT_MAX_TIME('T', "max-time-duration", "maxTimeDuration"),
     OPT_FLAG(
         'y', "dual-mount", "dualMount", O, dual_mount,
         "With -F, write to PATH<K>/data where K is the NUMA node of the task: one mount for each"),
@@ -130,10 +122,10 @@ static const struct weir_opt options[] = {
     OPT_STR(
         0, NULL, "stoneWallingStatusFile", O, status_file, NULL, "FILE",
         "Keep the number of transfers of a write phase with wear-out for a later run that reads"),
-    OPT_STR(0, NULL, "saveRankPerformanceDetailsCSV", O, rank_csv, NULL, "FILE",
-            "Write the times of every task after each phase"),
-    OPT_STR(0, NULL, "savePerOpDataCSV", O, op_csv, NULL, "PREFIX",
-            "Write every operation to PREFIX-<repetition>-<rank>.csv"),
+    WEIR_OPT_RANK_CSV(NULL, "saveRankPerformanceDetailsCSV",
+                      "Write the times of every task after each phase"),
+    WEIR_OPT_OP_CSV(NULL, "savePerOpDataCSV",
+                    "Write every operation to PREFIX-<repetition>-<rank>.csv"),
     OPT_FLAG(0, NULL, "summaryAlways", O, summary_always,
              "Show the summary of each test after it, too"),
     OPT_INT(0, NULL, "numNodes", O, nodes, "-1", "N", "Number of nodes, instead of what was found",
@@ -144,20 +136,10 @@ static const struct weir_opt options[] = {
     OPT_STR(0, NULL, "debug", O, debug, NULL, "TEXT", "Show this text in front of the options"),
     OPT_STR(0, NULL, "platform", O, platform, NULL, "TEXT",
             "Name of the machine in the parameters"),
-    OPT_STR(0, NULL, "allocateBufferOnGPU", O, gpu_memory, "0", "N",
-            "Only 0: this build has no GPU memory", .choices = only_zero),
-    OPT_STR(0, NULL, "GPUid", O, gpu_id, "-1", "N", "Only -1: this build has no GPU memory",
-            .choices = only_minus_one),
-    OPT_STR(0, NULL, "GPUDirect", O, gpu_direct, "0", "N", "Only 0: this build has no GPU memory",
-            .choices = only_zero),
-    OPT_INT(
-        0, "io-timeout", "ioTimeout", O, io_timeout_s, "0", "SECONDS",
-        "End the job when a call does not return for this long, and say which; 0 waits for ever",
-        .min = 0, .max = INT32_MAX),
-    OPT_STR(
-        0, "report", NULL, O, reports, NULL, "FORMAT:PATH,...",
-        "Write the results in these forms instead: text:-, json:FILE, csv:FILE (the full table)",
-        .flags = WEIR_OPT_ARGV_ONLY),
+    WEIR_OPT_GPU(NULL, "allocateBufferOnGPU", NULL, "GPUid", NULL, "GPUDirect"),
+    WEIR_OPT_IO_TIMEOUT,
+    WEIR_OPT_REPORT("Write the results in these forms instead: text:-, json:FILE, csv:FILE (the "
+                    "full table)"),
     { .type = WEIR_OPT_OLD,
       .key = "useO_DIRECT",
       .letter = 'B',
@@ -272,10 +254,7 @@ static const char *script_of(const void *opt)
 
 static void set_log(const void *opt, struct weir_log *log)
 {
-    const struct ior_options *o = opt;
-
-    log->verbose = o->verbose;
-    log->warnings_are_errors = o->warnings_are_errors;
+    weir_run_options_log(opt, log);
 }
 
 /* Check every test before the first one starts. */
@@ -321,7 +300,7 @@ static enum weir_code run_one(struct weir_run *run, struct ior_test *t, bool *fa
         *failed = true;
         return err->code;
     }
-    weir_report_mute(&run->report, t->o->verbose < 0);
+    weir_report_mute(&run->report, t->o->run.verbose < 0);
     if (run->par.comm != MPI_COMM_NULL)
         end[0] = ior_run_test(run, t, err);
     weir_report_mute(&run->report, false);
@@ -355,9 +334,9 @@ static int open_report(struct weir_run *run, const struct ior_options *o, struct
 {
     int rc = 0;
 
-    run->details |= o->reports || strcasecmp(o->summary_format, "JSON") == 0;
-    if (run->world.rank == 0 && o->reports)
-        rc = weir_report_add_list(&run->report, o->reports, &run->arena, err);
+    run->details |= o->run.reports || strcasecmp(o->summary_format, "JSON") == 0;
+    if (run->world.rank == 0 && o->run.reports)
+        rc = weir_report_add_list(&run->report, o->run.reports, &run->arena, err);
     else if (run->world.rank == 0)
         rc = weir_report_add(&run->report, o->summary_format, o->summary_file, err);
     return weir_agree(&run->world, rc, err);

@@ -13,22 +13,21 @@
 #include "base/stats.h"
 #include "base/str.h"
 #include "engine/driver.h"
+#include "engine/options.h"
 #include "engine/phase.h"
 
 /* Values of the option rows in ior.c; names and meaning stand there. */
 struct ior_options {
+    struct weir_run_options run; /* first: the engine reads it */
     const char *api, *script, *packet, *test_file, *distribution;
-    const char *summary_file, *summary_format, *reports, *status_file, *rank_csv, *op_csv, *debug,
-        *platform, *memory_per_node;
-    int64_t block, transfer, segments, max_steps, delay_us, memory_per_task, prefill, signature;
-    const char *gpu_memory, *gpu_id, *gpu_direct;
-    int outlier_s, max_minutes, nodes, node0_tasks, io_timeout_s;
-    int ref_num, phase_delay_s, deadline_s, min_time_s, repetitions, tasks, node_offset, seed;
-    int random_seed, verbose, random_offset, reorder_random;
-    bool collective, reorder_constant, sync_end, use_existing, file_per_task, barriers, keep,
+    const char *summary_file, *summary_format, *status_file, *debug, *platform, *memory_per_node;
+    int64_t block, transfer, segments, memory_per_task, prefill, signature;
+    int outlier_s, nodes, node0_tasks, ref_num, tasks, node_offset, seed;
+    int random_seed, random_offset, reorder_random;
+    bool collective, reorder_constant, sync_end, use_existing, file_per_task, keep,
         keep_with_error, multi_file;
-    bool read, check_read, unique_dir, write, check_write, single_try, sync_each,
-        warnings_are_errors, dry_run, wear_out, dual_mount, summary_always;
+    bool read, check_read, unique_dir, write, check_write, single_try, sync_each, dual_mount,
+        summary_always;
 };
 
 /* One row of the results table. Times in seconds, sizes in bytes, rates in bytes or operations a

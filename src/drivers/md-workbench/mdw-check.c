@@ -51,7 +51,7 @@ static int check_count(const struct mdw_test *t, const struct weir_run *run, str
     const struct mdw_options *o = t->o;
     int64_t n;
 
-    if (__builtin_mul_overflow((int64_t)o->steps, o->iterations, &n) ||
+    if (__builtin_mul_overflow((int64_t)o->steps, o->run.repetitions, &n) ||
         __builtin_add_overflow(n, o->population, &n) || __builtin_mul_overflow(n, o->sets, &n) ||
         __builtin_mul_overflow(n, run->world.size, &n))
         return weir_refuse(err, WEIR_EUSAGE,
@@ -79,7 +79,7 @@ int mdw_check(struct mdw_test *t, struct weir_run *run, struct weir_err *err)
     fill_phases(o);
     if (check_words(t, err) < 0 || check_count(t, run, err) < 0 || check_backend(t, run, err) < 0)
         return -1;
-    if (o->benchmark && !o->precreate && o->deadline_s > 0 && !o->wear_out && o->iterations > 1)
+    if (o->benchmark && !o->precreate && o->run.deadline_s > 0 && !o->run.wear_out && o->run.repetitions > 1)
         weir_warn(&run->log, err,
                   "with a stonewall (-w) and without wear-out (-W) tasks stop at different "
                   "objects: in later iterations "

@@ -64,7 +64,7 @@ static uint64_t stopped_at(const struct mdw_test *t, const struct weir_phase_rec
 {
     uint64_t planned = (uint64_t)t->o->steps;
 
-    if (t->m->phase != MDW_BENCHMARK || t->o->deadline_s == 0)
+    if (t->m->phase != MDW_BENCHMARK || t->o->run.deadline_s == 0)
         return 0;
     if (rec->stonewall.known)
         return rec->stonewall.steps_min < planned ? rec->steps_max : 0;
@@ -84,7 +84,7 @@ static void report_wall(struct weir_run *run, const struct mdw_test *t,
     if (stopped_at(t, rec, true) == 0 || rec->interrupted)
         return;
     if (run->log.verbose >= 1)
-        weir_report_line(&run->report, "0: stonewall runtime %fs (%ds)", s, t->o->deadline_s);
+        weir_report_line(&run->report, "0: stonewall runtime %fs (%ds)", s, t->o->run.deadline_s);
     if (rec->stonewall.known)
         weir_report_line(&run->report, "stonewall wear out %fs (%llu iter)", s,
                          (unsigned long long)rec->stonewall.steps_max);

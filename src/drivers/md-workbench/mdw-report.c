@@ -144,7 +144,7 @@ void mdw_report_begin(struct weir_run *run, const struct mdw_test *t, int argc, 
     const struct mdw_options *o = t->o;
     struct weir_report *r = &run->report;
     int64_t objects =
-        ((int64_t)o->steps * o->iterations + o->population) * o->sets * run->world.size;
+        ((int64_t)o->steps * o->run.repetitions + o->population) * o->sets * run->world.size;
     double set = (double)run->world.size * o->sets * o->population * o->size / MIB;
     char now[32];
 

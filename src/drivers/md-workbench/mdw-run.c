@@ -166,7 +166,7 @@ static int run_cleanup(struct weir_run *run, struct mdw_test *t, struct weir_err
     uint64_t failed = t->failed;
 
     find_objects(run, t);
-    if (run_phase(run, t, MDW_CLEANUP, o->benchmark ? o->iterations : 0, 0, err) < 0)
+    if (run_phase(run, t, MDW_CLEANUP, o->benchmark ? o->run.repetitions : 0, 0, err) < 0)
         return -1;
     if (t->failed > failed && o->precreate)
         sweep(run, t); /* what resisted once may give way */
@@ -185,7 +185,7 @@ static int run_wanted(struct weir_run *run, struct mdw_test *t, struct weir_err 
         make_prefix(run, t);
         rc = run_phase(run, t, MDW_PRECREATE, 0, 0, err);
     }
-    for (int i = 0; o->benchmark && rc == 0 && i < o->iterations; i++)
+    for (int i = 0; o->benchmark && rc == 0 && i < o->run.repetitions; i++)
         rc = run_iteration(run, t, i, err);
     if (rc == 0 && o->cleanup) {
         rc = run_cleanup(run, t, err);
@@ -236,8 +236,8 @@ int mdw_run_phases(struct weir_run *run, struct mdw_test *t, struct weir_err *er
 {
     int rc;
 
-    t->timing = (struct weir_timing) { .deadline_s = t->o->deadline_s,
-                                       .wear_out = t->o->wear_out && t->o->deadline_s > 0 };
+    t->timing = (struct weir_timing) { .deadline_s = t->o->run.deadline_s,
+                                       .wear_out = t->o->run.wear_out && t->o->run.deadline_s > 0 };
     weir_clocksync(&run->par, &run->clock);
     rc = weir_agree(&run->par, take_memory(run, t, err), err);
     if (rc == 0)

@@ -25,8 +25,7 @@ static const struct weir_opt options[] = {
     OPT_STR('o', "directory", NULL, O, prefix, "./out", "DIR", "Where the data sets are made"),
     OPT_INT('S', "object-size", NULL, O, size, "3901", "SIZE", "Bytes of each object", .min = 0,
             MOST32),
-    OPT_INT('R', "iterations", NULL, O, iterations, "3", "N", "Times to run the benchmark",
-            .min = 1, MOST32),
+    WEIR_OPT_REPETITIONS_DEFAULT('R', "iterations", NULL, "3"),
     OPT_INT('G', "data-seed", NULL, O, seed, "-1", "N",
             "Seed of the data in the objects; -1 takes the time"),
     OPT_STR('t', "waiting-time", NULL, O, wait, "0", "FACTOR",
@@ -37,10 +36,9 @@ static const struct weir_opt options[] = {
              "Run the precreate phase; all phases without -1, -2 and -3"),
     OPT_FLAG('2', "run-benchmark", NULL, O, benchmark, "Run the benchmark phase"),
     OPT_FLAG('3', "run-cleanup", NULL, O, cleanup, "Run the cleanup phase"),
-    OPT_INT('w', "stonewall-timer", NULL, O, deadline_s, "0", "SECONDS",
-            "Stop each benchmark after this time", .min = 0, MOST32),
-    OPT_FLAG('W', "stonewall-wear-out", NULL, O, wear_out,
-             "Let all tasks reach the step of the fastest after the stonewall"),
+    WEIR_OPT_DEADLINE('w', "stonewall-timer", NULL, "Stop each benchmark after this time"),
+    WEIR_OPT_WEAR_OUT('W', "stonewall-wear-out", NULL,
+                      "Let all tasks reach the step of the fastest after the stonewall"),
     OPT_FLAG('X', "verify-read", NULL, O, verify, "Check the data that are read"),
     OPT_STR(0, "dataPacketType", NULL, O, packet, "t", "TYPE",
             "Data in the objects: timestamp, offset, incompressible or random; the first letter "
@@ -49,7 +47,7 @@ static const struct weir_opt options[] = {
             "Write every operation of rank 0 to PREFIX-<factor>-<iteration>-<name>.csv"),
     OPT_FLAG(0, "latency-all", NULL, O, latency_all, "With -L, write the operations of all ranks"),
     OPT_FLAG('q', "quiet", NULL, O, quiet, "Leave out what is not a result"),
-    OPT_COUNT('v', "verbose", NULL, O, verbose, "Say more: twice for each operation of rank 0"),
+    WEIR_OPT_VERBOSE('v', "verbose", NULL, .min = 0, .max = 5),
     OPT_SIZE(0, "start-item", NULL, O, start, "0", "N",
              "First object, instead of the position in the run-info file", .min = 0,
              .max = MOST_START),
@@ -61,8 +59,8 @@ static const struct weir_opt options[] = {
     OPT_FLAG(0, "process-reports", NULL, O, each_rank, "A line for each rank too"),
     OPT_STR(0, "run-info-file", NULL, O, position_file, "md-workbench.status", "FILE",
             "Where the position is kept from run to run"),
-    WEIR_OPT_REPORT(O),
-    WEIR_OPT_GPU(O),
+    WEIR_OPT_REPORT(WEIR_REPORT_PHASES),
+    WEIR_OPT_GPU("allocateBufferOnGPU", NULL, "GPUid", NULL, "gpuDirect", NULL),
     OPT_END
 };
 
@@ -72,7 +70,7 @@ const struct weir_opt *const mdw_option_rows = options;
 
 static void set_log(const void *opt, struct weir_log *log)
 {
-    log->verbose = ((const struct mdw_options *)opt)->verbose;
+    weir_run_options_log(opt, log);
 }
 
 /* Counted errors do not end the run, but its status tells of them. */
@@ -127,7 +125,7 @@ static enum weir_code run_mdw(struct weir_run *run, const struct weir_test *from
 
     (void)n;
     if (weir_test_backend(&from[0], t.o->api, &run->world, &t.be, &t.be_opt, &err) < 0 ||
-        mdw_check(&t, run, &err) < 0 || weir_outputs_open(run, t.o->reports, &err) < 0)
+        mdw_check(&t, run, &err) < 0 || weir_outputs_open(run, t.o->run.reports, &err) < 0)
         return weir_run_refuse(run, &err);
     code = run_all(run, &t, argc, argv, &err);
     return weir_outputs_close(run, code, &err);

@@ -11,16 +11,17 @@
 #include "base/itemdata.h"
 #include "engine/detail.h"
 #include "engine/driver.h"
+#include "engine/options.h"
 #include "engine/phase.h"
 
 /* Values of the option rows in mdw.c; names and meaning stand there. */
 struct mdw_options {
-    const char *api, *prefix, *packet, *latency, *position_file, *wait, *reports;
-    const char *gpu_memory, *gpu_id, *gpu_direct;
+    struct weir_run_options run; /* first: the engine reads it */
+    const char *api, *prefix, *packet, *latency, *position_file, *wait;
     int64_t start;
-    int offset, steps, population, sets, size, iterations, seed, deadline_s, verbose;
-    bool adaptive, precreate, benchmark, cleanup, wear_out, verify, latency_all, quiet, detailed,
-        read_only, ignore_errors, each_rank;
+    int offset, steps, population, sets, size, seed;
+    bool adaptive, precreate, benchmark, cleanup, verify, latency_all, quiet, detailed, read_only,
+        ignore_errors, each_rank;
 };
 
 enum mdw_phase { MDW_PRECREATE, MDW_BENCHMARK, MDW_CLEANUP, MDW_PHASES };

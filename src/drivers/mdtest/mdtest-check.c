@@ -82,7 +82,7 @@ struct rule {
         return (condition);                                                                        \
     }
 
-RULE(wall_in_tree, o->deadline_s > 0 && o->branch > 1)
+RULE(wall_in_tree, o->run.deadline_s > 0 && o->branch > 1)
 RULE(free_and_shifted, o->no_barriers && o->shift != 0)
 RULE(shared_by_one, o->shared && o->collective)
 RULE(places_by_one, t->bases > 1 && o->collective)

@@ -225,7 +225,7 @@ void mdtest_latency_table(struct weir_run *run, const struct mdtest_test *t)
 
     if (!t->sum)
         return;
-    weir_report_line(r, "\nLATENCY (in us): (of %d iterations)", t->o->iterations);
+    weir_report_line(r, "\nLATENCY (in us): (of %d iterations)", t->o->run.repetitions);
     weir_report_line(r, "   Operation          Call             Count         Mean          50%%   "
                         "       90%%          99%%        99.9%%"
                         "          Max");

@@ -66,7 +66,7 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
         weir_session_reset(&run->session);
     }
     run->oplog.n = 0;
-    if (t->o->op_csv && t->of == MDTEST_FILES && t->op < MDTEST_TREE_CREATE &&
+    if (t->o->run.op_csv && t->of == MDTEST_FILES && t->op < MDTEST_TREE_CREATE &&
         weir_oplog_reserve(&run->oplog, count_items(run, state), err) < 0)
         return -1;
     if (t->o->before && *t->o->before && t->op < MDTEST_TREE_CREATE)

@@ -30,7 +30,7 @@ static void name_op_file(const struct mdtest_test *t, enum mdtest_op op, int ran
                          struct weir_str *out)
 {
     weir_str_clear(out);
-    weir_str_addf(out, "%s-%s-%05d.csv", t->o->op_csv, mdtest_op_names[op], rank);
+    weir_str_addf(out, "%s-%s-%05d.csv", t->o->run.op_csv, mdtest_op_names[op], rank);
 }
 
 static bool has_operations(const struct mdtest_test *t, enum mdtest_op op)
@@ -47,9 +47,9 @@ int mdtest_ranks_begin(struct weir_run *run, const struct mdtest_test *t, struct
     struct weir_str path = { 0 };
     int rc = 0;
 
-    if (run->world.rank == 0 && t->o->rank_csv)
-        rc = begin_rank_file(t->o->rank_csv, err);
-    for (int op = 0; op < MDTEST_OPS && rc == 0 && t->o->op_csv; op++) {
+    if (run->world.rank == 0 && t->o->run.rank_csv)
+        rc = begin_rank_file(t->o->run.rank_csv, err);
+    for (int op = 0; op < MDTEST_OPS && rc == 0 && t->o->run.op_csv; op++) {
         if (!has_operations(t, (enum mdtest_op)op))
             continue;
         name_op_file(t, (enum mdtest_op)op, run->world.rank, &path);
@@ -103,7 +103,7 @@ int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t,
     struct mdtest_mine *all = NULL;
     int rc = 0;
 
-    if (!t->o->rank_csv)
+    if (!t->o->run.rank_csv)
         return 0;
     if (run->par.rank == 0 && !(all = malloc(each * (size_t)run->par.size)))
         rc = weir_fail(err, WEIR_ESETUP, "hold the times of %d ranks", run->par.size);
@@ -112,7 +112,7 @@ int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t,
     weir_gather(&run->par, mine, each, all);
     if (all) {
         add_lines(run, t, all, &lines);
-        rc = weir_rankcsv_put(t->o->rank_csv, false, &lines, err);
+        rc = weir_rankcsv_put(t->o->run.rank_csv, false, &lines, err);
     }
     weir_str_free(&lines);
     free(all);
@@ -127,7 +127,7 @@ int mdtest_ranks_operations(struct weir_run *run, struct mdtest_test *t,
     struct weir_str path = { 0 };
     int rc;
 
-    if (!t->o->op_csv || !has_operations(t, t->op))
+    if (!t->o->run.op_csv || !has_operations(t, t->op))
         return 0;
     name_op_file(t, t->op, run->par.rank, &path);
     rc = weir_rankcsv_operations(run, rec, t->id, weir_str_text(&path), err);
@@ -162,7 +162,7 @@ void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool 
                                         : MDTEST_TREE_CREATE;
 
     weir_report_line(&run->report, "\nPer process result (%s):", times ? "time" : "rate");
-    for (int i = 0; i < t->o->iterations; i++) {
+    for (int i = 0; i < t->o->run.repetitions; i++) {
         weir_report_line(&run->report, "iteration: %d", i);
         for (int op = first; op < MDTEST_OPS; op++)
             print_operation(run, t, i, op, times, all);

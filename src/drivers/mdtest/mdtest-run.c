@@ -150,7 +150,7 @@ static int settle_create(struct weir_run *run, struct mdtest_test *t,
 
     report_wall(run, t, rec);
     t->count[t->of] = rec->steps_max;
-    if (!o->status_file || o->deadline_s == 0 || rec->interrupted ||
+    if (!o->status_file || o->run.deadline_s == 0 || rec->interrupted ||
         (t->of == MDTEST_DIRS && t->kind[MDTEST_FILES]))
         return 0;
     return mdtest_status_write(run, t, rec->steps_max, err);
@@ -202,12 +202,12 @@ static int run_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op
 /* -p, on all ranks, so that a signal to any of them ends it. */
 static int wait_before(struct weir_run *run, const struct mdtest_test *t, struct weir_err *err)
 {
-    if (t->o->delay_s == 0)
+    if (t->o->run.delay_s == 0)
         return 0;
     if (run->log.verbose >= 1)
-        weir_report_line(&run->report, "delaying %d seconds . . .", t->o->delay_s);
+        weir_report_line(&run->report, "delaying %d seconds . . .", t->o->run.delay_s);
     weir_report_flush(&run->report);
-    return weir_phase_pause(run, t->o->delay_s, err);
+    return weir_phase_pause(run, t->o->run.delay_s, err);
 }
 
 static bool is_wanted(const struct mdtest_test *t, enum mdtest_op op)
@@ -314,7 +314,7 @@ enum weir_code mdtest_run_test(struct weir_run *run, struct mdtest_test *t, stru
         return code;
     }
     mdtest_report_test(run, t);
-    for (; rc == 0 && run->repetition < t->o->iterations; run->repetition += rc == 0)
+    for (; rc == 0 && run->repetition < t->o->run.repetitions; run->repetition += rc == 0)
         rc = run_iteration(run, t, err);
     if (rc < 0)
         code = fail_test(run, t, err);

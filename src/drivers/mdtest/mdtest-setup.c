@@ -36,7 +36,7 @@ static int take_buffers(struct mdtest_test *t, const struct weir_run *run, struc
 static int take_memory(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
 {
     size_t longest = 0;
-    size_t rooms = t->o->all_procs ? (size_t)t->o->iterations : 1;
+    size_t rooms = t->o->all_procs ? (size_t)t->o->run.repetitions : 1;
 
     for (int i = 0; i < t->bases; i++)
         longest = strlen(t->base[i]) > longest ? strlen(t->base[i]) : longest;
@@ -99,9 +99,9 @@ int mdtest_begin(struct weir_run *run, struct mdtest_test *t, struct weir_err *e
 {
     int rc;
 
-    t->fine = run->details || t->o->latency || t->o->op_csv;
+    t->fine = run->details || t->o->latency || t->o->run.op_csv;
     t->timing =
-        (struct weir_timing) { .deadline_s = t->o->deadline_s, .wear_out = t->o->deadline_s > 0 };
+        (struct weir_timing) { .deadline_s = t->o->run.deadline_s, .wear_out = t->o->run.deadline_s > 0 };
     run->repetition = 0;
     weir_clocksync(&run->par, &run->clock);
     rc = mdtest_plan(t, run, err);

@@ -26,7 +26,7 @@ static struct need what_is_needed(const struct mdtest_test *t)
     uint64_t tasks = (uint64_t)o->last, items = t->tree.total;
     uint64_t files = t->kind[MDTEST_FILES] ? times(items, o->shared ? 1 : tasks) : 0;
     uint64_t dirs = t->kind[MDTEST_DIRS] ? times(items, tasks) : 0;
-    uint64_t iterations = o->remove ? 1 : (uint64_t)o->iterations;
+    uint64_t iterations = o->remove ? 1 : (uint64_t)o->run.repetitions;
     struct need n = { .dirs = times(t->tree.dirs * t->tree.loops, o->unique ? tasks : 1),
                       .bytes = times(files, (uint64_t)o->write_bytes) };
 
@@ -72,12 +72,12 @@ int mdtest_space_check(struct weir_run *run, struct mdtest_test *t, struct weir_
     struct weir_err why = WEIR_ERR_INIT;
     int rc = 0;
 
-    if (t->o->dry_run)
+    if (t->o->run.dry_run)
         report_need(run, t, &n);
     if (run->world.rank == 0 && t->o->create &&
         weir_session_usage(&run->session, t->base[0], &u, &why) == 0)
         rc = compare(t, &n, &u, &why);
-    if (rc < 0 && t->o->dry_run)
+    if (rc < 0 && t->o->run.dry_run)
         *err = why;
     else if (rc < 0)
         rc = weir_warn(&run->log, err, "%s", why.text);

@@ -150,7 +150,7 @@ static void print_table(struct weir_run *run, const struct mdtest_test *t, bool 
     if (t->o->all_procs)
         mdtest_ranks_print(run, t, times);
     weir_report_line(r, "\nSUMMARY %s: (of %d iterations)",
-                     times ? "time (in ms/op)" : "rate (in ops/sec)", t->o->iterations);
+                     times ? "time (in ms/op)" : "rate (in ops/sec)", t->o->run.repetitions);
     weir_report_line(r, "   Operation     %s Max            Min           Mean        Std Dev",
                      t->o->rank_stats ? rank_head : "               ");
     weir_report_line(

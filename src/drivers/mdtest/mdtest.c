@@ -41,8 +41,7 @@ static const struct weir_opt options[] = {
         "with its library"),
     OPT_INT('G', "data-seed", NULL, O, seed, "-1", "N",
             "Seed of the data in the files; -1 takes the time"),
-    OPT_INT('i', "iterations", NULL, O, iterations, "1", "N", "Iterations of the test", .min = 1,
-            MOST32),
+    WEIR_OPT_REPETITIONS('i', "iterations", NULL),
     OPT_SIZE('I', "items-per-directory", NULL, O, per_dir, "0", "N",
              "Items of a task in each directory of the tree", MOST64),
     OPT_FLAG('k', "mknod", NULL, O, mknod, "Create files with mknod instead of open and close"),
@@ -55,8 +54,8 @@ static const struct weir_opt options[] = {
     OPT_INT('N', "shift", NULL, O, shift, "0", "N",
             "Tasks to shift by from phase to phase, so that nobody meets what is in its own cache",
             .min = 0, MOST32),
-    OPT_INT('p', "delay", NULL, O, delay_s, "0", "SECONDS",
-            "Wait before the directory phases and before the file phases", .min = 0, MOST32),
+    WEIR_OPT_DELAY('p', "delay", NULL,
+                   "Wait before the directory phases and before the file phases"),
     OPT_FLAG('P', "rates-and-times", NULL, O, rates_and_times,
              "Show the table of rates and the table of times"),
     OPT_FLAG(0, "print-all-procs", NULL, O, all_procs,
@@ -76,14 +75,14 @@ static const struct weir_opt options[] = {
     OPT_FLAG('T', "stat", NULL, O, stat, "Stat phases"),
     OPT_FLAG('u', "unique-directory", NULL, O, unique, "Give each task a tree of its own"),
     OPT_FLAG('U', "rename", NULL, O, rename, "Rename phase of directories"),
-    OPT_COUNT('v', "verbose", NULL, O, verbose, "Say more; repeat for more", .min = 0, .max = 5),
-    OPT_INT('V', "verbosity", NULL, O, verbose, "0", "N", "Say as much as that many -v", .min = 0,
+    WEIR_OPT_VERBOSE('v', "verbose", NULL, .min = 0, .max = 5),
+    OPT_INT('V', "verbosity", NULL, WEIR_R, verbose, "0", "N", "Say as much as that many -v", .min = 0,
             MOST32),
     OPT_SIZE('w', "write-bytes", NULL, O, write_bytes, "0", "SIZE",
              "Bytes to write to each file when it is created", MOST64),
-    OPT_INT('W', "stonewall", NULL, O, deadline_s, "0", "SECONDS",
-            "Stop creating after this time, and let all tasks reach the count of the fastest",
-            .min = 0, MOST32),
+    WEIR_OPT_DEADLINE(
+        'W', "stonewall", NULL,
+        "Stop creating after this time, and let all tasks reach the count of the fastest"),
     OPT_STR('x', "stonewall-status", NULL, O, status_file, NULL, "FILE",
             "Keep the items of a task after a stonewall for a later run"),
     OPT_FLAG('X', "verify-read", NULL, O, verify_read, "Check the data that are read"),
@@ -102,20 +101,19 @@ static const struct weir_opt options[] = {
             "Run this on every task before each phase, outside its time"),
     OPT_STR(0, "run-cmd-after-phase", NULL, O, after, "", "COMMAND",
             "Run this on every task at the end of each phase, inside its time"),
-    OPT_FLAG(0, "warningAsErrors", NULL, O, warnings_are_errors, "Take every warning for an error"),
-    OPT_STR(0, "saveRankPerformanceDetails", NULL, O, rank_csv, NULL, "FILE",
-            "Write the rates and times of every task"),
-    OPT_STR(0, "savePerOpDataCSV", NULL, O, op_csv, NULL, "PREFIX",
-            "Write every operation on files to PREFIX-<phase>-<task>.csv"),
+    WEIR_OPT_WARNINGS("warningAsErrors", NULL),
+    WEIR_OPT_RANK_CSV("saveRankPerformanceDetails", NULL, "Write the rates and times of every task"),
+    WEIR_OPT_OP_CSV("savePerOpDataCSV", NULL,
+                    "Write every operation on files to PREFIX-<phase>-<task>.csv"),
     OPT_FLAG(0, "showRankStatistics", NULL, O, rank_stats,
              "Show the extremes and means of single tasks in the tables"),
     OPT_FLAG(0, "latency", NULL, O, latency, "Show the latencies of operations after the tables"),
-    OPT_FLAG(0, "dry-run", "dryRun", O, dry_run,
-             "Show what the tree needs, check that there is room for it, and do nothing"),
+    WEIR_OPT_DRY_RUN("dry-run", "dryRun",
+                     "Show what the tree needs, check that there is room for it, and do nothing"),
     OPT_STR(0, "cleanup", NULL, O, cleanup, NULL, "DIR",
             "Remove what earlier runs left in DIR, and nothing else"),
-    WEIR_OPT_REPORT(O),
-    WEIR_OPT_GPU(O),
+    WEIR_OPT_REPORT(WEIR_REPORT_PHASES),
+    WEIR_OPT_GPU("allocateBufferOnGPU", NULL, "GPUid", NULL, "gpuDirect", NULL),
     OPT_END
 };
 
@@ -125,10 +123,7 @@ const struct weir_opt *const mdtest_option_rows = options;
 
 static void set_log(const void *opt, struct weir_log *log)
 {
-    const struct mdtest_options *o = opt;
-
-    log->verbose = o->verbose;
-    log->warnings_are_errors = o->warnings_are_errors;
+    weir_run_options_log(opt, log);
 }
 
 /* One number of tasks; the others wait for the outcome. */
@@ -211,7 +206,7 @@ static enum weir_code run_session(struct weir_run *run, struct mdtest_test *plan
 
     if (weir_agree(&run->world, rc, err) < 0 || mdtest_space_check(run, plan, err) < 0)
         return weir_run_refuse(run, err);
-    return plan->o->dry_run ? WEIR_OK : run_in_bases(run, plan, err);
+    return plan->o->run.dry_run ? WEIR_OK : run_in_bases(run, plan, err);
 }
 
 static enum weir_code run_all(struct weir_run *run, struct mdtest_test *plan, int argc,
@@ -253,7 +248,7 @@ static enum weir_code run_mdtest(struct weir_run *run, const struct weir_test *f
                    ? weir_run_refuse(run, &err)
                    : WEIR_OK;
     if (weir_test_backend(&from[0], plan.o->api, &run->world, &plan.be, &plan.be_opt, &err) < 0 ||
-        mdtest_check(&plan, run, &err) < 0 || weir_outputs_open(run, plan.o->reports, &err) < 0 ||
+        mdtest_check(&plan, run, &err) < 0 || weir_outputs_open(run, plan.o->run.reports, &err) < 0 ||
         mdtest_ranks_begin(run, &plan, &err) < 0)
         return weir_run_refuse(run, &err);
     code = run_all(run, &plan, argc, argv, &err);

@@ -14,21 +14,20 @@
 #include "drivers/mdtest/mdtest-tree.h"
 #include "engine/detail.h"
 #include "engine/driver.h"
+#include "engine/options.h"
 #include "engine/phase.h"
 
 /* Values of the option rows in mdtest.c; names and meaning stand there. */
 struct mdtest_options {
-    const char *api, *dirs, *status_file, *packet, *before, *after, *rank_csv, *op_csv, *reports,
-        *cleanup;
-    const char *gpu_memory, *gpu_id, *gpu_direct;
+    struct weir_run_options run; /* first: the engine reads it */
+    const char *api, *dirs, *status_file, *packet, *before, *after, *cleanup;
     int64_t items, per_dir, read_bytes, write_bytes;
-    int branch, depth, first, last, step, seed, iterations, shift, delay_s, random_seed, verbose,
-        deadline_s, no_barriers;
+    int branch, depth, first, last, step, seed, shift, random_seed, no_barriers;
     bool collective, create, stat, read, remove, rename, only_dirs, only_files, mknod, leaf_only,
         rates_and_times, times, all_procs;
     bool random, shared, time_dirs, unique, verify_read, verify_write, sync_file, sync_phase,
-        warnings_are_errors, rank_stats;
-    bool latency, dry_run, reset_layout;
+        rank_stats;
+    bool latency, reset_layout;
 };
 
 /* What is measured, in the order of tables and files (mdtest.md 3.3). */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* options.c - the options that every program has */
+#include "config.h"
+#include "engine/options.h"
+
+#include "base/optset.h"
+
+const char *const weir_only_zero[] = { "0", NULL };
+const char *const weir_only_minus_one[] = { "-1", NULL };
+
+/* Every program must have these, under whatever name. */
+static const struct {
+    size_t offset;
+    const char *what;
+} needed[] = {
+    { offsetof(struct weir_run_options, verbose), "verbosity" },
+    { offsetof(struct weir_run_options, warnings_are_errors), "warnings as errors" },
+    { offsetof(struct weir_run_options, reports), "report" },
+    { offsetof(struct weir_run_options, io_timeout_s), "timeout of a call" },
+    { offsetof(struct weir_run_options, repetitions), "repetitions" },
+    { offsetof(struct weir_run_options, delay_s), "delay before phases" },
+    { offsetof(struct weir_run_options, deadline_s), "deadline" },
+    { offsetof(struct weir_run_options, max_minutes), "time of a test" },
+    { offsetof(struct weir_run_options, rank_csv), "file of the ranks" },
+    { offsetof(struct weir_run_options, op_csv), "file of the operations" },
+    { offsetof(struct weir_run_options, gpu_memory), "GPU memory" },
+    { offsetof(struct weir_run_options, gpu_id), "GPU number" },
+    { offsetof(struct weir_run_options, gpu_direct), "GPU direct access" },
+};
+
+void weir_run_options_log(const struct weir_run_options *o, struct weir_log *log)
+{
+    log->verbose = o->verbose;
+    log->warnings_are_errors = o->warnings_are_errors;
+}
+
+static bool has_row(const struct weir_opt *rows, size_t offset)
+{
+    for (; !weir_opt_is_end(rows); rows++)
+        if (rows->type < WEIR_OPT_DIRECTIVES && rows->offset == offset)
+            return true;
+    return false;
+}
+
+int weir_run_options_check(const struct weir_opt *rows, struct weir_err *err)
+{
+    for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
+        if (!has_row(rows, needed[i].offset))
+            return weir_refuse(err, WEIR_EBUG, "the program has no option for: %s", needed[i].what);
+    return 0;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* options.h - the options that every program has, under the spellings of each
+ *
+ * The option struct of a program begins with struct weir_run_options; its table has the macros
+ * below among its own rows. A macro is the one place for type, range, default and help of an
+ * option; a program gives letter, long name and script key. */
+#ifndef WEIR_ENGINE_OPTIONS_H
+#define WEIR_ENGINE_OPTIONS_H
+
+#include "base/log.h"
+#include "base/opt.h"
+
+/* Values of the rows below; names and meaning stand there. */
+struct weir_run_options {
+    const char *reports, *rank_csv, *op_csv;
+    const char *gpu_memory, *gpu_id, *gpu_direct;
+    int64_t max_steps, pause_us;
+    int verbose, repetitions, delay_s, deadline_s, min_time_s, max_minutes, io_timeout_s;
+    bool warnings_are_errors, dry_run, wear_out, barriers;
+};
+
+#define WEIR_R struct weir_run_options
+
+#define WEIR_OPT_VERBOSE(l, n, k, ...)                                                             \
+    OPT_COUNT(l, n, k, WEIR_R, verbose, "Say more; repeat for more", __VA_ARGS__)
+#define WEIR_OPT_WARNINGS(n, k)                                                                    \
+    OPT_FLAG(0, n, k, WEIR_R, warnings_are_errors, "Take every warning for an error")
+#define WEIR_OPT_REPETITIONS_DEFAULT(l, n, k, def, ...)                                            \
+    OPT_INT(l, n, k, WEIR_R, repetitions, def, "N", "Repetitions of the test", .min = 1,           \
+            .max = INT32_MAX, __VA_ARGS__)
+#define WEIR_OPT_REPETITIONS(l, n, k, ...)                                                         \
+    WEIR_OPT_REPETITIONS_DEFAULT(l, n, k, "1", __VA_ARGS__)
+#define WEIR_OPT_DELAY(l, n, k, help, ...)                                                         \
+    OPT_INT(l, n, k, WEIR_R, delay_s, "0", "SECONDS", help, .min = 0, .max = INT32_MAX, __VA_ARGS__)
+#define WEIR_OPT_DEADLINE(l, n, k, help)                                                           \
+    OPT_INT(l, n, k, WEIR_R, deadline_s, "0", "SECONDS", help, .min = 0, .max = INT32_MAX)
+#define WEIR_OPT_WEAR_OUT(l, n, k, help) OPT_FLAG(l, n, k, WEIR_R, wear_out, help)
+#define WEIR_OPT_MAX_TIME(l, n, k)                                                                 \
+    OPT_INT(l, n, k, WEIR_R, max_minutes, "0", "MINUTES",                                          \
+            "Start no phase when this much time of the test has passed", .min = 0,                 \
+            .max = INT32_MAX / 60)
+#define WEIR_OPT_DRY_RUN(n, k, help) OPT_FLAG(0, n, k, WEIR_R, dry_run, help)
+#define WEIR_OPT_RANK_CSV(n, k, help) OPT_STR(0, n, k, WEIR_R, rank_csv, NULL, "FILE", help)
+#define WEIR_OPT_OP_CSV(n, k, help) OPT_STR(0, n, k, WEIR_R, op_csv, NULL, "PREFIX", help)
+#define WEIR_OPT_REPORT(text)                                                                      \
+    OPT_STR(0, "report", NULL, WEIR_R, reports, NULL, "FORMAT:PATH,...", text,                     \
+            .flags = WEIR_OPT_ARGV_ONLY)
+#define WEIR_REPORT_PHASES                                                                         \
+    "Write the results in these forms instead: text:-, json:FILE, csv:FILE (a row for each phase)"
+#define WEIR_OPT_IO_TIMEOUT                                                                        \
+    OPT_INT(0, "io-timeout", "ioTimeout", WEIR_R, io_timeout_s, "0", "SECONDS",                    \
+            "End the job when a call does not return for this long, and say which; 0 waits for "   \
+            "ever",                                                                                \
+            .min = 0, .max = INT32_MAX)
+#define WEIR_OPT_GPU(n1, k1, n2, k2, n3, k3)                                                       \
+    OPT_STR(0, n1, k1, WEIR_R, gpu_memory, "0", "N", "Only 0: this build has no GPU memory",       \
+            .choices = weir_only_zero),                                                            \
+        OPT_STR(0, n2, k2, WEIR_R, gpu_id, "-1", "N", "Only -1: this build has no GPU memory",     \
+                .choices = weir_only_minus_one),                                                   \
+        OPT_STR(0, n3, k3, WEIR_R, gpu_direct, "0", "N", "Only 0: this build has no GPU memory",   \
+                .choices = weir_only_zero)
+
+/* The values of options that wait for GPU memory. */
+extern const char *const weir_only_zero[], *const weir_only_minus_one[];
+
+/* What -v and the taking of warnings for errors mean for messages. Local. */
+void weir_run_options_log(const struct weir_run_options *o, struct weir_log *log);
+
+/* Does the table have a row for each option that every program must have? Local. Returns 0, or -1
+ * and err (WEIR_EBUG) that names the first missing one. For the tests. */
+int weir_run_options_check(const struct weir_opt *rows, struct weir_err *err);
+
+#endif
