@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "par/histsum.h"
+#include "par/reduce.h"
 
 #define CELL(f) .offset = offsetof(struct weir_detail, f)
 #define COUNT(k, f, h)                                                                             \
@@ -131,7 +131,7 @@ void weir_detail_gather(struct weir_run *run, const struct weir_phase_rec *rec, 
         .interrupted = rec->interrupted,
     };
     find_extremes(par, (int64_t)(rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK]), out);
-    out->clock_error_ns = (double)weir_clocksync_worst(par, &run->clock);
+    out->clock_error_ns = (double)weir_clock_worst(par, &run->clock);
     for (int op = 0; op < WEIR_OPS; op++) {
         weir_hist_sum(par, &run->session.stats->hist[op]);
         weir_latency_of(&run->session.stats->hist[op], &out->op[op]);

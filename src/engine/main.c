@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/life.h"
+#include "engine/program.h"
 
 /* The rank that a launcher gave this process, before MPI is there to ask; NULL without a
  * launcher. */
@@ -53,7 +53,7 @@ static int refuse_to_start(struct weir_run *run, const struct weir_err *err, int
         weir_report_error(&run->log, err);
     if (launched)
         MPI_Finalize();
-    weir_life_end(run);
+    weir_program_end(run);
     return err->code;
 }
 
@@ -79,18 +79,18 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
      * characters when a file is opened, and is of use for shared file pointers only, which we do
      * not use. A setting of the user's stays; other libraries ignore it. */
     setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
-    weir_life_begin(&run, is_first_process() ? 0 : 1);
+    weir_program_begin(&run, is_first_process() ? 0 : 1);
     /* Options are read before MPI_Init: help needs no launcher, and a typing error is answered at
      * once. */
-    if (weir_life_options(&run, &command, d, argc, argv, &err) < 0)
+    if (weir_program_options(&run, &command, d, argc, argv, &err) < 0)
         return refuse_to_start(&run, &err, argc, argv);
     if (answer(&command, run.log.rank == 0, &status)) {
-        weir_life_end(&run);
+        weir_program_end(&run);
         return status;
     }
     MPI_Init(&argc, &argv);
-    status = weir_life_run(&run, &command, MPI_COMM_WORLD, argc, argv, &err);
-    weir_life_end(&run);
+    status = weir_program_run(&run, &command, MPI_COMM_WORLD, argc, argv, &err);
+    weir_program_end(&run);
     MPI_Finalize();
     return status;
 }

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/mount.h"
-#include "par/library.h"
+#include "par/comm.h"
 
 static const char *const placements[] = {
     [WEIR_PLACED_BLOCK] = "block",
@@ -46,7 +46,7 @@ void weir_provenance_test(struct weir_run *run, const char *path)
 {
     struct weir_report *r = &run->report;
     const struct weir_backend *be = run->session.be;
-    uint64_t error_ns = weir_clocksync_worst(&run->par, &run->clock);
+    uint64_t error_ns = weir_clock_worst(&run->par, &run->clock);
     struct weir_str point = { 0 }, type = { 0 };
 
     if (r->n == 0)

@@ -14,7 +14,7 @@
 #include "engine/oplog.h"
 #include "engine/report.h"
 #include "engine/watchdog.h"
-#include "par/clocksync.h"
+#include "par/clock.h"
 #include "par/comm.h"
 
 /* What this rank's steps have done in the current phase; the phase engine clears and merges it. */
@@ -31,7 +31,7 @@ struct weir_run {
     struct weir_log log;
     struct weir_report report;
     struct weir_interrupt interrupt;
-    struct weir_clocksync clock; /* of the current test */
+    struct weir_clock clock; /* of the current test */
     struct weir_session session;
     struct weir_watchdog watchdog; /* --io-timeout */
     struct weir_counters counters;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/str.h"
 
 enum weir_placement {
     WEIR_PLACED_BLOCK,  /* each node holds a contiguous range of ranks; nodes may differ in size */
@@ -72,5 +73,12 @@ void weir_sum_u64(const struct weir_par *par, uint64_t *v,
 
 /* Every rank's len bytes in rank order on rank 0 (out: size*len bytes there, ignored elsewhere). */
 void weir_gather(const struct weir_par *par, const void *mine, size_t len, void *out);
+
+/* Append the first line of MPI_Get_library_version. Local. */
+void weir_mpi_library(struct weir_str *out);
+
+/* Append the host of every node, in rank order, joined by blanks, on rank 0. Collective over
+ * par->comm; memory for one name a node on rank 0. */
+void weir_par_hosts(const struct weir_par *par, struct weir_str *out);
 
 #endif

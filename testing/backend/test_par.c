@@ -2,7 +2,7 @@
 /* test_par.c - ranks, nodes, agreement, watch and clocks, on 1 to 8 ranks */
 #include "config.h"
 #include "par/agree.h"
-#include "par/clocksync.h"
+#include "par/clock.h"
 #include "par/comm.h"
 
 #include <errno.h>
@@ -416,7 +416,7 @@ static void test_watch(struct tap *t, const struct weir_par *par)
 }
 
 /* A rank's parent in the tree lacks its highest bit. */
-static bool judge_errors(const struct weir_par *par, const struct weir_clocksync *c)
+static bool judge_errors(const struct weir_par *par, const struct weir_clock *c)
 {
     uint64_t all[64] = { 0 };
     int r, high;
@@ -433,12 +433,12 @@ static bool judge_errors(const struct weir_par *par, const struct weir_clocksync
 
 static void test_clocks(struct tap *t, const struct weir_par *par)
 {
-    const struct weir_clocksync first = { .offset_ns = 100, .at_ns = 1000 };
-    const struct weir_clocksync second = { .offset_ns = -100, .at_ns = 2000 };
-    struct weir_clocksync c;
+    const struct weir_clock first = { .offset_ns = 100, .at_ns = 1000 };
+    const struct weir_clock second = { .offset_ns = -100, .at_ns = 2000 };
+    struct weir_clock c;
     int64_t worst, off;
 
-    weir_clocksync(par, &c);
+    weir_clock_estimate(par, &c);
     tap_ok(t, par->rank > 0 ? c.error_ns > 0 : c.error_ns == 0 && c.offset_ns == 0, NULL,
            "rank 0's clock is the measure");
     if (par->nodes == 1)
@@ -447,11 +447,11 @@ static void test_clocks(struct tap *t, const struct weir_par *par)
     tap_ok(t, judge_errors(par, &c), NULL, "errors grow along the tree");
     worst = (int64_t)c.error_ns;
     weir_allmax_i64(par, &worst, 1);
-    tap_ok(t, weir_clocksync_worst(par, &c) == (uint64_t)worst, NULL,
+    tap_ok(t, weir_clock_worst(par, &c) == (uint64_t)worst, NULL,
            "every rank knows the worst error");
 
     clock_shift_ns = par->rank % 2 ? 5000000000 : -1000000000;
-    weir_clocksync(par, &c);
+    weir_clock_estimate(par, &c);
     off = par->rank % 2 ? 6000000000 : 0;
     clock_shift_ns = 0;
     if (par->nodes == 1)

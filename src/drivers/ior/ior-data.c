@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "par/collect.h"
+#include "par/reduce.h"
 
 #define AHEAD_BYTES (64u << 20) /* at most this much memory for transfers that are filled ahead */
 #define PAGE 4096

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "par/agree.h"
-#include "par/fetch.h"
+#include "par/reduce.h"
 
 /* ---- set-up ---- */
 
@@ -76,7 +76,7 @@ static int begin_test(struct weir_run *run, struct ior_test *t, struct weir_err 
     set_timing(t);
     t->begin_ns = weir_now_ns();
     t->mount = o->dual_mount ? numa_node() : -1;
-    weir_clocksync(&run->par, &run->clock);
+    weir_clock_estimate(&run->par, &run->clock);
     rc = ior_buffers(t, err);
     if (rc == 0)
         rc = ior_check_owner(o, &run->par, err);

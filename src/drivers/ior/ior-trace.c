@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "par/collect.h"
+#include "par/reduce.h"
 
 #define TRACE_LEVEL 3
 #define MORE_LEVEL 4

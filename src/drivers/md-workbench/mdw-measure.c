@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/stats.h"
 #include "par/agree.h"
-#include "par/histsum.h"
+#include "par/reduce.h"
 
 #define TEXT 2048 /* a line about one rank */
 

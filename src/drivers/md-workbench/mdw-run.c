@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "par/agree.h"
-#include "par/fetch.h"
+#include "par/reduce.h"
 
 #define MODE 0775
 #define PAGE 4096
@@ -238,7 +238,7 @@ int mdw_run_phases(struct weir_run *run, struct mdw_test *t, struct weir_err *er
 
     t->timing = (struct weir_timing) { .deadline_s = t->o->run.deadline_s,
                                        .wear_out = t->o->run.wear_out && t->o->run.deadline_s > 0 };
-    weir_clocksync(&run->par, &run->clock);
+    weir_clock_estimate(&run->par, &run->clock);
     rc = weir_agree(&run->par, take_memory(run, t, err), err);
     if (rc == 0)
         rc = begin_positions(run, t, err);

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/col.h"
-#include "par/histsum.h"
+#include "par/reduce.h"
 
 #define MS 1e3    /* in a second */
 #define US 1e3    /* ns in one */

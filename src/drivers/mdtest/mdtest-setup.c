@@ -103,7 +103,7 @@ int mdtest_begin(struct weir_run *run, struct mdtest_test *t, struct weir_err *e
     t->timing =
         (struct weir_timing) { .deadline_s = t->o->run.deadline_s, .wear_out = t->o->run.deadline_s > 0 };
     run->repetition = 0;
-    weir_clocksync(&run->par, &run->clock);
+    weir_clock_estimate(&run->par, &run->clock);
     rc = mdtest_plan(t, run, err);
     if (rc == 0)
         rc = take_memory(run, t, err);

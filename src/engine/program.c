@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* life.c - the life of a run, from the words of a command line to the exit status */
+/* program.c - the life of a run, from the words of a command line to the exit status */
 #include "config.h"
-#include "engine/life.h"
+#include "engine/program.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ static void hand_on(void *arg, const char *kind, const char *text)
         weir_refuse(&run->first_error, WEIR_EBUG, "%s", text);
 }
 
-void weir_life_begin(struct weir_run *run, int rank)
+void weir_program_begin(struct weir_run *run, int rank)
 {
     run->log.fd = STDERR_FILENO;
     run->log.rank = rank;
@@ -32,8 +32,8 @@ static void note_option(void *arg, const char *text)
     weir_note(arg, "%s", text);
 }
 
-int weir_life_options(struct weir_run *run, struct weir_command *c, const struct weir_driver *d,
-                      int argc, char *const *argv, struct weir_err *err)
+int weir_program_options(struct weir_run *run, struct weir_command *c, const struct weir_driver *d,
+                         int argc, char *const *argv, struct weir_err *err)
 {
     if (weir_command_init(c, d, &run->arena, err) < 0)
         return -1;
@@ -46,8 +46,8 @@ int weir_life_options(struct weir_run *run, struct weir_command *c, const struct
     return 0;
 }
 
-enum weir_code weir_life_run(struct weir_run *run, struct weir_command *c, MPI_Comm comm, int argc,
-                             char *const *argv, struct weir_err *err)
+enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MPI_Comm comm,
+                                int argc, char *const *argv, struct weir_err *err)
 {
     enum weir_code code;
 
@@ -67,7 +67,7 @@ enum weir_code weir_life_run(struct weir_run *run, struct weir_command *c, MPI_C
     return code;
 }
 
-void weir_life_end(struct weir_run *run)
+void weir_program_end(struct weir_run *run)
 {
     weir_report_end(&run->report, NULL); /* nothing is left but after an early error */
     weir_par_free(&run->world);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* measure.c - a run inside another program */
+/* library.c - weir_measure: a run inside another program */
 #include "config.h"
 #include "weir.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/life.h"
+#include "engine/program.h"
 #include "engine/sink-call.h"
 
 _Static_assert(WEIR_OUTCOME_TEXT >= WEIR_ERR_TEXT, "an error fits into the outcome");
 
 /* The words of rank 0 for all. */
-static void settle(const struct weir_par *par, enum weir_code code, const struct weir_err *err,
-                   struct weir_outcome *out)
+static void share_outcome(const struct weir_par *par, enum weir_code code,
+                          const struct weir_err *err, struct weir_outcome *out)
 {
     memset(out, 0, sizeof(*out));
     out->status = code;
@@ -22,7 +22,7 @@ static void settle(const struct weir_par *par, enum weir_code code, const struct
     weir_bcast(par, out, sizeof(*out), 0);
 }
 
-static enum weir_code say(const struct weir_run *run, const struct weir_err *err)
+static enum weir_code report_error(const struct weir_run *run, const struct weir_err *err)
 {
     if (run->log.rank == 0)
         weir_report_error(&run->log, err);
@@ -30,24 +30,25 @@ static enum weir_code say(const struct weir_run *run, const struct weir_err *err
 }
 
 /* Options, and then either an answer to --help or the run. */
-static enum weir_code live(struct weir_run *run, const struct weir_driver *d, int argc,
-                           char *const *argv, const struct weir_par *par, struct weir_err *err)
+static enum weir_code answer_or_run(struct weir_run *run, const struct weir_driver *d, int argc,
+                                    char *const *argv, const struct weir_par *par,
+                                    struct weir_err *err)
 {
     struct weir_command command;
     int status = WEIR_OK;
-    int64_t failed = weir_life_options(run, &command, d, argc, argv, err) < 0;
+    int64_t failed = weir_program_options(run, &command, d, argc, argv, err) < 0;
 
     weir_allmax_i64(par, &failed, 1);
     if (failed && err->code == WEIR_OK)
         weir_refuse(err, WEIR_EUSAGE, "another rank does not understand its command line");
     if (failed)
-        return say(run, err);
+        return report_error(run, err);
     if (command.common.help || command.common.version || command.common.dump) {
         if (par->rank == 0)
             weir_command_answer(&command, &status);
         return (enum weir_code)status;
     }
-    return weir_life_run(run, &command, par->comm, argc, argv, err);
+    return weir_program_run(run, &command, par->comm, argc, argv, err);
 }
 
 int weir_measure(const struct weir_driver *benchmark, int argc, char *const *argv, MPI_Comm comm,
@@ -66,12 +67,12 @@ int weir_measure(const struct weir_driver *benchmark, int argc, char *const *arg
         snprintf(out->error, sizeof(out->error), "%s", err.text);
         return out->status;
     }
-    weir_life_begin(&run, par.rank);
+    weir_program_begin(&run, par.rank);
     if (each && par.rank == 0)
         weir_report_add_call(&run.report, &call, NULL); /* the first has room */
-    code = live(&run, benchmark, argc, argv, &par, &err);
-    weir_life_end(&run);
-    settle(&par, code, &err, out);
+    code = answer_or_run(&run, benchmark, argc, argv, &par, &err);
+    weir_program_end(&run);
+    share_outcome(&par, code, &err, out);
     weir_par_free(&par);
     return out->status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* clocksync.c - the offset of each rank's clock to rank 0's */
+/* clock.c - the offset of each rank's clock to rank 0's */
 #include "config.h"
-#include "par/clocksync.h"
+#include "par/clock.h"
 
 #include "base/clock.h"
 
@@ -12,7 +12,7 @@ struct answer {
 };
 
 /* Serve the pings of one child. */
-static void answer_child(const struct weir_par *par, const struct weir_clocksync *mine, int child)
+static void answer_child(const struct weir_par *par, const struct weir_clock *mine, int child)
 {
     struct answer a = { .error_ns = (int64_t)mine->error_ns };
     int i;
@@ -28,7 +28,7 @@ static void answer_child(const struct weir_par *par, const struct weir_clocksync
 /* Ask the parent; the quickest answer bounds the error best (Cristian 1989): the parent read
  * its clock at some time between our sending and our receiving, the middle is at most half of
  * that away. */
-static void ask_parent(const struct weir_par *par, struct weir_clocksync *out, int parent)
+static void ask_parent(const struct weir_par *par, struct weir_clock *out, int parent)
 {
     uint64_t best = UINT64_MAX, sent, trip;
     struct answer a;
@@ -50,11 +50,11 @@ static void ask_parent(const struct weir_par *par, struct weir_clocksync *out, i
     }
 }
 
-void weir_clocksync(const struct weir_par *par, struct weir_clocksync *out)
+void weir_clock_estimate(const struct weir_par *par, struct weir_clock *out)
 {
     int64_t bit = 1;
 
-    *out = (struct weir_clocksync) { .at_ns = weir_now_ns() };
+    *out = (struct weir_clock) { .at_ns = weir_now_ns() };
     while (bit <= par->rank) /* the power of two above our rank; our parent lacks our highest bit */
         bit *= 2;
     if (par->rank > 0)
@@ -63,7 +63,7 @@ void weir_clocksync(const struct weir_par *par, struct weir_clocksync *out)
         answer_child(par, out, (int)(par->rank + bit));
 }
 
-int64_t weir_clock_common(const struct weir_clocksync *before, const struct weir_clocksync *after,
+int64_t weir_clock_common(const struct weir_clock *before, const struct weir_clock *after,
                           uint64_t local_ns)
 {
     int64_t offset = before->offset_ns;
@@ -78,7 +78,7 @@ int64_t weir_clock_common(const struct weir_clocksync *before, const struct weir
     return (int64_t)local_ns - offset;
 }
 
-uint64_t weir_clocksync_worst(const struct weir_par *par, const struct weir_clocksync *c)
+uint64_t weir_clock_worst(const struct weir_par *par, const struct weir_clock *c)
 {
     int64_t worst = (int64_t)c->error_ns;
 

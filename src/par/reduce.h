@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reduce.h - what all ranks have, brought to where it is needed: merged histograms, one number from
+ * any other rank, the first few items of all */
+#ifndef WEIR_PAR_REDUCE_H
+#define WEIR_PAR_REDUCE_H
+
+#include "base/hist.h"
+#include "par/comm.h"
+
+/* Sum every rank's histogram into rank 0's own; the others keep theirs. Collective over par->comm:
+ * two reductions. */
+void weir_hist_sum(const struct weir_par *par, struct weir_hist *h);
+
+/* The 'mine' of rank 'whom', for any choice of whom on each rank: a one-sided read, constant
+ * memory. Collective. */
+uint64_t weir_fetch_u64(const struct weir_par *par, uint64_t mine, int whom);
+
+/* Every rank has n items of 'size' bytes. Bring the first 'most' of them, in rank order, to rank
+ * 0: out has room for most*size bytes there (ignored elsewhere). Returns their number on rank 0, 0
+ * elsewhere, and -1 without memory for an int a rank. Collective over par->comm. */
+int weir_collect(const struct weir_par *par, const void *mine, int n, size_t size, int most,
+                 void *out);
+
+#endif
