@@ -56,6 +56,16 @@ int weir_agree(const struct weir_par *par, int rc, struct weir_err *err)
     return -1;
 }
 
+int weir_agree_check(const struct weir_par *par, int rc, struct weir_err *err)
+{
+    uint64_t failed = rc < 0;
+
+    weir_allsum_u64(par, &failed, 1);
+    if (failed == (uint64_t)par->size)
+        return -1;
+    return failed == 0 ? 0 : weir_agree(par, rc, err);
+}
+
 void weir_watch_begin(struct weir_watch *w, const struct weir_par *par)
 {
     *w = (struct weir_watch) { .par = par, .request = MPI_REQUEST_NULL };

@@ -14,6 +14,10 @@
  * Collective over par->comm: one reduction, more only after a failure. */
 int weir_agree(const struct weir_par *par, int rc, struct weir_err *err);
 
+/* As weir_agree, for the check of what every rank was given: where all ranks refuse, the text of
+ * each stays as it is, without a rank in front. Collective over par->comm. */
+int weir_agree_check(const struct weir_par *par, int rc, struct weir_err *err);
+
 /* A rolling agreement while ranks work at their own pace. Each rank ticks now and then; ranks that
  * have finished wait in weir_watch_end. One MPI_Iallreduce at a time is in flight on watch_comm. */
 struct weir_watch {

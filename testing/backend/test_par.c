@@ -362,6 +362,27 @@ static void test_agreement(struct tap *t, const struct weir_par *par)
            "a failure without a reason is a bug");
 }
 
+static void test_agreed_check(struct tap *t, const struct weir_par *par)
+{
+    struct weir_err err = WEIR_ERR_INIT;
+    int last = par->size - 1, rc = weir_refuse(&err, WEIR_EUSAGE, "no %d", par->rank);
+    char own[16];
+
+    snprintf(own, sizeof(own), "no %d", par->rank);
+    tap_ok(t, weir_agree_check(par, rc, &err) == -1 && strcmp(err.text, own) == 0, &err,
+           "where every rank refuses, each keeps its own text");
+    err = (struct weir_err)WEIR_ERR_INIT;
+    tap_ok(t, weir_agree_check(par, 0, &err) == 0 && err.code == WEIR_OK, &err,
+           "a check that no rank fails is passed");
+    if (par->size == 1)
+        return;
+    rc = par->rank == last ? weir_refuse(&err, WEIR_EUSAGE, "only here") : 0;
+    tap_ok(t,
+           weir_agree_check(par, rc, &err) == -1 && err.code == WEIR_EUSAGE &&
+               strncmp(err.text, "rank ", 5) == 0 && strstr(err.text, ": only here"),
+           &err, "a check that one rank fails is failed by all, with its text");
+}
+
 /* Tick until told to stop, for half a minute at most. */
 static bool tick_until_stop(struct weir_watch *w)
 {
@@ -491,7 +512,8 @@ int main(int argc, char **argv)
         test_fakes(&t, &par);
         test_subset(&t, &par);
         test_collectives(&t, &par);
-        test_agreement(&t, &par);
+    test_agreed_check(&t, &par);
+    test_agreement(&t, &par);
         test_watch(&t, &par);
         test_clocks(&t, &par);
         weir_par_free(&par);

@@ -141,3 +141,18 @@ def test_manual_pages_are_complete(program):
         pytest.skip("this build has no manual pages")
     text = page.read_text()
     assert not re.search(r"@[A-Z_]+@|%s|%d", text) and re.search(r'^\.TH .* "weir \d+\.\d+\.\d+"', text, re.M)
+
+
+def test_nodes_that_the_user_names_may_go_with_fewer_tasks(ior):
+    """Tasks that take no part have no nodes."""
+    ior("-a DUMMY -w -r -b 8k -t 8k -N 2 -O numNodes=2", np=4).ok()
+
+
+# ---- checks ----
+
+def test_a_check_that_only_one_rank_fails_ends_all(ior):
+    """Rank 0 works in a directory where the two outputs are no files that lose anything."""
+    (ior.cwd / "sub").mkdir()
+    (ior.cwd / "r").symlink_to("/dev/null")
+    move = ["sh", "-c", 'test "${OMPI_COMM_WORLD_RANK-}${PMI_RANK-}" = 0 || cd sub; exec "$@"', "sh"]
+    ior("-a DUMMY -w -b 8k -t 8k -k -o r -O summaryFile=r", prefix=move, timeout=20).fails(1, "rank 1", "same file")

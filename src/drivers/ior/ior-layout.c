@@ -113,6 +113,8 @@ int ior_shift(const struct ior_options *o, const struct weir_par *par, bool chec
 
 void ior_override_nodes(const struct ior_options *o, struct weir_par *par)
 {
+    if (par->comm == MPI_COMM_NULL)
+        return;
     if (o->nodes > 0)
         par->nodes = o->nodes;
     if (o->node0_tasks > 0)

@@ -20,7 +20,16 @@ int ior_status_read(struct weir_run *run, const struct ior_test *t, uint64_t *st
                              t->o->status_file);
 }
 
+void ior_status_note(struct ior_test *t, uint64_t steps)
+{
+    if (!t->knows_status || !t->o->multi_file || steps < t->status_steps)
+        t->status_steps = steps;
+    t->knows_status = true;
+}
+
 int ior_status_write(struct weir_run *run, const struct ior_test *t, struct weir_err *err)
 {
+    if (!t->knows_status)
+        return 0;
     return weir_status_write(run, t->o->status_file, t->status_steps, err);
 }

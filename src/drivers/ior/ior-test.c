@@ -154,9 +154,10 @@ static void remember_write(struct ior_test *t, const struct weir_phase_rec *rec)
 
     t->written = rec->steps;
     t->wrote_short = rec->steps_min != rec->steps_max || rec->steps < whole;
+    ior_status_note(t, rec->steps_max);
     if (rec->repetition > 0)
         return;
-    t->status_steps = rec->steps_max;
+    t->first_steps = rec->steps_max;
     t->wore_out = rec->stonewall.known;
 }
 
@@ -370,7 +371,7 @@ enum weir_code ior_run_test(struct weir_run *run, struct ior_test *t, struct wei
         weir_note(&run->log, "the files were kept: a run that does not write never removes them");
     if (t->wore_out && !t->o->status_file)
         weir_report_line(&run->report, "Pairs deadlineForStonewallingaccessed: %" PRIu64,
-                         t->status_steps);
+                         t->first_steps);
     ior_report_hints(run, t);
     ior_report_max(run, t); /* the last of the test */
     rc = end_test(run, t, rc, err);

@@ -105,8 +105,10 @@ struct ior_test {
     uint64_t begin_ns;            /* when the test began, for -T */
     int64_t hog_bytes;            /* memory that each task keeps from the page cache */
     void *hog;
-    uint64_t status_steps; /* transfers of the first repetition's write, for the status file */
+    uint64_t first_steps;  /* transfers of a task in the write phase of the first repetition */
     bool wore_out;         /* it had a stonewall with wear-out */
+    uint64_t status_steps; /* for the status file: transfers of a task in the files that are left */
+    bool knows_status;     /* some write phase has ended */
     int op_files;          /* repetitions whose files of operations an earlier test has begun */
     int mount;             /* which of the two mounts of -y this rank uses, -1: without -y */
     int owner_mount;       /* the same of the task whose data are read */
@@ -117,8 +119,8 @@ struct ior_test {
 extern const struct weir_driver weir_ior;
 extern const struct weir_opt *const ior_option_rows;
 
-/* ior-check.c: the options of one test, before anything is done. Pure but for the backend's own
- * check. -1 and err (WEIR_EUSAGE). */
+/* ior-check.c: the options of one test, before anything is done. Collective over run->world. -1 and
+ * err (WEIR_EUSAGE) on every rank. */
 int ior_check(struct ior_test *t, const struct weir_run *run, struct weir_err *err);
 
 /* ior-check.c: which stages a test has. */
@@ -141,7 +143,8 @@ int ior_shift(const struct ior_options *o, const struct weir_par *par, bool chec
 int ior_owner(const struct ior_options *o, const struct weir_par *par, bool check_write,
               int repetition, struct weir_err *err);
 
-/* The nodes that numNodes and numTasksOnNode0 speak of instead of those that were found. Local. */
+/* The nodes that numNodes and numTasksOnNode0 speak of instead of those that were found. Nothing on
+ * a rank that takes no part (comm is MPI_COMM_NULL). Local. */
 void ior_override_nodes(const struct ior_options *o, struct weir_par *par);
 
 /* ior-check.c: with -Z, is there a task that is far enough away? Local, the same on all ranks. -1
@@ -188,8 +191,12 @@ int ior_memory_parse(const struct ior_options *o, const struct weir_par *par, in
 int ior_memory_take(struct ior_test *t, struct weir_err *err);
 void ior_memory_free(struct ior_test *t);
 
-/* ior-status.c: stoneWallingStatusFile. Collective over run->par. read sets *steps to UINT64_MAX
- * when there is no file (with a warning). */
+/* ior-status.c: stoneWallingStatusFile. */
+/* A write phase came to so many transfers: what is true for the files that are left behind. With -m
+ * every repetition leaves its own, and the least count is true for all. Local. */
+void ior_status_note(struct ior_test *t, uint64_t steps);
+/* Collective over run->par. read sets *steps to UINT64_MAX when there is no file (with a warning).
+ * write does nothing when nothing was written. -1 and err. */
 int ior_status_read(struct weir_run *run, const struct ior_test *t, uint64_t *steps,
                     struct weir_err *err);
 int ior_status_write(struct weir_run *run, const struct ior_test *t, struct weir_err *err);

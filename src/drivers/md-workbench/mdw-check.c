@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "engine/choose.h"
+#include "par/agree.h"
 
 #define MOST_WAIT 1e6
 
@@ -71,13 +72,21 @@ static int check_backend(struct mdw_test *t, const struct weir_run *run, struct 
                                    &t->hints, err);
 }
 
+/* What this rank finds: memory and the backend's own check may differ. */
+static int check_all(struct mdw_test *t, const struct weir_run *run, struct weir_err *err)
+{
+    if (check_words(t, err) < 0 || check_count(t, run, err) < 0)
+        return -1;
+    return check_backend(t, run, err);
+}
+
 int mdw_check(struct mdw_test *t, struct weir_run *run, struct weir_err *err)
 {
     struct mdw_options *o = (struct mdw_options *)(uintptr_t)t->o;
 
     run->par = run->world;
     fill_phases(o);
-    if (check_words(t, err) < 0 || check_count(t, run, err) < 0 || check_backend(t, run, err) < 0)
+    if (weir_agree_check(&run->world, check_all(t, run, err), err) < 0)
         return -1;
     if (o->benchmark && !o->precreate && o->run.deadline_s > 0 && !o->run.wear_out && o->run.repetitions > 1)
         weir_warn(&run->log, err,

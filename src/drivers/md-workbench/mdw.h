@@ -99,7 +99,7 @@ extern const struct weir_driver weir_mdw;
 extern const struct weir_opt *const mdw_option_rows;
 
 /* mdw-check.c: the options, before anything is done; fills what follows from them. Collective over
- * run->world for the seed. -1 and err (WEIR_EUSAGE). */
+ * run->world. -1 and err (WEIR_EUSAGE) on every rank. */
 int mdw_check(struct mdw_test *t, struct weir_run *run, struct weir_err *err);
 
 /* mdw-sets.c: names of sets and objects. Local. */

@@ -151,10 +151,10 @@ struct mdtest_test {
 extern const struct weir_driver weir_mdtest;
 extern const struct weir_opt *const mdtest_option_rows;
 
-/* mdtest-check.c: the options, before anything is done; fills what follows from them. Local but
- * for the backend's check. -1 and err (WEIR_EUSAGE). */
+/* mdtest-check.c: the options, before anything is done; fills what follows from them. Collective
+ * over run->world. -1 and err (WEIR_EUSAGE) on every rank. */
 int mdtest_check(struct mdtest_test *t, struct weir_run *run, struct weir_err *err);
-/* The same for one number of tasks: tree, shift. */
+/* Tree and shift for one number of tasks. Local. -1 and err (WEIR_EUSAGE). */
 int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err);
 
 /* mdtest-phases.c: rows of the phases by operation; NULL for "Directory read", which has nothing
