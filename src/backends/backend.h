@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "par/comm.h"
 
-#define WEIR_BACKEND_ABI 2
+#define WEIR_BACKEND_ABI 3
 
 enum weir_dir { WEIR_DIR_WRITE, WEIR_DIR_READ };
 
@@ -27,8 +27,8 @@ enum {
     WEIR_OPEN_EXCL = 1u << 4    /* with CREATE: fail when it is there */
 };
 
-/* What the coming test will do, so that a backend can prepare. Constant for a session. */
-struct weir_hints {
+/* How the files of a session are used. Constant for the session, which keeps a copy. */
+struct weir_access {
     bool file_per_task; /* each task has a file of its own: no collective call on it */
     bool collective;    /* -c: transfers are collective over par->comm */
     bool random;        /* offsets are not ascending */
@@ -36,9 +36,14 @@ struct weir_hints {
     bool single_try;    /* -x: no retry after a short transfer */
     bool dry_run;
     int tasks, nodes;
-    int task; /* pretend rank of the open file: whose blocks we touch. The driver sets it before open */
+};
+
+/* The geometry of a file, where it is known before open: segments of one block for each task, blocks
+ * of transfers. All zero: not known. */
+struct weir_extent {
     uint64_t transfer, block, segments; /* bytes, bytes, count */
-    uint64_t file_bytes;                /* expected bytes of one file */
+    int task;                           /* whose blocks are touched */
+    uint64_t file_bytes;                /* expected bytes of the file */
 };
 
 /* The call that this rank is in, for a watchdog in another thread: begin_ns is 0 while there is
@@ -74,7 +79,7 @@ struct weir_session {
     const struct weir_backend *be;
     const void *opt;      /* the backend's option struct */
     const void *base_opt; /* that of be->base, NULL without one */
-    const struct weir_hints *hints;
+    struct weir_access access;
     const struct weir_par *par;
     const struct weir_log *log;
     void *priv;     /* priv_size zeroed bytes, the backend's own */
@@ -87,14 +92,15 @@ struct weir_session {
  * core). */
 struct weir_file {
     struct weir_session *s;
-    const char *path; /* owned by the session */
+    const char *path;          /* owned by the session */
+    struct weir_extent extent; /* a copy of what open was given; zeros without one */
 };
 
 /* One transfer. off is the logical offset of ior.md 3.2. */
 struct weir_io {
     enum weir_dir dir;
     void *buf;
-    size_t len;   /* 0 is allowed when hints->collective: take part, move nothing */
+    size_t len;   /* 0 is allowed when access.collective: take part, move nothing */
     uint64_t off; /* bytes */
     uint64_t tag; /* the caller's */
     bool wanted;  /* a read: the caller will look at the data. Else buf may be left alone */
@@ -136,7 +142,7 @@ enum {
 /* The contract. Functions return 0 (xfer: bytes moved) or -1 with err filled: what was
  * attempted, on what, the reason. A backend never prints, never ends the process, never calls a
  * barrier unless the access is collective, never looks at options other than its own and its
- * base's. NULL means "cannot" (begin, end, check, settle: "nothing to do"). xfer may give the
+ * base's. NULL means "cannot" (begin, end, check, drain: "nothing to do"). xfer may give the
  * bare reason (errno in err->sys): unless it names the path, the session adds direction, length,
  * offset, path. */
 struct weir_backend {
@@ -151,10 +157,13 @@ struct weir_backend {
     const struct weir_opt *opts;
     size_t opt_size, priv_size, file_size;
     const char *(*version)(void); /* apiVersion; NULL: "" */
-    int (*check)(struct weir_session *,
-                 struct weir_err *); /* options against hints, before any I/O; same on all ranks */
+    /* Options against the access, and against the geometry where it is known (else NULL). Before
+     * any I/O; same on all ranks. */
+    int (*check)(struct weir_session *, const struct weir_extent *, struct weir_err *);
     int (*begin)(struct weir_session *, struct weir_err *);
     int (*end)(struct weir_session *, struct weir_err *);
+    /* s, path and extent of the file are set. Without a geometry a backend that makes shapes of it
+     * (HDF5, NCMPI) cannot store data, and says so here or in xfer. */
     int (*open)(struct weir_session *, const char *path, unsigned flags, struct weir_file *,
                 struct weir_err *);
     int (*close)(struct weir_file *, struct weir_err *);
@@ -162,8 +171,8 @@ struct weir_backend {
                     struct weir_err *); /* may be short; 0 on read: end of file */
     /* xfer may only begin a transfer (not a wanted read) and say that all is moved: then this waits
      * until all of them are done, and sync and close do, too. The first that failed is named in err
-     * (weir_finish does it), once: by whichever call meets it, which may be a later xfer. */
-    int (*settle)(struct weir_file *, struct weir_err *);
+     * (weir_complete does it), once: by whichever call meets it, which may be a later xfer. */
+    int (*drain)(struct weir_file *, struct weir_err *);
     int (*sync)(struct weir_file *, struct weir_err *);
     const struct weir_ns *ns;
     /* Give a directory the layout that the file system has for directories that nobody set up. */

@@ -19,7 +19,7 @@ struct weir_posix_file {
  * does. Local. */
 const char *weir_posix_around(const struct weir_session *s);
 
-/* Record why a transfer failed: 'doing' and the reason in errno, which stays. weir_finish or the
+/* Record why a transfer failed: 'doing' and the reason in errno, which stays. weir_complete or the
  * session name the transfer. Local. Returns -1. */
 int weir_posix_reason(const struct weir_posix_file *f, const char *doing, struct weir_err *err);
 

@@ -20,7 +20,7 @@ static int cannot(const struct weir_session *s, const char *what, const char *pa
 
 int weir_session_unlink(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    if (s->hints->dry_run)
+    if (s->access.dry_run)
         return 0;
     return names_of(s)->unlink
                ? leave_call(s, names_of(s)->unlink(enter_call(s, "unlink", path), path, err))
@@ -30,7 +30,7 @@ int weir_session_unlink(struct weir_session *s, const char *path, struct weir_er
 int weir_session_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
 {
     *yes = false;
-    if (s->hints->dry_run)
+    if (s->access.dry_run)
         return 0;
     return names_of(s)->exists
                ? leave_call(s, names_of(s)->exists(enter_call(s, "exists", path), path, yes, err))
@@ -40,8 +40,8 @@ int weir_session_exists(struct weir_session *s, const char *path, bool *yes, str
 int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,
                       struct weir_err *err)
 {
-    *bytes = s->hints->file_bytes;
-    if (s->hints->dry_run)
+    *bytes = 0;
+    if (s->access.dry_run)
         return 0;
     return names_of(s)->size
                ? leave_call(s, names_of(s)->size(enter_call(s, "size", path), path, bytes, err))
@@ -51,7 +51,7 @@ int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,
 int weir_session_mkdir(struct weir_session *s, const char *path, unsigned mode,
                        struct weir_err *err)
 {
-    if (s->hints->dry_run)
+    if (s->access.dry_run)
         return 0;
     return names_of(s)->mkdir
                ? leave_call(s, names_of(s)->mkdir(enter_call(s, "mkdir", path), path, mode, err))
@@ -60,7 +60,7 @@ int weir_session_mkdir(struct weir_session *s, const char *path, unsigned mode,
 
 int weir_session_rmdir(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    if (s->hints->dry_run)
+    if (s->access.dry_run)
         return 0;
     return names_of(s)->rmdir
                ? leave_call(s, names_of(s)->rmdir(enter_call(s, "rmdir", path), path, err))
@@ -71,7 +71,7 @@ int weir_session_usage(struct weir_session *s, const char *path, struct weir_fs_
                        struct weir_err *err)
 {
     *u = (struct weir_fs_usage) { 0 };
-    if (s->hints->dry_run)
+    if (s->access.dry_run)
         return 0;
     return names_of(s)->usage
                ? leave_call(s, names_of(s)->usage(enter_call(s, "usage", path), path, u, err))
@@ -80,7 +80,7 @@ int weir_session_usage(struct weir_session *s, const char *path, struct weir_fs_
 
 int weir_session_syncfs(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    if (s->hints->dry_run)
+    if (s->access.dry_run)
         return 0;
     return names_of(s)->syncfs
                ? leave_call(s, names_of(s)->syncfs(enter_call(s, "syncfs", path), path, err))
@@ -89,7 +89,7 @@ int weir_session_syncfs(struct weir_session *s, const char *path, struct weir_er
 
 int weir_session_reset_dir(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    if (s->hints->dry_run)
+    if (s->access.dry_run)
         return 0;
     return s->be->reset_dir
                ? leave_call(s, s->be->reset_dir(enter_call(s, "reset layout", path), path, err))

@@ -6,20 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/finish.h"
+#include "backends/complete.h"
 #include "backends/session-call.h"
 #include "base/mem.h"
 
 /* A closed session: what check and begin start from. */
 static struct weir_session describe_session(const struct weir_backend *be,
                                             struct weir_backend_opt opt,
-                                            const struct weir_hints *hints,
+                                            const struct weir_access *access,
                                             const struct weir_par *par, const struct weir_log *log)
 {
     return (struct weir_session) { .be = be,
                                    .opt = opt.own,
                                    .base_opt = opt.base,
-                                   .hints = hints,
+                                   .access = *access,
                                    .par = par,
                                    .log = log,
                                    .flags = be->flags };
@@ -33,21 +33,22 @@ static int alloc_priv(struct weir_session *s, struct weir_err *err)
     return 0;
 }
 
-static int check_session(struct weir_session *s, struct weir_err *err)
+static int check_session(struct weir_session *s, const struct weir_extent *extent,
+                         struct weir_err *err)
 {
     if (s->be->abi != WEIR_BACKEND_ABI)
         return weir_refuse(err, WEIR_EBUG, "backend %s was built for interface %u, this is %d",
                            s->be->name, s->be->abi, WEIR_BACKEND_ABI);
-    return s->be->check ? s->be->check(s, err) : 0;
+    return s->be->check ? s->be->check(s, extent, err) : 0;
 }
 
 int weir_session_begin(struct weir_session *s, const struct weir_backend *be,
-                       struct weir_backend_opt opt, const struct weir_hints *hints,
+                       struct weir_backend_opt opt, const struct weir_access *access,
                        const struct weir_par *par, const struct weir_log *log, struct weir_err *err)
 {
     void *stats;
 
-    *s = describe_session(be, opt, hints, par, log);
+    *s = describe_session(be, opt, access, par, log);
     if (alloc_priv(s, err) < 0)
         goto clear;
     if (weir_mem_aligned(&stats, 64, sizeof(*s->stats), err) <
@@ -55,9 +56,9 @@ int weir_session_begin(struct weir_session *s, const struct weir_backend *be,
         goto free_priv;
     s->stats = stats;
     weir_session_reset(s);
-    if (check_session(s, err) < 0)
+    if (check_session(s, NULL, err) < 0)
         goto free_stats;
-    if (be->begin && !hints->dry_run && be->begin(s, err) < 0)
+    if (be->begin && !access->dry_run && be->begin(s, err) < 0)
         goto free_stats;
     return 0;
 
@@ -71,15 +72,15 @@ clear:
 }
 
 int weir_session_check(const struct weir_backend *be, struct weir_backend_opt opt,
-                       const struct weir_hints *hints, const struct weir_par *par,
-                       const struct weir_log *log, struct weir_err *err)
+                       const struct weir_access *access, const struct weir_extent *extent,
+                       const struct weir_par *par, const struct weir_log *log, struct weir_err *err)
 {
-    struct weir_session s = describe_session(be, opt, hints, par, log);
+    struct weir_session s = describe_session(be, opt, access, par, log);
     int rc;
 
     if (alloc_priv(&s, err) < 0)
         return -1;
-    rc = check_session(&s, err);
+    rc = check_session(&s, extent, err);
     free(s.priv);
     return rc;
 }
@@ -90,7 +91,7 @@ int weir_session_end(struct weir_session *s, struct weir_err *err)
 
     if (!s->be)
         return 0;
-    if (s->be->end && !s->hints->dry_run)
+    if (s->be->end && !s->access.dry_run)
         rc = s->be->end(s, err);
     free(s->stats);
     free(s->priv);
@@ -122,7 +123,8 @@ static struct weir_file *make_file(struct weir_session *s, const char *path, str
 }
 
 int weir_session_open(struct weir_session *s, const char *path, unsigned flags,
-                      struct weir_file **out, struct weir_err *err)
+                      const struct weir_extent *extent, struct weir_file **out,
+                      struct weir_err *err)
 {
     struct weir_file *f = make_file(s, path, err);
     uint64_t start_ns;
@@ -131,8 +133,10 @@ int weir_session_open(struct weir_session *s, const char *path, unsigned flags,
     *out = NULL;
     if (!f)
         return -1;
+    if (extent)
+        f->extent = *extent;
     start_ns = weir_now_ns();
-    if (!s->hints->dry_run)
+    if (!s->access.dry_run)
         rc = leave_call(s, s->be->open(enter_call(s, "open", path), path, flags, f, err));
     weir_hist_add(&s->stats->hist[WEIR_OP_OPEN], weir_now_ns() - start_ns);
     if (rc < 0) {
@@ -151,7 +155,7 @@ int weir_session_close(struct weir_file *f, struct weir_err *err)
     if (!f)
         return 0;
     start_ns = weir_now_ns();
-    if (!f->s->hints->dry_run) {
+    if (!f->s->access.dry_run) {
         enter_call(f->s, "close", f->path);
         rc = leave_call(f->s, f->s->be->close(f, err));
     }
@@ -173,7 +177,7 @@ struct weir_file *weir_session_slot(const struct weir_session *s, struct weir_er
 
 static bool sync_is_collective(const struct weir_session *s)
 {
-    return (s->flags & WEIR_BE_COLLECTIVE_OPEN) && !s->hints->file_per_task;
+    return (s->flags & WEIR_BE_COLLECTIVE_OPEN) && !s->access.file_per_task;
 }
 
 /* The sync that follows a write. After a failed write the others may still be waiting in it for
@@ -199,22 +203,22 @@ int weir_session_finish_xfer(struct weir_file *f, const struct weir_io *io, ssiz
     int rc = 0;
 
     if (n != (ssize_t)io->len)
-        rc = weir_finish(f, io, n, f->s->be->xfer, err);
-    if (f->s->hints->sync_each && io->dir == WEIR_DIR_WRITE)
+        rc = weir_complete(f, io, n, f->s->be->xfer, err);
+    if (f->s->access.sync_each && io->dir == WEIR_DIR_WRITE)
         rc = sync_write(f, rc, err);
     return rc;
 }
 
-int weir_session_settle_begun(struct weir_file *f, uint64_t *clock_ns, struct weir_err *err)
+int weir_session_drain_begun(struct weir_file *f, uint64_t *clock_ns, struct weir_err *err)
 {
     struct weir_session *s = f->s;
     int rc;
 
-    if (s->hints->dry_run)
+    if (s->access.dry_run)
         return 0;
     if (s->call)
         weir_call_enter(s->call, "wait for the transfers", f->path, 0, 0, *clock_ns);
-    rc = leave_call(s, s->be->settle(f, err));
+    rc = leave_call(s, s->be->drain(f, err));
     *clock_ns = weir_now_ns();
     return rc;
 }
@@ -225,7 +229,7 @@ int weir_session_sync(struct weir_file *f, struct weir_err *err)
     uint64_t start_ns;
     int rc;
 
-    if (s->hints->dry_run || !s->be->sync)
+    if (s->access.dry_run || !s->be->sync)
         return 0;
     start_ns = weir_now_ns();
     enter_call(s, "sync", f->path);

@@ -18,25 +18,29 @@ struct weir_session_stats {
     uint64_t short_transfers, retries; /* continuations after a short transfer; EINTR and EAGAIN */
 };
 
-/* Start: allocate priv and stats, check the options against the hints, begin. opt, hints, par and
- * log must outlive the session. Collective when the backend's begin is (only libraries with their
+/* Start: allocate priv and stats, check the options against the access, begin. opt, par and log
+ * must outlive the session. Collective when the backend's begin is (only libraries with their
  * own communicator). 0, or -1 and err; then nothing is left. */
 int weir_session_begin(struct weir_session *s, const struct weir_backend *be,
-                       struct weir_backend_opt opt, const struct weir_hints *hints,
+                       struct weir_backend_opt opt, const struct weir_access *access,
                        const struct weir_par *par, const struct weir_log *log,
                        struct weir_err *err);
 
-/* Only the check of weir_session_begin, without allocating anything that stays. Local. */
+/* Only the check of weir_session_begin, and that of the geometry that its files will be opened with
+ * (NULL: not known), without allocating anything that stays. Local. */
 int weir_session_check(const struct weir_backend *be, struct weir_backend_opt opt,
-                       const struct weir_hints *hints, const struct weir_par *par,
-                       const struct weir_log *log, struct weir_err *err);
+                       const struct weir_access *access, const struct weir_extent *extent,
+                       const struct weir_par *par, const struct weir_log *log,
+                       struct weir_err *err);
 
 int weir_session_end(struct weir_session *s, struct weir_err *err);
 
-/* Open path; *out is owned by the session until weir_session_close. Collective if the backend is
+/* Open path; *out is owned by the session until weir_session_close. extent: the geometry of the file,
+ * of which the file keeps a copy (NULL: not known). Collective if the backend is
  * and the file is shared. Errors: "open '<path>' ...: <reason>", WEIR_EIO. */
 int weir_session_open(struct weir_session *s, const char *path, unsigned flags,
-                      struct weir_file **out, struct weir_err *err);
+                      const struct weir_extent *extent, struct weir_file **out,
+                      struct weir_err *err);
 
 /* Close and free, also when closing fails. f may be NULL (does nothing). */
 int weir_session_close(struct weir_file *f, struct weir_err *err);
@@ -48,17 +52,20 @@ struct weir_file *weir_session_slot(const struct weir_session *s, struct weir_er
 /* weir_session_open and weir_session_close in a slot, without allocation, clock and histogram: the
  * caller measures. path must outlive the open file. */
 static inline int weir_session_open_slot(struct weir_session *s, struct weir_file *slot,
-                                         const char *path, unsigned flags, struct weir_err *err)
+                                         const char *path, unsigned flags,
+                                         const struct weir_extent *extent, struct weir_err *err)
 {
     if (s->be->file_size > 0)
         memset(slot, 0, s->be->file_size);
     *slot = (struct weir_file) { .s = s, .path = path };
-    return s->hints->dry_run ? 0 : s->be->open(s, path, flags, slot, err);
+    if (extent)
+        slot->extent = *extent;
+    return s->access.dry_run ? 0 : s->be->open(s, path, flags, slot, err);
 }
 
 static inline int weir_session_close_slot(struct weir_file *slot, struct weir_err *err)
 {
-    return slot->s->hints->dry_run ? 0 : slot->s->be->close(slot, err);
+    return slot->s->access.dry_run ? 0 : slot->s->be->close(slot, err);
 }
 
 /* The rest of weir_session_xfer where it is not the usual one: what the first call left over, and
@@ -67,9 +74,9 @@ int weir_session_finish_xfer(struct weir_file *f, const struct weir_io *io, ssiz
                              struct weir_err *err);
 
 /* Move all of io, in as many calls as it takes: EINTR and EAGAIN are tried again, short transfers
- * continued (unless hints->single_try), a read that meets the end of the file and a write that
+ * continued (unless access.single_try), a read that meets the end of the file and a write that
  * makes no progress are errors naming file, offset, length and what was done. With
- * hints->sync_each a write is followed by one sync, inside the same interval. *clock_ns holds the
+ * access.sync_each a write is followed by one sync, inside the same interval. *clock_ns holds the
  * time at which the operation starts (the caller's last clock read) and gets the time at its end:
  * one clock read a transfer; the difference goes into the histogram, unless the transfer failed or
  * its length was 0. 0 or -1 and err (WEIR_EIO). No allocation. */
@@ -81,17 +88,16 @@ static inline __attribute__((always_inline)) int weir_session_xfer(struct weir_f
     /* Here, not in session.c: kernels spoil the processor's guesses where functions return to, so
      * each level of calls above a system call costs some 8 ns, of 600 for 4 KiB. */
     struct weir_session *s = f->s;
-    const struct weir_hints *hints = s->hints;
     uint64_t end_ns;
     ssize_t n;
     int rc = 0;
 
-    if (!hints->dry_run) {
+    if (!s->access.dry_run) {
         if (s->call)
             weir_call_enter(s->call, io->dir == WEIR_DIR_WRITE ? "write" : "read", f->path, io->off,
                             io->len, *clock_ns);
         n = s->be->xfer(f, io, err);
-        if (__builtin_expect(n != (ssize_t)io->len || hints->sync_each, 0))
+        if (__builtin_expect(n != (ssize_t)io->len || s->access.sync_each, 0))
             rc = weir_session_finish_xfer(f, io, n, err);
         if (s->call)
             weir_call_leave(s->call);
@@ -103,16 +109,16 @@ static inline __attribute__((always_inline)) int weir_session_xfer(struct weir_f
     return rc;
 }
 
-/* The rest of weir_session_settle where the backend has something to settle. */
-int weir_session_settle_begun(struct weir_file *f, uint64_t *clock_ns, struct weir_err *err);
+/* The rest of weir_session_drain where the backend has something to drain. */
+int weir_session_drain_begun(struct weir_file *f, uint64_t *clock_ns, struct weir_err *err);
 
 /* Wait for the transfers that were only begun: behind the last one, before the time of the work is
  * taken. *clock_ns gets the time at its end; it is left alone, and nothing happens, where the
  * backend's transfers are done when they return. 0, or -1 and err (WEIR_EIO) that names the first
  * transfer that failed. No allocation. */
-static inline int weir_session_settle(struct weir_file *f, uint64_t *clock_ns, struct weir_err *err)
+static inline int weir_session_drain(struct weir_file *f, uint64_t *clock_ns, struct weir_err *err)
 {
-    return f->s->be->settle ? weir_session_settle_begun(f, clock_ns, err) : 0;
+    return f->s->be->drain ? weir_session_drain_begun(f, clock_ns, err) : 0;
 }
 
 /* Flush to stable storage. Backends without sync: 0. */

@@ -5,8 +5,6 @@
 
 #include <time.h>
 
-#define SOME_BYTES 4096 /* what backends are told to expect of empty files */
-
 int weir_choose_packet(const char *word, enum weir_packet *packet, struct weir_err *err)
 {
     if (weir_packet_parse(word, packet) == 0 && *packet <= WEIR_PACKET_RANDOM)
@@ -19,17 +17,21 @@ int weir_choose_packet(const char *word, enum weir_packet *packet, struct weir_e
 
 int weir_choose_small_files(const struct weir_run *run, const struct weir_backend *be,
                             struct weir_backend_opt be_opt, uint64_t bytes, const char *program,
-                            struct weir_hints *hints, struct weir_err *err)
+                            struct weir_access *access, struct weir_extent *extent,
+                            struct weir_err *err)
 {
-    *hints = (struct weir_hints) {
+    *access = (struct weir_access) {
         .file_per_task = true, /* also when tasks share files: nothing is opened together */
         .tasks = run->world.size,
         .nodes = run->world.nodes,
-        .task = run->world.rank,
-        .segments = 1,
     };
-    hints->transfer = hints->block = hints->file_bytes = bytes > 0 ? bytes : SOME_BYTES;
-    if (weir_session_check(be, be_opt, hints, &run->world, &run->log, err) == 0)
+    *extent = (struct weir_extent) { 0 };
+    if (bytes > 0)
+        *extent = (struct weir_extent) {
+            .transfer = bytes, .block = bytes, .segments = 1, .file_bytes = bytes
+        };
+    if (weir_session_check(be, be_opt, access, bytes > 0 ? extent : NULL, &run->world, &run->log,
+                           err) == 0)
         return 0;
     return weir_err_within(err, "%s as %s uses it, a task to each open file", be->name, program);
 }

@@ -31,7 +31,7 @@ int weir_usage_report(struct weir_run *run, const char *path, struct weir_err *e
     if (r->n == 0)
         return 0;
     if (weir_session_usage(&run->session, path, &u, NULL) < 0 || u.total_bytes == 0) {
-        if (run->session.hints->dry_run) /* which asks nothing */
+        if (run->session.access.dry_run) /* which asks nothing */
             return 0;
         return weir_warn(&run->log, err, "Backend returned error during statfs");
     }

@@ -44,7 +44,8 @@ struct trial {
     const struct weir_backend *be;
     struct weir_backend_opt opt;
     bool has_data; /* must have */
-    struct weir_hints hints;
+    struct weir_access access;
+    struct weir_extent extent;
     struct weir_session s;
     struct weir_err err;
     const char *dir;
@@ -54,7 +55,7 @@ struct trial {
 
 static bool is_collective(const struct trial *t)
 {
-    return t->hints.collective && !t->hints.file_per_task;
+    return t->access.collective && !t->access.file_per_task;
 }
 
 static bool has_data(const struct trial *t)
@@ -67,7 +68,7 @@ static uint64_t offset_of(const struct trial *t, int task, unsigned segment, uns
 {
     uint64_t off = (uint64_t)i * TRANSFER;
 
-    if (t->hints.file_per_task)
+    if (t->access.file_per_task)
         return off + (uint64_t)segment * BLOCK;
     return off + ((uint64_t)segment * (unsigned)t->par->size + (unsigned)task) * BLOCK;
 }
@@ -97,31 +98,31 @@ static bool compare(const unsigned char *buf, uint64_t seed, int task, uint64_t 
 
 static void name_file(struct trial *t, const char *name, int task)
 {
-    int n = t->hints.file_per_task
+    int n = t->access.file_per_task
                 ? snprintf(t->path, sizeof(t->path), "%s/%s.%08d", t->dir, name, task)
                 : snprintf(t->path, sizeof(t->path), "%s/%s", t->dir, name);
 
     if (n < 0 || (size_t)n >= sizeof(t->path))
         MPI_Abort(MPI_COMM_WORLD, 1);
-    t->hints.task = task;
+    t->extent.task = task;
 }
 
 /* Open as a driver does: a shared file is created by rank 0 before the others come, unless
  * opening is collective. */
 static int open_file(struct trial *t, unsigned flags, struct weir_file **f)
 {
-    bool alone = !t->hints.file_per_task && !(t->s.flags & WEIR_BE_COLLECTIVE_OPEN) &&
+    bool alone = !t->access.file_per_task && !(t->s.flags & WEIR_BE_COLLECTIVE_OPEN) &&
                  (flags & WEIR_OPEN_CREATE);
     int rc = 0;
 
     *f = NULL;
     if (alone && t->par->rank == 0)
-        rc = weir_session_open(&t->s, t->path, flags, f, &t->err);
+        rc = weir_session_open(&t->s, t->path, flags, &t->extent, f, &t->err);
     if (alone)
         weir_barrier(t->par);
     if (!alone || t->par->rank > 0)
         rc = weir_session_open(&t->s, t->path, alone ? flags & ~(unsigned)WEIR_OPEN_TRUNC : flags,
-                               f, &t->err);
+                               &t->extent, f, &t->err);
     weir_barrier(t->par);
     return rc;
 }
@@ -135,11 +136,11 @@ static int move(struct trial *t, struct weir_file *f, enum weir_dir dir, uint64_
     return weir_session_xfer(f, &io, &clock_ns, &t->err);
 }
 
-static int settle(struct trial *t, struct weir_file *f)
+static int drain(struct trial *t, struct weir_file *f)
 {
     uint64_t clock_ns = weir_now_ns();
 
-    return weir_session_settle(f, &clock_ns, &t->err);
+    return weir_session_drain(f, &clock_ns, &t->err);
 }
 
 /* Write our blocks of the first segments. A failed rank goes on: others may be waiting in a
@@ -152,9 +153,9 @@ static int write_blocks(struct trial *t, struct weir_file *f, uint64_t seed, uns
 
     for (s = 0; s < segments; s++)
         for (i = 0; i < per_block; i++) {
-            uint64_t off = offset_of(t, t->hints.task, s, i);
+            uint64_t off = offset_of(t, t->extent.task, s, i);
 
-            fill(t->buf, seed, t->hints.task, off);
+            fill(t->buf, seed, t->extent.task, off);
             if (move(t, f, WEIR_DIR_WRITE, off, TRANSFER) < 0)
                 rc = -1;
         }
@@ -170,13 +171,13 @@ static int read_blocks(struct trial *t, struct weir_file *f, uint64_t seed, unsi
 
     for (s = 0; s < SEGMENTS; s++)
         for (i = 0; i < PER_BLOCK; i++) {
-            uint64_t off = offset_of(t, t->hints.task, s, i);
+            uint64_t off = offset_of(t, t->extent.task, s, i);
             uint64_t want = s < fresh && i == 0 ? fresh_seed : seed;
 
             memset(t->buf, 0xee, TRANSFER);
             if (move(t, f, WEIR_DIR_READ, off, TRANSFER) < 0)
                 rc = -1;
-            else if (has_data(t) && !compare(t->buf, want, t->hints.task, off))
+            else if (has_data(t) && !compare(t->buf, want, t->extent.task, off))
                 rc = weir_refuse(&t->err, WEIR_EDATA,
                                  "wrong data in segment %u, transfer %u of '%s'", s, i, t->path);
         }
@@ -193,11 +194,11 @@ static int skim_blocks(struct trial *t, struct weir_file *f, unsigned first)
 
     for (s = first; s < first + SEGMENTS; s++)
         for (i = 0; i < PER_BLOCK; i++) {
-            io.off = offset_of(t, t->hints.task, s, i);
+            io.off = offset_of(t, t->extent.task, s, i);
             if (rc == 0)
                 rc = weir_session_xfer(f, &io, &clock_ns, &t->err);
         }
-    return rc < 0 ? rc : settle(t, f);
+    return rc < 0 ? rc : drain(t, f);
 }
 
 /* Close and pass the worse result on. */
@@ -231,7 +232,7 @@ static bool test_write(struct trial *t)
         return false;
     rc = write_blocks(t, f, 1, SEGMENTS, PER_BLOCK);
     tap_ok(t->tap, rc == 0, &t->err, "every rank writes its blocks");
-    tap_ok(t->tap, settle(t, f) == 0, &t->err, "and waits until they are written");
+    tap_ok(t->tap, drain(t, f) == 0, &t->err, "and waits until they are written");
     tap_ok(t->tap, weir_session_sync(f, &t->err) == 0, &t->err, "it is flushed to stable storage");
     return tap_ok(t->tap, close_file(t, f, 0) == 0, &t->err, "it is closed") && rc == 0;
 }
@@ -240,8 +241,8 @@ static void test_size(struct trial *t)
 {
     uint64_t bytes = 0;
     int rc = weir_session_size(&t->s, t->path, &bytes, &t->err);
-    bool good = t->be->flags & WEIR_BE_CONTAINER ? bytes >= t->hints.file_bytes
-                                                 : bytes == t->hints.file_bytes;
+    bool good = t->be->flags & WEIR_BE_CONTAINER ? bytes >= t->extent.file_bytes
+                                                 : bytes == t->extent.file_bytes;
 
     if (!has_data(t))
         return;
@@ -301,12 +302,12 @@ static void test_exclusive(struct trial *t)
 
     if (!has_data(t))
         return;
-    rc = weir_session_open(&t->s, t->path, WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_EXCL, &f,
-                           &t->err);
+    rc = weir_session_open(&t->s, t->path, WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_EXCL,
+                           &t->extent, &f, &t->err);
     tap_ok(t->tap, rc < 0 && t->err.code == WEIR_EIO && strstr(t->err.text, t->path),
            rc < 0 ? &t->err : NULL, "exclusive creation of an existing file fails and names it");
     close_file(t, f, 0);
-    if (!t->hints.file_per_task)
+    if (!t->access.file_per_task)
         return;
     name_file(t, "fresh", t->par->rank);
     rc = open_file(t, WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_EXCL, &f);
@@ -334,7 +335,7 @@ static void test_short(struct trial *t)
         return;
     if (!is_whole) {
         rc = weir_session_size(&t->s, t->path, &bytes, &t->err);
-        tap_ok(t->tap, rc == 0 && bytes == t->hints.file_bytes / SEGMENTS, &t->err,
+        tap_ok(t->tap, rc == 0 && bytes == t->extent.file_bytes / SEGMENTS, &t->err,
                "truncation took the rest away");
     }
     if (is_collective(
@@ -342,7 +343,7 @@ static void test_short(struct trial *t)
         return;
     if (!tap_ok(t->tap, open_file(t, WEIR_OPEN_READ, &f) == 0, &t->err, "a short file is opened"))
         return;
-    rc = move(t, f, WEIR_DIR_READ, offset_of(t, t->hints.task, behind, 0), TRANSFER);
+    rc = move(t, f, WEIR_DIR_READ, offset_of(t, t->extent.task, behind, 0), TRANSFER);
     tap_ok(t->tap, rc < 0 && t->err.code == WEIR_EIO && strstr(t->err.text, t->path),
            rc < 0 ? &t->err : NULL, "reading behind the end of a file fails and names it");
     rc = skim_blocks(t, f, behind);
@@ -354,7 +355,7 @@ static void test_short(struct trial *t)
 /* Only rank 0 has something to write, then to read; the others take part with nothing. */
 static void test_taking_part(struct trial *t)
 {
-    uint64_t off = offset_of(t, t->hints.task, 0, 0);
+    uint64_t off = offset_of(t, t->extent.task, 0, 0);
     size_t len = t->par->rank == 0 ? TRANSFER : 0;
     struct weir_file *f;
     int rc;
@@ -364,7 +365,7 @@ static void test_taking_part(struct trial *t)
     if (!tap_ok(t->tap, open_file(t, WEIR_OPEN_WRITE | WEIR_OPEN_CREATE, &f) == 0, &t->err,
                 "a file is opened by all"))
         return;
-    fill(t->buf, 3, t->hints.task, off);
+    fill(t->buf, 3, t->extent.task, off);
     rc = move(t, f, WEIR_DIR_WRITE, off, len);
     tap_ok(t->tap, close_file(t, f, rc) == 0, &t->err,
            "ranks take part in a collective write with nothing");
@@ -373,7 +374,7 @@ static void test_taking_part(struct trial *t)
         return;
     memset(t->buf, 0, TRANSFER);
     rc = move(t, f, WEIR_DIR_READ, off, len);
-    if (rc == 0 && len > 0 && has_data(t) && !compare(t->buf, 3, t->hints.task, off))
+    if (rc == 0 && len > 0 && has_data(t) && !compare(t->buf, 3, t->extent.task, off))
         rc = weir_refuse(&t->err, WEIR_EDATA, "wrong data");
     tap_ok(t->tap, close_file(t, f, rc) == 0, &t->err,
            "ranks take part in a collective read with nothing");
@@ -381,7 +382,7 @@ static void test_taking_part(struct trial *t)
 
 static void test_unlink(struct trial *t)
 {
-    bool is_ours = t->hints.file_per_task || t->par->rank == 0;
+    bool is_ours = t->access.file_per_task || t->par->rank == 0;
     int rc = is_ours ? weir_session_unlink(&t->s, t->path, &t->err) : 0;
 
     weir_barrier(t->par);
@@ -403,7 +404,7 @@ static void test_missing(struct trial *t)
     if (!has_data(t))
         return;
     name_file(t, "missing", t->par->rank);
-    rc = weir_session_open(&t->s, t->path, WEIR_OPEN_READ, &f, &t->err);
+    rc = weir_session_open(&t->s, t->path, WEIR_OPEN_READ, &t->extent, &f, &t->err);
     tap_ok(t->tap, rc < 0 && f == NULL && t->err.code == WEIR_EIO && strstr(t->err.text, t->path),
            rc < 0 ? &t->err : NULL, "opening a missing file fails with an I/O error that names it");
     tap_ok(t->tap, exists(t, false), &t->err, "and does not create it");
@@ -438,11 +439,12 @@ static void test_dry_run(struct trial *t)
     struct weir_file *f = NULL;
     int rc;
 
-    t->hints.dry_run = true;
+    t->access.dry_run = true;
     name_file(t, "dry", t->par->rank);
-    rc = weir_session_begin(&t->s, t->be, t->opt, &t->hints, t->par, &t->log, &t->err);
+    rc = weir_session_begin(&t->s, t->be, t->opt, &t->access, t->par, &t->log, &t->err);
     if (rc == 0) {
-        rc = weir_session_open(&t->s, t->path, WEIR_OPEN_WRITE | WEIR_OPEN_CREATE, &f, &t->err);
+        rc = weir_session_open(&t->s, t->path, WEIR_OPEN_WRITE | WEIR_OPEN_CREATE, &t->extent, &f,
+                               &t->err);
         if (rc == 0)
             rc = write_blocks(t, f, 1, 1, 1);
         if (weir_session_close(f, &t->err) < 0 || weir_session_unlink(&t->s, t->path, &t->err) < 0)
@@ -452,20 +454,20 @@ static void test_dry_run(struct trial *t)
     }
     tap_ok(t->tap, rc == 0 && access(t->path, F_OK) < 0, &t->err,
            "a dry run succeeds and creates nothing");
-    t->hints.dry_run = false;
+    t->access.dry_run = false;
 }
 
 static void run_trial(struct trial *t)
 {
-    int rc = weir_session_check(t->be, t->opt, &t->hints, t->par, &t->log, &t->err);
+    int rc = weir_session_check(t->be, t->opt, &t->access, &t->extent, t->par, &t->log, &t->err);
 
-    if (t->hints.file_per_task && (t->be->flags & WEIR_BE_SHARED_ONLY)) {
+    if (t->access.file_per_task && (t->be->flags & WEIR_BE_SHARED_ONLY)) {
         tap_ok(t->tap, rc < 0 && t->err.code == WEIR_EUSAGE, NULL, "a file per task is refused");
         return;
     }
-    if (!tap_ok(t->tap, rc == 0, &t->err, "options and hints suit"))
+    if (!tap_ok(t->tap, rc == 0, &t->err, "options, access and geometry suit"))
         return;
-    rc = weir_session_begin(&t->s, t->be, t->opt, &t->hints, t->par, &t->log, &t->err);
+    rc = weir_session_begin(&t->s, t->be, t->opt, &t->access, t->par, &t->log, &t->err);
     if (!tap_ok(t->tap, rc == 0, &t->err, "a session begins"))
         return;
     tap_ok(t->tap, has_data(t) == t->has_data, NULL, "it says whether it stores data");
@@ -496,11 +498,13 @@ static void run_layouts(struct trial *t, const char *shape)
 
         if (collective && !(t->be->flags & WEIR_BE_COLLECTIVE_XFER))
             continue;
-        t->hints = (struct weir_hints) {
+        t->access = (struct weir_access) {
             .file_per_task = per_task,
             .collective = collective,
             .tasks = t->par->size,
             .nodes = t->par->nodes,
+        };
+        t->extent = (struct weir_extent) {
             .transfer = TRANSFER,
             .block = BLOCK,
             .segments = SEGMENTS,
@@ -559,7 +563,7 @@ static bool has_direct(struct trial *t)
 {
     int64_t fd = -1;
 
-    t->hints.file_per_task = false;
+    t->access.file_per_task = false;
     name_file(t, "direct", 0);
     if (t->par->rank == 0) {
         fd = open(t->path, O_CREAT | O_WRONLY | O_DIRECT, 0600);

@@ -31,8 +31,8 @@ struct fake {
     struct step steps[STEPS];
     struct step rest; /* after the script; all zero: move everything */
     bool says_path;   /* errors name the file themselves */
-    bool refuses, open_fails, close_fails, begin_fails, sync_fails, settle_fails;
-    int xfers, syncs, settles, opens, closes, begins, ends, checks, unlinks;
+    bool refuses, open_fails, close_fails, begin_fails, sync_fails, drain_fails;
+    int xfers, syncs, drains, opens, closes, begins, ends, checks, unlinks;
     int next;
     unsigned char data[ROOM];
 };
@@ -52,8 +52,10 @@ static struct fake *fake_of(const struct weir_session *s)
     return (struct fake *)(uintptr_t)s->opt;
 }
 
-static int fake_check(struct weir_session *s, struct weir_err *err)
+static int fake_check(struct weir_session *s, const struct weir_extent *extent,
+                      struct weir_err *err)
 {
+    (void)extent;
     fake_of(s)->checks++;
     assert_non_null(s->priv);
     return fake_of(s)->refuses ? weir_refuse(err, WEIR_EUSAGE, "not like this") : 0;
@@ -119,11 +121,11 @@ static int fake_sync(struct weir_file *f, struct weir_err *err)
     return fake_of(f->s)->sync_fails ? weir_fail(err, WEIR_EIO, "sync '%s'", f->path) : 0;
 }
 
-static int fake_settle(struct weir_file *f, struct weir_err *err)
+static int fake_drain(struct weir_file *f, struct weir_err *err)
 {
-    fake_of(f->s)->settles++;
+    fake_of(f->s)->drains++;
     errno = ENOSPC;
-    return fake_of(f->s)->settle_fails ? weir_fail(err, WEIR_EIO, "put '%s'", f->path) : 0;
+    return fake_of(f->s)->drain_fails ? weir_fail(err, WEIR_EIO, "put '%s'", f->path) : 0;
 }
 
 static int fake_unlink(struct weir_session *s, const char *path, struct weir_err *err)
@@ -158,7 +160,7 @@ static const struct weir_backend fake_backend = {
 /* A session with an open file, and a 16-byte write at offset 8. */
 struct bench {
     struct fake fake;
-    struct weir_hints hints;
+    struct weir_access access;
     struct weir_par par;
     struct weir_session s;
     struct weir_file *f;
@@ -177,17 +179,15 @@ static struct bench *start(const struct step *steps, int n)
     assert_non_null(b);
     for (i = 0; i < STEPS; i++)
         b->fake.steps[i] = i < n ? steps[i] : (struct step)ALL;
-    b->hints = (struct weir_hints) {
-        .tasks = 1, .nodes = 1, .transfer = 16, .block = 16, .file_bytes = 77
-    };
+    b->access = (struct weir_access) { .tasks = 1, .nodes = 1 };
     b->par = (struct weir_par) { .size = 1 };
     for (i = 0; i < 16; i++)
         b->buf[i] = (unsigned char)(i + 1);
     b->io = (struct weir_io) { .dir = WEIR_DIR_WRITE, .buf = b->buf, .len = 16, .off = 8 };
-    assert_int_equal(weir_session_begin(&b->s, &fake_backend, options(&b->fake), &b->hints, &b->par,
-                                        NULL, &b->err),
+    assert_int_equal(weir_session_begin(&b->s, &fake_backend, options(&b->fake), &b->access,
+                                        &b->par, NULL, &b->err),
                      0);
-    assert_int_equal(weir_session_open(&b->s, "/x/f", WEIR_OPEN_WRITE, &b->f, &b->err), 0);
+    assert_int_equal(weir_session_open(&b->s, "/x/f", WEIR_OPEN_WRITE, NULL, &b->f, &b->err), 0);
     return b;
 }
 
@@ -340,7 +340,7 @@ static void a_single_try_refuses_to_continue(void **state)
     struct bench *b = start(steps, 1);
 
     (void)state;
-    b->hints.single_try = true;
+    b->s.access.single_try = true;
     assert_int_equal(transfer(b), -1);
     assert_int_equal(b->fake.xfers, 1);
     assert_non_null(strstr(b->err.text, "(15 done)"));
@@ -364,7 +364,7 @@ static void a_collective_transfer_is_not_repeated_by_one_rank_alone(void **state
     struct bench *b = start(steps, 2);
 
     (void)state;
-    b->hints.collective = true;
+    b->s.access.collective = true;
     assert_int_equal(transfer(b), -1);
     assert_int_equal(b->fake.xfers, 1);
     assert_int_equal(transfer(b), -1);
@@ -378,7 +378,7 @@ static void a_collective_transfer_of_a_private_file_is_continued(void **state)
     struct bench *b = start(steps, 1);
 
     (void)state;
-    b->hints.collective = b->hints.file_per_task = true;
+    b->s.access.collective = b->s.access.file_per_task = true;
     assert_int_equal(transfer(b), 0);
     assert_int_equal(b->fake.xfers, 2);
     stop(b);
@@ -389,7 +389,7 @@ static void taking_part_with_nothing_calls_once_and_counts_nothing(void **state)
     struct bench *b = start(NULL, 0);
 
     (void)state;
-    b->hints.collective = true;
+    b->s.access.collective = true;
     b->io.len = 0;
     assert_int_equal(transfer(b), 0);
     assert_int_equal(b->fake.xfers, 1);
@@ -403,7 +403,7 @@ static void each_write_is_synced_exactly_once(void **state)
     struct bench *b = start(steps, 1);
 
     (void)state;
-    b->hints.sync_each = true;
+    b->s.access.sync_each = true;
     assert_int_equal(transfer(b), 0);
     assert_int_equal(b->fake.syncs, 1);
     assert_int_equal(latencies(b, WEIR_OP_SYNC)->n, 1);
@@ -420,7 +420,7 @@ static void a_failing_sync_fails_the_write(void **state)
     struct bench *b = start(NULL, 0);
 
     (void)state;
-    b->hints.sync_each = true;
+    b->s.access.sync_each = true;
     b->fake.sync_fails = true;
     assert_int_equal(transfer(b), -1);
     assert_string_equal(b->err.text, "sync '/x/f': Input/output error");
@@ -433,12 +433,12 @@ static void a_failed_write_still_meets_the_others_in_a_collective_sync(void **st
     struct bench *b = start(steps, 2);
 
     (void)state;
-    b->hints.sync_each = true;
+    b->s.access.sync_each = true;
     b->fake.sync_fails = true;
     assert_int_equal(transfer(b), -1);
     assert_int_equal(b->fake.syncs, 1);
     assert_non_null(strstr(b->err.text, "No space left"));
-    b->hints.file_per_task = true;
+    b->s.access.file_per_task = true;
     assert_int_equal(transfer(b), -1);
     assert_int_equal(b->fake.syncs, 1);
     stop(b);
@@ -464,20 +464,20 @@ static void a_dry_run_touches_nothing(void **state)
 
     (void)state;
     assert_non_null(b);
-    b->hints = (struct weir_hints) { .dry_run = true, .sync_each = true, .file_bytes = 77 };
+    b->access = (struct weir_access) { .dry_run = true, .sync_each = true };
     b->io = (struct weir_io) { .dir = WEIR_DIR_WRITE, .buf = b->buf, .len = 16 };
     b->fake.open_fails = b->fake.close_fails = b->fake.sync_fails = b->fake.begin_fails = true;
-    assert_int_equal(weir_session_begin(&b->s, &fake_backend, options(&b->fake), &b->hints, &b->par,
-                                        NULL, &b->err),
+    assert_int_equal(weir_session_begin(&b->s, &fake_backend, options(&b->fake), &b->access,
+                                        &b->par, NULL, &b->err),
                      0);
-    assert_int_equal(weir_session_open(&b->s, "/x/f", WEIR_OPEN_WRITE, &b->f, &b->err), 0);
+    assert_int_equal(weir_session_open(&b->s, "/x/f", WEIR_OPEN_WRITE, NULL, &b->f, &b->err), 0);
     assert_int_equal(transfer(b), 0);
     assert_int_equal(weir_session_sync(b->f, &b->err), 0);
     assert_int_equal(weir_session_unlink(&b->s, "/x/f", &b->err), 0);
     assert_int_equal(weir_session_exists(&b->s, "/x/f", &yes, &b->err), 0);
     assert_false(yes);
     assert_int_equal(weir_session_size(&b->s, "/x/f", &bytes, &b->err), 0);
-    assert_int_equal(bytes, 77);
+    assert_int_equal(bytes, 0);
     assert_int_equal(weir_session_close(b->f, &b->err), 0);
     b->f = NULL;
     assert_int_equal(b->fake.checks, 1); /* options are still judged */
@@ -490,25 +490,25 @@ static void a_dry_run_touches_nothing(void **state)
 static void a_failing_check_or_begin_leaves_nothing(void **state)
 {
     struct fake fake = { .refuses = true };
-    struct weir_hints hints = { .tasks = 1 };
+    struct weir_access access = { .tasks = 1 };
     struct weir_par par = { .size = 1 };
     struct weir_session s;
     struct weir_err err = WEIR_ERR_INIT;
 
     (void)state;
-    assert_int_equal(weir_session_check(&fake_backend, options(&fake), &hints, &par, NULL, &err),
-                     -1);
+    assert_int_equal(
+        weir_session_check(&fake_backend, options(&fake), &access, NULL, &par, NULL, &err), -1);
     assert_string_equal(err.text, "not like this");
     assert_int_equal(
-        weir_session_begin(&s, &fake_backend, options(&fake), &hints, &par, NULL, &err), -1);
+        weir_session_begin(&s, &fake_backend, options(&fake), &access, &par, NULL, &err), -1);
     assert_int_equal(fake.begins, 0);
     assert_int_equal(weir_session_end(&s, &err), 0);
     fake.refuses = false;
     fake.begin_fails = true;
-    assert_int_equal(weir_session_check(&fake_backend, options(&fake), &hints, &par, NULL, &err),
-                     0);
     assert_int_equal(
-        weir_session_begin(&s, &fake_backend, options(&fake), &hints, &par, NULL, &err), -1);
+        weir_session_check(&fake_backend, options(&fake), &access, NULL, &par, NULL, &err), 0);
+    assert_int_equal(
+        weir_session_begin(&s, &fake_backend, options(&fake), &access, &par, NULL, &err), -1);
     assert_string_equal(err.text, "cannot begin");
     assert_int_equal(weir_session_end(&s, &err), 0);
     assert_int_equal(fake.ends, 0);
@@ -518,13 +518,14 @@ static void a_backend_of_another_interface_is_refused(void **state)
 {
     struct weir_backend other = fake_backend;
     struct fake fake = { .xfers = 0 };
-    struct weir_hints hints = { .tasks = 1 };
+    struct weir_access access = { .tasks = 1 };
     struct weir_par par = { .size = 1 };
     struct weir_err err = WEIR_ERR_INIT;
 
     (void)state;
     other.abi = WEIR_BACKEND_ABI + 1;
-    assert_int_equal(weir_session_check(&other, options(&fake), &hints, &par, NULL, &err), -1);
+    assert_int_equal(weir_session_check(&other, options(&fake), &access, NULL, &par, NULL, &err),
+                     -1);
     assert_int_equal(err.code, WEIR_EBUG);
 }
 
@@ -535,7 +536,7 @@ static void a_failing_open_gives_no_file_and_is_measured(void **state)
 
     (void)state;
     b->fake.open_fails = true;
-    assert_int_equal(weir_session_open(&b->s, "/x/g", WEIR_OPEN_READ, &f, &b->err), -1);
+    assert_int_equal(weir_session_open(&b->s, "/x/g", WEIR_OPEN_READ, NULL, &f, &b->err), -1);
     assert_null(f);
     assert_string_equal(b->err.text, "open '/x/g': No such file or directory");
     assert_int_equal(latencies(b, WEIR_OP_OPEN)->n, 2);
@@ -588,30 +589,30 @@ static void what_was_only_begun_is_waited_for_and_its_error_passed_on(void **sta
     uint64_t clock = 1;
 
     (void)state;
-    later.settle = fake_settle;
+    later.drain = fake_drain;
     b->s.be = &later;
-    assert_int_equal(weir_session_settle(b->f, &clock, &b->err), 0);
-    assert_int_equal(b->fake.settles, 1);
+    assert_int_equal(weir_session_drain(b->f, &clock, &b->err), 0);
+    assert_int_equal(b->fake.drains, 1);
     assert_true(clock > 1);
-    b->fake.settle_fails = true;
-    assert_int_equal(weir_session_settle(b->f, &clock, &b->err), -1);
+    b->fake.drain_fails = true;
+    assert_int_equal(weir_session_drain(b->f, &clock, &b->err), -1);
     assert_string_equal(b->err.text, "put '/x/f': No space left on device");
     assert_int_equal(latencies(b, WEIR_OP_XFER)->n, 0);
-    b->hints.dry_run = true;
-    assert_int_equal(weir_session_settle(b->f, &clock, &b->err), 0);
-    assert_int_equal(b->fake.settles, 2);
-    b->hints.dry_run = false;
+    b->s.access.dry_run = true;
+    assert_int_equal(weir_session_drain(b->f, &clock, &b->err), 0);
+    assert_int_equal(b->fake.drains, 2);
+    b->s.access.dry_run = false;
     b->s.be = &fake_backend;
     stop(b);
 }
 
-static void a_backend_that_does_all_at_once_is_settled_and_costs_no_clock(void **state)
+static void a_backend_without_a_queue_is_drained_and_costs_no_clock(void **state)
 {
     struct bench *b = start(NULL, 0);
     uint64_t clock = 1;
 
     (void)state;
-    assert_int_equal(weir_session_settle(b->f, &clock, &b->err), 0);
+    assert_int_equal(weir_session_drain(b->f, &clock, &b->err), 0);
     assert_int_equal(clock, 1);
     stop(b);
 }
@@ -623,8 +624,8 @@ static void the_options_of_the_base_come_along(void **state)
     struct weir_backend_opt both = { .own = &b->fake, .base = &b->par };
 
     (void)state;
-    assert_int_equal(weir_session_begin(&s, &fake_backend, both, &b->hints, &b->par, NULL, &b->err),
-                     0);
+    assert_int_equal(
+        weir_session_begin(&s, &fake_backend, both, &b->access, &b->par, NULL, &b->err), 0);
     assert_ptr_equal(s.opt, &b->fake);
     assert_ptr_equal(s.base_opt, &b->par);
     assert_int_equal(weir_session_end(&s, &b->err), 0);
@@ -639,7 +640,7 @@ static void a_backend_without_sync_is_always_in_sync(void **state)
     (void)state;
     bare.sync = NULL;
     b->s.be = &bare;
-    b->hints.sync_each = true;
+    b->s.access.sync_each = true;
     assert_int_equal(transfer(b), 0);
     assert_int_equal(weir_session_sync(b->f, &b->err), 0);
     assert_int_equal(b->fake.syncs, 0);
@@ -670,7 +671,7 @@ static void the_path_is_kept_by_the_file(void **state)
     assert_non_null(path);
     memset(path, 'p', 5000);
     path[5000] = '\0';
-    assert_int_equal(weir_session_open(&b->s, path, WEIR_OPEN_READ, &f, &b->err), 0);
+    assert_int_equal(weir_session_open(&b->s, path, WEIR_OPEN_READ, NULL, &f, &b->err), 0);
     memset(path, 'q', 5000);
     assert_int_equal(strlen(f->path), 5000);
     assert_int_equal(f->path[4999], 'p');
@@ -708,7 +709,7 @@ int main(void)
         cmocka_unit_test(closing_no_file_is_fine),
         cmocka_unit_test(what_a_backend_cannot_do_is_said_with_its_name),
         cmocka_unit_test(what_was_only_begun_is_waited_for_and_its_error_passed_on),
-        cmocka_unit_test(a_backend_that_does_all_at_once_is_settled_and_costs_no_clock),
+        cmocka_unit_test(a_backend_without_a_queue_is_drained_and_costs_no_clock),
         cmocka_unit_test(the_options_of_the_base_come_along),
         cmocka_unit_test(a_backend_without_sync_is_always_in_sync),
         cmocka_unit_test(a_reset_forgets_every_latency),

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/finish.h"
+#include "backends/complete.h"
 #include "base/mem.h"
 
 #define PAGE 4096u
@@ -102,7 +102,7 @@ static int finish(const struct aio_slot *slot, ssize_t n, struct weir_err *err)
         errno = (int)-n;
         n = weir_posix_reason(slot->file, "", err);
     }
-    rc = weir_finish(f, &slot->io, n, f->s->be->base->xfer, err);
+    rc = weir_complete(f, &slot->io, n, f->s->be->base->xfer, err);
     if (rc == 0)
         return 0;
     /* This is the end of another transfer than the one that the session may be in: that one must
@@ -206,7 +206,7 @@ int aio_queue_begin(struct aio_queue *q, struct weir_posix_file *f, const struct
     return q->n_ready == q->batch ? submit(q, &f->base, err) : 0;
 }
 
-int aio_queue_settle(struct aio_queue *q, const struct weir_file *f, struct weir_err *err)
+int aio_queue_drain(struct aio_queue *q, const struct weir_file *f, struct weir_err *err)
 {
     int rc = submit(q, f, err);
 

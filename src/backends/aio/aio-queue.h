@@ -40,6 +40,6 @@ int aio_queue_begin(struct aio_queue *q, struct weir_posix_file *f, const struct
 /* Wait until nothing is on its way. f: the open file, for messages. Local. No allocation. Returns
  * 0, or -1 and err (WEIR_EIO) that names the first transfer that failed; nothing is left even
  * then. */
-int aio_queue_settle(struct aio_queue *q, const struct weir_file *f, struct weir_err *err);
+int aio_queue_drain(struct aio_queue *q, const struct weir_file *f, struct weir_err *err);
 
 #endif

@@ -25,12 +25,12 @@ static const struct weir_opt aio_opts[] = {
 };
 #undef O
 
-static int aio_check(struct weir_session *s, struct weir_err *err)
+static int aio_check(struct weir_session *s, const struct weir_extent *extent, struct weir_err *err)
 {
     const struct aio_options *o = s->opt;
     const char *around = weir_posix_around(s);
 
-    if (s->be->base->check(s, err) < 0)
+    if (s->be->base->check(s, extent, err) < 0)
         return -1;
     if (around)
         return weir_refuse(err, WEIR_EUSAGE,
@@ -47,10 +47,9 @@ static int aio_check(struct weir_session *s, struct weir_err *err)
 /* ---- begin and end ---- */
 
 /* No longer than a task has transfers: many short files need few buffers. */
-static int choose_depth(const struct weir_session *s)
+static int choose_depth(const struct weir_session *s, const struct weir_extent *h)
 {
     const struct aio_options *o = s->opt;
-    const struct weir_hints *h = s->hints;
     uint64_t transfers = h->transfer ? h->block / h->transfer * h->segments : 0;
 
     if (transfers > (uint64_t)o->max_pending)
@@ -60,29 +59,36 @@ static int choose_depth(const struct weir_session *s)
 
 /* Buffers are touched, and the system would rather end a process than say that there is no
  * memory. */
-static int check_memory(const struct weir_session *s, int depth, struct weir_err *err)
+static int check_memory(const struct weir_session *s, uint64_t transfer, int depth,
+                        struct weir_err *err)
 {
     int tasks = s->par->per_node_max > 0 ? s->par->per_node_max : 1;
     double node = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 
-    if ((double)depth * (double)s->hints->transfer * tasks <= node)
+    if ((double)depth * (double)transfer * tasks <= node)
         return 0;
     return weir_refuse(err, WEIR_ESETUP,
                        "%d buffers of %llu bytes in each of %d tasks are more than the memory of a "
                        "node; give a smaller --aio.max-pending or transfer size",
-                       depth, (unsigned long long)s->hints->transfer, tasks);
+                       depth, (unsigned long long)transfer, tasks);
 }
 
-static int aio_begin(struct weir_session *s, struct weir_err *err)
+/* The queue for files of this geometry: made with the first of them. */
+static int make_queue(struct weir_session *s, const struct weir_extent *extent,
+                      struct weir_err *err)
 {
     const struct aio_options *o = s->opt;
-    int depth = choose_depth(s);
+    struct aio_queue *q = s->priv;
+    int depth = choose_depth(s, extent);
 
-    if (check_memory(s, depth, err) < 0 ||
-        aio_queue_init(s->priv, depth, o->granularity < depth ? o->granularity : depth,
-                       s->hints->transfer, err) < 0)
+    if (extent->transfer <= q->room)
+        return 0;
+    aio_queue_free(q);
+    if (check_memory(s, extent->transfer, depth, err) < 0 ||
+        aio_queue_init(q, depth, o->granularity < depth ? o->granularity : depth, extent->transfer,
+                       err) < 0)
         return -1;
-    if (depth > 1 && !s->hints->sync_each)
+    if (depth > 1 && !s->access.sync_each)
         weir_note(s->log,
                   "AIO: the time of a single transfer (percentiles, operations in CSV) is that "
                   "of queueing it; times, rates and mean latency of a phase include completion");
@@ -101,17 +107,17 @@ static int aio_end(struct weir_session *s, struct weir_err *err)
 static int aio_open(struct weir_session *s, const char *path, unsigned flags, struct weir_file *f,
                     struct weir_err *err)
 {
-    return s->be->base->open(s, path, flags, f, err);
+    return make_queue(s, &f->extent, err) < 0 ? -1 : s->be->base->open(s, path, flags, f, err);
 }
 
-static int aio_settle(struct weir_file *f, struct weir_err *err)
+static int aio_drain(struct weir_file *f, struct weir_err *err)
 {
-    return aio_queue_settle(f->s->priv, f, err);
+    return aio_queue_drain(f->s->priv, f, err);
 }
 
 static int aio_close(struct weir_file *f, struct weir_err *err)
 {
-    int rc = aio_settle(f, err);
+    int rc = aio_drain(f, err);
 
     if (f->s->be->base->close(f, rc < 0 ? NULL : err) < 0)
         rc = -1;
@@ -120,7 +126,7 @@ static int aio_close(struct weir_file *f, struct weir_err *err)
 
 static int aio_sync(struct weir_file *f, struct weir_err *err)
 {
-    return aio_settle(f, err) < 0 ? -1 : f->s->be->base->sync(f, err);
+    return aio_drain(f, err) < 0 ? -1 : f->s->be->base->sync(f, err);
 }
 
 /* Reads that somebody looks at must be there on return, and behind all that was begun; what is
@@ -130,7 +136,7 @@ static ssize_t aio_xfer(struct weir_file *f, const struct weir_io *io, struct we
     struct aio_queue *q = f->s->priv;
 
     if ((io->dir == WEIR_DIR_READ && io->wanted) || io->len > q->room || io->len == 0)
-        return aio_queue_settle(q, f, err) < 0 ? -1 : f->s->be->base->xfer(f, io, err);
+        return aio_queue_drain(q, f, err) < 0 ? -1 : f->s->be->base->xfer(f, io, err);
     return aio_queue_begin(q, (struct weir_posix_file *)f, io, err) < 0 ? -1 : (ssize_t)io->len;
 }
 
@@ -145,12 +151,11 @@ const struct weir_backend weir_backend_aio = {
     .priv_size = sizeof(struct aio_queue),
     .file_size = sizeof(struct weir_posix_file),
     .check = aio_check,
-    .begin = aio_begin,
     .end = aio_end,
     .open = aio_open,
     .close = aio_close,
     .xfer = aio_xfer,
-    .settle = aio_settle,
+    .drain = aio_drain,
     .sync = aio_sync,
     .ns = &weir_posix_ns,
 #ifdef HAVE_LUSTRE

@@ -73,9 +73,9 @@ static uint64_t metadata_of(uint64_t datasets)
     return ROOM_FILE + ROOM_DATASET * datasets;
 }
 
-int hdf5_check_limit(const struct weir_hints *hints, struct weir_err *err)
+int hdf5_check_limit(const struct weir_extent *x, struct weir_err *err)
 {
-    uint64_t need = hints->file_bytes + metadata_of(hints->segments);
+    uint64_t need = x->file_bytes + metadata_of(x->segments);
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||

@@ -37,7 +37,7 @@ void hdf5_explain(const char *path, uint64_t need, struct weir_err *err);
 
 /* May a file of this process be as long as the test's? Where it may not, no sink for hdf5_abandon can
  * be, either. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
-int hdf5_check_limit(const struct weir_hints *hints, struct weir_err *err);
+int hdf5_check_limit(const struct weir_extent *x, struct weir_err *err);
 
 /* Let the library write what it still has for the file into memory that is thrown away, so that
  * H5Fclose succeeds on a file system that takes nothing. The file itself is no HDF5 file

@@ -74,13 +74,13 @@ static int make_create(struct hdf5_state *st, const struct hdf5_options *o)
     return H5Pset_fill_time(st->create, H5D_FILL_TIME_NEVER); /* of chunks: see hdf5_fill */
 }
 
-static int make_transfer(struct hdf5_state *st, const struct weir_hints *h)
+static int make_transfer(struct hdf5_state *st, bool collective)
 {
     st->transfer = H5Pcreate(H5P_DATASET_XFER);
     if (st->transfer < 0)
         return -1;
     return H5Pset_dxpl_mpio(st->transfer,
-                            h->collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
+                            collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
 }
 
 int hdf5_state_begin(struct weir_session *s, struct weir_err *err)
@@ -89,17 +89,17 @@ int hdf5_state_begin(struct weir_session *s, struct weir_err *err)
     struct hdf5_state *st = s->priv;
 
     st->access = st->create = st->transfer = H5I_INVALID_HID;
-    st->comm = s->hints->file_per_task ? MPI_COMM_SELF : s->par->comm;
+    st->comm = s->access.file_per_task ? MPI_COMM_SELF : s->par->comm;
     if (H5open() < 0)
         return weir_refuse(err, WEIR_ESETUP, "the HDF5 library cannot be started");
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     if (weir_mpihints_read(s->par, s->log, o->hints_file, &st->info, err) < 0)
         return -1;
     st->has_info = true;
-    st->collective = s->hints->collective;
+    st->collective = s->access.collective;
     st->comm_errno = weir_mpi_comm_errno(s->par->comm);
     errno = 0;
-    if (make_access(st, o) < 0 || make_create(st, o) < 0 || make_transfer(st, s->hints) < 0) {
+    if (make_access(st, o) < 0 || make_create(st, o) < 0 || make_transfer(st, st->collective) < 0) {
         hdf5_fail(err, "HDF5 property lists");
         if (err)
             err->code = WEIR_ESETUP;

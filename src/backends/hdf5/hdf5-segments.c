@@ -20,24 +20,30 @@ static void name_of(uint64_t segment, char name[NAME_TEXT])
         name[NAME_TEXT - 1] = '\0';
 }
 
-int hdf5_segments_begin(struct hdf5_segments *g, hid_t file, const char *path,
-                        const struct weir_hints *hints, struct weir_err *err)
+uint64_t hdf5_segment_bytes(const struct weir_access *access, const struct weir_extent *x)
 {
+    return access->file_per_task ? x->block : x->block * (uint64_t)access->tasks;
+}
+
+int hdf5_segments_begin(struct hdf5_segments *g, hid_t id, const struct weir_file *file,
+                        struct weir_err *err)
+{
+    const struct weir_extent *x = &file->extent;
     hsize_t elements, transfer;
 
-    g->path = path;
-    g->file = file;
+    g->path = file->path;
+    g->file = id;
     g->current = H5I_INVALID_HID;
-    g->count = hints->segments;
-    g->bytes = hints->file_per_task ? hints->block : hints->block * (uint64_t)hints->tasks;
-    g->transfer = hints->transfer / HDF5_ELEMENT;
+    g->count = x->segments;
+    g->bytes = hdf5_segment_bytes(&file->s->access, x);
+    g->transfer = x->transfer / HDF5_ELEMENT;
     g->picked = g->transfer;
     elements = g->bytes / HDF5_ELEMENT;
     transfer = g->transfer;
     g->in_file = H5Screate_simple(1, &elements, NULL);
     g->in_memory = H5Screate_simple(1, &transfer, NULL);
     if (g->in_file < 0 || g->in_memory < 0)
-        return hdf5_fail(err, "H5Screate_simple for '%s'", path);
+        return hdf5_fail(err, "H5Screate_simple for '%s'", g->path);
     return 0;
 }
 

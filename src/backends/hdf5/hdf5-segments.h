@@ -23,10 +23,13 @@ struct hdf5_segments {
     uint64_t transfer; /* elements of a whole transfer */
 };
 
-/* Set up for the geometry of the hints. Local. Returns 0, or -1 and err; hdf5_segments_end is due
+/* Bytes of a segment: those of a dataset. */
+uint64_t hdf5_segment_bytes(const struct weir_access *access, const struct weir_extent *x);
+
+/* Set up for the geometry of an open file with the handle id. Local. Returns 0, or -1 and err; hdf5_segments_end is due
  * in both cases. */
-int hdf5_segments_begin(struct hdf5_segments *g, hid_t file, const char *path,
-                        const struct weir_hints *hints, struct weir_err *err);
+int hdf5_segments_begin(struct hdf5_segments *g, hid_t id, const struct weir_file *file,
+                        struct weir_err *err);
 
 /* Make the datasets that the file does not have, with fill values where those are wanted, and refuse
  * those it has in another shape. Collective over the file. Ends early on all ranks when one has

@@ -37,36 +37,38 @@ static const char *version(void)
     return TEXT(H5_VERS_MAJOR) "." TEXT(H5_VERS_MINOR) "." TEXT(H5_VERS_RELEASE) " (Parallel)";
 }
 
-static uint64_t segment_bytes(const struct weir_hints *h)
-{
-    return h->file_per_task ? h->block : h->block * (uint64_t)h->tasks;
-}
-
-static int check(struct weir_session *s, struct weir_err *err)
+static int check_geometry(const struct weir_session *s, const struct weir_extent *x,
+                          struct weir_err *err)
 {
     const struct hdf5_options *o = s->opt;
-    const struct weir_hints *h = s->hints;
+    uint64_t elements = hdf5_segment_bytes(&s->access, x) / HDF5_ELEMENT;
 
-    if (o->individual)
-        return weir_refuse(err, WEIR_EUSAGE, "individual data sets not implemented");
-    if (h->random)
-        return weir_refuse(err, WEIR_EUSAGE, "random offset not available with HDF5");
-    if (h->transfer % HDF5_ELEMENT || h->block % HDF5_ELEMENT)
+    if (x->transfer % HDF5_ELEMENT || x->block % HDF5_ELEMENT)
         return weir_refuse(
             err, WEIR_EUSAGE,
             "HDF5 stores elements of 8 bytes: transfer size %llu and block size %llu must be "
             "multiples of 8",
-            (unsigned long long)h->transfer, (unsigned long long)h->block);
+            (unsigned long long)x->transfer, (unsigned long long)x->block);
+    if ((uint64_t)o->chunk > elements)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--hdf5.chunkSize=%lld: a dataset of this test has only %llu elements",
+                           (long long)o->chunk, (unsigned long long)elements);
+    return 0;
+}
+
+static int check(struct weir_session *s, const struct weir_extent *extent, struct weir_err *err)
+{
+    const struct hdf5_options *o = s->opt;
+
+    if (o->individual)
+        return weir_refuse(err, WEIR_EUSAGE, "individual data sets not implemented");
+    if (s->access.random)
+        return weir_refuse(err, WEIR_EUSAGE, "random offset not available with HDF5");
     if (o->chunk > (int64_t)(CHUNK_BYTES_MAX / HDF5_ELEMENT))
         return weir_refuse(err, WEIR_EUSAGE,
                            "--hdf5.chunkSize=%lld: HDF5 allows at most %u elements of 8 bytes",
                            (long long)o->chunk, CHUNK_BYTES_MAX / HDF5_ELEMENT);
-    if ((uint64_t)o->chunk > segment_bytes(h) / HDF5_ELEMENT)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "--hdf5.chunkSize=%lld: a dataset of this test has only %llu elements",
-                           (long long)o->chunk,
-                           (unsigned long long)(segment_bytes(h) / HDF5_ELEMENT));
-    return 0;
+    return extent ? check_geometry(s, extent, err) : 0;
 }
 
 static int end(struct weir_session *s, struct weir_err *err)
@@ -79,9 +81,6 @@ static int end(struct weir_session *s, struct weir_err *err)
 static int begin(struct weir_session *s, struct weir_err *err)
 {
     int rc = hdf5_state_begin(s, err);
-
-    if (rc == 0)
-        rc = hdf5_check_limit(s->hints, err);
 
     if (rc < 0)
         hdf5_state_end(s->priv);
@@ -127,16 +126,16 @@ static int prepare(struct hdf5_file *f, struct weir_err *err)
     const struct weir_session *s = f->base.s;
     const struct hdf5_options *o = s->opt;
     const struct hdf5_state *st = s->priv;
-    const struct weir_hints *h = s->hints;
+    const struct weir_access *a = &s->access;
 
     f->size = f->writes ? 0 : hdf5_size(st, f->id);
-    if (hdf5_segments_begin(&f->seg, f->id, f->base.path, h, err) < 0)
+    if (hdf5_segments_begin(&f->seg, f->id, &f->base, err) < 0)
         return -1;
     if (f->writes && hdf5_segments_create(&f->seg, st, err) < 0)
         return -1;
     if (o->collective_metadata && hdf5_segments_open_all(&f->seg, err) < 0)
         return -1;
-    if (f->writes && h->sync_each && !h->collective && !h->file_per_task) {
+    if (f->writes && a->sync_each && !a->collective && !a->file_per_task) {
         f->sync_fd = open(weir_mpi_path(f->base.path), O_WRONLY | O_CLOEXEC);
         if (f->sync_fd < 0)
             return weir_fail(err, WEIR_EIO, "open '%s' for fsync", f->base.path);
@@ -149,14 +148,13 @@ static int prepare(struct hdf5_file *f, struct weir_err *err)
  * the reason is new. */
 static int check_writes(struct hdf5_file *f, struct weir_err *err)
 {
-    const struct weir_hints *h = f->base.s->hints;
     const struct hdf5_state *st = f->base.s->priv;
     int rc = 0;
 
-    if (h->collective)
+    if (st->collective)
         rc = hdf5_check_end(st, f->id, f->base.path, f->end, f->failed ? NULL : err);
     if (rc == 0 && !f->failed)
-        rc = hdf5_check_room(f->base.path, h->segments, err);
+        rc = hdf5_check_room(f->base.path, f->base.extent.segments, err);
     f->failed |= rc < 0;
     return weir_mpi_agree(st->comm, f->failed ? -1 : 0);
 }
@@ -185,6 +183,10 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     f->writes = flags & WEIR_OPEN_WRITE;
     f->sync_fd = -1;
     f->seg.current = f->seg.in_file = f->seg.in_memory = H5I_INVALID_HID;
+    rc = f->writes ? hdf5_check_limit(&f->base.extent, err) : 0;
+    f->lost = weir_mpi_agree(st->comm, rc) < 0; /* the limit of one rank stops all */
+    if (f->lost)
+        return rc;
     errno = 0;
     rc = open_container(f, flags, err);
     held = weir_mpi_agree(st->comm, rc) == 0;
@@ -262,7 +264,7 @@ static int find_dataset(struct hdf5_file *f, uint64_t segment, hid_t *dset, bool
 
     *dset = hdf5_segments_get(g, segment, err);
     *skip =
-        opens && f->base.s->hints->collective && weir_mpi_agree(st->comm, *dset < 0 ? -1 : 0) < 0;
+        opens && f->base.s->access.collective && weir_mpi_agree(st->comm, *dset < 0 ? -1 : 0) < 0;
     return *dset < 0 ? -1 : 0;
 }
 
@@ -276,9 +278,11 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
 
     if (f->lost)
         return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
+    if (g->bytes == 0)
+        return weir_refuse(err, WEIR_EBUG, "HDF5 needs to know the geometry of a file");
     if (io->len % HDF5_ELEMENT || io->off % HDF5_ELEMENT)
         return weir_refuse(err, WEIR_EBUG, "offset or length is not a multiple of 8");
-    if (io->len > PIECE && !f->base.s->hints->collective)
+    if (io->len > PIECE && !f->base.s->access.collective)
         now.len = PIECE;
     if (find_dataset(f, io->off / g->bytes, &dset, &skip, err) < 0)
         return -1;

@@ -107,7 +107,7 @@ static void tell_not_allocated(struct mmap_file *f)
 /* Give the file its size and its blocks at once, so that a full file system is an error of open. */
 static int lay_out(struct mmap_file *f, struct weir_err *err)
 {
-    uint64_t want = f->base.s->hints->file_bytes;
+    uint64_t want = f->base.extent.file_bytes;
 
     if (want == 0)
         return 0;
@@ -134,7 +134,7 @@ static void advise(const struct mmap_file *f)
     const struct mmap_options *o = f->base.s->opt;
 
     if (o->pattern)
-        madvise(f->map, f->mapped, f->base.s->hints->random ? MADV_RANDOM : MADV_SEQUENTIAL);
+        madvise(f->map, f->mapped, f->base.s->access.random ? MADV_RANDOM : MADV_SEQUENTIAL);
     if (o->dont_need)
         madvise(f->map, f->mapped, MADV_DONTNEED);
 }
@@ -178,8 +178,9 @@ static int mmap_open(struct weir_session *s, const char *path, unsigned flags, s
                      struct weir_err *err)
 {
     struct mmap_file *f = (struct mmap_file *)wf;
-    uint64_t want = s->hints->file_bytes;
+    uint64_t want = wf->extent.file_bytes;
 
+    (void)s;
     f->writes = flags & WEIR_OPEN_WRITE;
     do
         f->fd = open(path, system_flags(flags), 0664);
@@ -228,7 +229,7 @@ static bool has_pages(const struct mmap_file *f, uint64_t off, size_t len)
     int rc;
 
     if (!st->asks)
-        return !f->writes || (f->allocated && off + len <= f->base.s->hints->file_bytes);
+        return !f->writes || (f->allocated && off + len <= f->base.extent.file_bytes);
     do
         rc = madvise(start, bytes, f->writes ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
     while (rc < 0 && (errno == EINTR || errno == EAGAIN));
@@ -337,7 +338,7 @@ static int sync_written(struct mmap_file *f, struct weir_err *err)
 static int mmap_sync(struct weir_file *wf, struct weir_err *err)
 {
     struct mmap_file *f = (struct mmap_file *)wf;
-    bool each = wf->s->hints->sync_each && f->limit > 0 && f->limit <= f->mapped;
+    bool each = wf->s->access.sync_each && f->limit > 0 && f->limit <= f->mapped;
     int rc = sync_written(f, err);
 
     f->first = f->limit = 0;

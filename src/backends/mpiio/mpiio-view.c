@@ -49,22 +49,24 @@ static void make_file_type(const struct mpiio_view *v, uint64_t first, MPI_Datat
  * hole behind it, and the displacement tells them apart. Elements are bytes, so that a short
  * transfer can be continued anywhere. Both show the same bytes at the same positions, one
  * transfer a call, and each transfer carries its own data. */
-int mpiio_view_set(struct mpiio_view *v, MPI_File fh, const struct weir_hints *hints, bool strided,
-                   const char *path, struct weir_err *err)
+int mpiio_view_set(struct mpiio_view *v, MPI_File fh, const struct weir_file *file, bool strided,
+                   struct weir_err *err)
 {
+    const struct weir_access *access = &file->s->access;
+    const struct weir_extent *x = &file->extent;
     MPI_Datatype type;
     int rc;
 
-    v->task = hints->file_per_task ? 0 : hints->task;
-    v->block = hints->block;
-    v->segment = hints->file_per_task ? hints->block : hints->block * (uint64_t)hints->tasks;
-    v->first = (uint64_t)v->task * hints->block;
+    v->task = access->file_per_task ? 0 : x->task;
+    v->block = x->block;
+    v->segment = access->file_per_task ? x->block : x->block * (uint64_t)access->tasks;
+    v->first = (uint64_t)v->task * x->block;
     make_file_type(v, strided ? 0 : v->first, &type);
     rc = MPI_File_set_view(fh, strided ? (MPI_Offset)v->first : 0, MPI_BYTE, type, "native",
                            MPI_INFO_NULL);
     MPI_Type_free(&type);
     if (rc != MPI_SUCCESS)
-        return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_set_view '%s'", path);
+        return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_set_view '%s'", file->path);
     return 0;
 }
 

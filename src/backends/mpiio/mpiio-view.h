@@ -18,11 +18,11 @@ struct mpiio_view {
 /* A committed type of len bytes, len > 0, beyond 2^31 too. Free with MPI_Type_free. Local. */
 void mpiio_type_bytes(uint64_t len, MPI_Datatype *out);
 
-/* Let fh show the blocks of task hints->task only: as one block within a segment (a subarray),
+/* Let fh show the blocks of task file->extent.task only: as one block within a segment (a subarray),
  * or, strided, as a block repeated from a displacement on. Collective over the file. Returns 0,
  * or -1 and err (WEIR_EIO). */
-int mpiio_view_set(struct mpiio_view *v, MPI_File fh, const struct weir_hints *hints, bool strided,
-                   const char *path, struct weir_err *err);
+int mpiio_view_set(struct mpiio_view *v, MPI_File fh, const struct weir_file *file, bool strided,
+                   struct weir_err *err);
 
 /* Where the view has the len bytes at file offset off. -1 when they are not the task's. Local. */
 int mpiio_view_position(const struct mpiio_view *v, uint64_t off, size_t len, MPI_Offset *at);

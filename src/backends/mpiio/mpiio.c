@@ -70,18 +70,19 @@ static const char *version(void)
     return "(" TEXT(MPI_VERSION) "." TEXT(MPI_SUBVERSION) ")";
 }
 
-static int check(struct weir_session *s, struct weir_err *err)
+static int check(struct weir_session *s, const struct weir_extent *extent, struct weir_err *err)
 {
     const struct mpiio_options *o = s->opt;
-    const struct weir_hints *h = s->hints;
+    const struct weir_access *a = &s->access;
 
+    (void)extent;
     if (o->strided && !o->file_view)
         return weir_refuse(
             err, WEIR_EUSAGE,
             "--mpiio.useStridedDatatype describes a view: it needs --mpiio.useFileView");
-    if (h->random && h->collective)
+    if (a->random && a->collective)
         return weir_refuse(err, WEIR_EUSAGE, "random offset not available with collective MPIIO");
-    if (h->random && o->file_view)
+    if (a->random && o->file_view)
         return weir_refuse(err, WEIR_EUSAGE, "random offset not available with MPIIO fileviews");
     return 0;
 }
@@ -95,7 +96,7 @@ static int begin(struct weir_session *s, struct weir_err *err)
     if (weir_mpihints_read(s->par, s->log, o->hints_file, &st->info, err) < 0)
         return -1;
     st->has_info = true;
-    st->comm_errno = s->hints->collective ? weir_mpi_comm_errno(s->par->comm) : 0;
+    st->comm_errno = s->access.collective ? weir_mpi_comm_errno(s->par->comm) : 0;
     return 0;
 }
 
@@ -115,14 +116,14 @@ static int end(struct weir_session *s, struct weir_err *err)
 static int access_mode(const struct weir_session *s, unsigned flags)
 {
     const struct mpiio_options *o = s->opt;
-    bool reads = (flags & WEIR_OPEN_READ) || s->hints->collective || o->file_view || o->preallocate;
+    bool reads = (flags & WEIR_OPEN_READ) || s->access.collective || o->file_view || o->preallocate;
     int mode = MPI_MODE_RDONLY;
 
     if (flags & WEIR_OPEN_WRITE)
         mode = reads ? MPI_MODE_RDWR : MPI_MODE_WRONLY;
     if ((flags & WEIR_OPEN_WRITE) && (flags & WEIR_OPEN_CREATE))
         mode |= MPI_MODE_CREATE | (flags & WEIR_OPEN_EXCL ? MPI_MODE_EXCL : 0);
-    if (s->hints->file_per_task)
+    if (s->access.file_per_task)
         mode |= MPI_MODE_UNIQUE_OPEN;
     return mode;
 }
@@ -158,18 +159,17 @@ static int prepare(struct mpiio_file *f, unsigned flags, struct weir_err *err)
     if (writes && (flags & WEIR_OPEN_TRUNC) && (ok = MPI_File_set_size(f->fh, 0)) != MPI_SUCCESS)
         rc = weir_mpi_fail(err, WEIR_EIO, ok, "MPI_File_set_size '%s' to 0", f->base.path);
     if (writes && (flags & WEIR_OPEN_CREATE) && o->preallocate &&
-        (ok = MPI_File_preallocate(f->fh, (MPI_Offset)s->hints->file_bytes)) != MPI_SUCCESS)
+        (ok = MPI_File_preallocate(f->fh, (MPI_Offset)f->base.extent.file_bytes)) != MPI_SUCCESS)
         rc = weir_mpi_fail(rc < 0 ? NULL : err, WEIR_EIO, ok,
                            "MPI_File_preallocate '%s' to %llu bytes", f->base.path,
-                           (unsigned long long)s->hints->file_bytes);
-    if (o->file_view) {
+                           (unsigned long long)f->base.extent.file_bytes);
+    if (o->file_view && f->base.extent.block > 0) {
         f->viewed = true;
-        if (mpiio_view_set(&f->view, f->fh, s->hints, o->strided, f->base.path,
-                           rc < 0 ? NULL : err) < 0)
+        if (mpiio_view_set(&f->view, f->fh, &f->base, o->strided, rc < 0 ? NULL : err) < 0)
             rc = -1;
     }
-    if (rc == 0 && writes && s->hints->sync_each && !s->hints->collective &&
-        !s->hints->file_per_task) {
+    if (rc == 0 && writes && s->access.sync_each && !s->access.collective &&
+        !s->access.file_per_task) {
         f->sync_fd = open(weir_mpi_path(f->base.path), O_WRONLY | O_CLOEXEC);
         if (f->sync_fd < 0)
             rc = weir_fail(err, WEIR_EIO, "open '%s' for fsync", f->base.path);
@@ -203,16 +203,16 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
 
     f->base.s = s;
     f->base.path = path;
-    f->comm = s->hints->file_per_task ? MPI_COMM_SELF : s->par->comm;
-    f->collective = s->hints->collective;
+    f->comm = s->access.file_per_task ? MPI_COMM_SELF : s->par->comm;
+    f->collective = s->access.collective;
     f->fh = MPI_FILE_NULL;
     f->whole = MPI_DATATYPE_NULL;
     f->sync_fd = -1;
     rc = open_handle(f, flags, err);
     held = weir_mpi_agree(f->comm, rc) == 0;
     if (held) {
-        if (s->hints->transfer > INT_MAX)
-            mpiio_type_bytes(s->hints->transfer, &f->whole);
+        if (file->extent.transfer > INT_MAX)
+            mpiio_type_bytes(file->extent.transfer, &f->whole);
         rc = prepare(f, flags, err);
         if (weir_mpi_agree(f->comm, rc) == 0)
             return 0;
@@ -306,7 +306,7 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
         return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
     if (f->viewed && io->len && mpiio_view_position(&f->view, io->off, io->len, &at) < 0)
         return weir_refuse(err, WEIR_EBUG, "outside the view of task %d", f->view.task);
-    if (want > INT_MAX && want == f->base.s->hints->transfer)
+    if (want > INT_MAX && want == f->base.extent.transfer)
         type = f->whole;
     else if (want > INT_MAX)
         want = PIECE_MAX;

@@ -38,9 +38,10 @@ static const char *version(void)
     return ncmpi_inq_libvers();
 }
 
-static int check(struct weir_session *s, struct weir_err *err)
+static int check(struct weir_session *s, const struct weir_extent *extent, struct weir_err *err)
 {
-    if (s->hints->file_per_task)
+    (void)extent;
+    if (s->access.file_per_task)
         return weir_refuse(
             err, WEIR_EUSAGE,
             "file-per-proc not available in current NCMPI; use one file for all tasks");
@@ -130,7 +131,7 @@ static int prepare(struct ncmpi_file *f, bool is_new, struct weir_err *err)
     rc = f->writes ? ncmpi_var_extend(&f->var, err) : 0;
     if (weir_mpi_agree(s->par->comm, rc) < 0)
         return rc;
-    if (!s->hints->collective && go_alone(f, err) < 0)
+    if (!s->access.collective && go_alone(f, err) < 0)
         return -1;
     if (f->writes) {
         f->sync_fd = open(weir_mpi_path(f->base.path), O_WRONLY | O_CLOEXEC);
@@ -144,15 +145,15 @@ static struct ncmpi_var describe_var(const struct ncmpi_file *f)
 {
     const struct weir_session *s = f->base.s;
     const struct ncmpi_state *st = s->priv;
-    const struct weir_hints *h = s->hints;
+    const struct weir_extent *x = &f->base.extent;
 
     return (struct ncmpi_var) { .nc = f->nc,
                                 .path = f->base.path,
-                                .collective = h->collective,
+                                .collective = s->access.collective,
                                 .comm_errno = st->comm_errno,
-                                .block = h->block,
-                                .transfer = h->transfer,
-                                .want = h->segments * (uint64_t)h->tasks };
+                                .block = x->block,
+                                .transfer = x->transfer,
+                                .want = x->segments * (uint64_t)s->access.tasks };
 }
 
 /* Free what is ours and close the file, which all ranks do together. */
@@ -180,6 +181,8 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     bool is_new;
     int rc;
 
+    if (file->extent.transfer == 0) /* on all ranks */
+        return weir_refuse(err, WEIR_EUSAGE, "NCMPI needs to know the geometry of '%s'", path);
     f->base.s = s;
     f->base.path = path;
     f->writes = flags & WEIR_OPEN_WRITE;

@@ -60,10 +60,12 @@ static const struct posix_options *options_of(const struct weir_session *s)
     return s->base_opt ? s->base_opt : s->opt;
 }
 
-static int posix_check(struct weir_session *s, struct weir_err *err)
+static int posix_check(struct weir_session *s, const struct weir_extent *extent,
+                       struct weir_err *err)
 {
     const struct posix_options *o = options_of(s);
 
+    (void)extent;
     return posix_layout_check(posix_opts, o, &o->layout, err);
 }
 
@@ -88,19 +90,19 @@ static bool find_alignment(int fd, unsigned *align)
 }
 #endif
 
-static int check_alignment(const struct weir_session *s, const char *path, int fd,
-                           struct weir_err *err)
+static int check_alignment(const struct weir_posix_file *f, struct weir_err *err)
 {
-    const struct weir_hints *h = s->hints;
+    const struct weir_extent *x = &f->base.extent;
+    const char *path = f->base.path;
     unsigned align = SECTOR;
     uint64_t odd;
 
-    if (find_alignment(fd, &align) && align == 0)
+    if (find_alignment(f->fd, &align) && align == 0)
         return weir_refuse(err, WEIR_EUSAGE,
                            "--posix.odirect: the file system of '%s' has no direct I/O", path);
-    if (h->transfer % align == 0 && h->block % align == 0)
+    if (x->transfer % align == 0 && x->block % align == 0)
         return 0;
-    odd = h->transfer % align ? h->transfer : h->block;
+    odd = x->transfer % align ? x->transfer : x->block;
     return weir_refuse(err, WEIR_EUSAGE,
                        "--posix.odirect needs transfer and block sizes that are multiples of %u "
                        "bytes on '%s', not %llu",
@@ -155,7 +157,7 @@ static int posix_open(struct weir_session *s, const char *path, unsigned flags,
                   o->odirect && errno == EINVAL
                       ? " (this file system may not allow --posix.odirect)"
                       : "");
-    else if ((!o->odirect || check_alignment(s, path, f->fd, err) == 0) &&
+    else if ((!o->odirect || check_alignment(f, err) == 0) &&
              posix_layout_apply(f->fd, path, &o->layout, err) == 0) {
         f->is_plain = !weir_posix_around(s);
         return 0;

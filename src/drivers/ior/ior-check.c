@@ -185,7 +185,8 @@ static int check_backend(struct ior_test *t, const struct weir_run *run, struct 
     if (t->o->random_offset && (t->be->flags & WEIR_BE_NO_RANDOM))
         return weir_refuse(err, WEIR_EUSAGE, "random offset not available with %s; leave -z out",
                            t->be->name);
-    return weir_session_check(t->be, t->be_opt, &t->hints, &run->world, &run->log, err);
+    return weir_session_check(t->be, t->be_opt, &t->access, &t->extent, &run->world, &run->log,
+                              err);
 }
 
 static void fill_layout(struct ior_test *t, int tasks)
@@ -201,12 +202,12 @@ static void fill_layout(struct ior_test *t, int tasks)
     };
 }
 
-static void fill_hints(struct ior_test *t, const struct weir_run *run, int tasks)
+static void fill_access(struct ior_test *t, const struct weir_run *run, int tasks)
 {
     const struct ior_options *o = t->o;
     uint64_t file = (uint64_t)o->block * (uint64_t)o->segments;
 
-    t->hints = (struct weir_hints) {
+    t->access = (struct weir_access) {
         .file_per_task = o->file_per_task,
         .collective = o->collective && t->be && (t->be->flags & WEIR_BE_COLLECTIVE_XFER),
         .random = o->random_offset > 0,
@@ -215,6 +216,8 @@ static void fill_hints(struct ior_test *t, const struct weir_run *run, int tasks
         .dry_run = o->run.dry_run,
         .tasks = tasks,
         .nodes = run->world.nodes,
+    };
+    t->extent = (struct weir_extent) {
         .task = run->world.rank,
         .transfer = (uint64_t)o->transfer,
         .block = (uint64_t)o->block,
@@ -264,7 +267,7 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct weir
         (tasks == par.size && ior_check_owner(o, &par, err) < 0))
         return -1;
     fill_layout(t, tasks);
-    fill_hints(t, run, tasks);
+    fill_access(t, run, tasks);
     return check_backend(t, run, err);
 }
 

@@ -48,11 +48,11 @@ static bool take_owner(struct ior_test *t, uint64_t off)
 static void make_data(struct ior_test *t)
 {
     if (t->pattern.packet != WEIR_PACKET_SIGNATURE) {
-        weir_pattern_stamp_many(&t->pattern, t->buf, t->hints.transfer, t->off, t->lanes);
+        weir_pattern_stamp_many(&t->pattern, t->buf, t->extent.transfer, t->off, t->lanes);
         return;
     }
     for (int i = 0; i < t->lanes; i++)
-        weir_signature_fill(&t->unit, t->buf[i], t->hints.transfer, t->off[i]);
+        weir_signature_fill(&t->unit, t->buf[i], t->extent.transfer, t->off[i]);
 }
 
 /* What the other packets can tell of their damage. */
@@ -70,9 +70,9 @@ static bool check_pattern(const struct ior_test *t, const void *buf, uint64_t of
 {
     struct weir_mismatch m;
 
-    if (weir_pattern_verify(&t->pattern, buf, t->hints.transfer, off, &m) == 0)
+    if (weir_pattern_verify(&t->pattern, buf, t->extent.transfer, off, &m) == 0)
         return true;
-    *d = (struct ior_damage) { .kind = judge(&m, t->hints.transfer),
+    *d = (struct ior_damage) { .kind = judge(&m, t->extent.transfer),
                                .transfer = off,
                                .byte = off + m.first,
                                .expect = m.expect,
@@ -85,7 +85,7 @@ static bool check_units(struct ior_test *t, const void *buf, uint64_t off, struc
 {
     struct weir_signature_bad bad;
 
-    if (weir_signature_verify(&t->unit, t->unit_known, buf, t->hints.transfer, off, &t->seen,
+    if (weir_signature_verify(&t->unit, t->unit_known, buf, t->extent.transfer, off, &t->seen,
                               &bad) == 0)
         return true;
     *d = (struct ior_damage) { .kind = bad.damage,
@@ -217,9 +217,9 @@ int ior_buffers(struct ior_test *t, struct weir_err *err)
 {
     t->lanes = 1;
     if (t->pattern.packet == WEIR_PACKET_RANDOM && t->o->random_offset < 2) /* see take_owner */
-        t->lanes = t->hints.transfer * WEIR_FILL_LANES <= AHEAD_BYTES ? WEIR_FILL_LANES : 1;
+        t->lanes = t->extent.transfer * WEIR_FILL_LANES <= AHEAD_BYTES ? WEIR_FILL_LANES : 1;
     for (int i = 0; i < t->lanes; i++)
-        if (weir_mem_aligned(&t->buf[i], PAGE, t->hints.transfer, err) < 0)
+        if (weir_mem_aligned(&t->buf[i], PAGE, t->extent.transfer, err) < 0)
             return -1;
     return 0;
 }
@@ -229,7 +229,7 @@ void ior_new_signature(struct ior_test *t, uint32_t signature)
     t->signature = signature;
     t->pattern.signature = signature;
     for (int i = 0; i < t->lanes; i++)
-        weir_pattern_base(&t->pattern, t->buf[i], t->hints.transfer);
+        weir_pattern_base(&t->pattern, t->buf[i], t->extent.transfer);
 }
 
 bool ior_data_ahead(struct ior_test *t)
@@ -244,7 +244,7 @@ bool ior_data_ahead(struct ior_test *t)
         return false;
     if (take_owner(t, t->off[0])) {
         moves = true;
-        weir_pattern_base(&t->pattern, t->buf[0], t->hints.transfer);
+        weir_pattern_base(&t->pattern, t->buf[0], t->extent.transfer);
     }
     if (varies)
         make_data(t);

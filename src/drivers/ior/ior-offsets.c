@@ -25,7 +25,7 @@ static int find_file_bytes(struct weir_run *run, struct ior_test *t, uint64_t *b
 {
     uint64_t there;
 
-    *bytes = t->hints.file_bytes;
+    *bytes = t->extent.file_bytes;
     if (t->o->random_offset < 2 || t->o->write || (run->session.flags & WEIR_BE_NO_DATA))
         return 0;
     if (weir_session_size(&run->session, t->path.text, &there, err) < 0)

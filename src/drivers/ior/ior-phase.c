@@ -12,7 +12,7 @@
 /* A collective call on one file of all tasks? */
 static bool opens_together(const struct ior_test *t)
 {
-    return (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) && !t->hints.file_per_task;
+    return (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) && !t->access.file_per_task;
 }
 
 void ior_free(struct ior_test *t)
@@ -80,7 +80,6 @@ static int prepare_phase(struct weir_run *run, struct ior_test *t, enum weir_dir
                          struct weir_err *err)
 {
     t->dir = dir;
-    t->hints.task = t->owner;
     t->pattern.rank = t->owner;
     return ior_file_name(t->o, dir == WEIR_DIR_WRITE ? t->mount : t->owner_mount, t->owner,
                          run->repetition, &t->path, err);
@@ -145,7 +144,19 @@ static uint64_t count_steps(struct weir_run *run, void *state)
     return t->limit < n ? t->limit : n;
 }
 
-int ior_open_write(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+/* Open the file of the phase, whose blocks are those of its owner. */
+static int open_file(struct weir_run *run, struct ior_test *t, unsigned flags, uint64_t transfer,
+                     struct weir_err *err)
+{
+    struct weir_extent extent = t->extent;
+
+    extent.task = t->owner;
+    extent.transfer = transfer;
+    return weir_session_open(&run->session, t->path.text, flags, &extent, &t->file, err);
+}
+
+int ior_open_write(struct weir_run *run, struct ior_test *t, uint64_t transfer,
+                   struct weir_err *err)
 {
     unsigned flags = WEIR_OPEN_WRITE | WEIR_OPEN_CREATE;
 
@@ -154,19 +165,21 @@ int ior_open_write(struct weir_run *run, struct ior_test *t, struct weir_err *er
     if (!t->o->use_existing && !t->prefilled && (t->o->file_per_task || opens_together(t)))
         flags |= WEIR_OPEN_TRUNC;
     t->created = true; /* even a failed open may leave a file */
-    return weir_session_open(&run->session, t->path.text, flags, &t->file, err);
+    return open_file(run, t, flags, transfer, err);
 }
 
 static int open_write(struct weir_run *run, void *state, struct weir_err *err)
 {
-    return ior_open_write(run, state, err);
+    struct ior_test *t = state;
+
+    return ior_open_write(run, t, t->extent.transfer, err);
 }
 
 static int open_read(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ior_test *t = state;
 
-    return weir_session_open(&run->session, t->path.text, WEIR_OPEN_READ, &t->file, err);
+    return open_file(run, t, WEIR_OPEN_READ, t->extent.transfer, err);
 }
 
 /* Facts about the file for the report, once a test. */
@@ -204,7 +217,7 @@ static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *c
                       struct weir_err *err)
 {
     struct ior_test *t = state;
-    struct weir_io io = { .dir = WEIR_DIR_WRITE, .len = t->hints.transfer, .tag = i };
+    struct weir_io io = { .dir = WEIR_DIR_WRITE, .len = t->extent.transfer, .tag = i };
     uint64_t begin;
 
     if (t->next == t->filled)
@@ -248,7 +261,7 @@ static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     struct ior_test *t = state;
     struct weir_io io = { .dir = WEIR_DIR_READ,
                           .buf = t->buf[0],
-                          .len = t->hints.transfer,
+                          .len = t->extent.transfer,
                           .tag = i,
                           .wanted = t->verify };
     uint64_t begin;
@@ -282,7 +295,7 @@ static int idle_step(struct weir_run *run, void *state, struct weir_err *err)
     if (t->next == t->filled)
         fill_ahead(run, t, &clock);
     io.off = t->off[t->next++];
-    if (t->hints.collective)
+    if (t->access.collective)
         return weir_session_xfer(t->file, &io, &clock, err);
     return t->o->sync_each && t->dir == WEIR_DIR_WRITE ? weir_session_sync(t->file, err) : 0;
 }
@@ -293,7 +306,7 @@ static int drain_transfers(struct weir_run *run, void *state, uint64_t *clock_ns
     struct ior_test *t = state;
 
     (void)run;
-    return weir_session_settle(t->file, clock_ns, err);
+    return weir_session_drain(t->file, clock_ns, err);
 }
 
 static int flush_write(struct weir_run *run, void *state, struct weir_err *err)

@@ -45,7 +45,7 @@ int ior_prefill(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 
     if (weir_agree(&run->par, rc, err) < 0)
         return -1;
-    if (weir_agree(&run->par, ior_open_write(run, t, err), err) < 0)
+    if (weir_agree(&run->par, ior_open_write(run, t, (uint64_t)t->o->prefill, err), err) < 0)
         return -1;
     rc = fill_blocks(run, t, err);
     f = t->file;

@@ -71,7 +71,7 @@ static bool is_first_use(const struct ior_test *tests, int i)
 
 static bool has_op_files(const struct weir_run *run, const struct ior_test *t)
 {
-    return t->o->run.op_csv && run->world.rank < t->hints.tasks;
+    return t->o->run.op_csv && run->world.rank < t->access.tasks;
 }
 
 /* Repetitions for which earlier tests have files of the same names on this rank. */

@@ -126,7 +126,7 @@ static void report_options(struct weir_run *run, const struct ior_test *t)
 /* Called between open and the first transfer: nothing is formatted that is not wanted. */
 void ior_gather_facts(struct weir_run *run, struct ior_test *t)
 {
-    if (t->hints.dry_run) /* nothing is open */
+    if (t->access.dry_run) /* nothing is open */
         return;
     if (run->details && t->be->hints && !t->knows_hints)
         t->be->hints(t->file, &t->in_effect);

@@ -116,7 +116,7 @@ static void summarise(struct weir_run *run, const struct ior_test *t, const char
         .operation = operation,
         .api = o->api,
         .test = t->id,
-        .tasks = t->hints.tasks,
+        .tasks = t->access.tasks,
         .per_node = run->world.per_node,
         .reps = (int64_t)s->bw.n,
         .file_per_task = o->file_per_task,

@@ -27,7 +27,7 @@ static void set_timing(struct ior_test *t)
         .wear_out = o->run.wear_out,
         .barriers = o->run.barriers,
         .collective_open = together,
-        .lock_step = !o->file_per_task && (t->hints.collective || (together && o->sync_each)),
+        .lock_step = !o->file_per_task && (t->access.collective || (together && o->sync_each)),
     };
 }
 
@@ -68,8 +68,8 @@ static int begin_test(struct weir_run *run, struct ior_test *t, struct weir_err 
     int rc;
 
     weir_packet_parse(o->packet, &t->pattern.packet);
-    t->layout.tasks = t->hints.tasks = run->par.size;
-    t->hints.nodes = run->par.nodes;
+    t->layout.tasks = t->access.tasks = run->par.size;
+    t->access.nodes = run->par.nodes;
     if (o->random_offset && o->random_seed < 0)
         o->random_seed = (int)(shared_time(run) & INT32_MAX);
     t->unit.run = shared_run_number(run);
@@ -83,7 +83,7 @@ static int begin_test(struct weir_run *run, struct ior_test *t, struct weir_err 
     if (rc == 0)
         rc = ior_memory_take(t, err);
     if (rc == 0)
-        rc = weir_session_begin(&run->session, t->be, t->be_opt, &t->hints, &run->par, &run->log,
+        rc = weir_session_begin(&run->session, t->be, t->be_opt, &t->access, &run->par, &run->log,
                                 err);
     if (rc == 0 && o->run.io_timeout_s > 0)
         rc =

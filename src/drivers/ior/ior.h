@@ -71,7 +71,8 @@ struct ior_test {
     const struct weir_backend *be;
     struct weir_backend_opt be_opt;
     int id;
-    struct weir_hints hints;
+    struct weir_access access;
+    struct weir_extent extent; /* of this rank's own file */
     struct weir_timing timing; /* of its phases */
     struct weir_layout layout;
     bool tasks_differ; /* this test runs on a part of the world: par is our own */
@@ -158,10 +159,11 @@ int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err 
 /* ior-phase.c: the three phases, and what belongs to files. */
 extern const struct weir_phase ior_write_phase, ior_check_phase, ior_read_phase;
 void ior_free(struct ior_test *t);
-/* The first part of the write phase, for the prefill too: name, old file, offsets; and its open.
- * As in struct weir_phase. */
+/* The first part of the write phase, for the prefill too: name, old file, offsets; and its open, for
+ * transfers of that many bytes. As in struct weir_phase. */
 int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err *err);
-int ior_open_write(struct weir_run *run, struct ior_test *t, struct weir_err *err);
+int ior_open_write(struct weir_run *run, struct ior_test *t, uint64_t transfer,
+                   struct weir_err *err);
 
 /* ior-data.c: data of -l, made and checked. Buffers of a test, freed by ior_free. Local. */
 int ior_buffers(struct ior_test *t, struct weir_err *err);

@@ -69,7 +69,7 @@ static int check_backend(struct mdw_test *t, const struct weir_run *run, struct 
         return weir_refuse(err, WEIR_EUSAGE,
                            "%s cannot make, stat and remove files and directories", t->be->name);
     return weir_choose_small_files(run, t->be, t->be_opt, (uint64_t)t->o->size, "md-workbench",
-                                   &t->hints, err);
+                                   &t->access, &t->extent, err);
 }
 
 /* What this rank finds: memory and the backend's own check may differ. */

@@ -79,12 +79,12 @@ static int move_object(struct weir_run *run, struct mdw_test *t, const char *pat
 {
     int rc = 0;
 
-    if (weir_session_open_slot(&run->session, t->file, path, flags, why) < 0)
+    if (weir_session_open_slot(&run->session, t->file, path, flags, &t->extent, why) < 0)
         return -1;
     if (io->len > 0)
         rc = weir_session_xfer(t->file, io, &clock_ns, why);
     if (io->len > 0 && rc == 0)
-        rc = weir_session_settle(t->file, &clock_ns, why);
+        rc = weir_session_drain(t->file, &clock_ns, why);
     if (weir_session_close_slot(t->file, rc < 0 ? NULL : why) < 0)
         rc = -1;
     if (rc == 0)

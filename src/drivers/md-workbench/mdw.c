@@ -109,7 +109,7 @@ static enum weir_code run_all(struct weir_run *run, struct mdw_test *t, int argc
     int rc;
 
     mdw_report_begin(run, t, argc, argv);
-    rc = weir_session_begin(&run->session, t->be, t->be_opt, &t->hints, &run->par, &run->log, err);
+    rc = weir_session_begin(&run->session, t->be, t->be_opt, &t->access, &run->par, &run->log, err);
     code = weir_agree(&run->world, rc, err) < 0 ? weir_run_refuse(run, err)
                                                 : run_session(run, t, err);
     mdw_report_end(run, t, begin_ns, code, err);

@@ -66,7 +66,8 @@ struct mdw_test {
     const struct weir_backend *be;
     const struct weir_ns *ns;
     struct weir_backend_opt be_opt;
-    struct weir_hints hints;
+    struct weir_access access;
+    struct weir_extent extent; /* of a file; zeros for empty ones */
     struct weir_timing timing; /* of its phases */
     double wait; /* of the options */
     struct weir_itemdata data;

@@ -183,8 +183,8 @@ static int check_backend(struct mdtest_test *t, const struct weir_run *run, stru
     const struct mdtest_options *o = t->o;
     int64_t bytes = o->write_bytes > o->read_bytes ? o->write_bytes : o->read_bytes;
 
-    return weir_choose_small_files(run, t->be, t->be_opt, (uint64_t)bytes, "mdtest", &t->hints,
-                                   err);
+    return weir_choose_small_files(run, t->be, t->be_opt, (uint64_t)bytes, "mdtest", &t->access,
+                                   &t->extent, err);
 }
 
 /* ---- all of it ---- */

@@ -60,7 +60,7 @@ static int write_file(struct weir_run *run, struct mdtest_test *t, const char *p
     struct weir_io io = { .dir = WEIR_DIR_WRITE, .buf = t->out, .len = t->out_len };
 
     if (weir_session_xfer(t->file, &io, clock_ns, err) < 0 ||
-        weir_session_settle(t->file, clock_ns, err) < 0)
+        weir_session_drain(t->file, clock_ns, err) < 0)
         return -1;
     run->counters.bytes += io.len;
     if (t->o->sync_file) {
@@ -78,7 +78,7 @@ static int fill_file(struct weir_run *run, struct mdtest_test *t, const char *pa
 {
     int rc = 0;
 
-    if (weir_session_open_slot(&run->session, t->file, path, flags, err) < 0)
+    if (weir_session_open_slot(&run->session, t->file, path, flags, &t->extent, err) < 0)
         return -1;
     mdtest_finish_part(run, t, WEIR_OP_OPEN, clock_ns);
     if (writes)
@@ -158,7 +158,7 @@ static int read_file(struct weir_run *run, struct mdtest_test *t, const char *pa
 
     *(unsigned char *)t->in ^= 0xff; /* what is left of the last read must not pass */
     if (weir_session_xfer(t->file, &io, clock_ns, err) < 0 ||
-        weir_session_settle(t->file, clock_ns, err) < 0)
+        weir_session_drain(t->file, clock_ns, err) < 0)
         return -1;
     run->counters.bytes += io.len;
     if (!t->o->verify_read)
@@ -178,7 +178,7 @@ int mdtest_step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     const char *path = mdtest_name_step(run, t, t->owner, i, &item);
     int rc = 0;
 
-    if (weir_session_open_slot(&run->session, t->file, path, WEIR_OPEN_READ, err) < 0)
+    if (weir_session_open_slot(&run->session, t->file, path, WEIR_OPEN_READ, &t->extent, err) < 0)
         return -1;
     mdtest_finish_part(run, t, WEIR_OP_OPEN, clock_ns);
     if (t->in_len > 0)

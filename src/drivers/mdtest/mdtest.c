@@ -218,7 +218,7 @@ static enum weir_code run_all(struct weir_run *run, struct mdtest_test *plan, in
 
     mdtest_report_begin(run, plan, argc, argv);
     run->par = run->world;
-    rc = weir_session_begin(&run->session, plan->be, plan->be_opt, &plan->hints, &run->par,
+    rc = weir_session_begin(&run->session, plan->be, plan->be_opt, &plan->access, &run->par,
                             &run->log, err);
     if (weir_agree(&run->world, rc, err) < 0) {
         code = weir_run_refuse(run, err);

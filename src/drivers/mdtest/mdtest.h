@@ -95,7 +95,8 @@ struct mdtest_test {
     struct weir_backend_opt be_opt;
     int id;
     bool tasks_differ; /* runs on a part of the world: par is our own */
-    struct weir_hints hints;
+    struct weir_access access;
+    struct weir_extent extent; /* of a file; zeros for empty ones */
     struct weir_timing timing; /* of its phases */
     /* names */
     char **base; /* where to work: one of these for each task */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* finish.c - the rest of a transfer: EINTR, EAGAIN, short calls, and errors that name it */
+/* complete.c - the rest of a transfer: EINTR, EAGAIN, short calls, and errors that name it */
 #include "config.h"
-#include "backends/finish.h"
+#include "backends/complete.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -56,7 +56,7 @@ static int name_transfer(const struct weir_file *f, const struct weir_io *io, si
 /* May this rank call again on its own? Not when the others would have to come along. */
 static bool may_repeat(const struct weir_session *s)
 {
-    return !(s->hints->collective && !s->hints->file_per_task &&
+    return !(s->access.collective && !s->access.file_per_task &&
              (s->flags & WEIR_BE_COLLECTIVE_XFER));
 }
 
@@ -85,16 +85,16 @@ static const char *why_stop(const struct weir_session *s, const struct weir_io *
         return "the backend reports more than was asked for";
     if (n == 0)
         return left->dir == WEIR_DIR_READ ? "end of file" : "no progress";
-    if (s->hints->single_try)
+    if (s->access.single_try)
         return "short transfer, and a second try is not wanted";
     if (!may_repeat(s))
         return "short transfer, which a collective access cannot continue";
     return NULL;
 }
 
-int weir_finish(struct weir_file *f, const struct weir_io *io, ssize_t n,
-                ssize_t (*xfer)(struct weir_file *, const struct weir_io *, struct weir_err *),
-                struct weir_err *err)
+int weir_complete(struct weir_file *f, const struct weir_io *io, ssize_t n,
+                  ssize_t (*xfer)(struct weir_file *, const struct weir_io *, struct weir_err *),
+                  struct weir_err *err)
 {
     struct weir_session *s = f->s;
     struct weir_io left = *io;

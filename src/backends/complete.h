@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* finish.h - the rest of a transfer: EINTR, EAGAIN, short calls, and errors that name it */
-#ifndef WEIR_BACKENDS_FINISH_H
-#define WEIR_BACKENDS_FINISH_H
+/* complete.h - the rest of a transfer: EINTR, EAGAIN, short calls, and errors that name it */
+#ifndef WEIR_BACKENDS_COMPLETE_H
+#define WEIR_BACKENDS_COMPLETE_H
 
 #include "backends/backend.h"
 
@@ -10,8 +10,8 @@
  * there is a reason to stop: as weir_session_xfer promises. For the session, and for backends whose
  * transfers end later than their xfer. Local. No allocation. Returns 0, or -1 and err (WEIR_EIO)
  * that names operation, length, offset, path and the bytes done. */
-int weir_finish(struct weir_file *f, const struct weir_io *io, ssize_t n,
-                ssize_t (*xfer)(struct weir_file *, const struct weir_io *, struct weir_err *),
-                struct weir_err *err);
+int weir_complete(struct weir_file *f, const struct weir_io *io, ssize_t n,
+                  ssize_t (*xfer)(struct weir_file *, const struct weir_io *, struct weir_err *),
+                  struct weir_err *err);
 
 #endif
