@@ -10,12 +10,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "par/hintrange.h"
 #include "par/mpifile.h"
 
 #define MARK "IOR_HINT"
 #define HINTS_FILE_MAX ((size_t)1 << 20) /* more than this is no hints file */
 
 static const char *const kinds[] = { MARK "__MPI__", MARK "__GPFS__", NULL };
+
+/* Where a hint came from. */
+struct origin {
+    const char *path; /* of a hints file, NULL: the environment */
+    int line;         /* counted from 1 */
+};
 
 /* What rank 0 has found: "key\0value\0" for each hint, in the order in which they apply. */
 struct harvest {
@@ -60,7 +67,59 @@ enum weir_hint_kind weir_mpihints_parse(const char *line, size_t len, struct wei
     return WEIR_HINT_MPI;
 }
 
-static int take(struct harvest *h, const char *line, size_t len, const char *origin,
+/* The words for an origin, "the environment" or "line 3 of 'FILE'", appended to out. */
+static void add_origin(struct weir_str *out, const struct origin *from)
+{
+    if (from->path)
+        weir_str_addf(out, "line %d of '%s'", from->line, from->path);
+    else
+        weir_str_addf(out, "the environment");
+}
+
+static int fail_from(const struct origin *from, const char *hint, struct weir_err *err)
+{
+    struct weir_str words = { 0 };
+
+    add_origin(&words, from);
+    weir_err_within(err, "hint %s in %s", hint, weir_str_text(&words));
+    weir_str_free(&words);
+    return -1;
+}
+
+static int refuse_long(const struct weir_hint *hint, const struct origin *from,
+                       struct weir_err *err)
+{
+    char start[64];
+
+    snprintf(start, sizeof(start), "'%.55s...'", hint->key); /* is cut */
+    weir_refuse(err, WEIR_EUSAGE, "a key may have %d bytes, a value %d", MPI_MAX_INFO_KEY - 1,
+                MPI_MAX_INFO_VAL - 1);
+    return fail_from(from, start, err);
+}
+
+/* Append key and value when a library may be given them. */
+static int keep(struct harvest *h, const struct weir_hint *hint, const struct origin *from,
+                struct weir_err *err)
+{
+    char key[MPI_MAX_INFO_KEY] = "";
+    char value[MPI_MAX_INFO_VAL] = "";
+    struct weir_str both = { 0 };
+    int rc;
+
+    memcpy(key, hint->key, hint->key_len); /* both fit: weir_mpihints_parse has looked */
+    memcpy(value, hint->value, hint->value_len);
+    rc = weir_hint_check(key, value, err);
+    if (rc < 0) {
+        weir_str_addf(&both, "'%s=%s'", key, value);
+        fail_from(from, weir_str_text(&both), err);
+        weir_str_free(&both);
+    }
+    weir_str_add(&h->pairs, key, hint->key_len + 1);
+    weir_str_add(&h->pairs, value, hint->value_len + 1);
+    return rc;
+}
+
+static int take(struct harvest *h, const char *line, size_t len, const struct origin *from,
                 struct weir_err *err)
 {
     struct weir_hint hint;
@@ -70,27 +129,25 @@ static int take(struct harvest *h, const char *line, size_t len, const char *ori
         return 0;
     case WEIR_HINT_UNKNOWN:
         line = trim(line, &len);
-        if (h->n_left_out++ == 0)
-            weir_str_addf(&h->left_out, "'%.*s' in %s", (int)(len < 128 ? len : 128), line, origin);
+        if (h->n_left_out++ == 0) {
+            weir_str_addf(&h->left_out, "'%.*s' in ", (int)(len < 128 ? len : 128), line);
+            add_origin(&h->left_out, from);
+        }
         return 0;
     case WEIR_HINT_TOO_LONG:
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "hint '%.60s...' in %s: a key may have %d bytes, a value %d", hint.key,
-                           origin, MPI_MAX_INFO_KEY - 1, MPI_MAX_INFO_VAL - 1);
+        return refuse_long(&hint, from, err);
     case WEIR_HINT_MPI:
-        weir_str_add(&h->pairs, hint.key, hint.key_len);
-        weir_str_addc(&h->pairs, '\0');
-        weir_str_add(&h->pairs, hint.value, hint.value_len);
-        weir_str_addc(&h->pairs, '\0');
-        return 0;
+        return keep(h, &hint, from, err);
     }
     return 0;
 }
 
 static int take_environment(struct harvest *h, struct weir_err *err)
 {
+    const struct origin here = { .path = NULL };
+
     for (char **v = environ; v && *v; v++)
-        if (take(h, *v, strlen(*v), "the environment", err) < 0)
+        if (take(h, *v, strlen(*v), &here, err) < 0)
             return -1;
     return 0;
 }
@@ -118,19 +175,18 @@ static int read_file(const char *path, struct weir_str *text, struct weir_err *e
 static int take_file(struct harvest *h, const char *path, struct weir_err *err)
 {
     struct weir_str text = { 0 };
-    struct weir_str origin = { 0 };
+    struct origin from = { .path = path };
     int rc = read_file(path, &text, err);
 
-    weir_str_addf(&origin, "'%s'", path);
     for (size_t at = 0, len; rc == 0 && at < text.len; at += len + 1) {
         const char *end = memchr(text.text + at, '\n', text.len - at);
 
         len = end ? (size_t)(end - text.text) - at : text.len - at;
-        rc = take(h, text.text + at, len, weir_str_text(&origin), err);
+        from.line++;
+        rc = take(h, text.text + at, len, &from, err);
     }
     if (rc == 0 && text.failed)
         rc = weir_refuse(err, WEIR_ESETUP, "no memory for hints file '%s'", path);
-    weir_str_free(&origin);
     weir_str_free(&text);
     return rc;
 }

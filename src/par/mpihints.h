@@ -32,7 +32,7 @@ enum weir_hint_kind weir_mpihints_parse(const char *line, size_t len, struct wei
 /* The hints in rank 0's environment, then those in its file 'path' (NULL: none), which win. Every
  * rank gets the same. One note for all that are left out. *out is made also when there are none;
  * free it with MPI_Info_free. Collective over par->comm. Returns 0, or -1 and the same err on
- * every rank (WEIR_ESETUP: no such file; WEIR_EUSAGE: too long). */
+ * every rank (WEIR_ESETUP: no such file; WEIR_EUSAGE: too long, or a value that weir_hint_check refuses). */
 int weir_mpihints_read(const struct weir_par *par, const struct weir_log *log, const char *path,
                        MPI_Info *out, struct weir_err *err);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "par/hintrange.h"
 #include "par/mpifile.h"
 
 static enum weir_hint_kind parse(const char *line, struct weir_hint *hint)
@@ -101,6 +102,41 @@ static void a_key_or_value_fits_up_to_the_last_byte(void **state)
                      WEIR_HINT_TOO_LONG);
 }
 
+static void a_number_that_no_library_survives_is_refused(void **state)
+{
+    static const char *const good[][2] = { { "cb_nodes", "1" },
+                                           { "cb_nodes", "2147483647" },
+                                           { "striping_unit", "0" },
+                                           { "striping_factor", "-1" },
+                                           { "nc_var_align_size", "4294967296" },
+                                           { "romio_cb_write", "enable" },
+                                           { "of_another_library", "-1" } };
+    static const char *const bad[][2] = { { "cb_nodes", "0" },
+                                          { "cb_nodes", "-1" },
+                                          { "cb_nodes", "2147483648" },
+                                          { "cb_nodes", "4x" },
+                                          { "cb_nodes", "x" },
+                                          { "cb_nodes", "" },
+                                          { "cb_buffer_size", "1m" },
+                                          { "cb_buffer_size", "-1" },
+                                          { "striping_unit", "-1" },
+                                          { "cb_nodes", "0x10" },
+                                          { "ind_wr_buffer_size", "0" },
+                                          { "nc_var_align_size", "-4" },
+                                          { "nc_var_align_size", "99999999999999999999" } };
+    struct weir_err err = WEIR_ERR_INIT;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+        assert_int_equal(weir_hint_check(good[i][0], good[i][1], NULL), 0);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+        assert_int_equal(weir_hint_check(bad[i][0], bad[i][1], NULL), -1);
+    assert_int_equal(weir_hint_check("cb_nodes", "0", &err), -1);
+    assert_int_equal(err.code, WEIR_EUSAGE);
+    assert_string_equal(err.text,
+                        "must be a whole number from 1 to 2147483647 (tasks), without a suffix");
+}
+
 static void a_driver_prefix_is_no_part_of_the_path(void **state)
 {
     (void)state;
@@ -120,6 +156,7 @@ int main(void)
         cmocka_unit_test(another_kind_or_an_empty_half_is_left_out),
         cmocka_unit_test(a_nul_byte_is_not_taken),
         cmocka_unit_test(a_key_or_value_fits_up_to_the_last_byte),
+        cmocka_unit_test(a_number_that_no_library_survives_is_refused),
         cmocka_unit_test(a_driver_prefix_is_no_part_of_the_path),
     };
 

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hints and names of files that libraries on MPI-IO would take for something else."""
+import pytest
+
+import conftest
+
+APIS = ["MPIIO", "HDF5", "NCMPI"]
+IO = ["ompio", "romio321"]
+SECONDS = 30
+
+
+# ---- hints with numbers ----
+
+@pytest.mark.parametrize("api", APIS)
+def test_a_number_that_a_library_does_not_survive_is_refused(ior, need_backend, api):
+    need_backend(api)
+    run = ior("-c -w -b 64k -t 16k -a " + api, env={"IOR_HINT__MPI__cb_nodes": "0"}, timeout=SECONDS)
+    run.fails(1, "hint 'cb_nodes=0' in the environment: must be a whole number from 1 to 2147483647 (tasks)")
+    (ior.cwd / "hints").write_text("# two hints\nIOR_HINT__MPI__romio_cb_write=enable\nIOR_HINT__MPI__striping_unit=-1\n")
+    run = ior("-c -w -b 64k -t 16k -a %s --%s.hintsFileName=hints" % (api, api.lower()), timeout=SECONDS)
+    run.fails(1, "hint 'striping_unit=-1' in line 3 of 'hints': must be a whole number from 0 ")
+    assert ior.files() == ["hints"]
+
+
+@pytest.mark.parametrize("io", IO)
+def test_sound_and_unknown_hints_pass(ior, need_backend, io):
+    need_backend("MPIIO")
+    env = {"IOR_HINT__MPI__cb_nodes": "1", "IOR_HINT__MPI__of_another_library": "-1", "OMPI_MCA_io": io}
+    run = ior("-a MPIIO -c -w -r -R -b 64k -t 16k", env=env, timeout=SECONDS)
+    conftest.sound(run.ok())
+    assert run.errors == run.warnings == []
