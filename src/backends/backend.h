@@ -14,7 +14,9 @@
 #include "base/str.h"
 #include "par/comm.h"
 
-#define WEIR_BACKEND_ABI 3
+#define WEIR_BACKEND_ABI 4
+
+struct weir_array_ops;
 
 enum weir_dir { WEIR_DIR_WRITE, WEIR_DIR_READ };
 
@@ -175,6 +177,7 @@ struct weir_backend {
     int (*drain)(struct weir_file *, struct weir_err *);
     int (*sync)(struct weir_file *, struct weir_err *);
     const struct weir_ns *ns;
+    const struct weir_array_ops *array; /* files of n-dimensional arrays: array.h */
     /* Give a directory the layout that the file system has for directories that nobody set up. */
     int (*reset_dir)(struct weir_session *, const char *path, struct weir_err *);
     /* Facts for the report (hints in effect ...): append lines "key = value\n" to out. After the

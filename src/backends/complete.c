@@ -25,17 +25,15 @@ static bool names_path(const char *text, const char *path)
     return false;
 }
 
-/* Libraries do not always pass on that the disk is full: look for ourselves, and say so. */
-static void explain_write(const struct weir_file *f, const struct weir_io *io, struct weir_err *err)
+void weir_explain_write(struct weir_session *s, const char *path, uint64_t bytes,
+                        struct weir_err *err)
 {
-    struct weir_session *s = f->s;
     struct weir_fs_usage u;
 
-    if (!err || io->dir != WEIR_DIR_WRITE || (err->sys != 0 && err->sys != EIO) ||
-        (s->flags & WEIR_BE_NO_DATA) || !s->be->ns ||
+    if (!err || (err->sys != 0 && err->sys != EIO) || (s->flags & WEIR_BE_NO_DATA) || !s->be->ns ||
         !s->be->ns->usage) /* a reason that is one needs no other */
         return;
-    if (s->be->ns->usage(s, f->path, &u, NULL) == 0 && u.total_bytes > 0 && u.avail_bytes < io->len)
+    if (s->be->ns->usage(s, path, &u, NULL) == 0 && u.total_bytes > 0 && u.avail_bytes < bytes)
         weir_refuse(err, WEIR_EIO, "%s: %s: %llu bytes are free", err->text, strerror(ENOSPC),
                     (unsigned long long)u.avail_bytes);
 }
@@ -45,7 +43,8 @@ static void explain_write(const struct weir_file *f, const struct weir_io *io, s
 static int name_transfer(const struct weir_file *f, const struct weir_io *io, size_t done,
                          struct weir_err *err)
 {
-    explain_write(f, io, err);
+    if (io->dir == WEIR_DIR_WRITE)
+        weir_explain_write(f->s, f->path, io->len, err);
     if (err && names_path(err->text, f->path))
         return done ? weir_err_within(err, "after %zu of %zu bytes", done, io->len) : -1;
     return weir_err_within(err, "%s %zu bytes at offset %llu of '%s' (%zu done)",

@@ -14,4 +14,9 @@ int weir_complete(struct weir_file *f, const struct weir_io *io, ssize_t n,
                   ssize_t (*xfer)(struct weir_file *, const struct weir_io *, struct weir_err *),
                   struct weir_err *err);
 
+/* A write of so many bytes failed. Libraries do not always pass on that the disk is full: look for
+ * ourselves, and say so in err. Local. */
+void weir_explain_write(struct weir_session *s, const char *path, uint64_t bytes,
+                        struct weir_err *err);
+
 #endif

@@ -32,14 +32,14 @@ function allowed(from, path,   to) {
     if (from == "backends")
         return 0
     if (to == "backends")
-        return path ~ "^backends/(backend|plugin|registry|session)[.]h$"
+        return path ~ "^backends/(array|backend|plugin|registry|session|session-array)[.]h$"
     if (to == "top")
         return from == "engine"
     return from ~ /^drivers\// && to == "engine"
 }
 BEGIN {
     # What backends share: names, descriptors and hints of files that several of them have, the rest of a transfer.
-    shared = "backend|complete|mpins|posixfile|posixns"
+    shared = "array|backend|complete|mpins|posixfile|posixns"
 }
 FNR == 1 { room = room_of(substr(FILENAME, 5)) }
 match($0, /^[ \t]*#[ \t]*include[ \t]*[<"][^>"]*[>"]/) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "backends/backend.h"
+#include "backends/posix/posix-array.h"
 #include "backends/posix/posix-layout.h"
 #include "backends/posixfile.h"
 #include "backends/posixns.h"
@@ -291,6 +292,7 @@ const struct weir_backend weir_backend_posix = {
     .xfer = posix_xfer,
     .sync = posix_sync,
     .ns = &weir_posix_ns,
+    .array = &posix_array_ops,
 #ifdef HAVE_LUSTRE
     .reset_dir = weir_posix_reset_dir,
 #endif

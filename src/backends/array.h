@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* array.h - the optional part of the contract of a backend: files that hold n-dimensional arrays */
+#ifndef WEIR_BACKENDS_ARRAY_H
+#define WEIR_BACKENDS_ARRAY_H
+
+#include "backends/backend.h"
+#include "base/slab.h"
+
+/* Types of elements, in memory and, up to the order of bytes, in the file. */
+enum weir_elem {
+    WEIR_ELEM_BYTE,  /* signed char */
+    WEIR_ELEM_INT32, /* signed */
+    WEIR_ELEM_INT64,
+    WEIR_ELEM_FLOAT32, /* IEEE */
+    WEIR_ELEM_FLOAT64,
+    WEIR_ELEM_TEXT,     /* of attributes only: count characters, without a NUL at the end */
+    WEIR_ELEM_COMPOUND, /* of arrays only: a record, as a C struct has it */
+    WEIR_ELEMS
+};
+
+/* A member of a compound type: of a simple type, 'at' bytes from the beginning of the record. */
+struct weir_member {
+    const char *name;
+    enum weir_elem elem;
+    size_t at;
+};
+
+struct weir_type {
+    enum weir_elem elem;
+    size_t size; /* bytes of a record with its gaps; of simple types 0 or their size */
+    const struct weir_member *members;
+    int count; /* of members */
+};
+
+/* What an array is. Members, dims and what they point to belong to the caller and outlive the array. */
+struct weir_array_spec {
+    struct weir_type type;
+    struct weir_shape shape;
+    struct weir_shape chunk; /* elements of a chunk in each dimension; rank 0: in one piece */
+    const char *const *dims; /* a name for each dimension, where the format has them; NULL: any */
+    bool fill;               /* zeros are written into all of a new array (else: not defined) */
+    bool unlimited;          /* the first dimension can grow later; its length may be 0 */
+};
+
+/* Memory that is addressed like an array: what lies in it is the slab's elements. */
+struct weir_memory {
+    struct weir_shape shape;
+    struct weir_slab slab;
+};
+
+struct weir_attr {
+    const char *name;
+    enum weir_elem elem;
+    uint64_t count; /* elements */
+    void *data;     /* is written; or gets what is read */
+};
+
+/* An open file of arrays: first member of the backend's own struct (file_size zeroed bytes, allocated
+ * by the core). The core writes all but 'next_at'. */
+struct weir_array_file {
+    struct weir_session *s;
+    const char *path; /* owned by the session */
+    bool writes, dry_run;
+    bool shared;              /* by all ranks of s->par; else it is this rank's */
+    bool collective;          /* transfers are collective: over those ranks */
+    int made;                 /* arrays that were made since it was opened */
+    struct weir_array *first; /* arrays that were opened, closed ones too; the newest first */
+    uint64_t next_at;         /* where the next array begins: for weir_array_place */
+};
+
+/* An open array: first member of the backend's own struct (array_size zeroed bytes). The core writes
+ * all but 'at'. */
+struct weir_array {
+    struct weir_array_file *file;
+    const char *name; /* owned by the session */
+    struct weir_array_spec spec;
+    uint64_t elem; /* bytes of an element */
+    uint64_t at;   /* first byte in the file: of weir_array_place */
+    bool is_open;
+    bool to_fill; /* new, and its zeros are not written yet */
+    /* What the next transfer moves: as many elements here and there, in their orders. */
+    bool is_selected;
+    bool mem_whole;          /* the buffer is in one piece */
+    struct weir_slab slab;   /* of the array */
+    struct weir_memory mem;  /* of the buffer, also where it is in one piece */
+    uint64_t elements;       /* 0: nothing */
+    struct weir_array *next; /* in the file */
+};
+
+/* Functions return 0, or -1 and err: what was attempted, on what, the reason. None prints. NULL means
+ * "cannot" (commit: "nothing to do"). Those marked COLLECTIVE are entered by all ranks that share the
+ * file together (a rank that failed before, too), and a rank may fail alone in them: the core agrees
+ * afterwards, so such a rank must not leave others waiting inside. Those marked LOCAL touch no other
+ * rank. In backends without WEIR_BE_COLLECTIVE_OPEN nothing is collective, and rank 0 opens a file
+ * that is to be made before the others do. With file_per_task a file has one rank. */
+struct weir_array_ops {
+    size_t file_size, array_size;
+    /* LOCAL. Can such an array be kept? Before any I/O; same on all ranks. spec is sound. NULL: all. */
+    int (*check)(const struct weir_session *, const struct weir_array_spec *, struct weir_err *);
+    /* COLLECTIVE. Flags as of open in struct weir_backend. A file of which only another rank could
+     * not open its part returns 0, and close must cope with it. */
+    int (*open)(struct weir_array_file *, unsigned flags, struct weir_err *);
+    int (*close)(struct weir_array_file *, struct weir_err *); /* COLLECTIVE; frees in any case */
+    /* COLLECTIVE. Make array a->name as a->spec says, without fill values. */
+    int (*make)(struct weir_array *, struct weir_err *);
+    /* COLLECTIVE. Open a->name. *have is what the caller expects (its rank is 0 when that is not
+     * known) and gets what the file says; the core compares. */
+    int (*find)(struct weir_array *, struct weir_array_spec *have, struct weir_err *);
+    int (*release)(struct weir_array *, struct weir_err *); /* COLLECTIVE. Close an array. */
+    /* COLLECTIVE. All arrays, groups and attributes are made, transfers come next. */
+    int (*commit)(struct weir_array_file *, struct weir_err *);
+    /* COLLECTIVE. The first dimension has 'len' elements from now on, which are more. */
+    int (*grow)(struct weir_array *, uint64_t len, struct weir_err *);
+    /* LOCAL. Prepare transfers of a->slab and a->mem, which are sound. */
+    int (*select)(struct weir_array *, struct weir_err *);
+    /* COLLECTIVE when file->collective, else LOCAL. Move what is selected; with no elements only
+     * take part. Nothing is allocated here but by libraries. */
+    int (*move)(struct weir_array *, enum weir_dir, void *buf, struct weir_err *);
+    int (*sync)(struct weir_array_file *, struct weir_err *); /* COLLECTIVE. To stable storage. */
+    /* COLLECTIVE. Groups have paths ("a/b"); the upper one must be there. NULL: names of arrays
+     * cannot have a '/', either. */
+    int (*group)(struct weir_array_file *, const char *path, struct weir_err *);
+    /* COLLECTIVE. object: "/" (the file), or the path of a group or an open array. A second put
+     * replaces the first. get fails unless type and count are as in attr. */
+    int (*put_attr)(struct weir_array_file *, const char *object, const struct weir_attr *,
+                    struct weir_err *);
+    int (*get_attr)(struct weir_array_file *, const char *object, const struct weir_attr *,
+                    struct weir_err *);
+};
+
+/* Bytes of an element. Local. */
+uint64_t weir_type_bytes(const struct weir_type *type);
+
+/* "int32", "compound" ... for messages. Local. */
+const char *weir_elem_name(enum weir_elem elem);
+
+/* For backends whose file is nothing but the arrays, in the order in which they were made: each begins
+ * at the next multiple of WEIR_ARRAY_ALIGN bytes after the one before, its last dimension varies
+ * fastest, elements have the machine's order of bytes. Sets a->at: of a new array (makes), or of one that
+ * is opened, in the same order, with the shape that it had. Local. Returns 0, or -1 and err
+ * (WEIR_EUSAGE): not that order, no shape given, or a file of more than 2^63 - 1 bytes. */
+int weir_array_place(struct weir_array *a, bool makes, struct weir_err *err);
+#define WEIR_ARRAY_ALIGN 8u
+
+#endif

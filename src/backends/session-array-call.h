@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* session-array-call.h - what the session's own files about arrays share; for them only */
+#ifndef WEIR_BACKENDS_SESSION_ARRAY_CALL_H
+#define WEIR_BACKENDS_SESSION_ARRAY_CALL_H
+
+#include "backends/session-array.h"
+#include "backends/session-call.h"
+#include "par/agree.h"
+
+static inline const struct weir_array_ops *ops_of(const struct weir_array_file *f)
+{
+    return f->s->be->array;
+}
+
+static inline int cannot(const struct weir_session *s, const char *what, struct weir_err *err)
+{
+    return weir_refuse(err, WEIR_EUSAGE, "%s cannot %s", s->be->name, what);
+}
+
+/* The result of a step on all ranks of the file. */
+static inline int agree(const struct weir_array_file *f, int rc, struct weir_err *err)
+{
+    return f->shared && !f->dry_run ? weir_agree(f->s->par, rc, err) : rc;
+}
+
+/* The same for what every rank was told to do. */
+static inline int agree_check(const struct weir_array_file *f, int rc, struct weir_err *err)
+{
+    return f->shared && !f->dry_run ? weir_agree_check(f->s->par, rc, err) : rc;
+}
+
+/* For the error of a step within a file. */
+static inline int name_step(const struct weir_array_file *f, int rc, const char *what,
+                            const char *name, struct weir_err *err)
+{
+    if (rc < 0 && name)
+        weir_err_within(err, "%s '%s' in '%s'", what, name, f->path);
+    else if (rc < 0)
+        weir_err_within(err, "%s '%s'", what, f->path);
+    return rc;
+}
+
+/* len zeroed bytes, at least 'least', and a copy of the name after them. Local. NULL and err when
+ * memory is out. */
+void *weir_array_slot(size_t len, size_t least, const char *name, char **copy,
+                      struct weir_err *err);
+
+/* Is it a path without empty parts, and without groups where the backend has none? Local. */
+int weir_array_check_name(const struct weir_array_file *f, const char *name, struct weir_err *err);
+
+/* Take an array out of the list of its file and free it. Local. */
+void weir_array_drop(struct weir_array *a);
+
+/* Write zeros into all of each array that wants them and does not have them yet, each rank its part.
+ * Where transfers are collective all ranks make the same number of them. Collective over the ranks
+ * of the file, but a rank may fail alone: the caller agrees. Returns 0, or -1 and err. */
+int weir_arrays_fill(struct weir_array_file *f, struct weir_err *err);
+
+#endif
