@@ -3,44 +3,59 @@
 #include "config.h"
 #include "base/optdump.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/json.h"
 #include "base/optset.h"
 
-/* A name with its prefix as a JSON string, or null. */
-static void json_name(const struct weir_optset *set, const char *name, struct weir_str *out)
+/* A name with its prefix, or null. */
+static void json_name(struct weir_json *j, const char *key, const struct weir_optset *set,
+                      const char *name)
 {
     char full[WEIR_OPT_NAME];
 
-    weir_str_add_json(out, name == NULL ? NULL : weir_opt_fullname(set, name, full));
+    weir_json_str(j, key, name == NULL ? NULL : weir_opt_fullname(set, name, full));
 }
 
-static void json_range(const struct weir_opt *row, struct weir_str *out)
+static void json_keys(struct weir_json *j, const struct weir_optset *set,
+                      const struct weir_opt *row)
+{
+    weir_json_open(j, "keys", true);
+    if (row->key != NULL)
+        json_name(j, NULL, set, row->key);
+    if (row->key2 != NULL)
+        json_name(j, NULL, set, row->key2);
+    weir_json_close(j);
+}
+
+static void json_range(struct weir_json *j, const struct weir_opt *row)
 {
     int64_t min, max;
 
     if (row->type == WEIR_OPT_COUNT || row->type == WEIR_OPT_INT || row->type == WEIR_OPT_SIZE) {
         weir_opt_range(row, &min, &max);
-        weir_str_addf(out, "\"min\": %" PRId64 ", \"max\": %" PRId64, min, max);
+        weir_json_int(j, "min", min);
+        weir_json_int(j, "max", max);
     } else {
-        weir_str_addf(out, "\"min\": null, \"max\": null");
+        weir_json_null(j, "min");
+        weir_json_null(j, "max");
     }
 }
 
-static void json_choices(const struct weir_opt *row, struct weir_str *out)
+static void json_choices(struct weir_json *j, const struct weir_opt *row)
 {
-    weir_str_addf(out, ", \"choices\": %s", row->choices == NULL ? "null" : "[");
-    for (const char *const *c = row->choices; c != NULL && *c != NULL; c++) {
-        weir_str_addf(out, "%s", c == row->choices ? "" : ", ");
-        weir_str_add_json(out, *c);
+    if (row->choices == NULL) {
+        weir_json_null(j, "choices");
+        return;
     }
-    weir_str_addf(out, "%s", row->choices == NULL ? "" : "]");
+    weir_json_open(j, "choices", true);
+    for (const char *const *c = row->choices; *c != NULL; c++)
+        weir_json_str(j, NULL, *c);
+    weir_json_close(j);
 }
 
-static void json_row(const struct weir_optset *set, const struct weir_opt *row,
-                     struct weir_str *out)
+static void json_row(struct weir_json *j, const struct weir_optset *set, const struct weir_opt *row)
 {
     static const char *const types[] = {
         [WEIR_OPT_FLAG] = "flag", [WEIR_OPT_COUNT] = "count", [WEIR_OPT_INT] = "int",
@@ -49,40 +64,27 @@ static void json_row(const struct weir_optset *set, const struct weir_opt *row,
     };
     const char letter[] = { row->letter, '\0' };
 
-    weir_str_addf(out, "  {\"table\": ");
-    weir_str_add_json(out, set->title);
-    weir_str_addf(out, ", \"type\": \"%s\", \"letter\": ", types[row->type]);
-    weir_str_add_json(out, row->letter != 0 ? letter : NULL);
-    weir_str_addf(out, ", \"name\": ");
-    json_name(set, row->name, out);
-    weir_str_addf(out, ", \"keys\": [");
-    if (row->key != NULL)
-        json_name(set, row->key, out);
-    if (row->key2 != NULL) {
-        weir_str_addf(out, "%s", row->key != NULL ? ", " : "");
-        json_name(set, row->key2, out);
-    }
-    weir_str_addf(out, "], \"default\": ");
-    weir_str_add_json(out, row->def);
-    weir_str_addf(out, ", ");
-    json_range(row, out);
-    json_choices(row, out);
-    weir_str_addf(out, ", \"help\": ");
-    weir_str_add_json(out, row->help);
-    weir_str_addc(out, '}');
+    weir_json_open(j, NULL, false);
+    weir_json_str(j, "table", set->title);
+    weir_json_str(j, "type", types[row->type]);
+    weir_json_str(j, "letter", row->letter != 0 ? letter : NULL);
+    json_name(j, "name", set, row->name);
+    json_keys(j, set, row);
+    weir_json_str(j, "default", row->def);
+    json_range(j, row);
+    json_choices(j, row);
+    weir_json_str(j, "help", row->help);
+    weir_json_close(j);
 }
 
 void weir_optdump_json(const struct weir_opts *o, struct weir_str *out)
 {
-    bool is_first = true;
+    struct weir_json j = { .out = out, .flat = 2 }; /* a row a line */
 
-    weir_str_addf(out, "[\n");
-    for (int i = 0; i < o->n; i++) {
-        for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++) {
-            weir_str_addf(out, "%s", is_first ? "" : ",\n");
-            is_first = false;
-            json_row(&o->set[i], row, out);
-        }
-    }
-    weir_str_addf(out, "\n]\n");
+    weir_json_open(&j, NULL, true);
+    for (int i = 0; i < o->n; i++)
+        for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++)
+            json_row(&j, &o->set[i], row);
+    weir_json_close(&j);
+    weir_str_addc(out, '\n');
 }

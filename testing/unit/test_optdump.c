@@ -11,7 +11,6 @@
 
 #include <cmocka.h>
 
-#include "base/json.h"
 #include "opttable.h"
 
 struct dump {
@@ -202,33 +201,6 @@ static void the_json_has_a_row_for_every_option(void **state)
     has(d, "\"type\": \"gone\", ");
 }
 
-static void json_strings_are_escaped(void **state)
-{
-    static const char *const cases[][2] = {
-        { "", "\"\"" },
-        { "a\"b\\c/d", "\"a\\\"b\\\\c/d\"" },
-        { "\n\t\r\b\f\x01\x1f\x7f", "\"\\n\\t\\r\\b\\f\\u0001\\u001f\\u007f\"" },
-        { "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x8c\x8a",
-          "\"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x8c\x8a\"" },
-        { "\xff", "\"\xef\xbf\xbd\"" },
-        { "\xc3", "\"\xef\xbf\xbd\"" },
-        { "\xc3\"", "\"\xef\xbf\xbd\\\"\"" },
-        { "\xc0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\"" },
-        { "\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" },
-        { "\xf4\x90\x80\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" },
-    };
-    struct dump *d = *state;
-
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        weir_str_clear(&d->out);
-        weir_str_add_json(&d->out, cases[i][0]);
-        assert_string_equal(d->out.text, cases[i][1]);
-    }
-    weir_str_clear(&d->out);
-    weir_str_add_json(&d->out, NULL);
-    assert_string_equal(d->out.text, "null");
-}
-
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -242,7 +214,6 @@ int main(void)
         T(the_man_page_has_every_spelling),
         T(the_words_are_what_can_be_typed),
         T(the_json_has_a_row_for_every_option),
-        T(json_strings_are_escaped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
