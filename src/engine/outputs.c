@@ -16,12 +16,6 @@ int weir_outputs_open(struct weir_run *run, const char *list, struct weir_err *e
     return weir_agree(&run->world, rc, err);
 }
 
-void weir_outputs_status(struct weir_run *run, enum weir_code code, const struct weir_err *err)
-{
-    weir_report_int(&run->report, WEIR_FOR_DATA, "status", code);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "error", err->text);
-}
-
 enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err)
 {
     if (run->world.rank == 0)
@@ -29,15 +23,32 @@ enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err)
     return err->code;
 }
 
-enum weir_code weir_outputs_close(struct weir_run *run, enum weir_code code, struct weir_err *err)
+/* Say that an output is not what it should be; this is the status when nothing else went wrong. */
+static enum weir_code blame_output(struct weir_run *run, enum weir_code code,
+                                   const struct weir_err *err)
 {
-    int64_t last = code;
+    weir_report_error(&run->log, err);
+    return code == WEIR_OK ? err->code : code;
+}
 
-    if (weir_report_end(&run->report, err) < 0) {
-        weir_report_error(&run->log, err);
-        if (code == WEIR_OK)
-            last = err->code;
-    }
+static void report_status(struct weir_run *run, enum weir_code code)
+{
+    weir_report_leave_all(&run->report);
+    weir_report_int(&run->report, WEIR_FOR_DATA, "status", code);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "error", run->first_error.text);
+}
+
+enum weir_code weir_outputs_close(struct weir_run *run, enum weir_code code)
+{
+    struct weir_err err = WEIR_ERR_INIT;
+    int64_t last;
+
+    if (weir_report_end_rows(&run->report, &err) < 0)
+        code = blame_output(run, code, &err);
+    report_status(run, code);
+    if (weir_report_end(&run->report, &err) < 0)
+        code = blame_output(run, code, &err);
+    last = code;
     weir_allmax_i64(&run->world, &last, 1);
     return (enum weir_code)last;
 }

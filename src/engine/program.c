@@ -6,6 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/banner.h"
+#include "engine/outputs.h"
+
 /* What people read on standard error, programs find in the results; but errors have a place of
  * their own there. */
 static void hand_on(void *arg, const char *kind, const char *text)
@@ -63,13 +66,18 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
         return err->code;
     }
     code = c->driver->run(run, c->tests, c->n, argc, argv);
+    if (!run->report.begun) { /* it failed before there was anything to tell: say at least who */
+        weir_banner_program(run, c->driver->name);
+        weir_banner_command(run, argc, argv);
+    }
+    code = weir_outputs_close(run, code);
     *err = run->first_error;
     return code;
 }
 
 void weir_program_end(struct weir_run *run)
 {
-    weir_report_end(&run->report, NULL); /* nothing is left but after an early error */
+    weir_report_end(&run->report, NULL); /* nothing is left, but what was there from the start */
     weir_par_free(&run->world);
     weir_arena_free(&run->arena);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/str.h"
 
@@ -17,9 +18,7 @@ static const struct {
     { "default", &weir_sink_text },
     { "text", &weir_sink_text },
     { "CSV", &weir_sink_csv },
-#ifdef HAVE_JANSSON /* a sink is in the build or not; this table is the one place that knows */
     { "JSON", &weir_sink_json },
-#endif
 };
 
 /* Said before there were sinks. */
@@ -35,13 +34,8 @@ static const struct weir_sink_ops *find_format(const char *word, struct weir_err
     for (i = 0; i < sizeof(formats) / sizeof(*formats); i++)
         if (strcasecmp(word, formats[i].word) == 0)
             return formats[i].ops;
-#ifndef HAVE_JANSSON
-    if (strcasecmp(word, "JSON") == 0)
-        weir_refuse(err, WEIR_EUSAGE, "form JSON of results: this build has no jansson library");
-    else
-#endif
-        weir_refuse(err, WEIR_EUSAGE, "form '%s' of results is not known; choose text, JSON or CSV",
-                    word);
+    weir_refuse(err, WEIR_EUSAGE, "form '%s' of results is not known; choose text, JSON or CSV",
+                word);
     return NULL;
 }
 
@@ -50,6 +44,18 @@ bool weir_report_clash(const char *a, const char *b)
     struct stat st;
 
     return strcmp(a, b) == 0 && (stat(a, &st) < 0 || S_ISREG(st.st_mode));
+}
+
+/* Open the file of a sink, or see to it that it can be opened at the end. */
+static int open_file(struct weir_sink *s, struct weir_err *err)
+{
+    if (s->ops->document && weir_wholefile_prepare(&s->whole, s->path, err) < 0)
+        return -1;
+    if (s->whole.place)
+        unlink(s->whole.place); /* nobody shall take an earlier run's results for this one's */
+    else if (!(s->out = fopen(s->path, "w")))
+        return weir_fail(err, WEIR_ESETUP, "open result file '%s'", s->path);
+    return 0;
 }
 
 static int add_sink(struct weir_report *r, const struct weir_sink_ops *ops, const char *path,
@@ -66,11 +72,12 @@ static int add_sink(struct weir_report *r, const struct weir_sink_ops *ops, cons
     memset(s, 0, sizeof(*s));
     s->ops = ops;
     s->path = path;
-    s->out = stdout;
-    if (strcmp(path, "-") == 0)
+    if (strcmp(path, "-") == 0) {
         s->path = "standard output";
-    else if (!(s->out = fopen(path, "w")))
-        return weir_fail(err, WEIR_ESETUP, "open result file '%s'", path);
+        s->out = stdout;
+    } else if (open_file(s, err) < 0) {
+        return -1;
+    }
     r->n++;
     return 0;
 }
@@ -148,7 +155,7 @@ static void begin(struct weir_report *r)
 /* Does this sink take part in what is told now? */
 static bool listens(const struct weir_report *r, const struct weir_sink *s)
 {
-    return !r->muted || s->ops->reader != WEIR_FOR_TEXT;
+    return !s->ended && (!r->muted || s->ops->reader != WEIR_FOR_TEXT);
 }
 
 void weir_report_mute(struct weir_report *r, bool muted)
@@ -182,6 +189,7 @@ void weir_report_message(struct weir_report *r, const char *kind, const char *te
 void weir_report_enter(struct weir_report *r, const char *key, bool list)
 {
     begin(r);
+    r->depth++;
     for (int i = 0; i < r->n; i++)
         if (r->sink[i].ops->enter)
             r->sink[i].ops->enter(&r->sink[i], key, list);
@@ -189,9 +197,16 @@ void weir_report_enter(struct weir_report *r, const char *key, bool list)
 
 void weir_report_leave(struct weir_report *r)
 {
+    r->depth--;
     for (int i = 0; i < r->n; i++)
         if (r->sink[i].ops->leave)
             r->sink[i].ops->leave(&r->sink[i]);
+}
+
+void weir_report_leave_all(struct weir_report *r)
+{
+    while (r->depth > 0)
+        weir_report_leave(r);
 }
 
 static void emit_fact(struct weir_report *r, const struct weir_fact *f)
@@ -265,31 +280,71 @@ void weir_report_flush(struct weir_report *r)
             r->sink[i].sys = errno; /* comes back from the end */
 }
 
-static int end_sink(struct weir_sink *s, struct weir_err *err)
+/* Has all that was written reached the file? */
+static int close_file(struct weir_sink *s, struct weir_err *err)
 {
-    int rc = s->ops->end ? s->ops->end(s, err) : 0;
     bool bad;
 
     if (!s->out)
-        return rc;
+        return 0;
     errno = 0;
     bad = fflush(s->out) != 0 || ferror(s->out);
     if (s->out != stdout && fclose(s->out) != 0)
         bad = true;
     if (s->sys != 0)
         errno = s->sys;
-    if (rc == 0 && bad)
+    return bad ? weir_fail(err, WEIR_ESETUP, "write results to %s", s->path) : 0;
+}
+
+/* A document that is renamed to its place. One that failed is not there, and one that was never
+ * begun neither. */
+static int end_document(struct weir_sink *s, struct weir_err *err)
+{
+    int rc = weir_wholefile_open(&s->whole, err);
+
+    s->out = s->whole.out;
+    if (s->ops->end(s, rc < 0 ? NULL : err) < 0)
+        rc = -1;
+    if (rc == 0 && s->sys != 0) {
+        errno = s->sys;
         rc = weir_fail(err, WEIR_ESETUP, "write results to %s", s->path);
+    }
+    if (weir_wholefile_close(&s->whole, rc == 0 && ftello(s->out) > 0, rc < 0 ? NULL : err) < 0)
+        rc = -1;
     return rc;
 }
 
-int weir_report_end(struct weir_report *r, struct weir_err *err)
+static int end_sink(struct weir_sink *s, struct weir_err *err)
+{
+    int rc;
+
+    s->ended = true;
+    if (s->whole.place)
+        return end_document(s, err);
+    rc = s->ops->end ? s->ops->end(s, err) : 0;
+    return close_file(s, rc < 0 ? NULL : err) < 0 ? -1 : rc;
+}
+
+static int end_sinks(struct weir_report *r, bool documents, struct weir_err *err)
 {
     int rc = 0;
 
     for (int i = 0; i < r->n; i++)
-        if (end_sink(&r->sink[i], rc < 0 ? NULL : err) < 0)
+        if (!r->sink[i].ended && (documents || !r->sink[i].ops->document) &&
+            end_sink(&r->sink[i], rc < 0 ? NULL : err) < 0)
             rc = -1; /* the first error wins */
+    return rc;
+}
+
+int weir_report_end_rows(struct weir_report *r, struct weir_err *err)
+{
+    return end_sinks(r, false, err);
+}
+
+int weir_report_end(struct weir_report *r, struct weir_err *err)
+{
+    int rc = end_sinks(r, true, err);
+
     r->n = 0;
     return rc;
 }

@@ -11,6 +11,7 @@
 #include "base/col.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/wholefile.h"
 
 /* Of the JSON documents of all programs; goes up when a key changes its meaning or is gone. */
 #define WEIR_SCHEMA_VERSION 1
@@ -53,6 +54,7 @@ struct weir_sink;
 struct weir_sink_ops {
     const char *name;
     unsigned reader; /* which bit of 'readers' it looks for */
+    bool document;   /* written at the end: the file is whole or not there */
     void (*enter)(struct weir_sink *, const char *key, bool list);
     void (*leave)(struct weir_sink *);
     void (*fact)(struct weir_sink *, const struct weir_fact *);
@@ -60,15 +62,18 @@ struct weir_sink_ops {
     void (*row)(struct weir_sink *, const struct weir_table *, const void *record);
     void (*line)(struct weir_sink *, const char *text);
     void (*message)(struct weir_sink *, const char *kind, const char *text);
-    int (*end)(struct weir_sink *, struct weir_err *); /* write what is left; frees priv */
+    /* Write what is left, nothing where there is no 'out'; frees priv. */
+    int (*end)(struct weir_sink *, struct weir_err *);
 };
 
 struct weir_sink {
     const struct weir_sink_ops *ops;
-    FILE *out;        /* NULL where nothing is written */
-    const char *path; /* for messages; "standard output" */
+    FILE *out;                   /* NULL where nothing is written now */
+    const char *path;            /* for messages; "standard output" */
+    struct weir_wholefile whole; /* of a document */
     void *priv;
-    int sys; /* errno of the first write that failed */
+    int sys;    /* errno of the first write that failed */
+    bool ended; /* nothing is told any more */
 };
 
 #define WEIR_SINKS 8
@@ -80,14 +85,16 @@ struct weir_report {
     int n;
     bool muted;                 /* see weir_report_mute */
     bool begun;                 /* something was told: no sink comes any more */
+    int depth;                  /* objects and lists that are open */
     struct weir_arena *arena;   /* for early; NULL: nothing is kept */
     struct weir_message *early; /* messages from before that, the last one first */
 };
 
-/* Add a sink writing to path ("-" is standard output; the file is truncated now, so that an
- * unwritable path is an error before the run). format: "default"/"text", "JSON", "CSV", in any
- * case. Local. -1 and err (WEIR_ESETUP, or WEIR_EUSAGE for an unknown format or one that was not
- * built). */
+/* Add a sink writing to path ("-" is standard output). An unwritable path is an error now, before
+ * the run, and what an earlier run has left there goes. A document is written beside its place and
+ * renamed at the end; every other file is there from now on and gets each row when it is told.
+ * format: "default"/"text", "JSON", "CSV", in any case. Local. -1 and err (WEIR_ESETUP, or
+ * WEIR_EUSAGE for an unknown format). */
 int weir_report_add(struct weir_report *r, const char *format, const char *path,
                     struct weir_err *err);
 
@@ -106,6 +113,9 @@ bool weir_report_list_clash(const char *list, const char *path);
 /* Open and close an object (or a list of objects) named key; key NULL inside a list. Local. */
 void weir_report_enter(struct weir_report *r, const char *key, bool list);
 void weir_report_leave(struct weir_report *r);
+
+/* Close all objects and lists that are open. Local. */
+void weir_report_leave_all(struct weir_report *r);
 
 /* Facts. Local. */
 void weir_report_str(struct weir_report *r, unsigned readers, const char *key, const char *value);
@@ -134,11 +144,16 @@ void weir_report_mute(struct weir_report *r, bool muted);
 /* Push what is buffered to the files, so that a reader sees each row when it is measured. Local. */
 void weir_report_flush(struct weir_report *r);
 
-/* Write what is left, close, and tell whether all of it reached its file. Local. -1 and err
+/* Close the outputs that are no documents, and tell whether all of it reached its file. What is
+ * told from now on reaches the documents only: they can say how these ended. Local. -1 and err
  * (WEIR_ESETUP). */
+int weir_report_end_rows(struct weir_report *r, struct weir_err *err);
+
+/* Write what is left and close. Local. -1 and err (WEIR_ESETUP) when not all of it reached its
+ * file. */
 int weir_report_end(struct weir_report *r, struct weir_err *err);
 
-/* The sinks that exist (sink-NAME.c); NULL where the library is missing. */
+/* The sinks that exist (sink-NAME.c). */
 extern const struct weir_sink_ops weir_sink_text, weir_sink_csv, weir_sink_csv_full, weir_sink_json;
 
 #endif

@@ -1,24 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sink-json.c - the result as one JSON document, built in memory and written whole */
+/* sink-json.c - the result as one JSON document, kept in memory and written whole at the end */
 #include "config.h"
-#ifdef HAVE_JANSSON /* the whole file: a build without jansson has no JSON sink */
 #include "engine/report.h"
 
 #include <errno.h>
-#include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH 16
+#include "base/json.h"
 
-/* The chain of open objects and lists, outermost first. Each is borrowed from its parent but for
- * the first. */
+#define DEPTH 16
+#define PIECE ((size_t)1 << 16) /* bytes that are written at once */
+
+/* An object, a list, or a value that is text already. A row of a table is one value: rows are most
+ * of a large document. */
+struct node {
+    const char *key; /* NULL in a list */
+    const char *text;
+    bool list;
+    struct node *first, *last, *next;
+};
+
+/* The chain of open objects and lists, outermost first. */
 struct document {
-    json_t *open[DEPTH];
+    struct weir_arena arena;
+    struct node *open[DEPTH];
     int depth;
-    bool failed;     /* out of memory, or nested too deep */
-    json_t *waiting; /* lists of messages from between two tests: for the one that comes */
+    bool failed;         /* out of memory, or nested too deep */
+    struct node waiting; /* lists of messages from between two tests: for the one that comes */
 };
 
 /* Kinds of messages and their lists, which every test and the run have. */
@@ -28,6 +37,42 @@ static const struct {
 
 #define LISTS (sizeof(lists) / sizeof(*lists))
 
+/* ---- the tree ---- */
+
+static void append(struct node *in, struct node *n)
+{
+    if (in->last)
+        in->last->next = n;
+    else
+        in->first = n;
+    in->last = n;
+}
+
+static struct node *find(const struct node *in, const char *key)
+{
+    struct node *n = in->first;
+
+    while (n && (in->list || strcmp(n->key, key) != 0))
+        n = n->next;
+    return n;
+}
+
+/* A new member of 'in'; NULL when memory is out. */
+static struct node *add_node(struct document *d, struct node *in, const char *key, bool list)
+{
+    struct node *n = weir_arena_alloc(&d->arena, sizeof(*n), NULL);
+
+    if (n && !in->list && !(n->key = weir_arena_strdup(&d->arena, key ? key : "", NULL)))
+        n = NULL;
+    if (!n) {
+        d->failed = true;
+        return NULL;
+    }
+    n->list = list;
+    append(in, n);
+    return n;
+}
+
 static struct document *document_of(struct weir_sink *s)
 {
     struct document *d = s->priv;
@@ -36,69 +81,47 @@ static struct document *document_of(struct weir_sink *s)
         return d;
     d = calloc(1, sizeof(*d));
     if (d) {
-        d->open[0] = json_object();
-        d->waiting = json_object();
-        d->failed = !d->open[0] || !d->waiting;
-    } else {
-        s->sys = ENOMEM; /* comes back from the end */
+        d->open[0] = weir_arena_alloc(&d->arena, sizeof(struct node), NULL);
+        if (!d->open[0]) {
+            free(d);
+            d = NULL;
+        }
     }
+    if (!d)
+        s->sys = ENOMEM; /* comes back from the end */
     s->priv = d;
     return d;
 }
 
-/* Text that is not UTF-8 (a path can be anything) is kept readable: every odd byte becomes
- * U+FFFD. */
-static json_t *text_value(const char *text)
+/* A value that was written apart; one that has the key already is replaced. Takes the text. */
+static void put(struct document *d, struct node *in, const char *key, struct weir_str *text)
 {
-    json_t *v = json_string(text);
-    struct weir_str fixed = { 0 };
+    struct node *n = in->list ? NULL : find(in, key);
 
-    if (v || !text)
-        return v ? v : json_null();
-    for (; *text; text++)
-        if ((unsigned char)*text < 0x80)
-            weir_str_addc(&fixed, *text);
-        else
-            weir_str_add(&fixed, "\xef\xbf\xbd", 3);
-    v = json_string(weir_str_text(&fixed));
-    weir_str_free(&fixed);
-    return v;
-}
-
-static json_t *real_value(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
-static void put(struct document *d, const char *key, json_t *v)
-{
-    json_t *in = d->open[d->depth];
-    int rc = json_is_array(in) ? json_array_append_new(in, v)
-                               : json_object_set_new(in, key ? key : "", v);
-
-    if (rc < 0)
+    if (!n)
+        n = add_node(d, in, key, false);
+    if (n)
+        n->text = weir_arena_strndup(&d->arena, weir_str_text(text), text->len, NULL);
+    if (!n || !n->text || text->failed)
         d->failed = true;
+    weir_str_free(text);
 }
 
 /* ---- messages ---- */
 
-static json_t *messages_of(struct document *d, json_t *home, const char *key)
+static struct node *list_of(struct document *d, struct node *home, const char *key)
 {
-    json_t *list = json_object_get(home, key);
+    struct node *list = find(home, key);
 
-    if (list)
-        return list;
-    if (json_object_set_new(home, key, json_array()) < 0)
-        d->failed = true;
-    return json_object_get(home, key);
+    return list ? list : add_node(d, home, key, true);
 }
 
 /* The test that is open, else the run. */
-static json_t *home_of(struct document *d)
+static struct node *home_of(struct document *d)
 {
     int i = d->depth;
 
-    while (i > 0 && !json_is_array(d->open[i - 1]))
+    while (i > 0 && !d->open[i - 1]->list)
         i--;
     return d->open[i];
 }
@@ -106,46 +129,55 @@ static json_t *home_of(struct document *d)
 static void add_message(struct weir_sink *s, const char *kind, const char *text)
 {
     struct document *d = document_of(s);
-    json_t *home;
+    struct node *home, *list;
 
     if (!d)
         return;
-    home = json_is_array(d->open[d->depth]) ? d->waiting : home_of(d);
-    for (size_t i = 0; i < LISTS; i++)
-        if (strcmp(kind, lists[i].kind) == 0 &&
-            json_array_append_new(messages_of(d, home, lists[i].key), text_value(text)) < 0)
-            d->failed = true;
+    home = d->open[d->depth]->list ? &d->waiting : home_of(d);
+    for (size_t i = 0; i < LISTS; i++) {
+        struct weir_str value = { 0 };
+        struct weir_json j = { .out = &value };
+
+        if (strcmp(kind, lists[i].kind) != 0 || !(list = list_of(d, home, lists[i].key)))
+            continue;
+        weir_json_str(&j, NULL, text);
+        put(d, list, NULL, &value);
+    }
 }
 
 /* Programs find both lists, empty or not; what waited for a test comes in here. */
-static void complete_messages(struct document *d, json_t *home)
+static void complete_messages(struct document *d, struct node *home)
 {
     for (size_t i = 0; i < LISTS; i++) {
-        json_t *more = json_object_get(d->waiting, lists[i].key);
-        json_t *list = messages_of(d, home, lists[i].key);
+        struct node *more = find(&d->waiting, lists[i].key);
+        struct node *list = list_of(d, home, lists[i].key);
 
-        if (more && json_array_extend(list, more) < 0)
-            d->failed = true;
+        if (!more || !list || !more->first)
+            continue;
+        append(list, more->first);
+        list->last = more->last;
     }
-    json_object_clear(d->waiting);
+    d->waiting = (struct node) { .key = NULL };
 }
 
-/* ---- the tree ---- */
+/* ---- what is told ---- */
 
 static void enter(struct weir_sink *s, const char *key, bool list)
 {
     struct document *d = document_of(s);
-    bool in_list;
-    json_t *v;
+    struct node *in, *n;
 
-    if (!d || d->depth + 1 >= DEPTH)
+    if (!d)
         return;
-    in_list = json_is_array(d->open[d->depth]);
-    v = list ? json_array() : json_object();
-    put(d, key, v);
-    d->open[++d->depth] = v;
-    if (in_list && !list)
-        complete_messages(d, v);
+    in = d->open[d->depth];
+    n = d->depth + 1 < DEPTH ? add_node(d, in, key, list) : NULL;
+    if (!n) {
+        d->failed = true;
+        return;
+    }
+    d->open[++d->depth] = n;
+    if (in->list && !list)
+        complete_messages(d, n);
 }
 
 static void leave(struct weir_sink *s)
@@ -159,42 +191,18 @@ static void leave(struct weir_sink *s)
 static void add_fact(struct weir_sink *s, const struct weir_fact *f)
 {
     struct document *d = document_of(s);
+    struct weir_str value = { 0 };
+    struct weir_json j = { .out = &value };
 
     if (!d || !(f->readers & s->ops->reader))
         return;
     if (f->type == WEIR_FACT_STR)
-        put(d, f->key, text_value(f->str));
+        weir_json_str(&j, NULL, f->str);
     else if (f->type == WEIR_FACT_INT)
-        put(d, f->key, json_integer(f->num));
+        weir_json_int(&j, NULL, f->num);
     else
-        put(d, f->key, real_value(f->real));
-}
-
-static json_t *cell_value(const struct weir_col *c, const void *record)
-{
-    const char *field = (const char *)record + c->offset;
-    double unit = c->unit != 0 ? c->unit : 1;
-
-    switch (c->type) {
-    case WEIR_COL_STR:
-        return text_value(*(const char *const *)field);
-    case WEIR_COL_INT:
-        return json_integer(*(const int64_t *)field);
-    default:
-        return real_value(*(const double *)field / unit);
-    }
-}
-
-/* The list of a table's rows in the open object; made when it is not there. */
-static json_t *list_of(struct document *d, const struct weir_table *t)
-{
-    json_t *list = json_object_get(d->open[d->depth], t->key);
-
-    if (!list) {
-        list = json_array();
-        put(d, t->key, list);
-    }
-    return list;
+        weir_json_real(&j, NULL, f->real);
+    put(d, d->open[d->depth], f->key, &value);
 }
 
 static void add_table(struct weir_sink *s, const struct weir_table *t)
@@ -202,41 +210,89 @@ static void add_table(struct weir_sink *s, const struct weir_table *t)
     struct document *d = document_of(s);
 
     if (d)
-        list_of(d, t);
+        list_of(d, d->open[d->depth], t->key);
+}
+
+static void add_cell(struct weir_json *j, const struct weir_col *c, const void *record)
+{
+    const char *field = (const char *)record + c->offset;
+    double unit = c->unit != 0 ? c->unit : 1;
+
+    switch (c->type) {
+    case WEIR_COL_STR:
+        weir_json_str(j, c->key, *(const char *const *)field);
+        break;
+    case WEIR_COL_INT:
+        weir_json_int(j, c->key, *(const int64_t *)field);
+        break;
+    default:
+        weir_json_real(j, c->key, *(const double *)field / unit);
+    }
 }
 
 static void add_row(struct weir_sink *s, const struct weir_table *t, const void *record)
 {
     struct document *d = document_of(s);
+    struct node *list = d ? list_of(d, d->open[d->depth], t->key) : NULL;
+    struct weir_str text = { 0 };
+    struct weir_json j = { .out = &text };
     const struct weir_col *c;
-    json_t *row, *list;
 
-    if (!d)
+    if (!list)
         return;
-    list = list_of(d, t);
-    row = json_object();
+    j.base = d->depth + 2; /* the open object, and the list in it */
+    weir_json_open(&j, NULL, false);
     for (c = t->cols; c->key || c->csv || c->head; c++)
-        if (c->key && json_object_set_new(row, c->key, cell_value(c, record)) < 0)
-            d->failed = true;
-    if (json_array_append_new(list, row) < 0)
-        d->failed = true;
+        if (c->key)
+            add_cell(&j, c, record);
+    weir_json_close(&j);
+    put(d, list, NULL, &text);
+}
+
+/* ---- the end ---- */
+
+static void write_piece(struct weir_sink *s, struct weir_str *text, size_t least)
+{
+    if (text->len < least || !s->out)
+        return;
+    if (fwrite(weir_str_text(text), 1, text->len, s->out) != text->len && s->sys == 0)
+        s->sys = errno;
+    weir_str_clear(text);
+}
+
+/* A node and what is in it; not deeper than DEPTH. */
+static void write_node(struct weir_sink *s, struct weir_json *j, const struct node *n)
+{
+    if (n->text) {
+        weir_json_text(j, n->key, n->text);
+        write_piece(s, j->out, PIECE);
+        return;
+    }
+    weir_json_open(j, n->key, n->list);
+    for (const struct node *in = n->first; in; in = in->next)
+        write_node(s, j, in);
+    weir_json_close(j);
 }
 
 static int write_document(struct weir_sink *s, struct weir_err *err)
 {
     struct document *d = s->priv;
+    struct weir_str text = { 0 };
+    struct weir_json j = { .out = &text };
     int rc = 0;
 
     if (!d)
         return 0; /* the run failed before there was anything to tell */
     complete_messages(d, d->open[0]);
-    if (d->failed)
+    if (s->out && !d->failed) {
+        write_node(s, &j, d->open[0]);
+        weir_str_addc(&text, '\n');
+        write_piece(s, &text, 0);
+    }
+    if (d->failed || text.failed)
         rc = weir_refuse(err, WEIR_ESETUP, "no memory for the JSON document of %s", s->path);
-    else if (json_dumpf(d->open[0], s->out, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) < 0 ||
-             fputc('\n', s->out) == EOF)
-        rc = weir_fail(err, WEIR_ESETUP, "write results to %s", s->path);
-    json_decref(d->open[0]);
-    json_decref(d->waiting);
+    weir_str_free(&text);
+    weir_arena_free(&d->arena);
     free(d);
     s->priv = NULL;
     return rc;
@@ -245,6 +301,7 @@ static int write_document(struct weir_sink *s, struct weir_err *err)
 const struct weir_sink_ops weir_sink_json = {
     .name = "JSON",
     .reader = WEIR_FOR_DATA,
+    .document = true,
     .enter = enter,
     .leave = leave,
     .fact = add_fact,
@@ -253,4 +310,3 @@ const struct weir_sink_ops weir_sink_json = {
     .message = add_message,
     .end = write_document,
 };
-#endif

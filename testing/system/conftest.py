@@ -334,7 +334,7 @@ class Ior:
 @pytest.fixture
 def ior(tmp_path):
     cwd = tmp_path / "work"
-    cwd.mkdir()
+    cwd.mkdir(exist_ok=True)  # a test may run several programs
     runner = Ior(cwd)
     yield runner
     for proc in list(runner.started):

@@ -111,7 +111,7 @@ class Mdtest(Program):
 @pytest.fixture
 def mdtest(tmp_path):
     cwd = tmp_path / "work"
-    cwd.mkdir()
+    cwd.mkdir(exist_ok=True)  # a test may run several programs
     runner = Mdtest(cwd)
     yield runner
     runner.end()

@@ -49,7 +49,7 @@ class Workbench(Program):
 @pytest.fixture
 def mdw(tmp_path):
     cwd = tmp_path / "work"
-    cwd.mkdir()
+    cwd.mkdir(exist_ok=True)  # a test may run several programs
     runner = Workbench(cwd)
     yield runner
     runner.end()

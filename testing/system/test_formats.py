@@ -246,8 +246,6 @@ def test_a_name_with_blanks_quotes_and_other_letters_is_a_name(ior):
 
 def test_json_is_one_document_with_the_keys_that_readers_use(ior):
     run = ior("-w -r -v -i 2 -b 16k -t 8k -O summaryFormat=JSON")
-    if run.returncode == 1 and "jansson" in run.stderr:
-        pytest.skip("this build has no jansson")
     data = json.loads(run.ok().stdout)
     assert {"Version", "Began", "Command line", "Machine", "tests", "summary", "Finished"} <= set(data)
     test = data["tests"][0]
@@ -259,8 +257,6 @@ def test_json_is_one_document_with_the_keys_that_readers_use(ior):
 
 def test_json_quotes_what_must_be_quoted(ior):
     run = ior(["-w", "-b", "8k", "-t", "8k", "-O", "summaryFormat=JSON", "-o", "./a\"b\\c"])
-    if run.returncode == 1 and "jansson" in run.stderr:
-        pytest.skip("this build has no jansson")
     assert json.loads(run.ok().stdout)["tests"][0]["Options"]["test filename"] == "./a\"b\\c"
 
 

@@ -2,16 +2,7 @@
 """What is said on standard error stands in the JSON document too: about a test in the test, else in the run."""
 import json
 
-import pytest
-
-import conftest
 from mdtest_support import mdtest  # noqa: F401  (a fixture)
-
-
-@pytest.fixture(autouse=True)
-def need_json():
-    if b"jansson" not in (conftest.BUILD / "src" / "ior").read_bytes():
-        pytest.skip("this build has no jansson")
 
 
 def document(run, name="r.json"):

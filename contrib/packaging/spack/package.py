@@ -13,7 +13,6 @@ class Weir(AutotoolsPackage):
 
     variant("aio", default=True, description="backend AIO")
     variant("hdf5", default=True, description="backend HDF5")
-    variant("json", default=True, description="JSON output")
 
     depends_on("c", type="build")
     depends_on("autoconf", type="build")
@@ -22,7 +21,6 @@ class Weir(AutotoolsPackage):
     depends_on("mpi@3.1:")
     depends_on("libaio", when="+aio")
     depends_on("hdf5@1.10: +mpi", when="+hdf5")
-    depends_on("jansson@2.9:", when="+json")
 
     def autoreconf(self, spec, prefix):
         Executable("./bootstrap")()
@@ -32,5 +30,4 @@ class Weir(AutotoolsPackage):
         args = [f"CC={spec['mpi'].mpicc}"]
         args += self.with_or_without("aio", activation_value=lambda _: spec["libaio"].prefix)
         args += self.with_or_without("hdf5", activation_value=lambda _: spec["hdf5"].prefix)
-        args += [f"--with-jansson={spec['jansson'].prefix}" if "+json" in spec else "--without-jansson"]
         return args

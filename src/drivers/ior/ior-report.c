@@ -8,7 +8,6 @@
 
 #include "base/size.h"
 #include "engine/banner.h"
-#include "engine/outputs.h"
 #include "engine/provenance.h"
 #include "engine/usage.h"
 
@@ -37,11 +36,10 @@ void ior_report_begin(struct weir_run *run, int argc, char *const *argv)
         weir_provenance_run(run);
 }
 
-void ior_report_finish(struct weir_run *run, enum weir_code code, const struct weir_err *err)
+void ior_report_finish(struct weir_run *run)
 {
     char now[32];
 
-    weir_outputs_status(run, code, err);
     weir_report_str(&run->report, WEIR_FOR_ALL, "Finished", ior_now_text(now));
 }
 

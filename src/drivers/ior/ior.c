@@ -361,7 +361,7 @@ static enum weir_code run_tests(struct weir_run *run, struct ior_test *tests, in
     }
     weir_report_leave(&run->report);
     ior_report_summary(run, tests, done);
-    ior_report_finish(run, code, &err);
+    ior_report_finish(run);
     return code;
 }
 
@@ -370,14 +370,12 @@ static enum weir_code run_ior(struct weir_run *run, const struct weir_test *from
 {
     struct weir_err err = WEIR_ERR_INIT;
     struct ior_test *tests = weir_arena_alloc(&run->arena, sizeof(*tests) * (size_t)n, &err);
-    enum weir_code code;
 
     if (!tests || check_tests(run, tests, from, n, &err) < 0 ||
         open_report(run, tests[n - 1].o, &err) < 0 || ior_ranks_begin(run, tests, n, &err) < 0)
         return weir_run_refuse(run, &err);
     note_status_files(run, tests, n);
-    code = run_tests(run, tests, n, argc, argv);
-    return weir_outputs_close(run, code, &err);
+    return run_tests(run, tests, n, argc, argv);
 }
 
 const struct weir_driver weir_ior = {

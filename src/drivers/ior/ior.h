@@ -237,7 +237,7 @@ void ior_gather_facts(struct weir_run *run, struct ior_test *t);
 
 /* The object "hintsInEffect" of a test, for data readers, where the backend has hints. */
 void ior_report_hints(struct weir_run *run, struct ior_test *t);
-void ior_report_finish(struct weir_run *run, enum weir_code code, const struct weir_err *err);
+void ior_report_finish(struct weir_run *run);
 const char *ior_now_text(char out[32]);
 
 /* ior-results.c: rows. report_phase is collective over run->par. */

@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "engine/banner.h"
-#include "engine/outputs.h"
 #include "engine/provenance.h"
 
 #define MIB 1048576.0
@@ -190,12 +189,10 @@ void mdw_report_leave(struct weir_run *run, const struct mdw_test *t)
     weir_report_leave(&run->report);
 }
 
-void mdw_report_end(struct weir_run *run, const struct mdw_test *t, uint64_t begin_ns,
-                    enum weir_code code, const struct weir_err *err)
+void mdw_report_end(struct weir_run *run, const struct mdw_test *t, uint64_t begin_ns)
 {
     char now[32];
 
-    weir_outputs_status(run, code, err);
     weir_report_str(&run->report, WEIR_FOR_DATA, "Finished", weir_banner_now(now, FORM));
     if (!t->o->quiet)
         weir_report_line(&run->report, "Total runtime: %.0fs time: %s",

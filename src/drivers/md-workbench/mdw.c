@@ -112,7 +112,7 @@ static enum weir_code run_all(struct weir_run *run, struct mdw_test *t, int argc
     rc = weir_session_begin(&run->session, t->be, t->be_opt, &t->access, &run->par, &run->log, err);
     code = weir_agree(&run->world, rc, err) < 0 ? weir_run_refuse(run, err)
                                                 : run_session(run, t, err);
-    mdw_report_end(run, t, begin_ns, code, err);
+    mdw_report_end(run, t, begin_ns);
     return code;
 }
 
@@ -121,14 +121,12 @@ static enum weir_code run_mdw(struct weir_run *run, const struct weir_test *from
 {
     struct weir_err err = WEIR_ERR_INIT;
     struct mdw_test t = { .o = from[0].driver_opt, .out_rank = -1, .want_rank = -1 };
-    enum weir_code code;
 
     (void)n;
     if (weir_test_backend(&from[0], t.o->api, &run->world, &t.be, &t.be_opt, &err) < 0 ||
         mdw_check(&t, run, &err) < 0 || weir_outputs_open(run, t.o->run.reports, &err) < 0)
         return weir_run_refuse(run, &err);
-    code = run_all(run, &t, argc, argv, &err);
-    return weir_outputs_close(run, code, &err);
+    return run_all(run, &t, argc, argv, &err);
 }
 
 const struct weir_driver weir_mdw = {

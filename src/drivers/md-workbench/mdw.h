@@ -154,8 +154,7 @@ void mdw_report_begin(struct weir_run *run, const struct mdw_test *t, int argc, 
 void mdw_report_test(struct weir_run *run, const struct mdw_test *t);
 void mdw_report_leave(struct weir_run *run, const struct mdw_test *t);
 void mdw_report_phase(struct weir_run *run, struct mdw_test *t, const struct mdw_measure *m);
-void mdw_report_end(struct weir_run *run, const struct mdw_test *t, uint64_t begin_ns,
-                    enum weir_code code, const struct weir_err *err);
+void mdw_report_end(struct weir_run *run, const struct mdw_test *t, uint64_t begin_ns);
 /* A line about one rank (rank < 0: all) without newline. */
 void mdw_report_text(struct weir_str *s, const struct mdw_test *t, const struct mdw_measure *m,
                      int rank);

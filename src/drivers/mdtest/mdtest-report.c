@@ -6,7 +6,6 @@
 #include <inttypes.h>
 
 #include "engine/banner.h"
-#include "engine/outputs.h"
 #include "engine/provenance.h"
 #include "engine/usage.h"
 
@@ -102,8 +101,7 @@ void mdtest_report_test(struct weir_run *run, struct mdtest_test *t)
     mdtest_say(run, 1, "   ---------               --------              ----");
 }
 
-void mdtest_report_finish(struct weir_run *run, enum weir_code code, const struct weir_err *err)
+void mdtest_report_finish(struct weir_run *run)
 {
-    weir_outputs_status(run, code, err);
     report_time(run, "finished", "Finished");
 }

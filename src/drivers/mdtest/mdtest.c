@@ -231,7 +231,7 @@ static enum weir_code run_all(struct weir_run *run, struct mdtest_test *plan, in
             code = weir_run_refuse(run, err);
         }
     }
-    mdtest_report_finish(run, code, err);
+    mdtest_report_finish(run);
     return code;
 }
 
@@ -240,7 +240,6 @@ static enum weir_code run_mdtest(struct weir_run *run, const struct weir_test *f
 {
     struct weir_err err = WEIR_ERR_INIT;
     struct mdtest_test plan = { .o = from[0].driver_opt, .in_rank = -1, .all_ours = true };
-    enum weir_code code;
 
     (void)n;
     if (plan.o->cleanup)
@@ -251,8 +250,7 @@ static enum weir_code run_mdtest(struct weir_run *run, const struct weir_test *f
         mdtest_check(&plan, run, &err) < 0 || weir_outputs_open(run, plan.o->run.reports, &err) < 0 ||
         mdtest_ranks_begin(run, &plan, &err) < 0)
         return weir_run_refuse(run, &err);
-    code = run_all(run, &plan, argc, argv, &err);
-    return weir_outputs_close(run, code, &err);
+    return run_all(run, &plan, argc, argv, &err);
 }
 
 const struct weir_driver weir_mdtest = {

@@ -237,7 +237,7 @@ void mdtest_report_begin(struct weir_run *run, const struct mdtest_test *t, int 
                          char *const *argv);
 int mdtest_report_places(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 void mdtest_report_test(struct weir_run *run, struct mdtest_test *t);
-void mdtest_report_finish(struct weir_run *run, enum weir_code code, const struct weir_err *err);
+void mdtest_report_finish(struct weir_run *run);
 void mdtest_report_measure(struct weir_run *run, struct mdtest_test *t,
                            const struct mdtest_measure *m);
 void mdtest_summary(struct weir_run *run, struct mdtest_test *t);
