@@ -4,7 +4,8 @@
 #include "backends/mpins.h"
 
 #include "backends/posixns.h"
-#include "par/mpifile.h"
+#include "par/mpiname.h"
+#include "par/mpisession.h"
 
 static int make_dir(struct weir_session *s, const char *path, unsigned mode, struct weir_err *err)
 {
@@ -18,8 +19,7 @@ static int remove_dir(struct weir_session *s, const char *path, struct weir_err 
 
 static int delete_file(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    (void)s;
-    return weir_mpi_delete(path, err);
+    return weir_mpi_delete(s->priv, path, err); /* its first member */
 }
 
 static int stat_name(struct weir_session *s, const char *path, struct weir_err *err)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "par/mpiname.h"
 
 #define EXCHANGE_BYTES (1 << 20)
 
@@ -29,10 +30,6 @@ static const struct class_errno classes[] = { { MPI_ERR_ACCESS, EACCES },
                                               { MPI_ERR_QUOTA, EDQUOT },
                                               { MPI_ERR_READ_ONLY, EROFS },
                                               { MPI_SUCCESS, 0 } };
-
-/* The file system drivers that ROMIO lets a name begin with. */
-static const char *const prefixes[] = { "daos:", "gpfs:",   "lustre:", "nfs:", "panfs:", "pvfs2:",
-                                        "pvfs:", "testfs:", "ufs:",    "xfs:", NULL };
 
 static int sys_of(int mpi_rc)
 {
@@ -185,24 +182,4 @@ int weir_mpi_check_kept(MPI_File file, const char *path, uint64_t need, struct w
         err, WEIR_EIO,
         "'%s' has only %lld bytes, %llu were there to be read: somebody cut it short", path,
         (long long)size, (unsigned long long)need);
-}
-
-const char *weir_mpi_path(const char *path)
-{
-    for (const char *const *p = prefixes; *p; p++) {
-        size_t len = strlen(*p);
-
-        if (strncmp(path, *p, len) == 0 && path[len] != '\0')
-            return access(path, F_OK) == 0 ? path : path + len;
-    }
-    return path;
-}
-
-int weir_mpi_delete(const char *path, struct weir_err *err)
-{
-    int rc = MPI_File_delete(path, MPI_INFO_NULL);
-
-    if (rc != MPI_SUCCESS)
-        return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_delete '%s'", path);
-    return 0;
 }

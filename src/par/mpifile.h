@@ -54,11 +54,4 @@ int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t 
  * -1 and err (WEIR_EIO). */
 int weir_mpi_check_kept(MPI_File file, const char *path, uint64_t need, struct weir_err *err);
 
-/* The name that the operating system knows: path without a driver prefix of ROMIO ("ufs:",
- * "lustre:" ...), unless a file of the whole name exists. Local. Points into path. */
-const char *weir_mpi_path(const char *path);
-
-/* MPI_File_delete. Local. Returns 0, or -1 and err (WEIR_EIO). */
-int weir_mpi_delete(const char *path, struct weir_err *err);
-
 #endif

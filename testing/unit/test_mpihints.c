@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "par/hintrange.h"
-#include "par/mpifile.h"
+#include "par/mpiname.h"
 
 static enum weir_hint_kind parse(const char *line, struct weir_hint *hint)
 {
@@ -144,6 +144,32 @@ static void a_driver_prefix_is_no_part_of_the_path(void **state)
     assert_string_equal(weir_mpi_path("/no/ufs:file"), "/no/ufs:file");
     assert_string_equal(weir_mpi_path("ufs:"), "ufs:");
     assert_string_equal(weir_mpi_path("other:file"), "other:file");
+    assert_string_equal(weir_mpi_path("./ufs:file"), "./ufs:file");
+    assert_string_equal(weir_mpi_path("Lustre:/file"), "/file");
+}
+
+static void no_library_reads_a_driver_that_nobody_wrote(void **state)
+{
+    static const struct {
+        const char *path, *reads, *not_read;
+    } names[] = { { "file", "file", "file" },
+                  { "f", "./f", "./f" },
+                  { "a:b", "ufs:a:b", "a:b" },
+                  { "run-10:00/f", "ufs:run-10:00/f", "run-10:00/f" },
+                  { "./ufs:f", "ufs:./ufs:f", "./ufs:f" },
+                  { "nfs:a:b", "nfs:a:b", "a:b" },
+                  { "ufs:f", "ufs:f", "./f" },
+                  { "ufs:/d/f", "ufs:/d/f", "/d/f" } };
+    char text[WEIR_MPI_NAME_TEXT];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        enum weir_mpi_drivers reads = WEIR_DRIVERS_READ;
+        enum weir_mpi_drivers not_read = WEIR_DRIVERS_NOT_READ;
+
+        assert_string_equal(weir_mpi_name(&reads, names[i].path, text, NULL), names[i].reads);
+        assert_string_equal(weir_mpi_name(&not_read, names[i].path, text, NULL), names[i].not_read);
+    }
 }
 
 int main(void)
@@ -158,6 +184,7 @@ int main(void)
         cmocka_unit_test(a_key_or_value_fits_up_to_the_last_byte),
         cmocka_unit_test(a_number_that_no_library_survives_is_refused),
         cmocka_unit_test(a_driver_prefix_is_no_part_of_the_path),
+        cmocka_unit_test(no_library_reads_a_driver_that_nobody_wrote),
     };
 
     return cmocka_run_group_tests_name("mpihints", tests, NULL, NULL);

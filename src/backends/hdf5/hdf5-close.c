@@ -33,7 +33,7 @@ void hdf5_catch_up(const struct hdf5_state *st, hid_t file)
     MPI_File *handle = skipped ? handle_of(st, file) : NULL;
 
     if (handle)
-        MPI_File_set_view(*handle, 0, MPI_BYTE, MPI_BYTE, "native", st->info);
+        MPI_File_set_view(*handle, 0, MPI_BYTE, MPI_BYTE, "native", st->mpi.info);
 }
 
 int hdf5_check_end(const struct hdf5_state *st, hid_t file, const char *path, uint64_t end,

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "par/mpifile.h"
-#include "par/mpihints.h"
 
 #define REASON_TEXT 512
 
@@ -52,7 +51,7 @@ static int make_access(struct hdf5_state *st, const struct hdf5_options *o)
     hsize_t align = (hsize_t)o->alignment;
 
     st->access = H5Pcreate(H5P_FILE_ACCESS);
-    if (st->access < 0 || H5Pset_fapl_mpio(st->access, st->comm, st->info) < 0 ||
+    if (st->access < 0 || H5Pset_fapl_mpio(st->access, st->comm, st->mpi.info) < 0 ||
         H5Pset_alignment(st->access, align, align) < 0)
         return -1;
     if (o->collective_metadata && (H5Pset_all_coll_metadata_ops(st->access, true) < 0 ||
@@ -93,11 +92,9 @@ int hdf5_state_begin(struct weir_session *s, struct weir_err *err)
     if (H5open() < 0)
         return weir_refuse(err, WEIR_ESETUP, "the HDF5 library cannot be started");
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    if (weir_mpihints_read(s->par, s->log, o->hints_file, &st->info, err) < 0)
+    if (weir_mpi_session_begin(&st->mpi, s->par, s->log, o->hints_file, true, err) < 0)
         return -1;
-    st->has_info = true;
     st->collective = s->access.collective;
-    st->comm_errno = weir_mpi_comm_errno(s->par->comm);
     errno = 0;
     if (make_access(st, o) < 0 || make_create(st, o) < 0 || make_transfer(st, st->collective) < 0) {
         hdf5_fail(err, "HDF5 property lists");
@@ -120,7 +117,5 @@ void hdf5_state_end(struct hdf5_state *st)
     close_list(&st->transfer);
     close_list(&st->create);
     close_list(&st->access);
-    if (st->has_info)
-        MPI_Info_free(&st->info);
-    st->has_info = false;
+    weir_mpi_session_end(&st->mpi);
 }

@@ -6,15 +6,14 @@
 #include <hdf5.h>
 
 #include "backends/hdf5/hdf5-descriptor.h"
+#include "par/mpisession.h"
 
 /* What a session keeps: made once, used by every file. */
 struct hdf5_state {
-    MPI_Info info;
-    MPI_Comm comm; /* of a file */
-    bool has_info;
+    struct weir_mpi_session mpi;
+    MPI_Comm comm;   /* of a file */
     bool collective; /* transfers are */
     bool fill;       /* new datasets get fill values */
-    int comm_errno;  /* errno that messages between ranks leave behind */
     hid_t access;    /* file access */
     hid_t create;    /* dataset creation */
     hid_t transfer;  /* dataset transfer */

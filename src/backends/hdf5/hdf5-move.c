@@ -27,7 +27,7 @@ int hdf5_move(const struct hdf5_state *st, const struct hdf5_segments *g, hid_t 
         hdf5_fail(err, "%s", call);
     if (rc < 0 && st->collective)
         hdf5_catch_up(st, g->file);
-    return weir_mpi_hidden_errno(rc < 0 ? -1 : 0, *sys, st->comm_errno, call, err);
+    return weir_mpi_hidden_errno(rc < 0 ? -1 : 0, *sys, st->mpi.comm_errno, call, err);
 }
 
 /* All of this rank's block, or nothing where there is no memory for zeros: then only what keeps the

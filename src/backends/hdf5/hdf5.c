@@ -104,20 +104,24 @@ static bool has_content(const struct hdf5_file *f)
 
 static int open_container(struct hdf5_file *f, unsigned flags, struct weir_err *err)
 {
-    const struct hdf5_state *st = f->base.s->priv;
+    struct hdf5_state *st = f->base.s->priv;
     const char *path = f->base.path;
+    char text[WEIR_MPI_NAME_TEXT];
+    const char *name = weir_mpi_name(&st->mpi.drivers, path, text, err);
 
+    if (!name)
+        return -1;
     if (!f->writes) {
-        f->id = H5Fopen(path, H5F_ACC_RDONLY, st->access);
+        f->id = H5Fopen(name, H5F_ACC_RDONLY, st->access);
         return f->id < 0 ? hdf5_fail(err, "H5Fopen '%s'", path) : 0;
     }
     if ((flags & WEIR_OPEN_CREATE) &&
         ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || !has_content(f))) {
-        f->id = H5Fcreate(path, flags & WEIR_OPEN_EXCL ? H5F_ACC_EXCL : H5F_ACC_TRUNC, H5P_DEFAULT,
+        f->id = H5Fcreate(name, flags & WEIR_OPEN_EXCL ? H5F_ACC_EXCL : H5F_ACC_TRUNC, H5P_DEFAULT,
                           st->access);
         return f->id < 0 ? hdf5_fail(err, "H5Fcreate '%s'", path) : 0;
     }
-    f->id = H5Fopen(path, H5F_ACC_RDWR, st->access);
+    f->id = H5Fopen(name, H5F_ACC_RDWR, st->access);
     return f->id < 0 ? hdf5_fail(err, "H5Fopen '%s' for writing", path) : 0;
 }
 
@@ -229,7 +233,7 @@ static int close_file(struct weir_file *file, struct weir_err *err)
         return rc; /* told already */
     if (ok < 0)
         return hdf5_fail(err, "H5Fclose '%s'", f->base.path);
-    if (weir_mpi_hidden_errno(0, sys, st->comm_errno, "H5Fclose", err) < 0)
+    if (weir_mpi_hidden_errno(0, sys, st->mpi.comm_errno, "H5Fclose", err) < 0)
         return weir_err_within(err, "'%s'", f->base.path);
     return 0;
 }
@@ -313,7 +317,7 @@ static int flush(struct hdf5_file *f, struct weir_err *err)
     if (sys == EINTR && hdf5_failed_in("MPI_File_sync")) /* the last thing it does */
         return weir_mpi_sync_again(f->base.path, err);
     hdf5_fail(err, "H5Fflush '%s'", f->base.path);
-    return weir_mpi_hidden_errno(-1, sys, st->comm_errno, NULL, err);
+    return weir_mpi_hidden_errno(-1, sys, st->mpi.comm_errno, NULL, err);
 }
 
 static int sync_file(struct weir_file *file, struct weir_err *err)
@@ -344,7 +348,7 @@ static void describe(struct weir_file *file, struct weir_str *out)
     if (!o->show_hints || f->lost)
         return;
     used = hints_of(f);
-    weir_mpihints_show(st->info, &used, out);
+    weir_mpihints_show(st->mpi.info, &used, out);
 }
 
 static void list_hints(struct weir_file *file, struct weir_str *out)

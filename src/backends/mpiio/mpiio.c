@@ -11,6 +11,7 @@
 #include "backends/mpins.h"
 #include "par/mpifile.h"
 #include "par/mpihints.h"
+#include "par/mpisession.h"
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
@@ -20,12 +21,6 @@
 struct mpiio_options {
     const char *hints_file;
     bool show_hints, preallocate, file_view, strided;
-};
-
-struct mpiio_state {
-    MPI_Info info;
-    bool has_info;
-    int comm_errno; /* errno that messages leave behind */
 };
 
 struct mpiio_file {
@@ -60,7 +55,7 @@ static const char *const calls[2][2] = {
     [WEIR_DIR_READ] = { "MPI_File_read_at", "MPI_File_read_at_all" },
 };
 
-static const struct mpiio_state *state_of(const struct mpiio_file *f)
+static struct weir_mpi_session *mpi_of(const struct mpiio_file *f)
 {
     return f->base.s->priv;
 }
@@ -90,24 +85,15 @@ static int check(struct weir_session *s, const struct weir_extent *extent, struc
 static int begin(struct weir_session *s, struct weir_err *err)
 {
     const struct mpiio_options *o = s->opt;
-    struct mpiio_state *st = s->priv;
 
-    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN); /* what MPI_File_open obeys */
-    if (weir_mpihints_read(s->par, s->log, o->hints_file, &st->info, err) < 0)
-        return -1;
-    st->has_info = true;
-    st->comm_errno = s->access.collective ? weir_mpi_comm_errno(s->par->comm) : 0;
-    return 0;
+    return weir_mpi_session_begin(s->priv, s->par, s->log, o->hints_file, s->access.collective,
+                                  err);
 }
 
 static int end(struct weir_session *s, struct weir_err *err)
 {
-    struct mpiio_state *st = s->priv;
-
     (void)err;
-    if (st->has_info)
-        MPI_Info_free(&st->info);
-    st->has_info = false;
+    weir_mpi_session_end(s->priv);
     return 0;
 }
 
@@ -131,9 +117,14 @@ static int access_mode(const struct weir_session *s, unsigned flags)
 static int open_handle(struct mpiio_file *f, unsigned flags, struct weir_err *err)
 {
     struct weir_session *s = f->base.s;
-    const struct mpiio_state *st = s->priv;
-    int rc = MPI_File_open(f->comm, f->base.path, access_mode(s, flags), st->info, &f->fh);
+    struct weir_mpi_session *m = s->priv;
+    char text[WEIR_MPI_NAME_TEXT];
+    const char *name = weir_mpi_name(&m->drivers, f->base.path, text, err);
+    int rc;
 
+    if (!name)
+        return -1;
+    rc = MPI_File_open(f->comm, name, access_mode(s, flags), m->info, &f->fh);
     if (rc != MPI_SUCCESS) {
         f->fh = MPI_FILE_NULL;
         return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_open '%s'", f->base.path);
@@ -240,7 +231,7 @@ static int close_file(struct weir_file *file, struct weir_err *err)
         return -1;
     if (rc != MPI_SUCCESS)
         return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_close '%s'", f->base.path);
-    if (weir_mpi_hidden_errno(0, sys, state_of(f)->comm_errno, "MPI_File_close", err) < 0)
+    if (weir_mpi_hidden_errno(0, sys, mpi_of(f)->comm_errno, "MPI_File_close", err) < 0)
         return weir_err_within(err, "'%s'", f->base.path);
     return 0;
 }
@@ -275,7 +266,7 @@ static ssize_t judge(struct mpiio_file *f, const struct weir_io *io, size_t want
         return 0; /* the end of the file */
     if (moved > 0 && !f->collective)
         return (ssize_t)moved;
-    if (sys == 0 || sys == state_of(f)->comm_errno)
+    if (sys == 0 || sys == mpi_of(f)->comm_errno)
         return weir_refuse(err, WEIR_EIO, "%s moved %lld of %zu bytes and gives no reason%s", call,
                            (long long)moved, want,
                            io->dir == WEIR_DIR_WRITE ? " (is the file system full?)" : "");
@@ -316,7 +307,7 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
     sys = errno;
     if (rc != MPI_SUCCESS)
         weir_mpi_fail(err, WEIR_EIO, rc, "%s", calls[io->dir][f->collective]);
-    if (weir_mpi_hidden_errno(rc != MPI_SUCCESS ? -1 : 0, sys, state_of(f)->comm_errno,
+    if (weir_mpi_hidden_errno(rc != MPI_SUCCESS ? -1 : 0, sys, mpi_of(f)->comm_errno,
                               calls[io->dir][f->collective], err) < 0)
         return -1;
     if (io->dir == WEIR_DIR_READ && want > 0 && io->off + want > f->size)
@@ -345,7 +336,7 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
     if (sys == EINTR)
         return weir_mpi_sync_again(f->base.path, err);
     weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_sync '%s'", f->base.path);
-    return weir_mpi_hidden_errno(-1, sys, state_of(f)->comm_errno, NULL, err);
+    return weir_mpi_hidden_errno(-1, sys, mpi_of(f)->comm_errno, NULL, err);
 }
 
 /* Of an open file; the caller frees it. */
@@ -365,7 +356,7 @@ static void describe(struct weir_file *file, struct weir_str *out)
     if (!o->show_hints || f->lost)
         return;
     used = hints_of(f);
-    weir_mpihints_show(state_of(f)->info, &used, out);
+    weir_mpihints_show(mpi_of(f)->info, &used, out);
 }
 
 static void list_hints(struct weir_file *file, struct weir_str *out)
@@ -383,7 +374,7 @@ const struct weir_backend weir_backend_mpiio = {
     .flags = WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER,
     .opts = options,
     .opt_size = sizeof(struct mpiio_options),
-    .priv_size = sizeof(struct mpiio_state),
+    .priv_size = sizeof(struct weir_mpi_session),
     .file_size = sizeof(struct mpiio_file),
     .version = version,
     .check = check,

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -13,12 +14,7 @@
 #include "backends/ncmpi/ncmpi-descriptor.h"
 #include "par/mpifile.h"
 #include "par/mpihints.h"
-
-struct ncmpi_state {
-    MPI_Info info;
-    bool has_info;
-    int comm_errno; /* errno that messages between ranks leave behind */
-};
+#include "par/mpisession.h"
 
 struct ncmpi_file {
     struct weir_file base;
@@ -51,27 +47,18 @@ static int check(struct weir_session *s, const struct weir_extent *extent, struc
 static int begin(struct weir_session *s, struct weir_err *err)
 {
     const struct ncmpi_options *o = s->opt;
-    struct ncmpi_state *st = s->priv;
 
     if (o->preallocate || o->file_view || o->strided)
         weir_note(s->log, "--ncmpi.preallocate, --ncmpi.useFileView and --ncmpi.useStridedDatatype "
                           "have no effect: "
                           "PnetCDF decides that itself");
-    if (weir_mpihints_read(s->par, s->log, o->hints_file, &st->info, err) < 0)
-        return -1;
-    st->has_info = true;
-    st->comm_errno = weir_mpi_comm_errno(s->par->comm);
-    return 0;
+    return weir_mpi_session_begin(s->priv, s->par, s->log, o->hints_file, true, err);
 }
 
 static int end(struct weir_session *s, struct weir_err *err)
 {
-    struct ncmpi_state *st = s->priv;
-
     (void)err;
-    if (st->has_info)
-        MPI_Info_free(&st->info);
-    st->has_info = false;
+    weir_mpi_session_end(s->priv);
     return 0;
 }
 
@@ -90,20 +77,40 @@ static uint64_t size_of(const struct ncmpi_file *f)
     return size;
 }
 
+/* PnetCDF drops what stands before the first ':', whatever it is, and empties or makes the file of
+ * the rest. That must be the file that MPI-IO opens. */
+static const char *name_for_library(struct weir_mpi_session *m, const char *path,
+                                    char text[WEIR_MPI_NAME_TEXT], struct weir_err *err)
+{
+    const char *name = weir_mpi_name(&m->drivers, path, text, err);
+    const char *colon = name ? strchr(name, ':') : NULL;
+
+    if (!colon || strcmp(colon + 1, weir_mpi_path(path)) == 0)
+        return name;
+    weir_refuse(err, WEIR_EUSAGE,
+                "'%s': PnetCDF takes what stands before ':' for a driver and would use '%s': "
+                "choose a name without ':'",
+                path, colon + 1);
+    return NULL;
+}
+
 static int open_container(struct ncmpi_file *f, unsigned flags, bool is_new, struct weir_err *err)
 {
     const struct weir_session *s = f->base.s;
-    const struct ncmpi_state *st = s->priv;
+    struct weir_mpi_session *m = s->priv;
+    char text[WEIR_MPI_NAME_TEXT];
+    const char *name = name_for_library(m, f->base.path, text, err);
     int mode = NC_64BIT_DATA | (flags & WEIR_OPEN_EXCL ? NC_NOCLOBBER : NC_CLOBBER);
     int rc;
 
+    if (!name)
+        return -1;
     errno = 0;
     if (is_new) {
-        rc = ncmpi_create(s->par->comm, f->base.path, mode, st->info, &f->nc);
+        rc = ncmpi_create(s->par->comm, name, mode, m->info, &f->nc);
         return rc != NC_NOERR ? ncmpi_judge(rc, 0, "ncmpi_create", f->base.path, err) : 0;
     }
-    rc =
-        ncmpi_open(s->par->comm, f->base.path, f->writes ? NC_WRITE : NC_NOWRITE, st->info, &f->nc);
+    rc = ncmpi_open(s->par->comm, name, f->writes ? NC_WRITE : NC_NOWRITE, m->info, &f->nc);
     return rc != NC_NOERR ? ncmpi_judge(rc, 0, "ncmpi_open", f->base.path, err) : 0;
 }
 
@@ -144,13 +151,13 @@ static int prepare(struct ncmpi_file *f, bool is_new, struct weir_err *err)
 static struct ncmpi_var describe_var(const struct ncmpi_file *f)
 {
     const struct weir_session *s = f->base.s;
-    const struct ncmpi_state *st = s->priv;
+    const struct weir_mpi_session *m = s->priv;
     const struct weir_extent *x = &f->base.extent;
 
     return (struct ncmpi_var) { .nc = f->nc,
                                 .path = f->base.path,
                                 .collective = s->access.collective,
-                                .comm_errno = st->comm_errno,
+                                .comm_errno = m->comm_errno,
                                 .block = x->block,
                                 .transfer = x->transfer,
                                 .want = x->segments * (uint64_t)s->access.tasks };
@@ -320,13 +327,13 @@ static void describe(struct weir_file *file, struct weir_str *out)
 {
     struct ncmpi_file *f = (struct ncmpi_file *)file;
     const struct ncmpi_options *o = f->base.s->opt;
-    const struct ncmpi_state *st = f->base.s->priv;
+    const struct weir_mpi_session *m = f->base.s->priv;
     MPI_Info used;
 
     if (!o->show_hints || f->lost)
         return;
     used = hints_of(f);
-    weir_mpihints_show(st->info, &used, out);
+    weir_mpihints_show(m->info, &used, out);
 }
 
 static void list_hints(struct weir_file *file, struct weir_str *out)
@@ -340,7 +347,7 @@ const struct weir_backend weir_plugin = {
     NCMPI_DESCRIPTOR,
     .flags = WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER | WEIR_BE_NO_RANDOM |
              WEIR_BE_CONTAINER | WEIR_BE_SHARED_ONLY,
-    .priv_size = sizeof(struct ncmpi_state),
+    .priv_size = sizeof(struct weir_mpi_session),
     .file_size = sizeof(struct ncmpi_file),
     .version = version,
     .check = check,
