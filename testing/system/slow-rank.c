@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* slow-rank.c - for LD_PRELOAD: rank SLOW_RANK sleeps twice as long as it is told to, and
- * the first FAST_SLEEPS sleeps of a rank take no time */
+/* slow-rank.c - for LD_PRELOAD: rank SLOW_RANK sleeps twice as long as it is told to, and every rank
+ * takes 50 ms more for each pwrite after the first FAST_WRITES */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 static int is_slow(void)
 {
@@ -18,22 +20,32 @@ static int is_slow(void)
     return 0;
 }
 
-static int is_skipped(void)
-{
-    static long done;
-    const char *most = getenv("FAST_SLEEPS");
-
-    return most && done++ < atol(most);
-}
-
 int clock_nanosleep(clockid_t id, int flags, const struct timespec *want, struct timespec *left)
 {
     int (*real)(clockid_t, int, const struct timespec *, struct timespec *);
     int rc;
 
-    if (is_skipped())
-        return 0;
     *(void **)&real = dlsym(RTLD_NEXT, "clock_nanosleep");
     rc = real(id, flags, want, left);
     return rc == 0 && flags == 0 && is_slow() ? real(id, flags, want, left) : rc;
+}
+
+static ssize_t write_slowly(int fd, const void *buf, size_t len, off_t off)
+{
+    static long done;
+    const char *fast = getenv("FAST_WRITES");
+
+    if (fast && done++ >= atol(fast))
+        usleep(50000);
+    return syscall(SYS_pwrite64, fd, buf, len, off);
+}
+
+ssize_t pwrite(int fd, const void *buf, size_t len, off_t off)
+{
+    return write_slowly(fd, buf, len, off);
+}
+
+ssize_t pwrite64(int fd, const void *buf, size_t len, off64_t off)
+{
+    return write_slowly(fd, buf, len, off);
 }

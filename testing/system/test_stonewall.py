@@ -133,7 +133,7 @@ def test_a_second_pass_over_what_a_stonewall_left_begins_at_its_first_transfer(i
 def test_the_status_file_holds_what_is_true_for_the_files_that_are_left(ior, preload, args):
     """The first repetition writes everything, the second one ends at its deadline: the file that is left is the short one."""
     line = "-G 3 -F -b 8k -t 8k -s 60 -k %s -O stoneWallingStatusFile=st" % args
-    env = ["env", "LD_PRELOAD=" + preload("slow-rank.c"), "FAST_SLEEPS=60"]
-    ior("-w -i 2 -D 1 -O stoneWallingWearOut=1,interIODelay=50000 " + line, prefix=env).ok()
+    env = ["env", "LD_PRELOAD=" + preload("slow-rank.c"), "FAST_WRITES=60"]
+    ior("-w -i 2 -D 1 -O stoneWallingWearOut=1 " + line, prefix=env).ok()
     assert 0 < int((ior.cwd / "st").read_text()) < 60
     ior("-R -i %d %s" % (2 if args else 1, line)).ok()
