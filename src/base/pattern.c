@@ -27,10 +27,10 @@
 #define UNROLL8 _Pragma("GCC unroll 8")
 
 enum {
-    PAGE_WORDS = 512, /* a stamp to every 4096 bytes */
-    VEC = 4,          /* words of a vector */
-    GROUP = 4 * VEC,  /* words of four vectors: enough independent work to hide latencies */
-    LANES = 8 * VEC   /* as GROUP, for the longer chains of INCOMPRESSIBLE */
+    PAGE_WORDS = WEIR_PATTERN_PAGE, /* a stamp to every 4096 bytes */
+    VEC = 4,                        /* words of a vector */
+    GROUP = 4 * VEC, /* words of four vectors: enough independent work to hide latencies */
+    LANES = WEIR_PATTERN_LANES /* as GROUP, for the longer chains of INCOMPRESSIBLE */
 };
 
 typedef weir_word word;
@@ -220,15 +220,24 @@ static uint64_t seed_chain(const struct weir_pattern *p, uint64_t off)
 
 /* INCOMPRESSIBLE: unrelated states for all lanes, others for every signature, rank and
  * offset. A state of zero would stay zero. */
+static uint64_t noise_key(const struct weir_pattern *p, uint64_t off)
+{
+    return weir_rng_at(weir_rng_at(p->signature, (uint32_t)p->rank), off);
+}
+
+static uint64_t seed_lane(uint64_t key, size_t i)
+{
+    uint64_t state = weir_rng_at(key, i);
+
+    return state ? state : ~(uint64_t)0;
+}
+
 static void seed_noise(const struct weir_pattern *p, uint64_t off, struct noise *noise)
 {
-    uint64_t key = weir_rng_at(weir_rng_at(p->signature, (uint32_t)p->rank), off);
+    uint64_t key = noise_key(p, off);
 
-    for (size_t i = 0; i < LANES; i++) {
-        uint64_t state = weir_rng_at(key, i);
-
-        noise->lane[i] = state ? state : ~(uint64_t)0;
-    }
+    for (size_t i = 0; i < LANES; i++)
+        noise->lane[i] = seed_lane(key, i);
 }
 
 static void fill_tail(void *buf, size_t len)
@@ -357,43 +366,67 @@ static void note_word(struct weir_mismatch *bad, size_t at, uint64_t expect, uin
     }
 }
 
-/* Where the production of expected words stands. */
-struct source {
-    struct base base;
-    uint64_t off, chain;
-    struct noise noise;
-};
-
-/* The next len <= PAGE_WORDS expected words, from word 'first', which begins a page. */
-static void expect_page(enum weir_packet packet, struct source *s, word *want, size_t first,
-                        size_t len)
+void weir_pattern_pages_begin(struct weir_pattern_pages *s, const struct weir_pattern *p,
+                              uint64_t off)
 {
-    if (packet == WEIR_PACKET_RANDOM) {
-        s->chain = weir_chain_fill(want, len, s->chain);
+    struct noise noise;
+
+    *s = (struct weir_pattern_pages) { .p = *p, .off = off, .chain = seed_chain(p, off) };
+    seed_noise(p, off, &noise);
+    memcpy(s->lane, noise.lane, sizeof(s->lane));
+}
+
+static void next_noise(struct weir_pattern_pages *s, word *want, size_t n)
+{
+    struct noise noise;
+
+    memcpy(noise.lane, s->lane, sizeof(noise.lane));
+    pick_kernels()->fill_noise(&noise, want, n);
+    memcpy(s->lane, noise.lane, sizeof(s->lane));
+}
+
+void weir_pattern_pages_next(struct weir_pattern_pages *s, uint64_t *want, size_t n)
+{
+    struct base b = base_of(&s->p);
+    size_t first = s->first;
+
+    s->first += n;
+    if (s->p.packet == WEIR_PACKET_RANDOM) {
+        s->chain = weir_chain_fill(want, n, s->chain);
         return;
     }
-    if (packet == WEIR_PACKET_INCOMPRESSIBLE) {
-        pick_kernels()->fill_noise(&s->noise, want, len);
+    if (s->p.packet == WEIR_PACKET_INCOMPRESSIBLE) {
+        next_noise(s, want, n);
         return;
     }
-    for (size_t i = 0; i < len; i++)
-        want[i] = (s->base.low + first + i) | s->base.high;
-    if (packet == WEIR_PACKET_OFFSET)
-        want[0] = stamp_word(&s->base, (uint32_t)s->off, first / PAGE_WORDS);
+    for (size_t i = 0; i < n; i++)
+        want[i] = (b.low + first + i) | b.high;
+    if (s->p.packet == WEIR_PACKET_OFFSET)
+        want[0] = stamp_word(&b, (uint32_t)s->off, first / PAGE_WORDS);
+}
+
+uint64_t weir_pattern_word(const struct weir_pattern *p, uint64_t off)
+{
+    word w;
+
+    if (p->packet == WEIR_PACKET_INCOMPRESSIBLE)
+        return weir_pattern_step(seed_lane(noise_key(p, off), 0));
+    weir_chain_fill(&w, 1, seed_chain(p, off));
+    return w;
 }
 
 /* The slow way, for transfers known to be wrong: look at each word. */
 static void locate_words(const struct weir_pattern *p, const word *w, size_t n, uint64_t off,
                          struct weir_mismatch *bad)
 {
-    struct source s = { .base = base_of(p), .off = off, .chain = seed_chain(p, off) };
-    word want[PAGE_WORDS];
+    struct weir_pattern_pages s;
+    uint64_t want[PAGE_WORDS];
 
-    seed_noise(p, off, &s.noise);
+    weir_pattern_pages_begin(&s, p, off);
     for (size_t first = 0; first < n; first += PAGE_WORDS) {
         size_t len = n - first < PAGE_WORDS ? n - first : PAGE_WORDS;
 
-        expect_page(p->packet, &s, want, first, len);
+        weir_pattern_pages_next(&s, want, len);
         for (size_t i = 0; i < len; i++)
             note_word(bad, (first + i) * 8, want[i], w[first + i]);
     }

@@ -55,6 +55,34 @@ void weir_pattern_stamp_many(const struct weir_pattern *p, void *const *buf, siz
 uint64_t weir_pattern_verify(const struct weir_pattern *p, const void *buf, size_t len,
                              uint64_t off, struct weir_mismatch *bad);
 
+/* ---- for those who look into a wrong transfer ---- */
+
+#define WEIR_PATTERN_PAGE 512 /* words; OFFSET has a stamp at the beginning of each page */
+#define WEIR_PATTERN_LANES 32 /* INCOMPRESSIBLE: word i + 32 follows from word i, see below */
+
+/* The words that a transfer should hold, page by page. */
+struct weir_pattern_pages {
+    struct weir_pattern p;
+    uint64_t off, chain, lane[WEIR_PATTERN_LANES];
+    size_t first; /* word at which the next page begins */
+};
+
+void weir_pattern_pages_begin(struct weir_pattern_pages *s, const struct weir_pattern *p,
+                              uint64_t off);
+/* The next n <= WEIR_PATTERN_PAGE words; all pages but the last are whole. */
+void weir_pattern_pages_next(struct weir_pattern_pages *s, uint64_t *want, size_t n);
+
+/* The first word of the transfer at off, with RANDOM and INCOMPRESSIBLE. Local, some ns. */
+uint64_t weir_pattern_word(const struct weir_pattern *p, uint64_t off);
+
+/* INCOMPRESSIBLE: the word that comes WEIR_PATTERN_LANES after this one (xorshift64). */
+static inline uint64_t weir_pattern_step(uint64_t x)
+{
+    x ^= x << 13;
+    x ^= x >> 7;
+    return x ^ x << 17;
+}
+
 /* The packet of a word as users type it: the first letter of t(imestamp) o(ffset) i(ncompressible)
  * r(andom) s(ignature); an empty text is timestamp. Returns 0, or -1 for anything else. */
 int weir_packet_parse(const char *word, enum weir_packet *out);

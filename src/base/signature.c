@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define WORDS (WEIR_SIGNATURE_UNIT / 8)
-#define FEW_BITS 64 /* more differing bits than this are no flip */
+#define FEW_BITS 8 /* more differing bits than this are no flip */
 
 /* Words of a unit. The nonce is a hash of the four that follow and the key that hides them, so
  * that nothing in a unit compresses and no bit of the head can change unseen. */
@@ -74,18 +74,6 @@ void weir_signature_fill(const struct weir_signature *s, void *buf, size_t len, 
         make_unit(s, off + at, w);
 }
 
-static const char *const names[WEIR_DAMAGES] = {
-    [WEIR_DAMAGE_NONE] = "right",           [WEIR_DAMAGE_ZEROS] = "zeros",
-    [WEIR_DAMAGE_STALE] = "stale data",     [WEIR_DAMAGE_MISPLACED] = "misplaced data",
-    [WEIR_DAMAGE_FLIPPED] = "bit flip",     [WEIR_DAMAGE_TORN] = "torn write",
-    [WEIR_DAMAGE_FOREIGN] = "foreign data",
-};
-
-const char *weir_damage_name(enum weir_damage d)
-{
-    return d < WEIR_DAMAGES ? names[d] : "unknown";
-}
-
 /* FNV-1a (Fowler, Noll, Vo) over the last part of the path. */
 uint64_t weir_signature_file(const char *path)
 {
@@ -97,15 +85,6 @@ uint64_t weir_signature_file(const char *path)
     return mix(h);
 }
 
-static bool is_zero(const uint64_t *w)
-{
-    uint64_t any = 0;
-
-    for (unsigned i = 0; i < WORDS; i++)
-        any |= w[i];
-    return any == 0;
-}
-
 static unsigned differing_bits(const uint64_t *a, const uint64_t *b)
 {
     unsigned n = 0;
@@ -115,31 +94,39 @@ static unsigned differing_bits(const uint64_t *a, const uint64_t *b)
     return n;
 }
 
+/* A unit as it was written, but not here, not now or not by this task. */
+static enum weir_damage judge_whole(const struct weir_signature *s, bool known, uint64_t off,
+                                    const struct weir_signature *said)
+{
+    bool same_time = said->run == s->run && said->repetition == s->repetition;
+
+    if (said->file != s->file || said->off != off || (known && same_time))
+        return WEIR_DAMAGE_MISPLACED;
+    return known ? WEIR_DAMAGE_STALE : WEIR_DAMAGE_FLIPPED;
+}
+
 /* The kind of damage of a unit that is not 'want'. */
 static enum weir_damage judge(const uint64_t *w, const uint64_t *want,
                               const struct weir_signature *s, bool known, uint64_t off,
                               struct weir_signature *said)
 {
+    enum weir_damage plain = weir_damage_of_words(w, want, WORDS);
     uint64_t whole[WORDS];
     bool has_head = read_head(w, said);
 
-    if (is_zero(w))
-        return WEIR_DAMAGE_ZEROS;
-    if (differing_bits(w, want) <= FEW_BITS)
-        return WEIR_DAMAGE_FLIPPED;
-    if (!has_head)
-        return WEIR_DAMAGE_FOREIGN;
+    if (plain == WEIR_DAMAGE_ZEROS || plain == WEIR_DAMAGE_FLIPPED || !has_head)
+        return plain;
     make_unit(said, said->off, whole);
     if (differing_bits(w, whole) > FEW_BITS)
-        return WEIR_DAMAGE_TORN;
-    if (said->file != s->file || said->off != off)
-        return WEIR_DAMAGE_MISPLACED;
-    return known ? WEIR_DAMAGE_STALE : WEIR_DAMAGE_FLIPPED;
+        return plain == WEIR_DAMAGE_TORN || memcmp(w, want, HEAD * sizeof(*w)) != 0
+                   ? WEIR_DAMAGE_TORN
+                   : WEIR_DAMAGE_FOREIGN;
+    return judge_whole(s, known, off, said);
 }
 
 /* Keep the first wrong unit. */
 static void note_unit(struct weir_signature_bad *bad, const uint64_t *w, const uint64_t *want,
-                      size_t at, enum weir_damage damage, const struct weir_signature *said)
+                      size_t at, const struct weir_signature *said)
 {
     unsigned i = 0;
 
@@ -148,7 +135,6 @@ static void note_unit(struct weir_signature_bad *bad, const uint64_t *w, const u
     while (i < WORDS && w[i] == want[i])
         i++;
     i %= WORDS; /* all of an old unit is as it was written */
-    bad->damage = damage;
     bad->at = at + i * 8;
     bad->expect = want[i];
     bad->got = w[i];
@@ -165,7 +151,7 @@ static void note_older(struct weir_signature_bad *bad, const uint64_t *w, size_t
     newest.run = seen->run;
     newest.repetition = seen->repetition;
     make_unit(&newest, off + at, want);
-    note_unit(bad, w, want, at, WEIR_DAMAGE_STALE, said);
+    note_unit(bad, w, want, at, said);
 }
 
 /* Follow run and repetition of a unit of an unknown run. Returns -1: older than the newest seen,
@@ -205,14 +191,18 @@ static struct weir_signature expectation(const struct weir_signature *s, bool kn
     return said;
 }
 
-/* Right up to some unit, and old data from there to the end: the write did not come further. */
-static void find_tear(struct weir_signature_bad *bad, size_t len)
+/* A unit that is as it was written: the newest known, or older. */
+static enum weir_damage check_age(const struct weir_signature *e, const uint64_t *w, size_t at,
+                                  uint64_t off, uint64_t before, struct weir_signature_seen *seen,
+                                  struct weir_signature_bad *bad)
 {
-    size_t first = bad->at / WEIR_SIGNATURE_UNIT;
+    int age = follow(seen, e);
 
-    if (bad->units > 0 && bad->damage == WEIR_DAMAGE_STALE && first > 0 &&
-        bad->units == len / WEIR_SIGNATURE_UNIT - first)
-        bad->damage = WEIR_DAMAGE_TORN;
+    if (age > 0)
+        seen->older = before + (at > 0); /* all before this unit was older */
+    if (age < 0)
+        note_older(bad, w, at, off, seen, e);
+    return age < 0 ? WEIR_DAMAGE_STALE : WEIR_DAMAGE_NONE;
 }
 
 uint64_t weir_signature_verify(const struct weir_signature *s, bool known, const void *buf,
@@ -220,27 +210,26 @@ uint64_t weir_signature_verify(const struct weir_signature *s, bool known, const
                                struct weir_signature_bad *bad)
 {
     const uint64_t *w = buf;
-    uint64_t want[WORDS];
-    uint64_t before = seen->transfers;
+    struct weir_damage_sum sum = { 0 };
+    uint64_t want[WORDS], before = seen->transfers;
 
     bad->units = 0;
     for (size_t at = 0; at < len; at += WEIR_SIGNATURE_UNIT, w += WORDS) {
         struct weir_signature e = expectation(s, known, w, seen), said = e;
-        int age;
+        enum weir_damage unit = WEIR_DAMAGE_NONE;
 
         make_unit(&e, off + at, want);
         if (memcmp(w, want, sizeof(want)) != 0) {
-            note_unit(bad, w, want, at, judge(w, want, &e, known, off + at, &said), &said);
-            continue;
+            unit = judge(w, want, &e, known, off + at, &said);
+            note_unit(bad, w, want, at, &said);
+        } else {
+            seen->writer = e.writer;
+            if (!known)
+                unit = check_age(&e, w, at, off, before, seen, bad);
         }
-        age = known ? 0 : follow(seen, &e);
-        seen->writer = e.writer;
-        if (age > 0)
-            seen->older = before + (at > 0); /* all before this unit was older */
-        if (age < 0)
-            note_older(bad, w, at, off, seen, &said);
+        weir_damage_add(&sum, unit);
     }
     seen->transfers += bad->units == 0;
-    find_tear(bad, len);
+    bad->damage = weir_damage_decide(&sum);
     return bad->units;
 }

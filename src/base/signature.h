@@ -8,7 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WEIR_SIGNATURE_UNIT 512 /* bytes; transfers are multiples of it */
+#include "base/damage.h"
+
+#define WEIR_SIGNATURE_UNIT WEIR_DAMAGE_UNIT /* bytes; transfers are multiples of it */
 
 /* What a unit says about itself. */
 struct weir_signature {
@@ -18,21 +20,6 @@ struct weir_signature {
     uint64_t file;   /* which file, see weir_signature_file */
     uint64_t off;    /* logical offset of the unit */
 };
-
-/* The damage of a unit. */
-enum weir_damage {
-    WEIR_DAMAGE_NONE,
-    WEIR_DAMAGE_ZEROS,     /* never written, or lost */
-    WEIR_DAMAGE_STALE,     /* of an earlier run or repetition */
-    WEIR_DAMAGE_MISPLACED, /* good data of another file or offset */
-    WEIR_DAMAGE_FLIPPED,   /* a few bits differ */
-    WEIR_DAMAGE_TORN, /* begins right and ends with something else, or with what was there before */
-    WEIR_DAMAGE_FOREIGN, /* nothing that we wrote */
-    WEIR_DAMAGES
-};
-
-/* "bit flip" and so on, for messages. */
-const char *weir_damage_name(enum weir_damage d);
 
 /* The number of a file for its units, from its name without directories: the same from every job
  * that uses the same name. */
@@ -53,12 +40,12 @@ struct weir_signature_seen {
     uint64_t older;     /* and those of them that hold older data than the newest */
 };
 
-/* One unit that is not right. */
+/* A transfer that is not right: what it is, and the first wrong unit in it. */
 struct weir_signature_bad {
-    enum weir_damage damage;
+    enum weir_damage damage;    /* of the whole transfer */
     size_t at;                  /* byte within the transfer: the first that differs */
     uint64_t expect, got;       /* the word there */
-    struct weir_signature said; /* what a STALE or MISPLACED unit says of itself */
+    struct weir_signature said; /* what the unit says of itself when it is STALE or MISPLACED */
     uint64_t units;             /* wrong units in the transfer */
 };
 

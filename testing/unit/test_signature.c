@@ -158,7 +158,7 @@ static void data_of_another_file_are_misplaced(void **state)
     assert_false(t.seen.any);
 }
 
-static void with_a_known_run_every_other_one_is_stale(void **state)
+static void with_a_known_run_every_other_one_is_stale_and_another_writer_misplaced(void **state)
 {
     struct weir_signature other[4] = { ours, ours, ours, ours };
     struct transfer t;
@@ -171,7 +171,7 @@ static void with_a_known_run_every_other_one_is_stale(void **state)
     for (int i = 0; i < 4; i++) {
         fill(&t, &other[i], OFF);
         assert_int_equal(check(&t, true, OFF), UNITS);
-        assert_int_equal(t.bad.damage, WEIR_DAMAGE_STALE);
+        assert_int_equal(t.bad.damage, i < 3 ? WEIR_DAMAGE_STALE : WEIR_DAMAGE_MISPLACED);
         assert_true(t.bad.said.run == other[i].run && t.bad.said.repetition == other[i].repetition);
         assert_true(t.bad.said.writer == other[i].writer);
     }
@@ -311,15 +311,6 @@ static void a_file_is_known_by_its_name_without_directories(void **state)
     assert_true(weir_signature_file("d/") == weir_signature_file(""));
 }
 
-static void every_damage_has_a_name(void **state)
-{
-    (void)state;
-    for (int d = 0; d < WEIR_DAMAGES; d++)
-        for (int e = 0; e < d; e++)
-            assert_string_not_equal(weir_damage_name(d), weir_damage_name(e));
-    assert_string_equal(weir_damage_name(WEIR_DAMAGES), "unknown");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -331,7 +322,7 @@ int main(void)
         cmocka_unit_test(offsets_that_are_four_gib_apart_differ),
         cmocka_unit_test(a_unit_moved_by_one_is_misplaced),
         cmocka_unit_test(data_of_another_file_are_misplaced),
-        cmocka_unit_test(with_a_known_run_every_other_one_is_stale),
+        cmocka_unit_test(with_a_known_run_every_other_one_is_stale_and_another_writer_misplaced),
         cmocka_unit_test(with_an_unknown_run_any_writer_is_right),
         cmocka_unit_test(behind_newer_data_older_ones_are_stale),
         cmocka_unit_test(older_data_in_front_of_newer_ones_are_counted_once_they_are_known),
@@ -341,7 +332,6 @@ int main(void)
         cmocka_unit_test(what_was_never_written_is_zeros),
         cmocka_unit_test(anything_else_is_foreign),
         cmocka_unit_test(a_file_is_known_by_its_name_without_directories),
-        cmocka_unit_test(every_damage_has_a_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,6 @@
 
 #define AHEAD_BYTES (64u << 20) /* at most this much memory for transfers that are filled ahead */
 #define PAGE 4096
-#define FEW_BITS 8 /* in one word: a flip */
 
 static bool data_varies(const struct ior_test *t)
 {
@@ -55,16 +54,6 @@ static void make_data(struct ior_test *t)
         weir_signature_fill(&t->unit, t->buf[i], t->extent.transfer, t->off[i]);
 }
 
-/* What the other packets can tell of their damage. */
-static enum weir_damage judge(const struct weir_mismatch *m, size_t len)
-{
-    if (m->got == 0 && m->words >= len / 16)
-        return WEIR_DAMAGE_ZEROS;
-    if (m->words == 1 && __builtin_popcountll(m->expect ^ m->got) <= FEW_BITS)
-        return WEIR_DAMAGE_FLIPPED;
-    return m->first > 0 ? WEIR_DAMAGE_TORN : WEIR_DAMAGE_FOREIGN;
-}
-
 static bool check_pattern(const struct ior_test *t, const void *buf, uint64_t off,
                           struct ior_damage *d)
 {
@@ -72,7 +61,8 @@ static bool check_pattern(const struct ior_test *t, const void *buf, uint64_t of
 
     if (weir_pattern_verify(&t->pattern, buf, t->extent.transfer, off, &m) == 0)
         return true;
-    *d = (struct ior_damage) { .kind = judge(&m, t->extent.transfer),
+    *d = (struct ior_damage) { .kind = weir_damage_of_pattern(&t->pattern, &t->layout, buf,
+                                                              t->extent.transfer, off),
                                .transfer = off,
                                .byte = off + m.first,
                                .expect = m.expect,
@@ -152,7 +142,8 @@ static void describe(const struct weir_run *run, const struct ior_test *t,
         run->par.rank, run->par.host, weir_str_text(&t->path), d->byte, weir_damage_name(d->kind),
         d->expect, d->got, d->pieces,
         t->pattern.packet == WEIR_PACKET_SIGNATURE ? WEIR_SIGNATURE_UNIT : 8, d->transfer);
-    if (d->kind == WEIR_DAMAGE_STALE || d->kind == WEIR_DAMAGE_MISPLACED)
+    if (t->pattern.packet == WEIR_PACKET_SIGNATURE &&
+        (d->kind == WEIR_DAMAGE_STALE || d->kind == WEIR_DAMAGE_MISPLACED))
         weir_str_addf(&s,
                       "; the data say: run %" PRIu64 ", repetition %" PRIu32 ", task %" PRIu32
                       ", offset %" PRIu64 "%s",
