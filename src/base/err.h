@@ -12,7 +12,7 @@ enum weir_code {
     WEIR_ESETUP = 2, /* the surroundings are: no memory, no library, cannot write the report */
     WEIR_EIO = 3,    /* an I/O operation under test failed */
     WEIR_EDATA = 4,  /* data read back are not what was written */
-    WEIR_EINTR = 6,  /* SIGINT or SIGTERM ended the run early */
+    WEIR_EINTR = 6,  /* a signal ended the run early */
     WEIR_EBUG = 70   /* our own mistake */
 };
 

@@ -1,39 +1,177 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* interrupt.c - SIGINT and SIGTERM as a question that is asked now and then */
+/* interrupt.c - the signals that end a run: the first in order, the second at once */
 #include "config.h"
 #include "engine/interrupt.h"
 
-#include <signal.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-static void name_signals(sigset_t *set)
+#include "base/clock.h"
+
+#define SAME_NS (WEIR_NS_PER_S / 4) /* what comes so soon after the first is no second signal */
+
+static bool is_ignored(int number)
 {
-    sigemptyset(set);
-    sigaddset(set, SIGINT);
-    sigaddset(set, SIGTERM);
+    struct sigaction now;
+
+    return sigaction(number, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
+           now.sa_handler == SIG_IGN;
 }
 
-void weir_interrupt_block(void)
+static void name_watched(sigset_t *set)
+{
+    static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU };
+
+    sigemptyset(set);
+    for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers); k++)
+        if (!is_ignored(numbers[k])) /* by nohup, or a shell's background job */
+            sigaddset(set, numbers[k]);
+}
+
+/* 0: the set is empty. */
+static int first_of(const sigset_t *set)
+{
+    for (int number = 1; number < NSIG; number++)
+        if (sigismember(set, number) == 1)
+            return number;
+    return 0;
+}
+
+static void ignore(struct weir_interrupt *i, int number)
+{
+    if (is_ignored(number))
+        return;
+    sigaddset(&i->defaults, number);
+    signal(number, SIG_IGN);
+}
+
+/* End the process by this signal, so that whoever waits for it sees which. In the thread. */
+static void obey(int number)
 {
     sigset_t set;
 
-    name_signals(&set);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    signal(number, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    raise(number);
+}
+
+/* What weir_interrupt_end sends; the C library shows SI_TKILL as SI_USER. */
+static bool is_end(const struct weir_interrupt *i, const siginfo_t *info)
+{
+    return __atomic_load_n(&i->stop, __ATOMIC_ACQUIRE) && info->si_code <= SI_USER &&
+           info->si_pid == getpid();
+}
+
+static void *wait_for_signals(void *arg)
+{
+    struct weir_interrupt *i = arg;
+    uint64_t first_ns = 0;
+    siginfo_t info;
+    int got;
+
+    for (;;) {
+        got = sigwaitinfo(&i->watched, &info);
+        if (got < 0)
+            continue;
+        if (is_end(i, &info))
+            return NULL;
+        if (!__atomic_load_n(&i->held, __ATOMIC_ACQUIRE)) {
+            obey(got);
+        } else if (first_ns == 0) {
+            first_ns = weir_now_ns();
+            __atomic_store_n(&i->signal, got, __ATOMIC_RELEASE);
+        } else if (weir_now_ns() - first_ns > SAME_NS &&
+                   !(got == SIGXCPU && info.si_code == SI_KERNEL)) {
+            obey(got);
+        }
+    }
+}
+
+/* The thread takes no other signal, lest handlers of a library run in it. */
+static int start_thread(struct weir_interrupt *i)
+{
+    sigset_t all, present;
+    int sys;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &present);
+    sys = pthread_create(&i->thread, NULL, wait_for_signals, i);
+    pthread_sigmask(SIG_SETMASK, &present, NULL);
+    return sys;
+}
+
+void weir_interrupt_begin(struct weir_interrupt *i)
+{
+    memset(i, 0, sizeof(*i));
+    sigemptyset(&i->defaults);
+    ignore(i, SIGPIPE);
+    ignore(i, SIGXFSZ);
+    name_watched(&i->watched);
+    pthread_sigmask(SIG_BLOCK, &i->watched, &i->mask);
+    i->begun = true;
+    i->running = first_of(&i->watched) > 0 && start_thread(i) == 0;
+    if (!i->running)
+        pthread_sigmask(SIG_SETMASK, &i->mask, NULL);
+}
+
+void weir_interrupt_hold(struct weir_interrupt *i)
+{
+    __atomic_store_n(&i->held, true, __ATOMIC_RELEASE);
+}
+
+void weir_interrupt_release(struct weir_interrupt *i)
+{
+    __atomic_store_n(&i->held, false, __ATOMIC_RELEASE);
+}
+
+/* In a process of somebody else, who has blocked what is to be asked for. */
+static int take_pending(void)
+{
+    const struct timespec now = { 0 };
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    return sigtimedwait(&set, NULL, &now);
 }
 
 bool weir_interrupt_poll(struct weir_interrupt *i)
 {
-    const struct timespec now = { 0 };
-    sigset_t set;
     int got;
 
-    if (i->signal)
+    if (__atomic_load_n(&i->signal, __ATOMIC_ACQUIRE))
         return true;
-    name_signals(&set);
-    got = sigtimedwait(&set, NULL, &now);
+    if (i->begun)
+        return false;
+    got = take_pending();
     if (got > 0)
         i->signal = got;
     return got > 0;
+}
+
+int weir_interrupt_set_aside(struct weir_interrupt *i)
+{
+    return __atomic_exchange_n(&i->signal, 0, __ATOMIC_ACQ_REL);
+}
+
+void weir_interrupt_put_back(struct weir_interrupt *i, int number)
+{
+    if (number)
+        __atomic_store_n(&i->signal, number, __ATOMIC_RELEASE);
+}
+
+void weir_interrupt_end(struct weir_interrupt *i)
+{
+    if (i->running) {
+        __atomic_store_n(&i->stop, true, __ATOMIC_RELEASE);
+        weir_interrupt_release(i);
+        pthread_kill(i->thread, first_of(&i->watched));
+        pthread_join(i->thread, NULL);
+        pthread_sigmask(SIG_SETMASK, &i->mask, NULL);
+    }
+    i->running = false;
 }

@@ -1,22 +1,58 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* interrupt.h - SIGINT and SIGTERM as a question that is asked now and then, without a handler or
- * a global */
+/* interrupt.h - the signals that end a run: the first in order, the second at once */
 #ifndef WEIR_ENGINE_INTERRUPT_H
 #define WEIR_ENGINE_INTERRUPT_H
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 
-/* The signal that ended the run early, 0 until then. Kept in struct weir_run. */
+/* SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGXCPU, but those that the process was told to
+ * ignore at its start. They are blocked in all threads, and one thread waits for them: no call
+ * into a file system is interrupted, there is no handler and nothing global, and a process whose
+ * main thread hangs can still be ended. Kept in struct weir_run. Zero: not begun, the process
+ * belongs to somebody else. */
 struct weir_interrupt {
-    int signal;
+    pthread_t thread;
+    sigset_t watched;  /* what the thread waits for */
+    sigset_t mask;     /* of the process at its start */
+    sigset_t defaults; /* ignored by us, but not at the start of the process */
+    int signal;        /* that ended the run early, 0 until then */
+    bool begun;        /* mask and defaults are known */
+    bool running;      /* the thread is there */
+    bool held;         /* the first signal is noted and not obeyed */
+    bool stop;         /* for the thread */
 };
 
-/* Block SIGINT and SIGTERM in this process so that they stay pending until asked for; SIGPIPE and
- * SIGXFSZ are ignored: writing to a closed pipe or beyond the limit on file sizes is then an error
- * like any other. Call before MPI_Init: its threads inherit the mask. Local. */
-void weir_interrupt_block(void);
+/* Take charge of the signals of this process; until weir_interrupt_hold the first one still ends it
+ * at once. SIGPIPE and SIGXFSZ are ignored: writing to a closed pipe or beyond the limit on file
+ * sizes is then an error like any other. Call it before MPI_Init: the threads of a library inherit
+ * the mask. When there is no thread to be had, signals end the process as if this was not called.
+ * i stays where it is until weir_interrupt_end. Local. */
+void weir_interrupt_begin(struct weir_interrupt *i);
 
-/* Has a signal come? One system call while none has, none afterwards. Local. */
+/* From here on the first signal is noted for weir_interrupt_poll, and the second has its default
+ * action, which ends the process. Signals that come within a quarter of a second after the first
+ * are the same: a terminal and a launcher, or timeout(1), send theirs twice. So are those of the
+ * kernel about processor time, which it repeats every second. Local, cheap; may be repeated. */
+void weir_interrupt_hold(struct weir_interrupt *i);
+
+/* The first signal has its default action again. Local. */
+void weir_interrupt_release(struct weir_interrupt *i);
+
+/* Has a signal come? A look at a number. In a process of somebody else: whether SIGINT or SIGTERM
+ * is pending, which takes one system call while none is. Local. */
 bool weir_interrupt_poll(struct weir_interrupt *i);
+
+/* Go on after a signal, to clean up: weir_interrupt_poll no longer tells of it. Returns it, 0: none
+ * has come. A further one is still the second. Local. */
+int weir_interrupt_set_aside(struct weir_interrupt *i);
+
+/* The clean-up is over: weir_interrupt_poll tells of that signal again, when it is not 0. Local. */
+void weir_interrupt_put_back(struct weir_interrupt *i, int signal);
+
+/* End the thread, and open the mask as it was at the start. Harmless when not begun, or twice.
+ * Local. */
+void weir_interrupt_end(struct weir_interrupt *i);
 
 #endif

@@ -51,6 +51,7 @@ static int refuse_to_start(struct weir_run *run, const struct weir_err *err, int
         MPI_Init(&argc, &argv);
     if (run->log.rank == 0)
         weir_report_error(&run->log, err);
+    weir_interrupt_end(&run->interrupt);
     if (launched)
         MPI_Finalize();
     weir_program_end(run);
@@ -74,7 +75,7 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
     int status;
 
     hold_standard_files();
-    weir_interrupt_block();
+    weir_interrupt_begin(&run.interrupt);
     /* Open MPI 4's lockedfile component overruns a buffer with names of more than some 240
      * characters when a file is opened, and is of use for shared file pointers only, which we do
      * not use. A setting of the user's stays; other libraries ignore it. */
@@ -85,12 +86,14 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
     if (weir_program_options(&run, &command, d, argc, argv, &err) < 0)
         return refuse_to_start(&run, &err, argc, argv);
     if (answer(&command, run.log.rank == 0, &status)) {
+        weir_interrupt_end(&run.interrupt);
         weir_program_end(&run);
         return status;
     }
     MPI_Init(&argc, &argv);
     status = weir_program_run(&run, &command, MPI_COMM_WORLD, argc, argv, &err);
     weir_program_end(&run);
+    weir_interrupt_end(&run.interrupt); /* a signal ends MPI_Finalize, too */
     MPI_Finalize();
     return status;
 }

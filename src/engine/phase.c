@@ -357,6 +357,7 @@ int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *stat
         .run = run, .timing = timing, .ph = ph, .state = state, .rec = rec, .err = err
     };
 
+    weir_interrupt_hold(&run->interrupt);
     memset(rec, 0, sizeof(*rec));
     memset(&run->counters, 0, sizeof(run->counters));
     rec->phase = ph;
@@ -382,6 +383,7 @@ int weir_phase_pause(struct weir_run *run, int seconds, struct weir_err *err)
     struct weir_watch watch;
     bool stop = false;
 
+    weir_interrupt_hold(&run->interrupt);
     weir_watch_begin(&watch, &run->par);
     while (!stop && weir_now_ns() < end) {
         weir_sleep_ns(TICK_NS);

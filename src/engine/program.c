@@ -71,13 +71,15 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
         weir_banner_command(run, argc, argv);
     }
     code = weir_outputs_close(run, code);
+    weir_interrupt_release(&run->interrupt); /* held since the first phase */
     *err = run->first_error;
     return code;
 }
 
 void weir_program_end(struct weir_run *run)
 {
-    weir_report_end(&run->report, NULL); /* nothing is left, but what was there from the start */
+    weir_watchdog_end(&run->watchdog);   /* nothing is left but after an early error */
+    weir_report_end(&run->report, NULL); /* the same, or what was there from the start */
     weir_par_free(&run->world);
     weir_arena_free(&run->arena);
 }

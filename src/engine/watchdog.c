@@ -57,6 +57,7 @@ int weir_watchdog_begin(struct weir_watchdog *w, int rank, const char *host, int
 {
     int sys;
 
+    weir_watchdog_end(w);
     memset(w, 0, sizeof(*w));
     w->rank = rank;
     w->host = host;

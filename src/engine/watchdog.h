@@ -21,7 +21,7 @@ struct weir_watchdog {
     bool running, stop;
 };
 
-/* Start to watch; host must live as long. Local. -1 and err (WEIR_ESETUP). */
+/* Start to watch, after the end of an earlier watch; host must live as long. Local. -1 and err (WEIR_ESETUP). */
 int weir_watchdog_begin(struct weir_watchdog *w, int rank, const char *host, int limit_s,
                         struct weir_err *err);
 

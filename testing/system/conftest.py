@@ -296,9 +296,16 @@ class Ior:
         while time.monotonic() < until and proc.poll() is None:
             pids = ranks_of(proc.pid)
             if len(pids) == np:
+                self.wait_for_output(proc)
                 return pids
             time.sleep(0.02)
         raise AssertionError("the %d ranks did not come up" % np)
+
+    def wait_for_output(self, proc, seconds=3):
+        """MPI_Init is over when the first words are there; a signal before that ends a process at once. A run may have none."""
+        until = time.monotonic() + seconds * PATIENCE
+        while time.monotonic() < until and proc.poll() is None and os.fstat(proc.out.fileno()).st_size == 0:
+            time.sleep(0.02)
 
     def finish(self, proc, timeout=60):
         try:

@@ -62,6 +62,7 @@ class Program(conftest.Ior):
                 except OSError:
                     pass
             if len(pids) == np:
+                self.wait_for_output(proc)
                 return pids
             time.sleep(0.02)
         raise AssertionError("the %d ranks did not come up" % np)

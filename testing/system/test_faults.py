@@ -281,7 +281,7 @@ def test_a_signal_while_reading_shows_what_was_read(ior):
 
 
 def test_a_signal_during_an_untimed_check_ends_the_run(ior):
-    run = interrupt(ior, "-a DUMMY --dummy.store -w -W -b 8k -t 8k -s 20 --dummy.delay-xfer=20000", None, signal.SIGTERM, after=0.9)
+    run = interrupt(ior, "-a DUMMY --dummy.store -w -W -b 8k -t 8k -s 40 --dummy.delay-xfer=20000", None, signal.SIGTERM, after=1.1)
     assert run.returncode in (0, 6), run
     assert run.accesses() == ["write"] and ior.files() == [], run
 

@@ -284,6 +284,8 @@ static int choose_ranks(struct weir_run *run, struct ior_test *t, struct weir_er
         return -1;
     if (t->tasks_differ && weir_par_subset(&run->world, t->o->tasks, &run->par, err) < 0)
         return -1;
+    if (run->par.comm == MPI_COMM_NULL)
+        weir_interrupt_hold(&run->interrupt); /* waits for those that run the test */
     ior_override_nodes(t->o, &run->par);
     return 0;
 }

@@ -177,10 +177,10 @@ static void report_left(struct weir_run *run, struct sweep *s, bool complete)
 
 void mdtest_clean(struct weir_run *run, struct mdtest_test *t)
 {
-    struct weir_interrupt signal = run->interrupt;
     struct sweep s = { .t = t, .first = WEIR_ERR_INIT };
     int present = run->repetition;
     bool complete = true;
+    int signal;
 
     if (!t->o->create || !t->made_tests)
         return;
@@ -191,7 +191,7 @@ void mdtest_clean(struct weir_run *run, struct mdtest_test *t)
                   t->base[0], t->base[0]);
         return;
     }
-    run->interrupt = (struct weir_interrupt) { 0 }; /* one more signal ends the clean-up, too */
+    signal = weir_interrupt_set_aside(&run->interrupt);
     for (run->repetition = t->o->remove ? present : 0; complete && run->repetition <= present;
          run->repetition++) {
         size_up(run, &s, run->repetition < present);
@@ -202,5 +202,5 @@ void mdtest_clean(struct weir_run *run, struct mdtest_test *t)
     }
     run->repetition = present;
     report_left(run, &s, complete);
-    run->interrupt = signal;
+    weir_interrupt_put_back(&run->interrupt, signal);
 }

@@ -138,6 +138,8 @@ static enum weir_code run_one(struct weir_run *run, struct mdtest_test *t, int t
         return weir_run_refuse(run, err);
     if (run->par.comm != MPI_COMM_NULL)
         code = mdtest_run_test(run, t, err);
+    else
+        weir_interrupt_hold(&run->interrupt); /* waits for those that run the test */
     if (t->tasks_differ) {
         weir_par_free(&run->par);
         weir_allmax_i64(&run->world, &code, 1);

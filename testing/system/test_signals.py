@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Signals: the first ends the measured part in order, the second ends the process; elsewhere the first does."""
+import os
+import signal
+import time
+
+import pytest
+
+import conftest
+
+SECONDS = 30
+HANGS = "-a DUMMY -w -b 8k -t 8k --dummy.delay-xfer=100000000"  # microseconds
+IGNORING = ["sh", "-c", 'trap "" HUP; exec "$0" "$@"']
+
+
+def until(what):
+    end = time.monotonic() + SECONDS * conftest.PATIENCE
+    while not what():
+        assert time.monotonic() < end, "it does not happen"
+        time.sleep(0.02)
+
+
+def send(pids, number):
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            pass
+
+
+def begin(ior, args, np, prefix=()):
+    """A run that is in its measured part."""
+    proc = ior.start(args, np=np, prefix=prefix)
+    pids = ior.wait_for_ranks(proc, np) if np else [proc.pid]
+    ior.wait_for_output(proc)
+    time.sleep(0.7)
+    return proc, pids
+
+
+# ---- in the measured part ----
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU])
+def test_what_batch_systems_send_ends_the_run_in_order(ior, number):
+    proc, pids = begin(ior, "-w -k=0 -b 8k -t 8k -s 100000 -O interIODelay=5000", 2)
+    send(pids[1:], number)
+    run = ior.finish(proc, SECONDS)
+    assert run.returncode == 6 and len(run.errors) == 1 and "interrupt" in run.errors[0], run
+    assert run.accesses() == ["write"] and ior.files() == [], run
+
+
+@pytest.mark.parametrize("numbers", [(signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGINT), (signal.SIGHUP, signal.SIGUSR1)])
+def test_the_second_signal_ends_a_process_that_hangs(ior, numbers):
+    proc, pids = begin(ior, HANGS, None)
+    send(pids, numbers[0])
+    time.sleep(0.5)
+    assert proc.poll() is None
+    send(pids, numbers[1])
+    assert ior.finish(proc, SECONDS).returncode == -numbers[1]
+
+
+def test_the_second_signal_ends_all_ranks(ior):
+    proc, pids = begin(ior, HANGS, 2)
+    for number in (signal.SIGTERM, signal.SIGTERM):
+        send(pids, number)
+        time.sleep(0.5)
+    assert ior.finish(proc, SECONDS).returncode not in (0, 6)
+
+
+@pytest.mark.parametrize("args", ["-a DUMMY -w -c -b 8k -t 8k -O minTimeDuration=60 --dummy.delay-xfer=1000",
+                                  "-a DUMMY -w -N 1 -b 8k -t 8k -s 100000 --dummy.delay-xfer=1000"])
+def test_the_first_signal_to_all_ranks_ends_all_in_order(ior, args):
+    proc, pids = begin(ior, args, 2)
+    send(pids, signal.SIGTERM)
+    run = ior.finish(proc, SECONDS)
+    assert run.returncode == 6 and len(run.errors) == 1, run
+
+
+def test_what_was_ignored_at_the_start_stays_ignored(ior):
+    proc, pids = begin(ior, "-a DUMMY -w -b 8k -t 8k -s 20 --dummy.delay-xfer=100000", None, prefix=IGNORING)
+    for _ in range(3):
+        send(pids, signal.SIGHUP)
+        time.sleep(0.3)
+    assert ior.finish(proc, SECONDS).ok().rows
+
+
+# ---- elsewhere ----
+
+@pytest.mark.parametrize("args", ["-f fifo", "-w -b 8k -t 8k -a DUMMY --report=json:fifo"])
+@pytest.mark.parametrize("np", [None, 2])
+def test_a_fifo_that_nobody_serves_is_no_trap(ior, args, np):
+    os.mkfifo(ior.cwd / "fifo")
+    proc = ior.start(args, np=np)
+    time.sleep(1)  # up to the FIFO or not: it ends in both cases
+    pids = [proc.pid] if np is None else conftest.ranks_of(proc.pid)
+    assert proc.poll() is None
+    send(pids, signal.SIGTERM)
+    run = ior.finish(proc, SECONDS)
+    assert run.returncode == -signal.SIGTERM if np is None else run.returncode not in (0, 6), run
+
+
+@pytest.mark.parametrize("where", ["MPI_Init", "MPI_Finalize"])
+def test_the_first_signal_ends_what_mpi_does_not(ior, preload, where):
+    library = preload("hang-mpi.c")
+    proc = ior.start("-a DUMMY -w -b 8k -t 8k", np=None, env={"LD_PRELOAD": library, "HANG_IN": where})
+    until((ior.cwd / where).exists)
+    send([proc.pid], signal.SIGTERM)
+    assert ior.finish(proc, SECONDS).returncode == -signal.SIGTERM
