@@ -7,6 +7,7 @@ import time
 import pytest
 
 import conftest
+from mdtest_support import mdtest  # noqa: F401
 
 SECONDS = 30
 HANGS = "-a DUMMY -w -b 8k -t 8k --dummy.delay-xfer=100000000"  # microseconds
@@ -105,3 +106,33 @@ def test_the_first_signal_ends_what_mpi_does_not(ior, preload, where):
     until((ior.cwd / where).exists)
     send([proc.pid], signal.SIGTERM)
     assert ior.finish(proc, SECONDS).returncode == -signal.SIGTERM
+
+
+# ---- commands around the phases of mdtest ----
+
+@pytest.mark.parametrize("command, words", [("exit 3", ["failed with exit status 3"]), ("no-such-command", ["exit status 127", "not found"]),
+                                            ("kill -KILL $$", ["was ended by signal 9"])])
+@pytest.mark.parametrize("option", ["before", "after"])
+def test_a_hook_that_fails_is_an_error(mdtest, option, command, words):  # noqa: F811
+    mdtest(["-n", "2", "-F", "--run-cmd-%s-phase=%s" % (option, command)], np=1).fails(2, "rank 0 on ", command, *words)
+    mdtest.empty()
+
+
+def test_a_hook_has_the_signals_of_the_start(mdtest):  # noqa: F811
+    mdtest(["-n", "2", "-F", "-C", "--run-cmd-before-phase=grep '^Sig[BI]' /proc/self/status > signals"], np=None).ok()
+    blocked, ignored = [int(line.split()[1], 16) for line in (mdtest.cwd / "signals").read_text().splitlines()]
+    assert blocked == 0
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        assert not ignored & 1 << (number - 1)
+
+
+@pytest.mark.parametrize("option", ["before", "after"])
+def test_a_hook_that_hangs_is_ended_with_the_run(mdtest, option):  # noqa: F811
+    proc = mdtest.start(["-n", "2", "-F", "--run-cmd-%s-phase=: > here; exec sleep 1000" % option], np=None)
+    until((mdtest.cwd / "here").exists)
+    hooks = conftest.children(proc.pid)
+    send([proc.pid], signal.SIGTERM)
+    run = mdtest.finish(proc, SECONDS)
+    assert run.returncode == 6 and "interrupted" in run.stderr, run
+    assert hooks and not any(os.path.exists("/proc/%d" % pid) for pid in hooks)
+    mdtest.empty()

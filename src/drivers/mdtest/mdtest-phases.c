@@ -4,8 +4,9 @@
 #include "drivers/mdtest/mdtest-step.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "engine/hook.h"
 
 #define MODE 0775
 #define BATCH_NS 20000u /* where nobody asks for single times, look at the clock this often ... */
@@ -40,16 +41,13 @@ static uint64_t count_items(struct weir_run *run, void *state)
     return t->op == MDTEST_DIR_RENAME && n < 2 ? 0 : n;
 }
 
-/* A command of the user, on every rank. Its own status is its own affair, but not that it could
- * not be run. */
+/* A command of the user, on every rank. */
 static int run_command(struct weir_run *run, const char *what, const char *command,
                        struct weir_err *err)
 {
     mdtest_say(run, 0, "calling %s: \"%s\"", what, command);
     weir_report_flush(&run->report);
-    errno = 0;
-    return system(command) == -1 ? weir_fail(err, WEIR_ESETUP, "run the command \"%s\"", command)
-                                 : 0;
+    return weir_hook_run(run, what, command, err);
 }
 
 static int prepare(struct weir_run *run, void *state, struct weir_err *err)
