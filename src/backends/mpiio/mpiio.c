@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include "backends/mpiio/mpiio-array.h"
 #include "backends/mpins.h"
 #include "par/mpifile.h"
 #include "par/mpihints.h"
@@ -385,6 +386,7 @@ const struct weir_backend weir_backend_mpiio = {
     .xfer = xfer,
     .sync = sync_file,
     .ns = &weir_mpi_ns,
+    .array = &mpiio_array_ops,
     .describe = describe,
     .hints = list_hints,
 };
