@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "backends/hdf5/hdf5-array.h"
 #include "backends/hdf5/hdf5-close.h"
 #include "backends/mpins.h"
 #include "par/mpifile.h"
@@ -373,6 +374,7 @@ const struct weir_backend weir_plugin = {
     .xfer = xfer,
     .sync = sync_file,
     .ns = &weir_mpi_ns,
+    .array = &hdf5_array_ops,
     .describe = describe,
     .hints = list_hints,
 };

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hdf5-array.c - arrays are datasets of a file */
+#include "config.h"
+#include "backends/hdf5/hdf5-array.h"
+
+#include <errno.h>
+
+#include "backends/hdf5/hdf5-attr.h"
+#include "backends/hdf5/hdf5-close.h"
+#include "backends/hdf5/hdf5-type.h"
+#include "par/mpifile.h"
+
+#define CHUNK_BYTES_MAX 4294967295u /* of the file format */
+
+struct hdf5_array {
+    struct weir_array base;
+    hid_t id;
+    hid_t type;      /* of an element in memory */
+    hid_t in_file;   /* its dataspace with what is selected */
+    hid_t in_memory; /* that of the buffer */
+    uint64_t where;  /* its place in the file, 0: unknown or in pieces */
+};
+
+static struct hdf5_container *container_of(const struct weir_array *a)
+{
+    return &((struct hdf5_arrays *)a->file)->c;
+}
+
+static void copy_sizes(hsize_t *out, const uint64_t *in, int rank)
+{
+    for (int d = 0; d < rank; d++)
+        out[d] = in[d];
+}
+
+/* ---- files ---- */
+
+static int array_check(const struct weir_session *s, const struct weir_array_spec *spec,
+                       struct weir_err *err)
+{
+    uint64_t bytes;
+
+    (void)s;
+    if (spec->unlimited && spec->chunk.rank == 0)
+        return weir_refuse(err, WEIR_EUSAGE, "HDF5 stores arrays that grow only in chunks");
+    if (spec->chunk.rank == 0)
+        return 0;
+    if (weir_shape_bytes(&spec->chunk, weir_type_bytes(&spec->type), &bytes, err) < 0 ||
+        bytes > CHUNK_BYTES_MAX)
+        return weir_refuse(err, WEIR_EUSAGE, "HDF5 allows chunks of at most %u bytes",
+                           CHUNK_BYTES_MAX);
+    return 0;
+}
+
+static int array_open(struct weir_array_file *base, unsigned flags, struct weir_err *err)
+{
+    struct hdf5_arrays *f = (struct hdf5_arrays *)base;
+
+    return hdf5_container_open(&f->c, base->s->priv, base->path, flags, err);
+}
+
+static int array_close(struct weir_array_file *base, struct weir_err *err)
+{
+    return hdf5_container_close(&((struct hdf5_arrays *)base)->c, err);
+}
+
+static int array_sync(struct weir_array_file *base, struct weir_err *err)
+{
+    return hdf5_container_flush(&((struct hdf5_arrays *)base)->c, err);
+}
+
+/* ---- datasets ---- */
+
+static void close_all(struct hdf5_array *a)
+{
+    if (a->in_memory >= 0)
+        H5Sclose(a->in_memory);
+    if (a->in_file >= 0)
+        H5Sclose(a->in_file);
+    if (a->type >= 0)
+        H5Tclose(a->type);
+    a->in_memory = a->in_file = a->type = H5I_INVALID_HID;
+}
+
+/* What every open dataset has. a->id and the type of the spec are there. */
+static int finish_open(struct hdf5_array *a, struct weir_err *err)
+{
+    haddr_t where = H5Dget_offset(a->id);
+
+    a->where = where == HADDR_UNDEF ? 0 : where;
+    a->in_memory = a->in_file = H5I_INVALID_HID;
+    a->type = hdf5_type_make(&a->base.spec.type, 0, err);
+    if (a->type < 0)
+        return -1;
+    a->in_file = H5Dget_space(a->id);
+    return a->in_file < 0 ? hdf5_fail(err, "H5Dget_space") : 0;
+}
+
+/* Fill values are written by all ranks later: the library would write them in here, and where that
+ * fails on one rank the others wait for ever. */
+static hid_t make_list(const struct weir_array_spec *spec)
+{
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    hsize_t chunk[WEIR_SLAB_RANK];
+
+    copy_sizes(chunk, spec->chunk.len, spec->chunk.rank);
+    if (list >= 0 && (H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) < 0 ||
+                      (spec->chunk.rank > 0 && H5Pset_chunk(list, spec->chunk.rank, chunk) < 0))) {
+        H5Pclose(list);
+        return H5I_INVALID_HID;
+    }
+    return list;
+}
+
+static hid_t make_space(const struct weir_array_spec *spec)
+{
+    hsize_t len[WEIR_SLAB_RANK], most[WEIR_SLAB_RANK];
+
+    copy_sizes(len, spec->shape.len, spec->shape.rank);
+    copy_sizes(most, spec->shape.len, spec->shape.rank);
+    if (spec->unlimited)
+        most[0] = H5S_UNLIMITED;
+    return H5Screate_simple(spec->shape.rank, len, most);
+}
+
+static int array_make(struct weir_array *base, struct weir_err *err)
+{
+    struct hdf5_array *a = (struct hdf5_array *)base;
+    struct hdf5_container *c = container_of(base);
+    hid_t type = hdf5_type_make(&base->spec.type, 0, err);
+    hid_t list = make_list(&base->spec);
+    hid_t space = make_space(&base->spec);
+
+    errno = 0;
+    a->id = H5Dcreate2(c->id, base->name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    c->datasets++;
+    if (a->id < 0 && type >= 0)
+        hdf5_container_fail(c, err, "H5Dcreate2");
+    if (space >= 0)
+        H5Sclose(space);
+    if (list >= 0)
+        H5Pclose(list);
+    if (type >= 0)
+        H5Tclose(type);
+    if (a->id < 0)
+        return -1;
+    if (finish_open(a, err) == 0)
+        return 0;
+    close_all(a);
+    H5Dclose(a->id);
+    return -1;
+}
+
+static int read_spec(const struct hdf5_array *a, struct weir_array_spec *have, struct weir_err *err)
+{
+    hid_t type = H5Dget_type(a->id);
+    hid_t space = H5Dget_space(a->id);
+    hsize_t len[H5S_MAX_RANK];
+    int rank = space < 0 ? -1 : H5Sget_simple_extent_dims(space, len, NULL);
+    int rc = 0;
+
+    if (type < 0 || rank < 0)
+        rc = hdf5_fail(err, "type and shape");
+    else if (rank < 1)
+        rc = weir_refuse(err, WEIR_EIO, "it is a single value");
+    else
+        rc = hdf5_type_read(type, &a->base.spec.type, &have->type, err);
+    if (rc == 0) {
+        have->shape.rank = rank;
+        for (int d = 0; d < rank; d++)
+            have->shape.len[d] = len[d];
+    }
+    if (space >= 0)
+        H5Sclose(space);
+    if (type >= 0)
+        H5Tclose(type);
+    return rc;
+}
+
+static int array_find(struct weir_array *base, struct weir_array_spec *have, struct weir_err *err)
+{
+    struct hdf5_array *a = (struct hdf5_array *)base;
+    struct weir_type want = base->spec.type;
+    int rc;
+
+    errno = 0;
+    a->id = H5Dopen2(container_of(base)->id, base->name, H5P_DEFAULT);
+    if (a->id < 0)
+        return hdf5_fail(err, "H5Dopen2");
+    a->in_memory = a->in_file = a->type = H5I_INVALID_HID;
+    rc = read_spec(a, have, err);
+    if (rc == 0) { /* transfers are made of what the file has; the core compares it */
+        base->spec.type = have->type;
+        rc = finish_open(a, err);
+        base->spec.type = want;
+    }
+    if (rc < 0) {
+        close_all(a);
+        H5Dclose(a->id);
+    }
+    return rc;
+}
+
+static int array_release(struct weir_array *base, struct weir_err *err)
+{
+    struct hdf5_array *a = (struct hdf5_array *)base;
+    herr_t rc;
+
+    close_all(a);
+    errno = 0;
+    rc = H5Dclose(a->id);
+    return rc < 0 ? hdf5_container_fail(container_of(base), err, "H5Dclose") : 0;
+}
+
+static int array_grow(struct weir_array *base, uint64_t len, struct weir_err *err)
+{
+    struct hdf5_array *a = (struct hdf5_array *)base;
+    hsize_t all[WEIR_SLAB_RANK];
+
+    copy_sizes(all, base->spec.shape.len, base->spec.shape.rank);
+    all[0] = len;
+    errno = 0;
+    if (H5Dset_extent(a->id, all) < 0)
+        return hdf5_container_fail(container_of(base), err, "H5Dset_extent");
+    H5Sclose(a->in_file);
+    a->in_file = H5Dget_space(a->id);
+    return a->in_file < 0 ? hdf5_fail(err, "H5Dget_space") : 0;
+}
+
+/* ---- transfers ---- */
+
+static herr_t select_blocks(hid_t space, const struct weir_slab *s)
+{
+    hsize_t start[WEIR_SLAB_RANK], stride[WEIR_SLAB_RANK];
+    hsize_t count[WEIR_SLAB_RANK], block[WEIR_SLAB_RANK];
+
+    copy_sizes(start, s->start, s->rank);
+    copy_sizes(count, s->count, s->rank);
+    copy_sizes(block, s->block, s->rank);
+    for (int d = 0; d < s->rank; d++) /* of a single block it does not matter, but it is checked */
+        stride[d] = s->count[d] > 1 ? s->stride[d] : s->block[d];
+    return H5Sselect_hyperslab(space, H5S_SELECT_SET, start, stride, count, block);
+}
+
+/* A dataspace for the buffer, at least one element large. */
+static hid_t make_memory(const struct weir_memory *m)
+{
+    hsize_t len[WEIR_SLAB_RANK];
+
+    copy_sizes(len, m->shape.len, m->shape.rank);
+    for (int d = 0; d < m->shape.rank; d++)
+        len[d] = len[d] > 0 ? len[d] : 1;
+    return H5Screate_simple(m->shape.rank, len, NULL);
+}
+
+static int array_select(struct weir_array *base, struct weir_err *err)
+{
+    struct hdf5_array *a = (struct hdf5_array *)base;
+    herr_t rc;
+
+    if (a->in_memory >= 0)
+        H5Sclose(a->in_memory);
+    errno = 0;
+    a->in_memory = make_memory(&base->mem);
+    if (a->in_memory < 0)
+        return hdf5_fail(err, "memory of %d dimensions", base->mem.shape.rank);
+    if (base->elements == 0)
+        rc = H5Sselect_none(a->in_file) < 0 ? -1 : H5Sselect_none(a->in_memory);
+    else
+        rc = select_blocks(a->in_file, &base->slab) < 0
+                 ? -1
+                 : select_blocks(a->in_memory, &base->mem.slab);
+    return rc < 0 ? hdf5_fail(err, "H5Sselect_hyperslab") : 0;
+}
+
+static int array_move(struct weir_array *base, enum weir_dir dir, void *buf, struct weir_err *err)
+{
+    const struct hdf5_array *a = (const struct hdf5_array *)base;
+    struct hdf5_container *c = container_of(base);
+    const char *call = dir == WEIR_DIR_WRITE ? "H5Dwrite" : "H5Dread";
+    uint64_t end = weir_slab_end(&base->slab, &base->spec.shape) * base->elem;
+    herr_t rc;
+    int sys;
+
+    errno = 0;
+    if (dir == WEIR_DIR_WRITE)
+        rc = H5Dwrite(a->id, a->type, a->in_memory, a->in_file, c->st->transfer, buf);
+    else
+        rc = H5Dread(a->id, a->type, a->in_memory, a->in_file, c->st->transfer, buf);
+    sys = errno;
+    if (rc < 0)
+        hdf5_fail(err, "%s", call);
+    if (rc < 0 && c->st->collective)
+        hdf5_catch_up(c->st, c->id);
+    if (weir_mpi_hidden_errno(rc < 0 ? -1 : 0, sys, c->st->mpi.comm_errno, call, err) < 0) {
+        c->failed |= dir == WEIR_DIR_WRITE;
+        return -1;
+    }
+    if (dir == WEIR_DIR_WRITE && a->where > 0 && end > 0 && a->where + end > c->end)
+        c->end = a->where + end;
+    return 0;
+}
+
+const struct weir_array_ops hdf5_array_ops = {
+    .file_size = sizeof(struct hdf5_arrays),
+    .array_size = sizeof(struct hdf5_array),
+    .check = array_check,
+    .open = array_open,
+    .close = array_close,
+    .make = array_make,
+    .find = array_find,
+    .release = array_release,
+    .grow = array_grow,
+    .select = array_select,
+    .move = array_move,
+    .sync = array_sync,
+    .group = hdf5_group,
+    .put_attr = hdf5_put_attr,
+    .get_attr = hdf5_get_attr,
+};

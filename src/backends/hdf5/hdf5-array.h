@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hdf5-array.h - arrays are datasets of a file */
+#ifndef WEIR_BACKENDS_HDF5_ARRAY_H
+#define WEIR_BACKENDS_HDF5_ARRAY_H
+
+#include "backends/array.h"
+#include "backends/hdf5/hdf5-container.h"
+
+/* An open file of arrays. */
+struct hdf5_arrays {
+    struct weir_array_file base;
+    struct hdf5_container c;
+};
+
+extern const struct weir_array_ops hdf5_array_ops;
+
+#endif

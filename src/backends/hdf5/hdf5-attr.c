@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hdf5-attr.c - groups, and attributes of files, groups and datasets */
+#include "config.h"
+#include "backends/hdf5/hdf5-attr.h"
+
+#include <errno.h>
+
+#include "backends/hdf5/hdf5-array.h"
+#include "backends/hdf5/hdf5-type.h"
+
+int hdf5_group(struct weir_array_file *base, const char *path, struct weir_err *err)
+{
+    struct hdf5_arrays *f = (struct hdf5_arrays *)base;
+    hid_t id;
+
+    errno = 0;
+    id = H5Gcreate2(f->c.id, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    f->c.datasets++;
+    if (id < 0)
+        return hdf5_container_fail(&f->c, err, "H5Gcreate2");
+    return H5Gclose(id) < 0 ? hdf5_container_fail(&f->c, err, "H5Gclose") : 0;
+}
+
+/* One number is a scalar, and so is a text. */
+static hid_t make_space(const struct weir_attr *attr)
+{
+    hsize_t count = attr->count;
+
+    if (attr->elem == WEIR_ELEM_TEXT || count == 1)
+        return H5Screate(H5S_SCALAR);
+    return H5Screate_simple(1, &count, NULL);
+}
+
+static int write_attr(struct hdf5_container *c, hid_t object, const struct weir_attr *attr,
+                      hid_t type, hid_t space, struct weir_err *err)
+{
+    static const char nothing[1];
+    htri_t there = H5Aexists(object, attr->name);
+    hid_t id;
+    int rc;
+
+    if (there < 0 || (there > 0 && H5Adelete(object, attr->name) < 0))
+        return hdf5_container_fail(c, err, "replace it");
+    id = H5Acreate2(object, attr->name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    if (id < 0)
+        return hdf5_container_fail(c, err, "H5Acreate2");
+    rc = H5Awrite(id, type, attr->count > 0 ? attr->data : nothing) < 0
+             ? hdf5_container_fail(c, err, "H5Awrite")
+             : 0;
+    if (H5Aclose(id) < 0 && rc == 0)
+        rc = hdf5_container_fail(c, err, "H5Aclose");
+    return rc;
+}
+
+static bool is_like(hid_t id, const struct weir_attr *attr)
+{
+    const struct weir_type any = { .elem = attr->elem };
+    hid_t type = H5Aget_type(id);
+    hid_t space = H5Aget_space(id);
+    struct weir_type have;
+    bool same = type >= 0 && space >= 0 && hdf5_type_read(type, &any, &have, NULL) == 0 &&
+                have.elem == attr->elem;
+
+    if (same && attr->elem == WEIR_ELEM_TEXT)
+        same = have.size == (attr->count > 0 ? attr->count : 1);
+    else if (same)
+        same = (uint64_t)H5Sget_simple_extent_npoints(space) == attr->count;
+    if (space >= 0)
+        H5Sclose(space);
+    if (type >= 0)
+        H5Tclose(type);
+    return same;
+}
+
+static int read_attr(hid_t object, const struct weir_attr *attr, hid_t type, struct weir_err *err)
+{
+    char nothing[1];
+    hid_t id = H5Aopen(object, attr->name, H5P_DEFAULT);
+    int rc = 0;
+
+    if (id < 0)
+        return hdf5_fail(err, "H5Aopen");
+    if (!is_like(id, attr))
+        rc = weir_refuse(err, WEIR_EIO, "it is not %llu elements of type %s",
+                         (unsigned long long)attr->count, weir_elem_name(attr->elem));
+    else if (H5Aread(id, type, attr->count > 0 ? attr->data : nothing) < 0)
+        rc = hdf5_fail(err, "H5Aread");
+    H5Aclose(id);
+    return rc;
+}
+
+/* Open the object, make type and space, and write or read. */
+static int use_attr(struct weir_array_file *base, const char *path, const struct weir_attr *attr,
+                    bool writes, struct weir_err *err)
+{
+    struct hdf5_arrays *f = (struct hdf5_arrays *)base;
+    const struct weir_type kind = { .elem = attr->elem };
+    hid_t type = hdf5_type_make(&kind, attr->count, err);
+    hid_t object = H5I_INVALID_HID, space = H5I_INVALID_HID;
+    int rc = -1;
+
+    if (type < 0)
+        return -1;
+    errno = 0;
+    space = make_space(attr);
+    object = H5Oopen(f->c.id, path, H5P_DEFAULT);
+    if (object < 0 || space < 0)
+        hdf5_fail(err, "H5Oopen");
+    else
+        rc = writes ? write_attr(&f->c, object, attr, type, space, err)
+                    : read_attr(object, attr, type, err);
+    if (object >= 0)
+        H5Oclose(object);
+    if (space >= 0)
+        H5Sclose(space);
+    H5Tclose(type);
+    return rc;
+}
+
+int hdf5_put_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
+                  struct weir_err *err)
+{
+    return use_attr(base, object, attr, true, err);
+}
+
+int hdf5_get_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
+                  struct weir_err *err)
+{
+    return use_attr(base, object, attr, false, err);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hdf5-attr.h - groups, and attributes of files, groups and datasets */
+#ifndef WEIR_BACKENDS_HDF5_ATTR_H
+#define WEIR_BACKENDS_HDF5_ATTR_H
+
+#include "backends/array.h"
+
+/* As group, put_attr and get_attr of struct weir_array_ops. */
+int hdf5_group(struct weir_array_file *base, const char *path, struct weir_err *err);
+int hdf5_put_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
+                  struct weir_err *err);
+int hdf5_get_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
+                  struct weir_err *err);
+
+#endif

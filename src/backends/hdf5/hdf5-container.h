@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hdf5-container.h - an open HDF5 file, whatever is in it: opened, flushed and closed in order also when
+ * some bytes could not be written */
+#ifndef WEIR_BACKENDS_HDF5_CONTAINER_H
+#define WEIR_BACKENDS_HDF5_CONTAINER_H
+
+#include "backends/hdf5/hdf5-lib.h"
+
+/* Embedded in an open file of the backend. */
+struct hdf5_container {
+    struct hdf5_state *st;
+    const char *path;
+    hid_t id;
+    bool writes;
+    bool lost;     /* another rank could not open it: every call would wait for that rank */
+    bool failed;   /* something could not be written here; the user of the struct sets it, too */
+    uint64_t size; /* of a file that is only read, when it was opened */
+    uint64_t end; /* one past the last byte of the file that this rank wrote, where that is known */
+    uint64_t datasets; /* made since it was opened */
+};
+
+/* Open st's file 'path'; flags as for open in struct weir_backend. Collective over st->comm. A rank that
+ * fails alone returns its error, the others 0 with a file that is lost. */
+int hdf5_container_open(struct hdf5_container *c, struct hdf5_state *st, const char *path,
+                        unsigned flags, struct weir_err *err);
+
+/* A call that makes something in the file failed: as hdf5_fail, and where errno says that it could not be
+ * written, the file has failed. Local. Returns -1. */
+int hdf5_container_fail(struct hdf5_container *c, struct weir_err *err, const char *call);
+
+/* Write all to stable storage. Collective over st->comm, but a rank may fail alone. */
+int hdf5_container_flush(struct hdf5_container *c, struct weir_err *err);
+
+/* Close, and free what is there in any case. The objects in the file are closed before. Collective over
+ * st->comm, but a rank may fail alone. */
+int hdf5_container_close(struct hdf5_container *c, struct weir_err *err);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hdf5-type.c - types of elements as the library has them */
+#include "config.h"
+#include "backends/hdf5/hdf5-type.h"
+
+static hid_t native_of(enum weir_elem elem)
+{
+    switch (elem) {
+    case WEIR_ELEM_BYTE:
+        return H5T_NATIVE_CHAR;
+    case WEIR_ELEM_INT32:
+        return H5T_NATIVE_INT32;
+    case WEIR_ELEM_INT64:
+        return H5T_NATIVE_INT64;
+    case WEIR_ELEM_FLOAT32:
+        return H5T_NATIVE_FLOAT;
+    case WEIR_ELEM_FLOAT64:
+        return H5T_NATIVE_DOUBLE;
+    default:
+        return H5I_INVALID_HID;
+    }
+}
+
+/* The library has no text of 0 bytes. */
+static hid_t make_text(uint64_t count)
+{
+    hid_t id = H5Tcopy(H5T_C_S1);
+
+    if (id >= 0 &&
+        (H5Tset_size(id, count > 0 ? count : 1) < 0 || H5Tset_strpad(id, H5T_STR_NULLPAD) < 0)) {
+        H5Tclose(id);
+        return H5I_INVALID_HID;
+    }
+    return id;
+}
+
+static hid_t make_compound(const struct weir_type *type)
+{
+    hid_t id = H5Tcreate(H5T_COMPOUND, type->size);
+
+    for (int i = 0; id >= 0 && i < type->count; i++) {
+        const struct weir_member *m = &type->members[i];
+
+        if (H5Tinsert(id, m->name, m->at, native_of(m->elem)) < 0) {
+            H5Tclose(id);
+            id = H5I_INVALID_HID;
+        }
+    }
+    return id;
+}
+
+hid_t hdf5_type_make(const struct weir_type *type, uint64_t count, struct weir_err *err)
+{
+    hid_t id;
+
+    if (type->elem == WEIR_ELEM_COMPOUND)
+        id = make_compound(type);
+    else if (type->elem == WEIR_ELEM_TEXT)
+        id = make_text(count);
+    else
+        id = H5Tcopy(native_of(type->elem));
+    if (id < 0)
+        hdf5_fail(err, "type %s", weir_elem_name(type->elem));
+    return id;
+}
+
+/* WEIR_ELEMS: none of ours. */
+static enum weir_elem elem_of(hid_t id)
+{
+    H5T_class_t class = H5Tget_class(id);
+    size_t size = H5Tget_size(id);
+
+    if (class == H5T_INTEGER && H5Tget_sign(id) == H5T_SGN_2)
+        return size == 1   ? WEIR_ELEM_BYTE
+               : size == 4 ? WEIR_ELEM_INT32
+               : size == 8 ? WEIR_ELEM_INT64
+                           : WEIR_ELEMS;
+    if (class == H5T_FLOAT)
+        return size == 4 ? WEIR_ELEM_FLOAT32 : size == 8 ? WEIR_ELEM_FLOAT64 : WEIR_ELEMS;
+    if (class == H5T_STRING)
+        return H5Tis_variable_str(id) > 0 ? WEIR_ELEMS : WEIR_ELEM_TEXT;
+    return class == H5T_COMPOUND ? WEIR_ELEM_COMPOUND : WEIR_ELEMS;
+}
+
+static int check_members(hid_t id, const struct weir_type *type, struct weir_err *err)
+{
+    if (type->elem != WEIR_ELEM_COMPOUND)
+        return weir_refuse(err, WEIR_EIO, "it is of a compound type: its members must be given");
+    if (H5Tget_nmembers(id) != type->count)
+        return weir_refuse(err, WEIR_EIO, "its compound type has %d members, wanted are %d",
+                           H5Tget_nmembers(id), type->count);
+    for (int i = 0; i < type->count; i++) {
+        const struct weir_member *m = &type->members[i];
+        int at = H5Tget_member_index(id, m->name);
+        hid_t member = at < 0 ? H5I_INVALID_HID : H5Tget_member_type(id, (unsigned)at);
+        enum weir_elem elem = member < 0 ? WEIR_ELEMS : elem_of(member);
+
+        if (member >= 0)
+            H5Tclose(member);
+        if (elem != m->elem)
+            return weir_refuse(err, WEIR_EIO, "its compound type has no member '%s' of type %s",
+                               m->name, weir_elem_name(m->elem));
+    }
+    return 0;
+}
+
+int hdf5_type_read(hid_t id, const struct weir_type *type, struct weir_type *out,
+                   struct weir_err *err)
+{
+    enum weir_elem elem = elem_of(id);
+
+    if (elem == WEIR_ELEMS)
+        return weir_refuse(err, WEIR_EIO, "it is of a type that is not supported here");
+    if (elem == WEIR_ELEM_COMPOUND && check_members(id, type, err) < 0)
+        return -1;
+    *out = (struct weir_type) { .elem = elem, .size = H5Tget_size(id) };
+    if (elem == WEIR_ELEM_COMPOUND) {
+        out->members = type->members;
+        out->count = type->count;
+    }
+    return 0;
+}
