@@ -33,8 +33,10 @@ struct weir_timing {
     uint64_t pause_ns;    /* to wait after each step, inside the measured time */
     bool wear_out;        /* after the deadline all tasks go on to the count of the fastest */
     bool barriers;        /* -g */
-    bool lock_step;       /* steps are collective: all ranks take the same number */
-    bool collective_open; /* open and close are collective */
+    /* Steps are collective: all ranks take the same number of rounds. A rank that has failed or has
+     * less to do idles in a round; its own steps are only counted. */
+    bool lock_step;
+    bool collective_open; /* open, flush and close are collective */
 };
 
 /* A phase is a row; the state is the driver's. Functions may be NULL but for count and step. Each
@@ -54,14 +56,18 @@ struct weir_phase {
     /* Timed: step i of this rank. *clock_ns is the time now and must be the time at its end on
      * return. Allocates nothing, logs nothing, formats nothing (but to fill err). */
     int (*step)(struct weir_run *, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *);
-    /* With timing.lock_step: take part in a step of the others without moving anything. */
-    int (*idle)(struct weir_run *, void *state, struct weir_err *);
+    /* With timing.lock_step: take part in a round of the others without moving anything, in the
+     * place of step. 'round' counts the rounds of all ranks from 0; err is NULL when this rank has
+     * failed before, else it has less to do than others. *clock_ns as in step. */
+    int (*idle)(struct weir_run *, void *state, uint64_t round, uint64_t *clock_ns,
+                struct weir_err *);
     /* Timed with the steps, also with those before a stonewall: wait for what steps have only
      * begun. *clock_ns as in step. Not called after a failure. */
     int (*drain)(struct weir_run *, void *state, uint64_t *clock_ns, struct weir_err *);
     /* Timed with the steps: fsync and the like. Not called after a failure. */
     int (*flush)(struct weir_run *, void *state, struct weir_err *);
-    /* Timed: T4..T5. Called whenever open succeeded. */
+    /* Timed: T4..T5. Called on every rank whose open succeeded. Where open is collective and failed on
+     * another rank, it must not wait for that rank (backend.h: a file that is lost). */
     int (*close)(struct weir_run *, void *state, struct weir_err *);
 };
 

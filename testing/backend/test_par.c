@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_par.c - ranks, nodes, agreement, watch and clocks, on 1 to 8 ranks */
+/* test_par.c - ranks, nodes, agreement, watch, rounds and clocks, on 1 to 8 ranks */
 #include "config.h"
 #include "par/agree.h"
 #include "par/clock.h"
 #include "par/comm.h"
+#include "par/rounds.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -436,6 +437,41 @@ static void test_watch(struct tap *t, const struct weir_par *par)
     tap_ok(t, good, NULL, "ending twice does not wait again");
 }
 
+static bool judge_period(uint64_t ns, uint32_t last, uint32_t expected)
+{
+    return weir_rounds_period(last, ns) == expected;
+}
+
+static void test_rounds(struct tap *t, const struct weir_par *par)
+{
+    bool votes = false, same = true, slow = par->rank == par->size - 1;
+    struct weir_rounds r;
+    int n = 0, said = 0;
+
+    tap_ok(t,
+           judge_period(1, 1, 2) && judge_period(1, 2, 4) && judge_period(1, 1024, 1024) &&
+               judge_period(0, 1000, 1024),
+           NULL, "quick rounds have at most twice as many until the next vote");
+    tap_ok(t,
+           judge_period(UINT64_MAX, 1024, 1) && judge_period(100000, 1024, 5) &&
+               judge_period(100000, 2, 4),
+           NULL, "slow rounds have few, and at least one");
+
+    weir_rounds_begin(&r, par);
+    for (int i = 0; i < 4; i++) {
+        votes = weir_rounds_count(&r, 10);
+        while (!votes)
+            votes = weir_rounds_count(&r, 10);
+        same &= weir_rounds_vote(&r, 0) == 0;
+    }
+    tap_ok(t, same && r.period == 16 && r.left == 16, NULL, "votes become rarer");
+    while (!weir_rounds_count(&r, slow ? 1000000000 : 10))
+        n++;
+    said = weir_rounds_vote(&r, slow ? 2 : par->rank == 0);
+    tap_ok(t, n == 15 && said == 2 && r.period == 1, NULL,
+           "all hear the strongest wish, and vote again soon when one rank is slow");
+}
+
 /* A rank's parent in the tree lacks its highest bit. */
 static bool judge_errors(const struct weir_par *par, const struct weir_clock *c)
 {
@@ -515,6 +551,7 @@ int main(int argc, char **argv)
     test_agreed_check(&t, &par);
     test_agreement(&t, &par);
         test_watch(&t, &par);
+        test_rounds(&t, &par);
         test_clocks(&t, &par);
         weir_par_free(&par);
     }

@@ -255,6 +255,17 @@ static void begin_pass(struct ior_test *t, uint64_t i)
     }
 }
 
+/* The offset of step i. */
+static uint64_t next_offset(struct weir_run *run, struct ior_test *t, uint64_t i,
+                            uint64_t *clock_ns)
+{
+    if (t->limit != UINT64_MAX && i > 0)
+        begin_pass(t, i);
+    if (t->next == t->filled)
+        fill_ahead(run, t, clock_ns);
+    return t->off[t->next++];
+}
+
 static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                      struct weir_err *err)
 {
@@ -266,11 +277,7 @@ static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
                           .wanted = t->verify };
     uint64_t begin;
 
-    if (t->limit != UINT64_MAX && i > 0)
-        begin_pass(t, i);
-    if (t->next == t->filled)
-        fill_ahead(run, t, clock_ns);
-    io.off = t->off[t->next++];
+    io.off = next_offset(run, t, i, clock_ns);
     if (t->verify)
         *(unsigned char *)io.buf ^= 0xff; /* what is left of the last read must not pass */
     begin = *clock_ns;
@@ -283,21 +290,19 @@ static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     return 0;
 }
 
-/* The others take a step together; we have failed or have less to do. */
-static int idle_step(struct weir_run *run, void *state, struct weir_err *err)
+/* The others take a round; we have failed or have less to do. After a failure we go on through our
+ * offsets: a library may look at where a transfer of nothing is. */
+static int idle_step(struct weir_run *run, void *state, uint64_t round, uint64_t *clock_ns,
+                     struct weir_err *err)
 {
     struct ior_test *t = state;
-    struct weir_io io = { .dir = t->dir, .buf = t->buf[0] };
-    uint64_t clock = 0;
+    struct weir_io io = { .dir = t->dir, .buf = t->buf[0], .tag = round };
 
     if (!t->file)
         return 0;
-    if (t->next == t->filled)
-        fill_ahead(run, t, &clock);
-    io.off = t->off[t->next++];
-    if (t->access.collective)
-        return weir_session_xfer(t->file, &io, &clock, err);
-    return t->o->sync_each && t->dir == WEIR_DIR_WRITE ? weir_session_sync(t->file, err) : 0;
+    if (!err && count_steps(run, t) > 0)
+        io.off = next_offset(run, t, round, clock_ns);
+    return weir_session_xfer(t->file, &io, clock_ns, err);
 }
 
 static int drain_transfers(struct weir_run *run, void *state, uint64_t *clock_ns,

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* phase-work.c - the steps of a phase: each rank for itself, or all in lock step */
+#include "config.h"
+#include "engine/phase-work.h"
+
+#include "base/clock.h"
+
+/* What a rank says in a vote; the highest of all ranks holds. */
+enum { GO_ON, STONEWALLED, STOPPED };
+
+/* ---- reasons to stop ---- */
+
+bool weir_phase_asks_to_stop(struct weir_phase_context *c)
+{
+    if (weir_interrupt_poll(&c->run->interrupt))
+        c->rec->interrupted = true;
+    return c->rc < 0 || c->rec->interrupted;
+}
+
+/* For the watch, which asks while this rank waits for others. What they do not hear any more waits
+ * for the next phase. */
+static bool asks_while_waiting(void *arg)
+{
+    struct weir_phase_context *c = arg;
+
+    return weir_interrupt_poll(&c->run->interrupt);
+}
+
+void weir_phase_begin_watch(struct weir_phase_context *c)
+{
+    weir_watch_begin(&c->watch, &c->run->par);
+    c->watch.asks = asks_while_waiting;
+    c->watch.arg = c;
+}
+
+void weir_phase_end_watch(struct weir_phase_context *c)
+{
+    c->told_to_stop |= weir_watch_end(&c->watch, weir_phase_asks_to_stop(c));
+}
+
+static bool has_ended(const struct weir_phase_context *c)
+{
+    return c->stonewalled || c->told_to_stop;
+}
+
+/* ---- each rank for itself ---- */
+
+static void plan_poll(struct weir_phase_context *c)
+{
+    c->next_poll = c->clock + WEIR_TICK_NS < c->deadline ? c->clock + WEIR_TICK_NS : c->deadline;
+}
+
+/* The deadline has passed, or it is time to see whether a signal or another rank's failure ends
+ * the work. The clock is read again so that this is charged to no operation. */
+static void poll(struct weir_phase_context *c)
+{
+    if (c->clock >= c->deadline) {
+        c->stonewalled = true;
+        return;
+    }
+    c->told_to_stop |= weir_watch_tick(&c->watch, weir_phase_asks_to_stop(c));
+    weir_progress_show(&c->progress, c->rec->steps, c->target, c->clock);
+    c->clock = weir_now_ns();
+    plan_poll(c);
+}
+
+/* Wait after a step, in pieces, so that a failure or a signal ends the waiting, too. */
+static void pause_alone(struct weir_phase_context *c)
+{
+    uint64_t end = c->clock + c->timing->pause_ns;
+
+    while (c->clock < end && !c->told_to_stop) {
+        weir_sleep_ns(end - c->clock < WEIR_TICK_NS ? end - c->clock : WEIR_TICK_NS);
+        c->clock = weir_now_ns();
+        if (c->clock < end)
+            c->told_to_stop |= weir_watch_tick(&c->watch, weir_phase_asks_to_stop(c));
+    }
+}
+
+static void pass_alone(struct weir_phase_context *c)
+{
+    while (c->rec->steps < c->target && !has_ended(c)) {
+        if (c->ph->step(c->run, c->state, c->rec->steps, &c->clock, c->err) < 0) {
+            c->rc = -1;
+            return;
+        }
+        c->rec->steps++;
+        if (c->timing->pause_ns)
+            pause_alone(c);
+        if (c->clock >= c->next_poll)
+            poll(c);
+    }
+}
+
+/* ---- in lock step ---- */
+
+/* Do all go on? Every rank calls this after the same round. */
+static void vote(struct weir_phase_context *c, bool late)
+{
+    int wanted = weir_phase_asks_to_stop(c) ? STOPPED : late ? STONEWALLED : GO_ON;
+    int said = weir_rounds_vote(&c->rounds, wanted);
+
+    c->stonewalled |= said == STONEWALLED;
+    c->told_to_stop |= said == STOPPED;
+    weir_progress_show(&c->progress, c->rec->steps, c->target, c->clock);
+}
+
+/* As pause_alone; all ranks wait in the same number of pieces. */
+static void pause_together(struct weir_phase_context *c)
+{
+    uint64_t left = c->timing->pause_ns, piece;
+
+    for (; left > 0 && !c->told_to_stop; left -= piece) {
+        piece = left < WEIR_TICK_NS ? left : WEIR_TICK_NS;
+        weir_sleep_ns(piece);
+        if (left > piece)
+            vote(c, false);
+    }
+    c->clock = weir_now_ns();
+}
+
+/* A rank that has failed or has less to do takes part with nothing. */
+static void take_round(struct weir_phase_context *c)
+{
+    const struct weir_phase *ph = c->ph;
+
+    if (c->rc == 0 && c->rec->steps < c->target) {
+        c->rc = ph->step(c->run, c->state, c->rec->steps, &c->clock, c->err);
+        if (c->rc == 0)
+            c->rec->steps++;
+    } else if (ph->idle && ph->idle(c->run, c->state, c->round, &c->clock,
+                                    c->rc < 0 ? NULL : c->err) < 0) {
+        c->rc = -1;
+    }
+    c->round++;
+}
+
+/* As many rounds as the rank with the most to do has steps. */
+static void pass_together(struct weir_phase_context *c)
+{
+    int64_t rounds = (int64_t)(c->target - c->rec->steps);
+    uint64_t begin;
+
+    weir_allmax_i64(&c->run->par, &rounds, 1);
+    c->clock = weir_now_ns();
+    for (; rounds > 0 && !has_ended(c); rounds--) {
+        begin = c->clock;
+        take_round(c);
+        if (c->timing->pause_ns)
+            pause_together(c);
+        if (weir_rounds_count(&c->rounds, c->clock - begin)) {
+            vote(c, c->clock >= c->deadline);
+            c->clock = weir_now_ns();
+        }
+    }
+}
+
+/* ---- passes ---- */
+
+static void take_pass(struct weir_phase_context *c)
+{
+    if (c->timing->lock_step)
+        pass_together(c);
+    else
+        pass_alone(c);
+}
+
+/* minTimeDuration: whole passes until the time has passed; in lock step the slowest decides, and a
+ * reason to stop that came after the last vote counts. */
+static bool wants_another_pass(struct weir_phase_context *c)
+{
+    double worked_ns = (double)(c->clock - c->rec->mark[WEIR_MARK_WORK]);
+    int64_t again;
+
+    if (c->timing->lock_step && !has_ended(c))
+        vote(c, false);
+    if (has_ended(c) || (c->rc < 0 && !c->timing->lock_step))
+        return false;
+    again = c->pass > 0 && worked_ns < c->timing->min_time_s * WEIR_NS_PER_S &&
+            (c->timing->max_steps == 0 || c->target < c->timing->max_steps);
+    if (c->timing->lock_step)
+        weir_allmax_i64(&c->run->par, &again, 1);
+    return again != 0;
+}
+
+/* What steps have only begun is a part of them: before a time or a count is taken. */
+static void drain_steps(struct weir_phase_context *c)
+{
+    if (c->ph->drain && c->rc == 0 && c->ph->drain(c->run, c->state, &c->clock, c->err) < 0)
+        c->rc = -1;
+}
+
+void weir_phase_work(struct weir_phase_context *c)
+{
+    const struct weir_timing *k = c->timing;
+    bool stonewall = c->ph->flags & WEIR_PHASE_STONEWALL;
+
+    c->deadline = UINT64_MAX;
+    if (stonewall && k->deadline_s > 0)
+        c->deadline = c->clock + (uint64_t)(k->deadline_s * WEIR_NS_PER_S);
+    plan_poll(c);
+    weir_rounds_begin(&c->rounds, &c->run->par);
+    take_pass(c);
+    while (stonewall && k->min_time_s > 0 && wants_another_pass(c)) {
+        c->target += c->pass;
+        if (k->max_steps && c->target > k->max_steps)
+            c->target = k->max_steps;
+        take_pass(c);
+    }
+    drain_steps(c);
+}
+
+/* What the stonewall saw. */
+static void keep_stonewall(struct weir_phase_context *c)
+{
+    struct weir_phase_rec *rec = c->rec;
+    uint64_t sum[2] = { c->run->counters.bytes, rec->steps };
+    int64_t v[4] = { -(int64_t)rec->steps, (int64_t)rec->steps, -(int64_t)sum[0], 0 };
+
+    if (c->run->par.rank == 0)
+        v[3] = (int64_t)(c->clock - rec->mark[WEIR_MARK_WORK]);
+    weir_allmax_i64(&c->run->par, v, 4);
+    weir_allsum_u64(&c->run->par, sum, 2);
+    rec->stonewall.known = true;
+    rec->stonewall.steps = rec->steps;
+    rec->stonewall.steps_min = (uint64_t)-v[0];
+    rec->stonewall.steps_max = (uint64_t)v[1];
+    rec->stonewall.bytes_min = (uint64_t)-v[2];
+    rec->stonewall.bytes_sum = sum[0];
+    rec->stonewall.steps_sum = sum[1];
+    rec->stonewall.time_ns = (uint64_t)v[3];
+}
+
+void weir_phase_wear_out(struct weir_phase_context *c)
+{
+    weir_phase_end_watch(c);
+    if (c->told_to_stop)
+        return;
+    keep_stonewall(c);
+    weir_phase_begin_watch(c);
+    c->target = c->pass > 0 ? c->rec->stonewall.steps_max : 0;
+    c->deadline = UINT64_MAX;
+    c->stonewalled = false;
+    c->clock = weir_now_ns();
+    plan_poll(c);
+    take_pass(c);
+    drain_steps(c);
+}
