@@ -134,6 +134,7 @@ fails("HDF5 collective write EIO on all", "-a HDF5 -c", "call=write count=3 time
                                                                                                       "Input/output error"))
 fails("HDF5 read EIO", "-a HDF5", "call=read rank=1 count=5 errno=EIO", "H5Dread", "Input/output error", rows=["write"])
 fails("HDF5 create EACCES", "-a HDF5", "call=open rank=0 errno=EACCES", words=("H5Fcreate 'testFile'", "access"))
+fails("MPIIO sync EIO after an independent write", "-a MPIIO -Y", "call=sync rank=1 count=2 errno=EIO", "fsync", "Input/output error", rows=[])
 fails("HDF5 flush EIO", "-a HDF5 -e", "call=sync rank=1 errno=EIO", "H5Fflush", "Input/output error", rows=[])
 fails("HDF5 close EIO", "-a HDF5", "call=close rank=1 errno=EIO", "H5Fclose", "Input/output error", rows=[])
 fails("HDF5 takes a short write for an error", "-a HDF5", "call=write rank=1 count=3 short", "H5Dwrite", rows=[])
@@ -162,6 +163,8 @@ fails("NCMPI close EIO", "-a NCMPI", "call=close rank=1 errno=EIO", "ncmpi_close
 case("NCMPI EINTR", "-a NCMPI -R", "call=write rank=1 count=2 eintr", 0, rows=ALL)
 case("NCMPI flip in a write", "-a NCMPI -R", "call=write rank=1 count=2 flip", 4, ("bit flip", RANK1), rows=ALL)
 hangs("NCMPI hang in write", "-a NCMPI", "call=write rank=1 count=3 hang", RANK1 + "write of 16384 bytes at offset 98304")
+fails("HDF5 sync EIO after an independent write", "-a HDF5 -Y", "call=sync rank=1 count=2 errno=EIO", "fsync", "Input/output error", rows=[])
+fails("NCMPI sync EIO after an independent write", "-a NCMPI -Y", "call=sync rank=1 count=2 errno=EIO", "fsync", "Input/output error", rows=[])
 fails("NCMPI sync EIO on one", "-a NCMPI -e", "call=sync rank=1 errno=EIO", "fsync", "Input/output error", rows=[])
 fails("NCMPI collective sync EIO on one", "-a NCMPI -c -Y", "call=sync rank=1 count=2 errno=EIO", "fsync", "Input/output error", rows=[])
 

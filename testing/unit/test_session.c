@@ -429,12 +429,15 @@ static void a_failing_sync_fails_the_write(void **state)
 
 static void a_failed_write_still_meets_the_others_in_a_collective_sync(void **state)
 {
-    static const struct step steps[] = { { .sys = ENOSPC }, { .sys = ENOSPC } };
-    struct bench *b = start(steps, 2);
+    static const struct step steps[] = { { .sys = ENOSPC }, { .sys = ENOSPC }, { .sys = ENOSPC } };
+    struct bench *b = start(steps, 3);
 
     (void)state;
     b->s.access.sync_each = true;
     b->fake.sync_fails = true;
+    assert_int_equal(transfer(b), -1);
+    assert_int_equal(b->fake.syncs, 0); /* an independent write meets nobody */
+    b->s.access.collective = true;
     assert_int_equal(transfer(b), -1);
     assert_int_equal(b->fake.syncs, 1);
     assert_non_null(strstr(b->err.text, "No space left"));

@@ -27,7 +27,7 @@ static void set_timing(struct ior_test *t)
         .wear_out = o->run.wear_out,
         .barriers = o->run.barriers,
         .collective_open = together,
-        .lock_step = !o->file_per_task && (t->access.collective || (together && o->sync_each)),
+        .lock_step = !o->file_per_task && t->access.collective,
     };
 }
 
