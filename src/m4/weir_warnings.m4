@@ -15,14 +15,12 @@ AS_IF([test "x$enable_werror" = xyes], [WEIR_WARN_CFLAGS="$WEIR_WARN_CFLAGS -Wer
 AC_SUBST([WEIR_WARN_CFLAGS])
 ])
 
-# WEIR_PIC
-# Sets WEIR_PIC_CFLAGS: every object may end up in a plugin. Hidden symbols cost nothing there and stay out of the way.
-AC_DEFUN([WEIR_PIC], [
-WEIR_PIC_CFLAGS=
-for weir_flag in -fPIC -fvisibility=hidden; do
-  WEIR_TRY_FLAG([$weir_flag], [WEIR_PIC_CFLAGS="$WEIR_PIC_CFLAGS $weir_flag"])
-done
-AC_SUBST([WEIR_PIC_CFLAGS])
+# WEIR_HIDDEN
+# Sets WEIR_HIDDEN_CFLAGS: a plugin shows only what it says. Its copies of lower layers are not mixed up with the program's.
+AC_DEFUN([WEIR_HIDDEN], [
+WEIR_HIDDEN_CFLAGS=
+WEIR_TRY_FLAG([-fvisibility=hidden], [WEIR_HIDDEN_CFLAGS=-fvisibility=hidden])
+AC_SUBST([WEIR_HIDDEN_CFLAGS])
 ])
 
 # WEIR_TRY_FLAG(flag, action if the compiler and the linker take it)

@@ -18,7 +18,7 @@ find src -name '*.h' ! -name config.h | LC_ALL=C sort | xargs -P "$(getconf _NPR
     case $0 in
     src/backends/*/*)
         name=${0#src/backends/}
-        if [ ! -f "${WEIR_BUILD-.}/src/libweir-${name%%/*}.a" ]; then
+        if [ ! -f "${WEIR_BUILD-.}/src/libweir-${name%%/*}.la" ]; then
             echo "$0: not checked, because its backend is not in this build"
             exit 0
         fi

@@ -104,7 +104,8 @@ def copy_sources(path, needed):
     """A copy of the source tree at path that nobody has configured, or a skip where there is no file 'needed' in it."""
     if not (SOURCE / needed).exists():
         pytest.skip("no complete source tree: no " + needed)
-    made = shutil.ignore_patterns(".git", ".build*", "config.status", "config.log", "autom4te.cache", "*.o", "*.a", "*.so", ".deps",
+    made = shutil.ignore_patterns(".git", ".build*", "config.status", "config.log", "autom4te.cache",
+                                  "*.o", "*.a", "*.so", "*.lo", "*.la", ".deps", ".libs", "libtool",
                                   "__pycache__", "scratch-build", "_build", "_inst")
     shutil.copytree(SOURCE, path, ignore=made, symlinks=True)
     subprocess.run(["chmod", "-R", "u+w", str(path)], check=True)

@@ -9,7 +9,7 @@ import pytest
 
 import conftest
 
-PLUGINS = sorted(p.name[len("weir-"):-len(".so")] for p in (conftest.BUILD / "src").glob("weir-*.so"))
+PLUGINS = sorted(p.name[len("weir-"):-len(".so")] for p in (conftest.BUILD / "src" / ".libs").glob("weir-*.so"))
 
 
 @pytest.fixture(params=["hdf5", "ncmpi"])
@@ -78,6 +78,6 @@ def test_installed_programs_find_the_installed_plugins(ior, tmp_path):
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     ior.program = root / "opt" / "weir" / "bin" / "ior"
-    assert re.fullmatch(r"(weir-\w+\.so\n?)+", "\n".join(sorted(os.listdir(root / "opt" / "weir" / "lib" / "weir"))))
+    assert re.fullmatch(r"(weir-\w+\.(la|so)\n?)+", "\n".join(sorted(os.listdir(root / "opt" / "weir" / "lib" / "weir"))))
     for plugin in PLUGINS:
         ior("-a %s -t 4k -b 8k -w -W -R" % plugin).ok()

@@ -17,6 +17,7 @@ class Weir(AutotoolsPackage):
     depends_on("c", type="build")
     depends_on("autoconf", type="build")
     depends_on("automake", type="build")
+    depends_on("libtool", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("mpi@3.1:")
     depends_on("libaio", when="+aio")

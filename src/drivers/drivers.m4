@@ -1,0 +1,6 @@
+# Written by bootstrap from the files that it found: do not edit, run ./bootstrap.
+AC_DEFUN([WEIR_DRIVERS], [
+WEIR_DRIVER([ior], [ior])
+WEIR_DRIVER([md-workbench], [md-workbench])
+WEIR_DRIVER([mdtest], [mdtest])
+])
