@@ -3,10 +3,11 @@
 #include "config.h"
 #include "base/mount.h"
 
+#include <limits.h>
+#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The nearest part of the path that exists, resolved; malloc'ed, NULL when there is none. */
 static char *resolve(const char *path)
@@ -38,65 +39,33 @@ static size_t covers(const char *point, const char *path)
     return len == 1 || path[len] == '/' || path[len] == '\0' ? len : 0;
 }
 
-/* Blanks, tabs, newlines and backslashes of a mount point stand as "\040" and the like in
- * mountinfo. In place. */
-static void decode_octal(char *text)
-{
-    char *to = text;
-
-    for (; *text; to++) {
-        if (text[0] == '\\' && strspn(text + 1, "01234567") >= 3) {
-            *to = (char)((text[1] - '0') << 6 | (text[2] - '0') << 3 | (text[3] - '0'));
-            text += 4;
-        } else {
-            *to = *text++;
-        }
-    }
-    *to = '\0';
-}
-
-/* One line of mountinfo (proc(5)): field 5 is the mount point; behind " - " stands the type. Later
- * lines win. */
-static void look_at(char *line, const char *path, size_t *best, struct weir_str *point,
-                    struct weir_str *type)
-{
-    char *dash = strstr(line, " - "), *save = NULL, *word = strtok_r(line, " ", &save);
-    size_t len;
-
-    for (int i = 1; word && i < 5; i++)
-        word = strtok_r(NULL, " ", &save);
-    if (!word || !dash)
-        return;
-    decode_octal(word);
-    len = covers(word, path);
-    if (len < *best || len == 0)
-        return;
-    *best = len;
-    weir_str_clear(point);
-    weir_str_clear(type);
-    weir_str_addf(point, "%s", word);
-    weir_str_add(type, dash + 3, strcspn(dash + 3, " \n"));
-}
-
 void weir_mount_find_in(const char *table, const char *path, struct weir_str *point,
                         struct weir_str *type)
 {
-    char *real = resolve(path), *line = NULL;
-    size_t room = 0, best = 0;
+    char *real = resolve(path), line[4 * PATH_MAX]; /* options that do not fit are cut off */
+    size_t best = 0, len;
+    struct mntent mount;
     FILE *f;
 
     weir_str_clear(point);
     weir_str_clear(type);
-    f = real ? fopen(table, "r") : NULL;
-    while (f && getline(&line, &room, f) > 0)
-        look_at(line, real, &best, point, type);
+    f = real ? setmntent(table, "r") : NULL;
+    while (f && getmntent_r(f, &mount, line, sizeof(line))) {
+        len = covers(mount.mnt_dir, real);
+        if (len == 0 || len < best) /* of mounts on one directory the last one is seen */
+            continue;
+        best = len;
+        weir_str_clear(point);
+        weir_str_clear(type);
+        weir_str_addf(point, "%s", mount.mnt_dir);
+        weir_str_addf(type, "%s", mount.mnt_type);
+    }
     if (f)
-        fclose(f);
-    free(line);
+        endmntent(f);
     free(real);
 }
 
 void weir_mount_find(const char *path, struct weir_str *point, struct weir_str *type)
 {
-    weir_mount_find_in("/proc/self/mountinfo", path, point, type);
+    weir_mount_find_in("/proc/self/mounts", path, point, type);
 }

@@ -6,10 +6,10 @@
 #include "base/str.h"
 
 /* Where a path (that need not exist) lies: the mount point and the type of its file system
- * ("ext4", "lustre"), from /proc/self/mountinfo. Empty where that cannot be told. Local. */
+ * ("ext4", "lustre"), from /proc/self/mounts. Empty where that cannot be told. Local. */
 void weir_mount_find(const char *path, struct weir_str *point, struct weir_str *type);
 
-/* The same, with another table in the form of mountinfo (proc(5)). */
+/* The same, with another table in the form of mounts (fstab(5)). */
 void weir_mount_find_in(const char *table, const char *path, struct weir_str *point,
                         struct weir_str *type);
 

@@ -149,8 +149,8 @@ static void assert_decoded(const char *name, const char *shown)
     assert_int_equal(mkdir(place, 0700), 0);
     out = fopen(table, "w");
     assert_non_null(out);
-    fprintf(out, "1 0 8:1 / / rw - ext4 /dev/a rw\n");
-    fprintf(out, "2 1 8:2 / %s/%s rw,noatime shared:1 - odd /dev/b rw\n", dir, shown);
+    fprintf(out, "/dev/a / ext4 rw 0 0\n");
+    fprintf(out, "/dev/b %s/%s odd rw,noatime 0 0\n", dir, shown);
     assert_int_equal(fclose(out), 0);
     weir_mount_find_in(table, below, &f.point, &f.type);
     assert_string_equal(weir_str_text(&f.point), place);
@@ -178,6 +178,31 @@ static void tab_newline_and_backslash_are_decoded(void **state)
     assert_decoded("a\\040b", "a\\134040b");
 }
 
+static void options_of_any_length_are_no_trouble(void **state)
+{
+    char dir[] = "/tmp/weir-mount-XXXXXX", table[64];
+    struct found f = { .point = { 0 } };
+    FILE *out;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    assert_true(snprintf(table, sizeof(table), "%s/table", dir) < (int)sizeof(table));
+    out = fopen(table, "w");
+    assert_non_null(out);
+    fprintf(out, "overlay / first lowerdir=");
+    for (int i = 0; i < 100000; i++)
+        fprintf(out, "/x");
+    fprintf(out, ",rw 0 0\n/dev/b %s second rw 0 0\n", dir);
+    assert_int_equal(fclose(out), 0);
+    weir_mount_find_in(table, "/", &f.point, &f.type);
+    assert_string_equal(weir_str_text(&f.type), "first");
+    weir_mount_find_in(table, table, &f.point, &f.type);
+    assert_string_equal(weir_str_text(&f.type), "second");
+    forget(&f);
+    assert_int_equal(unlink(table), 0);
+    assert_int_equal(rmdir(dir), 0);
+}
+
 static void a_backslash_without_three_digits_stays(void **state)
 {
     (void)state;
@@ -198,6 +223,7 @@ int main(void)
         cmocka_unit_test(a_very_long_path_is_no_trouble),
         cmocka_unit_test(a_blank_in_a_mount_point_is_decoded),
         cmocka_unit_test(tab_newline_and_backslash_are_decoded),
+        cmocka_unit_test(options_of_any_length_are_no_trouble),
         cmocka_unit_test(a_backslash_without_three_digits_stays),
     };
 
