@@ -11,15 +11,15 @@
 # An empty test finds everything. Sets weir_with_NAME to yes or no, and weir_row to words for the table.
 AC_DEFUN([WEIR_WITH], [
 AC_ARG_WITH([$1], [AS_HELP_STRING([--with-$1@<:@=PATH@:>@], [$2 (default: when it can be built)])],
-  [], [with_$1=auto])
+  [weir_wish=$withval], [weir_wish=auto])
 weir_found=no weir_cflags= weir_libs= weir_path= weir_why="$3 not found"
-AS_CASE([$with_$1], [yes|no|auto], [], [weir_path=$with_$1])
-AS_IF([test "x$with_$1" = xno], [weir_why="--without-$1"], [m4_ifval([$6], [$6], [weir_found=yes])])
+AS_CASE([$weir_wish], [yes|no|auto], [], [weir_path=$weir_wish])
+AS_IF([test "x$weir_wish" = xno], [weir_why="--without-$1"], [m4_ifval([$6], [$6], [weir_found=yes])])
 AS_IF([test "x$weir_found" = xyes], [weir_row=in],
   [weir_row="out ($weir_why): $5"
-   AS_CASE([$with_$1], [no|auto], [],
+   AS_CASE([$weir_wish], [no|auto], [],
      [AC_MSG_ERROR([--with-$1: $weir_why. ]m4_ifval([$4], [Debian has it in $4; or leave], [Leave])[ the option out])])])
-weir_with_$1=$weir_found
+[weir_with_]m4_translit([$1], [-], [_])=$weir_found
 ])
 
 # WEIR_LIBRARY(name, what it is, package, what is lost without, test)
@@ -96,6 +96,9 @@ $PACKAGE_STRING is configured:
   werror       $enable_werror
   sanitize     $enable_sanitize
   prefix       $prefix
+
+Programs:
+$weir_table_programs
 
 Backends:
 $weir_table_backends
