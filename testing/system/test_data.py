@@ -272,12 +272,58 @@ def test_a_signature_is_what_the_report_shows_of_it(ior, written, checked):
 
 
 @pytest.mark.parametrize("more", ["", "-E", "-k", "-i 2", "-F", "-K"])
-def test_what_is_no_file_is_not_removed(ior, more):
-    """A device would be; a pipe stands in for it, since a test must not touch devices."""
-    name = "pipe.00000000" if more == "-F" else "pipe"
+def test_a_device_is_not_removed(ior, more):
+    """A null device of our own, also behind a link."""
+    name = "null.00000000" if more == "-F" else "null"
+    try:
+        os.mknod(ior.cwd / name, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    except PermissionError:
+        pytest.skip("only root makes devices")
+    ior("-w -b 8k -t 8k -o null " + more).fails(1, name, "is a device", "-E and -k")
+    assert stat.S_ISCHR(os.lstat(ior.cwd / name).st_mode)
+    if not more:
+        (ior.cwd / "link").symlink_to("null")
+        ior("-w -b 8k -t 8k -o link").fails(1, "link", "is a device", "-E and -k")
+        assert ior.files() == ["link", "null"]
+
+
+@pytest.mark.parametrize("args", ["-w", "-w -E -k", "-r", "-R -k", "-w -F -E -k", "-w -c -a MPIIO -E -k"])
+def test_a_pipe_is_refused_before_it_is_opened(ior, args):
+    """An open of it waits for another process."""
+    name = "pipe.00000000" if "-F" in args else "pipe"
     os.mkfifo(ior.cwd / name)
-    ior("-w -b 8k -t 8k -o pipe " + more).fails(1, name, "device, pipe or socket", "-E and -k")
+    ior("-b 8k -t 8k -o pipe " + args, timeout=20).fails(1, name, "is a pipe or socket")
     assert stat.S_ISFIFO(os.lstat(ior.cwd / name).st_mode)
+
+
+@pytest.mark.parametrize("args", ["", "-a MPIIO", "-a MPIIO -c", "-a HDF5", "-a NCMPI", "-F", "-a MMAP", "-E"])
+@pytest.mark.parametrize("old", [False, True])
+def test_a_link_is_followed_and_stays(ior, need_backend, args, old):
+    """The file is where the link leads to, with and without one there before, and goes from there."""
+    if "-a" in args:
+        need_backend(args.split()[1])
+    (ior.cwd / "there").mkdir()
+    names = ["f.%08d" % i for i in range(2)] if args == "-F" else ["f"]
+    for name in names:
+        (ior.cwd / name).symlink_to("there/2" + name)
+        (ior.cwd / "there" / ("2" + name)).symlink_to("../there/" + name)
+        if old:
+            (ior.cwd / "there" / name).write_bytes(b"old")
+    links = sorted(names + ["there"] + ["there/2" + name for name in names])
+    run = ior("-w -r -k -b 8k -t 8k -G 1 -o f " + args).ok()
+    assert bool([w for w in run.warnings if "exists already" in w]) == old
+    assert ior.files() == sorted(links + ["there/" + name for name in names])
+    assert all((ior.cwd / "there" / name).stat().st_size >= 8192 for name in names)
+    ior("-w -R -b 8k -t 8k -G 1 -o f " + args).ok()
+    assert ior.files() == links and all((ior.cwd / name).is_symlink() for name in names)
+
+
+@pytest.mark.parametrize("args", ["-w", "-w -E -k", "-r"])
+def test_links_in_a_loop_are_refused(ior, args):
+    (ior.cwd / "a").symlink_to("b")
+    (ior.cwd / "b").symlink_to("a")
+    ior("-b 8k -t 8k -o a " + args).fails(1, "'a'", "loop")
+    assert ior.files() == ["a", "b"]
 
 
 def test_a_pipe_is_no_trouble_where_nothing_is_written(ior):

@@ -5,7 +5,6 @@
 #include "drivers/ior/ior.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/clock.h"
 
@@ -29,33 +28,11 @@ void ior_free(struct ior_test *t)
 
 /* ---- before the clock ---- */
 
-/* A device, pipe or socket was not made by a run like this one: nobody wants it removed, neither
- * before nor behind it. */
-static int spare_special(const struct weir_run *run, const struct ior_test *t, struct weir_err *err)
-{
-    struct stat st;
-
-    if (t->o->run.dry_run || (run->session.flags & WEIR_BE_NO_DATA) ||
-        (t->o->use_existing && t->o->keep) || lstat(t->path.text, &st) < 0)
-        return 0;
-    if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode))
-        return 0;
-    return weir_refuse(
-        err, WEIR_EUSAGE,
-        "'%s' is a device, pipe or socket, which would be removed; give -E and -k to "
-        "write to it in place",
-        t->path.text);
-}
-
 static int remove_old(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
-    bool there = false;
-
     if (t->o->use_existing || t->prefilled || (!t->o->file_per_task && run->par.rank != 0))
         return 0;
-    if (weir_session_exists(&run->session, t->path.text, &there, err) < 0)
-        return -1;
-    return there ? weir_session_unlink(&run->session, t->path.text, err) : 0;
+    return ior_file_remove(run, t, err);
 }
 
 /* The directory of -u: made when it is not there, and then removed again with the file. */
@@ -94,7 +71,7 @@ int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err 
         return -1;
     if (t->o->file_per_task && t->o->unique_dir && make_unique_dir(run, t, err) < 0)
         return -1;
-    if (spare_special(run, t, err) < 0 || remove_old(run, t, err) < 0)
+    if (ior_file_check(run, t, true, err) < 0 || remove_old(run, t, err) < 0)
         return -1;
     return ior_begin_offsets(run, t, err);
 }
@@ -115,7 +92,8 @@ static int prepare_reading(struct weir_run *run, struct ior_test *t, bool check_
                            struct weir_err *err)
 {
     t->owner = ior_owner(t->o, &run->par, check_write, run->repetition, err);
-    if (t->owner < 0 || prepare_phase(run, t, WEIR_DIR_READ, err) < 0)
+    if (t->owner < 0 || prepare_phase(run, t, WEIR_DIR_READ, err) < 0 ||
+        ior_file_check(run, t, false, err) < 0)
         return -1;
     t->verify =
         (check_write || t->o->check_read) && !t->o->run.dry_run; /* a dry run has read nothing */
@@ -338,15 +316,12 @@ static int remove_unique_dir(struct weir_run *run, struct ior_test *t, struct we
 
 int ior_remove(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
-    bool there = false;
     int rc = 0;
 
     if (t->created && (t->o->file_per_task || run->par.rank == 0)) {
         rc = ior_file_name(t->o, t->mount, run->par.rank, run->repetition, &t->path, err);
         if (rc == 0)
-            rc = weir_session_exists(&run->session, t->path.text, &there, err);
-        if (rc == 0 && there)
-            rc = weir_session_unlink(&run->session, t->path.text, err);
+            rc = ior_file_remove(run, t, err);
     }
     t->created = false;
     if (t->made_dir && remove_unique_dir(run, t, rc < 0 ? NULL : err) < 0)

@@ -121,7 +121,7 @@ static void warn_existing(struct weir_run *run, struct ior_test *t, struct weir_
 
     if (!t->o->write || run->par.rank != 0 ||
         ior_file_name(t->o, t->mount, 0, 0, &t->path, err) < 0 ||
-        weir_session_exists(&run->session, t->path.text, &there, NULL) < 0 || !there ||
+        ior_file_exists(run, t, &there, NULL) < 0 || !there ||
         (run->session.flags & WEIR_BE_NO_DATA))
         return;
     *rc = weir_warn(&run->log, err, "The file \"%s\" exists already and will be %s", t->path.text,

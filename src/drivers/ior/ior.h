@@ -187,6 +187,16 @@ int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_
  * is tried. */
 int ior_remove(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 
+/* ior-file.c: what stands at t->path. A symbolic link is followed, whether its target is there or
+ * not: the target is the file, and the link stays as the user made it. All local, -1 and err. */
+/* May it be opened? A pipe or socket may not, a device only when it is not to be removed. */
+int ior_file_check(const struct weir_run *run, const struct ior_test *t, bool write,
+                   struct weir_err *err);
+int ior_file_exists(struct weir_run *run, const struct ior_test *t, bool *there,
+                    struct weir_err *err);
+/* Nothing when there is none. */
+int ior_file_remove(struct weir_run *run, const struct ior_test *t, struct weir_err *err);
+
 /* ior-memory.c: -M, memoryPerTask: take that memory until ior_memory_free. -1 and err. Local. */
 int ior_memory_parse(const struct ior_options *o, const struct weir_par *par, int64_t *bytes,
                      struct weir_err *err);
