@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "par/comm.h"
 
-#define WEIR_BACKEND_ABI 4
+#define WEIR_BACKEND_ABI 5
 
 struct weir_array_ops;
 
@@ -86,6 +86,9 @@ struct weir_session {
     const struct weir_log *log;
     void *priv;     /* priv_size zeroed bytes, the backend's own */
     unsigned flags; /* be->flags as they hold here: begin may clear some (DUMMY that stores) */
+    int depth;      /* transfers in flight at most: 1, or what begin has set */
+    int in_flight;  /* submitted and not given back yet */
+    struct weir_request *only; /* of a queue of depth 1 */
     struct weir_session_stats *stats;
     struct weir_call *call; /* where calls are noted for a watchdog; NULL: nobody watches */
 };
@@ -96,6 +99,7 @@ struct weir_file {
     struct weir_session *s;
     const char *path;          /* owned by the session */
     struct weir_extent extent; /* a copy of what open was given; zeros without one */
+    int in_flight;             /* requests */
 };
 
 /* One transfer. off is the logical offset of ior.md 3.2. */
@@ -105,7 +109,17 @@ struct weir_io {
     size_t len;   /* 0 is allowed when access.collective: take part, move nothing */
     uint64_t off; /* bytes */
     uint64_t tag; /* the caller's */
-    bool wanted;  /* a read: the caller will look at the data. Else buf may be left alone */
+};
+
+/* A transfer that ends later than the call that starts it. It and its buffer belong to the queue
+ * from submit until complete gives it back. */
+struct weir_request {
+    struct weir_io io;
+    struct weir_file *file;
+    ssize_t n;                 /* bytes moved, or -1 */
+    int sys;                   /* with -1: errno */
+    uint64_t begin_ns, end_ns; /* local clock: submitted, given back */
+    struct weir_request *next; /* the queue's */
 };
 
 struct weir_fs_usage {
@@ -144,7 +158,7 @@ enum {
 /* The contract. Functions return 0 (xfer: bytes moved) or -1 with err filled: what was
  * attempted, on what, the reason. A backend never prints, never ends the process, never calls a
  * barrier unless the access is collective, never looks at options other than its own and its
- * base's. NULL means "cannot" (begin, end, check, drain: "nothing to do"). xfer may give the
+ * base's. NULL means "cannot" (begin, end, check: "nothing to do"). xfer may give the
  * bare reason (errno in err->sys): unless it names the path, the session adds direction, length,
  * offset, path. */
 struct weir_backend {
@@ -171,10 +185,22 @@ struct weir_backend {
     int (*close)(struct weir_file *, struct weir_err *);
     ssize_t (*xfer)(struct weir_file *, const struct weir_io *,
                     struct weir_err *); /* may be short; 0 on read: end of file */
-    /* xfer may only begin a transfer (not a wanted read) and say that all is moved: then this waits
-     * until all of them are done, and sync and close do, too. The first that failed is named in err
-     * (weir_complete does it), once: by whichever call meets it, which may be a later xfer. */
-    int (*drain)(struct weir_file *, struct weir_err *);
+    /* The queue, where a backend has one: then begin sets s->depth to what its options allow. NULL:
+     * the session makes a queue of depth 1 from xfer. Nothing here allocates but queue.
+     * queue: from now on up to depth (1 to s->depth) requests are in flight. None is now.
+     * submit: start r, or keep it for a batch. There is room: the session counts. -1: not in the
+     * queue. What the system refuses later comes back from complete.
+     * complete: give back requests with n and sys set, of any file of the session and in any order:
+     * 'most' at most, and wait for 'least' (not more than are in flight; 0: what is done now). f is
+     * for messages. Returns how many, or -1 and err: it cannot be told any more what is done.
+     * reason: why n of r is -1; NULL: the text of r->sys. Returns -1.
+     * xfer may be called while requests are in flight: it continues those that came back short. */
+    const char *depth_option; /* which of its options limits the depth, without prefix */
+    int (*queue)(struct weir_session *, int depth, struct weir_err *);
+    int (*submit)(struct weir_request *r, struct weir_err *);
+    int (*complete)(struct weir_file *f, int least, int most, struct weir_request **done,
+                    struct weir_err *);
+    int (*reason)(const struct weir_request *r, struct weir_err *);
     int (*sync)(struct weir_file *, struct weir_err *);
     const struct weir_ns *ns;
     const struct weir_array_ops *array; /* files of n-dimensional arrays: array.h */

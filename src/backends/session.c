@@ -22,7 +22,8 @@ static struct weir_session describe_session(const struct weir_backend *be,
                                    .access = *access,
                                    .par = par,
                                    .log = log,
-                                   .flags = be->flags };
+                                   .flags = be->flags,
+                                   .depth = 1 };
 }
 
 static int alloc_priv(struct weir_session *s, struct weir_err *err)
@@ -60,6 +61,8 @@ int weir_session_begin(struct weir_session *s, const struct weir_backend *be,
         goto free_stats;
     if (be->begin && !access->dry_run && be->begin(s, err) < 0)
         goto free_stats;
+    if (access->collective) /* in the order of the calls, which is that of all ranks */
+        s->depth = 1;
     return 0;
 
 free_stats:
@@ -154,6 +157,8 @@ int weir_session_close(struct weir_file *f, struct weir_err *err)
 
     if (!f)
         return 0;
+    if (f->in_flight > 0)
+        weir_session_drain(f);
     start_ns = weir_now_ns();
     if (!f->s->access.dry_run) {
         enter_call(f->s, "close", f->path);
@@ -209,20 +214,6 @@ int weir_session_finish_xfer(struct weir_file *f, const struct weir_io *io, ssiz
     return rc;
 }
 
-int weir_session_drain_begun(struct weir_file *f, uint64_t *clock_ns, struct weir_err *err)
-{
-    struct weir_session *s = f->s;
-    int rc;
-
-    if (s->access.dry_run)
-        return 0;
-    if (s->call)
-        weir_call_enter(s->call, "wait for the transfers", f->path, 0, 0, *clock_ns);
-    rc = leave_call(s, s->be->drain(f, err));
-    *clock_ns = weir_now_ns();
-    return rc;
-}
-
 int weir_session_sync(struct weir_file *f, struct weir_err *err)
 {
     struct weir_session *s = f->s;
@@ -231,6 +222,9 @@ int weir_session_sync(struct weir_file *f, struct weir_err *err)
 
     if (s->access.dry_run || !s->be->sync)
         return 0;
+    if (f->in_flight > 0)
+        return weir_refuse(err, WEIR_EBUG, "sync '%s' with %d transfers in flight", f->path,
+                           f->in_flight);
     start_ns = weir_now_ns();
     enter_call(s, "sync", f->path);
     rc = leave_call(s, s->be->sync(f, err));

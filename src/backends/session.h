@@ -109,19 +109,33 @@ static inline __attribute__((always_inline)) int weir_session_xfer(struct weir_f
     return rc;
 }
 
-/* The rest of weir_session_drain where the backend has something to drain. */
-int weir_session_drain_begun(struct weir_file *f, uint64_t *clock_ns, struct weir_err *err);
+/* Several transfers at a time, where the backend has a queue (s->depth > 1). Others, collective
+ * transfers and dry runs have a queue of depth 1, and so have writes with access.sync_each: such a
+ * transfer begins and ends in weir_session_complete. All of this is local.
+ * weir_session_queue: from now on up to depth (1 to s->depth) requests may be in flight. None is now. -1 and err
+ * (WEIR_ESETUP). */
+int weir_session_queue(struct weir_session *s, int depth, struct weir_err *err);
 
-/* Wait for the transfers that were only begun: behind the last one, before the time of the work is
- * taken. *clock_ns gets the time at its end; it is left alone, and nothing happens, where the
- * backend's transfers are done when they return. 0, or -1 and err (WEIR_EIO) that names the first
- * transfer that failed. No allocation. */
-static inline int weir_session_drain(struct weir_file *f, uint64_t *clock_ns, struct weir_err *err)
-{
-    return f->s->be->drain ? weir_session_drain_begun(f, clock_ns, err) : 0;
-}
+/* Start the transfer r->io in r->file; r and its buffer must stay until weir_session_complete gives
+ * r back. *clock_ns holds the time now, when the transfer begins, and gets the time at the end of
+ * the call. No allocation. -1 and err (WEIR_EIO): r is not in the queue. */
+int weir_session_submit(struct weir_request *r, uint64_t *clock_ns, struct weir_err *err);
 
-/* Flush to stable storage. Backends without sync: 0. */
+/* Take back requests that are done, in the order in which they end: 'most' at most, and wait until
+ * there are 'least' (no more than are in flight; 0: do not wait). They may be of any file of the
+ * session; f, an open one, is for messages. A request has moved all of its bytes (n is io.len), by
+ * the rules of weir_session_xfer, or failed (n is -1); begin_ns and end_ns are its times, and the
+ * difference goes into the histogram unless it failed. *clock_ns gets the time now. No allocation.
+ * Returns how many there are in done; err names the first of them that failed. -1 and err
+ * (WEIR_EIO): it cannot be told any more what is done. */
+int weir_session_complete(struct weir_file *f, int least, int most, struct weir_request **done,
+                          uint64_t *clock_ns, struct weir_err *err);
+
+/* Wait for all that is in flight in the session and forget the outcome: on the way out after a
+ * failure. weir_session_close does it. */
+void weir_session_drain(struct weir_file *f);
+
+/* Flush to stable storage. Backends without sync: 0. Nothing of the file is in flight. */
 int weir_session_sync(struct weir_file *f, struct weir_err *err);
 
 /* Names; as in struct weir_ns, quiet successes in a dry run. A backend that cannot: WEIR_EUSAGE,

@@ -18,6 +18,7 @@
 #define PER_BLOCK 3u /* transfers */
 #define BLOCK (TRANSFER * PER_BLOCK)
 #define SEGMENTS 2u
+#define QUEUE 3 /* requests in flight, where the backend has a queue */
 
 /* A backend in another shape than its defaults. */
 struct shape {
@@ -132,15 +133,7 @@ static int move(struct trial *t, struct weir_file *f, enum weir_dir dir, uint64_
     struct weir_io io = { .dir = dir, .buf = t->buf, .len = len, .off = off };
     uint64_t clock_ns = weir_now_ns();
 
-    io.wanted = dir == WEIR_DIR_READ;
     return weir_session_xfer(f, &io, &clock_ns, &t->err);
-}
-
-static int drain(struct trial *t, struct weir_file *f)
-{
-    uint64_t clock_ns = weir_now_ns();
-
-    return weir_session_drain(f, &clock_ns, &t->err);
 }
 
 /* Write our blocks of the first segments. A failed rank goes on: others may be waiting in a
@@ -198,7 +191,81 @@ static int skim_blocks(struct trial *t, struct weir_file *f, unsigned first)
             if (rc == 0)
                 rc = weir_session_xfer(f, &io, &clock_ns, &t->err);
         }
-    return rc < 0 ? rc : drain(t, f);
+    return rc;
+}
+
+/* ---- the queue ---- */
+
+/* Requests in flight, each with a buffer; transfer 'tag' of the blocks of our task. */
+struct flight {
+    struct weir_request r[QUEUE], *idle[QUEUE];
+    unsigned char *pool;
+    int depth, n_idle;
+    unsigned done;
+};
+
+static bool begin_flight(struct trial *t, struct flight *q)
+{
+    *q = (struct flight) { .depth = t->s.depth < QUEUE ? t->s.depth : QUEUE };
+    q->pool = aligned_alloc(4096, (size_t)QUEUE * TRANSFER);
+    for (int i = 0; i < q->depth; i++) {
+        q->r[i].io.buf = q->pool + (size_t)i * TRANSFER;
+        q->idle[q->n_idle++] = &q->r[i];
+    }
+    return q->pool && weir_session_queue(&t->s, q->depth, &t->err) == 0;
+}
+
+/* Take back at least one request; what was read must be the data of 'seed'. */
+static int take_back(struct trial *t, struct weir_file *f, struct flight *q, uint64_t seed)
+{
+    struct weir_request *done[QUEUE];
+    uint64_t clock_ns = weir_now_ns();
+    int n = weir_session_complete(f, 1, q->depth, done, &clock_ns, &t->err), rc = n < 1 ? -1 : 0;
+
+    for (int i = 0; i < n; i++) {
+        const struct weir_request *r = done[i];
+
+        if (r->n != TRANSFER || r->end_ns < r->begin_ns || r->end_ns > clock_ns || r->file != f)
+            rc = -1;
+        else if (r->io.dir == WEIR_DIR_READ && has_data(t) &&
+                 !compare(r->io.buf, seed, t->extent.task, r->io.off))
+            rc = weir_refuse(&t->err, WEIR_EDATA, "wrong data at offset %llu of '%s'",
+                             (unsigned long long)r->io.off, t->path);
+        q->idle[q->n_idle++] = done[i];
+        q->done++;
+    }
+    return rc;
+}
+
+/* Move all blocks of our task from segment 'first' on. */
+static int queue_blocks(struct trial *t, struct weir_file *f, enum weir_dir dir, unsigned first,
+                        uint64_t seed)
+{
+    struct flight q;
+    uint64_t clock_ns = weir_now_ns();
+    int rc = begin_flight(t, &q) ? 0 : -1;
+
+    for (unsigned i = 0; i < SEGMENTS * PER_BLOCK && rc == 0; i++) {
+        struct weir_request *r;
+
+        if (q.n_idle == 0 && (rc = take_back(t, f, &q, seed)) < 0)
+            break;
+        r = q.idle[--q.n_idle];
+        r->file = f;
+        r->io.dir = dir;
+        r->io.len = TRANSFER;
+        r->io.off = offset_of(t, t->extent.task, first + i / PER_BLOCK, i % PER_BLOCK);
+        if (dir == WEIR_DIR_WRITE)
+            fill(r->io.buf, seed, t->extent.task, r->io.off);
+        else
+            memset(r->io.buf, 0xee, TRANSFER);
+        rc = weir_session_submit(r, &clock_ns, &t->err);
+    }
+    while (rc == 0 && t->s.in_flight > 0)
+        rc = take_back(t, f, &q, seed);
+    weir_session_drain(f);
+    free(q.pool);
+    return rc == 0 && q.done != SEGMENTS * PER_BLOCK ? -1 : rc;
 }
 
 /* Close and pass the worse result on. */
@@ -232,7 +299,6 @@ static bool test_write(struct trial *t)
         return false;
     rc = write_blocks(t, f, 1, SEGMENTS, PER_BLOCK);
     tap_ok(t->tap, rc == 0, &t->err, "every rank writes its blocks");
-    tap_ok(t->tap, drain(t, f) == 0, &t->err, "and waits until they are written");
     tap_ok(t->tap, weir_session_sync(f, &t->err) == 0, &t->err, "it is flushed to stable storage");
     return tap_ok(t->tap, close_file(t, f, 0) == 0, &t->err, "it is closed") && rc == 0;
 }
@@ -317,6 +383,26 @@ static void test_exclusive(struct trial *t)
     name_file(t, "data", t->par->rank);
 }
 
+/* Several transfers at a time, where the backend has a queue. */
+static void test_queue(struct trial *t)
+{
+    struct weir_file *f;
+    int rc;
+
+    if (!tap_ok(t->tap, open_file(t, WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_TRUNC, &f) == 0,
+                &t->err, "a file is opened for a queue of depth %d", t->s.depth))
+        return;
+    rc = queue_blocks(t, f, WEIR_DIR_WRITE, 0, 5);
+    tap_ok(t->tap, rc == 0 && t->s.in_flight == 0, &t->err, "every rank writes through a queue");
+    tap_ok(t->tap, weir_session_sync(f, &t->err) == 0, &t->err, "and flushes");
+    tap_ok(t->tap, close_file(t, f, 0) == 0, &t->err, "it is closed");
+    if (!tap_ok(t->tap, open_file(t, WEIR_OPEN_READ, &f) == 0, &t->err, "and opened again"))
+        return;
+    rc = queue_blocks(t, f, WEIR_DIR_READ, 0, 5);
+    tap_ok(t->tap, rc == 0, &t->err, "what comes back from the queue are the data");
+    tap_ok(t->tap, close_file(t, f, 0) == 0, &t->err, "it is closed after reading");
+}
+
 /* Only the first segment is there: the second one cannot be read. The file may have been laid
  * out whole. */
 static void test_short(struct trial *t)
@@ -346,6 +432,10 @@ static void test_short(struct trial *t)
     rc = move(t, f, WEIR_DIR_READ, offset_of(t, t->extent.task, behind, 0), TRANSFER);
     tap_ok(t->tap, rc < 0 && t->err.code == WEIR_EIO && strstr(t->err.text, t->path),
            rc < 0 ? &t->err : NULL, "reading behind the end of a file fails and names it");
+    rc = queue_blocks(t, f, WEIR_DIR_READ, behind, 1);
+    tap_ok(t->tap,
+           rc < 0 && t->err.code == WEIR_EIO && strstr(t->err.text, t->path) && t->s.in_flight == 0,
+           rc < 0 ? &t->err : NULL, "also through a queue");
     rc = skim_blocks(t, f, behind);
     tap_ok(t->tap, rc < 0 && t->err.code == WEIR_EIO && strstr(t->err.text, t->path),
            rc < 0 ? &t->err : NULL, "also when nobody looks at the data");
@@ -476,6 +566,7 @@ static void run_trial(struct trial *t)
         test_size(t);
         test_read(t);
         test_overwrite(t);
+        test_queue(t);
         test_exclusive(t);
         test_short(t);
         test_taking_part(t);

@@ -459,7 +459,7 @@ static int outcome(int (*real)(void *, long, struct iocb **), void *ctx, struct 
                                                              writes ? "write" : "read")
                                                     : NULL;
     __u64 len = cb->aio_nbytes;
-    bool fails = suffer(r);
+    bool fails = suffer(r), flips;
     int n;
 
     if (fails || (r && r->action == DROP)) {
@@ -470,11 +470,14 @@ static int outcome(int (*real)(void *, long, struct iocb **), void *ctx, struct 
                                                .res = fails ? -errno : (__s64)len };
         return 1;
     }
-    if (r && r->action == FLIP && writes) /* weir writes from copies */
+    flips = r && r->action == FLIP && writes;
+    if (flips)
         flip((void *)(unsigned long)cb->aio_buf, (ssize_t)len);
     cb->aio_nbytes = fewer(r, len);
     n = real(ctx, 1, &cb);
     cb->aio_nbytes = len;
+    if (flips) /* back, without O_DIRECT: the bytes are in the page cache */
+        flip((void *)(unsigned long)cb->aio_buf, (ssize_t)len);
     return n;
 }
 

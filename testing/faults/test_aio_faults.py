@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """AIO: how transfers go through the queue, and that what is measured includes their end."""
+import csv
 import json
 import pathlib
 import sys
@@ -38,11 +39,23 @@ def test_batches_are_submitted_and_waited_for(ior, shim, call, first, count):
     ior(QUEUE + "-w", np=1, env=faulty(ior, shim, "call=%s count=%d errno=EFAULT" % (call, count + 1))).ok()
 
 
-def test_reads_that_are_looked_at_do_not_go_through_the_queue(ior, shim):
+@pytest.mark.parametrize("check", ["", "-R", "-W"])
+def test_reads_go_through_the_queue_also_when_they_are_checked(ior, shim, check):
+    """As deep: so many calls of the system for so many transfers."""
     ior(QUEUE + "-w -k -G 7", np=1).ok()
-    fault = faulty(ior, shim, "call=io_submit errno=EFAULT")
-    ior(QUEUE + "-R -k -G 7", np=1, env=fault).ok()
-    ior(QUEUE + "-r -k -G 7", np=1, env=fault).fails(3, "read 8192 bytes at offset 0 of 'testFile'", "Bad address")
+    read = QUEUE + (check or "-r") + " -k -G 7"
+    for call in ("io_submit", "io_getevents"):
+        ior(read, np=1, env=faulty(ior, shim, "call=%s count=8 errno=EFAULT" % call)).fails(3, "Bad address")
+        ior(read, np=1, env=faulty(ior, shim, "call=%s count=9 errno=EFAULT" % call)).ok()
+
+
+def test_the_time_of_a_transfer_ends_at_its_completion(ior, shim):
+    """Nothing is taken back before the wait at the end is over."""
+    ior("-a AIO -w -r -R -b 64k -t 8k -O savePerOpDataCSV=ops", env=faulty(ior, shim, SLOW)).ok()
+    for rank, late in ((0, False), (1, True)):
+        with open(str(ior.cwd / ("ops-0-%05d.csv" % rank)), newline="") as f:
+            times = [int(r["ns"]) / 1e9 for r in csv.DictReader(f)]
+        assert len(times) == 16 and (min(times) >= LATE if late else min(times) < LATE), times
 
 
 def test_a_sync_comes_behind_the_transfers_before_it(ior, shim):

@@ -32,7 +32,7 @@ function allowed(from, path,   to) {
     if (from == "backends")
         return 0
     if (to == "backends")
-        return path ~ "^backends/(array|backend|plugin|registry|session|session-array)[.]h$"
+        return path ~ "^backends/(array|backend|plugin|queue|registry|session|session-array)[.]h$"
     if (to == "top")
         return from == "engine"
     return from ~ /^drivers\// && to == "engine"

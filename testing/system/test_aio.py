@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """AIO: the bytes, options and errors of POSIX, through a queue, for all three programs."""
+import csv
 import json
 
 import pytest
@@ -83,6 +84,23 @@ def test_a_part_of_a_file_is_written_over_on_request(ior):
                                  + model.files(65536, 4096, tasks=1, packet="o")[""][32768:])
 
 
+@pytest.mark.sanitize
+@pytest.mark.parametrize("args", ["-l o", "-l i", "-l r", "-l t", "-l signature", "-l o -z --random-offset-seed=3", "-l o -F", "-l o -D 60 -O stoneWallingWearOut=1"])
+def test_reads_in_the_queue_find_what_is_wrong(ior, args):
+    """Each wrong transfer, wherever it is in the queue: one in the middle of a batch, the last, two at a time."""
+    ior(QUEUE + "-w -k -G 7 -b 64k -t 4k " + args.replace(" -z --random-offset-seed=3", ""), np=1).ok()
+    name, = ior.files()
+    data = bytearray((ior.cwd / name).read_bytes())
+    for offset in (5 * 4096 + 8, 9 * 4096, 10 * 4096 + 4000, 15 * 4096 + 4095):
+        data[offset] ^= 4
+    (ior.cwd / name).write_bytes(data)
+    run = ior(QUEUE + "-R -k -G 7 -b 64k -t 4k " + args, np=1)
+    assert run.returncode == 4 and not run.errors, run
+    assert "(4 errors found)" in run.stdout + run.stderr, run
+    for offset in (5, 9, 10, 15):
+        assert "in the transfer at %d" % (offset * 4096) in run.stderr, run
+
+
 # ---- errors ----
 
 @pytest.mark.parametrize("check", ["", "-R"])
@@ -112,8 +130,15 @@ def test_queues_that_cannot_be_are_refused(ior, values, words):
 
 
 def test_a_queue_that_the_memory_cannot_hold_is_refused(ior):
-    run = ior("-a AIO -w -t 1m -b 1t --aio.max-pending=1000000", np=2)
-    run.fails(2, "1000000 buffers of 1048576 bytes", "--aio.max-pending")
+    run = ior("-a AIO -w -l o -t 32m -b 1t --aio.max-pending=20000", np=1)
+    run.fails(2, "20000 buffers of 33554432 bytes", "--aio.max-pending")
+    assert ior.files() == []
+
+
+def test_a_queue_that_the_system_does_not_allow_is_refused_before_memory_is_taken(ior):
+    limit = ["bash", "-c", 'ulimit -v 4000000; exec "$@"', "-"]  # KiB; the buffers would be 40 GB
+    run = ior("-a AIO -w -l o -t 4k -b 40g --aio.max-pending=10000000", np=1, prefix=limit)
+    run.fails(2, "io_setup for a queue of depth 10000000", "aio-max-nr", "--aio.max-pending")
     assert ior.files() == []
 
 
@@ -124,11 +149,21 @@ def test_locks_around_a_call_cannot_be_kept_by_a_queue(ior):
 
 # ---- what is told ----
 
-def test_one_note_says_what_latencies_are(ior):
-    told = [n for n in ior("-a AIO -w -r -i 2 -b 64k -t 8k").ok().notes if "queueing" in n]
-    assert len(told) == 1 and "completion" in told[0]
-    assert not [n for n in ior("-a AIO -w -Y -b 64k -t 8k").ok().notes if "queueing" in n]  # each is complete
-    assert not [n for n in ior("-a AIO -w -b 64k -t 64k").ok().notes if "queueing" in n]  # no queue
+def operations(ior):
+    with open(str(ior.cwd / "ops-0-00000.csv"), newline="") as f:
+        return list(csv.DictReader(f))
+
+
+def test_records_are_those_of_transfers_in_flight(ior):
+    """One for each transfer; with a queue some begin before others end, and with -Y none does."""
+    for args, depth in (("", 8), ("-Y", 1)):
+        ior(QUEUE + "-w -r -R -b 128k -t 4k -O savePerOpDataCSV=ops " + args, np=1).ok()
+        for access in ("write", "read"):
+            ops = [r for r in operations(ior) if r["access"] == access]
+            assert sorted(int(r["offset"]) for r in ops) == list(range(0, 131072, 4096))
+            spans = [(int(r["begin_ns"]), int(r["begin_ns"]) + int(r["ns"])) for r in ops]
+            most = max(sum(b <= t < e for b, e in spans) for t, _ in spans)
+            assert most == (1 if access == "write" and "-Y" in args else 8), (args, access, most)
 
 
 def test_the_document_has_the_options_of_both(ior):

@@ -31,8 +31,8 @@ struct fake {
     struct step steps[STEPS];
     struct step rest; /* after the script; all zero: move everything */
     bool says_path;   /* errors name the file themselves */
-    bool refuses, open_fails, close_fails, begin_fails, sync_fails, drain_fails;
-    int xfers, syncs, drains, opens, closes, begins, ends, checks, unlinks;
+    bool refuses, open_fails, close_fails, begin_fails, sync_fails;
+    int xfers, syncs, opens, closes, begins, ends, checks, unlinks;
     int next;
     unsigned char data[ROOM];
 };
@@ -119,13 +119,6 @@ static int fake_sync(struct weir_file *f, struct weir_err *err)
     fake_of(f->s)->syncs++;
     errno = EIO;
     return fake_of(f->s)->sync_fails ? weir_fail(err, WEIR_EIO, "sync '%s'", f->path) : 0;
-}
-
-static int fake_drain(struct weir_file *f, struct weir_err *err)
-{
-    fake_of(f->s)->drains++;
-    errno = ENOSPC;
-    return fake_of(f->s)->drain_fails ? weir_fail(err, WEIR_EIO, "put '%s'", f->path) : 0;
 }
 
 static int fake_unlink(struct weir_session *s, const char *path, struct weir_err *err)
@@ -585,41 +578,6 @@ static void what_a_backend_cannot_do_is_said_with_its_name(void **state)
     stop(b);
 }
 
-static void what_was_only_begun_is_waited_for_and_its_error_passed_on(void **state)
-{
-    struct bench *b = start(NULL, 0);
-    struct weir_backend later = fake_backend;
-    uint64_t clock = 1;
-
-    (void)state;
-    later.drain = fake_drain;
-    b->s.be = &later;
-    assert_int_equal(weir_session_drain(b->f, &clock, &b->err), 0);
-    assert_int_equal(b->fake.drains, 1);
-    assert_true(clock > 1);
-    b->fake.drain_fails = true;
-    assert_int_equal(weir_session_drain(b->f, &clock, &b->err), -1);
-    assert_string_equal(b->err.text, "put '/x/f': No space left on device");
-    assert_int_equal(latencies(b, WEIR_OP_XFER)->n, 0);
-    b->s.access.dry_run = true;
-    assert_int_equal(weir_session_drain(b->f, &clock, &b->err), 0);
-    assert_int_equal(b->fake.drains, 2);
-    b->s.access.dry_run = false;
-    b->s.be = &fake_backend;
-    stop(b);
-}
-
-static void a_backend_without_a_queue_is_drained_and_costs_no_clock(void **state)
-{
-    struct bench *b = start(NULL, 0);
-    uint64_t clock = 1;
-
-    (void)state;
-    assert_int_equal(weir_session_drain(b->f, &clock, &b->err), 0);
-    assert_int_equal(clock, 1);
-    stop(b);
-}
-
 static void the_options_of_the_base_come_along(void **state)
 {
     struct bench *b = start(NULL, 0);
@@ -711,8 +669,6 @@ int main(void)
         cmocka_unit_test(a_failing_close_reports_and_still_frees),
         cmocka_unit_test(closing_no_file_is_fine),
         cmocka_unit_test(what_a_backend_cannot_do_is_said_with_its_name),
-        cmocka_unit_test(what_was_only_begun_is_waited_for_and_its_error_passed_on),
-        cmocka_unit_test(a_backend_without_a_queue_is_drained_and_costs_no_clock),
         cmocka_unit_test(the_options_of_the_base_come_along),
         cmocka_unit_test(a_backend_without_sync_is_always_in_sync),
         cmocka_unit_test(a_reset_forgets_every_latency),

@@ -19,6 +19,7 @@ void ior_free(struct ior_test *t)
     for (int i = 0; i < t->lanes; i++)
         free(t->buf[i]);
     t->lanes = 0;
+    weir_queue_end(&t->queue);
     weir_offsets_free(&t->offsets);
     weir_str_free(&t->path);
     weir_str_free(&t->facts);
@@ -176,6 +177,7 @@ static int close_file(struct weir_run *run, void *state, struct weir_err *err)
 
     (void)run;
     t->file = NULL;
+    weir_queue_drain(&t->queue, f); /* nothing is left unless a transfer has failed */
     return weir_session_close(f, err);
 }
 
@@ -198,6 +200,8 @@ static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *c
     struct weir_io io = { .dir = WEIR_DIR_WRITE, .len = t->extent.transfer, .tag = i };
     uint64_t begin;
 
+    if (t->queue.depth > 0 && !t->access.sync_each)
+        return ior_queue_step(run, t, i, clock_ns, err);
     if (t->next == t->filled)
         fill_ahead(run, t, clock_ns);
     io.buf = t->buf[t->next];
@@ -205,15 +209,12 @@ static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *c
     begin = *clock_ns;
     if (weir_session_xfer(t->file, &io, clock_ns, err) < 0)
         return -1;
-    weir_oplog_add(&run->oplog, begin, *clock_ns, io.off, io.len);
-    run->counters.bytes += io.len;
-    if (io.off + io.len > run->counters.end)
-        run->counters.end = io.off + io.len;
+    ior_count(run, &io, begin, *clock_ns);
     return 0;
 }
 
-static void verify_transfer(struct weir_run *run, struct ior_test *t, const struct weir_io *io,
-                            uint64_t *clock_ns)
+void ior_verify(struct weir_run *run, struct ior_test *t, const struct weir_io *io,
+                uint64_t *clock_ns)
 {
     uint64_t now;
 
@@ -233,9 +234,7 @@ static void begin_pass(struct ior_test *t, uint64_t i)
     }
 }
 
-/* The offset of step i. */
-static uint64_t next_offset(struct weir_run *run, struct ior_test *t, uint64_t i,
-                            uint64_t *clock_ns)
+uint64_t ior_next_offset(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_t *clock_ns)
 {
     if (t->limit != UINT64_MAX && i > 0)
         begin_pass(t, i);
@@ -248,23 +247,22 @@ static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
                      struct weir_err *err)
 {
     struct ior_test *t = state;
-    struct weir_io io = { .dir = WEIR_DIR_READ,
-                          .buf = t->buf[0],
-                          .len = t->extent.transfer,
-                          .tag = i,
-                          .wanted = t->verify };
+    struct weir_io io = {
+        .dir = WEIR_DIR_READ, .buf = t->buf[0], .len = t->extent.transfer, .tag = i
+    };
     uint64_t begin;
 
-    io.off = next_offset(run, t, i, clock_ns);
+    if (t->queue.depth > 0)
+        return ior_queue_step(run, t, i, clock_ns, err);
+    io.off = ior_next_offset(run, t, i, clock_ns);
     if (t->verify)
         *(unsigned char *)io.buf ^= 0xff; /* what is left of the last read must not pass */
     begin = *clock_ns;
     if (weir_session_xfer(t->file, &io, clock_ns, err) < 0)
         return -1;
-    weir_oplog_add(&run->oplog, begin, *clock_ns, io.off, io.len);
-    run->counters.bytes += io.len;
+    ior_count(run, &io, begin, *clock_ns);
     if (t->verify)
-        verify_transfer(run, t, &io, clock_ns);
+        ior_verify(run, t, &io, clock_ns);
     return 0;
 }
 
@@ -279,17 +277,14 @@ static int idle_step(struct weir_run *run, void *state, uint64_t round, uint64_t
     if (!t->file)
         return 0;
     if (!err && count_steps(run, t) > 0)
-        io.off = next_offset(run, t, round, clock_ns);
+        io.off = ior_next_offset(run, t, round, clock_ns);
     return weir_session_xfer(t->file, &io, clock_ns, err);
 }
 
 static int drain_transfers(struct weir_run *run, void *state, uint64_t *clock_ns,
                            struct weir_err *err)
 {
-    struct ior_test *t = state;
-
-    (void)run;
-    return weir_session_drain(t->file, clock_ns, err);
+    return ior_queue_drain(run, state, clock_ns, err);
 }
 
 static int flush_write(struct weir_run *run, void *state, struct weir_err *err)

@@ -85,6 +85,8 @@ static int begin_test(struct weir_run *run, struct ior_test *t, struct weir_err 
     if (rc == 0)
         rc = weir_session_begin(&run->session, t->be, t->be_opt, &t->access, &run->par, &run->log,
                                 err);
+    if (rc == 0)
+        rc = ior_queue_begin(t, &run->session, err);
     if (rc == 0 && o->run.io_timeout_s > 0)
         rc =
             weir_watchdog_begin(&run->watchdog, run->par.rank, run->par.host, o->run.io_timeout_s, err);

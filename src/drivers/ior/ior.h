@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "backends/queue.h"
 #include "base/offset.h"
 #include "base/pattern.h"
 #include "base/signature.h"
@@ -82,6 +83,7 @@ struct ior_test {
     void *buf[WEIR_FILL_LANES];
     uint64_t off[WEIR_FILL_LANES]; /* of the transfers that are filled ahead */
     int lanes, next, filled;
+    struct weir_queue queue; /* of the session */
     /* the phase in progress */
     struct weir_offsets offsets;
     struct weir_str path;
@@ -156,6 +158,16 @@ int ior_check_owner(const struct ior_options *o, const struct weir_par *par, str
  * that counts them. Local. -1 and err. */
 int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 
+/* ior-queue.c: transfers in the queue of a backend that has one.
+ * begin: requests and buffers of the session of a test, after it has begun; t->queue.depth is 0
+ * where transfers are done one after the other. -1 and err. queue_step, queue_drain: a step and the
+ * drain of a phase through the queue, as in struct weir_phase. Local. */
+int ior_queue_begin(struct ior_test *t, struct weir_session *s, struct weir_err *err);
+int ior_queue_step(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_t *clock_ns,
+                   struct weir_err *err);
+int ior_queue_drain(struct weir_run *run, struct ior_test *t, uint64_t *clock_ns,
+                    struct weir_err *err);
+
 /* ior-phase.c: the three phases, and what belongs to files. */
 extern const struct weir_phase ior_write_phase, ior_check_phase, ior_read_phase;
 void ior_free(struct ior_test *t);
@@ -164,6 +176,23 @@ void ior_free(struct ior_test *t);
 int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 int ior_open_write(struct weir_run *run, struct ior_test *t, uint64_t transfer,
                    struct weir_err *err);
+
+/* ior-phase.c: the offset of step i, whose data are then in t->buf[t->next - 1] in a write phase; and
+ * check those of a read. *clock_ns is the time before and after: what data take is not the time of a
+ * transfer. Local, without allocation. */
+uint64_t ior_next_offset(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_t *clock_ns);
+void ior_verify(struct weir_run *run, struct ior_test *t, const struct weir_io *io,
+                uint64_t *clock_ns);
+
+/* Count a transfer that is done. */
+static inline void ior_count(struct weir_run *run, const struct weir_io *io, uint64_t begin_ns,
+                             uint64_t end_ns)
+{
+    weir_oplog_add(&run->oplog, begin_ns, end_ns, io->off, io->len);
+    run->counters.bytes += io->len;
+    if (io->dir == WEIR_DIR_WRITE && io->off + io->len > run->counters.end)
+        run->counters.end = io->off + io->len;
+}
 
 /* ior-data.c: data of -l, made and checked. Buffers of a test, freed by ior_free. Local. */
 int ior_buffers(struct ior_test *t, struct weir_err *err);

@@ -83,8 +83,6 @@ static int move_object(struct weir_run *run, struct mdw_test *t, const char *pat
         return -1;
     if (io->len > 0)
         rc = weir_session_xfer(t->file, io, &clock_ns, why);
-    if (io->len > 0 && rc == 0)
-        rc = weir_session_drain(t->file, &clock_ns, why);
     if (weir_session_close_slot(t->file, rc < 0 ? NULL : why) < 0)
         rc = -1;
     if (rc == 0)
@@ -135,7 +133,6 @@ static int read_object(struct weir_run *run, struct mdw_test *t, const char *pat
     bool checks = t->o->verify && io.len > 0 && !(run->session.flags & WEIR_BE_NO_DATA);
     int rc;
 
-    io.wanted = checks;
     if (checks)
         *(unsigned char *)t->in ^= 0xff; /* what is left of the last read must not pass */
     rc = move_object(run, t, path, WEIR_OPEN_READ, &io, begin, why);

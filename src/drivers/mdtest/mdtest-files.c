@@ -42,7 +42,7 @@ static const void *expected(struct mdtest_test *t, int owner, uint64_t item)
 static int read_back(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
                      uint64_t *clock_ns, struct weir_err *err)
 {
-    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->in, .len = t->out_len, .wanted = true };
+    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->in, .len = t->out_len };
     uint64_t begin = weir_now_ns();
 
     *(unsigned char *)t->in = (unsigned char)~*(unsigned char *)t->out;
@@ -59,8 +59,7 @@ static int write_file(struct weir_run *run, struct mdtest_test *t, const char *p
 {
     struct weir_io io = { .dir = WEIR_DIR_WRITE, .buf = t->out, .len = t->out_len };
 
-    if (weir_session_xfer(t->file, &io, clock_ns, err) < 0 ||
-        weir_session_drain(t->file, clock_ns, err) < 0)
+    if (weir_session_xfer(t->file, &io, clock_ns, err) < 0)
         return -1;
     run->counters.bytes += io.len;
     if (t->o->sync_file) {
@@ -151,14 +150,11 @@ int mdtest_step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *c
 static int read_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
                      uint64_t *clock_ns, struct weir_err *err)
 {
-    struct weir_io io = {
-        .dir = WEIR_DIR_READ, .buf = t->in, .len = t->in_len, .wanted = t->o->verify_read
-    };
+    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->in, .len = t->in_len };
     uint64_t begin;
 
     *(unsigned char *)t->in ^= 0xff; /* what is left of the last read must not pass */
-    if (weir_session_xfer(t->file, &io, clock_ns, err) < 0 ||
-        weir_session_drain(t->file, clock_ns, err) < 0)
+    if (weir_session_xfer(t->file, &io, clock_ns, err) < 0)
         return -1;
     run->counters.bytes += io.len;
     if (!t->o->verify_read)

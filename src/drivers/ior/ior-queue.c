@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ior-queue.c - transfers in the queue of a backend that has one */
+#include "config.h"
+#include "drivers/ior/ior.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+
+/* Does the data of a write change from one transfer to the next? Then each request has a copy. */
+static bool write_varies(const struct ior_test *t)
+{
+    return weir_pattern_varies(&t->pattern) || (t->o->random_offset >= 2 && t->layout.shared);
+}
+
+int ior_queue_begin(struct ior_test *t, struct weir_session *s, struct weir_err *err)
+{
+    const struct weir_extent *x = &t->extent;
+    bool copies = write_varies(t) || ior_wants_check(t->o) || ior_wants_read(t->o);
+
+    return weir_queue_begin(&t->queue, s, x->block / x->transfer * x->segments,
+                            copies ? x->transfer : 0, err);
+}
+
+/* Take back what is done, at least one transfer: count it, and check the data of a read. */
+static int take_back(struct weir_run *run, struct ior_test *t, uint64_t *clock_ns,
+                     struct weir_err *err)
+{
+    int n = weir_queue_complete(&t->queue, t->file, 1, clock_ns, err);
+    int rc = n < 0 ? -1 : 0;
+
+    for (int i = 0; i < n; i++) {
+        const struct weir_request *r = t->queue.done[i];
+
+        if (r->n < 0) {
+            rc = -1;
+            continue;
+        }
+        ior_count(run, &r->io, r->begin_ns, r->end_ns);
+        if (t->verify)
+            ior_verify(run, t, &r->io, clock_ns);
+    }
+    return rc;
+}
+
+static void *write_from(struct weir_run *run, struct ior_test *t, const struct weir_request *r,
+                        uint64_t *clock_ns)
+{
+    void *buf;
+    uint64_t now;
+
+    if (!write_varies(t))
+        return t->buf[0];
+    buf = weir_queue_buffer(&t->queue, r);
+    memcpy(buf, t->buf[t->next - 1], t->extent.transfer);
+    now = weir_now_ns();
+    run->counters.fill_ns += now - *clock_ns;
+    *clock_ns = now;
+    return buf;
+}
+
+static void *read_into(const struct ior_test *t, const struct weir_request *r)
+{
+    unsigned char *buf = weir_queue_buffer(&t->queue, r);
+
+    if (t->verify)
+        *buf ^= 0xff; /* what is left of the last read must not pass */
+    return buf;
+}
+
+int ior_queue_step(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_t *clock_ns,
+                   struct weir_err *err)
+{
+    struct weir_request *r = weir_queue_take(&t->queue);
+
+    if (!r) {
+        if (take_back(run, t, clock_ns, err) < 0)
+            return -1;
+        r = weir_queue_take(&t->queue);
+    }
+    r->file = t->file;
+    r->io = (struct weir_io) { .dir = t->dir, .len = t->extent.transfer, .tag = i };
+    r->io.off = ior_next_offset(run, t, i, clock_ns);
+    r->io.buf = t->dir == WEIR_DIR_WRITE ? write_from(run, t, r, clock_ns) : read_into(t, r);
+    return weir_queue_submit(&t->queue, r, clock_ns, err);
+}
+
+int ior_queue_drain(struct weir_run *run, struct ior_test *t, uint64_t *clock_ns,
+                    struct weir_err *err)
+{
+    while (weir_queue_in_flight(&t->queue) > 0)
+        if (take_back(run, t, clock_ns, err) < 0)
+            return -1;
+    return 0;
+}
