@@ -90,6 +90,7 @@ struct weir_session {
     int in_flight;  /* submitted and not given back yet */
     struct weir_request *only; /* of a queue of depth 1 */
     struct weir_session_stats *stats;
+    bool started;           /* begin was called and succeeded, or there is none */
     struct weir_call *call; /* where calls are noted for a watchdog; NULL: nobody watches */
 };
 

@@ -43,34 +43,44 @@ static int check_session(struct weir_session *s, const struct weir_extent *exten
     return s->be->check ? s->be->check(s, extent, err) : 0;
 }
 
-int weir_session_begin(struct weir_session *s, const struct weir_backend *be,
-                       struct weir_backend_opt opt, const struct weir_access *access,
-                       const struct weir_par *par, const struct weir_log *log, struct weir_err *err)
+int weir_session_prepare(struct weir_session *s, const struct weir_backend *be,
+                         struct weir_backend_opt opt, const struct weir_access *access,
+                         const struct weir_par *par, const struct weir_log *log,
+                         struct weir_err *err)
 {
     void *stats;
 
     *s = describe_session(be, opt, access, par, log);
-    if (alloc_priv(s, err) < 0)
-        goto clear;
-    if (weir_mem_aligned(&stats, 64, sizeof(*s->stats), err) <
-        0) /* touched: no page fault while timing */
-        goto free_priv;
+    if (alloc_priv(s, err) < 0 ||
+        weir_mem_aligned(&stats, 64, sizeof(*s->stats), err) <
+            0) /* touched: no page fault while timing */
+        goto drop;
     s->stats = stats;
     weir_session_reset(s);
-    if (check_session(s, NULL, err) < 0)
-        goto free_stats;
-    if (be->begin && !access->dry_run && be->begin(s, err) < 0)
-        goto free_stats;
-    if (access->collective) /* in the order of the calls, which is that of all ranks */
-        s->depth = 1;
-    return 0;
+    if (check_session(s, NULL, err) == 0)
+        return 0;
+drop:
+    weir_session_end(s, NULL);
+    return -1;
+}
 
-free_stats:
-    free(s->stats);
-free_priv:
-    free(s->priv);
-clear:
-    *s = (struct weir_session) { 0 };
+int weir_session_start(struct weir_session *s, struct weir_err *err)
+{
+    s->started = !s->be->begin || s->access.dry_run || s->be->begin(s, err) == 0;
+    if (s->access.collective) /* in the order of the calls, which is that of all ranks */
+        s->depth = 1;
+    return s->started ? 0 : -1;
+}
+
+int weir_session_begin(struct weir_session *s, const struct weir_backend *be,
+                       struct weir_backend_opt opt, const struct weir_access *access,
+                       const struct weir_par *par, const struct weir_log *log, struct weir_err *err)
+{
+    if (weir_session_prepare(s, be, opt, access, par, log, err) < 0)
+        return -1;
+    if (weir_session_start(s, err) == 0)
+        return 0;
+    weir_session_end(s, NULL);
     return -1;
 }
 
@@ -94,7 +104,7 @@ int weir_session_end(struct weir_session *s, struct weir_err *err)
 
     if (!s->be)
         return 0;
-    if (s->be->end && !s->access.dry_run)
+    if (s->started && s->be->end && !s->access.dry_run)
         rc = s->be->end(s, err);
     free(s->stats);
     free(s->priv);

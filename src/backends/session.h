@@ -18,9 +18,20 @@ struct weir_session_stats {
     uint64_t short_transfers, retries; /* continuations after a short transfer; EINTR and EAGAIN */
 };
 
-/* Start: allocate priv and stats, check the options against the access, begin. opt, par and log
- * must outlive the session. Collective when the backend's begin is (only libraries with their
- * own communicator). 0, or -1 and err; then nothing is left. */
+/* The first half of a session: allocate priv and stats, check the options against the access. opt, par
+ * and log must outlive the session. Local. 0, or -1 and err; then nothing is left. */
+int weir_session_prepare(struct weir_session *s, const struct weir_backend *be,
+                         struct weir_backend_opt opt, const struct weir_access *access,
+                         const struct weir_par *par, const struct weir_log *log,
+                         struct weir_err *err);
+
+/* The second half: the backend's begin. Collective when that is (libraries with their own
+ * communicator), so all ranks must have agreed that they are prepared. 0, or -1 and err; then
+ * weir_session_end releases the session. */
+int weir_session_start(struct weir_session *s, struct weir_err *err);
+
+/* Both halves, for one rank alone or where prepare cannot fail on some ranks only. 0, or -1 and err;
+ * then nothing is left. */
 int weir_session_begin(struct weir_session *s, const struct weir_backend *be,
                        struct weir_backend_opt opt, const struct weir_access *access,
                        const struct weir_par *par, const struct weir_log *log,
@@ -33,6 +44,8 @@ int weir_session_check(const struct weir_backend *be, struct weir_backend_opt op
                        const struct weir_par *par, const struct weir_log *log,
                        struct weir_err *err);
 
+/* The end of a session that was prepared, started or not; nothing happens to a zeroed one.
+ * Collective when the backend's end is. 0, or -1 and err; released in both cases. */
 int weir_session_end(struct weir_session *s, struct weir_err *err);
 
 /* Open path; *out is owned by the session until weir_session_close. extent: the geometry of the file,

@@ -128,7 +128,7 @@ static void *copy_values(struct weir_command *c, const struct weir_optset *set,
 #define FIRST_BACKEND 2 /* tables before: the driver's, the common one */
 
 /* The present values of backend i: those of the test before where nothing has changed. */
-static const void *keep_values(struct weir_command *c, const struct weir_test *before, int i,
+static const void *keep_values(struct weir_command *c, const struct weir_values *before, int i,
                                struct weir_err *err)
 {
     const struct weir_optset *set = &c->opts.set[FIRST_BACKEND + i];
@@ -141,7 +141,7 @@ static const void *keep_values(struct weir_command *c, const struct weir_test *b
 /* The present values of all backends. Most tests of a script share them. */
 static const void **keep_backends(struct weir_command *c, struct weir_err *err)
 {
-    const struct weir_test *before = c->n > 0 ? &c->tests[c->n - 1] : NULL;
+    const struct weir_values *before = c->n > 0 ? &c->tests[c->n - 1] : NULL;
     const void *now[WEIR_OPTSETS];
     int n = c->opts.n - FIRST_BACKEND;
     const void **kept;
@@ -161,7 +161,7 @@ static const void **keep_backends(struct weir_command *c, struct weir_err *err)
 static int make_room(struct weir_command *c, struct weir_err *err)
 {
     int room = c->room ? 2 * c->room : 1;
-    struct weir_test *more;
+    struct weir_values *more;
 
     if (c->n < c->room)
         return 0;
@@ -179,7 +179,7 @@ static int make_room(struct weir_command *c, struct weir_err *err)
 static int add_test(void *arg, struct weir_err *err)
 {
     struct weir_command *c = arg;
-    struct weir_test t = { .driver_opt = copy_values(c, &c->opts.set[0], err),
+    struct weir_values t = { .driver_opt = copy_values(c, &c->opts.set[0], err),
                            .backend_opt = keep_backends(c, err) };
 
     if (!t.driver_opt || !t.backend_opt || make_room(c, err) < 0)
@@ -270,7 +270,7 @@ static int refuse_backend(const char *name, struct weir_err *err)
 }
 
 /* The options of a backend in the registry; NULL for none. */
-static const void *options_of(const struct weir_test *t, const struct weir_backend *be)
+static const void *options_of(const struct weir_values *t, const struct weir_backend *be)
 {
     const struct weir_backend *const *list = weir_backends();
     int i = 0;
@@ -282,7 +282,7 @@ static const void *options_of(const struct weir_test *t, const struct weir_backe
     return t->backend_opt[i];
 }
 
-int weir_test_backend(const struct weir_test *t, const char *name, const struct weir_par *par,
+int weir_values_backend(const struct weir_values *t, const char *name, const struct weir_par *par,
                       const struct weir_backend **be, struct weir_backend_opt *opt,
                       struct weir_err *err)
 {

@@ -17,7 +17,7 @@ struct weir_command {
     struct weir_arena *arena;
     struct weir_opts opts;
     struct weir_common common;
-    struct weir_test *tests;
+    struct weir_values *tests;
     int n, room; /* tests, and for how many there is memory */
 };
 

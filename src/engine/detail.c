@@ -107,8 +107,8 @@ static double span_ns(const struct weir_phase_rec *rec, enum weir_mark from, enu
     return weir_phase_span(rec, from, to) * WEIR_NS_PER_S;
 }
 
-void weir_detail_gather(struct weir_run *run, const struct weir_phase_rec *rec, int test,
-                        struct weir_detail *out)
+void weir_detail_gather(struct weir_run *run, struct weir_session *s,
+                        const struct weir_phase_rec *rec, int test, struct weir_detail *out)
 {
     const struct weir_par *par = &run->par;
 
@@ -133,7 +133,7 @@ void weir_detail_gather(struct weir_run *run, const struct weir_phase_rec *rec, 
     find_extremes(par, (int64_t)(rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK]), out);
     out->clock_error_ns = (double)weir_clock_worst(par, &run->clock);
     for (int op = 0; op < WEIR_OPS; op++) {
-        weir_hist_sum(par, &run->session.stats->hist[op]);
-        weir_latency_of(&run->session.stats->hist[op], &out->op[op]);
+        weir_hist_sum(par, &s->stats->hist[op]);
+        weir_latency_of(&s->stats->hist[op], &out->op[op]);
     }
 }

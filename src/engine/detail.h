@@ -37,7 +37,7 @@ extern const struct weir_table weir_detail_table;
 
 /* Gather the details of a phase that has just run, from its record and the session's latencies.
  * Collective over run->par; *out is complete on rank 0. */
-void weir_detail_gather(struct weir_run *run, const struct weir_phase_rec *rec, int test,
-                        struct weir_detail *out);
+void weir_detail_gather(struct weir_run *run, struct weir_session *s,
+                        const struct weir_phase_rec *rec, int test, struct weir_detail *out);
 
 #endif

@@ -1,41 +1,93 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* driver.h - what a benchmark is to the engine: its options, and one function that runs its
- * tests */
+/* driver.h - what a program is to the engine: data, and functions of the two kinds that test.h
+ * explains */
 #ifndef WEIR_ENGINE_DRIVER_H
 #define WEIR_ENGINE_DRIVER_H
 
 #include "backends/backend.h"
 #include "base/opt.h"
 #include "engine/run.h"
+#include "engine/test.h"
 
-/* The options of one test: a copy of the driver's option struct, which the driver may change, and
- * those of every backend, which tests share as long as they are the same. Owned by the run's
- * arena. */
-struct weir_test {
+/* The values of all options of one test: a copy of the driver's option struct, which begins with
+ * struct weir_run_options and which the driver's plan may change, and those of every backend, which
+ * tests share as long as they are the same. Owned by the run's arena. */
+struct weir_values {
     void *driver_opt;
     const void **backend_opt; /* in the order of weir_backends() */
 };
 
+/* What a program is made of. Functions may be NULL unless the comment says "always". Those of a
+ * test are called in the order in which they stand here. */
 struct weir_driver {
     const char *name;            /* of the program */
     const char *brief;           /* one sentence for --help and the man page */
     const struct weir_opt *opts; /* ends with OPT_END */
-    size_t opt_size;
-    /* The script file named on the command line (ior -f), or NULL; the function may be NULL. */
+    size_t opt_size, state_size; /* of the option struct, and of the state of one test */
+    /* The script file named on the command line (ior -f), or NULL. */
     const char *(*script)(const void *opt);
-    /* Level of -v and --warningAsErrors, so that the log knows them. May be NULL. */
-    void (*set_log)(const void *opt, struct weir_log *log);
-    /* Run all tests. Collective over run->world. Returns an exit status, the same on all ranks;
-     * has reported its errors through weir_report_error on rank 0. */
-    enum weir_code (*run)(struct weir_run *run, const struct weir_test *tests, int n, int argc,
+
+    /* ---- the run: all ranks, run->par is run->world ---- */
+
+    /* Programs that are not made of tests yet. */
+    enum weir_code (*run)(struct weir_run *run, const struct weir_values *values, int n, int argc,
                           char *const *argv);
+    /* Something else than tests was asked for: done here, true, and *code is how it ended.
+     * Collective. */
+    bool (*instead)(struct weir_run *run, const void *opt, enum weir_code *code);
+    /* How many tests one set of options makes; without it one. Local, the same on all ranks. */
+    int (*variants)(const void *opt, const struct weir_par *world);
+    /* Always. Check the options of run->test, choose its backend and fill its plan and state;
+     * nothing is done yet. The same on all ranks. */
+    weir_together_fn *plan;
+    /* Form and path of the results where --report does not say; without it text on standard
+     * output. Local. */
+    void (*output)(const void *opt, const char **format, const char **path);
+    /* Find out before any test that a file of results cannot be written, and say what is odd about
+     * the tests together. Collective. */
+    int (*prepare)(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err);
+    /* What stands above the results. Collective. */
+    void (*banner)(struct weir_run *run, struct weir_test *tests, int n, int argc,
+                   char *const *argv);
+    /* What all tests share: before the first, and after the last (not when enter failed). Both have
+     * the state of the first test; code is how the tests ended. */
+    weir_together_fn *enter;
+    int (*leave)(struct weir_run *run, void *state, enum weir_code code, struct weir_err *err);
+
+    /* ---- a test: the ranks of run->par ---- */
+
+    /* Change what was found about nodes and tasks (numNodes). Local, the same on all ranks. */
+    void (*place)(const void *state, struct weir_par *par);
+    weir_local_fn *begin;    /* memory and names of a rank */
+    void (*end)(void *state); /* gives them back, also after a begin that failed. Local */
+    weir_together_fn *start; /* sessions, and what the ranks must know of each other */
+    weir_together_fn *report; /* what the test is, in the object of the test that was entered */
+    weir_local_fn *repetition; /* what changes with it: signature, seed */
+    const struct weir_stage *stages; /* ends with a row without key */
+    /* What this rank made in a repetition, removed after it unless 'keeps' says otherwise (the same
+     * on all ranks), and then reported. */
+    bool (*keeps)(const void *state);
+    weir_local_fn *remove;
+    void (*removed)(struct weir_run *run, void *state, double seconds);
+    /* After a failure: remove what is left. Collective; never fails, says what stays. */
+    void (*clean)(struct weir_run *run, void *state);
+    weir_together_fn *conclude; /* rows from the series of all repetitions, also after a failure */
+    /* The status of a test that did not fail: WEIR_OK or WEIR_EDATA. */
+    enum weir_code (*verdict)(const void *state);
+
+    /* ---- the run again ---- */
+
+    /* The summary of the first n tests. Rank 0 shows it, others do nothing. */
+    void (*summary)(struct weir_run *run, const struct weir_test *tests, int n);
+    /* The last lines. Collective. */
+    void (*finish)(struct weir_run *run);
 };
 
 /* The backend that the user named ('name', in any case; NULL: the default), ready to work, and
  * in *opt its options and its base's in this test. Collective over par->comm. Returns 0, or -1
  * and the same err on all ranks: there is no such backend (WEIR_EUSAGE), or it cannot be loaded
  * (WEIR_ESETUP). */
-int weir_test_backend(const struct weir_test *t, const char *name, const struct weir_par *par,
+int weir_values_backend(const struct weir_values *v, const char *name, const struct weir_par *par,
                       const struct weir_backend **be, struct weir_backend_opt *opt,
                       struct weir_err *err);
 

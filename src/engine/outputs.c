@@ -3,16 +3,19 @@
 #include "config.h"
 #include "engine/outputs.h"
 
+#include <strings.h>
+
 #include "par/agree.h"
 
-int weir_outputs_open(struct weir_run *run, const char *list, struct weir_err *err)
+int weir_outputs_open(struct weir_run *run, const char *list, const char *format, const char *path,
+                      struct weir_err *err)
 {
     int rc = 0;
 
-    run->details |= list != NULL;
+    run->details |= list || strcasecmp(format, "JSON") == 0;
     if (run->world.rank == 0)
         rc = list ? weir_report_add_list(&run->report, list, &run->arena, err)
-                  : weir_report_add(&run->report, "text", "-", err);
+                  : weir_report_add(&run->report, format, path, err);
     return weir_agree(&run->world, rc, err);
 }
 

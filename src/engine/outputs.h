@@ -5,9 +5,10 @@
 
 #include "engine/run.h"
 
-/* Open the sinks of --report=LIST, or with list NULL text on standard output. Collective over
+/* Open the sinks of --report=LIST, or with list NULL one of that form at that path. Collective over
  * run->world. -1 and err. */
-int weir_outputs_open(struct weir_run *run, const char *list, struct weir_err *err);
+int weir_outputs_open(struct weir_run *run, const char *list, const char *format, const char *path,
+                      struct weir_err *err);
 
 /* Say what has gone wrong, once for all ranks. Returns the code of err. */
 enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err);

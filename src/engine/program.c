@@ -44,8 +44,7 @@ int weir_program_options(struct weir_run *run, struct weir_command *c, const str
     c->opts.note_arg = &run->log;
     if (weir_opts_argv(&c->opts, argc, argv, err) < 0)
         return -1;
-    if (d->set_log)
-        d->set_log(c->opts.set[0].values, &run->log);
+    weir_run_options_log(c->opts.set[0].values, &run->log);
     return 0;
 }
 
@@ -65,7 +64,8 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
             weir_report_error(&run->log, err);
         return err->code;
     }
-    code = c->driver->run(run, c->tests, c->n, argc, argv);
+    code = c->driver->run ? c->driver->run(run, c->tests, c->n, argc, argv)
+                          : weir_tests_run(run, c->driver, c->tests, c->n, argc, argv);
     if (!run->report.begun) { /* it failed before there was anything to tell: say at least who */
         weir_banner_program(run, c->driver->name);
         weir_banner_command(run, argc, argv);

@@ -42,10 +42,9 @@ void weir_provenance_run(struct weir_run *run)
     weir_str_free(&mpi);
 }
 
-void weir_provenance_test(struct weir_run *run, const char *path)
+void weir_provenance_test(struct weir_run *run, const struct weir_backend *be, const char *path)
 {
     struct weir_report *r = &run->report;
-    const struct weir_backend *be = run->session.be;
     uint64_t error_ns = weir_clock_worst(&run->par, &run->clock);
     struct weir_str point = { 0 }, type = { 0 };
 

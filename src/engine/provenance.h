@@ -11,6 +11,6 @@ void weir_provenance_run(struct weir_run *run);
 
 /* Report the object "provenance" of a test: file system, mount point, backend and library version,
  * clock uncertainty. Collective over run->par. */
-void weir_provenance_test(struct weir_run *run, const char *path);
+void weir_provenance_test(struct weir_run *run, const struct weir_backend *be, const char *path);
 
 #endif

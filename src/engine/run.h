@@ -13,6 +13,7 @@
 #include "engine/interrupt.h"
 #include "engine/oplog.h"
 #include "engine/report.h"
+#include "engine/unwind.h"
 #include "engine/watchdog.h"
 #include "par/clock.h"
 #include "par/comm.h"
@@ -24,6 +25,8 @@ struct weir_counters {
     uint64_t end;                /* one past the highest byte written in this rank's file */
     uint64_t fill_ns, verify_ns; /* spent making and checking data */
 };
+
+struct weir_test;
 
 struct weir_run {
     struct weir_par world; /* all ranks that were started */
@@ -40,6 +43,8 @@ struct weir_run {
     struct weir_arena arena;     /* lives as long as the run */
     struct weir_err first_error; /* rank 0: the first that was said; its code means nothing */
     int repetition;
+    struct weir_test *test;    /* the one that is planned or runs, NULL between tests */
+    struct weir_unwind unwind; /* what the whole run has taken */
 };
 
 #endif

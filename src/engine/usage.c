@@ -21,7 +21,8 @@ static double percent_used(uint64_t free, uint64_t all)
     return all ? 100.0 * (1.0 - (double)free / (double)all) : 0.0;
 }
 
-int weir_usage_report(struct weir_run *run, const char *path, struct weir_err *err)
+int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *path,
+                      struct weir_err *err)
 {
     struct weir_report *r = &run->report;
     struct weir_fs_usage u;
@@ -30,8 +31,8 @@ int weir_usage_report(struct weir_run *run, const char *path, struct weir_err *e
 
     if (r->n == 0)
         return 0;
-    if (weir_session_usage(&run->session, path, &u, NULL) < 0 || u.total_bytes == 0) {
-        if (run->session.access.dry_run) /* which asks nothing */
+    if (weir_session_usage(s, path, &u, NULL) < 0 || u.total_bytes == 0) {
+        if (s->access.dry_run) /* which asks nothing */
             return 0;
         return weir_warn(&run->log, err, "Backend returned error during statfs");
     }

@@ -8,6 +8,7 @@
 /* Report size and use of the file system that holds 'path' (which need not exist): the line "FS"
  * for people, the same and exact numbers for data readers. A backend that cannot tell: a warning.
  * Rank 0 only; a no-op where the report has no sinks. -1 and err only where warnings are errors. */
-int weir_usage_report(struct weir_run *run, const char *path, struct weir_err *err);
+int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *path,
+                      struct weir_err *err);
 
 #endif

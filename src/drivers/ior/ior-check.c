@@ -226,11 +226,9 @@ static void fill_access(struct ior_test *t, const struct weir_run *run, int task
     };
 }
 
-/* None of -w -r -W -R means write and read. The copy of the options is this test's own. */
-static void fill_phases(struct ior_test *t)
+/* None of -w -r -W -R means write and read. */
+static void fill_phases(struct ior_options *o)
 {
-    struct ior_options *o = (struct ior_options *)(uintptr_t)t->o;
-
     if (!o->write && !o->read && !o->check_write && !o->check_read)
         o->write = o->read = true;
     if (o->test_file == NULL)
@@ -253,14 +251,14 @@ bool ior_wants_read(const struct ior_options *o)
 }
 
 /* What this rank finds: memory, files that are there and the backend's own check may differ. */
-static int check_all(struct ior_test *t, const struct weir_run *run, struct weir_err *err)
+static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_options *o,
+                     struct weir_err *err)
 {
-    const struct ior_options *o = t->o;
     int tasks = o->tasks > 0 && o->tasks < run->world.size ? o->tasks : run->world.size;
     struct weir_par par = run->world;
 
     ior_override_nodes(o, &par);
-    fill_phases(t);
+    fill_phases(o);
     if (check_words(o, err) < 0 || check_names(o, err) < 0 || check_sizes(o, err) < 0 ||
         check_volume(o, tasks, err) < 0 || check_order(o, err) < 0 || check_prefill(o, err) < 0 ||
         check_files(o, err) < 0 || ior_memory_parse(o, &par, &t->hog_bytes, err) < 0 ||
@@ -271,7 +269,8 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct weir
     return check_backend(t, run, err);
 }
 
-int ior_check(struct ior_test *t, const struct weir_run *run, struct weir_err *err)
+int ior_check(struct ior_test *t, const struct weir_run *run, struct ior_options *own,
+              struct weir_err *err)
 {
-    return weir_agree_check(&run->world, check_all(t, run, err), err);
+    return weir_agree_check(&run->world, check_all(t, run, own, err), err);
 }

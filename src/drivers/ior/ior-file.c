@@ -9,9 +9,9 @@
 #include "base/link.h"
 
 /* Are there names of a file system at all? */
-static bool has_names(const struct weir_run *run, const struct ior_test *t)
+static bool has_names(const struct ior_test *t)
 {
-    return !t->o->run.dry_run && !(run->session.flags & WEIR_BE_NO_DATA);
+    return !t->o->run.dry_run && !(t->session.flags & WEIR_BE_NO_DATA);
 }
 
 static int refuse_loop(const struct ior_test *t, struct weir_err *err)
@@ -23,12 +23,11 @@ static int refuse_loop(const struct ior_test *t, struct weir_err *err)
     return rc;
 }
 
-int ior_file_check(const struct weir_run *run, const struct ior_test *t, bool write,
-                   struct weir_err *err)
+int ior_file_check(const struct ior_test *t, bool write, struct weir_err *err)
 {
     struct stat st;
 
-    if (!has_names(run, t))
+    if (!has_names(t))
         return 0;
     if (stat(t->path.text, &st) < 0)
         return errno == ELOOP ? refuse_loop(t, err) : 0;
@@ -47,34 +46,33 @@ int ior_file_check(const struct weir_run *run, const struct ior_test *t, bool wr
 }
 
 /* The name in the file system that stands for t->path, and whether something is there. */
-static int find_file(struct weir_run *run, const struct ior_test *t, struct weir_str *name,
+static int find_file(struct ior_test *t, struct weir_str *name,
                      bool *there, struct weir_err *err)
 {
     weir_str_clear(name);
     weir_str_addf(name, "%s", t->path.text);
-    if (has_names(run, t) && weir_link_follow(t->path.text, name, err) < 0)
+    if (has_names(t) && weir_link_follow(t->path.text, name, err) < 0)
         return -1;
-    return weir_session_exists(&run->session, weir_str_text(name), there, err);
+    return weir_session_exists(&t->session, weir_str_text(name), there, err);
 }
 
-int ior_file_exists(struct weir_run *run, const struct ior_test *t, bool *there,
-                    struct weir_err *err)
+int ior_file_exists(struct ior_test *t, bool *there, struct weir_err *err)
 {
     struct weir_str name = { 0 };
-    int rc = find_file(run, t, &name, there, err);
+    int rc = find_file(t, &name, there, err);
 
     weir_str_free(&name);
     return rc;
 }
 
-int ior_file_remove(struct weir_run *run, const struct ior_test *t, struct weir_err *err)
+int ior_file_remove(struct ior_test *t, struct weir_err *err)
 {
     struct weir_str name = { 0 };
     bool there = false;
-    int rc = find_file(run, t, &name, &there, err);
+    int rc = find_file(t, &name, &there, err);
 
     if (rc == 0 && there)
-        rc = weir_session_unlink(&run->session, weir_str_text(&name), err);
+        rc = weir_session_unlink(&t->session, weir_str_text(&name), err);
     weir_str_free(&name);
     return rc;
 }

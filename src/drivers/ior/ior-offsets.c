@@ -20,15 +20,14 @@ static enum weir_order order_of(const struct ior_options *o)
 /* The part of the file from which -z -z takes its blocks. A run that writes takes what it was
  * going to write: the last block may never have been written. So does one that checks a file of
  * such a run. */
-static int find_file_bytes(struct weir_run *run, struct ior_test *t, uint64_t *bytes,
-                           struct weir_err *err)
+static int find_file_bytes(struct ior_test *t, uint64_t *bytes, struct weir_err *err)
 {
     uint64_t there;
 
     *bytes = t->extent.file_bytes;
-    if (t->o->random_offset < 2 || t->o->write || (run->session.flags & WEIR_BE_NO_DATA))
+    if (t->o->random_offset < 2 || t->o->write || (t->session.flags & WEIR_BE_NO_DATA))
         return 0;
-    if (weir_session_size(&run->session, t->path.text, &there, err) < 0)
+    if (weir_session_size(&t->session, t->path.text, &there, err) < 0)
         return -1;
     if (there > *bytes || !t->verify)
         *bytes = there;
@@ -48,12 +47,12 @@ int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err 
     struct weir_offset_conf c = { .layout = t->layout, .order = order_of(t->o), .task = t->owner };
 
     c.seed = (uint64_t)(uint32_t)t->o->random_seed;
-    if (find_file_bytes(run, t, &c.file_bytes, err) < 0)
+    if (find_file_bytes(t, &c.file_bytes, err) < 0)
         return -1;
     weir_offsets_free(&t->offsets);
     t->next = t->filled = 0;
     ior_data_begin(run, t);
-    weir_session_reset(&run->session);
+    weir_session_reset(&t->session);
     if (weir_offsets_init(&t->offsets, &c, err) < 0)
         return -1;
     return t->o->run.op_csv ? weir_oplog_reserve(&run->oplog, count_operations(t), err) : 0;

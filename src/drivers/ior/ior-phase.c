@@ -33,7 +33,7 @@ static int remove_old(struct weir_run *run, struct ior_test *t, struct weir_err 
 {
     if (t->o->use_existing || t->prefilled || (!t->o->file_per_task && run->par.rank != 0))
         return 0;
-    return ior_file_remove(run, t, err);
+    return ior_file_remove(t, err);
 }
 
 /* The directory of -u: made when it is not there, and then removed again with the file. */
@@ -45,9 +45,9 @@ static int make_unique_dir(struct weir_run *run, struct ior_test *t, struct weir
 
     rc = ior_unique_dir(t->o, t->mount, run->par.rank, &dir, err);
     if (rc == 0)
-        rc = weir_session_exists(&run->session, dir.text, &there, err);
+        rc = weir_session_exists(&t->session, dir.text, &there, err);
     if (rc == 0 && !there) {
-        rc = weir_session_mkdir(&run->session, dir.text, 0700, err);
+        rc = weir_session_mkdir(&t->session, dir.text, 0700, err);
         t->made_dir |= rc == 0;
     }
     weir_str_free(&dir);
@@ -72,7 +72,7 @@ int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err 
         return -1;
     if (t->o->file_per_task && t->o->unique_dir && make_unique_dir(run, t, err) < 0)
         return -1;
-    if (ior_file_check(run, t, true, err) < 0 || remove_old(run, t, err) < 0)
+    if (ior_file_check(t, true, err) < 0 || remove_old(run, t, err) < 0)
         return -1;
     return ior_begin_offsets(run, t, err);
 }
@@ -94,7 +94,7 @@ static int prepare_reading(struct weir_run *run, struct ior_test *t, bool check_
 {
     t->owner = ior_owner(t->o, &run->par, check_write, run->repetition, err);
     if (t->owner < 0 || prepare_phase(run, t, WEIR_DIR_READ, err) < 0 ||
-        ior_file_check(run, t, false, err) < 0)
+        ior_file_check(t, false, err) < 0)
         return -1;
     t->verify =
         (check_write || t->o->check_read) && !t->o->run.dry_run; /* a dry run has read nothing */
@@ -124,18 +124,16 @@ static uint64_t count_steps(struct weir_run *run, void *state)
 }
 
 /* Open the file of the phase, whose blocks are those of its owner. */
-static int open_file(struct weir_run *run, struct ior_test *t, unsigned flags, uint64_t transfer,
-                     struct weir_err *err)
+static int open_file(struct ior_test *t, unsigned flags, uint64_t transfer, struct weir_err *err)
 {
     struct weir_extent extent = t->extent;
 
     extent.task = t->owner;
     extent.transfer = transfer;
-    return weir_session_open(&run->session, t->path.text, flags, &extent, &t->file, err);
+    return weir_session_open(&t->session, t->path.text, flags, &extent, &t->file, err);
 }
 
-int ior_open_write(struct weir_run *run, struct ior_test *t, uint64_t transfer,
-                   struct weir_err *err)
+int ior_open_write(struct ior_test *t, uint64_t transfer, struct weir_err *err)
 {
     unsigned flags = WEIR_OPEN_WRITE | WEIR_OPEN_CREATE;
 
@@ -144,21 +142,23 @@ int ior_open_write(struct weir_run *run, struct ior_test *t, uint64_t transfer,
     if (!t->o->use_existing && !t->prefilled && (t->o->file_per_task || opens_together(t)))
         flags |= WEIR_OPEN_TRUNC;
     t->created = true; /* even a failed open may leave a file */
-    return open_file(run, t, flags, transfer, err);
+    return open_file(t, flags, transfer, err);
 }
 
 static int open_write(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ior_test *t = state;
 
-    return ior_open_write(run, t, t->extent.transfer, err);
+    (void)run;
+    return ior_open_write(t, t->extent.transfer, err);
 }
 
 static int open_read(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ior_test *t = state;
 
-    return open_file(run, t, WEIR_OPEN_READ, t->extent.transfer, err);
+    (void)run;
+    return open_file(t, WEIR_OPEN_READ, t->extent.transfer, err);
 }
 
 /* Facts about the file for the report, once a test. */
@@ -303,20 +303,22 @@ static int remove_unique_dir(struct weir_run *run, struct ior_test *t, struct we
     int rc = ior_unique_dir(t->o, t->mount, run->par.rank, &dir, err);
 
     if (rc == 0)
-        rc = weir_session_rmdir(&run->session, dir.text, err);
+        rc = weir_session_rmdir(&t->session, dir.text, err);
     weir_str_free(&dir);
     t->made_dir = false;
     return rc;
 }
 
-int ior_remove(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+int ior_remove(struct weir_run *run, void *state, struct weir_err *err)
 {
+    struct ior_test *t = state;
     int rc = 0;
 
-    if (t->created && (t->o->file_per_task || run->par.rank == 0)) {
+    t->removed = t->created && (t->o->file_per_task || run->par.rank == 0);
+    if (t->removed) {
         rc = ior_file_name(t->o, t->mount, run->par.rank, run->repetition, &t->path, err);
         if (rc == 0)
-            rc = ior_file_remove(run, t, err);
+            rc = ior_file_remove(t, err);
     }
     t->created = false;
     if (t->made_dir && remove_unique_dir(run, t, rc < 0 ? NULL : err) < 0)

@@ -45,7 +45,7 @@ int ior_prefill(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 
     if (weir_agree(&run->par, rc, err) < 0)
         return -1;
-    rc = ior_open_write(run, t, (uint64_t)t->o->prefill, err);
+    rc = ior_open_write(t, (uint64_t)t->o->prefill, err);
     if (weir_agree(&run->par, rc, err) < 0) {
         if (rc == 0)
             weir_session_close(t->file, NULL);

@@ -60,39 +60,45 @@ static void name_op_file(const struct ior_test *t, int repetition, int rank, str
     weir_str_addf(out, "%s-%d-%05d.csv", t->o->run.op_csv, repetition, rank);
 }
 
-/* The first test that uses a path empties the file, later ones go on behind. */
-static bool is_first_use(const struct ior_test *tests, int i)
+static bool is_same(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
+/* The first test that uses a path empties the file, later ones append to it. */
+static bool is_first_use(const struct weir_test *tests, int i)
 {
     for (int k = 0; k < i; k++)
-        if (tests[k].o->run.rank_csv && strcmp(tests[k].o->run.rank_csv, tests[i].o->run.rank_csv) == 0)
+        if (is_same(tests[k].plan.options->rank_csv, tests[i].plan.options->rank_csv))
             return false;
     return true;
 }
 
-static bool has_op_files(const struct weir_run *run, const struct ior_test *t)
+static bool has_op_files(const struct weir_run *run, const struct weir_test *t)
 {
-    return t->o->run.op_csv && run->world.rank < t->access.tasks;
+    return t->plan.options->op_csv && run->world.rank < t->plan.tasks;
 }
 
 /* Repetitions for which earlier tests have files of the same names on this rank. */
-static int shared_op_files(const struct weir_run *run, const struct ior_test *tests, int i)
+static int shared_op_files(const struct weir_run *run, const struct weir_test *tests, int i)
 {
     int most = 0;
 
     for (int k = 0; k < i; k++)
-        if (has_op_files(run, &tests[k]) && strcmp(tests[k].o->run.op_csv, tests[i].o->run.op_csv) == 0 &&
-            tests[k].o->run.repetitions > most)
-            most = tests[k].o->run.repetitions;
+        if (has_op_files(run, &tests[k]) && has_op_files(run, &tests[i]) &&
+            is_same(tests[k].plan.options->op_csv, tests[i].plan.options->op_csv) &&
+            tests[k].plan.options->repetitions > most)
+            most = tests[k].plan.options->repetitions;
     return most;
 }
 
-static int begin_op_file(struct weir_run *run, const struct ior_test *t, int repetition,
+static int begin_op_file(const struct weir_run *run, const struct ior_test *t, int repetition,
                          struct weir_err *err)
 {
     struct weir_str path = { 0 };
     int rc;
 
-    if (!has_op_files(run, t) || repetition < t->op_files)
+    if (repetition < t->op_files)
         return 0;
     name_op_file(t, repetition, run->world.rank, &path);
     rc = weir_rankcsv_begin_operations(weir_str_text(&path), err);
@@ -100,17 +106,18 @@ static int begin_op_file(struct weir_run *run, const struct ior_test *t, int rep
     return rc;
 }
 
-int ior_ranks_begin(struct weir_run *run, struct ior_test *tests, int n, struct weir_err *err)
+int ior_ranks_begin(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
 {
     int rc = 0;
 
     for (int i = 0; i < n && rc == 0; i++) {
-        if (run->world.rank == 0 && tests[i].o->run.rank_csv && is_first_use(tests, i))
-            rc = begin_rank_file(tests[i].o->run.rank_csv, err);
-        if (has_op_files(run, &tests[i]))
-            tests[i].op_files = shared_op_files(run, tests, i);
-        if (rc == 0)
-            rc = begin_op_file(run, &tests[i], 0, err);
+        struct ior_test *t = ior_test_of(&tests[i]);
+
+        t->op_files = shared_op_files(run, tests, i);
+        if (run->world.rank == 0 && t->o->run.rank_csv && is_first_use(tests, i))
+            rc = begin_rank_file(t->o->run.rank_csv, err);
+        if (rc == 0 && has_op_files(run, &tests[i]))
+            rc = begin_op_file(run, t, 0, err);
     }
     return weir_agree(&run->world, rc, err);
 }
@@ -119,7 +126,7 @@ int ior_ranks_repetition(struct weir_run *run, const struct ior_test *t, struct 
 {
     if (!t->o->run.op_csv || run->repetition == 0)
         return 0;
-    return weir_agree(&run->par, begin_op_file(run, t, run->repetition, err), err);
+    return begin_op_file(run, t, run->repetition, err);
 }
 
 static void fill_times(const struct weir_run *run, const struct weir_phase_rec *rec,

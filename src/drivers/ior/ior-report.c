@@ -185,15 +185,14 @@ int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *e
 
     note_shift(run, t->o);
     ior_file_name(t->o, t->mount, 0, 0, &t->path, &ignored);
-    weir_report_enter(&run->report, NULL, false);
     if (run->details)
-        weir_provenance_test(run, weir_str_text(&t->path));
+        weir_provenance_test(run, t->be, weir_str_text(&t->path));
     if (run->report.n == 0)
         return 0;
     weir_report_int(&run->report, WEIR_FOR_ALL, "TestID", t->id);
     weir_report_str(&run->report, WEIR_FOR_ALL, "StartTime", ior_now_text(now));
     weir_report_str(&run->report, WEIR_FOR_ALL, "Path", weir_str_text(&t->path));
-    rc = weir_usage_report(run, weir_str_text(&t->path), err);
+    rc = weir_usage_report(run, &t->session, weir_str_text(&t->path), err);
     ior_report_parameters(run, t);
     ior_trace_memory(run, t);
     report_options(run, t);

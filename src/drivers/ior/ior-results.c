@@ -197,14 +197,14 @@ void ior_report_head(struct weir_run *run)
 }
 
 /* Everything known about a phase, for programs. */
-void ior_report_detail(struct weir_run *run, const struct ior_test *t,
+void ior_report_detail(struct weir_run *run, struct ior_test *t,
                        const struct weir_phase_rec *rec)
 {
     struct weir_detail detail;
 
     if (!run->details)
         return;
-    weir_detail_gather(run, rec, t->id, &detail);
+    weir_detail_gather(run, &t->session, rec, t->id, &detail);
     weir_report_row(&run->report, &weir_detail_table, &detail);
 }
 
@@ -301,5 +301,4 @@ void ior_report_max(struct weir_run *run, struct ior_test *t)
         report_best(&run->report, t->o->read, "Max Read:  ", "readMiB", "readMB", &t->read);
         weir_report_leave(&run->report);
     }
-    weir_report_leave(&run->report);
 }

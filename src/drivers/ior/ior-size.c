@@ -15,7 +15,7 @@ static int total_size(struct weir_run *run, struct ior_test *t, uint64_t *bytes,
 
     *bytes = 0;
     if (t->o->file_per_task || run->par.rank == 0)
-        rc = weir_session_size(&run->session, t->path.text, bytes, err);
+        rc = weir_session_size(&t->session, t->path.text, bytes, err);
     if (weir_agree(&run->par, rc, err) < 0)
         return -1;
     weir_allsum_u64(&run->par, bytes, 1);
@@ -47,7 +47,7 @@ int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_p
     bool library = (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) != 0;
     uint64_t actual;
 
-    if (t->o->run.dry_run || (run->session.flags & WEIR_BE_NO_DATA))
+    if (t->o->run.dry_run || (t->session.flags & WEIR_BE_NO_DATA))
         return 0;
     if (total_size(run, t, &actual, err) < 0)
         return -1;

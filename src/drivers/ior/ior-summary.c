@@ -155,12 +155,12 @@ void ior_summarise(struct weir_run *run, const struct ior_test *t)
         summarise(run, t, "read", &t->read);
 }
 
-void ior_report_summary(struct weir_run *run, const struct ior_test *tests, int n)
+void ior_report_summary(struct weir_run *run, const struct weir_test *tests, int n)
 {
     if (run->report.n == 0)
         return;
     weir_report_line(&run->report, "\nSummary of all tests:");
     weir_report_head(&run->report, &summary);
     for (int i = 0; i < n; i++)
-        ior_summarise(run, &tests[i]);
+        ior_summarise(run, ior_test_of(&tests[i]));
 }

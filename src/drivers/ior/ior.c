@@ -4,10 +4,8 @@
 #include "drivers/ior/ior.h"
 
 #include <string.h>
-#include <strings.h>
 
-#include "engine/outputs.h"
-#include "par/agree.h"
+#include "engine/driver.h"
 
 #define O struct ior_options
 
@@ -252,132 +250,65 @@ static const char *script_of(const void *opt)
     return ((const struct ior_options *)opt)->script;
 }
 
-static void set_log(const void *opt, struct weir_log *log)
+static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
 {
-    weir_run_options_log(opt, log);
-}
+    struct weir_test *test = run->test;
+    struct ior_test *t = state;
 
-/* Check every test before the first one starts. */
-static int check_tests(struct weir_run *run, struct ior_test *tests, const struct weir_test *from,
-                       int n, struct weir_err *err)
-{
-    for (int i = 0; i < n; i++) {
-        tests[i].id = i;
-        tests[i].o = from[i].driver_opt;
-        if (weir_test_backend(&from[i], tests[i].o->api, &run->world, &tests[i].be,
-                              &tests[i].be_opt, err) < 0 ||
-            ior_check(&tests[i], run, err) < 0)
-            return n > 1 ? weir_err_within(err, "test %d", i) : -1;
-    }
-    return 0;
-}
-
-/* The ranks of one test: all, or the lowest -N in a communicator of their own. */
-static int choose_ranks(struct weir_run *run, struct ior_test *t, struct weir_err *err)
-{
-    run->par = run->world;
-    t->tasks_differ = t->o->tasks > 0 && t->o->tasks < run->world.size;
-    if (t->o->tasks > run->world.size &&
-        weir_warn(&run->log, err,
-                  "more tasks requested (%d) than available (%d), running with %d tasks",
-                  t->o->tasks, run->world.size, run->world.size) < 0)
+    t->id = test->id;
+    t->o = test->values->driver_opt;
+    if (t->o->tasks > 0 && t->o->tasks < run->world.size)
+        test->plan.tasks = t->o->tasks;
+    if (weir_values_backend(test->values, t->o->api, &run->world, &t->be, &t->be_opt, err) < 0)
         return -1;
-    if (t->tasks_differ && weir_par_subset(&run->world, t->o->tasks, &run->par, err) < 0)
-        return -1;
-    if (run->par.comm == MPI_COMM_NULL)
-        weir_interrupt_hold(&run->interrupt); /* waits for those that run the test */
-    ior_override_nodes(t->o, &run->par);
-    return 0;
+    return ior_check(t, run, test->values->driver_opt, err);
 }
 
-/* One test; ranks that take no part wait for the outcome. *failed: no further test; not so where
- * only data were wrong, unless --warningAsErrors says so. */
-static enum weir_code run_one(struct weir_run *run, struct ior_test *t, bool *failed,
-                              struct weir_err *err)
+static void choose_output(const void *opt, const char **format, const char **path)
 {
-    int64_t end[2] = { WEIR_OK, true };
+    const struct ior_options *o = opt;
 
-    set_log(t->o, &run->log);
-    if (choose_ranks(run, t, err) < 0) {
-        *failed = true;
-        return err->code;
-    }
-    weir_report_mute(&run->report, t->o->run.verbose < 0);
-    if (run->par.comm != MPI_COMM_NULL)
-        end[0] = ior_run_test(run, t, err);
-    weir_report_mute(&run->report, false);
-    end[1] = err->code != WEIR_OK;
-    if (t->tasks_differ) {
-        weir_par_free(&run->par);
-        weir_allmax_i64(&run->world, end, 2);
-    }
-    *failed = end[1] != 0;
-    return (enum weir_code)end[0];
+    *format = o->summary_format;
+    *path = o->summary_file;
 }
 
 /* Tests of a script that write the same status file: only the last one's count is left. */
-static void note_status_files(struct weir_run *run, const struct ior_test *tests, int n)
+static void note_status_files(struct weir_run *run, const struct weir_test *tests, int n)
 {
     for (int i = 1; i < n; i++)
-        for (int k = 0; k < i; k++)
-            if (tests[i].o->write && tests[k].o->write && tests[i].o->status_file &&
-                tests[k].o->status_file &&
-                strcmp(tests[i].o->status_file, tests[k].o->status_file) == 0) {
+        for (int k = 0; k < i; k++) {
+            const struct ior_options *a = ior_test_of(&tests[i])->o, *b = ior_test_of(&tests[k])->o;
+
+            if (a->write && b->write && a->status_file && b->status_file &&
+                strcmp(a->status_file, b->status_file) == 0) {
                 weir_note(&run->log,
                           "stoneWallingStatusFile '%s' is written by several tests and keeps the "
                           "count of the last",
-                          tests[i].o->status_file);
+                          a->status_file);
                 return;
             }
+        }
 }
 
-/* A script may say anywhere where the results go; the last word holds, as ever. */
-static int open_report(struct weir_run *run, const struct ior_options *o, struct weir_err *err)
+static int prepare_run(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
 {
-    int rc = 0;
-
-    run->details |= o->run.reports || strcasecmp(o->summary_format, "JSON") == 0;
-    if (run->world.rank == 0 && o->run.reports)
-        rc = weir_report_add_list(&run->report, o->run.reports, &run->arena, err);
-    else if (run->world.rank == 0)
-        rc = weir_report_add(&run->report, o->summary_format, o->summary_file, err);
-    return weir_agree(&run->world, rc, err);
-}
-
-static enum weir_code run_tests(struct weir_run *run, struct ior_test *tests, int n, int argc,
-                                char *const *argv)
-{
-    struct weir_err err = WEIR_ERR_INIT;
-    enum weir_code code = WEIR_OK, one;
-    bool failed = false;
-    int done = 0;
-
-    ior_report_begin(run, argc, argv);
-    weir_report_enter(&run->report, "tests", true);
-    while (done < n && !failed) {
-        one = run_one(run, &tests[done++], &failed, &err);
-        if (failed && run->world.rank == 0)
-            weir_report_error(&run->log, &err);
-        if (one != WEIR_OK)
-            code = one;
-    }
-    weir_report_leave(&run->report);
-    ior_report_summary(run, tests, done);
-    ior_report_finish(run);
-    return code;
-}
-
-static enum weir_code run_ior(struct weir_run *run, const struct weir_test *from, int n, int argc,
-                              char *const *argv)
-{
-    struct weir_err err = WEIR_ERR_INIT;
-    struct ior_test *tests = weir_arena_alloc(&run->arena, sizeof(*tests) * (size_t)n, &err);
-
-    if (!tests || check_tests(run, tests, from, n, &err) < 0 ||
-        open_report(run, tests[n - 1].o, &err) < 0 || ior_ranks_begin(run, tests, n, &err) < 0)
-        return weir_run_refuse(run, &err);
+    if (ior_ranks_begin(run, tests, n, err) < 0)
+        return -1;
     note_status_files(run, tests, n);
-    return run_tests(run, tests, n, argc, argv);
+    return 0;
+}
+
+static void show_banner(struct weir_run *run, struct weir_test *tests, int n, int argc,
+                        char *const *argv)
+{
+    (void)tests;
+    (void)n;
+    ior_report_begin(run, argc, argv);
+}
+
+static void override_nodes(const void *state, struct weir_par *par)
+{
+    ior_override_nodes(((const struct ior_test *)state)->o, par);
 }
 
 const struct weir_driver weir_ior = {
@@ -385,7 +316,24 @@ const struct weir_driver weir_ior = {
     .brief = "measure the bandwidth of parallel file I/O",
     .opts = options,
     .opt_size = sizeof(struct ior_options),
+    .state_size = sizeof(struct ior_test),
     .script = script_of,
-    .set_log = set_log,
-    .run = run_ior,
+    .plan = plan_test,
+    .output = choose_output,
+    .prepare = prepare_run,
+    .banner = show_banner,
+    .place = override_nodes,
+    .begin = ior_begin,
+    .end = ior_end,
+    .start = ior_start,
+    .report = ior_report,
+    .repetition = ior_repetition,
+    .stages = ior_stages,
+    .keeps = ior_keeps,
+    .remove = ior_remove,
+    .removed = ior_removed,
+    .conclude = ior_conclude,
+    .verdict = ior_verdict,
+    .summary = ior_report_summary,
+    .finish = ior_report_finish,
 };

@@ -74,9 +74,8 @@ struct ior_test {
     int id;
     struct weir_access access;
     struct weir_extent extent; /* of this rank's own file */
-    struct weir_timing timing; /* of its phases */
+    struct weir_session session;
     struct weir_layout layout;
-    bool tasks_differ; /* this test runs on a part of the world: par is our own */
     /* data */
     struct weir_pattern pattern;
     uint32_t signature;
@@ -92,7 +91,7 @@ struct ior_test {
     bool knows_hints;
     struct weir_file *file;
     enum weir_dir dir;
-    bool verify, created, made_dir, prefilled;
+    bool verify, created, removed, made_dir, prefilled;
     int owner;      /* whose data: the pretend rank */
     uint64_t limit; /* transfers to do at most, UINT64_MAX: no limit */
     uint64_t
@@ -104,8 +103,8 @@ struct ior_test {
     struct ior_damage damage[IOR_DAMAGE_SHOWN]; /* the first wrong transfers of the phase */
     int ndamage;
     uint64_t kinds[WEIR_DAMAGES]; /* wrong transfers by kind of damage */
-    bool dirty;                   /* a repetition had wrong data */
-    uint64_t begin_ns;            /* when the test began, for -T */
+    bool dirty, any_dirty;        /* this repetition had wrong data, an earlier one had */
+    uint32_t begun_s;             /* when the test began, time of day of rank 0 */
     int64_t hog_bytes;            /* memory that each task keeps from the page cache */
     void *hog;
     uint64_t first_steps;  /* transfers of a task in the write phase of the first repetition */
@@ -122,9 +121,11 @@ struct ior_test {
 extern const struct weir_driver weir_ior;
 extern const struct weir_opt *const ior_option_rows;
 
-/* ior-check.c: the options of one test, before anything is done. Collective over run->world. -1 and
+/* ior-check.c: the options of one test, before anything is done; own is t->o, filled up where
+ * options follow from others. Collective over run->world. -1 and
  * err (WEIR_EUSAGE) on every rank. */
-int ior_check(struct ior_test *t, const struct weir_run *run, struct weir_err *err);
+int ior_check(struct ior_test *t, const struct weir_run *run, struct ior_options *own,
+              struct weir_err *err);
 
 /* ior-check.c: which stages a test has. */
 bool ior_wants_write(const struct ior_options *o);
@@ -137,6 +138,12 @@ int ior_file_name(const struct ior_options *o, int mount, int task, int repetiti
                   struct weir_str *out, struct weir_err *err);
 int ior_unique_dir(const struct ior_options *o, int mount, int task, struct weir_str *out,
                    struct weir_err *err);
+/* The state of a test of a run. */
+static inline struct ior_test *ior_test_of(const struct weir_test *t)
+{
+    return t->state;
+}
+
 /* The names that -o lists, one for a task each. */
 int ior_count_names(const char *list);
 /* How many tasks -C goes on, for the read phase or the check of what was written (ior.md 4.2).
@@ -174,8 +181,7 @@ void ior_free(struct ior_test *t);
 /* The first part of the write phase, for the prefill too: name, old file, offsets; and its open, for
  * transfers of that many bytes. As in struct weir_phase. */
 int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err *err);
-int ior_open_write(struct weir_run *run, struct ior_test *t, uint64_t transfer,
-                   struct weir_err *err);
+int ior_open_write(struct ior_test *t, uint64_t transfer, struct weir_err *err);
 
 /* ior-phase.c: the offset of step i, whose data are then in t->buf[t->next - 1] in a write phase; and
  * check those of a read. *clock_ns is the time before and after: what data take is not the time of a
@@ -214,17 +220,15 @@ int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_
                     const char *what, struct weir_err *err);
 /* Remove what this rank made in this repetition. -1 and err; the first error is kept, everything
  * is tried. */
-int ior_remove(struct weir_run *run, struct ior_test *t, struct weir_err *err);
+int ior_remove(struct weir_run *run, void *state, struct weir_err *err);
 
 /* ior-file.c: what stands at t->path. A symbolic link is followed, whether its target is there or
  * not: the target is the file, and the link stays as the user made it. All local, -1 and err. */
 /* May it be opened? A pipe or socket may not, a device only when it is not to be removed. */
-int ior_file_check(const struct weir_run *run, const struct ior_test *t, bool write,
-                   struct weir_err *err);
-int ior_file_exists(struct weir_run *run, const struct ior_test *t, bool *there,
-                    struct weir_err *err);
+int ior_file_check(const struct ior_test *t, bool write, struct weir_err *err);
+int ior_file_exists(struct ior_test *t, bool *there, struct weir_err *err);
 /* Nothing when there is none. */
-int ior_file_remove(struct weir_run *run, const struct ior_test *t, struct weir_err *err);
+int ior_file_remove(struct ior_test *t, struct weir_err *err);
 
 /* ior-memory.c: -M, memoryPerTask: take that memory until ior_memory_free. -1 and err. Local. */
 int ior_memory_parse(const struct ior_options *o, const struct weir_par *par, int64_t *bytes,
@@ -246,8 +250,9 @@ int ior_status_write(struct weir_run *run, const struct ior_test *t, struct weir
  * measured time. Collective over run->par. */
 int ior_prefill(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 
-/* ior-ranks.c: what single ranks did. Collective over run->par. */
-int ior_ranks_begin(struct weir_run *run, struct ior_test *tests, int n,
+/* ior-ranks.c: what single ranks did. Collective over run->par but for repetition, which is
+ * local. */
+int ior_ranks_begin(struct weir_run *run, struct weir_test *tests, int n,
                     struct weir_err *err); /* unwritable files are found here */
 int ior_ranks_repetition(struct weir_run *run, const struct ior_test *t, struct weir_err *err);
 int ior_ranks_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
@@ -283,7 +288,7 @@ const char *ior_now_text(char out[32]);
 void ior_report_head(struct weir_run *run);
 void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
                       struct ior_series *s);
-void ior_report_detail(struct weir_run *run, const struct ior_test *t,
+void ior_report_detail(struct weir_run *run, struct ior_test *t,
                        const struct weir_phase_rec *rec); /* collective, too */
 void ior_report_skipped(struct weir_run *run, struct ior_test *t, const char *access);
 void ior_report_remove(struct weir_run *run, double seconds);
@@ -291,7 +296,7 @@ void ior_report_max(struct weir_run *run, struct ior_test *t);
 
 /* ior-summary.c: the rows of one test, without a head; the summary of n tests. Rank 0. */
 void ior_summarise(struct weir_run *run, const struct ior_test *t);
-void ior_report_summary(struct weir_run *run, const struct ior_test *tests, int n);
+void ior_report_summary(struct weir_run *run, const struct weir_test *tests, int n);
 
 /* ior-trace.c: what -v -v -v adds. Nothing below that level. */
 void ior_trace_begin(struct weir_run *run);                            /* rank 0 */
@@ -306,8 +311,16 @@ void ior_trace_phase(struct weir_run *run, const struct ior_test *t,
  * option names. */
 void ior_report_parameters(struct weir_run *run, const struct ior_test *t);
 
-/* ior-test.c: one test with its repetitions. Collective over run->par. Returns the exit status;
- * err holds the words when it is neither WEIR_OK nor WEIR_EDATA. */
-enum weir_code ior_run_test(struct weir_run *run, struct ior_test *t, struct weir_err *err);
+/* ior-test.c: the functions of struct weir_driver for one test. */
+extern const struct weir_stage ior_stages[];
+int ior_begin(struct weir_run *run, void *state, struct weir_err *err);
+void ior_end(void *state);
+int ior_start(struct weir_run *run, void *state, struct weir_err *err);
+int ior_report(struct weir_run *run, void *state, struct weir_err *err);
+int ior_repetition(struct weir_run *run, void *state, struct weir_err *err);
+bool ior_keeps(const void *state);
+void ior_removed(struct weir_run *run, void *state, double seconds);
+int ior_conclude(struct weir_run *run, void *state, struct weir_err *err);
+enum weir_code ior_verdict(const void *state);
 
 #endif

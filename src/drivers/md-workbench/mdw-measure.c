@@ -109,7 +109,7 @@ static void tell_details(struct weir_run *run, const struct weir_phase_rec *rec)
 
     if (!run->details)
         return;
-    weir_detail_gather(run, rec, 0, &detail);
+    weir_detail_gather(run, &run->session, rec, 0, &detail);
     weir_report_row(&run->report, &weir_detail_table, &detail);
 }
 

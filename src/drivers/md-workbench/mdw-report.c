@@ -176,7 +176,7 @@ void mdw_report_test(struct weir_run *run, const struct mdw_test *t)
     weir_report_enter(r, NULL, false);
     weir_report_int(r, WEIR_FOR_DATA, "TestID", 0);
     if (run->details)
-        weir_provenance_test(run, t->o->prefix);
+        weir_provenance_test(run, t->be, t->o->prefix);
     weir_banner_parameters(run, mdw_option_rows, t->o);
     weir_report_int(r, WEIR_FOR_DATA, "tasks", run->par.size);
 }

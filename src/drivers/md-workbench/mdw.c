@@ -68,11 +68,6 @@ static const struct weir_opt options[] = {
 
 const struct weir_opt *const mdw_option_rows = options;
 
-static void set_log(const void *opt, struct weir_log *log)
-{
-    weir_run_options_log(opt, log);
-}
-
 /* Counted errors do not end the run, but its status tells of them. */
 static enum weir_code judge(struct weir_run *run, const struct mdw_test *t, struct weir_err *err)
 {
@@ -116,15 +111,15 @@ static enum weir_code run_all(struct weir_run *run, struct mdw_test *t, int argc
     return code;
 }
 
-static enum weir_code run_mdw(struct weir_run *run, const struct weir_test *from, int n, int argc,
+static enum weir_code run_mdw(struct weir_run *run, const struct weir_values *from, int n, int argc,
                               char *const *argv)
 {
     struct weir_err err = WEIR_ERR_INIT;
     struct mdw_test t = { .o = from[0].driver_opt, .out_rank = -1, .want_rank = -1 };
 
     (void)n;
-    if (weir_test_backend(&from[0], t.o->api, &run->world, &t.be, &t.be_opt, &err) < 0 ||
-        mdw_check(&t, run, &err) < 0 || weir_outputs_open(run, t.o->run.reports, &err) < 0)
+    if (weir_values_backend(&from[0], t.o->api, &run->world, &t.be, &t.be_opt, &err) < 0 ||
+        mdw_check(&t, run, &err) < 0 || weir_outputs_open(run, t.o->run.reports, "text", "-", &err) < 0)
         return weir_run_refuse(run, &err);
     return run_all(run, &t, argc, argv, &err);
 }
@@ -134,6 +129,5 @@ const struct weir_driver weir_mdw = {
     .brief = "measure a steady mix of metadata operations",
     .opts = options,
     .opt_size = sizeof(struct mdw_options),
-    .set_log = set_log,
     .run = run_mdw,
 };

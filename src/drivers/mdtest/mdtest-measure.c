@@ -204,7 +204,7 @@ void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct we
     if (!run->details && !t->o->latency)
         return;
     if (run->details) {
-        weir_detail_gather(run, rec, t->id, &detail); /* adds up all but the first on rank 0 */
+        weir_detail_gather(run, &run->session, rec, t->id, &detail); /* adds up all but the first on rank 0 */
         weir_report_row(&run->report, &weir_detail_table, &detail);
     }
     for (int c = 0; c < MDTEST_CALLS; c++) {

@@ -59,7 +59,7 @@ int mdtest_report_places(struct weir_run *run, struct mdtest_test *t, struct wei
 
     mdtest_say(run, 3, "main (before display_freespace): o.testdirpath is '%s'", t->base[0]);
     weir_report_str(&run->report, WEIR_FOR_ALL, "Path", t->base[0]);
-    rc = weir_usage_report(run, t->base[0], err);
+    rc = weir_usage_report(run, &run->session, t->base[0], err);
     if (t->o->shift > 0)
         mdtest_say(run, 0, "Shifting ranks by %d for each phase.", t->shift);
     mdtest_say(run, 3, "main (after display_freespace): o.testdirpath is '%s'", t->base[0]);
@@ -91,7 +91,7 @@ void mdtest_report_test(struct weir_run *run, struct mdtest_test *t)
     weir_report_enter(&run->report, NULL, false);
     weir_report_int(&run->report, WEIR_FOR_DATA, "TestID", t->id);
     if (run->details)
-        weir_provenance_test(run, t->base[0]);
+        weir_provenance_test(run, t->be, t->base[0]);
     weir_banner_parameters(run, mdtest_option_rows, t->o);
     report_count(run, t);
     if (run->log.verbose < 1)

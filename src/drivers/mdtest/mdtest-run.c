@@ -167,7 +167,7 @@ static int write_own(struct weir_run *run, struct mdtest_test *t, double *second
         return -1;
     *seconds = weir_phase_span(&rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     if (run->details) {
-        weir_detail_gather(run, &rec, t->id, &detail);
+        weir_detail_gather(run, &run->session, &rec, t->id, &detail);
         weir_report_row(&run->report, &weir_detail_table, &detail);
     }
     return 0;

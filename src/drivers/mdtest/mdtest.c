@@ -121,11 +121,6 @@ static const struct weir_opt options[] = {
 
 const struct weir_opt *const mdtest_option_rows = options;
 
-static void set_log(const void *opt, struct weir_log *log)
-{
-    weir_run_options_log(opt, log);
-}
-
 /* One number of tasks; the others wait for the outcome. */
 static enum weir_code run_one(struct weir_run *run, struct mdtest_test *t, int tasks,
                               struct weir_err *err)
@@ -237,7 +232,7 @@ static enum weir_code run_all(struct weir_run *run, struct mdtest_test *plan, in
     return code;
 }
 
-static enum weir_code run_mdtest(struct weir_run *run, const struct weir_test *from, int n,
+static enum weir_code run_mdtest(struct weir_run *run, const struct weir_values *from, int n,
                                  int argc, char *const *argv)
 {
     struct weir_err err = WEIR_ERR_INIT;
@@ -248,8 +243,8 @@ static enum weir_code run_mdtest(struct weir_run *run, const struct weir_test *f
         return mdtest_remove_leftovers(run, plan.o->cleanup, &err) < 0
                    ? weir_run_refuse(run, &err)
                    : WEIR_OK;
-    if (weir_test_backend(&from[0], plan.o->api, &run->world, &plan.be, &plan.be_opt, &err) < 0 ||
-        mdtest_check(&plan, run, &err) < 0 || weir_outputs_open(run, plan.o->run.reports, &err) < 0 ||
+    if (weir_values_backend(&from[0], plan.o->api, &run->world, &plan.be, &plan.be_opt, &err) < 0 ||
+        mdtest_check(&plan, run, &err) < 0 || weir_outputs_open(run, plan.o->run.reports, "text", "-", &err) < 0 ||
         mdtest_ranks_begin(run, &plan, &err) < 0)
         return weir_run_refuse(run, &err);
     return run_all(run, &plan, argc, argv, &err);
@@ -260,6 +255,5 @@ const struct weir_driver weir_mdtest = {
     .brief = "measure metadata operations of parallel file systems",
     .opts = options,
     .opt_size = sizeof(struct mdtest_options),
-    .set_log = set_log,
     .run = run_mdtest,
 };

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run.c - all tests of a run: plans, outputs, banner, tests, summary */
+#include "config.h"
+#include "engine/test.h"
+
+#include "engine/driver.h"
+#include "engine/outputs.h"
+#include "par/agree.h"
+
+/* The tests of a run. */
+struct series {
+    const struct weir_driver *driver;
+    const struct weir_values *values;
+    int sets; /* of values */
+    struct weir_test *test;
+    int n;
+};
+
+/* ---- plans ---- */
+
+static int variants_of(const struct weir_run *run, const struct series *s, int set)
+{
+    const struct weir_driver *d = s->driver;
+
+    return d->variants ? d->variants(s->values[set].driver_opt, &run->world) : 1;
+}
+
+static int make_tests(struct weir_run *run, struct series *s, struct weir_err *err)
+{
+    struct weir_test *t;
+
+    for (int i = 0; i < s->sets; i++)
+        s->n += variants_of(run, s, i);
+    s->test = t = weir_arena_alloc(&run->arena, sizeof(*t) * (size_t)s->n, err);
+    if (!t)
+        return -1;
+    for (int i = 0; i < s->sets; i++)
+        for (int v = 0; v < variants_of(run, s, i); v++, t++) {
+            *t = (struct weir_test) { .id = (int)(t - s->test),
+                                      .variant = v,
+                                      .values = &s->values[i],
+                                      .driver = s->driver };
+            t->state = weir_arena_alloc(&run->arena, s->driver->state_size, err);
+            if (!t->state)
+                return -1;
+        }
+    return 0;
+}
+
+/* Check every test before the first one starts. */
+static int plan_tests(struct weir_run *run, struct series *s, struct weir_err *err)
+{
+    int rc = weir_agree(&run->world, make_tests(run, s, err), err);
+
+    for (int i = 0; i < s->n && rc == 0; i++) {
+        run->test = &s->test[i];
+        run->test->plan = (struct weir_plan) { .options = run->test->values->driver_opt,
+                                               .tasks = run->world.size,
+                                               .is_run = true };
+        rc = weir_together(run, s->driver->plan, run->test->state, err);
+        if (rc < 0 && s->sets > 1)
+            weir_err_within(err, "test %d", i);
+    }
+    run->test = NULL;
+    return rc;
+}
+
+/* ---- outputs ---- */
+
+/* A script may say anywhere where the results go: the last test decides. */
+static int open_outputs(struct weir_run *run, const struct series *s, struct weir_err *err)
+{
+    const void *opt = s->test[s->n - 1].values->driver_opt;
+    const char *format = "text", *path = "-";
+
+    if (s->driver->output)
+        s->driver->output(opt, &format, &path);
+    return weir_outputs_open(run, ((const struct weir_run_options *)opt)->reports, format, path,
+                             err);
+}
+
+/* ---- tests ---- */
+
+/* *done: how many were begun. err: of the one that ended the run. */
+static enum weir_code run_tests(struct weir_run *run, struct series *s, int *done,
+                                struct weir_err *err)
+{
+    enum weir_code code = WEIR_OK, one;
+    bool failed = false;
+
+    while (*done < s->n && !failed && s->test[*done].plan.is_run) {
+        one = weir_test_run(run, &s->test[(*done)++], &failed, err);
+        if (one != WEIR_OK)
+            code = one;
+    }
+    return code;
+}
+
+/* Between enter and leave. */
+static enum weir_code run_entered(struct weir_run *run, struct series *s, int *done,
+                                  struct weir_err *err)
+{
+    const struct weir_driver *d = s->driver;
+    struct weir_err second = WEIR_ERR_INIT;
+    enum weir_code code = run_tests(run, s, done, err);
+    bool good = code == WEIR_OK || code == WEIR_EDATA;
+
+    if (d->leave && d->leave(run, s->test[0].state, code, &second) < 0 && good) {
+        *err = second;
+        code = weir_run_refuse(run, err);
+    }
+    return code;
+}
+
+static enum weir_code run_all(struct weir_run *run, struct series *s, int argc, char *const *argv,
+                              struct weir_err *err)
+{
+    const struct weir_driver *d = s->driver;
+    struct weir_err second = WEIR_ERR_INIT;
+    enum weir_code code;
+    int done = 0;
+
+    d->banner(run, s->test, s->n, argc, argv);
+    weir_report_enter(&run->report, "tests", true);
+    code = weir_together(run, d->enter, s->test[0].state, err) < 0
+               ? weir_run_refuse(run, err)
+               : run_entered(run, s, &done, err);
+    weir_report_leave(&run->report);
+    if (d->summary)
+        d->summary(run, s->test, done);
+    if (weir_unwind_all(&run->unwind, &run->world, 0, &second) < 0 &&
+        (code == WEIR_OK || code == WEIR_EDATA)) {
+        *err = second;
+        code = weir_run_refuse(run, err);
+    }
+    d->finish(run);
+    return code;
+}
+
+enum weir_code weir_tests_run(struct weir_run *run, const struct weir_driver *d,
+                              const struct weir_values *values, int n, int argc, char *const *argv)
+{
+    struct series s = { .driver = d, .values = values, .sets = n };
+    struct weir_err err = WEIR_ERR_INIT;
+    enum weir_code code;
+
+    run->par = run->world;
+    if (d->instead && d->instead(run, values[0].driver_opt, &code))
+        return code;
+    if (plan_tests(run, &s, &err) < 0 || open_outputs(run, &s, &err) < 0 ||
+        (d->prepare && d->prepare(run, s.test, s.n, &err) < 0))
+        return weir_run_refuse(run, &err);
+    return run_all(run, &s, argc, argv, &err);
+}

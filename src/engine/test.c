@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test.c - the life of one test */
+#include "config.h"
+#include "engine/test.h"
+
+#include "base/clock.h"
+#include "engine/driver.h"
+#include "engine/outputs.h"
+#include "par/agree.h"
+
+/* ---- the two kinds of functions ---- */
+
+int weir_local(struct weir_run *run, weir_local_fn *fn, void *state, struct weir_err *err)
+{
+    return weir_agree(&run->par, fn ? fn(run, state, err) : 0, err);
+}
+
+/* Said to be the same on all ranks; where it is not, the words of the lowest failing rank. */
+static int confirm(struct weir_run *run, int rc, struct weir_err *err)
+{
+    int64_t seen[2] = { rc < 0, rc >= 0 };
+
+    weir_allmax_i64(&run->par, seen, 2);
+    if (seen[0] && seen[1])
+        return weir_agree(&run->par, rc, err);
+    return rc;
+}
+
+int weir_together(struct weir_run *run, weir_together_fn *fn, void *state, struct weir_err *err)
+{
+    return fn ? confirm(run, fn(run, state, err), err) : 0;
+}
+
+/* ---- what is taken, and how it is given back ---- */
+
+static int end_session(void *what, struct weir_err *err)
+{
+    return weir_session_end(what, err);
+}
+
+static int end_watchdog(void *what, struct weir_err *err)
+{
+    (void)err;
+    weir_watchdog_end(what);
+    return 0;
+}
+
+/* Memory of the program: also what a 'begin' that failed has taken. */
+static int end_state(void *what, struct weir_err *err)
+{
+    struct weir_test *t = what;
+
+    (void)err;
+    t->driver->end(t->state);
+    return 0;
+}
+
+static int begin_state(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct weir_test *t = run->test;
+
+    if (t->driver->end && weir_unwind_push(&t->unwind, end_state, t, err) < 0)
+        return -1;
+    return t->driver->begin ? t->driver->begin(run, state, err) : 0;
+}
+
+static int begin_watchdog(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct weir_test *t = run->test;
+    int limit_s = t->plan.options->io_timeout_s;
+
+    (void)state;
+    if (limit_s <= 0)
+        return 0;
+    if (weir_watchdog_begin(&run->watchdog, run->par.rank, run->par.host, limit_s, err) < 0)
+        return -1;
+    return weir_unwind_push(&t->unwind, end_watchdog, &run->watchdog, err);
+}
+
+/* Prepared by each rank alone, then agreed; only then begun, which may be collective. */
+static int start_session(struct weir_run *run, struct weir_unwind *u, struct weir_session *s,
+                         const struct weir_backend *be, struct weir_backend_opt opt,
+                         const struct weir_access *access, struct weir_err *err)
+{
+    int rc = weir_session_prepare(s, be, opt, access, &run->par, &run->log, err);
+
+    rc = weir_agree(&run->par, rc, err);
+    if (rc == 0 && run->watchdog.running)
+        s->call = &run->watchdog.call;
+    if (rc == 0)
+        rc = weir_agree(&run->par, weir_session_start(s, err), err);
+    if (rc < 0) {
+        weir_session_end(s, NULL);
+        return -1;
+    }
+    return weir_unwind_push_together(u, end_session, s, err);
+}
+
+int weir_run_session(struct weir_run *run, struct weir_session *s, const struct weir_backend *be,
+                     struct weir_backend_opt opt, const struct weir_access *access,
+                     struct weir_err *err)
+{
+    return start_session(run, &run->unwind, s, be, opt, access, err);
+}
+
+int weir_test_session(struct weir_run *run, struct weir_session *s, const struct weir_backend *be,
+                      struct weir_backend_opt opt, const struct weir_access *access,
+                      struct weir_err *err)
+{
+    struct weir_test *t = run->test;
+
+    if (t->sessions == WEIR_TEST_SESSIONS)
+        return weir_refuse(err, WEIR_EBUG, "a test has more than %d sessions", WEIR_TEST_SESSIONS);
+    if (start_session(run, &t->unwind, s, be, opt, access, err) < 0)
+        return -1;
+    t->session[t->sessions++] = s;
+    return 0;
+}
+
+/* ---- a stage ---- */
+
+/* The time of rank 0 decides for all, so that nobody enters a phase alone. */
+static bool time_is_up(struct weir_run *run, const struct weir_test *t)
+{
+    uint64_t limit_ns = (uint64_t)t->plan.options->max_minutes * 60 * WEIR_NS_PER_S;
+    int64_t up = run->par.rank == 0 && weir_now_ns() - t->begin_ns > limit_ns;
+
+    if (limit_ns == 0)
+        return false;
+    weir_bcast(&run->par, &up, sizeof(up), 0);
+    return up != 0;
+}
+
+/* On all ranks, so that a signal to any of them ends it. */
+static int wait_before(struct weir_run *run, const struct weir_test *t, struct weir_err *err)
+{
+    int delay_s = t->plan.options->delay_s;
+
+    if (delay_s <= 0)
+        return 0;
+    if (run->log.verbose >= 1)
+        weir_report_line(&run->report, "delaying %d seconds . . .", delay_s);
+    weir_report_flush(&run->report);
+    return weir_phase_pause(run, delay_s, err);
+}
+
+static struct weir_timing timing_of(const struct weir_test *t, const struct weir_stage *s)
+{
+    const struct weir_run_options *o = t->plan.options;
+    struct weir_timing timing = {
+        .deadline_s = o->deadline_s,
+        .min_time_s = o->min_time_s,
+        .max_steps = (uint64_t)o->max_steps,
+        .pause_ns = (uint64_t)o->pause_us * 1000,
+        .wear_out = o->wear_out,
+        .barriers = o->barriers,
+    };
+
+    if (s->timing)
+        s->timing(t->state, s, &timing);
+    return timing;
+}
+
+static int run_phase(struct weir_run *run, struct weir_test *t, const struct weir_stage *s,
+                     struct weir_err *err)
+{
+    struct weir_timing timing = timing_of(t, s);
+    struct weir_phase_rec rec;
+    int rc;
+
+    if (weir_phase_run(run, s->phase, t->state, &timing, &rec, err) < 0)
+        return -1;
+    rc = s->after ? confirm(run, s->after(run, t->state, s, &rec, err), err) : 0;
+    if (rc < 0 || !rec.interrupted)
+        return rc;
+    return weir_refuse(err, WEIR_EINTR, "interrupted in the %s phase of repetition %d", s->key,
+                       run->repetition);
+}
+
+static int run_stage(struct weir_run *run, struct weir_test *t, const struct weir_stage *s,
+                     struct weir_err *err)
+{
+    if (s->wanted && !s->wanted(t->state, s))
+        return 0;
+    if (time_is_up(run, t)) {
+        if (s->skipped)
+            s->skipped(run, t->state, s);
+        return 0;
+    }
+    if ((s->flags & WEIR_STAGE_DELAY) && wait_before(run, t, err) < 0)
+        return -1;
+    if (s->before && confirm(run, s->before(run, t->state, s, err), err) < 0)
+        return -1;
+    return s->phase ? run_phase(run, t, s, err) : 0;
+}
+
+static int run_stages(struct weir_run *run, struct weir_test *t, unsigned when,
+                      struct weir_err *err)
+{
+    const unsigned turns = WEIR_STAGE_FIRST | WEIR_STAGE_LAST;
+    const struct weir_stage *s = t->driver->stages;
+    int rc = 0;
+
+    for (; s && s->key && rc == 0; s++)
+        if ((s->flags & turns) == when)
+            rc = run_stage(run, t, s, err);
+    return rc;
+}
+
+/* ---- repetitions ---- */
+
+/* What a repetition made goes after it, also after one that failed. Every phase ends with a
+ * reduction, so nobody still has it open. */
+static int remove_made(struct weir_run *run, struct weir_test *t, struct weir_err *err)
+{
+    const struct weir_driver *d = t->driver;
+    uint64_t begin_ns = weir_now_ns();
+
+    if (!d->remove || (d->keeps && d->keeps(t->state)))
+        return 0;
+    if (weir_local(run, d->remove, t->state, err) < 0)
+        return -1;
+    if (d->removed)
+        d->removed(run, t->state, (double)(weir_now_ns() - begin_ns) / WEIR_NS_PER_S);
+    return 0;
+}
+
+static int run_repetition(struct weir_run *run, struct weir_test *t, struct weir_err *err)
+{
+    struct weir_err second = WEIR_ERR_INIT;
+    int rc = weir_local(run, t->driver->repetition, t->state, err);
+
+    if (rc == 0)
+        rc = run_stages(run, t, 0, err);
+    if (remove_made(run, t, rc < 0 ? &second : err) < 0)
+        rc = -1; /* the first error wins */
+    return rc;
+}
+
+static int run_repetitions(struct weir_run *run, struct weir_test *t, struct weir_err *err)
+{
+    int n = t->plan.options->repetitions, rc;
+
+    run->repetition = 0;
+    rc = run_stages(run, t, WEIR_STAGE_FIRST, err);
+    for (; rc == 0 && run->repetition < n; run->repetition += rc == 0)
+        rc = run_repetition(run, t, err);
+    return rc < 0 ? rc : run_stages(run, t, WEIR_STAGE_LAST, err);
+}
+
+/* ---- a test ---- */
+
+static int begin_test(struct weir_run *run, struct weir_test *t, struct weir_err *err)
+{
+    t->begin_ns = weir_now_ns();
+    if (weir_local(run, begin_state, t->state, err) < 0 ||
+        weir_local(run, begin_watchdog, t->state, err) < 0 ||
+        weir_together(run, t->driver->start, t->state, err) < 0)
+        return -1;
+    weir_clock_estimate(&run->par, &run->clock);
+    return 0;
+}
+
+/* Said before the clean-up, which can take a while. */
+static int clean_up(struct weir_run *run, struct weir_test *t, const struct weir_err *err)
+{
+    weir_run_refuse(run, err);
+    if (t->driver->clean)
+        t->driver->clean(run, t->state);
+    return -1;
+}
+
+/* The ranks that take part. What went wrong was said. */
+static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
+{
+    const struct weir_driver *d = t->driver;
+    struct weir_err second = WEIR_ERR_INIT;
+    int rc = begin_test(run, t, err);
+
+    if (rc < 0)
+        return clean_up(run, t, err);
+    weir_report_enter(&run->report, NULL, false);
+    rc = weir_together(run, d->report, t->state, err);
+    if (rc == 0)
+        rc = run_repetitions(run, t, err);
+    if (rc < 0)
+        clean_up(run, t, err);
+    t->failed = rc < 0;
+    if (weir_together(run, d->conclude, t->state, &second) < 0 && rc == 0) {
+        *err = second;
+        rc = -1;
+        weir_run_refuse(run, err);
+    }
+    weir_report_leave(&run->report);
+    weir_report_flush(&run->report);
+    return rc;
+}
+
+static int take_ranks(struct weir_run *run, struct weir_test *t, struct weir_err *err)
+{
+    run->par = run->world;
+    if (t->plan.tasks < run->world.size &&
+        weir_par_subset(&run->world, t->plan.tasks, &run->par, err) < 0)
+        return -1;
+    if (run->par.comm == MPI_COMM_NULL)
+        weir_interrupt_hold(&run->interrupt); /* waits for those that run the test */
+    if (t->driver->place)
+        t->driver->place(t->state, &run->par);
+    return 0;
+}
+
+/* From the first thing that is taken to the last that is given back. */
+static int live_and_unwind(struct weir_run *run, struct weir_test *t, struct weir_err *err)
+{
+    struct weir_err second = WEIR_ERR_INIT;
+    int rc = live(run, t, err);
+
+    if (weir_unwind_all(&t->unwind, &run->par, 0, &second) == 0 || rc < 0)
+        return rc;
+    *err = second;
+    weir_run_refuse(run, err);
+    return -1;
+}
+
+enum weir_code weir_test_run(struct weir_run *run, struct weir_test *t, bool *failed,
+                             struct weir_err *err)
+{
+    int64_t end[2] = { WEIR_OK, false };
+
+    *failed = true;
+    run->test = t;
+    weir_run_options_log(t->plan.options, &run->log);
+    if (take_ranks(run, t, err) < 0)
+        return weir_run_refuse(run, err);
+    weir_report_mute(&run->report, t->plan.options->verbose < 0);
+    if (run->par.comm != MPI_COMM_NULL) {
+        end[1] = live_and_unwind(run, t, err) < 0;
+        end[0] = end[1] ? err->code : t->driver->verdict ? t->driver->verdict(t->state) : WEIR_OK;
+    }
+    weir_report_mute(&run->report, false);
+    if (t->plan.tasks < run->world.size) {
+        weir_par_free(&run->par);
+        weir_allmax_i64(&run->world, end, 2);
+    }
+    run->par = run->world;
+    run->test = NULL;
+    *failed = end[1] != 0;
+    return (enum weir_code)end[0];
+}
