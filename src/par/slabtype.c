@@ -16,8 +16,8 @@ static int repeat_few(int n, MPI_Aint pitch, MPI_Datatype old, bool is_dense, MP
                     : MPI_Type_create_hvector(n, 1, pitch, old, out);
 }
 
-/* n times 'old', which is freed unless it is MPI_BYTE. is_dense: pitch is the extent of old. */
-static int repeat(uint64_t n, MPI_Aint pitch, MPI_Datatype old, bool is_dense, MPI_Datatype *out)
+/* n times 'old'. is_base: that is a basic type of 'pitch' bytes; others are freed. */
+static int repeat(uint64_t n, MPI_Aint pitch, MPI_Datatype old, bool is_base, MPI_Datatype *out)
 {
     MPI_Datatype chunk, parts[2];
     MPI_Aint at[2] = { 0, (MPI_Aint)(n - n % CHUNK) * pitch };
@@ -26,23 +26,23 @@ static int repeat(uint64_t n, MPI_Aint pitch, MPI_Datatype old, bool is_dense, M
     int rc;
 
     if (n <= INT_MAX) {
-        rc = repeat_few((int)n, pitch, old, is_dense, out);
+        rc = repeat_few((int)n, pitch, old, is_base, out);
     } else {
-        repeat_few(CHUNK, pitch, old, is_dense, &chunk);
+        repeat_few(CHUNK, pitch, old, is_base, &chunk);
         repeat_few((int)(n / CHUNK), pitch * CHUNK, chunk, false, &parts[0]);
-        repeat_few(rest ? rest : 1, pitch, old, is_dense, &parts[1]);
+        repeat_few(rest ? rest : 1, pitch, old, is_base, &parts[1]);
         rc = MPI_Type_create_struct(rest ? 2 : 1, lengths, at, parts, out);
         MPI_Type_free(&parts[1]);
         MPI_Type_free(&parts[0]);
         MPI_Type_free(&chunk);
     }
-    if (old != MPI_BYTE)
+    if (!is_base)
         MPI_Type_free(&old);
     return rc;
 }
 
-int weir_mpi_slab_type(const struct weir_runs *r, uint64_t elem, MPI_Datatype *out,
-                       struct weir_err *err)
+int weir_mpi_slab_type(const struct weir_runs *r, uint64_t elem, MPI_Datatype base,
+                       MPI_Datatype *out, struct weir_err *err)
 {
     MPI_Datatype type = MPI_DATATYPE_NULL;
     int rc;
@@ -50,7 +50,8 @@ int weir_mpi_slab_type(const struct weir_runs *r, uint64_t elem, MPI_Datatype *o
     *out = MPI_DATATYPE_NULL;
     if (r->run == 0)
         return 0;
-    rc = repeat(r->run * elem, 1, MPI_BYTE, true, &type);
+    rc = base == MPI_BYTE ? repeat(r->run * elem, 1, base, true, &type)
+                          : repeat(r->run, (MPI_Aint)elem, base, true, &type);
     for (int i = 0; i < r->loops && rc == MPI_SUCCESS; i++)
         rc = repeat(r->n[i], (MPI_Aint)(r->pitch[i] * elem), type, false, &type);
     if (rc == MPI_SUCCESS)

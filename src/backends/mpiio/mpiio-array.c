@@ -256,9 +256,9 @@ static int array_select(struct weir_array *base, struct weir_err *err)
     a->end = base->at + weir_slab_end(&base->slab, &base->spec.shape) * base->elem;
     a->in_file = a->in_memory = MPI_DATATYPE_NULL;
     a->has_types = true;
-    if (weir_mpi_slab_type(&in_file, base->elem, &a->in_file, err) < 0)
+    if (weir_mpi_slab_type(&in_file, base->elem, MPI_BYTE, &a->in_file, err) < 0)
         return -1;
-    return weir_mpi_slab_type(&in_memory, base->elem, &a->in_memory, err);
+    return weir_mpi_slab_type(&in_memory, base->elem, MPI_BYTE, &a->in_memory, err);
 }
 
 /* ---- transfers ---- */

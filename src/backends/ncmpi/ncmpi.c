@@ -5,13 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "backends/mpins.h"
+#include "backends/ncmpi/ncmpi-array.h"
 #include "backends/ncmpi/ncmpi-descriptor.h"
+#include "backends/ncmpi/ncmpi-path.h"
 #include "par/mpifile.h"
 #include "par/mpihints.h"
 #include "par/mpisession.h"
@@ -64,42 +63,12 @@ static int end(struct weir_session *s, struct weir_err *err)
 
 /* ---- open and close ---- */
 
-/* The size of the file as rank 0 sees it, 0 when there is none. Collective. */
-static uint64_t size_of(const struct ncmpi_file *f)
-{
-    const struct weir_par *par = f->base.s->par;
-    uint64_t size = 0;
-    struct stat sb;
-
-    if (par->rank == 0 && stat(weir_mpi_path(f->base.path), &sb) == 0)
-        size = (uint64_t)sb.st_size;
-    MPI_Bcast(&size, 1, MPI_UINT64_T, 0, par->comm);
-    return size;
-}
-
-/* PnetCDF drops what stands before the first ':', whatever it is, and empties or makes the file of
- * the rest. That must be the file that MPI-IO opens. */
-static const char *name_for_library(struct weir_mpi_session *m, const char *path,
-                                    char text[WEIR_MPI_NAME_TEXT], struct weir_err *err)
-{
-    const char *name = weir_mpi_name(&m->drivers, path, text, err);
-    const char *colon = name ? strchr(name, ':') : NULL;
-
-    if (!colon || strcmp(colon + 1, weir_mpi_path(path)) == 0)
-        return name;
-    weir_refuse(err, WEIR_EUSAGE,
-                "'%s': PnetCDF takes what stands before ':' for a driver and would use '%s': "
-                "choose a name without ':'",
-                path, colon + 1);
-    return NULL;
-}
-
 static int open_container(struct ncmpi_file *f, unsigned flags, bool is_new, struct weir_err *err)
 {
     const struct weir_session *s = f->base.s;
     struct weir_mpi_session *m = s->priv;
     char text[WEIR_MPI_NAME_TEXT];
-    const char *name = name_for_library(m, f->base.path, text, err);
+    const char *name = ncmpi_name(m, f->base.path, text, err);
     int mode = NC_64BIT_DATA | (flags & WEIR_OPEN_EXCL ? NC_NOCLOBBER : NC_CLOBBER);
     int rc;
 
@@ -194,7 +163,7 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     f->base.path = path;
     f->writes = flags & WEIR_OPEN_WRITE;
     f->sync_fd = -1;
-    f->size = size_of(f);
+    f->size = ncmpi_size(s->par, path);
     is_new = f->writes && (flags & WEIR_OPEN_CREATE) &&
              ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || f->size == 0);
     rc = open_container(f, flags, is_new, err);
@@ -209,44 +178,11 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     return rc;
 }
 
-/* Is there room for another transfer? False only when the file system says so. */
-static bool has_room(const struct ncmpi_file *f)
-{
-    struct statvfs v;
-
-    if (statvfs(weir_mpi_path(f->base.path), &v) < 0 || v.f_blocks == 0)
-        return true;
-    return (uint64_t)v.f_bfree * v.f_frsize >= f->var.transfer;
-}
-
-/* The library does not look at how many bytes MPI-IO has written: a full disk shows in the size of
- * the file, or, when only blocks before its end are missing, nowhere. Then better a word too many.
- * It hands out what happens to be in memory where a file that is read has become shorter.
- * Collective. */
 static int check_end(const struct ncmpi_file *f, struct weir_err *err)
 {
-    uint64_t last = f->end;
-    uint64_t size;
+    uint64_t room = f->writes ? f->var.transfer : 0;
 
-    MPI_Allreduce(MPI_IN_PLACE, &last, 1, MPI_UINT64_T, MPI_MAX,
-                  f->base.s->par->comm); /* all have written now */
-    size = size_of(f);
-    if (size >= last && (!f->writes || last == 0 || has_room(f)))
-        return 0;
-    if (!f->writes)
-        return weir_refuse(
-            err, WEIR_EIO,
-            "'%s' has only %llu bytes, %llu were there to be read: somebody cut it short",
-            f->base.path, (unsigned long long)size, (unsigned long long)last);
-    if (size >= last)
-        return weir_refuse(
-            err, WEIR_EIO,
-            "the file system of '%s' is full: PnetCDF does not tell whether all data were written",
-            f->base.path);
-    return weir_refuse(
-        err, WEIR_EIO,
-        "'%s' has only %llu bytes after writing up to byte %llu (is the file system full?)",
-        f->base.path, (unsigned long long)size, (unsigned long long)last);
+    return ncmpi_check_end(f->base.s->par, f->base.path, f->end, room, err);
 }
 
 static int close_file(struct weir_file *file, struct weir_err *err)
@@ -358,6 +294,7 @@ const struct weir_backend weir_plugin = {
     .xfer = xfer,
     .sync = sync_file,
     .ns = &weir_mpi_ns,
+    .array = &ncmpi_array_ops,
     .describe = describe,
     .hints = list_hints,
 };

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ncmpi-array.c - arrays are variables of a file */
+#include "config.h"
+#include "backends/ncmpi/ncmpi-array.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backends/ncmpi/ncmpi-path.h"
+#include "backends/ncmpi/ncmpi-var.h"
+#include "par/mpifile.h"
+
+#define NAME_TEXT 64
+
+static struct weir_mpi_session *mpi_of(const struct ncmpi_arrays *f)
+{
+    return f->base.s->priv;
+}
+
+/* Judge a call that did not transfer and began with errno 0. */
+static int judge(const struct ncmpi_arrays *f, int rc, const char *call, struct weir_err *err)
+{
+    return ncmpi_judge(rc, mpi_of(f)->comm_errno, call, f->base.path, err);
+}
+
+static int array_check(const struct weir_session *s, const struct weir_array_spec *spec,
+                       struct weir_err *err)
+{
+    (void)s;
+    if (spec->type.elem == WEIR_ELEM_COMPOUND)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "NCMPI cannot keep elements of a compound type: the formats of PnetCDF "
+                           "have none");
+    if (spec->chunk.rank > 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "NCMPI cannot store arrays in chunks: the formats of PnetCDF have none");
+    return 0;
+}
+
+/* ---- the modes of a file ---- */
+
+/* Transfers of each rank for itself from now on. */
+static int go_alone(struct ncmpi_arrays *f, struct weir_err *err)
+{
+    if (f->base.collective || f->independent)
+        return 0;
+    errno = 0;
+    f->independent = true; /* also when this rank fails: all must end it together */
+    return judge(f, ncmpi_begin_indep_data(f->nc), "ncmpi_begin_indep_data", err);
+}
+
+static int go_together(struct ncmpi_arrays *f, struct weir_err *err)
+{
+    if (!f->independent)
+        return 0;
+    errno = 0;
+    f->independent = false;
+    return judge(f, ncmpi_end_indep_data(f->nc), "ncmpi_end_indep_data", err);
+}
+
+int ncmpi_redefine(struct ncmpi_arrays *f, struct weir_err *err)
+{
+    if (f->defining)
+        return 0;
+    if (go_together(f, err) < 0)
+        return -1;
+    errno = 0;
+    if (judge(f, ncmpi_redef(f->nc), "ncmpi_redef", err) < 0)
+        return -1;
+    f->defining = true;
+    return 0;
+}
+
+/* Where the variables begin is known now; those with records are all over the file. */
+static int learn_places(struct ncmpi_arrays *f, struct weir_err *err)
+{
+    for (struct weir_array *a = f->base.first; a; a = a->next) {
+        MPI_Offset at = 0;
+        int rc = !a->is_open || a->spec.unlimited
+                     ? NC_NOERR
+                     : ncmpi_inq_varoffset(f->nc, ((struct ncmpi_array *)a)->id, &at);
+
+        if (rc != NC_NOERR)
+            return ncmpi_fail(err, rc, "place of '%s'", a->name);
+        a->at = (uint64_t)at;
+        a->is_selected = false; /* it may have moved */
+    }
+    return 0;
+}
+
+static int array_commit(struct weir_array_file *base, struct weir_err *err)
+{
+    struct ncmpi_arrays *f = (struct ncmpi_arrays *)base;
+    int rc = 0;
+
+    if (f->defining) {
+        errno = 0;
+        rc = judge(f, ncmpi_enddef(f->nc), "ncmpi_enddef", err);
+        f->defining = false;
+        f->failed |= rc < 0;
+    }
+    if (weir_mpi_agree(base->s->par->comm, rc) <
+        0) /* rank 0 writes the header and may fail alone */
+        return rc;
+    return learn_places(f, err) < 0 ? -1 : go_alone(f, err);
+}
+
+/* ---- files ---- */
+
+static int open_library(struct ncmpi_arrays *f, unsigned flags, bool is_new, struct weir_err *err)
+{
+    char text[WEIR_MPI_NAME_TEXT];
+    const struct weir_session *s = f->base.s;
+    const char *name = ncmpi_name(mpi_of(f), f->base.path, text, err);
+    int mode = NC_64BIT_DATA | (flags & WEIR_OPEN_EXCL ? NC_NOCLOBBER : NC_CLOBBER);
+    int rc;
+
+    if (!name)
+        return -1;
+    errno = 0;
+    f->defining = is_new;
+    rc = is_new ? ncmpi_create(s->par->comm, name, mode, mpi_of(f)->info, &f->nc)
+                : ncmpi_open(s->par->comm, name, f->base.writes ? NC_WRITE : NC_NOWRITE,
+                             mpi_of(f)->info, &f->nc);
+    if (rc == NC_NOERR)
+        return 0;
+    return ncmpi_judge(rc, 0, is_new ? "ncmpi_create" : "ncmpi_open", f->base.path, err);
+}
+
+/* Free what is ours and close the file, which all ranks do together. */
+static int release_file(struct ncmpi_arrays *f)
+{
+    int first = f->independent ? ncmpi_end_indep_data(f->nc) : NC_NOERR;
+    int rc = ncmpi_close(f->nc);
+
+    f->independent = false;
+    return first != NC_NOERR ? first : rc;
+}
+
+static void close_descriptor(struct ncmpi_arrays *f)
+{
+    if (f->sync_fd >= 0)
+        close(f->sync_fd);
+    f->sync_fd = -1;
+}
+
+static int array_open(struct weir_array_file *base, unsigned flags, struct weir_err *err)
+{
+    struct ncmpi_arrays *f = (struct ncmpi_arrays *)base;
+    const struct weir_par *par = base->s->par;
+    uint64_t size = ncmpi_size(par, base->path);
+    bool is_new = base->writes && (flags & WEIR_OPEN_CREATE) &&
+                  ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || size == 0);
+    int rc;
+
+    f->sync_fd = -1;
+    f->size = base->writes ? UINT64_MAX : size;
+    rc = open_library(f, flags, is_new, err);
+    f->lost = weir_mpi_agree(par->comm, rc) < 0;
+    if (f->lost)
+        return rc;
+    rc = f->defining ? 0 : go_alone(f, err);
+    if (rc == 0 && base->writes) {
+        f->sync_fd = open(weir_mpi_path(base->path), O_WRONLY | O_CLOEXEC);
+        if (f->sync_fd < 0)
+            rc = weir_fail(err, WEIR_EIO, "open '%s' for fsync", base->path);
+    }
+    f->lost = weir_mpi_agree(par->comm, rc) < 0;
+    if (f->lost) {
+        release_file(f);
+        close_descriptor(f);
+    }
+    return rc;
+}
+
+/* One past the last byte of the variables that have no records. */
+static uint64_t end_of_arrays(const struct ncmpi_arrays *f)
+{
+    uint64_t end = 0, bytes = 0;
+
+    for (const struct weir_array *a = f->base.first; a; a = a->next)
+        if (a->at > 0 && weir_shape_bytes(&a->spec.shape, a->elem, &bytes, NULL) == 0 &&
+            a->at + bytes > end)
+            end = a->at + bytes;
+    return end;
+}
+
+/* A file ends where its last array does, also when nobody wrote there: readers want it so. */
+static int reach_end(const struct ncmpi_arrays *f, uint64_t end, struct weir_err *err)
+{
+    struct stat st;
+
+    if (f->sync_fd < 0 || f->base.s->par->rank > 0)
+        return 0;
+    if (fstat(f->sync_fd, &st) < 0 ||
+        ((uint64_t)st.st_size < end && ftruncate(f->sync_fd, (off_t)end) < 0))
+        return weir_fail(err, WEIR_EIO, "make '%s' %llu bytes long", f->base.path,
+                         (unsigned long long)end);
+    return 0;
+}
+
+static int array_close(struct weir_array_file *base, struct weir_err *err)
+{
+    struct ncmpi_arrays *f = (struct ncmpi_arrays *)base;
+    bool told = f->failed;
+    int rc, nc;
+
+    if (f->lost)
+        return 0;
+    rc = ncmpi_check_end(base->s->par, base->path, f->end, base->writes, told ? NULL : err);
+    errno = 0;
+    nc = release_file(f);
+    if (told)
+        rc = 0;
+    if (nc != NC_NOERR || (rc == 0 && !told))
+        rc = judge(f, nc, "ncmpi_close", rc < 0 ? NULL : err) < 0 ? -1 : rc;
+    if (weir_mpi_agree(base->s->par->comm, rc < 0 || told ? -1 : 0) == 0)
+        rc = reach_end(f, end_of_arrays(f), err);
+    close_descriptor(f);
+    return rc;
+}
+
+/* The library keeps no data back, so what it handed to the system is all there is to flush. */
+static int array_sync(struct weir_array_file *base, struct weir_err *err)
+{
+    const struct ncmpi_arrays *f = (const struct ncmpi_arrays *)base;
+
+    return f->sync_fd < 0 ? 0 : weir_mpi_fsync(f->sync_fd, base->path, err);
+}
+
+/* ---- arrays ---- */
+
+/* A dimension of this name, which arrays of a file share. */
+static int get_dim(const struct ncmpi_arrays *f, const char *name, uint64_t len, bool unlimited,
+                   int *id, struct weir_err *err)
+{
+    MPI_Offset have = 0;
+    int records = -1;
+    int rc = ncmpi_inq_unlimdim(f->nc, &records);
+
+    if (rc == NC_NOERR && unlimited && records >= 0) { /* there is only one */
+        *id = records;
+        return 0;
+    }
+    if (ncmpi_inq_dimid(f->nc, name, id) != NC_NOERR)
+        rc = ncmpi_def_dim(f->nc, name, unlimited ? NC_UNLIMITED : (MPI_Offset)len, id);
+    else
+        rc = ncmpi_inq_dimlen(f->nc, *id, &have);
+    if (rc != NC_NOERR)
+        return ncmpi_fail(err, rc, "dimension '%s'", name);
+    if (have > 0 && ((uint64_t)have != len || *id == records))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "the file has a dimension '%s' of %lld elements, wanted are %" PRIu64,
+                           name, (long long)have, len);
+    return 0;
+}
+
+static int array_make(struct weir_array *base, struct weir_err *err)
+{
+    struct ncmpi_array *a = (struct ncmpi_array *)base;
+    struct ncmpi_arrays *f = (struct ncmpi_arrays *)base->file;
+    const struct weir_array_spec *spec = &base->spec;
+    nc_type type = ncmpi_type_of(spec->type.elem, &a->basic);
+    int dim[WEIR_RANK_MAX];
+    char text[NAME_TEXT];
+    int rc;
+
+    if (ncmpi_redefine(f, err) < 0)
+        return -1;
+    for (int d = 0; d < spec->shape.rank; d++) {
+        bool unlimited = spec->unlimited && d == 0;
+        const char *name = spec->dims ? spec->dims[d] : unlimited ? "record" : text;
+
+        if (snprintf(text, sizeof(text), "n%" PRIu64, spec->shape.len[d]) < 0)
+            text[0] = '\0';
+        if (get_dim(f, name, spec->shape.len[d], unlimited, &dim[d], err) < 0)
+            return -1;
+    }
+    rc = ncmpi_def_var(f->nc, base->name, type, spec->shape.rank, dim, &a->id);
+    return rc != NC_NOERR ? ncmpi_fail(err, rc, "ncmpi_def_var") : 0;
+}
+
+static int read_spec(struct ncmpi_array *a, const struct ncmpi_arrays *f,
+                     struct weir_array_spec *have, struct weir_err *err)
+{
+    int dim[WEIR_RANK_MAX];
+    nc_type type = NC_NAT;
+    int rank = 0;
+    int rc = ncmpi_inq_varndims(f->nc, a->id, &rank);
+
+    if (rc == NC_NOERR && (rank < 1 || rank > WEIR_RANK_MAX))
+        return weir_refuse(err, WEIR_EIO, "it has %d dimensions", rank);
+    if (rc == NC_NOERR)
+        rc = ncmpi_inq_var(f->nc, a->id, NULL, &type, NULL, dim, NULL);
+    for (int d = 0; d < rank && rc == NC_NOERR; d++) {
+        MPI_Offset len = 0;
+
+        rc = ncmpi_inq_dimlen(f->nc, dim[d], &len);
+        have->shape.len[d] = (uint64_t)len;
+    }
+    if (rc != NC_NOERR)
+        return ncmpi_fail(err, rc, "type and shape");
+    have->shape.rank = rank;
+    have->type = (struct weir_type) { .elem = ncmpi_elem_of(type) };
+    if (have->type.elem >= WEIR_ELEM_TEXT)
+        return weir_refuse(err, WEIR_EIO, "it is of a type that is not supported here");
+    ncmpi_type_of(have->type.elem, &a->basic);
+    return 0;
+}
+
+static int array_find(struct weir_array *base, struct weir_array_spec *have, struct weir_err *err)
+{
+    struct ncmpi_array *a = (struct ncmpi_array *)base;
+    const struct ncmpi_arrays *f = (const struct ncmpi_arrays *)base->file;
+    MPI_Offset at = 0;
+    int rc = ncmpi_inq_varid(f->nc, base->name, &a->id);
+
+    if (rc != NC_NOERR)
+        return ncmpi_fail(err, rc, "ncmpi_inq_varid");
+    if (read_spec(a, f, have, err) < 0)
+        return -1;
+    rc = base->spec.unlimited ? NC_NOERR : ncmpi_inq_varoffset(f->nc, a->id, &at);
+    base->at = (uint64_t)at;
+    return rc != NC_NOERR ? ncmpi_fail(err, rc, "ncmpi_inq_varoffset") : 0;
+}
+
+static int array_release(struct weir_array *base, struct weir_err *err)
+{
+    (void)err;
+    ncmpi_slab_free((struct ncmpi_array *)base);
+    return 0;
+}
+
+/* A request of no bytes of the last record makes the records without writing any of them. Where a record
+ * is a single element, rank 0 has to write it. */
+static int array_grow(struct weir_array *base, uint64_t len, struct weir_err *err)
+{
+    struct ncmpi_array *a = (struct ncmpi_array *)base;
+    struct ncmpi_arrays *f = (struct ncmpi_arrays *)base->file;
+    MPI_Offset start[WEIR_RANK_MAX] = { 0 }, count[WEIR_RANK_MAX] = { 0 };
+    bool single = base->spec.shape.rank == 1;
+    uint64_t zero = 0;
+    int rc;
+
+    if (go_together(f, err) < 0)
+        return -1;
+    start[0] = (MPI_Offset)len - 1;
+    count[0] = !single || base->file->s->par->rank == 0;
+    errno = 0;
+    rc = ncmpi_put_vara_all(f->nc, a->id, start, count, &zero, single ? count[0] : 0, a->basic);
+    rc = judge(f, rc, "ncmpi_put_vara_all", err);
+    f->failed |= rc < 0;
+    return go_alone(f, rc < 0 ? NULL : err) < 0 ? -1 : rc;
+}
+
+const struct weir_array_ops ncmpi_array_ops = {
+    .file_size = sizeof(struct ncmpi_arrays),
+    .array_size = sizeof(struct ncmpi_array),
+    .check = array_check,
+    .open = array_open,
+    .close = array_close,
+    .make = array_make,
+    .find = array_find,
+    .release = array_release,
+    .commit = array_commit,
+    .grow = array_grow,
+    .select = ncmpi_slab_select,
+    .move = ncmpi_slab_move,
+    .sync = array_sync,
+    .put_attr = ncmpi_put_attr,
+    .get_attr = ncmpi_get_attr,
+};

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ncmpi-array.h - arrays are variables of a file */
+#ifndef WEIR_BACKENDS_NCMPI_ARRAY_H
+#define WEIR_BACKENDS_NCMPI_ARRAY_H
+
+#include <mpi.h>
+#include <pnetcdf.h>
+
+#include "backends/array.h"
+
+/* An open file of arrays. */
+struct ncmpi_arrays {
+    struct weir_array_file base;
+    int nc;
+    int sync_fd; /* for fsync: ncmpi_sync waits for the other ranks, also when theirs fail. -1: none */
+    bool defining;    /* what is in the file may be changed; data may not */
+    bool independent; /* between ncmpi_begin_indep_data and its end */
+    bool lost;        /* another rank could not open it: every call would wait for that rank */
+    bool failed;      /* a write has failed here */
+    uint64_t size;    /* of a file that is only read; UINT64_MAX otherwise */
+    uint64_t end;     /* one past the last byte of the file that this rank wrote or read */
+};
+
+struct ncmpi_array {
+    struct weir_array base;
+    int id;
+    MPI_Datatype basic;     /* of an element */
+    MPI_Datatype in_memory; /* MPI_DATATYPE_NULL: the buffer is in one piece */
+    bool in_boxes;          /* blocks with gaps: a list of boxes, else one slab of the library */
+    MPI_Offset start[WEIR_SLAB_RANK], count[WEIR_SLAB_RANK], stride[WEIR_SLAB_RANK];
+    uint64_t first;   /* byte of the buffer where the elements begin */
+    uint64_t end;     /* one past the last byte of the slab in the file, 0: unknown */
+    uint64_t boxes;   /* in the list */
+    MPI_Offset **box; /* starts, then counts, of each; with room for all in one piece */
+    bool has_type;
+};
+
+extern const struct weir_array_ops ncmpi_array_ops;
+
+/* The types of netCDF and MPI of an element; NC_NAT: it has none. Local. */
+nc_type ncmpi_type_of(enum weir_elem elem, MPI_Datatype *basic);
+
+/* WEIR_ELEMS: none of ours. Local. */
+enum weir_elem ncmpi_elem_of(nc_type type);
+
+/* The file can be changed from now on. Collective over the file. */
+int ncmpi_redefine(struct ncmpi_arrays *f, struct weir_err *err);
+
+/* As select and move of struct weir_array_ops; free what select made. */
+int ncmpi_slab_select(struct weir_array *base, struct weir_err *err);
+int ncmpi_slab_move(struct weir_array *base, enum weir_dir dir, void *buf, struct weir_err *err);
+void ncmpi_slab_free(struct ncmpi_array *a);
+
+/* As put_attr and get_attr. */
+int ncmpi_put_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
+                   struct weir_err *err);
+int ncmpi_get_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
+                   struct weir_err *err);
+
+#endif

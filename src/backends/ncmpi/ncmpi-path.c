@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ncmpi-path.c - a file beside the library: its name, its size, and whether all of it can be there */
+#include "config.h"
+#include "backends/ncmpi/ncmpi-path.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+const char *ncmpi_name(struct weir_mpi_session *m, const char *path, char text[WEIR_MPI_NAME_TEXT],
+                       struct weir_err *err)
+{
+    const char *name = weir_mpi_name(&m->drivers, path, text, err);
+    const char *colon = name ? strchr(name, ':') : NULL;
+
+    if (!colon || strcmp(colon + 1, weir_mpi_path(path)) == 0)
+        return name;
+    weir_refuse(err, WEIR_EUSAGE,
+                "'%s': PnetCDF takes what stands before ':' for a driver and would use '%s': "
+                "choose a name without ':'",
+                path, colon + 1);
+    return NULL;
+}
+
+uint64_t ncmpi_size(const struct weir_par *par, const char *path)
+{
+    uint64_t size = 0;
+    struct stat sb;
+
+    if (par->rank == 0 && stat(weir_mpi_path(path), &sb) == 0)
+        size = (uint64_t)sb.st_size;
+    MPI_Bcast(&size, 1, MPI_UINT64_T, 0, par->comm);
+    return size;
+}
+
+/* False only when the file system says so. */
+static bool has_room(const char *path, uint64_t bytes)
+{
+    struct statvfs v;
+
+    if (statvfs(weir_mpi_path(path), &v) < 0 || v.f_blocks == 0)
+        return true;
+    return (uint64_t)v.f_bfree * v.f_frsize >= bytes;
+}
+
+int ncmpi_check_end(const struct weir_par *par, const char *path, uint64_t end, uint64_t room,
+                    struct weir_err *err)
+{
+    uint64_t last = end;
+    uint64_t size;
+
+    /* When this returns all have written. */
+    MPI_Allreduce(MPI_IN_PLACE, &last, 1, MPI_UINT64_T, MPI_MAX, par->comm);
+    size = ncmpi_size(par, path);
+    if (size >= last && (room == 0 || last == 0 || has_room(path, room)))
+        return 0;
+    if (room == 0)
+        return weir_refuse(
+            err, WEIR_EIO,
+            "'%s' has only %llu bytes, %llu were there to be read: somebody cut it short", path,
+            (unsigned long long)size, (unsigned long long)last);
+    if (size >= last)
+        return weir_refuse(
+            err, WEIR_EIO,
+            "the file system of '%s' is full: PnetCDF does not tell whether all data were written",
+            path);
+    return weir_refuse(
+        err, WEIR_EIO,
+        "'%s' has only %llu bytes after writing up to byte %llu (is the file system full?)", path,
+        (unsigned long long)size, (unsigned long long)last);
+}
