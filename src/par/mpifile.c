@@ -146,6 +146,15 @@ int weir_mpi_sync_again(const char *path, struct weir_err *err)
     return rc;
 }
 
+/* Closing any descriptor of a file does that. */
+void weir_mpi_unlock(const char *path)
+{
+    int fd = open(weir_mpi_path(path), O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0)
+        close(fd);
+}
+
 int weir_mpi_agree(MPI_Comm comm, int rc)
 {
     int size = 1;

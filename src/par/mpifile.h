@@ -39,6 +39,10 @@ int weir_mpi_fsync(int fd, const char *path, struct weir_err *err);
  * (WEIR_EIO). */
 int weir_mpi_sync_again(const char *path, struct weir_err *err);
 
+/* Give up this process's locks on the file: ROMIO keeps the one of a write that failed, and other ranks
+ * wait for it without end. Local. */
+void weir_mpi_unlock(const char *path);
+
 /* The lowest rc over the ranks of comm, so that all know whether to go on. One reduction, none
  * when comm is a single rank. Collective over comm. */
 int weir_mpi_agree(MPI_Comm comm, int rc);

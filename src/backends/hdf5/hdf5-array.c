@@ -287,8 +287,10 @@ static int array_move(struct weir_array *base, enum weir_dir dir, void *buf, str
     else
         rc = H5Dread(a->id, a->type, a->in_memory, a->in_file, c->st->transfer, buf);
     sys = errno;
-    if (rc < 0)
+    if (rc < 0) {
         hdf5_fail(err, "%s", call);
+        weir_mpi_unlock(c->path);
+    }
     if (rc < 0 && c->st->collective)
         hdf5_catch_up(c->st, c->id);
     if (weir_mpi_hidden_errno(rc < 0 ? -1 : 0, sys, c->st->mpi.comm_errno, call, err) < 0) {

@@ -328,8 +328,10 @@ static int transfer(struct mpiio_arrays *f, struct mpiio_array *a, enum weir_dir
     sys = errno;
     if (viewed < 0)
         return -1;
-    if (rc != MPI_SUCCESS)
+    if (rc != MPI_SUCCESS) {
         weir_mpi_fail(err, WEIR_EIO, rc, "%s", call);
+        weir_mpi_unlock(f->base.path);
+    }
     if (weir_mpi_hidden_errno(rc != MPI_SUCCESS ? -1 : 0, sys, mpi_of(f)->comm_errno, call, err) <
         0)
         return -1;

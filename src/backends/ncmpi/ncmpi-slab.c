@@ -220,8 +220,10 @@ static int transfer(struct ncmpi_arrays *f, struct ncmpi_array *a, enum weir_dir
     rc = boxes ? move_boxes(f, a, dir, skips, buf + a->first, n, type, err)
                : move_slab(f, a, dir, buf + a->first, n, type);
     sys = errno;
-    if (rc != NC_NOERR)
+    if (rc != NC_NOERR) {
         ncmpi_fail(err, rc, "%s", call);
+        weir_mpi_unlock(f->base.path);
+    }
     return weir_mpi_hidden_errno(rc != NC_NOERR ? -1 : 0, sys, m->comm_errno, call, err);
 }
 
