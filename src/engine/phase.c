@@ -18,9 +18,9 @@ static bool may_flush(struct weir_phase_context *c)
 {
     if (!c->ph->flush || c->agreed)
         return false;
-    if (c->timing->collective_open && !c->watch.over)
+    if (c->timing->collective_flush && !c->watch.over)
         weir_phase_end_watch(c);
-    return c->rc == 0 && !(c->timing->collective_open && c->told_to_stop);
+    return c->rc == 0 && !(c->timing->collective_flush && c->told_to_stop);
 }
 
 static void timed_part(struct weir_phase_context *c)

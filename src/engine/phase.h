@@ -36,7 +36,8 @@ struct weir_timing {
     /* Steps are collective: all ranks take the same number of rounds. A rank that has failed or has
      * less to do idles in a round; its own steps are only counted. */
     bool lock_step;
-    bool collective_open; /* open, flush and close are collective */
+    bool collective_open;  /* open and close are collective */
+    bool collective_flush; /* and so is flush, which has something to do */
 };
 
 /* A phase is a row; the state is the driver's. Functions may be NULL but for count and step. Each

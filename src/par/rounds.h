@@ -14,9 +14,9 @@
  * work. */
 struct weir_rounds {
     const struct weir_par *par;
-    uint32_t period;     /* rounds between two votes, the same on all ranks */
-    uint32_t left;       /* of them until the next vote, the same on all ranks */
-    uint64_t longest_ns; /* own, of a round since the last vote */
+    uint32_t period;   /* rounds between two votes, the same on all ranks */
+    uint32_t left;     /* of them until the next vote, the same on all ranks */
+    uint64_t spent_ns; /* own, in the rounds since the last vote */
 };
 
 /* Begin with a vote after the first round. Local; par must live as long. */
@@ -25,8 +25,7 @@ void weir_rounds_begin(struct weir_rounds *r, const struct weir_par *par);
 /* Count a round that took this rank 'ns'. True: all ranks vote now. Local. */
 static inline bool weir_rounds_count(struct weir_rounds *r, uint64_t ns)
 {
-    if (ns > r->longest_ns)
-        r->longest_ns = ns;
+    r->spent_ns += ns;
     return --r->left == 0;
 }
 
@@ -34,8 +33,8 @@ static inline bool weir_rounds_count(struct weir_rounds *r, uint64_t ns)
  * to vote again. Collective over par->comm, blocks. */
 int weir_rounds_vote(struct weir_rounds *r, int wanted);
 
-/* How many rounds to take until the next vote, after 'last' of which the longest took longest_ns on
- * its rank: twice as many at most, and one where rounds are slow. Pure. */
-uint32_t weir_rounds_period(uint32_t last, uint64_t longest_ns);
+/* How many rounds to take until the next vote, after 'last' that took spent_ns on the slowest rank:
+ * twice as many at most, and one where rounds are slow. Pure. */
+uint32_t weir_rounds_period(uint32_t last, uint64_t spent_ns);
 
 #endif

@@ -185,6 +185,7 @@ static void time_together(const void *state, const struct weir_stage *s, struct 
 
     (void)s;
     timing->collective_open = together;
+    timing->collective_flush = together && o->sync_end;
     timing->lock_step = !o->file_per_task && t->access.collective;
 }
 
