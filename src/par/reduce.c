@@ -28,35 +28,64 @@ uint64_t weir_fetch_u64(const struct weir_par *par, uint64_t mine, int whom)
 
     if (par->size == 1)
         return mine;
-    MPI_Win_create(&mine, sizeof(mine), sizeof(mine), MPI_INFO_NULL, par->comm, &win);
-    MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
-    MPI_Get(&got, 1, MPI_UINT64_T, whom, 0, 1, MPI_UINT64_T, win);
-    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
-    MPI_Win_free(&win);
+    weir_mpi_must(par,
+                  MPI_Win_create(&mine, sizeof(mine), sizeof(mine), MPI_INFO_NULL, par->comm, &win),
+                  "MPI_Win_create");
+    weir_mpi_must(par, MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
+    weir_mpi_must(par, MPI_Win_fence(MPI_MODE_NOPRECEDE, win), "MPI_Win_fence");
+    weir_mpi_must(par, MPI_Get(&got, 1, MPI_UINT64_T, whom, 0, 1, MPI_UINT64_T, win), "MPI_Get");
+    weir_mpi_must(par, MPI_Win_fence(MPI_MODE_NOSUCCEED, win), "MPI_Win_fence");
+    weir_mpi_must(par, MPI_Win_free(&win), "MPI_Win_free");
     return got;
+}
+
+/* How many items of this rank are among the first 'most'. */
+static int share_of(const struct weir_par *par, int n, int most)
+{
+    int64_t mine = n, before = 0;
+
+    weir_mpi_must(par, MPI_Exscan(&mine, &before, 1, MPI_INT64_T, MPI_SUM, par->comm),
+                  "MPI_Exscan");
+    if (par->rank == 0)
+        before = 0; /* MPI leaves it undefined there */
+    if (before >= most)
+        return 0;
+    return n < most - before ? n : (int)(most - before);
+}
+
+/* Memory of rank 0 for an int a rank, twice. Collective: false on every rank when there is none. */
+static bool take_counts(const struct weir_par *par, int **counts, int **at)
+{
+    int64_t lacks = 0;
+
+    *counts = *at = NULL;
+    if (par->rank == 0) {
+        *counts = calloc((size_t)par->size, sizeof(**counts));
+        *at = calloc((size_t)par->size, sizeof(**at));
+        lacks = !*counts || !*at;
+    }
+    weir_allmax_i64(par, &lacks, 1);
+    return lacks == 0;
 }
 
 int weir_collect(const struct weir_par *par, const void *mine, int n, size_t size, int most,
                  void *out)
 {
-    int before = 0, send, *counts = NULL, *at = NULL, total = 0;
+    int send = share_of(par, n, most) * (int)size, total = 0;
+    int *counts, *at;
+    bool room = take_counts(par, &counts, &at);
 
-    MPI_Exscan(&n, &before, 1, MPI_INT, MPI_SUM, par->comm);
-    if (par->rank == 0)
-        before = 0;
-    send = before >= most ? 0 : n < most - before ? n : most - before;
-    send *= (int)size;
-    if (par->rank == 0) {
-        counts = calloc((size_t)par->size, sizeof(*counts));
-        at = calloc((size_t)par->size, sizeof(*at));
+    if (room) {
+        weir_gather(par, &send, sizeof(send), counts);
+        for (int i = 0; counts && i < par->size; i++) {
+            at[i] = total;
+            total += counts[i];
+        }
+        weir_mpi_must(par,
+                      MPI_Gatherv(mine, send, MPI_BYTE, out, counts, at, MPI_BYTE, 0, par->comm),
+                      "MPI_Gatherv");
     }
-    MPI_Gather(&send, 1, MPI_INT, counts, 1, MPI_INT, 0, par->comm);
-    for (int i = 0; counts && at && i < par->size; i++) {
-        at[i] = total;
-        total += counts[i];
-    }
-    MPI_Gatherv(mine, send, MPI_BYTE, out, counts, at, MPI_BYTE, 0, par->comm);
     free(counts);
     free(at);
-    return par->rank == 0 ? total / (int)size : 0;
+    return room ? total / (int)size : -1;
 }

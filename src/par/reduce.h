@@ -17,7 +17,8 @@ uint64_t weir_fetch_u64(const struct weir_par *par, uint64_t mine, int whom);
 
 /* Every rank has n items of 'size' bytes. Bring the first 'most' of them, in rank order, to rank
  * 0: out has room for most*size bytes there (ignored elsewhere). Returns their number on rank 0, 0
- * elsewhere, and -1 without memory for an int a rank. Collective over par->comm. */
+ * elsewhere; -1 on every rank, and nothing is brought, when rank 0 has no memory for two ints a
+ * rank. most*size is at most INT_MAX. Collective over par->comm. */
 int weir_collect(const struct weir_par *par, const void *mine, int n, size_t size, int most,
                  void *out);
 

@@ -94,12 +94,14 @@ static int write_file(struct weir_run *run, struct mdw_test *t, enum mdw_op op, 
 {
     FILE *f = run->par.rank == 0 ? open_file(t, op, err) : NULL;
     int rc = run->par.rank == 0 && !f ? -1 : 0;
+    bool bad;
 
     if (f)
         write_records(f, t->log[op].rec, t->log[op].n, origin);
     for (int k = 1; t->o->latency_all && k < run->par.size; k++)
         move_records(run, f, &t->log[op], k, origin);
-    if (f && (ferror(f) | fclose(f)) != 0)
+    bad = f && ferror(f) != 0;
+    if (f && (fclose(f) != 0 || bad))
         rc = weir_fail(err, WEIR_ESETUP, "write latency file '%s-...-%s.csv'", t->o->latency,
                        mdw_op_names[op]);
     return rc;
