@@ -131,7 +131,7 @@ void weir_detail_gather(struct weir_run *run, struct weir_session *s,
         .interrupted = rec->interrupted,
     };
     find_extremes(par, (int64_t)(rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK]), out);
-    out->clock_error_ns = (double)weir_clock_worst(par, &run->clock);
+    out->clock_error_ns = (double)rec->clock_error_ns;
     for (int op = 0; op < WEIR_OPS; op++) {
         weir_hist_sum(par, &s->stats->hist[op]);
         weir_latency_of(&s->stats->hist[op], &out->op[op]);

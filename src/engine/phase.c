@@ -85,33 +85,46 @@ static int all_ok(struct weir_phase_context *c)
     return c->rec->interrupted ? 0 : -1;
 }
 
-static void merge(struct weir_phase_context *c)
+/* Earliest and latest times of all ranks, on rank 0's clock. After a second the offset of this
+ * rank's clock may be another: it is estimated again, and interpolated. All ranks decide the same.
+ * Collective. */
+static void merge_times(struct weir_run *run, struct weir_phase_rec *rec)
 {
-    struct weir_phase_rec *rec = c->rec;
-    const struct weir_counters *t = &c->run->counters;
-    int64_t ext[2 * WEIR_MARKS + 3];
-    uint64_t sum[6] = { t->bytes,   t->wrong,
-                        rec->steps, rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK],
-                        t->fill_ns, t->verify_ns };
+    int64_t ext[2 * WEIR_MARKS + 1];
 
-    for (int m = 0; m < WEIR_MARKS; m++) {
-        int64_t at = weir_clock_common(&c->run->clock, NULL, rec->mark[m]);
-
-        ext[2 * m] = -at;
-        ext[2 * m + 1] = at;
+    for (int again = 0; again < 2; again++) {
+        for (int m = 0; m < WEIR_MARKS; m++) {
+            ext[2 * m + 1] = weir_clock_common(&run->clock, rec->mark[m]);
+            ext[2 * m] = -ext[2 * m + 1];
+        }
+        ext[2 * WEIR_MARKS] = (int64_t)weir_clock_error(&run->clock, rec->mark[WEIR_MARK_CLOSED]);
+        weir_allmax_i64(&run->par, ext, 2 * WEIR_MARKS + 1);
+        if (again || !weir_clock_is_old(&run->clock, ext[2 * WEIR_MARK_CLOSED + 1]))
+            break;
+        weir_clock_renew(&run->par, &run->clock);
     }
-    ext[2 * WEIR_MARKS] = -(int64_t)rec->steps;
-    ext[2 * WEIR_MARKS + 1] = (int64_t)rec->steps;
-    ext[2 * WEIR_MARKS + 2] = (int64_t)t->end;
-    weir_allmax_i64(&c->run->par, ext, 2 * WEIR_MARKS + 3);
-    weir_allsum_u64(&c->run->par, sum, 6);
     for (int m = 0; m < WEIR_MARKS; m++) {
         rec->first[m] = -ext[2 * m];
         rec->last[m] = ext[2 * m + 1];
     }
-    rec->steps_min = (uint64_t)-ext[2 * WEIR_MARKS];
-    rec->steps_max = (uint64_t)ext[2 * WEIR_MARKS + 1];
-    rec->end_max = (uint64_t)ext[2 * WEIR_MARKS + 2];
+    rec->clock_error_ns = (uint64_t)ext[2 * WEIR_MARKS];
+}
+
+static void merge(struct weir_phase_context *c)
+{
+    struct weir_phase_rec *rec = c->rec;
+    const struct weir_counters *t = &c->run->counters;
+    int64_t ext[3] = { -(int64_t)rec->steps, (int64_t)rec->steps, (int64_t)t->end };
+    uint64_t sum[6] = { t->bytes,   t->wrong,
+                        rec->steps, rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK],
+                        t->fill_ns, t->verify_ns };
+
+    merge_times(c->run, rec);
+    weir_allmax_i64(&c->run->par, ext, 3);
+    weir_allsum_u64(&c->run->par, sum, 6);
+    rec->steps_min = (uint64_t)-ext[0];
+    rec->steps_max = (uint64_t)ext[1];
+    rec->end_max = (uint64_t)ext[2];
     rec->bytes_sum = sum[0];
     rec->wrong_sum = sum[1];
     rec->steps_sum = sum[2];

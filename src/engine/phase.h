@@ -78,6 +78,7 @@ struct weir_phase_rec {
     int repetition;
     int64_t first[WEIR_MARKS],
         last[WEIR_MARKS];      /* earliest and latest over the ranks, on rank 0's clock */
+    uint64_t clock_error_ns;   /* how wrong times of different ranks may be to each other */
     uint64_t mark[WEIR_MARKS]; /* own, local clock */
     uint64_t steps;            /* own */
     uint64_t steps_sum, steps_min, steps_max;

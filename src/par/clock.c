@@ -1,86 +1,178 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* clock.c - the offset of each rank's clock to rank 0's */
+/* clock.c - the offset of each rank's clock to rank 0's, and how it drifts */
 #include "config.h"
 #include "par/clock.h"
 
+#include <stdlib.h>
+
 #include "base/clock.h"
 
-/* What a parent answers: its present time on rank 0's clock, and how wrong that may be. */
+#define TAG 1 /* leaders listen to any rank: other messages on par->comm have tag 0 */
+#define OLD_NS ((int64_t)WEIR_NS_PER_S)
+
+/* What is told to a rank that asks: the time now, and the estimate of the one that tells. */
 struct answer {
-    int64_t common_ns;
+    int64_t local_ns;
+    int64_t offset_ns;
     int64_t error_ns;
+    int64_t root_ns;
 };
 
-/* Serve the pings of one child. */
-static void answer_child(const struct weir_par *par, const struct weir_clock *mine, int child)
+/* Answer pings until this number of ranks (one that is named, or any) have had enough. */
+static void answer(const struct weir_par *par, MPI_Comm comm, const struct weir_clock *mine,
+                   int from, int ranks)
 {
-    struct answer a = { .error_ns = (int64_t)mine->error_ns };
-    int i;
+    struct answer a = { .offset_ns = mine->now.offset_ns,
+                        .error_ns = (int64_t)mine->now.error_ns,
+                        .root_ns = mine->root_ns };
+    MPI_Status status;
+    int more;
 
-    for (i = 0; i < WEIR_PINGS; i++) {
-        weir_mpi_must(par, MPI_Recv(NULL, 0, MPI_BYTE, child, 0, par->comm, MPI_STATUS_IGNORE),
-                      "MPI_Recv");
-        a.common_ns = (int64_t)weir_now_ns() - mine->offset_ns;
-        weir_mpi_must(par, MPI_Send(&a, 2, MPI_INT64_T, child, 0, par->comm), "MPI_Send");
+    while (ranks > 0) {
+        weir_mpi_must(par, MPI_Recv(&more, 1, MPI_INT, from, TAG, comm, &status), "MPI_Recv");
+        ranks -= !more;
+        if (!more)
+            continue;
+        a.local_ns = (int64_t)weir_now_ns();
+        weir_mpi_must(par, MPI_Send(&a, 4, MPI_INT64_T, status.MPI_SOURCE, TAG, comm), "MPI_Send");
     }
 }
 
-/* Ask the parent; the quickest answer bounds the error best (Cristian 1989): the parent read
- * its clock at some time between our sending and our receiving, the middle is at most half of
- * that away. */
-static void ask_parent(const struct weir_par *par, struct weir_clock *out, int parent)
+static void tell(const struct weir_par *par, MPI_Comm comm, int whom, int more)
 {
-    uint64_t best = UINT64_MAX, sent, trip;
-    struct answer a;
-    int i;
+    weir_mpi_must(par, MPI_Send(&more, 1, MPI_INT, whom, TAG, comm), "MPI_Send");
+}
 
-    for (i = 0; i < WEIR_PINGS; i++) {
-        sent = weir_now_ns();
-        weir_mpi_must(par, MPI_Send(NULL, 0, MPI_BYTE, parent, 0, par->comm), "MPI_Send");
-        weir_mpi_must(par, MPI_Recv(&a, 2, MPI_INT64_T, parent, 0, par->comm, MPI_STATUS_IGNORE),
-                      "MPI_Recv");
-        trip = weir_now_ns();
-        trip = trip > sent ? trip - sent : 0; /* a preloaded clock might step back */
-        if (trip >= best)
-            continue;
-        best = trip;
-        out->at_ns = sent + trip / 2;
-        out->offset_ns = (int64_t)out->at_ns - a.common_ns;
-        out->error_ns = (trip + 1) / 2 + (uint64_t)a.error_ns;
+/* One ping: the other rank read its clock at some time between our sending and our receiving; the
+ * middle is at most half of the trip away. */
+struct ping {
+    uint64_t at_ns; /* the middle, local time */
+    uint64_t trip_ns;
+    struct answer answer;
+};
+
+/* Keep the quicker of *best and a new one: it bounds the error better (Cristian 1989). */
+static void ask(const struct weir_par *par, MPI_Comm comm, int whom, struct ping *best)
+{
+    uint64_t sent = weir_now_ns(), got;
+    struct ping p;
+
+    tell(par, comm, whom, 1);
+    weir_mpi_must(par, MPI_Recv(&p.answer, 4, MPI_INT64_T, whom, TAG, comm, MPI_STATUS_IGNORE),
+                  "MPI_Recv");
+    got = weir_now_ns();
+    p.trip_ns = got > sent ? got - sent : 0; /* a preloaded clock might step back */
+    p.at_ns = sent + p.trip_ns / 2;
+    if (p.trip_ns < best->trip_ns)
+        *best = p;
+}
+
+static int64_t distance(const struct ping *p)
+{
+    return (int64_t)p->at_ns - p->answer.local_ns;
+}
+
+static void adopt(struct weir_clock *out, const struct ping *p, bool is_same)
+{
+    out->root_ns = p->answer.root_ns;
+    out->now.at_ns = p->at_ns;
+    out->now.offset_ns = p->answer.offset_ns + (is_same ? 0 : distance(p));
+    out->now.error_ns = (uint64_t)p->answer.error_ns + (is_same ? 0 : (p->trip_ns + 1) / 2);
+}
+
+/* One ping is enough to see that the clock of the leader is ours. */
+static void ask_leader(const struct weir_par *par, struct weir_clock *out)
+{
+    struct ping best = { .trip_ns = UINT64_MAX };
+    bool is_same;
+
+    ask(par, par->comm, par->leader, &best);
+    is_same = par->same_kernel && llabs(distance(&best)) <= (int64_t)(best.trip_ns + 1) / 2;
+    for (int i = 1; i < WEIR_PINGS && !is_same; i++)
+        ask(par, par->comm, par->leader, &best);
+    tell(par, par->comm, par->leader, 0);
+    adopt(out, &best, is_same);
+}
+
+/* A leader's parent in the binomial tree lacks its highest bit. */
+static void ask_leaders(const struct weir_par *par, struct weir_clock *out)
+{
+    struct ping best = { .trip_ns = UINT64_MAX };
+    int rank, size, bit = 1;
+
+    MPI_Comm_rank(par->leaders, &rank);
+    MPI_Comm_size(par->leaders, &size);
+    while (bit <= rank)
+        bit *= 2;
+    if (rank > 0) {
+        for (int i = 0; i < WEIR_PINGS; i++)
+            ask(par, par->leaders, rank - bit / 2, &best);
+        tell(par, par->leaders, rank - bit / 2, 0);
+        adopt(out, &best, false);
     }
+    for (; bit < size - rank; bit *= 2)
+        answer(par, par->leaders, out, rank + bit, 1);
+}
+
+static void estimate(const struct weir_par *par, struct weir_clock *c)
+{
+    c->now = (struct weir_clock_point) { .at_ns = weir_now_ns() };
+    c->root_ns = (int64_t)c->now.at_ns; /* rank 0's; the others hear of it */
+    if (par->leader != par->rank)
+        ask_leader(par, c);
+    else if (par->leaders != MPI_COMM_NULL)
+        ask_leaders(par, c);
+    if (par->followers > 0)
+        answer(par, par->comm, c, MPI_ANY_SOURCE, par->followers);
 }
 
 void weir_clock_estimate(const struct weir_par *par, struct weir_clock *out)
 {
-    int64_t bit = 1;
-
-    *out = (struct weir_clock) { .at_ns = weir_now_ns() };
-    while (bit <= par->rank) /* the power of two above our rank; our parent lacks our highest bit */
-        bit *= 2;
-    if (par->rank > 0)
-        ask_parent(par, out, par->rank - (int)(bit / 2));
-    for (; par->rank + bit < par->size; bit *= 2)
-        answer_child(par, out, (int)(par->rank + bit));
+    estimate(par, out);
+    out->before = out->now;
 }
 
-int64_t weir_clock_common(const struct weir_clock *before, const struct weir_clock *after,
-                          uint64_t local_ns)
+void weir_clock_renew(const struct weir_par *par, struct weir_clock *c)
 {
-    int64_t offset = before->offset_ns;
-    double share;
+    c->before = c->now;
+    estimate(par, c);
+}
 
-    if (after && after->at_ns > before->at_ns && local_ns > before->at_ns) {
-        share = (double)(local_ns - before->at_ns) / (double)(after->at_ns - before->at_ns);
-        if (share > 1) /* two estimates close together must not be extended far */
-            share = 1;
-        offset += (int64_t)((double)(after->offset_ns - before->offset_ns) * share);
-    }
+bool weir_clock_is_old(const struct weir_clock *c, int64_t common_ns)
+{
+    return common_ns - c->root_ns > OLD_NS;
+}
+
+/* What the offset changes in this time when it goes on as between the two estimates. */
+static double drift(const struct weir_clock *c, uint64_t ns)
+{
+    if (c->now.at_ns <= c->before.at_ns)
+        return 0;
+    return (double)(c->now.offset_ns - c->before.offset_ns) *
+           ((double)ns / (double)(c->now.at_ns - c->before.at_ns));
+}
+
+int64_t weir_clock_common(const struct weir_clock *c, uint64_t local_ns)
+{
+    int64_t offset = c->now.offset_ns;
+
+    if (local_ns <= c->before.at_ns)
+        offset = c->before.offset_ns;
+    else if (local_ns < c->now.at_ns)
+        offset = c->before.offset_ns + (int64_t)drift(c, local_ns - c->before.at_ns);
     return (int64_t)local_ns - offset;
+}
+
+uint64_t weir_clock_error(const struct weir_clock *c, uint64_t local_ns)
+{
+    if (local_ns > c->now.at_ns)
+        return c->now.error_ns + (uint64_t)llabs((int64_t)drift(c, local_ns - c->now.at_ns));
+    return c->before.error_ns > c->now.error_ns ? c->before.error_ns : c->now.error_ns;
 }
 
 uint64_t weir_clock_worst(const struct weir_par *par, const struct weir_clock *c)
 {
-    int64_t worst = (int64_t)c->error_ns;
+    int64_t worst = (int64_t)c->now.error_ns;
 
     weir_allmax_i64(par, &worst, 1);
     return (uint64_t)worst;

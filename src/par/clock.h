@@ -1,29 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* clock.h - the offset of each rank's clock to rank 0's */
+/* clock.h - the offset of each rank's clock to rank 0's, and how it drifts */
 #ifndef WEIR_PAR_CLOCK_H
 #define WEIR_PAR_CLOCK_H
 
 #include "par/comm.h"
 
-/* rank 0's clock = local clock - offset_ns, to within error_ns (half the best round trip, summed
- * along the tree). */
-struct weir_clock {
+/* One estimate: rank 0's clock = local clock - offset_ns, to within error_ns. */
+struct weir_clock_point {
     int64_t offset_ns;
-    uint64_t error_ns;
-    uint64_t at_ns; /* local time of the estimate */
+    uint64_t error_ns; /* half of the best round trip, summed along the tree */
+    uint64_t at_ns;    /* local time of the estimate */
 };
 
-/* Estimate by minimum-round-trip ping-pong (Cristian 1989) along a binomial tree: log2(ranks)
- * rounds of WEIR_PINGS messages. Collective over par->comm. */
+/* The last two estimates of a rank; after the first one they are the same. */
+struct weir_clock {
+    struct weir_clock_point before, now;
+    int64_t root_ns; /* rank 0's time when it began the last estimate, the same on all ranks */
+};
+
+/* The first estimate, by minimum-round-trip ping-pong (Cristian 1989): the lowest rank of each node
+ * in log2(nodes) rounds of WEIR_PINGS messages along a binomial tree. The others share the kernel
+ * and so the clock of that rank: their offset to it is exactly 0, unless one ping shows another
+ * clock; then it is estimated, too. Collective over par->comm. */
 #define WEIR_PINGS 12
 void weir_clock_estimate(const struct weir_par *par, struct weir_clock *out);
 
-/* A local time on rank 0's clock, as signed ns (may be negative). With two estimates (before and
- * after) the offset is interpolated; 'after' may be NULL. */
-int64_t weir_clock_common(const struct weir_clock *before, const struct weir_clock *after,
-                          uint64_t local_ns);
+/* Estimate again; what was the last estimate stays as the one before. Collective over par->comm. */
+void weir_clock_renew(const struct weir_par *par, struct weir_clock *c);
 
-/* The largest error_ns over the ranks, on all ranks. Collective. */
+/* Is the last estimate more than a second older than this time on rank 0's clock? Local; the same
+ * on all ranks when common_ns is. */
+bool weir_clock_is_old(const struct weir_clock *c, int64_t common_ns);
+
+/* A local time on rank 0's clock, as signed ns (may be negative): the offset is interpolated between
+ * the two estimates, and outside of them that of the nearer one. Local. */
+int64_t weir_clock_common(const struct weir_clock *c, uint64_t local_ns);
+
+/* How wrong weir_clock_common may be for local times from the estimate before up to this one, in
+ * ns: the error of the estimates, and what the clock drifts after the last one when it goes on as
+ * between the two. Local. */
+uint64_t weir_clock_error(const struct weir_clock *c, uint64_t local_ns);
+
+/* The largest error of the last estimate over the ranks, on all ranks. Collective. */
 uint64_t weir_clock_worst(const struct weir_par *par, const struct weir_clock *c);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/size.h"
 
@@ -15,6 +16,7 @@ struct place {
     int leader;       /* lowest rank of the node */
     int node;         /* how many leaders have a lower rank */
     int index, count; /* our position among the ranks of the node; how many they are */
+    bool same_kernel; /* as the leader's */
 };
 
 /* What one reduction (maximum) settles for all ranks. */
@@ -43,11 +45,33 @@ void weir_mpi_must(const struct weir_par *par, int rc, const char *call)
     MPI_Abort(MPI_COMM_WORLD, WEIR_ESETUP);
 }
 
+/* A number that ranks have in common when they run on one kernel and see the same clocks of it; 0:
+ * not known. Containers share a host's kernel, but a time namespace has clocks of its own. */
+static int64_t identify_kernel(void)
+{
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+    struct stat space = { 0 };
+    char id[64] = "";
+    uint64_t sum = 0;
+
+    if (!f)
+        return 0;
+    if (!fgets(id, sizeof(id), f))
+        id[0] = '\0';
+    fclose(f);
+    for (const char *c = id; *c; c++) /* FNV-1a */
+        sum = (sum ^ (unsigned char)*c) * 1099511628211u;
+    if (stat("/proc/self/ns/time", &space) == 0) /* else the kernel has none */
+        sum ^= (uint64_t)space.st_ino << 1;
+    return (int64_t)sum;
+}
+
 static void find_place(const struct weir_par *par, struct place *p)
 {
     MPI_Comm node;
-    int head[2] = { 0, par->rank };
-    int leads;
+    int64_t kernel = identify_kernel();
+    int64_t head[3] = { 0, par->rank, kernel };
+    int leads, before = 0;
 
     weir_mpi_must(
         par, MPI_Comm_split_type(par->comm, MPI_COMM_TYPE_SHARED, par->rank, MPI_INFO_NULL, &node),
@@ -56,13 +80,13 @@ static void find_place(const struct weir_par *par, struct place *p)
     MPI_Comm_size(node, &p->count);
 
     leads = p->index == 0;
-    weir_mpi_must(par, MPI_Exscan(&leads, &head[0], 1, MPI_INT, MPI_SUM, par->comm), "MPI_Exscan");
-    if (par->rank == 0)
-        head[0] = 0; /* MPI leaves it undefined there */
-    weir_mpi_must(par, MPI_Bcast(head, 2, MPI_INT, 0, node), "MPI_Bcast");
+    weir_mpi_must(par, MPI_Exscan(&leads, &before, 1, MPI_INT, MPI_SUM, par->comm), "MPI_Exscan");
+    head[0] = par->rank == 0 ? 0 : before; /* MPI leaves it undefined there */
+    weir_mpi_must(par, MPI_Bcast(head, 3, MPI_INT64_T, 0, node), "MPI_Bcast");
     weir_mpi_must(par, MPI_Comm_free(&node), "MPI_Comm_free");
-    p->node = head[0];
-    p->leader = head[1];
+    p->node = (int)head[0];
+    p->leader = (int)head[1];
+    p->same_kernel = kernel != 0 && head[2] == kernel;
 }
 
 /* A positive number from the environment; *out stays 0 when the variable is not set. */
@@ -118,6 +142,20 @@ static void pretend_nodes(struct weir_par *par, const int64_t fact[FACTS])
         par->node = par->nodes - 1;
 }
 
+/* Who estimates its clock with whom (par/clock.h). Collective when there are several nodes. */
+static void find_leaders(struct weir_par *par, const struct place *place, bool several)
+{
+    bool leads = place->index == 0;
+
+    par->leader = place->leader;
+    par->same_kernel = place->same_kernel;
+    par->followers = leads ? place->count - 1 : 0;
+    if (several)
+        weir_mpi_must(
+            par, MPI_Comm_split(par->comm, leads ? 0 : MPI_UNDEFINED, par->rank, &par->leaders),
+            "MPI_Comm_split");
+}
+
 /* Fill everything but comm, which is set and ours. */
 static int settle(struct weir_par *par, struct weir_err *err)
 {
@@ -152,13 +190,21 @@ static int settle(struct weir_par *par, struct weir_err *err)
     par->per_node = (int)fact[FACT_FIRST];
     par->per_node_max = (int)fact[FACT_FULLEST];
     par->placement = judge_placement(fact);
+    find_leaders(par, &place, fact[FACT_NODES] > 1);
     pretend_nodes(par, fact);
     return 0;
 }
 
+static struct weir_par empty(void)
+{
+    return (struct weir_par) { .comm = MPI_COMM_NULL,
+                               .watch_comm = MPI_COMM_NULL,
+                               .leaders = MPI_COMM_NULL };
+}
+
 int weir_par_init(struct weir_par *par, MPI_Comm parent, struct weir_err *err)
 {
-    *par = (struct weir_par) { .comm = MPI_COMM_NULL, .watch_comm = MPI_COMM_NULL };
+    *par = empty();
     weir_mpi_must(par, MPI_Comm_dup(parent, &par->comm), "MPI_Comm_dup");
     return settle(par, err);
 }
@@ -169,7 +215,7 @@ int weir_par_subset(const struct weir_par *all, int tasks, struct weir_par *out,
     MPI_Group group, lowest;
     int range[1][3] = { { 0, tasks - 1, 1 } };
 
-    *out = (struct weir_par) { .comm = MPI_COMM_NULL, .watch_comm = MPI_COMM_NULL };
+    *out = empty();
     if (tasks < 1 || tasks > all->size)
         return weir_refuse(err, WEIR_EUSAGE, "%d tasks asked for, but there are %d", tasks,
                            all->size);
@@ -185,12 +231,14 @@ int weir_par_subset(const struct weir_par *all, int tasks, struct weir_par *out,
 void weir_par_free(struct weir_par *par)
 {
     if (par->size > 0) { /* a zeroed handle need not be MPI_COMM_NULL */
+        if (par->leaders != MPI_COMM_NULL)
+            MPI_Comm_free(&par->leaders);
         if (par->watch_comm != MPI_COMM_NULL)
             MPI_Comm_free(&par->watch_comm);
         if (par->comm != MPI_COMM_NULL)
             MPI_Comm_free(&par->comm);
     }
-    *par = (struct weir_par) { .comm = MPI_COMM_NULL, .watch_comm = MPI_COMM_NULL };
+    *par = empty();
 }
 
 int weir_par_node_stride(const struct weir_par *par)
@@ -282,8 +330,8 @@ void weir_mpi_library(struct weir_str *out)
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int len = 0;
 
-    MPI_Get_library_version(text, &len);
-    weir_str_add(out, text, strcspn(text, "\n"));
+    if (MPI_Get_library_version(text, &len) == MPI_SUCCESS)
+        weir_str_add(out, text, strcspn(text, "\n"));
 }
 
 /* Every rank but the first of a run of ranks on one host sends an empty name: what rank 0 holds is
@@ -293,10 +341,13 @@ void weir_par_hosts(const struct weir_par *par, struct weir_str *out)
     char before[WEIR_HOST_TEXT] = "", *all = NULL;
     char mine[WEIR_HOST_TEXT] = "";
 
-    MPI_Sendrecv(par->host, WEIR_HOST_TEXT, MPI_CHAR,
-                 par->rank + 1 < par->size ? par->rank + 1 : MPI_PROC_NULL, 0, before,
-                 WEIR_HOST_TEXT, MPI_CHAR, par->rank > 0 ? par->rank - 1 : MPI_PROC_NULL, 0,
-                 par->comm, MPI_STATUS_IGNORE);
+    weir_mpi_must(par,
+                  MPI_Sendrecv(par->host, WEIR_HOST_TEXT, MPI_CHAR,
+                               par->rank + 1 < par->size ? par->rank + 1 : MPI_PROC_NULL, 0, before,
+                               WEIR_HOST_TEXT, MPI_CHAR,
+                               par->rank > 0 ? par->rank - 1 : MPI_PROC_NULL, 0, par->comm,
+                               MPI_STATUS_IGNORE),
+                  "MPI_Sendrecv");
     if (par->rank == 0 || strcmp(before, par->host) != 0)
         memcpy(mine, par->host, sizeof(mine));
     if (par->rank == 0)

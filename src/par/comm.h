@@ -29,6 +29,10 @@ struct weir_par {
     int per_node_max;              /* of the fullest node */
     int fake_nodes, fake_per_node; /* what the environment says they are, 0: nothing */
     enum weir_placement placement;
+    int leader;       /* lowest rank of our node as MPI sees it, whatever the environment says */
+    int followers;    /* other ranks of the node, on its leader; else 0 */
+    bool same_kernel; /* ours is that of the leader: one clock */
+    MPI_Comm leaders; /* the leaders of several nodes, on a leader; else MPI_COMM_NULL */
     char host[WEIR_HOST_TEXT];
 };
 

@@ -4,11 +4,13 @@
 #include "par/agree.h"
 #include "par/clock.h"
 #include "par/comm.h"
+#include "par/reduce.h"
 #include "par/rounds.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -28,6 +30,8 @@ struct machine {
 /* What the replacements of library functions below do. Tests only. */
 static const struct machine *machine;
 static int64_t clock_shift_ns;
+static bool broken;
+static jmp_buf given_up;
 
 int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *out)
 {
@@ -52,6 +56,23 @@ int clock_gettime(clockid_t id, struct timespec *t)
         t->tv_nsec = ns % WEIR_NS_PER_S;
     }
     return (int)rc;
+}
+
+int MPI_Exscan(const void *in, void *out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    return broken ? MPI_ERR_OTHER : PMPI_Exscan(in, out, n, type, op, comm);
+}
+
+int MPI_Win_create(void *base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    return broken ? MPI_ERR_OTHER : PMPI_Win_create(base, size, unit, info, comm, win);
+}
+
+int MPI_Abort(MPI_Comm comm, int status)
+{
+    if (broken)
+        longjmp(given_up, 1);
+    return PMPI_Abort(comm, status);
 }
 
 static int on_one(int rank, int size)
@@ -472,37 +493,65 @@ static void test_rounds(struct tap *t, const struct weir_par *par)
            "all hear the strongest wish, and vote again soon when one rank is slow");
 }
 
-/* A rank's parent in the tree lacks its highest bit. */
+/* The leader of a node has more error than its parent, whose number lacks the highest bit; the other
+ * ranks have what their leader has. */
 static bool judge_errors(const struct weir_par *par, const struct weir_clock *c)
 {
-    uint64_t all[64] = { 0 };
-    int r, high;
+    int64_t mine[2] = { (int64_t)c->now.error_ns, par->leader }, all[64][2], leader[64];
+    int high, nodes = 0;
 
-    weir_gather(par, &c->error_ns, sizeof(c->error_ns), all);
-    for (r = 1; r < par->size && par->rank == 0; r++) {
-        for (high = 1; high * 2 <= r; high *= 2)
+    weir_gather(par, mine, sizeof(mine), all);
+    for (int r = 0; r < par->size && par->rank == 0; r++) {
+        if (all[r][1] != r) {
+            if (all[r][0] != all[all[r][1]][0])
+                return false;
+            continue;
+        }
+        for (high = 1; high * 2 <= nodes; high *= 2)
             ;
-        if (all[r] <= all[r - high])
+        if (nodes > 0 && all[r][0] <= leader[nodes - high])
             return false;
+        leader[nodes++] = all[r][0];
     }
     return true;
 }
 
-static void test_clocks(struct tap *t, const struct weir_par *par)
+/* Nodes with clocks that differ. */
+static void test_clocks_of_nodes(struct tap *t)
 {
-    const struct weir_clock first = { .offset_ns = 100, .at_ns = 1000 };
-    const struct weir_clock second = { .offset_ns = -100, .at_ns = 2000 };
+    struct weir_err err = WEIR_ERR_INIT;
+    struct weir_par par;
+    struct weir_clock c;
+    int64_t off;
+
+    for (size_t m = 0; m < sizeof(machines) / sizeof(*machines); m++) {
+        machine = &machines[m];
+        if (!tap_ok(t, weir_par_init(&par, MPI_COMM_WORLD, &err) == 0, &err, machine->name))
+            return;
+        machine = NULL;
+        off = par.node * INT64_C(3000000000);
+        clock_shift_ns = off + 1;
+        weir_clock_estimate(&par, &c);
+        clock_shift_ns = 0;
+        tap_ok(t, llabs(c.now.offset_ns - off) <= (int64_t)c.now.error_ns, NULL,
+               "the clock of a node is found out");
+        tap_ok(t, judge_errors(&par, &c), NULL, "errors grow from node to node, not in a node");
+        weir_par_free(&par);
+    }
+}
+
+static void test_shifted_clocks(struct tap *t, const struct weir_par *par)
+{
     struct weir_clock c;
     int64_t worst, off;
 
     weir_clock_estimate(par, &c);
-    tap_ok(t, par->rank > 0 ? c.error_ns > 0 : c.error_ns == 0 && c.offset_ns == 0, NULL,
+    tap_ok(t, par->rank > 0 || (c.now.error_ns == 0 && c.now.offset_ns == 0), NULL,
            "rank 0's clock is the measure");
-    if (par->nodes == 1)
-        tap_ok(t, llabs(c.offset_ns) <= (int64_t)c.error_ns, NULL,
-               "one clock has no offset beyond the error");
-    tap_ok(t, judge_errors(par, &c), NULL, "errors grow along the tree");
-    worst = (int64_t)c.error_ns;
+    if (par->nodes == 1 && par->same_kernel)
+        tap_ok(t, c.now.offset_ns == 0 && c.now.error_ns == 0, NULL,
+               "ranks of one kernel have one clock");
+    worst = (int64_t)c.now.error_ns;
     weir_allmax_i64(par, &worst, 1);
     tap_ok(t, weir_clock_worst(par, &c) == (uint64_t)worst, NULL,
            "every rank knows the worst error");
@@ -510,25 +559,79 @@ static void test_clocks(struct tap *t, const struct weir_par *par)
     clock_shift_ns = par->rank % 2 ? 5000000000 : -1000000000;
     weir_clock_estimate(par, &c);
     off = par->rank % 2 ? 6000000000 : 0;
+    if (par->nodes == 1)
+        tap_ok(t, llabs(c.now.offset_ns - off) <= (int64_t)c.now.error_ns, NULL,
+               "a clock of its own on one kernel is found out");
+    clock_shift_ns += par->rank % 2 ? 1000000000 : 0;
+    weir_clock_renew(par, &c);
     clock_shift_ns = 0;
     if (par->nodes == 1)
-        tap_ok(t, llabs(c.offset_ns - off) <= (int64_t)c.error_ns, NULL,
-               "a shifted clock is found out");
+        tap_ok(t,
+               llabs(c.now.offset_ns - c.before.offset_ns - par->rank % 2 * INT64_C(1000000000)) <=
+                   (int64_t)(c.now.error_ns + c.before.error_ns),
+               NULL, "a clock that has drifted is found out");
+    off = c.root_ns;
+    weir_bcast(par, &off, sizeof(off), 0);
+    tap_ok(t, off == c.root_ns, NULL, "all ranks know when the estimate was");
+    tap_ok(t, !weir_clock_is_old(&c, off + 1000000000) && weir_clock_is_old(&c, off + 1000000001),
+           NULL, "an estimate is old after a second");
+}
 
-    tap_ok(t, weir_clock_common(&first, NULL, 1500) == 1400, NULL,
-           "one estimate holds for all times");
-    tap_ok(t,
-           weir_clock_common(&first, &second, 1500) == 1500 &&
-               weir_clock_common(&first, &second, 1250) == 1200,
-           NULL, "between two estimates the offset is interpolated");
-    tap_ok(t,
-           weir_clock_common(&first, &second, 500) == 400 &&
-               weir_clock_common(&first, &second, 9000) == 9100,
-           NULL, "outside two estimates the nearer one holds");
-    tap_ok(t, weir_clock_common(&first, &first, 1000) == 900, NULL,
+static void test_interpolation(struct tap *t)
+{
+    const struct weir_clock_point first = { .offset_ns = 100, .at_ns = 1000, .error_ns = 5 };
+    const struct weir_clock_point second = { .offset_ns = -100, .at_ns = 2000, .error_ns = 7 };
+    const struct weir_clock one = { first, first, 0 }, two = { first, second, 0 };
+
+    tap_ok(t, weir_clock_common(&one, 1500) == 1400, NULL, "one estimate holds for all times");
+    tap_ok(t, weir_clock_common(&two, 1500) == 1500 && weir_clock_common(&two, 1250) == 1200, NULL,
+           "between two estimates the offset is interpolated");
+    tap_ok(t, weir_clock_common(&two, 500) == 400 && weir_clock_common(&two, 9000) == 9100, NULL,
+           "outside two estimates the nearer one holds");
+    tap_ok(t, weir_clock_common(&one, 1000) == 900, NULL,
            "two estimates at one time do not divide by zero");
-    tap_ok(t, weir_clock_common(&first, NULL, 50) == -50, NULL,
+    tap_ok(t, weir_clock_common(&one, 50) == -50, NULL,
            "a time before rank 0's clock began is negative");
+    tap_ok(t, weir_clock_error(&two, 1500) == 7 && weir_clock_error(&one, 9000) == 5, NULL,
+           "the error is that of the estimates");
+    tap_ok(t, weir_clock_error(&two, 2500) == 107, NULL,
+           "after the last estimate the drift goes on");
+}
+
+/* A call of MPI that fails is no result. */
+static void test_broken_mpi(struct tap *t, const struct weir_par *par)
+{
+    char items[8];
+
+    if (par->size == 1)
+        return;
+    broken = true;
+    if (setjmp(given_up) == 0) {
+        weir_fetch_u64(par, 1, 0);
+        broken = false;
+    }
+    tap_ok(t, broken, NULL, "a one-sided read that fails ends the job");
+    broken = true;
+    if (setjmp(given_up) == 0) {
+        weir_collect(par, "abcd", 4, 1, 8, items);
+        broken = false;
+    }
+    tap_ok(t, broken, NULL, "a collection that fails ends the job");
+    broken = false;
+}
+
+static void test_reductions(struct tap *t, const struct weir_par *par)
+{
+    char mine[4] = { 'a', 'b', 'c', 'd' }, out[6] = "";
+    int n = weir_collect(par, mine, par->rank % 2 ? 4 : 1, 1, 6, out);
+    int all = par->size == 1 ? 1 : par->size == 2 ? 5 : 6;
+
+    tap_ok(t, n == (par->rank == 0 ? all : 0), NULL, "the first items of all ranks are counted");
+    tap_ok(t, par->rank > 0 || memcmp(out, "aabcda", (size_t)n) == 0, NULL,
+           "the first items come in the order of the ranks");
+    tap_ok(t,
+           weir_fetch_u64(par, (uint64_t)par->rank + 10, par->size - 1) == (uint64_t)par->size + 9,
+           NULL, "a number of another rank");
 }
 
 int main(int argc, char **argv)
@@ -552,7 +655,11 @@ int main(int argc, char **argv)
     test_agreement(&t, &par);
         test_watch(&t, &par);
         test_rounds(&t, &par);
-        test_clocks(&t, &par);
+        test_shifted_clocks(&t, &par);
+        test_clocks_of_nodes(&t);
+        test_interpolation(&t);
+        test_reductions(&t, &par);
+        test_broken_mpi(&t, &par);
         weir_par_free(&par);
     }
     MPI_Finalize();

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hosts whose clocks differ: a task with a clock that is seconds ahead or behind changes no result."""
+import json
 import os
 import subprocess
 import sys
@@ -48,3 +49,21 @@ def test_four_tasks_with_one_wrong_clock_give_sound_tables(shifted):
     run = shifted("-a POSIX -w -r -F -g -b 256k -t 64k", 2, 5, np=4).ok()
     conftest.sound(run, 2 ** 20)
     assert all(row["total"] < 4 for row in run.rows)
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_clock_that_runs_too_fast_is_taken_out(ior, preload, rank):
+    """Estimated before and after a phase of seconds, and interpolated. A fast clock of rank 0 is the measure."""
+    env = {"LD_PRELOAD": preload("speed-clock.c"), "CLOCK_RANK": str(rank), "CLOCK_FACTOR": "3"}
+    words = ["%s=%s" % item for item in env.items()]
+    run = ior("-a DUMMY -w -g -b 8k -t 8k --dummy.delay-xfer=2000000", prefix=["env"] + words).ok()
+    factor = 1 if rank else 3
+    assert 2 * factor * 0.95 <= run.rows[0]["work"] < 3.5 * factor, run
+    assert 2 * factor * 0.95 <= run.rows[0]["total"] < 3.5 * factor, run
+
+
+@pytest.mark.parametrize("env", [{}, {"IOR_FAKE_NODES": "3", "IOR_FAKE_TASK_PER_NODES": "1"}])
+def test_tasks_of_one_kernel_have_one_clock(ior, env):
+    ior("-a DUMMY -w -b 8k -t 8k --report=json:r.json", np=3, env=env).ok()
+    result = json.loads((ior.cwd / "r.json").read_text())
+    assert result["tests"][0]["provenance"]["clockError"] == 0, result

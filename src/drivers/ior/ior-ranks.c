@@ -134,8 +134,7 @@ static void fill_times(const struct weir_run *run, const struct weir_phase_rec *
 {
     memset(mine, 0, sizeof(*mine));
     for (int m = 0; m < WEIR_MARKS; m++)
-        mine->at[m] =
-            weir_clock_common(&run->clock, NULL, rec->mark[m]) - rec->first[WEIR_MARK_OPEN];
+        mine->at[m] = weir_clock_common(&run->clock, rec->mark[m]) - rec->first[WEIR_MARK_OPEN];
     mine->bytes = run->counters.bytes;
     mine->steps = rec->steps;
     memcpy(mine->host, run->par.host, sizeof(mine->host) - 1);

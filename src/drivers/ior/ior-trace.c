@@ -123,7 +123,7 @@ void ior_trace_phase(struct weir_run *run, const struct ior_test *t,
     for (int m = 0; m < WEIR_MARKS; m++)
         weir_str_addf(&lines, "Test %d: Iter=%d, Task=%d, Time=%f, %s %s\n", t->id, rec->repetition,
                       run->par.rank,
-                      (double)(day_ns + weir_clock_common(&run->clock, NULL, rec->mark[m])) /
+                      (double)(day_ns + weir_clock_common(&run->clock, rec->mark[m])) /
                           WEIR_NS_PER_S,
                       rec->phase->key, labels[m]);
     show_lines(run, &lines);
