@@ -32,7 +32,12 @@ enum {
     WEIR_OPT_HIDDEN = 1u << 2,    /* not in --help, but in the man page */
     WEIR_OPT_RESET =
         1u
-        << 3 /* a value below min is set to min with a warning instead of refused (ior.md 1.9 W) */
+        << 3, /* a value below min is set to min with a warning instead of refused (ior.md 1.9 W) */
+    /* STR: the value names a file that is read; one that is written; one that the tests of a script
+     * write one after the other. No two of them may be one file. */
+    WEIR_OPT_READS = 1u << 4,
+    WEIR_OPT_WRITES = 1u << 5,
+    WEIR_OPT_ADDS = 1u << 6
 };
 
 /* One option. name: the long name without dashes; key, key2: names used in scripts and -O, also

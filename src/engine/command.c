@@ -13,6 +13,7 @@
 #include "backends/registry.h"
 #include "base/optdump.h"
 #include "base/script.h"
+#include "engine/options.h"
 #include "par/agree.h"
 
 #define SCRIPT_MAX ((size_t)64 << 20) /* bytes; more is no script, and /dev/zero has no end */
@@ -255,6 +256,42 @@ int weir_command_tests(struct weir_command *c, const struct weir_par *par, struc
     const char *script = d->script ? d->script(c->opts.set[0].values) : NULL;
 
     return script ? read_script(c, script, par, err) : add_test(c, err);
+}
+
+/* What one test reads and writes. */
+static int add_files(struct weir_command *c, const struct weir_values *t, int tasks,
+                     struct weir_files *files, struct weir_err *err)
+{
+    const struct weir_driver *d = c->driver;
+
+    if (weir_files_add_options(files, "", d->opts, t->driver_opt, err) < 0 ||
+        (d->files && d->files(t->driver_opt, tasks, files, err) < 0))
+        return -1;
+    for (int i = FIRST_BACKEND; i < c->opts.n; i++)
+        if (weir_files_add_options(files, c->opts.set[i].prefix, c->opts.set[i].rows,
+                                   t->backend_opt[i - FIRST_BACKEND], err) < 0)
+            return -1;
+    return 0;
+}
+
+static int check_files(struct weir_command *c, int tasks, struct weir_err *err)
+{
+    const struct weir_run_options *first = c->tests[0].driver_opt;
+    struct weir_files files = { .arena = c->arena };
+
+    if (first->reports && weir_files_add_reports(&files, first->reports, err) < 0)
+        return -1;
+    for (files.test = 0; files.test < c->n; files.test++)
+        if (add_files(c, &c->tests[files.test], tasks, &files, err) < 0)
+            return -1;
+    files.test = c->n - 1;
+    return weir_files_check(&files, err);
+}
+
+int weir_command_check_files(struct weir_command *c, const struct weir_par *par,
+                             struct weir_err *err)
+{
+    return weir_agree(par, par->rank == 0 ? check_files(c, par->size, err) : 0, err);
 }
 
 static int refuse_backend(const char *name, struct weir_err *err)

@@ -33,4 +33,10 @@ bool weir_command_answer(struct weir_command *c, int *status);
  * Collective over par->comm. Returns 0, or -1 and the same err on all ranks. */
 int weir_command_tests(struct weir_command *c, const struct weir_par *par, struct weir_err *err);
 
+/* Refuse tests in which two files would be one (engine/files.h). Rank 0 looks at the file system
+ * for all. Collective over par->comm. Returns 0, or -1 and the same err on all ranks
+ * (WEIR_EUSAGE). */
+int weir_command_check_files(struct weir_command *c, const struct weir_par *par,
+                             struct weir_err *err);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "backends/backend.h"
 #include "base/opt.h"
+#include "engine/files.h"
 #include "engine/run.h"
 #include "engine/test.h"
 
@@ -26,6 +27,9 @@ struct weir_driver {
     size_t opt_size, state_size; /* of the option struct, and of the state of one test */
     /* The script file named on the command line (ior -f), or NULL. */
     const char *(*script)(const void *opt);
+    /* Add the files of a test that its option rows do not name, with 'tasks' tasks at most. Local.
+     * Returns 0, or -1 and err when memory is out. */
+    int (*files)(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
 
     /* ---- the run: all ranks, run->par is run->world ---- */
 

@@ -40,7 +40,8 @@ struct weir_run_options {
             "Start no phase when this much time of the test has passed", .min = 0,                 \
             .max = INT32_MAX / 60)
 #define WEIR_OPT_DRY_RUN(n, k, help) OPT_FLAG(0, n, k, WEIR_R, dry_run, help)
-#define WEIR_OPT_RANK_CSV(n, k, help) OPT_STR(0, n, k, WEIR_R, rank_csv, NULL, "FILE", help)
+#define WEIR_OPT_RANK_CSV(n, k, help)                                                              \
+    OPT_STR(0, n, k, WEIR_R, rank_csv, NULL, "FILE", help, .flags = WEIR_OPT_ADDS)
 #define WEIR_OPT_OP_CSV(n, k, help) OPT_STR(0, n, k, WEIR_R, op_csv, NULL, "PREFIX", help)
 #define WEIR_OPT_REPORT(text)                                                                      \
     OPT_STR(0, "report", NULL, WEIR_R, reports, NULL, "FORMAT:PATH,...", text,                     \

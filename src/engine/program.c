@@ -59,7 +59,8 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
         return err->code;
     }
     run->log.rank = run->world.rank;
-    if (weir_command_tests(c, &run->world, err) < 0) {
+    if (weir_command_tests(c, &run->world, err) < 0 ||
+        weir_command_check_files(c, &run->world, err) < 0) {
         if (run->log.rank == 0)
             weir_report_error(&run->log, err);
         return err->code;

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -39,13 +38,6 @@ static const struct weir_sink_ops *find_format(const char *word, struct weir_err
     return NULL;
 }
 
-bool weir_report_clash(const char *a, const char *b)
-{
-    struct stat st;
-
-    return strcmp(a, b) == 0 && (stat(a, &st) < 0 || S_ISREG(st.st_mode));
-}
-
 /* Open the file of a sink, or see to it that it can be opened at the end. */
 static int open_file(struct weir_sink *s, struct weir_err *err)
 {
@@ -65,10 +57,6 @@ static int add_sink(struct weir_report *r, const struct weir_sink_ops *ops, cons
 
     if (r->n == WEIR_SINKS)
         return weir_refuse(err, WEIR_EUSAGE, "more than %d outputs", WEIR_SINKS);
-    for (int i = 0; i < r->n; i++)
-        if (strcmp(path, "-") != 0 && r->sink[i].path && weir_report_clash(r->sink[i].path, path))
-            return weir_refuse(err, WEIR_EUSAGE, "two outputs go to '%s'; give each its own file",
-                               path);
     memset(s, 0, sizeof(*s));
     s->ops = ops;
     s->path = path;
@@ -118,19 +106,6 @@ int weir_report_add_list(struct weir_report *r, const char *list, struct weir_ar
         list += *list == ',';
     }
     return 0;
-}
-
-bool weir_report_list_clash(const char *list, const char *path)
-{
-    size_t want = strlen(path);
-
-    for (; *list; list += strcspn(list, ","), list += *list == ',') {
-        size_t len = strcspn(list, ","), skip = strcspn(list, ":,") + 1;
-
-        if (skip <= len && len - skip == want && strncmp(list + skip, path, want) == 0)
-            return weir_report_clash(path, path);
-    }
-    return false;
 }
 
 /* The oldest one first. */

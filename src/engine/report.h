@@ -103,13 +103,6 @@ int weir_report_add(struct weir_report *r, const char *format, const char *path,
 int weir_report_add_list(struct weir_report *r, const char *list, struct weir_arena *arena,
                          struct weir_err *err);
 
-/* Would two outputs with these names be one file, so that what one of them says is lost? A device
- * (/dev/null) takes any number. Local. */
-bool weir_report_clash(const char *a, const char *b);
-
-/* Does an output in the list of --report clash with this file? Local. */
-bool weir_report_list_clash(const char *list, const char *path);
-
 /* Open and close an object (or a list of objects) named key; key NULL inside a list. Local. */
 void weir_report_enter(struct weir_report *r, const char *key, bool list);
 void weir_report_leave(struct weir_report *r);

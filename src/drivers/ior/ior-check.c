@@ -99,31 +99,6 @@ int ior_check_owner(const struct ior_options *o, const struct weir_par *par, str
     return weir_err_within(err, "option -Z with -Q %d", o->node_offset);
 }
 
-/* Files of ours that would be one and the same: the results are lost then. */
-static int check_files(const struct ior_options *o, struct weir_err *err)
-{
-    const struct {
-        const char *name, *path;
-    } files[] = {
-        { "-o (testFile)", o->test_file },
-        { "summaryFile", o->summary_file && strcmp(o->summary_file, "-") ? o->summary_file : NULL },
-        { "saveRankPerformanceDetailsCSV", o->run.rank_csv },
-        { "stoneWallingStatusFile", o->status_file },
-    };
-    const size_t n = sizeof(files) / sizeof(*files);
-
-    for (size_t i = 0; i < n; i++) {
-        if (o->run.reports && files[i].path && weir_report_list_clash(o->run.reports, files[i].path))
-            return weir_refuse(err, WEIR_EUSAGE, "--report and %s are the same file, '%s'",
-                               files[i].name, files[i].path);
-        for (size_t k = i + 1; k < n; k++)
-            if (files[i].path && files[k].path && weir_report_clash(files[i].path, files[k].path))
-                return weir_refuse(err, WEIR_EUSAGE, "%s and %s are the same file, '%s'",
-                                   files[i].name, files[k].name, files[i].path);
-    }
-    return 0;
-}
-
 /* Every name in the list of -o, so that an empty one is found before anything is written. */
 static int check_names(const struct ior_options *o, struct weir_err *err)
 {
@@ -261,7 +236,7 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_
     fill_phases(o);
     if (check_words(o, err) < 0 || check_names(o, err) < 0 || check_sizes(o, err) < 0 ||
         check_volume(o, tasks, err) < 0 || check_order(o, err) < 0 || check_prefill(o, err) < 0 ||
-        check_files(o, err) < 0 || ior_memory_parse(o, &par, &t->hog_bytes, err) < 0 ||
+        ior_memory_parse(o, &par, &t->hog_bytes, err) < 0 ||
         (tasks == par.size && ior_check_owner(o, &par, err) < 0))
         return -1;
     fill_layout(t, tasks);

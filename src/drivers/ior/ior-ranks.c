@@ -54,12 +54,6 @@ static int begin_rank_file(const char *path, struct weir_err *err)
     return rc;
 }
 
-static void name_op_file(const struct ior_test *t, int repetition, int rank, struct weir_str *out)
-{
-    weir_str_clear(out);
-    weir_str_addf(out, "%s-%d-%05d.csv", t->o->run.op_csv, repetition, rank);
-}
-
 static bool is_same(const char *a, const char *b)
 {
     return a && b && strcmp(a, b) == 0;
@@ -100,7 +94,7 @@ static int begin_op_file(const struct weir_run *run, const struct ior_test *t, i
 
     if (repetition < t->op_files)
         return 0;
-    name_op_file(t, repetition, run->world.rank, &path);
+    ior_name_op_file(t->o, repetition, run->world.rank, &path);
     rc = weir_rankcsv_begin_operations(weir_str_text(&path), err);
     weir_str_free(&path);
     return rc;
@@ -221,7 +215,7 @@ static int write_operations(struct weir_run *run, const struct ior_test *t,
     struct weir_str path = { 0 };
     int rc;
 
-    name_op_file(t, rec->repetition, run->par.rank, &path);
+    ior_name_op_file(t->o, rec->repetition, run->par.rank, &path);
     rc = weir_rankcsv_operations(run, rec, t->id, weir_str_text(&path), err);
     weir_str_free(&path);
     return rc;

@@ -146,6 +146,10 @@ static inline struct ior_test *ior_test_of(const struct weir_test *t)
 
 /* The names that -o lists, one for a task each. */
 int ior_count_names(const char *list);
+/* ior-files.c: the files that a test reads and writes (engine/driver.h), and one of those with
+ * operations. Replaces *out. */
+int ior_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
+void ior_name_op_file(const struct ior_options *o, int repetition, int rank, struct weir_str *out);
 /* How many tasks -C goes on, for the read phase or the check of what was written (ior.md 4.2).
  * Never 0 where there is another task. */
 int ior_shift(const struct ior_options *o, const struct weir_par *par, bool check_write);

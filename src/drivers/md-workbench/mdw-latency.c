@@ -3,7 +3,9 @@
 #include "config.h"
 #include "drivers/md-workbench/mdw.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -44,14 +46,56 @@ int mdw_latency_reserve(struct weir_run *run, struct mdw_test *t, struct weir_er
     return 0;
 }
 
+/* The file of an operation in a phase. */
+static void name_file(const struct mdw_options *o, double wait, int iteration, enum mdw_phase phase,
+                      enum mdw_op op, struct weir_str *out)
+{
+    weir_str_addf(out, "%s-%.2f-%d-%s%s.csv", o->latency, wait, iteration,
+                  kinds[phase].name ? kinds[phase].name : mdw_op_names[op],
+                  o->latency_all ? "-all" : "");
+}
+
+#define FACTORS 9
+
+/* Waiting factors of all files: none, that of -t, the seven of -T. */
+static double factor_of(const struct mdw_options *o, uint64_t i)
+{
+    if (i < 2)
+        return i == 0 ? 0 : strtod(o->wait, NULL);
+    return ldexp(MDW_LEAST_WAIT, (int)i - 2);
+}
+
+static void name_any_file(const void *opt, uint64_t i, struct weir_str *out)
+{
+    const struct mdw_options *o = opt;
+    uint64_t phase = i % MDW_PHASES, op = i / MDW_PHASES % MDW_OPS;
+    uint64_t rest = i / (MDW_PHASES * MDW_OPS);
+
+    name_file(o, factor_of(o, rest % FACTORS), (int)(rest / FACTORS), (enum mdw_phase)phase,
+              (enum mdw_op)op, out);
+}
+
+int mdw_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
+{
+    const struct mdw_options *o = opt;
+    const struct weir_file_names names = { .prefix = o->latency,
+                                           .n = (uint64_t)o->run.repetitions * FACTORS *
+                                                MDW_PHASES * MDW_OPS,
+                                           .name = name_any_file,
+                                           .arg = o };
+
+    (void)tasks;
+    if (!o->latency || !*o->latency)
+        return 0;
+    return weir_files_add_names(files, "-L (latency)", &names, WEIR_FILE_WRITE, err);
+}
+
 static FILE *open_file(const struct mdw_test *t, enum mdw_op op, struct weir_err *err)
 {
-    const char *name = kinds[t->m->phase].name ? kinds[t->m->phase].name : mdw_op_names[op];
     struct weir_str path = { 0 };
     FILE *f = NULL;
 
-    weir_str_addf(&path, "%s-%.2f-%d-%s%s.csv", t->o->latency, t->m->wait, (int)t->m->iteration,
-                  name, t->o->latency_all ? "-all" : "");
+    name_file(t->o, t->m->wait, (int)t->m->iteration, t->m->phase, op, &path);
     if (!path.failed)
         f = fopen(weir_str_text(&path), "w");
     if (!f)

@@ -14,8 +14,6 @@
 #define MODE 0775
 #define PAGE 4096
 #define LONGEST_NS (60ull * WEIR_NS_PER_S) /* of the removal after a failure */
-#define LEAST_WAIT 0.0625
-#define MOST_WAIT 4.0
 
 /* ---- positions ---- */
 
@@ -100,7 +98,7 @@ static int run_iteration(struct weir_run *run, struct mdw_test *t, int i, struct
     if (!t->o->adaptive)
         return run_phase(run, t, MDW_BENCHMARK, i, t->wait, err);
     rc = run_phase(run, t, MDW_BENCHMARK, i, 0, err);
-    for (double factor = LEAST_WAIT; rc == 0 && factor <= MOST_WAIT; factor *= 2)
+    for (double factor = MDW_LEAST_WAIT; rc == 0 && factor <= MDW_MOST_WAIT; factor *= 2)
         rc = run_phase(run, t, MDW_BENCHMARK, i, factor, err);
     return rc;
 }

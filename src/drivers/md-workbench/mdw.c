@@ -58,7 +58,7 @@ static const struct weir_opt options[] = {
              "Count errors of the precreate phase and go on"),
     OPT_FLAG(0, "process-reports", NULL, O, each_rank, "A line for each rank too"),
     OPT_STR(0, "run-info-file", NULL, O, position_file, "md-workbench.status", "FILE",
-            "Where the position is kept from run to run"),
+            "Where the position is kept from run to run", .flags = WEIR_OPT_WRITES),
     WEIR_OPT_REPORT(WEIR_REPORT_PHASES),
     WEIR_OPT_GPU("allocateBufferOnGPU", NULL, "GPUid", NULL, "gpuDirect", NULL),
     OPT_END
@@ -129,5 +129,6 @@ const struct weir_driver weir_mdw = {
     .brief = "measure a steady mix of metadata operations",
     .opts = options,
     .opt_size = sizeof(struct mdw_options),
+    .files = mdw_files,
     .run = run_mdw,
 };

@@ -24,6 +24,10 @@ struct mdw_options {
         ignore_errors, each_rank;
 };
 
+/* Waiting factors of -T: from the least one to the most, each twice the one before. */
+#define MDW_LEAST_WAIT 0.0625
+#define MDW_MOST_WAIT 4.0
+
 enum mdw_phase { MDW_PRECREATE, MDW_BENCHMARK, MDW_CLEANUP, MDW_PHASES };
 
 /* Operations on objects, in the order in which their latencies are shown. */
@@ -128,7 +132,8 @@ int mdw_position_write(struct weir_run *run, struct mdw_test *t, struct weir_err
 int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
                 struct weir_err *err);
 
-/* mdw-latency.c: -L. reserve is local, write is collective over run->par. */
+/* mdw-latency.c: -L. files (engine/driver.h) and reserve are local, write is collective over run->par. */
+int mdw_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
 int mdw_latency_reserve(struct weir_run *run, struct mdw_test *t, struct weir_err *err);
 int mdw_latency_write(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
                       struct weir_err *err);

@@ -26,11 +26,29 @@ static int begin_rank_file(const char *path, struct weir_err *err)
     return rc;
 }
 
-static void name_op_file(const struct mdtest_test *t, enum mdtest_op op, int rank,
+static void name_op_file(const struct mdtest_options *o, enum mdtest_op op, int rank,
                          struct weir_str *out)
 {
     weir_str_clear(out);
-    weir_str_addf(out, "%s-%s-%05d.csv", t->o->run.op_csv, mdtest_op_names[op], rank);
+    weir_str_addf(out, "%s-%s-%05d.csv", o->run.op_csv, mdtest_op_names[op], rank);
+}
+
+static void name_any_op_file(const void *opt, uint64_t i, struct weir_str *out)
+{
+    name_op_file(opt, (enum mdtest_op)(i % MDTEST_OPS), (int)(i / MDTEST_OPS), out);
+}
+
+int mdtest_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
+{
+    const struct mdtest_options *o = opt;
+    const struct weir_file_names names = { .prefix = o->run.op_csv,
+                                           .n = (uint64_t)tasks * MDTEST_OPS,
+                                           .name = name_any_op_file,
+                                           .arg = o };
+
+    if (!o->run.op_csv || !*o->run.op_csv)
+        return 0;
+    return weir_files_add_names(files, "--savePerOpDataCSV", &names, WEIR_FILE_WRITE, err);
 }
 
 static bool has_operations(const struct mdtest_test *t, enum mdtest_op op)
@@ -52,7 +70,7 @@ int mdtest_ranks_begin(struct weir_run *run, const struct mdtest_test *t, struct
     for (int op = 0; op < MDTEST_OPS && rc == 0 && t->o->run.op_csv; op++) {
         if (!has_operations(t, (enum mdtest_op)op))
             continue;
-        name_op_file(t, (enum mdtest_op)op, run->world.rank, &path);
+        name_op_file(t->o, (enum mdtest_op)op, run->world.rank, &path);
         rc = weir_rankcsv_begin_operations(weir_str_text(&path), err);
     }
     weir_str_free(&path);
@@ -129,7 +147,7 @@ int mdtest_ranks_operations(struct weir_run *run, struct mdtest_test *t,
 
     if (!t->o->run.op_csv || !has_operations(t, t->op))
         return 0;
-    name_op_file(t, t->op, run->par.rank, &path);
+    name_op_file(t->o, t->op, run->par.rank, &path);
     rc = weir_rankcsv_operations(run, rec, t->id, weir_str_text(&path), err);
     weir_str_free(&path);
     return weir_agree(&run->par, rc, err);

@@ -84,7 +84,8 @@ static const struct weir_opt options[] = {
         'W', "stonewall", NULL,
         "Stop creating after this time, and let all tasks reach the count of the fastest"),
     OPT_STR('x', "stonewall-status", NULL, O, status_file, NULL, "FILE",
-            "Keep the items of a task after a stonewall for a later run"),
+            "Keep the items of a task after a stonewall for a later run",
+            .flags = WEIR_OPT_WRITES),
     OPT_FLAG('X', "verify-read", NULL, O, verify_read, "Check the data that are read"),
     OPT_FLAG(0, "verify-write", NULL, O, verify_write,
              "Read back and check what was written, through the same open file"),
@@ -255,5 +256,6 @@ const struct weir_driver weir_mdtest = {
     .brief = "measure metadata operations of parallel file systems",
     .opts = options,
     .opt_size = sizeof(struct mdtest_options),
+    .files = mdtest_files,
     .run = run_mdtest,
 };

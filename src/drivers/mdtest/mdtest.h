@@ -223,7 +223,9 @@ void mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct we
 void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec);
 void mdtest_latency_table(struct weir_run *run, const struct mdtest_test *t);
 
-/* mdtest-ranks.c: what single ranks did. Collective over run->par but for begin (run->world). */
+/* mdtest-ranks.c: the files that a run reads and writes (engine/driver.h); what single ranks did.
+ * Collective over run->par but for files (local) and begin (run->world). */
+int mdtest_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
 int mdtest_ranks_begin(struct weir_run *run, const struct mdtest_test *t, struct weir_err *err);
 int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t,
                            const struct mdtest_mine *mine, struct weir_err *err);

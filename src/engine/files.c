@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* files.c - the one table of files that a run reads and writes */
+#include "config.h"
+#include "engine/files.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MOST_NAMES (UINT64_C(1) << 20) /* that are compared one by one */
+
+struct weir_file_entry {
+    const char *role;
+    const char *path; /* of the one file; of many what their names begin with */
+    enum weir_file_use use;
+    int test;
+    bool list;                    /* of --report: two of one test are two outputs */
+    struct weir_file_names names; /* n 0: one file */
+    /* Set by the check. */
+    char *place; /* as path, absolute, without links; NULL: not looked at */
+    bool there;
+    dev_t dev;
+    ino_t ino;
+};
+
+/* ---- to fill the table ---- */
+
+static struct weir_file_entry *add_entry(struct weir_files *f, const char *role, const char *path,
+                                         enum weir_file_use use, struct weir_err *err)
+{
+    if (f->n == f->room) {
+        int room = f->room ? 2 * f->room : 16;
+        struct weir_file_entry *more =
+            weir_arena_alloc(f->arena, sizeof(*more) * (size_t)room, err);
+
+        if (!more)
+            return NULL;
+        if (f->n)
+            memcpy(more, f->entry, sizeof(*more) * (size_t)f->n);
+        f->entry = more;
+        f->room = room;
+    }
+    f->entry[f->n] =
+        (struct weir_file_entry) { .role = role, .path = path, .use = use, .test = f->test };
+    return &f->entry[f->n++];
+}
+
+/* The last entry of this role; tests of a script mostly repeat it. */
+static bool is_known(const struct weir_files *f, const char *role, const char *path,
+                     enum weir_file_use use)
+{
+    int i = f->n - 1;
+
+    while (i >= 0 && strcmp(f->entry[i].role, role) != 0)
+        i--;
+    return i >= 0 && f->entry[i].names.n == 0 && f->entry[i].use == use &&
+           strcmp(f->entry[i].path, path) == 0;
+}
+
+static bool is_file(const char *path)
+{
+    return path && *path && strcmp(path, "-") != 0;
+}
+
+int weir_files_add(struct weir_files *f, const char *role, const char *path, enum weir_file_use use,
+                   struct weir_err *err)
+{
+    if (!is_file(path) || is_known(f, role, path, use))
+        return 0;
+    return add_entry(f, role, path, use, err) ? 0 : -1;
+}
+
+int weir_files_add_names(struct weir_files *f, const char *role,
+                         const struct weir_file_names *names, enum weir_file_use use,
+                         struct weir_err *err)
+{
+    struct weir_file_entry *e = add_entry(f, role, names->prefix, use, err);
+
+    if (!e)
+        return -1;
+    e->names = *names;
+    return 0;
+}
+
+/* What messages call an option. */
+static char *role_of(struct weir_files *f, const char *prefix, const struct weir_opt *row,
+                     struct weir_err *err)
+{
+    struct weir_str text = { 0 };
+    char *role;
+
+    if (row->letter)
+        weir_str_addf(&text, "-%c (%s%s)", row->letter, prefix, row->key ? row->key : row->name);
+    else
+        weir_str_addf(&text, "%s%s%s", row->key ? "" : "--", prefix,
+                      row->key ? row->key : row->name);
+    role = weir_arena_strdup(f->arena, weir_str_text(&text), err);
+    weir_str_free(&text);
+    return role;
+}
+
+int weir_files_add_options(struct weir_files *f, const char *prefix, const struct weir_opt *rows,
+                           const void *values, struct weir_err *err)
+{
+    const unsigned files = WEIR_OPT_READS | WEIR_OPT_WRITES | WEIR_OPT_ADDS;
+
+    for (; rows->name || rows->letter || rows->key; rows++) {
+        const char *path, *role;
+
+        if (!(rows->flags & files))
+            continue;
+        memcpy(&path, (const char *)values + rows->offset, sizeof(path));
+        if (!is_file(path))
+            continue;
+        role = role_of(f, prefix, rows, err);
+        if (!role || weir_files_add(f, role, path,
+                                    rows->flags & WEIR_OPT_READS    ? WEIR_FILE_READ
+                                    : rows->flags & WEIR_OPT_WRITES ? WEIR_FILE_WRITE
+                                                                    : WEIR_FILE_ADD,
+                                    err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int weir_files_add_reports(struct weir_files *f, const char *list, struct weir_err *err)
+{
+    for (; *list; list += strcspn(list, ","), list += *list == ',') {
+        size_t len = strcspn(list, ","), skip = strcspn(list, ":,") + 1;
+        struct weir_file_entry *e;
+        char *path;
+
+        if (skip >= len) /* refused where the outputs are opened */
+            continue;
+        path = weir_arena_strndup(f->arena, list + skip, len - skip, err);
+        if (!path)
+            return -1;
+        if (!is_file(path))
+            continue;
+        e = add_entry(f, "--report", path, WEIR_FILE_WRITE, err);
+        if (!e)
+            return -1;
+        e->list = true;
+    }
+    return 0;
+}
+
+/* ---- where files are ---- */
+
+/* The absolute path without links; parts that are not there are taken as they are. malloc'ed; NULL
+ * when memory is out. */
+static char *resolve(const char *path)
+{
+    struct weir_str head = { 0 }, all = { 0 };
+    const char *rest = path + strlen(path);
+    char *real = realpath(path, NULL);
+
+    while (!real && rest > path) {
+        while (rest > path && rest[-1] == '/')
+            rest--;
+        while (rest > path && rest[-1] != '/')
+            rest--;
+        weir_str_clear(&head);
+        weir_str_add(&head, path, (size_t)(rest - path));
+        real = realpath(rest > path ? weir_str_text(&head) : ".", NULL);
+    }
+    weir_str_addf(&all, "%s%s%s", real && strcmp(real, "/") != 0 ? real : "", *rest ? "/" : "",
+                  rest);
+    weir_str_free(&head);
+    if (real && !*rest) {
+        weir_str_free(&all);
+        return real;
+    }
+    free(real);
+    if (all.failed)
+        weir_str_free(&all);
+    return all.text;
+}
+
+/* What the names of many files begin with: only the directory can have links. */
+static char *resolve_prefix(const char *prefix)
+{
+    const char *base = strrchr(prefix, '/');
+    struct weir_str dir = { 0 }, all = { 0 };
+    char *real;
+
+    base = base ? base + 1 : prefix;
+    weir_str_add(&dir, prefix, (size_t)(base - prefix));
+    real = resolve(dir.len ? weir_str_text(&dir) : ".");
+    if (real)
+        weir_str_addf(&all, "%s/%s", strcmp(real, "/") == 0 ? "" : real, base);
+    free(real);
+    weir_str_free(&dir);
+    return all.text;
+}
+
+static void locate(struct weir_file_entry *e)
+{
+    struct stat st;
+
+    if (e->names.n) {
+        e->place = resolve_prefix(e->path);
+        return;
+    }
+    e->there = stat(e->path, &st) == 0;
+    if (e->there && !S_ISREG(st.st_mode))
+        return;
+    e->place = resolve(e->path);
+    if (!e->there)
+        return;
+    e->dev = st.st_dev;
+    e->ino = st.st_ino;
+}
+
+/* ---- is it one file? ---- */
+
+static bool is_one_file(const struct weir_file_entry *a, const struct weir_file_entry *b)
+{
+    if (a->there && b->there)
+        return a->dev == b->dev && a->ino == b->ino;
+    return strcmp(a->place, b->place) == 0;
+}
+
+/* Name i of many files, as far as it goes on after what all begin with. */
+static const char *rest_of_name(const struct weir_file_names *names, uint64_t i,
+                                struct weir_str *text)
+{
+    size_t skip = strlen(names->prefix);
+
+    weir_str_clear(text);
+    names->name(names->arg, i, text);
+    return text->len >= skip ? weir_str_text(text) + skip : NULL;
+}
+
+/* Is 'place' one of many files? Only names that begin alike are made at all. */
+static bool is_among(const struct weir_file_entry *many, const char *place)
+{
+    size_t len = strlen(many->place);
+    struct weir_str text = { 0 };
+    bool found = false;
+
+    if (strncmp(place, many->place, len) != 0)
+        return false;
+    for (uint64_t i = 0; i < many->names.n && i < MOST_NAMES && !found; i++) {
+        const char *rest = rest_of_name(&many->names, i, &text);
+
+        found = rest && strcmp(rest, place + len) == 0;
+    }
+    weir_str_free(&text);
+    return found;
+}
+
+static int compare_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The places of many files in order; *n of them. malloc'ed, with one block for each; what there is
+ * no memory for is left out. */
+static char **sorted_places(const struct weir_file_entry *many, size_t *n)
+{
+    uint64_t most = many->names.n < MOST_NAMES ? many->names.n : MOST_NAMES;
+    char **place = calloc(most, sizeof(*place));
+    struct weir_str text = { 0 };
+
+    *n = 0;
+    for (uint64_t i = 0; place && i < most; i++) {
+        const char *rest = rest_of_name(&many->names, i, &text);
+        struct weir_str all = { 0 };
+
+        if (rest)
+            weir_str_addf(&all, "%s%s", many->place, rest);
+        if (all.text && !all.failed)
+            place[(*n)++] = all.text;
+        else
+            weir_str_free(&all);
+    }
+    weir_str_free(&text);
+    if (place)
+        qsort(place, *n, sizeof(*place), compare_text);
+    return place;
+}
+
+/* Do two families of names meet? The place where, malloc'ed, or NULL. */
+static char *meet(const struct weir_file_entry *a, const struct weir_file_entry *b)
+{
+    size_t len = strlen(a->place) < strlen(b->place) ? strlen(a->place) : strlen(b->place);
+    size_t n[2] = { 0, 0 };
+    char **place[2], *found = NULL;
+
+    if (strncmp(a->place, b->place, len) != 0)
+        return NULL;
+    place[0] = sorted_places(a, &n[0]);
+    place[1] = sorted_places(b, &n[1]);
+    for (size_t i = 0, k = 0; i < n[0] && k < n[1] && !found;) {
+        int order = strcmp(place[0][i], place[1][k]);
+
+        if (order == 0)
+            found = strdup(place[0][i]);
+        i += order <= 0;
+        k += order >= 0;
+    }
+    for (int side = 0; side < 2; side++) {
+        while (n[side] > 0)
+            free(place[side][--n[side]]);
+        free(place[side]);
+    }
+    return found;
+}
+
+/* ---- the check ---- */
+
+/* May the two be one file? */
+static bool may_be_one(const struct weir_file_entry *a, const struct weir_file_entry *b)
+{
+    if (a->use == WEIR_FILE_READ && b->use == WEIR_FILE_READ)
+        return true;
+    if (strcmp(a->role, b->role) != 0)
+        return false;
+    if (a->use == WEIR_FILE_ADD && a->test != b->test)
+        return strcmp(a->path, b->path) == 0; /* else the later test begins it anew */
+    return a->test != b->test || !a->list;
+}
+
+/* The words of one side: its role, and in a script its test. */
+static void add_side(const struct weir_files *f, const struct weir_file_entry *e,
+                     struct weir_str *out)
+{
+    weir_str_addf(out, "%s", e->role);
+    if (f->test > 0)
+        weir_str_addf(out, " of test %d", e->test);
+}
+
+static int refuse(const struct weir_files *f, const struct weir_file_entry *a,
+                  const struct weir_file_entry *b, const char *place, struct weir_err *err)
+{
+    struct weir_str who = { 0 };
+
+    if (a->list && b->list) {
+        weir_refuse(err, WEIR_EUSAGE, "--report: two outputs go to '%s'; give each its own file",
+                    b->path);
+        return -1;
+    }
+    add_side(f, a, &who);
+    weir_str_addf(&who, " and ");
+    add_side(f, b, &who);
+    if (strcmp(a->role, b->role) == 0)
+        weir_refuse(err, WEIR_EUSAGE, "%s are the same file, '%s' and '%s'; spell it alike",
+                    weir_str_text(&who), a->path, b->path);
+    else if (strcmp(a->path, b->path) == 0 && !a->names.n && !b->names.n)
+        weir_refuse(err, WEIR_EUSAGE, "%s are the same file, '%s'; give each its own",
+                    weir_str_text(&who), a->path);
+    else
+        weir_refuse(err, WEIR_EUSAGE,
+                    "%s, '%s' and '%s', are the same file, '%s'; give each its own",
+                    weir_str_text(&who), a->path, b->path, place);
+    weir_str_free(&who);
+    return -1;
+}
+
+static int check_pair(const struct weir_files *f, const struct weir_file_entry *a,
+                      const struct weir_file_entry *b, struct weir_err *err)
+{
+    char *place;
+    int rc = 0;
+
+    if (!a->place || !b->place || may_be_one(a, b))
+        return 0;
+    if (a->names.n && b->names.n) {
+        place = meet(a, b);
+        rc = place ? refuse(f, a, b, place, err) : 0;
+        free(place);
+    } else if (a->names.n   ? is_among(a, b->place)
+               : b->names.n ? is_among(b, a->place)
+                            : is_one_file(a, b)) {
+        rc = refuse(f, a, b, a->names.n ? b->place : a->place, err);
+    }
+    return rc;
+}
+
+int weir_files_check(const struct weir_files *f, struct weir_err *err)
+{
+    int rc = 0;
+
+    for (int i = 0; i < f->n; i++)
+        locate(&f->entry[i]);
+    for (int i = 1; i < f->n && rc == 0; i++)
+        for (int k = 0; k < i && rc == 0; k++)
+            rc = check_pair(f, &f->entry[k], &f->entry[i], err);
+    for (int i = 0; i < f->n; i++) {
+        free(f->entry[i].place);
+        f->entry[i].place = NULL;
+    }
+    return rc;
+}

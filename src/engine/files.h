@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* files.h - the one table of files that a run reads and writes, so that no two of them are one */
+#ifndef WEIR_ENGINE_FILES_H
+#define WEIR_ENGINE_FILES_H
+
+#include <stdint.h>
+
+#include "base/mem.h"
+#include "base/opt.h"
+#include "base/str.h"
+
+enum weir_file_use {
+    WEIR_FILE_READ,
+    WEIR_FILE_WRITE,
+    WEIR_FILE_ADD /* tests of a script write it one after the other, each behind the one before */
+};
+
+/* Many files with names that are made: number i of n, from 0, is appended to out. All of them begin
+ * with 'prefix'. The function and arg live as long as the table. */
+struct weir_file_names {
+    const char *prefix;
+    uint64_t n;
+    void (*name)(const void *arg, uint64_t i, struct weir_str *out);
+    const void *arg;
+};
+
+/* Zero-initialise but for arena, which owns the entries. Paths and roles are not copied. */
+struct weir_files {
+    struct weir_arena *arena;
+    struct weir_file_entry *entry;
+    int n, room;
+    int test; /* of the entries that come */
+};
+
+/* Add a file under the words that messages call it by ("option -o (testFile)"). path NULL, "" and
+ * "-" are no file. Local. -1 and err when memory is out. */
+int weir_files_add(struct weir_files *f, const char *role, const char *path, enum weir_file_use use,
+                   struct weir_err *err);
+int weir_files_add_names(struct weir_files *f, const char *role,
+                         const struct weir_file_names *names, enum weir_file_use use,
+                         struct weir_err *err);
+
+/* Add what the option rows with WEIR_OPT_READS, _WRITES or _ADDS name. Local. */
+int weir_files_add_options(struct weir_files *f, const char *prefix, const struct weir_opt *rows,
+                           const void *values, struct weir_err *err);
+
+/* Add the files of a list for --report. Local. */
+int weir_files_add_reports(struct weir_files *f, const char *list, struct weir_err *err);
+
+/* Refuse (WEIR_EUSAGE) when two entries are one file, under whatever names, and one of them is
+ * written: what the other holds would be lost. The same option in two tests may name one file.
+ * Devices, pipes and directories are not looked at. Local; looks at the file system. Returns 0, or
+ * -1 and err that names both roles and the path. */
+int weir_files_check(const struct weir_files *f, struct weir_err *err);
+
+#endif
