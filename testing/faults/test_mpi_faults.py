@@ -62,6 +62,16 @@ def test_an_unusual_errno_in_a_read(ior, faulty, api, count, io):
     assert run.accesses() == ["write"]
 
 
+@pytest.mark.parametrize("api, count", [("MPIIO", 2), ("NCMPI", 3), ("HDF5", 6)])
+def test_a_read_that_fails_ends_the_work_of_the_others(ior, faulty, api, count):
+    """Who has failed does not wait in the close, where the others would not hear of it: they have a minute of work."""
+    args = "-b 1m -k -a %s " % api
+    ior("-w " + GEOMETRY + args, np=3, timeout=SECONDS).ok()
+    run = faulty("%s read EIO, others at work" % api, "-r -O interIODelay=1000000 " + args, "call=read count=%d rank=1 errno=EIO" % count)
+    run.fails(3, "rank 1 on ", "Input/output error")
+    assert run.elapsed < SECONDS, run
+
+
 @pytest.mark.parametrize("args", ["-a MPIIO -c", "-a HDF5 -c", "-a NCMPI -c", "-a NCMPI"])
 def test_what_messages_leave_behind_is_no_failure(ior, faulty, args):
     """A container may forbid ranks to read each other's memory: EPERM for every long message, and then another way."""
