@@ -79,6 +79,33 @@ static void add_missing(struct weir_str *out, const struct weir_col *col)
         weir_col_rule(out, NAN);
 }
 
+/* One line of the heading: a word of each column in the text table. */
+static void add_words(struct weir_str *out, const struct weir_col *cols, bool rules)
+{
+    for (; !is_end(cols); cols++) {
+        const char *word = rules ? cols->rule : cols->head;
+        int width = cols->type == WEIR_COL_RULE ? -RULE_WIDTH : cols->width;
+
+        if (cols->head != NULL)
+            weir_str_addf(out, "%*s%*s", width, word != NULL ? word : "", cols->gap, "");
+    }
+    while (out->len > 0 && out->text[out->len - 1] == ' ')
+        out->text[--out->len] = '\0';
+}
+
+void weir_col_heading(struct weir_str *out, const struct weir_col *cols)
+{
+    bool ruled = false;
+
+    for (const struct weir_col *c = cols; !is_end(c); c++)
+        ruled |= c->rule != NULL;
+    add_words(out, cols, false);
+    if (!ruled)
+        return;
+    weir_str_addc(out, '\n');
+    add_words(out, cols, true);
+}
+
 void weir_col_text(struct weir_str *out, const struct weir_col *cols, const void *record)
 {
     for (; !is_end(cols); cols++) {

@@ -21,7 +21,8 @@ enum weir_col_type {
 struct weir_col {
     const char *key;  /* JSON key; NULL: not in JSON */
     const char *csv;  /* CSV heading; NULL: not in CSV */
-    const char *head; /* text heading, NULL: not in the text table */
+    const char *head; /* text heading, placed as the cells are; NULL: not in the text table */
+    const char *rule; /* what stands under it, dashes; NULL: nothing */
     const char *none; /* what a missing value looks like in text; NULL: "NA" */
     enum weir_col_type type;
     size_t offset;
@@ -38,6 +39,10 @@ struct weir_col {
 /* IOR's number rule, left-justified in ten columns: negative or NaN "   -      ", < 1 "%-10.6f", <
  * 3600 "%-10.2f", else "%-10.0f". */
 void weir_col_rule(struct weir_str *out, double value);
+
+/* Append the text heading without final newline: the words of all columns, and in a second line
+ * their rules when there are any. No line ends with a blank. */
+void weir_col_heading(struct weir_str *out, const struct weir_col *cols);
 
 /* Append one record as a text line without newline. cols ends with WEIR_COL_END. */
 void weir_col_text(struct weir_str *out, const struct weir_col *cols, const void *record);

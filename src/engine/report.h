@@ -38,12 +38,12 @@ struct weir_fact {
     double real;
 };
 
-/* A table: its rows are records described by cols. head is the text heading, lines without final
- * newline, shown before the first row after weir_report_enter of the object that holds it. */
+/* A table: its rows are records described by cols. With 'headed' the text heading that the columns
+ * make stands before the first row after weir_report_enter of the object that holds it. */
 struct weir_table {
     const char *key;
     const struct weir_col *cols;
-    const char *head;
+    bool headed;
     unsigned readers;
 };
 
@@ -146,7 +146,7 @@ int weir_report_end_rows(struct weir_report *r, struct weir_err *err);
  * file. */
 int weir_report_end(struct weir_report *r, struct weir_err *err);
 
-/* The sinks that exist (sink-NAME.c). */
+/* The sinks that exist (sink-rows.c, sink-json.c). */
 extern const struct weir_sink_ops weir_sink_text, weir_sink_csv, weir_sink_csv_full, weir_sink_json;
 
 #endif

@@ -109,6 +109,26 @@ static void a_record_becomes_a_line_of_the_table(void **state)
     is_text(table, &r, "write           2.0 0.000091         12.35 2048  ");
 }
 
+static void the_heading_stands_where_the_cells_are(void **state)
+{
+    const struct weir_col ruled[] = {
+        { .head = "left", .rule = "----", .type = WEIR_COL_STR, .width = -6, .gap = 1 },
+        { .csv = "only" },
+        { .head = "right", .type = WEIR_COL_INT, .width = 7, .gap = 1 },
+        { .head = "time", .rule = "------", .type = WEIR_COL_RULE, .gap = 4 },
+        WEIR_COL_END
+    };
+    struct weir_str s = { 0 };
+
+    (void)state;
+    weir_col_heading(&s, table);
+    assert_string_equal(weir_str_text(&s), "access        block Latency(s)          bw n");
+    weir_str_clear(&s);
+    weir_col_heading(&s, ruled);
+    assert_string_equal(weir_str_text(&s), "left     right time\n----           ------");
+    weir_str_free(&s);
+}
+
 static void cells_overflow_and_are_not_cut(void **state)
 {
     const struct record r = {
@@ -221,6 +241,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_number_rule_is_that_of_ior),
         cmocka_unit_test(a_record_becomes_a_line_of_the_table),
+        cmocka_unit_test(the_heading_stands_where_the_cells_are),
         cmocka_unit_test(cells_overflow_and_are_not_cut),
         cmocka_unit_test(what_is_missing_shows_as_its_column_says),
         cmocka_unit_test(the_csv_heading_has_only_csv_columns),

@@ -11,19 +11,19 @@
 #define MIB 1048576.0
 
 #define CELL(f) .offset = offsetof(struct ior_summary, f)
-#define REAL(k, f, w, p, h)                                                                        \
+#define REAL(k, t, f, w, p, h)                                                                     \
     {                                                                                              \
-        .key = (k), .head = (k), .type = WEIR_COL_REAL, CELL(f), .width = (w), .prec = (p),        \
+        .key = (k), .head = (t), .type = WEIR_COL_REAL, CELL(f), .width = (w), .prec = (p),        \
         .gap = 1, .help = (h)                                                                      \
     }
-#define RATE(k, f, h)                                                                              \
+#define RATE(k, t, f, h)                                                                           \
     {                                                                                              \
-        .key = (k), .head = (k), .type = WEIR_COL_REAL, CELL(f), .unit = MIB, .width = 10,         \
+        .key = (k), .head = (t), .type = WEIR_COL_REAL, CELL(f), .unit = MIB, .width = 10,         \
         .prec = 2, .gap = 1, .help = (h)                                                           \
     }
-#define INT(k, f, w, h)                                                                            \
+#define INT(k, t, f, w, h)                                                                         \
     {                                                                                              \
-        .key = (k), .head = (k), .type = WEIR_COL_INT, CELL(f), .width = (w), .gap = 1,            \
+        .key = (k), .head = (t), .type = WEIR_COL_INT, CELL(f), .width = (w), .gap = 1,            \
         .help = (h)                                                                                \
     }
 
@@ -36,16 +36,18 @@ static const struct weir_col summary_cols[] = {
       .width = -9,
       .gap = 1,
       .help = "Operation" },
-    RATE("bwMaxMIB", bw_max, "Best bandwidth of the repetitions, MiB/s"),
-    RATE("bwMinMIB", bw_min, "Worst bandwidth of the repetitions, MiB/s"),
-    RATE("bwMeanMIB", bw_mean, "Mean bandwidth, MiB/s"),
-    RATE("bwStdMIB", bw_sd, "Population standard deviation of the bandwidth, MiB/s"),
-    REAL("OPsMax", ops_max, 10, 2, "Most transfers a second, over the total time"),
-    REAL("OPsMin", ops_min, 10, 2, "Fewest transfers a second"),
-    REAL("OPsMean", ops_mean, 10, 2, "Mean transfers a second"),
-    REAL("OPsSD", ops_sd, 10, 2, "Population standard deviation of the transfers a second"),
-    REAL("MeanTime", mean_s, 10, 5, "Mean total time, seconds"),
-    REAL("StoneWallTime", wall_s, 10, 2, "Mean time at the stonewall, seconds; only with wear-out"),
+    RATE("bwMaxMIB", "Max(MiB)", bw_max, "Best bandwidth of the repetitions, MiB/s"),
+    RATE("bwMinMIB", "Min(MiB)", bw_min, "Worst bandwidth of the repetitions, MiB/s"),
+    RATE("bwMeanMIB", "Mean(MiB)", bw_mean, "Mean bandwidth, MiB/s"),
+    RATE("bwStdMIB", "StdDev", bw_sd, "Population standard deviation of the bandwidth, MiB/s"),
+    REAL("OPsMax", "Max(OPs)", ops_max, 10, 2, "Most transfers a second, over the total time"),
+    REAL("OPsMin", "Min(OPs)", ops_min, 10, 2, "Fewest transfers a second"),
+    REAL("OPsMean", "Mean(OPs)", ops_mean, 10, 2, "Mean transfers a second"),
+    REAL("OPsSD", "StdDev", ops_sd, 10, 2,
+         "Population standard deviation of the transfers a second"),
+    REAL("MeanTime", "Mean(s)", mean_s, 10, 5, "Mean total time, seconds"),
+    REAL("StoneWallTime", "Stonewall(s)", wall_s, 10, 2,
+         "Mean time at the stonewall, seconds; only with wear-out"),
     { .key = "StoneWallbwMeanMIB",
       .head = "Stonewall(MiB)",
       .type = WEIR_COL_REAL,
@@ -55,18 +57,18 @@ static const struct weir_col summary_cols[] = {
       .prec = 2,
       .gap = 1,
       .help = "Bytes of all tasks at the stonewall over the time until then, MiB/s" },
-    INT("TestID", test, 5, "Number of the test, from 0"),
-    INT("numTasks", tasks, 6, "Tasks"),
-    INT("tasksPerNode", per_node, 3, "Tasks on the first node"),
-    INT("repetitions", reps, 4, "Repetitions that were measured"),
-    INT("filePerProc", file_per_task, 3, "1 with a file per task"),
-    INT("reorderTasks", reorder, 5, "1 with -C"),
-    INT("taskPerNodeOffset", node_offset, 8, "Value of -Q"),
-    INT("reorderTasksRandom", reorder_random, 9, "Times that -Z was given"),
-    INT("reorderTasksRandomSeed", seed, 4, "Value of -X"),
-    INT("segmentCount", segments, 6, "Segments"),
-    INT("blockSize", block, 8, "Block size, bytes"),
-    INT("transferSize", transfer, 8, "Transfer size, bytes"),
+    INT("TestID", "Test#", test, 5, "Number of the test, from 0"),
+    INT("numTasks", "#Tasks", tasks, 6, "Tasks"),
+    INT("tasksPerNode", "tPN", per_node, 3, "Tasks on the first node"),
+    INT("repetitions", "reps", reps, 4, "Repetitions that were measured"),
+    INT("filePerProc", "fPP", file_per_task, 3, "1 with a file per task"),
+    INT("reorderTasks", "reord", reorder, 5, "1 with -C"),
+    INT("taskPerNodeOffset", "reordoff", node_offset, 8, "Value of -Q"),
+    INT("reorderTasksRandom", "reordrand", reorder_random, 9, "Times that -Z was given"),
+    INT("reorderTasksRandomSeed", "seed", seed, 4, "Value of -X"),
+    INT("segmentCount", "segcnt", segments, 6, "Segments"),
+    INT("blockSize", "blksiz", block, 8, "Block size, bytes"),
+    INT("transferSize", "xsize", transfer, 8, "Transfer size, bytes"),
     { .key = "xsizeMiB",
       .head = "aggs(MiB)",
       .type = WEIR_COL_REAL,
@@ -77,7 +79,7 @@ static const struct weir_col summary_cols[] = {
       .gap = 1,
       .help = "Mean bytes moved in a repetition, MiB" },
     { .key = "API",
-      .head = "API",
+      .head = "  API", /* two columns apart */
       .type = WEIR_COL_STR,
       CELL(api),
       .width = 3,
@@ -96,11 +98,7 @@ static const struct weir_table summary = {
     .key = "summary",
     .cols = summary_cols,
     .readers = WEIR_FOR_ALL,
-    .head = "Operation   Max(MiB)   Min(MiB)  Mean(MiB)     StdDev   Max(OPs)   Min(OPs)  "
-            "Mean(OPs)     StdDev    Mean(s) "
-            "Stonewall(s) Stonewall(MiB) Test# #Tasks tPN reps fPP reord reordoff reordrand seed "
-            "segcnt   blksiz    xsize "
-            "aggs(MiB)   API RefNum",
+    .headed = true,
 };
 
 #undef CELL

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sink-text.c - the result as people and old parsers read it (ior.md section 7) */
+/* sink-rows.c - results that are written as they come: text as people and old parsers read it
+ * (ior.md section 7), and the rows of a table as comma-separated values */
 #include "config.h"
 #include "engine/report.h"
 
@@ -7,6 +8,8 @@
 #include <math.h>
 
 #include "base/str.h"
+
+/* ---- text ---- */
 
 /* Which table's heading stands above the current row; reset when an object begins or ends. */
 static void forget_heading(struct weir_sink *s, const char *key, bool list)
@@ -16,7 +19,7 @@ static void forget_heading(struct weir_sink *s, const char *key, bool list)
     s->priv = NULL;
 }
 
-static void forget_behind(struct weir_sink *s)
+static void forget_after_object(struct weir_sink *s)
 {
     s->priv = NULL;
 }
@@ -43,10 +46,14 @@ static void print_fact(struct weir_sink *s, const struct weir_fact *f)
 
 static void print_head(struct weir_sink *s, const struct weir_table *t)
 {
-    if (s->priv != t && t->head)
-        fprintf(s->out, "%s\n", t->head);
-    if (t->head)
-        s->priv = (void *)(uintptr_t)t; /* only compared */
+    struct weir_str lines = { 0 };
+
+    if (!t->headed || s->priv == t)
+        return;
+    weir_col_heading(&lines, t->cols);
+    fprintf(s->out, "%s\n", weir_str_text(&lines));
+    weir_str_free(&lines);
+    s->priv = (void *)(uintptr_t)t; /* only compared */
 }
 
 static void print_row(struct weir_sink *s, const struct weir_table *t, const void *record)
@@ -68,9 +75,47 @@ const struct weir_sink_ops weir_sink_text = {
     .name = "text",
     .reader = WEIR_FOR_TEXT,
     .enter = forget_heading,
-    .leave = forget_behind,
+    .leave = forget_after_object,
     .fact = print_fact,
     .head = print_head,
     .row = print_row,
     .line = print_line,
+};
+
+/* ---- CSV: one heading for the run ---- */
+
+static void print_csv_head(struct weir_sink *s, const struct weir_table *t)
+{
+    struct weir_str line = { 0 };
+
+    if (s->priv)
+        return;
+    weir_col_csv_head(&line, t->cols);
+    fputs(weir_str_text(&line), s->out);
+    weir_str_free(&line);
+    s->priv = s; /* the heading is out */
+}
+
+static void print_csv_row(struct weir_sink *s, const struct weir_table *t, const void *record)
+{
+    struct weir_str line = { 0 };
+
+    print_csv_head(s, t);
+    weir_col_csv(&line, t->cols, record);
+    fputs(weir_str_text(&line), s->out);
+    weir_str_free(&line);
+}
+
+const struct weir_sink_ops weir_sink_csv = {
+    .name = "CSV",
+    .reader = WEIR_FOR_CSV,
+    .head = print_csv_head,
+    .row = print_csv_row,
+};
+
+const struct weir_sink_ops weir_sink_csv_full = {
+    .name = "CSV, full table",
+    .reader = WEIR_FOR_CSV_FULL,
+    .head = print_csv_head,
+    .row = print_csv_row,
 };
