@@ -84,7 +84,7 @@ struct weir_driver {
     /* The summary of the first n tests. Rank 0 shows it, others do nothing. */
     void (*summary)(struct weir_run *run, const struct weir_test *tests, int n);
     /* The last lines. Collective. */
-    void (*finish)(struct weir_run *run);
+    void (*finish)(struct weir_run *run, const struct weir_test *tests);
 };
 
 /* The backend that the user named ('name', in any case; NULL: the default), ready to work, and

@@ -97,14 +97,20 @@ static enum weir_code run_tests(struct weir_run *run, struct series *s, int *don
 }
 
 /* Between enter and leave. */
-static enum weir_code run_entered(struct weir_run *run, struct series *s, int *done,
-                                  struct weir_err *err)
+static enum weir_code run_entered(struct weir_run *run, struct series *s, struct weir_err *err)
 {
     const struct weir_driver *d = s->driver;
     struct weir_err second = WEIR_ERR_INIT;
-    enum weir_code code = run_tests(run, s, done, err);
-    bool good = code == WEIR_OK || code == WEIR_EDATA;
+    enum weir_code code;
+    bool good;
+    int done = 0;
 
+    weir_report_enter(&run->report, "tests", true);
+    code = run_tests(run, s, &done, err);
+    weir_report_leave(&run->report);
+    if (d->summary)
+        d->summary(run, s->test, done);
+    good = code == WEIR_OK || code == WEIR_EDATA;
     if (d->leave && d->leave(run, s->test[0].state, code, &second) < 0 && good) {
         *err = second;
         code = weir_run_refuse(run, err);
@@ -118,22 +124,17 @@ static enum weir_code run_all(struct weir_run *run, struct series *s, int argc, 
     const struct weir_driver *d = s->driver;
     struct weir_err second = WEIR_ERR_INIT;
     enum weir_code code;
-    int done = 0;
 
     d->banner(run, s->test, s->n, argc, argv);
-    weir_report_enter(&run->report, "tests", true);
     code = weir_together(run, d->enter, s->test[0].state, err) < 0
                ? weir_run_refuse(run, err)
-               : run_entered(run, s, &done, err);
-    weir_report_leave(&run->report);
-    if (d->summary)
-        d->summary(run, s->test, done);
+               : run_entered(run, s, err);
     if (weir_unwind_all(&run->unwind, &run->world, 0, &second) < 0 &&
         (code == WEIR_OK || code == WEIR_EDATA)) {
         *err = second;
         code = weir_run_refuse(run, err);
     }
-    d->finish(run);
+    d->finish(run, s->test);
     return code;
 }
 

@@ -237,9 +237,20 @@ static int run_repetition(struct weir_run *run, struct weir_test *t, struct weir
     return rc;
 }
 
+/* A million repetitions of nothing are none. */
+static bool has_stages(const struct weir_test *t)
+{
+    const unsigned turns = WEIR_STAGE_FIRST | WEIR_STAGE_LAST;
+
+    for (const struct weir_stage *s = t->driver->stages; s && s->key; s++)
+        if (!(s->flags & turns) && (!s->wanted || s->wanted(t->state, s)))
+            return true;
+    return false;
+}
+
 static int run_repetitions(struct weir_run *run, struct weir_test *t, struct weir_err *err)
 {
-    int n = t->plan.options->repetitions, rc;
+    int n = has_stages(t) ? t->plan.options->repetitions : 0, rc;
 
     run->repetition = 0;
     rc = run_stages(run, t, WEIR_STAGE_FIRST, err);

@@ -36,10 +36,11 @@ void ior_report_begin(struct weir_run *run, int argc, char *const *argv)
         weir_provenance_run(run);
 }
 
-void ior_report_finish(struct weir_run *run)
+void ior_report_finish(struct weir_run *run, const struct weir_test *tests)
 {
     char now[32];
 
+    (void)tests;
     weir_report_str(&run->report, WEIR_FOR_ALL, "Finished", ior_now_text(now));
 }
 

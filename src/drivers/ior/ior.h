@@ -285,7 +285,7 @@ void ior_gather_facts(struct weir_run *run, struct ior_test *t);
 
 /* The object "hintsInEffect" of a test, for data readers, where the backend has hints. */
 void ior_report_hints(struct weir_run *run, struct ior_test *t);
-void ior_report_finish(struct weir_run *run);
+void ior_report_finish(struct weir_run *run, const struct weir_test *tests);
 const char *ior_now_text(char out[32]);
 
 /* ior-results.c: rows. report_phase is collective over run->par. */

@@ -15,15 +15,15 @@ static bool is_mine(const struct weir_run *run, const struct mdtest_test *t, int
 }
 
 /* One mkdir: a missing parent is more likely a mistyped name than a wish. */
-static int make_base(struct weir_run *run, struct mdtest_test *t, int i, struct weir_err *err)
+static int make_base(struct mdtest_test *t, int i, struct weir_err *err)
 {
     bool there;
 
-    if (weir_session_exists(&run->session, t->base[i], &there, err) < 0)
+    if (weir_session_exists(&t->outer, t->base[i], &there, err) < 0)
         return -1;
     if (there)
         return 0;
-    if (weir_session_mkdir(&run->session, t->base[i], MODE, err) < 0)
+    if (weir_session_mkdir(&t->outer, t->base[i], MODE, err) < 0)
         return -1;
     t->made_base[i] = true;
     return 0;
@@ -35,7 +35,7 @@ int mdtest_make_bases(struct weir_run *run, struct mdtest_test *t, struct weir_e
 
     for (int i = 0; i < t->bases && rc == 0; i++)
         if (is_mine(run, t, i))
-            rc = make_base(run, t, i, err);
+            rc = make_base(t, i, err);
     return weir_agree(&run->par, rc, err);
 }
 
@@ -45,27 +45,26 @@ int mdtest_remove_bases(struct weir_run *run, struct mdtest_test *t, struct weir
 
     for (int i = 0; i < t->bases && rc == 0; i++)
         if (is_mine(run, t, i) && t->made_base[i] && (t->o->remove || !err))
-            rc = weir_session_rmdir(&run->session, t->base[i], err);
+            rc = weir_session_rmdir(&t->outer, t->base[i], err);
     return err ? weir_agree(&run->par, rc, err) : rc;
 }
 
 /* Made where it is missing; is everything of our own making? What is made in it later inherits its
  * layout. */
-static int make_test(struct weir_run *run, const struct mdtest_options *o, const char *path,
-                     bool *ours, struct weir_err *err)
+static int make_test(struct mdtest_test *t, const char *path, bool *ours, struct weir_err *err)
 {
     bool there;
 
-    if (weir_session_exists(&run->session, path, &there, err) < 0)
+    if (weir_session_exists(&t->session, path, &there, err) < 0)
         return -1;
     if (there)
         *ours = false;
-    else if (weir_session_mkdir(&run->session, path, MODE, err) < 0)
+    else if (weir_session_mkdir(&t->session, path, MODE, err) < 0)
         return -1;
-    if (!o->reset_layout || weir_session_reset_dir(&run->session, path, err) == 0)
+    if (!t->o->reset_layout || weir_session_reset_dir(&t->session, path, err) == 0)
         return 0;
     if (!there)
-        weir_session_rmdir(&run->session, path, NULL);
+        weir_session_rmdir(&t->session, path, NULL);
     return -1;
 }
 
@@ -87,11 +86,11 @@ int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_e
     int rc = 0;
 
     while (loop < mdtest_my_tests(run, t) && rc == 0)
-        if ((rc = make_test(run, t->o, mdtest_my_test(run, t, loop), &ours, err)) == 0)
+        if ((rc = make_test(t, mdtest_my_test(run, t, loop), &ours, err)) == 0)
             loop++;
     if (weir_agree(&run->par, rc, err) < 0) {
         while (ours && loop > 0)
-            weir_session_rmdir(&run->session, mdtest_my_test(run, t, --loop), NULL);
+            weir_session_rmdir(&t->session, mdtest_my_test(run, t, --loop), NULL);
         return -1;
     }
     found = !ours;
@@ -112,7 +111,7 @@ int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir
     int rc = 0;
 
     for (uint64_t loop = 0; loop < mdtest_my_tests(run, t) && rc == 0; loop++)
-        rc = weir_session_rmdir(&run->session, mdtest_my_test(run, t, loop), err);
+        rc = weir_session_rmdir(&t->session, mdtest_my_test(run, t, loop), err);
     t->made_tests = false;
     return weir_agree(&run->par, rc, err);
 }

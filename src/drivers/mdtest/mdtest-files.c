@@ -77,14 +77,14 @@ static int fill_file(struct weir_run *run, struct mdtest_test *t, const char *pa
 {
     int rc = 0;
 
-    if (weir_session_open_slot(&run->session, t->file, path, flags, &t->extent, err) < 0)
+    if (weir_session_open_slot(&t->session, t->file, path, flags, &t->extent, err) < 0)
         return -1;
-    mdtest_finish_part(run, t, WEIR_OP_OPEN, clock_ns);
+    mdtest_finish_part(t, WEIR_OP_OPEN, clock_ns);
     if (writes)
         rc = write_file(run, t, path, item, clock_ns, err);
     if (weir_session_close_slot(t->file, rc < 0 ? NULL : err) < 0)
         rc = -1;
-    mdtest_finish_part(run, t, WEIR_OP_CLOSE, clock_ns);
+    mdtest_finish_part(t, WEIR_OP_CLOSE, clock_ns);
     return rc;
 }
 
@@ -114,7 +114,7 @@ static int make_file(struct weir_run *run, struct mdtest_test *t, int owner, uin
 
     begin = writes ? make_content(run, t, owner, item, clock_ns) : *clock_ns;
     if (t->o->mknod)
-        rc = t->ns->mknod(&run->session, path, err);
+        rc = t->ns->mknod(&t->session, path, err);
     else
         rc = fill_file(run, t, path, item, flags, writes, clock_ns, err);
     if (rc == 0)
@@ -174,14 +174,14 @@ int mdtest_step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     const char *path = mdtest_name_step(run, t, t->owner, i, &item);
     int rc = 0;
 
-    if (weir_session_open_slot(&run->session, t->file, path, WEIR_OPEN_READ, &t->extent, err) < 0)
+    if (weir_session_open_slot(&t->session, t->file, path, WEIR_OPEN_READ, &t->extent, err) < 0)
         return -1;
-    mdtest_finish_part(run, t, WEIR_OP_OPEN, clock_ns);
+    mdtest_finish_part(t, WEIR_OP_OPEN, clock_ns);
     if (t->in_len > 0)
         rc = read_file(run, t, path, item, clock_ns, err);
     if (weir_session_close_slot(t->file, rc < 0 ? NULL : err) < 0)
         rc = -1;
-    mdtest_finish_part(run, t, WEIR_OP_CLOSE, clock_ns);
+    mdtest_finish_part(t, WEIR_OP_CLOSE, clock_ns);
     if (rc == 0)
         mdtest_finish_op(run, t, item, mdtest_size_of_op(t), begin, clock_ns);
     return rc;

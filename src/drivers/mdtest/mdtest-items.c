@@ -48,7 +48,7 @@ static inline int visit(struct weir_run *run, struct mdtest_test *t, int owner, 
     uint64_t item, begin = *clock_ns;
     const char *path = mdtest_name_step(run, t, owner, step, &item);
 
-    if (call(&run->session, path, err) < 0)
+    if (call(&t->session, path, err) < 0)
         return -1;
     mdtest_finish_op(run, t, item, bytes, begin, clock_ns);
     return 0;
@@ -60,7 +60,7 @@ static int make_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint
     uint64_t item, begin = *clock_ns;
     const char *path = mdtest_name_step(run, t, owner, step, &item);
 
-    if (t->ns->mkdir(&run->session, path, MODE, err) < 0)
+    if (t->ns->mkdir(&t->session, path, MODE, err) < 0)
         return -1;
     mdtest_finish_op(run, t, item, 1, begin, clock_ns);
     return 0;
@@ -126,7 +126,7 @@ int mdtest_step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *
         memcpy(t->target.path + strlen(to), "-XX", 4);
     if (last)
         memcpy(t->names.path + strlen(from), "-XX", 4);
-    if (t->ns->rename(&run->session, from, to, err) < 0)
+    if (t->ns->rename(&t->session, from, to, err) < 0)
         return -1;
     mdtest_finish_op(run, t, i, 1, begin, clock_ns);
     return 0;

@@ -195,7 +195,7 @@ static void tell_latency(struct weir_run *run, const struct mdtest_test *t, enum
 
 void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec)
 {
-    struct weir_session_stats *st = run->session.stats;
+    struct weir_session_stats *st = t->session.stats;
     struct weir_hist *const part[MDTEST_CALLS] = { &t->lat, &st->hist[WEIR_OP_OPEN],
                                                    &st->hist[WEIR_OP_XFER], &st->hist[WEIR_OP_SYNC],
                                                    &st->hist[WEIR_OP_CLOSE] };
@@ -204,7 +204,7 @@ void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct we
     if (!run->details && !t->o->latency)
         return;
     if (run->details) {
-        weir_detail_gather(run, &run->session, rec, t->id, &detail); /* adds up all but the first on rank 0 */
+        weir_detail_gather(run, &t->session, rec, t->id, &detail); /* adds up all but the first on rank 0 */
         weir_report_row(&run->report, &weir_detail_table, &detail);
     }
     for (int c = 0; c < MDTEST_CALLS; c++) {

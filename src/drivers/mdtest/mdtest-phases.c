@@ -61,7 +61,7 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
     t->names.known = t->target.known = false;
     if (t->fine) {
         memset(&t->lat, 0, sizeof(t->lat));
-        weir_session_reset(&run->session);
+        weir_session_reset(&t->session);
     }
     run->oplog.n = 0;
     if (t->o->run.op_csv && t->of == MDTEST_FILES && t->op < MDTEST_TREE_CREATE &&
@@ -81,7 +81,7 @@ static int finish(struct weir_run *run, void *state, struct weir_err *err)
     if (t->op >= MDTEST_TREE_CREATE)
         return 0;
     if (t->o->sync_phase)
-        rc = weir_session_syncfs(&run->session, mdtest_base_of(t, run->par.rank), err);
+        rc = weir_session_syncfs(&t->session, mdtest_base_of(t, run->par.rank), err);
     if (rc == 0 && t->o->after && *t->o->after)
         rc = run_command(run, "epilogue", t->o->after, err);
     return rc;
@@ -125,7 +125,8 @@ static int make_branch(struct weir_run *run, struct mdtest_test *t, const char *
 {
     struct weir_err why = WEIR_ERR_INIT;
 
-    if (t->ns->mkdir(&run->session, path, MODE, &why) == 0)
+    (void)run;
+    if (t->ns->mkdir(&t->session, path, MODE, &why) == 0)
         return 0;
     if (why.sys == EEXIST) {
         t->stale++;
@@ -138,8 +139,9 @@ static int make_branch(struct weir_run *run, struct mdtest_test *t, const char *
 static int remove_branch(struct weir_run *run, struct mdtest_test *t, const char *path,
                          struct weir_err *err)
 {
+    (void)run;
     (void)t;
-    return t->ns->rmdir(&run->session, path, err);
+    return t->ns->rmdir(&t->session, path, err);
 }
 
 static int step_tree_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,

@@ -59,7 +59,7 @@ int mdtest_report_places(struct weir_run *run, struct mdtest_test *t, struct wei
 
     mdtest_say(run, 3, "main (before display_freespace): o.testdirpath is '%s'", t->base[0]);
     weir_report_str(&run->report, WEIR_FOR_ALL, "Path", t->base[0]);
-    rc = weir_usage_report(run, &run->session, t->base[0], err);
+    rc = weir_usage_report(run, &t->outer, t->base[0], err);
     if (t->o->shift > 0)
         mdtest_say(run, 0, "Shifting ranks by %d for each phase.", t->shift);
     mdtest_say(run, 3, "main (after display_freespace): o.testdirpath is '%s'", t->base[0]);
@@ -86,19 +86,22 @@ static void report_count(struct weir_run *run, const struct mdtest_test *t)
         weir_report_line(&run->report, "%d tasks, %" PRIu64 " %s", run->par.size, all, what);
 }
 
-void mdtest_report_test(struct weir_run *run, struct mdtest_test *t)
+int mdtest_report_test(struct weir_run *run, void *state, struct weir_err *err)
 {
-    weir_report_enter(&run->report, NULL, false);
+    struct mdtest_test *t = state;
+
+    (void)err;
     weir_report_int(&run->report, WEIR_FOR_DATA, "TestID", t->id);
     if (run->details)
         weir_provenance_test(run, t->be, t->base[0]);
     weir_banner_parameters(run, mdtest_option_rows, t->o);
     report_count(run, t);
     if (run->log.verbose < 1)
-        return;
+        return 0;
     mdtest_say(run, 1, "%s", "");
     mdtest_say(run, 1, "   Operation               Duration              Rate");
     mdtest_say(run, 1, "   ---------               --------              ----");
+    return 0;
 }
 
 void mdtest_report_finish(struct weir_run *run)

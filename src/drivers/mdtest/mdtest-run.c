@@ -80,15 +80,6 @@ static int check_ledger(const struct weir_run *run, const struct mdtest_test *t,
                        rec->phase->key, rec->steps_sum, expected);
 }
 
-static int interrupted(const struct weir_run *run, const struct weir_phase_rec *rec,
-                       struct weir_err *err)
-{
-    return rec->interrupted
-               ? weir_refuse(err, WEIR_EINTR, "interrupted in phase %s of iteration %d",
-                             rec->phase->key, run->repetition)
-               : 0;
-}
-
 static void report_wall(struct weir_run *run, struct mdtest_test *t,
                         const struct weir_phase_rec *rec)
 {
@@ -111,7 +102,7 @@ static void report_wall(struct weir_run *run, struct mdtest_test *t,
 
 /* Wrong data are counted, told once by the lowest rank that saw them, and end in the exit
  * status. */
-static void settle_data(struct weir_run *run, struct mdtest_test *t,
+static void report_wrong(struct weir_run *run, struct mdtest_test *t,
                         const struct weir_phase_rec *rec)
 {
     struct weir_err words = WEIR_ERR_INIT;
@@ -131,19 +122,19 @@ static void settle_data(struct weir_run *run, struct mdtest_test *t,
     t->has_bad = false;
 }
 
-static int run_rows(struct weir_run *run, struct mdtest_test *t, const struct weir_phase *row,
-                    struct weir_phase_rec *rec, struct weir_err *err)
+/* What every phase must be checked for. */
+static int check_phase(struct weir_run *run, struct mdtest_test *t,
+                       const struct weir_phase_rec *rec, struct weir_err *err)
 {
-    t->phase = row;
-    if (weir_phase_run(run, row, t, &t->timing, rec, err) < 0 || check_ledger(run, t, rec, err) < 0)
+    if (check_ledger(run, t, rec, err) < 0)
         return -1;
     if (rec->wrong_sum > 0)
-        settle_data(run, t, rec);
+        report_wrong(run, t, rec);
     return 0;
 }
 
 /* After a create phase: what is there from now on. */
-static int settle_create(struct weir_run *run, struct mdtest_test *t,
+static int after_create(struct weir_run *run, struct mdtest_test *t,
                          const struct weir_phase_rec *rec, struct weir_err *err)
 {
     const struct mdtest_options *o = t->o;
@@ -160,167 +151,234 @@ static int settle_create(struct weir_run *run, struct mdtest_test *t,
 static int write_own(struct weir_run *run, struct mdtest_test *t, double *seconds,
                      struct weir_err *err)
 {
+    const struct weir_timing timing = { 0 };
     struct weir_phase_rec rec;
     struct weir_detail detail;
 
-    if (run_rows(run, t, &mdtest_write_phase, &rec, err) < 0 || interrupted(run, &rec, err) < 0)
+    t->phase = &mdtest_write_phase;
+    if (weir_phase_run(run, &mdtest_write_phase, t, &timing, &rec, err) < 0 ||
+        check_phase(run, t, &rec, err) < 0)
         return -1;
+    if (rec.interrupted)
+        return weir_refuse(err, WEIR_EINTR, "interrupted in the %s phase of repetition %d",
+                           rec.phase->key, run->repetition);
     *seconds = weir_phase_span(&rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     if (run->details) {
-        weir_detail_gather(run, &run->session, &rec, t->id, &detail);
+        weir_detail_gather(run, &t->session, &rec, t->id, &detail);
         weir_report_row(&run->report, &weir_detail_table, &detail);
     }
     return 0;
 }
 
-static int run_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op,
-                     struct weir_err *err)
-{
-    struct mdtest_measure m;
-    struct weir_phase_rec rec;
-    double extra_s = 0;
+/* ---- stages ---- */
 
-    begin_phase(run, t, op);
-    if (run_rows(run, t, &mdtest_phases[op], &rec, err) < 0)
-        return -1;
-    mdtest_trace_phase(run, t, op, rec.steps);
-    if (facts[op].makes && settle_create(run, t, &rec, err) < 0)
-        return -1;
-    mdtest_latency(run, t, &rec);
-    if (mdtest_ranks_operations(run, t, &rec, err) < 0)
-        return -1;
-    if (op == MDTEST_FILE_CREATE && t->o->collective && !t->o->mknod && !rec.interrupted &&
-        write_own(run, t, &extra_s, err) < 0)
-        return -1;
-    mdtest_measure(run, t, &rec, extra_s, &m);
-    mdtest_report_measure(run, t, &m);
-    return interrupted(run, &rec, err);
+static void time_creation(const void *state, const struct weir_stage *s, struct weir_timing *timing)
+{
+    (void)state;
+    (void)s;
+    timing->wear_out = timing->deadline_s > 0;
 }
 
-/* ---- an iteration ---- */
-
-/* -p, on all ranks, so that a signal to any of them ends it. */
-static int wait_before(struct weir_run *run, const struct mdtest_test *t, struct weir_err *err)
+static bool wants_tree(const void *state, const struct weir_stage *s)
 {
-    if (t->o->run.delay_s == 0)
-        return 0;
-    if (run->log.verbose >= 1)
-        weir_report_line(&run->report, "delaying %d seconds . . .", t->o->run.delay_s);
-    weir_report_flush(&run->report);
-    return weir_phase_pause(run, t->o->run.delay_s, err);
+    const struct mdtest_test *t = state;
+
+    return s->index == MDTEST_TREE_CREATE ? t->o->create : t->o->remove;
 }
 
-static bool is_wanted(const struct mdtest_test *t, enum mdtest_op op)
+static bool wants_kind(const void *state, const struct weir_stage *s)
 {
+    return ((const struct mdtest_test *)state)->kind[s->index];
+}
+
+static bool wants_op(const void *state, const struct weir_stage *s)
+{
+    const struct mdtest_test *t = state;
     const struct mdtest_options *o = t->o;
     const bool wanted[MDTEST_OPS] = {
         [MDTEST_DIR_CREATE] = o->create,  [MDTEST_DIR_STAT] = o->stat,
-        [MDTEST_DIR_RENAME] = o->rename,  [MDTEST_DIR_REMOVE] = o->remove,
-        [MDTEST_FILE_CREATE] = o->create, [MDTEST_FILE_STAT] = o->stat,
-        [MDTEST_FILE_READ] = o->read,     [MDTEST_FILE_REMOVE] = o->remove,
-        [MDTEST_TREE_CREATE] = o->create, [MDTEST_TREE_REMOVE] = o->remove,
+        [MDTEST_DIR_READ] = o->read,      [MDTEST_DIR_RENAME] = o->rename,
+        [MDTEST_DIR_REMOVE] = o->remove,  [MDTEST_FILE_CREATE] = o->create,
+        [MDTEST_FILE_STAT] = o->stat,     [MDTEST_FILE_READ] = o->read,
+        [MDTEST_FILE_REMOVE] = o->remove,
     };
 
-    return wanted[op];
+    return t->kind[facts[s->index].of] && wanted[s->index];
 }
 
-static int run_kind(struct weir_run *run, struct mdtest_test *t, enum mdtest_kind kind,
+static int before_op(struct weir_run *run, void *state, const struct weir_stage *s,
+                     struct weir_err *err)
+{
+    (void)err;
+    begin_phase(run, state, (enum mdtest_op)s->index);
+    return 0;
+}
+
+static int after_op(struct weir_run *run, void *state, const struct weir_stage *s,
+                    struct weir_phase_rec *rec, struct weir_err *err)
+{
+    enum mdtest_op op = (enum mdtest_op)s->index;
+    struct mdtest_test *t = state;
+    struct mdtest_measure m;
+    double extra_s = 0;
+
+    if (check_phase(run, t, rec, err) < 0)
+        return -1;
+    mdtest_trace_phase(run, t, op, rec->steps);
+    if (facts[op].makes && after_create(run, t, rec, err) < 0)
+        return -1;
+    mdtest_latency(run, t, rec);
+    if (mdtest_ranks_operations(run, t, rec, err) < 0)
+        return -1;
+    if (op == MDTEST_FILE_CREATE && t->o->collective && !t->o->mknod && !rec->interrupted &&
+        write_own(run, t, &extra_s, err) < 0)
+        return -1;
+    mdtest_measure(run, t, rec, extra_s, &m);
+    mdtest_report_measure(run, t, &m);
+    return 0;
+}
+
+static int before_tree(struct weir_run *run, void *state, const struct weir_stage *s,
+                       struct weir_err *err)
+{
+    if (s->index == MDTEST_TREE_CREATE && mdtest_make_tests(run, state, err) < 0)
+        return -1;
+    return before_op(run, state, s, err);
+}
+
+static int after_tree(struct weir_run *run, void *state, const struct weir_stage *s,
+                      struct weir_phase_rec *rec, struct weir_err *err)
+{
+    if (after_op(run, state, s, rec, err) < 0)
+        return -1;
+    if (s->index == MDTEST_TREE_CREATE || rec->interrupted)
+        return 0;
+    mdtest_trace_removed(run, state);
+    return mdtest_remove_tests(run, state, err);
+}
+
+/* There is nothing to read in a directory. */
+static int skip_read(struct weir_run *run, void *state, const struct weir_stage *s,
+                     struct weir_err *err)
+{
+    (void)err;
+    mdtest_trace_phase(run, state, (enum mdtest_op)s->index, 0);
+    return 0;
+}
+
+static int begin_items(struct weir_run *run, void *state, const struct weir_stage *s,
+                       struct weir_err *err)
+{
+    (void)s;
+    (void)err;
+    mdtest_trace_iteration(run, state, false);
+    return 0;
+}
+
+static int begin_kind(struct weir_run *run, void *state, const struct weir_stage *s,
+                      struct weir_err *err)
+{
+    (void)err;
+    mdtest_trace_kind(run, state, (enum mdtest_kind)s->index, true);
+    return 0;
+}
+
+static int end_kind(struct weir_run *run, void *state, const struct weir_stage *s,
                     struct weir_err *err)
 {
-    enum mdtest_op op = kind == MDTEST_DIRS ? MDTEST_DIR_CREATE : MDTEST_FILE_CREATE;
-    enum mdtest_op last = kind == MDTEST_DIRS ? MDTEST_DIR_REMOVE : MDTEST_FILE_REMOVE;
-    int rc = 0;
-
-    if (!t->kind[kind])
-        return 0;
-    if (wait_before(run, t, err) < 0)
-        return -1;
-    mdtest_trace_kind(run, t, kind, true);
-    for (; op <= last && rc == 0; op++) {
-        if (op == MDTEST_DIR_READ && t->o->read)
-            mdtest_trace_phase(run, t, op, 0); /* there is nothing to read in a directory */
-        else if (is_wanted(t, op))
-            rc = run_phase(run, t, op, err);
-    }
-    mdtest_trace_kind(run, t, kind, false);
-    return rc;
+    (void)err;
+    mdtest_trace_kind(run, state, (enum mdtest_kind)s->index, false);
+    return 0;
 }
 
-static int run_tree(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op,
-                    struct weir_err *err)
+static int end_items(struct weir_run *run, void *state, const struct weir_stage *s,
+                     struct weir_err *err)
 {
-    if (!is_wanted(t, op))
-        return 0;
-    if (op == MDTEST_TREE_CREATE && mdtest_make_tests(run, t, err) < 0)
-        return -1;
-    if (run_phase(run, t, op, err) < 0)
-        return -1;
-    if (op == MDTEST_TREE_CREATE)
-        return 0;
-    mdtest_trace_removed(run, t);
-    return mdtest_remove_tests(run, t, err);
+    struct mdtest_test *t = state;
+
+    (void)s;
+    (void)err;
+    if (!t->o->unique)
+        mdtest_say(run, 3, "main: Using o.testdir, '%s'",
+                   mdtest_name_test(&t->names, t->base[0], run->repetition, t->tree.loops - 1));
+    return 0;
 }
 
-static void begin_iteration(struct weir_run *run, struct mdtest_test *t)
+static int end_iteration(struct weir_run *run, void *state, const struct weir_stage *s,
+                         struct weir_err *err)
 {
+    struct mdtest_test *t = state;
     int room = t->o->all_procs ? run->repetition : 0;
 
+    (void)s;
+    return mdtest_ranks_iteration(run, t, t->mine + room * MDTEST_OPS, err);
+}
+
+#define OP(op, text, ...)                                                                          \
+    {                                                                                              \
+        .key = (text), .index = (op), .phase = &mdtest_phases[op], .wanted = wants_op,             \
+        .before = before_op, .after = after_op, __VA_ARGS__                                        \
+    }
+#define TREE(op, text)                                                                             \
+    {                                                                                              \
+        .key = (text), .index = (op), .phase = &mdtest_phases[op], .wanted = wants_tree,           \
+        .before = before_tree, .after = after_tree                                                 \
+    }
+#define KIND(kind, text, f, act)                                                                   \
+    {                                                                                              \
+        .key = (text), .index = (kind), .flags = (f), .wanted = wants_kind, .before = (act)        \
+    }
+
+const struct weir_stage mdtest_stages[] = {
+    TREE(MDTEST_TREE_CREATE, "tree create"),
+    { .key = "items", .before = begin_items },
+    KIND(MDTEST_DIRS, "directories", WEIR_STAGE_DELAY, begin_kind),
+    OP(MDTEST_DIR_CREATE, "directory create", .timing = time_creation),
+    OP(MDTEST_DIR_STAT, "directory stat"),
+    { .key = "directory read",
+      .index = MDTEST_DIR_READ,
+      .wanted = wants_op,
+      .before = skip_read },
+    OP(MDTEST_DIR_RENAME, "directory rename"),
+    OP(MDTEST_DIR_REMOVE, "directory remove"),
+    KIND(MDTEST_DIRS, "directories", 0, end_kind),
+    KIND(MDTEST_FILES, "files", WEIR_STAGE_DELAY, begin_kind),
+    OP(MDTEST_FILE_CREATE, "file create", .timing = time_creation),
+    OP(MDTEST_FILE_STAT, "file stat"),
+    OP(MDTEST_FILE_READ, "file read"),
+    OP(MDTEST_FILE_REMOVE, "file remove"),
+    KIND(MDTEST_FILES, "files", 0, end_kind),
+    { .key = "items", .before = end_items },
+    TREE(MDTEST_TREE_REMOVE, "tree remove"),
+    { .key = "iteration", .before = end_iteration },
+    { .key = NULL }
+};
+
+/* ---- a test ---- */
+
+int mdtest_iteration(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+    int room = t->o->all_procs ? run->repetition : 0;
+
+    (void)err;
     memset(t->mine + room * MDTEST_OPS, 0, sizeof(*t->mine) * MDTEST_OPS);
     t->started[MDTEST_DIRS] = t->started[MDTEST_FILES] = t->trees_started = 0;
     if (t->o->create)
         memcpy(t->count, t->planned, sizeof(t->count));
-}
-
-static int run_iteration(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
-{
-    int room = t->o->all_procs ? run->repetition : 0;
-
-    begin_iteration(run, t);
     mdtest_trace_iteration(run, t, true);
-    if (run_tree(run, t, MDTEST_TREE_CREATE, err) < 0)
-        return -1;
-    mdtest_trace_iteration(run, t, false);
-    if (run_kind(run, t, MDTEST_DIRS, err) < 0 || run_kind(run, t, MDTEST_FILES, err) < 0)
-        return -1;
-    if (!t->o->unique)
-        mdtest_say(run, 3, "main: Using o.testdir, '%s'",
-                   mdtest_name_test(&t->names, t->base[0], run->repetition, t->tree.loops - 1));
-    if (run_tree(run, t, MDTEST_TREE_REMOVE, err) < 0)
-        return -1;
-    return mdtest_ranks_iteration(run, t, t->mine + room * MDTEST_OPS, err);
+    return 0;
 }
 
-/* ---- a test ---- */
-
-/* Said before the clean-up, which can take a while. */
-static enum weir_code fail_test(struct weir_run *run, struct mdtest_test *t,
-                                const struct weir_err *err)
+void mdtest_clean_up(struct weir_run *run, void *state)
 {
-    if (run->par.rank == 0)
-        weir_report_error(&run->log, err);
-    if (t->names.path)
+    struct mdtest_test *t = state;
+
+    if (t->ready)
         mdtest_clean(run, t);
-    return err->code;
 }
 
-enum weir_code mdtest_run_test(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
+enum weir_code mdtest_verdict(const void *state)
 {
-    enum weir_code code = WEIR_OK;
-    int rc = mdtest_begin(run, t, err);
-
-    if (rc < 0) {
-        code = fail_test(run, t, err);
-        mdtest_end(run, t);
-        return code;
-    }
-    mdtest_report_test(run, t);
-    for (; rc == 0 && run->repetition < t->o->run.repetitions; run->repetition += rc == 0)
-        rc = run_iteration(run, t, err);
-    if (rc < 0)
-        code = fail_test(run, t, err);
-    else if (t->wrong)
-        code = WEIR_EDATA;
-    mdtest_summary(run, t);
-    mdtest_end(run, t);
-    return code;
+    return ((const struct mdtest_test *)state)->wrong ? WEIR_EDATA : WEIR_OK;
 }

@@ -41,10 +41,7 @@ static int take_memory(struct weir_run *run, struct mdtest_test *t, struct weir_
     for (int i = 0; i < t->bases; i++)
         longest = strlen(t->base[i]) > longest ? strlen(t->base[i]) : longest;
     if (mdtest_names_init(&t->names, &t->tree, longest, err) < 0 ||
-        mdtest_names_init(&t->target, &t->tree, longest, err) < 0)
-        return -1;
-    t->file = weir_session_slot(&run->session, err);
-    if (!t->file || take_buffers(t, run, err) < 0)
+        mdtest_names_init(&t->target, &t->tree, longest, err) < 0 || take_buffers(t, run, err) < 0)
         return -1;
     t->mine = calloc(rooms * MDTEST_OPS, sizeof(*t->mine));
     if (!t->mine)
@@ -55,8 +52,10 @@ static int take_memory(struct weir_run *run, struct mdtest_test *t, struct weir_
     return 0;
 }
 
-void mdtest_end(struct weir_run *run, struct mdtest_test *t)
+void mdtest_end(void *state)
 {
+    struct mdtest_test *t = state;
+
     mdtest_names_free(&t->names);
     mdtest_names_free(&t->target);
     free(t->file);
@@ -66,7 +65,6 @@ void mdtest_end(struct weir_run *run, struct mdtest_test *t)
     free(t->mine);
     free(t->sum);
     free(t->bad_path);
-    weir_oplog_free(&run->oplog);
 }
 
 /* The number of an earlier run. More items than the tree has room for can only be in a single
@@ -95,19 +93,31 @@ static int take_status(struct weir_run *run, struct mdtest_test *t, struct weir_
     return 0;
 }
 
-int mdtest_begin(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
+int mdtest_begin(struct weir_run *run, void *state, struct weir_err *err)
 {
-    int rc;
+    struct mdtest_test *t = state;
 
+    t->tasks = run->par.size;
     t->fine = run->details || t->o->latency || t->o->run.op_csv;
-    t->timing =
-        (struct weir_timing) { .deadline_s = t->o->run.deadline_s, .wear_out = t->o->run.deadline_s > 0 };
-    run->repetition = 0;
-    weir_clock_estimate(&run->par, &run->clock);
-    rc = mdtest_plan(t, run, err);
-    if (rc == 0)
-        rc = take_memory(run, t, err);
-    if (weir_agree(&run->par, rc, err) < 0)
+    return mdtest_plan(t, run, err) < 0 ? -1 : take_memory(run, t, err);
+}
+
+static int take_slot(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    (void)run;
+    t->file = weir_session_slot(&t->session, err);
+    return t->file ? 0 : -1;
+}
+
+int mdtest_start(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    if (weir_test_session(run, &t->session, t->be, t->be_opt, &t->access, err) < 0 ||
+        weir_local(run, take_slot, t, err) < 0)
         return -1;
-    return take_status(run, t, err);
+    t->ready = take_status(run, t, err) == 0;
+    return t->ready ? 0 : -1;
 }

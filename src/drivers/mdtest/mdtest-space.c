@@ -75,7 +75,7 @@ int mdtest_space_check(struct weir_run *run, struct mdtest_test *t, struct weir_
     if (t->o->run.dry_run)
         report_need(run, t, &n);
     if (run->world.rank == 0 && t->o->create &&
-        weir_session_usage(&run->session, t->base[0], &u, &why) == 0)
+        weir_session_usage(&t->outer, t->base[0], &u, &why) == 0)
         rc = compare(t, &n, &u, &why);
     if (rc < 0 && t->o->run.dry_run)
         *err = why;

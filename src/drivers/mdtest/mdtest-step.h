@@ -49,15 +49,14 @@ static inline void mdtest_finish_op(struct weir_run *run, struct mdtest_test *t,
 }
 
 /* A part of an operation is over. */
-static inline void mdtest_finish_part(struct weir_run *run, struct mdtest_test *t,
-                                      enum weir_op part, uint64_t *clock_ns)
+static inline void mdtest_finish_part(struct mdtest_test *t, enum weir_op part, uint64_t *clock_ns)
 {
     uint64_t now;
 
     if (!t->fine)
         return;
     now = weir_now_ns();
-    weir_hist_add(&run->session.stats->hist[part], now - *clock_ns);
+    weir_hist_add(&t->session.stats->hist[part], now - *clock_ns);
     *clock_ns = now;
 }
 

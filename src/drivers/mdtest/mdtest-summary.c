@@ -161,7 +161,7 @@ static void print_table(struct weir_run *run, const struct mdtest_test *t, bool 
             print_row(run, t, (enum mdtest_op)op, times);
 }
 
-static void tell_row(struct weir_run *run, const struct mdtest_kept *k, enum mdtest_op op)
+static void emit_row(struct weir_run *run, const struct mdtest_test *k, enum mdtest_op op)
 {
     const struct mdtest_series *s = &k->series[op];
     const struct summary_row row = {
@@ -187,31 +187,30 @@ static void tell_row(struct weir_run *run, const struct mdtest_kept *k, enum mdt
         weir_report_row(&run->report, &summary_table, &row);
 }
 
-void mdtest_summary_rows(struct weir_run *run, const struct mdtest_kept *kept, int tests)
+void mdtest_summary_rows(struct weir_run *run, const struct weir_test *tests, int n)
 {
     weir_report_head(&run->report, &summary_table);
-    for (int i = 0; i < tests; i++)
+    for (int i = 0; i < n; i++)
         for (int op = 0; op < MDTEST_OPS; op++)
-            tell_row(run, &kept[i], (enum mdtest_op)op);
+            emit_row(run, tests[i].state, (enum mdtest_op)op);
 }
 
-void mdtest_summary(struct weir_run *run, struct mdtest_test *t)
+int mdtest_summary(struct weir_run *run, void *state, struct weir_err *err)
 {
+    struct mdtest_test *t = state;
     const struct mdtest_options *o = t->o;
 
+    (void)err;
     if (o->rates_and_times || !o->times)
         print_table(run, t, false);
     if (o->rates_and_times || o->times)
         print_table(run, t, true);
     mdtest_latency_table(run, t);
-    t->kept->tasks = run->par.size;
-    memcpy(t->kept->series, t->series, sizeof(t->series));
     weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)t->wrong);
     if (t->wrong)
         weir_report_line(&run->report,
                          "\nERROR: verifying the data on read (%" PRIu64
                          " errors)! Take the performance values with care!\n",
                          t->wrong);
-    weir_report_leave(&run->report);
-    weir_report_flush(&run->report);
+    return 0;
 }

@@ -113,6 +113,8 @@ static const struct weir_opt options[] = {
                      "Show what the tree needs, check that there is room for it, and do nothing"),
     OPT_STR(0, "cleanup", NULL, O, cleanup, NULL, "DIR",
             "Remove what earlier runs left in DIR, and nothing else"),
+    WEIR_OPT_MAX_TIME(0, "max-time-duration", NULL),
+    WEIR_OPT_IO_TIMEOUT,
     WEIR_OPT_REPORT(WEIR_REPORT_PHASES),
     WEIR_OPT_GPU("allocateBufferOnGPU", NULL, "GPUid", NULL, "gpuDirect", NULL),
     OPT_END
@@ -122,133 +124,85 @@ static const struct weir_opt options[] = {
 
 const struct weir_opt *const mdtest_option_rows = options;
 
-/* One number of tasks; the others wait for the outcome. */
-static enum weir_code run_one(struct weir_run *run, struct mdtest_test *t, int tasks,
-                              struct weir_err *err)
+static struct mdtest_test *state_of(const struct weir_test *t)
 {
-    int64_t code = WEIR_OK;
-
-    run->par = run->world;
-    t->tasks_differ = tasks < run->world.size;
-    if (t->tasks_differ && weir_par_subset(&run->world, tasks, &run->par, err) < 0)
-        return weir_run_refuse(run, err);
-    if (run->par.comm != MPI_COMM_NULL)
-        code = mdtest_run_test(run, t, err);
-    else
-        weir_interrupt_hold(&run->interrupt); /* waits for those that run the test */
-    if (t->tasks_differ) {
-        weir_par_free(&run->par);
-        weir_allmax_i64(&run->world, &code, 1);
-    }
-    return (enum weir_code)code;
+    return t->state;
 }
 
-static bool goes_on(enum weir_code code)
+static bool clean_instead(struct weir_run *run, const void *opt, enum weir_code *code)
 {
-    return code == WEIR_OK || code == WEIR_EDATA;
-}
-
-/* All numbers of tasks. *done: how many were begun. */
-static enum weir_code run_tests(struct weir_run *run, const struct mdtest_test *plan,
-                                struct mdtest_kept *kept, int *done, struct weir_err *err)
-{
-    const struct mdtest_options *o = plan->o;
-    enum weir_code code = WEIR_OK, one;
-
-    for (int tasks = o->first; goes_on(code); tasks += o->step) {
-        struct mdtest_test t = *plan; /* what one test learns does not reach the next */
-
-        t.id = kept[*done].id = *done;
-        t.kept = &kept[(*done)++];
-        one = run_one(run, &t, tasks, err);
-        if (one != WEIR_OK)
-            code = one;
-        if (o->step > o->last - tasks)
-            break;
-    }
-    return code;
-}
-
-/* The base directories are made before the first test and removed behind the last. */
-static enum weir_code run_in_bases(struct weir_run *run, struct mdtest_test *plan,
-                                   struct weir_err *err)
-{
-    const struct mdtest_options *o = plan->o;
-    size_t most = (size_t)(o->last - o->first) / (size_t)o->step + 1;
-    struct mdtest_kept *kept = weir_arena_alloc(&run->arena, sizeof(*kept) * most, err);
-    struct weir_err other = WEIR_ERR_INIT;
-    enum weir_code code;
-    int done = 0, rc = weir_agree(&run->world, kept ? 0 : -1, err);
-
-    weir_report_enter(&run->report, "tests", true);
-    run->par = run->world;
-    if (rc == 0)
-        rc = mdtest_make_bases(run, plan, err);
-    code = rc < 0 ? weir_run_refuse(run, err) : run_tests(run, plan, kept, &done, err);
-    weir_report_leave(&run->report);
-    mdtest_summary_rows(run, kept, done);
-    if (rc < 0)
-        return code;
-    run->par = run->world;
-    if (mdtest_remove_bases(run, plan, goes_on(code) ? &other : NULL) < 0 && goes_on(code)) {
-        *err = other;
-        code = weir_run_refuse(run, err);
-    }
-    return code;
-}
-
-static enum weir_code run_session(struct weir_run *run, struct mdtest_test *plan,
-                                  struct weir_err *err)
-{
-    int rc = mdtest_report_places(run, plan, err);
-
-    if (weir_agree(&run->world, rc, err) < 0 || mdtest_space_check(run, plan, err) < 0)
-        return weir_run_refuse(run, err);
-    return plan->o->run.dry_run ? WEIR_OK : run_in_bases(run, plan, err);
-}
-
-static enum weir_code run_all(struct weir_run *run, struct mdtest_test *plan, int argc,
-                              char *const *argv, struct weir_err *err)
-{
-    struct weir_err other = WEIR_ERR_INIT;
-    enum weir_code code;
-    int rc;
-
-    mdtest_report_begin(run, plan, argc, argv);
-    run->par = run->world;
-    rc = weir_session_begin(&run->session, plan->be, plan->be_opt, &plan->access, &run->par,
-                            &run->log, err);
-    if (weir_agree(&run->world, rc, err) < 0) {
-        code = weir_run_refuse(run, err);
-    } else {
-        code = run_session(run, plan, err);
-        run->par = run->world;
-        rc = weir_session_end(&run->session, &other);
-        if (weir_agree(&run->world, rc, &other) < 0 && goes_on(code)) {
-            *err = other;
-            code = weir_run_refuse(run, err);
-        }
-    }
-    mdtest_report_finish(run);
-    return code;
-}
-
-static enum weir_code run_mdtest(struct weir_run *run, const struct weir_values *from, int n,
-                                 int argc, char *const *argv)
-{
+    const char *dir = ((const struct mdtest_options *)opt)->cleanup;
     struct weir_err err = WEIR_ERR_INIT;
-    struct mdtest_test plan = { .o = from[0].driver_opt, .in_rank = -1, .all_ours = true };
 
+    if (!dir)
+        return false;
+    *code = mdtest_remove_leftovers(run, dir, &err) < 0 ? weir_run_refuse(run, &err) : WEIR_OK;
+    return true;
+}
+
+/* The numbers of tasks from the first to the last. */
+static int count_variants(const void *opt, const struct weir_par *world)
+{
+    const struct mdtest_options *o = opt;
+
+    if (o->last <= o->first || o->last > world->size) /* one, or a mistake */
+        return 1;
+    return (o->last - o->first) / o->step + 1;
+}
+
+static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct weir_test *test = run->test;
+    struct mdtest_test *t = state;
+
+    *t = (struct mdtest_test) { .id = test->id,
+                                .o = test->values->driver_opt,
+                                .in_rank = -1,
+                                .all_ours = true };
+    if (weir_values_backend(test->values, t->o->api, &run->world, &t->be, &t->be_opt, err) < 0 ||
+        mdtest_check(t, run, test->values->driver_opt, err) < 0)
+        return -1;
+    test->plan.tasks = t->o->first + test->variant * t->o->step;
+    test->plan.is_run = !t->o->run.dry_run;
+    return 0;
+}
+
+static int prepare_run(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
+{
     (void)n;
-    if (plan.o->cleanup)
-        return mdtest_remove_leftovers(run, plan.o->cleanup, &err) < 0
-                   ? weir_run_refuse(run, &err)
-                   : WEIR_OK;
-    if (weir_values_backend(&from[0], plan.o->api, &run->world, &plan.be, &plan.be_opt, &err) < 0 ||
-        mdtest_check(&plan, run, &err) < 0 || weir_outputs_open(run, plan.o->run.reports, "text", "-", &err) < 0 ||
-        mdtest_ranks_begin(run, &plan, &err) < 0)
-        return weir_run_refuse(run, &err);
-    return run_all(run, &plan, argc, argv, &err);
+    return mdtest_ranks_begin(run, state_of(&tests[0]), err);
+}
+
+static void show_banner(struct weir_run *run, struct weir_test *tests, int n, int argc,
+                        char *const *argv)
+{
+    (void)n;
+    mdtest_report_begin(run, state_of(&tests[0]), argc, argv);
+}
+
+/* The base directories are made before the first test and removed after the last. */
+static int enter_run(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    if (weir_run_session(run, &t->outer, t->be, t->be_opt, &t->access, err) < 0 ||
+        weir_agree(&run->world, mdtest_report_places(run, t, err), err) < 0 ||
+        mdtest_space_check(run, t, err) < 0)
+        return -1;
+    return t->o->run.dry_run ? 0 : mdtest_make_bases(run, t, err);
+}
+
+static int leave_run(struct weir_run *run, void *state, enum weir_code code, struct weir_err *err)
+{
+    bool good = code == WEIR_OK || code == WEIR_EDATA;
+
+    return mdtest_remove_bases(run, state, good ? err : NULL);
+}
+
+static void finish(struct weir_run *run, const struct weir_test *tests)
+{
+    (void)tests;
+    mdtest_report_finish(run);
 }
 
 const struct weir_driver weir_mdtest = {
@@ -257,5 +211,23 @@ const struct weir_driver weir_mdtest = {
     .opts = options,
     .opt_size = sizeof(struct mdtest_options),
     .files = mdtest_files,
-    .run = run_mdtest,
+    .state_size = sizeof(struct mdtest_test),
+    .instead = clean_instead,
+    .variants = count_variants,
+    .plan = plan_test,
+    .prepare = prepare_run,
+    .banner = show_banner,
+    .enter = enter_run,
+    .leave = leave_run,
+    .begin = mdtest_begin,
+    .end = mdtest_end,
+    .start = mdtest_start,
+    .report = mdtest_report_test,
+    .repetition = mdtest_iteration,
+    .stages = mdtest_stages,
+    .clean = mdtest_clean_up,
+    .conclude = mdtest_summary,
+    .verdict = mdtest_verdict,
+    .summary = mdtest_summary_rows,
+    .finish = finish,
 };

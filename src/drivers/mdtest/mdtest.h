@@ -62,12 +62,6 @@ struct mdtest_series {
     double items, seconds; /* of the last iteration */
 };
 
-/* What is kept of a test for the summary behind all of them. */
-struct mdtest_kept {
-    int id, tasks;
-    struct mdtest_series series[MDTEST_OPS];
-};
-
 /* What a phase measured, on all ranks. */
 struct mdtest_measure {
     enum mdtest_op op;
@@ -93,11 +87,10 @@ struct mdtest_test {
     const struct weir_backend *be;
     const struct weir_ns *ns; /* of the backend */
     struct weir_backend_opt be_opt;
-    int id;
-    bool tasks_differ; /* runs on a part of the world: par is our own */
+    int id, tasks;
     struct weir_access access;
     struct weir_extent extent; /* of a file; zeros for empty ones */
-    struct weir_timing timing; /* of its phases */
+    struct weir_session session, outer; /* of this test; of the directories around all tests */
     /* names */
     char **base; /* where to work: one of these for each task */
     int bases;
@@ -144,8 +137,8 @@ struct mdtest_test {
     bool *made_base; /* this rank made base[i] */
     bool all_ours;   /* no test-dir was there before */
     bool made_tests; /* in this iteration */
+    bool ready;      /* all ranks have what the phases need */
     struct mdtest_series series[MDTEST_OPS];
-    struct mdtest_kept *kept; /* where they go at the end */
     struct weir_hist *sum;    /* [op * MDTEST_CALLS + call], rank 0, with --latency */
 };
 
@@ -154,7 +147,8 @@ extern const struct weir_opt *const mdtest_option_rows;
 
 /* mdtest-check.c: the options, before anything is done; fills what follows from them. Collective
  * over run->world. -1 and err (WEIR_EUSAGE) on every rank. */
-int mdtest_check(struct mdtest_test *t, struct weir_run *run, struct weir_err *err);
+int mdtest_check(struct mdtest_test *t, struct weir_run *run, struct mdtest_options *own,
+                 struct weir_err *err);
 /* Tree and shift for one number of tasks. Local. -1 and err (WEIR_EUSAGE). */
 int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err);
 
@@ -180,14 +174,16 @@ static inline int mdtest_tree_of(const struct mdtest_test *t, const struct weir_
     return t->o->unique ? (owner + t->shift) % run->par.size : MDTEST_NOBODY;
 }
 
-/* mdtest-setup.c: before the first phase of one number of tasks, and behind the last. begin is
- * collective over run->par; end must follow it also when it fails. */
-int mdtest_begin(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
-void mdtest_end(struct weir_run *run, struct mdtest_test *t);
+/* mdtest-setup.c: functions of struct weir_driver for one number of tasks: what it takes. */
+int mdtest_begin(struct weir_run *run, void *state, struct weir_err *err);
+int mdtest_start(struct weir_run *run, void *state, struct weir_err *err);
+void mdtest_end(void *state);
 
-/* mdtest-run.c: all iterations of one number of tasks. Collective over run->par. Returns the exit
- * status; has reported its errors. */
-enum weir_code mdtest_run_test(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
+/* mdtest-run.c: more of these: its iterations. */
+extern const struct weir_stage mdtest_stages[];
+int mdtest_iteration(struct weir_run *run, void *state, struct weir_err *err);
+void mdtest_clean_up(struct weir_run *run, void *state);
+enum weir_code mdtest_verdict(const void *state);
 
 /* mdtest-base.c: base and test directories. Collective over run->par. */
 int mdtest_make_bases(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
@@ -238,13 +234,13 @@ void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool 
 void mdtest_report_begin(struct weir_run *run, const struct mdtest_test *t, int argc,
                          char *const *argv);
 int mdtest_report_places(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
-void mdtest_report_test(struct weir_run *run, struct mdtest_test *t);
+int mdtest_report_test(struct weir_run *run, void *state, struct weir_err *err);
 void mdtest_report_finish(struct weir_run *run);
 void mdtest_report_measure(struct weir_run *run, struct mdtest_test *t,
                            const struct mdtest_measure *m);
-void mdtest_summary(struct weir_run *run, struct mdtest_test *t);
+int mdtest_summary(struct weir_run *run, void *state, struct weir_err *err);
 /* The rows of all tests, for programs. */
-void mdtest_summary_rows(struct weir_run *run, const struct mdtest_kept *kept, int tests);
+void mdtest_summary_rows(struct weir_run *run, const struct weir_test *tests, int n);
 /* Does the table have a row for this operation? */
 bool mdtest_has_row(const struct mdtest_test *t, enum mdtest_op op);
 
