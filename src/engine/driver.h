@@ -33,9 +33,6 @@ struct weir_driver {
 
     /* ---- the run: all ranks, run->par is run->world ---- */
 
-    /* Programs that are not made of tests yet. */
-    enum weir_code (*run)(struct weir_run *run, const struct weir_values *values, int n, int argc,
-                          char *const *argv);
     /* Something else than tests was asked for: done here, true, and *code is how it ended.
      * Collective. */
     bool (*instead)(struct weir_run *run, const void *opt, enum weir_code *code);

@@ -65,8 +65,7 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
             weir_report_error(&run->log, err);
         return err->code;
     }
-    code = c->driver->run ? c->driver->run(run, c->tests, c->n, argc, argv)
-                          : weir_tests_run(run, c->driver, c->tests, c->n, argc, argv);
+    code = weir_tests_run(run, c->driver, c->tests, c->n, argc, argv);
     if (!run->report.begun) { /* it failed before there was anything to tell: say at least who */
         weir_banner_program(run, c->driver->name);
         weir_banner_command(run, argc, argv);

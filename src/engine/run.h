@@ -35,7 +35,6 @@ struct weir_run {
     struct weir_report report;
     struct weir_interrupt interrupt;
     struct weir_clock clock; /* of the current test */
-    struct weir_session session;
     struct weir_watchdog watchdog; /* --io-timeout */
     struct weir_counters counters;
     struct weir_oplog oplog;     /* operations of the current phase, when they are asked for */

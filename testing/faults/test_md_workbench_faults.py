@@ -206,7 +206,7 @@ def test_a_signal_ends_the_run_and_removes_the_sets(mdw, number, args):
     ranks = mdw.wait_for_ranks(proc, 2)
     mdw.wait_for(proc, 50)
     os.kill(ranks[-1], number)
-    mdw.finish(proc).fails(6, "interrupted in phase")
+    mdw.finish(proc).fails(6, "interrupted in the")
     assert not (mdw.cwd / "md-workbench.status").exists()
     mdw.clean()
 
@@ -228,7 +228,7 @@ def test_a_signal_during_a_long_wait_ends_the_run(mdw):
     wait_for(proc, (mdw.dir / "0_0" / "file-1").exists)
     time.sleep(0.5)
     os.kill(ranks[0], signal.SIGTERM)
-    run = mdw.finish(proc, timeout=SECONDS).fails(6, "interrupted in phase benchmark")
+    run = mdw.finish(proc, timeout=SECONDS).fails(6, "interrupted in the benchmark phase")
     assert run.elapsed < SECONDS
     mdw.clean()
 
@@ -239,7 +239,7 @@ def test_a_signal_leaves_the_sets_of_an_earlier_run_and_their_position(mdw):
     ranks = mdw.wait_for_ranks(proc, 2)
     mdw.wait_for(proc, 50)
     os.kill(ranks[0], signal.SIGTERM)
-    mdw.finish(proc).fails(6, "interrupted in phase benchmark")
+    mdw.finish(proc).fails(6, "interrupted in the benchmark phase")
     assert len(mdw.names()) >= 2 * 2 * 11 - 4 and mdw.position() != "pos: 0\n"
     mdw("-P 10 -D 2 -3").ok()
     mdw.clean()

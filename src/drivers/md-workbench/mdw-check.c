@@ -11,7 +11,7 @@
 
 #define MOST_WAIT 1e6
 
-/* The copy of the options is this run's own. */
+/* */
 static void fill_phases(struct mdw_options *o)
 {
     if (!o->precreate && !o->benchmark && !o->cleanup)
@@ -80,20 +80,19 @@ static int check_all(struct mdw_test *t, const struct weir_run *run, struct weir
     return check_backend(t, run, err);
 }
 
-int mdw_check(struct mdw_test *t, struct weir_run *run, struct weir_err *err)
+int mdw_check(struct mdw_test *t, struct weir_run *run, struct mdw_options *o, struct weir_err *err)
 {
-    struct mdw_options *o = (struct mdw_options *)(uintptr_t)t->o;
+    int rc = 0;
 
     run->par = run->world;
     fill_phases(o);
     if (weir_agree_check(&run->world, check_all(t, run, err), err) < 0)
         return -1;
     if (o->benchmark && !o->precreate && o->run.deadline_s > 0 && !o->run.wear_out && o->run.repetitions > 1)
-        weir_warn(&run->log, err,
-                  "with a stonewall (-w) and without wear-out (-W) tasks stop at different "
-                  "objects: in later iterations "
-                  "some may not be there");
+        rc = weir_warn(&run->log, err,
+                       "with a stonewall (-w) and without wear-out (-W) tasks stop at different "
+                       "objects: in later iterations some may not be there");
     weir_choose_seed(run, &o->seed);
     t->data.seed = o->seed;
-    return 0;
+    return rc;
 }

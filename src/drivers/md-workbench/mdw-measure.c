@@ -103,13 +103,14 @@ static void tell_failures(struct weir_run *run, struct mdw_test *t, const struct
         weir_note(&run->log, "%s", words.text);
 }
 
-static void tell_details(struct weir_run *run, const struct weir_phase_rec *rec)
+static void emit_details(struct weir_run *run, struct mdw_test *t,
+                         const struct weir_phase_rec *rec)
 {
     struct weir_detail detail;
 
     if (!run->details)
         return;
-    weir_detail_gather(run, &run->session, rec, 0, &detail);
+    weir_detail_gather(run, &t->session, rec, 0, &detail);
     weir_report_row(&run->report, &weir_detail_table, &detail);
 }
 
@@ -141,7 +142,7 @@ int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phas
         weir_report_line(&run->report, "%s", lines + (size_t)k * TEXT);
     free(lines);
     weir_report_flush(&run->report);
-    tell_details(run, rec);
+    emit_details(run, t, rec);
     tell_failures(run, t, sum);
     return mdw_latency_write(run, t, rec, err);
 }

@@ -79,7 +79,7 @@ static int move_object(struct weir_run *run, struct mdw_test *t, const char *pat
 {
     int rc = 0;
 
-    if (weir_session_open_slot(&run->session, t->file, path, flags, &t->extent, why) < 0)
+    if (weir_session_open_slot(&t->session, t->file, path, flags, &t->extent, why) < 0)
         return -1;
     if (io->len > 0)
         rc = weir_session_xfer(t->file, io, &clock_ns, why);
@@ -130,7 +130,7 @@ static int read_object(struct weir_run *run, struct mdw_test *t, const char *pat
 {
     struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->in, .len = (size_t)t->o->size };
     uint64_t begin = *clock_ns;
-    bool checks = t->o->verify && io.len > 0 && !(run->session.flags & WEIR_BE_NO_DATA);
+    bool checks = t->o->verify && io.len > 0 && !(t->session.flags & WEIR_BE_NO_DATA);
     int rc;
 
     if (checks)
@@ -154,7 +154,7 @@ static int delete_object(struct weir_run *run, struct mdw_test *t, const char *p
 {
     uint64_t begin = *clock_ns;
 
-    return finish_op(run, t, MDW_DELETE, begin, clock_ns, t->ns->unlink(&run->session, path, why),
+    return finish_op(run, t, MDW_DELETE, begin, clock_ns, t->ns->unlink(&t->session, path, why),
                      why);
 }
 
@@ -163,7 +163,7 @@ static int stat_object(struct weir_run *run, struct mdw_test *t, const char *pat
 {
     uint64_t begin = *clock_ns;
 
-    return finish_op(run, t, MDW_STAT, begin, clock_ns, t->ns->stat(&run->session, path, why), why);
+    return finish_op(run, t, MDW_STAT, begin, clock_ns, t->ns->stat(&t->session, path, why), why);
 }
 
 static void note_outcome(struct mdw_test *t, uint64_t i, enum mdw_op op, int rc)
@@ -197,7 +197,7 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
     t->at_set = 0;
     t->at_object = t->set[0].low;
     if (run->details)
-        weir_session_reset(&run->session);
+        weir_session_reset(&t->session);
     return prepare_trace(run, t, err) < 0 ? -1 : mdw_latency_reserve(run, t, err);
 }
 
@@ -209,11 +209,10 @@ static uint64_t count_precreate(struct weir_run *run, void *state)
     return (uint64_t)t->o->sets * ((uint64_t)t->o->population + 1);
 }
 
-static int make_set(struct weir_run *run, struct mdw_test *t, int d, uint64_t *clock_ns,
-                    struct weir_err *err)
+static int make_set(struct mdw_test *t, int d, uint64_t *clock_ns, struct weir_err *err)
 {
     struct weir_err why = WEIR_ERR_INIT;
-    int rc = t->ns->mkdir(&run->session, mdw_name_dir(&t->set[d].own), MODE, &why);
+    int rc = t->ns->mkdir(&t->session, mdw_name_dir(&t->set[d].own), MODE, &why);
 
     *clock_ns = weir_now_ns();
     if (rc == 0) {
@@ -239,7 +238,7 @@ static int step_precreate(struct weir_run *run, void *state, uint64_t i, uint64_
     int d = (int)(i % sets), rc;
 
     if (i < sets)
-        return make_set(run, t, d, clock_ns, err);
+        return make_set(t, d, clock_ns, err);
     object = t->first + i / sets - 1;
     t->reached = object + 1;
     rc = create_object(run, t, mdw_name_object(&t->set[d].own, object), run->par.rank,
@@ -309,12 +308,11 @@ static uint64_t count_cleanup(struct weir_run *run, void *state)
     return n;
 }
 
-static void remove_set(struct weir_run *run, struct mdw_test *t, struct mdw_set *s,
-                       uint64_t *clock_ns)
+static void remove_set(struct mdw_test *t, struct mdw_set *s, uint64_t *clock_ns)
 {
     struct weir_err why = WEIR_ERR_INIT;
 
-    if (t->ns->rmdir(&run->session, mdw_name_dir(&s->own), &why) == 0) {
+    if (t->ns->rmdir(&t->session, mdw_name_dir(&s->own), &why) == 0) {
         t->m->done[MDW_SET_DELETE]++;
     } else {
         t->m->failed[MDW_SET_DELETE]++;
@@ -330,7 +328,7 @@ static void remove_object(struct weir_run *run, struct mdw_test *t, const char *
 {
     struct weir_err why = WEIR_ERR_INIT;
     uint64_t begin = *clock_ns;
-    int rc = t->ns->unlink(&run->session, path, &why);
+    int rc = t->ns->unlink(&t->session, path, &why);
 
     if (rc < 0 && t->lost && why.sys == ENOENT)
         *clock_ns = weir_now_ns();
@@ -350,7 +348,7 @@ static int step_cleanup(struct weir_run *run, void *state, uint64_t i, uint64_t 
         remove_object(run, t, mdw_name_object(&s->own, t->at_object++), clock_ns);
         return 0;
     }
-    remove_set(run, t, s, clock_ns);
+    remove_set(t, s, clock_ns);
     if (++t->at_set < (uint64_t)t->o->sets)
         t->at_object = t->set[t->at_set].low;
     return 0;

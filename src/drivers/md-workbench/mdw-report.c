@@ -168,33 +168,32 @@ void mdw_report_begin(struct weir_run *run, const struct mdw_test *t, int argc, 
     weir_report_flush(r);
 }
 
-void mdw_report_test(struct weir_run *run, const struct mdw_test *t)
+int mdw_report_test(struct weir_run *run, void *state, struct weir_err *err)
 {
+    const struct mdw_test *t = state;
     struct weir_report *r = &run->report;
 
-    weir_report_enter(r, "tests", true);
-    weir_report_enter(r, NULL, false);
+    (void)err;
     weir_report_int(r, WEIR_FOR_DATA, "TestID", 0);
     if (run->details)
         weir_provenance_test(run, t->be, t->o->prefix);
     weir_banner_parameters(run, mdw_option_rows, t->o);
     weir_report_int(r, WEIR_FOR_DATA, "tasks", run->par.size);
+    return 0;
 }
 
 void mdw_report_leave(struct weir_run *run, const struct mdw_test *t)
 {
     weir_report_int(&run->report, WEIR_FOR_DATA, "operationErrors", (int64_t)t->failed);
     weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)t->wrong);
-    weir_report_leave(&run->report);
-    weir_report_leave(&run->report);
 }
 
-void mdw_report_end(struct weir_run *run, const struct mdw_test *t, uint64_t begin_ns)
+void mdw_report_end(struct weir_run *run, const struct mdw_test *t)
 {
     char now[32];
 
     weir_report_str(&run->report, WEIR_FOR_DATA, "Finished", weir_banner_now(now, FORM));
     if (!t->o->quiet)
         weir_report_line(&run->report, "Total runtime: %.0fs time: %s",
-                         (double)(weir_now_ns() - begin_ns) / WEIR_NS_PER_S, now);
+                         (double)(weir_now_ns() - t->begin_ns) / WEIR_NS_PER_S, now);
 }

@@ -4,6 +4,7 @@
 #include "drivers/md-workbench/mdw.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@
 /* ---- positions ---- */
 
 /* After a phase that made or took objects. */
-static void settle_positions(struct weir_run *run, struct mdw_test *t,
+static void update_positions(struct weir_run *run, struct mdw_test *t,
                              const struct weir_phase_rec *rec)
 {
     const uint64_t *failed = t->m->failed;
@@ -68,74 +69,39 @@ static int begin_positions(struct weir_run *run, struct mdw_test *t, struct weir
     return 0;
 }
 
-/* ---- phases ---- */
-
-static int run_phase(struct weir_run *run, struct mdw_test *t, enum mdw_phase phase, int iteration,
-                     double factor, struct weir_err *err)
-{
-    struct weir_phase_rec rec;
-    int rc;
-
-    memset(t->m, 0, sizeof(*t->m));
-    t->m->phase = phase;
-    t->m->iteration = iteration;
-    t->m->wait = t->factor = factor;
-    run->repetition = iteration;
-    if (weir_phase_run(run, &mdw_phases[phase], t, &t->timing, &rec, err) < 0)
-        return -1;
-    rc = mdw_measure(run, t, &rec, err);
-    if (phase != MDW_CLEANUP)
-        settle_positions(run, t, &rec);
-    if (rc == 0 && rec.interrupted)
-        rc = weir_refuse(err, WEIR_EINTR, "interrupted in phase %s", rec.phase->key);
-    return rc;
-}
-
-static int run_iteration(struct weir_run *run, struct mdw_test *t, int i, struct weir_err *err)
-{
-    int rc;
-
-    if (!t->o->adaptive)
-        return run_phase(run, t, MDW_BENCHMARK, i, t->wait, err);
-    rc = run_phase(run, t, MDW_BENCHMARK, i, 0, err);
-    for (double factor = MDW_LEAST_WAIT; rc == 0 && factor <= MDW_MOST_WAIT; factor *= 2)
-        rc = run_phase(run, t, MDW_BENCHMARK, i, factor, err);
-    return rc;
-}
-
 /* A single mkdir. Whatever is wrong with it, the sets will show whether it matters. */
-static void make_prefix(struct weir_run *run, struct mdw_test *t)
+static int make_prefix(struct weir_run *run, struct mdw_test *t, struct weir_err *err)
 {
     struct weir_err why = WEIR_ERR_INIT;
 
-    if (run->par.rank > 0 || t->ns->mkdir(&run->session, t->o->prefix, MODE, &why) == 0)
-        return;
+    if (run->par.rank > 0 || t->ns->mkdir(&t->session, t->o->prefix, MODE, &why) == 0)
+        return 0;
     t->prefix_was_there = why.sys == EEXIST;
-    weir_warn(&run->log, NULL, "Unable to create test directory %s: %s", t->o->prefix,
-              strerror(why.sys));
+    return weir_warn(&run->log, err, "Unable to create test directory %s: %s", t->o->prefix,
+                     strerror(why.sys));
 }
 
-static void remove_prefix(struct weir_run *run, const struct mdw_test *t)
+static int remove_prefix(struct weir_run *run, struct mdw_test *t, struct weir_err *err)
 {
     struct weir_err why = WEIR_ERR_INIT;
 
     if (run->par.rank > 0 || t->prefix_was_there ||
-        t->ns->rmdir(&run->session, t->o->prefix, &why) == 0)
-        return;
-    weir_warn(&run->log, NULL, "Unable to remove directory %s: %s", t->o->prefix,
-              strerror(why.sys));
+        t->ns->rmdir(&t->session, t->o->prefix, &why) == 0)
+        return 0;
+    return weir_warn(&run->log, err, "Unable to remove directory %s: %s", t->o->prefix,
+                     strerror(why.sys));
 }
 
 /* ---- what is left ---- */
 
-static uint64_t sweep_set(struct weir_run *run, struct mdw_test *t, struct mdw_set *s,
-                          uint64_t from, uint64_t to, uint64_t until)
+static uint64_t sweep_set(struct mdw_test *t, struct mdw_set *s, uint64_t from, uint64_t to,
+                          uint64_t until)
 {
     struct weir_err why = WEIR_ERR_INIT;
 
     for (; from < to && weir_now_ns() < until; from++)
-        t->ns->unlink(&run->session, mdw_name_object(&s->own, from), &why);
-    return t->ns->rmdir(&run->session, mdw_name_dir(&s->own), &why) < 0 && why.sys != ENOENT;
+        t->ns->unlink(&t->session, mdw_name_object(&s->own, from), &why);
+    return t->ns->rmdir(&t->session, mdw_name_dir(&s->own), &why) < 0 && why.sys != ENOENT;
 }
 
 /* Remove the sets that this run made, for at most a minute. */
@@ -147,67 +113,114 @@ static void sweep(struct weir_run *run, struct mdw_test *t)
     weir_allmax_i64(&run->par, &to, 1);
     for (int d = 0; d < t->o->sets; d++)
         if (t->set[d].made)
-            left += sweep_set(run, t, &t->set[d], t->low, (uint64_t)to, until);
+            left += sweep_set(t, &t->set[d], t->low, (uint64_t)to, until);
     weir_allsum_u64(&run->par, &left, 1);
     if (left > 0)
         weir_note(&run->log, "%llu data sets below '%s' could not be removed",
                   (unsigned long long)left, t->o->prefix);
     else if (!t->prefix_was_there && run->par.rank == 0)
-        t->ns->rmdir(&run->session, t->o->prefix, &(struct weir_err)WEIR_ERR_INIT);
+        t->ns->rmdir(&t->session, t->o->prefix, &(struct weir_err)WEIR_ERR_INIT);
 }
 
-/* ---- the order of the phases ---- */
+/* ---- stages ---- */
 
-static int run_cleanup(struct weir_run *run, struct mdw_test *t, struct weir_err *err)
+/* A benchmark with the waiting factor of the options has the index PLAIN; those of -T are counted
+ * from 0 on. */
+#define PLAIN (-1)
+
+static double factor_of(const struct mdw_test *t, const struct weir_stage *s)
 {
-    const struct mdw_options *o = t->o;
-    uint64_t failed = t->failed;
+    if (s->phase != &mdw_phases[MDW_BENCHMARK] || s->index == 0)
+        return 0;
+    return s->index == PLAIN ? t->wait : ldexp(MDW_LEAST_WAIT, s->index - 1);
+}
 
-    find_objects(run, t);
-    if (run_phase(run, t, MDW_CLEANUP, o->benchmark ? o->run.repetitions : 0, 0, err) < 0)
-        return -1;
-    if (t->failed > failed && o->precreate)
-        sweep(run, t); /* what resisted once may give way */
-    else
-        remove_prefix(run, t);
+static bool wants(const void *state, const struct weir_stage *s)
+{
+    const struct mdw_options *o = ((const struct mdw_test *)state)->o;
+
+    if (s->phase == &mdw_phases[MDW_PRECREATE])
+        return o->precreate;
+    if (s->phase == &mdw_phases[MDW_CLEANUP])
+        return o->cleanup;
+    return o->benchmark && o->adaptive == (s->index != PLAIN);
+}
+
+static void time_wear_out(const void *state, const struct weir_stage *s, struct weir_timing *timing)
+{
+    (void)state;
+    (void)s;
+    timing->wear_out = timing->wear_out && timing->deadline_s > 0;
+}
+
+static int before_phase(struct weir_run *run, void *state, const struct weir_stage *s,
+                        struct weir_err *err)
+{
+    struct mdw_test *t = state;
+
+    memset(t->m, 0, sizeof(*t->m));
+    t->m->phase = (enum mdw_phase)(s->phase - mdw_phases);
+    t->m->iteration = run->repetition;
+    t->m->wait = t->factor = factor_of(t, s);
+    if (t->m->phase == MDW_PRECREATE)
+        return weir_agree(&run->par, make_prefix(run, t, err), err);
+    if (t->m->phase == MDW_CLEANUP) {
+        t->cleaning = true;
+        t->failed_before = t->failed;
+        find_objects(run, t);
+    }
     return 0;
 }
 
-static int run_wanted(struct weir_run *run, struct mdw_test *t, struct weir_err *err)
+static int after_phase(struct weir_run *run, void *state, const struct weir_stage *s,
+                       struct weir_phase_rec *rec, struct weir_err *err)
 {
-    const struct mdw_options *o = t->o;
-    struct weir_err other = WEIR_ERR_INIT;
-    int rc = 0;
+    struct mdw_test *t = state;
+    int rc = mdw_measure(run, t, rec, err);
 
-    if (o->precreate) {
-        make_prefix(run, t);
-        rc = run_phase(run, t, MDW_PRECREATE, 0, 0, err);
-    }
-    for (int i = 0; o->benchmark && rc == 0 && i < o->run.repetitions; i++)
-        rc = run_iteration(run, t, i, err);
-    if (rc == 0 && o->cleanup) {
-        rc = run_cleanup(run, t, err);
-    } else if (rc == 0 || !o->precreate) {
-        if (mdw_position_write(run, t, &other) < 0 && rc == 0) {
-            *err = other;
-            rc = -1;
-        }
-    }
+    (void)s;
+    if (t->m->phase != MDW_CLEANUP)
+        update_positions(run, t, rec);
+    else if (rc == 0 && !rec->interrupted && t->failed > t->failed_before && t->o->precreate)
+        sweep(run, t); /* what resisted once may give way */
+    else if (rc == 0 && !rec->interrupted)
+        rc = weir_agree(&run->par, remove_prefix(run, t, err), err);
     return rc;
 }
 
-/* ---- a run ---- */
+#define STAGE(p, text, f, i)                                                                       \
+    {                                                                                              \
+        .key = (text), .flags = WEIR_STAGE_DELAY | (f), .index = (i), .phase = &mdw_phases[p],     \
+        .wanted = wants, .timing = time_wear_out, .before = before_phase, .after = after_phase     \
+    }
 
-static int take_memory(struct weir_run *run, struct mdw_test *t, struct weir_err *err)
+const struct weir_stage mdw_stages[] = {
+    STAGE(MDW_PRECREATE, "precreate", WEIR_STAGE_FIRST, PLAIN),
+    STAGE(MDW_BENCHMARK, "benchmark", 0, PLAIN),
+    STAGE(MDW_BENCHMARK, "benchmark", 0, 0),
+    STAGE(MDW_BENCHMARK, "benchmark", 0, 1),
+    STAGE(MDW_BENCHMARK, "benchmark", 0, 2),
+    STAGE(MDW_BENCHMARK, "benchmark", 0, 3),
+    STAGE(MDW_BENCHMARK, "benchmark", 0, 4),
+    STAGE(MDW_BENCHMARK, "benchmark", 0, 5),
+    STAGE(MDW_BENCHMARK, "benchmark", 0, 6),
+    STAGE(MDW_BENCHMARK, "benchmark", 0, 7),
+    STAGE(MDW_CLEANUP, "cleanup", WEIR_STAGE_LAST, PLAIN),
+    { .key = NULL }
+};
+
+/* ---- a test ---- */
+
+int mdw_begin(struct weir_run *run, void *state, struct weir_err *err)
 {
+    struct mdw_test *t = state;
     size_t len = (size_t)t->o->size;
 
     t->m = calloc(1, sizeof(*t->m));
     t->sum = calloc(1, sizeof(*t->sum));
     if (!t->m || !t->sum)
         return weir_fail(err, WEIR_ESETUP, "memory for results");
-    t->file = weir_session_slot(&run->session, err);
-    if (!t->file || mdw_sets_init(t, run, err) < 0)
+    if (mdw_sets_init(t, run, err) < 0)
         return -1;
     if (len > 0 && (weir_mem_aligned(&t->out, PAGE, len, err) < 0 ||
                     weir_mem_aligned(&t->in, PAGE, len, err) < 0 ||
@@ -216,8 +229,10 @@ static int take_memory(struct weir_run *run, struct mdw_test *t, struct weir_err
     return 0;
 }
 
-static void give_memory(struct mdw_test *t)
+void mdw_end(void *state)
 {
+    struct mdw_test *t = state;
+
     mdw_sets_free(t);
     for (int op = 0; op < MDW_OPS; op++)
         weir_oplog_free(&t->log[op]);
@@ -230,23 +245,51 @@ static void give_memory(struct mdw_test *t)
     free(t->sum);
 }
 
-int mdw_run_phases(struct weir_run *run, struct mdw_test *t, struct weir_err *err)
+static int take_slot(struct weir_run *run, void *state, struct weir_err *err)
 {
-    int rc;
+    struct mdw_test *t = state;
 
-    t->timing = (struct weir_timing) { .deadline_s = t->o->run.deadline_s,
-                                       .wear_out = t->o->run.wear_out && t->o->run.deadline_s > 0 };
-    weir_clock_estimate(&run->par, &run->clock);
-    rc = weir_agree(&run->par, take_memory(run, t, err), err);
-    if (rc == 0)
-        rc = begin_positions(run, t, err);
-    if (rc == 0)
-        rc = mdw_position_try(run, t, err);
-    if (rc == 0) {
-        rc = run_wanted(run, t, err);
-        if (rc < 0 && t->o->precreate)
-            sweep(run, t);
-    }
-    give_memory(t);
-    return rc;
+    (void)run;
+    t->file = weir_session_slot(&t->session, err);
+    return t->file ? 0 : -1;
+}
+
+int mdw_start(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mdw_test *t = state;
+
+    if (weir_test_session(run, &t->session, t->be, t->be_opt, &t->access, err) < 0 ||
+        weir_local(run, take_slot, t, err) < 0 || begin_positions(run, t, err) < 0)
+        return -1;
+    t->ready = mdw_position_try(run, t, err) == 0;
+    return t->ready ? 0 : -1;
+}
+
+void mdw_clean_up(struct weir_run *run, void *state)
+{
+    struct mdw_test *t = state;
+
+    if (t->ready && t->o->precreate)
+        sweep(run, t);
+}
+
+/* Counted errors do not end the run, but its status tells of them. */
+static int judge(const struct mdw_test *t, struct weir_err *err)
+{
+    if (t->failed == 0)
+        return 0;
+    if (t->failed > t->wrong)
+        return weir_refuse(err, WEIR_EIO, "%llu operations failed", (unsigned long long)t->failed);
+    return weir_refuse(err, WEIR_EDATA, "%llu objects held wrong data",
+                       (unsigned long long)t->wrong);
+}
+
+int mdw_conclude(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mdw_test *t = state;
+    bool stays = run->test->failed ? !t->o->precreate && !t->cleaning : !t->o->cleanup;
+    int rc = stays ? mdw_position_write(run, t, err) : 0;
+
+    mdw_report_leave(run, t);
+    return rc < 0 || run->test->failed ? rc : judge(t, err);
 }

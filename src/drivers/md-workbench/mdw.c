@@ -59,6 +59,11 @@ static const struct weir_opt options[] = {
     OPT_FLAG(0, "process-reports", NULL, O, each_rank, "A line for each rank too"),
     OPT_STR(0, "run-info-file", NULL, O, position_file, "md-workbench.status", "FILE",
             "Where the position is kept from run to run", .flags = WEIR_OPT_WRITES),
+            "Where the position is kept from run to run"),
+    WEIR_OPT_WARNINGS("warningAsErrors", NULL),
+    WEIR_OPT_DELAY(0, "delay", NULL, "Wait before each phase"),
+    WEIR_OPT_MAX_TIME(0, "max-time-duration", NULL),
+    WEIR_OPT_IO_TIMEOUT,
     WEIR_OPT_REPORT(WEIR_REPORT_PHASES),
     WEIR_OPT_GPU("allocateBufferOnGPU", NULL, "GPUid", NULL, "gpuDirect", NULL),
     OPT_END
@@ -68,60 +73,30 @@ static const struct weir_opt options[] = {
 
 const struct weir_opt *const mdw_option_rows = options;
 
-/* Counted errors do not end the run, but its status tells of them. */
-static enum weir_code judge(struct weir_run *run, const struct mdw_test *t, struct weir_err *err)
+static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
 {
-    if (t->failed == 0)
-        return WEIR_OK;
-    if (t->failed > t->wrong)
-        weir_refuse(err, WEIR_EIO, "%llu operations failed", (unsigned long long)t->failed);
-    else
-        weir_refuse(err, WEIR_EDATA, "%llu objects held wrong data", (unsigned long long)t->wrong);
-    return weir_run_refuse(run, err);
+    struct weir_test *test = run->test;
+    struct mdw_test *t = state;
+
+    *t = (struct mdw_test) { .o = test->values->driver_opt, .out_rank = -1, .want_rank = -1 };
+    if (weir_values_backend(test->values, t->o->api, &run->world, &t->be, &t->be_opt, err) < 0)
+        return -1;
+    return mdw_check(t, run, test->values->driver_opt, err);
 }
 
-static enum weir_code run_session(struct weir_run *run, struct mdw_test *t, struct weir_err *err)
+static void show_banner(struct weir_run *run, struct weir_test *tests, int n, int argc,
+                        char *const *argv)
 {
-    struct weir_err other = WEIR_ERR_INIT;
-    enum weir_code code;
-
-    mdw_report_test(run, t);
-    code = mdw_run_phases(run, t, err) < 0 ? weir_run_refuse(run, err) : judge(run, t, err);
-    mdw_report_leave(run, t);
-    if (weir_agree(&run->world, weir_session_end(&run->session, &other), &other) < 0 &&
-        code == WEIR_OK) {
-        *err = other;
-        code = weir_run_refuse(run, err);
-    }
-    return code;
-}
-
-static enum weir_code run_all(struct weir_run *run, struct mdw_test *t, int argc, char *const *argv,
-                              struct weir_err *err)
-{
-    uint64_t begin_ns = weir_now_ns();
-    enum weir_code code;
-    int rc;
-
-    mdw_report_begin(run, t, argc, argv);
-    rc = weir_session_begin(&run->session, t->be, t->be_opt, &t->access, &run->par, &run->log, err);
-    code = weir_agree(&run->world, rc, err) < 0 ? weir_run_refuse(run, err)
-                                                : run_session(run, t, err);
-    mdw_report_end(run, t, begin_ns);
-    return code;
-}
-
-static enum weir_code run_mdw(struct weir_run *run, const struct weir_values *from, int n, int argc,
-                              char *const *argv)
-{
-    struct weir_err err = WEIR_ERR_INIT;
-    struct mdw_test t = { .o = from[0].driver_opt, .out_rank = -1, .want_rank = -1 };
+    struct mdw_test *t = tests[0].state;
 
     (void)n;
-    if (weir_values_backend(&from[0], t.o->api, &run->world, &t.be, &t.be_opt, &err) < 0 ||
-        mdw_check(&t, run, &err) < 0 || weir_outputs_open(run, t.o->run.reports, "text", "-", &err) < 0)
-        return weir_run_refuse(run, &err);
-    return run_all(run, &t, argc, argv, &err);
+    t->begin_ns = weir_now_ns();
+    mdw_report_begin(run, t, argc, argv);
+}
+
+static void finish(struct weir_run *run, const struct weir_test *tests)
+{
+    mdw_report_end(run, tests[0].state);
 }
 
 const struct weir_driver weir_mdw = {
@@ -130,5 +105,15 @@ const struct weir_driver weir_mdw = {
     .opts = options,
     .opt_size = sizeof(struct mdw_options),
     .files = mdw_files,
-    .run = run_mdw,
+    .state_size = sizeof(struct mdw_test),
+    .plan = plan_test,
+    .banner = show_banner,
+    .begin = mdw_begin,
+    .end = mdw_end,
+    .start = mdw_start,
+    .report = mdw_report_test,
+    .stages = mdw_stages,
+    .clean = mdw_clean_up,
+    .conclude = mdw_conclude,
+    .finish = finish,
 };

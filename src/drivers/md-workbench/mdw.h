@@ -72,7 +72,7 @@ struct mdw_test {
     struct weir_backend_opt be_opt;
     struct weir_access access;
     struct weir_extent extent; /* of a file; zeros for empty ones */
-    struct weir_timing timing; /* of its phases */
+    struct weir_session session;
     double wait; /* of the options */
     struct weir_itemdata data;
     struct mdw_set *set;     /* o->sets of them */
@@ -97,6 +97,9 @@ struct mdw_test {
     /* the run */
     struct mdw_measure *sum; /* of all ranks, on rank 0 */
     uint64_t failed, wrong;  /* of all ranks and phases */
+    uint64_t failed_before;  /* before the cleanup phase */
+    uint64_t begin_ns;       /* of the run */
+    bool ready, cleaning;    /* all ranks have what the phases need; the cleanup phase has begun */
     bool headed;             /* the heading of detailed rows is out */
 };
 
@@ -105,7 +108,8 @@ extern const struct weir_opt *const mdw_option_rows;
 
 /* mdw-check.c: the options, before anything is done; fills what follows from them. Collective over
  * run->world. -1 and err (WEIR_EUSAGE) on every rank. */
-int mdw_check(struct mdw_test *t, struct weir_run *run, struct weir_err *err);
+int mdw_check(struct mdw_test *t, struct weir_run *run, struct mdw_options *o,
+              struct weir_err *err);
 
 /* mdw-sets.c: names of sets and objects. Local. */
 int mdw_sets_init(struct mdw_test *t, const struct weir_run *run, struct weir_err *err);
@@ -116,8 +120,13 @@ const char *mdw_name_object(struct mdw_name *n, uint64_t index);
 /* mdw-phases.c */
 extern const struct weir_phase mdw_phases[MDW_PHASES];
 
-/* mdw-run.c: all phases. Collective over run->par. 0, or -1 and err. */
-int mdw_run_phases(struct weir_run *run, struct mdw_test *t, struct weir_err *err);
+/* mdw-run.c: functions of struct weir_driver for the test. */
+extern const struct weir_stage mdw_stages[];
+int mdw_begin(struct weir_run *run, void *state, struct weir_err *err);
+void mdw_end(void *state);
+int mdw_start(struct weir_run *run, void *state, struct weir_err *err);
+void mdw_clean_up(struct weir_run *run, void *state);
+int mdw_conclude(struct weir_run *run, void *state, struct weir_err *err);
 
 /* mdw-position.c: the run-info file, read and written by rank 0. Collective over run->par. */
 /* Can what this run will leave be written at all? Before hours of work. */
@@ -156,10 +165,10 @@ void mdw_trace(struct weir_run *run, struct mdw_test *t, const struct weir_phase
 
 /* mdw-report.c: lines. Rank 0 only; begin is collective over run->world, test over run->par. */
 void mdw_report_begin(struct weir_run *run, const struct mdw_test *t, int argc, char *const *argv);
-void mdw_report_test(struct weir_run *run, const struct mdw_test *t);
+int mdw_report_test(struct weir_run *run, void *state, struct weir_err *err);
 void mdw_report_leave(struct weir_run *run, const struct mdw_test *t);
 void mdw_report_phase(struct weir_run *run, struct mdw_test *t, const struct mdw_measure *m);
-void mdw_report_end(struct weir_run *run, const struct mdw_test *t, uint64_t begin_ns);
+void mdw_report_end(struct weir_run *run, const struct mdw_test *t);
 /* A line about one rank (rank < 0: all) without newline. */
 void mdw_report_text(struct weir_str *s, const struct mdw_test *t, const struct mdw_measure *m,
                      int rank);
