@@ -88,7 +88,7 @@ static enum weir_code run_tests(struct weir_run *run, struct series *s, int *don
     enum weir_code code = WEIR_OK, one;
     bool failed = false;
 
-    while (*done < s->n && !failed && s->test[*done].plan.is_run) {
+    while (*done < s->n && !failed) {
         one = weir_test_run(run, &s->test[(*done)++], &failed, err);
         if (one != WEIR_OK)
             code = one;
@@ -105,6 +105,8 @@ static enum weir_code run_entered(struct weir_run *run, struct series *s, struct
     bool good;
     int done = 0;
 
+    if (!s->test[0].plan.is_run)
+        return WEIR_OK;
     weir_report_enter(&run->report, "tests", true);
     code = run_tests(run, s, &done, err);
     weir_report_leave(&run->report);

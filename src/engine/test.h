@@ -61,7 +61,7 @@ struct weir_plan {
     const struct weir_run_options *options;
     int tasks;        /* ranks that take part, the lowest ones; at most those that there are */
     const char *path; /* where the test works, for the report; may be NULL */
-    bool is_run;      /* false: the plan is all that was asked for */
+    bool is_run;      /* false: the plans are all that was asked for, of all tests */
 };
 
 #define WEIR_TEST_SESSIONS 4
