@@ -59,7 +59,6 @@ static const struct weir_opt options[] = {
     OPT_FLAG(0, "process-reports", NULL, O, each_rank, "A line for each rank too"),
     OPT_STR(0, "run-info-file", NULL, O, position_file, "md-workbench.status", "FILE",
             "Where the position is kept from run to run", .flags = WEIR_OPT_WRITES),
-            "Where the position is kept from run to run"),
     WEIR_OPT_WARNINGS("warningAsErrors", NULL),
     WEIR_OPT_DELAY(0, "delay", NULL, "Wait before each phase"),
     WEIR_OPT_MAX_TIME(0, "max-time-duration", NULL),
