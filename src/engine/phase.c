@@ -152,7 +152,7 @@ int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *stat
     c.pass = ph->count(run, state);
     c.target = timing->max_steps && timing->max_steps < c.pass ? timing->max_steps : c.pass;
     weir_phase_begin_watch(&c);
-    weir_progress_begin(&c.progress, run, ph->key);
+    weir_progress_begin(&c.progress, run, ph->key, ph->unit ? ph->unit : "transfers");
     timed_part(&c);
     weir_progress_end(&c.progress);
     if (all_ok(&c) < 0)

@@ -45,6 +45,7 @@ struct weir_timing {
  * of them but open, idle and close may call a collective, and these only where the timing says so. */
 struct weir_phase {
     const char *key;
+    const char *unit; /* what steps are called, in the plural; NULL: "transfers" */
     unsigned flags;
     /* Before the clock starts. */
     int (*prepare)(struct weir_run *, void *state, struct weir_err *);

@@ -12,9 +12,11 @@
 #define FIRST_NS (3 * (uint64_t)WEIR_NS_PER_S)
 #define EVERY_NS ((uint64_t)WEIR_NS_PER_S)
 
-void weir_progress_begin(struct weir_progress *p, const struct weir_run *run, const char *key)
+void weir_progress_begin(struct weir_progress *p, const struct weir_run *run, const char *key,
+                         const char *unit)
 {
     p->key = key;
+    p->unit = unit;
     p->shown = false;
     p->wanted = run->par.rank == 0 && isatty(STDERR_FILENO);
     p->begin_ns = weir_now_ns();
@@ -27,7 +29,7 @@ void weir_progress_show(struct weir_progress *p, uint64_t done, uint64_t target,
         return;
     p->last_ns = now_ns;
     p->shown = true;
-    fprintf(stderr, "\r%s: %" PRIu64 " of %" PRIu64 " transfers, %.0f s   ", p->key, done, target,
+    fprintf(stderr, "\r%s: %" PRIu64 " of %" PRIu64 " %s, %.0f s   ", p->key, done, target, p->unit,
             (double)(now_ns - p->begin_ns) / WEIR_NS_PER_S);
 }
 

@@ -358,15 +358,18 @@ static int step_cleanup(struct weir_run *run, void *state, uint64_t i, uint64_t 
 
 const struct weir_phase mdw_phases[MDW_PHASES] = {
     [MDW_PRECREATE] = { .key = "precreate",
+                        .unit = "objects and sets",
                         .prepare = prepare,
                         .count = count_precreate,
                         .step = step_precreate },
     [MDW_BENCHMARK] = { .key = "benchmark",
+                        .unit = "rounds",
                         .flags = WEIR_PHASE_STONEWALL,
                         .prepare = prepare,
                         .count = count_benchmark,
                         .step = step_benchmark },
     [MDW_CLEANUP] = { .key = "cleanup",
+                      .unit = "objects and sets",
                       .prepare = prepare,
                       .count = count_cleanup,
                       .step = step_cleanup },

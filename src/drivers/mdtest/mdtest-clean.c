@@ -108,12 +108,16 @@ static int step_dir(struct weir_run *run, void *state, uint64_t i, uint64_t *clo
     return 0;
 }
 
-static const struct weir_phase names_phase = {
-    .key = "clean-up", .flags = WEIR_PHASE_STONEWALL, .count = count_names, .step = step_name
-};
-static const struct weir_phase dirs_phase = {
-    .key = "clean-up", .flags = WEIR_PHASE_STONEWALL, .count = count_dirs, .step = step_dir
-};
+static const struct weir_phase names_phase = { .key = "clean-up",
+                                               .unit = "names",
+                                               .flags = WEIR_PHASE_STONEWALL,
+                                               .count = count_names,
+                                               .step = step_name };
+static const struct weir_phase dirs_phase = { .key = "clean-up",
+                                              .unit = "names",
+                                              .flags = WEIR_PHASE_STONEWALL,
+                                              .count = count_dirs,
+                                              .step = step_dir };
 
 /* Run one of the two; false when it did not come to its end. */
 static bool sweep(struct weir_run *run, struct sweep *s, const struct weir_phase *row)

@@ -167,7 +167,8 @@ static int step_tree_remove(struct weir_run *run, void *state, uint64_t i, uint6
 
 #define ROW(k, f, c, s)                                                                            \
     {                                                                                              \
-        .key = (k), .flags = (f), .prepare = prepare, .count = (c), .step = (s), .flush = finish   \
+        .key = (k), .unit = "items", .flags = (f), .prepare = prepare, .count = (c), .step = (s),  \
+        .flush = finish                                                                            \
     }
 
 const struct weir_phase mdtest_phases[MDTEST_OPS] = {
