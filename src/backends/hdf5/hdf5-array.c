@@ -53,9 +53,10 @@ static int array_check(const struct weir_session *s, const struct weir_array_spe
 
 static int array_open(struct weir_array_file *base, unsigned flags, struct weir_err *err)
 {
+    static const struct weir_extent unknown;
     struct hdf5_arrays *f = (struct hdf5_arrays *)base;
 
-    return hdf5_container_open(&f->c, base->s->priv, base->path, flags, err);
+    return hdf5_container_open(&f->c, base->s->priv, base->path, flags, &unknown, err);
 }
 
 static int array_close(struct weir_array_file *base, struct weir_err *err)

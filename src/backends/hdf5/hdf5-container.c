@@ -41,15 +41,14 @@ static int open_id(struct hdf5_container *c, unsigned flags, bool is_new, struct
 }
 
 int hdf5_container_open(struct hdf5_container *c, struct hdf5_state *st, const char *path,
-                        unsigned flags, struct weir_err *err)
+                        unsigned flags, const struct weir_extent *extent, struct weir_err *err)
 {
-    static const struct weir_extent unknown;
     bool is_new;
     int rc;
 
     *c = (struct hdf5_container) { .st = st, .path = path, .id = H5I_INVALID_HID };
     c->writes = flags & WEIR_OPEN_WRITE;
-    rc = c->writes ? hdf5_check_limit(&unknown, err) : 0;
+    rc = c->writes ? hdf5_check_limit(extent, err) : 0;
     c->lost = weir_mpi_agree(st->comm, rc) < 0; /* the limit of one rank stops all */
     if (c->lost)
         return rc;
@@ -60,6 +59,14 @@ int hdf5_container_open(struct hdf5_container *c, struct hdf5_state *st, const c
     if (!c->lost && !c->writes)
         c->size = hdf5_size(st, c->id);
     return rc;
+}
+
+void hdf5_container_drop(struct hdf5_container *c)
+{
+    if (c->writes)
+        hdf5_abandon(c->st, c->id);
+    H5Fclose(c->id);
+    c->lost = true;
 }
 
 int hdf5_container_fail(struct hdf5_container *c, struct weir_err *err, const char *call)

@@ -19,10 +19,15 @@ struct hdf5_container {
     uint64_t datasets; /* made since it was opened */
 };
 
-/* Open st's file 'path'; flags as for open in struct weir_backend. Collective over st->comm. A rank that
- * fails alone returns its error, the others 0 with a file that is lost. */
+/* Open st's file 'path'; flags as for open in struct weir_backend. extent: zeros where the geometry is not
+ * known. Collective over st->comm. A rank that fails alone returns its error, the others 0 with a file
+ * that is lost. */
 int hdf5_container_open(struct hdf5_container *c, struct hdf5_state *st, const char *path,
-                        unsigned flags, struct weir_err *err);
+                        unsigned flags, const struct weir_extent *extent, struct weir_err *err);
+
+/* Close a file that was just opened and is of no use, without a word; it is lost then. Collective over
+ * st->comm. */
+void hdf5_container_drop(struct hdf5_container *c);
 
 /* A call that makes something in the file failed: as hdf5_fail, and where errno says that it could not be
  * written, the file has failed. Local. Returns -1. */

@@ -5,11 +5,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "backends/hdf5/hdf5-array.h"
 #include "backends/hdf5/hdf5-close.h"
+#include "backends/hdf5/hdf5-container.h"
 #include "backends/mpins.h"
 #include "par/mpifile.h"
 #include "par/mpihints.h"
@@ -22,13 +22,8 @@
 
 struct hdf5_file {
     struct weir_file base;
-    hid_t id;
-    int sync_fd; /* -Y without -c: H5Fflush would wait for the other ranks. -1: none */
-    bool lost;   /* another rank could not open it: every call would wait for that rank */
-    bool writes;
-    bool failed;   /* a write or a flush has failed here */
-    uint64_t size; /* of a file that is only read, when it was opened */
-    uint64_t end;  /* one past the last byte of the file that this rank wrote */
+    struct hdf5_container c;
+    int sync_fd;   /* -Y without -c: H5Fflush would wait for the other ranks. -1: none */
     uint64_t word; /* somewhere to point to in a transfer of nothing */
     struct hdf5_segments seg;
 };
@@ -88,44 +83,6 @@ static int begin(struct weir_session *s, struct weir_err *err)
     return rc;
 }
 
-/* Is there something in the file? The lowest rank of a shared file looks for all. */
-static bool has_content(const struct hdf5_file *f)
-{
-    const struct hdf5_state *st = f->base.s->priv;
-    struct stat sb;
-    int rank = 0;
-    int yes = 0;
-
-    MPI_Comm_rank(st->comm, &rank);
-    if (rank == 0)
-        yes = stat(weir_mpi_path(f->base.path), &sb) == 0 && sb.st_size > 0;
-    MPI_Bcast(&yes, 1, MPI_INT, 0, st->comm);
-    return yes;
-}
-
-static int open_container(struct hdf5_file *f, unsigned flags, struct weir_err *err)
-{
-    struct hdf5_state *st = f->base.s->priv;
-    const char *path = f->base.path;
-    char text[WEIR_MPI_NAME_TEXT];
-    const char *name = weir_mpi_name(&st->mpi.drivers, path, text, err);
-
-    if (!name)
-        return -1;
-    if (!f->writes) {
-        f->id = H5Fopen(name, H5F_ACC_RDONLY, st->access);
-        return f->id < 0 ? hdf5_fail(err, "H5Fopen '%s'", path) : 0;
-    }
-    if ((flags & WEIR_OPEN_CREATE) &&
-        ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || !has_content(f))) {
-        f->id = H5Fcreate(name, flags & WEIR_OPEN_EXCL ? H5F_ACC_EXCL : H5F_ACC_TRUNC, H5P_DEFAULT,
-                          st->access);
-        return f->id < 0 ? hdf5_fail(err, "H5Fcreate '%s'", path) : 0;
-    }
-    f->id = H5Fopen(name, H5F_ACC_RDWR, st->access);
-    return f->id < 0 ? hdf5_fail(err, "H5Fopen '%s' for writing", path) : 0;
-}
-
 static int prepare(struct hdf5_file *f, struct weir_err *err)
 {
     const struct weir_session *s = f->base.s;
@@ -133,35 +90,19 @@ static int prepare(struct hdf5_file *f, struct weir_err *err)
     const struct hdf5_state *st = s->priv;
     const struct weir_access *a = &s->access;
 
-    f->size = f->writes ? 0 : hdf5_size(st, f->id);
-    if (hdf5_segments_begin(&f->seg, f->id, &f->base, err) < 0)
+    f->c.datasets = f->base.extent.segments;
+    if (hdf5_segments_begin(&f->seg, f->c.id, &f->base, err) < 0)
         return -1;
-    if (f->writes && hdf5_segments_create(&f->seg, st, err) < 0)
+    if (f->c.writes && hdf5_segments_create(&f->seg, st, err) < 0)
         return -1;
     if (o->collective_metadata && hdf5_segments_open_all(&f->seg, err) < 0)
         return -1;
-    if (f->writes && a->sync_each && !a->collective && !a->file_per_task) {
+    if (f->c.writes && a->sync_each && !a->collective && !a->file_per_task) {
         f->sync_fd = open(weir_mpi_path(f->base.path), O_WRONLY | O_CLOEXEC);
         if (f->sync_fd < 0)
             return weir_fail(err, WEIR_EIO, "open '%s' for fsync", f->base.path);
     }
     return 0;
-}
-
-/* Before the library writes its last: is all well on all ranks? It does not survive failing in
- * there. Every rank takes part, also one that has failed. -1 when any has; err is filled where
- * the reason is new. */
-static int check_writes(struct hdf5_file *f, struct weir_err *err)
-{
-    const struct hdf5_state *st = f->base.s->priv;
-    int rc = 0;
-
-    if (st->collective)
-        rc = hdf5_check_end(st, f->id, f->base.path, f->end, f->failed ? NULL : err);
-    if (rc == 0 && !f->failed)
-        rc = hdf5_check_room(f->base.path, f->base.extent.segments, err);
-    f->failed |= rc < 0;
-    return weir_mpi_agree(st->comm, f->failed ? -1 : 0);
 }
 
 /* Free what is ours. */
@@ -179,33 +120,19 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
                      struct weir_file *file, struct weir_err *err)
 {
     struct hdf5_file *f = (struct hdf5_file *)file;
-    const struct hdf5_state *st = s->priv;
-    bool held;
     int rc;
 
     f->base.s = s;
     f->base.path = path;
-    f->writes = flags & WEIR_OPEN_WRITE;
     f->sync_fd = -1;
     f->seg.current = f->seg.in_file = f->seg.in_memory = H5I_INVALID_HID;
-    rc = f->writes ? hdf5_check_limit(&f->base.extent, err) : 0;
-    f->lost = weir_mpi_agree(st->comm, rc) < 0; /* the limit of one rank stops all */
-    if (f->lost)
+    rc = hdf5_container_open(&f->c, s->priv, path, flags, &f->base.extent, err);
+    if (f->c.lost)
         return rc;
-    errno = 0;
-    rc = open_container(f, flags, err);
-    held = weir_mpi_agree(st->comm, rc) == 0;
-    if (held) {
-        rc = prepare(f, err);
-        if (weir_mpi_agree(st->comm, rc) == 0)
-            return 0;
-    }
-    f->lost = true;
-    release(f);
-    if (held) {
-        if (f->writes)
-            hdf5_abandon(st, f->id);
-        H5Fclose(f->id);
+    rc = prepare(f, err);
+    if (weir_mpi_agree(f->c.st->comm, rc) < 0) {
+        release(f);
+        hdf5_container_drop(&f->c);
     }
     return rc;
 }
@@ -213,30 +140,11 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
 static int close_file(struct weir_file *file, struct weir_err *err)
 {
     struct hdf5_file *f = (struct hdf5_file *)file;
-    const struct hdf5_state *st = f->base.s->priv;
-    bool told = f->failed;
-    int rc = 0;
-    int ok, sys;
 
-    if (f->lost)
+    if (f->c.lost)
         return 0;
     release(f);
-    if (!f->writes)
-        rc = hdf5_check_kept(st, f->id, f->base.path, f->size, err);
-    if (f->writes && check_writes(f, err) < 0) {
-        hdf5_abandon(st, f->id);
-        rc = f->failed && !told ? -1 : 0;
-    }
-    errno = 0;
-    ok = H5Fclose(f->id);
-    sys = errno;
-    if (rc < 0 || told)
-        return rc; /* told already */
-    if (ok < 0)
-        return hdf5_fail(err, "H5Fclose '%s'", f->base.path);
-    if (weir_mpi_hidden_errno(0, sys, st->mpi.comm_errno, "H5Fclose", err) < 0)
-        return weir_err_within(err, "'%s'", f->base.path);
-    return 0;
+    return hdf5_container_close(&f->c, err);
 }
 
 static int move(struct hdf5_file *f, hid_t dset, const struct weir_io *io, struct weir_err *err)
@@ -250,11 +158,11 @@ static int move(struct hdf5_file *f, hid_t dset, const struct weir_io *io, struc
 
     if (hdf5_move(st, g, dset, io->dir, buf, &sys, err) < 0) {
         /* what is tried again has not failed yet, unless the others would have to come along */
-        f->failed |= writes && ((sys != EINTR && sys != EAGAIN) || st->collective);
+        f->c.failed |= writes && ((sys != EINTR && sys != EAGAIN) || st->collective);
         return -1;
     }
-    if (writes && g->where > 0 && io->len > 0 && end > f->end)
-        f->end = end;
+    if (writes && g->where > 0 && io->len > 0 && end > f->c.end)
+        f->c.end = end;
     return 0;
 }
 
@@ -281,7 +189,7 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
     bool skip;
     hid_t dset;
 
-    if (f->lost)
+    if (f->c.lost)
         return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
     if (g->bytes == 0)
         return weir_refuse(err, WEIR_EBUG, "HDF5 needs to know the geometry of a file");
@@ -298,45 +206,22 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
     return move(f, dset, &now, err) < 0 ? -1 : (ssize_t)now.len;
 }
 
-static int flush(struct hdf5_file *f, struct weir_err *err)
-{
-    const struct hdf5_state *st = f->base.s->priv;
-    bool told = f->failed;
-    int sys;
-
-    if (f->writes && check_writes(f, err) < 0) {
-        if (!f->failed)
-            return 0; /* the rank that knows the cause tells it */
-        return told ? weir_refuse(err, WEIR_EIO, "flush '%s': a write has failed before",
-                                  f->base.path)
-                    : -1;
-    }
-    errno = 0;
-    if (H5Fflush(f->id, H5F_SCOPE_GLOBAL) >= 0)
-        return 0;
-    sys = errno;
-    if (sys == EINTR && hdf5_failed_in("MPI_File_sync")) /* the last thing it does */
-        return weir_mpi_sync_again(f->base.path, err);
-    hdf5_fail(err, "H5Fflush '%s'", f->base.path);
-    return weir_mpi_hidden_errno(-1, sys, st->mpi.comm_errno, NULL, err);
-}
-
 static int sync_file(struct weir_file *file, struct weir_err *err)
 {
     struct hdf5_file *f = (struct hdf5_file *)file;
     int rc;
 
-    if (f->lost)
-        return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
-    rc = f->sync_fd >= 0 ? weir_mpi_fsync(f->sync_fd, f->base.path, err) : flush(f, err);
-    f->failed |= rc < 0;
+    if (f->sync_fd < 0)
+        return hdf5_container_flush(&f->c, err);
+    rc = weir_mpi_fsync(f->sync_fd, f->base.path, err);
+    f->c.failed |= rc < 0;
     return rc;
 }
 
 /* Of an open file; the caller frees it. */
 static MPI_Info hints_of(const struct hdf5_file *f)
 {
-    return f->lost ? MPI_INFO_NULL : hdf5_hints(f->base.s->priv, f->id);
+    return f->c.lost ? MPI_INFO_NULL : hdf5_hints(f->base.s->priv, f->c.id);
 }
 
 static void describe(struct weir_file *file, struct weir_str *out)
@@ -346,7 +231,7 @@ static void describe(struct weir_file *file, struct weir_str *out)
     const struct hdf5_state *st = f->base.s->priv;
     MPI_Info used;
 
-    if (!o->show_hints || f->lost)
+    if (!o->show_hints || f->c.lost)
         return;
     used = hints_of(f);
     weir_mpihints_show(st->mpi.info, &used, out);
