@@ -152,7 +152,9 @@ static const char *const attr_objects[] = { "/", "group", "line" };
 
 static int each_attr(struct trial *t, struct weir_array_file *f, bool puts)
 {
-    char room[sizeof(title)];
+    static const size_t sizes[] = { sizeof(years), sizeof(tide), sizeof(answer),
+                                    sizeof(title) - 1 };
+    int64_t room[8];
     int rc = 0;
 
     for (size_t o = 0; o < 3; o++)
@@ -167,9 +169,7 @@ static int each_attr(struct trial *t, struct weir_array_file *f, bool puts)
                 rc = rc < 0 ? rc : weir_arrays_put_attr(f, attr_objects[o], &attrs[i], &t->err);
             else if (rc == 0)
                 rc = weir_arrays_get_attr(f, attr_objects[o], &got, &t->err);
-            if (rc == 0 && !puts &&
-                memcmp(room, attrs[i].data,
-                       attrs[i].elem == WEIR_ELEM_TEXT ? sizeof(title) - 1 : 4) != 0)
+            if (rc == 0 && !puts && memcmp(room, attrs[i].data, sizes[i]) != 0)
                 rc = weir_refuse(&t->err, WEIR_EDATA, "wrong attribute '%s'", attrs[i].name);
         }
     return rc;
