@@ -169,9 +169,7 @@ static int array_sync(struct weir_array_file *base, struct weir_err *err)
     struct mpiio_arrays *f = (struct mpiio_arrays *)base;
     int rc, sys;
 
-    rc = weir_mpi_check_end(f->all, f->fh, base->path, f->end, f->failed ? NULL : err);
-    if (f->failed)
-        rc = weir_refuse(err, WEIR_EIO, "flush '%s': a write has failed before", base->path);
+    rc = weir_mpi_check_end(f->all, f->fh, base->path, f->end, err);
     if (weir_mpi_agree(f->all, rc) < 0)
         return rc; /* MPI_File_sync could fail on one rank and leave the others waiting */
     errno = 0;

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* many.c - many runs of the benchmarks in one process, each clean, with a failing rank or with a
+ * signal; what came of each goes into a log
+ *
+ *   many LOG CASES FIRST SECONDS
+ *
+ * Each line of CASES is a case, fields separated by tabs: the fault and its number, the name of a
+ * benchmark and its words. It is run in directory case-N, N from 0. LOG gets "begin N" before and
+ * "end N STATUS FILES THREADS ERROR" after: files and threads that any rank has more than before.
+ * A case that takes longer than SECONDS ends the process after the line "hang N". Cases before
+ * FIRST are left out. */
+#include "weir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WORDS 128
+#define FAULTY 1 /* the rank with the fault */
+#define MEMORY_SPARE (64u << 20)
+#define HANG_STATUS 98
+
+static volatile sig_atomic_t log_fd = -1, number = -1; /* for the handler */
+
+static void hang(int signal)
+{
+    char line[] = "hang 00000\n";
+    int n = number;
+
+    (void)signal;
+    for (int i = 9; i >= 5; i--, n /= 10)
+        line[i] = (char)('0' + n % 10);
+    if (write(log_fd, line, sizeof(line) - 1) < 0)
+        _exit(HANG_STATUS + 1);
+    _exit(HANG_STATUS);
+}
+
+static int entries(const char *path)
+{
+    DIR *d = opendir(path);
+    int n = 0;
+
+    while (d && readdir(d))
+        n++;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+static unsigned long mapped_bytes(void)
+{
+    unsigned long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+
+    if (!f || fscanf(f, "%lu", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return pages * (unsigned long)sysconf(_SC_PAGESIZE);
+}
+
+static int next_file(void)
+{
+    int fd = dup(0);
+
+    close(fd);
+    return fd;
+}
+
+struct fault {
+    int resource;
+    struct rlimit before;
+    timer_t timer;
+    bool limits, timed;
+};
+
+static void limit(struct fault *f, int resource, unsigned long bytes)
+{
+    struct rlimit now;
+
+    f->resource = resource;
+    f->limits = getrlimit(resource, &f->before) == 0;
+    now = f->before;
+    now.rlim_cur = bytes;
+    if (!f->limits || setrlimit(resource, &now) < 0)
+        perror("many: setrlimit");
+}
+
+static void start_timer(struct fault *f, long ms)
+{
+    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM };
+    struct itimerspec when = { .it_value = { ms / 1000, ms % 1000 * 1000000 } };
+
+    f->timed = timer_create(CLOCK_MONOTONIC, &event, &f->timer) == 0;
+    if (!f->timed || timer_settime(f->timer, 0, &when, NULL) < 0)
+        perror("many: timer");
+}
+
+/* clean, file-size BYTES, files 0, memory 0: a limit for one rank. signal MS: to one rank. */
+static void begin_fault(struct fault *f, const char *kind, long n, int rank)
+{
+    memset(f, 0, sizeof(*f));
+    if (rank != FAULTY)
+        return;
+    if (strcmp(kind, "file-size") == 0)
+        limit(f, RLIMIT_FSIZE, (unsigned long)n);
+    else if (strcmp(kind, "files") == 0)
+        limit(f, RLIMIT_NOFILE, (unsigned long)next_file());
+    else if (strcmp(kind, "memory") == 0)
+        limit(f, RLIMIT_AS, mapped_bytes() + MEMORY_SPARE);
+    else if (strcmp(kind, "signal") == 0)
+        start_timer(f, n);
+}
+
+static void end_fault(const struct fault *f)
+{
+    const struct timespec now = { 0 };
+    sigset_t set;
+
+    if (f->limits)
+        setrlimit(f->resource, &f->before);
+    if (f->timed)
+        timer_delete(f->timer);
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigtimedwait(&set, NULL, &now);
+}
+
+static const struct weir_driver *benchmark(const char *name)
+{
+    if (strcmp(name, "ior") == 0)
+        return &weir_ior;
+    return strcmp(name, "mdtest") == 0 ? &weir_mdtest : &weir_mdw;
+}
+
+/* One case: its words are in line. */
+static void run(int n, char *line, int rank)
+{
+    char *words[WORDS] = { NULL }, *save = NULL, dir[32];
+    int argc = 0, files, threads, found[4], all[4];
+    struct weir_outcome out;
+    struct fault fault;
+
+    for (char *w = strtok_r(line, "\t\n", &save); w && argc < WORDS - 1;
+         w = strtok_r(NULL, "\t\n", &save))
+        words[argc++] = w;
+    snprintf(dir, sizeof(dir), "case-%d", n);
+    if (argc < 3 || chdir(dir) < 0) {
+        perror(dir);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    if (rank == 0)
+        dprintf(log_fd, "begin %d\n", n);
+    files = entries("/proc/self/fd");
+    threads = entries("/proc/self/task");
+    begin_fault(&fault, words[0], strtol(words[1], NULL, 10), rank);
+    weir_measure(benchmark(words[2]), argc - 2, words + 2, MPI_COMM_WORLD, NULL, NULL, &out);
+    end_fault(&fault);
+    found[0] = out.status;
+    found[1] = -out.status;
+    found[2] = entries("/proc/self/fd") - files;
+    found[3] = entries("/proc/self/task") - threads;
+    MPI_Allreduce(found, all, 4, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    for (char *c = out.error; *c; c++)
+        if (*c == '\n')
+            *c = ' ';
+    if (all[0] != -all[1])
+        all[0] = -1; /* not the same on all ranks */
+    if (rank == 0)
+        dprintf(log_fd, "end %d %d %d %d %s\n", n, all[0], all[2], all[3], out.error);
+    if (chdir("..") < 0)
+        MPI_Abort(MPI_COMM_WORLD, 2);
+}
+
+/* SIGINT and SIGTERM wait until a run asks for them; hangs are ended by an alarm. */
+static void set_signals(void)
+{
+    struct sigaction ring = { .sa_handler = hang };
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    sigaction(SIGALRM, &ring, NULL);
+    signal(SIGXFSZ, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+int main(int argc, char **argv)
+{
+    char *line = NULL;
+    size_t room = 0;
+    FILE *cases;
+    int rank;
+
+    set_signals();
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    cases = argc == 5 ? fopen(argv[2], "re") : NULL;
+    log_fd = cases ? open(argv[1], O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666) : -1;
+    if (log_fd < 0) {
+        fprintf(stderr, "usage: many LOG CASES FIRST SECONDS\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    for (number = 0; getline(&line, &room, cases) > 0; number++) {
+        if (number < strtol(argv[3], NULL, 10))
+            continue;
+        alarm((unsigned)strtol(argv[4], NULL, 10));
+        run(number, line, rank);
+    }
+    alarm(60);
+    free(line);
+    fclose(cases);
+    MPI_Finalize();
+    return 0;
+}

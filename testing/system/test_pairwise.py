@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Options of the programs, crossed with each other and with a clean run, a rank that fails and a signal.
+
+Every pair of values occurs in a run, and every three values of a few parameters that decide how ranks work together. Each run
+must end (no hang, no crash), with the status that its fault gives, the same on all ranks, with words for an error, a JSON file
+that agrees, no open file or thread more than before, and no file left that it should have removed."""
+import json
+import subprocess
+
+import pytest
+
+import conftest
+from pairwise import Case, Cover, launch
+
+pytestmark = pytest.mark.slow
+RANKS = 4
+OUTCOMES = ["clean", "fail", "signal"]
+REPORT = "--report=text:/dev/null,json:r.json"
+LONG = 60  # seconds that a run would take if it did not end early: longer than the limit of a case
+
+
+class Program:
+    """The parameters of a program, what of it cannot go together, and what must hold after a run."""
+    name = None
+    parameters = {}
+    core = ()
+    never = []  # parameters -> values that are refused together
+    wanted = []  # parameters -> values that stand together in a case
+    apart = set()  # options that are not crossed: other tests have them
+    left = ()   # beginnings of the names of files that may be there afterwards
+
+    def allowed(self, case):
+        """May this case, or part of a case, be run?"""
+        return not any(all(case.get(name, "?") in values for name, values in rule.items()) for rule in self.never)
+
+    def words(self, case):
+        return " ".join(v for k, v in case.items() if k != "outcome").split()
+
+    def fault(self, n, case):
+        """The fault of rank 1, and words that belong to it."""
+        raise NotImplementedError
+
+    def more_cases(self):
+        """Cases of their own."""
+        return []
+
+    def cases(self):
+        cover = Cover(self.parameters, self.allowed, self.core, self.wanted)
+        made = []
+        for n, values in enumerate(cover.cases()):
+            fault, more = ("clean", 0), []
+            if values["outcome"] != "clean":
+                fault, more = self.fault(n, values)
+            made.append(Case(self.name, self.words(values) + more + [REPORT], fault))
+            made[-1].values = values
+        return made + self.more_cases()
+
+    def statuses(self, case):
+        """The exit statuses that are right."""
+        return {"clean": (0,), "fail": (2, 3), "signal": (0, 6)}[case.values["outcome"]]
+
+    def kept(self, case):
+        """Does the command line say that files stay?"""
+        raise NotImplementedError
+
+    def wrong(self, case):
+        """What is wrong with the result of a case, None when nothing is."""
+        if case.result != "end":
+            return {"hang": "hangs", "crash": "crashes", None: "was not run"}[case.result]
+        if case.status not in self.statuses(case):
+            return "status %d instead of %s" % (case.status, self.statuses(case))
+        if (case.status == 0) != (case.error == ""):
+            return "status %d, but the error is '%s'" % (case.status, case.error)
+        if case.files > 0 or case.threads > 0:
+            return "leaves %d open files and %d threads" % (case.files, case.threads)
+        names = [n for n in case.names() if not n.startswith(self.left)]
+        if names and not self.kept(case):
+            return "leaves %s" % names
+        return self.wrong_document(case)
+
+    def wrong_document(self, case):
+        try:
+            found = case.document()
+        except ValueError as e:
+            return "JSON: %s" % e
+        if found is None:
+            return None if case.status == 1 else "no JSON"
+        if found.get("status") != case.status:
+            return "JSON has status %s, the run %d" % (found.get("status"), case.status)
+        if case.status and (found.get("error") or "")[:40] != case.error[:40]:
+            return "JSON has the error '%s', the run '%s'" % (found.get("error"), case.error)
+        return None
+
+
+def rule(**values):
+    return {name: [v] if isinstance(v, str) else list(v) for name, v in values.items()}
+
+
+# ---- ior ----
+
+ORIGINAL = "-z -O randomOffsetDeal=original,randomOffsetSeed=%d"
+RANDOM = ["-z", "-z -z -X 3", ORIGINAL % 2, ORIGINAL % 3]
+REORDER = ["-C", "-Z", "-Z -Z -X -2", "-C -Q 2"]
+WEAR_OUT = ["-D 1 -O stoneWallingWearOut=1", "-D 1 -O stoneWallingWearOut=1,stoneWallingWearOutIterations=2"]
+MIN_TIME = "-O minTimeDuration=1"
+PHASES = ["", "-w -r", "-w -W", "-w -W -r -R", "-w -R"]
+STATUS_FILE = "-O stoneWallingStatusFile=stone"
+
+
+class Ior(Program):
+    name = "ior"
+    parameters = {
+        "access": ["-a DUMMY --dummy.store", "-a DUMMY --dummy.store -c", "-a POSIX", "-a MPIIO", "-a MPIIO -c"],
+        "order": [""] + RANDOM,
+        "size": ["-b 4k -t 4k", "-b 64k -t 8k", "-b 8k -t 4k -s 3"],
+        "stop": ["", "-D 1", MIN_TIME] + WEAR_OUT,
+        "outcome": OUTCOMES,
+        "phases": ["-w"] + PHASES,
+        "file": ["", "-F", "-F -u"],
+        "sync": ["", "-e", "-Y"],
+        "keep": ["", "-k", "-K"],
+        "names": ["-o f", "-o f -m", "-o f -E"],
+        "repetitions": ["", "-i 2"],
+        "reorder": [""] + REORDER,
+        "tasks": ["", "-N 2", "-N 3", "-N 100"],
+        "nodes": ["", "-O numNodes=2", "-O numTasksOnNode0=2"],
+        "data": ["", "-l offset", "-l random -G 7", "-l incompressible", "-l signature"],
+        "warnings": ["", "--warning-as-errors"],
+        "barriers": ["", "-g"],
+        "delay": ["", "-O interIODelay=100"],
+        "memory": ["", "-O memoryPerTask=1m", "-M 1%"],
+        "verbose": ["", "-v", "-v -v -v -v"],
+        "other": ["", "-x", "-j 1", "-O summaryAlways=1,debug=x,platform=y -A 7", "--random-prefill=4k", "-T 5", "--dry-run"],
+        "output": ["", "-O saveRankPerformanceDetailsCSV=ranks.csv", "-O savePerOpDataCSV=ops", STATUS_FILE],
+        "timeout": ["", "--io-timeout=100"],
+    }
+    core = ("access", "order", "size", "stop", "outcome")
+    never = [
+        rule(order=RANDOM, reorder=REORDER, file=""),
+        rule(order=RANDOM, access="-a MPIIO -c"),
+        rule(order="", other="--random-prefill=4k"),
+        rule(other="--dry-run", stop=MIN_TIME, outcome=["fail", "signal"]),  # nothing fails, so it takes its time
+        rule(output=STATUS_FILE, keep=["", "-K"]),
+        rule(output=STATUS_FILE, stop=["", "-D 1", MIN_TIME]),
+        rule(stop=MIN_TIME, phases=PHASES),  # each phase takes as long
+        rule(tasks="-N 100", warnings="--warning-as-errors"),
+        rule(warnings="--warning-as-errors", stop=MIN_TIME),  # the file is longer than expected
+        rule(warnings="--warning-as-errors", order=[ORIGINAL % 2, ORIGINAL % 3]),
+        rule(nodes="-O numNodes=2", reorder="-Z"),  # no task is so far away
+    ]
+    # More than three that found a defect: a stop in the middle of a pass, a rank without offsets
+    wanted = [{"access": "-a DUMMY --dummy.store -c", "order": "", "size": size, "stop": MIN_TIME, "outcome": outcome}
+              for size in ("-b 64k -t 8k", "-b 8k -t 4k -s 3") for outcome in ("fail", "signal")]
+    wanted += [{"access": "-a MPIIO", "order": ORIGINAL % 3, "size": "-b 4k -t 4k", "sync": "-Y", "outcome": "clean",
+                "phases": "-w", "file": "", "tasks": ""}]
+    left = ("r.json", "ranks.csv", "ops-", "stone")
+    apart = set("-f -M -d -y --help --version --dump-options allocateBufferOnGPU GPUid GPUDirect summaryFile summaryFormat".split())
+
+    def words(self, case):
+        words = super().words(case)
+        if case["outcome"] != "clean":
+            words = [w.replace("minTimeDuration=1", "minTimeDuration=%d" % LONG) for w in words]
+        return words
+
+    def fault(self, n, case):
+        if case["outcome"] == "signal":
+            return ("signal", 1 + 7 * (n % 5)), ["-O", "interIODelay=2000"] if n % 2 else []
+        if "DUMMY" in case["access"]:
+            operation = ("xfer", "open", "close")[n % (2 if case["stop"] == MIN_TIME else 3)]
+            return ("clean", 0), ["--dummy.fail-rank=1", "--dummy.fail-at=1", "--dummy.fail-op=" + operation]
+        if n % 3 == 0 and not conftest.SANITIZED:
+            return ("memory", 0), ["-O", "memoryPerTask=128m"]
+        return ("file-size", 1000), []  # room for what MPI_File_open of Open MPI writes, which would hang
+
+    def statuses(self, case):
+        values = case.values
+        if values["outcome"] == "refused":
+            return (1,)
+        if values["outcome"] == "signal" and values["stop"] == MIN_TIME and "dry" not in values["other"]:
+            return (6,)
+        if values["outcome"] == "fail" and ("dry" in values["other"] or "original" in values["order"]):
+            return (0, 2, 3)  # nothing is done; rank 1 may have nothing to do
+        if case.fault[0] == "file-size" and "MPIIO -c" in values["access"]:
+            return (0, 2, 3)  # another rank may do the writing
+        return super().statuses(case)
+
+    def more_cases(self):
+        case = Case(self.name, ("-a DUMMY -b 4k -t 4k --warning-as-errors -N 100 " + REPORT).split())
+        case.values = {"outcome": "refused"}
+        return [case]
+
+    def kept(self, case):
+        return case.values.get("keep") == "-k"
+
+
+# ---- mdtest ----
+
+WRITTEN = ["-w 100 -e 100", "-w 5000 -e 5000 -X", "-w 10 --verify-write -y", "-w 64 -G 5 --dataPacketType=o"]
+
+
+class Mdtest(Program):
+    name = "mdtest"
+    parameters = {
+        "access": ["-a DUMMY --dummy.store", "-a POSIX"],
+        "kind": ["", "-D", "-F"],
+        "phases": ["", "-C -r", "-C -T -r", "-C -E -r", "-C -U -r", "-C"],
+        "tree": ["-n 4", "-I 2 -z 1 -b 2", "-n 8 -z 2 -b 2 -L", "-n 0"],
+        "outcome": OUTCOMES,
+        "place": ["", "-u", "-S", "-c", "-u -c"],
+        "shift": ["", "-N 1", "-N 2 --random-seed=3", "-R"],
+        "data": [""] + WRITTEN,
+        "tasks": ["", "-l 2", "-f 1 -l 4 -s 2"],
+        "repetitions": ["", "-i 2"],
+        "stop": ["", "-W 1", "-W 1 -x stone"],
+        "how": ["", "-k", "-Y", "-B 1", "-t", "--dry-run"],
+        "verbose": ["", "-v", "-V 3"],
+        "tables": ["", "-P", "-Z", "--print-all-procs", "--showRankStatistics", "--latency"],
+        "output": ["", "--saveRankPerformanceDetails=ranks.csv", "--savePerOpDataCSV=ops"],
+        "command": ["", "--run-cmd-before-phase=true", "--run-cmd-after-phase=true"],
+        "warnings": ["", "--warningAsErrors"],
+    }
+    core = ("access", "place", "phases", "outcome")
+    never = [
+        rule(stop=["-W 1", "-W 1 -x stone"], tree=["-I 2 -z 1 -b 2", "-n 8 -z 2 -b 2 -L"]),
+        rule(how="-B 1", place=["-c", "-u -c"]),
+        rule(how="-B 1", shift=["-N 1", "-N 2 --random-seed=3"]),
+        rule(how="-B 1", warnings="--warningAsErrors"),
+        rule(how="-k", data=WRITTEN),
+        rule(how="-k", place="-S"),
+        rule(phases="-C", tasks=["-l 2", "-f 1 -l 4 -s 2"]),  # the first test leaves what the second makes
+        rule(data="-w 5000 -e 5000 -X", phases=["-C -r", "-C -T -r", "-C -U -r", "-C"]),  # nothing is read
+        rule(data=["", "-w 10 --verify-write -y", "-w 64 -G 5 --dataPacketType=o"], phases=["", "-C -E -r"],
+             warnings="--warningAsErrors"),  # files are opened and not read
+    ]
+    left = ("r.json", "ranks.csv", "ops-", "stone")
+    apart = {"-g", "-p", "--cleanup", "--help", "--version", "--dump-options", "--allocateBufferOnGPU", "--GPUid", "--gpuDirect"}
+
+    def words(self, case):
+        return super().words(case) + ["-d", "d"]
+
+    def fault(self, n, case):
+        if case["outcome"] == "signal":
+            return ("signal", 1 + 7 * (n % 5)), ["--dummy.delay-create=3000"] if "DUMMY" in case["access"] else []
+        if "DUMMY" in case["access"]:
+            operation = ("mkdir", "rmdir", "stat") if case["kind"] == "-D" else ("open", "unlink", "stat", "close")
+            return ("clean", 0), ["--dummy.fail-rank=1", "--dummy.fail-at=1", "--dummy.fail-op=" + operation[n % len(operation)]]
+        return ("files" if n % 2 or not case["data"] else "file-size", 0), []
+
+    def statuses(self, case):
+        if case.values["outcome"] == "fail":
+            return (0, 2, 3)  # the operation may not occur
+        return super().statuses(case)
+
+    def kept(self, case):
+        return case.values["phases"] == "-C"
+
+
+# ---- md-workbench ----
+
+class Workbench(Program):
+    name = "md-workbench"
+    parameters = {
+        "access": ["-a DUMMY --dummy.store", "-a POSIX"],
+        "phases": ["", "-1 -2 -3", "-1 -3", "-1 -2"],
+        "outcome": OUTCOMES,
+        "count": ["-I 2 -P 3 -D 2", "-I 2 -P 5 -D 1", "-I 0 -P 1 -D 1"],
+        "offset": ["", "-O 0", "-O 3", "-O 9"],
+        "data": ["", "-S 0", "-S 1 -X", "-S 5000 -X -G 3", "--dataPacketType=r", "--dataPacketType=o -X"],
+        "repetitions": ["-R 1", "-R 2"],
+        "waiting": ["", "-t 1", "-T"],
+        "stop": ["", "-w 1", "-w 1 -W"],
+        "reading": ["", "--read-only"],
+        "errors": ["", "--ignore-precreate-errors"],
+        "output": ["", "-L lat", "-L lat --latency-all"],
+        "verbose": ["", "-q", "-v -v"],
+        "reports": ["", "--print-detailed-stats", "--process-reports"],
+        "position": ["", "--start-item=5", "--run-info-file=position"],
+    }
+    core = ("access", "phases", "outcome", "offset")
+    left = ("r.json", "lat", "position", "md-workbench.status")
+    apart = {"--help", "--version", "--dump-options", "--allocateBufferOnGPU", "--GPUid", "--gpuDirect"}
+
+    def words(self, case):
+        return super().words(case) + ["-o", "d"]
+
+    def fault(self, n, case):
+        if case["outcome"] == "signal":
+            return ("signal", 1 + 7 * (n % 5)), ["--dummy.delay-create=3000"] if "DUMMY" in case["access"] else []
+        if "DUMMY" in case["access"]:
+            operation = ("open", "mkdir", "xfer", "unlink", "rmdir", "stat")[n % 6]
+            return ("clean", 0), ["--dummy.fail-rank=1", "--dummy.fail-at=1", "--dummy.fail-op=" + operation]
+        return ("files" if n % 2 else "file-size", 0), []
+
+    def statuses(self, case):
+        if case.values["outcome"] == "fail":
+            return (0, 2, 3)
+        return super().statuses(case)
+
+    def kept(self, case):
+        return case.values["phases"] == "-1 -2"
+
+
+# ---- the tests ----
+
+def run(program, cases, tmp_path):
+    launch(cases, tmp_path, RANKS)
+    wrong = [(w, c) for c in cases for w in [program.wrong(c)] if w]
+    assert not wrong, "\n" + "\n".join("%s: %r\n    status %s: %s" % (w, c, c.status, c.error) for w, c in wrong)
+    failed = [c for c in cases if c.values["outcome"] == "fail"]
+    ended = [c for c in cases if c.values["outcome"] == "signal"]
+    assert sum(1 for c in failed if c.status) * 4 >= len(failed), "the faults do not reach the runs"
+    assert sum(1 for c in ended if c.status) * 2 >= len(ended), "the signals do not reach the runs"
+
+
+@pytest.mark.parametrize("part", [0, 1, 2])
+def test_ior(part, tmp_path):
+    if "MPIIO" not in conftest.backends():
+        pytest.skip("this build has no MPIIO backend")
+    program = Ior()
+    run(program, program.cases()[part::3], tmp_path)
+
+
+def test_mdtest(tmp_path):
+    program = Mdtest()
+    run(program, program.cases(), tmp_path)
+
+
+def test_md_workbench(tmp_path):
+    program = Workbench()
+    run(program, program.cases(), tmp_path)
+
+
+@pytest.mark.parametrize("program", [Ior(), Mdtest(), Workbench()], ids=lambda p: p.name)
+def test_every_option_is_crossed_or_known_to_be_apart(program):
+    words = {w for values in program.parameters.values() for v in values for w in v.replace(",", " ").replace("=", " ").split()}
+    words |= {"-o", "-d", "--report"} | program.apart
+    done = subprocess.run([str(conftest.BUILD / "src" / program.name), "--dump-options=json"], capture_output=True, text=True,
+                          env=conftest.program_env(), check=True)
+    missing = []
+    for row in json.loads(done.stdout):
+        names = ["-%s" % row["letter"], "--%s" % row["name"]] + row["keys"]
+        if row["table"] is None and row["type"] not in ("old", "gone", "directives") and not words & set(names):
+            missing.append(row["name"] or row["keys"])
+    assert not missing, "new options? Give them values in the parameters, or name them in 'apart': %s" % missing
+
+
+def test_the_generator_covers_every_pair_and_keeps_what_is_never_together():
+    values = {"a": ["1", "2", "3"], "b": ["x", "y"], "c": ["", "p", "q"], "d": ["0", "1"]}
+
+    def allowed(case):
+        return not (case.get("a") == "2" and case.get("b") == "y")
+    cover = Cover(values, allowed, ("a", "c", "d"), [{"a": "1", "b": "x", "c": "p", "d": "0"}])
+    cases = cover.cases()
+    assert all(allowed(c) for c in cases) and cases == Cover(values, allowed, ("a", "c", "d"), cover_wanted(cover)).cases()
+    for target in cover.targets():
+        assert any(target <= c.items() for c in cases), target
+    assert not cover.infeasible and len(cases) <= 3 * 3 * 2 + 3
+
+
+def cover_wanted(cover):
+    return [dict(part) for part in cover.wanted]
