@@ -25,20 +25,37 @@ void mdtest_look(struct mdtest_test *t, uint64_t *clock_ns)
     *clock_ns = now;
 }
 
+static bool makes_items(const struct mdtest_test *t)
+{
+    return t->op == MDTEST_DIR_CREATE ||
+           (t->op == MDTEST_FILE_CREATE && t->phase != &mdtest_write_phase);
+}
+
+static bool removes_items(const struct mdtest_test *t)
+{
+    return t->op == MDTEST_DIR_REMOVE || t->op == MDTEST_FILE_REMOVE;
+}
+
 /* Steps of this rank. Rank 0 works alone with -c on what is made and removed, and on what is there
  * only once (-S). */
 static uint64_t count_items(struct weir_run *run, void *state)
 {
     struct mdtest_test *t = state;
-    bool makes = t->op == MDTEST_DIR_CREATE ||
-                 (t->op == MDTEST_FILE_CREATE && t->phase != &mdtest_write_phase);
-    bool removes = t->op == MDTEST_DIR_REMOVE || t->op == MDTEST_FILE_REMOVE;
+    bool makes = makes_items(t), removes = removes_items(t);
     uint64_t n = makes ? t->planned[t->of] : t->count[t->of];
 
     if (run->par.rank > 0 &&
         (((makes || removes) && t->o->collective) || (removes && t->o->shared)))
         return 0;
     return t->op == MDTEST_DIR_RENAME && n < 2 ? 0 : n;
+}
+
+/* Operations of this rank: with -c a step makes or removes an item for each task. */
+static uint64_t count_operations(struct weir_run *run, struct mdtest_test *t)
+{
+    bool for_all = t->o->collective && (makes_items(t) || removes_items(t));
+
+    return count_items(run, t) * (for_all ? (uint64_t)run->par.size : 1);
 }
 
 /* A command of the user, on every rank. */
@@ -65,7 +82,7 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
     }
     run->oplog.n = 0;
     if (t->o->run.op_csv && t->of == MDTEST_FILES && t->op < MDTEST_TREE_CREATE &&
-        weir_oplog_reserve(&run->oplog, count_items(run, state), err) < 0)
+        weir_oplog_reserve(&run->oplog, count_operations(run, t), err) < 0)
         return -1;
     if (t->o->before && *t->o->before && t->op < MDTEST_TREE_CREATE)
         return run_command(run, "prologue", t->o->before, err);
