@@ -82,11 +82,19 @@ static void add_missing(struct weir_str *out, const struct weir_col *col)
 /* One line of the heading: a word of each column in the text table. */
 static void add_words(struct weir_str *out, const struct weir_col *cols, bool rules)
 {
+    size_t begin = out->len;
+
     for (; !is_end(cols); cols++) {
         const char *word = rules ? cols->rule : cols->head;
         int width = cols->type == WEIR_COL_RULE ? -RULE_WIDTH : cols->width;
 
-        if (cols->head != NULL)
+        if (cols->head == NULL)
+            continue;
+        while (!out->failed && cols->head_at > 0 && out->len - begin < (size_t)cols->head_at)
+            weir_str_addc(out, ' ');
+        if (cols->head_at > 0)
+            weir_str_addf(out, "%s", word != NULL ? word : "");
+        else
             weir_str_addf(out, "%*s%*s", width, word != NULL ? word : "", cols->gap, "");
     }
     while (out->len > 0 && out->text[out->len - 1] == ' ')

@@ -23,6 +23,7 @@ struct weir_col {
     const char *csv;  /* CSV heading; NULL: not in CSV */
     const char *head; /* text heading, placed as the cells are; NULL: not in the text table */
     const char *rule; /* what stands under it, dashes; NULL: nothing */
+    int head_at; /* blanks and words before head and rule in their lines; 0: as the cells are */
     const char *none; /* what a missing value looks like in text; NULL: "NA" */
     enum weir_col_type type;
     size_t offset;

@@ -118,11 +118,20 @@ static void the_heading_stands_where_the_cells_are(void **state)
         { .head = "time", .rule = "------", .type = WEIR_COL_RULE, .gap = 4 },
         WEIR_COL_END
     };
+    const struct weir_col placed[] = {
+        { .head = "a", .rule = "-", .type = WEIR_COL_STR, .width = -3, .gap = 1 },
+        { .head = "at 5", .type = WEIR_COL_INT, .width = 20, .head_at = 5 },
+        { .head = "at 14", .rule = "---", .type = WEIR_COL_INT, .width = 20, .head_at = 14 },
+        WEIR_COL_END
+    };
     struct weir_str s = { 0 };
 
     (void)state;
     weir_col_heading(&s, table);
     assert_string_equal(weir_str_text(&s), "access        block Latency(s)          bw n");
+    weir_str_clear(&s);
+    weir_col_heading(&s, placed);
+    assert_string_equal(weir_str_text(&s), "a    at 5     at 14\n-             ---");
     weir_str_clear(&s);
     weir_col_heading(&s, ruled);
     assert_string_equal(weir_str_text(&s), "left     right time\n----           ------");

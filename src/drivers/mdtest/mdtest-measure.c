@@ -218,30 +218,77 @@ void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct we
     }
 }
 
+/* A row of the table for people, in microseconds. */
+struct shown_latency {
+    const char *margin, *operation, *call;
+    struct weir_latency lat;
+};
+
+#define SHOWN_CELL(f) .offset = offsetof(struct shown_latency, f)
+#define MICROSECONDS(f, h, r)                                                                      \
+    {                                                                                              \
+        .head = (h), .rule = (r), .type = WEIR_COL_REAL, SHOWN_CELL(lat.f), .unit = US,            \
+        .width = 12, .prec = 3, .gap = 1                                                           \
+    }
+
+static const struct weir_col shown_cols[] = {
+    { .head = "", .type = WEIR_COL_STR, SHOWN_CELL(margin), .width = 3 },
+    { .head = "Operation",
+      .rule = "---------",
+      .type = WEIR_COL_STR,
+      SHOWN_CELL(operation),
+      .width = -18,
+      .gap = 1 },
+    { .head = "Call",
+      .rule = "----",
+      .type = WEIR_COL_STR,
+      SHOWN_CELL(call),
+      .width = -9,
+      .gap = 1 },
+    { .head = "Count",
+      .rule = "-----",
+      .type = WEIR_COL_INT,
+      SHOWN_CELL(lat.n),
+      .width = 12,
+      .gap = 1 },
+    MICROSECONDS(mean, "Mean", "----"),
+    MICROSECONDS(p50, "50%", "---"),
+    MICROSECONDS(p90, "90%", "---"),
+    MICROSECONDS(p99, "99%", "---"),
+    MICROSECONDS(p999, "99.9%", "-----"),
+    { .head = "Max",
+      .rule = "---",
+      .type = WEIR_COL_REAL,
+      SHOWN_CELL(lat.max),
+      .unit = US,
+      .width = 12,
+      .prec = 3 },
+    WEIR_COL_END
+};
+
+static const struct weir_table shown_table = {
+    .key = "latencies", .cols = shown_cols, .headed = true, .readers = WEIR_FOR_TEXT
+};
+
 void mdtest_latency_table(struct weir_run *run, const struct mdtest_test *t)
 {
     struct weir_report *r = &run->report;
-    struct weir_latency lat;
 
     if (!t->sum)
         return;
     weir_report_line(r, "\nLATENCY (in us): (of %d iterations)", t->o->run.repetitions);
-    weir_report_line(r, "   Operation          Call             Count         Mean          50%%   "
-                        "       90%%          99%%        99.9%%"
-                        "          Max");
-    weir_report_line(r, "   ---------          ----             -----         ----          ---    "
-                        "      ---          ---        -----"
-                        "          ---");
+    weir_report_head(r, &shown_table);
     for (int i = 0; i < MDTEST_OPS * MDTEST_CALLS; i++) {
-        const struct weir_hist *h = &t->sum[i];
         enum mdtest_op op = (enum mdtest_op)(i / MDTEST_CALLS);
+        struct shown_latency row = {
+            .margin = "",
+            .operation = mdtest_op_names[op],
+            .call = call_name(op, (enum mdtest_call)(i % MDTEST_CALLS)),
+        };
 
-        if (h->n == 0)
+        if (t->sum[i].n == 0)
             continue;
-        weir_latency_of(h, &lat);
-        weir_report_line(r, "   %-18s %-9s %12" PRId64 " %12.3f %12.3f %12.3f %12.3f %12.3f %12.3f",
-                         mdtest_op_names[op], call_name(op, (enum mdtest_call)(i % MDTEST_CALLS)),
-                         lat.n, lat.mean / US, lat.p50 / US, lat.p90 / US, lat.p99 / US,
-                         lat.p999 / US, lat.max / US);
+        weir_latency_of(&t->sum[i], &row.lat);
+        weir_report_row(r, &shown_table, &row);
     }
 }

@@ -123,42 +123,90 @@ static double sample_sd(const struct weir_stats *s)
     return s->n > 1 ? sqrt(s->m2 / (double)(s->n - 1)) : 0;
 }
 
+/* A row of the tables for people: rates or times. */
+struct shown_row {
+    const char *margin, *operation;
+    double max, min, mean, sd, rank_max, rank_min, rank_mean;
+};
+
+#define SHOWN_CELL(f) .offset = offsetof(struct shown_row, f)
+#define OPERATION(h, w)                                                                            \
+    { .head = "", .type = WEIR_COL_STR, SHOWN_CELL(margin), .width = 3 },                          \
+    {                                                                                              \
+        .head = (h), .rule = "---------", .type = WEIR_COL_STR, SHOWN_CELL(operation),             \
+        .width = -(w), .gap = 1                                                                    \
+    }
+#define SHOWN(f, h, r, at, g)                                                                      \
+    {                                                                                              \
+        .head = (h), .rule = (r), .head_at = (at), .type = WEIR_COL_REAL, SHOWN_CELL(f),           \
+        .width = 14, .prec = 3, .gap = (g)                                                         \
+    }
+#define OF_RANKS(g)                                                                                \
+    SHOWN(rank_max, "Max", "---", 27, 1), SHOWN(rank_min, "Min", "---", 42, 1),                    \
+        SHOWN(rank_mean, "Mean      per Iteration:", "----", 56, g)
+#define OF_ITERATIONS(first, space)                                                                \
+    SHOWN(max, "Max", space "---", first, 1), SHOWN(min, "Min", space "---", (first) + 15, 1),     \
+        SHOWN(mean, "Mean", space "----", (first) + 29, 1),                                        \
+        SHOWN(sd, "Std Dev", space "-------", (first) + 41, 0)
+
+static const struct weir_col plain_cols[] = { OPERATION("Operation", 22), OF_ITERATIONS(33, ""),
+                                              WEIR_COL_END };
+
+/* With --showRankStatistics the operations on trees are shifted against the others. */
+static const struct weir_col ranked_cols[] = { OPERATION("Operation     per Rank:", 18),
+                                               OF_RANKS(9), OF_ITERATIONS(81, " "), WEIR_COL_END };
+static const struct weir_col ranked_tree_cols[] = { OPERATION("", 22), OF_RANKS(5),
+                                                    OF_ITERATIONS(0, ""), WEIR_COL_END };
+
+/* One for rates, one for times: each has its heading. */
+static const struct weir_table plain[] = {
+    { .key = "rates", .cols = plain_cols, .headed = true, .readers = WEIR_FOR_TEXT },
+    { .key = "times", .cols = plain_cols, .headed = true, .readers = WEIR_FOR_TEXT },
+};
+static const struct weir_table ranked[] = {
+    { .key = "rates", .cols = ranked_cols, .headed = true, .readers = WEIR_FOR_TEXT },
+    { .key = "times", .cols = ranked_cols, .headed = true, .readers = WEIR_FOR_TEXT },
+};
+static const struct weir_table ranked_tree = { .key = "trees",
+                                               .cols = ranked_tree_cols,
+                                               .readers = WEIR_FOR_TEXT };
+
 static void print_row(struct weir_run *run, const struct mdtest_test *t, enum mdtest_op op,
-                      bool times)
+                      const struct weir_table *table, bool times)
 {
     const struct mdtest_series *s = &t->series[op];
     const struct weir_stats *all = times ? &s->ms : &s->rate,
                             *rank = times ? &s->rank_ms : &s->rank_rate;
-    bool tree = op >= MDTEST_TREE_CREATE;
-    struct weir_str line = { 0 };
+    const struct shown_row row = {
+        .margin = "",
+        .operation = mdtest_op_names[op],
+        .max = all->max,
+        .min = all->min,
+        .mean = all->mean,
+        .sd = sample_sd(all),
+        .rank_max = rank->max,
+        .rank_min = rank->min,
+        .rank_mean = rank->mean,
+    };
 
-    weir_str_addf(&line, tree ? "   %-22s " : "   %-18s ", mdtest_op_names[op]);
-    if (t->o->rank_stats)
-        weir_str_addf(&line, "%14.3f %14.3f %14.3f     ", rank->max, rank->min, rank->mean);
-    weir_str_addf(&line, "%s%14.3f %14.3f %14.3f %14.3f", tree ? "" : "    ", all->max, all->min,
-                  all->mean, sample_sd(all));
-    weir_report_line(&run->report, "%s", weir_str_text(&line));
-    weir_str_free(&line);
+    if (t->o->rank_stats && op >= MDTEST_TREE_CREATE)
+        table = &ranked_tree;
+    weir_report_row(&run->report, table, &row);
 }
 
 static void print_table(struct weir_run *run, const struct mdtest_test *t, bool times)
 {
-    const char *rank_head = "per Rank: Max            Min           Mean      per Iteration:";
-    const char *rank_line = "         ---            ---           ----       ";
+    const struct weir_table *table = t->o->rank_stats ? &ranked[times] : &plain[times];
     struct weir_report *r = &run->report;
 
     if (t->o->all_procs)
         mdtest_ranks_print(run, t, times);
     weir_report_line(r, "\nSUMMARY %s: (of %d iterations)",
                      times ? "time (in ms/op)" : "rate (in ops/sec)", t->o->run.repetitions);
-    weir_report_line(r, "   Operation     %s Max            Min           Mean        Std Dev",
-                     t->o->rank_stats ? rank_head : "               ");
-    weir_report_line(
-        r, "   ---------      %s               ---            ---           ----        -------",
-        t->o->rank_stats ? rank_line : "");
+    weir_report_head(r, table);
     for (int op = 0; op < MDTEST_OPS; op++)
         if (mdtest_has_row(t, (enum mdtest_op)op))
-            print_row(run, t, (enum mdtest_op)op, times);
+            print_row(run, t, (enum mdtest_op)op, table, times);
 }
 
 static void emit_row(struct weir_run *run, const struct mdtest_test *k, enum mdtest_op op)
