@@ -6,6 +6,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "backend/tap.h"
@@ -159,9 +160,9 @@ static void test_part(struct tap *t, int size)
     MPI_Comm_free(&part);
 }
 
-static int open_files(void)
+static int entries(const char *path)
 {
-    DIR *d = opendir("/proc/self/fd");
+    DIR *d = opendir(path);
     int n = 0;
 
     if (!d)
@@ -170,6 +171,37 @@ static int open_files(void)
         n++;
     closedir(d);
     return n;
+}
+
+static rlim_t address_space(void)
+{
+    unsigned long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+
+    if (f && fscanf(f, "%lu", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+/* One rank fails where others have taken what they need: memory, sessions, a watchdog. */
+static void test_threads(struct tap *t, int size)
+{
+    struct rlimit before, little;
+    int threads = entries("/proc/self/task");
+    struct weir_outcome out;
+    struct seen s;
+
+    getrlimit(RLIMIT_AS, &before);
+    little = (struct rlimit) { .rlim_cur = address_space() + ((rlim_t)32 << 20),
+                               .rlim_max = before.rlim_max };
+    if (t->rank == size - 1)
+        setrlimit(RLIMIT_AS, &little);
+    run(&weir_ior, MPI_COMM_WORLD, "-a DUMMY -w -b 64m -t 64m --io-timeout=100", &s, &out);
+    setrlimit(RLIMIT_AS, &before);
+    tap_ok(t, out.status == 2 && out.error[0], NULL, "a rank without memory is an error of all");
+    tap_ok(t, entries("/proc/self/task") == threads, NULL, "no thread outlives a run that failed");
 }
 
 static bool run_some(void)
@@ -189,12 +221,12 @@ static void test_leaks(struct tap *t)
     int files;
 
     run_some(); /* libraries take what they keep */
-    files = open_files();
+    files = entries("/proc/self/fd");
     before = mallinfo2().uordblks;
     tap_ok(t, run_some(), NULL, "runs can follow each other in any number");
     after = mallinfo2().uordblks;
     tap_ok(t, after < before + SLACK_BYTES, NULL, "they give their memory back");
-    tap_ok(t, open_files() <= files, NULL, "and their files");
+    tap_ok(t, entries("/proc/self/fd") <= files, NULL, "and their files");
 }
 
 int main(int argc, char **argv)
@@ -215,6 +247,7 @@ int main(int argc, char **argv)
         test_md_workbench(&t, size);
         test_errors(&t);
         test_part(&t, size);
+        test_threads(&t, size);
         test_leaks(&t);
     }
     MPI_Barrier(MPI_COMM_WORLD);
