@@ -11,12 +11,12 @@
 
 #define SAME_NS (WEIR_NS_PER_S / 4) /* what comes so soon after the first is no second signal */
 
-static bool is_ignored(int number)
+static bool has_action(int number, void (*action)(int))
 {
     struct sigaction now;
 
     return sigaction(number, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
-           now.sa_handler == SIG_IGN;
+           now.sa_handler == action;
 }
 
 static void name_watched(sigset_t *set)
@@ -25,7 +25,7 @@ static void name_watched(sigset_t *set)
 
     sigemptyset(set);
     for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers); k++)
-        if (!is_ignored(numbers[k])) /* by nohup, or a shell's background job */
+        if (has_action(numbers[k], SIG_DFL)) /* else of nohup, a shell, a preloaded library */
             sigaddset(set, numbers[k]);
 }
 
@@ -40,7 +40,7 @@ static int first_of(const sigset_t *set)
 
 static void ignore(struct weir_interrupt *i, int number)
 {
-    if (is_ignored(number))
+    if (has_action(number, SIG_IGN))
         return;
     sigaddset(&i->defaults, number);
     signal(number, SIG_IGN);
@@ -109,6 +109,8 @@ void weir_interrupt_begin(struct weir_interrupt *i)
     sigemptyset(&i->defaults);
     ignore(i, SIGPIPE);
     ignore(i, SIGXFSZ);
+    if (has_action(SIGCHLD, SIG_IGN)) /* else the status of a command is lost (engine/hook.h) */
+        signal(SIGCHLD, SIG_DFL);
     name_watched(&i->watched);
     pthread_sigmask(SIG_BLOCK, &i->watched, &i->mask);
     i->begun = true;

@@ -7,8 +7,8 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGXCPU, but those that the process was told to
- * ignore at its start. They are blocked in all threads, and one thread waits for them: no call
+/* SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGXCPU, but those that are ignored or handled when
+ * the process starts. They are blocked in all threads, and one thread waits for them: no call
  * into a file system is interrupted, there is no handler and nothing global, and a process whose
  * main thread hangs can still be ended. Kept in struct weir_run. Zero: not begun, the process
  * belongs to somebody else. */

@@ -118,6 +118,11 @@ def test_a_hook_that_fails_is_an_error(mdtest, option, command, words):  # noqa:
     mdtest.empty()
 
 
+def test_a_hook_has_a_status_where_children_are_ignored(mdtest):  # noqa: F811
+    ignoring = ["python3", "-c", "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execvp(sys.argv[1], sys.argv[1:])"]
+    mdtest(["-n", "2", "-F", "--run-cmd-before-phase=exit 3"], np=None, prefix=ignoring).fails(2, "failed with exit status 3")
+
+
 def test_a_hook_has_the_signals_of_the_start(mdtest):  # noqa: F811
     mdtest(["-n", "2", "-F", "-C", "--run-cmd-before-phase=grep '^Sig[BI]' /proc/self/status > signals"], np=None).ok()
     blocked, ignored = [int(line.split()[1], 16) for line in (mdtest.cwd / "signals").read_text().splitlines()]
