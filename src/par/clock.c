@@ -100,8 +100,8 @@ static void ask_leaders(const struct weir_par *par, struct weir_clock *out)
     struct ping best = { .trip_ns = UINT64_MAX };
     int rank, size, bit = 1;
 
-    MPI_Comm_rank(par->leaders, &rank);
-    MPI_Comm_size(par->leaders, &size);
+    weir_mpi_must(par, MPI_Comm_rank(par->leaders, &rank), "MPI_Comm_rank");
+    weir_mpi_must(par, MPI_Comm_size(par->leaders, &size), "MPI_Comm_size");
     while (bit <= rank)
         bit *= 2;
     if (rank > 0) {

@@ -76,8 +76,8 @@ static void find_place(const struct weir_par *par, struct place *p)
     weir_mpi_must(
         par, MPI_Comm_split_type(par->comm, MPI_COMM_TYPE_SHARED, par->rank, MPI_INFO_NULL, &node),
         "MPI_Comm_split_type");
-    MPI_Comm_rank(node, &p->index);
-    MPI_Comm_size(node, &p->count);
+    weir_mpi_must(par, MPI_Comm_rank(node, &p->index), "MPI_Comm_rank");
+    weir_mpi_must(par, MPI_Comm_size(node, &p->count), "MPI_Comm_size");
 
     leads = p->index == 0;
     weir_mpi_must(par, MPI_Exscan(&leads, &before, 1, MPI_INT, MPI_SUM, par->comm), "MPI_Exscan");
@@ -164,10 +164,11 @@ static int settle(struct weir_par *par, struct weir_err *err)
     struct place place;
     int len = 0;
 
-    MPI_Comm_set_errhandler(par->comm, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(par->comm, &par->rank);
-    MPI_Comm_size(par->comm, &par->size);
-    MPI_Get_processor_name(host, &len);
+    weir_mpi_must(par, MPI_Comm_set_errhandler(par->comm, MPI_ERRORS_RETURN),
+                  "MPI_Comm_set_errhandler");
+    weir_mpi_must(par, MPI_Comm_rank(par->comm, &par->rank), "MPI_Comm_rank");
+    weir_mpi_must(par, MPI_Comm_size(par->comm, &par->size), "MPI_Comm_size");
+    weir_mpi_must(par, MPI_Get_processor_name(host, &len), "MPI_Get_processor_name");
     if (snprintf(par->host, sizeof(par->host), "%s", host) >= (int)sizeof(par->host))
         par->host[sizeof(par->host) - 1] = '\0'; /* cut off: it is only shown */
     weir_mpi_must(par, MPI_Comm_dup(par->comm, &par->watch_comm), "MPI_Comm_dup");
@@ -223,8 +224,8 @@ int weir_par_subset(const struct weir_par *all, int tasks, struct weir_par *out,
     weir_mpi_must(all, MPI_Comm_group(all->comm, &group), "MPI_Comm_group");
     weir_mpi_must(all, MPI_Group_range_incl(group, 1, range, &lowest), "MPI_Group_range_incl");
     weir_mpi_must(all, MPI_Comm_create(all->comm, lowest, &out->comm), "MPI_Comm_create");
-    MPI_Group_free(&lowest);
-    MPI_Group_free(&group);
+    weir_mpi_must(all, MPI_Group_free(&lowest), "MPI_Group_free");
+    weir_mpi_must(all, MPI_Group_free(&group), "MPI_Group_free");
     return out->comm == MPI_COMM_NULL ? 0 : settle(out, err);
 }
 
@@ -232,11 +233,11 @@ void weir_par_free(struct weir_par *par)
 {
     if (par->size > 0) { /* a zeroed handle need not be MPI_COMM_NULL */
         if (par->leaders != MPI_COMM_NULL)
-            MPI_Comm_free(&par->leaders);
+            weir_mpi_must(par, MPI_Comm_free(&par->leaders), "MPI_Comm_free");
         if (par->watch_comm != MPI_COMM_NULL)
-            MPI_Comm_free(&par->watch_comm);
+            weir_mpi_must(par, MPI_Comm_free(&par->watch_comm), "MPI_Comm_free");
         if (par->comm != MPI_COMM_NULL)
-            MPI_Comm_free(&par->comm);
+            weir_mpi_must(par, MPI_Comm_free(&par->comm), "MPI_Comm_free");
     }
     *par = empty();
 }
