@@ -84,6 +84,12 @@ def test_what_was_ignored_at_the_start_stays_ignored(ior):
     assert ior.finish(proc, SECONDS).ok().rows
 
 
+def test_the_limit_of_processor_time_ends_the_run_in_order(ior):
+    """The kernel repeats its signal every second: that is no second signal."""
+    run = ior("-a DUMMY -w -b 8k -t 8k -s 100000000", np=None, prefix=["sh", "-c", 'ulimit -S -t 1; exec "$0" "$@"'])
+    assert run.returncode == 6 and run.accesses() == ["write"], run
+
+
 # ---- elsewhere ----
 
 @pytest.mark.parametrize("args", ["-f fifo", "-w -b 8k -t 8k -a DUMMY --report=json:fifo"])
