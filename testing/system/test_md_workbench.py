@@ -6,6 +6,10 @@ WEIR_UPDATE_GOLDEN=1 writes the golden files anew; read the difference.
 import json
 import os
 import re
+import shutil
+import signal
+import subprocess
+import time
 
 import pytest
 
@@ -243,3 +247,25 @@ def test_help_and_version_need_no_launcher(mdw):
     run = mdw("--help", np=None).ok()
     assert "--precreate-per-set" in run.stdout and "--run-info-file" in run.stdout
     mdw("--version", np=None).ok()
+
+
+def test_memory_does_not_grow_with_the_data_sets(mdw, tmp_path):
+    if not shutil.which("gcc"):
+        pytest.skip("no gcc")
+    peak = tmp_path / "peak"
+    subprocess.run(["gcc", "-O2", "-D_GNU_SOURCE", "-o", str(peak), str(conftest.SOURCE / "testing" / "bench" / "peak.c")], check=True)
+    sizes = []
+    for sets in (1000, 2000000):
+        run = mdw("-a DUMMY -P 1 -I 1 -R 1 -D %d" % sets, np=None, prefix=[str(peak)]).ok()
+        sizes.append(int(re.findall(r"^(\d+)$", run.stdout + run.stderr, re.M)[-1]))
+    assert sizes[1] < sizes[0] * 1.05 + 1024
+
+
+def test_a_signal_is_heard_with_any_number_of_data_sets(mdw):
+    """While they are made, and within a round over them."""
+    for phase in ("-1", "-2 --start-item=1"):
+        proc = mdw.start("-a DUMMY --dummy.delay-xfer=1000 -P 1 -D 99999999 " + phase, np=1)
+        pids = mdw.wait_for_ranks(proc, 1)
+        time.sleep(1)
+        os.kill(pids[0], signal.SIGINT)
+        mdw.finish(proc).ok(6)

@@ -54,11 +54,11 @@ static void ranks_agree_on_who_reads_and_writes(void **state)
         for (int rank = 0; rank < 4; rank++) {
             make_sets(&t, &o, rank, 4, offsets[i], 5);
             for (int d = 0; d < 5; d++) {
-                make_sets(&other, &oo, t.set[d].from_rank, 4, offsets[i], 5);
-                assert_int_equal(other.set[d].reader, rank);
+                make_sets(&other, &oo, mdw_set_of(&t, (uint64_t)d)->from_rank, 4, offsets[i], 5);
+                assert_int_equal(mdw_set_of(&other, (uint64_t)d)->reader, rank);
                 mdw_sets_free(&other);
-                make_sets(&other, &oo, t.set[d].to_rank, 4, offsets[i], 5);
-                assert_int_equal(other.set[d].writer, rank);
+                make_sets(&other, &oo, mdw_set_of(&t, (uint64_t)d)->to_rank, 4, offsets[i], 5);
+                assert_int_equal(mdw_set_of(&other, (uint64_t)d)->writer, rank);
                 mdw_sets_free(&other);
             }
             mdw_sets_free(&t);
@@ -72,13 +72,13 @@ static void names_are_those_of_the_original(void **state)
 
     (void)state;
     make_sets(&t, &o, 1, 2, 1, 2);
-    assert_string_equal(mdw_name_dir(&t.set[1].own), "p/1_1");
-    assert_string_equal(mdw_name_object(&t.set[0].from, 0), "p/0_0/file-0");
-    assert_string_equal(mdw_name_object(&t.set[0].from, 120), "p/0_0/file-120");
-    assert_string_equal(mdw_name_object(&t.set[0].from, 7), "p/0_0/file-7");
-    assert_string_equal(mdw_name_object(&t.set[0].to, UINT64_MAX),
-                        "p/0_0/file-18446744073709551615");
-    assert_string_equal(mdw_name_dir(&t.set[0].from), "p/0_0");
+    assert_string_equal(mdw_name_dir(&t.own, 1, 1), "p/1_1");
+    assert_string_equal(mdw_name_object(&t.from, 0, 0, 0), "p/0_0/file-0");
+    assert_string_equal(mdw_name_object(&t.from, 0, 0, 120), "p/0_0/file-120");
+    assert_string_equal(mdw_name_object(&t.from, 0, 0, 7), "p/0_0/file-7");
+    assert_string_equal(mdw_name_object(&t.to, INT32_MAX, INT32_MAX, UINT64_MAX),
+                        "p/2147483647_2147483647/file-18446744073709551615");
+    assert_string_equal(mdw_name_dir(&t.from, 0, 0), "p/0_0");
     mdw_sets_free(&t);
 }
 

@@ -31,7 +31,7 @@ static uint64_t most_records(const struct mdw_test *t)
         return (uint64_t)t->o->sets *
                (uint64_t)(t->m->phase == MDW_PRECREATE ? t->o->population : t->o->steps);
     for (int d = 0; d < t->o->sets; d++)
-        n += t->set[d].high - t->set[d].low;
+        n += mdw_set_of(t, (uint64_t)d)->high - mdw_set_of(t, (uint64_t)d)->low;
     return n;
 }
 

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 
 #define MODE 0775
+#define SETS_BETWEEN 1024 /* a look for signals within a round */
 #define SPIN_NS 10000000u /* shorter waits are spent spinning */
 #define NAP_NS 50000000u  /* longer ones in naps, so that a signal is heard */
 
@@ -195,7 +196,7 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
     t->out_rank = t->want_rank = -1;
     t->first_err.code = WEIR_OK;
     t->at_set = 0;
-    t->at_object = t->set[0].low;
+    t->at_object = mdw_set_of(t, 0)->low;
     if (run->details)
         weir_session_reset(&t->session);
     return prepare_trace(run, t, err) < 0 ? -1 : mdw_latency_reserve(run, t, err);
@@ -209,15 +210,16 @@ static uint64_t count_precreate(struct weir_run *run, void *state)
     return (uint64_t)t->o->sets * ((uint64_t)t->o->population + 1);
 }
 
-static int make_set(struct mdw_test *t, int d, uint64_t *clock_ns, struct weir_err *err)
+static int make_set(struct weir_run *run, struct mdw_test *t, int d, uint64_t *clock_ns,
+                    struct weir_err *err)
 {
     struct weir_err why = WEIR_ERR_INIT;
-    int rc = t->ns->mkdir(&t->session, mdw_name_dir(&t->set[d].own), MODE, &why);
+    int rc = t->ns->mkdir(&t->session, mdw_name_dir(&t->own, run->par.rank, d), MODE, &why);
 
     *clock_ns = weir_now_ns();
     if (rc == 0) {
         t->m->done[MDW_SET_CREATE]++;
-        t->set[d].made = true;
+        t->made[d / 8] |= (unsigned char)(1u << d % 8);
         return 0;
     }
     t->m->failed[MDW_SET_CREATE]++;
@@ -238,10 +240,10 @@ static int step_precreate(struct weir_run *run, void *state, uint64_t i, uint64_
     int d = (int)(i % sets), rc;
 
     if (i < sets)
-        return make_set(t, d, clock_ns, err);
+        return make_set(run, t, d, clock_ns, err);
     object = t->first + i / sets - 1;
     t->reached = object + 1;
-    rc = create_object(run, t, mdw_name_object(&t->set[d].own, object), run->par.rank,
+    rc = create_object(run, t, mdw_name_object(&t->own, run->par.rank, d, object), run->par.rank,
                        item_of(t, d, object), clock_ns, &why);
     note_outcome(t, i, MDW_CREATE, rc);
     if (rc == 0 || t->o->ignore_errors)
@@ -263,9 +265,9 @@ static uint64_t count_benchmark(struct weir_run *run, void *state)
 static void exchange(struct weir_run *run, struct mdw_test *t, int d, uint64_t object, uint64_t log,
                      uint64_t *clock_ns)
 {
-    struct mdw_set *s = &t->set[d];
+    const struct mdw_set *s = mdw_set_of(t, (uint64_t)d);
     struct weir_err why = WEIR_ERR_INIT;
-    const char *path = mdw_name_object(&s->from, object);
+    const char *path = mdw_name_object(&t->from, s->from_rank, d, object);
     uint64_t next = object + (uint64_t)t->o->population;
     int rc = stat_object(run, t, path, clock_ns, &why);
 
@@ -277,21 +279,25 @@ static void exchange(struct weir_run *run, struct mdw_test *t, int d, uint64_t o
     if (t->o->read_only)
         return;
     note_outcome(t, log, MDW_DELETE, delete_object(run, t, path, clock_ns, &why));
-    path = mdw_name_object(&s->to, next);
+    path = mdw_name_object(&t->to, s->to_rank, d, next);
     t->reached = next + 1;
     note_outcome(t, log, MDW_CREATE,
                  create_object(run, t, path, s->to_rank, item_of(t, d, next), clock_ns, &why));
 }
 
-/* A round over the sets: the stonewall is looked for between rounds. */
+/* A round over the sets: the stonewall is looked for between rounds. A signal ends a long one, which
+ * leaves the sets at different objects. */
 static int step_benchmark(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                           struct weir_err *err)
 {
     struct mdw_test *t = state;
 
-    (void)err;
-    for (int d = 0; d < t->o->sets; d++)
+    for (int d = 0; d < t->o->sets; d++) {
+        if (d % SETS_BETWEEN == SETS_BETWEEN - 1 && weir_interrupt_poll(&run->interrupt))
+            return weir_refuse(err, WEIR_EINTR, "interrupted in phase %s",
+                               mdw_phase_names[MDW_BENCHMARK]);
         exchange(run, t, d, t->pos + i, i * (uint64_t)t->o->sets + (uint64_t)d, clock_ns);
+    }
     return 0;
 }
 
@@ -304,15 +310,15 @@ static uint64_t count_cleanup(struct weir_run *run, void *state)
 
     (void)run;
     for (int d = 0; d < t->o->sets; d++)
-        n += t->set[d].high - t->set[d].low;
+        n += mdw_set_of(t, (uint64_t)d)->high - mdw_set_of(t, (uint64_t)d)->low;
     return n;
 }
 
-static void remove_set(struct mdw_test *t, struct mdw_set *s, uint64_t *clock_ns)
+static void remove_set(struct weir_run *run, struct mdw_test *t, int d, uint64_t *clock_ns)
 {
     struct weir_err why = WEIR_ERR_INIT;
 
-    if (t->ns->rmdir(&t->session, mdw_name_dir(&s->own), &why) == 0) {
+    if (t->ns->rmdir(&t->session, mdw_name_dir(&t->own, run->par.rank, d), &why) == 0) {
         t->m->done[MDW_SET_DELETE]++;
     } else {
         t->m->failed[MDW_SET_DELETE]++;
@@ -340,17 +346,17 @@ static int step_cleanup(struct weir_run *run, void *state, uint64_t i, uint64_t 
                         struct weir_err *err)
 {
     struct mdw_test *t = state;
-    struct mdw_set *s = &t->set[t->at_set];
+    int d = (int)t->at_set;
 
     (void)i;
     (void)err;
-    if (t->at_object < s->high) {
-        remove_object(run, t, mdw_name_object(&s->own, t->at_object++), clock_ns);
+    if (t->at_object < mdw_set_of(t, t->at_set)->high) {
+        remove_object(run, t, mdw_name_object(&t->own, run->par.rank, d, t->at_object++), clock_ns);
         return 0;
     }
-    remove_set(t, s, clock_ns);
+    remove_set(run, t, d, clock_ns);
     if (++t->at_set < (uint64_t)t->o->sets)
-        t->at_object = t->set[t->at_set].low;
+        t->at_object = mdw_set_of(t, t->at_set)->low;
     return 0;
 }
 

@@ -46,7 +46,7 @@ static void update_positions(struct weir_run *run, struct mdw_test *t,
  * added. */
 static void find_objects(struct weir_run *run, struct mdw_test *t)
 {
-    for (int d = 0; d < t->o->sets; d++) {
+    for (int d = 0; d < t->period; d++) {
         struct mdw_set *s = &t->set[d];
 
         s->low = t->low;
@@ -94,14 +94,17 @@ static int remove_prefix(struct weir_run *run, struct mdw_test *t, struct weir_e
 
 /* ---- what is left ---- */
 
-static uint64_t sweep_set(struct mdw_test *t, struct mdw_set *s, uint64_t from, uint64_t to,
-                          uint64_t until)
+static uint64_t sweep_set(struct weir_run *run, struct mdw_test *t, int d, uint64_t from,
+                          uint64_t to, uint64_t until)
 {
     struct weir_err why = WEIR_ERR_INIT;
 
     for (; from < to && weir_now_ns() < until; from++)
-        t->ns->unlink(&t->session, mdw_name_object(&s->own, from), &why);
-    return t->ns->rmdir(&t->session, mdw_name_dir(&s->own), &why) < 0 && why.sys != ENOENT;
+        t->ns->unlink(&t->session, mdw_name_object(&t->own, run->par.rank, d, from), &why);
+    if (weir_now_ns() >= until)
+        return 1;
+    return t->ns->rmdir(&t->session, mdw_name_dir(&t->own, run->par.rank, d), &why) < 0 &&
+           why.sys != ENOENT;
 }
 
 /* Remove the sets that this run made, for at most a minute. */
@@ -112,8 +115,8 @@ static void sweep(struct weir_run *run, struct mdw_test *t)
 
     weir_allmax_i64(&run->par, &to, 1);
     for (int d = 0; d < t->o->sets; d++)
-        if (t->set[d].made)
-            left += sweep_set(t, &t->set[d], t->low, (uint64_t)to, until);
+        if (t->made && t->made[d / 8] & 1u << d % 8)
+            left += sweep_set(run, t, d, t->low, (uint64_t)to, until);
     weir_allsum_u64(&run->par, &left, 1);
     if (left > 0)
         weir_note(&run->log, "%llu data sets below '%s' could not be removed",

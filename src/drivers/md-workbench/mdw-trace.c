@@ -16,12 +16,11 @@ static void trace_precreate(struct weir_run *run, struct mdw_test *t,
     uint64_t sets = (uint64_t)t->o->sets;
 
     for (uint64_t i = sets; i < rec->steps; i++) {
-        const struct mdw_name *last =
-            &t->set[sets - 1].own; /* as ever, the last set stands in front */
-        const char *path = mdw_name_object(&t->set[i % sets].own, t->first + i / sets - 1);
+        const char *last = mdw_name_dir(&t->to, 0, (int)sets - 1); /* stands in front of all */
+        const char *path = mdw_name_object(&t->own, 0, (int)(i % sets), t->first + i / sets - 1);
 
-        weir_report_line(&run->report, "0: write %.*s:%s (%d) pretend: 0", (int)last->dir,
-                         last->text, path, outcome(t, i, MDW_CREATE));
+        weir_report_line(&run->report, "0: write %s:%s (%d) pretend: 0", last, path,
+                         outcome(t, i, MDW_CREATE));
     }
 }
 
@@ -32,9 +31,10 @@ static void trace_benchmark(struct weir_run *run, struct mdw_test *t,
     uint64_t sets = (uint64_t)t->o->sets;
 
     for (uint64_t i = 0; i < rec->steps * sets; i++) {
-        struct mdw_set *s = &t->set[i % sets];
+        const struct mdw_set *s = mdw_set_of(t, i % sets);
         uint64_t object = t->pos + i / sets;
-        const char *path = mdw_name_object(&s->from, object);
+        int d = (int)(i % sets);
+        const char *path = mdw_name_object(&t->from, s->from_rank, d, object);
 
         weir_report_line(r, "0: stat %s (%d)", path, outcome(t, i, MDW_STAT));
         if (outcome(t, i, MDW_STAT) < 0)
@@ -43,22 +43,23 @@ static void trace_benchmark(struct weir_run *run, struct mdw_test *t,
         if (t->o->read_only)
             continue;
         weir_report_line(r, "0: delete %s", path);
-        weir_report_line(r, "0: write %s (%d) pretend: %d",
-                         mdw_name_object(&s->to, object + (uint64_t)t->o->population),
-                         outcome(t, i, MDW_CREATE), s->to_rank);
+        weir_report_line(
+            r, "0: write %s (%d) pretend: %d",
+            mdw_name_object(&t->to, s->to_rank, d, object + (uint64_t)t->o->population),
+            outcome(t, i, MDW_CREATE), s->to_rank);
     }
 }
 
 static void trace_cleanup(struct weir_run *run, struct mdw_test *t)
 {
     for (uint64_t d = 0; d < (uint64_t)t->o->sets && d <= t->at_set; d++) {
-        struct mdw_set *s = &t->set[d];
+        const struct mdw_set *s = mdw_set_of(t, d);
         uint64_t end = d == t->at_set ? t->at_object : s->high;
 
         for (uint64_t i = s->low; i < end; i++)
-            weir_report_line(&run->report, "0: delete %s", mdw_name_object(&s->own, i));
+            weir_report_line(&run->report, "0: delete %s", mdw_name_object(&t->own, 0, (int)d, i));
         if (d < t->at_set)
-            weir_report_line(&run->report, "0: delete dset %s", mdw_name_dir(&s->own));
+            weir_report_line(&run->report, "0: delete dset %s", mdw_name_dir(&t->own, 0, (int)d));
     }
 }
 

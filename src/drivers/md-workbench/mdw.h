@@ -39,19 +39,19 @@ enum mdw_count { MDW_SET_CREATE = MDW_OPS, MDW_SET_DELETE, MDW_COUNTS };
 extern const char *const mdw_phase_names[MDW_PHASES];
 extern const char *const mdw_op_names[MDW_OPS];
 
-/* The name of a directory, with room for the name of an object in it. */
+/* Room for the name of any set or object, with the name that was made last. */
 struct mdw_name {
     char *text;
-    size_t dir; /* length of the directory's name */
+    size_t base, dir; /* lengths of "PREFIX/" and of the directory's name */
+    int rank, set;    /* whose directory it is; rank -1: none */
 };
 
-/* One of this rank's data sets, and those of others that it reads from and writes to. */
+/* Data sets of this rank, and those of others that it reads from and writes to. Sets whose numbers
+ * differ by the number of tasks have all of this in common. */
 struct mdw_set {
-    struct mdw_name own, from, to;
     int reader, writer; /* ranks that take objects out of our set and put new ones into it */
     int from_rank, to_rank;
     uint64_t low, high; /* objects low..high-1 are in our set, or may be */
-    bool made;          /* by this run */
 };
 
 /* What one phase did: on this rank, or on all. */
@@ -75,7 +75,10 @@ struct mdw_test {
     struct weir_session session;
     double wait; /* of the options */
     struct weir_itemdata data;
-    struct mdw_set *set;     /* o->sets of them */
+    struct mdw_set *set; /* see mdw_set_of */
+    int period;          /* of them */
+    unsigned char *made; /* bits: sets made by this run */
+    struct mdw_name own, from, to;
     void *out, *in, *want;   /* written, read, expected; NULL for empty objects */
     int out_rank, want_rank; /* whose base is in them; -1: nobody's */
     struct weir_file *file;
@@ -111,11 +114,18 @@ extern const struct weir_opt *const mdw_option_rows;
 int mdw_check(struct mdw_test *t, struct weir_run *run, struct mdw_options *o,
               struct weir_err *err);
 
-/* mdw-sets.c: names of sets and objects. Local. */
+/* mdw-sets.c: names of sets and objects. Local. Memory grows with the tasks, and by one bit for each
+ * set. */
 int mdw_sets_init(struct mdw_test *t, const struct weir_run *run, struct weir_err *err);
 void mdw_sets_free(struct mdw_test *t);
-const char *mdw_name_dir(struct mdw_name *n);
-const char *mdw_name_object(struct mdw_name *n, uint64_t index);
+/* What set d has in common with others. */
+static inline struct mdw_set *mdw_set_of(const struct mdw_test *t, uint64_t d)
+{
+    return &t->set[d % (uint64_t)t->period];
+}
+/* The directory of a rank's set, and an object in it. Each returns n->text. */
+const char *mdw_name_dir(struct mdw_name *n, int rank, int set);
+const char *mdw_name_object(struct mdw_name *n, int rank, int set, uint64_t index);
 
 /* mdw-phases.c */
 extern const struct weir_phase mdw_phases[MDW_PHASES];
