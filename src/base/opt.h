@@ -102,6 +102,8 @@ struct weir_optset {
     const struct weir_opt *rows; /* ends with OPT_END */
     void *values;                /* the struct that offsets point into */
     size_t size;                 /* of that struct */
+    const struct weir_opt
+        *given; /* the first row that was given a value as one of this table only */
 };
 
 #define WEIR_OPTSETS 32
@@ -114,6 +116,7 @@ struct weir_opts {
     void (*note)(void *arg,
                  const char *text); /* told of old spellings and resets, once each; may be NULL */
     void *note_arg;
+    bool several; /* an old spelling is at work that stands for options of several tables */
 };
 
 /* Append a table. Local. -1 and err (WEIR_EBUG) when there are too many. */

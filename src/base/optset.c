@@ -347,6 +347,7 @@ static int apply_old(struct weir_opts *o, const struct weir_opt *row,
     } else if (value != NULL && parse_flag(value, &flag, err) < 0) {
         return weir_err_within(err, "option %s", name->shown);
     }
+    o->several = row->def != NULL && strchr(row->def, ',') != NULL;
     for (const char *def = row->def; rc == 0 && def != NULL && *def != '\0';) {
         size_t len = strcspn(def, ",");
 
@@ -361,6 +362,7 @@ static int apply_old(struct weir_opts *o, const struct weir_opt *row,
         if (rc < 0)
             weir_err_within(err, "option %s", name->shown);
     }
+    o->several = false;
     if (rc == 0)
         note_old(o, name, &all);
     weir_str_free(&piece);
@@ -402,6 +404,9 @@ int weir_opt_apply(struct weir_opts *o, const struct weir_optname *name, const c
                    struct weir_err *err)
 {
     bool is_first = true;
+    struct weir_optset *last = NULL;
+    const struct weir_opt *given = NULL;
+    int matches = 0;
 
     for (int i = 0; i < o->n; i++) {
         for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++) {
@@ -410,7 +415,12 @@ int weir_opt_apply(struct weir_opts *o, const struct weir_optname *name, const c
             if (apply_row(o, &o->set[i], row, name, value, is_first, err) < 0)
                 return -1;
             is_first = false;
+            last = &o->set[i];
+            given = row;
+            matches++;
         }
     }
+    if (matches == 1 && !o->several && !last->given)
+        last->given = given;
     return is_first ? weir_opt_refuse_unknown(o, name, err) : 0;
 }

@@ -453,8 +453,8 @@ int weir_packet_parse(const char *name, enum weir_packet *out)
 {
     const char *found = strchr(packet_letters, name[0]);
 
-    if (!found)
+    if (!found || !*found)
         return -1;
-    *out = *found ? (enum weir_packet)(found - packet_letters) : WEIR_PACKET_TIMESTAMP;
+    *out = (enum weir_packet)(found - packet_letters);
     return 0;
 }

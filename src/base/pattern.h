@@ -84,7 +84,7 @@ static inline uint64_t weir_pattern_step(uint64_t x)
 }
 
 /* The packet of a word as users type it: the first letter of t(imestamp) o(ffset) i(ncompressible)
- * r(andom) s(ignature); an empty text is timestamp. Returns 0, or -1 for anything else. */
+ * r(andom) s(ignature). Returns 0, or -1 for anything else. */
 int weir_packet_parse(const char *word, enum weir_packet *out);
 
 #endif

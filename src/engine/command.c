@@ -12,6 +12,7 @@
 #include "backends/plugin.h"
 #include "backends/registry.h"
 #include "base/optdump.h"
+#include "base/optset.h"
 #include "base/script.h"
 #include "engine/options.h"
 #include "par/agree.h"
@@ -292,6 +293,33 @@ int weir_command_check_files(struct weir_command *c, const struct weir_par *par,
                              struct weir_err *err)
 {
     return weir_agree(par, par->rank == 0 ? check_files(c, par->size, err) : 0, err);
+}
+
+static bool is_used(const struct weir_command *c, const struct weir_backend *be)
+{
+    for (int i = 0; i < c->n; i++) {
+        const char *name = c->driver->api(c->tests[i].driver_opt);
+        const struct weir_backend *own = name ? weir_backend_find(name) : weir_backends()[0];
+
+        if (own && (own == be || own->base == be))
+            return true;
+    }
+    return false;
+}
+
+void weir_command_note_unused(const struct weir_command *c, const struct weir_log *log)
+{
+    char name[WEIR_OPT_NAME];
+
+    for (int i = FIRST_BACKEND; c->driver->api && i < c->opts.n; i++) {
+        const struct weir_optset *set = &c->opts.set[i];
+        const struct weir_backend *be = weir_backends()[i - FIRST_BACKEND];
+        const struct weir_opt *row = set->given;
+
+        if (row && !is_used(c, be))
+            weir_note(log, "option --%s has no effect: no test uses the backend %s",
+                      weir_opt_fullname(set, row->name ? row->name : row->key, name), be->name);
+    }
 }
 
 static int refuse_backend(const char *name, struct weir_err *err)

@@ -39,4 +39,7 @@ int weir_command_tests(struct weir_command *c, const struct weir_par *par, struc
 int weir_command_check_files(struct weir_command *c, const struct weir_par *par,
                              struct weir_err *err);
 
+/* Say which options of backends have no effect because no test uses that backend. Local. */
+void weir_command_note_unused(const struct weir_command *c, const struct weir_log *log);
+
 #endif

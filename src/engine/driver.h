@@ -27,6 +27,8 @@ struct weir_driver {
     size_t opt_size, state_size; /* of the option struct, and of the state of one test */
     /* The script file named on the command line (ior -f), or NULL. */
     const char *(*script)(const void *opt);
+    /* The backend that a test names, NULL: the default. For notes; may be NULL. */
+    const char *(*api)(const void *opt);
     /* Add the files of a test that its option rows do not name, with 'tasks' tasks at most. Local.
      * Returns 0, or -1 and err when memory is out. */
     int (*files)(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);

@@ -65,6 +65,7 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
             weir_report_error(&run->log, err);
         return err->code;
     }
+    weir_command_note_unused(c, &run->log);
     code = weir_tests_run(run, c->driver, c->tests, c->n, argc, argv);
     if (!run->report.begun) { /* it failed before there was anything to tell: say at least who */
         weir_banner_program(run, c->driver->name);

@@ -2,6 +2,9 @@
 """What is said on standard error stands in the JSON document too: about a test in the test, else in the run."""
 import json
 
+import pytest
+
+import conftest
 from mdtest_support import mdtest  # noqa: F401  (a fixture)
 
 
@@ -71,3 +74,27 @@ def test_mdtest_has_them_too(mdtest):  # noqa: F811
     run = mdtest("-n 2 -w 4 --report=json:r.json").ok()
     data = texts(run, document(run))
     assert any("Read bytes is 0" in text for text in data["warnings"] + data["tests"][0]["warnings"])
+
+
+@pytest.mark.parametrize("args, words", [
+    ("-w -r -Z -Q 99", ["-Q 99", "1 of them", "0 nodes"]), ("-w -s 0", ["-s 0", "nothing"]), ("-w -u", ["-u", "-F"]),
+    ("-w --posix.odirect", ["--posix.odirect", "POSIX", "no test"]), ("-w -B", ["--posix.odirect", "no test"])])
+def test_options_that_do_nothing_are_noted(ior, args, words):
+    run = ior("-a DUMMY -b 8k -t 8k " + args).ok()
+    assert any(all(word in note for word in words) for note in run.notes), run
+
+
+def test_options_that_act_are_not_noted(ior, need_backend):
+    """An option of a base, of several backends at once, or of another test of the script acts."""
+    (ior.cwd / "s").write_text("IOR START\napi=DUMMY\n--posix.odirect=0\nwriteFile=1\nRUN\napi=POSIX\nRUN\nIOR STOP\n")
+    lines = ["-w -b 8k -t 8k --posix.odirect=0", "-f s"]
+    if "AIO" in conftest.backends():
+        lines.append("-a AIO -w -b 8k -t 8k --posix.odirect=0")
+    if "MPIIO" in conftest.backends():
+        lines.append("-a MPIIO -w -b 8k -t 8k -H")
+    for line in lines:
+        assert not [n for n in ior(line).ok().notes if "no effect" in n]
+
+
+def test_an_empty_data_packet_type_is_refused(ior):
+    ior(["-w", "-l", ""]).fails(1, "-l", "timestamp")

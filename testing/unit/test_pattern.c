@@ -363,7 +363,7 @@ static void the_first_letter_names_the_packet(void **state)
         const char *word;
         enum weir_packet packet;
     } good[] = {
-        { "", WEIR_PACKET_TIMESTAMP }, { "t", WEIR_PACKET_TIMESTAMP },
+        { "t", WEIR_PACKET_TIMESTAMP },
         { "timestamp", WEIR_PACKET_TIMESTAMP }, { "o", WEIR_PACKET_OFFSET },
         { "offset", WEIR_PACKET_OFFSET }, { "i", WEIR_PACKET_INCOMPRESSIBLE },
         { "incompressible", WEIR_PACKET_INCOMPRESSIBLE }, { "random", WEIR_PACKET_RANDOM },
@@ -375,6 +375,7 @@ static void the_first_letter_names_the_packet(void **state)
         assert_int_equal(weir_packet_parse(good[i].word, &got), 0);
         assert_int_equal(got, good[i].packet);
     }
+    assert_int_equal(weir_packet_parse("", &got), -1);
     assert_int_equal(weir_packet_parse("x", &got), -1);
     assert_int_equal(weir_packet_parse(" t", &got), -1);
     assert_int_equal(weir_packet_parse("7", &got), -1);

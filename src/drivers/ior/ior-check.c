@@ -111,20 +111,23 @@ static int check_names(const struct ior_options *o, struct weir_err *err)
     return rc;
 }
 
-static int check_words(const struct ior_options *o, struct weir_err *err)
+static int check_packet(const struct ior_options *o, enum weir_packet *packet, struct weir_err *err)
 {
-    enum weir_packet packet;
-
-    if (weir_packet_parse(o->packet, &packet) < 0)
+    if (weir_packet_parse(o->packet, packet) < 0)
         return weir_refuse(err, WEIR_EUSAGE,
                            "option -l (dataPacketType): '%s' is not known; choose timestamp, "
                            "offset, incompressible, random or signature",
                            o->packet);
-    if (packet == WEIR_PACKET_SIGNATURE && o->transfer % WEIR_SIGNATURE_UNIT)
+    if (*packet == WEIR_PACKET_SIGNATURE && o->transfer % WEIR_SIGNATURE_UNIT)
         return weir_refuse(err, WEIR_EUSAGE,
                            "-l signature has units of %d bytes: the transfer size (-t %" PRId64
                            ") must be a multiple",
                            WEIR_SIGNATURE_UNIT, o->transfer);
+    return 0;
+}
+
+static int check_words(const struct ior_options *o, struct weir_err *err)
+{
     if (o->tasks == 0)
         return weir_refuse(err, WEIR_EUSAGE,
                            "option -N (numTasks): 0 is too few tasks for testing; -1 takes all");
@@ -234,8 +237,9 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_
 
     ior_override_nodes(o, &par);
     fill_phases(o);
-    if (check_words(o, err) < 0 || check_names(o, err) < 0 || check_sizes(o, err) < 0 ||
-        check_volume(o, tasks, err) < 0 || check_order(o, err) < 0 || check_prefill(o, err) < 0 ||
+    if (check_packet(o, &t->pattern.packet, err) < 0 || check_words(o, err) < 0 ||
+        check_names(o, err) < 0 || check_sizes(o, err) < 0 || check_volume(o, tasks, err) < 0 ||
+        check_order(o, err) < 0 || check_prefill(o, err) < 0 ||
         ior_memory_parse(o, &par, &t->hog_bytes, err) < 0 ||
         (tasks == par.size && ior_check_owner(o, &par, err) < 0))
         return -1;
@@ -244,8 +248,20 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_
     return check_backend(t, run, err);
 }
 
+/* What can be run, but is hardly meant. */
+static void note_odd(const struct ior_options *o, const struct weir_log *log)
+{
+    if (o->segments == 0)
+        weir_note(log, "with no segments (-s 0) nothing is written or read");
+    if (o->unique_dir && !o->file_per_task)
+        weir_note(log, "-u has no effect on a file of all tasks: it needs a file per task (-F)");
+}
+
 int ior_check(struct ior_test *t, const struct weir_run *run, struct ior_options *own,
               struct weir_err *err)
 {
-    return weir_agree_check(&run->world, check_all(t, run, own, err), err);
+    if (weir_agree_check(&run->world, check_all(t, run, own, err), err) < 0)
+        return -1;
+    note_odd(t->o, &run->log);
+    return 0;
 }

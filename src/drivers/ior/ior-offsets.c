@@ -80,6 +80,16 @@ static int compare_counts(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
+static void note_distance(const struct weir_run *run, const struct ior_options *o)
+{
+    if (run->repetition == 0 && o->node_offset > 1 && o->node_offset >= run->par.nodes)
+        weir_note(
+            &run->log,
+            "-Q %d is further than there are nodes: with %d of them -Z takes data that are at "
+            "least %d nodes away",
+            o->node_offset, run->par.nodes, run->par.nodes - 1);
+}
+
 /* -Z draws with repetition: say how many files are read how often, and how many never. */
 void ior_note_unread(struct weir_run *run, const struct ior_test *t)
 {
@@ -89,6 +99,7 @@ void ior_note_unread(struct weir_run *run, const struct ior_test *t)
 
     if (t->o->reorder_random != 1)
         return;
+    note_distance(run, t->o);
     owner = ior_owner(t->o, &run->par, false, run->repetition, &ignored);
     if (run->par.rank == 0)
         owners = malloc(sizeof(*owners) * (size_t)run->par.size);

@@ -46,7 +46,6 @@ int ior_begin(struct weir_run *run, void *state, struct weir_err *err)
                   "more tasks requested (%d) than available (%d), running with %d tasks", o->tasks,
                   run->world.size, run->world.size) < 0)
         return -1;
-    weir_packet_parse(o->packet, &t->pattern.packet);
     t->layout.tasks = t->access.tasks = run->par.size;
     t->access.nodes = run->par.nodes;
     t->mount = o->dual_mount ? numa_node() : -1;

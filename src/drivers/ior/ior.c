@@ -251,6 +251,11 @@ static const char *script_of(const void *opt)
     return ((const struct ior_options *)opt)->script;
 }
 
+static const char *api_of(const void *opt)
+{
+    return ((const struct ior_options *)opt)->api;
+}
+
 static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct weir_test *test = run->test;
@@ -319,6 +324,7 @@ const struct weir_driver weir_ior = {
     .opt_size = sizeof(struct ior_options),
     .state_size = sizeof(struct ior_test),
     .script = script_of,
+    .api = api_of,
     .files = ior_files,
     .plan = plan_test,
     .output = choose_output,

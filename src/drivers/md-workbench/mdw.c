@@ -72,6 +72,11 @@ static const struct weir_opt options[] = {
 
 const struct weir_opt *const mdw_option_rows = options;
 
+static const char *api_of(const void *opt)
+{
+    return ((const struct mdw_options *)opt)->api;
+}
+
 static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct weir_test *test = run->test;
@@ -103,6 +108,7 @@ const struct weir_driver weir_mdw = {
     .brief = "measure a steady mix of metadata operations",
     .opts = options,
     .opt_size = sizeof(struct mdw_options),
+    .api = api_of,
     .files = mdw_files,
     .state_size = sizeof(struct mdw_test),
     .plan = plan_test,

@@ -194,6 +194,11 @@ static int warn_odd(const struct mdtest_test *t, const struct weir_run *run, str
         weir_warn(&run->log, err,
                   "Read bytes is 0, thus, a read test will actually just open/close") < 0)
         return -1;
+    if (o->items > 0 && t->tree.total == 0)
+        weir_note(&run->log,
+                  "%" PRId64 " items (-n) over %" PRIu64 " directories are none in each: no item "
+                  "is made; take more of them, or a smaller tree (-z, -b)",
+                  o->items, t->tree.dirs - t->tree.first);
     if (o->no_barriers)
         return weir_warn(&run->log, err,
                          "without barriers (-B) a phase may meet items that another task has not "

@@ -124,6 +124,11 @@ static const struct weir_opt options[] = {
 
 const struct weir_opt *const mdtest_option_rows = options;
 
+static const char *api_of(const void *opt)
+{
+    return ((const struct mdtest_options *)opt)->api;
+}
+
 static struct mdtest_test *state_of(const struct weir_test *t)
 {
     return t->state;
@@ -210,6 +215,7 @@ const struct weir_driver weir_mdtest = {
     .brief = "measure metadata operations of parallel file systems",
     .opts = options,
     .opt_size = sizeof(struct mdtest_options),
+    .api = api_of,
     .files = mdtest_files,
     .state_size = sizeof(struct mdtest_test),
     .instead = clean_instead,
