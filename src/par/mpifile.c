@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -80,16 +81,13 @@ bool weir_mpi_is_io_errno(int sys)
     return *t != 0;
 }
 
-int weir_mpi_hidden_errno(int rc, int sys, int comm_errno, const char *call, struct weir_err *err)
+int weir_mpi_add_reason(struct weir_err *err, int sys, int comm_errno)
 {
-    if (sys == 0 || sys == comm_errno || (rc == 0 && !weir_mpi_is_io_errno(sys)))
-        return rc;
-    if (rc == 0)
-        weir_refuse(err, WEIR_EIO, "%s: %s, but the library reports success", call, strerror(sys));
-    else if (err && !strstr(err->text, strerror(sys)))
+    if (!err || sys == 0 || sys == comm_errno)
+        return -1;
+    if (!strstr(err->text, strerror(sys)))
         weir_refuse(err, err->code, "%s: %s", err->text, strerror(sys));
-    if (err)
-        err->sys = sys;
+    err->sys = sys;
     return -1;
 }
 
@@ -166,19 +164,28 @@ int weir_mpi_agree(MPI_Comm comm, int rc)
     return all;
 }
 
-int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t end,
+uint64_t weir_mpi_room(const char *path)
+{
+    struct statvfs v;
+
+    if (statvfs(weir_mpi_path(path), &v) < 0 || v.f_blocks == 0)
+        return UINT64_MAX;
+    return (uint64_t)v.f_bfree * v.f_frsize;
+}
+
+int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t *end,
                        struct weir_err *err)
 {
     MPI_Offset size = 0;
 
     /* When this returns all have written. */
-    MPI_Allreduce(MPI_IN_PLACE, &end, 1, MPI_UINT64_T, MPI_MAX, comm);
-    if (MPI_File_get_size(file, &size) != MPI_SUCCESS || (uint64_t)size >= end)
+    MPI_Allreduce(MPI_IN_PLACE, end, 1, MPI_UINT64_T, MPI_MAX, comm);
+    if (*end == UINT64_MAX || MPI_File_get_size(file, &size) != MPI_SUCCESS ||
+        (uint64_t)size >= *end)
         return 0;
-    return weir_refuse(err, WEIR_EIO,
-                       "'%s' has only %lld bytes after writing up to byte %llu (is the file "
-                       "system full?)",
-                       path, (long long)size, (unsigned long long)end);
+    return weir_refuse(err, WEIR_EIO, "'%s' has only %lld bytes after writing up to byte %llu (%s)",
+                       path, (long long)size, (unsigned long long)*end,
+                       weir_mpi_room(path) == 0 ? strerror(ENOSPC) : "is the file system full?");
 }
 
 int weir_mpi_check_kept(MPI_File file, const char *path, uint64_t need, struct weir_err *err)

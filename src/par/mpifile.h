@@ -18,12 +18,9 @@ int weir_mpi_fail(struct weir_err *err, enum weir_code code, int mpi_rc, const c
 /* Is sys an errno that only a failed operation on a file leaves behind? Local. */
 bool weir_mpi_is_io_errno(int sys);
 
-/* What the system told a library and the library may keep to itself: judge sys, the errno right
- * after a call that began with errno 0. When it is an I/O errno, a call that claims success (rc 0)
- * has failed: err gets "<call>: <reason> ...". One that has failed (rc < 0, err filled) gets the
- * reason appended, whichever it is. comm_errno (weir_mpi_comm_errno) is ignored. Local. Returns 0
- * or -1. */
-int weir_mpi_hidden_errno(int rc, int sys, int comm_errno, const char *call, struct weir_err *err);
+/* A call has failed (err is filled): append the reason that the system gave, sys, where it is not
+ * there yet; comm_errno (weir_mpi_comm_errno) is none. Local. Returns -1. */
+int weir_mpi_add_reason(struct weir_err *err, int sys, int comm_errno);
 
 /* The errno that messages between ranks leave behind here when all is well, 0: none. One library
  * tries, where the system forbids it (EPERM), to read the memory of another rank, before it takes
@@ -47,10 +44,13 @@ void weir_mpi_unlock(const char *path);
  * when comm is a single rank. Collective over comm. */
 int weir_mpi_agree(MPI_Comm comm, int rc);
 
-/* Does the file reach as far as the furthest rank of comm wrote ('end' of this rank, 0: nothing)?
- * For collective writes, whose return codes and counts can look like success on a full disk.
- * Collective over comm. Returns 0, or -1 and err (WEIR_EIO). */
-int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t end,
+/* Bytes that are free on the file system of path, UINT64_MAX where that cannot be told. Local. */
+uint64_t weir_mpi_room(const char *path);
+
+/* Does the file reach as far as the furthest rank of comm wrote (*end of this rank, 0: nothing; then
+ * of all)? UINT64_MAX: this rank has failed and says why, so nobody judges. For collective writes,
+ * whose return codes and counts can look like success on a full disk. Collective over comm. Returns 0, or -1 and err (WEIR_EIO). */
+int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t *end,
                        struct weir_err *err);
 
 /* Has a file that was read still the 'need' bytes that it was read up to? Where it was cut short

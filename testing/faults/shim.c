@@ -12,6 +12,7 @@
  * and one of
  *   errno=NAME    fails with this errno, without doing anything
  *   eintr         the same as errno=EINTR
+ *   left=NAME     a read or write that succeeds and leaves this errno
  *   short[=N]     moves N bytes only; without N half of them
  *   delay=MS      takes longer
  *   flip          moves one wrong bit
@@ -40,7 +41,7 @@
 #define RULES 16
 #define FDS 1024
 
-enum action { NONE, FAIL, SHORT, DELAY, FLIP, DROP, HANG, KILL, STOP };
+enum action { NONE, FAIL, LEAVE, SHORT, DELAY, FLIP, DROP, HANG, KILL, STOP };
 
 struct rule {
     char call[32];
@@ -110,8 +111,8 @@ static void read_word(struct rule *r, char *word)
         r->count = strtol(value, NULL, 10);
     } else if (value && strcmp(word, "times") == 0) {
         r->times = strtol(value, NULL, 10);
-    } else if (value && strcmp(word, "errno") == 0) {
-        r->action = FAIL;
+    } else if (value && (strcmp(word, "errno") == 0 || strcmp(word, "left") == 0)) {
+        r->action = strcmp(word, "left") == 0 ? LEAVE : FAIL;
         r->value = errno_of(value);
     } else {
         for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++) {
@@ -308,6 +309,13 @@ static size_t fewer(const struct rule *r, size_t len)
     return r->value > 0 && (size_t)r->value < len ? (size_t)r->value : (len + 1) / 2;
 }
 
+static ssize_t leave(const struct rule *r, ssize_t n)
+{
+    if (r && r->action == LEAVE && n >= 0)
+        errno = (int)r->value;
+    return n;
+}
+
 static void flip(void *buf, ssize_t n)
 {
     if (n > 0)
@@ -337,7 +345,7 @@ static void *flipped_copy(const void *buf, size_t len)
         if (r && r->action == DROP)                                                                \
             return (ssize_t)len;                                                                   \
         if (!r || r->action != FLIP)                                                               \
-            return real(fd, buf, fewer(r, len) off_name);                                          \
+            return leave(r, real(fd, buf, fewer(r, len) off_name));                                \
         copy = flipped_copy(buf, len);                                                             \
         n = real(fd, copy, len off_name);                                                          \
         free(copy);                                                                                \
@@ -355,7 +363,7 @@ static void *flipped_copy(const void *buf, size_t len)
         n = real(fd, buf, fewer(r, len) off_name);                                                 \
         if (r && r->action == FLIP)                                                                \
             flip(buf, n);                                                                          \
-        return n;                                                                                  \
+        return leave(r, n);                                                                        \
     }
 
 #define COMMA ,
@@ -399,7 +407,7 @@ static int fewer_pieces(const struct rule *r, const struct iovec *all, int n, st
         moved = some < 0 ? real(fd, &one, 1 off_name) : real(fd, v, some off_name);                \
         if (r && r->action == FLIP && moved > 0)                                                   \
             flip(v[0].iov_base, (ssize_t)v[0].iov_len < moved ? (ssize_t)v[0].iov_len : moved);    \
-        return moved;                                                                              \
+        return leave(r, moved);                                                                    \
     }
 VECTOR(readv, "read", , , )
 VECTOR(writev, "write", , , )

@@ -8,6 +8,7 @@
 #include "backends/hdf5/hdf5-attr.h"
 #include "backends/hdf5/hdf5-close.h"
 #include "backends/hdf5/hdf5-type.h"
+#include "par/mpidoubt.h"
 #include "par/mpifile.h"
 
 #define CHUNK_BYTES_MAX 4294967295u /* of the file format */
@@ -291,10 +292,13 @@ static int array_move(struct weir_array *base, enum weir_dir dir, void *buf, str
     if (rc < 0) {
         hdf5_fail(err, "%s", call);
         weir_mpi_unlock(c->path);
+        if (c->st->collective)
+            hdf5_catch_up(c->st, c->id);
+        weir_mpi_add_reason(err, sys, c->st->mpi.comm_errno);
+    } else if (dir == WEIR_DIR_READ || c->st->collective) { /* else the library has looked */
+        rc = weir_mpi_judge_hidden(&c->st->mpi, sys, call, err);
     }
-    if (rc < 0 && c->st->collective)
-        hdf5_catch_up(c->st, c->id);
-    if (weir_mpi_hidden_errno(rc < 0 ? -1 : 0, sys, c->st->mpi.comm_errno, call, err) < 0) {
+    if (rc < 0) {
         c->failed |= dir == WEIR_DIR_WRITE;
         return -1;
     }

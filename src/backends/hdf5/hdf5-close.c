@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "par/mpifile.h"
@@ -23,20 +22,38 @@ static MPI_File *handle_of(const struct hdf5_state *st, hid_t file)
     return H5Fget_vfd_handle(file, st->access, &handle) < 0 ? NULL : handle;
 }
 
+/* Is the view of a transfer still set? It begins where the dataset does, and nothing does at byte 0. */
+static bool has_view(MPI_File handle)
+{
+    char representation[MPI_MAX_DATAREP_STRING];
+    MPI_Datatype types[2] = { MPI_DATATYPE_NULL, MPI_DATATYPE_NULL };
+    MPI_Offset at = 0;
+
+    if (MPI_File_get_view(handle, &at, &types[0], &types[1], representation) != MPI_SUCCESS)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        int n, combiner = MPI_COMBINER_NAMED;
+
+        MPI_Type_get_envelope(types[i], &n, &n, &n, &combiner);
+        if (combiner != MPI_COMBINER_NAMED)
+            MPI_Type_free(&types[i]);
+    }
+    return at != 0;
+}
+
 /* A collective transfer sets a view of the file, moves the data, and sets the view back, which is
- * collective. A rank whose data could not be moved skips the last. (Where MPI-IO reports a full disk as
- * success, as OMPIO does, it never comes to that.) */
+ * collective. A rank whose data could not be moved skips the last, so its view tells whether the
+ * others wait there. (Where MPI-IO reports a full disk as success, as OMPIO does, it never comes to
+ * that.) */
 void hdf5_catch_up(const struct hdf5_state *st, hid_t file)
 {
-    bool skipped =
-        hdf5_failed_in("MPI_File_write_at_all") || hdf5_failed_in("MPI_File_read_at_all");
-    MPI_File *handle = skipped ? handle_of(st, file) : NULL;
+    MPI_File *handle = handle_of(st, file);
 
-    if (handle)
+    if (handle && has_view(*handle))
         MPI_File_set_view(*handle, 0, MPI_BYTE, MPI_BYTE, "native", st->mpi.info);
 }
 
-int hdf5_check_end(const struct hdf5_state *st, hid_t file, const char *path, uint64_t end,
+int hdf5_check_end(const struct hdf5_state *st, hid_t file, const char *path, uint64_t *end,
                    struct weir_err *err)
 {
     MPI_File *handle = handle_of(st, file);
@@ -87,20 +104,10 @@ int hdf5_check_limit(const struct weir_extent *x, struct weir_err *err)
         (unsigned long long)limit.rlim_cur, (unsigned long long)need);
 }
 
-/* UINT64_MAX: it cannot be told. */
-static uint64_t room_for(const char *path)
-{
-    struct statvfs v;
-
-    if (statvfs(weir_mpi_path(path), &v) < 0 || v.f_blocks == 0)
-        return UINT64_MAX;
-    return (uint64_t)v.f_bfree * v.f_frsize;
-}
-
 int hdf5_check_room(const char *path, uint64_t datasets, struct weir_err *err)
 {
     uint64_t need = metadata_of(datasets);
-    uint64_t room = room_for(path);
+    uint64_t room = weir_mpi_room(path);
 
     if (room >= need)
         return 0;
@@ -112,7 +119,7 @@ int hdf5_check_room(const char *path, uint64_t datasets, struct weir_err *err)
 
 void hdf5_explain(const char *path, uint64_t need, struct weir_err *err)
 {
-    uint64_t room = room_for(path);
+    uint64_t room = weir_mpi_room(path);
 
     if (err && err->sys == 0 && room < need)
         weir_refuse(err, err->code, "%s: %s: %llu bytes are free", err->text, strerror(ENOSPC),

@@ -10,10 +10,10 @@
  * and the other ranks, where it went well, wait for. Collective with those. */
 void hdf5_catch_up(const struct hdf5_state *st, hid_t file);
 
-/* Does the file reach as far as the furthest rank wrote ('end' of this rank, 0: nothing)? Only
+/* Does the file reach as far as the furthest rank wrote (*end of this rank, 0: nothing; then of all)? Only
  * for collective writes, whose return codes cannot be trusted. Collective over st->comm. Returns
  * 0, or -1 and err (WEIR_EIO) on every rank. */
-int hdf5_check_end(const struct hdf5_state *st, hid_t file, const char *path, uint64_t end,
+int hdf5_check_end(const struct hdf5_state *st, hid_t file, const char *path, uint64_t *end,
                    struct weir_err *err);
 
 /* The hints in effect of an open file, or MPI_INFO_NULL. The caller frees it. Local. */

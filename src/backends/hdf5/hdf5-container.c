@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "backends/hdf5/hdf5-close.h"
+#include "par/mpidoubt.h"
 #include "par/mpifile.h"
 
 /* Is there something in the file? The lowest rank looks for all. */
@@ -54,6 +55,8 @@ int hdf5_container_open(struct hdf5_container *c, struct hdf5_state *st, const c
         return rc;
     is_new = c->writes && (flags & WEIR_OPEN_CREATE) &&
              ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || !has_content(c));
+    c->fresh = is_new;
+    c->piece = extent->transfer;
     rc = open_id(c, flags, is_new, err);
     c->lost = weir_mpi_agree(st->comm, rc) < 0;
     if (!c->lost && !c->writes)
@@ -76,14 +79,18 @@ int hdf5_container_fail(struct hdf5_container *c, struct weir_err *err, const ch
 }
 
 /* Before the library writes its last: is all well on all ranks? It does not survive failing in there.
- * Every rank takes part, also one that has failed. -1 when any has; err is filled where the reason is
- * new. */
-static int check_writes(struct hdf5_container *c, struct weir_err *err)
+ * 'last': all data are written. Every rank takes part, also one that has failed. -1 when any has; err is
+ * filled where the reason is new. */
+static int check_writes(struct hdf5_container *c, bool last, struct weir_err *err)
 {
+    struct weir_err *told = c->failed ? NULL : err;
     int rc = 0;
 
     if (c->st->collective)
-        rc = hdf5_check_end(c->st, c->id, c->path, c->end, c->failed ? NULL : err);
+        rc = hdf5_check_end(c->st, c->id, c->path, &c->end, told);
+    if (last && c->st->collective &&
+        weir_mpi_doubt_conclude(&c->doubt, c->path, c->fresh, c->piece, c->end, told) < 0)
+        rc = weir_err_within(told, "'%s'", c->path); /* knows more than the size does */
     if (rc == 0 && !c->failed)
         rc = hdf5_check_room(c->path, c->datasets, err);
     c->failed |= rc < 0;
@@ -97,21 +104,23 @@ int hdf5_container_flush(struct hdf5_container *c, struct weir_err *err)
 
     if (c->lost)
         return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", c->path);
-    if (c->writes && check_writes(c, err) < 0) {
+    if (c->writes && check_writes(c, false, err) < 0) {
         if (!c->failed)
             return 0; /* the rank that knows the cause tells it */
         return told ? weir_refuse(err, WEIR_EIO, "flush '%s': a write has failed before", c->path)
                     : -1;
     }
+    if (c->st->collective && weir_mpi_agree(c->st->comm, c->doubt.open ? -1 : 0) < 0)
+        return weir_mpi_sync_again(c->path, err); /* the library's could fail on one rank */
     errno = 0;
     if (H5Fflush(c->id, H5F_SCOPE_GLOBAL) >= 0)
         return 0;
     sys = errno;
-    if (sys == EINTR && hdf5_failed_in("MPI_File_sync")) /* the last thing it does */
+    if (sys == EINTR && !hdf5_failed_with(H5E_WRITEERROR)) /* the last thing it does */
         return weir_mpi_sync_again(c->path, err);
     c->failed = true;
     hdf5_fail(err, "H5Fflush '%s'", c->path);
-    return weir_mpi_hidden_errno(-1, sys, c->st->mpi.comm_errno, NULL, err);
+    return weir_mpi_add_reason(err, sys, c->st->mpi.comm_errno);
 }
 
 int hdf5_container_close(struct hdf5_container *c, struct weir_err *err)
@@ -124,7 +133,7 @@ int hdf5_container_close(struct hdf5_container *c, struct weir_err *err)
         return 0;
     if (!c->writes)
         rc = hdf5_check_kept(c->st, c->id, c->path, c->size, err);
-    if (c->writes && check_writes(c, err) < 0) {
+    if (c->writes && check_writes(c, true, err) < 0) {
         hdf5_abandon(c->st, c->id);
         rc = c->failed && !told ? -1 : 0;
     }
@@ -135,7 +144,7 @@ int hdf5_container_close(struct hdf5_container *c, struct weir_err *err)
         return rc; /* told already */
     if (ok < 0)
         return hdf5_fail(err, "H5Fclose '%s'", c->path);
-    if (weir_mpi_hidden_errno(0, sys, c->st->mpi.comm_errno, "H5Fclose", err) < 0)
+    if (weir_mpi_judge_close(&c->st->mpi, sys, "H5Fclose", err) < 0)
         return weir_err_within(err, "'%s'", c->path);
     return 0;
 }

@@ -5,6 +5,7 @@
 #define WEIR_BACKENDS_HDF5_CONTAINER_H
 
 #include "backends/hdf5/hdf5-lib.h"
+#include "par/mpidoubt.h"
 
 /* Embedded in an open file of the backend. */
 struct hdf5_container {
@@ -13,9 +14,12 @@ struct hdf5_container {
     hid_t id;
     bool writes;
     bool lost;     /* another rank could not open it: every call would wait for that rank */
+    bool fresh;    /* it is new */
     bool failed;   /* something could not be written here; the user of the struct sets it, too */
     uint64_t size; /* of a file that is only read, when it was opened */
     uint64_t end; /* one past the last byte of the file that this rank wrote, where that is known */
+    uint64_t piece; /* bytes of a transfer */
+    struct weir_mpi_doubt doubt;
     uint64_t datasets; /* made since it was opened */
 };
 

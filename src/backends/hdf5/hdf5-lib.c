@@ -35,15 +35,29 @@ int hdf5_fail(struct weir_err *err, const char *fmt, ...)
     va_end(ap);
     weir_refuse(err, WEIR_EIO, "%s: %s", weir_str_text(&words), reason);
     weir_str_free(&words);
-    return weir_mpi_hidden_errno(-1, sys, 0, NULL, err);
+    return weir_mpi_add_reason(err, sys, 0);
 }
 
-bool hdf5_failed_in(const char *words)
-{
-    char reason[REASON_TEXT] = "";
+struct search {
+    hid_t minor;
+    bool found;
+};
 
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, reason);
-    return strstr(reason, words);
+static herr_t look_at(unsigned n, const H5E_error2_t *entry, void *arg)
+{
+    struct search *s = arg;
+
+    (void)n;
+    s->found |= entry->min_num == s->minor;
+    return 0;
+}
+
+bool hdf5_failed_with(hid_t minor)
+{
+    struct search s = { .minor = minor };
+
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, look_at, &s);
+    return s.found;
 }
 
 static int make_access(struct hdf5_state *st, const struct hdf5_options *o)

@@ -23,8 +23,8 @@ struct hdf5_state {
  * reason in errno when it is an I/O errno: begin with errno 0. Local. err may be NULL. Returns -1. */
 int hdf5_fail(struct weir_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Is 'words' in what the innermost entry of the error stack says? Local. */
-bool hdf5_failed_in(const char *words);
+/* Has an entry of the error stack this minor number (H5E_WRITEERROR ...)? Local. */
+bool hdf5_failed_with(hid_t minor);
 
 /* Quieten the library, read the hints and make the property lists. Collective over s->par->comm.
  * Returns 0, or -1 and err; hdf5_state_end is due in both cases. */

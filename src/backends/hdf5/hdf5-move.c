@@ -11,23 +11,50 @@
 
 #define PIECE ((uint64_t)1 << 21) /* elements of fill values at a time: 16 MiB */
 
+/* A call that reports success and leaves an errno. HDF5 looks at how much an independent write has
+ * moved, but takes zeros for what a read did not bring. */
+static int doubt(const struct hdf5_state *st, const struct hdf5_segments *g, enum weir_dir dir,
+                 const void *buf, int sys, struct weir_mpi_doubt *d, struct weir_err *err)
+{
+    const char *call = dir == WEIR_DIR_WRITE ? "H5Dwrite" : "H5Dread";
+
+    if (dir == WEIR_DIR_WRITE && !st->collective)
+        return 0;
+    if (!d || (dir == WEIR_DIR_READ && g->where == 0))
+        return weir_mpi_refuse_hidden(err, sys, call, "it cannot be told which data were moved");
+    if (dir == WEIR_DIR_READ)
+        return weir_mpi_doubt_look(d, g->path, sys, call, buf, g->picked * HDF5_ELEMENT,
+                                   g->where + g->first * HDF5_ELEMENT, err);
+    if (g->picked == 0)
+        weir_mpi_doubt_keep(d, sys, call, 0, INT64_MAX);
+    else
+        weir_mpi_doubt_keep(d, sys, call, g->where, g->where ? g->where + g->bytes : UINT64_MAX);
+    return 0;
+}
+
 int hdf5_move(const struct hdf5_state *st, const struct hdf5_segments *g, hid_t dset,
-              enum weir_dir dir, void *buf, int *sys, struct weir_err *err)
+              enum weir_dir dir, void *buf, int *sys, struct weir_mpi_doubt *d,
+              struct weir_err *err)
 {
     const char *call = dir == WEIR_DIR_WRITE ? "H5Dwrite" : "H5Dread";
     int rc;
 
+    if (dir == WEIR_DIR_READ)
+        weir_mpi_mark(buf, g->picked * HDF5_ELEMENT);
     errno = 0;
     if (dir == WEIR_DIR_WRITE)
         rc = H5Dwrite(dset, H5T_NATIVE_INT64, g->in_memory, g->in_file, st->transfer, buf);
     else
         rc = H5Dread(dset, H5T_NATIVE_INT64, g->in_memory, g->in_file, st->transfer, buf);
     *sys = errno;
-    if (rc < 0)
-        hdf5_fail(err, "%s", call);
-    if (rc < 0 && st->collective)
+    if (rc >= 0)
+        return *sys && weir_mpi_hidden_errno(&st->mpi, *sys) ? doubt(st, g, dir, buf, *sys, d, err)
+                                                             : 0;
+    hdf5_fail(err, "%s", call);
+    weir_mpi_unlock(g->path);
+    if (st->collective)
         hdf5_catch_up(st, g->file);
-    return weir_mpi_hidden_errno(rc < 0 ? -1 : 0, *sys, st->mpi.comm_errno, call, err);
+    return weir_mpi_add_reason(err, *sys, st->mpi.comm_errno);
 }
 
 /* All of this rank's block, or nothing where there is no memory for zeros: then only what keeps the
@@ -49,7 +76,7 @@ static int fill_block(const struct hdf5_state *st, struct hdf5_segments *g, hid_
         struct weir_err *told = rc < 0 ? NULL : err;
 
         if (hdf5_segments_select(g, (uint64_t)rank * block + at, n, told) < 0 ||
-            hdf5_move(st, g, dset, WEIR_DIR_WRITE, zeros ? zeros : &word, &sys, told) < 0)
+            hdf5_move(st, g, dset, WEIR_DIR_WRITE, zeros ? zeros : &word, &sys, NULL, told) < 0)
             rc = -1;
     }
     return rc;

@@ -4,12 +4,15 @@
 #define WEIR_BACKENDS_HDF5_MOVE_H
 
 #include "backends/hdf5/hdf5-segments.h"
+#include "par/mpidoubt.h"
 
-/* Write or read what is selected in g. The errno that the library may keep to itself counts, and
- * where the transfer is collective a rank that fails still meets the others. Collective over the
+/* Write or read what is selected in g. An errno that the call leaves when it succeeds makes us look at
+ * the bytes, those of collective writes at close (d; NULL: it is an error, for nothing can be looked
+ * at). Where the transfer is collective a rank that fails still meets the others. Collective over the
  * file when transfers are. Returns 0, or -1 and err; then *sys is the errno. */
 int hdf5_move(const struct hdf5_state *st, const struct hdf5_segments *g, hid_t dset,
-              enum weir_dir dir, void *buf, int *sys, struct weir_err *err);
+              enum weir_dir dir, void *buf, int *sys, struct weir_mpi_doubt *d,
+              struct weir_err *err);
 
 /* Write zeros into all of a new dataset, each rank its block. The library would do that for
  * datasets of chunks while it makes them, and where it fails on one rank in there the others wait

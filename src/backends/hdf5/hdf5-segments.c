@@ -88,7 +88,8 @@ static hid_t open_checked(const struct hdf5_segments *g, uint64_t segment, bool 
     sys = errno;
     if (dset < 0) {
         hdf5_fail(err, "open dataset '%s' in '%s'", name, g->path);
-        return weir_mpi_hidden_errno(-1, sys == EAGAIN ? sys : 0, 0, NULL, err); /* worth a retry */
+        weir_mpi_add_reason(err, sys == EAGAIN ? sys : 0, 0); /* worth a retry */
+        return H5I_INVALID_HID;
     }
     if (check_shape(g, dset, name, exact, err) < 0) {
         H5Dclose(dset);
@@ -202,6 +203,7 @@ int hdf5_segments_select(struct hdf5_segments *g, uint64_t first, uint64_t n, st
     hsize_t count = n;
     herr_t rc;
 
+    g->first = first;
     if (n > g->transfer)
         return weir_refuse(err, WEIR_EBUG, "%llu elements of '%s' are more than a transfer",
                            (unsigned long long)n, g->path);

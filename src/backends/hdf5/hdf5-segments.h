@@ -19,6 +19,7 @@ struct hdf5_segments {
     uint64_t bytes;    /* of one segment */
     hid_t in_file;     /* dataspace of a dataset */
     hid_t in_memory;   /* dataspace of a transfer */
+    uint64_t first;    /* element selected in in_file */
     uint64_t picked;   /* elements selected in in_memory */
     uint64_t transfer; /* elements of a whole transfer */
 };

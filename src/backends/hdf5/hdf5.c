@@ -144,7 +144,9 @@ static int close_file(struct weir_file *file, struct weir_err *err)
     if (f->c.lost)
         return 0;
     release(f);
-    return hdf5_container_close(&f->c, err);
+    if (hdf5_container_close(&f->c, err) < 0)
+        return -1;
+    return weir_mpi_doubt_warn(&f->c.doubt, &f->c.st->mpi, file->s->log, file->path, err);
 }
 
 static int move(struct hdf5_file *f, hid_t dset, const struct weir_io *io, struct weir_err *err)
@@ -156,7 +158,7 @@ static int move(struct hdf5_file *f, hid_t dset, const struct weir_io *io, struc
     bool writes = io->dir == WEIR_DIR_WRITE;
     int sys;
 
-    if (hdf5_move(st, g, dset, io->dir, buf, &sys, err) < 0) {
+    if (hdf5_move(st, g, dset, io->dir, buf, &sys, &f->c.doubt, err) < 0) {
         /* what is tried again has not failed yet, unless the others would have to come along */
         f->c.failed |= writes && ((sys != EINTR && sys != EAGAIN) || st->collective);
         return -1;

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "par/mpidoubt.h"
 #include "par/mpifile.h"
 #include "par/mpisession.h"
 #include "par/slabtype.h"
@@ -135,7 +136,7 @@ static int reach_end(struct mpiio_arrays *f, struct weir_err *err)
 /* Before a file that was written is closed: is all there on all ranks? */
 static int finish_writes(struct mpiio_arrays *f, struct weir_err *err)
 {
-    int rc = weir_mpi_check_end(f->all, f->fh, f->base.path, f->end, f->failed ? NULL : err);
+    int rc = weir_mpi_check_end(f->all, f->fh, f->base.path, &f->end, f->failed ? NULL : err);
 
     if (weir_mpi_agree(f->all, f->failed ? -1 : rc) < 0)
         return f->failed ? 0 : rc; /* who failed has said so */
@@ -158,7 +159,7 @@ static int array_close(struct weir_array_file *base, struct weir_err *err)
         return rc;
     if (ok != MPI_SUCCESS)
         return weir_mpi_fail(err, WEIR_EIO, ok, "MPI_File_close '%s'", base->path);
-    if (weir_mpi_hidden_errno(0, sys, mpi_of(f)->comm_errno, "MPI_File_close", err) < 0)
+    if (weir_mpi_judge_close(mpi_of(f), sys, "MPI_File_close", err) < 0)
         return weir_err_within(err, "'%s'", base->path);
     return 0;
 }
@@ -169,7 +170,9 @@ static int array_sync(struct weir_array_file *base, struct weir_err *err)
     struct mpiio_arrays *f = (struct mpiio_arrays *)base;
     int rc, sys;
 
-    rc = weir_mpi_check_end(f->all, f->fh, base->path, f->end, err);
+    rc = weir_mpi_check_end(f->all, f->fh, base->path, &f->end, f->failed ? NULL : err);
+    if (f->failed)
+        rc = weir_refuse(err, WEIR_EIO, "flush '%s': a write has failed before", base->path);
     if (weir_mpi_agree(f->all, rc) < 0)
         return rc; /* MPI_File_sync could fail on one rank and leave the others waiting */
     errno = 0;
@@ -180,7 +183,7 @@ static int array_sync(struct weir_array_file *base, struct weir_err *err)
     if (sys == EINTR)
         return weir_mpi_sync_again(base->path, err);
     weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_sync '%s'", base->path);
-    return weir_mpi_hidden_errno(-1, sys, mpi_of(f)->comm_errno, NULL, err);
+    return weir_mpi_add_reason(err, sys, mpi_of(f)->comm_errno);
 }
 
 /* ---- arrays ---- */
@@ -331,9 +334,9 @@ static int transfer(struct mpiio_arrays *f, struct mpiio_array *a, enum weir_dir
     if (rc != MPI_SUCCESS) {
         weir_mpi_fail(err, WEIR_EIO, rc, "%s", call);
         weir_mpi_unlock(f->base.path);
+        return weir_mpi_add_reason(err, sys, mpi_of(f)->comm_errno);
     }
-    if (weir_mpi_hidden_errno(rc != MPI_SUCCESS ? -1 : 0, sys, mpi_of(f)->comm_errno, call, err) <
-        0)
+    if (f->base.collective && weir_mpi_judge_hidden(mpi_of(f), sys, call, err) < 0)
         return -1;
     return skips ? 0 : judge(f, dir, a->base.elements * a->base.elem, &status, sys, err);
 }

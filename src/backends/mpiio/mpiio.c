@@ -10,12 +10,15 @@
 
 #include "backends/mpiio/mpiio-array.h"
 #include "backends/mpins.h"
+#include "par/mpidoubt.h"
 #include "par/mpifile.h"
 #include "par/mpihints.h"
 #include "par/mpisession.h"
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
+
+enum { FAILED = -2, DOUBTFUL = -1 }; /* what ranks may know before a sync; the lowest counts */
 
 #define PIECE_MAX ((size_t)1 << 30) /* of a call whose length fits no count and no type */
 
@@ -32,10 +35,12 @@ struct mpiio_file {
     int sync_fd;        /* -Y without -c: MPI_File_sync would wait for the other ranks. -1: none */
     bool collective;
     bool viewed;
-    uint64_t end;  /* one past the last byte that this rank wrote or read */
+    uint64_t end;  /* one past the last byte that this rank wrote or read; UINT64_MAX: has failed */
     uint64_t size; /* of a file that is only read; UINT64_MAX otherwise */
     bool lost;     /* another rank could not open it: every call would wait for that rank */
+    bool fresh;    /* it was empty when it was opened */
     struct mpiio_view view;
+    struct weir_mpi_doubt doubt;
 };
 
 #define O struct mpiio_options
@@ -156,6 +161,8 @@ static int prepare(struct mpiio_file *f, unsigned flags, struct weir_err *err)
         rc = weir_mpi_fail(rc < 0 ? NULL : err, WEIR_EIO, ok,
                            "MPI_File_preallocate '%s' to %llu bytes", f->base.path,
                            (unsigned long long)f->base.extent.file_bytes);
+    f->fresh = writes && f->collective && !o->preallocate &&
+               MPI_File_get_size(f->fh, &size) == MPI_SUCCESS && size == 0;
     if (o->file_view && f->base.extent.block > 0) {
         f->viewed = true;
         if (mpiio_view_set(&f->view, f->fh, &f->base, o->strided, rc < 0 ? NULL : err) < 0)
@@ -215,27 +222,44 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     return rc;
 }
 
+/* The bytes of a file that is about to be closed: are those there that collective calls said they
+ * moved? Collective where transfers are. */
+static int check_bytes(struct mpiio_file *f, struct weir_err *err)
+{
+    bool writes = f->size == UINT64_MAX;
+    int rc = 0;
+
+    if (!writes)
+        return f->collective || f->viewed ? weir_mpi_check_kept(f->fh, f->base.path, f->end, err)
+                                          : 0;
+    if (!f->collective)
+        return 0;
+    rc = weir_mpi_check_end(f->comm, f->fh, f->base.path, &f->end, err);
+    if (weir_mpi_doubt_conclude(&f->doubt, f->base.path, f->fresh, f->base.extent.transfer, f->end,
+                                err) < 0)
+        rc = weir_err_within(err, "'%s'", f->base.path); /* knows more than the size does */
+    return rc;
+}
+
 static int close_file(struct weir_file *file, struct weir_err *err)
 {
     struct mpiio_file *f = (struct mpiio_file *)file;
-    bool reads = f->size != UINT64_MAX && (f->collective || f->viewed);
-    int told = 0;
-    int rc, sys;
+    const char *path = f->base.path;
+    int told, rc, sys;
 
     if (f->lost)
         return 0;
-    if (reads)
-        told = weir_mpi_check_kept(f->fh, f->base.path, f->end, err);
+    told = check_bytes(f, err);
     errno = 0;
     rc = release(f, true);
     sys = errno;
     if (told < 0)
         return -1;
     if (rc != MPI_SUCCESS)
-        return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_close '%s'", f->base.path);
-    if (weir_mpi_hidden_errno(0, sys, mpi_of(f)->comm_errno, "MPI_File_close", err) < 0)
-        return weir_err_within(err, "'%s'", f->base.path);
-    return 0;
+        return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_close '%s'", path);
+    if (weir_mpi_judge_close(mpi_of(f), sys, "MPI_File_close", err) < 0)
+        return weir_err_within(err, "'%s'", path);
+    return weir_mpi_doubt_warn(&f->doubt, mpi_of(f), f->base.s->log, path, err);
 }
 
 static int call_mpi(struct mpiio_file *f, const struct weir_io *io, MPI_Offset at, int count,
@@ -276,6 +300,26 @@ static ssize_t judge(struct mpiio_file *f, const struct weir_io *io, size_t want
     return weir_fail(err, WEIR_EIO, "%s moved %lld of %zu bytes", call, (long long)moved, want);
 }
 
+/* A collective call that reports success and leaves an errno. Aggregators move the data of others: a
+ * read is looked at here, what was written when all have written. */
+static int doubt(struct mpiio_file *f, const struct weir_io *io, size_t len, int sys,
+                 struct weir_err *err)
+{
+    const char *call = calls[io->dir][true];
+    const struct weir_extent *x = &f->base.extent;
+    uint64_t segment =
+        x->block * (uint64_t)(f->base.s->access.file_per_task ? 1 : f->base.s->access.tasks);
+
+    if (io->dir == WEIR_DIR_READ)
+        return weir_mpi_doubt_look(&f->doubt, f->base.path, sys, call, io->buf, len, io->off, err);
+    if (segment == 0 || len == 0)
+        weir_mpi_doubt_keep(&f->doubt, sys, call, 0, INT64_MAX);
+    else
+        weir_mpi_doubt_keep(&f->doubt, sys, call, io->off - io->off % segment,
+                            io->off - io->off % segment + segment);
+    return 0;
+}
+
 /* A library may call a read complete that met the end of the file: ROMIO does through views, OMPIO
  * in collective reads. So the size of the file decides: that at open, and again at close. */
 static ssize_t meet_end(const struct mpiio_file *f, const struct weir_io *io, struct weir_err *err)
@@ -286,17 +330,15 @@ static ssize_t meet_end(const struct mpiio_file *f, const struct weir_io *io, st
     return io->off < f->size ? (ssize_t)(f->size - io->off) : 0;
 }
 
-static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct weir_err *err)
+static ssize_t move(struct mpiio_file *f, const struct weir_io *io, struct weir_err *err)
 {
-    struct mpiio_file *f = (struct mpiio_file *)file;
     MPI_Offset at = io->len ? (MPI_Offset)io->off : 0;
     MPI_Datatype type = MPI_BYTE;
     MPI_Status status;
     size_t want = io->len;
+    ssize_t moved;
     int count, rc, sys;
 
-    if (f->lost)
-        return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
     if (f->viewed && io->len && mpiio_view_position(&f->view, io->off, io->len, &at) < 0)
         return weir_refuse(err, WEIR_EBUG, "outside the view of task %d", f->view.task);
     if (want > INT_MAX && want == f->base.extent.transfer)
@@ -304,32 +346,60 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
     else if (want > INT_MAX)
         want = PIECE_MAX;
     count = type == MPI_BYTE ? (int)want : 1;
+    if (f->collective && io->dir == WEIR_DIR_READ)
+        weir_mpi_mark(io->buf, want);
     errno = 0;
     rc = call_mpi(f, io, at, count, type, &status);
     sys = errno;
-    if (rc != MPI_SUCCESS)
+    if (rc != MPI_SUCCESS) {
         weir_mpi_fail(err, WEIR_EIO, rc, "%s", calls[io->dir][f->collective]);
-    if (weir_mpi_hidden_errno(rc != MPI_SUCCESS ? -1 : 0, sys, mpi_of(f)->comm_errno,
-                              calls[io->dir][f->collective], err) < 0)
-        return -1;
+        weir_mpi_unlock(f->base.path);
+        return weir_mpi_add_reason(err, sys, mpi_of(f)->comm_errno);
+    }
     if (io->dir == WEIR_DIR_READ && want > 0 && io->off + want > f->size)
         return meet_end(f, io, err);
-    if (want > 0 && io->off + want > f->end)
-        f->end = io->off + want;
-    return want ? judge(f, io, want, &status, sys, err) : 0;
+    moved = want ? judge(f, io, want, &status, sys, err) : 0;
+    if (moved > 0 && f->end < io->off + (uint64_t)moved)
+        f->end = io->off + (uint64_t)moved;
+    if (sys != 0 && f->collective && moved >= 0 && weir_mpi_hidden_errno(mpi_of(f), sys) &&
+        doubt(f, io, (size_t)moved, sys, err) < 0)
+        return -1;
+    return moved;
+}
+
+static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct weir_err *err)
+{
+    struct mpiio_file *f = (struct mpiio_file *)file;
+    ssize_t moved;
+
+    if (f->lost)
+        return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
+    moved = move(f, io, err);
+    if (moved < 0 && f->collective && io->dir == WEIR_DIR_WRITE)
+        f->end = UINT64_MAX; /* what the others wrote is no longer judged */
+    return moved;
 }
 
 static int sync_file(struct weir_file *file, struct weir_err *err)
 {
     struct mpiio_file *f = (struct mpiio_file *)file;
-    int rc, sys;
+    int rc = 0;
+    int state, sys;
 
     if (f->lost)
         return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
     if (f->sync_fd >= 0)
         return weir_mpi_fsync(f->sync_fd, f->base.path, err);
-    if (f->collective && weir_mpi_check_end(f->comm, f->fh, f->base.path, f->end, err) < 0)
-        return -1; /* MPI_File_sync could fail on one rank and leave the others waiting */
+    if (f->collective)
+        rc = weir_mpi_check_end(f->comm, f->fh, f->base.path, &f->end, err);
+    state = f->collective ? weir_mpi_agree(f->comm, rc < 0          ? FAILED
+                                                    : f->doubt.open ? DOUBTFUL
+                                                                    : 0)
+                          : 0;
+    if (state == FAILED)
+        return rc;
+    if (state == DOUBTFUL) /* MPI_File_sync could fail on one rank and leave the others waiting */
+        return weir_mpi_sync_again(f->base.path, err);
     errno = 0;
     rc = MPI_File_sync(f->fh);
     sys = errno;
@@ -338,7 +408,7 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
     if (sys == EINTR)
         return weir_mpi_sync_again(f->base.path, err);
     weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_sync '%s'", f->base.path);
-    return weir_mpi_hidden_errno(-1, sys, mpi_of(f)->comm_errno, NULL, err);
+    return weir_mpi_add_reason(err, sys, mpi_of(f)->comm_errno);
 }
 
 /* Of an open file; the caller frees it. */

@@ -12,6 +12,7 @@
 
 #include "backends/ncmpi/ncmpi-path.h"
 #include "backends/ncmpi/ncmpi-var.h"
+#include "par/mpidoubt.h"
 #include "par/mpifile.h"
 
 #define NAME_TEXT 64
@@ -24,7 +25,7 @@ static struct weir_mpi_session *mpi_of(const struct ncmpi_arrays *f)
 /* Judge a call that did not transfer and began with errno 0. */
 static int judge(const struct ncmpi_arrays *f, int rc, const char *call, struct weir_err *err)
 {
-    return ncmpi_judge(rc, mpi_of(f)->comm_errno, call, f->base.path, err);
+    return ncmpi_judge(mpi_of(f), f->base.path, 0, rc, call, NULL, err);
 }
 
 static int array_check(const struct weir_session *s, const struct weir_array_spec *spec,
@@ -128,7 +129,8 @@ static int open_library(struct ncmpi_arrays *f, unsigned flags, bool is_new, str
                              mpi_of(f)->info, &f->nc);
     if (rc == NC_NOERR)
         return 0;
-    return ncmpi_judge(rc, 0, is_new ? "ncmpi_create" : "ncmpi_open", f->base.path, err);
+    return ncmpi_judge(mpi_of(f), f->base.path, 0, rc, is_new ? "ncmpi_create" : "ncmpi_open", NULL,
+                       err);
 }
 
 /* Free what is ours and close the file, which all ranks do together. */
@@ -207,17 +209,20 @@ static int array_close(struct weir_array_file *base, struct weir_err *err)
 {
     struct ncmpi_arrays *f = (struct ncmpi_arrays *)base;
     bool told = f->failed;
-    int rc, nc;
+    int rc, nc, sys;
 
     if (f->lost)
         return 0;
-    rc = ncmpi_check_end(base->s->par, base->path, f->end, base->writes, told ? NULL : err);
+    rc = ncmpi_check_end(base->s->par, base->path, &f->end, base->writes, told ? NULL : err);
     errno = 0;
     nc = release_file(f);
+    sys = errno;
     if (told)
         rc = 0;
-    if (nc != NC_NOERR || (rc == 0 && !told))
-        rc = judge(f, nc, "ncmpi_close", rc < 0 ? NULL : err) < 0 ? -1 : rc;
+    if (nc != NC_NOERR)
+        rc = judge(f, nc, "ncmpi_close", rc < 0 ? NULL : err);
+    else if (rc == 0 && !told && weir_mpi_judge_close(mpi_of(f), sys, "ncmpi_close", err) < 0)
+        rc = weir_err_within(err, "'%s'", base->path);
     if (weir_mpi_agree(base->s->par->comm, rc < 0 || told ? -1 : 0) == 0)
         rc = reach_end(f, end_of_arrays(f), err);
     close_descriptor(f);

@@ -3,9 +3,11 @@
 #include "config.h"
 #include "backends/ncmpi/ncmpi-path.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
+
+#include "par/mpifile.h"
 
 const char *ncmpi_name(struct weir_mpi_session *m, const char *path, char text[WEIR_MPI_NAME_TEXT],
                        struct weir_err *err)
@@ -33,26 +35,16 @@ uint64_t ncmpi_size(const struct weir_par *par, const char *path)
     return size;
 }
 
-/* False only when the file system says so. */
-static bool has_room(const char *path, uint64_t bytes)
-{
-    struct statvfs v;
-
-    if (statvfs(weir_mpi_path(path), &v) < 0 || v.f_blocks == 0)
-        return true;
-    return (uint64_t)v.f_bfree * v.f_frsize >= bytes;
-}
-
-int ncmpi_check_end(const struct weir_par *par, const char *path, uint64_t end, uint64_t room,
+int ncmpi_check_end(const struct weir_par *par, const char *path, uint64_t *end, uint64_t room,
                     struct weir_err *err)
 {
-    uint64_t last = end;
-    uint64_t size;
+    uint64_t last, size;
 
     /* When this returns all have written. */
-    MPI_Allreduce(MPI_IN_PLACE, &last, 1, MPI_UINT64_T, MPI_MAX, par->comm);
+    MPI_Allreduce(MPI_IN_PLACE, end, 1, MPI_UINT64_T, MPI_MAX, par->comm);
+    last = *end;
     size = ncmpi_size(par, path);
-    if (size >= last && (room == 0 || last == 0 || has_room(path, room)))
+    if (size >= last && (room == 0 || last == 0 || weir_mpi_room(path) >= room))
         return 0;
     if (room == 0)
         return weir_refuse(
@@ -66,6 +58,7 @@ int ncmpi_check_end(const struct weir_par *par, const char *path, uint64_t end, 
             path);
     return weir_refuse(
         err, WEIR_EIO,
-        "'%s' has only %llu bytes after writing up to byte %llu (is the file system full?)", path,
-        (unsigned long long)size, (unsigned long long)last);
+        "'%s' has only %llu bytes after writing up to byte %llu (%s)", path,
+        (unsigned long long)size, (unsigned long long)last,
+        weir_mpi_room(path) < room ? strerror(ENOSPC) : "is the file system full?");
 }

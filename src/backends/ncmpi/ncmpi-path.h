@@ -23,7 +23,7 @@ uint64_t ncmpi_size(const struct weir_par *par, const char *path);
  * end: one past the last byte that this rank wrote or read; room: bytes that a file that was written
  * must still find free, 0: it was read. Collective over par->comm. Returns 0, or -1 and err
  * (WEIR_EIO). */
-int ncmpi_check_end(const struct weir_par *par, const char *path, uint64_t end, uint64_t room,
+int ncmpi_check_end(const struct weir_par *par, const char *path, uint64_t *end, uint64_t room,
                     struct weir_err *err);
 
 #endif

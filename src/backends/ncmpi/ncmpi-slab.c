@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "backends/ncmpi/ncmpi-var.h"
+#include "par/mpidoubt.h"
 #include "par/mpifile.h"
 #include "par/mpisession.h"
 #include "par/slabtype.h"
@@ -223,8 +224,9 @@ static int transfer(struct ncmpi_arrays *f, struct ncmpi_array *a, enum weir_dir
     if (rc != NC_NOERR) {
         ncmpi_fail(err, rc, "%s", call);
         weir_mpi_unlock(f->base.path);
+        return weir_mpi_add_reason(err, sys, m->comm_errno);
     }
-    return weir_mpi_hidden_errno(rc != NC_NOERR ? -1 : 0, sys, m->comm_errno, call, err);
+    return weir_mpi_judge_hidden(m, sys, call, err);
 }
 
 /* The library hands out what happens to be in memory where the file is too short: its size decides. */

@@ -4,13 +4,17 @@
 #include "backends/ncmpi/ncmpi-var.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "par/mpifile.h"
 
 #define DIMS 3
 #define NAME "data_var"
+#define MAGIC "CDF\5"
+#define HEAD_BYTES 12                 /* format and number of records */
 #define PIECE_MAX ((uint64_t)1 << 30) /* the library counts the bytes of a request in an int */
 
 struct code_errno {
@@ -44,15 +48,45 @@ int ncmpi_fail(struct weir_err *err, int rc, const char *fmt, ...)
     return -1;
 }
 
-int ncmpi_judge(int rc, int comm_errno, const char *call, const char *path, struct weir_err *err)
+/* The header begins with the format and the number of records, 8 bytes with the highest first. */
+static bool has_header(const char *path, uint64_t least)
 {
-    int sys = weir_mpi_is_io_errno(errno) ? errno : 0; /* looking for files leaves others */
+    unsigned char head[HEAD_BYTES] = { 0 };
+    int fd = open(weir_mpi_path(path), O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : pread(fd, head, sizeof(head), 0);
+    uint64_t records = 0;
 
-    if (rc != NC_NOERR)
+    if (fd >= 0)
+        close(fd);
+    for (size_t i = sizeof(MAGIC) - 1; i < sizeof(head); i++)
+        records = records << 8 | head[i];
+    return n == (ssize_t)sizeof(head) && memcmp(head, MAGIC, sizeof(MAGIC) - 1) == 0 &&
+           records >= least;
+}
+
+int ncmpi_judge(const struct weir_mpi_session *m, const char *path, uint64_t records, int rc,
+                const char *call, struct weir_mpi_doubt *d, struct weir_err *err)
+{
+    int sys = errno;
+
+    if (rc != NC_NOERR) {
         ncmpi_fail(err, rc, "%s '%s'", call, path);
-    if (weir_mpi_hidden_errno(rc != NC_NOERR ? -1 : 0, sys, comm_errno, call, err) == 0)
+        return weir_mpi_add_reason(err, weir_mpi_hidden_errno(m, sys), 0);
+    }
+    if (weir_mpi_hidden_errno(m, sys) == 0)
         return 0;
-    return rc != NC_NOERR ? -1 : weir_err_within(err, "'%s'", path);
+    if (!has_header(path, records)) {
+        weir_mpi_refuse_hidden(err, sys, call, "the header is not in the file");
+        return weir_err_within(err, "'%s'", path);
+    }
+    if (d)
+        weir_mpi_doubt_found(d, sys, call);
+    return 0;
+}
+
+int ncmpi_var_judge(struct ncmpi_var *v, int rc, const char *call, struct weir_err *err)
+{
+    return ncmpi_judge(v->mpi, v->path, (uint64_t)v->records, rc, call, &v->doubt, err);
 }
 
 static int learn_begin(struct ncmpi_var *v, struct weir_err *err)
@@ -75,10 +109,10 @@ int ncmpi_var_define(struct ncmpi_var *v, struct weir_err *err)
         rc = ncmpi_def_var(v->nc, NAME, NC_BYTE, DIMS, dim, &v->id);
     if (rc != NC_NOERR)
         return ncmpi_fail(err, rc, "define '%s' in '%s'", NAME, v->path);
-    errno = 0;
-    if (ncmpi_judge(ncmpi_enddef(v->nc), v->comm_errno, "ncmpi_enddef", v->path, err) < 0)
-        return -1;
     v->records = 0;
+    errno = 0;
+    if (ncmpi_var_judge(v, ncmpi_enddef(v->nc), "ncmpi_enddef", err) < 0)
+        return -1;
     return learn_begin(v, err);
 }
 
@@ -143,9 +177,9 @@ int ncmpi_var_extend(struct ncmpi_var *v, struct weir_err *err)
         return 0;
     errno = 0;
     rc = ncmpi_put_vara_schar_all(v->nc, v->id, start, count, &nothing);
-    if (ncmpi_judge(rc, v->comm_errno, "ncmpi_put_vara", v->path, err) < 0)
-        return weir_err_within(err, "make %llu records", (unsigned long long)v->want);
     v->records = (MPI_Offset)v->want;
+    if (ncmpi_var_judge(v, rc, "ncmpi_put_vara", err) < 0)
+        return weir_err_within(err, "make %llu records", (unsigned long long)v->want);
     return 0;
 }
 
@@ -154,8 +188,25 @@ uint64_t ncmpi_var_place(const struct ncmpi_var *v, uint64_t off)
     return (uint64_t)v->begin + off;
 }
 
+/* A call that reports success and leaves an errno: PnetCDF does not look at how much was moved. */
+static int doubt(struct ncmpi_var *v, const struct weir_io *io, uint64_t len, int sys,
+                 const char *call, struct weir_err *err)
+{
+    uint64_t place = ncmpi_var_place(v, io->off);
+
+    if (io->dir == WEIR_DIR_READ || !v->collective)
+        return len ? weir_mpi_doubt_look(&v->doubt, v->path, sys, call, io->buf, len, place, err)
+                   : 0;
+    if (len == 0)
+        weir_mpi_doubt_keep(&v->doubt, sys, call, (uint64_t)v->begin, INT64_MAX);
+    else
+        weir_mpi_doubt_keep(&v->doubt, sys, call, place - io->off % v->segment,
+                            place - io->off % v->segment + v->segment);
+    return 0;
+}
+
 /* All ranks make the same number of calls for a transfer, whatever their part in it. */
-int ncmpi_var_move(const struct ncmpi_var *v, const struct weir_io *io, bool nothing,
+int ncmpi_var_move(struct ncmpi_var *v, const struct weir_io *io, bool nothing,
                    struct weir_err *err)
 {
     static const char *const verbs[] = {
@@ -169,6 +220,8 @@ int ncmpi_var_move(const struct ncmpi_var *v, const struct weir_io *io, bool not
     int first = NC_NOERR;
     int sys;
 
+    if (io->dir == WEIR_DIR_READ)
+        weir_mpi_mark(io->buf, len);
     errno = 0;
     for (uint64_t at = 0; at < v->transfer && (v->collective || at < len); at += PIECE_MAX) {
         uint64_t n = at >= len ? 0 : len - at < PIECE_MAX ? len - at : PIECE_MAX;
@@ -186,8 +239,11 @@ int ncmpi_var_move(const struct ncmpi_var *v, const struct weir_io *io, bool not
             first = rc;
     }
     sys = errno;
-    if (first != NC_NOERR)
+    if (first != NC_NOERR) {
         ncmpi_fail(err, first, "%s%s", verbs[io->dir], v->collective ? "_all" : "");
-    return weir_mpi_hidden_errno(first != NC_NOERR ? -1 : 0, sys, v->comm_errno, verbs[io->dir],
-                                 err);
+        weir_mpi_unlock(v->path);
+        return weir_mpi_add_reason(err, sys, v->mpi->comm_errno);
+    }
+    return sys && weir_mpi_hidden_errno(v->mpi, sys) ? doubt(v, io, len, sys, verbs[io->dir], err)
+                                                     : 0;
 }

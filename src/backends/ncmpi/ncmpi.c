@@ -23,6 +23,7 @@ struct ncmpi_file {
     bool independent; /* between ncmpi_begin_indep_data and its end */
     bool lost;        /* another rank could not open it: every call would wait for that rank */
     bool failed;      /* a write has failed here */
+    bool fresh;       /* it is new */
     uint64_t size;    /* of a file that is read */
     uint64_t end;     /* one past the last byte of the file that this rank wrote or read */
     struct ncmpi_var var;
@@ -77,10 +78,10 @@ static int open_container(struct ncmpi_file *f, unsigned flags, bool is_new, str
     errno = 0;
     if (is_new) {
         rc = ncmpi_create(s->par->comm, name, mode, m->info, &f->nc);
-        return rc != NC_NOERR ? ncmpi_judge(rc, 0, "ncmpi_create", f->base.path, err) : 0;
+        return rc != NC_NOERR ? ncmpi_judge(m, f->base.path, 0, rc, "ncmpi_create", NULL, err) : 0;
     }
     rc = ncmpi_open(s->par->comm, name, f->writes ? NC_WRITE : NC_NOWRITE, m->info, &f->nc);
-    return rc != NC_NOERR ? ncmpi_judge(rc, 0, "ncmpi_open", f->base.path, err) : 0;
+    return rc != NC_NOERR ? ncmpi_judge(m, f->base.path, 0, rc, "ncmpi_open", NULL, err) : 0;
 }
 
 /* Transfers of each rank for itself from now on. */
@@ -91,7 +92,7 @@ static int go_alone(struct ncmpi_file *f, struct weir_err *err)
     errno = 0;
     rc = ncmpi_begin_indep_data(f->nc);
     f->independent = true; /* also when this rank has failed: all must end it together */
-    return ncmpi_judge(rc, f->var.comm_errno, "ncmpi_begin_indep_data", f->base.path, err);
+    return ncmpi_var_judge(&f->var, rc, "ncmpi_begin_indep_data", err);
 }
 
 /* The variable, its records, and the mode of transfers. Rank 0 writes the header and the number of
@@ -126,9 +127,10 @@ static struct ncmpi_var describe_var(const struct ncmpi_file *f)
     return (struct ncmpi_var) { .nc = f->nc,
                                 .path = f->base.path,
                                 .collective = s->access.collective,
-                                .comm_errno = m->comm_errno,
+                                .mpi = m,
                                 .block = x->block,
                                 .transfer = x->transfer,
+                                .segment = x->block * (uint64_t)s->access.tasks,
                                 .want = x->segments * (uint64_t)s->access.tasks };
 }
 
@@ -166,6 +168,7 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     f->size = ncmpi_size(s->par, path);
     is_new = f->writes && (flags & WEIR_OPEN_CREATE) &&
              ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || f->size == 0);
+    f->fresh = is_new;
     rc = open_container(f, flags, is_new, err);
     if (weir_mpi_agree(s->par->comm, rc) == 0) {
         f->var = describe_var(f);
@@ -178,30 +181,38 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     return rc;
 }
 
-static int check_end(const struct ncmpi_file *f, struct weir_err *err)
+static int check_end(struct ncmpi_file *f, struct weir_err *err)
 {
     uint64_t room = f->writes ? f->var.transfer : 0;
 
-    return ncmpi_check_end(f->base.s->par, f->base.path, f->end, room, err);
+    return ncmpi_check_end(f->base.s->par, f->base.path, &f->end, room, err);
 }
 
 static int close_file(struct weir_file *file, struct weir_err *err)
 {
     struct ncmpi_file *f = (struct ncmpi_file *)file;
-    int rc = 0;
-    int nc;
+    struct weir_mpi_session *m = file->s->priv;
+    struct weir_err *told = f->failed ? NULL : err; /* one error is enough */
+    int rc, nc, sys;
 
     if (f->lost)
         return 0;
-    if (check_end(f, f->failed ? NULL : err) < 0)
-        rc = f->failed ? 0 : -1; /* told already */
+    rc = check_end(f, told);
+    if (f->writes && weir_mpi_doubt_conclude(&f->var.doubt, file->path, f->fresh, f->var.transfer,
+                                             f->end, told) < 0)
+        rc = weir_err_within(told, "'%s'", file->path); /* knows more than the size does */
     errno = 0;
     nc = release(f);
-    if (nc == NC_NOERR && (rc < 0 || f->failed))
-        return rc;
-    return ncmpi_judge(nc, f->var.comm_errno, "ncmpi_close", f->base.path, rc < 0 ? NULL : err) < 0
-               ? -1
-               : rc;
+    sys = errno;
+    if (rc < 0 || f->failed)
+        return f->failed ? 0 : -1;
+    if (nc != NC_NOERR) {
+        ncmpi_fail(err, nc, "ncmpi_close '%s'", file->path);
+        return weir_mpi_add_reason(err, sys, m->comm_errno);
+    }
+    if (weir_mpi_judge_close(m, sys, "ncmpi_close", err) < 0)
+        return weir_err_within(err, "'%s'", file->path);
+    return weir_mpi_doubt_warn(&f->var.doubt, m, file->s->log, file->path, err);
 }
 
 /* ---- transfers ---- */
