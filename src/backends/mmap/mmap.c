@@ -3,12 +3,14 @@
  *
  * Touching a page that the system cannot provide (full disk, end of file, bad disk) ends a process
  * with SIGBUS. No transfer may do that: the size is looked at first, and the system is asked for the
- * pages (MADV_POPULATE), which fails in an orderly way. What the pages refuse is tried as a system
- * call, which gives the reason. */
+ * pages (MADV_POPULATE), some ahead at a time, which fails in an orderly way. Where a page is gone when
+ * it is touched (a file that somebody cuts short), SIGBUS puts an empty one there and leaves EFAULT
+ * in errno. What the pages refuse is tried as a system call, which gives the reason. */
 #include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -26,10 +28,14 @@ struct mmap_options {
     bool dont_need, pattern;
 };
 
+#define WINDOW ((uint64_t)1 << 20) /* bytes whose pages are asked for at a time */
+
 struct mmap_state {
     size_t page;
     bool asks; /* the system can be asked for pages */
     bool told; /* that a file could not be allocated */
+    bool guards;             /* SIGBUS is ours */
+    struct sigaction before; /* whose it was */
 };
 
 struct mmap_file {
@@ -40,6 +46,7 @@ struct mmap_file {
     unsigned char *map;
     size_t mapped;
     uint64_t size;         /* the file is at least as long as this */
+    uint64_t ready, until; /* the pages of these bytes were asked for */
     uint64_t first, limit; /* what was written since the last sync: limit 0 is nothing */
 };
 
@@ -51,8 +58,35 @@ static const struct weir_opt mmap_opts[] = {
     OPT_END
 };
 
+/* A page that cannot be provided: an empty one of our own takes its place, and errno says so to the
+ * copy that was interrupted. It needs no state, so it may run in any thread. */
+static void replace_page(int number, siginfo_t *info, void *context)
+{
+    uintptr_t page = (uintptr_t)getpagesize();
+    void *at = (void *)((uintptr_t)info->si_addr / page * page);
+
+    (void)context;
+    if (info->si_code != BUS_ADRERR ||
+        mmap(at, page, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+            MAP_FAILED)
+        signal(number, SIG_DFL); /* it comes again, and ends the process */
+    errno = EFAULT;
+}
+
+static int mmap_end(struct weir_session *s, struct weir_err *err)
+{
+    struct mmap_state *st = s->priv;
+
+    (void)err;
+    if (st->guards)
+        sigaction(SIGBUS, &st->before, NULL);
+    st->guards = false;
+    return 0;
+}
+
 static int mmap_begin(struct weir_session *s, struct weir_err *err)
 {
+    struct sigaction action = { .sa_sigaction = replace_page, .sa_flags = SA_SIGINFO };
     struct mmap_state *st = s->priv;
     long page = sysconf(_SC_PAGESIZE);
     void *probe;
@@ -65,6 +99,8 @@ static int mmap_begin(struct weir_session *s, struct weir_err *err)
         return weir_fail(err, WEIR_ESETUP, "map a page");
     st->asks = madvise(probe, st->page, MADV_POPULATE_WRITE) == 0;
     munmap(probe, st->page);
+    sigemptyset(&action.sa_mask);
+    st->guards = sigaction(SIGBUS, &action, &st->before) == 0;
     return 0;
 }
 
@@ -220,20 +256,72 @@ static size_t page_range(const struct mmap_file *f, uint64_t from, uint64_t to,
     return (size_t)(to - from) + skip;
 }
 
-/* Are the pages there, so that they can be touched? */
-static bool has_pages(const struct mmap_file *f, uint64_t off, size_t len)
+static bool populate(const struct mmap_file *f, uint64_t from, uint64_t to)
 {
-    const struct mmap_state *st = f->base.s->priv;
     unsigned char *start;
-    size_t bytes = page_range(f, off, off + len, &start);
+    size_t bytes = page_range(f, from, to, &start);
     int rc;
 
-    if (!st->asks)
-        return !f->writes || (f->allocated && off + len <= f->base.extent.file_bytes);
     do
         rc = madvise(start, bytes, f->writes ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
     while (rc < 0 && (errno == EINTR || errno == EAGAIN));
     return rc == 0;
+}
+
+/* The end of the window that begins with these bytes: not beyond our block, for what follows belongs to
+ * another rank, nor beyond the file. */
+static uint64_t window_end(const struct mmap_file *f, uint64_t off, size_t len)
+{
+    uint64_t block = f->base.extent.block;
+    uint64_t end = off + WINDOW;
+
+    if (block > 0 && end > off - off % block + block)
+        end = off - off % block + block;
+    if (end > f->size)
+        end = f->size;
+    if (end > f->mapped)
+        end = f->mapped;
+    return end < off + len || f->base.s->access.random ? off + len : end;
+}
+
+/* Ask for the pages of the len bytes, and for those of the next ones. False: they are not there. */
+static bool ask_for_pages(struct mmap_file *f, uint64_t off, size_t len)
+{
+    const struct mmap_state *st = f->base.s->priv;
+    uint64_t end = window_end(f, off, len);
+
+    if (!st->asks)
+        return !f->writes || (f->allocated && off + len <= f->base.extent.file_bytes);
+    f->ready = f->until = 0;
+    if (!populate(f, off, end))
+        return end > off + len && populate(f, off, off + len);
+    f->ready = off;
+    f->until = end;
+    return true;
+}
+
+/* Are the pages there, so that they can be touched? */
+static bool has_pages(struct mmap_file *f, uint64_t off, size_t len)
+{
+    return (off >= f->ready && off + len <= f->until) || ask_for_pages(f, off, len);
+}
+
+/* False when a page was not there after all: then the file is mapped there again. */
+static bool copy(struct mmap_file *f, void *to, const void *from, size_t len, uint64_t off)
+{
+    unsigned char *start;
+    size_t bytes;
+
+    errno = 0;
+    memcpy(to, from, len);
+    __asm__ volatile("" ::: "memory"); /* a signal may have set errno */
+    if (errno != EFAULT)
+        return true;
+    bytes = page_range(f, off, off + len, &start);
+    mmap(start, bytes, f->writes ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED | MAP_FIXED,
+         f->fd, (off_t)(start - f->map));
+    f->ready = f->until = 0;
+    return false;
 }
 
 /* Without the mapping: it knows why there is no page. */
@@ -279,9 +367,8 @@ static ssize_t write_mapped(struct mmap_file *f, const struct weir_io *io, struc
         return write_behind(f, io, err);
     if (map_bytes(f, end, err) < 0)
         return -1;
-    if (!has_pages(f, io->off, io->len))
+    if (!has_pages(f, io->off, io->len) || !copy(f, f->map + io->off, io->buf, io->len, io->off))
         return move_by_call(f, io, io->len, err);
-    memcpy(f->map + io->off, io->buf, io->len);
     return (ssize_t)io->len;
 }
 
@@ -298,9 +385,8 @@ static ssize_t read_mapped(struct mmap_file *f, const struct weir_io *io, struct
         len = (size_t)(f->size - io->off);
     if (map_bytes(f, io->off + len, err) < 0)
         return -1;
-    if (!has_pages(f, io->off, len))
+    if (!has_pages(f, io->off, len) || !copy(f, io->buf, f->map + io->off, len, io->off))
         return move_by_call(f, io, len, err);
-    memcpy(io->buf, f->map + io->off, len);
     return (ssize_t)len;
 }
 
@@ -328,8 +414,10 @@ static int sync_written(struct mmap_file *f, struct weir_err *err)
     bytes = page_range(f, f->first, limit, &start);
     if (msync(start, bytes, MS_SYNC) < 0)
         return weir_fail(err, WEIR_EIO, "msync %zu bytes of '%s'", bytes, f->base.path);
-    if (o->dont_need)
+    if (o->dont_need) {
         madvise(start, bytes, MADV_DONTNEED);
+        f->ready = f->until = 0;
+    }
     return 0;
 }
 
@@ -361,6 +449,7 @@ const struct weir_backend weir_backend_mmap = {
     .priv_size = sizeof(struct mmap_state),
     .file_size = sizeof(struct mmap_file),
     .begin = mmap_begin,
+    .end = mmap_end,
     .open = mmap_open,
     .close = mmap_close,
     .xfer = mmap_xfer,
