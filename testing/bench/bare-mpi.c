@@ -92,10 +92,10 @@ static int move_all(const struct job *j, struct file *f)
 
     for (long i = 0; i < j->count && rc >= 0; i++, start += piece) {
         H5Sselect_hyperslab(f->in_file, H5S_SELECT_SET, &start, NULL, &piece, NULL);
-        rc = j->writes ? H5Dwrite(f->dset, H5T_NATIVE_INT64, f->in_memory, f->in_file, f->transfer,
-                                  j->buf)
-                       : H5Dread(f->dset, H5T_NATIVE_INT64, f->in_memory, f->in_file, f->transfer,
-                                 j->buf);
+        rc =
+            j->writes
+                ? H5Dwrite(f->dset, H5T_NATIVE_INT64, f->in_memory, f->in_file, f->transfer, j->buf)
+                : H5Dread(f->dset, H5T_NATIVE_INT64, f->in_memory, f->in_file, f->transfer, j->buf);
     }
     return rc < 0;
 }

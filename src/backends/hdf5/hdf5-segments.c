@@ -12,6 +12,8 @@
 #include "par/mpifile.h"
 
 #define NAME_TEXT 64
+#define KEPT_MAX 1024 /* datasets that stay open after they were made */
+#define BATCH 64
 
 /* The first number would be the task if tasks had datasets of their own. */
 static void name_of(uint64_t segment, char name[NAME_TEXT])
@@ -99,7 +101,7 @@ static hid_t open_checked(const struct hdf5_segments *g, uint64_t segment, bool 
 }
 
 static hid_t create_one(struct hdf5_segments *g, uint64_t segment, const struct hdf5_state *st,
-                        bool *is_new, struct weir_err *err)
+                        bool fresh, bool *is_new, struct weir_err *err)
 {
     char name[NAME_TEXT];
     hid_t dset;
@@ -107,7 +109,7 @@ static hid_t create_one(struct hdf5_segments *g, uint64_t segment, const struct 
 
     name_of(segment, name);
     errno = 0;
-    there = H5Lexists(g->file, name, H5P_DEFAULT);
+    there = fresh ? 0 : H5Lexists(g->file, name, H5P_DEFAULT);
     if (there < 0)
         return hdf5_fail(err, "look for dataset '%s' in '%s'", name, g->path);
     *is_new = there == 0;
@@ -120,34 +122,72 @@ static hid_t create_one(struct hdf5_segments *g, uint64_t segment, const struct 
     return dset;
 }
 
-/* All of them before the first transfer: creating one is collective, and no rank may wait for
- * another in the loop. A rank whose write of metadata or fill values fails must tell the others
- * before they go on. */
-int hdf5_segments_create(struct hdf5_segments *g, const struct hdf5_state *st, struct weir_err *err)
+/* Room to keep the first 'count' datasets open. */
+static int make_room(struct hdf5_segments *g, uint64_t count, struct weir_err *err)
 {
+    g->all = calloc(count ? count : 1, sizeof(*g->all));
+    if (!g->all)
+        return weir_fail(err, WEIR_ESETUP, "%llu datasets of '%s'", (unsigned long long)count,
+                         g->path);
+    g->kept = count;
+    for (uint64_t i = 0; i < count; i++)
+        g->all[i] = H5I_INVALID_HID;
+    return 0;
+}
+
+/* A dataset that was made stays open, or is closed again where there are too many. */
+static int keep(struct hdf5_segments *g, uint64_t segment, hid_t dset, struct weir_err *err)
+{
+    if (segment < g->kept)
+        g->all[segment] = dset;
+    else if (dset >= 0 && H5Dclose(dset) < 0)
+        return hdf5_fail(err, "close dataset %llu of '%s'", (unsigned long long)segment, g->path);
+    return 0;
+}
+
+/* All of them before the first transfer: creating one is collective, and no rank may wait for
+ * another in the loop. A rank whose write of metadata fails goes on with the others to the end of a
+ * batch, where all hear of it; fill values are collective, so there each dataset is a batch. */
+int hdf5_segments_create(struct hdf5_segments *g, const struct hdf5_state *st, bool fresh,
+                         struct weir_err *err)
+{
+    int rc = weir_mpi_agree(st->comm, make_room(g, g->count < KEPT_MAX ? g->count : KEPT_MAX, err));
+
+    if (rc < 0)
+        return g->all ? 0 : -1;
     for (uint64_t i = 0; i < g->count; i++) {
         bool is_new = false;
-        hid_t dset = create_one(g, i, st, &is_new, err);
-        int rc = dset < 0 ? -1 : 0;
+        hid_t dset = create_one(g, i, st, fresh, &is_new, rc < 0 ? NULL : err);
 
-        if (weir_mpi_agree(st->comm, rc) == 0 && is_new && st->fill)
+        rc = dset < 0 ? -1 : rc;
+        if (st->fill && weir_mpi_agree(st->comm, rc) == 0 && is_new)
             rc = hdf5_fill(st, g, dset, err);
-        if (dset >= 0 && H5Dclose(dset) < 0 && rc == 0)
-            rc = hdf5_fail(err, "close dataset %llu of '%s'", (unsigned long long)i, g->path);
-        if (weir_mpi_agree(st->comm, rc) < 0)
+        if (keep(g, i, dset, rc < 0 ? NULL : err) < 0)
+            rc = -1;
+        if ((st->fill || i % BATCH == BATCH - 1 || i == g->count - 1) &&
+            weir_mpi_agree(st->comm, rc) < 0)
             return rc;
     }
     return 0;
 }
 
+static void close_kept(struct hdf5_segments *g)
+{
+    for (uint64_t i = 0; i < g->kept; i++)
+        if (g->all[i] >= 0)
+            H5Dclose(g->all[i]);
+    free(g->all);
+    g->all = NULL;
+    g->kept = 0;
+}
+
 int hdf5_segments_open_all(struct hdf5_segments *g, struct weir_err *err)
 {
-    g->all = calloc(g->count ? g->count : 1, sizeof(*g->all));
-    if (!g->all)
-        return weir_fail(err, WEIR_ESETUP, "%llu datasets of '%s'", (unsigned long long)g->count,
-                         g->path);
-    for (uint64_t i = 0; i < g->count; i++)
-        g->all[i] = H5I_INVALID_HID;
+    if (g->kept == g->count && g->all)
+        return 0;
+    close_kept(g);
+    if (make_room(g, g->count, err) < 0)
+        return -1;
     for (uint64_t i = 0; i < g->count; i++) {
         g->all[i] = open_checked(g, i, false, err);
         if (g->all[i] < 0)
@@ -171,15 +211,15 @@ hid_t hdf5_segments_get(struct hdf5_segments *g, uint64_t segment, struct weir_e
 {
     if (g->current >= 0 && g->at == segment)
         return g->current;
-    if (g->all && segment < g->count)
+    if (g->current >= 0 && g->at >= g->kept)
+        H5Dclose(g->current);
+    if (segment < g->kept)
         return switch_to(g, segment, g->all[segment]);
-    if (g->all) {
+    if (g->kept > 0 && segment >= g->count) {
         weir_refuse(err, WEIR_EBUG, "'%s' has no segment %llu", g->path,
                     (unsigned long long)segment);
-        return H5I_INVALID_HID;
+        return switch_to(g, segment, H5I_INVALID_HID);
     }
-    if (g->current >= 0)
-        H5Dclose(g->current);
     return switch_to(g, segment, open_checked(g, segment, false, err));
 }
 
@@ -218,13 +258,9 @@ int hdf5_segments_select(struct hdf5_segments *g, uint64_t first, uint64_t n, st
 
 void hdf5_segments_end(struct hdf5_segments *g)
 {
-    for (uint64_t i = 0; g->all && i < g->count; i++)
-        if (g->all[i] >= 0)
-            H5Dclose(g->all[i]);
-    if (!g->all && g->current >= 0)
+    if (g->current >= 0 && g->at >= g->kept)
         H5Dclose(g->current);
-    free(g->all);
-    g->all = NULL;
+    close_kept(g);
     g->current = H5I_INVALID_HID;
     if (g->in_memory >= 0)
         H5Sclose(g->in_memory);

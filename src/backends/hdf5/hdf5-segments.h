@@ -11,7 +11,8 @@
 struct hdf5_segments {
     const char *path;
     hid_t file;
-    hid_t *all;    /* every dataset, when opening one is collective; else NULL */
+    hid_t *all;    /* the first ones stay open: those just made, all when opening is collective */
+    uint64_t kept; /* of these */
     hid_t current; /* the one of segment 'at', when there is one */
     uint64_t at;
     uint64_t where; /* its place in the file, 0: unknown or in pieces */
@@ -34,8 +35,8 @@ int hdf5_segments_begin(struct hdf5_segments *g, hid_t id, const struct weir_fil
 
 /* Make the datasets that the file does not have, with fill values where those are wanted, and refuse
  * those it has in another shape. Collective over the file. Ends early on all ranks when one has
- * failed; the others return 0. */
-int hdf5_segments_create(struct hdf5_segments *g, const struct hdf5_state *st,
+ * failed; the others return 0. fresh: the file has none. */
+int hdf5_segments_create(struct hdf5_segments *g, const struct hdf5_state *st, bool fresh,
                          struct weir_err *err);
 
 /* Open all datasets now, for where opening is collective (collective metadata). Collective over

@@ -93,7 +93,7 @@ static int prepare(struct hdf5_file *f, struct weir_err *err)
     f->c.datasets = f->base.extent.segments;
     if (hdf5_segments_begin(&f->seg, f->c.id, &f->base, err) < 0)
         return -1;
-    if (f->c.writes && hdf5_segments_create(&f->seg, st, err) < 0)
+    if (f->c.writes && hdf5_segments_create(&f->seg, st, f->c.fresh, err) < 0)
         return -1;
     if (o->collective_metadata && hdf5_segments_open_all(&f->seg, err) < 0)
         return -1;
@@ -175,7 +175,7 @@ static int find_dataset(struct hdf5_file *f, uint64_t segment, hid_t *dset, bool
 {
     const struct hdf5_state *st = f->base.s->priv;
     struct hdf5_segments *g = &f->seg;
-    bool opens = !g->all && !(g->current >= 0 && g->at == segment);
+    bool opens = segment >= g->kept && !(g->current >= 0 && g->at == segment);
 
     *dset = hdf5_segments_get(g, segment, err);
     *skip =

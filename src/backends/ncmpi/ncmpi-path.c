@@ -56,9 +56,7 @@ int ncmpi_check_end(const struct weir_par *par, const char *path, uint64_t *end,
             err, WEIR_EIO,
             "the file system of '%s' is full: PnetCDF does not tell whether all data were written",
             path);
-    return weir_refuse(
-        err, WEIR_EIO,
-        "'%s' has only %llu bytes after writing up to byte %llu (%s)", path,
-        (unsigned long long)size, (unsigned long long)last,
-        weir_mpi_room(path) < room ? strerror(ENOSPC) : "is the file system full?");
+    return weir_refuse(err, WEIR_EIO, "'%s' has only %llu bytes after writing up to byte %llu (%s)",
+                       path, (unsigned long long)size, (unsigned long long)last,
+                       weir_mpi_room(path) < room ? strerror(ENOSPC) : "is the file system full?");
 }
