@@ -2,8 +2,8 @@
 /* mmap.c - MMAP: ordinary files, mapped into memory; a transfer is a copy
  *
  * Touching a page that the system cannot provide (full disk, end of file, bad disk) ends a process
- * with SIGBUS. No transfer may do that: the size is looked at first, and the system is asked for the
- * pages (MADV_POPULATE), some ahead at a time, which fails in an orderly way. Where a page is gone when
+ * with SIGBUS. No transfer may do that: the size is looked at first, and before it writes the system is
+ * asked for the pages (MADV_POPULATE), some ahead at a time, which fails in an orderly way. Where a page is gone when
  * it is touched (a file that somebody cuts short), SIGBUS puts an empty one there and leaves EFAULT
  * in errno. What the pages refuse is tried as a system call, which gives the reason. */
 #include "config.h"
@@ -300,10 +300,13 @@ static bool ask_for_pages(struct mmap_file *f, uint64_t off, size_t len)
     return true;
 }
 
-/* Are the pages there, so that they can be touched? */
+/* Are the pages there, so that they can be touched? Reading, we touch them where SIGBUS is caught: the
+ * system maps several pages at the first touch, and asking for them takes longer than that. */
 static bool has_pages(struct mmap_file *f, uint64_t off, size_t len)
 {
-    return (off >= f->ready && off + len <= f->until) || ask_for_pages(f, off, len);
+    const struct mmap_state *st = f->base.s->priv;
+
+    return (!f->writes && st->guards) || (off >= f->ready && off + len <= f->until) || ask_for_pages(f, off, len);
 }
 
 /* False when a page was not there after all: then the file is mapped there again. */
