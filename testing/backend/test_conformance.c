@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/setup.h"
 #include "backend/tap.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -610,43 +611,18 @@ static void run_layouts(struct trial *t, const char *shape)
     t->tap->about[0] = '\0';
 }
 
-/* The options of a backend with their defaults; *values gets the struct. */
-static int add_options(struct weir_opts *opts, const struct weir_backend *be, void **values,
-                       struct weir_err *err)
-{
-    struct weir_optset set = {
-        .prefix = be->prefix, .title = be->name, .rows = be->opts, .size = be->opt_size
-    };
-
-    set.values = *values = calloc(1, be->opt_size > 0 ? be->opt_size : 1);
-    if (!set.values)
-        return weir_fail(err, WEIR_ESETUP, "memory");
-    return be->opts ? weir_opts_add(opts, &set, err) : 0;
-}
-
 /* The options of a backend and of its base with their defaults, and one of them set. */
 static void run_shape(struct trial *t, const struct shape *shape)
 {
-    struct weir_arena arena = { 0 };
-    struct weir_opts opts = { .arena = &arena };
-    void *own = NULL, *base = NULL;
-    int rc = add_options(&opts, t->be, &own, &t->err);
+    struct setup u = { .own = NULL };
+    int rc = setup_options(&u, t->be, shape ? shape->option : NULL, &t->err);
 
-    if (rc == 0 && t->be->base)
-        rc = add_options(&opts, t->be->base, &base, &t->err);
-    if (rc == 0)
-        rc = weir_opts_selfcheck(&opts, &t->err) < 0 || weir_opts_defaults(&opts, &t->err) < 0 ? -1
-                                                                                               : 0;
-    if (rc == 0 && shape)
-        rc = weir_opts_set(&opts, shape->option, NULL, &t->err);
-    t->opt = (struct weir_backend_opt) { .own = own, .base = base };
+    t->opt = u.opt;
     t->has_data = !(t->be->flags & WEIR_BE_NO_DATA) || (shape && shape->stores);
     if (tap_ok(t->tap, rc == 0, &t->err, "%s%s%s has sound options", t->be->name, shape ? " " : "",
                shape ? shape->option : ""))
         run_layouts(t, shape ? shape->option : "");
-    free(base);
-    free(own);
-    weir_arena_free(&arena);
+    setup_free(&u);
 }
 
 /* Can files here be opened with O_DIRECT? Rank 0 tries. */
@@ -703,21 +679,6 @@ static void run_backends(struct trial *t, const char *only)
     }
 }
 
-/* A directory of our own, the same on all ranks. */
-static bool make_dir(const struct weir_par *par, char *dir, size_t len)
-{
-    const char *tmp = getenv("TMPDIR");
-
-    if (par->rank == 0) {
-        int n = snprintf(dir, len, "%s/weir-conformance.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-
-        if (n < 0 || (size_t)n >= len || !mkdtemp(dir))
-            dir[0] = '\0';
-    }
-    weir_bcast(par, dir, len, 0);
-    return dir[0];
-}
-
 /* With an argument only the backend of that name. */
 int main(int argc, char **argv)
 {
@@ -734,7 +695,7 @@ int main(int argc, char **argv)
         t.par = &par;
         t.dir = dir;
         if (tap_ok(&tap,
-                   make_dir(&par, dir, sizeof(dir)) &&
+                   setup_dir(&par, dir, sizeof(dir)) &&
                        weir_mem_aligned(&buf, 4096, TRANSFER, &t.err) == 0,
                    &t.err, "there is a place to work in")) {
             t.buf = buf;
