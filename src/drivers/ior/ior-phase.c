@@ -234,13 +234,19 @@ static void begin_pass(struct ior_test *t, uint64_t i)
     }
 }
 
-uint64_t ior_next_offset(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_t *clock_ns)
+static inline uint64_t next_offset(struct weir_run *run, struct ior_test *t, uint64_t i,
+                                   uint64_t *clock_ns)
 {
     if (t->limit != UINT64_MAX && i > 0)
         begin_pass(t, i);
     if (t->next == t->filled)
         fill_ahead(run, t, clock_ns);
     return t->off[t->next++];
+}
+
+uint64_t ior_next_offset(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_t *clock_ns)
+{
+    return next_offset(run, t, i, clock_ns);
 }
 
 static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
@@ -254,7 +260,7 @@ static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
 
     if (t->queue.depth > 0)
         return ior_queue_step(run, t, i, clock_ns, err);
-    io.off = ior_next_offset(run, t, i, clock_ns);
+    io.off = next_offset(run, t, i, clock_ns);
     if (t->verify)
         *(unsigned char *)io.buf ^= 0xff; /* what is left of the last read must not pass */
     begin = *clock_ns;
@@ -277,7 +283,7 @@ static int idle_step(struct weir_run *run, void *state, uint64_t round, uint64_t
     if (!t->file)
         return 0;
     if (!err && count_steps(run, t) > 0)
-        io.off = ior_next_offset(run, t, round, clock_ns);
+        io.off = next_offset(run, t, round, clock_ns);
     return weir_session_xfer(t->file, &io, clock_ns, err);
 }
 
