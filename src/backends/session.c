@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* session.c - what every backend gets for nothing: dry run, sync, latencies */
+/* session.c - what every backend gets without writing it: dry run, sync, latencies */
 #include "config.h"
 #include "backends/session.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* session.h - what every backend gets for nothing: dry run, retries, per-write sync, latencies,
+/* session.h - what every backend gets without writing it: dry run, retries, per-write sync, latencies,
  * orderly errors */
 #ifndef WEIR_BACKENDS_SESSION_H
 #define WEIR_BACKENDS_SESSION_H
@@ -63,7 +63,7 @@ int weir_session_close(struct weir_file *f, struct weir_err *err);
 struct weir_file *weir_session_slot(const struct weir_session *s, struct weir_err *err);
 
 /* weir_session_open and weir_session_close in a slot, without allocation, clock and histogram: the
- * caller measures. path must outlive the open file. */
+ * caller measures. Nothing of the file is in flight when it is closed. path must outlive the open file. */
 static inline int weir_session_open_slot(struct weir_session *s, struct weir_file *slot,
                                          const char *path, unsigned flags,
                                          const struct weir_extent *extent, struct weir_err *err)

@@ -409,7 +409,7 @@ static void test_queue(struct trial *t)
 static void test_short(struct trial *t)
 {
     bool is_whole = t->be->flags & (WEIR_BE_CONTAINER | WEIR_BE_WHOLE);
-    unsigned behind = is_whole ? SEGMENTS : 1;
+    unsigned after = is_whole ? SEGMENTS : 1;
     struct weir_file *f;
     uint64_t bytes = 0;
     int rc = open_file(t, WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_TRUNC, &f);
@@ -430,14 +430,14 @@ static void test_short(struct trial *t)
         return;
     if (!tap_ok(t->tap, open_file(t, WEIR_OPEN_READ, &f) == 0, &t->err, "a short file is opened"))
         return;
-    rc = move(t, f, WEIR_DIR_READ, offset_of(t, t->extent.task, behind, 0), TRANSFER);
+    rc = move(t, f, WEIR_DIR_READ, offset_of(t, t->extent.task, after, 0), TRANSFER);
     tap_ok(t->tap, rc < 0 && t->err.code == WEIR_EIO && strstr(t->err.text, t->path),
-           rc < 0 ? &t->err : NULL, "reading behind the end of a file fails and names it");
-    rc = queue_blocks(t, f, WEIR_DIR_READ, behind, 1);
+           rc < 0 ? &t->err : NULL, "reading after the end of a file fails and names it");
+    rc = queue_blocks(t, f, WEIR_DIR_READ, after, 1);
     tap_ok(t->tap,
            rc < 0 && t->err.code == WEIR_EIO && strstr(t->err.text, t->path) && t->s.in_flight == 0,
            rc < 0 ? &t->err : NULL, "also through a queue");
-    rc = skim_blocks(t, f, behind);
+    rc = skim_blocks(t, f, after);
     tap_ok(t->tap, rc < 0 && t->err.code == WEIR_EIO && strstr(t->err.text, t->path),
            rc < 0 ? &t->err : NULL, "also when nobody looks at the data");
     tap_ok(t->tap, close_file(t, f, 0) == 0, &t->err, "the short file is closed");
@@ -485,6 +485,44 @@ static void test_unlink(struct trial *t)
     weir_barrier(t->par);
     tap_ok(t->tap, rc < 0 && (!is_ours || strstr(t->err.text, t->path)), rc < 0 ? &t->err : NULL,
            "it cannot be removed twice");
+}
+
+/* Nobody knows how long the file will be. A backend that makes shapes of a geometry has no place for
+ * data, and may refuse such a file; it says so. */
+static void test_no_extent(struct trial *t)
+{
+    struct weir_extent extent = t->extent;
+    struct weir_file *f;
+    uint64_t off;
+    int rc;
+
+    name_file(t, "free", t->par->rank);
+    off = t->access.file_per_task ? 0 : (uint64_t)t->par->rank * TRANSFER;
+    t->extent = (struct weir_extent) { .task = t->extent.task };
+    rc = open_file(t, WEIR_OPEN_WRITE | WEIR_OPEN_CREATE, &f);
+    tap_ok(t->tap, rc == 0 || ((t->be->flags & WEIR_BE_CONTAINER) && t->err.code == WEIR_EUSAGE),
+           &t->err, "a file without a geometry is made, or refused in words");
+    if (f && !(t->be->flags & WEIR_BE_CONTAINER)) {
+        fill(t->buf, 9, t->extent.task, off);
+        rc = move(t, f, WEIR_DIR_WRITE, off, TRANSFER);
+    }
+    rc = f ? close_file(t, f, rc) : 0;
+    tap_ok(t->tap, rc == 0, &t->err, "it is written");
+    if (f && has_data(t) && !(t->be->flags & WEIR_BE_CONTAINER)) {
+        rc = open_file(t, WEIR_OPEN_READ, &f);
+        memset(t->buf, 0xee, TRANSFER);
+        if (rc == 0)
+            rc = move(t, f, WEIR_DIR_READ, off, TRANSFER);
+        if (rc == 0 && !compare(t->buf, 9, t->extent.task, off))
+            rc = weir_refuse(&t->err, WEIR_EDATA, "wrong data in '%s'", t->path);
+        rc = close_file(t, f, rc);
+        tap_ok(t->tap, rc == 0, &t->err, "and read");
+    }
+    weir_barrier(t->par);
+    if (t->access.file_per_task || t->par->rank == 0)
+        unlink(t->path);
+    weir_barrier(t->par);
+    t->extent = extent;
 }
 
 static void test_missing(struct trial *t)
@@ -573,6 +611,7 @@ static void run_trial(struct trial *t)
         test_taking_part(t);
         test_unlink(t);
     }
+    test_no_extent(t);
     test_missing(t);
     test_names(t);
     tap_ok(t->tap, weir_session_end(&t->s, &t->err) == 0, &t->err, "the session ends");
@@ -700,7 +739,7 @@ int main(int argc, char **argv)
                    &t.err, "there is a place to work in")) {
             t.buf = buf;
             run_backends(&t, argc > 1 ? argv[1] : NULL);
-            tap_ok(&tap, par.rank > 0 || rmdir(dir) == 0, NULL, "nothing is left behind");
+            tap_ok(&tap, par.rank > 0 || rmdir(dir) == 0, NULL, "nothing is left");
         }
         free(buf);
         weir_par_free(&par);
