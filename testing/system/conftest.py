@@ -114,6 +114,28 @@ def copy_sources(path, needed):
     return path
 
 
+def reuse_objects(build, top_srcdir, changed=()):
+    """Give a build directory that nobody has configured yet the objects of the build under test: make then compiles what is
+    new, and everything where config.h becomes another one. top_srcdir as the new Makefile will have it; sources below the
+    folders in 'changed' are compiled in any case."""
+    makefile = BUILD / "Makefile"
+    found = re.search(r"^top_srcdir = (.*)$", makefile.read_text(), re.M) if makefile.exists() else None
+    if not found or found.group(1) == "." or SANITIZED:
+        return  # built in the source tree
+    old = re.compile(r"(^|\s)%s/" % re.escape(found.group(1)), re.M)
+    for top, _, files in os.walk(BUILD / "src"):
+        place = pathlib.Path(top).relative_to(BUILD)
+        for name in files:
+            if any(str(place).startswith(c) for c in changed):
+                continue
+            if name.endswith((".o", ".lo", ".dirstamp")) or (str(place) == "src" and name in ("config.h", "stamp-h1")):
+                (build / place).mkdir(parents=True, exist_ok=True)
+                shutil.copy2(pathlib.Path(top, name), build / place / name)
+            elif name.endswith((".Po", ".Plo")):
+                (build / place).mkdir(parents=True, exist_ok=True)
+                (build / place / name).write_text(old.sub(r"\g<1>%s/" % top_srcdir, pathlib.Path(top, name).read_text()))
+
+
 # ---- what a run printed ----
 
 RESULT_COLUMNS = "access bw iops latency block xfer open work close total iter".split()

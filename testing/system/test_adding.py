@@ -24,7 +24,9 @@ def copy(tmp_path_factory):
     for program in NEEDS:
         if not shutil.which(program):
             pytest.skip("the walk needs " + program)
-    return conftest.copy_sources(tmp_path_factory.mktemp("adding") / "weir", "bootstrap")
+    source = conftest.copy_sources(tmp_path_factory.mktemp("adding") / "weir", "bootstrap")
+    conftest.reuse_objects(source / "scratch-build", "..")
+    return source
 
 
 @pytest.mark.slow

@@ -105,6 +105,7 @@ def test_a_folder_with_two_programs_and_a_library(tmp_path):
     step(["./bootstrap"], source)
     build = source / "scratch-build"
     build.mkdir()
+    conftest.reuse_objects(build, "..")
 
     # The library is missing: left out, and nobody else notices
     said = step(["../configure", "--without-hdf5", "--without-ncmpi", "-C"], build)
