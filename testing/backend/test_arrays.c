@@ -17,62 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/array-cases.h"
 #include "backend/tap.h"
 #include "base/size.h"
-
-#define PARTS 3u /* elements of a record of memory of which one is used */
-#define CASES (sizeof(cases) / sizeof(cases[0]))
-
-struct record {
-    int32_t id;
-    double value;
-    int64_t tag;
-    float small;
-};
-
-static const struct weir_member members[] = {
-    { "id", WEIR_ELEM_INT32, offsetof(struct record, id) },
-    { "value", WEIR_ELEM_FLOAT64, offsetof(struct record, value) },
-    { "tag", WEIR_ELEM_INT64, offsetof(struct record, tag) },
-    { "small", WEIR_ELEM_FLOAT32, offsetof(struct record, small) },
-};
-
-struct array_case {
-    const char *name;
-    enum weir_elem elem;
-    struct weir_shape shape, chunk;
-    bool grouped;
-};
-
-static const struct array_case cases[] = {
-    { .name = "line", .elem = WEIR_ELEM_INT64, .shape = { 1, { 37 } } },
-    { .name = "plane", .elem = WEIR_ELEM_FLOAT64, .shape = { 2, { 13, 7 } } },
-    { .name = "cube", .elem = WEIR_ELEM_INT32, .shape = { 3, { 5, 6, 7 } } },
-    { .name = "hyper", .elem = WEIR_ELEM_FLOAT32, .shape = { 4, { 3, 4, 5, 6 } } },
-    { .name = "bytes", .elem = WEIR_ELEM_BYTE, .shape = { 2, { 9, 11 } } },
-    { .name = "deep",
-      .elem = WEIR_ELEM_FLOAT64,
-      .shape = { 12, { 2, 1, 2, 1, 3, 1, 2, 1, 2, 1, 2, 2 } } },
-    { .name = "records", .elem = WEIR_ELEM_COMPOUND, .shape = { 2, { 6, 5 } } },
-    { .name = "chunked line",
-      .elem = WEIR_ELEM_FLOAT64,
-      .shape = { 1, { 41 } },
-      .chunk = { 1, { 8 } } },
-    { .name = "chunked plane",
-      .elem = WEIR_ELEM_INT32,
-      .shape = { 2, { 13, 7 } },
-      .chunk = { 2, { 4, 3 } } },
-    { .name = "chunked hyper",
-      .elem = WEIR_ELEM_INT64,
-      .shape = { 4, { 3, 4, 5, 6 } },
-      .chunk = { 4, { 1, 4, 5, 6 } } },
-    { .name = "group/plane", .elem = WEIR_ELEM_FLOAT64, .shape = { 2, { 8, 9 } }, .grouped = true },
-};
-
-/* Where elements are in memory. */
-enum layout { IN_ONE_PIECE, STRIDED, MEMBER, LAYOUTS };
-
-static const char *const layout_names[] = { "in one piece", "strided", "a member of records" };
 
 struct trial {
     struct tap *tap;
@@ -116,20 +63,6 @@ static void name_file(struct trial *t, const char *name)
         MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static struct weir_array_spec spec_of(const struct array_case *c)
-{
-    struct weir_array_spec spec = { .type = { .elem = c->elem },
-                                    .shape = c->shape,
-                                    .chunk = c->chunk };
-
-    if (c->elem == WEIR_ELEM_COMPOUND) {
-        spec.type.size = sizeof(struct record);
-        spec.type.members = members;
-        spec.type.count = (int)(sizeof(members) / sizeof(members[0]));
-    }
-    return spec;
-}
-
 static bool can(struct trial *t, const struct array_case *c)
 {
     struct weir_array_spec spec = spec_of(c);
@@ -137,102 +70,6 @@ static bool can(struct trial *t, const struct array_case *c)
     if (c->grouped && !has_groups(t))
         return false;
     return weir_session_can_array(&t->s, &spec, &t->err) == 0;
-}
-
-/* ---- values ---- */
-
-static int64_t value_at(size_t k, uint64_t i)
-{
-    int64_t v = (int64_t)(i * 7919 + k * 31);
-
-    return cases[k].elem == WEIR_ELEM_BYTE ? v % 127 : v;
-}
-
-static void store(enum weir_elem elem, unsigned char *at, int64_t v)
-{
-    struct record r;
-
-    memset(&r, 0, sizeof(r));
-    r = (struct record) { .id = (int32_t)v, .value = (double)v, .tag = v, .small = (float)v };
-    switch (elem) {
-    case WEIR_ELEM_BYTE:
-        *at = (unsigned char)v;
-        break;
-    case WEIR_ELEM_INT32:
-        memcpy(at, &r.id, sizeof(r.id));
-        break;
-    case WEIR_ELEM_INT64:
-        memcpy(at, &r.tag, sizeof(r.tag));
-        break;
-    case WEIR_ELEM_FLOAT32:
-        memcpy(at, &r.small, sizeof(r.small));
-        break;
-    case WEIR_ELEM_FLOAT64:
-        memcpy(at, &r.value, sizeof(r.value));
-        break;
-    default: /* a record, member by member: what its gaps hold is nobody's business */
-        memcpy(at + offsetof(struct record, id), &r.id, sizeof(r.id));
-        memcpy(at + offsetof(struct record, value), &r.value, sizeof(r.value));
-        memcpy(at + offsetof(struct record, tag), &r.tag, sizeof(r.tag));
-        memcpy(at + offsetof(struct record, small), &r.small, sizeof(r.small));
-        break;
-    }
-}
-
-/* Memory for the elements of a slab, as the layout says. *mem is made for STRIDED and MEMBER. Every byte
- * is 0x5a. The caller frees it. */
-static unsigned char *make_memory(const struct weir_slab *slab, enum layout layout, uint64_t elem,
-                                  struct weir_memory *mem, uint64_t *bytes)
-{
-    unsigned char *buf;
-    uint64_t n = 1;
-
-    mem->shape.rank = slab->rank;
-    for (int d = 0; d < slab->rank; d++) {
-        mem->shape.len[d] = slab->count[d] * slab->block[d] + (layout == STRIDED ? 2 : 0);
-        n *= slab->count[d];
-    }
-    weir_slab_all(&mem->slab, &mem->shape);
-    for (int d = 0; d < slab->rank && layout == STRIDED; d++) {
-        mem->slab.start[d] = 1;
-        mem->slab.count[d] = slab->count[d] * slab->block[d];
-    }
-    if (layout == MEMBER)
-        weir_slab_spread(&mem->slab, &mem->shape, PARTS, 1, NULL);
-    if (weir_shape_bytes(&mem->shape, elem, bytes, NULL) < 0 || n == 0)
-        *bytes = 0;
-    buf = malloc(*bytes + elem);
-    if (!buf)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    memset(buf, 0x5a, *bytes);
-    return buf;
-}
-
-/* Put the values of array k into memory. */
-static void fill(size_t k, const struct weir_slab *slab, const struct weir_memory *mem,
-                 uint64_t elem, unsigned char *buf)
-{
-    struct weir_runs a, b;
-    struct weir_pieces p;
-    uint64_t at, from, n;
-
-    weir_runs_begin(&a, slab, &cases[k].shape);
-    weir_runs_begin(&b, &mem->slab, &mem->shape);
-    weir_pieces_begin(&p, &a, &b);
-    while (weir_pieces_next(&p, &at, &from, &n))
-        for (uint64_t i = 0; i < n; i++)
-            store(cases[k].elem, buf + (from + i) * elem, value_at(k, at + i));
-}
-
-/* The members of records only. */
-static void blank_gaps(enum weir_elem elem, unsigned char *buf, uint64_t bytes)
-{
-    for (uint64_t i = 0; elem == WEIR_ELEM_COMPOUND && i + sizeof(struct record) <= bytes;
-         i += sizeof(struct record)) {
-        memset(buf + i + sizeof(int32_t), 0, offsetof(struct record, value) - sizeof(int32_t));
-        memset(buf + i + offsetof(struct record, small) + sizeof(float), 0,
-               sizeof(struct record) - offsetof(struct record, small) - sizeof(float));
-    }
 }
 
 /* ---- the parts of a rank ---- */
@@ -476,10 +313,11 @@ static void test_stripes(struct trial *t, bool chunked)
     struct weir_array_spec spec = { .type = { .elem = WEIR_ELEM_INT32 },
                                     .shape = { 2, { 3 * (ranks + 1) + 1, 13 } },
                                     .fill = true };
-    int32_t ones[18], *have = calloc(spec.shape.len[0] * spec.shape.len[1], sizeof(*have));
+    int32_t ones[27], *have = calloc(spec.shape.len[0] * spec.shape.len[1], sizeof(*have));
     struct weir_array_file *f;
     struct weir_array *a;
     struct weir_slab slab, all;
+    struct weir_memory mem;
     int rc;
 
     if (chunked)
@@ -488,8 +326,11 @@ static void test_stripes(struct trial *t, bool chunked)
         free(have);
         return;
     }
-    for (int i = 0; i < 18; i++)
-        ones[i] = 1;
+    /* nine blocks of two in memory, too */
+    for (int i = 0; i < 27; i++)
+        ones[i] = i % 3 < 2 ? 1 : 77;
+    mem =
+        (struct weir_memory) { .shape = { 1, { 27 } }, .slab = { 1, { 0 }, { 9 }, { 3 }, { 2 } } };
     stripes_of(t, &slab);
     weir_slab_all(&all, &spec.shape);
     name_file(t, "stripes");
@@ -503,7 +344,7 @@ static void test_stripes(struct trial *t, bool chunked)
     rc = weir_array_make(f, "stripes", &spec, &a, &t->err);
     rc = rc == 0 ? weir_arrays_commit(f, &t->err) : rc;
     if (ok(t, rc, "an array of zeros is made"))
-        ok(t, weir_array_put(a, &slab, NULL, ones, &t->err), "blocks with gaps are written");
+        ok(t, weir_array_put(a, &slab, &mem, ones, &t->err), "blocks with gaps are written");
     ok(t, weir_arrays_close(f, &t->err), "the file of stripes is closed");
     rc = weir_arrays_open(&t->s, t->path, WEIR_OPEN_READ, &f, &t->err);
     if (ok(t, rc, "and opened")) {
@@ -513,8 +354,8 @@ static void test_stripes(struct trial *t, bool chunked)
                "it holds the blocks, and zeros between them%s", chunked ? " (chunked)" : "");
         memset(ones, 0, sizeof(ones));
         rc = rc == 0 ? weir_array_get(a, &slab, NULL, ones, &t->err) : rc;
-        for (int i = 0; i < 18 && rc == 0; i++)
-            if (ones[i] != 1)
+        for (int i = 0; i < 27 && rc == 0; i++)
+            if (ones[i] != (i < 18))
                 rc = weir_refuse(&t->err, WEIR_EDATA, "element %d is %d", i, (int)ones[i]);
         ok(t, rc, "the blocks are read as they were written");
         ok(t, weir_arrays_close(f, &t->err), "and closed");
@@ -522,23 +363,62 @@ static void test_stripes(struct trial *t, bool chunked)
     free(have);
 }
 
+/* ---- 32 dimensions ---- */
+
+static void test_deepest(struct trial *t)
+{
+    struct weir_array_spec spec = { .type = { .elem = WEIR_ELEM_INT32 },
+                                    .shape = { .rank = WEIR_RANK_MAX } };
+    int rows = t->access.file_per_task ? 1 : t->par->size;
+    int row = t->access.file_per_task ? 0 : t->par->rank;
+    int32_t mine[16], have[16] = { 0 };
+    struct weir_array_file *f;
+    struct weir_array *a;
+    struct weir_slab slab;
+    int rc;
+
+    for (int d = 0; d < WEIR_RANK_MAX; d++)
+        spec.shape.len[d] = d == 0 ? (uint64_t)rows : d % 8 == 7 ? 2 : 1;
+    for (int i = 0; i < 16; i++)
+        mine[i] = row * 100 + i;
+    weir_slab_all(&slab, &spec.shape);
+    slab.start[0] = (uint64_t)row;
+    slab.count[0] = 1;
+    name_file(t, "deepest");
+    rc = weir_arrays_open(&t->s, t->path,
+                          WEIR_OPEN_READ | WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_TRUNC, &f,
+                          &t->err);
+    if (!ok(t, rc, "a file for 32 dimensions is made"))
+        return;
+    rc = weir_array_make(f, "deepest", &spec, &a, &t->err);
+    rc = rc == 0 ? weir_arrays_commit(f, &t->err) : rc;
+    if (ok(t, rc, "an array of 32 dimensions is made")) {
+        rc = weir_array_put(a, &slab, NULL, mine, &t->err);
+        rc = weir_array_get(a, &slab, NULL, have, rc == 0 ? &t->err : NULL) < 0 ? -1 : rc;
+        tap_ok(t->tap, rc == 0 && memcmp(mine, have, sizeof(mine)) == 0, &t->err,
+               "every rank reads what it wrote there");
+    }
+    ok(t, weir_arrays_close(f, &t->err), "the deep file is closed");
+}
+
 /* ---- arrays that grow ---- */
 
-static void test_growing(struct trial *t)
+/* Rows of four elements, or of one. */
+static void test_growing(struct trial *t, int rank)
 {
     struct weir_array_spec spec = { .type = { .elem = WEIR_ELEM_FLOAT64 },
-                                    .shape = { 2, { 0, 4 } },
+                                    .shape = { rank, { 0, 4 } },
                                     .unlimited = true };
     uint64_t ranks = t->access.file_per_task ? 1 : (uint64_t)t->par->size;
-    uint64_t rank = t->access.file_per_task ? 0 : (uint64_t)t->par->rank;
-    double row[4] = { 1, 2, 3, (double)rank }, back[4] = { 0 };
+    uint64_t me = t->access.file_per_task ? 0 : (uint64_t)t->par->rank;
+    double row[4] = { (double)me, 2, 3, 4 }, back[4] = { 0 };
     struct weir_array_file *f;
     struct weir_array *a;
     struct weir_slab slab;
     int rc;
 
     if (weir_session_can_array(&t->s, &spec, &t->err) < 0) {
-        spec.chunk = (struct weir_shape) { 2, { 1, 4 } };
+        spec.chunk = (struct weir_shape) { rank, { 1, 4 } };
         if (weir_session_can_array(&t->s, &spec, &t->err) < 0)
             return;
     }
@@ -552,7 +432,7 @@ static void test_growing(struct trial *t)
     rc = rc == 0 ? weir_arrays_commit(f, &t->err) : rc;
     for (uint64_t step = 1; step <= 3 && rc == 0; step++) {
         rc = weir_array_grow(a, step * ranks, &t->err);
-        weir_slab_box(&slab, 2, (uint64_t[]) { (step - 1) * ranks + rank, 0 },
+        weir_slab_box(&slab, rank, (uint64_t[]) { (step - 1) * ranks + me, 0 },
                       (uint64_t[]) { 1, 4 });
         rc = rc == 0 ? weir_array_put(a, &slab, NULL, row, &t->err) : rc;
     }
@@ -565,10 +445,10 @@ static void test_growing(struct trial *t)
     if (rc == 0 && a->spec.shape.len[0] != 3 * ranks)
         rc = weir_refuse(&t->err, WEIR_EDATA, "%" PRIu64 " rows", a->spec.shape.len[0]);
     if (ok(t, rc, "the array has all rows")) {
-        weir_slab_box(&slab, 2, (uint64_t[]) { 2 * ranks + rank, 0 }, (uint64_t[]) { 1, 4 });
+        weir_slab_box(&slab, rank, (uint64_t[]) { 2 * ranks + me, 0 }, (uint64_t[]) { 1, 4 });
         rc = weir_array_get(a, &slab, NULL, back, &t->err);
-        tap_ok(t->tap, rc == 0 && memcmp(row, back, sizeof(row)) == 0, &t->err,
-               "with what was written");
+        tap_ok(t->tap, rc == 0 && memcmp(row, back, rank == 1 ? sizeof(row[0]) : sizeof(row)) == 0,
+               &t->err, "with what was written");
     }
     ok(t, weir_arrays_close(f, &t->err), "the grown file is closed");
 }
@@ -776,7 +656,7 @@ static void test_dry_run(struct trial *t)
 
 static void remove_files(struct trial *t)
 {
-    static const char *const names[] = { "arrays", "stripes", "growing", "copy" };
+    static const char *const names[] = { "arrays", "stripes", "growing", "copy", "deepest" };
 
     weir_barrier(t->par);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -804,7 +684,9 @@ static void run_trial(struct trial *t)
     test_two_files(t);
     test_stripes(t, false);
     test_stripes(t, true);
-    test_growing(t);
+    test_deepest(t);
+    test_growing(t, 2);
+    test_growing(t, 1);
     test_dry_run(t);
     remove_files(t);
     ok(t, weir_session_end(&t->s, &t->err), "the session ends");
