@@ -18,6 +18,15 @@ struct weir_values {
     const void **backend_opt; /* in the order of weir_backends() */
 };
 
+/* A kind of operation that a program measures. Its index in the table is what records and histograms
+ * carry. */
+struct weir_operation {
+    const char *key;   /* in files of operations: "write" */
+    const char *title; /* in tables: "File creation" */
+    const char *unit;  /* what one of them does: "transfers", "items" */
+    bool moves_bytes;
+};
+
 /* What a program is made of. Functions may be NULL unless the comment says "always". Those of a
  * test are called in the order in which they stand here. */
 struct weir_driver {
@@ -25,6 +34,7 @@ struct weir_driver {
     const char *brief;           /* one sentence for --help and the man page */
     const struct weir_opt *opts; /* ends with OPT_END */
     size_t opt_size, state_size; /* of the option struct, and of the state of one test */
+    const struct weir_operation *operations; /* always; ends with a row without key */
     /* The script file named on the command line (ior -f), or NULL. */
     const char *(*script)(const void *opt);
     /* The backend that a test names, NULL: the default. For notes; may be NULL. */

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "engine/interrupt.h"
-#include "engine/oplog.h"
+#include "engine/records.h"
 #include "engine/report.h"
 #include "engine/unwind.h"
 #include "engine/watchdog.h"
@@ -37,7 +37,7 @@ struct weir_run {
     struct weir_clock clock; /* of the current test */
     struct weir_watchdog watchdog; /* --io-timeout */
     struct weir_counters counters;
-    struct weir_oplog oplog;     /* operations of the current phase, when they are asked for */
+    struct weir_records records; /* operations of the current phase, when they are asked for */
     bool details;                /* somebody reads the details of each phase */
     struct weir_arena arena;     /* lives as long as the run */
     struct weir_err first_error; /* rank 0: the first that was said; its code means nothing */

@@ -55,11 +55,19 @@ static int end_state(void *what, struct weir_err *err)
     return 0;
 }
 
+static int end_records(void *what, struct weir_err *err)
+{
+    (void)err;
+    weir_records_free(what);
+    return 0;
+}
+
 static int begin_state(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct weir_test *t = run->test;
 
-    if (t->driver->end && weir_unwind_push(&t->unwind, end_state, t, err) < 0)
+    if (weir_unwind_push(&t->unwind, end_records, &run->records, err) < 0 ||
+        (t->driver->end && weir_unwind_push(&t->unwind, end_state, t, err) < 0))
         return -1;
     return t->driver->begin ? t->driver->begin(run, state, err) : 0;
 }

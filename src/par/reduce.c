@@ -68,6 +68,18 @@ static bool take_counts(const struct weir_par *par, int **counts, int **at)
     return lacks == 0;
 }
 
+void weir_fetch_bytes(const struct weir_par *par, void *buf, size_t len, int from)
+{
+    if (from == 0)
+        return;
+    if (par->rank == from)
+        weir_mpi_must(par, MPI_Send(buf, (int)len, MPI_BYTE, 0, 0, par->comm), "MPI_Send");
+    else
+        weir_mpi_must(par,
+                      MPI_Recv(buf, (int)len, MPI_BYTE, from, 0, par->comm, MPI_STATUS_IGNORE),
+                      "MPI_Recv");
+}
+
 int weir_collect(const struct weir_par *par, const void *mine, int n, size_t size, int most,
                  void *out)
 {

@@ -15,6 +15,10 @@ void weir_hist_sum(const struct weir_par *par, struct weir_hist *h);
  * memory. Collective. */
 uint64_t weir_fetch_u64(const struct weir_par *par, uint64_t mine, int whom);
 
+/* len bytes of rank 'from' in buf on rank 0. Only these two ranks call it; nothing happens when they
+ * are the same. */
+void weir_fetch_bytes(const struct weir_par *par, void *buf, size_t len, int from);
+
 /* Every rank has n items of 'size' bytes. Bring the first 'most' of them, in rank order, to rank
  * 0: out has room for most*size bytes there (ignored elsewhere). Returns their number on rank 0, 0
  * elsewhere; -1 on every rank, and nothing is brought, when rank 0 has no memory for two ints a

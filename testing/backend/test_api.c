@@ -2,6 +2,8 @@
 /* test_api.c - benchmarks run from another program, through weir.h alone */
 #include "weir.h"
 
+#include "engine/driver.h"
+
 #include <dirent.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -229,6 +231,17 @@ static void test_leaks(struct tap *t)
     tap_ok(t, entries("/proc/self/fd") <= files, NULL, "and their files");
 }
 
+/* The options that the engine knows: nobody forgets one. */
+static void test_options(struct tap *t)
+{
+    const struct weir_driver *const programs[] = { &weir_ior, &weir_mdtest, &weir_mdw };
+    struct weir_err err = WEIR_ERR_INIT;
+
+    for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
+        tap_ok(t, weir_run_options_check(programs[i]->opts, &err) == 0, &err,
+               "a program has all options of a run");
+}
+
 int main(int argc, char **argv)
 {
     struct tap t = { .failed = 0 };
@@ -249,6 +262,7 @@ int main(int argc, char **argv)
         test_part(&t, size);
         test_threads(&t, size);
         test_leaks(&t);
+        test_options(&t);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     tap_ok(&t, t.rank != 0 || rmdir(dir) == 0, NULL, "nothing is left behind");

@@ -269,3 +269,17 @@ def test_a_signal_is_heard_with_any_number_of_data_sets(mdw):
         time.sleep(1)
         os.kill(pids[0], signal.SIGINT)
         mdw.finish(proc).ok(6)
+
+
+def test_files_of_ranks_and_of_operations(mdw):
+    """As in ior: a row for each task and phase, and one for each operation under its name."""
+    mdw(SMALL + "--savePerOpDataCSV ops --saveRankPerformanceDetails ranks.csv -S 16", np=2).ok()
+    head, *rows = (mdw.cwd / "ranks.csv").read_text().splitlines()
+    assert head.startswith("access,rank,") and [r.split(",")[:2] for r in rows] == [
+        [phase, rank] for phase in ("precreate", "benchmark", "cleanup") for rank in "01"]
+    for rank in range(2):
+        head, *rows = (mdw.cwd / ("ops-%05d.csv" % rank)).read_text().splitlines()
+        names = [r.split(",")[3] for r in rows]
+        # 2 sets of 3 objects; 2 steps in each set
+        assert head.startswith("time,runtime,tp,access,") and [names.count(n) for n in ("create", "read", "stat", "delete")] == [10, 4, 4, 10]
+        assert {r.split(",")[8] for r in rows if r.split(",")[3] == "read"} == {"16"}

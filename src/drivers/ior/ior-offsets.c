@@ -39,7 +39,7 @@ static uint64_t count_operations(const struct ior_test *t)
 {
     uint64_t once = weir_offsets_count(&t->offsets);
 
-    return t->o->run.min_time_s > 0 && once < WEIR_OPLOG_SOME ? WEIR_OPLOG_SOME : once;
+    return t->o->run.min_time_s > 0 && once < WEIR_RECORDS_SOME ? WEIR_RECORDS_SOME : once;
 }
 
 int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err *err)
@@ -55,7 +55,7 @@ int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err 
     weir_session_reset(&t->session);
     if (weir_offsets_init(&t->offsets, &c, err) < 0)
         return -1;
-    return t->o->run.op_csv ? weir_oplog_reserve(&run->oplog, count_operations(t), err) : 0;
+    return t->o->run.op_csv ? weir_records_reserve(&run->records, count_operations(t), err) : 0;
 }
 
 /* ---- blocks and tasks that are taken with repetition ---- */

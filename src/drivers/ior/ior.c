@@ -317,12 +317,19 @@ static void override_nodes(const void *state, struct weir_par *par)
     ior_override_nodes(((const struct ior_test *)state)->o, par);
 }
 
+static const struct weir_operation operations[] = {
+    [WEIR_DIR_WRITE] = { "write", "write", "transfers", true },
+    [WEIR_DIR_READ] = { "read", "read", "transfers", true },
+    { .key = NULL }
+};
+
 const struct weir_driver weir_ior = {
     .name = "ior",
     .brief = "measure the bandwidth of parallel file I/O",
     .opts = options,
     .opt_size = sizeof(struct ior_options),
     .state_size = sizeof(struct ior_test),
+    .operations = operations,
     .script = script_of,
     .api = api_of,
     .files = ior_files,

@@ -198,7 +198,7 @@ void ior_verify(struct weir_run *run, struct ior_test *t, const struct weir_io *
 static inline void ior_count(struct weir_run *run, const struct weir_io *io, uint64_t begin_ns,
                              uint64_t end_ns)
 {
-    weir_oplog_add(&run->oplog, begin_ns, end_ns, io->off, io->len);
+    weir_records_add(&run->records, io->dir, begin_ns, end_ns, io->off, io->len);
     run->counters.bytes += io->len;
     if (io->dir == WEIR_DIR_WRITE && io->off + io->len > run->counters.end)
         run->counters.end = io->off + io->len;

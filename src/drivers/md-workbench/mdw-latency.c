@@ -9,9 +9,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/ranks.h"
 #include "par/agree.h"
-
-#define CHUNK 4096 /* records on their way from another rank to rank 0 */
 
 /* Which operations a phase has, and the name of their file; NULL: the operation's own. */
 static const struct {
@@ -37,13 +36,14 @@ static uint64_t most_records(const struct mdw_test *t)
 
 int mdw_latency_reserve(struct weir_run *run, struct mdw_test *t, struct weir_err *err)
 {
-    for (int op = 0; op < MDW_OPS; op++) {
-        t->log[op].n = 0;
-        if (t->o->latency && (run->par.rank == 0 || t->o->latency_all) &&
-            kinds[t->m->phase].has[op] && weir_oplog_reserve(&t->log[op], most_records(t), err) < 0)
-            return -1;
-    }
-    return 0;
+    uint64_t kinds_of_phase = 0;
+
+    run->records.n = 0;
+    for (int op = 0; op < MDW_OPS; op++)
+        kinds_of_phase += kinds[t->m->phase].has[op];
+    if (!t->o->run.op_csv && !(t->o->latency && (run->par.rank == 0 || t->o->latency_all)))
+        return 0;
+    return weir_records_reserve(&run->records, most_records(t) * kinds_of_phase, err);
 }
 
 /* The file of an operation in a phase. */
@@ -51,7 +51,7 @@ static void name_file(const struct mdw_options *o, double wait, int iteration, e
                       enum mdw_op op, struct weir_str *out)
 {
     weir_str_addf(out, "%s-%.2f-%d-%s%s.csv", o->latency, wait, iteration,
-                  kinds[phase].name ? kinds[phase].name : mdw_op_names[op],
+                  kinds[phase].name ? kinds[phase].name : mdw_operations[op].key,
                   o->latency_all ? "-all" : "");
 }
 
@@ -75,6 +75,13 @@ static void name_any_file(const void *opt, uint64_t i, struct weir_str *out)
               (enum mdw_op)op, out);
 }
 
+static void name_rank_file(const void *opt, uint64_t rank, struct weir_str *out)
+{
+    const struct mdw_options *o = opt;
+
+    weir_str_addf(out, "%s-%05d.csv", o->run.op_csv, (int)rank);
+}
+
 int mdw_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
 {
     const struct mdw_options *o = opt;
@@ -84,7 +91,14 @@ int mdw_files(const void *opt, int tasks, struct weir_files *files, struct weir_
                                            .name = name_any_file,
                                            .arg = o };
 
-    (void)tasks;
+    const struct weir_file_names ranks = { .prefix = o->run.op_csv,
+                                           .n = (uint64_t)tasks,
+                                           .name = name_rank_file,
+                                           .arg = o };
+
+    if (o->run.op_csv &&
+        weir_files_add_names(files, "savePerOpDataCSV", &ranks, WEIR_FILE_WRITE, err) < 0)
+        return -1;
     if (!o->latency || !*o->latency)
         return 0;
     return weir_files_add_names(files, "-L (latency)", &names, WEIR_FILE_WRITE, err);
@@ -106,61 +120,78 @@ static FILE *open_file(const struct mdw_test *t, enum mdw_op op, struct weir_err
     return f;
 }
 
-static void write_records(FILE *f, const struct weir_oprec *rec, size_t n, uint64_t origin)
+/* Sort the records into the files of their operations. */
+static void write_records(void *arg, const struct weir_record *r, size_t n, uint64_t origin_ns)
 {
-    for (size_t i = 0; f && i < n; i++)
-        fprintf(f, "%.7f,%.4e\n", (double)(rec[i].begin_ns - origin) / WEIR_NS_PER_S,
-                (double)(rec[i].end_ns - rec[i].begin_ns) / WEIR_NS_PER_S);
+    FILE *const *files = arg;
+
+    for (size_t i = 0; i < n; i++)
+        if (files[r[i].op])
+            fprintf(files[r[i].op], "%.7f,%.4e\n",
+                    (double)(r[i].begin_ns - origin_ns) / WEIR_NS_PER_S,
+                    (double)(r[i].end_ns - r[i].begin_ns) / WEIR_NS_PER_S);
 }
 
-/* The records of one rank reach rank 0, chunk by chunk. */
-static void move_records(struct weir_run *run, FILE *f, const struct weir_oplog *log, int from,
-                         uint64_t origin)
+static int close_file(const struct mdw_test *t, enum mdw_op op, FILE *f, struct weir_err *err)
 {
-    struct weir_oprec piece[CHUNK];
-    struct {
-        uint64_t n, origin;
-    } head = { log->n, origin };
+    bool bad = ferror(f) != 0;
 
-    weir_bcast(&run->par, &head, sizeof(head), from);
-    for (uint64_t at = 0; at < head.n; at += CHUNK) {
-        size_t n = head.n - at < CHUNK ? (size_t)(head.n - at) : CHUNK;
-
-        if (run->par.rank == from)
-            memcpy(piece, log->rec + at, n * sizeof(*piece));
-        weir_bcast(&run->par, piece, n * sizeof(*piece), from);
-        write_records(f, piece, n, head.origin);
-    }
-}
-
-static int write_file(struct weir_run *run, struct mdw_test *t, enum mdw_op op, uint64_t origin,
-                      struct weir_err *err)
-{
-    FILE *f = run->par.rank == 0 ? open_file(t, op, err) : NULL;
-    int rc = run->par.rank == 0 && !f ? -1 : 0;
-    bool bad;
-
-    if (f)
-        write_records(f, t->log[op].rec, t->log[op].n, origin);
-    for (int k = 1; t->o->latency_all && k < run->par.size; k++)
-        move_records(run, f, &t->log[op], k, origin);
-    bad = f && ferror(f) != 0;
-    if (f && (fclose(f) != 0 || bad))
-        rc = weir_fail(err, WEIR_ESETUP, "write latency file '%s-...-%s.csv'", t->o->latency,
-                       mdw_op_names[op]);
-    return rc;
+    if (fclose(f) == 0 && !bad)
+        return 0;
+    return weir_fail(err, WEIR_ESETUP, "write latency file '%s-...-%s.csv'", t->o->latency,
+                     mdw_operations[op].key);
 }
 
 int mdw_latency_write(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
                       struct weir_err *err)
 {
+    FILE *files[MDW_OPS] = { NULL };
     int rc = 0;
 
     if (!t->o->latency)
         return 0;
+    for (int op = 0; op < MDW_OPS && run->par.rank == 0; op++)
+        if (kinds[t->m->phase].has[op] && rc == 0 &&
+            !(files[op] = open_file(t, (enum mdw_op)op, err)))
+            rc = -1;
+    weir_records_gather(run, rec, t->o->latency_all, write_records, files);
     for (int op = 0; op < MDW_OPS; op++)
-        if (kinds[t->m->phase].has[op] &&
-            write_file(run, t, (enum mdw_op)op, rec->mark[WEIR_MARK_WORK], err) < 0)
+        if (files[op] && close_file(t, (enum mdw_op)op, files[op], rc < 0 ? NULL : err) < 0)
             rc = -1;
     return weir_agree(&run->par, rc, err);
+}
+
+/* ---- files of ranks and of operations ---- */
+
+int mdw_ranks_begin(struct weir_run *run, const struct mdw_test *t, struct weir_err *err)
+{
+    const struct weir_run_options *o = &t->o->run;
+    struct weir_str path = { 0 };
+    int rc = 0;
+
+    if (run->world.rank == 0 && o->rank_csv)
+        rc = weir_ranks_begin_file(o->rank_csv, err);
+    if (rc == 0 && o->op_csv) {
+        name_rank_file(t->o, (uint64_t)run->world.rank, &path);
+        rc = weir_records_begin_file(weir_str_text(&path), err);
+        weir_str_free(&path);
+    }
+    return weir_agree(&run->world, rc, err);
+}
+
+int mdw_ranks_phase(struct weir_run *run, const struct mdw_test *t,
+                    const struct weir_phase_rec *rec, struct weir_err *err)
+{
+    const struct weir_run_options *o = &t->o->run;
+    struct weir_str path = { 0 };
+    int rc;
+
+    if (o->op_csv) {
+        name_rank_file(t->o, (uint64_t)run->par.rank, &path);
+        rc = weir_records_append(run, rec, 0, weir_str_text(&path), err);
+        weir_str_free(&path);
+        if (weir_agree(&run->par, rc, err) < 0)
+            return -1;
+    }
+    return weir_ranks_phase(run, rec, 0, o->rank_csv, 0, err);
 }

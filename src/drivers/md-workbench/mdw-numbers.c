@@ -15,11 +15,11 @@ const char *const mdw_phase_names[MDW_PHASES] = {
     [MDW_CLEANUP] = "cleanup",
 };
 
-const char *const mdw_op_names[MDW_OPS] = {
-    [MDW_READ] = "read",
-    [MDW_STAT] = "stat",
-    [MDW_CREATE] = "create",
-    [MDW_DELETE] = "delete",
+const struct weir_operation mdw_operations[MDW_OPS + 1] = {
+    [MDW_READ] = { "read", "Read", "objects", true },
+    [MDW_STAT] = { "stat", "Stat", "objects", false },
+    [MDW_CREATE] = { "create", "Create", "objects", true },
+    [MDW_DELETE] = { "delete", "Delete", "objects", false },
 };
 
 uint64_t mdw_errors(const struct mdw_measure *m)

@@ -36,7 +36,8 @@ static int finish_op(struct weir_run *run, struct mdw_test *t, enum mdw_op op, u
 {
     *clock_ns = weir_now_ns();
     weir_hist_add(&t->m->lat[op], *clock_ns - begin);
-    weir_oplog_add(&t->log[op], begin, *clock_ns, 0, 0);
+    weir_records_add(&run->records, (int)op, begin, *clock_ns, 0,
+                     op == MDW_CREATE || op == MDW_READ ? (uint64_t)t->o->size : 0);
     if (rc == 0) {
         t->m->done[op]++;
     } else {

@@ -51,7 +51,7 @@ static void add_latencies(struct weir_str *s, const struct mdw_measure *m)
         if (m->lat[op].max_ns <= 1)
             continue;
         mdw_quartiles(q, &m->lat[op]);
-        weir_str_addf(s, " %s(", mdw_op_names[op]);
+        weir_str_addf(s, " %s(", mdw_operations[op].key);
         for (int i = 0; i < MDW_QUARTILES; i++)
             weir_str_addf(s, "%s%.4es", i ? ", " : "", q[i]);
         weir_str_addc(s, ')');

@@ -182,6 +182,8 @@ static int after_phase(struct weir_run *run, void *state, const struct weir_stag
     int rc = mdw_measure(run, t, rec, err);
 
     (void)s;
+    if (rc == 0)
+        rc = mdw_ranks_phase(run, t, rec, err);
     if (t->m->phase != MDW_CLEANUP)
         update_positions(run, t, rec);
     else if (rc == 0 && !rec->interrupted && t->failed > t->failed_before && t->o->precreate)
@@ -237,8 +239,6 @@ void mdw_end(void *state)
     struct mdw_test *t = state;
 
     mdw_sets_free(t);
-    for (int op = 0; op < MDW_OPS; op++)
-        weir_oplog_free(&t->log[op]);
     free(t->outcome);
     free(t->file);
     free(t->out);

@@ -62,6 +62,9 @@ static const struct weir_opt options[] = {
     WEIR_OPT_WARNINGS("warningAsErrors", NULL),
     WEIR_OPT_DELAY(0, "delay", NULL, "Wait before each phase"),
     WEIR_OPT_MAX_TIME(0, "max-time-duration", NULL),
+    WEIR_OPT_RANK_CSV("saveRankPerformanceDetails", NULL,
+                      "Write the times of every task after each phase"),
+    WEIR_OPT_OP_CSV("savePerOpDataCSV", NULL, "Write every operation to PREFIX-<task>.csv"),
     WEIR_OPT_IO_TIMEOUT,
     WEIR_OPT_REPORT(WEIR_REPORT_PHASES),
     WEIR_OPT_GPU("allocateBufferOnGPU", NULL, "GPUid", NULL, "gpuDirect", NULL),
@@ -103,6 +106,12 @@ static void finish(struct weir_run *run, const struct weir_test *tests)
     mdw_report_end(run, tests[0].state);
 }
 
+static int prepare_run(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
+{
+    (void)n;
+    return mdw_ranks_begin(run, tests[0].state, err);
+}
+
 const struct weir_driver weir_mdw = {
     .name = "md-workbench",
     .brief = "measure a steady mix of metadata operations",
@@ -111,7 +120,9 @@ const struct weir_driver weir_mdw = {
     .api = api_of,
     .files = mdw_files,
     .state_size = sizeof(struct mdw_test),
+    .operations = mdw_operations,
     .plan = plan_test,
+    .prepare = prepare_run,
     .banner = show_banner,
     .begin = mdw_begin,
     .end = mdw_end,

@@ -37,7 +37,7 @@ enum mdw_op { MDW_READ, MDW_STAT, MDW_CREATE, MDW_DELETE, MDW_OPS };
 enum mdw_count { MDW_SET_CREATE = MDW_OPS, MDW_SET_DELETE, MDW_COUNTS };
 
 extern const char *const mdw_phase_names[MDW_PHASES];
-extern const char *const mdw_op_names[MDW_OPS];
+extern const struct weir_operation mdw_operations[MDW_OPS + 1];
 
 /* Room for the name of any set or object, with the name that was made last. */
 struct mdw_name {
@@ -95,7 +95,6 @@ struct mdw_test {
     double factor;
     uint64_t at_set, at_object; /* cleanup: the next one */
     unsigned char *outcome;     /* -v -v: of each operation of rank 0, bits by enum mdw_op */
-    struct weir_oplog log[MDW_OPS];
     struct weir_err first_err; /* of the operations that failed in this phase */
     /* the run */
     struct mdw_measure *sum; /* of all ranks, on rank 0 */
@@ -156,6 +155,12 @@ int mdw_files(const void *opt, int tasks, struct weir_files *files, struct weir_
 int mdw_latency_reserve(struct weir_run *run, struct mdw_test *t, struct weir_err *err);
 int mdw_latency_write(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
                       struct weir_err *err);
+
+/* mdw-latency.c: the files of ranks and of operations. Collective, begin over run->world, phase over
+ * run->par. */
+int mdw_ranks_begin(struct weir_run *run, const struct mdw_test *t, struct weir_err *err);
+int mdw_ranks_phase(struct weir_run *run, const struct mdw_test *t,
+                    const struct weir_phase_rec *rec, struct weir_err *err);
 
 /* mdw-numbers.c: of a phase. Local. Quartiles: least, 25 %, 50 %, 75 %, 90 %, 99 %, most, in
  * seconds; NaN where nothing was measured. */

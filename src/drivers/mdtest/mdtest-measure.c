@@ -17,14 +17,24 @@
 #define MILLI 1e3 /* rates and times are summed over ranks in thousandths */
 #define NANO 1e6  /* ns in a ms */
 
-const char *const mdtest_op_names[MDTEST_OPS] = {
-    [MDTEST_DIR_CREATE] = "Directory creation", [MDTEST_DIR_STAT] = "Directory stat",
-    [MDTEST_DIR_READ] = "Directory read",       [MDTEST_DIR_RENAME] = "Directory rename",
-    [MDTEST_DIR_REMOVE] = "Directory removal",  [MDTEST_FILE_CREATE] = "File creation",
-    [MDTEST_FILE_STAT] = "File stat",           [MDTEST_FILE_READ] = "File read",
-    [MDTEST_FILE_REMOVE] = "File removal",      [MDTEST_TREE_CREATE] = "Tree creation",
-    [MDTEST_TREE_REMOVE] = "Tree removal",
+#define ITEMS(op, k, t, moves)                                                                     \
+    [op] = { .key = (k), .title = (t), .unit = "items", .moves_bytes = (moves) }
+
+const struct weir_operation mdtest_operations[MDTEST_OPS + 1] = {
+    ITEMS(MDTEST_DIR_CREATE, "directory create", "Directory creation", false),
+    ITEMS(MDTEST_DIR_STAT, "directory stat", "Directory stat", false),
+    ITEMS(MDTEST_DIR_READ, "directory read", "Directory read", false),
+    ITEMS(MDTEST_DIR_RENAME, "directory rename", "Directory rename", false),
+    ITEMS(MDTEST_DIR_REMOVE, "directory remove", "Directory removal", false),
+    ITEMS(MDTEST_FILE_CREATE, "file create", "File creation", true),
+    ITEMS(MDTEST_FILE_STAT, "file stat", "File stat", false),
+    ITEMS(MDTEST_FILE_READ, "file read", "File read", true),
+    ITEMS(MDTEST_FILE_REMOVE, "file remove", "File removal", false),
+    ITEMS(MDTEST_TREE_CREATE, "tree create", "Tree creation", false),
+    ITEMS(MDTEST_TREE_REMOVE, "tree remove", "Tree removal", false),
 };
+
+#undef ITEMS
 
 /* ---- rates and times ---- */
 
@@ -185,7 +195,7 @@ static void tell_latency(struct weir_run *run, const struct mdtest_test *t, enum
     struct latency_row row = {
         .test = t->id,
         .iter = run->repetition,
-        .operation = mdtest_op_names[t->op],
+        .operation = mdtest_operations[t->op].title,
         .call = call_name(t->op, call),
     };
 
@@ -282,7 +292,7 @@ void mdtest_latency_table(struct weir_run *run, const struct mdtest_test *t)
         enum mdtest_op op = (enum mdtest_op)(i / MDTEST_CALLS);
         struct shown_latency row = {
             .margin = "",
-            .operation = mdtest_op_names[op],
+            .operation = mdtest_operations[op].title,
             .call = call_name(op, (enum mdtest_call)(i % MDTEST_CALLS)),
         };
 

@@ -80,9 +80,9 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
         memset(&t->lat, 0, sizeof(t->lat));
         weir_session_reset(&t->session);
     }
-    run->oplog.n = 0;
+    run->records.n = 0;
     if (t->o->run.op_csv && t->of == MDTEST_FILES && t->op < MDTEST_TREE_CREATE &&
-        weir_oplog_reserve(&run->oplog, count_operations(run, t), err) < 0)
+        weir_records_reserve(&run->records, count_operations(run, t), err) < 0)
         return -1;
     if (t->o->before && *t->o->before && t->op < MDTEST_TREE_CREATE)
         return run_command(run, "prologue", t->o->before, err);

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "engine/rankcsv.h"
 #include "par/agree.h"
 
 /* ---- the CSV of ranks ---- */
@@ -19,9 +18,9 @@ static int begin_rank_file(const char *path, struct weir_err *err)
 
     weir_str_addf(&head, "rank,items");
     for (int op = 0; op < MDTEST_OPS; op++)
-        weir_str_addf(&head, ",rate-%s,time-%s", mdtest_op_names[op], mdtest_op_names[op]);
+        weir_str_addf(&head, ",rate-%s,time-%s", mdtest_operations[op].title, mdtest_operations[op].title);
     weir_str_addc(&head, '\n');
-    rc = weir_rankcsv_put(path, true, &head, err);
+    rc = weir_rank_lines_put(path, true, &head, err);
     weir_str_free(&head);
     return rc;
 }
@@ -30,7 +29,7 @@ static void name_op_file(const struct mdtest_options *o, enum mdtest_op op, int 
                          struct weir_str *out)
 {
     weir_str_clear(out);
-    weir_str_addf(out, "%s-%s-%05d.csv", o->run.op_csv, mdtest_op_names[op], rank);
+    weir_str_addf(out, "%s-%s-%05d.csv", o->run.op_csv, mdtest_operations[op].title, rank);
 }
 
 static void name_any_op_file(const void *opt, uint64_t i, struct weir_str *out)
@@ -71,7 +70,7 @@ int mdtest_ranks_begin(struct weir_run *run, const struct mdtest_test *t, struct
         if (!has_operations(t, (enum mdtest_op)op))
             continue;
         name_op_file(t->o, (enum mdtest_op)op, run->world.rank, &path);
-        rc = weir_rankcsv_begin_operations(weir_str_text(&path), err);
+        rc = weir_records_begin_file(weir_str_text(&path), err);
     }
     weir_str_free(&path);
     return weir_agree(&run->world, rc, err);
@@ -130,7 +129,7 @@ int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t,
     weir_gather(&run->par, mine, each, all);
     if (all) {
         add_lines(run, t, all, &lines);
-        rc = weir_rankcsv_put(t->o->run.rank_csv, false, &lines, err);
+        rc = weir_rank_lines_put(t->o->run.rank_csv, false, &lines, err);
     }
     weir_str_free(&lines);
     free(all);
@@ -148,7 +147,7 @@ int mdtest_ranks_operations(struct weir_run *run, struct mdtest_test *t,
     if (!t->o->run.op_csv || !has_operations(t, t->op))
         return 0;
     name_op_file(t->o, t->op, run->par.rank, &path);
-    rc = weir_rankcsv_operations(run, rec, t->id, weir_str_text(&path), err);
+    rc = weir_records_append(run, rec, t->id, weir_str_text(&path), err);
     weir_str_free(&path);
     return weir_agree(&run->par, rc, err);
 }
@@ -164,7 +163,7 @@ static void print_operation(struct weir_run *run, const struct mdtest_test *t, i
     struct weir_str line = { 0 };
 
     weir_gather(&run->par, &mine, sizeof(mine), all);
-    weir_str_addf(&line, "Test %s", mdtest_op_names[op]);
+    weir_str_addf(&line, "Test %s", mdtest_operations[op].title);
     for (int rank = 0; all && rank < run->par.size; rank++)
         weir_str_addf(&line, "%c%e", rank ? ',' : ' ', all[rank]);
     weir_report_line(&run->report, "%s", weir_str_text(&line));

@@ -40,7 +40,7 @@ static inline void mdtest_finish_op(struct weir_run *run, struct mdtest_test *t,
     if (t->fine) {
         *clock_ns = weir_now_ns();
         weir_hist_add(&t->lat, *clock_ns - begin);
-        weir_oplog_add(&run->oplog, begin, *clock_ns, item, bytes);
+        weir_records_add(&run->records, (int)t->op, begin, *clock_ns, item, bytes);
     } else if (t->skip > 0) {
         t->skip--;
     } else {

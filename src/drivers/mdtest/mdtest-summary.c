@@ -95,7 +95,7 @@ static const struct weir_table measure_table = { .key = "Results",
 void mdtest_report_measure(struct weir_run *run, struct mdtest_test *t,
                            const struct mdtest_measure *m)
 {
-    const struct measure_row row = { .operation = mdtest_op_names[m->op],
+    const struct measure_row row = { .operation = mdtest_operations[m->op].title,
                                      .test = t->id,
                                      .iter = run->repetition,
                                      .tasks = run->par.size,
@@ -179,7 +179,7 @@ static void print_row(struct weir_run *run, const struct mdtest_test *t, enum md
                             *rank = times ? &s->rank_ms : &s->rank_rate;
     const struct shown_row row = {
         .margin = "",
-        .operation = mdtest_op_names[op],
+        .operation = mdtest_operations[op].title,
         .max = all->max,
         .min = all->min,
         .mean = all->mean,
@@ -213,7 +213,7 @@ static void emit_row(struct weir_run *run, const struct mdtest_test *k, enum mdt
 {
     const struct mdtest_series *s = &k->series[op];
     const struct summary_row row = {
-        .operation = mdtest_op_names[op],
+        .operation = mdtest_operations[op].title,
         .test = k->id,
         .tasks = k->tasks,
         .iterations = (int64_t)s->rate.n,

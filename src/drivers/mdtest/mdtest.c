@@ -218,6 +218,7 @@ const struct weir_driver weir_mdtest = {
     .api = api_of,
     .files = mdtest_files,
     .state_size = sizeof(struct mdtest_test),
+    .operations = mdtest_operations,
     .instead = clean_instead,
     .variants = count_variants,
     .plan = plan_test,

@@ -46,7 +46,7 @@ enum mdtest_op {
     MDTEST_OPS
 };
 
-extern const char *const mdtest_op_names[MDTEST_OPS]; /* "File creation" */
+extern const struct weir_operation mdtest_operations[MDTEST_OPS + 1];
 
 /* One task's part of one phase, up to the end of its own work. */
 struct mdtest_mine {
