@@ -59,7 +59,8 @@ struct weir_driver {
     /* Find out before any test that a file of results cannot be written, and say what is odd about
      * the tests together. Collective. */
     int (*prepare)(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err);
-    /* What stands above the results. Collective. */
+    /* What stands above the results; without it program, command line and machine, for data readers.
+     * Collective. */
     void (*banner)(struct weir_run *run, struct weir_test *tests, int n, int argc,
                    char *const *argv);
     /* What all tests share: before the first, and after the last (not when enter failed). Both have
@@ -92,7 +93,7 @@ struct weir_driver {
 
     /* The summary of the first n tests. Rank 0 shows it, others do nothing. */
     void (*summary)(struct weir_run *run, const struct weir_test *tests, int n);
-    /* The last lines. Collective. */
+    /* The last lines; may be NULL. Collective. */
     void (*finish)(struct weir_run *run, const struct weir_test *tests);
 };
 

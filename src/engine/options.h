@@ -53,6 +53,19 @@ struct weir_run_options {
             "End the job when a call does not return for this long, and say which; 0 waits for "   \
             "ever",                                                                                \
             .min = 0, .max = INT32_MAX)
+/* All rows of a program that has no older spellings to keep. */
+#define WEIR_OPT_RUN                                                                               \
+    WEIR_OPT_REPETITIONS('i', "repetitions", NULL),                                                \
+        WEIR_OPT_DELAY('d', "delay", NULL, "Wait before each phase"),                              \
+        WEIR_OPT_DEADLINE('D', "deadline", NULL, "Start nothing after this time of a phase"),      \
+        WEIR_OPT_MAX_TIME('T', "max-time-duration", NULL),                                         \
+        WEIR_OPT_VERBOSE('v', "verbose", NULL, .min = 0, .max = 5),                                \
+        WEIR_OPT_WARNINGS("warning-as-errors", NULL),                                              \
+        WEIR_OPT_RANK_CSV("rank-csv", NULL, "Write the times of every task after each phase"),     \
+        WEIR_OPT_OP_CSV("op-csv", NULL, "Write every operation to PREFIX-<task>.csv"),             \
+        WEIR_OPT_IO_TIMEOUT, WEIR_OPT_REPORT(WEIR_REPORT_PHASES),                                  \
+        WEIR_OPT_GPU("gpu-memory", NULL, "gpu-id", NULL, "gpu-direct", NULL)
+
 #define WEIR_OPT_GPU(n1, k1, n2, k2, n3, k3)                                                       \
     OPT_STR(0, n1, k1, WEIR_R, gpu_memory, "0", "N", "Only 0: this build has no GPU memory",       \
             .choices = weir_only_zero),                                                            \

@@ -159,3 +159,57 @@ int weir_ranks_phase(struct weir_run *run, const struct weir_phase_rec *rec, int
     free(all);
     return weir_agree(&run->par, rc, err);
 }
+
+/* ---- programs of one test ---- */
+
+static void name_rank_file(const void *opt, uint64_t rank, struct weir_str *out)
+{
+    const struct weir_run_options *o = opt;
+
+    weir_str_addf(out, "%s-%05d.csv", o->op_csv, (int)rank);
+}
+
+int weir_ranks_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
+{
+    const struct weir_run_options *o = opt;
+    const struct weir_file_names names = {
+        .prefix = o->op_csv, .n = (uint64_t)tasks, .name = name_rank_file, .arg = o
+    };
+
+    if (!o->op_csv)
+        return 0;
+    return weir_files_add_names(files, "savePerOpDataCSV", &names, WEIR_FILE_WRITE, err);
+}
+
+int weir_ranks_begin(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
+{
+    const struct weir_run_options *o = tests[0].plan.options;
+    struct weir_str path = { 0 };
+    int rc = 0;
+
+    (void)n;
+    if (run->world.rank == 0 && o->rank_csv)
+        rc = weir_ranks_begin_file(o->rank_csv, err);
+    if (rc == 0 && o->op_csv) {
+        name_rank_file(o, (uint64_t)run->world.rank, &path);
+        rc = weir_records_begin_file(weir_str_text(&path), err);
+        weir_str_free(&path);
+    }
+    return weir_agree(&run->world, rc, err);
+}
+
+int weir_ranks_report(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_err *err)
+{
+    const struct weir_run_options *o = run->test->plan.options;
+    struct weir_str path = { 0 };
+    int rc;
+
+    if (o->op_csv) {
+        name_rank_file(o, (uint64_t)run->par.rank, &path);
+        rc = weir_records_append(run, rec, run->test->id, weir_str_text(&path), err);
+        weir_str_free(&path);
+        if (weir_agree(&run->par, rc, err) < 0)
+            return -1;
+    }
+    return weir_ranks_phase(run, rec, run->test->id, o->rank_csv, 0, err);
+}

@@ -3,8 +3,10 @@
 #include "config.h"
 #include "engine/test.h"
 
+#include "engine/banner.h"
 #include "engine/driver.h"
 #include "engine/outputs.h"
+#include "engine/provenance.h"
 #include "par/agree.h"
 
 /* The tests of a run. */
@@ -120,6 +122,19 @@ static enum weir_code run_entered(struct weir_run *run, struct series *s, struct
     return code;
 }
 
+static void show_banner(struct weir_run *run, struct series *s, int argc, char *const *argv)
+{
+    if (s->driver->banner) {
+        s->driver->banner(run, s->test, s->n, argc, argv);
+        return;
+    }
+    weir_banner_program(run, s->driver->name);
+    weir_banner_command(run, argc, argv);
+    weir_banner_machine(run, WEIR_FOR_DATA);
+    if (run->details)
+        weir_provenance_run(run);
+}
+
 static enum weir_code run_all(struct weir_run *run, struct series *s, int argc, char *const *argv,
                               struct weir_err *err)
 {
@@ -127,7 +142,7 @@ static enum weir_code run_all(struct weir_run *run, struct series *s, int argc, 
     struct weir_err second = WEIR_ERR_INIT;
     enum weir_code code;
 
-    d->banner(run, s->test, s->n, argc, argv);
+    show_banner(run, s, argc, argv);
     code = weir_together(run, d->enter, s->test[0].state, err) < 0
                ? weir_run_refuse(run, err)
                : run_entered(run, s, err);
@@ -136,7 +151,8 @@ static enum weir_code run_all(struct weir_run *run, struct series *s, int argc, 
         *err = second;
         code = weir_run_refuse(run, err);
     }
-    d->finish(run, s->test);
+    if (d->finish)
+        d->finish(run, s->test);
     return code;
 }
 

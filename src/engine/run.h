@@ -26,6 +26,7 @@ struct weir_counters {
     uint64_t fill_ns, verify_ns; /* spent making and checking data */
 };
 
+struct weir_stage;
 struct weir_test;
 
 struct weir_run {
@@ -43,7 +44,8 @@ struct weir_run {
     struct weir_err first_error; /* rank 0: the first that was said; its code means nothing */
     int repetition;
     struct weir_test *test;    /* the one that is planned or runs, NULL between tests */
-    struct weir_unwind unwind; /* what the whole run has taken */
+    const struct weir_stage *stage; /* the one that runs, for the functions of its phase */
+    struct weir_unwind unwind;      /* what the whole run has taken */
 };
 
 #endif

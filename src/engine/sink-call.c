@@ -4,7 +4,7 @@
 #include "engine/sink-call.h"
 
 #include "base/clock.h"
-#include "engine/detail.h"
+#include "engine/metrics.h"
 
 /* A phase without any work has no rate. */
 static double rate(int64_t amount, double ns)
@@ -15,9 +15,9 @@ static double rate(int64_t amount, double ns)
 static void call_row(struct weir_sink *s, const struct weir_table *t, const void *record)
 {
     const struct weir_sink_call *call = s->priv;
-    const struct weir_detail *d = record;
+    const struct weir_metrics *d = record;
 
-    if (t != &weir_detail_table)
+    if (t != &weir_metrics_table)
         return;
     call->each(call->arg, &(struct weir_result) {
                               .operation = d->operation,

@@ -5,8 +5,12 @@
 
 #include "base/clock.h"
 #include "engine/driver.h"
+#include "engine/metrics.h"
 #include "engine/outputs.h"
+#include "engine/ranks.h"
 #include "par/agree.h"
+
+#define MIB 1048576.0
 
 /* ---- the two kinds of functions ---- */
 
@@ -125,6 +129,32 @@ int weir_test_session(struct weir_run *run, struct weir_session *s, const struct
     return 0;
 }
 
+int weir_plan_use(struct weir_run *run, struct weir_session *s, const char *api,
+                  const struct weir_access *access, struct weir_err *err)
+{
+    struct weir_plan *plan = &run->test->plan;
+    struct weir_use *use = &plan->use[plan->uses];
+
+    if (plan->uses == WEIR_TEST_SESSIONS)
+        return weir_refuse(err, WEIR_EBUG, "a test has more than %d sessions", WEIR_TEST_SESSIONS);
+    use->session = s;
+    use->access = access;
+    plan->uses++;
+    return weir_values_backend(run->test->values, api, &run->world, &use->be, &use->opt, err);
+}
+
+static int start_uses(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct weir_plan *plan = &run->test->plan;
+
+    (void)state;
+    for (int i = 0; i < plan->uses; i++)
+        if (weir_test_session(run, plan->use[i].session, plan->use[i].be, plan->use[i].opt,
+                              plan->use[i].access, err) < 0)
+            return -1;
+    return 0;
+}
+
 /* ---- a stage ---- */
 
 /* The time of rank 0 decides for all, so that nobody enters a phase alone. */
@@ -169,6 +199,20 @@ static struct weir_timing timing_of(const struct weir_test *t, const struct weir
     return timing;
 }
 
+/* What is reported of a phase where the program has no rows of its own. */
+static int report_phase(struct weir_run *run, struct weir_test *t, const struct weir_stage *s,
+                        const struct weir_phase_rec *rec, struct weir_err *err)
+{
+    double seconds = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
+
+    weir_report_line(&run->report, "%-12s %12.2f MiB/s %14.2f ops/s %12.6f s", s->key,
+                     (double)rec->bytes_sum / seconds / MIB, (double)rec->steps_sum / seconds,
+                     seconds);
+    if (t->sessions > 0)
+        weir_metrics_report(run, t->session[0], rec);
+    return weir_ranks_report(run, rec, err);
+}
+
 static int run_phase(struct weir_run *run, struct weir_test *t, const struct weir_stage *s,
                      struct weir_err *err)
 {
@@ -176,9 +220,12 @@ static int run_phase(struct weir_run *run, struct weir_test *t, const struct wei
     struct weir_phase_rec rec;
     int rc;
 
+    for (int i = 0; i < t->sessions; i++)
+        weir_session_reset(t->session[i]);
     if (weir_phase_run(run, s->phase, t->state, &timing, &rec, err) < 0)
         return -1;
-    rc = s->after ? confirm(run, s->after(run, t->state, s, &rec, err), err) : 0;
+    rc = s->after ? s->after(run, t->state, s, &rec, err) : report_phase(run, t, s, &rec, err);
+    rc = confirm(run, rc, err);
     if (rc < 0 || !rec.interrupted)
         return rc;
     return weir_refuse(err, WEIR_EINTR, "interrupted in the %s phase of repetition %d", s->key,
@@ -197,6 +244,7 @@ static int run_stage(struct weir_run *run, struct weir_test *t, const struct wei
     }
     if ((s->flags & WEIR_STAGE_DELAY) && wait_before(run, t, err) < 0)
         return -1;
+    run->stage = s;
     if (s->before && confirm(run, s->before(run, t->state, s, err), err) < 0)
         return -1;
     return s->phase ? run_phase(run, t, s, err) : 0;
@@ -274,6 +322,7 @@ static int begin_test(struct weir_run *run, struct weir_test *t, struct weir_err
     t->begin_ns = weir_now_ns();
     if (weir_local(run, begin_state, t->state, err) < 0 ||
         weir_local(run, begin_watchdog, t->state, err) < 0 ||
+        weir_together(run, start_uses, t->state, err) < 0 ||
         weir_together(run, t->driver->start, t->state, err) < 0)
         return -1;
     weir_clock_estimate(&run->par, &run->clock);

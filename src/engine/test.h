@@ -48,11 +48,22 @@ struct weir_stage {
     void (*timing)(const void *state, const struct weir_stage *stage, struct weir_timing *timing);
     /* Collective: before the phase. */
     weir_stage_fn *before;
-    /* Collective: after a phase that did not fail; with the record of the phase. */
+    /* Collective: after a phase that did not fail; with the record of the phase. NULL: a line with
+     * the rate, and what --report, rank and operation files ask for. */
     int (*after)(struct weir_run *run, void *state, const struct weir_stage *stage,
                  struct weir_phase_rec *rec, struct weir_err *err);
     /* The time of the test was up before it. Local. */
     void (*skipped)(struct weir_run *run, void *state, const struct weir_stage *stage);
+};
+
+#define WEIR_TEST_SESSIONS 4
+
+/* A session that the engine starts before 'start' and ends with the test. */
+struct weir_use {
+    struct weir_session *session;
+    const struct weir_backend *be;
+    struct weir_backend_opt opt;
+    const struct weir_access *access;
 };
 
 /* What follows from the options of a test before anything is done. Filled by the program's
@@ -62,9 +73,9 @@ struct weir_plan {
     int tasks;        /* ranks that take part, the lowest ones; at most those that there are */
     const char *path; /* where the test works, for the report; may be NULL */
     bool is_run;      /* false: the plans are all that was asked for, of all tests */
+    struct weir_use use[WEIR_TEST_SESSIONS];
+    int uses;
 };
-
-#define WEIR_TEST_SESSIONS 4
 
 /* One test of a run. */
 struct weir_test {
@@ -81,6 +92,12 @@ struct weir_test {
     uint64_t begin_ns;
     bool failed; /* for conclude: an error or a signal ended it */
 };
+
+/* For 'plan': find the backend that the user named (NULL: the default) and note that the test uses it
+ * in session s. s and access must live as long as the test. Collective over run->world. Returns 0,
+ * or -1 and the same err on all ranks. */
+int weir_plan_use(struct weir_run *run, struct weir_session *s, const char *api,
+                  const struct weir_access *access, struct weir_err *err);
 
 /* Start a session of the test that is running, or of the whole run, and give it back at the end of
  * that; calls are noted for --io-timeout. opt must live as long. Collective over

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/col.h"
-#include "engine/detail.h"
+#include "engine/metrics.h"
 
 #define MIB 1048576.0
 #define KIB 1024.0
@@ -195,25 +195,13 @@ static void begin_tables(struct weir_run *run)
 {
     weir_report_head(&run->report, &results);
     if (run->details)
-        weir_report_head(&run->report, &weir_detail_table);
+        weir_report_head(&run->report, &weir_metrics_table);
 }
 
 void ior_report_head(struct weir_run *run)
 {
     weir_report_line(&run->report, "%s", "");
     begin_tables(run);
-}
-
-/* Everything known about a phase, for programs. */
-void ior_report_detail(struct weir_run *run, struct ior_test *t,
-                       const struct weir_phase_rec *rec)
-{
-    struct weir_detail detail;
-
-    if (!run->details)
-        return;
-    weir_detail_gather(run, &t->session, rec, t->id, &detail);
-    weir_report_row(&run->report, &weir_detail_table, &detail);
 }
 
 void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
@@ -244,7 +232,7 @@ void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct wei
     if (rec->stonewall.known)
         report_wall(run, rec);
     weir_report_row(&run->report, &results, &row);
-    ior_report_detail(run, t, rec);
+    weir_metrics_report(run, &t->session, rec);
 }
 
 void ior_report_skipped(struct weir_run *run, struct ior_test *t, const char *access)

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "engine/metrics.h"
 #include "par/agree.h"
 #include "par/reduce.h"
 
@@ -261,7 +262,7 @@ static int after_check(struct weir_run *run, void *state, const struct weir_stag
     int rc = ior_data_report(run, state, rec, "write", err);
 
     (void)s;
-    ior_report_detail(run, state, rec);
+    weir_metrics_report(run, &((struct ior_test *)state)->session, rec);
     return rc;
 }
 

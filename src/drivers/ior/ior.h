@@ -292,8 +292,6 @@ const char *ior_now_text(char out[32]);
 void ior_report_head(struct weir_run *run);
 void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
                       struct ior_series *s);
-void ior_report_detail(struct weir_run *run, struct ior_test *t,
-                       const struct weir_phase_rec *rec); /* collective, too */
 void ior_report_skipped(struct weir_run *run, struct ior_test *t, const char *access);
 void ior_report_remove(struct weir_run *run, double seconds);
 void ior_report_max(struct weir_run *run, struct ior_test *t);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/choose.h"
+#include "engine/metadata.h"
 #include "par/agree.h"
 
 #define MOST_WAIT 1e6
@@ -33,7 +33,7 @@ static int check_wait(struct mdw_test *t, struct weir_err *err)
 
 static int check_words(struct mdw_test *t, struct weir_err *err)
 {
-    if (weir_choose_packet(t->o->packet, &t->data.packet, err) < 0)
+    if (weir_metadata_packet(t->o->packet, &t->data.packet, err) < 0)
         return -1;
     if (!t->o->prefix || !*t->o->prefix)
         return weir_refuse(err, WEIR_EUSAGE, "option -o: the name of the directory is empty");
@@ -68,7 +68,7 @@ static int check_backend(struct mdw_test *t, const struct weir_run *run, struct 
     if (!ns || !ns->mkdir || !ns->rmdir || !ns->stat || !ns->unlink)
         return weir_refuse(err, WEIR_EUSAGE,
                            "%s cannot make, stat and remove files and directories", t->be->name);
-    return weir_choose_small_files(run, t->be, t->be_opt, (uint64_t)t->o->size, "md-workbench",
+    return weir_metadata_small_files(run, t->be, t->be_opt, (uint64_t)t->o->size, "md-workbench",
                                    &t->access, &t->extent, err);
 }
 
@@ -92,7 +92,7 @@ int mdw_check(struct mdw_test *t, struct weir_run *run, struct mdw_options *o, s
         rc = weir_warn(&run->log, err,
                        "with a stonewall (-w) and without wear-out (-W) tasks stop at different "
                        "objects: in later iterations some may not be there");
-    weir_choose_seed(run, &o->seed);
+    weir_metadata_seed(run, &o->seed);
     t->data.seed = o->seed;
     return rc;
 }

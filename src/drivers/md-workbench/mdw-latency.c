@@ -75,13 +75,6 @@ static void name_any_file(const void *opt, uint64_t i, struct weir_str *out)
               (enum mdw_op)op, out);
 }
 
-static void name_rank_file(const void *opt, uint64_t rank, struct weir_str *out)
-{
-    const struct mdw_options *o = opt;
-
-    weir_str_addf(out, "%s-%05d.csv", o->run.op_csv, (int)rank);
-}
-
 int mdw_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
 {
     const struct mdw_options *o = opt;
@@ -91,13 +84,8 @@ int mdw_files(const void *opt, int tasks, struct weir_files *files, struct weir_
                                            .name = name_any_file,
                                            .arg = o };
 
-    const struct weir_file_names ranks = { .prefix = o->run.op_csv,
-                                           .n = (uint64_t)tasks,
-                                           .name = name_rank_file,
-                                           .arg = o };
 
-    if (o->run.op_csv &&
-        weir_files_add_names(files, "savePerOpDataCSV", &ranks, WEIR_FILE_WRITE, err) < 0)
+    if (weir_ranks_files(opt, tasks, files, err) < 0)
         return -1;
     if (!o->latency || !*o->latency)
         return 0;
@@ -159,39 +147,4 @@ int mdw_latency_write(struct weir_run *run, struct mdw_test *t, const struct wei
         if (files[op] && close_file(t, (enum mdw_op)op, files[op], rc < 0 ? NULL : err) < 0)
             rc = -1;
     return weir_agree(&run->par, rc, err);
-}
-
-/* ---- files of ranks and of operations ---- */
-
-int mdw_ranks_begin(struct weir_run *run, const struct mdw_test *t, struct weir_err *err)
-{
-    const struct weir_run_options *o = &t->o->run;
-    struct weir_str path = { 0 };
-    int rc = 0;
-
-    if (run->world.rank == 0 && o->rank_csv)
-        rc = weir_ranks_begin_file(o->rank_csv, err);
-    if (rc == 0 && o->op_csv) {
-        name_rank_file(t->o, (uint64_t)run->world.rank, &path);
-        rc = weir_records_begin_file(weir_str_text(&path), err);
-        weir_str_free(&path);
-    }
-    return weir_agree(&run->world, rc, err);
-}
-
-int mdw_ranks_phase(struct weir_run *run, const struct mdw_test *t,
-                    const struct weir_phase_rec *rec, struct weir_err *err)
-{
-    const struct weir_run_options *o = &t->o->run;
-    struct weir_str path = { 0 };
-    int rc;
-
-    if (o->op_csv) {
-        name_rank_file(t->o, (uint64_t)run->par.rank, &path);
-        rc = weir_records_append(run, rec, 0, weir_str_text(&path), err);
-        weir_str_free(&path);
-        if (weir_agree(&run->par, rc, err) < 0)
-            return -1;
-    }
-    return weir_ranks_phase(run, rec, 0, o->rank_csv, 0, err);
 }

@@ -103,17 +103,6 @@ static void tell_failures(struct weir_run *run, struct mdw_test *t, const struct
         weir_note(&run->log, "%s", words.text);
 }
 
-static void emit_details(struct weir_run *run, struct mdw_test *t,
-                         const struct weir_phase_rec *rec)
-{
-    struct weir_detail detail;
-
-    if (!run->details)
-        return;
-    weir_detail_gather(run, &t->session, rec, 0, &detail);
-    weir_report_row(&run->report, &weir_detail_table, &detail);
-}
-
 int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
                 struct weir_err *err)
 {
@@ -142,7 +131,7 @@ int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phas
         weir_report_line(&run->report, "%s", lines + (size_t)k * TEXT);
     free(lines);
     weir_report_flush(&run->report);
-    emit_details(run, t, rec);
+    weir_metrics_report(run, &t->session, rec);
     tell_failures(run, t, sum);
     return mdw_latency_write(run, t, rec, err);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/ranks.h"
 #include "par/agree.h"
 #include "par/reduce.h"
 
@@ -183,7 +184,7 @@ static int after_phase(struct weir_run *run, void *state, const struct weir_stag
 
     (void)s;
     if (rc == 0)
-        rc = mdw_ranks_phase(run, t, rec, err);
+        rc = weir_ranks_report(run, rec, err);
     if (t->m->phase != MDW_CLEANUP)
         update_positions(run, t, rec);
     else if (rc == 0 && !rec->interrupted && t->failed > t->failed_before && t->o->precreate)

@@ -4,7 +4,8 @@
 #include "drivers/md-workbench/mdw.h"
 
 #include "base/clock.h"
-#include "engine/choose.h"
+#include "engine/ranks.h"
+#include "engine/metadata.h"
 #include "engine/outputs.h"
 #include "par/agree.h"
 
@@ -106,12 +107,6 @@ static void finish(struct weir_run *run, const struct weir_test *tests)
     mdw_report_end(run, tests[0].state);
 }
 
-static int prepare_run(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
-{
-    (void)n;
-    return mdw_ranks_begin(run, tests[0].state, err);
-}
-
 const struct weir_driver weir_mdw = {
     .name = "md-workbench",
     .brief = "measure a steady mix of metadata operations",
@@ -122,7 +117,7 @@ const struct weir_driver weir_mdw = {
     .state_size = sizeof(struct mdw_test),
     .operations = mdw_operations,
     .plan = plan_test,
-    .prepare = prepare_run,
+    .prepare = weir_ranks_begin,
     .banner = show_banner,
     .begin = mdw_begin,
     .end = mdw_end,

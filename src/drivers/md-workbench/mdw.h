@@ -9,7 +9,7 @@
 
 #include "base/hist.h"
 #include "base/itemdata.h"
-#include "engine/detail.h"
+#include "engine/metrics.h"
 #include "engine/driver.h"
 #include "engine/options.h"
 #include "engine/phase.h"
@@ -155,12 +155,6 @@ int mdw_files(const void *opt, int tasks, struct weir_files *files, struct weir_
 int mdw_latency_reserve(struct weir_run *run, struct mdw_test *t, struct weir_err *err);
 int mdw_latency_write(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
                       struct weir_err *err);
-
-/* mdw-latency.c: the files of ranks and of operations. Collective, begin over run->world, phase over
- * run->par. */
-int mdw_ranks_begin(struct weir_run *run, const struct mdw_test *t, struct weir_err *err);
-int mdw_ranks_phase(struct weir_run *run, const struct mdw_test *t,
-                    const struct weir_phase_rec *rec, struct weir_err *err);
 
 /* mdw-numbers.c: of a phase. Local. Quartiles: least, 25 %, 50 %, 75 %, 90 %, 99 %, most, in
  * seconds; NaN where nothing was measured. */

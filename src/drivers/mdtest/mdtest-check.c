@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "engine/choose.h"
+#include "engine/metadata.h"
 #include "par/agree.h"
 
 /* ---- directories ---- */
@@ -56,7 +56,7 @@ static void fill_seeds(struct mdtest_test *t, struct weir_run *run, struct mdtes
 {
     int now = -1;
 
-    weir_choose_seed(run, &now);
+    weir_metadata_seed(run, &now);
     if (o->random && o->random_seed == 0)
         o->random_seed = now;
     if (o->seed == -1)
@@ -130,7 +130,7 @@ static int check_rules(const struct mdtest_test *t, const struct weir_run *run,
 
 static int check_words(struct mdtest_test *t, struct weir_err *err)
 {
-    if (weir_choose_packet(t->o->packet, &t->data.packet, err) < 0)
+    if (weir_metadata_packet(t->o->packet, &t->data.packet, err) < 0)
         return -1;
     if (t->o->write_bytes < 0 || t->o->read_bytes < 0)
         return weir_refuse(err, WEIR_EUSAGE, "bytes of a file (-w, -e) must not be negative");
@@ -180,7 +180,7 @@ static int check_backend(struct mdtest_test *t, const struct weir_run *run, stru
     const struct mdtest_options *o = t->o;
     int64_t bytes = o->write_bytes > o->read_bytes ? o->write_bytes : o->read_bytes;
 
-    return weir_choose_small_files(run, t->be, t->be_opt, (uint64_t)bytes, "mdtest", &t->access,
+    return weir_metadata_small_files(run, t->be, t->be_opt, (uint64_t)bytes, "mdtest", &t->access,
                                    &t->extent, err);
 }
 

@@ -209,14 +209,10 @@ void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct we
     struct weir_hist *const part[MDTEST_CALLS] = { &t->lat, &st->hist[WEIR_OP_OPEN],
                                                    &st->hist[WEIR_OP_XFER], &st->hist[WEIR_OP_SYNC],
                                                    &st->hist[WEIR_OP_CLOSE] };
-    struct weir_detail detail;
 
     if (!run->details && !t->o->latency)
         return;
-    if (run->details) {
-        weir_detail_gather(run, &t->session, rec, t->id, &detail); /* adds up all but the first on rank 0 */
-        weir_report_row(&run->report, &weir_detail_table, &detail);
-    }
+    weir_metrics_report(run, &t->session, rec); /* adds up all but the first on rank 0 */
     for (int c = 0; c < MDTEST_CALLS; c++) {
         if (c == MDTEST_CALL_WHOLE || !run->details)
             weir_hist_sum(&run->par, part[c]);

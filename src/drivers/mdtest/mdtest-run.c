@@ -153,7 +153,6 @@ static int write_own(struct weir_run *run, struct mdtest_test *t, double *second
 {
     const struct weir_timing timing = { 0 };
     struct weir_phase_rec rec;
-    struct weir_detail detail;
 
     t->phase = &mdtest_write_phase;
     if (weir_phase_run(run, &mdtest_write_phase, t, &timing, &rec, err) < 0 ||
@@ -163,10 +162,7 @@ static int write_own(struct weir_run *run, struct mdtest_test *t, double *second
         return weir_refuse(err, WEIR_EINTR, "interrupted in the %s phase of repetition %d",
                            rec.phase->key, run->repetition);
     *seconds = weir_phase_span(&rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
-    if (run->details) {
-        weir_detail_gather(run, &t->session, &rec, t->id, &detail);
-        weir_report_row(&run->report, &weir_detail_table, &detail);
-    }
+    weir_metrics_report(run, &t->session, &rec);
     return 0;
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/choose.h"
+#include "engine/metadata.h"
 #include "engine/outputs.h"
 #include "par/agree.h"
 

@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "base/stats.h"
 #include "drivers/mdtest/mdtest-tree.h"
-#include "engine/detail.h"
+#include "engine/metrics.h"
 #include "engine/driver.h"
 #include "engine/options.h"
 #include "engine/phase.h"

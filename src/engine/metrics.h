@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* detail.h - everything measured about one phase, as one record for programs: JSON "phases" and
+/* metrics.h - everything measured about one phase, as one record for programs: JSON "phases" and
  * the full CSV table */
-#ifndef WEIR_ENGINE_DETAIL_H
-#define WEIR_ENGINE_DETAIL_H
+#ifndef WEIR_ENGINE_METRICS_H
+#define WEIR_ENGINE_METRICS_H
 
 #include <stdint.h>
 
@@ -20,7 +20,7 @@ struct weir_hist;
 void weir_latency_of(const struct weir_hist *h, struct weir_latency *out);
 
 /* One phase. Bytes, ns, counts. */
-struct weir_detail {
+struct weir_metrics {
     const char *operation;
     int64_t test, iter, tasks;
     int64_t bytes, steps, steps_min, steps_max, wrong;
@@ -33,11 +33,12 @@ struct weir_detail {
     struct weir_latency op[WEIR_OPS];
 };
 
-extern const struct weir_table weir_detail_table;
+extern const struct weir_table weir_metrics_table;
 
-/* Gather the details of a phase that has just run, from its record and the session's latencies.
- * Collective over run->par; *out is complete on rank 0. */
-void weir_detail_gather(struct weir_run *run, struct weir_session *s,
-                        const struct weir_phase_rec *rec, int test, struct weir_detail *out);
+/* Report the metrics of a phase of run->test that has just run, from its record and the latencies of
+ * a session, whose histograms are then those of all ranks on rank 0. Nothing is done where nobody
+ * reads them. Collective over run->par. */
+void weir_metrics_report(struct weir_run *run, struct weir_session *s,
+                         const struct weir_phase_rec *rec);
 
 #endif

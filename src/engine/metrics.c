@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* detail.c - everything measured about one phase */
+/* metrics.c - everything measured about one phase */
 #include "config.h"
-#include "engine/detail.h"
+#include "engine/metrics.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/test.h"
 #include "par/reduce.h"
 
-#define CELL(f) .offset = offsetof(struct weir_detail, f)
+#define CELL(f) .offset = offsetof(struct weir_metrics, f)
 #define COUNT(k, f, h)                                                                             \
     {                                                                                              \
         .key = (k), .csv = (k), .type = WEIR_COL_INT, CELL(f), .help = (h)                         \
@@ -63,7 +64,7 @@ static const struct weir_col cols[] = {
     WEIR_COL_END
 };
 
-const struct weir_table weir_detail_table = {
+const struct weir_table weir_metrics_table = {
     .key = "phases",
     .cols = cols,
     .readers = WEIR_FOR_DATA | WEIR_FOR_CSV_FULL,
@@ -87,7 +88,7 @@ void weir_latency_of(const struct weir_hist *h, struct weir_latency *out)
 }
 
 /* The extremes of a time over the ranks, and a rank that has each. */
-static void find_extremes(const struct weir_par *par, int64_t ns, struct weir_detail *out)
+static void find_extremes(const struct weir_par *par, int64_t ns, struct weir_metrics *out)
 {
     int64_t v[2] = { -ns, ns };
     int64_t who[2];
@@ -107,12 +108,10 @@ static double span_ns(const struct weir_phase_rec *rec, enum weir_mark from, enu
     return weir_phase_span(rec, from, to) * WEIR_NS_PER_S;
 }
 
-void weir_detail_gather(struct weir_run *run, struct weir_session *s,
-                        const struct weir_phase_rec *rec, int test, struct weir_detail *out)
+static void gather(const struct weir_par *par, struct weir_session *s,
+                   const struct weir_phase_rec *rec, int test, struct weir_metrics *out)
 {
-    const struct weir_par *par = &run->par;
-
-    *out = (struct weir_detail) {
+    *out = (struct weir_metrics) {
         .operation = rec->phase->key,
         .test = test,
         .iter = rec->repetition,
@@ -136,4 +135,15 @@ void weir_detail_gather(struct weir_run *run, struct weir_session *s,
         weir_hist_sum(par, &s->stats->hist[op]);
         weir_latency_of(&s->stats->hist[op], &out->op[op]);
     }
+}
+
+void weir_metrics_report(struct weir_run *run, struct weir_session *s,
+                         const struct weir_phase_rec *rec)
+{
+    struct weir_metrics m;
+
+    if (!run->details)
+        return;
+    gather(&run->par, s, rec, run->test->id, &m);
+    weir_report_row(&run->report, &weir_metrics_table, &m);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* choose.c - options that the metadata benchmarks share */
+/* metadata.c - options that the metadata benchmarks share */
 #include "config.h"
-#include "engine/choose.h"
+#include "engine/metadata.h"
 
 #include <time.h>
 
-int weir_choose_packet(const char *word, enum weir_packet *packet, struct weir_err *err)
+int weir_metadata_packet(const char *word, enum weir_packet *packet, struct weir_err *err)
 {
     if (weir_packet_parse(word, packet) == 0 && *packet <= WEIR_PACKET_RANDOM)
         return 0;
@@ -15,7 +15,7 @@ int weir_choose_packet(const char *word, enum weir_packet *packet, struct weir_e
                        word);
 }
 
-int weir_choose_small_files(const struct weir_run *run, const struct weir_backend *be,
+int weir_metadata_small_files(const struct weir_run *run, const struct weir_backend *be,
                             struct weir_backend_opt be_opt, uint64_t bytes, const char *program,
                             struct weir_access *access, struct weir_extent *extent,
                             struct weir_err *err)
@@ -36,7 +36,7 @@ int weir_choose_small_files(const struct weir_run *run, const struct weir_backen
     return weir_err_within(err, "%s as %s uses it, a task to each open file", be->name, program);
 }
 
-void weir_choose_seed(const struct weir_run *run, int *seed)
+void weir_metadata_seed(const struct weir_run *run, int *seed)
 {
     int32_t now = (int32_t)(time(NULL) & INT32_MAX);
 
