@@ -100,7 +100,7 @@ struct weir_array_ops {
     /* COLLECTIVE. Flags as of open in struct weir_backend. A file of which only another rank could
      * not open its part returns 0, and close must cope with it. */
     int (*open)(struct weir_array_file *, unsigned flags, struct weir_err *);
-    int (*close)(struct weir_array_file *, struct weir_err *); /* COLLECTIVE; frees in any case */
+    int (*close)(struct weir_array_file *, struct weir_err *); /* COLLECTIVE; always frees */
     /* COLLECTIVE. Make array a->name as a->spec says, without fill values. */
     int (*make)(struct weir_array *, struct weir_err *);
     /* COLLECTIVE. Open a->name. *have is what the caller expects (its rank is 0 when that is not

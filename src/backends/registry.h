@@ -8,7 +8,7 @@
 /* NULL-terminated, POSIX first (the default), then by name. */
 const struct weir_backend *const *weir_backends(void);
 
-/* By name or alias, in any case; NULL when there is none. */
+/* By name or alias, in upper or lower case; NULL when there is none. */
 const struct weir_backend *weir_backend_find(const char *name);
 
 /* "POSIX, DUMMY, ..." for messages. Appends to out. */

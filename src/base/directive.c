@@ -69,7 +69,7 @@ static int read_value(const char *from, const char *stop, struct weir_directive 
     d->value = from;
     d->value_len = trimmed(from, stop);
     if (d->value_len == 0)
-        return weir_refuse(err, WEIR_EUSAGE, "'%s=' needs a value behind '='", key);
+        return weir_refuse(err, WEIR_EUSAGE, "'%s=' needs a value after '='", key);
     if (*from != '"') {
         if (has_blank(d->value, d->value_len))
             return weir_refuse(err, WEIR_EUSAGE,
@@ -85,7 +85,7 @@ static int read_value(const char *from, const char *stop, struct weir_directive 
                            key);
     if (close + 1 != from + d->value_len)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "the value of '%s' goes on behind the closing quotation mark", key);
+                           "the value of '%s' goes on after the closing quotation mark", key);
     d->value = from + 1;
     d->value_len = (size_t)(close - from - 1);
     return 0;
@@ -101,14 +101,14 @@ int weir_directive_next(const char **at, const char *end, struct weir_directive 
         return 0;
     from = skip_blanks(*at, end);
     stop = find_stop(from, end, &equals);
-    /* A comment ends the list, so do not look behind it. */
+    /* A comment ends the list, so do not look after it. */
     *at = stop < end && *stop == ',' ? stop + 1 : end + 1;
     d->key = from;
     d->key_len = trimmed(from, equals != NULL ? equals : stop);
     weir_quote(from, trimmed(from, stop), shown);
     if (trimmed(from, stop) == 0)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "an option is missing: there is nothing before or behind a comma");
+                           "an option is missing: there is nothing before or after a comma");
     if (equals == NULL)
         return weir_refuse(err, WEIR_EUSAGE, "'%s' needs '=value' here, as in '%s=1'", shown,
                            shown);

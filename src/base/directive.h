@@ -13,7 +13,7 @@ struct weir_directive {
     size_t key_len, value_len;
 };
 
-/* Read the piece at *at, which ends at 'end' at the latest, and move *at behind it and its
+/* Read the piece at *at, which ends at 'end' at the latest, and move *at after it and its
  * comma (past 'end' when there is no comma: start with *at <= end). Blanks around words are
  * dropped; a '#' outside double quotes ends the list; only a value that begins with a double
  * quote is a quoted one. Returns 1 with *d filled, 0 at the end of the list, -1 and err

@@ -22,7 +22,7 @@ static uint64_t rank_part(int rank)
     return (uint64_t)(uint32_t)rank << 32;
 }
 
-/* The bytes behind the last whole word are their own offsets. */
+/* The bytes after the last whole word are their own offsets. */
 void weir_itemdata_base(const struct weir_itemdata *d, int rank, void *buf, size_t len)
 {
     uint64_t *w = buf;

@@ -125,7 +125,7 @@ int weir_opts_add(struct weir_opts *o, const struct weir_optset *set, struct wei
 /* Give every field its default. Local. Returns 0, or -1 and err. */
 int weir_opts_defaults(struct weir_opts *o, struct weir_err *err);
 
-/* Set one option by a name as scripts and -O write it, in any case: a key, a long name, either
+/* Set one option by a name as scripts and -O write it, in upper or lower case: a key, a long name, either
  * with leading dashes, "-b", "--posix.odirect" or "posix.odirect". value NULL means "named without
  * a value". err (WEIR_EUSAGE) names the option, the value and what would be right. Local. */
 int weir_opts_set(struct weir_opts *o, const char *name, const char *value, struct weir_err *err);
@@ -135,7 +135,7 @@ int weir_opts_set(struct weir_opts *o, const char *name, const char *value, stru
  *   --dataPacketType o   --block-size=4k   '-C ' and '-Q 1' as one word   -G -1
  * An attached value is consumed whole; letters of a group before an option with a value are flags; an unknown letter
  * in a group is an error; a word without a dash is an error; "-b=" is "argument missing". Long names and keys after
- * "--" match in any case. Local. */
+ * "--" match in upper or lower case. Local. */
 int weir_opts_argv(struct weir_opts *o, int argc, char *const *argv, struct weir_err *err);
 
 /* Read a directive list "key=value[,key=value...]": blanks around words are dropped, '#' starts a

@@ -17,7 +17,7 @@ struct reader {
     char *const *argv;
 };
 
-/* What stands behind a name within its word: nothing (*value NULL), "=value", or blanks and a
+/* What stands after a name within its word: nothing (*value NULL), "=value", or blanks and a
  * value, since job scripts build words such as "-C " and "-Q 1". */
 static int read_attached(struct reader *r, const char *rest, const char *shown, const char **value,
                          struct weir_err *err)
@@ -27,7 +27,7 @@ static int read_attached(struct reader *r, const char *rest, const char *shown, 
     *value = NULL;
     if (*rest == '=') {
         if (rest[1] == '\0')
-            return weir_refuse(err, WEIR_EUSAGE, "option %s needs a value behind '='", shown);
+            return weir_refuse(err, WEIR_EUSAGE, "option %s needs a value after '='", shown);
         *value = rest + 1;
         return 0;
     }

@@ -9,7 +9,7 @@
 
 #include "base/optset.h"
 
-enum { HELP_COLUMN = 30 }; /* where the sentence begins, behind two blanks */
+enum { HELP_COLUMN = 30 }; /* where the sentence begins, after two blanks */
 
 /* Has the row a use today, so that help and completion name it? */
 static bool is_current(const struct weir_opt *row)

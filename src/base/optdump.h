@@ -8,7 +8,7 @@
 
 /* Append --help for a program: synopsis, "Flags", "Optional arguments", then one part for each
  * table with a title, in the shape of ior.md 1.4. 'only' (may be NULL) restricts it to the table
- * of that title or prefix without the dot, in any case; an unknown one is refused: err
+ * of that title or prefix without the dot, in upper or lower case; an unknown one is refused: err
  * (WEIR_EUSAGE) lists the names. Local. */
 int weir_optdump_help(const struct weir_opts *o, const char *program, const char *brief,
                       const char *only, struct weir_str *out, struct weir_err *err);

@@ -75,7 +75,7 @@ const char *weir_opt_meta(const struct weir_opt *row)
     return row->meta != NULL ? row->meta : row->type == WEIR_OPT_STR ? "STRING" : "VALUE";
 }
 
-void weir_opt_add_choices(const struct weir_opt *row, const char *before, const char *behind,
+void weir_opt_add_choices(const struct weir_opt *row, const char *before, const char *after,
                           struct weir_str *out)
 {
     if (row->choices == NULL)
@@ -83,7 +83,7 @@ void weir_opt_add_choices(const struct weir_opt *row, const char *before, const 
     weir_str_addf(out, "%s", before);
     for (const char *const *c = row->choices; *c != NULL; c++)
         weir_str_addf(out, "%s%s", c == row->choices ? "" : ", ", *c);
-    weir_str_addf(out, "%s", behind);
+    weir_str_addf(out, "%s", after);
 }
 
 void weir_opt_range(const struct weir_opt *row, int64_t *min, int64_t *max)

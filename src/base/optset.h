@@ -51,7 +51,7 @@ const char *weir_opt_fullname(const struct weir_optset *set, const char *name,
 const char *weir_opt_meta(const struct weir_opt *row);
 
 /* Append the choices of a row between two pieces of text; nothing when it has none. */
-void weir_opt_add_choices(const struct weir_opt *row, const char *before, const char *behind,
+void weir_opt_add_choices(const struct weir_opt *row, const char *before, const char *after,
                           struct weir_str *out);
 
 /* The range of a row's numbers. */

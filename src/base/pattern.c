@@ -340,7 +340,7 @@ static uint64_t differ_words(const struct weir_pattern *p, const word *w, size_t
     return weir_chain_differ(w, n, seed_chain(p, off));
 }
 
-/* The bytes behind the last whole word, and what they should be, each as a word. */
+/* The bytes after the last whole word, and what they should be, each as a word. */
 static void load_tail(const void *buf, size_t len, uint64_t *expect, uint64_t *got)
 {
     size_t first = len / 8 * 8;

@@ -19,7 +19,7 @@ struct script {
     bool any_run;
 };
 
-/* Is the line these words, in any case, with any blanks between them? second may be NULL. */
+/* Is the line these words, in upper or lower case, with any blanks between them? second may be NULL. */
 static bool is_keyword(const char *line, const char *first, const char *second)
 {
     size_t len = strlen(first), gap;

@@ -19,7 +19,7 @@ struct weir_script_sink {
 };
 
 /* Read a script of len bytes (no NUL needed). Lines before "IOR START" are skipped; a script
- * without it is refused (issue: no silent guess). "IOR STOP" ends it. Keywords in any case; CRLF
+ * without it is refused (issue: no silent guess). "IOR STOP" ends it. Keywords in upper or lower case; CRLF
  * and a missing last newline are fine; lines may have any length; NUL bytes are refused. name is
  * used in messages only. Returns 0, or -1 and err (WEIR_EUSAGE) "FILE:LINE: ...". Local. */
 int weir_script_read(const char *text, size_t len, const char *name,

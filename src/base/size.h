@@ -9,7 +9,7 @@
 #include "base/err.h"
 
 /* Parse a whole decimal number with optional sign, surrounding blanks, and a binary suffix k m g t
- * p in any case, bare or followed by B or iB ("4k" "4KB" "4KiB" "64MiB" = multiples of 1024).
+ * p in upper or lower case, bare or followed by B or iB ("4k" "4KB" "4KiB" "64MiB" = multiples of 1024).
  * Anything else left over, a fraction, hexadecimal, an empty text, overflow or a value outside
  * [min, max] is refused: err (WEIR_EUSAGE) says what was read and what would be right; err->text
  * does not name the option, callers add it with weir_err_within. *out is set only on success.

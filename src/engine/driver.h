@@ -97,7 +97,7 @@ struct weir_driver {
     void (*finish)(struct weir_run *run, const struct weir_test *tests);
 };
 
-/* The backend that the user named ('name', in any case; NULL: the default), ready to work, and
+/* The backend that the user named ('name', in upper or lower case; NULL: the default), ready to work, and
  * in *opt its options and its base's in this test. Collective over par->comm. Returns 0, or -1
  * and the same err on all ranks: there is no such backend (WEIR_EUSAGE), or it cannot be loaded
  * (WEIR_ESETUP). */

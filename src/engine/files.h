@@ -12,7 +12,7 @@
 enum weir_file_use {
     WEIR_FILE_READ,
     WEIR_FILE_WRITE,
-    WEIR_FILE_ADD /* tests of a script write it one after the other, each behind the one before */
+    WEIR_FILE_ADD /* tests of a script write it one after the other, each after the one before */
 };
 
 /* Many files with names that are made: number i of n, from 0, is appended to out. All of them begin

@@ -93,7 +93,7 @@ struct weir_report {
 /* Add a sink writing to path ("-" is standard output). An unwritable path is an error now, before
  * the run, and what an earlier run has left there goes. A document is written beside its place and
  * renamed at the end; every other file is there from now on and gets each row when it is told.
- * format: "default"/"text", "JSON", "CSV", in any case. Local. -1 and err (WEIR_ESETUP, or
+ * format: "default"/"text", "JSON", "CSV", in upper or lower case. Local. -1 and err (WEIR_ESETUP, or
  * WEIR_EUSAGE for an unknown format). */
 int weir_report_add(struct weir_report *r, const char *format, const char *path,
                     struct weir_err *err);

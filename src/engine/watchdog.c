@@ -14,7 +14,7 @@
 #define LOOK_NS (100 * 1000000u)
 #define GRACE_S 3 /* for MPI_Abort; then the process ends itself */
 
-/* One line, and the end of all ranks. MPI_Abort itself may hang behind the call that does; the
+/* One line, and the end of all ranks. MPI_Abort itself may hang like the call that does; the
  * alarm does not. */
 static void give_up(const struct weir_watchdog *w, uint64_t since_ns)
 {

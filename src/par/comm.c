@@ -102,7 +102,7 @@ static int read_env(const char *name, int64_t *out, struct weir_err *err)
 }
 
 /* Both placements are decided without knowing the number of nodes yet. Round robin means that the
- * i-th rank of each node is i times the number of nodes behind the first one. Rounding down loses
+ * i-th rank of each node is i times the number of nodes after the first one. Rounding down loses
  * nothing: going up through the ranks, each finds only one place left where that can be true. */
 static void state_facts(const struct weir_par *par, const struct place *p, int64_t fact[FACTS])
 {

@@ -26,7 +26,7 @@ const char *weir_mpi_path(const char *path)
     return path;
 }
 
-/* ROMIO opens the file behind a driver; for OMPIO the driver is a part of the name, and there is no
+/* ROMIO opens the file that follows a driver; for OMPIO the driver is a part of the name, and there is no
  * such file. */
 static bool reads_drivers(void)
 {

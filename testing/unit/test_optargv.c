@@ -223,12 +223,12 @@ static void a_missing_value_is_an_error(void **state)
 
     REFUSE("option -b needs a value (SIZE)", "-b");
     REFUSE("option -b needs a value (SIZE)", "-b  ");
-    REFUSE("option -b needs a value behind '='", "-b=");
-    REFUSE("option -b needs a value behind '='", "-wb=");
-    REFUSE("option -w needs a value behind '='", "-w=");
+    REFUSE("option -b needs a value after '='", "-b=");
+    REFUSE("option -b needs a value after '='", "-wb=");
+    REFUSE("option -w needs a value after '='", "-w=");
     REFUSE("option --block-size needs a value (SIZE)", "--block-size");
-    REFUSE("option --block-size needs a value behind '='", "--block-size=");
-    REFUSE("option --collective needs a value behind '='", "--collective=");
+    REFUSE("option --block-size needs a value after '='", "--block-size=");
+    REFUSE("option --collective needs a value after '='", "--collective=");
     REFUSE("option -b (blockSize): '-t' is not a whole number with an optional suffix k, m, g, "
            "t or p",
            "-b", "-t", "4k");
@@ -342,14 +342,14 @@ static void a_bad_list_is_refused(void **state)
         { "-w", "'-w' needs '=value' here, as in '-w=1'" },
         { "fsync=1,collective", "'collective' needs '=value'" },
         { "fsync # =1", "'fsync' needs '=value'" },
-        { "fsync=", "'fsync=' needs a value behind '='" },
+        { "fsync=", "'fsync=' needs a value after '='" },
         { "fsync= # 1", "'fsync=' needs a value" },
         { "=1", "'=1' has no option name" },
         { "testFile=a b", "has a blank in it" },
         { "testFile=\"a", "no closing quotation mark" },
         { "testFile=\"", "no closing quotation mark" },
-        { "testFile=\"a\"b", "goes on behind" },
-        { "testFile=\"a\" \"b\"", "goes on behind" },
+        { "testFile=\"a\"b", "goes on after" },
+        { "testFile=\"a\" \"b\"", "goes on after" },
         { "file size=1", "unknown option 'file size'" },
         { "nokey=1", "unknown option 'nokey'" },
         { "blockSize=x", "option blockSize: 'x' is not" },

@@ -40,7 +40,7 @@ int hdf5_container_fail(struct hdf5_container *c, struct weir_err *err, const ch
 /* Write all to stable storage. Collective over st->comm, but a rank may fail alone. */
 int hdf5_container_flush(struct hdf5_container *c, struct weir_err *err);
 
-/* Close, and free what is there in any case. The objects in the file are closed before. Collective over
+/* Close, and free what is there, also after a failure. The objects in the file are closed before. Collective over
  * st->comm, but a rank may fail alone. */
 int hdf5_container_close(struct hdf5_container *c, struct weir_err *err);
 

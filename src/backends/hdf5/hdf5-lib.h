@@ -19,7 +19,7 @@ struct hdf5_state {
     hid_t transfer;  /* dataset transfer */
 };
 
-/* Record what the innermost entry of the error stack says behind the formatted words, and the
+/* Record what the innermost entry of the error stack says after the formatted words, and the
  * reason in errno when it is an I/O errno: begin with errno 0. Local. err may be NULL. Returns -1. */
 int hdf5_fail(struct weir_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

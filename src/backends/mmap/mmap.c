@@ -340,7 +340,7 @@ static ssize_t move_by_call(const struct mmap_file *f, const struct weir_io *io,
                      io->dir == WEIR_DIR_WRITE ? "provide pages" : "read pages");
 }
 
-/* Behind the end: only with a file that is longer than its extent says. Our own range, so that no
+/* After the end: only with a file that is longer than its extent says. Our own range, so that no
  * other rank is in the way. */
 static ssize_t write_behind(struct mmap_file *f, const struct weir_io *io, struct weir_err *err)
 {

@@ -46,7 +46,7 @@ static void make_file_type(const struct mpiio_view *v, uint64_t first, MPI_Datat
 
 /* useFileView puts the hole in front of the block into the type and starts at displacement 0:
  * every task has a type of its own. The strided type is the same on all tasks, a block and the
- * hole behind it, and the displacement tells them apart. Elements are bytes, so that a short
+ * hole after it, and the displacement tells them apart. Elements are bytes, so that a short
  * transfer can be continued anywhere. Both show the same bytes at the same positions, one
  * transfer a call, and each transfer carries its own data. */
 int mpiio_view_set(struct mpiio_view *v, MPI_File fh, const struct weir_file *file, bool strided,

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include <gpfs.h>
-/* behind gpfs.h, which has what it needs */
+/* after gpfs.h, which has what it needs */
 #include <gpfs_fcntl.h>
 
 /* Hints that not every version of the library has: a stand-in, and the option that is refused. */
@@ -41,7 +41,7 @@ static const char *const missing[] = {
     MISSING_FINE_WRITE MISSING_FINE_READ MISSING_CREATE_SHARING NULL
 };
 
-/* What gpfs_fcntl takes: a header, and a hint behind it that begins with its length and type. What
+/* What gpfs_fcntl takes: a header, and a hint after it that begins with its length and type. What
  * is not named is 0. */
 #define HINT(kind, name, type, ...)                                                                \
     struct {                                                                                       \

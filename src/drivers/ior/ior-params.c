@@ -34,7 +34,7 @@ static void report_row(struct weir_report *r, unsigned readers, const char *name
     weir_str_free(&text);
 }
 
-/* Keys of old readers in their order, and the option behind each. Those without option are told by
+/* Keys of old readers in their order, and the option after each. Those without option are told by
  * report_special. */
 static const struct {
     const char *name, *key;

@@ -17,7 +17,7 @@ static const struct weir_opt options[] = {
     OPT_INT('O', "offset", NULL, O, offset, "1", "N",
             "Ranks from a task to the one whose objects it reads, and to the one it writes for"),
     OPT_STR('a', "api", NULL, O, api, NULL, "NAME",
-            "Backend that does the operations, in any case; POSIX without it"),
+            "Backend that does the operations (case-insensitive); POSIX without it"),
     OPT_INT('I', "obj-per-proc", NULL, O, steps, "1000", "N",
             "Steps of a task in each data set and iteration", .min = 0, MOST32),
     OPT_INT('P', "precreate-per-set", NULL, O, population, "3000", "N", "Objects in each data set",

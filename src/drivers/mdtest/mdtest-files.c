@@ -71,7 +71,7 @@ static int write_file(struct weir_run *run, struct mdtest_test *t, const char *p
 }
 
 /* Open, write when there is something to write, close. The first error wins, and the file is
- * closed in any case. */
+ * closed also after a failure. */
 static int fill_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
                      unsigned flags, bool writes, uint64_t *clock_ns, struct weir_err *err)
 {

@@ -52,7 +52,7 @@ static uint64_t things_of_step(const struct weir_run *run, const struct mdtest_t
 }
 
 /* This rank's own part, up to the end of its work: without the wait for others, the sync and the
- * command behind it. */
+ * command after it. */
 static struct mdtest_mine measure_mine(const struct mdtest_test *t,
                                        const struct weir_phase_rec *rec, uint64_t things)
 {

@@ -9,7 +9,7 @@
 
 /* ---- names ---- */
 
-/* mdtest-items.c: find the directory of a step, and how many steps before and behind it stay
+/* mdtest-items.c: find the directory of a step, and how many steps before and after it stay
  * there. */
 void mdtest_locate_step(struct mdtest_test *t, uint64_t step);
 

@@ -23,7 +23,7 @@ struct mdtest_tree {
     uint64_t branch;
     unsigned depth;
     uint64_t dirs;     /* of one tree */
-    uint64_t first;    /* the first directory with items; all behind it have items, too */
+    uint64_t first;    /* the first directory with items; all after it have items, too */
     uint64_t per_dir;  /* items in each of these */
     uint64_t per_loop; /* items of a task in one tree */
     uint64_t loops;    /* trees one beside the other: test-dir.<iteration>-<loop> */

@@ -3,7 +3,7 @@
  * order (mdtest.md 4.6, 4.7)
  *
  * Nothing is said while a phase runs. Which names it visited follows from its place in the test, so
- * the lines of a phase are made behind it. */
+ * the lines of a phase are made after it. */
 #include "config.h"
 #include "drivers/mdtest/mdtest.h"
 

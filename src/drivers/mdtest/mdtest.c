@@ -16,7 +16,7 @@
 
 static const struct weir_opt options[] = {
     OPT_STR('a', "api", NULL, O, api, NULL, "NAME",
-            "Backend that does the operations, in any case; POSIX without it"),
+            "Backend that does the operations (case-insensitive); POSIX without it"),
     OPT_INT('b', "branch", NULL, O, branch, "1", "N",
             "Directories below each directory of the tree"),
     OPT_INT(
