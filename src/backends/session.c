@@ -51,9 +51,8 @@ int weir_session_prepare(struct weir_session *s, const struct weir_backend *be,
     void *stats;
 
     *s = describe_session(be, opt, access, par, log);
-    if (alloc_priv(s, err) < 0 ||
-        weir_mem_aligned(&stats, 64, sizeof(*s->stats), err) <
-            0) /* touched: no page fault while timing */
+    if (alloc_priv(s, err) < 0 || weir_mem_aligned(&stats, 64, sizeof(*s->stats), err) <
+                                      0) /* touched: no page fault while timing */
         goto drop;
     s->stats = stats;
     weir_session_reset(s);

@@ -182,7 +182,7 @@ static int add_test(void *arg, struct weir_err *err)
 {
     struct weir_command *c = arg;
     struct weir_values t = { .driver_opt = copy_values(c, &c->opts.set[0], err),
-                           .backend_opt = keep_backends(c, err) };
+                             .backend_opt = keep_backends(c, err) };
 
     if (!t.driver_opt || !t.backend_opt || make_room(c, err) < 0)
         return -1;
@@ -348,8 +348,8 @@ static const void *options_of(const struct weir_values *t, const struct weir_bac
 }
 
 int weir_values_backend(const struct weir_values *t, const char *name, const struct weir_par *par,
-                      const struct weir_backend **be, struct weir_backend_opt *opt,
-                      struct weir_err *err)
+                        const struct weir_backend **be, struct weir_backend_opt *opt,
+                        struct weir_err *err)
 {
     *be = name ? weir_backend_find(name) : weir_backends()[0];
     if (!*be)

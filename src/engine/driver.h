@@ -72,10 +72,10 @@ struct weir_driver {
 
     /* Change what was found about nodes and tasks (numNodes). Local, the same on all ranks. */
     void (*place)(const void *state, struct weir_par *par);
-    weir_local_fn *begin;    /* memory and names of a rank */
-    void (*end)(void *state); /* gives them back, also after a begin that failed. Local */
-    weir_together_fn *start; /* sessions, and what the ranks must know of each other */
-    weir_together_fn *report; /* what the test is, in the object of the test that was entered */
+    weir_local_fn *begin;      /* memory and names of a rank */
+    void (*end)(void *state);  /* gives them back, also after a begin that failed. Local */
+    weir_together_fn *start;   /* sessions, and what the ranks must know of each other */
+    weir_together_fn *report;  /* what the test is, in the object of the test that was entered */
     weir_local_fn *repetition; /* what changes with it: signature, seed */
     const struct weir_stage *stages; /* ends with a row without key */
     /* What this rank made in a repetition, removed after it unless 'keeps' says otherwise (the same
@@ -102,8 +102,8 @@ struct weir_driver {
  * and the same err on all ranks: there is no such backend (WEIR_EUSAGE), or it cannot be loaded
  * (WEIR_ESETUP). */
 int weir_values_backend(const struct weir_values *v, const char *name, const struct weir_par *par,
-                      const struct weir_backend **be, struct weir_backend_opt *opt,
-                      struct weir_err *err);
+                        const struct weir_backend **be, struct weir_backend_opt *opt,
+                        struct weir_err *err);
 
 /* main() of every program: --help, --version and --dump-options without MPI; MPI, options, script,
  * run, report, MPI_Finalize. Returns the exit status. */

@@ -16,9 +16,9 @@ int weir_metadata_packet(const char *word, enum weir_packet *packet, struct weir
 }
 
 int weir_metadata_small_files(const struct weir_run *run, const struct weir_backend *be,
-                            struct weir_backend_opt be_opt, uint64_t bytes, const char *program,
-                            struct weir_access *access, struct weir_extent *extent,
-                            struct weir_err *err)
+                              struct weir_backend_opt be_opt, uint64_t bytes, const char *program,
+                              struct weir_access *access, struct weir_extent *extent,
+                              struct weir_err *err)
 {
     *access = (struct weir_access) {
         .file_per_task = true, /* also when tasks share files: nothing is opened together */

@@ -14,9 +14,9 @@ int weir_metadata_packet(const char *word, enum weir_packet *packet, struct weir
  * ones, whose extent is all zeros); and the backend's own check of it. program is for messages.
  * Local. -1 and err. */
 int weir_metadata_small_files(const struct weir_run *run, const struct weir_backend *be,
-                            struct weir_backend_opt be_opt, uint64_t bytes, const char *program,
-                            struct weir_access *access, struct weir_extent *extent,
-                            struct weir_err *err);
+                              struct weir_backend_opt be_opt, uint64_t bytes, const char *program,
+                              struct weir_access *access, struct weir_extent *extent,
+                              struct weir_err *err);
 
 /* The seed of rank 0's clock where *seed is -1. Collective over run->world. */
 void weir_metadata_seed(const struct weir_run *run, int *seed);

@@ -28,8 +28,7 @@ struct weir_run_options {
 #define WEIR_OPT_REPETITIONS_DEFAULT(l, n, k, def, ...)                                            \
     OPT_INT(l, n, k, WEIR_R, repetitions, def, "N", "Repetitions of the test", .min = 1,           \
             .max = INT32_MAX, __VA_ARGS__)
-#define WEIR_OPT_REPETITIONS(l, n, k, ...)                                                         \
-    WEIR_OPT_REPETITIONS_DEFAULT(l, n, k, "1", __VA_ARGS__)
+#define WEIR_OPT_REPETITIONS(l, n, k, ...) WEIR_OPT_REPETITIONS_DEFAULT(l, n, k, "1", __VA_ARGS__)
 #define WEIR_OPT_DELAY(l, n, k, help, ...)                                                         \
     OPT_INT(l, n, k, WEIR_R, delay_s, "0", "SECONDS", help, .min = 0, .max = INT32_MAX, __VA_ARGS__)
 #define WEIR_OPT_DEADLINE(l, n, k, help)                                                           \

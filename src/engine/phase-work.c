@@ -128,8 +128,8 @@ static void take_round(struct weir_phase_context *c)
         c->rc = ph->step(c->run, c->state, c->rec->steps, &c->clock, c->err);
         if (c->rc == 0)
             c->rec->steps++;
-    } else if (ph->idle && ph->idle(c->run, c->state, c->round, &c->clock,
-                                    c->rc < 0 ? NULL : c->err) < 0) {
+    } else if (ph->idle &&
+               ph->idle(c->run, c->state, c->round, &c->clock, c->rc < 0 ? NULL : c->err) < 0) {
         c->rc = -1;
     }
     c->round++;

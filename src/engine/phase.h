@@ -27,12 +27,12 @@ enum {
 
 /* How long a phase runs and what its ranks do together; set by the driver from its options. */
 struct weir_timing {
-    double deadline_s;    /* -D, 0: none */
-    double min_time_s;    /* minTimeDuration, 0: none */
-    uint64_t max_steps;   /* stoneWallingWearOutIterations, 0: none */
-    uint64_t pause_ns;    /* to wait after each step, inside the measured time */
-    bool wear_out;        /* after the deadline all tasks go on to the count of the fastest */
-    bool barriers;        /* -g */
+    double deadline_s;  /* -D, 0: none */
+    double min_time_s;  /* minTimeDuration, 0: none */
+    uint64_t max_steps; /* stoneWallingWearOutIterations, 0: none */
+    uint64_t pause_ns;  /* to wait after each step, inside the measured time */
+    bool wear_out;      /* after the deadline all tasks go on to the count of the fastest */
+    bool barriers;      /* -g */
     /* Steps are collective: all ranks take the same number of rounds. A rank that has failed or has
      * less to do idles in a round; its own steps are only counted. */
     bool lock_step;

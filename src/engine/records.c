@@ -123,10 +123,9 @@ int weir_records_append(struct weir_run *run, const struct weir_phase_rec *rec, 
 /* ---- from all ranks ---- */
 
 /* The records of another rank reach rank 0, chunk by chunk. */
-static void fetch(struct weir_run *run, int from, uint64_t origin_ns,
-                  void (*each)(void *arg, const struct weir_record *r, size_t n,
-                               uint64_t origin_ns),
-                  void *arg)
+static void
+fetch(struct weir_run *run, int from, uint64_t origin_ns,
+      void (*each)(void *arg, const struct weir_record *r, size_t n, uint64_t origin_ns), void *arg)
 {
     struct weir_record piece[CHUNK];
     uint64_t head[2] = { run->records.n, origin_ns };

@@ -38,10 +38,9 @@ static int make_tests(struct weir_run *run, struct series *s, struct weir_err *e
         return -1;
     for (int i = 0; i < s->sets; i++)
         for (int v = 0; v < variants_of(run, s, i); v++, t++) {
-            *t = (struct weir_test) { .id = (int)(t - s->test),
-                                      .variant = v,
-                                      .values = &s->values[i],
-                                      .driver = s->driver };
+            *t = (struct weir_test) {
+                .id = (int)(t - s->test), .variant = v, .values = &s->values[i], .driver = s->driver
+            };
             t->state = weir_arena_alloc(&run->arena, s->driver->state_size, err);
             if (!t->state)
                 return -1;
@@ -143,9 +142,8 @@ static enum weir_code run_all(struct weir_run *run, struct series *s, int argc, 
     enum weir_code code;
 
     show_banner(run, s, argc, argv);
-    code = weir_together(run, d->enter, s->test[0].state, err) < 0
-               ? weir_run_refuse(run, err)
-               : run_entered(run, s, err);
+    code = weir_together(run, d->enter, s->test[0].state, err) < 0 ? weir_run_refuse(run, err)
+                                                                   : run_entered(run, s, err);
     if (weir_unwind_all(&run->unwind, &run->world, 0, &second) < 0 &&
         (code == WEIR_OK || code == WEIR_EDATA)) {
         *err = second;

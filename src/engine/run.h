@@ -35,7 +35,7 @@ struct weir_run {
     struct weir_log log;
     struct weir_report report;
     struct weir_interrupt interrupt;
-    struct weir_clock clock; /* of the current test */
+    struct weir_clock clock;       /* of the current test */
     struct weir_watchdog watchdog; /* --io-timeout */
     struct weir_counters counters;
     struct weir_records records; /* operations of the current phase, when they are asked for */
@@ -43,7 +43,7 @@ struct weir_run {
     struct weir_arena arena;     /* lives as long as the run */
     struct weir_err first_error; /* rank 0: the first that was said; its code means nothing */
     int repetition;
-    struct weir_test *test;    /* the one that is planned or runs, NULL between tests */
+    struct weir_test *test;         /* the one that is planned or runs, NULL between tests */
     const struct weir_stage *stage; /* the one that runs, for the functions of its phase */
     struct weir_unwind unwind;      /* what the whole run has taken */
 };

@@ -41,8 +41,8 @@ enum {
 struct weir_stage {
     const char *key; /* in messages: "write" */
     unsigned flags;
-    int index;                       /* the program's */
-    const struct weir_phase *phase;  /* NULL: only 'before' */
+    int index;                                                         /* the program's */
+    const struct weir_phase *phase;                                    /* NULL: only 'before' */
     bool (*wanted)(const void *state, const struct weir_stage *stage); /* NULL: always */
     /* Change what the options say about time and lock step. Local, the same on all ranks. */
     void (*timing)(const void *state, const struct weir_stage *stage, struct weir_timing *timing);
@@ -79,8 +79,8 @@ struct weir_plan {
 
 /* One test of a run. */
 struct weir_test {
-    int id;                          /* from 0 */
-    int variant;                     /* of the tests that one set of options makes, from 0 */
+    int id;                           /* from 0 */
+    int variant;                      /* of the tests that one set of options makes, from 0 */
     const struct weir_values *values; /* of its options */
     const struct weir_driver *driver;
     void *state; /* the program's, state_size zeroed bytes; lives as long as the run */
@@ -119,7 +119,6 @@ enum weir_code weir_test_run(struct weir_run *run, struct weir_test *t, bool *fa
 /* All tests of a run: plans, outputs, banner, tests, summary. Collective over run->world. Returns
  * the exit status, the same on all ranks; what went wrong was said. */
 enum weir_code weir_tests_run(struct weir_run *run, const struct weir_driver *d,
-                              const struct weir_values *values, int n, int argc,
-                              char *const *argv);
+                              const struct weir_values *values, int n, int argc, char *const *argv);
 
 #endif

@@ -75,8 +75,7 @@ void weir_fetch_bytes(const struct weir_par *par, void *buf, size_t len, int fro
     if (par->rank == from)
         weir_mpi_must(par, MPI_Send(buf, (int)len, MPI_BYTE, 0, 0, par->comm), "MPI_Send");
     else
-        weir_mpi_must(par,
-                      MPI_Recv(buf, (int)len, MPI_BYTE, from, 0, par->comm, MPI_STATUS_IGNORE),
+        weir_mpi_must(par, MPI_Recv(buf, (int)len, MPI_BYTE, from, 0, par->comm, MPI_STATUS_IGNORE),
                       "MPI_Recv");
 }
 

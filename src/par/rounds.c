@@ -3,8 +3,9 @@
 #include "config.h"
 #include "par/rounds.h"
 
-#define EVERY_NS 500000u /* of work between two votes, about: also rounds that become slow end soon */
-#define MOST 1024u       /* of rounds that do nothing: the cost of a vote is no part of theirs */
+#define EVERY_NS                                                                                   \
+    500000u        /* of work between two votes, about: also rounds that become slow end soon */
+#define MOST 1024u /* of rounds that do nothing: the cost of a vote is no part of theirs */
 
 void weir_rounds_begin(struct weir_rounds *r, const struct weir_par *par)
 {

@@ -651,8 +651,8 @@ int main(int argc, char **argv)
         test_fakes(&t, &par);
         test_subset(&t, &par);
         test_collectives(&t, &par);
-    test_agreed_check(&t, &par);
-    test_agreement(&t, &par);
+        test_agreed_check(&t, &par);
+        test_agreement(&t, &par);
         test_watch(&t, &par);
         test_rounds(&t, &par);
         test_shifted_clocks(&t, &par);

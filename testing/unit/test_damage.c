@@ -59,7 +59,7 @@ static enum weir_damage judge(enum weir_packet packet, const void *buf)
 
     if (packet == WEIR_PACKET_SIGNATURE)
         return weir_signature_verify(&s, true, buf, LEN, OFF, &seen, &bad) ? bad.damage
-                                                                          : WEIR_DAMAGE_NONE;
+                                                                           : WEIR_DAMAGE_NONE;
     if (weir_pattern_verify(&p, buf, LEN, OFF, NULL) == 0)
         return WEIR_DAMAGE_NONE;
     return weir_damage_of_pattern(&p, &layout, buf, LEN, OFF);
@@ -79,8 +79,8 @@ static void put_noise(unsigned char *at, size_t len)
     }
 }
 
-static void put_from(enum weir_packet packet, unsigned char *buf, size_t from, size_t to, size_t len,
-                     int rank, uint64_t off, unsigned age)
+static void put_from(enum weir_packet packet, unsigned char *buf, size_t from, size_t to,
+                     size_t len, int rank, uint64_t off, unsigned age)
 {
     unsigned char *other = malloc(LEN);
 
@@ -241,30 +241,32 @@ static const struct {
     enum weir_damage say[WEIR_PACKET_SIGNATURE + 1];
 } table[] = {
     /*                                                       t       o       i        r        s */
-    { "all zeros", zero_all,                             { ZEROS,  ZEROS,  ZEROS,   ZEROS,   ZEROS } },
-    { "a zero page at the start", zero_first_page,       { ZEROS,  ZEROS,  ZEROS,   ZEROS,   ZEROS } },
-    { "a zero page in the middle", zero_middle_page,     { ZEROS,  ZEROS,  ZEROS,   ZEROS,   ZEROS } },
-    { "a zero page at the end", zero_last_page,          { ZEROS,  ZEROS,  ZEROS,   ZEROS,   ZEROS } },
-    { "a tail of zeros", zero_tail,                      { ZEROS,  ZEROS,  ZEROS,   ZEROS,   ZEROS } },
-    { "8 zero bytes", zero_word,                         { ZEROS,  ZEROS,  ZEROS,   ZEROS,   ZEROS } },
-    { "8 zero bytes at the start", zero_first_word,      { ZEROS,  ZEROS,  ZEROS,   ZEROS,   ZEROS } },
-    { "a flipped bit", flip_bit,                         { FLIP,   FLIP,   FLIP,    FLIP,    FLIP } },
-    { "the last bit flipped", flip_last_bit,             { FLIP,   FLIP,   FLIP,    FLIP,    FLIP } },
-    { "a page of another transfer", move_page,           { NONE,   MOVED,  UNCLEAR, UNCLEAR, MOVED } },
-    { "another page of the transfer", move_page_within,  { MOVED,  MOVED,  UNCLEAR, UNCLEAR, MOVED } },
-    { "another transfer", move_transfer,                 { NONE,   MOVED,  MOVED,   MOVED,   MOVED } },
-    { "the first transfer of the file", move_transfer_of_offset_0, { MOVED, MOVED, MOVED, MOVED, MOVED } },
-    { "data of another task", take_other_task,           { MOVED,  MOVED,  MOVED,   MOVED,   MOVED } },
-    { "an earlier repetition", age_transfer,             { STALE,  STALE,  STALE,   STALE,   STALE } },
-    { "a much earlier repetition", age_far,              { STALE,  STALE,  STALE,   STALE,   STALE } },
-    { "earlier data in the middle", age_middle,          { STALE,  STALE,  UNCLEAR, UNCLEAR, STALE } },
-    { "a tail of earlier data", tear_over_old,           { TORN,   TORN,   TORN,    TORN,    TORN } },
-    { "pages of earlier data at the end", tear_over_old_page, { TORN, TORN, TORN,   TORN,    TORN } },
-    { "a tail of noise", tear_over_noise,                { TORN,   TORN,   TORN,    TORN,    TORN } },
-    { "noise", noise_all,                                { OTHER,  OTHER,  OTHER,   OTHER,   OTHER } },
-    { "noise at the start", noise_first,                 { OTHER,  OTHER,  OTHER,   OTHER,   OTHER } },
-    { "noise in the middle", noise_middle,               { OTHER,  OTHER,  OTHER,   OTHER,   OTHER } },
-    { "a zero page and a page of noise", mix,            { UNCLEAR, UNCLEAR, UNCLEAR, UNCLEAR, UNCLEAR } },
+    { "all zeros", zero_all, { ZEROS, ZEROS, ZEROS, ZEROS, ZEROS } },
+    { "a zero page at the start", zero_first_page, { ZEROS, ZEROS, ZEROS, ZEROS, ZEROS } },
+    { "a zero page in the middle", zero_middle_page, { ZEROS, ZEROS, ZEROS, ZEROS, ZEROS } },
+    { "a zero page at the end", zero_last_page, { ZEROS, ZEROS, ZEROS, ZEROS, ZEROS } },
+    { "a tail of zeros", zero_tail, { ZEROS, ZEROS, ZEROS, ZEROS, ZEROS } },
+    { "8 zero bytes", zero_word, { ZEROS, ZEROS, ZEROS, ZEROS, ZEROS } },
+    { "8 zero bytes at the start", zero_first_word, { ZEROS, ZEROS, ZEROS, ZEROS, ZEROS } },
+    { "a flipped bit", flip_bit, { FLIP, FLIP, FLIP, FLIP, FLIP } },
+    { "the last bit flipped", flip_last_bit, { FLIP, FLIP, FLIP, FLIP, FLIP } },
+    { "a page of another transfer", move_page, { NONE, MOVED, UNCLEAR, UNCLEAR, MOVED } },
+    { "another page of the transfer", move_page_within, { MOVED, MOVED, UNCLEAR, UNCLEAR, MOVED } },
+    { "another transfer", move_transfer, { NONE, MOVED, MOVED, MOVED, MOVED } },
+    { "the first transfer of the file",
+      move_transfer_of_offset_0,
+      { MOVED, MOVED, MOVED, MOVED, MOVED } },
+    { "data of another task", take_other_task, { MOVED, MOVED, MOVED, MOVED, MOVED } },
+    { "an earlier repetition", age_transfer, { STALE, STALE, STALE, STALE, STALE } },
+    { "a much earlier repetition", age_far, { STALE, STALE, STALE, STALE, STALE } },
+    { "earlier data in the middle", age_middle, { STALE, STALE, UNCLEAR, UNCLEAR, STALE } },
+    { "a tail of earlier data", tear_over_old, { TORN, TORN, TORN, TORN, TORN } },
+    { "pages of earlier data at the end", tear_over_old_page, { TORN, TORN, TORN, TORN, TORN } },
+    { "a tail of noise", tear_over_noise, { TORN, TORN, TORN, TORN, TORN } },
+    { "noise", noise_all, { OTHER, OTHER, OTHER, OTHER, OTHER } },
+    { "noise at the start", noise_first, { OTHER, OTHER, OTHER, OTHER, OTHER } },
+    { "noise in the middle", noise_middle, { OTHER, OTHER, OTHER, OTHER, OTHER } },
+    { "a zero page and a page of noise", mix, { UNCLEAR, UNCLEAR, UNCLEAR, UNCLEAR, UNCLEAR } },
 };
 
 static void every_damage_is_called_by_its_name(void **state)

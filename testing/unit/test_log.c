@@ -38,7 +38,7 @@ static int listen_to(void **state)
     memset(&e, 0, sizeof(e));
     if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, e.end) < 0)
         return -1;
-    e.log = (struct weir_log){ .fd = e.end[1], .observer = hear, .observer_arg = &e };
+    e.log = (struct weir_log) { .fd = e.end[1], .observer = hear, .observer_arg = &e };
     *state = &e;
     return 0;
 }

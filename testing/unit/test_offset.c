@@ -177,7 +177,8 @@ static void distributed_matches_the_vectors(void **state)
 {
     struct weir_offset_conf c = {
         .layout = { .transfer = 4096, .block = 32768, .segments = 1, .tasks = 3, .shared = true },
-        .order = WEIR_ORDER_DISTRIBUTED, .seed = 42,
+        .order = WEIR_ORDER_DISTRIBUTED,
+        .seed = 42,
     };
 
     (void)state;
@@ -198,7 +199,9 @@ static void distributed_uses_one_order_for_all_segments(void **state)
 {
     struct weir_offset_conf c = {
         .layout = { .transfer = 4096, .block = 32768, .segments = 2, .tasks = 3, .shared = true },
-        .order = WEIR_ORDER_DISTRIBUTED, .task = 1, .seed = 42,
+        .order = WEIR_ORDER_DISTRIBUTED,
+        .task = 1,
+        .seed = 42,
     };
 
     (void)state;
@@ -285,7 +288,10 @@ static void random_in_a_file_smaller_than_a_block_is_refused(void **state)
 static void no_segment_means_no_transfer(void **state)
 {
     static const enum weir_order orders[] = {
-        WEIR_ORDER_SEQUENTIAL, WEIR_ORDER_SHUFFLED, WEIR_ORDER_RANDOM, WEIR_ORDER_DISTRIBUTED,
+        WEIR_ORDER_SEQUENTIAL,
+        WEIR_ORDER_SHUFFLED,
+        WEIR_ORDER_RANDOM,
+        WEIR_ORDER_DISTRIBUTED,
     };
 
     (void)state;

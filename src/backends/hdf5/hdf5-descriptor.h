@@ -15,7 +15,7 @@ struct hdf5_options {
 extern const struct weir_opt hdf5_opts[];
 
 /* The members of struct weir_backend that the descriptor and the plugin share. */
-#define HDF5_DESCRIPTOR                                                                                  \
+#define HDF5_DESCRIPTOR                                                                            \
     .abi = WEIR_BACKEND_ABI, .name = "HDF5",                                                       \
     .brief = "Parallel HDF5: one dataset for each segment", .prefix = "hdf5.", .opts = hdf5_opts,  \
     .opt_size = sizeof(struct hdf5_options)

@@ -306,7 +306,8 @@ static bool has_pages(struct mmap_file *f, uint64_t off, size_t len)
 {
     const struct mmap_state *st = f->base.s->priv;
 
-    return (!f->writes && st->guards) || (off >= f->ready && off + len <= f->until) || ask_for_pages(f, off, len);
+    return (!f->writes && st->guards) || (off >= f->ready && off + len <= f->until) ||
+           ask_for_pages(f, off, len);
 }
 
 /* False when a page was not there after all: then the file is mapped there again. */

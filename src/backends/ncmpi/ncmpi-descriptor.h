@@ -13,7 +13,7 @@ struct ncmpi_options {
 extern const struct weir_opt ncmpi_opts[];
 
 /* The members of struct weir_backend that the descriptor and the plugin share. */
-#define NCMPI_DESCRIPTOR                                                                                 \
+#define NCMPI_DESCRIPTOR                                                                           \
     .abi = WEIR_BACKEND_ABI, .name = "NCMPI",                                                      \
     .brief = "netCDF files through PnetCDF: one record for each block", .prefix = "ncmpi.",        \
     .opts = ncmpi_opts, .opt_size = sizeof(struct ncmpi_options)

@@ -46,8 +46,7 @@ int ior_file_check(const struct ior_test *t, bool write, struct weir_err *err)
 }
 
 /* The name in the file system that stands for t->path, and whether something is there. */
-static int find_file(struct ior_test *t, struct weir_str *name,
-                     bool *there, struct weir_err *err)
+static int find_file(struct ior_test *t, struct weir_str *name, bool *there, struct weir_err *err)
 {
     weir_str_clear(name);
     weir_str_addf(name, "%s", t->path.text);

@@ -104,8 +104,7 @@ static int warn_existing(struct weir_run *run, struct ior_test *t, struct weir_e
 
     if (!t->o->write || run->par.rank != 0 ||
         ior_file_name(t->o, t->mount, 0, 0, &t->path, err) < 0 ||
-        ior_file_exists(t, &there, NULL) < 0 || !there ||
-        (t->session.flags & WEIR_BE_NO_DATA))
+        ior_file_exists(t, &there, NULL) < 0 || !there || (t->session.flags & WEIR_BE_NO_DATA))
         return 0;
     return weir_warn(&run->log, err, "The file \"%s\" exists already and will be %s", t->path.text,
                      t->o->use_existing ? "overwritten" : "deleted");
@@ -301,31 +300,29 @@ static void report_skipped(struct weir_run *run, void *state, const struct weir_
     ior_report_skipped(run, state, s->key);
 }
 
-const struct weir_stage ior_stages[] = {
-    { .key = "write",
-      .flags = WEIR_STAGE_DELAY,
-      .phase = &ior_write_phase,
-      .wanted = wants_write,
-      .timing = time_together,
-      .before = before_write,
-      .after = after_write,
-      .skipped = report_skipped },
-    { .key = "check write",
-      .phase = &ior_check_phase,
-      .wanted = wants_check,
-      .timing = time_check,
-      .before = before_check,
-      .after = after_check },
-    { .key = "read",
-      .flags = WEIR_STAGE_DELAY,
-      .phase = &ior_read_phase,
-      .wanted = wants_read,
-      .timing = time_together,
-      .before = before_read,
-      .after = after_read,
-      .skipped = report_skipped },
-    { .key = NULL }
-};
+const struct weir_stage ior_stages[] = { { .key = "write",
+                                           .flags = WEIR_STAGE_DELAY,
+                                           .phase = &ior_write_phase,
+                                           .wanted = wants_write,
+                                           .timing = time_together,
+                                           .before = before_write,
+                                           .after = after_write,
+                                           .skipped = report_skipped },
+                                         { .key = "check write",
+                                           .phase = &ior_check_phase,
+                                           .wanted = wants_check,
+                                           .timing = time_check,
+                                           .before = before_check,
+                                           .after = after_check },
+                                         { .key = "read",
+                                           .flags = WEIR_STAGE_DELAY,
+                                           .phase = &ior_read_phase,
+                                           .wanted = wants_read,
+                                           .timing = time_together,
+                                           .before = before_read,
+                                           .after = after_read,
+                                           .skipped = report_skipped },
+                                         { .key = NULL } };
 
 /* ---- removal and the end ---- */
 

@@ -13,7 +13,8 @@ static const char *const formats[] = { "default", "JSON", "CSV", NULL };
 static const char *const distributions[] = { "even", "original", NULL };
 
 static const struct weir_opt options[] = {
-    OPT_STR('a', "api", "api", O, api, "POSIX", "NAME", "Backend that does the I/O (case-insensitive)"),
+    OPT_STR('a', "api", "api", O, api, "POSIX", "NAME",
+            "Backend that does the I/O (case-insensitive)"),
     OPT_INT('A', "ref-num", "refNum", O, ref_num, "0", "N",
             "Reference number of your own, repeated in the summary"),
     OPT_SIZE('b', "block-size", "blockSize", O, block, "1m", "SIZE",

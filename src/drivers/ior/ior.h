@@ -25,8 +25,8 @@ struct ior_options {
     int64_t block, transfer, segments, memory_per_task, prefill, signature;
     int outlier_s, nodes, node0_tasks, ref_num, tasks, node_offset, seed;
     int random_seed, random_offset, reorder_random;
-    bool collective, reorder_constant, sync_end, use_existing, file_per_task, keep,
-        keep_with_error, multi_file;
+    bool collective, reorder_constant, sync_end, use_existing, file_per_task, keep, keep_with_error,
+        multi_file;
     bool read, check_read, unique_dir, write, check_write, single_try, sync_each, dual_mount,
         summary_always;
 };

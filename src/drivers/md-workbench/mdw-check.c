@@ -69,7 +69,7 @@ static int check_backend(struct mdw_test *t, const struct weir_run *run, struct 
         return weir_refuse(err, WEIR_EUSAGE,
                            "%s cannot make, stat and remove files and directories", t->be->name);
     return weir_metadata_small_files(run, t->be, t->be_opt, (uint64_t)t->o->size, "md-workbench",
-                                   &t->access, &t->extent, err);
+                                     &t->access, &t->extent, err);
 }
 
 /* What this rank finds: memory and the backend's own check may differ. */
@@ -88,7 +88,8 @@ int mdw_check(struct mdw_test *t, struct weir_run *run, struct mdw_options *o, s
     fill_phases(o);
     if (weir_agree_check(&run->world, check_all(t, run, err), err) < 0)
         return -1;
-    if (o->benchmark && !o->precreate && o->run.deadline_s > 0 && !o->run.wear_out && o->run.repetitions > 1)
+    if (o->benchmark && !o->precreate && o->run.deadline_s > 0 && !o->run.wear_out &&
+        o->run.repetitions > 1)
         rc = weir_warn(&run->log, err,
                        "with a stonewall (-w) and without wear-out (-W) tasks stop at different "
                        "objects: in later iterations some may not be there");

@@ -84,7 +84,6 @@ int mdw_files(const void *opt, int tasks, struct weir_files *files, struct weir_
                                            .name = name_any_file,
                                            .arg = o };
 
-
     if (weir_ranks_files(opt, tasks, files, err) < 0)
         return -1;
     if (!o->latency || !*o->latency)

@@ -144,8 +144,8 @@ static int check_words(struct mdtest_test *t, struct weir_err *err)
 
 /* What the test asks for and the backend cannot. A missing rename is left out with a warning, as
  * ever. */
-static int check_names(struct mdtest_test *t, const struct weir_run *run,
-                       struct mdtest_options *o, struct weir_err *err)
+static int check_names(struct mdtest_test *t, const struct weir_run *run, struct mdtest_options *o,
+                       struct weir_err *err)
 {
     static const struct weir_ns none;
     const struct weir_ns *ns = t->ns = t->be->ns ? t->be->ns : &none;
@@ -181,7 +181,7 @@ static int check_backend(struct mdtest_test *t, const struct weir_run *run, stru
     int64_t bytes = o->write_bytes > o->read_bytes ? o->write_bytes : o->read_bytes;
 
     return weir_metadata_small_files(run, t->be, t->be_opt, (uint64_t)bytes, "mdtest", &t->access,
-                                   &t->extent, err);
+                                     &t->extent, err);
 }
 
 /* ---- all of it ---- */

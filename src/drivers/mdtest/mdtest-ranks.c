@@ -18,7 +18,8 @@ static int begin_rank_file(const char *path, struct weir_err *err)
 
     weir_str_addf(&head, "rank,items");
     for (int op = 0; op < MDTEST_OPS; op++)
-        weir_str_addf(&head, ",rate-%s,time-%s", mdtest_operations[op].title, mdtest_operations[op].title);
+        weir_str_addf(&head, ",rate-%s,time-%s", mdtest_operations[op].title,
+                      mdtest_operations[op].title);
     weir_str_addc(&head, '\n');
     rc = weir_rank_lines_put(path, true, &head, err);
     weir_str_free(&head);

@@ -103,7 +103,7 @@ static void report_wall(struct weir_run *run, struct mdtest_test *t,
 /* Wrong data are counted, told once by the lowest rank that saw them, and end in the exit
  * status. */
 static void report_wrong(struct weir_run *run, struct mdtest_test *t,
-                        const struct weir_phase_rec *rec)
+                         const struct weir_phase_rec *rec)
 {
     struct weir_err words = WEIR_ERR_INIT;
     int rc = 0;
@@ -135,7 +135,7 @@ static int check_phase(struct weir_run *run, struct mdtest_test *t,
 
 /* After a create phase: what is there from now on. */
 static int after_create(struct weir_run *run, struct mdtest_test *t,
-                         const struct weir_phase_rec *rec, struct weir_err *err)
+                        const struct weir_phase_rec *rec, struct weir_err *err)
 {
     const struct mdtest_options *o = t->o;
 
@@ -331,10 +331,7 @@ const struct weir_stage mdtest_stages[] = {
     KIND(MDTEST_DIRS, "directories", WEIR_STAGE_DELAY, begin_kind),
     OP(MDTEST_DIR_CREATE, "directory create", .timing = time_creation),
     OP(MDTEST_DIR_STAT, "directory stat"),
-    { .key = "directory read",
-      .index = MDTEST_DIR_READ,
-      .wanted = wants_op,
-      .before = skip_read },
+    { .key = "directory read", .index = MDTEST_DIR_READ, .wanted = wants_op, .before = skip_read },
     OP(MDTEST_DIR_RENAME, "directory rename"),
     OP(MDTEST_DIR_REMOVE, "directory remove"),
     KIND(MDTEST_DIRS, "directories", 0, end_kind),

@@ -76,16 +76,15 @@ static const struct weir_opt options[] = {
     OPT_FLAG('u', "unique-directory", NULL, O, unique, "Give each task a tree of its own"),
     OPT_FLAG('U', "rename", NULL, O, rename, "Rename phase of directories"),
     WEIR_OPT_VERBOSE('v', "verbose", NULL, .min = 0, .max = 5),
-    OPT_INT('V', "verbosity", NULL, WEIR_R, verbose, "0", "N", "Say as much as that many -v", .min = 0,
-            MOST32),
+    OPT_INT('V', "verbosity", NULL, WEIR_R, verbose, "0", "N", "Say as much as that many -v",
+            .min = 0, MOST32),
     OPT_SIZE('w', "write-bytes", NULL, O, write_bytes, "0", "SIZE",
              "Bytes to write to each file when it is created", MOST64),
     WEIR_OPT_DEADLINE(
         'W', "stonewall", NULL,
         "Stop creating after this time, and let all tasks reach the count of the fastest"),
     OPT_STR('x', "stonewall-status", NULL, O, status_file, NULL, "FILE",
-            "Keep the items of a task after a stonewall for a later run",
-            .flags = WEIR_OPT_WRITES),
+            "Keep the items of a task after a stonewall for a later run", .flags = WEIR_OPT_WRITES),
     OPT_FLAG('X', "verify-read", NULL, O, verify_read, "Check the data that are read"),
     OPT_FLAG(0, "verify-write", NULL, O, verify_write,
              "Read back and check what was written, through the same open file"),
@@ -103,7 +102,8 @@ static const struct weir_opt options[] = {
     OPT_STR(0, "run-cmd-after-phase", NULL, O, after, "", "COMMAND",
             "Run this on every task at the end of each phase, inside its time"),
     WEIR_OPT_WARNINGS("warningAsErrors", NULL),
-    WEIR_OPT_RANK_CSV("saveRankPerformanceDetails", NULL, "Write the rates and times of every task"),
+    WEIR_OPT_RANK_CSV("saveRankPerformanceDetails", NULL,
+                      "Write the rates and times of every task"),
     WEIR_OPT_OP_CSV("savePerOpDataCSV", NULL,
                     "Write every operation on files to PREFIX-<phase>-<task>.csv"),
     OPT_FLAG(0, "showRankStatistics", NULL, O, rank_stats,
@@ -160,10 +160,9 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
     struct weir_test *test = run->test;
     struct mdtest_test *t = state;
 
-    *t = (struct mdtest_test) { .id = test->id,
-                                .o = test->values->driver_opt,
-                                .in_rank = -1,
-                                .all_ours = true };
+    *t = (struct mdtest_test) {
+        .id = test->id, .o = test->values->driver_opt, .in_rank = -1, .all_ours = true
+    };
     if (weir_values_backend(test->values, t->o->api, &run->world, &t->be, &t->be_opt, err) < 0 ||
         mdtest_check(t, run, test->values->driver_opt, err) < 0)
         return -1;

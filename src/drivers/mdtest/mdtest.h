@@ -89,7 +89,7 @@ struct mdtest_test {
     struct weir_backend_opt be_opt;
     int id, tasks;
     struct weir_access access;
-    struct weir_extent extent; /* of a file; zeros for empty ones */
+    struct weir_extent extent;          /* of a file; zeros for empty ones */
     struct weir_session session, outer; /* of this test; of the directories around all tests */
     /* names */
     char **base; /* where to work: one of these for each task */
