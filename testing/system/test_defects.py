@@ -225,7 +225,8 @@ def test_d24_each_write_is_synced_once_and_reads_never(ior, preload, args, count
     ior("-w -k -b 32k -t 4k", np=1).ok()
     log = ior.cwd.parent / "log"
     log.write_text("")
-    run = ior("-k -b 32k -t 4k " + args + TELL, np=1, prefix=["env", "LD_PRELOAD=" + preload("log-syncs.c"), "SYNC_LOG=%s" % log]).ok()
+    run = ior("-k -b 32k -t 4k " + args + TELL, np=1, prefix=["env", "LD_PRELOAD=" + preload("log-syncs.c"), "SYNC_LOG=%s" % log,
+                                                                   "SYNC_NAME=testFile"]).ok()
     assert len(log.read_text().split()) == count and sum(p["syncCount"] for p in phases(run)) == count
 
 

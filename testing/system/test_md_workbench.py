@@ -283,3 +283,10 @@ def test_files_of_ranks_and_of_operations(mdw):
         # 2 sets of 3 objects; 2 steps in each set
         assert head.startswith("time,runtime,tp,access,") and [names.count(n) for n in ("create", "read", "stat", "delete")] == [10, 4, 4, 10]
         assert {r.split(",")[8] for r in rows if r.split(",")[3] == "read"} == {"16"}
+
+
+def test_a_warning_can_be_an_error(mdw):
+    mdw.dir.mkdir()
+    mdw(SMALL, np=1).ok()
+    mdw.dir.mkdir(exist_ok=True)
+    mdw(SMALL + "--warningAsErrors", np=1).fails(1, "Unable to create test directory", "File exists")

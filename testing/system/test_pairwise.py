@@ -206,6 +206,7 @@ class Mdtest(Program):
         "phases": ["", "-C -r", "-C -T -r", "-C -E -r", "-C -U -r", "-C"],
         "tree": ["-n 4", "-I 2 -z 1 -b 2", "-n 8 -z 2 -b 2 -L", "-n 0"],
         "outcome": OUTCOMES,
+        "limits": ["", "--max-time-duration=1 --io-timeout=20"],
         "place": ["", "-u", "-S", "-c", "-u -c"],
         "shift": ["", "-N 1", "-N 2 --random-seed=3", "-R"],
         "data": [""] + WRITTEN,
@@ -271,14 +272,15 @@ class Workbench(Program):
         "stop": ["", "-w 1", "-w 1 -W"],
         "reading": ["", "--read-only"],
         "errors": ["", "--ignore-precreate-errors"],
-        "output": ["", "-L lat", "-L lat --latency-all"],
+        "output": ["", "-L lat", "-L lat --latency-all", "--savePerOpDataCSV ops --saveRankPerformanceDetails ranks.csv"],
+        "limits": ["", "--max-time-duration=1 --io-timeout=20 --delay=0"],
         "verbose": ["", "-q", "-v -v"],
         "reports": ["", "--print-detailed-stats", "--process-reports"],
         "position": ["", "--start-item=5", "--run-info-file=position"],
     }
     core = ("access", "phases", "outcome", "offset")
-    left = ("r.json", "lat", "position", "md-workbench.status")
-    apart = {"--help", "--version", "--dump-options", "--allocateBufferOnGPU", "--GPUid", "--gpuDirect"}
+    left = ("r.json", "lat", "position", "md-workbench.status", "ops-", "ranks.csv")
+    apart = {"--warningAsErrors", "--help", "--version", "--dump-options", "--allocateBufferOnGPU", "--GPUid", "--gpuDirect"}
 
     def words(self, case):
         return super().words(case) + ["-o", "d"]

@@ -53,7 +53,7 @@ def test_what_batch_systems_send_ends_the_run_in_order(ior, number):
 def test_the_second_signal_ends_a_process_that_hangs(ior, numbers):
     proc, pids = begin(ior, HANGS, None)
     send(pids, numbers[0])
-    time.sleep(0.5)
+    time.sleep(1.5)  # within a quarter of a second it would be the same signal
     assert proc.poll() is None
     send(pids, numbers[1])
     assert ior.finish(proc, SECONDS).returncode == -numbers[1]
@@ -63,7 +63,7 @@ def test_the_second_signal_ends_all_ranks(ior):
     proc, pids = begin(ior, HANGS, 2)
     for number in (signal.SIGTERM, signal.SIGTERM):
         send(pids, number)
-        time.sleep(0.5)
+        time.sleep(1.5)
     assert ior.finish(proc, SECONDS).returncode not in (0, 6)
 
 
