@@ -11,8 +11,8 @@
  * two reductions. */
 void weir_hist_sum(const struct weir_par *par, struct weir_hist *h);
 
-/* The 'mine' of rank 'whom', for any choice of whom on each rank: a one-sided read, constant
- * memory. Collective. */
+/* The 'mine' of rank 'whom', for any choice of whom on each rank. 8 bytes a rank while it runs; where
+ * these are not to be had, the job ends. Collective over par->comm. */
 uint64_t weir_fetch_u64(const struct weir_par *par, uint64_t mine, int whom);
 
 /* len bytes of rank 'from' in buf on rank 0. Only these two ranks call it; nothing happens when they

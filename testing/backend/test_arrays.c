@@ -628,7 +628,7 @@ static void test_dry_run(struct trial *t)
     struct weir_access dry = t->access;
     struct weir_session s;
     struct weir_array_file *f;
-    struct weir_array *a;
+    struct weir_array *a = NULL;
     struct weir_slab slab;
     struct weir_array_spec spec = spec_of(&cases[0]);
     int rc;

@@ -43,7 +43,7 @@ static void read_string(const char **at)
 
 static void read_number(const char **at)
 {
-    char *end;
+    char *end = NULL;
 
     expect(strspn(*at, "-0123456789") > 0 && isfinite(strtod(*at, &end)));
     expect((size_t)(end - *at) == strspn(*at, "-+.e0123456789"));
