@@ -16,6 +16,10 @@ import time
 
 import pytest
 
+# A shell that starts the tests in the background ignores SIGINT, which children would inherit.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = pathlib.Path(os.environ.get("WEIR_SOURCE", HERE.parent.parent)).resolve()
 BUILD = pathlib.Path(os.environ.get("WEIR_BUILD", SOURCE)).resolve()
