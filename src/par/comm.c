@@ -19,7 +19,7 @@ struct place {
     bool same_kernel; /* as the leader's */
 };
 
-/* What one reduction (maximum) settles for all ranks. */
+/* What all ranks learn from one reduction (maximum). */
 enum fact {
     FACT_NODES,
     FACT_FULLEST,
@@ -157,7 +157,7 @@ static void find_leaders(struct weir_par *par, const struct place *place, bool s
 }
 
 /* Fill everything but comm, which is set and ours. */
-static int settle(struct weir_par *par, struct weir_err *err)
+static int share_placement(struct weir_par *par, struct weir_err *err)
 {
     char host[MPI_MAX_PROCESSOR_NAME + 1] = "";
     int64_t fact[FACTS] = { 0 };
@@ -207,7 +207,7 @@ int weir_par_init(struct weir_par *par, MPI_Comm parent, struct weir_err *err)
 {
     *par = empty();
     weir_mpi_must(par, MPI_Comm_dup(parent, &par->comm), "MPI_Comm_dup");
-    return settle(par, err);
+    return share_placement(par, err);
 }
 
 int weir_par_subset(const struct weir_par *all, int tasks, struct weir_par *out,
@@ -226,7 +226,7 @@ int weir_par_subset(const struct weir_par *all, int tasks, struct weir_par *out,
     weir_mpi_must(all, MPI_Comm_create(all->comm, lowest, &out->comm), "MPI_Comm_create");
     weir_mpi_must(all, MPI_Group_free(&lowest), "MPI_Group_free");
     weir_mpi_must(all, MPI_Group_free(&group), "MPI_Group_free");
-    return out->comm == MPI_COMM_NULL ? 0 : settle(out, err);
+    return out->comm == MPI_COMM_NULL ? 0 : share_placement(out, err);
 }
 
 void weir_par_free(struct weir_par *par)
