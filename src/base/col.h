@@ -32,6 +32,17 @@ struct weir_col {
     const char *help; /* one sentence for the documentation: what it is, unit, formula */
 };
 
+/* Rows for the field F of the record S. Further fields may follow as designated initialisers:
+ * .csv = "iter", .unit = 1e9. */
+#define COL_STR(S, F, k, h, ...) COL_OF(WEIR_COL_STR, S, F, k, h, __VA_ARGS__)
+#define COL_INT(S, F, k, h, ...) COL_OF(WEIR_COL_INT, S, F, k, h, __VA_ARGS__)
+#define COL_REAL(S, F, k, h, ...) COL_OF(WEIR_COL_REAL, S, F, k, h, __VA_ARGS__)
+#define COL_RULE(S, F, k, h, ...) COL_OF(WEIR_COL_RULE, S, F, k, h, __VA_ARGS__)
+#define COL_OF(t, S, F, k, h, ...)                                                                 \
+    {                                                                                              \
+        .key = (k), .type = (t), .offset = offsetof(S, F), .help = (h), __VA_ARGS__                \
+    }
+
 #define WEIR_COL_END                                                                               \
     {                                                                                              \
         .key = NULL, .csv = NULL, .head = NULL                                                     \

@@ -89,6 +89,15 @@ struct weir_opt {
         .offset = WEIR_OPT_FIELD(const char *, S, F), .def = (d), .meta = (m), .help = (h),        \
         __VA_ARGS__                                                                                \
     }
+/* An old spelling: it means the directives 'd', with %s for its value where it has one ('m' names it). */
+#define OPT_OLD(l, k, d, m, h)                                                                     \
+    {                                                                                              \
+        .type = WEIR_OPT_OLD, .letter = (l), .key = (k), .def = (d), .meta = (m), .help = (h)      \
+    }
+#define OPT_GONE(l, k, h)                                                                          \
+    {                                                                                              \
+        .type = WEIR_OPT_GONE, .letter = (l), .key = (k), .help = (h)                              \
+    }
 #define OPT_END                                                                                    \
     {                                                                                              \
         .name = NULL, .letter = 0, .key = NULL                                                     \

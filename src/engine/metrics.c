@@ -11,15 +11,9 @@
 #include "engine/test.h"
 #include "par/reduce.h"
 
-#define CELL(f) .offset = offsetof(struct weir_metrics, f)
-#define COUNT(k, f, h)                                                                             \
-    {                                                                                              \
-        .key = (k), .csv = (k), .type = WEIR_COL_INT, CELL(f), .help = (h)                         \
-    }
-#define SECONDS(k, f, h)                                                                           \
-    {                                                                                              \
-        .key = (k), .csv = (k), .type = WEIR_COL_REAL, CELL(f), .unit = WEIR_NS_PER_S, .help = (h) \
-    }
+#define M struct weir_metrics
+#define COUNT(k, f, h) COL_INT(M, f, k, h, .csv = (k))
+#define SECONDS(k, f, h) COL_REAL(M, f, k, h, .csv = (k), .unit = WEIR_NS_PER_S)
 #define LATENCY(name, o)                                                                           \
     COUNT(name "Count", op[o].n, "Calls of " name),                                                \
         SECONDS(name "Mean", op[o].mean, "Mean time of a " name ", seconds"),                      \
@@ -32,11 +26,7 @@
 static const struct weir_col cols[] = {
     COUNT("test", test, "Number of the test, from 0"),
     COUNT("iter", iter, "Repetition, from 0"),
-    { .key = "operation",
-      .csv = "operation",
-      .type = WEIR_COL_STR,
-      CELL(operation),
-      .help = "Phase" },
+    COL_STR(M, operation, "operation", "Phase", .csv = "operation"),
     COUNT("tasks", tasks, "Tasks"),
     COUNT("bytes", bytes, "Bytes moved by all tasks"),
     COUNT("steps", steps, "Transfers or operations of all tasks"),

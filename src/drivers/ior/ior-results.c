@@ -18,104 +18,33 @@
 
 /* ---- tables ---- */
 
-#define CELL(f) .offset = offsetof(struct ior_row, f)
-#define TEN .width = -10, .gap = 1, .none = "-"
+#define R struct ior_row
+#define RULE(f, k, h, r, what, ...)                                                                \
+    COL_RULE(R, f, k, what, .csv = (h), .head = (h), .rule = (r), .width = -10, .gap = 1,          \
+             .none = "-", __VA_ARGS__)
 
 static const struct weir_col result_cols[] = {
-    { .key = "access",
-      .csv = "access",
-      .head = "access",
-      .rule = "------",
-      .type = WEIR_COL_STR,
-      CELL(access),
-      .width = -10,
-      .help = "Operation" },
-    { .key = "bwMiB",
-      .csv = "bw(MiB/s)",
-      .head = "bw(MiB/s)",
-      .rule = "---------",
-      .type = WEIR_COL_RULE,
-      CELL(bw),
-      .unit = MIB,
-      TEN,
-      .help = "Bytes moved by all tasks over total(s), which has open and close in it, in MiB/s" },
-    { .key = "iops",
-      .csv = "IOPS",
-      .head = "IOPS",
-      .rule = "----",
-      .type = WEIR_COL_RULE,
-      CELL(iops),
-      TEN,
-      .help = "Transfers of all tasks over wr/rd(s)" },
-    { .key = "latency",
-      .csv = "Latency",
-      .head = "Latency(s)",
-      .rule = "----------",
-      .type = WEIR_COL_RULE,
-      CELL(latency),
-      .width = -10,
-      .gap = 2,
-      .none = "-",
-      .help = "Mean time of a transfer over all tasks, in seconds" },
-    { .key = "blockKiB",
-      .csv = "block(KiB)",
-      .head = "block(KiB)",
-      .rule = "----------",
-      .type = WEIR_COL_RULE,
-      CELL(block),
-      .unit = KIB,
-      TEN,
-      .help = "Block size" },
-    { .key = "xferKiB",
-      .csv = "xfer(KiB)",
-      .head = "xfer(KiB)",
-      .rule = "---------",
-      .type = WEIR_COL_RULE,
-      CELL(transfer),
-      .unit = KIB,
-      TEN,
-      .help = "Transfer size" },
-    { .key = "openTime",
-      .csv = "open(s)",
-      .head = "open(s)",
-      .rule = "--------",
-      .type = WEIR_COL_RULE,
-      CELL(open),
-      TEN,
-      .help = "From the first task that begins to open to the last that has opened" },
-    { .key = "wrRdTime",
-      .csv = "wr/rd(s)",
-      .head = "wr/rd(s)",
-      .rule = "--------",
-      .type = WEIR_COL_RULE,
-      CELL(work),
-      TEN,
-      .help = "From the first transfer of any task to the last, with fsync if asked for" },
-    { .key = "closeTime",
-      .csv = "close(s)",
-      .head = "close(s)",
-      .rule = "--------",
-      .type = WEIR_COL_RULE,
-      CELL(close),
-      TEN,
-      .help = "From the first task that begins to close to the last that has closed" },
-    { .key = "totalTime",
-      .csv = "total(s)",
-      .head = "total(s)",
-      .rule = "--------",
-      .type = WEIR_COL_RULE,
-      CELL(total),
-      TEN,
-      .help = "From the first open to the last close" },
-    { .csv = "numTasks", .type = WEIR_COL_INT, CELL(tasks), .help = "Tasks" },
-    { .key = "iter",
-      .csv = "iter",
-      .head = "iter",
-      .rule = "----",
-      .type = WEIR_COL_INT,
-      CELL(iter),
-      .width = -4,
-      .help = "Repetition, from 0" },
+    COL_STR(R, access, "access", "Operation", .csv = "access", .head = "access", .rule = "------",
+            .width = -10),
+    RULE(bw, "bwMiB", "bw(MiB/s)", "---------",
+         "Bytes moved by all tasks over total(s), which has open and close in it, in MiB/s",
+         .unit = MIB),
+    RULE(iops, "iops", "IOPS", "----", "Transfers of all tasks over wr/rd(s)"),
+    COL_RULE(R, latency, "latency", "Mean time of a transfer over all tasks, in seconds",
+             .csv = "Latency", .head = "Latency(s)", .rule = "----------", .width = -10, .gap = 2,
+             .none = "-"),
+    RULE(block, "blockKiB", "block(KiB)", "----------", "Block size", .unit = KIB),
+    RULE(transfer, "xferKiB", "xfer(KiB)", "---------", "Transfer size", .unit = KIB),
+    RULE(open, "openTime", "open(s)", "--------",
+         "From the first task that begins to open to the last that has opened"),
+    RULE(work, "wrRdTime", "wr/rd(s)", "--------",
+         "From the first transfer of any task to the last, with fsync if asked for"),
+    RULE(close, "closeTime", "close(s)", "--------",
+         "From the first task that begins to close to the last that has closed"),
+    RULE(total, "totalTime", "total(s)", "--------", "From the first open to the last close"),
+    COL_INT(R, tasks, NULL, "Tasks", .csv = "numTasks"),
+    COL_INT(R, iter, "iter", "Repetition, from 0", .csv = "iter", .head = "iter", .rule = "----",
+            .width = -4),
     WEIR_COL_END
 };
 
@@ -132,21 +61,17 @@ static const struct weir_table removals = { .key = "Results",
 
 /* For programs a removal has its time only. */
 static const struct weir_col removal_cols[] = {
-    { .key = "access", .type = WEIR_COL_STR, CELL(access), .help = "remove" },
-    { .key = "totalTime",
-      .type = WEIR_COL_REAL,
-      CELL(total),
-      .help = "Time to remove the files, seconds" },
-    { .key = "iter", .type = WEIR_COL_INT, CELL(iter), .help = "Repetition, from 0" },
-    WEIR_COL_END
+    COL_STR(R, access, "access", "remove"),
+    COL_REAL(R, total, "totalTime", "Time to remove the files, seconds"),
+    COL_INT(R, iter, "iter", "Repetition, from 0"), WEIR_COL_END
 };
 
 static const struct weir_table removal_data = { .key = "Results",
                                                 .cols = removal_cols,
                                                 .readers = WEIR_FOR_DATA };
 
-#undef CELL
-#undef TEN
+#undef R
+#undef RULE
 
 /* ---- results ---- */
 
@@ -235,21 +160,19 @@ void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct wei
     weir_metrics_report(run, &t->session, rec);
 }
 
+/* A row of something that was not measured but for the time that it took. */
+static struct ior_row unmeasured(const struct weir_run *run, const char *access, double seconds)
+{
+    return (struct ior_row) { access, NAN, NAN, NAN,     NAN,           NAN,            NAN,
+                              NAN,    NAN, seconds, run->par.size, run->repetition };
+}
+
 void ior_report_skipped(struct weir_run *run, struct ior_test *t, const char *access)
 {
-    struct ior_row row = { .access = access,
-                           .bw = NAN,
-                           .iops = NAN,
-                           .latency = NAN,
-                           .block = (double)t->o->block,
-                           .transfer = (double)t->o->transfer,
-                           .open = NAN,
-                           .work = NAN,
-                           .close = NAN,
-                           .total = NAN,
-                           .tasks = run->par.size,
-                           .iter = run->repetition };
+    struct ior_row row = unmeasured(run, access, NAN);
 
+    row.block = (double)t->o->block;
+    row.transfer = (double)t->o->transfer;
     weir_report_row(&run->report, &results, &row);
     weir_note(&run->log, "%s phase of repetition %d skipped: %d minutes (-T) have passed", access,
               run->repetition, t->o->run.max_minutes);
@@ -257,18 +180,7 @@ void ior_report_skipped(struct weir_run *run, struct ior_test *t, const char *ac
 
 void ior_report_remove(struct weir_run *run, double seconds)
 {
-    struct ior_row row = { .access = "remove",
-                           .bw = NAN,
-                           .iops = NAN,
-                           .latency = NAN,
-                           .block = NAN,
-                           .transfer = NAN,
-                           .open = NAN,
-                           .work = NAN,
-                           .close = NAN,
-                           .total = seconds,
-                           .tasks = run->par.size,
-                           .iter = run->repetition };
+    struct ior_row row = unmeasured(run, "remove", seconds);
 
     if (run->log.verbose < 1)
         return;

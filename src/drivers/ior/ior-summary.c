@@ -10,32 +10,16 @@
 
 #define MIB 1048576.0
 
-#define CELL(f) .offset = offsetof(struct ior_summary, f)
+#define S struct ior_summary
 #define REAL(k, t, f, w, p, h)                                                                     \
-    {                                                                                              \
-        .key = (k), .head = (t), .type = WEIR_COL_REAL, CELL(f), .width = (w), .prec = (p),        \
-        .gap = 1, .help = (h)                                                                      \
-    }
+    COL_REAL(S, f, k, h, .head = (t), .width = (w), .prec = (p), .gap = 1)
 #define RATE(k, t, f, h)                                                                           \
-    {                                                                                              \
-        .key = (k), .head = (t), .type = WEIR_COL_REAL, CELL(f), .unit = MIB, .width = 10,         \
-        .prec = 2, .gap = 1, .help = (h)                                                           \
-    }
-#define INT(k, t, f, w, h)                                                                         \
-    {                                                                                              \
-        .key = (k), .head = (t), .type = WEIR_COL_INT, CELL(f), .width = (w), .gap = 1,            \
-        .help = (h)                                                                                \
-    }
+    COL_REAL(S, f, k, h, .head = (t), .unit = MIB, .width = 10, .prec = 2, .gap = 1)
+#define INT(k, t, f, w, h) COL_INT(S, f, k, h, .head = (t), .width = (w), .gap = 1)
 
 /* The text order is the order of the rows; JSON readers go by key. */
 static const struct weir_col summary_cols[] = {
-    { .key = "operation",
-      .head = "Operation",
-      .type = WEIR_COL_STR,
-      CELL(operation),
-      .width = -9,
-      .gap = 1,
-      .help = "Operation" },
+    COL_STR(S, operation, "operation", "Operation", .head = "Operation", .width = -9, .gap = 1),
     RATE("bwMaxMIB", "Max(MiB)", bw_max, "Best bandwidth of the repetitions, MiB/s"),
     RATE("bwMinMIB", "Min(MiB)", bw_min, "Worst bandwidth of the repetitions, MiB/s"),
     RATE("bwMeanMIB", "Mean(MiB)", bw_mean, "Mean bandwidth, MiB/s"),
@@ -48,15 +32,9 @@ static const struct weir_col summary_cols[] = {
     REAL("MeanTime", "Mean(s)", mean_s, 10, 5, "Mean total time, seconds"),
     REAL("StoneWallTime", "Stonewall(s)", wall_s, 10, 2,
          "Mean time at the stonewall, seconds; only with wear-out"),
-    { .key = "StoneWallbwMeanMIB",
-      .head = "Stonewall(MiB)",
-      .type = WEIR_COL_REAL,
-      CELL(wall_bw),
-      .unit = MIB,
-      .width = 13,
-      .prec = 2,
-      .gap = 1,
-      .help = "Bytes of all tasks at the stonewall over the time until then, MiB/s" },
+    COL_REAL(S, wall_bw, "StoneWallbwMeanMIB",
+             "Bytes of all tasks at the stonewall over the time until then, MiB/s",
+             .head = "Stonewall(MiB)", .unit = MIB, .width = 13, .prec = 2, .gap = 1),
     INT("TestID", "Test#", test, 5, "Number of the test, from 0"),
     INT("numTasks", "#Tasks", tasks, 6, "Tasks"),
     INT("tasksPerNode", "tPN", per_node, 3, "Tasks on the first node"),
@@ -69,28 +47,11 @@ static const struct weir_col summary_cols[] = {
     INT("segmentCount", "segcnt", segments, 6, "Segments"),
     INT("blockSize", "blksiz", block, 8, "Block size, bytes"),
     INT("transferSize", "xsize", transfer, 8, "Transfer size, bytes"),
-    { .key = "xsizeMiB",
-      .head = "aggs(MiB)",
-      .type = WEIR_COL_REAL,
-      CELL(bytes),
-      .unit = MIB,
-      .width = 9,
-      .prec = 1,
-      .gap = 1,
-      .help = "Mean bytes moved in a repetition, MiB" },
-    { .key = "API",
-      .head = "  API", /* two columns apart */
-      .type = WEIR_COL_STR,
-      CELL(api),
-      .width = 3,
-      .gap = 1,
-      .help = "Backend" },
-    { .key = "ReferenceNumber",
-      .head = "RefNum",
-      .type = WEIR_COL_INT,
-      CELL(ref_num),
-      .width = 6,
-      .help = "Value of -A" },
+    COL_REAL(S, bytes, "xsizeMiB", "Mean bytes moved in a repetition, MiB", .head = "aggs(MiB)",
+             .unit = MIB, .width = 9, .prec = 1, .gap = 1),
+    /* two columns apart */
+    COL_STR(S, api, "API", "Backend", .head = "  API", .width = 3, .gap = 1),
+    COL_INT(S, ref_num, "ReferenceNumber", "Value of -A", .head = "RefNum", .width = 6),
     WEIR_COL_END
 };
 
@@ -101,7 +62,7 @@ static const struct weir_table summary = {
     .headed = true,
 };
 
-#undef CELL
+#undef S
 
 /* A moment of a series; missing when no repetition was measured. */
 #define SEEN(moment, series) (s->series.n ? s->series.moment : NAN)

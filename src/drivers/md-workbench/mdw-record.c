@@ -12,15 +12,8 @@ struct record {
     double quantile[MDW_OPS][MDW_QUARTILES];
 };
 
-#define CELL(f) .offset = offsetof(struct record, f)
-#define INT(k, f, h)                                                                               \
-    {                                                                                              \
-        .key = (k), .type = WEIR_COL_INT, CELL(f), .help = (h)                                     \
-    }
-#define REAL(k, f, h)                                                                              \
-    {                                                                                              \
-        .key = (k), .type = WEIR_COL_REAL, CELL(f), .help = (h)                                    \
-    }
+#define INT(k, f, h) COL_INT(struct record, f, k, h)
+#define REAL(k, f, h) COL_REAL(struct record, f, k, h)
 #define QUARTILES(name, op)                                                                        \
     REAL(name "Min", quantile[op][0], "Shortest " name ", seconds"),                               \
         REAL(name "Q1", quantile[op][1],                                                           \
@@ -34,7 +27,7 @@ struct record {
         REAL(name "Max", quantile[op][6], "Longest " name ", seconds")
 
 static const struct weir_col cols[] = {
-    { .key = "phase", .type = WEIR_COL_STR, CELL(phase), .help = "Phase" },
+    COL_STR(struct record, phase, "phase", "Phase"),
     INT("iteration", iteration, "Iteration, from 0"),
     REAL("waitingFactor", wait, "Waiting time over the time of each operation"),
     REAL("seconds", seconds, "Time of the slowest task, seconds"),

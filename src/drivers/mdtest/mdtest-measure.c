@@ -141,18 +141,15 @@ struct latency_row {
     struct weir_latency lat;
 };
 
-#define CELL(f) .offset = offsetof(struct latency_row, f)
-#define SECONDS(k, h)                                                                              \
-    {                                                                                              \
-        .key = #k, .type = WEIR_COL_REAL, CELL(lat.k), .unit = WEIR_NS_PER_S, .help = (h)          \
-    }
+#define L struct latency_row
+#define SECONDS(k, h) COL_REAL(L, lat.k, #k, h, .unit = WEIR_NS_PER_S)
 
 static const struct weir_col latency_cols[] = {
-    { .key = "test", .type = WEIR_COL_INT, CELL(test), .help = "Number of the test, from 0" },
-    { .key = "iter", .type = WEIR_COL_INT, CELL(iter), .help = "Iteration, from 0" },
-    { .key = "operation", .type = WEIR_COL_STR, CELL(operation), .help = "Phase" },
-    { .key = "call", .type = WEIR_COL_STR, CELL(call), .help = "Call, or part of it" },
-    { .key = "count", .type = WEIR_COL_INT, CELL(lat.n), .help = "Calls of all tasks" },
+    COL_INT(L, test, "test", "Number of the test, from 0"),
+    COL_INT(L, iter, "iter", "Iteration, from 0"),
+    COL_STR(L, operation, "operation", "Phase"),
+    COL_STR(L, call, "call", "Call, or part of it"),
+    COL_INT(L, lat.n, "count", "Calls of all tasks"),
     SECONDS(mean, "Mean, seconds"),
     SECONDS(p50, "Half of the calls took less, seconds"),
     SECONDS(p90, "90 % of the calls took less, seconds"),
@@ -230,45 +227,23 @@ struct shown_latency {
     struct weir_latency lat;
 };
 
-#define SHOWN_CELL(f) .offset = offsetof(struct shown_latency, f)
-#define MICROSECONDS(f, h, r)                                                                      \
-    {                                                                                              \
-        .head = (h), .rule = (r), .type = WEIR_COL_REAL, SHOWN_CELL(lat.f), .unit = US,            \
-        .width = 12, .prec = 3, .gap = 1                                                           \
-    }
+#define T struct shown_latency
+#define MICROSECONDS(f, h, r, ...)                                                                 \
+    COL_REAL(T, lat.f, NULL, NULL, .head = (h), .rule = (r), .unit = US, .width = 12, .prec = 3,   \
+             __VA_ARGS__)
 
 static const struct weir_col shown_cols[] = {
-    { .head = "", .type = WEIR_COL_STR, SHOWN_CELL(margin), .width = 3 },
-    { .head = "Operation",
-      .rule = "---------",
-      .type = WEIR_COL_STR,
-      SHOWN_CELL(operation),
-      .width = -18,
-      .gap = 1 },
-    { .head = "Call",
-      .rule = "----",
-      .type = WEIR_COL_STR,
-      SHOWN_CELL(call),
-      .width = -9,
-      .gap = 1 },
-    { .head = "Count",
-      .rule = "-----",
-      .type = WEIR_COL_INT,
-      SHOWN_CELL(lat.n),
-      .width = 12,
-      .gap = 1 },
-    MICROSECONDS(mean, "Mean", "----"),
-    MICROSECONDS(p50, "50%", "---"),
-    MICROSECONDS(p90, "90%", "---"),
-    MICROSECONDS(p99, "99%", "---"),
-    MICROSECONDS(p999, "99.9%", "-----"),
-    { .head = "Max",
-      .rule = "---",
-      .type = WEIR_COL_REAL,
-      SHOWN_CELL(lat.max),
-      .unit = US,
-      .width = 12,
-      .prec = 3 },
+    COL_STR(T, margin, NULL, NULL, .head = "", .width = 3),
+    COL_STR(T, operation, NULL, NULL, .head = "Operation", .rule = "---------", .width = -18,
+            .gap = 1),
+    COL_STR(T, call, NULL, NULL, .head = "Call", .rule = "----", .width = -9, .gap = 1),
+    COL_INT(T, lat.n, NULL, NULL, .head = "Count", .rule = "-----", .width = 12, .gap = 1),
+    MICROSECONDS(mean, "Mean", "----", .gap = 1),
+    MICROSECONDS(p50, "50%", "---", .gap = 1),
+    MICROSECONDS(p90, "90%", "---", .gap = 1),
+    MICROSECONDS(p99, "99%", "---", .gap = 1),
+    MICROSECONDS(p999, "99.9%", "-----", .gap = 1),
+    MICROSECONDS(max, "Max", "---"),
     WEIR_COL_END
 };
 

@@ -19,36 +19,26 @@ struct summary_row {
         rank_min, rank_mean;
 };
 
-#define CELL(f) .offset = offsetof(struct summary_row, f)
-#define REAL(k, f, h)                                                                              \
-    {                                                                                              \
-        .key = (k), .type = WEIR_COL_REAL, CELL(f), .help = (h)                                    \
-    }
+#define S struct summary_row
 
 static const struct weir_col summary_cols[] = {
-    { .key = "operation", .type = WEIR_COL_STR, CELL(operation), .help = "Operation" },
-    { .key = "TestID", .type = WEIR_COL_INT, CELL(test), .help = "Number of the test, from 0" },
-    { .key = "tasks", .type = WEIR_COL_INT, CELL(tasks), .help = "Tasks" },
-    { .key = "iterations",
-      .type = WEIR_COL_INT,
-      CELL(iterations),
-      .help = "Iterations that were measured" },
-    { .key = "items",
-      .type = WEIR_COL_INT,
-      CELL(items),
-      .help = "Items of all tasks in the last iteration" },
-    REAL("rateMax", rate_max,
+    COL_STR(S, operation, "operation", "Operation"),
+    COL_INT(S, test, "TestID", "Number of the test, from 0"),
+    COL_INT(S, tasks, "tasks", "Tasks"),
+    COL_INT(S, iterations, "iterations", "Iterations that were measured"),
+    COL_INT(S, items, "items", "Items of all tasks in the last iteration"),
+    COL_REAL(S, rate_max, "rateMax",
          "Most items of all tasks a second, over the time of the longest task"),
-    REAL("rateMin", rate_min, "Fewest"),
-    REAL("rateMean", rate_mean, "Mean"),
-    REAL("rateStd", rate_sd, "Sample standard deviation"),
-    REAL("msPerOpMax", ms_max, "Time of a phase over the items of a task, ms: longest"),
-    REAL("msPerOpMin", ms_min, "Shortest"),
-    REAL("msPerOpMean", ms_mean, "Mean"),
-    REAL("msPerOpStd", ms_sd, "Sample standard deviation"),
-    REAL("rankRateMax", rank_max, "Items a second of the fastest task"),
-    REAL("rankRateMin", rank_min, "Items a second of the slowest task"),
-    REAL("rankRateMean", rank_mean, "Mean over tasks and iterations"),
+    COL_REAL(S, rate_min, "rateMin", "Fewest"),
+    COL_REAL(S, rate_mean, "rateMean", "Mean"),
+    COL_REAL(S, rate_sd, "rateStd", "Sample standard deviation"),
+    COL_REAL(S, ms_max, "msPerOpMax", "Time of a phase over the items of a task, ms: longest"),
+    COL_REAL(S, ms_min, "msPerOpMin", "Shortest"),
+    COL_REAL(S, ms_mean, "msPerOpMean", "Mean"),
+    COL_REAL(S, ms_sd, "msPerOpStd", "Sample standard deviation"),
+    COL_REAL(S, rank_max, "rankRateMax", "Items a second of the fastest task"),
+    COL_REAL(S, rank_min, "rankRateMin", "Items a second of the slowest task"),
+    COL_REAL(S, rank_mean, "rankRateMean", "Mean over tasks and iterations"),
     WEIR_COL_END
 };
 
@@ -63,28 +53,22 @@ struct measure_row {
     struct mdtest_measure m;
 };
 
-#undef CELL
-#undef REAL
-#define CELL(f) .offset = offsetof(struct measure_row, f)
-#define REAL(k, f, h)                                                                              \
-    {                                                                                              \
-        .key = (k), .type = WEIR_COL_REAL, CELL(m.f), .help = (h)                                  \
-    }
+#define M struct measure_row
 
 static const struct weir_col measure_cols[] = {
-    { .key = "operation", .type = WEIR_COL_STR, CELL(operation), .help = "Operation" },
-    { .key = "test", .type = WEIR_COL_INT, CELL(test), .help = "Number of the test, from 0" },
-    { .key = "iter", .type = WEIR_COL_INT, CELL(iter), .help = "Iteration, from 0" },
-    { .key = "tasks", .type = WEIR_COL_INT, CELL(tasks), .help = "Tasks" },
-    { .key = "items", .type = WEIR_COL_INT, CELL(items), .help = "Items of all tasks" },
-    REAL("time", seconds, "From the first item of any task to the end of the last, seconds"),
-    REAL("rate", rate, "Items a second"),
-    REAL("msPerOp", ms, "Time over the items of a task, ms"),
-    REAL("rankRateMin", rate_min, "Items a second of the slowest task, without waiting for others"),
-    REAL("rankRateMax", rate_max, "Items a second of the fastest task"),
-    REAL("rankRateMean", rate_mean, "Mean over the tasks"),
-    REAL("rankMsPerOpMin", ms_min, "ms an item of the fastest task"),
-    REAL("rankMsPerOpMax", ms_max, "ms an item of the slowest task"),
+    COL_STR(M, operation, "operation", "Operation"),
+    COL_INT(M, test, "test", "Number of the test, from 0"),
+    COL_INT(M, iter, "iter", "Iteration, from 0"),
+    COL_INT(M, tasks, "tasks", "Tasks"),
+    COL_INT(M, items, "items", "Items of all tasks"),
+    COL_REAL(M, m.seconds, "time", "From the first item of any task to the end of the last, seconds"),
+    COL_REAL(M, m.rate, "rate", "Items a second"),
+    COL_REAL(M, m.ms, "msPerOp", "Time over the items of a task, ms"),
+    COL_REAL(M, m.rate_min, "rankRateMin", "Items a second of the slowest task, without waiting for others"),
+    COL_REAL(M, m.rate_max, "rankRateMax", "Items a second of the fastest task"),
+    COL_REAL(M, m.rate_mean, "rankRateMean", "Mean over the tasks"),
+    COL_REAL(M, m.ms_min, "rankMsPerOpMin", "ms an item of the fastest task"),
+    COL_REAL(M, m.ms_max, "rankMsPerOpMax", "ms an item of the slowest task"),
     WEIR_COL_END
 };
 
@@ -129,18 +113,13 @@ struct shown_row {
     double max, min, mean, sd, rank_max, rank_min, rank_mean;
 };
 
-#define SHOWN_CELL(f) .offset = offsetof(struct shown_row, f)
+#define T struct shown_row
 #define OPERATION(h, w)                                                                            \
-    { .head = "", .type = WEIR_COL_STR, SHOWN_CELL(margin), .width = 3 },                          \
-    {                                                                                              \
-        .head = (h), .rule = "---------", .type = WEIR_COL_STR, SHOWN_CELL(operation),             \
-        .width = -(w), .gap = 1                                                                    \
-    }
+    COL_STR(T, margin, NULL, NULL, .head = "", .width = 3),                                        \
+        COL_STR(T, operation, NULL, NULL, .head = (h), .rule = "---------", .width = -(w), .gap = 1)
 #define SHOWN(f, h, r, at, g)                                                                      \
-    {                                                                                              \
-        .head = (h), .rule = (r), .head_at = (at), .type = WEIR_COL_REAL, SHOWN_CELL(f),           \
-        .width = 14, .prec = 3, .gap = (g)                                                         \
-    }
+    COL_REAL(T, f, NULL, NULL, .head = (h), .rule = (r), .head_at = (at), .width = 14, .prec = 3,  \
+             .gap = (g))
 #define OF_RANKS(g)                                                                                \
     SHOWN(rank_max, "Max", "---", 27, 1), SHOWN(rank_min, "Min", "---", 42, 1),                    \
         SHOWN(rank_mean, "Mean      per Iteration:", "----", 56, g)
