@@ -14,7 +14,7 @@
 struct weir_run_options {
     const char *reports, *rank_csv, *op_csv;
     const char *gpu_memory, *gpu_id, *gpu_direct;
-    int64_t max_steps, pause_us;
+    int64_t max_steps, pause_us, timeline_limit;
     int verbose, repetitions, delay_s, deadline_s, min_time_s, max_minutes, io_timeout_s;
     bool warnings_are_errors, dry_run, wear_out, barriers;
 };
@@ -42,6 +42,12 @@ struct weir_run_options {
 #define WEIR_OPT_RANK_CSV(n, k, help)                                                              \
     OPT_STR(0, n, k, WEIR_R, rank_csv, NULL, "FILE", help, .flags = WEIR_OPT_ADDS)
 #define WEIR_OPT_OP_CSV(n, k, help) OPT_STR(0, n, k, WEIR_R, op_csv, NULL, "PREFIX", help)
+/* What is kept of single operations: every program has it under these names. */
+#define WEIR_OPT_RECORDS                                                                           \
+    OPT_SIZE(0, "timeline-limit", "timelineLimit", WEIR_R, timeline_limit, "1m", "N",              \
+             "Operations of a task in a phase that are recorded at most, 40 bytes each; the rest " \
+             "are counted",                                                                        \
+             .min = 1, .max = INT64_MAX / 64)
 #define WEIR_OPT_REPORT(text)                                                                      \
     OPT_STR(0, "report", NULL, WEIR_R, reports, NULL, "FORMAT:PATH,...", text,                     \
             .flags = WEIR_OPT_ARGV_ONLY)
@@ -62,7 +68,7 @@ struct weir_run_options {
         WEIR_OPT_WARNINGS("warning-as-errors", NULL),                                              \
         WEIR_OPT_RANK_CSV("rank-csv", NULL, "Write the times of every task after each phase"),     \
         WEIR_OPT_OP_CSV("op-csv", NULL, "Write every operation to PREFIX-<task>.csv"),             \
-        WEIR_OPT_IO_TIMEOUT, WEIR_OPT_REPORT(WEIR_REPORT_PHASES),                                  \
+        WEIR_OPT_RECORDS, WEIR_OPT_IO_TIMEOUT, WEIR_OPT_REPORT(WEIR_REPORT_PHASES),                \
         WEIR_OPT_GPU("gpu-memory", NULL, "gpu-id", NULL, "gpu-direct", NULL)
 
 #define WEIR_OPT_GPU(n1, k1, n2, k2, n3, k3)                                                       \

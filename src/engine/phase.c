@@ -115,13 +115,14 @@ static void merge(struct weir_phase_context *c)
     struct weir_phase_rec *rec = c->rec;
     const struct weir_counters *t = &c->run->counters;
     int64_t ext[3] = { -(int64_t)rec->steps, (int64_t)rec->steps, (int64_t)t->end };
-    uint64_t sum[6] = { t->bytes,   t->wrong,
-                        rec->steps, rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK],
-                        t->fill_ns, t->verify_ns };
+    uint64_t sum[] = { t->bytes,          t->wrong,
+                       rec->steps,        rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK],
+                       t->fill_ns,        t->verify_ns,
+                       c->run->records.n, c->run->records.dropped };
 
     merge_times(c->run, rec);
     weir_allmax_i64(&c->run->par, ext, 3);
-    weir_allsum_u64(&c->run->par, sum, 6);
+    weir_allsum_u64(&c->run->par, sum, sizeof(sum) / sizeof(*sum));
     rec->steps_min = (uint64_t)-ext[0];
     rec->steps_max = (uint64_t)ext[1];
     rec->end_max = (uint64_t)ext[2];
@@ -131,6 +132,25 @@ static void merge(struct weir_phase_context *c)
     rec->busy_ns_sum = sum[3];
     rec->fill_ns_sum = sum[4];
     rec->verify_ns_sum = sum[5];
+    rec->records_sum = sum[6];
+    rec->dropped_sum = sum[7];
+}
+
+/* minTimeDuration repeats the pattern nobody knows how often: then as many as are allowed. */
+static uint64_t count_operations(const struct weir_phase_context *c)
+{
+    bool repeats = (c->ph->flags & WEIR_PHASE_STONEWALL) && c->timing->min_time_s > 0;
+    uint64_t once = c->ph->operations ? c->ph->operations(c->run, c->state) : c->pass;
+
+    return repeats && once > 0 ? UINT64_MAX : once;
+}
+
+static int prepare(struct weir_phase_context *c)
+{
+    if (c->ph->prepare && c->ph->prepare(c->run, c->state, c->err) < 0)
+        return -1;
+    c->pass = c->ph->count(c->run, c->state);
+    return weir_records_reserve(&c->run->records, count_operations(c), c->err);
 }
 
 int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *state,
@@ -146,10 +166,9 @@ int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *stat
     memset(&run->counters, 0, sizeof(run->counters));
     rec->phase = ph;
     rec->repetition = run->repetition;
-    c.rc = ph->prepare ? ph->prepare(run, state, err) : 0;
+    c.rc = prepare(&c);
     if (weir_agree(&run->par, c.rc, err) < 0) /* also the barrier in front of T0 */
         return -1;
-    c.pass = ph->count(run, state);
     c.target = timing->max_steps && timing->max_steps < c.pass ? timing->max_steps : c.pass;
     weir_phase_begin_watch(&c);
     weir_progress_begin(&c.progress, run, ph->key, ph->unit ? ph->unit : "transfers");
@@ -158,7 +177,7 @@ int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *stat
     if (all_ok(&c) < 0)
         return -1;
     merge(&c);
-    return 0;
+    return weir_records_check(run, rec, err);
 }
 
 int weir_phase_pause(struct weir_run *run, int seconds, struct weir_err *err)

@@ -51,6 +51,9 @@ struct weir_phase {
     int (*prepare)(struct weir_run *, void *state, struct weir_err *);
     /* Steps of one pass of this rank; 0 is fine. Asked after prepare. */
     uint64_t (*count)(struct weir_run *, void *state);
+    /* Operations of one pass of this rank that are recorded (engine/records.h); NULL: as many as
+     * steps. Asked after prepare. */
+    uint64_t (*operations)(struct weir_run *, void *state);
     /* Timed: T0..T1. */
     int (*open)(struct weir_run *, void *state, struct weir_err *);
     /* Between T1 and T2, outside open and transfer time: look at what was opened. */
@@ -87,6 +90,7 @@ struct weir_phase_rec {
     uint64_t busy_ns_sum; /* T3 - T2 summed over the ranks */
     uint64_t end_max;     /* highest counters.end */
     uint64_t fill_ns_sum, verify_ns_sum;
+    uint64_t records_sum, dropped_sum; /* operations that are in records, that had no room there */
     struct {
         bool known; /* wear-out was asked for: the rest is measured */
         uint64_t steps_sum, steps_min, steps_max;

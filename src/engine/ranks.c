@@ -206,7 +206,7 @@ int weir_ranks_report(struct weir_run *run, const struct weir_phase_rec *rec, st
 
     if (o->op_csv) {
         name_rank_file(o, (uint64_t)run->par.rank, &path);
-        rc = weir_records_append(run, rec, run->test->id, weir_str_text(&path), err);
+        rc = weir_records_append(run, rec, run->test->id, weir_str_text(&path), 0, err);
         weir_str_free(&path);
         if (weir_agree(&run->par, rc, err) < 0)
             return -1;

@@ -39,6 +39,7 @@ struct weir_run {
     struct weir_watchdog watchdog; /* --io-timeout */
     struct weir_counters counters;
     struct weir_records records; /* operations of the current phase, when they are asked for */
+    int64_t zero_ns; /* of the times of records: rank 0's clock when the first test began */
     bool details;                /* somebody reads the details of each phase */
     struct weir_arena arena;     /* lives as long as the run */
     struct weir_err first_error; /* rank 0: the first that was said; its code means nothing */

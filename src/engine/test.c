@@ -66,10 +66,27 @@ static int end_records(void *what, struct weir_err *err)
     return 0;
 }
 
+/* Who reads the operations of this test? The program may want them, too. */
+static void plan_records(struct weir_run *run, const struct weir_run_options *o)
+{
+    run->records.wanted = o->op_csv != NULL;
+    run->records.limit = (uint64_t)o->timeline_limit;
+}
+
+/* The times of records begin with the first test. Collective over run->par; rank 0 is in all
+ * tests. */
+static void find_zero(struct weir_run *run)
+{
+    if (run->zero_ns == 0)
+        run->zero_ns = run->clock.root_ns;
+    weir_bcast(&run->par, &run->zero_ns, sizeof(run->zero_ns), 0);
+}
+
 static int begin_state(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct weir_test *t = run->test;
 
+    plan_records(run, t->plan.options);
     if (weir_unwind_push(&t->unwind, end_records, &run->records, err) < 0 ||
         (t->driver->end && weir_unwind_push(&t->unwind, end_state, t, err) < 0))
         return -1;
@@ -326,6 +343,7 @@ static int begin_test(struct weir_run *run, struct weir_test *t, struct weir_err
         weir_together(run, t->driver->start, t->state, err) < 0)
         return -1;
     weir_clock_estimate(&run->par, &run->clock);
+    find_zero(run);
     return 0;
 }
 

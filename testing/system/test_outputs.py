@@ -32,7 +32,7 @@ def test_operations_without_room_are_counted_over_all_tasks(ior):
     if done == kept:
         assert not run.warnings, run
     else:
-        assert any("%d are in the files, %d are not" % (kept, done - kept) in w for w in run.warnings), run
+        assert any("%d are recorded, %d are not" % (kept, done - kept) in w for w in run.warnings), run
 
 
 def test_files_of_repetitions_that_were_not_reached_are_not_made(ior):

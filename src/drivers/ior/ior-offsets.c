@@ -34,14 +34,6 @@ static int find_file_bytes(struct ior_test *t, uint64_t *bytes, struct weir_err 
     return 0;
 }
 
-/* minTimeDuration repeats the pattern nobody knows how often. */
-static uint64_t count_operations(const struct ior_test *t)
-{
-    uint64_t once = weir_offsets_count(&t->offsets);
-
-    return t->o->run.min_time_s > 0 && once < WEIR_RECORDS_SOME ? WEIR_RECORDS_SOME : once;
-}
-
 int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
     struct weir_offset_conf c = { .layout = t->layout, .order = order_of(t->o), .task = t->owner };
@@ -53,9 +45,7 @@ int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err 
     t->next = t->filled = 0;
     ior_data_begin(run, t);
     weir_session_reset(&t->session);
-    if (weir_offsets_init(&t->offsets, &c, err) < 0)
-        return -1;
-    return t->o->run.op_csv ? weir_records_reserve(&run->records, count_operations(t), err) : 0;
+    return weir_offsets_init(&t->offsets, &c, err);
 }
 
 /* ---- blocks and tasks that are taken with repetition ---- */

@@ -208,9 +208,16 @@ static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *c
     io.off = t->off[t->next++];
     begin = *clock_ns;
     if (weir_session_xfer(t->file, &io, clock_ns, err) < 0)
-        return -1;
+        return ior_count_failed(run, &io, begin, *clock_ns, err);
     ior_count(run, &io, begin, *clock_ns);
     return 0;
+}
+
+int ior_count_failed(struct weir_run *run, const struct weir_io *io, uint64_t begin_ns,
+                     uint64_t end_ns, const struct weir_err *err)
+{
+    weir_records_add_failed(&run->records, io->dir, begin_ns, end_ns, io->off, err);
+    return -1;
 }
 
 void ior_verify(struct weir_run *run, struct ior_test *t, const struct weir_io *io,
@@ -265,7 +272,7 @@ static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
         *(unsigned char *)io.buf ^= 0xff; /* what is left of the last read must not pass */
     begin = *clock_ns;
     if (weir_session_xfer(t->file, &io, clock_ns, err) < 0)
-        return -1;
+        return ior_count_failed(run, &io, begin, *clock_ns, err);
     ior_count(run, &io, begin, *clock_ns);
     if (t->verify)
         ior_verify(run, t, &io, clock_ns);

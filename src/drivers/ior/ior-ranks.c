@@ -84,7 +84,7 @@ static int write_operations(struct weir_run *run, const struct ior_test *t,
     int rc;
 
     ior_name_op_file(t->o, rec->repetition, run->par.rank, &path);
-    rc = weir_records_append(run, rec, t->id, weir_str_text(&path), err);
+    rc = weir_records_append(run, rec, t->id, weir_str_text(&path), 0, err);
     weir_str_free(&path);
     return rc;
 }

@@ -137,6 +137,7 @@ static const struct weir_opt options[] = {
     OPT_STR(0, NULL, "platform", O, platform, NULL, "TEXT",
             "Name of the machine in the parameters"),
     WEIR_OPT_GPU(NULL, "allocateBufferOnGPU", NULL, "GPUid", NULL, "GPUDirect"),
+    WEIR_OPT_RECORDS,
     WEIR_OPT_IO_TIMEOUT,
     WEIR_OPT_REPORT("Write the results in these forms instead: text:-, json:FILE, csv:FILE (the "
                     "full table)"),

@@ -204,6 +204,10 @@ static inline void ior_count(struct weir_run *run, const struct weir_io *io, uin
         run->counters.end = io->off + io->len;
 }
 
+/* Record one that has failed. Returns -1. */
+int ior_count_failed(struct weir_run *run, const struct weir_io *io, uint64_t begin_ns,
+                     uint64_t end_ns, const struct weir_err *err);
+
 /* ior-data.c: data of -l, made and checked. Buffers of a test, freed by ior_free. Local. */
 int ior_buffers(struct ior_test *t, struct weir_err *err);
 /* Make the base pattern of a repetition. Local. */

@@ -34,16 +34,15 @@ static uint64_t most_records(const struct mdw_test *t)
     return n;
 }
 
-int mdw_latency_reserve(struct weir_run *run, struct mdw_test *t, struct weir_err *err)
+uint64_t mdw_count_operations(struct weir_run *run, void *state)
 {
+    const struct mdw_test *t = state;
     uint64_t kinds_of_phase = 0;
 
-    run->records.n = 0;
+    (void)run;
     for (int op = 0; op < MDW_OPS; op++)
         kinds_of_phase += kinds[t->m->phase].has[op];
-    if (!t->o->run.op_csv && !(t->o->latency && (run->par.rank == 0 || t->o->latency_all)))
-        return 0;
-    return weir_records_reserve(&run->records, most_records(t) * kinds_of_phase, err);
+    return most_records(t) * kinds_of_phase;
 }
 
 /* The file of an operation in a phase. */

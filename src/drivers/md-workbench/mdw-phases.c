@@ -36,11 +36,12 @@ static int finish_op(struct weir_run *run, struct mdw_test *t, enum mdw_op op, u
 {
     *clock_ns = weir_now_ns();
     weir_hist_add(&t->m->lat[op], *clock_ns - begin);
-    weir_records_add(&run->records, (int)op, begin, *clock_ns, 0,
-                     op == MDW_CREATE || op == MDW_READ ? (uint64_t)t->o->size : 0);
     if (rc == 0) {
+        weir_records_add(&run->records, (int)op, begin, *clock_ns, 0,
+                         op == MDW_CREATE || op == MDW_READ ? (uint64_t)t->o->size : 0);
         t->m->done[op]++;
     } else {
+        weir_records_add_failed(&run->records, (int)op, begin, *clock_ns, 0, why);
         t->m->failed[op]++;
         if (t->first_err.code == WEIR_OK)
             t->first_err = *why;
@@ -200,7 +201,7 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
     t->at_object = mdw_set_of(t, 0)->low;
     if (run->details)
         weir_session_reset(&t->session);
-    return prepare_trace(run, t, err) < 0 ? -1 : mdw_latency_reserve(run, t, err);
+    return prepare_trace(run, t, err);
 }
 
 static uint64_t count_precreate(struct weir_run *run, void *state)
@@ -368,16 +369,19 @@ const struct weir_phase mdw_phases[MDW_PHASES] = {
                         .unit = "objects and sets",
                         .prepare = prepare,
                         .count = count_precreate,
+                        .operations = mdw_count_operations,
                         .step = step_precreate },
     [MDW_BENCHMARK] = { .key = "benchmark",
                         .unit = "rounds",
                         .flags = WEIR_PHASE_STONEWALL,
                         .prepare = prepare,
                         .count = count_benchmark,
+                        .operations = mdw_count_operations,
                         .step = step_benchmark },
     [MDW_CLEANUP] = { .key = "cleanup",
                       .unit = "objects and sets",
                       .prepare = prepare,
                       .count = count_cleanup,
+                      .operations = mdw_count_operations,
                       .step = step_cleanup },
 };

@@ -220,6 +220,8 @@ int mdw_begin(struct weir_run *run, void *state, struct weir_err *err)
     struct mdw_test *t = state;
     size_t len = (size_t)t->o->size;
 
+    if (t->o->latency && (run->par.rank == 0 || t->o->latency_all))
+        run->records.wanted = true;
     t->m = calloc(1, sizeof(*t->m));
     t->sum = calloc(1, sizeof(*t->sum));
     if (!t->m || !t->sum)

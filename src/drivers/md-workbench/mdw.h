@@ -150,9 +150,10 @@ int mdw_position_write(struct weir_run *run, struct mdw_test *t, struct weir_err
 int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
                 struct weir_err *err);
 
-/* mdw-latency.c: -L. files (engine/driver.h) and reserve are local, write is collective over run->par. */
+/* mdw-latency.c: -L. files (engine/driver.h) and count_operations (struct weir_phase) are local, write is
+ * collective over run->par. */
 int mdw_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
-int mdw_latency_reserve(struct weir_run *run, struct mdw_test *t, struct weir_err *err);
+uint64_t mdw_count_operations(struct weir_run *run, void *state);
 int mdw_latency_write(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
                       struct weir_err *err);
 

@@ -118,7 +118,7 @@ static int make_file(struct weir_run *run, struct mdtest_test *t, int owner, uin
     else
         rc = fill_file(run, t, path, item, flags, writes, clock_ns, err);
     if (rc == 0)
-        mdtest_finish_op(run, t, item, mdtest_size_of_op(t), begin, clock_ns);
+        mdtest_finish_op(run, t, item, writes ? t->out_len : 0, begin, clock_ns);
     return rc;
 }
 
@@ -143,7 +143,7 @@ int mdtest_step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *c
     if (fill_file(run, t, path, item, WEIR_OPEN_WRITE | (t->o->verify_write ? WEIR_OPEN_READ : 0),
                   t->out_len > 0, clock_ns, err) < 0)
         return -1;
-    mdtest_finish_op(run, t, item, mdtest_size_of_op(t), begin, clock_ns);
+    mdtest_finish_op(run, t, item, t->out_len, begin, clock_ns);
     return 0;
 }
 
@@ -183,6 +183,6 @@ int mdtest_step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
         rc = -1;
     mdtest_finish_part(t, WEIR_OP_CLOSE, clock_ns);
     if (rc == 0)
-        mdtest_finish_op(run, t, item, mdtest_size_of_op(t), begin, clock_ns);
+        mdtest_finish_op(run, t, item, t->in_len, begin, clock_ns);
     return rc;
 }

@@ -41,7 +41,6 @@ const char *mdtest_name_created(struct mdtest_test *t, const struct weir_run *ru
 
 /* A call that takes nothing but a name, on the item of a step. */
 static inline int visit(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
-                        uint64_t bytes,
                         int (*call)(struct weir_session *, const char *, struct weir_err *),
                         uint64_t *clock_ns, struct weir_err *err)
 {
@@ -50,7 +49,7 @@ static inline int visit(struct weir_run *run, struct mdtest_test *t, int owner, 
 
     if (call(&t->session, path, err) < 0)
         return -1;
-    mdtest_finish_op(run, t, item, bytes, begin, clock_ns);
+    mdtest_finish_op(run, t, item, 0, begin, clock_ns);
     return 0;
 }
 
@@ -62,20 +61,20 @@ static int make_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint
 
     if (t->ns->mkdir(&t->session, path, MODE, err) < 0)
         return -1;
-    mdtest_finish_op(run, t, item, 1, begin, clock_ns);
+    mdtest_finish_op(run, t, item, 0, begin, clock_ns);
     return 0;
 }
 
 static int remove_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
                       uint64_t *clock_ns, struct weir_err *err)
 {
-    return visit(run, t, owner, step, 1, t->ns->rmdir, clock_ns, err);
+    return visit(run, t, owner, step, t->ns->rmdir, clock_ns, err);
 }
 
 static int remove_file(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
                        uint64_t *clock_ns, struct weir_err *err)
 {
-    return visit(run, t, owner, step, mdtest_size_of_op(t), t->ns->unlink, clock_ns, err);
+    return visit(run, t, owner, step, t->ns->unlink, clock_ns, err);
 }
 
 int mdtest_step_dir_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
@@ -104,7 +103,7 @@ int mdtest_step_stat(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
 {
     struct mdtest_test *t = state;
 
-    return visit(run, t, t->owner, i, 1, t->ns->stat, clock_ns, err);
+    return visit(run, t, t->owner, i, t->ns->stat, clock_ns, err);
 }
 
 /* A chain that ends with the names it began with: the first steps aside, each other one moves up,
@@ -128,6 +127,6 @@ int mdtest_step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *
         memcpy(t->names.path + strlen(from), "-XX", 4);
     if (t->ns->rename(&t->session, from, to, err) < 0)
         return -1;
-    mdtest_finish_op(run, t, i, 1, begin, clock_ns);
+    mdtest_finish_op(run, t, i, 0, begin, clock_ns);
     return 0;
 }

@@ -51,8 +51,9 @@ static uint64_t count_items(struct weir_run *run, void *state)
 }
 
 /* Operations of this rank: with -c a step makes or removes an item for each task. */
-static uint64_t count_operations(struct weir_run *run, struct mdtest_test *t)
+static uint64_t count_operations(struct weir_run *run, void *state)
 {
+    struct mdtest_test *t = state;
     bool for_all = t->o->collective && (makes_items(t) || removes_items(t));
 
     return count_items(run, t) * (for_all ? (uint64_t)run->par.size : 1);
@@ -80,10 +81,6 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
         memset(&t->lat, 0, sizeof(t->lat));
         weir_session_reset(&t->session);
     }
-    run->records.n = 0;
-    if (t->o->run.op_csv && t->of == MDTEST_FILES && t->op < MDTEST_TREE_CREATE &&
-        weir_records_reserve(&run->records, count_operations(run, t), err) < 0)
-        return -1;
     if (t->o->before && *t->o->before && t->op < MDTEST_TREE_CREATE)
         return run_command(run, "prologue", t->o->before, err);
     return 0;
@@ -114,6 +111,14 @@ static uint64_t count_trees(struct weir_run *run, void *state)
     return works ? t->tree.dirs * t->tree.loops : 0;
 }
 
+static uint64_t count_branches(struct weir_run *run, void *state)
+{
+    const struct mdtest_test *t = state;
+    bool for_all = t->o->unique && t->o->collective;
+
+    return count_trees(run, state) * (for_all ? (uint64_t)run->par.size : 1);
+}
+
 /* One directory of one tree, and with -c -u that of every task's. */
 static int each_tree(struct weir_run *run, struct mdtest_test *t, uint64_t loop, uint64_t dir,
                      uint64_t *clock_ns,
@@ -131,7 +136,7 @@ static int each_tree(struct weir_run *run, struct mdtest_test *t, uint64_t loop,
 
         if (act(run, t, path, err) < 0)
             return -1;
-        mdtest_finish_op(run, t, dir, 1, begin, clock_ns);
+        mdtest_finish_op(run, t, dir, 0, begin, clock_ns);
     }
     return 0;
 }
@@ -182,25 +187,25 @@ static int step_tree_remove(struct weir_run *run, void *state, uint64_t i, uint6
 
 /* ---- rows ---- */
 
-#define ROW(k, f, c, s)                                                                            \
+#define ROW(k, f, c, o, s)                                                                         \
     {                                                                                              \
-        .key = (k), .unit = "items", .flags = (f), .prepare = prepare, .count = (c), .step = (s),  \
-        .flush = finish                                                                            \
+        .key = (k), .unit = "items", .flags = (f), .prepare = prepare, .count = (c),               \
+        .operations = (o), .step = (s), .flush = finish                                            \
     }
+#define ITEMS(k, f, s) ROW(k, f, count_items, count_operations, s)
+#define TREES(k, s) ROW(k, 0, count_trees, count_branches, s)
 
 const struct weir_phase mdtest_phases[MDTEST_OPS] = {
-    [MDTEST_DIR_CREATE] =
-        ROW("directory create", WEIR_PHASE_STONEWALL, count_items, mdtest_step_dir_create),
-    [MDTEST_DIR_STAT] = ROW("directory stat", 0, count_items, mdtest_step_stat),
-    [MDTEST_DIR_RENAME] = ROW("directory rename", 0, count_items, mdtest_step_rename),
-    [MDTEST_DIR_REMOVE] = ROW("directory remove", 0, count_items, mdtest_step_dir_remove),
-    [MDTEST_FILE_CREATE] =
-        ROW("file create", WEIR_PHASE_STONEWALL, count_items, mdtest_step_file_create),
-    [MDTEST_FILE_STAT] = ROW("file stat", 0, count_items, mdtest_step_stat),
-    [MDTEST_FILE_READ] = ROW("file read", 0, count_items, mdtest_step_read),
-    [MDTEST_FILE_REMOVE] = ROW("file remove", 0, count_items, mdtest_step_file_remove),
-    [MDTEST_TREE_CREATE] = ROW("tree create", 0, count_trees, step_tree_create),
-    [MDTEST_TREE_REMOVE] = ROW("tree remove", 0, count_trees, step_tree_remove),
+    [MDTEST_DIR_CREATE] = ITEMS("directory create", WEIR_PHASE_STONEWALL, mdtest_step_dir_create),
+    [MDTEST_DIR_STAT] = ITEMS("directory stat", 0, mdtest_step_stat),
+    [MDTEST_DIR_RENAME] = ITEMS("directory rename", 0, mdtest_step_rename),
+    [MDTEST_DIR_REMOVE] = ITEMS("directory remove", 0, mdtest_step_dir_remove),
+    [MDTEST_FILE_CREATE] = ITEMS("file create", WEIR_PHASE_STONEWALL, mdtest_step_file_create),
+    [MDTEST_FILE_STAT] = ITEMS("file stat", 0, mdtest_step_stat),
+    [MDTEST_FILE_READ] = ITEMS("file read", 0, mdtest_step_read),
+    [MDTEST_FILE_REMOVE] = ITEMS("file remove", 0, mdtest_step_file_remove),
+    [MDTEST_TREE_CREATE] = TREES("tree create", step_tree_create),
+    [MDTEST_TREE_REMOVE] = TREES("tree remove", step_tree_remove),
 };
 
-const struct weir_phase mdtest_write_phase = ROW("file write", 0, count_items, mdtest_step_write);
+const struct weir_phase mdtest_write_phase = ITEMS("file write", 0, mdtest_step_write);

@@ -139,6 +139,15 @@ int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t,
 
 /* ---- the CSV of operations ---- */
 
+/* Bytes of an operation on files, 1 where there are none. */
+static uint64_t size_of_op(const struct mdtest_test *t)
+{
+    uint64_t n =
+        t->op == MDTEST_FILE_READ ? (uint64_t)t->o->read_bytes : (uint64_t)t->o->write_bytes;
+
+    return t->op == MDTEST_FILE_STAT || n == 0 ? 1 : n;
+}
+
 int mdtest_ranks_operations(struct weir_run *run, struct mdtest_test *t,
                             const struct weir_phase_rec *rec, struct weir_err *err)
 {
@@ -148,7 +157,7 @@ int mdtest_ranks_operations(struct weir_run *run, struct mdtest_test *t,
     if (!t->o->run.op_csv || !has_operations(t, t->op))
         return 0;
     name_op_file(t->o, t->op, run->par.rank, &path);
-    rc = weir_records_append(run, rec, t->id, weir_str_text(&path), err);
+    rc = weir_records_append(run, rec, t->id, weir_str_text(&path), size_of_op(t), err);
     weir_str_free(&path);
     return weir_agree(&run->par, rc, err);
 }

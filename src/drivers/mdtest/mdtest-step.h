@@ -60,15 +60,6 @@ static inline void mdtest_finish_part(struct mdtest_test *t, enum weir_op part, 
     *clock_ns = now;
 }
 
-/* Bytes of an operation on files, for the list of operations; 1 where there are none. */
-static inline uint64_t mdtest_size_of_op(const struct mdtest_test *t)
-{
-    uint64_t n =
-        t->op == MDTEST_FILE_READ ? (uint64_t)t->o->read_bytes : (uint64_t)t->o->write_bytes;
-
-    return t->op == MDTEST_FILE_STAT || n == 0 ? 1 : n;
-}
-
 /* ---- owners ---- */
 
 /* One item of one owner. */

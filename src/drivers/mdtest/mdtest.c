@@ -114,6 +114,7 @@ static const struct weir_opt options[] = {
     OPT_STR(0, "cleanup", NULL, O, cleanup, NULL, "DIR",
             "Remove what earlier runs left in DIR, and nothing else"),
     WEIR_OPT_MAX_TIME(0, "max-time-duration", NULL),
+    WEIR_OPT_RECORDS,
     WEIR_OPT_IO_TIMEOUT,
     WEIR_OPT_REPORT(WEIR_REPORT_PHASES),
     WEIR_OPT_GPU("allocateBufferOnGPU", NULL, "GPUid", NULL, "gpuDirect", NULL),
