@@ -24,7 +24,7 @@ int weir_opts_add(struct weir_opts *o, const struct weir_optset *set, struct wei
 /* Does the row have a field? */
 static bool has_field(const struct weir_opt *row)
 {
-    return row->type <= WEIR_OPT_STR;
+    return row->type < WEIR_OPT_DIRECTIVES;
 }
 
 /* Parse the default of a row: 0, false or NULL when it has none. */
@@ -87,7 +87,7 @@ void weir_opt_show(const struct weir_opt *row, const void *values, struct weir_s
     if (!has_field(row))
         return;
     if (field == NULL) {
-        weir_str_addf(s, "%s", text != NULL ? text : row->type == WEIR_OPT_STR ? "" : "0");
+        weir_str_addf(s, "%s", text != NULL ? text : row->type >= WEIR_OPT_STR ? "" : "0");
     } else if (row->type == WEIR_OPT_FLAG) {
         weir_str_addc(s, *(const bool *)field ? '1' : '0');
     } else if (row->type == WEIR_OPT_SIZE) {
@@ -95,6 +95,8 @@ void weir_opt_show(const struct weir_opt *row, const void *values, struct weir_s
     } else if (row->type == WEIR_OPT_STR) {
         text = *(const char *const *)field;
         weir_str_addf(s, "%s", text != NULL ? text : "");
+    } else if (row->type == WEIR_OPT_LIST) {
+        weir_optlist_show((const struct weir_optlist *)field, s);
     } else {
         weir_str_addf(s, "%d", *(const int *)field);
     }
@@ -106,7 +108,7 @@ static size_t field_size(const struct weir_opt *row)
     static const size_t sizes[] = {
         [WEIR_OPT_FLAG] = sizeof(bool),        [WEIR_OPT_COUNT] = sizeof(int),
         [WEIR_OPT_INT] = sizeof(int),          [WEIR_OPT_SIZE] = sizeof(int64_t),
-        [WEIR_OPT_STR] = sizeof(const char *),
+        [WEIR_OPT_STR] = sizeof(const char *), [WEIR_OPT_LIST] = sizeof(struct weir_optlist),
     };
 
     return has_field(row) ? sizes[row->type] : 0;

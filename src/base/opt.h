@@ -18,9 +18,18 @@ enum weir_opt_type {
     WEIR_OPT_INT,   /* int: decimal, binary suffix allowed */
     WEIR_OPT_SIZE,  /* int64_t: bytes or a 64-bit count, binary suffix allowed */
     WEIR_OPT_STR, /* const char *: owned by the option set's arena; NULL when the default is NULL */
+    WEIR_OPT_LIST, /* struct weir_optlist: numbers as of SIZE, "8,8" or one in each word: --minels 8 8 */
     WEIR_OPT_DIRECTIVES, /* no field: the value is a list key=value[,key=value...] (ior -O) */
     WEIR_OPT_OLD, /* no field: an old spelling; 'def' is today's directive, %s the value; "": no effect */
     WEIR_OPT_GONE /* no field: an error; 'help' says what became of it */
+};
+
+#define WEIR_OPTLIST_MOST 32
+
+/* The value of a LIST. How many there must be is the program's to say. */
+struct weir_optlist {
+    int n;
+    int64_t v[WEIR_OPTLIST_MOST];
 };
 
 /* Flags of a row. */
@@ -52,7 +61,7 @@ struct weir_opt {
     const char *meta; /* metavariable: SIZE, N, FILE ... */
     const char *help;
     int64_t min,
-        max; /* INT, SIZE, COUNT; both 0: any value of the type; min above max 0: no upper limit */
+        max; /* INT, SIZE, COUNT, each of LIST; both 0: any value of the type; min above max 0: no upper limit */
     const char *const
         *choices; /* STR: NULL-terminated list, compared without case; NULL: anything */
     unsigned flags;
@@ -98,6 +107,12 @@ struct weir_opt {
     {                                                                                              \
         .type = WEIR_OPT_GONE, .letter = (l), .key = (k), .help = (h)                              \
     }
+#define OPT_LIST(l, n, k, S, F, d, m, h, ...)                                                      \
+    {                                                                                              \
+        .type = WEIR_OPT_LIST, .letter = (l), .name = (n), .key = (k),                             \
+        .offset = WEIR_OPT_FIELD(struct weir_optlist, S, F), .def = (d), .meta = (m), .help = (h), \
+        __VA_ARGS__                                                                                \
+    }
 #define OPT_END                                                                                    \
     {                                                                                              \
         .name = NULL, .letter = 0, .key = NULL                                                     \
@@ -141,7 +156,7 @@ int weir_opts_set(struct weir_opts *o, const char *name, const char *value, stru
 
 /* Read a command line in IOR's spellings, argv[1] .. argv[argc-1], all of it or up to the first error:
  *   -b 4k   -b4k   -b=4k   -vvv   -wrk   -wrb 8k   -k=1   -O key=v,key=v   --collective   --dataPacketType=o
- *   --dataPacketType o   --block-size=4k   '-C ' and '-Q 1' as one word   -G -1
+ *   --dataPacketType o   --block-size=4k   '-C ' and '-Q 1' as one word   -G -1   --minels 8 8
  * An attached value is consumed whole; letters of a group before an option with a value are flags; an unknown letter
  * in a group is an error; a word without a dash is an error; "-b=" is "argument missing". Long names and keys after
  * "--" match in upper or lower case. Local. */

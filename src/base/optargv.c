@@ -7,6 +7,7 @@
 
 #include "base/directive.h"
 #include "base/optset.h"
+#include "base/str.h"
 
 static const char blanks[] = " \t\r\n";
 
@@ -40,12 +41,41 @@ static int read_attached(struct reader *r, const char *rest, const char *shown, 
     return *value == NULL ? -1 : 0;
 }
 
+/* Does the word that comes next belong to a list? */
+static bool is_of_list(const struct reader *r)
+{
+    const char *word = r->at + 1 < r->argc ? r->argv[r->at + 1] : NULL;
+
+    return word != NULL && (word[0] != '-' || (word[1] >= '0' && word[1] <= '9'));
+}
+
+/* The words after a list up to the next option, with blanks between them; *value NULL: none. */
+static int take_words(struct reader *r, const char **value, struct weir_err *err)
+{
+    struct weir_str words = { 0 };
+    int rc = 0;
+
+    while (is_of_list(r))
+        weir_str_addf(&words, "%s%s", words.len > 0 ? " " : "", r->argv[++r->at]);
+    if (words.failed)
+        rc = weir_refuse(err, WEIR_ESETUP, "out of memory");
+    else if (words.len > 0 &&
+             !(*value = weir_arena_strdup(r->o->arena, weir_str_text(&words), err)))
+        rc = -1;
+    weir_str_free(&words);
+    return rc;
+}
+
 /* Apply an option; one that needs a value takes the next word when its own word has none. */
 static int take_option(struct reader *r, const struct weir_opt *row,
                        const struct weir_optname *name, const char *value, struct weir_err *err)
 {
-    if (value == NULL && weir_opt_takes_value(row) && r->at + 1 < r->argc)
+    if (value == NULL && row->type == WEIR_OPT_LIST) {
+        if (take_words(r, &value, err) < 0)
+            return -1;
+    } else if (value == NULL && weir_opt_takes_value(row) && r->at + 1 < r->argc) {
         value = r->argv[++r->at];
+    }
     if (row->type != WEIR_OPT_DIRECTIVES)
         return weir_opt_apply(r->o, name, value, err);
     if (value == NULL)

@@ -51,6 +51,7 @@ bool weir_opt_takes_value(const struct weir_opt *row)
     switch (row->type) {
     case WEIR_OPT_INT:
     case WEIR_OPT_SIZE:
+    case WEIR_OPT_LIST:
     case WEIR_OPT_DIRECTIVES:
         return true;
     case WEIR_OPT_STR:
@@ -86,17 +87,21 @@ void weir_opt_add_choices(const struct weir_opt *row, const char *before, const 
     weir_str_addf(out, "%s", after);
 }
 
+bool weir_opt_is_wide(const struct weir_opt *row)
+{
+    return row->type == WEIR_OPT_SIZE || row->type == WEIR_OPT_LIST;
+}
+
 void weir_opt_range(const struct weir_opt *row, int64_t *min, int64_t *max)
 {
     bool is_narrowed = row->min != 0 || row->max != 0;
-    int64_t lowest = row->type == WEIR_OPT_SIZE    ? INT64_MIN
-                     : row->type == WEIR_OPT_COUNT ? 0
-                                                   : INT_MIN;
-    int64_t highest = row->type == WEIR_OPT_SIZE ? INT64_MAX : INT_MAX;
+    bool is_wide = weir_opt_is_wide(row);
+    int64_t lowest = is_wide ? INT64_MIN : row->type == WEIR_OPT_COUNT ? 0 : INT_MIN;
+    int64_t highest = is_wide ? INT64_MAX : INT_MAX;
 
     *min = is_narrowed ? row->min : lowest;
     *max = is_narrowed && !(row->min > 0 && row->max == 0) ? row->max : highest;
-    if (row->type != WEIR_OPT_SIZE) {
+    if (!is_wide) {
         *min = *min < INT_MIN ? INT_MIN : *min;
         *max = *max > INT_MAX ? INT_MAX : *max;
     }
@@ -122,14 +127,14 @@ static int parse_flag(const char *text, struct weir_optvalue *value, struct weir
     return 0;
 }
 
-static int parse_number(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
-                        struct weir_err *err)
+int weir_opt_parse_number(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
+                          struct weir_err *err)
 {
     char shown[WEIR_QUOTE_TEXT];
     int64_t min, max, lowest;
 
     weir_opt_range(row, &min, &max);
-    lowest = row->flags & WEIR_OPT_RESET ? (row->type == WEIR_OPT_SIZE ? INT64_MIN : INT_MIN) : min;
+    lowest = row->flags & WEIR_OPT_RESET ? (weir_opt_is_wide(row) ? INT64_MIN : INT_MIN) : min;
     /* Longer than any number, or not fit for a message: the size parser need not see it. */
     if (strlen(text) > 64 || strcmp(weir_quote_str(text, shown), text) != 0)
         return weir_refuse(err, WEIR_EUSAGE,
@@ -172,12 +177,14 @@ int weir_opt_parse(const struct weir_opt *row, const char *text, struct weir_opt
     case WEIR_OPT_COUNT:
     case WEIR_OPT_INT:
     case WEIR_OPT_SIZE:
-        return parse_number(row, text, value, err);
+        return weir_opt_parse_number(row, text, value, err);
     case WEIR_OPT_STR:
         /* --help without "=NAME" is the empty text, whatever the choices are. */
         if (row->choices == NULL || (*text == '\0' && (row->flags & WEIR_OPT_OPTARG)))
             return 0;
         return parse_choice(row, text, value, err);
+    case WEIR_OPT_LIST:
+        return weir_optlist_parse(row, text, &value->list, err);
     default:
         return weir_refuse(err, WEIR_EBUG, "an option without a field was given a value");
     }
@@ -198,6 +205,9 @@ int weir_opt_store(struct weir_opts *o, const struct weir_optset *set, const str
         return 0;
     case WEIR_OPT_SIZE:
         *(int64_t *)field = value->number;
+        return 0;
+    case WEIR_OPT_LIST:
+        *(struct weir_optlist *)field = value->list;
         return 0;
     case WEIR_OPT_STR: {
         const char *copy =

@@ -20,6 +20,7 @@ struct weir_optname {
 
 /* A value as its row understands it. */
 struct weir_optvalue {
+    struct weir_optlist list; /* LIST */
     int64_t number;   /* FLAG, COUNT, INT, SIZE */
     const char *text; /* STR: borrowed from the text that was parsed, or from the choices */
     bool below;       /* RESET: it was below min */
@@ -60,6 +61,18 @@ void weir_opt_range(const struct weir_opt *row, int64_t *min, int64_t *max);
 /* Parse a value for FLAG, COUNT, INT, SIZE, STR. err->text does not name the option. Local. */
 int weir_opt_parse(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
                    struct weir_err *err);
+
+/* The numbers of a LIST between commas or blanks; and as text with commas, appended to s. Local. */
+int weir_optlist_parse(const struct weir_opt *row, const char *text, struct weir_optlist *list,
+                       struct weir_err *err);
+void weir_optlist_show(const struct weir_optlist *list, struct weir_str *s);
+
+/* A whole number in the range of the row. Local. */
+int weir_opt_parse_number(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
+                          struct weir_err *err);
+
+/* Has the row numbers of 64 bits? */
+bool weir_opt_is_wide(const struct weir_opt *row);
 
 /* Put a parsed value into its field; strings are copied to the arena. Local. */
 int weir_opt_store(struct weir_opts *o, const struct weir_optset *set, const struct weir_opt *row,

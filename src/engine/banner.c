@@ -88,7 +88,7 @@ void weir_banner_parameters(struct weir_run *run, const struct weir_opt *rows, c
             continue;
         weir_str_clear(&text);
         weir_opt_show(row, values, &text);
-        if (row->type == WEIR_OPT_STR)
+        if (row->type == WEIR_OPT_STR || row->type == WEIR_OPT_LIST)
             weir_report_str(&run->report, WEIR_FOR_DATA, row->name, weir_str_text(&text));
         else
             weir_report_int(&run->report, WEIR_FOR_DATA, row->name,

@@ -14,6 +14,7 @@ struct table_main {
     int verbose, shuffle, offset, repetitions, seed, narrow, delay;
     int64_t block, xfer;
     const char *api, *file, *packet, *format, *help;
+    struct weir_optlist lengths;
 };
 
 struct table_posix {
@@ -53,11 +54,13 @@ static const struct weir_opt main_rows[] = {
              "Contiguous bytes each task writes"),
     OPT_SIZE('t', "transfer-size", "transferSize", struct table_main, xfer, "256k", "SIZE",
              "Bytes of one I/O call", .min = 1),
+    OPT_LIST(0, "lengths", NULL, struct table_main, lengths, "8", "N", "Of each dimension",
+             .min = 1),
     OPT_STR('a', "api", "api", struct table_main, api, "POSIX", "NAME", "Backend"),
     OPT_STR('o', "file", "testFile", struct table_main, file, NULL, "FILE",
             "Name of the test file"),
-    OPT_STR('l', "dataPacketType", "dataPacketType", struct table_main, packet, "timestamp",
-            "TYPE", "What the data are", .choices = packet_choices),
+    OPT_STR('l', "dataPacketType", "dataPacketType", struct table_main, packet, "timestamp", "TYPE",
+            "What the data are", .choices = packet_choices),
     OPT_STR(0, NULL, "summaryFormat", struct table_main, format, NULL, "FORMAT",
             "\"Format\" of the result, a \\ and a - in it"),
     OPT_STR('h', "help", NULL, struct table_main, help, NULL, "PART", "Show this text",

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/optset.h"
 #include "opttable.h"
 
 static int setup(void **state)
@@ -181,6 +182,45 @@ static void a_list_stands_in_every_place(void **state)
     assert_true(t->p.odirect);
     REFUSE("option -O needs a value (key=value[,key=value...])", "-O");
     REFUSE("option -O cannot stand inside a list of options", "-O", "-O=fsync=1");
+}
+
+static void check_lengths(const struct table *t, const char *expected)
+{
+    struct weir_str text = { 0 };
+
+    weir_optlist_show(&t->m.lengths, &text);
+    assert_string_equal(weir_str_text(&text), expected);
+    weir_str_free(&text);
+}
+
+static void numbers_of_a_list_are_words_of_their_own(void **state)
+{
+    struct table *t = *state;
+
+    ACCEPT("-c");
+    check_lengths(t, "8");
+    ACCEPT("--lengths", "2", "3k", "4", "-c");
+    check_lengths(t, "2,3072,4");
+    assert_true(t->m.collective);
+    ACCEPT("--lengths", "2", "--lengths", "5,6 7", "8");
+    check_lengths(t, "5,6,7,8");
+    ACCEPT("--lengths=2,3", "-c");
+    check_lengths(t, "2,3");
+    ACCEPT("-O", "lengths=\"4 5\",collective=1");
+    check_lengths(t, "4,5");
+    REFUSE("option --lengths needs a value (N)", "--lengths", "-c");
+    REFUSE("option --lengths needs a value (N)", "--lengths");
+    REFUSE("option --lengths: there is no number in it", "--lengths", ",");
+    REFUSE("option --lengths: '0' is out of range: it must be from 1 to 2^63-1", "--lengths", "4",
+           "0");
+    REFUSE("option --lengths: '-3' is out of range: it must be from 1 to 2^63-1", "--lengths", "4",
+           "-3");
+    REFUSE("option --lengths: 'x' is not a whole number with an optional suffix k, m, g, t or p",
+           "--lengths", "4", "x");
+    REFUSE("'5' is not an option; options start with '-'", "--lengths=4", "5");
+    REFUSE("option --lengths: more than 32 numbers", "--lengths",
+           "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32",
+           "33");
 }
 
 static void long_names_match_in_any_case(void **state)
@@ -385,7 +425,7 @@ int main(void)
         T(a_word_without_dash_is_an_error),  T(a_program_without_options_is_fine),
         T(old_and_gone_options_are_told),    T(blanks_and_comments_in_a_list_are_dropped),
         T(a_quoted_value_may_hold_anything), T(a_bad_list_is_refused),
-        T(the_last_of_a_list_wins),
+        T(the_last_of_a_list_wins),          T(numbers_of_a_list_are_words_of_their_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static void report_row(struct weir_report *r, unsigned readers, const char *name
     struct weir_str text = { 0 };
 
     weir_opt_show(row, values, &text);
-    if (row->type == WEIR_OPT_STR)
+    if (row->type == WEIR_OPT_STR || row->type == WEIR_OPT_LIST)
         weir_report_str(r, readers, name, weir_str_text(&text));
     else
         weir_report_int(r, readers, name, strtoll(weir_str_text(&text), NULL, 10));

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* optlist.c - options that have several numbers, one for each dimension */
+#include "config.h"
+#include "base/optset.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/str.h"
+
+#define BETWEEN ", \t"
+
+int weir_optlist_parse(const struct weir_opt *row, const char *text, struct weir_optlist *list,
+                       struct weir_err *err)
+{
+    struct weir_optvalue value;
+    char word[WEIR_QUOTE_TEXT];
+
+    list->n = 0;
+    for (text += strspn(text, BETWEEN); *text; text += strspn(text, BETWEEN)) {
+        size_t len = strcspn(text, BETWEEN);
+
+        if (list->n == WEIR_OPTLIST_MOST)
+            return weir_refuse(err, WEIR_EUSAGE, "more than %d numbers", WEIR_OPTLIST_MOST);
+        weir_quote(text, len, word); /* what cannot be quoted as it is, is no number */
+        if (weir_opt_parse_number(row, word, &value, err) < 0)
+            return -1;
+        list->v[list->n++] = value.number;
+        text += len;
+    }
+    return list->n > 0 ? 0 : weir_refuse(err, WEIR_EUSAGE, "there is no number in it");
+}
+
+void weir_optlist_show(const struct weir_optlist *list, struct weir_str *s)
+{
+    for (int i = 0; i < list->n; i++)
+        weir_str_addf(s, "%s%" PRId64, i ? "," : "", list->v[i]);
+}
