@@ -58,4 +58,9 @@ int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t 
  * -1 and err (WEIR_EIO). */
 int weir_mpi_check_kept(MPI_File file, const char *path, uint64_t need, struct weir_err *err);
 
+/* Let a library that would not survive an error write what it still has for a file into memory that is
+ * thrown away: *handle, which the library lent out, becomes another file. handle may be NULL on some
+ * ranks: then nothing happens. Collective over comm. Does what it can. */
+void weir_mpi_sink(MPI_Comm comm, MPI_File *handle);
+
 #endif

@@ -8,7 +8,7 @@ from faults_support import SECONDS, check_time, environment
 PROGRAM = conftest.BUILD / "testing" / "backend" / "test_arrays.mpi"
 NO_SPACE = "No space left on device"
 EIO = "Input/output error"
-KINDS = [("POSIX", "ompio"), *((api, io) for api in ("MPIIO", "HDF5", "NCMPI") for io in ("ompio", "romio321"))]
+KINDS = [("POSIX", "ompio"), *((api, io) for api in ("MPIIO", "HDF5", "NETCDF", "NCMPI") for io in ("ompio", "romio321"))]
 
 
 @pytest.fixture
@@ -41,6 +41,8 @@ def failed(run, claim, *words):
 def test_a_full_disk_under_arrays(arrays, mounted, backend, io):
     mounted("size=4k")
     run = arrays("%s arrays, full disk, %s" % (backend, io), "write", backend, io=io, where="fs")
+    if backend == "NETCDF":  # has a look before it writes what describes the arrays
+        return failed(run, "arrays are made in it", "the file system of 'fs/arrays' is full", "the metadata may need")
     failed(run, "every rank writes its parts", "write array '", "' of 'fs/arrays' (start ", NO_SPACE)
 
 
@@ -59,7 +61,8 @@ def test_a_write_of_arrays_that_fails_on_one_rank(arrays, backend, io, count):
 
 # OMPIO itself waits without end where one rank cannot open a file that all open
 @pytest.mark.parametrize("what", ["write", "read"])
-@pytest.mark.parametrize("backend, io", [("POSIX", "ompio"), ("MPIIO", "romio321"), ("HDF5", "romio321"), ("NCMPI", "romio321")])
+@pytest.mark.parametrize("backend, io", [("POSIX", "ompio"), ("MPIIO", "romio321"), ("HDF5", "romio321"),
+                                         ("NETCDF", "romio321"), ("NCMPI", "romio321")])
 def test_a_file_of_arrays_that_one_rank_cannot_open(ior, arrays, backend, io, what):
     if what == "read":
         assert arrays("%s arrays" % backend, "write", backend, io=io).returncode == 0

@@ -99,7 +99,7 @@ def daring():
             yield pytest.param(row, value, id="%s=%s" % (label(row), name))
 
 
-BACKENDS = {"posix": "POSIX", "aio": "AIO", "mpiio": "MPIIO", "hdf5": "HDF5", "ncmpi": "NCMPI", "mmap": "MMAP"}
+BACKENDS = {"posix": "POSIX", "aio": "AIO", "mpiio": "MPIIO", "hdf5": "HDF5", "netcdf": "NETCDF", "ncmpi": "NCMPI", "mmap": "MMAP"}
 
 
 @pytest.mark.parametrize("row, value", daring())

@@ -48,8 +48,8 @@ match($0, /^[ \t]*#[ \t]*include[ \t]*[<"][^>"]*[>"]/) {
     sub(/^[^<"]*[<"]/, "", name)
     sub(/[>"]$/, "", name)
     if (name == "mpi.h") {
-        if (room !~ /^(top|par|backends\/(mpiio|hdf5|ncmpi))$/)
-            bad("only weir.h, par and the backends mpiio, hdf5 and ncmpi speak to MPI")
+        if (room !~ /^(top|par|backends\/(mpiio|hdf5|netcdf|ncmpi))$/)
+            bad("only weir.h, par and the backends mpiio, hdf5, netcdf and ncmpi speak to MPI")
     } else if (name == "config.h") {
         if (FILENAME !~ /[.]c$/)
             bad("configuration belongs in .c files")

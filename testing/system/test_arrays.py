@@ -11,7 +11,7 @@ from conftest import BUILD
 
 PROGRAM = BUILD / "testing" / "backend" / "test_arrays.mpi"
 ALIGN = 8  # of arrays in a plain file
-WITH_ARRAYS = ["POSIX", "MPIIO", "HDF5", "NCMPI"]
+WITH_ARRAYS = ["POSIX", "MPIIO", "HDF5", "NETCDF", "NCMPI"]
 FORMATS = {"byte": "i1", "int32": "i4", "int64": "i8", "float32": "f4", "float64": "f8"}
 RECORD = {"names": ["id", "value", "tag", "small"], "formats": ["<i4", "<f8", "<i8", "<f4"], "offsets": [0, 8, 16, 24],
           "itemsize": 32}
@@ -109,6 +109,22 @@ def test_h5py_reads_arrays_of_hdf5(program, ior):
 
 # ---- netCDF ----
 
+def test_h5py_reads_variables_of_netcdf(program, ior):
+    h5py = pytest.importorskip("h5py", reason="needs h5py to look into the file")
+    run = program("write NETCDF .").ok()
+    arrays = list(manifest(run))
+    assert len(arrays) > 4
+    with h5py.File(ior.cwd / "arrays", "r") as f:
+        for name, kind, k, shape, chunk in arrays:
+            assert same(f[name][()], expected(kind, k, shape)), name
+            assert not chunk or f[name].chunks == chunk, name
+        for thing in (f, f["line"]):
+            for key, want in ATTRIBUTES.items():
+                have = thing.attrs[key]
+                have = have.decode() if isinstance(have, bytes) else have
+                assert have == want if isinstance(want, str) else list(np.atleast_1d(have)) == want, (thing, key)
+
+
 class Cdf5:
     """The header of a CDF-5 file, as the specification of the format has it. Numbers are big-endian."""
     TYPES = {1: ">i1", 2: "S1", 4: ">i4", 5: ">f4", 6: ">f8", 10: ">i8"}
@@ -178,7 +194,7 @@ def test_a_file_that_is_cut_short_is_not_read(program, ior, backend):
     assert run.returncode == 1 and "not ok" in run.stdout, run
 
 
-@pytest.mark.parametrize("backend", ["HDF5", "NCMPI"])
+@pytest.mark.parametrize("backend", ["HDF5", "NETCDF", "NCMPI"])
 @pytest.mark.parametrize("content", [b"", b"no file of arrays", b"CDF\x05" + bytes(200)])
 def test_another_file_is_not_read(program, ior, backend, content):
     (ior.cwd / "arrays").write_bytes(content)

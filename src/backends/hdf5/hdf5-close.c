@@ -4,11 +4,8 @@
 #include "backends/hdf5/hdf5-close.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "par/mpifile.h"
 
@@ -131,20 +128,5 @@ void hdf5_explain(const char *path, uint64_t need, struct weir_err *err)
  * lends out its MPI_File: put another one there. */
 void hdf5_abandon(const struct hdf5_state *st, hid_t file)
 {
-    MPI_File *handle = handle_of(st, file);
-    MPI_File sink = MPI_FILE_NULL;
-    char path[64];
-    int fd = memfd_create("weir-hdf5", MFD_CLOEXEC);
-    int ok = MPI_ERR_OTHER;
-
-    if (fd >= 0 && snprintf(path, sizeof(path), "/proc/self/fd/%d", fd) < (int)sizeof(path))
-        ok = MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR, MPI_INFO_NULL, &sink);
-    if (weir_mpi_agree(st->comm, ok == MPI_SUCCESS && handle ? 0 : -1) == 0) {
-        MPI_File_close(handle);
-        *handle = sink;
-    } else if (ok == MPI_SUCCESS) {
-        MPI_File_close(&sink);
-    }
-    if (fd >= 0)
-        close(fd);
+    weir_mpi_sink(st->comm, handle_of(st, file));
 }

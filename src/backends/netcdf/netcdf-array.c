@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* netcdf-array.c - arrays are variables of a file */
+#include "config.h"
+#include "backends/netcdf/netcdf-array.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <netcdf_par.h>
+#include <stdio.h>
+
+#include "par/mpifile.h"
+
+#define NAME_TEXT 64
+#define CHUNK_BYTES_MAX 4294967295u /* of HDF5 */
+
+static struct netcdf_file *file_of(struct weir_array_file *base)
+{
+    return &((struct netcdf_arrays *)base)->f;
+}
+
+static int array_check(const struct weir_session *s, const struct weir_array_spec *spec,
+                       struct weir_err *err)
+{
+    uint64_t bytes;
+
+    (void)s;
+    if (spec->type.elem == WEIR_ELEM_COMPOUND)
+        return weir_refuse(err, WEIR_EUSAGE, "NETCDF cannot keep elements of a compound type");
+    if (spec->chunk.rank > 0 &&
+        (weir_shape_bytes(&spec->chunk, weir_type_bytes(&spec->type), &bytes, err) < 0 ||
+         bytes > CHUNK_BYTES_MAX))
+        return weir_refuse(err, WEIR_EUSAGE, "netCDF-4 allows chunks of at most %u bytes",
+                           CHUNK_BYTES_MAX);
+    return 0;
+}
+
+/* ---- files ---- */
+
+static int array_open(struct weir_array_file *base, unsigned flags, struct weir_err *err)
+{
+    return netcdf_file_open(file_of(base), base->s->priv, base->path, flags, err);
+}
+
+static int array_close(struct weir_array_file *base, struct weir_err *err)
+{
+    return netcdf_file_close(file_of(base), err);
+}
+
+static int array_sync(struct weir_array_file *base, struct weir_err *err)
+{
+    return netcdf_file_flush(file_of(base), err);
+}
+
+/* ---- arrays ---- */
+
+static int set_access(struct netcdf_file *f, int id, bool together, struct weir_err *err)
+{
+    int rc;
+
+    errno = 0;
+    rc = nc_var_par_access(f->nc, id, together ? NC_COLLECTIVE : NC_INDEPENDENT);
+    return rc != NC_NOERR ? netcdf_fail(err, rc, "nc_var_par_access") : 0;
+}
+
+/* The library knows how a new variable is accessed only when it is in the file. */
+static int array_commit(struct weir_array_file *base, struct weir_err *err)
+{
+    struct netcdf_file *f = file_of(base);
+    int rc = netcdf_file_defined(f, err);
+
+    if (weir_mpi_agree(f->st->comm, rc < 0 || f->failed ? -1 : 0) < 0)
+        return rc;
+    for (const struct weir_array *a = base->first; a && rc == 0; a = a->next)
+        if (a->is_open)
+            rc = set_access(f, ((const struct netcdf_array *)a)->id, f->st->collective, err);
+    return rc;
+}
+
+/* A dimension of this name, which arrays of a file share. */
+static int get_dim(const struct netcdf_file *f, const char *name, uint64_t len, bool unlimited,
+                   int *id, struct weir_err *err)
+{
+    size_t have = 0;
+    int rc;
+
+    if (nc_inq_dimid(f->nc, name, id) != NC_NOERR)
+        rc = nc_def_dim(f->nc, name, unlimited ? NC_UNLIMITED : (size_t)len, id);
+    else
+        rc = nc_inq_dimlen(f->nc, *id, &have);
+    if (rc != NC_NOERR)
+        return netcdf_fail(err, rc, "dimension '%s'", name);
+    if (have > 0 && !unlimited && (uint64_t)have != len)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "the file has a dimension '%s' of %zu elements, wanted are %" PRIu64,
+                           name, have, len);
+    return 0;
+}
+
+static int define_var(struct netcdf_array *a, struct netcdf_file *f, const int *dim)
+{
+    const struct weir_array_spec *spec = &a->base.spec;
+    size_t chunk[WEIR_SLAB_RANK];
+    int rc = nc_def_var(f->nc, a->base.name, netcdf_type_of(spec->type.elem), spec->shape.rank, dim,
+                        &a->id);
+
+    for (int d = 0; d < spec->chunk.rank; d++)
+        chunk[d] = (size_t)spec->chunk.len[d];
+    if (rc == NC_NOERR && spec->chunk.rank > 0)
+        rc = nc_def_var_chunking(f->nc, a->id, NC_CHUNKED, chunk);
+    else if (rc == NC_NOERR && !spec->unlimited)
+        rc = nc_def_var_chunking(f->nc, a->id, NC_CONTIGUOUS, NULL);
+    if (rc == NC_NOERR) /* fill values are written later, by all ranks */
+        rc = nc_def_var_fill(f->nc, a->id, NC_NOFILL, NULL);
+    return rc;
+}
+
+static int array_make(struct weir_array *base, struct weir_err *err)
+{
+    struct netcdf_file *f = file_of(base->file);
+    const struct weir_array_spec *spec = &base->spec;
+    int dim[WEIR_RANK_MAX];
+    char text[NAME_TEXT];
+    int rc;
+
+    errno = 0;
+    if (netcdf_file_define(f, err) < 0)
+        return -1;
+    for (int d = 0; d < spec->shape.rank; d++) {
+        bool unlimited = spec->unlimited && d == 0;
+        const char *name = spec->dims ? spec->dims[d] : unlimited ? "record" : text;
+
+        if (snprintf(text, sizeof(text), "n%" PRIu64, spec->shape.len[d]) < 0)
+            text[0] = '\0';
+        if (get_dim(f, name, spec->shape.len[d], unlimited, &dim[d], err) < 0)
+            return -1;
+    }
+    rc = define_var((struct netcdf_array *)base, f, dim);
+    f->vars++;
+    return rc != NC_NOERR ? netcdf_fail(err, rc, "nc_def_var") : 0;
+}
+
+static int read_spec(struct netcdf_array *a, const struct netcdf_file *f,
+                     struct weir_array_spec *have, struct weir_err *err)
+{
+    int dim[WEIR_RANK_MAX];
+    nc_type type = NC_NAT;
+    int rank = 0;
+    int rc = nc_inq_varndims(f->nc, a->id, &rank);
+
+    if (rc == NC_NOERR && (rank < 1 || rank > WEIR_RANK_MAX))
+        return weir_refuse(err, WEIR_EIO, "it has %d dimensions", rank);
+    if (rc == NC_NOERR)
+        rc = nc_inq_var(f->nc, a->id, NULL, &type, NULL, dim, NULL);
+    for (int d = 0; d < rank && rc == NC_NOERR; d++) {
+        size_t len = 0;
+
+        rc = nc_inq_dimlen(f->nc, dim[d], &len);
+        have->shape.len[d] = (uint64_t)len;
+    }
+    if (rc != NC_NOERR)
+        return netcdf_fail(err, rc, "type and shape");
+    have->shape.rank = rank;
+    have->type = (struct weir_type) { .elem = netcdf_elem_of(type) };
+    if (have->type.elem >= WEIR_ELEM_TEXT)
+        return weir_refuse(err, WEIR_EIO, "it is of a type that is not supported here");
+    return 0;
+}
+
+static int array_find(struct weir_array *base, struct weir_array_spec *have, struct weir_err *err)
+{
+    struct netcdf_array *a = (struct netcdf_array *)base;
+    struct netcdf_file *f = file_of(base->file);
+    int rc;
+
+    errno = 0;
+    rc = nc_inq_varid(f->nc, base->name, &a->id);
+    if (rc != NC_NOERR)
+        return netcdf_fail(err, rc, "nc_inq_varid");
+    if (read_spec(a, f, have, err) < 0)
+        return -1;
+    return set_access(f, a->id, f->st->collective, err);
+}
+
+static int array_release(struct weir_array *base, struct weir_err *err)
+{
+    (void)err;
+    netcdf_slab_free((struct netcdf_array *)base);
+    return 0;
+}
+
+/* Only a collective write makes the variable longer: all ranks write the same zero to the last row. */
+static int array_grow(struct weir_array *base, uint64_t len, struct weir_err *err)
+{
+    struct netcdf_array *a = (struct netcdf_array *)base;
+    struct netcdf_file *f = file_of(base->file);
+    size_t start[WEIR_RANK_MAX] = { 0 }, count[WEIR_RANK_MAX];
+    uint64_t zero = 0;
+    int rc = set_access(f, a->id, true, err);
+
+    for (int d = 0; d < WEIR_RANK_MAX; d++)
+        count[d] = 1;
+    start[0] = (size_t)len - 1;
+    errno = 0;
+    if (rc == 0)
+        rc = netcdf_judge(f, nc_put_vara(f->nc, a->id, start, count, &zero), true, "nc_put_vara",
+                          err);
+    if (!f->st->collective && set_access(f, a->id, false, rc < 0 ? NULL : err) < 0)
+        return -1;
+    return rc;
+}
+
+const struct weir_array_ops netcdf_array_ops = {
+    .file_size = sizeof(struct netcdf_arrays),
+    .array_size = sizeof(struct netcdf_array),
+    .check = array_check,
+    .open = array_open,
+    .close = array_close,
+    .make = array_make,
+    .find = array_find,
+    .release = array_release,
+    .commit = array_commit,
+    .grow = array_grow,
+    .select = netcdf_slab_select,
+    .move = netcdf_slab_move,
+    .sync = array_sync,
+    .put_attr = netcdf_put_attr,
+    .get_attr = netcdf_get_attr,
+};

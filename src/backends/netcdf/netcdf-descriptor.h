@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* netcdf-descriptor.h - what is known of the backend without its library: name and options */
+#ifndef WEIR_BACKENDS_NETCDF_DESCRIPTOR_H
+#define WEIR_BACKENDS_NETCDF_DESCRIPTOR_H
+
+#include "backends/backend.h"
+
+struct netcdf_options {
+    const char *hints_file;
+    bool show_hints;
+};
+
+extern const struct weir_opt netcdf_opts[];
+
+/* The members of struct weir_backend that the descriptor and the plugin share. */
+#define NETCDF_DESCRIPTOR                                                                          \
+    .abi = WEIR_BACKEND_ABI, .name = "NETCDF",                                                     \
+    .brief = "netCDF-4 files through parallel netCDF-C: one variable of bytes",                    \
+    .prefix = "netcdf.", .opts = netcdf_opts, .opt_size = sizeof(struct netcdf_options)
+
+#endif

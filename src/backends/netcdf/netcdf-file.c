@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* netcdf-file.c - an open netCDF-4 file, whatever is in it */
+#include "config.h"
+#include "backends/netcdf/netcdf-file.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <netcdf_par.h>
+
+#include "par/mpidoubt.h"
+#include "par/mpifile.h"
+
+#define ROOM_FILE 65536u /* bytes of metadata that a file may still need, generously */
+#define ROOM_VAR 4096u   /* and for each variable, with its dimensions */
+
+int netcdf_fail(struct weir_err *err, int rc, const char *fmt, ...)
+{
+    struct weir_str words = { 0 };
+    int sys = weir_mpi_is_io_errno(errno) ? errno : 0;
+    va_list ap;
+
+    if (!err)
+        return -1;
+    va_start(ap, fmt);
+    weir_str_vaddf(&words, fmt, ap);
+    va_end(ap);
+    weir_refuse(err, WEIR_EIO, "%s: %s", weir_str_text(&words), nc_strerror(rc));
+    weir_str_free(&words);
+    if (rc > 0)
+        err->sys = rc;
+    return weir_mpi_add_reason(err, sys, 0);
+}
+
+int netcdf_judge(struct netcdf_file *f, int rc, bool wrote, const char *call, struct weir_err *err)
+{
+    const struct weir_mpi_session *m = &f->st->mpi;
+    int sys = errno;
+
+    if (rc != NC_NOERR) {
+        weir_refuse(err, WEIR_EIO, "%s: %s", call, nc_strerror(rc));
+        weir_mpi_unlock(f->path);
+        rc = weir_mpi_add_reason(err, sys, m->comm_errno);
+    } else if (!wrote || f->st->collective) { /* else the libraries below have looked */
+        rc = weir_mpi_judge_hidden(m, sys, call, err);
+    }
+    f->failed |= rc < 0 && wrote;
+    return rc;
+}
+
+/* ---- the files below ---- */
+
+/* The handle of MPI-IO below the open file, NULL where it cannot be had. */
+static MPI_File *handle_of(hid_t h5)
+{
+    hid_t access = h5 < 0 ? H5I_INVALID_HID : H5Fget_access_plist(h5);
+    void *handle = NULL;
+
+    if (access < 0 || H5Fget_vfd_handle(h5, access, &handle) < 0)
+        handle = NULL;
+    if (access >= 0)
+        H5Pclose(access);
+    return handle;
+}
+
+static bool has_name(hid_t id, const char *name)
+{
+    ssize_t len = H5Fget_name(id, NULL, 0);
+    char *text = len < 0 ? NULL : malloc((size_t)len + 1);
+    bool same = text && H5Fget_name(id, text, (size_t)len + 1) == len && strcmp(text, name) == 0;
+
+    free(text);
+    return same;
+}
+
+/* The HDF5 file that the library has just opened: the newest of that name. */
+static hid_t find_h5(const char *name)
+{
+    ssize_t n = H5Fget_obj_count(H5F_OBJ_ALL, H5F_OBJ_FILE);
+    hid_t *ids = n > 0 ? calloc((size_t)n, sizeof(*ids)) : NULL;
+    hid_t found = H5I_INVALID_HID;
+
+    n = ids ? H5Fget_obj_ids(H5F_OBJ_ALL, H5F_OBJ_FILE, (size_t)n, ids) : 0;
+    for (ssize_t i = 0; i < n; i++)
+        if (ids[i] > found && has_name(ids[i], name))
+            found = ids[i];
+    free(ids);
+    return found;
+}
+
+/* Is there something in the file? The lowest rank looks for all. */
+static uint64_t size_of(const struct netcdf_file *f)
+{
+    uint64_t size = 0;
+    struct stat sb;
+    int rank = 0;
+
+    MPI_Comm_rank(f->st->comm, &rank);
+    if (rank == 0 && stat(weir_mpi_path(f->path), &sb) == 0)
+        size = (uint64_t)sb.st_size;
+    MPI_Bcast(&size, 1, MPI_UINT64_T, 0, f->st->comm);
+    return size;
+}
+
+/* ---- open and close ---- */
+
+static int open_library(struct netcdf_file *f, unsigned flags, struct weir_err *err)
+{
+    char text[WEIR_MPI_NAME_TEXT];
+    const char *name = weir_mpi_name(&f->st->mpi.drivers, f->path, text, err);
+    const char *call = f->fresh ? "nc_create_par" : "nc_open_par";
+    int rc;
+
+    if (!name)
+        return -1;
+    if (strstr(name, "://"))
+        return weir_refuse(err, WEIR_EUSAGE, "'%s': netCDF takes it for an address", f->path);
+    errno = 0;
+    if (f->fresh)
+        rc = nc_create_par(name, NC_NETCDF4 | (flags & WEIR_OPEN_EXCL ? NC_NOCLOBBER : NC_CLOBBER),
+                           f->st->comm, f->st->mpi.info, &f->nc);
+    else
+        rc = nc_open_par(name, f->writes ? NC_WRITE : NC_NOWRITE, f->st->comm, f->st->mpi.info,
+                         &f->nc);
+    if (rc != NC_NOERR)
+        return netcdf_fail(err, rc, "%s '%s'", call, f->path);
+    f->h5 = find_h5(name);
+    if (f->h5 >= 0)
+        return 0;
+    nc_close(f->nc);
+    return weir_refuse(err, WEIR_EIO, "%s '%s': it is not a netCDF-4 file", call, f->path);
+}
+
+int netcdf_file_open(struct netcdf_file *f, struct netcdf_state *st, const char *path,
+                     unsigned flags, struct weir_err *err)
+{
+    int rc;
+
+    *f = (struct netcdf_file) { .st = st, .path = path, .nc = -1, .h5 = H5I_INVALID_HID };
+    f->writes = flags & WEIR_OPEN_WRITE;
+    f->size = size_of(f);
+    f->fresh = f->writes && (flags & WEIR_OPEN_CREATE) &&
+               ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || f->size == 0);
+    f->defining = f->fresh;
+    rc = open_library(f, flags, err);
+    f->lost = weir_mpi_agree(st->comm, rc) < 0;
+    if (f->lost && rc == 0)
+        nc_abort(f->nc);
+    return rc;
+}
+
+void netcdf_file_drop(struct netcdf_file *f)
+{
+    MPI_File *handle = handle_of(f->h5);
+
+    if (f->writes)
+        weir_mpi_sink(f->st->comm, handle);
+    nc_close(f->nc);
+    f->lost = true;
+}
+
+int netcdf_file_define(struct netcdf_file *f, struct weir_err *err)
+{
+    int rc;
+
+    if (f->defining)
+        return 0;
+    errno = 0;
+    rc = nc_redef(f->nc);
+    f->defining = rc == NC_NOERR;
+    return f->defining ? 0 : netcdf_fail(err, rc, "nc_redef");
+}
+
+/* Before the library writes: has the file system room for what describes the data? It does not
+ * survive failing in there. Every rank takes part; -1 when any has failed. */
+static int check_room(struct netcdf_file *f, struct weir_err *err)
+{
+    uint64_t need = ROOM_FILE + ROOM_VAR * f->vars;
+    uint64_t room = weir_mpi_room(f->path);
+
+    if (!f->failed && room < need) {
+        f->failed = true;
+        weir_refuse(err, WEIR_EIO,
+                    "the file system of '%s' is full: %llu bytes are left, the metadata may need "
+                    "%llu",
+                    f->path, (unsigned long long)room, (unsigned long long)need);
+    }
+    return weir_mpi_agree(f->st->comm, f->failed ? -1 : 0);
+}
+
+int netcdf_file_defined(struct netcdf_file *f, struct weir_err *err)
+{
+    bool told = f->failed;
+
+    if (!f->defining)
+        return 0;
+    if (check_room(f, err) < 0)
+        return f->failed && !told ? -1 : 0;
+    errno = 0;
+    f->defining = false;
+    return netcdf_judge(f, nc_enddef(f->nc), true, "nc_enddef", err);
+}
+
+int netcdf_file_flush(struct netcdf_file *f, struct weir_err *err)
+{
+    bool told = f->failed;
+
+    if (f->lost)
+        return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->path);
+    if (check_room(f, err) < 0) {
+        if (told)
+            return weir_refuse(err, WEIR_EIO, "flush '%s': a write has failed before", f->path);
+        return f->failed ? -1 : 0; /* the rank that knows the cause tells it */
+    }
+    errno = 0;
+    return netcdf_judge(f, nc_sync(f->nc), f->writes, "nc_sync", err);
+}
+
+int netcdf_file_close(struct netcdf_file *f, struct weir_err *err)
+{
+    bool told = f->failed;
+    MPI_File *handle;
+    int rc = 0, nc, sys;
+
+    if (f->lost)
+        return 0;
+    handle = handle_of(f->h5);
+    if (!f->writes && handle)
+        rc = weir_mpi_check_kept(*handle, f->path, f->size, err);
+    if (f->writes && check_room(f, err) < 0) {
+        weir_mpi_sink(f->st->comm, handle);
+        rc = f->failed && !told ? -1 : 0;
+        told |= !f->failed;
+    }
+    errno = 0;
+    nc = nc_close(f->nc);
+    sys = errno;
+    if (rc < 0 || told)
+        return rc; /* told already, or another rank tells it */
+    if (nc != NC_NOERR)
+        return netcdf_fail(err, nc, "nc_close '%s'", f->path);
+    if (weir_mpi_judge_close(&f->st->mpi, sys, "nc_close", err) < 0)
+        return weir_err_within(err, "'%s'", f->path);
+    return 0;
+}
+
+MPI_Info netcdf_file_hints(const struct netcdf_file *f)
+{
+    MPI_File *handle = f->lost ? NULL : handle_of(f->h5);
+    MPI_Info used = MPI_INFO_NULL;
+
+    return handle && MPI_File_get_info(*handle, &used) == MPI_SUCCESS ? used : MPI_INFO_NULL;
+}

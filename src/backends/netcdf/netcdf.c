@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* netcdf.c - NETCDF: netCDF-4 files through parallel netCDF-C; an ordinary file is one variable of bytes */
+#include "config.h"
+#include "backends/netcdf/netcdf-file.h"
+
+#include <errno.h>
+#include <netcdf_par.h>
+
+#include "backends/mpins.h"
+#include "backends/netcdf/netcdf-array.h"
+#include "par/mpidoubt.h"
+#include "par/mpifile.h"
+#include "par/mpihints.h"
+
+#define NAME "data"
+#define DIM "byte"
+#define PIECE ((size_t)1 << 30) /* HDF5 1.10 refuses independent calls beyond 2^31 bytes */
+
+struct netcdf_bytes {
+    struct weir_file base;
+    struct netcdf_file f;
+    int id;
+    size_t len; /* of the variable */
+};
+
+static const char *version(void)
+{
+    return nc_inq_libvers();
+}
+
+static int check(struct weir_session *s, const struct weir_extent *extent, struct weir_err *err)
+{
+    (void)extent;
+    if (s->access.random)
+        return weir_refuse(err, WEIR_EUSAGE, "random offset not available with NETCDF");
+    return 0;
+}
+
+static int end(struct weir_session *s, struct weir_err *err)
+{
+    (void)err;
+    weir_mpi_session_end(s->priv);
+    return 0;
+}
+
+static int begin(struct weir_session *s, struct weir_err *err)
+{
+    const struct netcdf_options *o = s->opt;
+    struct netcdf_state *st = s->priv;
+
+    st->comm = s->access.file_per_task ? MPI_COMM_SELF : s->par->comm;
+    st->collective = s->access.collective && !s->access.file_per_task;
+    if (H5open() < 0)
+        return weir_refuse(err, WEIR_ESETUP, "the HDF5 library cannot be started");
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    return weir_mpi_session_begin(&st->mpi, s->par, s->log, o->hints_file, true, err);
+}
+
+/* ---- open and close ---- */
+
+static int define(struct netcdf_bytes *b, struct weir_err *err)
+{
+    int dim, rc;
+
+    b->len = (size_t)b->base.extent.file_bytes;
+    rc = nc_def_dim(b->f.nc, DIM, b->len, &dim);
+    if (rc == NC_NOERR)
+        rc = nc_def_var(b->f.nc, NAME, NC_BYTE, 1, &dim, &b->id);
+    if (rc == NC_NOERR)
+        rc = nc_def_var_fill(b->f.nc, b->id, NC_NOFILL, NULL);
+    b->f.vars++;
+    if (rc != NC_NOERR)
+        return netcdf_fail(err, rc, "define '%s' in '%s'", NAME, b->base.path);
+    return netcdf_file_defined(&b->f, err);
+}
+
+static int find(struct netcdf_bytes *b, struct weir_err *err)
+{
+    uint64_t want = b->base.extent.file_bytes;
+    int dims = 0, dim = 0;
+    nc_type type = NC_NAT;
+    int rc = nc_inq_varid(b->f.nc, NAME, &b->id);
+
+    if (rc == NC_NOERR)
+        rc = nc_inq_varndims(b->f.nc, b->id, &dims);
+    if (rc == NC_NOERR && dims == 1)
+        rc = nc_inq_var(b->f.nc, b->id, NULL, &type, NULL, &dim, NULL);
+    if (rc == NC_NOERR && type == NC_BYTE)
+        rc = nc_inq_dimlen(b->f.nc, dim, &b->len);
+    if (rc != NC_NOERR)
+        return netcdf_fail(err, rc, "variable '%s' in '%s'", NAME, b->base.path);
+    if (type != NC_BYTE)
+        return weir_refuse(err, WEIR_EIO, "variable '%s' in '%s' is not a row of bytes", NAME,
+                           b->base.path);
+    if (b->f.writes && b->len < want)
+        return weir_refuse(err, WEIR_EIO,
+                           "variable '%s' in '%s' has %zu bytes, this test writes %llu", NAME,
+                           b->base.path, b->len, (unsigned long long)want);
+    return 0;
+}
+
+static int prepare(struct netcdf_bytes *b, struct weir_err *err)
+{
+    int rc = b->f.fresh ? define(b, err) : find(b, err);
+
+    if (weir_mpi_agree(b->f.st->comm, rc) < 0)
+        return rc;
+    errno = 0;
+    rc = nc_var_par_access(b->f.nc, b->id, b->f.st->collective ? NC_COLLECTIVE : NC_INDEPENDENT);
+    return rc != NC_NOERR ? netcdf_fail(err, rc, "nc_var_par_access '%s'", b->base.path) : 0;
+}
+
+static int open_file(struct weir_session *s, const char *path, unsigned flags,
+                     struct weir_file *file, struct weir_err *err)
+{
+    struct netcdf_bytes *b = (struct netcdf_bytes *)file;
+    int rc;
+
+    if (file->extent.transfer == 0) /* on all ranks */
+        return weir_refuse(err, WEIR_EUSAGE, "NETCDF needs to know the geometry of '%s'", path);
+    b->base.s = s;
+    b->base.path = path;
+    rc = netcdf_file_open(&b->f, s->priv, path, flags, err);
+    if (b->f.lost)
+        return rc;
+    rc = prepare(b, err);
+    if (weir_mpi_agree(b->f.st->comm, rc) < 0)
+        netcdf_file_drop(&b->f);
+    return rc;
+}
+
+static int close_file(struct weir_file *file, struct weir_err *err)
+{
+    return netcdf_file_close(&((struct netcdf_bytes *)file)->f, err);
+}
+
+/* ---- transfers ---- */
+
+static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct weir_err *err)
+{
+    struct netcdf_bytes *b = (struct netcdf_bytes *)file;
+    bool writes = io->dir == WEIR_DIR_WRITE;
+    bool over = io->off + io->len > b->len;
+    size_t start = over ? 0 : (size_t)io->off, count = over ? 0 : io->len;
+    char word = 0;
+    void *buf = io->buf ? io->buf : &word;
+    int rc;
+
+    if (b->f.lost)
+        return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", b->base.path);
+    if (count > PIECE && !b->f.st->collective)
+        count = PIECE;
+    errno = 0;
+    rc = writes ? nc_put_vara(b->f.nc, b->id, &start, &count, buf)
+                : nc_get_vara(b->f.nc, b->id, &start, &count, buf);
+    if (netcdf_judge(&b->f, rc, writes, writes ? "nc_put_vara" : "nc_get_vara", err) < 0)
+        return -1;
+    if (over && writes)
+        return weir_refuse(err, WEIR_EBUG, "not within the variable of '%s'", b->base.path);
+    return (ssize_t)count;
+}
+
+static int sync_file(struct weir_file *file, struct weir_err *err)
+{
+    return netcdf_file_flush(&((struct netcdf_bytes *)file)->f, err);
+}
+
+static void describe(struct weir_file *file, struct weir_str *out)
+{
+    struct netcdf_bytes *b = (struct netcdf_bytes *)file;
+    const struct netcdf_options *o = file->s->opt;
+    MPI_Info used;
+
+    if (!o->show_hints || b->f.lost)
+        return;
+    used = netcdf_file_hints(&b->f);
+    weir_mpihints_show(b->f.st->mpi.info, &used, out);
+}
+
+static void list_hints(struct weir_file *file, struct weir_str *out)
+{
+    MPI_Info used = netcdf_file_hints(&((struct netcdf_bytes *)file)->f);
+
+    weir_mpihints_list(&used, out);
+}
+
+const struct weir_backend weir_plugin = {
+    NETCDF_DESCRIPTOR,
+    .flags =
+        WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER | WEIR_BE_NO_RANDOM | WEIR_BE_CONTAINER,
+    .priv_size = sizeof(struct netcdf_state),
+    .file_size = sizeof(struct netcdf_bytes),
+    .version = version,
+    .check = check,
+    .begin = begin,
+    .end = end,
+    .open = open_file,
+    .close = close_file,
+    .xfer = xfer,
+    .sync = sync_file,
+    .ns = &weir_mpi_ns,
+    .array = &netcdf_array_ops,
+    .describe = describe,
+    .hints = list_hints,
+};
