@@ -27,6 +27,14 @@ struct weir_operation {
     bool moves_bytes;
 };
 
+/* What the names of files of operations (savePerOpDataCSV) hold before the number of the task. */
+enum weir_op_files {
+    WEIR_OP_FILES_TASK,       /* PREFIX- */
+    WEIR_OP_FILES_REPETITION, /* PREFIX-<repetition>- */
+    WEIR_OP_FILES_OPERATION /* PREFIX-<title of the operation>-: a file for each operation, which is
+                               * the index of the stage that does it */
+};
+
 /* What a program is made of. Functions may be NULL unless the comment says "always". Those of a
  * test are called in the order in which they stand here. */
 struct weir_driver {
@@ -35,6 +43,14 @@ struct weir_driver {
     const struct weir_opt *opts; /* ends with OPT_END */
     size_t opt_size, state_size; /* of the option struct, and of the state of one test */
     const struct weir_operation *operations; /* always; ends with a row without key */
+    enum weir_op_files op_files;
+    /* With a file for each operation: does this test write that of 'op'? And the bytes that it gives
+     * for each operation; 0, which is there before, means those that were moved. NULL: all files.
+     * Local, the same on all ranks. */
+    bool (*records)(const void *state, int op, uint64_t *size);
+    /* The heading of the file of the ranks, where the program writes it with rows of its own
+     * (weir_ranks_rows); NULL: the engine's rows, one for each rank and phase. */
+    void (*rank_head)(struct weir_str *out);
     /* The script file named on the command line (ior -f), or NULL. */
     const char *(*script)(const void *opt);
     /* The backend that a test names, NULL: the default. For notes; may be NULL. */

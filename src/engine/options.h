@@ -15,7 +15,7 @@ struct weir_run_options {
     const char *reports, *rank_csv, *op_csv;
     const char *gpu_memory, *gpu_id, *gpu_direct;
     int64_t max_steps, pause_us, timeline_limit;
-    int verbose, repetitions, delay_s, deadline_s, min_time_s, max_minutes, io_timeout_s;
+    int verbose, repetitions, delay_s, deadline_s, min_time_s, max_minutes, io_timeout_s, outlier_s;
     bool warnings_are_errors, dry_run, wear_out, barriers;
 };
 

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "engine/ranks.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -11,7 +12,9 @@
 #include "base/clock.h"
 #include "base/col.h"
 #include "base/stats.h"
+#include "engine/op-files.h"
 #include "par/agree.h"
+#include "par/reduce.h"
 
 /* One line of saveRankPerformanceDetailsCSV; times in ns, rates in bytes/s. */
 struct rank_row {
@@ -20,21 +23,21 @@ struct rank_row {
     double total, work, total_rate, work_rate;
 };
 
-#define CELL(f) .offset = offsetof(struct rank_row, f)
+#define R struct rank_row
+#define CSV(T, f, head, ...) COL_##T(R, f, NULL, NULL, .csv = (head), __VA_ARGS__)
 
-static const struct weir_col rank_cols[] = {
-    { .csv = "access", .type = WEIR_COL_STR, CELL(access) },
-    { .csv = "rank", .type = WEIR_COL_INT, CELL(rank) },
-    { .csv = "runtime-with-openclose", .type = WEIR_COL_REAL, CELL(total), .unit = WEIR_NS_PER_S },
-    { .csv = "runtime", .type = WEIR_COL_REAL, CELL(work), .unit = WEIR_NS_PER_S },
-    { .csv = "throughput-withopenclose", .type = WEIR_COL_REAL, CELL(total_rate) },
-    { .csv = "throughput", .type = WEIR_COL_REAL, CELL(work_rate) },
-    { .csv = "test", .type = WEIR_COL_INT, CELL(test) },
-    { .csv = "iter", .type = WEIR_COL_INT, CELL(iter) },
-    { .csv = "bytes", .type = WEIR_COL_INT, CELL(bytes) },
-    { .csv = "transfers", .type = WEIR_COL_INT, CELL(steps) },
-    WEIR_COL_END
-};
+static const struct weir_col rank_cols[] = { CSV(STR, access, "access"),
+                                             CSV(INT, rank, "rank"),
+                                             CSV(REAL, total, "runtime-with-openclose",
+                                                 .unit = WEIR_NS_PER_S),
+                                             CSV(REAL, work, "runtime", .unit = WEIR_NS_PER_S),
+                                             CSV(REAL, total_rate, "throughput-withopenclose"),
+                                             CSV(REAL, work_rate, "throughput"),
+                                             CSV(INT, test, "test"),
+                                             CSV(INT, iter, "iter"),
+                                             CSV(INT, bytes, "bytes"),
+                                             CSV(INT, steps, "transfers"),
+                                             WEIR_COL_END };
 
 /* What a rank tells of its phase: times in ns after the first open of any rank. */
 struct rank_times {
@@ -43,16 +46,66 @@ struct rank_times {
     char host[64];
 };
 
-int weir_ranks_begin_file(const char *path, struct weir_err *err)
-{
-    struct weir_str head = { 0 };
-    int rc;
+/* ---- all ranks ---- */
 
-    weir_col_csv_head(&head, rank_cols);
-    rc = weir_rank_lines_put(path, true, &head, err);
-    weir_str_free(&head);
-    return rc;
+int weir_ranks_gather(struct weir_run *run, const void *mine, size_t size, void **all,
+                      struct weir_err *err)
+{
+    int rc = 0;
+
+    *all = NULL;
+    if (run->par.rank == 0 && !(*all = malloc(size * (size_t)run->par.size)))
+        rc = weir_fail(err, WEIR_ESETUP, "hold the times of %d ranks", run->par.size);
+    if (weir_agree(&run->par, rc, err) < 0)
+        return -1;
+    weir_gather(&run->par, mine, size, *all);
+    return 0;
 }
+
+void weir_ranks_lines(struct weir_run *run, const struct weir_str *mine)
+{
+    uint64_t total = mine->len;
+    char *all = NULL;
+    int64_t room;
+    int n;
+
+    weir_allsum_u64(&run->par, &total, 1);
+    if (run->par.rank == 0 && total < INT_MAX)
+        all = malloc(total + 1);
+    room = all ? (int64_t)total : 0; /* nobody reads 2 GiB of them */
+    weir_allmax_i64(&run->par, &room, 1);
+    n = weir_collect(&run->par, weir_str_text(mine), (int)mine->len, 1, (int)room, all);
+    if (n > 0) {
+        all[n - 1] = '\0'; /* in place of the last newline */
+        weir_report_line(&run->report, "%s", all);
+    }
+    free(all);
+}
+
+int weir_ranks_rows(struct weir_run *run, const void *mine, size_t size,
+                    void (*add)(const struct weir_run *run, const void *arg, const void *all,
+                                struct weir_str *lines),
+                    const void *arg, struct weir_err *err)
+{
+    const char *path = run->test->plan.options->rank_csv;
+    struct weir_str lines = { 0 };
+    void *all;
+    int rc = 0;
+
+    if (!path)
+        return 0;
+    if (weir_ranks_gather(run, mine, size, &all, err) < 0)
+        return -1;
+    if (all) {
+        add(run, arg, all, &lines);
+        rc = weir_rank_lines_put(path, false, &lines, err);
+    }
+    weir_str_free(&lines);
+    free(all);
+    return weir_agree(&run->par, rc, err);
+}
+
+/* ---- times of a phase ---- */
 
 static void fill_times(const struct weir_run *run, const struct weir_phase_rec *rec,
                        struct rank_times *mine)
@@ -65,7 +118,7 @@ static void fill_times(const struct weir_run *run, const struct weir_phase_rec *
     memcpy(mine->host, run->par.host, sizeof(mine->host) - 1);
 }
 
-static void add_rank_line(const struct weir_phase_rec *rec, int test, int rank,
+static void add_rank_line(const struct weir_run *run, const struct weir_phase_rec *rec, int rank,
                           const struct rank_times *r, struct weir_str *lines)
 {
     double total = (double)(r->at[WEIR_MARK_CLOSED] - r->at[WEIR_MARK_OPEN]);
@@ -73,7 +126,7 @@ static void add_rank_line(const struct weir_phase_rec *rec, int test, int rank,
     struct rank_row row = {
         .access = rec->phase->key,
         .rank = rank,
-        .test = test,
+        .test = run->test->id,
         .iter = rec->repetition,
         .bytes = (int64_t)r->bytes,
         .steps = (int64_t)r->steps,
@@ -86,17 +139,11 @@ static void add_rank_line(const struct weir_phase_rec *rec, int test, int rank,
     weir_col_csv(lines, rank_cols, &row);
 }
 
-static int write_ranks(const struct weir_run *run, const struct weir_phase_rec *rec, int test,
-                       const char *path, const struct rank_times *all, struct weir_err *err)
+static void add_times(const struct weir_run *run, const void *rec, const void *all,
+                      struct weir_str *lines)
 {
-    struct weir_str lines = { 0 };
-    int rc;
-
     for (int i = 0; i < run->par.size; i++)
-        add_rank_line(rec, test, i, &all[i], &lines);
-    rc = weir_rank_lines_put(path, false, &lines, err);
-    weir_str_free(&lines);
-    return rc;
+        add_rank_line(run, rec, i, (const struct rank_times *)all + i, lines);
 }
 
 /* The quantities of -j: from one mark to another; from the first open of all where 'from' is -1
@@ -120,8 +167,9 @@ static double quantity(const struct rank_times *r, size_t q)
 }
 
 static int warn_outliers(const struct weir_run *run, const struct weir_phase_rec *rec,
-                         double limit_s, const struct rank_times *all, struct weir_err *err)
+                         const struct rank_times *all, struct weir_err *err)
 {
+    double limit_s = run->test->plan.options->outlier_s;
     int rc = 0;
 
     for (size_t q = 0; q < sizeof(quantities) / sizeof(*quantities); q++) {
@@ -138,78 +186,78 @@ static int warn_outliers(const struct weir_run *run, const struct weir_phase_rec
     return rc;
 }
 
-int weir_ranks_phase(struct weir_run *run, const struct weir_phase_rec *rec, int test,
-                     const char *path, double outlier_s, struct weir_err *err)
+static int find_outliers(struct weir_run *run, const struct weir_phase_rec *rec,
+                         const struct rank_times *mine, struct weir_err *err)
 {
-    struct rank_times mine, *all = NULL;
+    void *all;
     int rc = 0;
 
-    if (!path && outlier_s <= 0)
+    if (run->test->plan.options->outlier_s <= 0)
         return 0;
-    fill_times(run, rec, &mine);
-    if (run->par.rank == 0 && !(all = malloc(sizeof(*all) * (size_t)run->par.size)))
-        rc = weir_fail(err, WEIR_ESETUP, "hold the times of %d ranks", run->par.size);
-    if (weir_agree(&run->par, rc, err) < 0)
+    if (weir_ranks_gather(run, mine, sizeof(*mine), &all, err) < 0)
         return -1;
-    weir_gather(&run->par, &mine, sizeof(mine), all);
-    if (all && outlier_s > 0)
-        rc = warn_outliers(run, rec, outlier_s, all, err);
-    if (all && rc == 0 && path)
-        rc = write_ranks(run, rec, test, path, all, err);
+    if (all)
+        rc = warn_outliers(run, rec, all, err);
     free(all);
     return weir_agree(&run->par, rc, err);
 }
 
-/* ---- programs of one test ---- */
-
-static void name_rank_file(const void *opt, uint64_t rank, struct weir_str *out)
-{
-    const struct weir_run_options *o = opt;
-
-    weir_str_addf(out, "%s-%05d.csv", o->op_csv, (int)rank);
-}
+/* ---- functions of a program ---- */
 
 int weir_ranks_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
 {
-    const struct weir_run_options *o = opt;
-    const struct weir_file_names names = {
-        .prefix = o->op_csv, .n = (uint64_t)tasks, .name = name_rank_file, .arg = o
-    };
+    static const struct weir_driver plain = { .op_files = WEIR_OP_FILES_TASK };
 
-    if (!o->op_csv)
-        return 0;
-    return weir_files_add_names(files, "savePerOpDataCSV", &names, WEIR_FILE_WRITE, err);
+    return weir_op_files_add(&plain, opt, tasks, files, err);
+}
+
+/* The first test that uses a path empties the file, later ones append to it. */
+static bool is_first_use(const struct weir_test *tests, int i)
+{
+    const char *path = tests[i].plan.options->rank_csv;
+
+    for (int k = 0; k < i; k++)
+        if (tests[k].plan.options->rank_csv && strcmp(tests[k].plan.options->rank_csv, path) == 0)
+            return false;
+    return true;
+}
+
+static int begin_rank_file(const struct weir_test *t, struct weir_err *err)
+{
+    struct weir_str head = { 0 };
+    int rc;
+
+    if (t->driver->rank_head)
+        t->driver->rank_head(&head);
+    else
+        weir_col_csv_head(&head, rank_cols);
+    rc = weir_rank_lines_put(t->plan.options->rank_csv, true, &head, err);
+    weir_str_free(&head);
+    return rc;
 }
 
 int weir_ranks_begin(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
 {
-    const struct weir_run_options *o = tests[0].plan.options;
-    struct weir_str path = { 0 };
     int rc = 0;
 
-    (void)n;
-    if (run->world.rank == 0 && o->rank_csv)
-        rc = weir_ranks_begin_file(o->rank_csv, err);
-    if (rc == 0 && o->op_csv) {
-        name_rank_file(o, (uint64_t)run->world.rank, &path);
-        rc = weir_records_begin_file(weir_str_text(&path), err);
-        weir_str_free(&path);
-    }
+    for (int i = 0; i < n && rc == 0 && run->world.rank == 0; i++)
+        if (tests[i].plan.options->rank_csv && is_first_use(tests, i))
+            rc = begin_rank_file(&tests[i], err);
+    if (rc == 0)
+        rc = weir_op_files_begin(run, tests, n, err);
     return weir_agree(&run->world, rc, err);
 }
 
 int weir_ranks_report(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_err *err)
 {
-    const struct weir_run_options *o = run->test->plan.options;
-    struct weir_str path = { 0 };
-    int rc;
+    struct rank_times mine;
 
-    if (o->op_csv) {
-        name_rank_file(o, (uint64_t)run->par.rank, &path);
-        rc = weir_records_append(run, rec, run->test->id, weir_str_text(&path), 0, err);
-        weir_str_free(&path);
-        if (weir_agree(&run->par, rc, err) < 0)
-            return -1;
-    }
-    return weir_ranks_phase(run, rec, run->test->id, o->rank_csv, 0, err);
+    if (weir_op_files_phase(run, rec, err) < 0)
+        return -1;
+    fill_times(run, rec, &mine);
+    if (find_outliers(run, rec, &mine, err) < 0)
+        return -1;
+    if (run->test->driver->rank_head)
+        return 0;
+    return weir_ranks_rows(run, &mine, sizeof(mine), add_times, rec, err);
 }

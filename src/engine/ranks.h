@@ -6,18 +6,28 @@
 #include "engine/files.h"
 #include "engine/test.h"
 
-/* Make the file of the ranks with nothing but its heading. Local. -1 and err (WEIR_ESETUP). */
-int weir_ranks_begin_file(const char *path, struct weir_err *err);
+/* The 'mine' of 'size' bytes of every rank, in rank order in *all on rank 0, which frees it; NULL on
+ * the others. Collective over run->par. Returns 0, or -1 and err on every rank (WEIR_ESETUP). */
+int weir_ranks_gather(struct weir_run *run, const void *mine, size_t size, void **all,
+                      struct weir_err *err);
 
-/* After a phase: append a row for each rank (times, rates, bytes, steps) to the file at path, and
- * warn of ranks whose times are further than outlier_s seconds from the mean. path NULL: no file;
- * outlier_s 0: no warnings. Collective over run->par. Returns 0, or -1 and err on every rank. */
-int weir_ranks_phase(struct weir_run *run, const struct weir_phase_rec *rec, int test,
-                     const char *path, double outlier_s, struct weir_err *err);
+/* Show the lines of every rank, each ended by a newline, in rank order in the results for people.
+ * Collective over run->par. */
+void weir_ranks_lines(struct weir_run *run, const struct weir_str *mine);
 
-/* For programs of one test, as functions of struct weir_driver and after each phase: what
- * saveRankPerformanceDetails and savePerOpDataCSV ask for. The operations of a task go to
- * PREFIX-<task>.csv. begin is collective over run->world, report over run->par, files is local. */
+/* Append to the file of the ranks what 'add' makes on rank 0 of the 'mine' of 'size' bytes of every
+ * rank; nothing without such a file. Collective over run->par. Returns 0, or -1 and err on every
+ * rank. */
+int weir_ranks_rows(struct weir_run *run, const void *mine, size_t size,
+                    void (*add)(const struct weir_run *run, const void *arg, const void *all,
+                                struct weir_str *lines),
+                    const void *arg, struct weir_err *err);
+
+/* What saveRankPerformanceDetails, savePerOpDataCSV and the threshold of outliers ask for, as
+ * functions of struct weir_driver and after each phase. begin makes the files, so that one that
+ * cannot be written is found before the first test; report appends a row for each rank and the
+ * operations of the phase, and warns of ranks whose times are far from the mean. begin is collective
+ * over run->world, report over run->par, files is local: it adds PREFIX-<task>.csv. */
 int weir_ranks_begin(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err);
 int weir_ranks_report(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_err *err);
 int weir_ranks_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "engine/driver.h"
 #include "engine/metrics.h"
+#include "engine/op-files.h"
 #include "engine/outputs.h"
 #include "engine/ranks.h"
 #include "par/agree.h"
@@ -298,10 +299,19 @@ static int remove_made(struct weir_run *run, struct weir_test *t, struct weir_er
     return 0;
 }
 
+static int begin_repetition(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct weir_driver *d = run->test->driver;
+
+    if (weir_op_files_repetition(run, err) < 0)
+        return -1;
+    return d->repetition ? d->repetition(run, state, err) : 0;
+}
+
 static int run_repetition(struct weir_run *run, struct weir_test *t, struct weir_err *err)
 {
     struct weir_err second = WEIR_ERR_INIT;
-    int rc = weir_local(run, t->driver->repetition, t->state, err);
+    int rc = weir_local(run, begin_repetition, t->state, err);
 
     if (rc == 0)
         rc = run_stages(run, t, 0, err);

@@ -90,7 +90,8 @@ struct weir_test {
     struct weir_session *session[WEIR_TEST_SESSIONS];
     int sessions;
     uint64_t begin_ns;
-    bool failed; /* for conclude: an error or a signal ended it */
+    uint64_t op_files; /* of the files of operations, those that an earlier test has begun */
+    bool failed;       /* for conclude: an error or a signal ended it */
 };
 
 /* For 'plan': find the backend that the user named (NULL: the default) and note that the test uses it

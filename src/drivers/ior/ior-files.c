@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "engine/op-files.h"
+
 #define MOST_MOUNTS 64 /* NUMA nodes, each with a mount of -y */
 
 /* What the names of one test are made of. */
@@ -13,19 +15,6 @@ struct namer {
     /* Tasks first, first + step ... below 'tasks': those with one name of the list in -o. */
     int first, step, tasks;
 };
-
-void ior_name_op_file(const struct ior_options *o, int repetition, int rank, struct weir_str *out)
-{
-    weir_str_clear(out);
-    weir_str_addf(out, "%s-%d-%05d.csv", o->run.op_csv, repetition, rank);
-}
-
-static void name_op_file(const void *arg, uint64_t i, struct weir_str *out)
-{
-    const struct namer *n = arg;
-
-    ior_name_op_file(n->o, (int)(i / (uint64_t)n->tasks), (int)(i % (uint64_t)n->tasks), out);
-}
 
 static uint64_t tasks_of(const struct namer *n)
 {
@@ -78,20 +67,6 @@ static int add_test_files(const struct namer *n, const char *piece, size_t len,
                                 is_read ? WEIR_FILE_READ : WEIR_FILE_WRITE, err);
 }
 
-static int add_op_files(const struct namer *all, struct weir_files *files, struct weir_err *err)
-{
-    struct weir_file_names names = { .prefix = all->o->run.op_csv,
-                                     .n = (uint64_t)all->tasks * (uint64_t)all->o->run.repetitions,
-                                     .name = name_op_file };
-    struct namer *kept = weir_arena_alloc(files->arena, sizeof(*kept), err);
-
-    if (!kept)
-        return -1;
-    *kept = *all;
-    names.arg = kept;
-    return weir_files_add_names(files, "savePerOpDataCSV", &names, WEIR_FILE_ADD, err);
-}
-
 int ior_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
 {
     struct namer n = { .o = opt, .step = 1, .tasks = tasks };
@@ -99,7 +74,7 @@ int ior_files(const void *opt, int tasks, struct weir_files *files, struct weir_
 
     if (n.o->tasks > 0 && n.o->tasks < tasks)
         n.tasks = n.o->tasks;
-    if (n.o->run.op_csv && *n.o->run.op_csv && add_op_files(&n, files, err) < 0)
+    if (weir_op_files_add(&weir_ior, opt, n.tasks, files, err) < 0)
         return -1;
     if (n.o->file_per_task)
         n.step = ior_count_names(piece);

@@ -6,11 +6,11 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/col.h"
 #include "engine/metrics.h"
+#include "engine/ranks.h"
 
 #define MIB 1048576.0
 #define KIB 1024.0
@@ -94,12 +94,12 @@ static void keep_series(struct ior_series *s, const struct weir_phase_rec *rec,
 /* At -v one line a task. */
 static void report_wall_ranks(struct weir_run *run, const struct weir_phase_rec *rec)
 {
-    uint64_t *all = run->par.rank == 0 ? malloc(sizeof(*all) * (size_t)run->par.size) : NULL;
+    struct weir_str line = { 0 };
 
-    weir_gather(&run->par, &rec->stonewall.steps, sizeof(*all), all);
-    for (int i = 0; all && i < run->par.size; i++)
-        weir_report_line(&run->report, "%d: stonewalling pairs accessed: %" PRIu64, i, all[i]);
-    free(all);
+    weir_str_addf(&line, "%d: stonewalling pairs accessed: %" PRIu64 "\n", run->par.rank,
+                  rec->stonewall.steps);
+    weir_ranks_lines(run, &line);
+    weir_str_free(&line);
 }
 
 static void report_wall(struct weir_run *run, const struct weir_phase_rec *rec)
@@ -163,8 +163,8 @@ void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct wei
 /* A row of something that was not measured but for the time that it took. */
 static struct ior_row unmeasured(const struct weir_run *run, const char *access, double seconds)
 {
-    return (struct ior_row) { access, NAN, NAN, NAN,     NAN,           NAN,            NAN,
-                              NAN,    NAN, seconds, run->par.size, run->repetition };
+    return (struct ior_row) { access, NAN, NAN, NAN,     NAN,           NAN,
+                              NAN,    NAN, NAN, seconds, run->par.size, run->repetition };
 }
 
 void ior_report_skipped(struct weir_run *run, struct ior_test *t, const char *access)

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "engine/metrics.h"
+#include "engine/ranks.h"
 #include "par/agree.h"
 #include "par/reduce.h"
 
@@ -82,6 +83,7 @@ int ior_repetition(struct weir_run *run, void *state, struct weir_err *err)
     struct ior_test *t = state;
     uint32_t sig = (uint32_t)t->o->signature;
 
+    (void)err;
     if (sig == 0)
         sig = t->begun_s + (uint32_t)run->repetition;
     t->pattern.rank = run->par.rank;
@@ -95,7 +97,7 @@ int ior_repetition(struct weir_run *run, void *state, struct weir_err *err)
                          sig);
     if (run->repetition == 0)
         ior_report_head(run);
-    return ior_ranks_repetition(run, t, err);
+    return 0;
 }
 
 static int warn_existing(struct weir_run *run, struct ior_test *t, struct weir_err *err)
@@ -223,7 +225,7 @@ static int after_write(struct weir_run *run, void *state, const struct weir_stag
     if (ior_check_size(run, t, rec, err) < 0)
         return -1;
     ior_report_phase(run, t, rec, &t->write);
-    return ior_ranks_phase(run, t, rec, err);
+    return weir_ranks_report(run, rec, err);
 }
 
 /* Whose file will be read, and with -y on which mount it lies. Collective. */
@@ -292,7 +294,7 @@ static int after_read(struct weir_run *run, void *state, const struct weir_stage
     ior_report_facts(run, t);
     rc = ior_data_report(run, t, rec, "read", err);
     ior_report_phase(run, t, rec, &t->read);
-    return rc < 0 ? -1 : ior_ranks_phase(run, t, rec, err);
+    return rc < 0 ? -1 : weir_ranks_report(run, rec, err);
 }
 
 static void report_skipped(struct weir_run *run, void *state, const struct weir_stage *s)

@@ -5,14 +5,11 @@
 #include "drivers/ior/ior.h"
 
 #include <inttypes.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "par/reduce.h"
+#include "engine/ranks.h"
 
 #define TRACE_LEVEL 3
 #define MORE_LEVEL 4
@@ -20,28 +17,6 @@
 static bool traces(const struct weir_run *run)
 {
     return run->log.verbose >= TRACE_LEVEL;
-}
-
-/* Show the lines of every rank, each ended by a newline, in the order of the ranks. Collective over
- * run->par. */
-static void show_lines(struct weir_run *run, const struct weir_str *mine)
-{
-    int64_t room;
-    uint64_t total = mine->len;
-    char *all = NULL;
-    int n;
-
-    weir_allsum_u64(&run->par, &total, 1);
-    if (run->par.rank == 0 && total < INT_MAX)
-        all = malloc(total + 1);
-    room = all ? (int64_t)total : 0; /* nobody reads 2 GiB of them */
-    weir_allmax_i64(&run->par, &room, 1);
-    n = weir_collect(&run->par, weir_str_text(mine), (int)mine->len, 1, (int)room, all);
-    if (n > 0) {
-        all[n - 1] = '\0'; /* in place of the last newline */
-        weir_report_line(&run->report, "%s", all);
-    }
-    free(all);
 }
 
 void ior_trace_begin(struct weir_run *run)
@@ -75,7 +50,7 @@ void ior_trace_file(struct weir_run *run, struct ior_test *t, const char *doing,
         return;
     if (owner >= 0 && ior_file_name(t->o, t->mount, owner, run->repetition, &name, &ignored) == 0)
         weir_str_addf(&line, "task %d %s %s\n", run->par.rank, doing, weir_str_text(&name));
-    show_lines(run, &line);
+    weir_ranks_lines(run, &line);
     weir_str_free(&line);
     weir_str_free(&name);
 }
@@ -126,6 +101,6 @@ void ior_trace_phase(struct weir_run *run, const struct ior_test *t,
                       (double)(day_ns + weir_clock_common(&run->clock, rec->mark[m])) /
                           WEIR_NS_PER_S,
                       rec->phase->key, labels[m]);
-    show_lines(run, &lines);
+    weir_ranks_lines(run, &lines);
     weir_str_free(&lines);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/driver.h"
+#include "engine/ranks.h"
 
 #define O struct ior_options
 
@@ -103,7 +104,7 @@ static const struct weir_opt options[] = {
             "Repeat the whole pattern until this much time has passed", .min = 0, .max = INT32_MAX),
     OPT_SIZE(0, NULL, "interIODelay", WEIR_R, pause_us, "0", "MICROSECONDS",
              "Wait after every transfer, inside the measured time", .min = 0, .max = INT32_MAX),
-    OPT_INT('j', "outlier-threshold", "outlierThreshold", O, outlier_s, "0", "SECONDS",
+    OPT_INT('j', "outlier-threshold", "outlierThreshold", WEIR_R, outlier_s, "0", "SECONDS",
             "Name the tasks whose times are further than this from the mean", .min = 0,
             .max = INT32_MAX),
     OPT_STR('M', "memory-per-node", "memoryPerNode", O, memory_per_node, NULL, "SIZE|NN%",
@@ -142,22 +143,34 @@ static const struct weir_opt options[] = {
     WEIR_OPT_REPORT("Write the results in these forms instead: text:-, json:FILE, csv:FILE (the "
                     "full table)"),
     OPT_OLD('B', "useO_DIRECT", "posix.odirect=1", NULL, "Before 4.0: --posix.odirect"),
-    OPT_OLD('H', "showHints", "mpiio.showHints=1,hdf5.showHints=1,ncmpi.showHints=1", NULL, "Before 4.0: --mpiio.showHints, --hdf5.showHints and --ncmpi.showHints"),
+    OPT_OLD('H', "showHints", "mpiio.showHints=1,hdf5.showHints=1,ncmpi.showHints=1", NULL,
+            "Before 4.0: --mpiio.showHints, --hdf5.showHints and --ncmpi.showHints"),
     OPT_OLD('J', "setAlignment", "hdf5.setAlignment=%s", "SIZE", "Before 4.0: --hdf5.setAlignment"),
     OPT_OLD('n', "noFill", "hdf5.noFill=1", NULL, "Before 4.0: --hdf5.noFill"),
     OPT_OLD('p', "preallocate", "mpiio.preallocate=1", NULL, "Before 4.0: --mpiio.preallocate"),
     OPT_OLD('q', "quitOnError", "", NULL, "Before 4.0; an error always ends the run"),
-    OPT_OLD('S', "useStridedDatatype", "mpiio.useStridedDatatype=1", NULL, "Before 4.0: --mpiio.useStridedDatatype"),
-    OPT_OLD('U', "hintsFileName", "mpiio.hintsFileName=%s,hdf5.hintsFileName=%s,ncmpi.hintsFileName=%s", "FILE", "Before 4.0: --mpiio.hintsFileName, --hdf5.hintsFileName and --ncmpi.hintsFileName"),
+    OPT_OLD('S', "useStridedDatatype", "mpiio.useStridedDatatype=1", NULL,
+            "Before 4.0: --mpiio.useStridedDatatype"),
+    OPT_OLD('U', "hintsFileName",
+            "mpiio.hintsFileName=%s,hdf5.hintsFileName=%s,ncmpi.hintsFileName=%s", "FILE",
+            "Before 4.0: --mpiio.hintsFileName, --hdf5.hintsFileName and --ncmpi.hintsFileName"),
     OPT_OLD('V', "useFileView", "mpiio.useFileView=1", NULL, "Before 4.0: --mpiio.useFileView"),
-    OPT_OLD(0, "lustreStripeCount", "posix.lustre.stripecount=%s", "N", "Before 4.0: --posix.lustre.stripecount"),
-    OPT_OLD(0, "lustreStripeSize", "posix.lustre.stripesize=%s", "SIZE", "Before 4.0: --posix.lustre.stripesize"),
-    OPT_OLD(0, "lustreStartOST", "posix.lustre.startost=%s", "N", "Before 4.0: --posix.lustre.startost"),
-    OPT_OLD(0, "lustreIgnoreLocks", "posix.lustre.ignorelocks=1", NULL, "Before 4.0: --posix.lustre.ignorelocks"),
-    OPT_OLD(0, "gpfsHintAccess", "posix.gpfs.hintaccess=1", NULL, "Before 4.0: --posix.gpfs.hintaccess"),
-    OPT_OLD(0, "gpfsReleaseToken", "posix.gpfs.releasetoken=1", NULL, "Before 4.0: --posix.gpfs.releasetoken"),
-    OPT_OLD(0, "beegfsNumTargets", "posix.beegfs.NumTargets=%s", "N", "Before 4.0: --posix.beegfs.NumTargets"),
-    OPT_OLD(0, "beegfsChunkSize", "posix.beegfs.ChunkSize=%s", "SIZE", "Before 4.0: --posix.beegfs.ChunkSize"),
+    OPT_OLD(0, "lustreStripeCount", "posix.lustre.stripecount=%s", "N",
+            "Before 4.0: --posix.lustre.stripecount"),
+    OPT_OLD(0, "lustreStripeSize", "posix.lustre.stripesize=%s", "SIZE",
+            "Before 4.0: --posix.lustre.stripesize"),
+    OPT_OLD(0, "lustreStartOST", "posix.lustre.startost=%s", "N",
+            "Before 4.0: --posix.lustre.startost"),
+    OPT_OLD(0, "lustreIgnoreLocks", "posix.lustre.ignorelocks=1", NULL,
+            "Before 4.0: --posix.lustre.ignorelocks"),
+    OPT_OLD(0, "gpfsHintAccess", "posix.gpfs.hintaccess=1", NULL,
+            "Before 4.0: --posix.gpfs.hintaccess"),
+    OPT_OLD(0, "gpfsReleaseToken", "posix.gpfs.releasetoken=1", NULL,
+            "Before 4.0: --posix.gpfs.releasetoken"),
+    OPT_OLD(0, "beegfsNumTargets", "posix.beegfs.NumTargets=%s", "N",
+            "Before 4.0: --posix.beegfs.NumTargets"),
+    OPT_OLD(0, "beegfsChunkSize", "posix.beegfs.ChunkSize=%s", "SIZE",
+            "Before 4.0: --posix.beegfs.ChunkSize"),
     OPT_GONE('P', "useSharedFilePointer", "shared file pointers are gone since 4.0; leave it out"),
     OPT_GONE('I', "individualDataSets", "individual data sets were never there; leave it out"),
     OPT_OLD(0, "storeFileOffset", "dataPacketType=offset", NULL, "Before 4.0: -l offset"),
@@ -224,7 +237,7 @@ static void note_status_files(struct weir_run *run, const struct weir_test *test
 
 static int prepare_run(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
 {
-    if (ior_ranks_begin(run, tests, n, err) < 0)
+    if (weir_ranks_begin(run, tests, n, err) < 0)
         return -1;
     note_status_files(run, tests, n);
     return 0;
@@ -256,6 +269,7 @@ const struct weir_driver weir_ior = {
     .opt_size = sizeof(struct ior_options),
     .state_size = sizeof(struct ior_test),
     .operations = operations,
+    .op_files = WEIR_OP_FILES_REPETITION,
     .script = script_of,
     .api = api_of,
     .files = ior_files,

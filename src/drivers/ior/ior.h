@@ -23,7 +23,7 @@ struct ior_options {
     const char *api, *script, *packet, *test_file, *distribution;
     const char *summary_file, *summary_format, *status_file, *debug, *platform, *memory_per_node;
     int64_t block, transfer, segments, memory_per_task, prefill, signature;
-    int outlier_s, nodes, node0_tasks, ref_num, tasks, node_offset, seed;
+    int nodes, node0_tasks, ref_num, tasks, node_offset, seed;
     int random_seed, random_offset, reorder_random;
     bool collective, reorder_constant, sync_end, use_existing, file_per_task, keep, keep_with_error,
         multi_file;
@@ -111,7 +111,6 @@ struct ior_test {
     bool wore_out;         /* it had a stonewall with wear-out */
     uint64_t status_steps; /* for the status file: transfers of a task in the files that are left */
     bool knows_status;     /* some write phase has ended */
-    int op_files;          /* repetitions whose files of operations an earlier test has begun */
     int mount;             /* which of the two mounts of -y this rank uses, -1: without -y */
     int owner_mount;       /* the same of the task whose data are read */
     /* results */
@@ -146,10 +145,8 @@ static inline struct ior_test *ior_test_of(const struct weir_test *t)
 
 /* The names that -o lists, one for a task each. */
 int ior_count_names(const char *list);
-/* ior-files.c: the files that a test reads and writes (engine/driver.h), and one of those with
- * operations. Replaces *out. */
+/* ior-files.c: the files that a test reads and writes (engine/driver.h). */
 int ior_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
-void ior_name_op_file(const struct ior_options *o, int repetition, int rank, struct weir_str *out);
 /* How many tasks -C goes on, for the read phase or the check of what was written (ior.md 4.2).
  * Never 0 where there is another task. */
 int ior_shift(const struct ior_options *o, const struct weir_par *par, bool check_write);
@@ -257,14 +254,6 @@ int ior_status_write(struct weir_run *run, const struct ior_test *t, struct weir
 /* ior-prefill.c: --randomPrefill: write the file in order before the random writes, outside the
  * measured time. Collective over run->par. */
 int ior_prefill(struct weir_run *run, struct ior_test *t, struct weir_err *err);
-
-/* ior-ranks.c: what single ranks did. Collective over run->par but for repetition, which is
- * local. */
-int ior_ranks_begin(struct weir_run *run, struct weir_test *tests, int n,
-                    struct weir_err *err); /* unwritable files are found here */
-int ior_ranks_repetition(struct weir_run *run, const struct ior_test *t, struct weir_err *err);
-int ior_ranks_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
-                    struct weir_err *err);
 
 /* ior-size.c: warn when the files have another size than the phase should have made or found; a
  * file of a library that is shorter than what was written to it is an error (WEIR_EIO):

@@ -9,25 +9,20 @@
 
 #include "base/clock.h"
 #include "base/stats.h"
+#include "engine/ranks.h"
 #include "par/agree.h"
 #include "par/reduce.h"
-
-#define TEXT 2048 /* a line about one rank */
 
 /* Times of all ranks, for rank 0. */
 static int gather_times(struct weir_run *run, struct mdw_measure *sum, struct weir_err *err)
 {
-    double *all = run->par.rank == 0 ? malloc(sizeof(*all) * (size_t)run->par.size) : NULL;
     struct weir_stats stats = { 0 };
-    int rc = run->par.rank == 0 && !all
-                 ? weir_fail(err, WEIR_ESETUP, "memory for the times of the ranks")
-                 : 0;
+    void *all;
 
-    if (weir_agree(&run->par, rc, err) < 0)
+    if (weir_ranks_gather(run, &sum->seconds, sizeof(sum->seconds), &all, err) < 0)
         return -1;
-    weir_gather(&run->par, &sum->seconds, sizeof(sum->seconds), all);
     for (int k = 0; all && k < run->par.size; k++)
-        weir_stats_add(&stats, all[k]);
+        weir_stats_add(&stats, ((const double *)all)[k]);
     free(all);
     if (run->par.rank > 0)
         return 0;
@@ -35,27 +30,6 @@ static int gather_times(struct weir_run *run, struct mdw_measure *sum, struct we
     sum->min_s = stats.min;
     sum->mean_s = stats.mean;
     sum->sd_s = stats.n > 1 ? sqrt(stats.m2 / (double)(stats.n - 1)) : 0;
-    return 0;
-}
-
-/* The line of each rank, on rank 0. */
-static int gather_lines(struct weir_run *run, const struct mdw_test *t,
-                        const struct mdw_measure *mine, char **lines, struct weir_err *err)
-{
-    struct weir_str s = { 0 };
-    char text[TEXT] = "";
-    int rc = 0;
-
-    if (!t->o->each_rank)
-        return 0;
-    mdw_report_text(&s, t, mine, run->par.rank);
-    memcpy(text, weir_str_text(&s), s.len < TEXT ? s.len : TEXT - 1);
-    weir_str_free(&s);
-    if (run->par.rank == 0 && !(*lines = malloc((size_t)run->par.size * TEXT)))
-        rc = weir_fail(err, WEIR_ESETUP, "memory for the lines of the ranks");
-    if (weir_agree(&run->par, rc, err) < 0)
-        return -1;
-    weir_gather(&run->par, text, TEXT, *lines);
     return 0;
 }
 
@@ -108,30 +82,36 @@ int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phas
 {
     struct mdw_measure *m = t->m, *sum = t->sum;
     uint64_t ns = rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK];
-    char *lines = NULL;
+    struct weir_str line = { 0 };
+    int rc;
 
     m->seconds = (double)(ns > 0 ? ns : 1) / WEIR_NS_PER_S;
     m->stopped = stopped_at(t, rec, false);
     m->span_s = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_CLOSED);
     t->wrong += rec->wrong_sum;
-    if (gather_lines(run, t, m, &lines, err) < 0)
-        return -1;
+    if (t->o->each_rank) {
+        mdw_report_text(&line, t, m, run->par.rank);
+        weir_str_addc(&line, '\n');
+    }
     *sum = *m;
     sum->stopped = stopped_at(t, rec, true);
     weir_allsum_u64(&run->par, sum->done, MDW_COUNTS);
     weir_allsum_u64(&run->par, sum->failed, MDW_COUNTS);
     for (int op = 0; op < MDW_OPS; op++)
         weir_hist_sum(&run->par, &sum->lat[op]);
-    if (gather_times(run, sum, err) < 0)
-        return -1;
+    rc = gather_times(run, sum, err);
+    if (rc < 0)
+        goto done;
     mdw_trace(run, t, rec);
     report_wall(run, t, rec);
     mdw_report_phase(run, t, sum);
-    for (int k = 0; lines && k < run->par.size; k++)
-        weir_report_line(&run->report, "%s", lines + (size_t)k * TEXT);
-    free(lines);
+    if (t->o->each_rank)
+        weir_ranks_lines(run, &line);
     weir_report_flush(&run->report);
     weir_metrics_report(run, &t->session, rec);
     tell_failures(run, t, sum);
-    return mdw_latency_write(run, t, rec, err);
+    rc = mdw_latency_write(run, t, rec, err);
+done:
+    weir_str_free(&line);
+    return rc;
 }

@@ -7,74 +7,18 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "par/agree.h"
+#include "engine/op-files.h"
+#include "engine/ranks.h"
 
 /* ---- the CSV of ranks ---- */
 
-static int begin_rank_file(const char *path, struct weir_err *err)
+void mdtest_rank_head(struct weir_str *out)
 {
-    struct weir_str head = { 0 };
-    int rc;
-
-    weir_str_addf(&head, "rank,items");
+    weir_str_addf(out, "rank,items");
     for (int op = 0; op < MDTEST_OPS; op++)
-        weir_str_addf(&head, ",rate-%s,time-%s", mdtest_operations[op].title,
+        weir_str_addf(out, ",rate-%s,time-%s", mdtest_operations[op].title,
                       mdtest_operations[op].title);
-    weir_str_addc(&head, '\n');
-    rc = weir_rank_lines_put(path, true, &head, err);
-    weir_str_free(&head);
-    return rc;
-}
-
-static void name_op_file(const struct mdtest_options *o, enum mdtest_op op, int rank,
-                         struct weir_str *out)
-{
-    weir_str_clear(out);
-    weir_str_addf(out, "%s-%s-%05d.csv", o->run.op_csv, mdtest_operations[op].title, rank);
-}
-
-static void name_any_op_file(const void *opt, uint64_t i, struct weir_str *out)
-{
-    name_op_file(opt, (enum mdtest_op)(i % MDTEST_OPS), (int)(i / MDTEST_OPS), out);
-}
-
-int mdtest_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
-{
-    const struct mdtest_options *o = opt;
-    const struct weir_file_names names = { .prefix = o->run.op_csv,
-                                           .n = (uint64_t)tasks * MDTEST_OPS,
-                                           .name = name_any_op_file,
-                                           .arg = o };
-
-    if (!o->run.op_csv || !*o->run.op_csv)
-        return 0;
-    return weir_files_add_names(files, "--savePerOpDataCSV", &names, WEIR_FILE_WRITE, err);
-}
-
-static bool has_operations(const struct mdtest_test *t, enum mdtest_op op)
-{
-    const struct mdtest_options *o = t->o;
-
-    return t->kind[MDTEST_FILES] &&
-           ((op == MDTEST_FILE_CREATE && o->create) || (op == MDTEST_FILE_STAT && o->stat) ||
-            (op == MDTEST_FILE_READ && o->read) || (op == MDTEST_FILE_REMOVE && o->remove));
-}
-
-int mdtest_ranks_begin(struct weir_run *run, const struct mdtest_test *t, struct weir_err *err)
-{
-    struct weir_str path = { 0 };
-    int rc = 0;
-
-    if (run->world.rank == 0 && t->o->run.rank_csv)
-        rc = begin_rank_file(t->o->run.rank_csv, err);
-    for (int op = 0; op < MDTEST_OPS && rc == 0 && t->o->run.op_csv; op++) {
-        if (!has_operations(t, (enum mdtest_op)op))
-            continue;
-        name_op_file(t->o, (enum mdtest_op)op, run->world.rank, &path);
-        rc = weir_records_begin_file(weir_str_text(&path), err);
-    }
-    weir_str_free(&path);
-    return weir_agree(&run->world, rc, err);
+    weir_str_addc(out, '\n');
 }
 
 static void add_cell(struct weir_str *line, bool known, double rate, double seconds)
@@ -92,23 +36,24 @@ static bool was_run(const struct mdtest_test *t, int op)
     return t->series[op].rate.n > 0;
 }
 
-static void add_lines(const struct weir_run *run, const struct mdtest_test *t,
-                      const struct mdtest_mine *all, struct weir_str *lines)
+static void add_lines(const struct weir_run *run, const void *test, const void *all,
+                      struct weir_str *lines)
 {
-    uint64_t items = t->count[t->kind[MDTEST_FILES] ? MDTEST_FILES : MDTEST_DIRS];
+    const struct mdtest_test *t = test;
+    const struct mdtest_mine *mine = all;
 
-    weir_str_addf(lines, "all,%" PRIu64, items);
+    weir_str_addf(lines, "all,%" PRIu64,
+                  t->count[t->kind[MDTEST_FILES] ? MDTEST_FILES : MDTEST_DIRS]);
     for (int op = 0; op < MDTEST_OPS; op++) {
         const struct mdtest_series *s = &t->series[op];
 
         add_cell(lines, was_run(t, op), s->seconds > 0 ? s->items / s->seconds : 0, s->seconds);
     }
     weir_str_addc(lines, '\n');
-    for (int rank = 0; rank < run->par.size; rank++) {
+    for (int rank = 0; rank < run->par.size; rank++, mine += MDTEST_OPS) {
         weir_str_addf(lines, "%d,", rank);
         for (int op = 0; op < MDTEST_TREE_CREATE; op++)
-            add_cell(lines, was_run(t, op), all[rank * MDTEST_OPS + op].rate,
-                     all[rank * MDTEST_OPS + op].seconds);
+            add_cell(lines, was_run(t, op), mine[op].rate, mine[op].seconds);
         weir_str_addc(lines, '\n');
     }
 }
@@ -116,50 +61,26 @@ static void add_lines(const struct weir_run *run, const struct mdtest_test *t,
 int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t,
                            const struct mdtest_mine *mine, struct weir_err *err)
 {
-    size_t each = sizeof(*mine) * MDTEST_OPS;
-    struct weir_str lines = { 0 };
-    struct mdtest_mine *all = NULL;
-    int rc = 0;
-
-    if (!t->o->run.rank_csv)
-        return 0;
-    if (run->par.rank == 0 && !(all = malloc(each * (size_t)run->par.size)))
-        rc = weir_fail(err, WEIR_ESETUP, "hold the times of %d ranks", run->par.size);
-    if (weir_agree(&run->par, rc, err) < 0)
-        return -1;
-    weir_gather(&run->par, mine, each, all);
-    if (all) {
-        add_lines(run, t, all, &lines);
-        rc = weir_rank_lines_put(t->o->run.rank_csv, false, &lines, err);
-    }
-    weir_str_free(&lines);
-    free(all);
-    return weir_agree(&run->par, rc, err);
+    return weir_ranks_rows(run, mine, sizeof(*mine) * MDTEST_OPS, add_lines, t, err);
 }
 
 /* ---- the CSV of operations ---- */
 
-/* Bytes of an operation on files, 1 where there are none. */
-static uint64_t size_of_op(const struct mdtest_test *t)
+bool mdtest_records(const void *state, int op, uint64_t *size)
 {
-    uint64_t n =
-        t->op == MDTEST_FILE_READ ? (uint64_t)t->o->read_bytes : (uint64_t)t->o->write_bytes;
+    const struct mdtest_test *t = state;
+    const struct mdtest_options *o = t->o;
+    int64_t bytes = op == MDTEST_FILE_READ ? o->read_bytes : o->write_bytes;
 
-    return t->op == MDTEST_FILE_STAT || n == 0 ? 1 : n;
+    *size = op == MDTEST_FILE_STAT || bytes == 0 ? 1 : (uint64_t)bytes;
+    return t->kind[MDTEST_FILES] &&
+           ((op == MDTEST_FILE_CREATE && o->create) || (op == MDTEST_FILE_STAT && o->stat) ||
+            (op == MDTEST_FILE_READ && o->read) || (op == MDTEST_FILE_REMOVE && o->remove));
 }
 
-int mdtest_ranks_operations(struct weir_run *run, struct mdtest_test *t,
-                            const struct weir_phase_rec *rec, struct weir_err *err)
+int mdtest_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
 {
-    struct weir_str path = { 0 };
-    int rc;
-
-    if (!t->o->run.op_csv || !has_operations(t, t->op))
-        return 0;
-    name_op_file(t->o, t->op, run->par.rank, &path);
-    rc = weir_records_append(run, rec, t->id, weir_str_text(&path), size_of_op(t), err);
-    weir_str_free(&path);
-    return weir_agree(&run->par, rc, err);
+    return weir_op_files_add(&weir_mdtest, opt, tasks, files, err);
 }
 
 /* ---- --print-all-procs ---- */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/ranks.h"
 #include "par/agree.h"
 
 /* ---- phases ---- */
@@ -224,7 +225,7 @@ static int after_op(struct weir_run *run, void *state, const struct weir_stage *
     if (facts[op].makes && after_create(run, t, rec, err) < 0)
         return -1;
     mdtest_latency(run, t, rec);
-    if (mdtest_ranks_operations(run, t, rec, err) < 0)
+    if (weir_ranks_report(run, rec, err) < 0)
         return -1;
     if (op == MDTEST_FILE_CREATE && t->o->collective && !t->o->mknod && !rec->interrupted &&
         write_own(run, t, &extra_s, err) < 0)

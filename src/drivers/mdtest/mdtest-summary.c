@@ -28,7 +28,7 @@ static const struct weir_col summary_cols[] = {
     COL_INT(S, iterations, "iterations", "Iterations that were measured"),
     COL_INT(S, items, "items", "Items of all tasks in the last iteration"),
     COL_REAL(S, rate_max, "rateMax",
-         "Most items of all tasks a second, over the time of the longest task"),
+             "Most items of all tasks a second, over the time of the longest task"),
     COL_REAL(S, rate_min, "rateMin", "Fewest"),
     COL_REAL(S, rate_mean, "rateMean", "Mean"),
     COL_REAL(S, rate_sd, "rateStd", "Sample standard deviation"),
@@ -61,10 +61,12 @@ static const struct weir_col measure_cols[] = {
     COL_INT(M, iter, "iter", "Iteration, from 0"),
     COL_INT(M, tasks, "tasks", "Tasks"),
     COL_INT(M, items, "items", "Items of all tasks"),
-    COL_REAL(M, m.seconds, "time", "From the first item of any task to the end of the last, seconds"),
+    COL_REAL(M, m.seconds, "time",
+             "From the first item of any task to the end of the last, seconds"),
     COL_REAL(M, m.rate, "rate", "Items a second"),
     COL_REAL(M, m.ms, "msPerOp", "Time over the items of a task, ms"),
-    COL_REAL(M, m.rate_min, "rankRateMin", "Items a second of the slowest task, without waiting for others"),
+    COL_REAL(M, m.rate_min, "rankRateMin",
+             "Items a second of the slowest task, without waiting for others"),
     COL_REAL(M, m.rate_max, "rankRateMax", "Items a second of the fastest task"),
     COL_REAL(M, m.rate_mean, "rankRateMean", "Mean over the tasks"),
     COL_REAL(M, m.ms_min, "rankMsPerOpMin", "ms an item of the fastest task"),
@@ -116,7 +118,8 @@ struct shown_row {
 #define T struct shown_row
 #define OPERATION(h, w)                                                                            \
     COL_STR(T, margin, NULL, NULL, .head = "", .width = 3),                                        \
-        COL_STR(T, operation, NULL, NULL, .head = (h), .rule = "---------", .width = -(w), .gap = 1)
+        COL_STR(T, operation, NULL, NULL, .head = (h), .rule = "---------", .width = -(w),         \
+                .gap = 1)
 #define SHOWN(f, h, r, at, g)                                                                      \
     COL_REAL(T, f, NULL, NULL, .head = (h), .rule = (r), .head_at = (at), .width = 14, .prec = 3,  \
              .gap = (g))

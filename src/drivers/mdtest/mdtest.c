@@ -8,6 +8,7 @@
 
 #include "engine/metadata.h"
 #include "engine/outputs.h"
+#include "engine/ranks.h"
 #include "par/agree.h"
 
 #define O struct mdtest_options
@@ -172,12 +173,6 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
-static int prepare_run(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
-{
-    (void)n;
-    return mdtest_ranks_begin(run, state_of(&tests[0]), err);
-}
-
 static void show_banner(struct weir_run *run, struct weir_test *tests, int n, int argc,
                         char *const *argv)
 {
@@ -219,10 +214,13 @@ const struct weir_driver weir_mdtest = {
     .files = mdtest_files,
     .state_size = sizeof(struct mdtest_test),
     .operations = mdtest_operations,
+    .op_files = WEIR_OP_FILES_OPERATION,
+    .records = mdtest_records,
+    .rank_head = mdtest_rank_head,
     .instead = clean_instead,
     .variants = count_variants,
     .plan = plan_test,
-    .prepare = prepare_run,
+    .prepare = weir_ranks_begin,
     .banner = show_banner,
     .enter = enter_run,
     .leave = leave_run,

@@ -219,14 +219,13 @@ void mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct we
 void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec);
 void mdtest_latency_table(struct weir_run *run, const struct mdtest_test *t);
 
-/* mdtest-ranks.c: the files that a run reads and writes (engine/driver.h); what single ranks did.
- * Collective over run->par but for files (local) and begin (run->world). */
+/* mdtest-ranks.c: what single ranks did: functions of struct weir_driver; a row for each rank after
+ * an iteration, and the numbers of all iterations for people, both collective over run->par. */
 int mdtest_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
-int mdtest_ranks_begin(struct weir_run *run, const struct mdtest_test *t, struct weir_err *err);
+bool mdtest_records(const void *state, int op, uint64_t *size);
+void mdtest_rank_head(struct weir_str *out);
 int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t,
                            const struct mdtest_mine *mine, struct weir_err *err);
-int mdtest_ranks_operations(struct weir_run *run, struct mdtest_test *t,
-                            const struct weir_phase_rec *rec, struct weir_err *err);
 void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool times);
 
 /* mdtest-report.c, mdtest-summary.c: what is shown. Rank 0 only; no-ops elsewhere, but for begin
