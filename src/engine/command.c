@@ -15,6 +15,7 @@
 #include "base/optset.h"
 #include "base/script.h"
 #include "engine/options.h"
+#include "engine/timeline.h"
 #include "par/agree.h"
 
 #define SCRIPT_MAX ((size_t)64 << 20) /* bytes; more is no script, and /dev/zero has no end */
@@ -280,7 +281,8 @@ static int check_files(struct weir_command *c, int tasks, struct weir_err *err)
     const struct weir_run_options *first = c->tests[0].driver_opt;
     struct weir_files files = { .arena = c->arena };
 
-    if (first->reports && weir_files_add_reports(&files, first->reports, err) < 0)
+    if ((first->reports && weir_files_add_reports(&files, first->reports, err) < 0) ||
+        weir_timeline_files(first->timeline, &files, err) < 0)
         return -1;
     for (files.test = 0; files.test < c->n; files.test++)
         if (add_files(c, &c->tests[files.test], tasks, &files, err) < 0)

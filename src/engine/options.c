@@ -23,6 +23,7 @@ static const struct {
     { offsetof(struct weir_run_options, max_minutes), "time of a test" },
     { offsetof(struct weir_run_options, rank_csv), "file of the ranks" },
     { offsetof(struct weir_run_options, op_csv), "file of the operations" },
+    { offsetof(struct weir_run_options, timeline), "file of all operations" },
     { offsetof(struct weir_run_options, timeline_limit), "number of recorded operations" },
     { offsetof(struct weir_run_options, gpu_memory), "GPU memory" },
     { offsetof(struct weir_run_options, gpu_id), "GPU number" },

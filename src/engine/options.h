@@ -12,7 +12,7 @@
 
 /* Values of the rows below; names and meaning stand there. */
 struct weir_run_options {
-    const char *reports, *rank_csv, *op_csv;
+    const char *reports, *rank_csv, *op_csv, *timeline;
     const char *gpu_memory, *gpu_id, *gpu_direct;
     int64_t max_steps, pause_us, timeline_limit;
     int verbose, repetitions, delay_s, deadline_s, min_time_s, max_minutes, io_timeout_s, outlier_s;
@@ -44,10 +44,15 @@ struct weir_run_options {
 #define WEIR_OPT_OP_CSV(n, k, help) OPT_STR(0, n, k, WEIR_R, op_csv, NULL, "PREFIX", help)
 /* What is kept of single operations: every program has it under these names. */
 #define WEIR_OPT_RECORDS                                                                           \
-    OPT_SIZE(0, "timeline-limit", "timelineLimit", WEIR_R, timeline_limit, "1m", "N",              \
-             "Operations of a task in a phase that are recorded at most, 40 bytes each; the rest " \
-             "are counted",                                                                        \
-             .min = 1, .max = INT64_MAX / 64)
+    OPT_STR(0, "timeline", NULL, WEIR_R, timeline, NULL, "FILE.npy",                               \
+            "Write begin, end, place and bytes of every operation of all tasks, for NumPy and "    \
+            "weir-plot",                                                                           \
+            .flags = WEIR_OPT_ARGV_ONLY | WEIR_OPT_WRITES),                                        \
+        OPT_SIZE(                                                                                  \
+            0, "timeline-limit", "timelineLimit", WEIR_R, timeline_limit, "1m", "N",               \
+            "Operations of a task in a phase that are recorded at most, 40 bytes each; the rest "  \
+            "are counted",                                                                         \
+            .min = 1, .max = INT64_MAX / 64)
 #define WEIR_OPT_REPORT(text)                                                                      \
     OPT_STR(0, "report", NULL, WEIR_R, reports, NULL, "FORMAT:PATH,...", text,                     \
             .flags = WEIR_OPT_ARGV_ONLY)

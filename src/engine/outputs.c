@@ -46,6 +46,7 @@ enum weir_code weir_outputs_close(struct weir_run *run, enum weir_code code)
     struct weir_err err = WEIR_ERR_INIT;
     int64_t last;
 
+    code = weir_timeline_end(run, code);
     if (weir_report_end_rows(&run->report, &err) < 0)
         code = blame_output(run, code, &err);
     report_status(run, code);

@@ -174,10 +174,10 @@ int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *stat
     weir_progress_begin(&c.progress, run, ph->key, ph->unit ? ph->unit : "transfers");
     timed_part(&c);
     weir_progress_end(&c.progress);
-    if (all_ok(&c) < 0)
-        return -1;
+    c.rc = all_ok(&c);
     merge(&c);
-    return weir_records_check(run, rec, err);
+    weir_timeline_phase(run, rec, c.rc < 0);
+    return c.rc < 0 ? -1 : weir_records_check(run, rec, err);
 }
 
 int weir_phase_pause(struct weir_run *run, int seconds, struct weir_err *err)

@@ -69,15 +69,18 @@ static int plan_tests(struct weir_run *run, struct series *s, struct weir_err *e
 /* ---- outputs ---- */
 
 /* A script may say anywhere where the results go: the last test decides. */
-static int open_outputs(struct weir_run *run, const struct series *s, struct weir_err *err)
+static int open_outputs(struct weir_run *run, const struct series *s, int argc, char *const *argv,
+                        struct weir_err *err)
 {
     const void *opt = s->test[s->n - 1].values->driver_opt;
+    const struct weir_run_options *o = opt;
     const char *format = "text", *path = "-";
 
     if (s->driver->output)
         s->driver->output(opt, &format, &path);
-    return weir_outputs_open(run, ((const struct weir_run_options *)opt)->reports, format, path,
-                             err);
+    if (weir_outputs_open(run, o->reports, format, path, err) < 0)
+        return -1;
+    return weir_timeline_begin(run, o->timeline, s->driver, argc, argv, err);
 }
 
 /* ---- tests ---- */
@@ -162,9 +165,10 @@ enum weir_code weir_tests_run(struct weir_run *run, const struct weir_driver *d,
     enum weir_code code;
 
     run->par = run->world;
+    run->driver = d;
     if (d->instead && d->instead(run, values[0].driver_opt, &code))
         return code;
-    if (plan_tests(run, &s, &err) < 0 || open_outputs(run, &s, &err) < 0 ||
+    if (plan_tests(run, &s, &err) < 0 || open_outputs(run, &s, argc, argv, &err) < 0 ||
         (d->prepare && d->prepare(run, s.test, s.n, &err) < 0))
         return weir_run_refuse(run, &err);
     return run_all(run, &s, argc, argv, &err);

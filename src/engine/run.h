@@ -13,6 +13,7 @@
 #include "engine/interrupt.h"
 #include "engine/records.h"
 #include "engine/report.h"
+#include "engine/timeline.h"
 #include "engine/unwind.h"
 #include "engine/watchdog.h"
 #include "par/clock.h"
@@ -26,6 +27,7 @@ struct weir_counters {
     uint64_t fill_ns, verify_ns; /* spent making and checking data */
 };
 
+struct weir_driver;
 struct weir_stage;
 struct weir_test;
 
@@ -40,12 +42,14 @@ struct weir_run {
     struct weir_counters counters;
     struct weir_records records; /* operations of the current phase, when they are asked for */
     int64_t zero_ns; /* of the times of records: rank 0's clock when the first test began */
+    struct weir_timeline timeline;
+    const struct weir_driver *driver; /* the program */
     bool details;                /* somebody reads the details of each phase */
     struct weir_arena arena;     /* lives as long as the run */
     struct weir_err first_error; /* rank 0: the first that was said; its code means nothing */
     int repetition;
     struct weir_test *test;         /* the one that is planned or runs, NULL between tests */
-    const struct weir_stage *stage; /* the one that runs, for the functions of its phase */
+    const struct weir_stage *stage; /* the one that runs, NULL between stages */
     struct weir_unwind unwind;      /* what the whole run has taken */
 };
 

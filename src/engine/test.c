@@ -70,8 +70,15 @@ static int end_records(void *what, struct weir_err *err)
 /* Who reads the operations of this test? The program may want them, too. */
 static void plan_records(struct weir_run *run, const struct weir_run_options *o)
 {
-    run->records.wanted = o->op_csv != NULL;
+    run->records.wanted = o->op_csv || run->timeline.path;
     run->records.limit = (uint64_t)o->timeline_limit;
+}
+
+static int leave_timeline(void *what, struct weir_err *err)
+{
+    (void)err;
+    weir_timeline_leave(what);
+    return 0;
 }
 
 /* The times of records begin with the first test. Collective over run->par; rank 0 is in all
@@ -253,6 +260,8 @@ static int run_phase(struct weir_run *run, struct weir_test *t, const struct wei
 static int run_stage(struct weir_run *run, struct weir_test *t, const struct weir_stage *s,
                      struct weir_err *err)
 {
+    int rc;
+
     if (s->wanted && !s->wanted(t->state, s))
         return 0;
     if (time_is_up(run, t)) {
@@ -263,9 +272,11 @@ static int run_stage(struct weir_run *run, struct weir_test *t, const struct wei
     if ((s->flags & WEIR_STAGE_DELAY) && wait_before(run, t, err) < 0)
         return -1;
     run->stage = s;
-    if (s->before && confirm(run, s->before(run, t->state, s, err), err) < 0)
-        return -1;
-    return s->phase ? run_phase(run, t, s, err) : 0;
+    rc = s->before ? confirm(run, s->before(run, t->state, s, err), err) : 0;
+    if (rc == 0 && s->phase)
+        rc = run_phase(run, t, s, err);
+    run->stage = NULL;
+    return rc;
 }
 
 static int run_stages(struct weir_run *run, struct weir_test *t, unsigned when,
@@ -354,7 +365,8 @@ static int begin_test(struct weir_run *run, struct weir_test *t, struct weir_err
         return -1;
     weir_clock_estimate(&run->par, &run->clock);
     find_zero(run);
-    return 0;
+    weir_timeline_enter(run);
+    return weir_unwind_push_together(&t->unwind, leave_timeline, run, err);
 }
 
 /* Said before the clean-up, which can take a while. */

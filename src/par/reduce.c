@@ -37,18 +37,23 @@ uint64_t weir_fetch_u64(const struct weir_par *par, uint64_t mine, int whom)
     return got;
 }
 
+uint64_t weir_before_u64(const struct weir_par *par, uint64_t mine)
+{
+    uint64_t before = 0;
+
+    weir_mpi_must(par, MPI_Exscan(&mine, &before, 1, MPI_UINT64_T, MPI_SUM, par->comm),
+                  "MPI_Exscan");
+    return par->rank == 0 ? 0 : before; /* MPI leaves it undefined there */
+}
+
 /* How many items of this rank are among the first 'most'. */
 static int share_of(const struct weir_par *par, int n, int most)
 {
-    int64_t mine = n, before = 0;
+    uint64_t before = weir_before_u64(par, (uint64_t)n);
 
-    weir_mpi_must(par, MPI_Exscan(&mine, &before, 1, MPI_INT64_T, MPI_SUM, par->comm),
-                  "MPI_Exscan");
-    if (par->rank == 0)
-        before = 0; /* MPI leaves it undefined there */
-    if (before >= most)
+    if (before >= (uint64_t)most)
         return 0;
-    return n < most - before ? n : (int)(most - before);
+    return n < most - (int)before ? n : most - (int)before;
 }
 
 /* Memory of rank 0 for an int a rank, twice. Collective: false on every rank when there is none. */

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How the tests read a timeline: the file of records without NumPy, and the document beside it held against its schema."""
+import ast
+import collections
+import json
+import struct
+
+import conftest
+
+FIELDS = "begin end offset bytes rank repetition phase operation error"
+Record = collections.namedtuple("Record", FIELDS)
+FORM = struct.Struct("<qqqqIIHHi")
+
+
+def read_records(path):
+    data = path.read_bytes()
+    assert data[:8] == b"\x93NUMPY\x01\x00", data[:8]
+    length, = struct.unpack("<H", data[8:10])
+    head = ast.literal_eval(data[10:10 + length].decode("ascii"))
+    assert (10 + length) % 64 == 0 and data[10 + length - 1:10 + length] == b"\n"
+    assert [name for name, _ in head["descr"]] == FIELDS.split() and not head["fortran_order"]
+    assert [form for _, form in head["descr"]] == ["<i8"] * 4 + ["<u4"] * 2 + ["<u2"] * 2 + ["<i4"]
+    n, = head["shape"]
+    body = data[10 + length:]
+    assert len(body) == n * FORM.size == n * 48, (len(body), n)
+    return [Record(*r) for r in FORM.iter_unpack(body)]
+
+
+class Timeline:
+    """Both files of a run, checked in every way that holds for each of them."""
+
+    def __init__(self, path, complete=True):
+        self.records = read_records(path)
+        self.doc = json.loads(path.with_suffix(".json").read_text())
+        self.check(complete)
+
+    def check(self, complete):
+        doc = self.doc
+        try:
+            import jsonschema
+            schema = json.loads((conftest.SOURCE / "doc" / "timeline.schema.json").read_text())
+            jsonschema.Draft202012Validator(schema).validate(doc)
+        except ImportError:
+            pass
+        assert doc["records"] == len(self.records) == sum(p["records"] for p in doc["phases"]), doc
+        assert doc["complete"] is complete and doc["dropped"] == sum(p["dropped"] for p in doc["phases"])
+        assert [p["index"] for p in doc["phases"]] == list(range(len(doc["phases"])))
+        keys = [(r.phase, r.rank, r.begin) for r in self.records]
+        assert keys == sorted(keys), "records are not ordered by phase, rank, begin"
+        for r in self.records:
+            phase = doc["phases"][r.phase]
+            assert r.repetition == phase.get("repetition", r.repetition) and r.rank < doc["tests"][phase["test"]]["tasks"]
+            assert phase["begin"] <= r.begin <= r.end <= phase["end"], (r, phase)
+            assert r.operation < len(doc["operations"]) and r.bytes >= 0
+            assert doc["operations"][r.operation]["moves_bytes"] or r.bytes == 0, r
+        for test in doc["tests"]:
+            assert len(test["hosts"]["host"]) == test["tasks"]
+            assert all(0 <= h < len(test["hosts"]["names"]) for h in test["hosts"]["host"])
+
+    def of(self, phase, rank=None):
+        return [r for r in self.records if r.phase == phase and (rank is None or r.rank == rank)]
+
+    def adds_up(self):
+        """Of every phase in which nothing was dropped, all bytes are in the records."""
+        for phase in self.doc["phases"]:
+            if phase["dropped"] == 0:
+                assert sum(r.bytes for r in self.of(phase["index"])) == phase["bytes"], phase
+        return self
+
+    def keys(self):
+        return [p["key"] for p in self.doc["phases"]]
