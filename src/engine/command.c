@@ -233,6 +233,7 @@ static int read_script(struct weir_command *c, const char *path, const struct we
     const struct weir_script_sink sink = { .directives = add_directives,
                                            .run = add_test,
                                            .arg = c };
+    const struct weir_driver *d = c->driver;
     uint64_t len = 0;
     char *text = NULL;
     int rc = 0;
@@ -246,7 +247,7 @@ static int read_script(struct weir_command *c, const char *path, const struct we
         rc = weir_fail(err, WEIR_ESETUP, "hold script '%s'", path);
     if (weir_agree(par, rc, err) == 0) {
         weir_bcast(par, text, len, 0);
-        rc = weir_script_read(text, len, path, &sink, err);
+        rc = (d->read_script ? d->read_script : weir_script_read)(text, len, path, &sink, err);
     }
     free(text);
     return rc;

@@ -6,6 +6,7 @@
 
 #include "backends/backend.h"
 #include "base/opt.h"
+#include "base/script.h"
 #include "engine/files.h"
 #include "engine/run.h"
 #include "engine/test.h"
@@ -53,6 +54,9 @@ struct weir_driver {
     void (*rank_head)(struct weir_str *out);
     /* The script file named on the command line (ior -f), or NULL. */
     const char *(*script)(const void *opt);
+    /* How that file is read; NULL: weir_script_read. */
+    int (*read_script)(const char *text, size_t len, const char *name,
+                       const struct weir_script_sink *sink, struct weir_err *err);
     /* The backend that a test names, NULL: the default. For notes; may be NULL. */
     const char *(*api)(const void *opt);
     /* Add the files of a test that its option rows do not name, with 'tasks' tasks at most. Local.

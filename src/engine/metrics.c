@@ -122,8 +122,10 @@ static void gather(const struct weir_par *par, struct weir_session *s,
     find_extremes(par, (int64_t)(rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK]), out);
     out->clock_error_ns = (double)rec->clock_error_ns;
     for (int op = 0; op < WEIR_OPS; op++) {
-        weir_hist_sum(par, &s->stats->hist[op]);
-        weir_latency_of(&s->stats->hist[op], &out->op[op]);
+        struct weir_hist none = { 0 }, *h = s->stats ? &s->stats->hist[op] : &none;
+
+        weir_hist_sum(par, h);
+        weir_latency_of(h, &out->op[op]);
     }
 }
 

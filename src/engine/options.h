@@ -65,7 +65,9 @@ struct weir_run_options {
             .min = 0, .max = INT32_MAX)
 /* All rows of a program that has no older spellings to keep. */
 #define WEIR_OPT_RUN                                                                               \
-    WEIR_OPT_REPETITIONS('i', "repetitions", NULL),                                                \
+    WEIR_OPT_REPETITIONS('i', "repetitions", NULL), WEIR_OPT_RUN_REST
+/* The same for those that only have another name for repetitions. */
+#define WEIR_OPT_RUN_REST                                                                          \
         WEIR_OPT_DELAY('d', "delay", NULL, "Wait before each phase"),                              \
         WEIR_OPT_DEADLINE('D', "deadline", NULL, "Start nothing after this time of a phase"),      \
         WEIR_OPT_MAX_TIME('T', "max-time-duration", NULL),                                         \

@@ -94,10 +94,21 @@ static void pass_alone(struct weir_phase_context *c)
 
 /* ---- in lock step ---- */
 
+/* What the other groups say, some 20 times a second. */
+static bool hears_others(struct weir_phase_context *c)
+{
+    bool stop = weir_phase_asks_to_stop(c);
+
+    if (!c->timing->lock_par || (c->clock < c->next_poll && !stop))
+        return stop;
+    plan_poll(c);
+    return weir_watch_tick(&c->watch, stop) || stop;
+}
+
 /* Do all go on? Every rank calls this after the same round. */
 static void vote(struct weir_phase_context *c, bool late)
 {
-    int wanted = weir_phase_asks_to_stop(c) ? STOPPED : late ? STONEWALLED : GO_ON;
+    int wanted = hears_others(c) ? STOPPED : late ? STONEWALLED : GO_ON;
     int said = weir_rounds_vote(&c->rounds, wanted);
 
     c->stonewalled |= said == STONEWALLED;
@@ -135,13 +146,18 @@ static void take_round(struct weir_phase_context *c)
     c->round++;
 }
 
+static const struct weir_par *locked(const struct weir_phase_context *c)
+{
+    return c->timing->lock_par ? c->timing->lock_par : &c->run->par;
+}
+
 /* As many rounds as the rank with the most to do has steps. */
 static void pass_together(struct weir_phase_context *c)
 {
     int64_t rounds = (int64_t)(c->target - c->rec->steps);
     uint64_t begin;
 
-    weir_allmax_i64(&c->run->par, &rounds, 1);
+    weir_allmax_i64(locked(c), &rounds, 1);
     c->clock = weir_now_ns();
     for (; rounds > 0 && !has_ended(c); rounds--) {
         begin = c->clock;
@@ -179,7 +195,7 @@ static bool wants_another_pass(struct weir_phase_context *c)
     again = c->pass > 0 && worked_ns < c->timing->min_time_s * WEIR_NS_PER_S &&
             (c->timing->max_steps == 0 || c->target < c->timing->max_steps);
     if (c->timing->lock_step)
-        weir_allmax_i64(&c->run->par, &again, 1);
+        weir_allmax_i64(locked(c), &again, 1);
     return again != 0;
 }
 
@@ -199,7 +215,7 @@ void weir_phase_work(struct weir_phase_context *c)
     if (stonewall && k->deadline_s > 0)
         c->deadline = c->clock + (uint64_t)(k->deadline_s * WEIR_NS_PER_S);
     plan_poll(c);
-    weir_rounds_begin(&c->rounds, &c->run->par);
+    weir_rounds_begin(&c->rounds, locked(c));
     take_pass(c);
     while (stonewall && k->min_time_s > 0 && wants_another_pass(c)) {
         c->target += c->pass;

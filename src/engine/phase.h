@@ -36,6 +36,9 @@ struct weir_timing {
     /* Steps are collective: all ranks take the same number of rounds. A rank that has failed or has
      * less to do idles in a round; its own steps are only counted. */
     bool lock_step;
+    /* The ranks that are in lock step with this one, NULL: all. Groups of ranks then go at their own
+     * pace, and hear of each other's failures and signals as ranks that work alone do. */
+    const struct weir_par *lock_par;
     bool collective_open;  /* open and close are collective */
     bool collective_flush; /* and so is flush, which has something to do */
 };

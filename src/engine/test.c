@@ -117,15 +117,16 @@ static int begin_watchdog(struct weir_run *run, void *state, struct weir_err *er
 /* Prepared by each rank alone, then agreed; only then begun, which may be collective. */
 static int start_session(struct weir_run *run, struct weir_unwind *u, struct weir_session *s,
                          const struct weir_backend *be, struct weir_backend_opt opt,
-                         const struct weir_access *access, struct weir_err *err)
+                         const struct weir_access *access, const struct weir_par *par,
+                         struct weir_err *err)
 {
-    int rc = weir_session_prepare(s, be, opt, access, &run->par, &run->log, err);
+    int rc = par ? weir_session_prepare(s, be, opt, access, par, &run->log, err) : 0;
 
     rc = weir_agree(&run->par, rc, err);
     if (rc == 0 && run->watchdog.running)
         s->call = &run->watchdog.call;
     if (rc == 0)
-        rc = weir_agree(&run->par, weir_session_start(s, err), err);
+        rc = weir_agree(&run->par, par ? weir_session_start(s, err) : 0, err);
     if (rc < 0) {
         weir_session_end(s, NULL);
         return -1;
@@ -137,7 +138,7 @@ int weir_run_session(struct weir_run *run, struct weir_session *s, const struct 
                      struct weir_backend_opt opt, const struct weir_access *access,
                      struct weir_err *err)
 {
-    return start_session(run, &run->unwind, s, be, opt, access, err);
+    return start_session(run, &run->unwind, s, be, opt, access, &run->par, err);
 }
 
 int weir_test_session(struct weir_run *run, struct weir_session *s, const struct weir_backend *be,
@@ -148,10 +149,18 @@ int weir_test_session(struct weir_run *run, struct weir_session *s, const struct
 
     if (t->sessions == WEIR_TEST_SESSIONS)
         return weir_refuse(err, WEIR_EBUG, "a test has more than %d sessions", WEIR_TEST_SESSIONS);
-    if (start_session(run, &t->unwind, s, be, opt, access, err) < 0)
+    if (start_session(run, &t->unwind, s, be, opt, access, &run->par, err) < 0)
         return -1;
     t->session[t->sessions++] = s;
     return 0;
+}
+
+int weir_test_session_of(struct weir_run *run, struct weir_session *s,
+                         const struct weir_backend *be, struct weir_backend_opt opt,
+                         const struct weir_access *access, const struct weir_par *par,
+                         struct weir_err *err)
+{
+    return start_session(run, &run->test->unwind, s, be, opt, access, par, err);
 }
 
 int weir_plan_use(struct weir_run *run, struct weir_session *s, const char *api,

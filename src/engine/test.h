@@ -106,6 +106,12 @@ int weir_plan_use(struct weir_run *run, struct weir_session *s, const char *api,
 int weir_test_session(struct weir_run *run, struct weir_session *s, const struct weir_backend *be,
                       struct weir_backend_opt opt, const struct weir_access *access,
                       struct weir_err *err);
+/* A session of some of the ranks: par has them, and is NULL on those that take no part (s is zero there).
+ * The engine does not reset its statistics. Otherwise the same. */
+int weir_test_session_of(struct weir_run *run, struct weir_session *s,
+                         const struct weir_backend *be, struct weir_backend_opt opt,
+                         const struct weir_access *access, const struct weir_par *par,
+                         struct weir_err *err);
 int weir_run_session(struct weir_run *run, struct weir_session *s, const struct weir_backend *be,
                      struct weir_backend_opt opt, const struct weir_access *access,
                      struct weir_err *err);

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* group.c - groups of ranks, and fields that are gathered to the first rank of a group or scattered from it */
+#include "config.h"
+#include "par/group.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "par/agree.h"
+
+int weir_par_split(const struct weir_par *all, int color, struct weir_par *out,
+                   struct weir_err *err)
+{
+    MPI_Comm part = MPI_COMM_NULL;
+    int rc;
+
+    weir_mpi_must(all,
+                  MPI_Comm_split(all->comm, color < 0 ? MPI_UNDEFINED : color, all->rank, &part),
+                  "MPI_Comm_split");
+    *out = (struct weir_par) { .comm = MPI_COMM_NULL,
+                               .watch_comm = MPI_COMM_NULL,
+                               .leaders = MPI_COMM_NULL };
+    if (part == MPI_COMM_NULL)
+        return 0;
+    rc = weir_par_init(out, part, err);
+    weir_mpi_must(all, MPI_Comm_free(&part), "MPI_Comm_free");
+    return rc;
+}
+
+/* ---- patches ---- */
+
+static int learn_counts(struct weir_patches *p, struct weir_err *err)
+{
+    size_t n = (size_t)p->par->size;
+    int rc = 0;
+
+    if (p->par->rank == 0) {
+        p->count = calloc(2 * n, sizeof(*p->count));
+        if (!p->count)
+            rc = weir_fail(err, WEIR_ESETUP, "memory for the counts of %zu ranks", n);
+    }
+    if (weir_agree(p->par, rc, err) < 0)
+        return -1;
+    weir_gather(p->par, &p->mine, sizeof(p->mine), p->count);
+    if (p->par->rank > 0)
+        return 0;
+    p->begin = p->count + n;
+    for (size_t i = 0; i < n; i++) {
+        p->begin[i] = (int)p->all;
+        p->all += (uint64_t)p->count[i];
+    }
+    return 0;
+}
+
+int weir_patches_begin(struct weir_patches *p, const struct weir_par *par, uint64_t mine,
+                       uint64_t unit, struct weir_err *err)
+{
+    uint64_t sum = mine;
+    int64_t most = (int64_t)unit;
+
+    *p = (struct weir_patches) { .par = par, .unit = MPI_FLOAT };
+    weir_allsum_u64(par, &sum, 1);
+    weir_allmax_i64(par, &most, 1);
+    if (sum > INT_MAX || most > INT_MAX)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "%llu pieces of %lld elements are gathered to one rank: MPI counts to "
+                           "2^31 - 1; take more writers",
+                           (unsigned long long)sum, (long long)most);
+    p->mine = (int)mine;
+    p->has_type = unit > 1;
+    if (p->has_type) {
+        weir_mpi_must(par, MPI_Type_contiguous((int)unit, MPI_FLOAT, &p->unit),
+                      "MPI_Type_contiguous");
+        weir_mpi_must(par, MPI_Type_commit(&p->unit), "MPI_Type_commit");
+    }
+    return learn_counts(p, err);
+}
+
+void weir_patches_free(struct weir_patches *p)
+{
+    if (p->has_type)
+        MPI_Type_free(&p->unit);
+    free(p->count);
+    *p = (struct weir_patches) { .unit = MPI_DATATYPE_NULL };
+}
+
+void weir_patches_gather(const struct weir_patches *p, const void *mine, void *all)
+{
+    weir_mpi_must(
+        p->par,
+        MPI_Gatherv(mine, p->mine, p->unit, all, p->count, p->begin, p->unit, 0, p->par->comm),
+        "MPI_Gatherv");
+}
+
+void weir_patches_scatter(const struct weir_patches *p, const void *all, void *mine)
+{
+    weir_mpi_must(
+        p->par,
+        MPI_Scatterv(all, p->count, p->begin, p->unit, mine, p->mine, p->unit, 0, p->par->comm),
+        "MPI_Scatterv");
+}
