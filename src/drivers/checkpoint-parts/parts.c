@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* parts.c - raw_bw.x, gatherv.x and combo.x: the parts of a checkpoint alone */
+#include "config.h"
+#include "drivers/checkpoint-parts/parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/session-array.h"
+#include "base/clock.h"
+#include "base/cube.h"
+#include "base/rng.h"
+#include "base/stats.h"
+#include "engine/banner.h"
+#include "engine/heads.h"
+#include "engine/metrics.h"
+#include "engine/ranks.h"
+#include "par/agree.h"
+
+#define O struct small_options
+#define GB 1e9
+
+enum kind { RAW, GATHERV, COMBO };
+
+struct small_options {
+    struct weir_run_options run; /* first: the engine reads it */
+    const char *api, *type;
+    int nx, levels, writers;
+};
+
+struct small {
+    const struct small_options *o;
+    enum kind kind;
+    int writers;
+    uint64_t total, packet, part; /* elements of all, of a writer, of a rank */
+    const struct weir_backend *be;
+    struct weir_backend_opt be_opt;
+    struct weir_access access;
+    struct weir_heads ranks;     /* groups with a writer each */
+    struct weir_session session; /* of the writers */
+    struct weir_patches patches;
+    float *mine, *packet_data;
+    struct weir_str name;
+    uint64_t ns[2]; /* of a try: gather, write */
+    struct weir_stats gather, write, both;
+};
+
+static const char *const types[] = { "binary", "netcdf", NULL };
+
+#define SIZES                                                                                      \
+    OPT_INT(0, "nx", NULL, O, nx, "0", "N", "Cells along the edge of a face", .min = 0,            \
+            .max = 100000000),                                                                     \
+        OPT_INT(0, "n_levs", NULL, O, levels, "0", "N", "Levels", .min = 0, .max = 100000000),     \
+        OPT_INT(0, "n_writers", NULL, O, writers, "0", "N", "Groups, with a writer each",          \
+                .min = 0, .max = 100000000),                                                       \
+        WEIR_OPT_REPETITIONS('i', "n_tries", NULL), WEIR_OPT_RUN_REST
+#define API                                                                                        \
+    OPT_STR('a', "api", NULL, O, api, NULL, "NAME",                                                \
+            "Backend with arrays (default: POSIX, or NETCDF for netcdf)")
+
+static const struct weir_opt raw_opts[] = { OPT_STR(0, "file_type", NULL, O, type, "binary", "TYPE",
+                                                    "What is written", .choices = types),
+                                            API, SIZES, OPT_END };
+static const struct weir_opt gatherv_opts[] = { SIZES, OPT_END };
+static const struct weir_opt combo_opts[] = { API, SIZES, OPT_END };
+
+static const struct weir_operation operations[] = { { "gather", "gather", "tries", false },
+                                                    { "write", "write", "tries", true },
+                                                    { .key = NULL } };
+
+/* ---- plan ---- */
+
+static int check_sizes(struct small *t, int ranks, struct weir_err *err)
+{
+    const struct small_options *o = t->o;
+    uint64_t cells = (uint64_t)o->nx * (uint64_t)o->nx * WEIR_CUBE_FACES;
+
+    if (o->nx < 1 || o->levels < 1 || o->writers < 1)
+        return weir_refuse(err, WEIR_EUSAGE, "--%s=N is needed, N at least 1",
+                           o->nx < 1       ? "nx"
+                           : o->levels < 1 ? "n_levs"
+                                           : "n_writers");
+    if (o->writers > ranks)
+        return weir_refuse(err, WEIR_EUSAGE, "--n_writers=%d: there %s only %d rank%s", o->writers,
+                           ranks == 1 ? "is" : "are", ranks, ranks == 1 ? "" : "s");
+    if (__builtin_mul_overflow(cells, (uint64_t)o->levels, &t->total) ||
+        t->total > INT64_MAX / sizeof(float))
+        return weir_refuse(err, WEIR_EUSAGE, "--nx=%d, --n_levs=%d: that is more than 2^63 bytes",
+                           o->nx, o->levels);
+    t->writers = o->writers;
+    t->packet = t->total / (uint64_t)o->writers;
+    t->part = t->total / (uint64_t)ranks;
+    if (t->part == 0)
+        return weir_refuse(err, WEIR_EUSAGE, "--nx=%d, --n_levs=%d: less than a cell for each rank",
+                           o->nx, o->levels);
+    return 0;
+}
+
+static int plan(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct weir_driver *d = run->test->driver;
+    struct small *t = state;
+    enum kind kind = d == &parts_raw ? RAW : d == &parts_gatherv ? GATHERV : COMBO;
+    const struct small_options *o = run->test->values->driver_opt;
+    const char *api = o->api                                          ? o->api
+                      : kind == RAW && strcmp(o->type, "netcdf") == 0 ? "NETCDF"
+                                                                      : "POSIX";
+
+    t->o = o;
+    t->kind = kind;
+    if (check_sizes(t, run->world.size, err) < 0 ||
+        weir_values_backend(run->test->values, api, &run->world, &t->be, &t->be_opt, err) < 0)
+        return -1;
+    if (!t->be->array)
+        return weir_refuse(err, WEIR_EUSAGE, "%s cannot keep arrays", t->be->name);
+    t->access = (struct weir_access) { .file_per_task = true,
+                                       .tasks = t->writers,
+                                       .nodes = run->world.nodes };
+    return 0;
+}
+
+/* ---- groups and memory ---- */
+
+static bool writes(const struct small *t)
+{
+    return t->kind != GATHERV && t->ranks.group.rank == 0;
+}
+
+static int take_data(struct small *t, int rank, struct weir_err *err)
+{
+    uint64_t all = t->part * (uint64_t)t->ranks.group.size;
+    uint64_t n = t->kind == RAW ? t->packet : all > t->packet ? all : t->packet;
+    void *p = NULL;
+
+    if (weir_mem_aligned(&p, 4096, (size_t)(t->part * sizeof(float)), err) < 0)
+        return -1;
+    t->mine = p;
+    for (uint64_t i = 0; i < t->part; i++)
+        t->mine[i] = (float)(weir_rng_at((uint64_t)rank, i) >> 40) / (float)(1 << 24);
+    if (t->ranks.group.rank > 0)
+        return 0;
+    if (weir_mem_aligned(&p, 4096, (size_t)(n * sizeof(float)), err) < 0)
+        return -1;
+    t->packet_data = p;
+    for (uint64_t i = 0; i < n; i++)
+        t->packet_data[i] = t->mine[i % t->part];
+    return 0;
+}
+
+static int start(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct small *t = state;
+    int rc, color = (int)((int64_t)run->par.rank * t->writers / run->par.size);
+
+    if (weir_heads_begin(run, &t->ranks, color, err) < 0)
+        return -1;
+    rc = weir_patches_begin(&t->patches, &t->ranks.group, t->part, 1, err);
+    if (weir_agree(&run->par, rc, err) < 0 ||
+        weir_agree(&run->par, take_data(t, run->par.rank, err), err) < 0)
+        return -1;
+    weir_str_addf(&t->name, "scratch.%05d", t->ranks.peers.rank);
+    if (t->kind == GATHERV)
+        return 0;
+    return weir_test_session_of(run, &t->session, t->be, t->be_opt, &t->access,
+                                weir_heads_par(&t->ranks), err);
+}
+
+static void end(void *state)
+{
+    struct small *t = state;
+
+    weir_patches_free(&t->patches);
+    free(t->packet_data);
+    free(t->mine);
+    weir_str_free(&t->name);
+}
+
+/* ---- a try ---- */
+
+static int write_packet(struct small *t, struct weir_array_file *f, struct weir_err *err)
+{
+    static const char *const dims[] = { "dim1" };
+    const struct weir_array_spec spec = { .type = { .elem = WEIR_ELEM_FLOAT32 },
+                                          .shape = { .rank = 1, .len = { t->packet } },
+                                          .dims = dims };
+    struct weir_array *a;
+    struct weir_slab all;
+
+    weir_slab_all(&all, &spec.shape);
+    return weir_array_make(f, "var1", &spec, &a, err) < 0 || weir_arrays_commit(f, err) < 0
+               ? -1
+               : weir_array_put(a, &all, NULL, t->packet_data, err);
+}
+
+/* Create, write, close, delete. */
+static int write_file(struct small *t, struct weir_err *err)
+{
+    const char *name = weir_str_text(&t->name);
+    struct weir_array_file *f;
+    int rc;
+
+    if (weir_arrays_open(&t->session, name,
+                         WEIR_OPEN_READ | WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_TRUNC, &f,
+                         err) < 0)
+        return -1;
+    rc = write_packet(t, f, err);
+    if (weir_arrays_close(f, rc < 0 ? NULL : err) < 0)
+        rc = -1;
+    if (weir_session_unlink(&t->session, name, rc < 0 ? NULL : err) < 0)
+        rc = -1;
+    return rc;
+}
+
+static void gather(struct small *t, const struct weir_par *meet)
+{
+    uint64_t begin;
+
+    weir_barrier(meet); /* of the pattern */
+    begin = weir_now_ns();
+    weir_patches_gather(&t->patches, t->mine, t->packet_data);
+    weir_barrier(meet); /* of the pattern */
+    t->ns[0] = weir_now_ns() - begin;
+}
+
+static uint64_t count(struct weir_run *run, void *state)
+{
+    (void)run;
+    (void)state;
+    return 1;
+}
+
+/* Every rank makes its one step, also when another one fails: barriers always meet. */
+static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                struct weir_err *err)
+{
+    struct small *t = state;
+    uint64_t begin;
+    int rc = 0;
+
+    (void)i;
+    t->ns[0] = t->ns[1] = 0;
+    if (t->kind != RAW)
+        gather(t, t->kind == COMBO ? &t->ranks.group : &t->ranks.peers);
+    if (writes(t)) {
+        weir_barrier(&t->ranks.peers); /* of the pattern */
+        begin = weir_now_ns();
+        rc = write_file(t, err);
+        weir_barrier(&t->ranks.peers); /* of the pattern */
+        t->ns[1] = weir_now_ns() - begin;
+        if (rc == 0)
+            weir_records_add(&run->records, 1, begin, begin + t->ns[1], 0,
+                             t->packet * sizeof(float));
+        run->counters.bytes += rc == 0 ? t->packet * sizeof(float) : 0;
+    }
+    *clock_ns = weir_now_ns();
+    return rc;
+}
+
+static int after(struct weir_run *run, void *state, const struct weir_stage *stage,
+                 struct weir_phase_rec *rec, struct weir_err *err)
+{
+    struct small *t = state;
+    struct weir_session none = { 0 };
+
+    (void)stage;
+    weir_stats_add(&t->gather, (double)t->ns[0] / WEIR_NS_PER_S);
+    weir_stats_add(&t->write, (double)t->ns[1] / WEIR_NS_PER_S);
+    weir_stats_add(&t->both, (double)(t->ns[0] + t->ns[1]) / WEIR_NS_PER_S);
+    weir_metrics_report(run, t->session.be ? &t->session : &none, rec);
+    return weir_ranks_report(run, rec, err);
+}
+
+static const struct weir_phase phase = {
+    .key = "try", .unit = "tries", .count = count, .step = step
+};
+static const struct weir_stage stages[] = {
+    { .key = "try", .flags = WEIR_STAGE_DELAY, .phase = &phase, .after = after }, { .key = NULL }
+};
+
+/* ---- results: of rank 0, which is the first writer ---- */
+
+static int report_test(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct small *t = state;
+    struct weir_report *r = &run->report;
+
+    (void)err;
+    weir_report_int(r, WEIR_FOR_DATA, "test", run->test->id);
+    weir_report_str(r, WEIR_FOR_DATA, "api", t->kind == GATHERV ? "" : t->be->name);
+    weir_report_int(r, WEIR_FOR_DATA, "tasks", run->par.size);
+    weir_report_int(r, WEIR_FOR_DATA, "bytes", (int64_t)(t->total * sizeof(float)));
+    weir_banner_parameters(run, run->test->driver->opts, t->o);
+    return 0;
+}
+
+/* Sample deviation; -1 for one try, as the originals have it. */
+static double deviation(const struct weir_stats *s)
+{
+    return s->n > 1 ? sqrt(s->m2 / (double)(s->n - 1)) : -1;
+}
+
+static void show_raw(struct weir_report *r, const struct small *t)
+{
+    double packet = (double)t->packet * sizeof(float) / GB, all = packet * t->writers;
+    double seconds = t->write.mean;
+
+    weir_report_line(r, " Tested with file type: %s", t->o->type);
+    weir_report_line(r, "%10s,%10s,%10s,%15s,%15s,%15s,%15s,%15s,%15s", "NX", "# levs", "# writers",
+                     "write (GB)", "packet (GB)", "Time (s)", "Eff. BW (GB/s)", "Avg. BW (GB/s)",
+                     "Rel. Std. Dev.");
+    weir_report_line(r, "%10d,%10d,%10d,%15.4f,%15.4f,%15.4f,%15.4f,%15.4f,%15.4f", t->o->nx,
+                     t->o->levels, t->writers, all, packet, seconds, all / seconds,
+                     all / seconds / t->writers, deviation(&t->write) / seconds);
+}
+
+static void show_gatherv(struct weir_report *r, const struct small *t, int ranks, double gb)
+{
+    double sd = deviation(&t->gather), seconds = t->gather.mean;
+
+    weir_report_line(r,
+                     "    NX,# levs,# writ,group ,       Time (s), Rel. Std. dev.,    BW (GB/sec)");
+    weir_report_line(r, "%6d,%6d,%6d,%6d,%15.4f,%15.4f,%15.4f", t->o->nx, t->o->levels, t->writers,
+                     ranks / t->writers, seconds, sd < 0 ? sd : sd / seconds, gb / seconds);
+}
+
+static void show_combo(struct weir_report *r, const struct small *t, int ranks, double gb)
+{
+    double seconds = t->gather.mean + t->write.mean;
+
+    weir_report_line(r,
+                     "    NX,# levs,# writ,group ,       Time (s),     G Time (s),     W Time (s), "
+                     "   BW (GB/sec)");
+    weir_report_line(r, "%6d,%6d,%6d,%6d,%15.4f,%15.4f,%15.4f,%15.4f", t->o->nx, t->o->levels,
+                     t->writers, ranks / t->writers, seconds, t->gather.mean, t->write.mean,
+                     gb / seconds);
+}
+
+static void report_times(struct weir_report *r, const char *key, const struct weir_stats *s)
+{
+    weir_report_enter(r, key, false);
+    weir_report_real(r, WEIR_FOR_DATA, "mean", s->mean);
+    weir_report_real(r, WEIR_FOR_DATA, "deviation", s->n > 1 ? deviation(s) : NAN);
+    weir_report_real(r, WEIR_FOR_DATA, "min", s->min);
+    weir_report_real(r, WEIR_FOR_DATA, "max", s->max);
+    weir_report_leave(r);
+}
+
+static int conclude(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct small *t = state;
+    double gb = (double)t->total * sizeof(float) / GB;
+
+    (void)err;
+    if (t->both.n == 0 || run->test->failed)
+        return 0;
+    if (t->kind != RAW)
+        report_times(&run->report, "gatherTime", &t->gather);
+    if (t->kind != GATHERV)
+        report_times(&run->report, "writeTime", &t->write);
+    report_times(&run->report, "time", &t->both);
+    if (t->kind == RAW)
+        show_raw(&run->report, t);
+    else if (t->kind == GATHERV)
+        show_gatherv(&run->report, t, run->par.size, gb);
+    else
+        show_combo(&run->report, t, run->par.size, gb);
+    return 0;
+}
+
+#define COMMON                                                                                     \
+    .opt_size = sizeof(struct small_options), .state_size = sizeof(struct small),                  \
+    .operations = operations, .files = weir_ranks_files, .prepare = weir_ranks_begin,              \
+    .plan = plan, .start = start, .end = end, .report = report_test, .stages = stages,             \
+    .conclude = conclude
+
+const struct weir_driver parts_raw = { .name = "raw_bw.x",
+                                       .brief = "write files by a part of the ranks",
+                                       .opts = raw_opts,
+
+                                       COMMON };
+const struct weir_driver parts_gatherv = { .name = "gatherv.x",
+                                           .brief = "gather fields to a part of the ranks",
+                                           .opts = gatherv_opts,
+
+                                           COMMON };
+const struct weir_driver parts_combo = { .name = "combo.x",
+                                         .brief = "gather fields to a part of the ranks and write",
+                                         .opts = combo_opts,
+
+                                         COMMON };

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ckpt-field.c - a trial: create or open, then gather and write or read and scatter step by step, close */
+#include "config.h"
+#include "drivers/checkpoint/ckpt.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+/* Operations that are recorded; in the order of the tables in ckpt.c. */
+enum { OP_GATHER, OP_MOVE };
+
+static uint64_t count_steps(struct weir_run *run, void *state)
+{
+    const struct ckpt *t = state;
+
+    (void)run;
+    return t->steps * (uint64_t)t->o->arrays;
+}
+
+static uint64_t count_operations(struct weir_run *run, void *state)
+{
+    return 2 * count_steps(run, state);
+}
+
+/* Ranks of a group go in lock step, and all where all meet: in barriers or in collective transfers. */
+static void set_timing(const void *state, const struct weir_stage *stage,
+                       struct weir_timing *timing)
+{
+    const struct ckpt *t = state;
+
+    (void)stage;
+    timing->lock_step = timing->collective_open = timing->collective_flush = true;
+    timing->lock_par = t->o->barrier || t->access.collective ? NULL : &t->ranks.group;
+}
+
+static int prepare(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ckpt *t = state;
+
+    (void)err;
+    weir_report_line(&run->report, " Trial %12d", run->repetition + 1);
+    weir_report_flush(&run->report);
+    memset(t->ns, 0, sizeof(t->ns));
+    t->moved = 0;
+    weir_slab_all(&t->slab, &t->spec.shape);
+    t->slab.start[1] = t->o->split ? 0 : t->block.y;
+    t->slab.block[1] = t->block.ny;
+    t->slab.block[0] = t->levels;
+    for (int d = 0; d < 3; d++)
+        t->slab.count[d] = 1;
+    t->slab.block[2] = t->layout.im;
+    return 0;
+}
+
+/* ---- the file ---- */
+
+static int open_arrays(struct ckpt *t, struct weir_err *err)
+{
+    char name[16];
+    int rc = 0;
+
+    for (int v = 0; v < t->o->arrays && rc == 0; v++) {
+        snprintf(name, sizeof(name), "VAR%03d", v + 1);
+        rc = t->reads ? weir_array_open(t->file, name, &t->spec, &t->array[v], err)
+                      : weir_array_make(t->file, name, &t->spec, &t->array[v], err);
+    }
+    return rc == 0 && !t->reads ? weir_arrays_commit(t->file, err) : rc;
+}
+
+static int open_file(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const unsigned make = WEIR_OPEN_READ | WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_TRUNC;
+    struct ckpt *t = state;
+
+    (void)run;
+    if (!t->moves || !t->ranks.is_head)
+        return 0;
+    if (weir_arrays_open(&t->session, weir_str_text(&t->name), t->reads ? WEIR_OPEN_READ : make,
+                         &t->file, err) < 0)
+        return -1;
+    if (open_arrays(t, err) == 0)
+        return 0;
+    weir_arrays_close(t->file, NULL);
+    t->file = NULL;
+    return -1;
+}
+
+static int flush_file(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ckpt *t = state;
+
+    (void)run;
+    return t->o->sync && t->file ? weir_arrays_sync(t->file, err) : 0;
+}
+
+static int close_file(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ckpt *t = state;
+    struct weir_array_file *file = t->file;
+
+    (void)run;
+    t->file = NULL;
+    return file ? weir_arrays_close(file, err) : 0;
+}
+
+/* ---- a step: one level of a variable, or all of it ---- */
+
+static void clock_stage(struct ckpt *t, enum ckpt_stage stage, uint64_t *clock_ns)
+{
+    uint64_t now = weir_now_ns();
+
+    t->ns[stage] += now - *clock_ns;
+    *clock_ns = now;
+}
+
+/* Write or read the block of the group; with 'skips' only take part. */
+static int move_block(struct ckpt *t, struct weir_run *run, uint64_t i, bool skips,
+                      uint64_t *clock_ns, struct weir_err *err)
+{
+    struct weir_array *a = t->array[i / t->steps];
+    uint64_t begin = *clock_ns, len = t->block.nx * t->block.ny * t->levels * sizeof(float);
+    struct weir_slab none;
+    int rc;
+
+    if (!t->file || (skips && !t->access.collective))
+        return 0;
+    weir_slab_none(&none, 3);
+    t->slab.start[0] = i % t->steps * t->levels;
+    rc = t->reads ? weir_array_get(a, skips ? &none : &t->slab, NULL, t->field, err)
+                  : weir_array_put(a, skips ? &none : &t->slab, NULL, t->field, err);
+    clock_stage(t, CKPT_MOVE, clock_ns);
+    if (rc < 0 || skips)
+        return rc;
+    weir_records_add(&run->records, OP_MOVE, begin, *clock_ns, i * len, len);
+    run->counters.bytes += len;
+    t->moved += len;
+    return 0;
+}
+
+static float *patch_at(const struct ckpt *t, uint64_t i)
+{
+    uint64_t plane = i / t->steps + i % t->steps * t->levels;
+
+    return t->data + plane * t->mine.nx * t->mine.ny;
+}
+
+static void reorder(struct ckpt *t, bool to_block)
+{
+    if (t->ranks.is_head && t->field != t->gathered)
+        weir_cube_reorder(&t->layout, t->ranks.peers.rank, t->levels, t->gathered, t->field,
+                          to_block);
+}
+
+static void record_gather(struct ckpt *t, struct weir_run *run, uint64_t begin, uint64_t end)
+{
+    weir_records_add(&run->records, OP_GATHER, begin, end, WEIR_NO_OFFSET,
+                     t->mine.nx * t->mine.ny * t->levels * sizeof(float));
+}
+
+static int write_round(struct ckpt *t, struct weir_run *run, uint64_t i, bool skips,
+                       uint64_t *clock_ns, struct weir_err *err)
+{
+    uint64_t begin = *clock_ns;
+
+    weir_patches_gather(&t->patches, patch_at(t, i), t->gathered);
+    clock_stage(t, CKPT_GATHER, clock_ns);
+    record_gather(t, run, begin, *clock_ns);
+    if (t->o->barrier) {
+        weir_barrier(&run->par); /* of the pattern */
+        *clock_ns = weir_now_ns();
+    }
+    if (!t->ranks.is_head)
+        return 0;
+    reorder(t, true);
+    clock_stage(t, CKPT_REORDER, clock_ns);
+    return move_block(t, run, i, skips, clock_ns, err);
+}
+
+/* ---- what is read back ---- */
+
+static void keep_place(struct ckpt *t, uint64_t i, uint64_t at)
+{
+    uint64_t plane = t->mine.nx * t->mine.ny;
+    const float *want = patch_at(t, i);
+
+    weir_refuse(
+        &t->wrong, WEIR_EDATA,
+        "wrong data in '%s': variable VAR%03llu, level %llu, row %llu, column %llu is %.9g, "
+        "should be %.9g",
+        weir_str_text(&t->name), (unsigned long long)(i / t->steps + 1),
+        (unsigned long long)(i % t->steps * t->levels + at / plane),
+        (unsigned long long)(t->mine.y + at % plane / t->mine.nx),
+        (unsigned long long)(t->mine.x + at % t->mine.nx), (double)t->got[at], (double)want[at]);
+}
+
+static void verify(struct ckpt *t, struct weir_run *run, uint64_t i)
+{
+    uint64_t n = t->mine.nx * t->mine.ny * t->levels, at = 0;
+    const float *want = patch_at(t, i);
+
+    if (memcmp(t->got, want, n * sizeof(*want)) == 0)
+        return;
+    while (memcmp(&t->got[at], &want[at], sizeof(*want)) == 0)
+        at++;
+    run->counters.wrong++;
+    if (t->wrong.code == WEIR_OK)
+        keep_place(t, i, at);
+}
+
+static int read_round(struct ckpt *t, struct weir_run *run, uint64_t i, bool skips,
+                      uint64_t *clock_ns, struct weir_err *err)
+{
+    uint64_t begin;
+    int rc = t->ranks.is_head ? move_block(t, run, i, skips, clock_ns, err) : 0;
+
+    reorder(t, false);
+    clock_stage(t, CKPT_REORDER, clock_ns);
+    begin = *clock_ns;
+    weir_patches_scatter(&t->patches, t->gathered, t->got);
+    clock_stage(t, CKPT_GATHER, clock_ns);
+    record_gather(t, run, begin, *clock_ns);
+    if (t->o->barrier) {
+        weir_barrier(&run->par); /* of the pattern */
+        *clock_ns = weir_now_ns();
+    }
+    if (t->moves && rc == 0 && !skips) {
+        verify(t, run, i);
+        clock_stage(t, CKPT_VERIFY, clock_ns);
+    }
+    return rc;
+}
+
+/* ---- the phases ---- */
+
+static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                struct weir_err *err)
+{
+    struct ckpt *t = state;
+
+    return t->reads ? read_round(t, run, i, false, clock_ns, err)
+                    : write_round(t, run, i, false, clock_ns, err);
+}
+
+/* A rank that has failed still has its part in the messages of its group. */
+static int idle(struct weir_run *run, void *state, uint64_t round, uint64_t *clock_ns,
+                struct weir_err *err)
+{
+    struct ckpt *t = state;
+
+    return t->reads ? read_round(t, run, round, true, clock_ns, err)
+                    : write_round(t, run, round, true, clock_ns, err);
+}
+
+static const struct weir_phase write_phase = {
+    .key = "write",
+    .unit = "steps",
+    .prepare = prepare,
+    .count = count_steps,
+    .operations = count_operations,
+    .open = open_file,
+    .step = step,
+    .idle = idle,
+    .flush = flush_file,
+    .close = close_file,
+};
+
+static const struct weir_phase read_phase = {
+    .key = "read",
+    .unit = "steps",
+    .prepare = prepare,
+    .count = count_steps,
+    .operations = count_operations,
+    .open = open_file,
+    .step = step,
+    .idle = idle,
+    .close = close_file,
+};
+
+const struct weir_stage ckpt_write_stages[] = { { .key = "write",
+                                                  .flags = WEIR_STAGE_DELAY,
+                                                  .phase = &write_phase,
+                                                  .timing = set_timing,
+                                                  .after = ckpt_report_trial },
+                                                { .key = NULL } };
+
+const struct weir_stage ckpt_read_stages[] = { { .key = "read",
+                                                 .flags = WEIR_STAGE_DELAY,
+                                                 .phase = &read_phase,
+                                                 .timing = set_timing,
+                                                 .after = ckpt_report_trial },
+                                               { .key = NULL } };

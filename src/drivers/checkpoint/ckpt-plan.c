@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ckpt-plan.c - what follows from the options: layout, backend, groups, memory */
+#include "config.h"
+#include "drivers/checkpoint/ckpt.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "par/agree.h"
+
+#define ALIGN 4096
+
+int ckpt_variants(const void *opt, const struct weir_par *world)
+{
+    int n = ((const struct ckpt_options *)opt)->sweep.n;
+
+    (void)world;
+    return n > 0 ? n : 1;
+}
+
+/* ---- checks ---- */
+
+static int check_layout(struct ckpt *t, int ranks, struct weir_err *err)
+{
+    const struct ckpt_options *o = t->o;
+    const char *who = t->reads ? "readers" : "writers";
+    int64_t need = (int64_t)WEIR_CUBE_FACES * o->nx * o->ny;
+    uint64_t bytes = sizeof(float);
+
+    if (need != ranks)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "NX=%d, NY=%d: 6 * NX * NY = %lld ranks are needed, there %s %d", o->nx,
+                           o->ny, (long long)need, ranks == 1 ? "is" : "are", ranks);
+    if (o->nx > o->im || o->ny > o->im)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "NX=%d, NY=%d: a face has only IM_WORLD=%d cells in each direction",
+                           o->nx, o->ny, o->im);
+    if (t->number > WEIR_CUBE_FACES * o->ny)
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "%d %s: there are only 6 * NY = %d rows of patches, one for each at least", t->number,
+            who, WEIR_CUBE_FACES * o->ny);
+    if (__builtin_mul_overflow(bytes, (uint64_t)o->im * (uint64_t)o->im * WEIR_CUBE_FACES,
+                               &bytes) ||
+        __builtin_mul_overflow(bytes, (uint64_t)o->lm * (uint64_t)o->arrays, &bytes) ||
+        bytes > INT64_MAX)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "IM_WORLD=%d, LM=%d, NUM_ARRAYS=%d: that is more than 2^63 bytes", o->im,
+                           o->lm, o->arrays);
+    t->bytes = bytes;
+    return 0;
+}
+
+/* The suffix of the files of a backend. */
+static const char *suffix_of(const char *backend)
+{
+    return strcmp(backend, "NETCDF") == 0  ? "nc4"
+           : strcmp(backend, "HDF5") == 0  ? "h5"
+           : strcmp(backend, "NCMPI") == 0 ? "nc"
+                                           : "bin";
+}
+
+static int choose_backend(struct ckpt *t, struct weir_run *run, struct weir_err *err)
+{
+    const struct ckpt_options *o = t->o;
+    const char *name = o->api ? o->api : o->binary || !o->netcdf ? "POSIX" : "NETCDF";
+
+    if (weir_values_backend(run->test->values, name, &run->world, &t->be, &t->be_opt, err) < 0) {
+        if (strcasecmp(name, "NETCDF") == 0)
+            weir_err_within(err, "netCDF is not in this build (configure says why; --write_binary "
+                                 "and --api=NAME do without)");
+        return -1;
+    }
+    if (!t->be->array)
+        return weir_refuse(err, WEIR_EUSAGE, "%s cannot keep arrays", t->be->name);
+    t->access = (struct weir_access) { .file_per_task = o->split,
+                                       .collective = o->collective && !o->split,
+                                       .tasks = t->number,
+                                       .nodes = run->world.nodes };
+    return 0;
+}
+
+int ckpt_plan(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ckpt *t = state;
+    const struct ckpt_options *o = run->test->values->driver_opt;
+
+    t->o = o;
+    t->reads = run->test->driver == &ckpt_restart;
+    t->moves = o->moves && !o->suppressed;
+    t->begin_ns = weir_now_ns();
+    t->number = o->sweep.n > 0 ? (int)o->sweep.v[run->test->variant] : o->writers;
+    run->test->plan.path = o->path;
+    t->layout = (struct weir_cube) { .im = (uint64_t)o->im,
+                                     .lm = (uint64_t)o->lm,
+                                     .nx = o->nx,
+                                     .ny = o->ny,
+                                     .rows = WEIR_CUBE_FACES * o->ny,
+                                     .groups = t->number };
+    if (check_layout(t, run->world.size, err) < 0)
+        return -1;
+    return choose_backend(t, run, err);
+}
+
+/* ---- memory ---- */
+
+static int take(float **out, uint64_t elements, struct weir_err *err)
+{
+    void *p = NULL;
+    int rc = weir_mem_aligned(&p, ALIGN, (size_t)(elements * sizeof(float)), err);
+
+    *out = p;
+    return rc;
+}
+
+static int take_memory(struct ckpt *t, struct weir_err *err)
+{
+    const struct ckpt_options *o = t->o;
+    uint64_t plane = t->mine.nx * t->mine.ny, all = t->block.nx * t->block.ny * t->levels;
+    bool in_order = o->nx == 1 && t->levels == 1; /* patches are rows of the block */
+
+    t->array = calloc((size_t)o->arrays, sizeof(*t->array));
+    if (!t->array)
+        return weir_fail(err, WEIR_ESETUP, "memory for %d variables", o->arrays);
+    if (take(&t->data, plane * (t->layout.lm + (uint64_t)o->arrays), err) < 0 ||
+        (t->reads && take(&t->got, plane * t->levels, err) < 0))
+        return -1;
+    if (!t->ranks.is_head)
+        return 0;
+    if (take(&t->gathered, all, err) < 0)
+        return -1;
+    t->field = t->gathered;
+    return in_order ? 0 : take(&t->field, all, err);
+}
+
+static void fill_data(struct ckpt *t, int rank)
+{
+    uint64_t planes = t->layout.lm + (uint64_t)t->o->arrays;
+    bool random = t->o->random && !t->o->constant;
+    float *at = t->data;
+
+    for (uint64_t p = 0; p < planes; p++)
+        for (uint64_t y = 0; y < t->mine.ny; y++)
+            for (uint64_t x = 0; x < t->mine.nx; x++)
+                *at++ = random ? weir_cube_value(&t->layout, p, t->mine.y + y, t->mine.x + x)
+                               : (float)rank;
+}
+
+/* ---- the file ---- */
+
+static void describe_array(struct ckpt *t)
+{
+    const struct ckpt_options *o = t->o;
+    uint64_t lat = o->split ? t->block.ny : WEIR_CUBE_FACES * t->layout.im;
+    uint64_t parts = o->split ? 1 : (uint64_t)t->number;
+    struct weir_array_spec *s = &t->spec;
+
+    t->dims[0] = "lev";
+    t->dims[1] = "lat";
+    t->dims[2] = "lon";
+    *s = (struct weir_array_spec) { .type = { .elem = WEIR_ELEM_FLOAT32 }, .dims = t->dims };
+    s->shape = (struct weir_shape) { .rank = 3, .len = { t->layout.lm, lat, t->layout.im } };
+    if (!t->reads && o->chunk && !o->no_chunk)
+        s->chunk =
+            (struct weir_shape) { .rank = 3, .len = { t->levels, lat / parts, t->layout.im } };
+}
+
+static int start_session(struct ckpt *t, struct weir_run *run, struct weir_err *err)
+{
+    int rc = 0;
+
+    if (weir_test_session_of(run, &t->session, t->be, t->be_opt, &t->access,
+                             weir_heads_par(&t->ranks), err) < 0)
+        return -1;
+    describe_array(t);
+    weir_str_addf(&t->name, "%s", t->o->path);
+    if (t->o->split && t->ranks.is_head)
+        weir_str_addf(&t->name, "_%03d", t->ranks.peers.rank);
+    weir_str_addf(&t->name, ".%s", suffix_of(t->be->name));
+    if (t->ranks.is_head && t->spec.chunk.rank > 0 &&
+        weir_session_can_array(&t->session, &t->spec, NULL) < 0)
+        t->spec.chunk.rank = 0; /* the format has none */
+    if (t->ranks.is_head)
+        rc = weir_session_can_array(&t->session, &t->spec, err);
+    return weir_agree(&run->par, rc, err);
+}
+
+int ckpt_start(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ckpt *t = state;
+    int rc, color = weir_cube_group_of(&t->layout, run->par.rank);
+
+    if (weir_heads_begin(run, &t->ranks, color, err) < 0)
+        return -1;
+    weir_cube_patch(&t->layout, run->par.rank, &t->mine);
+    weir_cube_group(&t->layout, color, &t->block);
+    t->levels = t->o->whole ? t->layout.lm : 1;
+    t->steps = t->layout.lm / t->levels;
+    rc = weir_patches_begin(&t->patches, &t->ranks.group, t->mine.nx * t->mine.ny, t->levels, err);
+    if (weir_agree(&run->par, rc, err) < 0 || weir_agree(&run->par, take_memory(t, err), err) < 0)
+        return -1;
+    fill_data(t, run->par.rank);
+    return t->moves ? start_session(t, run, err) : 0;
+}
+
+void ckpt_end(void *state)
+{
+    struct ckpt *t = state;
+
+    weir_patches_free(&t->patches);
+    if (t->field != t->gathered)
+        free(t->field);
+    free(t->gathered);
+    free(t->got);
+    free(t->data);
+    free(t->array);
+    weir_str_free(&t->name);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ckpt.c - checkpoint_simulator.x and restart_simulator.x: what they are made of */
+#include "config.h"
+#include "drivers/checkpoint/ckpt.h"
+
+#include "base/rc.h"
+#include "engine/ranks.h"
+
+static const struct weir_operation write_operations[] = { { "gather", "gather", "fields", false },
+                                                          { "put", "put", "fields", true },
+                                                          { .key = NULL } };
+
+static const struct weir_operation read_operations[] = { { "scatter", "scatter", "fields", false },
+                                                         { "get", "get", "fields", true },
+                                                         { .key = NULL } };
+
+static const char *config_of(const void *opt)
+{
+    return ((const struct ckpt_options *)opt)->config;
+}
+
+static const char *api_of(const void *opt)
+{
+    const struct ckpt_options *o = opt;
+
+    return o->api ? o->api : o->binary || !o->netcdf ? "POSIX" : "NETCDF";
+}
+
+#define COMMON                                                                                     \
+    .opt_size = sizeof(struct ckpt_options), .state_size = sizeof(struct ckpt),                    \
+    .script = config_of, .read_script = weir_rc_read, .api = api_of, .files = weir_ranks_files,    \
+    .plan = ckpt_plan, .variants = ckpt_variants, .prepare = weir_ranks_begin,                     \
+    .start = ckpt_start, .end = ckpt_end, .report = ckpt_report_test, .conclude = ckpt_conclude,   \
+    .summary = ckpt_summary
+
+const struct weir_driver ckpt_checkpoint = {
+    .name = "checkpoint_simulator.x",
+    .brief = "gather fields of a climate model to few writers that write a checkpoint",
+    .opts = ckpt_checkpoint_opts,
+    .operations = write_operations,
+    .stages = ckpt_write_stages,
+    COMMON,
+};
+
+const struct weir_driver ckpt_restart = {
+    .name = "restart_simulator.x",
+    .brief = "read a checkpoint by few readers that scatter its fields, and verify it",
+    .opts = ckpt_restart_opts,
+    .operations = read_operations,
+    .stages = ckpt_read_stages,
+    COMMON,
+};

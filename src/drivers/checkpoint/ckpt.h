@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ckpt.h - checkpoints of a climate model: fields of a cubed sphere, gathered to few writers and written
+ * by these; read by few readers and scattered */
+#ifndef WEIR_DRIVERS_CHECKPOINT_CKPT_H
+#define WEIR_DRIVERS_CHECKPOINT_CKPT_H
+
+#include "backends/session-array.h"
+#include "backends/session.h"
+#include "base/cube.h"
+#include "base/stats.h"
+#include "engine/driver.h"
+#include "engine/heads.h"
+
+/* Options of checkpoint_simulator.x and restart_simulator.x. 'writers' are readers there, 'barrier',
+ * 'whole' and 'moves' are READ_BARRIER, SCATTER_3D and DO_READS. */
+struct ckpt_options {
+    struct weir_run_options run; /* first: the engine reads it */
+    const char *config, *api, *path, *other;
+    struct weir_optlist sweep;
+    int nx, ny, im, lm, writers, arrays;
+    bool split, whole, barrier, random, constant, moves, suppressed, netcdf, binary, chunk,
+        no_chunk;
+    bool extra, collective, sync;
+};
+
+enum ckpt_stage { CKPT_GATHER, CKPT_REORDER, CKPT_MOVE, CKPT_VERIFY, CKPT_STAGES };
+
+/* One trial. Seconds, bytes, bytes/s; NaN: not measured. */
+struct ckpt_trial {
+    int64_t test, trial, writers, bytes;
+    double create, work, close, gather, gather_max, reorder, reorder_max, move, move_max,
+        verify_max;
+    double application, file_system;             /* as the wiki defines them */
+    double application_whole, file_system_whole; /* with all that belongs to them */
+};
+
+struct ckpt {
+    const struct ckpt_options *o;
+    bool reads;
+    bool moves; /* files are written or read at all */
+    int number; /* of writers in this test */
+    uint64_t begin_ns;
+    struct weir_cube layout;
+    const struct weir_backend *be;
+    struct weir_backend_opt be_opt;
+    struct weir_access access;
+    uint64_t bytes; /* of all fields */
+    /* from start to end */
+    struct weir_heads ranks;     /* groups; their heads move files */
+    struct weir_session session; /* of the movers */
+    struct weir_patches patches;
+    struct weir_box mine, block;
+    uint64_t levels, steps;  /* of a step; of a variable */
+    float *data;             /* of this rank: level l of variable v is plane v + l */
+    float *got;              /* reading: what came back */
+    float *gathered, *field; /* on movers: in rank order, in order of the file; may be the same */
+    struct weir_array_spec spec;
+    const char *dims[3];
+    struct weir_str name;
+    struct weir_array_file *file;
+    struct weir_array **array;
+    struct weir_slab slab;
+    /* of a trial */
+    uint64_t ns[CKPT_STAGES], moved;
+    uint64_t lock_ns;
+    struct weir_err wrong;       /* of the first place with wrong data; code WEIR_OK: none */
+    struct weir_stats series[4]; /* the rates of struct ckpt_trial, in MiB/s */
+};
+
+extern const struct weir_driver ckpt_checkpoint, ckpt_restart;
+extern const struct weir_opt ckpt_checkpoint_opts[], ckpt_restart_opts[];
+extern const struct weir_stage ckpt_write_stages[], ckpt_read_stages[];
+
+/* ---- ckpt-plan.c, ckpt-field.c ---- */
+
+int ckpt_plan(struct weir_run *run, void *state, struct weir_err *err);
+int ckpt_start(struct weir_run *run, void *state, struct weir_err *err);
+void ckpt_end(void *state);
+
+int ckpt_variants(const void *opt, const struct weir_par *world);
+
+/* ---- ckpt-report.c ---- */
+
+int ckpt_report_test(struct weir_run *run, void *state, struct weir_err *err);
+int ckpt_report_trial(struct weir_run *run, void *state, const struct weir_stage *stage,
+                      struct weir_phase_rec *rec, struct weir_err *err);
+int ckpt_conclude(struct weir_run *run, void *state, struct weir_err *err);
+void ckpt_summary(struct weir_run *run, const struct weir_test *tests, int n);
+
+#endif
