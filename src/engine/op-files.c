@@ -6,24 +6,16 @@
 #include <string.h>
 
 #include "base/optset.h"
+#include "engine/latency.h"
 #include "par/agree.h"
 
 /* ---- names ---- */
-
-static uint64_t count_operations(const struct weir_driver *d)
-{
-    uint64_t n = 0;
-
-    while (d->operations[n].key)
-        n++;
-    return n;
-}
 
 /* How many files a task has. */
 static uint64_t files_of_task(const struct weir_driver *d, const struct weir_run_options *o)
 {
     if (d->op_files == WEIR_OP_FILES_OPERATION)
-        return count_operations(d);
+        return (uint64_t)weir_operations_count(d);
     return d->op_files == WEIR_OP_FILES_REPETITION ? (uint64_t)o->repetitions : 1;
 }
 
@@ -140,7 +132,7 @@ int weir_op_files_begin(struct weir_run *run, struct weir_test *tests, int n, st
     for (int i = 0; i < n; i++) {
         struct weir_test *t = &tests[i];
         bool each = t->driver->op_files == WEIR_OP_FILES_OPERATION;
-        uint64_t all = each ? count_operations(t->driver) : 1;
+        uint64_t all = each ? (uint64_t)weir_operations_count(t->driver) : 1;
 
         if (!takes_part(run, t))
             continue;

@@ -47,6 +47,9 @@ struct weir_run {
     bool details;                /* somebody reads the details of each phase */
     struct weir_arena arena;     /* lives as long as the run */
     struct weir_err first_error; /* rank 0: the first that was said; its code means nothing */
+    /* Times of each operation of the program in the phase that runs, or that has just run, where the
+     * program adds to them (engine/latency.h). Of the current test. */
+    struct weir_hist *op_hist;
     int repetition;
     struct weir_test *test;         /* the one that is planned or runs, NULL between tests */
     const struct weir_stage *stage; /* the one that runs, NULL between stages */

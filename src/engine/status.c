@@ -7,7 +7,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/link.h"
 #include "base/size.h"
 #include "base/wholefile.h"
 #include "par/agree.h"
@@ -81,6 +84,24 @@ static int write_number(const char *path, uint64_t count, struct weir_err *err)
     if (weir_wholefile_close(&w, rc == 0, rc < 0 ? NULL : err) < 0)
         rc = -1;
     return rc < 0 ? weir_err_within(err, "status file '%s'", path) : 0;
+}
+
+static int forget(const char *path, struct weir_err *err)
+{
+    struct weir_str place = { 0 };
+    struct stat st;
+    int rc = weir_link_follow(path, &place, err);
+
+    if (rc == 0 && stat(weir_str_text(&place), &st) == 0 && S_ISREG(st.st_mode) &&
+        unlink(weir_str_text(&place)) < 0)
+        rc = weir_fail(err, WEIR_ESETUP, "remove old status file '%s'", path);
+    weir_str_free(&place);
+    return rc;
+}
+
+int weir_status_forget(const struct weir_run *run, const char *path, struct weir_err *err)
+{
+    return weir_agree(&run->par, run->par.rank == 0 ? forget(path, err) : 0, err);
 }
 
 int weir_status_write(const struct weir_run *run, const char *path, uint64_t count,

@@ -14,8 +14,13 @@
 int weir_status_read(const struct weir_run *run, const char *path, const char *what, bool *there,
                      uint64_t *count, struct weir_err *err);
 
-/* Write the number, bare, by rank 0; the file is whole or as it was. Collective over run->par. -1 and err (WEIR_ESETUP) on every
- * rank. */
+/* Remove what an earlier run wrote, before files are made of which it would not be true: a run that
+ * fails leaves no number. Devices and pipes stay. Rank 0 does it. Collective over run->par. -1 and
+ * err (WEIR_ESETUP) on every rank. */
+int weir_status_forget(const struct weir_run *run, const char *path, struct weir_err *err);
+
+/* Write the number, bare, by rank 0; the file is whole or as it was. Collective over run->par. -1
+ * and err (WEIR_ESETUP) on every rank. */
 int weir_status_write(const struct weir_run *run, const char *path, uint64_t count,
                       struct weir_err *err);
 

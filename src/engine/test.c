@@ -3,8 +3,12 @@
 #include "config.h"
 #include "engine/test.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/clock.h"
 #include "engine/driver.h"
+#include "engine/latency.h"
 #include "engine/metrics.h"
 #include "engine/op-files.h"
 #include "engine/outputs.h"
@@ -67,6 +71,26 @@ static int end_records(void *what, struct weir_err *err)
     return 0;
 }
 
+static int end_histograms(void *what, struct weir_err *err)
+{
+    struct weir_run *run = what;
+
+    (void)err;
+    free(run->op_hist);
+    run->op_hist = NULL;
+    return 0;
+}
+
+static int begin_histograms(struct weir_run *run, struct weir_test *t, struct weir_err *err)
+{
+    size_t n = (size_t)weir_operations_count(t->driver);
+
+    run->op_hist = calloc(n + 1, sizeof(*run->op_hist));
+    if (!run->op_hist)
+        return weir_fail(err, WEIR_ESETUP, "memory for the latencies of %zu operations", n);
+    return weir_unwind_push(&t->unwind, end_histograms, run, err);
+}
+
 /* Who reads the operations of this test? The program may want them, too. */
 static void plan_records(struct weir_run *run, const struct weir_run_options *o)
 {
@@ -96,6 +120,7 @@ static int begin_state(struct weir_run *run, void *state, struct weir_err *err)
 
     plan_records(run, t->plan.options);
     if (weir_unwind_push(&t->unwind, end_records, &run->records, err) < 0 ||
+        begin_histograms(run, t, err) < 0 ||
         (t->driver->end && weir_unwind_push(&t->unwind, end_state, t, err) < 0))
         return -1;
     return t->driver->begin ? t->driver->begin(run, state, err) : 0;
@@ -256,6 +281,7 @@ static int run_phase(struct weir_run *run, struct weir_test *t, const struct wei
 
     for (int i = 0; i < t->sessions; i++)
         weir_session_reset(t->session[i]);
+    memset(run->op_hist, 0, sizeof(*run->op_hist) * (size_t)weir_operations_count(t->driver));
     if (weir_phase_run(run, s->phase, t->state, &timing, &rec, err) < 0)
         return -1;
     rc = s->after ? s->after(run, t->state, s, &rec, err) : report_phase(run, t, s, &rec, err);

@@ -525,6 +525,13 @@ def test_d62_a_status_file_carries_the_count_to_the_run_that_reads(ior):
     assert len([w for w in run.warnings if "Could not read back the stonewalling status" in w]) == 1
 
 
+def test_d62_a_write_phase_that_fails_leaves_no_old_status_file(ior):
+    """Its number was true for files that are gone."""
+    (ior.cwd / "st").write_text("7")
+    ior("-a DUMMY -w -k -F -b 16k -t 8k -D 60 -O stoneWallingWearOut=1,stoneWallingStatusFile=st --dummy.fail-at=1").fails(3, "rank 0")
+    assert not (ior.cwd / "st").exists()
+
+
 def test_d63_an_error_leaves_what_was_measured(ior):
     """Repetitions that were finished are in the table and in the summary."""
     run = ior("-a DUMMY -w -r -i 4 -b 16k -t 8k --dummy.fail-at=9 --dummy.fail-rank=1").fails(3, "rank 1")

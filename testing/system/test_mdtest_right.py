@@ -86,6 +86,12 @@ def test_without_a_wall_no_status_is_written(mdtest):
     assert not (mdtest.cwd / "sw").exists()
 
 
+def test_a_create_phase_that_fails_leaves_no_old_status_file(mdtest):
+    (mdtest.cwd / "sw").write_text("7")
+    mdtest("-a DUMMY -n 10 -F -C -w 8 -W 60 -x sw --dummy.fail-at=1").fails(3, "rank 0")
+    assert not (mdtest.cwd / "sw").exists()
+
+
 def test_the_random_order_follows_the_status_file(mdtest):
     mdtest("-n 50 -F -C").ok()
     (mdtest.cwd / "sw").write_text("20")

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-file.c - what stands at the name of a test file: links are followed, devices are spared */
+/* ior-file.c - what stands at the name of a test file: links are followed, devices are spared, and
+ * the size is checked after a phase */
 #include "config.h"
 #include "drivers/ior/ior.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sys/stat.h>
 
 #include "base/link.h"
+#include "par/agree.h"
 
 /* Are there names of a file system at all? */
 static bool has_names(const struct ior_test *t)
@@ -74,4 +77,61 @@ int ior_file_remove(struct ior_test *t, struct weir_err *err)
         rc = weir_session_unlink(&t->session, weir_str_text(&name), err);
     weir_str_free(&name);
     return rc;
+}
+
+/* ---- size after a phase ---- */
+
+/* Bytes in the file(s) now: shared, what rank 0 sees; private, the sum. */
+static int total_size(struct weir_run *run, struct ior_test *t, uint64_t *bytes,
+                      struct weir_err *err)
+{
+    int rc = 0;
+
+    *bytes = 0;
+    if (t->o->file_per_task || run->par.rank == 0)
+        rc = weir_session_size(&t->session, t->path.text, bytes, err);
+    if (weir_agree(&run->par, rc, err) < 0)
+        return -1;
+    weir_allsum_u64(&run->par, bytes, 1);
+    return 0;
+}
+
+static int warn_sizes(struct weir_run *run, struct ior_test *t, uint64_t expected, uint64_t actual,
+                      uint64_t moved, struct weir_err *err)
+{
+    if (t->o->use_existing && actual > expected)
+        actual = expected; /* -E: the rest of a longer old file is nobody's fault */
+    if (t->o->random_offset > 1 && actual < expected)
+        actual = expected; /* -z -z: the last block need not be drawn */
+    if (expected == actual && actual == moved)
+        return 0;
+    if (weir_warn(&run->log, err, "Expected aggregate file size       = %" PRIu64, expected) < 0 ||
+        weir_warn(&run->log, err, "Stat() of aggregate file size      = %" PRIu64, actual) < 0 ||
+        weir_warn(&run->log, err, "Using actual aggregate bytes moved = %" PRIu64, moved) < 0)
+        return -1;
+    return t->o->run.deadline_s > 0
+               ? weir_warn(&run->log, err, "Maybe caused by deadlineForStonewalling")
+               : 0;
+}
+
+int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
+                   struct weir_err *err)
+{
+    uint64_t expected = (uint64_t)t->o->block * (uint64_t)t->o->segments * (uint64_t)run->par.size;
+    bool library = (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) != 0;
+    uint64_t actual;
+
+    if (t->o->run.dry_run || (t->session.flags & WEIR_BE_NO_DATA))
+        return 0;
+    if (total_size(run, t, &actual, err) < 0)
+        return -1;
+    if (t->dir == WEIR_DIR_WRITE && library && !t->o->file_per_task && actual < rec->end_max)
+        return weir_refuse(err, WEIR_EIO,
+                           "'%s' is %" PRIu64
+                           " bytes long after data were written up to byte %" PRIu64
+                           ": data were lost, is the file system full?",
+                           t->path.text, actual, rec->end_max);
+    if ((t->be->flags & WEIR_BE_CONTAINER) || rec->interrupted)
+        return 0;
+    return warn_sizes(run, t, expected, actual, rec->bytes_sum, err);
 }

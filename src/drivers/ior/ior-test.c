@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "engine/metrics.h"
 #include "engine/ranks.h"
+#include "engine/status.h"
 #include "par/agree.h"
 #include "par/reduce.h"
 
@@ -126,6 +127,20 @@ int ior_report(struct weir_run *run, void *state, struct weir_err *err)
 
 /* ---- after a phase ---- */
 
+/* How far an earlier run came. */
+static int read_status(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    bool there;
+
+    if (weir_status_read(run, t->o->status_file, "transfers", &there, &t->limit, err) < 0)
+        return -1;
+    if (there)
+        return 0;
+    return weir_warn(&run->log, err,
+                     "Could not read back the stonewalling status from the file '%s'!",
+                     t->o->status_file);
+}
+
 /* How far a read may go: to where the write phase of this repetition came on the rank whose data
  * we take, or to where the status file says an earlier run came. */
 static int limit_reading(struct weir_run *run, struct ior_test *t, bool check_write,
@@ -136,7 +151,7 @@ static int limit_reading(struct weir_run *run, struct ior_test *t, bool check_wr
 
     t->limit = UINT64_MAX;
     if (t->o->status_file && !t->o->write)
-        return ior_status_read(run, t, &t->limit, err);
+        return read_status(run, t, err);
     if (!t->wrote_short)
         return 0;
     owner = ior_owner(t->o, &run->par, check_write, run->repetition, &ignored);
@@ -144,13 +159,17 @@ static int limit_reading(struct weir_run *run, struct ior_test *t, bool check_wr
     return 0;
 }
 
+/* The status file holds what is true for the files that are left. With -m every repetition leaves its
+ * own, and the least count is true for all. */
 static void remember_write(struct ior_test *t, const struct weir_phase_rec *rec)
 {
     uint64_t whole = weir_offsets_count(&t->offsets);
 
     t->written = rec->steps;
     t->wrote_short = rec->steps_min != rec->steps_max || rec->steps < whole;
-    ior_status_note(t, rec->steps_max);
+    if (!t->knows_status || !t->o->multi_file || rec->steps_max < t->status_steps)
+        t->status_steps = rec->steps_max;
+    t->knows_status = true;
     if (rec->repetition > 0)
         return;
     t->first_steps = rec->steps_max;
@@ -204,6 +223,9 @@ static int before_write(struct weir_run *run, void *state, const struct weir_sta
     struct ior_test *t = state;
 
     (void)s;
+    if (t->o->status_file && !t->o->run.dry_run && run->repetition == 0 &&
+        weir_status_forget(run, t->o->status_file, err) < 0)
+        return -1;
     t->prefilled = false;
     if (t->o->prefill > 0 && ior_prefill(run, t, err) < 0)
         return -1;
@@ -356,9 +378,9 @@ int ior_conclude(struct weir_run *run, void *state, struct weir_err *err)
                          t->first_steps);
     ior_report_hints(run, t);
     ior_report_max(run, t);
-    if (failed || !t->o->status_file || !t->o->write || t->o->run.dry_run)
+    if (failed || !t->o->status_file || !t->knows_status || t->o->run.dry_run)
         return 0;
-    return ior_status_write(run, t, err);
+    return weir_status_write(run, t->o->status_file, t->status_steps, err);
 }
 
 enum weir_code ior_verdict(const void *state)

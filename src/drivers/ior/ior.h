@@ -145,7 +145,7 @@ static inline struct ior_test *ior_test_of(const struct weir_test *t)
 
 /* The names that -o lists, one for a task each. */
 int ior_count_names(const char *list);
-/* ior-files.c: the files that a test reads and writes (engine/driver.h). */
+/* ior-layout.c: the files that a test reads and writes (engine/driver.h). */
 int ior_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
 /* How many tasks -C goes on, for the read phase or the check of what was written (ior.md 4.2).
  * Never 0 where there is another task. */
@@ -235,27 +235,17 @@ int ior_file_exists(struct ior_test *t, bool *there, struct weir_err *err);
 /* Nothing when there is none. */
 int ior_file_remove(struct ior_test *t, struct weir_err *err);
 
-/* ior-memory.c: -M, memoryPerTask: take that memory until ior_memory_free. -1 and err. Local. */
+/* ior-data.c: -M, memoryPerTask: take that memory until ior_memory_free. -1 and err. Local. */
 int ior_memory_parse(const struct ior_options *o, const struct weir_par *par, int64_t *bytes,
                      struct weir_err *err);
 int ior_memory_take(struct ior_test *t, struct weir_err *err);
 void ior_memory_free(struct ior_test *t);
 
-/* ior-status.c: stoneWallingStatusFile. */
-/* A write phase came to so many transfers: what is true for the files that are left behind. With -m
- * every repetition leaves its own, and the least count is true for all. Local. */
-void ior_status_note(struct ior_test *t, uint64_t steps);
-/* Collective over run->par. read sets *steps to UINT64_MAX when there is no file (with a warning).
- * write does nothing when nothing was written. -1 and err. */
-int ior_status_read(struct weir_run *run, const struct ior_test *t, uint64_t *steps,
-                    struct weir_err *err);
-int ior_status_write(struct weir_run *run, const struct ior_test *t, struct weir_err *err);
-
 /* ior-prefill.c: --randomPrefill: write the file in order before the random writes, outside the
  * measured time. Collective over run->par. */
 int ior_prefill(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 
-/* ior-size.c: warn when the files have another size than the phase should have made or found; a
+/* ior-file.c: warn when the files have another size than the phase should have made or found; a
  * file of a library that is shorter than what was written to it is an error (WEIR_EIO):
  * libraries that buffer do not always report a full disk. Collective over run->par. */
 int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
@@ -289,11 +279,11 @@ void ior_report_skipped(struct weir_run *run, struct ior_test *t, const char *ac
 void ior_report_remove(struct weir_run *run, double seconds);
 void ior_report_max(struct weir_run *run, struct ior_test *t);
 
-/* ior-summary.c: the rows of one test, without a head; the summary of n tests. Rank 0. */
+/* ior-results.c: the rows of one test, without a head; the summary of n tests. Rank 0. */
 void ior_summarise(struct weir_run *run, const struct ior_test *t);
 void ior_report_summary(struct weir_run *run, const struct weir_test *tests, int n);
 
-/* ior-trace.c: what -v -v -v adds. Nothing below that level. */
+/* ior-report.c: what -v -v -v adds. Nothing below that level. */
 void ior_trace_begin(struct weir_run *run);                            /* rank 0 */
 void ior_trace_memory(struct weir_run *run, const struct ior_test *t); /* rank 0 */
 void ior_trace_commence(struct weir_run *run, enum weir_dir dir);      /* rank 0 */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdw-measure.c - from the counts and latencies of the ranks to those of a phase */
+/* mdw-measure.c - from the counts and latencies of the ranks to those of a phase, for people, programs
+ * and files */
 #include "config.h"
 #include "drivers/md-workbench/mdw.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +15,282 @@
 #include "engine/ranks.h"
 #include "par/agree.h"
 #include "par/reduce.h"
+
+#define MIB 1048576.0
+
+const char *const mdw_phase_names[MDW_PHASES] = {
+    [MDW_PRECREATE] = "precreate",
+    [MDW_BENCHMARK] = "benchmark",
+    [MDW_CLEANUP] = "cleanup",
+};
+
+const struct weir_operation mdw_operations[MDW_OPS + 1] = {
+    [MDW_READ] = { "read", "Read", "objects", true },
+    [MDW_STAT] = { "stat", "Stat", "objects", false },
+    [MDW_CREATE] = { "create", "Create", "objects", true },
+    [MDW_DELETE] = { "delete", "Delete", "objects", false },
+};
+
+uint64_t mdw_errors(const struct mdw_measure *m)
+{
+    uint64_t n = 0;
+
+    for (int c = 0; c < MDW_COUNTS; c++)
+        n += m->failed[c];
+    return n;
+}
+
+double mdw_longest_s(const struct mdw_measure *m)
+{
+    uint64_t ns = 0;
+
+    for (int op = 0; op < MDW_OPS; op++)
+        ns = m->lat[op].max_ns > ns ? m->lat[op].max_ns : ns;
+    return (double)ns / WEIR_NS_PER_S;
+}
+
+double mdw_throughput(const struct mdw_test *t, const struct mdw_measure *m)
+{
+    return (double)(m->done[MDW_CREATE] + m->done[MDW_READ]) * t->o->size / m->seconds / MIB;
+}
+
+double mdw_iops(const struct mdw_test *t, const struct mdw_measure *m)
+{
+    switch (m->phase) {
+    case MDW_PRECREATE:
+        return (double)(m->done[MDW_SET_CREATE] + m->done[MDW_CREATE]) / m->seconds;
+    case MDW_CLEANUP:
+        return (double)(m->done[MDW_SET_DELETE] + m->done[MDW_DELETE]) / m->seconds;
+    default:
+        return (t->o->read_only ? 2.0 : 4.0) * (double)m->done[MDW_READ] / m->seconds;
+    }
+}
+
+uint64_t mdw_objects(const struct mdw_measure *m)
+{
+    static const enum mdw_op of[MDW_PHASES] = { MDW_CREATE, MDW_READ, MDW_DELETE };
+
+    return m->done[of[m->phase]];
+}
+
+void mdw_quartiles(double out[MDW_QUARTILES], const struct weir_hist *h)
+{
+    static const double share[MDW_QUARTILES - 2] = { 0.25, 0.5, 0.75, 0.9, 0.99 };
+
+    out[0] = h->n ? (double)h->min_ns / WEIR_NS_PER_S : NAN;
+    for (int i = 0; i < MDW_QUARTILES - 2; i++)
+        out[i + 1] = h->n ? (double)weir_hist_quantile(h, share[i]) / WEIR_NS_PER_S : NAN;
+    out[MDW_QUARTILES - 1] = h->n ? (double)h->max_ns / WEIR_NS_PER_S : NAN;
+}
+
+/* ---- a record for programs ---- */
+
+struct record {
+    const char *phase;
+    int64_t iteration, objects, sets, errors, stopped;
+    double wait, seconds, min_s, iops, rate, tp, op_max;
+    double quantile[MDW_OPS][MDW_QUARTILES];
+};
+
+#define INT(k, f, h) COL_INT(struct record, f, k, h)
+#define REAL(k, f, h) COL_REAL(struct record, f, k, h)
+#define QUARTILES(name, op)                                                                        \
+    REAL(name "Min", quantile[op][0], "Shortest " name ", seconds"),                               \
+        REAL(name "Q1", quantile[op][1],                                                           \
+             "A quarter of all " name " operations took less, seconds"),                           \
+        REAL(name "Median", quantile[op][2],                                                       \
+             "Half of all " name " operations took less, seconds"),                                \
+        REAL(name "Q3", quantile[op][3],                                                           \
+             "Three quarters of all " name " operations took less, seconds"),                      \
+        REAL(name "P90", quantile[op][4], "90 % of all " name " operations took less, seconds"),   \
+        REAL(name "P99", quantile[op][5], "99 % of all " name " operations took less, seconds"),   \
+        REAL(name "Max", quantile[op][6], "Longest " name ", seconds")
+
+static const struct weir_col cols[] = {
+    COL_STR(struct record, phase, "phase", "Phase"),
+    INT("iteration", iteration, "Iteration, from 0"),
+    REAL("waitingFactor", wait, "Waiting time over the time of each operation"),
+    REAL("seconds", seconds, "Time of the slowest task, seconds"),
+    REAL("fastestSeconds", min_s, "Time of the fastest task, seconds"),
+    INT("objects", objects, "Objects made, read or removed by all tasks"),
+    INT("sets", sets, "Data sets made or removed by all tasks"),
+    INT("errors", errors, "Operations that failed"),
+    INT("stonewallIter", stopped,
+        "Rounds of a task when the stonewall ended the work early, else 0"),
+    REAL("iops", iops, "Operations a second"),
+    REAL("objectRate", rate, "Objects a second"),
+    REAL("throughputMiB", tp, "MiB a second written and read"),
+    REAL("opMax", op_max, "Longest operation, seconds"),
+    QUARTILES("read", MDW_READ),
+    QUARTILES("stat", MDW_STAT),
+    QUARTILES("create", MDW_CREATE),
+    QUARTILES("delete", MDW_DELETE),
+    WEIR_COL_END
+};
+
+static const struct weir_table table = { .key = "Results", .cols = cols, .readers = WEIR_FOR_DATA };
+
+void mdw_record(struct weir_run *run, const struct mdw_test *t, const struct mdw_measure *m)
+{
+    struct record r = {
+        .phase = mdw_phase_names[m->phase],
+        .iteration = m->iteration,
+        .wait = m->wait,
+        .seconds = m->seconds,
+        .min_s = m->min_s,
+        .objects = (int64_t)mdw_objects(m),
+        .sets = (int64_t)(m->done[MDW_SET_CREATE] + m->done[MDW_SET_DELETE]),
+        .errors = (int64_t)mdw_errors(m),
+        .stopped = (int64_t)m->stopped,
+        .iops = mdw_iops(t, m),
+        .rate = (double)mdw_objects(m) / m->seconds,
+        .tp = mdw_throughput(t, m),
+        .op_max = mdw_longest_s(m),
+    };
+
+    for (int op = 0; op < MDW_OPS; op++)
+        mdw_quartiles(r.quantile[op], &m->lat[op]);
+    weir_report_row(&run->report, &table, &r);
+}
+
+/* ---- files of operations (-L) ---- */
+
+/* Which operations a phase has, and the name of their file; NULL: the operation's own. */
+static const struct {
+    bool has[MDW_OPS];
+    const char *name;
+} kinds[MDW_PHASES] = {
+    [MDW_PRECREATE] = { .has = { [MDW_CREATE] = true }, .name = "precreate" },
+    [MDW_BENCHMARK] = { .has = { true, true, true, true } },
+    [MDW_CLEANUP] = { .has = { [MDW_DELETE] = true }, .name = "cleanup" },
+};
+
+static uint64_t most_records(const struct mdw_test *t)
+{
+    uint64_t n = 0;
+
+    if (t->m->phase != MDW_CLEANUP)
+        return (uint64_t)t->o->sets *
+               (uint64_t)(t->m->phase == MDW_PRECREATE ? t->o->population : t->o->steps);
+    for (int d = 0; d < t->o->sets; d++)
+        n += mdw_set_of(t, (uint64_t)d)->high - mdw_set_of(t, (uint64_t)d)->low;
+    return n;
+}
+
+uint64_t mdw_count_operations(struct weir_run *run, void *state)
+{
+    const struct mdw_test *t = state;
+    uint64_t kinds_of_phase = 0;
+
+    (void)run;
+    for (int op = 0; op < MDW_OPS; op++)
+        kinds_of_phase += kinds[t->m->phase].has[op];
+    return most_records(t) * kinds_of_phase;
+}
+
+/* The file of an operation in a phase. */
+static void name_file(const struct mdw_options *o, double wait, int iteration, enum mdw_phase phase,
+                      enum mdw_op op, struct weir_str *out)
+{
+    weir_str_addf(out, "%s-%.2f-%d-%s%s.csv", o->latency, wait, iteration,
+                  kinds[phase].name ? kinds[phase].name : mdw_operations[op].key,
+                  o->latency_all ? "-all" : "");
+}
+
+#define FACTORS 9
+
+/* Waiting factors of all files: none, that of -t, the seven of -T. */
+static double factor_of(const struct mdw_options *o, uint64_t i)
+{
+    if (i < 2)
+        return i == 0 ? 0 : strtod(o->wait, NULL);
+    return ldexp(MDW_LEAST_WAIT, (int)i - 2);
+}
+
+static void name_any_file(const void *opt, uint64_t i, struct weir_str *out)
+{
+    const struct mdw_options *o = opt;
+    uint64_t phase = i % MDW_PHASES, op = i / MDW_PHASES % MDW_OPS;
+    uint64_t rest = i / (MDW_PHASES * MDW_OPS);
+
+    name_file(o, factor_of(o, rest % FACTORS), (int)(rest / FACTORS), (enum mdw_phase)phase,
+              (enum mdw_op)op, out);
+}
+
+int mdw_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
+{
+    const struct mdw_options *o = opt;
+    const struct weir_file_names names = { .prefix = o->latency,
+                                           .n = (uint64_t)o->run.repetitions * FACTORS *
+                                                MDW_PHASES * MDW_OPS,
+                                           .name = name_any_file,
+                                           .arg = o };
+
+    if (weir_ranks_files(opt, tasks, files, err) < 0)
+        return -1;
+    if (!o->latency || !*o->latency)
+        return 0;
+    return weir_files_add_names(files, "-L (latency)", &names, WEIR_FILE_WRITE, err);
+}
+
+static FILE *open_file(const struct mdw_test *t, enum mdw_op op, struct weir_err *err)
+{
+    struct weir_str path = { 0 };
+    FILE *f = NULL;
+
+    name_file(t->o, t->m->wait, (int)t->m->iteration, t->m->phase, op, &path);
+    if (!path.failed)
+        f = fopen(weir_str_text(&path), "w");
+    if (!f)
+        weir_fail(err, WEIR_ESETUP, "create latency file '%s'", weir_str_text(&path));
+    else
+        fputs("time,runtime\n", f);
+    weir_str_free(&path);
+    return f;
+}
+
+/* Sort the records into the files of their operations. */
+static void write_records(void *arg, const struct weir_record *r, size_t n, uint64_t origin_ns)
+{
+    FILE *const *files = arg;
+
+    for (size_t i = 0; i < n; i++)
+        if (files[r[i].op])
+            fprintf(files[r[i].op], "%.7f,%.4e\n",
+                    (double)(r[i].begin_ns - origin_ns) / WEIR_NS_PER_S,
+                    (double)(r[i].end_ns - r[i].begin_ns) / WEIR_NS_PER_S);
+}
+
+static int close_file(const struct mdw_test *t, enum mdw_op op, FILE *f, struct weir_err *err)
+{
+    bool bad = ferror(f) != 0;
+
+    if (fclose(f) == 0 && !bad)
+        return 0;
+    return weir_fail(err, WEIR_ESETUP, "write latency file '%s-...-%s.csv'", t->o->latency,
+                     mdw_operations[op].key);
+}
+
+static int write_latencies(struct weir_run *run, struct mdw_test *t,
+                           const struct weir_phase_rec *rec, struct weir_err *err)
+{
+    FILE *files[MDW_OPS] = { NULL };
+    int rc = 0;
+
+    if (!t->o->latency)
+        return 0;
+    for (int op = 0; op < MDW_OPS && run->par.rank == 0; op++)
+        if (kinds[t->m->phase].has[op] && rc == 0 &&
+            !(files[op] = open_file(t, (enum mdw_op)op, err)))
+            rc = -1;
+    weir_records_gather(run, rec, t->o->latency_all, write_records, files);
+    for (int op = 0; op < MDW_OPS; op++)
+        if (files[op] && close_file(t, (enum mdw_op)op, files[op], rc < 0 ? NULL : err) < 0)
+            rc = -1;
+    return weir_agree(&run->par, rc, err);
+}
+
+/* ---- a phase ---- */
 
 /* Times of all ranks, for rank 0. */
 static int gather_times(struct weir_run *run, struct mdw_measure *sum, struct weir_err *err)
@@ -98,7 +377,7 @@ int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phas
     weir_allsum_u64(&run->par, sum->done, MDW_COUNTS);
     weir_allsum_u64(&run->par, sum->failed, MDW_COUNTS);
     for (int op = 0; op < MDW_OPS; op++)
-        weir_hist_sum(&run->par, &sum->lat[op]);
+        weir_hist_sum(&run->par, &run->op_hist[op]);
     rc = gather_times(run, sum, err);
     if (rc < 0)
         goto done;
@@ -110,7 +389,7 @@ int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phas
     weir_report_flush(&run->report);
     weir_metrics_report(run, &t->session, rec);
     tell_failures(run, t, sum);
-    rc = mdw_latency_write(run, t, rec, err);
+    rc = write_latencies(run, t, rec, err);
 done:
     weir_str_free(&line);
     return rc;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/latency.h"
 
 #define MODE 0775
 #define SETS_BETWEEN 1024 /* a look for signals within a round */
@@ -35,13 +36,12 @@ static int finish_op(struct weir_run *run, struct mdw_test *t, enum mdw_op op, u
                      uint64_t *clock_ns, int rc, const struct weir_err *why)
 {
     *clock_ns = weir_now_ns();
-    weir_hist_add(&t->m->lat[op], *clock_ns - begin);
     if (rc == 0) {
-        weir_records_add(&run->records, (int)op, begin, *clock_ns, 0,
-                         op == MDW_CREATE || op == MDW_READ ? (uint64_t)t->o->size : 0);
+        weir_operation_add(run, (int)op, begin, *clock_ns, 0,
+                           op == MDW_CREATE || op == MDW_READ ? (uint64_t)t->o->size : 0);
         t->m->done[op]++;
     } else {
-        weir_records_add_failed(&run->records, (int)op, begin, *clock_ns, 0, why);
+        weir_operation_add_failed(run, (int)op, begin, *clock_ns, 0, why);
         t->m->failed[op]++;
         if (t->first_err.code == WEIR_OK)
             t->first_err = *why;

@@ -62,7 +62,7 @@ struct mdw_measure {
     uint64_t done[MDW_COUNTS], failed[MDW_COUNTS];
     uint64_t stopped; /* rounds when the stonewall ended the work early, else 0 */
     double seconds, min_s, mean_s, sd_s, span_s;
-    struct weir_hist lat[MDW_OPS];
+    const struct weir_hist *lat; /* of each operation on objects */
 };
 
 struct mdw_test {
@@ -108,11 +108,6 @@ struct mdw_test {
 extern const struct weir_driver weir_mdw;
 extern const struct weir_opt *const mdw_option_rows;
 
-/* mdw-check.c: the options, before anything is done; fills what follows from them. Collective over
- * run->world. -1 and err (WEIR_EUSAGE) on every rank. */
-int mdw_check(struct mdw_test *t, struct weir_run *run, struct mdw_options *o,
-              struct weir_err *err);
-
 /* mdw-sets.c: names of sets and objects. Local. Memory grows with the tasks, and by one bit for each
  * set. */
 int mdw_sets_init(struct mdw_test *t, const struct weir_run *run, struct weir_err *err);
@@ -137,7 +132,7 @@ int mdw_start(struct weir_run *run, void *state, struct weir_err *err);
 void mdw_clean_up(struct weir_run *run, void *state);
 int mdw_conclude(struct weir_run *run, void *state, struct weir_err *err);
 
-/* mdw-position.c: the run-info file, read and written by rank 0. Collective over run->par. */
+/* mdw-sets.c: the run-info file, read and written by rank 0. Collective over run->par. */
 /* Can what this run will leave be written at all? Before hours of work. */
 int mdw_position_try(struct weir_run *run, const struct mdw_test *t, struct weir_err *err);
 /* The numbers of a run-info file: position; first object and end of those that may be there, -1
@@ -150,14 +145,11 @@ int mdw_position_write(struct weir_run *run, struct mdw_test *t, struct weir_err
 int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
                 struct weir_err *err);
 
-/* mdw-latency.c: -L. files (engine/driver.h) and count_operations (struct weir_phase) are local, write is
- * collective over run->par. */
+/* mdw-measure.c: -L: files (engine/driver.h) and operations of a phase (struct weir_phase). Local. */
 int mdw_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
 uint64_t mdw_count_operations(struct weir_run *run, void *state);
-int mdw_latency_write(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
-                      struct weir_err *err);
 
-/* mdw-numbers.c: of a phase. Local. Quartiles: least, 25 %, 50 %, 75 %, 90 %, 99 %, most, in
+/* mdw-measure.c: of a phase. Local. Quartiles: least, 25 %, 50 %, 75 %, 90 %, 99 %, most, in
  * seconds; NaN where nothing was measured. */
 #define MDW_QUARTILES 7
 uint64_t mdw_errors(const struct mdw_measure *m);
@@ -167,10 +159,10 @@ double mdw_throughput(const struct mdw_test *t, const struct mdw_measure *m); /*
 double mdw_iops(const struct mdw_test *t, const struct mdw_measure *m);
 void mdw_quartiles(double out[MDW_QUARTILES], const struct weir_hist *h);
 
-/* mdw-record.c: the same for programs. Rank 0. */
+/* mdw-measure.c: the same for programs. Rank 0. */
 void mdw_record(struct weir_run *run, const struct mdw_test *t, const struct mdw_measure *m);
 
-/* mdw-trace.c: a line for each operation of rank 0, with -v -v. */
+/* mdw-report.c: a line for each operation of rank 0, with -v -v. */
 void mdw_trace(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec);
 
 /* mdw-report.c: lines. Rank 0 only; begin is collective over run->world, test over run->par. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-items.c - where items are, and steps of one item: directories, and what is the same for
- * files */
+/* mdtest-items.c - where items are, and steps of one item: directories and files */
 #include "config.h"
 #include "drivers/mdtest/mdtest-step.h"
 
@@ -129,4 +128,188 @@ int mdtest_step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *
         return -1;
     mdtest_finish_op(run, t, i, 0, begin, clock_ns);
     return 0;
+}
+
+/* ---- files: create, write, read, and check the data ---- */
+
+/* Compare what was read with what must be there; remember the first difference. */
+static void check_content(struct weir_run *run, struct mdtest_test *t, const char *path,
+                          uint64_t item, const unsigned char *want, size_t len)
+{
+    const unsigned char *got = t->in;
+    size_t at = weir_itemdata_compare(want, got, len);
+
+    if (at == len)
+        return;
+    run->counters.wrong++;
+    if (t->has_bad)
+        return;
+    t->has_bad = true;
+    t->bad_at = at;
+    t->bad_item = item;
+    t->bad_want = want[at];
+    t->bad_got = got[at];
+    t->bad_path = strdup(path);
+}
+
+/* What a file must hold: as long as it was written, whatever part of it was read. */
+static const void *expected(struct mdtest_test *t, int owner, uint64_t item)
+{
+    int rank = owner == MDTEST_SHARED ? 0 : owner;
+    size_t len = t->out_len ? t->out_len : t->in_len;
+
+    if (t->in_rank != rank)
+        weir_itemdata_base(&t->data, rank, t->want, len);
+    t->in_rank = rank;
+    if (weir_itemdata_varies(&t->data, len))
+        weir_itemdata_file(&t->data, rank, item, t->want, len);
+    return t->want;
+}
+
+static int read_back(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
+                     uint64_t *clock_ns, struct weir_err *err)
+{
+    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->in, .len = t->out_len };
+    uint64_t begin = weir_now_ns();
+
+    *(unsigned char *)t->in = (unsigned char)~*(unsigned char *)t->out;
+    if (weir_session_xfer(t->file, &io, clock_ns, err) < 0)
+        return -1;
+    check_content(run, t, path, item, t->out, t->out_len);
+    *clock_ns = weir_now_ns();
+    run->counters.verify_ns += *clock_ns - begin;
+    return 0;
+}
+
+static int write_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
+                      uint64_t *clock_ns, struct weir_err *err)
+{
+    struct weir_io io = { .dir = WEIR_DIR_WRITE, .buf = t->out, .len = t->out_len };
+
+    if (weir_session_xfer(t->file, &io, clock_ns, err) < 0)
+        return -1;
+    run->counters.bytes += io.len;
+    if (t->o->sync_file) {
+        if (weir_session_sync(t->file, err) < 0)
+            return -1;
+        *clock_ns = weir_now_ns();
+    }
+    return t->o->verify_write ? read_back(run, t, path, item, clock_ns, err) : 0;
+}
+
+/* Open, write when there is something to write, close. The first error wins, and the file is
+ * closed also after a failure. */
+static int fill_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
+                     unsigned flags, bool writes, uint64_t *clock_ns, struct weir_err *err)
+{
+    int rc = 0;
+
+    if (weir_session_open_slot(&t->session, t->file, path, flags, &t->extent, err) < 0)
+        return -1;
+    mdtest_finish_part(t, WEIR_OP_OPEN, clock_ns);
+    if (writes)
+        rc = write_file(run, t, path, item, clock_ns, err);
+    if (weir_session_close_slot(t->file, rc < 0 ? NULL : err) < 0)
+        rc = -1;
+    mdtest_finish_part(t, WEIR_OP_CLOSE, clock_ns);
+    return rc;
+}
+
+/* The content of the next file, before its operation begins. */
+static uint64_t make_content(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t item,
+                             uint64_t *clock_ns)
+{
+    uint64_t begin;
+
+    if (t->out_len == 0 || !weir_itemdata_varies(&t->data, t->out_len))
+        return *clock_ns;
+    begin = weir_now_ns();
+    weir_itemdata_file(&t->data, owner == MDTEST_SHARED ? 0 : owner, item, t->out, t->out_len);
+    *clock_ns = weir_now_ns();
+    run->counters.fill_ns += *clock_ns - begin;
+    return *clock_ns;
+}
+
+static int make_file(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
+                     uint64_t *clock_ns, struct weir_err *err)
+{
+    bool writes = t->out_len > 0 && !t->o->collective;
+    unsigned flags = WEIR_OPEN_CREATE | WEIR_OPEN_WRITE | (t->o->verify_write ? WEIR_OPEN_READ : 0);
+    uint64_t item, begin;
+    const char *path = mdtest_name_step(run, t, owner, step, &item);
+    int rc;
+
+    begin = writes ? make_content(run, t, owner, item, clock_ns) : *clock_ns;
+    if (t->o->mknod)
+        rc = t->ns->mknod(&t->session, path, err);
+    else
+        rc = fill_file(run, t, path, item, flags, writes, clock_ns, err);
+    if (rc == 0)
+        mdtest_finish_op(run, t, item, writes ? t->out_len : 0, begin, clock_ns);
+    return rc;
+}
+
+int mdtest_step_file_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                            struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    t->started[MDTEST_FILES] = i + 1;
+    return mdtest_each_owner(run, t, i, clock_ns, make_file, err);
+}
+
+/* -c: the files are there; each task opens its own and writes it. */
+int mdtest_step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                      struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+    uint64_t item, begin;
+    const char *path = mdtest_name_step(run, t, run->par.rank, i, &item);
+
+    begin = make_content(run, t, run->par.rank, item, clock_ns);
+    if (fill_file(run, t, path, item, WEIR_OPEN_WRITE | (t->o->verify_write ? WEIR_OPEN_READ : 0),
+                  t->out_len > 0, clock_ns, err) < 0)
+        return -1;
+    mdtest_finish_op(run, t, item, t->out_len, begin, clock_ns);
+    return 0;
+}
+
+static int read_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
+                     uint64_t *clock_ns, struct weir_err *err)
+{
+    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->in, .len = t->in_len };
+    uint64_t begin;
+
+    *(unsigned char *)t->in ^= 0xff; /* what is left of the last read must not pass */
+    if (weir_session_xfer(t->file, &io, clock_ns, err) < 0)
+        return -1;
+    run->counters.bytes += io.len;
+    if (!t->o->verify_read)
+        return 0;
+    begin = *clock_ns;
+    check_content(run, t, path, item, expected(t, t->owner, item), t->in_len);
+    *clock_ns = weir_now_ns();
+    run->counters.verify_ns += *clock_ns - begin;
+    return 0;
+}
+
+int mdtest_step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                     struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+    uint64_t item, begin = *clock_ns;
+    const char *path = mdtest_name_step(run, t, t->owner, i, &item);
+    int rc = 0;
+
+    if (weir_session_open_slot(&t->session, t->file, path, WEIR_OPEN_READ, &t->extent, err) < 0)
+        return -1;
+    mdtest_finish_part(t, WEIR_OP_OPEN, clock_ns);
+    if (t->in_len > 0)
+        rc = read_file(run, t, path, item, clock_ns, err);
+    if (weir_session_close_slot(t->file, rc < 0 ? NULL : err) < 0)
+        rc = -1;
+    mdtest_finish_part(t, WEIR_OP_CLOSE, clock_ns);
+    if (rc == 0)
+        mdtest_finish_op(run, t, item, t->in_len, begin, clock_ns);
+    return rc;
 }

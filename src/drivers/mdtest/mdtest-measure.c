@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-measure.c - from the record of a phase to rates, times and latencies */
+/* mdtest-measure.c - from the record of a phase to rates, times and latencies, of all and of single ranks */
 #include "config.h"
 #include "drivers/mdtest/mdtest.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/col.h"
-#include "par/reduce.h"
+#include "engine/latency.h"
+#include "engine/op-files.h"
+#include "engine/ranks.h"
 
 #define MS 1e3    /* in a second */
-#define US 1e3    /* ns in one */
 #define MILLI 1e3 /* rates and times are summed over ranks in thousandths */
 #define NANO 1e6  /* ns in a ms */
 
@@ -135,141 +135,134 @@ void mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct we
 
 /* ---- latencies ---- */
 
-struct latency_row {
-    int64_t test, iter;
-    const char *operation, *call;
-    struct weir_latency lat;
+static const struct weir_call_names calls[MDTEST_OPS] = {
+    [MDTEST_DIR_CREATE] = { "mkdir", "write" },   [MDTEST_DIR_STAT] = { "stat", "write" },
+    [MDTEST_DIR_RENAME] = { "rename", "write" },  [MDTEST_DIR_REMOVE] = { "rmdir", "write" },
+    [MDTEST_FILE_CREATE] = { "create", "write" }, [MDTEST_FILE_STAT] = { "stat", "write" },
+    [MDTEST_FILE_READ] = { "read", "read data" }, [MDTEST_FILE_REMOVE] = { "remove", "write" },
+    [MDTEST_TREE_CREATE] = { "mkdir", "write" },  [MDTEST_TREE_REMOVE] = { "rmdir", "write" },
 };
-
-#define L struct latency_row
-#define SECONDS(k, h) COL_REAL(L, lat.k, #k, h, .unit = WEIR_NS_PER_S)
-
-static const struct weir_col latency_cols[] = {
-    COL_INT(L, test, "test", "Number of the test, from 0"),
-    COL_INT(L, iter, "iter", "Iteration, from 0"),
-    COL_STR(L, operation, "operation", "Phase"),
-    COL_STR(L, call, "call", "Call, or part of it"),
-    COL_INT(L, lat.n, "count", "Calls of all tasks"),
-    SECONDS(mean, "Mean, seconds"),
-    SECONDS(p50, "Half of the calls took less, seconds"),
-    SECONDS(p90, "90 % of the calls took less, seconds"),
-    SECONDS(p99, "99 % of the calls took less, seconds"),
-    SECONDS(p999, "99.9 % of the calls took less, seconds"),
-    SECONDS(max, "Longest, seconds"),
-    WEIR_COL_END
-};
-
-static const struct weir_table latency_table = { .key = "latency",
-                                                 .cols = latency_cols,
-                                                 .readers = WEIR_FOR_DATA };
-
-/* What the calls of each phase are called. */
-static const char *const whole_call[MDTEST_OPS] = {
-    [MDTEST_DIR_CREATE] = "mkdir",  [MDTEST_DIR_STAT] = "stat",      [MDTEST_DIR_RENAME] = "rename",
-    [MDTEST_DIR_REMOVE] = "rmdir",  [MDTEST_FILE_CREATE] = "create", [MDTEST_FILE_STAT] = "stat",
-    [MDTEST_FILE_READ] = "read",    [MDTEST_FILE_REMOVE] = "remove", [MDTEST_TREE_CREATE] = "mkdir",
-    [MDTEST_TREE_REMOVE] = "rmdir",
-};
-
-static const char *call_name(enum mdtest_op op, enum mdtest_call call)
-{
-    static const char *const parts[MDTEST_CALLS] = {
-        [MDTEST_CALL_OPEN] = "open",
-        [MDTEST_CALL_SYNC] = "fsync",
-        [MDTEST_CALL_CLOSE] = "close",
-    };
-
-    if (call == MDTEST_CALL_WHOLE)
-        return whole_call[op];
-    if (call == MDTEST_CALL_WRITE)
-        return op == MDTEST_FILE_READ ? "read data" : "write";
-    return parts[call];
-}
-
-static void tell_latency(struct weir_run *run, const struct mdtest_test *t, enum mdtest_call call,
-                         const struct weir_hist *h)
-{
-    struct latency_row row = {
-        .test = t->id,
-        .iter = run->repetition,
-        .operation = mdtest_operations[t->op].title,
-        .call = call_name(t->op, call),
-    };
-
-    weir_latency_of(h, &row.lat);
-    weir_report_row(&run->report, &latency_table, &row);
-}
 
 void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec)
 {
-    struct weir_session_stats *st = t->session.stats;
-    struct weir_hist *const part[MDTEST_CALLS] = { &t->lat, &st->hist[WEIR_OP_OPEN],
-                                                   &st->hist[WEIR_OP_XFER], &st->hist[WEIR_OP_SYNC],
-                                                   &st->hist[WEIR_OP_CLOSE] };
-
     if (!run->details && !t->o->latency)
         return;
-    weir_metrics_report(run, &t->session, rec); /* adds up all but the first on rank 0 */
-    for (int c = 0; c < MDTEST_CALLS; c++) {
-        if (c == MDTEST_CALL_WHOLE || !run->details)
-            weir_hist_sum(&run->par, part[c]);
-        if (run->par.rank > 0 || part[c]->n == 0)
-            continue;
-        tell_latency(run, t, (enum mdtest_call)c, part[c]);
-        if (t->sum)
-            weir_hist_merge(&t->sum[t->op * MDTEST_CALLS + c], part[c]);
-    }
+    weir_metrics_report(run, &t->session, rec);
+    weir_latency_report(run, &t->session, run->details, t->op, &calls[t->op], t->sum);
 }
-
-/* A row of the table for people, in microseconds. */
-struct shown_latency {
-    const char *margin, *operation, *call;
-    struct weir_latency lat;
-};
-
-#define T struct shown_latency
-#define MICROSECONDS(f, h, r, ...)                                                                 \
-    COL_REAL(T, lat.f, NULL, NULL, .head = (h), .rule = (r), .unit = US, .width = 12, .prec = 3,   \
-             __VA_ARGS__)
-
-static const struct weir_col shown_cols[] = {
-    COL_STR(T, margin, NULL, NULL, .head = "", .width = 3),
-    COL_STR(T, operation, NULL, NULL, .head = "Operation", .rule = "---------", .width = -18,
-            .gap = 1),
-    COL_STR(T, call, NULL, NULL, .head = "Call", .rule = "----", .width = -9, .gap = 1),
-    COL_INT(T, lat.n, NULL, NULL, .head = "Count", .rule = "-----", .width = 12, .gap = 1),
-    MICROSECONDS(mean, "Mean", "----", .gap = 1),
-    MICROSECONDS(p50, "50%", "---", .gap = 1),
-    MICROSECONDS(p90, "90%", "---", .gap = 1),
-    MICROSECONDS(p99, "99%", "---", .gap = 1),
-    MICROSECONDS(p999, "99.9%", "-----", .gap = 1),
-    MICROSECONDS(max, "Max", "---"),
-    WEIR_COL_END
-};
-
-static const struct weir_table shown_table = {
-    .key = "latencies", .cols = shown_cols, .headed = true, .readers = WEIR_FOR_TEXT
-};
 
 void mdtest_latency_table(struct weir_run *run, const struct mdtest_test *t)
 {
-    struct weir_report *r = &run->report;
+    if (t->sum)
+        weir_latency_table(run, calls, t->sum);
+}
 
-    if (!t->sum)
-        return;
-    weir_report_line(r, "\nLATENCY (in us): (of %d iterations)", t->o->run.repetitions);
-    weir_report_head(r, &shown_table);
-    for (int i = 0; i < MDTEST_OPS * MDTEST_CALLS; i++) {
-        enum mdtest_op op = (enum mdtest_op)(i / MDTEST_CALLS);
-        struct shown_latency row = {
-            .margin = "",
-            .operation = mdtest_operations[op].title,
-            .call = call_name(op, (enum mdtest_call)(i % MDTEST_CALLS)),
-        };
+/* ---- the file of ranks ---- */
 
-        if (t->sum[i].n == 0)
-            continue;
-        weir_latency_of(&t->sum[i], &row.lat);
-        weir_report_row(r, &shown_table, &row);
+/* ---- the CSV of ranks ---- */
+
+void mdtest_rank_head(struct weir_str *out)
+{
+    weir_str_addf(out, "rank,items");
+    for (int op = 0; op < MDTEST_OPS; op++)
+        weir_str_addf(out, ",rate-%s,time-%s", mdtest_operations[op].title,
+                      mdtest_operations[op].title);
+    weir_str_addc(out, '\n');
+}
+
+static void add_cell(struct weir_str *line, bool known, double rate, double seconds)
+{
+    if (known)
+        weir_str_addf(line, ",%.10e,%.10e", rate, seconds);
+    else
+        weir_str_addf(line, ",,");
+}
+
+/* An operation of the iteration that has just ended; those that were not run have nothing to
+ * tell. */
+static bool was_run(const struct mdtest_test *t, int op)
+{
+    return t->series[op].rate.n > 0;
+}
+
+static void add_lines(const struct weir_run *run, const void *test, const void *all,
+                      struct weir_str *lines)
+{
+    const struct mdtest_test *t = test;
+    const struct mdtest_mine *mine = all;
+
+    weir_str_addf(lines, "all,%" PRIu64,
+                  t->count[t->kind[MDTEST_FILES] ? MDTEST_FILES : MDTEST_DIRS]);
+    for (int op = 0; op < MDTEST_OPS; op++) {
+        const struct mdtest_series *s = &t->series[op];
+
+        add_cell(lines, was_run(t, op), s->seconds > 0 ? s->items / s->seconds : 0, s->seconds);
     }
+    weir_str_addc(lines, '\n');
+    for (int rank = 0; rank < run->par.size; rank++, mine += MDTEST_OPS) {
+        weir_str_addf(lines, "%d,", rank);
+        for (int op = 0; op < MDTEST_TREE_CREATE; op++)
+            add_cell(lines, was_run(t, op), mine[op].rate, mine[op].seconds);
+        weir_str_addc(lines, '\n');
+    }
+}
+
+int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t,
+                           const struct mdtest_mine *mine, struct weir_err *err)
+{
+    return weir_ranks_rows(run, mine, sizeof(*mine) * MDTEST_OPS, add_lines, t, err);
+}
+
+/* ---- the CSV of operations ---- */
+
+bool mdtest_records(const void *state, int op, uint64_t *size)
+{
+    const struct mdtest_test *t = state;
+    const struct mdtest_options *o = t->o;
+    int64_t bytes = op == MDTEST_FILE_READ ? o->read_bytes : o->write_bytes;
+
+    *size = op == MDTEST_FILE_STAT || bytes == 0 ? 1 : (uint64_t)bytes;
+    return t->kind[MDTEST_FILES] &&
+           ((op == MDTEST_FILE_CREATE && o->create) || (op == MDTEST_FILE_STAT && o->stat) ||
+            (op == MDTEST_FILE_READ && o->read) || (op == MDTEST_FILE_REMOVE && o->remove));
+}
+
+int mdtest_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
+{
+    return weir_op_files_add(&weir_mdtest, opt, tasks, files, err);
+}
+
+/* ---- --print-all-procs ---- */
+
+static void print_operation(struct weir_run *run, const struct mdtest_test *t, int iteration,
+                            int op, bool times, double *all)
+{
+    const struct mdtest_mine *m = &t->mine[iteration * MDTEST_OPS + op];
+    bool tree = op >= MDTEST_TREE_CREATE;
+    double mine = tree ? 0 : times ? m->seconds : m->rate;
+    struct weir_str line = { 0 };
+
+    weir_gather(&run->par, &mine, sizeof(mine), all);
+    weir_str_addf(&line, "Test %s", mdtest_operations[op].title);
+    for (int rank = 0; all && rank < run->par.size; rank++)
+        weir_str_addf(&line, "%c%e", rank ? ',' : ' ', all[rank]);
+    weir_report_line(&run->report, "%s", weir_str_text(&line));
+    weir_str_free(&line);
+}
+
+/* Each task keeps its own numbers; rank 0 sees those of one operation at a time. */
+void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool times)
+{
+    double *all = run->par.rank == 0 ? malloc(sizeof(*all) * (size_t)run->par.size) : NULL;
+    int first = t->kind[MDTEST_DIRS]    ? MDTEST_DIR_CREATE
+                : t->kind[MDTEST_FILES] ? MDTEST_FILE_CREATE
+                                        : MDTEST_TREE_CREATE;
+
+    weir_report_line(&run->report, "\nPer process result (%s):", times ? "time" : "rate");
+    for (int i = 0; i < t->o->run.repetitions; i++) {
+        weir_report_line(&run->report, "iteration: %d", i);
+        for (int op = first; op < MDTEST_OPS; op++)
+            print_operation(run, t, i, op, times, all);
+    }
+    free(all);
 }

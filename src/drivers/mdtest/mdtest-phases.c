@@ -4,7 +4,6 @@
 #include "drivers/mdtest/mdtest-step.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "engine/hook.h"
 
@@ -77,10 +76,8 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
     t->skip = 0;
     t->worked_ns = 0;
     t->names.known = t->target.known = false;
-    if (t->fine) {
-        memset(&t->lat, 0, sizeof(t->lat));
+    if (t->fine)
         weir_session_reset(&t->session);
-    }
     if (t->o->before && *t->o->before && t->op < MDTEST_TREE_CREATE)
         return run_command(run, "prologue", t->o->before, err);
     return 0;

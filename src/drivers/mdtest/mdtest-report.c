@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-report.c - what stands above and below the tables (mdtest.md 4.1) */
+/* mdtest-report.c - what is shown: above and below the tables, and the tables, byte for byte as parsers know
+ * them (mdtest.md 4.1 to 4.3) */
 #include "config.h"
 #include "drivers/mdtest/mdtest.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
 
+#include "base/col.h"
 #include "engine/banner.h"
 #include "engine/provenance.h"
 #include "engine/usage.h"
@@ -107,4 +112,240 @@ int mdtest_report_test(struct weir_run *run, void *state, struct weir_err *err)
 void mdtest_report_finish(struct weir_run *run)
 {
     report_time(run, "finished", "Finished");
+}
+
+/* ---- rows for programs ---- */
+
+/* One row for programs. */
+struct summary_row {
+    const char *operation;
+    int64_t test, tasks, iterations, items;
+    double rate_max, rate_min, rate_mean, rate_sd, ms_max, ms_min, ms_mean, ms_sd, rank_max,
+        rank_min, rank_mean;
+};
+
+#define S struct summary_row
+
+static const struct weir_col summary_cols[] = {
+    COL_STR(S, operation, "operation", "Operation"),
+    COL_INT(S, test, "TestID", "Number of the test, from 0"),
+    COL_INT(S, tasks, "tasks", "Tasks"),
+    COL_INT(S, iterations, "iterations", "Iterations that were measured"),
+    COL_INT(S, items, "items", "Items of all tasks in the last iteration"),
+    COL_REAL(S, rate_max, "rateMax",
+             "Most items of all tasks a second, over the time of the longest task"),
+    COL_REAL(S, rate_min, "rateMin", "Fewest"),
+    COL_REAL(S, rate_mean, "rateMean", "Mean"),
+    COL_REAL(S, rate_sd, "rateStd", "Sample standard deviation"),
+    COL_REAL(S, ms_max, "msPerOpMax", "Time of a phase over the items of a task, ms: longest"),
+    COL_REAL(S, ms_min, "msPerOpMin", "Shortest"),
+    COL_REAL(S, ms_mean, "msPerOpMean", "Mean"),
+    COL_REAL(S, ms_sd, "msPerOpStd", "Sample standard deviation"),
+    COL_REAL(S, rank_max, "rankRateMax", "Items a second of the fastest task"),
+    COL_REAL(S, rank_min, "rankRateMin", "Items a second of the slowest task"),
+    COL_REAL(S, rank_mean, "rankRateMean", "Mean over tasks and iterations"),
+    WEIR_COL_END
+};
+
+static const struct weir_table summary_table = { .key = "summary",
+                                                 .cols = summary_cols,
+                                                 .readers = WEIR_FOR_DATA };
+
+/* One measured phase for programs. */
+struct measure_row {
+    const char *operation;
+    int64_t test, iter, tasks, items;
+    struct mdtest_measure m;
+};
+
+#define M struct measure_row
+
+static const struct weir_col measure_cols[] = {
+    COL_STR(M, operation, "operation", "Operation"),
+    COL_INT(M, test, "test", "Number of the test, from 0"),
+    COL_INT(M, iter, "iter", "Iteration, from 0"),
+    COL_INT(M, tasks, "tasks", "Tasks"),
+    COL_INT(M, items, "items", "Items of all tasks"),
+    COL_REAL(M, m.seconds, "time",
+             "From the first item of any task to the end of the last, seconds"),
+    COL_REAL(M, m.rate, "rate", "Items a second"),
+    COL_REAL(M, m.ms, "msPerOp", "Time over the items of a task, ms"),
+    COL_REAL(M, m.rate_min, "rankRateMin",
+             "Items a second of the slowest task, without waiting for others"),
+    COL_REAL(M, m.rate_max, "rankRateMax", "Items a second of the fastest task"),
+    COL_REAL(M, m.rate_mean, "rankRateMean", "Mean over the tasks"),
+    COL_REAL(M, m.ms_min, "rankMsPerOpMin", "ms an item of the fastest task"),
+    COL_REAL(M, m.ms_max, "rankMsPerOpMax", "ms an item of the slowest task"),
+    WEIR_COL_END
+};
+
+static const struct weir_table measure_table = { .key = "Results",
+                                                 .cols = measure_cols,
+                                                 .readers = WEIR_FOR_DATA };
+
+void mdtest_report_measure(struct weir_run *run, struct mdtest_test *t,
+                           const struct mdtest_measure *m)
+{
+    const struct measure_row row = { .operation = mdtest_operations[m->op].title,
+                                     .test = t->id,
+                                     .iter = run->repetition,
+                                     .tasks = run->par.size,
+                                     .items = (int64_t)m->items,
+                                     .m = *m };
+
+    weir_report_row(&run->report, &measure_table, &row);
+    if (m->op >= MDTEST_TREE_CREATE)
+        mdtest_trace_result(run, t, m->op);
+}
+
+/* ---- tables ---- */
+
+bool mdtest_has_row(const struct mdtest_test *t, enum mdtest_op op)
+{
+    if (op == MDTEST_DIR_READ)
+        return false;
+    if (op >= MDTEST_TREE_CREATE)
+        return true;
+    return op >= MDTEST_FILE_CREATE ? t->kind[MDTEST_FILES] : t->kind[MDTEST_DIRS];
+}
+
+static double sample_sd(const struct weir_stats *s)
+{
+    return s->n > 1 ? sqrt(s->m2 / (double)(s->n - 1)) : 0;
+}
+
+/* A row of the tables for people: rates or times. */
+struct shown_row {
+    const char *margin, *operation;
+    double max, min, mean, sd, rank_max, rank_min, rank_mean;
+};
+
+#define T struct shown_row
+#define OPERATION(h, w)                                                                            \
+    COL_STR(T, margin, NULL, NULL, .head = "", .width = 3),                                        \
+        COL_STR(T, operation, NULL, NULL, .head = (h), .rule = "---------", .width = -(w),         \
+                .gap = 1)
+#define SHOWN(f, h, r, at, g)                                                                      \
+    COL_REAL(T, f, NULL, NULL, .head = (h), .rule = (r), .head_at = (at), .width = 14, .prec = 3,  \
+             .gap = (g))
+#define OF_RANKS(g)                                                                                \
+    SHOWN(rank_max, "Max", "---", 27, 1), SHOWN(rank_min, "Min", "---", 42, 1),                    \
+        SHOWN(rank_mean, "Mean      per Iteration:", "----", 56, g)
+#define OF_ITERATIONS(first, space)                                                                \
+    SHOWN(max, "Max", space "---", first, 1), SHOWN(min, "Min", space "---", (first) + 15, 1),     \
+        SHOWN(mean, "Mean", space "----", (first) + 29, 1),                                        \
+        SHOWN(sd, "Std Dev", space "-------", (first) + 41, 0)
+
+static const struct weir_col plain_cols[] = { OPERATION("Operation", 22), OF_ITERATIONS(33, ""),
+                                              WEIR_COL_END };
+
+/* With --showRankStatistics the operations on trees are shifted against the others. */
+static const struct weir_col ranked_cols[] = { OPERATION("Operation     per Rank:", 18),
+                                               OF_RANKS(9), OF_ITERATIONS(81, " "), WEIR_COL_END };
+static const struct weir_col ranked_tree_cols[] = { OPERATION("", 22), OF_RANKS(5),
+                                                    OF_ITERATIONS(0, ""), WEIR_COL_END };
+
+/* One for rates, one for times: each has its heading. */
+static const struct weir_table plain[] = {
+    { .key = "rates", .cols = plain_cols, .headed = true, .readers = WEIR_FOR_TEXT },
+    { .key = "times", .cols = plain_cols, .headed = true, .readers = WEIR_FOR_TEXT },
+};
+static const struct weir_table ranked[] = {
+    { .key = "rates", .cols = ranked_cols, .headed = true, .readers = WEIR_FOR_TEXT },
+    { .key = "times", .cols = ranked_cols, .headed = true, .readers = WEIR_FOR_TEXT },
+};
+static const struct weir_table ranked_tree = { .key = "trees",
+                                               .cols = ranked_tree_cols,
+                                               .readers = WEIR_FOR_TEXT };
+
+static void print_row(struct weir_run *run, const struct mdtest_test *t, enum mdtest_op op,
+                      const struct weir_table *table, bool times)
+{
+    const struct mdtest_series *s = &t->series[op];
+    const struct weir_stats *all = times ? &s->ms : &s->rate,
+                            *rank = times ? &s->rank_ms : &s->rank_rate;
+    const struct shown_row row = {
+        .margin = "",
+        .operation = mdtest_operations[op].title,
+        .max = all->max,
+        .min = all->min,
+        .mean = all->mean,
+        .sd = sample_sd(all),
+        .rank_max = rank->max,
+        .rank_min = rank->min,
+        .rank_mean = rank->mean,
+    };
+
+    if (t->o->rank_stats && op >= MDTEST_TREE_CREATE)
+        table = &ranked_tree;
+    weir_report_row(&run->report, table, &row);
+}
+
+static void print_table(struct weir_run *run, const struct mdtest_test *t, bool times)
+{
+    const struct weir_table *table = t->o->rank_stats ? &ranked[times] : &plain[times];
+    struct weir_report *r = &run->report;
+
+    if (t->o->all_procs)
+        mdtest_ranks_print(run, t, times);
+    weir_report_line(r, "\nSUMMARY %s: (of %d iterations)",
+                     times ? "time (in ms/op)" : "rate (in ops/sec)", t->o->run.repetitions);
+    weir_report_head(r, table);
+    for (int op = 0; op < MDTEST_OPS; op++)
+        if (mdtest_has_row(t, (enum mdtest_op)op))
+            print_row(run, t, (enum mdtest_op)op, table, times);
+}
+
+static void emit_row(struct weir_run *run, const struct mdtest_test *k, enum mdtest_op op)
+{
+    const struct mdtest_series *s = &k->series[op];
+    const struct summary_row row = {
+        .operation = mdtest_operations[op].title,
+        .test = k->id,
+        .tasks = k->tasks,
+        .iterations = (int64_t)s->rate.n,
+        .items = (int64_t)s->items,
+        .rate_max = s->rate.max,
+        .rate_min = s->rate.min,
+        .rate_mean = s->rate.mean,
+        .rate_sd = sample_sd(&s->rate),
+        .ms_max = s->ms.max,
+        .ms_min = s->ms.min,
+        .ms_mean = s->ms.mean,
+        .ms_sd = sample_sd(&s->ms),
+        .rank_max = s->rank_rate.max,
+        .rank_min = s->rank_rate.min,
+        .rank_mean = s->rank_rate.mean,
+    };
+
+    if (s->rate.n > 0)
+        weir_report_row(&run->report, &summary_table, &row);
+}
+
+void mdtest_summary_rows(struct weir_run *run, const struct weir_test *tests, int n)
+{
+    weir_report_head(&run->report, &summary_table);
+    for (int i = 0; i < n; i++)
+        for (int op = 0; op < MDTEST_OPS; op++)
+            emit_row(run, tests[i].state, (enum mdtest_op)op);
+}
+
+int mdtest_summary(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+    const struct mdtest_options *o = t->o;
+
+    (void)err;
+    if (o->rates_and_times || !o->times)
+        print_table(run, t, false);
+    if (o->rates_and_times || o->times)
+        print_table(run, t, true);
+    mdtest_latency_table(run, t);
+    weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)t->wrong);
+    if (t->wrong)
+        weir_report_line(&run->report,
+                         "\nERROR: verifying the data on read (%" PRIu64
+                         " errors)! Take the performance values with care!\n",
+                         t->wrong);
+    return 0;
 }

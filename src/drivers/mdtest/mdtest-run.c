@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "engine/ranks.h"
+#include "engine/status.h"
 #include "par/agree.h"
 
 /* ---- phases ---- */
@@ -134,18 +135,22 @@ static int check_phase(struct weir_run *run, struct mdtest_test *t,
     return 0;
 }
 
+/* Does this phase tell how many items there are for a later run? */
+static bool has_status(const struct mdtest_test *t)
+{
+    return t->o->status_file && t->o->run.deadline_s > 0 && facts[t->op].makes &&
+           (t->of == MDTEST_FILES || !t->kind[MDTEST_FILES]);
+}
+
 /* After a create phase: what is there from now on. */
 static int after_create(struct weir_run *run, struct mdtest_test *t,
                         const struct weir_phase_rec *rec, struct weir_err *err)
 {
-    const struct mdtest_options *o = t->o;
-
     report_wall(run, t, rec);
     t->count[t->of] = rec->steps_max;
-    if (!o->status_file || o->run.deadline_s == 0 || rec->interrupted ||
-        (t->of == MDTEST_DIRS && t->kind[MDTEST_FILES]))
+    if (rec->interrupted || !has_status(t))
         return 0;
-    return mdtest_status_write(run, t, rec->steps_max, err);
+    return weir_status_write(run, t->o->status_file, rec->steps_max, err);
 }
 
 /* -c: the second pass over the files. Its time is part of the creation. */
@@ -206,9 +211,10 @@ static bool wants_op(const void *state, const struct weir_stage *s)
 static int before_op(struct weir_run *run, void *state, const struct weir_stage *s,
                      struct weir_err *err)
 {
-    (void)err;
+    const struct mdtest_test *t = state;
+
     begin_phase(run, state, (enum mdtest_op)s->index);
-    return 0;
+    return has_status(t) ? weir_status_forget(run, t->o->status_file, err) : 0;
 }
 
 static int after_op(struct weir_run *run, void *state, const struct weir_stage *s,

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "drivers/mdtest/mdtest.h"
+#include "engine/latency.h"
 
 /* ---- names ---- */
 
@@ -39,8 +40,7 @@ static inline void mdtest_finish_op(struct weir_run *run, struct mdtest_test *t,
 {
     if (t->fine) {
         *clock_ns = weir_now_ns();
-        weir_hist_add(&t->lat, *clock_ns - begin);
-        weir_records_add(&run->records, (int)t->op, begin, *clock_ns, item, bytes);
+        weir_operation_add(run, (int)t->op, begin, *clock_ns, item, bytes);
     } else if (t->skip > 0) {
         t->skip--;
     } else {
@@ -93,7 +93,7 @@ int mdtest_step_stat(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
 int mdtest_step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                        struct weir_err *err);
 
-/* mdtest-files.c: files with and without content; write is the second pass of -c. */
+/* mdtest-items.c: files with and without content; write is the second pass of -c. */
 int mdtest_step_file_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                             struct weir_err *err);
 int mdtest_step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,

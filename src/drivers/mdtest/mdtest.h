@@ -71,16 +71,6 @@ struct mdtest_measure {
         ms_mean; /* over the ranks that had something to do */
 };
 
-/* Calls whose times are kept when somebody wants to see them. */
-enum mdtest_call {
-    MDTEST_CALL_WHOLE,
-    MDTEST_CALL_OPEN,
-    MDTEST_CALL_WRITE,
-    MDTEST_CALL_SYNC,
-    MDTEST_CALL_CLOSE,
-    MDTEST_CALLS
-};
-
 /* One number of tasks in progress. */
 struct mdtest_test {
     const struct mdtest_options *o;
@@ -121,7 +111,6 @@ struct mdtest_test {
     struct weir_file *file;
     bool fine;            /* times of single operations are wanted */
     unsigned skip, ops;   /* clock: operations to go without looking, and in the present batch */
-    struct weir_hist lat; /* of whole operations */
     uint64_t worked_ns;   /* when this rank had done its own work */
     uint64_t stale;       /* directories of the tree that were there before */
     struct mdtest_mine *mine; /* [iteration * MDTEST_OPS + op]: only with --print-all-procs */
@@ -139,7 +128,7 @@ struct mdtest_test {
     bool made_tests; /* in this iteration */
     bool ready;      /* all ranks have what the phases need */
     struct mdtest_series series[MDTEST_OPS];
-    struct weir_hist *sum;    /* [op * MDTEST_CALLS + call], rank 0, with --latency */
+    struct weir_hist *sum; /* [op * WEIR_CALLS + call], rank 0, with --latency */
 };
 
 extern const struct weir_driver weir_mdtest;
@@ -185,7 +174,7 @@ int mdtest_iteration(struct weir_run *run, void *state, struct weir_err *err);
 void mdtest_clean_up(struct weir_run *run, void *state);
 enum weir_code mdtest_verdict(const void *state);
 
-/* mdtest-base.c: base and test directories. Collective over run->par. */
+/* mdtest-setup.c: base and test directories. Collective over run->par. */
 int mdtest_make_bases(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 int mdtest_remove_bases(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
@@ -203,13 +192,6 @@ void mdtest_clean(struct weir_run *run, struct mdtest_test *t);
 /* mdtest-leftovers.c: --cleanup DIR. Rank 0 works. Collective over run->world. */
 int mdtest_remove_leftovers(struct weir_run *run, const char *dir, struct weir_err *err);
 
-/* mdtest-status.c: the status file (-x). Collective over run->par. read leaves *items alone when
- * there is no file (with a warning). */
-int mdtest_status_read(struct weir_run *run, const struct mdtest_test *t, uint64_t *items,
-                       struct weir_err *err);
-int mdtest_status_write(struct weir_run *run, const struct mdtest_test *t, uint64_t items,
-                        struct weir_err *err);
-
 /* mdtest-space.c: what the tree needs, and whether there is room. Collective over run->par. */
 int mdtest_space_check(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 
@@ -219,7 +201,7 @@ void mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct we
 void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec);
 void mdtest_latency_table(struct weir_run *run, const struct mdtest_test *t);
 
-/* mdtest-ranks.c: what single ranks did: functions of struct weir_driver; a row for each rank after
+/* mdtest-measure.c: what single ranks did: functions of struct weir_driver; a row for each rank after
  * an iteration, and the numbers of all iterations for people, both collective over run->par. */
 int mdtest_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
 bool mdtest_records(const void *state, int op, uint64_t *size);
@@ -228,7 +210,7 @@ int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t,
                            const struct mdtest_mine *mine, struct weir_err *err);
 void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool times);
 
-/* mdtest-report.c, mdtest-summary.c: what is shown. Rank 0 only; no-ops elsewhere, but for begin
+/* mdtest-report.c: what is shown. Rank 0 only; no-ops elsewhere, but for begin
  * (collective over run->world) and test (over run->par). */
 void mdtest_report_begin(struct weir_run *run, const struct mdtest_test *t, int argc,
                          char *const *argv);
