@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""calls: a staircase for each task. Steep is fast, a flat piece is a stall."""
+import numpy as np
+
+from . import panels, style
+from .refusal import BAD_USAGE, Refusal
+
+NAMED = 6  # tasks with a colour of their own, unless asked for
+BACKGROUND = 300  # points of a staircase in the background
+
+
+def parse_tasks(text):
+    """Ranks of 0,3-5,9."""
+    found = []
+    for part in text.split(","):
+        low, dash, high = part.partition("-")
+        if not low.isdigit() or (dash and not high.isdigit()) or (dash and int(high) < int(low)):
+            raise Refusal("--tasks=%s: '%s' is not a rank or a range such as 3-5" % (text, part), BAD_USAGE)
+        found += range(int(low), int(high or low) + 1)
+        if len(found) > 10000:
+            raise Refusal("--tasks=%s: more than 10000 tasks" % text, BAD_USAGE)
+    return list(dict.fromkeys(found))
+
+
+def draw(run, options):
+    phases = panels.choose(run, options)
+    wanted = parse_tasks(options.tasks) if options.tasks else None
+    fig, axes = panels.figure(run, phases, "calls of each task")
+    for ax, phase in zip(axes, phases):
+        draw_phase(ax, phase, dict(phase.calls(options.operation).staircases()), wanted)
+        panels.finish(ax, phase)
+        style.legend_inside(ax)
+    return fig
+
+
+def draw_phase(ax, phase, stairs, wanted):
+    named = choose(stairs, wanted)
+    if not named:
+        raise Refusal(
+            "--tasks: none of them made calls in phase %s; tasks are 0 to %d" % (phase.key, max(stairs)),
+            BAD_USAGE,
+        )
+    if wanted is None:
+        background(ax, phase, [times for rank, times in stairs.items() if rank not in dict(named)])
+    for place, (rank, words) in enumerate(named):
+        times = np.concatenate([[phase.begin], stairs[rank]])
+        time, number = style.thin(times, np.arange(len(times)))
+        ax.step(
+            time,
+            number,
+            where="post",
+            color=style.CYCLE[place % len(style.CYCLE)],
+            linestyle=style.DASHES[place // len(style.CYCLE) % len(style.DASHES)],
+            linewidth=1.3,
+            label=words,
+        )
+    ax.set_ylim(0, None)
+    ax.set_ylabel("calls that returned")
+
+
+def choose(stairs, wanted):
+    """(rank, words for the legend) of the tasks with colours: those asked for, all of few, else some that tell."""
+    ranks = sorted(stairs)
+    if wanted is not None:
+        return [(r, "task %d" % r) for r in wanted if r in stairs][: len(style.CYCLE) * len(style.DASHES)]
+    if len(ranks) <= NAMED:
+        return [(r, "task %d" % r) for r in ranks]
+    by_speed = sorted(ranks, key=lambda r: (len(stairs[r]) / max(stairs[r][-1] - stairs[r][0], 1e-9), r))
+    count = len(by_speed)
+    return [
+        (by_speed[-1], "fastest: task %d" % by_speed[-1]),
+        (by_speed[count * 3 // 4], "upper quartile: task %d" % by_speed[count * 3 // 4]),
+        (by_speed[count // 2], "median: task %d" % by_speed[count // 2]),
+        (by_speed[count // 4], "lower quartile: task %d" % by_speed[count // 4]),
+        (by_speed[0], "slowest: task %d" % by_speed[0]),
+    ]
+
+
+def background(ax, phase, stairs):
+    """All other tasks in grey: as pixels, so that the file stays small however many there are."""
+    if not stairs:
+        return
+    style.matplotlib()
+    from matplotlib.collections import LineCollection
+
+    lines = []
+    for times in stairs:
+        keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), BACKGROUND)).astype(int))
+        lines.append(
+            np.column_stack([np.concatenate([[phase.begin], times[keep]]), np.concatenate([[0], keep + 1])])
+        )
+    many = len(lines) > 50
+    ax.add_collection(
+        LineCollection(
+            lines,
+            colors=style.PALE if not many else "#999999",
+            linewidths=0.7,
+            alpha=1 if not many else 0.25,
+            rasterized=True,
+        )
+    )
+    ax.plot([], [], color=style.PALE, label="%d other tasks" % len(lines))

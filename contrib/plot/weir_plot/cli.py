@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line: a row for each subcommand."""
+import argparse
+import os
+import sys
+
+from . import calls, diff, heat, latency, load, outside, profile, rate, report, spread, style, sweep, trace
+from .refusal import BAD_USAGE, Refusal
+
+EPILOG = """RUN is a timeline (FILE.npy with FILE.json beside it), a JSON result that names one, mib's text profiles
+(of writes, of reads or both; also .gz), or a directory with profile.write, profile.read and log. Exit status: 0 made;
+1 a file cannot be used; 2 wrong options."""
+
+
+def one_picture(picture):
+    """A command that draws one run."""
+
+    def make(options):
+        run = load.one_run(options.inputs, call_size(options), options.log)
+        notes(run)
+        with style.matplotlib().rc_context(style.SETTINGS):
+            style.save(picture.draw(run, options), options.output)
+        said = picture.summary(run, options) if hasattr(picture, "summary") else []
+        return ["%s: written" % options.output] + said
+
+    return make
+
+
+def make_diff(options):
+    if not options.outside:
+        raise Refusal("diff: --outside=FILE.csv is missing: the series to compare the calls with", BAD_USAGE)
+    return one_picture(diff)(options)
+
+
+def make_latency(options):
+    runs, results = load.runs_and_results(options.inputs, call_size(options), options.log)
+    if len(results) == 1 and not runs and not results[0].timeline():
+        with style.matplotlib().rc_context(style.SETTINGS):
+            style.save(latency.draw_result(results[0], options), options.output)
+        return ["%s: written, from percentiles" % options.output]
+    return one_picture(latency)(options)
+
+
+def make_sweep(options):
+    runs, results = load.runs_and_results(options.inputs)
+    if runs:
+        raise Refusal("%s: sweep compares JSON results, not timelines" % runs[0].source, BAD_USAGE)
+    with style.matplotlib().rc_context(style.SETTINGS):
+        style.save(sweep.draw(results, options), options.output)
+    return ["%s: written" % options.output]
+
+
+def make_trace(options):
+    run = load.one_run(options.inputs, call_size(options), options.log)
+    notes(run)
+    return trace.write(run, options)
+
+
+def make_report(options):
+    return report.write(options.inputs, options, call_size(options))
+
+
+# Name, what it does, suffix of its file, the function, further options of OPTIONS.
+COMMANDS = (
+    (
+        "rate",
+        "rate over time of each phase, reported averages as rectangles",
+        ".svg",
+        one_picture(rate),
+        "bin outside",
+    ),
+    (
+        "spread",
+        "earliest, 5 %%, median, 95 %% and latest task, call by call",
+        ".svg",
+        one_picture(spread),
+        "operation",
+    ),
+    ("calls", "a staircase for each task", ".svg", one_picture(calls), "operation tasks"),
+    ("diff", "a series from outside minus the calls, and its integral", ".svg", make_diff, "outside"),
+    ("heat", "rate of each rank over time, as colours", ".svg", one_picture(heat), "bin"),
+    ("latency", "times of single calls: distribution and percentiles", ".svg", make_latency, "operation"),
+    ("sweep", "rates of several JSON results against what differs", ".svg", make_sweep, "against"),
+    ("trace", "Chrome trace events for Perfetto and speedscope", ".json", make_trace, "limit"),
+    ("report", "one HTML page about results and timelines", ".html", make_report, "bin outside title"),
+)
+
+
+def add_options(parser, names):
+    """Those that all commands have, and the named groups."""
+    parser.add_argument(
+        "inputs",
+        nargs="+",
+        metavar="RUN",
+        help="timeline, JSON result, profiles of mib, or a directory of them",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="what to write; its suffix says the format: .svg, .png, .pdf"
+    )
+    parser.add_argument(
+        "--test", type=int, metavar="N", help="only that test of the run (default: the first one)"
+    )
+    parser.add_argument("--repetition", type=int, metavar="N", help="only that repetition, counted from 0")
+    parser.add_argument(
+        "--phase",
+        action="append",
+        default=[],
+        metavar="KEY",
+        help="only that phase, such as write; may be repeated",
+    )
+    parser.add_argument(
+        "--call-size", metavar="SIZE", help="bytes of a call in profiles of mib: 1m, 64k, 512"
+    )
+    parser.add_argument(
+        "--log", metavar="FILE", help="what mib printed: call size and reported rates for its profiles"
+    )
+    for name in names.split():
+        OPTIONS[name](parser)
+
+
+def add_outside(parser):
+    parser.add_argument("--outside", metavar="FILE.csv", help="series measured elsewhere: epoch,read,write")
+    parser.add_argument(
+        "--outside-unit", choices=sorted(outside.UNITS), default="MiB/s", help="of its rates (default: MiB/s)"
+    )
+    parser.add_argument(
+        "--zero", type=finite, metavar="EPOCH", help="epoch in seconds at which the clock of the run was 0"
+    )
+
+
+OPTIONS = {
+    "bin": lambda p: p.add_argument(
+        "--bin", type=positive, metavar="SECONDS", help="width of a bin (default: run/200, at least 1 ms)"
+    ),
+    "outside": add_outside,
+    "operation": lambda p: p.add_argument(
+        "--operation", metavar="KEY", help="only that operation, such as open"
+    ),
+    "tasks": lambda p: p.add_argument(
+        "--tasks", metavar="LIST", help="these ranks, such as 0,3-5 (default: a choice of them)"
+    ),
+    "against": lambda p: p.add_argument(
+        "--against", choices=sorted(sweep.AXES), help="the axis (default: what differs most)"
+    ),
+    "limit": lambda p: p.add_argument(
+        "--limit",
+        type=count,
+        default=500000,
+        metavar="N",
+        help="calls in the file; of more the longest ones (default: 500000)",
+    ),
+    "title": lambda p: p.add_argument("--title", metavar="TEXT", help="title of the page"),
+}
+
+
+def finite(text):
+    value = float(text)
+    if value - value != 0:
+        raise ValueError
+    return value
+
+
+def positive(text):
+    value = finite(text)
+    if value <= 0:
+        raise argparse.ArgumentTypeError("'%s' is not a time above 0" % text)
+    return value
+
+
+def count(text):
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("'%s' is not a number above 0" % text)
+    return value
+
+
+def make_parser():
+    parser = argparse.ArgumentParser(
+        prog="weir-plot", description="Pictures and reports of weir's runs.", epilog=EPILOG
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, words, suffix, function, names in COMMANDS:
+        one = commands.add_parser(
+            name,
+            help=words,
+            description=words[0].upper() + words[1:] + ".",
+            epilog=EPILOG,
+            allow_abbrev=False,
+        )
+        add_options(one, names)
+        one.set_defaults(function=function, suffix=suffix)
+    return parser
+
+
+def call_size(options):
+    return profile.parse_size(options.call_size) if options.call_size else None
+
+
+def notes(run):
+    for note in run.notes:
+        print("weir-plot: %s: %s" % (run.source, note), file=sys.stderr)
+
+
+def default_name(options):
+    """In the working directory: RUN-COMMAND.svg"""
+    name = os.path.basename(os.path.normpath(options.inputs[0]))
+    for suffix in (".gz", ".npy", ".json"):
+        name = name[: -len(suffix)] if name.endswith(suffix) else name
+    return "%s-%s%s" % (name, options.command, options.suffix)
+
+
+def main(arguments=None):
+    """Exit status of the command."""
+    options = make_parser().parse_args(arguments)
+    options.output = options.output or default_name(options)
+    try:
+        if options.suffix == ".svg":
+            style.check_name(options.output)
+        for line in options.function(options):
+            print(line)
+    except Refusal as e:
+        print("weir-plot: %s" % e, file=sys.stderr)
+        return e.status
+    except MemoryError:
+        print("weir-plot: not enough memory for %s" % " ".join(options.inputs), file=sys.stderr)
+        return 1
+    return 0

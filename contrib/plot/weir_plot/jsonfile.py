@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""JSON files, and members that have to be there. NaN and infinity, which JSON does not know, become None."""
+import json
+
+from .refusal import Refusal, reason
+
+KINDS = {dict: "an object", list: "a list", str: "a text", int: "an integer", bool: "true or false"}
+
+
+def read(path):
+    """The object in file path."""
+    try:
+        with open(path, encoding="utf-8") as f:
+            document = json.load(f, parse_constant=lambda _: None)
+    except OSError as e:
+        raise Refusal("%s: %s" % (path, reason(e)))
+    except (ValueError, RecursionError) as e:  # UnicodeDecodeError and JSONDecodeError are ValueErrors
+        raise Refusal("%s: not JSON, or cut off: %s" % (path, e))
+    if not isinstance(document, dict):
+        raise Refusal("%s: has no JSON object at the top" % path)
+    return document
+
+
+def member(where, obj, key, kind):
+    """obj[key], which must be of that kind. where names the object in the refusal."""
+    value = obj.get(key)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        what = "is missing" if value is None else "is not " + KINDS[kind]
+        raise Refusal("%s: member '%s' %s" % (where, key, what))
+    return value
+
+
+def rows(where, obj, key):
+    """obj[key], a list of objects. Without the member: none."""
+    value = obj.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
+        raise Refusal("%s: member '%s' is not a list of objects" % (where, key))
+    return value
+
+
+def number(value):
+    """A finite number, or None for everything else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return value if value == value and abs(value) != float("inf") else None

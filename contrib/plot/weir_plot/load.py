@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which kind of file is it? Runs come from timelines and profiles, results from JSON."""
+import os
+
+from . import jsonfile, profile, timeline
+from .refusal import BAD_USAGE, Refusal, reason
+from .result import Result
+
+
+def kind_of(path):
+    """timeline, names (its JSON file), result, profile or folder."""
+    if os.path.isdir(path):
+        return "folder"
+    try:
+        with open(path, "rb") as f:
+            start = f.read(64)
+    except OSError as e:
+        raise Refusal("%s: %s" % (path, reason(e)))
+    if not start:
+        raise Refusal("%s: is empty" % path)
+    if start[:6] == b"\x93NUMPY"[: len(start)]:
+        return "timeline"
+    if start.lstrip()[:1] == b"{":
+        return "names" if jsonfile.read(path).get("schema") == timeline.SCHEMA else "result"
+    if path.endswith(".npy"):
+        raise Refusal("%s: not a NumPy file: it begins with other bytes" % path)
+    return "profile"
+
+
+def result(path):
+    document = jsonfile.read(path)
+    if "tests" not in document and "program" not in document:
+        raise Refusal(
+            "%s: neither a result of weir nor the names of a timeline: no member 'tests', 'program' or 'schema'"
+            % path
+        )
+    return Result(path, document)
+
+
+def runs_and_results(paths, call_size=None, log=None):
+    """([runs], [results]) in the files; profiles are one run together."""
+    runs, results, profiles, timelines = [], [], [], []
+    for path in dict.fromkeys(paths):
+        kind = kind_of(path)
+        if kind == "result":
+            results.append(result(path))
+        elif kind == "folder":
+            runs.append(profile.read_folder(path, call_size))
+        elif kind == "profile":
+            profiles.append(path)
+        else:  # the names stand for the timeline beside them
+            timelines.append(path if kind == "timeline" else os.path.splitext(path)[0] + ".npy")
+    runs += [timeline.read(path) for path in dict.fromkeys(timelines)]
+    if profiles:
+        runs.append(read_profiles(profiles, call_size, log))
+    return runs, results
+
+
+def read_profiles(paths, call_size, log):
+    if len(paths) > 2 or len({profile.operation_of(p) for p in paths}) != len(paths):
+        raise Refusal(
+            "%s: profiles of one run are one of writes and one of reads (with 'read' in its name)"
+            % " ".join(paths),
+            BAD_USAGE,
+        )
+    return profile.read(paths, call_size, log)
+
+
+def one_run(paths, call_size=None, log=None):
+    """The run that a picture is made of. A result stands for the timeline that it names."""
+    runs, results = runs_and_results(paths, call_size, log)
+    for found in results:
+        path = found.timeline()
+        if path and not runs:
+            runs.append(timeline.read(path))
+    if not runs:
+        raise Refusal(
+            "%s: names no timeline: run the program with --timeline=FILE.npy and give that file" % paths[0]
+        )
+    if len(runs) > 1:
+        raise Refusal("%s: one timeline at a time, not %d" % (" ".join(paths), len(runs)), BAD_USAGE)
+    return runs[0]

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""rate: what all tasks did in each moment, with the reported averages as rectangles."""
+import numpy as np
+
+from . import bins, describe, outside, quantities, style
+
+CAP = 2.2  # the axis ends at so many times the highest average, so that a short spike does not press the rest flat
+
+
+def draw(run, options):
+    phases = run.select(options.test, options.repetition, options.phase)
+    series, how = None, ""
+    if options.outside:
+        series = outside.read(options.outside, options.outside_unit)
+        how = outside.align(series, run, phases, options.zero)
+    groups = [
+        g for g in ([p for p in phases if p.moves_bytes], [p for p in phases if not p.moves_bytes]) if g
+    ]
+    title = "%s: rate over time" % run.program
+    fig, axes = style.figure(title, describe.test_of_run(run, phases[0].test), len(groups), 1, sharex=True)
+    begin, end = min(p.begin for p in phases), max(p.end for p in phases)
+    for ax, group in zip(axes, groups):
+        draw_group(ax, group, end - begin, options.bin)
+        if series and group[0].moves_bytes:
+            draw_series(ax, series, begin, end, how)
+        style.legend(ax)
+    margin = (end - begin) * 0.015
+    axes[-1].set_xlim(begin - margin, end + margin)
+    style.time_axis(axes[-1], "time since the start of the test", end - begin)
+    return fig
+
+
+def draw_group(ax, phases, whole, width):
+    """Phases of one unit: bytes or operations."""
+    in_bytes = phases[0].moves_bytes
+    keys = list(dict.fromkeys(p.key for p in phases))
+    tops, averages = [], []
+    for phase in phases:
+        calls = phase.calls()
+        at = bins.edges(phase.begin, phase.end, width, calls.count, whole=whole)
+        rates = bins.sums(calls, calls.weights(in_bytes), at)[0] / (at[1] - at[0])
+        average = reported(phase, calls, in_bytes)
+        colour = style.colour(phase.key, keys)
+        ax.stairs(rates, at, color=colour, fill=True, alpha=0.15, linewidth=0)
+        ax.stairs(
+            rates, at, color=colour, linewidth=1.2, linestyle=style.dash(phase.key, keys), baseline=None
+        )
+        ax.plot(
+            [phase.begin, phase.begin, phase.end, phase.end],
+            [0, average, average, 0],
+            color=style.BLACK,
+            linewidth=1.1,
+            linestyle=(0, (5, 2)),
+        )
+        tops.append((rates.max(), at[int(np.argmax(rates))], phase))
+        averages.append((phase.key, average))
+    for key in keys:
+        mine = [a for k, a in averages if k == key]
+        title = next(p.title for p in phases if p.key == key)
+        mean = quantities.rate(sum(mine) / len(mine), in_bytes)
+        words = "mean of %d: %s" % (len(mine), mean) if len(mine) > 1 else "average " + mean
+        ax.plot(
+            [],
+            [],
+            color=style.colour(key, keys),
+            linestyle=style.dash(key, keys),
+            label="%s\n%s" % (title, words),
+        )
+    ax.plot([], [], color=style.BLACK, linewidth=1.1, linestyle=(0, (5, 2)), label="average of a phase")
+    limit(ax, tops, max(a for _, a in averages), in_bytes)
+
+
+def reported(phase, calls, in_bytes):
+    """The average as the run reported it; else what its calls did from begin to end, which is the same rule."""
+    if phase.rate is not None and (phase.rate_unit == "bytes") == in_bytes:
+        return phase.rate
+    return float(calls.weights(in_bytes).sum()) / max(phase.end - phase.begin, 1e-9)
+
+
+def limit(ax, tops, average, in_bytes):
+    """The upper end of the axis; a spike beyond it gets words."""
+    peak, where, _ = max(tops, key=lambda t: t[0])
+    top = 1.08 * max(peak, average)
+    if top > CAP * average > 0:
+        top = CAP * average
+        right = where > sum(ax.dataLim.intervalx) / 2
+        ax.annotate(
+            "\u25b2 peak %s" % quantities.rate(peak, in_bytes),
+            (where, top),
+            xytext=(-4 if right else 4, -2),
+            textcoords="offset points",
+            va="top",
+            ha="right" if right else "left",
+            fontsize=8.5,
+            color=style.BLACK,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
+        )
+    ax.set_ylim(0, top or 1)
+    style.rate_axis(ax, "data rate" if in_bytes else "rate", top, in_bytes)
+
+
+def draw_series(ax, series, begin, end, how):
+    """The rates from outside, as lines of other colours over the calls."""
+    for key, colour, form in (("write", style.GREEN, "-"), ("read", style.PURPLE, "-.")):
+        shown = (series.time >= begin - series.step) & (series.edges[:-1] <= end + 10 * series.step)
+        if np.any(series.rates[key][shown] > 0):
+            time, rates = style.thin(series.time[shown] - series.step / 2, series.rates[key][shown])
+            ax.plot(time, rates, color=colour, linestyle=form, linewidth=1.6, label="%s outside" % key)
+            ax.set_ylim(top=max(ax.get_ylim()[1], min(1.08 * rates.max(), CAP * ax.get_ylim()[1])))
+    ax.plot([], [], " ", label="\n".join(["outside series", how.replace("; ", "\n")]))

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""report: one HTML page about results and timelines, for somebody who was not there."""
+import copy
+import os
+import shlex
+
+from . import (
+    calls,
+    diff,
+    heat,
+    jsonfile,
+    latency,
+    load,
+    page,
+    quantities,
+    rate,
+    repetitions,
+    spread,
+    style,
+    sweep,
+    timeline,
+)
+from .jsonfile import number
+from .refusal import Refusal, reason
+
+PICTURES = (
+    (
+        rate,
+        "Rate over time. Dashed: the average of a phase. A high begin that falls off is a cache that fills.",
+    ),
+    (heat, "Rate of each rank. A dark row is a slow rank, a dark column a moment in which all waited."),
+    (
+        spread,
+        "When the earliest, the median and the latest task came to a call. A wide fan is unfair service.",
+    ),
+    (calls, "Calls of each task. A flat piece is a stall."),
+    (latency, "Times of single calls: distribution and percentiles."),
+)
+DIFFERENCE = "Outside series minus calls. Positive after writes: a cache that empties."
+# Columns that a reader needs; all others are in the JSON document. The programs' tables have some of them.
+COLUMNS = (
+    "access operation phase TestID tasks numTasks iter iteration iterations repetitions items objects errors "
+    "bwMaxMIB bwMinMIB bwMeanMIB bwStdMIB bwMiB iops latency openTime wrRdTime closeTime totalTime seconds "
+    "OPsMean MeanTime rateMax rateMin rateMean rateStd time rate msPerOp objectRate throughputMiB opMax"
+).split()
+PICKED = (
+    "test",
+    "repetition",
+    "phase",
+    "operation",
+    "bin",
+    "outside",
+    "outside_unit",
+    "zero",
+    "tasks",
+    "against",
+)
+
+
+def write(inputs, options, call_size):
+    """The page at options.output. Returns lines about it."""
+    for name in PICKED:
+        if not hasattr(options, name):
+            setattr(options, name, None)
+    runs, results = load.runs_and_results(inputs, call_size, options.log)
+    notes = join(runs, results)
+    title = options.title or heading(runs, results)
+    body = ["<h1>%s</h1>" % page.text(title)]
+    sections, figures = [], 0
+    with style.matplotlib().rc_context(style.SETTINGS):
+        for place, (result, run) in enumerate(pairs(runs, results)):
+            pieces = section(result, run, options, place)
+            sections.append(pieces)
+        across = comparison(results, options)
+    body += contents(pairs(runs, results))
+    for pieces in sections + [across]:
+        body += pieces
+        figures += sum(piece.count("<figure>") for piece in pieces)
+    body.append(
+        "<footer>Made by weir-plot from %s. Nothing on this page is loaded from a network.</footer>"
+        % page.text(", ".join(os.path.basename(os.path.normpath(p)) for p in inputs))
+    )
+    put(options.output, page.document(title, body))
+    return ["%s: written, %d pictures" % (options.output, figures)] + notes
+
+
+def put(path, document):
+    part = "%s.%d.part" % (path, os.getpid())
+    try:
+        with open(part, "w", encoding="utf-8", errors="replace") as f:
+            f.write(document)
+        os.replace(part, path)
+    except OSError as e:
+        if os.path.exists(part):
+            os.unlink(part)
+        raise Refusal("%s: %s" % (path, reason(e)))
+
+
+def join(runs, results):
+    """Load the timelines that results name and nobody gave. Returns what could not be loaded."""
+    notes = []
+    have = {os.path.abspath(run.source) for run in runs}
+    for result in results:
+        path = result.timeline()
+        if path and os.path.abspath(path) not in have:
+            try:
+                runs.append(timeline.read(path))
+                have.add(os.path.abspath(path))
+            except Refusal as e:
+                notes.append("without the timeline of %s: %s" % (result.source, e))
+    return notes
+
+
+def pairs(runs, results):
+    """(result, its run or None), then runs without a result. A result names its timeline; else the command tells."""
+    left, found = list(runs), []
+    for result in results:
+        named = os.path.abspath(result.timeline() or "")
+        said = str(result.document.get("Command line") or "")
+        run = next(
+            (
+                r
+                for r in left
+                if os.path.abspath(r.source) == named or (r.command and " ".join(r.command) == said)
+            ),
+            None,
+        )
+        if run is None and len(results) == 1 and len(left) == 1 and left[0].program == result.program:
+            run = left[0]
+        if run is not None:
+            left.remove(run)
+        found.append((result, run))
+    return found + [(None, run) for run in left]
+
+
+def heading(runs, results):
+    programs = list(dict.fromkeys([r.program for r in results] + [r.program for r in runs]))
+    hosts = list(dict.fromkeys(str(r.provenance["hosts"]) for r in results if r.provenance.get("hosts")))
+    where = " on %s" % hosts[0] if len(hosts) == 1 and len(hosts[0]) < 60 else ""
+    return "%s%s" % (" and ".join(programs), where)
+
+
+def name_of(result, run):
+    return os.path.basename(os.path.normpath(result.source if result else run.source))
+
+
+def contents(found):
+    if len(found) < 2:
+        return []
+    return [
+        "<nav>%s</nav>"
+        % "".join('<a href="#run%d">%s</a>' % (i, page.text(name_of(*pair))) for i, pair in enumerate(found))
+    ]
+
+
+def section(result, run, options, place):
+    """Everything about one run."""
+    out = ['<h2 id="run%d">%s</h2>' % (place, page.text(name_of(result, run)))]
+    if result:
+        out += of_result(result)
+        for test in result.tests:
+            out += of_test(result, test, run)
+    if run:
+        out += of_run(result, run, options)
+    out += again(result, run)
+    return [piece for piece in out if piece]
+
+
+def of_result(result):
+    """What was run and where, and what went wrong."""
+    document, out = result.document, []
+    status = number(document.get("status"))
+    if status or document.get("error"):
+        out.append(
+            '<p class="bad"><strong>The run failed with status %s.</strong> %s</p>'
+            % (page.text(page.cell(status)), page.text(document.get("error") or ""))
+        )
+    if not result.tests:
+        out.append('<p class="bad">The document holds no test: nothing was measured.</p>')
+    rows = [
+        ("program", "%s %s" % (result.program, document.get("Version") or "")),
+        ("machine", document.get("Machine")),
+        ("began", document.get("Began")),
+        ("finished", document.get("Finished")),
+    ]
+    rows += [(k, v) for k, v in result.provenance.items()]
+    rows += [
+        (k, document[k])
+        for k in ("Path", "Capacity", "Used Capacity", "Inodes", "Used Inodes")
+        if k in document
+    ]
+    out.append(page.facts(rows, "What was run, and where"))
+    out.append(findings(document))
+    out.append(page.said("Warnings of the run", texts(document.get("warnings"))))
+    out.append(page.said("Notes of the run", texts(document.get("notes"))))
+    rows = jsonfile.rows(result.source, document, "summary")
+    if rows:
+        out.append(page.table(rows, "Summary over the repetitions", columns(rows)))
+    return out
+
+
+def of_test(result, test, run):
+    out = ["<h3>Test %s: %s</h3>" % (page.text(test.get("TestID", 0)), page.text(result.describe(test)))]
+    rows = list((test.get("provenance") or {}).items() if isinstance(test.get("provenance"), dict) else [])
+    rows += [(k, test[k]) for k in ("Path", "Capacity", "Used Capacity", "hintsInEffect") if k in test]
+    out.append(page.facts(rows))
+    out.append(findings(test))
+    out.append(page.said("Warnings", texts(test.get("warnings"))))
+    out.append(page.said("Notes", texts(test.get("notes"))))
+    rows = jsonfile.rows(result.source, test, "Results")
+    if rows:
+        out.append(page.table(rows, "Results of the repetitions", columns(rows)))
+    fig = repetitions.draw(result, test)
+    if fig:
+        out.append(page.figure(fig, "Rates: a dot for each repetition, a line at the mean."))
+    out += latencies(result, test, run)
+    out.append(page.folded("All parameters", page.facts(sorted(result.parameters(test).items()))))
+    return out
+
+
+def latencies(result, test, run):
+    """The table; and the picture when there is no timeline to make a better one of."""
+    found = result.latencies(test)
+    if not found:
+        return []
+    forms = [str] + [quantities.seconds] * 6
+    rows = []
+    for label, values in found:
+        cells = ["-" if v is None else form(v) for v, form in zip(values, forms)]
+        rows.append(dict([("operation", label)] + list(zip(latency.HEADS, cells))))
+    out = [page.table(rows, "Times of single calls, first repetition", right=latency.HEADS)]
+    if run is None:
+        rows = [latency.Row(label, label, None, values) for label, values in found]
+        fig = latency.ranges(rows, "%s: time of single calls" % result.program, result.describe(test))
+        out.append(page.figure(fig, "Times of single calls: percentiles."))
+    return out
+
+
+def of_run(result, run, options):
+    """The pictures of a timeline, test by test."""
+    out = []
+    if result is None:
+        out.append(
+            page.facts(
+                [
+                    ("program", "%s %s" % (run.program, run.version)),
+                    ("source", os.path.basename(run.source)),
+                    ("calls", sum(p.records.size for p in run.phases)),
+                ],
+                "What was run",
+            )
+        )
+    out.append(page.said("Notes on the timeline", run.notes))
+    tests = (
+        [options.test] if options.test is not None else sorted({p.test for p in run.phases if p.records.size})
+    )
+    if not tests:
+        return out + ["<p>The timeline holds no call.</p>"]
+    for test in tests:
+        if len(tests) > 1:
+            out.append("<h3>Timeline of test %d</h3>" % test)
+        picked = copy.copy(options)
+        picked.test = test
+        for picture, caption in PICTURES + (((diff, DIFFERENCE),) if options.outside else ()):
+            out.append(page.figure(picture.draw(run, picked), caption))
+    return out
+
+
+def again(result, run):
+    """The command; weir's command line is without the launcher."""
+    command = str(result.document.get("Command line") or "") if result else ""
+    if not command and run:
+        command = " ".join(shlex.quote(w) for w in run.command)
+    if not command:
+        return []
+    tasks = number(result.provenance.get("tasks")) if result else run.tasks(min(run.tests))
+    start = "mpirun -np %d " % tasks if tasks and tasks > 1 else ""
+    return ["<h3>To run it again</h3>", "<pre>%s</pre>" % page.text(start + command)]
+
+
+def comparison(results, options):
+    """The results of each program against what differs between them, when something does."""
+    out = []
+    for program in dict.fromkeys(result.program for result in results):
+        try:
+            fig = sweep.draw([r for r in results if r.program == program], options)
+        except Refusal:  # nothing to compare is no fault
+            continue
+        out.append(page.figure(fig, "Rates of all results of %s against what differs between them." % program))
+    return ["<h2>The results together</h2>"] + out if out else []
+
+
+def findings(where):
+    """Findings that the run made about itself: texts, or objects with members."""
+    found = where.get("findings")
+    if not isinstance(found, list) or not found:
+        return ""
+    rows = [row for row in found if isinstance(row, dict)]
+    return (page.table(rows, "Findings") if rows else "") + page.said(
+        "Findings", [f for f in found if isinstance(f, str)]
+    )
+
+
+def texts(value):
+    return [str(v) for v in value] if isinstance(value, list) else []
+
+
+def columns(rows):
+    """The members to show, in the order of the document: known ones that are not empty;
+    of an unknown table the first twelve."""
+    there = [
+        c
+        for c in dict.fromkeys(key for row in rows for key in row)
+        if any(r.get(c) not in (None, "") for r in rows)
+    ]
+    return [c for c in there if c in COLUMNS] or there[:12]

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Timelines of the engine: FILE.npy with a record for each call, and FILE.json with the names. doc/timeline.md"""
+import os
+
+import numpy as np
+
+from . import jsonfile
+from .model import RECORD, Run
+from .refusal import Refusal, reason
+
+SCHEMA = "weir-timeline-1"
+
+
+def read(path):
+    """The run in FILE.npy. The records stay on disk: what a picture needs is mapped."""
+    records = map_records(path)
+    names = os.path.splitext(path)[0] + ".json"
+    if not os.path.exists(names):
+        raise Refusal("%s: the file with the names of its phases, %s, is missing" % (path, names))
+    head = jsonfile.read(names)
+    check_head(names, head)
+    check_records(path, head, records)
+    return Run(path, head, records, remarks(head))
+
+
+def map_records(path):
+    """The records, read-only, after the checks that numpy leaves to its caller."""
+    try:
+        with open(path, "rb") as f:
+            shape, dtype = read_header(path, f)
+            begin = f.tell()
+            size = os.fstat(f.fileno()).st_size
+    except OSError as e:
+        raise Refusal("%s: %s" % (path, reason(e)))
+    if dtype != RECORD:
+        raise Refusal("%s: not a timeline of weir: its records are %s" % (path, dtype))
+    if len(shape) != 1:
+        raise Refusal("%s: not a timeline of weir: it has %d dimensions, not 1" % (path, len(shape)))
+    wanted = begin + shape[0] * RECORD.itemsize
+    if size < wanted:
+        raise Refusal(
+            "%s: cut off: %d records need %d bytes, the file has %d" % (path, shape[0], wanted, size)
+        )
+    if shape[0] == 0:
+        return np.zeros(0, RECORD)
+    return np.memmap(path, RECORD, "r", begin, shape)
+
+
+def read_header(path, f):
+    try:
+        version = np.lib.format.read_magic(f)
+        if version != (1, 0):
+            raise ValueError("format %d.%d instead of 1.0" % version)
+        shape, _, dtype = np.lib.format.read_array_header_1_0(f)
+    except OSError:
+        raise
+    except Exception as e:  # numpy's parser has no closed set of errors for bytes that are not a header
+        raise Refusal("%s: not a NumPy file, or cut off: %s" % (path, e))
+    return shape, dtype
+
+
+def check_head(path, head):
+    schema = head.get("schema")
+    if schema != SCHEMA:
+        raise Refusal("%s: not the names of a timeline: schema is %r, not %r" % (path, schema, SCHEMA))
+    for key, kind, wanted in (
+        ("tests", "test", ("index",)),
+        ("phases", "phase", ("index", "test", "begin", "end")),
+        ("operations", "operation", ("index",)),
+    ):
+        jsonfile.member(path, head, key, list)
+        for place, row in enumerate(jsonfile.rows(path, head, key)):
+            where = "%s: %s %d" % (path, kind, place)
+            for name in wanted:
+                jsonfile.member(where, row, name, int)
+            if key != "tests" and row["index"] != place:
+                raise Refusal("%s: has the index %d" % (where, row["index"]))
+            if key != "tests":
+                jsonfile.member(where, row, "key", str)
+    there = [test["index"] for test in head["tests"]]
+    for place, phase in enumerate(head["phases"]):
+        if phase["test"] not in there:
+            raise Refusal("%s: phase %d: there is no test %d" % (path, place, phase["test"]))
+
+
+def check_records(path, head, records):
+    """Indices have to name something, and the order is what the pictures rely on."""
+    for field, names in (("phase", head["phases"]), ("operation", head["operations"])):
+        column = np.ascontiguousarray(records[field])
+        if column.size and column.max() >= len(names):
+            raise Refusal(
+                "%s: a record has %s %d, and the JSON file names %d: the two files do not belong together"
+                % (path, field, column.max(), len(names))
+            )
+        if field == "phase" and np.any(column[1:] < column[:-1]):
+            raise Refusal("%s: its records are not in the order of phases" % path)
+    if records.size and np.any(records["end"] < records["begin"]):
+        raise Refusal("%s: a record ends before it begins" % path)
+
+
+def remarks(head):
+    """What the reader of a picture must know about the timeline."""
+    said = []
+    dropped = jsonfile.number(head.get("dropped"))
+    if dropped:
+        said.append("%d calls are not in the timeline: its limit was reached" % dropped)
+    if head.get("complete") is False:
+        said.append("the run did not end in order: the timeline holds the phases that were finished")
+    return said

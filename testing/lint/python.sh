@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# python.sh - pyflakes over the Python that is installed, and its lines are not too long
+set -eu
+cd "${WEIR_SOURCE-$(dirname "$0")/../..}"
+
+find contrib/plot -type f '(' -name '*.py' -o -name weir-plot ')' \
+    -exec awk 'length > 120 { print FILENAME ":" FNR ": longer than 120"; found = 1 } END { exit found }' '{}' + || exit 1
+for python in /usr/bin/python3 python3; do
+    if $python -c 'import pyflakes' 2>/dev/null; then
+        find contrib/plot -type f '(' -name '*.py' -o -name weir-plot ')' -exec $python -m pyflakes '{}' + || exit 1
+        exit 0
+    fi
+done
+echo "skipped: no pyflakes (Debian: python3-pyflakes)"
+exit 77

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""weir-plot: the pictures, on timelines whose numbers are known."""
+import gzip
+import json
+import pathlib
+import re
+
+import pytest
+
+import plot_support
+from plot_support import np, plot, words_of  # noqa: F401 (plot is a fixture)
+
+KIB300 = 300 * 1024
+
+
+@pytest.fixture
+def runs(tmp_path):
+    plot_support.write(tmp_path / "data", ranks=4, calls=60, repetitions=2)
+    plot_support.write(tmp_path / "md", ranks=3, calls=50, metadata=True, mean=0.0004)
+
+
+# ---- every picture ----
+
+def test_pictures_have_titles_units_and_the_parameters(plot, runs):
+    for command, words in (("rate", ["rate over time", "data rate", "(s)", "average of a phase", "mean of 2"]),
+                           ("spread", ["median task", "latest task", "call number of a task"]),
+                           ("calls", ["task 3", "calls that returned"]),
+                           ("heat", ["rate of each rank", "rank", "iB/s)"]),
+                           ("latency", ["time of single calls", "99.9 %", "calls that took at most this long (%)"])):
+        plot(command, "data.npy").ok()
+        said = " | ".join(words_of("data-%s.svg" % command))
+        for word in words + ["ior: ", "4 tasks on 2 nodes, POSIX, transfer 1 MiB, block 60 MiB, one shared file"]:
+            assert word in said, (command, word, said)
+    plot("rate", "md.json").ok()
+    assert "rate (kops/s)" in " ".join(words_of("md-rate.svg"))
+    plot("spread", "md.npy", "-o", "md.png").ok()
+    assert pathlib.Path("md.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_the_same_run_gives_the_same_file(plot, runs):
+    for name in ("one.svg", "two.svg"):
+        plot("rate", "data.npy", "-o", name).ok()
+    assert pathlib.Path("one.svg").read_bytes() == pathlib.Path("two.svg").read_bytes()
+
+
+def test_phases_repetitions_and_tasks_can_be_chosen(plot, runs):
+    plot("calls", "data.npy", "--phase=read", "--repetition=1", "--tasks=0,2-3").ok()
+    said = words_of("data-calls.svg")
+    assert "task 0" in said and "task 2" in said and "task 1" not in said and "read" in said and "write" not in said
+    plot("spread", "data.npy", "--phase", "write").ok()
+    assert plot.out.splitlines()[1].startswith("write: 240 calls of 4 tasks in ")
+
+
+def test_a_million_calls_of_a_thousand_ranks(plot, tmp_path):
+    plot_support.write(tmp_path / "big", ranks=1000, calls=500)  # of writes, and as many of reads
+    for command, most in (("rate", 300e3), ("heat", 2e6), ("latency", 300e3)):
+        plot(command, "big.npy", "-o", "big.svg").ok()
+        assert pathlib.Path("big.svg").stat().st_size < most, command
+    for command in ("calls", "spread"):
+        plot(command, "big.npy", "--phase=read", "-o", "big.svg").ok()
+        assert pathlib.Path("big.svg").stat().st_size < 600e3, command
+    plot("trace", "big.npy", "--limit=1000").ok()
+    assert len(json.loads(pathlib.Path("big-trace.json").read_text())["traceEvents"]) < 2100
+
+
+# ---- numbers ----
+
+def test_sums_of_bins_are_exact(plot):
+    from weir_plot import bins, model
+    rng = np.random.default_rng(1)
+    table = np.zeros(3000, plot_support.RECORD)
+    table["begin"] = rng.integers(0, 10 ** 9, 3000)
+    table["end"] = table["begin"] + rng.choice([0, 1, 10 ** 5, 10 ** 8, 2 * 10 ** 9], 3000)
+    table["bytes"] = rng.integers(0, 2 ** 30, 3000)
+    table["rank"] = rng.integers(0, 7, 3000)
+    calls = model.Calls(table)
+    at = np.linspace(0.1, 1.5, 101)  # some calls lie outside
+    by_rank = bins.sums(calls, calls.bytes, at, calls.rank, 7)
+    assert np.all(by_rank > -1)
+    for rank in range(7):
+        assert by_rank[rank].sum() == pytest.approx(table["bytes"][table["rank"] == rank].sum(), rel=1e-9)
+    inside = np.clip(np.stack([calls.begin, calls.end]), at[0], at[-1])
+    length = np.maximum(inside[1] - inside[0], 1e-12)
+    middle = np.clip((np.minimum(inside[1], at[51]) - np.maximum(inside[0], at[50])) / length, 0, 1)
+    middle = np.where(inside[0] == inside[1], (inside[0] >= at[50]) & (inside[0] < at[51]), middle)
+    assert bins.sums(calls, calls.bytes, at)[0][50] == pytest.approx((middle * calls.bytes).sum(), rel=1e-6)
+
+
+def test_percentiles_are_those_of_the_calls(plot, tmp_path):
+    table = plot_support.write(tmp_path / "md", ranks=2, calls=500, metadata=True)
+    plot("latency", "md.npy").ok()
+    seconds = (table["end"] - table["begin"])[table["operation"] == 1] / 1e9  # stat
+    from weir_plot import quantities
+    said = words_of("md-latency.svg")
+    for value in (seconds.mean(), *np.percentile(seconds, (50, 90, 99, 99.9)), seconds.max()):
+        assert quantities.seconds(value) in said, (value, said)
+    assert "1,000" in said
+
+
+def test_the_reported_average_is_drawn(plot, tmp_path):
+    plot_support.write(tmp_path / "a")
+    head = json.loads((tmp_path / "a.json").read_text())
+    head["phases"][0].update(rate=123 * 2 ** 20, rate_unit="bytes")
+    (tmp_path / "a.json").write_text(json.dumps(head))
+    plot("rate", "a.npy").ok()
+    assert any("average 123 MiB/s" in w for w in words_of("a-rate.svg"))
+
+
+# ---- series from outside ----
+
+def servers(path, table, extra, epoch=1.7e9, step=0.1):
+    """What servers would have seen of the writes of a timeline: the calls, and 'extra' bytes after them."""
+    end = table["end"].max() / 1e9 + 1
+    edges = np.arange(0, end + step, step)
+    rows = ["epoch,read,write"]
+    mine = table[table["phase"] == 0]
+    moved = np.zeros(len(edges) - 1)
+    for begin, stop, size in zip(mine["begin"] / 1e9, mine["end"] / 1e9, mine["bytes"]):
+        share = (np.minimum(stop, edges[1:]) - np.maximum(begin, edges[:-1])) / (stop - begin)
+        moved += np.clip(share, 0, 1) * size
+    moved[-3] += extra
+    for time, value in zip(edges[1:], moved / step / 2 ** 20):
+        rows.append("%.3f,0,%.9f" % (epoch + time, value))
+    path.write_text("\n".join(rows) + "\n")
+
+
+def test_the_difference_to_an_outside_series(plot, tmp_path):
+    table = plot_support.write(tmp_path / "a", ranks=3, calls=80)
+    servers(tmp_path / "s.csv", table, 40 * 2 ** 20)
+    plot("diff", "a.npy", "--outside=s.csv", "--zero=1.7e9").ok()
+    found = re.search(r"for write: (\S)([\d.]+) MiB", plot.out)
+    assert found and found.group(1) == "+" and float(found.group(2)) == pytest.approx(40, abs=0.5), plot.out
+    assert any("with the given zero" in w for w in words_of("a-diff.svg"))
+    plot("rate", "a.npy", "--outside=s.csv").ok()  # aligned by its first sample with data
+    said = words_of("a-rate.svg")
+    assert "write outside" in said and any("first sample" in w for w in said)
+
+
+# ---- profiles of mib ----
+
+def profile(path, tasks=3, calls=8, begin=0.25):
+    rows = []
+    for k in range(calls + 1):
+        rows.append("".join("%f\t" % (begin + k * 0.01 * (1 + t / 10) if k <= calls - t else 0) for t in range(tasks)))
+    path.write_bytes(("\n".join(rows) + "\n").encode() if path.suffix != ".gz" else gzip.compress(("\n".join(rows) + "\n").encode()))
+
+
+def test_profiles_of_mib(plot, tmp_path):
+    profile(tmp_path / "p.write")
+    profile(tmp_path / "p.read.gz", begin=0.5)
+    plot("spread", "p.write", "p.read.gz").ok()
+    assert plot.out.splitlines()[1:] == ["write: 21 calls of 3 tasks in 80 ms", "read: 21 calls of 3 tasks in 80 ms"], plot.out
+    assert "--call-size" in plot.err
+    plot("rate", "p.write", "--call-size=1m").ok()
+    assert plot.err == "" and any("transfer 1 MiB" in w for w in words_of("p.write-rate.svg"))
+
+
+def test_a_log_directory_of_mib(plot, tmp_path):
+    for name in ("profile.write", "profile.read"):
+        profile(tmp_path / name)
+    (tmp_path / "log").write_text("call_size                = 65536\nFri Nov 20 21:40:26 2026      3   64k     8    10     449.19    8016.80\n")
+    plot("rate", tmp_path, "-o", "x.svg").ok()
+    said = " ".join(words_of("x.svg"))
+    assert "transfer 64 KiB" in said and "average 449 MiB/s" in said and "7.83 GiB/s" in said, said
+
+
+# ---- trace events ----
+
+def test_trace_events(plot, tmp_path):
+    table = plot_support.write(tmp_path / "a", ranks=2, calls=20)
+    plot("trace", "a.npy").ok()
+    document = json.loads((tmp_path / "a-trace.json").read_text())
+    calls = [e for e in document["traceEvents"] if e["ph"] == "X" and e["cat"] != "phase"]
+    assert len(calls) == table.size
+    last = calls[-1]
+    assert last["ts"] == pytest.approx(table["begin"][-1] / 1e3, abs=0.001)
+    assert last["args"] == {"offset": int(table["offset"][-1]), "bytes": 2 ** 20} and last["name"] == "read" and last["tid"] == 1
+    hosts = {e["args"]["name"] for e in document["traceEvents"] if e.get("name") == "process_name"}
+    assert hosts == {"phases", "node1", "node2"}
+    plot("trace", "a.npy", "--limit=7", "-o", "b.json.gz").ok()
+    short = json.loads(gzip.decompress((tmp_path / "b.json.gz").read_bytes()))["traceEvents"]
+    kept = [e["dur"] for e in short if e["ph"] == "X" and e["cat"] != "phase"]
+    longest = np.sort(table["end"] - table["begin"])[-7:] / 1e3
+    assert sorted(kept) == pytest.approx(list(longest), abs=0.001) and "left out" in plot.out
+
+
+# ---- results ----
+
+def result(tmp_path, name, transfer, tasks, rates):
+    rows = [{"access": a, "bwMiB": r, "iter": i} for i, pair in enumerate(rates) for a, r in zip(("write", "read"), pair)]
+    (tmp_path / name).write_text(json.dumps({
+        "program": "ior", "provenance": {"tasks": tasks, "nodes": 1}, "status": 0,
+        "tests": [{"TestID": 0, "optionValues": {"transfer-size": transfer, "block-size": 2 ** 24, "api": "POSIX"}, "Results": rows}]}))
+
+
+def test_a_sweep_finds_what_differs(plot, tmp_path):
+    for place, transfer in enumerate((2 ** 16, 2 ** 20, KIB300)):
+        result(tmp_path, "r%d.json" % place, transfer, 4, [(100 + place, 200), (110, 220)])
+    plot("sweep", "r0.json", "r1.json", "r2.json").ok()
+    said = words_of("r0-sweep.svg")
+    for word in ("64 KiB", "300 KiB", "1 MiB", "transfer size", "write", "read", "ior: rate against transfer size"):
+        assert word in said, (word, said)
+    result(tmp_path, "r3.json", 2 ** 16, 16, [(100, 200)])
+    plot("sweep", "r0.json", "r3.json").ok()
+    assert "ior: rate against tasks" in words_of("r0-sweep.svg")
+    plot("sweep", "r0.json", "r3.json", "--against=block").refuses(2, "--against=block", "the same")
+
+
+def test_percentiles_of_a_result_without_timeline(plot, tmp_path):
+    row = {"operation": "File creation", "call": "create", "iter": 0, "count": 1234, "mean": 1e-4, "p50": 9e-5, "p90": 2e-4,
+           "p99": 1e-3, "p999": None, "max": 0.5}
+    (tmp_path / "md.json").write_text(json.dumps({"program": "mdtest", "tests": [{"TestID": 0, "latency": [row]}]}))
+    plot("latency", "md.json").ok()
+    assert "File creation: create (1,234)" in words_of("md-latency.svg")

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""weir-plot: whatever it is given, it says in one line what is wrong, and leaves no file."""
+import gzip
+import json
+import pathlib
+
+import plot_support
+from plot_support import np, plot  # noqa: F401 (plot is a fixture)
+
+
+def change(name, **members):
+    head = json.loads(pathlib.Path(name).read_text())
+    for key, value in members.items():
+        if value is None:
+            del head[key]
+        else:
+            head[key] = value
+    pathlib.Path(name).write_text(json.dumps(head))
+
+
+def fresh():
+    return plot_support.write(pathlib.Path("a"), ranks=2, calls=10)
+
+
+def test_timelines_that_are_none(plot):
+    fresh()
+    whole = pathlib.Path("a.npy").read_bytes()
+    plot("rate", "no.npy").refuses(1, "no.npy", "No such file")
+    for keep, word in ((0, "is empty"), (3, "NumPy"), (9, "cut off"), (100, "cut off"), (len(whole) - 1, "cut off: 40 records need")):
+        pathlib.Path("a.npy").write_bytes(whole[:keep])
+        plot("rate", "a.npy").refuses(1, "a.npy", word)
+    pathlib.Path("a.npy").write_bytes(b"\x93NUMPY\x03\x00" + whole[8:])
+    plot("rate", "a.npy").refuses(1, "3.0 instead of 1.0")
+    pathlib.Path("a.npy").write_bytes(b"hello\n" * 50)
+    plot("rate", "a.npy").refuses(1, "a.npy", "not a NumPy file")
+    for table in (np.arange(5.0), np.zeros((2, 2), plot_support.RECORD), np.zeros(2, plot_support.RECORD.newbyteorder())):
+        np.save("a.npy", table)
+        plot("heat", "a.npy").refuses(1, "a.npy", "not a timeline of weir")
+    np.save("a.npy", np.zeros(0, plot_support.RECORD))
+    plot("calls", "a.npy").refuses(1, "a.npy", "no calls")
+    assert not list(pathlib.Path().glob("*.svg*"))
+
+
+def test_names_that_do_not_fit(plot):
+    table = fresh()
+    for members, words in (({"schema": "weir-timeline-2"}, ["a.json", "weir-timeline-1"]),
+                           ({"phases": None}, ["member 'phases' is missing"]),
+                           ({"phases": 3}, ["'phases' is not a list"]),
+                           ({"phases": [1]}, ["'phases' is not a list of objects"]),
+                           ({"operations": []}, ["a.npy", "do not belong together"]),
+                           ({"tests": []}, ["phase 0: there is no test 0"]),
+                           ({"phases": [{"index": 0, "test": 0, "key": "write", "begin": 0.5, "end": 1}]}, ["'begin' is not an integer"]),
+                           ({"phases": [{"index": 7, "test": 0, "key": "write", "begin": 0, "end": 1}]}, ["phase 0: has the index 7"])):
+        fresh()
+        change("a.json", **members)
+        plot("rate", "a.npy").refuses(1, *words)
+    fresh()
+    for text in ("", "{", "[]", '{"schema": NaN}', "\xff\xfe", "[" * 100000):
+        pathlib.Path("a.json").write_text(text, encoding="latin-1")
+        plot("rate", "a.npy").refuses(1, "a.json")
+    pathlib.Path("a.json").unlink()
+    plot("rate", "a.npy").refuses(1, "a.json", "is missing")
+    fresh()
+    for field, word in (("end", "ends before it begins"), ("phase", "order of phases")):
+        bad = table.copy()
+        bad[field] = bad[field][::-1] if field == "phase" else -5
+        np.save("a.npy", bad)
+        plot("rate", "a.npy").refuses(1, "a.npy", word)
+
+
+def test_members_that_are_missing_or_nonsense_are_done_without(plot):
+    """NaN, wrong types and missing members that no picture needs."""
+    fresh()
+    change("a.json", program=None, command=None, version=7, dropped="many", complete=False)
+    head = json.loads(pathlib.Path("a.json").read_text())
+    head["tests"][0] = {"index": 0, "tasks": float("nan"), "hosts": {"names": ["x"], "host": [0, 9]}, "parameters": [1]}
+    head["phases"][0].update(rate=float("nan"), title=None, repetition="first")
+    pathlib.Path("a.json").write_text(json.dumps(head))
+    for command in ("rate", "heat", "trace"):
+        plot(command, "a.npy").ok()
+        assert "did not end in order" in plot.err
+
+
+def test_other_files(plot):
+    for name, content, words in (("r.json", b'{"a": 1}', ["neither a result"]), ("r.json", b'{"program": "ior", "tests": 5}', ["'tests'"]),
+                                 ("r.json", b'{"program": "ior", "tests": []}', ["names no timeline"]),
+                                 ("p.write", b"hello world\n", ["line 1", "'hello'"]), ("p.write", b"1.0\t2.0\n1.5\n", ["line 2 has 1 columns"]),
+                                 ("p.write", b"1.0\tnan\n1.5\t2\n", ["line 1", "'nan'"]), ("p.write", b"0.1\t0.2\n", ["has no call"]),
+                                 ("p.write.gz", gzip.compress(b"0 0\n1 1\n")[:-9], ["cut off"]), ("p.write", b"", ["is empty"]),
+                                 ("p.write", bytes(range(256)), ["not a timeline, a result or a profile"])):
+        pathlib.Path(name).write_bytes(content)
+        plot("rate", name).refuses(1, name, *words)
+        pathlib.Path(name).unlink()
+    pathlib.Path("p.write").write_bytes(b"0 0\n1 1\n")
+    plot("rate", "p.write", "--call-size=0").refuses(2, "'0' is not a size")
+    plot("rate", "p.write", "--log=none").refuses(1, "none")
+    plot("rate", "p.write", "p.write").ok()
+    pathlib.Path("q.write").write_bytes(b"0 0\n1 1\n")
+    plot("rate", "p.write", "q.write").refuses(2, "one of writes and one of reads")
+    pathlib.Path("d").mkdir()
+    plot("rate", "d").refuses(1, "profile.write")
+
+
+def test_series_that_are_none(plot):
+    fresh()
+    plot("diff", "a.npy").refuses(2, "--outside")
+    for text, words in (("", ["0 samples"]), ("epoch,read,write\n1,2,3\n", ["1 samples"]), ("1,2\n", ["line 1 has 2 columns"]),
+                        ("1,2,3\n2,x,3\n", ["line 2", "'x'"]), ("1,2,nan\n", ["'nan'"]), ("2,0,1\n1,0,1\n", ["sample 2 is not later"]),
+                        ("1,0,0\n2,0,0\n", ["no rate above 0"])):
+        pathlib.Path("s.csv").write_text(text)
+        plot("diff", "a.npy", "--outside=s.csv").refuses(1, "s.csv", *words)
+    pathlib.Path("s.csv").write_text("1,0,1\n2,0,1\n")
+    plot("rate", "a.npy", "--outside=s.csv", "--zero=1e6").refuses(2, "s.csv", "--zero")
+
+
+def test_options_that_do_not_fit(plot):
+    fresh()
+    plot("rate", "a.npy", "-o", "a.gif").refuses(2, ".svg, .png, .pdf")
+    plot("rate", "a.npy", "-o", "none/a.svg").refuses(1, "none/a.svg", "No such file")
+    plot("rate", "a.npy", "--phase=stat").refuses(2, "no phase fits", "test 0 write repetition 0")
+    plot("rate", "a.npy", "--test=3").refuses(2, "no phase fits")
+    plot("rate", "a.npy", "--bin=1e-9").refuses(2, "--bin=1e-09", "at most")
+    plot("calls", "a.npy", "--tasks=7").refuses(2, "none of them", "0 to 1")
+    plot("calls", "a.npy", "--tasks=3-1").refuses(2, "3-1")
+    plot("calls", "a.npy", "--operation=stat").refuses(2, "--operation=stat", "there are: write")
+    plot("latency", "a.npy", "--operation=stat").refuses(2, "--operation=stat")
+    plot("rate", "a.npy", "a.npy", "a.json").ok()  # one and the same
+    plot("sweep", "a.npy").refuses(2, "JSON results")
+    plot("trace", "a.npy", "-o", "a.svg").refuses(2, ".json.gz")
+    for words in (["rate"], ["draw", "a.npy"], ["rate", "a.npy", "--bin=nan"], ["rate", "a.npy", "--bin=0"], []):
+        assert plot(*words).status == 2 and "Traceback" not in plot.err, plot.err
+
+
+def test_without_matplotlib(plot, monkeypatch):
+    fresh()
+    monkeypatch.setitem(plot_support.sys.modules, "matplotlib", None)
+    plot("rate", "a.npy").refuses(1, "matplotlib", "quickstart --plot", "pip install")
+    plot("trace", "a.npy").ok()
