@@ -97,6 +97,16 @@ static void add_hosts(struct weir_json *j, char (*name)[HOST_TEXT], int ranks, i
     weir_json_close(j);
 }
 
+/* Seconds since 1970 at which the clock of the run was 0: to lay series of other programs on it. Of rank 0. */
+static double epoch_of_zero(const struct weir_run *run)
+{
+    int64_t since_ns = (int64_t)weir_now_ns() - run->zero_ns;
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + ((double)now.tv_nsec - (double)since_ns) / WEIR_NS_PER_S;
+}
+
 void weir_timeline_doc_test(struct weir_timeline_doc *d, struct weir_run *run)
 {
     uint64_t error_ns = weir_clock_worst(&run->par, &run->clock);
@@ -121,6 +131,7 @@ void weir_timeline_doc_test(struct weir_timeline_doc *d, struct weir_run *run)
         weir_json_int(&j, "index", t->id);
         weir_json_int(&j, "tasks", run->par.size);
         weir_json_int(&j, "clock_uncertainty", (int64_t)error_ns);
+        weir_json_real(&j, "epoch", epoch_of_zero(run));
         if (room)
             add_hosts(&j, all, run->par.size, host);
         add_parameters(&j, t->driver->opts, t->values->driver_opt);
