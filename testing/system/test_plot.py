@@ -37,6 +37,21 @@ def test_pictures_have_titles_units_and_the_parameters(plot, runs):
     assert pathlib.Path("md.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
+def test_kinds_of_metadata_get_a_panel_each(plot, tmp_path):
+    plot_support.write(tmp_path / "md", ranks=2, calls=30, metadata=True)
+    head = json.loads((tmp_path / "md.json").read_text())
+    head["phases"].append(dict(head["phases"][0], index=3, key="rename", title="Rename", rate=1500.0, rate_unit="items"))
+    (tmp_path / "md.json").write_text(json.dumps(head))
+    table = np.load("md.npy")
+    extra = table[table["phase"] == 0].copy()
+    extra["phase"], extra["error"] = 3, 5
+    np.save("md.npy", np.concatenate([table, extra]))
+    plot("rate", "md.npy").ok()
+    said = words_of("md-rate.svg")
+    assert "Rename" in said and "average 1,500 ops/s" in said and "create" in said, said
+    assert "60 calls ended with an error" in plot.err
+
+
 def test_the_same_run_gives_the_same_file(plot, runs):
     for name in ("one.svg", "two.svg"):
         plot("rate", "data.npy", "-o", name).ok()

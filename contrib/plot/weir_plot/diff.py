@@ -78,7 +78,7 @@ def draw(run, options):
         ax.axvspan(phase.begin, phase.end, ymin=0, ymax=0.012, color=style.colour(phase.key), linewidth=0)
     ax.set_ylim(-1.08 * peak, 1.08 * peak)
     style.rate_axis(ax, "difference", peak, True)
-    style.time_axis(ax, "time since the start of the test", at[-1] - at[0])
+    style.time_axis(ax, "time since the start of the run", at[-1] - at[0])
     style.legend(ax)
     return fig
 

@@ -66,8 +66,8 @@ def draw_result(result, options):
 
 
 def picture(rows, title, subtitle):
-    """Curves of the distribution above a table, in which each curve has its key."""
-    rows = most_called(rows)
+    """Curves of the distribution above a table, in which each curve has its key. A single call is no distribution."""
+    rows = most_called([row for row in rows if row.numbers[0] > 1] or rows)
     height = 4.4 + 0.23 * (len(rows) + 1)
     fig, (ax, below) = style.figure(title, subtitle, 2, 1, size=(9.6, height))
     ax.get_gridspec().set_height_ratios([3.3, 0.23 * (len(rows) + 1)])

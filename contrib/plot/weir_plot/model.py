@@ -107,8 +107,11 @@ class Phase:
     def calls(self, operation=None):
         """The calls that the phase is about (main_operations), or those of the operation with that key. Kept."""
         if operation not in self.kept:
-            which = self.main_operations() if operation is None else [
-                i for i, row in enumerate(self.run.operations) if row["key"] == operation]
+            which = (
+                self.main_operations()
+                if operation is None
+                else [i for i, row in enumerate(self.run.operations) if row["key"] == operation]
+            )
             wanted = np.isin(np.ascontiguousarray(self.records["operation"]), which)
             self.kept[operation] = Calls(self.records if wanted.all() else self.records[wanted])
         return self.kept[operation]

@@ -42,4 +42,4 @@ def finish(ax, phase):
     margin = (phase.end - phase.begin) * 0.01
     ax.set_xlim(phase.begin - margin, phase.end + margin)
     ax.set_title(phase.title, loc="left", fontweight="bold")
-    style.time_axis(ax, "time since the start of the test", phase.end - phase.begin)
+    style.time_axis(ax, "time since the start of the run", phase.end - phase.begin)

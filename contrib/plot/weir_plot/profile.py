@@ -22,7 +22,9 @@ UNITS = {
     "g": 2**30,
     "gib": 2**30,
 }
-WITHOUT_SIZE = "the size of a call is not in a profile: give --call-size=SIZE or --log=FILE for rates in bytes"
+WITHOUT_SIZE = (
+    "the size of a call is not in a profile: give --call-size=SIZE or --log=FILE for rates in bytes"
+)
 LOG_SIZE = re.compile(r"^call_size[ \t]*=[ \t]*(\d+)[ \t]*(\w*)", re.M)
 LOG_LINE = re.compile(
     r"^(\w{3} \w{3} [ \d]\d [\d:]{8} \d{4}) +(\d+) +(\d+)([kM]) +\d+ +\d+ +([\d.]+) +([\d.]+)$", re.M

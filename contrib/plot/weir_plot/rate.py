@@ -2,8 +2,10 @@
 """rate: what all tasks did in each moment, with the reported averages as rectangles."""
 import numpy as np
 
-from . import bins, describe, outside, quantities, style
+from . import bins, describe, outside, panels, quantities, style
 
+FEW = 3  # kinds of phases of metadata that one axis can hold
+USUAL = 95  # per cent of the bins that fit below the end of the axis in each phase
 CAP = 2.2  # the axis ends at so many times the highest average, so that a short spike does not press the rest flat
 
 
@@ -13,6 +15,8 @@ def draw(run, options):
     if options.outside:
         series = outside.read(options.outside, options.outside_unit)
         how = outside.align(series, run, phases, options.zero)
+    if len({p.key for p in phases if not p.moves_bytes}) > FEW:
+        return draw_panels(run, options)
     groups = [
         g for g in ([p for p in phases if p.moves_bytes], [p for p in phases if not p.moves_bytes]) if g
     ]
@@ -26,7 +30,19 @@ def draw(run, options):
         style.legend(ax)
     margin = (end - begin) * 0.015
     axes[-1].set_xlim(begin - margin, end + margin)
-    style.time_axis(axes[-1], "time since the start of the test", end - begin)
+    style.time_axis(axes[-1], "time since the start of the run", end - begin)
+    return fig
+
+
+def draw_panels(run, options):
+    """Phases of metadata differ too much for one axis: a panel for each."""
+    phases = panels.choose(run, options)
+    fig, axes = panels.figure(run, phases, "rate over time")
+    for ax, phase in zip(axes, phases):
+        draw_group(ax, [phase], phase.end - phase.begin, options.bin)
+        panels.finish(ax, phase)
+        average = reported(phase, phase.calls(), phase.moves_bytes)
+        ax.set_title("average " + quantities.rate(average, phase.moves_bytes), loc="right", color=style.GREY)
     return fig
 
 
@@ -52,7 +68,7 @@ def draw_group(ax, phases, whole, width):
             linewidth=1.1,
             linestyle=(0, (5, 2)),
         )
-        tops.append((rates.max(), at[int(np.argmax(rates))], phase))
+        tops.append((rates.max(), at[int(np.argmax(rates))], np.percentile(rates, USUAL)))
         averages.append((phase.key, average))
     for key in keys:
         mine = [a for k, a in averages if k == key]
@@ -81,8 +97,9 @@ def limit(ax, tops, average, in_bytes):
     """The upper end of the axis; a spike beyond it gets words."""
     peak, where, _ = max(tops, key=lambda t: t[0])
     top = 1.08 * max(peak, average)
-    if top > CAP * average > 0:
-        top = CAP * average
+    usual = max(CAP * average, 1.2 * max(t[2] for t in tops))
+    if top > usual > 0:
+        top = usual
         right = where > sum(ax.dataLim.intervalx) / 2
         ax.annotate(
             "\u25b2 peak %s" % quantities.rate(peak, in_bytes),

@@ -286,7 +286,9 @@ def comparison(results, options):
             fig = sweep.draw([r for r in results if r.program == program], options)
         except Refusal:  # nothing to compare is no fault
             continue
-        out.append(page.figure(fig, "Rates of all results of %s against what differs between them." % program))
+        out.append(
+            page.figure(fig, "Rates of all results of %s against what differs between them." % program)
+        )
     return ["<h2>The results together</h2>"] + out if out else []
 
 

@@ -20,7 +20,7 @@ def read(path):
     head = jsonfile.read(names)
     check_head(names, head)
     check_records(path, head, records)
-    return Run(path, head, records, remarks(head))
+    return Run(path, head, records, remarks(head, records))
 
 
 def map_records(path):
@@ -98,12 +98,15 @@ def check_records(path, head, records):
         raise Refusal("%s: a record ends before it begins" % path)
 
 
-def remarks(head):
+def remarks(head, records):
     """What the reader of a picture must know about the timeline."""
     said = []
     dropped = jsonfile.number(head.get("dropped"))
     if dropped:
         said.append("%d calls are not in the timeline: its limit was reached" % dropped)
+    failed = int(np.count_nonzero(records["error"]))
+    if failed:
+        said.append("%d calls ended with an error" % failed)
     if head.get("complete") is False:
         said.append("the run did not end in order: the timeline holds the phases that were finished")
     return said
