@@ -120,6 +120,8 @@ struct weir_array_ops {
     /* COLLECTIVE. Groups have paths ("a/b"); the upper one must be there. NULL: names of arrays
      * cannot have a '/', either. */
     int (*group)(struct weir_array_file *, const char *path, struct weir_err *);
+    /* COLLECTIVE. Open a group and close it again. Only with group. */
+    int (*find_group)(struct weir_array_file *, const char *path, struct weir_err *);
     /* COLLECTIVE. object: "/" (the file), or the path of a group or an open array. A second put
      * replaces the first. get fails unless type and count are as in attr. */
     int (*put_attr)(struct weir_array_file *, const char *object, const struct weir_attr *,

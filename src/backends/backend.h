@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "par/comm.h"
 
-#define WEIR_BACKEND_ABI 5
+#define WEIR_BACKEND_ABI 6
 
 struct weir_array_ops;
 
@@ -33,6 +33,7 @@ enum {
 struct weir_access {
     bool file_per_task; /* each task has a file of its own: no collective call on it */
     bool collective;    /* -c: transfers are collective over par->comm */
+    bool collective_metadata; /* so are calls about metadata, where the library has the choice */
     bool random;        /* offsets are not ascending */
     bool sync_each;     /* -Y */
     bool single_try;    /* -x: no retry after a short transfer */
@@ -153,7 +154,8 @@ enum {
     WEIR_BE_NO_DATA = 1u << 4,   /* nothing is stored: sizes and data cannot be checked (DUMMY) */
     WEIR_BE_WHOLE =
         1u << 5, /* open for writing makes the file as long as file_bytes at once (MMAP) */
-    WEIR_BE_SHARED_ONLY = 1u << 6 /* check refuses a file per task (NCMPI) */
+    WEIR_BE_COLLECTIVE_META = 1u << 7, /* knows access.collective_metadata; others ignore it */
+    WEIR_BE_SHARED_ONLY = 1u << 6      /* check refuses a file per task (NCMPI) */
 };
 
 /* The contract. Functions return 0 (xfer: bytes moved) or -1 with err filled: what was

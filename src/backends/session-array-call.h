@@ -17,6 +17,19 @@ static inline int cannot(const struct weir_session *s, const char *what, struct 
     return weir_refuse(err, WEIR_EUSAGE, "%s cannot %s", s->be->name, what);
 }
 
+/* As enter_call and leave_call; the time between goes into the statistics. */
+static inline void enter_array(struct weir_session *s, const char *what, const char *path)
+{
+    s->stats->array_begin_ns = weir_now_ns();
+    enter_call(s, what, path);
+}
+
+static inline int leave_array(struct weir_session *s, int rc)
+{
+    s->stats->array_ns += weir_now_ns() - s->stats->array_begin_ns;
+    return leave_call(s, rc);
+}
+
 /* The result of a step on all ranks of the file. */
 static inline int agree(const struct weir_array_file *f, int rc, struct weir_err *err)
 {

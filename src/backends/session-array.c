@@ -107,8 +107,8 @@ static int open_array(struct weir_array_file *f, const char *name, bool makes,
         return -1;
     }
     if (!f->dry_run) {
-        enter_call(f->s, what, f->path);
-        rc = leave_call(f->s, makes ? ops_of(f)->make(a, err) : find_array(a, spec, err));
+        enter_array(f->s, what, f->path);
+        rc = leave_array(f->s, makes ? ops_of(f)->make(a, err) : find_array(a, spec, err));
     }
     a->to_fill = makes && spec->fill;
     f->made += makes;
@@ -146,8 +146,8 @@ int weir_array_close(struct weir_array *a, struct weir_err *err)
     f = a->file;
     a->is_open = false;
     if (!f->dry_run) {
-        enter_call(f->s, "close an array", f->path);
-        rc = leave_call(f->s, ops_of(f)->release(a, err));
+        enter_array(f->s, "close an array", f->path);
+        rc = leave_array(f->s, ops_of(f)->release(a, err));
     }
     return agree(f, name_step(f, rc, "close array", a->name, err), err);
 }
@@ -164,8 +164,8 @@ int weir_array_grow(struct weir_array *a, uint64_t len, struct weir_err *err)
     if (agree_check(f, name_step(f, rc, "grow array", a->name, err), err) < 0)
         return -1;
     if (!f->dry_run && len > a->spec.shape.len[0]) {
-        enter_call(f->s, "grow an array", f->path);
-        rc = leave_call(f->s, ops_of(f)->grow(a, len, err));
+        enter_array(f->s, "grow an array", f->path);
+        rc = leave_array(f->s, ops_of(f)->grow(a, len, err));
     }
     if (rc == 0)
         a->spec.shape.len[0] = len;

@@ -37,6 +37,9 @@ int weir_arrays_sync(struct weir_array_file *f, struct weir_err *err);
 /* Make a group, "a" or "a/b"; the upper one must be there. */
 int weir_arrays_group(struct weir_array_file *f, const char *path, struct weir_err *err);
 
+/* Open a group that is there, and close it again: for programs that measure it. */
+int weir_arrays_find_group(struct weir_array_file *f, const char *path, struct weir_err *err);
+
 /* Write or read an attribute of the file ("/"), of a group or of an array. Every rank gives the same
  * values; every rank gets them. */
 int weir_arrays_put_attr(struct weir_array_file *f, const char *object,

@@ -26,8 +26,8 @@ static int call_open(struct weir_array_file *f, unsigned flags, struct weir_err 
 {
     struct weir_session *s = f->s;
 
-    enter_call(s, "open", f->path);
-    return leave_call(s, s->be->array->open(f, flags, err));
+    enter_array(s, "open", f->path);
+    return leave_array(s, s->be->array->open(f, flags, err));
 }
 
 /* Open on all ranks, or on none. A file that is not opened collectively is made by rank 0; the others
@@ -108,8 +108,8 @@ int weir_arrays_close(struct weir_array_file *f, struct weir_err *err)
         if (weir_array_close(a, rc < 0 ? NULL : err) < 0)
             rc = -1;
     if (!f->dry_run) {
-        enter_call(f->s, "close", f->path);
-        if (leave_call(f->s, ops_of(f)->close(f, rc < 0 ? NULL : err)) < 0)
+        enter_array(f->s, "close", f->path);
+        if (leave_array(f->s, ops_of(f)->close(f, rc < 0 ? NULL : err)) < 0)
             rc = -1;
     }
     rc = agree(f, rc, err);
@@ -127,8 +127,8 @@ int weir_arrays_commit(struct weir_array_file *f, struct weir_err *err)
     if (f->dry_run)
         return 0;
     if (ops->commit) {
-        enter_call(f->s, "commit", f->path);
-        rc = leave_call(f->s, ops->commit(f, err));
+        enter_array(f->s, "commit", f->path);
+        rc = leave_array(f->s, ops->commit(f, err));
         rc = agree(f, name_step(f, rc, "define the arrays of", NULL, err), err);
     }
     return rc < 0 ? rc : agree(f, weir_arrays_fill(f, err), err);
@@ -140,28 +140,40 @@ int weir_arrays_sync(struct weir_array_file *f, struct weir_err *err)
 
     if (f->dry_run || !ops_of(f)->sync)
         return 0;
-    enter_call(f->s, "sync", f->path);
-    rc = leave_call(f->s, ops_of(f)->sync(f, err));
+    enter_array(f->s, "sync", f->path);
+    rc = leave_array(f->s, ops_of(f)->sync(f, err));
     return agree(f, rc, err);
 }
 
 /* ---- names within a file ---- */
 
-int weir_arrays_group(struct weir_array_file *f, const char *path, struct weir_err *err)
+typedef int group_fn(struct weir_array_file *, const char *, struct weir_err *);
+
+static int call_group(struct weir_array_file *f, group_fn *fn, const char *what, const char *path,
+                      struct weir_err *err)
 {
     int rc;
 
-    if (!ops_of(f)->group)
-        return name_step(f, cannot(f->s, "make groups", err), "make group", path, err);
-    rc = agree_check(f, name_step(f, weir_array_check_name(f, path, err), "make group", path, err),
-                     err);
+    if (!fn)
+        return name_step(f, cannot(f->s, "make groups", err), what, path, err);
+    rc = agree_check(f, name_step(f, weir_array_check_name(f, path, err), what, path, err), err);
     if (rc < 0)
         return rc;
     if (!f->dry_run) {
-        enter_call(f->s, "make a group", f->path);
-        rc = leave_call(f->s, ops_of(f)->group(f, path, err));
+        enter_array(f->s, what, f->path);
+        rc = leave_array(f->s, fn(f, path, err));
     }
-    return agree(f, name_step(f, rc, "make group", path, err), err);
+    return agree(f, name_step(f, rc, what, path, err), err);
+}
+
+int weir_arrays_group(struct weir_array_file *f, const char *path, struct weir_err *err)
+{
+    return call_group(f, ops_of(f)->group, "make group", path, err);
+}
+
+int weir_arrays_find_group(struct weir_array_file *f, const char *path, struct weir_err *err)
+{
+    return call_group(f, ops_of(f)->find_group, "open group", path, err);
 }
 
 /* TEXT may be empty, numbers may not. */
@@ -188,8 +200,8 @@ static int call_attr(struct weir_array_file *f, attr_fn *fn, const char *what, c
     if (rc < 0)
         return rc;
     if (!f->dry_run) {
-        enter_call(f->s, what, f->path);
-        rc = leave_call(f->s, fn(f, object, attr, err));
+        enter_array(f->s, what, f->path);
+        rc = leave_array(f->s, fn(f, object, attr, err));
     }
     if (rc < 0)
         weir_err_within(err, "object '%s'", object);

@@ -321,6 +321,7 @@ const struct weir_array_ops hdf5_array_ops = {
     .move = array_move,
     .sync = array_sync,
     .group = hdf5_group,
+    .find_group = hdf5_find_group,
     .put_attr = hdf5_put_attr,
     .get_attr = hdf5_get_attr,
 };

@@ -21,6 +21,18 @@ int hdf5_group(struct weir_array_file *base, const char *path, struct weir_err *
     return H5Gclose(id) < 0 ? hdf5_container_fail(&f->c, err, "H5Gclose") : 0;
 }
 
+int hdf5_find_group(struct weir_array_file *base, const char *path, struct weir_err *err)
+{
+    struct hdf5_arrays *f = (struct hdf5_arrays *)base;
+    hid_t id;
+
+    errno = 0;
+    id = H5Gopen2(f->c.id, path, H5P_DEFAULT);
+    if (id < 0)
+        return hdf5_fail(err, "H5Gopen2");
+    return H5Gclose(id) < 0 ? hdf5_fail(err, "H5Gclose") : 0;
+}
+
 /* One number is a scalar, and so is a text. */
 static hid_t make_space(const struct weir_attr *attr)
 {

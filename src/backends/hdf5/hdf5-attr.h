@@ -5,8 +5,9 @@
 
 #include "backends/array.h"
 
-/* As group, put_attr and get_attr of struct weir_array_ops. */
+/* As group, find_group, put_attr and get_attr of struct weir_array_ops. */
 int hdf5_group(struct weir_array_file *base, const char *path, struct weir_err *err);
+int hdf5_find_group(struct weir_array_file *base, const char *path, struct weir_err *err);
 int hdf5_put_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
                   struct weir_err *err);
 int hdf5_get_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,

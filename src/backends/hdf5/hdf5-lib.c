@@ -60,7 +60,7 @@ bool hdf5_failed_with(hid_t minor)
     return s.found;
 }
 
-static int make_access(struct hdf5_state *st, const struct hdf5_options *o)
+static int make_access(struct hdf5_state *st, const struct hdf5_options *o, bool collective_meta)
 {
     hsize_t align = (hsize_t)o->alignment;
 
@@ -68,8 +68,8 @@ static int make_access(struct hdf5_state *st, const struct hdf5_options *o)
     if (st->access < 0 || H5Pset_fapl_mpio(st->access, st->comm, st->mpi.info) < 0 ||
         H5Pset_alignment(st->access, align, align) < 0)
         return -1;
-    if (o->collective_metadata && (H5Pset_all_coll_metadata_ops(st->access, true) < 0 ||
-                                   H5Pset_coll_metadata_write(st->access, true) < 0))
+    if (collective_meta && (H5Pset_all_coll_metadata_ops(st->access, true) < 0 ||
+                            H5Pset_coll_metadata_write(st->access, true) < 0))
         return -1;
     return 0;
 }
@@ -110,7 +110,8 @@ int hdf5_state_begin(struct weir_session *s, struct weir_err *err)
         return -1;
     st->collective = s->access.collective;
     errno = 0;
-    if (make_access(st, o) < 0 || make_create(st, o) < 0 || make_transfer(st, st->collective) < 0) {
+    if (make_access(st, o, o->collective_metadata || s->access.collective_metadata) < 0 ||
+        make_create(st, o) < 0 || make_transfer(st, st->collective) < 0) {
         hdf5_fail(err, "HDF5 property lists");
         if (err)
             err->code = WEIR_ESETUP;
