@@ -4,6 +4,7 @@
 #include "base/stats.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 void weir_stats_add(struct weir_stats *s, double x)
 {
@@ -44,4 +45,34 @@ double weir_stats_sd(const struct weir_stats *s)
     if (s->n < 2 || s->m2 <= 0)
         return 0;
     return sqrt(s->m2 / (double)s->n);
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+double weir_median(double *v, size_t n)
+{
+    if (n == 0)
+        return NAN;
+    qsort(v, n, sizeof(*v), compare);
+    return v[(n - 1) / 2] + (v[n / 2] - v[(n - 1) / 2]) / 2;
+}
+
+const char *const weir_five_names[WEIR_FIVES] = { "Min", "Med", "Max", "Avg", "Std" };
+
+void weir_five_of(double *v, size_t n, double out[WEIR_FIVES])
+{
+    struct weir_stats s = { 0 };
+
+    for (size_t i = 0; i < n; i++)
+        weir_stats_add(&s, v[i]);
+    out[WEIR_FIVE_MIN] = s.min;
+    out[WEIR_FIVE_MED] = weir_median(v, n);
+    out[WEIR_FIVE_MAX] = s.max;
+    out[WEIR_FIVE_AVG] = s.mean;
+    out[WEIR_FIVE_STD] = weir_stats_sd(&s);
 }
