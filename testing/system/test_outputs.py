@@ -134,7 +134,7 @@ def test_no_node_is_no_number_of_nodes(ior, key):
 
 # ---- manual pages ----
 
-@pytest.mark.parametrize("program", ["ior", "mdtest", "md-workbench"])
+@pytest.mark.parametrize("program", ["ior", "mdtest", "md-workbench", "h5exerciser"])
 def test_manual_pages_are_complete(program):
     page = conftest.BUILD / "doc" / "man" / (program + ".1")
     if not page.exists():

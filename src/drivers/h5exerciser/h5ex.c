@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* h5ex.c - the HDF5 exerciser: option rows, and the life of a test, which is one size of the sweep */
+#include "config.h"
+#include "drivers/h5exerciser/h5ex.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "engine/metrics.h"
+#include "engine/ranks.h"
+#include "par/agree.h"
+
+#define O struct h5ex_options
+#define PAGE 4096
+#define SIZES_MOST 10000
+
+const struct weir_opt h5ex_rows[] = {
+    OPT_INT(0, "numdims", NULL, O, dims, "0", "N", "Dimensions of the datasets, from 1 on",
+            .min = 0, .max = WEIR_RANK_MAX),
+    OPT_LIST(0, "minels", NULL, O, minels, "8", "N",
+             "Elements of a task in each dimension in the first size; one value serves all "
+             "dimensions, here and below",
+             .min = 1),
+    OPT_INT(0, "nsizes", NULL, O, sizes, "1", "N", "Sizes, one after the other", .min = 1,
+            .max = SIZES_MOST),
+    OPT_LIST(0, "bufmult", NULL, O, bufmult, "2", "N",
+             "Factor of each dimension from one size to the next", .min = 1),
+    OPT_LIST(0, "dimranks", NULL, O, dimranks, "1", "N",
+             "Tasks along each dimension; where their product is not the number of tasks, only the "
+             "first dimension is divided",
+             .min = 1),
+    OPT_LIST(0, "fileblocks", NULL, O, fileblocks, "0", "N",
+             "Elements of a block in the file in each dimension; 0: all that a task has", .min = 0,
+             .max = INT64_MAX),
+    OPT_LIST(0, "filestrides", NULL, O, filestrides, "1", "N",
+             "Elements from the beginning of a block in the file to that of the next, at least a "
+             "block",
+             .min = 1),
+    OPT_SIZE(0, "memblock", NULL, O, mem_block, "0", "N",
+             "Elements of a block in memory; 0: all in one piece", .min = 0, .max = INT64_MAX),
+    OPT_SIZE(0, "memstride", NULL, O, mem_stride, "1", "N",
+             "Elements from the beginning of a block in memory to that of the next, at least a "
+             "block",
+             .min = 1),
+    OPT_SIZE(0, "rshift", NULL, O, shift, "0", "N",
+             "Each task writes the part of the task N further, and reads that of the one 2 N "
+             "further",
+             .min = 0, .max = INT32_MAX),
+    OPT_SIZE(0, "maxcheck", NULL, O, max_check, "-1", "BYTES",
+             "Check what was read only where the buffer of a task is not larger; -1: always",
+             .min = -1, .max = INT64_MAX),
+    OPT_FLAG(0, "metacoll", NULL, O, collective_metadata,
+             "Read and write metadata collectively, in every repetition"),
+    OPT_FLAG(0, "derivedtype", NULL, O, derived, "A second dataset, of a compound type"),
+    OPT_FLAG(0, "addattr", NULL, O, attributes, "64 attributes of 1024 bytes on the group"),
+    OPT_FLAG(0, "indepio", NULL, O, independent, "Independent transfers, not collective ones"),
+    OPT_FLAG(0, "usechunked", NULL, O, chunked,
+             "Store the datasets in chunks, each a block in the file"),
+    OPT_FLAG(0, "keepfile", NULL, O, keep, "Keep the file of the last repetition"),
+    OPT_STR('a', "api", NULL, O, api, "HDF5", "NAME", "Backend that keeps the datasets"),
+    OPT_STR('o', "out", NULL, O, path, NULL, "FILE",
+            "The file; without it hdf5TestFile-<number> in the working directory",
+            .flags = WEIR_OPT_WRITES),
+    WEIR_OPT_REPETITIONS_DEFAULT('i', "iterations", NULL, "10"),
+    WEIR_OPT_RUN_REST,
+    OPT_END
+};
+#undef O
+
+static const char *api_of(const void *opt)
+{
+    return ((const struct h5ex_options *)opt)->api;
+}
+
+static int count_sizes(const void *opt, const struct weir_par *world)
+{
+    (void)world;
+    return ((const struct h5ex_options *)opt)->sizes;
+}
+
+/* ---- the plan ---- */
+
+/* What was asked for and cannot be done as it is. */
+static int warn_of_blocks(struct weir_run *run, const struct h5ex_test *t, struct weir_err *err)
+{
+    const struct h5ex_size *s = &t->size;
+
+    for (int d = 0; d < t->grid.dims; d++)
+        if (s->odd[d] && weir_warn(&run->log, err,
+                                   "--fileblocks does not divide the %llu elements of dimension "
+                                   "%d: they are one block",
+                                   (unsigned long long)s->len[d], d) < 0)
+            return -1;
+    if (!s->mem_odd)
+        return 0;
+    return weir_warn(&run->log, err,
+                     "--memblock does not divide the %llu elements of a task: they are in one "
+                     "piece",
+                     (unsigned long long)s->elements);
+}
+
+static int check_backend(const struct h5ex_options *o, const struct weir_backend *be,
+                         struct weir_err *err)
+{
+    const char *what = !be->array ? "arrays"
+                       : o->attributes && (!be->array->put_attr || !be->array->group)
+                           ? "attributes of a group (--addattr)"
+                       : o->collective_metadata && !(be->flags & WEIR_BE_COLLECTIVE_META)
+                           ? "collective metadata (--metacoll)"
+                           : NULL;
+
+    return what ? weir_refuse(err, WEIR_EUSAGE, "%s has no %s", be->name, what) : 0;
+}
+
+static int check(struct weir_run *run, struct h5ex_test *t, struct weir_err *err)
+{
+    const struct h5ex_options *o = t->o;
+
+    if (o->run.deadline_s > 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option -D (deadline): a repetition is done as a whole; limit "
+                           "--iterations, or the time of the test");
+    if (h5ex_grid_make(o, run->world.size, &t->grid, err) < 0 ||
+        h5ex_size_make(o, &t->grid, run->test->variant, &t->size, err) < 0)
+        return -1;
+    if (run->log.warnings_are_errors && t->grid.asked != (uint64_t)run->world.size)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option --dimranks: the product must be %d, the number of tasks",
+                           run->world.size);
+    return warn_of_blocks(run, t, err);
+}
+
+static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct h5ex_test *t = state;
+
+    *t = (struct h5ex_test) { .o = run->test->values->driver_opt };
+    t->access = (struct weir_access) { .collective = !t->o->independent,
+                                       .collective_metadata = t->o->collective_metadata,
+                                       .tasks = run->world.size,
+                                       .nodes = run->world.nodes };
+    if (check(run, t, err) < 0 || weir_plan_use(run, &t->session, t->o->api, &t->access, err) < 0)
+        return -1;
+    t->be = run->test->plan.use[0].be;
+    if (check_backend(t->o, t->be, err) < 0)
+        return -1;
+    if (!t->be->array->group && run->test->variant == 0)
+        weir_note(&run->log,
+                  "%s has no groups: the datasets are in none, and the column Group is 0",
+                  t->be->name);
+    return 0;
+}
+
+/* All sizes use one file: rank 0 gives it its name. */
+static int prepare_run(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
+{
+    const struct h5ex_options *o = ((const struct h5ex_test *)tests[0].state)->o;
+    struct timespec now = { 0 };
+    struct weir_str name = { 0 };
+    uint64_t number;
+    char *path;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    number = ((uint64_t)now.tv_sec * 1000003 + (uint64_t)now.tv_nsec) & INT32_MAX;
+    weir_bcast(&run->world, &number, sizeof(number), 0);
+    weir_str_addf(&name, "hdf5TestFile-%llu", (unsigned long long)number);
+    path = weir_arena_strdup(&run->arena, o->path ? o->path : weir_str_text(&name), err);
+    weir_str_free(&name);
+    if (weir_agree(&run->world, path ? 0 : -1, err) < 0)
+        return -1;
+    for (int i = 0; i < n; i++) {
+        ((struct h5ex_test *)tests[i].state)->path = path;
+        tests[i].plan.path = path;
+    }
+    return weir_ranks_begin(run, tests, n, err);
+}
+
+/* ---- memory ---- */
+
+static int begin_attrs(struct h5ex_test *t, struct weir_err *err)
+{
+    t->attrs = calloc(H5EX_ATTRS, H5EX_ATTR_BYTES);
+    if (!t->attrs)
+        return weir_fail(err, WEIR_ESETUP, "memory for attributes");
+    for (int i = 0; i < H5EX_ATTRS; i++)
+        snprintf(t->attrs + (size_t)i * H5EX_ATTR_BYTES, H5EX_ATTR_BYTES,
+                 "This is my attribute string number %d", i); /* fits */
+    return 0;
+}
+
+static int begin_test(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct h5ex_test *t = state;
+
+    for (enum h5ex_which w = 0; w <= (enum h5ex_which)t->o->derived; w++) {
+        struct h5ex_set *d = &t->set[w];
+
+        h5ex_set_make(t->o, &t->grid, &t->size, w, run->par.rank, d);
+        if (weir_mem_aligned(&d->put.buf, PAGE, d->put.memory.len[0] * d->put.size, err) < 0)
+            return -1;
+        d->get.buf = d->put.buf;
+    }
+    if (t->o->derived)
+        weir_str_addf(&t->set[H5EX_RECORDS].name, "%ssimulation parameters",
+                      t->be->array->group ? "Data/derivedData/" : "");
+    return t->o->attributes ? begin_attrs(t, err) : 0;
+}
+
+static void end_test(void *state)
+{
+    struct h5ex_test *t = state;
+
+    for (int i = 0; i < H5EX_SETS; i++) {
+        free(t->set[i].put.buf);
+        weir_str_free(&t->set[i].name);
+    }
+    free(t->attrs);
+    free(t->sample);
+    t->attrs = NULL;
+    t->sample = NULL;
+}
+
+/* Can the backend keep them? */
+static int start_test(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct h5ex_test *t = state;
+
+    (void)run;
+    for (int i = 0; i <= t->o->derived; i++)
+        if (weir_session_can_array(&t->session, &t->set[i].spec, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* Room for one more sample on rank 0. */
+static int make_room(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct h5ex_test *t = state;
+    int room = t->room ? 2 * t->room : 16;
+    struct h5ex_sample *more;
+
+    if (run->par.rank > 0 || t->samples < t->room)
+        return 0;
+    more = realloc(t->sample, (size_t)room * sizeof(*more));
+    if (!more)
+        return weir_fail(err, WEIR_ESETUP, "memory for %d repetitions", room);
+    t->sample = more;
+    t->room = room;
+    return 0;
+}
+
+/* ---- stages ---- */
+
+/* The file is there, so that all creations that are measured do the same. */
+static int make_file(struct weir_run *run, void *state, const struct weir_stage *s,
+                     struct weir_err *err)
+{
+    struct h5ex_test *t = state;
+    struct weir_array_file *f;
+
+    (void)run;
+    (void)s;
+    if (weir_arrays_open(&t->session, t->path, WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_TRUNC,
+                         &f, err) < 0)
+        return -1;
+    return weir_arrays_close(f, err);
+}
+
+static void time_together(const void *state, const struct weir_stage *s, struct weir_timing *timing)
+{
+    (void)state;
+    (void)s;
+    timing->lock_step = timing->collective_open = true;
+}
+
+static int after_phase(struct weir_run *run, void *state, const struct weir_stage *s,
+                       struct weir_phase_rec *rec, struct weir_err *err)
+{
+    struct h5ex_test *t = state;
+
+    weir_metrics_report(run, &t->session, rec);
+    if (weir_ranks_report(run, rec, err) < 0)
+        return -1;
+    if (s->phase != &h5ex_read_phase || rec->interrupted)
+        return 0;
+    return h5ex_report_repetition(run, t, err);
+}
+
+static int remove_own(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct h5ex_test *t = state;
+    bool there = false;
+
+    if (run->par.rank > 0)
+        return 0;
+    if (weir_session_exists(&t->session, t->path, &there, err) < 0)
+        return -1;
+    return there ? weir_session_unlink(&t->session, t->path, err) : 0;
+}
+
+static int remove_file(struct weir_run *run, void *state, const struct weir_stage *s,
+                       struct weir_err *err)
+{
+    const struct h5ex_options *o = ((const struct h5ex_test *)state)->o;
+
+    (void)s;
+    if (o->keep && run->test->variant == o->sizes - 1)
+        return 0;
+    return weir_local(run, remove_own, state, err);
+}
+
+/* Also of what a failed test has made. */
+static void clean(struct weir_run *run, void *state)
+{
+    struct weir_err why = WEIR_ERR_INIT;
+
+    if (!((const struct h5ex_test *)state)->session.started)
+        return;
+    if (weir_local(run, remove_own, state, &why) < 0)
+        weir_note(&run->log, "what is left: %s", why.text);
+}
+
+#define STAGE(k, p)                                                                                \
+    {                                                                                              \
+        .key = (k), .flags = WEIR_STAGE_DELAY, .phase = (p), .timing = time_together,              \
+        .after = after_phase                                                                       \
+    }
+
+static const struct weir_stage stages[] = {
+    { .key = "create", .flags = WEIR_STAGE_FIRST, .before = make_file },
+    STAGE("write", &h5ex_write_phase),
+    STAGE("read", &h5ex_read_phase),
+    { .key = "remove", .flags = WEIR_STAGE_LAST, .before = remove_file },
+    { .key = NULL }
+};
+
+static enum weir_code verdict(const void *state)
+{
+    return ((const struct h5ex_test *)state)->wrong_sum > 0 ? WEIR_EDATA : WEIR_OK;
+}
+
+const struct weir_driver h5ex_driver = {
+    .name = "h5exerciser",
+    .brief = "write and read n-dimensional HDF5 datasets, and time every call around them",
+    .opts = h5ex_rows,
+    .opt_size = sizeof(struct h5ex_options),
+    .state_size = sizeof(struct h5ex_test),
+    .operations = h5ex_operations,
+    .api = api_of,
+    .files = weir_ranks_files,
+    .variants = count_sizes,
+    .plan = plan_test,
+    .prepare = prepare_run,
+    .banner = h5ex_banner,
+    .begin = begin_test,
+    .end = end_test,
+    .start = start_test,
+    .report = h5ex_report_test,
+    .repetition = make_room,
+    .stages = stages,
+    .clean = clean,
+    .conclude = h5ex_conclude,
+    .verdict = verdict,
+    .finish = h5ex_finish,
+};
