@@ -92,6 +92,30 @@ static void equal_values_have_no_deviation(void **state)
     assert_true(weir_stats_sd(&s) < 1e-15);
 }
 
+static void the_median_is_in_the_middle(void **state)
+{
+    double even[] = { 10, 1, 2, 3, 4, 5, 6, 7, 8, 9 }, odd[] = { 3, -1, 2 }, one[] = { 7 };
+
+    (void)state;
+    expect_near(weir_median(even, 10), 5.5);
+    expect_near(weir_median(odd, 3), 2);
+    expect_near(weir_median(one, 1), 7);
+    assert_true(isnan(weir_median(one, 0)));
+}
+
+static void a_series_in_five_numbers(void **state)
+{
+    static const double want[WEIR_FIVES] = { 2, 4.5, 9, 5, 2 };
+    double v[8], five[WEIR_FIVES];
+
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        v[i] = series[(i * 3) % 8];
+    weir_five_of(v, 8, five);
+    for (int i = 0; i < WEIR_FIVES; i++)
+        expect_near(five[i], want[i]);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -101,6 +125,8 @@ int main(void)
         cmocka_unit_test(merging_parts_equals_adding_all),
         cmocka_unit_test(a_small_spread_on_a_large_mean_survives),
         cmocka_unit_test(equal_values_have_no_deviation),
+        cmocka_unit_test(the_median_is_in_the_middle),
+        cmocka_unit_test(a_series_in_five_numbers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
