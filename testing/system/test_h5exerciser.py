@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""h5exerciser: its options, lines and table; its files, read by programs that are not ours; its documents."""
+import itertools
+import json
+import re
+import shutil
+import statistics
+import subprocess
+
+import pytest
+
+import conftest
+from h5ex_support import h5ex, table  # noqa: F401
+
+np = pytest.importorskip("numpy", reason="needs numpy to look into the files")
+
+HEAD = ("Metric      Bufsize   H5DWrite    RawWrBDWTH    H5Dread    RawRdBDWTH    Dataset      Group  Attribute    H5Fopen   "
+        "H5Fclose   H5Fflush OtherClose")
+ROW = re.compile(r"^(Min|Med|Max|Avg|Std)      [ \d]{10}( {1,2}[ \d]{3,5}\.\d{6}){11}$")
+ALL = ("--usechunked --dimranks 2 1 2 --addattr --minels 8 6 4 --derivedtype --fileblocks 2 3 4 --filestrides 3 5 4 --memblock 4 "
+       "--memstride 6 --metacoll --rshift 1 --numdims 3 --keepfile --out all.h5 --iterations 4 --report=text:-,json:r.json")
+
+
+@pytest.fixture(autouse=True)
+def hdf5(need_backend):
+    need_backend("HDF5")
+
+
+def places(shape):
+    return np.arange(np.prod(shape, dtype=np.int64)).reshape(shape)
+
+
+def written(shape, grid, lens, blocks, strides):
+    """Which elements of a dataset belong to any task: a mask from the definition."""
+    mask = np.zeros(shape, dtype=bool)
+    per_dim = []
+    for d, ranks in enumerate(grid):
+        count = lens[d] // blocks[d]
+        per_dim.append([r * count * strides[d] + c * strides[d] + b for r in range(ranks) for c in range(count) for b in range(blocks[d])])
+    for at in itertools.product(*per_dim):
+        mask[at] = True
+    return mask
+
+
+def check_against_schema(document):
+    jsonschema = pytest.importorskip("jsonschema", reason="needs python3-jsonschema to check the documents")
+    schema = json.loads((conftest.SOURCE / "doc" / "result.schema.json").read_text())
+    one = {"$ref": "#/$defs/h5exerciser", "$defs": schema["$defs"]}
+    assert [e.message[:200] for e in jsonschema.Draft202012Validator(one).iter_errors(document)] == []
+    assert jsonschema.Draft202012Validator(schema).is_valid(document)
+
+
+def check_results(run):
+    """The table is what the document's single times make: true medians, sums of the slowest, halves apart."""
+    doc = json.loads((run.cwd / "r.json").read_text())
+    check_against_schema(doc)
+    test, = doc["tests"]
+    shown, = table(run)
+    rows = {(r["operation"], r["iter"]): r for r in test["Results"]}
+    reps = range(test["Parameters"]["iterations"])
+    for op in test["operations"]:
+        times = [rows[op["operation"], i]["seconds"] for i in reps]
+        assert op["median"] == pytest.approx(statistics.median(times)) and op["sd"] == pytest.approx(statistics.pstdev(times), abs=1e-12)
+        assert (op["min"], op["max"], op["mean"]) == pytest.approx((min(times), max(times), statistics.fmean(times)))
+    write = [rows["write", i]["seconds"] for i in reps]
+    assert shown["Med"]["write"] == pytest.approx(statistics.median(write), abs=6e-7)
+    rates = [test["tasks"] * shown["Min"]["bufsize"] / 2 ** 20 / t for t in write]
+    assert shown["Med"]["write_rate"] == pytest.approx(statistics.median(rates), abs=1e-5)
+    sides = {o["operation"]: (o["side"], o["column"]) for o in test["operations"]}
+    assert sides["fileCreate"] == ("write", "fileOpen") and sides["fileOpen"] == ("read", "fileOpen")
+    assert sides["derivedWrite"] == ("read", "none"), "the compound dataset is not in the time of the other"
+    most = [max(rows[o, i]["seconds"] for o in ("fileCreate", "fileOpen")) for i in reps]
+    assert shown["Min"]["fopen"] >= min(most) - 6e-7
+    assert doc["tests"][0]["verificationErrors"] == 0 and doc["status"] == 0
+
+
+@pytest.mark.sanitize
+def test_all_features_at_once(h5ex):
+    h5py = pytest.importorskip("h5py", reason="needs h5py to look into the file")
+    run = h5ex(ALL, np=4).ok()
+    lines = run.stdout.split("\n")
+    assert lines[:3] == ["WARNING: Bufsize is the size of the double-type dataset (The derived-type dataset is 5x larger!).",
+                         "useMetaDataCollectives: 1 addDerivedTypeDataset: 1 addAttributes: 1 useIndependentIO: 0 numDims: 3 "
+                         "useChunked: 1 rankShift: 1", HEAD], run
+    assert lines[3:7] == ["FileSpace: Dim= 0 Block= 2 Stride= 3 Count= 4", "FileSpace: Dim= 1 Block= 3 Stride= 5 Count= 2",
+                          "FileSpace: Dim= 2 Block= 4 Stride= 4 Count= 1", "MemSpace:  Dim= 0 Block= 4 Stride= 6 Count= 48"], run
+    assert all(ROW.match(line) for line in lines[7:12]) and lines[12:] == ["All done -- Finishing normally.", ""], run
+    check_results(run)
+    with h5py.File(run.cwd / "all.h5") as f:
+        assert sorted(f["Data"]) == ["derivedData", "hdf5DataSet1-iter3-size288"]
+        data = f["Data/hdf5DataSet1-iter3-size288"]
+        assert data.shape == (24, 10, 8) and data.chunks == (2, 3, 4) and data.dtype == "<f8"
+        mask = written(data.shape, (2, 1, 2), (8, 6, 4), (2, 3, 4), (3, 5, 4))
+        assert mask.sum() == 4 * 192 and (data[...][mask] == (places(data.shape) + 1 + 3 / 1024)[mask]).all()
+        for i in range(64):
+            text = f["Data"].attrs["Attribute %d Name" % i]
+            assert text.dtype == "i1" and text.tobytes() == (b"This is my attribute string number %d" % i).ljust(1024, b"\0")
+        assert len(f["Data"].attrs) == 64
+        records = f["Data/derivedData/simulation parameters"]
+        assert records.shape == (16, 6, 8) and records.dtype.itemsize == 40
+        assert {n: records.dtype.fields[n][1] for n in records.dtype.names} == {
+            "total blocks": 0, "number of steps": 4, "nxb": 8, "nyb": 12, "nzb": 16, "time": 24, "timestep": 32}
+        at = places(records.shape)
+        assert (records["time"] == at + 1 + 3 / 1024).all() and (records["timestep"] == -(at + 1 + 3 / 1024)).all()
+        assert (records["total blocks"] == at).all() and (records["number of steps"] == 3).all() and (records["nzb"] == at ^ 4).all()
+    if shutil.which("h5dump"):
+        said = subprocess.run(["h5dump", "-A", "all.h5"], cwd=run.cwd, capture_output=True, text=True, check=True).stdout
+        assert said.count("ATTRIBUTE \"Attribute ") == 64 and said.count("DATASET \"") == 2
+
+
+def test_the_documented_command_in_small(h5ex):
+    h5ex.file = h5ex.file.with_name("hdf5Exerciser")
+    run = h5ex("--numdims 2 --minels 8 8 --nsizes 3 --bufmult 2 --dimranks 4 2 --iterations 1", np=8).ok()
+    assert [t["Min"]["bufsize"] for t in table(run)] == [512, 2048, 8192] and h5ex.files() == []
+    assert run.stdout.count("FileSpace: Dim= ") == 6 and "Dim= 1 Block= 32 Stride= 32 Count= 1" in run.stdout
+    assert all(t["Min"] == t["Med"] == t["Max"] == t["Avg"] and not any(v for k, v in t["Std"].items() if k != "bufsize") for t in table(run))
+
+
+@pytest.mark.parametrize("api", ["posix", "mpiio"])
+def test_the_same_parts_without_hdf5(h5ex, need_backend, api):
+    need_backend(api.upper())
+    run = h5ex("--api=%s --indepio --keepfile --out f --numdims 2 --minels 4 6 --dimranks 1 2 --fileblocks 2 3 --filestrides 3 3 "
+               "--memblock 2 --memstride 3 --derivedtype --rshift 3 --iterations 2" % api, np=2).ok()
+    assert len(run.notes) == 1 and "no groups" in run.notes[0] and table(run)[0]["Max"]["group"] == 0, run
+    raw = (run.cwd / "f").read_bytes()
+    data = np.frombuffer(raw, "<f8", 6 * 12).reshape(6, 12)
+    mask = written(data.shape, (1, 2), (4, 6), (2, 3), (3, 3))
+    assert (data[mask] == (places(data.shape) + 1 + 1 / 1024)[mask]).all() and (data[~mask] == 0).all()
+    record = {"names": ["blocks", "time"], "formats": ["<i4", "<f8"], "offsets": [0, 24], "itemsize": 40}
+    records = np.frombuffer(raw, record, 4 * 12, data.nbytes)
+    assert (records["blocks"] == np.arange(48)).all() and (records["time"] == np.arange(48) + 1 + 1 / 1024).all()
+    assert len(raw) == data.nbytes + 48 * 40
+
+
+def test_a_shift_by_more_ranks_than_there_are(h5ex):
+    run = h5ex("--numdims 1 --minels 100 --dimranks 3 --rshift 5 --derivedtype --iterations 2 --indepio", np=3).ok()
+    assert run.warnings == [] and h5ex.files() == []
+
+
+def test_a_product_that_is_not_the_number_of_tasks(h5ex):
+    run = h5ex("--numdims 2 --minels 4 --dimranks 2 2 --iterations 1 --keepfile --out f --api=posix", np=2).ok()
+    assert run.stdout.startswith("WARNING!! - ndomains: 4 must be: 2. Only dividing dim-0\n"), run
+    assert (run.cwd / "f").stat().st_size == 2 * 16 * 8
+    h5ex("--numdims 2 --dimranks 2 2 --iterations 1 --warning-as-errors", np=None).fails(1, "--dimranks", "must be 1, the number of tasks")
+
+
+@pytest.mark.parametrize("args, shape", [
+    ("--minels 4 --numdims 5", (4,) * 5),
+    ("--numdims 32 --minels 2,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,3", (2,) + (1,) * 30 + (3,)),
+    ("--filestrides=3 --minels 6 4 --fileblocks 2 --numdims=2", (9, 6)),
+])
+def test_any_order_and_number_of_dimensions(h5ex, args, shape):
+    h5py = pytest.importorskip("h5py", reason="needs h5py to look into the file")
+    run = h5ex(args + " --iterations 2 --keepfile --out f", np=None).ok()
+    with h5py.File(run.cwd / "f") as f:
+        data, = f["Data"].values()
+        assert data.shape == shape and data.chunks is None
+        assert (data[...] == places(shape) + 1 + 1 / 1024).sum() == table(run)[0]["Min"]["bufsize"] / 8
+
+
+def test_blocks_that_do_not_divide_are_told_and_tried_again(h5ex):
+    run = h5ex("--numdims 1 --minels 10 --fileblocks 4 --memblock 4 --nsizes 2 --iterations 2", np=None).ok()
+    spaces = [line for line in run.stdout.split("\n") if "Space:" in line]
+    assert spaces == ["FileSpace: Dim= 0 Block= 10 Stride= 10 Count= 1", "MemSpace:  Dim= 0 Block= 1 Stride= 1 Count= 10",
+                      "FileSpace: Dim= 0 Block= 4 Stride= 4 Count= 5", "MemSpace:  Dim= 0 Block= 4 Stride= 4 Count= 5"], run
+    assert len(run.warnings) == 2 and "--fileblocks" in run.warnings[0] and "--memblock" in run.warnings[1], run
+    assert h5ex.files() == []
+
+
+def test_only_the_last_file_is_kept(h5ex):
+    run = h5ex("--numdims 1 --nsizes 2 --iterations 1 --keepfile --api=posix --op-csv ops --rank-csv ranks", np=None).ok()
+    name, = [f for f in h5ex.files() if f.startswith("hdf5TestFile-")]
+    assert re.match(r"hdf5TestFile-\d+$", name) and (run.cwd / name).stat().st_size == 16 * 8
+    ops = (run.cwd / "ops-00000.csv").read_text()
+    assert ops.count(",write,") == ops.count(",read,") == 2 and ops.count(",fileOpen,") == 2
+
+
+@pytest.mark.parametrize("args, words", [
+    ("", ["--numdims", "1 to 32"]),
+    ("--numdims 33", ["--numdims", "33", "32"]),
+    ("--numdims 2 --minels 8 8 8", ["--minels", "3 values", "--numdims is 2"]),
+    ("--numdims 2 --minels 8 0", ["--minels", "'0'", "out of range"]),
+    ("--numdims 2 --minels", ["--minels", "needs a value"]),
+    ("--numdims 2 --bufmult 2 x", ["--bufmult", "'x'", "whole number"]),
+    ("--numdims 2 --minels 4g 4g", ["too large"]),
+    ("--numdims 1 --minels 1g --nsizes 9 --bufmult 1g", ["size 2"]),
+    ("--numdims 1 --nsizes 0", ["--nsizes", "'0'"]),
+    ("--numdims 1 --rshift -1", ["--rshift", "'-1'"]),
+    ("--numdims 1 --iterations 99999999999", ["--iterations"]),
+    ("--numdims 1 --foo", ["unknown option '--foo'"]),
+    ("--numdims 1 8", ["'8' is not an option"]),
+    ("--numdims 1 --api=posix --addattr", ["POSIX", "attributes", "--addattr"]),
+    ("--numdims 1 --api=posix --metacoll", ["POSIX", "collective metadata", "--metacoll"]),
+    ("--numdims 1 --api=mpiio --usechunked", ["MPIIO", "chunks"]),
+    ("--numdims 1 --api=dummy", ["DUMMY", "arrays"]),
+    ("--numdims 1 --deadline 3", ["deadline", "--iterations"]),
+])
+def test_what_cannot_be_is_refused_in_one_line(h5ex, args, words):
+    run = h5ex(args, np=None).fails(1, *words)
+    assert h5ex.files() == [] and "All done" not in run.stdout
+
+
+def test_help_and_version_need_no_mpi(h5ex):
+    assert "--minels=8" in h5ex("--help", np=None).ok().stdout
+    assert h5ex("--version", np=None).ok().stdout.startswith("h5exerciser (weir) ")
+    words = h5ex("--dump-options=words", np=None).ok().stdout.split("\n")
+    assert {"--numdims", "--rshift", "--maxcheck", "--io-timeout", "--report"} <= set(words)
