@@ -46,6 +46,7 @@ int weir_fail(struct weir_err *err, enum weir_code code, const char *fmt, ...)
     append_clipped(text, sizeof(text), ": ");
     append_clipped(text, sizeof(text), why);
     err->code = code;
+    err->agreed = false;
     err->sys = sys;
     memcpy(err->text, text, strlen(text) + 1);
     errno = sys;
@@ -63,6 +64,7 @@ int weir_refuse(struct weir_err *err, enum weir_code code, const char *fmt, ...)
     format_clipped(text, sizeof(text), fmt, ap);
     va_end(ap);
     err->code = code;
+    err->agreed = false;
     err->sys = 0;
     memcpy(err->text, text, strlen(text) + 1);
     return -1;

@@ -4,6 +4,7 @@
 #define WEIR_BASE_ERR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 /* The exit statuses of every program of the suite. The numbers are interface. */
 enum weir_code {
@@ -22,6 +23,7 @@ enum weir_code {
 struct weir_err {
     enum weir_code code;
     int sys; /* errno, or 0 when the system gave no reason */
+    bool agreed; /* all ranks have it, and the text says whose it is (weir_agree) */
     char text[WEIR_ERR_TEXT];
 };
 

@@ -47,12 +47,14 @@ int weir_agree(const struct weir_par *par, int rc, struct weir_err *err)
     if (par->rank == root) {
         if (err->code == WEIR_OK)
             weir_refuse(err, WEIR_EBUG, "failed without a reason");
-        weir_err_within(err, "rank %d on %s", par->rank, par->host);
+        if (!err->agreed) /* else an agreement within the step has said so */
+            weir_err_within(err, "rank %d on %s", par->rank, par->host);
     }
     weir_allsum_u64(par, &failed, 1);
     weir_bcast(par, err, sizeof(*err), root);
-    if (failed > 1)
+    if (failed > 1 && !err->agreed)
         count_others(err, failed - 1);
+    err->agreed = true;
     return -1;
 }
 
