@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""h5exerciser when something fails: one clear line, the right status, nobody hangs, the file is removed."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "system"))
+from h5ex_support import h5ex  # noqa: E402,F401
+from mdtest_support import tmpfs  # noqa: E402
+
+SECONDS = 20
+NO_SPACE, EIO = "No space left on device", "Input/output error"
+ROMIO = {"OMPI_MCA_io": "romio321"}
+
+
+@pytest.fixture
+def faulty(h5ex, shim, need_backend):
+    """faulty(args, fault, np): under the shim, in time; the run."""
+    def run_it(args, fault, np=None, io="romio321"):
+        need_backend("HDF5")
+        return h5ex("--numdims 1 --out f --report=text:-,json:r.json " + args, np=np, timeout=SECONDS,
+                    env={"OMPI_MCA_io": io, "LD_PRELOAD": shim, "FAULT_PREFIX": str(h5ex.cwd) + "/", "FAULT": fault})
+    return run_it
+
+
+@pytest.fixture
+def small(h5ex):
+    path = h5ex.cwd / "small"
+
+    def mount(options):
+        tmpfs(path, options)
+        return path
+    yield mount
+    subprocess.run(["umount", "-l", str(path)], check=False, capture_output=True)
+
+
+def left(h5ex):
+    return [name for name in h5ex.files() if name not in ("r.json", "small")]
+
+
+# ---- wrong data ----
+
+@pytest.mark.parametrize("args, fault, words", [
+    ("--api=posix", "call=read flip", ["(1 wrong)", "'hdf5DataSet1-iter0-size64' in 'f', element "]),
+    ("--api=posix --derivedtype", "call=read flip count=2", ["(1 wrong)", "'simulation parameters' in 'f', element "]),
+    ("", "call=write drop count=6", ["(64 wrong)", "'Data/hdf5DataSet1-iter0-size64' in 'f', element 0: expected 1, found 0;"]),
+])
+def test_wrong_data_are_counted_and_have_a_place(h5ex, faulty, args, fault, words):
+    """The whole write is lost, or a bit is wrong."""
+    run = faulty("--minels 64 --iterations 1 --indepio " + args, fault)
+    assert run.returncode == 4 and len(run.warnings) == 1 and all(w in run.warnings[0] for w in words), run
+    assert "All done" not in run.stdout and left(h5ex) == [], run
+    doc = json.loads((run.cwd / "r.json").read_text())
+    assert doc["status"] == 4 and doc["tests"][0]["verificationErrors"] == int(words[0][1:].split()[0])
+
+
+def test_small_buffers_only_are_checked(h5ex, faulty):
+    assert faulty("--minels 64 --iterations 1 --api=posix --maxcheck 512", "call=read flip").returncode == 4
+    assert faulty("--minels 64 --iterations 1 --api=posix --maxcheck 511", "call=read flip").returncode == 0
+
+
+# ---- failing calls ----
+
+@pytest.mark.parametrize("args, fault, words", [
+    ("--api=posix", "call=write errno=EIO rank=1", ["rank 1 on ", "write array 'hdf5DataSet1-iter0-size8' of 'f' (start 8 ", EIO]),
+    ("--indepio", "call=write errno=EIO rank=1", ["rank 1 on ", "write array 'Data/hdf5DataSet1-iter0-size8'", EIO]),
+    ("", "call=sync errno=EIO rank=1", ["rank 1 on ", "'f'", EIO]),
+    ("--addattr --derivedtype", "call=open errno=EACCES rank=1 times=0", ["'f'", "H5Fcreate"]),
+])
+def test_a_call_that_fails_on_one_rank_ends_all(h5ex, faulty, args, fault, words):
+    run = faulty("--dimranks 2 " + args, fault, np=2).fails(3, *words)
+    assert "All done" not in run.stdout and left(h5ex) == [], run
+    assert json.loads((run.cwd / "r.json").read_text())["status"] == 3
+
+
+@pytest.mark.parametrize("args", ["--minels 64k --dimranks 2", "--minels 8 --dimranks 2 --addattr --derivedtype"],
+                         ids=["data", "metadata"])
+def test_a_full_disk(h5ex, small, need_backend, args):
+    """In the write of the data, or where the library writes metadata in flush and close."""
+    need_backend("HDF5")
+    place = small("size=%s" % ("512k" if "64k" in args else "28k"))
+    run = h5ex("--numdims 1 --out %s/f %s" % (place, args), np=2, timeout=SECONDS, env=ROMIO)
+    run.fails(3, "small/f", NO_SPACE if "64k" in args else "is full")
+    assert os.listdir(place) == [], run
+
+
+# ---- ends from outside ----
+
+LONG = "--numdims 2 --minels 32 --dimranks 2 1 --iterations 1000000 --addattr --derivedtype --out f --report=text:-,json:r.json"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_ends_the_run(h5ex, need_backend, number):
+    need_backend("HDF5")
+    proc = h5ex.start(LONG, np=2)
+    ranks = h5ex.wait_for_ranks(proc, 2)
+    until = time.monotonic() + SECONDS
+    while "MemSpace" not in (h5ex.cwd.parent / "work.out").read_text() and time.monotonic() < until:
+        time.sleep(0.02)
+    time.sleep(0.5)
+    os.kill(ranks[1], number)
+    run = h5ex.finish(proc, timeout=SECONDS)
+    if number == signal.SIGKILL:
+        assert run.returncode not in (0, None), run
+        return
+    assert run.returncode == 6 and "interrupted" in run.errors[0], run
+    doc = json.loads((run.cwd / "r.json").read_text())
+    assert doc["status"] == 6 and len(doc["tests"][0].get("summary", [])) in (0, 5)
+    assert left(h5ex) == [], run
+
+
+def test_a_call_that_never_returns_ends_the_run(h5ex, faulty):
+    run = faulty("--dimranks 2 --indepio --io-timeout 2", "call=write hang rank=1", np=2)
+    assert run.returncode not in (0, 6) and "rank 1 on " in run.stderr and "'f' has not returned for " in run.stderr, run
