@@ -69,7 +69,7 @@ def test_small_buffers_only_are_checked(h5ex, faulty):
 
 @pytest.mark.parametrize("args, fault, words", [
     ("--api=posix", "call=write errno=EIO rank=1", ["rank 1 on ", "write array 'hdf5DataSet1-iter0-size8' of 'f' (start 8 ", EIO]),
-    ("--indepio", "call=write errno=EIO rank=1", ["rank 1 on ", "write array 'Data/hdf5DataSet1-iter0-size8'", EIO]),
+    ("--indepio", "call=write errno=EIO rank=1 count=3", ["rank 1 on ", "write array 'Data/hdf5DataSet1-iter0-size8'", EIO]),
     ("", "call=sync errno=EIO rank=1", ["rank 1 on ", "'f'", EIO]),
     ("--addattr --derivedtype", "call=open errno=EACCES rank=1 times=0", ["'f'", "H5Fcreate"]),
 ])
