@@ -39,4 +39,4 @@ _weir_ior() {
     fi
 }
 
-complete -F _weir_ior ior
+complete -F _weir_ior ior h5exerciser hdf5Exerciser
