@@ -109,3 +109,34 @@ int weir_wholefile_close(struct weir_wholefile *w, bool keep, struct weir_err *e
     *w = (struct weir_wholefile) { .place = NULL };
     return rc;
 }
+
+/* A device, or a directory where no file can be made. */
+static int put_in_place(const char *path, const char *text, struct weir_err *err)
+{
+    FILE *f = fopen(path, "w");
+    bool bad;
+
+    if (!f)
+        return weir_fail(err, WEIR_ESETUP, "create '%s'", path);
+    bad = fputs(text, f) == EOF;
+    if (fclose(f) != 0 || bad)
+        return weir_fail(err, WEIR_ESETUP, "write '%s'", path);
+    return 0;
+}
+
+int weir_wholefile_put(const char *path, const char *text, struct weir_err *err)
+{
+    struct weir_wholefile w;
+    int rc;
+
+    if (weir_wholefile_prepare(&w, path, err) < 0)
+        return -1;
+    if (!w.place)
+        return put_in_place(path, text, err);
+    rc = weir_wholefile_open(&w, err);
+    if (rc == 0 && fputs(text, w.out) == EOF)
+        rc = weir_fail(err, WEIR_ESETUP, "write '%s'", path);
+    if (weir_wholefile_close(&w, rc == 0, rc < 0 ? NULL : err) < 0)
+        rc = -1;
+    return rc;
+}

@@ -30,4 +30,8 @@ int weir_wholefile_open(struct weir_wholefile *w, struct weir_err *err);
  * (WEIR_ESETUP). */
 int weir_wholefile_close(struct weir_wholefile *w, bool keep, struct weir_err *err);
 
+/* Make the file at 'path' hold the text: whole, or as it was; a device or a pipe gets it in place. Local.
+ * Returns 0, or -1 and err (WEIR_ESETUP). */
+int weir_wholefile_put(const char *path, const char *text, struct weir_err *err);
+
 #endif

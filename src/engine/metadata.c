@@ -3,7 +3,12 @@
 #include "config.h"
 #include "engine/metadata.h"
 
+#include <stdlib.h>
 #include <time.h>
+
+#include "base/clock.h"
+
+#define PAGE 4096
 
 int weir_metadata_packet(const char *word, enum weir_packet *packet, struct weir_err *err)
 {
@@ -15,25 +20,84 @@ int weir_metadata_packet(const char *word, enum weir_packet *packet, struct weir
                        word);
 }
 
-int weir_metadata_small_files(const struct weir_run *run, const struct weir_backend *be,
-                              struct weir_backend_opt be_opt, uint64_t bytes, const char *program,
-                              struct weir_access *access, struct weir_extent *extent,
-                              struct weir_err *err)
+int weir_small_files_check(struct weir_small_files *f, const struct weir_run *run, uint64_t bytes,
+                           const char *program, struct weir_err *err)
 {
-    *access = (struct weir_access) {
+    f->access = (struct weir_access) {
         .file_per_task = true, /* also when tasks share files: nothing is opened together */
         .tasks = run->world.size,
         .nodes = run->world.nodes,
     };
-    *extent = (struct weir_extent) { 0 };
+    f->extent = (struct weir_extent) { 0 };
     if (bytes > 0)
-        *extent = (struct weir_extent) {
+        f->extent = (struct weir_extent) {
             .transfer = bytes, .block = bytes, .segments = 1, .file_bytes = bytes
         };
-    if (weir_session_check(be, be_opt, access, bytes > 0 ? extent : NULL, &run->world, &run->log,
-                           err) == 0)
+    if (weir_session_check(f->be, f->be_opt, &f->access, bytes > 0 ? &f->extent : NULL, &run->world,
+                           &run->log, err) == 0)
         return 0;
-    return weir_err_within(err, "%s as %s uses it, a task to each open file", be->name, program);
+    return weir_err_within(err, "%s as %s uses it, a task to each open file", f->be->name, program);
+}
+
+int weir_small_files_begin(struct weir_small_files *f, size_t out, size_t in, size_t want,
+                           struct weir_err *err)
+{
+    f->out_rank = f->want_rank = -1;
+    if ((out && weir_mem_aligned(&f->out, PAGE, out, err) < 0) ||
+        (in && weir_mem_aligned(&f->in, PAGE, in, err) < 0) ||
+        (want && weir_mem_aligned(&f->want, PAGE, want, err) < 0))
+        return -1;
+    return 0;
+}
+
+void weir_small_files_end(struct weir_small_files *f)
+{
+    free(f->file);
+    free(f->out);
+    free(f->in);
+    free(f->want);
+}
+
+static int take_slot(struct weir_run *run, void *files, struct weir_err *err)
+{
+    struct weir_small_files *f = files;
+
+    (void)run;
+    f->file = weir_session_slot(&f->session, err);
+    return f->file ? 0 : -1;
+}
+
+int weir_small_files_start(struct weir_small_files *f, struct weir_run *run, struct weir_err *err)
+{
+    if (weir_test_session(run, &f->session, f->be, f->be_opt, &f->access, err) < 0)
+        return -1;
+    return weir_local(run, take_slot, f, err);
+}
+
+bool weir_small_files_fill(struct weir_small_files *f, struct weir_run *run, int rank, uint64_t item,
+                           size_t len)
+{
+    uint64_t begin;
+
+    if (len == 0 || (f->out_rank == rank && !weir_itemdata_varies(&f->data, len)))
+        return false;
+    begin = weir_now_ns();
+    if (f->out_rank != rank)
+        weir_itemdata_base(&f->data, rank, f->out, len);
+    f->out_rank = rank;
+    weir_itemdata_file(&f->data, rank, item, f->out, len);
+    run->counters.fill_ns += weir_now_ns() - begin;
+    return true;
+}
+
+const void *weir_small_files_expect(struct weir_small_files *f, int rank, uint64_t item,
+                                    size_t len)
+{
+    if (f->want_rank != rank)
+        weir_itemdata_base(&f->data, rank, f->want, len);
+    f->want_rank = rank;
+    weir_itemdata_file(&f->data, rank, item, f->want, len);
+    return f->want;
 }
 
 void weir_metadata_seed(const struct weir_run *run, int *seed)

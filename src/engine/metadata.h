@@ -4,19 +4,49 @@
 #define WEIR_ENGINE_METADATA_H
 
 #include "base/opt.h"
-#include "base/pattern.h"
-#include "engine/run.h"
+#include "base/itemdata.h"
+#include "engine/test.h"
 
 /* The data of small files (--dataPacketType). Local. -1 and err (WEIR_EUSAGE). */
 int weir_metadata_packet(const char *word, enum weir_packet *packet, struct weir_err *err);
 
-/* How a program uses files that makes many small ones, each opened by one task, of 'bytes' (0: empty
- * ones, whose extent is all zeros); and the backend's own check of it. program is for messages.
- * Local. -1 and err. */
-int weir_metadata_small_files(const struct weir_run *run, const struct weir_backend *be,
-                              struct weir_backend_opt be_opt, uint64_t bytes, const char *program,
-                              struct weir_access *access, struct weir_extent *extent,
-                              struct weir_err *err);
+/* The small files of a test, one of which a task has open at a time: how the backend is used, and
+ * their content. The fields of the program's plan come first; zero the rest. */
+struct weir_small_files {
+    const struct weir_backend *be;
+    struct weir_backend_opt be_opt;
+    const struct weir_ns *ns;      /* of the backend; NULL where it has none */
+    struct weir_itemdata data;
+    struct weir_access access;
+    struct weir_extent extent;     /* of a file; zeros for empty ones */
+    struct weir_session session;
+    struct weir_file *file;        /* a slot */
+    void *out, *in, *want;         /* written, read, expected; NULL where there is no content */
+    int out_rank, want_rank;       /* whose base is in them; -1: nobody's */
+};
+
+/* Fill access and extent for files of 'bytes' (0: empty ones), and ask the backend to check them;
+ * program is for messages. Local. -1 and err. */
+int weir_small_files_check(struct weir_small_files *f, const struct weir_run *run, uint64_t bytes,
+                           const char *program, struct weir_err *err);
+
+/* Buffers of these lengths (0: none). Local. -1 and err (WEIR_ESETUP); give them back with
+ * weir_small_files_end in each case. */
+int weir_small_files_begin(struct weir_small_files *f, size_t out, size_t in, size_t want,
+                           struct weir_err *err);
+void weir_small_files_end(struct weir_small_files *f);
+
+/* The session of the test that is running, and the slot. Collective over run->par. -1 and err. */
+int weir_small_files_start(struct weir_small_files *f, struct weir_run *run, struct weir_err *err);
+
+/* Put the content of a task's item into out, unless it is there: returns whether anything was done,
+ * whose time is added to the counters of the phase. Local. */
+bool weir_small_files_fill(struct weir_small_files *f, struct weir_run *run, int rank, uint64_t item,
+                           size_t len);
+
+/* What an item must hold, in f->want. Local. */
+const void *weir_small_files_expect(struct weir_small_files *f, int rank, uint64_t item,
+                                    size_t len);
 
 /* The seed of rank 0's clock where *seed is -1. Collective over run->world. */
 void weir_metadata_seed(const struct weir_run *run, int *seed);

@@ -54,36 +54,15 @@ int weir_status_read(const struct weir_run *run, const char *path, const char *w
     return 0;
 }
 
-/* A device, or a directory where no file can be made. */
-static int write_in_place(const char *path, uint64_t count, struct weir_err *err)
-{
-    FILE *f = fopen(path, "w");
-    bool bad;
-
-    if (!f)
-        return weir_fail(err, WEIR_ESETUP, "create status file '%s'", path);
-    bad = fprintf(f, "%" PRIu64, count) < 0;
-    if (fclose(f) != 0 || bad)
-        return weir_fail(err, WEIR_ESETUP, "write status file '%s'", path);
-    return 0;
-}
-
 /* Whole or not there: a later run must not take a part of a number for one. */
 static int write_number(const char *path, uint64_t count, struct weir_err *err)
 {
-    struct weir_wholefile w;
-    int rc;
+    char text[24];
 
-    if (weir_wholefile_prepare(&w, path, err) < 0)
-        return -1;
-    if (!w.place)
-        return write_in_place(path, count, err);
-    rc = weir_wholefile_open(&w, err);
-    if (rc == 0 && fprintf(w.out, "%" PRIu64, count) < 0)
-        rc = weir_fail(err, WEIR_ESETUP, "write");
-    if (weir_wholefile_close(&w, rc == 0, rc < 0 ? NULL : err) < 0)
-        rc = -1;
-    return rc < 0 ? weir_err_within(err, "status file '%s'", path) : 0;
+    snprintf(text, sizeof(text), "%" PRIu64, count); /* fits */
+    if (weir_wholefile_put(path, text, err) < 0)
+        return weir_err_within(err, "status file '%s'", path);
+    return 0;
 }
 
 static int forget(const char *path, struct weir_err *err)

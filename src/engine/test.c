@@ -413,6 +413,14 @@ static int clean_up(struct weir_run *run, struct weir_test *t, const struct weir
     return -1;
 }
 
+static void report_plan(struct weir_run *run, const struct weir_plan *plan)
+{
+    if (plan->inodes == 0)
+        return;
+    weir_report_int(&run->report, WEIR_FOR_DATA, "plannedBytes", (int64_t)plan->bytes);
+    weir_report_int(&run->report, WEIR_FOR_DATA, "plannedInodes", (int64_t)plan->inodes);
+}
+
 /* The ranks that take part. What went wrong was said. */
 static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
 {
@@ -423,6 +431,7 @@ static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
     if (rc < 0)
         return clean_up(run, t, err);
     weir_report_enter(&run->report, NULL, false);
+    report_plan(run, &t->plan);
     rc = weir_together(run, d->report, t->state, err);
     if (rc == 0)
         rc = run_repetitions(run, t, err);

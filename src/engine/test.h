@@ -72,6 +72,7 @@ struct weir_plan {
     const struct weir_run_options *options;
     int tasks;        /* ranks that take part, the lowest ones; at most those that there are */
     const char *path; /* where the test works, for the report; may be NULL */
+    uint64_t bytes, inodes; /* that the test has at its fullest, over all tasks; 0: not known */
     bool is_run;      /* false: the plans are all that was asked for, of all tests */
     struct weir_use use[WEIR_TEST_SESSIONS];
     int uses;

@@ -3,6 +3,10 @@
 #include "config.h"
 #include "engine/usage.h"
 
+#include <inttypes.h>
+
+#include "par/agree.h"
+
 #define GIB 1073741824.0
 #define MIB 1048576.0
 
@@ -52,4 +56,34 @@ int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *
     weir_report_int(r, WEIR_FOR_DATA, "freeBytes", (int64_t)u.avail_bytes);
     weir_report_int(r, WEIR_FOR_DATA, "freeInodes", (int64_t)u.free_inodes);
     return 0;
+}
+
+static int compare(const char *path, const struct weir_plan *plan, const struct weir_fs_usage *u,
+                   struct weir_err *err)
+{
+    if (u->inodes > 1 && plan->inodes > u->free_inodes)
+        return weir_refuse(err, WEIR_ESETUP,
+                           "the test needs %" PRIu64 " inodes in '%s', and %" PRIu64 " are free",
+                           plan->inodes, path, u->free_inodes);
+    if (u->total_bytes > 1 && plan->bytes > u->avail_bytes)
+        return weir_refuse(err, WEIR_ESETUP,
+                           "the test needs %" PRIu64 " bytes in '%s', and %" PRIu64 " are free",
+                           plan->bytes, path, u->avail_bytes);
+    return 0;
+}
+
+int weir_usage_check(struct weir_run *run, struct weir_session *s, const char *path,
+                     const struct weir_plan *plan, struct weir_err *err)
+{
+    struct weir_fs_usage u = { 0 };
+    struct weir_err why = WEIR_ERR_INIT;
+    int rc = 0;
+
+    if (run->world.rank == 0 && weir_session_usage(s, path, &u, &why) == 0)
+        rc = compare(path, plan, &u, &why);
+    if (rc < 0 && plan->options->dry_run)
+        *err = why;
+    else if (rc < 0)
+        rc = weir_warn(&run->log, err, "%s", why.text);
+    return weir_agree(&run->world, rc, err);
 }

@@ -3,12 +3,18 @@
 #ifndef WEIR_ENGINE_USAGE_H
 #define WEIR_ENGINE_USAGE_H
 
-#include "engine/run.h"
+#include "engine/test.h"
 
 /* Report size and use of the file system that holds 'path' (which need not exist): the line "FS"
  * for people, the same and exact numbers for data readers. A backend that cannot tell: a warning.
  * Rank 0 only; a no-op where the report has no sinks. -1 and err only where warnings are errors. */
 int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *path,
                       struct weir_err *err);
+
+/* Is there room for a plan in the file system that holds 'path'? Too little room ends a dry run with
+ * an error; a run that is meant is only warned, since it may stop before. Collective over run->world.
+ * Returns 0, or -1 and err on every rank. */
+int weir_usage_check(struct weir_run *run, struct weir_session *s, const char *path,
+                     const struct weir_plan *plan, struct weir_err *err);
 
 #endif

@@ -202,6 +202,8 @@ static void fill_access(struct ior_test *t, const struct weir_run *run, int task
         .segments = (uint64_t)o->segments,
         .file_bytes = o->file_per_task ? file : file * (uint64_t)tasks,
     };
+    run->test->plan.bytes = file * (uint64_t)tasks;
+    run->test->plan.inodes = o->file_per_task ? (uint64_t)tasks : 1;
 }
 
 /* None of -w -r -W -R means write and read. */

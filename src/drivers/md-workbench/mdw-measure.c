@@ -387,7 +387,7 @@ int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phas
     if (t->o->each_rank)
         weir_ranks_lines(run, &line);
     weir_report_flush(&run->report);
-    weir_metrics_report(run, &t->session, rec);
+    weir_metrics_report(run, &t->fs.session, rec);
     tell_failures(run, t, sum);
     rc = write_latencies(run, t, rec, err);
 done:

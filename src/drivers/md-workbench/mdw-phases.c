@@ -60,33 +60,17 @@ static uint64_t item_of(const struct mdw_test *t, int set, uint64_t object)
     return object * (uint64_t)t->o->sets + (uint64_t)set;
 }
 
-/* The content of an object, before its operation begins. */
-static void fill(struct weir_run *run, struct mdw_test *t, int rank, uint64_t item)
-{
-    size_t len = (size_t)t->o->size;
-    uint64_t begin;
-
-    if (len == 0 || (t->out_rank == rank && !weir_itemdata_varies(&t->data, len)))
-        return;
-    begin = weir_now_ns();
-    if (t->out_rank != rank)
-        weir_itemdata_base(&t->data, rank, t->out, len);
-    t->out_rank = rank;
-    weir_itemdata_file(&t->data, rank, item, t->out, len);
-    run->counters.fill_ns += weir_now_ns() - begin;
-}
-
 /* Open an object, move its content, close it. The first error wins. */
 static int move_object(struct weir_run *run, struct mdw_test *t, const char *path, unsigned flags,
                        const struct weir_io *io, uint64_t clock_ns, struct weir_err *why)
 {
     int rc = 0;
 
-    if (weir_session_open_slot(&t->session, t->file, path, flags, &t->extent, why) < 0)
+    if (weir_session_open_slot(&t->fs.session, t->fs.file, path, flags, &t->fs.extent, why) < 0)
         return -1;
     if (io->len > 0)
-        rc = weir_session_xfer(t->file, io, &clock_ns, why);
-    if (weir_session_close_slot(t->file, rc < 0 ? NULL : why) < 0)
+        rc = weir_session_xfer(t->fs.file, io, &clock_ns, why);
+    if (weir_session_close_slot(t->fs.file, rc < 0 ? NULL : why) < 0)
         rc = -1;
     if (rc == 0)
         run->counters.bytes += io->len;
@@ -96,11 +80,11 @@ static int move_object(struct weir_run *run, struct mdw_test *t, const char *pat
 static int create_object(struct weir_run *run, struct mdw_test *t, const char *path, int rank,
                          uint64_t item, uint64_t *clock_ns, struct weir_err *why)
 {
-    struct weir_io io = { .dir = WEIR_DIR_WRITE, .buf = t->out, .len = (size_t)t->o->size };
+    struct weir_io io = { .dir = WEIR_DIR_WRITE, .buf = t->fs.out, .len = (size_t)t->o->size };
     uint64_t begin;
     int rc;
 
-    fill(run, t, rank, item);
+    weir_small_files_fill(&t->fs, run, rank, item, (size_t)t->o->size);
     begin = weir_now_ns();
     rc = move_object(run, t, path, WEIR_OPEN_CREATE | WEIR_OPEN_WRITE, &io, begin, why);
     return finish_op(run, t, MDW_CREATE, begin, clock_ns, rc, why);
@@ -110,13 +94,10 @@ static int check_object(struct weir_run *run, struct mdw_test *t, const char *pa
                         uint64_t item, struct weir_err *why)
 {
     size_t len = (size_t)t->o->size, at;
-    const unsigned char *want = t->want, *got = t->in;
+    const unsigned char *want, *got = t->fs.in;
     uint64_t begin = weir_now_ns();
 
-    if (t->want_rank != rank)
-        weir_itemdata_base(&t->data, rank, t->want, len);
-    t->want_rank = rank;
-    weir_itemdata_file(&t->data, rank, item, t->want, len);
+    want = weir_small_files_expect(&t->fs, rank, item, len);
     at = weir_itemdata_compare(want, got, len);
     run->counters.verify_ns += weir_now_ns() - begin;
     if (at == len)
@@ -131,13 +112,13 @@ static int check_object(struct weir_run *run, struct mdw_test *t, const char *pa
 static int read_object(struct weir_run *run, struct mdw_test *t, const char *path, int rank,
                        uint64_t item, uint64_t *clock_ns, struct weir_err *why)
 {
-    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->in, .len = (size_t)t->o->size };
+    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->fs.in, .len = (size_t)t->o->size };
     uint64_t begin = *clock_ns;
-    bool checks = t->o->verify && io.len > 0 && !(t->session.flags & WEIR_BE_NO_DATA);
+    bool checks = t->o->verify && io.len > 0 && !(t->fs.session.flags & WEIR_BE_NO_DATA);
     int rc;
 
     if (checks)
-        *(unsigned char *)t->in ^= 0xff; /* what is left of the last read must not pass */
+        *(unsigned char *)t->fs.in ^= 0xff; /* what is left of the last read must not pass */
     rc = move_object(run, t, path, WEIR_OPEN_READ, &io, begin, why);
     if (finish_op(run, t, MDW_READ, begin, clock_ns, rc, why) < 0 || !checks)
         return rc;
@@ -157,7 +138,7 @@ static int delete_object(struct weir_run *run, struct mdw_test *t, const char *p
 {
     uint64_t begin = *clock_ns;
 
-    return finish_op(run, t, MDW_DELETE, begin, clock_ns, t->ns->unlink(&t->session, path, why),
+    return finish_op(run, t, MDW_DELETE, begin, clock_ns, t->fs.ns->unlink(&t->fs.session, path, why),
                      why);
 }
 
@@ -166,7 +147,7 @@ static int stat_object(struct weir_run *run, struct mdw_test *t, const char *pat
 {
     uint64_t begin = *clock_ns;
 
-    return finish_op(run, t, MDW_STAT, begin, clock_ns, t->ns->stat(&t->session, path, why), why);
+    return finish_op(run, t, MDW_STAT, begin, clock_ns, t->fs.ns->stat(&t->fs.session, path, why), why);
 }
 
 static void note_outcome(struct mdw_test *t, uint64_t i, enum mdw_op op, int rc)
@@ -195,12 +176,12 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mdw_test *t = state;
 
-    t->out_rank = t->want_rank = -1;
+    t->fs.out_rank = t->fs.want_rank = -1;
     t->first_err.code = WEIR_OK;
     t->at_set = 0;
     t->at_object = mdw_set_of(t, 0)->low;
     if (run->details)
-        weir_session_reset(&t->session);
+        weir_session_reset(&t->fs.session);
     return prepare_trace(run, t, err);
 }
 
@@ -216,7 +197,7 @@ static int make_set(struct weir_run *run, struct mdw_test *t, int d, uint64_t *c
                     struct weir_err *err)
 {
     struct weir_err why = WEIR_ERR_INIT;
-    int rc = t->ns->mkdir(&t->session, mdw_name_dir(&t->own, run->par.rank, d), MODE, &why);
+    int rc = t->fs.ns->mkdir(&t->fs.session, mdw_name_dir(&t->own, run->par.rank, d), MODE, &why);
 
     *clock_ns = weir_now_ns();
     if (rc == 0) {
@@ -320,7 +301,7 @@ static void remove_set(struct weir_run *run, struct mdw_test *t, int d, uint64_t
 {
     struct weir_err why = WEIR_ERR_INIT;
 
-    if (t->ns->rmdir(&t->session, mdw_name_dir(&t->own, run->par.rank, d), &why) == 0) {
+    if (t->fs.ns->rmdir(&t->fs.session, mdw_name_dir(&t->own, run->par.rank, d), &why) == 0) {
         t->m->done[MDW_SET_DELETE]++;
     } else {
         t->m->failed[MDW_SET_DELETE]++;
@@ -336,7 +317,7 @@ static void remove_object(struct weir_run *run, struct mdw_test *t, const char *
 {
     struct weir_err why = WEIR_ERR_INIT;
     uint64_t begin = *clock_ns;
-    int rc = t->ns->unlink(&t->session, path, &why);
+    int rc = t->fs.ns->unlink(&t->fs.session, path, &why);
 
     if (rc < 0 && t->lost && why.sys == ENOENT)
         *clock_ns = weir_now_ns();

@@ -71,22 +71,48 @@ static void add_tail(struct weir_str *s, const struct mdw_test *t, const struct 
     add_latencies(s, m);
 }
 
-/* Sets made and removed; objects made, read, stat'ed and removed. */
-static const int detailed_order[MDW_COUNTS] = { MDW_SET_CREATE, MDW_SET_DELETE, MDW_CREATE,
-                                                MDW_READ,       MDW_STAT,       MDW_DELETE };
+/* The columns of detailed rows, with tabs between them: a word, and the count below it. Some words stand
+ * above nothing; the last four above the times, which have units of their own. */
+static const struct {
+    const char *head;
+    int count;
+} detailed[] = {
+    { "phase\t", -1 },      { "d name", -1 },   { "create", MDW_SET_CREATE },
+    { "delete", MDW_SET_DELETE }, { "ob nam", -1 },   { "create", MDW_CREATE },
+    { "read", MDW_READ },   { "stat", MDW_STAT }, { "delete", MDW_DELETE },
+    { "t_inc_b", -1 },      { "t_no_bar", -1 }, { "thp", -1 },
+    { "max_t", -1 },
+};
+
+#define DETAILED (sizeof(detailed) / sizeof(*detailed))
+
+static void report_heading(struct weir_report *r)
+{
+    struct weir_str s = { 0 };
+
+    for (size_t i = 0; i < DETAILED; i++)
+        weir_str_addf(&s, "%s%s", i ? "\t" : "", detailed[i].head);
+    weir_report_line(r, "%s", weir_str_text(&s));
+    weir_str_free(&s);
+}
+
+static void add_counts(struct weir_str *s, const uint64_t *counts)
+{
+    for (size_t i = 0; i < DETAILED; i++)
+        if (detailed[i].count >= 0)
+            weir_str_addf(s, "\t%" PRIu64, counts[detailed[i].count]);
+}
 
 static void add_detailed(struct weir_str *s, const struct mdw_test *t, const struct mdw_measure *m)
 {
     weir_str_addf(s, "%s ", mdw_phase_names[m->phase]);
-    for (int c = 0; c < MDW_COUNTS; c++)
-        weir_str_addf(s, "\t%" PRIu64, m->done[detailed_order[c]]);
+    add_counts(s, m->done);
     weir_str_addf(s, "\t%.3fs\t%.3fs\t%.2f MiB/s %.4e", m->span_s, m->seconds, mdw_throughput(t, m),
                   mdw_longest_s(m));
     if (mdw_errors(m) == 0)
         return;
     weir_str_addf(s, "\n%s err", mdw_phase_names[m->phase]);
-    for (int c = 0; c < MDW_COUNTS; c++)
-        weir_str_addf(s, "\t%" PRIu64, m->failed[detailed_order[c]]);
+    add_counts(s, m->failed);
 }
 
 void mdw_report_text(struct weir_str *s, const struct mdw_test *t, const struct mdw_measure *m,
@@ -113,8 +139,7 @@ void mdw_report_phase(struct weir_run *run, struct mdw_test *t, const struct mdw
     if (run->par.rank > 0)
         return;
     if (t->o->detailed && !t->o->quiet && !t->headed)
-        weir_report_line(&run->report, "phase\t\td name\tcreate\tdelete\tob nam\tcreate\t"
-                                       "read\tstat\tdelete\tt_inc_b\tt_no_bar\tthp\tmax_t");
+        report_heading(&run->report);
     t->headed = true;
     mdw_report_text(&s, t, m, -1);
     weir_report_line(&run->report, "%s", weir_str_text(&s));
@@ -176,7 +201,7 @@ int mdw_report_test(struct weir_run *run, void *state, struct weir_err *err)
     (void)err;
     weir_report_int(r, WEIR_FOR_DATA, "TestID", 0);
     if (run->details)
-        weir_provenance_test(run, t->be, t->o->prefix);
+        weir_provenance_test(run, t->fs.be, t->o->prefix);
     weir_banner_parameters(run, mdw_option_rows, t->o);
     weir_report_int(r, WEIR_FOR_DATA, "tasks", run->par.size);
     return 0;

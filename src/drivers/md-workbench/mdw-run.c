@@ -14,7 +14,6 @@
 #include "par/reduce.h"
 
 #define MODE 0775
-#define PAGE 4096
 #define LONGEST_NS (60ull * WEIR_NS_PER_S) /* of the removal after a failure */
 
 /* ---- positions ---- */
@@ -75,7 +74,7 @@ static int make_prefix(struct weir_run *run, struct mdw_test *t, struct weir_err
 {
     struct weir_err why = WEIR_ERR_INIT;
 
-    if (run->par.rank > 0 || t->ns->mkdir(&t->session, t->o->prefix, MODE, &why) == 0)
+    if (run->par.rank > 0 || t->fs.ns->mkdir(&t->fs.session, t->o->prefix, MODE, &why) == 0)
         return 0;
     t->prefix_was_there = why.sys == EEXIST;
     return weir_warn(&run->log, err, "Unable to create test directory %s: %s", t->o->prefix,
@@ -87,7 +86,7 @@ static int remove_prefix(struct weir_run *run, struct mdw_test *t, struct weir_e
     struct weir_err why = WEIR_ERR_INIT;
 
     if (run->par.rank > 0 || t->prefix_was_there ||
-        t->ns->rmdir(&t->session, t->o->prefix, &why) == 0)
+        t->fs.ns->rmdir(&t->fs.session, t->o->prefix, &why) == 0)
         return 0;
     return weir_warn(&run->log, err, "Unable to remove directory %s: %s", t->o->prefix,
                      strerror(why.sys));
@@ -101,10 +100,10 @@ static uint64_t sweep_set(struct weir_run *run, struct mdw_test *t, int d, uint6
     struct weir_err why = WEIR_ERR_INIT;
 
     for (; from < to && weir_now_ns() < until; from++)
-        t->ns->unlink(&t->session, mdw_name_object(&t->own, run->par.rank, d, from), &why);
+        t->fs.ns->unlink(&t->fs.session, mdw_name_object(&t->own, run->par.rank, d, from), &why);
     if (weir_now_ns() >= until)
         return 1;
-    return t->ns->rmdir(&t->session, mdw_name_dir(&t->own, run->par.rank, d), &why) < 0 &&
+    return t->fs.ns->rmdir(&t->fs.session, mdw_name_dir(&t->own, run->par.rank, d), &why) < 0 &&
            why.sys != ENOENT;
 }
 
@@ -123,7 +122,7 @@ static void sweep(struct weir_run *run, struct mdw_test *t)
         weir_note(&run->log, "%llu data sets below '%s' could not be removed",
                   (unsigned long long)left, t->o->prefix);
     else if (!t->prefix_was_there && run->par.rank == 0)
-        t->ns->rmdir(&t->session, t->o->prefix, &(struct weir_err)WEIR_ERR_INIT);
+        t->fs.ns->rmdir(&t->fs.session, t->o->prefix, &(struct weir_err)WEIR_ERR_INIT);
 }
 
 /* ---- stages ---- */
@@ -229,11 +228,7 @@ int mdw_begin(struct weir_run *run, void *state, struct weir_err *err)
         return weir_fail(err, WEIR_ESETUP, "memory for results");
     if (mdw_sets_init(t, run, err) < 0)
         return -1;
-    if (len > 0 && (weir_mem_aligned(&t->out, PAGE, len, err) < 0 ||
-                    weir_mem_aligned(&t->in, PAGE, len, err) < 0 ||
-                    weir_mem_aligned(&t->want, PAGE, len, err) < 0))
-        return -1;
-    return 0;
+    return weir_small_files_begin(&t->fs, len, len, len, err);
 }
 
 void mdw_end(void *state)
@@ -242,29 +237,16 @@ void mdw_end(void *state)
 
     mdw_sets_free(t);
     free(t->outcome);
-    free(t->file);
-    free(t->out);
-    free(t->in);
-    free(t->want);
+    weir_small_files_end(&t->fs);
     free(t->m);
     free(t->sum);
-}
-
-static int take_slot(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct mdw_test *t = state;
-
-    (void)run;
-    t->file = weir_session_slot(&t->session, err);
-    return t->file ? 0 : -1;
 }
 
 int mdw_start(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mdw_test *t = state;
 
-    if (weir_test_session(run, &t->session, t->be, t->be_opt, &t->access, err) < 0 ||
-        weir_local(run, take_slot, t, err) < 0 || begin_positions(run, t, err) < 0)
+    if (weir_small_files_start(&t->fs, run, err) < 0 || begin_positions(run, t, err) < 0)
         return -1;
     t->ready = mdw_position_try(run, t, err) == 0;
     return t->ready ? 0 : -1;

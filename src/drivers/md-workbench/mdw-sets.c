@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/size.h"
+#include "base/wholefile.h"
 #include "par/agree.h"
 
 #define OBJECT "file-"
@@ -175,20 +176,18 @@ int mdw_position_read(struct weir_run *run, struct mdw_test *t, struct weir_err 
                      t->o->position_file);
 }
 
+/* Whole or as it was: a later run must not begin at a part of a position. */
 static int write_file(const struct mdw_test *t, uint64_t pos, struct weir_err *err)
 {
-    const char *path = t->o->position_file;
-    FILE *f = fopen(path, "w");
-    bool bad;
+    struct weir_str text = { 0 };
+    int rc;
 
-    if (!f)
-        return weir_fail(err, WEIR_ESETUP, "create run-info file '%s'", path);
-    bad = fprintf(f, "pos: %" PRIu64 "\n", pos) < 0;
+    weir_str_addf(&text, "pos: %" PRIu64 "\n", pos);
     if (t->ragged)
-        bad |= fprintf(f, "first: %" PRIu64 "\nend: %" PRIu64 "\n", t->low, t->high) < 0;
-    if (fclose(f) != 0 || bad)
-        return weir_fail(err, WEIR_ESETUP, "write run-info file '%s'", path);
-    return 0;
+        weir_str_addf(&text, "first: %" PRIu64 "\nend: %" PRIu64 "\n", t->low, t->high);
+    rc = weir_wholefile_put(t->o->position_file, weir_str_text(&text), err);
+    weir_str_free(&text);
+    return rc < 0 ? weir_err_within(err, "run-info file '%s'", t->o->position_file) : 0;
 }
 
 /* Make a file and leave no trace of that. */

@@ -105,7 +105,7 @@ static int check_wait(struct mdw_test *t, struct weir_err *err)
 
 static int check_words(struct mdw_test *t, struct weir_err *err)
 {
-    if (weir_metadata_packet(t->o->packet, &t->data.packet, err) < 0)
+    if (weir_metadata_packet(t->o->packet, &t->fs.data.packet, err) < 0)
         return -1;
     if (!t->o->prefix || !*t->o->prefix)
         return weir_refuse(err, WEIR_EUSAGE, "option -o: the name of the directory is empty");
@@ -135,20 +135,24 @@ static int check_count(const struct mdw_test *t, const struct weir_run *run, str
 
 static int check_backend(struct mdw_test *t, const struct weir_run *run, struct weir_err *err)
 {
-    const struct weir_ns *ns = t->ns = t->be->ns;
+    const struct weir_ns *ns = t->fs.ns = t->fs.be->ns;
 
     if (!ns || !ns->mkdir || !ns->rmdir || !ns->stat || !ns->unlink)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "%s cannot make, stat and remove files and directories", t->be->name);
-    return weir_metadata_small_files(run, t->be, t->be_opt, (uint64_t)t->o->size, "md-workbench",
-                                     &t->access, &t->extent, err);
+                           "%s cannot make, stat and remove files and directories", t->fs.be->name);
+    return weir_small_files_check(&t->fs, run, (uint64_t)t->o->size, "md-workbench", err);
 }
 
 /* What this rank finds: memory and the backend's own check may differ. */
 static int check_all(struct mdw_test *t, const struct weir_run *run, struct weir_err *err)
 {
+    const struct mdw_options *o = t->o;
+    uint64_t sets = (uint64_t)o->sets * (uint64_t)run->world.size;
+
     if (check_words(t, err) < 0 || check_count(t, run, err) < 0)
         return -1;
+    run->test->plan.inodes = sets * ((uint64_t)o->population + 1) + 1;
+    run->test->plan.bytes = sets * (uint64_t)o->population * (uint64_t)o->size;
     return check_backend(t, run, err);
 }
 
@@ -167,7 +171,7 @@ static int check(struct mdw_test *t, struct weir_run *run, struct mdw_options *o
                        "with a stonewall (-w) and without wear-out (-W) tasks stop at different "
                        "objects: in later iterations some may not be there");
     weir_metadata_seed(run, &o->seed);
-    t->data.seed = o->seed;
+    t->fs.data.seed = o->seed;
     return rc;
 }
 
@@ -183,8 +187,8 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
     struct weir_test *test = run->test;
     struct mdw_test *t = state;
 
-    *t = (struct mdw_test) { .o = test->values->driver_opt, .out_rank = -1, .want_rank = -1 };
-    if (weir_values_backend(test->values, t->o->api, &run->world, &t->be, &t->be_opt, err) < 0)
+    *t = (struct mdw_test) { .o = test->values->driver_opt };
+    if (weir_values_backend(test->values, t->o->api, &run->world, &t->fs.be, &t->fs.be_opt, err) < 0)
         return -1;
     return check(t, run, test->values->driver_opt, err);
 }

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 #include "base/hist.h"
-#include "base/itemdata.h"
 #include "engine/metrics.h"
 #include "engine/driver.h"
+#include "engine/metadata.h"
 #include "engine/options.h"
 #include "engine/phase.h"
 
@@ -67,21 +67,12 @@ struct mdw_measure {
 
 struct mdw_test {
     const struct mdw_options *o;
-    const struct weir_backend *be;
-    const struct weir_ns *ns;
-    struct weir_backend_opt be_opt;
-    struct weir_access access;
-    struct weir_extent extent; /* of a file; zeros for empty ones */
-    struct weir_session session;
+    struct weir_small_files fs;
     double wait; /* of the options */
-    struct weir_itemdata data;
     struct mdw_set *set; /* see mdw_set_of */
     int period;          /* of them */
     unsigned char *made; /* bits: sets made by this run */
     struct mdw_name own, from, to;
-    void *out, *in, *want;   /* written, read, expected; NULL for empty objects */
-    int out_rank, want_rank; /* whose base is in them; -1: nobody's */
-    struct weir_file *file;
     /* positions */
     uint64_t first;     /* the lowest object */
     uint64_t pos;       /* rounds of this rank, from object 0 on */

@@ -61,7 +61,7 @@ static void fill_seeds(struct mdtest_test *t, struct weir_run *run, struct mdtes
         o->random_seed = now;
     if (o->seed == -1)
         o->seed = now;
-    t->data.seed = o->seed;
+    t->fs.data.seed = o->seed;
 }
 
 /* ---- what does not go together ---- */
@@ -130,7 +130,7 @@ static int check_rules(const struct mdtest_test *t, const struct weir_run *run,
 
 static int check_words(struct mdtest_test *t, struct weir_err *err)
 {
-    if (weir_metadata_packet(t->o->packet, &t->data.packet, err) < 0)
+    if (weir_metadata_packet(t->o->packet, &t->fs.data.packet, err) < 0)
         return -1;
     if (t->o->write_bytes < 0 || t->o->read_bytes < 0)
         return weir_refuse(err, WEIR_EUSAGE, "bytes of a file (-w, -e) must not be negative");
@@ -148,7 +148,7 @@ static int check_names(struct mdtest_test *t, const struct weir_run *run, struct
                        struct weir_err *err)
 {
     static const struct weir_ns none;
-    const struct weir_ns *ns = t->ns = t->be->ns ? t->be->ns : &none;
+    const struct weir_ns *ns = t->fs.ns = t->fs.be->ns ? t->fs.be->ns : &none;
     const struct {
         bool wanted, there;
         const char *what;
@@ -158,21 +158,21 @@ static int check_names(struct mdtest_test *t, const struct weir_run *run, struct
         { o->stat, ns->stat, "stat (-T)" },
         { o->mknod, ns->mknod, "mknod (-k)" },
         { o->sync_phase, ns->syncfs, "sync a file system (-Y)" },
-        { o->reset_layout, t->be->reset_dir,
+        { o->reset_layout, t->fs.be->reset_dir,
           "reset the layout of directories (-g): that takes POSIX in a build with Lustre "
           "(lustreapi)" },
-        { o->sync_file && o->write_bytes > 0, t->be->sync, "sync files (-y)" },
-        { o->shared && t->kind[MDTEST_FILES], !(t->be->flags & WEIR_BE_COLLECTIVE_OPEN),
+        { o->sync_file && o->write_bytes > 0, t->fs.be->sync, "sync files (-y)" },
+        { o->shared && t->kind[MDTEST_FILES], !(t->fs.be->flags & WEIR_BE_COLLECTIVE_OPEN),
           "share files between tasks that open them one by one (-S)" },
     };
 
     for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++)
         if (needs[i].wanted && !needs[i].there)
-            return weir_refuse(err, WEIR_EUSAGE, "%s cannot %s", t->be->name, needs[i].what);
+            return weir_refuse(err, WEIR_EUSAGE, "%s cannot %s", t->fs.be->name, needs[i].what);
     if (!t->kind[MDTEST_DIRS] || !o->rename || ns->rename)
         return 0;
     o->rename = false;
-    return weir_warn(&run->log, err, "%s cannot rename: the rename phase is left out", t->be->name);
+    return weir_warn(&run->log, err, "%s cannot rename: the rename phase is left out", t->fs.be->name);
 }
 
 static int check_backend(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err)
@@ -180,8 +180,7 @@ static int check_backend(struct mdtest_test *t, const struct weir_run *run, stru
     const struct mdtest_options *o = t->o;
     int64_t bytes = o->write_bytes > o->read_bytes ? o->write_bytes : o->read_bytes;
 
-    return weir_metadata_small_files(run, t->be, t->be_opt, (uint64_t)bytes, "mdtest", &t->access,
-                                     &t->extent, err);
+    return weir_small_files_check(&t->fs, run, (uint64_t)bytes, "mdtest", err);
 }
 
 /* ---- all of it ---- */
@@ -205,6 +204,29 @@ static int warn_odd(const struct mdtest_test *t, const struct weir_run *run, str
                          "made yet; tasks still "
                          "agree on errors between phases");
     return 0;
+}
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    uint64_t n;
+
+    return __builtin_mul_overflow(a, b, &n) ? UINT64_MAX : n;
+}
+
+/* Directory items are gone before files are made when they are removed at all. */
+static void plan_need(struct mdtest_test *t, struct weir_plan *plan)
+{
+    const struct mdtest_options *o = t->o;
+    uint64_t tasks = (uint64_t)o->last, items = t->tree.total;
+    uint64_t files = t->kind[MDTEST_FILES] ? times(items, o->shared ? 1 : tasks) : 0;
+    uint64_t dirs = t->kind[MDTEST_DIRS] ? times(items, tasks) : 0;
+    uint64_t iterations = o->remove ? 1 : (uint64_t)o->run.repetitions;
+
+    t->need.dirs = times(t->tree.dirs * t->tree.loops, o->unique ? tasks : 1);
+    t->need.items = !o->remove ? files + dirs : files > dirs ? files : dirs;
+    t->plan = plan;
+    plan->inodes = times(t->need.items + t->need.dirs + t->tree.loops, iterations);
+    plan->bytes = times(times(files, (uint64_t)o->write_bytes), iterations);
 }
 
 int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err)
@@ -240,6 +262,7 @@ static int check_all(struct mdtest_test *t, struct weir_run *run, struct mdtest_
         check_rules(t, run, err) < 0 || check_names(t, run, o, err) < 0 ||
         check_backend(t, run, err) < 0)
         return -1;
+    plan_need(t, &run->test->plan);
     return run->test->variant == 0 ? warn_odd(t, run, err) : 0;
 }
 

@@ -54,13 +54,13 @@ static void remove_name(struct weir_run *run, struct sweep *s, int owner, uint64
             path = mdtest_name_created(t, run, &t->names, MDTEST_DIRS, owner, aside ? 0 : i);
             if (aside)
                 memcpy(t->names.path + strlen(path), "-XX", 4);
-            rc = t->ns->rmdir(&t->session, path, &why);
+            rc = t->fs.ns->rmdir(&t->fs.session, path, &why);
         }
     } else if (!t->o->shared || run->par.rank == 0) {
         path = mdtest_name_created(t, run, &t->names, MDTEST_FILES,
                                    t->o->shared ? MDTEST_SHARED : owner,
                                    i - s->items[MDTEST_DIRS] - 1);
-        rc = t->ns->unlink(&t->session, path, &why);
+        rc = t->fs.ns->unlink(&t->fs.session, path, &why);
     }
     note_failure(s, rc, &why);
 }
@@ -102,7 +102,7 @@ static int step_dir(struct weir_run *run, void *state, uint64_t i, uint64_t *clo
         const char *path = mdtest_name_dir(&t->names, mdtest_base_of(t, whose), run->repetition,
                                            i / t->tree.dirs, whose, dir);
 
-        note_failure(s, t->ns->rmdir(&t->session, path, &why), &why);
+        note_failure(s, t->fs.ns->rmdir(&t->fs.session, path, &why), &why);
     }
     *clock_ns = weir_now_ns();
     return 0;
@@ -157,7 +157,7 @@ static void remove_tests(struct weir_run *run, struct sweep *s)
     for (uint64_t loop = 0; loop < mdtest_my_tests(run, t); loop++) {
         struct weir_err why = WEIR_ERR_INIT;
 
-        note_failure(s, t->ns->rmdir(&t->session, mdtest_my_test(run, t, loop), &why), &why);
+        note_failure(s, t->fs.ns->rmdir(&t->fs.session, mdtest_my_test(run, t, loop), &why), &why);
     }
 }
 

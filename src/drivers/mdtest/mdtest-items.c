@@ -46,7 +46,7 @@ static inline int visit(struct weir_run *run, struct mdtest_test *t, int owner, 
     uint64_t item, begin = *clock_ns;
     const char *path = mdtest_name_step(run, t, owner, step, &item);
 
-    if (call(&t->session, path, err) < 0)
+    if (call(&t->fs.session, path, err) < 0)
         return -1;
     mdtest_finish_op(run, t, item, 0, begin, clock_ns);
     return 0;
@@ -58,7 +58,7 @@ static int make_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint
     uint64_t item, begin = *clock_ns;
     const char *path = mdtest_name_step(run, t, owner, step, &item);
 
-    if (t->ns->mkdir(&t->session, path, MODE, err) < 0)
+    if (t->fs.ns->mkdir(&t->fs.session, path, MODE, err) < 0)
         return -1;
     mdtest_finish_op(run, t, item, 0, begin, clock_ns);
     return 0;
@@ -67,13 +67,13 @@ static int make_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint
 static int remove_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
                       uint64_t *clock_ns, struct weir_err *err)
 {
-    return visit(run, t, owner, step, t->ns->rmdir, clock_ns, err);
+    return visit(run, t, owner, step, t->fs.ns->rmdir, clock_ns, err);
 }
 
 static int remove_file(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
                        uint64_t *clock_ns, struct weir_err *err)
 {
-    return visit(run, t, owner, step, t->ns->unlink, clock_ns, err);
+    return visit(run, t, owner, step, t->fs.ns->unlink, clock_ns, err);
 }
 
 int mdtest_step_dir_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
@@ -102,7 +102,7 @@ int mdtest_step_stat(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
 {
     struct mdtest_test *t = state;
 
-    return visit(run, t, t->owner, i, t->ns->stat, clock_ns, err);
+    return visit(run, t, t->owner, i, t->fs.ns->stat, clock_ns, err);
 }
 
 /* A chain that ends with the names it began with: the first steps aside, each other one moves up,
@@ -124,7 +124,7 @@ int mdtest_step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *
         memcpy(t->target.path + strlen(to), "-XX", 4);
     if (last)
         memcpy(t->names.path + strlen(from), "-XX", 4);
-    if (t->ns->rename(&t->session, from, to, err) < 0)
+    if (t->fs.ns->rename(&t->fs.session, from, to, err) < 0)
         return -1;
     mdtest_finish_op(run, t, i, 0, begin, clock_ns);
     return 0;
@@ -136,7 +136,7 @@ int mdtest_step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *
 static void check_content(struct weir_run *run, struct mdtest_test *t, const char *path,
                           uint64_t item, const unsigned char *want, size_t len)
 {
-    const unsigned char *got = t->in;
+    const unsigned char *got = t->fs.in;
     size_t at = weir_itemdata_compare(want, got, len);
 
     if (at == len)
@@ -155,27 +155,20 @@ static void check_content(struct weir_run *run, struct mdtest_test *t, const cha
 /* What a file must hold: as long as it was written, whatever part of it was read. */
 static const void *expected(struct mdtest_test *t, int owner, uint64_t item)
 {
-    int rank = owner == MDTEST_SHARED ? 0 : owner;
-    size_t len = t->out_len ? t->out_len : t->in_len;
-
-    if (t->in_rank != rank)
-        weir_itemdata_base(&t->data, rank, t->want, len);
-    t->in_rank = rank;
-    if (weir_itemdata_varies(&t->data, len))
-        weir_itemdata_file(&t->data, rank, item, t->want, len);
-    return t->want;
+    return weir_small_files_expect(&t->fs, owner == MDTEST_SHARED ? 0 : owner, item,
+                                   t->out_len ? t->out_len : t->in_len);
 }
 
 static int read_back(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
                      uint64_t *clock_ns, struct weir_err *err)
 {
-    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->in, .len = t->out_len };
+    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->fs.in, .len = t->out_len };
     uint64_t begin = weir_now_ns();
 
-    *(unsigned char *)t->in = (unsigned char)~*(unsigned char *)t->out;
-    if (weir_session_xfer(t->file, &io, clock_ns, err) < 0)
+    *(unsigned char *)t->fs.in = (unsigned char)~*(unsigned char *)t->fs.out;
+    if (weir_session_xfer(t->fs.file, &io, clock_ns, err) < 0)
         return -1;
-    check_content(run, t, path, item, t->out, t->out_len);
+    check_content(run, t, path, item, t->fs.out, t->out_len);
     *clock_ns = weir_now_ns();
     run->counters.verify_ns += *clock_ns - begin;
     return 0;
@@ -184,13 +177,13 @@ static int read_back(struct weir_run *run, struct mdtest_test *t, const char *pa
 static int write_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
                       uint64_t *clock_ns, struct weir_err *err)
 {
-    struct weir_io io = { .dir = WEIR_DIR_WRITE, .buf = t->out, .len = t->out_len };
+    struct weir_io io = { .dir = WEIR_DIR_WRITE, .buf = t->fs.out, .len = t->out_len };
 
-    if (weir_session_xfer(t->file, &io, clock_ns, err) < 0)
+    if (weir_session_xfer(t->fs.file, &io, clock_ns, err) < 0)
         return -1;
     run->counters.bytes += io.len;
     if (t->o->sync_file) {
-        if (weir_session_sync(t->file, err) < 0)
+        if (weir_session_sync(t->fs.file, err) < 0)
             return -1;
         *clock_ns = weir_now_ns();
     }
@@ -204,12 +197,12 @@ static int fill_file(struct weir_run *run, struct mdtest_test *t, const char *pa
 {
     int rc = 0;
 
-    if (weir_session_open_slot(&t->session, t->file, path, flags, &t->extent, err) < 0)
+    if (weir_session_open_slot(&t->fs.session, t->fs.file, path, flags, &t->fs.extent, err) < 0)
         return -1;
     mdtest_finish_part(t, WEIR_OP_OPEN, clock_ns);
     if (writes)
         rc = write_file(run, t, path, item, clock_ns, err);
-    if (weir_session_close_slot(t->file, rc < 0 ? NULL : err) < 0)
+    if (weir_session_close_slot(t->fs.file, rc < 0 ? NULL : err) < 0)
         rc = -1;
     mdtest_finish_part(t, WEIR_OP_CLOSE, clock_ns);
     return rc;
@@ -219,14 +212,8 @@ static int fill_file(struct weir_run *run, struct mdtest_test *t, const char *pa
 static uint64_t make_content(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t item,
                              uint64_t *clock_ns)
 {
-    uint64_t begin;
-
-    if (t->out_len == 0 || !weir_itemdata_varies(&t->data, t->out_len))
-        return *clock_ns;
-    begin = weir_now_ns();
-    weir_itemdata_file(&t->data, owner == MDTEST_SHARED ? 0 : owner, item, t->out, t->out_len);
-    *clock_ns = weir_now_ns();
-    run->counters.fill_ns += *clock_ns - begin;
+    if (weir_small_files_fill(&t->fs, run, owner == MDTEST_SHARED ? 0 : owner, item, t->out_len))
+        *clock_ns = weir_now_ns();
     return *clock_ns;
 }
 
@@ -241,7 +228,7 @@ static int make_file(struct weir_run *run, struct mdtest_test *t, int owner, uin
 
     begin = writes ? make_content(run, t, owner, item, clock_ns) : *clock_ns;
     if (t->o->mknod)
-        rc = t->ns->mknod(&t->session, path, err);
+        rc = t->fs.ns->mknod(&t->fs.session, path, err);
     else
         rc = fill_file(run, t, path, item, flags, writes, clock_ns, err);
     if (rc == 0)
@@ -277,11 +264,11 @@ int mdtest_step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *c
 static int read_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
                      uint64_t *clock_ns, struct weir_err *err)
 {
-    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->in, .len = t->in_len };
+    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->fs.in, .len = t->in_len };
     uint64_t begin;
 
-    *(unsigned char *)t->in ^= 0xff; /* what is left of the last read must not pass */
-    if (weir_session_xfer(t->file, &io, clock_ns, err) < 0)
+    *(unsigned char *)t->fs.in ^= 0xff; /* what is left of the last read must not pass */
+    if (weir_session_xfer(t->fs.file, &io, clock_ns, err) < 0)
         return -1;
     run->counters.bytes += io.len;
     if (!t->o->verify_read)
@@ -301,12 +288,12 @@ int mdtest_step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     const char *path = mdtest_name_step(run, t, t->owner, i, &item);
     int rc = 0;
 
-    if (weir_session_open_slot(&t->session, t->file, path, WEIR_OPEN_READ, &t->extent, err) < 0)
+    if (weir_session_open_slot(&t->fs.session, t->fs.file, path, WEIR_OPEN_READ, &t->fs.extent, err) < 0)
         return -1;
     mdtest_finish_part(t, WEIR_OP_OPEN, clock_ns);
     if (t->in_len > 0)
         rc = read_file(run, t, path, item, clock_ns, err);
-    if (weir_session_close_slot(t->file, rc < 0 ? NULL : err) < 0)
+    if (weir_session_close_slot(t->fs.file, rc < 0 ? NULL : err) < 0)
         rc = -1;
     mdtest_finish_part(t, WEIR_OP_CLOSE, clock_ns);
     if (rc == 0)

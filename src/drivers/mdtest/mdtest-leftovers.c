@@ -1,30 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-leftovers.c - --cleanup DIR: remove what earlier runs left, known by its names, and
- * nothing else */
+/* mdtest-leftovers.c - --cleanup DIR: what earlier runs left is known by its names */
 #include "config.h"
 #include "drivers/mdtest/mdtest.h"
 
 #include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "par/agree.h"
-
-/* What was removed, and what was not ours. */
-struct tidy {
-    struct weir_run *run;
-    const char *dir;
-    uint64_t files, dirs, foreign, looked;
-};
-
-enum level { IN_BASE, IN_TEST, IN_TREE };
-
-/* ---- names ---- */
+#include "engine/tidy.h"
 
 static const char *skip_word(const char *at, const char *word)
 {
@@ -68,124 +50,16 @@ static bool is_item(const char *name, const char *word)
     return is_end(at) || is_end(skip_word(at, "-XX"));
 }
 
-/* ---- removing ---- */
-
-static int tidy_dir(struct tidy *t, int parent, const char *name, enum level level,
-                    struct weir_err *err);
-
-static int remove_file(struct tidy *t, int fd, const char *name, struct weir_err *err)
+static enum weir_tidy judge(const char *name, bool is_dir, int level)
 {
-    if (unlinkat(fd, name, 0) < 0)
-        return weir_fail(err, WEIR_EIO, "remove '%s' below '%s'", name, t->dir);
-    t->files++;
-    return 1;
-}
-
-/* A directory of ours with something foreign in it stays. */
-static int remove_dir(struct tidy *t, int fd, const char *name, struct weir_err *err)
-{
-    if (unlinkat(fd, name, AT_REMOVEDIR) == 0) {
-        t->dirs++;
-        return 1;
-    }
-    if (errno == ENOTEMPTY || errno == EEXIST)
-        return 0;
-    return weir_fail(err, WEIR_EIO, "remove directory '%s' below '%s'", name, t->dir);
-}
-
-/* One entry. Returns 1 when it is gone, 0 when it stays, -1 and err. */
-static int tidy_entry(struct tidy *t, int fd, const char *name, enum level level,
-                      struct weir_err *err)
-{
-    struct stat st;
-    bool is_dir;
-
-    if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return errno == ENOENT ? 0 : weir_fail(err, WEIR_EIO, "stat '%s' below '%s'", name, t->dir);
-    is_dir = S_ISDIR(st.st_mode);
-    if (is_dir && ((level == IN_BASE && is_test(name)) || (level != IN_BASE && is_branch(name)))) {
-        if (tidy_dir(t, fd, name, level == IN_BASE ? IN_TEST : IN_TREE, err) < 0)
-            return -1;
-        return remove_dir(t, fd, name, err);
-    }
-    if (level == IN_TREE && is_dir && is_item(name, "dir.mdtest."))
-        return remove_dir(t, fd, name, err);
-    if (level == IN_TREE && S_ISREG(st.st_mode) && is_item(name, "file.mdtest."))
-        return remove_file(t, fd, name, err);
-    t->foreign += level != IN_BASE;
-    return 0;
-}
-
-/* One pass over the entries: how many are gone, -1 and err. */
-static int64_t tidy_pass(struct tidy *t, DIR *d, enum level level, struct weir_err *err)
-{
-    struct dirent *e;
-    int64_t gone = 0;
-
-    rewinddir(d);
-    while ((e = readdir(d))) {
-        int rc;
-
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-            continue;
-        if (++t->looked % 256 == 0 && weir_interrupt_poll(&t->run->interrupt))
-            return weir_refuse(err, WEIR_EINTR, "interrupted by signal %d while cleaning up '%s'",
-                               t->run->interrupt.signal, t->dir);
-        rc = tidy_entry(t, dirfd(d), e->d_name, level, err);
-        if (rc < 0)
-            return -1;
-        gone += rc;
-    }
-    return gone;
-}
-
-/* Entries that go while a directory is read can hide others, so it is read until nothing goes any
- * more. */
-static int tidy_dir(struct tidy *t, int parent, const char *name, enum level level,
-                    struct weir_err *err)
-{
-    int fd = openat(parent, name,
-                    O_RDONLY | O_DIRECTORY | O_CLOEXEC | (level == IN_BASE ? 0 : O_NOFOLLOW));
-    DIR *d = fd < 0 ? NULL : fdopendir(fd);
-    uint64_t foreign = t->foreign;
-    int64_t gone;
-
-    if (!d) {
-        weir_fail(err, WEIR_EIO, "open directory '%s'%s%s", name, level == IN_BASE ? "" : " below ",
-                  level == IN_BASE ? "" : t->dir);
-        if (fd >= 0)
-            close(fd);
-        return -1;
-    }
-    do {
-        t->foreign = foreign; /* count what is there in the last pass only */
-        gone = tidy_pass(t, d, level, err);
-    } while (gone > 0);
-    closedir(d);
-    return gone < 0 ? -1 : 0;
+    if (is_dir && (level == 0 ? is_test(name) : is_branch(name)))
+        return WEIR_TIDY_TREE;
+    if (level > 1 && is_item(name, is_dir ? "dir.mdtest." : "file.mdtest."))
+        return WEIR_TIDY_OURS;
+    return level > 0 ? WEIR_TIDY_FOREIGN : WEIR_TIDY_OTHER;
 }
 
 int mdtest_remove_leftovers(struct weir_run *run, const char *dir, struct weir_err *err)
 {
-    struct tidy t = { .run = run, .dir = dir };
-    int rc = 0;
-
-    if (run->world.rank == 0) {
-        rc = tidy_dir(&t, AT_FDCWD, dir, IN_BASE, err);
-        if (weir_report_add(&run->report, "text", "-", rc < 0 ? NULL : err) < 0)
-            rc = -1;
-        if (rc == 0 || t.files + t.dirs > 0)
-            weir_report_line(&run->report,
-                             "removed %" PRIu64 " files and %" PRIu64 " directories in %s", t.files,
-                             t.dirs, dir);
-        if (t.foreign)
-            weir_note(
-                &run->log,
-                "%" PRIu64
-                " names in '%s' are not of mdtest and stay, with the directories that hold them",
-                t.foreign, dir);
-        if (weir_report_end(&run->report, rc < 0 ? NULL : err) < 0)
-            rc = -1;
-    }
-    return weir_agree(&run->world, rc, err);
+    return weir_tidy(run, "mdtest", dir, judge, err);
 }

@@ -147,8 +147,8 @@ void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct we
 {
     if (!run->details && !t->o->latency)
         return;
-    weir_metrics_report(run, &t->session, rec);
-    weir_latency_report(run, &t->session, run->details, t->op, &calls[t->op], t->sum);
+    weir_metrics_report(run, &t->fs.session, rec);
+    weir_latency_report(run, &t->fs.session, run->details, t->op, &calls[t->op], t->sum);
 }
 
 void mdtest_latency_table(struct weir_run *run, const struct mdtest_test *t)

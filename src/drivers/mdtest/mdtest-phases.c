@@ -77,7 +77,7 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
     t->worked_ns = 0;
     t->names.known = t->target.known = false;
     if (t->fine)
-        weir_session_reset(&t->session);
+        weir_session_reset(&t->fs.session);
     if (t->o->before && *t->o->before && t->op < MDTEST_TREE_CREATE)
         return run_command(run, "prologue", t->o->before, err);
     return 0;
@@ -92,7 +92,7 @@ static int finish(struct weir_run *run, void *state, struct weir_err *err)
     if (t->op >= MDTEST_TREE_CREATE)
         return 0;
     if (t->o->sync_phase)
-        rc = weir_session_syncfs(&t->session, mdtest_base_of(t, run->par.rank), err);
+        rc = weir_session_syncfs(&t->fs.session, mdtest_base_of(t, run->par.rank), err);
     if (rc == 0 && t->o->after && *t->o->after)
         rc = run_command(run, "epilogue", t->o->after, err);
     return rc;
@@ -145,7 +145,7 @@ static int make_branch(struct weir_run *run, struct mdtest_test *t, const char *
     struct weir_err why = WEIR_ERR_INIT;
 
     (void)run;
-    if (t->ns->mkdir(&t->session, path, MODE, &why) == 0)
+    if (t->fs.ns->mkdir(&t->fs.session, path, MODE, &why) == 0)
         return 0;
     if (why.sys == EEXIST) {
         t->stale++;
@@ -160,7 +160,7 @@ static int remove_branch(struct weir_run *run, struct mdtest_test *t, const char
 {
     (void)run;
     (void)t;
-    return t->ns->rmdir(&t->session, path, err);
+    return t->fs.ns->rmdir(&t->fs.session, path, err);
 }
 
 static int step_tree_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,

@@ -58,6 +58,19 @@ void mdtest_report_begin(struct weir_run *run, const struct mdtest_test *t, int 
 
 /* ---- places ---- */
 
+static void report_need(struct weir_run *run, const struct mdtest_test *t)
+{
+    struct weir_report *r = &run->report;
+
+    weir_report_enter(r, "need", false);
+    weir_report_int(r, WEIR_FOR_ALL, "tree directories", (int64_t)t->need.dirs);
+    weir_report_int(r, WEIR_FOR_ALL, "items of a task", (int64_t)t->tree.total);
+    weir_report_int(r, WEIR_FOR_ALL, "items", (int64_t)t->need.items);
+    weir_report_int(r, WEIR_FOR_ALL, "bytes", (int64_t)t->plan->bytes);
+    weir_report_int(r, WEIR_FOR_ALL, "inodes", (int64_t)t->plan->inodes);
+    weir_report_leave(r);
+}
+
 int mdtest_report_places(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
 {
     int rc;
@@ -70,6 +83,8 @@ int mdtest_report_places(struct weir_run *run, struct mdtest_test *t, struct wei
     mdtest_say(run, 3, "main (after display_freespace): o.testdirpath is '%s'", t->base[0]);
     if (t->o->random)
         weir_report_line(&run->report, "random seed: %d", t->o->random_seed);
+    if (rc == 0 && t->o->run.dry_run)
+        report_need(run, t);
     return rc;
 }
 
@@ -98,7 +113,7 @@ int mdtest_report_test(struct weir_run *run, void *state, struct weir_err *err)
     (void)err;
     weir_report_int(&run->report, WEIR_FOR_DATA, "TestID", t->id);
     if (run->details)
-        weir_provenance_test(run, t->be, t->base[0]);
+        weir_provenance_test(run, t->fs.be, t->base[0]);
     weir_banner_parameters(run, mdtest_option_rows, t->o);
     report_count(run, t);
     if (run->log.verbose < 1)

@@ -168,7 +168,7 @@ static int write_own(struct weir_run *run, struct mdtest_test *t, double *second
         return weir_refuse(err, WEIR_EINTR, "interrupted in the %s phase of repetition %d",
                            rec.phase->key, run->repetition);
     *seconds = weir_phase_span(&rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
-    weir_metrics_report(run, &t->session, &rec);
+    weir_metrics_report(run, &t->fs.session, &rec);
     return 0;
 }
 

@@ -12,14 +12,13 @@
 #include "engine/status.h"
 #include "par/agree.h"
 
-#define PAGE 4096
 
 static size_t larger(int64_t a, int64_t b)
 {
     return (size_t)(a > b ? a : b);
 }
 
-static int take_buffers(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err)
+static int take_buffers(struct mdtest_test *t, struct weir_run *run, struct weir_err *err)
 {
     const struct mdtest_options *o = t->o;
     size_t in = larger(o->read_bytes, o->verify_write ? o->write_bytes : 0);
@@ -27,12 +26,9 @@ static int take_buffers(struct mdtest_test *t, const struct weir_run *run, struc
     t->out_len = (size_t)o->write_bytes;
     t->in_len = (size_t)o->read_bytes;
     t->want_len = o->verify_read ? larger(o->read_bytes, o->write_bytes) : 0;
-    if ((t->out_len && weir_mem_aligned(&t->out, PAGE, t->out_len, err) < 0) ||
-        (in && weir_mem_aligned(&t->in, PAGE, in, err) < 0) ||
-        (t->want_len && weir_mem_aligned(&t->want, PAGE, t->want_len, err) < 0))
+    if (weir_small_files_begin(&t->fs, t->out_len, in, t->want_len, err) < 0)
         return -1;
-    if (t->out_len)
-        weir_itemdata_base(&t->data, o->shared ? 0 : run->par.rank, t->out, t->out_len);
+    weir_small_files_fill(&t->fs, run, o->shared ? 0 : run->par.rank, 0, t->out_len);
     return 0;
 }
 
@@ -61,10 +57,7 @@ void mdtest_end(void *state)
 
     mdtest_names_free(&t->names);
     mdtest_names_free(&t->target);
-    free(t->file);
-    free(t->out);
-    free(t->in);
-    free(t->want);
+    weir_small_files_end(&t->fs);
     free(t->mine);
     free(t->sum);
     free(t->bad_path);
@@ -110,21 +103,11 @@ int mdtest_begin(struct weir_run *run, void *state, struct weir_err *err)
     return mdtest_plan(t, run, err) < 0 ? -1 : take_memory(run, t, err);
 }
 
-static int take_slot(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct mdtest_test *t = state;
-
-    (void)run;
-    t->file = weir_session_slot(&t->session, err);
-    return t->file ? 0 : -1;
-}
-
 int mdtest_start(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mdtest_test *t = state;
 
-    if (weir_test_session(run, &t->session, t->be, t->be_opt, &t->access, err) < 0 ||
-        weir_local(run, take_slot, t, err) < 0)
+    if (weir_small_files_start(&t->fs, run, err) < 0)
         return -1;
     t->ready = take_status(run, t, err) == 0;
     return t->ready ? 0 : -1;
@@ -181,16 +164,16 @@ static int make_test(struct mdtest_test *t, const char *path, bool *ours, struct
 {
     bool there;
 
-    if (weir_session_exists(&t->session, path, &there, err) < 0)
+    if (weir_session_exists(&t->fs.session, path, &there, err) < 0)
         return -1;
     if (there)
         *ours = false;
-    else if (weir_session_mkdir(&t->session, path, MODE, err) < 0)
+    else if (weir_session_mkdir(&t->fs.session, path, MODE, err) < 0)
         return -1;
-    if (!t->o->reset_layout || weir_session_reset_dir(&t->session, path, err) == 0)
+    if (!t->o->reset_layout || weir_session_reset_dir(&t->fs.session, path, err) == 0)
         return 0;
     if (!there)
-        weir_session_rmdir(&t->session, path, NULL);
+        weir_session_rmdir(&t->fs.session, path, NULL);
     return -1;
 }
 
@@ -216,7 +199,7 @@ int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_e
             loop++;
     if (weir_agree(&run->par, rc, err) < 0) {
         while (ours && loop > 0)
-            weir_session_rmdir(&t->session, mdtest_my_test(run, t, --loop), NULL);
+            weir_session_rmdir(&t->fs.session, mdtest_my_test(run, t, --loop), NULL);
         return -1;
     }
     found = !ours;
@@ -237,7 +220,7 @@ int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir
     int rc = 0;
 
     for (uint64_t loop = 0; loop < mdtest_my_tests(run, t) && rc == 0; loop++)
-        rc = weir_session_rmdir(&t->session, mdtest_my_test(run, t, loop), err);
+        rc = weir_session_rmdir(&t->fs.session, mdtest_my_test(run, t, loop), err);
     t->made_tests = false;
     return weir_agree(&run->par, rc, err);
 }

@@ -56,7 +56,7 @@ static inline void mdtest_finish_part(struct mdtest_test *t, enum weir_op part, 
     if (!t->fine)
         return;
     now = weir_now_ns();
-    weir_hist_add(&t->session.stats->hist[part], now - *clock_ns);
+    weir_hist_add(&t->fs.session.stats->hist[part], now - *clock_ns);
     *clock_ns = now;
 }
 

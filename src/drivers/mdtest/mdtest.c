@@ -9,6 +9,7 @@
 #include "engine/metadata.h"
 #include "engine/outputs.h"
 #include "engine/ranks.h"
+#include "engine/usage.h"
 #include "par/agree.h"
 
 #define O struct mdtest_options
@@ -163,9 +164,9 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
     struct mdtest_test *t = state;
 
     *t = (struct mdtest_test) {
-        .id = test->id, .o = test->values->driver_opt, .in_rank = -1, .all_ours = true
+        .id = test->id, .o = test->values->driver_opt, .all_ours = true
     };
-    if (weir_values_backend(test->values, t->o->api, &run->world, &t->be, &t->be_opt, err) < 0 ||
+    if (weir_values_backend(test->values, t->o->api, &run->world, &t->fs.be, &t->fs.be_opt, err) < 0 ||
         mdtest_check(t, run, test->values->driver_opt, err) < 0)
         return -1;
     test->plan.tasks = t->o->first + test->variant * t->o->step;
@@ -185,9 +186,9 @@ static int enter_run(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mdtest_test *t = state;
 
-    if (weir_run_session(run, &t->outer, t->be, t->be_opt, &t->access, err) < 0 ||
+    if (weir_run_session(run, &t->outer, t->fs.be, t->fs.be_opt, &t->fs.access, err) < 0 ||
         weir_agree(&run->world, mdtest_report_places(run, t, err), err) < 0 ||
-        mdtest_space_check(run, t, err) < 0)
+        (t->o->create && weir_usage_check(run, &t->outer, t->base[0], t->plan, err) < 0))
         return -1;
     return t->o->run.dry_run ? 0 : mdtest_make_bases(run, t, err);
 }

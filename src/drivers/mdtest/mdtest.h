@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 #include "base/hist.h"
-#include "base/itemdata.h"
 #include "base/rng.h"
 #include "base/stats.h"
 #include "drivers/mdtest/mdtest-tree.h"
 #include "engine/metrics.h"
 #include "engine/driver.h"
+#include "engine/metadata.h"
 #include "engine/options.h"
 #include "engine/phase.h"
 
@@ -53,6 +53,11 @@ struct mdtest_mine {
     double rate, seconds;
 };
 
+/* What one iteration has at its fullest, over all tasks. */
+struct mdtest_need {
+    uint64_t dirs, items;
+};
+
 /* What the iterations of one operation measured. */
 struct mdtest_series {
     struct weir_stats rate;      /* operations a second, all tasks */
@@ -74,18 +79,16 @@ struct mdtest_measure {
 /* One number of tasks in progress. */
 struct mdtest_test {
     const struct mdtest_options *o;
-    const struct weir_backend *be;
-    const struct weir_ns *ns; /* of the backend */
-    struct weir_backend_opt be_opt;
     int id, tasks;
-    struct weir_access access;
-    struct weir_extent extent;          /* of a file; zeros for empty ones */
-    struct weir_session session, outer; /* of this test; of the directories around all tests */
+    struct weir_small_files fs;
+    struct weir_session outer; /* of the directories around all tests */
     /* names */
     char **base; /* where to work: one of these for each task */
     int bases;
     struct mdtest_tree tree;
     struct mdtest_names names, target; /* target: of a rename */
+    const struct weir_plan *plan;
+    struct mdtest_need need;
     int shift;                         /* of one phase, in tasks */
     uint64_t planned[MDTEST_KINDS];    /* items of a task */
     uint64_t count[MDTEST_KINDS]; /* items of a task that are there now, as far as this run knows */
@@ -94,10 +97,7 @@ struct mdtest_test {
     bool kind[MDTEST_KINDS]; /* which are tested */
     bool all_phases;         /* because none was asked for */
     /* data */
-    struct weir_itemdata data;
-    void *out, *in, *want; /* written, read, expected */
     size_t out_len, in_len, want_len;
-    int in_rank; /* whose base is in want; -1: nobody's */
     /* the phase in progress */
     const struct weir_phase *phase;
     enum mdtest_op op;
@@ -108,7 +108,6 @@ struct mdtest_test {
     struct weir_perm perm;
     uint64_t loop, low, high,
         item; /* steps low..high-1 are consecutive items of one directory, from item */
-    struct weir_file *file;
     bool fine;            /* times of single operations are wanted */
     unsigned skip, ops;   /* clock: operations to go without looking, and in the present batch */
     uint64_t worked_ns;   /* when this rank had done its own work */
@@ -191,9 +190,6 @@ void mdtest_clean(struct weir_run *run, struct mdtest_test *t);
 
 /* mdtest-leftovers.c: --cleanup DIR. Rank 0 works. Collective over run->world. */
 int mdtest_remove_leftovers(struct weir_run *run, const char *dir, struct weir_err *err);
-
-/* mdtest-space.c: what the tree needs, and whether there is room. Collective over run->par. */
-int mdtest_space_check(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 
 /* mdtest-measure.c: numbers of a phase. Collective over run->par. */
 void mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tidy.c - remove what earlier runs left in a directory, and nothing else */
+#include "config.h"
+#include "engine/tidy.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "par/agree.h"
+
+/* What was removed, and what was not ours. */
+struct tidy {
+    struct weir_run *run;
+    const char *dir;
+    weir_tidy_fn *judge;
+    uint64_t files, dirs, foreign, looked;
+};
+
+static int tidy_dir(struct tidy *t, int parent, const char *name, int level,
+                    struct weir_err *err);
+
+static int remove_file(struct tidy *t, int fd, const char *name, struct weir_err *err)
+{
+    if (unlinkat(fd, name, 0) < 0)
+        return weir_fail(err, WEIR_EIO, "remove '%s' below '%s'", name, t->dir);
+    t->files++;
+    return 1;
+}
+
+/* A directory of ours with something foreign in it stays. */
+static int remove_dir(struct tidy *t, int fd, const char *name, struct weir_err *err)
+{
+    if (unlinkat(fd, name, AT_REMOVEDIR) == 0) {
+        t->dirs++;
+        return 1;
+    }
+    if (errno == ENOTEMPTY || errno == EEXIST)
+        return 0;
+    return weir_fail(err, WEIR_EIO, "remove directory '%s' below '%s'", name, t->dir);
+}
+
+/* One entry. Returns 1 when it is gone, 0 when it stays, -1 and err. */
+static int tidy_entry(struct tidy *t, int fd, const char *name, int level,
+                      struct weir_err *err)
+{
+    enum weir_tidy what;
+    struct stat st;
+    bool is_dir;
+
+    if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? 0 : weir_fail(err, WEIR_EIO, "stat '%s' below '%s'", name, t->dir);
+    is_dir = S_ISDIR(st.st_mode);
+    what = is_dir || S_ISREG(st.st_mode) ? t->judge(name, is_dir, level)
+           : level > 0                   ? WEIR_TIDY_FOREIGN
+                                         : WEIR_TIDY_OTHER;
+    t->foreign += what == WEIR_TIDY_FOREIGN;
+    if (what == WEIR_TIDY_TREE && tidy_dir(t, fd, name, level + 1, err) < 0)
+        return -1;
+    if (what == WEIR_TIDY_TREE || (what == WEIR_TIDY_OURS && is_dir))
+        return remove_dir(t, fd, name, err);
+    return what == WEIR_TIDY_OURS ? remove_file(t, fd, name, err) : 0;
+}
+
+/* One pass over the entries: how many are gone, -1 and err. */
+static int64_t tidy_pass(struct tidy *t, DIR *d, int level, struct weir_err *err)
+{
+    struct dirent *e;
+    int64_t gone = 0;
+
+    rewinddir(d);
+    while ((e = readdir(d))) {
+        int rc;
+
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        if (++t->looked % 256 == 0 && weir_interrupt_poll(&t->run->interrupt))
+            return weir_refuse(err, WEIR_EINTR, "interrupted by signal %d while cleaning up '%s'",
+                               t->run->interrupt.signal, t->dir);
+        rc = tidy_entry(t, dirfd(d), e->d_name, level, err);
+        if (rc < 0)
+            return -1;
+        gone += rc;
+    }
+    return gone;
+}
+
+/* Entries that go while a directory is read can hide others, so it is read until nothing goes any
+ * more. */
+static int tidy_dir(struct tidy *t, int parent, const char *name, int level,
+                    struct weir_err *err)
+{
+    int fd = openat(parent, name,
+                    O_RDONLY | O_DIRECTORY | O_CLOEXEC | (level == 0 ? 0 : O_NOFOLLOW));
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    uint64_t foreign = t->foreign;
+    int64_t gone;
+
+    if (!d) {
+        weir_fail(err, WEIR_EIO, "open directory '%s'%s%s", name, level == 0 ? "" : " below ",
+                  level == 0 ? "" : t->dir);
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    do {
+        t->foreign = foreign; /* count what is there in the last pass only */
+        gone = tidy_pass(t, d, level, err);
+    } while (gone > 0);
+    closedir(d);
+    return gone < 0 ? -1 : 0;
+}
+
+int weir_tidy(struct weir_run *run, const char *program, const char *dir, weir_tidy_fn *judge,
+              struct weir_err *err)
+{
+    struct tidy t = { .run = run, .dir = dir, .judge = judge };
+    int rc = 0;
+
+    if (run->world.rank == 0) {
+        rc = tidy_dir(&t, AT_FDCWD, dir, 0, err);
+        if (weir_report_add(&run->report, "text", "-", rc < 0 ? NULL : err) < 0)
+            rc = -1;
+        if (rc == 0 || t.files + t.dirs > 0)
+            weir_report_line(&run->report,
+                             "removed %" PRIu64 " files and %" PRIu64 " directories in %s", t.files,
+                             t.dirs, dir);
+        if (t.foreign)
+            weir_note(
+                &run->log,
+                "%" PRIu64
+                " names in '%s' are not of %s and stay, with the directories that hold them",
+                t.foreign, dir, program);
+        if (weir_report_end(&run->report, rc < 0 ? NULL : err) < 0)
+            rc = -1;
+    }
+    return weir_agree(&run->world, rc, err);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tidy.h - remove what earlier runs left in a directory, and nothing else */
+#ifndef WEIR_ENGINE_TIDY_H
+#define WEIR_ENGINE_TIDY_H
+
+#include "engine/run.h"
+
+/* What a name stands for. */
+enum weir_tidy {
+    WEIR_TIDY_OURS,    /* a file, or a directory that goes when it is empty */
+    WEIR_TIDY_TREE,    /* a directory of ours with more of ours in it */
+    WEIR_TIDY_FOREIGN, /* stays, and is counted */
+    WEIR_TIDY_OTHER    /* stays: nobody expects it to go */
+};
+
+/* Judge a file or directory by its name; level: 0 in the directory itself, 1 in one of ours there, and
+ * so on. Local. */
+typedef enum weir_tidy weir_tidy_fn(const char *name, bool is_dir, int level);
+
+/* Remove what 'judge' says, and tell how much, on standard output. Symbolic links are not followed. A
+ * directory of ours with something foreign in it stays. program: for messages. Rank 0 works.
+ * Collective over run->world. Returns 0, or -1 and err on every rank. */
+int weir_tidy(struct weir_run *run, const char *program, const char *dir, weir_tidy_fn *judge,
+              struct weir_err *err);
+
+#endif
