@@ -45,6 +45,19 @@ void weir_banner_command(struct weir_run *run, int argc, char *const *argv)
     weir_str_free(&words);
 }
 
+void weir_banner_words(struct weir_run *run, const char *heading, char quote, int most, int argc,
+                       char *const *argv)
+{
+    struct weir_str line = { 0 };
+
+    weir_str_addf(&line, "%s%s", heading, argv[0]);
+    for (int i = 1; i < argc; i++)
+        weir_str_addf(&line, " %c%s%c", quote, argv[i], quote);
+    weir_report_line(&run->report, "%.*s", most, weir_str_text(&line));
+    weir_str_free(&line);
+    weir_banner_command(run, argc, argv);
+}
+
 void weir_banner_machine(struct weir_run *run, unsigned readers)
 {
     struct weir_str text = { 0 };
@@ -78,22 +91,24 @@ void weir_banner_nodemap(struct weir_run *run)
     free(all);
 }
 
-void weir_banner_parameters(struct weir_run *run, const struct weir_opt *rows, const void *values)
+void weir_banner_option(struct weir_run *run, unsigned readers, const char *name,
+                        const struct weir_opt *row, const void *values)
 {
     struct weir_str text = { 0 };
 
-    weir_report_enter(&run->report, "Parameters", false);
-    for (const struct weir_opt *row = rows; row->name || row->letter || row->key; row++) {
-        if (!row->name)
-            continue;
-        weir_str_clear(&text);
-        weir_opt_show(row, values, &text);
-        if (row->type == WEIR_OPT_STR || row->type == WEIR_OPT_LIST)
-            weir_report_str(&run->report, WEIR_FOR_DATA, row->name, weir_str_text(&text));
-        else
-            weir_report_int(&run->report, WEIR_FOR_DATA, row->name,
-                            strtoll(weir_str_text(&text), NULL, 10));
-    }
-    weir_report_leave(&run->report);
+    weir_opt_show(row, values, &text);
+    if (row->type == WEIR_OPT_STR || row->type == WEIR_OPT_LIST)
+        weir_report_str(&run->report, readers, name, weir_str_text(&text));
+    else
+        weir_report_int(&run->report, readers, name, strtoll(weir_str_text(&text), NULL, 10));
     weir_str_free(&text);
+}
+
+void weir_banner_parameters(struct weir_run *run, const struct weir_opt *rows, const void *values)
+{
+    weir_report_enter(&run->report, "Parameters", false);
+    for (const struct weir_opt *row = rows; row->name || row->letter || row->key; row++)
+        if (row->name)
+            weir_banner_option(run, WEIR_FOR_DATA, row->name, row, values);
+    weir_report_leave(&run->report);
 }

@@ -17,11 +17,21 @@ void weir_banner_fakes(struct weir_run *run);
 void weir_banner_program(struct weir_run *run, const char *program);
 void weir_banner_command(struct weir_run *run, int argc, char *const *argv);
 
+/* The same, and for people a line: 'heading', the program, and each of its words between two quotes;
+ * 'most' bytes of it at most. Rank 0. */
+void weir_banner_words(struct weir_run *run, const char *heading, char quote, int most, int argc,
+                       char *const *argv);
+
 /* System and host of rank 0, with more of it from -v -v on. Rank 0. */
 void weir_banner_machine(struct weir_run *run, unsigned readers);
 
 /* The line "Nodemap: 110..": which tasks share the node of task 0. Collective over run->world. */
 void weir_banner_nodemap(struct weir_run *run);
+
+/* The value of an option as a fact called name: text for texts and lists, a number for the rest. Rank
+ * 0. */
+void weir_banner_option(struct weir_run *run, unsigned readers, const char *name,
+                        const struct weir_opt *row, const void *values);
 
 /* The object "Parameters": every option with a long name and its value, for data readers. Rank
  * 0. */

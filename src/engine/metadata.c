@@ -74,8 +74,8 @@ int weir_small_files_start(struct weir_small_files *f, struct weir_run *run, str
     return weir_local(run, take_slot, f, err);
 }
 
-bool weir_small_files_fill(struct weir_small_files *f, struct weir_run *run, int rank, uint64_t item,
-                           size_t len)
+bool weir_small_files_fill(struct weir_small_files *f, struct weir_run *run, int rank,
+                           uint64_t item, size_t len)
 {
     uint64_t begin;
 
@@ -90,8 +90,7 @@ bool weir_small_files_fill(struct weir_small_files *f, struct weir_run *run, int
     return true;
 }
 
-const void *weir_small_files_expect(struct weir_small_files *f, int rank, uint64_t item,
-                                    size_t len)
+const void *weir_small_files_expect(struct weir_small_files *f, int rank, uint64_t item, size_t len)
 {
     if (f->want_rank != rank)
         weir_itemdata_base(&f->data, rank, f->want, len);

@@ -15,14 +15,14 @@ int weir_metadata_packet(const char *word, enum weir_packet *packet, struct weir
 struct weir_small_files {
     const struct weir_backend *be;
     struct weir_backend_opt be_opt;
-    const struct weir_ns *ns;      /* of the backend; NULL where it has none */
+    const struct weir_ns *ns; /* of the backend; NULL where it has none */
     struct weir_itemdata data;
     struct weir_access access;
-    struct weir_extent extent;     /* of a file; zeros for empty ones */
+    struct weir_extent extent; /* of a file; zeros for empty ones */
     struct weir_session session;
-    struct weir_file *file;        /* a slot */
-    void *out, *in, *want;         /* written, read, expected; NULL where there is no content */
-    int out_rank, want_rank;       /* whose base is in them; -1: nobody's */
+    struct weir_file *file;  /* a slot */
+    void *out, *in, *want;   /* written, read, expected; NULL where there is no content */
+    int out_rank, want_rank; /* whose base is in them; -1: nobody's */
 };
 
 /* Fill access and extent for files of 'bytes' (0: empty ones), and ask the backend to check them;
@@ -41,8 +41,8 @@ int weir_small_files_start(struct weir_small_files *f, struct weir_run *run, str
 
 /* Put the content of a task's item into out, unless it is there: returns whether anything was done,
  * whose time is added to the counters of the phase. Local. */
-bool weir_small_files_fill(struct weir_small_files *f, struct weir_run *run, int rank, uint64_t item,
-                           size_t len);
+bool weir_small_files_fill(struct weir_small_files *f, struct weir_run *run, int rank,
+                           uint64_t item, size_t len);
 
 /* What an item must hold, in f->want. Local. */
 const void *weir_small_files_expect(struct weir_small_files *f, int rank, uint64_t item,

@@ -21,8 +21,7 @@ struct tidy {
     uint64_t files, dirs, foreign, looked;
 };
 
-static int tidy_dir(struct tidy *t, int parent, const char *name, int level,
-                    struct weir_err *err);
+static int tidy_dir(struct tidy *t, int parent, const char *name, int level, struct weir_err *err);
 
 static int remove_file(struct tidy *t, int fd, const char *name, struct weir_err *err)
 {
@@ -45,8 +44,7 @@ static int remove_dir(struct tidy *t, int fd, const char *name, struct weir_err 
 }
 
 /* One entry. Returns 1 when it is gone, 0 when it stays, -1 and err. */
-static int tidy_entry(struct tidy *t, int fd, const char *name, int level,
-                      struct weir_err *err)
+static int tidy_entry(struct tidy *t, int fd, const char *name, int level, struct weir_err *err)
 {
     enum weir_tidy what;
     struct stat st;
@@ -91,11 +89,10 @@ static int64_t tidy_pass(struct tidy *t, DIR *d, int level, struct weir_err *err
 
 /* Entries that go while a directory is read can hide others, so it is read until nothing goes any
  * more. */
-static int tidy_dir(struct tidy *t, int parent, const char *name, int level,
-                    struct weir_err *err)
+static int tidy_dir(struct tidy *t, int parent, const char *name, int level, struct weir_err *err)
 {
-    int fd = openat(parent, name,
-                    O_RDONLY | O_DIRECTORY | O_CLOEXEC | (level == 0 ? 0 : O_NOFOLLOW));
+    int fd =
+        openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (level == 0 ? 0 : O_NOFOLLOW));
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
     uint64_t foreign = t->foreign;
     int64_t gone;
@@ -130,11 +127,10 @@ int weir_tidy(struct weir_run *run, const char *program, const char *dir, weir_t
                              "removed %" PRIu64 " files and %" PRIu64 " directories in %s", t.files,
                              t.dirs, dir);
         if (t.foreign)
-            weir_note(
-                &run->log,
-                "%" PRIu64
-                " names in '%s' are not of %s and stay, with the directories that hold them",
-                t.foreign, dir, program);
+            weir_note(&run->log,
+                      "%" PRIu64
+                      " names in '%s' are not of %s and stay, with the directories that hold them",
+                      t.foreign, dir, program);
         if (weir_report_end(&run->report, rc < 0 ? NULL : err) < 0)
             rc = -1;
     }

@@ -215,16 +215,6 @@ static void fill_phases(struct ior_options *o)
         o->test_file = "";
 }
 
-bool ior_wants_write(const struct ior_options *o)
-{
-    return o->write;
-}
-
-bool ior_wants_check(const struct ior_options *o)
-{
-    return o->check_write;
-}
-
 bool ior_wants_read(const struct ior_options *o)
 {
     return o->read || o->check_read;
@@ -237,7 +227,7 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_
     int tasks = o->tasks > 0 && o->tasks < run->world.size ? o->tasks : run->world.size;
     struct weir_par par = run->world;
 
-    ior_override_nodes(o, &par);
+    ior_override_nodes(t, &par);
     fill_phases(o);
     if (check_packet(o, &t->pattern.packet, err) < 0 || check_words(o, err) < 0 ||
         check_names(o, err) < 0 || check_sizes(o, err) < 0 || check_volume(o, tasks, err) < 0 ||

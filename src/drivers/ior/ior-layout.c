@@ -112,8 +112,10 @@ int ior_shift(const struct ior_options *o, const struct weir_par *par, bool chec
     return shift == 0 && par->size > 1 ? 1 : shift;
 }
 
-void ior_override_nodes(const struct ior_options *o, struct weir_par *par)
+void ior_override_nodes(const void *state, struct weir_par *par)
 {
+    const struct ior_options *o = ((const struct ior_test *)state)->o;
+
     if (par->comm == MPI_COMM_NULL)
         return;
     if (o->nodes > 0)

@@ -4,12 +4,12 @@
 #include "config.h"
 #include "drivers/ior/ior.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/utsname.h>
 
 #include "base/opt.h"
+#include "engine/banner.h"
 
 static const struct weir_opt *find_row(const struct weir_opt *rows, const char *key)
 {
@@ -18,20 +18,6 @@ static const struct weir_opt *find_row(const struct weir_opt *rows, const char *
             (rows->key2 && strcasecmp(rows->key2, key) == 0))
             return rows;
     return NULL;
-}
-
-/* One option as a fact: text for texts, numbers for the rest. */
-static void report_row(struct weir_report *r, unsigned readers, const char *name,
-                       const struct weir_opt *row, const void *values)
-{
-    struct weir_str text = { 0 };
-
-    weir_opt_show(row, values, &text);
-    if (row->type == WEIR_OPT_STR || row->type == WEIR_OPT_LIST)
-        weir_report_str(r, readers, name, weir_str_text(&text));
-    else
-        weir_report_int(r, readers, name, strtoll(weir_str_text(&text), NULL, 10));
-    weir_str_free(&text);
 }
 
 /* Keys of old readers in their order, and the option after each. Those without option are told by
@@ -148,14 +134,14 @@ static void report_known(struct weir_run *run, const struct ior_test *t, unsigne
     for (size_t i = 0; i < sizeof(parameters) / sizeof(*parameters); i++) {
         row = parameters[i].key ? find_row(ior_option_rows, parameters[i].key) : NULL;
         if (row)
-            report_row(r, readers, parameters[i].name, row, t->o);
+            weir_banner_option(run, readers, parameters[i].name, row, t->o);
         else
             report_special(run, t, readers, parameters[i].name);
     }
     weir_report_leave(r);
 }
 
-static void report_table(struct weir_report *r, const char *prefix, const struct weir_opt *rows,
+static void report_table(struct weir_run *run, const char *prefix, const struct weir_opt *rows,
                          const void *values)
 {
     struct weir_str name = { 0 };
@@ -165,7 +151,7 @@ static void report_table(struct weir_report *r, const char *prefix, const struct
             continue;
         weir_str_clear(&name);
         weir_str_addf(&name, "%s%s", prefix, rows->name ? rows->name : rows->key);
-        report_row(r, WEIR_FOR_DATA, weir_str_text(&name), rows, values);
+        weir_banner_option(run, WEIR_FOR_DATA, weir_str_text(&name), rows, values);
     }
     weir_str_free(&name);
 }
@@ -174,9 +160,9 @@ void ior_report_parameters(struct weir_run *run, const struct ior_test *t)
 {
     report_known(run, t, run->log.verbose >= 3 ? WEIR_FOR_ALL : WEIR_FOR_DATA);
     weir_report_enter(&run->report, "optionValues", false);
-    report_table(&run->report, "", ior_option_rows, t->o);
-    report_table(&run->report, t->be->prefix, t->be->opts, t->be_opt.own);
+    report_table(run, "", ior_option_rows, t->o);
+    report_table(run, t->be->prefix, t->be->opts, t->be_opt.own);
     if (t->be->base)
-        report_table(&run->report, t->be->base->prefix, t->be->base->opts, t->be_opt.base);
+        report_table(run, t->be->base->prefix, t->be->base->opts, t->be_opt.base);
     weir_report_leave(&run->report);
 }

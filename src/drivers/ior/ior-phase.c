@@ -14,8 +14,10 @@ static bool opens_together(const struct ior_test *t)
     return (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) && !t->access.file_per_task;
 }
 
-void ior_free(struct ior_test *t)
+void ior_free(void *state)
 {
+    struct ior_test *t = state;
+
     for (int i = 0; i < t->lanes; i++)
         free(t->buf[i]);
     t->lanes = 0;

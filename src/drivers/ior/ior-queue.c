@@ -16,7 +16,7 @@ static bool write_varies(const struct ior_test *t)
 int ior_queue_begin(struct ior_test *t, struct weir_session *s, struct weir_err *err)
 {
     const struct weir_extent *x = &t->extent;
-    bool copies = write_varies(t) || ior_wants_check(t->o) || ior_wants_read(t->o);
+    bool copies = write_varies(t) || t->o->check_write || ior_wants_read(t->o);
 
     return weir_queue_begin(&t->queue, s, x->block / x->transfer * x->segments,
                             copies ? x->transfer : 0, err);

@@ -21,11 +21,14 @@ const char *ior_now_text(char out[32])
     return weir_banner_now(out, "%a %b %e %H:%M:%S %Y");
 }
 
-void ior_report_begin(struct weir_run *run, int argc, char *const *argv)
+void ior_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
+                      char *const *argv)
 {
     struct weir_str words = { 0 };
     char now[32];
 
+    (void)tests;
+    (void)n;
     for (int i = 0; i < argc; i++)
         weir_str_addf(&words, "%s%s", i ? " " : "", argv[i]);
     weir_banner_fakes(run);

@@ -312,7 +312,7 @@ static void summarise(struct weir_run *run, const struct ior_test *t, const char
 
 void ior_summarise(struct weir_run *run, const struct ior_test *t)
 {
-    if (ior_wants_write(t->o))
+    if (t->o->write)
         summarise(run, t, "write", &t->write);
     if (ior_wants_read(t->o))
         summarise(run, t, "read", &t->read);

@@ -71,13 +71,6 @@ int ior_start(struct weir_run *run, void *state, struct weir_err *err)
     return weir_agree(&run->par, ior_queue_begin(t, &t->session, err), err);
 }
 
-void ior_end(void *state)
-{
-    struct ior_test *t = state;
-
-    ior_free(t);
-}
-
 /* A new signature for each repetition, so that what an earlier one left behind does not pass. */
 int ior_repetition(struct weir_run *run, void *state, struct weir_err *err)
 {
@@ -178,22 +171,13 @@ static void remember_write(struct ior_test *t, const struct weir_phase_rec *rec)
 
 /* ---- stages ---- */
 
-static bool wants_write(const void *state, const struct weir_stage *s)
+static bool wants(const void *state, const struct weir_stage *s)
 {
-    (void)s;
-    return ior_wants_write(((const struct ior_test *)state)->o);
-}
+    const struct ior_options *o = ((const struct ior_test *)state)->o;
 
-static bool wants_check(const void *state, const struct weir_stage *s)
-{
-    (void)s;
-    return ior_wants_check(((const struct ior_test *)state)->o);
-}
-
-static bool wants_read(const void *state, const struct weir_stage *s)
-{
-    (void)s;
-    return ior_wants_read(((const struct ior_test *)state)->o);
+    return s->phase == &ior_write_phase   ? o->write
+           : s->phase == &ior_check_phase ? o->check_write
+                                          : ior_wants_read(o);
 }
 
 /* What is collective: calls on one file of all tasks. */
@@ -324,29 +308,20 @@ static void report_skipped(struct weir_run *run, void *state, const struct weir_
     ior_report_skipped(run, state, s->key);
 }
 
-const struct weir_stage ior_stages[] = { { .key = "write",
-                                           .flags = WEIR_STAGE_DELAY,
-                                           .phase = &ior_write_phase,
-                                           .wanted = wants_write,
-                                           .timing = time_together,
-                                           .before = before_write,
-                                           .after = after_write,
-                                           .skipped = report_skipped },
-                                         { .key = "check write",
-                                           .phase = &ior_check_phase,
-                                           .wanted = wants_check,
-                                           .timing = time_check,
-                                           .before = before_check,
-                                           .after = after_check },
-                                         { .key = "read",
-                                           .flags = WEIR_STAGE_DELAY,
-                                           .phase = &ior_read_phase,
-                                           .wanted = wants_read,
-                                           .timing = time_together,
-                                           .before = before_read,
-                                           .after = after_read,
-                                           .skipped = report_skipped },
-                                         { .key = NULL } };
+#define STAGE(k, name, f, time, ...)                                                               \
+    {                                                                                              \
+        .key = (k), .flags = (f), .phase = &ior_##name##_phase, .wanted = wants, .timing = (time), \
+        .before = before_##name, .after = after_##name, __VA_ARGS__                                \
+    }
+
+const struct weir_stage ior_stages[] = {
+    STAGE("write", write, WEIR_STAGE_DELAY, time_together, .skipped = report_skipped),
+    STAGE("check write", check, 0, time_check, ),
+    STAGE("read", read, WEIR_STAGE_DELAY, time_together, .skipped = report_skipped),
+    { .key = NULL }
+};
+
+#undef STAGE
 
 /* ---- removal and the end ---- */
 

@@ -243,19 +243,6 @@ static int prepare_run(struct weir_run *run, struct weir_test *tests, int n, str
     return 0;
 }
 
-static void show_banner(struct weir_run *run, struct weir_test *tests, int n, int argc,
-                        char *const *argv)
-{
-    (void)tests;
-    (void)n;
-    ior_report_begin(run, argc, argv);
-}
-
-static void override_nodes(const void *state, struct weir_par *par)
-{
-    ior_override_nodes(((const struct ior_test *)state)->o, par);
-}
-
 static const struct weir_operation operations[] = {
     [WEIR_DIR_WRITE] = { "write", "write", "transfers", true },
     [WEIR_DIR_READ] = { "read", "read", "transfers", true },
@@ -276,10 +263,10 @@ const struct weir_driver weir_ior = {
     .plan = plan_test,
     .output = choose_output,
     .prepare = prepare_run,
-    .banner = show_banner,
-    .place = override_nodes,
+    .banner = ior_report_begin,
+    .place = ior_override_nodes,
     .begin = ior_begin,
-    .end = ior_end,
+    .end = ior_free,
     .start = ior_start,
     .report = ior_report,
     .repetition = ior_repetition,

@@ -126,9 +126,7 @@ extern const struct weir_opt *const ior_option_rows;
 int ior_check(struct ior_test *t, const struct weir_run *run, struct ior_options *own,
               struct weir_err *err);
 
-/* ior-check.c: which stages a test has. */
-bool ior_wants_write(const struct ior_options *o);
-bool ior_wants_check(const struct ior_options *o);
+/* ior-check.c: has a test a read phase? */
 bool ior_wants_read(const struct ior_options *o);
 
 /* ior-layout.c: the name of the file of a task in a repetition (ior.md 3.4); the directory of -u
@@ -156,7 +154,7 @@ int ior_owner(const struct ior_options *o, const struct weir_par *par, bool chec
 
 /* The nodes that numNodes and numTasksOnNode0 speak of instead of those that were found. Nothing on
  * a rank that takes no part (comm is MPI_COMM_NULL). Local. */
-void ior_override_nodes(const struct ior_options *o, struct weir_par *par);
+void ior_override_nodes(const void *state, struct weir_par *par);
 
 /* ior-check.c: with -Z, is there a task that is far enough away? Local, the same on all ranks. -1
  * and err (WEIR_EUSAGE). */
@@ -178,7 +176,7 @@ int ior_queue_drain(struct weir_run *run, struct ior_test *t, uint64_t *clock_ns
 
 /* ior-phase.c: the three phases, and what belongs to files. */
 extern const struct weir_phase ior_write_phase, ior_check_phase, ior_read_phase;
-void ior_free(struct ior_test *t);
+void ior_free(void *state);
 /* The first part of the write phase, for the prefill too: name, old file, offsets; and its open, for
  * transfers of that many bytes. As in struct weir_phase. */
 int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err *err);
@@ -257,7 +255,8 @@ void ior_note_repeats(struct weir_run *run, const struct ior_test *t);
 void ior_note_unread(struct weir_run *run, const struct ior_test *t);
 
 /* ior-report.c: what is shown. Rank 0 only; no-ops elsewhere. */
-void ior_report_begin(struct weir_run *run, int argc, char *const *argv);
+void ior_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
+                      char *const *argv);
 int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 void ior_report_results(struct weir_run *run);
 void ior_report_facts(struct weir_run *run, struct ior_test *t);
@@ -299,7 +298,6 @@ void ior_report_parameters(struct weir_run *run, const struct ior_test *t);
 /* ior-test.c: the functions of struct weir_driver for one test. */
 extern const struct weir_stage ior_stages[];
 int ior_begin(struct weir_run *run, void *state, struct weir_err *err);
-void ior_end(void *state);
 int ior_start(struct weir_run *run, void *state, struct weir_err *err);
 int ior_report(struct weir_run *run, void *state, struct weir_err *err);
 int ior_repetition(struct weir_run *run, void *state, struct weir_err *err);

@@ -138,8 +138,8 @@ static int delete_object(struct weir_run *run, struct mdw_test *t, const char *p
 {
     uint64_t begin = *clock_ns;
 
-    return finish_op(run, t, MDW_DELETE, begin, clock_ns, t->fs.ns->unlink(&t->fs.session, path, why),
-                     why);
+    return finish_op(run, t, MDW_DELETE, begin, clock_ns,
+                     t->fs.ns->unlink(&t->fs.session, path, why), why);
 }
 
 static int stat_object(struct weir_run *run, struct mdw_test *t, const char *path,
@@ -147,7 +147,8 @@ static int stat_object(struct weir_run *run, struct mdw_test *t, const char *pat
 {
     uint64_t begin = *clock_ns;
 
-    return finish_op(run, t, MDW_STAT, begin, clock_ns, t->fs.ns->stat(&t->fs.session, path, why), why);
+    return finish_op(run, t, MDW_STAT, begin, clock_ns, t->fs.ns->stat(&t->fs.session, path, why),
+                     why);
 }
 
 static void note_outcome(struct mdw_test *t, uint64_t i, enum mdw_op op, int rc)

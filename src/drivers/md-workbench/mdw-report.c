@@ -4,6 +4,7 @@
 #include "drivers/md-workbench/mdw.h"
 
 #include <inttypes.h>
+#include <limits.h>
 
 #include "base/clock.h"
 #include "engine/banner.h"
@@ -77,10 +78,18 @@ static const struct {
     const char *head;
     int count;
 } detailed[] = {
-    { "phase\t", -1 },      { "d name", -1 },   { "create", MDW_SET_CREATE },
-    { "delete", MDW_SET_DELETE }, { "ob nam", -1 },   { "create", MDW_CREATE },
-    { "read", MDW_READ },   { "stat", MDW_STAT }, { "delete", MDW_DELETE },
-    { "t_inc_b", -1 },      { "t_no_bar", -1 }, { "thp", -1 },
+    { "phase\t", -1 },
+    { "d name", -1 },
+    { "create", MDW_SET_CREATE },
+    { "delete", MDW_SET_DELETE },
+    { "ob nam", -1 },
+    { "create", MDW_CREATE },
+    { "read", MDW_READ },
+    { "stat", MDW_STAT },
+    { "delete", MDW_DELETE },
+    { "t_inc_b", -1 },
+    { "t_no_bar", -1 },
+    { "thp", -1 },
     { "max_t", -1 },
 };
 
@@ -151,20 +160,10 @@ void mdw_report_phase(struct weir_run *run, struct mdw_test *t, const struct mdw
 
 #define FORM "%Y-%m-%d %H:%M:%S"
 
-static void report_command(struct weir_run *run, int argc, char *const *argv)
+void mdw_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
+                      char *const *argv)
 {
-    struct weir_str line = { 0 };
-
-    weir_str_addf(&line, "Args: %s", argv[0]);
-    for (int i = 1; i < argc; i++)
-        weir_str_addf(&line, " \"%s\"", argv[i]);
-    weir_report_line(&run->report, "%s", weir_str_text(&line));
-    weir_str_free(&line);
-    weir_banner_command(run, argc, argv);
-}
-
-void mdw_report_begin(struct weir_run *run, const struct mdw_test *t, int argc, char *const *argv)
-{
+    struct mdw_test *t = tests[0].state;
     const struct mdw_options *o = t->o;
     struct weir_report *r = &run->report;
     int64_t objects =
@@ -172,8 +171,10 @@ void mdw_report_begin(struct weir_run *run, const struct mdw_test *t, int argc, 
     double set = (double)run->world.size * o->sets * o->population * o->size / MIB;
     char now[32];
 
+    (void)n;
+    t->begin_ns = weir_now_ns();
     weir_banner_program(run, "md-workbench");
-    report_command(run, argc, argv);
+    weir_banner_words(run, "Args: ", '"', INT_MAX, argc, argv);
     weir_banner_machine(run, WEIR_FOR_DATA);
     if (run->details)
         weir_provenance_run(run);
@@ -213,8 +214,9 @@ void mdw_report_leave(struct weir_run *run, const struct mdw_test *t)
     weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)t->wrong);
 }
 
-void mdw_report_end(struct weir_run *run, const struct mdw_test *t)
+void mdw_report_end(struct weir_run *run, const struct weir_test *tests)
 {
+    const struct mdw_test *t = tests[0].state;
     char now[32];
 
     weir_report_str(&run->report, WEIR_FOR_DATA, "Finished", weir_banner_now(now, FORM));

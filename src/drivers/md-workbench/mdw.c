@@ -188,24 +188,10 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
     struct mdw_test *t = state;
 
     *t = (struct mdw_test) { .o = test->values->driver_opt };
-    if (weir_values_backend(test->values, t->o->api, &run->world, &t->fs.be, &t->fs.be_opt, err) < 0)
+    if (weir_values_backend(test->values, t->o->api, &run->world, &t->fs.be, &t->fs.be_opt, err) <
+        0)
         return -1;
     return check(t, run, test->values->driver_opt, err);
-}
-
-static void show_banner(struct weir_run *run, struct weir_test *tests, int n, int argc,
-                        char *const *argv)
-{
-    struct mdw_test *t = tests[0].state;
-
-    (void)n;
-    t->begin_ns = weir_now_ns();
-    mdw_report_begin(run, t, argc, argv);
-}
-
-static void finish(struct weir_run *run, const struct weir_test *tests)
-{
-    mdw_report_end(run, tests[0].state);
 }
 
 const struct weir_driver weir_mdw = {
@@ -219,7 +205,7 @@ const struct weir_driver weir_mdw = {
     .operations = mdw_operations,
     .plan = plan_test,
     .prepare = weir_ranks_begin,
-    .banner = show_banner,
+    .banner = mdw_report_begin,
     .begin = mdw_begin,
     .end = mdw_end,
     .start = mdw_start,
@@ -227,5 +213,5 @@ const struct weir_driver weir_mdw = {
     .stages = mdw_stages,
     .clean = mdw_clean_up,
     .conclude = mdw_conclude,
-    .finish = finish,
+    .finish = mdw_report_end,
 };

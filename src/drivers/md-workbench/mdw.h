@@ -68,7 +68,7 @@ struct mdw_measure {
 struct mdw_test {
     const struct mdw_options *o;
     struct weir_small_files fs;
-    double wait; /* of the options */
+    double wait;         /* of the options */
     struct mdw_set *set; /* see mdw_set_of */
     int period;          /* of them */
     unsigned char *made; /* bits: sets made by this run */
@@ -157,11 +157,12 @@ void mdw_record(struct weir_run *run, const struct mdw_test *t, const struct mdw
 void mdw_trace(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec);
 
 /* mdw-report.c: lines. Rank 0 only; begin is collective over run->world, test over run->par. */
-void mdw_report_begin(struct weir_run *run, const struct mdw_test *t, int argc, char *const *argv);
+void mdw_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
+                      char *const *argv);
 int mdw_report_test(struct weir_run *run, void *state, struct weir_err *err);
 void mdw_report_leave(struct weir_run *run, const struct mdw_test *t);
 void mdw_report_phase(struct weir_run *run, struct mdw_test *t, const struct mdw_measure *m);
-void mdw_report_end(struct weir_run *run, const struct mdw_test *t);
+void mdw_report_end(struct weir_run *run, const struct weir_test *tests);
 /* A line about one rank (rank < 0: all) without newline. */
 void mdw_report_text(struct weir_str *s, const struct mdw_test *t, const struct mdw_measure *m,
                      int rank);

@@ -172,7 +172,8 @@ static int check_names(struct mdtest_test *t, const struct weir_run *run, struct
     if (!t->kind[MDTEST_DIRS] || !o->rename || ns->rename)
         return 0;
     o->rename = false;
-    return weir_warn(&run->log, err, "%s cannot rename: the rename phase is left out", t->fs.be->name);
+    return weir_warn(&run->log, err, "%s cannot rename: the rename phase is left out",
+                     t->fs.be->name);
 }
 
 static int check_backend(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err)

@@ -288,7 +288,8 @@ int mdtest_step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     const char *path = mdtest_name_step(run, t, t->owner, i, &item);
     int rc = 0;
 
-    if (weir_session_open_slot(&t->fs.session, t->fs.file, path, WEIR_OPEN_READ, &t->fs.extent, err) < 0)
+    if (weir_session_open_slot(&t->fs.session, t->fs.file, path, WEIR_OPEN_READ, &t->fs.extent,
+                               err) < 0)
         return -1;
     mdtest_finish_part(t, WEIR_OP_OPEN, clock_ns);
     if (t->in_len > 0)

@@ -26,33 +26,22 @@ static void report_time(struct weir_run *run, const char *what, const char *key)
     weir_report_str(&run->report, WEIR_FOR_DATA, key, now);
 }
 
-static void report_command(struct weir_run *run, int argc, char *const *argv)
-{
-    struct weir_str line = { 0 };
-
-    weir_str_addf(&line, "Command line used: %s", argv[0]);
-    for (int i = 1; i < argc; i++)
-        weir_str_addf(&line, " '%s'", argv[i]);
-    weir_report_line(&run->report, "%.*s", LINE_MOST, weir_str_text(&line));
-    weir_str_free(&line);
-    weir_banner_command(run, argc, argv);
-}
-
-void mdtest_report_begin(struct weir_run *run, const struct mdtest_test *t, int argc,
+void mdtest_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
                          char *const *argv)
 {
     struct weir_report *r = &run->report;
 
+    (void)n;
     report_time(run, "started", "Began");
     weir_banner_fakes(run);
     weir_report_line(r, "mdtest-4.1.0+weir-%s was launched with %d total task(s) on %d node(s)",
                      PACKAGE_VERSION, run->world.size, run->world.nodes);
     weir_banner_program(run, "mdtest");
-    report_command(run, argc, argv);
+    weir_banner_words(run, "Command line used: ", '\'', LINE_MOST, argc, argv);
     weir_banner_machine(run, WEIR_FOR_DATA);
     if (run->details)
         weir_provenance_run(run);
-    mdtest_trace_options(run, t);
+    mdtest_trace_options(run, tests[0].state);
     weir_banner_nodemap(run);
 }
 
@@ -124,8 +113,9 @@ int mdtest_report_test(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
-void mdtest_report_finish(struct weir_run *run)
+void mdtest_report_finish(struct weir_run *run, const struct weir_test *tests)
 {
+    (void)tests;
     report_time(run, "finished", "Finished");
 }
 

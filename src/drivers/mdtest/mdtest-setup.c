@@ -12,7 +12,6 @@
 #include "engine/status.h"
 #include "par/agree.h"
 
-
 static size_t larger(int64_t a, int64_t b)
 {
     return (size_t)(a > b ? a : b);

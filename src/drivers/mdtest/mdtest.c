@@ -132,11 +132,6 @@ static const char *api_of(const void *opt)
     return ((const struct mdtest_options *)opt)->api;
 }
 
-static struct mdtest_test *state_of(const struct weir_test *t)
-{
-    return t->state;
-}
-
 static bool clean_instead(struct weir_run *run, const void *opt, enum weir_code *code)
 {
     const char *dir = ((const struct mdtest_options *)opt)->cleanup;
@@ -163,22 +158,14 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
     struct weir_test *test = run->test;
     struct mdtest_test *t = state;
 
-    *t = (struct mdtest_test) {
-        .id = test->id, .o = test->values->driver_opt, .all_ours = true
-    };
-    if (weir_values_backend(test->values, t->o->api, &run->world, &t->fs.be, &t->fs.be_opt, err) < 0 ||
+    *t = (struct mdtest_test) { .id = test->id, .o = test->values->driver_opt, .all_ours = true };
+    if (weir_values_backend(test->values, t->o->api, &run->world, &t->fs.be, &t->fs.be_opt, err) <
+            0 ||
         mdtest_check(t, run, test->values->driver_opt, err) < 0)
         return -1;
     test->plan.tasks = t->o->first + test->variant * t->o->step;
     test->plan.is_run = !t->o->run.dry_run;
     return 0;
-}
-
-static void show_banner(struct weir_run *run, struct weir_test *tests, int n, int argc,
-                        char *const *argv)
-{
-    (void)n;
-    mdtest_report_begin(run, state_of(&tests[0]), argc, argv);
 }
 
 /* The base directories are made before the first test and removed after the last. */
@@ -200,12 +187,6 @@ static int leave_run(struct weir_run *run, void *state, enum weir_code code, str
     return mdtest_remove_bases(run, state, good ? err : NULL);
 }
 
-static void finish(struct weir_run *run, const struct weir_test *tests)
-{
-    (void)tests;
-    mdtest_report_finish(run);
-}
-
 const struct weir_driver weir_mdtest = {
     .name = "mdtest",
     .brief = "measure metadata operations of parallel file systems",
@@ -222,7 +203,7 @@ const struct weir_driver weir_mdtest = {
     .variants = count_variants,
     .plan = plan_test,
     .prepare = weir_ranks_begin,
-    .banner = show_banner,
+    .banner = mdtest_report_begin,
     .enter = enter_run,
     .leave = leave_run,
     .begin = mdtest_begin,
@@ -235,5 +216,5 @@ const struct weir_driver weir_mdtest = {
     .conclude = mdtest_summary,
     .verdict = mdtest_verdict,
     .summary = mdtest_summary_rows,
-    .finish = finish,
+    .finish = mdtest_report_finish,
 };

@@ -107,7 +107,7 @@ struct mdtest_test {
     bool shuffled;
     struct weir_perm perm;
     uint64_t loop, low, high,
-        item; /* steps low..high-1 are consecutive items of one directory, from item */
+        item;             /* steps low..high-1 are consecutive items of one directory, from item */
     bool fine;            /* times of single operations are wanted */
     unsigned skip, ops;   /* clock: operations to go without looking, and in the present batch */
     uint64_t worked_ns;   /* when this rank had done its own work */
@@ -208,11 +208,11 @@ void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool 
 
 /* mdtest-report.c: what is shown. Rank 0 only; no-ops elsewhere, but for begin
  * (collective over run->world) and test (over run->par). */
-void mdtest_report_begin(struct weir_run *run, const struct mdtest_test *t, int argc,
+void mdtest_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
                          char *const *argv);
 int mdtest_report_places(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 int mdtest_report_test(struct weir_run *run, void *state, struct weir_err *err);
-void mdtest_report_finish(struct weir_run *run);
+void mdtest_report_finish(struct weir_run *run, const struct weir_test *tests);
 void mdtest_report_measure(struct weir_run *run, struct mdtest_test *t,
                            const struct mdtest_measure *m);
 int mdtest_summary(struct weir_run *run, void *state, struct weir_err *err);
