@@ -413,12 +413,18 @@ static int clean_up(struct weir_run *run, struct weir_test *t, const struct weir
     return -1;
 }
 
+static int64_t at_most_2_63(uint64_t n)
+{
+    return n > INT64_MAX ? INT64_MAX : (int64_t)n;
+}
+
 static void report_plan(struct weir_run *run, const struct weir_plan *plan)
 {
     if (plan->inodes == 0)
         return;
-    weir_report_int(&run->report, WEIR_FOR_DATA, "plannedBytes", (int64_t)plan->bytes);
-    weir_report_int(&run->report, WEIR_FOR_DATA, "plannedInodes", (int64_t)plan->inodes);
+    weir_report_int(&run->report, WEIR_FOR_DATA, "plannedBytes", at_most_2_63(plan->bytes));
+    weir_report_int(&run->report, WEIR_FOR_DATA, "plannedInodes",
+                    at_most_2_63(plan->inodes));
 }
 
 /* The ranks that take part. What went wrong was said. */

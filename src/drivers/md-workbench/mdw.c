@@ -152,7 +152,9 @@ static int check_all(struct mdw_test *t, const struct weir_run *run, struct weir
     if (check_words(t, err) < 0 || check_count(t, run, err) < 0)
         return -1;
     run->test->plan.inodes = sets * ((uint64_t)o->population + 1) + 1;
-    run->test->plan.bytes = sets * (uint64_t)o->population * (uint64_t)o->size;
+    if (__builtin_mul_overflow(sets * (uint64_t)o->population, (uint64_t)o->size,
+                               &run->test->plan.bytes))
+        run->test->plan.bytes = UINT64_MAX;
     return check_backend(t, run, err);
 }
 
