@@ -48,7 +48,7 @@ int weir_agree(const struct weir_par *par, int rc, struct weir_err *err)
         if (err->code == WEIR_OK)
             weir_refuse(err, WEIR_EBUG, "failed without a reason");
         if (!err->agreed) /* else an agreement within the step has said so */
-            weir_err_within(err, "rank %d on %s", par->rank, par->host);
+            weir_err_within(err, "rank %d on %s", par->named, par->host);
     }
     weir_allsum_u64(par, &failed, 1);
     weir_bcast(par, err, sizeof(*err), root);

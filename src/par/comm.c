@@ -167,6 +167,7 @@ static int share_placement(struct weir_par *par, struct weir_err *err)
     weir_mpi_must(par, MPI_Comm_set_errhandler(par->comm, MPI_ERRORS_RETURN),
                   "MPI_Comm_set_errhandler");
     weir_mpi_must(par, MPI_Comm_rank(par->comm, &par->rank), "MPI_Comm_rank");
+    par->named = par->rank;
     weir_mpi_must(par, MPI_Comm_size(par->comm, &par->size), "MPI_Comm_size");
     weir_mpi_must(par, MPI_Get_processor_name(host, &len), "MPI_Get_processor_name");
     if (snprintf(par->host, sizeof(par->host), "%s", host) >= (int)sizeof(par->host))

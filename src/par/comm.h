@@ -24,6 +24,7 @@ struct weir_par {
     MPI_Comm comm;       /* our own duplicate; MPI_ERRORS_RETURN */
     MPI_Comm watch_comm; /* another, for weir_watch only */
     int rank, size;
+    int named; /* the rank that messages name: of a group, that in the run that it is a part of */
     int node, nodes;               /* nodes are numbered by their lowest rank */
     int per_node;                  /* ranks on node 0, on every rank ("clients per node") */
     int per_node_max;              /* of the fullest node */

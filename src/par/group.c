@@ -23,6 +23,7 @@ int weir_par_split(const struct weir_par *all, int color, struct weir_par *out,
     if (part == MPI_COMM_NULL)
         return 0;
     rc = weir_par_init(out, part, err);
+    out->named = all->named;
     weir_mpi_must(all, MPI_Comm_free(&part), "MPI_Comm_free");
     return rc;
 }
