@@ -20,7 +20,7 @@ const char *weir_fortran_g(double value, char out[WEIR_FORTRAN_TEXT])
     snprintf(exact, sizeof(exact), "%.7e", value); /* 8 digits: rounding may need one more before */
     exponent = value == 0 ? 0 : (int)strtol(strchr(exact, 'e') + 1, NULL, 10);
     if (value == 0 || (exponent >= -1 && exponent <= 7)) {
-        snprintf(out, WEIR_FORTRAN_TEXT, "%12.*f    ", 7 - exponent, value);
+        snprintf(out, WEIR_FORTRAN_TEXT, "%#12.*f    ", 7 - exponent, value);
         return out;
     }
     snprintf(out, WEIR_FORTRAN_TEXT, "%s0.%c%.7sE%+03d", value < 0 ? " -" : "  ", exact[value < 0],

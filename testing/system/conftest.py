@@ -83,12 +83,12 @@ def children(pid):
     return sorted(found)
 
 
-def ranks_of(pid):
+def ranks_of(pid, program=None):
     """The processes of the program itself below pid."""
     found = []
     for p in children(pid):
         try:
-            if os.path.samefile("/proc/%d/exe" % p, IOR):
+            if os.path.samefile("/proc/%d/exe" % p, program or IOR):
                 found.append(p)
         except OSError:
             pass
@@ -322,7 +322,7 @@ class Ior:
         """The pids of np rank processes, lowest rank first as far as pids tell."""
         until = time.monotonic() + timeout * PATIENCE
         while time.monotonic() < until and proc.poll() is None:
-            pids = ranks_of(proc.pid)
+            pids = ranks_of(proc.pid, self.program)
             if len(pids) == np:
                 self.wait_for_output(proc)
                 return pids

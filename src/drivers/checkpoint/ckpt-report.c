@@ -138,6 +138,12 @@ int ckpt_report_trial(struct weir_run *run, void *state, const struct weir_stage
 
 /* ---- the summary ---- */
 
+/* Of what was not measured there is none. */
+static double deviation(const struct weir_stats *s)
+{
+    return isnan(s->mean) ? NAN : weir_stats_sd(s);
+}
+
 static void report_rate(struct weir_report *r, const char *key, const char *definition,
                         const struct weir_stats *s)
 {
@@ -145,7 +151,7 @@ static void report_rate(struct weir_report *r, const char *key, const char *defi
     weir_report_str(r, WEIR_FOR_DATA, "definition", definition);
     weir_report_str(r, WEIR_FOR_DATA, "unit", "MiB/s");
     weir_report_real(r, WEIR_FOR_DATA, "mean", s->mean);
-    weir_report_real(r, WEIR_FOR_DATA, "deviation", weir_stats_sd(s));
+    weir_report_real(r, WEIR_FOR_DATA, "deviation", deviation(s));
     weir_report_real(r, WEIR_FOR_DATA, "min", s->min);
     weir_report_real(r, WEIR_FOR_DATA, "max", s->max);
     weir_report_leave(r);
@@ -213,8 +219,8 @@ static void show_summary(struct weir_run *run, const struct ckpt *t)
                      "Real throughput MB/s, Std Real throughput MB/s, file system MB/S, std file "
                      "system MB/s");
     weir_report_line(r, "%s%s%s%s", weir_fortran_g(s[0].mean, g[0]),
-                     weir_fortran_g(weir_stats_sd(&s[0]), g[1]), weir_fortran_g(s[1].mean, g[2]),
-                     weir_fortran_g(weir_stats_sd(&s[1]), g[3]));
+                     weir_fortran_g(deviation(&s[0]), g[1]), weir_fortran_g(s[1].mean, g[2]),
+                     weir_fortran_g(deviation(&s[1]), g[3]));
 }
 
 int ckpt_conclude(struct weir_run *run, void *state, struct weir_err *err)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checkpoints under faults: full disks, files that are damaged or are others, failing calls, killed ranks, signals."""
+import os
+import signal
+
+import pytest
+
+import conftest
+from faults_support import SECONDS, check_time, environment
+
+SIZE = "--nx 1 --ny 1 --im_world 24 --lm 4 --num_arrays 2 --ntrials 1 "  # 108 KiB
+
+
+@pytest.fixture
+def simulate(ior, shim, told, need_backend):
+    """simulate(what, options, fault): "checkpoint" or "restart" on six ranks, in time."""
+    def run_it(what, args="", fault="", api="NETCDF", size=SIZE):
+        name = "%s %s %s" % (what, args, fault)
+        told(name)
+        need_backend(api)
+        ior.program = conftest.BUILD / "src" / (what + "_simulator.x")
+        run = ior(size + "-a %s %s" % (api, args), np=6, timeout=SECONDS, env=environment(ior, shim, fault))
+        told(name, run, ior.files())
+        check_time(run)
+        return run
+    return run_it
+
+
+@pytest.mark.parametrize("api", ["NETCDF", "POSIX"])
+@pytest.mark.parametrize("how", ["", " --split_file"])
+def test_a_full_disk(simulate, mounted, api, how):
+    mounted("size=96k")
+    run = simulate("checkpoint", "--num_writers 3 --path fs/c" + how, api=api)
+    assert run.returncode == 3 and ("No space left on device" in run.stderr or " is full" in run.stderr), run
+
+
+def test_a_disk_that_is_full_at_the_close(simulate, mounted):
+    """The data fit, what describes them may not: the library would not survive to find out."""
+    mounted("size=148k")
+    run = simulate("checkpoint", "--num_writers 3 --path fs/c --no_chunking")
+    assert run.returncode == 3 and "fs/c.nc4" in run.stderr and " is full" in run.stderr, run
+
+
+def test_input_that_is_not_right(simulate, ior):
+    """One file, and what may be wrong about it: other sizes, a variable more, wrong data, cut short, not there."""
+    assert simulate("checkpoint", "--num_writers 2").returncode == 0
+    path = ior.cwd / "checkpoint.nc4"
+    run = simulate("restart", size=SIZE.replace("--lm 4", "--lm 5"))
+    assert run.returncode == 3 and "it is float32 4,144,24, wanted is float32 5,144,24" in run.stderr, run
+    run = simulate("restart", size=SIZE.replace("--num_arrays 2", "--num_arrays 3"))
+    assert run.returncode == 3 and "VAR003" in run.stderr, run
+    h5py = pytest.importorskip("h5py", reason="needs h5py to damage the file")
+    with h5py.File(path, "r+") as f:
+        f["VAR002"][3, 100, 7] += 1
+    run = simulate("restart", "--num_readers 5")
+    assert run.returncode == 4 and "variable VAR002, level 3, row 100, column 7" in run.stderr, run
+    with open(path, "r+b") as f:
+        f.truncate(path.stat().st_size // 2)
+    run = simulate("restart", "--num_readers 2")
+    assert run.returncode == 3 and "checkpoint.nc4" in run.stderr, run
+    path.write_bytes(b"no checkpoint")
+    assert simulate("restart", "--num_readers 2").returncode == 3
+    path.unlink()
+    run = simulate("restart", "--num_readers 2")
+    assert run.returncode == 3 and "checkpoint.nc4" in run.stderr, run
+
+
+def test_a_binary_file_that_is_cut_short(simulate, ior):
+    assert simulate("checkpoint", api="POSIX").returncode == 0
+    with open(ior.cwd / "checkpoint.bin", "r+b") as f:
+        f.truncate(60000)
+    run = simulate("restart", "--num_readers 4", api="POSIX")
+    assert run.returncode == 3 and "checkpoint.bin" in run.stderr, run
+
+
+@pytest.mark.parametrize("how", ["", "--write_barrier", "--split_file"])
+def test_a_write_that_fails_on_one_writer(simulate, how):
+    """The others of its group, and the other groups, do not wait for it."""
+    run = simulate("checkpoint", "--num_writers 3 " + how, "call=write errno=EIO rank=2 count=2", "POSIX")
+    assert run.returncode == 3 and "rank 2 on " in run.stderr and "Input/output error" in run.stderr, run
+
+
+def test_a_read_that_fails_on_one_reader(simulate):
+    assert simulate("checkpoint", api="POSIX").returncode == 0
+    run = simulate("restart", "--num_readers 3", "call=read errno=EIO rank=4 count=1 times=0", "POSIX")
+    assert run.returncode == 3 and "rank 4 on " in run.stderr and "Input/output error" in run.stderr, run
+
+
+def test_a_directory_that_is_not_there(simulate):
+    run = simulate("checkpoint", "--num_writers 2 --path no/such/c")
+    assert run.returncode == 3 and "no/such/c.nc4" in run.stderr, run
+
+
+@pytest.mark.parametrize("sent, status", [(signal.SIGTERM, 6), (signal.SIGKILL, None)])
+def test_a_signal_to_one_rank(ior, need_backend, sent, status):
+    need_backend("NETCDF")
+    ior.program = conftest.BUILD / "src" / "checkpoint_simulator.x"
+    proc = ior.start("--nx 1 --ny 1 --im_world 48 --lm 20 --num_arrays 9 --ntrials 100000 --num_writers 4", np=6)
+    pids = ior.wait_for_ranks(proc, 6)
+    os.kill(pids[2], sent)
+    run = ior.finish(proc, SECONDS)
+    assert run.returncode == status if status else run.returncode != 0, run

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""checkpoint_simulator.x, restart_simulator.x and the programs of their parts: files by readers that are not ours, summaries as
+the originals have them, numbers that agree with each other."""
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import conftest
+
+np = pytest.importorskip("numpy", reason="needs numpy to look into the files")
+MIB = 1 << 20
+
+
+@pytest.fixture
+def run(ior):
+    """run(program, options): the program without its '.x', on as many ranks as nx and ny in the options need."""
+    def start(name, args="", ranks=None, **more):
+        ior.program = conftest.BUILD / "src" / (name + ".x")
+        size = [int(n) for n in re.findall(r"--n[xy][ =](\d+)", args)]
+        ranks = ranks or (6 * size[0] * size[1] if len(size) == 2 else 6)
+        return ior(args, np=ranks, **more)
+    return start
+
+
+@pytest.fixture
+def checkpoint(run, need_backend):
+    def both(args, restarts="", api="NETCDF", ranks=None):
+        need_backend(api)
+        first = run("checkpoint_simulator", "%s -a %s" % (args, api), ranks).ok()
+        for more in restarts.split(";") if restarts else ():
+            run("restart_simulator", "%s -a %s" % (more, api)).ok()
+        return first
+    return both
+
+
+def values(im, planes):
+    """What weir_rng_at makes of the number of a cell: (plane, 6 im, im)."""
+    with np.errstate(over="ignore"):
+        z = (np.arange(planes * 6 * im * im, dtype=np.uint64) + np.uint64(1)) * np.uint64(0x9e3779b97f4a7c15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xbf58476d1ce4e5b9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94d049bb133111eb)
+        z = z ^ (z >> np.uint64(31))
+    return ((z >> np.uint64(40)).astype("f4") / np.float32(1 << 24)).reshape(planes, 6 * im, im)
+
+
+def fields(im, lm, arrays):
+    planes = values(im, lm + arrays)
+    return [planes[v:v + lm] for v in range(arrays)]
+
+
+# ---- files ----
+
+def test_a_file_as_the_original_writes_it(checkpoint, ior):
+    """IM 5 on two patches a row: 3 columns of the even rank, 2 of the odd one."""
+    h5py = pytest.importorskip("h5py", reason="needs h5py to look into the file")
+    out = checkpoint("--nx 2 --ny 1 --im_world 5 --lm 1 --num_arrays 1 --ntrials 1 --num_writers 3 --static_data")
+    want = [[2 * (row // 5) + (x >= 3) for x in range(5)] for row in range(30)]
+    with h5py.File(ior.cwd / "checkpoint.nc4", "r") as f:
+        assert (f["VAR001"][0] == want).all() and f["VAR001"].chunks == (1, 10, 5) and f["VAR001"].dtype == "<f4"
+        assert f["VAR001"].id.get_create_plist().get_fill_time() == h5py.h5d.FILL_TIME_NEVER
+        assert list(f["VAR001"].attrs["_Netcdf4Coordinates"]) == [2, 1, 0]
+    if shutil.which("ncdump"):
+        head = subprocess.run(["ncdump", "-h", "checkpoint.nc4"], cwd=ior.cwd, capture_output=True, text=True, check=True).stdout
+        assert head.split() == """netcdf checkpoint { dimensions: lon = 5 ; lat = 30 ; lev = 1 ;
+            variables: float VAR001(lev, lat, lon) ; }""".split()
+    assert re.fullmatch(r""" Trial            1
+ \*{51}
+ Summary of run: 
+Total data volume in megabytes:   0.57220459E-03
+Num writers:    3
+Total cores:      12
+Cube size:       5     1
+Split file, 3D_gather, chunk, extra, netcdf output, write barrier, do writes:  FFTFTFT
+Number of trial:       1
+Application  time: .{16}
+Real throughput MB/s, Std Real throughput MB/s, file system MB/S, std file system MB/s
+.{16}   0.0000000    .{16}   0.0000000    
+""", out.stdout), out
+
+
+@pytest.mark.parametrize("api, suffix, how", [("NETCDF", "nc4", ""), ("NETCDF", "nc4", " -c"), ("HDF5", "h5", " -c"), ("NCMPI", "nc", ""),
+                                              ("MPIIO", "bin", " -c"), ("POSIX", "bin", "")])
+def test_any_readers_read_what_any_writers_wrote(checkpoint, ior, api, suffix, how):
+    """4 writers for 6 rows of 7 times 7 cells: 2, 1, 2 and 1 rows."""
+    size = "--nx 1 --ny 1 --im_world 7 --lm 3 --num_arrays 2 --ntrials 1"
+    checkpoint(size + " --num_writers 4" + how, size + " --sweep-writers 1,5,6 --scatter_3d" + how, api)
+    path = ior.cwd / ("checkpoint." + suffix)
+    if suffix == "bin":
+        have = np.fromfile(path, "<f4").reshape(2, 3, 42, 7)
+        assert (have == np.array(fields(7, 3, 2))).all()
+    elif suffix != "nc":
+        h5py = pytest.importorskip("h5py", reason="needs h5py to look into the file")
+        with h5py.File(path, "r") as f:
+            assert all((f["VAR%03d" % (v + 1)][()] == want).all() for v, want in enumerate(fields(7, 3, 2)))
+
+
+def test_split_files_have_the_rows_of_their_writers(checkpoint, ior):
+    """IM 5 on two patches in y and x: rows of 3 and 2 cells in turn, of which the original made files of the same length."""
+    netCDF4 = pytest.importorskip("netCDF4", reason="needs netCDF4-python to look into the file")
+    size = "--nx 2 --ny 2 --im_world 5 --lm 2 --num_arrays 2 --ntrials 1 --split_file"
+    checkpoint(size + " --num_writers 12 --gather_3d", size + " --num_readers 12;" + size + " --num_readers 12 --scatter_3d")
+    y, want = 0, fields(5, 2, 2)
+    for w in range(12):
+        with netCDF4.Dataset(ior.cwd / ("checkpoint_%03d.nc4" % w)) as f:
+            lat = len(f.dimensions["lat"])
+            assert lat == (2 if w % 2 else 3) and f["VAR002"].chunking() == [2, lat, 5]
+            assert (f["VAR002"][:].data == want[1][:, y:y + lat]).all()
+        y += lat
+    assert y == 30
+
+
+# ---- input files ----
+
+def test_input_files_of_the_original(run, ior, need_backend):
+    need_backend("NETCDF")
+    (ior.cwd / "both.rc").write_text("""# for both programs
+NX: 1\nNY: 1\nIM_WORLD: 6   # cells\nLM: 2\nNUM_WRITERS: 3\nNUM_READERS: 2\nNUM_ARRAYS: 2\nNTRIALS: 2
+GATHER_3D: .true.\nSCATTER_3D: .true.\nWRITE_BARRIER: .true.\nREAD_BARRIER: .false.\nCHUNK: .false.
+""")
+    out = run("checkpoint_simulator", "--config_file both.rc --num_writers 6", 6).ok()
+    assert out.stdout.startswith(" Using configuration file both.rc\n NOTE: This overrides any other command line options\n"), out
+    assert "\nNum writers:    3\n" in out.stdout and "do writes:  FTFFTTT\n" in out.stdout, out
+    out = run("restart_simulator", "--config_file both.rc", 6).ok()
+    assert "\nNum readers:    2\n" in out.stdout and "do writes:  FTFTFT\n" in out.stdout, out
+
+
+@pytest.mark.parametrize("text, words", [
+    ("NX: 1\nIM_WROLD: 5\n", "bad.rc:2: "), ("NX: one\n", "bad.rc:1: "), ("NX: 0\n", "bad.rc:1: "), ("NX\n", "'KEY: value'"),
+    ("NX: 99999999999999999999\n", "bad.rc:1: ")])
+def test_bad_lines_are_named(run, ior, text, words):
+    (ior.cwd / "bad.rc").write_text(text)
+    run("checkpoint_simulator", "--config_file bad.rc", 1).fails(1, words)
+
+
+@pytest.mark.parametrize("program, args, ranks, words", [
+    ("checkpoint_simulator", "--nx 2 --ny 3 --write_binary", 1, "6 * NX * NY = 36 ranks are needed, there is 1"),
+    ("restart_simulator", "--no_such_option", 1, "--no_such_option"),
+    ("restart_simulator", "--config_file missing.rc", 1, "missing.rc"),
+    ("checkpoint_simulator", "--lm 0", 1, "lm"),
+    ("checkpoint_simulator", "--nx 1 --ny 1 --num_writers 7 --write_binary", 6, "there are only 6 * NY = 6 rows"),
+    ("checkpoint_simulator", "--nx 1 --ny 1 --im_world 100000000 --lm 100000000 --write_binary", 6, "more than 2^63 bytes"),
+    ("checkpoint_simulator", "--nx 1 --ny 1 -a DUMMY", 6, "DUMMY cannot keep arrays"),
+    ("raw_bw", "--nx 4 --n_levs 2", 1, "--n_writers=N is needed"),
+    ("raw_bw", "--nx 4 --n_levs 2 --n_writers 2", 1, "there is only 1 rank"),
+    ("raw_bw", "--nx 4 --n_levs 2 --n_writers 1 --file_type hdf", 1, "hdf"),
+    ("gatherv", "--nx 100000000 --n_levs 100000000 --n_writers 1", 1, "more than 2^63 bytes")])
+def test_what_cannot_be_is_refused(run, program, args, ranks, words):
+    run(program, args, ranks).fails(1, words)
+
+
+# ---- numbers ----
+
+def document(ior):
+    test_json = pytest.importorskip("test_json")
+    text = (ior.cwd / "r.json").read_text()
+    doc = json.loads(text)
+    test_json.VALIDATOR.validate(doc)
+    return doc
+
+
+def test_the_summary_follows_from_the_trials(run, ior):
+    args = "--nx 1 --ny 1 --im_world 24 --lm 4 --num_arrays 2 --ntrials 3 --num_writers 2 --write_binary --report=text:-,json:r.json"
+    out = run("checkpoint_simulator", args + " --sweep-writers 2,3").ok()
+    doc = document(ior)
+    lines = re.findall(r"^((?:.{16}){4})\n", out.stdout, re.M)
+    assert len(lines) == len(doc["tests"]) == len(doc["sweep"]) == 2 and doc["best"] in (2, 3), out
+    for test, line in zip(doc["tests"], [l for l in lines if re.search(r"\d", l)]):
+        trials, want = test["trials"], []
+        for key in "realThroughput", "fileSystemThroughput":
+            rates = np.array([t[key] for t in trials]) / MIB
+            want += [rates.mean(), rates.std()]
+        assert len(trials) == 3 and np.allclose([float(n) for n in line.split()], want, rtol=2e-7), (line, want)
+        for t in trials:
+            assert t["bytes"] == 6 * 24 * 24 * 4 * 2 * 4 == test["bytes"]
+            assert np.isclose(t["realThroughput"], t["bytes"] / t["workTime"])
+            assert np.isclose(t["fileSystemThroughput"], t["bytes"] / t["putTime"])
+            assert t["applicationThroughput"] < t["realThroughput"] and t["putTimeMax"] <= t["workTime"]
+            assert t["gatherTime"] <= t["gatherTimeMax"] <= t["workTime"]
+    best = max(doc["sweep"], key=lambda row: row["applicationThroughput"])
+    assert best["writers"] == doc["best"] and "Best number of writers: %d (" % doc["best"] in out.stdout
+
+
+def test_without_writes_there_is_no_rate_of_the_file_system(run, ior):
+    out = run("checkpoint_simulator", "--nx 1 --ny 1 --im_world 6 --lm 2 --ntrials 1 --suppress_writes --write_binary "
+              "--report=text:-,json:r.json").ok()
+    assert out.stdout.endswith("             NaN             NaN\n") and ior.files() == ["r.json"], out
+    assert document(ior)["tests"][0]["trials"][0]["putTime"] is None
+
+
+# ---- the parts ----
+
+def test_the_lines_of_the_parts(run, ior):
+    sizes = "--nx 90 --n_levs 10 --n_writers 2 --n_tries 2 --report=text:-,json:r.json"
+    number = r"\s*-?\d+\.\d{4}"
+    head = "        NX,    # levs, # writers,     write (GB),    packet (GB),       Time (s), Eff. BW (GB/s), Avg. BW (GB/s), Rel. Std. Dev."
+    out = run("raw_bw", sizes, 4).ok()
+    first, second, row = out.stdout.split("\n")[:3]
+    assert (first, second) == (" Tested with file type: binary", head), out
+    assert row.startswith("        90,        10,         2,         0.0019,         0.0010,"), out
+    assert re.fullmatch(r"( +\d+,){3}(%s,){5}%s" % (number, number), row) and len(row) == len(head), out
+    assert document(ior)["tests"][0]["writeTime"]["mean"] > 0 and ior.files() == ["r.json"]
+    out = run("gatherv", sizes, 4).ok()
+    head = "    NX,# levs,# writ,group ,       Time (s), Rel. Std. dev.,    BW (GB/sec)"
+    assert re.fullmatch(re.escape(head) + r"\n    90,    10,     2,     2,(%s,){2}%s\n" % (number, number), out.stdout), out
+    out = run("combo", sizes, 4).ok()
+    head = "    NX,# levs,# writ,group ,       Time (s),     G Time (s),     W Time (s),    BW (GB/sec)"
+    assert re.fullmatch(re.escape(head) + r"\n    90,    10,     2,     2,(%s,){3}%s\n" % (number, number), out.stdout), out
+    times = document(ior)["tests"][0]
+    assert np.isclose(times["time"]["mean"], times["gatherTime"]["mean"] + times["writeTime"]["mean"])
+
+
+def test_a_file_that_was_left_is_overwritten(run, ior, need_backend):
+    need_backend("NETCDF")
+    (ior.cwd / "scratch.00000").write_text("left")
+    out = run("raw_bw", "--nx 8 --n_levs 2 --n_writers 1 --file_type netcdf", 1).ok()
+    assert out.stdout.startswith(" Tested with file type: netcdf\n") and ior.files() == [], out
