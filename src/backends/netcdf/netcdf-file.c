@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <netcdf_par.h>
 
@@ -108,6 +109,27 @@ static uint64_t size_of(const struct netcdf_file *f)
 
 /* ---- open and close ---- */
 
+/* The library knows too little: why can the file not be opened, or made in its directory? 0: it can. */
+static int reason_of(const struct netcdf_file *f)
+{
+    const char *path = weir_mpi_path(f->path), *slash = strrchr(path, '/');
+    struct weir_str dir = { 0 };
+    int sys;
+
+    if (f->fresh && slash)
+        weir_str_add(&dir, path, (size_t)(slash - path + 1));
+    else if (f->fresh)
+        weir_str_add(&dir, ".", 1);
+    errno = 0;
+    if (f->fresh)
+        access(weir_str_text(&dir), W_OK | X_OK);
+    else
+        access(path, f->writes ? R_OK | W_OK : R_OK);
+    sys = errno;
+    weir_str_free(&dir);
+    return sys;
+}
+
 static int open_library(struct netcdf_file *f, unsigned flags, struct weir_err *err)
 {
     char text[WEIR_MPI_NAME_TEXT];
@@ -126,6 +148,8 @@ static int open_library(struct netcdf_file *f, unsigned flags, struct weir_err *
     else
         rc = nc_open_par(name, f->writes ? NC_WRITE : NC_NOWRITE, f->st->comm, f->st->mpi.info,
                          &f->nc);
+    if (rc != NC_NOERR && (errno = reason_of(f)) != 0)
+        return weir_fail(err, WEIR_EIO, "%s '%s'", call, f->path);
     if (rc != NC_NOERR)
         return netcdf_fail(err, rc, "%s '%s'", call, f->path);
     f->h5 = find_h5(name);
