@@ -227,3 +227,19 @@ def test_percentiles_of_a_result_without_timeline(plot, tmp_path):
     (tmp_path / "md.json").write_text(json.dumps({"program": "mdtest", "tests": [{"TestID": 0, "latency": [row]}]}))
     plot("latency", "md.json").ok()
     assert "File creation: create (1,234)" in words_of("md-latency.svg")
+
+
+def test_intervals_of_a_result_without_timeline(plot, tmp_path):
+    rows = [{"test": 0, "operation": o, "iter": r, "begin": k * 0.5, "seconds": 0.5 if k < 3 else 0.2, "bytes": 2 ** 20 * (k + 1),
+             "bwMiB": 2.0 * (k + 1), "operations": 4, "opsPerSecond": 8.0} for o in ("write", "read") for r in (0, 1) for k in range(4)]
+    rows.append({"operation": "write", "begin": None})
+    (tmp_path / "r.json").write_text(json.dumps({"program": "ior", "tests": [{"TestID": 0, "intervals": rows}]}))
+    plot("rate", "r.json").ok()
+    said = words_of("r-rate.svg")
+    assert "2 repetitions, dashed: their means" in said and "read" in said and "data rate (MiB/s)" in said, said
+    plot("rate", "r.json", "--repetition=1", "--phase=write").ok()
+    said = words_of("r-rate.svg")
+    assert "dashed: mean" in said and "read" not in said
+    plot("report", "r.json", "-o", "r.html").ok()
+    assert plot.out == "r.html: written, 1 pictures\n"
+    plot("rate", "r.json", "--phase=stat").refuses(1, "--interval")

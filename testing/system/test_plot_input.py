@@ -83,7 +83,7 @@ def test_members_that_are_missing_or_nonsense_are_done_without(plot):
 
 def test_other_files(plot):
     for name, content, words in (("r.json", b'{"a": 1}', ["neither a result"]), ("r.json", b'{"program": "ior", "tests": 5}', ["'tests'"]),
-                                 ("r.json", b'{"program": "ior", "tests": []}', ["names no timeline"]),
+                                 ("r.json", b'{"program": "ior", "tests": []}', ["has no test"]),
                                  ("p.write", b"hello world\n", ["line 1", "'hello'"]), ("p.write", b"1.0\t2.0\n1.5\n", ["line 2 has 1 columns"]),
                                  ("p.write", b"1.0\tnan\n1.5\t2\n", ["line 1", "'nan'"]), ("p.write", b"0.1\t0.2\n", ["has no call"]),
                                  ("p.write.gz", gzip.compress(b"0 0\n1 1\n")[:-9], ["cut off"]), ("p.write", b"", ["is empty"]),

@@ -4,7 +4,22 @@ import argparse
 import os
 import sys
 
-from . import calls, diff, heat, latency, load, outside, profile, rate, report, spread, style, sweep, trace
+from . import (
+    calls,
+    diff,
+    heat,
+    intervals,
+    latency,
+    load,
+    outside,
+    profile,
+    rate,
+    report,
+    spread,
+    style,
+    sweep,
+    trace,
+)
 from .refusal import BAD_USAGE, Refusal
 
 EPILOG = """RUN is a timeline (FILE.npy with FILE.json beside it), a JSON result that names one, mib's text profiles
@@ -16,14 +31,17 @@ def one_picture(picture):
     """A command that draws one run."""
 
     def make(options):
-        run = load.one_run(options.inputs, call_size(options), options.log)
-        notes(run)
-        with style.matplotlib().rc_context(style.SETTINGS):
-            style.save(picture.draw(run, options), options.output)
-        said = picture.summary(run, options) if hasattr(picture, "summary") else []
-        return ["%s: written" % options.output] + said
+        return draw_run(picture, load.one_run(options.inputs, call_size(options), options.log), options)
 
     return make
+
+
+def draw_run(picture, run, options):
+    notes(run)
+    with style.matplotlib().rc_context(style.SETTINGS):
+        style.save(picture.draw(run, options), options.output)
+    said = picture.summary(run, options) if hasattr(picture, "summary") else []
+    return ["%s: written" % options.output] + said
 
 
 def make_diff(options):
@@ -32,13 +50,18 @@ def make_diff(options):
     return one_picture(diff)(options)
 
 
-def make_latency(options):
-    runs, results = load.runs_and_results(options.inputs, call_size(options), options.log)
-    if len(results) == 1 and not runs and not results[0].timeline():
+def run_or_result(picture, of_result, source):
+    """A command that draws a run, or what one JSON result without a timeline holds."""
+
+    def make(options):
+        runs, results = load.runs_and_results(options.inputs, call_size(options), options.log)
+        if len(results) != 1 or runs or results[0].timeline():
+            return draw_run(picture, load.pick_run(options.inputs, runs, results), options)
         with style.matplotlib().rc_context(style.SETTINGS):
-            style.save(latency.draw_result(results[0], options), options.output)
-        return ["%s: written, from percentiles" % options.output]
-    return one_picture(latency)(options)
+            style.save(of_result(results[0], options), options.output)
+        return ["%s: written, from %s" % (options.output, source)]
+
+    return make
 
 
 def make_sweep(options):
@@ -66,7 +89,7 @@ COMMANDS = (
         "rate",
         "rate over time of each phase, reported averages as rectangles",
         ".svg",
-        one_picture(rate),
+        run_or_result(rate, intervals.draw_result, "intervals"),
         "bin outside",
     ),
     (
@@ -79,7 +102,13 @@ COMMANDS = (
     ("calls", "a staircase for each task", ".svg", one_picture(calls), "operation tasks"),
     ("diff", "a series from outside minus the calls, and its integral", ".svg", make_diff, "outside"),
     ("heat", "rate of each rank over time, as colours", ".svg", one_picture(heat), "bin"),
-    ("latency", "times of single calls: distribution and percentiles", ".svg", make_latency, "operation"),
+    (
+        "latency",
+        "times of single calls: distribution and percentiles",
+        ".svg",
+        run_or_result(latency, latency.draw_result, "percentiles"),
+        "operation",
+    ),
     ("sweep", "rates of several JSON results against what differs", ".svg", make_sweep, "against"),
     ("trace", "Chrome trace events for Perfetto and speedscope", ".json", make_trace, "limit"),
     ("report", "one HTML page about results and timelines", ".html", make_report, "bin outside title"),

@@ -67,8 +67,12 @@ def read_profiles(paths, call_size, log):
 
 
 def one_run(paths, call_size=None, log=None):
-    """The run that a picture is made of. A result stands for the timeline that it names."""
-    runs, results = runs_and_results(paths, call_size, log)
+    """The run that a picture is made of."""
+    return pick_run(paths, *runs_and_results(paths, call_size, log))
+
+
+def pick_run(paths, runs, results):
+    """The only run. A result stands for the timeline that it names."""
     for found in results:
         path = found.timeline()
         if path and not runs:

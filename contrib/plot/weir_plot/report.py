@@ -8,6 +8,7 @@ from . import (
     calls,
     diff,
     heat,
+    intervals,
     jsonfile,
     latency,
     load,
@@ -159,7 +160,7 @@ def section(result, run, options, place):
     if result:
         out += of_result(result)
         for test in result.tests:
-            out += of_test(result, test, run)
+            out += of_test(result, test, run, options)
     if run:
         out += of_run(result, run, options)
     out += again(result, run)
@@ -199,7 +200,7 @@ def of_result(result):
     return out
 
 
-def of_test(result, test, run):
+def of_test(result, test, run, options):
     out = ["<h3>Test %s: %s</h3>" % (page.text(test.get("TestID", 0)), page.text(result.describe(test)))]
     rows = list((test.get("provenance") or {}).items() if isinstance(test.get("provenance"), dict) else [])
     rows += [(k, test[k]) for k in ("Path", "Capacity", "Used Capacity", "hintsInEffect") if k in test]
@@ -213,6 +214,9 @@ def of_test(result, test, run):
     fig = repetitions.draw(result, test)
     if fig:
         out.append(page.figure(fig, "Rates: a dot for each repetition, a line at the mean."))
+    if run is None:
+        fig = intervals.draw(result, test, options)
+        out.append(page.figure(fig, "Rate over time, in intervals.") if fig else "")
     out += latencies(result, test, run)
     out.append(page.folded("All parameters", page.facts(sorted(result.parameters(test).items()))))
     return out

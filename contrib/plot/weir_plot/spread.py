@@ -51,11 +51,12 @@ def draw_phase(ax, phase, operation):
             ax.axhline(fewest, color=style.GREY, linewidth=0.8)
             ax.annotate(
                 "all tasks made %s calls" % quantities.short(fewest),
-                (0.02, fewest),
+                (0.98, fewest),
                 xycoords=("axes fraction", "data"),
                 xytext=(0, 3),
                 textcoords="offset points",
                 fontsize=8,
+                ha="right",
                 color=style.GREY,
             )
     ax.set_ylim(0, most * 1.04)

@@ -22,7 +22,7 @@ GREY, PALE = "#666666", "#d9d9d9"
 MAP = "cividis"
 FORMATS = (".svg", ".png", ".pdf")
 PAD = 0.07  # inches around each panel
-POINTS = 2000  # of a line: more than a picture has columns
+POINTS = 1200  # of a line: more than a picture has columns
 
 SETTINGS = {
     "font.family": "sans-serif",
