@@ -161,6 +161,15 @@ def test_reports_of_what_has_little_to_tell(plot, tmp_path):
     assert "without the timeline of ior.json: tl.npy: not a NumPy file" in plot.out
     plot("report", "tl.npy", "-o", "s.html").refuses(1, "tl.npy")
     plot("report", "ior.json", "-o", "no/r.html").refuses(1, "no/r.html")
+    mib = {"program": "mib", "tests": [{"TestID": 0, "Results": [{"operation": "write", "rate": 512.0, "calls": 8, "iter": 0}],
+                                        "trials": [{"trial": 1, "storageThroughput": 1e9}]}]}
+    (tmp_path / "mib.json").write_text(json.dumps(mib))
+    plot("report", "mib.json", "-o", "m.html").ok()  # its rates are of bytes; tables that nobody announced are shown
+    text = (tmp_path / "m.html").read_text()
+    assert "storageThroughput" in text and "trials" in text
+    from weir_plot import load
+    rates = load.result("mib.json").rates(mib["tests"][0])
+    assert [(r.operation, r.value, r.in_bytes) for r in rates] == [("write", 512.0 * 2 ** 20, True)]
     (tmp_path / "odd.json").write_text('{"program": "ior", "tests": [{"Results": 5}]}')
     plot("report", "odd.json", "-o", "s.html").refuses(1, "odd.json", "'Results'")
     assert not (tmp_path / "s.html").exists()

@@ -42,8 +42,11 @@ DIFFERENCE = "Outside series minus calls. Positive after writes: a cache that em
 COLUMNS = (
     "access operation phase TestID tasks numTasks iter iteration iterations repetitions items objects errors "
     "bwMaxMIB bwMinMIB bwMeanMIB bwStdMIB bwMiB iops latency openTime wrRdTime closeTime totalTime seconds "
-    "OPsMean MeanTime rateMax rateMin rateMean rateStd time rate msPerOp objectRate throughputMiB opMax"
+    "OPsMean MeanTime rateMax rateMin rateMean rateStd time rate msPerOp objectRate throughputMiB opMax "
+    "calls bytes ended fsyncTime"
 ).split()
+# Tables of a test that have a form of their own here; all others are shown as they are.
+KNOWN = ("Results", "phases", "latency", "intervals", "findings")
 PICKED = (
     "test",
     "repetition",
@@ -211,6 +214,9 @@ def of_test(result, test, run, options):
     rows = jsonfile.rows(result.source, test, "Results")
     if rows:
         out.append(page.table(rows, "Results of the repetitions", columns(rows)))
+    for key, rows in test.items():
+        if key not in KNOWN and isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
+            out.append(page.table(rows, key, columns(rows)))
     fig = repetitions.draw(result, test)
     if fig:
         out.append(page.figure(fig, "Rates: a dot for each repetition, a line at the mean."))
@@ -319,4 +325,5 @@ def columns(rows):
         for c in dict.fromkeys(key for row in rows for key in row)
         if any(r.get(c) not in (None, "") for r in rows)
     ]
-    return [c for c in there if c in COLUMNS] or there[:12]
+    known = [c for c in there if c in COLUMNS]
+    return known if len(known) > 2 else there[:12]

@@ -7,9 +7,14 @@ from .jsonfile import number
 from .refusal import BAD_USAGE, Refusal
 
 MIB = 2**20
-# Rows of "Results": the member with the operation, the one with the rate, what one of it is in bytes
-# (None: operations).
-RATES = (("access", "bwMiB", MIB), ("operation", "rate", None), ("phase", "objectRate", None))
+# Rows of "Results": the program (None: any other), the member with the operation, the one with the rate, and what one
+# of it is in bytes (None: operations).
+RATES = (
+    ("mib", "operation", "rate", MIB),
+    (None, "access", "bwMiB", MIB),
+    (None, "operation", "rate", None),
+    (None, "phase", "objectRate", None),
+)
 REPETITIONS = ("iter", "iteration", "repetition")
 QUANTILES = ("Count", "Mean", "P50", "P90", "P99", "P999", "Max")
 
@@ -71,7 +76,9 @@ class Result:
         """The rates of all phases and repetitions; those that were not measured are left out."""
         found = []
         for row in jsonfile.rows(self.source, test, "Results"):
-            for name, value, unit in RATES:
+            for program, name, value, unit in RATES:
+                if program not in (None, self.program):
+                    continue
                 if isinstance(row.get(name), str) and number(row.get(value)) is not None:
                     found.append(Rate(row[name], repetition_of(row), row[value] * (unit or 1), bool(unit)))
                     break
