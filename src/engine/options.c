@@ -25,6 +25,8 @@ static const struct {
     { offsetof(struct weir_run_options, op_csv), "file of the operations" },
     { offsetof(struct weir_run_options, timeline), "file of all operations" },
     { offsetof(struct weir_run_options, timeline_limit), "number of recorded operations" },
+    { offsetof(struct weir_run_options, interval), "intervals" },
+    { offsetof(struct weir_run_options, progress), "progress" },
     { offsetof(struct weir_run_options, gpu_memory), "GPU memory" },
     { offsetof(struct weir_run_options, gpu_id), "GPU number" },
     { offsetof(struct weir_run_options, gpu_direct), "GPU direct access" },

@@ -12,7 +12,7 @@
 
 /* Values of the rows below; names and meaning stand there. */
 struct weir_run_options {
-    const char *reports, *rank_csv, *op_csv, *timeline;
+    const char *reports, *rank_csv, *op_csv, *timeline, *interval, *progress;
     const char *gpu_memory, *gpu_id, *gpu_direct;
     int64_t max_steps, pause_us, timeline_limit;
     int verbose, repetitions, delay_s, deadline_s, min_time_s, max_minutes, io_timeout_s, outlier_s;
@@ -52,7 +52,13 @@ struct weir_run_options {
             0, "timeline-limit", "timelineLimit", WEIR_R, timeline_limit, "1m", "N",               \
             "Operations of a task in a phase that are recorded at most, 40 bytes each; the rest "  \
             "are counted",                                                                         \
-            .min = 1, .max = INT64_MAX / 64)
+            .min = 1, .max = INT64_MAX / 64),                                                      \
+        OPT_STR(0, "interval", NULL, WEIR_R, interval, NULL, "SECONDS",                            \
+                "Show the bandwidth and the operations of all tasks in intervals of this width"),  \
+        OPT_STR(0, "progress", NULL, WEIR_R, progress, "auto", "WHEN",                             \
+                "Show how far a phase of more than 3 s is: on a terminal, always (a line now and " \
+                "then in a file), or never",                                                       \
+                .choices = weir_progress_modes)
 #define WEIR_OPT_REPORT(text)                                                                      \
     OPT_STR(0, "report", NULL, WEIR_R, reports, NULL, "FORMAT:PATH,...", text,                     \
             .flags = WEIR_OPT_ARGV_ONLY)
@@ -85,6 +91,9 @@ struct weir_run_options {
                 .choices = weir_only_minus_one),                                                   \
         OPT_STR(0, n3, k3, WEIR_R, gpu_direct, "0", "N", "Only 0: this build has no GPU memory",   \
                 .choices = weir_only_zero)
+
+/* progress.c: the values of --progress. */
+extern const char *const weir_progress_modes[];
 
 /* The values of options that wait for GPU memory. */
 extern const char *const weir_only_zero[], *const weir_only_minus_one[];

@@ -17,12 +17,65 @@ bool weir_phase_asks_to_stop(struct weir_phase_context *c)
     return c->rc < 0 || c->rec->interrupted;
 }
 
+/* ---- progress ---- */
+
+enum { STEPS, BYTES, TARGET }; /* what a rank tells the others */
+
+static void tell_news(struct weir_phase_context *c)
+{
+    c->watch.news[STEPS] = (int64_t)c->rec->steps;
+    c->watch.news[BYTES] = (int64_t)c->run->counters.bytes;
+    c->watch.news[TARGET] = (int64_t)c->target;
+}
+
+/* Of all ranks as far as they were heard; a rank alone knows itself. */
+static struct weir_progress_news news_of(const struct weir_phase_context *c)
+{
+    const struct weir_watch *w = &c->watch;
+    const int64_t *n = c->run->par.size > 1 ? w->heard : w->news;
+
+    return (struct weir_progress_news) { .steps = (uint64_t)n[STEPS],
+                                         .bytes = (uint64_t)n[BYTES],
+                                         .target = (uint64_t)n[TARGET],
+                                         .done = c->run->par.size - w->working,
+                                         .tasks = c->run->par.size };
+}
+
+static void show_progress(struct weir_phase_context *c, uint64_t now_ns)
+{
+    const struct weir_progress_news news = news_of(c);
+
+    weir_progress_show(&c->progress, &news, now_ns);
+}
+
+void weir_phase_begin_progress(struct weir_phase_context *c)
+{
+    const struct weir_timing *k = c->timing;
+    bool stonewall = c->ph->flags & WEIR_PHASE_STONEWALL;
+    struct weir_progress_limits limits = { 0 };
+
+    if (stonewall && !k->wear_out)
+        limits.most_ns = (uint64_t)(k->deadline_s * WEIR_NS_PER_S);
+    if (stonewall)
+        limits.least_ns = (uint64_t)(k->min_time_s * WEIR_NS_PER_S);
+    weir_progress_begin(&c->progress, c->run, c->ph->key, c->ph->unit ? c->ph->unit : "transfers",
+                        &limits);
+}
+
+void weir_phase_end_progress(struct weir_phase_context *c)
+{
+    const struct weir_progress_news news = news_of(c);
+
+    weir_progress_end(&c->progress, &news);
+}
+
 /* For the watch, which asks while this rank waits for others. What they do not hear any more waits
  * for the next phase. */
 static bool asks_while_waiting(void *arg)
 {
     struct weir_phase_context *c = arg;
 
+    show_progress(c, weir_now_ns());
     return weir_interrupt_poll(&c->run->interrupt);
 }
 
@@ -35,6 +88,7 @@ void weir_phase_begin_watch(struct weir_phase_context *c)
 
 void weir_phase_end_watch(struct weir_phase_context *c)
 {
+    tell_news(c);
     c->told_to_stop |= weir_watch_end(&c->watch, weir_phase_asks_to_stop(c));
 }
 
@@ -58,8 +112,9 @@ static void poll(struct weir_phase_context *c)
         c->stonewalled = true;
         return;
     }
+    tell_news(c);
     c->told_to_stop |= weir_watch_tick(&c->watch, weir_phase_asks_to_stop(c));
-    weir_progress_show(&c->progress, c->rec->steps, c->target, c->clock);
+    show_progress(c, c->clock);
     c->clock = weir_now_ns();
     plan_poll(c);
 }
@@ -94,15 +149,21 @@ static void pass_alone(struct weir_phase_context *c)
 
 /* ---- in lock step ---- */
 
-/* What the other groups say, some 20 times a second. */
+/* Some 20 times a second what other ranks say: with groups that go at their own pace whether to stop,
+ * too. Where all are in lock step that is decided by votes, for what the watch says of it is not the same
+ * for all after one round; only in a long phase their numbers are heard. */
 static bool hears_others(struct weir_phase_context *c)
 {
-    bool stop = weir_phase_asks_to_stop(c);
+    bool stop = weir_phase_asks_to_stop(c), due = c->clock >= c->next_poll, others;
+    bool is_long = c->clock - c->progress.begin_ns > WEIR_PROGRESS_FIRST_NS / 2;
 
-    if (!c->timing->lock_par || (c->clock < c->next_poll && !stop))
+    if (c->timing->lock_par ? !due && !stop : !due || !is_long)
         return stop;
+    tell_news(c);
+    others = weir_watch_tick(&c->watch, c->timing->lock_par && stop);
+    show_progress(c, c->clock);
     plan_poll(c);
-    return weir_watch_tick(&c->watch, stop) || stop;
+    return stop || (c->timing->lock_par && others);
 }
 
 /* Do all go on? Every rank calls this after the same round. */
@@ -113,7 +174,6 @@ static void vote(struct weir_phase_context *c, bool late)
 
     c->stonewalled |= said == STONEWALLED;
     c->told_to_stop |= said == STOPPED;
-    weir_progress_show(&c->progress, c->rec->steps, c->target, c->clock);
 }
 
 /* As pause_alone; all ranks wait in the same number of pieces. */

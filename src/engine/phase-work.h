@@ -42,6 +42,10 @@ struct weir_phase_context {
 /* Has this rank a reason to stop: has it failed, or had a signal? Local. */
 bool weir_phase_asks_to_stop(struct weir_phase_context *c);
 
+/* The line about the whole job while the phase takes long. Local. */
+void weir_phase_begin_progress(struct weir_phase_context *c);
+void weir_phase_end_progress(struct weir_phase_context *c);
+
 /* Watch the other ranks from now on. Local. */
 void weir_phase_begin_watch(struct weir_phase_context *c);
 

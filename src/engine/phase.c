@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/interval.h"
 #include "engine/phase-work.h"
 
 static void mark(struct weir_phase_context *c, enum weir_mark m)
@@ -171,11 +172,14 @@ int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *stat
         return -1;
     c.target = timing->max_steps && timing->max_steps < c.pass ? timing->max_steps : c.pass;
     weir_phase_begin_watch(&c);
-    weir_progress_begin(&c.progress, run, ph->key, ph->unit ? ph->unit : "transfers");
+    weir_interval_begin(run);
+    weir_phase_begin_progress(&c);
     timed_part(&c);
-    weir_progress_end(&c.progress);
     c.rc = all_ok(&c);
+    weir_phase_end_progress(&c);
     merge(&c);
+    if (c.rc == 0)
+        weir_interval_end(run, rec);
     weir_timeline_phase(run, rec, c.rc < 0);
     return c.rc < 0 ? -1 : weir_records_check(run, rec, err);
 }

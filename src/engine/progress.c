@@ -1,40 +1,189 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* progress.c - a line on the terminal while a phase takes long */
+/* progress.c - how far the whole job is while a phase takes long */
 #include "config.h"
 #include "engine/progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "engine/options.h"
+#include "engine/test.h"
 
-#define FIRST_NS (3 * (uint64_t)WEIR_NS_PER_S)
-#define EVERY_NS ((uint64_t)WEIR_NS_PER_S)
+#define TERMINAL_NS ((uint64_t)WEIR_NS_PER_S)
+#define FILE_NS (10 * (uint64_t)WEIR_NS_PER_S)
+#define COLUMNS 80 /* where the terminal does not say */
+#define MIB 1048576.0
+
+const char *const weir_progress_modes[] = { "auto", "always", "never", NULL };
+
+static bool is_mode(const struct weir_run *run, int mode)
+{
+    const char *said = run->test ? run->test->plan.options->progress : NULL;
+
+    return said ? strcasecmp(said, weir_progress_modes[mode]) == 0 : mode == 0;
+}
 
 void weir_progress_begin(struct weir_progress *p, const struct weir_run *run, const char *key,
-                         const char *unit)
+                         const char *unit, const struct weir_progress_limits *limits)
 {
-    p->key = key;
-    p->unit = unit;
-    p->shown = false;
-    p->wanted = run->par.rank == 0 && isatty(STDERR_FILENO);
-    p->begin_ns = weir_now_ns();
-    p->last_ns = p->begin_ns;
-}
+    uint64_t now = weir_now_ns();
 
-void weir_progress_show(struct weir_progress *p, uint64_t done, uint64_t target, uint64_t now_ns)
-{
-    if (!p->wanted || now_ns - p->begin_ns < FIRST_NS || now_ns - p->last_ns < EVERY_NS)
+    *p = (struct weir_progress) { .key = key,
+                                  .unit = unit,
+                                  .limits = *limits,
+                                  .begin_ns = now,
+                                  .before_ns = now,
+                                  .next_ns = now + WEIR_PROGRESS_FIRST_NS };
+    if (run->par.rank != 0 || is_mode(run, 2))
         return;
-    p->last_ns = now_ns;
-    p->shown = true;
-    fprintf(stderr, "\r%s: %" PRIu64 " of %" PRIu64 " %s, %.0f s   ", p->key, done, target, p->unit,
-            (double)(now_ns - p->begin_ns) / WEIR_NS_PER_S);
+    p->terminal = isatty(STDERR_FILENO);
+    p->wanted = p->terminal || is_mode(run, 1);
 }
 
-void weir_progress_end(struct weir_progress *p)
+/* ---- the line ---- */
+
+static double seconds(uint64_t ns)
 {
-    if (p->shown)
-        fprintf(stderr, "\r%70s\r", "");
+    return (double)ns / WEIR_NS_PER_S;
+}
+
+/* Which part of the phase is over: of its steps, or of its time where that ends it earlier, or does not
+ * let it end yet. */
+static double share_of(const struct weir_progress *p, const struct weir_progress_news *n,
+                       uint64_t elapsed_ns)
+{
+    double share = n->target > 0 ? (double)n->steps / (double)n->target : 1;
+
+    if (p->limits.least_ns > elapsed_ns)
+        share = (double)elapsed_ns / (double)p->limits.least_ns;
+    if (p->limits.most_ns > 0 && (double)elapsed_ns / (double)p->limits.most_ns > share)
+        share = (double)elapsed_ns / (double)p->limits.most_ns;
+    return share < 1 ? share : 1;
+}
+
+static void add_bytes(struct weir_str *out, uint64_t bytes)
+{
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
+    double value = (double)bytes;
+    int u = 0;
+
+    for (; value >= 1024 && u < 5; u++)
+        value /= 1024;
+    weir_str_addf(out, "%.*f %s", u ? 2 : 0, value, units[u]);
+}
+
+static double rate(uint64_t n, uint64_t ns)
+{
+    return ns > 0 ? (double)n / seconds(ns) : 0;
+}
+
+/* What was done, how fast since the line before, and how fast on average. */
+static void add_rates(const struct weir_progress *p, const struct weir_progress_news *n,
+                      uint64_t now_ns, struct weir_str *out)
+{
+    uint64_t since = now_ns - p->before_ns, all = now_ns - p->begin_ns;
+
+    if (n->bytes > 0) {
+        add_bytes(out, n->bytes);
+        weir_str_addf(out, ", %.1f MiB/s (mean %.1f)",
+                      rate(n->bytes - p->bytes_before, since) / MIB, rate(n->bytes, all) / MIB);
+    } else {
+        weir_str_addf(out, "%" PRIu64 " %s, %.1f/s (mean %.1f)", n->steps, p->unit,
+                      rate(n->steps - p->steps_before, since), rate(n->steps, all));
+    }
+}
+
+static void add_mean(const struct weir_progress *p, const struct weir_progress_news *n, uint64_t ns,
+                     struct weir_str *out)
+{
+    if (n->bytes > 0) {
+        add_bytes(out, n->bytes);
+        weir_str_addf(out, ", mean %.1f MiB/s", rate(n->bytes, ns) / MIB);
+    } else {
+        weir_str_addf(out, "%" PRIu64 " %s, mean %.1f/s", n->steps, p->unit, rate(n->steps, ns));
+    }
+}
+
+void weir_progress_line(const struct weir_progress *p, const struct weir_progress_news *n,
+                        uint64_t now_ns, struct weir_str *out)
+{
+    uint64_t elapsed = now_ns - p->begin_ns;
+    double share = share_of(p, n, elapsed);
+
+    weir_str_addf(out, "%s: %.0f s, %.1f %%, ", p->key, seconds(elapsed), 100 * share);
+    if (n->done == n->tasks)
+        weir_str_addf(out, "ends, ");
+    else if (share > 0)
+        weir_str_addf(out, "%.0f s left, ", seconds(elapsed) * (1 - share) / share);
+    add_rates(p, n, now_ns, out);
+    weir_str_addf(out, ", %d of %d tasks done", n->done, n->tasks);
+    if (p->first_ns > 0)
+        weir_str_addf(out, ", the first after %.1f s", seconds(p->first_ns - p->begin_ns));
+}
+
+/* ---- where it goes ---- */
+
+static int columns(void)
+{
+    struct winsize w;
+
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 1 ? w.ws_col : COLUMNS;
+}
+
+/* Over the line before; what is too long for the terminal is cut off. */
+static void show_on_terminal(struct weir_progress *p, const char *line)
+{
+    int len = (int)strlen(line), most = columns() - 1;
+
+    if (len > most)
+        len = most;
+    fprintf(stderr, "\r%.*s%*s", len, line, p->width > len ? p->width - len : 0, "");
+    p->width = len;
+}
+
+void weir_progress_show(struct weir_progress *p, const struct weir_progress_news *news,
+                        uint64_t now_ns)
+{
+    struct weir_str line = { 0 };
+
+    if (!p->wanted)
+        return;
+    if (p->first_ns == 0 && news->done > 0)
+        p->first_ns = now_ns;
+    if (now_ns < p->next_ns)
+        return;
+    weir_progress_line(p, news, now_ns, &line);
+    if (p->terminal)
+        show_on_terminal(p, weir_str_text(&line));
+    else
+        fprintf(stderr, "%s\n", weir_str_text(&line));
+    weir_str_free(&line);
+    p->before_ns = now_ns;
+    p->steps_before = news->steps;
+    p->bytes_before = news->bytes;
+    p->next_ns = now_ns + (p->terminal ? TERMINAL_NS : FILE_NS);
+}
+
+void weir_progress_end(struct weir_progress *p, const struct weir_progress_news *news)
+{
+    uint64_t now = weir_now_ns();
+    struct weir_str line = { 0 };
+
+    if (p->terminal && p->width > 0)
+        fprintf(stderr, "\r%*s\r", p->width, "");
+    if (!p->wanted || p->terminal || now - p->begin_ns < WEIR_PROGRESS_FIRST_NS)
+        return;
+    add_mean(p, news, now - p->begin_ns, &line);
+    fprintf(stderr, "%s: over after %.1f s, %s", p->key, seconds(now - p->begin_ns),
+            weir_str_text(&line));
+    if (p->first_ns > 0)
+        fprintf(stderr, "; the first task was done after %.1f s",
+                seconds(p->first_ns - p->begin_ns));
+    fprintf(stderr, "\n");
+    weir_str_free(&line);
 }

@@ -1,24 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* progress.h - a line on the terminal while a phase takes long; nothing in a file */
+/* progress.h - how far the whole job is while a phase takes long: a line on the terminal, or lines in
+ * the file that standard error is (--progress) */
 #ifndef WEIR_ENGINE_PROGRESS_H
 #define WEIR_ENGINE_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/str.h"
 #include "engine/run.h"
+
+/* What all ranks together have done until now, as far as this rank has heard. */
+struct weir_progress_news {
+    uint64_t steps, bytes, target; /* target: steps to do */
+    int done, tasks;               /* tasks that have no more to do, and all */
+};
+
+/* What a phase is bound by besides its steps, ns; 0: not. */
+struct weir_progress_limits {
+    uint64_t most_ns, least_ns; /* no longer than; at least as long as */
+};
 
 struct weir_progress {
     const char *key, *unit; /* of the phase; unit: what is counted, in the plural */
-    bool shown, wanted;
-    uint64_t begin_ns, last_ns;
+    struct weir_progress_limits limits;
+    bool wanted, terminal;
+    uint64_t begin_ns, next_ns;
+    uint64_t before_ns; /* the line before: when, and what had been done */
+    uint64_t steps_before, bytes_before;
+    uint64_t first_ns; /* when the first task was seen to be done; 0: none yet */
+    int width;         /* of the line on the terminal */
 };
 
-/* Local. Only rank 0 with a terminal on stderr shows anything, first after three seconds and then
- * once a second. */
+/* No line comes before this time of a phase. */
+#define WEIR_PROGRESS_FIRST_NS (3 * (uint64_t)WEIR_NS_PER_S)
+
+/* Begin. Local. Only rank 0 shows anything, first after three seconds: on a terminal once a second,
+ * else every ten seconds and only with --progress=always. */
 void weir_progress_begin(struct weir_progress *p, const struct weir_run *run, const char *key,
-                         const char *unit);
-void weir_progress_show(struct weir_progress *p, uint64_t done, uint64_t target, uint64_t now_ns);
-void weir_progress_end(struct weir_progress *p); /* wipes the line */
+                         const char *unit, const struct weir_progress_limits *limits);
+void weir_progress_show(struct weir_progress *p, const struct weir_progress_news *news,
+                        uint64_t now_ns);
+
+/* Wipe the line on the terminal, or say in a file that the phase is over, where it was shown. */
+void weir_progress_end(struct weir_progress *p, const struct weir_progress_news *news);
+
+/* Append the line: of a phase that has taken so long. Local, for the tests. */
+void weir_progress_line(const struct weir_progress *p, const struct weir_progress_news *news,
+                        uint64_t now_ns, struct weir_str *out);
 
 #endif

@@ -43,6 +43,7 @@ int weir_records_reserve(struct weir_records *r, uint64_t steps, struct weir_err
 void weir_records_free(struct weir_records *r)
 {
     free(r->rec);
+    weir_intervals_free(&r->intervals);
     memset(r, 0, sizeof(*r));
 }
 

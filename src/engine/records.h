@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/intervals.h"
 #include "base/str.h"
 
 struct weir_run;
@@ -35,6 +36,7 @@ struct weir_records {
      * have. */
     bool wanted;
     uint64_t limit;
+    struct weir_intervals intervals; /* of the test, when they are asked for */
     /* Of a phase. */
     struct weir_record *rec;
     size_t n, cap;    /* that are there, that there is room for */
@@ -55,6 +57,14 @@ static inline void weir_records_put(struct weir_records *r, const struct weir_re
         r->rec[r->n++] = *one;
     else if (r->wanted)
         r->dropped++;
+    if (r->intervals.bytes && one->error == 0)
+        weir_intervals_add(&r->intervals, one->begin_ns, one->end_ns, one->len);
+}
+
+/* Does anybody look at single operations in this test? Else a program need not time them. Local. */
+static inline bool weir_records_are_read(const struct weir_records *r)
+{
+    return r->wanted || r->intervals.bytes;
 }
 
 /* One that was good. */

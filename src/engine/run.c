@@ -5,6 +5,7 @@
 
 #include "engine/banner.h"
 #include "engine/driver.h"
+#include "engine/interval.h"
 #include "engine/outputs.h"
 #include "engine/provenance.h"
 #include "par/agree.h"
@@ -52,13 +53,16 @@ static int make_tests(struct weir_run *run, struct series *s, struct weir_err *e
 static int plan_tests(struct weir_run *run, struct series *s, struct weir_err *err)
 {
     int rc = weir_agree(&run->world, make_tests(run, s, err), err);
+    uint64_t interval_ns;
 
     for (int i = 0; i < s->n && rc == 0; i++) {
         run->test = &s->test[i];
         run->test->plan = (struct weir_plan) { .options = run->test->values->driver_opt,
                                                .tasks = run->world.size,
                                                .is_run = true };
-        rc = weir_together(run, s->driver->plan, run->test->state, err);
+        rc = weir_interval_parse(run->test->plan.options->interval, &interval_ns, err);
+        if (rc == 0)
+            rc = weir_together(run, s->driver->plan, run->test->state, err);
         if (rc < 0 && s->sets > 1)
             weir_err_within(err, "test %d", i);
     }

@@ -42,6 +42,8 @@ struct weir_run {
     struct weir_counters counters;
     struct weir_records records; /* operations of the current phase, when they are asked for */
     int64_t zero_ns; /* of the times of records: rank 0's clock when the first test began */
+    struct weir_str
+        interval_text; /* rank 0: tables of --interval that wait for the end of the test */
     struct weir_timeline timeline;
     const struct weir_driver *driver; /* the program */
     bool details;                /* somebody reads the details of each phase */

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "engine/driver.h"
+#include "engine/interval.h"
 #include "engine/latency.h"
 #include "engine/metrics.h"
 #include "engine/op-files.h"
@@ -92,10 +93,12 @@ static int begin_histograms(struct weir_run *run, struct weir_test *t, struct we
 }
 
 /* Who reads the operations of this test? The program may want them, too. */
-static void plan_records(struct weir_run *run, const struct weir_run_options *o)
+static int plan_records(struct weir_run *run, const struct weir_run_options *o,
+                        struct weir_err *err)
 {
     run->records.wanted = o->op_csv || run->timeline.path;
     run->records.limit = (uint64_t)o->timeline_limit;
+    return weir_interval_take(run, o->interval, err);
 }
 
 static int leave_timeline(void *what, struct weir_err *err)
@@ -118,8 +121,8 @@ static int begin_state(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct weir_test *t = run->test;
 
-    plan_records(run, t->plan.options);
-    if (weir_unwind_push(&t->unwind, end_records, &run->records, err) < 0 ||
+    if (plan_records(run, t->plan.options, err) < 0 ||
+        weir_unwind_push(&t->unwind, end_records, &run->records, err) < 0 ||
         begin_histograms(run, t, err) < 0 ||
         (t->driver->end && weir_unwind_push(&t->unwind, end_state, t, err) < 0))
         return -1;
@@ -449,6 +452,7 @@ static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
         rc = -1;
         weir_run_refuse(run, err);
     }
+    weir_interval_show(run);
     weir_report_leave(&run->report);
     weir_report_flush(&run->report);
     return rc;

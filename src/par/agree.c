@@ -70,7 +70,7 @@ int weir_agree_check(const struct weir_par *par, int rc, struct weir_err *err)
 
 void weir_watch_begin(struct weir_watch *w, const struct weir_par *par)
 {
-    *w = (struct weir_watch) { .par = par, .request = MPI_REQUEST_NULL };
+    *w = (struct weir_watch) { .par = par, .request = MPI_REQUEST_NULL, .working = par->size };
 }
 
 /* Post our share of the coming epoch unless it is on its way, and see whether that epoch is
@@ -78,15 +78,17 @@ void weir_watch_begin(struct weir_watch *w, const struct weir_par *par)
  * one in which nobody works is the last for all. */
 static void advance(struct weir_watch *w, bool working)
 {
+    const int numbers = 2 + WEIR_WATCH_NEWS; /* [0] stop asked for, [1] still working */
     int complete = 0;
 
     if (!w->pending) {
         w->mine[0] = w->stop || w->late;
         w->mine[1] = working;
-        weir_mpi_must(
-            w->par,
-            MPI_Iallreduce(w->mine, w->all, 2, MPI_INT, MPI_MAX, w->par->watch_comm, &w->request),
-            "MPI_Iallreduce");
+        memcpy(w->mine + 2, w->news, sizeof(w->news));
+        weir_mpi_must(w->par,
+                      MPI_Iallreduce(w->mine, w->all, numbers, MPI_INT64_T, MPI_SUM,
+                                     w->par->watch_comm, &w->request),
+                      "MPI_Iallreduce");
         w->pending = true;
     }
     weir_mpi_must(w->par, MPI_Test(&w->request, &complete, MPI_STATUS_IGNORE), "MPI_Test");
@@ -94,7 +96,9 @@ static void advance(struct weir_watch *w, bool working)
         return;
     w->pending = false;
     w->stop = w->stop || w->all[0];
-    w->over = !w->all[1];
+    w->working = (int)w->all[1];
+    w->over = w->working == 0;
+    memcpy(w->heard, w->all + 2, sizeof(w->heard));
 }
 
 bool weir_watch_tick(struct weir_watch *w, bool stop)

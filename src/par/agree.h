@@ -21,10 +21,15 @@ int weir_agree_check(const struct weir_par *par, int rc, struct weir_err *err);
 
 /* A rolling agreement while ranks work at their own pace. Each rank ticks now and then; ranks that
  * have finished wait in weir_watch_end. One MPI_Iallreduce at a time is in flight on watch_comm. */
+#define WEIR_WATCH_NEWS 3
 struct weir_watch {
     const struct weir_par *par;
     MPI_Request request;
-    int mine[2], all[2]; /* [0] stop asked for, [1] still working */
+    int64_t mine[2 + WEIR_WATCH_NEWS], all[2 + WEIR_WATCH_NEWS]; /* of the agreement on its way */
+    /* Numbers that travel with it: set own 'news' before a call; 'heard' are their sums over the ranks,
+     * as far as they were told, and 'working' counts the ranks that have more to do. */
+    int64_t news[WEIR_WATCH_NEWS], heard[WEIR_WATCH_NEWS];
+    int working;
     bool pending, stop, over;
     bool late; /* a reason came up while waiting; counts when all have heard of it */
     /* Set by the user after begin, or NULL: has this rank a reason to stop, while it waits? */

@@ -163,6 +163,11 @@ int64_t weir_clock_common(const struct weir_clock *c, uint64_t local_ns)
     return (int64_t)local_ns - offset;
 }
 
+uint64_t weir_clock_local(const struct weir_clock *c, int64_t common_ns)
+{
+    return (uint64_t)(common_ns + c->now.offset_ns);
+}
+
 uint64_t weir_clock_error(const struct weir_clock *c, uint64_t local_ns)
 {
     if (local_ns > c->now.at_ns)

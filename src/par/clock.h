@@ -36,6 +36,9 @@ bool weir_clock_is_old(const struct weir_clock *c, int64_t common_ns);
  * the two estimates, and outside of them that of the nearer one. Local. */
 int64_t weir_clock_common(const struct weir_clock *c, uint64_t local_ns);
 
+/* The other way round, for a time from the last estimate on: what the local clock says then. Local. */
+uint64_t weir_clock_local(const struct weir_clock *c, int64_t common_ns);
+
 /* How wrong weir_clock_common may be for local times from the estimate before up to this one, in
  * ns: the error of the estimates, and what the clock drifts after the last one when it goes on as
  * between the two. Local. */

@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The line of progress of a long phase: only on a terminal, in the words of the program, and wiped at the end."""
+"""The line of progress of a long phase: of the whole job, on a terminal or where it is asked for, and wiped at the end."""
 import os
 import pty
+import re
 import subprocess
 
 import pytest
 
 import conftest
 
+MIXED = rb"\d+\.\d\d MiB, \d+\.\d MiB/s \(mean \d+\.\d\), 0 of 1"
+IOR = "-a DUMMY -w -b 8k -t 8k -s 400 --dummy.delay-xfer=10000"
 CASES = {  # a phase of four seconds
-    "ior": ("-a DUMMY -w -b 8k -t 8k -s 400 --dummy.delay-xfer=10000", rb"\rwrite: \d+ of 400 transfers, \d s +"),
-    "mdtest": ("-a DUMMY -F -C -n 400 --dummy.delay-create=10000", rb"\rfile create: \d+ of 400 items, \d s +"),
+    "ior": (IOR, rb"\rwrite: \d s, \d+\.\d %, \d s left, " + MIXED),
+    "mdtest": ("-a DUMMY -F -C -n 400 --dummy.delay-create=10000",
+               rb"\rfile create: \d s, \d+\.\d %, \d s left, \d+ items, \d+\.\d/s \(mean \d+\.\d\), 0 of 1"),
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_a_long_phase_shows_what_it_counts(tmp_path, name):
-    args, line = CASES[name]
+def on_a_terminal(tmp_path, name, args):
     terminal, end = pty.openpty()
     env = conftest.program_env({"OMPI_MCA_orte_tmpdir_base": str(tmp_path)})
     with subprocess.Popen([str(conftest.BUILD / "src" / name)] + args.split(), cwd=tmp_path, env=env, stdin=subprocess.DEVNULL,
@@ -24,8 +26,7 @@ def test_a_long_phase_shows_what_it_counts(tmp_path, name):
         os.close(end)
         shown = read_all(terminal)
     assert proc.returncode == 0, shown
-    lines = shown.split(b"\r" + b" " * 70 + b"\r")
-    assert conftest.re.search(line, lines[0]) and len(lines) == 2 and b"\r" not in lines[1].replace(b"\r\n", b""), shown
+    return shown
 
 
 def read_all(fd):
@@ -39,3 +40,29 @@ def read_all(fd):
             os.close(fd)
             return text
         text += piece
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_long_phase_shows_how_far_it_is(tmp_path, name):
+    args, line = CASES[name]
+    shown = on_a_terminal(tmp_path, name, args)
+    assert re.search(line, shown), shown
+    pieces = shown.split(b"\r")
+    assert all(len(p) < 80 for p in pieces) and pieces[-1].replace(b"\n", b"") == b"" and not pieces[-2].strip(), shown
+
+
+def test_nothing_is_shown_where_nobody_wants_it(tmp_path, ior):
+    assert on_a_terminal(tmp_path, "ior", IOR + " --progress=never") == b""
+    assert ior("-a DUMMY -w -b 8k -t 8k --progress=never", np=None).ok().stderr == ""
+    ior("-a DUMMY -w --progress=often", np=None).fails(1, "progress", "auto, always, never")
+
+
+@pytest.mark.parametrize("how", ["", "-c "])
+def test_the_line_is_about_the_whole_job(ior, how):
+    """Rank 1 has done its work at once; in lock step both go on together."""
+    run = ior(IOR + " --progress=always --dummy.delay-only-rank0 " + how, np=2).ok()
+    line, = [m for m in run.messages if m.startswith("write: 3 s, ")]
+    share, steps = float(line.split(", ")[1].split()[0]), 100 * 3 / 4
+    assert abs(share - (steps if how else (100 + steps) / 2)) < 12, run
+    assert ("0 of 2" if how else "1 of 2") + " tasks done" in line and ("the first after 0." in line) == (not how), run
+    assert any(re.match(r"write: over after \d\.\d s, 6\.25 MiB, mean \d\.\d MiB/s", m) for m in run.messages), run

@@ -98,7 +98,7 @@ int mdtest_begin(struct weir_run *run, void *state, struct weir_err *err)
     struct mdtest_test *t = state;
 
     t->tasks = run->par.size;
-    t->fine = run->details || t->o->latency || run->records.wanted;
+    t->fine = run->details || t->o->latency || weir_records_are_read(&run->records);
     return mdtest_plan(t, run, err) < 0 ? -1 : take_memory(run, t, err);
 }
 

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""--interval: bandwidth and operations over time. Nothing is lost: the sum over the intervals is what was moved."""
+import json
+
+import pytest
+
+import conftest
+from mdtest_support import mdtest  # noqa: F401
+from mdw_support import mdw  # noqa: F401
+from timeline_support import Timeline
+
+
+def phases_of(path):
+    """Of all tests: rows of intervals and the row of the phase, by test, repetition and phase."""
+    found = {}
+    for number, test in enumerate(json.loads(path.read_text())["tests"]):
+        for p in test["phases"]:
+            found[number, p["iter"], p["operation"]] = ([], p)
+        for row in test.get("intervals", []):
+            found[row["test"], row["iter"], row["operation"]][0].append(row)
+    return found
+
+
+def keeps_to_the_schema(doc):
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((conftest.SOURCE / "doc" / "result.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(doc)
+
+
+def adds_up(path):
+    found = phases_of(path)
+    keeps_to_the_schema(json.loads(path.read_text()))
+    for key, (rows, phase) in found.items():
+        assert sum(r["bytes"] for r in rows) == phase["bytes"], key
+        assert rows == sorted(rows, key=lambda r: r["begin"]) and all(r["seconds"] > 0 for r in rows)
+        for a, b in zip(rows, rows[1:]):
+            assert abs(a["begin"] + a["seconds"] - b["begin"]) < 1e-9
+        for r in rows:
+            assert abs(r["bwMiB"] * r["seconds"] * 2 ** 20 - r["bytes"]) <= 1e-6 * r["bytes"] + 1e-6, r
+    return found
+
+
+@pytest.mark.sanitize
+def test_series_of_all_kinds_of_tests_add_up(ior):
+    """Fewer tasks, lock step, passes until a time, a deadline with wear-out; beside a timeline."""
+    (ior.cwd / "s").write_text("IOR START\napi=DUMMY\nblockSize=64k\ntransferSize=8k\nnumTasks=1\nRUN\nnumTasks=3\ncollective=1\n"
+                               "api=MPIIO\nRUN\ncollective=0\napi=DUMMY\nwriteFile=1\nreadFile=0\nrepetitions=2\nminTimeDuration=1\n"
+                               "interIODelay=20000\nRUN\nrepetitions=1\nminTimeDuration=0\ninterIODelay=300000\n"
+                               "deadlineForStonewalling=1\nstoneWallingWearOut=1\nRUN\nIOR STOP\n")
+    run = ior("-f s --interval=0.1 --timeline=t.npy --report=text:-,json:r.json", np=3).ok()
+    found = adds_up(ior.cwd / "r.json")
+    t = Timeline(ior.cwd / "t.npy").adds_up()
+    assert len(found) == len(t.doc["phases"]) == 7
+    for (rows, phase), p in zip(found.values(), t.doc["phases"]):
+        assert sum(r["operations"] for r in rows) == phase["steps"] == p["records"]
+    assert len(found[2, 0, "write"][0]) >= 9 and len(found[3, 0, "write"][0]) >= 9, run
+    assert run.stdout.count("\nIntervals:\nphase ") == 4, run
+
+
+def test_intervals_that_are_too_many_become_wider(ior):
+    run = ior("-a DUMMY -w -b 8k -t 8 -O minTimeDuration=5,interIODelay=700 --interval=0.001 --report=text:-,json:r.json", np=None).ok()
+    (rows, _), = adds_up(ior.cwd / "r.json").values()
+    assert 2048 <= len(rows) <= 4096 and {r["seconds"] for r in rows[:-1]} == {0.002}
+    assert any("--interval" in n and "0.002 s wide" in n for n in run.notes), run
+
+
+def test_metadata_benchmarks_have_series_too(mdtest, mdw):
+    mdtest("-n 20 -w 100 -e 50 --interval=0.01 --report=text:-,json:r.json", np=2).ok()
+    found = adds_up(mdtest.cwd / "r.json")
+    for (_, _, name), (rows, phase) in found.items():
+        assert sum(r["operations"] for r in rows) == phase["steps"], name
+    mdw("-R 1 -D 2 -I 3 -P 4 -S 16 --interval=10 --report=text:-,json:w.json", np=2).ok()
+    assert [r["operations"] for r in adds_up(mdw.cwd / "w.json")[0, 0, "benchmark"][0]] == [48]
+
+
+@pytest.mark.parametrize("text", ["0.0001", "x", "1s", "-1", "nan", "inf", "", "1e9"])
+def test_widths_that_cannot_be(ior, text):
+    ior(["-a", "DUMMY", "--interval=" + text], np=None).fails(1, "interval", )
+
+
+def test_a_width_of_nothing_changes_nothing(ior):
+    run = ior("-a DUMMY -w -b 8k -t 8k --interval=0", np=None).ok()
+    assert "Intervals:" not in run.stdout
