@@ -181,6 +181,11 @@ static int make_all(struct trial *t, struct weir_array_file *f, struct weir_arra
 {
     int rc = has_groups(t) ? weir_arrays_group(f, "group", &t->err) : 0;
 
+    if (has_groups(t) && rc == 0) {
+        rc = weir_arrays_find_group(f, "missing", &t->err);
+        refused(t, rc, WEIR_EIO, "open group 'missing'", "a group that is not there is not opened");
+        rc = weir_arrays_find_group(f, "group", &t->err);
+    }
     for (size_t k = 0; k < CASES && rc == 0; k++) {
         struct weir_array_spec spec = spec_of(&cases[k]);
 
