@@ -360,7 +360,7 @@ static bool judge_agreement(const struct weir_par *par, unsigned who)
 
 static void test_agreement(struct tap *t, const struct weir_par *par)
 {
-    struct weir_err err = WEIR_ERR_INIT;
+    struct weir_err err = WEIR_ERR_INIT, again;
     bool good = true;
     unsigned who;
 
@@ -383,6 +383,12 @@ static void test_agreement(struct tap *t, const struct weir_par *par)
     err = (struct weir_err)WEIR_ERR_INIT;
     tap_ok(t, weir_agree(par, -1, &err) == -1 && err.code == WEIR_EBUG, NULL,
            "a failure without a reason is a bug");
+
+    weir_refuse(&err, WEIR_EIO, "broken");
+    weir_agree(par, par->rank == par->size - 1 ? -1 : 0, &err);
+    memcpy(&again, &err, sizeof(err));
+    tap_ok(t, weir_agree(par, -1, &again) == -1 && strcmp(again.text, err.text) == 0, &again,
+           "what was agreed on stays as it is in the next agreement");
 }
 
 static void test_agreed_check(struct tap *t, const struct weir_par *par)
