@@ -151,7 +151,7 @@ static int check_row(const struct weir_optset *set, const struct weir_opt *row,
                      err);
     if (row->offset + field_size(row) > set->size)
         return blame(set, row, "the field lies outside of the struct", err);
-    if (row->type == WEIR_OPT_OLD &&
+    if (weir_opt_stands_for(row) &&
         (row->def == NULL || (*row->def != '\0' && strchr(row->def, '=') == NULL)))
         return blame(set, row, "an old spelling without the directive it stands for", err);
     if (row->letter != 0 && strchr("-= \t,#", row->letter) != NULL)

@@ -20,6 +20,7 @@ enum weir_opt_type {
     WEIR_OPT_STR, /* const char *: owned by the option set's arena; NULL when the default is NULL */
     WEIR_OPT_LIST, /* struct weir_optlist: numbers as of SIZE, "8,8" or one in each word: --minels 8 8 */
     WEIR_OPT_DIRECTIVES, /* no field: the value is a list key=value[,key=value...] (ior -O) */
+    WEIR_OPT_ALIAS, /* no field: another spelling of 'def', a directive as of WEIR_OPT_OLD; nobody is told */
     WEIR_OPT_OLD, /* no field: an old spelling; 'def' is today's directive, %s the value; "": no effect */
     WEIR_OPT_GONE /* no field: an error; 'help' says what became of it */
 };
@@ -37,6 +38,8 @@ enum {
     WEIR_OPT_OPTARG =
         1u
         << 0, /* STR: the argument may be left out (--help[=NAME]); only "=value" is taken then */
+    WEIR_OPT_NEXT =
+        1u << 7, /* with OPTARG: so are "-bVALUE" and a next word that does not begin with '-' */
     WEIR_OPT_ARGV_ONLY = 1u << 1, /* not a key of scripts and -O (-f, -h) */
     WEIR_OPT_HIDDEN = 1u << 2,    /* not in --help, but in the man page */
     WEIR_OPT_RESET =

@@ -66,6 +66,12 @@ static int take_words(struct reader *r, const char **value, struct weir_err *err
     return rc;
 }
 
+/* May the word after it be the value of this row? */
+static bool takes_word(const struct weir_opt *row, const char *word)
+{
+    return weir_opt_takes_value(row) || ((row->flags & WEIR_OPT_NEXT) && *word != '-');
+}
+
 /* Apply an option; one that needs a value takes the next word when its own word has none. */
 static int take_option(struct reader *r, const struct weir_opt *row,
                        const struct weir_optname *name, const char *value, struct weir_err *err)
@@ -73,7 +79,8 @@ static int take_option(struct reader *r, const struct weir_opt *row,
     if (value == NULL && row->type == WEIR_OPT_LIST) {
         if (take_words(r, &value, err) < 0)
             return -1;
-    } else if (value == NULL && weir_opt_takes_value(row) && r->at + 1 < r->argc) {
+    } else if (value == NULL && r->at + 1 < r->argc &&
+               takes_word(row, r->argv[r->at + 1])) {
         value = r->argv[++r->at];
     }
     if (row->type != WEIR_OPT_DIRECTIVES)
@@ -167,7 +174,7 @@ static int read_group(struct reader *r, const char *word, struct weir_err *err)
             return refuse_letter(r, word, c, err);
         if (row->type == WEIR_OPT_GONE) /* "-P4k": what became of -P, not what is wrong with 4 */
             return weir_opt_apply(r->o, &name, c[1] == '=' ? c + 2 : NULL, err);
-        if (weir_opt_takes_value(row)) {
+        if (weir_opt_takes_value(row) || (row->flags & WEIR_OPT_NEXT)) {
             if (take_flags(r, word, c, NULL, err) < 0)
                 return -1;
             return take_last(r, row, c, err);

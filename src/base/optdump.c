@@ -21,7 +21,8 @@ static bool is_current(const struct weir_opt *row)
 /* Is it listed under "Flags"? */
 static bool is_flag(const struct weir_opt *row)
 {
-    return row->type == WEIR_OPT_FLAG || row->type == WEIR_OPT_COUNT;
+    return row->type == WEIR_OPT_FLAG || row->type == WEIR_OPT_COUNT ||
+           (row->type == WEIR_OPT_ALIAS && !weir_opt_takes_value(row));
 }
 
 /* Can a row be set in scripts and -O? */
@@ -54,8 +55,9 @@ static void help_value(const struct weir_optset *set, const struct weir_opt *row
 {
     struct weir_str value = { 0 };
 
-    weir_opt_show(row, set->values, &value);
-    if (is_flag(row) && strcmp(weir_str_text(&value), "0") != 0)
+    if (row->type != WEIR_OPT_ALIAS)
+        weir_opt_show(row, set->values, &value);
+    if (is_flag(row) && value.len > 0 && strcmp(weir_str_text(&value), "0") != 0)
         weir_str_addf(out, " (%s)", weir_str_text(&value));
     else if (!is_flag(row) && (row->flags & WEIR_OPT_OPTARG))
         weir_str_addf(out, "[=%s]", weir_opt_meta(row));

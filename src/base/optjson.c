@@ -58,9 +58,11 @@ static void json_choices(struct weir_json *j, const struct weir_opt *row)
 static void json_row(struct weir_json *j, const struct weir_optset *set, const struct weir_opt *row)
 {
     static const char *const types[] = {
-        [WEIR_OPT_FLAG] = "flag", [WEIR_OPT_COUNT] = "count", [WEIR_OPT_INT] = "int",
-        [WEIR_OPT_SIZE] = "size", [WEIR_OPT_STR] = "string",  [WEIR_OPT_DIRECTIVES] = "directives",
-        [WEIR_OPT_OLD] = "old",   [WEIR_OPT_GONE] = "gone",   [WEIR_OPT_LIST] = "list",
+        [WEIR_OPT_FLAG] = "flag",   [WEIR_OPT_COUNT] = "count",
+        [WEIR_OPT_INT] = "int",     [WEIR_OPT_SIZE] = "size",
+        [WEIR_OPT_STR] = "string",  [WEIR_OPT_DIRECTIVES] = "directives",
+        [WEIR_OPT_ALIAS] = "alias", [WEIR_OPT_OLD] = "old",
+        [WEIR_OPT_GONE] = "gone", [WEIR_OPT_LIST] = "list",
     };
     const char letter[] = { row->letter, '\0' };
 

@@ -105,7 +105,7 @@ static void man_row(const struct weir_optset *set, const struct weir_opt *row, s
         weir_str_addf(out, "Refused. ");
     man_text(out, row->help);
     weir_str_addc(out, '.');
-    if (row->def != NULL && row->type != WEIR_OPT_OLD && *row->def != '\0') {
+    if (row->def != NULL && !weir_opt_stands_for(row) && *row->def != '\0') {
         weir_str_addf(out, " Default: ");
         man_text(out, row->def);
         weir_str_addc(out, '.');

@@ -46,6 +46,11 @@ const struct weir_opt *weir_opt_find(const struct weir_opts *o, const struct wei
     return NULL;
 }
 
+bool weir_opt_stands_for(const struct weir_opt *row)
+{
+    return row->type == WEIR_OPT_OLD || row->type == WEIR_OPT_ALIAS;
+}
+
 bool weir_opt_takes_value(const struct weir_opt *row)
 {
     switch (row->type) {
@@ -57,6 +62,7 @@ bool weir_opt_takes_value(const struct weir_opt *row)
     case WEIR_OPT_STR:
         return !(row->flags & WEIR_OPT_OPTARG);
     case WEIR_OPT_OLD:
+    case WEIR_OPT_ALIAS:
         return row->def != NULL && strstr(row->def, "%s") != NULL;
     default:
         return false;
@@ -301,7 +307,7 @@ static int apply_piece(struct weir_opts *o, const char *piece, struct weir_err *
         name.letter = *name.text;
     weir_quote(piece, (size_t)(equals - piece), name.shown);
     row = weir_opt_find(o, &name);
-    if (row != NULL && (row->type == WEIR_OPT_OLD || row->type == WEIR_OPT_DIRECTIVES))
+    if (row != NULL && (weir_opt_stands_for(row) || row->type == WEIR_OPT_DIRECTIVES))
         return weir_refuse(err, WEIR_EBUG,
                            "an old spelling stands for '%s', which is no plain option", piece);
     return weir_opt_apply(o, &name, equals + 1, err);
@@ -342,9 +348,9 @@ static void note_old(const struct weir_opts *o, const struct weir_optname *name,
     weir_str_free(&s);
 }
 
-/* Do what an old spelling stands for, one directive after the other, and say so. */
-static int apply_old(struct weir_opts *o, const struct weir_opt *row,
-                     const struct weir_optname *name, const char *value, struct weir_err *err)
+/* Do what another spelling stands for, one directive after the other; say so of an old one. */
+static int apply_spelling(struct weir_opts *o, const struct weir_opt *row,
+                          const struct weir_optname *name, const char *value, struct weir_err *err)
 {
     struct weir_str piece = { 0 }, all = { 0 };
     struct weir_optvalue flag = { .number = 1 };
@@ -373,7 +379,7 @@ static int apply_old(struct weir_opts *o, const struct weir_opt *row,
             weir_err_within(err, "option %s", name->shown);
     }
     o->several = false;
-    if (rc == 0)
+    if (rc == 0 && row->type == WEIR_OPT_OLD)
         note_old(o, name, &all);
     weir_str_free(&piece);
     weir_str_free(&all);
@@ -403,8 +409,8 @@ static int apply_row(struct weir_opts *o, const struct weir_optset *set, const s
     if (row->type == WEIR_OPT_DIRECTIVES)
         return weir_refuse(err, WEIR_EUSAGE, "option %s cannot stand inside a list of options",
                            name->shown);
-    if (row->type == WEIR_OPT_OLD)
-        return is_first ? apply_old(o, row, name, value, err) : 0;
+    if (weir_opt_stands_for(row))
+        return is_first ? apply_spelling(o, row, name, value, err) : 0;
     if (value == NULL)
         return apply_bare(o, set, row, name, err);
     return apply_value(o, set, row, name, value, is_first, err);

@@ -44,6 +44,9 @@ const struct weir_opt *weir_opt_find(const struct weir_opts *o, const struct wei
 /* Must a value follow the option? */
 bool weir_opt_takes_value(const struct weir_opt *row);
 
+/* Is it a spelling of other options (WEIR_OPT_ALIAS, WEIR_OPT_OLD)? */
+bool weir_opt_stands_for(const struct weir_opt *row);
+
 /* Prefix and name in out. Returns out. */
 const char *weir_opt_fullname(const struct weir_optset *set, const char *name,
                               char out[WEIR_OPT_NAME]);

@@ -257,6 +257,81 @@ static void help_takes_only_an_attached_value(void **state)
     REFUSE("'posix' is not an option; options start with '-'", "--help", "posix");
 }
 
+struct table_words {
+    const char *prefix;
+    bool headers, direct;
+};
+
+static const struct weir_opt word_rows[] = {
+    OPT_STR('p', "profiles", NULL, struct table_words, prefix, NULL, "PREFIX", "Tables",
+            .flags = WEIR_OPT_OPTARG | WEIR_OPT_NEXT),
+    OPT_FLAG('H', "headers", NULL, struct table_words, headers, "Headings"),
+    OPT_FLAG(0, "around.cache", NULL, struct table_words, direct, "Go around the page cache"),
+    { .type = WEIR_OPT_ALIAS,
+      .letter = 'D',
+      .name = "directio",
+      .def = "around.cache=1",
+      .help = "The same" },
+    OPT_END
+};
+
+/* Read a command line into *w. words ends with NULL. */
+static int read_words(struct weir_arena *arena, struct table_words *w, const char *const *words)
+{
+    struct weir_opts opts = { .arena = arena };
+    struct weir_optset set = { .prefix = "", .rows = word_rows, .values = w, .size = sizeof(*w) };
+    int argc = 0;
+
+    while (words[argc])
+        argc++;
+    assert_int_equal(weir_opts_add(&opts, &set, NULL), 0);
+    assert_int_equal(weir_opts_selfcheck(&opts, NULL), 0);
+    assert_int_equal(weir_opts_defaults(&opts, NULL), 0);
+    return weir_opts_argv(&opts, argc, (char *const *)words, NULL);
+}
+
+#define LINE(...) read_words(&arena, &w, (const char *const[]) { "mib", __VA_ARGS__, NULL })
+
+static void a_value_that_may_be_left_out_is_the_next_word(void **state)
+{
+    struct weir_arena arena = { 0 };
+    struct table_words w;
+
+    (void)state;
+    assert_int_equal(LINE("-H", "-p"), 0);
+    assert_string_equal(w.prefix, "");
+    assert_int_equal(LINE("-p", "-H"), 0);
+    assert_string_equal(w.prefix, "");
+    assert_true(w.headers);
+    assert_int_equal(LINE("-p", "here", "-H"), 0);
+    assert_string_equal(w.prefix, "here");
+    assert_int_equal(LINE("-Hphere"), 0);
+    assert_string_equal(w.prefix, "here");
+    assert_int_equal(LINE("--profiles", "here"), 0);
+    assert_string_equal(w.prefix, "here");
+    assert_int_equal(LINE("--profiles=-here", "-H"), 0);
+    assert_string_equal(w.prefix, "-here");
+    assert_int_equal(LINE("--profiles", "--headers"), 0);
+    assert_string_equal(w.prefix, "");
+    assert_int_equal(LINE("-H"), 0);
+    assert_null(w.prefix);
+    assert_int_equal(LINE("-H", "here"), -1);
+    weir_arena_free(&arena);
+}
+
+static void another_spelling_is_as_good(void **state)
+{
+    struct weir_arena arena = { 0 };
+    struct table_words w;
+
+    (void)state;
+    assert_int_equal(LINE("-HD"), 0);
+    assert_true(w.headers && w.direct);
+    assert_int_equal(LINE("--around.cache", "--directio=0"), 0);
+    assert_false(w.direct);
+    weir_arena_free(&arena);
+}
+
 static void a_missing_value_is_an_error(void **state)
 {
     struct table *t = *state;
@@ -426,6 +501,8 @@ int main(void)
         T(old_and_gone_options_are_told),    T(blanks_and_comments_in_a_list_are_dropped),
         T(a_quoted_value_may_hold_anything), T(a_bad_list_is_refused),
         T(the_last_of_a_list_wins),          T(numbers_of_a_list_are_words_of_their_own),
+        T(a_value_that_may_be_left_out_is_the_next_word),
+        T(another_spelling_is_as_good),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
