@@ -359,7 +359,10 @@ int weir_values_backend(const struct weir_values *t, const char *name, const str
         return refuse_backend(name, err);
     *opt =
         (struct weir_backend_opt) { .own = options_of(t, *be), .base = options_of(t, (*be)->base) };
-    if (!(*be)->plugin) /* the same on all ranks */
-        return 0;
-    return weir_agree(par, weir_backend_load(be, err), err);
+    if ((*be)->plugin && weir_agree(par, weir_backend_load(be, err), err) < 0)
+        return -1;
+    if (par->without_mpi && ((*be)->flags & WEIR_BE_NEEDS_MPI)) /* the same on all ranks */
+        return weir_refuse(err, WEIR_EUSAGE, "the backend %s needs MPI, which was not started",
+                           (*be)->name);
+    return 0;
 }

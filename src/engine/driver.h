@@ -52,6 +52,8 @@ struct weir_driver {
     /* The heading of the file of the ranks, where the program writes it with rows of its own
      * (weir_ranks_rows); NULL: the engine's rows, one for each rank and phase. */
     void (*rank_head)(struct weir_str *out);
+    /* Is the test one of this process alone, for which MPI is not started? NULL: no. Local. */
+    bool (*without_mpi)(const void *opt);
     /* The script file named on the command line (ior -f), or NULL. */
     const char *(*script)(const void *opt);
     /* How that file is read; NULL: weir_script_read. */

@@ -72,6 +72,7 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
     struct weir_run run = { .repetition = 0 };
     struct weir_err err = WEIR_ERR_INIT;
     struct weir_command command;
+    bool alone;
     int status;
 
     hold_standard_files();
@@ -90,10 +91,14 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
         weir_program_end(&run);
         return status;
     }
-    MPI_Init(&argc, &argv);
-    status = weir_program_run(&run, &command, MPI_COMM_WORLD, argc, argv, &err);
+    alone = d->without_mpi && d->without_mpi(command.opts.set[0].values);
+    if (!alone)
+        MPI_Init(&argc, &argv);
+    status =
+        weir_program_run(&run, &command, alone ? MPI_COMM_NULL : MPI_COMM_WORLD, argc, argv, &err);
     weir_program_end(&run);
     weir_interrupt_end(&run.interrupt); /* a signal ends MPI_Finalize, too */
-    MPI_Finalize();
+    if (!alone)
+        MPI_Finalize();
     return status;
 }

@@ -53,7 +53,9 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
 {
     enum weir_code code;
 
-    if (weir_par_init(&run->world, comm, err) < 0) {
+    if (comm == MPI_COMM_NULL)
+        weir_par_alone(&run->world);
+    else if (weir_par_init(&run->world, comm, err) < 0) {
         if (run->log.rank == 0)
             weir_report_error(&run->log, err);
         return err->code;

@@ -15,7 +15,8 @@ void weir_program_begin(struct weir_run *run, int rank);
 int weir_program_options(struct weir_run *run, struct weir_command *c, const struct weir_driver *d,
                          int argc, char *const *argv, struct weir_err *err);
 
-/* Script and tests, and the driver that runs them, on a duplicate of 'comm'. Collective over comm.
+/* Script and tests, and the driver that runs them, on a duplicate of 'comm' (MPI_COMM_NULL: without
+ * MPI, in this process). Collective over comm.
  * Returns the exit status, the same on all ranks; what went wrong was said on standard error, and
  * its first words are in err on rank 0. */
 enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MPI_Comm comm,

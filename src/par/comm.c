@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/size.h"
 
@@ -211,6 +212,18 @@ int weir_par_init(struct weir_par *par, MPI_Comm parent, struct weir_err *err)
     return share_placement(par, err);
 }
 
+void weir_par_alone(struct weir_par *par)
+{
+    *par = empty();
+    par->comm = MPI_COMM_SELF;
+    par->without_mpi = true;
+    par->size = par->nodes = par->per_node = par->per_node_max = 1;
+    par->placement = WEIR_PLACED_BLOCK;
+    par->same_kernel = true;
+    if (gethostname(par->host, sizeof(par->host) - 1) < 0)
+        par->host[0] = '\0';
+}
+
 int weir_par_subset(const struct weir_par *all, int tasks, struct weir_par *out,
                     struct weir_err *err)
 {
@@ -232,7 +245,7 @@ int weir_par_subset(const struct weir_par *all, int tasks, struct weir_par *out,
 
 void weir_par_free(struct weir_par *par)
 {
-    if (par->size > 0) { /* a zeroed handle need not be MPI_COMM_NULL */
+    if (par->size > 0 && !par->without_mpi) { /* a zeroed handle need not be MPI_COMM_NULL */
         if (par->leaders != MPI_COMM_NULL)
             weir_mpi_must(par, MPI_Comm_free(&par->leaders), "MPI_Comm_free");
         if (par->watch_comm != MPI_COMM_NULL)
@@ -256,6 +269,8 @@ int weir_par_same_node(const struct weir_par *par, int shift)
     int theirs = -1;
     uint64_t same;
 
+    if (par->size == 1)
+        return 1;
     weir_mpi_must(par,
                   MPI_Sendrecv(&par->node, 1, MPI_INT, to, 0, &theirs, 1, MPI_INT, from, 0,
                                par->comm, MPI_STATUS_IGNORE),
@@ -267,6 +282,8 @@ int weir_par_same_node(const struct weir_par *par, int shift)
 
 void weir_barrier(const struct weir_par *par)
 {
+    if (par->size == 1)
+        return;
     weir_mpi_must(par, MPI_Barrier(par->comm), "MPI_Barrier");
 }
 
@@ -283,7 +300,7 @@ void weir_bcast(const struct weir_par *par, void *buf, size_t len, int root)
     char *at = buf;
     int n;
 
-    for (; len > 0; len -= (size_t)n, at += n) {
+    for (; len > 0 && par->size > 1; len -= (size_t)n, at += n) {
         n = piece_of(len);
         weir_mpi_must(par, MPI_Bcast(at, n, MPI_BYTE, root, par->comm), "MPI_Bcast");
     }
@@ -291,12 +308,16 @@ void weir_bcast(const struct weir_par *par, void *buf, size_t len, int root)
 
 void weir_allmax_i64(const struct weir_par *par, int64_t *v, int n)
 {
+    if (par->size == 1)
+        return;
     weir_mpi_must(par, MPI_Allreduce(MPI_IN_PLACE, v, n, MPI_INT64_T, MPI_MAX, par->comm),
                   "MPI_Allreduce");
 }
 
 void weir_allsum_u64(const struct weir_par *par, uint64_t *v, int n)
 {
+    if (par->size == 1)
+        return;
     weir_mpi_must(par, MPI_Allreduce(MPI_IN_PLACE, v, n, MPI_UINT64_T, MPI_SUM, par->comm),
                   "MPI_Allreduce");
 }
@@ -306,7 +327,7 @@ void weir_sum_u64(const struct weir_par *par, uint64_t *v, size_t n)
     bool is_root = par->rank == 0;
     int now;
 
-    for (; n > 0; n -= (size_t)now, v += now) {
+    for (; n > 0 && par->size > 1; n -= (size_t)now, v += now) {
         now = piece_of(n);
         weir_mpi_must(par,
                       MPI_Reduce(is_root ? MPI_IN_PLACE : v, is_root ? v : NULL, now, MPI_UINT64_T,
@@ -317,6 +338,11 @@ void weir_sum_u64(const struct weir_par *par, uint64_t *v, size_t n)
 
 void weir_gather(const struct weir_par *par, const void *mine, size_t len, void *out)
 {
+    if (par->size == 1) {
+        if (out)
+            memcpy(out, mine, len);
+        return;
+    }
     weir_mpi_must(par, len > INT_MAX ? MPI_ERR_COUNT : MPI_SUCCESS, "weir_gather");
     weir_mpi_must(par, MPI_Gather(mine, (int)len, MPI_BYTE, out, (int)len, MPI_BYTE, 0, par->comm),
                   "MPI_Gather");
@@ -324,6 +350,10 @@ void weir_gather(const struct weir_par *par, const void *mine, size_t len, void 
 
 void weir_mpi_abort(int status)
 {
+    int begun = 0;
+
+    if (MPI_Initialized(&begun) != MPI_SUCCESS || !begun)
+        _exit(status);
     MPI_Abort(MPI_COMM_WORLD, status);
 }
 
@@ -343,6 +373,10 @@ void weir_par_hosts(const struct weir_par *par, struct weir_str *out)
     char before[WEIR_HOST_TEXT] = "", *all = NULL;
     char mine[WEIR_HOST_TEXT] = "";
 
+    if (par->size == 1) {
+        weir_str_addf(out, "%s", par->host);
+        return;
+    }
     weir_mpi_must(par,
                   MPI_Sendrecv(par->host, WEIR_HOST_TEXT, MPI_CHAR,
                                par->rank + 1 < par->size ? par->rank + 1 : MPI_PROC_NULL, 0, before,

@@ -33,6 +33,7 @@ struct weir_par {
     int leader;       /* lowest rank of our node as MPI sees it, whatever the environment says */
     int followers;    /* other ranks of the node, on its leader; else 0 */
     bool same_kernel; /* ours is that of the leader: one clock */
+    bool without_mpi; /* nobody has called MPI_Init; comm is MPI_COMM_SELF, to be passed on only */
     MPI_Comm leaders; /* the leaders of several nodes, on a leader; else MPI_COMM_NULL */
     char host[WEIR_HOST_TEXT];
 };
@@ -43,6 +44,10 @@ struct weir_par {
  * per_node. Memory does not grow with the number of ranks. Collective over parent. Returns 0, or
  * -1 and err on every rank. */
 int weir_par_init(struct weir_par *par, MPI_Comm parent, struct weir_err *err);
+
+/* The ranks of a run without MPI: this process. No call of MPI follows: functions on the ranks of a
+ * run do nothing where there is one. Local. */
+void weir_par_alone(struct weir_par *par);
 
 /* The lowest 'tasks' ranks of 'all' as a run of their own; on the others out->comm is
  * MPI_COMM_NULL. Collective over all->comm. */

@@ -307,6 +307,34 @@ static void test_subset(struct tap *t, const struct weir_par *all)
     tap_ok(t, par.comm == MPI_COMM_NULL, NULL, "freeing a zeroed struct does no harm");
 }
 
+static void test_alone(struct tap *t)
+{
+    struct weir_err err = WEIR_ERR_INIT;
+    struct weir_clock clock;
+    struct weir_str hosts = { 0 };
+    struct weir_par par;
+    int64_t max = 3;
+    uint64_t sum = 4, got = 0;
+
+    weir_par_alone(&par);
+    weir_barrier(&par);
+    weir_bcast(&par, &sum, sizeof(sum), 0);
+    weir_allmax_i64(&par, &max, 1);
+    weir_allsum_u64(&par, &sum, 1);
+    weir_sum_u64(&par, &sum, 1);
+    weir_gather(&par, &sum, sizeof(sum), &got);
+    weir_clock_estimate(&par, &clock);
+    weir_par_hosts(&par, &hosts);
+    tap_ok(t, max == 3 && sum == 4 && got == 4 && weir_fetch_u64(&par, 5, 0) == 5, NULL,
+           "one process without MPI is all of its ranks");
+    tap_ok(t, weir_collect(&par, &sum, 1, sizeof(sum), 8, &got) == 1 && hosts.len > 0, NULL,
+           "its items are brought to itself");
+    tap_ok(t, weir_agree(&par, weir_refuse(&err, WEIR_EIO, "no"), &err) < 0 && err.code == WEIR_EIO,
+           NULL, "it agrees with itself");
+    weir_str_free(&hosts);
+    weir_par_free(&par);
+}
+
 static void test_collectives(struct tap *t, const struct weir_par *par)
 {
     uint64_t sum[2] = { (uint64_t)par->rank, 1 },
@@ -657,6 +685,7 @@ int main(int argc, char **argv)
         test_nodes(&t);
         test_fakes(&t, &par);
         test_subset(&t, &par);
+        test_alone(&t);
         test_collectives(&t, &par);
         test_agreed_check(&t, &par);
         test_agreement(&t, &par);

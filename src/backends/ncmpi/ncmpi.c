@@ -292,8 +292,8 @@ static void list_hints(struct weir_file *file, struct weir_str *out)
 
 const struct weir_backend weir_plugin = {
     NCMPI_DESCRIPTOR,
-    .flags = WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER | WEIR_BE_NO_RANDOM |
-             WEIR_BE_CONTAINER | WEIR_BE_SHARED_ONLY,
+    .flags = WEIR_BE_NEEDS_MPI | WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER |
+             WEIR_BE_NO_RANDOM | WEIR_BE_CONTAINER | WEIR_BE_SHARED_ONLY,
     .priv_size = sizeof(struct weir_mpi_session),
     .file_size = sizeof(struct ncmpi_file),
     .version = version,
