@@ -3,7 +3,6 @@
 #include "config.h"
 #include "engine/command.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +14,9 @@
 #include "base/optset.h"
 #include "base/script.h"
 #include "engine/options.h"
+#include "engine/settings.h"
 #include "engine/timeline.h"
 #include "par/agree.h"
-
-#define SCRIPT_MAX ((size_t)64 << 20) /* bytes; more is no script, and /dev/zero has no end */
 
 static const char *const dumps[] = { "words", "json", "man", NULL };
 
@@ -198,35 +196,7 @@ static int add_directives(void *arg, const char *list, struct weir_err *err)
     return weir_opts_directives(&c->opts, list, err);
 }
 
-/* The whole file as one string; *len its length. malloc'ed. */
-static char *read_file(const char *path, uint64_t *len, struct weir_err *err)
-{
-    FILE *f = fopen(path, "r");
-    struct weir_str text = { 0 };
-    char piece[4096];
-    size_t n;
-
-    if (!f) {
-        weir_fail(err, WEIR_EUSAGE, "open script '%s'", path);
-        return NULL;
-    }
-    while (text.len <= SCRIPT_MAX && (n = fread(piece, 1, sizeof(piece), f)) > 0)
-        weir_str_add(&text, piece, n);
-    weir_str_addc(&text, '\0');
-    if (ferror(f) || text.failed) {
-        weir_fail(err, WEIR_EUSAGE, "read script '%s'", path);
-        weir_str_free(&text);
-    } else if (text.len > SCRIPT_MAX) {
-        weir_refuse(err, WEIR_EUSAGE, "read script '%s': more than %zu MiB is no script", path,
-                    SCRIPT_MAX >> 20);
-        weir_str_free(&text);
-    } else {
-        *len = text.len - 1;
-    }
-    fclose(f);
-    return text.text;
-}
-
+/* Rank 0 reads the script for all. */
 static int read_script(struct weir_command *c, const char *path, const struct weir_par *par,
                        struct weir_err *err)
 {
@@ -234,22 +204,13 @@ static int read_script(struct weir_command *c, const char *path, const struct we
                                            .run = add_test,
                                            .arg = c };
     const struct weir_driver *d = c->driver;
-    uint64_t len = 0;
-    char *text = NULL;
-    int rc = 0;
+    struct weir_shared_text text = { .what = "script", .path = path, .must_be = true };
+    int rc = weir_shared_text_read(par, &text, err);
 
-    if (par->rank == 0 && !(text = read_file(path, &len, err)))
-        rc = -1;
-    if (weir_agree(par, rc, err) < 0)
-        return -1;
-    weir_bcast(par, &len, sizeof(len), 0);
-    if (par->rank != 0 && !(text = malloc(len + 1)))
-        rc = weir_fail(err, WEIR_ESETUP, "hold script '%s'", path);
-    if (weir_agree(par, rc, err) == 0) {
-        weir_bcast(par, text, len, 0);
-        rc = (d->read_script ? d->read_script : weir_script_read)(text, len, path, &sink, err);
-    }
-    free(text);
+    if (rc == 0)
+        rc = (d->read_script ? d->read_script : weir_script_read)(text.text, text.len, path, &sink,
+                                                                  err);
+    free(text.text);
     return rc;
 }
 

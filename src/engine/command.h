@@ -19,6 +19,8 @@ struct weir_command {
     struct weir_common common;
     struct weir_values *tests;
     int n, room; /* tests, and for how many there is memory */
+    int argc;    /* the words of the command line */
+    char *const *argv;
 };
 
 /* Tables and defaults. Local. Returns 0, or -1 and err. */
@@ -28,6 +30,12 @@ int weir_command_init(struct weir_command *c, const struct weir_driver *d, struc
 /* Answer --help, --version, --dump-options on stdout. Returns true when one was asked for
  * (*status: the exit status). Local. */
 bool weir_command_answer(struct weir_command *c, int *status);
+
+/* The file of options that the driver names, if it is there: its lines, and then the command line
+ * once more, which overrides them. Rank 0 reads it for all. Collective over par->comm. Returns 0, or
+ * -1 and the same err on all ranks. */
+int weir_command_settings(struct weir_command *c, const struct weir_par *par,
+                          const struct weir_log *log, struct weir_err *err);
 
 /* The tests: one from the command line, or those of the script. Rank 0 reads the script for all.
  * Collective over par->comm. Returns 0, or -1 and the same err on all ranks. */

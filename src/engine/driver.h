@@ -54,6 +54,11 @@ struct weir_driver {
     void (*rank_head)(struct weir_str *out);
     /* Is the test one of this process alone, for which MPI is not started? NULL: no. Local. */
     bool (*without_mpi)(const void *opt);
+    /* A file of lines "key = value" that the command line overrides, and that need not be there: its
+     * path, or false. And one line of it, applied to the options; where it fails, the engine adds
+     * file and line. Both local, the same on all ranks; settings_file NULL: there is no such file. */
+    bool (*settings_file)(const void *opt, struct weir_str *path);
+    int (*setting)(struct weir_opts *o, const char *key, const char *value, struct weir_err *err);
     /* The script file named on the command line (ior -f), or NULL. */
     const char *(*script)(const void *opt);
     /* How that file is read; NULL: weir_script_read. */

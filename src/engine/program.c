@@ -42,6 +42,8 @@ int weir_program_options(struct weir_run *run, struct weir_command *c, const str
         return -1;
     c->opts.note = note_option;
     c->opts.note_arg = &run->log;
+    c->argc = argc;
+    c->argv = argv;
     if (weir_opts_argv(&c->opts, argc, argv, err) < 0)
         return -1;
     weir_run_options_log(c->opts.set[0].values, &run->log);
@@ -61,7 +63,8 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
         return err->code;
     }
     run->log.rank = run->world.rank;
-    if (weir_command_tests(c, &run->world, err) < 0 ||
+    if (weir_command_settings(c, &run->world, &run->log, err) < 0 ||
+        weir_command_tests(c, &run->world, err) < 0 ||
         weir_command_check_files(c, &run->world, err) < 0) {
         if (run->log.rank == 0)
             weir_report_error(&run->log, err);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* settings.c - text files of options, which rank 0 reads for all */
+#include "config.h"
+#include "engine/settings.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/command.h"
+#include "par/agree.h"
+
+#define TEXT_MAX                                                                                   \
+    ((size_t)64 << 20) /* bytes; more is no text of options, and /dev/zero has no end */
+
+static int read_all(FILE *f, struct weir_shared_text *t, struct weir_err *err)
+{
+    struct weir_str text = { 0 };
+    char piece[4096];
+    size_t n;
+
+    while (text.len <= TEXT_MAX && (n = fread(piece, 1, sizeof(piece), f)) > 0)
+        weir_str_add(&text, piece, n);
+    weir_str_addc(&text, '\0');
+    t->text = text.text;
+    t->len = text.len > 0 ? text.len - 1 : 0;
+    if (ferror(f) || text.failed)
+        return weir_fail(err, WEIR_EUSAGE, "read %s '%s'", t->what, t->path);
+    if (text.len > TEXT_MAX)
+        return weir_refuse(err, WEIR_EUSAGE, "read %s '%s': more than %zu MiB is no %s", t->what,
+                           t->path, TEXT_MAX >> 20, t->what);
+    return 0;
+}
+
+static int read_file(struct weir_shared_text *t, struct weir_err *err)
+{
+    FILE *f = fopen(t->path, "r");
+    int rc;
+
+    if (!f && errno == ENOENT && !t->must_be)
+        return 0;
+    if (!f)
+        return weir_fail(err, WEIR_EUSAGE, "open %s '%s'", t->what, t->path);
+    rc = read_all(f, t, err);
+    fclose(f);
+    return rc;
+}
+
+int weir_shared_text_read(const struct weir_par *par, struct weir_shared_text *t,
+                          struct weir_err *err)
+{
+    uint64_t head[2]; /* is there a file, and its length */
+    int rc = 0;
+
+    t->text = NULL;
+    t->len = 0;
+    if (weir_agree(par, par->rank == 0 ? read_file(t, err) : 0, err) < 0)
+        return -1;
+    head[0] = t->text != NULL;
+    head[1] = t->len;
+    weir_bcast(par, head, sizeof(head), 0);
+    if (!head[0])
+        return 0;
+    t->len = head[1];
+    if (par->rank != 0 && !(t->text = malloc(t->len + 1)))
+        rc = weir_fail(err, WEIR_ESETUP, "hold %s '%s'", t->what, t->path);
+    if (weir_agree(par, rc, err) < 0)
+        return -1;
+    weir_bcast(par, t->text, t->len + 1, 0);
+    return 0;
+}
+
+/* Without blanks at both ends. */
+static char *trim(char *s)
+{
+    size_t len;
+
+    while (isspace((unsigned char)*s))
+        s++;
+    for (len = strlen(s); len > 0 && isspace((unsigned char)s[len - 1]); len--)
+        ;
+    s[len] = '\0';
+    return s;
+}
+
+bool weir_settings_next(char **at, int *line, char **key, char **value)
+{
+    while (**at) {
+        char *text = *at, *equals;
+        size_t len = strcspn(text, "\n");
+
+        *at += len + (text[len] == '\n');
+        text[len] = '\0';
+        text[strcspn(text, "#")] = '\0';
+        ++*line;
+        equals = strchr(text, '=');
+        if (!equals)
+            continue;
+        *equals = '\0';
+        *key = trim(text);
+        *value = trim(equals + 1);
+        return true;
+    }
+    return false;
+}
+
+/* Every line of the file. */
+static int apply_lines(struct weir_command *c, const struct weir_shared_text *t,
+                       struct weir_err *err)
+{
+    char *at = t->text, *key, *value;
+    int line = 0;
+
+    while (weir_settings_next(&at, &line, &key, &value))
+        if (c->driver->setting(&c->opts, key, value, err) < 0)
+            return weir_err_within(err, "%s:%d", t->path, line);
+    return 0;
+}
+
+/* The file's lines over the defaults, and over them the command line, which was read before: what it
+ * had to say was said. */
+static int apply(struct weir_command *c, const struct weir_shared_text *t, struct weir_err *err)
+{
+    void (*note)(void *arg, const char *text) = c->opts.note;
+    int rc = 0;
+
+    if (strlen(t->text) != t->len)
+        rc = weir_refuse(err, WEIR_EUSAGE, "%s: a NUL byte is no part of a text", t->path);
+    if (rc == 0)
+        rc = weir_opts_defaults(&c->opts, err);
+    if (rc == 0)
+        rc = apply_lines(c, t, err);
+    c->opts.note = NULL;
+    if (rc == 0)
+        rc = weir_opts_argv(&c->opts, c->argc, c->argv, err);
+    c->opts.note = note;
+    return rc;
+}
+
+int weir_command_settings(struct weir_command *c, const struct weir_par *par,
+                          const struct weir_log *log, struct weir_err *err)
+{
+    const struct weir_driver *d = c->driver;
+    struct weir_shared_text t = { .what = "file of options" };
+    struct weir_str path = { 0 };
+    int rc = 0;
+
+    if (d->settings_file && d->settings_file(c->opts.set[0].values, &path)) {
+        t.path = weir_str_text(&path);
+        rc = weir_shared_text_read(par, &t, err);
+        if (rc == 0 && t.text)
+            rc = apply(c, &t, err);
+        if (rc == 0 && t.text)
+            weir_note(log, "options from '%s'", t.path);
+    }
+    free(t.text);
+    weir_str_free(&path);
+    return rc;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* settings.h - text files of options, which rank 0 reads for all */
+#ifndef WEIR_ENGINE_SETTINGS_H
+#define WEIR_ENGINE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "par/comm.h"
+
+/* A file for all ranks. */
+struct weir_shared_text {
+    const char *what, *path; /* what it is, for messages; the same on all ranks */
+    bool must_be;            /* a file that is not there is an error; else text stays NULL */
+    char *text;              /* with a NUL at its end; to be freed, also after an error */
+    uint64_t len;            /* bytes without the NUL */
+};
+
+/* Fill text and len. Collective over par->comm. Returns 0, or -1 and the same err on all ranks. */
+int weir_shared_text_read(const struct weir_par *par, struct weir_shared_text *t,
+                          struct weir_err *err);
+
+/* The next line "key = value" of *at, without what follows a '#' and blanks around the words; lines
+ * without '=' are skipped. *at and the words are changed and point into one text. *line counts lines
+ * from 1. Returns false at the end. Local. */
+bool weir_settings_next(char **at, int *line, char **key, char **value);
+
+#endif
