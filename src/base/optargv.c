@@ -79,8 +79,7 @@ static int take_option(struct reader *r, const struct weir_opt *row,
     if (value == NULL && row->type == WEIR_OPT_LIST) {
         if (take_words(r, &value, err) < 0)
             return -1;
-    } else if (value == NULL && r->at + 1 < r->argc &&
-               takes_word(row, r->argv[r->at + 1])) {
+    } else if (value == NULL && r->at + 1 < r->argc && takes_word(row, r->argv[r->at + 1])) {
         value = r->argv[++r->at];
     }
     if (row->type != WEIR_OPT_DIRECTIVES)
