@@ -102,6 +102,10 @@ struct weir_opt {
         __VA_ARGS__                                                                                \
     }
 /* An old spelling: it means the directives 'd', with %s for its value where it has one ('m' names it). */
+#define OPT_ALIAS(l, n, d, h)                                                                      \
+    {                                                                                              \
+        .type = WEIR_OPT_ALIAS, .letter = (l), .name = (n), .def = (d), .help = (h)                \
+    }
 #define OPT_OLD(l, k, d, m, h)                                                                     \
     {                                                                                              \
         .type = WEIR_OPT_OLD, .letter = (l), .key = (k), .def = (d), .meta = (m), .help = (h)      \

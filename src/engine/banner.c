@@ -108,7 +108,7 @@ void weir_banner_parameters(struct weir_run *run, const struct weir_opt *rows, c
 {
     weir_report_enter(&run->report, "Parameters", false);
     for (const struct weir_opt *row = rows; row->name || row->letter || row->key; row++)
-        if (row->name)
+        if (row->name && row->type != WEIR_OPT_ALIAS)
             weir_banner_option(run, WEIR_FOR_DATA, row->name, row, values);
     weir_report_leave(&run->report);
 }

@@ -101,6 +101,8 @@ bool weir_command_answer(struct weir_command *c, int *status)
     if (c->common.help)
         rc = weir_optdump_help(&c->opts, c->driver->name, c->driver->brief,
                                *c->common.help ? c->common.help : NULL, &out, &err);
+    else if (c->common.version && c->driver->version)
+        c->driver->version(&out);
     else if (c->common.version)
         weir_str_addf(&out, "%s (weir) %s\n", c->driver->name, PACKAGE_VERSION);
     else if (c->common.dump)

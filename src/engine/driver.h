@@ -52,6 +52,8 @@ struct weir_driver {
     /* The heading of the file of the ranks, where the program writes it with rows of its own
      * (weir_ranks_rows); NULL: the engine's rows, one for each rank and phase. */
     void (*rank_head)(struct weir_str *out);
+    /* The words of --version, where a program has its own; NULL: name and version. Local. */
+    void (*version)(struct weir_str *out);
     /* Is the test one of this process alone, for which MPI is not started? NULL: no. Local. */
     bool (*without_mpi)(const void *opt);
     /* A file of lines "key = value" that the command line overrides, and that need not be there: its

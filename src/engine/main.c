@@ -91,6 +91,7 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
         weir_program_end(&run);
         return status;
     }
+    run.launched = launched_rank() ? (int)strtol(launched_rank(), NULL, 10) : 0;
     alone = d->without_mpi && d->without_mpi(command.opts.set[0].values);
     if (!alone)
         MPI_Init(&argc, &argv);

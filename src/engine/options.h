@@ -31,8 +31,9 @@ struct weir_run_options {
 #define WEIR_OPT_REPETITIONS(l, n, k, ...) WEIR_OPT_REPETITIONS_DEFAULT(l, n, k, "1", __VA_ARGS__)
 #define WEIR_OPT_DELAY(l, n, k, help, ...)                                                         \
     OPT_INT(l, n, k, WEIR_R, delay_s, "0", "SECONDS", help, .min = 0, .max = INT32_MAX, __VA_ARGS__)
-#define WEIR_OPT_DEADLINE(l, n, k, help)                                                           \
-    OPT_INT(l, n, k, WEIR_R, deadline_s, "0", "SECONDS", help, .min = 0, .max = INT32_MAX)
+#define WEIR_OPT_DEADLINE_DEFAULT(l, n, k, def, help)                                              \
+    OPT_INT(l, n, k, WEIR_R, deadline_s, def, "SECONDS", help, .min = 0, .max = INT32_MAX)
+#define WEIR_OPT_DEADLINE(l, n, k, help) WEIR_OPT_DEADLINE_DEFAULT(l, n, k, "0", help)
 #define WEIR_OPT_WEAR_OUT(l, n, k, help) OPT_FLAG(l, n, k, WEIR_R, wear_out, help)
 #define WEIR_OPT_MAX_TIME(l, n, k)                                                                 \
     OPT_INT(l, n, k, WEIR_R, max_minutes, "0", "MINUTES",                                          \

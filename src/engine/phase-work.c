@@ -104,6 +104,15 @@ static void plan_poll(struct weir_phase_context *c)
     c->next_poll = c->clock + WEIR_TICK_NS < c->deadline ? c->clock + WEIR_TICK_NS : c->deadline;
 }
 
+/* Show how far this rank is. */
+static void look(struct weir_phase_context *c)
+{
+    if (c->ph->look)
+        c->ph->look(c->run, c->state, c->rec->steps,
+                    (double)(c->clock - c->rec->mark[WEIR_MARK_WORK]) / WEIR_NS_PER_S);
+    show_progress(c, c->clock);
+}
+
 /* The deadline has passed, or it is time to see whether a signal or another rank's failure ends
  * the work. The clock is read again so that this is charged to no operation. */
 static void poll(struct weir_phase_context *c)
@@ -114,7 +123,7 @@ static void poll(struct weir_phase_context *c)
     }
     tell_news(c);
     c->told_to_stop |= weir_watch_tick(&c->watch, weir_phase_asks_to_stop(c));
-    show_progress(c, c->clock);
+    look(c);
     c->clock = weir_now_ns();
     plan_poll(c);
 }
@@ -161,7 +170,7 @@ static bool hears_others(struct weir_phase_context *c)
         return stop;
     tell_news(c);
     others = weir_watch_tick(&c->watch, c->timing->lock_par && stop);
-    show_progress(c, c->clock);
+    look(c);
     plan_poll(c);
     return stop || (c->timing->lock_par && others);
 }

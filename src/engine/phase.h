@@ -72,6 +72,9 @@ struct weir_phase {
     /* Timed with the steps, also with those before a stonewall: wait for what steps have only
      * begun. *clock_ns as in step. Not called after a failure. */
     int (*drain)(struct weir_run *, void *state, uint64_t *clock_ns, struct weir_err *);
+    /* Some 20 times a second between two steps, outside of both: this rank's steps so far, and
+     * seconds since the first one began. For a program with a progress bar of its own. */
+    void (*look)(struct weir_run *, void *state, uint64_t steps, double seconds);
     /* Timed with the steps: fsync and the like. Not called after a failure. */
     int (*flush)(struct weir_run *, void *state, struct weir_err *);
     /* Timed: T4..T5. Called on every rank whose open succeeded. Where open is collective and failed on

@@ -248,6 +248,22 @@ void weir_report_line(struct weir_report *r, const char *fmt, ...)
     weir_str_free(&text);
 }
 
+void weir_report_piece(struct weir_report *r, const char *fmt, ...)
+{
+    struct weir_str text = { 0 };
+    va_list ap;
+
+    begin(r);
+    va_start(ap, fmt);
+    weir_str_vaddf(&text, fmt, ap);
+    va_end(ap);
+    for (int i = 0; i < r->n; i++)
+        if (r->sink[i].ops->piece && listens(r, &r->sink[i]))
+            r->sink[i].ops->piece(&r->sink[i], weir_str_text(&text));
+    weir_str_free(&text);
+    weir_report_flush(r);
+}
+
 void weir_report_flush(struct weir_report *r)
 {
     for (int i = 0; i < r->n; i++)

@@ -61,6 +61,7 @@ struct weir_sink_ops {
     void (*head)(struct weir_sink *, const struct weir_table *);
     void (*row)(struct weir_sink *, const struct weir_table *, const void *record);
     void (*line)(struct weir_sink *, const char *text);
+    void (*piece)(struct weir_sink *, const char *text);
     void (*message)(struct weir_sink *, const char *kind, const char *text);
     /* Write what is left, nothing where there is no 'out'; frees priv. */
     int (*end)(struct weir_sink *, struct weir_err *);
@@ -124,6 +125,10 @@ void weir_report_row(struct weir_report *r, const struct weir_table *t, const vo
 
 /* Text only: a line (newline added). Local. */
 void weir_report_line(struct weir_report *r, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Text only: a piece of a line, written at once. Local. */
+void weir_report_piece(struct weir_report *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* What was said to people on standard error while the results were made: kind is "warning" or

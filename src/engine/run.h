@@ -33,6 +33,7 @@ struct weir_test;
 
 struct weir_run {
     struct weir_par world; /* all ranks that were started */
+    int launched;          /* the rank that the launcher gave this process, also without MPI; else 0 */
     struct weir_par par;   /* those of the current test */
     struct weir_log log;
     struct weir_report report;

@@ -71,6 +71,11 @@ static void print_line(struct weir_sink *s, const char *text)
     fprintf(s->out, "%s\n", text);
 }
 
+static void print_piece(struct weir_sink *s, const char *text)
+{
+    fputs(text, s->out);
+}
+
 const struct weir_sink_ops weir_sink_text = {
     .name = "text",
     .reader = WEIR_FOR_TEXT,
@@ -80,6 +85,7 @@ const struct weir_sink_ops weir_sink_text = {
     .head = print_head,
     .row = print_row,
     .line = print_line,
+    .piece = print_piece,
 };
 
 /* ---- CSV: one heading for the run ---- */

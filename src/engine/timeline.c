@@ -87,6 +87,8 @@ int weir_timeline_begin(struct weir_run *run, const char *path, const struct wei
 
     if (!path)
         return 0;
+    if (run->world.without_mpi)
+        return weir_refuse(err, WEIR_EUSAGE, "option --timeline needs MPI, which was not started");
     t->path = path;
     if (run->world.rank == 0)
         rc = begin(t, driver, argc, argv, err);
