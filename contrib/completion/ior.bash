@@ -39,4 +39,4 @@ _weir_ior() {
     fi
 }
 
-complete -F _weir_ior ior h5exerciser hdf5Exerciser
+complete -F _weir_ior ior mib h5exerciser hdf5Exerciser

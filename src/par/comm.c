@@ -353,7 +353,7 @@ void weir_mpi_abort(int status)
     int begun = 0;
 
     if (MPI_Initialized(&begun) != MPI_SUCCESS || !begun)
-        _exit(status);
+        return;
     MPI_Abort(MPI_COMM_WORLD, status);
 }
 

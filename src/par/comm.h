@@ -70,7 +70,7 @@ int weir_par_same_node(const struct weir_par *par, int shift);
 void weir_mpi_must(const struct weir_par *par, int rc, const char *call);
 
 /* End all ranks with this status now. The last resort: a rank hangs in a call and cannot take part
- * in anything. Any thread. */
+ * in anything. Without MPI it returns, and the caller's alarm ends the process. Any thread. */
 void weir_mpi_abort(int status);
 
 /* Collectives over par->comm; they abort only if MPI itself is broken. */

@@ -20,7 +20,7 @@ def bin(tmp_path):
     """A directory with the programs, and a launcher that takes more tasks than processors."""
     path = tmp_path / "bin"
     path.mkdir()
-    for name in ("ior", "mdtest", "md-workbench", "checkpoint_simulator.x", "restart_simulator.x",
+    for name in ("ior", "mdtest", "md-workbench", "mib", "checkpoint_simulator.x", "restart_simulator.x",
                  "raw_bw.x", "gatherv.x", "combo.x", "h5exerciser", "hdf5Exerciser"):
         (path / name).symlink_to(conftest.BUILD / "src" / name)
     launcher = path / "mpirun"

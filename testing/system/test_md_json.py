@@ -10,13 +10,14 @@ import pytest
 
 from mdtest_support import mdtest  # noqa: F401
 from mdw_support import SMALL, mdw  # noqa: F401
+from mib_support import mib  # noqa: F401
 
 pytest.importorskip("jsonschema", reason="needs python3-jsonschema to check the documents")
 from test_json import VALIDATOR, SCHEMA, jsonschema, no_constant, no_twins  # noqa: E402
 
 WORD = " --report=json:r.json"
 PROGRAMS = {name: jsonschema.Draft202012Validator({"$ref": "#/$defs/" + name, "$defs": VALIDATOR.schema["$defs"]})
-            for name in ("ior", "mdtest", "md-workbench")}
+            for name in ("ior", "mdtest", "md-workbench", "mib")}
 
 
 def sorted_cells(row, *keys):
@@ -38,7 +39,10 @@ def document(run):
         for row in test.get("latency", []):
             sorted_cells(row, "p50", "p90", "p99", "p999", "max")
         for row in test.get("Results", []):
-            if "phase" in row:
+            if "ended" in row:
+                assert row["tasksByCalls"] + row["tasksByTime"] + row["tasksByFile"] == row["tasks"] == test["tasks"]
+                assert abs(row["rate"] * row["time"] - row["bytes"] / 2 ** 20) <= 1e-6 * row["bytes"]
+            elif "phase" in row:
                 for op in ("read", "stat", "create", "delete"):
                     sorted_cells(row, *[op + m for m in ("Min", "Q1", "Median", "Q3", "P90", "P99", "Max")])
             else:
@@ -186,3 +190,20 @@ def test_an_interrupted_run_of_md_workbench_leaves_a_document(mdw):
     os.kill(ranks[1], signal.SIGTERM)
     doc = document(mdw.finish(proc).ok(6))
     assert doc["tests"][0]["phases"][-1]["interrupted"] == 1
+
+
+# ---- mib ----
+
+@pytest.mark.parametrize("args, np, status, ended", [
+    ("-l 3 -n -r", 2, 0, ["calls", "calls"]), ("-L 0 -l 3 -W", 1, 0, ["time"]), ("-l 2 --verify -i 2".replace("-i", "--repetitions"), 1, 0, ["calls"] * 4),
+    ("-R", 1, 3, []), ("--api DUMMY -l 2 --dummy.fail-op=sync --dummy.fail-rank=0 --dummy.fail-at=1", 1, 3, []), ("-l 0", 1, 1, None)])
+def test_mib(mib, args, np, status, ended):
+    run = mib("-F -t {d} -s 64k " + args + WORD, np=np).ok(status)
+    if ended is None:
+        assert not (mib.cwd / "r.json").exists()
+        return
+    doc = document(run)
+    assert [row["ended"] for row in doc["tests"][0].get("Results", [])] == ended
+    if not status:
+        for row in doc["tests"][0]["Results"]:
+            assert row["openTime"] > 0 and row["closeTime"] > 0 and (row["fsyncTime"] > 0) == (row["operation"] == "write")

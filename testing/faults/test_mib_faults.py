@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mib when something is wrong: one clear line, the right status, nobody hangs."""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "system"))
+from mdtest_support import tmpfs  # noqa: E402
+from mib_support import mib, result, table  # noqa: E402,F401
+
+SMALL = "-F -t {d} -l 4 -s 64k "
+BAD = [
+    ("-t /nonexistent", 1, ['Could not statfs "/nonexistent" (2): No such file or directory']),
+    ("-t /proc", 1, ['Mib will not write to a file system of type "PROC_SUPER_MAGIC" (f_type = 0x9fa0) unless you use the '
+                     '"-F" (--force) option']),
+    ("-R -t /proc", 1, ["Mib will not write"]),
+    ("-F -t /proc -l 1", 3, ["/proc/mibData.00000000"]),
+    ("-l 0", 1, ["-l (call_limit)", "'0'", "from 1"]),
+    ("-l 4x", 1, ["-l (call_limit)", "4x"]),
+    ("-L -1", 1, ["-L (time_limit)", "-1"]),
+    ("-s 0", 1, ["-s (call_size)", "'0'"]),
+    ("-s abc", 1, ["-s (call_size)", "'abc'"]),
+    ("-b0", 1, ["-b (random_reads)", "'0'"]),
+    ("-b=1q", 1, ["-b (random_reads)", "1q"]),
+    ("-Z", 1, ["unknown option '-Z'"]),
+    ("--call-limit=2", 1, ["unknown option '--call-limit'", "call_limit"]),
+    ("word", 1, ["'word' is not an option"]),
+    ("-t", 1, ["-t", "needs a value"]),
+    ("-d -p", 1, ["-d (log_dir)", "'-p' is no directory", "--directio"]),
+    ("-d none", 1, ["-d (log_dir)", "'none' is no directory"]),
+    ("--api nothing", 1, ["nothing", "is not a backend"]),
+    ("--api DUMMY -p none/x", 2, ["none/x.write"]),
+    ("--api DUMMY -p x --report=json:x.read", 1, ["x.read", "--report"]),
+    ("-R -t {d} -F", 3, ["No file", "mibData.00000000"]),
+    ("-F -t {d} -s 1000 --directio -l 2", 1, ["1000"]),
+]
+
+
+@pytest.mark.parametrize("args, status, words", BAD)
+def test_one_clear_line(mib, args, status, words):
+    run = mib(args, np=None).fails(status, *words)
+    assert run.stdout == "", run
+
+
+@pytest.mark.parametrize("text, words", [
+    ("call_limt = 5\n", ["options:1", "call_limt"]), ("\n\ncall_size = big\n", ["options:3", "call_size", "big"]),
+    ("iterations = 3\n", ["options:1", "iterations"]), ("new = perhaps\n", ["options:1", "new", "perhaps"]),
+    ("new = 1\0\n", ["NUL"])])
+def test_a_bad_options_file(mib, text, words):
+    (mib.cwd / "options").write_text(text)
+    mib("--api DUMMY", np=None).fails(1, *words)
+
+
+def test_a_bad_word_is_told_by_one_of_many(mib):
+    mib("--api DUMMY -l 0", np=3).fails(1, "call_limit")
+    mib("-t /nonexistent", np=3).fails(1, "Could not statfs")
+
+
+def test_a_local_disk_is_for_one_node(mib):
+    guarded = mib("-t {d} -l 1 -s 4k", np=2, env={"IOR_FAKE_NODES": "2", "IOR_FAKE_TASK_PER_NODES": "1"})
+    text = mib("-t {d} -F -l 1 -s 4k -E", np=None).ok().stdout
+    if "EXT2_SUPER_MAGIC" in text or "XFS_SUPER_MAGIC" in text:
+        guarded.fails(1, "Mib will not write to a file system of type")
+        mib("-t {d} -l 1 -s 4k", np=None).ok()
+
+
+@pytest.mark.parametrize("length", [85, 4000])
+def test_long_paths(mib, length):
+    place = mib.dir
+    while len(str(place)) < length:
+        place = place / ("d" * min(200, max(1, length - len(str(place)) - 1)))
+    place.mkdir(parents=True)
+    mib.dir = place
+    mib(SMALL, np=2).ok()
+    assert sorted(mib.data()) == ["mibData.00000000", "mibData.00000001"]
+
+
+def test_many_tasks(mib):
+    run = mib("--api DUMMY -l 3 -p x", np=64).ok()
+    assert result(run)["tasks"] == "64" and {len(row) for row in table(mib.cwd / "x.read")} == {64}
+
+
+@pytest.mark.parametrize("op, at, errno, words", [
+    ("open", 1, "EACCES", ["mibData.00000001", "Permission denied"]), ("xfer", 3, "EIO", ["write", "Input/output error"]),
+    ("sync", 1, "ENOSPC", ["No space left"]), ("close", 1, "EIO", ["close"]), ("open", 2, "EIO", ["open", "mibData.00000000"]),
+    ("xfer", 6, "EIO", ["read", "mibData.00000000", "offset 65536"])])
+def test_a_failing_task_ends_all(mib, op, at, errno, words):
+    fail = "--api DUMMY --dummy.store --dummy.fail-rank=1 --dummy.fail-op=%s --dummy.fail-at=%d --dummy.fail-errno=%s -r "
+    mib(SMALL + fail % (op, at, errno), np=2, timeout=20).fails(3, "rank 1 on ", *words)
+    assert mib.data() == {}
+
+
+def test_too_little_room(mib):
+    small = mib.cwd / "small"
+    tmpfs(small, "size=1m")
+    try:
+        run = mib("-F -t small -l 100 -s 64k -r", np=1)
+        assert run.fails(3, "No space left on device", "mibData.00000000").warnings
+        assert "the call limit allows 6553600 bytes" in run.warnings[0] and list(small.iterdir()) == []
+        mib("-F -t small -l 1 -s 2m", np=1).fails(2, "one call of each task needs 2097152 bytes")
+        mib("-F -t small -l 100 -s 64k --warning-as-errors", np=1).fails(1, "the call limit allows")
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+
+
+@pytest.mark.parametrize("np, number", [(None, signal.SIGTERM), (2, signal.SIGINT)])
+def test_a_signal_ends_it_with_what_was_measured(mib, np, number):
+    proc = mib.start("--api DUMMY --dummy.store -F -t {d} -s 4k -l 100000000 -L 50 -r -S --dummy.delay-xfer=1000", np=np)
+    pid = proc.pid if np is None else mib.wait_for_ranks(proc, np)[0]
+    mib.wait_for_output(proc, 20)
+    until = time.monotonic() + 20
+    while len(mib.data()) < (np or 1) and time.monotonic() < until:
+        time.sleep(0.02)
+    time.sleep(0.3)
+    os.kill(pid, number)
+    run = mib.finish(proc, 30).fails(6, "interrupted")
+    assert result(run)["write"] > 0 and result(run)["read"] == 0 and mib.data() == {}
