@@ -17,6 +17,12 @@ static inline uint64_t weir_rng_at(uint64_t key, uint64_t n)
     return z ^ (z >> 31);
 }
 
+/* The n-th number of stream 'key' that is below 'limit' (not 0). */
+static inline uint64_t weir_rng_below(uint64_t key, uint64_t n, uint64_t limit)
+{
+    return (uint64_t)((unsigned __int128)weir_rng_at(key, n) * limit >> 64);
+}
+
 /* A permutation of 0..size-1 chosen by a key, computed point by point in constant memory: a
  * balanced Feistel network over the next even number of bits, cycle-walked into the domain. */
 struct weir_perm {

@@ -10,62 +10,21 @@
 
 #include "par/agree.h"
 
-enum use {
-    FINE,  /* made for this */
-    LOCAL, /* of one node: tasks on another one do not see the files of their peers */
-    NEVER  /* the server of home directories, memory, or no place for data */
-};
-
-/* File systems by the numbers of statfs(2); those that are not here may be used. */
-static const struct {
-    unsigned long type;
-    const char *name;
-    enum use use;
-} known[] = {
-    { 0x0BD00BD0, "S_MAGIC_LUSTRE", FINE },     { 0xADF5, "ADFS_SUPER_MAGIC", LOCAL },
-    { 0xADFF, "AFFS_SUPER_MAGIC", LOCAL },      { 0x42465331, "BEFS_SUPER_MAGIC", LOCAL },
-    { 0x1BADFACE, "BFS_MAGIC", LOCAL },         { 0xFF534D42, "CIFS_MAGIC_NUMBER", NEVER },
-    { 0x73757245, "CODA_SUPER_MAGIC", NEVER },  { 0x012FF7B7, "COH_SUPER_MAGIC", LOCAL },
-    { 0x28CD3D45, "CRAMFS_MAGIC", NEVER },      { 0x1373, "DEVFS_SUPER_MAGIC", NEVER },
-    { 0x00414A53, "EFS_SUPER_MAGIC", LOCAL },   { 0x137D, "EXT_SUPER_MAGIC", LOCAL },
-    { 0xEF51, "EXT2_OLD_SUPER_MAGIC", LOCAL },  { 0xEF53, "EXT2_SUPER_MAGIC", LOCAL },
-    { 0x4244, "HFS_SUPER_MAGIC", LOCAL },       { 0xF995E849, "HPFS_SUPER_MAGIC", LOCAL },
-    { 0x958458F6, "HUGETLBFS_MAGIC", NEVER },   { 0x9660, "ISOFS_SUPER_MAGIC", NEVER },
-    { 0x72B6, "JFFS2_SUPER_MAGIC", LOCAL },     { 0x3153464A, "JFS_SUPER_MAGIC", LOCAL },
-    { 0x137F, "MINIX_SUPER_MAGIC", LOCAL },     { 0x138F, "MINIX_SUPER_MAGIC2", LOCAL },
-    { 0x2468, "MINIX2_SUPER_MAGIC", LOCAL },    { 0x2478, "MINIX2_SUPER_MAGIC2", LOCAL },
-    { 0x4D44, "MSDOS_SUPER_MAGIC", LOCAL },     { 0x564C, "NCP_SUPER_MAGIC", NEVER },
-    { 0x6969, "NFS_SUPER_MAGIC", NEVER },       { 0x5346544E, "NTFS_SB_MAGIC", LOCAL },
-    { 0x9FA1, "OPENPROM_SUPER_MAGIC", NEVER },  { 0x9FA0, "PROC_SUPER_MAGIC", NEVER },
-    { 0x002F, "QNX4_SUPER_MAGIC", LOCAL },      { 0x52654973, "REISERFS_SUPER_MAGIC", LOCAL },
-    { 0x7275, "ROMFS_MAGIC", NEVER },           { 0x517B, "SMB_SUPER_MAGIC", NEVER },
-    { 0x012FF7B6, "SYSV2_SUPER_MAGIC", LOCAL }, { 0x012FF7B5, "SYSV4_SUPER_MAGIC", LOCAL },
-    { 0x01021994, "TMPFS_MAGIC", NEVER },       { 0x15013346, "UDF_SUPER_MAGIC", LOCAL },
-    { 0x00011954, "UFS_MAGIC", LOCAL },         { 0x9FA2, "USBDEVICE_SUPER_MAGIC", NEVER },
-    { 0xA501FCF5, "VXFS_SUPER_MAGIC", LOCAL },  { 0x012FF7B4, "XENIX_SUPER_MAGIC", LOCAL },
-    { 0x58465342, "XFS_SUPER_MAGIC", LOCAL },   { 0x012FD16D, "XIAFS_SUPER_MAGIC", LOCAL },
-};
-
 int mib_guard(struct mib_test *t, int nodes, struct weir_err *err)
 {
-    enum use use = FINE;
     struct statfs s;
 
     if (statfs(t->o->test_dir, &s) < 0)
         return weir_refuse(err, WEIR_EUSAGE, "Could not statfs \"%s\" (%d): %s", t->o->test_dir,
                            errno, strerror(errno));
-    t->fs = (struct mib_file_system) { .type = (unsigned long)s.f_type & 0xFFFFFFFF };
-    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-        if (known[i].type == t->fs.type) {
-            t->fs.name = known[i].name;
-            use = known[i].use;
-        }
-    if (t->o->force || use == FINE || (use == LOCAL && nodes == 1))
+    t->fs = weir_fs_type_of((unsigned long)s.f_type & 0xFFFFFFFF);
+    if (t->o->force || t->fs.kind == WEIR_FS_PARALLEL ||
+        (t->fs.kind == WEIR_FS_LOCAL && nodes == 1))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
                        "Mib will not write to a file system of type \"%s\" (f_type = %#lx) unless "
                        "you use the \"-F\" (--force) option",
-                       t->fs.name, t->fs.type);
+                       t->fs.name, t->fs.number);
 }
 
 /* Bytes that calls may add to a file that is as long as this. */

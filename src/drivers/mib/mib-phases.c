@@ -5,6 +5,9 @@
 
 #include <inttypes.h>
 
+#include "base/owned.h"
+#include "base/rng.h"
+
 /* ---- before the clock starts ---- */
 
 static void begin_phase(struct mib_test *t)
@@ -24,7 +27,7 @@ static int prepare_write(struct weir_run *run, void *state, struct weir_err *err
     (void)run;
     begin_phase(t);
     t->planned = (uint64_t)t->o->call_limit;
-    mib_data_fill(t->task, 0, t->buf, (size_t)t->o->call_size);
+    weir_owned_fill(t->task, 0, t->buf, (size_t)t->o->call_size);
     if (!t->o->fresh)
         return 0;
     if (weir_session_exists(&t->session, path, &there, err) < 0)
@@ -36,7 +39,8 @@ static int prepare_write(struct weir_run *run, void *state, struct weir_err *err
     return 0;
 }
 
-static int check_granularity(const struct mib_test *t, struct weir_err *err)
+/* From a multiple of the granularity on a whole call must fit into the file. */
+static int plan_random(struct mib_test *t, int repetition, struct weir_err *err)
 {
     const char *path = weir_str_text(&t->peer);
 
@@ -50,6 +54,8 @@ static int check_granularity(const struct mib_test *t, struct weir_err *err)
                            "'%s' has %" PRIu64 " bytes, too few for a random read of %" PRId64
                            " (-s)",
                            path, t->read_bytes, t->o->call_size);
+    t->places = (t->read_bytes - (uint64_t)t->o->call_size) / t->granularity + 1;
+    t->key = weir_rng_at((uint64_t)t->task + 1, (uint64_t)repetition);
     return 0;
 }
 
@@ -77,13 +83,12 @@ static int prepare_read(struct weir_run *run, void *state, struct weir_err *err)
     struct mib_test *t = state;
     uint64_t call = (uint64_t)t->o->call_size;
 
-    (void)run;
     begin_phase(t);
     if (find_peer(t, err) < 0)
         return -1;
     t->planned = (uint64_t)t->o->call_limit;
     if (t->granularity)
-        return check_granularity(t, err);
+        return plan_random(t, run->repetition, err);
     if (t->read_bytes / call + (t->read_bytes % call > 0) < t->planned)
         t->planned = t->read_bytes / call + (t->read_bytes % call > 0);
     return 0;
@@ -141,7 +146,7 @@ static int step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *c
     uint64_t begin_ns = *clock_ns;
 
     if (t->o->verify) {
-        mib_data_fill(t->task, io.off, t->buf, io.len);
+        weir_owned_fill(t->task, io.off, t->buf, io.len);
         *clock_ns = weir_now_ns();
         run->counters.fill_ns += *clock_ns - begin_ns;
     }
@@ -152,7 +157,7 @@ static void verify(struct weir_run *run, struct mib_test *t, const struct weir_i
                    uint64_t *clock_ns)
 {
     uint64_t begin_ns = *clock_ns;
-    size_t right = mib_data_right(t->source, io->off, io->buf, io->len);
+    size_t right = weir_owned_right(t->source, io->off, io->buf, io->len);
 
     if (right < io->len && run->counters.wrong++ == 0)
         t->wrong_at = io->off + right;
@@ -168,8 +173,7 @@ static int step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->buf, .len = call, .off = i * call };
 
     if (t->granularity)
-        io.off =
-            mib_random_offset(t->granularity, t->read_bytes, call, t->task, run->repetition, i);
+        io.off = t->granularity * weir_rng_below(t->key, i, t->places);
     else if (t->read_bytes - io.off < call)
         io.len = t->read_bytes - io.off;
     if (move(run, t, &io, clock_ns, err) < 0)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engine/banner.h"
+#include "engine/calltable.h"
 #include "engine/metrics.h"
 #include "engine/outputs.h"
 #include "engine/provenance.h"
@@ -83,13 +84,13 @@ static void show_parameters(struct weir_run *run, const struct mib_test *t)
     show_more(r, t);
 }
 
-static void show_file_system(struct weir_report *r, const struct mib_file_system *fs)
+static void show_file_system(struct weir_report *r, const struct weir_fs_type *fs)
 {
     if (fs->name)
         weir_report_line(r, "Testing a file system of type \"%s\" (f_type = %#lx)", fs->name,
-                         fs->type);
+                         fs->number);
     else
-        weir_report_line(r, "Testing an unregistered file system with f_type = %#lx", fs->type);
+        weir_report_line(r, "Testing an unregistered file system with f_type = %#lx", fs->number);
 }
 
 void mib_report_begin(struct weir_run *run, struct mib_test *t, int argc, char *const *argv)
@@ -103,7 +104,7 @@ void mib_report_begin(struct weir_run *run, struct mib_test *t, int argc, char *
     weir_banner_machine(run, WEIR_FOR_DATA);
     if (run->details)
         weir_provenance_run(run);
-    if (t->o->environment && t->fs.type)
+    if (t->o->environment && t->fs.number)
         show_file_system(r, &t->fs);
     if (t->o->environment && t->o->no_mpi)
         weir_report_line(r, "Command line forbade the use of MPI");
@@ -223,16 +224,14 @@ static const struct weir_col cols[] = {
 
 static const struct weir_table table = { .key = "Results", .cols = cols, .readers = WEIR_FOR_DATA };
 
-/* What ended the phase on this rank; all ranks know the sums. */
-static struct mib_ends count_ends(struct weir_run *run, const struct mib_test *t,
-                                  const struct weir_phase_rec *rec)
+/* What ended the phase: tasks by call limit, by time limit, at the end of their file. */
+static void count_ends(struct weir_run *run, const struct mib_test *t,
+                       const struct weir_phase_rec *rec, uint64_t n[3])
 {
-    bool calls = rec->steps == (uint64_t)t->o->call_limit;
-    bool file = !calls && rec->steps == t->planned;
-    uint64_t n[] = { calls, !calls && !file, file };
-
+    n[0] = rec->steps == (uint64_t)t->o->call_limit;
+    n[2] = !n[0] && rec->steps == t->planned;
+    n[1] = !n[0] && !n[2];
     weir_allsum_u64(&run->par, n, 3);
-    return (struct mib_ends) { .calls = n[0], .time = n[1], .file = n[2] };
 }
 
 static const char *name_end(const struct row *row)
@@ -248,10 +247,10 @@ static const char *name_end(const struct row *row)
 static void fill_row(struct weir_run *run, const struct mib_test *t,
                      const struct weir_phase_rec *rec, struct row *row)
 {
-    struct mib_ends ends = count_ends(run, t, rec);
     int64_t longest[] = { (int64_t)t->unlink_ns, (int64_t)t->fsync_ns };
-    uint64_t short_calls = t->short_calls;
+    uint64_t short_calls = t->short_calls, ends[3];
 
+    count_ends(run, t, rec, ends);
     weir_allmax_i64(&run->par, longest, 2);
     weir_allsum_u64(&run->par, &short_calls, 1);
     *row = (struct row) {
@@ -265,9 +264,9 @@ static void fill_row(struct weir_run *run, const struct mib_test *t,
         .short_calls = (int64_t)short_calls,
         .bytes = (int64_t)rec->bytes_sum,
         .wrong = (int64_t)rec->wrong_sum,
-        .by_calls = (int64_t)ends.calls,
-        .by_time = (int64_t)ends.time,
-        .by_file = (int64_t)ends.file,
+        .by_calls = (int64_t)ends[0],
+        .by_time = (int64_t)ends[1],
+        .by_file = (int64_t)ends[2],
         .interrupted = rec->interrupted,
         .seconds = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED),
         .unlink_ns = (double)longest[0],
@@ -333,6 +332,19 @@ static void report_wrong(struct weir_run *run, struct mib_test *t)
     }
 }
 
+static int write_profile(struct weir_run *run, const struct mib_test *t,
+                         const struct weir_phase_rec *rec, struct weir_err *err)
+{
+    bool by_node = t->o->averages && run->par.size > run->par.nodes;
+    struct weir_str path = { 0 };
+    int rc;
+
+    mib_profile_path(t->o, (enum weir_dir)run->stage->index, &path);
+    rc = weir_calltable_write(run, rec, weir_str_text(&path), by_node, err);
+    weir_str_free(&path);
+    return rc;
+}
+
 int mib_report_phase(struct weir_run *run, struct mib_test *t, const struct weir_phase_rec *rec,
                      struct weir_err *err)
 {
@@ -351,7 +363,7 @@ int mib_report_phase(struct weir_run *run, struct mib_test *t, const struct weir
                   row.by_file, row.tasks, row.calls_max);
     report_wrong(run, t);
     weir_metrics_report(run, &t->session, rec);
-    if (t->o->profiles && mib_profile_write(run, t, rec, err) < 0)
+    if (t->o->profiles && write_profile(run, t, rec, err) < 0)
         return -1;
     return weir_ranks_report(run, rec, err);
 }

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -12,6 +13,7 @@
 #include <sys/utsname.h>
 
 #include "base/mem.h"
+#include "base/shift.h"
 #include "base/size.h"
 #include "engine/ranks.h"
 #include "par/agree.h"
@@ -141,6 +143,16 @@ static int apply_setting(struct weir_opts *o, const char *key, const char *value
     return weir_opts_set(o, key, value, err);
 }
 
+void mib_profile_path(const struct mib_options *o, enum weir_dir dir, struct weir_str *out)
+{
+    const char *phase = dir == WEIR_DIR_WRITE ? "write" : "read";
+
+    if (o->profiles && *o->profiles)
+        weir_str_addf(out, "%s.%s", o->profiles, phase);
+    else if (o->profiles)
+        weir_str_addf(out, "%s/%s.profile", o->log_dir, phase);
+}
+
 static int add_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
 {
     static const char *const roles[] = { "-p (profiles), the table of writes",
@@ -157,6 +169,22 @@ static int add_files(const void *opt, int tasks, struct weir_files *files, struc
         kept = weir_arena_strdup(files->arena, weir_str_text(&path), err);
         rc = kept ? weir_files_add(files, roles[dir], kept, WEIR_FILE_WRITE, err) : -1;
     }
+    weir_str_free(&path);
+    return rc;
+}
+
+/* So that a wrong name is known before any test. */
+static int make_profile(const struct mib_options *o, enum weir_dir dir, struct weir_err *err)
+{
+    struct weir_str path = { 0 };
+    FILE *f;
+    int rc = 0;
+
+    mib_profile_path(o, dir, &path);
+    if (!(f = fopen(weir_str_text(&path), "w")))
+        rc = weir_fail(err, WEIR_ESETUP, "open '%s' for the profile", weir_str_text(&path));
+    else
+        fclose(f);
     weir_str_free(&path);
     return rc;
 }
@@ -221,10 +249,14 @@ static int plan(struct weir_run *run, void *state, struct weir_err *err)
 
 static int prepare(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
 {
+    const struct mib_options *o = tests[0].values->driver_opt;
+    bool makes = o->profiles && run->world.rank == 0;
     int rc = 0;
 
-    if (run->world.rank == 0)
-        rc = mib_profile_begin(tests[0].values->driver_opt, err);
+    if (makes && (o->write_only || !o->read_only))
+        rc = make_profile(o, WEIR_DIR_WRITE, err);
+    if (makes && rc == 0 && (o->read_only || !o->write_only))
+        rc = make_profile(o, WEIR_DIR_READ, err);
     if (weir_agree(&run->world, rc, err) < 0)
         return -1;
     return weir_ranks_begin(run, tests, n, err);
@@ -243,7 +275,8 @@ static int begin(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mib_test *t = state;
 
-    t->source = t->o->no_mpi ? t->task : mib_peer(t->task, run->par.size);
+    t->source =
+        t->o->no_mpi ? t->task : weir_shift_fixed(t->task, run->par.size, run->par.size / 2);
     weir_str_addf(&t->own, "%s/mibData.%08d", t->o->test_dir, t->task);
     weir_str_addf(&t->peer, "%s/mibData.%08d", t->o->test_dir, t->source);
     if (t->own.failed || t->peer.failed)

@@ -4,6 +4,7 @@
 #ifndef WEIR_DRIVERS_MIB_MIB_H
 #define WEIR_DRIVERS_MIB_MIB_H
 
+#include "base/fstype.h"
 #include "engine/driver.h"
 
 struct mib_options {
@@ -17,22 +18,11 @@ struct mib_options {
         read_only, write_only, signon, verify;
 };
 
-/* The file system of the test directory. */
-struct mib_file_system {
-    const char *name; /* as statfs(2) calls it; NULL: it is not in our table */
-    unsigned long type;
-};
-
-/* What ended a phase, by number of tasks. */
-struct mib_ends {
-    uint64_t calls, time, file; /* call limit, time limit, end of the file that is read */
-};
-
 /* State of a test. Arrays of two are for WEIR_DIR_WRITE and WEIR_DIR_READ. */
 struct mib_test {
     const struct mib_options *o;
     const struct weir_backend *be;
-    struct mib_file_system fs;
+    struct weir_fs_type fs; /* of the test directory */
     struct weir_access access;
     struct weir_extent extent;
     struct weir_session session;
@@ -49,6 +39,7 @@ struct mib_test {
     void *buf;
     uint64_t planned;             /* calls of the phase that runs */
     uint64_t read_bytes;          /* in the file that is read */
+    uint64_t places, key;         /* random reads: multiples of the granularity, and the sequence */
     uint64_t short_calls;         /* that moved less than a whole call */
     uint64_t wrong_at;            /* file offset of the first wrong byte */
     uint64_t unlink_ns, fsync_ns; /* of the phase that runs */
@@ -72,22 +63,6 @@ int mib_guard(struct mib_test *t, int nodes, struct weir_err *err);
  * each task does. Collective over run->par. */
 int mib_space_check(struct weir_run *run, struct mib_test *t, struct weir_err *err);
 
-/* mib-data.c: words of 64 bits, the task in the high 20, a counter in the low 44 */
-
-/* The bytes of task's file from offset on. Local. */
-void mib_data_fill(int task, uint64_t offset, void *buf, size_t len);
-
-/* How many of the first bytes are right: len when all are. Local. */
-size_t mib_data_right(int task, uint64_t offset, const void *buf, size_t len);
-
-/* Where call i of a task reads: a multiple of the granularity from which a call of call_size fits
- * into the file. repetition and task choose the sequence. file_bytes >= call_size. Local. */
-uint64_t mib_random_offset(uint64_t granularity, uint64_t file_bytes, uint64_t call_size, int task,
-                           int repetition, uint64_t i);
-
-/* The task whose file this one reads. Local. */
-int mib_peer(int task, int tasks);
-
 /* mib-report.c: what is shown */
 
 void mib_report_begin(struct weir_run *run, struct mib_test *t, int argc, char *const *argv);
@@ -102,16 +77,7 @@ void mib_progress(struct weir_run *run, void *state, uint64_t calls, double seco
 int mib_report_phase(struct weir_run *run, struct mib_test *t, const struct weir_phase_rec *rec,
                      struct weir_err *err);
 
-/* mib-profile.c: tables of the times at which calls returned */
-
-/* Where the table of a phase is written; "" without one. Appends to out. */
+/* Where the profile of a phase is written; nothing without one. Appends to out. */
 void mib_profile_path(const struct mib_options *o, enum weir_dir dir, struct weir_str *out);
-
-/* Make the files before any test, so that a wrong name is known early. Local. */
-int mib_profile_begin(const struct mib_options *o, struct weir_err *err);
-
-/* Write the table of the phase that has just run;. Collective over run->par. */
-int mib_profile_write(struct weir_run *run, const struct mib_test *t,
-                      const struct weir_phase_rec *rec, struct weir_err *err);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mib-profile.c - tables of the times at which calls returned: a row for each call, a column for each
- * task or node */
+/* calltable.c - when the operations of a phase ended, as a table of text */
 #include "config.h"
-#include "drivers/mib/mib.h"
+#include "engine/calltable.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "engine/ranks.h"
 #include "par/agree.h"
 
@@ -25,44 +25,6 @@ struct table {
         int tasks, there; /* all, and those that have come as far as the row */
     } * node;
 };
-
-void mib_profile_path(const struct mib_options *o, enum weir_dir dir, struct weir_str *out)
-{
-    const char *phase = dir == WEIR_DIR_WRITE ? "write" : "read";
-
-    if (o->profiles && *o->profiles)
-        weir_str_addf(out, "%s.%s", o->profiles, phase);
-    else if (o->profiles)
-        weir_str_addf(out, "%s/%s.profile", o->log_dir, phase);
-}
-
-static FILE *make(const struct mib_options *o, enum weir_dir dir, struct weir_err *err)
-{
-    struct weir_str path = { 0 };
-    FILE *f;
-
-    mib_profile_path(o, dir, &path);
-    f = fopen(weir_str_text(&path), "w");
-    if (!f)
-        weir_fail(err, WEIR_ESETUP, "open '%s' for the profile", weir_str_text(&path));
-    weir_str_free(&path);
-    return f;
-}
-
-int mib_profile_begin(const struct mib_options *o, struct weir_err *err)
-{
-    const bool skip[] = { o->read_only && !o->write_only, o->write_only && !o->read_only };
-
-    for (int dir = WEIR_DIR_WRITE; o->profiles && dir <= WEIR_DIR_READ; dir++) {
-        FILE *f = skip[dir] ? NULL : make(o, (enum weir_dir)dir, err);
-
-        if (f)
-            fclose(f);
-        else if (!skip[dir])
-            return -1;
-    }
-    return 0;
-}
 
 static void put_seconds(struct table *t, double seconds)
 {
@@ -98,37 +60,39 @@ static void put_row(void *arg, const struct weir_records_row *row)
 }
 
 /* Row 0: when the tasks began. Local; rank 0. */
-static int begin_table(struct weir_run *run, const struct mib_test *t, struct table *table,
-                       struct weir_err *err)
+static int begin_table(const struct weir_run *run, const char *path, bool by_node,
+                       struct table *table, struct weir_err *err)
 {
     struct weir_records_row row = { .ranks = run->par.size };
     int64_t *begin = calloc((size_t)row.ranks, sizeof(*begin));
 
-    table->nodes = t->o->averages && run->par.size > run->par.nodes ? run->par.nodes : 0;
+    table->nodes = by_node ? run->par.nodes : 0;
     table->node = calloc((size_t)run->par.nodes, sizeof(*table->node));
     row.end_ns = begin;
     for (int i = 0; begin && i < row.ranks; i++)
         begin[i] = table->column[i].begin_ns;
     if (!begin || !table->node)
-        weir_fail(err, WEIR_ESETUP, "hold the profile of %d tasks", row.ranks);
-    else if ((table->out = make(t->o, (enum weir_dir)run->stage->index, err)))
+        weir_fail(err, WEIR_ESETUP, "hold the table of %d tasks", row.ranks);
+    else if (!(table->out = fopen(path, "w")))
+        weir_fail(err, WEIR_ESETUP, "open '%s' for the table of calls", path);
+    else
         put_row(table, &row);
     free(begin);
     return table->out ? 0 : -1;
 }
 
-static int end_table(struct table *t, struct weir_err *err)
+static int end_table(struct table *t, const char *path, struct weir_err *err)
 {
     bool bad = t->out && ferror(t->out) != 0;
 
     free(t->node);
     if ((t->out && fclose(t->out) != 0) || bad)
-        return weir_fail(err, WEIR_ESETUP, "write the profile");
+        return weir_fail(err, WEIR_ESETUP, "write the table of calls to '%s'", path);
     return 0;
 }
 
-int mib_profile_write(struct weir_run *run, const struct mib_test *t,
-                      const struct weir_phase_rec *rec, struct weir_err *err)
+int weir_calltable_write(struct weir_run *run, const struct weir_phase_rec *rec, const char *path,
+                         bool by_node, struct weir_err *err)
 {
     const struct column mine = { weir_records_time(run, rec->mark[WEIR_MARK_WORK]), run->par.node };
     struct table table = { .out = NULL };
@@ -138,10 +102,10 @@ int mib_profile_write(struct weir_run *run, const struct mib_test *t,
     if (weir_ranks_gather(run, &mine, sizeof(mine), &all, err) < 0)
         return -1;
     table.column = all;
-    rc = weir_agree(&run->par, all ? begin_table(run, t, &table, err) : 0, err);
+    rc = weir_agree(&run->par, all ? begin_table(run, path, by_node, &table, err) : 0, err);
     if (rc == 0)
         rc = weir_records_rows(run, put_row, &table, err);
-    if (end_table(&table, rc < 0 ? NULL : err) < 0)
+    if (end_table(&table, path, rc < 0 ? NULL : err) < 0)
         rc = -1;
     free(all);
     return weir_agree(&run->par, rc, err);
