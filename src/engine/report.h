@@ -73,6 +73,7 @@ struct weir_sink {
     const char *path;            /* for messages; "standard output" */
     struct weir_wholefile whole; /* of a document */
     void *priv;
+    const struct weir_table *headed; /* text: the table whose heading stands above the next row */
     int sys;    /* errno of the first write that failed */
     bool ended; /* nothing is told any more */
 };

@@ -16,12 +16,12 @@ static void forget_heading(struct weir_sink *s, const char *key, bool list)
 {
     (void)key;
     (void)list;
-    s->priv = NULL;
+    s->headed = NULL;
 }
 
 static void forget_after_object(struct weir_sink *s)
 {
-    s->priv = NULL;
+    s->headed = NULL;
 }
 
 static void print_fact(struct weir_sink *s, const struct weir_fact *f)
@@ -48,12 +48,12 @@ static void print_head(struct weir_sink *s, const struct weir_table *t)
 {
     struct weir_str lines = { 0 };
 
-    if (!t->headed || s->priv == t)
+    if (!t->headed || s->headed == t)
         return;
     weir_col_heading(&lines, t->cols);
     fprintf(s->out, "%s\n", weir_str_text(&lines));
     weir_str_free(&lines);
-    s->priv = (void *)(uintptr_t)t; /* only compared */
+    s->headed = t;
 }
 
 static void print_row(struct weir_sink *s, const struct weir_table *t, const void *record)
