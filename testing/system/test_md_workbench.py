@@ -243,6 +243,14 @@ def test_a_missing_run_info_file_is_told(mdw):
     mdw("-2 --run-info-file=missing", np=1).fails(2, "open run-info file", "No such file")
 
 
+def test_the_run_info_file_is_replaced_not_written_over(mdw):
+    """A run that is killed while it writes leaves the old one: the other name of it keeps its text."""
+    (mdw.cwd / "info").write_text("pos: 7\n")
+    os.link(mdw.cwd / "info", mdw.cwd / "other")
+    mdw("-1 -2 -I 1 -P 2 -D 1 -R 1 -a DUMMY --dummy.store --run-info-file=info", np=1).ok()
+    assert (mdw.cwd / "info").read_text() == "pos: 1\n" and (mdw.cwd / "other").read_text() == "pos: 7\n"
+
+
 def test_help_and_version_need_no_launcher(mdw):
     run = mdw("--help", np=None).ok()
     assert "--precreate-per-set" in run.stdout and "--run-info-file" in run.stdout
