@@ -140,12 +140,14 @@ static int limit_reading(struct weir_run *run, struct ior_test *t, bool check_wr
                          struct weir_err *err)
 {
     struct weir_err ignored = WEIR_ERR_INIT;
+    int64_t any_short = t->wrote_short; /* a rank with nothing to write was not short */
     int owner;
 
     t->limit = UINT64_MAX;
     if (t->o->status_file && !t->o->write)
         return read_status(run, t, err);
-    if (!t->wrote_short)
+    weir_allmax_i64(&run->par, &any_short, 1);
+    if (!any_short)
         return 0;
     owner = ior_owner(t->o, &run->par, check_write, run->repetition, &ignored);
     t->limit = weir_fetch_u64(&run->par, t->written, owner < 0 ? run->par.rank : owner);
