@@ -16,6 +16,9 @@ pytestmark = pytest.mark.slow
 RANKS = 4
 OUTCOMES = ["clean", "fail", "signal"]
 REPORT = "--report=text:/dev/null,json:r.json"
+# What every program has
+FEW = "--timeline=time.npy --timeline-limit=3"
+ENGINE = ["", FEW, "--interval=0.001 --progress=always", "--timeline=time.npy"]
 LONG = 60  # seconds that a run would take if it did not end early: longer than the limit of a case
 
 
@@ -133,6 +136,7 @@ class Ior(Program):
         "other": ["", "-x", "-j 1", "-O summaryAlways=1,debug=x,platform=y -A 7", "--random-prefill=4k", "-T 5", "--dry-run"],
         "output": ["", "-O saveRankPerformanceDetailsCSV=ranks.csv", "-O savePerOpDataCSV=ops", STATUS_FILE],
         "timeout": ["", "--io-timeout=100"],
+        "engine": ENGINE,
     }
     core = ("access", "order", "size", "stop", "outcome")
     never = [
@@ -144,6 +148,7 @@ class Ior(Program):
         rule(output=STATUS_FILE, stop=["", "-D 1", MIN_TIME]),
         rule(stop=MIN_TIME, phases=PHASES),  # each phase takes as long
         rule(tasks="-N 100", warnings="--warning-as-errors"),
+        rule(engine=FEW, warnings="--warning-as-errors"),
         rule(warnings="--warning-as-errors", stop=MIN_TIME),  # the file is longer than expected
         rule(warnings="--warning-as-errors", order=[ORIGINAL % 2, ORIGINAL % 3]),
         rule(nodes="-O numNodes=2", reorder="-Z"),  # no task is so far away
@@ -153,7 +158,7 @@ class Ior(Program):
               for size in ("-b 64k -t 8k", "-b 8k -t 4k -s 3") for outcome in ("fail", "signal")]
     wanted += [{"access": "-a MPIIO", "order": ORIGINAL % 3, "size": "-b 4k -t 4k", "sync": "-Y", "outcome": "clean",
                 "phases": "-w", "file": "", "tasks": ""}]
-    left = ("r.json", "ranks.csv", "ops-", "stone")
+    left = ("r.json", "ranks.csv", "ops-", "stone", "time.")
     apart = set("-f -M -d -y --help --version --dump-options allocateBufferOnGPU GPUid GPUDirect summaryFile summaryFormat".split())
 
     def words(self, case):
@@ -219,6 +224,7 @@ class Mdtest(Program):
         "output": ["", "--saveRankPerformanceDetails=ranks.csv", "--savePerOpDataCSV=ops"],
         "command": ["", "--run-cmd-before-phase=true", "--run-cmd-after-phase=true"],
         "warnings": ["", "--warningAsErrors"],
+        "engine": ENGINE,
     }
     core = ("access", "place", "phases", "outcome")
     never = [
@@ -226,6 +232,7 @@ class Mdtest(Program):
         rule(how="-B 1", place=["-c", "-u -c"]),
         rule(how="-B 1", shift=["-N 1", "-N 2 --random-seed=3"]),
         rule(how="-B 1", warnings="--warningAsErrors"),
+        rule(engine=FEW, warnings="--warningAsErrors"),
         rule(how="-k", data=WRITTEN),
         rule(how="-k", place="-S"),
         rule(phases="-C", tasks=["-l 2", "-f 1 -l 4 -s 2"]),  # the first test leaves what the second makes
@@ -233,7 +240,7 @@ class Mdtest(Program):
         rule(data=["", "-w 10 --verify-write -y", "-w 64 -G 5 --dataPacketType=o"], phases=["", "-C -E -r"],
              warnings="--warningAsErrors"),  # files are opened and not read
     ]
-    left = ("r.json", "ranks.csv", "ops-", "stone")
+    left = ("r.json", "ranks.csv", "ops-", "stone", "time.")
     apart = {"-g", "-p", "--cleanup", "--help", "--version", "--dump-options", "--allocateBufferOnGPU", "--GPUid", "--gpuDirect"}
 
     def words(self, case):
@@ -245,6 +252,8 @@ class Mdtest(Program):
         if "DUMMY" in case["access"]:
             operation = ("mkdir", "rmdir", "stat") if case["kind"] == "-D" else ("open", "unlink", "stat", "close")
             return ("clean", 0), ["--dummy.fail-rank=1", "--dummy.fail-at=1", "--dummy.fail-op=" + operation[n % len(operation)]]
+        if "--timeline" in case["engine"]:
+            return ("file-size", 1000), []  # as for ior: room for what MPI_File_open writes
         return ("files" if n % 2 or not case["data"] else "file-size", 0), []
 
     def statuses(self, case):
@@ -277,9 +286,10 @@ class Workbench(Program):
         "verbose": ["", "-q", "-v -v"],
         "reports": ["", "--print-detailed-stats", "--process-reports"],
         "position": ["", "--start-item=5", "--run-info-file=position"],
+        "engine": ENGINE,
     }
     core = ("access", "phases", "outcome", "offset")
-    left = ("r.json", "lat", "position", "md-workbench.status", "ops-", "ranks.csv")
+    left = ("r.json", "lat", "position", "md-workbench.status", "ops-", "ranks.csv", "time.")
     apart = {"--warningAsErrors", "--help", "--version", "--dump-options", "--allocateBufferOnGPU", "--GPUid", "--gpuDirect"}
 
     def words(self, case):
@@ -291,6 +301,8 @@ class Workbench(Program):
         if "DUMMY" in case["access"]:
             operation = ("open", "mkdir", "xfer", "unlink", "rmdir", "stat")[n % 6]
             return ("clean", 0), ["--dummy.fail-rank=1", "--dummy.fail-at=1", "--dummy.fail-op=" + operation]
+        if "--timeline" in case["engine"]:
+            return ("file-size", 1000), []
         return ("files" if n % 2 else "file-size", 0), []
 
     def statuses(self, case):
