@@ -234,23 +234,24 @@ static int read_round(struct ckpt *t, struct weir_run *run, uint64_t i, bool ski
 
 /* ---- the phases ---- */
 
+static int take_round(struct weir_run *run, struct ckpt *t, uint64_t round, bool idle,
+                      uint64_t *clock_ns, struct weir_err *err)
+{
+    return t->reads ? read_round(t, run, round, idle, clock_ns, err)
+                    : write_round(t, run, round, idle, clock_ns, err);
+}
+
 static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                 struct weir_err *err)
 {
-    struct ckpt *t = state;
-
-    return t->reads ? read_round(t, run, i, false, clock_ns, err)
-                    : write_round(t, run, i, false, clock_ns, err);
+    return take_round(run, state, i, false, clock_ns, err);
 }
 
 /* A rank that has failed still has its part in the messages of its group. */
 static int idle(struct weir_run *run, void *state, uint64_t round, uint64_t *clock_ns,
                 struct weir_err *err)
 {
-    struct ckpt *t = state;
-
-    return t->reads ? read_round(t, run, round, true, clock_ns, err)
-                    : write_round(t, run, round, true, clock_ns, err);
+    return take_round(run, state, round, true, clock_ns, err);
 }
 
 static const struct weir_phase write_phase = {
