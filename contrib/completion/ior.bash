@@ -2,7 +2,7 @@
 # ior.bash - completion for bash. It asks the program, so it is never out of date: source this file.
 # shellcheck shell=bash
 
-# The words of the ior that stands on the line, also behind "mpirun ... ior". $1: pattern
+# The words of the ior that stands on the line, also after "mpirun ... ior". $1: pattern
 _weir_ior_words() {
     "${_weir_ior_program:-ior}" --dump-options=words 2>/dev/null | sed -n "$1"
 }

@@ -66,7 +66,7 @@ static int read_suffix(const char **s)
     return 10 * (int)(found - suffixes + 1);
 }
 
-/* Read one number with an optional suffix; *s is left behind it and the blanks that follow. */
+/* Read one number with an optional suffix; *s is left after it and the blanks that follow. */
 static enum reading read_number(const char **s, int64_t *out)
 {
     enum reading how;

@@ -404,7 +404,7 @@ static void test_agreement(struct tap *t, const struct weir_par *par)
     good = weir_agree(par, -1, &err) == -1 && strncmp(err.text, "rank 0 on ", 10) == 0;
     if (par->size > 1)
         good = good && strcmp(err.text + strlen(err.text) - 8, " failed)") == 0;
-    tap_ok(t, good, NULL, "the number of failing ranks stands even behind a text without end");
+    tap_ok(t, good, NULL, "the number of failing ranks stands even after a text without end");
 
     tap_ok(t, weir_agree(par, par->rank == par->size - 1 ? -1 : 0, NULL) == -1, NULL,
            "a failure counts when nobody wants the text");

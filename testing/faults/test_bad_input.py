@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Nonsense in every option and in scripts: no signal, no hang, one ERROR line that names it, or a sound run.
 
-Options are read before MPI starts: with --version behind them they are only read, which takes milliseconds."""
+Options are read before MPI starts: with --version after them they are only read, which takes milliseconds."""
 import json
 import re
 import signal

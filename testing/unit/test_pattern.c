@@ -149,7 +149,7 @@ static void trailing_bytes_count_up(void **state)
         for (size_t i = 256; i < 263; i++)
             assert_int_equal(buf[i], i % 256);
         for (size_t i = 263; i < 272; i++)
-            assert_int_equal(buf[i], 0); /* nothing is written behind the end */
+            assert_int_equal(buf[i], 0); /* nothing is written after the end */
         free(buf);
     }
 }

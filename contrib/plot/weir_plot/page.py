@@ -112,7 +112,7 @@ def facts(rows, caption=""):
 
 
 def folded(title, inner):
-    """What few people read, behind a line; open in print as the browser decides."""
+    """What few people read, folded under a line; open in print as the browser decides."""
     return "<details><summary>%s</summary>%s</details>" % (text(title), inner)
 
 

@@ -7,7 +7,7 @@
 #include "par/mpidoubt.h"
 
 /* Write or read what is selected in g. An errno that the call leaves when it succeeds makes us look at
- * the bytes, those of collective writes at close (d; NULL: it is an error, for nothing can be looked
+ * the bytes, those of collective writes at close (d; NULL: it is an error, as nothing can be looked
  * at). Where the transfer is collective a rank that fails still meets the others. Collective over the
  * file when transfers are. Returns 0, or -1 and err; then *sys is the errno. */
 int hdf5_move(const struct hdf5_state *st, const struct hdf5_segments *g, hid_t dset,
