@@ -8,28 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/launcher.h"
 #include "engine/program.h"
-
-/* The rank that a launcher gave this process, before MPI is there to ask; NULL without a
- * launcher. */
-static const char *launched_rank(void)
-{
-    static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                         "SLURM_PROCID", "MV2_COMM_WORLD_RANK" };
-    const char *value;
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if ((value = getenv(names[i])))
-            return value;
-    return NULL;
-}
-
-static bool is_first_process(void)
-{
-    const char *rank = launched_rank();
-
-    return !rank || strcmp(rank, "0") == 0;
-}
 
 /* Descriptors 0 to 2 that the caller closed would be given to files of libraries, and our words
  * written into these: take the numbers, in a direction in which any use of them fails. */
@@ -43,19 +23,46 @@ static void hold_standard_files(void)
 
 /* A wrong command line: one process says so. A launcher ends the others as soon as one has failed,
  * so all wait for each other in MPI_Finalize until the line is out. */
-static int refuse_to_start(struct weir_run *run, const struct weir_err *err, int argc, char **argv)
+static int refuse_to_start(struct weir_run *run, const struct weir_err *err,
+                           const struct weir_launch *launch, int argc, char **argv)
 {
-    bool launched = launched_rank() != NULL;
-
-    if (launched)
+    if (launch->is_launched)
         MPI_Init(&argc, &argv);
     if (run->log.rank == 0)
         weir_report_error(&run->log, err);
     weir_interrupt_end(&run->interrupt);
-    if (launched)
+    if (launch->is_launched)
         MPI_Finalize();
     weir_program_end(run);
     return err->code;
+}
+
+/* MPI does not know of the tasks that the launcher has started: each would be a run of its own. They
+ * cannot wait for each other, so those that are not the first leave it time to say so. */
+static int refuse_to_be_alone(struct weir_run *run, const struct weir_launch *launch,
+                              const struct weir_err *err)
+{
+    if (launch->rank == 0)
+        weir_report_error(&run->log, err);
+    else
+        sleep(1);
+    weir_interrupt_end(&run->interrupt);
+    MPI_Finalize();
+    weir_program_end(run);
+    return err->code;
+}
+
+/* Before the first byte. */
+static int check_launch(const struct weir_launch *launch, struct weir_err *err)
+{
+    struct weir_str mpi = { 0 };
+    int size = 1, rc;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    weir_mpi_library(&mpi);
+    rc = weir_launch_check(launch, size, weir_str_text(&mpi), err);
+    weir_str_free(&mpi);
+    return rc;
 }
 
 /* --help and its like: no MPI, and no launcher needed. */
@@ -71,6 +78,7 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
 {
     struct weir_run run = { .repetition = 0 };
     struct weir_err err = WEIR_ERR_INIT;
+    struct weir_launch launch;
     struct weir_command command;
     bool alone;
     int status;
@@ -81,20 +89,24 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
      * characters when a file is opened, and is of use for shared file pointers only, which we do
      * not use. A setting of the user's stays; other libraries ignore it. */
     setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
-    weir_program_begin(&run, is_first_process() ? 0 : 1);
+    weir_launch_read(&launch);
+    weir_program_begin(&run, launch.rank == 0 ? 0 : 1);
     /* Options are read before MPI_Init: help needs no launcher, and a typing error is answered at
      * once. */
     if (weir_program_options(&run, &command, d, argc, argv, &err) < 0)
-        return refuse_to_start(&run, &err, argc, argv);
+        return refuse_to_start(&run, &err, &launch, argc, argv);
     if (answer(&command, run.log.rank == 0, &status)) {
         weir_interrupt_end(&run.interrupt);
         weir_program_end(&run);
         return status;
     }
-    run.launched = launched_rank() ? (int)strtol(launched_rank(), NULL, 10) : 0;
+    run.launched = launch.rank;
     alone = d->without_mpi && d->without_mpi(command.opts.set[0].values);
-    if (!alone)
+    if (!alone) {
         MPI_Init(&argc, &argv);
+        if (check_launch(&launch, &err) < 0)
+            return refuse_to_be_alone(&run, &launch, &err);
+    }
     status =
         weir_program_run(&run, &command, alone ? MPI_COMM_NULL : MPI_COMM_WORLD, argc, argv, &err);
     weir_program_end(&run);
