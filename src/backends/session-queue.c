@@ -88,6 +88,8 @@ static void finish(struct weir_request *r, uint64_t *clock_ns, struct weir_err *
     r->n = leave_call(s, weir_complete(r->file, &r->io, r->n, s->be->xfer, err)) < 0
                ? -1
                : (ssize_t)r->io.len;
+    if (r->n < 0 && err)
+        r->sys = err->sys;
     r->end_ns = *clock_ns = weir_now_ns();
 }
 

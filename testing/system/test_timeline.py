@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """--timeline: every operation of every rank in one file, however the run ends."""
 import csv
+import errno
 import json
 import os
 import signal
@@ -98,6 +99,34 @@ def test_a_failed_run_leaves_what_there_was(ior):
     assert t.keys() == ["write", "read"] and [p["failed"] for p in t.doc["phases"]] == [False, True]
     assert len(t.of(0)) == 16 and [r.error != 0 for r in t.of(1, 1)] == [False] * (len(t.of(1, 1)) - 1) + [True]
     assert t.of(1, 1)[-1].bytes == 0
+
+
+def failures(program, args, status=3, np=None):
+    """The operations that failed, of the phase that did, as (key of the operation, place, errno)."""
+    program(args + " --timeline=t.npy", np=np).fails(status)
+    t = Timeline(program.cwd / "t.npy", complete=False)
+    assert t.doc["phases"][-1]["failed"] and all(r.error == 0 for r in t.records if r.phase < len(t.doc["phases"]) - 1)
+    bad = [r for r in t.records if r.error]
+    assert all(r.bytes == 0 for r in bad)
+    return [(t.doc["operations"][r.operation]["key"], r.offset, errno.errorcode[r.error]) for r in bad]
+
+
+@pytest.mark.parametrize("args, failed", [
+    ("-F -C -n 5 -a DUMMY --dummy.fail-op=open --dummy.fail-at=3", ("file create", 2, "EIO")),
+    ("-F -C -n 5 -w 9 -a DUMMY --dummy.fail-at=4 --dummy.fail-errno=ENOSPC", ("file create", 3, "ENOSPC")),
+    ("-F -C -E -n 5 -w 9 -e 9 -a DUMMY --dummy.fail-at=7 --dummy.fail-errno=EACCES", ("file read", 1, "EACCES")),
+    ("-F -E -n 4", ("file read", 0, "ENOENT")), ("-D -T -n 4", ("directory stat", 0, "ENOENT")), ("-F -r -n 4", ("file remove", 0, "ENOENT"))])
+def test_the_operation_of_mdtest_that_failed_has_its_errno(mdtest, args, failed):
+    if "DUMMY" not in args:
+        (mdtest.cwd / "out" / "test-dir.0-0" / "mdtest_tree.0").mkdir(parents=True)
+    assert failures(mdtest, args) == [failed]
+
+
+def test_the_request_of_a_queue_that_failed_has_its_errno(ior, need_backend):
+    need_backend("AIO")
+    (ior.cwd / "testFile").write_bytes(bytes(65536))
+    bad = failures(ior, "-a AIO --aio.max-pending=8 --aio.granularity=4 -r -k -b 128k -t 8k")
+    assert bad and bad[0] == ("read", 65536, "EIO") and {(b[0], b[2]) for b in bad} == {("read", "EIO")}
 
 
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])

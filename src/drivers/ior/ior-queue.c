@@ -22,6 +22,13 @@ int ior_queue_begin(struct ior_test *t, struct weir_session *s, struct weir_err 
                             copies ? x->transfer : 0, err);
 }
 
+static int count_failed(struct weir_run *run, const struct weir_request *r)
+{
+    const struct weir_err why = { .sys = r->sys };
+
+    return ior_count_failed(run, &r->io, r->begin_ns, r->end_ns, &why);
+}
+
 /* Take back what is done, at least one transfer: count it, and check the data of a read. */
 static int take_back(struct weir_run *run, struct ior_test *t, uint64_t *clock_ns,
                      struct weir_err *err)
@@ -33,7 +40,7 @@ static int take_back(struct weir_run *run, struct ior_test *t, uint64_t *clock_n
         const struct weir_request *r = t->queue.done[i];
 
         if (r->n < 0) {
-            rc = -1;
+            rc = count_failed(run, r);
             continue;
         }
         ior_count(run, &r->io, r->begin_ns, r->end_ns);
@@ -82,7 +89,9 @@ int ior_queue_step(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_
     r->io = (struct weir_io) { .dir = t->dir, .len = t->extent.transfer, .tag = i };
     r->io.off = ior_next_offset(run, t, i, clock_ns);
     r->io.buf = t->dir == WEIR_DIR_WRITE ? write_from(run, t, r, clock_ns) : read_into(t, r);
-    return weir_queue_submit(&t->queue, r, clock_ns, err);
+    if (weir_queue_submit(&t->queue, r, clock_ns, err) == 0)
+        return 0;
+    return ior_count_failed(run, &r->io, r->begin_ns, *clock_ns, err);
 }
 
 int ior_queue_drain(struct weir_run *run, struct ior_test *t, uint64_t *clock_ns,

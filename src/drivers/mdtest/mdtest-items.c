@@ -46,10 +46,7 @@ static inline int visit(struct weir_run *run, struct mdtest_test *t, int owner, 
     uint64_t item, begin = *clock_ns;
     const char *path = mdtest_name_step(run, t, owner, step, &item);
 
-    if (call(&t->fs.session, path, err) < 0)
-        return -1;
-    mdtest_finish_op(run, t, item, 0, begin, clock_ns);
-    return 0;
+    return mdtest_finish_op(run, t, call(&t->fs.session, path, err), item, 0, begin, clock_ns, err);
 }
 
 static int make_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
@@ -58,10 +55,8 @@ static int make_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint
     uint64_t item, begin = *clock_ns;
     const char *path = mdtest_name_step(run, t, owner, step, &item);
 
-    if (t->fs.ns->mkdir(&t->fs.session, path, MODE, err) < 0)
-        return -1;
-    mdtest_finish_op(run, t, item, 0, begin, clock_ns);
-    return 0;
+    return mdtest_finish_op(run, t, t->fs.ns->mkdir(&t->fs.session, path, MODE, err), item, 0,
+                            begin, clock_ns, err);
 }
 
 static int remove_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
@@ -124,10 +119,8 @@ int mdtest_step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *
         memcpy(t->target.path + strlen(to), "-XX", 4);
     if (last)
         memcpy(t->names.path + strlen(from), "-XX", 4);
-    if (t->fs.ns->rename(&t->fs.session, from, to, err) < 0)
-        return -1;
-    mdtest_finish_op(run, t, i, 0, begin, clock_ns);
-    return 0;
+    return mdtest_finish_op(run, t, t->fs.ns->rename(&t->fs.session, from, to, err), i, 0, begin,
+                            clock_ns, err);
 }
 
 /* ---- files: create, write, read, and check the data ---- */
@@ -231,9 +224,7 @@ static int make_file(struct weir_run *run, struct mdtest_test *t, int owner, uin
         rc = t->fs.ns->mknod(&t->fs.session, path, err);
     else
         rc = fill_file(run, t, path, item, flags, writes, clock_ns, err);
-    if (rc == 0)
-        mdtest_finish_op(run, t, item, writes ? t->out_len : 0, begin, clock_ns);
-    return rc;
+    return mdtest_finish_op(run, t, rc, item, writes ? t->out_len : 0, begin, clock_ns, err);
 }
 
 int mdtest_step_file_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
@@ -252,13 +243,12 @@ int mdtest_step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *c
     struct mdtest_test *t = state;
     uint64_t item, begin;
     const char *path = mdtest_name_step(run, t, run->par.rank, i, &item);
+    unsigned flags = WEIR_OPEN_WRITE | (t->o->verify_write ? WEIR_OPEN_READ : 0);
+    int rc;
 
     begin = make_content(run, t, run->par.rank, item, clock_ns);
-    if (fill_file(run, t, path, item, WEIR_OPEN_WRITE | (t->o->verify_write ? WEIR_OPEN_READ : 0),
-                  t->out_len > 0, clock_ns, err) < 0)
-        return -1;
-    mdtest_finish_op(run, t, item, t->out_len, begin, clock_ns);
-    return 0;
+    rc = fill_file(run, t, path, item, flags, t->out_len > 0, clock_ns, err);
+    return mdtest_finish_op(run, t, rc, item, t->out_len, begin, clock_ns, err);
 }
 
 static int read_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
@@ -280,12 +270,10 @@ static int read_file(struct weir_run *run, struct mdtest_test *t, const char *pa
     return 0;
 }
 
-int mdtest_step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                     struct weir_err *err)
+/* Open, read where there is something to read, close. */
+static int fetch_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
+                      uint64_t *clock_ns, struct weir_err *err)
 {
-    struct mdtest_test *t = state;
-    uint64_t item, begin = *clock_ns;
-    const char *path = mdtest_name_step(run, t, t->owner, i, &item);
     int rc = 0;
 
     if (weir_session_open_slot(&t->fs.session, t->fs.file, path, WEIR_OPEN_READ, &t->fs.extent,
@@ -297,7 +285,16 @@ int mdtest_step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     if (weir_session_close_slot(t->fs.file, rc < 0 ? NULL : err) < 0)
         rc = -1;
     mdtest_finish_part(t, WEIR_OP_CLOSE, clock_ns);
-    if (rc == 0)
-        mdtest_finish_op(run, t, item, t->in_len, begin, clock_ns);
     return rc;
+}
+
+int mdtest_step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                     struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+    uint64_t item, begin = *clock_ns;
+    const char *path = mdtest_name_step(run, t, t->owner, i, &item);
+    int rc = fetch_file(run, t, path, item, clock_ns, err);
+
+    return mdtest_finish_op(run, t, rc, item, t->in_len, begin, clock_ns, err);
 }

@@ -98,6 +98,13 @@ static int finish(struct weir_run *run, void *state, struct weir_err *err)
     return rc;
 }
 
+int mdtest_fail_op(struct weir_run *run, const struct mdtest_test *t, uint64_t item, uint64_t begin,
+                   const struct weir_err *err)
+{
+    weir_records_add_failed(&run->records, (int)t->op, begin, weir_now_ns(), item, err);
+    return -1;
+}
+
 /* ---- trees ---- */
 
 static uint64_t count_trees(struct weir_run *run, void *state)
@@ -131,9 +138,10 @@ static int each_tree(struct weir_run *run, struct mdtest_test *t, uint64_t loop,
             mdtest_name_dir(&t->names, mdtest_base_of(t, whose), run->repetition, loop, whose, dir);
         uint64_t begin = *clock_ns;
 
-        if (act(run, t, path, err) < 0)
+        int rc = act(run, t, path, err);
+
+        if (mdtest_finish_op(run, t, rc, dir, 0, begin, clock_ns, err) < 0)
             return -1;
-        mdtest_finish_op(run, t, dir, 0, begin, clock_ns);
     }
     return 0;
 }

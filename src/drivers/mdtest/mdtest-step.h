@@ -33,11 +33,18 @@ static inline const char *mdtest_name_step(struct weir_run *run, struct mdtest_t
 /* mdtest-phases.c: read it, and guess how many operations can go without. */
 void mdtest_look(struct mdtest_test *t, uint64_t *clock_ns);
 
-/* An operation is over. Reading the clock can take a fifth of the time of a stat, so without need
- * it is not read for each. */
-static inline void mdtest_finish_op(struct weir_run *run, struct mdtest_test *t, uint64_t item,
-                                    uint64_t bytes, uint64_t begin, uint64_t *clock_ns)
+/* mdtest-phases.c: an operation has failed as err says. Records it, returns -1. */
+int mdtest_fail_op(struct weir_run *run, const struct mdtest_test *t, uint64_t item, uint64_t begin,
+                   const struct weir_err *err);
+
+/* An operation is over: rc is what its calls returned, and is returned. Reading the clock can take a
+ * fifth of the time of a stat, so without need it is not read for each. */
+static inline int mdtest_finish_op(struct weir_run *run, struct mdtest_test *t, int rc,
+                                   uint64_t item, uint64_t bytes, uint64_t begin,
+                                   uint64_t *clock_ns, const struct weir_err *err)
 {
+    if (__builtin_expect(rc < 0, 0))
+        return mdtest_fail_op(run, t, item, begin, err);
     if (t->fine) {
         *clock_ns = weir_now_ns();
         weir_operation_add(run, (int)t->op, begin, *clock_ns, item, bytes);
@@ -46,6 +53,7 @@ static inline void mdtest_finish_op(struct weir_run *run, struct mdtest_test *t,
     } else {
         mdtest_look(t, clock_ns);
     }
+    return 0;
 }
 
 /* A part of an operation is over. */
