@@ -13,9 +13,16 @@ enum weir_code {
     WEIR_ESETUP = 2, /* the surroundings are: no memory, no library, cannot write the report */
     WEIR_EIO = 3,    /* an I/O operation under test failed */
     WEIR_EDATA = 4,  /* data read back are not what was written */
+    WEIR_EINVALID = 5, /* --strict: a number is invalid by its rule set */
     WEIR_EINTR = 6,  /* a signal ended the run early */
     WEIR_EBUG = 70   /* our own mistake */
 };
+
+/* Did all of the run take place, whatever its results are worth? */
+static inline bool weir_code_is_whole(enum weir_code code)
+{
+    return code == WEIR_OK || code == WEIR_EDATA || code == WEIR_EINVALID;
+}
 
 #define WEIR_ERR_TEXT 8192 /* room for a path of PATH_MAX and the words around it */
 

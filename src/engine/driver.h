@@ -105,6 +105,9 @@ struct weir_driver {
     void (*end)(void *state);  /* gives them back, also after a begin that failed. Local */
     weir_together_fn *start;   /* sessions, and what the ranks must know of each other */
     weir_together_fn *report;  /* what the test is, in the object of the test that was entered */
+    /* What its options say about the worth of its numbers (engine/facts.h); after start. Collective;
+     * rank 0 alone keeps it. */
+    void (*facts)(struct weir_run *run, void *state, struct weir_facts *facts);
     weir_local_fn *repetition; /* what changes with it: signature, seed */
     const struct weir_stage *stages; /* ends with a row without key */
     /* What this rank made in a repetition, removed after it unless 'keeps' says otherwise (the same

@@ -9,14 +9,16 @@
 
 #include "base/log.h"
 #include "base/opt.h"
+#include "engine/findings.h"
 
 /* Values of the rows below; names and meaning stand there. */
 struct weir_run_options {
     const char *reports, *rank_csv, *op_csv, *timeline, *interval, *progress;
+    const char *rules, *limits;
     const char *gpu_memory, *gpu_id, *gpu_direct;
-    int64_t max_steps, pause_us, timeline_limit;
+    int64_t max_steps, pause_us, timeline_limit, peak;
     int verbose, repetitions, delay_s, deadline_s, min_time_s, max_minutes, io_timeout_s, outlier_s;
-    bool warnings_are_errors, dry_run, wear_out, barriers;
+    bool warnings_are_errors, dry_run, wear_out, barriers, findings, strict;
 };
 
 #define WEIR_R struct weir_run_options
@@ -70,6 +72,20 @@ struct weir_run_options {
             "End the job when a call does not return for this long, and say which; 0 waits for "   \
             "ever",                                                                                \
             .min = 0, .max = INT32_MAX)
+/* What the number is worth. */
+#define WEIR_OPT_TRUST                                                                             \
+    OPT_STR(0, "rules", "rules", WEIR_R, rules, "default", "NAME",                                 \
+            "Rule set by which the results are judged; none: not at all",                          \
+            .choices = weir_rule_sets),                                                            \
+        OPT_STR(0, "limit", "limit", WEIR_R, limits, NULL, "ID:NUMBER,...",                        \
+                "Change limits of the rule set, like H01:30; in scripts joined by +"),                                     \
+        OPT_SIZE(0, "peak", "peak", WEIR_R, peak, "0", "SIZE",                                     \
+                 "Bytes a second that the storage can do at most; more is INVALID", .min = 0,      \
+                 .max = INT64_MAX),                                                                \
+        OPT_FLAG(0, "findings", "findings", WEIR_R, findings,                                      \
+                 "Show the findings of each test with their remedies"),                            \
+        OPT_FLAG(0, "strict", "strict", WEIR_R, strict,                                            \
+                 "End with status 5 when a test is INVALID by its rule set")
 /* All rows of a program that has no older spellings to keep. */
 #define WEIR_OPT_RUN                                                                               \
     WEIR_OPT_REPETITIONS('i', "repetitions", NULL), WEIR_OPT_RUN_REST
@@ -82,7 +98,7 @@ struct weir_run_options {
         WEIR_OPT_WARNINGS("warning-as-errors", NULL),                                              \
         WEIR_OPT_RANK_CSV("rank-csv", NULL, "Write the times of every task after each phase"),     \
         WEIR_OPT_OP_CSV("op-csv", NULL, "Write every operation to PREFIX-<task>.csv"),             \
-        WEIR_OPT_RECORDS, WEIR_OPT_IO_TIMEOUT, WEIR_OPT_REPORT(WEIR_REPORT_PHASES),                \
+        WEIR_OPT_RECORDS, WEIR_OPT_TRUST, WEIR_OPT_IO_TIMEOUT, WEIR_OPT_REPORT(WEIR_REPORT_PHASES),                \
         WEIR_OPT_GPU("gpu-memory", NULL, "gpu-id", NULL, "gpu-direct", NULL)
 
 #define WEIR_OPT_GPU(n1, k1, n2, k2, n3, k3)                                                       \

@@ -63,6 +63,8 @@ static int plan_tests(struct weir_run *run, struct series *s, struct weir_err *e
         rc = weir_interval_parse(run->test->plan.options->interval, &interval_ns, err);
         if (rc == 0)
             rc = weir_together(run, s->driver->plan, run->test->state, err);
+        if (rc == 0)
+            rc = weir_trust_check(run->test->plan.options, err);
         if (rc < 0 && s->sets > 1)
             weir_err_within(err, "test %d", i);
     }
@@ -120,7 +122,8 @@ static enum weir_code run_entered(struct weir_run *run, struct series *s, struct
     weir_report_leave(&run->report);
     if (d->summary)
         d->summary(run, s->test, done);
-    good = code == WEIR_OK || code == WEIR_EDATA;
+    weir_trust_tables(run);
+    good = weir_code_is_whole(code);
     if (d->leave && d->leave(run, s->test[0].state, code, &second) < 0 && good) {
         *err = second;
         code = weir_run_refuse(run, err);
@@ -152,12 +155,13 @@ static enum weir_code run_all(struct weir_run *run, struct series *s, int argc, 
     code = weir_together(run, d->enter, s->test[0].state, err) < 0 ? weir_run_refuse(run, err)
                                                                    : run_entered(run, s, err);
     if (weir_unwind_all(&run->unwind, &run->world, 0, &second) < 0 &&
-        (code == WEIR_OK || code == WEIR_EDATA)) {
+        weir_code_is_whole(code)) {
         *err = second;
         code = weir_run_refuse(run, err);
     }
     if (d->finish)
         d->finish(run, s->test);
+    weir_trust_lines(run);
     return code;
 }
 
@@ -172,7 +176,8 @@ enum weir_code weir_tests_run(struct weir_run *run, const struct weir_driver *d,
     run->driver = d;
     if (d->instead && d->instead(run, values[0].driver_opt, &code))
         return code;
-    if (plan_tests(run, &s, &err) < 0 || open_outputs(run, &s, argc, argv, &err) < 0 ||
+    if (plan_tests(run, &s, &err) < 0 || weir_trust_machine(run, s.test, s.n, &err) < 0 ||
+        open_outputs(run, &s, argc, argv, &err) < 0 ||
         (d->prepare && d->prepare(run, s.test, s.n, &err) < 0))
         return weir_run_refuse(run, &err);
     return run_all(run, &s, argc, argv, &err);

@@ -14,6 +14,7 @@
 #include "engine/records.h"
 #include "engine/report.h"
 #include "engine/timeline.h"
+#include "engine/trust.h"
 #include "engine/unwind.h"
 #include "engine/watchdog.h"
 #include "par/clock.h"
@@ -41,6 +42,7 @@ struct weir_run {
     struct weir_clock clock;       /* of the current test */
     struct weir_watchdog watchdog; /* --io-timeout */
     struct weir_counters counters;
+    struct weir_trust trust;
     struct weir_records records; /* operations of the current phase, when they are asked for */
     int64_t zero_ns; /* of the times of records: rank 0's clock when the first test began */
     struct weir_str

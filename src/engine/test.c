@@ -285,8 +285,10 @@ static int run_phase(struct weir_run *run, struct weir_test *t, const struct wei
     for (int i = 0; i < t->sessions; i++)
         weir_session_reset(t->session[i]);
     memset(run->op_hist, 0, sizeof(*run->op_hist) * (size_t)weir_operations_count(t->driver));
+    weir_trust_before(run, s);
     if (weir_phase_run(run, s->phase, t->state, &timing, &rec, err) < 0)
         return -1;
+    weir_trust_after(run, s, &rec);
     rc = s->after ? s->after(run, t->state, s, &rec, err) : report_phase(run, t, s, &rec, err);
     rc = confirm(run, rc, err);
     if (rc < 0 || !rec.interrupted)
@@ -401,6 +403,7 @@ static int begin_test(struct weir_run *run, struct weir_test *t, struct weir_err
         weir_together(run, start_uses, t->state, err) < 0 ||
         weir_together(run, t->driver->start, t->state, err) < 0)
         return -1;
+    weir_trust_begin(run);
     weir_clock_estimate(&run->par, &run->clock);
     find_zero(run);
     weir_timeline_enter(run);
@@ -453,6 +456,7 @@ static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
         weir_run_refuse(run, err);
     }
     weir_interval_show(run);
+    t->verdict = weir_trust_end(run);
     weir_report_leave(&run->report);
     weir_report_flush(&run->report);
     return rc;
@@ -498,6 +502,8 @@ enum weir_code weir_test_run(struct weir_run *run, struct weir_test *t, bool *fa
     if (run->par.comm != MPI_COMM_NULL) {
         end[1] = live_and_unwind(run, t, err) < 0;
         end[0] = end[1] ? err->code : t->driver->verdict ? t->driver->verdict(t->state) : WEIR_OK;
+        if (end[0] == WEIR_OK && t->plan.options->strict && t->verdict == WEIR_INVALID)
+            end[0] = WEIR_EINVALID;
     }
     weir_report_mute(&run->report, false);
     if (t->plan.tasks < run->world.size) {

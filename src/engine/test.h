@@ -34,6 +34,9 @@ typedef int weir_stage_fn(struct weir_run *run, void *state, const struct weir_s
 enum {
     WEIR_STAGE_FIRST = 1u << 0, /* once, before the repetitions */
     WEIR_STAGE_LAST = 1u << 1,  /* once, after the repetitions when all of them were good */
+    WEIR_STAGE_WRITES = 1u << 3,  /* the phase writes data and does little else */
+    WEIR_STAGE_READS = 1u << 4,   /* the same, reads */
+    WEIR_STAGE_UNTIMED = 1u << 5, /* its time is no result */
     WEIR_STAGE_DELAY = 1u << 2  /* the delay between phases comes before it */
 };
 
@@ -92,7 +95,8 @@ struct weir_test {
     int sessions;
     uint64_t begin_ns;
     uint64_t op_files; /* of the files of operations, those that an earlier test has begun */
-    bool failed;       /* for conclude: an error or a signal ended it */
+    enum weir_severity verdict; /* what its numbers are worth; see weir_trust_end */
+    bool failed;                /* for conclude: an error or a signal ended it */
 };
 
 /* For 'plan': find the backend that the user named (NULL: the default) and note that the test uses it

@@ -152,6 +152,9 @@ LAUNCHER_NOISE = re.compile(
     r"|-{40,}$|\[proxy:|\[mpiexec|mpirun: (Forwarding|abort is already)|\[\w[-\w.]*:\d+\] \d+ more process)")
 
 
+FINDINGS = re.compile(r"^NOTE: (test \d+: )?((SUSPECT|INVALID) by the rules \w+, )?\d+ findings?: H\d\d ")
+
+
 def cell(text):
     return None if text in ("-", "NA") else float(text)
 
@@ -171,7 +174,12 @@ class Run:
     def messages(self):
         """Lines of stderr without what the launcher has to say and without progress."""
         lines = self.stderr.replace("\r", "\n").split("\n")
-        return [line for line in lines if line.strip() and not LAUNCHER_NOISE.match(line)]
+        return [line for line in lines if line.strip() and not LAUNCHER_NOISE.match(line) and not FINDINGS.match(line)]
+
+    @property
+    def findings(self):
+        """The lines that say what the tests are worth; nearly every run of these tests is too short to be sound."""
+        return [line for line in self.stderr.split("\n") if FINDINGS.match(line)]
 
     def _said(self, title):
         return [line[len(title):] for line in self.messages if line.startswith(title)]

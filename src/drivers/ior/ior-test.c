@@ -317,9 +317,11 @@ static void report_skipped(struct weir_run *run, void *state, const struct weir_
     }
 
 const struct weir_stage ior_stages[] = {
-    STAGE("write", write, WEIR_STAGE_DELAY, time_together, .skipped = report_skipped),
-    STAGE("check write", check, 0, time_check, ),
-    STAGE("read", read, WEIR_STAGE_DELAY, time_together, .skipped = report_skipped),
+    STAGE("write", write, WEIR_STAGE_DELAY | WEIR_STAGE_WRITES, time_together,
+          .skipped = report_skipped),
+    STAGE("check write", check, WEIR_STAGE_UNTIMED, time_check, ),
+    STAGE("read", read, WEIR_STAGE_DELAY | WEIR_STAGE_READS, time_together,
+          .skipped = report_skipped),
     { .key = NULL }
 };
 

@@ -139,6 +139,7 @@ static const struct weir_opt options[] = {
             "Name of the machine in the parameters"),
     WEIR_OPT_GPU(NULL, "allocateBufferOnGPU", NULL, "GPUid", NULL, "GPUDirect"),
     WEIR_OPT_RECORDS,
+    WEIR_OPT_TRUST,
     WEIR_OPT_IO_TIMEOUT,
     WEIR_OPT_REPORT("Write the results in these forms instead: text:-, json:FILE, csv:FILE (the "
                     "full table)"),
@@ -269,6 +270,7 @@ const struct weir_driver weir_ior = {
     .end = ior_free,
     .start = ior_start,
     .report = ior_report,
+    .facts = ior_facts,
     .repetition = ior_repetition,
     .stages = ior_stages,
     .keeps = ior_keeps,

@@ -295,6 +295,9 @@ void ior_trace_phase(struct weir_run *run, const struct ior_test *t,
  * option names. */
 void ior_report_parameters(struct weir_run *run, const struct ior_test *t);
 
+/* ior-facts.c: what the options say about the worth of the numbers. Collective over run->par. */
+void ior_facts(struct weir_run *run, void *state, struct weir_facts *f);
+
 /* ior-test.c: the functions of struct weir_driver for one test. */
 extern const struct weir_stage ior_stages[];
 int ior_begin(struct weir_run *run, void *state, struct weir_err *err);

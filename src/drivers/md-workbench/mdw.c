@@ -70,6 +70,7 @@ static const struct weir_opt options[] = {
                       "Write the times of every task after each phase"),
     WEIR_OPT_OP_CSV("savePerOpDataCSV", NULL, "Write every operation to PREFIX-<task>.csv"),
     WEIR_OPT_RECORDS,
+    WEIR_OPT_TRUST,
     WEIR_OPT_IO_TIMEOUT,
     WEIR_OPT_REPORT(WEIR_REPORT_PHASES),
     WEIR_OPT_GPU("allocateBufferOnGPU", NULL, "GPUid", NULL, "gpuDirect", NULL),

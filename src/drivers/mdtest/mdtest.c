@@ -117,6 +117,7 @@ static const struct weir_opt options[] = {
             "Remove what earlier runs left in DIR, and nothing else"),
     WEIR_OPT_MAX_TIME(0, "max-time-duration", NULL),
     WEIR_OPT_RECORDS,
+    WEIR_OPT_TRUST,
     WEIR_OPT_IO_TIMEOUT,
     WEIR_OPT_REPORT(WEIR_REPORT_PHASES),
     WEIR_OPT_GPU("allocateBufferOnGPU", NULL, "GPUid", NULL, "gpuDirect", NULL),
@@ -182,9 +183,17 @@ static int enter_run(struct weir_run *run, void *state, struct weir_err *err)
 
 static int leave_run(struct weir_run *run, void *state, enum weir_code code, struct weir_err *err)
 {
-    bool good = code == WEIR_OK || code == WEIR_EDATA;
+    bool good = weir_code_is_whole(code);
 
     return mdtest_remove_bases(run, state, good ? err : NULL);
+}
+
+/* Does a node look at what it made itself? */
+static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
+{
+    const struct mdtest_test *t = state;
+
+    f->own_metadata = (t->o->stat || t->o->read) && weir_par_same_node(&run->par, t->shift) > 0;
 }
 
 const struct weir_driver weir_mdtest = {
@@ -210,6 +219,7 @@ const struct weir_driver weir_mdtest = {
     .end = mdtest_end,
     .start = mdtest_start,
     .report = mdtest_report_test,
+    .facts = facts_of,
     .repetition = mdtest_iteration,
     .stages = mdtest_stages,
     .clean = mdtest_clean_up,

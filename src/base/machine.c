@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* machine.c - what this node is, from /proc and /sys */
+#include "config.h"
+#include "base/machine.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+
+/* The first number after a word at the beginning of a line; NaN when there is none. */
+static double read_number(const char *path, const char *word)
+{
+    FILE *f = fopen(path, "r");
+    double value = NAN;
+    char line[256], *end;
+
+    while (f && isnan(value) && fgets(line, sizeof(line), f)) {
+        if (strncmp(line, word, strlen(word)) != 0)
+            continue;
+        value = strtod(line + strlen(word), &end);
+        if (end == line + strlen(word))
+            value = NAN;
+    }
+    if (f)
+        fclose(f);
+    return value;
+}
+
+/* The control group of this process (version 2), "" when it is not known. */
+static void find_group(char out[PATH_MAX])
+{
+    FILE *f = fopen("/proc/self/cgroup", "r");
+
+    *out = '\0';
+    while (f && fgets(out, PATH_MAX, f))
+        if (strncmp(out, "0::", 3) == 0)
+            break;
+    if (f)
+        fclose(f);
+    out[strcspn(out, "\n")] = '\0';
+    if (strncmp(out, "0::", 3) == 0)
+        memmove(out, out + 3, strlen(out + 3) + 1);
+    else
+        *out = '\0';
+}
+
+/* The least limit of the group and those above it. */
+static double group_limit(void)
+{
+    char group[PATH_MAX], path[PATH_MAX + 64], *slash;
+    double least = NAN;
+
+    find_group(group);
+    for (;;) {
+        snprintf(path, sizeof(path), "/sys/fs/cgroup%s/memory.max", group);
+        least = fmin(least, read_number(path, ""));
+        slash = strrchr(group, '/');
+        if (!slash)
+            return fmin(least, read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes", ""));
+        *slash = '\0';
+    }
+}
+
+double weir_machine_memory(void)
+{
+    return fmin(1024 * read_number("/proc/meminfo", "MemTotal:"), group_limit());
+}
+
+double weir_machine_load(void)
+{
+    return read_number("/proc/loadavg", "");
+}
+
+double weir_machine_links(void)
+{
+    DIR *d = opendir("/sys/class/net");
+    double sum = 0, speed;
+    struct dirent *e;
+    char path[PATH_MAX];
+
+    while (d && (e = readdir(d))) {
+        if (e->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof(path), "/sys/class/net/%s/speed", e->d_name);
+        speed = read_number(path, "");
+        if (speed > 0)
+            sum += speed * 1e6 / 8; /* it is in Mbit/s */
+    }
+    if (d)
+        closedir(d);
+    return sum > 0 ? sum : NAN;
+}
+
+double weir_machine_copy(void)
+{
+    enum { SIZE = 1 << 20, TIMES = 4 };
+    char *a = malloc(SIZE), *b = malloc(SIZE);
+    uint64_t best = UINT64_MAX, begin, ns;
+
+    if (a && b) {
+        memset(a, 1, SIZE);
+        for (int i = 0; i < TIMES; i++) {
+            begin = weir_now_ns();
+            memcpy(b, a, SIZE);
+            __asm__ volatile("" : : "r"(b) : "memory"); /* the copy is wanted */
+            ns = weir_now_ns() - begin;
+            best = ns > 0 && ns < best ? ns : best;
+        }
+    }
+    free(a);
+    free(b);
+    return best < UINT64_MAX ? SIZE * (double)WEIR_NS_PER_S / (double)best : NAN;
+}
+
+double weir_machine_clock_step(void)
+{
+    uint64_t least = UINT64_MAX, last = weir_now_ns(), now;
+
+    for (int i = 0; i < 100; i++) {
+        now = weir_now_ns();
+        if (now > last && now - last < least)
+            least = now - last;
+        last = now;
+    }
+    return least < UINT64_MAX ? (double)least / WEIR_NS_PER_S : NAN;
+}
+
+void weir_machine_cores(uint64_t mask[WEIR_MACHINE_CORE_WORDS])
+{
+    cpu_set_t set;
+
+    memset(mask, 0, sizeof(*mask) * WEIR_MACHINE_CORE_WORDS);
+    if (sched_getaffinity(0, sizeof(set), &set) < 0)
+        return;
+    for (int i = 0; i < 64 * WEIR_MACHINE_CORE_WORDS && i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, &set))
+            mask[i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+void weir_machine_use(struct weir_machine_use *u, bool with_io)
+{
+    struct rusage r;
+    double in = NAN, out = NAN;
+
+    memset(u, 0, sizeof(*u));
+    if (getrusage(RUSAGE_SELF, &r) == 0)
+        u->user_ns = (uint64_t)r.ru_utime.tv_sec * WEIR_NS_PER_S + (uint64_t)r.ru_utime.tv_usec * 1000;
+    if (with_io) {
+        in = read_number("/proc/self/io", "read_bytes:");
+        out = read_number("/proc/self/io", "write_bytes:");
+    }
+    u->io_known = !isnan(in) && !isnan(out);
+    u->read = u->io_known ? (uint64_t)in : 0;
+    u->written = u->io_known ? (uint64_t)out : 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* machine.h - what this node is: memory, load, links, processors */
+#ifndef WEIR_BASE_MACHINE_H
+#define WEIR_BASE_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* All of this is local. Unknown is NaN. */
+
+/* Bytes of memory, or what the control group of this process allows when that is less. */
+double weir_machine_memory(void);
+
+/* The load of the last minute: processes that run or wait. */
+double weir_machine_load(void);
+
+/* Bytes a second of all network links that are up and tell their speed. */
+double weir_machine_links(void);
+
+/* Bytes a second that a processor copies in memory, measured for about a millisecond. */
+double weir_machine_copy(void);
+
+/* The smallest step of the clock, in seconds. */
+double weir_machine_clock_step(void);
+
+/* The processors that this process may use, a bit each. */
+#define WEIR_MACHINE_CORE_WORDS 16
+void weir_machine_cores(uint64_t mask[WEIR_MACHINE_CORE_WORDS]);
+
+/* What this process has moved: bytes from and to block devices (/proc/self/io), and its time in
+ * user mode in ns. */
+struct weir_machine_use {
+    uint64_t read, written, user_ns;
+    bool io_known;
+};
+
+/* with_io: look at the bytes, too, which takes some 20 microseconds. */
+void weir_machine_use(struct weir_machine_use *u, bool with_io);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ior-facts.c - what the options say about the worth of the numbers */
+#include "config.h"
+#include "drivers/ior/ior.h"
+
+#include <math.h>
+
+#include "par/reduce.h"
+
+/* Nodes between a task and the one whose data it reads; -1 where nobody asked for a distance. */
+static int distance_of(const struct ior_options *o, const struct weir_par *par)
+{
+    if (!o->reorder_constant || par->nodes < 2)
+        return -1;
+    return weir_par_same_node(par, ior_shift(o, par, false)) == par->size
+               ? 0
+               : o->node_offset % par->nodes;
+}
+
+/* Whose data does each task read? The share of tasks that read what their own node wrote, and of the
+ * data that nobody reads. */
+static void look_at_owners(struct weir_run *run, const struct ior_options *o, struct weir_facts *f)
+{
+    struct weir_err ignored = WEIR_ERR_INIT;
+    int owner = ior_owner(o, &run->par, false, 0, &ignored);
+    int whom = owner < 0 ? run->par.rank : owner;
+    uint64_t node = (uint64_t)run->par.node;
+    uint64_t own = weir_fetch_u64(&run->par, node, whom) == node;
+    double tasks = run->par.size;
+
+    weir_allsum_u64(&run->par, &own, 1);
+    f->own_node = o->write ? (double)own / tasks : NAN;
+    /* of n draws out of n with repetition */
+    f->unread = o->reorder_random == 1 ? pow(1 - 1 / tasks, tasks) : 0;
+}
+
+/* -z -z: as many draws as there are blocks. */
+static double share_repeated(const struct ior_options *o, const struct weir_par *par)
+{
+    double m = (double)o->segments * (o->file_per_task ? 1 : par->size);
+
+    return o->random_offset < 2 || m < 1 ? NAN : pow(1 - 1 / m, m);
+}
+
+void ior_facts(struct weir_run *run, void *state, struct weir_facts *f)
+{
+    struct ior_test *t = state;
+    const struct ior_options *o = t->o;
+    enum weir_packet packet = t->pattern.packet;
+
+    f->path = o->test_file;
+    f->durable = o->sync_end || o->sync_each || f->direct == 1;
+    f->shared = !o->file_per_task;
+    f->random = o->random_offset > 0;
+    f->collective = o->collective;
+    f->own_metadata = -1;
+    f->transfer = (double)o->transfer;
+    f->distance = distance_of(o, &run->par);
+    f->repeats = share_repeated(o, &run->par);
+    f->data_kind = packet == WEIR_PACKET_RANDOM || packet == WEIR_PACKET_SIGNATURE ||
+                           packet == WEIR_PACKET_INCOMPRESSIBLE
+                       ? WEIR_DATA_RANDOM
+                       : WEIR_DATA_REPEATED;
+    if (o->read)
+        look_at_owners(run, o, f);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* facts.h - what is known about a test when it is judged: plain numbers, the same for every
+ * program. Unknown is NaN or -1, never a guess. */
+#ifndef WEIR_ENGINE_FACTS_H
+#define WEIR_ENGINE_FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WEIR_FACTS_PHASES 24 /* kinds of phases of a test */
+#define WEIR_FACTS_RATES 128 /* repetitions of which the rate is kept */
+
+enum weir_moves { WEIR_MOVES_NOTHING, WEIR_MOVES_IN, WEIR_MOVES_OUT }; /* read, written */
+
+/* One kind of phase over all repetitions: the worst value of each number. Seconds, bytes; shares
+ * are of 1. */
+struct weir_facts_phase {
+    const char *key; /* "write" */
+    enum weir_moves moves;
+    uint64_t n;              /* how often it ran */
+    double shortest_s;       /* first open to last close */
+    double bytes;            /* of all tasks; the most of a repetition */
+    double rate;             /* the best, bytes a second; 0 where no bytes are moved */
+    double cached;           /* of what was to be read, in the page cache of the reader's node */
+    double dirty;            /* of what was written, not on storage at the end of the time */
+    double left;             /* of what was moved with direct I/O, in the page cache after it */
+    double tail;             /* time from 90 % of the tasks being done to the last one, of all */
+    double ends;             /* open, close and sync, of all */
+    double cpu;              /* user time of a task over the time of the phase, mean of the tasks */
+    double data;             /* making and checking data, of the work; mean of the tasks */
+    double clock;            /* uncertainty of the common clock, of the phase */
+    double busy_s;           /* least time that a task worked, mean of the tasks */
+    double asked, reached;   /* bytes of read or write calls, and of these from or to a device */
+    double rates[WEIR_FACTS_RATES]; /* bytes or, where none are moved, operations a second */
+    int nrates;
+};
+
+enum weir_facts_data {
+    WEIR_DATA_UNKNOWN,
+    WEIR_DATA_REPEATED, /* timestamp, offset */
+    WEIR_DATA_RANDOM    /* cannot be compressed or deduplicated */
+};
+
+struct weir_facts {
+    /* the machine */
+    int tasks, nodes, per_node_max;
+    bool uneven;             /* nodes have different numbers of tasks */
+    double memory;           /* bytes of the smallest node, or what its control group allows */
+    double tasks_per_core;   /* of the node with the most */
+    double cores;            /* of the first node */
+    double load;             /* of the first node, before the test: processes that want to run */
+    double full, full_inodes; /* the file system, the worse of before and after; shares */
+    const char *path;        /* where the test works; NULL unknown */
+    const char *file_system; /* type, as in the mount table; "" unknown */
+    double memcpy_rate;      /* bytes a second that a node can copy */
+    double link_rate;        /* bytes a second of all links of a node that are up */
+    double peak;             /* --peak, bytes a second */
+    double resolution_s;     /* of the clock */
+    int missing;             /* items of the disclosure that the results do not have */
+    /* the options, as the program knows them */
+    int durable;             /* something inside the time makes data durable */
+    int direct;              /* direct I/O was asked for */
+    int shared;              /* tasks share files */
+    int random;              /* offsets are random */
+    int own_metadata;        /* items are looked at by the node that made them */
+    int collective;          /* was asked for */
+    int independent;         /* 1: collective was asked for and is not done */
+    int other_layout;        /* 1: the layout is not what was asked for */
+    int foreign;             /* 1: what was read was written by another run */
+    int apart;               /* 1: nodes do not see the same files */
+    int distance;            /* in nodes, of the task whose data are read; -1: nobody asked for one */
+    double transfer;         /* bytes */
+    double own_node;         /* share of the tasks that read what their own node wrote */
+    double unread;           /* share of the data that nobody reads because others are read twice */
+    double repeats;          /* share of the blocks that are drawn again */
+    enum weir_facts_data data_kind;
+    /* what happened */
+    double allocated;        /* allocated bytes over size, after the write phase */
+    double retries;          /* short transfers and calls that were tried again */
+    double others;           /* bytes that others moved on the device */
+    double sequential_rate;  /* of large transfers in order, on the same files, earlier in the run */
+    bool evicted;            /* the pages of the files were dropped before each read phase */
+    const char *cache_why;   /* why the page cache is not known; NULL: nobody asked */
+    int repetitions;
+    struct weir_facts_phase phase[WEIR_FACTS_PHASES];
+    int phases;
+};
+
+/* Nothing is known. Local. */
+void weir_facts_init(struct weir_facts *f);
+
+/* The kind of phase with this key, made when it is new; NULL when there are too many kinds. key must
+ * live as long as the facts. Local. */
+struct weir_facts_phase *weir_facts_phase_of(struct weir_facts *f, const char *key);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* trust.h - what a number is worth: facts of a test gathered outside the measured time, judged once
+ * at its end, told to people in a line and to programs in full */
+#ifndef WEIR_ENGINE_TRUST_H
+#define WEIR_ENGINE_TRUST_H
+
+#include "base/machine.h"
+#include "base/mem.h"
+#include "engine/facts.h"
+#include "engine/findings.h"
+
+#define WEIR_TRUST_FILES 8 /* files of which the rate is remembered for later tests */
+
+struct weir_run;
+struct weir_test;
+struct weir_stage;
+struct weir_phase_rec;
+
+/* What is told to people at the end of the run, of one test. Texts are the arena's. */
+struct weir_trust_test {
+    const char *line, *table; /* NULL: nothing */
+    struct weir_trust_test *next;
+};
+
+/* Of a run, on every rank. */
+struct weir_trust {
+    struct weir_facts *facts; /* of the test that runs; NULL: nothing is judged */
+    struct weir_facts *room;  /* for them, the arena's */
+    struct weir_machine_use before; /* the phase that runs */
+    /* the machine */
+    double memory, cores, copy, links, step;
+    /* rank 0 */
+    struct {
+        const char *path;
+        double rate, transfer;
+    } read_in_order[WEIR_TRUST_FILES];
+    int nread;
+    struct weir_trust_test *first, *last;
+};
+
+/* Look at the machine, where any of the tests is judged. Collective over run->world. Returns 0, or -1
+ * and the same err on all ranks (WEIR_ESETUP). */
+int weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int n,
+                       struct weir_err *err);
+
+/* Begin to gather the facts of run->test, after its start. Collective over run->par. */
+void weir_trust_begin(struct weir_run *run);
+
+/* Before and after a phase, outside its time; the session's counts are those of this rank. after is
+ * collective over run->par. Nothing where nothing is judged. */
+void weir_trust_before(struct weir_run *run, const struct weir_stage *stage);
+void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
+                      const struct weir_phase_rec *rec);
+
+/* Judge the test and report it to programs, in the object of the test that is open. Returns the
+ * verdict, the same on all ranks where --strict was given; else on rank 0 alone. Collective over
+ * run->par. */
+enum weir_severity weir_trust_end(struct weir_run *run);
+
+/* Judge run->trust.facts, tell programs, and keep what people read. The verdict. Rank 0 of run->par;
+ * trust-report.c, for weir_trust_end. */
+enum weir_severity weir_trust_report(struct weir_run *run);
+
+/* What people read: the tables of --findings, and the lines on standard error. Rank 0, nothing
+ * elsewhere. */
+void weir_trust_tables(struct weir_run *run);
+void weir_trust_lines(struct weir_run *run);
+
+/* Are the values of --rules and --limit right? Local, the same on all ranks. -1 and err
+ * (WEIR_EUSAGE). */
+struct weir_run_options;
+int weir_trust_check(const struct weir_run_options *o, struct weir_err *err);
+
+#endif

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_findings.c - each rule with facts that make a finding and facts that do not; limits, rule sets,
+ * verdicts, and the statistics of series */
+#include "config.h"
+#include "engine/findings.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Facts of a sound test: one written and one read phase of a minute, six steady repetitions. */
+static struct weir_facts sound_facts(void)
+{
+    static const double rates[] = { 100e6, 101e6, 99e6, 100.5e6, 99.5e6, 100.2e6 };
+    struct weir_facts f;
+
+    weir_facts_init(&f);
+    f.tasks = 8;
+    f.nodes = 2;
+    f.per_node_max = 4;
+    f.memory = 1e9;
+    f.cores = f.tasks_per_core = 1;
+    f.load = 0;
+    f.full = f.full_inodes = 0.5;
+    f.memcpy_rate = 10e9;
+    f.resolution_s = 1e-8;
+    f.missing = 0;
+    f.durable = 1;
+    f.direct = f.random = f.own_metadata = f.collective = f.other_layout = f.foreign = f.apart = 0;
+    f.shared = 1;
+    f.transfer = 1 << 20;
+    f.own_node = f.unread = f.repeats = f.retries = 0;
+    f.data_kind = WEIR_DATA_RANDOM;
+    f.allocated = 1;
+    f.repetitions = 6;
+    for (int i = 0; i < 2; i++) {
+        struct weir_facts_phase *p = weir_facts_phase_of(&f, i ? "read" : "write");
+
+        p->moves = i ? WEIR_MOVES_IN : WEIR_MOVES_OUT;
+        p->shortest_s = p->busy_s = 400;
+        p->bytes = 400e9;
+        p->rate = 1e9;
+        p->cached = p->dirty = p->left = p->tail = p->ends = p->cpu = p->data = p->clock = 0;
+        p->asked = p->reached = 400e9;
+        p->n = 6;
+        p->nrates = 6;
+        memcpy(p->rates, rates, sizeof(rates));
+    }
+    return f;
+}
+
+static const struct weir_finding *find(const struct weir_finding *list, int n, const char *id)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(list[i].rule->id, id) == 0)
+            return &list[i];
+    return NULL;
+}
+
+static enum weir_severity found(const struct weir_facts *f, enum weir_rule_set set, const char *id)
+{
+    struct weir_finding list[WEIR_RULES];
+    int n = weir_findings_judge(f, set, NULL, list);
+    const struct weir_finding *one = find(list, n, id);
+
+    return one && one->outcome == WEIR_FOUND ? one->severity : WEIR_SOUND;
+}
+
+static enum weir_judgement outcome(const struct weir_facts *f, const char *id)
+{
+    struct weir_finding list[WEIR_RULES];
+    int n = weir_findings_judge(f, WEIR_RULES_DEFAULT, NULL, list);
+
+    return find(list, n, id)->outcome;
+}
+
+/* ---- each rule ---- */
+
+#define WRITTEN (&f->phase[0])
+#define READ (&f->phase[1])
+#define SPOILER(name, statement)                                                                   \
+    static void name(struct weir_facts *f)                                                         \
+    {                                                                                              \
+        statement;                                                                                 \
+    }
+
+SPOILER(short_phase, WRITTEN->shortest_s = 0.5)
+SPOILER(little_data, WRITTEN->bytes = READ->bytes = 1e6)
+SPOILER(cached, READ->cached = 0.97)
+SPOILER(no_device, READ->reached = 1e9)
+SPOILER(dirty, WRITTEN->dirty = 0.5)
+SPOILER(not_durable, f->durable = 0)
+SPOILER(own_node, f->own_node = 0.25)
+SPOILER(unread, f->unread = 0.3)
+SPOILER(uneven, f->uneven = true)
+SPOILER(no_distance, f->distance = 0)
+SPOILER(too_fast, READ->rate = 100e9)
+SPOILER(random_faster, (f->random = 1, f->sequential_rate = 0.5e9))
+SPOILER(repeats, f->repeats = 0.36)
+SPOILER(repeated_data, f->data_kind = WEIR_DATA_REPEATED)
+SPOILER(sparse, f->allocated = 0.5)
+SPOILER(once, WRITTEN->n = 1)
+SPOILER(wide, (READ->rates[0] = READ->rates[2] = 60e6, READ->rates[1] = 140e6))
+SPOILER(drift, for (int i = 0; i < 6; i++) READ->rates[i] = (100 + 10 * i) * 1e6)
+SPOILER(groups, for (int i = 0; i < 6; i++) READ->rates[i] = (i % 2 ? 100 + i : 200 + i) * 1e6)
+SPOILER(cold_start, READ->rates[0] = 50e6)
+SPOILER(stragglers, READ->tail = 0.4)
+SPOILER(slow_open, READ->ends = 0.5)
+SPOILER(busy, READ->cpu = 0.9)
+SPOILER(checking, READ->data = 0.9)
+SPOILER(crowded, f->tasks_per_core = 2)
+SPOILER(bad_clock, READ->clock = 0.05)
+SPOILER(apart, f->apart = 1)
+SPOILER(full, f->full_inodes = 0.95)
+SPOILER(loaded, f->load = 3)
+SPOILER(not_direct, (f->direct = 1, READ->left = 0.9))
+SPOILER(retries, f->retries = 1)
+SPOILER(not_collective, (f->collective = 1, f->independent = 1))
+SPOILER(layout, f->other_layout = 1)
+SPOILER(foreign, f->foreign = 1)
+SPOILER(missing, f->missing = 3)
+SPOILER(few_operations, READ->busy_s = 1e-6)
+SPOILER(own_items, f->own_metadata = 1)
+
+static const struct {
+    const char *id;
+    void (*spoil)(struct weir_facts *);
+    enum weir_severity is[WEIR_RULE_SETS];
+} cases[] = {
+#define IS(d, j, i, s) { WEIR_##d, WEIR_##j, WEIR_##i, WEIR_##s }
+    { "H01", short_phase, IS(NOTE, INVALID, INVALID, SOUND) },
+    { "H02", little_data, IS(SUSPECT, INVALID, SOUND, SOUND) },
+    { "H03", cached, IS(SUSPECT, INVALID, INVALID, SUSPECT) },
+    { "H04", no_device, IS(NOTE, NOTE, NOTE, NOTE) },
+    { "H05", dirty, IS(SUSPECT, INVALID, INVALID, SUSPECT) },
+    { "H06", not_durable, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
+    { "H07", own_node, IS(SUSPECT, INVALID, INVALID, SOUND) },
+    { "H08", unread, IS(NOTE, SUSPECT, INVALID, SOUND) },
+    { "H09", uneven, IS(SUSPECT, INVALID, INVALID, SOUND) },
+    { "H09", no_distance, IS(SUSPECT, INVALID, INVALID, SOUND) },
+    { "H10", too_fast, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
+    { "H11", random_faster, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
+    { "H12", repeats, IS(NOTE, SUSPECT, INVALID, SUSPECT) },
+    { "H13", repeated_data, IS(NOTE, NOTE, INVALID, SUSPECT) },
+    { "H14", sparse, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
+    { "H15", once, IS(NOTE, INVALID, SOUND, SOUND) },
+    { "H15", wide, IS(NOTE, SOUND, SOUND, SOUND) },
+    { "H16", drift, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
+    { "H16", groups, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
+    { "H18", cold_start, IS(NOTE, NOTE, NOTE, NOTE) },
+    { "H19", stragglers, IS(SUSPECT, SUSPECT, NOTE, SUSPECT) },
+    { "H20", slow_open, IS(NOTE, NOTE, NOTE, NOTE) },
+    { "H21", busy, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
+    { "H21", checking, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
+    { "H22", crowded, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
+    { "H23", bad_clock, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
+    { "H24", apart, IS(INVALID, INVALID, INVALID, SOUND) },
+    { "H25", full, IS(NOTE, NOTE, NOTE, NOTE) },
+    { "H26", loaded, IS(NOTE, NOTE, NOTE, SUSPECT) },
+    { "H27", not_direct, IS(SUSPECT, INVALID, SUSPECT, INVALID) },
+    { "H28", retries, IS(NOTE, NOTE, NOTE, NOTE) },
+    { "H29", not_collective, IS(SUSPECT, SUSPECT, SUSPECT, SOUND) },
+    { "H30", layout, IS(SUSPECT, SUSPECT, SUSPECT, SOUND) },
+    { "H31", foreign, IS(NOTE, SUSPECT, INVALID, SOUND) },
+    { "H33", missing, IS(NOTE, NOTE, NOTE, NOTE) },
+    { "H34", few_operations, IS(NOTE, NOTE, NOTE, NOTE) },
+    { "H35", own_items, IS(SUSPECT, SUSPECT, INVALID, SOUND) },
+};
+
+static void a_sound_test_has_no_finding(void **state)
+{
+    struct weir_facts f = sound_facts();
+    struct weir_finding list[WEIR_RULES];
+
+    (void)state;
+    for (int set = 0; set < WEIR_RULE_SETS; set++) {
+        int n = weir_findings_judge(&f, (enum weir_rule_set)set, NULL, list);
+
+        for (int i = 0; i < n; i++)
+            if (list[i].outcome == WEIR_FOUND)
+                fail_msg("%s by %s: %s", list[i].rule->id, weir_rule_sets[set], list[i].text);
+        assert_string_equal(weir_verdict_name(weir_findings_worst(list, n)), "SOUND");
+    }
+}
+
+static void each_rule_finds_what_it_is_for(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        for (int set = 0; set < WEIR_RULE_SETS; set++) {
+            struct weir_facts f = sound_facts();
+
+            cases[i].spoil(&f);
+            if (found(&f, (enum weir_rule_set)set, cases[i].id) != cases[i].is[set])
+                fail_msg("case %d, %s by %s", (int)i, cases[i].id, weir_rule_sets[set]);
+        }
+}
+
+static void what_is_not_known_is_not_judged(void **state)
+{
+    struct weir_finding list[WEIR_RULES];
+    struct weir_facts f;
+    int n;
+
+    (void)state;
+    weir_facts_init(&f);
+    f.tasks = f.nodes = f.per_node_max = 1;
+    n = weir_findings_judge(&f, WEIR_RULES_DEFAULT, NULL, list);
+    assert_int_equal(n, WEIR_RULES);
+    for (int i = 0; i < n; i++) {
+        if (list[i].outcome == WEIR_FOUND)
+            fail_msg("%s: %s", list[i].rule->id, list[i].text);
+        if (list[i].outcome == WEIR_NOT_JUDGED && strncmp(list[i].text, "because ", 8) != 0)
+            fail_msg("%s: '%s'", list[i].rule->id, list[i].text);
+        assert_true(isnan(list[i].value) || list[i].outcome == WEIR_FINE);
+    }
+    f = sound_facts();
+    f.phase[1].cached = NAN;
+    f.cache_why = "nobody looked";
+    n = weir_findings_judge(&f, WEIR_RULES_DEFAULT, NULL, list);
+    assert_string_equal(find(list, n, "H03")->text, "because nobody looked");
+}
+
+static void special_cases_have_their_severity(void **state)
+{
+    struct weir_facts f = sound_facts();
+
+    (void)state;
+    f.phase[1].shortest_s = 0.01;
+    assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H01"), WEIR_SUSPECT);
+    assert_int_equal(found(&f, WEIR_RULES_IO500, "H01"), WEIR_SOUND); /* a read phase */
+    f = sound_facts();
+    f.peak = 0.5e9;
+    assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H10"), WEIR_INVALID);
+    f.peak = 2e9;
+    assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H10"), WEIR_SOUND);
+    f = sound_facts();
+    f.apart = 1;
+    f.shared = 0;
+    assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H24"), WEIR_SUSPECT);
+    f = sound_facts();
+    f.nodes = 1;
+    f.own_node = 1;
+    assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H07"), WEIR_SOUND);
+    assert_int_equal(found(&f, WEIR_RULES_JUPITER, "H07"), WEIR_INVALID);
+    f = sound_facts();
+    f.phase[0].bytes = f.phase[1].bytes = 1e6;
+    f.direct = 1;
+    assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H02"), WEIR_SOUND);
+    assert_int_equal(found(&f, WEIR_RULES_JUPITER, "H02"), WEIR_INVALID);
+    assert_int_equal(outcome(&f, "H17"), WEIR_NOT_JUDGED);
+}
+
+/* ---- limits ---- */
+
+static void limits_change_one_rule(void **state)
+{
+    struct weir_facts f = sound_facts();
+    struct weir_finding list[WEIR_RULES];
+    struct weir_limits limits;
+    const struct weir_finding *one;
+    int n;
+
+    (void)state;
+    assert_int_equal(weir_limits_parse(&limits, "h01:500,H25:40", NULL), 0);
+    n = weir_findings_judge(&f, WEIR_RULES_DEFAULT, &limits, list);
+    one = find(list, n, "H01");
+    assert_true(one->outcome == WEIR_FOUND && one->severity == WEIR_NOTE && one->limit == 500);
+    one = find(list, n, "H25");
+    assert_true(one->outcome == WEIR_FOUND && one->value == 50 && one->limit == 40);
+    assert_int_equal(find(list, n, "H02")->outcome, WEIR_FINE);
+}
+
+static void wrong_limits_are_refused(void **state)
+{
+    static const char *const wrong[] = { "H01",    "H01:",   "H01:x",   "H32:1", "H99:1",
+                                         "H01:-1", "H01:1x", "H01:nan", "1:1",   "H01:1,,H02:1" };
+    struct weir_limits limits;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        struct weir_err err = WEIR_ERR_INIT;
+
+        if (weir_limits_parse(&limits, wrong[i], &err) == 0)
+            fail_msg("'%s' passed", wrong[i]);
+        assert_int_equal(err.code, WEIR_EUSAGE);
+    }
+    assert_int_equal(weir_limits_parse(&limits, NULL, NULL), 0);
+    assert_true(isnan(limits.limit[0]));
+}
+
+static void rule_sets_have_names(void **state)
+{
+    struct weir_finding list[WEIR_RULES];
+    struct weir_facts f = sound_facts();
+
+    (void)state;
+    assert_int_equal(weir_rule_set_find("IO500"), WEIR_RULES_IO500);
+    assert_int_equal(weir_rule_set_find("none"), WEIR_RULES_NONE);
+    assert_int_equal(weir_rule_set_find("iso9000"), -1);
+    assert_int_equal(weir_findings_judge(&f, WEIR_RULES_NONE, NULL, list), 0);
+    for (int i = 0; weir_rules[i].id; i++) /* each row is complete, and in order */
+        assert_true(weir_rules[i].what && weir_rules[i].unit && weir_rules[i].remedy &&
+                    weir_rules[i].measure &&
+                    (i == 0 || strcmp(weir_rules[i - 1].id, weir_rules[i].id) < 0));
+}
+
+/* ---- series ---- */
+
+static void the_interval_of_the_median_is_that_of_the_tables(void **state)
+{
+    double v[20], low, high;
+
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        v[i] = i + 1;
+    assert_false(weir_series_interval(v, 5, &low, &high));
+    assert_true(weir_series_interval(v, 6, &low, &high) && low == 1 && high == 6);
+    assert_true(weir_series_interval(v, 9, &low, &high) && low == 2 && high == 8);
+    assert_true(weir_series_interval(v, 10, &low, &high) && low == 2 && high == 9);
+    assert_true(weir_series_interval(v, 15, &low, &high) && low == 4 && high == 12);
+    assert_true(weir_series_interval(v, 20, &low, &high) && low == 6 && high == 15);
+}
+
+static void the_slope_does_not_follow_an_outlier(void **state)
+{
+    const double line[] = { 1, 3, 5, 7, 9 }, spike[] = { 1, 3, 500, 7, 9 }, flat[] = { 2, 2 };
+
+    (void)state;
+    assert_float_equal(weir_series_slope(line, 5), 2, 1e-12);
+    assert_float_equal(weir_series_slope(spike, 5), 2, 1e-12);
+    assert_float_equal(weir_series_slope(flat, 2), 0, 1e-12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sound_test_has_no_finding),
+        cmocka_unit_test(each_rule_finds_what_it_is_for),
+        cmocka_unit_test(what_is_not_known_is_not_judged),
+        cmocka_unit_test(special_cases_have_their_severity),
+        cmocka_unit_test(limits_change_one_rule),
+        cmocka_unit_test(wrong_limits_are_refused),
+        cmocka_unit_test(rule_sets_have_names),
+        cmocka_unit_test(the_interval_of_the_median_is_that_of_the_tables),
+        cmocka_unit_test(the_slope_does_not_follow_an_outlier),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
