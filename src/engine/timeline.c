@@ -304,7 +304,7 @@ enum weir_code weir_timeline_end(struct weir_run *run, enum weir_code code)
 {
     struct weir_timeline *t = &run->timeline;
     struct weir_err err = WEIR_ERR_INIT;
-    bool good = code == WEIR_OK || code == WEIR_EDATA;
+    bool good = weir_code_is_whole(code);
 
     if (run->world.rank == 0 && t->path && t->phases > UINT16_MAX)
         weir_note(&run->log, "the timeline has the first %d phases", t->phases);
