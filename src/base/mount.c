@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 /* The nearest part of the path that exists, resolved; malloc'ed, NULL when there is none. */
 static char *resolve(const char *path)
@@ -68,4 +69,16 @@ void weir_mount_find_in(const char *table, const char *path, struct weir_str *po
 void weir_mount_find(const char *path, struct weir_str *point, struct weir_str *type)
 {
     weir_mount_find_in("/proc/self/mounts", path, point, type);
+}
+
+bool weir_mount_space(const char *path, uint64_t *bytes)
+{
+    char *real = resolve(path);
+    struct statvfs v;
+    bool known = real && statvfs(real, &v) == 0 && v.f_blocks > 0;
+
+    if (known)
+        *bytes = (uint64_t)v.f_bavail * v.f_frsize;
+    free(real);
+    return known;
 }

@@ -70,6 +70,7 @@ struct weir_facts {
     int apart;               /* 1: nodes do not see the same files */
     int distance;            /* in nodes, of the task whose data are read; -1: nobody asked for one */
     double transfer;         /* bytes */
+    double planned_bytes;    /* of all tasks in a phase */
     double own_node;         /* share of the tasks that read what their own node wrote */
     double unread;           /* share of the data that nobody reads because others are read twice */
     double repeats;          /* share of the blocks that are drawn again */

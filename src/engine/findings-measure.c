@@ -224,8 +224,10 @@ MEASURE(h10)
     const struct weir_facts_phase *p = WORST(ANY, rate);
     double bound = fmin(f->memcpy_rate / 2, f->link_rate) * f->nodes; /* fmin leaves NaN out */
 
-    if (!moves_data(f) || !p) {
+    if (!moves_data(f)) {
         weir_finding_unknown(out, "%s", no_data);
+    } else if (!p) {
+        weir_finding_unknown(out, "because no rate was measured");
     } else if (f->peak > 0 && p->rate > f->peak) {
         weir_finding_set(out, p->rate / f->peak, "the rate of %s is %.2g times --peak", p->key,
                          p->rate / f->peak);

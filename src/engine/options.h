@@ -16,7 +16,7 @@ struct weir_run_options {
     const char *reports, *rank_csv, *op_csv, *timeline, *interval, *progress;
     const char *rules, *limits;
     const char *gpu_memory, *gpu_id, *gpu_direct;
-    int64_t max_steps, pause_us, timeline_limit, peak;
+    int64_t max_steps, pause_us, timeline_limit, peak, assume_rate;
     int verbose, repetitions, delay_s, deadline_s, min_time_s, max_minutes, io_timeout_s, outlier_s;
     bool warnings_are_errors, dry_run, wear_out, barriers, findings, strict;
 };
@@ -42,6 +42,10 @@ struct weir_run_options {
             "Start no phase when this much time of the test has passed", .min = 0,                 \
             .max = INT32_MAX / 60)
 #define WEIR_OPT_DRY_RUN(n, k, help) OPT_FLAG(0, n, k, WEIR_R, dry_run, help)
+#define WEIR_OPT_ASSUME_RATE                                                                       \
+    OPT_SIZE(0, "assume-rate", "assumeRate", WEIR_R, assume_rate, "0", "SIZE",                     \
+             "With a dry run, bytes a second from which the time of a phase is told", .min = 0,    \
+             .max = INT64_MAX)
 #define WEIR_OPT_RANK_CSV(n, k, help)                                                              \
     OPT_STR(0, n, k, WEIR_R, rank_csv, NULL, "FILE", help, .flags = WEIR_OPT_ADDS)
 #define WEIR_OPT_OP_CSV(n, k, help) OPT_STR(0, n, k, WEIR_R, op_csv, NULL, "PREFIX", help)

@@ -105,3 +105,19 @@ def test_reading_what_the_own_node_wrote_is_counted(ior):
     tests = [{f["id"]: f for f in t["findings"]} for t in document(run)["tests"]]
     assert [t["H07"]["value"] for t in tests[:2]] == [100, 0]
     assert tests[2]["H07"]["outcome"] == "found" and tests[2]["H07"]["value"] == 50
+
+
+def test_a_dry_run_is_judged_in_a_moment_whatever_the_size(ior):
+    """It took 105 s and printed a rate."""
+    run = ior("--dry-run -b 900t -t 1m --assume-rate=1g --report=text:-,json:r.json", np=None, timeout=20).ok()
+    assert ior.files() == ["r.json"]
+    assert [row["bw"] for row in run.rows] == [None, None] and len(run.findings) == 1, run
+    assert len([w for w in run.warnings if str(900 * 2 ** 40) in w and "free" in w]) == 1, run
+    one = document(run)["tests"][0]
+    assert one["need"]["bytes"] == 900 * 2 ** 40 and one["need"]["files"] == 1 and one["need"]["free bytes"] > 0
+    judged = {f["id"]: f for f in one["findings"]}
+    assert judged["H01"]["value"] == 900 * 1024 and judged["H02"]["outcome"] == "fine" and judged["H06"]["outcome"] == "found"
+    assert judged["H10"]["outcome"] == judged["H03"]["outcome"] == "not judged"
+    small = ior("--dry-run -b 1m -F -z --assume-rate=1g --report=text:-,json:r.json", np=2).ok()
+    assert small.warnings == [] and document(small)["tests"][0]["need"]["files"] == 2
+    assert document(small)["tests"][0]["verdict"] == "SUSPECT"

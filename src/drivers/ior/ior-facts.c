@@ -49,6 +49,7 @@ void ior_facts(struct weir_run *run, void *state, struct weir_facts *f)
     enum weir_packet packet = t->pattern.packet;
 
     f->path = o->test_file;
+    f->planned_bytes = ior_planned_bytes(o, &run->par);
     f->durable = o->sync_end || o->sync_each || f->direct == 1;
     f->shared = !o->file_per_task;
     f->random = o->random_offset > 0;

@@ -122,6 +122,8 @@ static uint64_t count_steps(struct weir_run *run, void *state)
     uint64_t n = weir_offsets_count(&t->offsets);
 
     (void)run;
+    if (t->o->run.dry_run) /* takes a moment, however many there are */
+        return 0;
     return t->limit < n ? t->limit : n;
 }
 

@@ -113,6 +113,8 @@ int ior_report(struct weir_run *run, void *state, struct weir_err *err)
 
     if (rc == 0)
         rc = warn_existing(run, t, err);
+    if (rc == 0)
+        rc = ior_report_need(run, t, err);
     rc = weir_agree(&run->par, rc, err);
     ior_report_results(run);
     return rc;

@@ -94,7 +94,7 @@ static const struct weir_opt options[] = {
             "number of transfers, original repeats the uneven distribution of older releases",
             .choices = distributions),
     WEIR_OPT_WARNINGS("warning-as-errors", "warningAsErrors"),
-    WEIR_OPT_DRY_RUN("dry-run", "dryRun", "Do everything but the I/O"),
+    WEIR_OPT_DRY_RUN("dry-run", "dryRun", "Say what the test needs and what its numbers would be worth, and do nothing"),
     WEIR_OPT_WEAR_OUT(
         0, NULL, "stoneWallingWearOut",
         "After the stonewall all tasks go on to as many transfers as the fastest did"),
@@ -139,6 +139,7 @@ static const struct weir_opt options[] = {
             "Name of the machine in the parameters"),
     WEIR_OPT_GPU(NULL, "allocateBufferOnGPU", NULL, "GPUid", NULL, "GPUDirect"),
     WEIR_OPT_RECORDS,
+    WEIR_OPT_ASSUME_RATE,
     WEIR_OPT_TRUST,
     WEIR_OPT_IO_TIMEOUT,
     WEIR_OPT_REPORT("Write the results in these forms instead: text:-, json:FILE, csv:FILE (the "

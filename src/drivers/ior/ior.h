@@ -295,6 +295,12 @@ void ior_trace_phase(struct weir_run *run, const struct ior_test *t,
  * option names. */
 void ior_report_parameters(struct weir_run *run, const struct ior_test *t);
 
+/* ior-need.c: in a dry run, tell bytes, files, memory and free space, and warn when there is too
+ * little; t->path is known. Rank 0, nothing elsewhere. -1 and err only where warnings are errors. */
+int ior_report_need(struct weir_run *run, const struct ior_test *t, struct weir_err *err);
+/* Bytes of all tasks in a phase. */
+double ior_planned_bytes(const struct ior_options *o, const struct weir_par *par);
+
 /* ior-facts.c: what the options say about the worth of the numbers. Collective over run->par. */
 void ior_facts(struct weir_run *run, void *state, struct weir_facts *f);
 
