@@ -5,6 +5,7 @@
 #define WEIR_ENGINE_DRIVER_H
 
 #include "backends/backend.h"
+#include "base/cache.h"
 #include "base/opt.h"
 #include "base/script.h"
 #include "engine/files.h"
@@ -108,6 +109,10 @@ struct weir_driver {
     /* What its options say about the worth of its numbers (engine/facts.h); after start. Collective;
      * rank 0 alone keeps it. */
     void (*facts)(struct weir_run *run, void *state, struct weir_facts *facts);
+    /* Which bytes of which ordinary file this rank reads or writes in a stage, after its 'before';
+     * false: not known. For the look at the page cache. Local. */
+    bool (*range)(struct weir_run *run, void *state, const struct weir_stage *stage,
+                  struct weir_str *path, struct weir_cache_range *range);
     weir_local_fn *repetition; /* what changes with it: signature, seed */
     const struct weir_stage *stages; /* ends with a row without key */
     /* What this rank made in a repetition, removed after it unless 'keeps' says otherwise (the same

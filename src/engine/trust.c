@@ -202,10 +202,31 @@ static bool is_measured(const struct weir_run *run, const struct weir_stage *s)
     return run->trust.facts && s->phase && !(s->flags & WEIR_STAGE_UNTIMED);
 }
 
+/* Each rank looks at its own bytes, so that each byte is looked at once on the node that uses it. */
+static void look_at_cache(struct weir_run *run, const struct weir_stage *stage)
+{
+    const struct weir_driver *d = run->test->driver;
+    struct weir_trust *t = &run->trust;
+    struct weir_cache_range range;
+    struct weir_str path = { 0 };
+
+    t->cache = (struct weir_cache_seen) { .looked = 0 };
+    t->cache_why = "the program does not tell its files";
+    if (d->range && !run->test->plan.options->dry_run &&
+        d->range(run, run->test->state, stage, &path, &range))
+        weir_cache_look(weir_str_text(&path), &range, &t->cache, &t->cache_why);
+    weir_str_free(&path);
+}
+
 void weir_trust_before(struct weir_run *run, const struct weir_stage *stage)
 {
-    if (is_measured(run, stage))
-        weir_machine_use(&run->trust.before, moves_of(stage) != WEIR_MOVES_NOTHING);
+    enum weir_moves moves = moves_of(stage);
+
+    if (!is_measured(run, stage))
+        return;
+    if (moves == WEIR_MOVES_IN && run->trust.facts->direct != 1)
+        look_at_cache(run, stage);
+    weir_machine_use(&run->trust.before, moves != WEIR_MOVES_NOTHING);
 }
 
 #define PARTS 100 /* of a phase: when tasks end */
@@ -213,6 +234,7 @@ void weir_trust_before(struct weir_run *run, const struct weir_stage *stage)
 /* What is summed over the ranks after a phase. */
 struct sums {
     uint64_t user_ns, reached, io_unknown, retries, sync_ns;
+    uint64_t looked, resident, dirty, cache_unknown, dirty_unknown; /* bytes, ranks */
     uint64_t ended[PARTS];
 };
 
@@ -243,6 +265,11 @@ static void add_up(struct weir_run *run, enum weir_moves moves, const struct wei
         s->retries += stats->short_transfers + stats->retries;
         s->sync_ns += stats->hist[WEIR_OP_SYNC].sum_ns;
     }
+    s->looked = (uint64_t)run->trust.cache.looked;
+    s->resident = (uint64_t)run->trust.cache.resident;
+    s->dirty_unknown = isnan(run->trust.cache.dirty);
+    s->dirty = s->dirty_unknown ? 0 : (uint64_t)run->trust.cache.dirty;
+    s->cache_unknown = run->trust.cache_why != NULL;
     s->ended[part_of(run, rec)] = 1;
     weir_sum_u64(&run->par, (uint64_t *)s, sizeof(*s) / sizeof(uint64_t));
 }
@@ -265,6 +292,25 @@ static double span(const struct weir_phase_rec *rec, enum weir_mark from, enum w
 
 #define MOST(field, value) (p->field = fmax(p->field, (value)))
 #define LEAST(field, value) (p->field = fmin(p->field, (value)))
+
+/* A rank that has nothing to do in the phase knows nothing; that is no loss. */
+static void note_cache(const struct weir_run *run, const struct sums *s, struct weir_facts *f,
+                       struct weir_facts_phase *p)
+{
+    double looked = (double)s->looked;
+
+    if (s->looked == 0 || s->cache_unknown > 0) {
+        f->cache_why = run->trust.cache_why ? run->trust.cache_why
+                                            : "some ranks could not look at their files";
+        return;
+    }
+    if (f->direct == 1)
+        MOST(left, (double)s->resident / looked);
+    else if (p->moves == WEIR_MOVES_IN)
+        MOST(cached, (double)s->resident / looked);
+    if (p->moves == WEIR_MOVES_OUT && s->dirty_unknown == 0)
+        MOST(dirty, (double)s->dirty / looked);
+}
 
 static void note_phase(const struct weir_run *run, const struct weir_phase_rec *rec,
                        const struct sums *s, struct weir_facts *f, struct weir_facts_phase *p)
@@ -290,6 +336,7 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
         p->rates[p->nrates++] = rate;
     if (!moves)
         return;
+    note_cache(run, s, f, p);
     MOST(rate, rate);
     MOST(ends, fmin(1, ends / total));
     if (s->io_unknown == 0 && is_on_disk(f->file_system)) {
@@ -326,6 +373,8 @@ void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
         note_plan(stage, f->planned_bytes, (double)run->test->plan.options->assume_rate, f);
         return;
     }
+    if (moves_of(stage) == WEIR_MOVES_OUT || run->trust.facts->direct == 1)
+        look_at_cache(run, stage);
     add_up(run, moves_of(stage), rec, &s);
     if (run->par.rank != 0 || rec->steps_sum == 0)
         return;

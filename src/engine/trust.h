@@ -4,6 +4,7 @@
 #ifndef WEIR_ENGINE_TRUST_H
 #define WEIR_ENGINE_TRUST_H
 
+#include "base/cache.h"
 #include "base/machine.h"
 #include "base/mem.h"
 #include "engine/facts.h"
@@ -27,6 +28,8 @@ struct weir_trust {
     struct weir_facts *facts; /* of the test that runs; NULL: nothing is judged */
     struct weir_facts *room;  /* for them, the arena's */
     struct weir_machine_use before; /* the phase that runs */
+    struct weir_cache_seen cache;   /* of this rank's bytes: before a read, after a write phase */
+    const char *cache_why;          /* not known; NULL: known */
     /* the machine */
     double memory, cores, copy, links, step;
     /* rank 0 */

@@ -65,3 +65,25 @@ void ior_facts(struct weir_run *run, void *state, struct weir_facts *f)
     if (o->read)
         look_at_owners(run, o, f);
 }
+
+bool ior_range(struct weir_run *run, void *state, const struct weir_stage *stage,
+               struct weir_str *path, struct weir_cache_range *range)
+{
+    const struct ior_test *t = state;
+    const struct ior_options *o = t->o;
+    struct weir_err ignored = WEIR_ERR_INIT;
+    bool reads = (stage->flags & WEIR_STAGE_READS) != 0;
+    int owner = reads ? ior_owner(o, &run->par, false, run->repetition, &ignored) : run->par.rank;
+    uint64_t block = (uint64_t)o->block, tasks = (uint64_t)run->par.size;
+
+    if (owner < 0 || (t->session.flags & WEIR_BE_NO_DATA) ||
+        ior_file_name(o, reads ? t->owner_mount : t->mount, owner, run->repetition, path,
+                      &ignored) < 0)
+        return false;
+    if (o->file_per_task)
+        *range = (struct weir_cache_range) { 0, block * (uint64_t)o->segments, 0, 1 };
+    else
+        *range = (struct weir_cache_range) { (uint64_t)owner * block, block, block * tasks,
+                                             (uint64_t)o->segments };
+    return true;
+}

@@ -272,6 +272,7 @@ const struct weir_driver weir_ior = {
     .start = ior_start,
     .report = ior_report,
     .facts = ior_facts,
+    .range = ior_range,
     .repetition = ior_repetition,
     .stages = ior_stages,
     .keeps = ior_keeps,

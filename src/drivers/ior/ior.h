@@ -295,6 +295,10 @@ void ior_trace_phase(struct weir_run *run, const struct ior_test *t,
  * option names. */
 void ior_report_parameters(struct weir_run *run, const struct ior_test *t);
 
+/* ior-facts.c: as in struct weir_driver. */
+bool ior_range(struct weir_run *run, void *state, const struct weir_stage *stage,
+               struct weir_str *path, struct weir_cache_range *range);
+
 /* ior-need.c: in a dry run, tell bytes, files, memory and free space, and warn when there is too
  * little; t->path is known. Rank 0, nothing elsewhere. -1 and err only where warnings are errors. */
 int ior_report_need(struct weir_run *run, const struct ior_test *t, struct weir_err *err);
