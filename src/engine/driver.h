@@ -107,7 +107,7 @@ struct weir_driver {
     weir_together_fn *start;   /* sessions, and what the ranks must know of each other */
     weir_together_fn *report;  /* what the test is, in the object of the test that was entered */
     /* What its options say about the worth of its numbers (engine/facts.h); after start. Collective;
-     * rank 0 alone keeps it. */
+     * rank 0 alone keeps it. Without it the tests of the program are not judged. */
     void (*facts)(struct weir_run *run, void *state, struct weir_facts *facts);
     /* Which bytes of which ordinary file this rank reads or writes in a stage, after its 'before';
      * false: not known. For the look at the page cache. Local. */

@@ -49,9 +49,11 @@ static void look_at_machine(struct weir_run *run)
     t->step = weir_machine_clock_step();
 }
 
+/* A program that tells nothing about its tests has no verdict: SOUND would be a guess. */
 static bool is_judged(const struct weir_test *t)
 {
-    return weir_rule_set_find(t->plan.options->rules) != WEIR_RULES_NONE;
+    return t->driver->facts &&
+           weir_rule_set_find(t->plan.options->rules) != WEIR_RULES_NONE;
 }
 
 int weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int n,
@@ -177,8 +179,7 @@ void weir_trust_begin(struct weir_run *run)
     f->repetitions = o->repetitions;
     f->path = run->test->plan.path;
     f->direct = run->test->sessions > 0 ? asks_direct(run->test->session[0]) : -1;
-    if (run->test->driver->facts)
-        run->test->driver->facts(run, run->test->state, f);
+    run->test->driver->facts(run, run->test->state, f);
     if (run->par.rank != 0)
         return;
     if (f->path)

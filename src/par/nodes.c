@@ -7,6 +7,8 @@ void weir_nodes_or(const struct weir_par *par, uint64_t *v, int n)
 {
     MPI_Comm node;
 
+    if (par->size == 1)
+        return;
     weir_mpi_must(par,
                   MPI_Comm_split_type(par->comm, MPI_COMM_TYPE_SHARED, par->rank, MPI_INFO_NULL,
                                       &node),

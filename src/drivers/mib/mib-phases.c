@@ -283,7 +283,7 @@ static int show_result(struct weir_run *run, void *state, const struct weir_stag
 const struct weir_stage mib_stages[] = {
     { .key = "write",
       .index = WEIR_DIR_WRITE,
-      .flags = WEIR_STAGE_DELAY,
+      .flags = WEIR_STAGE_DELAY | WEIR_STAGE_WRITES,
       .phase = &write_phase,
       .wanted = is_wanted,
       .timing = set_timing,
@@ -291,7 +291,7 @@ const struct weir_stage mib_stages[] = {
       .after = after_phase },
     { .key = "read",
       .index = WEIR_DIR_READ,
-      .flags = WEIR_STAGE_DELAY,
+      .flags = WEIR_STAGE_DELAY | WEIR_STAGE_READS,
       .phase = &read_phase,
       .wanted = is_wanted,
       .timing = set_timing,

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "base/size.h"
 #include "engine/ranks.h"
 #include "par/agree.h"
+#include "par/reduce.h"
 
 #define O struct mib_options
 
@@ -64,6 +66,7 @@ static const struct weir_opt options[] = {
     WEIR_OPT_RANK_CSV("rank-csv", NULL, "Write the times of every task after each phase"),
     WEIR_OPT_OP_CSV("op-csv", NULL, "Write every operation to PREFIX-<task>.csv"),
     WEIR_OPT_RECORDS,
+    WEIR_OPT_TRUST,
     WEIR_OPT_IO_TIMEOUT,
     WEIR_OPT_REPORT(WEIR_REPORT_PHASES),
     WEIR_OPT_GPU("gpu-memory", NULL, "gpu-id", NULL, "gpu-direct", NULL),
@@ -340,6 +343,25 @@ static int conclude(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
+/* The fsync is inside the time of a write phase. */
+static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
+{
+    const struct mib_test *t = state;
+    const struct mib_options *o = t->o;
+    uint64_t node = (uint64_t)run->par.node;
+    int source = o->no_mpi ? run->par.rank : t->source;
+    uint64_t own = weir_fetch_u64(&run->par, node, source) == node;
+
+    weir_allsum_u64(&run->par, &own, 1);
+    f->path = o->test_dir;
+    f->durable = 1;
+    f->shared = 0;
+    f->random = o->random_reads != NULL;
+    f->transfer = (double)o->call_size;
+    f->own_node = o->read_only && !o->write_only ? NAN : (double)own / run->par.size;
+    f->data_kind = o->verify ? WEIR_DATA_UNKNOWN : WEIR_DATA_REPEATED;
+}
+
 static enum weir_code verdict(const void *state)
 {
     return ((const struct mib_test *)state)->wrong ? WEIR_EDATA : WEIR_OK;
@@ -364,6 +386,7 @@ const struct weir_driver weir_mib = {
     .begin = begin,
     .end = end,
     .start = start,
+    .facts = facts_of,
     .report = mib_report_test,
     .stages = mib_stages,
     .keeps = keeps,
