@@ -160,7 +160,7 @@ class Ior(Program):
     wanted += [{"access": "-a MPIIO", "order": ORIGINAL % 3, "size": "-b 4k -t 4k", "sync": "-Y", "outcome": "clean",
                 "phases": "-w", "file": "", "tasks": ""}]
     left = ("r.json", "ranks.csv", "ops-", "stone", "time.")
-    apart = set("-f -M -d -y --help --version --dump-options allocateBufferOnGPU GPUid GPUDirect summaryFile summaryFormat strict assume-rate".split())
+    apart = set("-f -M -d -y --help --version --dump-options allocateBufferOnGPU GPUid GPUDirect summaryFile summaryFormat strict assumeRate".split())
 
     def words(self, case):
         words = super().words(case)
