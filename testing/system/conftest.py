@@ -179,7 +179,7 @@ class Run:
     @property
     def findings(self):
         """The lines that say what the tests are worth; nearly every run of these tests is too short to be sound."""
-        return [line for line in self.stderr.split("\n") if FINDINGS.match(line)]
+        return [line for line in self.stderr.replace("\r", "\n").split("\n") if FINDINGS.match(line)]
 
     def _said(self, title):
         return [line[len(title):] for line in self.messages if line.startswith(title)]
