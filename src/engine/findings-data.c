@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* findings-data.c - what the rules about time, caches, rates and data measure */
+#include "config.h"
+#include "engine/findings-phase.h"
+
+#include <math.h>
+
+#define GIB 1073741824.0
+
+/* ---- time, size, caches ---- */
+
+/* IO500 has a limit for write phases only. */
+MEASURE(h01)
+{
+    const struct weir_facts_phase *p =
+        LEAST(out->set == WEIR_RULES_IO500 ? WEIR_MOVES_OUT : ANY, shortest_s);
+
+    if (p)
+        weir_finding_set(out, p->shortest_s, "a %s phase took %.3g s", p->key, p->shortest_s);
+    else
+        weir_finding_unknown(out, "%s", weir_no_phase);
+}
+
+MEASURE(h02)
+{
+    const struct weir_facts_phase *p = WORST(ANY, bytes);
+    double node = p ? p->bytes / f->tasks * f->per_node_max : 0;
+
+    if (!weir_facts_move_data(f) || node <= 0)
+        weir_finding_unknown(out, "%s", weir_no_data);
+    else if (out->set == WEIR_RULES_JUPITER)
+        weir_finding_set(out, node / GIB, "%.3g GiB of data a node", node / GIB);
+    else if (f->direct == 1 || f->evicted)
+        weir_finding_set(out, NAN, "the page cache is not used");
+    else if (isnan(f->memory))
+        weir_finding_unknown(out, "because the memory of the nodes is not known");
+    else
+        weir_finding_set(out, node / f->memory, "the data of a node are %.2g times its memory",
+                         node / f->memory);
+}
+
+MEASURE(h03)
+{
+    const struct weir_facts_phase *p = WORST(WEIR_MOVES_IN, cached);
+
+    if (weir_cache_is_known(f, p, weir_no_read, out))
+        weir_finding_set(out, 100 * p->cached,
+                         "%.0f %% of the bytes read were in this node's page cache",
+                         100 * p->cached);
+}
+
+MEASURE(h04)
+{
+    const struct weir_facts_phase *p = WORST(ANY, asked);
+
+    for (int i = 0; i < f->phases; i++) {
+        const struct weir_facts_phase *q = &f->phase[i];
+
+        if (p && q->asked > 0 && q->reached * p->asked < p->reached * q->asked)
+            p = q;
+    }
+    if (!weir_facts_move_data(f) || !p || p->asked <= 0)
+        weir_finding_unknown(out, "because it is known of local block file systems only");
+    else
+        weir_finding_set(out, fmax(0, 100 * (1 - p->reached / p->asked)),
+                         "a block device moved %.0f %% of the bytes of a %s phase",
+                         100 * p->reached / p->asked, p->key);
+}
+
+MEASURE(h05)
+{
+    const struct weir_facts_phase *p = WORST(WEIR_MOVES_OUT, dirty);
+
+    if (weir_cache_is_known(f, p, weir_no_write, out))
+        weir_finding_set(out, 100 * p->dirty,
+                         "%.0f %% of what was written was in memory only at the end of the time",
+                         100 * p->dirty);
+}
+
+MEASURE(h06)
+{
+    if (!weir_facts_have(f, WEIR_MOVES_OUT))
+        weir_finding_unknown(out, "%s", weir_no_write);
+    else if (f->durable < 0)
+        weir_finding_unknown(out, "because the program does not say whether it flushes");
+    else
+        weir_finding_set(out, !f->durable, "nothing in the write time makes the data durable");
+}
+
+MEASURE(h07)
+{
+    bool one = f->nodes < 2 && out->set == WEIR_RULES_DEFAULT; /* where it cannot be otherwise */
+
+    if (!weir_facts_have(f, WEIR_MOVES_IN))
+        weir_finding_unknown(out, "%s", weir_no_read);
+    else if (isnan(f->own_node))
+        weir_finding_unknown(out, "because the program does not say who wrote the data");
+    else
+        weir_finding_set(out, one ? 0 : 100 * f->own_node,
+                         "%.0f %% of the tasks read what their own node wrote", 100 * f->own_node);
+}
+
+MEASURE(h08)
+{
+    if (!weir_facts_have(f, WEIR_MOVES_IN))
+        weir_finding_unknown(out, "%s", weir_no_read);
+    else if (isnan(f->unread))
+        weir_finding_unknown(out, "because the program does not count what is read twice");
+    else
+        weir_finding_set(out, 100 * f->unread, "%.0f %% of the data are never read, others twice",
+                         100 * f->unread);
+}
+
+MEASURE(h09)
+{
+    if (f->distance == 0 && f->nodes > 1)
+        weir_finding_set(out, 1, "the distance of reader and writer comes to 0 nodes");
+    else
+        weir_finding_set(out, f->uneven, "nodes have different numbers of tasks");
+}
+
+/* ---- rates and data ---- */
+
+MEASURE(h10)
+{
+    const struct weir_facts_phase *p = WORST(ANY, rate);
+    double bound = fmin(f->memcpy_rate / 2, f->link_rate) * f->nodes; /* fmin leaves NaN out */
+
+    if (!weir_facts_move_data(f)) {
+        weir_finding_unknown(out, "%s", weir_no_data);
+    } else if (!p) {
+        weir_finding_unknown(out, "because no rate was measured");
+    } else if (f->peak > 0 && p->rate > f->peak) {
+        weir_finding_set(out, p->rate / f->peak, "the rate of %s is %.2g times --peak", p->key,
+                         p->rate / f->peak);
+        out->severity = WEIR_INVALID;
+    } else if (isnan(bound)) {
+        weir_finding_unknown(out, "because no bound is known");
+    } else {
+        weir_finding_set(out, p->rate / bound,
+                         "the rate of %s is %.2g times what memory or links can do", p->key,
+                         p->rate / bound);
+    }
+}
+
+MEASURE(h11)
+{
+    const struct weir_facts_phase *p = WORST(WEIR_MOVES_IN, rate);
+
+    if (f->random != 1 || !p)
+        weir_finding_unknown(out, "because no phase reads at random offsets");
+    else if (isnan(f->sequential_rate))
+        weir_finding_unknown(out, "because no earlier test reads the same files in order");
+    else
+        weir_finding_set(out, p->rate / f->sequential_rate,
+                         "random reads are %.2g times as fast as sequential ones",
+                         p->rate / f->sequential_rate);
+}
+
+MEASURE(h12)
+{
+    if (isnan(f->repeats))
+        weir_finding_unknown(out, "because no blocks are drawn at random");
+    else
+        weir_finding_set(out, 100 * f->repeats, "%.0f %% of the random blocks are repeats",
+                         100 * f->repeats);
+}
+
+MEASURE(h13)
+{
+    if (!weir_facts_have(f, WEIR_MOVES_OUT))
+        weir_finding_unknown(out, "%s", weir_no_write);
+    else if (f->data_kind == WEIR_DATA_UNKNOWN)
+        weir_finding_unknown(out, "because the program does not say what it writes");
+    else
+        weir_finding_set(out, f->data_kind == WEIR_DATA_REPEATED,
+                         "the data written can be compressed or deduplicated");
+}
+
+MEASURE(h14)
+{
+    if (!weir_facts_have(f, WEIR_MOVES_OUT))
+        weir_finding_unknown(out, "%s", weir_no_write);
+    else if (isnan(f->allocated))
+        weir_finding_unknown(out, "because the blocks of the files are not known");
+    else
+        weir_finding_set(out, 100 * f->allocated, "%.0f %% of the size of the files is allocated",
+                         100 * f->allocated);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* findings-run.c - what the rules about the machine and the use of time measure */
+#include "config.h"
+#include "engine/findings-phase.h"
+
+#include <math.h>
+
+/* A share of the phase with the largest one, in percent. */
+static bool share(const struct weir_facts_phase *p, size_t offset, const char *none, double *percent,
+                  struct weir_finding *out)
+{
+    if (!p) {
+        weir_finding_unknown(out, "%s", none);
+        return false;
+    }
+    *percent = 100 * *(const double *)(const void *)((const char *)p + offset);
+    return true;
+}
+
+#define SHARE(p, name, none) share(p, offsetof(struct weir_facts_phase, name), none, &x, out)
+
+/* A fact that is yes, no or unknown. */
+static void yes_or_no(struct weir_finding *out, int fact, const char *unknown, const char *text)
+{
+    if (fact < 0)
+        weir_finding_unknown(out, "because %s", unknown);
+    else
+        weir_finding_set(out, fact, "%s", text);
+}
+
+/* ---- where the time goes ---- */
+
+MEASURE(h19)
+{
+    const struct weir_facts_phase *p = WORST(ANY, tail);
+    double x;
+
+    if (f->tasks < 4)
+        weir_finding_unknown(out, "because there are fewer than 4 tasks");
+    else if (SHARE(p, tail, weir_no_phase))
+        weir_finding_set(out, x, "%.0f %% of a %s phase waited for the last tenth of the tasks", x,
+                         p->key);
+}
+
+MEASURE(h20)
+{
+    const struct weir_facts_phase *p = WORST(ANY, ends);
+    double x;
+
+    if (SHARE(p, ends, weir_no_data))
+        weir_finding_set(out, x, "open, close and sync are %.0f %% of a %s phase", x, p->key);
+}
+
+MEASURE(h21)
+{
+    const struct weir_facts_phase *p = WORST(ANY, cpu), *q = WORST(ANY, data);
+    double x;
+
+    if (p && q && q->data > p->cpu) {
+        x = 100 * q->data;
+        weir_finding_set(out, x, "making and checking data is %.0f %% of a %s phase", x, q->key);
+    } else if (SHARE(p, cpu, weir_no_phase)) {
+        weir_finding_set(out, x, "user time is %.0f %% of a %s phase", x, p->key);
+    }
+}
+
+MEASURE(h22)
+{
+    if (isnan(f->tasks_per_core))
+        weir_finding_unknown(out, "because the cores of the tasks are not known");
+    else
+        weir_finding_set(out, f->tasks_per_core, "%.3g tasks for each core", f->tasks_per_core);
+}
+
+MEASURE(h23)
+{
+    const struct weir_facts_phase *p = WORST(ANY, clock);
+    double x;
+
+    if (f->nodes < 2 && f->tasks < 2)
+        weir_finding_set(out, 0, "one clock");
+    else if (SHARE(p, clock, weir_no_phase))
+        weir_finding_set(out, x, "the clocks are uncertain by %.2g %% of a %s phase", x, p->key);
+}
+
+MEASURE(h24)
+{
+    if (f->nodes < 2)
+        weir_finding_unknown(out, "because there is one node");
+    else
+        yes_or_no(out, f->apart, "nobody looked for the files from another node",
+                  "the nodes do not see the same files");
+    if (f->shared != 1 && out->severity == WEIR_INVALID)
+        out->severity = WEIR_SUSPECT;
+}
+
+MEASURE(h25)
+{
+    double x = fmax(f->full, f->full_inodes); /* leaves NaN out */
+
+    if (isnan(x))
+        weir_finding_unknown(out, "because the backend does not tell");
+    else
+        weir_finding_set(out, 100 * x, "the file system is %.0f %% full", 100 * x);
+}
+
+MEASURE(h26)
+{
+    if (isnan(f->load))
+        weir_finding_unknown(out, "because the load is not known");
+    else
+        weir_finding_set(out, f->load, "a load of %.2g before the test", f->load);
+}
+
+MEASURE(h27)
+{
+    const struct weir_facts_phase *p = WORST(ANY, left);
+
+    if (f->direct == 0)
+        weir_finding_set(out, 0, "direct I/O was not asked for");
+    else if (f->direct < 0)
+        weir_finding_unknown(out, "because the backend does not tell");
+    else if (weir_cache_is_known(f, p, weir_no_data, out))
+        weir_finding_set(out, 100 * p->left,
+                         "%.0f %% of a %s phase with direct I/O are in the page cache",
+                         100 * p->left, p->key);
+}
+
+MEASURE(h28)
+{
+    if (isnan(f->retries))
+        weir_finding_unknown(out, "because the program has no session that counts them");
+    else
+        weir_finding_set(out, f->retries, "%.0f short transfers or calls tried again", f->retries);
+}
+
+MEASURE(h29)
+{
+    if (f->collective == 0)
+        weir_finding_set(out, 0, "collective transfers were not asked for");
+    else
+        yes_or_no(out, f->independent, "the library does not tell",
+                  "transfers were independent although collective ones were asked for");
+}
+
+MEASURE(h30)
+{
+    yes_or_no(out, f->other_layout, "the layout in use is not read back",
+              "the layout is not the one that was asked for");
+}
+
+MEASURE(h31)
+{
+    if (!weir_facts_have(f, WEIR_MOVES_IN))
+        weir_finding_unknown(out, "%s", weir_no_read);
+    else
+        yes_or_no(out, f->foreign, "the data do not name their run (-l signature)",
+                  "the files were written by another run");
+}
+
+MEASURE(h33)
+{
+    if (f->missing < 0)
+        weir_finding_unknown(out, "because no results for programs are written");
+    else
+        weir_finding_set(out, f->missing, "%d items are missing", f->missing);
+}
+
+MEASURE(h34)
+{
+    const struct weir_facts_phase *p = LEAST(ANY, busy_s);
+    double x = p ? p->busy_s / f->resolution_s : NAN;
+
+    if (isnan(x))
+        weir_finding_unknown(out, "%s", weir_no_phase);
+    else
+        weir_finding_set(out, x, "a task worked %.3g times the clock's resolution", x);
+}
+
+MEASURE(h35)
+{
+    if (weir_facts_move_data(f) && f->own_metadata < 0)
+        weir_finding_unknown(out, "because no phase looks at metadata");
+    else
+        yes_or_no(out, f->own_metadata, "the program does not say who made the items",
+                  "nodes look at items that they made themselves");
+}
