@@ -30,6 +30,7 @@ struct weir_trust {
     struct weir_machine_use before; /* the phase that runs */
     struct weir_cache_seen cache;   /* of this rank's bytes: before a read, after a write phase */
     const char *cache_why;          /* not known; NULL: known */
+    bool on_disk; /* of rank 0: the kernel counts the bytes of this file system's device */
     /* the machine */
     double memory, cores, copy, links, step;
     /* rank 0 */
@@ -49,7 +50,7 @@ int weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int 
 /* Begin to gather the facts of run->test, after its start. Collective over run->par. */
 void weir_trust_begin(struct weir_run *run);
 
-/* Before and after a phase, outside its time; the session's counts are those of this rank. after is
+/* Before and after a phase (trust-phase.c), outside its time; the session's counts are those of this rank. after is
  * collective over run->par. Nothing where nothing is judged. */
 void weir_trust_before(struct weir_run *run, const struct weir_stage *stage);
 void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* trust-phase.c - the facts of a phase, gathered before and after it */
+#include "config.h"
+#include "engine/trust.h"
+
+#include <math.h>
+
+#include "engine/driver.h"
+#include "par/agree.h"
+
+static enum weir_moves moves_of(const struct weir_stage *s)
+{
+    return s->flags & WEIR_STAGE_WRITES  ? WEIR_MOVES_OUT
+           : s->flags & WEIR_STAGE_READS ? WEIR_MOVES_IN
+                                         : WEIR_MOVES_NOTHING;
+}
+
+static bool is_measured(const struct weir_run *run, const struct weir_stage *s)
+{
+    return run->trust.facts && s->phase && !(s->flags & WEIR_STAGE_UNTIMED);
+}
+
+/* Each rank looks at its own bytes, so that each byte is looked at once on the node that uses it. */
+static void look_at_cache(struct weir_run *run, const struct weir_stage *stage)
+{
+    const struct weir_driver *d = run->test->driver;
+    struct weir_trust *t = &run->trust;
+    struct weir_cache_range range;
+    struct weir_str path = { 0 };
+
+    t->cache = (struct weir_cache_seen) { .looked = 0 };
+    t->cache_why = "the program does not tell its files";
+    if (d->range && !run->test->plan.options->dry_run &&
+        d->range(run, run->test->state, stage, &path, &range))
+        weir_cache_look(weir_str_text(&path), &range, &t->cache, &t->cache_why);
+    weir_str_free(&path);
+}
+
+void weir_trust_before(struct weir_run *run, const struct weir_stage *stage)
+{
+    enum weir_moves moves = moves_of(stage);
+
+    if (!is_measured(run, stage))
+        return;
+    if (moves == WEIR_MOVES_IN && run->trust.facts->direct != 1)
+        look_at_cache(run, stage);
+    weir_machine_use(&run->trust.before, moves != WEIR_MOVES_NOTHING);
+}
+
+#define PARTS 100 /* of a phase: when tasks end */
+
+/* What is summed over the ranks after a phase. */
+struct sums {
+    uint64_t user_ns, reached, io_unknown, retries, sync_ns;
+    uint64_t looked, resident, dirty, cache_unknown, dirty_unknown; /* bytes, ranks */
+    uint64_t ended[PARTS];
+};
+
+/* In which part of the phase has this rank done its work? */
+static int part_of(const struct weir_run *run, const struct weir_phase_rec *rec)
+{
+    int64_t end = weir_clock_common(&run->clock, rec->mark[WEIR_MARK_WORKED]);
+    double span = (double)(rec->last[WEIR_MARK_WORKED] - rec->first[WEIR_MARK_WORK]);
+    double part = span > 0 ? PARTS * (double)(end - rec->first[WEIR_MARK_WORK]) / span : 0;
+
+    return part < 0 ? 0 : part < PARTS ? (int)part : PARTS - 1;
+}
+
+static void add_up(struct weir_run *run, enum weir_moves moves, const struct weir_phase_rec *rec,
+                   struct sums *s)
+{
+    const struct weir_machine_use *was = &run->trust.before;
+    const struct weir_test *t = run->test;
+    struct weir_machine_use now;
+
+    weir_machine_use(&now, moves != WEIR_MOVES_NOTHING);
+    *s = (struct sums) { .user_ns = now.user_ns - was->user_ns,
+                         .io_unknown = !now.io_known || !was->io_known };
+    s->reached = moves == WEIR_MOVES_IN ? now.read - was->read : now.written - was->written;
+    for (int i = 0; i < t->sessions; i++) {
+        const struct weir_session_stats *stats = t->session[i]->stats;
+
+        s->retries += stats->short_transfers + stats->retries;
+        s->sync_ns += stats->hist[WEIR_OP_SYNC].sum_ns;
+    }
+    s->looked = (uint64_t)run->trust.cache.looked;
+    s->resident = (uint64_t)run->trust.cache.resident;
+    s->dirty_unknown = isnan(run->trust.cache.dirty);
+    s->dirty = s->dirty_unknown ? 0 : (uint64_t)run->trust.cache.dirty;
+    s->cache_unknown = run->trust.cache_why != NULL;
+    s->ended[part_of(run, rec)] = 1;
+    weir_sum_u64(&run->par, (uint64_t *)s, sizeof(*s) / sizeof(uint64_t));
+}
+
+/* How much of the phase is after 9 of 10 tasks were done? */
+static double tail_of(const struct sums *s, int tasks)
+{
+    uint64_t most = (uint64_t)tasks * 9 / 10, done = 0;
+
+    for (int i = 0; i < PARTS; i++)
+        if ((done += s->ended[i]) >= (most > 0 ? most : 1))
+            return 1 - (i + 1) / (double)PARTS;
+    return 0;
+}
+
+static double span(const struct weir_phase_rec *rec, enum weir_mark from, enum weir_mark to)
+{
+    return weir_phase_span(rec, from, to);
+}
+
+#define MOST(field, value) (p->field = fmax(p->field, (value)))
+#define LEAST(field, value) (p->field = fmin(p->field, (value)))
+
+/* A rank that has nothing to do in the phase knows nothing; that is no loss. */
+static void note_cache(const struct weir_run *run, const struct sums *s, struct weir_facts *f,
+                       struct weir_facts_phase *p)
+{
+    double looked = (double)s->looked;
+
+    if (s->looked == 0 || s->cache_unknown > 0) {
+        f->cache_why = run->trust.cache_why ? run->trust.cache_why
+                                            : "some ranks could not look at their files";
+        return;
+    }
+    if (f->direct == 1)
+        MOST(left, (double)s->resident / looked);
+    else if (p->moves == WEIR_MOVES_IN)
+        MOST(cached, (double)s->resident / looked);
+    if (p->moves == WEIR_MOVES_OUT && s->dirty_unknown == 0)
+        MOST(dirty, (double)s->dirty / looked);
+}
+
+static void note_phase(const struct weir_run *run, const struct weir_phase_rec *rec,
+                       const struct sums *s, struct weir_facts *f, struct weir_facts_phase *p)
+{
+    double total = span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED), tasks = run->par.size;
+    double work = span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
+    bool moves = p->moves != WEIR_MOVES_NOTHING;
+    double ends = span(rec, WEIR_MARK_OPEN, WEIR_MARK_OPENED) +
+                  span(rec, WEIR_MARK_CLOSE, WEIR_MARK_CLOSED) + (double)s->sync_ns / tasks / 1e9;
+    double rate = (double)(moves ? rec->bytes_sum : rec->steps_sum) / total;
+
+    p->n++;
+    LEAST(shortest_s, total);
+    MOST(bytes, (double)rec->bytes_sum);
+    LEAST(busy_s, (double)rec->busy_ns_sum / tasks / 1e9);
+    MOST(tail, tail_of(s, run->par.size));
+    MOST(cpu, (double)s->user_ns / tasks / 1e9 / total);
+    MOST(data, (double)(rec->fill_ns_sum + rec->verify_ns_sum) / tasks / 1e9 / work);
+    if (run->par.size > 1)
+        MOST(clock, (double)rec->clock_error_ns / 1e9 / total);
+    f->retries = (isnan(f->retries) ? 0 : f->retries) + (double)s->retries;
+    if (p->nrates < WEIR_FACTS_RATES)
+        p->rates[p->nrates++] = rate;
+    if (!moves)
+        return;
+    note_cache(run, s, f, p);
+    MOST(rate, rate);
+    MOST(ends, fmin(1, ends / total));
+    if (s->io_unknown == 0 && run->trust.on_disk) {
+        p->asked += (double)rec->bytes_sum;
+        p->reached += (double)s->reached;
+    }
+}
+
+/* A dry run measures nothing: what is known is what was meant. */
+static void note_plan(const struct weir_stage *stage, double bytes, double rate,
+                      struct weir_facts *f)
+{
+    struct weir_facts_phase *p = weir_facts_phase_of(f, stage->key);
+
+    if (!p || moves_of(stage) == WEIR_MOVES_NOTHING)
+        return;
+    p->moves = moves_of(stage);
+    p->n++;
+    MOST(bytes, bytes);
+    if (rate > 0)
+        LEAST(shortest_s, bytes / rate);
+}
+
+void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
+                      const struct weir_phase_rec *rec)
+{
+    struct weir_facts *f = run->trust.facts;
+    struct weir_facts_phase *p;
+    struct sums s;
+
+    if (!is_measured(run, stage))
+        return;
+    if (run->test->plan.options->dry_run) {
+        note_plan(stage, f->planned_bytes, (double)run->test->plan.options->assume_rate, f);
+        return;
+    }
+    if (moves_of(stage) == WEIR_MOVES_OUT || run->trust.facts->direct == 1)
+        look_at_cache(run, stage);
+    add_up(run, moves_of(stage), rec, &s);
+    if (run->par.rank != 0 || rec->steps_sum == 0)
+        return;
+    if (!(p = weir_facts_phase_of(f, stage->key)))
+        return;
+    p->moves = moves_of(stage);
+    note_phase(run, rec, &s, f, p);
+}
