@@ -105,6 +105,20 @@ def test_less_than_expected_is_said(ior):
     assert run.warnings[1].split()[-1] == run.warnings[2].split()[-1]
 
 
+def test_the_size_that_is_said_is_that_of_the_file(ior, tmp_path):
+    """Also where the last block of random ones was not drawn, and where an old file is longer."""
+    words = "-z -z -b 16k -t 4k -s 4 --random-offset-seed=1 -k -o %s" % (tmp_path / "file")
+    written = ior("-w " + words, np=None).ok()
+    size = (tmp_path / "file").stat().st_size
+    assert size < 65536 and not written.warnings
+    read = ior("-r " + words, np=None).ok()
+    assert read.warnings[:2] == ["Expected aggregate file size       = 65536", "Stat() of aggregate file size      = %d" % size]
+    with open(tmp_path / "file", "ab") as file:
+        file.truncate(100000)
+    run = ior("-w -E -D 1 -b 64k -t 4k -O interIODelay=200000 -k -o %s" % (tmp_path / "file"), np=None).ok()
+    assert "Stat() of aggregate file size      = 100000" in run.warnings
+
+
 def test_the_number_of_transfers_can_be_limited(ior):
     run = ior("-a DUMMY -w -r -F -b 8k -t 8k -s 40 -O stoneWallingWearOutIterations=7").ok()
     conftest.sound(run, 2 * 7 * 8192)
