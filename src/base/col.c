@@ -3,6 +3,7 @@
 #include "config.h"
 #include "base/col.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -58,7 +59,7 @@ static double number_of(const struct weir_col *col, const void *record)
     return col->unit == 0 ? value : value / col->unit;
 }
 
-static bool is_missing(const struct weir_col *col, const void *record)
+bool weir_col_is_missing(const struct weir_col *col, const void *record)
 {
     if (col->type == WEIR_COL_STR)
         return string_of(col, record) == NULL;
@@ -119,7 +120,7 @@ void weir_col_text(struct weir_str *out, const struct weir_col *cols, const void
     for (; !is_end(cols); cols++) {
         if (cols->head == NULL)
             continue;
-        if (is_missing(cols, record))
+        if (weir_col_is_missing(cols, record))
             add_missing(out, cols);
         else if (cols->type == WEIR_COL_STR)
             weir_str_addf(out, "%*s", cols->width, string_of(cols, record));
@@ -149,15 +150,27 @@ static void add_field(struct weir_str *out, const char *text)
     weir_str_addc(out, '"');
 }
 
-/* The shortest of two texts that reads back as the same number. */
-static void add_exact(struct weir_str *out, double value)
+/* The shortest decimal fraction that reads back as the same number, never with an exponent: calculators
+ * and patterns of old parsers take digits and a point. */
+static void add_fixed(struct weir_str *out, double value)
 {
-    char text[64];
+    char text[400]; /* the largest double has 309 digits, the smallest 340 after the point */
+    int digits = DBL_DIG, decimals, len;
 
-    if (snprintf(text, sizeof(text), "%.15g", value) >= (int)sizeof(text) ||
-        strtod(text, NULL) != value)
-        (void)snprintf(text, sizeof(text), "%.17g", value);
-    weir_str_addf(out, "%s", text);
+    if (!isfinite(value)) {
+        weir_str_addf(out, "%g", value);
+        return;
+    }
+    do {
+        (void)snprintf(text, sizeof(text), "%.*e", digits - 1, value);
+    } while (strtod(text, NULL) != value && ++digits <= DBL_DECIMAL_DIG);
+    decimals = digits - 1 - (int)strtol(strchr(text, 'e') + 1, NULL, 10);
+    len = snprintf(text, sizeof(text), "%.*f", decimals > 1 ? decimals : 1, value);
+    while (text[len - 1] == '0' && text[len - 2] >= '0' && text[len - 2] <= '9')
+        len--;
+    text[len] = '\0';
+    for (const char *c = text; *c != '\0'; c++)
+        weir_str_addc(out, *c == ',' ? '.' : *c); /* the locale of a program around us may be any */
 }
 
 void weir_col_csv_head(struct weir_str *out, const struct weir_col *cols)
@@ -185,14 +198,14 @@ void weir_col_csv(struct weir_str *out, const struct weir_col *cols, const void 
         if (!is_first)
             weir_str_addc(out, ',');
         is_first = false;
-        if (is_missing(cols, record))
+        if (weir_col_is_missing(cols, record))
             continue;
         if (cols->type == WEIR_COL_STR)
             add_field(out, string_of(cols, record));
         else if (is_whole(cols))
             weir_str_addf(out, "%" PRId64, integer_of(cols, record));
         else
-            add_exact(out, number_of(cols, record));
+            add_fixed(out, number_of(cols, record));
     }
     weir_str_addc(out, '\n');
 }

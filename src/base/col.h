@@ -3,6 +3,7 @@
 #ifndef WEIR_BASE_COL_H
 #define WEIR_BASE_COL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,7 @@ struct weir_col {
     size_t offset;
     double unit; /* 0 counts as 1 */
     int width, prec, gap;
+    bool optional; /* not in JSON where it is missing; others are null then */
     const char *help; /* one sentence for the documentation: what it is, unit, formula */
 };
 
@@ -48,6 +50,9 @@ struct weir_col {
         .key = NULL, .csv = NULL, .head = NULL                                                     \
     }
 
+/* Was the value of this column not measured: a real number that is NaN, a text that is NULL? */
+bool weir_col_is_missing(const struct weir_col *col, const void *record);
+
 /* IOR's number rule, left-justified in ten columns: negative or NaN "   -      ", < 1 "%-10.6f", <
  * 3600 "%-10.2f", else "%-10.0f". */
 void weir_col_rule(struct weir_str *out, double value);
@@ -59,8 +64,8 @@ void weir_col_heading(struct weir_str *out, const struct weir_col *cols);
 /* Append one record as a text line without newline. cols ends with WEIR_COL_END. */
 void weir_col_text(struct weir_str *out, const struct weir_col *cols, const void *record);
 
-/* Append the CSV heading line, and a record as a CSV line (RFC 4180 quoting, full precision, empty
- * when missing). */
+/* Append the CSV heading line, and a record as a CSV line (RFC 4180 quoting; real numbers in full
+ * precision, with a point and without exponent; empty when missing). */
 void weir_col_csv_head(struct weir_str *out, const struct weir_col *cols);
 void weir_col_csv(struct weir_str *out, const struct weir_col *cols, const void *record);
 

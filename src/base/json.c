@@ -47,12 +47,13 @@ static void add_text(struct weir_str *s, const char *text)
     weir_str_addc(s, '"');
 }
 
-/* The decimal point is a point, also where the program around us has chosen another locale. */
+/* Sixteen digits at most: what a reader of decimal fractions keeps. The decimal point is a point, also
+ * where the program around us has chosen another locale. */
 static void add_real(struct weir_str *s, double value)
 {
     char text[64];
 
-    for (int digits = 15; digits <= 17; digits++) {
+    for (int digits = 15; digits <= 16; digits++) {
         (void)snprintf(text, sizeof(text), "%.*g", digits, value);
         if (strtod(text, NULL) == value)
             break;

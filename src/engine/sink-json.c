@@ -218,6 +218,8 @@ static void add_cell(struct weir_json *j, const struct weir_col *c, const void *
     const char *field = (const char *)record + c->offset;
     double unit = c->unit != 0 ? c->unit : 1;
 
+    if (c->optional && weir_col_is_missing(c, record))
+        return;
     switch (c->type) {
     case WEIR_COL_STR:
         weir_json_str(j, c->key, *(const char *const *)field);

@@ -191,7 +191,7 @@ static void csv_numbers_are_whole_and_exact(void **state)
 
     (void)state;
     is_csv(table, &r,
-           "read,-9223372036854775808,-9007199254740992,1e-09,0.30000000000000004\n");
+           "read,-9223372036854775808,-9007199254740992.0,0.000000001,0.30000000000000004\n");
 }
 
 static void csv_numbers_read_back_as_the_same(void **state)
@@ -210,10 +210,15 @@ static void csv_numbers_read_back_as_the_same(void **state)
 
         weir_col_csv(&s, one, &r);
         assert_true(strtod(weir_str_text(&s), NULL) == values[i]);
+        assert_null(strpbrk(weir_str_text(&s), "eE"));
+        assert_non_null(strchr(weir_str_text(&s), '.'));
         weir_str_free(&s);
     }
     is_csv(one, &(struct record) { .bw = 0.1 }, "0.1\n");
-    is_csv(one, &(struct record) { .bw = 65536 }, "65536\n");
+    is_csv(one, &(struct record) { .bw = 65536 }, "65536.0\n");
+    is_csv(one, &(struct record) { .bw = 7.1933e-05 }, "0.000071933\n");
+    is_csv(one, &(struct record) { .bw = -120 }, "-120.0\n");
+    is_csv(one, &(struct record) { .bw = 0 }, "0.0\n");
     is_csv(one, &(struct record) { .bw = INFINITY }, "inf\n");
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """JSON results of all programs (doc/result-format.md): rates, times of single calls, parameters."""
+import collections
 import os
 
 from . import describe, jsonfile
@@ -75,13 +76,16 @@ class Result:
     def rates(self, test):
         """The rates of all phases and repetitions; those that were not measured are left out."""
         found = []
+        seen = collections.Counter()  # ior's rows do not say their repetition: they stand in its order
         for row in jsonfile.rows(self.source, test, "Results"):
             for program, name, value, unit in RATES:
                 if program not in (None, self.program):
                     continue
                 if isinstance(row.get(name), str) and number(row.get(value)) is not None:
-                    found.append(Rate(row[name], repetition_of(row), row[value] * (unit or 1), bool(unit)))
+                    repetition = repetition_of(row, seen[row[name]])
+                    found.append(Rate(row[name], repetition, row[value] * (unit or 1), bool(unit)))
                     break
+            seen[row.get("access")] += 1
         return found or self.rates_of_phases(test)
 
     def rates_of_phases(self, test):
@@ -127,8 +131,8 @@ def label_of(operation, call):
     return "%s: %s" % (operation, call) if operation != call else str(call)
 
 
-def repetition_of(row):
-    return next((int(row[k]) for k in REPETITIONS if number(row.get(k)) is not None), 0)
+def repetition_of(row, otherwise=0):
+    return next((int(row[k]) for k in REPETITIONS if number(row.get(k)) is not None), otherwise)
 
 
 def numbers_of(test, key):

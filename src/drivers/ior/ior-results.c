@@ -44,7 +44,7 @@ static const struct weir_col result_cols[] = {
          "From the first task that begins to close to the last that has closed"),
     RULE(total, "totalTime", "total(s)", "--------", "From the first open to the last close"),
     COL_INT(R, tasks, NULL, "Tasks", .csv = "numTasks"),
-    COL_INT(R, iter, "iter", "Repetition, from 0", .csv = "iter", .head = "iter", .rule = "----",
+    COL_INT(R, iter, NULL, "Repetition, from 0", .csv = "iter", .head = "iter", .rule = "----",
             .width = -4),
     WEIR_COL_END
 };
@@ -63,8 +63,7 @@ static const struct weir_table removals = { .key = "Results",
 /* For programs a removal has its time only. */
 static const struct weir_col removal_cols[] = {
     COL_STR(R, access, "access", "remove"),
-    COL_REAL(R, total, "totalTime", "Time to remove the files, seconds"),
-    COL_INT(R, iter, "iter", "Repetition, from 0"), WEIR_COL_END
+    COL_REAL(R, total, "totalTime", "Time to remove the files, seconds"), WEIR_COL_END
 };
 
 static const struct weir_table removal_data = { .key = "Results",
@@ -234,11 +233,12 @@ static const struct weir_col summary_cols[] = {
     REAL("OPsSD", "StdDev", ops_sd, 10, 2,
          "Population standard deviation of the transfers a second"),
     REAL("MeanTime", "Mean(s)", mean_s, 10, 5, "Mean total time, seconds"),
-    REAL("StoneWallTime", "Stonewall(s)", wall_s, 10, 2,
-         "Mean time at the stonewall, seconds; only with wear-out"),
+    COL_REAL(S, wall_s, "StoneWallTime", "Mean time at the stonewall, seconds; only with wear-out",
+             .head = "Stonewall(s)", .width = 10, .prec = 2, .gap = 1, .optional = true),
     COL_REAL(S, wall_bw, "StoneWallbwMeanMIB",
              "Bytes of all tasks at the stonewall over the time until then, MiB/s",
-             .head = "Stonewall(MiB)", .unit = MIB, .width = 13, .prec = 2, .gap = 1),
+             .head = "Stonewall(MiB)", .unit = MIB, .width = 13, .prec = 2, .gap = 1,
+             .optional = true),
     INT("TestID", "Test#", test, 5, "Number of the test, from 0"),
     INT("numTasks", "#Tasks", tasks, 6, "Tasks"),
     INT("tasksPerNode", "tPN", per_node, 3, "Tasks on the first node"),
