@@ -30,6 +30,17 @@ static inline int leave_array(struct weir_session *s, int rc)
     return leave_call(s, rc);
 }
 
+/* The same for an operation that has a histogram. */
+static inline int leave_array_op(struct weir_session *s, enum weir_op op, int rc)
+{
+    uint64_t ns = weir_now_ns() - s->stats->array_begin_ns;
+
+    s->stats->array_ns += ns;
+    if (rc == 0)
+        weir_hist_add(&s->stats->hist[op], ns);
+    return leave_call(s, rc);
+}
+
 /* The result of a step on all ranks of the file. */
 static inline int agree(const struct weir_array_file *f, int rc, struct weir_err *err)
 {

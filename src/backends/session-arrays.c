@@ -27,7 +27,7 @@ static int call_open(struct weir_array_file *f, unsigned flags, struct weir_err 
     struct weir_session *s = f->s;
 
     enter_array(s, "open", f->path);
-    return leave_array(s, s->be->array->open(f, flags, err));
+    return leave_array_op(s, WEIR_OP_OPEN, s->be->array->open(f, flags, err));
 }
 
 /* Open on all ranks, or on none. A file that is not opened collectively is made by rank 0; the others
@@ -109,7 +109,7 @@ int weir_arrays_close(struct weir_array_file *f, struct weir_err *err)
             rc = -1;
     if (!f->dry_run) {
         enter_array(f->s, "close", f->path);
-        if (leave_array(f->s, ops_of(f)->close(f, rc < 0 ? NULL : err)) < 0)
+        if (leave_array_op(f->s, WEIR_OP_CLOSE, ops_of(f)->close(f, rc < 0 ? NULL : err)) < 0)
             rc = -1;
     }
     rc = agree(f, rc, err);
@@ -141,7 +141,7 @@ int weir_arrays_sync(struct weir_array_file *f, struct weir_err *err)
     if (f->dry_run || !ops_of(f)->sync)
         return 0;
     enter_array(f->s, "sync", f->path);
-    rc = leave_array(f->s, ops_of(f)->sync(f, err));
+    rc = leave_array_op(f->s, WEIR_OP_SYNC, ops_of(f)->sync(f, err));
     return agree(f, rc, err);
 }
 

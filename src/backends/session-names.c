@@ -37,6 +37,15 @@ int weir_session_exists(struct weir_session *s, const char *path, bool *yes, str
                : cannot(s, "tell whether a file exists", path, err);
 }
 
+int weir_session_remove(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    bool there;
+
+    if (weir_session_exists(s, path, &there, err) < 0)
+        return -1;
+    return there ? weir_session_unlink(s, path, err) : 0;
+}
+
 int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,
                       struct weir_err *err)
 {

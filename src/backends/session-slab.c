@@ -94,11 +94,16 @@ static int name_slab(const struct weir_array *a, enum weir_dir dir, const struct
 static int call_move(struct weir_array *a, enum weir_dir dir, void *buf, struct weir_err *err)
 {
     struct weir_session *s = a->file->s;
+    uint64_t begin_ns = weir_now_ns();
+    int rc;
 
     if (s->call)
         weir_call_enter(s->call, dir == WEIR_DIR_WRITE ? "write" : "read", a->file->path, a->at,
-                        a->elements * a->elem, weir_now_ns());
-    return leave_call(s, s->be->array->move(a, dir, buf, err));
+                        a->elements * a->elem, begin_ns);
+    rc = s->be->array->move(a, dir, buf, err);
+    if (rc == 0 && a->elements > 0)
+        weir_hist_add(&s->stats->hist[WEIR_OP_XFER], weir_now_ns() - begin_ns);
+    return leave_call(s, rc);
 }
 
 /* This rank has nothing to move after all, and the others do not know. */

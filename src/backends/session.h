@@ -158,6 +158,8 @@ int weir_session_sync(struct weir_file *f, struct weir_err *err);
  * "<name> cannot ...". */
 int weir_session_unlink(struct weir_session *s, const char *path, struct weir_err *err);
 int weir_session_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
+/* unlink what exists. */
+int weir_session_remove(struct weir_session *s, const char *path, struct weir_err *err);
 int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,
                       struct weir_err *err);
 int weir_session_mkdir(struct weir_session *s, const char *path, unsigned mode,

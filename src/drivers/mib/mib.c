@@ -316,13 +316,9 @@ static bool keeps(const void *state)
 static int remove_file(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mib_test *t = state;
-    const char *path = weir_str_text(&t->own);
-    bool there = false;
 
     (void)run;
-    if (weir_session_exists(&t->session, path, &there, err) < 0)
-        return -1;
-    return there ? weir_session_unlink(&t->session, path, err) : 0;
+    return weir_session_remove(&t->session, weir_str_text(&t->own), err);
 }
 
 static void tell_removed(struct weir_run *run, void *state, double seconds)
