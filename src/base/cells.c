@@ -3,6 +3,7 @@
 #include "config.h"
 #include "base/cells.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define MARK 0xff          /* bytes of what was not read; as a double: not a number */
@@ -137,4 +138,18 @@ void weir_cells_check(const struct weir_cells *c, int repetition, struct weir_ce
         end = from + n;
     }
     check_gap(c, end, cells_of(&c->memory), wrong);
+}
+
+void weir_cells_describe(const struct weir_cells_wrong *w, const struct weir_shape *array,
+                         struct weir_str *out)
+{
+    uint64_t at[WEIR_SLAB_RANK], left = w->at;
+
+    for (int k = array->rank - 1; k >= 0; left /= array->len[k--])
+        at[k] = left % array->len[k];
+    for (int k = 0; k < array->rank && w->at != UINT64_MAX; k++)
+        weir_str_addf(out, "%s%" PRIu64, k ? "," : "element ", at[k]);
+    if (w->at == UINT64_MAX)
+        weir_str_addf(out, "a byte of memory that belongs to no element");
+    weir_str_addf(out, ": expected %.17g, found %.17g", w->want, w->got);
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/slab.h"
+#include "base/str.h"
 
 /* A buffer of cells: the slab of an array here, and as many cells in the same order in memory. */
 struct weir_cells {
@@ -37,6 +38,10 @@ void weir_cells_spoil(const struct weir_cells *c);
 
 /* Compare what was read into spoiled memory, and add to *wrong. At memory speed. */
 void weir_cells_check(const struct weir_cells *c, int repetition, struct weir_cells_wrong *wrong);
+
+/* Append where the first wrong cell of an array is, and what is wrong: "element 1,2: expected 3, found 0". */
+void weir_cells_describe(const struct weir_cells_wrong *w, const struct weir_shape *array,
+                         struct weir_str *out);
 
 /* Has memory gaps between the cells? */
 bool weir_cells_apart(const struct weir_cells *c);

@@ -33,6 +33,11 @@ struct weir_optlist {
     int64_t v[WEIR_OPTLIST_MOST];
 };
 
+/* A value for each of so many dimensions; a single one serves all. name: of the option; what: of the option
+ * that says how many. Local. Returns 0, or -1 and err (WEIR_EUSAGE). */
+int weir_optlist_spread(const struct weir_optlist *list, const char *name, int dims,
+                        const char *what, uint64_t *out, struct weir_err *err);
+
 /* Flags of a row. */
 enum {
     WEIR_OPT_OPTARG =

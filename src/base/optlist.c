@@ -31,6 +31,19 @@ int weir_optlist_parse(const struct weir_opt *row, const char *text, struct weir
     return list->n > 0 ? 0 : weir_refuse(err, WEIR_EUSAGE, "there is no number in it");
 }
 
+int weir_optlist_spread(const struct weir_optlist *list, const char *name, int dims,
+                        const char *what, uint64_t *out, struct weir_err *err)
+{
+    if (list->n != 1 && list->n != dims)
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "option --%s has %d values, but %s is %d: give one value, or one for each", name,
+            list->n, what, dims);
+    for (int d = 0; d < dims; d++)
+        out[d] = (uint64_t)list->v[list->n == 1 ? 0 : d];
+    return 0;
+}
+
 void weir_optlist_show(const struct weir_optlist *list, struct weir_str *s)
 {
     for (int i = 0; i < list->n; i++)

@@ -76,3 +76,34 @@ void weir_five_of(double *v, size_t n, double out[WEIR_FIVES])
     out[WEIR_FIVE_AVG] = s.mean;
     out[WEIR_FIVE_STD] = weir_stats_sd(&s);
 }
+
+/* ---- series ---- */
+
+int weir_series_reserve(struct weir_series *s, struct weir_err *err)
+{
+    size_t room = s->room ? 2 * s->room : 16;
+    double *more;
+
+    if (s->n < s->room)
+        return 0;
+    more = realloc(s->v, room * (s->width + 1) * sizeof(*more));
+    if (!more)
+        return weir_fail(err, WEIR_ESETUP, "memory for %zu repetitions", room);
+    s->v = more;
+    s->room = room;
+    return 0;
+}
+
+double *weir_series_add(struct weir_series *s)
+{
+    return s->v + s->width * s->n++;
+}
+
+void weir_series_five(const struct weir_series *s, size_t i, double out[WEIR_FIVES])
+{
+    double *v = s->v + s->width * s->room;
+
+    for (size_t k = 0; k < s->n; k++)
+        v[k] = s->v[s->width * k + i];
+    weir_five_of(v, s->n, out);
+}

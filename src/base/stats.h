@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
+
 /* Zero-initialise. Welford's update; merging after Chan, Golub and LeVeque (1979). */
 struct weir_stats {
     uint64_t n;
@@ -29,6 +31,21 @@ enum weir_five {
     WEIR_FIVES
 };
 extern const char *const weir_five_names[WEIR_FIVES]; /* Min Med Max Avg Std */
+
+/* Rows of 'width' values, one for each repetition. Zero-initialise but for width; free v. */
+struct weir_series {
+    size_t width, n, room;
+    double *v; /* the rows; after them room for one value of each */
+};
+
+/* Room for one more row. Local. Returns 0, or -1 and err. */
+int weir_series_reserve(struct weir_series *s, struct weir_err *err);
+
+/* The row that there is room for. Local. */
+double *weir_series_add(struct weir_series *s);
+
+/* Value i of all rows in five numbers. Local. */
+void weir_series_five(const struct weir_series *s, size_t i, double out[WEIR_FIVES]);
 
 /* Of n values, which are sorted; the standard deviation is that of the population. */
 void weir_five_of(double *v, size_t n, double out[WEIR_FIVES]);
