@@ -33,6 +33,15 @@ void weir_banner_nodemap(struct weir_run *run);
 void weir_banner_option(struct weir_run *run, unsigned readers, const char *name,
                         const struct weir_opt *row, const void *values);
 
+/* All of that for data readers, and where it was measured. Rank 0. */
+void weir_banner_data(struct weir_run *run, const char *program, int argc, char *const *argv);
+
+/* How the part of a task lies in an array of these lengths: a line for each dimension, which begins with
+ * 'head', and rows of the table 'key'. Rank 0. */
+struct weir_part;
+void weir_banner_part(struct weir_run *run, const char *head, const char *key,
+                      const struct weir_part *part, const uint64_t *len);
+
 /* The object "Parameters": every option with a long name and its value, for data readers. Rank
  * 0. */
 void weir_banner_parameters(struct weir_run *run, const struct weir_opt *rows, const void *values);

@@ -46,6 +46,7 @@ struct weir_driver {
     size_t opt_size, state_size; /* of the option struct, and of the state of one test */
     const struct weir_operation *operations; /* always; ends with a row without key */
     enum weir_op_files op_files;
+    bool whole; /* a repetition is of use as a whole only: the engine refuses a deadline */
     /* With a file for each operation: does this test write that of 'op'? And the bytes that it gives
      * for each operation; 0, which is there before, means those that were moved. NULL: all files.
      * Local, the same on all ranks. */

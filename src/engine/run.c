@@ -7,7 +7,6 @@
 #include "engine/driver.h"
 #include "engine/interval.h"
 #include "engine/outputs.h"
-#include "engine/provenance.h"
 #include "par/agree.h"
 
 /* The tests of a run. */
@@ -49,18 +48,30 @@ static int make_tests(struct weir_run *run, struct series *s, struct weir_err *e
     return 0;
 }
 
+/* The options that every program has. */
+static int check_options(const struct weir_driver *d, const struct weir_run_options *o,
+                         struct weir_err *err)
+{
+    uint64_t interval_ns;
+
+    if (d->whole && o->deadline_s > 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option -D (deadline): a repetition is done as a whole; take fewer of "
+                           "them, or limit the time of the test (-T)");
+    return weir_interval_parse(o->interval, &interval_ns, err);
+}
+
 /* Check every test before the first one starts. */
 static int plan_tests(struct weir_run *run, struct series *s, struct weir_err *err)
 {
     int rc = weir_agree(&run->world, make_tests(run, s, err), err);
-    uint64_t interval_ns;
 
     for (int i = 0; i < s->n && rc == 0; i++) {
         run->test = &s->test[i];
         run->test->plan = (struct weir_plan) { .options = run->test->values->driver_opt,
                                                .tasks = run->world.size,
                                                .is_run = true };
-        rc = weir_interval_parse(run->test->plan.options->interval, &interval_ns, err);
+        rc = check_options(s->driver, run->test->plan.options, err);
         if (rc == 0)
             rc = weir_together(run, s->driver->plan, run->test->state, err);
         if (rc == 0)
@@ -137,11 +148,7 @@ static void show_banner(struct weir_run *run, struct series *s, int argc, char *
         s->driver->banner(run, s->test, s->n, argc, argv);
         return;
     }
-    weir_banner_program(run, s->driver->name);
-    weir_banner_command(run, argc, argv);
-    weir_banner_machine(run, WEIR_FOR_DATA);
-    if (run->details)
-        weir_provenance_run(run);
+    weir_banner_data(run, s->driver->name, argc, argv);
 }
 
 static enum weir_code run_all(struct weir_run *run, struct series *s, int argc, char *const *argv,

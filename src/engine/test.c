@@ -41,6 +41,14 @@ int weir_together(struct weir_run *run, weir_together_fn *fn, void *state, struc
     return fn ? confirm(run, fn(run, state, err), err) : 0;
 }
 
+void weir_clean(struct weir_run *run, weir_local_fn *fn, void *state)
+{
+    struct weir_err why = WEIR_ERR_INIT;
+
+    if (weir_local(run, fn, state, &why) < 0)
+        weir_note(&run->log, "what is left: %s", why.text);
+}
+
 /* ---- what is taken, and how it is given back ---- */
 
 static int end_session(void *what, struct weir_err *err)
@@ -173,14 +181,7 @@ int weir_test_session(struct weir_run *run, struct weir_session *s, const struct
                       struct weir_backend_opt opt, const struct weir_access *access,
                       struct weir_err *err)
 {
-    struct weir_test *t = run->test;
-
-    if (t->sessions == WEIR_TEST_SESSIONS)
-        return weir_refuse(err, WEIR_EBUG, "a test has more than %d sessions", WEIR_TEST_SESSIONS);
-    if (start_session(run, &t->unwind, s, be, opt, access, &run->par, err) < 0)
-        return -1;
-    t->session[t->sessions++] = s;
-    return 0;
+    return weir_test_session_of(run, s, be, opt, access, &run->par, err);
 }
 
 int weir_test_session_of(struct weir_run *run, struct weir_session *s,
@@ -188,7 +189,14 @@ int weir_test_session_of(struct weir_run *run, struct weir_session *s,
                          const struct weir_access *access, const struct weir_par *par,
                          struct weir_err *err)
 {
-    return start_session(run, &run->test->unwind, s, be, opt, access, par, err);
+    struct weir_test *t = run->test;
+
+    if (t->sessions == WEIR_TEST_SESSIONS)
+        return weir_refuse(err, WEIR_EBUG, "a test has more than %d sessions", WEIR_TEST_SESSIONS);
+    if (start_session(run, &t->unwind, s, be, opt, access, par, err) < 0)
+        return -1;
+    t->session[t->sessions++] = s;
+    return 0;
 }
 
 int weir_plan_use(struct weir_run *run, struct weir_session *s, const char *api,
@@ -283,7 +291,8 @@ static int run_phase(struct weir_run *run, struct weir_test *t, const struct wei
     int rc;
 
     for (int i = 0; i < t->sessions; i++)
-        weir_session_reset(t->session[i]);
+        if (t->session[i]->be)
+            weir_session_reset(t->session[i]);
     memset(run->op_hist, 0, sizeof(*run->op_hist) * (size_t)weir_operations_count(t->driver));
     weir_trust_before(run, s);
     if (weir_phase_run(run, s->phase, t->state, &timing, &rec, err) < 0)

@@ -111,8 +111,8 @@ int weir_plan_use(struct weir_run *run, struct weir_session *s, const char *api,
 int weir_test_session(struct weir_run *run, struct weir_session *s, const struct weir_backend *be,
                       struct weir_backend_opt opt, const struct weir_access *access,
                       struct weir_err *err);
-/* A session of some of the ranks: par has them, and is NULL on those that take no part (s is zero there).
- * The engine does not reset its statistics. Otherwise the same. */
+/* A session of some of the ranks: par has them, and is NULL on those that take no part (s is zero
+ * there). Otherwise the same. */
 int weir_test_session_of(struct weir_run *run, struct weir_session *s,
                          const struct weir_backend *be, struct weir_backend_opt opt,
                          const struct weir_access *access, const struct weir_par *par,
@@ -120,6 +120,10 @@ int weir_test_session_of(struct weir_run *run, struct weir_session *s,
 int weir_run_session(struct weir_run *run, struct weir_session *s, const struct weir_backend *be,
                      struct weir_backend_opt opt, const struct weir_access *access,
                      struct weir_err *err);
+
+/* For 'clean': a local function that removes what is left; where it fails, a note says what stays.
+ * Collective over run->par. */
+void weir_clean(struct weir_run *run, weir_local_fn *fn, void *state);
 
 /* Run one test whose plan is made. Collective over run->world; ranks that take no part wait for
  * the outcome. Returns the exit status, the same on all ranks. What went wrong was said. *failed:
