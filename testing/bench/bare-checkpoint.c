@@ -22,8 +22,8 @@ static double gather_all(const struct job *j)
 
     for (size_t i = 0; i < j->lm * (size_t)j->arrays; i++) {
         begin = MPI_Wtime();
-        MPI_Gatherv(j->mine + (i / j->lm + i % j->lm) * (size_t)n, n, MPI_FLOAT, j->all, j->count,
-                    j->begin, MPI_FLOAT, 0, MPI_COMM_WORLD);
+        MPI_Gatherv(j->mine + i * (size_t)n, n, MPI_FLOAT, j->all, j->count, j->begin, MPI_FLOAT, 0,
+                    MPI_COMM_WORLD);
         spent += MPI_Wtime() - begin;
     }
     return spent;
@@ -85,7 +85,7 @@ static int take_memory(struct job *j)
 {
     size_t cells = 6 * j->im * j->im;
 
-    j->mine = malloc((j->lm + (size_t)j->arrays) * (cells / (size_t)j->ranks) * sizeof(float));
+    j->mine = malloc(j->lm * (size_t)j->arrays * (cells / (size_t)j->ranks) * sizeof(float));
     j->all = calloc(cells, sizeof(float));
     j->count = calloc(2 * (size_t)j->ranks, sizeof(int));
     if (!j->mine || !j->all || !j->count)
@@ -96,7 +96,7 @@ static int take_memory(struct job *j)
         j->begin[r] = r * j->count[r];
     }
     memset(j->mine, 1,
-           (j->lm + (size_t)j->arrays) * (cells / (size_t)j->ranks) * sizeof(float)); /* touched */
+           j->lm * (size_t)j->arrays * (cells / (size_t)j->ranks) * sizeof(float)); /* touched */
     memset(j->all, 1, cells * sizeof(float));
     return 0;
 }

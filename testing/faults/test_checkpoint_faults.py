@@ -29,16 +29,18 @@ def simulate(ior, shim, told, need_backend):
 @pytest.mark.parametrize("api", ["NETCDF", "POSIX"])
 @pytest.mark.parametrize("how", ["", " --split_file"])
 def test_a_full_disk(simulate, mounted, api, how):
-    mounted("size=96k")
+    place = mounted("size=96k")
     run = simulate("checkpoint", "--num_writers 3 --path fs/c" + how, api=api)
     assert run.returncode == 3 and ("No space left on device" in run.stderr or " is full" in run.stderr), run
+    assert os.listdir(place) == [], run
 
 
 def test_a_disk_that_is_full_at_the_close(simulate, mounted):
     """The data fit, what describes them may not: the library would not survive to find out."""
-    mounted("size=148k")
+    place = mounted("size=148k")
     run = simulate("checkpoint", "--num_writers 3 --path fs/c --no_chunking")
     assert run.returncode == 3 and "fs/c.nc4" in run.stderr and " is full" in run.stderr, run
+    assert os.listdir(place) == [], run
 
 
 def test_input_that_is_not_right(simulate, ior):
@@ -74,10 +76,22 @@ def test_a_binary_file_that_is_cut_short(simulate, ior):
 
 
 @pytest.mark.parametrize("how", ["", "--write_barrier", "--split_file"])
-def test_a_write_that_fails_on_one_writer(simulate, how):
+def test_a_write_that_fails_on_one_writer(simulate, ior, how):
     """The others of its group, and the other groups, do not wait for it."""
     run = simulate("checkpoint", "--num_writers 3 " + how, "call=write errno=EIO rank=2 count=2", "POSIX")
     assert run.returncode == 3 and "rank 2 on " in run.stderr and "Input/output error" in run.stderr, run
+    assert ior.files() == [], run
+
+
+def test_what_cannot_be_opened_stays(simulate, ior):
+    """A file that was there before, and a directory of that name."""
+    (ior.cwd / "checkpoint.bin").write_text("earlier")
+    run = simulate("checkpoint", "", "call=open errno=EACCES times=0", "POSIX")
+    assert run.returncode == 3 and "Permission denied" in run.stderr, run
+    assert (ior.cwd / "checkpoint.bin").read_text() == "earlier"
+    (ior.cwd / "d.bin").mkdir()
+    run = simulate("checkpoint", "--path d", api="POSIX")
+    assert run.returncode == 3 and "d.bin" in run.stderr and ior.files() == ["checkpoint.bin", "d.bin"], run
 
 
 def test_a_read_that_fails_on_one_reader(simulate):

@@ -47,8 +47,7 @@ def values(im, planes):
 
 
 def fields(im, lm, arrays):
-    planes = values(im, lm + arrays)
-    return [planes[v:v + lm] for v in range(arrays)]
+    return list(values(im, lm * arrays).reshape(arrays, lm, 6 * im, im))
 
 
 # ---- files ----
@@ -146,6 +145,12 @@ def test_bad_lines_are_named(run, ior, text, words):
     ("raw_bw", "--nx 4 --n_levs 2", 1, "--n_writers=N is needed"),
     ("raw_bw", "--nx 4 --n_levs 2 --n_writers 2", 1, "there is only 1 rank"),
     ("raw_bw", "--nx 4 --n_levs 2 --n_writers 1 --file_type hdf", 1, "hdf"),
+    ("checkpoint_simulator", "--nx 1 --ny 1 --report=json:checkpoint.nc4", 1, "'checkpoint.nc4'"),
+    ("checkpoint_simulator", "--nx 1 --ny 1 --split_file -a posix --num_writers 2 --timeline=checkpoint_001.bin", 1, "'checkpoint_001.bin'"),
+    ("restart_simulator", "--nx 1 --ny 1 --path=./r --read_binary --report=json:r.bin", 1, "'r.bin'"),
+    ("raw_bw", "--nx 4 --n_levs 2 --n_writers 1 --report=json:./scratch.00000", 1, "scratch.00000"),
+    ("checkpoint_simulator", "--nx 1 --ny 1 --write_binary -D 1", 6, "option -D (deadline)"),
+    ("combo", "--nx 4 --n_levs 2 --n_writers 1 -D 1", 1, "option -D (deadline)"),
     ("gatherv", "--nx 100000000 --n_levs 100000000 --n_writers 1", 1, "more than 2^63 bytes")])
 def test_what_cannot_be_is_refused(run, program, args, ranks, words):
     run(program, args, ranks).fails(1, words)
@@ -172,6 +177,10 @@ def test_the_summary_follows_from_the_trials(run, ior):
         for key in "realThroughput", "fileSystemThroughput":
             rates = np.array([t[key] for t in trials]) / MIB
             want += [rates.mean(), rates.std()]
+        for phase in test["phases"]:  # of 2 variables with 4 levels by each writer
+            writers = test["writers"]
+            assert (phase["openCount"], phase["transferCount"], phase["closeCount"]) == (writers, 8 * writers, writers)
+            assert 0 < phase["transferP50"] <= phase["transferMax"] < phase["workTime"]
         assert len(trials) == 3 and np.allclose([float(n) for n in line.split()], want, rtol=2e-7), (line, want)
         for t in trials:
             assert t["bytes"] == 6 * 24 * 24 * 4 * 2 * 4 == test["bytes"]

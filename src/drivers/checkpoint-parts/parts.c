@@ -20,6 +20,7 @@
 
 #define O struct small_options
 #define GB 1e9
+#define SCRATCH "scratch."
 
 enum kind { RAW, GATHERV, COMBO };
 
@@ -70,6 +71,24 @@ static const struct weir_operation operations[] = { { "gather", "gather", "tries
                                                     { .key = NULL } };
 
 /* ---- plan ---- */
+
+static void name_scratch(const void *opt, uint64_t writer, struct weir_str *out)
+{
+    (void)opt;
+    weir_str_addf(out, SCRATCH "%05d", (int)writer);
+}
+
+static int add_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
+{
+    const struct small_options *o = opt;
+    const struct weir_file_names names = {
+        .prefix = SCRATCH, .n = (uint64_t)o->writers, .name = name_scratch, .arg = o
+    };
+
+    if (weir_files_add_names(files, "the data", &names, WEIR_FILE_WRITE, err) < 0)
+        return -1;
+    return weir_ranks_files(opt, tasks, files, err);
+}
 
 static int check_sizes(struct small *t, int ranks, struct weir_err *err)
 {
@@ -159,7 +178,7 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
     if (weir_agree(&run->par, rc, err) < 0 ||
         weir_agree(&run->par, take_data(t, run->par.rank, err), err) < 0)
         return -1;
-    weir_str_addf(&t->name, "scratch.%05d", t->ranks.peers.rank);
+    name_scratch(t->o, (uint64_t)t->ranks.peers.rank, &t->name);
     if (t->kind == GATHERV)
         return 0;
     return weir_test_session_of(run, &t->session, t->be, t->be_opt, &t->access,
@@ -261,13 +280,12 @@ static int after(struct weir_run *run, void *state, const struct weir_stage *sta
                  struct weir_phase_rec *rec, struct weir_err *err)
 {
     struct small *t = state;
-    struct weir_session none = { 0 };
 
     (void)stage;
     weir_stats_add(&t->gather, (double)t->ns[0] / WEIR_NS_PER_S);
     weir_stats_add(&t->write, (double)t->ns[1] / WEIR_NS_PER_S);
     weir_stats_add(&t->both, (double)(t->ns[0] + t->ns[1]) / WEIR_NS_PER_S);
-    weir_metrics_report(run, t->session.be ? &t->session : &none, rec);
+    weir_metrics_report(run, &t->session, rec);
     return weir_ranks_report(run, rec, err);
 }
 
@@ -370,22 +388,21 @@ static int conclude(struct weir_run *run, void *state, struct weir_err *err)
 
 #define COMMON                                                                                     \
     .opt_size = sizeof(struct small_options), .state_size = sizeof(struct small),                  \
-    .operations = operations, .files = weir_ranks_files, .prepare = weir_ranks_begin,              \
-    .plan = plan, .start = start, .end = end, .report = report_test, .stages = stages,             \
-    .conclude = conclude
+    .operations = operations, .whole = true, .prepare = weir_ranks_begin, .plan = plan,            \
+    .start = start, .end = end, .report = report_test, .stages = stages, .conclude = conclude
 
 const struct weir_driver parts_raw = { .name = "raw_bw.x",
                                        .brief = "write files by a part of the ranks",
                                        .opts = raw_opts,
-
+                                       .files = add_files,
                                        COMMON };
 const struct weir_driver parts_gatherv = { .name = "gatherv.x",
                                            .brief = "gather fields to a part of the ranks",
                                            .opts = gatherv_opts,
-
+                                           .files = weir_ranks_files,
                                            COMMON };
 const struct weir_driver parts_combo = { .name = "combo.x",
                                          .brief = "gather fields to a part of the ranks and write",
                                          .opts = combo_opts,
-
+                                         .files = add_files,
                                          COMMON };

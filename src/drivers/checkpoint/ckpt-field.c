@@ -80,6 +80,7 @@ static int open_file(struct weir_run *run, void *state, struct weir_err *err)
     if (weir_arrays_open(&t->session, weir_str_text(&t->name), t->reads ? WEIR_OPEN_READ : make,
                          &t->file, err) < 0)
         return -1;
+    t->removes = !t->reads;
     if (open_arrays(t, err) == 0)
         return 0;
     weir_arrays_close(t->file, NULL);
@@ -141,9 +142,7 @@ static int move_block(struct ckpt *t, struct weir_run *run, uint64_t i, bool ski
 
 static float *patch_at(const struct ckpt *t, uint64_t i)
 {
-    uint64_t plane = i / t->steps + i % t->steps * t->levels;
-
-    return t->data + plane * t->mine.nx * t->mine.ny;
+    return t->data + i * t->levels * t->mine.nx * t->mine.ny;
 }
 
 static void reorder(struct ckpt *t, bool to_block)

@@ -3,11 +3,13 @@
 #include "config.h"
 #include "drivers/checkpoint/ckpt.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/clock.h"
+#include "engine/ranks.h"
 #include "par/agree.h"
 
 #define ALIGN 4096
@@ -18,6 +20,58 @@ int ckpt_variants(const void *opt, const struct weir_par *world)
 
     (void)world;
     return n > 0 ? n : 1;
+}
+
+/* ---- files ---- */
+
+const char *ckpt_api(const void *opt)
+{
+    const struct ckpt_options *o = opt;
+
+    return o->api ? o->api : o->binary || !o->netcdf ? "POSIX" : "NETCDF";
+}
+
+/* The file of all, or of writer i. */
+static void name_file(const void *opt, uint64_t i, struct weir_str *out)
+{
+    const struct ckpt_options *o = opt;
+    const char *api = ckpt_api(o);
+
+    weir_str_addf(out, "%s", o->path);
+    if (o->split)
+        weir_str_addf(out, "_%03" PRIu64, i);
+    weir_str_addf(out, ".%s",
+                  strcasecmp(api, "NETCDF") == 0  ? "nc4"
+                  : strcasecmp(api, "HDF5") == 0  ? "h5"
+                  : strcasecmp(api, "NCMPI") == 0 ? "nc"
+                                                  : "bin");
+}
+
+static int add_files(const struct ckpt_options *o, int tasks, struct weir_files *files,
+                     enum weir_file_use use, struct weir_err *err)
+{
+    uint64_t most = (uint64_t)o->writers;
+
+    for (int i = 0; i < o->sweep.n; i++)
+        most = (uint64_t)o->sweep.v[i] > most ? (uint64_t)o->sweep.v[i] : most;
+    const struct weir_file_names names = {
+        .prefix = o->path, .n = o->split ? most : 1, .name = name_file, .arg = o
+    };
+
+    if (o->moves && !o->suppressed &&
+        weir_files_add_names(files, "option -o (path)", &names, use, err) < 0)
+        return -1;
+    return weir_ranks_files(o, tasks, files, err);
+}
+
+int ckpt_writes(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
+{
+    return add_files(opt, tasks, files, WEIR_FILE_WRITE, err);
+}
+
+int ckpt_reads(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
+{
+    return add_files(opt, tasks, files, WEIR_FILE_READ, err);
 }
 
 /* ---- checks ---- */
@@ -53,19 +107,10 @@ static int check_layout(struct ckpt *t, int ranks, struct weir_err *err)
     return 0;
 }
 
-/* The suffix of the files of a backend. */
-static const char *suffix_of(const char *backend)
-{
-    return strcmp(backend, "NETCDF") == 0  ? "nc4"
-           : strcmp(backend, "HDF5") == 0  ? "h5"
-           : strcmp(backend, "NCMPI") == 0 ? "nc"
-                                           : "bin";
-}
-
 static int choose_backend(struct ckpt *t, struct weir_run *run, struct weir_err *err)
 {
     const struct ckpt_options *o = t->o;
-    const char *name = o->api ? o->api : o->binary || !o->netcdf ? "POSIX" : "NETCDF";
+    const char *name = ckpt_api(o);
 
     if (weir_values_backend(run->test->values, name, &run->world, &t->be, &t->be_opt, err) < 0) {
         if (strcasecmp(name, "NETCDF") == 0)
@@ -124,7 +169,7 @@ static int take_memory(struct ckpt *t, struct weir_err *err)
     t->array = calloc((size_t)o->arrays, sizeof(*t->array));
     if (!t->array)
         return weir_fail(err, WEIR_ESETUP, "memory for %d variables", o->arrays);
-    if (take(&t->data, plane * (t->layout.lm + (uint64_t)o->arrays), err) < 0 ||
+    if (take(&t->data, plane * t->layout.lm * (uint64_t)o->arrays, err) < 0 ||
         (t->reads && take(&t->got, plane * t->levels, err) < 0))
         return -1;
     if (!t->ranks.is_head)
@@ -137,7 +182,7 @@ static int take_memory(struct ckpt *t, struct weir_err *err)
 
 static void fill_data(struct ckpt *t, int rank)
 {
-    uint64_t planes = t->layout.lm + (uint64_t)t->o->arrays;
+    uint64_t planes = t->layout.lm * (uint64_t)t->o->arrays;
     bool random = t->o->random && !t->o->constant;
     float *at = t->data;
 
@@ -167,6 +212,32 @@ static void describe_array(struct ckpt *t)
             (struct weir_shape) { .rank = 3, .len = { t->levels, lat / parts, t->layout.im } };
 }
 
+/* A file that was there and cannot be opened stays. */
+static int find_earlier(struct ckpt *t, struct weir_err *err)
+{
+    bool there = false;
+
+    if (!t->reads && weir_session_exists(&t->session, weir_str_text(&t->name), &there, err) < 0)
+        return -1;
+    t->removes = !t->reads && !there;
+    return 0;
+}
+
+static int remove_own(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ckpt *t = state;
+
+    (void)run;
+    if (!t->session.started || !t->removes || (!t->o->split && t->ranks.peers.rank > 0))
+        return 0;
+    return weir_session_remove(&t->session, weir_str_text(&t->name), err);
+}
+
+void ckpt_clean(struct weir_run *run, void *state)
+{
+    weir_clean(run, remove_own, state);
+}
+
 static int start_session(struct ckpt *t, struct weir_run *run, struct weir_err *err)
 {
     int rc = 0;
@@ -175,15 +246,14 @@ static int start_session(struct ckpt *t, struct weir_run *run, struct weir_err *
                              weir_heads_par(&t->ranks), err) < 0)
         return -1;
     describe_array(t);
-    weir_str_addf(&t->name, "%s", t->o->path);
-    if (t->o->split && t->ranks.is_head)
-        weir_str_addf(&t->name, "_%03d", t->ranks.peers.rank);
-    weir_str_addf(&t->name, ".%s", suffix_of(t->be->name));
+    name_file(t->o, (uint64_t)t->ranks.peers.rank, &t->name);
     if (t->ranks.is_head && t->spec.chunk.rank > 0 &&
         weir_session_can_array(&t->session, &t->spec, NULL) < 0)
         t->spec.chunk.rank = 0; /* the format has none */
     if (t->ranks.is_head)
         rc = weir_session_can_array(&t->session, &t->spec, err);
+    if (t->ranks.is_head && rc == 0)
+        rc = find_earlier(t, err);
     return weir_agree(&run->par, rc, err);
 }
 

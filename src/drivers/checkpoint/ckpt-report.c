@@ -114,7 +114,6 @@ int ckpt_report_trial(struct weir_run *run, void *state, const struct weir_stage
                             .trial = run->repetition + 1,
                             .writers = t->number,
                             .bytes = (int64_t)t->bytes };
-    struct weir_session none = { 0 };
 
     (void)stage;
     sum_stages(t, run, rec, &x);
@@ -128,7 +127,7 @@ int ckpt_report_trial(struct weir_run *run, void *state, const struct weir_stage
         keep_series(t, &x);
         weir_report_row(&run->report, &trials, &x);
     }
-    weir_metrics_report(run, t->session.be ? &t->session : &none, rec);
+    weir_metrics_report(run, &t->session, rec);
     if (weir_ranks_report(run, rec, err) < 0)
         return -1;
     if (t->wrong.code != WEIR_OK)

@@ -19,16 +19,9 @@ static const char *config_of(const void *opt)
     return ((const struct ckpt_options *)opt)->config;
 }
 
-static const char *api_of(const void *opt)
-{
-    const struct ckpt_options *o = opt;
-
-    return o->api ? o->api : o->binary || !o->netcdf ? "POSIX" : "NETCDF";
-}
-
 #define COMMON                                                                                     \
     .opt_size = sizeof(struct ckpt_options), .state_size = sizeof(struct ckpt),                    \
-    .script = config_of, .read_script = weir_rc_read, .api = api_of, .files = weir_ranks_files,    \
+    .script = config_of, .read_script = weir_rc_read, .api = ckpt_api, .whole = true,              \
     .plan = ckpt_plan, .variants = ckpt_variants, .prepare = weir_ranks_begin,                     \
     .start = ckpt_start, .end = ckpt_end, .report = ckpt_report_test, .conclude = ckpt_conclude,   \
     .summary = ckpt_summary
@@ -38,7 +31,9 @@ const struct weir_driver ckpt_checkpoint = {
     .brief = "gather fields of a climate model to few writers that write a checkpoint",
     .opts = ckpt_checkpoint_opts,
     .operations = write_operations,
+    .files = ckpt_writes,
     .stages = ckpt_write_stages,
+    .clean = ckpt_clean,
     COMMON,
 };
 
@@ -47,6 +42,7 @@ const struct weir_driver ckpt_restart = {
     .brief = "read a checkpoint by few readers that scatter its fields, and verify it",
     .opts = ckpt_restart_opts,
     .operations = read_operations,
+    .files = ckpt_reads,
     .stages = ckpt_read_stages,
     COMMON,
 };

@@ -51,12 +51,13 @@ struct ckpt {
     struct weir_patches patches;
     struct weir_box mine, block;
     uint64_t levels, steps;  /* of a step; of a variable */
-    float *data;             /* of this rank: level l of variable v is plane v + l */
+    float *data;             /* of this rank: all levels of all variables */
     float *got;              /* reading: what came back */
     float *gathered, *field; /* on movers: in rank order, in order of the file; may be the same */
     struct weir_array_spec spec;
     const char *dims[3];
     struct weir_str name;
+    bool removes; /* after a failure: the file is of this test */
     struct weir_array_file *file;
     struct weir_array **array;
     struct weir_slab slab;
@@ -73,9 +74,15 @@ extern const struct weir_stage ckpt_write_stages[], ckpt_read_stages[];
 
 /* ---- ckpt-plan.c, ckpt-field.c ---- */
 
+/* As api and files of struct weir_driver. */
+const char *ckpt_api(const void *opt);
+int ckpt_writes(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
+int ckpt_reads(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
+
 int ckpt_plan(struct weir_run *run, void *state, struct weir_err *err);
 int ckpt_start(struct weir_run *run, void *state, struct weir_err *err);
 void ckpt_end(void *state);
+void ckpt_clean(struct weir_run *run, void *state);
 
 int ckpt_variants(const void *opt, const struct weir_par *world);
 
