@@ -120,3 +120,11 @@ def test_a_call_that_never_returns_ends_the_run(h5ex, faulty):
     run = faulty("--dimranks 2 --indepio --io-timeout 2", "call=write hang rank=1", np=2)
     # The other rank waits for it in the close, and may be the first whose time is over.
     assert run.returncode not in (0, 6) and re.search(r"rank [01] on .* of 'f' has not returned for ", run.stderr), run
+
+
+def test_a_file_that_cannot_be_opened_stays(h5ex, shim):
+    """It was there before, and nothing of it was changed."""
+    (h5ex.cwd / "f").write_text("earlier")
+    h5ex("--numdims 1 --out f --api=posix --iterations 1", np=None, timeout=SECONDS,
+         env={"LD_PRELOAD": shim, "FAULT_PREFIX": str(h5ex.cwd) + "/", "FAULT": "call=open errno=EACCES times=0"}).fails(3, "Permission denied", "'f'")
+    assert (h5ex.cwd / "f").read_text() == "earlier"

@@ -193,7 +193,7 @@ def test_only_the_last_file_is_kept(h5ex):
     ("--numdims 1 --api=posix --metacoll", ["POSIX", "collective metadata", "--metacoll"]),
     ("--numdims 1 --api=mpiio --usechunked", ["MPIIO", "chunks"]),
     ("--numdims 1 --api=dummy", ["DUMMY", "arrays"]),
-    ("--numdims 1 --deadline 3", ["deadline", "--iterations"]),
+    ("--numdims 1 --deadline 3", ["deadline", "as a whole"]),
 ])
 def test_what_cannot_be_is_refused_in_one_line(h5ex, args, words):
     run = h5ex(args, np=None).fails(1, *words)

@@ -32,7 +32,7 @@ static struct h5ex_options defaults(int dims)
 static void refuse_size(const struct h5ex_options *o, int index, const char *words)
 {
     struct weir_err err = WEIR_ERR_INIT;
-    struct h5ex_grid g;
+    struct weir_grid g;
     struct h5ex_size s;
 
     if (h5ex_grid_make(o, 1, &g, &err) == 0)
@@ -42,7 +42,7 @@ static void refuse_size(const struct h5ex_options *o, int index, const char *wor
         fail_msg("'%s' is not in '%s'", words, err.text);
 }
 
-static void make(const struct h5ex_options *o, int tasks, int index, struct h5ex_grid *g,
+static void make(const struct h5ex_options *o, int tasks, int index, struct weir_grid *g,
                  struct h5ex_size *s)
 {
     struct weir_err err = WEIR_ERR_INIT;
@@ -53,7 +53,7 @@ static void make(const struct h5ex_options *o, int tasks, int index, struct h5ex
 
 /* Ranks have as many elements as they should, no two the same one, and readers those that the writer so
  * many ranks further wrote. */
-static void check_parts(const struct h5ex_options *o, int tasks, const struct h5ex_grid *g,
+static void check_parts(const struct h5ex_options *o, int tasks, const struct weir_grid *g,
                         const struct h5ex_size *s, enum h5ex_which which)
 {
     static unsigned char owner[1u << 16];
@@ -65,7 +65,7 @@ static void check_parts(const struct h5ex_options *o, int tasks, const struct h5
     for (int rank = 0; rank < tasks; rank++) {
         h5ex_set_make(o, g, s, which, rank, &mine);
         assert_int_equal(weir_slab_check(&mine.put.slab, &mine.spec.shape, &n, NULL), 0);
-        assert_int_equal(n, s->elements);
+        assert_int_equal(n, s->file.elements);
         assert_int_equal(weir_shape_bytes(&mine.spec.shape, 1, &bytes, NULL), 0);
         assert_true(bytes <= sizeof(owner));
         weir_runs_begin(&r, &mine.put.slab, &mine.spec.shape);
@@ -83,7 +83,7 @@ static void parts_are_apart_and_complete(void **unused)
         { 1, 1, 1 }, { 2, 1, 1 }, { 1, 2, 1 }, { 2, 1, 3 }, { 2, 2, 2 }
     };
     struct h5ex_options o = defaults(3);
-    struct h5ex_grid g;
+    struct weir_grid g;
     struct h5ex_size s;
 
     (void)unused;
@@ -107,14 +107,14 @@ static void parts_are_apart_and_complete(void **unused)
 static void ranks_are_in_row_major_order(void **unused)
 {
     struct h5ex_options o = defaults(2);
-    struct h5ex_grid g;
+    struct weir_grid g;
     struct h5ex_size s;
     struct h5ex_set d;
 
     (void)unused;
     o.dimranks = LIST(2, 3);
     make(&o, 6, 1, &g, &s);
-    assert_int_equal(s.len[0], 16);
+    assert_int_equal(s.file.len[0], 16);
     h5ex_set_make(&o, &g, &s, H5EX_DOUBLES, 4, &d);
     assert_int_equal(d.put.slab.start[0], 16);
     assert_int_equal(d.put.slab.start[1], 16);
@@ -125,7 +125,7 @@ static void ranks_are_in_row_major_order(void **unused)
 static void another_product_divides_the_first_dimension(void **unused)
 {
     struct h5ex_options o = defaults(32);
-    struct h5ex_grid g;
+    struct weir_grid g;
     struct h5ex_size s;
 
     (void)unused;
@@ -135,14 +135,14 @@ static void another_product_divides_the_first_dimension(void **unused)
     assert_true(g.asked != 3);
     assert_int_equal(g.ranks[0], 3);
     assert_int_equal(g.ranks[31], 1);
-    assert_int_equal(s.shape.len[0], 3);
+    assert_int_equal(s.shape[H5EX_DOUBLES].len[0], 3);
 }
 
 /* Blocks of the options, not those of the size before. */
 static void each_size_has_its_own_blocks(void **unused)
 {
     struct h5ex_options o = defaults(1);
-    struct h5ex_grid g;
+    struct weir_grid g;
     struct h5ex_size s;
 
     (void)unused;
@@ -151,14 +151,14 @@ static void each_size_has_its_own_blocks(void **unused)
     o.mem_block = 4;
     o.mem_stride = 5;
     make(&o, 1, 0, &g, &s);
-    assert_true(s.odd[0] && s.mem_odd);
-    assert_int_equal(s.block[0], 10);
-    assert_int_equal(s.count[0], 1);
+    assert_true(s.file.odd[0] && s.mem_odd);
+    assert_int_equal(s.file.block[0], 10);
+    assert_int_equal(s.file.count[0], 1);
     assert_int_equal(s.buffer, 10);
     make(&o, 1, 1, &g, &s);
-    assert_false(s.odd[0] || s.mem_odd);
-    assert_int_equal(s.block[0], 4);
-    assert_int_equal(s.count[0], 5);
+    assert_false(s.file.odd[0] || s.mem_odd);
+    assert_int_equal(s.file.block[0], 4);
+    assert_int_equal(s.file.count[0], 5);
     assert_int_equal(s.buffer, 25);
 }
 

@@ -4,13 +4,12 @@
 #include "drivers/h5exerciser/h5ex.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
-#include "base/stats.h"
 #include "engine/banner.h"
+#include "engine/costs.h"
 #include "engine/provenance.h"
 #include "par/agree.h"
 
@@ -22,17 +21,6 @@ struct summary {
     const char *name;
     int64_t bytes;
     double col[H5EX_COLS];
-};
-
-/* One operation: in a repetition, and over all of them. */
-struct over_all {
-    const char *name, *side, *column;
-    int64_t repetition;
-    double rate, v[WEIR_FIVES]; /* bytes/s; ns, of one repetition the first */
-};
-
-struct space {
-    int64_t dim, length, block, stride, count;
 };
 
 #define SECONDS(c, k, g)                                                                           \
@@ -64,50 +52,6 @@ static const struct weir_table summary_table = { .key = "summary",
                                                  .cols = summary_cols,
                                                  .readers = WEIR_FOR_ALL };
 
-#define WORD(f, k, h) COL_STR(struct over_all, f, k, h)
-#define ALL(f, k, h) COL_REAL(struct over_all, v[f], k, h, .unit = WEIR_NS_PER_S)
-#define SPACE(f, h) COL_INT(struct space, f, #f, h)
-#define NAMES                                                                                      \
-    WORD(name, "operation", "Operation"),                                                          \
-        WORD(side, "side", "In which half of a repetition: write or read"),                        \
-        WORD(column, "column", "Key in the summary that shares its time, or none")
-
-static const struct weir_col over_all_cols[] = {
-    NAMES,
-    ALL(WEIR_FIVE_MIN, "min", "Shortest time of the slowest task, seconds"),
-    ALL(WEIR_FIVE_MED, "median", "Median, seconds"),
-    ALL(WEIR_FIVE_MAX, "max", "Longest, seconds"),
-    ALL(WEIR_FIVE_AVG, "mean", "Mean, seconds"),
-    ALL(WEIR_FIVE_STD, "sd", "Standard deviation of the population, seconds"),
-    WEIR_COL_END
-};
-
-static const struct weir_col result_cols[] = {
-    NAMES, COL_INT(struct over_all, repetition, "iter", "Repetition, from 0"),
-    ALL(0, "seconds", "Time of the slowest task, seconds"),
-    COL_REAL(struct over_all, rate, "MiBps", "Bytes of all tasks / that time, MiB/s", .unit = MIB),
-    WEIR_COL_END
-};
-
-static const struct weir_col space_cols[] = {
-    SPACE(dim, "Dimension, from 0"),
-    SPACE(length, "Elements of all tasks with the gaps; in memory of a task"),
-    SPACE(block, "Elements of a block"),
-    SPACE(stride, "From block to block"),
-    SPACE(count, "Blocks of a task"),
-    WEIR_COL_END
-};
-
-#define TABLE(k, c)                                                                                \
-    {                                                                                              \
-        .key = (k), .cols = (c), .readers = WEIR_FOR_DATA                                          \
-    }
-
-static const struct weir_table over_all_table = TABLE("operations", over_all_cols);
-static const struct weir_table result_table = TABLE("Results", result_cols);
-static const struct weir_table file_table = TABLE("fileSpace", space_cols);
-static const struct weir_table memory_table = TABLE("memorySpace", space_cols);
-
 /* ---- above ---- */
 
 void h5ex_banner(struct weir_run *run, struct weir_test *tests, int n, int argc, char *const *argv)
@@ -118,11 +62,7 @@ void h5ex_banner(struct weir_run *run, struct weir_test *tests, int n, int argc,
     char now[32];
 
     (void)n;
-    weir_banner_program(run, tests[0].driver->name);
-    weir_banner_command(run, argc, argv);
-    weir_banner_machine(run, WEIR_FOR_DATA);
-    if (run->details)
-        weir_provenance_run(run);
+    weir_banner_data(run, tests[0].driver->name, argc, argv);
     weir_report_str(r, WEIR_FOR_DATA, "Began", weir_banner_now(now, DATE));
     if (t->grid.asked != (uint64_t)t->grid.tasks) {
         weir_report_line(r, "WARNING!! - ndomains: %" PRIu64 " must be: %d. Only dividing dim-0",
@@ -144,15 +84,6 @@ void h5ex_banner(struct weir_run *run, struct weir_test *tests, int n, int argc,
     weir_report_flush(r);
 }
 
-static void show_space(struct weir_run *run, const struct weir_table *table, struct space s)
-{
-    weir_report_line(
-        &run->report,
-        "%-10s Dim= %" PRId64 " Block= %" PRId64 " Stride= %" PRId64 " Count= %" PRId64,
-        table == &file_table ? "FileSpace:" : "MemSpace:", s.dim, s.block, s.stride, s.count);
-    weir_report_row(&run->report, table, &s);
-}
-
 int h5ex_report_test(struct weir_run *run, void *state, struct weir_err *err)
 {
     const struct h5ex_test *t = state;
@@ -166,13 +97,8 @@ int h5ex_report_test(struct weir_run *run, void *state, struct weir_err *err)
     weir_banner_parameters(run, h5ex_rows, t->o);
     weir_report_int(r, WEIR_FOR_DATA, "tasks", run->par.size);
     weir_report_str(r, WEIR_FOR_DATA, "path", t->path);
-    for (int d = 0; d < t->grid.dims; d++)
-        show_space(run, &file_table,
-                   (struct space) { d, (int64_t)s->shape.len[d], (int64_t)s->block[d],
-                                    (int64_t)s->stride[d], (int64_t)s->count[d] });
-    show_space(run, &memory_table,
-               (struct space) { 0, (int64_t)s->buffer, (int64_t)s->mem_block,
-                                (int64_t)s->mem_stride, (int64_t)s->mem_count });
+    weir_banner_part(run, "FileSpace:", "fileSpace", &s->file, s->shape[H5EX_DOUBLES].len);
+    weir_banner_part(run, "MemSpace: ", "memorySpace", &s->memory, &s->buffer);
     weir_report_flush(r);
     return 0;
 }
@@ -180,71 +106,45 @@ int h5ex_report_test(struct weir_run *run, void *state, struct weir_err *err)
 /* ---- a repetition ---- */
 
 /* The slowest task of each operation, and of the sums that the columns are. */
-static void measure(struct weir_run *run, const struct h5ex_test *t, struct h5ex_sample *m)
+static void measure(struct weir_run *run, const struct h5ex_test *t, double *m)
 {
-    double bytes = (double)t->size.elements * sizeof(double) * run->par.size * WEIR_NS_PER_S;
-    int64_t v[H5EX_OPS + H5EX_COLS] = { 0 };
+    double bytes = (double)t->size.file.elements * sizeof(double) * run->par.size * WEIR_NS_PER_S;
+    uint64_t ns[H5EX_OPS + H5EX_COLS] = { 0 };
 
-    for (int op = 0; op < H5EX_OPS; op++) {
-        enum h5ex_column c = h5ex_column_of((enum h5ex_op)op);
-
-        v[op] = (int64_t)t->ns[op];
-        if (c != H5EX_COL_NONE)
-            v[H5EX_OPS + c] += v[op];
-    }
-    weir_allmax_i64(&run->par, v, H5EX_OPS + H5EX_COLS);
-    for (int i = 0; i < H5EX_OPS + H5EX_COLS; i++)
-        m->v[i] = (double)v[i];
-    m->v[H5EX_OPS + H5EX_COL_WRITE_RATE] = bytes / (m->v[H5EX_WRITE] + (m->v[H5EX_WRITE] == 0));
-    m->v[H5EX_OPS + H5EX_COL_READ_RATE] = bytes / (m->v[H5EX_READ] + (m->v[H5EX_READ] == 0));
+    memcpy(ns, t->ns, sizeof(t->ns));
+    for (enum h5ex_op op = 0; op < H5EX_OPS; op++)
+        if (h5ex_column_of(op) != H5EX_COL_NONE)
+            ns[H5EX_OPS + h5ex_column_of(op)] += t->ns[op];
+    weir_costs_slowest(run, ns, H5EX_OPS + H5EX_COLS, m);
+    m[H5EX_OPS + H5EX_COL_WRITE_RATE] = bytes / (m[H5EX_WRITE] + (m[H5EX_WRITE] == 0));
+    m[H5EX_OPS + H5EX_COL_READ_RATE] = bytes / (m[H5EX_READ] + (m[H5EX_READ] == 0));
 }
 
-static struct over_all name_op(enum h5ex_op op)
+static void make_costs(struct h5ex_test *t, struct weir_cost cost[H5EX_OPS])
 {
-    enum h5ex_column c = h5ex_column_of(op);
+    double elements = (double)t->size.file.elements * t->grid.tasks;
 
-    return (struct over_all) {
-        .name = h5ex_operations[op].key,
-        .side = op < H5EX_FILE_OPEN ? "write" : "read",
-        .column = c == H5EX_COL_NONE ? "none" : summary_cols[2 + c].key,
-    };
-}
-
-static void show_sample(struct weir_run *run, const struct h5ex_test *t,
-                        const struct h5ex_sample *m)
-{
     for (enum h5ex_op op = 0; op < H5EX_OPS; op++) {
-        struct over_all row = name_op(op);
-        double bytes = (double)t->size.elements * (double)h5ex_set_of(t, op)->put.size;
+        enum h5ex_column c = h5ex_column_of(op);
 
-        row.repetition = run->repetition;
-        row.v[0] = m->v[op];
-        row.rate = h5ex_operations[op].moves_bytes
-                       ? bytes * run->par.size * WEIR_NS_PER_S / m->v[op]
-                       : NAN;
-        if (h5ex_has(t, op))
-            weir_report_row(&run->report, &result_table, &row);
+        cost[op] = (struct weir_cost) {
+            .has = h5ex_has(t, op),
+            .side = op < H5EX_FILE_OPEN ? "write" : "read",
+            .column = c == H5EX_COL_NONE ? NULL : summary_cols[2 + c].key,
+            .bytes = elements * (double)h5ex_set_of(t, op)->put.size,
+        };
     }
 }
 
 /* Where the first wrong element of a dataset is. Returns -1. */
 static int name_wrong(const struct h5ex_test *t, const struct h5ex_set *d, struct weir_err *err)
 {
-    const struct weir_shape *shape = &d->spec.shape;
-    const struct weir_cells_wrong *w = &d->wrong;
-    uint64_t at[WEIR_SLAB_RANK], left = w->at;
-    struct weir_str where = { 0 };
+    struct weir_str words = { 0 };
 
-    for (int k = shape->rank - 1; k >= 0; left /= shape->len[k--])
-        at[k] = left % shape->len[k];
-    for (int k = 0; k < shape->rank && w->at != UINT64_MAX; k++)
-        weir_str_addf(&where, "%s%" PRIu64, k ? "," : "element ", at[k]);
-    if (w->at == UINT64_MAX)
-        weir_str_addf(&where, "a byte of memory that belongs to no element");
-    weir_refuse(err, WEIR_EDATA,
-                "'%s' in '%s', %s: expected %.17g, found %.17g; %" PRIu64 " wrong in this task",
-                weir_str_text(&d->name), t->path, weir_str_text(&where), w->want, w->got, w->n);
-    weir_str_free(&where);
+    weir_cells_describe(&d->wrong, &d->spec.shape, &words);
+    weir_refuse(err, WEIR_EDATA, "'%s' in '%s', %s; %" PRIu64 " wrong in this task",
+                weir_str_text(&d->name), t->path, weir_str_text(&words), d->wrong.n);
+    weir_str_free(&words);
     return -1;
 }
 
@@ -273,33 +173,26 @@ static int report_wrong(struct weir_run *run, struct h5ex_test *t, struct weir_e
 
 int h5ex_report_repetition(struct weir_run *run, struct h5ex_test *t, struct weir_err *err)
 {
-    struct h5ex_sample m;
+    double m[H5EX_OPS + H5EX_COLS];
+    struct weir_cost cost[H5EX_OPS];
 
-    measure(run, t, &m);
+    measure(run, t, m);
+    make_costs(t, cost);
     if (run->par.rank == 0)
-        t->sample[t->samples] = m;
-    t->samples++;
-    show_sample(run, t, &m);
+        memcpy(weir_series_add(&t->series), m, sizeof(m));
+    weir_costs_report(run, cost, m);
     return report_wrong(run, t, err);
 }
 
 /* ---- below ---- */
 
-/* Of value i of all samples; v has room for one of each. */
-static void judge(const struct h5ex_test *t, int i, double *v, double out[WEIR_FIVES])
+static void show_table(struct weir_run *run, const struct h5ex_test *t)
 {
-    for (int k = 0; k < t->samples; k++)
-        v[k] = t->sample[k].v[i];
-    weir_five_of(v, (size_t)t->samples, out);
-}
-
-static void show_table(struct weir_run *run, const struct h5ex_test *t, double *v)
-{
-    int64_t bytes = (int64_t)(t->size.elements * sizeof(double));
+    int64_t bytes = (int64_t)(t->size.file.elements * sizeof(double));
     double five[H5EX_COLS][WEIR_FIVES];
 
     for (int c = 0; c < H5EX_COLS; c++)
-        judge(t, H5EX_OPS + c, v, five[c]);
+        weir_series_five(&t->series, (size_t)(H5EX_OPS + c), five[c]);
     for (int i = 0; i < WEIR_FIVES; i++) {
         struct summary row = { .name = weir_five_names[i], .bytes = bytes };
 
@@ -309,31 +202,20 @@ static void show_table(struct weir_run *run, const struct h5ex_test *t, double *
     }
 }
 
-static void show_operations(struct weir_run *run, const struct h5ex_test *t, double *v)
-{
-    for (enum h5ex_op op = 0; op < H5EX_OPS; op++) {
-        struct over_all row = name_op(op);
-
-        judge(t, (int)op, v, row.v);
-        if (h5ex_has(t, op))
-            weir_report_row(&run->report, &over_all_table, &row);
-    }
-}
-
 int h5ex_conclude(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct h5ex_test *t = state;
-    double *v = calloc((size_t)t->samples + 1, sizeof(*v));
-    int rc = v ? 0 : weir_fail(err, WEIR_ESETUP, "memory for the statistics");
+    struct weir_cost cost[H5EX_OPS];
 
+    (void)err;
     weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)t->wrong_sum);
     t->complete = !run->test->failed && t->wrong_sum == 0;
-    if (v && t->sample && t->samples > 0) {
-        show_table(run, t, v);
-        show_operations(run, t, v);
+    if (t->series.n > 0) {
+        show_table(run, t);
+        make_costs(t, cost);
+        weir_costs_conclude(run, cost, &t->series);
     }
-    free(v);
-    return weir_agree(&run->par, rc, err);
+    return 0;
 }
 
 void h5ex_finish(struct weir_run *run, const struct weir_test *tests)

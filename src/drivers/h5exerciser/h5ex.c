@@ -87,17 +87,18 @@ static int warn_of_blocks(struct weir_run *run, const struct h5ex_test *t, struc
     const struct h5ex_size *s = &t->size;
 
     for (int d = 0; d < t->grid.dims; d++)
-        if (s->odd[d] && weir_warn(&run->log, err,
-                                   "--fileblocks does not divide the %llu elements of dimension "
-                                   "%d: they are one block",
-                                   (unsigned long long)s->len[d], d) < 0)
+        if (s->file.odd[d] &&
+            weir_warn(&run->log, err,
+                      "--fileblocks does not divide the %llu elements of dimension "
+                      "%d: they are one block",
+                      (unsigned long long)s->file.len[d], d) < 0)
             return -1;
     if (!s->mem_odd)
         return 0;
     return weir_warn(&run->log, err,
                      "--memblock does not divide the %llu elements of a task: they are in one "
                      "piece",
-                     (unsigned long long)s->elements);
+                     (unsigned long long)s->file.elements);
 }
 
 static int check_backend(const struct h5ex_options *o, const struct weir_backend *be,
@@ -117,10 +118,6 @@ static int check(struct weir_run *run, struct h5ex_test *t, struct weir_err *err
 {
     const struct h5ex_options *o = t->o;
 
-    if (o->run.deadline_s > 0)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "option -D (deadline): a repetition is done as a whole; limit "
-                           "--iterations, or the time of the test");
     if (h5ex_grid_make(o, run->world.size, &t->grid, err) < 0 ||
         h5ex_size_make(o, &t->grid, run->test->variant, &t->size, err) < 0)
         return -1;
@@ -135,7 +132,8 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct h5ex_test *t = state;
 
-    *t = (struct h5ex_test) { .o = run->test->values->driver_opt };
+    *t = (struct h5ex_test) { .o = run->test->values->driver_opt,
+                              .series.width = H5EX_OPS + H5EX_COLS };
     t->access = (struct weir_access) { .collective = !t->o->independent,
                                        .collective_metadata = t->o->collective_metadata,
                                        .tasks = run->world.size,
@@ -157,16 +155,14 @@ static int prepare_run(struct weir_run *run, struct weir_test *tests, int n, str
 {
     const struct h5ex_options *o = ((const struct h5ex_test *)tests[0].state)->o;
     struct timespec now = { 0 };
-    struct weir_str name = { 0 };
+    char name[40], *path;
     uint64_t number;
-    char *path;
 
     clock_gettime(CLOCK_REALTIME, &now);
     number = ((uint64_t)now.tv_sec * 1000003 + (uint64_t)now.tv_nsec) & INT32_MAX;
     weir_bcast(&run->world, &number, sizeof(number), 0);
-    weir_str_addf(&name, "hdf5TestFile-%llu", (unsigned long long)number);
-    path = weir_arena_strdup(&run->arena, o->path ? o->path : weir_str_text(&name), err);
-    weir_str_free(&name);
+    snprintf(name, sizeof(name), "hdf5TestFile-%llu", (unsigned long long)number); /* fits */
+    path = weir_arena_strdup(&run->arena, o->path ? o->path : name, err);
     if (weir_agree(&run->world, path ? 0 : -1, err) < 0)
         return -1;
     for (int i = 0; i < n; i++) {
@@ -177,17 +173,6 @@ static int prepare_run(struct weir_run *run, struct weir_test *tests, int n, str
 }
 
 /* ---- memory ---- */
-
-static int begin_attrs(struct h5ex_test *t, struct weir_err *err)
-{
-    t->attrs = calloc(H5EX_ATTRS, H5EX_ATTR_BYTES);
-    if (!t->attrs)
-        return weir_fail(err, WEIR_ESETUP, "memory for attributes");
-    for (int i = 0; i < H5EX_ATTRS; i++)
-        snprintf(t->attrs + (size_t)i * H5EX_ATTR_BYTES, H5EX_ATTR_BYTES,
-                 "This is my attribute string number %d", i); /* fits */
-    return 0;
-}
 
 static int begin_test(struct weir_run *run, void *state, struct weir_err *err)
 {
@@ -204,7 +189,7 @@ static int begin_test(struct weir_run *run, void *state, struct weir_err *err)
     if (t->o->derived)
         weir_str_addf(&t->set[H5EX_RECORDS].name, "%ssimulation parameters",
                       t->be->array->group ? "Data/derivedData/" : "");
-    return t->o->attributes ? begin_attrs(t, err) : 0;
+    return 0;
 }
 
 static void end_test(void *state)
@@ -215,57 +200,31 @@ static void end_test(void *state)
         free(t->set[i].put.buf);
         weir_str_free(&t->set[i].name);
     }
-    free(t->attrs);
-    free(t->sample);
-    t->attrs = NULL;
-    t->sample = NULL;
+    free(t->series.v);
+    t->series = (struct weir_series) { 0 };
 }
 
-/* Can the backend keep them? */
+/* Can the backend keep them? A file that was there and cannot be opened stays. */
 static int start_test(struct weir_run *run, void *state, struct weir_err *err)
 {
-    const struct h5ex_test *t = state;
+    struct h5ex_test *t = state;
+    bool there = false;
 
-    (void)run;
     for (int i = 0; i <= t->o->derived; i++)
         if (weir_session_can_array(&t->session, &t->set[i].spec, err) < 0)
             return -1;
+    if (weir_agree(&run->par, weir_session_exists(&t->session, t->path, &there, err), err) < 0)
+        return -1;
+    t->removes = !there;
     return 0;
 }
 
-/* Room for one more sample on rank 0. */
 static int make_room(struct weir_run *run, void *state, struct weir_err *err)
 {
-    struct h5ex_test *t = state;
-    int room = t->room ? 2 * t->room : 16;
-    struct h5ex_sample *more;
-
-    if (run->par.rank > 0 || t->samples < t->room)
-        return 0;
-    more = realloc(t->sample, (size_t)room * sizeof(*more));
-    if (!more)
-        return weir_fail(err, WEIR_ESETUP, "memory for %d repetitions", room);
-    t->sample = more;
-    t->room = room;
-    return 0;
+    return run->par.rank > 0 ? 0 : weir_series_reserve(&((struct h5ex_test *)state)->series, err);
 }
 
 /* ---- stages ---- */
-
-/* The file is there, so that all creations that are measured do the same. */
-static int make_file(struct weir_run *run, void *state, const struct weir_stage *s,
-                     struct weir_err *err)
-{
-    struct h5ex_test *t = state;
-    struct weir_array_file *f;
-
-    (void)run;
-    (void)s;
-    if (weir_arrays_open(&t->session, t->path, WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_TRUNC,
-                         &f, err) < 0)
-        return -1;
-    return weir_arrays_close(f, err);
-}
 
 static void time_together(const void *state, const struct weir_stage *s, struct weir_timing *timing)
 {
@@ -290,13 +249,9 @@ static int after_phase(struct weir_run *run, void *state, const struct weir_stag
 static int remove_own(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct h5ex_test *t = state;
-    bool there = false;
+    bool mine = run->par.rank == 0 && t->removes && t->session.started;
 
-    if (run->par.rank > 0)
-        return 0;
-    if (weir_session_exists(&t->session, t->path, &there, err) < 0)
-        return -1;
-    return there ? weir_session_unlink(&t->session, t->path, err) : 0;
+    return mine ? weir_session_remove(&t->session, t->path, err) : 0;
 }
 
 static int remove_file(struct weir_run *run, void *state, const struct weir_stage *s,
@@ -310,15 +265,9 @@ static int remove_file(struct weir_run *run, void *state, const struct weir_stag
     return weir_local(run, remove_own, state, err);
 }
 
-/* Also of what a failed test has made. */
 static void clean(struct weir_run *run, void *state)
 {
-    struct weir_err why = WEIR_ERR_INIT;
-
-    if (!((const struct h5ex_test *)state)->session.started)
-        return;
-    if (weir_local(run, remove_own, state, &why) < 0)
-        weir_note(&run->log, "what is left: %s", why.text);
+    weir_clean(run, remove_own, state);
 }
 
 #define STAGE(k, p)                                                                                \
@@ -328,7 +277,7 @@ static void clean(struct weir_run *run, void *state)
     }
 
 static const struct weir_stage stages[] = {
-    { .key = "create", .flags = WEIR_STAGE_FIRST, .before = make_file },
+    { .key = "create", .flags = WEIR_STAGE_FIRST, .before = h5ex_make_file },
     STAGE("write", &h5ex_write_phase),
     STAGE("read", &h5ex_read_phase),
     { .key = "remove", .flags = WEIR_STAGE_LAST, .before = remove_file },
@@ -347,6 +296,7 @@ const struct weir_driver h5ex_driver = {
     .opt_size = sizeof(struct h5ex_options),
     .state_size = sizeof(struct h5ex_test),
     .operations = h5ex_operations,
+    .whole = true,
     .api = api_of,
     .files = weir_ranks_files,
     .variants = count_sizes,

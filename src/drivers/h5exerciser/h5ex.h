@@ -5,6 +5,8 @@
 
 #include "backends/session-array.h"
 #include "base/cells.h"
+#include "base/grid.h"
+#include "base/stats.h"
 #include "engine/driver.h"
 
 #define H5EX_ATTRS 64
@@ -23,29 +25,18 @@ struct h5ex_options {
 
 /* ---- h5ex-size.c: arithmetic without I/O ---- */
 
-/* How the ranks divide the dimensions. */
-struct h5ex_grid {
-    int dims, tasks;
-    uint64_t ranks[WEIR_RANK_MAX];
-    uint64_t
-        asked; /* the product that the options have; another one than tasks: dimension 0 is divided */
-};
-
 /* One size of the sweep: what each rank has, and how it lies in file and memory. */
 struct h5ex_size {
-    uint64_t len[WEIR_RANK_MAX]; /* elements of a rank in each dimension */
-    uint64_t block[WEIR_RANK_MAX], stride[WEIR_RANK_MAX], count[WEIR_RANK_MAX]; /* in the file */
-    bool odd[WEIR_RANK_MAX]; /* the block that was asked for does not divide the extent */
-    uint64_t mem_block, mem_stride, mem_count;
+    struct weir_part file, packed, memory; /* in the file with gaps and without; in the buffer */
     bool mem_odd;
-    uint64_t elements, buffer;       /* of a rank: without and with the gaps in memory */
-    struct weir_shape shape, packed; /* of the dataset with its gaps, and without */
+    uint64_t buffer;            /* elements of a rank with the gaps in memory */
+    struct weir_shape shape[2]; /* of the datasets */
 };
 
 /* Both local. Return 0, or -1 and err (WEIR_EUSAGE) that names the option. */
-int h5ex_grid_make(const struct h5ex_options *o, int tasks, struct h5ex_grid *g,
+int h5ex_grid_make(const struct h5ex_options *o, int tasks, struct weir_grid *g,
                    struct weir_err *err);
-int h5ex_size_make(const struct h5ex_options *o, const struct h5ex_grid *g, int index,
+int h5ex_size_make(const struct h5ex_options *o, const struct weir_grid *g, int index,
                    struct h5ex_size *s, struct weir_err *err);
 
 /* ---- the datasets ---- */
@@ -71,36 +62,38 @@ struct h5ex_set {
 };
 
 /* h5ex-size.c: a set of 'rank' without buffer and name. Local. */
-void h5ex_set_make(const struct h5ex_options *o, const struct h5ex_grid *g,
+void h5ex_set_make(const struct h5ex_options *o, const struct weir_grid *g,
                    const struct h5ex_size *s, enum h5ex_which which, int rank, struct h5ex_set *d);
 
 /* ---- the test ---- */
 
-/* Each operation is timed by itself, in this order. */
-enum h5ex_op {
-    H5EX_FILE_CREATE,
-    H5EX_GROUP_CREATE,
-    H5EX_ATTR_WRITE,
-    H5EX_SET_CREATE,
-    H5EX_WRITE,
-    H5EX_SET_CLOSE,
-    H5EX_FLUSH,
-    H5EX_FILE_CLOSE,
-    H5EX_FILE_OPEN,
-    H5EX_GROUP_OPEN,
-    H5EX_ATTR_READ,
-    H5EX_SET_OPEN,
-    H5EX_READ,
-    H5EX_READ_SET_CLOSE,
-    H5EX_DERIVED_GROUP,
-    H5EX_DERIVED_CREATE,
-    H5EX_DERIVED_WRITE,
-    H5EX_DERIVED_READ,
-    H5EX_DERIVED_CLOSE,
-    H5EX_READ_FLUSH,
-    H5EX_READ_FILE_CLOSE,
-    H5EX_OPS
-};
+/* Each operation is timed by itself, in this order: name, function (h5ex-ops.c), the column that has its
+ * time, when it is done, key, title. */
+#define H5EX_OPERATIONS(X)                                                                         \
+    X(FILE_CREATE, create_file, OPEN, ALWAYS, "fileCreate", "File creation")                       \
+    X(GROUP_CREATE, create_group, GROUP, GROUPS, "groupCreate", "Group creation")                  \
+    X(ATTR_WRITE, put_attrs, ATTR, ATTRIBUTES, "attributeWrite", "Attributes written")             \
+    X(SET_CREATE, create_set, SET, ALWAYS, "datasetCreate", "Dataset creation")                    \
+    X(WRITE, write_set, WRITE, ALWAYS, "write", "Dataset write")                                   \
+    X(SET_CLOSE, close_set, OTHER, ALWAYS, "datasetCloseWritten", "Dataset close after write")     \
+    X(FLUSH, flush_file, FLUSH, ALWAYS, "flushWritten", "Flush after write")                       \
+    X(FILE_CLOSE, close_file, CLOSE, ALWAYS, "fileCloseWritten", "File close after write")         \
+    X(FILE_OPEN, open_file, OPEN, ALWAYS, "fileOpen", "File open")                                 \
+    X(GROUP_OPEN, open_group, GROUP, GROUPS, "groupOpen", "Group open")                            \
+    X(ATTR_READ, get_attrs, NONE, ATTRIBUTES, "attributeRead", "Attributes read")                  \
+    X(SET_OPEN, open_set, SET, ALWAYS, "datasetOpen", "Dataset open")                              \
+    X(READ, read_set, READ, ALWAYS, "read", "Dataset read")                                        \
+    X(READ_SET_CLOSE, close_set, OTHER, ALWAYS, "datasetCloseRead", "Dataset close after read")    \
+    X(DERIVED_GROUP, create_group, GROUP, DERIVED_GROUPS, "derivedGroupCreate", "Compound: group") \
+    X(DERIVED_CREATE, create_set, SET, DERIVED, "derivedCreate", "Compound: creation")             \
+    X(DERIVED_WRITE, write_set, NONE, DERIVED, "derivedWrite", "Compound: write")                  \
+    X(DERIVED_READ, read_set, NONE, DERIVED, "derivedRead", "Compound: read")                      \
+    X(DERIVED_CLOSE, close_set, OTHER, DERIVED, "derivedClose", "Compound: close")                 \
+    X(READ_FLUSH, flush_file, FLUSH, ALWAYS, "flushRead", "Flush after read")                      \
+    X(READ_FILE_CLOSE, close_file, CLOSE, ALWAYS, "fileCloseRead", "File close after read")
+
+#define H5EX_AS_NAME(op, f, col, n, k, t) H5EX_##op,
+enum h5ex_op { H5EX_OPERATIONS(H5EX_AS_NAME) H5EX_OPS };
 
 /* Columns of the table in their order; times are sums of operations. */
 enum h5ex_column {
@@ -119,28 +112,23 @@ enum h5ex_column {
     H5EX_COL_NONE = H5EX_COLS
 };
 
-/* A repetition: the slowest rank, of each operation and then of each column. ns; bytes/s. */
-struct h5ex_sample {
-    double v[H5EX_OPS + H5EX_COLS];
-};
-
 struct h5ex_test {
     const struct h5ex_options *o;
     const struct weir_backend *be;
     const char *path; /* the run's */
     struct weir_access access;
     struct weir_session session;
-    struct h5ex_grid grid;
+    struct weir_grid grid;
     struct h5ex_size size;
     struct h5ex_set set[H5EX_SETS];
-    char *attrs;
     struct weir_array_file *file;
     struct weir_array *array;
     enum h5ex_op turn[H5EX_OPS]; /* the operations of the phase that runs */
     int turns;
-    uint64_t ns[H5EX_OPS];      /* of this rank in this repetition */
-    struct h5ex_sample *sample; /* rank 0 */
-    int samples, room;
+    uint64_t ns[H5EX_OPS]; /* of this rank in this repetition */
+    /* Rank 0; of each repetition the slowest rank, in each operation and then in each column: ns, bytes/s. */
+    struct weir_series series;
+    bool removes;                    /* the file is of this test */
     uint64_t wrong_attrs, wrong_sum; /* of this rank in this repetition; of all in the test */
     bool complete;
 };
@@ -148,9 +136,12 @@ struct h5ex_test {
 /* h5ex-ops.c: the operations and the phases that are made of them. */
 extern const struct weir_operation h5ex_operations[H5EX_OPS + 1];
 extern const struct weir_phase h5ex_write_phase, h5ex_read_phase;
+/* The file is there, so that all creations that are measured do the same. As before of a stage. */
+int h5ex_make_file(struct weir_run *run, void *state, const struct weir_stage *s,
+                   struct weir_err *err);
 enum h5ex_column h5ex_column_of(enum h5ex_op op);
 /* The dataset that it is about. Local. */
-const struct h5ex_set *h5ex_set_of(const struct h5ex_test *t, enum h5ex_op op);
+struct h5ex_set *h5ex_set_of(struct h5ex_test *t, enum h5ex_op op);
 /* Is the operation a part of this test? */
 bool h5ex_has(const struct h5ex_test *t, enum h5ex_op op);
 
