@@ -49,27 +49,38 @@ struct weir_extent {
     uint64_t file_bytes;                /* expected bytes of the file */
 };
 
-/* The call that this rank is in, for a watchdog in another thread: begin_ns is 0 while there is
- * none. */
+/* The call that this rank is in, for a watchdog in another thread, which copies what these point to
+ * and looks at 'turn' again: a few stores, and no clock is read. */
 struct weir_call {
-    const char *what, *path;
-    uint64_t off, len; /* bytes; len 0: not a transfer */
-    uint64_t begin_ns; /* local clock */
+    const char *what; /* where io is NULL */
+    const char *path;
+    const struct weir_io *io; /* of a transfer */
+    uint64_t turn;            /* odd in a call; grows with each */
 };
 
-static inline void weir_call_enter(struct weir_call *c, const char *what, const char *path,
-                                   uint64_t off, uint64_t len, uint64_t now_ns)
+static inline void weir_call_begin(struct weir_call *c)
+{
+    __atomic_store_n(&c->turn, (c->turn + 1) | 1, __ATOMIC_RELEASE);
+}
+
+static inline void weir_call_end(struct weir_call *c)
+{
+    __atomic_store_n(&c->turn, (c->turn + 1) & ~1ull, __ATOMIC_RELEASE);
+}
+
+static inline void weir_call_name(struct weir_call *c, const char *what, const char *path)
 {
     c->what = what;
     c->path = path;
-    c->off = off;
-    c->len = len;
-    __atomic_store_n(&c->begin_ns, now_ns, __ATOMIC_RELEASE);
+    c->io = NULL;
+    weir_call_begin(c);
 }
 
-static inline void weir_call_leave(struct weir_call *c)
+static inline void weir_call_move(struct weir_call *c, const char *path, const struct weir_io *io)
 {
-    __atomic_store_n(&c->begin_ns, 0, __ATOMIC_RELEASE);
+    c->path = path;
+    c->io = io;
+    weir_call_begin(c);
 }
 
 /* The values of a backend's options, and of those of its base (NULL: it has none). */

@@ -5,21 +5,27 @@
 
 #include "backends/session.h"
 
-/* A call into the backend begins: whoever watches calls that do not return sees it. The time goes
- * in last. */
+/* A call into the backend begins: whoever watches calls that do not return sees it. */
 static inline struct weir_session *enter_call(struct weir_session *s, const char *what,
                                               const char *path)
 {
     if (s->call)
-        weir_call_enter(s->call, what, path, 0, 0, weir_now_ns());
+        weir_call_name(s->call, what, path);
     return s;
+}
+
+/* The same for a transfer; io must stay until the call has returned. */
+static inline void enter_xfer(struct weir_session *s, const char *path, const struct weir_io *io)
+{
+    if (s->call)
+        weir_call_move(s->call, path, io);
 }
 
 /* It has returned; passes its result on. */
 static inline int leave_call(struct weir_session *s, int rc)
 {
     if (s->call)
-        weir_call_leave(s->call);
+        weir_call_end(s->call);
     return rc;
 }
 

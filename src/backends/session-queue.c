@@ -44,9 +44,7 @@ int weir_session_submit(struct weir_request *r, uint64_t *clock_ns, struct weir_
             return weir_refuse(err, WEIR_EBUG, "a second transfer where one at a time is moved");
         s->only = r;
     } else {
-        if (s->call)
-            weir_call_enter(s->call, r->io.dir == WEIR_DIR_WRITE ? "write" : "read", r->file->path,
-                            r->io.off, r->io.len, *clock_ns);
+        enter_xfer(s, r->file->path, &r->io);
         rc = leave_call(s, s->be->submit(r, err));
         *clock_ns = weir_now_ns();
     }
@@ -82,9 +80,7 @@ static void finish(struct weir_request *r, uint64_t *clock_ns, struct weir_err *
         if (err)
             err->sys = r->sys;
     }
-    if (s->call)
-        weir_call_enter(s->call, r->io.dir == WEIR_DIR_WRITE ? "write" : "read", r->file->path,
-                        r->io.off, r->io.len, *clock_ns);
+    enter_xfer(s, r->file->path, &r->io);
     r->n = leave_call(s, weir_complete(r->file, &r->io, r->n, s->be->xfer, err)) < 0
                ? -1
                : (ssize_t)r->io.len;
@@ -119,8 +115,7 @@ static int complete_queued(struct weir_file *f, int least, int most, struct weir
     struct weir_session *s = f->s;
     int n;
 
-    if (s->call)
-        weir_call_enter(s->call, "wait for the transfers", f->path, 0, 0, *clock_ns);
+    enter_call(s, "wait for the transfers", f->path);
     n = leave_call(s, s->be->complete(f, least, most, done, err));
     if (n > 0)
         take(s, done, n, clock_ns, err);

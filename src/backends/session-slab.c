@@ -93,13 +93,12 @@ static int name_slab(const struct weir_array *a, enum weir_dir dir, const struct
 
 static int call_move(struct weir_array *a, enum weir_dir dir, void *buf, struct weir_err *err)
 {
+    const struct weir_io io = { .dir = dir, .len = a->elements * a->elem, .off = a->at };
     struct weir_session *s = a->file->s;
     uint64_t begin_ns = weir_now_ns();
     int rc;
 
-    if (s->call)
-        weir_call_enter(s->call, dir == WEIR_DIR_WRITE ? "write" : "read", a->file->path, a->at,
-                        a->elements * a->elem, begin_ns);
+    enter_xfer(s, a->file->path, &io);
     rc = s->be->array->move(a, dir, buf, err);
     if (rc == 0 && a->elements > 0)
         weir_hist_add(&s->stats->hist[WEIR_OP_XFER], weir_now_ns() - begin_ns);

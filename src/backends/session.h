@@ -110,13 +110,12 @@ static inline __attribute__((always_inline)) int weir_session_xfer(struct weir_f
 
     if (!s->access.dry_run) {
         if (s->call)
-            weir_call_enter(s->call, io->dir == WEIR_DIR_WRITE ? "write" : "read", f->path, io->off,
-                            io->len, *clock_ns);
+            weir_call_move(s->call, f->path, io);
         n = s->be->xfer(f, io, err);
         if (__builtin_expect(n != (ssize_t)io->len || s->access.sync_each, 0))
             rc = weir_session_finish_xfer(f, io, n, err);
         if (s->call)
-            weir_call_leave(s->call);
+            weir_call_end(s->call);
     }
     end_ns = weir_now_ns();
     if (rc == 0 && io->len > 0) /* only taking part in others' transfers is not one */

@@ -73,8 +73,8 @@ struct weir_run_options {
     "Write the results in these forms instead: text:-, json:FILE, csv:FILE (a row for each phase)"
 #define WEIR_OPT_IO_TIMEOUT                                                                        \
     OPT_INT(0, "io-timeout", "ioTimeout", WEIR_R, io_timeout_s, "0", "SECONDS",                    \
-            "End the job when a call does not return for this long, and say which; 0 waits for "   \
-            "ever",                                                                                \
+            "End the job when a call does not return or a rank stands still for this long, and "   \
+            "say which; 0 waits for ever",                                                         \
             .min = 0, .max = INT32_MAX)
 /* What the number is worth. */
 #define WEIR_OPT_TRUST                                                                             \

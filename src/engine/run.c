@@ -187,5 +187,6 @@ enum weir_code weir_tests_run(struct weir_run *run, const struct weir_driver *d,
         open_outputs(run, &s, argc, argv, &err) < 0 ||
         (d->prepare && d->prepare(run, s.test, s.n, &err) < 0))
         return weir_run_refuse(run, &err);
+    weir_board_begin(&run->board, &run->world, sizeof(struct weir_stall_slot));
     return run_all(run, &s, argc, argv, &err);
 }

@@ -17,6 +17,7 @@
 #include "engine/trust.h"
 #include "engine/unwind.h"
 #include "engine/watchdog.h"
+#include "par/board.h"
 #include "par/clock.h"
 #include "par/comm.h"
 
@@ -40,7 +41,8 @@ struct weir_run {
     struct weir_report report;
     struct weir_interrupt interrupt;
     struct weir_clock clock;       /* of the current test */
-    struct weir_watchdog watchdog; /* --io-timeout */
+    struct weir_board board;       /* where the ranks of a node see each other */
+    struct weir_watchdog watchdog; /* of the current test */
     struct weir_counters counters;
     struct weir_trust trust;
     struct weir_records records; /* operations of the current phase, when they are asked for */

@@ -1,79 +1,179 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* watchdog.c - a limit on the time of one call into a backend */
+/* watchdog.c - calls into a backend that do not return, and ranks that stand still */
 #include "config.h"
 #include "engine/watchdog.h"
 
-#include <inttypes.h>
+#include <linux/futex.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/size.h"
 
 #define LOOK_NS (100 * 1000000u)
-#define GRACE_S 3 /* for MPI_Abort; then the process ends itself */
+#define STILL_NS ((uint64_t)WEIR_NS_PER_S) /* a busy machine may keep a thread waiting as long */
+#define GRACE_S 3                          /* for MPI_Abort; then the process ends itself */
+#define WORDS 1400
 
-/* One line, and the end of all ranks. MPI_Abort itself may hang like the call that does; the
- * alarm does not. */
-static void give_up(const struct weir_watchdog *w, uint64_t since_ns)
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The rank that stands still before those that wait for it in a call. */
+static void tell(const struct weir_watchdog *w, const struct weir_stall_worst *worst,
+                 uint64_t from_ns, void (*say)(const char *words))
+{
+    char words[WORDS];
+
+    if (worst->still >= 0) {
+        weir_stall_tell_still(&w->stall, worst->still, w->host, words, sizeof(words));
+        say(words);
+    }
+    if (worst->call >= 0 && worst->call_ns >= from_ns) {
+        weir_stall_tell_call(&w->stall, worst->call, w->host, words, sizeof(words));
+        say(words);
+    }
+}
+
+static void say_warning(const char *words)
+{
+    const struct weir_log log = { .fd = STDERR_FILENO, .rank = 0 };
+
+    weir_warn(&log, NULL, "%s", words);
+}
+
+static void say_error(const char *words)
 {
     const struct weir_log log = { .fd = STDERR_FILENO, .rank = 0 };
     struct weir_err err = WEIR_ERR_INIT;
-    double seconds = (double)(weir_now_ns() - since_ns) / WEIR_NS_PER_S;
 
-    if (w->call.len)
-        weir_refuse(&err, WEIR_EIO,
-                    "rank %d on %s: %s of %" PRIu64 " bytes at offset %" PRIu64
-                    " of '%s' has not returned for %.1f seconds (--io-timeout)",
-                    w->rank, w->host, w->call.what, w->call.len, w->call.off, w->call.path,
-                    seconds);
-    else
-        weir_refuse(&err, WEIR_EIO,
-                    "rank %d on %s: %s of '%s' has not returned for %.1f seconds (--io-timeout)",
-                    w->rank, w->host, w->call.what, w->call.path, seconds);
+    weir_refuse(&err, WEIR_EIO, "%s (--io-timeout)", words);
     weir_report_error(&log, &err);
+}
+
+/* The end of all ranks. MPI_Abort itself may hang like the call that does; the alarm does not. */
+static void give_up(struct weir_watchdog *w, const struct weir_stall_worst *worst)
+{
+    weir_stall_told(&w->stall);
+    tell(w, worst, w->limit_ns / 2, say_error);
     signal(SIGALRM, SIG_DFL);
     alarm(GRACE_S);
     weir_mpi_abort(WEIR_EIO);
+}
+
+/* Once in each interval of a stall. */
+static void warn(struct weir_watchdog *w, const struct weir_stall_worst *worst, uint64_t worst_ns)
+{
+    if (worst_ns < w->warn_ns) {
+        w->next_warning_ns = w->warn_ns;
+        return;
+    }
+    if (worst_ns < w->next_warning_ns)
+        return;
+    tell(w, worst, w->warn_ns / 2, say_warning);
+    w->next_warning_ns = (worst_ns / w->warn_ns + 1) * w->warn_ns;
+}
+
+static void look(struct weir_watchdog *w)
+{
+    struct weir_stall_worst worst;
+    uint64_t worst_ns;
+
+    weir_stall_look(&w->stall, &w->call);
+    if (!weir_stall_speaks(&w->stall, larger(STILL_NS, 3 * w->look_ns)))
+        return;
+    worst = weir_stall_find(&w->stall, w->still_ns);
+    worst_ns = larger(worst.still_ns, worst.call_ns);
+    if (w->limit_ns && worst_ns > w->limit_ns)
+        give_up(w, &worst);
+    else if (w->warn_ns)
+        warn(w, &worst, worst_ns);
+}
+
+/* Until the next look, or the end. The time is relative: clocks may be set meanwhile. */
+static bool rest(struct weir_watchdog *w)
+{
+    const struct timespec most = { (time_t)(w->look_ns / WEIR_NS_PER_S),
+                                   (long)(w->look_ns % WEIR_NS_PER_S) };
+
+    syscall(SYS_futex, &w->stop, FUTEX_WAIT_PRIVATE, 0, &most, NULL, 0);
+    return __atomic_load_n(&w->stop, __ATOMIC_ACQUIRE) != 0;
 }
 
 static void *watch(void *arg)
 {
     struct weir_watchdog *w = arg;
 
-    while (!__atomic_load_n(&w->stop, __ATOMIC_ACQUIRE)) {
-        uint64_t since = __atomic_load_n(&w->call.begin_ns, __ATOMIC_ACQUIRE), now = weir_now_ns();
-
-        if (since != 0 && now > since && now - since > w->limit_ns)
-            give_up(w, since);
-        weir_sleep_ns(LOOK_NS);
-    }
+    do
+        look(w);
+    while (!rest(w));
     return NULL;
 }
 
-int weir_watchdog_begin(struct weir_watchdog *w, int rank, const char *host, int limit_s,
-                        struct weir_err *err)
+/* The thread takes no signal, lest handlers of a library run in it. */
+static int start_thread(struct weir_watchdog *w)
+{
+    sigset_t all, present;
+    int sys;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &present);
+    sys = pthread_create(&w->thread, NULL, watch, w);
+    pthread_sigmask(SIG_SETMASK, &present, NULL);
+    return sys;
+}
+
+static int64_t warning_seconds(void)
+{
+    const char *text = getenv("WEIR_WATCH_SECONDS");
+    int64_t seconds;
+
+    if (!text || weir_size_parse(text, 0, INT32_MAX, &seconds, NULL) < 0)
+        return WEIR_WARN_SECONDS;
+    return seconds;
+}
+
+int weir_watchdog_begin(struct weir_watchdog *w, const struct weir_board *board, int rank,
+                        const char *host, int limit_s, struct weir_err *err)
 {
     int sys;
 
     weir_watchdog_end(w);
     memset(w, 0, sizeof(*w));
-    w->rank = rank;
     w->host = host;
     w->limit_ns = (uint64_t)limit_s * WEIR_NS_PER_S;
-    sys = pthread_create(&w->thread, NULL, watch, w);
-    if (sys != 0)
-        return weir_refuse(err, WEIR_ESETUP, "start the thread of --io-timeout: %s", strerror(sys));
-    w->running = true;
-    return 0;
+    w->warn_ns = w->next_warning_ns = (uint64_t)warning_seconds() * WEIR_NS_PER_S;
+    if (w->limit_ns == 0 && w->warn_ns == 0)
+        return 0;
+    w->still_ns = w->limit_ns ? w->limit_ns / 2 : w->warn_ns / 2;
+    if (w->warn_ns && w->warn_ns / 2 < w->still_ns)
+        w->still_ns = w->warn_ns / 2;
+    w->still_ns = larger(STILL_NS, w->still_ns);
+    w->look_ns = w->limit_ns || w->warn_ns < 10 * STILL_NS ? LOOK_NS : STILL_NS;
+    if (weir_stall_begin(&w->stall, board, rank, w->look_ns) < 0)
+        return limit_s ? weir_fail(err, WEIR_ESETUP, "memory for --io-timeout") : 0;
+    sys = start_thread(w);
+    w->running = sys == 0;
+    if (w->running)
+        return 0;
+    weir_stall_end(&w->stall);
+    if (limit_s == 0)
+        return 0;
+    return weir_refuse(err, WEIR_ESETUP, "start the thread of --io-timeout: %s", strerror(sys));
 }
 
 void weir_watchdog_end(struct weir_watchdog *w)
 {
     if (!w->running)
         return;
-    __atomic_store_n(&w->stop, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&w->stop, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &w->stop, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
     pthread_join(w->thread, NULL);
+    weir_stall_end(&w->stall);
     w->running = false;
 }

@@ -383,13 +383,14 @@ def test_a_stopped_rank_goes_on_where_it_was(ior, shim, told):
 
 
 def test_a_stopped_rank_is_given_up_by_one_that_waits_for_it_in_a_call(ior, shim, told):
-    """The stopped one cannot tell, and waiting between calls is no call."""
+    """The stopped one cannot tell, so its neighbour does, and says what waits for it."""
     name = "rank stopped in a collective open, --io-timeout"
     told(name)
     run = ior(WORK + "-a MPIIO --io-timeout=2", env=environment(ior, shim, "call=open rank=1 stop"), timeout=SECONDS)
     told(name, run, ior.files())
     assert run.returncode == 3, run  # the launcher may let the stopped one go on before it ends it: then that one complains, too
     assert any(e.startswith("rank 0 on") and "open of 'testFile' has not returned" in e for e in run.errors), run
+    assert any(e.startswith("rank 1 on") and "stands still" in e for e in run.errors), run
 
 
 @pytest.mark.parametrize("what", ["stop", "hang"])

@@ -105,13 +105,20 @@ def test_a_fifo_that_nobody_serves_is_no_trap(ior, args, np):
     assert run.returncode == -signal.SIGTERM if np is None else run.returncode not in (0, 6), run
 
 
-@pytest.mark.parametrize("where", ["MPI_Init", "MPI_Finalize"])
-def test_the_first_signal_ends_what_mpi_does_not(ior, preload, where):
-    library = preload("hang-mpi.c")
-    proc = ior.start("-a DUMMY -w -b 8k -t 8k", np=None, env={"LD_PRELOAD": library, "HANG_IN": where})
+@pytest.mark.parametrize("program, args", [("ior", "-a DUMMY -w -b 8k -t 8k"), ("mdtest", "-a DUMMY -n 2 -F -C"),
+                                           ("md-workbench", "-a DUMMY -I 2 -P 3 -D 2 -R 1"), ("mib", "-t . -F -l 1 -s 1k"),
+                                           ("h5exerciser", "--api posix --numdims 1 --minels 8"),
+                                           ("checkpoint_simulator.x", "-a DUMMY --nx 1 --ny 6")])
+@pytest.mark.parametrize("where, number", [("MPI_Init", signal.SIGINT), ("MPI_Finalize", signal.SIGTERM)])
+def test_the_first_signal_ends_what_mpi_does_not(ior, preload, program, args, where, number):
+    """Also after options that a program refuses when it knows how many ranks there are."""
+    ior.program = conftest.BUILD / "src" / program
+    if not ior.program.exists():
+        pytest.skip("this build has no " + program)
+    proc = ior.start(args, np=None, env={"LD_PRELOAD": preload("hang-mpi.c"), "HANG_IN": where})
     until((ior.cwd / where).exists)
-    send([proc.pid], signal.SIGTERM)
-    assert ior.finish(proc, SECONDS).returncode == -signal.SIGTERM
+    send([proc.pid], number)
+    assert ior.finish(proc, SECONDS).returncode == -number
 
 
 # ---- commands around the phases of mdtest ----

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* board.h - memory that the ranks of a node share, a slot for each: what one says there, the others
+ * can read when it no longer moves */
+#ifndef WEIR_PAR_BOARD_H
+#define WEIR_PAR_BOARD_H
+
+#include "par/comm.h"
+
+/* Zero: there is none. */
+struct weir_board {
+    char *memory;
+    size_t each; /* bytes from slot to slot */
+    int count;   /* slots: ranks of this node, or 1 where memory cannot be shared; 0: no memory */
+    int mine;    /* our slot; the slots of a node are in no particular order */
+};
+
+/* One slot of 'each' zeroed bytes for every rank of the node, in a segment of /dev/shm that has no
+ * name any more when this returns, and to which memory is bound. A rank that cannot have it (no
+ * room, another container) has a slot of its own that nobody else sees. Never fails. Collective
+ * over par->comm, between the ranks of a node only. */
+void weir_board_begin(struct weir_board *b, const struct weir_par *par, size_t each);
+
+/* The slot of this number, from 0 to count - 1; aligned to 64 bytes. Local. */
+void *weir_board_slot(const struct weir_board *b, int i);
+
+/* Give it back; harmless on a zeroed struct. Local: what others see of our slot stays. */
+void weir_board_end(struct weir_board *b);
+
+#endif

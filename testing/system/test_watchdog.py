@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Calls that do not return and ranks that stand still: named in warnings, and after --io-timeout in the error that ends the job."""
+import os
+import re
+import signal
+import time
+
+import pytest
+
+import conftest
+
+SECONDS = 30
+WARN = {"WEIR_WATCH_SECONDS": "1"}
+CALL = r"rank %d on \S+: write of 8192 bytes at offset %d of 'testFile' has not returned for (\d+\.\d) seconds"
+STILL = (r"rank %d on \S+ stands still: process %d is stopped by a signal, no sign of life for (\d+\.\d) seconds, "
+         r"last seen (in write of 8192 bytes at offset \d+ of 'testFile'|outside of calls)")
+
+
+def seconds(words, lines):
+    """Those of the lines that are these words."""
+    return [float(m.group(1)) for m in (re.fullmatch(words, line) for line in lines) if m]
+
+
+def shared_memory():
+    return sorted(name for name in os.listdir("/dev/shm") if name.startswith("weir."))
+
+
+@pytest.mark.sanitize
+def test_a_call_that_does_not_return_is_named_in_a_warning_every_so_often(ior):
+    """One rank is slow in its second transfer, the other one waits for it outside of calls; both are at their end in time."""
+    run = ior("-a DUMMY -w -F -b 16k -t 8k --dummy.delay-xfer=3700000 --dummy.delay-only-rank0", env=WARN).ok()
+    first, second = [seconds(CALL.replace("testFile", r"testFile\.00000000") % (0, at), run.warnings) for at in (0, 8192)]
+    assert first == sorted(set(first)) and 2 <= len(first) <= 3 and 1.0 <= first[0] < 1.5, run
+    assert len(second) == len(first) and len(run.warnings) == 2 * len(first) and not run.errors, run
+
+
+@pytest.mark.parametrize("args", ["", "-F -N 2 -i 2 -f script --timeline=ops.npy --io-timeout=2"])
+def test_a_stopped_rank_is_named_by_another_one(ior, args):
+    """Also with the lowest rank stopped, which speaks for its node otherwise; and no name is left of the shared memory."""
+    (ior.cwd / "script").write_text("IOR START\nIOR STOP\n")
+    before = shared_memory()
+    proc = ior.start("-a DUMMY -w -b 8k -t 8k -s 100000 --dummy.delay-xfer=10000 --io-timeout=3 " + args, np=3, env=WARN)
+    pids = ior.wait_for_ranks(proc, 3)
+    time.sleep(0.5)
+    assert shared_memory() == before
+    victim, rank = (pids[0], 0) if args else (pids[1], 1)
+    os.kill(victim, signal.SIGSTOP)
+    run = ior.finish(proc, SECONDS)
+    said = [m for m in (re.match(r"rank (\d) on \S+ stands still: process %d is stopped" % victim, line) for line in run.errors) if m]
+    assert run.returncode == 3 and len(said) == 1, run
+    where = STILL.replace("'testFile'", r"'testFile[.0-9]*'") % (int(said[0].group(1)), victim)
+    limit = 2 if args else 3
+    assert limit <= seconds(where + r" \(--io-timeout\)", run.errors)[0] < limit + 1.5, run
+    assert args or seconds(where, run.warnings), run
+    assert len(run.errors) == 1 and rank in (0, 1), run
+
+
+def test_a_rank_that_goes_on_is_not_named_again(ior):
+    """Stopped for two seconds below the limit: a warning, and the run ends as it would have."""
+    proc = ior.start("-a DUMMY -w -F -b 8k -t 8k -s 150 --dummy.delay-xfer=10000 --io-timeout=9", env=WARN)
+    pids = ior.wait_for_ranks(proc, 2)
+    time.sleep(0.5)
+    os.kill(pids[1], signal.SIGSTOP)
+    time.sleep(2.2)
+    os.kill(pids[1], signal.SIGCONT)
+    run = ior.finish(proc, SECONDS).ok()
+    assert 1 <= len(run.warnings) <= 2 and all("stands still" in line for line in run.warnings), run
+
+
+def test_a_job_that_was_stopped_as_a_whole_goes_on(ior):
+    """As with Ctrl-Z and fg: the time of the pause is nobody's."""
+    proc = ior.start("-a DUMMY -w -b 8k -t 8k -s 100 --dummy.delay-xfer=10000 --io-timeout=1", np=None, env=WARN)
+    ior.wait_for_output(proc)
+    time.sleep(0.5)
+    os.kill(proc.pid, signal.SIGSTOP)
+    time.sleep(2.5)
+    os.kill(proc.pid, signal.SIGCONT)
+    run = ior.finish(proc, SECONDS).ok()
+    assert not run.warnings, run
