@@ -66,64 +66,43 @@ static void fill_seeds(struct mdtest_test *t, struct weir_run *run, struct mdtes
 
 /* ---- what does not go together ---- */
 
-struct rule {
-    bool (*broken)(const struct mdtest_test *, const struct weir_run *);
-    const char *text;
-};
-
-#define RULE(name, condition)                                                                      \
-    static bool name(const struct mdtest_test *t, const struct weir_run *run)                      \
-    {                                                                                              \
-        const struct mdtest_options *o = t->o;                                                     \
-        (void)o;                                                                                   \
-        (void)run;                                                                                 \
-        return (condition);                                                                        \
-    }
-
-RULE(wall_in_tree, o->run.deadline_s > 0 && o->branch > 1)
-RULE(free_and_shifted, o->no_barriers && o->shift != 0)
-RULE(shared_by_one, o->shared && o->collective)
-RULE(places_by_one, t->bases > 1 && o->collective)
-RULE(free_and_collective, o->no_barriers && o->collective)
-RULE(unique_shared, o->unique && o->shared)
-RULE(places_shifted, t->bases > 1 && o->shift > 0)
-RULE(places_not_unique, t->bases > 1 && !o->unique)
-RULE(too_many_places, t->bases > o->first)
-RULE(nodes_written, o->mknod && o->write_bytes > 0)
-RULE(nodes_shared, o->mknod && o->shared)
-RULE(check_unread, o->verify_read && !o->read)
-RULE(check_nothing, o->verify_read && o->read_bytes == 0)
-RULE(check_unwritten, o->verify_write && o->write_bytes == 0)
-RULE(reads_too_much,
-     o->create && o->read && t->kind[MDTEST_FILES] && o->read_bytes > o->write_bytes)
-RULE(first_behind_last, o->first > o->last)
-RULE(too_few_tasks, o->last > run->world.size)
-
-static const struct rule rules[] = {
-    { wall_in_tree, "a stonewall (-W) needs a tree with branching factor 1 (-b)" },
-    { free_and_shifted, "shifting tasks (-N) needs barriers; leave -B out" },
-    { shared_by_one, "shared files (-S) and collective creates (-c) do not go together" },
-    { places_by_one, "collective creates (-c) work in one directory (-d) only" },
-    { free_and_collective, "collective creates (-c) need barriers; leave -B out" },
-    { unique_shared, "a directory for each task (-u) and shared files (-S) do not go together" },
-    { places_shifted, "several directories (-d) and shifting tasks (-N) do not go together" },
-    { places_not_unique, "several directories (-d) need a tree for each task; give -u" },
-    { too_many_places, "there are more directories (-d) than tasks" },
-    { nodes_written, "files made with mknod (-k) cannot be written (-w)" },
-    { nodes_shared, "files made with mknod (-k) cannot be shared (-S)" },
-    { check_unread, "checking data (-X) needs the read phase; give -E" },
-    { check_nothing, "checking data (-X) needs bytes to read; give -e" },
-    { check_unwritten, "checking what was written (--verify-write) needs bytes to write; give -w" },
-    { reads_too_much, "the read phase cannot read more (-e) than the create phase writes (-w)" },
-    { first_behind_last, "the first number of tasks (-f) is more than the last (-l)" },
-    { too_few_tasks, "the last number of tasks (-l) is more than there are tasks" },
-};
-
 static int check_rules(const struct mdtest_test *t, const struct weir_run *run,
                        struct weir_err *err)
 {
+    const struct mdtest_options *o = t->o;
+    const struct {
+        bool broken;
+        const char *text;
+    } rules[] = {
+        { o->run.deadline_s > 0 && o->branch > 1,
+          "a stonewall (-W) needs a tree with branching factor 1 (-b)" },
+        { o->no_barriers && o->shift != 0, "shifting tasks (-N) needs barriers; leave -B out" },
+        { o->shared && o->collective,
+          "shared files (-S) and collective creates (-c) do not go together" },
+        { t->bases > 1 && o->collective,
+          "collective creates (-c) work in one directory (-d) only" },
+        { o->no_barriers && o->collective, "collective creates (-c) need barriers; leave -B out" },
+        { o->unique && o->shared,
+          "a directory for each task (-u) and shared files (-S) do not go together" },
+        { t->bases > 1 && o->shift > 0,
+          "several directories (-d) and shifting tasks (-N) do not go together" },
+        { t->bases > 1 && !o->unique,
+          "several directories (-d) need a tree for each task; give -u" },
+        { t->bases > o->first, "there are more directories (-d) than tasks" },
+        { o->mknod && o->write_bytes > 0, "files made with mknod (-k) cannot be written (-w)" },
+        { o->mknod && o->shared, "files made with mknod (-k) cannot be shared (-S)" },
+        { o->verify_read && !o->read, "checking data (-X) needs the read phase; give -E" },
+        { o->verify_read && o->read_bytes == 0, "checking data (-X) needs bytes to read; give -e" },
+        { o->verify_write && o->write_bytes == 0,
+          "checking what was written (--verify-write) needs bytes to write; give -w" },
+        { o->create && o->read && t->kind[MDTEST_FILES] && o->read_bytes > o->write_bytes,
+          "the read phase cannot read more (-e) than the create phase writes (-w)" },
+        { o->first > o->last, "the first number of tasks (-f) is more than the last (-l)" },
+        { o->last > run->world.size, "the last number of tasks (-l) is more than there are tasks" },
+    };
+
     for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
-        if (rules[i].broken(t, run))
+        if (rules[i].broken)
             return weir_refuse(err, WEIR_EUSAGE, "%s", rules[i].text);
     return 0;
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-clean.c - after a failure or a signal: remove what this run made, name by name, in
- * bounded time */
+/* mdtest-clean.c - remove what this run made, after a failure or a signal, name by name and in bounded
+ * time; and what earlier runs left (--cleanup DIR) */
 #include "config.h"
-#include "drivers/mdtest/mdtest.h"
+#include "drivers/mdtest/mdtest-step.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/tidy.h"
 
 #define LONGEST_S 60 /* for the items, and as long for the directories */
 
@@ -87,25 +90,28 @@ static uint64_t count_dirs(struct weir_run *run, void *state)
     return works && s->trees > 0 ? s->t->tree.dirs * s->t->tree.loops : 0;
 }
 
+static int remove_branch(struct weir_run *run, void *state, uint64_t dir, uint64_t *clock_ns,
+                         struct weir_err *err)
+{
+    struct sweep *s = state;
+    struct mdtest_test *t = s->t;
+    struct weir_err why = WEIR_ERR_INIT;
+
+    (void)run;
+    (void)dir;
+    (void)err;
+    note_failure(s, t->fs.ns->rmdir(&t->fs.session, t->names.path, &why), &why);
+    *clock_ns = weir_now_ns();
+    return 0;
+}
+
 static int step_dir(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                     struct weir_err *err)
 {
     struct sweep *s = state;
-    struct mdtest_test *t = s->t;
-    uint64_t dir = mdtest_tree_postorder(&t->tree, i % t->tree.dirs);
-    int last = t->o->unique && t->o->collective ? run->par.size - 1 : 0;
+    uint64_t dirs = s->t->tree.dirs, dir = mdtest_tree_postorder(&s->t->tree, i % dirs);
 
-    (void)err;
-    for (int k = 0; k <= last; k++) {
-        int whose = t->o->unique ? (t->o->collective ? k : run->par.rank) : MDTEST_NOBODY;
-        struct weir_err why = WEIR_ERR_INIT;
-        const char *path = mdtest_name_dir(&t->names, mdtest_base_of(t, whose), run->repetition,
-                                           i / t->tree.dirs, whose, dir);
-
-        note_failure(s, t->fs.ns->rmdir(&t->fs.session, path, &why), &why);
-    }
-    *clock_ns = weir_now_ns();
-    return 0;
+    return mdtest_each_tree(run, s->t, i / dirs, dir, remove_branch, s, clock_ns, err);
 }
 
 static const struct weir_phase names_phase = { .key = "clean-up",
@@ -207,4 +213,50 @@ void mdtest_clean(struct weir_run *run, struct mdtest_test *t)
     run->repetition = present;
     report_left(run, &s, complete);
     weir_interrupt_put_back(&run->interrupt, signal);
+}
+
+/* ---- what earlier runs left (--cleanup DIR) is known by its names ---- */
+
+/* Is the name like the form, in which '#' stands for a number? */
+static bool is_like(const char *name, const char *form)
+{
+    for (; *form; form++) {
+        if (*form != '#' && *name++ != *form)
+            return false;
+        if (*form == '#' && !isdigit((unsigned char)*name))
+            return false;
+        while (*form == '#' && isdigit((unsigned char)*name))
+            name++;
+    }
+    return *name == '\0';
+}
+
+/* Names of the suite, and the levels on which they stand. A rename sets a directory aside as -XX. */
+static const struct {
+    const char *form;
+    bool is_dir;
+    int from, to;
+    enum weir_tidy what;
+} forms[] = {
+    { "test-dir.#-#", true, 0, 0, WEIR_TIDY_TREE },
+    { "mdtest_tree.#", true, 1, INT_MAX, WEIR_TIDY_TREE },
+    { "mdtest_tree.#.#", true, 1, INT_MAX, WEIR_TIDY_TREE },
+    { "dir.mdtest.#.#", true, 2, INT_MAX, WEIR_TIDY_OURS },
+    { "dir.mdtest.#.#-XX", true, 2, INT_MAX, WEIR_TIDY_OURS },
+    { "file.mdtest.#.#", false, 2, INT_MAX, WEIR_TIDY_OURS },
+    { "file.mdtest.shared.#", false, 2, INT_MAX, WEIR_TIDY_OURS },
+};
+
+static enum weir_tidy judge(const char *name, bool is_dir, int level)
+{
+    for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++)
+        if (is_dir == forms[i].is_dir && level >= forms[i].from && level <= forms[i].to &&
+            is_like(name, forms[i].form))
+            return forms[i].what;
+    return level > 0 ? WEIR_TIDY_FOREIGN : WEIR_TIDY_OTHER;
+}
+
+int mdtest_remove_leftovers(struct weir_run *run, const char *dir, struct weir_err *err)
+{
+    return weir_tidy(run, "mdtest", dir, judge, err);
 }

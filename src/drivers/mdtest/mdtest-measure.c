@@ -38,19 +38,6 @@ const struct weir_operation mdtest_operations[MDTEST_OPS + 1] = {
 
 /* ---- rates and times ---- */
 
-/* How many things one step is: with -c rank 0 takes the same step for every task. */
-static uint64_t things_of_step(const struct weir_run *run, const struct mdtest_test *t,
-                               enum mdtest_op op)
-{
-    bool tree = op == MDTEST_TREE_CREATE || op == MDTEST_TREE_REMOVE;
-    bool alone = tree || op == MDTEST_DIR_CREATE || op == MDTEST_DIR_REMOVE ||
-                 op == MDTEST_FILE_CREATE || op == MDTEST_FILE_REMOVE;
-
-    if (!t->o->collective || !alone || (tree && !t->o->unique))
-        return 1;
-    return (uint64_t)run->par.size;
-}
-
 /* This rank's own part, up to the end of its work: without the wait for others, the sync and the
  * command after it. */
 static struct mdtest_mine measure_mine(const struct mdtest_test *t,
@@ -121,7 +108,7 @@ static void keep_series(struct mdtest_series *s, const struct mdtest_measure *m)
 void mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
                     double extra_s, struct mdtest_measure *m)
 {
-    uint64_t things = things_of_step(run, t, t->op);
+    uint64_t things = mdtest_things_of_step(run, t);
     struct mdtest_mine *mine =
         &t->mine[(t->o->all_procs ? run->repetition * MDTEST_OPS : 0) + (int)t->op];
 

@@ -125,8 +125,8 @@ void mdtest_report_finish(struct weir_run *run, const struct weir_test *tests)
 struct summary_row {
     const char *operation;
     int64_t test, tasks, iterations, items;
-    double rate_max, rate_min, rate_mean, rate_sd, ms_max, ms_min, ms_mean, ms_sd, rank_max,
-        rank_min, rank_mean;
+    struct mdtest_series s;
+    double rate_sd, ms_sd;
 };
 
 #define S struct summary_row
@@ -137,18 +137,18 @@ static const struct weir_col summary_cols[] = {
     COL_INT(S, tasks, "tasks", "Tasks"),
     COL_INT(S, iterations, "iterations", "Iterations that were measured"),
     COL_INT(S, items, "items", "Items of all tasks in the last iteration"),
-    COL_REAL(S, rate_max, "rateMax",
+    COL_REAL(S, s.rate.max, "rateMax",
              "Most items of all tasks a second, over the time of the longest task"),
-    COL_REAL(S, rate_min, "rateMin", "Fewest"),
-    COL_REAL(S, rate_mean, "rateMean", "Mean"),
+    COL_REAL(S, s.rate.min, "rateMin", "Fewest"),
+    COL_REAL(S, s.rate.mean, "rateMean", "Mean"),
     COL_REAL(S, rate_sd, "rateStd", "Sample standard deviation"),
-    COL_REAL(S, ms_max, "msPerOpMax", "Time of a phase over the items of a task, ms: longest"),
-    COL_REAL(S, ms_min, "msPerOpMin", "Shortest"),
-    COL_REAL(S, ms_mean, "msPerOpMean", "Mean"),
+    COL_REAL(S, s.ms.max, "msPerOpMax", "Time of a phase over the items of a task, ms: longest"),
+    COL_REAL(S, s.ms.min, "msPerOpMin", "Shortest"),
+    COL_REAL(S, s.ms.mean, "msPerOpMean", "Mean"),
     COL_REAL(S, ms_sd, "msPerOpStd", "Sample standard deviation"),
-    COL_REAL(S, rank_max, "rankRateMax", "Items a second of the fastest task"),
-    COL_REAL(S, rank_min, "rankRateMin", "Items a second of the slowest task"),
-    COL_REAL(S, rank_mean, "rankRateMean", "Mean over tasks and iterations"),
+    COL_REAL(S, s.rank_rate.max, "rankRateMax", "Items a second of the fastest task"),
+    COL_REAL(S, s.rank_rate.min, "rankRateMin", "Items a second of the slowest task"),
+    COL_REAL(S, s.rank_rate.mean, "rankRateMean", "Mean over tasks and iterations"),
     WEIR_COL_END
 };
 
@@ -222,7 +222,8 @@ static double sample_sd(const struct weir_stats *s)
 /* A row of the tables for people: rates or times. */
 struct shown_row {
     const char *margin, *operation;
-    double max, min, mean, sd, rank_max, rank_min, rank_mean;
+    struct weir_stats all, rank; /* of all tasks, of single ones */
+    double sd;
 };
 
 #define T struct shown_row
@@ -234,11 +235,11 @@ struct shown_row {
     COL_REAL(T, f, NULL, NULL, .head = (h), .rule = (r), .head_at = (at), .width = 14, .prec = 3,  \
              .gap = (g))
 #define OF_RANKS(g)                                                                                \
-    SHOWN(rank_max, "Max", "---", 27, 1), SHOWN(rank_min, "Min", "---", 42, 1),                    \
-        SHOWN(rank_mean, "Mean      per Iteration:", "----", 56, g)
+    SHOWN(rank.max, "Max", "---", 27, 1), SHOWN(rank.min, "Min", "---", 42, 1),                    \
+        SHOWN(rank.mean, "Mean      per Iteration:", "----", 56, g)
 #define OF_ITERATIONS(first, space)                                                                \
-    SHOWN(max, "Max", space "---", first, 1), SHOWN(min, "Min", space "---", (first) + 15, 1),     \
-        SHOWN(mean, "Mean", space "----", (first) + 29, 1),                                        \
+    SHOWN(all.max, "Max", space "---", first, 1), SHOWN(all.min, "Min", space "---", (first) + 15, 1),     \
+        SHOWN(all.mean, "Mean", space "----", (first) + 29, 1),                                        \
         SHOWN(sd, "Std Dev", space "-------", (first) + 41, 0)
 
 static const struct weir_col plain_cols[] = { OPERATION("Operation", 22), OF_ITERATIONS(33, ""),
@@ -267,18 +268,12 @@ static void print_row(struct weir_run *run, const struct mdtest_test *t, enum md
                       const struct weir_table *table, bool times)
 {
     const struct mdtest_series *s = &t->series[op];
-    const struct weir_stats *all = times ? &s->ms : &s->rate,
-                            *rank = times ? &s->rank_ms : &s->rank_rate;
     const struct shown_row row = {
         .margin = "",
         .operation = mdtest_operations[op].title,
-        .max = all->max,
-        .min = all->min,
-        .mean = all->mean,
-        .sd = sample_sd(all),
-        .rank_max = rank->max,
-        .rank_min = rank->min,
-        .rank_mean = rank->mean,
+        .all = times ? s->ms : s->rate,
+        .rank = times ? s->rank_ms : s->rank_rate,
+        .sd = sample_sd(times ? &s->ms : &s->rate),
     };
 
     if (t->o->rank_stats && op >= MDTEST_TREE_CREATE)
@@ -310,17 +305,9 @@ static void emit_row(struct weir_run *run, const struct mdtest_test *k, enum mdt
         .tasks = k->tasks,
         .iterations = (int64_t)s->rate.n,
         .items = (int64_t)s->items,
-        .rate_max = s->rate.max,
-        .rate_min = s->rate.min,
-        .rate_mean = s->rate.mean,
+        .s = *s,
         .rate_sd = sample_sd(&s->rate),
-        .ms_max = s->ms.max,
-        .ms_min = s->ms.min,
-        .ms_mean = s->ms.mean,
         .ms_sd = sample_sd(&s->ms),
-        .rank_max = s->rank_rate.max,
-        .rank_min = s->rank_rate.min,
-        .rank_mean = s->rank_rate.mean,
     };
 
     if (s->rate.n > 0)

@@ -15,32 +15,13 @@
 
 /* ---- phases ---- */
 
-/* What each operation is about: how far the tasks have shifted, and who works on what. */
-static const struct {
-    enum mdtest_kind of;
-    int shifts;
-    bool makes, removes;
-} facts[MDTEST_OPS] = {
-    [MDTEST_DIR_CREATE] = { MDTEST_DIRS, 0, true, false },
-    [MDTEST_DIR_STAT] = { MDTEST_DIRS, 1, false, false },
-    [MDTEST_DIR_READ] = { MDTEST_DIRS, 2, false, false },
-    [MDTEST_DIR_RENAME] = { MDTEST_DIRS, 1, false, false },
-    [MDTEST_DIR_REMOVE] = { MDTEST_DIRS, 3, false, true },
-    [MDTEST_FILE_CREATE] = { MDTEST_FILES, 0, true, false },
-    [MDTEST_FILE_STAT] = { MDTEST_FILES, 1, false, false },
-    [MDTEST_FILE_READ] = { MDTEST_FILES, 2, false, false },
-    [MDTEST_FILE_REMOVE] = { MDTEST_FILES, 3, false, true },
-    [MDTEST_TREE_CREATE] = { MDTEST_DIRS, 0, false, false },
-    [MDTEST_TREE_REMOVE] = { MDTEST_DIRS, 0, false, false },
-};
-
 static void begin_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op)
 {
-    int64_t shifts = (int64_t)facts[op].shifts * t->shift;
-    bool visits = op == MDTEST_DIR_STAT || op == MDTEST_FILE_STAT || op == MDTEST_FILE_READ;
+    int64_t shifts = (int64_t)mdtest_facts[op].shifts * t->shift;
+    bool visits = mdtest_facts[op].visits;
 
     t->op = op;
-    t->of = facts[op].of;
+    t->of = mdtest_facts[op].of;
     t->phase = &mdtest_phases[op];
     t->owner = t->o->shared && t->of == MDTEST_FILES
                    ? MDTEST_SHARED
@@ -53,26 +34,19 @@ static void begin_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest
                        (uint64_t)t->o->random_seed + (uint64_t)run->par.rank);
 }
 
-/* Ranks that work in a phase over items. */
-static uint64_t workers(const struct weir_run *run, const struct mdtest_test *t, enum mdtest_op op)
+/* Ranks that work in the phase in progress. */
+static uint64_t workers(const struct weir_run *run, const struct mdtest_test *t)
 {
-    bool alone = ((facts[op].makes || facts[op].removes) && t->o->collective) ||
-                 (facts[op].removes && t->o->shared);
-
-    return alone && t->phase != &mdtest_write_phase ? 1 : (uint64_t)run->par.size;
+    return mdtest_works_alone(t) ? 1 : (uint64_t)run->par.size;
 }
 
 /* The ledger: a phase has done what is there, no more and no less. */
 static int check_ledger(const struct weir_run *run, const struct mdtest_test *t,
                         const struct weir_phase_rec *rec, struct weir_err *err)
 {
-    uint64_t each =
-        facts[t->op].makes && t->phase != &mdtest_write_phase ? rec->steps_max : t->count[t->of];
-    uint64_t expected = each * workers(run, t, t->op);
+    bool makes = mdtest_makes_items(t) || mdtest_facts[t->op].is_tree;
+    uint64_t each = makes ? rec->steps_max : t->count[t->of], expected = each * workers(run, t);
 
-    if (t->op == MDTEST_TREE_CREATE || t->op == MDTEST_TREE_REMOVE)
-        expected =
-            rec->steps_max * (t->o->unique && !t->o->collective ? (uint64_t)run->par.size : 1);
     if (t->op == MDTEST_DIR_RENAME && each < 2)
         expected = 0;
     if (rec->interrupted || rec->steps_sum == expected)
@@ -85,7 +59,7 @@ static int check_ledger(const struct weir_run *run, const struct mdtest_test *t,
 static void report_wall(struct weir_run *run, struct mdtest_test *t,
                         const struct weir_phase_rec *rec)
 {
-    uint64_t n = workers(run, t, t->op);
+    uint64_t n = workers(run, t);
     uint64_t min = n == 1 ? rec->stonewall.steps_max : rec->stonewall.steps_min;
 
     t->wall_s = 0;
@@ -138,7 +112,7 @@ static int check_phase(struct weir_run *run, struct mdtest_test *t,
 /* Does this phase tell how many items there are for a later run? */
 static bool has_status(const struct mdtest_test *t)
 {
-    return t->o->status_file && t->o->run.deadline_s > 0 && facts[t->op].makes &&
+    return t->o->status_file && t->o->run.deadline_s > 0 && mdtest_facts[t->op].makes &&
            (t->of == MDTEST_FILES || !t->kind[MDTEST_FILES]);
 }
 
@@ -167,6 +141,7 @@ static int write_own(struct weir_run *run, struct mdtest_test *t, double *second
     if (rec.interrupted)
         return weir_refuse(err, WEIR_EINTR, "interrupted in the %s phase of repetition %d",
                            rec.phase->key, run->repetition);
+    t->phase = &mdtest_phases[t->op];
     *seconds = weir_phase_span(&rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     weir_metrics_report(run, &t->fs.session, &rec);
     return 0;
@@ -181,13 +156,6 @@ static void time_creation(const void *state, const struct weir_stage *s, struct 
     timing->wear_out = timing->deadline_s > 0;
 }
 
-static bool wants_tree(const void *state, const struct weir_stage *s)
-{
-    const struct mdtest_test *t = state;
-
-    return s->index == MDTEST_TREE_CREATE ? t->o->create : t->o->remove;
-}
-
 static bool wants_kind(const void *state, const struct weir_stage *s)
 {
     return ((const struct mdtest_test *)state)->kind[s->index];
@@ -196,16 +164,9 @@ static bool wants_kind(const void *state, const struct weir_stage *s)
 static bool wants_op(const void *state, const struct weir_stage *s)
 {
     const struct mdtest_test *t = state;
-    const struct mdtest_options *o = t->o;
-    const bool wanted[MDTEST_OPS] = {
-        [MDTEST_DIR_CREATE] = o->create,  [MDTEST_DIR_STAT] = o->stat,
-        [MDTEST_DIR_READ] = o->read,      [MDTEST_DIR_RENAME] = o->rename,
-        [MDTEST_DIR_REMOVE] = o->remove,  [MDTEST_FILE_CREATE] = o->create,
-        [MDTEST_FILE_STAT] = o->stat,     [MDTEST_FILE_READ] = o->read,
-        [MDTEST_FILE_REMOVE] = o->remove,
-    };
+    const struct mdtest_fact *f = &mdtest_facts[s->index];
 
-    return t->kind[facts[s->index].of] && wanted[s->index];
+    return (f->is_tree || t->kind[f->of]) && *((const bool *)t->o + f->flag);
 }
 
 static int before_op(struct weir_run *run, void *state, const struct weir_stage *s,
@@ -228,7 +189,7 @@ static int after_op(struct weir_run *run, void *state, const struct weir_stage *
     if (check_phase(run, t, rec, err) < 0)
         return -1;
     mdtest_trace_phase(run, t, op, rec->steps);
-    if (facts[op].makes && after_create(run, t, rec, err) < 0)
+    if (mdtest_facts[op].makes && after_create(run, t, rec, err) < 0)
         return -1;
     mdtest_latency(run, t, rec);
     if (weir_ranks_report(run, rec, err) < 0)
@@ -324,7 +285,7 @@ static int end_iteration(struct weir_run *run, void *state, const struct weir_st
     }
 #define TREE(op, text)                                                                             \
     {                                                                                              \
-        .key = (text), .index = (op), .phase = &mdtest_phases[op], .wanted = wants_tree,           \
+        .key = (text), .index = (op), .phase = &mdtest_phases[op], .wanted = wants_op,           \
         .before = before_tree, .after = after_tree                                                 \
     }
 #define KIND(kind, text, f, act)                                                                   \

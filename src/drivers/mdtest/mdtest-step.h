@@ -87,6 +87,13 @@ static inline int mdtest_each_owner(struct weir_run *run, struct mdtest_test *t,
     return 0;
 }
 
+/* mdtest-phases.c: one directory of one tree, and with -c -u that of every task's. Its name stands in
+ * t->names.path. */
+typedef int mdtest_branch_act(struct weir_run *, void *arg, uint64_t dir, uint64_t *clock_ns,
+                              struct weir_err *);
+int mdtest_each_tree(struct weir_run *run, struct mdtest_test *t, uint64_t loop, uint64_t dir,
+                     mdtest_branch_act *act, void *arg, uint64_t *clock_ns, struct weir_err *err);
+
 /* ---- steps ---- */
 
 /* mdtest-items.c: directories as items, and what is the same for files. */

@@ -140,6 +140,24 @@ int mdtest_check(struct mdtest_test *t, struct weir_run *run, struct mdtest_opti
 /* Tree and shift for one number of tasks. Local. -1 and err (WEIR_EUSAGE). */
 int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err);
 
+/* What an operation is about: items or trees, how far the tasks have shifted, what it does to names,
+ * and the option that asks for it. */
+struct mdtest_fact {
+    enum mdtest_kind of;
+    int shifts;
+    size_t flag; /* of that option in struct mdtest_options */
+    bool makes, removes, visits; /* items */
+    bool is_tree;
+};
+extern const struct mdtest_fact mdtest_facts[MDTEST_OPS];
+
+/* mdtest-phases.c: of the phase in progress. Does it make items; does rank 0 work alone, as with -c on
+ * what is made and removed, and on what is there only once; and how many things is one step of it,
+ * where rank 0 takes it for every task? Local. */
+bool mdtest_makes_items(const struct mdtest_test *t);
+bool mdtest_works_alone(const struct mdtest_test *t);
+uint64_t mdtest_things_of_step(const struct weir_run *run, const struct mdtest_test *t);
+
 /* mdtest-phases.c: rows of the phases by operation; NULL for "Directory read", which has nothing
  * to do. */
 extern const struct weir_phase mdtest_phases[MDTEST_OPS];
@@ -188,7 +206,7 @@ const char *mdtest_my_test(const struct weir_run *run, struct mdtest_test *t, ui
  * run->par. Never fails; says what is left. */
 void mdtest_clean(struct weir_run *run, struct mdtest_test *t);
 
-/* mdtest-leftovers.c: --cleanup DIR. Rank 0 works. Collective over run->world. */
+/* mdtest-clean.c: --cleanup DIR. Rank 0 works. Collective over run->world. */
 int mdtest_remove_leftovers(struct weir_run *run, const char *dir, struct weir_err *err);
 
 /* mdtest-measure.c: numbers of a phase. Collective over run->par. */
