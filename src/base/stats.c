@@ -47,6 +47,11 @@ double weir_stats_sd(const struct weir_stats *s)
     return sqrt(s->m2 / (double)s->n);
 }
 
+double weir_stats_sample_sd(const struct weir_stats *s)
+{
+    return s->n > 1 ? sqrt(s->m2 / (double)(s->n - 1)) : 0;
+}
+
 static int compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;

@@ -102,3 +102,19 @@ void weir_str_free(struct weir_str *s)
     free(s->text);
     *s = (struct weir_str) { .text = NULL };
 }
+
+char *weir_put_u64(char *at, uint64_t number)
+{
+    char digits[20]; /* of 2^64 */
+    char *d = digits + sizeof(digits);
+    size_t len;
+
+    do {
+        *--d = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    len = (size_t)(digits + sizeof(digits) - d);
+    memcpy(at, d, len);
+    at[len] = '\0';
+    return at + len;
+}

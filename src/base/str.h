@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Zero-initialise; release with weir_str_free. text is NUL-terminated, and NULL while nothing was
  * added. When memory runs out the string keeps what it has and 'failed' stays set: check it once
@@ -24,6 +25,10 @@ void weir_str_addc(struct weir_str *s, char c);
 
 /* The text, "" while it is empty. Valid until the next call that adds. */
 const char *weir_str_text(const struct weir_str *s);
+
+/* Put a number and a NUL at 'at', without any check; returns where the NUL is. For names that are made
+ * while time is measured. */
+char *weir_put_u64(char *at, uint64_t number);
 
 void weir_str_clear(struct weir_str *s); /* empty, keeps the memory */
 void weir_str_free(struct weir_str *s);

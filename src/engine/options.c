@@ -37,6 +37,11 @@ static const struct {
     { offsetof(struct weir_run_options, gpu_direct), "GPU direct access" },
 };
 
+const char *weir_run_options_api(const void *o)
+{
+    return ((const struct weir_run_options *)o)->api;
+}
+
 void weir_run_options_log(const struct weir_run_options *o, struct weir_log *log)
 {
     log->verbose = o->verbose;

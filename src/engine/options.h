@@ -13,7 +13,7 @@
 
 /* Values of the rows below; names and meaning stand there. */
 struct weir_run_options {
-    const char *reports, *rank_csv, *op_csv, *timeline, *interval, *progress;
+    const char *api, *reports, *rank_csv, *op_csv, *timeline, *interval, *progress;
     const char *rules, *limits;
     const char *gpu_memory, *gpu_id, *gpu_direct;
     int64_t max_steps, pause_us, timeline_limit, peak, assume_rate;
@@ -23,6 +23,7 @@ struct weir_run_options {
 
 #define WEIR_R struct weir_run_options
 
+#define WEIR_OPT_API(l, n, k, def, help) OPT_STR(l, n, k, WEIR_R, api, def, "NAME", help)
 #define WEIR_OPT_VERBOSE(l, n, k, ...)                                                             \
     OPT_COUNT(l, n, k, WEIR_R, verbose, "Say more; repeat for more", __VA_ARGS__)
 #define WEIR_OPT_WARNINGS(n, k)                                                                    \
@@ -118,6 +119,9 @@ extern const char *const weir_progress_modes[];
 
 /* The values of options that wait for GPU memory. */
 extern const char *const weir_only_zero[], *const weir_only_minus_one[];
+
+/* The backend of WEIR_OPT_API: for struct weir_driver. Local. */
+const char *weir_run_options_api(const void *o);
 
 /* What -v and the taking of warnings for errors mean for messages. Local. */
 void weir_run_options_log(const struct weir_run_options *o, struct weir_log *log);

@@ -58,7 +58,7 @@ const struct weir_opt h5ex_rows[] = {
     OPT_FLAG(0, "usechunked", NULL, O, chunked,
              "Store the datasets in chunks, each a block in the file"),
     OPT_FLAG(0, "keepfile", NULL, O, keep, "Keep the file of the last repetition"),
-    OPT_STR('a', "api", NULL, O, api, "HDF5", "NAME", "Backend that keeps the datasets"),
+    WEIR_OPT_API('a', "api", NULL, "HDF5", "Backend that keeps the datasets"),
     OPT_STR('o', "out", NULL, O, path, NULL, "FILE",
             "The file; without it hdf5TestFile-<number> in the working directory",
             .flags = WEIR_OPT_WRITES),
@@ -67,11 +67,6 @@ const struct weir_opt h5ex_rows[] = {
     OPT_END
 };
 #undef O
-
-static const char *api_of(const void *opt)
-{
-    return ((const struct h5ex_options *)opt)->api;
-}
 
 static int count_sizes(const void *opt, const struct weir_par *world)
 {
@@ -138,7 +133,7 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
                                        .collective_metadata = t->o->collective_metadata,
                                        .tasks = run->world.size,
                                        .nodes = run->world.nodes };
-    if (check(run, t, err) < 0 || weir_plan_use(run, &t->session, t->o->api, &t->access, err) < 0)
+    if (check(run, t, err) < 0 || weir_plan_use(run, &t->session, t->o->run.api, &t->access, err) < 0)
         return -1;
     t->be = run->test->plan.use[0].be;
     if (check_backend(t->o, t->be, err) < 0)
@@ -297,7 +292,7 @@ const struct weir_driver h5ex_driver = {
     .state_size = sizeof(struct h5ex_test),
     .operations = h5ex_operations,
     .whole = true,
-    .api = api_of,
+    .api = weir_run_options_api,
     .files = weir_ranks_files,
     .variants = count_sizes,
     .plan = plan_test,

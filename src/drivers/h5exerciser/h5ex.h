@@ -14,7 +14,7 @@
 
 struct h5ex_options {
     struct weir_run_options run; /* first: the engine reads it */
-    const char *api, *path;
+    const char *path;
     int dims, sizes;
     struct weir_optlist minels, bufmult, dimranks, fileblocks, filestrides;
     int64_t mem_block, mem_stride; /* elements */

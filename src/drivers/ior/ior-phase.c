@@ -343,41 +343,14 @@ int ior_remove(struct weir_run *run, void *state, struct weir_err *err)
     return rc;
 }
 
-const struct weir_phase ior_write_phase = {
-    .key = "write",
-    .flags = WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS,
-    .prepare = prepare_write,
-    .count = count_steps,
-    .open = open_write,
-    .opened = describe_file,
-    .step = write_step,
-    .idle = idle_step,
-    .drain = drain_transfers,
-    .flush = flush_write,
-    .close = close_file,
-};
+#define ROW(name, k, f, way, ...)                                                                  \
+    const struct weir_phase ior_##name##_phase = {                                                 \
+        .key = (k),           .flags = (f),       .prepare = prepare_##name,                       \
+        .count = count_steps, .open = open_##way, .opened = describe_file,                         \
+        .step = way##_step,   .idle = idle_step,  .drain = drain_transfers,                        \
+        .close = close_file,  __VA_ARGS__                                                          \
+    }
 
-const struct weir_phase ior_check_phase = {
-    .key = "check write",
-    .prepare = prepare_check,
-    .count = count_steps,
-    .open = open_read,
-    .opened = describe_file,
-    .step = read_step,
-    .idle = idle_step,
-    .drain = drain_transfers,
-    .close = close_file,
-};
-
-const struct weir_phase ior_read_phase = {
-    .key = "read",
-    .flags = WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS,
-    .prepare = prepare_read,
-    .count = count_steps,
-    .open = open_read,
-    .opened = describe_file,
-    .step = read_step,
-    .idle = idle_step,
-    .drain = drain_transfers,
-    .close = close_file,
-};
+ROW(write, "write", WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS, write, .flush = flush_write);
+ROW(check, "check write", 0, read, );
+ROW(read, "read", WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS, read, );

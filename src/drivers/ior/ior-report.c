@@ -116,7 +116,7 @@ static void report_options(struct weir_run *run, const struct ior_test *t)
         weir_report_line(r, "\n*** DEBUG MODE ***\n*** %s ***\n", o->debug);
     weir_report_enter(r, "Options", false);
     weir_report_line(r, "\nOptions: ");
-    weir_report_str(r, WEIR_FOR_ALL, "api", o->api);
+    weir_report_str(r, WEIR_FOR_ALL, "api", o->run.api);
     weir_report_str(r, WEIR_FOR_ALL, "apiVersion", t->be->version ? t->be->version() : "");
     weir_report_str(r, WEIR_FOR_ALL, "test filename", o->test_file);
     weir_report_str(r, WEIR_FOR_ALL, "access",

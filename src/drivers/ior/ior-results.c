@@ -277,7 +277,7 @@ static void summarise(struct weir_run *run, const struct ior_test *t, const char
     const struct ior_options *o = t->o;
     struct ior_summary row = {
         .operation = operation,
-        .api = o->api,
+        .api = o->run.api,
         .test = t->id,
         .tasks = t->access.tasks,
         .per_node = run->world.per_node,

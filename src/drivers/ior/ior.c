@@ -14,8 +14,7 @@ static const char *const formats[] = { "default", "JSON", "CSV", NULL };
 static const char *const distributions[] = { "even", "original", NULL };
 
 static const struct weir_opt options[] = {
-    OPT_STR('a', "api", "api", O, api, "POSIX", "NAME",
-            "Backend that does the I/O (case-insensitive)"),
+    WEIR_OPT_API('a', "api", "api", "POSIX", "Backend that does the I/O (case-insensitive)"),
     OPT_INT('A', "ref-num", "refNum", O, ref_num, "0", "N",
             "Reference number of your own, repeated in the summary"),
     OPT_SIZE('b', "block-size", "blockSize", O, block, "1m", "SIZE",
@@ -192,11 +191,6 @@ static const char *script_of(const void *opt)
     return ((const struct ior_options *)opt)->script;
 }
 
-static const char *api_of(const void *opt)
-{
-    return ((const struct ior_options *)opt)->api;
-}
-
 static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct weir_test *test = run->test;
@@ -206,7 +200,7 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
     t->o = test->values->driver_opt;
     if (t->o->tasks > 0 && t->o->tasks < run->world.size)
         test->plan.tasks = t->o->tasks;
-    if (weir_values_backend(test->values, t->o->api, &run->world, &t->be, &t->be_opt, err) < 0)
+    if (weir_values_backend(test->values, t->o->run.api, &run->world, &t->be, &t->be_opt, err) < 0)
         return -1;
     return ior_check(t, run, test->values->driver_opt, err);
 }
@@ -260,7 +254,7 @@ const struct weir_driver weir_ior = {
     .operations = operations,
     .op_files = WEIR_OP_FILES_REPETITION,
     .script = script_of,
-    .api = api_of,
+    .api = weir_run_options_api,
     .files = ior_files,
     .plan = plan_test,
     .output = choose_output,

@@ -20,7 +20,7 @@
 /* Values of the option rows in ior.c; names and meaning stand there. */
 struct ior_options {
     struct weir_run_options run; /* first: the engine reads it */
-    const char *api, *script, *packet, *test_file, *distribution;
+    const char *script, *packet, *test_file, *distribution;
     const char *summary_file, *summary_format, *status_file, *debug, *platform, *memory_per_node;
     int64_t block, transfer, segments, memory_per_task, prefill, signature;
     int nodes, node0_tasks, ref_num, tasks, node_offset, seed;

@@ -308,7 +308,7 @@ static int gather_times(struct weir_run *run, struct mdw_measure *sum, struct we
     sum->seconds = stats.max;
     sum->min_s = stats.min;
     sum->mean_s = stats.mean;
-    sum->sd_s = stats.n > 1 ? sqrt(stats.m2 / (double)(stats.n - 1)) : 0;
+    sum->sd_s = weir_stats_sample_sd(&stats);
     return 0;
 }
 
@@ -347,10 +347,8 @@ static void report_wall(struct weir_run *run, const struct mdw_test *t,
 static void tell_failures(struct weir_run *run, struct mdw_test *t, const struct mdw_measure *sum)
 {
     struct weir_err words = t->first_err;
-    uint64_t failed = 0;
+    uint64_t failed = mdw_errors(sum);
 
-    for (int c = 0; c < MDW_COUNTS; c++)
-        failed += sum->failed[c];
     t->failed += failed;
     if (failed > 0 && weir_agree(&run->par, words.code == WEIR_OK ? 0 : -1, &words) < 0)
         weir_note(&run->log, "%s", words.text);

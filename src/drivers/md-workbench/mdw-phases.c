@@ -31,6 +31,14 @@ static void wait_ns(struct weir_run *run, uint64_t ns)
         now = weir_now_ns();
 }
 
+/* Count a failure; the reason of the first one is kept. */
+static void note_failure(struct mdw_test *t, int count, const struct weir_err *why)
+{
+    t->m->failed[count]++;
+    if (t->first_err.code == WEIR_OK)
+        t->first_err = *why;
+}
+
 /* An operation on an object is over: count and time it, and wait in proportion. Returns rc. */
 static int finish_op(struct weir_run *run, struct mdw_test *t, enum mdw_op op, uint64_t begin,
                      uint64_t *clock_ns, int rc, const struct weir_err *why)
@@ -42,9 +50,7 @@ static int finish_op(struct weir_run *run, struct mdw_test *t, enum mdw_op op, u
         t->m->done[op]++;
     } else {
         weir_operation_add_failed(run, (int)op, begin, *clock_ns, 0, why);
-        t->m->failed[op]++;
-        if (t->first_err.code == WEIR_OK)
-            t->first_err = *why;
+        note_failure(t, (int)op, why);
     }
     if (t->factor > 0) {
         wait_ns(run, (uint64_t)((double)(*clock_ns - begin) * t->factor));
@@ -125,9 +131,7 @@ static int read_object(struct weir_run *run, struct mdw_test *t, const char *pat
     if (check_object(run, t, path, rank, item, why) < 0) {
         rc = -1;
         t->m->done[MDW_READ]--;
-        t->m->failed[MDW_READ]++;
-        if (t->first_err.code == WEIR_OK)
-            t->first_err = *why;
+        note_failure(t, MDW_READ, why);
     }
     *clock_ns = weir_now_ns();
     return rc;
@@ -206,9 +210,7 @@ static int make_set(struct weir_run *run, struct mdw_test *t, int d, uint64_t *c
         t->made[d / 8] |= (unsigned char)(1u << d % 8);
         return 0;
     }
-    t->m->failed[MDW_SET_CREATE]++;
-    if (t->first_err.code == WEIR_OK)
-        t->first_err = why;
+    note_failure(t, MDW_SET_CREATE, &why);
     if (t->o->ignore_errors)
         return 0;
     *err = why;
@@ -302,13 +304,10 @@ static void remove_set(struct weir_run *run, struct mdw_test *t, int d, uint64_t
 {
     struct weir_err why = WEIR_ERR_INIT;
 
-    if (t->fs.ns->rmdir(&t->fs.session, mdw_name_dir(&t->own, run->par.rank, d), &why) == 0) {
+    if (t->fs.ns->rmdir(&t->fs.session, mdw_name_dir(&t->own, run->par.rank, d), &why) == 0)
         t->m->done[MDW_SET_DELETE]++;
-    } else {
-        t->m->failed[MDW_SET_DELETE]++;
-        if (t->first_err.code == WEIR_OK)
-            t->first_err = why;
-    }
+    else
+        note_failure(t, MDW_SET_DELETE, &why);
     *clock_ns = weir_now_ns();
 }
 
@@ -346,24 +345,14 @@ static int step_cleanup(struct weir_run *run, void *state, uint64_t i, uint64_t 
 
 /* ---- rows ---- */
 
+#define ROW(name, what, f)                                                                         \
+    {                                                                                              \
+        .key = #name, .unit = (what), .flags = (f), .prepare = prepare, .count = count_##name,     \
+        .operations = mdw_count_operations, .step = step_##name                                    \
+    }
+
 const struct weir_phase mdw_phases[MDW_PHASES] = {
-    [MDW_PRECREATE] = { .key = "precreate",
-                        .unit = "objects and sets",
-                        .prepare = prepare,
-                        .count = count_precreate,
-                        .operations = mdw_count_operations,
-                        .step = step_precreate },
-    [MDW_BENCHMARK] = { .key = "benchmark",
-                        .unit = "rounds",
-                        .flags = WEIR_PHASE_STONEWALL,
-                        .prepare = prepare,
-                        .count = count_benchmark,
-                        .operations = mdw_count_operations,
-                        .step = step_benchmark },
-    [MDW_CLEANUP] = { .key = "cleanup",
-                      .unit = "objects and sets",
-                      .prepare = prepare,
-                      .count = count_cleanup,
-                      .operations = mdw_count_operations,
-                      .step = step_cleanup },
+    [MDW_PRECREATE] = ROW(precreate, "objects and sets", 0),
+    [MDW_BENCHMARK] = ROW(benchmark, "rounds", WEIR_PHASE_STONEWALL),
+    [MDW_CLEANUP] = ROW(cleanup, "objects and sets", 0),
 };

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/size.h"
+#include "base/str.h"
 #include "base/wholefile.h"
 #include "par/agree.h"
 
@@ -70,18 +71,6 @@ void mdw_sets_free(struct mdw_test *t)
     free(t->set);
 }
 
-static char *put_number(char *to, uint64_t number)
-{
-    char digits[24];
-    size_t at = sizeof(digits);
-
-    do
-        digits[--at] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    memcpy(to, digits + at, sizeof(digits) - at);
-    return to + sizeof(digits) - at;
-}
-
 /* Put the name of the directory in front of what follows it. */
 static void choose_dir(struct mdw_name *n, int rank, int set)
 {
@@ -89,9 +78,9 @@ static void choose_dir(struct mdw_name *n, int rank, int set)
 
     if (n->rank == rank && n->set == set)
         return;
-    at = put_number(at, (uint64_t)rank);
+    at = weir_put_u64(at, (uint64_t)rank);
     *at++ = '_';
-    at = put_number(at, (uint64_t)set);
+    at = weir_put_u64(at, (uint64_t)set);
     memcpy(at, "/" OBJECT, sizeof(OBJECT));
     n->dir = (size_t)(at - n->text);
     n->rank = rank;
@@ -109,7 +98,7 @@ const char *mdw_name_object(struct mdw_name *n, int rank, int set, uint64_t inde
 {
     choose_dir(n, rank, set);
     n->text[n->dir] = '/';
-    *put_number(n->text + n->dir + sizeof(OBJECT), index) = '\0';
+    weir_put_u64(n->text + n->dir + sizeof(OBJECT), index);
     return n->text;
 }
 

@@ -19,8 +19,8 @@
 static const struct weir_opt options[] = {
     OPT_INT('O', "offset", NULL, O, offset, "1", "N",
             "Ranks from a task to the one whose objects it reads, and to the one it writes for"),
-    OPT_STR('a', "api", NULL, O, api, NULL, "NAME",
-            "Backend that does the operations (case-insensitive); POSIX without it"),
+    WEIR_OPT_API('a', "api", NULL, NULL,
+                 "Backend that does the operations (case-insensitive); POSIX without it"),
     OPT_INT('I', "obj-per-proc", NULL, O, steps, "1000", "N",
             "Steps of a task in each data set and iteration", .min = 0, MOST32),
     OPT_INT('P', "precreate-per-set", NULL, O, population, "3000", "N", "Objects in each data set",
@@ -180,18 +180,13 @@ static int check(struct mdw_test *t, struct weir_run *run, struct mdw_options *o
 
 /* ---- the program ---- */
 
-static const char *api_of(const void *opt)
-{
-    return ((const struct mdw_options *)opt)->api;
-}
-
 static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct weir_test *test = run->test;
     struct mdw_test *t = state;
 
     *t = (struct mdw_test) { .o = test->values->driver_opt };
-    if (weir_values_backend(test->values, t->o->api, &run->world, &t->fs.be, &t->fs.be_opt, err) <
+    if (weir_values_backend(test->values, t->o->run.api, &run->world, &t->fs.be, &t->fs.be_opt, err) <
         0)
         return -1;
     return check(t, run, test->values->driver_opt, err);
@@ -210,7 +205,7 @@ const struct weir_driver weir_mdw = {
     .brief = "measure a steady mix of metadata operations",
     .opts = options,
     .opt_size = sizeof(struct mdw_options),
-    .api = api_of,
+    .api = weir_run_options_api,
     .files = mdw_files,
     .state_size = sizeof(struct mdw_test),
     .operations = mdw_operations,

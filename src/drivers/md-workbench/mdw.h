@@ -17,7 +17,7 @@
 /* Values of the option rows in mdw.c; names and meaning stand there. */
 struct mdw_options {
     struct weir_run_options run; /* first: the engine reads it */
-    const char *api, *prefix, *packet, *latency, *position_file, *wait;
+    const char *prefix, *packet, *latency, *position_file, *wait;
     int64_t start;
     int offset, steps, population, sets, size, seed;
     bool adaptive, precreate, benchmark, cleanup, verify, latency_all, quiet, detailed, read_only,

@@ -5,7 +5,6 @@
 #include "drivers/mdtest/mdtest.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -214,11 +213,6 @@ bool mdtest_has_row(const struct mdtest_test *t, enum mdtest_op op)
     return op >= MDTEST_FILE_CREATE ? t->kind[MDTEST_FILES] : t->kind[MDTEST_DIRS];
 }
 
-static double sample_sd(const struct weir_stats *s)
-{
-    return s->n > 1 ? sqrt(s->m2 / (double)(s->n - 1)) : 0;
-}
-
 /* A row of the tables for people: rates or times. */
 struct shown_row {
     const char *margin, *operation;
@@ -273,7 +267,7 @@ static void print_row(struct weir_run *run, const struct mdtest_test *t, enum md
         .operation = mdtest_operations[op].title,
         .all = times ? s->ms : s->rate,
         .rank = times ? s->rank_ms : s->rank_rate,
-        .sd = sample_sd(times ? &s->ms : &s->rate),
+        .sd = weir_stats_sample_sd(times ? &s->ms : &s->rate),
     };
 
     if (t->o->rank_stats && op >= MDTEST_TREE_CREATE)
@@ -306,8 +300,8 @@ static void emit_row(struct weir_run *run, const struct mdtest_test *k, enum mdt
         .iterations = (int64_t)s->rate.n,
         .items = (int64_t)s->items,
         .s = *s,
-        .rate_sd = sample_sd(&s->rate),
-        .ms_sd = sample_sd(&s->ms),
+        .rate_sd = weir_stats_sample_sd(&s->rate),
+        .ms_sd = weir_stats_sample_sd(&s->ms),
     };
 
     if (s->rate.n > 0)

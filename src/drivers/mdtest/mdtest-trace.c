@@ -50,7 +50,7 @@ void mdtest_trace_options(struct weir_run *run, const struct mdtest_test *t)
         const char *name, *word;
         int64_t number;
     } rows[] = {
-        { "api", o->api ? o->api : "(null)", 0 },
+        { "api", o->run.api ? o->run.api : "(null)", 0 },
         { "barriers", truth(!o->no_barriers), 0 },
         { "collective_creates", truth(o->collective), 0 },
         { "create_only", truth(o->create), 0 },

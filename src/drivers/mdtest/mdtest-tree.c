@@ -155,22 +155,6 @@ uint64_t mdtest_tree_dir_of(const struct mdtest_tree *t, uint64_t item)
 
 /* ---- names ---- */
 
-char *mdtest_put_number(char *at, uint64_t number)
-{
-    char digits[NUMBER];
-    char *d = digits + sizeof(digits);
-    size_t len;
-
-    do {
-        *--d = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
-    len = (size_t)(digits + sizeof(digits) - d);
-    memcpy(at, d, len);
-    at[len] = '\0';
-    return at + len;
-}
-
 static char *put_text(char *at, const char *text)
 {
     size_t len = strlen(text);
@@ -212,19 +196,19 @@ static char *put_test(struct mdtest_names *n, const char *base, int iteration, u
 
     n->known = false;
     at = put_text(at, "/test-dir.");
-    at = mdtest_put_number(at, (uint64_t)iteration);
+    at = weir_put_u64(at, (uint64_t)iteration);
     at = put_text(at, "-");
-    return mdtest_put_number(at, loop);
+    return weir_put_u64(at, loop);
 }
 
 static char *put_branch(char *at, int whose, uint64_t dir)
 {
     at = put_text(at, "mdtest_tree.");
     if (whose != MDTEST_NOBODY) {
-        at = mdtest_put_number(at, (uint64_t)whose);
+        at = weir_put_u64(at, (uint64_t)whose);
         at = put_text(at, ".");
     }
-    return mdtest_put_number(at, dir);
+    return weir_put_u64(at, dir);
 }
 
 /* The chain from the root down. Its length is not known before the way up has been gone; levels
@@ -281,7 +265,7 @@ void mdtest_name_prefix(struct mdtest_names *n, const char *base, int iteration,
     if (owner == MDTEST_SHARED)
         at = put_text(at, "shared");
     else
-        at = mdtest_put_number(at, (uint64_t)owner);
+        at = weir_put_u64(at, (uint64_t)owner);
     at = put_text(at, ".");
     n->tail = (size_t)(at - n->path);
     n->base = base;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/str.h"
 
 /* What the tree is made from; see the options -b -z -n -I -L -u. */
 struct mdtest_shape {
@@ -84,8 +85,6 @@ const char *mdtest_name_root(struct mdtest_names *n, int whose);
 /* The slow part of mdtest_name_item: directories and owner are other ones. */
 void mdtest_name_prefix(struct mdtest_names *n, const char *base, int iteration, uint64_t loop,
                         int whose, uint64_t dir, enum mdtest_kind kind, int owner);
-/* Put a number and a NUL at 'at'; returns where the NUL is. */
-char *mdtest_put_number(char *at, uint64_t number);
 
 /* One item. */
 static inline const char *mdtest_name_item(struct mdtest_names *n, const char *base, int iteration,
@@ -95,7 +94,7 @@ static inline const char *mdtest_name_item(struct mdtest_names *n, const char *b
     if (!n->known || n->dir != dir || n->loop != loop || n->owner != owner || n->whose != whose ||
         n->kind != kind || n->iteration != iteration || n->base != base)
         mdtest_name_prefix(n, base, iteration, loop, whose, dir, kind, owner);
-    mdtest_put_number(n->path + n->tail, item);
+    weir_put_u64(n->path + n->tail, item);
     return n->path;
 }
 

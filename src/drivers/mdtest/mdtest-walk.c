@@ -5,9 +5,10 @@
  * Nothing is said while a phase runs. Which names it visited follows from its place in the test, so
  * the lines of a phase are made after it. */
 #include "config.h"
-#include "drivers/mdtest/mdtest.h"
+#include "drivers/mdtest/mdtest-step.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* ---- items of one owner ---- */
 
@@ -52,40 +53,36 @@ static void trace_creation(const struct walk *w)
 }
 
 /* Below the root the directory part ends in a slash of its own. */
-static void trace_item(struct walk *w, uint64_t dir, const char *owner, uint64_t item)
+static void trace_item(struct walk *w, uint64_t dir, uint64_t item)
 {
-    const char *path = dir_path(w, dir), *slash = dir > 0 ? "//" : "/";
-    const char *kind = w->op < MDTEST_FILE_CREATE ? "dir" : "file";
+    struct mdtest_test *t = w->t;
+    const char *path = dir_path(w, dir), *slash = dir > 0 ? "/" : "";
+    const char *name = strrchr(mdtest_name_item(&t->names, mdtest_base_of(t, w->whose),
+                                                w->run->repetition, w->loop, w->whose, dir, t->of,
+                                                w->owner, item),
+                               '/');
 
     if (w->for_all && w->op >= MDTEST_FILE_CREATE) {
-        mdtest_say(w->run, 3, "create file: %s%s%s.mdtest.%s.%" PRIu64, path, slash, kind, owner,
-                   item);
+        mdtest_say(w->run, 3, "create file: %s%s%s", path, slash, name);
         return;
     }
-    mdtest_say(w->run, 3,
-               "create_remove_items_helper (%s): curr_item is '%s%s%s.mdtest.%s.%" PRIu64 "'",
-               visit_words[w->op], path, slash, kind, owner, item);
+    mdtest_say(w->run, 3, "create_remove_items_helper (%s): curr_item is '%s%s%s'",
+               visit_words[w->op], path, slash, name);
     trace_creation(w);
 }
 
 static void trace_items(struct walk *w, uint64_t dir)
 {
     const struct mdtest_tree *tree = &w->t->tree;
-    struct weir_str owner = { 0 };
 
     if (dir < tree->first)
         return;
-    if (w->owner == MDTEST_SHARED)
-        weir_str_addf(&owner, "shared");
-    else
-        weir_str_addf(&owner, "%d", w->owner);
     mdtest_say(w->run, 1, "Entering %s on %s%s",
                w->for_all ? "collective_helper" : "create_remove_items_helper", dir_path(w, dir),
                dir > 0 ? "/" : "");
     for (uint64_t i = 0; i < tree->per_dir && w->left > 0 && w->run->log.verbose >= 3;
          i++, w->left--)
-        trace_item(w, dir, weir_str_text(&owner), dir * tree->per_dir + i);
-    weir_str_free(&owner);
+        trace_item(w, dir, dir * tree->per_dir + i);
 }
 
 static void trace_start(struct walk *w, uint64_t dir, unsigned depth)
@@ -179,20 +176,11 @@ static const char *const item_words[MDTEST_OPS] = {
 
 static void trace_visits(struct walk *w, uint64_t low, uint64_t high)
 {
-    struct mdtest_test *t = w->t;
+    uint64_t item;
 
-    t->target.known = false;
-    for (uint64_t i = low; i < high; i++) {
-        uint64_t nth = t->shuffled ? weir_perm_at(&t->perm, i) : i,
-                 in_loop = nth % t->tree.per_loop;
-        uint64_t item = t->made_order ? mdtest_tree_made(&t->tree, in_loop)
-                                      : mdtest_tree_linear(&t->tree, in_loop);
-
+    for (uint64_t i = low; i < high; i++)
         mdtest_say(w->run, 3, "%s %s", item_words[w->op],
-                   mdtest_name_item(&t->target, mdtest_base_of(t, w->whose), w->run->repetition,
-                                    nth / t->tree.per_loop, w->whose,
-                                    mdtest_tree_dir_of(&t->tree, item), t->of, w->owner, item));
-    }
+                   mdtest_name_step(w->run, w->t, w->owner, i, &item));
 }
 
 static void trace_after_removal(struct walk *w)

@@ -17,8 +17,8 @@
 #define MOST64 .max = INT64_MAX
 
 static const struct weir_opt options[] = {
-    OPT_STR('a', "api", NULL, O, api, NULL, "NAME",
-            "Backend that does the operations (case-insensitive); POSIX without it"),
+    WEIR_OPT_API('a', "api", NULL, NULL,
+                 "Backend that does the operations (case-insensitive); POSIX without it"),
     OPT_INT('b', "branch", NULL, O, branch, "1", "N",
             "Directories below each directory of the tree"),
     OPT_INT(
@@ -128,11 +128,6 @@ static const struct weir_opt options[] = {
 
 const struct weir_opt *const mdtest_option_rows = options;
 
-static const char *api_of(const void *opt)
-{
-    return ((const struct mdtest_options *)opt)->api;
-}
-
 static bool clean_instead(struct weir_run *run, const void *opt, enum weir_code *code)
 {
     const char *dir = ((const struct mdtest_options *)opt)->cleanup;
@@ -160,7 +155,7 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
     struct mdtest_test *t = state;
 
     *t = (struct mdtest_test) { .id = test->id, .o = test->values->driver_opt, .all_ours = true };
-    if (weir_values_backend(test->values, t->o->api, &run->world, &t->fs.be, &t->fs.be_opt, err) <
+    if (weir_values_backend(test->values, t->o->run.api, &run->world, &t->fs.be, &t->fs.be_opt, err) <
             0 ||
         mdtest_check(t, run, test->values->driver_opt, err) < 0)
         return -1;
@@ -201,7 +196,7 @@ const struct weir_driver weir_mdtest = {
     .brief = "measure metadata operations of parallel file systems",
     .opts = options,
     .opt_size = sizeof(struct mdtest_options),
-    .api = api_of,
+    .api = weir_run_options_api,
     .files = mdtest_files,
     .state_size = sizeof(struct mdtest_test),
     .operations = mdtest_operations,

@@ -20,7 +20,7 @@
 /* Values of the option rows in mdtest.c; names and meaning stand there. */
 struct mdtest_options {
     struct weir_run_options run; /* first: the engine reads it */
-    const char *api, *dirs, *status_file, *packet, *before, *after, *cleanup;
+    const char *dirs, *status_file, *packet, *before, *after, *cleanup;
     int64_t items, per_dir, read_bytes, write_bytes;
     int branch, depth, first, last, step, seed, shift, random_seed, no_barriers;
     bool collective, create, stat, read, remove, rename, only_dirs, only_files, mknod, leaf_only,

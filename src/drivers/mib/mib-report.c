@@ -52,7 +52,7 @@ static void show_more(struct weir_report *r, const struct mib_test *t)
         show_flag(r, "force", true);
     if (o->verify)
         show_flag(r, "verify", true);
-    if (o->api)
+    if (o->run.api)
         show_pair(r, "api", t->be->name);
     if (strcmp(o->log_dir, ".") != 0)
         show_pair(r, "log_dir", o->log_dir);

@@ -25,7 +25,7 @@
 static const struct weir_opt options[] = {
     OPT_FLAG('a', "use_node_aves", NULL, O, averages,
              "In profiles, a column for each node: the mean of its tasks"),
-    OPT_STR(0, "api", NULL, O, api, NULL, "NAME", "Backend that moves the data; POSIX without it"),
+    WEIR_OPT_API(0, "api", NULL, NULL, "Backend that moves the data; POSIX without it"),
     OPT_STR('b', "random_reads", NULL, O, random_reads, NULL, "SIZE",
             "Read at random multiples of SIZE (1 without it)",
             .flags = WEIR_OPT_OPTARG | WEIR_OPT_NEXT),
@@ -84,11 +84,6 @@ static const struct weir_operation operations[] = {
 };
 
 /* ---- the command line ---- */
-
-static const char *api_of(const void *opt)
-{
-    return ((const struct mib_options *)opt)->api;
-}
 
 void mib_version(struct weir_str *out)
 {
@@ -244,7 +239,7 @@ static int plan(struct weir_run *run, void *state, struct weir_err *err)
     t->extent.file_bytes = t->extent.block;
     t->extent.segments = 1;
     run->test->plan.path = t->o->test_dir;
-    if (weir_plan_use(run, &t->session, t->o->api, &t->access, err) < 0)
+    if (weir_plan_use(run, &t->session, t->o->run.api, &t->access, err) < 0)
         return -1;
     t->be = run->test->plan.use[0].be;
     return check_surroundings(run, t, err);
@@ -374,7 +369,7 @@ const struct weir_driver weir_mib = {
     .without_mpi = is_without_mpi,
     .settings_file = name_settings,
     .setting = apply_setting,
-    .api = api_of,
+    .api = weir_run_options_api,
     .files = add_files,
     .plan = plan,
     .prepare = prepare,

@@ -9,7 +9,7 @@
 
 struct mib_options {
     struct weir_run_options run; /* first: the engine reads it; deadline_s is the time limit */
-    const char *api, *log_dir, *test_dir;
+    const char *log_dir, *test_dir;
     const char *profiles;     /* NULL: none; "": in log_dir; else a prefix */
     const char *random_reads; /* NULL: not random; "": anywhere; else the granularity */
     int64_t call_size;        /* bytes */
