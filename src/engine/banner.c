@@ -75,7 +75,7 @@ void weir_banner_machine(struct weir_run *run, unsigned readers)
     weir_str_free(&text);
 }
 
-void weir_banner_nodemap(struct weir_run *run)
+void weir_banner_nodemap(struct weir_run *run, unsigned readers)
 {
     char mine = run->world.node == 0 ? '1' : '0';
     char *all = run->world.rank == 0 ? calloc(1, (size_t)run->world.size + 1) : NULL;
@@ -87,10 +87,11 @@ void weir_banner_nodemap(struct weir_run *run)
     for (int i = 0; i < run->world.size; i++)
         same += all[i] == '1';
     if (run->world.size > NODEMAP_MOST)
-        weir_report_line(&run->report, "Nodemap: %d of %d tasks on the node of task 0", same,
-                         run->world.size);
+        weir_report_line_for(&run->report, readers,
+                             "Nodemap: %d of %d tasks on the node of task 0", same,
+                             run->world.size);
     else
-        weir_report_line(&run->report, "Nodemap: %s", all);
+        weir_report_line_for(&run->report, readers, "Nodemap: %s", all);
     free(all);
 }
 

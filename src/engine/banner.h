@@ -25,8 +25,9 @@ void weir_banner_words(struct weir_run *run, const char *heading, char quote, in
 /* System and host of rank 0, with more of it from -v -v on. Rank 0. */
 void weir_banner_machine(struct weir_run *run, unsigned readers);
 
-/* The line "Nodemap: 110..": which tasks share the node of task 0. Collective over run->world. */
-void weir_banner_nodemap(struct weir_run *run);
+/* The line "Nodemap: 110.." in these forms of the text: which tasks share the node of task 0.
+ * Collective over run->world. */
+void weir_banner_nodemap(struct weir_run *run, unsigned readers);
 
 /* The value of an option as a fact called name: text for texts and lists, a number for the rest. Rank
  * 0. */

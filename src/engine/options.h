@@ -71,7 +71,7 @@ struct weir_run_options {
     OPT_STR(0, "report", NULL, WEIR_R, reports, NULL, "FORMAT:PATH,...", text,                     \
             .flags = WEIR_OPT_ARGV_ONLY)
 #define WEIR_REPORT_PHASES                                                                         \
-    "Write the results in these forms instead: text:-, json:FILE, csv:FILE (a row for each phase)"
+    "Write the results in these forms instead: text:-, text-3.3:FILE, json:FILE, csv:FILE (a row for each phase)"
 #define WEIR_OPT_IO_TIMEOUT                                                                        \
     OPT_INT(0, "io-timeout", "ioTimeout", WEIR_R, io_timeout_s, "0", "SECONDS",                    \
             "End the job when a call does not return or a rank stands still for this long, and "   \

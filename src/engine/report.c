@@ -4,6 +4,8 @@
 #include "engine/report.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -16,6 +18,8 @@ static const struct {
 } formats[] = {
     { "default", &weir_sink_text },
     { "text", &weir_sink_text },
+    { "text-3.3", &weir_sink_text_33 },
+    { "3.3", &weir_sink_text_33 },
     { "CSV", &weir_sink_csv },
     { "JSON", &weir_sink_json },
 };
@@ -26,15 +30,30 @@ struct weir_message {
     struct weir_message *before;
 };
 
+/* The form of text that the environment asks for: programs that start weir write its command line, and
+ * their users cannot. */
+static const struct weir_sink_ops *text_of_environment(struct weir_err *err)
+{
+    const char *form = getenv("WEIR_TEXT");
+
+    if (!form || *form == '\0' || strcmp(form, "4") == 0)
+        return &weir_sink_text;
+    if (strcmp(form, "3.3") == 0)
+        return &weir_sink_text_33;
+    weir_refuse(err, WEIR_EUSAGE,
+                "environment variable WEIR_TEXT is '%s'; the forms of the text are 3.3 and 4", form);
+    return NULL;
+}
+
 static const struct weir_sink_ops *find_format(const char *word, struct weir_err *err)
 {
     size_t i;
 
     for (i = 0; i < sizeof(formats) / sizeof(*formats); i++)
         if (strcasecmp(word, formats[i].word) == 0)
-            return formats[i].ops;
-    weir_refuse(err, WEIR_EUSAGE, "form '%s' of results is not known; choose text, JSON or CSV",
-                word);
+            return formats[i].ops == &weir_sink_text ? text_of_environment(err) : formats[i].ops;
+    weir_refuse(err, WEIR_EUSAGE,
+                "form '%s' of results is not known; choose text, text-3.3, JSON or CSV", word);
     return NULL;
 }
 
@@ -130,7 +149,7 @@ static void begin(struct weir_report *r)
 /* Does this sink take part in what is told now? */
 static bool listens(const struct weir_report *r, const struct weir_sink *s)
 {
-    return !s->ended && (!r->muted || s->ops->reader != WEIR_FOR_TEXT);
+    return !s->ended && (!r->muted || !(s->ops->reader & WEIR_FOR_TEXT));
 }
 
 void weir_report_mute(struct weir_report *r, bool muted)
@@ -231,21 +250,36 @@ void weir_report_row(struct weir_report *r, const struct weir_table *t, const vo
     weir_report_flush(r);
 }
 
-void weir_report_line(struct weir_report *r, const char *fmt, ...)
+static void emit_line(struct weir_report *r, unsigned readers, const char *fmt, va_list ap)
 {
     struct weir_str text = { 0 };
-    va_list ap;
 
     begin(r);
     if (r->n == 0)
         return;
-    va_start(ap, fmt);
     weir_str_vaddf(&text, fmt, ap);
-    va_end(ap);
     for (int i = 0; i < r->n; i++)
-        if (r->sink[i].ops->line && listens(r, &r->sink[i]))
+        if (r->sink[i].ops->line && (readers & r->sink[i].ops->reader) && listens(r, &r->sink[i]))
             r->sink[i].ops->line(&r->sink[i], weir_str_text(&text));
     weir_str_free(&text);
+}
+
+void weir_report_line(struct weir_report *r, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    emit_line(r, WEIR_FOR_TEXT, fmt, ap);
+    va_end(ap);
+}
+
+void weir_report_line_for(struct weir_report *r, unsigned readers, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    emit_line(r, readers, fmt, ap);
+    va_end(ap);
 }
 
 void weir_report_piece(struct weir_report *r, const char *fmt, ...)

@@ -18,11 +18,14 @@
 
 /* Which readers a fact or a line is meant for. */
 enum {
-    WEIR_FOR_TEXT = 1u << 0,
+    WEIR_FOR_TEXT_4 = 1u << 0,   /* text as of IOR 4 */
+    WEIR_FOR_TEXT_33 = 1u << 4,  /* text as of IOR 3.3 */
+    WEIR_FOR_TEXT = WEIR_FOR_TEXT_4 | WEIR_FOR_TEXT_33,
     WEIR_FOR_DATA = 1u << 1,     /* JSON */
     WEIR_FOR_CSV = 1u << 2,      /* summaryFormat=CSV: the columns that old readers know */
     WEIR_FOR_CSV_FULL = 1u << 3, /* --report=csv:FILE */
-    WEIR_FOR_ALL = WEIR_FOR_TEXT | WEIR_FOR_DATA
+    WEIR_FOR_ALL = WEIR_FOR_TEXT | WEIR_FOR_DATA,
+    WEIR_FOR_ALL_BUT_33 = WEIR_FOR_TEXT_4 | WEIR_FOR_DATA
 };
 
 enum weir_fact_type { WEIR_FACT_STR, WEIR_FACT_INT, WEIR_FACT_REAL };
@@ -53,7 +56,7 @@ struct weir_sink;
  * errors are collected and come back from end. */
 struct weir_sink_ops {
     const char *name;
-    unsigned reader; /* which bit of 'readers' it looks for */
+    unsigned reader; /* which bit of 'readers' it looks for; of the text, one of its forms */
     bool document;   /* written at the end: the file is whole or not there */
     void (*enter)(struct weir_sink *, const char *key, bool list);
     void (*leave)(struct weir_sink *);
@@ -95,13 +98,14 @@ struct weir_report {
 /* Add a sink writing to path ("-" is standard output). An unwritable path is an error now, before
  * the run, and what an earlier run has left there goes. A document is written beside its place and
  * renamed at the end; every other file is there from now on and gets each row when it is told.
- * format: "default"/"text", "JSON", "CSV", in upper or lower case. Local. -1 and err (WEIR_ESETUP, or
- * WEIR_EUSAGE for an unknown format). */
+ * format: "default"/"text", "3.3"/"text-3.3", "JSON", "CSV", in upper or lower case. The environment
+ * variable WEIR_TEXT=3.3 makes text of 3.3 of text. Local. -1 and err (WEIR_ESETUP, or WEIR_EUSAGE for
+ * an unknown format or an unknown WEIR_TEXT). */
 int weir_report_add(struct weir_report *r, const char *format, const char *path,
                     struct weir_err *err);
 
-/* Add the sinks of a list "FORMAT:PATH[,FORMAT:PATH...]", formats text, json, csv (the full
- * table). arena keeps the paths. Local. -1 and err. */
+/* Add the sinks of a list "FORMAT:PATH[,FORMAT:PATH...]", formats text, text-3.3, json, csv (the
+ * full table). arena keeps the paths. Local. -1 and err. */
 int weir_report_add_list(struct weir_report *r, const char *list, struct weir_arena *arena,
                          struct weir_err *err);
 
@@ -128,6 +132,10 @@ void weir_report_row(struct weir_report *r, const struct weir_table *t, const vo
 void weir_report_line(struct weir_report *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The same for some forms of the text: of WEIR_FOR_TEXT. Local. */
+void weir_report_line_for(struct weir_report *r, unsigned readers, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Text only: a piece of a line, written at once. Local. */
 void weir_report_piece(struct weir_report *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -153,6 +161,6 @@ int weir_report_end_rows(struct weir_report *r, struct weir_err *err);
 int weir_report_end(struct weir_report *r, struct weir_err *err);
 
 /* The sinks that exist (sink-rows.c, sink-json.c). */
-extern const struct weir_sink_ops weir_sink_text, weir_sink_csv, weir_sink_csv_full, weir_sink_json;
+extern const struct weir_sink_ops weir_sink_text, weir_sink_text_33, weir_sink_csv, weir_sink_csv_full, weir_sink_json;
 
 #endif

@@ -76,17 +76,17 @@ static void print_piece(struct weir_sink *s, const char *text)
     fputs(text, s->out);
 }
 
-const struct weir_sink_ops weir_sink_text = {
-    .name = "text",
-    .reader = WEIR_FOR_TEXT,
-    .enter = forget_heading,
-    .leave = forget_after_object,
-    .fact = print_fact,
-    .head = print_head,
-    .row = print_row,
-    .line = print_line,
-    .piece = print_piece,
-};
+#define TEXT(n, r)                                                                                 \
+    {                                                                                              \
+        .name = (n), .reader = (r), .enter = forget_heading, .leave = forget_after_object,         \
+        .fact = print_fact, .head = print_head, .row = print_row, .line = print_line,              \
+        .piece = print_piece,                                                                      \
+    }
+
+const struct weir_sink_ops weir_sink_text = TEXT("text", WEIR_FOR_TEXT_4);
+const struct weir_sink_ops weir_sink_text_33 = TEXT("text of 3.3", WEIR_FOR_TEXT_33);
+
+#undef TEXT
 
 /* ---- CSV: one heading for the run ---- */
 

@@ -4,6 +4,8 @@
 #include "engine/usage.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "par/agree.h"
 
@@ -25,16 +27,41 @@ static double percent_used(uint64_t free, uint64_t all)
     return all ? 100.0 * (1.0 - (double)free / (double)all) : 0.0;
 }
 
-int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *path,
+/* The directory of a file as 3.3 shows it: without links, as far as it is there. */
+static void report_path(struct weir_report *r, const char *path, int width_33)
+{
+    const char *slash = strrchr(path, '/');
+    struct weir_str dir = { 0 };
+    char *real;
+
+    weir_str_add(&dir, slash ? path : ".", slash == path ? 1 : slash ? (size_t)(slash - path) : 1);
+    real = realpath(weir_str_text(&dir), NULL);
+    weir_report_str(r, WEIR_FOR_ALL_BUT_33, "Path", path);
+    weir_report_line_for(r, WEIR_FOR_TEXT_33, "%-*s: %s", width_33, "Path",
+                         real ? real : weir_str_text(&dir));
+    free(real);
+    weir_str_free(&dir);
+}
+
+/* The line for people. */
+static void report_fs(struct weir_report *r, int width_33, const char *text)
+{
+    weir_report_line_for(r, WEIR_FOR_TEXT_4, "%-20s: %s", "FS", text);
+    weir_report_line_for(r, WEIR_FOR_TEXT_33, "%-*s: %s", width_33, "FS", text);
+}
+
+int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *path, int width_33,
                       struct weir_err *err)
 {
     struct weir_report *r = &run->report;
+    struct weir_str text = { 0 };
     struct weir_fs_usage u;
     double size, used, used_inodes;
     bool large;
 
     if (r->n == 0)
         return 0;
+    report_path(r, path, width_33);
     if (weir_session_usage(s, path, &u, NULL) < 0 || u.total_bytes == 0) {
         if (s->access.dry_run) /* which asks nothing */
             return 0;
@@ -45,9 +72,10 @@ int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *
     size = large ? size / 1024 : size;
     used = percent_used(u.free_bytes, u.total_bytes);
     used_inodes = percent_used(u.free_inodes, u.inodes);
-    weir_report_line(r,
-                     "%-20s: %.1f %s   Used FS: %2.1f%%   Inodes: %.1f Mi   Used Inodes: %2.1f%%",
-                     "FS", size, large ? "TiB" : "GiB", used, (double)u.inodes / MIB, used_inodes);
+    weir_str_addf(&text, "%.1f %s   Used FS: %2.1f%%   Inodes: %.1f Mi   Used Inodes: %2.1f%%", size,
+                  large ? "TiB" : "GiB", used, (double)u.inodes / MIB, used_inodes);
+    report_fs(r, width_33, weir_str_text(&text));
+    weir_str_free(&text);
     report_short(r, "Capacity", size, large ? " TiB" : " GiB");
     report_short(r, "Used Capacity", used, "%");
     report_short(r, "Inodes", (double)u.inodes / MIB, " Mi");

@@ -5,10 +5,11 @@
 
 #include "engine/test.h"
 
-/* Report size and use of the file system that holds 'path' (which need not exist): the line "FS"
- * for people, the same and exact numbers for data readers. A backend that cannot tell: a warning.
- * Rank 0 only; a no-op where the report has no sinks. -1 and err only where warnings are errors. */
-int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *path,
+/* Report 'path' (which need not exist), and size and use of the file system that holds it: the lines
+ * "Path" and "FS" for people, the same and exact numbers for data readers. The text of 3.3 names the
+ * directory, its keys have width_33 columns at least. A backend that cannot tell: a warning. Rank 0
+ * only; a no-op where the report has no sinks. -1 and err only where warnings are errors. */
+int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *path, int width_33,
                       struct weir_err *err);
 
 /* Is there room for a plan in the file system that holds 'path'? Too little room ends a dry run with

@@ -51,6 +51,8 @@ CASES = [
     ("mpiio-collective", 2, "-a MPIIO -c -b 64k -t 16k -s 2", None, "MPIIO"),
     ("hdf5", 2, "-a hdf5 -v -b 64k -t 16k -s 2", None, "HDF5"),
     ("script", 2, "-f script -G 11", None, "MPIIO"),
+    ("text-3.3", 2, "-w -r -b 64k -t 16k -i 2", {"WEIR_TEXT": "3.3"}, None),
+    ("text-3.3-reordered", 2, "-v -w -r -W -R -C -k -b 64k -t 16k -O summaryFormat=3.3", None, None),
 ]
 
 
@@ -78,6 +80,16 @@ def test_a_golden_file_has_the_headings_that_parsers_know(name):
     assert head.split()[25] == "API" and head.split()[26] == "RefNum"
     assert "Options: " in lines and "Results: " in lines
     assert lines[-2].startswith("Finished            : ") and lines[-1] == ""
+
+
+def test_the_form_of_the_text_can_be_asked_for_in_several_ways(ior):
+    run = ior("-b 64k -t 16k --report=text:-,text-3.3:old,json:j", np=None).ok()
+    old = (ior.cwd / "old").read_text()
+    assert run.stdout.startswith("IOR-4.1.0+weir-") and old.startswith("IOR-3.3.0: ")
+    assert "memoryBuffer" in run.stdout and "memoryBuffer" not in old and "\nremove " in old and "\nremove " not in run.stdout
+    assert ior("-b 64k -t 16k", np=None, env={"WEIR_TEXT": "4"}).ok().stdout.startswith("IOR-4.1.0+weir-")
+    ior("-b 64k -t 16k", np=None, env={"WEIR_TEXT": "3.2"}).fails(1, "WEIR_TEXT", "'3.2'", "3.3 and 4")
+    ior("-b 64k -t 16k -O summaryFormat=3.4", np=None).fails(1, "summaryFormat", "'3.4'")
 
 
 def test_a_broken_number_is_not_taken_for_the_shape():

@@ -22,7 +22,7 @@ def shape(text, run):
     out = []
     for line in text.replace(str(run.cwd), "CWD").split("\n"):
         line = re.sub(r"^(-- (?:started|finished) at ).* --$", r"\1<date> --", line)
-        line = re.sub(r"^mdtest-\S+", "mdtest-<version>", line)
+        line = re.sub(r"^mdtest-4\S+", "mdtest-<version>", line)
         line = re.sub(r"^Command line used: \S+mdtest", "Command line used: mdtest", line)
         line = re.sub(r"[0-9.]+ (GiB|TiB)   Used FS: [0-9.]+%   Inodes: [0-9.]+ Mi   Used Inodes: [0-9.-]+%",
                       r"# \1   Used FS: #%   Inodes: # Mi   Used Inodes: #%", line)
@@ -43,6 +43,7 @@ CASES = [
     ("mdtest-rank-statistics", 2, "-n 20 -F --showRankStatistics -i 2 -P"),
     ("mdtest-all-procs", 2, "-n 20 -D --print-all-procs -i 2 -P"),
     ("mdtest-shared", 2, "-n 3 -S"),
+    ("mdtest-text-3.3", 2, "-n 10 -P -i 2 --report=text-3.3:-"),
     ("mdtest-three-counts", 3, "-n 2 -F -C -r -f 1 -l 3 -s 2"),
 ]
 

@@ -16,6 +16,8 @@
 #include "engine/ranks.h"
 #include "engine/usage.h"
 
+#define KEY_WIDTH 20 /* of facts in the text */
+
 const char *ior_now_text(char out[32])
 {
     return weir_banner_now(out, "%a %b %e %H:%M:%S %Y");
@@ -32,8 +34,11 @@ void ior_report_begin(struct weir_run *run, struct weir_test *tests, int n, int 
     for (int i = 0; i < argc; i++)
         weir_str_addf(&words, "%s%s", i ? " " : "", argv[i]);
     weir_banner_fakes(run);
-    weir_report_line(&run->report, "IOR-4.1.0+weir-%s: MPI Coordinated Test of Parallel I/O",
-                     PACKAGE_VERSION);
+    weir_report_line_for(&run->report, WEIR_FOR_TEXT_4,
+                         "IOR-4.1.0+weir-%s: MPI Coordinated Test of Parallel I/O",
+                         PACKAGE_VERSION);
+    weir_report_line_for(&run->report, WEIR_FOR_TEXT_33,
+                         "IOR-3.3.0: MPI Coordinated Test of Parallel I/O");
     weir_banner_program(run, "ior");
     weir_report_str(&run->report, WEIR_FOR_ALL, "Began", ior_now_text(now));
     weir_report_str(&run->report, WEIR_FOR_ALL, "Command line", weir_str_text(&words));
@@ -73,7 +78,7 @@ static void report_reordering(struct weir_run *run, const struct ior_options *o)
     if (any)
         weir_report_int(r, WEIR_FOR_ALL, "task offset", o->node_offset);
     if (o->reorder_constant)
-        weir_report_int(r, WEIR_FOR_ALL, "task shift", ior_shift(o, &run->par, false));
+        weir_report_int(r, WEIR_FOR_ALL_BUT_33, "task shift", ior_shift(o, &run->par, false));
     if (o->reorder_random)
         weir_report_int(r, WEIR_FOR_ALL, "reorder random seed", o->seed);
 }
@@ -90,9 +95,9 @@ static void report_geometry(struct weir_run *run, const struct ior_test *t)
         report_size(r, "memoryPerTask", o->memory_per_task);
     if (o->memory_per_node)
         report_size(r, "memoryPerNode", t->hog_bytes * run->par.per_node);
-    weir_report_str(r, WEIR_FOR_ALL, "memoryBuffer", "CPU");
-    weir_report_str(r, WEIR_FOR_ALL, "dataAccess", "CPU");
-    weir_report_str(r, WEIR_FOR_ALL, "GPUDirect", "0");
+    weir_report_str(r, WEIR_FOR_ALL_BUT_33, "memoryBuffer", "CPU");
+    weir_report_str(r, WEIR_FOR_ALL_BUT_33, "dataAccess", "CPU");
+    weir_report_str(r, WEIR_FOR_ALL_BUT_33, "GPUDirect", "0");
     weir_report_int(r, WEIR_FOR_ALL, "repetitions", o->run.repetitions);
     report_size(r, "xfersize", o->transfer);
     report_size(r, "blocksize", o->block);
@@ -100,7 +105,7 @@ static void report_geometry(struct weir_run *run, const struct ior_test *t)
     if (o->run.dry_run)
         weir_report_int(r, WEIR_FOR_ALL, "dryRun", o->run.dry_run);
     if (o->run.verbose)
-        weir_report_int(r, WEIR_FOR_ALL, "verbose", o->run.verbose);
+        weir_report_int(r, WEIR_FOR_ALL_BUT_33, "verbose", o->run.verbose);
     if (o->run.deadline_s > 0) {
         weir_report_int(r, WEIR_FOR_ALL, "stonewallingTime", o->run.deadline_s);
         weir_report_int(r, WEIR_FOR_ALL, "stoneWallingWearOut", o->run.wear_out);
@@ -200,8 +205,7 @@ int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *e
         return 0;
     weir_report_int(&run->report, WEIR_FOR_ALL, "TestID", t->id);
     weir_report_str(&run->report, WEIR_FOR_ALL, "StartTime", ior_now_text(now));
-    weir_report_str(&run->report, WEIR_FOR_ALL, "Path", weir_str_text(&t->path));
-    rc = weir_usage_report(run, &t->session, weir_str_text(&t->path), err);
+    rc = weir_usage_report(run, &t->session, weir_str_text(&t->path), KEY_WIDTH, err);
     ior_report_parameters(run, t);
     ior_trace_memory(run, t);
     report_options(run, t);

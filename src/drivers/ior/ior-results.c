@@ -56,9 +56,13 @@ static const struct weir_table results = {
     .headed = true,
 };
 
+/* 3.3 always shows them. */
 static const struct weir_table removals = { .key = "Results",
                                             .cols = result_cols,
                                             .readers = WEIR_FOR_TEXT };
+static const struct weir_table removals_33 = { .key = "Results",
+                                               .cols = result_cols,
+                                               .readers = WEIR_FOR_TEXT_33 };
 
 /* For programs a removal has its time only. */
 static const struct weir_col removal_cols[] = {
@@ -182,31 +186,42 @@ void ior_report_remove(struct weir_run *run, double seconds)
 {
     struct ior_row row = unmeasured(run, "remove", seconds);
 
-    if (run->log.verbose < 1)
-        return;
-    weir_report_row(&run->report, &removals, &row);
-    weir_report_row(&run->report, &removal_data, &row);
+    weir_report_row(&run->report, run->log.verbose >= 1 ? &removals : &removals_33, &row);
+    if (run->log.verbose >= 1)
+        weir_report_row(&run->report, &removal_data, &row);
 }
 
-static void report_best(struct weir_report *r, bool wanted, const char *text, const char *mib,
+static void report_best(struct weir_report *r, unsigned readers, const char *text, const char *mib,
                         const char *mb, const struct ior_series *s)
 {
-    if (!wanted || s->bw.n == 0)
+    weir_report_line_for(r, readers, "%s%.2f MiB/sec (%.2f MB/sec)", text, s->bw.max / MIB,
+                         s->bw.max / 1e6);
+    if (!(readers & WEIR_FOR_DATA))
         return;
-    weir_report_line(r, "%s%.2f MiB/sec (%.2f MB/sec)", text, s->bw.max / MIB, s->bw.max / 1e6);
     weir_report_real(r, WEIR_FOR_DATA, mib, s->bw.max / MIB);
     weir_report_real(r, WEIR_FOR_DATA, mb, s->bw.max / 1e6);
 }
 
+static void report_bests(struct weir_run *run, const struct ior_test *t, unsigned readers)
+{
+    if (t->o->write && t->write.bw.n > 0)
+        report_best(&run->report, readers, "Max Write: ", "writeMiB", "writeMB", &t->write);
+    if (t->o->read && t->read.bw.n > 0)
+        report_best(&run->report, readers, "Max Read:  ", "readMiB", "readMB", &t->read);
+}
+
 void ior_report_max(struct weir_run *run, struct ior_test *t)
 {
+    bool verbose = run->log.verbose >= 1;
+
     begin_tables(run); /* the test may have ended before its first repetition */
-    if (t->o->summary_always && run->log.verbose >= 1) {
+    if (!verbose || t->o->summary_always)
+        report_bests(run, t, WEIR_FOR_TEXT_33);
+    if (verbose && t->o->summary_always) {
         ior_summarise(run, t);
-    } else if (run->log.verbose >= 1) {
+    } else if (verbose) {
         weir_report_enter(&run->report, "max", false);
-        report_best(&run->report, t->o->write, "Max Write: ", "writeMiB", "writeMB", &t->write);
-        report_best(&run->report, t->o->read, "Max Read:  ", "readMiB", "readMB", &t->read);
+        report_bests(run, t, WEIR_FOR_ALL);
         weir_report_leave(&run->report);
     }
 }

@@ -10,7 +10,7 @@
 
 #define O struct ior_options
 
-static const char *const formats[] = { "default", "JSON", "CSV", NULL };
+static const char *const formats[] = { "default", "JSON", "CSV", "3.3", NULL };
 static const char *const distributions[] = { "even", "original", NULL };
 
 static const struct weir_opt options[] = {

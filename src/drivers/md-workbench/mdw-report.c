@@ -179,7 +179,7 @@ void mdw_report_begin(struct weir_run *run, struct weir_test *tests, int n, int 
     if (run->details)
         weir_provenance_run(run);
     weir_banner_fakes(run);
-    weir_banner_nodemap(run);
+    weir_banner_nodemap(run, WEIR_FOR_TEXT);
     weir_report_str(r, WEIR_FOR_DATA, "Began", weir_banner_now(now, FORM));
     if (o->start > 0)
         weir_report_line(r, "Using start position %" PRId64, o->start);

@@ -92,6 +92,7 @@ static void keep_series(struct mdtest_series *s, const struct mdtest_measure *m)
 {
     weir_stats_add(&s->rate, m->rate);
     weir_stats_add(&s->ms, m->ms);
+    weir_stats_add(&s->time, m->seconds);
     s->items = (double)m->items;
     s->seconds = m->seconds;
     if (m->items == 0)

@@ -12,6 +12,7 @@
 #include "engine/banner.h"
 #include "engine/provenance.h"
 #include "engine/usage.h"
+#include "par/agree.h"
 
 #define LINE_MOST 1023 /* of the command line and its heading */
 
@@ -33,15 +34,19 @@ void mdtest_report_begin(struct weir_run *run, struct weir_test *tests, int n, i
     (void)n;
     report_time(run, "started", "Began");
     weir_banner_fakes(run);
-    weir_report_line(r, "mdtest-4.1.0+weir-%s was launched with %d total task(s) on %d node(s)",
-                     PACKAGE_VERSION, run->world.size, run->world.nodes);
+    weir_report_line_for(r, WEIR_FOR_TEXT_4,
+                         "mdtest-4.1.0+weir-%s was launched with %d total task(s) on %d node(s)",
+                         PACKAGE_VERSION, run->world.size, run->world.nodes);
+    weir_report_line_for(r, WEIR_FOR_TEXT_33,
+                         "mdtest-3.3.0 was launched with %d total task(s) on %d node(s)",
+                         run->world.size, run->world.nodes);
     weir_banner_program(run, "mdtest");
     weir_banner_words(run, "Command line used: ", '\'', LINE_MOST, argc, argv);
     weir_banner_machine(run, WEIR_FOR_DATA);
     if (run->details)
         weir_provenance_run(run);
     mdtest_trace_options(run, tests[0].state);
-    weir_banner_nodemap(run);
+    weir_banner_nodemap(run, WEIR_FOR_TEXT_4);
 }
 
 /* ---- places ---- */
@@ -64,8 +69,7 @@ int mdtest_report_places(struct weir_run *run, struct mdtest_test *t, struct wei
     int rc;
 
     mdtest_say(run, 3, "main (before display_freespace): o.testdirpath is '%s'", t->base[0]);
-    weir_report_str(&run->report, WEIR_FOR_ALL, "Path", t->base[0]);
-    rc = weir_usage_report(run, &t->outer, t->base[0], err);
+    rc = weir_usage_report(run, &t->outer, t->base[0], 0, err);
     if (t->o->shift > 0)
         mdtest_say(run, 0, "Shifting ranks by %d for each phase.", t->shift);
     mdtest_say(run, 3, "main (after display_freespace): o.testdirpath is '%s'", t->base[0]);
@@ -73,7 +77,9 @@ int mdtest_report_places(struct weir_run *run, struct mdtest_test *t, struct wei
         weir_report_line(&run->report, "random seed: %d", t->o->random_seed);
     if (rc == 0 && t->o->run.dry_run)
         report_need(run, t);
-    return rc;
+    weir_report_line_for(&run->report, WEIR_FOR_TEXT_33, "%s", "");
+    weir_banner_nodemap(run, WEIR_FOR_TEXT_33);
+    return weir_agree(&run->world, rc, err);
 }
 
 /* ---- a test ---- */
@@ -215,7 +221,7 @@ bool mdtest_has_row(const struct mdtest_test *t, enum mdtest_op op)
 
 /* A row of the tables for people: rates or times. */
 struct shown_row {
-    const char *margin, *operation;
+    const char *margin, *operation, *colon;
     struct weir_stats all, rank; /* of all tasks, of single ones */
     double sd;
 };
@@ -236,8 +242,20 @@ struct shown_row {
         SHOWN(all.mean, "Mean", space "----", (first) + 29, 1),                                        \
         SHOWN(sd, "Std Dev", space "-------", (first) + 41, 0)
 
+#define OF_33(f, h, r, at)                                                                         \
+    COL_REAL(T, f, NULL, NULL, .head = (h), .rule = (r), .head_at = (at), .width = 15, .prec = 3)
+
 static const struct weir_col plain_cols[] = { OPERATION("Operation", 22), OF_ITERATIONS(33, ""),
                                               WEIR_COL_END };
+
+/* Those of 3.3: a colon after the name, and times of whole phases in seconds. */
+static const struct weir_col old_cols[] = {
+    COL_STR(T, margin, NULL, NULL, .head = "", .width = 3),
+    COL_STR(T, operation, NULL, NULL, .head = "Operation", .rule = "---------", .width = -26),
+    COL_STR(T, colon, NULL, NULL, .head = ""),
+    OF_33(all.max, "Max", "---", 34), OF_33(all.min, "Min", "---", 49),
+    OF_33(all.mean, "Mean", "----", 63), OF_33(sd, "Std Dev", "-------", 75), WEIR_COL_END
+};
 
 /* With --showRankStatistics the operations on trees are shifted against the others. */
 static const struct weir_col ranked_cols[] = { OPERATION("Operation     per Rank:", 18),
@@ -247,8 +265,12 @@ static const struct weir_col ranked_tree_cols[] = { OPERATION("", 22), OF_RANKS(
 
 /* One for rates, one for times: each has its heading. */
 static const struct weir_table plain[] = {
-    { .key = "rates", .cols = plain_cols, .headed = true, .readers = WEIR_FOR_TEXT },
-    { .key = "times", .cols = plain_cols, .headed = true, .readers = WEIR_FOR_TEXT },
+    { .key = "rates", .cols = plain_cols, .headed = true, .readers = WEIR_FOR_TEXT_4 },
+    { .key = "times", .cols = plain_cols, .headed = true, .readers = WEIR_FOR_TEXT_4 },
+};
+static const struct weir_table old[] = {
+    { .key = "rates", .cols = old_cols, .headed = true, .readers = WEIR_FOR_TEXT_33 },
+    { .key = "times", .cols = old_cols, .headed = true, .readers = WEIR_FOR_TEXT_33 },
 };
 static const struct weir_table ranked[] = {
     { .key = "rates", .cols = ranked_cols, .headed = true, .readers = WEIR_FOR_TEXT },
@@ -258,21 +280,34 @@ static const struct weir_table ranked_tree = { .key = "trees",
                                                .cols = ranked_tree_cols,
                                                .readers = WEIR_FOR_TEXT };
 
-static void print_row(struct weir_run *run, const struct mdtest_test *t, enum mdtest_op op,
-                      const struct weir_table *table, bool times)
+static void print_row(struct weir_run *run, const struct weir_table *table, const char *operation,
+                      const struct weir_stats *all, const struct weir_stats *rank)
 {
-    const struct mdtest_series *s = &t->series[op];
     const struct shown_row row = {
         .margin = "",
-        .operation = mdtest_operations[op].title,
-        .all = times ? s->ms : s->rate,
-        .rank = times ? s->rank_ms : s->rank_rate,
-        .sd = weir_stats_sample_sd(times ? &s->ms : &s->rate),
+        .operation = operation,
+        .colon = ":",
+        .all = *all,
+        .rank = *rank,
+        .sd = weir_stats_sample_sd(all),
     };
+
+    weir_report_row(&run->report, table, &row);
+}
+
+static void print_rows(struct weir_run *run, const struct mdtest_test *t, enum mdtest_op op,
+                       bool times)
+{
+    const struct mdtest_series *s = &t->series[op];
+    const struct weir_stats *rank = times ? &s->rank_ms : &s->rank_rate;
+    const char *title = mdtest_operations[op].title;
+    const struct weir_table *table = t->o->rank_stats ? &ranked[times] : &plain[times];
 
     if (t->o->rank_stats && op >= MDTEST_TREE_CREATE)
         table = &ranked_tree;
-    weir_report_row(&run->report, table, &row);
+    print_row(run, table, title, times ? &s->ms : &s->rate, rank);
+    if (!t->o->rank_stats && op != MDTEST_DIR_RENAME) /* which 3.3 does not have */
+        print_row(run, &old[times], title, times ? &s->time : &s->rate, rank);
 }
 
 static void print_table(struct weir_run *run, const struct mdtest_test *t, bool times)
@@ -282,12 +317,18 @@ static void print_table(struct weir_run *run, const struct mdtest_test *t, bool 
 
     if (t->o->all_procs)
         mdtest_ranks_print(run, t, times);
-    weir_report_line(r, "\nSUMMARY %s: (of %d iterations)",
-                     times ? "time (in ms/op)" : "rate (in ops/sec)", t->o->run.repetitions);
+    weir_report_line_for(r, t->o->rank_stats ? WEIR_FOR_TEXT : WEIR_FOR_TEXT_4,
+                         "\nSUMMARY %s: (of %d iterations)",
+                         times ? "time (in ms/op)" : "rate (in ops/sec)", t->o->run.repetitions);
     weir_report_head(r, table);
+    if (!t->o->rank_stats) {
+        weir_report_line_for(r, WEIR_FOR_TEXT_33, "\nSUMMARY %s: (of %d iterations)",
+                             times ? "time" : "rate", t->o->run.repetitions);
+        weir_report_head(r, &old[times]);
+    }
     for (int op = 0; op < MDTEST_OPS; op++)
         if (mdtest_has_row(t, (enum mdtest_op)op))
-            print_row(run, t, (enum mdtest_op)op, table, times);
+            print_rows(run, t, (enum mdtest_op)op, times);
 }
 
 static void emit_row(struct weir_run *run, const struct mdtest_test *k, enum mdtest_op op)

@@ -62,6 +62,7 @@ struct mdtest_need {
 struct mdtest_series {
     struct weir_stats rate;      /* operations a second, all tasks */
     struct weir_stats ms;        /* an operation for the task that does it, ms */
+    struct weir_stats time;      /* the phase, seconds */
     struct weir_stats rank_rate; /* of single tasks: extremes, and the mean of means */
     struct weir_stats rank_ms;
     double items, seconds; /* of the last iteration */
@@ -224,8 +225,8 @@ int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t,
                            const struct mdtest_mine *mine, struct weir_err *err);
 void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool times);
 
-/* mdtest-report.c: what is shown. Rank 0 only; no-ops elsewhere, but for begin
- * (collective over run->world) and test (over run->par). */
+/* mdtest-report.c: what is shown. Rank 0 only; no-ops elsewhere, but for begin and places
+ * (collective over run->world) and test (over run->par). places: -1 and err on every rank. */
 void mdtest_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
                          char *const *argv);
 int mdtest_report_places(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
