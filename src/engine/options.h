@@ -14,10 +14,11 @@
 /* Values of the rows below; names and meaning stand there. */
 struct weir_run_options {
     const char *api, *reports, *rank_csv, *op_csv, *timeline, *interval, *progress;
-    const char *rules, *limits;
+    const char *rules, *limits, *until;
     const char *gpu_memory, *gpu_id, *gpu_direct;
     int64_t max_steps, pause_us, timeline_limit, peak, assume_rate;
     int verbose, repetitions, delay_s, deadline_s, min_time_s, max_minutes, io_timeout_s, outlier_s;
+    int until_max, until_time_s;
     bool warnings_are_errors, dry_run, wear_out, barriers, findings, strict;
 };
 
@@ -90,7 +91,17 @@ struct weir_run_options {
         OPT_FLAG(0, "findings", "findings", WEIR_R, findings,                                      \
                  "Show the findings of each test with their remedies"),                            \
         OPT_FLAG(0, "strict", "strict", WEIR_R, strict,                                            \
-                 "End with status 5 when a test is INVALID by its rule set")
+                 "End with status 5 when a test is INVALID by its rule set"),                      \
+        OPT_STR(0, "until", "until", WEIR_R, until, NULL, "PERCENT",                               \
+                "Repeat until the 95 % interval of the median of each rate is that narrow (half "  \
+                "of it, of the median)"),                                                          \
+        OPT_INT(0, "until-max", "untilMax", WEIR_R, until_max, "0", "N",                           \
+                "With --until, repetitions at most; 0: the number of repetitions, or 100 where "   \
+                "that is 1",                                                                       \
+                .min = 0, .max = 1000000),                                                         \
+        OPT_INT(0, "until-time", "untilTime", WEIR_R, until_time_s, "0", "SECONDS",                \
+                "With --until, begin no repetition after this time of the test; 0: no limit",      \
+                .min = 0, .max = INT32_MAX)
 /* All rows of a program that has no older spellings to keep. */
 #define WEIR_OPT_RUN                                                                               \
     WEIR_OPT_REPETITIONS('i', "repetitions", NULL), WEIR_OPT_RUN_REST

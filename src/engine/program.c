@@ -8,6 +8,7 @@
 
 #include "engine/banner.h"
 #include "engine/outputs.h"
+#include "engine/until.h"
 
 /* What people read on standard error, programs find in the results; but errors have a place of
  * their own there. */
@@ -50,6 +51,15 @@ int weir_program_options(struct weir_run *run, struct weir_command *c, const str
     return 0;
 }
 
+/* What follows from the options of single tests for the number of their repetitions. */
+static int plan_repetitions(struct weir_command *c, struct weir_err *err)
+{
+    for (int i = 0; i < c->n; i++)
+        if (weir_until_plan(c->tests[i].driver_opt, err) < 0)
+            return c->n > 1 ? weir_err_within(err, "test %d", i) : -1;
+    return 0;
+}
+
 enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MPI_Comm comm,
                                 int argc, char *const *argv, struct weir_err *err)
 {
@@ -64,7 +74,7 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
     }
     run->log.rank = run->world.rank;
     if (weir_command_settings(c, &run->world, &run->log, err) < 0 ||
-        weir_command_tests(c, &run->world, err) < 0 ||
+        weir_command_tests(c, &run->world, err) < 0 || plan_repetitions(c, err) < 0 ||
         weir_command_check_files(c, &run->world, err) < 0) {
         if (run->log.rank == 0)
             weir_report_error(&run->log, err);

@@ -297,6 +297,7 @@ static int run_phase(struct weir_run *run, struct weir_test *t, const struct wei
     if (weir_phase_run(run, s->phase, t->state, &timing, &rec, err) < 0)
         return -1;
     weir_trust_after(run, s, &rec);
+    weir_until_note(run, s, &rec);
     rc = s->after ? s->after(run, t->state, s, &rec, err) : report_phase(run, t, s, &rec, err);
     rc = confirm(run, rc, err);
     if (rc < 0 || !rec.interrupted)
@@ -390,14 +391,20 @@ static bool has_stages(const struct weir_test *t)
     return false;
 }
 
+/* As many as were asked for, or until the rate is known: those that were done are then the number of
+ * them for what follows. */
 static int run_repetitions(struct weir_run *run, struct weir_test *t, struct weir_err *err)
 {
-    int n = has_stages(t) ? t->plan.options->repetitions : 0, rc;
+    struct weir_run_options *o = t->values->driver_opt;
+    int n = has_stages(t) ? t->most : 0, rc;
 
     run->repetition = 0;
+    o->repetitions = t->most; /* tests that share their options may have ended early */
     rc = run_stages(run, t, WEIR_STAGE_FIRST, err);
-    for (; rc == 0 && run->repetition < n; run->repetition += rc == 0)
+    for (; rc == 0 && run->repetition < n && !weir_until_over(run); run->repetition += rc == 0)
         rc = run_repetition(run, t, err);
+    if (run->until.ended)
+        o->repetitions = run->repetition;
     return rc < 0 ? rc : run_stages(run, t, WEIR_STAGE_LAST, err);
 }
 
@@ -464,7 +471,9 @@ static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
         weir_run_refuse(run, err);
     }
     weir_interval_show(run);
+    weir_until_report(run);
     t->verdict = weir_trust_end(run);
+    weir_until_clear(&run->until);
     weir_report_leave(&run->report);
     weir_report_flush(&run->report);
     return rc;

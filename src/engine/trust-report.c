@@ -105,6 +105,7 @@ static void write_table(const struct weir_run *run, const char *rules,
         weir_str_addf(out, "%-4s %-8s %12s %12s  %s\n", "ID", "Severity", "Value", "Limit", "Unit");
     for (int i = 0; i < n; i++)
         write_finding(found[i], out);
+    weir_until_write(run, out);
     if (out->len > 0)
         out->text[--out->len] = '\0'; /* a line has its own break */
 }

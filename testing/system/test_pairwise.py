@@ -20,6 +20,7 @@ REPORT = "--report=text:/dev/null,json:r.json"
 FEW = "--timeline=time.npy --timeline-limit=3"
 ENGINE = ["", FEW, "--interval=0.001 --progress=always", "--timeline=time.npy --rules=io500", "--findings --peak=1t --limit=H01:1",
           "--rules=none"]
+UNTIL = {"--until", "--until-max", "--until-time"}  # nobody knows the number of repetitions before: test_until crosses them
 LONG = 60  # seconds that a run would take if it did not end early: longer than the limit of a case
 
 
@@ -348,7 +349,7 @@ def test_md_workbench(tmp_path):
 @pytest.mark.parametrize("program", [Ior(), Mdtest(), Workbench()], ids=lambda p: p.name)
 def test_every_option_is_crossed_or_known_to_be_apart(program):
     words = {w for values in program.parameters.values() for v in values for w in v.replace(",", " ").replace("=", " ").split()}
-    words |= {"-o", "-d", "--report"} | program.apart
+    words |= {"-o", "-d", "--report"} | UNTIL | program.apart
     done = subprocess.run([str(conftest.BUILD / "src" / program.name), "--dump-options=json"], capture_output=True, text=True,
                           env=conftest.program_env(), check=True)
     missing = []
