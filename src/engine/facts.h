@@ -24,6 +24,8 @@ struct weir_facts_phase {
     double cached;           /* of what was to be read, in the page cache of the reader's node */
     double dirty;            /* of what was written, not on storage at the end of the time */
     double left;             /* of what was moved with direct I/O, in the page cache after it */
+    double slow;             /* that stragglers cost, of all: of the phase where it is most */
+    char stragglers[160];    /* and what is to be said about them */
     double tail;             /* time from 90 % of the tasks being done to the last one, of all */
     double ends;             /* open, close and sync, of all */
     double cpu;              /* user time of a task over the time of the phase, mean of the tasks */

@@ -32,14 +32,19 @@ static void yes_or_no(struct weir_finding *out, int fact, const char *unknown, c
 
 MEASURE(h19)
 {
-    const struct weir_facts_phase *p = WORST(ANY, tail);
+    const struct weir_facts_phase *p = WORST(ANY, tail), *slow = WORST(ANY, slow);
     double x;
 
-    if (f->tasks < 4)
+    if (f->tasks < 4) {
         weir_finding_unknown(out, "because there are fewer than 4 tasks");
-    else if (SHARE(p, tail, weir_no_phase))
+        return;
+    }
+    if (SHARE(p, tail, weir_no_phase))
         weir_finding_set(out, x, "%.0f %% of a %s phase waited for the last tenth of the tasks", x,
                          p->key);
+    if (slow)
+        weir_finding_set(out, fmax(100 * slow->slow, p ? 100 * p->tail : 0), "%s",
+                         slow->stragglers);
 }
 
 MEASURE(h20)

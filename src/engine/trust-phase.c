@@ -4,8 +4,10 @@
 #include "engine/trust.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "engine/driver.h"
+#include "engine/straggler.h"
 #include "par/agree.h"
 
 static enum weir_moves moves_of(const struct weir_stage *s)
@@ -163,6 +165,58 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
     }
 }
 
+struct straggler {
+    const char *operation, *host, *part;
+    int64_t repetition, rank;
+    double share;
+};
+
+static const struct weir_col straggler_cols[] = {
+    COL_STR(struct straggler, operation, "operation", "The kind of phase"),
+    COL_INT(struct straggler, repetition, "iter", "Repetition, from 0"),
+    COL_INT(struct straggler, rank, "rank", "That ended late"),
+    COL_STR(struct straggler, host, "host", "Where it ran"),
+    COL_STR(struct straggler, part, "part", "In which it was late: open, work or close"),
+    COL_REAL(struct straggler, share, "share", "Of the phase that it cost with those below it"),
+    WEIR_COL_END
+};
+
+static const struct weir_table stragglers = { .key = "stragglers",
+                                              .cols = straggler_cols,
+                                              .readers = WEIR_FOR_DATA };
+
+static void tell_stragglers(struct weir_run *run, const char *key, const struct weir_stragglers *s)
+{
+    weir_report_head(&run->report, &stragglers);
+    for (int i = 0; i < s->n; i++) {
+        struct straggler row = { .operation = key,
+                                 .repetition = run->repetition,
+                                 .rank = s->who[i].rank,
+                                 .host = s->who[i].host,
+                                 .part = s->who[i].part,
+                                 .share = s->share };
+
+        weir_report_row(&run->report, &stragglers, &row);
+    }
+}
+
+/* The phase that would have been shortest. */
+static void note_stragglers(const struct weir_stragglers *s, struct weir_facts_phase *p)
+{
+    char others[32] = "";
+
+    if (s->n == 0 || (p->slow >= s->share))
+        return;
+    p->slow = s->share;
+    if (s->n > 1 && snprintf(others, sizeof(others), " and %d more", s->n - 1) < 0)
+        others[0] = '\0';
+    if (snprintf(p->stragglers, sizeof(p->stragglers),
+                 "without rank %d (host %s)%s the %s phase would have been %.0f %% shorter: late in %s",
+                 s->who[0].rank, s->who[0].host, others, p->key, 100 * s->share,
+                 s->who[0].part) < 0)
+        p->stragglers[0] = '\0';
+}
+
 /* A dry run measures nothing: what is known is what was meant. */
 static void note_plan(const struct weir_stage *stage, double bytes, double rate,
                       struct weir_facts *f)
@@ -182,6 +236,7 @@ void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
                       const struct weir_phase_rec *rec)
 {
     struct weir_facts *f = run->trust.facts;
+    struct weir_stragglers slow;
     struct weir_facts_phase *p;
     struct sums s;
 
@@ -194,10 +249,14 @@ void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
     if (moves_of(stage) == WEIR_MOVES_OUT || run->trust.facts->direct == 1)
         look_at_cache(run, stage);
     add_up(run, moves_of(stage), rec, &s);
+    weir_stragglers_find(run, rec, &slow);
     if (run->par.rank != 0 || rec->steps_sum == 0)
         return;
     if (!(p = weir_facts_phase_of(f, stage->key)))
         return;
     p->moves = moves_of(stage);
     note_phase(run, rec, &s, f, p);
+    if (slow.n > 0)
+        tell_stragglers(run, stage->key, &slow);
+    note_stragglers(&slow, p);
 }

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* straggler.c - ranks without which a phase would have been shorter */
+#include "config.h"
+#include "engine/straggler.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/phase.h"
+
+/* ---- who is one ---- */
+
+/* The gap over the range that one value of n from a normal distribution exceeds in 1 of 100 cases
+ * (Dixon 1950, two-sided); n from 3. Strict, for the tails of real times are longer. */
+static double critical(int n)
+{
+    static const double gaps[] = { 0.994, 0.926, 0.821, 0.740, 0.680, 0.634, 0.598, 0.568 };
+    const int known = (int)(sizeof(gaps) / sizeof(*gaps));
+
+    return n < 3 ? 1 : gaps[n - 3 < known ? n - 3 : known - 1];
+}
+
+int weir_straggler_count(const struct weir_straggler_times *t, double *share)
+{
+    int most = t->ranks / 4 < WEIR_STRAGGLERS ? t->ranks / 4 : WEIR_STRAGGLERS, found = 0;
+    uint64_t widest = 0;
+
+    *share = 0;
+    if (t->ranks < WEIR_STRAGGLER_RANKS || t->span == 0)
+        return 0;
+    for (int k = 1; k <= most; k++)
+        if (t->most[k - 1] - t->most[k] > widest) {
+            widest = t->most[k - 1] - t->most[k];
+            found = k;
+        }
+    if (found == 0 || (double)widest < critical(t->ranks - found + 1) *
+                                           (double)(t->most[found - 1] - t->least))
+        return 0;
+    *share = (double)(t->most[0] - t->most[found]) / (double)t->span;
+    return *share < WEIR_STRAGGLER_SHARE ? 0 : found;
+}
+
+/* ---- of a phase ---- */
+
+enum { OPEN, WORK, CLOSE, PARTS };
+static const char *const part_names[PARTS] = { "open", "work", "close" };
+
+/* A time and a rank in one number, so that one reduction finds both: units of 1.024 us below 2^38,
+ * ranks below 2^24. */
+#define RANK_BITS 24
+
+static int64_t pack(uint64_t ns, int rank)
+{
+    return (int64_t)((ns >> 10) << RANK_BITS) | rank;
+}
+
+static uint64_t ns_of(int64_t packed)
+{
+    return (uint64_t)(packed >> RANK_BITS) << 10;
+}
+
+static int rank_of(int64_t packed)
+{
+    return (int)(packed & ((1 << RANK_BITS) - 1));
+}
+
+/* The part in which this rank is furthest above the mean of all. */
+static const char *worst_part(const uint64_t own[PARTS], const uint64_t sum[PARTS], int ranks)
+{
+    double most = -1e300;
+    int worst = WORK;
+
+    for (int i = 0; i < PARTS; i++) {
+        double above = (double)own[i] - (double)sum[i] / ranks;
+
+        if (above > most) {
+            most = above;
+            worst = i;
+        }
+    }
+    return part_names[worst];
+}
+
+/* A number of rounds that all ranks know: the longest time of those that were not found before. */
+static void find_longest(struct weir_run *run, uint64_t mine, int64_t who[WEIR_STRAGGLERS + 1])
+{
+    bool found = false;
+
+    for (int k = 0; k <= WEIR_STRAGGLERS && k < run->par.size; k++) {
+        who[k] = found ? -1 : pack(mine, run->par.rank);
+        weir_allmax_i64(&run->par, &who[k], 1);
+        found |= rank_of(who[k]) == run->par.rank;
+    }
+}
+
+static void name_them(struct weir_run *run, const int64_t *who, const char *part,
+                      struct weir_stragglers *out)
+{
+    for (int k = 0; k < out->n; k++) {
+        out->who[k].rank = rank_of(who[k]);
+        if (out->who[k].rank == run->par.rank) {
+            if (snprintf(out->who[k].host, sizeof(out->who[k].host), "%s", run->par.host) < 0 ||
+                snprintf(out->who[k].part, sizeof(out->who[k].part), "%s", part) < 0)
+                out->who[k].part[0] = '\0';
+        }
+        weir_bcast(&run->par, &out->who[k], sizeof(out->who[k]), out->who[k].rank);
+    }
+}
+
+void weir_stragglers_find(struct weir_run *run, const struct weir_phase_rec *rec,
+                          struct weir_stragglers *out)
+{
+    const uint64_t *mark = rec->mark;
+    uint64_t own[PARTS] = { mark[WEIR_MARK_OPENED] - mark[WEIR_MARK_OPEN],
+                            mark[WEIR_MARK_WORKED] - mark[WEIR_MARK_WORK],
+                            mark[WEIR_MARK_CLOSED] - mark[WEIR_MARK_CLOSE] };
+    uint64_t mine = own[OPEN] + own[WORK] + own[CLOSE], sum[PARTS];
+    struct weir_straggler_times t = { .ranks = run->par.size };
+    int64_t ext[2] = { (int64_t)mine, -(int64_t)mine }, who[WEIR_STRAGGLERS + 1];
+
+    *out = (struct weir_stragglers) { .n = 0 };
+    if (run->par.size < WEIR_STRAGGLER_RANKS || run->par.size >= 1 << RANK_BITS)
+        return;
+    weir_allmax_i64(&run->par, ext, 2);
+    t.least = (uint64_t)-ext[1];
+    t.span = (uint64_t)(rec->last[WEIR_MARK_CLOSED] - rec->first[WEIR_MARK_OPEN]);
+    if ((double)(ext[0] + ext[1]) < WEIR_STRAGGLER_SHARE * (double)t.span)
+        return; /* nearly always: one reduction is all that it takes */
+    find_longest(run, mine, who);
+    for (int k = 0; k <= WEIR_STRAGGLERS && k < run->par.size; k++)
+        t.most[k] = ns_of(who[k]);
+    t.least = t.least >> 10 << 10; /* as exact as the others */
+    out->n = weir_straggler_count(&t, &out->share);
+    if (out->n == 0)
+        return;
+    memcpy(sum, own, sizeof(sum));
+    weir_allsum_u64(&run->par, sum, PARTS);
+    name_them(run, who, worst_part(own, sum, run->par.size), out);
+}
