@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "par/comm.h"
 
-#define WEIR_BACKEND_ABI 6
+#define WEIR_BACKEND_ABI 7
 
 struct weir_array_ops;
 
@@ -104,6 +104,7 @@ struct weir_session {
     struct weir_session_stats *stats;
     bool started;           /* begin was called and succeeded, or there is none */
     struct weir_call *call; /* where calls are noted for a watchdog; NULL: nobody watches */
+    struct weir_file *reserved; /* memory for the next open, or NULL */
 };
 
 /* An open file: first member of the backend's own struct (file_size zeroed bytes, allocated by the

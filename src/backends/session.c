@@ -105,6 +105,7 @@ int weir_session_end(struct weir_session *s, struct weir_err *err)
         return 0;
     if (s->started && s->be->end && !s->access.dry_run)
         rc = s->be->end(s, err);
+    free(s->reserved);
     free(s->stats);
     free(s->priv);
     *s = (struct weir_session) { 0 };
@@ -134,11 +135,29 @@ static struct weir_file *make_file(struct weir_session *s, const char *path, str
     return f;
 }
 
+int weir_session_reserve(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    free(s->reserved);
+    s->reserved = make_file(s, path, err);
+    return s->reserved ? 0 : -1;
+}
+
+/* What was reserved for this path, else new memory. */
+static struct weir_file *take_file(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    struct weir_file *f = s->reserved;
+
+    if (!f || strcmp(f->path, path) != 0)
+        return make_file(s, path, err);
+    s->reserved = NULL;
+    return f;
+}
+
 int weir_session_open(struct weir_session *s, const char *path, unsigned flags,
                       const struct weir_extent *extent, struct weir_file **out,
                       struct weir_err *err)
 {
-    struct weir_file *f = make_file(s, path, err);
+    struct weir_file *f = take_file(s, path, err);
     uint64_t start_ns;
     int rc = 0;
 

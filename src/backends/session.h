@@ -51,6 +51,11 @@ int weir_session_check(const struct weir_backend *be, struct weir_backend_opt op
  * Collective when the backend's end is. 0, or -1 and err; released in both cases. */
 int weir_session_end(struct weir_session *s, struct weir_err *err);
 
+/* Memory for the next weir_session_open of this path. Where that is collective, a rank that finds no
+ * memory would leave the others in it: reserve before, and agree. Released by the open or the end of
+ * the session. Local. 0, or -1 and err (WEIR_ESETUP). */
+int weir_session_reserve(struct weir_session *s, const char *path, struct weir_err *err);
+
 /* Open path; *out is owned by the session until weir_session_close. extent: the geometry of the file,
  * of which the file keeps a copy (NULL: not known). Collective if the backend is
  * and the file is shared. Errors: "open '<path>' ...: <reason>", WEIR_EIO. */

@@ -622,6 +622,28 @@ static void a_reset_forgets_every_latency(void **state)
     stop(b);
 }
 
+static void an_open_takes_the_memory_that_was_reserved_for_its_path(void **state)
+{
+    struct bench *b = start(NULL, 0);
+    struct weir_file *reserved, *f;
+
+    (void)state;
+    assert_int_equal(weir_session_reserve(&b->s, "/x/g", &b->err), 0);
+    reserved = b->s.reserved;
+    assert_non_null(reserved);
+    assert_int_equal(b->fake.opens, 1);
+    assert_int_equal(weir_session_open(&b->s, "/x/h", WEIR_OPEN_READ, NULL, &f, &b->err), 0);
+    assert_ptr_not_equal(f, reserved);
+    assert_int_equal(weir_session_close(f, &b->err), 0);
+    assert_int_equal(weir_session_open(&b->s, "/x/g", WEIR_OPEN_READ, NULL, &f, &b->err), 0);
+    assert_ptr_equal(f, reserved);
+    assert_null(b->s.reserved);
+    assert_string_equal(f->path, "/x/g");
+    assert_int_equal(weir_session_close(f, &b->err), 0);
+    assert_int_equal(weir_session_reserve(&b->s, "/x/g", &b->err), 0); /* the end releases it */
+    stop(b);
+}
+
 static void the_path_is_kept_by_the_file(void **state)
 {
     struct bench *b = start(NULL, 0);
@@ -673,6 +695,7 @@ int main(void)
         cmocka_unit_test(a_backend_without_sync_is_always_in_sync),
         cmocka_unit_test(a_reset_forgets_every_latency),
         cmocka_unit_test(the_path_is_kept_by_the_file),
+        cmocka_unit_test(an_open_takes_the_memory_that_was_reserved_for_its_path),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

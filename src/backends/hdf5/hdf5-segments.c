@@ -186,6 +186,13 @@ int hdf5_segments_open_all(struct hdf5_segments *g, struct weir_err *err)
     if (g->kept == g->count && g->all)
         return 0;
     close_kept(g);
+    if (g->count > KEPT_MAX) { /* is the last one there at all? Then there are as many to keep */
+        hid_t last = open_checked(g, g->count - 1, false, err);
+
+        if (last < 0)
+            return -1;
+        H5Dclose(last);
+    }
     if (make_room(g, g->count, err) < 0)
         return -1;
     for (uint64_t i = 0; i < g->count; i++) {

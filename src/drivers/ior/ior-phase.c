@@ -61,8 +61,10 @@ static int prepare_phase(struct weir_run *run, struct ior_test *t, enum weir_dir
 {
     t->dir = dir;
     t->pattern.rank = t->owner;
-    return ior_file_name(t->o, dir == WEIR_DIR_WRITE ? t->mount : t->owner_mount, t->owner,
-                         run->repetition, &t->path, err);
+    if (ior_file_name(t->o, dir == WEIR_DIR_WRITE ? t->mount : t->owner_mount, t->owner,
+                      run->repetition, &t->path, err) < 0)
+        return -1;
+    return weir_session_reserve(&t->session, t->path.text, err);
 }
 
 int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err *err)

@@ -165,27 +165,18 @@ static const struct {
     [MDW_CLEANUP] = { .has = { [MDW_DELETE] = true }, .name = "cleanup" },
 };
 
-static uint64_t most_records(const struct mdw_test *t)
-{
-    uint64_t n = 0;
-
-    if (t->m->phase != MDW_CLEANUP)
-        return (uint64_t)t->o->sets *
-               (uint64_t)(t->m->phase == MDW_PRECREATE ? t->o->population : t->o->steps);
-    for (int d = 0; d < t->o->sets; d++)
-        n += mdw_set_of(t, (uint64_t)d)->high - mdw_set_of(t, (uint64_t)d)->low;
-    return n;
-}
-
 uint64_t mdw_count_operations(struct weir_run *run, void *state)
 {
     const struct mdw_test *t = state;
+    const struct mdw_options *o = t->o;
+    uint64_t each = t->m->phase == MDW_PRECREATE ? (uint64_t)o->population : (uint64_t)o->steps;
+    uint64_t n = t->m->phase == MDW_CLEANUP ? mdw_sets_objects(t) : (uint64_t)o->sets * each;
     uint64_t kinds_of_phase = 0;
 
     (void)run;
     for (int op = 0; op < MDW_OPS; op++)
         kinds_of_phase += kinds[t->m->phase].has[op];
-    return most_records(t) * kinds_of_phase;
+    return n * kinds_of_phase;
 }
 
 /* The file of an operation in a phase. */

@@ -292,12 +292,9 @@ static int step_benchmark(struct weir_run *run, void *state, uint64_t i, uint64_
 static uint64_t count_cleanup(struct weir_run *run, void *state)
 {
     const struct mdw_test *t = state;
-    uint64_t n = (uint64_t)t->o->sets;
 
     (void)run;
-    for (int d = 0; d < t->o->sets; d++)
-        n += mdw_set_of(t, (uint64_t)d)->high - mdw_set_of(t, (uint64_t)d)->low;
-    return n;
+    return (uint64_t)t->o->sets + mdw_sets_objects(t);
 }
 
 static void remove_set(struct weir_run *run, struct mdw_test *t, int d, uint64_t *clock_ns)

@@ -62,6 +62,15 @@ int mdw_sets_init(struct mdw_test *t, const struct weir_run *run, struct weir_er
     return name_init(&t->to, o->prefix, err);
 }
 
+uint64_t mdw_sets_objects(const struct mdw_test *t)
+{
+    uint64_t n = 0, sets = (uint64_t)t->o->sets, period = (uint64_t)t->period;
+
+    for (uint64_t d = 0; d < period; d++) /* sets d, d + period ... have as many */
+        n += (t->set[d].high - t->set[d].low) * ((sets - d + period - 1) / period);
+    return n;
+}
+
 void mdw_sets_free(struct mdw_test *t)
 {
     free(t->own.text);

@@ -108,6 +108,8 @@ static inline struct mdw_set *mdw_set_of(const struct mdw_test *t, uint64_t d)
 {
     return &t->set[d % (uint64_t)t->period];
 }
+/* Objects that may be in all sets of this rank. */
+uint64_t mdw_sets_objects(const struct mdw_test *t);
 /* The directory of a rank's set, and an object in it. Each returns n->text. */
 const char *mdw_name_dir(struct mdw_name *n, int rank, int set);
 const char *mdw_name_object(struct mdw_name *n, int rank, int set, uint64_t index);

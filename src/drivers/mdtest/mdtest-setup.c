@@ -115,6 +115,7 @@ int mdtest_start(struct weir_run *run, void *state, struct weir_err *err)
 /* ---- directories around the trees ---- */
 
 #define MODE 0775
+#define LOOPS_BETWEEN 1024
 
 /* Each base has one task that makes and removes it. */
 static bool is_mine(const struct weir_run *run, const struct mdtest_test *t, int i)
@@ -186,6 +187,14 @@ const char *mdtest_my_test(const struct weir_run *run, struct mdtest_test *t, ui
     return mdtest_name_test(&t->names, t->base[run->par.rank], run->repetition, loop);
 }
 
+/* Trees beside each other can be many: -n over -I. */
+static int hear_signals(struct weir_run *run, uint64_t loop, struct weir_err *err)
+{
+    if (loop % LOOPS_BETWEEN < LOOPS_BETWEEN - 1 || !weir_interrupt_poll(&run->interrupt))
+        return 0;
+    return weir_refuse(err, WEIR_EINTR, "interrupted between the directories of the trees");
+}
+
 int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
 {
     uint64_t loop = 0;
@@ -194,7 +203,8 @@ int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_e
     int rc = 0;
 
     while (loop < mdtest_my_tests(run, t) && rc == 0)
-        if ((rc = make_test(t, mdtest_my_test(run, t, loop), &ours, err)) == 0)
+        if ((rc = hear_signals(run, loop, err)) == 0 &&
+            (rc = make_test(t, mdtest_my_test(run, t, loop), &ours, err)) == 0)
             loop++;
     if (weir_agree(&run->par, rc, err) < 0) {
         while (ours && loop > 0)
@@ -219,7 +229,8 @@ int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir
     int rc = 0;
 
     for (uint64_t loop = 0; loop < mdtest_my_tests(run, t) && rc == 0; loop++)
-        rc = weir_session_rmdir(&t->fs.session, mdtest_my_test(run, t, loop), err);
+        if ((rc = hear_signals(run, loop, err)) == 0)
+            rc = weir_session_rmdir(&t->fs.session, mdtest_my_test(run, t, loop), err);
     t->made_tests = false;
     return weir_agree(&run->par, rc, err);
 }
