@@ -229,10 +229,10 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_
 
     ior_override_nodes(t, &par);
     fill_phases(o);
-    if (check_packet(o, &t->pattern.packet, err) < 0 || check_words(o, err) < 0 ||
+    if (check_packet(o, &t->data.pattern.packet, err) < 0 || check_words(o, err) < 0 ||
         check_names(o, err) < 0 || check_sizes(o, err) < 0 || check_volume(o, tasks, err) < 0 ||
         check_order(o, err) < 0 || check_prefill(o, err) < 0 ||
-        ior_memory_parse(o, &par, &t->hog_bytes, err) < 0 ||
+        ior_memory_parse(o, &par, &t->memory.bytes, err) < 0 ||
         (tasks == par.size && ior_check_owner(o, &par, err) < 0))
         return -1;
     fill_layout(t, tasks);

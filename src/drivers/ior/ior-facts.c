@@ -46,7 +46,7 @@ void ior_facts(struct weir_run *run, void *state, struct weir_facts *f)
 {
     struct ior_test *t = state;
     const struct ior_options *o = t->o;
-    enum weir_packet packet = t->pattern.packet;
+    enum weir_packet packet = t->data.pattern.packet;
 
     f->path = o->test_file;
     f->planned_bytes = ior_planned_bytes(o, &run->par);
@@ -77,7 +77,7 @@ bool ior_range(struct weir_run *run, void *state, const struct weir_stage *stage
     uint64_t block = (uint64_t)o->block, tasks = (uint64_t)run->par.size;
 
     if (owner < 0 || (t->session.flags & WEIR_BE_NO_DATA) ||
-        ior_file_name(o, reads ? t->owner_mount : t->mount, owner, run->repetition, path,
+        ior_file_name(o, reads ? t->use.owner_mount : t->use.mount, owner, run->repetition, path,
                       &ignored) < 0)
         return false;
     if (o->file_per_task)

@@ -20,7 +20,7 @@ static bool has_names(const struct ior_test *t)
 static int refuse_loop(const struct ior_test *t, struct weir_err *err)
 {
     struct weir_str name = { 0 };
-    int rc = weir_link_follow(t->path.text, &name, err);
+    int rc = weir_link_follow(t->use.path.text, &name, err);
 
     weir_str_free(&name);
     return rc;
@@ -32,28 +32,28 @@ int ior_file_check(const struct ior_test *t, bool write, struct weir_err *err)
 
     if (!has_names(t))
         return 0;
-    if (stat(t->path.text, &st) < 0)
+    if (stat(t->use.path.text, &st) < 0)
         return errno == ELOOP ? refuse_loop(t, err) : 0;
     if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
         return 0;
     if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
         return weir_refuse(err, WEIR_EUSAGE,
                            "'%s' is a pipe or socket, which has no offsets; give a file",
-                           t->path.text);
+                           t->use.path.text);
     if (!write || (t->o->use_existing && t->o->keep))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
                        "'%s' is a device, which would be removed; give -E and -k to write to it in "
                        "place",
-                       t->path.text);
+                       t->use.path.text);
 }
 
-/* The name in the file system that stands for t->path, and whether something is there. */
+/* The name in the file system that stands for t->use.path, and whether something is there. */
 static int find_file(struct ior_test *t, struct weir_str *name, bool *there, struct weir_err *err)
 {
     weir_str_clear(name);
-    weir_str_addf(name, "%s", t->path.text);
-    if (has_names(t) && weir_link_follow(t->path.text, name, err) < 0)
+    weir_str_addf(name, "%s", t->use.path.text);
+    if (has_names(t) && weir_link_follow(t->use.path.text, name, err) < 0)
         return -1;
     return weir_session_exists(&t->session, weir_str_text(name), there, err);
 }
@@ -89,7 +89,7 @@ static int total_size(struct weir_run *run, struct ior_test *t, uint64_t *bytes,
 
     *bytes = 0;
     if (t->o->file_per_task || run->par.rank == 0)
-        rc = weir_session_size(&t->session, t->path.text, bytes, err);
+        rc = weir_session_size(&t->session, t->use.path.text, bytes, err);
     if (weir_agree(&run->par, rc, err) < 0)
         return -1;
     weir_allsum_u64(&run->par, bytes, 1);
@@ -130,12 +130,12 @@ int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_p
         return 0;
     if (total_size(run, t, &actual, err) < 0)
         return -1;
-    if (t->dir == WEIR_DIR_WRITE && library && !t->o->file_per_task && actual < rec->end_max)
+    if (t->pass.dir == WEIR_DIR_WRITE && library && !t->o->file_per_task && actual < rec->end_max)
         return weir_refuse(err, WEIR_EIO,
                            "'%s' is %" PRIu64
                            " bytes long after data were written up to byte %" PRIu64
                            ": data were lost, is the file system full?",
-                           t->path.text, actual, rec->end_max);
+                           t->use.path.text, actual, rec->end_max);
     if ((t->be->flags & WEIR_BE_CONTAINER) || rec->interrupted)
         return 0;
     return warn_sizes(run, t, expected, actual, rec->bytes_sum, err);

@@ -21,7 +21,8 @@ static struct need what_is_needed(const struct ior_test *t, const struct weir_pa
     return (struct need) {
         .bytes = (double)o->block * (double)o->segments * tasks * times,
         .files = (o->file_per_task ? tasks : 1) * times,
-        .memory = ((double)o->transfer * t->lanes + (double)t->hog_bytes) * par->per_node_max,
+        .memory =
+            ((double)o->transfer * t->data.lanes + (double)t->memory.bytes) * par->per_node_max,
     };
 }
 
@@ -44,7 +45,7 @@ int ior_report_need(struct weir_run *run, const struct ior_test *t, struct weir_
 
     if (!t->o->run.dry_run || run->par.rank != 0)
         return 0;
-    known = weir_mount_space(weir_str_text(&t->path), &free);
+    known = weir_mount_space(weir_str_text(&t->use.path), &free);
     weir_report_enter(r, "need", false);
     weir_report_line(r, "\nNeed: ");
     weir_report_int(r, WEIR_FOR_ALL, "bytes", whole(n.bytes));
@@ -56,5 +57,5 @@ int ior_report_need(struct weir_run *run, const struct ior_test *t, struct weir_
     if (!known || !t->o->write || n.bytes <= (double)free)
         return 0;
     return weir_warn(&run->log, err, "the test needs %.0f bytes for '%s', and %" PRIu64 " are free",
-                     n.bytes, weir_str_text(&t->path), free);
+                     n.bytes, weir_str_text(&t->use.path), free);
 }

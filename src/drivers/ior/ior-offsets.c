@@ -27,25 +27,27 @@ static int find_file_bytes(struct ior_test *t, uint64_t *bytes, struct weir_err 
     *bytes = t->extent.file_bytes;
     if (t->o->random_offset < 2 || t->o->write || (t->session.flags & WEIR_BE_NO_DATA))
         return 0;
-    if (weir_session_size(&t->session, t->path.text, &there, err) < 0)
+    if (weir_session_size(&t->session, t->use.path.text, &there, err) < 0)
         return -1;
-    if (there > *bytes || !t->verify)
+    if (there > *bytes || !t->pass.verify)
         *bytes = there;
     return 0;
 }
 
 int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
-    struct weir_offset_conf c = { .layout = t->layout, .order = order_of(t->o), .task = t->owner };
+    struct weir_offset_conf c = { .layout = t->layout,
+                                  .order = order_of(t->o),
+                                  .task = t->pass.owner };
 
     c.seed = (uint64_t)(uint32_t)t->o->random_seed;
     if (find_file_bytes(t, &c.file_bytes, err) < 0)
         return -1;
-    weir_offsets_free(&t->offsets);
-    t->next = t->filled = 0;
+    weir_offsets_free(&t->pass.offsets);
+    t->data.next = t->data.filled = 0;
     ior_data_begin(run, t);
     weir_session_reset(&t->session);
-    return weir_offsets_init(&t->offsets, &c, err);
+    return weir_offsets_init(&t->pass.offsets, &c, err);
 }
 
 /* ---- blocks and tasks that are taken with repetition ---- */
@@ -54,7 +56,7 @@ int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err 
  * expected to repeat one. */
 void ior_note_repeats(struct weir_run *run, const struct ior_test *t)
 {
-    double m = (double)(t->offsets.conf.file_bytes / t->layout.block);
+    double m = (double)(t->pass.offsets.conf.file_bytes / t->layout.block);
     double k = (double)t->layout.segments * (t->layout.shared ? run->par.size : 1);
 
     if (t->o->random_offset < 2 || run->repetition > 0 || m < 1 || k < 1)

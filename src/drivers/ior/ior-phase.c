@@ -18,14 +18,14 @@ void ior_free(void *state)
 {
     struct ior_test *t = state;
 
-    for (int i = 0; i < t->lanes; i++)
-        free(t->buf[i]);
-    t->lanes = 0;
+    for (int i = 0; i < t->data.lanes; i++)
+        free(t->data.buf[i]);
+    t->data.lanes = 0;
     weir_queue_end(&t->queue);
-    weir_offsets_free(&t->offsets);
-    weir_str_free(&t->path);
-    weir_str_free(&t->facts);
-    weir_str_free(&t->in_effect);
+    weir_offsets_free(&t->pass.offsets);
+    weir_str_free(&t->use.path);
+    weir_str_free(&t->use.facts);
+    weir_str_free(&t->use.in_effect);
     ior_memory_free(t);
 }
 
@@ -33,7 +33,7 @@ void ior_free(void *state)
 
 static int remove_old(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
-    if (t->o->use_existing || t->prefilled || (!t->o->file_per_task && run->par.rank != 0))
+    if (t->o->use_existing || t->use.prefilled || (!t->o->file_per_task && run->par.rank != 0))
         return 0;
     return ior_file_remove(t, err);
 }
@@ -45,12 +45,12 @@ static int make_unique_dir(struct weir_run *run, struct ior_test *t, struct weir
     bool there = true;
     int rc;
 
-    rc = ior_unique_dir(t->o, t->mount, run->par.rank, &dir, err);
+    rc = ior_unique_dir(t->o, t->use.mount, run->par.rank, &dir, err);
     if (rc == 0)
         rc = weir_session_exists(&t->session, dir.text, &there, err);
     if (rc == 0 && !there) {
         rc = weir_session_mkdir(&t->session, dir.text, 0700, err);
-        t->made_dir |= rc == 0;
+        t->use.made_dir |= rc == 0;
     }
     weir_str_free(&dir);
     return rc;
@@ -59,19 +59,19 @@ static int make_unique_dir(struct weir_run *run, struct ior_test *t, struct weir
 static int prepare_phase(struct weir_run *run, struct ior_test *t, enum weir_dir dir,
                          struct weir_err *err)
 {
-    t->dir = dir;
-    t->pattern.rank = t->owner;
-    if (ior_file_name(t->o, dir == WEIR_DIR_WRITE ? t->mount : t->owner_mount, t->owner,
-                      run->repetition, &t->path, err) < 0)
+    t->pass.dir = dir;
+    t->data.pattern.rank = t->pass.owner;
+    if (ior_file_name(t->o, dir == WEIR_DIR_WRITE ? t->use.mount : t->use.owner_mount,
+                      t->pass.owner, run->repetition, &t->use.path, err) < 0)
         return -1;
-    return weir_session_reserve(&t->session, t->path.text, err);
+    return weir_session_reserve(&t->session, t->use.path.text, err);
 }
 
 int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
-    t->owner = run->par.rank;
-    t->verify = false;
-    t->limit = UINT64_MAX;
+    t->pass.owner = run->par.rank;
+    t->pass.verify = false;
+    t->pass.limit = UINT64_MAX;
     if (prepare_phase(run, t, WEIR_DIR_WRITE, err) < 0)
         return -1;
     if (t->o->file_per_task && t->o->unique_dir && make_unique_dir(run, t, err) < 0)
@@ -88,7 +88,7 @@ static int prepare_write(struct weir_run *run, void *state, struct weir_err *err
 
     if (ior_prepare_write(run, t, err) < 0)
         return -1;
-    if (weir_offsets_count(&t->offsets) > 0)
+    if (weir_offsets_count(&t->pass.offsets) > 0)
         ior_data_ahead(t);
     return 0;
 }
@@ -96,13 +96,13 @@ static int prepare_write(struct weir_run *run, void *state, struct weir_err *err
 static int prepare_reading(struct weir_run *run, struct ior_test *t, bool check_write,
                            struct weir_err *err)
 {
-    t->owner = ior_owner(t->o, &run->par, check_write, run->repetition, err);
-    if (t->owner < 0 || prepare_phase(run, t, WEIR_DIR_READ, err) < 0 ||
+    t->pass.owner = ior_owner(t->o, &run->par, check_write, run->repetition, err);
+    if (t->pass.owner < 0 || prepare_phase(run, t, WEIR_DIR_READ, err) < 0 ||
         ior_file_check(t, false, err) < 0)
         return -1;
-    t->verify =
+    t->pass.verify =
         (check_write || t->o->check_read) && !t->o->run.dry_run; /* a dry run has read nothing */
-    ior_new_signature(t, t->signature);
+    ior_new_signature(t, t->data.signature);
     return ior_begin_offsets(run, t, err);
 }
 
@@ -121,12 +121,12 @@ static int prepare_read(struct weir_run *run, void *state, struct weir_err *err)
 static uint64_t count_steps(struct weir_run *run, void *state)
 {
     struct ior_test *t = state;
-    uint64_t n = weir_offsets_count(&t->offsets);
+    uint64_t n = weir_offsets_count(&t->pass.offsets);
 
     (void)run;
     if (t->o->run.dry_run) /* takes a moment, however many there are */
         return 0;
-    return t->limit < n ? t->limit : n;
+    return t->pass.limit < n ? t->pass.limit : n;
 }
 
 /* Open the file of the phase, whose blocks are those of its owner. */
@@ -134,9 +134,9 @@ static int open_file(struct ior_test *t, unsigned flags, uint64_t transfer, stru
 {
     struct weir_extent extent = t->extent;
 
-    extent.task = t->owner;
+    extent.task = t->pass.owner;
     extent.transfer = transfer;
-    return weir_session_open(&t->session, t->path.text, flags, &extent, &t->file, err);
+    return weir_session_open(&t->session, t->use.path.text, flags, &extent, &t->use.file, err);
 }
 
 int ior_open_write(struct ior_test *t, uint64_t transfer, struct weir_err *err)
@@ -145,9 +145,9 @@ int ior_open_write(struct ior_test *t, uint64_t transfer, struct weir_err *err)
 
     /* Ranks that open a shared file each for itself must not empty it under the others; the old
      * one is gone already. */
-    if (!t->o->use_existing && !t->prefilled && (t->o->file_per_task || opens_together(t)))
+    if (!t->o->use_existing && !t->use.prefilled && (t->o->file_per_task || opens_together(t)))
         flags |= WEIR_OPEN_TRUNC;
-    t->created = true; /* even a failed open may leave a file */
+    t->use.created = true; /* even a failed open may leave a file */
     return open_file(t, flags, transfer, err);
 }
 
@@ -179,10 +179,10 @@ static void describe_file(struct weir_run *run, void *state)
 static int close_file(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ior_test *t = state;
-    struct weir_file *f = t->file;
+    struct weir_file *f = t->use.file;
 
     (void)run;
-    t->file = NULL;
+    t->use.file = NULL;
     weir_queue_drain(&t->queue, f); /* nothing is left unless a transfer has failed */
     return weir_session_close(f, err);
 }
@@ -208,12 +208,12 @@ static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *c
 
     if (t->queue.depth > 0 && !t->access.sync_each)
         return ior_queue_step(run, t, i, clock_ns, err);
-    if (t->next == t->filled)
+    if (t->data.next == t->data.filled)
         fill_ahead(run, t, clock_ns);
-    io.buf = t->buf[t->next];
-    io.off = t->off[t->next++];
+    io.buf = t->data.buf[t->data.next];
+    io.off = t->data.off[t->data.next++];
     begin = *clock_ns;
-    if (weir_session_xfer(t->file, &io, clock_ns, err) < 0)
+    if (weir_session_xfer(t->use.file, &io, clock_ns, err) < 0)
         return ior_count_failed(run, &io, begin, *clock_ns, err);
     ior_count(run, &io, begin, *clock_ns);
     return 0;
@@ -241,20 +241,22 @@ void ior_verify(struct weir_run *run, struct ior_test *t, const struct weir_io *
 /* Where only a part was written, a second pass (minTimeDuration) begins again before the end. */
 static void begin_pass(struct ior_test *t, uint64_t i)
 {
-    if (t->limit > 0 && i % t->limit == 0 && t->limit < weir_offsets_count(&t->offsets)) {
-        weir_offsets_rewind(&t->offsets);
-        t->next = t->filled = 0;
+    uint64_t limit = t->pass.limit;
+
+    if (limit > 0 && i % limit == 0 && limit < weir_offsets_count(&t->pass.offsets)) {
+        weir_offsets_rewind(&t->pass.offsets);
+        t->data.next = t->data.filled = 0;
     }
 }
 
 static inline uint64_t next_offset(struct weir_run *run, struct ior_test *t, uint64_t i,
                                    uint64_t *clock_ns)
 {
-    if (t->limit != UINT64_MAX && i > 0)
+    if (t->pass.limit != UINT64_MAX && i > 0)
         begin_pass(t, i);
-    if (t->next == t->filled)
+    if (t->data.next == t->data.filled)
         fill_ahead(run, t, clock_ns);
-    return t->off[t->next++];
+    return t->data.off[t->data.next++];
 }
 
 uint64_t ior_next_offset(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_t *clock_ns)
@@ -267,20 +269,20 @@ static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
 {
     struct ior_test *t = state;
     struct weir_io io = {
-        .dir = WEIR_DIR_READ, .buf = t->buf[0], .len = t->extent.transfer, .tag = i
+        .dir = WEIR_DIR_READ, .buf = t->data.buf[0], .len = t->extent.transfer, .tag = i
     };
     uint64_t begin;
 
     if (t->queue.depth > 0)
         return ior_queue_step(run, t, i, clock_ns, err);
     io.off = next_offset(run, t, i, clock_ns);
-    if (t->verify)
+    if (t->pass.verify)
         *(unsigned char *)io.buf ^= 0xff; /* what is left of the last read must not pass */
     begin = *clock_ns;
-    if (weir_session_xfer(t->file, &io, clock_ns, err) < 0)
+    if (weir_session_xfer(t->use.file, &io, clock_ns, err) < 0)
         return ior_count_failed(run, &io, begin, *clock_ns, err);
     ior_count(run, &io, begin, *clock_ns);
-    if (t->verify)
+    if (t->pass.verify)
         ior_verify(run, t, &io, clock_ns);
     return 0;
 }
@@ -291,13 +293,13 @@ static int idle_step(struct weir_run *run, void *state, uint64_t round, uint64_t
                      struct weir_err *err)
 {
     struct ior_test *t = state;
-    struct weir_io io = { .dir = t->dir, .buf = t->buf[0], .tag = round };
+    struct weir_io io = { .dir = t->pass.dir, .buf = t->data.buf[0], .tag = round };
 
-    if (!t->file)
+    if (!t->use.file)
         return 0;
     if (!err && count_steps(run, t) > 0)
         io.off = next_offset(run, t, round, clock_ns);
-    return weir_session_xfer(t->file, &io, clock_ns, err);
+    return weir_session_xfer(t->use.file, &io, clock_ns, err);
 }
 
 static int drain_transfers(struct weir_run *run, void *state, uint64_t *clock_ns,
@@ -311,7 +313,7 @@ static int flush_write(struct weir_run *run, void *state, struct weir_err *err)
     struct ior_test *t = state;
 
     (void)run;
-    return t->o->sync_end ? weir_session_sync(t->file, err) : 0;
+    return t->o->sync_end ? weir_session_sync(t->use.file, err) : 0;
 }
 
 /* ---- afterwards ---- */
@@ -319,12 +321,12 @@ static int flush_write(struct weir_run *run, void *state, struct weir_err *err)
 static int remove_unique_dir(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
     struct weir_str dir = { 0 };
-    int rc = ior_unique_dir(t->o, t->mount, run->par.rank, &dir, err);
+    int rc = ior_unique_dir(t->o, t->use.mount, run->par.rank, &dir, err);
 
     if (rc == 0)
         rc = weir_session_rmdir(&t->session, dir.text, err);
     weir_str_free(&dir);
-    t->made_dir = false;
+    t->use.made_dir = false;
     return rc;
 }
 
@@ -333,14 +335,14 @@ int ior_remove(struct weir_run *run, void *state, struct weir_err *err)
     struct ior_test *t = state;
     int rc = 0;
 
-    t->removed = t->created && (t->o->file_per_task || run->par.rank == 0);
-    if (t->removed) {
-        rc = ior_file_name(t->o, t->mount, run->par.rank, run->repetition, &t->path, err);
+    t->use.removed = t->use.created && (t->o->file_per_task || run->par.rank == 0);
+    if (t->use.removed) {
+        rc = ior_file_name(t->o, t->use.mount, run->par.rank, run->repetition, &t->use.path, err);
         if (rc == 0)
             rc = ior_file_remove(t, err);
     }
-    t->created = false;
-    if (t->made_dir && remove_unique_dir(run, t, rc < 0 ? NULL : err) < 0)
+    t->use.created = false;
+    if (t->use.made_dir && remove_unique_dir(run, t, rc < 0 ? NULL : err) < 0)
         rc = -1;
     return rc;
 }

@@ -30,7 +30,7 @@ static int fill_blocks(struct weir_run *run, struct ior_test *t, struct weir_err
     rc = weir_offsets_init(&seq, &c, err);
     for (uint64_t i = 0; rc == 0 && i < weir_offsets_count(&seq); i++) {
         io.off = weir_offsets_next(&seq);
-        rc = weir_session_xfer(t->file, &io, &clock, err);
+        rc = weir_session_xfer(t->use.file, &io, &clock, err);
     }
     weir_offsets_free(&seq);
     free(io.buf);
@@ -48,18 +48,18 @@ int ior_prefill(struct weir_run *run, struct ior_test *t, struct weir_err *err)
     rc = ior_open_write(t, (uint64_t)t->o->prefill, err);
     if (weir_agree(&run->par, rc, err) < 0) {
         if (rc == 0)
-            weir_session_close(t->file, NULL);
-        t->file = NULL;
+            weir_session_close(t->use.file, NULL);
+        t->use.file = NULL;
         return -1;
     }
     rc = fill_blocks(run, t, err);
-    f = t->file;
-    t->file = NULL;
+    f = t->use.file;
+    t->use.file = NULL;
     if (weir_session_close(f, rc < 0 ? NULL : err) < 0)
         rc = -1;
     if (weir_agree(&run->par, rc, err) < 0)
         return -1;
-    t->prefilled = true;
+    t->use.prefilled = true;
     if (run->log.verbose >= 2)
         weir_report_line(&run->report, "Random prefill took: %fs",
                          (double)(weir_now_ns() - begin) / WEIR_NS_PER_S);

@@ -10,7 +10,7 @@
 /* Does the data of a write change from one transfer to the next? Then each request has a copy. */
 static bool write_varies(const struct ior_test *t)
 {
-    return weir_pattern_varies(&t->pattern) || (t->o->random_offset >= 2 && t->layout.shared);
+    return weir_pattern_varies(&t->data.pattern) || (t->o->random_offset >= 2 && t->layout.shared);
 }
 
 int ior_queue_begin(struct ior_test *t, struct weir_session *s, struct weir_err *err)
@@ -33,7 +33,7 @@ static int count_failed(struct weir_run *run, const struct weir_request *r)
 static int take_back(struct weir_run *run, struct ior_test *t, uint64_t *clock_ns,
                      struct weir_err *err)
 {
-    int n = weir_queue_complete(&t->queue, t->file, 1, clock_ns, err);
+    int n = weir_queue_complete(&t->queue, t->use.file, 1, clock_ns, err);
     int rc = n < 0 ? -1 : 0;
 
     for (int i = 0; i < n; i++) {
@@ -44,7 +44,7 @@ static int take_back(struct weir_run *run, struct ior_test *t, uint64_t *clock_n
             continue;
         }
         ior_count(run, &r->io, r->begin_ns, r->end_ns);
-        if (t->verify)
+        if (t->pass.verify)
             ior_verify(run, t, &r->io, clock_ns);
     }
     return rc;
@@ -57,9 +57,9 @@ static void *write_from(struct weir_run *run, struct ior_test *t, const struct w
     uint64_t now;
 
     if (!write_varies(t))
-        return t->buf[0];
+        return t->data.buf[0];
     buf = weir_queue_buffer(&t->queue, r);
-    memcpy(buf, t->buf[t->next - 1], t->extent.transfer);
+    memcpy(buf, t->data.buf[t->data.next - 1], t->extent.transfer);
     now = weir_now_ns();
     run->counters.fill_ns += now - *clock_ns;
     *clock_ns = now;
@@ -70,7 +70,7 @@ static void *read_into(const struct ior_test *t, const struct weir_request *r)
 {
     unsigned char *buf = weir_queue_buffer(&t->queue, r);
 
-    if (t->verify)
+    if (t->pass.verify)
         *buf ^= 0xff; /* what is left of the last read must not pass */
     return buf;
 }
@@ -85,10 +85,10 @@ int ior_queue_step(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_
             return -1;
         r = weir_queue_take(&t->queue);
     }
-    r->file = t->file;
-    r->io = (struct weir_io) { .dir = t->dir, .len = t->extent.transfer, .tag = i };
+    r->file = t->use.file;
+    r->io = (struct weir_io) { .dir = t->pass.dir, .len = t->extent.transfer, .tag = i };
     r->io.off = ior_next_offset(run, t, i, clock_ns);
-    r->io.buf = t->dir == WEIR_DIR_WRITE ? write_from(run, t, r, clock_ns) : read_into(t, r);
+    r->io.buf = t->pass.dir == WEIR_DIR_WRITE ? write_from(run, t, r, clock_ns) : read_into(t, r);
     if (weir_queue_submit(&t->queue, r, clock_ns, err) == 0)
         return 0;
     return ior_count_failed(run, &r->io, r->begin_ns, *clock_ns, err);

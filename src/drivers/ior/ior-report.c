@@ -94,7 +94,7 @@ static void report_geometry(struct weir_run *run, const struct ior_test *t)
     if (o->memory_per_task)
         report_size(r, "memoryPerTask", o->memory_per_task);
     if (o->memory_per_node)
-        report_size(r, "memoryPerNode", t->hog_bytes * run->par.per_node);
+        report_size(r, "memoryPerNode", t->memory.bytes * run->par.per_node);
     weir_report_str(r, WEIR_FOR_ALL_BUT_33, "memoryBuffer", "CPU");
     weir_report_str(r, WEIR_FOR_ALL_BUT_33, "dataAccess", "CPU");
     weir_report_str(r, WEIR_FOR_ALL_BUT_33, "GPUDirect", "0");
@@ -140,30 +140,30 @@ void ior_gather_facts(struct weir_run *run, struct ior_test *t)
 {
     if (t->access.dry_run) /* nothing is open */
         return;
-    if (run->details && t->be->hints && !t->knows_hints)
-        t->be->hints(t->file, &t->in_effect);
-    t->knows_hints = true;
+    if (run->details && t->be->hints && !t->use.knows_hints)
+        t->be->hints(t->use.file, &t->use.in_effect);
+    t->use.knows_hints = true;
     if (t->be->describe)
-        t->be->describe(t->file, &t->facts);
+        t->be->describe(t->use.file, &t->use.facts);
 }
 
 /* Lines of the backend (hints in effect), once a test. */
 void ior_report_facts(struct weir_run *run, struct ior_test *t)
 {
-    if (t->facts.len == 0)
+    if (t->use.facts.len == 0)
         return;
-    while (t->facts.len > 0 && t->facts.text[t->facts.len - 1] == '\n')
-        t->facts.text[--t->facts.len] = '\0';
-    weir_report_line(&run->report, "%s", weir_str_text(&t->facts));
-    weir_report_str(&run->report, WEIR_FOR_DATA, "hints", weir_str_text(&t->facts));
-    weir_str_clear(&t->facts);
+    while (t->use.facts.len > 0 && t->use.facts.text[t->use.facts.len - 1] == '\n')
+        t->use.facts.text[--t->use.facts.len] = '\0';
+    weir_report_line(&run->report, "%s", weir_str_text(&t->use.facts));
+    weir_report_str(&run->report, WEIR_FOR_DATA, "hints", weir_str_text(&t->use.facts));
+    weir_str_clear(&t->use.facts);
 }
 
 void ior_report_hints(struct weir_run *run, struct ior_test *t)
 {
     struct weir_report *r = &run->report;
-    const char *key = weir_str_text(&t->in_effect);
-    const char *end = key + t->in_effect.len;
+    const char *key = weir_str_text(&t->use.in_effect);
+    const char *end = key + t->use.in_effect.len;
 
     if (!run->details || !t->be->hints)
         return;
@@ -198,14 +198,14 @@ int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *e
     int rc;
 
     note_shift(run, t->o);
-    ior_file_name(t->o, t->mount, 0, 0, &t->path, &ignored);
+    ior_file_name(t->o, t->use.mount, 0, 0, &t->use.path, &ignored);
     if (run->details)
-        weir_provenance_test(run, t->be, weir_str_text(&t->path));
+        weir_provenance_test(run, t->be, weir_str_text(&t->use.path));
     if (run->report.n == 0)
         return 0;
     weir_report_int(&run->report, WEIR_FOR_ALL, "TestID", t->id);
     weir_report_str(&run->report, WEIR_FOR_ALL, "StartTime", ior_now_text(now));
-    rc = weir_usage_report(run, &t->session, weir_str_text(&t->path), KEY_WIDTH, err);
+    rc = weir_usage_report(run, &t->session, weir_str_text(&t->use.path), KEY_WIDTH, err);
     ior_report_parameters(run, t);
     ior_trace_memory(run, t);
     report_options(run, t);
@@ -240,14 +240,14 @@ void ior_trace_begin(struct weir_run *run)
 
 void ior_trace_memory(struct weir_run *run, const struct ior_test *t)
 {
-    if (!traces(run) || t->hog_bytes <= 0)
+    if (!traces(run) || t->memory.bytes <= 0)
         return;
     if (t->o->memory_per_node)
         weir_report_line(&run->report, "This node hogging %" PRId64 " bytes of memory",
-                         t->hog_bytes * run->par.per_node);
+                         t->memory.bytes * run->par.per_node);
     else
         weir_report_line(&run->report, "This task hogging %" PRId64 " bytes of memory",
-                         t->hog_bytes);
+                         t->memory.bytes);
 }
 
 void ior_trace_file(struct weir_run *run, struct ior_test *t, const char *doing, int owner)
@@ -257,7 +257,8 @@ void ior_trace_file(struct weir_run *run, struct ior_test *t, const char *doing,
 
     if (!traces(run))
         return;
-    if (owner >= 0 && ior_file_name(t->o, t->mount, owner, run->repetition, &name, &ignored) == 0)
+    if (owner >= 0 &&
+        ior_file_name(t->o, t->use.mount, owner, run->repetition, &name, &ignored) == 0)
         weir_str_addf(&line, "task %d %s %s\n", run->par.rank, doing, weir_str_text(&name));
     weir_ranks_lines(run, &line);
     weir_str_free(&line);

@@ -19,6 +19,23 @@
 
 /* ---- tables ---- */
 
+/* One row of the results table. Times in seconds, sizes in bytes, rates in bytes or operations a
+ * second; NaN: not measured. */
+struct ior_row {
+    const char *access;
+    double bw, iops, latency, block, transfer, open, work, close, total;
+    int64_t tasks, iter;
+};
+
+/* One row of the summary. */
+struct ior_summary {
+    const char *operation, *api;
+    int64_t test, tasks, per_node, reps, file_per_task, reorder, node_offset, reorder_random, seed,
+        segments, block, transfer, ref_num;
+    double bw_max, bw_min, bw_mean, bw_sd, ops_max, ops_min, ops_mean, ops_sd, mean_s, wall_s,
+        wall_bw, bytes;
+};
+
 #define R struct ior_row
 #define RULE(f, k, h, r, what, ...)                                                                \
     COL_RULE(R, f, k, what, .csv = (h), .head = (h), .rule = (r), .width = -10, .gap = 1,          \
@@ -204,10 +221,10 @@ static void report_best(struct weir_report *r, unsigned readers, const char *tex
 
 static void report_bests(struct weir_run *run, const struct ior_test *t, unsigned readers)
 {
-    if (t->o->write && t->write.bw.n > 0)
-        report_best(&run->report, readers, "Max Write: ", "writeMiB", "writeMB", &t->write);
-    if (t->o->read && t->read.bw.n > 0)
-        report_best(&run->report, readers, "Max Read:  ", "readMiB", "readMB", &t->read);
+    if (t->o->write && t->results.write.bw.n > 0)
+        report_best(&run->report, readers, "Max Write: ", "writeMiB", "writeMB", &t->results.write);
+    if (t->o->read && t->results.read.bw.n > 0)
+        report_best(&run->report, readers, "Max Read:  ", "readMiB", "readMB", &t->results.read);
 }
 
 void ior_report_max(struct weir_run *run, struct ior_test *t)
@@ -328,9 +345,9 @@ static void summarise(struct weir_run *run, const struct ior_test *t, const char
 void ior_summarise(struct weir_run *run, const struct ior_test *t)
 {
     if (t->o->write)
-        summarise(run, t, "write", &t->write);
+        summarise(run, t, "write", &t->results.write);
     if (ior_wants_read(t->o))
-        summarise(run, t, "read", &t->read);
+        summarise(run, t, "read", &t->results.read);
 }
 
 void ior_report_summary(struct weir_run *run, const struct weir_test *tests, int n)

@@ -51,7 +51,7 @@ int ior_begin(struct weir_run *run, void *state, struct weir_err *err)
         return -1;
     t->layout.tasks = t->access.tasks = run->par.size;
     t->access.nodes = run->par.nodes;
-    t->mount = o->dual_mount ? numa_node() : -1;
+    t->use.mount = o->dual_mount ? numa_node() : -1;
     if (ior_buffers(t, err) < 0 || ior_check_owner(o, &run->par, err) < 0)
         return -1;
     return ior_memory_take(t, err);
@@ -62,8 +62,8 @@ int ior_start(struct weir_run *run, void *state, struct weir_err *err)
     struct ior_test *t = state;
     struct ior_options *own = run->test->values->driver_opt;
 
-    t->unit.run = shared_time_ns(run); /* of -l signature: later runs have larger numbers */
-    t->begun_s = (uint32_t)(t->unit.run / WEIR_NS_PER_S);
+    t->data.unit.run = shared_time_ns(run); /* of -l signature: later runs have larger numbers */
+    t->begun_s = (uint32_t)(t->data.unit.run / WEIR_NS_PER_S);
     if (own->random_offset && own->random_seed < 0)
         own->random_seed = (int)(t->begun_s & INT32_MAX);
     if (weir_test_session(run, &t->session, t->be, t->be_opt, &t->access, err) < 0)
@@ -80,11 +80,11 @@ int ior_repetition(struct weir_run *run, void *state, struct weir_err *err)
     (void)err;
     if (sig == 0)
         sig = t->begun_s + (uint32_t)run->repetition;
-    t->pattern.rank = run->par.rank;
+    t->data.pattern.rank = run->par.rank;
     ior_new_signature(t, sig);
-    t->written = UINT64_MAX;
-    t->any_dirty |= t->dirty;
-    t->dirty = t->wrote_short = false;
+    t->results.written = UINT64_MAX;
+    t->damage.any_dirty |= t->damage.dirty;
+    t->damage.dirty = t->results.wrote_short = false;
     if (run->log.verbose >= 2)
         weir_report_line(&run->report,
                          "Using Time Stamp %" PRIu32 " (0x%" PRIx32 ") for Data Signature", sig,
@@ -99,11 +99,11 @@ static int warn_existing(struct weir_run *run, struct ior_test *t, struct weir_e
     bool there = false;
 
     if (!t->o->write || run->par.rank != 0 ||
-        ior_file_name(t->o, t->mount, 0, 0, &t->path, err) < 0 ||
+        ior_file_name(t->o, t->use.mount, 0, 0, &t->use.path, err) < 0 ||
         ior_file_exists(t, &there, NULL) < 0 || !there || (t->session.flags & WEIR_BE_NO_DATA))
         return 0;
-    return weir_warn(&run->log, err, "The file \"%s\" exists already and will be %s", t->path.text,
-                     t->o->use_existing ? "overwritten" : "deleted");
+    return weir_warn(&run->log, err, "The file \"%s\" exists already and will be %s",
+                     t->use.path.text, t->o->use_existing ? "overwritten" : "deleted");
 }
 
 int ior_report(struct weir_run *run, void *state, struct weir_err *err)
@@ -127,7 +127,7 @@ static int read_status(struct weir_run *run, struct ior_test *t, struct weir_err
 {
     bool there;
 
-    if (weir_status_read(run, t->o->status_file, "transfers", &there, &t->limit, err) < 0)
+    if (weir_status_read(run, t->o->status_file, "transfers", &there, &t->pass.limit, err) < 0)
         return -1;
     if (there)
         return 0;
@@ -142,17 +142,18 @@ static int limit_reading(struct weir_run *run, struct ior_test *t, bool check_wr
                          struct weir_err *err)
 {
     struct weir_err ignored = WEIR_ERR_INIT;
-    int64_t any_short = t->wrote_short; /* a rank with nothing to write was not short */
+    int64_t any_short = t->results.wrote_short; /* a rank with nothing to write was not short */
     int owner;
 
-    t->limit = UINT64_MAX;
+    t->pass.limit = UINT64_MAX;
     if (t->o->status_file && !t->o->write)
         return read_status(run, t, err);
     weir_allmax_i64(&run->par, &any_short, 1);
     if (!any_short)
         return 0;
     owner = ior_owner(t->o, &run->par, check_write, run->repetition, &ignored);
-    t->limit = weir_fetch_u64(&run->par, t->written, owner < 0 ? run->par.rank : owner);
+    t->pass.limit =
+        weir_fetch_u64(&run->par, t->results.written, owner < 0 ? run->par.rank : owner);
     return 0;
 }
 
@@ -160,17 +161,17 @@ static int limit_reading(struct weir_run *run, struct ior_test *t, bool check_wr
  * own, and the least count is true for all. */
 static void remember_write(struct ior_test *t, const struct weir_phase_rec *rec)
 {
-    uint64_t whole = weir_offsets_count(&t->offsets);
+    uint64_t whole = weir_offsets_count(&t->pass.offsets);
 
-    t->written = rec->steps;
-    t->wrote_short = rec->steps_min != rec->steps_max || rec->steps < whole;
-    if (!t->knows_status || !t->o->multi_file || rec->steps_max < t->status_steps)
-        t->status_steps = rec->steps_max;
-    t->knows_status = true;
+    t->results.written = rec->steps;
+    t->results.wrote_short = rec->steps_min != rec->steps_max || rec->steps < whole;
+    if (!t->results.knows_status || !t->o->multi_file || rec->steps_max < t->results.status_steps)
+        t->results.status_steps = rec->steps_max;
+    t->results.knows_status = true;
     if (rec->repetition > 0)
         return;
-    t->first_steps = rec->steps_max;
-    t->wore_out = rec->stonewall.known;
+    t->results.first_steps = rec->steps_max;
+    t->results.wore_out = rec->stonewall.known;
 }
 
 /* ---- stages ---- */
@@ -214,7 +215,7 @@ static int before_write(struct weir_run *run, void *state, const struct weir_sta
     if (t->o->status_file && !t->o->run.dry_run && run->repetition == 0 &&
         weir_status_forget(run, t->o->status_file, err) < 0)
         return -1;
-    t->prefilled = false;
+    t->use.prefilled = false;
     if (t->o->prefill > 0 && ior_prefill(run, t, err) < 0)
         return -1;
     ior_trace_file(run, t, "writing", run->par.rank);
@@ -234,7 +235,7 @@ static int after_write(struct weir_run *run, void *state, const struct weir_stag
     ior_report_facts(run, t);
     if (ior_check_size(run, t, rec, err) < 0)
         return -1;
-    ior_report_phase(run, t, rec, &t->write);
+    ior_report_phase(run, t, rec, &t->results.write);
     return weir_ranks_report(run, rec, err);
 }
 
@@ -244,10 +245,10 @@ static void find_owner(struct weir_run *run, struct ior_test *t, bool check_writ
     struct weir_err ignored = WEIR_ERR_INIT;
     int owner = ior_owner(t->o, &run->par, check_write, run->repetition, &ignored);
 
-    t->owner_mount = t->mount;
+    t->use.owner_mount = t->use.mount;
     if (t->o->dual_mount)
-        t->owner_mount =
-            (int)weir_fetch_u64(&run->par, (uint64_t)t->mount, owner < 0 ? run->par.rank : owner);
+        t->use.owner_mount = (int)weir_fetch_u64(&run->par, (uint64_t)t->use.mount,
+                                                 owner < 0 ? run->par.rank : owner);
     ior_trace_file(run, t, "reading", owner);
 }
 
@@ -303,7 +304,7 @@ static int after_read(struct weir_run *run, void *state, const struct weir_stage
         ior_note_repeats(run, t);
     ior_report_facts(run, t);
     rc = ior_data_report(run, t, rec, "read", err);
-    ior_report_phase(run, t, rec, &t->read);
+    ior_report_phase(run, t, rec, &t->results.read);
     return rc < 0 ? -1 : weir_ranks_report(run, rec, err);
 }
 
@@ -336,14 +337,14 @@ bool ior_keeps(const void *state)
 {
     const struct ior_test *t = state;
 
-    return !t->o->write || t->o->keep || (t->o->keep_with_error && t->dirty);
+    return !t->o->write || t->o->keep || (t->o->keep_with_error && t->damage.dirty);
 }
 
 void ior_removed(struct weir_run *run, void *state, double seconds)
 {
     struct ior_test *t = state;
 
-    ior_trace_file(run, t, "removing", t->removed ? run->par.rank : -1);
+    ior_trace_file(run, t, "removing", t->use.removed ? run->par.rank : -1);
     ior_report_remove(run, seconds);
 }
 
@@ -354,19 +355,19 @@ int ior_conclude(struct weir_run *run, void *state, struct weir_err *err)
 
     if (!failed && !t->o->write && !t->o->keep)
         weir_note(&run->log, "the files were kept: a run that does not write never removes them");
-    if (t->wore_out && !t->o->status_file)
+    if (t->results.wore_out && !t->o->status_file)
         weir_report_line(&run->report, "Pairs deadlineForStonewallingaccessed: %" PRIu64,
-                         t->first_steps);
+                         t->results.first_steps);
     ior_report_hints(run, t);
     ior_report_max(run, t);
-    if (failed || !t->o->status_file || !t->knows_status || t->o->run.dry_run)
+    if (failed || !t->o->status_file || !t->results.knows_status || t->o->run.dry_run)
         return 0;
-    return weir_status_write(run, t->o->status_file, t->status_steps, err);
+    return weir_status_write(run, t->o->status_file, t->results.status_steps, err);
 }
 
 enum weir_code ior_verdict(const void *state)
 {
     const struct ior_test *t = state;
 
-    return t->any_dirty || t->dirty ? WEIR_EDATA : WEIR_OK;
+    return t->damage.any_dirty || t->damage.dirty ? WEIR_EDATA : WEIR_OK;
 }

@@ -18,18 +18,19 @@ static int split_dirs(struct mdtest_test *t, struct weir_run *run, struct weir_e
 
     for (const char *c = at; *c; c++)
         n += *c == '@';
-    t->base = weir_arena_alloc(&run->arena, sizeof(*t->base) * (size_t)n, err);
-    t->made_base = weir_arena_alloc(&run->arena, sizeof(*t->made_base) * (size_t)n, err);
-    if (!t->base || !t->made_base)
+    t->places.base = weir_arena_alloc(&run->arena, sizeof(*t->places.base) * (size_t)n, err);
+    t->places.made = weir_arena_alloc(&run->arena, sizeof(*t->places.made) * (size_t)n, err);
+    if (!t->places.base || !t->places.made)
         return -1;
-    for (t->bases = 0; t->bases < n; t->bases++) {
+    for (t->places.n = 0; t->places.n < n; t->places.n++) {
         size_t len = strcspn(at, "@");
 
         if (len == 0 && n > 1)
             return weir_refuse(err, WEIR_EUSAGE, "option -d: an empty name in the list '%s'",
                                t->o->dirs);
-        t->base[t->bases] = weir_arena_strndup(&run->arena, len ? at : ".", len ? len : 1, err);
-        if (!t->base[t->bases])
+        t->places.base[t->places.n] =
+            weir_arena_strndup(&run->arena, len ? at : ".", len ? len : 1, err);
+        if (!t->places.base[t->places.n])
             return -1;
         at += len;
         at += *at == '@';
@@ -45,8 +46,8 @@ static void fill_phases(struct mdtest_test *t, struct mdtest_options *o)
     t->all_phases = !o->create && !o->stat && !o->read && !o->remove && !o->rename;
     if (t->all_phases)
         o->create = o->stat = o->read = o->remove = o->rename = true;
-    t->kind[MDTEST_DIRS] = (o->only_dirs || !o->only_files) && !o->shared;
-    t->kind[MDTEST_FILES] = o->only_files || !o->only_dirs;
+    t->ledger.kind[MDTEST_DIRS] = (o->only_dirs || !o->only_files) && !o->shared;
+    t->ledger.kind[MDTEST_FILES] = o->only_files || !o->only_dirs;
     if (o->random_seed > 0)
         o->random = true;
 }
@@ -79,23 +80,23 @@ static int check_rules(const struct mdtest_test *t, const struct weir_run *run,
         { o->no_barriers && o->shift != 0, "shifting tasks (-N) needs barriers; leave -B out" },
         { o->shared && o->collective,
           "shared files (-S) and collective creates (-c) do not go together" },
-        { t->bases > 1 && o->collective,
+        { t->places.n > 1 && o->collective,
           "collective creates (-c) work in one directory (-d) only" },
         { o->no_barriers && o->collective, "collective creates (-c) need barriers; leave -B out" },
         { o->unique && o->shared,
           "a directory for each task (-u) and shared files (-S) do not go together" },
-        { t->bases > 1 && o->shift > 0,
+        { t->places.n > 1 && o->shift > 0,
           "several directories (-d) and shifting tasks (-N) do not go together" },
-        { t->bases > 1 && !o->unique,
+        { t->places.n > 1 && !o->unique,
           "several directories (-d) need a tree for each task; give -u" },
-        { t->bases > o->first, "there are more directories (-d) than tasks" },
+        { t->places.n > o->first, "there are more directories (-d) than tasks" },
         { o->mknod && o->write_bytes > 0, "files made with mknod (-k) cannot be written (-w)" },
         { o->mknod && o->shared, "files made with mknod (-k) cannot be shared (-S)" },
         { o->verify_read && !o->read, "checking data (-X) needs the read phase; give -E" },
         { o->verify_read && o->read_bytes == 0, "checking data (-X) needs bytes to read; give -e" },
         { o->verify_write && o->write_bytes == 0,
           "checking what was written (--verify-write) needs bytes to write; give -w" },
-        { o->create && o->read && t->kind[MDTEST_FILES] && o->read_bytes > o->write_bytes,
+        { o->create && o->read && t->ledger.kind[MDTEST_FILES] && o->read_bytes > o->write_bytes,
           "the read phase cannot read more (-e) than the create phase writes (-w)" },
         { o->first > o->last, "the first number of tasks (-f) is more than the last (-l)" },
         { o->last > run->world.size, "the last number of tasks (-l) is more than there are tasks" },
@@ -133,7 +134,7 @@ static int check_names(struct mdtest_test *t, const struct weir_run *run, struct
         const char *what;
     } needs[] = {
         { true, ns->mkdir && ns->rmdir && ns->exists, "make and remove directories" },
-        { t->kind[MDTEST_FILES] && o->remove, ns->unlink, "remove files (-r)" },
+        { t->ledger.kind[MDTEST_FILES] && o->remove, ns->unlink, "remove files (-r)" },
         { o->stat, ns->stat, "stat (-T)" },
         { o->mknod, ns->mknod, "mknod (-k)" },
         { o->sync_phase, ns->syncfs, "sync a file system (-Y)" },
@@ -141,14 +142,14 @@ static int check_names(struct mdtest_test *t, const struct weir_run *run, struct
           "reset the layout of directories (-g): that takes POSIX in a build with Lustre "
           "(lustreapi)" },
         { o->sync_file && o->write_bytes > 0, t->fs.be->sync, "sync files (-y)" },
-        { o->shared && t->kind[MDTEST_FILES], !(t->fs.be->flags & WEIR_BE_COLLECTIVE_OPEN),
+        { o->shared && t->ledger.kind[MDTEST_FILES], !(t->fs.be->flags & WEIR_BE_COLLECTIVE_OPEN),
           "share files between tasks that open them one by one (-S)" },
     };
 
     for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++)
         if (needs[i].wanted && !needs[i].there)
             return weir_refuse(err, WEIR_EUSAGE, "%s cannot %s", t->fs.be->name, needs[i].what);
-    if (!t->kind[MDTEST_DIRS] || !o->rename || ns->rename)
+    if (!t->ledger.kind[MDTEST_DIRS] || !o->rename || ns->rename)
         return 0;
     o->rename = false;
     return weir_warn(&run->log, err, "%s cannot rename: the rename phase is left out",
@@ -198,8 +199,8 @@ static void plan_need(struct mdtest_test *t, struct weir_plan *plan)
 {
     const struct mdtest_options *o = t->o;
     uint64_t tasks = (uint64_t)o->last, items = t->tree.total;
-    uint64_t files = t->kind[MDTEST_FILES] ? times(items, o->shared ? 1 : tasks) : 0;
-    uint64_t dirs = t->kind[MDTEST_DIRS] ? times(items, tasks) : 0;
+    uint64_t files = t->ledger.kind[MDTEST_FILES] ? times(items, o->shared ? 1 : tasks) : 0;
+    uint64_t dirs = t->ledger.kind[MDTEST_DIRS] ? times(items, tasks) : 0;
     uint64_t iterations = o->remove ? 1 : (uint64_t)o->run.repetitions;
 
     t->need.dirs = times(t->tree.dirs * t->tree.loops, o->unique ? tasks : 1);
@@ -226,7 +227,7 @@ int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_e
         shift *= run->par.per_node;
     t->shift = (int)(shift % run->par.size);
     for (int k = 0; k < MDTEST_KINDS; k++)
-        t->planned[k] = t->count[k] = t->tree.total;
+        t->ledger.planned[k] = t->ledger.count[k] = t->tree.total;
     return 0;
 }
 

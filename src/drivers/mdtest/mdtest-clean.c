@@ -53,7 +53,7 @@ static void remove_name(struct weir_run *run, struct sweep *s, int owner, uint64
     if (i <= s->items[MDTEST_DIRS]) {
         bool aside = i == s->items[MDTEST_DIRS];
 
-        if (t->kind[MDTEST_DIRS] && t->tree.total > 0) {
+        if (t->ledger.kind[MDTEST_DIRS] && t->tree.total > 0) {
             path = mdtest_name_created(t, run, &t->names, MDTEST_DIRS, owner, aside ? 0 : i);
             if (aside)
                 memcpy(t->names.path + strlen(path), "-XX", 4);
@@ -144,15 +144,16 @@ static bool sweep(struct weir_run *run, struct sweep *s, const struct weir_phase
 static void size_up(struct weir_run *run, struct sweep *s, bool whole)
 {
     struct mdtest_test *t = s->t;
-    int64_t most[3] = { (int64_t)t->started[MDTEST_DIRS], (int64_t)t->started[MDTEST_FILES],
-                        (int64_t)t->trees_started };
+    int64_t most[3] = { (int64_t)t->ledger.started[MDTEST_DIRS],
+                        (int64_t)t->ledger.started[MDTEST_FILES],
+                        (int64_t)t->ledger.trees_started };
 
     weir_allmax_i64(&run->par, most, 3);
-    s->items[MDTEST_DIRS] = whole ? t->planned[MDTEST_DIRS] : (uint64_t)most[0];
-    s->items[MDTEST_FILES] = whole ? t->planned[MDTEST_FILES] : (uint64_t)most[1];
+    s->items[MDTEST_DIRS] = whole ? t->ledger.planned[MDTEST_DIRS] : (uint64_t)most[0];
+    s->items[MDTEST_FILES] = whole ? t->ledger.planned[MDTEST_FILES] : (uint64_t)most[1];
     s->trees = whole ? t->tree.dirs : (uint64_t)most[2];
     for (int k = 0; k < MDTEST_KINDS; k++)
-        if (!t->kind[k])
+        if (!t->ledger.kind[k])
             s->items[k] = 0;
 }
 
@@ -173,32 +174,33 @@ static void report_left(struct weir_run *run, struct sweep *s, bool complete)
 
     weir_allsum_u64(&run->par, &left, 1);
     if (complete && left == 0)
-        weir_note(&run->log, "what this run had made in '%s' was removed", s->t->base[0]);
+        weir_note(&run->log, "what this run had made in '%s' was removed", s->t->places.base[0]);
     else if (left > 0 && s->left > 0)
         weir_note(&run->log,
                   "%" PRIu64
                   " names could not be removed, first %s; mdtest --cleanup %s removes the rest",
-                  left, s->first.text, s->t->base[0]);
+                  left, s->first.text, s->t->places.base[0]);
     else
         weir_note(&run->log,
                   "the clean-up has not come to its end; mdtest --cleanup %s removes the rest",
-                  s->t->base[0]);
+                  s->t->places.base[0]);
 }
 
-void mdtest_clean(struct weir_run *run, struct mdtest_test *t)
+void mdtest_clean(struct weir_run *run, void *state)
 {
+    struct mdtest_test *t = state;
     struct sweep s = { .t = t, .first = WEIR_ERR_INIT };
     int present = run->repetition;
     bool complete = true;
     int signal;
 
-    if (!t->o->create || !t->made_tests)
+    if (!t->ready || !t->o->create || !t->places.made_tests)
         return;
-    if (!t->all_ours) {
+    if (!t->places.all_ours) {
         weir_note(&run->log,
                   "nothing was removed, since '%s' had things of an earlier run; mdtest --cleanup "
                   "%s removes all of it",
-                  t->base[0], t->base[0]);
+                  t->places.base[0], t->places.base[0]);
         return;
     }
     signal = weir_interrupt_set_aside(&run->interrupt);

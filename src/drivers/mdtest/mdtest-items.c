@@ -12,17 +12,17 @@
 void mdtest_locate_step(struct mdtest_test *t, uint64_t step)
 {
     const struct mdtest_tree *tree = &t->tree;
-    uint64_t nth = t->shuffled ? weir_perm_at(&t->perm, step) : step;
+    uint64_t nth = t->pass.shuffled ? weir_perm_at(&t->pass.perm, step) : step;
     uint64_t in_loop = nth % tree->per_loop, item, back;
 
-    item = t->made_order ? mdtest_tree_made(tree, in_loop) : mdtest_tree_linear(tree, in_loop);
+    item = t->pass.made_order ? mdtest_tree_made(tree, in_loop) : mdtest_tree_linear(tree, in_loop);
     back = item % tree->per_dir;
-    t->loop = nth / tree->per_loop;
-    if (t->shuffled)
+    t->pass.loop = nth / tree->per_loop;
+    if (t->pass.shuffled)
         back = 0;
-    t->item = item - back;
-    t->low = step - back;
-    t->high = t->shuffled ? step + 1 : t->low + tree->per_dir;
+    t->pass.item = item - back;
+    t->pass.low = step - back;
+    t->pass.high = t->pass.shuffled ? step + 1 : t->pass.low + tree->per_dir;
 }
 
 const char *mdtest_name_created(struct mdtest_test *t, const struct weir_run *run,
@@ -32,8 +32,8 @@ const char *mdtest_name_created(struct mdtest_test *t, const struct weir_run *ru
     uint64_t item = mdtest_tree_made(&t->tree, nth % t->tree.per_loop);
     int whose = mdtest_tree_of(t, run, owner);
 
-    return mdtest_name_item(n, mdtest_base_of(t, whose), run->repetition, nth / t->tree.per_loop,
-                            whose, mdtest_tree_dir_of(&t->tree, item), kind, owner, item);
+    return mdtest_name_item(n, mdtest_base_of(&t->places, whose), run->repetition,
+                            nth / t->tree.per_loop, whose, mdtest_tree_dir_of(&t->tree, item), kind, owner, item);
 }
 
 /* ---- steps ---- */
@@ -76,7 +76,7 @@ int mdtest_step_dir_create(struct weir_run *run, void *state, uint64_t i, uint64
 {
     struct mdtest_test *t = state;
 
-    t->started[MDTEST_DIRS] = i + 1;
+    t->ledger.started[MDTEST_DIRS] = i + 1;
     return mdtest_each_owner(run, t, i, clock_ns, make_dir, err);
 }
 
@@ -97,7 +97,7 @@ int mdtest_step_stat(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
 {
     struct mdtest_test *t = state;
 
-    return visit(run, t, t->owner, i, t->fs.ns->stat, clock_ns, err);
+    return visit(run, t, t->pass.owner, i, t->fs.ns->stat, clock_ns, err);
 }
 
 /* A chain that ends with the names it began with: the first steps aside, each other one moves up,
@@ -106,12 +106,12 @@ int mdtest_step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *
                        struct weir_err *err)
 {
     struct mdtest_test *t = state;
-    uint64_t n = t->count[MDTEST_DIRS], begin = *clock_ns;
+    uint64_t n = t->ledger.count[MDTEST_DIRS], begin = *clock_ns;
     bool first = i == 0, last = i == n - 1;
     const char *from, *to;
 
-    from = mdtest_name_created(t, run, &t->names, MDTEST_DIRS, t->owner, last ? 0 : i);
-    to = mdtest_name_created(t, run, &t->target, MDTEST_DIRS, t->owner,
+    from = mdtest_name_created(t, run, &t->names, MDTEST_DIRS, t->pass.owner, last ? 0 : i);
+    to = mdtest_name_created(t, run, &t->target, MDTEST_DIRS, t->pass.owner,
                              first  ? 0
                              : last ? n - 2
                                     : i - 1);
@@ -135,14 +135,14 @@ static void check_content(struct weir_run *run, struct mdtest_test *t, const cha
     if (at == len)
         return;
     run->counters.wrong++;
-    if (t->has_bad)
+    if (t->damage.known)
         return;
-    t->has_bad = true;
-    t->bad_at = at;
-    t->bad_item = item;
-    t->bad_want = want[at];
-    t->bad_got = got[at];
-    t->bad_path = strdup(path);
+    t->damage.known = true;
+    t->damage.at = at;
+    t->damage.item = item;
+    t->damage.want = want[at];
+    t->damage.got = got[at];
+    t->damage.path = strdup(path);
 }
 
 /* What a file must hold: as long as it was written, whatever part of it was read. */
@@ -232,7 +232,7 @@ int mdtest_step_file_create(struct weir_run *run, void *state, uint64_t i, uint6
 {
     struct mdtest_test *t = state;
 
-    t->started[MDTEST_FILES] = i + 1;
+    t->ledger.started[MDTEST_FILES] = i + 1;
     return mdtest_each_owner(run, t, i, clock_ns, make_file, err);
 }
 
@@ -264,7 +264,7 @@ static int read_file(struct weir_run *run, struct mdtest_test *t, const char *pa
     if (!t->o->verify_read)
         return 0;
     begin = *clock_ns;
-    check_content(run, t, path, item, expected(t, t->owner, item), t->in_len);
+    check_content(run, t, path, item, expected(t, t->pass.owner, item), t->in_len);
     *clock_ns = weir_now_ns();
     run->counters.verify_ns += *clock_ns - begin;
     return 0;
@@ -293,7 +293,7 @@ int mdtest_step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
 {
     struct mdtest_test *t = state;
     uint64_t item, begin = *clock_ns;
-    const char *path = mdtest_name_step(run, t, t->owner, i, &item);
+    const char *path = mdtest_name_step(run, t, t->pass.owner, i, &item);
     int rc = fetch_file(run, t, path, item, clock_ns, err);
 
     return mdtest_finish_op(run, t, rc, item, t->in_len, begin, clock_ns, err);

@@ -43,7 +43,7 @@ const struct weir_operation mdtest_operations[MDTEST_OPS + 1] = {
 static struct mdtest_mine measure_mine(const struct mdtest_test *t,
                                        const struct weir_phase_rec *rec, uint64_t things)
 {
-    uint64_t end = t->worked_ns ? t->worked_ns : rec->mark[WEIR_MARK_WORKED];
+    uint64_t end = t->pass.worked_ns ? t->pass.worked_ns : rec->mark[WEIR_MARK_WORKED];
     int64_t ns = (int64_t)(end - rec->mark[WEIR_MARK_WORK]);
     struct mdtest_mine m = { 0 };
 
@@ -106,24 +106,28 @@ static void keep_series(struct mdtest_series *s, const struct mdtest_measure *m)
     s->rank_ms.max = fmax(s->rank_ms.max, m->ms_max);
 }
 
+struct mdtest_mine *mdtest_mine_of(const struct weir_run *run, const struct mdtest_test *t)
+{
+    return t->results.mine + (t->o->all_procs ? run->repetition * MDTEST_OPS : 0);
+}
+
 void mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
                     double extra_s, struct mdtest_measure *m)
 {
     uint64_t things = mdtest_things_of_step(run, t);
-    struct mdtest_mine *mine =
-        &t->mine[(t->o->all_procs ? run->repetition * MDTEST_OPS : 0) + (int)t->op];
+    struct mdtest_mine *mine = mdtest_mine_of(run, t) + t->pass.op;
 
-    *m = (struct mdtest_measure) { .op = t->op, .items = rec->steps_sum * things };
+    *m = (struct mdtest_measure) { .op = t->pass.op, .items = rec->steps_sum * things };
     m->seconds = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED) + extra_s;
     m->rate = (double)m->items / m->seconds;
     *mine = measure_mine(t, rec, things);
     measure_ranks(run, m, mine);
-    keep_series(&t->series[t->op], m);
+    keep_series(&t->results.series[t->pass.op], m);
 }
 
 /* ---- latencies ---- */
 
-static const struct weir_call_names calls[MDTEST_OPS] = {
+const struct weir_call_names mdtest_calls[MDTEST_OPS] = {
     [MDTEST_DIR_CREATE] = { "mkdir", "write" },   [MDTEST_DIR_STAT] = { "stat", "write" },
     [MDTEST_DIR_RENAME] = { "rename", "write" },  [MDTEST_DIR_REMOVE] = { "rmdir", "write" },
     [MDTEST_FILE_CREATE] = { "create", "write" }, [MDTEST_FILE_STAT] = { "stat", "write" },
@@ -136,16 +140,9 @@ void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct we
     if (!run->details && !t->o->latency)
         return;
     weir_metrics_report(run, &t->fs.session, rec);
-    weir_latency_report(run, &t->fs.session, run->details, t->op, &calls[t->op], t->sum);
+    weir_latency_report(run, &t->fs.session, run->details, t->pass.op, &mdtest_calls[t->pass.op],
+                        t->results.sum);
 }
-
-void mdtest_latency_table(struct weir_run *run, const struct mdtest_test *t)
-{
-    if (t->sum)
-        weir_latency_table(run, calls, t->sum);
-}
-
-/* ---- the file of ranks ---- */
 
 /* ---- the CSV of ranks ---- */
 
@@ -170,7 +167,7 @@ static void add_cell(struct weir_str *line, bool known, double rate, double seco
  * tell. */
 static bool was_run(const struct mdtest_test *t, int op)
 {
-    return t->series[op].rate.n > 0;
+    return t->results.series[op].rate.n > 0;
 }
 
 static void add_lines(const struct weir_run *run, const void *test, const void *all,
@@ -180,9 +177,9 @@ static void add_lines(const struct weir_run *run, const void *test, const void *
     const struct mdtest_mine *mine = all;
 
     weir_str_addf(lines, "all,%" PRIu64,
-                  t->count[t->kind[MDTEST_FILES] ? MDTEST_FILES : MDTEST_DIRS]);
+                  t->ledger.count[t->ledger.kind[MDTEST_FILES] ? MDTEST_FILES : MDTEST_DIRS]);
     for (int op = 0; op < MDTEST_OPS; op++) {
-        const struct mdtest_series *s = &t->series[op];
+        const struct mdtest_series *s = &t->results.series[op];
 
         add_cell(lines, was_run(t, op), s->seconds > 0 ? s->items / s->seconds : 0, s->seconds);
     }
@@ -195,9 +192,10 @@ static void add_lines(const struct weir_run *run, const void *test, const void *
     }
 }
 
-int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t,
-                           const struct mdtest_mine *mine, struct weir_err *err)
+int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
 {
+    const struct mdtest_mine *mine = mdtest_mine_of(run, t);
+
     return weir_ranks_rows(run, mine, sizeof(*mine) * MDTEST_OPS, add_lines, t, err);
 }
 
@@ -210,7 +208,7 @@ bool mdtest_records(const void *state, int op, uint64_t *size)
     int64_t bytes = op == MDTEST_FILE_READ ? o->read_bytes : o->write_bytes;
 
     *size = op == MDTEST_FILE_STAT || bytes == 0 ? 1 : (uint64_t)bytes;
-    return t->kind[MDTEST_FILES] &&
+    return t->ledger.kind[MDTEST_FILES] &&
            ((op == MDTEST_FILE_CREATE && o->create) || (op == MDTEST_FILE_STAT && o->stat) ||
             (op == MDTEST_FILE_READ && o->read) || (op == MDTEST_FILE_REMOVE && o->remove));
 }
@@ -225,7 +223,7 @@ int mdtest_files(const void *opt, int tasks, struct weir_files *files, struct we
 static void print_operation(struct weir_run *run, const struct mdtest_test *t, int iteration,
                             int op, bool times, double *all)
 {
-    const struct mdtest_mine *m = &t->mine[iteration * MDTEST_OPS + op];
+    const struct mdtest_mine *m = &t->results.mine[iteration * MDTEST_OPS + op];
     bool tree = op >= MDTEST_TREE_CREATE;
     double mine = tree ? 0 : times ? m->seconds : m->rate;
     struct weir_str line = { 0 };
@@ -242,8 +240,8 @@ static void print_operation(struct weir_run *run, const struct mdtest_test *t, i
 void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool times)
 {
     double *all = run->par.rank == 0 ? malloc(sizeof(*all) * (size_t)run->par.size) : NULL;
-    int first = t->kind[MDTEST_DIRS]    ? MDTEST_DIR_CREATE
-                : t->kind[MDTEST_FILES] ? MDTEST_FILE_CREATE
+    int first = t->ledger.kind[MDTEST_DIRS]    ? MDTEST_DIR_CREATE
+                : t->ledger.kind[MDTEST_FILES] ? MDTEST_FILE_CREATE
                                         : MDTEST_TREE_CREATE;
 
     weir_report_line(&run->report, "\nPer process result (%s):", times ? "time" : "rate");

@@ -35,17 +35,19 @@ const struct mdtest_fact mdtest_facts[MDTEST_OPS] = {
 
 bool mdtest_makes_items(const struct mdtest_test *t)
 {
-    return mdtest_facts[t->op].makes && t->phase != &mdtest_write_phase;
+    return mdtest_facts[t->pass.op].makes && t->pass.phase != &mdtest_write_phase;
 }
 
 static bool changes_names(const struct mdtest_test *t)
 {
-    return mdtest_makes_items(t) || mdtest_facts[t->op].removes || mdtest_facts[t->op].is_tree;
+    const struct mdtest_fact *f = &mdtest_facts[t->pass.op];
+
+    return mdtest_makes_items(t) || f->removes || f->is_tree;
 }
 
 bool mdtest_works_alone(const struct mdtest_test *t)
 {
-    const struct mdtest_fact *f = &mdtest_facts[t->op];
+    const struct mdtest_fact *f = &mdtest_facts[t->pass.op];
 
     return (t->o->collective && changes_names(t)) || (f->is_tree && !t->o->unique) ||
            (f->removes && t->o->shared);
@@ -54,7 +56,7 @@ bool mdtest_works_alone(const struct mdtest_test *t)
 uint64_t mdtest_things_of_step(const struct weir_run *run, const struct mdtest_test *t)
 {
     bool for_all =
-        t->o->collective && changes_names(t) && (t->o->unique || !mdtest_facts[t->op].is_tree);
+        t->o->collective && changes_names(t) && (t->o->unique || !mdtest_facts[t->pass.op].is_tree);
 
     return for_all ? (uint64_t)run->par.size : 1;
 }
@@ -63,13 +65,14 @@ uint64_t mdtest_things_of_step(const struct weir_run *run, const struct mdtest_t
 static uint64_t count_steps(struct weir_run *run, void *state)
 {
     struct mdtest_test *t = state;
-    uint64_t n = mdtest_makes_items(t) ? t->planned[t->of] : t->count[t->of];
+    const uint64_t *items = mdtest_makes_items(t) ? t->ledger.planned : t->ledger.count;
+    uint64_t n = items[t->pass.of];
 
     if (run->par.rank > 0 && mdtest_works_alone(t))
         return 0;
-    if (mdtest_facts[t->op].is_tree)
+    if (mdtest_facts[t->pass.op].is_tree)
         return t->tree.dirs * t->tree.loops;
-    return t->op == MDTEST_DIR_RENAME && n < 2 ? 0 : n;
+    return t->pass.op == MDTEST_DIR_RENAME && n < 2 ? 0 : n;
 }
 
 static uint64_t count_operations(struct weir_run *run, void *state)
@@ -82,11 +85,11 @@ static uint64_t count_operations(struct weir_run *run, void *state)
 void mdtest_look(struct mdtest_test *t, uint64_t *clock_ns)
 {
     uint64_t now = weir_now_ns();
-    uint64_t each = (now - *clock_ns) / t->ops + 1;
+    uint64_t each = (now - *clock_ns) / t->pass.ops + 1;
     uint64_t n = BATCH_NS / each;
 
-    t->ops = n < 1 ? 1 : n > BATCH_MOST ? BATCH_MOST : (unsigned)n;
-    t->skip = t->ops - 1;
+    t->pass.ops = n < 1 ? 1 : n > BATCH_MOST ? BATCH_MOST : (unsigned)n;
+    t->pass.skip = t->pass.ops - 1;
     *clock_ns = now;
 }
 
@@ -103,14 +106,14 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mdtest_test *t = state;
 
-    t->low = t->high = 0;
-    t->ops = 1;
-    t->skip = 0;
-    t->worked_ns = 0;
+    t->pass.low = t->pass.high = 0;
+    t->pass.ops = 1;
+    t->pass.skip = 0;
+    t->pass.worked_ns = 0;
     t->names.known = t->target.known = false;
-    if (t->fine)
+    if (t->pass.fine)
         weir_session_reset(&t->fs.session);
-    if (t->o->before && *t->o->before && !mdtest_facts[t->op].is_tree)
+    if (t->o->before && *t->o->before && !mdtest_facts[t->pass.op].is_tree)
         return run_command(run, "prologue", t->o->before, err);
     return 0;
 }
@@ -120,11 +123,11 @@ static int finish(struct weir_run *run, void *state, struct weir_err *err)
     struct mdtest_test *t = state;
     int rc = 0;
 
-    t->worked_ns = weir_now_ns();
-    if (mdtest_facts[t->op].is_tree)
+    t->pass.worked_ns = weir_now_ns();
+    if (mdtest_facts[t->pass.op].is_tree)
         return 0;
     if (t->o->sync_phase)
-        rc = weir_session_syncfs(&t->fs.session, mdtest_base_of(t, run->par.rank), err);
+        rc = weir_session_syncfs(&t->fs.session, mdtest_base_of(&t->places, run->par.rank), err);
     if (rc == 0 && t->o->after && *t->o->after)
         rc = run_command(run, "epilogue", t->o->after, err);
     return rc;
@@ -133,7 +136,7 @@ static int finish(struct weir_run *run, void *state, struct weir_err *err)
 int mdtest_fail_op(struct weir_run *run, const struct mdtest_test *t, uint64_t item, uint64_t begin,
                    const struct weir_err *err)
 {
-    weir_records_add_failed(&run->records, (int)t->op, begin, weir_now_ns(), item, err);
+    weir_records_add_failed(&run->records, (int)t->pass.op, begin, weir_now_ns(), item, err);
     return -1;
 }
 
@@ -147,7 +150,8 @@ int mdtest_each_tree(struct weir_run *run, struct mdtest_test *t, uint64_t loop,
     for (int k = 0; k <= last; k++) {
         int whose = t->o->unique ? (t->o->collective ? k : run->par.rank) : MDTEST_NOBODY;
 
-        mdtest_name_dir(&t->names, mdtest_base_of(t, whose), run->repetition, loop, whose, dir);
+        mdtest_name_dir(&t->names, mdtest_base_of(&t->places, whose), run->repetition, loop, whose,
+                        dir);
         if (act(run, arg, dir, clock_ns, err) < 0)
             return -1;
     }
@@ -164,7 +168,7 @@ static int make_branch(struct weir_run *run, void *test, uint64_t dir, uint64_t 
     int rc = t->fs.ns->mkdir(&t->fs.session, t->names.path, MODE, &why);
 
     if (rc < 0 && why.sys == EEXIST) {
-        t->stale++;
+        t->ledger.stale++;
         rc = 0;
     } else if (rc < 0) {
         *err = why;
@@ -188,7 +192,7 @@ static int step_tree_create(struct weir_run *run, void *state, uint64_t i, uint6
     struct mdtest_test *t = state;
     uint64_t dir = mdtest_tree_preorder(&t->tree, i % t->tree.dirs);
 
-    t->trees_started = i + 1;
+    t->ledger.trees_started = i + 1;
     return mdtest_each_tree(run, t, i / t->tree.dirs, dir, make_branch, t, clock_ns, err);
 }
 

@@ -68,11 +68,11 @@ int mdtest_report_places(struct weir_run *run, struct mdtest_test *t, struct wei
 {
     int rc;
 
-    mdtest_say(run, 3, "main (before display_freespace): o.testdirpath is '%s'", t->base[0]);
-    rc = weir_usage_report(run, &t->outer, t->base[0], 0, err);
+    mdtest_say(run, 3, "main (before display_freespace): o.testdirpath is '%s'", t->places.base[0]);
+    rc = weir_usage_report(run, &t->places.outer, t->places.base[0], 0, err);
     if (t->o->shift > 0)
         mdtest_say(run, 0, "Shifting ranks by %d for each phase.", t->shift);
-    mdtest_say(run, 3, "main (after display_freespace): o.testdirpath is '%s'", t->base[0]);
+    mdtest_say(run, 3, "main (after display_freespace): o.testdirpath is '%s'", t->places.base[0]);
     if (t->o->random)
         weir_report_line(&run->report, "random seed: %d", t->o->random_seed);
     if (rc == 0 && t->o->run.dry_run)
@@ -86,12 +86,14 @@ int mdtest_report_places(struct weir_run *run, struct mdtest_test *t, struct wei
 
 static void report_count(struct weir_run *run, const struct mdtest_test *t)
 {
-    uint64_t all = t->planned[MDTEST_FILES] * (uint64_t)run->par.size;
-    const char *one = t->kind[MDTEST_FILES] ? "files" : "directories";
-    const char *what = t->kind[MDTEST_DIRS] && t->kind[MDTEST_FILES] ? "files/directories" : one;
+    uint64_t all = t->ledger.planned[MDTEST_FILES] * (uint64_t)run->par.size;
+    const bool *kind = t->ledger.kind;
+    const char *one = kind[MDTEST_FILES] ? "files" : "directories";
+    const char *what = kind[MDTEST_DIRS] && kind[MDTEST_FILES] ? "files/directories" : one;
 
     weir_report_int(&run->report, WEIR_FOR_DATA, "tasks", run->par.size);
-    weir_report_int(&run->report, WEIR_FOR_DATA, "itemsPerTask", (int64_t)t->planned[MDTEST_FILES]);
+    weir_report_int(&run->report, WEIR_FOR_DATA, "itemsPerTask",
+                    (int64_t)t->ledger.planned[MDTEST_FILES]);
     weir_report_int(&run->report, WEIR_FOR_DATA, "directoriesPerTree", (int64_t)t->tree.dirs);
     weir_report_int(&run->report, WEIR_FOR_DATA, "trees", (int64_t)t->tree.loops);
     if (t->o->shared)
@@ -107,7 +109,7 @@ int mdtest_report_test(struct weir_run *run, void *state, struct weir_err *err)
     (void)err;
     weir_report_int(&run->report, WEIR_FOR_DATA, "TestID", t->id);
     if (run->details)
-        weir_provenance_test(run, t->fs.be, t->base[0]);
+        weir_provenance_test(run, t->fs.be, t->places.base[0]);
     weir_banner_parameters(run, mdtest_option_rows, t->o);
     report_count(run, t);
     if (run->log.verbose < 1)
@@ -216,7 +218,7 @@ bool mdtest_has_row(const struct mdtest_test *t, enum mdtest_op op)
         return false;
     if (op >= MDTEST_TREE_CREATE)
         return true;
-    return op >= MDTEST_FILE_CREATE ? t->kind[MDTEST_FILES] : t->kind[MDTEST_DIRS];
+    return op >= MDTEST_FILE_CREATE ? t->ledger.kind[MDTEST_FILES] : t->ledger.kind[MDTEST_DIRS];
 }
 
 /* A row of the tables for people: rates or times. */
@@ -238,8 +240,9 @@ struct shown_row {
     SHOWN(rank.max, "Max", "---", 27, 1), SHOWN(rank.min, "Min", "---", 42, 1),                    \
         SHOWN(rank.mean, "Mean      per Iteration:", "----", 56, g)
 #define OF_ITERATIONS(first, space)                                                                \
-    SHOWN(all.max, "Max", space "---", first, 1), SHOWN(all.min, "Min", space "---", (first) + 15, 1),     \
-        SHOWN(all.mean, "Mean", space "----", (first) + 29, 1),                                        \
+    SHOWN(all.max, "Max", space "---", first, 1),                                                  \
+        SHOWN(all.min, "Min", space "---", (first) + 15, 1),                                       \
+        SHOWN(all.mean, "Mean", space "----", (first) + 29, 1),                                    \
         SHOWN(sd, "Std Dev", space "-------", (first) + 41, 0)
 
 #define OF_33(f, h, r, at)                                                                         \
@@ -298,7 +301,7 @@ static void print_row(struct weir_run *run, const struct weir_table *table, cons
 static void print_rows(struct weir_run *run, const struct mdtest_test *t, enum mdtest_op op,
                        bool times)
 {
-    const struct mdtest_series *s = &t->series[op];
+    const struct mdtest_series *s = &t->results.series[op];
     const struct weir_stats *rank = times ? &s->rank_ms : &s->rank_rate;
     const char *title = mdtest_operations[op].title;
     const struct weir_table *table = t->o->rank_stats ? &ranked[times] : &plain[times];
@@ -333,7 +336,7 @@ static void print_table(struct weir_run *run, const struct mdtest_test *t, bool 
 
 static void emit_row(struct weir_run *run, const struct mdtest_test *k, enum mdtest_op op)
 {
-    const struct mdtest_series *s = &k->series[op];
+    const struct mdtest_series *s = &k->results.series[op];
     const struct summary_row row = {
         .operation = mdtest_operations[op].title,
         .test = k->id,
@@ -367,12 +370,13 @@ int mdtest_summary(struct weir_run *run, void *state, struct weir_err *err)
         print_table(run, t, false);
     if (o->rates_and_times || o->times)
         print_table(run, t, true);
-    mdtest_latency_table(run, t);
-    weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)t->wrong);
-    if (t->wrong)
+    if (t->results.sum)
+        weir_latency_table(run, mdtest_calls, t->results.sum);
+    weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)t->damage.n);
+    if (t->damage.n)
         weir_report_line(&run->report,
                          "\nERROR: verifying the data on read (%" PRIu64
                          " errors)! Take the performance values with care!\n",
-                         t->wrong);
+                         t->damage.n);
     return 0;
 }

@@ -20,17 +20,17 @@ static void begin_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest
     int64_t shifts = (int64_t)mdtest_facts[op].shifts * t->shift;
     bool visits = mdtest_facts[op].visits;
 
-    t->op = op;
-    t->of = mdtest_facts[op].of;
-    t->phase = &mdtest_phases[op];
-    t->owner = t->o->shared && t->of == MDTEST_FILES
+    t->pass.op = op;
+    t->pass.of = mdtest_facts[op].of;
+    t->pass.phase = &mdtest_phases[op];
+    t->pass.owner = t->o->shared && t->pass.of == MDTEST_FILES
                    ? MDTEST_SHARED
                    : (int)((run->par.rank + shifts) % run->par.size);
     /* Short of a whole tree, what is there is what was made first. */
-    t->made_order = !visits || t->count[t->of] != t->tree.total;
-    t->shuffled = visits && t->o->random && t->count[t->of] > 1;
-    if (t->shuffled)
-        weir_perm_init(&t->perm, t->count[t->of],
+    t->pass.made_order = !visits || t->ledger.count[t->pass.of] != t->tree.total;
+    t->pass.shuffled = visits && t->o->random && t->ledger.count[t->pass.of] > 1;
+    if (t->pass.shuffled)
+        weir_perm_init(&t->pass.perm, t->ledger.count[t->pass.of],
                        (uint64_t)t->o->random_seed + (uint64_t)run->par.rank);
 }
 
@@ -44,10 +44,11 @@ static uint64_t workers(const struct weir_run *run, const struct mdtest_test *t)
 static int check_ledger(const struct weir_run *run, const struct mdtest_test *t,
                         const struct weir_phase_rec *rec, struct weir_err *err)
 {
-    bool makes = mdtest_makes_items(t) || mdtest_facts[t->op].is_tree;
-    uint64_t each = makes ? rec->steps_max : t->count[t->of], expected = each * workers(run, t);
+    bool makes = mdtest_makes_items(t) || mdtest_facts[t->pass.op].is_tree;
+    uint64_t each = makes ? rec->steps_max : t->ledger.count[t->pass.of];
+    uint64_t expected = each * workers(run, t);
 
-    if (t->op == MDTEST_DIR_RENAME && each < 2)
+    if (t->pass.op == MDTEST_DIR_RENAME && each < 2)
         expected = 0;
     if (rec->interrupted || rec->steps_sum == expected)
         return 0;
@@ -62,11 +63,11 @@ static void report_wall(struct weir_run *run, struct mdtest_test *t,
     uint64_t n = workers(run, t);
     uint64_t min = n == 1 ? rec->stonewall.steps_max : rec->stonewall.steps_min;
 
-    t->wall_s = 0;
-    if (!rec->stonewall.known || rec->stonewall.steps_sum == t->planned[t->of] * n)
+    t->results.wall_s = 0;
+    if (!rec->stonewall.known || rec->stonewall.steps_sum == t->ledger.planned[t->pass.of] * n)
         return;
-    t->wall_items = (double)rec->stonewall.steps_sum;
-    t->wall_s = (double)rec->stonewall.time_ns / WEIR_NS_PER_S;
+    t->results.wall_items = (double)rec->stonewall.steps_sum;
+    t->results.wall_s = (double)rec->stonewall.time_ns / WEIR_NS_PER_S;
     weir_report_line(&run->report,
                      "Continue stonewall hit min: %" PRIu64 " max: %" PRIu64 " avg: %.1f \n", min,
                      rec->stonewall.steps_max, (double)rec->stonewall.steps_sum / (double)n);
@@ -84,18 +85,19 @@ static void report_wrong(struct weir_run *run, struct mdtest_test *t,
     struct weir_err words = WEIR_ERR_INIT;
     int rc = 0;
 
-    t->wrong += rec->wrong_sum;
+    t->damage.n += rec->wrong_sum;
     if (rec->wrong_sum == 0)
         return;
-    if (t->has_bad)
+    if (t->damage.known)
         rc = weir_refuse(&words, WEIR_EDATA,
                          "verification error in file '%s', byte %zu: expected 0x%02x, found 0x%02x",
-                         t->bad_path ? t->bad_path : "?", t->bad_at, t->bad_want, t->bad_got);
+                         t->damage.path ? t->damage.path : "?", t->damage.at, t->damage.want,
+                         t->damage.got);
     if (weir_agree(&run->par, rc, &words) < 0)
         weir_note(&run->log, "%s", words.text);
-    free(t->bad_path);
-    t->bad_path = NULL;
-    t->has_bad = false;
+    free(t->damage.path);
+    t->damage.path = NULL;
+    t->damage.known = false;
 }
 
 /* What every phase must be checked for. */
@@ -112,8 +114,8 @@ static int check_phase(struct weir_run *run, struct mdtest_test *t,
 /* Does this phase tell how many items there are for a later run? */
 static bool has_status(const struct mdtest_test *t)
 {
-    return t->o->status_file && t->o->run.deadline_s > 0 && mdtest_facts[t->op].makes &&
-           (t->of == MDTEST_FILES || !t->kind[MDTEST_FILES]);
+    return t->o->status_file && t->o->run.deadline_s > 0 && mdtest_facts[t->pass.op].makes &&
+           (t->pass.of == MDTEST_FILES || !t->ledger.kind[MDTEST_FILES]);
 }
 
 /* After a create phase: what is there from now on. */
@@ -121,7 +123,7 @@ static int after_create(struct weir_run *run, struct mdtest_test *t,
                         const struct weir_phase_rec *rec, struct weir_err *err)
 {
     report_wall(run, t, rec);
-    t->count[t->of] = rec->steps_max;
+    t->ledger.count[t->pass.of] = rec->steps_max;
     if (rec->interrupted || !has_status(t))
         return 0;
     return weir_status_write(run, t->o->status_file, rec->steps_max, err);
@@ -134,14 +136,14 @@ static int write_own(struct weir_run *run, struct mdtest_test *t, double *second
     const struct weir_timing timing = { 0 };
     struct weir_phase_rec rec;
 
-    t->phase = &mdtest_write_phase;
+    t->pass.phase = &mdtest_write_phase;
     if (weir_phase_run(run, &mdtest_write_phase, t, &timing, &rec, err) < 0 ||
         check_phase(run, t, &rec, err) < 0)
         return -1;
     if (rec.interrupted)
         return weir_refuse(err, WEIR_EINTR, "interrupted in the %s phase of repetition %d",
                            rec.phase->key, run->repetition);
-    t->phase = &mdtest_phases[t->op];
+    t->pass.phase = &mdtest_phases[t->pass.op];
     *seconds = weir_phase_span(&rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     weir_metrics_report(run, &t->fs.session, &rec);
     return 0;
@@ -158,7 +160,7 @@ static void time_creation(const void *state, const struct weir_stage *s, struct 
 
 static bool wants_kind(const void *state, const struct weir_stage *s)
 {
-    return ((const struct mdtest_test *)state)->kind[s->index];
+    return ((const struct mdtest_test *)state)->ledger.kind[s->index];
 }
 
 static bool wants_op(const void *state, const struct weir_stage *s)
@@ -166,7 +168,7 @@ static bool wants_op(const void *state, const struct weir_stage *s)
     const struct mdtest_test *t = state;
     const struct mdtest_fact *f = &mdtest_facts[s->index];
 
-    return (f->is_tree || t->kind[f->of]) && *((const bool *)t->o + f->flag);
+    return (f->is_tree || t->ledger.kind[f->of]) && *((const bool *)t->o + f->flag);
 }
 
 static int before_op(struct weir_run *run, void *state, const struct weir_stage *s,
@@ -221,61 +223,11 @@ static int after_tree(struct weir_run *run, void *state, const struct weir_stage
     return mdtest_remove_tests(run, state, err);
 }
 
-/* There is nothing to read in a directory. */
-static int skip_read(struct weir_run *run, void *state, const struct weir_stage *s,
-                     struct weir_err *err)
-{
-    (void)err;
-    mdtest_trace_phase(run, state, (enum mdtest_op)s->index, 0);
-    return 0;
-}
-
-static int begin_items(struct weir_run *run, void *state, const struct weir_stage *s,
-                       struct weir_err *err)
-{
-    (void)s;
-    (void)err;
-    mdtest_trace_iteration(run, state, false);
-    return 0;
-}
-
-static int begin_kind(struct weir_run *run, void *state, const struct weir_stage *s,
-                      struct weir_err *err)
-{
-    (void)err;
-    mdtest_trace_kind(run, state, (enum mdtest_kind)s->index, true);
-    return 0;
-}
-
-static int end_kind(struct weir_run *run, void *state, const struct weir_stage *s,
-                    struct weir_err *err)
-{
-    (void)err;
-    mdtest_trace_kind(run, state, (enum mdtest_kind)s->index, false);
-    return 0;
-}
-
-static int end_items(struct weir_run *run, void *state, const struct weir_stage *s,
-                     struct weir_err *err)
-{
-    struct mdtest_test *t = state;
-
-    (void)s;
-    (void)err;
-    if (!t->o->unique)
-        mdtest_say(run, 3, "main: Using o.testdir, '%s'",
-                   mdtest_name_test(&t->names, t->base[0], run->repetition, t->tree.loops - 1));
-    return 0;
-}
-
 static int end_iteration(struct weir_run *run, void *state, const struct weir_stage *s,
                          struct weir_err *err)
 {
-    struct mdtest_test *t = state;
-    int room = t->o->all_procs ? run->repetition : 0;
-
     (void)s;
-    return mdtest_ranks_iteration(run, t, t->mine + room * MDTEST_OPS, err);
+    return mdtest_ranks_iteration(run, state, err);
 }
 
 #define OP(op, text, ...)                                                                          \
@@ -295,21 +247,21 @@ static int end_iteration(struct weir_run *run, void *state, const struct weir_st
 
 const struct weir_stage mdtest_stages[] = {
     TREE(MDTEST_TREE_CREATE, "tree create"),
-    { .key = "items", .before = begin_items },
-    KIND(MDTEST_DIRS, "directories", WEIR_STAGE_DELAY, begin_kind),
+    { .key = "items", .before = mdtest_trace_items },
+    KIND(MDTEST_DIRS, "directories", WEIR_STAGE_DELAY, mdtest_trace_kind),
     OP(MDTEST_DIR_CREATE, "directory create", .timing = time_creation),
     OP(MDTEST_DIR_STAT, "directory stat"),
-    { .key = "directory read", .index = MDTEST_DIR_READ, .wanted = wants_op, .before = skip_read },
+    { .key = "directory read", .index = MDTEST_DIR_READ, .wanted = wants_op, .before = mdtest_trace_dir_read },
     OP(MDTEST_DIR_RENAME, "directory rename"),
     OP(MDTEST_DIR_REMOVE, "directory remove"),
-    KIND(MDTEST_DIRS, "directories", 0, end_kind),
-    KIND(MDTEST_FILES, "files", WEIR_STAGE_DELAY, begin_kind),
+    KIND(MDTEST_DIRS, "directories", 0, mdtest_trace_kind_end),
+    KIND(MDTEST_FILES, "files", WEIR_STAGE_DELAY, mdtest_trace_kind),
     OP(MDTEST_FILE_CREATE, "file create", .timing = time_creation),
     OP(MDTEST_FILE_STAT, "file stat"),
     OP(MDTEST_FILE_READ, "file read"),
     OP(MDTEST_FILE_REMOVE, "file remove"),
-    KIND(MDTEST_FILES, "files", 0, end_kind),
-    { .key = "items", .before = end_items },
+    KIND(MDTEST_FILES, "files", 0, mdtest_trace_kind_end),
+    { .key = "items", .before = mdtest_trace_items_end },
     TREE(MDTEST_TREE_REMOVE, "tree remove"),
     { .key = "iteration", .before = end_iteration },
     { .key = NULL }
@@ -320,26 +272,17 @@ const struct weir_stage mdtest_stages[] = {
 int mdtest_iteration(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mdtest_test *t = state;
-    int room = t->o->all_procs ? run->repetition : 0;
 
     (void)err;
-    memset(t->mine + room * MDTEST_OPS, 0, sizeof(*t->mine) * MDTEST_OPS);
-    t->started[MDTEST_DIRS] = t->started[MDTEST_FILES] = t->trees_started = 0;
+    memset(mdtest_mine_of(run, t), 0, sizeof(*t->results.mine) * MDTEST_OPS);
+    t->ledger.started[MDTEST_DIRS] = t->ledger.started[MDTEST_FILES] = t->ledger.trees_started = 0;
     if (t->o->create)
-        memcpy(t->count, t->planned, sizeof(t->count));
-    mdtest_trace_iteration(run, t, true);
+        memcpy(t->ledger.count, t->ledger.planned, sizeof(t->ledger.count));
+    mdtest_say(run, 1, "main: * iteration %d *", run->repetition + 1);
     return 0;
-}
-
-void mdtest_clean_up(struct weir_run *run, void *state)
-{
-    struct mdtest_test *t = state;
-
-    if (t->ready)
-        mdtest_clean(run, t);
 }
 
 enum weir_code mdtest_verdict(const void *state)
 {
-    return ((const struct mdtest_test *)state)->wrong ? WEIR_EDATA : WEIR_OK;
+    return ((const struct mdtest_test *)state)->damage.n ? WEIR_EDATA : WEIR_OK;
 }

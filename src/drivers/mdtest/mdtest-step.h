@@ -20,12 +20,12 @@ static inline const char *mdtest_name_step(struct weir_run *run, struct mdtest_t
 {
     int whose;
 
-    if (step < t->low || step >= t->high)
+    if (step < t->pass.low || step >= t->pass.high)
         mdtest_locate_step(t, step);
-    *item = t->item + (step - t->low);
+    *item = t->pass.item + (step - t->pass.low);
     whose = mdtest_tree_of(t, run, owner);
-    return mdtest_name_item(&t->names, mdtest_base_of(t, whose), run->repetition, t->loop, whose,
-                            mdtest_tree_dir_of(&t->tree, t->item), t->of, owner, *item);
+    return mdtest_name_item(&t->names, mdtest_base_of(&t->places, whose), run->repetition,
+                            t->pass.loop, whose, mdtest_tree_dir_of(&t->tree, t->pass.item), t->pass.of, owner, *item);
 }
 
 /* ---- the clock ---- */
@@ -45,11 +45,11 @@ static inline int mdtest_finish_op(struct weir_run *run, struct mdtest_test *t, 
 {
     if (__builtin_expect(rc < 0, 0))
         return mdtest_fail_op(run, t, item, begin, err);
-    if (t->fine) {
+    if (t->pass.fine) {
         *clock_ns = weir_now_ns();
-        weir_operation_add(run, (int)t->op, begin, *clock_ns, item, bytes);
-    } else if (t->skip > 0) {
-        t->skip--;
+        weir_operation_add(run, (int)t->pass.op, begin, *clock_ns, item, bytes);
+    } else if (t->pass.skip > 0) {
+        t->pass.skip--;
     } else {
         mdtest_look(t, clock_ns);
     }
@@ -61,7 +61,7 @@ static inline void mdtest_finish_part(struct mdtest_test *t, enum weir_op part, 
 {
     uint64_t now;
 
-    if (!t->fine)
+    if (!t->pass.fine)
         return;
     now = weir_now_ns();
     weir_hist_add(&t->fs.session.stats->hist[part], now - *clock_ns);
@@ -80,7 +80,7 @@ static inline int mdtest_each_owner(struct weir_run *run, struct mdtest_test *t,
                                     uint64_t *clock_ns, mdtest_act *act, struct weir_err *err)
 {
     if (!t->o->collective)
-        return act(run, t, t->owner, step, clock_ns, err);
+        return act(run, t, t->pass.owner, step, clock_ns, err);
     for (int k = 0; k < run->par.size; k++)
         if (act(run, t, k, step, clock_ns, err) < 0)
             return -1;

@@ -39,8 +39,8 @@ static const char *truth(bool yes)
 static void trace_places(struct weir_run *run, const struct mdtest_test *t)
 {
     mdtest_say(run, 1, "dirpath(s):");
-    for (int i = 0; i < t->bases; i++)
-        mdtest_say(run, 1, "\t%s", t->base[i]);
+    for (int i = 0; i < t->places.n; i++)
+        mdtest_say(run, 1, "\t%s", t->places.base[i]);
 }
 
 void mdtest_trace_options(struct weir_run *run, const struct mdtest_test *t)
@@ -55,11 +55,11 @@ void mdtest_trace_options(struct weir_run *run, const struct mdtest_test *t)
         { "collective_creates", truth(o->collective), 0 },
         { "create_only", truth(o->create), 0 },
         { NULL, NULL, 0 }, /* the places */
-        { "dirs_only", truth(t->kind[MDTEST_DIRS]), 0 },
+        { "dirs_only", truth(t->ledger.kind[MDTEST_DIRS]), 0 },
         { "read_bytes", NULL, o->read_bytes },
         { "read_only", truth(o->read), 0 },
         { "first", NULL, o->first },
-        { "files_only", truth(t->kind[MDTEST_FILES]), 0 },
+        { "files_only", truth(t->ledger.kind[MDTEST_FILES]), 0 },
         { "iterations", NULL, o->run.repetitions },
         { "items_per_dir", NULL, o->per_dir },
         { "last", NULL, o->last },
@@ -116,60 +116,84 @@ static const char *const result_words[MDTEST_OPS] = {
 
 void mdtest_trace_result(struct weir_run *run, const struct mdtest_test *t, enum mdtest_op op)
 {
-    const struct mdtest_series *s = &t->series[op];
+    const struct mdtest_series *s = &t->results.series[op];
     bool was_run = s->rate.n == (uint64_t)run->repetition + 1; /* in this iteration */
 
     mdtest_say(run, 1, "%s%14.3f sec, %14.3f ops/sec", result_words[op], was_run ? s->seconds : 0.0,
                was_run && s->seconds > 0 ? s->items / s->seconds : 0.0);
-    if (op == MDTEST_FILE_CREATE && was_run && t->wall_s > 0)
-        mdtest_say(run, 1, "  File creation (stonewall): %14.3f sec, %14.3f ops/sec", t->wall_s,
-                   t->wall_items / t->wall_s);
+    if (op == MDTEST_FILE_CREATE && was_run && t->results.wall_s > 0)
+        mdtest_say(run, 1, "  File creation (stonewall): %14.3f sec, %14.3f ops/sec",
+                   t->results.wall_s, t->results.wall_items / t->results.wall_s);
 }
 
-void mdtest_trace_kind(struct weir_run *run, struct mdtest_test *t, enum mdtest_kind kind,
-                       bool before)
+int mdtest_trace_kind(struct weir_run *run, void *state, const struct weir_stage *s,
+                      struct weir_err *err)
 {
-    const char *root;
+    struct mdtest_test *t = state;
+    const char *root = mdtest_name_root(&t->target, mdtest_tree_of(t, run, run->par.rank));
 
-    if (is_silent(run, 1))
-        return;
-    if (!before) {
-        for (int op = MDTEST_DIR_CREATE; op < MDTEST_TREE_CREATE; op++)
-            if (result_words[op] && (op >= MDTEST_FILE_CREATE) == (kind == MDTEST_FILES))
-                mdtest_trace_result(run, t, (enum mdtest_op)op);
-        return;
-    }
-    root = mdtest_name_root(&t->target, mdtest_tree_of(t, run, run->par.rank));
-    if (kind == MDTEST_DIRS) {
+    (void)err;
+    if (s->index == MDTEST_DIRS) {
         mdtest_say(run, 1, "Entering directory_test on %s", root);
-        return;
+        return 0;
     }
     mdtest_say(run, 3, "will file_test on %s", root);
     mdtest_say(run, 3, "Entering file_test on %s", root);
+    return 0;
+}
+
+int mdtest_trace_kind_end(struct weir_run *run, void *state, const struct weir_stage *s,
+                          struct weir_err *err)
+{
+    (void)err;
+    for (int op = MDTEST_DIR_CREATE; op < MDTEST_TREE_CREATE; op++)
+        if (result_words[op] && (int)mdtest_facts[op].of == s->index)
+            mdtest_trace_result(run, state, (enum mdtest_op)op);
+    return 0;
+}
+
+/* There is nothing to read in a directory. */
+int mdtest_trace_dir_read(struct weir_run *run, void *state, const struct weir_stage *s,
+                          struct weir_err *err)
+{
+    (void)err;
+    mdtest_trace_phase(run, state, (enum mdtest_op)s->index, 0);
+    return 0;
 }
 
 void mdtest_trace_removed(struct weir_run *run, struct mdtest_test *t)
 {
     for (uint64_t loop = 0; loop < t->tree.loops && !is_silent(run, 2); loop++)
         mdtest_say(run, 2, "main (at end of for j loop): Removing o.testdir of '%s'\n",
-                   mdtest_name_test(&t->target, t->base[0], run->repetition, loop));
+                   mdtest_name_test(&t->target, t->places.base[0], run->repetition, loop));
 }
 
-void mdtest_trace_iteration(struct weir_run *run, struct mdtest_test *t, bool before)
+int mdtest_trace_items(struct weir_run *run, void *state, const struct weir_stage *s,
+                       struct weir_err *err)
 {
-    int whose = mdtest_tree_of(t, run, run->par.rank);
+    struct mdtest_test *t = state;
+    const char *root = mdtest_name_root(&t->target, mdtest_tree_of(t, run, run->par.rank));
 
-    if (is_silent(run, 1))
-        return;
-    if (before) {
-        mdtest_say(run, 1, "main: * iteration %d *", run->repetition + 1);
-        return;
-    }
+    (void)s;
+    (void)err;
     if (t->o->unique)
         mdtest_say(run, 3, "i %d nstride %d", run->par.size, t->shift);
     else
-        mdtest_say(run, 3, "V-3: main: Using unique_mk_dir, '%s'",
-                   mdtest_name_root(&t->target, whose));
-    mdtest_say(run, 3, "V-3: main: Copied unique_mk_dir, '%s', to topdir",
-               mdtest_name_root(&t->target, whose));
+        mdtest_say(run, 3, "V-3: main: Using unique_mk_dir, '%s'", root);
+    mdtest_say(run, 3, "V-3: main: Copied unique_mk_dir, '%s', to topdir", root);
+    return 0;
+}
+
+int mdtest_trace_items_end(struct weir_run *run, void *state, const struct weir_stage *s,
+                           struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    (void)s;
+    (void)err;
+    if (!t->o->unique)
+        mdtest_say(run, 3, "main: Using o.testdir, '%s'",
+                   mdtest_name_test(&t->names, t->places.base[0], run->repetition,
+                                    t->tree.loops - 1));
+    return 0;
 }

@@ -31,7 +31,7 @@ static const char *const visit_words[MDTEST_OPS] = {
 
 static const char *dir_path(struct walk *w, uint64_t dir)
 {
-    return mdtest_name_dir(&w->t->target, mdtest_base_of(w->t, w->whose), w->run->repetition,
+    return mdtest_name_dir(&w->t->target, mdtest_base_of(&w->t->places, w->whose), w->run->repetition,
                            w->loop, w->whose, dir);
 }
 
@@ -57,8 +57,8 @@ static void trace_item(struct walk *w, uint64_t dir, uint64_t item)
 {
     struct mdtest_test *t = w->t;
     const char *path = dir_path(w, dir), *slash = dir > 0 ? "/" : "";
-    const char *name = strrchr(mdtest_name_item(&t->names, mdtest_base_of(t, w->whose),
-                                                w->run->repetition, w->loop, w->whose, dir, t->of,
+    const char *name = strrchr(mdtest_name_item(&t->names, mdtest_base_of(&t->places, w->whose),
+                                                w->run->repetition, w->loop, w->whose, dir, t->pass.of,
                                                 w->owner, item),
                                '/');
 
@@ -191,7 +191,7 @@ static void trace_after_removal(struct walk *w)
                              : "file_test: rm unique directories path is";
 
     if (t->o->unique) {
-        const char *test = mdtest_name_test(&t->target, mdtest_base_of(t, w->whose),
+        const char *test = mdtest_name_test(&t->target, mdtest_base_of(&t->places, w->whose),
                                             w->run->repetition, t->tree.loops - 1);
 
         mdtest_say(w->run, 1, "Entering unique_dir_access, set it to %s/", test);
@@ -267,8 +267,8 @@ static void trace_tree(struct walk *w, uint64_t dirs)
 
         w->whose = o->unique ? w->run->par.rank + k : MDTEST_NOBODY;
         w->left = dirs;
-        test =
-            mdtest_name_test(&t->target, mdtest_base_of(t, w->whose), w->run->repetition, w->loop);
+        test = mdtest_name_test(&t->target, mdtest_base_of(&t->places, w->whose),
+                                w->run->repetition, w->loop);
         if (w->op == MDTEST_TREE_CREATE)
             mdtest_say(w->run, 2, "main (for j loop): making o.testdir, '%s'", test);
         mdtest_say(w->run, 3,
@@ -289,11 +289,11 @@ static void trace_tree(struct walk *w, uint64_t dirs)
 void mdtest_trace_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op,
                         uint64_t steps)
 {
-    struct walk w = { .run = run, .t = t, .op = op, .owner = t->owner };
+    struct walk w = { .run = run, .t = t, .op = op, .owner = t->pass.owner };
 
     if (run->report.n == 0 || run->log.verbose < 1 || (op == MDTEST_DIR_RENAME && steps == 0))
         return;
-    w.whose = mdtest_tree_of(t, run, t->owner);
+    w.whose = mdtest_tree_of(t, run, t->pass.owner);
     for (w.loop = 0; w.loop < t->tree.loops; w.loop++) {
         if (op >= MDTEST_TREE_CREATE)
             trace_tree(&w, steps < t->tree.dirs ? steps : t->tree.dirs);

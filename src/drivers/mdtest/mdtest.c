@@ -154,9 +154,11 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
     struct weir_test *test = run->test;
     struct mdtest_test *t = state;
 
-    *t = (struct mdtest_test) { .id = test->id, .o = test->values->driver_opt, .all_ours = true };
-    if (weir_values_backend(test->values, t->o->run.api, &run->world, &t->fs.be, &t->fs.be_opt, err) <
-            0 ||
+    *t = (struct mdtest_test) { .id = test->id,
+                                .o = test->values->driver_opt,
+                                .places.all_ours = true };
+    if (weir_values_backend(test->values, t->o->run.api, &run->world, &t->fs.be, &t->fs.be_opt,
+                            err) < 0 ||
         mdtest_check(t, run, test->values->driver_opt, err) < 0)
         return -1;
     test->plan.tasks = t->o->first + test->variant * t->o->step;
@@ -169,9 +171,9 @@ static int enter_run(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mdtest_test *t = state;
 
-    if (weir_run_session(run, &t->outer, t->fs.be, t->fs.be_opt, &t->fs.access, err) < 0 ||
+    if (weir_run_session(run, &t->places.outer, t->fs.be, t->fs.be_opt, &t->fs.access, err) < 0 ||
         mdtest_report_places(run, t, err) < 0 ||
-        (t->o->create && weir_usage_check(run, &t->outer, t->base[0], t->plan, err) < 0))
+        (t->o->create && weir_usage_check(run, &t->places.outer, t->places.base[0], t->plan, err) < 0))
         return -1;
     return t->o->run.dry_run ? 0 : mdtest_make_bases(run, t, err);
 }
@@ -217,7 +219,7 @@ const struct weir_driver weir_mdtest = {
     .facts = facts_of,
     .repetition = mdtest_iteration,
     .stages = mdtest_stages,
-    .clean = mdtest_clean_up,
+    .clean = mdtest_clean,
     .conclude = mdtest_summary,
     .verdict = mdtest_verdict,
     .summary = mdtest_summary_rows,

@@ -7,9 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/hist.h"
-#include "base/rng.h"
-#include "base/stats.h"
+#include "drivers/mdtest/mdtest-ledger.h"
+#include "drivers/mdtest/mdtest-pass.h"
+#include "drivers/mdtest/mdtest-places.h"
+#include "drivers/mdtest/mdtest-results.h"
 #include "drivers/mdtest/mdtest-tree.h"
 #include "engine/metrics.h"
 #include "engine/driver.h"
@@ -30,105 +31,29 @@ struct mdtest_options {
     bool latency, reset_layout;
 };
 
-/* What is measured, in the order of tables and files (mdtest.md 3.3). */
-enum mdtest_op {
-    MDTEST_DIR_CREATE,
-    MDTEST_DIR_STAT,
-    MDTEST_DIR_READ,
-    MDTEST_DIR_RENAME,
-    MDTEST_DIR_REMOVE,
-    MDTEST_FILE_CREATE,
-    MDTEST_FILE_STAT,
-    MDTEST_FILE_READ,
-    MDTEST_FILE_REMOVE,
-    MDTEST_TREE_CREATE,
-    MDTEST_TREE_REMOVE,
-    MDTEST_OPS
-};
-
-extern const struct weir_operation mdtest_operations[MDTEST_OPS + 1];
-
-/* One task's part of one phase, up to the end of its own work. */
-struct mdtest_mine {
-    double rate, seconds;
-};
-
 /* What one iteration has at its fullest, over all tasks. */
 struct mdtest_need {
     uint64_t dirs, items;
-};
-
-/* What the iterations of one operation measured. */
-struct mdtest_series {
-    struct weir_stats rate;      /* operations a second, all tasks */
-    struct weir_stats ms;        /* an operation for the task that does it, ms */
-    struct weir_stats time;      /* the phase, seconds */
-    struct weir_stats rank_rate; /* of single tasks: extremes, and the mean of means */
-    struct weir_stats rank_ms;
-    double items, seconds; /* of the last iteration */
-};
-
-/* What a phase measured, on all ranks. */
-struct mdtest_measure {
-    enum mdtest_op op;
-    uint64_t items;
-    double seconds, rate, ms;
-    double rate_min, rate_max, rate_mean, ms_min, ms_max,
-        ms_mean; /* over the ranks that had something to do */
 };
 
 /* One number of tasks in progress. */
 struct mdtest_test {
     const struct mdtest_options *o;
     int id, tasks;
-    struct weir_small_files fs;
-    struct weir_session outer; /* of the directories around all tests */
-    /* names */
-    char **base; /* where to work: one of these for each task */
-    int bases;
-    struct mdtest_tree tree;
-    struct mdtest_names names, target; /* target: of a rename */
     const struct weir_plan *plan;
     struct mdtest_need need;
+    struct mdtest_places places;
+    struct mdtest_tree tree;
+    struct mdtest_names names, target; /* target: of a rename */
     int shift;                         /* of one phase, in tasks */
-    uint64_t planned[MDTEST_KINDS];    /* items of a task */
-    uint64_t count[MDTEST_KINDS]; /* items of a task that are there now, as far as this run knows */
-    uint64_t started[MDTEST_KINDS]; /* items that this rank may have made, for the clean-up */
-    uint64_t trees_started;
-    bool kind[MDTEST_KINDS]; /* which are tested */
-    bool all_phases;         /* because none was asked for */
-    /* data */
-    size_t out_len, in_len, want_len;
-    /* the phase in progress */
-    const struct weir_phase *phase;
-    enum mdtest_op op;
-    enum mdtest_kind of;
-    int owner;       /* whose items */
-    bool made_order; /* visit in the order of creation, not of the numbers */
-    bool shuffled;
-    struct weir_perm perm;
-    uint64_t loop, low, high,
-        item;             /* steps low..high-1 are consecutive items of one directory, from item */
-    bool fine;            /* times of single operations are wanted */
-    unsigned skip, ops;   /* clock: operations to go without looking, and in the present batch */
-    uint64_t worked_ns;   /* when this rank had done its own work */
-    uint64_t stale;       /* directories of the tree that were there before */
-    struct mdtest_mine *mine; /* [iteration * MDTEST_OPS + op]: only with --print-all-procs */
-    /* wrong data */
-    uint64_t wrong;
-    bool has_bad;
-    size_t bad_at;
-    uint64_t bad_item;
-    unsigned char bad_want, bad_got;
-    char *bad_path;
-    double wall_items, wall_s; /* files of all tasks when the stonewall came, 0: it did not */
-    /* the run */
-    bool *made_base; /* this rank made base[i] */
-    bool all_ours;   /* no test-dir was there before */
-    bool made_tests; /* in this iteration */
-    bool ready;      /* all ranks have what the phases need */
-    struct mdtest_series series[MDTEST_OPS];
-    struct weir_hist *sum; /* [op * WEIR_CALLS + call], rank 0, with --latency */
+    bool all_phases;                   /* because none was asked for */
+    struct weir_small_files fs;
+    size_t out_len, in_len; /* written to and read from a file */
+    struct mdtest_ledger ledger;
+    struct mdtest_pass pass;
+    struct mdtest_damage damage;
+    struct mdtest_results results;
+    bool ready; /* all ranks have what the phases need */
 };
 
 extern const struct weir_driver weir_mdtest;
@@ -140,17 +65,6 @@ int mdtest_check(struct mdtest_test *t, struct weir_run *run, struct mdtest_opti
                  struct weir_err *err);
 /* Tree and shift for one number of tasks. Local. -1 and err (WEIR_EUSAGE). */
 int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err);
-
-/* What an operation is about: items or trees, how far the tasks have shifted, what it does to names,
- * and the option that asks for it. */
-struct mdtest_fact {
-    enum mdtest_kind of;
-    int shifts;
-    size_t flag; /* of that option in struct mdtest_options */
-    bool makes, removes, visits; /* items */
-    bool is_tree;
-};
-extern const struct mdtest_fact mdtest_facts[MDTEST_OPS];
 
 /* mdtest-phases.c: of the phase in progress. Does it make items; does rank 0 work alone, as with -c on
  * what is made and removed, and on what is there only once; and how many things is one step of it,
@@ -169,12 +83,6 @@ const char *mdtest_name_created(struct mdtest_test *t, const struct weir_run *ru
                                 struct mdtest_names *n, enum mdtest_kind kind, int owner,
                                 uint64_t nth);
 
-/* The base directory in which the tree of a task is. */
-static inline const char *mdtest_base_of(const struct mdtest_test *t, int whose)
-{
-    return t->base[t->bases > 1 && whose >= 0 ? whose % t->bases : 0];
-}
-
 /* Whose tree holds the items of a task. */
 static inline int mdtest_tree_of(const struct mdtest_test *t, const struct weir_run *run, int owner)
 {
@@ -189,41 +97,14 @@ void mdtest_end(void *state);
 /* mdtest-run.c: more of these: its iterations. */
 extern const struct weir_stage mdtest_stages[];
 int mdtest_iteration(struct weir_run *run, void *state, struct weir_err *err);
-void mdtest_clean_up(struct weir_run *run, void *state);
 enum weir_code mdtest_verdict(const void *state);
-
-/* mdtest-setup.c: base and test directories. Collective over run->par. */
-int mdtest_make_bases(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
-int mdtest_remove_bases(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
-int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
-int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
-
-/* How many test directories of an iteration this task sees to, and the name of one of them (valid
- * until the next name is made). Local. */
-uint64_t mdtest_my_tests(const struct weir_run *run, const struct mdtest_test *t);
-const char *mdtest_my_test(const struct weir_run *run, struct mdtest_test *t, uint64_t loop);
 
 /* mdtest-clean.c: after a failure or a signal, remove what this run made. Collective over
  * run->par. Never fails; says what is left. */
-void mdtest_clean(struct weir_run *run, struct mdtest_test *t);
+void mdtest_clean(struct weir_run *run, void *state);
 
 /* mdtest-clean.c: --cleanup DIR. Rank 0 works. Collective over run->world. */
 int mdtest_remove_leftovers(struct weir_run *run, const char *dir, struct weir_err *err);
-
-/* mdtest-measure.c: numbers of a phase. Collective over run->par. */
-void mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
-                    double extra_s, struct mdtest_measure *m);
-void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec);
-void mdtest_latency_table(struct weir_run *run, const struct mdtest_test *t);
-
-/* mdtest-measure.c: what single ranks did: functions of struct weir_driver; a row for each rank after
- * an iteration, and the numbers of all iterations for people, both collective over run->par. */
-int mdtest_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
-bool mdtest_records(const void *state, int op, uint64_t *size);
-void mdtest_rank_head(struct weir_str *out);
-int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t,
-                           const struct mdtest_mine *mine, struct weir_err *err);
-void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool times);
 
 /* mdtest-report.c: what is shown. Rank 0 only; no-ops elsewhere, but for begin and places
  * (collective over run->world) and test (over run->par). places: -1 and err on every rank. */
@@ -248,10 +129,10 @@ void mdtest_trace_options(struct weir_run *run, const struct mdtest_test *t);
 /* mdtest-walk.c: what a phase visited. */
 void mdtest_trace_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op,
                         uint64_t steps);
-void mdtest_trace_kind(struct weir_run *run, struct mdtest_test *t, enum mdtest_kind kind,
-                       bool before);
 void mdtest_trace_result(struct weir_run *run, const struct mdtest_test *t, enum mdtest_op op);
 void mdtest_trace_removed(struct weir_run *run, struct mdtest_test *t);
-void mdtest_trace_iteration(struct weir_run *run, struct mdtest_test *t, bool before);
+/* Stages, around those of the items and around those of a kind, and the phase that does nothing. */
+weir_stage_fn mdtest_trace_items, mdtest_trace_items_end, mdtest_trace_kind, mdtest_trace_kind_end,
+    mdtest_trace_dir_read;
 
 #endif
