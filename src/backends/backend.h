@@ -103,6 +103,7 @@ struct weir_session {
     struct weir_request *only; /* of a queue of depth 1 */
     struct weir_session_stats *stats;
     bool started;           /* begin was called and succeeded, or there is none */
+    bool broken; /* set by the backend: a close has failed, and its library cannot be ended */
     struct weir_call *call; /* where calls are noted for a watchdog; NULL: nobody watches */
     struct weir_file *reserved; /* memory for the next open, or NULL */
 };

@@ -44,7 +44,7 @@ static inline int leave_array_op(struct weir_session *s, enum weir_op op, int rc
 /* The result of a step on all ranks of the file. */
 static inline int agree(const struct weir_array_file *f, int rc, struct weir_err *err)
 {
-    return f->shared && !f->dry_run ? weir_agree(f->s->par, rc, err) : rc;
+    return f->shared && !f->dry_run ? weir_agree_call(f->s->par, rc, err) : rc;
 }
 
 /* The same for what every rank was told to do. */

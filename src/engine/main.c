@@ -74,6 +74,15 @@ static bool answer(struct weir_command *c, bool is_first, int *status)
     return !is_first || weir_command_answer(c, status);
 }
 
+/* All results are out. Ranks that end in order would wait for one that cannot. */
+static bool any_broken(const struct weir_run *run)
+{
+    int any = run->broken;
+
+    MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return any;
+}
+
 int weir_main(const struct weir_driver *d, int argc, char **argv)
 {
     struct weir_run run = { .repetition = 0 };
@@ -111,6 +120,8 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
         weir_program_run(&run, &command, alone ? MPI_COMM_NULL : MPI_COMM_WORLD, argc, argv, &err);
     weir_program_end(&run);
     weir_interrupt_end(&run.interrupt); /* a signal ends MPI_Finalize, too */
+    if (!alone && any_broken(&run))
+        weir_mpi_abort(status);
     if (!alone)
         MPI_Finalize();
     return status;

@@ -73,8 +73,9 @@ struct weir_run_options {
             .flags = WEIR_OPT_ARGV_ONLY)
 #define WEIR_REPORT_PHASES                                                                         \
     "Write the results in these forms instead: text:-, text-3.3:FILE, json:FILE, csv:FILE (a row for each phase)"
-#define WEIR_OPT_IO_TIMEOUT                                                                        \
-    OPT_INT(0, "io-timeout", "ioTimeout", WEIR_R, io_timeout_s, "0", "SECONDS",                    \
+#define WEIR_OPT_IO_TIMEOUT WEIR_OPT_IO_TIMEOUT_DEFAULT("0")
+#define WEIR_OPT_IO_TIMEOUT_DEFAULT(def)                                                           \
+    OPT_INT(0, "io-timeout", "ioTimeout", WEIR_R, io_timeout_s, def, "SECONDS",                    \
             "End the job when a call does not return or a rank stands still for this long, and "   \
             "say which; 0 waits for ever",                                                         \
             .min = 0, .max = INT32_MAX)
@@ -105,16 +106,18 @@ struct weir_run_options {
 /* All rows of a program that has no older spellings to keep. */
 #define WEIR_OPT_RUN                                                                               \
     WEIR_OPT_REPETITIONS('i', "repetitions", NULL), WEIR_OPT_RUN_REST
-/* The same for those that only have another name for repetitions. */
+/* The same for those that only have another name for repetitions. They use libraries in which the ranks
+ * can wait for one that has failed, so a call ends after half an hour at the latest. */
 #define WEIR_OPT_RUN_REST                                                                          \
-        WEIR_OPT_DELAY('d', "delay", NULL, "Wait before each phase"),                              \
+    WEIR_OPT_DELAY('d', "delay", NULL, "Wait before each phase"),                                  \
         WEIR_OPT_DEADLINE('D', "deadline", NULL, "Start nothing after this time of a phase"),      \
         WEIR_OPT_MAX_TIME('T', "max-time-duration", NULL),                                         \
         WEIR_OPT_VERBOSE('v', "verbose", NULL, .min = 0, .max = 5),                                \
         WEIR_OPT_WARNINGS("warning-as-errors", NULL),                                              \
         WEIR_OPT_RANK_CSV("rank-csv", NULL, "Write the times of every task after each phase"),     \
         WEIR_OPT_OP_CSV("op-csv", NULL, "Write every operation to PREFIX-<task>.csv"),             \
-        WEIR_OPT_RECORDS, WEIR_OPT_TRUST, WEIR_OPT_IO_TIMEOUT, WEIR_OPT_REPORT(WEIR_REPORT_PHASES),                \
+        WEIR_OPT_RECORDS, WEIR_OPT_TRUST, WEIR_OPT_IO_TIMEOUT_DEFAULT("1800"),                     \
+        WEIR_OPT_REPORT(WEIR_REPORT_PHASES),                                                       \
         WEIR_OPT_GPU("gpu-memory", NULL, "gpu-id", NULL, "gpu-direct", NULL)
 
 #define WEIR_OPT_GPU(n1, k1, n2, k2, n3, k3)                                                       \

@@ -53,6 +53,7 @@ struct weir_run {
         interval_text; /* rank 0: tables of --interval that wait for the end of the test */
     struct weir_timeline timeline;
     const struct weir_driver *driver; /* the program */
+    bool broken; /* a library of a backend cannot be ended: the job ends without MPI_Finalize */
     bool details;                /* somebody reads the details of each phase */
     struct weir_arena arena;     /* lives as long as the run */
     struct weir_err first_error; /* rank 0: the first that was said; its code means nothing */

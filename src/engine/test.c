@@ -498,6 +498,8 @@ static int live_and_unwind(struct weir_run *run, struct weir_test *t, struct wei
     struct weir_err second = WEIR_ERR_INIT;
     int rc = live(run, t, err);
 
+    for (int i = 0; i < t->sessions; i++)
+        run->broken |= t->session[i]->broken;
     if (weir_unwind_all(&t->unwind, &run->par, 0, &second) == 0 || rc < 0)
         return rc;
     *err = second;

@@ -4,14 +4,18 @@
 #include "par/agree.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 
 #define SPIN_NS 1000000u /* a wait this long is spent testing; after it we sleep between tests */
 #define NAP_LEAST_NS 50000u
 #define NAP_MOST_NS 200000u
+#define ABORT_S 3
 
 /* Say how many others failed too, even when the text is so long that its end must go. */
 static void count_others(struct weir_err *err, uint64_t others)
@@ -56,6 +60,46 @@ int weir_agree(const struct weir_par *par, int rc, struct weir_err *err)
         count_others(err, failed - 1);
     err->agreed = true;
     return -1;
+}
+
+/* The others are in a call that they will not leave. */
+static void give_up(const struct weir_par *par, struct weir_err *err)
+{
+    const struct weir_log log = { .fd = STDERR_FILENO, .rank = 0 };
+
+    weir_err_within(err, "rank %d on %s", par->named, par->host);
+    weir_report_error(&log, err);
+    weir_note(&log,
+              "other ranks have not returned from the same call for %d seconds: the library "
+              "waits in it for this rank, so the job ends here",
+              WEIR_AGREE_CALL_S);
+    signal(SIGALRM, SIG_DFL); /* MPI_Abort may hang, too */
+    alarm(ABORT_S);
+    weir_mpi_abort(err->code);
+}
+
+int weir_agree_call(const struct weir_par *par, int rc, struct weir_err *err)
+{
+    uint64_t limit_ns = (uint64_t)WEIR_AGREE_CALL_S * WEIR_NS_PER_S, begin_ns = 0;
+    struct weir_err unseen = WEIR_ERR_INIT;
+    int failed = rc < 0, any = 0, done = 0;
+    MPI_Request request;
+
+    weir_mpi_must(par, MPI_Iallreduce(&failed, &any, 1, MPI_INT, MPI_MAX, par->comm, &request),
+                  "MPI_Iallreduce");
+    while (failed && !done) {
+        weir_mpi_must(par, MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        if (done)
+            break;
+        if (begin_ns == 0)
+            begin_ns = weir_now_ns();
+        if (weir_now_ns() - begin_ns > limit_ns)
+            give_up(par, err && err->code != WEIR_OK ? err : &unseen);
+        weir_sleep_ns(NAP_LEAST_NS);
+    }
+    if (!done)
+        weir_mpi_must(par, MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+    return any ? weir_agree(par, rc, err) : 0;
 }
 
 int weir_agree_check(const struct weir_par *par, int rc, struct weir_err *err)

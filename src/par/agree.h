@@ -15,6 +15,12 @@
  * Collective over par->comm: one reduction, more only after a failure. */
 int weir_agree(const struct weir_par *par, int rc, struct weir_err *err);
 
+/* As weir_agree, after a collective call into a library that can leave the other ranks waiting inside for
+ * one that has failed. A rank that has failed waits for the others WEIR_AGREE_CALL_S seconds; then it
+ * says its error and ends the job, for nobody else can. Collective over par->comm. */
+#define WEIR_AGREE_CALL_S 20
+int weir_agree_call(const struct weir_par *par, int rc, struct weir_err *err);
+
 /* As weir_agree, for the check of what every rank was given: where all ranks refuse, the text of
  * each stays as it is, without a rank in front. Collective over par->comm. */
 int weir_agree_check(const struct weir_par *par, int rc, struct weir_err *err);

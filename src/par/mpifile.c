@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -200,6 +201,47 @@ int weir_mpi_check_kept(MPI_File file, const char *path, uint64_t need, struct w
         err, WEIR_EIO,
         "'%s' has only %lld bytes, %llu were there to be read: somebody cut it short", path,
         (long long)size, (unsigned long long)need);
+}
+
+/* Is the view of a transfer still set? It begins where the dataset does, and nothing does at byte 0. */
+static bool has_view(MPI_File handle)
+{
+    char representation[MPI_MAX_DATAREP_STRING];
+    MPI_Datatype types[2] = { MPI_DATATYPE_NULL, MPI_DATATYPE_NULL };
+    MPI_Offset at = 0;
+
+    if (MPI_File_get_view(handle, &at, &types[0], &types[1], representation) != MPI_SUCCESS)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        int n, combiner = MPI_COMBINER_NAMED;
+
+        MPI_Type_get_envelope(types[i], &n, &n, &n, &combiner);
+        if (combiner != MPI_COMBINER_NAMED)
+            MPI_Type_free(&types[i]);
+    }
+    return at != 0;
+}
+
+/* A collective transfer of HDF5 sets a view of the file, moves the data, and sets the view back, which is
+ * collective. A rank whose data could not be moved skips the last, so its view tells whether the
+ * others wait there. (Where MPI-IO reports a full disk as success, as OMPIO does, it never comes to
+ * that.) */
+void weir_mpi_catch_up(MPI_File *handle, MPI_Info info)
+{
+    if (handle && has_view(*handle))
+        MPI_File_set_view(*handle, 0, MPI_BYTE, MPI_BYTE, "native", info);
+}
+
+int weir_mpi_check_limit(const char *format, uint64_t need, struct weir_err *err)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
+        limit.rlim_cur >= need)
+        return 0;
+    return weir_refuse(err, WEIR_ESETUP,
+                       "files may have %llu bytes (ulimit -f), the %s file of this test needs %llu",
+                       (unsigned long long)limit.rlim_cur, format, (unsigned long long)need);
 }
 
 void weir_mpi_sink(MPI_Comm comm, MPI_File *handle)

@@ -44,6 +44,15 @@ void weir_mpi_unlock(const char *path);
  * when comm is a single rank. Collective over comm. */
 int weir_mpi_agree(MPI_Comm comm, int rc);
 
+/* After a collective transfer of HDF5 that failed on this rank: take part in what the library leaves out
+ * then and the other ranks, where it went well, wait for. handle: the file below (NULL: does nothing).
+ * Collective with those. */
+void weir_mpi_catch_up(MPI_File *handle, MPI_Info info);
+
+/* May a file of this process have so many bytes? format: for the message. Local. Returns 0, or -1 and err
+ * (WEIR_ESETUP). */
+int weir_mpi_check_limit(const char *format, uint64_t need, struct weir_err *err);
+
 /* Bytes that are free on the file system of path, UINT64_MAX where that cannot be told. Local. */
 uint64_t weir_mpi_room(const char *path);
 

@@ -62,7 +62,11 @@ static int array_open(struct weir_array_file *base, unsigned flags, struct weir_
 
 static int array_close(struct weir_array_file *base, struct weir_err *err)
 {
-    return hdf5_container_close(&((struct hdf5_arrays *)base)->c, err);
+    struct hdf5_container *c = &((struct hdf5_arrays *)base)->c;
+    int rc = hdf5_container_close(c, err);
+
+    base->s->broken |= c->broken;
+    return rc;
 }
 
 static int array_sync(struct weir_array_file *base, struct weir_err *err)

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "par/mpifile.h"
 
@@ -19,35 +18,9 @@ static MPI_File *handle_of(const struct hdf5_state *st, hid_t file)
     return H5Fget_vfd_handle(file, st->access, &handle) < 0 ? NULL : handle;
 }
 
-/* Is the view of a transfer still set? It begins where the dataset does, and nothing does at byte 0. */
-static bool has_view(MPI_File handle)
-{
-    char representation[MPI_MAX_DATAREP_STRING];
-    MPI_Datatype types[2] = { MPI_DATATYPE_NULL, MPI_DATATYPE_NULL };
-    MPI_Offset at = 0;
-
-    if (MPI_File_get_view(handle, &at, &types[0], &types[1], representation) != MPI_SUCCESS)
-        return false;
-    for (int i = 0; i < 2; i++) {
-        int n, combiner = MPI_COMBINER_NAMED;
-
-        MPI_Type_get_envelope(types[i], &n, &n, &n, &combiner);
-        if (combiner != MPI_COMBINER_NAMED)
-            MPI_Type_free(&types[i]);
-    }
-    return at != 0;
-}
-
-/* A collective transfer sets a view of the file, moves the data, and sets the view back, which is
- * collective. A rank whose data could not be moved skips the last, so its view tells whether the
- * others wait there. (Where MPI-IO reports a full disk as success, as OMPIO does, it never comes to
- * that.) */
 void hdf5_catch_up(const struct hdf5_state *st, hid_t file)
 {
-    MPI_File *handle = handle_of(st, file);
-
-    if (handle && has_view(*handle))
-        MPI_File_set_view(*handle, 0, MPI_BYTE, MPI_BYTE, "native", st->mpi.info);
+    weir_mpi_catch_up(handle_of(st, file), st->mpi.info);
 }
 
 int hdf5_check_end(const struct hdf5_state *st, hid_t file, const char *path, uint64_t *end,
@@ -89,16 +62,7 @@ static uint64_t metadata_of(uint64_t datasets)
 
 int hdf5_check_limit(const struct weir_extent *x, struct weir_err *err)
 {
-    uint64_t need = x->file_bytes + metadata_of(x->segments);
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
-        limit.rlim_cur >= need)
-        return 0;
-    return weir_refuse(
-        err, WEIR_ESETUP,
-        "files may have %llu bytes (ulimit -f), the HDF5 file of this test needs %llu",
-        (unsigned long long)limit.rlim_cur, (unsigned long long)need);
+    return weir_mpi_check_limit("HDF5", x->file_bytes + metadata_of(x->segments), err);
 }
 
 int hdf5_check_room(const char *path, uint64_t datasets, struct weir_err *err)

@@ -140,6 +140,7 @@ int hdf5_container_close(struct hdf5_container *c, struct weir_err *err)
     errno = 0;
     ok = H5Fclose(c->id);
     sys = errno;
+    c->broken = ok < 0;
     if (rc < 0 || told)
         return rc; /* told already */
     if (ok < 0)

@@ -12,6 +12,7 @@ struct hdf5_container {
     struct hdf5_state *st;
     const char *path;
     hid_t id;
+    bool broken; /* H5Fclose has failed: the library would crash in its end */
     bool writes;
     bool lost;     /* another rank could not open it: every call would wait for that rank */
     bool fresh;    /* it is new */

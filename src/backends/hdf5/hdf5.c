@@ -140,11 +140,14 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
 static int close_file(struct weir_file *file, struct weir_err *err)
 {
     struct hdf5_file *f = (struct hdf5_file *)file;
+    int rc;
 
     if (f->c.lost)
         return 0;
     release(f);
-    if (hdf5_container_close(&f->c, err) < 0)
+    rc = hdf5_container_close(&f->c, err);
+    file->s->broken |= f->c.broken;
+    if (rc < 0)
         return -1;
     return weir_mpi_doubt_warn(&f->c.doubt, &f->c.st->mpi, file->s->log, file->path, err);
 }

@@ -38,12 +38,15 @@ static int array_check(const struct weir_session *s, const struct weir_array_spe
 
 static int array_open(struct weir_array_file *base, unsigned flags, struct weir_err *err)
 {
-    return netcdf_file_open(file_of(base), base->s->priv, base->path, flags, err);
+    return netcdf_file_open(file_of(base), base->s->priv, base->path, flags, 0, err);
 }
 
 static int array_close(struct weir_array_file *base, struct weir_err *err)
 {
-    return netcdf_file_close(file_of(base), err);
+    int rc = netcdf_file_close(file_of(base), err);
+
+    base->s->broken |= file_of(base)->broken;
+    return rc;
 }
 
 static int array_sync(struct weir_array_file *base, struct weir_err *err)

@@ -37,25 +37,10 @@ int netcdf_fail(struct weir_err *err, int rc, const char *fmt, ...)
     return weir_mpi_add_reason(err, sys, 0);
 }
 
-int netcdf_judge(struct netcdf_file *f, int rc, bool wrote, const char *call, struct weir_err *err)
-{
-    const struct weir_mpi_session *m = &f->st->mpi;
-    int sys = errno;
-
-    if (rc != NC_NOERR) {
-        weir_refuse(err, WEIR_EIO, "%s: %s", call, nc_strerror(rc));
-        weir_mpi_unlock(f->path);
-        rc = weir_mpi_add_reason(err, sys, m->comm_errno);
-    } else if (!wrote || f->st->collective) { /* else the libraries below have looked */
-        rc = weir_mpi_judge_hidden(m, sys, call, err);
-    }
-    f->failed |= rc < 0 && wrote;
-    return rc;
-}
-
 /* ---- the files below ---- */
 
-/* The handle of MPI-IO below the open file, NULL where it cannot be had. */
+/* The handle of MPI-IO below the open file, NULL where it cannot be had. Collective: the library makes a
+ * communicator on the way. */
 static MPI_File *handle_of(hid_t h5)
 {
     hid_t access = h5 < 0 ? H5I_INVALID_HID : H5Fget_access_plist(h5);
@@ -66,6 +51,24 @@ static MPI_File *handle_of(hid_t h5)
     if (access >= 0)
         H5Pclose(access);
     return handle;
+}
+
+int netcdf_judge(struct netcdf_file *f, int rc, bool wrote, const char *call, struct weir_err *err)
+{
+    const struct weir_mpi_session *m = &f->st->mpi;
+    int sys = errno;
+
+    if (rc != NC_NOERR) {
+        weir_refuse(err, WEIR_EIO, "%s: %s", call, nc_strerror(rc));
+        weir_mpi_unlock(f->path);
+        if (f->st->collective)
+            weir_mpi_catch_up(f->handle, m->info);
+        rc = weir_mpi_add_reason(err, sys, m->comm_errno);
+    } else if (!wrote || f->st->collective) { /* else the libraries below have looked */
+        rc = weir_mpi_judge_hidden(m, sys, call, err);
+    }
+    f->failed |= rc < 0 && wrote;
+    return rc;
 }
 
 static bool has_name(hid_t id, const char *name)
@@ -153,6 +156,7 @@ static int open_library(struct netcdf_file *f, unsigned flags, struct weir_err *
     if (rc != NC_NOERR)
         return netcdf_fail(err, rc, "%s '%s'", call, f->path);
     f->h5 = find_h5(name);
+    f->handle = handle_of(f->h5);
     if (f->h5 >= 0)
         return 0;
     nc_close(f->nc);
@@ -160,7 +164,7 @@ static int open_library(struct netcdf_file *f, unsigned flags, struct weir_err *
 }
 
 int netcdf_file_open(struct netcdf_file *f, struct netcdf_state *st, const char *path,
-                     unsigned flags, struct weir_err *err)
+                     unsigned flags, uint64_t bytes, struct weir_err *err)
 {
     int rc;
 
@@ -170,6 +174,10 @@ int netcdf_file_open(struct netcdf_file *f, struct netcdf_state *st, const char 
     f->fresh = f->writes && (flags & WEIR_OPEN_CREATE) &&
                ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || f->size == 0);
     f->defining = f->fresh;
+    rc = f->writes ? weir_mpi_check_limit("netCDF", bytes + ROOM_FILE, err) : 0;
+    f->lost = weir_mpi_agree(st->comm, rc) < 0; /* the limit of one rank stops all */
+    if (f->lost)
+        return rc;
     rc = open_library(f, flags, err);
     f->lost = weir_mpi_agree(st->comm, rc) < 0;
     if (f->lost && rc == 0)
@@ -179,10 +187,8 @@ int netcdf_file_open(struct netcdf_file *f, struct netcdf_state *st, const char 
 
 void netcdf_file_drop(struct netcdf_file *f)
 {
-    MPI_File *handle = handle_of(f->h5);
-
     if (f->writes)
-        weir_mpi_sink(f->st->comm, handle);
+        weir_mpi_sink(f->st->comm, f->handle);
     nc_close(f->nc);
     f->lost = true;
 }
@@ -219,6 +225,7 @@ static int check_room(struct netcdf_file *f, struct weir_err *err)
 int netcdf_file_defined(struct netcdf_file *f, struct weir_err *err)
 {
     bool told = f->failed;
+    int rc;
 
     if (!f->defining)
         return 0;
@@ -226,12 +233,16 @@ int netcdf_file_defined(struct netcdf_file *f, struct weir_err *err)
         return f->failed && !told ? -1 : 0;
     errno = 0;
     f->defining = false;
-    return netcdf_judge(f, nc_enddef(f->nc), true, "nc_enddef", err);
+    rc = nc_enddef(f->nc);
+    if (rc != NC_NOERR && errno == EINTR) /* the sync is the last thing that it does */
+        return weir_mpi_sync_again(f->path, err);
+    return netcdf_judge(f, rc, true, "nc_enddef", err);
 }
 
 int netcdf_file_flush(struct netcdf_file *f, struct weir_err *err)
 {
     bool told = f->failed;
+    int rc;
 
     if (f->lost)
         return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->path);
@@ -241,28 +252,30 @@ int netcdf_file_flush(struct netcdf_file *f, struct weir_err *err)
         return f->failed ? -1 : 0; /* the rank that knows the cause tells it */
     }
     errno = 0;
-    return netcdf_judge(f, nc_sync(f->nc), f->writes, "nc_sync", err);
+    rc = nc_sync(f->nc);
+    if (rc != NC_NOERR && errno == EINTR)
+        return weir_mpi_sync_again(f->path, err);
+    return netcdf_judge(f, rc, f->writes, "nc_sync", err);
 }
 
 int netcdf_file_close(struct netcdf_file *f, struct weir_err *err)
 {
     bool told = f->failed;
-    MPI_File *handle;
     int rc = 0, nc, sys;
 
     if (f->lost)
         return 0;
-    handle = handle_of(f->h5);
-    if (!f->writes && handle)
-        rc = weir_mpi_check_kept(*handle, f->path, f->size, err);
+    if (!f->writes && f->handle)
+        rc = weir_mpi_check_kept(*f->handle, f->path, f->size, err);
     if (f->writes && check_room(f, err) < 0) {
-        weir_mpi_sink(f->st->comm, handle);
+        weir_mpi_sink(f->st->comm, f->handle);
         rc = f->failed && !told ? -1 : 0;
         told |= !f->failed;
     }
     errno = 0;
     nc = nc_close(f->nc);
     sys = errno;
+    f->broken = nc != NC_NOERR;
     if (rc < 0 || told)
         return rc; /* told already, or another rank tells it */
     if (nc != NC_NOERR)
@@ -274,7 +287,7 @@ int netcdf_file_close(struct netcdf_file *f, struct weir_err *err)
 
 MPI_Info netcdf_file_hints(const struct netcdf_file *f)
 {
-    MPI_File *handle = f->lost ? NULL : handle_of(f->h5);
+    MPI_File *handle = f->lost ? NULL : f->handle;
     MPI_Info used = MPI_INFO_NULL;
 
     return handle && MPI_File_get_info(*handle, &used) == MPI_SUCCESS ? used : MPI_INFO_NULL;

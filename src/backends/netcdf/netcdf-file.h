@@ -23,8 +23,10 @@ struct netcdf_file {
     struct netcdf_state *st;
     const char *path;
     int nc;
+    MPI_File *handle; /* below it, or NULL */
     hid_t h5; /* the HDF5 file below it, or H5I_INVALID_HID */
     bool writes, fresh;
+    bool broken;   /* nc_close has failed: the library below would crash in its end */
     bool lost;     /* another rank could not open it: every call would wait for that rank */
     bool failed;   /* something could not be written here; the user of the struct sets it, too */
     bool defining; /* what is in the file may be changed; data may not */
@@ -41,10 +43,10 @@ int netcdf_fail(struct weir_err *err, int rc, const char *fmt, ...)
  * where it wrote. Local. Returns 0, or -1 and err (WEIR_EIO). */
 int netcdf_judge(struct netcdf_file *f, int rc, bool wrote, const char *call, struct weir_err *err);
 
-/* Open st's file; flags as for open in struct weir_backend. A new file is left in define mode. Collective
+/* Open st's file; flags as for open in struct weir_backend. bytes: of its data, 0: not known. A new file is left in define mode. Collective
  * over st->comm. A rank that fails alone returns its error, the others 0 with a file that is lost. */
 int netcdf_file_open(struct netcdf_file *f, struct netcdf_state *st, const char *path,
-                     unsigned flags, struct weir_err *err);
+                     unsigned flags, uint64_t bytes, struct weir_err *err);
 
 /* Close a file that was just opened and is of no use; it is lost then. Collective over st->comm. */
 void netcdf_file_drop(struct netcdf_file *f);

@@ -120,7 +120,7 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
         return weir_refuse(err, WEIR_EUSAGE, "NETCDF needs to know the geometry of '%s'", path);
     b->base.s = s;
     b->base.path = path;
-    rc = netcdf_file_open(&b->f, s->priv, path, flags, err);
+    rc = netcdf_file_open(&b->f, s->priv, path, flags, file->extent.file_bytes, err);
     if (b->f.lost)
         return rc;
     rc = prepare(b, err);
@@ -131,7 +131,11 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
 
 static int close_file(struct weir_file *file, struct weir_err *err)
 {
-    return netcdf_file_close(&((struct netcdf_bytes *)file)->f, err);
+    struct netcdf_file *f = &((struct netcdf_bytes *)file)->f;
+    int rc = netcdf_file_close(f, err);
+
+    file->s->broken |= f->broken;
+    return rc;
 }
 
 /* ---- transfers ---- */
@@ -162,7 +166,11 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
 
 static int sync_file(struct weir_file *file, struct weir_err *err)
 {
-    return netcdf_file_flush(&((struct netcdf_bytes *)file)->f, err);
+    struct netcdf_file *f = &((struct netcdf_bytes *)file)->f;
+
+    if (!f->lost && !f->st->collective) /* nc_sync would wait for the other ranks */
+        return weir_mpi_sync_again(file->path, err);
+    return netcdf_file_flush(f, err);
 }
 
 static void describe(struct weir_file *file, struct weir_str *out)
