@@ -9,6 +9,7 @@ AXES = {
     "transfer": (("transfer-size", "transferSize", "call-size"), "transfer size", quantities.size),
     "block": (("block-size", "blockSize"), "block size", quantities.size),
     "tasks": ((), "tasks", quantities.short),
+    "writers": ((), "writers or readers", quantities.short),
     "items": (("items",), "items of a task", quantities.short),
 }
 
@@ -18,7 +19,7 @@ class Point:
 
     def __init__(self, result, test):
         parameters = result.parameters(test)
-        self.values = {"tasks": result.tasks(test)}
+        self.values = {"tasks": result.tasks(test), "writers": number(test.get("writers") or test.get("readers"))}
         for name, (keys, _, _) in AXES.items():
             if keys:
                 self.values[name] = next((number(parameters[k]) for k in keys if k in parameters), None)
@@ -49,7 +50,7 @@ def choose(points, wanted):
     best = max(AXES, key=different)
     if different(best) < 2:
         raise Refusal(
-            "sweep: the results differ neither in transfer size, block size, tasks nor items", BAD_USAGE
+            "sweep: the results differ neither in transfer size, block size, tasks, writers nor items", BAD_USAGE
         )
     return best
 

@@ -161,7 +161,7 @@ static void record_gather(struct ckpt *t, struct weir_run *run, uint64_t begin, 
 static int write_round(struct ckpt *t, struct weir_run *run, uint64_t i, bool skips,
                        uint64_t *clock_ns, struct weir_err *err)
 {
-    uint64_t begin = *clock_ns;
+    uint64_t begin = *clock_ns = weir_now_ns(); /* an agreement before the round is in no stage */
 
     weir_patches_gather(&t->patches, patch_at(t, i), t->gathered);
     clock_stage(t, CKPT_GATHER, clock_ns);
@@ -211,7 +211,7 @@ static void verify(struct ckpt *t, struct weir_run *run, uint64_t i)
 static int read_round(struct ckpt *t, struct weir_run *run, uint64_t i, bool skips,
                       uint64_t *clock_ns, struct weir_err *err)
 {
-    uint64_t begin;
+    uint64_t begin = *clock_ns = weir_now_ns();
     int rc = t->ranks.is_head ? move_block(t, run, i, skips, clock_ns, err) : 0;
 
     reorder(t, false);

@@ -130,7 +130,6 @@ struct h5ex_test {
     struct weir_series series;
     bool removes;                    /* the file is of this test */
     uint64_t wrong_attrs, wrong_sum; /* of this rank in this repetition; of all in the test */
-    bool complete;
 };
 
 /* h5ex-ops.c: the operations and the phases that are made of them. */
