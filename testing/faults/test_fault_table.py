@@ -153,6 +153,13 @@ for args, what in (("-a HDF5 -c", "H5Dwrite"), ("-a HDF5 -c -e", "H5Dwrite"), ("
     romio("ROMIO collective write ENOSPC %s" % args[3:], args, "call=write rank=1 count=2 times=0 errno=ENOSPC", what, "No space left on device")
 romio("ROMIO collective read EIO", "-a HDF5 -c", "call=read rank=1 count=5 errno=EIO", "H5Dread", "Input/output error", rows=["write"])
 
+# ---- NETCDF ----
+
+fails("NETCDF write ENOSPC", "-a NETCDF", "call=write rank=1 count=3 errno=ENOSPC", "nc_put_vara", "No space left on device", rows=[])
+fails("NETCDF create EACCES", "-a NETCDF", "call=open rank=0 errno=EACCES", words=("nc_create_par 'testFile'",))
+case("NETCDF flip in a write", "-a NETCDF -R", "call=write rank=1 count=3 flip", 4, ("bit flip", RANK1), rows=ALL)
+hangs("NETCDF hang in write", "-a NETCDF", "call=write rank=1 count=3 hang", RANK1 + "write of 16384 bytes at offset")
+
 # ---- NCMPI ----
 
 fails("NCMPI write ENOSPC", "-a NCMPI", "call=write rank=1 count=3 errno=ENOSPC", "ncmpi_put_vara", "No space left on device", rows=[])

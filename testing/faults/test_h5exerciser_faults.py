@@ -91,6 +91,22 @@ def test_a_full_disk(h5ex, small, need_backend, args):
     assert os.listdir(place) == [], run
 
 
+def test_a_close_that_fails_on_one_rank_does_not_crash(faulty):
+    """HDF5 would, in MPI_Finalize; or its ranks wait for each other in H5Fclose, which only the limit ends."""
+    run = faulty("--dimranks 2 --iterations 1 --addattr --io-timeout 5", "call=write errno=EIO rank=0 count=2", np=2)
+    assert run.returncode == 3 and re.search("H5Fclose 'f': .*Input/output error|close of 'f' has not returned", run.stderr), run
+    assert "Segmentation" not in run.stderr
+
+
+@pytest.mark.slow
+def test_a_rank_that_failed_does_not_wait_for_ever(h5ex, shim):
+    """The other rank does not return from the sync; nobody asked for a limit."""
+    run = h5ex("--numdims 1 --out f --dimranks 2 --iterations 1 --api=posix", np=2, timeout=3 * SECONDS,
+               env={"LD_PRELOAD": shim, "FAULT_PREFIX": str(h5ex.cwd) + "/", "FAULT": "call=sync errno=EIO rank=0;call=sync hang rank=1"})
+    assert run.returncode == 3 and run.errors[0].startswith("rank 0 on ") and EIO in run.errors[0], run
+    assert "NOTE: other ranks have not returned from the same call for 20 seconds" in run.stderr, run
+
+
 # ---- ends from outside ----
 
 LONG = "--numdims 2 --minels 32 --dimranks 2 1 --iterations 1000000 --addattr --derivedtype --out f --report=text:-,json:r.json"

@@ -6,13 +6,13 @@ LIMIT = ["bash", "-c", 'ulimit -f 16000; exec "$@"', "-"]  # KiB; Open MPI's own
 
 
 @pytest.mark.parametrize("access", ["", "-c", "-F"], ids=["shared", "collective", "private"])
-@pytest.mark.parametrize("backend", ["POSIX", "AIO", "MMAP", "MPIIO", "HDF5", "NCMPI"])
+@pytest.mark.parametrize("backend", ["POSIX", "AIO", "MMAP", "MPIIO", "HDF5", "NETCDF", "NCMPI"])
 def test_a_file_may_not_grow_beyond_the_limit(ior, need_backend, backend, access):
     need_backend(backend)
     if backend == "NCMPI" and access == "-F":
         pytest.skip("NCMPI has no file per process")
     run = ior("-a %s %s -w -b 20m -t 256k" % (backend, access), prefix=LIMIT)
-    if backend == "HDF5":  # the library would not survive it
+    if backend in ("HDF5", "NETCDF"):  # the library would not survive it
         run.fails(2, "files may have 16384000 bytes (ulimit -f)")
     else:
         run.fails(3, "testFile", "File too large")

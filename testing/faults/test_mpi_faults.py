@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Faults below MPI-IO, HDF5 and PnetCDF with both MPI-IO parts of Open MPI: one returns no errors, with the other ranks part ways."""
+"""Faults below MPI-IO, HDF5, netCDF-4 and PnetCDF with both MPI-IO parts of Open MPI: one returns no errors, with the other ranks part ways."""
 import errno
 import os
 import subprocess
@@ -12,7 +12,7 @@ from faults_support import SECONDS, backend_of, check_time, environment
 
 GEOMETRY = "-b 64k -t 16k -s 2 -l signature "
 IO = ["ompio", "romio321"]
-APIS = ["MPIIO", "HDF5", "NCMPI"]
+APIS = ["MPIIO", "HDF5", "NETCDF", "NCMPI"]
 CHUNKS = "--hdf5.chunkSize=2048 "
 # the errnos of failed storage calls: weir_mpi_is_io_errno
 IO_ERRNOS = ("EIO ENOSPC EDQUOT EROFS EFBIG ESTALE ENXIO ENODEV EREMOTEIO EPERM EACCES ENOLCK ENOMEM ENOTCONN ESHUTDOWN ETIMEDOUT "
@@ -47,7 +47,8 @@ def test_a_collective_write_that_fails_is_no_success(ior, faulty, name):
 
 
 @pytest.mark.parametrize("io", IO)
-@pytest.mark.parametrize("args", ["-a HDF5 -c", "-a HDF5", "-a NCMPI -c", "-a NCMPI", "-a MPIIO", "-a MPIIO -c", "-a MPIIO -c -e"])
+@pytest.mark.parametrize("args", ["-a HDF5 -c", "-a HDF5", "-a NCMPI -c", "-a NCMPI", "-a MPIIO", "-a MPIIO -c", "-a MPIIO -c -e",
+                                  "-a NETCDF"])
 @pytest.mark.parametrize("name", ["ETIMEDOUT", "EPERM"])
 def test_an_unusual_errno_in_a_write(ior, faulty, args, name, io):
     run = faulty("%s write %s %s" % (io, name, args[3:]), args + " -w", "call=write count=3 rank=0 errno=" + name, io)
@@ -126,7 +127,7 @@ def test_fill_values_that_cannot_be_written(ior, faulty, args, count, io):
 
 @pytest.mark.parametrize("io", IO)
 @pytest.mark.parametrize("args", ["-a HDF5 -c " + CHUNKS, "-a HDF5 " + CHUNKS, "-a HDF5 -F " + CHUNKS, "-a HDF5", "-a HDF5 -c", "-a NCMPI",
-                                  "-a NCMPI -c", "-a MPIIO -c"])
+                                  "-a NCMPI -c", "-a MPIIO -c", "-a NETCDF"])
 def test_a_full_file_system_is_named(ior, faulty, mounted, args, io):
     path = mounted("size=1m")
     run = faulty("%s full disk %s" % (io, args[3:]), args + " -w -b 256k -t 64k -o fs/f", "", io)
@@ -186,7 +187,7 @@ def holders(pids, path):
 
 @pytest.mark.parametrize("io", IO)
 @pytest.mark.parametrize("args", ["-a NCMPI", "-a NCMPI -c", "-a MPIIO -c", "-a MPIIO --mpiio.useFileView", "-a MPIIO", "-a HDF5", "-a HDF5 -c",
-                                  "-a MMAP"])
+                                  "-a NETCDF", "-a MMAP"])
 def test_a_file_that_is_cut_short_while_it_is_read(ior, need_backend, told, args, io):
     name = "%s cut short %s" % (io, args[3:])
     told(name)

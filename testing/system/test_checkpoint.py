@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -156,6 +157,19 @@ def test_what_cannot_be_is_refused(run, program, args, ranks, words):
     run(program, args, ranks).fails(1, words)
 
 
+def test_without_netcdf_the_run_says_so_before_it_starts(ior, tmp_path):
+    """The program alone, without the plugin beside it."""
+    alone = tmp_path / "bin"
+    alone.mkdir()
+    ior.program = alone / "checkpoint_simulator.x"
+    shutil.copy(conftest.BUILD / "src" / "checkpoint_simulator.x", ior.program)
+    size = "--nx 1 --ny 1 --im_world 6 --lm 1 --ntrials 1"
+    out = ior(size, np=6)
+    assert out.returncode != 0 and len(out.errors) == 1 and "netCDF is not in this build" in out.errors[0], out
+    assert "--write_binary" in out.errors[0] and out.stdout == "" and ior.files() == [], out
+    ior(size + " --write_binary", np=6).ok()
+
+
 # ---- numbers ----
 
 def document(ior):
@@ -190,6 +204,10 @@ def test_the_summary_follows_from_the_trials(run, ior):
             assert t["gatherTime"] <= t["gatherTimeMax"] <= t["workTime"]
     best = max(doc["sweep"], key=lambda row: row["applicationThroughput"])
     assert best["writers"] == doc["best"] and "Best number of writers: %d (" % doc["best"] in out.stdout
+    pytest.importorskip("matplotlib", reason="needs matplotlib for the picture")
+    plot = [sys.executable, str(conftest.SOURCE / "contrib" / "plot" / "weir-plot"), "sweep", "r.json", "-o", "r.svg"]
+    subprocess.run(plot, cwd=ior.cwd, check=True)
+    assert "writers or readers" in (ior.cwd / "r.svg").read_text()
 
 
 def test_without_writes_there_is_no_rate_of_the_file_system(run, ior):

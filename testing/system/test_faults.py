@@ -49,7 +49,8 @@ def unwritable(ior):
     subprocess.run(["umount", "-l", str(path)], check=True)
 
 
-FULL = ["", "-F", "-e", "-a MPIIO", "-a MPIIO -c", "-a MPIIO -F", "-a MPIIO -c --mpiio.useFileView", "-a HDF5", "-a HDF5 -c", "-a HDF5 -F"]
+FULL = ["", "-F", "-e", "-a MPIIO", "-a MPIIO -c", "-a MPIIO -F", "-a MPIIO -c --mpiio.useFileView", "-a HDF5", "-a HDF5 -c", "-a HDF5 -F", "-a NETCDF", "-a NETCDF -c",
+        "-a NETCDF -F"]
 
 
 @pytest.mark.parametrize("args", FULL)
@@ -80,7 +81,8 @@ def test_a_directory_that_cannot_be_written_is_an_error(ior, unwritable, need_ba
     ior("-w -b 8k -t 8k -o locked/f " + args, timeout=SECONDS).fails(3, "locked/f")
 
 
-@pytest.mark.parametrize("args", ["-w", "-w -F", "-r", "-w -a MPIIO", "-r -a MPIIO", "-w -a MPIIO -F", "-w -a HDF5", "-r -a HDF5", "-w -F -u"])
+@pytest.mark.parametrize("args", ["-w", "-w -F", "-r", "-w -a MPIIO", "-r -a MPIIO", "-w -a MPIIO -F", "-w -a HDF5", "-r -a HDF5", "-w -a NETCDF", "-r -a NETCDF",
+                                  "-w -F -u"])
 def test_a_directory_that_is_not_there_is_an_error(ior, need_backend, args):
     need_backend(args.split("-a ")[1].split()[0] if "-a" in args else "POSIX")
     run = ior("-b 8k -t 8k -o nowhere/f " + args, timeout=SECONDS).fails(3, "nowhere/")
@@ -89,7 +91,8 @@ def test_a_directory_that_is_not_there_is_an_error(ior, need_backend, args):
 
 
 @pytest.mark.sanitize
-@pytest.mark.parametrize("args", ["-r", "-R -G 1", "-r -F", "-W -G 1", "-r -a MPIIO", "-r -a MPIIO -c", "-r -a HDF5", "-r -a HDF5 -c", "-r -z"])
+@pytest.mark.parametrize("args", ["-r", "-R -G 1", "-r -F", "-W -G 1", "-r -a MPIIO", "-r -a MPIIO -c", "-r -a HDF5", "-r -a HDF5 -c", "-r -a NETCDF -c",
+                                  "-r -z"])
 def test_a_file_that_is_not_there_cannot_be_read(ior, need_backend, args):
     need_backend(args.split("-a ")[1].split()[0] if "-a" in args else "POSIX")
     ior("-b 8k -t 4k " + args, timeout=SECONDS).fails(3, "testFile")

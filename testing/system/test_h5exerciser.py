@@ -132,6 +132,22 @@ def test_the_same_parts_without_hdf5(h5ex, need_backend, api):
     assert len(raw) == data.nbytes + 48 * 40
 
 
+@pytest.mark.parametrize("api", ["ncmpi", "netcdf"])
+@pytest.mark.parametrize("how", ["", "--indepio"])
+def test_the_same_parts_in_netcdf(h5ex, need_backend, api, how):
+    """Blocks with gaps in file and memory, shifted; by a reader of both formats."""
+    netCDF4 = pytest.importorskip("netCDF4", reason="needs netCDF4-python to look into the file")
+    need_backend(api.upper())
+    run = h5ex("--api=%s %s --keepfile --out f --numdims 2 --minels 4 6 --dimranks 1 2 --fileblocks 2 3 --filestrides 3 4 --memblock 2 "
+               "--memstride 3 --rshift 3 --iterations 2 --nsizes 2" % (api, how), np=2).ok()
+    assert len(run.notes) == 1 and "no groups" in run.notes[0] and len(table(run)) == 2, run
+    with netCDF4.Dataset(run.cwd / "f") as f:
+        data, = f.variables.values()
+        assert data.name == "hdf5DataSet1-iter1-size144" and data.shape == (12, 32) and data.dtype == "f8"
+        mask = written(data.shape, (1, 2), (8, 12), (2, 3), (3, 4))
+        assert (data[:].data[mask] == (places(data.shape) + 1 + 1 / 1024)[mask]).all()
+
+
 def test_a_shift_by_more_ranks_than_there_are(h5ex):
     run = h5ex("--numdims 1 --minels 100 --dimranks 3 --rshift 5 --derivedtype --iterations 2 --indepio", np=3).ok()
     assert run.warnings == [] and h5ex.files() == []
@@ -192,6 +208,9 @@ def test_only_the_last_file_is_kept(h5ex):
     ("--numdims 1 --api=posix --addattr", ["POSIX", "attributes", "--addattr"]),
     ("--numdims 1 --api=posix --metacoll", ["POSIX", "collective metadata", "--metacoll"]),
     ("--numdims 1 --api=mpiio --usechunked", ["MPIIO", "chunks"]),
+    ("--numdims 1 --api=ncmpi --addattr", ["NCMPI", "attributes", "--addattr"]),
+    ("--numdims 1 --api=ncmpi --derivedtype", ["NCMPI", "compound"]),
+    ("--numdims 1 --api=netcdf --derivedtype", ["NETCDF", "compound"]),
     ("--numdims 1 --api=dummy", ["DUMMY", "arrays"]),
     ("--numdims 1 --deadline 3", ["deadline", "as a whole"]),
 ])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPIIO, HDF5, NCMPI, AIO and MMAP in every combination of matrix.py: the bytes in the files, by a reader that is none of ours."""
+"""MPIIO, HDF5, NETCDF, NCMPI, AIO and MMAP in every combination of matrix.py: the bytes in the files, by a reader that is none of ours."""
 import concurrent.futures
 import fcntl
 import json
@@ -25,6 +25,14 @@ def read_hdf5(path):
     with h5py.File(path, "r") as f:
         assert sorted(f) == ["Dataset-0000.%04d" % i for i in range(matrix.SEGMENTS)]
         return b"".join(f[name][...].tobytes() for name in sorted(f)), {n: (f[n].chunks, f[n].id.get_offset()) for n in f}
+
+
+def read_netcdf4(path):
+    """By the library below netCDF-4."""
+    h5py = pytest.importorskip("h5py", reason="needs h5py to look into the file")
+    with h5py.File(path, "r") as f:
+        assert f["data"].dtype == "i1" and f["data"].chunks is None
+        return f["data"][...].tobytes()
 
 
 def read_cdf5(path):
@@ -65,6 +73,8 @@ def read(case, path):
             assert chunks == ((3000,) if case.variant == "chunked" else None)
             assert case.variant != "aligned" or offset % 32768 == 0
         return data
+    if case.backend == "NETCDF":
+        return read_netcdf4(path)
     return read_cdf5(path) if case.backend == "NCMPI" else path.read_bytes()
 
 
