@@ -49,6 +49,14 @@ def test_what_batch_systems_send_ends_the_run_in_order(ior, number):
     assert run.accesses() == ["write"] and ior.files() == [], run
 
 
+def test_a_signal_ends_the_prefill_in_order(ior):
+    """It is a phase like the others, though nothing of it is measured."""
+    proc, pids = begin(ior, "-w -z -b 8m -t 8k --randomPrefill=8k -a DUMMY --dummy.delay-xfer=100000", None)
+    send(pids, signal.SIGTERM)
+    run = ior.finish(proc, SECONDS)
+    assert run.returncode == 6 and len(run.errors) == 1 and "random prefill" in run.errors[0], run
+
+
 @pytest.mark.parametrize("numbers", [(signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGINT), (signal.SIGHUP, signal.SIGUSR1)])
 def test_the_second_signal_ends_a_process_that_hangs(ior, numbers):
     proc, pids = begin(ior, HANGS, None)

@@ -71,6 +71,7 @@ int ior_remove(struct weir_run *run, void *state, struct weir_err *err);
 
 /* ior-prefill.c: --randomPrefill: write the file in order before the random writes, outside the
  * measured time. Collective over run->par. */
-int ior_prefill(struct weir_run *run, struct ior_test *t, struct weir_err *err);
+int ior_prefill(struct weir_run *run, struct ior_test *t, const struct weir_timing *timing,
+                struct weir_err *err);
 
 #endif

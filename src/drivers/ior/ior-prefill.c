@@ -7,61 +7,106 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
-#include "par/agree.h"
 
 #define PAGE 4096
 
-static int fill_blocks(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+/* A phase of its own, in other pieces and another order than the one that follows. */
+struct prefill {
+    struct ior_test *t;
+    struct weir_offsets offsets;
+    struct weir_io io;
+};
+
+static int prepare(struct weir_run *run, void *state, struct weir_err *err)
 {
-    struct weir_offset_conf c = { .layout = t->layout,
+    struct prefill *p = state;
+    struct weir_offset_conf c = { .layout = p->t->layout,
                                   .order = WEIR_ORDER_SEQUENTIAL,
                                   .task = run->par.rank };
-    struct weir_offsets seq = { 0 };
-    struct weir_io io = { .dir = WEIR_DIR_WRITE, .len = (size_t)t->o->prefill };
-    uint64_t clock = weir_now_ns();
-    int rc;
 
-    c.layout.transfer = (uint64_t)t->o->prefill;
-    if (weir_mem_aligned(&io.buf, PAGE, io.len, err) < 0)
+    c.layout.transfer = p->io.len;
+    if (ior_prepare_write(run, p->t, err) < 0 ||
+        weir_mem_aligned(&p->io.buf, PAGE, p->io.len, err) < 0)
         return -1;
-    memset(io.buf, 0xff, io.len);
-    rc = weir_offsets_init(&seq, &c, err);
-    for (uint64_t i = 0; rc == 0 && i < weir_offsets_count(&seq); i++) {
-        io.off = weir_offsets_next(&seq);
-        rc = weir_session_xfer(t->use.file, &io, &clock, err);
-    }
-    weir_offsets_free(&seq);
-    free(io.buf);
-    return rc;
+    memset(p->io.buf, 0xff, p->io.len);
+    return weir_offsets_init(&p->offsets, &c, err);
 }
 
-int ior_prefill(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+static uint64_t count(struct weir_run *run, void *state)
 {
-    uint64_t begin = weir_now_ns();
-    struct weir_file *f;
-    int rc = ior_prepare_write(run, t, err);
+    (void)run;
+    return weir_offsets_count(&((struct prefill *)state)->offsets);
+}
 
-    if (weir_agree(&run->par, rc, err) < 0)
+static int open_file(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct prefill *p = state;
+
+    (void)run;
+    return ior_open_write(p->t, p->io.len, err);
+}
+
+static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                struct weir_err *err)
+{
+    struct prefill *p = state;
+
+    (void)run;
+    (void)i;
+    p->io.off = weir_offsets_next(&p->offsets);
+    return weir_session_xfer(p->t->use.file, &p->io, clock_ns, err);
+}
+
+/* All tasks write as much, so this one has failed. */
+static int idle(struct weir_run *run, void *state, uint64_t round, uint64_t *clock_ns,
+                struct weir_err *err)
+{
+    struct prefill *p = state;
+    struct weir_io io = { .dir = WEIR_DIR_WRITE, .buf = p->io.buf };
+
+    (void)run;
+    (void)round;
+    return p->t->use.file ? weir_session_xfer(p->t->use.file, &io, clock_ns, err) : 0;
+}
+
+static int close_file(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct prefill *p = state;
+    struct weir_file *f = p->t->use.file;
+
+    (void)run;
+    p->t->use.file = NULL;
+    return weir_session_close(f, err);
+}
+
+static const struct weir_phase phase = { .key = "random prefill",
+                                         .prepare = prepare,
+                                         .count = count,
+                                         .open = open_file,
+                                         .step = step,
+                                         .idle = idle,
+                                         .close = close_file };
+
+int ior_prefill(struct weir_run *run, struct ior_test *t, const struct weir_timing *timing,
+                struct weir_err *err)
+{
+    struct prefill p = {
+        .t = t, .io = { .dir = WEIR_DIR_WRITE, .len = (size_t)t->o->prefill }
+    };
+    struct weir_phase_rec rec;
+    int rc = weir_phase_run(run, &phase, &p, timing, &rec, err);
+
+    weir_offsets_free(&p.offsets);
+    free(p.io.buf);
+    if (rc < 0)
         return -1;
-    rc = ior_open_write(t, (uint64_t)t->o->prefill, err);
-    if (weir_agree(&run->par, rc, err) < 0) {
-        if (rc == 0)
-            weir_session_close(t->use.file, NULL);
-        t->use.file = NULL;
-        return -1;
-    }
-    rc = fill_blocks(run, t, err);
-    f = t->use.file;
-    t->use.file = NULL;
-    if (weir_session_close(f, rc < 0 ? NULL : err) < 0)
-        rc = -1;
-    if (weir_agree(&run->par, rc, err) < 0)
-        return -1;
+    if (rec.interrupted)
+        return weir_refuse(err, WEIR_EINTR, "interrupted in the %s of repetition %d", phase.key,
+                           run->repetition);
     t->use.prefilled = true;
     if (run->log.verbose >= 2)
         weir_report_line(&run->report, "Random prefill took: %fs",
-                         (double)(weir_now_ns() - begin) / WEIR_NS_PER_S);
+                         weir_phase_span(&rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED));
     return 0;
 }
