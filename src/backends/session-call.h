@@ -9,8 +9,7 @@
 static inline struct weir_session *enter_call(struct weir_session *s, const char *what,
                                               const char *path)
 {
-    if (s->call)
-        weir_call_name(s->call, what, path);
+    weir_session_enter(s, what, path);
     return s;
 }
 
@@ -24,9 +23,7 @@ static inline void enter_xfer(struct weir_session *s, const char *path, const st
 /* It has returned; passes its result on. */
 static inline int leave_call(struct weir_session *s, int rc)
 {
-    if (s->call)
-        weir_call_end(s->call);
-    return rc;
+    return weir_session_leave(s, rc);
 }
 
 #endif

@@ -70,6 +70,21 @@ int weir_session_close(struct weir_file *f, struct weir_err *err);
  * allocated once. Release with free() when it is closed. Local. NULL and err (WEIR_ESETUP). */
 struct weir_file *weir_session_slot(const struct weir_session *s, struct weir_err *err);
 
+/* For --io-timeout: the calls that a program makes into the names of a backend (s->be->ns) itself, without
+ * clock and histogram. Some stores, nothing where nobody watches; 'leave' returns rc. Local. */
+static inline void weir_session_enter(struct weir_session *s, const char *what, const char *path)
+{
+    if (s->call)
+        weir_call_name(s->call, what, path);
+}
+
+static inline int weir_session_leave(struct weir_session *s, int rc)
+{
+    if (s->call)
+        weir_call_end(s->call);
+    return rc;
+}
+
 /* weir_session_open and weir_session_close in a slot, without allocation, clock and histogram: the
  * caller measures. Nothing of the file is in flight when it is closed. path must outlive the open file. */
 static inline int weir_session_open_slot(struct weir_session *s, struct weir_file *slot,
@@ -81,12 +96,20 @@ static inline int weir_session_open_slot(struct weir_session *s, struct weir_fil
     *slot = (struct weir_file) { .s = s, .path = path };
     if (extent)
         slot->extent = *extent;
-    return s->access.dry_run ? 0 : s->be->open(s, path, flags, slot, err);
+    if (s->access.dry_run)
+        return 0;
+    weir_session_enter(s, "open", path);
+    return weir_session_leave(s, s->be->open(s, path, flags, slot, err));
 }
 
 static inline int weir_session_close_slot(struct weir_file *slot, struct weir_err *err)
 {
-    return slot->s->access.dry_run ? 0 : slot->s->be->close(slot, err);
+    struct weir_session *s = slot->s;
+
+    if (s->access.dry_run)
+        return 0;
+    weir_session_enter(s, "close", slot->path);
+    return weir_session_leave(s, s->be->close(slot, err));
 }
 
 /* The rest of weir_session_xfer where it is not the usual one: what the first call left over, and

@@ -8,6 +8,7 @@ import time
 import pytest
 
 import conftest
+from mdtest_support import mdtest  # noqa: F401
 
 SECONDS = 30
 WARN = {"WEIR_WATCH_SECONDS": "1"}
@@ -77,3 +78,11 @@ def test_a_job_that_was_stopped_as_a_whole_goes_on(ior):
     os.kill(proc.pid, signal.SIGCONT)
     run = ior.finish(proc, SECONDS).ok()
     assert not run.warnings, run
+
+
+@pytest.mark.parametrize("call", ["create", "close"])
+def test_a_call_of_a_metadata_benchmark_that_does_not_return_ends_the_job(mdtest, call):  # noqa: F811
+    """Files that are opened and closed over and over are in no session call that takes a time."""
+    run = mdtest("-n 2 -F -a DUMMY --dummy.delay-%s=20000000 --io-timeout=1" % call, np=None, timeout=SECONDS)
+    assert run.returncode == 3 and run.elapsed < 15, run
+    assert any("has not returned" in line and "--io-timeout" in line for line in run.errors), run

@@ -44,7 +44,7 @@ static int finish_op(struct weir_run *run, struct mdw_test *t, enum mdw_op op, u
                      uint64_t *clock_ns, int rc, const struct weir_err *why)
 {
     *clock_ns = weir_now_ns();
-    if (rc == 0) {
+    if (weir_session_leave(&t->fs.session, rc) == 0) {
         weir_operation_add(run, (int)op, begin, *clock_ns, 0,
                            op == MDW_CREATE || op == MDW_READ ? (uint64_t)t->o->size : 0);
         t->m->done[op]++;
@@ -142,6 +142,7 @@ static int delete_object(struct weir_run *run, struct mdw_test *t, const char *p
 {
     uint64_t begin = *clock_ns;
 
+    weir_session_enter(&t->fs.session, "delete", path);
     return finish_op(run, t, MDW_DELETE, begin, clock_ns,
                      t->fs.ns->unlink(&t->fs.session, path, why), why);
 }
@@ -151,6 +152,7 @@ static int stat_object(struct weir_run *run, struct mdw_test *t, const char *pat
 {
     uint64_t begin = *clock_ns;
 
+    weir_session_enter(&t->fs.session, "stat", path);
     return finish_op(run, t, MDW_STAT, begin, clock_ns, t->fs.ns->stat(&t->fs.session, path, why),
                      why);
 }
@@ -202,8 +204,11 @@ static int make_set(struct weir_run *run, struct mdw_test *t, int d, uint64_t *c
                     struct weir_err *err)
 {
     struct weir_err why = WEIR_ERR_INIT;
-    int rc = t->fs.ns->mkdir(&t->fs.session, mdw_name_dir(&t->own, run->par.rank, d), MODE, &why);
+    const char *path = mdw_name_dir(&t->own, run->par.rank, d);
+    int rc;
 
+    weir_session_enter(&t->fs.session, "mkdir", path);
+    rc = weir_session_leave(&t->fs.session, t->fs.ns->mkdir(&t->fs.session, path, MODE, &why));
     *clock_ns = weir_now_ns();
     if (rc == 0) {
         t->m->done[MDW_SET_CREATE]++;
@@ -299,9 +304,11 @@ static uint64_t count_cleanup(struct weir_run *run, void *state)
 
 static void remove_set(struct weir_run *run, struct mdw_test *t, int d, uint64_t *clock_ns)
 {
+    const char *path = mdw_name_dir(&t->own, run->par.rank, d);
     struct weir_err why = WEIR_ERR_INIT;
 
-    if (t->fs.ns->rmdir(&t->fs.session, mdw_name_dir(&t->own, run->par.rank, d), &why) == 0)
+    weir_session_enter(&t->fs.session, "rmdir", path);
+    if (weir_session_leave(&t->fs.session, t->fs.ns->rmdir(&t->fs.session, path, &why)) == 0)
         t->m->done[MDW_SET_DELETE]++;
     else
         note_failure(t, MDW_SET_DELETE, &why);
@@ -314,8 +321,10 @@ static void remove_object(struct weir_run *run, struct mdw_test *t, const char *
 {
     struct weir_err why = WEIR_ERR_INIT;
     uint64_t begin = *clock_ns;
-    int rc = t->fs.ns->unlink(&t->fs.session, path, &why);
+    int rc;
 
+    weir_session_enter(&t->fs.session, "delete", path);
+    rc = weir_session_leave(&t->fs.session, t->fs.ns->unlink(&t->fs.session, path, &why));
     if (rc < 0 && t->lost && why.sys == ENOENT)
         *clock_ns = weir_now_ns();
     else

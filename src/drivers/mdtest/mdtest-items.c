@@ -46,6 +46,7 @@ static inline int visit(struct weir_run *run, struct mdtest_test *t, int owner, 
     uint64_t item, begin = *clock_ns;
     const char *path = mdtest_name_step(run, t, owner, step, &item);
 
+    mdtest_enter(t, path);
     return mdtest_finish_op(run, t, call(&t->fs.session, path, err), item, 0, begin, clock_ns, err);
 }
 
@@ -55,6 +56,7 @@ static int make_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint
     uint64_t item, begin = *clock_ns;
     const char *path = mdtest_name_step(run, t, owner, step, &item);
 
+    mdtest_enter(t, path);
     return mdtest_finish_op(run, t, t->fs.ns->mkdir(&t->fs.session, path, MODE, err), item, 0,
                             begin, clock_ns, err);
 }
@@ -119,6 +121,7 @@ int mdtest_step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *
         memcpy(t->target.path + strlen(to), "-XX", 4);
     if (last)
         memcpy(t->names.path + strlen(from), "-XX", 4);
+    mdtest_enter(t, from);
     return mdtest_finish_op(run, t, t->fs.ns->rename(&t->fs.session, from, to, err), i, 0, begin,
                             clock_ns, err);
 }
@@ -220,10 +223,12 @@ static int make_file(struct weir_run *run, struct mdtest_test *t, int owner, uin
     int rc;
 
     begin = writes ? make_content(run, t, owner, item, clock_ns) : *clock_ns;
-    if (t->o->mknod)
+    if (t->o->mknod) {
+        mdtest_enter(t, path);
         rc = t->fs.ns->mknod(&t->fs.session, path, err);
-    else
+    } else {
         rc = fill_file(run, t, path, item, flags, writes, clock_ns, err);
+    }
     return mdtest_finish_op(run, t, rc, item, writes ? t->out_len : 0, begin, clock_ns, err);
 }
 

@@ -152,7 +152,8 @@ int mdtest_each_tree(struct weir_run *run, struct mdtest_test *t, uint64_t loop,
 
         mdtest_name_dir(&t->names, mdtest_base_of(&t->places, whose), run->repetition, loop, whose,
                         dir);
-        if (act(run, arg, dir, clock_ns, err) < 0)
+        mdtest_enter(t, t->names.path);
+        if (weir_session_leave(&t->fs.session, act(run, arg, dir, clock_ns, err)) < 0)
             return -1;
     }
     return 0;

@@ -37,13 +37,19 @@ void mdtest_look(struct mdtest_test *t, uint64_t *clock_ns);
 int mdtest_fail_op(struct weir_run *run, const struct mdtest_test *t, uint64_t item, uint64_t begin,
                    const struct weir_err *err);
 
+/* The call of an operation begins, for --io-timeout. */
+static inline void mdtest_enter(struct mdtest_test *t, const char *path)
+{
+    weir_session_enter(&t->fs.session, mdtest_calls[t->pass.op].whole, path);
+}
+
 /* An operation is over: rc is what its calls returned, and is returned. Reading the clock can take a
  * fifth of the time of a stat, so without need it is not read for each. */
 static inline int mdtest_finish_op(struct weir_run *run, struct mdtest_test *t, int rc,
                                    uint64_t item, uint64_t bytes, uint64_t begin,
                                    uint64_t *clock_ns, const struct weir_err *err)
 {
-    if (__builtin_expect(rc < 0, 0))
+    if (__builtin_expect(weir_session_leave(&t->fs.session, rc) < 0, 0))
         return mdtest_fail_op(run, t, item, begin, err);
     if (t->pass.fine) {
         *clock_ns = weir_now_ns();
