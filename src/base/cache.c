@@ -65,10 +65,12 @@ static int look_at(struct look *l, uint64_t first, uint64_t len)
 }
 
 /* A large piece is looked at in samples, and of many pieces some. */
-static struct weir_cache_range sampled(const struct weir_cache_range *r)
+static struct weir_cache_range sampled(const struct weir_cache_range *r, uint64_t size)
 {
     struct weir_cache_range s = *r;
 
+    if (s.count == 1 && s.first < size && s.len > size - s.first)
+        s.len = size - s.first;
     if (s.count == 1 && s.len > PIECES * SAMPLE)
         return (struct weir_cache_range) { s.first, SAMPLE, s.len / PIECES, PIECES };
     if (s.count > PIECES) {
@@ -102,7 +104,7 @@ static int open_to_look(const char *path)
 bool weir_cache_look(const char *path, const struct weir_cache_range *range,
                      struct weir_cache_seen *seen, const char **why)
 {
-    struct weir_cache_range r = sampled(range);
+    struct weir_cache_range r;
     struct look l = { .fd = open_to_look(path),
                       .page = (double)sysconf(_SC_PAGESIZE),
                       .seen = seen };
@@ -115,11 +117,14 @@ bool weir_cache_look(const char *path, const struct weir_cache_range *range,
         *why = "the files cannot be opened to look";
     else if (fstat(l.fd, &st) < 0 || !S_ISREG(st.st_mode))
         *why = "the files are not ordinary ones";
-    else if (look_through(&l, &r, (uint64_t)st.st_size) < 0)
+    else if (r = sampled(range, (uint64_t)st.st_size),
+             look_through(&l, &r, (uint64_t)st.st_size) < 0)
         *why = "the kernel does not tell (cachestat, mincore)";
     else if (seen->looked <= 0)
         *why = "the files are empty";
     good = *why == NULL;
+    if (good)
+        seen->size = (double)st.st_size, seen->allocated = (double)st.st_blocks * 512;
     if (l.fd >= 0)
         close(l.fd);
     if (good && seen->resident > seen->looked) /* whole pages */
@@ -127,4 +132,24 @@ bool weir_cache_look(const char *path, const struct weir_cache_range *range,
     if (good && seen->dirty > seen->looked)
         seen->dirty = seen->looked;
     return good;
+}
+
+void weir_cache_clean(const char *path)
+{
+    int fd = open_to_look(path);
+
+    if (fd < 0)
+        return;
+    syscall(SYS_fdatasync, fd);
+    close(fd);
+}
+
+void weir_cache_drop(const char *path)
+{
+    int fd = open_to_look(path);
+
+    if (fd < 0)
+        return;
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    close(fd);
 }

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Pieces of a file: 'count' of len bytes, each 'stride' bytes after the one before. */
+/* Pieces of a file: 'count' of len bytes, each 'stride' bytes after the one before. One piece may be
+ * longer than the file, and is then what there is. */
 struct weir_cache_range {
     uint64_t first, len, stride, count;
 };
@@ -16,6 +17,7 @@ struct weir_cache_seen {
     double looked;   /* at so many; less than asked where the range is sampled */
     double resident; /* in the page cache */
     double dirty;    /* not on storage: dirty or in write-back; NaN where the kernel does not tell */
+    double size, allocated; /* of the file: bytes, and those of its blocks */
 };
 
 /* Ask cachestat(2), and mincore(2) where the kernel has none. At most 64 pieces are looked at, and
@@ -23,5 +25,11 @@ struct weir_cache_seen {
  * told. */
 bool weir_cache_look(const char *path, const struct weir_cache_range *range,
                      struct weir_cache_seen *seen, const char **why);
+
+/* Write what is dirty of the file back to storage; then drop its pages, which only takes clean ones
+ * that no process has mapped. No privilege is needed; what cannot be opened is left alone, and where it
+ * does not work (tmpfs) only a look tells. Local. */
+void weir_cache_clean(const char *path);
+void weir_cache_drop(const char *path);
 
 #endif

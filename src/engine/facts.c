@@ -15,7 +15,7 @@ void weir_facts_init(struct weir_facts *f)
     f->durable = f->direct = f->shared = f->random = f->own_metadata = -1;
     f->collective = f->independent = f->other_layout = f->foreign = f->apart = -1;
     f->distance = f->missing = -1;
-    f->planned_bytes = f->transfer = f->own_node = f->unread = f->repeats = NAN;
+    f->planned_bytes = f->file_bytes = f->transfer = f->own_node = f->unread = f->repeats = NAN;
     f->allocated = f->retries = f->others = f->sequential_rate = NAN;
 }
 

@@ -68,17 +68,18 @@ struct weir_facts {
     int collective;          /* was asked for */
     int independent;         /* 1: collective was asked for and is not done */
     int other_layout;        /* 1: the layout is not what was asked for */
-    int foreign;             /* 1: what was read was written by another run */
+    int foreign;             /* 1: what was read was written with other parameters */
     int apart;               /* 1: nodes do not see the same files */
     int distance;            /* in nodes, of the task whose data are read; -1: nobody asked for one */
     double transfer;         /* bytes */
     double planned_bytes;    /* of all tasks in a phase */
+    double file_bytes;       /* of a file that is read, as this test writes them */
     double own_node;         /* share of the tasks that read what their own node wrote */
     double unread;           /* share of the data that nobody reads because others are read twice */
     double repeats;          /* share of the blocks that are drawn again */
     enum weir_facts_data data_kind;
     /* what happened */
-    double allocated;        /* allocated bytes over size, after the write phase */
+    double allocated;        /* allocated bytes over size, after a write phase that flushes */
     double retries;          /* short transfers and calls that were tried again */
     double others;           /* bytes that others moved on the device */
     double sequential_rate;  /* of large transfers in order, on the same files, earlier in the run */

@@ -159,8 +159,8 @@ MEASURE(h31)
     if (!weir_facts_have(f, WEIR_MOVES_IN))
         weir_finding_unknown(out, "%s", weir_no_read);
     else
-        yes_or_no(out, f->foreign, "the data do not name their run (-l signature)",
-                  "the files were written by another run");
+        yes_or_no(out, f->foreign, "the size of the files is not known",
+                  "the files that are read have another size than the test writes");
 }
 
 MEASURE(h33)

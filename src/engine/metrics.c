@@ -46,6 +46,14 @@ static const struct weir_col cols[] = {
     COUNT("slowestRank", slowest_rank, "The task with it"),
     SECONDS("clockError", clock_error_ns,
             "Uncertainty of the clocks' offsets between tasks, seconds"),
+    COL_REAL(M, cache_looked, "cacheLooked",
+             "Bytes looked for in the page cache: before a read, after a write phase; samples of "
+             "large files",
+             .csv = "cacheLooked"),
+    COL_REAL(M, cache_resident, "cacheResident",
+             "Of these, in the page cache of the node of the task", .csv = "cacheResident"),
+    COL_REAL(M, cache_dirty, "cacheDirty", "Of these, dirty or in write-back",
+             .csv = "cacheDirty"),
     COUNT("interrupted", interrupted, "1 when a signal ended the phase early"),
     LATENCY("open", WEIR_OP_OPEN),
     LATENCY("transfer", WEIR_OP_XFER),
@@ -137,5 +145,8 @@ void weir_metrics_report(struct weir_run *run, struct weir_session *s,
     if (!run->details)
         return;
     gather(&run->par, s, rec, run->test->id, &m);
+    m.cache_looked = run->trust.seen.looked;
+    m.cache_resident = run->trust.seen.resident;
+    m.cache_dirty = run->trust.seen.dirty;
     weir_report_row(&run->report, &weir_metrics_table, &m);
 }

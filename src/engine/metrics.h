@@ -29,6 +29,7 @@ struct weir_metrics {
     double fastest_ns, slowest_ns; /* time between first and last step of a rank */
     int64_t fastest_rank, slowest_rank;
     double clock_error_ns;
+    double cache_looked, cache_resident, cache_dirty; /* NaN: not known */
     int64_t interrupted;
     struct weir_latency op[WEIR_OPS];
 };

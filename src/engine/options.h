@@ -19,7 +19,8 @@ struct weir_run_options {
     int64_t max_steps, pause_us, timeline_limit, peak, assume_rate;
     int verbose, repetitions, delay_s, deadline_s, min_time_s, max_minutes, io_timeout_s, outlier_s;
     int until_max, until_time_s;
-    bool warnings_are_errors, dry_run, wear_out, barriers, findings, strict;
+    bool warnings_are_errors, dry_run, wear_out, barriers, findings, strict,
+        drop_cache;
 };
 
 #define WEIR_R struct weir_run_options
@@ -48,6 +49,11 @@ struct weir_run_options {
     OPT_SIZE(0, "assume-rate", "assumeRate", WEIR_R, assume_rate, "0", "SIZE",                     \
              "With a dry run, bytes a second from which the time of a phase is told", .min = 0,    \
              .max = INT64_MAX)
+/* For programs that tell their files (range of struct weir_driver). */
+#define WEIR_OPT_DROP_CACHE                                                                        \
+    OPT_FLAG(0, "drop-cache", "dropCache", WEIR_R, drop_cache,                                     \
+             "Before each read phase write the files back and drop them from the page cache of "   \
+             "their nodes, outside the measured time")
 #define WEIR_OPT_RANK_CSV(n, k, help)                                                              \
     OPT_STR(0, n, k, WEIR_R, rank_csv, NULL, "FILE", help, .flags = WEIR_OPT_ADDS)
 #define WEIR_OPT_OP_CSV(n, k, help) OPT_STR(0, n, k, WEIR_R, op_csv, NULL, "PREFIX", help)

@@ -293,8 +293,8 @@ static int run_phase(struct weir_run *run, struct weir_test *t, const struct wei
         if (t->session[i]->be)
             weir_session_reset(t->session[i]);
     memset(run->op_hist, 0, sizeof(*run->op_hist) * (size_t)weir_operations_count(t->driver));
-    weir_trust_before(run, s);
-    if (weir_phase_run(run, s->phase, t->state, &timing, &rec, err) < 0)
+    if (weir_trust_before(run, s, err) < 0 ||
+        weir_phase_run(run, s->phase, t->state, &timing, &rec, err) < 0)
         return -1;
     weir_trust_after(run, s, &rec);
     weir_until_note(run, s, &rec);

@@ -22,31 +22,19 @@ static bool is_measured(const struct weir_run *run, const struct weir_stage *s)
     return run->trust.facts && s->phase && !(s->flags & WEIR_STAGE_UNTIMED);
 }
 
-/* Each rank looks at its own bytes, so that each byte is looked at once on the node that uses it. */
-static void look_at_cache(struct weir_run *run, const struct weir_stage *stage)
-{
-    const struct weir_driver *d = run->test->driver;
-    struct weir_trust *t = &run->trust;
-    struct weir_cache_range range;
-    struct weir_str path = { 0 };
-
-    t->cache = (struct weir_cache_seen) { .looked = 0 };
-    t->cache_why = "the program does not tell its files";
-    if (d->range && !run->test->plan.options->dry_run &&
-        d->range(run, run->test->state, stage, &path, &range))
-        weir_cache_look(weir_str_text(&path), &range, &t->cache, &t->cache_why);
-    weir_str_free(&path);
-}
-
-void weir_trust_before(struct weir_run *run, const struct weir_stage *stage)
+int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, struct weir_err *err)
 {
     enum weir_moves moves = moves_of(stage);
 
+    run->trust.seen = (struct weir_cache_seen) { NAN, NAN, NAN, NAN, NAN };
+    if (moves == WEIR_MOVES_IN && weir_trust_drop(run, stage, err) < 0)
+        return -1;
     if (!is_measured(run, stage))
-        return;
+        return 0;
     if (moves == WEIR_MOVES_IN && run->trust.facts->direct != 1)
-        look_at_cache(run, stage);
+        weir_trust_look(run, stage);
     weir_machine_use(&run->trust.before, moves != WEIR_MOVES_NOTHING);
+    return 0;
 }
 
 #define PARTS 100 /* of a phase: when tasks end */
@@ -54,7 +42,8 @@ void weir_trust_before(struct weir_run *run, const struct weir_stage *stage)
 /* What is summed over the ranks after a phase. */
 struct sums {
     uint64_t user_ns, reached, io_unknown, retries, sync_ns;
-    uint64_t looked, resident, dirty, cache_unknown, dirty_unknown; /* bytes, ranks */
+    uint64_t looked, resident, dirty, size, allocated; /* bytes */
+    uint64_t lookers, cache_unknown, dirty_unknown;    /* ranks */
     uint64_t ended[PARTS];
 };
 
@@ -86,6 +75,9 @@ static void add_up(struct weir_run *run, enum weir_moves moves, const struct wei
         s->sync_ns += stats->hist[WEIR_OP_SYNC].sum_ns;
     }
     s->looked = (uint64_t)run->trust.cache.looked;
+    s->size = (uint64_t)run->trust.cache.size;
+    s->allocated = (uint64_t)run->trust.cache.allocated;
+    s->lookers = s->looked > 0;
     s->resident = (uint64_t)run->trust.cache.resident;
     s->dirty_unknown = isnan(run->trust.cache.dirty);
     s->dirty = s->dirty_unknown ? 0 : (uint64_t)run->trust.cache.dirty;
@@ -113,6 +105,31 @@ static double span(const struct weir_phase_rec *rec, enum weir_mark from, enum w
 #define MOST(field, value) (p->field = fmax(p->field, (value)))
 #define LEAST(field, value) (p->field = fmin(p->field, (value)))
 
+/* What programs are told of the phase, too. */
+static void note_seen(struct weir_run *run, const struct sums *s)
+{
+    if (s->looked == 0 || s->cache_unknown > 0)
+        return;
+    run->trust.seen = (struct weir_cache_seen) {
+        .looked = (double)s->looked,
+        .resident = (double)s->resident,
+        .dirty = s->dirty_unknown ? NAN : (double)s->dirty,
+        .size = (double)s->size,
+        .allocated = (double)s->allocated,
+    };
+}
+
+/* Blocks are those of the file when it was flushed; a file of another size is one of another run. */
+static void note_files(const struct sums *s, struct weir_facts *f, enum weir_moves moves)
+{
+    if (s->size == 0)
+        return;
+    if (moves == WEIR_MOVES_OUT && f->durable == 1)
+        f->allocated = fmin(f->allocated, (double)s->allocated / (double)s->size);
+    if (moves == WEIR_MOVES_IN && !isnan(f->file_bytes))
+        f->foreign = (double)s->size != (double)s->lookers * f->file_bytes;
+}
+
 /* A rank that has nothing to do in the phase knows nothing; that is no loss. */
 static void note_cache(const struct weir_run *run, const struct sums *s, struct weir_facts *f,
                        struct weir_facts_phase *p)
@@ -124,6 +141,7 @@ static void note_cache(const struct weir_run *run, const struct sums *s, struct 
                                             : "some ranks could not look at their files";
         return;
     }
+    note_files(s, f, p->moves);
     if (f->direct == 1)
         MOST(left, (double)s->resident / looked);
     else if (p->moves == WEIR_MOVES_IN)
@@ -247,11 +265,12 @@ void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
         return;
     }
     if (moves_of(stage) == WEIR_MOVES_OUT || run->trust.facts->direct == 1)
-        look_at_cache(run, stage);
+        weir_trust_look(run, stage);
     add_up(run, moves_of(stage), rec, &s);
     weir_stragglers_find(run, rec, &slow);
     if (run->par.rank != 0 || rec->steps_sum == 0)
         return;
+    note_seen(run, &s);
     if (!(p = weir_facts_phase_of(f, stage->key)))
         return;
     p->moves = moves_of(stage);

@@ -30,6 +30,7 @@ struct weir_trust {
     struct weir_machine_use before; /* the phase that runs */
     struct weir_cache_seen cache;   /* of this rank's bytes: before a read, after a write phase */
     const char *cache_why;          /* not known; NULL: known */
+    struct weir_cache_seen seen;    /* of all ranks of the phase, on rank 0; NaN: not known */
     bool on_disk; /* of rank 0: the kernel counts the bytes of this file system's device */
     /* the machine */
     double memory, cores, copy, links, step;
@@ -50,11 +51,21 @@ int weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int 
 /* Begin to gather the facts of run->test, after its start. Collective over run->par. */
 void weir_trust_begin(struct weir_run *run);
 
-/* Before and after a phase (trust-phase.c), outside its time; the session's counts are those of this rank. after is
- * collective over run->par. Nothing where nothing is judged. */
-void weir_trust_before(struct weir_run *run, const struct weir_stage *stage);
+/* Before and after a phase (trust-phase.c), outside its time; the session's counts are those of this
+ * rank. Before a read phase --drop-cache is done, whose failure is a warning: -1 and the same err on
+ * all ranks where that is an error. Collective over run->par. Nothing else where nothing is judged. */
+int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, struct weir_err *err);
 void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
                       const struct weir_phase_rec *rec);
+
+/* trust-cache.c. Look at this rank's bytes of a stage, so that each byte is looked at once on the node
+ * that uses it. Local. */
+void weir_trust_look(struct weir_run *run, const struct weir_stage *stage);
+
+/* Drop the files of a read stage from the page cache of every node that wrote or will read them, where
+ * --drop-cache was given; a look tells whether it worked. Collective over run->par; as
+ * weir_trust_before. */
+int weir_trust_drop(struct weir_run *run, const struct weir_stage *reads, struct weir_err *err);
 
 /* Judge the test and report it to programs, in the object of the test that is open. Returns the
  * verdict, the same on all ranks where --strict was given; else on rank 0 alone. Collective over

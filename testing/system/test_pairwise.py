@@ -105,7 +105,7 @@ def rule(**values):
 
 ORIGINAL = "-z -O randomOffsetDeal=original,randomOffsetSeed=%d"
 RANDOM = ["-z", "-z -z -X 3", ORIGINAL % 2, ORIGINAL % 3]
-REORDER = ["-C", "-Z", "-Z -Z -X -2", "-C -Q 2"]
+REORDER = ["-C", "-Z", "-Z -Z -X -2 --drop-cache", "-C -Q 2"]
 WEAR_OUT = ["-D 1 -O stoneWallingWearOut=1", "-D 1 -O stoneWallingWearOut=1,stoneWallingWearOutIterations=2"]
 MIN_TIME = "-O minTimeDuration=1"
 PHASES = ["", "-w -r", "-w -W", "-w -W -r -R", "-w -R"]
@@ -162,6 +162,7 @@ class Ior(Program):
                 "phases": "-w", "file": "", "tasks": ""}]
     left = ("r.json", "ranks.csv", "ops-", "stone", "time.")
     apart = set("-f -M -d -y --help --version --dump-options allocateBufferOnGPU GPUid GPUDirect summaryFile summaryFormat strict assumeRate".split())
+    apart |= {"readBack"}  # needs tasks on two nodes: test_trust.py
 
     def words(self, case):
         words = super().words(case)

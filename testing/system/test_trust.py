@@ -2,7 +2,10 @@
 """What a number is worth: findings in a line, in a table, in JSON, and in the exit status."""
 import json
 import os
+import pathlib
 import re
+import shutil
+import subprocess
 
 import pytest
 
@@ -158,3 +161,115 @@ def test_what_is_not_on_storage_after_a_write_phase_is_seen(ior):
         assert least <= seen["value"] <= most, (sync, seen)
     own = ior("-b 64k -t 16k --report=json:r.json", np=2).ok()
     assert found(document(own)["tests"][0])["H03"]["value"] == 100
+
+
+# ---- dropped, and read by somebody else ----
+
+def disk_or_skip(ior):
+    kind = subprocess.run(["stat", "-f", "-c", "%T", str(ior.cwd)], capture_output=True, text=True, check=True).stdout.strip()
+    if kind in ("tmpfs", "ramfs"):
+        pytest.skip("the tests run on a file system in memory")
+
+
+def phases(run, operation):
+    return [p for p in document(run)["tests"][0]["phases"] if p["operation"] == operation]
+
+
+def test_dropped_pages_are_gone_when_the_read_phase_begins(ior):
+    disk_or_skip(ior)
+    run = ior("-b 4m -t 1m -i 2 -C --drop-cache --report=json:r.json", np=2).ok()
+    assert run.warnings == [] and len(phases(run, "read")) == 2
+    for p in phases(run, "read"):
+        assert p["cacheLooked"] == 8 * conftest.MIB and p["cacheResident"] == 0, p
+    assert all(p["cacheResident"] == p["cacheLooked"] for p in phases(run, "write")), run
+    judged = {f["id"]: f["outcome"] for f in document(run)["tests"][0]["findings"]}
+    assert judged["H02"] == judged["H03"] == "fine", judged
+
+
+def test_dropping_pages_of_a_file_system_in_memory_is_said_to_fail(ior):
+    if not os.access("/dev/shm", os.W_OK):
+        pytest.skip("no /dev/shm")
+    name = "/dev/shm/weir-test-%d" % os.getpid()
+    args = "-b 64k -t 64k --report=json:r.json -o %s --drop-cache" % name
+    run = ior(args + " --rules=none", np=None).ok()
+    warning, = run.warnings
+    assert warning.startswith("--drop-cache did not work: 100 %"), run
+    ior(args + " -i 2 -O warningAsErrors=1", np=None).fails(1, "--drop-cache did not work")
+    assert not os.path.exists(name)
+
+
+def test_each_task_reads_elsewhere_what_no_node_has_seen(ior):
+    two = {"IOR_FAKE_NODES": "2", "IOR_FAKE_TASK_PER_NODES": "2"}
+    (ior.cwd / "script").write_text("IOR START\nblockSize=32k\ntransferSize=16k\nreadBack=elsewhere\nwriteFile=1\ncheckRead=1\n"
+                                    "repetitions=2\nRUN\nfilePerProc=1\nrandomOffset=1\nRUN\nIOR STOP\n")
+    run = ior("-f script --report=json:r.json", np=4, env=two).ok()
+    for test in document(run)["tests"]:
+        assert {f["id"]: f["value"] for f in test["findings"]}["H07"] == 0, test
+    for args, words in (("-w -W -R", "read 2 times"), ("-C", "leave -C out"), ("-r -i 2", "read 2 times")):
+        ior("-b 16k -t 16k --read-back=elsewhere " + args, np=4, env=two).fails(1, words)
+    ior("-b 16k -t 16k --read-back=elsewhere", np=None).fails(1, "--read-back=elsewhere", "one node")
+    assert ior.files() == ["r.json", "script"]
+
+
+# ---- the worked examples: what must be found, and what must not ----
+
+EXAMPLES = {  # arguments, what is found
+    "a file smaller than memory": ("-b 1m -t 256k", {"H03", "H05", "H06"}),
+    "flushed, but read from the cache": ("-b 1m -t 256k -e", {"H03"}),
+    "the task itself comes next on one node": ("-b 1m -t 256k -C", {"H03"}),
+    "random reads faster than sequential ones": ("-f script", {"H03", "H11"}),
+    "blocks that were never written": ("-w -e -b 4k -t 4k -s 256 -z -z", {"H14"}),
+    "a file of another run": ("-r -b 512k -t 256k -o @", {"H31"}),
+}
+
+
+@pytest.mark.parametrize("where", ["disk", "tmpfs"])
+def test_the_worked_examples_are_found(ior, where):
+    place = ior.cwd / "f"
+    if where == "tmpfs":
+        if not os.access("/dev/shm", os.W_OK):
+            pytest.skip("no /dev/shm")
+        place = pathlib.Path("/dev/shm/weir-test-%d" % os.getpid())
+    else:
+        disk_or_skip(ior)
+    (ior.cwd / "script").write_text("IOR START\ntestFile=%s\nblockSize=1m\ntransferSize=256k\nkeepFile=1\ninterIODelay=20000\nRUN\n"
+                                    "readFile=1\nwriteFile=0\ntransferSize=4k\nrandomOffset=1\ninterIODelay=0\nkeepFile=0\nRUN\n"
+                                    "IOR STOP\n" % place)
+    for name, (args, wanted) in EXAMPLES.items():
+        if "@" in args:
+            place.write_bytes(bytes(conftest.MIB))
+        args = args.replace("@", str(place)) if "@" in args or "-f" in args else args + " -o %s" % place
+        run = ior(args + " --report=json:r.json", np=2 if "-C" in args else None).ok()
+        ids = {id for test in document(run)["tests"] for id in found(test)}
+        if where == "tmpfs":
+            wanted = wanted - {"H05"}  # its pages are never written back; the kernel may say dirty or not
+        assert wanted <= ids, (name, ids)
+        if place.exists():
+            place.unlink()
+
+
+@pytest.fixture
+def ext4(ior):
+    """A file system on a disk: ext4 on a loop device, disk/ in the working directory."""
+    if os.geteuid() != 0 or not shutil.which("mkfs.ext4") or not shutil.which("mount"):
+        pytest.skip("mounting ext4 on a loop device needs root, mount and mkfs.ext4")
+    image, path = ior.cwd / "image", ior.cwd / "disk"
+    with open(image, "wb") as f:
+        f.truncate(64 * conftest.MIB)
+    path.mkdir()
+    subprocess.run(["mkfs.ext4", "-q", "-F", str(image)], check=True, capture_output=True)
+    done = subprocess.run(["mount", "-o", "loop", str(image), str(path)], capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip("no loop device can be mounted here: " + done.stderr.strip())
+    yield path
+    subprocess.run(["umount", "-l", str(path)], check=True)
+
+
+@pytest.mark.parametrize("args", ["--posix.odirect", "-e --drop-cache"])
+def test_sound_runs_have_nothing_that_is_suspect(ior, ext4, args):
+    """Long enough by waiting after each transfer, so that no speed matters."""
+    run = ior("-b 8m -t 1m -l random -O interIODelay=25000 -o disk/f --report=json:r.json " + args, np=None).ok()
+    test = document(run)["tests"][0]
+    assert test["verdict"] == "SOUND", [f for f in test["findings"] if f["outcome"] == "found"]
+    judged = {f["id"]: f["outcome"] for f in test["findings"]}
+    assert judged["H14"] == judged["H02"] == "fine" and judged["H03" if "drop" in args else "H27"] == "fine", judged

@@ -78,6 +78,11 @@ static int check_order(const struct ior_options *o, struct weir_err *err)
         return weir_refuse(
             err, WEIR_EUSAGE,
             "constant and random reordering of tasks (-C and -Z) exclude each other; choose one");
+    if (with && ior_reads_elsewhere(o))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--read-back=elsewhere chooses whose data a task reads; leave %s out",
+                           with);
+    with = ior_reads_elsewhere(o) ? "--read-back=elsewhere" : with;
     if (o->random_offset && !o->file_per_task && with)
         return weir_refuse(err, WEIR_EUSAGE,
                            "random offsets (-z) with %s need a file per task (-F)", with);
@@ -92,9 +97,11 @@ static int check_order(const struct ior_options *o, struct weir_err *err)
     return 0;
 }
 
-int ior_check_owner(const struct ior_options *o, const struct weir_par *par, struct weir_err *err)
+int ior_check_owner(const struct ior_test *t, const struct weir_par *par, struct weir_err *err)
 {
-    if (o->reorder_random != 1 || !ior_wants_read(o) || ior_owner(o, par, false, 0, err) >= 0)
+    const struct ior_options *o = t->o;
+
+    if (o->reorder_random != 1 || !ior_wants_read(o) || ior_owner(t, par, false, 0, err) >= 0)
         return 0;
     return weir_err_within(err, "option -Z with -Q %d", o->node_offset);
 }
@@ -233,7 +240,7 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_
         check_names(o, err) < 0 || check_sizes(o, err) < 0 || check_volume(o, tasks, err) < 0 ||
         check_order(o, err) < 0 || check_prefill(o, err) < 0 ||
         ior_memory_parse(o, &par, &t->memory.bytes, err) < 0 ||
-        (tasks == par.size && ior_check_owner(o, &par, err) < 0))
+        (tasks == par.size && ior_check_owner(t, &par, err) < 0))
         return -1;
     fill_layout(t, tasks);
     fill_access(t, run, tasks);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "drivers/ior/ior-pass.h"
 #include "par/reduce.h"
 
 /* Nodes between a task and the one whose data it reads; -1 where nobody asked for a distance. */
@@ -19,10 +20,11 @@ static int distance_of(const struct ior_options *o, const struct weir_par *par)
 
 /* Whose data does each task read? The share of tasks that read what their own node wrote, and of the
  * data that nobody reads. */
-static void look_at_owners(struct weir_run *run, const struct ior_options *o, struct weir_facts *f)
+static void look_at_owners(struct weir_run *run, const struct ior_test *t, struct weir_facts *f)
 {
+    const struct ior_options *o = t->o;
     struct weir_err ignored = WEIR_ERR_INIT;
-    int owner = ior_owner(o, &run->par, false, 0, &ignored);
+    int owner = ior_owner(t, &run->par, false, 0, &ignored);
     int whom = owner < 0 ? run->par.rank : owner;
     uint64_t node = (uint64_t)run->par.node;
     uint64_t own = weir_fetch_u64(&run->par, node, whom) == node;
@@ -31,7 +33,7 @@ static void look_at_owners(struct weir_run *run, const struct ior_options *o, st
     weir_allsum_u64(&run->par, &own, 1);
     f->own_node = o->write ? (double)own / tasks : NAN;
     /* of n draws out of n with repetition */
-    f->unread = o->reorder_random == 1 ? pow(1 - 1 / tasks, tasks) : 0;
+    f->unread = o->reorder_random == 1 && !t->node_of ? pow(1 - 1 / tasks, tasks) : 0;
 }
 
 /* -z -z: as many draws as there are blocks. */
@@ -50,6 +52,8 @@ void ior_facts(struct weir_run *run, void *state, struct weir_facts *f)
 
     f->path = o->test_file;
     f->planned_bytes = ior_planned_bytes(o, &run->par);
+    if (!(t->session.flags & (WEIR_BE_CONTAINER | WEIR_BE_NO_DATA)) && o->run.deadline_s == 0)
+        f->file_bytes = (double)t->extent.file_bytes;
     f->durable = o->sync_end || o->sync_each || f->direct == 1;
     f->shared = !o->file_per_task;
     f->random = o->random_offset > 0;
@@ -62,8 +66,8 @@ void ior_facts(struct weir_run *run, void *state, struct weir_facts *f)
                            packet == WEIR_PACKET_INCOMPRESSIBLE
                        ? WEIR_DATA_RANDOM
                        : WEIR_DATA_REPEATED;
-    if (o->read)
-        look_at_owners(run, o, f);
+    if (ior_wants_read(o))
+        look_at_owners(run, t, f);
 }
 
 bool ior_range(struct weir_run *run, void *state, const struct weir_stage *stage,
@@ -73,7 +77,8 @@ bool ior_range(struct weir_run *run, void *state, const struct weir_stage *stage
     const struct ior_options *o = t->o;
     struct weir_err ignored = WEIR_ERR_INIT;
     bool reads = (stage->flags & WEIR_STAGE_READS) != 0;
-    int owner = reads ? ior_owner(o, &run->par, false, run->repetition, &ignored) : run->par.rank;
+    bool check = stage->phase == &ior_check_phase;
+    int owner = reads ? ior_owner(t, &run->par, check, run->repetition, &ignored) : run->par.rank;
     uint64_t block = (uint64_t)o->block, tasks = (uint64_t)run->par.size;
 
     if (owner < 0 || (t->session.flags & WEIR_BE_NO_DATA) ||

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/shift.h"
 #include "engine/op-files.h"
 
 /* Name number k of a list joined by '@': a piece of it and its length. */
@@ -100,18 +99,6 @@ int ior_file_name(const struct ior_options *o, int mount, int task, int repetiti
     return finish_name(out, err);
 }
 
-/* On one node a shift by nodes comes back to the rank itself and would read its own cache: there
- * it counts tasks. */
-int ior_shift(const struct ior_options *o, const struct weir_par *par, bool check_write)
-{
-    long long nodes = (long long)o->node_offset + (check_write ? 1 : 0);
-    int shift = weir_shift_fixed(0, par->size, nodes * weir_par_node_stride(par));
-
-    if (shift == 0)
-        shift = weir_shift_fixed(0, par->size, nodes);
-    return shift == 0 && par->size > 1 ? 1 : shift;
-}
-
 void ior_override_nodes(const void *state, struct weir_par *par)
 {
     const struct ior_options *o = ((const struct ior_test *)state)->o;
@@ -126,21 +113,6 @@ void ior_override_nodes(const void *state, struct weir_par *par)
         par->node = par->rank / par->per_node;
     if (par->node >= par->nodes)
         par->node = par->nodes - 1;
-}
-
-int ior_owner(const struct ior_options *o, const struct weir_par *par, bool check_write,
-              int repetition, struct weir_err *err)
-{
-    unsigned seed = weir_shift_seed(o->seed, repetition);
-
-    if (o->reorder_constant)
-        return weir_shift_fixed(par->rank, par->size, ior_shift(o, par, check_write));
-    if (check_write || o->reorder_random == 0)
-        return par->rank;
-    if (o->reorder_random == 1)
-        return weir_shift_random(par->rank, par->size, par->per_node, par->nodes, o->node_offset,
-                                 seed, err);
-    return weir_shift_permuted(par->rank, par->size, seed, err);
 }
 
 /* ---- files that a test reads and writes ---- */

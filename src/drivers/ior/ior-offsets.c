@@ -92,7 +92,7 @@ void ior_note_unread(struct weir_run *run, const struct ior_test *t)
     if (t->o->reorder_random != 1)
         return;
     note_distance(run, t->o);
-    owner = ior_owner(t->o, &run->par, false, run->repetition, &ignored);
+    owner = ior_owner(t, &run->par, false, run->repetition, &ignored);
     if (run->par.rank == 0)
         owners = malloc(sizeof(*owners) * (size_t)run->par.size);
     weir_gather(&run->par, &owner, sizeof(owner), owners);

@@ -26,6 +26,8 @@ void ior_free(void *state)
     weir_str_free(&t->use.path);
     weir_str_free(&t->use.facts);
     weir_str_free(&t->use.in_effect);
+    free(t->node_of);
+    t->node_of = NULL;
     ior_memory_free(t);
 }
 
@@ -96,7 +98,7 @@ static int prepare_write(struct weir_run *run, void *state, struct weir_err *err
 static int prepare_reading(struct weir_run *run, struct ior_test *t, bool check_write,
                            struct weir_err *err)
 {
-    t->pass.owner = ior_owner(t->o, &run->par, check_write, run->repetition, err);
+    t->pass.owner = ior_owner(t, &run->par, check_write, run->repetition, err);
     if (t->pass.owner < 0 || prepare_phase(run, t, WEIR_DIR_READ, err) < 0 ||
         ior_file_check(t, false, err) < 0)
         return -1;

@@ -52,7 +52,7 @@ int ior_begin(struct weir_run *run, void *state, struct weir_err *err)
     t->layout.tasks = t->access.tasks = run->par.size;
     t->access.nodes = run->par.nodes;
     t->use.mount = o->dual_mount ? numa_node() : -1;
-    if (ior_buffers(t, err) < 0 || ior_check_owner(o, &run->par, err) < 0)
+    if (ior_buffers(t, err) < 0 || ior_check_owner(t, &run->par, err) < 0)
         return -1;
     return ior_memory_take(t, err);
 }
@@ -66,7 +66,8 @@ int ior_start(struct weir_run *run, void *state, struct weir_err *err)
     t->begun_s = (uint32_t)(t->data.unit.run / WEIR_NS_PER_S);
     if (own->random_offset && own->random_seed < 0)
         own->random_seed = (int)(t->begun_s & INT32_MAX);
-    if (weir_test_session(run, &t->session, t->be, t->be_opt, &t->access, err) < 0)
+    if (ior_find_elsewhere(run, t, err) < 0 ||
+        weir_test_session(run, &t->session, t->be, t->be_opt, &t->access, err) < 0)
         return -1;
     return weir_agree(&run->par, ior_queue_begin(t, &t->session, err), err);
 }
@@ -151,7 +152,7 @@ static int limit_reading(struct weir_run *run, struct ior_test *t, bool check_wr
     weir_allmax_i64(&run->par, &any_short, 1);
     if (!any_short)
         return 0;
-    owner = ior_owner(t->o, &run->par, check_write, run->repetition, &ignored);
+    owner = ior_owner(t, &run->par, check_write, run->repetition, &ignored);
     t->pass.limit =
         weir_fetch_u64(&run->par, t->results.written, owner < 0 ? run->par.rank : owner);
     return 0;
@@ -244,7 +245,7 @@ static int after_write(struct weir_run *run, void *state, const struct weir_stag
 static void find_owner(struct weir_run *run, struct ior_test *t, bool check_write)
 {
     struct weir_err ignored = WEIR_ERR_INIT;
-    int owner = ior_owner(t->o, &run->par, check_write, run->repetition, &ignored);
+    int owner = ior_owner(t, &run->par, check_write, run->repetition, &ignored);
 
     t->use.owner_mount = t->use.mount;
     if (t->o->dual_mount)

@@ -11,6 +11,7 @@
 #define O struct ior_options
 
 static const char *const formats[] = { "default", "JSON", "CSV", "3.3", NULL };
+static const char *const readers[] = { "default", "elsewhere", NULL };
 static const char *const distributions[] = { "even", "original", NULL };
 
 static const struct weir_opt options[] = {
@@ -86,6 +87,10 @@ static const struct weir_opt options[] = {
               "Visit the transfers in random order; twice: random blocks, with repetition"),
     OPT_COUNT('Z', "reorder-random", "reorderTasksRandom", O, reorder_random,
               "Read what a random task wrote; twice: a random permutation of the tasks"),
+    OPT_STR(0, "read-back", "readBack", O, read_back, "default", "WHO",
+            "elsewhere: each task reads what another node wrote and its own node has not read in "
+            "this test; default: as -C and -Z say",
+            .choices = readers),
     OPT_INT(0, "random-offset-seed", "randomOffsetSeed", O, random_seed, "-1", "N",
             "Seed of -z; -1 takes the time", .min = -1, .max = INT32_MAX),
     OPT_STR(0, "random-offset-deal", "randomOffsetDeal", O, distribution, "even", "WAY",
@@ -139,6 +144,7 @@ static const struct weir_opt options[] = {
     WEIR_OPT_GPU(NULL, "allocateBufferOnGPU", NULL, "GPUid", NULL, "GPUDirect"),
     WEIR_OPT_RECORDS,
     WEIR_OPT_ASSUME_RATE,
+    WEIR_OPT_DROP_CACHE,
     WEIR_OPT_TRUST,
     WEIR_OPT_IO_TIMEOUT,
     WEIR_OPT_REPORT("Write the results in these forms instead: text:-, json:FILE, csv:FILE (the "

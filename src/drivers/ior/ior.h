@@ -18,7 +18,7 @@
 /* Values of the option rows in ior.c; names and meaning stand there. */
 struct ior_options {
     struct weir_run_options run; /* first: the engine reads it */
-    const char *script, *packet, *test_file, *distribution;
+    const char *script, *packet, *test_file, *distribution, *read_back;
     const char *summary_file, *summary_format, *status_file, *debug, *platform, *memory_per_node;
     int64_t block, transfer, segments, memory_per_task, prefill, signature;
     int nodes, node0_tasks, ref_num, tasks, node_offset, seed;
@@ -46,6 +46,7 @@ struct ior_test {
     struct ior_use use;
     struct ior_damages damage;
     struct ior_results results;
+    int *node_of;     /* with --read-back=elsewhere: of each task, else NULL */
     uint32_t begun_s; /* when the test began, time of day of rank 0 */
 };
 
@@ -77,12 +78,16 @@ static inline struct ior_test *ior_test_of(const struct weir_test *t)
 int ior_count_names(const char *list);
 /* ior-layout.c: the files that a test reads and writes (engine/driver.h). */
 int ior_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
-/* How many tasks -C goes on, for the read phase or the check of what was written (ior.md 4.2).
+/* ior-owner.c: how many tasks -C goes on, for the read phase or the check of what was written (ior.md 4.2).
  * Never 0 where there is another task. */
 int ior_shift(const struct ior_options *o, const struct weir_par *par, bool check_write);
 /* Whose data this rank takes in a read or check phase. */
-int ior_owner(const struct ior_options *o, const struct weir_par *par, bool check_write,
+int ior_owner(const struct ior_test *t, const struct weir_par *par, bool check_write,
               int repetition, struct weir_err *err);
+/* Was --read-back=elsewhere asked for, and is anything read? Then find_elsewhere learns where all
+ * tasks are. Collective over run->par. -1 and err (WEIR_EUSAGE: it cannot be, and why). */
+bool ior_reads_elsewhere(const struct ior_options *o);
+int ior_find_elsewhere(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 
 /* The nodes that numNodes and numTasksOnNode0 speak of instead of those that were found. Nothing on
  * a rank that takes no part (comm is MPI_COMM_NULL). Local. */
@@ -90,7 +95,7 @@ void ior_override_nodes(const void *state, struct weir_par *par);
 
 /* ior-check.c: with -Z, is there a task that is far enough away? Local, the same on all ranks. -1
  * and err (WEIR_EUSAGE). */
-int ior_check_owner(const struct ior_options *o, const struct weir_par *par, struct weir_err *err);
+int ior_check_owner(const struct ior_test *t, const struct weir_par *par, struct weir_err *err);
 
 /* ior-report.c: what is shown. Rank 0 only; no-ops elsewhere. */
 void ior_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,

@@ -67,6 +67,7 @@ static const struct weir_opt options[] = {
     WEIR_OPT_OP_CSV("op-csv", NULL, "Write every operation to PREFIX-<task>.csv"),
     WEIR_OPT_RECORDS,
     WEIR_OPT_TRUST,
+    WEIR_OPT_DROP_CACHE,
     WEIR_OPT_IO_TIMEOUT,
     WEIR_OPT_REPORT(WEIR_REPORT_PHASES),
     WEIR_OPT_GPU("gpu-memory", NULL, "gpu-id", NULL, "gpu-direct", NULL),
@@ -353,6 +354,17 @@ static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
     f->data_kind = o->verify ? WEIR_DATA_UNKNOWN : WEIR_DATA_REPEATED;
 }
 
+static bool range_of(struct weir_run *run, void *state, const struct weir_stage *stage,
+                     struct weir_str *path, struct weir_cache_range *range)
+{
+    const struct mib_test *t = state;
+
+    (void)run;
+    weir_str_addf(path, "%s", weir_str_text(stage->flags & WEIR_STAGE_READS ? &t->peer : &t->own));
+    *range = (struct weir_cache_range) { 0, UINT64_MAX, 0, 1 };
+    return !path->failed && !(t->session.flags & WEIR_BE_NO_DATA);
+}
+
 static enum weir_code verdict(const void *state)
 {
     return ((const struct mib_test *)state)->wrong ? WEIR_EDATA : WEIR_OK;
@@ -378,6 +390,7 @@ const struct weir_driver weir_mib = {
     .end = end,
     .start = start,
     .facts = facts_of,
+    .range = range_of,
     .report = mib_report_test,
     .stages = mib_stages,
     .keeps = keeps,

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* trust-cache.c - the page cache before and after a phase: looked at, and dropped on request */
+#include "config.h"
+#include "engine/trust.h"
+
+#include "engine/driver.h"
+#include "par/agree.h"
+#include "par/reduce.h"
+
+void weir_trust_look(struct weir_run *run, const struct weir_stage *stage)
+{
+    const struct weir_driver *d = run->test->driver;
+    struct weir_trust *t = &run->trust;
+    struct weir_cache_range range;
+    struct weir_str path = { 0 };
+
+    t->cache = (struct weir_cache_seen) { .looked = 0 };
+    t->cache_why = "the program does not tell its files";
+    if (d->range && !run->test->plan.options->dry_run &&
+        d->range(run, run->test->state, stage, &path, &range))
+        weir_cache_look(weir_str_text(&path), &range, &t->cache, &t->cache_why);
+    weir_str_free(&path);
+}
+
+/* ---- --drop-cache ---- */
+
+/* The file that this rank touches in such a stage. */
+static void do_file(struct weir_run *run, const struct weir_stage *stage,
+                    void (*what)(const char *path))
+{
+    struct weir_cache_range range;
+    struct weir_str path = { 0 };
+
+    if (run->test->driver->range(run, run->test->state, stage, &path, &range))
+        what(weir_str_text(&path));
+    weir_str_free(&path);
+}
+
+/* Dirty pages stay: all is written back before anything is dropped. A node holds pages of what its
+ * tasks have written, and may hold some of what they will read. Two tasks that drop the same pages at
+ * one time can keep each other from it: of a file that tasks share, one of a node does it again. */
+static int drop(struct weir_run *run, const struct weir_stage *reads, struct weir_err *err)
+{
+    struct weir_stage writes = *reads;
+    int rc;
+
+    writes.flags = WEIR_STAGE_WRITES;
+    do_file(run, &writes, weir_cache_clean);
+    if ((rc = weir_agree(&run->par, 0, err)) == 0)
+        do_file(run, &writes, weir_cache_drop);
+    if (rc == 0 && (rc = weir_agree(&run->par, 0, err)) == 0)
+        do_file(run, reads, weir_cache_drop);
+    if (rc == 0 && (rc = weir_agree(&run->par, 0, err)) == 0 && run->par.rank == run->par.leader)
+        do_file(run, reads, weir_cache_drop);
+    return rc == 0 ? weir_agree(&run->par, 0, err) : rc;
+}
+
+#define LEFT 0.05 /* of the bytes: more is a failure */
+
+static int check_dropped(struct weir_run *run, struct weir_err *err)
+{
+    const struct weir_trust *t = &run->trust;
+    uint64_t v[3] = { (uint64_t)t->cache.looked, (uint64_t)t->cache.resident, t->cache_why != NULL };
+
+    weir_allsum_u64(&run->par, v, 3);
+    if (t->facts)
+        t->facts->evicted = v[2] == 0 && (double)v[1] <= LEFT * (double)v[0];
+    if (run->repetition > 0 || v[0] == 0)
+        return 0;
+    if (v[2] > 0)
+        return weir_warn(&run->log, err,
+                         "--drop-cache: whether it worked is not known, because %s on %llu tasks",
+                         "the page cache cannot be looked at", (unsigned long long)v[2]);
+    if ((double)v[1] > LEFT * (double)v[0])
+        return weir_warn(&run->log, err,
+                         "--drop-cache did not work: %.0f %% of the bytes to be read are still in "
+                         "the page cache (is it a file system in memory?)",
+                         100 * (double)v[1] / (double)v[0]);
+    return 0;
+}
+
+int weir_trust_drop(struct weir_run *run, const struct weir_stage *reads, struct weir_err *err)
+{
+    const struct weir_run_options *o = run->test->plan.options;
+
+    if (!o->drop_cache || o->dry_run || !run->test->driver->range)
+        return 0;
+    if (drop(run, reads, err) < 0)
+        return -1;
+    weir_trust_look(run, reads);
+    return check_dropped(run, err);
+}

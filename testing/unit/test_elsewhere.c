@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_elsewhere.c - no node sees the same data twice: all placements of few tasks, and many at random */
+#include "config.h"
+#include "base/elsewhere.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define FEW 8
+
+/* Is there any order at all? Tries all: round by round, reader by reader. seen[d]: nodes that have
+ * touched the data of d. */
+static bool exists(const int *node, int n, int rounds, int reader, unsigned taken, unsigned *seen)
+{
+    if (reader == n)
+        return rounds == 1 || exists(node, n, rounds - 1, 0, 0, seen);
+    for (int d = 0; d < n; d++) {
+        unsigned me = 1u << node[reader];
+
+        if ((taken >> d & 1) || (seen[d] & me))
+            continue;
+        seen[d] |= me;
+        if (exists(node, n, rounds, reader + 1, taken | 1u << d, seen))
+            return true;
+        seen[d] &= ~me;
+    }
+    return false;
+}
+
+static bool can_be(const int *node, int n, int rounds)
+{
+    unsigned seen[FEW];
+
+    for (int d = 0; d < n; d++)
+        seen[d] = 1u << node[d];
+    return exists(node, n, rounds, 0, 0, seen);
+}
+
+/* Each round is a permutation, and no node touches the data of a task twice. */
+static void check_order(const int *node, int n, int rounds)
+{
+    unsigned seen[FEW];
+
+    for (int d = 0; d < n; d++)
+        seen[d] = 1u << node[d];
+    for (int k = 0; k < rounds; k++) {
+        unsigned taken = 0;
+
+        for (int r = 0; r < n; r++) {
+            int d = weir_elsewhere_owner(node, n, r, k, NULL);
+
+            assert_in_range(d, 0, n - 1);
+            assert_false(taken >> d & 1);
+            assert_false(seen[d] & 1u << node[r]);
+            taken |= 1u << d;
+            seen[d] |= 1u << node[r];
+        }
+    }
+}
+
+/* Placements are the same when nodes only have other numbers: node[i] is at most one more than
+ * those before. */
+static void try_all(int *node, int n, int at, int nodes)
+{
+    if (at < n) {
+        for (node[at] = 0; node[at] <= nodes; node[at]++)
+            try_all(node, n, at + 1, node[at] == nodes ? nodes + 1 : nodes);
+        return;
+    }
+    for (int rounds = 1; rounds <= 3; rounds++) {
+        bool can = weir_elsewhere_check(node, n, rounds, NULL) == 0;
+
+        if (rounds == 1 || n <= 6)
+            assert_int_equal(can, can_be(node, n, rounds));
+        if (can)
+            check_order(node, n, rounds);
+    }
+}
+
+static void test_all_placements_of_few_tasks(void **state)
+{
+    int node[FEW];
+
+    (void)state;
+    for (int n = 1; n <= FEW; n++)
+        try_all(node, n, 0, 0);
+}
+
+static uint64_t draw(uint64_t *x)
+{
+    *x ^= *x << 13;
+    *x ^= *x >> 7;
+    *x ^= *x << 17;
+    return *x;
+}
+
+/* A sample of the readers: that they differ is checked by the permutation of the small cases, that it
+ * is one by going around here, too. */
+static void try_many(int n, int nodes, uint64_t *x)
+{
+    int *node = malloc(sizeof(*node) * (size_t)n), rounds = 1 + (int)(draw(x) % 3);
+
+    assert_non_null(node);
+    for (int i = 0; i < n; i++)
+        node[i] = (int)(draw(x) % (uint64_t)nodes);
+    if (weir_elsewhere_check(node, n, rounds, NULL) == 0)
+        for (int i = 0; i < 40; i++) {
+            int reader = (int)(draw(x) % (uint64_t)n), owner[3];
+
+            for (int k = 0; k < rounds; k++) {
+                owner[k] = weir_elsewhere_owner(node, n, reader, k, NULL);
+                assert_in_range(owner[k], 0, n - 1);
+                assert_int_not_equal(node[owner[k]], node[reader]);
+                for (int j = 0; j < k; j++)
+                    assert_int_not_equal(owner[k], owner[j]);
+            }
+        }
+    free(node);
+}
+
+static void test_many_tasks_at_random(void **state)
+{
+    static const int sizes[] = { 9, 17, 100, 1000, 9999, 100000 };
+    uint64_t x = 88172645463325252u;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+        for (int j = 0; j < (sizes[i] < 1000 ? 50 : 1); j++)
+            try_many(sizes[i], 2 + (int)(draw(&x) % 30), &x);
+}
+
+static void says(const int *node, int n, int rounds, const char *words)
+{
+    struct weir_err err = WEIR_ERR_INIT;
+
+    assert_int_equal(weir_elsewhere_check(node, n, rounds, &err), -1);
+    assert_int_equal(err.code, WEIR_EUSAGE);
+    assert_non_null(strstr(err.text, words));
+}
+
+static void test_the_reason_is_said(void **state)
+{
+    (void)state;
+    says((int[]) { 3, 3, 3 }, 3, 1, "all tasks are on one node");
+    says((int[]) { 0, 0, 1 }, 3, 1, "more than half of the tasks (2 of 3)");
+    says((int[]) { 0, 0, 1, 1 }, 4, 2, "read 2 times");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_placements_of_few_tasks),
+        cmocka_unit_test(test_many_tasks_at_random),
+        cmocka_unit_test(test_the_reason_is_said),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
