@@ -32,6 +32,6 @@ struct weir_facts_phase *weir_facts_phase_of(struct weir_facts *f, const char *k
     memset(p, 0, sizeof(*p));
     p->key = key;
     p->shortest_s = p->bytes = p->rate = p->cached = p->dirty = p->left = NAN;
-    p->slow = p->tail = p->ends = p->cpu = p->data = p->clock = p->busy_s = NAN;
+    p->slow = p->tail = p->ends = p->cpu = p->data = p->clock = p->unsteady = p->busy_s = NAN;
     return p;
 }

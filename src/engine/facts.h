@@ -30,6 +30,7 @@ struct weir_facts_phase {
     double ends;             /* open, close and sync, of all */
     double cpu;              /* user time of a task over the time of the phase, mean of the tasks */
     double data;             /* making and checking data, of the work; mean of the tasks */
+    double unsteady;         /* change of the rate in its second half, see weir_series_unsteady */
     double clock;            /* uncertainty of the common clock, of the phase */
     double busy_s;           /* least time that a task worked, mean of the tasks */
     double asked, reached;   /* bytes of read or write calls, and of these from or to a device */

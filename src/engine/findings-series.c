@@ -2,13 +2,11 @@
 /* findings-series.c - what the series of repetitions says: number, interval, drift, groups, first
  * one */
 #include "config.h"
-#include "engine/findings.h"
+#include "engine/findings-phase.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MEASURE(id) void weir_measure_##id(const struct weir_facts *f, struct weir_finding *out)
 
 static int compare(const void *a, const void *b)
 {
@@ -165,10 +163,61 @@ MEASURE(h16)
     }
 }
 
+/* What was moved until a time; the last interval ends with the phase. */
+static double moved_until(const uint64_t *moved, unsigned n, double width, double end, double time)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < n && i * width < time; i++) {
+        double to = i + 1 == n ? end : (i + 1) * width;
+
+        sum += (double)moved[i] * fmin(1, (time - i * width) / (to - i * width));
+    }
+    return sum;
+}
+
+double weir_series_unsteady(const uint64_t *moved, unsigned n, double width, double end)
+{
+    double w[WEIR_SERIES_LAST], mean = 0, slope = 0, low = INFINITY, high = 0;
+    double window = end / WEIR_SERIES_WINDOWS, middle = (WEIR_SERIES_LAST - 1) / 2.0, squares = 0;
+
+    if (n < WEIR_SERIES_WINDOWS || !(end > 0))
+        return NAN;
+    for (int i = 0; i < WEIR_SERIES_LAST; i++) {
+        double from = (WEIR_SERIES_WINDOWS - WEIR_SERIES_LAST + i) * window;
+
+        w[i] = moved_until(moved, n, width, end, from + window) -
+               moved_until(moved, n, width, end, from);
+        mean += w[i] / WEIR_SERIES_LAST;
+        low = fmin(low, w[i]);
+        high = fmax(high, w[i]);
+    }
+    for (int i = 0; i < WEIR_SERIES_LAST; i++) {
+        slope += (i - middle) * w[i];
+        squares += (i - middle) * (i - middle);
+    }
+    if (!(mean > 0))
+        return NAN;
+    slope = fabs(slope / squares) * (WEIR_SERIES_LAST - 1); /* of the fit, from end to end */
+    return fmax(high - low, 2 * slope) / mean;
+}
+
+#define LONG 10.0 /* seconds: in shorter phases only SNIA looks for a steady state */
+
 MEASURE(h17)
 {
-    (void)f;
-    weir_finding_unknown(out, "because the rate inside a phase is not sampled");
+    const struct weir_facts_phase *p = WORST(ANY, unsteady);
+    bool any = out->set == WEIR_RULES_SNIA;
+
+    if (!p)
+        weir_finding_unknown(out, "because the rate inside a phase is not sampled in ten or more "
+                                  "intervals (--interval)");
+    else if (!any && p->shortest_s < LONG)
+        weir_finding_unknown(out, "because the phases are shorter than %.0f s", LONG);
+    else
+        weir_finding_set(out, 100 * p->unsteady,
+                         "the rate of the second half of a %s phase changes by %.0f %%", p->key,
+                         100 * p->unsteady);
 }
 
 MEASURE(h18)

@@ -136,4 +136,12 @@ bool weir_series_interval(const double *sorted, int n, double *low, double *high
 /* The median of all slopes between two values, a step (Theil and Sen). n >= 2. */
 double weir_series_slope(const double *v, int n);
 
+/* How unsteady is a phase that ended after 'end' seconds? moved: bytes or operations in n intervals of
+ * 'width' seconds, the last one up to the end. Of the last five of ten windows, the larger of the
+ * range and twice the fit's change, over the mean (limits 20 % and 10 % of SNIA); NaN: too few
+ * intervals. */
+#define WEIR_SERIES_WINDOWS 10
+#define WEIR_SERIES_LAST 5
+double weir_series_unsteady(const uint64_t *moved, unsigned n, double width, double end);
+
 #endif

@@ -150,6 +150,17 @@ static void note_cache(const struct weir_run *run, const struct sums *s, struct 
         MOST(dirty, (double)s->dirty / looked);
 }
 
+/* From the sums of --interval, which rank 0 has now. */
+static double unsteady_of(const struct weir_run *run, double seconds, bool moves)
+{
+    const struct weir_intervals *s = &run->records.intervals;
+
+    if (!s->bytes || s->used == 0)
+        return NAN;
+    return weir_series_unsteady(moves ? s->bytes : s->ops, s->used, (double)s->width_ns / 1e9,
+                                fmax(seconds, (s->used - 0.5) * (double)s->width_ns / 1e9));
+}
+
 static void note_phase(const struct weir_run *run, const struct weir_phase_rec *rec,
                        const struct sums *s, struct weir_facts *f, struct weir_facts_phase *p)
 {
@@ -166,6 +177,7 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
     LEAST(busy_s, (double)rec->busy_ns_sum / tasks / 1e9);
     MOST(tail, tail_of(s, run->par.size));
     MOST(cpu, (double)s->user_ns / tasks / 1e9 / total);
+    MOST(unsteady, unsteady_of(run, work, moves));
     MOST(data, (double)(rec->fill_ns_sum + rec->verify_ns_sum) / tasks / 1e9 / work);
     if (run->par.size > 1)
         MOST(clock, (double)rec->clock_error_ns / 1e9 / total);

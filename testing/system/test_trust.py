@@ -273,3 +273,50 @@ def test_sound_runs_have_nothing_that_is_suspect(ior, ext4, args):
     assert test["verdict"] == "SOUND", [f for f in test["findings"] if f["outcome"] == "found"]
     judged = {f["id"]: f["outcome"] for f in test["findings"]}
     assert judged["H14"] == judged["H02"] == "fine" and judged["H03" if "drop" in args else "H27"] == "fine", judged
+
+
+# ---- the page of the guide ----
+
+def words_of_the_table():
+    """ID, what, unit and remedy of each row of findings.c."""
+    source = (conftest.SOURCE / "src" / "engine" / "findings.c").read_text()
+    text = r'((?:"[^"]*"\s*)+)'
+    rows = re.findall(r'RULE\("(H\d\d)", \w+,\s*%s,\s*%s\).*?\.remedy = %s' % (text, text, text), source, re.S)
+    return {id: tuple("".join(re.findall(r'"([^"]*)"', cell)) for cell in cells) for id, *cells in rows}
+
+
+def test_the_guide_explains_every_finding_in_the_words_of_the_table():
+    page = (conftest.SOURCE / "doc" / "guide" / "trust.md").read_text()
+    told = {row[0]: tuple(row[1:]) for row in (line.strip("| ").split(" | ") for line in page.split("\n") if line.startswith("| H"))}
+    known = words_of_the_table()
+    assert len(known) == 34 and told == known, {id: (told.get(id), known[id]) for id in known if told.get(id) != known[id]}
+
+
+def test_the_runs_of_the_guide_are_found_to_be_what_it_says(ior):
+    block, = re.findall(r"^```shell\n(.*?)^```$", (conftest.SOURCE / "doc" / "guide" / "trust.md").read_text(), re.M | re.S)
+    env, missing = conftest.program_env(), []
+    path = ior.cwd / "bin"
+    path.mkdir()
+    for name in ("ior", "mdtest"):
+        program = path / name
+        program.write_text('#!/bin/sh\nexec %s "$@" --report=json:%s/$$.json\n' % (conftest.BUILD / "src" / name, ior.cwd))
+        program.chmod(0o755)
+    (path / "mpirun").write_text('#!/bin/sh\nexec %s "$@"\n' % " ".join([shutil.which(conftest.LAUNCHER[0])] + conftest.LAUNCHER[1:]))
+    (path / "mpirun").chmod(0o755)
+    env["PATH"] = "%s:%s" % (path, env["PATH"])
+    export = "true"
+    for line in block.rstrip().split("\n"):
+        command, says = re.split(r" +# ", line)
+        if command.startswith("export"):
+            export = command
+            continue
+        subprocess.run(["sh", "-e", "-c", export + "; " + command], cwd=ior.cwd, env=env, stdin=subprocess.DEVNULL, timeout=120, check=True,
+                       capture_output=True)
+        ids = set()
+        for file in ior.cwd.glob("*.json"):
+            text = file.read_text()
+            file.unlink()
+            ids |= {id for test in json.loads(text)["tests"] for id in found(test)}
+        if not set(says.split()) <= ids:
+            missing.append((command, says, sorted(ids)))
+    assert not missing, missing

@@ -44,7 +44,7 @@ static struct weir_facts sound_facts(void)
         p->shortest_s = p->busy_s = 400;
         p->bytes = 400e9;
         p->rate = 1e9;
-        p->cached = p->dirty = p->left = p->tail = p->ends = p->cpu = p->data = p->clock = 0;
+        p->cached = p->dirty = p->left = p->tail = p->ends = p->cpu = p->data = p->clock = p->unsteady = 0;
         p->asked = p->reached = 400e9;
         p->n = 6;
         p->nrates = 6;
@@ -122,6 +122,7 @@ SPOILER(retries, f->retries = 1)
 SPOILER(not_collective, (f->collective = 1, f->independent = 1))
 SPOILER(layout, f->other_layout = 1)
 SPOILER(foreign, f->foreign = 1)
+SPOILER(unsteady, READ->unsteady = 0.3)
 SPOILER(missing, f->missing = 3)
 SPOILER(few_operations, READ->busy_s = 1e-6)
 SPOILER(own_items, f->own_metadata = 1)
@@ -151,6 +152,7 @@ static const struct {
     { "H15", wide, IS(NOTE, SOUND, SOUND, SOUND) },
     { "H16", drift, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
     { "H16", groups, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
+    { "H17", unsteady, IS(NOTE, NOTE, NOTE, INVALID) },
     { "H18", cold_start, IS(NOTE, NOTE, NOTE, NOTE) },
     { "H19", stragglers, IS(SUSPECT, SUSPECT, NOTE, SUSPECT) },
     { "H20", slow_open, IS(NOTE, NOTE, NOTE, NOTE) },
@@ -252,7 +254,11 @@ static void special_cases_have_their_severity(void **state)
     f.direct = 1;
     assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H02"), WEIR_SOUND);
     assert_int_equal(found(&f, WEIR_RULES_JUPITER, "H02"), WEIR_INVALID);
+    f = sound_facts();
+    f.phase[0].unsteady = f.phase[1].unsteady = 0.3;
+    f.phase[0].shortest_s = f.phase[1].shortest_s = 9; /* too short for all but SNIA */
     assert_int_equal(outcome(&f, "H17"), WEIR_NOT_JUDGED);
+    assert_int_equal(found(&f, WEIR_RULES_SNIA, "H17"), WEIR_INVALID);
 }
 
 /* ---- limits ---- */
@@ -336,6 +342,26 @@ static void the_slope_does_not_follow_an_outlier(void **state)
     assert_float_equal(weir_series_slope(flat, 2), 0, 1e-12);
 }
 
+static void a_rate_inside_a_phase_is_steady_or_not(void **state)
+{
+    uint64_t v[20];
+
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        v[i] = i < 8 ? 5000 : 100; /* only the second half counts */
+    assert_float_equal(weir_series_unsteady(v, 20, 0.5, 10), 0, 1e-9);
+    v[19] = 50;                     /* the last interval is half as long */
+    assert_float_equal(weir_series_unsteady(v, 20, 0.5, 9.75), 0, 0.05);
+    v[19] = 0;                      /* 100 after four times 200: the fit falls by 80 */
+    assert_float_equal(weir_series_unsteady(v, 20, 0.5, 10), 160 / 180.0, 1e-9);
+    for (int i = 0; i < 20; i++)
+        v[i] = 1000 + 100 * (uint64_t)i; /* windows of 4100 to 5700 */
+    assert_float_equal(weir_series_unsteady(v, 20, 0.5, 10), 2 * 1600 / 4900.0, 1e-9);
+    assert_true(isnan(weir_series_unsteady(v, 9, 1, 9)));
+    memset(v, 0, sizeof(v));
+    assert_true(isnan(weir_series_unsteady(v, 20, 0.5, 10)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -348,6 +374,7 @@ int main(void)
         cmocka_unit_test(rule_sets_have_names),
         cmocka_unit_test(the_interval_of_the_median_is_that_of_the_tables),
         cmocka_unit_test(the_slope_does_not_follow_an_outlier),
+        cmocka_unit_test(a_rate_inside_a_phase_is_steady_or_not),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
