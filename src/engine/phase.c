@@ -3,6 +3,7 @@
 #include "config.h"
 #include "engine/phase.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -86,7 +87,34 @@ static int all_ok(struct weir_phase_context *c)
     return c->rec->interrupted ? 0 : -1;
 }
 
-/* Earliest and latest times of all ranks, on rank 0's clock. After a second the offset of this
+/* The largest step of all ranks and whose it is, in one number. Two clocks cannot tell which of them it
+ * was. Said at once, for what was measured meanwhile is uncertain by as much. Collective. */
+static void tell_step(struct weir_run *run)
+{
+    struct weir_log log = run->log;
+    int64_t step_us = llabs(weir_clock_step(&run->clock)) / 1000;
+    int64_t worst = step_us > 0 ? step_us << 24 | run->par.rank : 0;
+
+    weir_allmax_i64(&run->par, &worst, 1);
+    if (worst == 0 || run->clock.told)
+        return;
+    run->clock.told = true;
+    log.warnings_are_errors = false;
+    weir_warn(&log, NULL,
+              "the clocks of ranks 0 and %d have moved by %.6g s against each other: one was set, "
+              "or runs wrongly; times of this test are uncertain by as much",
+              (int)(worst & ((1 << 24) - 1)), (double)(worst >> 24) / 1e6);
+}
+
+void weir_phase_renew_clock(struct weir_run *run)
+{
+    if (run->par.size == 1)
+        return;
+    weir_clock_renew(&run->par, &run->clock);
+    tell_step(run);
+}
+
+/* Earliest and latest times of all ranks, on rank 0's clock. After a while the offset of this
  * rank's clock may be another: it is estimated again, and interpolated. All ranks decide the same.
  * Collective. */
 static void merge_times(struct weir_run *run, struct weir_phase_rec *rec)
@@ -102,7 +130,7 @@ static void merge_times(struct weir_run *run, struct weir_phase_rec *rec)
         weir_allmax_i64(&run->par, ext, 2 * WEIR_MARKS + 1);
         if (again || !weir_clock_is_old(&run->clock, ext[2 * WEIR_MARK_CLOSED + 1]))
             break;
-        weir_clock_renew(&run->par, &run->clock);
+        weir_phase_renew_clock(run);
     }
     for (int m = 0; m < WEIR_MARKS; m++) {
         rec->first[m] = -ext[2 * m];

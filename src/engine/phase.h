@@ -113,6 +113,9 @@ int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *stat
                    const struct weir_timing *timing, struct weir_phase_rec *rec,
                    struct weir_err *err);
 
+/* Estimate the clocks again, and say once in a test when one has stepped. Collective over run->par. */
+void weir_phase_renew_clock(struct weir_run *run);
+
 /* Wait between phases. Collective over run->par. Returns 0, or -1 and err (WEIR_EINTR) on every
  * rank when a signal came to any of them. */
 int weir_phase_pause(struct weir_run *run, int seconds, struct weir_err *err);

@@ -470,6 +470,7 @@ static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
         rc = -1;
         weir_run_refuse(run, err);
     }
+    weir_phase_renew_clock(run); /* offsets before and after */
     weir_interval_show(run);
     weir_until_report(run);
     t->verdict = weir_trust_end(run);

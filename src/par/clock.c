@@ -8,7 +8,11 @@
 #include "base/clock.h"
 
 #define TAG 1 /* leaders listen to any rank: other messages on par->comm have tag 0 */
-#define OLD_NS ((int64_t)WEIR_NS_PER_S)
+#define OLD_NS ((int64_t)WEIR_NS_PER_S / 10)
+#define SAME_PINGS 3      /* of one clock, while the trips are long */
+#define SHORT_NS 100000u  /* a trip that shows what clocks differ by */
+#define STEP_PPM 1000     /* no clock drifts so fast */
+#define UNSEEN_PPM 200    /* may come on top of what was seen */
 
 /* What is told to a rank that asks: the time now, and the estimate of the one that tells. */
 struct answer {
@@ -80,16 +84,18 @@ static void adopt(struct weir_clock *out, const struct ping *p, bool is_same)
     out->now.error_ns = (uint64_t)p->answer.error_ns + (is_same ? 0 : (p->trip_ns + 1) / 2);
 }
 
-/* One ping is enough to see that the clock of the leader is ours. */
+/* One quick ping is enough to see that the clock of the leader is ours. */
 static void ask_leader(const struct weir_par *par, struct weir_clock *out)
 {
     struct ping best = { .trip_ns = UINT64_MAX };
-    bool is_same;
+    bool is_same = false;
 
-    ask(par, par->comm, par->leader, &best);
-    is_same = par->same_kernel && llabs(distance(&best)) <= (int64_t)(best.trip_ns + 1) / 2;
-    for (int i = 1; i < WEIR_PINGS && !is_same; i++)
+    for (int i = 0; i < WEIR_PINGS; i++) {
         ask(par, par->comm, par->leader, &best);
+        is_same = par->same_kernel && llabs(distance(&best)) <= (int64_t)(best.trip_ns + 1) / 2;
+        if (is_same && (best.trip_ns <= SHORT_NS || i + 1 >= SAME_PINGS))
+            break;
+    }
     tell(par, par->comm, par->leader, 0);
     adopt(out, &best, is_same);
 }
@@ -130,12 +136,27 @@ void weir_clock_estimate(const struct weir_par *par, struct weir_clock *out)
 {
     estimate(par, out);
     out->before = out->now;
+    out->told = false;
 }
 
 void weir_clock_renew(const struct weir_par *par, struct weir_clock *c)
 {
     c->before = c->now;
     estimate(par, c);
+}
+
+static uint64_t parts(uint64_t ns, uint64_t ppm)
+{
+    return ns * ppm / 1000000;
+}
+
+int64_t weir_clock_step(const struct weir_clock *c)
+{
+    int64_t change = c->now.offset_ns - c->before.offset_ns;
+    uint64_t passed = c->now.at_ns > c->before.at_ns ? c->now.at_ns - c->before.at_ns : 0;
+    uint64_t allowed = c->now.error_ns + c->before.error_ns + parts(passed, STEP_PPM);
+
+    return (uint64_t)llabs(change) > allowed ? change : 0;
 }
 
 bool weir_clock_is_old(const struct weir_clock *c, int64_t common_ns)
@@ -170,9 +191,13 @@ uint64_t weir_clock_local(const struct weir_clock *c, int64_t common_ns)
 
 uint64_t weir_clock_error(const struct weir_clock *c, uint64_t local_ns)
 {
-    if (local_ns > c->now.at_ns)
-        return c->now.error_ns + (uint64_t)llabs((int64_t)drift(c, local_ns - c->now.at_ns));
-    return c->before.error_ns > c->now.error_ns ? c->before.error_ns : c->now.error_ns;
+    uint64_t step = (uint64_t)llabs(weir_clock_step(c)), after_ns, seen;
+
+    if (local_ns <= c->now.at_ns)
+        return step + (c->before.error_ns > c->now.error_ns ? c->before.error_ns : c->now.error_ns);
+    after_ns = local_ns - c->now.at_ns;
+    seen = step ? 0 : (uint64_t)llabs((int64_t)drift(c, after_ns));
+    return c->now.error_ns + seen + (c->now.error_ns ? parts(after_ns, UNSEEN_PPM) : 0);
 }
 
 uint64_t weir_clock_worst(const struct weir_par *par, const struct weir_clock *c)

@@ -15,6 +15,7 @@ struct weir_clock_point {
 /* The last two estimates of a rank; after the first one they are the same. */
 struct weir_clock {
     struct weir_clock_point before, now;
+    bool told; /* the user's: that it stepped */
     int64_t root_ns; /* rank 0's time when it began the last estimate, the same on all ranks */
 };
 
@@ -28,7 +29,11 @@ void weir_clock_estimate(const struct weir_par *par, struct weir_clock *out);
 /* Estimate again; what was the last estimate stays as the one before. Collective over par->comm. */
 void weir_clock_renew(const struct weir_par *par, struct weir_clock *c);
 
-/* Is the last estimate more than a second older than this time on rank 0's clock? Local; the same
+/* What the offset has changed between the two estimates by more than errors and a drift of 1000 ppm
+ * explain, in ns; 0: nothing. Somebody has set a clock, or one runs wrongly. Local. */
+int64_t weir_clock_step(const struct weir_clock *c);
+
+/* Is the last estimate more than a tenth of a second older than this time on rank 0's clock? Local; the same
  * on all ranks when common_ns is. */
 bool weir_clock_is_old(const struct weir_clock *c, int64_t common_ns);
 
@@ -40,8 +45,9 @@ int64_t weir_clock_common(const struct weir_clock *c, uint64_t local_ns);
 uint64_t weir_clock_local(const struct weir_clock *c, int64_t common_ns);
 
 /* How wrong weir_clock_common may be for local times from the estimate before up to this one, in
- * ns: the error of the estimates, and what the clock drifts after the last one when it goes on as
- * between the two. Local. */
+ * ns: the error of the estimates; what the clock drifts after the last one when it goes on as
+ * between the two, and 200 ppm more where it is not that of rank 0; and a step between the two, for
+ * nobody knows when it was. Local. */
 uint64_t weir_clock_error(const struct weir_clock *c, uint64_t local_ns);
 
 /* The largest error of the last estimate over the ranks, on all ranks. Collective. */

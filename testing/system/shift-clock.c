@@ -1,37 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* shift-clock.c - for LD_PRELOAD: the monotonic clocks of rank SHIFT_RANK go SHIFT_SECONDS ahead,
- * as on another host */
+/* shift-clock.c - for LD_PRELOAD: the monotonic clocks of rank SHIFT_RANK go SHIFT_SECONDS ahead, as on
+ * another host; from SHIFT_AFTER milliseconds on only, where that is set; and SHIFT_PPM too fast */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-static int shift(void)
+static long long number(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value ? atoll(value) : 0;
+}
+
+static int is_meant(void)
 {
     static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK" };
-    const char *rank = getenv("SHIFT_RANK"), *seconds = getenv("SHIFT_SECONDS");
+    const char *rank = getenv("SHIFT_RANK");
 
-    for (size_t i = 0; rank && seconds && i < sizeof(names) / sizeof(*names); i++)
+    for (size_t i = 0; rank && i < sizeof(names) / sizeof(*names); i++)
         if (getenv(names[i]))
-            return strcmp(getenv(names[i]), rank) == 0 ? atoi(seconds) : 0;
+            return strcmp(getenv(names[i]), rank) == 0;
     return 0;
 }
 
 int clock_gettime(clockid_t id, struct timespec *now)
 {
     static int (*real)(clockid_t, struct timespec *);
-    static int by, known;
+    static long long first, seconds, after, ppm;
+    static int meant, known;
+    long long ns;
     int rc;
 
     if (!real)
         real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
     if (!known) {
-        by = shift();
+        meant = is_meant();
+        seconds = number("SHIFT_SECONDS");
+        after = number("SHIFT_AFTER");
+        ppm = number("SHIFT_PPM");
         known = 1;
     }
     rc = real(id, now);
-    if (rc == 0 && (id == CLOCK_MONOTONIC || id == CLOCK_MONOTONIC_RAW))
-        now->tv_sec += by;
+    if (rc != 0 || !meant || (id != CLOCK_MONOTONIC && id != CLOCK_MONOTONIC_RAW))
+        return rc;
+    ns = now->tv_sec * 1000000000ll + now->tv_nsec;
+    if (first == 0)
+        first = ns;
+    if (ns - first >= after * 1000000)
+        now->tv_sec += seconds;
+    ns = now->tv_nsec + (ns - first) / 1000000 * ppm;
+    now->tv_sec += ns / 1000000000;
+    now->tv_nsec = ns % 1000000000;
     return rc;
 }

@@ -67,3 +67,23 @@ def test_tasks_of_one_kernel_have_one_clock(ior, env):
     ior("-a DUMMY -w -b 8k -t 8k --report=json:r.json", np=3, env=env).ok()
     result = json.loads((ior.cwd / "r.json").read_text())
     assert result["tests"][0]["provenance"]["clockError"] == 0, result
+
+
+@pytest.mark.parametrize("rank", ["0", "1"])
+def test_a_clock_that_steps_is_told_of(ior, preload, rank):
+    """In the middle of a phase: what it did to the times is no more than the uncertainty that is printed."""
+    env = ["env", "LD_PRELOAD=" + preload("shift-clock.c"), "SHIFT_RANK=" + rank, "SHIFT_SECONDS=5", "SHIFT_AFTER=2200"]
+    run = ior("-a DUMMY -w -g -b 16k -t 8k --dummy.delay-xfer=2000000 --report=json:r.json", prefix=env).ok()
+    (row,) = [r for r in json.loads((ior.cwd / "r.json").read_text())["tests"][0]["phases"] if r["operation"] == "write"]
+    said = [line for line in run.warnings if "the clocks of ranks 0 and 1 have moved by " in line]
+    assert len(said) == 1 and 4.9 < float(said[0].split(" moved by ")[1].split()[0]) < 5.1, run
+    assert 4.9 < row["clockError"] < 5.2 and abs(row["totalTime"] - 4) < row["clockError"] + 2, (row, run)
+
+
+@pytest.mark.parametrize("what", [["SHIFT_PPM=100"], ["SHIFT_PPM=-100", "SHIFT_SECONDS=5"]])
+def test_a_clock_that_drifts_slowly_is_taken_out(ior, preload, what):
+    """By 100 ppm: 0.2 ms in a phase of 2 s. It is no step, and the uncertainty is that of the estimates alone."""
+    run = ior("-a DUMMY -w -g -b 8k -t 8k --dummy.delay-xfer=2000000 --report=json:r.json",
+              prefix=["env", "LD_PRELOAD=" + preload("shift-clock.c"), "SHIFT_RANK=1"] + what).ok()
+    (row,) = [r for r in json.loads((ior.cwd / "r.json").read_text())["tests"][0]["phases"] if r["operation"] == "write"]
+    assert not run.warnings and row["clockError"] < 0.05 and 1.99 < row["totalTime"] < 3.5, (row, run)
