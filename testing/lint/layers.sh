@@ -39,7 +39,7 @@ function allowed(from, path,   to) {
 }
 BEGIN {
     # What backends share: names, descriptors and hints of files that several of them have, the rest of a transfer.
-    shared = "array|backend|complete|mpins|posixfile|posixns"
+    shared = "array|backend|complete|mpins|nctable|posixfile|posixns"
 }
 FNR == 1 { room = room_of(substr(FILENAME, 5)) }
 match($0, /^[ \t]*#[ \t]*include[ \t]*[<"][^>"]*[>"]/) {

@@ -269,11 +269,12 @@ static int array_make(struct weir_array *base, struct weir_err *err)
     struct ncmpi_array *a = (struct ncmpi_array *)base;
     struct ncmpi_arrays *f = (struct ncmpi_arrays *)base->file;
     const struct weir_array_spec *spec = &base->spec;
-    nc_type type = ncmpi_type_of(spec->type.elem, &a->basic);
+    nc_type type = weir_nc_type_of(spec->type.elem);
     int dim[WEIR_RANK_MAX];
     char text[NAME_TEXT];
     int rc;
 
+    a->basic = ncmpi_basic_of(spec->type.elem);
     if (ncmpi_redefine(f, err) < 0)
         return -1;
     for (int d = 0; d < spec->shape.rank; d++) {
@@ -289,34 +290,6 @@ static int array_make(struct weir_array *base, struct weir_err *err)
     return rc != NC_NOERR ? ncmpi_fail(err, rc, "ncmpi_def_var") : 0;
 }
 
-static int read_spec(struct ncmpi_array *a, const struct ncmpi_arrays *f,
-                     struct weir_array_spec *have, struct weir_err *err)
-{
-    int dim[WEIR_RANK_MAX];
-    nc_type type = NC_NAT;
-    int rank = 0;
-    int rc = ncmpi_inq_varndims(f->nc, a->id, &rank);
-
-    if (rc == NC_NOERR && (rank < 1 || rank > WEIR_RANK_MAX))
-        return weir_refuse(err, WEIR_EIO, "it has %d dimensions", rank);
-    if (rc == NC_NOERR)
-        rc = ncmpi_inq_var(f->nc, a->id, NULL, &type, NULL, dim, NULL);
-    for (int d = 0; d < rank && rc == NC_NOERR; d++) {
-        MPI_Offset len = 0;
-
-        rc = ncmpi_inq_dimlen(f->nc, dim[d], &len);
-        have->shape.len[d] = (uint64_t)len;
-    }
-    if (rc != NC_NOERR)
-        return ncmpi_fail(err, rc, "type and shape");
-    have->shape.rank = rank;
-    have->type = (struct weir_type) { .elem = ncmpi_elem_of(type) };
-    if (have->type.elem >= WEIR_ELEM_TEXT)
-        return weir_refuse(err, WEIR_EIO, "it is of a type that is not supported here");
-    ncmpi_type_of(have->type.elem, &a->basic);
-    return 0;
-}
-
 static int array_find(struct weir_array *base, struct weir_array_spec *have, struct weir_err *err)
 {
     struct ncmpi_array *a = (struct ncmpi_array *)base;
@@ -326,8 +299,9 @@ static int array_find(struct weir_array *base, struct weir_array_spec *have, str
 
     if (rc != NC_NOERR)
         return ncmpi_fail(err, rc, "ncmpi_inq_varid");
-    if (read_spec(a, f, have, err) < 0)
+    if (weir_nc_read_spec(&ncmpi_calls, f->nc, a->id, have, err) < 0)
         return -1;
+    a->basic = ncmpi_basic_of(have->type.elem);
     rc = base->spec.unlimited ? NC_NOERR : ncmpi_inq_varoffset(f->nc, a->id, &at);
     base->at = (uint64_t)at;
     return rc != NC_NOERR ? ncmpi_fail(err, rc, "ncmpi_inq_varoffset") : 0;

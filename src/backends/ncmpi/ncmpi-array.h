@@ -6,7 +6,7 @@
 #include <mpi.h>
 #include <pnetcdf.h>
 
-#include "backends/array.h"
+#include "backends/nctable.h"
 
 /* An open file of arrays. */
 struct ncmpi_arrays {
@@ -37,11 +37,10 @@ struct ncmpi_array {
 
 extern const struct weir_array_ops ncmpi_array_ops;
 
-/* The types of netCDF and MPI of an element; NC_NAT: it has none. Local. */
-nc_type ncmpi_type_of(enum weir_elem elem, MPI_Datatype *basic);
+extern const struct weir_nc_calls ncmpi_calls;
 
-/* WEIR_ELEMS: none of ours. Local. */
-enum weir_elem ncmpi_elem_of(nc_type type);
+/* The type of MPI of an element. Local. */
+MPI_Datatype ncmpi_basic_of(enum weir_elem elem);
 
 /* The file can be changed from now on. Collective over the file. */
 int ncmpi_redefine(struct ncmpi_arrays *f, struct weir_err *err);

@@ -103,8 +103,8 @@ static int define_var(struct netcdf_array *a, struct netcdf_file *f, const int *
 {
     const struct weir_array_spec *spec = &a->base.spec;
     size_t chunk[WEIR_SLAB_RANK];
-    int rc = nc_def_var(f->nc, a->base.name, netcdf_type_of(spec->type.elem), spec->shape.rank, dim,
-                        &a->id);
+    int rc = nc_def_var(f->nc, a->base.name, weir_nc_type_of(spec->type.elem), spec->shape.rank,
+                        dim, &a->id);
 
     for (int d = 0; d < spec->chunk.rank; d++)
         chunk[d] = (size_t)spec->chunk.len[d];
@@ -142,33 +142,6 @@ static int array_make(struct weir_array *base, struct weir_err *err)
     return rc != NC_NOERR ? netcdf_fail(err, rc, "nc_def_var") : 0;
 }
 
-static int read_spec(struct netcdf_array *a, const struct netcdf_file *f,
-                     struct weir_array_spec *have, struct weir_err *err)
-{
-    int dim[WEIR_RANK_MAX];
-    nc_type type = NC_NAT;
-    int rank = 0;
-    int rc = nc_inq_varndims(f->nc, a->id, &rank);
-
-    if (rc == NC_NOERR && (rank < 1 || rank > WEIR_RANK_MAX))
-        return weir_refuse(err, WEIR_EIO, "it has %d dimensions", rank);
-    if (rc == NC_NOERR)
-        rc = nc_inq_var(f->nc, a->id, NULL, &type, NULL, dim, NULL);
-    for (int d = 0; d < rank && rc == NC_NOERR; d++) {
-        size_t len = 0;
-
-        rc = nc_inq_dimlen(f->nc, dim[d], &len);
-        have->shape.len[d] = (uint64_t)len;
-    }
-    if (rc != NC_NOERR)
-        return netcdf_fail(err, rc, "type and shape");
-    have->shape.rank = rank;
-    have->type = (struct weir_type) { .elem = netcdf_elem_of(type) };
-    if (have->type.elem >= WEIR_ELEM_TEXT)
-        return weir_refuse(err, WEIR_EIO, "it is of a type that is not supported here");
-    return 0;
-}
-
 static int array_find(struct weir_array *base, struct weir_array_spec *have, struct weir_err *err)
 {
     struct netcdf_array *a = (struct netcdf_array *)base;
@@ -179,7 +152,7 @@ static int array_find(struct weir_array *base, struct weir_array_spec *have, str
     rc = nc_inq_varid(f->nc, base->name, &a->id);
     if (rc != NC_NOERR)
         return netcdf_fail(err, rc, "nc_inq_varid");
-    if (read_spec(a, f, have, err) < 0)
+    if (weir_nc_read_spec(&netcdf_calls, f->nc, a->id, have, err) < 0)
         return -1;
     return set_access(f, a->id, f->st->collective, err);
 }

@@ -4,6 +4,7 @@
 #define WEIR_BACKENDS_NETCDF_ARRAY_H
 
 #include "backends/array.h"
+#include "backends/nctable.h"
 #include "backends/netcdf/netcdf-file.h"
 
 /* An open file of arrays. */
@@ -26,9 +27,7 @@ struct netcdf_array {
 
 extern const struct weir_array_ops netcdf_array_ops;
 
-/* NC_NAT: there is none. WEIR_ELEMS: none of ours. Local. */
-nc_type netcdf_type_of(enum weir_elem elem);
-enum weir_elem netcdf_elem_of(nc_type type);
+extern const struct weir_nc_calls netcdf_calls;
 
 /* As select and move of struct weir_array_ops; free what select made. */
 int netcdf_slab_select(struct weir_array *base, struct weir_err *err);
