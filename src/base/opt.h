@@ -42,7 +42,7 @@ int weir_optlist_spread(const struct weir_optlist *list, const char *name, int d
 enum {
     WEIR_OPT_OPTARG =
         1u
-        << 0, /* STR: the argument may be left out (--help[=NAME]); only "=value" is taken then */
+        << 0, /* INT, SIZE, STR: the argument may be left out (--help[=NAME]) and is 1 or "" then; only "=value" is taken */
     WEIR_OPT_NEXT =
         1u << 7, /* with OPTARG: so are "-bVALUE" and a next word that does not begin with '-' */
     WEIR_OPT_ARGV_ONLY = 1u << 1, /* not a key of scripts and -O (-f, -h) */

@@ -54,11 +54,11 @@ bool weir_opt_stands_for(const struct weir_opt *row)
 bool weir_opt_takes_value(const struct weir_opt *row)
 {
     switch (row->type) {
-    case WEIR_OPT_INT:
-    case WEIR_OPT_SIZE:
     case WEIR_OPT_LIST:
     case WEIR_OPT_DIRECTIVES:
         return true;
+    case WEIR_OPT_INT:
+    case WEIR_OPT_SIZE:
     case WEIR_OPT_STR:
         return !(row->flags & WEIR_OPT_OPTARG);
     case WEIR_OPT_OLD:

@@ -9,8 +9,10 @@
 #include <time.h>
 
 #include "base/grid.h"
+#include "engine/driver.h"
 #include "engine/outputs.h"
 #include "engine/provenance.h"
+
 #define NODEMAP_MOST 4096 /* tasks that are shown one by one */
 
 const char *weir_banner_now(char out[32], const char *form)
@@ -95,6 +97,13 @@ void weir_banner_nodemap(struct weir_run *run, unsigned readers)
     free(all);
 }
 
+void weir_banner_time(struct weir_run *run, const char *key)
+{
+    char now[32];
+
+    weir_report_str(&run->report, WEIR_FOR_DATA, key, weir_banner_now(now, WEIR_BANNER_CTIME));
+}
+
 void weir_banner_option(struct weir_run *run, unsigned readers, const char *name,
                         const struct weir_opt *row, const void *values)
 {
@@ -159,4 +168,17 @@ void weir_banner_part(struct weir_run *run, const char *head, const char *key,
                          head, s.dim, s.block, s.stride, s.count);
         weir_report_row(&run->report, &table, &s);
     }
+}
+
+/* ---- tests ---- */
+
+void weir_banner_test(struct weir_run *run)
+{
+    const struct weir_test *t = run->test;
+
+    if (run->details && t->plan.uses > 0)
+        weir_provenance_test(run, t->plan.use[0].be, t->plan.path ? t->plan.path : ".");
+    weir_report_int(&run->report, WEIR_FOR_DATA, "TestID", t->id);
+    weir_banner_parameters(run, t->driver->opts, t->values->driver_opt);
+    weir_report_int(&run->report, WEIR_FOR_DATA, "tasks", run->par.size);
 }

@@ -47,4 +47,12 @@ void weir_banner_part(struct weir_run *run, const char *head, const char *key,
  * 0. */
 void weir_banner_parameters(struct weir_run *run, const struct weir_opt *rows, const void *values);
 
+/* The moment as a fact for data readers, as ctime(3) has it. Local. */
+#define WEIR_BANNER_CTIME "%a %b %e %H:%M:%S %Y"
+void weir_banner_time(struct weir_run *run, const char *key);
+
+/* Where the test that was entered is measured, its number, parameters and tasks, for data readers.
+ * Collective over run->par. */
+void weir_banner_test(struct weir_run *run);
+
 #endif

@@ -91,10 +91,11 @@ static int end_table(struct table *t, const char *path, struct weir_err *err)
     return 0;
 }
 
-int weir_calltable_write(struct weir_run *run, const struct weir_phase_rec *rec, const char *path,
-                         bool by_node, struct weir_err *err)
+static int write_table(struct weir_run *run, const struct weir_phase_rec *rec, const char *path,
+                       struct weir_err *err)
 {
     const struct column mine = { weir_records_time(run, rec->mark[WEIR_MARK_WORK]), run->par.node };
+    bool by_node = run->test->plan.calls_by_node && run->par.size > run->par.nodes;
     struct table table = { .out = NULL };
     void *all = NULL;
     int rc;
@@ -109,4 +110,88 @@ int weir_calltable_write(struct weir_run *run, const struct weir_phase_rec *rec,
         rc = -1;
     free(all);
     return weir_agree(&run->par, rc, err);
+}
+
+/* ---- where they are ---- */
+
+static bool find_path(const struct weir_driver *d, const void *opt, int op, struct weir_str *path)
+{
+    weir_str_clear(path);
+    if (d->call_table)
+        d->call_table(opt, op, path);
+    return path->len > 0;
+}
+
+bool weir_calltable_wanted(const struct weir_driver *d, const void *opt)
+{
+    struct weir_str path = { 0 };
+    bool wanted = false;
+
+    for (int op = 0; d->operations[op].key && !wanted; op++)
+        wanted = find_path(d, opt, op, &path);
+    weir_str_free(&path);
+    return wanted;
+}
+
+static int add_file(struct weir_files *files, const char *operation, const struct weir_str *path,
+                    struct weir_err *err)
+{
+    struct weir_str role = { 0 };
+    const char *kept, *words;
+
+    weir_str_addf(&role, "the table of calls (%s)", operation);
+    words = weir_arena_strdup(files->arena, weir_str_text(&role), err);
+    kept = weir_arena_strdup(files->arena, weir_str_text(path), err);
+    weir_str_free(&role);
+    return words && kept ? weir_files_add(files, words, kept, WEIR_FILE_WRITE, err) : -1;
+}
+
+int weir_calltable_files(const struct weir_driver *d, const void *opt, struct weir_files *files,
+                         struct weir_err *err)
+{
+    struct weir_str path = { 0 };
+    int rc = 0;
+
+    for (int op = 0; d->operations[op].key && rc == 0; op++)
+        if (find_path(d, opt, op, &path))
+            rc = add_file(files, d->operations[op].key, &path, err);
+    weir_str_free(&path);
+    return rc;
+}
+
+static int make_file(const char *path, struct weir_err *err)
+{
+    FILE *f = fopen(path, "w");
+
+    if (!f)
+        return weir_fail(err, WEIR_ESETUP, "open '%s' for the table of calls", path);
+    fclose(f);
+    return 0;
+}
+
+int weir_calltable_begin(const struct weir_test *tests, int n, struct weir_err *err)
+{
+    struct weir_str path = { 0 };
+    int rc = 0;
+
+    for (int i = 0; i < n; i++)
+        for (const struct weir_stage *s = tests[i].driver->stages; s && s->key && rc == 0; s++)
+            if (s->phase && (!s->wanted || s->wanted(tests[i].state, s)) &&
+                find_path(tests[i].driver, tests[i].values->driver_opt, s->index, &path))
+                rc = make_file(weir_str_text(&path), err);
+    weir_str_free(&path);
+    return rc;
+}
+
+int weir_calltable_phase(struct weir_run *run, const struct weir_phase_rec *rec,
+                         struct weir_err *err)
+{
+    const struct weir_test *t = run->test;
+    struct weir_str path = { 0 };
+    int rc = 0;
+
+    if (find_path(t->driver, t->values->driver_opt, run->stage->index, &path))
+        rc = write_table(run, rec, weir_str_text(&path), err);
+    weir_str_free(&path);
+    return rc;
 }

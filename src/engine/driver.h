@@ -59,10 +59,13 @@ struct weir_driver {
     /* Is the test one of this process alone, for which MPI is not started? NULL: no. Local. */
     bool (*without_mpi)(const void *opt);
     /* A file of lines "key = value" that the command line overrides, and that need not be there: its
-     * path, or false. And one line of it, applied to the options; where it fails, the engine adds
-     * file and line. Both local, the same on all ranks; settings_file NULL: there is no such file. */
+     * path, or false. Keys are names of options; those in settings_skip (ends with NULL) are none,
+     * and allowed. Local, the same on all ranks; settings_file NULL: there is no such file. */
     bool (*settings_file)(const void *opt, struct weir_str *path);
-    int (*setting)(struct weir_opts *o, const char *key, const char *value, struct weir_err *err);
+    const char *const *settings_skip;
+    /* Where the calls of an operation are written as a table of text (calltable.h): its path appended
+     * to out, nothing where there is none. Local, the same on all ranks; NULL: no tables. */
+    void (*call_table)(const void *opt, int op, struct weir_str *path);
     /* The script file named on the command line (ior -f), or NULL. */
     const char *(*script)(const void *opt);
     /* How that file is read; NULL: weir_script_read. */
@@ -90,8 +93,8 @@ struct weir_driver {
     /* Find out before any test that a file of results cannot be written, and say what is odd about
      * the tests together. Collective. */
     int (*prepare)(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err);
-    /* What stands above the results; without it program, command line and machine, for data readers.
-     * Collective. */
+    /* What stands above the results; without it program, command line, machine and time, and the time
+     * at the end, for data readers. Collective. */
     void (*banner)(struct weir_run *run, struct weir_test *tests, int n, int argc,
                    char *const *argv);
     /* What all tests share: before the first, and after the last (not when enter failed). Both have
@@ -106,7 +109,9 @@ struct weir_driver {
     weir_local_fn *begin;      /* memory and names of a rank */
     void (*end)(void *state);  /* gives them back, also after a begin that failed. Local */
     weir_together_fn *start;   /* sessions, and what the ranks must know of each other */
-    weir_together_fn *report;  /* what the test is, in the object of the test that was entered */
+    /* What the test is, in the object of the test that was entered; without it where it was measured
+     * and the parameters, for data readers. */
+    weir_together_fn *report;
     /* What its options say about the worth of its numbers (engine/facts.h); after start. Collective;
      * rank 0 alone keeps it. Without it the tests of the program are not judged. */
     void (*facts)(struct weir_run *run, void *state, struct weir_facts *facts);
@@ -117,7 +122,7 @@ struct weir_driver {
     weir_local_fn *repetition; /* what changes with it: signature, seed */
     const struct weir_stage *stages; /* ends with a row without key */
     /* What this rank made in a repetition, removed after it unless 'keeps' says otherwise (the same
-     * on all ranks), and then reported. */
+     * on all ranks), and then reported; without 'removed' the time of the first, for data readers. */
     bool (*keeps)(const void *state);
     weir_local_fn *remove;
     void (*removed)(struct weir_run *run, void *state, double seconds);

@@ -55,6 +55,11 @@ static const struct weir_col cols[] = {
     COL_REAL(M, cache_dirty, "cacheDirty", "Of these, dirty or in write-back",
              .csv = "cacheDirty"),
     COUNT("interrupted", interrupted, "1 when a signal ended the phase early"),
+    COL_STR(M, ended, "ended", "What ended the steps of all tasks: work, count, time; mixed, signal",
+            .csv = "ended"),
+    COUNT("tasksByWork", by[WEIR_END_WORK], "Tasks that had no more to do"),
+    COUNT("tasksByCount", by[WEIR_END_COUNT], "Tasks that did as many steps as are allowed"),
+    COUNT("tasksByTime", by[WEIR_END_TIME], "Tasks whose time was up"),
     LATENCY("open", WEIR_OP_OPEN),
     LATENCY("transfer", WEIR_OP_XFER),
     LATENCY("sync", WEIR_OP_SYNC),
@@ -106,6 +111,16 @@ static double span_ns(const struct weir_phase_rec *rec, enum weir_mark from, enu
     return weir_phase_span(rec, from, to) * WEIR_NS_PER_S;
 }
 
+static const char *name_end(const struct weir_phase_rec *rec, uint64_t tasks)
+{
+    static const char *const names[WEIR_ENDS] = { "work", "count", "time" };
+
+    for (int i = 0; i < WEIR_ENDS && !rec->interrupted; i++)
+        if (rec->ended[i] == tasks)
+            return names[i];
+    return rec->interrupted ? "signal" : "mixed";
+}
+
 static void gather(const struct weir_par *par, struct weir_session *s,
                    const struct weir_phase_rec *rec, int test, struct weir_metrics *out)
 {
@@ -126,7 +141,10 @@ static void gather(const struct weir_par *par, struct weir_session *s,
         .fill_ns = (double)rec->fill_ns_sum / par->size,
         .verify_ns = (double)rec->verify_ns_sum / par->size,
         .interrupted = rec->interrupted,
+        .ended = name_end(rec, (uint64_t)par->size),
     };
+    for (int i = 0; i < WEIR_ENDS; i++)
+        out->by[i] = (int64_t)rec->ended[i];
     find_extremes(par, (int64_t)(rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK]), out);
     out->clock_error_ns = (double)rec->clock_error_ns;
     for (int op = 0; op < WEIR_OPS; op++) {

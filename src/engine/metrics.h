@@ -31,6 +31,8 @@ struct weir_metrics {
     double clock_error_ns;
     double cache_looked, cache_resident, cache_dirty; /* NaN: not known */
     int64_t interrupted;
+    const char *ended;
+    int64_t by[WEIR_ENDS]; /* tasks */
     struct weir_latency op[WEIR_OPS];
 };
 

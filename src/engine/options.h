@@ -115,14 +115,17 @@ struct weir_run_options {
 /* The same for those that only have another name for repetitions. They use libraries in which the ranks
  * can wait for one that has failed, so a call ends after half an hour at the latest. */
 #define WEIR_OPT_RUN_REST                                                                          \
-    WEIR_OPT_DELAY('d', "delay", NULL, "Wait before each phase"),                                  \
-        WEIR_OPT_DEADLINE('D', "deadline", NULL, "Start nothing after this time of a phase"),      \
-        WEIR_OPT_MAX_TIME('T', "max-time-duration", NULL),                                         \
-        WEIR_OPT_VERBOSE('v', "verbose", NULL, .min = 0, .max = 5),                                \
+    WEIR_OPT_DEADLINE('D', "deadline", NULL, "Start nothing after this time of a phase"),          \
+        WEIR_OPT_RUN_LETTERS('d', 'T', 'v', "1800")
+/* And for those with another deadline, with other letters, or none (0), and another time of a call. */
+#define WEIR_OPT_RUN_LETTERS(delay, most, verbose, timeout)                                        \
+    WEIR_OPT_DELAY(delay, "delay", NULL, "Wait before each phase"),                                \
+        WEIR_OPT_MAX_TIME(most, "max-time-duration", NULL),                                        \
+        WEIR_OPT_VERBOSE(verbose, "verbose", NULL, .min = 0, .max = 5),                            \
         WEIR_OPT_WARNINGS("warning-as-errors", NULL),                                              \
         WEIR_OPT_RANK_CSV("rank-csv", NULL, "Write the times of every task after each phase"),     \
         WEIR_OPT_OP_CSV("op-csv", NULL, "Write every operation to PREFIX-<task>.csv"),             \
-        WEIR_OPT_RECORDS, WEIR_OPT_TRUST, WEIR_OPT_IO_TIMEOUT_DEFAULT("1800"),                     \
+        WEIR_OPT_RECORDS, WEIR_OPT_TRUST, WEIR_OPT_IO_TIMEOUT_DEFAULT(timeout),                    \
         WEIR_OPT_REPORT(WEIR_REPORT_PHASES),                                                       \
         WEIR_OPT_GPU("gpu-memory", NULL, "gpu-id", NULL, "gpu-direct", NULL)
 

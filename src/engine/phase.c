@@ -139,6 +139,18 @@ static void merge_times(struct weir_run *run, struct weir_phase_rec *rec)
     rec->clock_error_ns = (uint64_t)ext[2 * WEIR_MARKS];
 }
 
+/* A stonewall counts also where the ranks went on after it to wear out. */
+static enum weir_end own_end(const struct weir_phase_context *c)
+{
+    const struct weir_phase_rec *rec = c->rec;
+    uint64_t steps = rec->stonewall.known ? rec->stonewall.steps : rec->steps;
+    uint64_t all = rec->stonewall.known ? c->pass : c->target;
+
+    if (c->timing->max_steps && steps >= c->timing->max_steps)
+        return WEIR_END_COUNT;
+    return steps >= all ? WEIR_END_WORK : WEIR_END_TIME;
+}
+
 static void merge(struct weir_phase_context *c)
 {
     struct weir_phase_rec *rec = c->rec;
@@ -147,8 +159,11 @@ static void merge(struct weir_phase_context *c)
     uint64_t sum[] = { t->bytes,          t->wrong,
                        rec->steps,        rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK],
                        t->fill_ns,        t->verify_ns,
-                       c->run->records.n, c->run->records.dropped };
+                       c->run->records.n, c->run->records.dropped,
+                       0,                 0,
+                       0 };
 
+    sum[8 + own_end(c)] = 1;
     merge_times(c->run, rec);
     weir_allmax_i64(&c->run->par, ext, 3);
     weir_allsum_u64(&c->run->par, sum, sizeof(sum) / sizeof(*sum));
@@ -163,6 +178,7 @@ static void merge(struct weir_phase_context *c)
     rec->verify_ns_sum = sum[5];
     rec->records_sum = sum[6];
     rec->dropped_sum = sum[7];
+    memcpy(rec->ended, sum + 8, sizeof(rec->ended));
 }
 
 /* minTimeDuration repeats the pattern nobody knows how often: then as many as are allowed. */
@@ -179,6 +195,8 @@ static int prepare(struct weir_phase_context *c)
     if (c->ph->prepare && c->ph->prepare(c->run, c->state, c->err) < 0)
         return -1;
     c->pass = c->ph->count(c->run, c->state);
+    if (c->timing->max_steps && c->timing->max_steps < c->pass)
+        c->pass = c->timing->max_steps;
     return weir_records_reserve(&c->run->records, count_operations(c), c->err);
 }
 
@@ -198,7 +216,7 @@ int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *stat
     c.rc = prepare(&c);
     if (weir_agree(&run->par, c.rc, err) < 0) /* also the barrier in front of T0 */
         return -1;
-    c.target = timing->max_steps && timing->max_steps < c.pass ? timing->max_steps : c.pass;
+    c.target = c.pass;
     weir_phase_begin_watch(&c);
     weir_interval_begin(run);
     weir_phase_begin_progress(&c);

@@ -82,6 +82,14 @@ struct weir_phase {
     int (*close)(struct weir_run *, void *state, struct weir_err *);
 };
 
+/* What ended the steps of a rank. */
+enum weir_end {
+    WEIR_END_WORK,  /* there was no more to do */
+    WEIR_END_COUNT, /* as many as timing.max_steps allows were done */
+    WEIR_END_TIME,  /* the deadline had passed */
+    WEIR_ENDS
+};
+
 /* What a phase did; the same on all ranks but for the fields marked "own". Times in ns. */
 struct weir_phase_rec {
     const struct weir_phase *phase;
@@ -96,6 +104,7 @@ struct weir_phase_rec {
     uint64_t busy_ns_sum; /* T3 - T2 summed over the ranks */
     uint64_t end_max;     /* highest counters.end */
     uint64_t fill_ns_sum, verify_ns_sum;
+    uint64_t ended[WEIR_ENDS]; /* ranks for which this was it; says nothing when interrupted */
     uint64_t records_sum, dropped_sum; /* operations that are in records, that had no room there */
     struct {
         bool known; /* wear-out was asked for: the rest is measured */

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/col.h"
 #include "base/stats.h"
+#include "engine/calltable.h"
 #include "engine/op-files.h"
 #include "par/agree.h"
 #include "par/reduce.h"
@@ -243,6 +244,8 @@ int weir_ranks_begin(struct weir_run *run, struct weir_test *tests, int n, struc
     for (int i = 0; i < n && rc == 0 && run->world.rank == 0; i++)
         if (tests[i].plan.options->rank_csv && is_first_use(tests, i))
             rc = begin_rank_file(&tests[i], err);
+    if (rc == 0 && run->world.rank == 0)
+        rc = weir_calltable_begin(tests, n, err);
     if (rc == 0)
         rc = weir_op_files_begin(run, tests, n, err);
     return weir_agree(&run->world, rc, err);
@@ -252,7 +255,7 @@ int weir_ranks_report(struct weir_run *run, const struct weir_phase_rec *rec, st
 {
     struct rank_times mine;
 
-    if (weir_op_files_phase(run, rec, err) < 0)
+    if (weir_op_files_phase(run, rec, err) < 0 || weir_calltable_phase(run, rec, err) < 0)
         return -1;
     fill_times(run, rec, &mine);
     if (find_outliers(run, rec, &mine, err) < 0)

@@ -23,8 +23,8 @@ int weir_ranks_rows(struct weir_run *run, const void *mine, size_t size,
                                 struct weir_str *lines),
                     const void *arg, struct weir_err *err);
 
-/* What saveRankPerformanceDetails, savePerOpDataCSV and the threshold of outliers ask for, as
- * functions of struct weir_driver and after each phase. begin makes the files, so that one that
+/* What saveRankPerformanceDetails, savePerOpDataCSV, tables of calls and the threshold of outliers
+ * ask for, as functions of struct weir_driver and after each phase. begin makes the files, so that one that
  * cannot be written is found before the first test; report appends a row for each rank and the
  * operations of the phase, and warns of ranks whose times are far from the mean. begin is collective
  * over run->world, report over run->par, files is local: it adds PREFIX-<task>.csv. */

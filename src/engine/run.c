@@ -150,6 +150,7 @@ static void show_banner(struct weir_run *run, struct series *s, int argc, char *
         return;
     }
     weir_banner_data(run, s->driver->name, argc, argv);
+    weir_banner_time(run, "Began");
 }
 
 static enum weir_code run_all(struct weir_run *run, struct series *s, int argc, char *const *argv,
@@ -170,6 +171,8 @@ static enum weir_code run_all(struct weir_run *run, struct series *s, int argc, 
     if (d->finish)
         d->finish(run, s->test);
     weir_trust_lines(run);
+    if (!d->banner)
+        weir_banner_time(run, "Finished");
     return code;
 }
 

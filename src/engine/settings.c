@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/optset.h"
 #include "engine/command.h"
 #include "par/agree.h"
 
@@ -106,6 +108,104 @@ bool weir_settings_next(char **at, int *line, char **key, char **value)
     return false;
 }
 
+/* ---- lines as option rows ---- */
+
+static const struct weir_opt *row_of(const struct weir_opt *row, const char *key)
+{
+    while (!weir_opt_is_end(row) && !(row->name && strcasecmp(key, row->name) == 0) &&
+           !(row->key && strcasecmp(key, row->key) == 0))
+        row++;
+    return weir_opt_is_end(row) ? NULL : row;
+}
+
+/* -1: the value is no word for true or false. The first letter counts. */
+static int truth_of(const char *value)
+{
+    if (*value && strchr("tTyY1", *value))
+        return 1;
+    return *value && strchr("fFnN0", *value) ? 0 : -1;
+}
+
+/* A word that says nothing else: a file may be called "none". */
+static bool is_truth(const char *value)
+{
+    static const char *const words[] = { "true", "false", "yes", "no" };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (strcasecmp(value, words[i]) == 0)
+            return true;
+    return value[0] && !value[1] && truth_of(value) >= 0;
+}
+
+static int apply_line(struct weir_command *c, const char *key, const char *value,
+                      struct weir_err *err)
+{
+    static const char *const flag[] = { "0", "1" };
+    const struct weir_opt *row = row_of(c->driver->opts, key);
+    int truth = truth_of(value);
+
+    for (const char *const *skip = c->driver->settings_skip; skip && *skip; skip++)
+        if (strcasecmp(key, *skip) == 0)
+            return 0;
+    if (row && row->type == WEIR_OPT_FLAG && truth >= 0)
+        value = flag[truth];
+    else if (row && row->type == WEIR_OPT_STR && (row->flags & WEIR_OPT_OPTARG) && is_truth(value))
+        return truth ? weir_opts_set(&c->opts, key, NULL, err) : 0;
+    return weir_opts_set(&c->opts, key, value, err);
+}
+
+static void add_setting(const struct weir_opt *row, const void *values, struct weir_str *out)
+{
+    const bool bare = row->type == WEIR_OPT_STR && (row->flags & WEIR_OPT_OPTARG);
+    const void *field = (const char *)values + row->offset;
+    size_t before = out->len;
+
+    if (row->type == WEIR_OPT_FLAG)
+        weir_str_addf(out, "%s", *(const bool *)field ? "true" : "false");
+    else if (bare && !*(const char *const *)field)
+        weir_str_addf(out, "no");
+    else
+        weir_opt_show(row, values, out);
+    if (bare && out->len == before)
+        weir_str_addf(out, "true");
+}
+
+static bool is_default(const struct weir_opt *row, const void *values)
+{
+    struct weir_str text = { 0 };
+    bool same;
+
+    weir_opt_show(row, values, &text);
+    same = strcmp(weir_str_text(&text), row->def ? row->def : "") == 0 ||
+           (!row->def && row->type != WEIR_OPT_STR && strcmp(weir_str_text(&text), "0") == 0);
+    weir_str_free(&text);
+    return same;
+}
+
+void weir_settings_show(struct weir_report *r, const struct weir_opt *rows, const void *values,
+                        const char *const *keys, bool changed_only)
+{
+    struct weir_str text = { 0 };
+
+    for (; *keys; keys++) {
+        const struct weir_opt *row = row_of(rows, *keys);
+
+        if (!row || (changed_only && is_default(row, values)))
+            continue;
+        weir_str_clear(&text);
+        add_setting(row, values, &text);
+        weir_settings_line(r, *keys, weir_str_text(&text));
+    }
+    weir_str_free(&text);
+}
+
+void weir_settings_line(struct weir_report *r, const char *key, const char *value)
+{
+    weir_report_line(r, "%-25s= %s", key, value);
+}
+
+/* ---- the file of a program ---- */
+
 /* Every line of the file. */
 static int apply_lines(struct weir_command *c, const struct weir_shared_text *t,
                        struct weir_err *err)
@@ -114,7 +214,7 @@ static int apply_lines(struct weir_command *c, const struct weir_shared_text *t,
     int line = 0;
 
     while (weir_settings_next(&at, &line, &key, &value))
-        if (c->driver->setting(&c->opts, key, value, err) < 0)
+        if (apply_line(c, key, value, err) < 0)
             return weir_err_within(err, "%s:%d", t->path, line);
     return 0;
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/banner.h"
+#include "engine/calltable.h"
 #include "engine/driver.h"
 #include "engine/interval.h"
 #include "engine/latency.h"
@@ -104,7 +106,8 @@ static int begin_histograms(struct weir_run *run, struct weir_test *t, struct we
 static int plan_records(struct weir_run *run, const struct weir_run_options *o,
                         struct weir_err *err)
 {
-    run->records.wanted = o->op_csv || run->timeline.path;
+    run->records.wanted = o->op_csv || run->timeline.path ||
+                          weir_calltable_wanted(run->test->driver, run->test->values->driver_opt);
     run->records.limit = (uint64_t)o->timeline_limit;
     return weir_interval_take(run, o->interval, err);
 }
@@ -356,6 +359,9 @@ static int remove_made(struct weir_run *run, struct weir_test *t, struct weir_er
         return -1;
     if (d->removed)
         d->removed(run, t->state, (double)(weir_now_ns() - begin_ns) / WEIR_NS_PER_S);
+    else if (run->repetition == 0)
+        weir_report_real(&run->report, WEIR_FOR_DATA, "removeTime",
+                         (double)(weir_now_ns() - begin_ns) / WEIR_NS_PER_S);
     return 0;
 }
 
@@ -459,7 +465,10 @@ static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
         return clean_up(run, t, err);
     weir_report_enter(&run->report, NULL, false);
     report_plan(run, &t->plan);
-    rc = weir_together(run, d->report, t->state, err);
+    if (d->report)
+        rc = weir_together(run, d->report, t->state, err);
+    else
+        weir_banner_test(run);
     if (rc == 0)
         rc = run_repetitions(run, t, err);
     if (rc < 0)

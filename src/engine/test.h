@@ -76,6 +76,7 @@ struct weir_plan {
     int tasks;        /* ranks that take part, the lowest ones; at most those that there are */
     const char *path; /* where the test works, for the report; may be NULL */
     uint64_t bytes, inodes; /* that the test has at its fullest, over all tasks; 0: not known */
+    bool calls_by_node; /* tables of calls have a column for each node, not for each task */
     bool is_run;      /* false: the plans are all that was asked for, of all tests */
     struct weir_use use[WEIR_TEST_SESSIONS];
     int uses;

@@ -101,9 +101,11 @@ def test_too_little_room(mib):
     try:
         run = mib("-F -t small -l 100 -s 64k -r", np=1)
         assert run.fails(3, "No space left on device", "mibData.00000000").warnings
-        assert "the call limit allows 6553600 bytes" in run.warnings[0] and list(small.iterdir()) == []
-        mib("-F -t small -l 1 -s 2m", np=1).fails(2, "one call of each task needs 2097152 bytes")
-        mib("-F -t small -l 100 -s 64k --warning-as-errors", np=1).fails(1, "the call limit allows")
+        assert "the test needs 6553600 bytes in 'small/mibData" in run.warnings[0] and list(small.iterdir()) == []
+        mib("-F -t small -l 1 -s 2m -r", np=1).fails(3, "No space left on device")
+        mib("-F -t small -l 100 -s 64k --warning-as-errors", np=1).fails(1, "the test needs 6553600 bytes")
+        mib("-F -t small -l 8 -s 64k", np=1).ok()
+        assert mib("-F -t small -l 10 -s 64k", np=1).ok().warnings == [], "what is there is written over"
     finally:
         subprocess.run(["umount", str(small)], check=True)
 

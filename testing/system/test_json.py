@@ -59,6 +59,11 @@ def checked(text, run):
     return data
 
 
+def ends(p):
+    """Of a phase: what ended it, and the tasks that had no more to do, did as much as allowed, ran out of time."""
+    return p["ended"], (p["tasksByWork"], p["tasksByCount"], p["tasksByTime"])
+
+
 def check_test(test, data, run):
     names = set(test["optionValues"])
     assert option_names(test["provenance"]["backend"]) == names
@@ -68,6 +73,7 @@ def check_test(test, data, run):
     for p in test["phases"]:
         assert p["stepsMin"] <= p["stepsMax"] and p["steps"] <= p["stepsMax"] * p["tasks"]
         assert p["bytes"] == p["steps"] * test["Parameters"]["transferSize"] and p["transferCount"] >= p["steps"]
+        assert sum(ends(p)[1]) == p["tasks"] and (p["ended"] == "signal") == p["interrupted"]
         assert p["fastestTime"] <= p["slowestTime"] <= p["totalTime"] + p["clockError"] + 1e-6
         assert max(p["fastestRank"], p["slowestRank"]) < p["tasks"]
         for op in ("open", "transfer", "sync", "close"):
@@ -349,7 +355,7 @@ def test_numbers_have_their_full_precision(ior):
     assert phase["transferMean"] > 0 and phase["openTime"] != round(phase["openTime"], 6)  # nanoseconds
     row = next(csv.DictReader((ior.cwd / "c.csv").open()))
     for key, value in row.items():
-        assert (value == "" and phase[key] is None) or (value if key == "operation" else float(value)) == phase[key], key
+        assert (value == "" and phase[key] is None) or (value if key in ("operation", "ended") else float(value)) == phase[key], key
     result = data["tests"][0]["Results"][0]
     assert abs(result["bwMiB"] * result["totalTime"] * 2 ** 20 - phase["bytes"]) < 1e-6 * phase["bytes"]
 
@@ -462,3 +468,13 @@ def check_times(rows):
 def test_a_file_for_ranks_that_cannot_be_written_is_found_before_any_io(ior, key):
     ior("-w -k -b 8k -t 8k -O %s=nowhere/x" % key, timeout=20).fails(2, "nowhere/x")
     assert ior.files() == []
+
+
+@pytest.mark.parametrize("args, np, end", [
+    ("-b 16k", None, ("work", (1, 0, 0))), ("-b 64k -O stoneWallingWearOutIterations=3", None, ("count", (0, 1, 0))),
+    ("-b 64k -D 1 --dummy.delay-xfer=600000", None, ("time", (0, 0, 1))),
+    ("-b 32k -F -D 1 --dummy.delay-xfer=600000 --dummy.delay-only-rank0", 2, ("mixed", (1, 0, 1))),
+    ("-b 32k -F -D 1 -O stoneWallingWearOut=1 --dummy.delay-xfer=600000 --dummy.delay-only-rank0", 2, ("mixed", (1, 0, 1)))])
+def test_what_ended_a_phase(ior, args, np, end):
+    ior("-a DUMMY -w -t 8k --report=json:r.json " + args, np=np).ok()
+    assert ends(json.loads((ior.cwd / "r.json").read_text())["tests"][0]["phases"][0]) == end

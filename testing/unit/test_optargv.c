@@ -259,12 +259,15 @@ static void help_takes_only_an_attached_value(void **state)
 
 struct table_words {
     const char *prefix;
+    int64_t random;
     bool headers, direct;
 };
 
 static const struct weir_opt word_rows[] = {
     OPT_STR('p', "profiles", NULL, struct table_words, prefix, NULL, "PREFIX", "Tables",
             .flags = WEIR_OPT_OPTARG | WEIR_OPT_NEXT),
+    OPT_SIZE('b', "random", NULL, struct table_words, random, NULL, "SIZE", "At random", .min = 1,
+             .max = INT64_MAX, .flags = WEIR_OPT_OPTARG | WEIR_OPT_NEXT),
     OPT_FLAG('H', "headers", NULL, struct table_words, headers, "Headings"),
     OPT_FLAG(0, "around.cache", NULL, struct table_words, direct, "Go around the page cache"),
     { .type = WEIR_OPT_ALIAS,
@@ -316,6 +319,24 @@ static void a_value_that_may_be_left_out_is_the_next_word(void **state)
     assert_int_equal(LINE("-H"), 0);
     assert_null(w.prefix);
     assert_int_equal(LINE("-H", "here"), -1);
+    weir_arena_free(&arena);
+}
+
+static void a_number_that_may_be_left_out_is_one(void **state)
+{
+    struct weir_arena arena = { 0 };
+    struct table_words w;
+
+    (void)state;
+    assert_int_equal(LINE("-H"), 0);
+    assert_int_equal(w.random, 0);
+    assert_int_equal(LINE("-b", "-H"), 0);
+    assert_int_equal(w.random, 1);
+    assert_int_equal(LINE("-b4k"), 0);
+    assert_int_equal(w.random, 4096);
+    assert_int_equal(LINE("--random", "8"), 0);
+    assert_int_equal(w.random, 8);
+    assert_int_equal(LINE("-b0"), -1);
     weir_arena_free(&arena);
 }
 
@@ -502,6 +523,7 @@ int main(void)
         T(a_quoted_value_may_hold_anything), T(a_bad_list_is_refused),
         T(the_last_of_a_list_wins),          T(numbers_of_a_list_are_words_of_their_own),
         T(a_value_that_may_be_left_out_is_the_next_word),
+        T(a_number_that_may_be_left_out_is_one),
         T(another_spelling_is_as_good),
     };
 

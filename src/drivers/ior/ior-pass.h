@@ -51,20 +51,6 @@ uint64_t ior_next_offset(struct weir_run *run, struct ior_test *t, uint64_t i, u
 void ior_verify(struct weir_run *run, struct ior_test *t, const struct weir_io *io,
                 uint64_t *clock_ns);
 
-/* Count a transfer that is done. */
-static inline void ior_count(struct weir_run *run, const struct weir_io *io, uint64_t begin_ns,
-                             uint64_t end_ns)
-{
-    weir_records_add(&run->records, io->dir, begin_ns, end_ns, io->off, io->len);
-    run->counters.bytes += io->len;
-    if (io->dir == WEIR_DIR_WRITE && io->off + io->len > run->counters.end)
-        run->counters.end = io->off + io->len;
-}
-
-/* Record one that has failed. Returns -1. */
-int ior_count_failed(struct weir_run *run, const struct weir_io *io, uint64_t begin_ns,
-                     uint64_t end_ns, const struct weir_err *err);
-
 /* Remove what this rank made in this repetition. -1 and err; the first error is kept, everything
  * is tried. */
 int ior_remove(struct weir_run *run, void *state, struct weir_err *err);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "engine/transfer.h"
 
 /* A collective call on one file of all tasks? */
 static bool opens_together(const struct ior_test *t)
@@ -206,7 +207,6 @@ static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *c
 {
     struct ior_test *t = state;
     struct weir_io io = { .dir = WEIR_DIR_WRITE, .len = t->extent.transfer, .tag = i };
-    uint64_t begin;
 
     if (t->queue.depth > 0 && !t->access.sync_each)
         return ior_queue_step(run, t, i, clock_ns, err);
@@ -214,18 +214,7 @@ static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *c
         fill_ahead(run, t, clock_ns);
     io.buf = t->data.buf[t->data.next];
     io.off = t->data.off[t->data.next++];
-    begin = *clock_ns;
-    if (weir_session_xfer(t->use.file, &io, clock_ns, err) < 0)
-        return ior_count_failed(run, &io, begin, *clock_ns, err);
-    ior_count(run, &io, begin, *clock_ns);
-    return 0;
-}
-
-int ior_count_failed(struct weir_run *run, const struct weir_io *io, uint64_t begin_ns,
-                     uint64_t end_ns, const struct weir_err *err)
-{
-    weir_records_add_failed(&run->records, io->dir, begin_ns, end_ns, io->off, err);
-    return -1;
+    return weir_transfer(run, t->use.file, &io, clock_ns, err);
 }
 
 void ior_verify(struct weir_run *run, struct ior_test *t, const struct weir_io *io,
@@ -273,17 +262,14 @@ static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     struct weir_io io = {
         .dir = WEIR_DIR_READ, .buf = t->data.buf[0], .len = t->extent.transfer, .tag = i
     };
-    uint64_t begin;
 
     if (t->queue.depth > 0)
         return ior_queue_step(run, t, i, clock_ns, err);
     io.off = next_offset(run, t, i, clock_ns);
     if (t->pass.verify)
         *(unsigned char *)io.buf ^= 0xff; /* what is left of the last read must not pass */
-    begin = *clock_ns;
-    if (weir_session_xfer(t->use.file, &io, clock_ns, err) < 0)
-        return ior_count_failed(run, &io, begin, *clock_ns, err);
-    ior_count(run, &io, begin, *clock_ns);
+    if (weir_transfer(run, t->use.file, &io, clock_ns, err) < 0)
+        return -1;
     if (t->pass.verify)
         ior_verify(run, t, &io, clock_ns);
     return 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/transfer.h"
 
 /* Does the data of a write change from one transfer to the next? Then each request has a copy. */
 static bool write_varies(const struct ior_test *t)
@@ -26,7 +27,8 @@ static int count_failed(struct weir_run *run, const struct weir_request *r)
 {
     const struct weir_err why = { .sys = r->sys };
 
-    return ior_count_failed(run, &r->io, r->begin_ns, r->end_ns, &why);
+    weir_records_add_failed(&run->records, r->io.dir, r->begin_ns, r->end_ns, r->io.off, &why);
+    return -1;
 }
 
 /* Take back what is done, at least one transfer: count it, and check the data of a read. */
@@ -43,7 +45,7 @@ static int take_back(struct weir_run *run, struct ior_test *t, uint64_t *clock_n
             rc = count_failed(run, r);
             continue;
         }
-        ior_count(run, &r->io, r->begin_ns, r->end_ns);
+        weir_transfer_count(run, &r->io, r->begin_ns, r->end_ns);
         if (t->pass.verify)
             ior_verify(run, t, &r->io, clock_ns);
     }
@@ -91,7 +93,8 @@ int ior_queue_step(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_
     r->io.buf = t->pass.dir == WEIR_DIR_WRITE ? write_from(run, t, r, clock_ns) : read_into(t, r);
     if (weir_queue_submit(&t->queue, r, clock_ns, err) == 0)
         return 0;
-    return ior_count_failed(run, &r->io, r->begin_ns, *clock_ns, err);
+    weir_records_add_failed(&run->records, r->io.dir, r->begin_ns, *clock_ns, r->io.off, err);
+    return -1;
 }
 
 int ior_queue_drain(struct weir_run *run, struct ior_test *t, uint64_t *clock_ns,

@@ -7,12 +7,13 @@
 
 #include "base/owned.h"
 #include "base/rng.h"
+#include "engine/transfer.h"
 
 /* ---- before the clock starts ---- */
 
 static void begin_phase(struct mib_test *t)
 {
-    t->short_calls = t->wrong_at = t->unlink_ns = t->fsync_ns = 0;
+    t->short_calls = t->wrong_at = t->unlink_ns = 0;
     t->file = NULL;
 }
 
@@ -22,40 +23,34 @@ static int prepare_write(struct weir_run *run, void *state, struct weir_err *err
     struct mib_test *t = state;
     const char *path = weir_str_text(&t->own);
     uint64_t begin_ns;
-    bool there = false;
 
     (void)run;
     begin_phase(t);
-    t->planned = (uint64_t)t->o->call_limit;
+    t->planned = UINT64_MAX;
     weir_owned_fill(t->task, 0, t->buf, (size_t)t->o->call_size);
     if (!t->o->fresh)
         return 0;
-    if (weir_session_exists(&t->session, path, &there, err) < 0)
-        return -1;
     begin_ns = weir_now_ns();
-    if (there && weir_session_unlink(&t->session, path, err) < 0)
+    if (weir_session_remove(&t->session, path, err) < 0)
         return -1;
-    t->unlink_ns = there ? weir_now_ns() - begin_ns : 0;
+    t->unlink_ns = weir_now_ns() - begin_ns;
     return 0;
 }
 
 /* From a multiple of the granularity on a whole call must fit into the file. */
 static int plan_random(struct mib_test *t, int repetition, struct weir_err *err)
 {
-    const char *path = weir_str_text(&t->peer);
+    const uint64_t least[] = { (uint64_t)t->o->granularity, (uint64_t)t->o->call_size };
+    static const char *const what[] = { "the granularity (-b)", "a random read (-s)" };
 
-    if (t->read_bytes < t->granularity)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "'%s' has %" PRIu64 " bytes, too few for the granularity of %" PRIu64
-                           " (-b)",
-                           path, t->read_bytes, t->granularity);
-    if (t->read_bytes < (uint64_t)t->o->call_size)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "'%s' has %" PRIu64 " bytes, too few for a random read of %" PRId64
-                           " (-s)",
-                           path, t->read_bytes, t->o->call_size);
-    t->places = (t->read_bytes - (uint64_t)t->o->call_size) / t->granularity + 1;
+    for (int i = 0; i < 2; i++)
+        if (t->read_bytes < least[i])
+            return weir_refuse(err, WEIR_EUSAGE,
+                               "'%s' has %" PRIu64 " bytes, too few for %s of %" PRIu64,
+                               weir_str_text(&t->peer), t->read_bytes, what[i], least[i]);
+    t->places = (t->read_bytes - least[1]) / least[0] + 1;
     t->key = weir_rng_at((uint64_t)t->task + 1, (uint64_t)repetition);
+    t->planned = UINT64_MAX;
     return 0;
 }
 
@@ -86,14 +81,11 @@ static int prepare_read(struct weir_run *run, void *state, struct weir_err *err)
     begin_phase(t);
     if (find_peer(t, err) < 0)
         return -1;
-    t->planned = (uint64_t)t->o->call_limit;
-    if (t->granularity)
-        return plan_random(t, run->repetition, err);
-    if (t->read_bytes / call + (t->read_bytes % call > 0) < t->planned)
-        t->planned = t->read_bytes / call + (t->read_bytes % call > 0);
-    return 0;
+    t->planned = t->read_bytes / call + (t->read_bytes % call > 0);
+    return t->o->granularity ? plan_random(t, run->repetition, err) : 0;
 }
 
+/* The call limit is the engine's matter: set_timing. */
 static uint64_t count_calls(struct weir_run *run, void *state)
 {
     (void)run;
@@ -120,21 +112,6 @@ static int open_peer(struct weir_run *run, void *state, struct weir_err *err)
                              &t->file, err);
 }
 
-/* One call, recorded. *clock_ns: its beginning, and then its end. */
-static int move(struct weir_run *run, struct mib_test *t, const struct weir_io *io,
-                uint64_t *clock_ns, struct weir_err *err)
-{
-    uint64_t begin_ns = *clock_ns;
-
-    if (weir_session_xfer(t->file, io, clock_ns, err) < 0) {
-        weir_records_add_failed(&run->records, (int)io->dir, begin_ns, *clock_ns, io->off, err);
-        return -1;
-    }
-    weir_records_add(&run->records, (int)io->dir, begin_ns, *clock_ns, io->off, io->len);
-    run->counters.bytes += io->len;
-    return 0;
-}
-
 static int step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                       struct weir_err *err)
 {
@@ -150,7 +127,7 @@ static int step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *c
         *clock_ns = weir_now_ns();
         run->counters.fill_ns += *clock_ns - begin_ns;
     }
-    return move(run, t, &io, clock_ns, err);
+    return weir_transfer(run, t->file, &io, clock_ns, err);
 }
 
 static void verify(struct weir_run *run, struct mib_test *t, const struct weir_io *io,
@@ -172,11 +149,11 @@ static int step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     uint64_t call = t->extent.transfer;
     struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->buf, .len = call, .off = i * call };
 
-    if (t->granularity)
-        io.off = t->granularity * weir_rng_below(t->key, i, t->places);
+    if (t->o->granularity)
+        io.off = (uint64_t)t->o->granularity * weir_rng_below(t->key, i, t->places);
     else if (t->read_bytes - io.off < call)
         io.len = t->read_bytes - io.off;
-    if (move(run, t, &io, clock_ns, err) < 0)
+    if (weir_transfer(run, t->file, &io, clock_ns, err) < 0)
         return -1;
     t->short_calls += io.len < call;
     if (t->o->verify)
@@ -186,13 +163,8 @@ static int step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
 
 static int flush_file(struct weir_run *run, void *state, struct weir_err *err)
 {
-    struct mib_test *t = state;
-    uint64_t begin_ns = weir_now_ns();
-    int rc = weir_session_sync(t->file, err);
-
     (void)run;
-    t->fsync_ns = weir_now_ns() - begin_ns;
-    return rc;
+    return weir_session_sync(((struct mib_test *)state)->file, err);
 }
 
 static int close_file(struct weir_run *run, void *state, struct weir_err *err)
@@ -201,29 +173,16 @@ static int close_file(struct weir_run *run, void *state, struct weir_err *err)
     return weir_session_close(((struct mib_test *)state)->file, err);
 }
 
-static const struct weir_phase write_phase = {
-    .key = "write",
-    .unit = "calls",
-    .flags = WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS,
-    .prepare = prepare_write,
-    .count = count_calls,
-    .open = open_own,
-    .step = step_write,
-    .look = mib_progress,
-    .flush = flush_file,
-    .close = close_file,
-};
+#define PHASE(k, before, begin, one, ...)                                                          \
+    {                                                                                              \
+        .key = (k), .unit = "calls", .flags = WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS,          \
+        .prepare = (before), .count = count_calls, .open = (begin), .step = (one),                 \
+        .look = mib_progress, .close = close_file, __VA_ARGS__                                     \
+    }
 
-static const struct weir_phase read_phase = {
-    .key = "read",
-    .unit = "calls",
-    .flags = WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS,
-    .prepare = prepare_read,
-    .count = count_calls,
-    .open = open_peer,
-    .step = step_read,
-    .look = mib_progress,
-    .close = close_file,
+static const struct weir_phase phases[] = {
+    [WEIR_DIR_WRITE] = PHASE("write", prepare_write, open_own, step_write, .flush = flush_file),
+    [WEIR_DIR_READ] = PHASE("read", prepare_read, open_peer, step_read),
 };
 
 /* ---- stages ---- */
@@ -231,20 +190,21 @@ static const struct weir_phase read_phase = {
 static bool is_wanted(const void *state, const struct weir_stage *stage)
 {
     const struct mib_options *o = ((const struct mib_test *)state)->o;
-    const bool alone[] = { o->write_only, o->read_only }; /* both or none: both phases */
 
-    return o->write_only == o->read_only || alone[stage->index];
+    return stage->index == WEIR_DIR_WRITE ? !o->read_only : !o->write_only;
 }
 
-/* The engine takes a deadline of 0 for none; here it is one that every call misses but the first. */
+/* The engine takes a deadline of 0 for none; here every call but the first misses it. */
 static void set_timing(const void *state, const struct weir_stage *stage,
                        struct weir_timing *timing)
 {
+    const struct mib_options *o = ((const struct mib_test *)state)->o;
+
     (void)stage;
     timing->barriers = true;
-    timing->deadline_s = ((const struct mib_test *)state)->o->run.deadline_s;
+    timing->max_steps = (uint64_t)o->call_limit;
     if (timing->deadline_s == 0)
-        timing->max_steps = 1;
+        timing->deadline_s = 1e-9;
 }
 
 static int before_phase(struct weir_run *run, void *state, const struct weir_stage *stage,
@@ -280,23 +240,15 @@ static int show_result(struct weir_run *run, void *state, const struct weir_stag
     return 0;
 }
 
+#define STAGE(k, i, moves)                                                                         \
+    {                                                                                              \
+        .key = (k), .index = (i), .flags = WEIR_STAGE_DELAY | (moves), .phase = &phases[i],        \
+        .wanted = is_wanted, .timing = set_timing, .before = before_phase, .after = after_phase    \
+    }
+
 const struct weir_stage mib_stages[] = {
-    { .key = "write",
-      .index = WEIR_DIR_WRITE,
-      .flags = WEIR_STAGE_DELAY | WEIR_STAGE_WRITES,
-      .phase = &write_phase,
-      .wanted = is_wanted,
-      .timing = set_timing,
-      .before = before_phase,
-      .after = after_phase },
-    { .key = "read",
-      .index = WEIR_DIR_READ,
-      .flags = WEIR_STAGE_DELAY | WEIR_STAGE_READS,
-      .phase = &read_phase,
-      .wanted = is_wanted,
-      .timing = set_timing,
-      .before = before_phase,
-      .after = after_phase },
+    STAGE("write", WEIR_DIR_WRITE, WEIR_STAGE_WRITES),
+    STAGE("read", WEIR_DIR_READ, WEIR_STAGE_READS),
     { .key = "result", .before = show_result },
     { .key = NULL },
 };

@@ -11,7 +11,7 @@ struct mib_options {
     struct weir_run_options run; /* first: the engine reads it; deadline_s is the time limit */
     const char *log_dir, *test_dir;
     const char *profiles;     /* NULL: none; "": in log_dir; else a prefix */
-    const char *random_reads; /* NULL: not random; "": anywhere; else the granularity */
+    int64_t granularity;      /* of random reads, bytes; 0: reads are not random */
     int64_t call_size;        /* bytes */
     int call_limit;
     bool averages, environment, force, intermediate, headers, no_mpi, fresh, progress, remove,
@@ -21,12 +21,10 @@ struct mib_options {
 /* State of a test. Arrays of two are for WEIR_DIR_WRITE and WEIR_DIR_READ. */
 struct mib_test {
     const struct mib_options *o;
-    const struct weir_backend *be;
     struct weir_fs_type fs; /* of the test directory */
     struct weir_access access;
     struct weir_extent extent;
     struct weir_session session;
-    uint64_t granularity; /* bytes; 0: reads are not random */
     int task, source;     /* number of this task, and of that whose file it reads: ranks, but
                            * for runs without MPI */
     bool made;            /* files are ours to remove */
@@ -42,15 +40,14 @@ struct mib_test {
     uint64_t places, key;         /* random reads: multiples of the granularity, and the sequence */
     uint64_t short_calls;         /* that moved less than a whole call */
     uint64_t wrong_at;            /* file offset of the first wrong byte */
-    uint64_t unlink_ns, fsync_ns; /* of the phase that runs */
+    uint64_t unlink_ns;           /* of the phase that runs */
     int stars;                    /* of the progress bar, so far */
 };
 
 extern const struct weir_driver weir_mib;
-extern const struct weir_opt *const mib_option_rows;
 extern const struct weir_stage mib_stages[];
 
-/* Append "mib-VERSION-MACHINE". Local. */
+/* Append "mib-VERSION-MACHINE" and a newline. Local. */
 void mib_version(struct weir_str *out);
 
 /* mib-guard.c: may we write there, and is there room? */
@@ -59,15 +56,12 @@ void mib_version(struct weir_str *out);
  * 'nodes' nodes) unless it was forced. Local. -1 and err (WEIR_EUSAGE). */
 int mib_guard(struct mib_test *t, int nodes, struct weir_err *err);
 
-/* Warn where the longest run that the limits allow does not fit; refuse where not even one call of
- * each task does. Collective over run->par. */
-int mib_space_check(struct weir_run *run, struct mib_test *t, struct weir_err *err);
+/* Warn where the longest run that the limits allow does not fit. Collective over run->par. */
+int mib_space_check(struct weir_run *run, void *state, struct weir_err *err);
 
 /* mib-report.c: what is shown */
 
-void mib_report_begin(struct weir_run *run, struct mib_test *t, int argc, char *const *argv);
-int mib_report_test(struct weir_run *run, void *state, struct weir_err *err);
-void mib_report_end(struct weir_run *run, const struct weir_test *tests);
+int mib_report_begin(struct weir_run *run, void *state, struct weir_err *err);
 /* The line of results. */
 void mib_report_result(struct weir_run *run, struct mib_test *t);
 /* Heading, stars so far and end of the progress bar of a phase. */
@@ -76,8 +70,5 @@ void mib_progress(struct weir_run *run, void *state, uint64_t calls, double seco
 /* A phase that has run. Collective over run->par. */
 int mib_report_phase(struct weir_run *run, struct mib_test *t, const struct weir_phase_rec *rec,
                      struct weir_err *err);
-
-/* Where the profile of a phase is written; nothing without one. Appends to out. */
-void mib_profile_path(const struct mib_options *o, enum weir_dir dir, struct weir_str *out);
 
 #endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* transfer.h - one transfer of a phase: moved, counted and recorded */
+#ifndef WEIR_ENGINE_TRANSFER_H
+#define WEIR_ENGINE_TRANSFER_H
+
+#include "backends/session.h"
+#include "engine/run.h"
+
+/* A transfer that is done: its bytes, the highest end of a write, and the operation, whose index in the
+ * table of the program is io->dir. Local, some ns. */
+static inline void weir_transfer_count(struct weir_run *run, const struct weir_io *io,
+                                       uint64_t begin_ns, uint64_t end_ns)
+{
+    weir_records_add(&run->records, io->dir, begin_ns, end_ns, io->off, io->len);
+    run->counters.bytes += io->len;
+    if (io->dir == WEIR_DIR_WRITE && io->off + io->len > run->counters.end)
+        run->counters.end = io->off + io->len;
+}
+
+/* Move it now. *clock_ns: its beginning, and then its end. Returns 0, or -1 and err. */
+static inline int weir_transfer(struct weir_run *run, struct weir_file *f, const struct weir_io *io,
+                                uint64_t *clock_ns, struct weir_err *err)
+{
+    uint64_t begin_ns = *clock_ns;
+
+    if (__builtin_expect(weir_session_xfer(f, io, clock_ns, err) < 0, 0)) {
+        weir_records_add_failed(&run->records, io->dir, begin_ns, *clock_ns, io->off, err);
+        return -1;
+    }
+    weir_transfer_count(run, io, begin_ns, *clock_ns);
+    return 0;
+}
+
+#endif
