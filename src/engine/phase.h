@@ -22,7 +22,8 @@ enum weir_mark {
 
 enum {
     WEIR_PHASE_STONEWALL = 1u << 0, /* honours deadline, wear-out and minimum time */
-    WEIR_PHASE_BARRIERS = 1u << 1   /* honours -g */
+    WEIR_PHASE_BARRIERS = 1u << 1,  /* honours -g */
+    WEIR_PHASE_BYTES = 1u << 2      /* its rate is in bytes, whatever its steps are called */
 };
 
 /* How long a phase runs and what its ranks do together; set by the driver from its options. */

@@ -156,7 +156,8 @@ static void add_rate(struct weir_json *j, const struct weir_phase_rec *rec)
 {
     double seconds = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
     const char *unit = rec->phase->unit ? rec->phase->unit : "transfers";
-    bool moves = rec->bytes_sum > 0 && strcmp(unit, "transfers") == 0;
+    bool moves =
+        rec->bytes_sum > 0 && (!rec->phase->unit || (rec->phase->flags & WEIR_PHASE_BYTES));
 
     weir_json_int(j, "bytes", (int64_t)rec->bytes_sum);
     weir_json_int(j, "steps", (int64_t)rec->steps_sum);

@@ -290,7 +290,7 @@ static int after(struct weir_run *run, void *state, const struct weir_stage *sta
 }
 
 static const struct weir_phase phase = {
-    .key = "try", .unit = "tries", .count = count, .step = step
+    .key = "try", .unit = "tries", .flags = WEIR_PHASE_BYTES, .count = count, .step = step
 };
 static const struct weir_stage stages[] = {
     { .key = "try", .flags = WEIR_STAGE_DELAY, .phase = &phase, .after = after }, { .key = NULL }

@@ -256,6 +256,7 @@ static int idle(struct weir_run *run, void *state, uint64_t round, uint64_t *clo
 static const struct weir_phase write_phase = {
     .key = "write",
     .unit = "steps",
+    .flags = WEIR_PHASE_BYTES,
     .prepare = prepare,
     .count = count_steps,
     .operations = count_operations,
@@ -269,6 +270,7 @@ static const struct weir_phase write_phase = {
 static const struct weir_phase read_phase = {
     .key = "read",
     .unit = "steps",
+    .flags = WEIR_PHASE_BYTES,
     .prepare = prepare,
     .count = count_steps,
     .operations = count_operations,

@@ -294,8 +294,8 @@ static int close_left(struct weir_run *run, void *state, struct weir_err *err)
 
 #define PHASE(k, p)                                                                                \
     {                                                                                              \
-        .key = (k), .unit = "operations", .prepare = (p), .count = count_turns, .step = step,      \
-        .close = close_left                                                                        \
+        .key = (k), .unit = "operations", .flags = WEIR_PHASE_BYTES, .prepare = (p),               \
+        .count = count_turns, .step = step, .close = close_left                                    \
     }
 
 const struct weir_phase h5ex_write_phase = PHASE("write", prepare_write);

@@ -175,7 +175,8 @@ static int close_file(struct weir_run *run, void *state, struct weir_err *err)
 
 #define PHASE(k, before, begin, one, ...)                                                          \
     {                                                                                              \
-        .key = (k), .unit = "calls", .flags = WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS,          \
+        .key = (k), .unit = "calls",                                                               \
+        .flags = WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS | WEIR_PHASE_BYTES,                    \
         .prepare = (before), .count = count_calls, .open = (begin), .step = (one),                 \
         .look = mib_progress, .close = close_file, __VA_ARGS__                                     \
     }
