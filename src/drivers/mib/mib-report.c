@@ -13,7 +13,6 @@
 #include "par/agree.h"
 
 #define MIB 1048576.0
-#define RULER 50                    /* stars of a whole phase; the last two are never shown */
 
 /* ---- before the phases ---- */
 
@@ -86,46 +85,22 @@ int mib_report_begin(struct weir_run *run, void *state, struct weir_err *err)
 
 void mib_progress_begin(struct weir_run *run, struct mib_test *t)
 {
-    t->stars = 0;
-    if (!t->o->progress)
-        return;
-    weir_report_line(&run->report, "\n%s phase\nshould last about this long---------------------->",
-                     run->stage->key);
+    t->bar = (struct weir_bar) { .width = 50,
+                                 .steps = (uint64_t)t->o->call_limit,
+                                 .seconds = t->o->run.deadline_s };
+    if (t->o->progress)
+        weir_report_line(&run->report,
+                         "\n%s phase\nshould last about this long---------------------->",
+                         run->stage->key);
     weir_report_flush(&run->report);
 }
 
-/* Each star is printed once and the last two never, so a call that jumps over the end adds none. */
 void mib_progress(struct weir_run *run, void *state, uint64_t calls, double seconds)
 {
     struct mib_test *t = state;
-    int limit_s = t->o->run.deadline_s;
-    uint64_t stars = RULER * calls / (uint64_t)t->o->call_limit;
-    double by_time = limit_s > 0 ? RULER * seconds / limit_s : 0;
 
-    if (!t->o->progress || run->par.rank != 0)
-        return;
-    if (by_time > (double)stars)
-        stars = (uint64_t)by_time;
-    if ((int)stars <= t->stars || stars >= RULER - 1)
-        return;
-    weir_report_piece(&run->report, "%.*s", (int)stars - t->stars,
-                      "**************************************************");
-    t->stars = (int)stars;
-}
-
-/* The stars that the calls since the last look, and those up to the end, have earned. */
-static void end_progress(struct weir_run *run, struct mib_test *t, const struct weir_phase_rec *rec)
-{
-    uint64_t counted = ((RULER - 1) * (uint64_t)t->o->call_limit - 1) / RULER;
-    uint64_t own_ns = rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK];
-    double seconds = (double)own_ns / WEIR_NS_PER_S;
-    double last = t->o->run.deadline_s * (RULER - 1.5) / RULER;
-
-    if (!t->o->progress)
-        return;
-    mib_progress(run, t, rec->steps < counted ? rec->steps : counted, 0);
-    mib_progress(run, t, 0, seconds < last ? seconds : last);
-    weir_report_line(&run->report, "%s", "");
+    if (t->o->progress)
+        weir_bar_grow(&run->report, &t->bar, calls, seconds);
 }
 
 /* ---- a phase ---- */
@@ -236,8 +211,9 @@ int mib_report_phase(struct weir_run *run, struct mib_test *t, const struct weir
 {
     struct row row;
 
-    end_progress(run, t, rec);
     fill_row(run, t, rec, &row);
+    if (t->o->progress)
+        weir_bar_end(&run->report, &t->bar, rec->steps, row.seconds);
     t->rate[run->stage->index] = row.rate;
     weir_report_row(&run->report, &table, &row);
     if (t->o->intermediate)

@@ -5,6 +5,7 @@
 #define WEIR_DRIVERS_MIB_MIB_H
 
 #include "base/fstype.h"
+#include "engine/bar.h"
 #include "engine/driver.h"
 
 struct mib_options {
@@ -41,7 +42,7 @@ struct mib_test {
     uint64_t short_calls;         /* that moved less than a whole call */
     uint64_t wrong_at;            /* file offset of the first wrong byte */
     uint64_t unlink_ns;           /* of the phase that runs */
-    int stars;                    /* of the progress bar, so far */
+    struct weir_bar bar;
 };
 
 extern const struct weir_driver weir_mib;
@@ -64,7 +65,7 @@ int mib_space_check(struct weir_run *run, void *state, struct weir_err *err);
 int mib_report_begin(struct weir_run *run, void *state, struct weir_err *err);
 /* The line of results. */
 void mib_report_result(struct weir_run *run, struct mib_test *t);
-/* Heading, stars so far and end of the progress bar of a phase. */
+/* Heading and stars of the progress bar of a phase. */
 void mib_progress_begin(struct weir_run *run, struct mib_test *t);
 void mib_progress(struct weir_run *run, void *state, uint64_t calls, double seconds);
 /* A phase that has run. Collective over run->par. */
