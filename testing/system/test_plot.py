@@ -4,9 +4,12 @@ import gzip
 import json
 import pathlib
 import re
+import subprocess
+import types
 
 import pytest
 
+import conftest
 import plot_support
 from plot_support import np, plot, words_of  # noqa: F401 (plot is a fixture)
 
@@ -76,6 +79,29 @@ def test_a_million_calls_of_a_thousand_ranks(plot, tmp_path):
         assert pathlib.Path("big.svg").stat().st_size < 600e3, command
     plot("trace", "big.npy", "--limit=1000").ok()
     assert len(json.loads(pathlib.Path("big-trace.json").read_text())["traceEvents"]) < 2100
+
+
+def test_one_straggler_of_a_thousand_is_seen(plot):
+    from weir_plot import heat, model
+    table = np.zeros(2000, plot_support.RECORD)
+    table["rank"] = np.arange(2000) % 1000
+    table["begin"] = np.arange(2000) // 1000 * 10 ** 9
+    table["end"], table["bytes"] = table["begin"] + 10 ** 9, 1000
+    table["bytes"][777], table["end"][1777] = 100, 4 * 10 ** 9
+    phase = types.SimpleNamespace(calls=lambda: model.Calls(table), moves_bytes=True, begin=0.0, end=4.0)
+    at, rates, ranks = heat.grid(phase, 1000, 4, 1.0)
+    assert ranks == 4 and rates.shape == (250, len(at) - 1)
+    assert np.nanmin(rates[194]) == rates[194, 0] == 100 and np.nanmin(rates[193]) == 1000
+    assert np.isfinite(rates[:, 3]).nonzero()[0].tolist() == [194], "only the straggler works in the end"
+
+
+def test_the_shell_completes_commands_options_and_values(plot):
+    script = """source %s; compopt() { :; }
+    for line in "weir-plot he" "weir-plot rate --ou" "weir-plot diff --outside-unit M" "weir-plot calls x.npy --ta" "weir-plot rate f"; do
+        COMP_WORDS=($line); COMP_WORDS[0]=%s; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _weir_plot; echo "${COMPREPLY[*]}"
+    done""" % (conftest.SOURCE / "contrib/completion/weir-plot.bash", conftest.SOURCE / "contrib/plot/weir-plot")
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "heat\n--output --outside --outside-unit\nMB/s MiB/s\n--tasks\n\n", done
 
 
 # ---- numbers ----

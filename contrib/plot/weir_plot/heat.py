@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""heat: the rate of each rank in each moment. A dark row is a slow task, a dark column a moment in which all waited."""
+"""heat: the rate of each rank in each moment. A dark row is a slow task, a dark column a moment in which all waited. Where
+there are more ranks than a screen has rows, a row is the slowest of some ranks: one straggler of thousands stays there."""
 import numpy as np
 
 from . import bins, panels, quantities, style
 
-ROWS, COLUMNS = 1024, 300
+ROWS, COLUMNS = 250, 300
+MOST = 16384  # ranks that are looked at one by one
 
 
 def draw(run, options):
@@ -18,16 +20,27 @@ def draw(run, options):
         run, phases, "rate of each rank", columns, (9.6 if columns == 1 else 11.5, 0.9 + rows * one)
     )
     for ax, phase in zip(axes, phases):
-        at, rates = grid(phase, tasks, group, options.bin)
+        at, rates, ranks = grid(phase, tasks, group, options.bin)
         panels.finish(ax, phase)
-        paint(fig, ax, at, rates, tasks, phase.moves_bytes)
+        paint(fig, ax, at, rates, ranks, phase.moves_bytes)
+        ax.set_ylim(-0.5, tasks - 0.5)
         mark_hosts(ax, run.hosts(phase.test))
-        ax.set_ylabel("rank" if group == 1 else "rank (rows: mean of %d)" % group)
+        ax.set_ylabel("rank" if ranks == 1 else "rank (row: slowest of %d)" % ranks)
     return fig
 
 
 def grid(phase, tasks, group, width):
-    """Edges of the columns, and rates of a rank: rows x columns, NaN where a row made no call."""
+    """Edges of the columns; the lowest rate of the ranks of a row: rows x columns, NaN where none made a call; and how
+    many ranks a row has."""
+    means = -(-tasks // MOST)
+    at, rates = rank_rates(phase, tasks, means, width)
+    group = -(-group // means)
+    rates = np.pad(rates, ((0, -len(rates) % group), (0, 0)), constant_values=np.nan)
+    return at, np.fmin.reduce(rates.reshape(-1, group, rates.shape[1]), axis=1), group * means
+
+
+def rank_rates(phase, tasks, group, width):
+    """The mean rates of 'group' ranks."""
     calls = phase.calls()
     wanted = int(np.clip(calls.count / tasks / 4, 20, COLUMNS))  # some calls in a bin: else all is noise
     at = bins.edges(phase.begin, phase.end, width or max((phase.end - phase.begin) / wanted, 1e-9))
@@ -39,7 +52,7 @@ def grid(phase, tasks, group, width):
     return at, np.where(busy > 1e-9, total / (at[1] - at[0]) / size, np.nan)
 
 
-def paint(fig, ax, at, rates, tasks, in_bytes):
+def paint(fig, ax, at, rates, ranks, in_bytes):
     known = rates[np.isfinite(rates)]
     top = float(np.percentile(known, 99)) if known.size else 1.0
     top = top or float(known.max()) or 1.0
@@ -52,7 +65,7 @@ def paint(fig, ax, at, rates, tasks, in_bytes):
         cmap=colours,
         vmin=0,
         vmax=top / unit,
-        extent=(at[0], at[-1], -0.5, tasks - 0.5),
+        extent=(at[0], at[-1], -0.5, ranks * len(rates) - 0.5),
     )
     beyond = known.size and known.max() > top
     bar = fig.colorbar(image, ax=ax, pad=0.015, fraction=0.05, extend="max" if beyond else "neither")

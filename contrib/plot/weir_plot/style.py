@@ -148,10 +148,10 @@ def legend(ax, **more):
 
 
 def legend_inside(ax):
-    """In the upper left corner, where curves that rise leave room."""
+    """In the lower right corner, where curves that rise leave room, also beside a task that is far behind."""
     if ax.get_legend_handles_labels()[0]:
         ax.legend(
-            loc="upper left", frameon=True, framealpha=0.85, edgecolor="none", handlelength=1.8, borderpad=0.3
+            loc="lower right", frameon=True, framealpha=0.85, edgecolor="none", handlelength=1.8, borderpad=0.3
         )
 
 
