@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mib: both editions of its command line, what it prints, what it writes and reads."""
+import json
 import os
 import platform
 import re
@@ -234,3 +235,38 @@ def test_random_reads_go_everywhere_in_multiples(mib):
         assert len(offsets) == 64 and len(set(offsets)) > 32 and all(o % 512 == 0 and o + 4096 <= 64 * 4096 for o in offsets), run
     mib("-F -t {d} -l 4 -s 4k -b1m", np=1).fails(1, "too few for the granularity")
     mib("-F -t {d} -R -l 4 -s 1m -b", np=1).fails(1, "too few for a random read")
+
+
+# ---- defects of the original (mib.md 15), and the tests that show how it is here ----
+
+SOUND = {
+    1: "long_paths", 2: "a_time_limit_of_zero_allows_one_call limits_as_large_as_they_can_be",
+    3: "random_reads_go_everywhere_in_multiples", 4: "profiles_have_one_clock_and_a_column_for_each_task_or_node",
+    5: "short_reads_and_the_end_of_the_file", 6: "what_is_measured_is_told",
+    7: "data_are_checked a_task_reads_what_another_half_the_job_away_has_written",
+    8: "remove_holds_for_every_phase everything_is_shown_in_its_place one_clear_line a_bad_word_is_told_by_one_of_many",
+    9: "where_profiles_go the_rate_of_data_is_in_bytes_whatever_a_step_is_called",
+    10: "without_mpi without_mpi_everything_but_the_timeline_is_there", 11: "too_little_room",
+    12: "a_signal_ends_it_with_what_was_measured the_time_limit_ends_a_phase",
+    13: "a_failing_task_ends_all tasks_may_end_for_different_reasons"}
+
+
+def test_every_defect_of_the_original_has_a_test():
+    here = conftest.SOURCE / "testing"
+    files = ("system/test_mib.py", "system/test_timeline.py", "faults/test_mib_faults.py")
+    text = "".join((here / name).read_text() for name in files)
+    for defect in range(1, 14):
+        assert all("def test_%s(" % name in text for name in SOUND[defect].split()), defect
+
+
+def test_what_is_measured_is_told(mib):
+    mib(SMALL + "-W", np=2).ok()
+    mib(SMALL + "-n --report=json:r.json --rank-csv ranks", np=2).ok()
+    test = json.loads((mib.cwd / "r.json").read_text())["tests"][0]
+    write, read = test["phases"]
+    for p in (write, read):
+        assert min(p["openTime"], p["workTime"], p["closeTime"], p["transferP50"], p["transferMax"]) > 0 and p["transferCount"] == 8
+    assert write["syncCount"] == 2 and write["syncMax"] > 0 and [row["unlinkTime"] > 0 for row in test["Results"]] == [True, False]
+    rows = [line.split(",") for line in (mib.cwd / "ranks").read_text().split("\n")[1:-1]]
+    assert [row[:2] for row in rows] == [["write", "0"], ["write", "1"], ["read", "0"], ["read", "1"]]
+    assert all(float(r[5]) > 0 for r in rows), "a rate of each task"
