@@ -53,6 +53,13 @@ def signed(value):
     return ("+" if value >= 0 else "\u2212") + quantities.size(abs(value))
 
 
+def shown(phases, at):
+    """Of a series that may last for hours: the run, a little before it, and the half of it again for what comes late."""
+    begin, end = min(p.begin for p in phases), max(p.end for p in phases)
+    span = max(end - begin, 4 * (at[1] - at[0]))
+    return max(at[0], begin - 0.1 * span), min(at[-1], end + 0.5 * span)
+
+
 def draw(run, options):
     phases, at, steps, differences, how = compute(run, options)
     fig, (ax,) = style.figure(
@@ -78,7 +85,9 @@ def draw(run, options):
         ax.axvspan(phase.begin, phase.end, ymin=0, ymax=0.012, color=style.colour(phase.key), linewidth=0)
     ax.set_ylim(-1.08 * peak, 1.08 * peak)
     style.rate_axis(ax, "difference", peak, True)
-    style.time_axis(ax, "time since the start of the run", at[-1] - at[0])
+    first, last = shown(phases, at)
+    ax.set_xlim(first, last)
+    style.time_axis(ax, "time since the start of the run", last - first)
     style.legend(ax)
     return fig
 
