@@ -54,7 +54,7 @@ def signed(value):
 
 
 def shown(phases, at):
-    """Of a series that may last for hours: the run, a little before it, and the half of it again for what comes late."""
+    """Of a series that may last for hours: the run, a little before it, and half of it again for what is late."""
     begin, end = min(p.begin for p in phases), max(p.end for p in phases)
     span = max(end - begin, 4 * (at[1] - at[0]))
     return max(at[0], begin - 0.1 * span), min(at[-1], end + 0.5 * span)

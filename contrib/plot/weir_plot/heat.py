@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""heat: the rate of each rank in each moment. A dark row is a slow task, a dark column a moment in which all waited. Where
-there are more ranks than a screen has rows, a row is the slowest of some ranks: one straggler of thousands stays there."""
+"""heat: the rate of each rank in each moment. A dark row is a slow task, a dark column a moment in which all
+waited. Where there are more ranks than a screen has rows, a row is the slowest of some ranks: one straggler of
+thousands stays there."""
 import numpy as np
 
 from . import bins, panels, quantities, style
