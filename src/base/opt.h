@@ -54,7 +54,11 @@ enum {
      * write one after the other. No two of them may be one file. */
     WEIR_OPT_READS = 1u << 4,
     WEIR_OPT_WRITES = 1u << 5,
-    WEIR_OPT_ADDS = 1u << 6
+    WEIR_OPT_ADDS = 1u << 6,
+    /* The value says where things are or how they are shown, not what is measured, or is told in another
+     * form: no part of a test's configuration. */
+    WEIR_OPT_APART = 1u << 8,
+    WEIR_OPT_PLACES = 1u << 9 /* STR: names joined by '@'; only their number is a part of it */
 };
 
 /* One option. name: the long name without dashes; key, key2: names used in scripts and -O, also

@@ -45,6 +45,29 @@ const char *weir_run_options_api(const void *o)
     return ((const struct weir_run_options *)o)->api;
 }
 
+/* Of the options that every program has, those that change what is measured. */
+static const size_t measured[] = {
+    offsetof(struct weir_run_options, max_steps), offsetof(struct weir_run_options, pause_us),
+    offsetof(struct weir_run_options, delay_s),   offsetof(struct weir_run_options, deadline_s),
+    offsetof(struct weir_run_options, min_time_s), offsetof(struct weir_run_options, dry_run),
+    offsetof(struct weir_run_options, wear_out),  offsetof(struct weir_run_options, barriers),
+};
+
+bool weir_option_is_configuration(const struct weir_opt *row, bool is_program)
+{
+    const unsigned apart = WEIR_OPT_APART | WEIR_OPT_PLACES | WEIR_OPT_READS | WEIR_OPT_WRITES |
+                           WEIR_OPT_ADDS;
+
+    if (row->type >= WEIR_OPT_DIRECTIVES || (row->flags & apart))
+        return false;
+    if (!is_program || row->offset >= sizeof(struct weir_run_options))
+        return true;
+    for (size_t i = 0; i < sizeof(measured) / sizeof(*measured); i++)
+        if (measured[i] == row->offset)
+            return true;
+    return false;
+}
+
 void weir_run_options_log(const struct weir_run_options *o, struct weir_log *log)
 {
     log->verbose = o->verbose;

@@ -149,6 +149,11 @@ const char *weir_run_options_api(const void *o);
 /* What -v and the taking of warnings for errors mean for messages. Local. */
 void weir_run_options_log(const struct weir_run_options *o, struct weir_log *log);
 
+/* Does the row belong to the configuration of a test: does its value change what is measured? Those
+ * of struct weir_run_options that do are listed here; of a program's own rows, all but those with
+ * WEIR_OPT_APART or WEIR_OPT_PLACES and names of files. is_program: not of a backend. Local. */
+bool weir_option_is_configuration(const struct weir_opt *row, bool is_program);
+
 /* Does the table have a row for each option that every program must have? Local. Returns 0, or -1
  * and err (WEIR_EBUG) that names the first missing one. For the tests. */
 int weir_run_options_check(const struct weir_opt *rows, struct weir_err *err);

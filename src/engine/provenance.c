@@ -9,11 +9,16 @@
 #include "base/mount.h"
 #include "par/comm.h"
 
-static const char *const placements[] = {
-    [WEIR_PLACED_BLOCK] = "block",
-    [WEIR_PLACED_CYCLIC] = "cyclic",
-    [WEIR_PLACED_OTHER] = "other",
-};
+const char *weir_placement_name(enum weir_placement placement)
+{
+    static const char *const names[] = {
+        [WEIR_PLACED_BLOCK] = "block",
+        [WEIR_PLACED_CYCLIC] = "cyclic",
+        [WEIR_PLACED_OTHER] = "other",
+    };
+
+    return names[placement];
+}
 
 /* Names of the nodes in the order of the ranks, each once where its ranks follow each other. */
 static void report_hosts(struct weir_run *run)
@@ -36,7 +41,7 @@ void weir_provenance_run(struct weir_run *run)
     weir_report_str(r, WEIR_FOR_DATA, "mpi", weir_str_text(&mpi));
     weir_report_int(r, WEIR_FOR_DATA, "tasks", run->world.size);
     weir_report_int(r, WEIR_FOR_DATA, "nodes", run->world.nodes);
-    weir_report_str(r, WEIR_FOR_DATA, "placement", placements[run->world.placement]);
+    weir_report_str(r, WEIR_FOR_DATA, "placement", weir_placement_name(run->world.placement));
     report_hosts(run);
     weir_report_leave(r);
     weir_str_free(&mpi);

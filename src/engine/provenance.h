@@ -5,6 +5,9 @@
 
 #include "engine/run.h"
 
+/* "block", "cyclic" or "other". Local. */
+const char *weir_placement_name(enum weir_placement placement);
+
 /* Report the object "provenance" of a run: version, MPI library, hosts (one of each node), nodes,
  * tasks, placement. For data readers. Collective over run->world. */
 void weir_provenance_run(struct weir_run *run);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "engine/banner.h"
 #include "engine/calltable.h"
+#include "engine/configuration.h"
 #include "engine/driver.h"
 #include "engine/interval.h"
 #include "engine/latency.h"
@@ -152,6 +153,17 @@ static int begin_watchdog(struct weir_run *run, void *state, struct weir_err *er
     return weir_unwind_push(&t->unwind, end_watchdog, &run->watchdog, err);
 }
 
+/* For the report; NULL: no test runs. */
+static void note_backend(struct weir_test *t, const struct weir_backend *be,
+                         struct weir_backend_opt opt)
+{
+    for (int i = 0; t && i < t->n_used; i++)
+        if (t->used[i].be == be)
+            return;
+    if (t && t->n_used < WEIR_TEST_SESSIONS)
+        t->used[t->n_used++] = (struct weir_backend_in_use) { be, opt };
+}
+
 /* Prepared by each rank alone, then agreed; only then begun, which may be collective. */
 static int start_session(struct weir_run *run, struct weir_unwind *u, struct weir_session *s,
                          const struct weir_backend *be, struct weir_backend_opt opt,
@@ -160,6 +172,7 @@ static int start_session(struct weir_run *run, struct weir_unwind *u, struct wei
 {
     int rc = par ? weir_session_prepare(s, be, opt, access, par, &run->log, err) : 0;
 
+    note_backend(run->test, be, opt);
     rc = weir_agree(&run->par, rc, err);
     if (rc == 0 && run->watchdog.running)
         s->call = &run->watchdog.call;
@@ -465,6 +478,7 @@ static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
         return clean_up(run, t, err);
     weir_report_enter(&run->report, NULL, false);
     report_plan(run, &t->plan);
+    weir_configuration_report(run);
     if (d->report)
         rc = weir_together(run, d->report, t->state, err);
     else

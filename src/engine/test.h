@@ -82,6 +82,12 @@ struct weir_plan {
     int uses;
 };
 
+/* A backend of the sessions of a test, also on ranks that take no part in them. */
+struct weir_backend_in_use {
+    const struct weir_backend *be;
+    struct weir_backend_opt opt;
+};
+
 /* One test of a run. */
 struct weir_test {
     int id;                           /* from 0 */
@@ -95,6 +101,8 @@ struct weir_test {
     struct weir_unwind unwind;
     struct weir_session *session[WEIR_TEST_SESSIONS];
     int sessions;
+    struct weir_backend_in_use used[WEIR_TEST_SESSIONS]; /* each backend once */
+    int n_used;
     uint64_t begin_ns;
     uint64_t op_files; /* of the files of operations, those that an earlier test has begun */
     enum weir_severity verdict; /* what its numbers are worth; see weir_trust_end */

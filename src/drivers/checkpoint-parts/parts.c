@@ -58,7 +58,7 @@ static const char *const types[] = { "binary", "netcdf", NULL };
         WEIR_OPT_REPETITIONS('i', "n_tries", NULL), WEIR_OPT_RUN_REST
 #define API                                                                                        \
     OPT_STR('a', "api", NULL, O, api, NULL, "NAME",                                                \
-            "Backend with arrays (default: POSIX, or NETCDF for netcdf)")
+            "Backend with arrays (default: POSIX, or NETCDF for netcdf)", .flags = WEIR_OPT_APART)
 
 static const struct weir_opt raw_opts[] = { OPT_STR(0, "file_type", NULL, O, type, "binary", "TYPE",
                                                     "What is written", .choices = types),

@@ -13,9 +13,11 @@
         "Read options from lines 'KEY: value'; they hold instead of those of the command line",    \
         .flags = WEIR_OPT_READS | WEIR_OPT_ARGV_ONLY),                                             \
         OPT_STR('a', "api", NULL, O, api, NULL, "NAME",                                            \
-                "Backend with arrays (default: NETCDF; POSIX in binary form)"),                    \
+                "Backend with arrays (default: NETCDF; POSIX in binary form)",                     \
+                .flags = WEIR_OPT_APART),                                                          \
         OPT_STR('o', "path", NULL, O, path, "checkpoint", "PATH",                                  \
-                "Files are PATH.nc4 or PATH_<number>.nc4, with .bin, .h5 or .nc for others"),      \
+                "Files are PATH.nc4 or PATH_<number>.nc4, with .bin, .h5 or .nc for others",       \
+                .flags = WEIR_OPT_APART),                                                          \
         OPT_INT(0, "nx", "NX", O, nx, "4", "N", "Patches of a face in x", .min = 1, .max = MOST),  \
         OPT_INT(0, "ny", "NY", O, ny, "4", "N", "Patches of a face in y", .min = 1, .max = MOST),  \
         OPT_INT(0, "im_world", "IM_WORLD", O, im, "90", "N", "Cells along the edge of a face",     \
