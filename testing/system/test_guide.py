@@ -23,6 +23,7 @@ def bin(tmp_path):
     for name in ("ior", "mdtest", "md-workbench", "mib", "checkpoint_simulator.x", "restart_simulator.x",
                  "raw_bw.x", "gatherv.x", "combo.x", "h5exerciser", "hdf5Exerciser"):
         (path / name).symlink_to(conftest.BUILD / "src" / name)
+    (path / "weir-compare").symlink_to(conftest.SOURCE / "contrib" / "plot" / "weir-compare")
     launcher = path / "mpirun"
     launcher.write_text('#!/bin/sh\nexec %s "$@"\n' % " ".join(conftest.LAUNCHER))
     launcher.chmod(0o755)

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""weir-compare: what it refuses, what it says, how often it is wrong; and the configuration in the results of programs."""
+import json
+import random
+import shlex
+import sys
+
+import pytest
+
+import conftest
+
+sys.path.insert(0, str(conftest.SOURCE / "contrib" / "plot"))
+from weir_plot import compare, compare_stats  # noqa: E402
+
+
+# ---- documents with known rates ----
+
+def document(write, read=(), program="ior", status=0, **options):
+    rows = [{"access": k, "bwMiB": v, "iter": i} for k, rates in (("write", write), ("read", read)) for i, v in enumerate(rates)]
+    test = {"TestID": 0, "Results": rows, "configuration": {
+        "program": program, "tasks": 4, "backend": "POSIX", "options": options, "hash": str(hash(str(options)))}}
+    return {"program": program, "status": status, "tests": [test]}
+
+
+@pytest.fixture
+def weir_compare(tmp_path, monkeypatch, capsys):
+    """weir_compare([documents], words...) -> (status, out, err)"""
+    monkeypatch.chdir(tmp_path)
+
+    def run(documents, words=""):
+        names = []
+        for name, doc in zip("abcdef", documents):
+            names.append(name + ".json")
+            (tmp_path / names[-1]).write_text(doc if isinstance(doc, str) else json.dumps(doc))
+        try:
+            status = compare.main(shlex.split(words) + names)
+        except SystemExit as e:
+            status = e.code
+        return (status, *capsys.readouterr())
+    return run
+
+
+A = [100, 101, 99, 100.5, 98]
+SLOW = [90, 91, 89, 90.5, 88]
+
+
+def test_slower_faster_or_not_told_apart_and_the_status(weir_compare):
+    status, out, err = weir_compare([document(A, SLOW), document(SLOW, A)])
+    assert status == 7 and err == ""
+    lines = {line.split()[0]: line for line in out.splitlines()}
+    assert lines["write"].endswith(" slower") and lines["read"].endswith(" faster"), out
+    assert "-10.0 %" in lines["write"] and out.endswith("slower by more than 0 %: write\n"), out
+    status, out, _ = weir_compare([document(A), document(A)])
+    assert status == 0 and "+0.0 %" in out and "not told apart" in out
+
+
+def test_a_gate_lets_small_losses_pass(weir_compare):
+    docs = [document(A), document(SLOW)]
+    assert [weir_compare(docs, "--worse-than=" + w)[0] for w in ("5%", "9", "11%", "50%")] == [7, 7, 0, 0]
+    status, out, _ = weir_compare([document(A), document(A), document(SLOW)], "--worse-than=5%")
+    assert status == 7 and out.count("B is") == 2, out
+
+
+def test_too_few_repetitions_tell_nothing_and_say_how_many_are_needed(weir_compare):
+    for n in (1, 2, 3):
+        status, out, _ = weir_compare([document([100 + i for i in range(n)]), document([10 + i for i in range(n)])])
+        assert status == 0 and "not told apart (4 repetitions of each are needed)" in out, out
+    docs = [document([100, 101, 102]), document([50, 51, 52])]
+    assert weir_compare(docs, "--confidence=90")[0] == 7 and weir_compare(docs, "--normal")[0] == 7
+    status, out, _ = weir_compare([document(A), document([])])
+    assert status == 0 and "not measured in both" in out
+
+
+def test_unlike_configurations_are_refused_with_the_difference(weir_compare):
+    one, other = document(A, **{"transfer-size": "65536"}), document(SLOW, fsync="1")
+    status, out, err = weir_compare([one, other])
+    assert status == 1 and out == "" and err.count("\n") == 1
+    assert "fsync is the default and 1, transfer-size is 65536 and the default" in err, err
+    assert weir_compare([one, other], "--ignore=fsync,transfer-size")[0] == 7
+    two = document(A)
+    two["tests"].append(two["tests"][0])
+    assert "has 1 tests and b.json has 2" in weir_compare([document(A), two])[2]
+
+
+def test_what_is_no_whole_result_is_refused_by_one_line(weir_compare):
+    old = document(A)
+    del old["tests"][0]["configuration"]
+    for bad, word in (("{", "cut off"), ("[]", "no JSON object"), ({"program": "ior"}, "no tests"), (old, "older version"),
+                      (document(A, status=3), "an I/O error"), (document(A, status=6), "a signal"), (document(A, status=4), "wrong data")):
+        status, out, err = weir_compare([document(A), bad])
+        assert status == 1 and out == "" and err.count("\n") == 1 and word in err and "b.json" in err, (bad, err)
+    for words in ("--worse-than=x", "--worse-than=-1", "--confidence=100", "--confidence=20", "--frob"):
+        assert weir_compare([document(A), document(A)], words)[0] == 2
+
+
+# ---- statistics ----
+
+def rates(rng, kind, n, scale=1.0):
+    if kind == "two groups":
+        return [scale * rng.gauss(1, 0.01) * rng.choice((0.8, 1)) for _ in range(n)]
+    if kind == "skewed":
+        return [scale / (1 + rng.expovariate(40)) for _ in range(n)]
+    return [scale * rng.gauss(1, 0.03) for _ in range(n)]
+
+
+def alarms(kind, n, operations, scale, pairs=200):
+    """In how many pairs of results an operation of the second is told apart; of the first operation the rates are scaled."""
+    rng, count = random.Random(12), 0
+    for _ in range(pairs):
+        found = [compare_stats.compare(rates(rng, kind, n), rates(rng, kind, n, scale if i == 0 else 1), 0.05 / operations)
+                 for i in range(operations)]
+        count += any(d.verdict != "not told apart" for d in found) if scale == 1 else found[0].verdict == "slower"
+    return count
+
+
+def test_the_same_rates_alarm_in_at_most_5_percent_of_200_pairs():
+    for kind in ("normal", "skewed", "two groups"):
+        for n, operations in ((1, 2), (3, 2), (5, 2), (6, 10)):
+            assert alarms(kind, n, operations, 1) <= 10, (kind, n, operations)
+
+
+def test_10_percent_less_are_found_in_at_least_90_percent_of_200_pairs():
+    for kind, n in (("normal", 5), ("skewed", 5), ("normal", 10)):
+        assert alarms(kind, n, 2, 0.9) >= 180, (kind, n)
+
+
+def test_the_intervals_are_those_of_tables():
+    """Critical values of the rank sum test, quantiles of t, and the number of orders."""
+    assert compare_stats.counts(2, 2) == [1, 1, 2, 1, 1] and sum(compare_stats.counts(5, 4)) == 126
+    assert [compare_stats.cut(n, n, 0.05) for n in (3, 4, 5, 6, 10)] == [-1, 0, 2, 5, 23]
+    assert abs(compare_stats.cut(30, 30, 0.05) - 317) <= 1
+    assert [compare_stats.needed(0.05 / n, False) for n in (1, 2, 6, 10)] == [4, 5, 5, 6]
+    for tail, df, value in ((0.025, 4, 2.7764), (0.025, 1, 12.706), (0.005, 10, 3.1693), (0.05, 2.5, 2.5582)):
+        assert abs(compare_stats.t_quantile(tail, df) - value) < 5e-4, (tail, df)
+    d = compare_stats.compare([1, 1, 1], [2, 2, 2], 0.05, normal=True)
+    assert (d.verdict, d.low, d.high) == ("faster", d.ratio, d.ratio) and abs(d.ratio - 2) < 1e-12
+
+
+# ---- what programs say about themselves ----
+
+def configurations(run, program, words, np=None):
+    run.program = conftest.BUILD / "src" / program
+    run(words + " --report=json:r.json", np=np).ok()
+    return [t["configuration"] for t in json.loads((run.cwd / "r.json").read_text())["tests"]]
+
+
+def test_the_same_test_has_the_same_hash_in_any_order_and_words(ior):
+    one, = configurations(ior, "ior", "-b 64k -t 16k -F -e -o f -i 2")
+    again, = configurations(ior, "ior", "-k -o ../work/g -a posix -e=1 --filePerProc -O transferSize=16384,blockSize=65536 -v -w -r")
+    assert one == again and one["options"] == {"block-size": "65536", "fsync": "1", "file-per-proc": "1", "read": "1", "transfer-size": "16384",
+                                               "write": "1"}
+    seen = {one["hash"]}
+    for words in ("-b 64k -t 16k -F -e -o f --posix.odirect", "-b 64k -t 16k -e -o f", "-b 64k -t 8k -F -e -o f", "-b 64k -t 16k -F -e -a MMAP",
+                  "-b 64k -t 16k -F -e -w -o f -k"):
+        other, = configurations(ior, "ior", words)
+        assert other["hash"] not in seen, words
+        seen.add(other["hash"])
+
+
+def test_every_program_has_a_configuration_without_names(ior, weir_compare, monkeypatch):
+    for program, words in (("mdtest", "-n 3 -i 6 -d %s"), ("md-workbench", "-P 3 -I 5 -D 1 -R 6 -o %s"),
+                           ("mib", "-M -F -s 4k -l 4 -L 1 -t . -d . --rank-csv=%s"), ("h5exerciser", "-a POSIX --numdims 1 --minels 8 -i 2 -o %s"),
+                           ("raw_bw.x", "--nx 4 --n_levs 2 --n_writers 1 --rank-csv=%s")):
+        first = configurations(ior, program, words % "secretname1")
+        one = (ior.cwd / "r.json").read_text()
+        assert first == configurations(ior, program, words % "secretname2") and "secret" not in json.dumps(first), first
+        assert first[0]["program"] == program and first[0]["backend"] == "POSIX" and first[0]["tasks"] == 1
+        status, out, err = weir_compare([one, (ior.cwd / "r.json").read_text()], "--worse-than=99%")
+        assert status == 0 and err == "" and "%" in out.splitlines()[2], (program, out, err)
+
+
+def test_tests_of_a_script_have_a_configuration_each(ior):
+    (ior.cwd / "script").write_text("IOR START\nblockSize=64k\ntransferSize=16k\nRUN\nfsync=1\nRUN\nfsync=0\nRUN\nIOR STOP\n")
+    first, second, third = configurations(ior, "ior", "-f script")
+    assert first == third and first["hash"] != second["hash"]
