@@ -108,6 +108,10 @@ struct weir_driver {
     void (*place)(const void *state, struct weir_par *par);
     weir_local_fn *begin;      /* memory and names of a rank */
     void (*end)(void *state);  /* gives them back, also after a begin that failed. Local */
+    /* The i-th file that this rank will make, from 0, replaced in *path; false: there is none. After
+     * start. And what --existing can ask for (WEIR_EXISTING_...); 0: nothing. Local. */
+    bool (*target)(struct weir_run *run, const void *state, int i, struct weir_str *path);
+    unsigned existing;
     weir_together_fn *start;   /* sessions, and what the ranks must know of each other */
     /* What the test is, in the object of the test that was entered; without it where it was measured
      * and the parameters, for data readers. */

@@ -14,13 +14,13 @@
 /* Values of the rows below; names and meaning stand there. */
 struct weir_run_options {
     const char *api, *reports, *rank_csv, *op_csv, *timeline, *interval, *progress;
-    const char *rules, *limits, *until;
+    const char *rules, *limits, *until, *existing;
     const char *gpu_memory, *gpu_id, *gpu_direct;
     int64_t max_steps, pause_us, timeline_limit, peak, assume_rate;
     int verbose, repetitions, delay_s, deadline_s, min_time_s, max_minutes, io_timeout_s, outlier_s;
     int until_max, until_time_s;
-    bool warnings_are_errors, dry_run, wear_out, barriers, findings, strict,
-        drop_cache;
+    bool warnings_are_errors, dry_run, wear_out, barriers, findings, strict, drop_cache,
+        no_space_check;
 };
 
 #define WEIR_R struct weir_run_options
@@ -109,6 +109,14 @@ struct weir_run_options {
         OPT_INT(0, "until-time", "untilTime", WEIR_R, until_time_s, "0", "SECONDS",                \
                 "With --until, begin no repetition after this time of the test; 0: no limit",      \
                 .min = 0, .max = INT32_MAX)
+/* What is looked at before the first byte. */
+#define WEIR_OPT_GUARDS                                                                            \
+    OPT_FLAG(0, "no-space-check", "noSpaceCheck", WEIR_R, no_space_check,                          \
+             "Go on where the file system has too little room for what was asked"),                \
+        OPT_STR(0, "existing", "existing", WEIR_R, existing, NULL, "WAY",                          \
+                "Files that are there and that this run did not make: remove them, write over "    \
+                "them, or end with an error",                                                      \
+                .choices = weir_existing_ways)
 /* All rows of a program that has no older spellings to keep. */
 #define WEIR_OPT_RUN                                                                               \
     WEIR_OPT_REPETITIONS('i', "repetitions", NULL), WEIR_OPT_RUN_REST
@@ -125,7 +133,7 @@ struct weir_run_options {
         WEIR_OPT_WARNINGS("warning-as-errors", NULL),                                              \
         WEIR_OPT_RANK_CSV("rank-csv", NULL, "Write the times of every task after each phase"),     \
         WEIR_OPT_OP_CSV("op-csv", NULL, "Write every operation to PREFIX-<task>.csv"),             \
-        WEIR_OPT_RECORDS, WEIR_OPT_TRUST, WEIR_OPT_IO_TIMEOUT_DEFAULT(timeout),                    \
+        WEIR_OPT_RECORDS, WEIR_OPT_TRUST, WEIR_OPT_GUARDS, WEIR_OPT_IO_TIMEOUT_DEFAULT(timeout),   \
         WEIR_OPT_REPORT(WEIR_REPORT_PHASES),                                                       \
         WEIR_OPT_GPU("gpu-memory", NULL, "gpu-id", NULL, "gpu-direct", NULL)
 
@@ -136,6 +144,9 @@ struct weir_run_options {
                 .choices = weir_only_minus_one),                                                   \
         OPT_STR(0, n3, k3, WEIR_R, gpu_direct, "0", "N", "Only 0: this build has no GPU memory",   \
                 .choices = weir_only_zero)
+
+/* guard.c: the values of --existing. */
+extern const char *const weir_existing_ways[];
 
 /* progress.c: the values of --progress. */
 extern const char *const weir_progress_modes[];

@@ -97,6 +97,7 @@ void weir_program_end(struct weir_run *run)
     weir_watchdog_end(&run->watchdog);   /* nothing is left but after an early error */
     weir_board_end(&run->board);
     weir_report_end(&run->report, NULL); /* the same, or what was there from the start */
+    weir_str_free(&run->made);
     weir_par_free(&run->world);
     weir_arena_free(&run->arena);
 }

@@ -5,6 +5,7 @@
 
 #include "engine/banner.h"
 #include "engine/driver.h"
+#include "engine/guard.h"
 #include "engine/interval.h"
 #include "engine/outputs.h"
 #include "par/agree.h"
@@ -77,6 +78,8 @@ static int plan_tests(struct weir_run *run, struct series *s, struct weir_err *e
             rc = weir_together(run, s->driver->plan, run->test->state, err);
         if (rc == 0)
             rc = weir_trust_check(run->test->plan.options, err);
+        if (rc == 0)
+            rc = weir_guard_check(run->test, err);
         if (rc < 0 && s->sets > 1)
             weir_err_within(err, "test %d", i);
     }

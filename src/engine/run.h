@@ -63,6 +63,7 @@ struct weir_run {
     int repetition;
     struct weir_test *test;         /* the one that is planned or runs, NULL between tests */
     const struct weir_stage *stage; /* the one that runs, NULL between stages */
+    struct weir_str made;           /* names of the files of its tests on this rank, a line each */
     struct weir_unwind unwind;      /* what the whole run has taken */
 };
 

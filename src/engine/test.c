@@ -11,6 +11,7 @@
 #include "engine/calltable.h"
 #include "engine/configuration.h"
 #include "engine/driver.h"
+#include "engine/guard.h"
 #include "engine/interval.h"
 #include "engine/latency.h"
 #include "engine/metrics.h"
@@ -438,6 +439,8 @@ static int begin_test(struct weir_run *run, struct weir_test *t, struct weir_err
         weir_together(run, t->driver->start, t->state, err) < 0)
         return -1;
     weir_trust_begin(run);
+    if (weir_together(run, weir_guard, t->state, err) < 0)
+        return -1;
     weir_clock_estimate(&run->par, &run->clock);
     find_zero(run);
     weir_timeline_enter(run);

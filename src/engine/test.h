@@ -74,7 +74,8 @@ struct weir_use {
 struct weir_plan {
     const struct weir_run_options *options;
     int tasks;        /* ranks that take part, the lowest ones; at most those that there are */
-    const char *path; /* where the test works, for the report; may be NULL */
+    const char *path; /* where the test works; several places joined by '@'; may be NULL */
+    bool writes, shared; /* it makes files there; tasks share them */
     uint64_t bytes, inodes; /* that the test has at its fullest, over all tasks; 0: not known */
     bool calls_by_node; /* tables of calls have a column for each node, not for each task */
     bool is_run;      /* false: the plans are all that was asked for, of all tests */

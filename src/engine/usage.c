@@ -100,18 +100,29 @@ static int compare(const char *path, const struct weir_plan *plan, const struct 
     return 0;
 }
 
+int weir_usage_judge(const struct weir_run *run, const char *path, const struct weir_plan *plan,
+                     const struct weir_fs_usage *u, struct weir_err *err)
+{
+    const struct weir_run_options *o = plan->options;
+    struct weir_err why = WEIR_ERR_INIT;
+
+    if (o->max_steps > 0 && !o->dry_run) /* which moves less */
+        return 0;
+    if (compare(path, plan, u, &why) == 0)
+        return 0;
+    if (!o->dry_run && (o->no_space_check || o->deadline_s > 0))
+        return weir_warn(&run->log, err, "%s", why.text);
+    return weir_refuse(err, why.code, "%s%s", why.text,
+                       o->dry_run ? "" : "; --no-space-check goes on all the same");
+}
+
 int weir_usage_check(struct weir_run *run, struct weir_session *s, const char *path,
                      const struct weir_plan *plan, struct weir_err *err)
 {
     struct weir_fs_usage u = { 0 };
-    struct weir_err why = WEIR_ERR_INIT;
     int rc = 0;
 
-    if (run->world.rank == 0 && weir_session_usage(s, path, &u, &why) == 0)
-        rc = compare(path, plan, &u, &why);
-    if (rc < 0 && plan->options->dry_run)
-        *err = why;
-    else if (rc < 0)
-        rc = weir_warn(&run->log, err, "%s", why.text);
+    if (run->world.rank == 0 && weir_session_usage(s, path, &u, NULL) == 0)
+        rc = weir_usage_judge(run, path, plan, &u, err);
     return weir_agree(&run->world, rc, err);
 }

@@ -12,9 +12,14 @@
 int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *path, int width_33,
                       struct weir_err *err);
 
-/* Is there room for a plan in the file system that holds 'path'? Too little room ends a dry run with
- * an error; a run that is meant is only warned, since it may stop before. Collective over run->world.
- * Returns 0, or -1 and err on every rank. */
+/* Is there room for a plan where 'path' is and the file system is this full? Where not: an error of a dry
+ * run, and of one that is meant unless it may stop before (a deadline) or has --no-space-check; else a
+ * warning. Rank 0. -1 and err. */
+int weir_usage_judge(const struct weir_run *run, const char *path, const struct weir_plan *plan,
+                     const struct weir_fs_usage *u, struct weir_err *err);
+
+/* Is there room for a plan in the file system that holds 'path'? As weir_usage_judge.
+ * Collective over run->world. Returns 0, or -1 and err on every rank. */
 int weir_usage_check(struct weir_run *run, struct weir_session *s, const char *path,
                      const struct weir_plan *plan, struct weir_err *err);
 

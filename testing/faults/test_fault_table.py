@@ -323,7 +323,7 @@ def test_a_file_system_that_is(ior, shim, mounted, need_backend, told, name, opt
     told(name)
     need_backend(backend_of(args))
     path = mounted(options)
-    run = ior("-w -r -b 1m -t 64k -s 2 -o fs/f " + args, env=environment(ior, shim, fault), timeout=SECONDS)
+    run = ior("--no-space-check -w -r -b 1m -t 64k -s 2 -o fs/f " + args, env=environment(ior, shim, fault), timeout=SECONDS)
     told(name, run, os.listdir(path))
     run.fails(3, "fs/f", "rank ", *words)
     check_time(run)

@@ -130,7 +130,7 @@ def test_fill_values_that_cannot_be_written(ior, faulty, args, count, io):
                                   "-a NCMPI -c", "-a MPIIO -c", "-a NETCDF"])
 def test_a_full_file_system_is_named(ior, faulty, mounted, args, io):
     path = mounted("size=1m")
-    run = faulty("%s full disk %s" % (io, args[3:]), args + " -w -b 256k -t 64k -o fs/f", "", io)
+    run = faulty("%s full disk %s" % (io, args[3:]), args + " --no-space-check -w -b 256k -t 64k -o fs/f", "", io)
     run.fails(3, "fs/f")
     assert "No space left on device" in run.errors[0] or "is full: " in run.errors[0], run
     assert os.listdir(path) == [], run

@@ -44,7 +44,7 @@ def test_mapped_files_have_the_right_bytes_and_size(ior, need_backend, args, wha
 
 def test_a_full_disk_is_an_error_of_open_for_a_mapped_file(ior, need_backend, small):
     need_backend("MMAP")
-    run = ior("-a MMAP -w -b 4m -t 64k -o %s/f" % small)
+    run = ior("--no-space-check -a MMAP -w -b 4m -t 64k -o %s/f" % small)
     run.fails(3, "allocate the 8388608 bytes of '%s/f'" % small, "No space left on device")
 
 
@@ -52,7 +52,7 @@ def test_a_full_disk_is_an_error_of_open_for_a_mapped_file(ior, need_backend, sm
 def test_a_full_disk_is_an_error_of_a_transfer_where_nothing_can_be_allocated(ior, need_backend, preload, small, old_kernel):
     need_backend("MMAP")
     with nothing_allocates(preload, old_kernel) as prefix:
-        run = ior("-a MMAP -w -b 4m -t 64k -o %s/f" % small, prefix=prefix)
+        run = ior("--no-space-check -a MMAP -w -b 4m -t 64k -o %s/f" % small, prefix=prefix)
         run.fails(3, "write 65536 bytes", "%s/f" % small, "No space left on device")
         assert [note for note in run.notes if "cannot allocate a file ahead" in note]
         ior("-a MMAP -w -R -l o -b 1m -t 64k -o %s/f" % small, prefix=prefix).ok()
@@ -128,7 +128,7 @@ def test_a_netcdf_file_of_another_shape_or_too_short_is_an_error(ior, need_backe
 @pytest.mark.parametrize("args", ["", "-c"])
 def test_a_full_disk_is_not_success_for_a_netcdf_file(ior, need_backend, small, args):
     need_backend("NCMPI")
-    run = ior("-a NCMPI -w -b 4m -t 64k %s -o %s/f" % (args, small))
+    run = ior("--no-space-check -a NCMPI -w -b 4m -t 64k %s -o %s/f" % (args, small))
     assert run.returncode == 3 and any("full" in e or "No space left" in e for e in run.errors), run
 
 

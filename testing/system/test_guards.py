@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is refused before the first byte: where the numbers would be about something else."""
+import json
+
 import conftest
+from mdtest_support import tmpfs
 
 
 def test_tasks_that_mpi_does_not_know_of_are_refused_by_one_line(ior):
@@ -23,3 +26,92 @@ def test_mib_without_mpi_needs_no_launcher_that_agrees(ior):
     ior.program = conftest.BUILD / "src" / "mib"
     run = ior("-M -t . -F -s 4k -l 1 -L 1", np=None, env={"PMI_SIZE": "2", "PMI_RANK": "0"})
     assert run.returncode != 2 and "PMI_SIZE" not in run.stderr, run
+
+
+# ---- room ----
+
+def test_more_than_there_is_room_for_is_refused_with_both_numbers(ior):
+    run = ior("-b 4p -t 1m -o f", np=None).fails(2, "needs 4503599627370496 bytes in 'f', and ", " are free; --no-space-check goes on")
+    assert ior.files() == [] and run.rows == [], run
+    ior.program = conftest.BUILD / "src" / "mdtest"
+    ior("-n 200g -F -d d", np=None).fails(2, "needs 214748364802 inodes in 'd', and ")
+    assert ior.files() == []
+    ior.program = conftest.BUILD / "src" / "md-workbench"
+    ior("-P 2147483647 -D 100 -o d", np=None).fails(2, "--no-space-check")
+    assert ior.files() == []
+
+
+def test_what_may_stop_before_is_warned(ior):
+    for more in ("-D 1 -O interIODelay=1100000", "--no-space-check -O stoneWallingWearOutIterations=1,interIODelay=1"):
+        run = ior("-w -b 4p -t 4k -o f " + more, np=None).ok()
+        assert [w for w in run.warnings if "are free" in w] or "Iterations" in more, run
+    assert ior.files() == []
+    ior("-a DUMMY -w -b 4p -t 4p -o f", np=None)
+    ior("-r -b 4p -t 1m -o f", np=None).fails(3, "No such file")  # writes nothing
+
+
+def test_what_is_replaced_makes_room(ior, tmp_path):
+    """Three of four MiB are taken by the file that goes."""
+    small = tmp_path / "small"
+    tmpfs(small, "size=4m")
+    try:
+        for _ in range(2):
+            ior("-w -k -b 3m -t 1m -o %s/f" % small, np=None).ok()
+        ior("-w -k -b 3m -t 1m -o %s/g" % small, np=None).fails(2, "3145728 bytes", "1048576 are free")
+        ior("-w -k -m -i 2 -b 3m -t 1m -o %s/f" % small, np=None).fails(2, "6291456 bytes")
+    finally:
+        conftest.subprocess.run(["umount", str(small)], check=True)
+
+
+# ---- files that are there ----
+
+def test_files_of_others_are_kept_on_request(ior):
+    (ior.cwd / "f").write_bytes(b"precious" * 20000)
+    for more in ("", "-E", "-i 3", "-m -i 2"):
+        ior("-b 64k -t 64k -o f --existing=fail " + more, np=None).fails(2, "'f") if "-m" not in more else \
+            ior("-w -b 64k -t 64k -o f --existing=fail " + more, np=None).ok()
+    assert ior.files() == ["f"] and (ior.cwd / "f").read_bytes() == b"precious" * 20000
+    ior("-r -k -b 64k -t 64k -o f --existing=fail", np=None).ok()
+    (ior.cwd / "f.00000001").touch()
+    run = ior("-w -F -b 64k -t 64k -o f --existing=fail", np=2).fails(2, "rank 1 on ", "'f.00000001' exists")
+    assert ior.files() == ["f", "f.00000001"], run
+    ior("-w -k -b 64k -t 64k -o f --existing=reuse", np=None).ok()
+    assert (ior.cwd / "f").stat().st_size == 160000
+    run = ior("-w -k -b 64k -t 64k -o f --existing=replace", np=None).ok()
+    assert (ior.cwd / "f").stat().st_size == 65536 and 'The file "f" exists already and will be deleted' in run.warnings[0]
+    ior("-b 64k -t 64k -o f -E --existing=replace", np=None).fails(1, "contradict")
+
+
+def test_a_later_test_may_have_the_files_of_an_earlier_one(ior):
+    head = "IOR START\nexisting=fail\nblockSize=64k\ntransferSize=64k\ntestFile=g\n"
+    (ior.cwd / "script").write_text(head + "keepFile=1\nRUN\nwriteFile=0\nreadFile=1\nRUN\nkeepFile=0\nwriteFile=1\nRUN\nIOR STOP\n")
+    ior("-f script", np=None).ok()
+    assert ior.files() == ["script"]
+
+
+def test_programs_say_what_they_cannot_do_with_what_is_there(ior):
+    (ior.cwd / "d" / "test-dir.0-0").mkdir(parents=True)
+    (ior.cwd / "mibData.00000000").touch()
+    (ior.cwd / "h5").touch()
+    for program, words, status, said in (
+            ("mdtest", "-n 1 -d d --existing=fail", 2, "'d/test-dir.0-0' exists"), ("mdtest", "-n 1 --existing=reuse", 1, "cannot 'reuse'"),
+            ("md-workbench", "--existing=fail", 1, "cannot 'fail'"), ("mib", "-M -F -t . --existing=fail", 2, "mibData.00000000' exists"),
+            ("h5exerciser", "-a POSIX --numdims 1 -o h5 --existing=fail", 2, "'h5' exists")):
+        ior.program = conftest.BUILD / "src" / program
+        ior(words, np=None).fails(status, said)
+
+
+# ---- one directory ----
+
+def test_a_directory_that_each_node_has_for_itself(ior, preload):
+    nodes = {"LD_PRELOAD": preload("two-nodes.c")}
+    run = ior("-w -b 64k -t 64k -o d/../f --report=json:r.json -C", np=3, env=nodes)
+    assert run.returncode == 3  # no d: the probe was in the directory above, and is gone
+    run = ior("-w -b 64k -t 64k -o f", np=3, env={**nodes, "WEIR_APART": "1"})
+    run.fails(2, "rank 1 on ", "does not see what rank 0 has made", "the same one on all nodes")
+    run = ior("-w -F -b 64k -t 64k -o f --report=json:r.json", np=3, env={**nodes, "WEIR_APART": "1"}).ok()
+    finding, = [f for f in json.loads((ior.cwd / "r.json").read_text())["tests"][0]["findings"] if f["id"] == "H24"]
+    assert finding["outcome"] == "found" and finding["severity"] == "SUSPECT", finding
+    run = ior("-w -b 64k -t 64k -o f --report=json:r.json", np=2, env=nodes).ok()
+    finding, = [f for f in json.loads((ior.cwd / "r.json").read_text())["tests"][0]["findings"] if f["id"] == "H24"]
+    assert finding["outcome"] == "fine" and ior.files() == ["r.json"], (finding, ior.files())

@@ -19,7 +19,7 @@ REPORT = "--report=text:/dev/null,json:r.json"
 # What every program has
 FEW = "--timeline=time.npy --timeline-limit=3"
 ENGINE = ["", FEW, "--interval=0.001 --progress=always", "--timeline=time.npy --rules=io500", "--findings --peak=1t --limit=H01:1",
-          "--rules=none"]
+          "--rules=none --no-space-check"]
 UNTIL = {"--until", "--until-max", "--until-time"}  # nobody knows the number of repetitions before: test_until crosses them
 LONG = 60  # seconds that a run would take if it did not end early: longer than the limit of a case
 
@@ -161,7 +161,7 @@ class Ior(Program):
     wanted += [{"access": "-a MPIIO", "order": ORIGINAL % 3, "size": "-b 4k -t 4k", "sync": "-Y", "outcome": "clean",
                 "phases": "-w", "file": "", "tasks": ""}]
     left = ("r.json", "ranks.csv", "ops-", "stone", "time.")
-    apart = set("-f -M -d -y --help --version --dump-options allocateBufferOnGPU GPUid GPUDirect summaryFile summaryFormat strict assumeRate".split())
+    apart = set("-f -M -d -y --help --version --dump-options allocateBufferOnGPU GPUid GPUDirect summaryFile summaryFormat strict assumeRate existing".split())
     apart |= {"readBack"}  # needs tasks on two nodes: test_trust.py
 
     def words(self, case):
@@ -244,7 +244,7 @@ class Mdtest(Program):
              warnings="--warningAsErrors"),  # files are opened and not read
     ]
     left = ("r.json", "ranks.csv", "ops-", "stone", "time.")
-    apart = {"-g", "-p", "--cleanup", "--strict", "--help", "--version", "--dump-options", "--allocateBufferOnGPU", "--GPUid", "--gpuDirect"}
+    apart = {"-g", "-p", "--cleanup", "--strict", "--existing", "--help", "--version", "--dump-options", "--allocateBufferOnGPU", "--GPUid", "--gpuDirect"}
 
     def words(self, case):
         return super().words(case) + ["-d", "d"]
@@ -293,7 +293,7 @@ class Workbench(Program):
     }
     core = ("access", "phases", "outcome", "offset")
     left = ("r.json", "lat", "position", "md-workbench.status", "ops-", "ranks.csv", "time.")
-    apart = {"--warningAsErrors", "--strict", "--help", "--version", "--dump-options", "--allocateBufferOnGPU", "--GPUid", "--gpuDirect"}
+    apart = {"--warningAsErrors", "--strict", "--existing", "--help", "--version", "--dump-options", "--allocateBufferOnGPU", "--GPUid", "--gpuDirect"}
 
     def words(self, case):
         return super().words(case) + ["-o", "d"]

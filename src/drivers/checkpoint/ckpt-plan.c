@@ -127,6 +127,14 @@ static int choose_backend(struct ckpt *t, struct weir_run *run, struct weir_err 
     return 0;
 }
 
+static void plan_place(const struct ckpt *t, struct weir_plan *plan)
+{
+    plan->writes = t->moves && !t->reads;
+    plan->shared = !t->o->split && t->number > 1;
+    plan->bytes = t->bytes;
+    plan->inodes = t->o->split ? (uint64_t)t->number : 1;
+}
+
 int ckpt_plan(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ckpt *t = state;
@@ -146,6 +154,7 @@ int ckpt_plan(struct weir_run *run, void *state, struct weir_err *err)
                                      .groups = t->number };
     if (check_layout(t, run->world.size, err) < 0)
         return -1;
+    plan_place(t, &run->test->plan);
     return choose_backend(t, run, err);
 }
 

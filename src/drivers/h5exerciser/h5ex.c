@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "engine/guard.h"
 #include "engine/metrics.h"
 #include "engine/ranks.h"
 #include "par/agree.h"
@@ -164,8 +165,18 @@ static int prepare_run(struct weir_run *run, struct weir_test *tests, int n, str
     for (int i = 0; i < n; i++) {
         ((struct h5ex_test *)tests[i].state)->path = path;
         tests[i].plan.path = path;
+        tests[i].plan.writes = tests[i].plan.shared = true;
     }
     return weir_ranks_begin(run, tests, n, err);
+}
+
+/* All sizes use one file, which is made anew. */
+static bool target(struct weir_run *run, const void *state, int i, struct weir_str *path)
+{
+    if (run->par.rank != 0 || i > 0)
+        return false;
+    weir_str_addf(path, "%s", ((const struct h5ex_test *)state)->path);
+    return true;
 }
 
 /* ---- memory ---- */
@@ -300,6 +311,8 @@ const struct weir_driver h5ex_driver = {
     .prepare = prepare_run,
     .banner = h5ex_banner,
     .begin = begin_test,
+    .target = target,
+    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
     .end = end_test,
     .start = start_test,
     .report = h5ex_report_test,

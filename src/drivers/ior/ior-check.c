@@ -187,6 +187,12 @@ static void fill_layout(struct ior_test *t, int tasks)
     };
 }
 
+/* Repetitions whose files are there at once. */
+static uint64_t kept_at_a_time(const struct ior_options *o)
+{
+    return o->multi_file && o->keep && o->run.repetitions > 1 ? (uint64_t)o->run.repetitions : 1;
+}
+
 static void fill_access(struct ior_test *t, const struct weir_run *run, int tasks)
 {
     const struct ior_options *o = t->o;
@@ -209,8 +215,8 @@ static void fill_access(struct ior_test *t, const struct weir_run *run, int task
         .segments = (uint64_t)o->segments,
         .file_bytes = o->file_per_task ? file : file * (uint64_t)tasks,
     };
-    run->test->plan.bytes = file * (uint64_t)tasks;
-    run->test->plan.inodes = o->file_per_task ? (uint64_t)tasks : 1;
+    run->test->plan.bytes = file * (uint64_t)tasks * kept_at_a_time(o);
+    run->test->plan.inodes = (o->file_per_task ? (uint64_t)tasks : 1) * kept_at_a_time(o);
 }
 
 /* None of -w -r -W -R means write and read. */

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "engine/guard.h"
 #include "engine/driver.h"
 #include "engine/ranks.h"
 
@@ -149,6 +150,7 @@ static const struct weir_opt options[] = {
     WEIR_OPT_ASSUME_RATE,
     WEIR_OPT_DROP_CACHE,
     WEIR_OPT_TRUST,
+    WEIR_OPT_GUARDS,
     WEIR_OPT_IO_TIMEOUT,
     WEIR_OPT_REPORT("Write the results in these forms instead: text:-, json:FILE, csv:FILE (the "
                     "full table)"),
@@ -200,6 +202,20 @@ static const char *script_of(const void *opt)
     return ((const struct ior_options *)opt)->script;
 }
 
+/* -E has the same meaning as 'reuse'; without it files are removed first. */
+static int choose_existing(const struct weir_test *test, struct ior_options *o,
+                           struct weir_err *err)
+{
+    unsigned way = weir_existing(test->plan.options);
+
+    if (way == WEIR_EXISTING_REPLACE && o->use_existing)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--existing=replace and -E contradict each other; give one of them");
+    if (way == WEIR_EXISTING_REUSE)
+        o->use_existing = true;
+    return 0;
+}
+
 static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct weir_test *test = run->test;
@@ -211,7 +227,24 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
         test->plan.tasks = t->o->tasks;
     if (weir_values_backend(test->values, t->o->run.api, &run->world, &t->be, &t->be_opt, err) < 0)
         return -1;
-    return ior_check(t, run, test->values->driver_opt, err);
+    if (ior_check(t, run, test->values->driver_opt, err) < 0)
+        return -1;
+    test->plan.path = t->o->dual_mount ? NULL : t->o->test_file; /* mounts: a number follows */
+    test->plan.writes = t->o->write;
+    test->plan.shared = !t->o->file_per_task;
+    return choose_existing(test, test->values->driver_opt, err);
+}
+
+/* Each repetition of -m has its own files. */
+static bool target(struct weir_run *run, const void *state, int i, struct weir_str *path)
+{
+    const struct ior_test *t = state;
+    const struct ior_options *o = t->o;
+    struct weir_err ignored = WEIR_ERR_INIT;
+
+    if (i >= (o->multi_file ? o->run.repetitions : 1) || (!o->file_per_task && run->par.rank != 0))
+        return false;
+    return ior_file_name(o, t->use.mount, run->par.rank, i, path, &ignored) == 0;
 }
 
 static void choose_output(const void *opt, const char **format, const char **path)
@@ -271,6 +304,8 @@ const struct weir_driver weir_ior = {
     .banner = ior_report_begin,
     .place = ior_override_nodes,
     .begin = ior_begin,
+    .target = target,
+    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL,
     .end = ior_free,
     .start = ior_start,
     .report = ior_report,

@@ -77,6 +77,7 @@ static const struct weir_opt options[] = {
     WEIR_OPT_OP_CSV("savePerOpDataCSV", NULL, "Write every operation to PREFIX-<task>.csv"),
     WEIR_OPT_RECORDS,
     WEIR_OPT_TRUST,
+    WEIR_OPT_GUARDS,
     WEIR_OPT_IO_TIMEOUT,
     WEIR_OPT_REPORT(WEIR_REPORT_PHASES),
     WEIR_OPT_GPU("allocateBufferOnGPU", NULL, "GPUid", NULL, "gpuDirect", NULL),
@@ -195,7 +196,11 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
     if (weir_values_backend(test->values, t->o->run.api, &run->world, &t->fs.be, &t->fs.be_opt, err) <
         0)
         return -1;
-    return check(t, run, test->values->driver_opt, err);
+    if (check(t, run, test->values->driver_opt, err) < 0)
+        return -1;
+    test->plan.path = t->o->prefix;
+    test->plan.writes = t->o->precreate;
+    return 0;
 }
 
 /* A task works on the objects of another one; on which node that is, a later check may know. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/guard.h"
 #include "engine/metadata.h"
 #include "engine/outputs.h"
 #include "engine/ranks.h"
@@ -123,6 +124,7 @@ static const struct weir_opt options[] = {
     WEIR_OPT_MAX_TIME(0, "max-time-duration", NULL),
     WEIR_OPT_RECORDS,
     WEIR_OPT_TRUST,
+    WEIR_OPT_GUARDS,
     WEIR_OPT_IO_TIMEOUT,
     WEIR_OPT_REPORT(WEIR_REPORT_PHASES),
     WEIR_OPT_GPU("allocateBufferOnGPU", NULL, "GPUid", NULL, "gpuDirect", NULL),
@@ -168,7 +170,21 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
         return -1;
     test->plan.tasks = t->o->first + test->variant * t->o->step;
     test->plan.is_run = !t->o->run.dry_run;
+    test->plan.path = t->o->dirs;
+    test->plan.writes = t->o->create;
+    test->plan.shared = !t->o->unique;
     return 0;
+}
+
+/* The first of each iteration's directories: what is in them goes with it. */
+static bool target(struct weir_run *run, const void *state, int i, struct weir_str *path)
+{
+    const struct mdtest_test *t = state;
+
+    if (run->par.rank != 0 || i >= t->o->run.repetitions)
+        return false;
+    weir_str_addf(path, "%s/test-dir.%d-0", t->places.base[0], i);
+    return true;
 }
 
 /* The base directories are made before the first test and removed after the last. */
@@ -178,7 +194,8 @@ static int enter_run(struct weir_run *run, void *state, struct weir_err *err)
 
     if (weir_run_session(run, &t->places.outer, t->fs.be, t->fs.be_opt, &t->fs.access, err) < 0 ||
         mdtest_report_places(run, t, err) < 0 ||
-        (t->o->create && weir_usage_check(run, &t->places.outer, t->places.base[0], t->plan, err) < 0))
+        (t->o->create && t->o->run.dry_run &&
+         weir_usage_check(run, &t->places.outer, t->places.base[0], t->plan, err) < 0))
         return -1;
     return t->o->run.dry_run ? 0 : mdtest_make_bases(run, t, err);
 }
@@ -218,6 +235,8 @@ const struct weir_driver weir_mdtest = {
     .enter = enter_run,
     .leave = leave_run,
     .begin = mdtest_begin,
+    .target = target,
+    .existing = WEIR_EXISTING_FAIL,
     .end = mdtest_end,
     .start = mdtest_start,
     .report = mdtest_report_test,

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/shift.h"
+#include "engine/guard.h"
 #include "engine/ranks.h"
 #include "par/agree.h"
 #include "par/reduce.h"
@@ -123,6 +124,14 @@ static int check_log_dir(const struct mib_options *o, struct weir_err *err)
                      o->log_dir);
 }
 
+static bool target(struct weir_run *run, const void *state, int i, struct weir_str *path)
+{
+    (void)run;
+    if (i == 0)
+        weir_str_addf(path, "%s", weir_str_text(&((const struct mib_test *)state)->own));
+    return i == 0;
+}
+
 static int plan(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mib_options *o = run->test->values->driver_opt;
@@ -142,6 +151,9 @@ static int plan(struct weir_run *run, void *state, struct weir_err *err)
     };
     run->test->plan.path = o->test_dir;
     run->test->plan.calls_by_node = o->averages;
+    run->test->plan.writes = !o->read_only;
+    if (weir_existing(&o->run) == WEIR_EXISTING_REPLACE)
+        o->fresh = true;
     if (weir_plan_use(run, &t->session, o->run.api, &t->access, err) < 0 ||
         weir_agree_check(&run->world, check_log_dir(o, err), err) < 0)
         return -1;
@@ -253,6 +265,8 @@ const struct weir_driver weir_mib = {
     .prepare = weir_ranks_begin,
     .enter = mib_report_begin,
     .begin = begin,
+    .target = target,
+    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
     .end = end,
     .start = mib_space_check,
     .facts = facts_of,

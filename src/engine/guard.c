@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* guard.c - what is looked at before the first byte */
+#include "config.h"
+#include "engine/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engine/driver.h"
+#include "engine/usage.h"
+#include "par/agree.h"
+#include "par/mpiname.h"
+
+#define PROBE_WAIT_S 1.0 /* for a name that another node has made */
+#define MOST_TARGETS 4096
+#define PROBE_TEXT 4096
+
+const char *const weir_existing_ways[] = { "replace", "reuse", "fail", NULL };
+
+unsigned weir_existing(const struct weir_run_options *o)
+{
+    for (int i = 0; o->existing && weir_existing_ways[i]; i++)
+        if (strcasecmp(o->existing, weir_existing_ways[i]) == 0)
+            return 1u << i;
+    return 0;
+}
+
+int weir_guard_check(const struct weir_test *t, struct weir_err *err)
+{
+    unsigned way = weir_existing(t->plan.options);
+
+    if (way == 0 || (way & t->driver->existing))
+        return 0;
+    return weir_refuse(err, WEIR_EUSAGE, "option existing: %s cannot '%s' what is there",
+                       t->driver->name, t->plan.options->existing);
+}
+
+/* ---- files that are there ---- */
+
+/* Did an earlier test of this run have the file, on this rank? Remembered from now on. */
+static bool is_ours(struct weir_run *run, const char *path)
+{
+    const char *at = weir_str_text(&run->made);
+    size_t len = strlen(path);
+
+    for (; *at; at += strcspn(at, "\n"), at += *at == '\n')
+        if (strncmp(at, path, len) == 0 && at[len] == '\n')
+            return true;
+    weir_str_addf(&run->made, "%s\n", path);
+    return false;
+}
+
+/* Bytes that the files of this rank occupy now, and whether one of them is a stranger's. */
+static int look_at_targets(struct weir_run *run, void *state, uint64_t *held,
+                           struct weir_err *err)
+{
+    const struct weir_driver *d = run->test->driver;
+    struct weir_str path = { 0 };
+    struct stat st;
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && d->target && i < MOST_TARGETS; i++) {
+        const char *name;
+        bool ours;
+
+        weir_str_clear(&path);
+        if (!d->target(run, state, i, &path))
+            break;
+        name = weir_mpi_path(weir_str_text(&path));
+        ours = is_ours(run, name);
+        if (stat(name, &st) < 0)
+            continue;
+        if (S_ISREG(st.st_mode))
+            *held += (uint64_t)st.st_blocks * 512;
+        if (!ours && weir_existing(run->test->plan.options) == WEIR_EXISTING_FAIL)
+            rc = weir_refuse(err, WEIR_ESETUP,
+                             "'%s' exists, this run did not make it, and --existing is fail; "
+                             "remove it, or give another name",
+                             name);
+    }
+    weir_str_free(&path);
+    return rc;
+}
+
+/* ---- the place ---- */
+
+/* The directory in which something at 'path' is or will be made: path itself, or the nearest one
+ * above it that exists. */
+static void find_directory(const char *path, size_t len, struct weir_str *dir)
+{
+    struct stat st;
+
+    weir_str_clear(dir);
+    weir_str_add(dir, path, len);
+    while (dir->len > 0 && (stat(weir_str_text(dir), &st) < 0 || !S_ISDIR(st.st_mode))) {
+        struct weir_str up = { 0 };
+        size_t n = dir->len;
+
+        while (n > 0 && dir->text[n - 1] != '/')
+            n--;
+        while (n > 1 && dir->text[n - 1] == '/')
+            n--;
+        weir_str_add(&up, dir->text, n);
+        weir_str_free(dir);
+        *dir = up;
+    }
+    if (dir->len == 0)
+        weir_str_addf(dir, ".");
+}
+
+/* A file that nobody has made before, by rank 0; false: it cannot be made. */
+static bool make_probe(const struct weir_str *dir, struct weir_str *name)
+{
+    int fd;
+
+    weir_str_clear(name);
+    weir_str_addf(name, "%s/.weir-probe-%ld-%llx", weir_str_text(dir), (long)getpid(),
+                  (unsigned long long)weir_now_ns());
+    fd = open(weir_str_text(name), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* Other nodes may see a new name a moment later. */
+static bool see_probe(const char *name)
+{
+    const struct timespec moment = { .tv_nsec = 50000000 };
+    uint64_t begin_ns = weir_now_ns();
+
+    while (access(name, F_OK) < 0) {
+        if ((double)(weir_now_ns() - begin_ns) > PROBE_WAIT_S * WEIR_NS_PER_S)
+            return false;
+        nanosleep(&moment, NULL);
+    }
+    return true;
+}
+
+/* Does one task of every node see what rank 0 makes in this directory? */
+static int probe(struct weir_run *run, const struct weir_str *dir, struct weir_err *err)
+{
+    const struct weir_par *par = &run->par;
+    struct weir_str name = { 0 };
+    char text[PROBE_TEXT] = "";
+    int rc = 0;
+
+    if (par->rank == 0 && dir->len + 64 < sizeof(text) && make_probe(dir, &name))
+        memcpy(text, weir_str_text(&name), name.len + 1);
+    weir_bcast(par, text, sizeof(text), 0);
+    if (*text && par->rank != 0 && par->leader == par->rank && !see_probe(text))
+        rc = weir_refuse(err, WEIR_ESETUP,
+                         "this node does not see what rank 0 has made in the directory of '%s': "
+                         "it is not the same one on all nodes; use a file system that all nodes "
+                         "share",
+                         text);
+    rc = weir_agree(par, rc, err);
+    if (*text && par->rank == 0)
+        unlink(text);
+    weir_str_free(&name);
+    return rc;
+}
+
+static int64_t count_nodes(const struct weir_par *par)
+{
+    uint64_t n = par->leader == par->rank;
+
+    weir_allsum_u64(par, &n, 1);
+    return (int64_t)n;
+}
+
+/* Names joined by '@' are several places. */
+static int probe_all(struct weir_run *run, const char *path, struct weir_err *err)
+{
+    struct weir_str dir = { 0 };
+    int rc = 0;
+
+    if (run->par.without_mpi || count_nodes(&run->par) < 2)
+        return 0;
+    for (size_t n; rc == 0 && *path; path += n + (path[n] == '@')) {
+        n = strcspn(path, "@");
+        find_directory(path, n, &dir);
+        rc = probe(run, &dir, err);
+    }
+    weir_str_free(&dir);
+    return rc;
+}
+
+/* For files that a task has for itself, it is a finding. */
+static int check_places(struct weir_run *run, const char *path, struct weir_err *err)
+{
+    struct weir_err why = WEIR_ERR_INIT;
+    int rc = probe_all(run, path, &why);
+
+    if (run->trust.facts)
+        run->trust.facts->apart = rc < 0;
+    if (rc == 0 || !run->test->plan.shared)
+        return 0;
+    *err = why;
+    return -1;
+}
+
+/* ---- room ---- */
+
+static int check_room(struct weir_run *run, const char *path, uint64_t held, struct weir_err *err)
+{
+    struct weir_plan need = run->test->plan;
+    struct weir_fs_usage u = { 0 };
+    struct weir_str dir = { 0 };
+    struct statvfs s;
+    int rc = 0;
+
+    weir_allsum_u64(&run->par, &held, 1);
+    need.bytes -= held < need.bytes ? held : need.bytes;
+    find_directory(path, strcspn(path, "@"), &dir);
+    if (run->par.rank == 0 && !strchr(path, '@') && statvfs(weir_str_text(&dir), &s) == 0) {
+        u.total_bytes = (uint64_t)s.f_blocks * s.f_frsize;
+        u.avail_bytes = (uint64_t)s.f_bavail * s.f_frsize;
+        u.inodes = s.f_files;
+        u.free_inodes = s.f_ffree + (held > 0 ? need.inodes : 0);
+        rc = weir_usage_judge(run, path, &need, &u, err);
+    }
+    weir_str_free(&dir);
+    return weir_agree(&run->par, rc, err);
+}
+
+int weir_guard(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct weir_test *t = run->test;
+    const char *path = t->plan.path;
+    uint64_t held = 0;
+
+    if (!path || !*path || !t->plan.writes || t->plan.options->dry_run || t->n_used == 0 ||
+        (t->used[0].be->flags & WEIR_BE_NO_DATA))
+        return 0;
+    path = weir_mpi_path(path);
+    if (weir_agree(&run->par, look_at_targets(run, state, &held, err), err) < 0 ||
+        check_places(run, path, err) < 0)
+        return -1;
+    return t->plan.bytes + t->plan.inodes > 0 ? check_room(run, path, held, err) : 0;
+}
