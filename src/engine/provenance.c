@@ -4,9 +4,11 @@
 #include "engine/provenance.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/mount.h"
+#include "base/surroundings.h"
 #include "par/comm.h"
 
 const char *weir_placement_name(enum weir_placement placement)
@@ -30,6 +32,131 @@ static void report_hosts(struct weir_run *run)
     weir_str_free(&all);
 }
 
+static void report_text(struct weir_run *run, const char *key,
+                        void (*tell)(struct weir_str *out))
+{
+    struct weir_str text = { 0 };
+
+    tell(&text);
+    weir_report_str(&run->report, WEIR_FOR_DATA, key, weir_str_text(&text));
+    weir_str_free(&text);
+}
+
+static void tell_governor(struct weir_str *out)
+{
+    weir_surroundings_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", out);
+}
+
+static void tell_memory_limit(struct weir_str *out)
+{
+    weir_surroundings_group("memory.max", out);
+}
+
+static void tell_cpu_limit(struct weir_str *out)
+{
+    weir_surroundings_group("cpu.max", out);
+}
+
+static void tell_binding(struct weir_str *out)
+{
+    weir_surroundings_binding(out);
+}
+
+/* The component that does MPI-IO, as far as it can be told without opening a file. */
+static void tell_mpi_io(struct weir_str *out)
+{
+    const char *asked = getenv("OMPI_MCA_io");
+    struct weir_str mpi = { 0 };
+
+    weir_mpi_library(&mpi);
+    weir_str_addf(out, "%s", !strstr(weir_str_text(&mpi), "Open MPI") ? "ROMIO"
+                             : asked                                  ? asked
+                                                                      : "ompio");
+    weir_str_free(&mpi);
+}
+
+/* Fewest and most processors that a task may use. Collective. */
+static void report_bound(struct weir_run *run)
+{
+    struct weir_str text = { 0 };
+    int n = weir_surroundings_binding(&text);
+    int64_t most[2] = { n, -n };
+
+    weir_allmax_i64(&run->world, most, 2);
+    weir_report_int(&run->report, WEIR_FOR_DATA, "processorsOfTaskMin", -most[1]);
+    weir_report_int(&run->report, WEIR_FOR_DATA, "processorsOfTaskMax", most[0]);
+    weir_str_free(&text);
+}
+
+static void report_variables(struct weir_run *run)
+{
+    struct weir_str name = { 0 };
+    const char *value;
+
+    weir_report_enter(&run->report, "variables", false);
+    for (int i = 0; (value = weir_surroundings_variable(i, &name)); i++)
+        weir_report_str(&run->report, WEIR_FOR_DATA, weir_str_text(&name), value);
+    weir_report_leave(&run->report);
+    weir_str_free(&name);
+}
+
+/* Of the node of rank 0. Collective. */
+static void report_environment(struct weir_run *run)
+{
+    weir_report_enter(&run->report, "environment", false);
+    report_text(run, "kernel", weir_surroundings_kernel);
+    report_text(run, "processor", weir_surroundings_processor);
+    report_text(run, "governor", tell_governor);
+    report_text(run, "memoryLimit", tell_memory_limit);
+    report_text(run, "processorLimit", tell_cpu_limit);
+    report_text(run, "binding", tell_binding);
+    report_bound(run);
+    report_text(run, "mpiIo", tell_mpi_io);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "compiler", __VERSION__);
+    report_variables(run);
+    weir_report_leave(&run->report);
+}
+
+static void report_queue(struct weir_run *run, const char *device)
+{
+    static const char *const settings[] = { "scheduler", "nr_requests", "read_ahead_kb",
+                                            "max_sectors_kb", "rotational", "write_cache", NULL };
+    struct weir_str text = { 0 };
+
+    weir_report_enter(&run->report, "queue", false);
+    for (int i = 0; settings[i]; i++) {
+        weir_surroundings_queue(device, settings[i], &text);
+        if (text.len > 0)
+            weir_report_str(&run->report, WEIR_FOR_DATA, settings[i], weir_str_text(&text));
+    }
+    weir_report_leave(&run->report);
+    weir_str_free(&text);
+}
+
+/* Below the mount: how it was mounted, what it stands on, and how it is laid out. */
+static void report_place(struct weir_run *run, const char *path)
+{
+    struct weir_str text = { 0 };
+
+    weir_surroundings_mount_options(path, &text);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "mountOptions", weir_str_text(&text));
+    weir_surroundings_layout(path, &text);
+    if (text.len == 0) { /* it is not there yet: that of the directory */
+        struct weir_str dir = { 0 };
+
+        weir_str_addf(&dir, "%s", path);
+        if (dir.text && strrchr(dir.text, '/'))
+            *strrchr(dir.text, '/') = '\0';
+        weir_surroundings_layout(strchr(path, '/') ? dir.text : ".", &text);
+        weir_str_free(&dir);
+    }
+    weir_report_str(&run->report, WEIR_FOR_DATA, "layout", weir_str_text(&text));
+    weir_surroundings_device(path, &text);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "device", weir_str_text(&text));
+    report_queue(run, weir_str_text(&text));
+    weir_str_free(&text);
+}
+
 void weir_provenance_run(struct weir_run *run)
 {
     struct weir_report *r = &run->report;
@@ -43,6 +170,7 @@ void weir_provenance_run(struct weir_run *run)
     weir_report_int(r, WEIR_FOR_DATA, "nodes", run->world.nodes);
     weir_report_str(r, WEIR_FOR_DATA, "placement", weir_placement_name(run->world.placement));
     report_hosts(run);
+    report_environment(run);
     weir_report_leave(r);
     weir_str_free(&mpi);
 }
@@ -61,6 +189,7 @@ void weir_provenance_test(struct weir_run *run, const struct weir_backend *be, c
     weir_report_str(r, WEIR_FOR_DATA, "fileSystem", weir_str_text(&type));
     weir_report_str(r, WEIR_FOR_DATA, "backend", be->name);
     weir_report_str(r, WEIR_FOR_DATA, "backendVersion", be->version ? be->version() : "");
+    report_place(run, path ? path : ".");
     weir_report_real(r, WEIR_FOR_DATA, "clockError", (double)error_ns / WEIR_NS_PER_S);
     weir_report_leave(r);
     weir_str_free(&point);

@@ -173,3 +173,16 @@ def test_tests_of_a_script_have_a_configuration_each(ior):
     (ior.cwd / "script").write_text("IOR START\nblockSize=64k\ntransferSize=16k\nRUN\nfsync=1\nRUN\nfsync=0\nRUN\nIOR STOP\n")
     first, second, third = configurations(ior, "ior", "-f script")
     assert first == third and first["hash"] != second["hash"]
+
+
+def test_results_say_where_and_with_what_they_were_measured(ior):
+    ior("-b 64k -t 64k -o f --report=json:r.json", np=1, env={"ROMIO_HINTS": "of mine", "OMPI_MCA_io": "romio321"}).ok()
+    doc = json.loads((ior.cwd / "r.json").read_text())
+    about, place = doc["provenance"]["environment"], doc["tests"][0]["provenance"]
+    assert about["kernel"].startswith("Linux ") and about["binding"] and about["compiler"]
+    assert 1 <= about["processorsOfTaskMin"] <= about["processorsOfTaskMax"] and about["variables"]["ROMIO_HINTS"] == "of mine"
+    assert about["mpiIo"] in ("romio321", "ROMIO")
+    assert place["mountOptions"].split(",")[0] in ("rw", "ro") and place["layout"].startswith(("stripe size ", "preferred transfer size "))
+    assert isinstance(place["queue"], dict) and "device" in place
+    finding, = [f for f in doc["tests"][0]["findings"] if f["id"] == "H33"]
+    assert finding["outcome"] == "fine"

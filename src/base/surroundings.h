@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* surroundings.h - what a number depends on besides the test: kernel, processor, limits, mount, device,
+ * binding, environment; in words, as the system has them */
+#ifndef WEIR_BASE_SURROUNDINGS_H
+#define WEIR_BASE_SURROUNDINGS_H
+
+#include "base/str.h"
+
+/* All of this is local. Texts replace *out; empty: not known, or there is none. */
+
+/* One line of a file, without blanks at its ends. */
+void weir_surroundings_line(const char *path, struct weir_str *out);
+
+void weir_surroundings_kernel(struct weir_str *out);
+void weir_surroundings_processor(struct weir_str *out);
+
+/* A limit of the control group of this process: "memory.max", "cpu.max", "io.max". */
+void weir_surroundings_group(const char *file, struct weir_str *out);
+
+/* The options of the mount that holds path, which need not exist. */
+void weir_surroundings_mount_options(const char *path, struct weir_str *out);
+
+/* The block device that holds path ("vda1"), and a setting of its queue ("scheduler", "read_ahead_kb"). */
+void weir_surroundings_device(const char *path, struct weir_str *out);
+void weir_surroundings_queue(const char *device, const char *setting, struct weir_str *out);
+
+/* How path is laid out: stripes of Lustre; else the size that the file system prefers for transfers. */
+void weir_surroundings_layout(const char *path, struct weir_str *out);
+
+/* The processors that this process may use ("0-3,8"), and their number (0: not known). */
+int weir_surroundings_binding(struct weir_str *out);
+
+/* The i-th variable of the environment, from 0, that steers MPI-IO and the libraries on it: its name in
+ * *name, and its value. NULL: there are no more. */
+const char *weir_surroundings_variable(int i, struct weir_str *name);
+
+#endif
