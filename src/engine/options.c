@@ -53,6 +53,7 @@ static const size_t measured[] = {
     offsetof(struct weir_run_options, delay_s),   offsetof(struct weir_run_options, deadline_s),
     offsetof(struct weir_run_options, min_time_s), offsetof(struct weir_run_options, dry_run),
     offsetof(struct weir_run_options, wear_out),  offsetof(struct weir_run_options, barriers),
+    offsetof(struct weir_run_options, drop_cache),
 };
 
 bool weir_option_is_configuration(const struct weir_opt *row, bool is_program)
