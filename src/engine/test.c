@@ -18,9 +18,8 @@
 #include "engine/op-files.h"
 #include "engine/outputs.h"
 #include "engine/ranks.h"
+#include "engine/stages.h"
 #include "par/agree.h"
-
-#define MIB 1048576.0
 
 /* ---- the two kinds of functions ---- */
 
@@ -30,7 +29,7 @@ int weir_local(struct weir_run *run, weir_local_fn *fn, void *state, struct weir
 }
 
 /* Said to be the same on all ranks; where it is not, the words of the lowest failing rank. */
-static int confirm(struct weir_run *run, int rc, struct weir_err *err)
+int weir_confirm(struct weir_run *run, int rc, struct weir_err *err)
 {
     int64_t seen[2] = { rc < 0, rc >= 0 };
 
@@ -42,7 +41,7 @@ static int confirm(struct weir_run *run, int rc, struct weir_err *err)
 
 int weir_together(struct weir_run *run, weir_together_fn *fn, void *state, struct weir_err *err)
 {
-    return fn ? confirm(run, fn(run, state, err), err) : 0;
+    return fn ? weir_confirm(run, fn(run, state, err), err) : 0;
 }
 
 void weir_clean(struct weir_run *run, weir_local_fn *fn, void *state)
@@ -241,193 +240,6 @@ static int start_uses(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
-/* ---- a stage ---- */
-
-/* The time of rank 0 decides for all, so that nobody enters a phase alone. */
-static bool time_is_up(struct weir_run *run, const struct weir_test *t)
-{
-    uint64_t limit_ns = (uint64_t)t->plan.options->max_minutes * 60 * WEIR_NS_PER_S;
-    int64_t up = run->par.rank == 0 && weir_now_ns() - t->begin_ns > limit_ns;
-
-    if (limit_ns == 0)
-        return false;
-    weir_bcast(&run->par, &up, sizeof(up), 0);
-    return up != 0;
-}
-
-/* On all ranks, so that a signal to any of them ends it. */
-static int wait_before(struct weir_run *run, const struct weir_test *t, struct weir_err *err)
-{
-    int delay_s = t->plan.options->delay_s;
-
-    if (delay_s <= 0)
-        return 0;
-    if (run->log.verbose >= 1)
-        weir_report_line(&run->report, "delaying %d seconds . . .", delay_s);
-    weir_report_flush(&run->report);
-    return weir_phase_pause(run, delay_s, err);
-}
-
-static struct weir_timing timing_of(const struct weir_test *t, const struct weir_stage *s)
-{
-    const struct weir_run_options *o = t->plan.options;
-    struct weir_timing timing = {
-        .deadline_s = o->deadline_s,
-        .min_time_s = o->min_time_s,
-        .max_steps = (uint64_t)o->max_steps,
-        .pause_ns = (uint64_t)o->pause_us * 1000,
-        .wear_out = o->wear_out,
-        .barriers = o->barriers,
-    };
-
-    if (s->timing)
-        s->timing(t->state, s, &timing);
-    return timing;
-}
-
-/* What is reported of a phase where the program has no rows of its own. */
-static int report_phase(struct weir_run *run, struct weir_test *t, const struct weir_stage *s,
-                        const struct weir_phase_rec *rec, struct weir_err *err)
-{
-    double seconds = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
-
-    weir_report_line(&run->report, "%-12s %12.2f MiB/s %14.2f ops/s %12.6f s", s->key,
-                     (double)rec->bytes_sum / seconds / MIB, (double)rec->steps_sum / seconds,
-                     seconds);
-    if (t->sessions > 0)
-        weir_metrics_report(run, t->session[0], rec);
-    return weir_ranks_report(run, rec, err);
-}
-
-static int run_phase(struct weir_run *run, struct weir_test *t, const struct weir_stage *s,
-                     struct weir_err *err)
-{
-    struct weir_timing timing = timing_of(t, s);
-    struct weir_phase_rec rec;
-    int rc;
-
-    for (int i = 0; i < t->sessions; i++)
-        if (t->session[i]->be)
-            weir_session_reset(t->session[i]);
-    memset(run->op_hist, 0, sizeof(*run->op_hist) * (size_t)weir_operations_count(t->driver));
-    if (weir_trust_before(run, s, err) < 0 ||
-        weir_phase_run(run, s->phase, t->state, &timing, &rec, err) < 0)
-        return -1;
-    weir_trust_after(run, s, &rec);
-    weir_until_note(run, s, &rec);
-    rc = s->after ? s->after(run, t->state, s, &rec, err) : report_phase(run, t, s, &rec, err);
-    rc = confirm(run, rc, err);
-    if (rc < 0 || !rec.interrupted)
-        return rc;
-    return weir_refuse(err, WEIR_EINTR, "interrupted in the %s phase of repetition %d", s->key,
-                       run->repetition);
-}
-
-static int run_stage(struct weir_run *run, struct weir_test *t, const struct weir_stage *s,
-                     struct weir_err *err)
-{
-    int rc;
-
-    if (s->wanted && !s->wanted(t->state, s))
-        return 0;
-    if (time_is_up(run, t)) {
-        if (s->skipped)
-            s->skipped(run, t->state, s);
-        return 0;
-    }
-    if ((s->flags & WEIR_STAGE_DELAY) && wait_before(run, t, err) < 0)
-        return -1;
-    run->stage = s;
-    rc = s->before ? confirm(run, s->before(run, t->state, s, err), err) : 0;
-    if (rc == 0 && s->phase)
-        rc = run_phase(run, t, s, err);
-    run->stage = NULL;
-    return rc;
-}
-
-static int run_stages(struct weir_run *run, struct weir_test *t, unsigned when,
-                      struct weir_err *err)
-{
-    const unsigned turns = WEIR_STAGE_FIRST | WEIR_STAGE_LAST;
-    const struct weir_stage *s = t->driver->stages;
-    int rc = 0;
-
-    for (; s && s->key && rc == 0; s++)
-        if ((s->flags & turns) == when)
-            rc = run_stage(run, t, s, err);
-    return rc;
-}
-
-/* ---- repetitions ---- */
-
-/* What a repetition made goes after it, also after one that failed. Every phase ends with a
- * reduction, so nobody still has it open. */
-static int remove_made(struct weir_run *run, struct weir_test *t, struct weir_err *err)
-{
-    const struct weir_driver *d = t->driver;
-    uint64_t begin_ns = weir_now_ns();
-
-    if (!d->remove || (d->keeps && d->keeps(t->state)))
-        return 0;
-    if (weir_local(run, d->remove, t->state, err) < 0)
-        return -1;
-    if (d->removed)
-        d->removed(run, t->state, (double)(weir_now_ns() - begin_ns) / WEIR_NS_PER_S);
-    else if (run->repetition == 0)
-        weir_report_real(&run->report, WEIR_FOR_DATA, "removeTime",
-                         (double)(weir_now_ns() - begin_ns) / WEIR_NS_PER_S);
-    return 0;
-}
-
-static int begin_repetition(struct weir_run *run, void *state, struct weir_err *err)
-{
-    const struct weir_driver *d = run->test->driver;
-
-    if (weir_op_files_repetition(run, err) < 0)
-        return -1;
-    return d->repetition ? d->repetition(run, state, err) : 0;
-}
-
-static int run_repetition(struct weir_run *run, struct weir_test *t, struct weir_err *err)
-{
-    struct weir_err second = WEIR_ERR_INIT;
-    int rc = weir_local(run, begin_repetition, t->state, err);
-
-    if (rc == 0)
-        rc = run_stages(run, t, 0, err);
-    if (remove_made(run, t, rc < 0 ? &second : err) < 0)
-        rc = -1; /* the first error wins */
-    return rc;
-}
-
-/* A million repetitions of nothing are none. */
-static bool has_stages(const struct weir_test *t)
-{
-    const unsigned turns = WEIR_STAGE_FIRST | WEIR_STAGE_LAST;
-
-    for (const struct weir_stage *s = t->driver->stages; s && s->key; s++)
-        if (!(s->flags & turns) && (!s->wanted || s->wanted(t->state, s)))
-            return true;
-    return false;
-}
-
-/* As many as were asked for, or until the rate is known: those that were done are then the number of
- * them for what follows. */
-static int run_repetitions(struct weir_run *run, struct weir_test *t, struct weir_err *err)
-{
-    struct weir_run_options *o = t->values->driver_opt;
-    int n = has_stages(t) ? t->most : 0, rc;
-
-    run->repetition = 0;
-    o->repetitions = t->most; /* tests that share their options may have ended early */
-    rc = run_stages(run, t, WEIR_STAGE_FIRST, err);
-    for (; rc == 0 && run->repetition < n && !weir_until_over(run); run->repetition += rc == 0)
-        rc = run_repetition(run, t, err);
-    if (run->until.ended)
-        o->repetitions = run->repetition;
-    return rc < 0 ? rc : run_stages(run, t, WEIR_STAGE_LAST, err);
-}
-
 /* ---- a test ---- */
 
 static int begin_test(struct weir_run *run, struct weir_test *t, struct weir_err *err)
@@ -487,7 +299,7 @@ static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
     else
         weir_banner_test(run);
     if (rc == 0)
-        rc = run_repetitions(run, t, err);
+        rc = weir_stages_run(run, t, err);
     if (rc < 0)
         clean_up(run, t, err);
     t->failed = rc < 0;

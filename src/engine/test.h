@@ -25,6 +25,8 @@ typedef int weir_together_fn(struct weir_run *run, void *state, struct weir_err 
  * keep to that, the others learn of it here. Collective over run->par. */
 int weir_local(struct weir_run *run, weir_local_fn *fn, void *state, struct weir_err *err);
 int weir_together(struct weir_run *run, weir_together_fn *fn, void *state, struct weir_err *err);
+/* The same for what a collective function has returned. */
+int weir_confirm(struct weir_run *run, int rc, struct weir_err *err);
 
 struct weir_stage;
 typedef int weir_stage_fn(struct weir_run *run, void *state, const struct weir_stage *stage,
