@@ -351,7 +351,7 @@ enum weir_code weir_test_run(struct weir_run *run, struct weir_test *t, bool *fa
 {
     int64_t end[2] = { WEIR_OK, false };
 
-    *failed = true;
+    *failed = t->failed = true;
     run->test = t;
     weir_run_options_log(t->plan.options, &run->log);
     if (take_ranks(run, t, err) < 0)
