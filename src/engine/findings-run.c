@@ -61,7 +61,7 @@ MEASURE(h21)
     const struct weir_facts_phase *p = WORST(ANY, cpu), *q = WORST(ANY, data);
     double x;
 
-    if (p && q && q->data > p->cpu) {
+    if (q && (!p || q->data > p->cpu)) {
         x = 100 * q->data;
         weir_finding_set(out, x, "making and checking data is %.0f %% of a %s phase", x, q->key);
     } else if (SHARE(p, cpu, weir_no_phase)) {

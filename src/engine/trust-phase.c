@@ -10,6 +10,9 @@
 #include "engine/straggler.h"
 #include "par/agree.h"
 
+/* User time is taken in ticks of the kernel: a phase needs many of them. */
+#define CPU_LEAST_S 0.1
+
 static enum weir_moves moves_of(const struct weir_stage *s)
 {
     return s->flags & WEIR_STAGE_WRITES  ? WEIR_MOVES_OUT
@@ -176,7 +179,8 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
     MOST(bytes, (double)rec->bytes_sum);
     LEAST(busy_s, (double)rec->busy_ns_sum / tasks / 1e9);
     MOST(tail, tail_of(s, run->par.size));
-    MOST(cpu, (double)s->user_ns / tasks / 1e9 / total);
+    if (total >= CPU_LEAST_S)
+        MOST(cpu, (double)s->user_ns / tasks / 1e9 / total);
     MOST(unsteady, unsteady_of(run, work, moves));
     MOST(data, (double)(rec->fill_ns_sum + rec->verify_ns_sum) / tasks / 1e9 / work);
     if (run->par.size > 1)
