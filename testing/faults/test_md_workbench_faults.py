@@ -110,25 +110,25 @@ def small(mdw):
 
 def test_a_full_inode_table_ends_precreate(mdw, small):
     place = small("size=10m,nr_inodes=40") / "t"
-    run = mdw("-P 100 -I 10 -D 2 -o %s" % place, timeout=SECONDS).fails(3, "file-", "No space left on device")
+    run = mdw("--no-space-check -P 100 -I 10 -D 2 -o %s" % place, timeout=SECONDS).fails(3, "file-", "No space left on device")
     assert lines(run, "benchmark") == [] and not place.exists()
 
 
 def test_an_inode_table_that_is_full_of_sets_ends_precreate(mdw, small):
     place = small("size=10m,nr_inodes=10") / "t"
-    mdw("-P 1 -I 1 -D 20 -o %s" % place, timeout=SECONDS).fails(3, "make directory", "No space left on device")
+    mdw("--no-space-check -P 1 -I 1 -D 20 -o %s" % place, timeout=SECONDS).fails(3, "make directory", "No space left on device")
     assert not place.exists()
 
 
 def test_a_full_disk_ends_precreate(mdw, small):
     place = small("size=1m") / "t"
-    mdw("-P 100 -I 10 -D 2 -S 16k -o %s" % place, timeout=SECONDS).fails(3, "write", "No space left on device")
+    mdw("--no-space-check -P 100 -I 10 -D 2 -S 16k -o %s" % place, timeout=SECONDS).fails(3, "write", "No space left on device")
     assert not place.exists()
 
 
 def test_a_full_disk_can_be_ignored(mdw, small):
     place = small("size=1m") / "t"
-    run = mdw("-P 100 -I 1 -D 2 -S 16k -R 1 --ignore-precreate-errors -o %s" % place, timeout=SECONDS).fails(3, "operations failed")
+    run = mdw("--no-space-check -P 100 -I 1 -D 2 -S 16k -R 1 --ignore-precreate-errors -o %s" % place, timeout=SECONDS).fails(3, "operations failed")
     assert "errs!!!" in lines(run, "precreate")[0] and lines(run, "cleanup")
     assert not place.exists()
 

@@ -122,21 +122,21 @@ def small(mdtest):
 
 def test_a_full_inode_table_is_an_error_and_cleaned_up(mdtest, small):
     place = small("size=10m,nr_inodes=40") / "t"
-    run = mdtest("-n 100 -F -d %s" % place, np=2, timeout=SECONDS).fails(3, "file.mdtest.", "No space left on device")
+    run = mdtest("--no-space-check -n 100 -F -d %s" % place, np=2, timeout=SECONDS).fails(3, "file.mdtest.", "No space left on device")
     assert any("inodes" in w for w in run.warnings)
     assert not place.exists()
 
 
 def test_a_full_disk_is_an_error_and_cleaned_up(mdtest, small):
     place = small("size=1m") / "t"
-    run = mdtest("-n 100 -F -w 64k -d %s" % place, np=2, timeout=SECONDS).fails(3, "write", "No space left on device")
+    run = mdtest("--no-space-check -n 100 -F -w 64k -d %s" % place, np=2, timeout=SECONDS).fails(3, "write", "No space left on device")
     assert any("bytes" in w for w in run.warnings)
     assert not place.exists()
 
 
 def test_a_full_inode_table_stops_directories_too(mdtest, small):
     place = small("size=10m,nr_inodes=40") / "t"
-    mdtest("-n 100 -D -d %s" % place, np=2, timeout=SECONDS).fails(3, "dir.mdtest.", "No space left on device")
+    mdtest("--no-space-check -n 100 -D -d %s" % place, np=2, timeout=SECONDS).fails(3, "dir.mdtest.", "No space left on device")
     assert not place.exists()
 
 
