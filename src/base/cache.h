@@ -16,7 +16,7 @@ struct weir_cache_range {
 struct weir_cache_seen {
     double looked;   /* at so many; less than asked where the range is sampled */
     double resident; /* in the page cache */
-    double dirty;    /* not on storage: dirty or in write-back; NaN where the kernel does not tell */
+    double dirty; /* not on storage: dirty or in write-back; NaN where the kernel does not tell */
     double size, allocated; /* of the file: bytes, and those of its blocks */
 };
 

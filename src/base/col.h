@@ -30,7 +30,7 @@ struct weir_col {
     size_t offset;
     double unit; /* 0 counts as 1 */
     int width, prec, gap;
-    bool optional; /* not in JSON where it is missing; others are null then */
+    bool optional;    /* not in JSON where it is missing; others are null then */
     const char *help; /* one sentence for the documentation: what it is, unit, formula */
 };
 

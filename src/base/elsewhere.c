@@ -54,8 +54,8 @@ int weir_elsewhere_check(const int *node, int tasks, int rounds, struct weir_err
     if (most == tasks)
         return weir_refuse(err, WEIR_EUSAGE, "all tasks are on one node");
     if (2LL * most > tasks)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "a node has more than half of the tasks (%d of %d)", most, tasks);
+        return weir_refuse(err, WEIR_EUSAGE, "a node has more than half of the tasks (%d of %d)",
+                           most, tasks);
     if ((rounds + 1LL) * most > tasks)
         return weir_refuse(err, WEIR_EUSAGE,
                            "the data are read %d times, and a node with %d of %d tasks would see "

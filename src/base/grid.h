@@ -9,7 +9,8 @@
 struct weir_grid {
     int dims, tasks;
     uint64_t ranks[WEIR_RANK_MAX];
-    uint64_t asked; /* the product that was asked for; where it is not 'tasks', dimension 0 is divided */
+    uint64_t
+        asked; /* the product that was asked for; where it is not 'tasks', dimension 0 is divided */
 };
 
 /* Local. */

@@ -46,8 +46,7 @@ void weir_launch_read(struct weir_launch *l)
     }
 }
 
-int weir_launch_check(const struct weir_launch *l, int tasks, const char *mpi,
-                      struct weir_err *err)
+int weir_launch_check(const struct weir_launch *l, int tasks, const char *mpi, struct weir_err *err)
 {
     int larger = -1;
 
@@ -63,6 +62,5 @@ int weir_launch_check(const struct weir_launch *l, int tasks, const char *mpi,
                        "the launcher started %d tasks (%s), but MPI has %d: each would run alone, "
                        "on the same files. Use the launcher of this MPI library (%s; for srun see "
                        "srun --mpi=list), or unset %s for a run of its own",
-                       l->size[larger], launchers[larger].size, tasks, mpi,
-                       launchers[larger].size);
+                       l->size[larger], launchers[larger].size, tasks, mpi, launchers[larger].size);
 }

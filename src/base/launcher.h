@@ -9,8 +9,8 @@
 
 struct weir_launch {
     bool is_launched;
-    int rank;                  /* 0 without a launcher */
-    int size[WEIR_LAUNCHERS];  /* tasks, by each kind of launcher; 0: it says nothing */
+    int rank;                 /* 0 without a launcher */
+    int size[WEIR_LAUNCHERS]; /* tasks, by each kind of launcher; 0: it says nothing */
 };
 
 /* Read the environment. Before MPI_Init, which may change it. Local. */

@@ -152,7 +152,8 @@ void weir_machine_use(struct weir_machine_use *u, bool with_io)
 
     memset(u, 0, sizeof(*u));
     if (getrusage(RUSAGE_SELF, &r) == 0)
-        u->user_ns = (uint64_t)r.ru_utime.tv_sec * WEIR_NS_PER_S + (uint64_t)r.ru_utime.tv_usec * 1000;
+        u->user_ns =
+            (uint64_t)r.ru_utime.tv_sec * WEIR_NS_PER_S + (uint64_t)r.ru_utime.tv_usec * 1000;
     if (with_io) {
         in = read_number("/proc/self/io", "read_bytes:");
         out = read_number("/proc/self/io", "write_bytes:");

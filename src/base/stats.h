@@ -16,7 +16,7 @@ struct weir_stats {
 
 void weir_stats_add(struct weir_stats *s, double x);
 void weir_stats_merge(struct weir_stats *into, const struct weir_stats *from);
-double weir_stats_sd(const struct weir_stats *s);        /* divisor n; 0 for fewer than two values */
+double weir_stats_sd(const struct weir_stats *s); /* divisor n; 0 for fewer than two values */
 double weir_stats_sample_sd(const struct weir_stats *s); /* divisor n - 1 */
 
 /* The middle of n values, or the mean of the two in the middle; sorts them. NaN for none. */

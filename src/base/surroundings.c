@@ -195,12 +195,25 @@ int weir_surroundings_binding(struct weir_str *out)
 /* Does the variable steer what moves the data? */
 static bool is_of_interest(const char *variable)
 {
-    static const char *const beginnings[] = {
-        "OMPI_MCA_io",   "OMPI_MCA_fs",  "OMPI_MCA_fcoll", "OMPI_MCA_fbtl", "OMPI_MCA_sharedfp",
-        "MPICH_MPIIO_",  "ROMIO_",       "I_MPI_EXTRA_",   "MPIO_",         "HDF5_",
-        "PNETCDF_",      "IOR_HINT__",   "IOR_FAKE_",      "LD_PRELOAD=",   "DARSHAN_",
-        "MPIR_CVAR_ROMIO", "MPIR_CVAR_ENABLE_", "LIBAIO_", NULL
-    };
+    static const char *const beginnings[] = { "OMPI_MCA_io",
+                                              "OMPI_MCA_fs",
+                                              "OMPI_MCA_fcoll",
+                                              "OMPI_MCA_fbtl",
+                                              "OMPI_MCA_sharedfp",
+                                              "MPICH_MPIIO_",
+                                              "ROMIO_",
+                                              "I_MPI_EXTRA_",
+                                              "MPIO_",
+                                              "HDF5_",
+                                              "PNETCDF_",
+                                              "IOR_HINT__",
+                                              "IOR_FAKE_",
+                                              "LD_PRELOAD=",
+                                              "DARSHAN_",
+                                              "MPIR_CVAR_ROMIO",
+                                              "MPIR_CVAR_ENABLE_",
+                                              "LIBAIO_",
+                                              NULL };
 
     for (int i = 0; beginnings[i]; i++)
         if (strncmp(variable, beginnings[i], strlen(beginnings[i])) == 0)

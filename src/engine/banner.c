@@ -89,9 +89,8 @@ void weir_banner_nodemap(struct weir_run *run, unsigned readers)
     for (int i = 0; i < run->world.size; i++)
         same += all[i] == '1';
     if (run->world.size > NODEMAP_MOST)
-        weir_report_line_for(&run->report, readers,
-                             "Nodemap: %d of %d tasks on the node of task 0", same,
-                             run->world.size);
+        weir_report_line_for(&run->report, readers, "Nodemap: %d of %d tasks on the node of task 0",
+                             same, run->world.size);
     else
         weir_report_line_for(&run->report, readers, "Nodemap: %s", all);
     free(all);

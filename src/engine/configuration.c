@@ -94,13 +94,14 @@ static void tell_table(struct weir_run *run, struct parts *p, struct table t, si
 
     if (!t.rows || !t.values || !(t.defaults = weir_arena_alloc(&run->arena, size, NULL)))
         return;
-    opts.set[0] = (struct weir_optset) { .prefix = t.prefix, .rows = t.rows,
-                                         .values = t.defaults, .size = size };
+    opts.set[0] = (struct weir_optset) {
+        .prefix = t.prefix, .rows = t.rows, .values = t.defaults, .size = size
+    };
     if (weir_opts_defaults(&opts, NULL) < 0)
         return;
     for (const struct weir_opt *row = t.rows; !weir_opt_is_end(row); row++)
-        if ((row->name || row->key) && (weir_option_is_configuration(row, t.is_program) ||
-                                        (row->flags & WEIR_OPT_PLACES)))
+        if ((row->name || row->key) &&
+            (weir_option_is_configuration(row, t.is_program) || (row->flags & WEIR_OPT_PLACES)))
             tell_row(p, &t, row);
 }
 

@@ -82,8 +82,8 @@ void weir_costs_report(struct weir_run *run, const struct weir_cost *cost, const
 
         row.repetition = run->repetition;
         row.v[0] = slowest[op];
-        row.rate = d->operations[op].moves_bytes ? cost[op].bytes * WEIR_NS_PER_S / slowest[op]
-                                                 : NAN;
+        row.rate =
+            d->operations[op].moves_bytes ? cost[op].bytes * WEIR_NS_PER_S / slowest[op] : NAN;
         if (cost[op].has)
             weir_report_row(&run->report, &result_table, &row);
     }

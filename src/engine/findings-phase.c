@@ -57,7 +57,7 @@ bool weir_facts_have(const struct weir_facts *f, enum weir_moves moves)
 }
 
 bool weir_cache_is_known(const struct weir_facts *f, const struct weir_facts_phase *p,
-                           const char *none, struct weir_finding *out)
+                         const char *none, struct weir_finding *out)
 {
     if (p)
         return true;

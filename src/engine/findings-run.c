@@ -6,8 +6,8 @@
 #include <math.h>
 
 /* A share of the phase with the largest one, in percent. */
-static bool share(const struct weir_facts_phase *p, size_t offset, const char *none, double *percent,
-                  struct weir_finding *out)
+static bool share(const struct weir_facts_phase *p, size_t offset, const char *none,
+                  double *percent, struct weir_finding *out)
 {
     if (!p) {
         weir_finding_unknown(out, "%s", none);

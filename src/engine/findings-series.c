@@ -155,7 +155,8 @@ MEASURE(h16)
             continue;
         most = fmax(s.drift, s.gap);
         if (s.drift >= s.gap)
-            weir_finding_set(out, 100 * most, "%s drifts over the repetitions by %.0f %% of their range",
+            weir_finding_set(out, 100 * most,
+                             "%s drifts over the repetitions by %.0f %% of their range",
                              f->phase[i].key, 100 * most);
         else
             weir_finding_set(out, 100 * most, "%s has two groups, %.0f %% of the range apart",

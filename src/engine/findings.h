@@ -94,7 +94,8 @@ void weir_finding_unknown(struct weir_finding *out, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* findings-data.c, findings-run.c, findings-series.c: the measures, one for each rule. */
-#define WEIR_MEASURE(id) void weir_measure_##id(const struct weir_facts *f, struct weir_finding *out)
+#define WEIR_MEASURE(id)                                                                           \
+    void weir_measure_##id(const struct weir_facts *f, struct weir_finding *out)
 WEIR_MEASURE(h01);
 WEIR_MEASURE(h02);
 WEIR_MEASURE(h03);

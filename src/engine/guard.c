@@ -59,8 +59,7 @@ static bool is_ours(struct weir_run *run, const char *path)
 }
 
 /* Bytes that the files of this rank occupy now, and whether one of them is a stranger's. */
-static int look_at_targets(struct weir_run *run, void *state, uint64_t *held,
-                           struct weir_err *err)
+static int look_at_targets(struct weir_run *run, void *state, uint64_t *held, struct weir_err *err)
 {
     const struct weir_driver *d = run->test->driver;
     struct weir_str path = { 0 };

@@ -49,17 +49,17 @@ const char *weir_run_options_api(const void *o)
 
 /* Of the options that every program has, those that change what is measured. */
 static const size_t measured[] = {
-    offsetof(struct weir_run_options, max_steps), offsetof(struct weir_run_options, pause_us),
-    offsetof(struct weir_run_options, delay_s),   offsetof(struct weir_run_options, deadline_s),
+    offsetof(struct weir_run_options, max_steps),  offsetof(struct weir_run_options, pause_us),
+    offsetof(struct weir_run_options, delay_s),    offsetof(struct weir_run_options, deadline_s),
     offsetof(struct weir_run_options, min_time_s), offsetof(struct weir_run_options, dry_run),
-    offsetof(struct weir_run_options, wear_out),  offsetof(struct weir_run_options, barriers),
+    offsetof(struct weir_run_options, wear_out),   offsetof(struct weir_run_options, barriers),
     offsetof(struct weir_run_options, drop_cache),
 };
 
 bool weir_option_is_configuration(const struct weir_opt *row, bool is_program)
 {
-    const unsigned apart = WEIR_OPT_APART | WEIR_OPT_PLACES | WEIR_OPT_READS | WEIR_OPT_WRITES |
-                           WEIR_OPT_ADDS;
+    const unsigned apart =
+        WEIR_OPT_APART | WEIR_OPT_PLACES | WEIR_OPT_READS | WEIR_OPT_WRITES | WEIR_OPT_ADDS;
 
     if (row->type >= WEIR_OPT_DIRECTIVES || (row->flags & apart))
         return false;

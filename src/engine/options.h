@@ -78,7 +78,8 @@ struct weir_run_options {
     OPT_STR(0, "report", NULL, WEIR_R, reports, NULL, "FORMAT:PATH,...", text,                     \
             .flags = WEIR_OPT_ARGV_ONLY)
 #define WEIR_REPORT_PHASES                                                                         \
-    "Write the results in these forms instead: text:-, text-3.3:FILE, json:FILE, csv:FILE (a row for each phase)"
+    "Write the results in these forms instead: text:-, text-3.3:FILE, json:FILE, csv:FILE (a row " \
+    "for each phase)"
 #define WEIR_OPT_IO_TIMEOUT WEIR_OPT_IO_TIMEOUT_DEFAULT("0")
 #define WEIR_OPT_IO_TIMEOUT_DEFAULT(def)                                                           \
     OPT_INT(0, "io-timeout", "ioTimeout", WEIR_R, io_timeout_s, def, "SECONDS",                    \
@@ -91,7 +92,7 @@ struct weir_run_options {
             "Rule set by which the results are judged; none: not at all",                          \
             .choices = weir_rule_sets),                                                            \
         OPT_STR(0, "limit", "limit", WEIR_R, limits, NULL, "ID:NUMBER,...",                        \
-                "Change limits of the rule set, like H01:30; in scripts joined by +"),                                     \
+                "Change limits of the rule set, like H01:30; in scripts joined by +"),             \
         OPT_SIZE(0, "peak", "peak", WEIR_R, peak, "0", "SIZE",                                     \
                  "Bytes a second that the storage can do at most; more is INVALID", .min = 0,      \
                  .max = INT64_MAX),                                                                \

@@ -156,11 +156,16 @@ static void merge(struct weir_phase_context *c)
     struct weir_phase_rec *rec = c->rec;
     const struct weir_counters *t = &c->run->counters;
     int64_t ext[3] = { -(int64_t)rec->steps, (int64_t)rec->steps, (int64_t)t->end };
-    uint64_t sum[] = { t->bytes,          t->wrong,
-                       rec->steps,        rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK],
-                       t->fill_ns,        t->verify_ns,
-                       c->run->records.n, c->run->records.dropped,
-                       0,                 0,
+    uint64_t sum[] = { t->bytes,
+                       t->wrong,
+                       rec->steps,
+                       rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK],
+                       t->fill_ns,
+                       t->verify_ns,
+                       c->run->records.n,
+                       c->run->records.dropped,
+                       0,
+                       0,
                        0 };
 
     sum[8 + own_end(c)] = 1;

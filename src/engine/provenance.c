@@ -32,8 +32,7 @@ static void report_hosts(struct weir_run *run)
     weir_str_free(&all);
 }
 
-static void report_text(struct weir_run *run, const char *key,
-                        void (*tell)(struct weir_str *out))
+static void report_text(struct weir_run *run, const char *key, void (*tell)(struct weir_str *out))
 {
     struct weir_str text = { 0 };
 
@@ -69,9 +68,10 @@ static void tell_mpi_io(struct weir_str *out)
     struct weir_str mpi = { 0 };
 
     weir_mpi_library(&mpi);
-    weir_str_addf(out, "%s", !strstr(weir_str_text(&mpi), "Open MPI") ? "ROMIO"
-                             : asked                                  ? asked
-                                                                      : "ompio");
+    weir_str_addf(out, "%s",
+                  !strstr(weir_str_text(&mpi), "Open MPI") ? "ROMIO"
+                  : asked                                  ? asked
+                                                           : "ompio");
     weir_str_free(&mpi);
 }
 
@@ -119,8 +119,10 @@ static void report_environment(struct weir_run *run)
 
 static void report_queue(struct weir_run *run, const char *device)
 {
-    static const char *const settings[] = { "scheduler", "nr_requests", "read_ahead_kb",
-                                            "max_sectors_kb", "rotational", "write_cache", NULL };
+    static const char *const settings[] = {
+        "scheduler",   "nr_requests", "read_ahead_kb", "max_sectors_kb", "rotational",
+        "write_cache", NULL
+    };
     struct weir_str text = { 0 };
 
     weir_report_enter(&run->report, "queue", false);

@@ -16,12 +16,8 @@ static const struct {
     const char *word;
     const struct weir_sink_ops *ops;
 } formats[] = {
-    { "default", &weir_sink_text },
-    { "text", &weir_sink_text },
-    { "text-3.3", &weir_sink_text_33 },
-    { "3.3", &weir_sink_text_33 },
-    { "CSV", &weir_sink_csv },
-    { "JSON", &weir_sink_json },
+    { "default", &weir_sink_text }, { "text", &weir_sink_text }, { "text-3.3", &weir_sink_text_33 },
+    { "3.3", &weir_sink_text_33 },  { "CSV", &weir_sink_csv },   { "JSON", &weir_sink_json },
 };
 
 /* Said before there were sinks. */
@@ -41,7 +37,8 @@ static const struct weir_sink_ops *text_of_environment(struct weir_err *err)
     if (strcmp(form, "3.3") == 0)
         return &weir_sink_text_33;
     weir_refuse(err, WEIR_EUSAGE,
-                "environment variable WEIR_TEXT is '%s'; the forms of the text are 3.3 and 4", form);
+                "environment variable WEIR_TEXT is '%s'; the forms of the text are 3.3 and 4",
+                form);
     return NULL;
 }
 

@@ -18,8 +18,8 @@
 
 /* Which readers a fact or a line is meant for. */
 enum {
-    WEIR_FOR_TEXT_4 = 1u << 0,   /* text as of IOR 4 */
-    WEIR_FOR_TEXT_33 = 1u << 4,  /* text as of IOR 3.3 */
+    WEIR_FOR_TEXT_4 = 1u << 0,  /* text as of IOR 4 */
+    WEIR_FOR_TEXT_33 = 1u << 4, /* text as of IOR 3.3 */
     WEIR_FOR_TEXT = WEIR_FOR_TEXT_4 | WEIR_FOR_TEXT_33,
     WEIR_FOR_DATA = 1u << 1,     /* JSON */
     WEIR_FOR_CSV = 1u << 2,      /* summaryFormat=CSV: the columns that old readers know */
@@ -161,6 +161,7 @@ int weir_report_end_rows(struct weir_report *r, struct weir_err *err);
 int weir_report_end(struct weir_report *r, struct weir_err *err);
 
 /* The sinks that exist (sink-rows.c, sink-json.c). */
-extern const struct weir_sink_ops weir_sink_text, weir_sink_text_33, weir_sink_csv, weir_sink_csv_full, weir_sink_json;
+extern const struct weir_sink_ops weir_sink_text, weir_sink_text_33, weir_sink_csv,
+    weir_sink_csv_full, weir_sink_json;
 
 #endif

@@ -166,8 +166,7 @@ static enum weir_code run_all(struct weir_run *run, struct series *s, int argc, 
     show_banner(run, s, argc, argv);
     code = weir_together(run, d->enter, s->test[0].state, err) < 0 ? weir_run_refuse(run, err)
                                                                    : run_entered(run, s, err);
-    if (weir_unwind_all(&run->unwind, &run->world, 0, &second) < 0 &&
-        weir_code_is_whole(code)) {
+    if (weir_unwind_all(&run->unwind, &run->world, 0, &second) < 0 && weir_code_is_whole(code)) {
         *err = second;
         code = weir_run_refuse(run, err);
     }

@@ -46,7 +46,7 @@ struct weir_run {
     struct weir_watchdog watchdog; /* of the current test */
     struct weir_counters counters;
     struct weir_trust trust;
-    struct weir_until until; /* of the current test */
+    struct weir_until until;     /* of the current test */
     struct weir_records records; /* operations of the current phase, when they are asked for */
     int64_t zero_ns; /* of the times of records: rank 0's clock when the first test began */
     struct weir_str

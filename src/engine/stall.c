@@ -282,6 +282,7 @@ void weir_stall_tell_still(const struct weir_stall *s, int slot, const char *hos
                  "rank %d on %s stands still: process %" PRId64
                  "%s, no sign of life for %.1f seconds, last seen %s%s",
                  from->rank, host, from->pid, state_of(s, from),
-                 (double)silence(s, slot) / WEIR_NS_PER_S, call.turn % 2 == 1 ? "in " : "", name) < 0)
+                 (double)silence(s, slot) / WEIR_NS_PER_S, call.turn % 2 == 1 ? "in " : "",
+                 name) < 0)
         out[0] = '\0';
 }

@@ -34,8 +34,8 @@ int weir_straggler_count(const struct weir_straggler_times *t, double *share)
             widest = t->most[k - 1] - t->most[k];
             found = k;
         }
-    if (found == 0 || (double)widest < critical(t->ranks - found + 1) *
-                                           (double)(t->most[found - 1] - t->least))
+    if (found == 0 ||
+        (double)widest < critical(t->ranks - found + 1) * (double)(t->most[found - 1] - t->least))
         return 0;
     *share = (double)(t->most[0] - t->most[found]) / (double)t->span;
     return *share < WEIR_STRAGGLER_SHARE ? 0 : found;

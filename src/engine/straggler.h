@@ -12,10 +12,10 @@
 
 /* How long single ranks took. */
 struct weir_straggler_times {
-    int ranks;                             /* all */
-    uint64_t most[WEIR_STRAGGLERS + 1];    /* ns, the longest first */
-    uint64_t least;                        /* ns */
-    uint64_t span;                         /* of the phase, ns */
+    int ranks;                          /* all */
+    uint64_t most[WEIR_STRAGGLERS + 1]; /* ns, the longest first */
+    uint64_t least;                     /* ns */
+    uint64_t span;                      /* of the phase, ns */
 };
 
 /* How many of the ranks that took longest are stragglers (0: nobody), and what share of the phase they

@@ -34,12 +34,12 @@ typedef int weir_stage_fn(struct weir_run *run, void *state, const struct weir_s
 
 /* When a stage has its turn; 0: in each repetition. */
 enum {
-    WEIR_STAGE_FIRST = 1u << 0, /* once, before the repetitions */
-    WEIR_STAGE_LAST = 1u << 1,  /* once, after the repetitions when all of them were good */
+    WEIR_STAGE_FIRST = 1u << 0,   /* once, before the repetitions */
+    WEIR_STAGE_LAST = 1u << 1,    /* once, after the repetitions when all of them were good */
     WEIR_STAGE_WRITES = 1u << 3,  /* the phase writes data and does little else */
     WEIR_STAGE_READS = 1u << 4,   /* the same, reads */
     WEIR_STAGE_UNTIMED = 1u << 5, /* its time is no result */
-    WEIR_STAGE_DELAY = 1u << 2  /* the delay between phases comes before it */
+    WEIR_STAGE_DELAY = 1u << 2    /* the delay between phases comes before it */
 };
 
 /* A part of a repetition: a phase and what belongs to it. Functions may be NULL. */
@@ -77,9 +77,9 @@ struct weir_plan {
     const struct weir_run_options *options;
     int tasks;        /* ranks that take part, the lowest ones; at most those that there are */
     const char *path; /* where the test works; several places joined by '@'; may be NULL */
-    bool writes, shared; /* it makes files there; tasks share them */
+    bool writes, shared;    /* it makes files there; tasks share them */
     uint64_t bytes, inodes; /* that the test has at its fullest, over all tasks; 0: not known */
-    bool calls_by_node; /* tables of calls have a column for each node, not for each task */
+    bool calls_by_node;     /* tables of calls have a column for each node, not for each task */
     bool is_run;      /* false: the plans are all that was asked for, of all tests */
     struct weir_use use[WEIR_TEST_SESSIONS];
     int uses;

@@ -60,7 +60,8 @@ static int drop(struct weir_run *run, const struct weir_stage *reads, struct wei
 static int check_dropped(struct weir_run *run, struct weir_err *err)
 {
     const struct weir_trust *t = &run->trust;
-    uint64_t v[3] = { (uint64_t)t->cache.looked, (uint64_t)t->cache.resident, t->cache_why != NULL };
+    uint64_t v[3] = { (uint64_t)t->cache.looked, (uint64_t)t->cache.resident,
+                      t->cache_why != NULL };
 
     weir_allsum_u64(&run->par, v, 3);
     if (t->facts)

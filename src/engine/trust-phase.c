@@ -244,10 +244,10 @@ static void note_stragglers(const struct weir_stragglers *s, struct weir_facts_p
     p->slow = s->share;
     if (s->n > 1 && snprintf(others, sizeof(others), " and %d more", s->n - 1) < 0)
         others[0] = '\0';
-    if (snprintf(p->stragglers, sizeof(p->stragglers),
-                 "without rank %d (host %s)%s the %s phase would have been %.0f %% shorter: late in %s",
-                 s->who[0].rank, s->who[0].host, others, p->key, 100 * s->share,
-                 s->who[0].part) < 0)
+    if (snprintf(
+            p->stragglers, sizeof(p->stragglers),
+            "without rank %d (host %s)%s the %s phase would have been %.0f %% shorter: late in %s",
+            s->who[0].rank, s->who[0].host, others, p->key, 100 * s->share, s->who[0].part) < 0)
         p->stragglers[0] = '\0';
 }
 

@@ -36,8 +36,7 @@ static void tell_programs(struct weir_run *run, const char *rules, const struct 
     struct weir_report *r = &run->report;
 
     weir_report_str(r, WEIR_FOR_DATA, "rules", rules);
-    weir_report_str(r, WEIR_FOR_DATA, "verdict",
-                    weir_verdict_name(weir_findings_worst(list, n)));
+    weir_report_str(r, WEIR_FOR_DATA, "verdict", weir_verdict_name(weir_findings_worst(list, n)));
     weir_report_head(r, &findings);
     for (int i = 0; i < n; i++) {
         const struct weir_finding *f = &list[i];
@@ -94,8 +93,8 @@ static void write_finding(const struct weir_finding *f, struct weir_str *out)
 }
 
 static void write_table(const struct weir_run *run, const char *rules,
-                        const struct weir_finding *const *found, int n,
-                        enum weir_severity worst, struct weir_str *out)
+                        const struct weir_finding *const *found, int n, enum weir_severity worst,
+                        struct weir_str *out)
 {
     weir_str_addf(out, "\nFindings of test %d by the rules %s: %s\n", run->test->id, rules,
                   weir_verdict_name(worst));

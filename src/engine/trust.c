@@ -52,8 +52,7 @@ static void look_at_machine(struct weir_run *run)
 /* A program that tells nothing about its tests has no verdict: SOUND would be a guess. */
 static bool is_judged(const struct weir_test *t)
 {
-    return t->driver->facts &&
-           weir_rule_set_find(t->plan.options->rules) != WEIR_RULES_NONE;
+    return t->driver->facts && weir_rule_set_find(t->plan.options->rules) != WEIR_RULES_NONE;
 }
 
 int weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int n,
@@ -92,7 +91,7 @@ static bool is_on_disk(const char *type)
 /* One behind the links of the nodes. */
 static bool is_on_network(const char *type)
 {
-    static const char *const types[] = { "nfs",   "nfs4",   "lustre",         "gpfs", "ceph",
+    static const char *const types[] = { "nfs",    "nfs4",  "lustre",         "gpfs", "ceph",
                                          "beegfs", "pvfs2", "fuse.glusterfs", "cifs", NULL };
 
     return is_any(type, types);

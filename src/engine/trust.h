@@ -25,8 +25,8 @@ struct weir_trust_test {
 
 /* Of a run, on every rank. */
 struct weir_trust {
-    struct weir_facts *facts; /* of the test that runs; NULL: nothing is judged */
-    struct weir_facts *room;  /* for them, the arena's */
+    struct weir_facts *facts;       /* of the test that runs; NULL: nothing is judged */
+    struct weir_facts *room;        /* for them, the arena's */
     struct weir_machine_use before; /* the phase that runs */
     struct weir_cache_seen cache;   /* of this rank's bytes: before a read, after a write phase */
     const char *cache_why;          /* not known; NULL: known */

@@ -58,9 +58,7 @@ static double percent_of(const char *text)
 
 int weir_until_plan(struct weir_run_options *o, struct weir_err *err)
 {
-    int most = o->until_max     ? o->until_max
-               : o->repetitions > 1 ? o->repetitions
-                                    : WEIR_UNTIL_MOST;
+    int most = o->until_max ? o->until_max : o->repetitions > 1 ? o->repetitions : WEIR_UNTIL_MOST;
 
     if (!o->until && (o->until_max || o->until_time_s))
         return weir_refuse(err, WEIR_EUSAGE, "option %s does nothing without --until",
@@ -224,14 +222,16 @@ static void note_end(const struct weir_run *run, const char *reason, double wide
     char width[96] = "no interval of the median yet";
 
     if (!isnan(widest) &&
-        snprintf(width, sizeof(width), "the interval of the median is +-%.2g %% (%.40s)", widest, key) < 0)
+        snprintf(width, sizeof(width), "the interval of the median is +-%.2g %% (%.40s)", widest,
+                 key) < 0)
         width[0] = '\0';
     if (strcmp(reason, "failed") == 0)
         weir_note(&run->log, "--until: the test ended early, in repetition %d", run->repetition);
     else if (strcmp(reason, "narrow") == 0)
         weir_note(&run->log, "--until: enough after %d repetitions: %s", run->repetition, width);
     else
-        weir_note(&run->log, "--until: not enough, but %s after %d repetition%s: %s, wanted +-%s %%",
+        weir_note(&run->log,
+                  "--until: not enough, but %s after %d repetition%s: %s, wanted +-%s %%",
                   strcmp(reason, "time") == 0 ? "the time was up" : "no more were allowed",
                   run->repetition, run->repetition == 1 ? "" : "s", width, o->until);
 }

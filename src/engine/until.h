@@ -33,7 +33,7 @@ struct weir_until {
 /* What a series says of the rate. */
 struct weir_until_center {
     double median, low, high; /* and its nonparametric 95 % interval: NaN for fewer than 6 values */
-    double harmonic;          /* mean: all work over all time, where each repetition does the same */
+    double harmonic; /* mean: all work over all time, where each repetition does the same */
 };
 
 /* ---- arithmetic ---- */

@@ -72,8 +72,8 @@ int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *
     size = large ? size / 1024 : size;
     used = percent_used(u.free_bytes, u.total_bytes);
     used_inodes = percent_used(u.free_inodes, u.inodes);
-    weir_str_addf(&text, "%.1f %s   Used FS: %2.1f%%   Inodes: %.1f Mi   Used Inodes: %2.1f%%", size,
-                  large ? "TiB" : "GiB", used, (double)u.inodes / MIB, used_inodes);
+    weir_str_addf(&text, "%.1f %s   Used FS: %2.1f%%   Inodes: %.1f Mi   Used Inodes: %2.1f%%",
+                  size, large ? "TiB" : "GiB", used, (double)u.inodes / MIB, used_inodes);
     report_fs(r, width_33, weir_str_text(&text));
     weir_str_free(&text);
     report_short(r, "Capacity", size, large ? " TiB" : " GiB");

@@ -83,14 +83,13 @@ static void lead(struct weir_board *b, const struct weir_par *par)
         weir_mpi_must(par, MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, TAG, par->comm, &status),
                       "MPI_Recv");
         t.slot = i + 1;
-        weir_mpi_must(
-            par, MPI_Send(&t, (int)sizeof(t), MPI_BYTE, status.MPI_SOURCE, TAG + 1, par->comm),
-            "MPI_Send");
+        weir_mpi_must(par,
+                      MPI_Send(&t, (int)sizeof(t), MPI_BYTE, status.MPI_SOURCE, TAG + 1, par->comm),
+                      "MPI_Send");
     }
     for (int i = 0; i < par->followers; i++)
-        weir_mpi_must(
-            par, MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, TAG + 2, par->comm, &status),
-            "MPI_Recv");
+        weir_mpi_must(par, MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, TAG + 2, par->comm, &status),
+                      "MPI_Recv");
     if (created)
         unlink(t.path);
 }
@@ -100,10 +99,10 @@ static void follow(struct weir_board *b, const struct weir_par *par)
     struct ticket t;
 
     weir_mpi_must(par, MPI_Send(NULL, 0, MPI_BYTE, par->leader, TAG, par->comm), "MPI_Send");
-    weir_mpi_must(par,
-                  MPI_Recv(&t, (int)sizeof(t), MPI_BYTE, par->leader, TAG + 1, par->comm,
-                           MPI_STATUS_IGNORE),
-                  "MPI_Recv");
+    weir_mpi_must(
+        par,
+        MPI_Recv(&t, (int)sizeof(t), MPI_BYTE, par->leader, TAG + 1, par->comm, MPI_STATUS_IGNORE),
+        "MPI_Recv");
     join(b, &t);
     weir_mpi_must(par, MPI_Send(NULL, 0, MPI_BYTE, par->leader, TAG + 2, par->comm), "MPI_Send");
 }

@@ -9,10 +9,10 @@
 
 #define TAG 1 /* leaders listen to any rank: other messages on par->comm have tag 0 */
 #define OLD_NS ((int64_t)WEIR_NS_PER_S / 10)
-#define SAME_PINGS 3      /* of one clock, while the trips are long */
-#define SHORT_NS 100000u  /* a trip that shows what clocks differ by */
-#define STEP_PPM 1000     /* no clock drifts so fast */
-#define UNSEEN_PPM 200    /* may come on top of what was seen */
+#define SAME_PINGS 3     /* of one clock, while the trips are long */
+#define SHORT_NS 100000u /* a trip that shows what clocks differ by */
+#define STEP_PPM 1000    /* no clock drifts so fast */
+#define UNSEEN_PPM 200   /* may come on top of what was seen */
 
 /* What is told to a rank that asks: the time now, and the estimate of the one that tells. */
 struct answer {

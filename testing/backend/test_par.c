@@ -634,7 +634,9 @@ static void test_interpolation(struct tap *t)
            "the error is that of the estimates");
     tap_ok(t, weir_clock_error(&slow, 1501000) == 7 + 100 + 100, NULL,
            "after the last estimate the drift goes on, and more may come");
-    tap_ok(t, weir_clock_step(&two) == -200 && weir_clock_step(&slow) == 0 && weir_clock_step(&one) == 0,
+    tap_ok(t,
+           weir_clock_step(&two) == -200 && weir_clock_step(&slow) == 0 &&
+               weir_clock_step(&one) == 0,
            NULL, "what no drift explains is a step");
     tap_ok(t, weir_clock_error(&two, 1500) == 207 && weir_clock_error(&two, 2000) == 207, NULL,
            "a step may have been at any time between the estimates");

@@ -194,9 +194,8 @@ static void list_hints(struct weir_file *file, struct weir_str *out)
 
 const struct weir_backend weir_plugin = {
     NETCDF_DESCRIPTOR,
-    .flags =
-        WEIR_BE_NEEDS_MPI | WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER |
-        WEIR_BE_NO_RANDOM | WEIR_BE_CONTAINER,
+    .flags = WEIR_BE_NEEDS_MPI | WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER |
+             WEIR_BE_NO_RANDOM | WEIR_BE_CONTAINER,
     .priv_size = sizeof(struct netcdf_state),
     .file_size = sizeof(struct netcdf_bytes),
     .version = version,

@@ -135,7 +135,8 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
                                        .collective_metadata = t->o->collective_metadata,
                                        .tasks = run->world.size,
                                        .nodes = run->world.nodes };
-    if (check(run, t, err) < 0 || weir_plan_use(run, &t->session, t->o->run.api, &t->access, err) < 0)
+    if (check(run, t, err) < 0 ||
+        weir_plan_use(run, &t->session, t->o->run.api, &t->access, err) < 0)
         return -1;
     t->be = run->test->plan.use[0].be;
     if (check_backend(t->o, t->be, err) < 0)

@@ -99,7 +99,7 @@ bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off)
 
     take_owner(t, off);
     right = t->data.pattern.packet == WEIR_PACKET_SIGNATURE ? check_units(t, buf, off, &d)
-                                                       : check_pattern(t, buf, off, &d);
+                                                            : check_pattern(t, buf, off, &d);
     if (right)
         return true;
     t->damage.kinds[d.kind]++;
@@ -211,7 +211,8 @@ int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_
 int ior_buffers(struct ior_test *t, struct weir_err *err)
 {
     t->data.lanes = 1;
-    if (t->data.pattern.packet == WEIR_PACKET_RANDOM && t->o->random_offset < 2) /* see take_owner */
+    if (t->data.pattern.packet == WEIR_PACKET_RANDOM &&
+        t->o->random_offset < 2) /* see take_owner */
         t->data.lanes = t->extent.transfer * WEIR_FILL_LANES <= AHEAD_BYTES ? WEIR_FILL_LANES : 1;
     for (int i = 0; i < t->data.lanes; i++)
         if (weir_mem_aligned(&t->data.buf[i], PAGE, t->extent.transfer, err) < 0)

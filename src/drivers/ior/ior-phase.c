@@ -336,12 +336,17 @@ int ior_remove(struct weir_run *run, void *state, struct weir_err *err)
 }
 
 #define ROW(name, k, f, way, ...)                                                                  \
-    const struct weir_phase ior_##name##_phase = {                                                 \
-        .key = (k),           .flags = (f),       .prepare = prepare_##name,                       \
-        .count = count_steps, .open = open_##way, .opened = describe_file,                         \
-        .step = way##_step,   .idle = idle_step,  .drain = drain_transfers,                        \
-        .close = close_file,  __VA_ARGS__                                                          \
-    }
+    const struct weir_phase ior_##name##_phase = { .key = (k),                                     \
+                                                   .flags = (f),                                   \
+                                                   .prepare = prepare_##name,                      \
+                                                   .count = count_steps,                           \
+                                                   .open = open_##way,                             \
+                                                   .opened = describe_file,                        \
+                                                   .step = way##_step,                             \
+                                                   .idle = idle_step,                              \
+                                                   .drain = drain_transfers,                       \
+                                                   .close = close_file,                            \
+                                                   __VA_ARGS__ }
 
 ROW(write, "write", WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS, write, .flush = flush_write);
 ROW(check, "check write", 0, read, );

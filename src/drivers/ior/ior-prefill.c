@@ -91,9 +91,7 @@ static const struct weir_phase phase = { .key = "random prefill",
 int ior_prefill(struct weir_run *run, struct ior_test *t, const struct weir_timing *timing,
                 struct weir_err *err)
 {
-    struct prefill p = {
-        .t = t, .io = { .dir = WEIR_DIR_WRITE, .len = (size_t)t->o->prefill }
-    };
+    struct prefill p = { .t = t, .io = { .dir = WEIR_DIR_WRITE, .len = (size_t)t->o->prefill } };
     struct weir_phase_rec rec;
     int rc = weir_phase_run(run, &phase, &p, timing, &rec, err);
 

@@ -72,10 +72,10 @@ static void report_reordering(struct weir_run *run, const struct ior_options *o)
     bool any = o->reorder_constant || o->reorder_random;
 
     weir_report_str(r, WEIR_FOR_ALL, "ordering inter file",
-                    o->reorder_constant ? "constant task offset"
-                    : o->reorder_random ? "random task offset"
+                    o->reorder_constant      ? "constant task offset"
+                    : o->reorder_random      ? "random task offset"
                     : ior_reads_elsewhere(o) ? "another node"
-                                        : "no tasks offsets");
+                                             : "no tasks offsets");
     if (any)
         weir_report_int(r, WEIR_FOR_ALL, "task offset", o->node_offset);
     if (o->reorder_constant)

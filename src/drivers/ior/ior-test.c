@@ -321,14 +321,13 @@ static void report_skipped(struct weir_run *run, void *state, const struct weir_
         .before = before_##name, .after = after_##name, __VA_ARGS__                                \
     }
 
-const struct weir_stage ior_stages[] = {
-    STAGE("write", write, WEIR_STAGE_DELAY | WEIR_STAGE_WRITES, time_together,
-          .skipped = report_skipped),
-    STAGE("check write", check, WEIR_STAGE_UNTIMED, time_check, ),
-    STAGE("read", read, WEIR_STAGE_DELAY | WEIR_STAGE_READS, time_together,
-          .skipped = report_skipped),
-    { .key = NULL }
-};
+const struct weir_stage ior_stages[] = { STAGE("write", write, WEIR_STAGE_DELAY | WEIR_STAGE_WRITES,
+                                               time_together, .skipped = report_skipped),
+                                         STAGE("check write", check, WEIR_STAGE_UNTIMED,
+                                               time_check, ),
+                                         STAGE("read", read, WEIR_STAGE_DELAY | WEIR_STAGE_READS,
+                                               time_together, .skipped = report_skipped),
+                                         { .key = NULL } };
 
 #undef STAGE
 

@@ -193,8 +193,8 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
     struct mdw_test *t = state;
 
     *t = (struct mdw_test) { .o = test->values->driver_opt };
-    if (weir_values_backend(test->values, t->o->run.api, &run->world, &t->fs.be, &t->fs.be_opt, err) <
-        0)
+    if (weir_values_backend(test->values, t->o->run.api, &run->world, &t->fs.be, &t->fs.be_opt,
+                            err) < 0)
         return -1;
     if (check(t, run, test->values->driver_opt, err) < 0)
         return -1;

@@ -33,7 +33,8 @@ const char *mdtest_name_created(struct mdtest_test *t, const struct weir_run *ru
     int whose = mdtest_tree_of(t, run, owner);
 
     return mdtest_name_item(n, mdtest_base_of(&t->places, whose), run->repetition,
-                            nth / t->tree.per_loop, whose, mdtest_tree_dir_of(&t->tree, item), kind, owner, item);
+                            nth / t->tree.per_loop, whose, mdtest_tree_dir_of(&t->tree, item), kind,
+                            owner, item);
 }
 
 /* ---- steps ---- */

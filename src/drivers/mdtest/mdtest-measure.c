@@ -242,7 +242,7 @@ void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool 
     double *all = run->par.rank == 0 ? malloc(sizeof(*all) * (size_t)run->par.size) : NULL;
     int first = t->ledger.kind[MDTEST_DIRS]    ? MDTEST_DIR_CREATE
                 : t->ledger.kind[MDTEST_FILES] ? MDTEST_FILE_CREATE
-                                        : MDTEST_TREE_CREATE;
+                                               : MDTEST_TREE_CREATE;
 
     weir_report_line(&run->report, "\nPer process result (%s):", times ? "time" : "rate");
     for (int i = 0; i < t->o->run.repetitions; i++) {

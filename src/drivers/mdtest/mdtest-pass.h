@@ -31,7 +31,7 @@ extern const struct weir_operation mdtest_operations[MDTEST_OPS + 1];
 struct mdtest_fact {
     enum mdtest_kind of;
     int shifts;
-    size_t flag; /* of that option in struct mdtest_options */
+    size_t flag;                 /* of that option in struct mdtest_options */
     bool makes, removes, visits; /* items */
     bool is_tree;
 };

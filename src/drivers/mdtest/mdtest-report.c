@@ -252,13 +252,15 @@ static const struct weir_col plain_cols[] = { OPERATION("Operation", 22), OF_ITE
                                               WEIR_COL_END };
 
 /* Those of 3.3: a colon after the name, and times of whole phases in seconds. */
-static const struct weir_col old_cols[] = {
-    COL_STR(T, margin, NULL, NULL, .head = "", .width = 3),
-    COL_STR(T, operation, NULL, NULL, .head = "Operation", .rule = "---------", .width = -26),
-    COL_STR(T, colon, NULL, NULL, .head = ""),
-    OF_33(all.max, "Max", "---", 34), OF_33(all.min, "Min", "---", 49),
-    OF_33(all.mean, "Mean", "----", 63), OF_33(sd, "Std Dev", "-------", 75), WEIR_COL_END
-};
+static const struct weir_col old_cols[] = { COL_STR(T, margin, NULL, NULL, .head = "", .width = 3),
+                                            COL_STR(T, operation, NULL, NULL, .head = "Operation",
+                                                    .rule = "---------", .width = -26),
+                                            COL_STR(T, colon, NULL, NULL, .head = ""),
+                                            OF_33(all.max, "Max", "---", 34),
+                                            OF_33(all.min, "Min", "---", 49),
+                                            OF_33(all.mean, "Mean", "----", 63),
+                                            OF_33(sd, "Std Dev", "-------", 75),
+                                            WEIR_COL_END };
 
 /* With --showRankStatistics the operations on trees are shifted against the others. */
 static const struct weir_col ranked_cols[] = { OPERATION("Operation     per Rank:", 18),

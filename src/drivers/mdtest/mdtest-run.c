@@ -24,8 +24,8 @@ static void begin_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest
     t->pass.of = mdtest_facts[op].of;
     t->pass.phase = &mdtest_phases[op];
     t->pass.owner = t->o->shared && t->pass.of == MDTEST_FILES
-                   ? MDTEST_SHARED
-                   : (int)((run->par.rank + shifts) % run->par.size);
+                        ? MDTEST_SHARED
+                        : (int)((run->par.rank + shifts) % run->par.size);
     /* Short of a whole tree, what is there is what was made first. */
     t->pass.made_order = !visits || t->ledger.count[t->pass.of] != t->tree.total;
     t->pass.shuffled = visits && t->o->random && t->ledger.count[t->pass.of] > 1;
@@ -237,7 +237,7 @@ static int end_iteration(struct weir_run *run, void *state, const struct weir_st
     }
 #define TREE(op, text)                                                                             \
     {                                                                                              \
-        .key = (text), .index = (op), .phase = &mdtest_phases[op], .wanted = wants_op,           \
+        .key = (text), .index = (op), .phase = &mdtest_phases[op], .wanted = wants_op,             \
         .before = before_tree, .after = after_tree                                                 \
     }
 #define KIND(kind, text, f, act)                                                                   \
@@ -251,7 +251,10 @@ const struct weir_stage mdtest_stages[] = {
     KIND(MDTEST_DIRS, "directories", WEIR_STAGE_DELAY, mdtest_trace_kind),
     OP(MDTEST_DIR_CREATE, "directory create", .timing = time_creation),
     OP(MDTEST_DIR_STAT, "directory stat"),
-    { .key = "directory read", .index = MDTEST_DIR_READ, .wanted = wants_op, .before = mdtest_trace_dir_read },
+    { .key = "directory read",
+      .index = MDTEST_DIR_READ,
+      .wanted = wants_op,
+      .before = mdtest_trace_dir_read },
     OP(MDTEST_DIR_RENAME, "directory rename"),
     OP(MDTEST_DIR_REMOVE, "directory remove"),
     KIND(MDTEST_DIRS, "directories", 0, mdtest_trace_kind_end),

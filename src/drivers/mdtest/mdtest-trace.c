@@ -192,8 +192,8 @@ int mdtest_trace_items_end(struct weir_run *run, void *state, const struct weir_
     (void)s;
     (void)err;
     if (!t->o->unique)
-        mdtest_say(run, 3, "main: Using o.testdir, '%s'",
-                   mdtest_name_test(&t->names, t->places.base[0], run->repetition,
-                                    t->tree.loops - 1));
+        mdtest_say(
+            run, 3, "main: Using o.testdir, '%s'",
+            mdtest_name_test(&t->names, t->places.base[0], run->repetition, t->tree.loops - 1));
     return 0;
 }

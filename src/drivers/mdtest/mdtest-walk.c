@@ -31,8 +31,8 @@ static const char *const visit_words[MDTEST_OPS] = {
 
 static const char *dir_path(struct walk *w, uint64_t dir)
 {
-    return mdtest_name_dir(&w->t->target, mdtest_base_of(&w->t->places, w->whose), w->run->repetition,
-                           w->loop, w->whose, dir);
+    return mdtest_name_dir(&w->t->target, mdtest_base_of(&w->t->places, w->whose),
+                           w->run->repetition, w->loop, w->whose, dir);
 }
 
 static void trace_creation(const struct walk *w)
@@ -58,8 +58,8 @@ static void trace_item(struct walk *w, uint64_t dir, uint64_t item)
     struct mdtest_test *t = w->t;
     const char *path = dir_path(w, dir), *slash = dir > 0 ? "/" : "";
     const char *name = strrchr(mdtest_name_item(&t->names, mdtest_base_of(&t->places, w->whose),
-                                                w->run->repetition, w->loop, w->whose, dir, t->pass.of,
-                                                w->owner, item),
+                                                w->run->repetition, w->loop, w->whose, dir,
+                                                t->pass.of, w->owner, item),
                                '/');
 
     if (w->for_all && w->op >= MDTEST_FILE_CREATE) {
