@@ -260,6 +260,15 @@ void weir_until_report(struct weir_run *run)
             weir_report_row(r, &rates, &row);
 }
 
+/* A cell of the table for people. */
+static void add_cell(struct weir_str *out, double value)
+{
+    if (isfinite(value))
+        weir_str_addf(out, " %12.6g", value);
+    else
+        weir_str_addf(out, " %12s", "-");
+}
+
 void weir_until_write(const struct weir_run *run, struct weir_str *out)
 {
     const struct weir_until *u = &run->until;
@@ -271,10 +280,14 @@ void weir_until_write(const struct weir_run *run, struct weir_str *out)
     for (int i = 0; i < u->kinds; i++) {
         double by = u->series[i].moves_bytes ? 1048576.0 : 1;
 
-        if (fill_row(&u->series[i], &row))
-            weir_str_addf(out, "%-24s %6d %12.6g %12.6g %12.6g %12.6g  %s\n", row.operation,
-                          (int)row.repetitions, row.median / by, row.low / by, row.high / by,
-                          row.harmonic / by, by > 1 ? "MiB/s" : "ops/s");
+        if (!fill_row(&u->series[i], &row))
+            continue;
+        weir_str_addf(out, "%-24s %6d", row.operation, (int)row.repetitions);
+        add_cell(out, row.median / by);
+        add_cell(out, row.low / by);
+        add_cell(out, row.high / by);
+        add_cell(out, row.harmonic / by);
+        weir_str_addf(out, "  %s\n", by > 1 ? "MiB/s" : "ops/s");
     }
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Repetitions until the rate is known (--until), what the results say of the rates, and the ranks that end late."""
+import re
 import json
 import signal
 import statistics
@@ -40,7 +41,7 @@ def test_repetitions_end_when_the_rate_is_known(ior):
 @pytest.mark.parametrize("args, ended, n, words", [
     (SHORT + "--until=0.0000001 -i 7", "most", 7, "not enough, but no more were allowed after 7 repetitions: the interval of the median is"),
     (SHORT + "--until=0.0000001 --until-max=5 -i 30", "most", 5, "no interval of the median yet, wanted +-0.0000001 %"),
-    (ONE + "--until=1 --until-time=1 -D 1 -e", "time", None, "the time was up after"),
+    (ONE + "--until=0.0000001 --until-time=1 -D 1 -e", "time", None, "the time was up after"),
     ("-w -r -b 8k -t 8k -F -k --until=0.0000001 -i 6 --report=json:r.json -O stoneWallingWearOut=1 -D 1 -m", "most", 6, "wanted")])
 def test_repetitions_end_at_their_limits(ior, args, ended, n, words):
     run = ior(args, np=None).ok()
@@ -107,3 +108,8 @@ def test_a_rank_that_ends_late_is_named(ior):
     assert (row["operation"], row["iter"], row["rank"], row["part"]) == ("write", 0, 0, "work") and 0.5 < row["share"] <= 1, run
     assert row["host"] and "without rank 0 (host %s) the write phase would have been " % row["host"] in h19["text"], run
     assert h19["outcome"] == "found" and h19["value"] >= 100 * row["share"] - 0.01, run
+
+
+def test_an_interval_that_is_not_known_is_a_dash(ior):
+    run = ior("-a DUMMY -w -b 64k -t 8k -i 2 --findings", np=None).ok()
+    assert re.search(r"^write +2 +[0-9.e+]+ +- +- +[0-9.e+]+  MiB/s$", run.stdout, re.M), run
