@@ -71,7 +71,7 @@ def test_without_the_option_the_rates_are_there_too(ior):
 
 
 def test_a_rank_that_fails_ends_the_repetitions(ior):
-    run = ior(SHORT + "-F -s 4 --until=1 --until-max=40 --dummy.fail-at=60", np=2).fails(3, "rank ")
+    run = ior(SHORT + "-F -s 4 --until=0.0000001 --until-max=40 --dummy.fail-at=60", np=2).fails(3, "rank ")
     assert results_of(ior)[0]["untilEnded"] == "failed" and any("the test ended early" in line for line in run.notes), run
 
 
