@@ -62,12 +62,14 @@ static void copy_text(const char *from, char *to, size_t size)
 static void copy_call(const struct weir_call *call, struct weir_stall_call *to)
 {
     struct weir_io io = { .dir = WEIR_DIR_WRITE };
+    const char *what;
 
     if (call->io) {
         copy_own((const char *)call->io, (char *)&io, sizeof(io));
         to->off = io.off;
         to->len = io.len;
-        memcpy(to->what, io.dir == WEIR_DIR_WRITE ? "write" : "read", 6);
+        what = io.dir == WEIR_DIR_WRITE ? "write" : "read";
+        memcpy(to->what, what, strlen(what) + 1);
     } else {
         copy_text(call->what, to->what, sizeof(to->what));
     }
