@@ -88,7 +88,7 @@ static bool is_on_disk(const char *type)
     return is_any(type, types);
 }
 
-/* One behind the links of the nodes. */
+/* One that the nodes reach over their network. */
 static bool is_on_network(const char *type)
 {
     static const char *const types[] = { "nfs",    "nfs4",  "lustre",         "gpfs", "ceph",

@@ -15,14 +15,14 @@
 int weir_mpi_fail(struct weir_err *err, enum weir_code code, int mpi_rc, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Is sys an errno that only a failed operation on a file leaves behind? Local. */
+/* Is sys an errno that only a failed operation on a file leaves? Local. */
 bool weir_mpi_is_io_errno(int sys);
 
 /* A call has failed (err is filled): append the reason that the system gave, sys, where it is not
  * there yet; comm_errno (weir_mpi_comm_errno) is none. Local. Returns -1. */
 int weir_mpi_add_reason(struct weir_err *err, int sys, int comm_errno);
 
-/* The errno that messages between ranks leave behind here when all is well, 0: none. One library
+/* The errno that messages between ranks leave here when all is well, 0: none. One library
  * tries, where the system forbids it (EPERM), to read the memory of another rank, before it takes
  * the longer way. Collective over comm; moves a MiB. */
 int weir_mpi_comm_errno(MPI_Comm comm);

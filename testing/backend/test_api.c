@@ -275,7 +275,7 @@ int main(int argc, char **argv)
         test_options(&t);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    tap_ok(&t, t.rank != 0 || rmdir(dir) == 0, NULL, "nothing is left behind");
+    tap_ok(&t, t.rank != 0 || rmdir(dir) == 0, NULL, "nothing is left");
     MPI_Finalize();
     return t.failed ? 1 : 0;
 }

@@ -833,7 +833,7 @@ int main(int argc, char **argv)
             run_backends(&t, argv[2], argv[1], argc > 4 ? argv[4] : NULL);
         } else if (tap_ok(&tap, make_dir(&par, dir, sizeof(dir)), NULL, "there is a place")) {
             run_backends(&t, argc > 1 ? argv[1] : NULL, NULL, NULL);
-            tap_ok(&tap, par.rank > 0 || rmdir(dir) == 0, NULL, "nothing is left behind");
+            tap_ok(&tap, par.rank > 0 || rmdir(dir) == 0, NULL, "nothing is left");
         }
         weir_par_free(&par);
     }

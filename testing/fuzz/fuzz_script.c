@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fuzz_script.c - any bytes as a script, with options behind it */
+/* fuzz_script.c - any bytes as a script, with options after it */
 #include "config.h"
 #include "base/script.h"
 

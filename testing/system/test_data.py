@@ -273,7 +273,7 @@ def test_a_signature_is_what_the_report_shows_of_it(ior, written, checked):
 
 @pytest.mark.parametrize("more", ["", "-E", "-k", "-i 2", "-F", "-K"])
 def test_a_device_is_not_removed(ior, more):
-    """A null device of our own, also behind a link."""
+    """A null device of our own, also through a link."""
     name = "null.00000000" if more == "-F" else "null"
     try:
         os.mknod(ior.cwd / name, 0o666 | stat.S_IFCHR, os.makedev(1, 3))

@@ -78,7 +78,7 @@ def test_d04_options_of_a_backend_act_in_their_own_test(ior):
 
 
 def test_d05_a_script_says_the_same_as_a_command_line(ior):
-    """Words behind -f are defaults of the script, each test shows its own backend, and short options in it count."""
+    """Words after -f are defaults of the script, each test shows its own backend, and short options in it count."""
     (ior.cwd / "s").write_text("IOR START\n-a=DUMMY\n-l=o\n-b=8k\n-t=4k\n-M=1m\nRUN\n-a=POSIX\nRUN\nIOR STOP\n")
     run = ior("-w -f s -i 3 -O platform=mine" + TELL).ok()
     assert len(run.rows) == 6 and re.findall(r"^apiVersion +: (.*)$", run.stdout, re.M) == ["0.5", ""]
@@ -469,7 +469,7 @@ def test_d51_a_run_that_only_reads_deletes_nothing(ior, args):
 
 @pytest.mark.parametrize("api", ["POSIX", "AIO", "MPIIO", "MPIIO -c", "HDF5", "NCMPI", "MMAP", "POSIX -F", "MPIIO -F"])
 def test_d52_an_existing_file_is_overwritten_in_place(ior, need_backend, api):
-    """-E keeps what lies behind the new data, and a longer old file is no reason for a warning about sizes."""
+    """-E keeps what lies after the new data, and a longer old file is no reason for a warning about sizes."""
     need_backend(api.split()[0])
     ior("-a %s -w -k -G 1 -l o -b 64k -t 8k -s 3" % api).ok()
     files = sorted(ior.cwd.iterdir())

@@ -32,7 +32,7 @@ RUN
     verbose=1
 RUN
 IOR STOP
-neither is text behind the end
+neither is text after the end
 """
 
 # name of the golden file, tasks, arguments, environment, backend

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Command lines that are in daily use, as typed but smaller: sound tables, and nothing is left behind."""
+"""Command lines that are in daily use, as typed but smaller: sound tables, and nothing is left."""
 import json
 import os
 import tempfile

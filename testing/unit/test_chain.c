@@ -36,7 +36,7 @@ static void a_chain_follows_the_formula_and_can_go_on(void **state)
     }
 }
 
-/* Every length takes another mix of the wide loop and the rest; what is behind stays. */
+/* Every length takes another mix of the wide loop and the rest; what is after it stays. */
 static void chains_side_by_side_are_those_made_one_by_one(void **state)
 {
     static uint64_t many[WEIR_CHAINS][MOST + 1], one[MOST];

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#define LEN 8205 /* words, and five bytes behind them */
+#define LEN 8205 /* words, and five bytes after them */
 #define SEED 1000
 
 static uint64_t *make(enum weir_packet packet, int rank, uint64_t item)

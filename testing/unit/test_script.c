@@ -46,7 +46,7 @@ static int read_script(struct notebook *book, const char *text, size_t len,
     const struct weir_script_sink sink = { .directives = note_list,
                                            .run = note_run,
                                            .arg = book };
-    char *exact = test_malloc(len > 0 ? len : 1); /* no NUL behind it: reading on is an error */
+    char *exact = test_malloc(len > 0 ? len : 1); /* no NUL after it: reading on is an error */
     int rc;
 
     memcpy(exact, text, len);

@@ -148,7 +148,7 @@ def legend(ax, **more):
 
 
 def legend_inside(ax):
-    """In the lower right corner, where curves that rise leave room, also beside a task that is far behind."""
+    """In the lower right corner, where curves that rise leave room, also beside a task that is far later."""
     if ax.get_legend_handles_labels()[0]:
         ax.legend(
             loc="lower right", frameon=True, framealpha=0.85, edgecolor="none", handlelength=1.8, borderpad=0.3

@@ -87,7 +87,7 @@ void hdf5_explain(const char *path, uint64_t need, struct weir_err *err)
                     (unsigned long long)room);
 }
 
-/* H5Fclose that fails leaves a file behind that the library closes again in MPI_Finalize, and
+/* H5Fclose that fails leaves a file that the library closes again in MPI_Finalize, and
  * that ends in a crash or, when the ranks fail differently, in a hang. The driver of the library
  * lends out its MPI_File: put another one there. */
 void hdf5_abandon(const struct hdf5_state *st, hid_t file)

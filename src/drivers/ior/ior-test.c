@@ -72,7 +72,7 @@ int ior_start(struct weir_run *run, void *state, struct weir_err *err)
     return weir_agree(&run->par, ior_queue_begin(t, &t->session, err), err);
 }
 
-/* A new signature for each repetition, so that what an earlier one left behind does not pass. */
+/* A new signature for each repetition, so that what an earlier one left does not pass. */
 int ior_repetition(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ior_test *t = state;

@@ -159,7 +159,7 @@ int mdtest_each_tree(struct weir_run *run, struct mdtest_test *t, uint64_t loop,
     return 0;
 }
 
-/* What an earlier run left behind is used again; the run says so once. */
+/* What an earlier run left is used again; the run says so once. */
 static int make_branch(struct weir_run *run, void *test, uint64_t dir, uint64_t *clock_ns,
                        struct weir_err *err)
 {
