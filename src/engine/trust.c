@@ -161,6 +161,12 @@ static void describe_place(struct weir_run *run, struct weir_facts *f)
     f->missing = run->details ? 0 : -1; /* provenance.c tells all of them */
 }
 
+/* DUMMY moves bytes that reach no device. */
+static bool stores_data(const struct weir_test *t)
+{
+    return t->sessions == 0 || !(t->session[0]->flags & WEIR_BE_NO_DATA);
+}
+
 void weir_trust_begin(struct weir_run *run)
 {
     const struct weir_run_options *o = run->test->plan.options;
@@ -184,7 +190,7 @@ void weir_trust_begin(struct weir_run *run)
         return;
     if (f->path)
         f->file_system = file_system_of(run, f->path);
-    t->on_disk = is_on_disk(f->file_system);
+    t->on_disk = is_on_disk(f->file_system) && stores_data(run->test);
     if (is_on_network(f->file_system))
         f->link_rate = t->links;
     look_at_space(run->test, f);

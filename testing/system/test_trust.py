@@ -320,3 +320,9 @@ def test_the_runs_of_the_guide_are_found_to_be_what_it_says(ior):
         if not set(says.split()) <= ids:
             missing.append((command, says, sorted(ids)))
     assert not missing, missing
+
+
+def test_what_stores_nothing_is_not_compared_with_a_device(ior):
+    ior("-a DUMMY -w -b 64k -t 8k --report=json:r.json", np=None).ok()
+    test, = json.loads((ior.cwd / "r.json").read_text())["tests"]
+    assert [f["outcome"] for f in test["findings"] if f["id"] == "H04"] == ["not judged"]
