@@ -288,6 +288,7 @@ def test_there_are_enough_cases():
 
 # ---- delays are seen where they belong ----
 
+@pytest.mark.timed
 def test_delays_are_seen_in_the_latencies_of_their_operation(ior, shim, told):
     name = "POSIX delays in every kind of call"
     rules = ["call=open rank=1 delay=110", "call=write rank=1 count=2 delay=220", "call=fsync rank=1 delay=330", "call=close rank=1 delay=140"]

@@ -134,6 +134,7 @@ def test_places_that_cannot_be_written(mib):
     mib("--api DUMMY -p x --timeline=x.npy --op-csv x --report=json:x.json", np=None).fails(1, "x.json", "the same file")
 
 
+@pytest.mark.timed
 def test_without_mpi_everything_but_the_timeline_is_there(mib):
     run = mib(SMALL + "-M -P -p x --interval=0.5 --progress=always --report=text:-,json:r.json --op-csv ops", np=None).ok()
     doc = json.loads((mib.cwd / "r.json").read_text())["tests"][0]

@@ -429,3 +429,12 @@ def preload(tmp_path_factory):
 def pytest_configure(config):
     if not os.access(IOR, os.X_OK):
         pytest.exit("%s is not there; build first, and say WEIR_BUILD=<build directory>" % IOR, 2)
+
+
+def pytest_collection_modifyitems(config, items):
+    """A test that is marked timed is asked again when the machine stood still: what is wrong is wrong each time."""
+    if not config.pluginmanager.hasplugin("rerunfailures"):
+        return
+    for item in items:
+        if item.get_closest_marker("timed") and not item.get_closest_marker("flaky"):
+            item.add_marker(pytest.mark.flaky(reruns=3, reruns_delay=2))

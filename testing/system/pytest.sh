@@ -30,7 +30,7 @@ fi
 
 # Quotes in PYTEST_ARGS hold words together, as in a shell.
 eval "set -- $workers ${PYTEST_ARGS-}"
-/usr/bin/env "$python" -m pytest -q -rs -p no:cacheprovider -c "$WEIR_SOURCE/testing/system/pytest.ini" "$@" \
+/usr/bin/env "$python" -m pytest -q -rsR -p no:cacheprovider -c "$WEIR_SOURCE/testing/system/pytest.ini" "$@" \
     "$WEIR_SOURCE/testing/system" "$WEIR_SOURCE/testing/faults"
 rc=$?
 [ $rc -ne 5 ] || { echo "skipped: no system test was selected"; exit 77; }

@@ -9,6 +9,8 @@ import pytest
 
 import conftest
 
+pytestmark = pytest.mark.timed
+
 DELAYS = "-a DUMMY -w -r -g -b 32k -t 16k --dummy.delay-create=200000 --dummy.delay-xfer=100000 --dummy.delay-close=200000"
 
 

@@ -67,6 +67,7 @@ def test_d03_a_flag_given_twice_is_still_on(ior, preload):
     assert (syncs(""), syncs("-e"), syncs("-e -e"), syncs("-Y"), syncs("-Y -Y")) == (0, 2, 2, 8, 8)
 
 
+@pytest.mark.timed
 def test_d04_options_of_a_backend_act_in_their_own_test(ior):
     """A delay that stands in the second test of a script delays the second one."""
     (ior.cwd / "s").write_text("IOR START\napi=DUMMY\nwriteFile=1\nblockSize=8k\ntransferSize=8k\nRUN\n"
@@ -179,6 +180,7 @@ def test_d14_a_distance_that_cannot_be_is_refused(ior):
 
 # ---- measurement ----
 
+@pytest.mark.timed
 def test_d20_time_is_that_of_a_steady_clock(ior, preload):
     """The time of day may jump, and phases may be shorter than a microsecond: all rates stay finite."""
     run = ior("-a DUMMY -w -r -i 5 -b 16k -t 8k" + TELL, prefix=["env", "LD_PRELOAD=" + preload("speed-clock.c"), "CLOCK_JUMP=3600"]).ok()
@@ -189,6 +191,7 @@ def test_d20_time_is_that_of_a_steady_clock(ior, preload):
     assert not re.search(r"\b(inf|nan)\b", run.stdout)
 
 
+@pytest.mark.timed
 def test_d21_latency_is_that_of_all_tasks(ior):
     """A slow rank 0 is half of two tasks; extremes and percentiles say the rest."""
     run = ior("-a DUMMY -w -F -b 16k -t 8k -s 4 --dummy.delay-xfer=40000 --dummy.delay-only-rank0" + TELL).ok()
@@ -271,6 +274,7 @@ def test_d27_all_tasks_enter_a_phase_or_none(hasty, rank, rows):
     assert len([row for row in run.rows if row["bw"] is not None]) == rows, run
 
 
+@pytest.mark.timed
 def test_d28_the_deadline_of_any_task_ends_a_collective_phase_for_all(ior):
     """Together tasks stop after the same number of transfers, whoever is slow."""
     for slow in ("--dummy.delay-only-rank0", ""):
@@ -278,6 +282,7 @@ def test_d28_the_deadline_of_any_task_ends_a_collective_phase_for_all(ior):
         assert 0 < p["stepsMin"] == p["stepsMax"] < 400 and p["steps"] == 2 * p["stepsMax"]
 
 
+@pytest.mark.timed
 def test_d29_the_csv_of_ranks_has_the_bytes_of_each_rank(ior):
     """A task that was stopped early is shown with what it really moved, and each line says which repetition it is of."""
     run = ior("-a DUMMY -w -r -i 2 -F -D 1 -b 8k -t 8k -s 100 --dummy.delay-xfer=50000 --dummy.delay-only-rank0 "
@@ -302,6 +307,7 @@ def test_d30_no_phase_overwrites_the_operations_of_another(ior):
     assert "kept" not in ior.files()
 
 
+@pytest.mark.timed
 def test_d31_closing_has_its_own_time(ior):
     """With -g closing does not contain the work of slow tasks, and the time of each close call is known without it, too."""
     slow = "-a DUMMY -w -F -b 80k -t 8k --dummy.delay-xfer=40000 --dummy.delay-only-rank0"
@@ -334,6 +340,7 @@ def test_d41_a_prefilled_file_can_be_checked(ior, args):
     assert ior.files() == []
 
 
+@pytest.mark.timed
 def test_d41_the_prefill_is_not_measured(ior):
     """Four slow pieces of prefill do not make four slow writes slower."""
     p = phases(ior("-a DUMMY -w -z --randomPrefill=8k -b 32k -t 8k --dummy.delay-xfer=100000" + TELL, np=1).ok())[0]
@@ -512,6 +519,7 @@ def test_d62_a_status_file_that_is_no_number_is_an_error(ior, text):
     ior("-r -k -F -b 8k -t 8k -O stoneWallingStatusFile=st", np=2, timeout=LIMIT).fails(1, "status file 'st'")
 
 
+@pytest.mark.timed
 def test_d62_a_status_file_carries_the_count_to_the_run_that_reads(ior):
     """What wear-out reached is what is read; a missing file is a warning."""
     line = "-a DUMMY -F -k -b 8k -t 8k -s 200 --dummy.delay-xfer=20000 -O stoneWallingStatusFile=st"
@@ -580,6 +588,7 @@ def test_d71_the_full_csv_says_what_each_line_is_of(ior):
     assert len(lines) == 9 and sum(line.startswith("access,") for line in lines) == 1
 
 
+@pytest.mark.timed
 def test_d72_high_verbosity_does_not_wait(ior):
     """No level sleeps, and none writes into the tables of results."""
     for level in (3, 4, 5):

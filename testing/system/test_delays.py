@@ -34,6 +34,7 @@ def test_every_transfer_is_followed_by_the_delay(ior, need_backend, api, flags):
     assert [row["access"] for row in run.rows] == ["write", "read"]
 
 
+@pytest.mark.timed
 def test_checking_what_was_written_does_not_wait(ior):
     """In the check phase nothing is measured: two waits of 3 s instead of three."""
     run = ior("-w -W -b 8k -t 8k -O interIODelay=3000000 --report=text:-,json:r.json", np=1).ok()
@@ -48,6 +49,7 @@ def test_tasks_with_less_to_do_wait_with_the_others(ior, need_backend):
     ior("-a MPIIO -c -w -b 32k -t 16k -s 2 -O interIODelay=110000,stoneWallingWearOutIterations=3", np=3).ok()
 
 
+@pytest.mark.timed
 def test_the_delay_before_phases_is_outside_of_every_time(ior):
     run = ior("-v -w -r -b 8k -t 8k -d 1").ok()
     assert run.stdout.count("delaying 1 seconds . . .") == 2 and run.elapsed >= 2

@@ -110,6 +110,7 @@ def test_a_script_runs_its_tests_in_order_and_each_inherits_from_the_one_before(
     assert len(re.findall(r"^Finished", run.stdout, re.M)) == 1 and run.messages == []
 
 
+@pytest.mark.timed
 def test_options_of_a_backend_belong_to_the_test_they_stand_in(ior):
     (ior.cwd / "s").write_text("IOR START\napi=DUMMY, writeFile=1, blockSize=8k, transferSize=8k\nRUN\n"
                                "--dummy.delay-xfer=300000\nRUN\n--dummy.delay-xfer=0\nRUN\nIOR STOP\n")

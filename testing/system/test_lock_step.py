@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.timed
+
 LIMIT = 30  # seconds for what must end at once; catches hangs, measures nothing
 UNEVEN = "randomOffset=1\nrandomOffsetDeal=original\nrandomOffsetSeed=2\n"
 DELAY = "dummy.delay-xfer=20000\n"

@@ -166,6 +166,7 @@ def test_wear_out_brings_all_tasks_to_the_same_step(mdw):
     assert mdw.position() == "pos: %d\n" % n
 
 
+@pytest.mark.timed
 def test_only_the_slow_rank_is_slow(mdw):
     run = mdw("-a DUMMY --dummy.delay-create=20000 --dummy.delay-only-rank0 -I 4 -P 2 -D 1 -R 1 --process-reports", np=2).ok()
     slow, fast = (re.search(r"^%d: benchmark.* create\(([^s]+)s" % k, run.stdout, re.M).group(1) for k in (0, 1))

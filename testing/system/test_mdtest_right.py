@@ -20,6 +20,7 @@ def wall(run):
 
 # ---- stonewall ----
 
+@pytest.mark.timed
 def test_a_stonewall_makes_all_tasks_reach_the_fastest(mdtest):
     run = mdtest(SLOW + "-F").ok()
     low, high, mean = wall(run)
@@ -33,6 +34,7 @@ def test_a_stonewall_makes_all_tasks_reach_the_fastest(mdtest):
     assert [row["items"] for row in test["Results"]] == [200]
 
 
+@pytest.mark.timed
 def test_what_was_made_before_the_wall_is_what_later_phases_visit(mdtest):
     args = "-a DUMMY --dummy.store --dummy.delay-create=10000 -n 100000 -F -u -b 1 -z 3 -W 1 -T -C -r -e 0 --report=json:r.json"
     mdtest(args).ok()
@@ -48,6 +50,7 @@ def test_a_wall_that_is_not_hit_says_nothing(mdtest):
     assert run.rates()["File stat"] > 0
 
 
+@pytest.mark.timed
 def test_a_wall_over_several_trees_counts_them_all(mdtest):
     run = mdtest("-a DUMMY --dummy.store --dummy.delay-create=20000 -n 1000 -I 10 -F -W 1 -C -T -r").ok()
     low, high, _ = wall(run)
@@ -62,6 +65,7 @@ def test_a_wall_with_collective_creation_leaves_all_tasks_the_same(mdtest):
     mdtest.empty()
 
 
+@pytest.mark.timed
 def test_a_wall_stops_directories_too(mdtest):
     run = mdtest("-n 3000000 -D -W 1 -C -T -r", timeout=120).ok()
     low, high, _ = wall(run)
@@ -122,6 +126,7 @@ def test_combinations_that_the_original_breaks_on_run_clean(mdtest, args):
     mdtest.empty()
 
 
+@pytest.mark.timed
 def test_time_is_per_operation_as_the_heading_says(mdtest):
     run = mdtest("-a DUMMY --dummy.delay-create=10000 -n 20 -F -C -P").ok()
     ms = run.table("SUMMARY time (in ms/op)")["File creation"][0]

@@ -160,6 +160,7 @@ def test_data_are_checked(mib):
 
 # ---- limits ----
 
+@pytest.mark.timed
 def test_the_time_limit_ends_a_phase(mib):
     run = mib("--api DUMMY --dummy.delay-xfer=300000 -l 100000 -L 1 -I", np=2).ok()
     assert "Ended by: time limit of 2 tasks" in run.stdout

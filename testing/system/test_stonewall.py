@@ -10,6 +10,8 @@ import pytest
 
 import conftest
 
+pytestmark = pytest.mark.timed
+
 SLOW_RANK_0 = "--dummy.delay-xfer=50000 --dummy.delay-only-rank0"
 PAIRS = re.compile(r"^stonewalling pairs accessed min: (\d+) max: (\d+) -- min data: \d+\.\d GiB mean data: \d+\.\d GiB "
                    r"time: (\d+\.\d)s$", re.M)

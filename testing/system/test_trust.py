@@ -11,6 +11,8 @@ import pytest
 
 import conftest
 
+pytestmark = pytest.mark.timed
+
 LINE = re.compile(r"^NOTE: (?:test (\d+): )?(?:(SUSPECT|INVALID) by the rules (\w+), )?(\d+) findings?: (H\d\d .*)"
                   r"; --findings lists them with remedies$")
 

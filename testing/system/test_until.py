@@ -12,6 +12,8 @@ import conftest
 from mdtest_support import mdtest  # noqa: F401
 from mdw_support import mdw  # noqa: F401
 
+pytestmark = pytest.mark.timed
+
 SHORT = "-a DUMMY -w -b 8k -t 8k --dummy.delay-xfer=10000 --report=json:r.json "
 ONE = SHORT.replace("10000", "100000")
 

@@ -10,6 +10,8 @@ import pytest
 import conftest
 from mdtest_support import mdtest  # noqa: F401
 
+pytestmark = pytest.mark.timed
+
 SECONDS = 30
 WARN = {"WEIR_WATCH_SECONDS": "1"}
 CALL = r"rank %d on \S+: write of 8192 bytes at offset %d of 'testFile' has not returned for (\d+\.\d) seconds"
