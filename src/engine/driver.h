@@ -108,8 +108,10 @@ struct weir_driver {
     void (*place)(const void *state, struct weir_par *par);
     weir_local_fn *begin;      /* memory and names of a rank */
     void (*end)(void *state);  /* gives them back, also after a begin that failed. Local */
-    /* The i-th file that this rank will make, from 0, replaced in *path; false: there is none. After
-     * start. And what --existing can ask for (WEIR_EXISTING_...); 0: nothing. Local. */
+    /* The i-th file that this rank will make, from 0, added to *path; false: there is none. After
+     * start. Without it 'range' tells one file, and without that it is the plan's path on rank 0.
+     * And what --existing can ask for (WEIR_EXISTING_...); 0: nothing, and no file is looked at.
+     * Local. */
     bool (*target)(struct weir_run *run, const void *state, int i, struct weir_str *path);
     unsigned existing;
     weir_together_fn *start;   /* sessions, and what the ranks must know of each other */
@@ -119,8 +121,9 @@ struct weir_driver {
     /* What its options say about the worth of its numbers (engine/facts.h); after start. Collective;
      * rank 0 alone keeps it. Without it the tests of the program are not judged. */
     void (*facts)(struct weir_run *run, void *state, struct weir_facts *facts);
-    /* Which bytes of which ordinary file this rank reads or writes in a stage, after its 'before';
-     * false: not known. For the look at the page cache. Local. */
+    /* Which bytes of which ordinary file this rank reads or writes in a stage, after its 'before'
+     * (NULL: which file it will make; after start); false: not known, or none. For the look at the
+     * page cache. Local. */
     bool (*range)(struct weir_run *run, void *state, const struct weir_stage *stage,
                   struct weir_str *path, struct weir_cache_range *range);
     weir_local_fn *repetition; /* what changes with it: signature, seed */
@@ -133,8 +136,6 @@ struct weir_driver {
     /* After a failure: remove what is left. Collective; never fails, says what stays. */
     void (*clean)(struct weir_run *run, void *state);
     weir_together_fn *conclude; /* rows from the series of all repetitions, also after a failure */
-    /* The status of a test that did not fail: WEIR_OK or WEIR_EDATA. */
-    enum weir_code (*verdict)(const void *state);
 
     /* ---- the run again ---- */
 

@@ -58,23 +58,36 @@ static bool is_ours(struct weir_run *run, const char *path)
     return false;
 }
 
+/* The i-th file that this rank will make. */
+static bool name_target(struct weir_run *run, void *state, int i, struct weir_str *path)
+{
+    const struct weir_driver *d = run->test->driver;
+    struct weir_cache_range ignored;
+
+    weir_str_clear(path);
+    if (d->target)
+        return d->target(run, state, i, path);
+    if (i > 0)
+        return false;
+    if (d->range)
+        return d->range(run, state, NULL, path, &ignored);
+    weir_str_addf(path, "%s", run->test->plan.path);
+    return run->par.rank == 0;
+}
+
 /* Bytes that the files of this rank occupy now, and whether one of them is a stranger's. */
 static int look_at_targets(struct weir_run *run, void *state, uint64_t *held, struct weir_err *err)
 {
-    const struct weir_driver *d = run->test->driver;
     struct weir_str path = { 0 };
+    bool looks = run->test->driver->existing != 0;
     struct stat st;
     int rc = 0;
 
-    for (int i = 0; rc == 0 && d->target && i < MOST_TARGETS; i++) {
-        const char *name;
-        bool ours;
+    for (int i = 0; rc == 0 && looks && i < MOST_TARGETS && name_target(run, state, i, &path);
+         i++) {
+        const char *name = weir_mpi_path(weir_str_text(&path));
+        bool ours = is_ours(run, name);
 
-        weir_str_clear(&path);
-        if (!d->target(run, state, i, &path))
-            break;
-        name = weir_mpi_path(weir_str_text(&path));
-        ours = is_ours(run, name);
         if (stat(name, &st) < 0)
             continue;
         if (S_ISREG(st.st_mode))

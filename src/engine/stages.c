@@ -89,6 +89,7 @@ static int run_phase(struct weir_run *run, struct weir_test *t, const struct wei
     weir_trust_after(run, s, &rec);
     weir_until_note(run, s, &rec);
     rc = s->after ? s->after(run, t->state, s, &rec, err) : report_phase(run, t, s, &rec, err);
+    t->wrong += rec.wrong_sum;
     rc = weir_confirm(run, rc, err);
     if (rc < 0 || !rec.interrupted)
         return rc;

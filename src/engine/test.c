@@ -359,7 +359,7 @@ enum weir_code weir_test_run(struct weir_run *run, struct weir_test *t, bool *fa
     weir_report_mute(&run->report, t->plan.options->verbose < 0);
     if (run->par.comm != MPI_COMM_NULL) {
         end[1] = live_and_unwind(run, t, err) < 0;
-        end[0] = end[1] ? err->code : t->driver->verdict ? t->driver->verdict(t->state) : WEIR_OK;
+        end[0] = end[1] ? err->code : t->wrong > 0 ? WEIR_EDATA : WEIR_OK;
         if (end[0] == WEIR_OK && t->plan.options->strict && t->verdict == WEIR_INVALID)
             end[0] = WEIR_EINVALID;
     }

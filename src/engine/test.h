@@ -109,6 +109,7 @@ struct weir_test {
     uint64_t begin_ns;
     uint64_t op_files; /* of the files of operations, those that an earlier test has begun */
     enum weir_severity verdict; /* what its numbers are worth; see weir_trust_end */
+    uint64_t wrong; /* of all phases and ranks until now; the status is then WEIR_EDATA */
     bool failed;                /* for conclude: an error or a signal ended it */
 };
 

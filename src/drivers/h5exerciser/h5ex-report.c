@@ -149,7 +149,8 @@ static int name_wrong(const struct h5ex_test *t, const struct h5ex_set *d, struc
 }
 
 /* One line for all tasks: how many are wrong, and where the first of the lowest task is. */
-static int report_wrong(struct weir_run *run, struct h5ex_test *t, struct weir_err *err)
+static int report_wrong(struct weir_run *run, const struct h5ex_test *t, struct weir_phase_rec *rec,
+                        struct weir_err *err)
 {
     uint64_t sum = t->set[0].wrong.n + t->set[1].wrong.n + t->wrong_attrs;
     struct weir_err first = WEIR_ERR_INIT;
@@ -163,7 +164,7 @@ static int report_wrong(struct weir_run *run, struct h5ex_test *t, struct weir_e
     if (weir_agree(&run->par, rc, &first) == 0)
         return 0;
     weir_allsum_u64(&run->par, &sum, 1);
-    t->wrong_sum += sum;
+    rec->wrong_sum = sum;
     rc = weir_warn(&run->log, err, "Incorrect data on read (%" PRIu64 " wrong): %s", sum,
                    first.text);
     if (rc < 0 && err)
@@ -171,7 +172,8 @@ static int report_wrong(struct weir_run *run, struct h5ex_test *t, struct weir_e
     return rc;
 }
 
-int h5ex_report_repetition(struct weir_run *run, struct h5ex_test *t, struct weir_err *err)
+int h5ex_report_repetition(struct weir_run *run, struct h5ex_test *t, struct weir_phase_rec *rec,
+                           struct weir_err *err)
 {
     double m[H5EX_OPS + H5EX_COLS];
     struct weir_cost cost[H5EX_OPS];
@@ -181,7 +183,7 @@ int h5ex_report_repetition(struct weir_run *run, struct h5ex_test *t, struct wei
     if (run->par.rank == 0)
         memcpy(weir_series_add(&t->series), m, sizeof(m));
     weir_costs_report(run, cost, m);
-    return report_wrong(run, t, err);
+    return report_wrong(run, t, rec, err);
 }
 
 /* ---- below ---- */
@@ -208,7 +210,7 @@ int h5ex_conclude(struct weir_run *run, void *state, struct weir_err *err)
     struct weir_cost cost[H5EX_OPS];
 
     (void)err;
-    weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)t->wrong_sum);
+    weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)run->test->wrong);
     if (t->series.n > 0) {
         show_table(run, t);
         make_costs(t, cost);
@@ -225,7 +227,7 @@ void h5ex_finish(struct weir_run *run, const struct weir_test *tests)
 
     weir_report_str(&run->report, WEIR_FOR_DATA, "Finished", weir_banner_now(now, DATE));
     for (int i = 0; i < first->o->sizes; i++)
-        complete &= !tests[i].failed && ((const struct h5ex_test *)tests[i].state)->wrong_sum == 0;
+        complete &= !tests[i].failed && tests[i].wrong == 0;
     if (complete)
         weir_report_line(&run->report, "All done -- Finishing normally.");
 }

@@ -171,15 +171,6 @@ static int prepare_run(struct weir_run *run, struct weir_test *tests, int n, str
     return weir_ranks_begin(run, tests, n, err);
 }
 
-/* All sizes use one file, which is made anew. */
-static bool target(struct weir_run *run, const void *state, int i, struct weir_str *path)
-{
-    if (run->par.rank != 0 || i > 0)
-        return false;
-    weir_str_addf(path, "%s", ((const struct h5ex_test *)state)->path);
-    return true;
-}
-
 /* ---- memory ---- */
 
 static int begin_test(struct weir_run *run, void *state, struct weir_err *err)
@@ -251,7 +242,7 @@ static int after_phase(struct weir_run *run, void *state, const struct weir_stag
         return -1;
     if (s->phase != &h5ex_read_phase || rec->interrupted)
         return 0;
-    return h5ex_report_repetition(run, t, err);
+    return h5ex_report_repetition(run, t, rec, err);
 }
 
 static int remove_own(struct weir_run *run, void *state, struct weir_err *err)
@@ -292,11 +283,6 @@ static const struct weir_stage stages[] = {
     { .key = NULL }
 };
 
-static enum weir_code verdict(const void *state)
-{
-    return ((const struct h5ex_test *)state)->wrong_sum > 0 ? WEIR_EDATA : WEIR_OK;
-}
-
 const struct weir_driver h5ex_driver = {
     .name = "h5exerciser",
     .brief = "write and read n-dimensional HDF5 datasets, and time every call around them",
@@ -312,7 +298,6 @@ const struct weir_driver h5ex_driver = {
     .prepare = prepare_run,
     .banner = h5ex_banner,
     .begin = begin_test,
-    .target = target,
     .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
     .end = end_test,
     .start = start_test,
@@ -321,6 +306,5 @@ const struct weir_driver h5ex_driver = {
     .stages = stages,
     .clean = clean,
     .conclude = h5ex_conclude,
-    .verdict = verdict,
     .finish = h5ex_finish,
 };

@@ -128,8 +128,8 @@ struct h5ex_test {
     uint64_t ns[H5EX_OPS]; /* of this rank in this repetition */
     /* Rank 0; of each repetition the slowest rank, in each operation and then in each column: ns, bytes/s. */
     struct weir_series series;
-    bool removes;                    /* the file is of this test */
-    uint64_t wrong_attrs, wrong_sum; /* of this rank in this repetition; of all in the test */
+    bool removes;         /* the file is of this test */
+    uint64_t wrong_attrs; /* of this rank in this repetition */
 };
 
 /* h5ex-ops.c: the operations and the phases that are made of them. */
@@ -147,7 +147,8 @@ bool h5ex_has(const struct h5ex_test *t, enum h5ex_op op);
 /* h5ex-report.c: what is shown. Collective over run->par but for banner (run->world). */
 void h5ex_banner(struct weir_run *run, struct weir_test *tests, int n, int argc, char *const *argv);
 int h5ex_report_test(struct weir_run *run, void *state, struct weir_err *err);
-int h5ex_report_repetition(struct weir_run *run, struct h5ex_test *t, struct weir_err *err);
+int h5ex_report_repetition(struct weir_run *run, struct h5ex_test *t, struct weir_phase_rec *rec,
+                           struct weir_err *err);
 int h5ex_conclude(struct weir_run *run, void *state, struct weir_err *err);
 void h5ex_finish(struct weir_run *run, const struct weir_test *tests);
 

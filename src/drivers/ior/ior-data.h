@@ -37,7 +37,7 @@ struct ior_damages {
     struct ior_damage first[IOR_DAMAGE_SHOWN]; /* of the phase */
     int n;
     uint64_t kinds[WEIR_DAMAGES]; /* wrong transfers by kind of damage */
-    bool dirty, any_dirty;        /* this repetition had wrong data, an earlier one had */
+    bool dirty;                   /* this repetition had wrong data */
 };
 
 /* Memory that each task keeps from the page cache. */

@@ -84,7 +84,6 @@ int ior_repetition(struct weir_run *run, void *state, struct weir_err *err)
     t->data.pattern.rank = run->par.rank;
     ior_new_signature(t, sig);
     t->results.written = UINT64_MAX;
-    t->damage.any_dirty |= t->damage.dirty;
     t->damage.dirty = t->results.wrote_short = false;
     if (run->log.verbose >= 2)
         weir_report_line(&run->report,
@@ -364,11 +363,4 @@ int ior_conclude(struct weir_run *run, void *state, struct weir_err *err)
     if (failed || !t->o->status_file || !t->results.knows_status || t->o->run.dry_run)
         return 0;
     return weir_status_write(run, t->o->status_file, t->results.status_steps, err);
-}
-
-enum weir_code ior_verdict(const void *state)
-{
-    const struct ior_test *t = state;
-
-    return t->damage.any_dirty || t->damage.dirty ? WEIR_EDATA : WEIR_OK;
 }

@@ -318,7 +318,6 @@ const struct weir_driver weir_ior = {
     .remove = ior_remove,
     .removed = ior_removed,
     .conclude = ior_conclude,
-    .verdict = ior_verdict,
     .summary = ior_report_summary,
     .finish = ior_report_finish,
 };

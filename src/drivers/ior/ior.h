@@ -148,6 +148,5 @@ int ior_repetition(struct weir_run *run, void *state, struct weir_err *err);
 bool ior_keeps(const void *state);
 void ior_removed(struct weir_run *run, void *state, double seconds);
 int ior_conclude(struct weir_run *run, void *state, struct weir_err *err);
-enum weir_code ior_verdict(const void *state);
 
 #endif

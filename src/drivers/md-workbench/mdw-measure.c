@@ -356,7 +356,6 @@ int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phas
     m->seconds = (double)(ns > 0 ? ns : 1) / WEIR_NS_PER_S;
     m->stopped = stopped_at(t, rec, false);
     m->span_s = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_CLOSED);
-    t->wrong += rec->wrong_sum;
     if (t->o->each_rank) {
         mdw_report_text(&line, t, m, run->par.rank);
         weir_str_addc(&line, '\n');

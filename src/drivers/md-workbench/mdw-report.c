@@ -211,7 +211,7 @@ int mdw_report_test(struct weir_run *run, void *state, struct weir_err *err)
 void mdw_report_leave(struct weir_run *run, const struct mdw_test *t)
 {
     weir_report_int(&run->report, WEIR_FOR_DATA, "operationErrors", (int64_t)t->failed);
-    weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)t->wrong);
+    weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)run->test->wrong);
 }
 
 void mdw_report_end(struct weir_run *run, const struct weir_test *tests)

@@ -261,14 +261,13 @@ void mdw_clean_up(struct weir_run *run, void *state)
 }
 
 /* Counted errors do not end the run, but its status tells of them. */
-static int judge(const struct mdw_test *t, struct weir_err *err)
+static int judge(const struct mdw_test *t, uint64_t wrong, struct weir_err *err)
 {
     if (t->failed == 0)
         return 0;
-    if (t->failed > t->wrong)
+    if (t->failed > wrong)
         return weir_refuse(err, WEIR_EIO, "%llu operations failed", (unsigned long long)t->failed);
-    return weir_refuse(err, WEIR_EDATA, "%llu objects held wrong data",
-                       (unsigned long long)t->wrong);
+    return weir_refuse(err, WEIR_EDATA, "%llu objects held wrong data", (unsigned long long)wrong);
 }
 
 int mdw_conclude(struct weir_run *run, void *state, struct weir_err *err)
@@ -278,5 +277,5 @@ int mdw_conclude(struct weir_run *run, void *state, struct weir_err *err)
     int rc = stays ? mdw_position_write(run, t, err) : 0;
 
     mdw_report_leave(run, t);
-    return rc < 0 || run->test->failed ? rc : judge(t, err);
+    return rc < 0 || run->test->failed ? rc : judge(t, run->test->wrong, err);
 }

@@ -89,7 +89,7 @@ struct mdw_test {
     struct weir_err first_err; /* of the operations that failed in this phase */
     /* the run */
     struct mdw_measure *sum; /* of all ranks, on rank 0 */
-    uint64_t failed, wrong;  /* of all ranks and phases */
+    uint64_t failed;         /* operations of all ranks and phases */
     uint64_t failed_before;  /* before the cleanup phase */
     uint64_t begin_ns;       /* of the run */
     bool ready, cleaning;    /* all ranks have what the phases need; the cleanup phase has begun */

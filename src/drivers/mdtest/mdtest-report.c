@@ -374,11 +374,11 @@ int mdtest_summary(struct weir_run *run, void *state, struct weir_err *err)
         print_table(run, t, true);
     if (t->results.sum)
         weir_latency_table(run, mdtest_calls, t->results.sum);
-    weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)t->damage.n);
-    if (t->damage.n)
+    weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)run->test->wrong);
+    if (run->test->wrong > 0)
         weir_report_line(&run->report,
                          "\nERROR: verifying the data on read (%" PRIu64
                          " errors)! Take the performance values with care!\n",
-                         t->damage.n);
+                         run->test->wrong);
     return 0;
 }

@@ -46,9 +46,8 @@ struct mdtest_results {
     double wall_items, wall_s; /* files of all tasks when the stonewall came, 0: it did not */
 };
 
-/* Wrong data: transfers of all ranks, and the first that this rank saw in a phase. */
+/* The first wrong data that this rank saw in a phase. */
 struct mdtest_damage {
-    uint64_t n;
     bool known;
     size_t at;
     uint64_t item;

@@ -245,7 +245,6 @@ const struct weir_driver weir_mdtest = {
     .stages = mdtest_stages,
     .clean = mdtest_clean,
     .conclude = mdtest_summary,
-    .verdict = mdtest_verdict,
     .summary = mdtest_summary_rows,
     .finish = mdtest_report_finish,
 };

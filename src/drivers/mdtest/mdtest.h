@@ -97,7 +97,6 @@ void mdtest_end(void *state);
 /* mdtest-run.c: more of these: its iterations. */
 extern const struct weir_stage mdtest_stages[];
 int mdtest_iteration(struct weir_run *run, void *state, struct weir_err *err);
-enum weir_code mdtest_verdict(const void *state);
 
 /* mdtest-clean.c: after a failure or a signal, remove what this run made. Collective over
  * run->par. Never fails; says what is left. */

@@ -189,7 +189,7 @@ static void show_values(struct weir_run *run, const struct mib_test *t,
 }
 
 /* The words of the lowest task with wrong data; not the end of the run. */
-static void report_wrong(struct weir_run *run, struct mib_test *t)
+static void report_wrong(struct weir_run *run, const struct mib_test *t)
 {
     struct weir_err err = WEIR_ERR_INIT;
     uint64_t wrong = run->counters.wrong;
@@ -200,10 +200,8 @@ static void report_wrong(struct weir_run *run, struct mib_test *t)
                          "wrong data in %" PRIu64 " reads of '%s', first at offset %" PRIu64
                          " (was it written with --verify?)",
                          wrong, weir_str_text(&t->peer), t->wrong_at);
-    if (weir_agree(&run->par, rc, &err) < 0) {
+    if (weir_agree(&run->par, rc, &err) < 0)
         weir_run_refuse(run, &err);
-        t->wrong = true;
-    }
 }
 
 int mib_report_phase(struct weir_run *run, struct mib_test *t, const struct weir_phase_rec *rec,

@@ -6,13 +6,16 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <sys/vfs.h>
 
 #include "base/mem.h"
 #include "base/shift.h"
 #include "engine/guard.h"
 #include "engine/ranks.h"
+#include "engine/usage.h"
 #include "par/agree.h"
 #include "par/reduce.h"
 
@@ -124,12 +127,23 @@ static int check_log_dir(const struct mib_options *o, struct weir_err *err)
                      o->log_dir);
 }
 
-static bool target(struct weir_run *run, const void *state, int i, struct weir_str *path)
+/* Look at the file system of the test directory, and refuse it where mib has no business (on
+ * 'nodes' nodes) unless it was forced. */
+static int check_file_system(struct mib_test *t, int nodes, struct weir_err *err)
 {
-    (void)run;
-    if (i == 0)
-        weir_str_addf(path, "%s", weir_str_text(&((const struct mib_test *)state)->own));
-    return i == 0;
+    struct statfs s;
+
+    if (statfs(t->o->test_dir, &s) < 0)
+        return weir_refuse(err, WEIR_EUSAGE, "Could not statfs \"%s\" (%d): %s", t->o->test_dir,
+                           errno, strerror(errno));
+    t->fs = weir_fs_type_of((unsigned long)s.f_type & 0xFFFFFFFF);
+    if (t->o->force || t->fs.kind == WEIR_FS_PARALLEL ||
+        (t->fs.kind == WEIR_FS_LOCAL && nodes == 1))
+        return 0;
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "Mib will not write to a file system of type \"%s\" (f_type = %#lx) unless "
+                       "you use the \"-F\" (--force) option",
+                       t->fs.name, t->fs.number);
 }
 
 static int plan(struct weir_run *run, void *state, struct weir_err *err)
@@ -159,10 +173,29 @@ static int plan(struct weir_run *run, void *state, struct weir_err *err)
         return -1;
     if (run->test->plan.use[0].be->flags & WEIR_BE_NO_DATA) /* the directory need not exist */
         return 0;
-    return weir_agree_check(&run->world, mib_guard(t, run->world.nodes, err), err);
+    return weir_agree_check(&run->world, check_file_system(t, run->world.nodes, err), err);
 }
 
 /* ---- a test ---- */
+
+/* Warn where the longest run that the limits allow does not fit. */
+static int check_space(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct weir_plan *plan = &run->test->plan;
+    struct mib_test *t = state;
+    const char *path = weir_str_text(&t->own);
+    uint64_t there = 0;
+    bool is_there = false;
+
+    if (t->o->read_only)
+        return 0;
+    if (weir_session_exists(&t->session, path, &is_there, NULL) == 0 && is_there &&
+        weir_session_size(&t->session, path, &there, NULL) < 0)
+        there = 0;
+    plan->bytes = there < t->extent.block ? t->extent.block - there : 0;
+    weir_allsum_u64(&run->par, &plan->bytes, 1);
+    return weir_usage_check(run, &t->session, path, plan, err);
+}
 
 static int begin(struct weir_run *run, void *state, struct weir_err *err)
 {
@@ -237,14 +270,10 @@ static bool range_of(struct weir_run *run, void *state, const struct weir_stage 
     const struct mib_test *t = state;
 
     (void)run;
-    weir_str_addf(path, "%s", weir_str_text(stage->flags & WEIR_STAGE_READS ? &t->peer : &t->own));
+    weir_str_addf(path, "%s",
+                  weir_str_text(stage && (stage->flags & WEIR_STAGE_READS) ? &t->peer : &t->own));
     *range = (struct weir_cache_range) { 0, UINT64_MAX, 0, 1 };
     return !path->failed && !(t->session.flags & WEIR_BE_NO_DATA);
-}
-
-static enum weir_code verdict(const void *state)
-{
-    return ((const struct mib_test *)state)->wrong ? WEIR_EDATA : WEIR_OK;
 }
 
 const struct weir_driver weir_mib = {
@@ -265,15 +294,13 @@ const struct weir_driver weir_mib = {
     .prepare = weir_ranks_begin,
     .enter = mib_report_begin,
     .begin = begin,
-    .target = target,
     .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
     .end = end,
-    .start = mib_space_check,
+    .start = check_space,
     .facts = facts_of,
     .range = range_of,
     .stages = mib_stages,
     .keeps = keeps,
     .remove = remove_file,
     .conclude = conclude,
-    .verdict = verdict,
 };

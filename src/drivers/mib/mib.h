@@ -30,7 +30,6 @@ struct mib_test {
                            * for runs without MPI */
     bool made;            /* files are ours to remove */
     bool untold;          /* something was measured that no line of results tells */
-    bool wrong;           /* data read back were not what was written */
     double rate[2];       /* MiB/s; 0: the phase did not run */
     /* of this rank */
     struct weir_str own, peer; /* paths */
@@ -50,15 +49,6 @@ extern const struct weir_stage mib_stages[];
 
 /* Append "mib-VERSION-MACHINE" and a newline. Local. */
 void mib_version(struct weir_str *out);
-
-/* mib-guard.c: may we write there, and is there room? */
-
-/* Look at the file system of the test directory, and refuse it where mib has no business (on
- * 'nodes' nodes) unless it was forced. Local. -1 and err (WEIR_EUSAGE). */
-int mib_guard(struct mib_test *t, int nodes, struct weir_err *err);
-
-/* Warn where the longest run that the limits allow does not fit. Collective over run->par. */
-int mib_space_check(struct weir_run *run, void *state, struct weir_err *err);
 
 /* mib-report.c: what is shown */
 
