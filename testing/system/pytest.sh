@@ -22,10 +22,10 @@ if [ -z "$python" ]; then
     exit 77
 fi
 
-# A test mostly waits for a launcher: with xdist (Debian: python3-pytest-xdist) three for each processor.
+# A test mostly waits for a launcher: with xdist (Debian: python3-pytest-xdist) four for each processor.
 workers=
 if $python -c 'import xdist' 2>/dev/null; then
-    workers="-n $((3 * $(getconf _NPROCESSORS_ONLN || echo 1)))"
+    workers="-n $((4 * $(getconf _NPROCESSORS_ONLN || echo 1)))"
 fi
 
 # Quotes in PYTEST_ARGS hold words together, as in a shell.
