@@ -68,6 +68,17 @@ def test_names_that_do_not_fit(plot):
         plot("rate", "a.npy").refuses(1, "a.npy", word)
 
 
+def test_records_that_were_not_named_before_a_run_was_killed(plot):
+    table = fresh()
+    more = table[-1:].copy()
+    more["phase"] += 1
+    np.save("a.npy", np.concatenate([table, more]))
+    plot("rate", "a.npy").refuses(1, "a.npy", "do not belong together")
+    change("a.json", complete=False, records=len(table))
+    plot("rate", "a.npy").ok()
+    assert "1 calls of later phases are left out" in plot.err
+
+
 def test_members_that_are_missing_or_nonsense_are_done_without(plot):
     """NaN, wrong types and missing members that no picture needs."""
     fresh()

@@ -149,6 +149,21 @@ def test_an_interrupted_run_leaves_what_there_was(ior, sig):
     assert t.keys() == ["write"] and t.doc["phases"][0]["interrupted"] and len(t.records) > 0
 
 
+def test_a_killed_rank_leaves_the_phases_before(ior):
+    """Nobody can write anything then, nor need they."""
+    proc = ior.start("-a DUMMY --dummy.store -w -r -b 2m -t 1m --dummy.delay-xfer=100000 -i 1000 --timeline=t.npy", np=2)
+    pids = ior.wait_for_ranks(proc, 2)
+    names = ior.cwd / "t.json"
+    until = conftest.time.monotonic() + 20 * conftest.PATIENCE
+    while (not names.exists() or len(json.loads(names.read_text())["phases"]) < 2) and conftest.time.monotonic() < until:
+        conftest.time.sleep(0.05)
+    os.kill(pids[1], signal.SIGKILL)
+    run = ior.finish(proc)
+    assert run.returncode not in (0, 6), run
+    t = Timeline(ior.cwd / "t.npy", complete=False).adds_up()
+    assert t.keys()[:2] == ["write", "read"] and len(t.of(0, 1)) == len(t.of(1, 0)) == 2
+
+
 def test_a_full_disk_ends_the_timeline_and_not_the_run(ior, tmp_path):
     small = tmp_path / "small"
     tmpfs(small, "size=200k")

@@ -19,8 +19,10 @@ def read(path):
         raise Refusal("%s: the file with the names of its phases, %s, is missing" % (path, names))
     head = jsonfile.read(names)
     check_head(names, head)
+    late = late_records(head, records)
+    records = records[: records.size - late]
     check_records(path, head, records)
-    return Run(path, head, records, remarks(head, records))
+    return Run(path, head, records, remarks(head, records, late))
 
 
 def map_records(path):
@@ -83,6 +85,15 @@ def check_head(path, head):
             raise Refusal("%s: phase %d: there is no test %d" % (path, place, phase["test"]))
 
 
+def late_records(head, records):
+    """How many came after the names were written last. The names follow the records, at most a second later
+    than a phase: a run that was killed in between has records without them."""
+    named = jsonfile.number(head.get("records"))
+    if head.get("complete") is not False or named is None or not 0 <= named < records.size:
+        return 0
+    return int(records.size - named)
+
+
 def check_records(path, head, records):
     """Indices have to name something, and the order is what the pictures rely on."""
     for field, names in (("phase", head["phases"]), ("operation", head["operations"])):
@@ -98,9 +109,11 @@ def check_records(path, head, records):
         raise Refusal("%s: a record ends before it begins" % path)
 
 
-def remarks(head, records):
+def remarks(head, records, late):
     """What the reader of a picture must know about the timeline."""
     said = []
+    if late:
+        said.append("%d calls of later phases are left out: the run was killed before it named these" % late)
     dropped = jsonfile.number(head.get("dropped"))
     if dropped:
         said.append("%d calls are not in the timeline: its limit was reached" % dropped)
