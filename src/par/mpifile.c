@@ -244,15 +244,17 @@ int weir_mpi_check_limit(const char *format, uint64_t need, struct weir_err *err
                        (unsigned long long)limit.rlim_cur, format, (unsigned long long)need);
 }
 
-void weir_mpi_sink(MPI_Comm comm, MPI_File *handle)
+int weir_mpi_sink(MPI_Comm comm, MPI_File *handle)
 {
     MPI_File sink = MPI_FILE_NULL;
     char path[64];
     int fd = memfd_create("weir-sink", MFD_CLOEXEC);
-    int ok = MPI_ERR_OTHER;
+    int ok = MPI_ERR_OTHER, synced = MPI_SUCCESS;
 
     if (fd >= 0 && snprintf(path, sizeof(path), "/proc/self/fd/%d", fd) < (int)sizeof(path))
         ok = MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR, MPI_INFO_NULL, &sink);
+    if (ok == MPI_SUCCESS)
+        synced = MPI_File_sync(sink);
     if (weir_mpi_agree(comm, ok == MPI_SUCCESS && handle ? 0 : -1) == 0) {
         MPI_File_close(handle);
         *handle = sink;
@@ -261,4 +263,5 @@ void weir_mpi_sink(MPI_Comm comm, MPI_File *handle)
     }
     if (fd >= 0)
         close(fd);
+    return weir_mpi_agree(comm, synced == MPI_SUCCESS ? 0 : -1);
 }

@@ -69,7 +69,11 @@ int weir_mpi_check_kept(MPI_File file, const char *path, uint64_t need, struct w
 
 /* Let a library that would not survive an error write what it still has for a file into memory that is
  * thrown away: *handle, which the library lent out, becomes another file. handle may be NULL on some
- * ranks: then nothing happens. Collective over comm. Does what it can. */
-void weir_mpi_sink(MPI_Comm comm, MPI_File *handle);
+ * ranks: then nothing happens. Collective over comm. Does what it can.
+ *
+ * Returns 0; -1 on all ranks where MPI_File_sync fails on one of them, whatever the file is: a collective
+ * write of OMPIO that has failed leaves a request for ever, and then no file can be synced. A library that
+ * syncs in its close would leave the other ranks waiting there. */
+int weir_mpi_sink(MPI_Comm comm, MPI_File *handle);
 
 #endif

@@ -26,8 +26,8 @@ def simulate(ior, shim, told, need_backend):
     return run_it
 
 
-@pytest.mark.parametrize("api", ["NETCDF", "POSIX"])
-@pytest.mark.parametrize("how", ["", " --split_file"])
+@pytest.mark.parametrize("api, how", [("NETCDF", ""), ("NETCDF", " --split_file"), ("NETCDF", " -c"), ("HDF5", " -c"),
+                                      ("NCMPI", " -c"), ("POSIX", ""), ("POSIX", " --split_file")])
 def test_a_full_disk(simulate, mounted, api, how):
     place = mounted("size=96k")
     run = simulate("checkpoint", "--no-space-check --num_writers 3 --path fs/c" + how, api=api)

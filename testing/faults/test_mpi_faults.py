@@ -127,7 +127,7 @@ def test_fill_values_that_cannot_be_written(ior, faulty, args, count, io):
 
 @pytest.mark.parametrize("io", IO)
 @pytest.mark.parametrize("args", ["-a HDF5 -c " + CHUNKS, "-a HDF5 " + CHUNKS, "-a HDF5 -F " + CHUNKS, "-a HDF5", "-a HDF5 -c", "-a NCMPI",
-                                  "-a NCMPI -c", "-a MPIIO -c", "-a NETCDF"])
+                                  "-a NCMPI -c", "-a MPIIO -c", "-a NETCDF", "-a NETCDF -c"])
 def test_a_full_file_system_is_named(ior, faulty, mounted, args, io):
     path = mounted("size=1m")
     run = faulty("%s full disk %s" % (io, args[3:]), args + " --no-space-check -w -b 256k -t 64k -o fs/f", "", io)

@@ -187,9 +187,10 @@ int netcdf_file_open(struct netcdf_file *f, struct netcdf_state *st, const char 
 
 void netcdf_file_drop(struct netcdf_file *f)
 {
-    if (f->writes)
-        weir_mpi_sink(f->st->comm, f->handle);
-    nc_close(f->nc);
+    if (f->writes && weir_mpi_sink(f->st->comm, f->handle) < 0)
+        f->broken = true;
+    else
+        nc_close(f->nc);
     f->lost = true;
 }
 
@@ -262,18 +263,19 @@ int netcdf_file_close(struct netcdf_file *f, struct weir_err *err)
 {
     bool told = f->failed;
     int rc = 0, nc, sys;
+    bool stuck = false; /* the library cannot close it */
 
     if (f->lost)
         return 0;
     if (!f->writes && f->handle)
         rc = weir_mpi_check_kept(*f->handle, f->path, f->size, err);
     if (f->writes && check_room(f, err) < 0) {
-        weir_mpi_sink(f->st->comm, f->handle);
+        stuck = weir_mpi_sink(f->st->comm, f->handle) < 0;
         rc = f->failed && !told ? -1 : 0;
         told |= !f->failed;
     }
     errno = 0;
-    nc = nc_close(f->nc);
+    nc = stuck ? NC_EHDFERR : nc_close(f->nc);
     sys = errno;
     f->broken = nc != NC_NOERR;
     if (rc < 0 || told)
