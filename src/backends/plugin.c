@@ -3,39 +3,122 @@
  *
  * A parallel HDF5 brings some fifty shared libraries. Linked into the program they would be mapped
  * and relocated by every rank of every run, also where nobody asks for HDF5: a quarter of the
- * start-up of 64 ranks on one node. */
+ * start-up of 64 ranks on one node. And a program that is linked with libaio does not start on a
+ * node that lacks it. */
 #include "config.h"
 #include "backends/plugin.h"
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
-#define PLUGIN_TEXT 64
+/* Below the folder of the program or library that looks: where libtool has just made plugins, beside
+ * it, and where they are installed (a program is in bin, libweir.so in lib). Last, as configured. */
+static const char *const places[] = { "/.libs", "", "/../lib/weir", "/weir", WEIR_PLUGIN_DIR };
 
-int weir_backend_load(const struct weir_backend **be, struct weir_err *err)
+#define PLACES (sizeof(places) / sizeof(*places))
+
+/* What was looked at: words for an error. */
+struct search {
+    char file[64];
+    struct weir_str path;   /* of the plugin */
+    struct weir_str looked; /* 'PLACE', ... */
+};
+
+/* The folder of what this code was linked into; "" when nobody knows. */
+static void own_folder(char *out, size_t size)
 {
-    const struct weir_backend *loaded;
-    char file[PLUGIN_TEXT];
-    void *plugin;
-    int len;
+    struct link_map *map = NULL;
+    Dl_info info;
+    ssize_t len;
+    char *slash;
 
-    if (!(*be)->plugin)
-        return 0;
-    len = snprintf(file, sizeof(file), "weir-%s.so", (*be)->plugin);
-    if (len < 0 || (size_t)len >= sizeof(file))
-        return weir_refuse(err, WEIR_EBUG, "backend %s: its plugin has too long a name",
-                           (*be)->name);
-    plugin = dlopen(file, RTLD_NOW | RTLD_LOCAL); /* found by the program's run path */
-    if (!plugin)
-        return weir_refuse(err, WEIR_ESETUP, "load backend %s: %s", (*be)->name, dlerror());
-    loaded = dlsym(plugin, "weir_plugin");
+    *out = '\0';
+    if (dladdr1(places, &info, (void **)&map, RTLD_DL_LINKMAP) && map && map->l_name[0] == '/') {
+        snprintf(out, size, "%s", map->l_name);
+    } else { /* the program itself */
+        len = readlink("/proc/self/exe", out, size - 1);
+        out[len < 0 ? 0 : len] = '\0';
+    }
+    slash = strrchr(out, '/');
+    if (slash)
+        *slash = '\0';
+}
+
+/* The first place with such a file, in s->path. */
+static bool find(struct search *s)
+{
+    char folder[PATH_MAX];
+
+    own_folder(folder, sizeof(folder));
+    for (size_t i = 0; i < PLACES; i++) {
+        bool is_own = i + 1 < PLACES;
+
+        if (is_own && !folder[0])
+            continue;
+        weir_str_clear(&s->path);
+        weir_str_addf(&s->path, "%s%s", is_own ? folder : "", places[i]);
+        weir_str_addf(&s->looked, "'%s', ", weir_str_text(&s->path));
+        weir_str_addf(&s->path, "/%s", s->file);
+        if (access(weir_str_text(&s->path), F_OK) == 0)
+            return true;
+    }
+    weir_str_clear(&s->path);
+    weir_str_addf(&s->path, "%s", s->file); /* the dynamic linker has places, too */
+    return false;
+}
+
+static int check(const struct weir_backend *be, const struct weir_backend *loaded, const char *path,
+                 struct weir_err *err)
+{
     if (!loaded)
-        return weir_refuse(err, WEIR_ESETUP, "load backend %s: '%s' is no plugin of weir",
-                           (*be)->name, file);
+        return weir_refuse(err, WEIR_ESETUP, "load backend %s: '%s' is no plugin of weir", be->name,
+                           path);
     if (loaded->abi != WEIR_BACKEND_ABI)
         return weir_refuse(err, WEIR_ESETUP,
                            "load backend %s: '%s' was built for interface %u, this is %d: install "
                            "programs and plugins of one version",
-                           (*be)->name, file, loaded->abi, WEIR_BACKEND_ABI);
+                           be->name, path, loaded->abi, WEIR_BACKEND_ABI);
+    return 0;
+}
+
+static int load(const struct weir_backend **be, struct search *s, struct weir_err *err)
+{
+    bool found = find(s);
+    void *plugin = dlopen(weir_str_text(&s->path), RTLD_NOW | RTLD_LOCAL);
+    const struct weir_backend *loaded;
+
+    if (!plugin && found)
+        return weir_refuse(err, WEIR_ESETUP, "load backend %s from '%s': %s", (*be)->name,
+                           weir_str_text(&s->path), dlerror());
+    if (!plugin)
+        return weir_refuse(err, WEIR_ESETUP,
+                           "load backend %s: there is no '%s' in %sor where the dynamic linker looks "
+                           "(LD_LIBRARY_PATH): put it beside the program, or install weir",
+                           (*be)->name, s->file, weir_str_text(&s->looked));
+    loaded = dlsym(plugin, "weir_plugin");
+    if (check(*be, loaded, weir_str_text(&s->path), err) < 0)
+        return -1;
     *be = loaded;
     return 0;
+}
+
+int weir_backend_load(const struct weir_backend **be, struct weir_err *err)
+{
+    struct search s = { .file = "" };
+    int rc, len;
+
+    if (!(*be)->plugin)
+        return 0;
+    len = snprintf(s.file, sizeof(s.file), "weir-%s.so", (*be)->plugin);
+    if (len < 0 || (size_t)len >= sizeof(s.file))
+        return weir_refuse(err, WEIR_EBUG, "backend %s: its plugin has too long a name",
+                           (*be)->name);
+    rc = load(be, &s, err);
+    weir_str_free(&s.path);
+    weir_str_free(&s.looked);
+    return rc;
 }

@@ -12,7 +12,10 @@ import conftest
 PLUGINS = sorted(p.name[len("weir-"):-len(".so")] for p in (conftest.BUILD / "src" / ".libs").glob("weir-*.so"))
 
 
-@pytest.fixture(params=["hdf5", "ncmpi"])
+LIBRARY = {"aio": "libaio", "hdf5": "libhdf5", "ncmpi": "libpnetcdf"}
+
+
+@pytest.fixture(params=sorted(LIBRARY))
 def plugin(request):
     if request.param not in PLUGINS:
         pytest.skip("this build has no plugin weir-%s.so" % request.param)
@@ -44,10 +47,10 @@ def _target(pid, name):
 
 def test_a_run_loads_the_libraries_of_its_backend_and_no_other(ior, plugin):
     plain = mapped(ior, "-a POSIX")
-    assert "testFile" in plain and not [n for n in plain if n.startswith(("weir-", "libhdf5", "libpnetcdf"))], plain
+    assert "testFile" in plain and not [n for n in plain if n.startswith(("weir-",) + tuple(LIBRARY.values()))], plain
     chosen = mapped(ior, "-a %s" % plugin)
     assert "weir-%s.so" % plugin in chosen, chosen
-    assert [n for n in chosen if n.startswith("libhdf5" if plugin == "hdf5" else "libpnetcdf")], chosen
+    assert [n for n in chosen if n.startswith(LIBRARY[plugin])], chosen
 
 
 def test_a_plugin_that_is_not_there_is_one_line_and_others_still_work(ior, plugin, tmp_path):
@@ -55,7 +58,8 @@ def test_a_plugin_that_is_not_there_is_one_line_and_others_still_work(ior, plugi
     alone.mkdir()
     shutil.copy(conftest.IOR, alone / "ior")
     ior.program = alone / "ior"
-    ior("-a %s -t 4k -b 8k" % plugin).fails(2, "load backend %s" % plugin.upper(), "weir-%s.so" % plugin, "(and 1 more rank failed)")
+    ior("-a %s -t 4k -b 8k" % plugin).fails(2, "load backend %s" % plugin.upper(), "there is no 'weir-%s.so'" % plugin,
+                                             "'%s'" % alone, "LD_LIBRARY_PATH", "(and 1 more rank failed)")
     assert ior.files() == []
     ior("-a POSIX -t 4k -b 8k -w -W -R").ok()
     assert "--%s." % plugin in ior("--help=%s" % plugin, np=None).ok().stdout
@@ -74,10 +78,26 @@ def test_installed_programs_find_the_installed_plugins(ior, tmp_path):
     if not PLUGINS or conftest.SANITIZED or not (conftest.BUILD / "Makefile").exists():
         pytest.skip("this build has no plugins to install")
     root = tmp_path / "root"
-    done = subprocess.run(["make", "-C", str(conftest.BUILD), "install-exec", "DESTDIR=%s" % root, "prefix=/opt/weir"],
+    done = subprocess.run(["make", "-C", str(conftest.BUILD), "install-exec", "DESTDIR=%s" % root, "prefix=/opt/we ir"],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    ior.program = root / "opt" / "weir" / "bin" / "ior"
-    assert re.fullmatch(r"(weir-\w+\.(la|so)\n?)+", "\n".join(sorted(os.listdir(root / "opt" / "weir" / "lib" / "weir"))))
+    ior.program = root / "opt" / "we ir" / "bin" / "ior"
+    assert sorted(os.listdir(root / "opt" / "we ir" / "lib" / "weir")) == ["weir-%s.so" % p for p in PLUGINS]
     for plugin in PLUGINS:
-        ior("-a %s -t 4k -b 8k -w -W -R" % plugin).ok()
+        ior("-a %s -t 4k -b 8k -w -W -R" % plugin, np=None).ok()
+    done = subprocess.run(["make", "-C", str(conftest.BUILD), "uninstall", "DESTDIR=%s" % root, "prefix=/opt/we ir"],
+                          capture_output=True, text=True)
+    assert done.returncode == 0 and not [p for p in root.rglob("*") if p.is_file()], done.stderr
+
+
+def test_programs_need_mpi_and_libc_and_nothing_else():
+    """Nothing starts on a node without libraries that only some backends need."""
+    if conftest.SANITIZED:
+        pytest.skip("the compiler's libraries are there too")
+    need_mpi = re.compile(r"lib(mpi(ch|_cxx)?|c|m|pthread|dl|rt|gcc_s)\.so|ld-linux")
+    for program in ("ior", "mdtest", "md-workbench", "mib", "h5exerciser", "checkpoint_simulator.x", "raw_bw.x"):
+        path = conftest.BUILD / "src" / program
+        said = subprocess.run(["objdump", "-p", str(path)], capture_output=True, text=True, check=True).stdout
+        needed = re.findall(r"NEEDED +(\S+)", said)
+        assert "libc.so.6" in needed and [n for n in needed if not need_mpi.match(n)] == [], (program, needed)
+        assert "RPATH" not in said and "RUNPATH" not in said, program

@@ -4,25 +4,11 @@
 
 #include <errno.h>
 
+#include "backends/aio/aio-descriptor.h"
 #include "backends/aio/aio-queue.h"
 #include "backends/backend.h"
 #include "backends/posixfile.h"
 #include "backends/posixns.h"
-
-struct aio_options {
-    int max_pending, granularity;
-};
-
-#define O struct aio_options
-static const struct weir_opt aio_opts[] = {
-    OPT_INT(0, "max-pending", NULL, O, max_pending, "128", "N",
-            "Transfers of a task that are in flight at most", .min = 8, .max = INT32_MAX),
-    OPT_INT(0, "granularity", NULL, O, granularity, "16", "N",
-            "Transfers that are handed to the system, and taken back, at a time", .min = 1,
-            .max = INT32_MAX),
-    OPT_END
-};
-#undef O
 
 static int aio_check(struct weir_session *s, const struct weir_extent *extent, struct weir_err *err)
 {
@@ -118,14 +104,8 @@ static ssize_t aio_xfer(struct weir_file *f, const struct weir_io *io, struct we
     return r.n < 0 ? aio_reason(&r, err) : r.n;
 }
 
-const struct weir_backend weir_backend_aio = {
-    .abi = WEIR_BACKEND_ABI,
-    .name = "AIO",
-    .brief = "Ordinary files with a queue of asynchronous reads and writes (libaio)",
-    .prefix = "aio.",
-    .base = &weir_backend_posix,
-    .opts = aio_opts,
-    .opt_size = sizeof(struct aio_options),
+const struct weir_backend weir_plugin = {
+    AIO_DESCRIPTOR,
     .priv_size = sizeof(struct aio_queue),
     .file_size = sizeof(struct weir_posix_file),
     .check = aio_check,
