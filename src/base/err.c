@@ -70,6 +70,14 @@ int weir_refuse(struct weir_err *err, enum weir_code code, const char *fmt, ...)
     return -1;
 }
 
+int weir_conflicts_check(const struct weir_conflict *rules, size_t n, struct weir_err *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (rules[i].broken)
+            return weir_refuse(err, WEIR_EUSAGE, "%s", rules[i].text);
+    return 0;
+}
+
 int weir_err_within(struct weir_err *err, const char *fmt, ...)
 {
     char text[WEIR_ERR_TEXT];

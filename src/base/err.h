@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /* The exit statuses of every program of the suite. The numbers are interface. */
 enum weir_code {
@@ -48,6 +49,15 @@ int weir_fail(struct weir_err *err, enum weir_code code, const char *fmt, ...)
 /* Record an error that has no errno: the text is the formatted words. Otherwise as weir_fail. */
 int weir_refuse(struct weir_err *err, enum weir_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* What may not be: whether it is, and the words for it. */
+struct weir_conflict {
+    bool broken;
+    const char *text;
+};
+
+/* Record (WEIR_EUSAGE) the first of n that is broken. Local. Returns 0, or -1 and err. */
+int weir_conflicts_check(const struct weir_conflict *rules, size_t n, struct weir_err *err);
 
 /* Put words of context and ": " in front of the text of a recorded error. Local. Returns -1. */
 int weir_err_within(struct weir_err *err, const char *fmt, ...)

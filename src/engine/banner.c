@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -40,13 +41,13 @@ void weir_banner_program(struct weir_run *run, const char *program)
     weir_report_str(&run->report, WEIR_FOR_DATA, "program", program);
 }
 
-void weir_banner_command(struct weir_run *run, int argc, char *const *argv)
+void weir_banner_command(struct weir_run *run, unsigned readers, int argc, char *const *argv)
 {
     struct weir_str words = { 0 };
 
     for (int i = 0; i < argc; i++)
         weir_str_addf(&words, "%s%s", i ? " " : "", argv[i]);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "Command line", weir_str_text(&words));
+    weir_report_str(&run->report, readers, "Command line", weir_str_text(&words));
     weir_str_free(&words);
 }
 
@@ -60,7 +61,6 @@ void weir_banner_words(struct weir_run *run, const char *heading, char quote, in
         weir_str_addf(&line, " %c%s%c", quote, argv[i], quote);
     weir_report_line(&run->report, "%.*s", most, weir_str_text(&line));
     weir_str_free(&line);
-    weir_banner_command(run, argc, argv);
 }
 
 void weir_banner_machine(struct weir_run *run, unsigned readers)
@@ -116,10 +116,13 @@ void weir_banner_option(struct weir_run *run, unsigned readers, const char *name
     weir_str_free(&text);
 }
 
-void weir_banner_parameters(struct weir_run *run, const struct weir_opt *rows, const void *values)
+void weir_banner_parameters(struct weir_run *run)
 {
+    const struct weir_opt *row = run->test->driver->opts;
+    const void *values = run->test->values->driver_opt;
+
     weir_report_enter(&run->report, "Parameters", false);
-    for (const struct weir_opt *row = rows; row->name || row->letter || row->key; row++)
+    for (; row->name || row->letter || row->key; row++)
         if (row->name && row->type != WEIR_OPT_ALIAS)
             weir_banner_option(run, WEIR_FOR_DATA, row->name, row, values);
     weir_report_leave(&run->report);
@@ -128,7 +131,7 @@ void weir_banner_parameters(struct weir_run *run, const struct weir_opt *rows, c
 void weir_banner_data(struct weir_run *run, const char *program, int argc, char *const *argv)
 {
     weir_banner_program(run, program);
-    weir_banner_command(run, argc, argv);
+    weir_banner_command(run, WEIR_FOR_DATA, argc, argv);
     weir_banner_machine(run, WEIR_FOR_DATA);
     if (run->details)
         weir_provenance_run(run);
@@ -174,10 +177,14 @@ void weir_banner_part(struct weir_run *run, const char *head, const char *key,
 void weir_banner_test(struct weir_run *run)
 {
     const struct weir_test *t = run->test;
+    const char *path = t->plan.path ? t->plan.path : ".";
+    struct weir_str first = { 0 };
 
-    if (run->details && t->plan.uses > 0)
-        weir_provenance_test(run, t->plan.use[0].be, t->plan.path ? t->plan.path : ".");
     weir_report_int(&run->report, WEIR_FOR_DATA, "TestID", t->id);
-    weir_banner_parameters(run, t->driver->opts, t->values->driver_opt);
+    weir_str_add(&first, path, strcspn(path, "@"));
+    if (run->details && t->n_used > 0)
+        weir_provenance_test(run, t->used[0].be, weir_str_text(&first));
+    weir_str_free(&first);
+    weir_banner_parameters(run);
     weir_report_int(&run->report, WEIR_FOR_DATA, "tasks", run->par.size);
 }

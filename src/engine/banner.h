@@ -12,12 +12,12 @@ const char *weir_banner_now(char out[32], const char *form);
 /* What IOR_FAKE_NODES and IOR_FAKE_TASK_PER_NODES put in place of what was found. Rank 0. */
 void weir_banner_fakes(struct weir_run *run);
 
-/* For data readers: program, version of its results, and the command line. Rank 0; no-ops
+/* Program and version of its results, for data readers; and the command line. Rank 0; no-ops
  * elsewhere. */
 void weir_banner_program(struct weir_run *run, const char *program);
-void weir_banner_command(struct weir_run *run, int argc, char *const *argv);
+void weir_banner_command(struct weir_run *run, unsigned readers, int argc, char *const *argv);
 
-/* The same, and for people a line: 'heading', the program, and each of its words between two quotes;
+/* For people a line: 'heading', the program, and each of its words between two quotes;
  * 'most' bytes of it at most. Rank 0. */
 void weir_banner_words(struct weir_run *run, const char *heading, char quote, int most, int argc,
                        char *const *argv);
@@ -43,15 +43,15 @@ struct weir_part;
 void weir_banner_part(struct weir_run *run, const char *head, const char *key,
                       const struct weir_part *part, const uint64_t *len);
 
-/* The object "Parameters": every option with a long name and its value, for data readers. Rank
- * 0. */
-void weir_banner_parameters(struct weir_run *run, const struct weir_opt *rows, const void *values);
+/* The object "Parameters" of the test that was entered: every option with a long name and its value, for
+ * data readers. Rank 0. */
+void weir_banner_parameters(struct weir_run *run);
 
 /* The moment as a fact for data readers, as ctime(3) has it. Local. */
 #define WEIR_BANNER_CTIME "%a %b %e %H:%M:%S %Y"
 void weir_banner_time(struct weir_run *run, const char *key);
 
-/* Where the test that was entered is measured, its number, parameters and tasks, for data readers.
+/* The number of the test that was entered, where it is measured, parameters and tasks, for data readers.
  * Collective over run->par. */
 void weir_banner_test(struct weir_run *run);
 

@@ -308,7 +308,7 @@ static int report_test(struct weir_run *run, void *state, struct weir_err *err)
     weir_report_str(r, WEIR_FOR_DATA, "api", t->kind == GATHERV ? "" : t->be->name);
     weir_report_int(r, WEIR_FOR_DATA, "tasks", run->par.size);
     weir_report_int(r, WEIR_FOR_DATA, "bytes", (int64_t)(t->total * sizeof(float)));
-    weir_banner_parameters(run, run->test->driver->opts, t->o);
+    weir_banner_parameters(run);
     return 0;
 }
 

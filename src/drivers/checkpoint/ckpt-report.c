@@ -63,7 +63,7 @@ int ckpt_report_test(struct weir_run *run, void *state, struct weir_err *err)
     weir_report_int(r, WEIR_FOR_DATA, "tasks", run->par.size);
     weir_report_int(r, WEIR_FOR_DATA, t->reads ? "readers" : "writers", t->number);
     weir_report_int(r, WEIR_FOR_DATA, "bytes", (int64_t)t->bytes);
-    weir_banner_parameters(run, run->test->driver->opts, t->o);
+    weir_banner_parameters(run);
     return 0;
 }
 

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "engine/banner.h"
 #include "engine/costs.h"
-#include "engine/provenance.h"
 #include "par/agree.h"
 
 #define MIB 1048576.0
@@ -91,11 +90,7 @@ int h5ex_report_test(struct weir_run *run, void *state, struct weir_err *err)
     struct weir_report *r = &run->report;
 
     (void)err;
-    weir_report_int(r, WEIR_FOR_DATA, "TestID", run->test->id);
-    if (run->details)
-        weir_provenance_test(run, t->be, t->path);
-    weir_banner_parameters(run, h5ex_rows, t->o);
-    weir_report_int(r, WEIR_FOR_DATA, "tasks", run->par.size);
+    weir_banner_test(run);
     weir_report_str(r, WEIR_FOR_DATA, "path", t->path);
     weir_banner_part(run, "FileSpace:", "fileSpace", &s->file, s->shape[H5EX_DOUBLES].len);
     weir_banner_part(run, "MemSpace: ", "memorySpace", &s->memory, &s->buffer);

@@ -19,11 +19,6 @@ static int check_sizes(const struct ior_options *o, struct weir_err *err)
             err, WEIR_EUSAGE,
             "block size (-b) must be a multiple of access size, %d bytes, and is %" PRId64,
             ACCESS_SIZE, o->block);
-    if (o->transfer == 0)
-        return weir_refuse(
-            err, WEIR_EUSAGE,
-            "test will not complete with zero transfer size (-t); give at least %d bytes",
-            ACCESS_SIZE);
     if (o->transfer < 0 || o->transfer % ACCESS_SIZE)
         return weir_refuse(
             err, WEIR_EUSAGE,
@@ -39,6 +34,11 @@ static int check_sizes(const struct ior_options *o, struct weir_err *err)
                            "block size (-b %" PRId64
                            ") must be a multiple of transfer size (-t %" PRId64 ")",
                            o->block, o->transfer);
+    if (o->prefill && o->block % o->prefill)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "randomPrefill (%" PRId64 ") must divide the block size (-b %" PRId64
+                           ")",
+                           o->prefill, o->block);
     return 0;
 }
 
@@ -52,48 +52,6 @@ static int check_volume(const struct ior_options *o, int tasks, struct weir_err 
                            "blocks of %" PRId64 " bytes (-b) in %" PRId64
                            " segments (-s) for %d tasks are more than a file can hold, 2^63 bytes",
                            o->block, o->segments, tasks);
-    return 0;
-}
-
-static int check_prefill(const struct ior_options *o, struct weir_err *err)
-{
-    if (o->prefill == 0)
-        return 0;
-    if (o->random_offset == 0)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "randomPrefill without random offsets is not useful; give -z");
-    if (o->block % o->prefill)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "randomPrefill (%" PRId64 ") must divide the block size (-b %" PRId64
-                           ")",
-                           o->prefill, o->block);
-    return 0;
-}
-
-static int check_order(const struct ior_options *o, struct weir_err *err)
-{
-    const char *with = o->reorder_constant ? "-C" : o->reorder_random ? "-Z" : NULL;
-
-    if (o->reorder_constant && o->reorder_random)
-        return weir_refuse(
-            err, WEIR_EUSAGE,
-            "constant and random reordering of tasks (-C and -Z) exclude each other; choose one");
-    if (with && ior_reads_elsewhere(o))
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "--read-back=elsewhere chooses whose data a task reads; leave %s out",
-                           with);
-    with = ior_reads_elsewhere(o) ? "--read-back=elsewhere" : with;
-    if (o->random_offset && !o->file_per_task && with)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "random offsets (-z) with %s need a file per task (-F)", with);
-    if (o->random_offset > 1 && o->random_seed == 0)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "--random-offset-seed=0 with -z -z draws the first block for ever; take "
-                           "another seed");
-    if (o->random_offset && !o->file_per_task && o->check_read && !o->write && o->random_seed < 0)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "random offsets (-z) with a check of what another run wrote (-R) need "
-                           "its --random-offset-seed");
     return 0;
 }
 
@@ -133,36 +91,53 @@ static int check_packet(const struct ior_options *o, enum weir_packet *packet, s
     return 0;
 }
 
-static int check_words(const struct ior_options *o, struct weir_err *err)
+/* What does not go together. */
+static int check_rules(const struct ior_options *o, struct weir_err *err)
 {
-    if (o->tasks == 0)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "option -N (numTasks): 0 is too few tasks for testing; -1 takes all");
-    if (o->test_file[0] == '\0')
-        return weir_refuse(err, WEIR_EUSAGE, "option -o (testFile): an empty name");
-    if (o->unique_dir && strchr(o->test_file, '@'))
-        return weir_refuse(
-            err, WEIR_EUSAGE,
-            "several file names (-o with @) with unique directories (-u) are not possible");
-    if (o->dual_mount && !o->file_per_task)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "dual mount (-y) can only be used with a file per task; give -F");
-    if (o->status_file && !o->keep)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "a stoneWallingStatusFile is only sensible when another run reads the "
-                           "files; keep them with -k");
-    if (o->status_file && o->write && !o->run.wear_out)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "a stoneWallingStatusFile is only sensible for a write phase with "
-                           "stoneWallingWearOut=1");
-    if (o->nodes == 0 || o->node0_tasks == 0)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "numNodes and numTasksOnNode0 are at least 1; -1 takes what there is");
-    if (o->run.wear_out && o->run.deadline_s == 0)
-        return weir_refuse(
-            err, WEIR_EUSAGE,
-            "stoneWallingWearOut is only sensible with a stonewall deadline; give -D");
-    return 0;
+    bool elsewhere = ior_reads_elsewhere(o), shared = !o->file_per_task;
+    const struct weir_conflict rules[] = {
+        { o->tasks == 0, "option -N (numTasks): 0 is too few tasks for testing; -1 takes all" },
+        { o->test_file[0] == '\0', "option -o (testFile): an empty name" },
+        { o->unique_dir && strchr(o->test_file, '@'),
+          "several file names (-o with @) with unique directories (-u) are not possible" },
+        { o->dual_mount && shared,
+          "dual mount (-y) can only be used with a file per task; give -F" },
+        { o->status_file && !o->keep,
+          "a stoneWallingStatusFile is only sensible when another run reads the files; keep them "
+          "with -k" },
+        { o->status_file && o->write && !o->run.wear_out,
+          "a stoneWallingStatusFile is only sensible for a write phase with "
+          "stoneWallingWearOut=1" },
+        { o->nodes == 0 || o->node0_tasks == 0,
+          "numNodes and numTasksOnNode0 are at least 1; -1 takes what there is" },
+        { o->run.wear_out && o->run.deadline_s == 0,
+          "stoneWallingWearOut is only sensible with a stonewall deadline; give -D" },
+        { o->transfer == 0,
+          "test will not complete with zero transfer size (-t); give at least 8 bytes" },
+        { o->reorder_constant && o->reorder_random,
+          "constant and random reordering of tasks (-C and -Z) exclude each other; choose one" },
+        { o->reorder_constant && elsewhere,
+          "--read-back=elsewhere chooses whose data a task reads; leave -C out" },
+        { o->reorder_random && elsewhere,
+          "--read-back=elsewhere chooses whose data a task reads; leave -Z out" },
+        { o->random_offset && shared && elsewhere,
+          "random offsets (-z) with --read-back=elsewhere need a file per task (-F)" },
+        { o->random_offset && shared && o->reorder_constant,
+          "random offsets (-z) with -C need a file per task (-F)" },
+        { o->random_offset && shared && o->reorder_random,
+          "random offsets (-z) with -Z need a file per task (-F)" },
+        { o->random_offset > 1 && o->random_seed == 0,
+          "--random-offset-seed=0 with -z -z draws the first block for ever; take another seed" },
+        { o->random_offset && shared && o->check_read && !o->write && o->random_seed < 0,
+          "random offsets (-z) with a check of what another run wrote (-R) need its "
+          "--random-offset-seed" },
+        { o->prefill && !o->random_offset,
+          "randomPrefill without random offsets is not useful; give -z" },
+        { o->memory_per_node && o->memory_per_task,
+          "memory per node (-M) and memoryPerTask exclude each other; choose one" },
+    };
+
+    return weir_conflicts_check(rules, sizeof(rules) / sizeof(*rules), err);
 }
 
 static int check_backend(struct ior_test *t, const struct weir_run *run, struct weir_err *err)
@@ -215,7 +190,8 @@ static void fill_access(struct ior_test *t, const struct weir_run *run, int task
         .segments = (uint64_t)o->segments,
         .file_bytes = o->file_per_task ? file : file * (uint64_t)tasks,
     };
-    run->test->plan.bytes = file * (uint64_t)tasks * kept_at_a_time(o);
+    if (__builtin_mul_overflow(file * (uint64_t)tasks, kept_at_a_time(o), &run->test->plan.bytes))
+        run->test->plan.bytes = UINT64_MAX;
     run->test->plan.inodes = (o->file_per_task ? (uint64_t)tasks : 1) * kept_at_a_time(o);
 }
 
@@ -242,9 +218,8 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_
 
     ior_override_nodes(t, &par);
     fill_phases(o);
-    if (check_packet(o, &t->data.pattern.packet, err) < 0 || check_words(o, err) < 0 ||
+    if (check_packet(o, &t->data.pattern.packet, err) < 0 || check_rules(o, err) < 0 ||
         check_names(o, err) < 0 || check_sizes(o, err) < 0 || check_volume(o, tasks, err) < 0 ||
-        check_order(o, err) < 0 || check_prefill(o, err) < 0 ||
         ior_memory_parse(o, &par, &t->memory.bytes, err) < 0 ||
         (tasks == par.size && ior_check_owner(t, &par, err) < 0))
         return -1;

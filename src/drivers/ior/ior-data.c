@@ -258,9 +258,6 @@ int ior_memory_parse(const struct ior_options *o, const struct weir_par *par, in
     *bytes = o->memory_per_task;
     if (!o->memory_per_node)
         return 0;
-    if (o->memory_per_task)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "memory per node (-M) and memoryPerTask exclude each other; choose one");
     if (weir_share_parse(o->memory_per_node, &node, &percent, err) < 0)
         return weir_err_within(err, "option -M (memoryPerNode)");
     if (percent >= 0)

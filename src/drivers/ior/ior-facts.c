@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-facts.c - what the options say about the worth of the numbers */
+/* ior-facts.c - what the options say about the worth of the numbers, and about what a test needs: a dry
+ * run tells it, and does nothing */
 #include "config.h"
 #include "drivers/ior/ior.h"
 
+#include <inttypes.h>
 #include <math.h>
 
-#include "drivers/ior/ior-pass.h"
+#include "base/mount.h"
 #include "par/reduce.h"
 
 /* Nodes between a task and the one whose data it reads; -1 where nobody asked for a distance. */
@@ -51,7 +53,7 @@ void ior_facts(struct weir_run *run, void *state, struct weir_facts *f)
     enum weir_packet packet = t->data.pattern.packet;
 
     f->path = o->test_file;
-    f->planned_bytes = ior_planned_bytes(o, &run->par);
+    f->planned_bytes = (double)o->block * (double)o->segments * run->par.size;
     if (!(t->session.flags & (WEIR_BE_CONTAINER | WEIR_BE_NO_DATA)) && o->run.deadline_s == 0)
         f->file_bytes = (double)t->extent.file_bytes;
     f->durable = o->sync_end || o->sync_each || f->direct == 1;
@@ -91,4 +93,37 @@ bool ior_range(struct weir_run *run, void *state, const struct weir_stage *stage
         *range = (struct weir_cache_range) { (uint64_t)owner * block, block, block * tasks,
                                              (uint64_t)o->segments };
     return true;
+}
+
+/* ---- what a dry run tells ---- */
+
+/* A dry run may ask for more than there is anywhere. */
+static int64_t whole(double count)
+{
+    return count < 0x1p62 ? (int64_t)count : INT64_MAX;
+}
+
+int ior_report_need(struct weir_run *run, const struct ior_test *t, struct weir_err *err)
+{
+    const struct weir_plan *plan = &run->test->plan;
+    double of_task = (double)t->o->transfer * t->data.lanes + (double)t->memory.bytes;
+    struct weir_report *r = &run->report;
+    uint64_t free = 0;
+    bool known;
+
+    if (!t->o->run.dry_run || run->par.rank != 0)
+        return 0;
+    known = weir_mount_space(weir_str_text(&t->use.path), &free);
+    weir_report_enter(r, "need", false);
+    weir_report_line(r, "\nNeed: ");
+    weir_report_int(r, WEIR_FOR_ALL, "bytes", whole((double)plan->bytes));
+    weir_report_int(r, WEIR_FOR_ALL, "files", whole((double)plan->inodes));
+    weir_report_int(r, WEIR_FOR_ALL, "memory of a node", whole(of_task * run->par.per_node_max));
+    if (known)
+        weir_report_int(r, WEIR_FOR_ALL, "free bytes", (int64_t)free);
+    weir_report_leave(r);
+    if (!known || !t->o->write || plan->bytes <= free)
+        return 0;
+    return weir_warn(&run->log, err, "the test needs %.0f bytes for '%s', and %" PRIu64 " are free",
+                     (double)plan->bytes, weir_str_text(&t->use.path), free);
 }

@@ -20,55 +20,32 @@ static const struct weir_opt *find_row(const struct weir_opt *rows, const char *
     return NULL;
 }
 
-/* Keys of old readers in their order, and the option after each. Those without option are told by
- * report_special. */
-static const struct {
-    const char *name, *key;
-} parameters[] = {
-    { "testID", NULL },
-    { "refnum", "refNum" },
-    { "api", "api" },
-    { "platform", NULL },
+/* What old readers find, in their order. Most are keys of options; report_special tells the rest. */
+static const char *const parameters[] = {
+    "testID", "refnum", "api", "platform", "testFileName", "deadlineForStonewall",
+    "stoneWallingWearOut", "maxTimeDuration", "outlierThreshold", "options", "dryRun", "nodes",
+    "memoryPerTask", "memoryPerNode", "tasksPerNode", "repetitions", "multiFile", "interTestDelay",
+    "fsync", "fsyncperwrite", "useExistingTestFile", "uniqueDir", "singleXferAttempt", "readFile",
+    "writeFile", "filePerProc", "reorderTasks", "reorderTasksRandom", "reorderTasksRandomSeed",
+    "randomOffset", "checkWrite", "checkRead", "dataPacketType", "keepFile", "keepFileWithError",
+    "warningAsErrors", "verbose", "data packet type", "setTimeStampSignature/incompressibleSeed",
+    "collective", "segmentCount", "transferSize", "blockSize"
+};
+
+/* Options that they know by another name. */
+static const char *const renamed[][2] = {
     { "testFileName", "testFile" },
     { "deadlineForStonewall", "deadlineForStonewalling" },
-    { "stoneWallingWearOut", "stoneWallingWearOut" },
-    { "maxTimeDuration", "maxTimeDuration" },
-    { "outlierThreshold", "outlierThreshold" },
-    { "options", NULL },
-    { "dryRun", "dryRun" },
-    { "nodes", NULL },
-    { "memoryPerTask", "memoryPerTask" },
-    { "memoryPerNode", NULL },
-    { "tasksPerNode", NULL },
-    { "repetitions", "repetitions" },
-    { "multiFile", "multiFile" },
-    { "interTestDelay", "interTestDelay" },
-    { "fsync", "fsync" },
-    { "fsyncperwrite", "fsyncPerWrite" },
-    { "useExistingTestFile", "useExistingTestFile" },
-    { "uniqueDir", "uniqueDir" },
-    { "singleXferAttempt", "singleXferAttempt" },
-    { "readFile", "readFile" },
-    { "writeFile", "writeFile" },
-    { "filePerProc", "filePerProc" },
-    { "reorderTasks", "reorderTasks" },
-    { "reorderTasksRandom", "reorderTasksRandom" },
-    { "reorderTasksRandomSeed", "reorderTasksRandomSeed" },
-    { "randomOffset", "randomOffset" },
-    { "checkWrite", "checkWrite" },
-    { "checkRead", "checkRead" },
-    { "dataPacketType", NULL },
-    { "keepFile", "keepFile" },
-    { "keepFileWithError", "keepFileWithError" },
-    { "warningAsErrors", "warningAsErrors" },
-    { "verbose", "verbose" },
-    { "data packet type", NULL },
     { "setTimeStampSignature/incompressibleSeed", "setTimeStampSignature" },
-    { "collective", "collective" },
-    { "segmentCount", "segmentCount" },
-    { "transferSize", "transferSize" },
-    { "blockSize", "blockSize" },
 };
+
+static const struct weir_opt *row_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof(renamed) / sizeof(*renamed); i++)
+        if (strcmp(renamed[i][0], name) == 0)
+            name = renamed[i][1];
+    return find_row(weir_ior.opts, name);
+}
 
 /* The host's name without trailing digits and the system's: the machine, not the node. */
 static void report_platform(struct weir_report *r, unsigned readers, const struct ior_options *o)
@@ -92,8 +69,8 @@ static void report_platform(struct weir_report *r, unsigned readers, const struc
     weir_str_free(&text);
 }
 
-/* What has no option of its own, or another form than its option. */
-static void report_special(struct weir_run *run, const struct ior_test *t, unsigned readers,
+/* What has no option of its own, or another form than its option; false: this has. */
+static bool report_special(struct weir_run *run, const struct ior_test *t, unsigned readers,
                            const char *name)
 {
     static const char letters[] = { [WEIR_PACKET_TIMESTAMP] = 't',
@@ -121,23 +98,21 @@ static void report_special(struct weir_run *run, const struct ior_test *t, unsig
         weir_report_int(r, readers, name, t->data.pattern.packet);
     else if (strcmp(name, "data packet type") == 0)
         weir_report_str(r, readers, name, letter);
+    else
+        return false;
+    return true;
 }
 
 static void report_known(struct weir_run *run, const struct ior_test *t, unsigned readers)
 {
     struct weir_report *r = &run->report;
-    const struct weir_opt *row;
 
     weir_report_enter(r, "Parameters", false);
     if (readers & WEIR_FOR_TEXT)
         weir_report_line(r, "\nParameters: ");
-    for (size_t i = 0; i < sizeof(parameters) / sizeof(*parameters); i++) {
-        row = parameters[i].key ? find_row(ior_option_rows, parameters[i].key) : NULL;
-        if (row)
-            weir_banner_option(run, readers, parameters[i].name, row, t->o);
-        else
-            report_special(run, t, readers, parameters[i].name);
-    }
+    for (size_t i = 0; i < sizeof(parameters) / sizeof(*parameters); i++)
+        if (!report_special(run, t, readers, parameters[i]))
+            weir_banner_option(run, readers, parameters[i], row_of(parameters[i]), t->o);
     weir_report_leave(r);
 }
 
@@ -160,7 +135,7 @@ void ior_report_parameters(struct weir_run *run, const struct ior_test *t)
 {
     report_known(run, t, run->log.verbose >= 3 ? WEIR_FOR_ALL : WEIR_FOR_DATA);
     weir_report_enter(&run->report, "optionValues", false);
-    report_table(run, "", ior_option_rows, t->o);
+    report_table(run, "", weir_ior.opts, t->o);
     report_table(run, t->be->prefix, t->be->opts, t->be_opt.own);
     if (t->be->base)
         report_table(run, t->be->base->prefix, t->be->base->opts, t->be_opt.base);

@@ -18,33 +18,23 @@
 
 #define KEY_WIDTH 20 /* of facts in the text */
 
-const char *ior_now_text(char out[32])
-{
-    return weir_banner_now(out, "%a %b %e %H:%M:%S %Y");
-}
-
 void ior_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
                       char *const *argv)
 {
-    struct weir_str words = { 0 };
     char now[32];
 
-    (void)tests;
     (void)n;
-    for (int i = 0; i < argc; i++)
-        weir_str_addf(&words, "%s%s", i ? " " : "", argv[i]);
     weir_banner_fakes(run);
     weir_report_line_for(&run->report, WEIR_FOR_TEXT_4,
                          "IOR-4.1.0+weir-%s: MPI Coordinated Test of Parallel I/O",
                          PACKAGE_VERSION);
     weir_report_line_for(&run->report, WEIR_FOR_TEXT_33,
                          "IOR-3.3.0: MPI Coordinated Test of Parallel I/O");
-    weir_banner_program(run, "ior");
-    weir_report_str(&run->report, WEIR_FOR_ALL, "Began", ior_now_text(now));
-    weir_report_str(&run->report, WEIR_FOR_ALL, "Command line", weir_str_text(&words));
+    weir_banner_program(run, tests[0].driver->name);
+    weir_report_str(&run->report, WEIR_FOR_ALL, "Began", weir_banner_now(now, WEIR_BANNER_CTIME));
+    weir_banner_command(run, WEIR_FOR_ALL, argc, argv);
     weir_banner_machine(run, WEIR_FOR_ALL);
     ior_trace_begin(run);
-    weir_str_free(&words);
     if (run->details)
         weir_provenance_run(run);
 }
@@ -54,7 +44,7 @@ void ior_report_finish(struct weir_run *run, const struct weir_test *tests)
     char now[32];
 
     (void)tests;
-    weir_report_str(&run->report, WEIR_FOR_ALL, "Finished", ior_now_text(now));
+    weir_report_str(&run->report, WEIR_FOR_ALL, "Finished", weir_banner_now(now, WEIR_BANNER_CTIME));
 }
 
 /* ---- test start ---- */
@@ -205,7 +195,7 @@ int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *e
     if (run->report.n == 0)
         return 0;
     weir_report_int(&run->report, WEIR_FOR_ALL, "TestID", t->id);
-    weir_report_str(&run->report, WEIR_FOR_ALL, "StartTime", ior_now_text(now));
+    weir_report_str(&run->report, WEIR_FOR_ALL, "StartTime", weir_banner_now(now, WEIR_BANNER_CTIME));
     rc = weir_usage_report(run, &t->session, weir_str_text(&t->use.path), KEY_WIDTH, err);
     ior_report_parameters(run, t);
     ior_trace_memory(run, t);
@@ -274,7 +264,7 @@ void ior_trace_commence(struct weir_run *run, enum weir_dir dir)
     if (!traces(run))
         return;
     weir_report_line(&run->report, "Commencing %s performance test: %s%s", reads ? "read" : "write",
-                     ior_now_text(now), reads ? "\n" : "");
+                     weir_banner_now(now, WEIR_BANNER_CTIME), reads ? "\n" : "");
     weir_report_flush(&run->report);
 }
 

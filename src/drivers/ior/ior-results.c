@@ -32,8 +32,8 @@ struct ior_summary {
     const char *operation, *api;
     int64_t test, tasks, per_node, reps, file_per_task, reorder, node_offset, reorder_random, seed,
         segments, block, transfer, ref_num;
-    double bw_max, bw_min, bw_mean, bw_sd, ops_max, ops_min, ops_mean, ops_sd, mean_s, wall_s,
-        wall_bw, bytes;
+    struct weir_stats bw, ops, time, bytes;
+    double bw_sd, ops_sd, wall_s, wall_bw;
 };
 
 #define R struct ior_row
@@ -255,16 +255,16 @@ void ior_report_max(struct weir_run *run, struct ior_test *t)
 /* The text order is the order of the rows; JSON readers go by key. */
 static const struct weir_col summary_cols[] = {
     COL_STR(S, operation, "operation", "Operation", .head = "Operation", .width = -9, .gap = 1),
-    RATE("bwMaxMIB", "Max(MiB)", bw_max, "Best bandwidth of the repetitions, MiB/s"),
-    RATE("bwMinMIB", "Min(MiB)", bw_min, "Worst bandwidth of the repetitions, MiB/s"),
-    RATE("bwMeanMIB", "Mean(MiB)", bw_mean, "Mean bandwidth, MiB/s"),
+    RATE("bwMaxMIB", "Max(MiB)", bw.max, "Best bandwidth of the repetitions, MiB/s"),
+    RATE("bwMinMIB", "Min(MiB)", bw.min, "Worst bandwidth of the repetitions, MiB/s"),
+    RATE("bwMeanMIB", "Mean(MiB)", bw.mean, "Mean bandwidth, MiB/s"),
     RATE("bwStdMIB", "StdDev", bw_sd, "Population standard deviation of the bandwidth, MiB/s"),
-    REAL("OPsMax", "Max(OPs)", ops_max, 10, 2, "Most transfers a second, over the total time"),
-    REAL("OPsMin", "Min(OPs)", ops_min, 10, 2, "Fewest transfers a second"),
-    REAL("OPsMean", "Mean(OPs)", ops_mean, 10, 2, "Mean transfers a second"),
+    REAL("OPsMax", "Max(OPs)", ops.max, 10, 2, "Most transfers a second, over the total time"),
+    REAL("OPsMin", "Min(OPs)", ops.min, 10, 2, "Fewest transfers a second"),
+    REAL("OPsMean", "Mean(OPs)", ops.mean, 10, 2, "Mean transfers a second"),
     REAL("OPsSD", "StdDev", ops_sd, 10, 2,
          "Population standard deviation of the transfers a second"),
-    REAL("MeanTime", "Mean(s)", mean_s, 10, 5, "Mean total time, seconds"),
+    REAL("MeanTime", "Mean(s)", time.mean, 10, 5, "Mean total time, seconds"),
     COL_REAL(S, wall_s, "StoneWallTime", "Mean time at the stonewall, seconds; only with wear-out",
              .head = "Stonewall(s)", .width = 10, .prec = 2, .gap = 1, .optional = true),
     COL_REAL(S, wall_bw, "StoneWallbwMeanMIB",
@@ -283,7 +283,7 @@ static const struct weir_col summary_cols[] = {
     INT("segmentCount", "segcnt", segments, 6, "Segments"),
     INT("blockSize", "blksiz", block, 8, "Block size, bytes"),
     INT("transferSize", "xsize", transfer, 8, "Transfer size, bytes"),
-    COL_REAL(S, bytes, "xsizeMiB", "Mean bytes moved in a repetition, MiB", .head = "aggs(MiB)",
+    COL_REAL(S, bytes.mean, "xsizeMiB", "Mean bytes moved in a repetition, MiB", .head = "aggs(MiB)",
              .unit = MIB, .width = 9, .prec = 1, .gap = 1),
     /* two columns apart */
     COL_STR(S, api, "API", "Backend", .head = "  API", .width = 3, .gap = 1),
@@ -300,13 +300,12 @@ static const struct weir_table summary = {
 
 #undef S
 
-/* A moment of a series; missing when no repetition was measured. */
-#define SEEN(moment, series) (s->series.n ? s->series.moment : NAN)
-
 static void summarise(struct weir_run *run, const struct ior_test *t, const char *operation,
                       const struct ior_series *s)
 {
+    const struct weir_stats none = { 0, NAN, NAN, NAN, NAN };
     const struct ior_options *o = t->o;
+    bool known = s->bw.n > 0;
     struct ior_summary row = {
         .operation = operation,
         .api = o->run.api,
@@ -323,24 +322,18 @@ static void summarise(struct weir_run *run, const struct ior_test *t, const char
         .block = o->block,
         .transfer = o->transfer,
         .ref_num = o->ref_num,
-        .bw_max = SEEN(max, bw),
-        .bw_min = SEEN(min, bw),
-        .bw_mean = SEEN(mean, bw),
-        .bw_sd = s->bw.n ? weir_stats_sd(&s->bw) : NAN,
-        .ops_max = SEEN(max, ops),
-        .ops_min = SEEN(min, ops),
-        .ops_mean = SEEN(mean, ops),
-        .ops_sd = s->ops.n ? weir_stats_sd(&s->ops) : NAN,
-        .mean_s = SEEN(mean, time),
-        .bytes = SEEN(mean, bytes),
+        .bw = known ? s->bw : none,
+        .ops = known ? s->ops : none,
+        .time = known ? s->time : none,
+        .bytes = known ? s->bytes : none,
+        .bw_sd = known ? weir_stats_sd(&s->bw) : NAN,
+        .ops_sd = known ? weir_stats_sd(&s->ops) : NAN,
         .wall_s = s->walls ? s->wall_s / s->walls : NAN,
         .wall_bw = s->walls && s->wall_s > 0 ? s->wall_bytes / s->wall_s : NAN,
     };
 
     weir_report_row(&run->report, &summary, &row);
 }
-
-#undef SEEN
 
 void ior_summarise(struct weir_run *run, const struct ior_test *t)
 {

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "engine/banner.h"
 #include "engine/metrics.h"
 #include "engine/ranks.h"
 #include "engine/status.h"
@@ -261,7 +262,7 @@ static int before_check(struct weir_run *run, void *state, const struct weir_sta
     (void)s;
     if (run->log.verbose >= 1) {
         weir_report_line(&run->report, "Verifying contents of the file(s) just written.");
-        weir_report_line(&run->report, "%s\n", ior_now_text(now));
+        weir_report_line(&run->report, "%s\n", weir_banner_now(now, WEIR_BANNER_CTIME));
     }
     if (limit_reading(run, state, true, err) < 0)
         return -1;

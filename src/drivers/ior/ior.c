@@ -196,8 +196,6 @@ static const struct weir_opt options[] = {
 
 #undef O
 
-const struct weir_opt *const ior_option_rows = options;
-
 static const char *script_of(const void *opt)
 {
     return ((const struct ior_options *)opt)->script;

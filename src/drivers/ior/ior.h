@@ -51,7 +51,6 @@ struct ior_test {
 };
 
 extern const struct weir_driver weir_ior;
-extern const struct weir_opt *const ior_option_rows;
 
 /* ior-check.c: the options of one test, before anything is done; own is t->o, filled up where
  * options follow from others. Collective over run->world. -1 and
@@ -111,7 +110,6 @@ void ior_gather_facts(struct weir_run *run, struct ior_test *t);
 /* The object "hintsInEffect" of a test, for data readers, where the backend has hints. */
 void ior_report_hints(struct weir_run *run, struct ior_test *t);
 void ior_report_finish(struct weir_run *run, const struct weir_test *tests);
-const char *ior_now_text(char out[32]);
 
 /* ior-report.c: what -v -v -v adds. Nothing below that level. */
 void ior_trace_begin(struct weir_run *run);                            /* rank 0 */
@@ -130,11 +128,9 @@ void ior_report_parameters(struct weir_run *run, const struct ior_test *t);
 bool ior_range(struct weir_run *run, void *state, const struct weir_stage *stage,
                struct weir_str *path, struct weir_cache_range *range);
 
-/* ior-need.c: in a dry run, tell bytes, files, memory and free space, and warn when there is too
+/* ior-facts.c: in a dry run, tell bytes, files, memory and free space, and warn when there is too
  * little; t->use.path is known. Rank 0, nothing elsewhere. -1 and err only where warnings are errors. */
 int ior_report_need(struct weir_run *run, const struct ior_test *t, struct weir_err *err);
-/* Bytes of all tasks in a phase. */
-double ior_planned_bytes(const struct ior_options *o, const struct weir_par *par);
 
 /* ior-facts.c: what the options say about the worth of the numbers. Collective over run->par. */
 void ior_facts(struct weir_run *run, void *state, struct weir_facts *f);

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "engine/banner.h"
-#include "engine/provenance.h"
 
 #define MIB 1048576.0
 
@@ -173,11 +172,8 @@ void mdw_report_begin(struct weir_run *run, struct weir_test *tests, int n, int 
 
     (void)n;
     t->begin_ns = weir_now_ns();
-    weir_banner_program(run, "md-workbench");
     weir_banner_words(run, "Args: ", '"', INT_MAX, argc, argv);
-    weir_banner_machine(run, WEIR_FOR_DATA);
-    if (run->details)
-        weir_provenance_run(run);
+    weir_banner_data(run, tests[0].driver->name, argc, argv);
     weir_banner_fakes(run);
     weir_banner_nodemap(run, WEIR_FOR_TEXT);
     weir_report_str(r, WEIR_FOR_DATA, "Began", weir_banner_now(now, FORM));
@@ -192,20 +188,6 @@ void mdw_report_begin(struct weir_run *run, struct weir_test *tests, int n, int 
         weir_report_line(r, "WARNING: num > precreate, this may cause the situation that no "
                             "objects are available to read");
     weir_report_flush(r);
-}
-
-int mdw_report_test(struct weir_run *run, void *state, struct weir_err *err)
-{
-    const struct mdw_test *t = state;
-    struct weir_report *r = &run->report;
-
-    (void)err;
-    weir_report_int(r, WEIR_FOR_DATA, "TestID", 0);
-    if (run->details)
-        weir_provenance_test(run, t->fs.be, t->o->prefix);
-    weir_banner_parameters(run, mdw_option_rows, t->o);
-    weir_report_int(r, WEIR_FOR_DATA, "tasks", run->par.size);
-    return 0;
 }
 
 void mdw_report_leave(struct weir_run *run, const struct mdw_test *t)

@@ -86,8 +86,6 @@ static const struct weir_opt options[] = {
 
 #undef O
 
-const struct weir_opt *const mdw_option_rows = options;
-
 /* ---- what follows from the options ---- */
 
 #define MOST_WAIT 1e6
@@ -113,16 +111,17 @@ static int check_wait(struct mdw_test *t, struct weir_err *err)
 
 static int check_words(struct mdw_test *t, struct weir_err *err)
 {
-    if (weir_metadata_packet(t->o->packet, &t->fs.data.packet, err) < 0)
+    const struct mdw_options *o = t->o;
+    const struct weir_conflict rules[] = {
+        { !o->prefix || !*o->prefix, "option -o: the name of the directory is empty" },
+        { !o->position_file || !*o->position_file,
+          "option --run-info-file: the name of the file is empty" },
+        { o->latency && !*o->latency, "option -L (latency): the prefix of the files is empty" },
+    };
+
+    if (weir_metadata_packet(o->packet, &t->fs.data.packet, err) < 0 ||
+        weir_conflicts_check(rules, sizeof(rules) / sizeof(*rules), err) < 0)
         return -1;
-    if (!t->o->prefix || !*t->o->prefix)
-        return weir_refuse(err, WEIR_EUSAGE, "option -o: the name of the directory is empty");
-    if (!t->o->position_file || !*t->o->position_file)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "option --run-info-file: the name of the file is empty");
-    if (t->o->latency && !*t->o->latency)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "option -L (latency): the prefix of the files is empty");
     return check_wait(t, err);
 }
 
@@ -227,7 +226,6 @@ const struct weir_driver weir_mdw = {
     .end = mdw_end,
     .start = mdw_start,
     .facts = facts_of,
-    .report = mdw_report_test,
     .stages = mdw_stages,
     .clean = mdw_clean_up,
     .conclude = mdw_conclude,

@@ -97,7 +97,6 @@ struct mdw_test {
 };
 
 extern const struct weir_driver weir_mdw;
-extern const struct weir_opt *const mdw_option_rows;
 
 /* mdw-sets.c: names of sets and objects. Local. Memory grows with the tasks, and by one bit for each
  * set. */
@@ -158,10 +157,9 @@ void mdw_record(struct weir_run *run, const struct mdw_test *t, const struct mdw
 /* mdw-report.c: a line for each operation of rank 0, with -v -v. */
 void mdw_trace(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec);
 
-/* mdw-report.c: lines. Rank 0 only; begin is collective over run->world, test over run->par. */
+/* mdw-report.c: lines. Rank 0 only; begin is collective over run->world. */
 void mdw_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
                       char *const *argv);
-int mdw_report_test(struct weir_run *run, void *state, struct weir_err *err);
 void mdw_report_leave(struct weir_run *run, const struct mdw_test *t);
 void mdw_report_phase(struct weir_run *run, struct mdw_test *t, const struct mdw_measure *m);
 void mdw_report_end(struct weir_run *run, const struct weir_test *tests);

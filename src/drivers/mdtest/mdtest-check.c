@@ -40,7 +40,6 @@ static int split_dirs(struct mdtest_test *t, struct weir_run *run, struct weir_e
 
 /* ---- phases and kinds ---- */
 
-/* */
 static void fill_phases(struct mdtest_test *t, struct mdtest_options *o)
 {
     t->all_phases = !o->create && !o->stat && !o->read && !o->remove && !o->rename;
@@ -71,10 +70,7 @@ static int check_rules(const struct mdtest_test *t, const struct weir_run *run,
                        struct weir_err *err)
 {
     const struct mdtest_options *o = t->o;
-    const struct {
-        bool broken;
-        const char *text;
-    } rules[] = {
+    const struct weir_conflict rules[] = {
         { o->run.deadline_s > 0 && o->branch > 1,
           "a stonewall (-W) needs a tree with branching factor 1 (-b)" },
         { o->no_barriers && o->shift != 0, "shifting tasks (-N) needs barriers; leave -B out" },
@@ -94,6 +90,9 @@ static int check_rules(const struct mdtest_test *t, const struct weir_run *run,
         { o->mknod && o->shared, "files made with mknod (-k) cannot be shared (-S)" },
         { o->verify_read && !o->read, "checking data (-X) needs the read phase; give -E" },
         { o->verify_read && o->read_bytes == 0, "checking data (-X) needs bytes to read; give -e" },
+        { o->write_bytes < 0 || o->read_bytes < 0, "bytes of a file (-w, -e) must not be negative" },
+        { o->write_bytes > INT64_MAX / 4 || o->read_bytes > INT64_MAX / 4,
+          "bytes of a file (-w, -e) are more than a file can hold" },
         { o->verify_write && o->write_bytes == 0,
           "checking what was written (--verify-write) needs bytes to write; give -w" },
         { o->create && o->read && t->ledger.kind[MDTEST_FILES] && o->read_bytes > o->write_bytes,
@@ -102,22 +101,7 @@ static int check_rules(const struct mdtest_test *t, const struct weir_run *run,
         { o->last > run->world.size, "the last number of tasks (-l) is more than there are tasks" },
     };
 
-    for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
-        if (rules[i].broken)
-            return weir_refuse(err, WEIR_EUSAGE, "%s", rules[i].text);
-    return 0;
-}
-
-static int check_words(struct mdtest_test *t, struct weir_err *err)
-{
-    if (weir_metadata_packet(t->o->packet, &t->fs.data.packet, err) < 0)
-        return -1;
-    if (t->o->write_bytes < 0 || t->o->read_bytes < 0)
-        return weir_refuse(err, WEIR_EUSAGE, "bytes of a file (-w, -e) must not be negative");
-    if (t->o->write_bytes > INT64_MAX / 4 || t->o->read_bytes > INT64_MAX / 4)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "bytes of a file (-w, -e) are more than a file can hold");
-    return 0;
+    return weir_conflicts_check(rules, sizeof(rules) / sizeof(*rules), err);
 }
 
 /* ---- the backend ---- */
@@ -154,14 +138,6 @@ static int check_names(struct mdtest_test *t, const struct weir_run *run, struct
     o->rename = false;
     return weir_warn(&run->log, err, "%s cannot rename: the rename phase is left out",
                      t->fs.be->name);
-}
-
-static int check_backend(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err)
-{
-    const struct mdtest_options *o = t->o;
-    int64_t bytes = o->write_bytes > o->read_bytes ? o->write_bytes : o->read_bytes;
-
-    return weir_small_files_check(&t->fs, run, (uint64_t)bytes, "mdtest", err);
 }
 
 /* ---- all of it ---- */
@@ -235,13 +211,15 @@ int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_e
 static int check_all(struct mdtest_test *t, struct weir_run *run, struct mdtest_options *o,
                      struct weir_err *err)
 {
+    int64_t bytes = o->write_bytes > o->read_bytes ? o->write_bytes : o->read_bytes;
+
     if (o->last == 0)
         o->first = o->last = run->world.size;
     run->par = run->world;
     fill_phases(t, o);
-    if (split_dirs(t, run, err) < 0 || check_words(t, err) < 0 || mdtest_plan(t, run, err) < 0 ||
+    if (split_dirs(t, run, err) < 0 || weir_metadata_packet(o->packet, &t->fs.data.packet, err) < 0 || mdtest_plan(t, run, err) < 0 ||
         check_rules(t, run, err) < 0 || check_names(t, run, o, err) < 0 ||
-        check_backend(t, run, err) < 0)
+        weir_small_files_check(&t->fs, run, (uint64_t)bytes, "mdtest", err) < 0)
         return -1;
     plan_need(t, &run->test->plan);
     return run->test->variant == 0 ? warn_odd(t, run, err) : 0;

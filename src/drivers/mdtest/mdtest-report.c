@@ -10,7 +10,6 @@
 
 #include "base/col.h"
 #include "engine/banner.h"
-#include "engine/provenance.h"
 #include "engine/usage.h"
 #include "par/agree.h"
 
@@ -40,11 +39,8 @@ void mdtest_report_begin(struct weir_run *run, struct weir_test *tests, int n, i
     weir_report_line_for(r, WEIR_FOR_TEXT_33,
                          "mdtest-3.3.0 was launched with %d total task(s) on %d node(s)",
                          run->world.size, run->world.nodes);
-    weir_banner_program(run, "mdtest");
     weir_banner_words(run, "Command line used: ", '\'', LINE_MOST, argc, argv);
-    weir_banner_machine(run, WEIR_FOR_DATA);
-    if (run->details)
-        weir_provenance_run(run);
+    weir_banner_data(run, tests[0].driver->name, argc, argv);
     mdtest_trace_options(run, tests[0].state);
     weir_banner_nodemap(run, WEIR_FOR_TEXT_4);
 }
@@ -91,7 +87,6 @@ static void report_count(struct weir_run *run, const struct mdtest_test *t)
     const char *one = kind[MDTEST_FILES] ? "files" : "directories";
     const char *what = kind[MDTEST_DIRS] && kind[MDTEST_FILES] ? "files/directories" : one;
 
-    weir_report_int(&run->report, WEIR_FOR_DATA, "tasks", run->par.size);
     weir_report_int(&run->report, WEIR_FOR_DATA, "itemsPerTask",
                     (int64_t)t->ledger.planned[MDTEST_FILES]);
     weir_report_int(&run->report, WEIR_FOR_DATA, "directoriesPerTree", (int64_t)t->tree.dirs);
@@ -107,10 +102,7 @@ int mdtest_report_test(struct weir_run *run, void *state, struct weir_err *err)
     struct mdtest_test *t = state;
 
     (void)err;
-    weir_report_int(&run->report, WEIR_FOR_DATA, "TestID", t->id);
-    if (run->details)
-        weir_provenance_test(run, t->fs.be, t->places.base[0]);
-    weir_banner_parameters(run, mdtest_option_rows, t->o);
+    weir_banner_test(run);
     report_count(run, t);
     if (run->log.verbose < 1)
         return 0;

@@ -133,8 +133,6 @@ static const struct weir_opt options[] = {
 
 #undef O
 
-const struct weir_opt *const mdtest_option_rows = options;
-
 static bool clean_instead(struct weir_run *run, const void *opt, enum weir_code *code)
 {
     const char *dir = ((const struct mdtest_options *)opt)->cleanup;

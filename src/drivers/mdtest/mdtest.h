@@ -57,7 +57,6 @@ struct mdtest_test {
 };
 
 extern const struct weir_driver weir_mdtest;
-extern const struct weir_opt *const mdtest_option_rows;
 
 /* mdtest-check.c: the options, before anything is done; fills what follows from them. Collective
  * over run->world. -1 and err (WEIR_EUSAGE) on every rank. */
