@@ -92,6 +92,8 @@ void weir_opt_show(const struct weir_opt *row, const void *values, struct weir_s
         weir_str_addc(s, *(const bool *)field ? '1' : '0');
     } else if (row->type == WEIR_OPT_SIZE) {
         weir_str_addf(s, "%" PRId64, *(const int64_t *)field);
+    } else if (row->type == WEIR_OPT_REAL) {
+        weir_str_addf(s, "%.15g", *(const double *)field);
     } else if (row->type == WEIR_OPT_STR) {
         text = *(const char *const *)field;
         weir_str_addf(s, "%s", text != NULL ? text : "");
@@ -108,7 +110,8 @@ static size_t field_size(const struct weir_opt *row)
     static const size_t sizes[] = {
         [WEIR_OPT_FLAG] = sizeof(bool),        [WEIR_OPT_COUNT] = sizeof(int),
         [WEIR_OPT_INT] = sizeof(int),          [WEIR_OPT_SIZE] = sizeof(int64_t),
-        [WEIR_OPT_STR] = sizeof(const char *), [WEIR_OPT_LIST] = sizeof(struct weir_optlist),
+        [WEIR_OPT_REAL] = sizeof(double),      [WEIR_OPT_STR] = sizeof(const char *),
+        [WEIR_OPT_LIST] = sizeof(struct weir_optlist),
     };
 
     return has_field(row) ? sizes[row->type] : 0;

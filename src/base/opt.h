@@ -17,6 +17,7 @@ enum weir_opt_type {
     WEIR_OPT_COUNT, /* int: each naming adds one, "=N" sets it */
     WEIR_OPT_INT,   /* int: decimal, binary suffix allowed */
     WEIR_OPT_SIZE,  /* int64_t: bytes or a 64-bit count, binary suffix allowed */
+    WEIR_OPT_REAL, /* double: a decimal number, "10", "0.5", "1e-3"; whole ones may have a binary suffix */
     WEIR_OPT_STR, /* const char *: owned by the option set's arena; NULL when the default is NULL */
     WEIR_OPT_LIST, /* struct weir_optlist: numbers as of SIZE, "8,8" or one in each word: --minels 8 8 */
     WEIR_OPT_DIRECTIVES, /* no field: the value is a list key=value[,key=value...] (ior -O) */
@@ -73,7 +74,7 @@ struct weir_opt {
     const char *meta; /* metavariable: SIZE, N, FILE ... */
     const char *help;
     int64_t min,
-        max; /* INT, SIZE, COUNT, each of LIST; both 0: any value of the type; min above max 0: no upper limit */
+        max; /* INT, SIZE, REAL, COUNT, each of LIST; both 0: any value of the type; min above max 0: no upper limit */
     const char *const
         *choices; /* STR: NULL-terminated list, compared without case; NULL: anything */
     unsigned flags;
@@ -103,6 +104,11 @@ struct weir_opt {
     {                                                                                              \
         .type = WEIR_OPT_SIZE, .letter = (l), .name = (n), .key = (k),                             \
         .offset = WEIR_OPT_FIELD(int64_t, S, F), .def = (d), .meta = (m), .help = (h), __VA_ARGS__ \
+    }
+#define OPT_REAL(l, n, k, S, F, d, m, h, ...)                                                      \
+    {                                                                                              \
+        .type = WEIR_OPT_REAL, .letter = (l), .name = (n), .key = (k),                             \
+        .offset = WEIR_OPT_FIELD(double, S, F), .def = (d), .meta = (m), .help = (h), __VA_ARGS__  \
     }
 #define OPT_STR(l, n, k, S, F, d, m, h, ...)                                                       \
     {                                                                                              \

@@ -33,7 +33,8 @@ static void json_range(struct weir_json *j, const struct weir_opt *row)
 {
     int64_t min, max;
 
-    if (row->type == WEIR_OPT_COUNT || row->type == WEIR_OPT_INT || weir_opt_is_wide(row)) {
+    if (row->type == WEIR_OPT_COUNT || row->type == WEIR_OPT_INT ||
+        row->type == WEIR_OPT_REAL || weir_opt_is_wide(row)) {
         weir_opt_range(row, &min, &max);
         weir_json_int(j, "min", min);
         weir_json_int(j, "max", max);
@@ -60,7 +61,8 @@ static void json_row(struct weir_json *j, const struct weir_optset *set, const s
     static const char *const types[] = {
         [WEIR_OPT_FLAG] = "flag",   [WEIR_OPT_COUNT] = "count",
         [WEIR_OPT_INT] = "int",     [WEIR_OPT_SIZE] = "size",
-        [WEIR_OPT_STR] = "string",  [WEIR_OPT_DIRECTIVES] = "directives",
+        [WEIR_OPT_REAL] = "real",   [WEIR_OPT_STR] = "string",
+        [WEIR_OPT_DIRECTIVES] = "directives",
         [WEIR_OPT_ALIAS] = "alias", [WEIR_OPT_OLD] = "old",
         [WEIR_OPT_GONE] = "gone", [WEIR_OPT_LIST] = "list",
     };

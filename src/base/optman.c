@@ -80,7 +80,8 @@ static void man_range(const struct weir_opt *row, struct weir_str *out)
     struct weir_opt wide = *row;
     int64_t min, max, lowest, highest;
 
-    if (row->type != WEIR_OPT_COUNT && row->type != WEIR_OPT_INT && !weir_opt_is_wide(row))
+    if (row->type != WEIR_OPT_COUNT && row->type != WEIR_OPT_INT &&
+        row->type != WEIR_OPT_REAL && !weir_opt_is_wide(row))
         return;
     wide.min = wide.max = 0;
     weir_opt_range(row, &min, &max);

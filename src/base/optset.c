@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -59,6 +60,7 @@ bool weir_opt_takes_value(const struct weir_opt *row)
         return true;
     case WEIR_OPT_INT:
     case WEIR_OPT_SIZE:
+    case WEIR_OPT_REAL:
     case WEIR_OPT_STR:
         return !(row->flags & WEIR_OPT_OPTARG);
     case WEIR_OPT_OLD:
@@ -148,9 +150,37 @@ int weir_opt_parse_number(const struct weir_opt *row, const char *text, struct w
                            weir_quote_str(text, shown));
     if (weir_size_parse(text, lowest, max, &value->number, err) < 0)
         return -1;
-    value->asked = value->number;
+    value->asked = (double)value->number;
     value->below = value->number < min;
     value->number = value->below ? min : value->number;
+    return 0;
+}
+
+/* A decimal number in the range of the row. Whole numbers are read as those of INT, with their suffixes. */
+static int parse_real(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
+                      struct weir_err *err)
+{
+    char shown[WEIR_QUOTE_TEXT], *end;
+    int64_t min, max;
+
+    if (strpbrk(text, ".eE") == NULL) {
+        if (weir_opt_parse_number(row, text, value, err) < 0)
+            return -1;
+        value->real = (double)value->number;
+        return 0;
+    }
+    weir_quote_str(text, shown);
+    value->real = strtod(text, &end);
+    if (end == text || *end != '\0' || strspn(text, "+-.0123456789eE") != strlen(text))
+        return weir_refuse(err, WEIR_EUSAGE, "'%s' is not a number like 10, 0.5 or 1e-3", shown);
+    weir_opt_range(row, &min, &max);
+    value->asked = value->real;
+    value->below = value->real < (double)min;
+    if (value->real > (double)max || (value->below && !(row->flags & WEIR_OPT_RESET)))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "'%s' is out of range: it must be from %" PRId64 " to %" PRId64, shown,
+                           min, max);
+    value->real = value->below ? (double)min : value->real;
     return 0;
 }
 
@@ -184,6 +214,8 @@ int weir_opt_parse(const struct weir_opt *row, const char *text, struct weir_opt
     case WEIR_OPT_INT:
     case WEIR_OPT_SIZE:
         return weir_opt_parse_number(row, text, value, err);
+    case WEIR_OPT_REAL:
+        return parse_real(row, text, value, err);
     case WEIR_OPT_STR:
         /* --help without "=NAME" is the empty text, whatever the choices are. */
         if (row->choices == NULL || (*text == '\0' && (row->flags & WEIR_OPT_OPTARG)))
@@ -211,6 +243,9 @@ int weir_opt_store(struct weir_opts *o, const struct weir_optset *set, const str
         return 0;
     case WEIR_OPT_SIZE:
         *(int64_t *)field = value->number;
+        return 0;
+    case WEIR_OPT_REAL:
+        *(double *)field = value->real;
         return 0;
     case WEIR_OPT_LIST:
         *(struct weir_optlist *)field = value->list;
@@ -282,8 +317,8 @@ static int apply_value(struct weir_opts *o, const struct weir_optset *set,
     if (value.below && is_first) {
         struct weir_str s = { 0 };
 
-        weir_str_addf(&s, "%s: value %" PRId64 " is too small, using %" PRId64, label, value.asked,
-                      value.number);
+        weir_str_addf(&s, "%s: value %.15g is too small, using %.15g", label, value.asked,
+                      row->type == WEIR_OPT_REAL ? value.real : (double)value.number);
         note(o, &s);
         weir_str_free(&s);
     }

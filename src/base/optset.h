@@ -22,9 +22,10 @@ struct weir_optname {
 struct weir_optvalue {
     struct weir_optlist list; /* LIST */
     int64_t number;   /* FLAG, COUNT, INT, SIZE */
+    double real;      /* REAL */
     const char *text; /* STR: borrowed from the text that was parsed, or from the choices */
     bool below;       /* RESET: it was below min */
-    int64_t asked;    /* then: what it was */
+    double asked;     /* then: what it was */
 };
 
 /* The length of a buffer that weir_opt_fullname fills; the tables keep to it
@@ -61,7 +62,7 @@ void weir_opt_add_choices(const struct weir_opt *row, const char *before, const 
 /* The range of a row's numbers. */
 void weir_opt_range(const struct weir_opt *row, int64_t *min, int64_t *max);
 
-/* Parse a value for FLAG, COUNT, INT, SIZE, STR. err->text does not name the option. Local. */
+/* Parse a value for FLAG, COUNT, INT, SIZE, REAL, STR. err->text does not name the option. Local. */
 int weir_opt_parse(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
                    struct weir_err *err);
 

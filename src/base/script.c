@@ -15,6 +15,7 @@ struct script {
     const struct weir_script_sink *sink;
     struct weir_str line; /* the line being read: no comment, no blanks at either end */
     bool started, stopped;
+    bool plain; /* there is no line "IOR START": all lines count */
     bool pending; /* directives since the last RUN */
     bool any_run;
 };
@@ -60,6 +61,35 @@ static int end_test(struct script *s, struct weir_err *err)
     return s->sink->run(s->sink->arg, err);
 }
 
+/* Is there a line "IOR START"? */
+static bool has_start(struct script *s, const char *text, size_t len)
+{
+    while (len > 0) {
+        const char *newline = memchr(text, '\n', len);
+        size_t line_len = newline != NULL ? (size_t)(newline - text) : len;
+        size_t step = line_len + (newline != NULL);
+
+        if (clean_line(s, text, line_len, NULL) == 0 &&
+            is_keyword(weir_str_text(&s->line), "IOR", "START"))
+            return true;
+        text += step;
+        len -= step;
+    }
+    return false;
+}
+
+static void note_plain(const struct script *s, const char *shown)
+{
+    struct weir_str text = { 0 };
+
+    if (s->sink->note == NULL)
+        return;
+    weir_str_addf(&text, "%s: no line \"IOR START\"; its lines are taken as options of the test",
+                  shown);
+    s->sink->note(s->sink->arg, weir_str_text(&text));
+    weir_str_free(&text);
+}
+
 /* Do what the cleaned line says. */
 static int obey(struct script *s, struct weir_err *err)
 {
@@ -95,6 +125,7 @@ int weir_script_read(const char *text, size_t len, const char *name,
         text += 3;
         len -= 3;
     }
+    s.plain = s.started = !has_start(&s, text, len);
     while (rc == 0 && len > 0 && !s.stopped) {
         const char *newline = memchr(text, '\n', len);
         size_t line_len = newline != NULL ? (size_t)(newline - text) : len;
@@ -105,14 +136,18 @@ int weir_script_read(const char *text, size_t len, const char *name,
         text += step;
         len -= step;
     }
-    if (rc == 0 && !s.started) {
+    if (rc == 0 && s.plain && !s.pending && !s.any_run) {
         weir_str_free(&s.line);
-        return weir_refuse(err, WEIR_EUSAGE, "%s: no line \"IOR START\"", shown);
+        return weir_refuse(err, WEIR_EUSAGE, "%s: no line \"IOR START\", and no option", shown);
     }
+    if (rc == 0 && s.plain)
+        note_plain(&s, shown);
     if (rc == 0 && (s.pending || !s.any_run))
         rc = end_test(&s, err) < 0 ? -1 : 0;
     if (rc < 0)
-        weir_err_within(err, "%s:%lu", shown, number);
+        weir_err_within(err, s.plain ? "%s:%lu (no line \"IOR START\", so all lines are options)"
+                                     : "%s:%lu",
+                        shown, number);
     weir_str_free(&s.line);
     return rc;
 }

@@ -16,10 +16,11 @@ struct weir_script_sink {
      * RUN or for a script without RUN. Two RUNs in a row call it twice. */
     int (*run)(void *arg, struct weir_err *err);
     void *arg;
+    void (*note)(void *arg, const char *text); /* something that the user should know; may be NULL */
 };
 
-/* Read a script of len bytes (no NUL needed). Lines before "IOR START" are skipped; a script
- * without it is refused (issue: no silent guess). "IOR STOP" ends it. Keywords in upper or lower case; CRLF
+/* Read a script of len bytes (no NUL needed). Lines before "IOR START" are skipped. Without
+ * that line all lines are read, with a note; a text without any option is refused. "IOR STOP" ends it. Keywords in upper or lower case; CRLF
  * and a missing last newline are fine; lines may have any length; NUL bytes are refused. name is
  * used in messages only. Returns 0, or -1 and err (WEIR_EUSAGE) "FILE:LINE: ...". Local. */
 int weir_script_read(const char *text, size_t len, const char *name,

@@ -111,6 +111,8 @@ void weir_banner_option(struct weir_run *run, unsigned readers, const char *name
     weir_opt_show(row, values, &text);
     if (row->type == WEIR_OPT_STR || row->type == WEIR_OPT_LIST)
         weir_report_str(&run->report, readers, name, weir_str_text(&text));
+    else if (row->type == WEIR_OPT_REAL)
+        weir_report_number(&run->report, readers, name, strtod(weir_str_text(&text), NULL));
     else
         weir_report_int(&run->report, readers, name, strtoll(weir_str_text(&text), NULL, 10));
     weir_str_free(&text);

@@ -192,11 +192,76 @@ static int add_test(void *arg, struct weir_err *err)
     return 0;
 }
 
+static int refuse_backend(const char *name, struct weir_err *err)
+{
+    struct weir_str names = { 0 };
+
+    weir_backend_names(&names, ", ");
+    weir_refuse(err, WEIR_EUSAGE,
+                "option -a (api): '%s' is not a backend of this build; there are %s", name,
+                weir_str_text(&names));
+    weir_str_free(&names);
+    return -1;
+}
+
+/* The row that names the backend; NULL where the program has none. */
+static const struct weir_opt *api_row(const struct weir_opt *row)
+{
+    for (; !weir_opt_is_end(row); row++)
+        if (row->type == WEIR_OPT_STR && row->offset == offsetof(struct weir_run_options, api))
+            return row;
+    return NULL;
+}
+
+/* The value that a word of the command line has for the row: after '=', after the letter, or in the next
+ * word. NULL: the word is another option. */
+static const char *value_in(const struct weir_opt *row, const char *word, const char *next)
+{
+    size_t len = row->name ? strlen(row->name) : 0;
+
+    if (row->letter && word[0] == '-' && word[1] == row->letter)
+        word += 2;
+    else if (len && strncmp(word, "--", 2) == 0 && strncasecmp(word + 2, row->name, len) == 0 &&
+             (word[2 + len] == '=' || !word[2 + len]))
+        word += 2 + len;
+    else
+        return NULL;
+    return *word == '=' ? word + 1 : *word ? word : next;
+}
+
+int weir_command_blame_backend(const struct weir_command *c, int argc, char *const *argv,
+                               struct weir_err *err)
+{
+    const struct weir_opt *row = api_row(c->driver->opts);
+    const char *name =
+        row ? ((const struct weir_run_options *)c->opts.set[0].values)->api : NULL;
+
+    for (int i = 1; row && i < argc; i++) {
+        const char *next = i + 1 < argc ? argv[i + 1] : NULL;
+        const char *value = value_in(row, argv[i], next);
+
+        name = value ? value : name;
+    }
+    if (name && !weir_backend_find(name))
+        refuse_backend(name, err);
+    return -1;
+}
+
 static int add_directives(void *arg, const char *list, struct weir_err *err)
 {
     struct weir_command *c = arg;
 
-    return weir_opts_directives(&c->opts, list, err);
+    if (weir_opts_directives(&c->opts, list, err) == 0)
+        return 0;
+    return weir_command_blame_backend(c, 0, NULL, err);
+}
+
+static void note_script(void *arg, const char *text)
+{
+    struct weir_command *c = arg;
+
+    if (c->opts.note)
+        c->opts.note(c->opts.note_arg, text);
 }
 
 /* Rank 0 reads the script for all. */
@@ -205,6 +270,7 @@ static int read_script(struct weir_command *c, const char *path, const struct we
 {
     const struct weir_script_sink sink = { .directives = add_directives,
                                            .run = add_test,
+                                           .note = note_script,
                                            .arg = c };
     const struct weir_driver *d = c->driver;
     struct weir_shared_text text = { .what = "script", .path = path, .must_be = true };
@@ -288,18 +354,6 @@ void weir_command_note_unused(const struct weir_command *c, const struct weir_lo
             weir_note(log, "option --%s has no effect: no test uses the backend %s",
                       weir_opt_fullname(set, row->name ? row->name : row->key, name), be->name);
     }
-}
-
-static int refuse_backend(const char *name, struct weir_err *err)
-{
-    struct weir_str names = { 0 };
-
-    weir_backend_names(&names, ", ");
-    weir_refuse(err, WEIR_EUSAGE,
-                "option -a (api): '%s' is not a backend of this build; there are %s", name,
-                weir_str_text(&names));
-    weir_str_free(&names);
-    return -1;
 }
 
 /* The options of a backend in the registry; NULL for none. */

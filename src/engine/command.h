@@ -27,6 +27,12 @@ struct weir_command {
 int weir_command_init(struct weir_command *c, const struct weir_driver *d, struct weir_arena *arena,
                       struct weir_err *err);
 
+/* After options were refused: if the backend that they name (in values that were read, or anywhere on
+ * this command line; argc 0: there is none) is not in this build, its options are unknown for that
+ * reason, and err says so instead. Local. Returns -1. */
+int weir_command_blame_backend(const struct weir_command *c, int argc, char *const *argv,
+                               struct weir_err *err);
+
 /* Answer --help, --version, --dump-options on stdout. Returns true when one was asked for
  * (*status: the exit status). Local. */
 bool weir_command_answer(struct weir_command *c, int *status);

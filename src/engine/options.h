@@ -16,9 +16,9 @@ struct weir_run_options {
     const char *api, *reports, *rank_csv, *op_csv, *timeline, *interval, *progress;
     const char *rules, *limits, *until, *existing;
     const char *gpu_memory, *gpu_id, *gpu_direct;
-    int64_t max_steps, pause_us, timeline_limit, peak, assume_rate;
-    int verbose, repetitions, delay_s, deadline_s, min_time_s, max_minutes, io_timeout_s, outlier_s;
-    int until_max, until_time_s;
+    int64_t max_steps, timeline_limit, peak, assume_rate;
+    double delay_s, deadline_s, min_time_s, pause_us, max_minutes, outlier_s, until_time_s;
+    int verbose, repetitions, io_timeout_s, until_max;
     bool warnings_are_errors, dry_run, wear_out, barriers, findings, strict, drop_cache,
         no_space_check;
 };
@@ -35,15 +35,16 @@ struct weir_run_options {
             .max = INT32_MAX, __VA_ARGS__)
 #define WEIR_OPT_REPETITIONS(l, n, k, ...) WEIR_OPT_REPETITIONS_DEFAULT(l, n, k, "1", __VA_ARGS__)
 #define WEIR_OPT_DELAY(l, n, k, help, ...)                                                         \
-    OPT_INT(l, n, k, WEIR_R, delay_s, "0", "SECONDS", help, .min = 0, .max = INT32_MAX, __VA_ARGS__)
+    OPT_REAL(l, n, k, WEIR_R, delay_s, "0", "SECONDS", help, .min = 0, .max = INT32_MAX,           \
+             __VA_ARGS__)
 #define WEIR_OPT_DEADLINE_DEFAULT(l, n, k, def, help)                                              \
-    OPT_INT(l, n, k, WEIR_R, deadline_s, def, "SECONDS", help, .min = 0, .max = INT32_MAX)
+    OPT_REAL(l, n, k, WEIR_R, deadline_s, def, "SECONDS", help, .min = 0, .max = INT32_MAX)
 #define WEIR_OPT_DEADLINE(l, n, k, help) WEIR_OPT_DEADLINE_DEFAULT(l, n, k, "0", help)
 #define WEIR_OPT_WEAR_OUT(l, n, k, help) OPT_FLAG(l, n, k, WEIR_R, wear_out, help)
 #define WEIR_OPT_MAX_TIME(l, n, k)                                                                 \
-    OPT_INT(l, n, k, WEIR_R, max_minutes, "0", "MINUTES",                                          \
-            "Start no phase when this much time of the test has passed", .min = 0,                 \
-            .max = INT32_MAX / 60)
+    OPT_REAL(l, n, k, WEIR_R, max_minutes, "0", "MINUTES",                                         \
+             "Start no phase when this much time of the test has passed", .min = 0,                \
+             .max = INT32_MAX / 60)
 #define WEIR_OPT_DRY_RUN(n, k, help) OPT_FLAG(0, n, k, WEIR_R, dry_run, help)
 #define WEIR_OPT_ASSUME_RATE                                                                       \
     OPT_SIZE(0, "assume-rate", "assumeRate", WEIR_R, assume_rate, "0", "SIZE",                     \
@@ -107,9 +108,9 @@ struct weir_run_options {
                 "With --until, repetitions at most; 0: the number of repetitions, or 100 where "   \
                 "that is 1",                                                                       \
                 .min = 0, .max = 1000000),                                                         \
-        OPT_INT(0, "until-time", "untilTime", WEIR_R, until_time_s, "0", "SECONDS",                \
-                "With --until, begin no repetition after this time of the test; 0: no limit",      \
-                .min = 0, .max = INT32_MAX)
+        OPT_REAL(0, "until-time", "untilTime", WEIR_R, until_time_s, "0", "SECONDS",               \
+                 "With --until, begin no repetition after this time of the test; 0: no limit",     \
+                 .min = 0, .max = INT32_MAX)
 /* What is looked at before the first byte. */
 #define WEIR_OPT_GUARDS                                                                            \
     OPT_FLAG(0, "no-space-check", "noSpaceCheck", WEIR_R, no_space_check,                          \

@@ -235,9 +235,9 @@ int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *stat
     return c.rc < 0 ? -1 : weir_records_check(run, rec, err);
 }
 
-int weir_phase_pause(struct weir_run *run, int seconds, struct weir_err *err)
+int weir_phase_pause(struct weir_run *run, double seconds, struct weir_err *err)
 {
-    uint64_t end = weir_now_ns() + (uint64_t)seconds * WEIR_NS_PER_S;
+    uint64_t end = weir_now_ns() + (uint64_t)(seconds * WEIR_NS_PER_S);
     struct weir_watch watch;
     bool stop = false;
 

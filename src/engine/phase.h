@@ -128,7 +128,7 @@ void weir_phase_renew_clock(struct weir_run *run);
 
 /* Wait between phases. Collective over run->par. Returns 0, or -1 and err (WEIR_EINTR) on every
  * rank when a signal came to any of them. */
-int weir_phase_pause(struct weir_run *run, int seconds, struct weir_err *err);
+int weir_phase_pause(struct weir_run *run, double seconds, struct weir_err *err);
 
 /* Seconds from the earliest 'from' to the latest 'to' over the ranks: the rule of every time
  * column (ior.md 6.3). At least 1 ns, so that rates are finite. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/optset.h"
 #include "engine/banner.h"
 #include "engine/outputs.h"
 #include "engine/until.h"
@@ -36,6 +37,34 @@ static void note_option(void *arg, const char *text)
     weir_note(arg, "%s", text);
 }
 
+/* Is the word an option of a launcher that no program of the suite could mean: -np, --np, and -n where
+ * that takes no value? */
+static bool is_of_launcher(const struct weir_command *c, const char *word)
+{
+    const struct weir_optname letter = { .letter = 'n' };
+    const struct weir_opt *row = weir_opt_find(&c->opts, &letter);
+
+    return strcmp(word, "-np") == 0 || strcmp(word, "--np") == 0 ||
+           (strcmp(word, "-n") == 0 && (!row || !weir_opt_takes_value(row)));
+}
+
+/* "ior -np 4": the number of tasks is the launcher's. */
+static int refuse_launcher_words(const struct weir_command *c, struct weir_err *err)
+{
+    char shown[WEIR_QUOTE_TEXT];
+
+    for (int i = 1; i + 1 < c->argc; i++) {
+        const char *number = c->argv[i + 1];
+
+        if (is_of_launcher(c, c->argv[i]) && *number && strspn(number, "0123456789") == strlen(number))
+            return weir_refuse(err, WEIR_EUSAGE,
+                               "'%s %s' is an option of the launcher: start it with mpirun -np %s "
+                               "%s ...",
+                               c->argv[i], weir_quote_str(number, shown), shown, c->driver->name);
+    }
+    return 0;
+}
+
 int weir_program_options(struct weir_run *run, struct weir_command *c, const struct weir_driver *d,
                          int argc, char *const *argv, struct weir_err *err)
 {
@@ -45,8 +74,10 @@ int weir_program_options(struct weir_run *run, struct weir_command *c, const str
     c->opts.note_arg = &run->log;
     c->argc = argc;
     c->argv = argv;
-    if (weir_opts_argv(&c->opts, argc, argv, err) < 0)
+    if (refuse_launcher_words(c, err) < 0)
         return -1;
+    if (weir_opts_argv(&c->opts, argc, argv, err) < 0)
+        return weir_command_blame_backend(c, argc, argv, err);
     weir_run_options_log(c->opts.set[0].values, &run->log);
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "engine/report.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,6 +228,14 @@ void weir_report_real(struct weir_report *r, unsigned readers, const char *key, 
     struct weir_fact f = { .key = key, .readers = readers, .type = WEIR_FACT_REAL, .real = value };
 
     emit_fact(r, &f);
+}
+
+void weir_report_number(struct weir_report *r, unsigned readers, const char *key, double value)
+{
+    if (fabs(value) < 1e15 && value == floor(value))
+        weir_report_int(r, readers, key, (int64_t)value);
+    else
+        weir_report_real(r, readers, key, value);
 }
 
 void weir_report_head(struct weir_report *r, const struct weir_table *t)

@@ -120,6 +120,8 @@ void weir_report_leave_all(struct weir_report *r);
 void weir_report_str(struct weir_report *r, unsigned readers, const char *key, const char *value);
 void weir_report_int(struct weir_report *r, unsigned readers, const char *key, int64_t value);
 void weir_report_real(struct weir_report *r, unsigned readers, const char *key, double value);
+/* A whole number as weir_report_int, any other as weir_report_real. */
+void weir_report_number(struct weir_report *r, unsigned readers, const char *key, double value);
 
 /* Begin a table: its heading stands before what is told next. Without it the first row brings the
  * heading. Local. */

@@ -19,7 +19,7 @@
 /* The time of rank 0 decides for all, so that nobody enters a phase alone. */
 static bool time_is_up(struct weir_run *run, const struct weir_test *t)
 {
-    uint64_t limit_ns = (uint64_t)t->plan.options->max_minutes * 60 * WEIR_NS_PER_S;
+    uint64_t limit_ns = (uint64_t)(t->plan.options->max_minutes * 60 * WEIR_NS_PER_S);
     int64_t up = run->par.rank == 0 && weir_now_ns() - t->begin_ns > limit_ns;
 
     if (limit_ns == 0)
@@ -31,12 +31,12 @@ static bool time_is_up(struct weir_run *run, const struct weir_test *t)
 /* On all ranks, so that a signal to any of them ends it. */
 static int wait_before(struct weir_run *run, const struct weir_test *t, struct weir_err *err)
 {
-    int delay_s = t->plan.options->delay_s;
+    double delay_s = t->plan.options->delay_s;
 
     if (delay_s <= 0)
         return 0;
     if (run->log.verbose >= 1)
-        weir_report_line(&run->report, "delaying %d seconds . . .", delay_s);
+        weir_report_line(&run->report, "delaying %.15g seconds . . .", delay_s);
     weir_report_flush(&run->report);
     return weir_phase_pause(run, delay_s, err);
 }
@@ -48,7 +48,7 @@ static struct weir_timing timing_of(const struct weir_test *t, const struct weir
         .deadline_s = o->deadline_s,
         .min_time_s = o->min_time_s,
         .max_steps = (uint64_t)o->max_steps,
-        .pause_ns = (uint64_t)o->pause_us * 1000,
+        .pause_ns = (uint64_t)(o->pause_us * 1000),
         .wear_out = o->wear_out,
         .barriers = o->barriers,
     };

@@ -66,7 +66,9 @@ const char *weir_mpi_name(enum weir_mpi_drivers *drivers, const char *path,
         *drivers = reads_drivers() ? WEIR_DRIVERS_READ : WEIR_DRIVERS_NOT_READ;
     if (colon && *drivers == WEIR_DRIVERS_READ)
         return system != path ? path : join("ufs:", path, text, err);
-    if (system[0] != '\0' && system[1] == '\0')
-        return join("./", system, text, err); /* Open MPI 4.1 cannot open a name of one letter */
+    /* Open MPI 4.1 cannot open a name of one letter, and libraries look for the directory before the
+     * last '/'. */
+    if (system[0] != '\0' && !strchr(system, '/'))
+        return join("./", system, text, err);
     return system;
 }

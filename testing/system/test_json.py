@@ -92,7 +92,7 @@ def option_names(backend):
         text = conftest.subprocess.run([str(conftest.IOR), "--dump-options=json"], capture_output=True, text=True, check=True,
                                        env=conftest.program_env()).stdout
         for row in json.loads(text):
-            if row["type"] not in ("flag", "count", "int", "size", "string") or row["name"] in ("help", "version", "dump-options"):
+            if row["type"] not in ("flag", "count", "int", "size", "real", "string") or row["name"] in ("help", "version", "dump-options"):
                 continue
             _names.setdefault(row["name"].split(".")[0] if "." in (row["name"] or "") else "", set()).add(row["name"] or row["keys"][0])
     return _names[""] | _names.get(backend.lower(), set()) | (_names["posix"] if backend.upper() == "AIO" else set())

@@ -13,6 +13,7 @@ struct table_main {
     bool collective, reorder, fsync, keep, read_file, write_file;
     int verbose, shuffle, offset, repetitions, seed, narrow, delay;
     int64_t block, xfer;
+    double wait;
     const char *api, *file, *packet, *format, *help;
     struct weir_optlist lengths;
 };
@@ -50,6 +51,8 @@ static const struct weir_opt main_rows[] = {
             .min = 2, .max = 9),
     OPT_INT(0, NULL, "interIODelay", struct table_main, delay, "0", "MICROSECONDS",
             "Sleep after every transfer"),
+    OPT_REAL(0, "wait", NULL, struct table_main, wait, "0.25", "SECONDS", "Time to wait", .min = 0,
+             .max = 100, .flags = WEIR_OPT_RESET),
     OPT_SIZE('b', "block-size", "blockSize", struct table_main, block, "1m", "SIZE",
              "Contiguous bytes each task writes"),
     OPT_SIZE('t', "transfer-size", "transferSize", struct table_main, xfer, "256k", "SIZE",

@@ -199,6 +199,29 @@ static void a_low_value_is_raised_with_one_note(void **state)
     assert_int_equal(t->n_notes, 2);
 }
 
+static void a_real_is_a_decimal_or_a_whole_number(void **state)
+{
+    static const struct {
+        const char *text;
+        double value;
+    } good[] = { { "0.5", 0.5 }, { ".5", 0.5 }, { "10", 10 }, { "1e-3", 1e-3 }, { "2.", 2 } };
+    static const char *const bad[] = { "x", "0.5s", "0,5", "nan", "inf", "0x1.8p1", "1e", "" };
+    struct table *t = *state;
+
+    assert_true(t->m.wait == 0.25);
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        sets(t, "--wait", good[i].text);
+        assert_true(t->m.wait == good[i].value);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        refuses(t, "--wait", bad[i], "option --wait: '");
+    refuses(t, "--wait", "100.5", "'100.5' is out of range: it must be from 0 to 100");
+    sets(t, "--wait", "-0.5");
+    assert_true(t->m.wait == 0);
+    assert_string_equal(weir_str_text(&t->notes),
+                        "option --wait: value -0.5 is too small, using 0\n");
+}
+
 static void a_name_matches_in_every_spelling(void **state)
 {
     static const char *const names[] = { "blockSize",    "BLOCKSIZE",   "block-size",
@@ -457,6 +480,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(defaults_are_parsed_as_if_typed),
+        T(a_real_is_a_decimal_or_a_whole_number),
         T(defaults_put_back_what_was_set),
         T(a_flag_takes_numbers_and_words),
         T(a_flag_refuses_anything_else),

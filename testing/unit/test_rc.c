@@ -31,7 +31,7 @@ static int end(void *arg, struct weir_err *err)
 static void reads(const char *text, size_t len, const char *want)
 {
     struct weir_str said = { 0 };
-    const struct weir_script_sink sink = { take, end, &said };
+    const struct weir_script_sink sink = { .directives = take, .run = end, .arg = &said };
     struct weir_err err = WEIR_ERR_INIT;
     int rc = weir_rc_read(text, len, "x.rc", &sink, &err);
 

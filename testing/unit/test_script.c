@@ -160,13 +160,14 @@ static void a_line_may_be_a_mebibyte_long(void **state)
 
 #define REFUSED(text, message) is_refused(text, sizeof(text) - 1, message)
 
-static void a_script_without_start_is_refused(void **state)
+static void a_text_without_start_has_options(void **state)
 {
     (void)state;
-    REFUSED("", "file.ior: no line \"IOR START\"");
-    REFUSED("\n", "file.ior: no line \"IOR START\"");
-    REFUSED("a=1\nRUN\nIOR STOP\n", "file.ior: no line \"IOR START\"");
-    REFUSED("IORSTART\nIOR START now\n", "file.ior: no line \"IOR START\"");
+    says("a=1\nb=2 # c=3\n", "[a=1][b=2]|");
+    says("a=1\nRUN\nb=2\nIOR STOP\nc=3", "[a=1]|[b=2]|");
+    REFUSED("bad=1", "file.ior:1 (no line \"IOR START\", so all lines are options): bad list");
+    REFUSED("", "file.ior: no line \"IOR START\", and no option");
+    REFUSED("\n# x\n", "file.ior: no line \"IOR START\", and no option");
 }
 
 static void a_nul_byte_is_refused(void **state)
@@ -215,7 +216,7 @@ int main(void)
         cmocka_unit_test(comments_and_line_ends_are_dropped),
         cmocka_unit_test(a_quoted_number_sign_is_no_comment),
         cmocka_unit_test(a_line_may_be_a_mebibyte_long),
-        cmocka_unit_test(a_script_without_start_is_refused),
+        cmocka_unit_test(a_text_without_start_has_options),
         cmocka_unit_test(a_nul_byte_is_refused),
         cmocka_unit_test(an_error_carries_file_and_line),
         cmocka_unit_test(an_error_of_a_test_ends_the_script),

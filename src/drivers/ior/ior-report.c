@@ -98,7 +98,7 @@ static void report_geometry(struct weir_run *run, const struct ior_test *t)
     if (o->run.verbose)
         weir_report_int(r, WEIR_FOR_ALL_BUT_33, "verbose", o->run.verbose);
     if (o->run.deadline_s > 0) {
-        weir_report_int(r, WEIR_FOR_ALL, "stonewallingTime", o->run.deadline_s);
+        weir_report_number(r, WEIR_FOR_ALL, "stonewallingTime", o->run.deadline_s);
         weir_report_int(r, WEIR_FOR_ALL, "stoneWallingWearOut", o->run.wear_out);
     }
 }

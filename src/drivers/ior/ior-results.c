@@ -195,7 +195,7 @@ void ior_report_skipped(struct weir_run *run, struct ior_test *t, const char *ac
     row.block = (double)t->o->block;
     row.transfer = (double)t->o->transfer;
     weir_report_row(&run->report, &results, &row);
-    weir_note(&run->log, "%s phase of repetition %d skipped: %d minutes (-T) have passed", access,
+    weir_note(&run->log, "%s phase of repetition %d skipped: %.15g minutes (-T) have passed", access,
               run->repetition, t->o->run.max_minutes);
 }
 

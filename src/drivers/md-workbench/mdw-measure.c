@@ -328,7 +328,7 @@ static void report_wall(struct weir_run *run, const struct mdw_test *t,
     if (stopped_at(t, rec, true) == 0 || rec->interrupted)
         return;
     if (run->log.verbose >= 1)
-        weir_report_line(&run->report, "0: stonewall runtime %fs (%ds)", s, t->o->run.deadline_s);
+        weir_report_line(&run->report, "0: stonewall runtime %fs (%.15gs)", s, t->o->run.deadline_s);
     if (rec->stonewall.known)
         weir_report_line(&run->report, "stonewall wear out %fs (%llu iter)", s,
                          (unsigned long long)rec->stonewall.steps_max);

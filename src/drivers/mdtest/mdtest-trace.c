@@ -36,6 +36,14 @@ static const char *truth(bool yes)
     return yes ? "True" : "False";
 }
 
+enum { SECONDS_TEXT = 32 };
+
+static const char *show_seconds(double seconds, char out[SECONDS_TEXT])
+{
+    (void)snprintf(out, SECONDS_TEXT, "%.15g", seconds); /* the longest has 22 characters */
+    return out;
+}
+
 static void trace_places(struct weir_run *run, const struct mdtest_test *t)
 {
     mdtest_say(run, 1, "dirpath(s):");
@@ -46,6 +54,7 @@ static void trace_places(struct weir_run *run, const struct mdtest_test *t)
 void mdtest_trace_options(struct weir_run *run, const struct mdtest_test *t)
 {
     const struct mdtest_options *o = t->o;
+    char delay[SECONDS_TEXT], deadline[SECONDS_TEXT];
     const struct {
         const char *name, *word;
         int64_t number;
@@ -66,13 +75,13 @@ void mdtest_trace_options(struct weir_run *run, const struct mdtest_test *t)
         { "leaf_only", truth(o->leaf_only), 0 },
         { "items", NULL, o->items },
         { "nstride", NULL, o->shift },
-        { "pre_delay", NULL, o->run.delay_s },
+        { "pre_delay", show_seconds(o->run.delay_s, delay), 0 },
         { "remove_only", truth(o->remove), 0 },
         { "random_seed", NULL, o->random_seed },
         { "stride", NULL, o->step },
         { "shared_file", truth(o->shared), 0 },
         { "time_unique_dir_overhead", truth(o->time_dirs), 0 },
-        { "stone_wall_timer_seconds", NULL, o->run.deadline_s },
+        { "stone_wall_timer_seconds", show_seconds(o->run.deadline_s, deadline), 0 },
         { "stat_only", truth(o->stat), 0 },
         { "unique_dir_per_task", truth(o->unique), 0 },
         { "write_bytes", NULL, o->write_bytes },

@@ -252,7 +252,7 @@ void mib_report_result(struct weir_run *run, struct mib_test *t)
         show_head(&run->report, o->no_mpi);
     if (o->no_mpi)
         weir_str_addf(&task, "%6d ", t->task);
-    weir_report_line(&run->report, "%s%s %6d %4" PRId64 "%c %5d %5d %10.2f %10.2f",
+    weir_report_line(&run->report, "%s%s %6d %4" PRId64 "%c %5d %5.15g %10.2f %10.2f",
                      weir_str_text(&task), weir_banner_now(now, WEIR_BANNER_CTIME), run->par.size,
                      o->call_size / (int64_t)(large ? MIB : 1024), large ? 'M' : 'k', o->call_limit,
                      o->run.deadline_s, t->rate[WEIR_DIR_WRITE], t->rate[WEIR_DIR_READ]);
