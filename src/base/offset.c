@@ -112,14 +112,25 @@ static void seed_blocks(struct weir_offsets *o)
     o->lo = (c->seed + own) * ((uint64_t)c->task + 1);
 }
 
+/* All transfers of a block but the last one follow one another. */
+static void run_ahead(struct weir_offsets *o)
+{
+    o->next = o->base;
+    o->ahead = o->in_block = o->run - 1;
+    o->done += o->ahead;
+}
+
 /* Set up what the order needs at the start of a segment, a block for RANDOM. */
 static void begin_run(struct weir_offsets *o)
 {
     o->in_block = 0;
+    o->ahead = 0;
     if (o->conf.order == WEIR_ORDER_RANDOM)
         o->base = draw_block(o);
     else if (o->conf.order == WEIR_ORDER_SHUFFLED)
         key_segment(o);
+    if (o->conf.order == WEIR_ORDER_RANDOM || o->conf.order == WEIR_ORDER_SEQUENTIAL)
+        run_ahead(o);
 }
 
 /* Refuse geometry that would wrap 64-bit offsets, and what the caller should have refused. */
@@ -197,7 +208,7 @@ static uint64_t current(const struct weir_offsets *o)
     return o->base + i * c->layout.transfer;
 }
 
-uint64_t weir_offsets_next(struct weir_offsets *o)
+uint64_t weir_offsets_turn(struct weir_offsets *o)
 {
     uint64_t off = current(o);
 

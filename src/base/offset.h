@@ -38,8 +38,10 @@ struct weir_offset_conf {
 struct weir_offsets {
     struct weir_offset_conf conf;
     uint64_t count;             /* transfers in one pass */
-    uint64_t done;              /* of this pass */
-    uint64_t segment, in_block; /* position: segment (or block), transfer within the block */
+    uint64_t done;              /* of this pass, with those of 'ahead' */
+    uint64_t segment,
+        in_block;         /* position: segment (or block), transfer within the block; 'ahead' too */
+    uint64_t next, ahead; /* transfers that follow one another from offset 'next' on */
     uint64_t base;              /* offset of the current block */
     uint64_t hi, lo;            /* generator of RANDOM */
     struct weir_perm perm;
@@ -59,10 +61,22 @@ void weir_offsets_free(struct weir_offsets *o);
 /* Transfers in one pass of this task. */
 uint64_t weir_offsets_count(const struct weir_offsets *o);
 
+/* For weir_offsets_next only: the next offset where it does not simply follow the last one. */
+uint64_t weir_offsets_turn(struct weir_offsets *o);
+
 /* The next offset. After the last one it starts again from the first (wear-out and minTimeDuration
  * rely on it): the second pass repeats the first exactly. Undefined when count is 0. Local, a few
  * ns. */
-uint64_t weir_offsets_next(struct weir_offsets *o);
+static inline uint64_t weir_offsets_next(struct weir_offsets *o)
+{
+    uint64_t off = o->next;
+
+    if (__builtin_expect(o->ahead == 0, 0))
+        return weir_offsets_turn(o);
+    o->ahead--;
+    o->next = off + o->conf.layout.transfer;
+    return off;
+}
 
 /* Back to the first transfer. */
 void weir_offsets_rewind(struct weir_offsets *o);

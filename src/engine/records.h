@@ -50,21 +50,23 @@ struct weir_records {
 int weir_records_reserve(struct weir_records *r, uint64_t steps, struct weir_err *err);
 void weir_records_free(struct weir_records *r);
 
+/* Does anybody look at single operations in this test? Else a program need not time them. Local. */
+static inline bool weir_records_are_read(const struct weir_records *r)
+{
+    return r->wanted || r->intervals.bytes;
+}
+
 /* Record one operation. Local, a few ns. */
 static inline void weir_records_put(struct weir_records *r, const struct weir_record *one)
 {
+    if (__builtin_expect(!weir_records_are_read(r), 1))
+        return;
     if (r->n < r->cap)
         r->rec[r->n++] = *one;
     else if (r->wanted)
         r->dropped++;
     if (r->intervals.bytes && one->error == 0)
         weir_intervals_add(&r->intervals, one->begin_ns, one->end_ns, one->len);
-}
-
-/* Does anybody look at single operations in this test? Else a program need not time them. Local. */
-static inline bool weir_records_are_read(const struct weir_records *r)
-{
-    return r->wanted || r->intervals.bytes;
 }
 
 /* One that was good. */

@@ -17,9 +17,11 @@ static inline void weir_transfer_count(struct weir_run *run, const struct weir_i
         run->counters.end = io->off + io->len;
 }
 
-/* Move it now. *clock_ns: its beginning, and then its end. Returns 0, or -1 and err. */
-static inline int weir_transfer(struct weir_run *run, struct weir_file *f, const struct weir_io *io,
-                                uint64_t *clock_ns, struct weir_err *err)
+/* Move it now. *clock_ns: its beginning, and then its end. Returns 0, or -1 and err. Always inlined, for
+ * the reason in weir_session_xfer. */
+static inline __attribute__((always_inline)) int
+weir_transfer(struct weir_run *run, struct weir_file *f, const struct weir_io *io,
+              uint64_t *clock_ns, struct weir_err *err)
 {
     uint64_t begin_ns = *clock_ns;
 

@@ -231,12 +231,13 @@ void ior_new_signature(struct ior_test *t, uint32_t signature)
 bool ior_data_ahead(struct ior_test *t)
 {
     bool moves = false, varies = data_varies(t);
+    bool writes = t->pass.dir == WEIR_DIR_WRITE, alike = !varies && t->o->random_offset < 2;
 
-    for (int i = 0; i < t->data.lanes; i++)
+    t->data.filled = writes && !alike ? t->data.lanes : IOR_OFFSETS_AHEAD;
+    for (int i = 0; i < t->data.filled; i++)
         t->data.off[i] = weir_offsets_next(&t->pass.offsets);
     t->data.next = 0;
-    t->data.filled = t->data.lanes;
-    if (t->pass.dir == WEIR_DIR_READ)
+    if (!writes || alike)
         return false;
     if (take_owner(t, t->data.off[0])) {
         moves = true;

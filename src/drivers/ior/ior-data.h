@@ -10,12 +10,17 @@
 struct ior_options;
 struct ior_test;
 
+/* Offsets that are taken at a time where all transfers have the same data: no fewer than lanes. */
+#define IOR_OFFSETS_AHEAD 64
+_Static_assert(IOR_OFFSETS_AHEAD >= WEIR_FILL_LANES, "each lane has an offset");
+
 struct ior_data {
     struct weir_pattern pattern;
     uint32_t signature;
     void *buf[WEIR_FILL_LANES];
-    uint64_t off[WEIR_FILL_LANES]; /* of the transfers that are filled ahead */
-    int lanes, next, filled;
+    uint64_t off[IOR_OFFSETS_AHEAD]; /* of the transfers that come next */
+    int lanes, next,
+        filled; /* buffers; the transfer that comes next in 'off', how many there are */
     struct weir_signature unit; /* what -l signature writes */
     bool unit_known;            /* run and repetition of the data are ours */
     struct weir_signature_seen seen;

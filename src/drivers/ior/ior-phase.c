@@ -212,7 +212,7 @@ static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *c
         return ior_queue_step(run, t, i, clock_ns, err);
     if (t->data.next == t->data.filled)
         fill_ahead(run, t, clock_ns);
-    io.buf = t->data.buf[t->data.next];
+    io.buf = t->data.buf[t->data.next < t->data.lanes ? t->data.next : 0];
     io.off = t->data.off[t->data.next++];
     return weir_transfer(run, t->use.file, &io, clock_ns, err);
 }
