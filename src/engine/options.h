@@ -50,7 +50,8 @@ struct weir_run_options {
     OPT_SIZE(0, "assume-rate", "assumeRate", WEIR_R, assume_rate, "0", "SIZE",                     \
              "With a dry run, bytes a second from which the time of a phase is told", .min = 0,    \
              .max = INT64_MAX)
-/* For programs that tell their files (range of struct weir_driver). */
+/* For programs that tell their files (range of struct weir_driver), or whose plan has the path of one
+ * ordinary file. */
 #define WEIR_OPT_DROP_CACHE                                                                        \
     OPT_FLAG(0, "drop-cache", "dropCache", WEIR_R, drop_cache,                                     \
              "Before each read phase write the files back and drop them from the page cache of "   \

@@ -7,17 +7,31 @@
 #include "par/agree.h"
 #include "par/reduce.h"
 
+/* Which bytes of which file this rank reads or writes in a stage, as the program tells; where it only
+ * has the option --drop-cache, all of the file that the plan names. */
+static bool find_range(struct weir_run *run, const struct weir_stage *stage, struct weir_str *path,
+                       struct weir_cache_range *range)
+{
+    const struct weir_test *t = run->test;
+
+    if (t->driver->range)
+        return t->driver->range(run, t->state, stage, path, range);
+    if (!t->plan.options->drop_cache)
+        return false;
+    weir_str_addf(path, "%s", t->plan.path);
+    *range = (struct weir_cache_range) { 0, UINT64_MAX, 0, 1 };
+    return true;
+}
+
 void weir_trust_look(struct weir_run *run, const struct weir_stage *stage)
 {
-    const struct weir_driver *d = run->test->driver;
     struct weir_trust *t = &run->trust;
     struct weir_cache_range range;
     struct weir_str path = { 0 };
 
     t->cache = (struct weir_cache_seen) { .looked = 0 };
     t->cache_why = "the program does not tell its files";
-    if (d->range && !run->test->plan.options->dry_run &&
-        d->range(run, run->test->state, stage, &path, &range))
+    if (!run->test->plan.options->dry_run && find_range(run, stage, &path, &range))
         weir_cache_look(weir_str_text(&path), &range, &t->cache, &t->cache_why);
     weir_str_free(&path);
 }
@@ -31,7 +45,7 @@ static void do_file(struct weir_run *run, const struct weir_stage *stage,
     struct weir_cache_range range;
     struct weir_str path = { 0 };
 
-    if (run->test->driver->range(run, run->test->state, stage, &path, &range))
+    if (find_range(run, stage, &path, &range))
         what(weir_str_text(&path));
     weir_str_free(&path);
 }
@@ -84,7 +98,7 @@ int weir_trust_drop(struct weir_run *run, const struct weir_stage *reads, struct
 {
     const struct weir_run_options *o = run->test->plan.options;
 
-    if (!o->drop_cache || o->dry_run || !run->test->driver->range)
+    if (!o->drop_cache || o->dry_run)
         return 0;
     if (drop(run, reads, err) < 0)
         return -1;

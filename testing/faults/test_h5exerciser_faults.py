@@ -86,9 +86,18 @@ def test_a_full_disk(h5ex, small, need_backend, args):
     """In the write of the data, or where the library writes metadata in flush and close."""
     need_backend("HDF5")
     place = small("size=%s" % ("512k" if "64k" in args else "28k"))
-    run = h5ex("--numdims 1 --out %s/f %s" % (place, args), np=2, timeout=SECONDS, env=ROMIO)
+    run = h5ex("--numdims 1 --no-space-check --out %s/f %s" % (place, args), np=2, timeout=SECONDS, env=ROMIO)
     run.fails(3, "small/f", NO_SPACE if "64k" in args else "is full")
     assert os.listdir(place) == [], run
+
+
+def test_too_little_room_is_found_before_anything_is_written(h5ex, small):
+    """512 KiB of numbers, 3 MiB with the records, and 8 MiB in the third size."""
+    place = small("size=2m")
+    size = "--numdims 2 --minels 256 128 --dimranks 2 1 --api posix --iterations 1 --out %s/f " % place
+    h5ex(size + "--derivedtype", np=2).fails(2, "needs 3145728 bytes in '%s/f'" % place, "--no-space-check")
+    run = h5ex(size + "--nsizes 3", np=2).fails(2, "needs 8388608 bytes")
+    assert run.stdout.count("\nMax ") == 2 and os.listdir(place) == [], run
 
 
 def test_a_close_that_fails_on_one_rank_does_not_crash(faulty):

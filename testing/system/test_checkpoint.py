@@ -97,6 +97,21 @@ def test_any_readers_read_what_any_writers_wrote(checkpoint, ior, api, suffix, h
             assert all((f["VAR%03d" % (v + 1)][()] == want).all() for v, want in enumerate(fields(7, 3, 2)))
 
 
+def test_files_of_others_are_replaced_or_kept(run, ior):
+    """And what is read can be taken out of the page cache before."""
+    size = "--nx 1 --ny 1 --im_world 7 --lm 3 --num_arrays 2 --ntrials 2 --split_file -a posix "
+    (ior.cwd / "checkpoint_002.bin").write_text("of others")
+    run("checkpoint_simulator", size + "--num_writers 3 --existing=fail").fails(2, "'checkpoint_002.bin' exists, this run did not make it")
+    assert ior.files() == ["checkpoint_002.bin"]
+    run("checkpoint_simulator", size + "--sweep-writers 2,1 --existing=fail").ok()
+    run("checkpoint_simulator", size + "--num_writers 3 --existing=replace").ok()
+    out = run("restart_simulator", size + "--num_readers 3 --drop-cache").ok()
+    assert all("--drop-cache did not work" in w for w in out.warnings), out
+    (ior.cwd / "scratch.00001").write_text("of others")
+    run("raw_bw", "--nx 4 --n_levs 2 --n_writers 2 --existing=fail", 2).fails(2, "'scratch.00001' exists")
+    run("gatherv", "--nx 4 --n_levs 2 --n_writers 1 --existing=fail", 1).fails(1, "gatherv.x cannot 'fail' what is there")
+
+
 def test_split_files_have_the_rows_of_their_writers(checkpoint, ior):
     """IM 5 on two patches in y and x: rows of 3 and 2 cells in turn, of which the original made files of the same length."""
     netCDF4 = pytest.importorskip("netCDF4", reason="needs netCDF4-python to look into the file")

@@ -183,6 +183,14 @@ def test_blocks_that_do_not_divide_are_told_and_tried_again(h5ex):
     assert h5ex.files() == []
 
 
+def test_the_file_is_dropped_from_the_page_cache_and_nothing_is_lost(h5ex):
+    args = "--numdims 1 --minels 40000 --dimranks 2 --iterations 2 --keepfile --out f --drop-cache"
+    run = h5ex(args, np=2).ok()
+    assert all("--drop-cache did not work" in w for w in run.warnings), run  # in memory only
+    h5ex(args + " --existing=fail", np=2).fails(2, "'f' exists, this run did not make it")
+    assert h5ex.files() == ["f"]
+
+
 def test_only_the_last_file_is_kept(h5ex):
     run = h5ex("--numdims 1 --nsizes 2 --iterations 1 --keepfile --api=posix --op-csv ops --rank-csv ranks", np=None).ok()
     name, = [f for f in h5ex.files() if f.startswith("hdf5TestFile-")]

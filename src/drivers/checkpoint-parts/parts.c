@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "base/stats.h"
 #include "engine/banner.h"
+#include "engine/guard.h"
 #include "engine/heads.h"
 #include "engine/metrics.h"
 #include "engine/ranks.h"
@@ -136,6 +137,10 @@ static int plan(struct weir_run *run, void *state, struct weir_err *err)
     t->access = (struct weir_access) { .file_per_task = true,
                                        .tasks = t->writers,
                                        .nodes = run->world.nodes };
+    run->test->plan.path = SCRATCH;
+    run->test->plan.writes = kind != GATHERV;
+    run->test->plan.bytes = t->total * sizeof(float);
+    run->test->plan.inodes = (uint64_t)t->writers;
     return 0;
 }
 
@@ -183,6 +188,17 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
         return 0;
     return weir_test_session_of(run, &t->session, t->be, t->be_opt, &t->access,
                                 weir_heads_par(&t->ranks), err);
+}
+
+static bool target(struct weir_run *run, const void *state, int i, struct weir_str *path)
+{
+    const struct small *t = state;
+
+    (void)run;
+    if (i > 0 || !writes(t))
+        return false;
+    weir_str_addf(path, "%s", weir_str_text(&t->name));
+    return true;
 }
 
 static void end(void *state)
@@ -386,6 +402,8 @@ static int conclude(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
+#define FILES                                                                                      \
+    .files = add_files, .target = target, .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL
 #define COMMON                                                                                     \
     .opt_size = sizeof(struct small_options), .state_size = sizeof(struct small),                  \
     .operations = operations, .whole = true, .prepare = weir_ranks_begin, .plan = plan,            \
@@ -394,7 +412,7 @@ static int conclude(struct weir_run *run, void *state, struct weir_err *err)
 const struct weir_driver parts_raw = { .name = "raw_bw.x",
                                        .brief = "write files by a part of the ranks",
                                        .opts = raw_opts,
-                                       .files = add_files,
+                                       FILES,
                                        COMMON };
 const struct weir_driver parts_gatherv = { .name = "gatherv.x",
                                            .brief = "gather fields to a part of the ranks",
@@ -404,5 +422,5 @@ const struct weir_driver parts_gatherv = { .name = "gatherv.x",
 const struct weir_driver parts_combo = { .name = "combo.x",
                                          .brief = "gather fields to a part of the ranks and write",
                                          .opts = combo_opts,
-                                         .files = add_files,
+                                         FILES,
                                          COMMON };

@@ -281,14 +281,14 @@ static const struct weir_phase read_phase = {
 };
 
 const struct weir_stage ckpt_write_stages[] = { { .key = "write",
-                                                  .flags = WEIR_STAGE_DELAY,
+                                                  .flags = WEIR_STAGE_DELAY | WEIR_STAGE_WRITES,
                                                   .phase = &write_phase,
                                                   .timing = set_timing,
                                                   .after = ckpt_report_trial },
                                                 { .key = NULL } };
 
 const struct weir_stage ckpt_read_stages[] = { { .key = "read",
-                                                 .flags = WEIR_STAGE_DELAY,
+                                                 .flags = WEIR_STAGE_DELAY | WEIR_STAGE_READS,
                                                  .phase = &read_phase,
                                                  .timing = set_timing,
                                                  .after = ckpt_report_trial },

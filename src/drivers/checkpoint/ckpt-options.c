@@ -83,6 +83,7 @@ const struct weir_opt ckpt_restart_opts[] = {
     OPT_FLAG(0, "netcdf_reads", "NETCDF_READS", O, netcdf,
              "Read netCDF; 0: the binary form, arrays one after the other", .def = "1"),
     OPT_FLAG(0, "read_binary", NULL, O, binary, "As --netcdf_reads=0"),
+    WEIR_OPT_DROP_CACHE,
     OTHERS("NUM_WRITERS"),
     OTHERS("GATHER_3D"),
     OTHERS("WRITE_BARRIER"),

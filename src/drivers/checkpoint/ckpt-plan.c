@@ -232,6 +232,22 @@ static int find_earlier(struct ckpt *t, struct weir_err *err)
     return 0;
 }
 
+/* The file that all movers share, which the first of them makes, or one of each. All ranks look at one:
+ * their nodes may have pages of it. */
+bool ckpt_range(struct weir_run *run, void *state, const struct weir_stage *stage,
+                struct weir_str *path, struct weir_cache_range *range)
+{
+    const struct ckpt *t = state;
+    bool makes = t->ranks.is_head && (t->o->split || t->ranks.peers.rank == 0);
+
+    (void)run;
+    if (!t->moves || !(stage || makes))
+        return false;
+    weir_str_addf(path, "%s", weir_str_text(&t->name));
+    *range = (struct weir_cache_range) { 0, UINT64_MAX, 0, 1 };
+    return true;
+}
+
 static int remove_own(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ckpt *t = state;

@@ -4,6 +4,7 @@
 #include "drivers/checkpoint/ckpt.h"
 
 #include "base/rc.h"
+#include "engine/guard.h"
 #include "engine/ranks.h"
 
 static const struct weir_operation write_operations[] = { { "gather", "gather", "fields", false },
@@ -23,8 +24,8 @@ static const char *config_of(const void *opt)
     .opt_size = sizeof(struct ckpt_options), .state_size = sizeof(struct ckpt),                    \
     .script = config_of, .read_script = weir_rc_read, .api = ckpt_api, .whole = true,              \
     .plan = ckpt_plan, .variants = ckpt_variants, .prepare = weir_ranks_begin,                     \
-    .start = ckpt_start, .end = ckpt_end, .report = ckpt_report_test, .conclude = ckpt_conclude,   \
-    .summary = ckpt_summary
+    .start = ckpt_start, .range = ckpt_range, .end = ckpt_end, .report = ckpt_report_test,         \
+    .conclude = ckpt_conclude, .summary = ckpt_summary
 
 const struct weir_driver ckpt_checkpoint = {
     .name = "checkpoint_simulator.x",
@@ -32,6 +33,7 @@ const struct weir_driver ckpt_checkpoint = {
     .opts = ckpt_checkpoint_opts,
     .operations = write_operations,
     .files = ckpt_writes,
+    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
     .stages = ckpt_write_stages,
     .clean = ckpt_clean,
     COMMON,

@@ -82,6 +82,8 @@ int ckpt_reads(const void *opt, int tasks, struct weir_files *files, struct weir
 int ckpt_plan(struct weir_run *run, void *state, struct weir_err *err);
 int ckpt_start(struct weir_run *run, void *state, struct weir_err *err);
 void ckpt_end(void *state);
+bool ckpt_range(struct weir_run *run, void *state, const struct weir_stage *stage,
+                struct weir_str *path, struct weir_cache_range *range);
 void ckpt_clean(struct weir_run *run, void *state);
 
 int ckpt_variants(const void *opt, const struct weir_par *world);

@@ -65,6 +65,7 @@ const struct weir_opt h5ex_rows[] = {
             "The file; without it hdf5TestFile-<number> in the working directory",
             .flags = WEIR_OPT_WRITES),
     WEIR_OPT_REPETITIONS_DEFAULT('i', "iterations", NULL, "10"),
+    WEIR_OPT_DROP_CACHE,
     WEIR_OPT_RUN_REST,
     OPT_END
 };
@@ -139,6 +140,9 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
         weir_plan_use(run, &t->session, t->o->run.api, &t->access, err) < 0)
         return -1;
     t->be = run->test->plan.use[0].be;
+    run->test->plan.bytes = (uint64_t)run->world.size * t->size.file.elements *
+                            (sizeof(double) + t->o->derived * sizeof(struct h5ex_record));
+    run->test->plan.inodes = 1;
     if (check_backend(t->o, t->be, err) < 0)
         return -1;
     if (!t->be->array->group && run->test->variant == 0)
@@ -269,16 +273,16 @@ static void clean(struct weir_run *run, void *state)
     weir_clean(run, remove_own, state);
 }
 
-#define STAGE(k, p)                                                                                \
+#define STAGE(k, p, moves)                                                                         \
     {                                                                                              \
-        .key = (k), .flags = WEIR_STAGE_DELAY, .phase = (p), .timing = time_together,              \
+        .key = (k), .flags = WEIR_STAGE_DELAY | (moves), .phase = (p), .timing = time_together,    \
         .after = after_phase                                                                       \
     }
 
 static const struct weir_stage stages[] = {
     { .key = "create", .flags = WEIR_STAGE_FIRST, .before = h5ex_make_file },
-    STAGE("write", &h5ex_write_phase),
-    STAGE("read", &h5ex_read_phase),
+    STAGE("write", &h5ex_write_phase, WEIR_STAGE_WRITES),
+    STAGE("read", &h5ex_read_phase, WEIR_STAGE_READS),
     { .key = "remove", .flags = WEIR_STAGE_LAST, .before = remove_file },
     { .key = NULL }
 };
