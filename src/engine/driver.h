@@ -153,6 +153,10 @@ int weir_values_backend(const struct weir_values *v, const char *name, const str
                         const struct weir_backend **be, struct weir_backend_opt *opt,
                         struct weir_err *err);
 
+/* In a source of a driver: a program of this name. bootstrap reads the line and makes the program
+ * (src/drivers/main.c). */
+#define WEIR_PROGRAM(name, driver) _Static_assert(sizeof(driver) > 0 && sizeof(name) > 1, name)
+
 /* main() of every program: --help, --version and --dump-options without MPI; MPI, options, script,
  * run, report, MPI_Finalize. Returns the exit status. */
 int weir_main(const struct weir_driver *d, int argc, char **argv);

@@ -258,3 +258,18 @@ double weir_phase_span(const struct weir_phase_rec *rec, enum weir_mark from, en
 
     return (double)(ns > 0 ? ns : 1) / WEIR_NS_PER_S;
 }
+
+int weir_phase_interrupted(const struct weir_run *run, const char *key, struct weir_err *err)
+{
+    return weir_refuse(err, WEIR_EINTR, "interrupted in the %s phase of repetition %d", key,
+                       run->repetition);
+}
+
+int weir_phase_aside(struct weir_run *run, const struct weir_phase *ph, void *state,
+                     const struct weir_timing *timing, struct weir_phase_rec *rec,
+                     struct weir_err *err)
+{
+    if (weir_phase_run(run, ph, state, timing, rec, err) < 0)
+        return -1;
+    return rec->interrupted ? weir_phase_interrupted(run, ph->key, err) : 0;
+}

@@ -123,6 +123,13 @@ int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *stat
                    const struct weir_timing *timing, struct weir_phase_rec *rec,
                    struct weir_err *err);
 
+/* The same for a phase that is no stage of a test; a signal is a failure (WEIR_EINTR). */
+int weir_phase_aside(struct weir_run *run, const struct weir_phase *ph, void *state,
+                     const struct weir_timing *timing, struct weir_phase_rec *rec,
+                     struct weir_err *err);
+/* Of a phase that a signal has ended. Local. -1 and err. */
+int weir_phase_interrupted(const struct weir_run *run, const char *key, struct weir_err *err);
+
 /* Estimate the clocks again, and say once in a test when one has stepped. Collective over run->par. */
 void weir_phase_renew_clock(struct weir_run *run);
 

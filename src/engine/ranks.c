@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "base/col.h"
-#include "base/stats.h"
 #include "engine/calltable.h"
 #include "engine/op-files.h"
 #include "par/agree.h"
@@ -60,6 +59,21 @@ int weir_ranks_gather(struct weir_run *run, const void *mine, size_t size, void 
     if (weir_agree(&run->par, rc, err) < 0)
         return -1;
     weir_gather(&run->par, mine, size, *all);
+    return 0;
+}
+
+int weir_ranks_stats(struct weir_run *run, double mine, struct weir_stats *out,
+                     struct weir_err *err)
+{
+    void *all;
+
+    *out = (struct weir_stats) { 0 };
+    if (weir_ranks_gather(run, &mine, sizeof(mine), &all, err) < 0)
+        return -1;
+    for (const double *v = all; all && v < (double *)all + run->par.size; v++)
+        if (!isnan(*v))
+            weir_stats_add(out, *v);
+    free(all);
     return 0;
 }
 

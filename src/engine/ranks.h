@@ -3,6 +3,7 @@
 #ifndef WEIR_ENGINE_RANKS_H
 #define WEIR_ENGINE_RANKS_H
 
+#include "base/stats.h"
 #include "engine/files.h"
 #include "engine/test.h"
 
@@ -10,6 +11,11 @@
  * the others. Collective over run->par. Returns 0, or -1 and err on every rank (WEIR_ESETUP). */
 int weir_ranks_gather(struct weir_run *run, const void *mine, size_t size, void **all,
                       struct weir_err *err);
+
+/* On rank 0 the moments of the 'mine' of those ranks where it is not NaN; of none elsewhere. Collective
+ * over run->par. Returns 0, or -1 and err on every rank (WEIR_ESETUP). */
+int weir_ranks_stats(struct weir_run *run, double mine, struct weir_stats *out,
+                     struct weir_err *err);
 
 /* Show the lines of every rank, each ended by a newline, in rank order in the results for people.
  * Collective over run->par. */

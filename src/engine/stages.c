@@ -93,8 +93,7 @@ static int run_phase(struct weir_run *run, struct weir_test *t, const struct wei
     rc = weir_confirm(run, rc, err);
     if (rc < 0 || !rec.interrupted)
         return rc;
-    return weir_refuse(err, WEIR_EINTR, "interrupted in the %s phase of repetition %d", s->key,
-                       run->repetition);
+    return weir_phase_interrupted(run, s->key, err);
 }
 
 static int run_stage(struct weir_run *run, struct weir_test *t, const struct weir_stage *s,

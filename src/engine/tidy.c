@@ -3,6 +3,7 @@
 #include "config.h"
 #include "engine/tidy.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,11 +18,34 @@
 struct tidy {
     struct weir_run *run;
     const char *dir;
-    weir_tidy_fn *judge;
+    const struct weir_tidy_form *forms;
+    size_t n;
     uint64_t files, dirs, foreign, looked;
 };
 
 static int tidy_dir(struct tidy *t, int parent, const char *name, int level, struct weir_err *err);
+
+/* Is the name like the form, in which '#' stands for a number? */
+static bool is_like(const char *name, const char *form)
+{
+    for (; *form; form++) {
+        if (*form != '#' && *name++ != *form)
+            return false;
+        if (*form == '#' && !isdigit((unsigned char)*name))
+            return false;
+        while (*form == '#' && isdigit((unsigned char)*name))
+            name++;
+    }
+    return *name == '\0';
+}
+
+static enum weir_tidy judge(const struct tidy *t, const char *name, bool is_dir, int level)
+{
+    for (const struct weir_tidy_form *f = t->forms; f < t->forms + t->n; f++)
+        if (is_dir == f->is_dir && level >= f->from && level <= f->to && is_like(name, f->form))
+            return f->what;
+    return level > 0 ? WEIR_TIDY_FOREIGN : WEIR_TIDY_OTHER;
+}
 
 static int remove_file(struct tidy *t, int fd, const char *name, struct weir_err *err)
 {
@@ -53,7 +77,7 @@ static int tidy_entry(struct tidy *t, int fd, const char *name, int level, struc
     if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? 0 : weir_fail(err, WEIR_EIO, "stat '%s' below '%s'", name, t->dir);
     is_dir = S_ISDIR(st.st_mode);
-    what = is_dir || S_ISREG(st.st_mode) ? t->judge(name, is_dir, level)
+    what = is_dir || S_ISREG(st.st_mode) ? judge(t, name, is_dir, level)
            : level > 0                   ? WEIR_TIDY_FOREIGN
                                          : WEIR_TIDY_OTHER;
     t->foreign += what == WEIR_TIDY_FOREIGN;
@@ -112,10 +136,10 @@ static int tidy_dir(struct tidy *t, int parent, const char *name, int level, str
     return gone < 0 ? -1 : 0;
 }
 
-int weir_tidy(struct weir_run *run, const char *program, const char *dir, weir_tidy_fn *judge,
-              struct weir_err *err)
+int weir_tidy(struct weir_run *run, const char *program, const char *dir,
+              const struct weir_tidy_form *forms, size_t n, struct weir_err *err)
 {
-    struct tidy t = { .run = run, .dir = dir, .judge = judge };
+    struct tidy t = { .run = run, .dir = dir, .forms = forms, .n = n };
     int rc = 0;
 
     if (run->world.rank == 0) {

@@ -13,14 +13,20 @@ enum weir_tidy {
     WEIR_TIDY_OTHER    /* stays: nobody expects it to go */
 };
 
-/* Judge a file or directory by its name; level: 0 in the directory itself, 1 in one of ours there, and
- * so on. Local. */
-typedef enum weir_tidy weir_tidy_fn(const char *name, bool is_dir, int level);
+/* Names that a program gives, in which '#' stands for a number, and the levels on which they stand: 0 in
+ * the directory itself, 1 in one of ours there, and so on. */
+struct weir_tidy_form {
+    const char *form;
+    bool is_dir;
+    int from, to;
+    enum weir_tidy what;
+};
 
-/* Remove what 'judge' says, and tell how much, on standard output. Symbolic links are not followed. A
+/* Remove what the n forms say, and tell how much, on standard output. What is in the directory
+ * itself and like no form is of others, and below that it is foreign. Symbolic links are not followed. A
  * directory of ours with something foreign in it stays. program: for messages. Rank 0 works.
  * Collective over run->world. Returns 0, or -1 and err on every rank. */
-int weir_tidy(struct weir_run *run, const char *program, const char *dir, weir_tidy_fn *judge,
-              struct weir_err *err);
+int weir_tidy(struct weir_run *run, const char *program, const char *dir,
+              const struct weir_tidy_form *forms, size_t n, struct weir_err *err);
 
 #endif

@@ -4,7 +4,18 @@
 #define WEIR_ENGINE_TRANSFER_H
 
 #include "backends/session.h"
+#include "base/clock.h"
 #include "engine/run.h"
+
+/* What was done since *clock_ns is no part of an operation: its time goes to *sum_ns, and *clock_ns is
+ * now. Local. */
+static inline void weir_clock_apart(uint64_t *sum_ns, uint64_t *clock_ns)
+{
+    uint64_t now_ns = weir_now_ns();
+
+    *sum_ns += now_ns - *clock_ns;
+    *clock_ns = now_ns;
+}
 
 /* A transfer that is done: its bytes, the highest end of a write, and the operation, whose index in the
  * table of the program is io->dir. Local, some ns. */

@@ -10,32 +10,30 @@
 
 #include <cmocka.h>
 
-static struct mdtest_tree make_tree(int branch, int depth, int64_t items, int64_t per_dir,
+static struct weir_dirtree make_tree(int branch, int depth, int64_t items, int64_t per_dir,
                                     bool leaf_only)
 {
-    const struct mdtest_shape shape = {
-        .branch = branch, .depth = depth, .items = items, .per_dir = per_dir, .leaf_only = leaf_only
-    };
+    const struct weir_dirtree_shape shape = { items, per_dir, branch, depth, leaf_only };
     struct weir_err err = WEIR_ERR_INIT;
-    struct mdtest_tree t;
+    struct weir_dirtree t;
 
-    assert_int_equal(mdtest_tree_init(&t, &shape, &err), 0);
+    assert_int_equal(mdtest_tree_init(&t, &shape, false, &err), 0);
     return t;
 }
 
-static void refuse_tree(struct mdtest_shape shape, const char *word)
+static void refuse_tree(struct weir_dirtree_shape shape, bool unique, const char *word)
 {
     struct weir_err err = WEIR_ERR_INIT;
-    struct mdtest_tree t;
+    struct weir_dirtree t;
 
-    assert_int_equal(mdtest_tree_init(&t, &shape, &err), -1);
+    assert_int_equal(mdtest_tree_init(&t, &shape, unique, &err), -1);
     assert_int_equal(err.code, WEIR_EUSAGE);
     assert_non_null(strstr(err.text, word));
 }
 
 static void items_are_spread_over_all_directories(void **state)
 {
-    struct mdtest_tree t = make_tree(2, 1, 10, 0, false);
+    struct weir_dirtree t = make_tree(2, 1, 10, 0, false);
 
     (void)state;
     assert_int_equal(t.dirs, 3);
@@ -45,7 +43,7 @@ static void items_are_spread_over_all_directories(void **state)
 
 static void fewer_items_than_directories_are_none(void **state)
 {
-    struct mdtest_tree t = make_tree(3, 2, 2, 0, false);
+    struct weir_dirtree t = make_tree(3, 2, 2, 0, false);
 
     (void)state;
     assert_int_equal(t.dirs, 13);
@@ -54,31 +52,31 @@ static void fewer_items_than_directories_are_none(void **state)
 
 static void leaves_hold_the_highest_numbers(void **state)
 {
-    struct mdtest_tree t = make_tree(3, 2, 100, 0, true);
+    struct weir_dirtree t = make_tree(3, 2, 100, 0, true);
 
     (void)state;
     assert_int_equal(t.first, 4);
     assert_int_equal(t.per_dir, 11);
     assert_int_equal(t.total, 99);
-    assert_int_equal(mdtest_tree_made(&t, 0), 44);
-    assert_int_equal(mdtest_tree_made(&t, 98), 142);
-    assert_int_equal(mdtest_tree_dir_of(&t, 44), 4);
-    assert_int_equal(mdtest_tree_dir_of(&t, 142), 12);
+    assert_int_equal(weir_dirtree_made(&t, 0), 44);
+    assert_int_equal(weir_dirtree_made(&t, 98), 142);
+    assert_int_equal(weir_dirtree_dir_of(&t, 44), 4);
+    assert_int_equal(weir_dirtree_dir_of(&t, 142), 12);
 }
 
 static void a_chain_has_one_leaf(void **state)
 {
-    struct mdtest_tree t = make_tree(1, 3, 7, 0, true);
+    struct weir_dirtree t = make_tree(1, 3, 7, 0, true);
 
     (void)state;
     assert_int_equal(t.dirs, 4);
     assert_int_equal(t.per_dir, 7);
-    assert_int_equal(mdtest_tree_made(&t, 0), 21);
+    assert_int_equal(weir_dirtree_made(&t, 0), 21);
 }
 
 static void items_over_items_per_directory_are_trees(void **state)
 {
-    struct mdtest_tree t = make_tree(2, 1, 100, 10, false);
+    struct weir_dirtree t = make_tree(2, 1, 100, 10, false);
 
     (void)state;
     assert_int_equal(t.loops, 10);
@@ -89,23 +87,23 @@ static void items_over_items_per_directory_are_trees(void **state)
 static void preorder_goes_depth_first(void **state)
 {
     static const uint64_t order[] = { 0, 1, 4, 5, 6, 2, 7, 8, 9, 3, 10, 11, 12 };
-    struct mdtest_tree t = make_tree(3, 2, 0, 1, false);
+    struct weir_dirtree t = make_tree(3, 2, 0, 1, false);
 
     (void)state;
     for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
-        assert_int_equal(mdtest_tree_preorder(&t, i), order[i]);
-        assert_int_equal(mdtest_tree_made(&t, i), order[i]);
+        assert_int_equal(weir_dirtree_preorder(&t, i), order[i]);
+        assert_int_equal(weir_dirtree_made(&t, i), order[i]);
     }
 }
 
 static void postorder_has_children_before_parents(void **state)
 {
     static const uint64_t order[] = { 4, 5, 6, 1, 7, 8, 9, 2, 10, 11, 12, 3, 0 };
-    struct mdtest_tree t = make_tree(3, 2, 0, 1, false);
+    struct weir_dirtree t = make_tree(3, 2, 0, 1, false);
 
     (void)state;
     for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
-        assert_int_equal(mdtest_tree_postorder(&t, i), order[i]);
+        assert_int_equal(weir_dirtree_postorder(&t, i), order[i]);
 }
 
 static void both_orders_visit_every_directory_once(void **state)
@@ -113,12 +111,12 @@ static void both_orders_visit_every_directory_once(void **state)
     (void)state;
     for (int branch = 1; branch <= 4; branch++) {
         for (int depth = 0; depth <= 4; depth++) {
-            struct mdtest_tree t = make_tree(branch, depth, 0, 1, false);
+            struct weir_dirtree t = make_tree(branch, depth, 0, 1, false);
             unsigned char *seen = calloc(t.dirs, 1);
 
             for (uint64_t i = 0; i < t.dirs; i++) {
-                seen[mdtest_tree_preorder(&t, i)] |= 1;
-                seen[mdtest_tree_postorder(&t, i)] |= 2;
+                seen[weir_dirtree_preorder(&t, i)] |= 1;
+                seen[weir_dirtree_postorder(&t, i)] |= 2;
             }
             for (uint64_t i = 0; i < t.dirs; i++)
                 assert_int_equal(seen[i], 3);
@@ -129,30 +127,29 @@ static void both_orders_visit_every_directory_once(void **state)
 
 static void numbers_beyond_31_bits_are_right(void **state)
 {
-    struct mdtest_tree t = make_tree(10, 12, 0, 1, false);
+    struct weir_dirtree t = make_tree(10, 12, 0, 1, false);
 
     (void)state;
     assert_true(t.dirs == 1111111111111u);
-    assert_true(mdtest_tree_preorder(&t, t.dirs - 1) == t.dirs - 1);
-    assert_true(mdtest_tree_postorder(&t, t.dirs - 1) == 0);
+    assert_true(weir_dirtree_preorder(&t, t.dirs - 1) == t.dirs - 1);
+    assert_true(weir_dirtree_postorder(&t, t.dirs - 1) == 0);
 }
 
 static void impossible_shapes_are_refused(void **state)
 {
     (void)state;
-    refuse_tree((struct mdtest_shape) { .branch = 1, .depth = -1 }, "-z");
-    refuse_tree((struct mdtest_shape) { .branch = 0, .depth = 1 }, "-b");
-    refuse_tree((struct mdtest_shape) { .branch = 2, .depth = 100, .items = 1 }, "2^63");
-    refuse_tree((struct mdtest_shape) { .branch = 2, .depth = 4, .per_dir = INT64_MAX }, "2^63");
-    refuse_tree((struct mdtest_shape) { .branch = 1, .items = 5, .per_dir = 2 }, "multiple");
-    refuse_tree((struct mdtest_shape) { .branch = 1, .items = 4, .per_dir = 2, .unique = true },
-                "-u");
-    refuse_tree((struct mdtest_shape) { .branch = 1, .items = -4 }, "negative");
+    refuse_tree((struct weir_dirtree_shape) { 0, 0, 1, -1, false }, false, "-z");
+    refuse_tree((struct weir_dirtree_shape) { 0, 0, 0, 1, false }, false, "-b");
+    refuse_tree((struct weir_dirtree_shape) { 1, 0, 2, 100, false }, false, "2^63");
+    refuse_tree((struct weir_dirtree_shape) { 0, INT64_MAX, 2, 4, false }, false, "2^63");
+    refuse_tree((struct weir_dirtree_shape) { 5, 2, 1, 0, false }, false, "multiple");
+    refuse_tree((struct weir_dirtree_shape) { 4, 2, 1, 0, false }, true, "-u");
+    refuse_tree((struct weir_dirtree_shape) { -4, 0, 1, 0, false }, false, "negative");
 }
 
 static void without_depth_the_branching_factor_does_not_matter(void **state)
 {
-    struct mdtest_tree t = make_tree(0, 0, 5, 0, true);
+    struct weir_dirtree t = make_tree(0, 0, 5, 0, true);
 
     (void)state;
     assert_int_equal(t.dirs, 1);
@@ -161,7 +158,7 @@ static void without_depth_the_branching_factor_does_not_matter(void **state)
 
 static void names_follow_the_tree(void **state)
 {
-    struct mdtest_tree t = make_tree(2, 2, 0, 1, false);
+    struct weir_dirtree t = make_tree(2, 2, 0, 1, false);
     struct weir_err err = WEIR_ERR_INIT;
     struct mdtest_names n;
 
@@ -187,7 +184,7 @@ static void names_follow_the_tree(void **state)
 
 static void the_longest_name_fits(void **state)
 {
-    struct mdtest_tree t = make_tree(1, 200, 0, 1, false);
+    struct weir_dirtree t = make_tree(1, 200, 0, 1, false);
     struct weir_err err = WEIR_ERR_INIT;
     struct mdtest_names n;
     const char *path;
@@ -202,7 +199,7 @@ static void the_longest_name_fits(void **state)
 
 static void names_longer_than_a_path_are_refused(void **state)
 {
-    struct mdtest_tree t = make_tree(1, 1000, 0, 1, false);
+    struct weir_dirtree t = make_tree(1, 1000, 0, 1, false);
     struct weir_err err = WEIR_ERR_INIT;
     struct mdtest_names n;
 

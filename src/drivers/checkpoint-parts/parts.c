@@ -424,3 +424,7 @@ const struct weir_driver parts_combo = { .name = "combo.x",
                                          .opts = combo_opts,
                                          FILES,
                                          COMMON };
+
+WEIR_PROGRAM("combo.x", parts_combo);
+WEIR_PROGRAM("gatherv.x", parts_gatherv);
+WEIR_PROGRAM("raw_bw.x", parts_raw);

@@ -48,3 +48,6 @@ const struct weir_driver ckpt_restart = {
     .stages = ckpt_read_stages,
     COMMON,
 };
+
+WEIR_PROGRAM("checkpoint_simulator.x", ckpt_checkpoint);
+WEIR_PROGRAM("restart_simulator.x", ckpt_restart);

@@ -312,3 +312,6 @@ const struct weir_driver h5ex_driver = {
     .conclude = h5ex_conclude,
     .finish = h5ex_finish,
 };
+
+WEIR_PROGRAM("h5exerciser", h5ex_driver);
+WEIR_PROGRAM("hdf5Exerciser", h5ex_driver);

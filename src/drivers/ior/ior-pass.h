@@ -17,6 +17,12 @@ struct ior_pass {
     uint64_t limit; /* transfers to do at most, UINT64_MAX: no limit */
 };
 
+/* What is written in order before the random writes of a phase. */
+struct ior_prefill {
+    struct weir_offsets offsets;
+    struct weir_io io;
+};
+
 /* ior-offsets.c: the offsets of a phase whose direction, owner and path are known, and everything
  * that counts them. Local. -1 and err. */
 int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err *err);
@@ -43,6 +49,11 @@ void ior_free(void *state);
  * transfers of that many bytes. As in struct weir_phase. */
 int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 int ior_open_write(struct ior_test *t, uint64_t transfer, struct weir_err *err);
+
+/* Its idle and its close. */
+int ior_idle_step(struct weir_run *run, void *state, uint64_t round, uint64_t *clock_ns,
+                  struct weir_err *err);
+int ior_close_file(struct weir_run *run, void *state, struct weir_err *err);
 
 /* ior-phase.c: the offset of step i, whose data are then in t->data.buf[t->data.next - 1] in a write phase; and
  * check those of a read. *clock_ns is the time before and after: what data take is not the time of a

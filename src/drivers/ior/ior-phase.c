@@ -179,7 +179,7 @@ static void describe_file(struct weir_run *run, void *state)
         ior_gather_facts(run, t);
 }
 
-static int close_file(struct weir_run *run, void *state, struct weir_err *err)
+int ior_close_file(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ior_test *t = state;
     struct weir_file *f = t->use.file;
@@ -193,13 +193,8 @@ static int close_file(struct weir_run *run, void *state, struct weir_err *err)
 /* The time that data take is theirs, not that of a transfer. */
 static void fill_ahead(struct weir_run *run, struct ior_test *t, uint64_t *clock_ns)
 {
-    uint64_t now;
-
-    if (!ior_data_ahead(t))
-        return;
-    now = weir_now_ns();
-    run->counters.fill_ns += now - *clock_ns;
-    *clock_ns = now;
+    if (ior_data_ahead(t))
+        weir_clock_apart(&run->counters.fill_ns, clock_ns);
 }
 
 static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
@@ -220,13 +215,9 @@ static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *c
 void ior_verify(struct weir_run *run, struct ior_test *t, const struct weir_io *io,
                 uint64_t *clock_ns)
 {
-    uint64_t now;
-
     if (!ior_data_check(t, io->buf, io->off))
         run->counters.wrong++;
-    now = weir_now_ns();
-    run->counters.verify_ns += now - *clock_ns;
-    *clock_ns = now;
+    weir_clock_apart(&run->counters.verify_ns, clock_ns);
 }
 
 /* Where only a part was written, a second pass (minTimeDuration) begins again before the end. */
@@ -277,8 +268,8 @@ static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
 
 /* The others take a round; we have failed or have less to do. After a failure we go on through our
  * offsets: a library may look at where a transfer of nothing is. */
-static int idle_step(struct weir_run *run, void *state, uint64_t round, uint64_t *clock_ns,
-                     struct weir_err *err)
+int ior_idle_step(struct weir_run *run, void *state, uint64_t round, uint64_t *clock_ns,
+                  struct weir_err *err)
 {
     struct ior_test *t = state;
     struct weir_io io = { .dir = t->pass.dir, .buf = t->data.buf[0], .tag = round };
@@ -343,9 +334,9 @@ int ior_remove(struct weir_run *run, void *state, struct weir_err *err)
                                                    .open = open_##way,                             \
                                                    .opened = describe_file,                        \
                                                    .step = way##_step,                             \
-                                                   .idle = idle_step,                              \
+                                                   .idle = ior_idle_step,                              \
                                                    .drain = drain_transfers,                       \
-                                                   .close = close_file,                            \
+                                                   .close = ior_close_file,                            \
                                                    __VA_ARGS__ }
 
 ROW(write, "write", WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS, write, .flush = flush_write);

@@ -12,21 +12,16 @@
 #define PAGE 4096
 
 /* A phase of its own, in other pieces and another order than the one that follows. */
-struct prefill {
-    struct ior_test *t;
-    struct weir_offsets offsets;
-    struct weir_io io;
-};
-
 static int prepare(struct weir_run *run, void *state, struct weir_err *err)
 {
-    struct prefill *p = state;
-    struct weir_offset_conf c = { .layout = p->t->layout,
+    struct ior_test *t = state;
+    struct ior_prefill *p = t->prefill;
+    struct weir_offset_conf c = { .layout = t->layout,
                                   .order = WEIR_ORDER_SEQUENTIAL,
                                   .task = run->par.rank };
 
     c.layout.transfer = p->io.len;
-    if (ior_prepare_write(run, p->t, err) < 0 ||
+    if (ior_prepare_write(run, t, err) < 0 ||
         weir_mem_aligned(&p->io.buf, PAGE, p->io.len, err) < 0)
         return -1;
     memset(p->io.buf, 0xff, p->io.len);
@@ -36,48 +31,27 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
 static uint64_t count(struct weir_run *run, void *state)
 {
     (void)run;
-    return weir_offsets_count(&((struct prefill *)state)->offsets);
+    return weir_offsets_count(&((struct ior_test *)state)->prefill->offsets);
 }
 
 static int open_file(struct weir_run *run, void *state, struct weir_err *err)
 {
-    struct prefill *p = state;
+    struct ior_test *t = state;
 
     (void)run;
-    return ior_open_write(p->t, p->io.len, err);
+    return ior_open_write(t, t->prefill->io.len, err);
 }
 
 static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                 struct weir_err *err)
 {
-    struct prefill *p = state;
+    struct ior_test *t = state;
+    struct ior_prefill *p = t->prefill;
 
     (void)run;
     (void)i;
     p->io.off = weir_offsets_next(&p->offsets);
-    return weir_session_xfer(p->t->use.file, &p->io, clock_ns, err);
-}
-
-/* All tasks write as much, so this one has failed. */
-static int idle(struct weir_run *run, void *state, uint64_t round, uint64_t *clock_ns,
-                struct weir_err *err)
-{
-    struct prefill *p = state;
-    struct weir_io io = { .dir = WEIR_DIR_WRITE, .buf = p->io.buf };
-
-    (void)run;
-    (void)round;
-    return p->t->use.file ? weir_session_xfer(p->t->use.file, &io, clock_ns, err) : 0;
-}
-
-static int close_file(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct prefill *p = state;
-    struct weir_file *f = p->t->use.file;
-
-    (void)run;
-    p->t->use.file = NULL;
-    return weir_session_close(f, err);
+    return weir_session_xfer(t->use.file, &p->io, clock_ns, err);
 }
 
 static const struct weir_phase phase = { .key = "random prefill",
@@ -85,23 +59,23 @@ static const struct weir_phase phase = { .key = "random prefill",
                                          .count = count,
                                          .open = open_file,
                                          .step = step,
-                                         .idle = idle,
-                                         .close = close_file };
+                                         .idle = ior_idle_step,
+                                         .close = ior_close_file };
 
 int ior_prefill(struct weir_run *run, struct ior_test *t, const struct weir_timing *timing,
                 struct weir_err *err)
 {
-    struct prefill p = { .t = t, .io = { .dir = WEIR_DIR_WRITE, .len = (size_t)t->o->prefill } };
+    struct ior_prefill p = { .io = { .dir = WEIR_DIR_WRITE, .len = (size_t)t->o->prefill } };
     struct weir_phase_rec rec;
-    int rc = weir_phase_run(run, &phase, &p, timing, &rec, err);
+    int rc;
 
+    t->prefill = &p;
+    rc = weir_phase_aside(run, &phase, t, timing, &rec, err);
+    t->prefill = NULL;
     weir_offsets_free(&p.offsets);
     free(p.io.buf);
     if (rc < 0)
         return -1;
-    if (rec.interrupted)
-        return weir_refuse(err, WEIR_EINTR, "interrupted in the %s of repetition %d", phase.key,
-                           run->repetition);
     t->use.prefilled = true;
     if (run->log.verbose >= 2)
         weir_report_line(&run->report, "Random prefill took: %fs",

@@ -56,15 +56,12 @@ static void *write_from(struct weir_run *run, struct ior_test *t, const struct w
                         uint64_t *clock_ns)
 {
     void *buf;
-    uint64_t now;
 
     if (!write_varies(t))
         return t->data.buf[0];
     buf = weir_queue_buffer(&t->queue, r);
     memcpy(buf, t->data.buf[t->data.next - 1], t->extent.transfer);
-    now = weir_now_ns();
-    run->counters.fill_ns += now - *clock_ns;
-    *clock_ns = now;
+    weir_clock_apart(&run->counters.fill_ns, clock_ns);
     return buf;
 }
 

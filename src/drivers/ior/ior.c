@@ -320,3 +320,5 @@ const struct weir_driver weir_ior = {
     .summary = ior_report_summary,
     .finish = ior_report_finish,
 };
+
+WEIR_PROGRAM("ior", weir_ior);

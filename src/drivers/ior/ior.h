@@ -43,6 +43,7 @@ struct ior_test {
     struct ior_data data;
     struct ior_memory memory;
     struct ior_pass pass;
+    struct ior_prefill *prefill; /* while it runs */
     struct ior_use use;
     struct ior_damages damage;
     struct ior_results results;

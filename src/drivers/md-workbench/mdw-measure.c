@@ -286,14 +286,10 @@ static int write_latencies(struct weir_run *run, struct mdw_test *t,
 /* Times of all ranks, for rank 0. */
 static int gather_times(struct weir_run *run, struct mdw_measure *sum, struct weir_err *err)
 {
-    struct weir_stats stats = { 0 };
-    void *all;
+    struct weir_stats stats;
 
-    if (weir_ranks_gather(run, &sum->seconds, sizeof(sum->seconds), &all, err) < 0)
+    if (weir_ranks_stats(run, sum->seconds, &stats, err) < 0)
         return -1;
-    for (int k = 0; all && k < run->par.size; k++)
-        weir_stats_add(&stats, ((const double *)all)[k]);
-    free(all);
     if (run->par.rank > 0)
         return 0;
     sum->seconds = stats.max;

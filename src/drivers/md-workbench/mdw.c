@@ -231,3 +231,5 @@ const struct weir_driver weir_mdw = {
     .conclude = mdw_conclude,
     .finish = mdw_report_end,
 };
+
+WEIR_PROGRAM("md-workbench", weir_mdw);

@@ -189,15 +189,11 @@ static void plan_need(struct mdtest_test *t, struct weir_plan *plan)
 int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err)
 {
     const struct mdtest_options *o = t->o;
-    const struct mdtest_shape shape = { .items = o->items,
-                                        .per_dir = o->per_dir,
-                                        .branch = o->branch,
-                                        .depth = o->depth,
-                                        .leaf_only = o->leaf_only,
-                                        .unique = o->unique };
+    const struct weir_dirtree_shape shape = { o->items, o->per_dir, o->branch, o->depth,
+                                              o->leaf_only };
     int64_t shift = o->shift;
 
-    if (mdtest_tree_init(&t->tree, &shape, err) < 0)
+    if (mdtest_tree_init(&t->tree, &shape, o->unique, err) < 0)
         return -1;
     if (run->par.nodes > 1 && run->par.placement == WEIR_PLACED_BLOCK)
         shift *= run->par.per_node;

@@ -4,7 +4,6 @@
 #include "config.h"
 #include "drivers/mdtest/mdtest-step.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -109,7 +108,7 @@ static int step_dir(struct weir_run *run, void *state, uint64_t i, uint64_t *clo
                     struct weir_err *err)
 {
     struct sweep *s = state;
-    uint64_t dirs = s->t->tree.dirs, dir = mdtest_tree_postorder(&s->t->tree, i % dirs);
+    uint64_t dirs = s->t->tree.dirs, dir = weir_dirtree_postorder(&s->t->tree, i % dirs);
 
     return mdtest_each_tree(run, s->t, i / dirs, dir, remove_branch, s, clock_ns, err);
 }
@@ -219,27 +218,8 @@ void mdtest_clean(struct weir_run *run, void *state)
 
 /* ---- what earlier runs left (--cleanup DIR) is known by its names ---- */
 
-/* Is the name like the form, in which '#' stands for a number? */
-static bool is_like(const char *name, const char *form)
-{
-    for (; *form; form++) {
-        if (*form != '#' && *name++ != *form)
-            return false;
-        if (*form == '#' && !isdigit((unsigned char)*name))
-            return false;
-        while (*form == '#' && isdigit((unsigned char)*name))
-            name++;
-    }
-    return *name == '\0';
-}
-
 /* Names of the suite, and the levels on which they stand. A rename sets a directory aside as -XX. */
-static const struct {
-    const char *form;
-    bool is_dir;
-    int from, to;
-    enum weir_tidy what;
-} forms[] = {
+static const struct weir_tidy_form forms[] = {
     { "test-dir.#-#", true, 0, 0, WEIR_TIDY_TREE },
     { "mdtest_tree.#", true, 1, INT_MAX, WEIR_TIDY_TREE },
     { "mdtest_tree.#.#", true, 1, INT_MAX, WEIR_TIDY_TREE },
@@ -249,16 +229,7 @@ static const struct {
     { "file.mdtest.shared.#", false, 2, INT_MAX, WEIR_TIDY_OURS },
 };
 
-static enum weir_tidy judge(const char *name, bool is_dir, int level)
-{
-    for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++)
-        if (is_dir == forms[i].is_dir && level >= forms[i].from && level <= forms[i].to &&
-            is_like(name, forms[i].form))
-            return forms[i].what;
-    return level > 0 ? WEIR_TIDY_FOREIGN : WEIR_TIDY_OTHER;
-}
-
 int mdtest_remove_leftovers(struct weir_run *run, const char *dir, struct weir_err *err)
 {
-    return weir_tidy(run, "mdtest", dir, judge, err);
+    return weir_tidy(run, "mdtest", dir, forms, sizeof(forms) / sizeof(*forms), err);
 }

@@ -5,17 +5,19 @@
 
 #include <string.h>
 
+#include "engine/transfer.h"
+
 #define MODE 0775
 
 /* ---- where items are ---- */
 
 void mdtest_locate_step(struct mdtest_test *t, uint64_t step)
 {
-    const struct mdtest_tree *tree = &t->tree;
+    const struct weir_dirtree *tree = &t->tree;
     uint64_t nth = t->pass.shuffled ? weir_perm_at(&t->pass.perm, step) : step;
     uint64_t in_loop = nth % tree->per_loop, item, back;
 
-    item = t->pass.made_order ? mdtest_tree_made(tree, in_loop) : mdtest_tree_linear(tree, in_loop);
+    item = t->pass.made_order ? weir_dirtree_made(tree, in_loop) : weir_dirtree_linear(tree, in_loop);
     back = item % tree->per_dir;
     t->pass.loop = nth / tree->per_loop;
     if (t->pass.shuffled)
@@ -29,11 +31,11 @@ const char *mdtest_name_created(struct mdtest_test *t, const struct weir_run *ru
                                 struct mdtest_names *n, enum mdtest_kind kind, int owner,
                                 uint64_t nth)
 {
-    uint64_t item = mdtest_tree_made(&t->tree, nth % t->tree.per_loop);
+    uint64_t item = weir_dirtree_made(&t->tree, nth % t->tree.per_loop);
     int whose = mdtest_tree_of(t, run, owner);
 
     return mdtest_name_item(n, mdtest_base_of(&t->places, whose), run->repetition,
-                            nth / t->tree.per_loop, whose, mdtest_tree_dir_of(&t->tree, item), kind,
+                            nth / t->tree.per_loop, whose, weir_dirtree_dir_of(&t->tree, item), kind,
                             owner, item);
 }
 
@@ -261,7 +263,6 @@ static int read_file(struct weir_run *run, struct mdtest_test *t, const char *pa
                      uint64_t *clock_ns, struct weir_err *err)
 {
     struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->fs.in, .len = t->in_len };
-    uint64_t begin;
 
     *(unsigned char *)t->fs.in ^= 0xff; /* what is left of the last read must not pass */
     if (weir_session_xfer(t->fs.file, &io, clock_ns, err) < 0)
@@ -269,10 +270,8 @@ static int read_file(struct weir_run *run, struct mdtest_test *t, const char *pa
     run->counters.bytes += io.len;
     if (!t->o->verify_read)
         return 0;
-    begin = *clock_ns;
     check_content(run, t, path, item, expected(t, t->pass.owner, item), t->in_len);
-    *clock_ns = weir_now_ns();
-    run->counters.verify_ns += *clock_ns - begin;
+    weir_clock_apart(&run->counters.verify_ns, clock_ns);
     return 0;
 }
 

@@ -13,9 +13,7 @@
 #include "engine/op-files.h"
 #include "engine/ranks.h"
 
-#define MS 1e3    /* in a second */
-#define MILLI 1e3 /* rates and times are summed over ranks in thousandths */
-#define NANO 1e6  /* ns in a ms */
+#define MS 1e3 /* in a second */
 
 #define ITEMS(op, k, t, moves)                                                                     \
     [op] = { .key = (k), .title = (t), .unit = "items", .moves_bytes = (moves) }
@@ -54,38 +52,26 @@ static struct mdtest_mine measure_mine(const struct mdtest_test *t,
     return m;
 }
 
-/* Extremes and means over the ranks that had something to do. Positive doubles compare like their
- * bits. */
-static void measure_ranks(struct weir_run *run, struct mdtest_measure *m,
-                          const struct mdtest_mine *mine)
+/* Of the ranks that had something to do. */
+static int measure_ranks(struct weir_run *run, struct mdtest_measure *m,
+                         const struct mdtest_mine *mine, struct weir_err *err)
 {
     bool works = mine->rate > 0;
-    double ms = works ? mine->seconds * MS / (mine->rate * mine->seconds) : 0;
-    int64_t bits[2], v[4];
-    uint64_t sum[3] = { works, (uint64_t)llround(mine->rate * MILLI),
-                        (uint64_t)llround(ms * NANO) };
-    double back[4];
 
-    memcpy(&bits[0], &mine->rate, sizeof(bits[0]));
-    memcpy(&bits[1], &ms, sizeof(bits[1]));
-    v[0] = works ? bits[0] : 0;
-    v[1] = works ? -bits[0] : INT64_MIN;
-    v[2] = works ? bits[1] : 0;
-    v[3] = works ? -bits[1] : INT64_MIN;
-    weir_allmax_i64(&run->par, v, 4);
-    weir_allsum_u64(&run->par, sum, 3);
-    if (sum[0] == 0)
-        return;
-    v[1] = -v[1];
-    v[3] = -v[3];
-    memcpy(back, v, sizeof(back));
-    m->rate_max = back[0];
-    m->rate_min = back[1];
-    m->ms_max = back[2];
-    m->ms_min = back[3];
-    m->rate_mean = (double)sum[1] / MILLI / (double)sum[0];
-    m->ms_mean = (double)sum[2] / NANO / (double)sum[0];
-    m->ms = m->seconds * MS * (double)sum[0] / (double)m->items;
+    if (weir_ranks_stats(run, works ? mine->rate : NAN, &m->rank_rate, err) < 0 ||
+        weir_ranks_stats(run, works ? MS / mine->rate : NAN, &m->rank_ms, err) < 0)
+        return -1;
+    if (m->rank_rate.n > 0)
+        m->ms = m->seconds * MS * (double)m->rank_rate.n / (double)m->items;
+    return 0;
+}
+
+/* The mean of means; the extremes are those of single tasks. */
+static void keep_ranks(struct weir_stats *s, const struct weir_stats *ranks)
+{
+    weir_stats_add(s, ranks->mean);
+    s->min = fmin(s->min, ranks->min);
+    s->max = fmax(s->max, ranks->max);
 }
 
 static void keep_series(struct mdtest_series *s, const struct mdtest_measure *m)
@@ -97,13 +83,8 @@ static void keep_series(struct mdtest_series *s, const struct mdtest_measure *m)
     s->seconds = m->seconds;
     if (m->items == 0)
         return;
-    /* The mean of means; the extremes are those of single tasks. */
-    weir_stats_add(&s->rank_rate, m->rate_mean);
-    weir_stats_add(&s->rank_ms, m->ms_mean);
-    s->rank_rate.min = fmin(s->rank_rate.min, m->rate_min);
-    s->rank_rate.max = fmax(s->rank_rate.max, m->rate_max);
-    s->rank_ms.min = fmin(s->rank_ms.min, m->ms_min);
-    s->rank_ms.max = fmax(s->rank_ms.max, m->ms_max);
+    keep_ranks(&s->rank_rate, &m->rank_rate);
+    keep_ranks(&s->rank_ms, &m->rank_ms);
 }
 
 struct mdtest_mine *mdtest_mine_of(const struct weir_run *run, const struct mdtest_test *t)
@@ -111,8 +92,8 @@ struct mdtest_mine *mdtest_mine_of(const struct weir_run *run, const struct mdte
     return t->results.mine + (t->o->all_procs ? run->repetition * MDTEST_OPS : 0);
 }
 
-void mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
-                    double extra_s, struct mdtest_measure *m)
+int mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
+                   double extra_s, struct mdtest_measure *m, struct weir_err *err)
 {
     uint64_t things = mdtest_things_of_step(run, t);
     struct mdtest_mine *mine = mdtest_mine_of(run, t) + t->pass.op;
@@ -121,8 +102,10 @@ void mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct we
     m->seconds = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED) + extra_s;
     m->rate = (double)m->items / m->seconds;
     *mine = measure_mine(t, rec, things);
-    measure_ranks(run, m, mine);
+    if (measure_ranks(run, m, mine, err) < 0)
+        return -1;
     keep_series(&t->results.series[t->pass.op], m);
+    return 0;
 }
 
 /* ---- latencies ---- */

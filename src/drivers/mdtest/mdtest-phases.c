@@ -191,7 +191,7 @@ static int step_tree_create(struct weir_run *run, void *state, uint64_t i, uint6
                             struct weir_err *err)
 {
     struct mdtest_test *t = state;
-    uint64_t dir = mdtest_tree_preorder(&t->tree, i % t->tree.dirs);
+    uint64_t dir = weir_dirtree_preorder(&t->tree, i % t->tree.dirs);
 
     t->ledger.trees_started = i + 1;
     return mdtest_each_tree(run, t, i / t->tree.dirs, dir, make_branch, t, clock_ns, err);
@@ -201,7 +201,7 @@ static int step_tree_remove(struct weir_run *run, void *state, uint64_t i, uint6
                             struct weir_err *err)
 {
     struct mdtest_test *t = state;
-    uint64_t dir = mdtest_tree_postorder(&t->tree, i % t->tree.dirs);
+    uint64_t dir = weir_dirtree_postorder(&t->tree, i % t->tree.dirs);
 
     return mdtest_each_tree(run, t, i / t->tree.dirs, dir, remove_branch, t, clock_ns, err);
 }

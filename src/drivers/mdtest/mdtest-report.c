@@ -174,12 +174,12 @@ static const struct weir_col measure_cols[] = {
              "From the first item of any task to the end of the last, seconds"),
     COL_REAL(M, m.rate, "rate", "Items a second"),
     COL_REAL(M, m.ms, "msPerOp", "Time over the items of a task, ms"),
-    COL_REAL(M, m.rate_min, "rankRateMin",
+    COL_REAL(M, m.rank_rate.min, "rankRateMin",
              "Items a second of the slowest task, without waiting for others"),
-    COL_REAL(M, m.rate_max, "rankRateMax", "Items a second of the fastest task"),
-    COL_REAL(M, m.rate_mean, "rankRateMean", "Mean over the tasks"),
-    COL_REAL(M, m.ms_min, "rankMsPerOpMin", "ms an item of the fastest task"),
-    COL_REAL(M, m.ms_max, "rankMsPerOpMax", "ms an item of the slowest task"),
+    COL_REAL(M, m.rank_rate.max, "rankRateMax", "Items a second of the fastest task"),
+    COL_REAL(M, m.rank_rate.mean, "rankRateMean", "Mean over the tasks"),
+    COL_REAL(M, m.rank_ms.min, "rankMsPerOpMin", "ms an item of the fastest task"),
+    COL_REAL(M, m.rank_ms.max, "rankMsPerOpMax", "ms an item of the slowest task"),
     WEIR_COL_END
 };
 

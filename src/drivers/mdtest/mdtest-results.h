@@ -31,8 +31,7 @@ struct mdtest_measure {
     enum mdtest_op op;
     uint64_t items;
     double seconds, rate, ms;
-    double rate_min, rate_max, rate_mean, ms_min, ms_max,
-        ms_mean; /* over the ranks that had something to do */
+    struct weir_stats rank_rate, rank_ms; /* of the ranks that had something to do; on rank 0 */
 };
 
 /* What the calls of an operation are called. */
@@ -56,8 +55,8 @@ struct mdtest_damage {
 };
 
 /* mdtest-measure.c: numbers of a phase. Collective over run->par. */
-void mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
-                    double extra_s, struct mdtest_measure *m);
+int mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
+                   double extra_s, struct mdtest_measure *m, struct weir_err *err);
 void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec);
 /* Those of this rank in this iteration: MDTEST_OPS of them. */
 struct mdtest_mine *mdtest_mine_of(const struct weir_run *run, const struct mdtest_test *t);

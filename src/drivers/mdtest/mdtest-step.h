@@ -25,7 +25,7 @@ static inline const char *mdtest_name_step(struct weir_run *run, struct mdtest_t
     *item = t->pass.item + (step - t->pass.low);
     whose = mdtest_tree_of(t, run, owner);
     return mdtest_name_item(&t->names, mdtest_base_of(&t->places, whose), run->repetition,
-                            t->pass.loop, whose, mdtest_tree_dir_of(&t->tree, t->pass.item),
+                            t->pass.loop, whose, weir_dirtree_dir_of(&t->tree, t->pass.item),
                             t->pass.of, owner, *item);
 }
 

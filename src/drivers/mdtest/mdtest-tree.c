@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-tree.c - directories, items and their names as pure arithmetic (mdtest.md section 2) */
+/* mdtest-tree.c - the trees of a test, and the names of directories and items (mdtest.md section 2) */
 #include "config.h"
 #include "drivers/mdtest/mdtest-tree.h"
 
@@ -9,38 +9,12 @@
 #include <string.h>
 
 #define NUMBER 20 /* digits of 2^64 */
-#define MOST INT64_MAX
 
 static const char *const item_words[MDTEST_KINDS] = {
     [MDTEST_DIRS] = "dir.mdtest.", [MDTEST_FILES] = "file.mdtest."
 };
 
-/* ---- numbers ---- */
-
-static bool times(uint64_t a, uint64_t b, uint64_t *out)
-{
-    return !__builtin_mul_overflow(a, b, out) && *out <= (uint64_t)MOST;
-}
-
-/* Directories of a full tree of this depth; false: too many. */
-static bool full_tree(uint64_t branch, unsigned depth, uint64_t *out)
-{
-    uint64_t level = 1, all = 1;
-
-    if (branch == 1) {
-        *out = (uint64_t)depth + 1;
-        return true;
-    }
-    for (unsigned i = 0; i < depth; i++) {
-        if (!times(level, branch, &level) || __builtin_add_overflow(all, level, &all) ||
-            all > (uint64_t)MOST)
-            return false;
-    }
-    *out = all;
-    return true;
-}
-
-static int check_shape(const struct mdtest_shape *s, struct weir_err *err)
+static int check_shape(const struct weir_dirtree_shape *s, bool unique, struct weir_err *err)
 {
     if (s->depth < 0)
         return weir_refuse(err, WEIR_EUSAGE,
@@ -51,7 +25,7 @@ static int check_shape(const struct mdtest_shape *s, struct weir_err *err)
                            s->branch);
     if (s->items < 0 || s->per_dir < 0)
         return weir_refuse(err, WEIR_EUSAGE, "number of items (-n, -I) must not be negative");
-    if (s->items > 0 && s->per_dir > 0 && s->unique)
+    if (s->items > 0 && s->per_dir > 0 && unique)
         return weir_refuse(err, WEIR_EUSAGE,
                            "items of a task (-n) and items of a directory (-I) do not go together "
                            "with -u; leave one out");
@@ -63,94 +37,17 @@ static int check_shape(const struct mdtest_shape *s, struct weir_err *err)
     return 0;
 }
 
-int mdtest_tree_init(struct mdtest_tree *t, const struct mdtest_shape *s, struct weir_err *err)
+int mdtest_tree_init(struct weir_dirtree *t, const struct weir_dirtree_shape *s, bool unique,
+                     struct weir_err *err)
 {
-    uint64_t holders, inner = 0;
-    uint64_t all;
-
-    memset(t, 0, sizeof(*t));
-    if (check_shape(s, err) < 0)
+    if (check_shape(s, unique, err) < 0)
         return -1;
-    t->depth = (unsigned)s->depth;
-    t->branch = s->depth > 0 ? (uint64_t)s->branch : 1;
-    if (!full_tree(t->branch, t->depth, &t->dirs))
-        goto too_many;
-    if (s->leaf_only && t->depth > 0)
-        full_tree(t->branch, t->depth - 1, &inner);
-    t->first = inner;
-    holders = t->dirs - inner;
-    t->per_dir = s->per_dir > 0 ? (uint64_t)s->per_dir : (uint64_t)s->items / holders;
-    t->loops = s->items > 0 && s->per_dir > 0 ? (uint64_t)(s->items / s->per_dir) : 1;
-    if (!times(t->per_dir, holders, &t->per_loop) || !times(t->per_loop, t->loops, &t->total) ||
-        !times(t->dirs, t->loops, &all) ||
-        !times(t->per_dir, t->dirs, &all)) /* the highest number of an item */
-        goto too_many;
-    return 0;
-
-too_many:
+    if (weir_dirtree_init(t, s))
+        return 0;
     return weir_refuse(err, WEIR_EUSAGE,
                        "a tree with branching factor %d (-b) and depth %d (-z) and these items has "
                        "more than 2^63 names",
                        s->branch, s->depth);
-}
-
-/* Directories of the subtree below (and with) a directory on a level. Fits: the whole tree does. */
-static uint64_t below(const struct mdtest_tree *t, unsigned level)
-{
-    uint64_t n = 1;
-
-    full_tree(t->branch, t->depth - level, &n);
-    return n;
-}
-
-/* Both orders go down from the root: at each level the rest says which child's subtree comes
- * next. */
-uint64_t mdtest_tree_preorder(const struct mdtest_tree *t, uint64_t nth)
-{
-    uint64_t dir = 0, size;
-
-    if (t->branch == 1)
-        return nth;
-    size = t->dirs;
-    while (nth > 0) {
-        nth--;
-        size = (size - 1) / t->branch;
-        dir = dir * t->branch + 1 + nth / size;
-        nth %= size;
-    }
-    return dir;
-}
-
-uint64_t mdtest_tree_postorder(const struct mdtest_tree *t, uint64_t nth)
-{
-    uint64_t dir = 0, size = below(t, 0);
-
-    if (t->branch == 1)
-        return t->dirs - 1 - nth;
-    while (nth < size - 1) {
-        size = (size - 1) / t->branch;
-        dir = dir * t->branch + 1 + nth / size;
-        nth %= size;
-    }
-    return dir;
-}
-
-uint64_t mdtest_tree_linear(const struct mdtest_tree *t, uint64_t nth)
-{
-    return t->first * t->per_dir + nth;
-}
-
-/* Among the leaves, depth first is the order of the numbers. */
-uint64_t mdtest_tree_made(const struct mdtest_tree *t, uint64_t nth)
-{
-    if (t->first > 0 || t->branch == 1 || t->per_dir == 0)
-        return mdtest_tree_linear(t, nth);
-    return mdtest_tree_preorder(t, nth / t->per_dir) * t->per_dir + nth % t->per_dir;
-}
-
-uint64_t mdtest_tree_dir_of(const struct mdtest_tree *t, uint64_t item)
-{
-    return t->dirs == 1 ? 0 : item / t->per_dir;
 }
 
 /* ---- names ---- */
@@ -163,7 +60,7 @@ static char *put_text(char *at, const char *text)
     return at + len;
 }
 
-int mdtest_names_init(struct mdtest_names *n, const struct mdtest_tree *tree, size_t base_len,
+int mdtest_names_init(struct mdtest_names *n, const struct weir_dirtree *tree, size_t base_len,
                       struct weir_err *err)
 {
     /* Room by the longest numbers. What the system can take is asked for with short ones. */
@@ -211,26 +108,14 @@ static char *put_branch(char *at, int whose, uint64_t dir)
     return weir_put_u64(at, dir);
 }
 
-/* The chain from the root down. Its length is not known before the way up has been gone; levels
- * are few. */
+/* The chain from the root down. */
 static char *put_chain(const struct mdtest_names *n, char *at, int whose, uint64_t dir)
 {
-    uint64_t branch = n->tree->branch, up = dir;
-    unsigned level = 0, k;
+    unsigned level = weir_dirtree_level(n->tree, dir);
 
-    while (up > 0) {
-        up = (up - 1) / branch;
-        level++;
-    }
-    for (k = 0; k <= level; k++) {
-        up = dir;
-        if (branch == 1)
-            up = k;
-        else
-            for (unsigned i = level; i > k; i--)
-                up = (up - 1) / branch;
+    for (unsigned k = 0; k <= level; k++) {
         *at++ = '/';
-        at = put_branch(at, whose, up);
+        at = put_branch(at, whose, weir_dirtree_above(n->tree, dir, level - k));
     }
     return at;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-tree.h - directories, items and their names as pure arithmetic (mdtest.md section 2) */
+/* mdtest-tree.h - the trees of a test, and the names of directories and items (mdtest.md section 2) */
 #ifndef WEIR_DRIVERS_MDTEST_TREE_H
 #define WEIR_DRIVERS_MDTEST_TREE_H
 
@@ -7,47 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/dirtree.h"
 #include "base/err.h"
 #include "base/str.h"
 
-/* What the tree is made from; see the options -b -z -n -I -L -u. */
-struct mdtest_shape {
-    int64_t items, per_dir;
-    int branch, depth;
-    bool leaf_only, unique;
-};
-
-/* One tree, and how the items of a task are spread over it. Directories are numbered like a heap:
- * the children of d are d * branch + 1 and so on. Directory d holds the items d * per_dir and so
- * on. */
-struct mdtest_tree {
-    uint64_t branch;
-    unsigned depth;
-    uint64_t dirs;     /* of one tree */
-    uint64_t first;    /* the first directory with items; all after it have items, too */
-    uint64_t per_dir;  /* items in each of these */
-    uint64_t per_loop; /* items of a task in one tree */
-    uint64_t loops;    /* trees one beside the other: test-dir.<iteration>-<loop> */
-    uint64_t total;    /* items of a task */
-};
-
-/* Local. -1 and err (WEIR_EUSAGE) when the shape is no tree, or has more than 2^63 of something. */
-int mdtest_tree_init(struct mdtest_tree *t, const struct mdtest_shape *s, struct weir_err *err);
-
-/* The nth directory in the order in which a tree is made (parents first, depth first) and
- * removed (children first). */
-uint64_t mdtest_tree_preorder(const struct mdtest_tree *t, uint64_t nth);
-uint64_t mdtest_tree_postorder(const struct mdtest_tree *t, uint64_t nth);
-
-/* The number of the item that is made as the nth, within one tree: directory by directory, in
- * preorder. */
-uint64_t mdtest_tree_made(const struct mdtest_tree *t, uint64_t nth);
-
-/* The same in the order of the numbers. */
-uint64_t mdtest_tree_linear(const struct mdtest_tree *t, uint64_t nth);
-
-/* The directory of an item. */
-uint64_t mdtest_tree_dir_of(const struct mdtest_tree *t, uint64_t item);
+/* The tree that the options -b -z -n -I -L ask for; unique: -u. Local. -1 and err (WEIR_EUSAGE) when
+ * the shape is no tree, or has more than 2^63 of something. */
+int mdtest_tree_init(struct weir_dirtree *t, const struct weir_dirtree_shape *s, bool unique,
+                     struct weir_err *err);
 
 #define MDTEST_NOBODY (-1) /* as tree: the tree that all tasks share */
 #define MDTEST_SHARED (-1) /* as owner: items that all tasks share (-S) */
@@ -57,7 +24,7 @@ enum mdtest_kind { MDTEST_DIRS, MDTEST_FILES, MDTEST_KINDS };
 /* Names are made in one buffer, of which only the end changes from item to item. Nothing is
  * allocated after mdtest_names_init. */
 struct mdtest_names {
-    const struct mdtest_tree *tree;
+    const struct weir_dirtree *tree;
     char *path;        /* the name made last */
     size_t room, tail; /* tail: where the number of the item begins */
     bool known;        /* the path holds a prefix for the following */
@@ -69,7 +36,7 @@ struct mdtest_names {
 
 /* Room for every name in trees of this shape below bases of at most base_len bytes. Local. -1 and
  * err (WEIR_ESETUP; WEIR_EUSAGE when names become longer than a path may be). */
-int mdtest_names_init(struct mdtest_names *n, const struct mdtest_tree *tree, size_t base_len,
+int mdtest_names_init(struct mdtest_names *n, const struct weir_dirtree *tree, size_t base_len,
                       struct weir_err *err);
 void mdtest_names_free(struct mdtest_names *n);
 

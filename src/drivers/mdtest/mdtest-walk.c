@@ -73,7 +73,7 @@ static void trace_item(struct walk *w, uint64_t dir, uint64_t item)
 
 static void trace_items(struct walk *w, uint64_t dir)
 {
-    const struct mdtest_tree *tree = &w->t->tree;
+    const struct weir_dirtree *tree = &w->t->tree;
 
     if (dir < tree->first)
         return;
@@ -98,7 +98,7 @@ static void trace_start(struct walk *w, uint64_t dir, unsigned depth)
 /* Deep trees are narrow or the lines endless: the recursion is as deep as the tree. */
 static void trace_below(struct walk *w, uint64_t dir, unsigned level)
 {
-    const struct mdtest_tree *tree = &w->t->tree;
+    const struct weir_dirtree *tree = &w->t->tree;
 
     trace_start(w, dir, level + 1);
     if (level == tree->depth)
@@ -237,7 +237,7 @@ static void enter_tree(struct walk *w, const char *path, const char *slash, unsi
 /* One directory and what is below it; left counts those that were really made or removed. */
 static void trace_branch(struct walk *w, uint64_t dir, unsigned depth)
 {
-    const struct mdtest_tree *tree = &w->t->tree;
+    const struct weir_dirtree *tree = &w->t->tree;
     bool made = w->op == MDTEST_TREE_CREATE;
 
     if (w->left == 0)

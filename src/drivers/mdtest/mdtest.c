@@ -246,3 +246,5 @@ const struct weir_driver weir_mdtest = {
     .summary = mdtest_summary_rows,
     .finish = mdtest_report_finish,
 };
+
+WEIR_PROGRAM("mdtest", weir_mdtest);

@@ -43,7 +43,7 @@ struct mdtest_test {
     const struct weir_plan *plan;
     struct mdtest_need need;
     struct mdtest_places places;
-    struct mdtest_tree tree;
+    struct weir_dirtree tree;
     struct mdtest_names names, target; /* target: of a rename */
     int shift;                         /* of one phase, in tasks */
     bool all_phases;                   /* because none was asked for */
@@ -88,12 +88,10 @@ static inline int mdtest_tree_of(const struct mdtest_test *t, const struct weir_
     return t->o->unique ? (owner + t->shift) % run->par.size : MDTEST_NOBODY;
 }
 
-/* mdtest-setup.c: functions of struct weir_driver for one number of tasks: what it takes. */
+/* mdtest-run.c: functions of struct weir_driver for one number of tasks. */
 int mdtest_begin(struct weir_run *run, void *state, struct weir_err *err);
 int mdtest_start(struct weir_run *run, void *state, struct weir_err *err);
 void mdtest_end(void *state);
-
-/* mdtest-run.c: more of these: its iterations. */
 extern const struct weir_stage mdtest_stages[];
 int mdtest_iteration(struct weir_run *run, void *state, struct weir_err *err);
 

@@ -120,12 +120,10 @@ static int step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *c
                           .buf = t->buf,
                           .len = t->extent.transfer,
                           .off = i * t->extent.transfer };
-    uint64_t begin_ns = *clock_ns;
 
     if (t->o->verify) {
         weir_owned_fill(t->task, io.off, t->buf, io.len);
-        *clock_ns = weir_now_ns();
-        run->counters.fill_ns += *clock_ns - begin_ns;
+        weir_clock_apart(&run->counters.fill_ns, clock_ns);
     }
     return weir_transfer(run, t->file, &io, clock_ns, err);
 }
@@ -133,13 +131,11 @@ static int step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *c
 static void verify(struct weir_run *run, struct mib_test *t, const struct weir_io *io,
                    uint64_t *clock_ns)
 {
-    uint64_t begin_ns = *clock_ns;
     size_t right = weir_owned_right(t->source, io->off, io->buf, io->len);
 
     if (right < io->len && run->counters.wrong++ == 0)
         t->wrong_at = io->off + right;
-    *clock_ns = weir_now_ns();
-    run->counters.verify_ns += *clock_ns - begin_ns;
+    weir_clock_apart(&run->counters.verify_ns, clock_ns);
 }
 
 static int step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,

@@ -304,3 +304,5 @@ const struct weir_driver weir_mib = {
     .remove = remove_file,
     .conclude = conclude,
 };
+
+WEIR_PROGRAM("mib", weir_mib);
