@@ -14,6 +14,7 @@
 #include "base/optset.h"
 #include "base/script.h"
 #include "engine/calltable.h"
+#include "engine/op-files.h"
 #include "engine/options.h"
 #include "engine/settings.h"
 #include "engine/timeline.h"
@@ -298,6 +299,7 @@ static int add_files(struct weir_command *c, const struct weir_values *t, int ta
     const struct weir_driver *d = c->driver;
 
     if (weir_files_add_options(files, "", d->opts, t->driver_opt, err) < 0 ||
+        weir_op_files_add(d, t->driver_opt, tasks, files, err) < 0 ||
         (d->files && d->files(t->driver_opt, tasks, files, err) < 0) ||
         weir_calltable_files(d, t->driver_opt, files, err) < 0)
         return -1;

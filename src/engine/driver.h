@@ -73,7 +73,8 @@ struct weir_driver {
                        const struct weir_script_sink *sink, struct weir_err *err);
     /* The backend that a test names, NULL: the default. For notes; may be NULL. */
     const char *(*api)(const void *opt);
-    /* Add the files of a test that its option rows do not name, with 'tasks' tasks at most. Local.
+    /* Add the files of a test that its option rows do not name, nor the engine (files of operations,
+     * tables of calls), with 'tasks' tasks at most. Local.
      * Returns 0, or -1 and err when memory is out. */
     int (*files)(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
 
@@ -90,8 +91,7 @@ struct weir_driver {
     /* Form and path of the results where --report does not say; without it text on standard
      * output. Local. */
     void (*output)(const void *opt, const char **format, const char **path);
-    /* Find out before any test that a file of results cannot be written, and say what is odd about
-     * the tests together. Collective. */
+    /* Choose what all tests share, and say what is odd about the tests together. Collective. */
     int (*prepare)(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err);
     /* What stands above the results; without it program, command line, machine and time, and the time
      * at the end, for data readers. Collective. */

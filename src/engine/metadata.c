@@ -99,6 +99,23 @@ const void *weir_small_files_expect(struct weir_small_files *f, int rank, uint64
     return f->want;
 }
 
+bool weir_small_files_right(const struct weir_small_files *f, struct weir_run *run,
+                            const char *object, const char *path, const void *want, size_t len,
+                            struct weir_err *first)
+{
+    const unsigned char *expected = want, *found = f->in;
+    size_t at = weir_itemdata_compare(expected, found, len);
+
+    if (at == len)
+        return true;
+    run->counters.wrong++;
+    if (first->code == WEIR_OK)
+        weir_refuse(first, WEIR_EDATA,
+                    "verification error in %s '%s', byte %zu: expected 0x%02x, found 0x%02x", object,
+                    path, at, expected[at], found[at]);
+    return false;
+}
+
 void weir_metadata_seed(const struct weir_run *run, int *seed)
 {
     int32_t now = (int32_t)(time(NULL) & INT32_MAX);

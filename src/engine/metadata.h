@@ -48,6 +48,12 @@ bool weir_small_files_fill(struct weir_small_files *f, struct weir_run *run, int
 const void *weir_small_files_expect(struct weir_small_files *f, int rank, uint64_t item,
                                     size_t len);
 
+/* Is what was read into f->in what it must be? Else count it, and keep in *first which object ("file")
+ * was wrong where, unless it has words already. Local; without allocation. */
+bool weir_small_files_right(const struct weir_small_files *f, struct weir_run *run,
+                            const char *object, const char *path, const void *want, size_t len,
+                            struct weir_err *first);
+
 /* The seed of rank 0's clock where *seed is -1. Collective over run->world. */
 void weir_metadata_seed(const struct weir_run *run, int *seed);
 

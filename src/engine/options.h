@@ -136,9 +136,11 @@ struct weir_run_options {
         WEIR_OPT_WARNINGS("warning-as-errors", NULL),                                              \
         WEIR_OPT_RANK_CSV("rank-csv", NULL, "Write the times of every task after each phase"),     \
         WEIR_OPT_OP_CSV("op-csv", NULL, "Write every operation to PREFIX-<task>.csv"),             \
-        WEIR_OPT_RECORDS, WEIR_OPT_TRUST, WEIR_OPT_GUARDS, WEIR_OPT_IO_TIMEOUT_DEFAULT(timeout),   \
-        WEIR_OPT_REPORT(WEIR_REPORT_PHASES),                                                       \
-        WEIR_OPT_GPU("gpu-memory", NULL, "gpu-id", NULL, "gpu-direct", NULL)
+        WEIR_OPT_COMMON(timeout), WEIR_OPT_GPU("gpu-memory", NULL, "gpu-id", NULL, "gpu-direct", NULL)
+/* Rows that have one spelling in all programs whose results are phases. */
+#define WEIR_OPT_COMMON(timeout)                                                                   \
+    WEIR_OPT_RECORDS, WEIR_OPT_TRUST, WEIR_OPT_GUARDS, WEIR_OPT_IO_TIMEOUT_DEFAULT(timeout),       \
+        WEIR_OPT_REPORT(WEIR_REPORT_PHASES)
 
 #define WEIR_OPT_GPU(n1, k1, n2, k2, n3, k3)                                                       \
     OPT_STR(0, n1, k1, WEIR_R, gpu_memory, "0", "N", "Only 0: this build has no GPU memory",       \

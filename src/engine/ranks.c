@@ -217,14 +217,7 @@ static int find_outliers(struct weir_run *run, const struct weir_phase_rec *rec,
     return weir_agree(&run->par, rc, err);
 }
 
-/* ---- functions of a program ---- */
-
-int weir_ranks_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
-{
-    static const struct weir_driver plain = { .op_files = WEIR_OP_FILES_TASK };
-
-    return weir_op_files_add(&plain, opt, tasks, files, err);
-}
+/* ---- before the first test, and after each phase ---- */
 
 /* The first test that uses a path empties the file, later ones append to it. */
 static bool is_first_use(const struct weir_test *tests, int i)

@@ -30,12 +30,10 @@ int weir_ranks_rows(struct weir_run *run, const void *mine, size_t size,
                     const void *arg, struct weir_err *err);
 
 /* What saveRankPerformanceDetails, savePerOpDataCSV, tables of calls and the threshold of outliers
- * ask for, as functions of struct weir_driver and after each phase. begin makes the files, so that one that
- * cannot be written is found before the first test; report appends a row for each rank and the
- * operations of the phase, and warns of ranks whose times are far from the mean. begin is collective
- * over run->world, report over run->par, files is local: it adds PREFIX-<task>.csv. */
+ * ask for. begin makes the files, so that one that cannot be written is found before the first test;
+ * report appends a row for each rank and the operations of the phase, and warns of ranks whose times are
+ * far from the mean. begin is collective over run->world, report over run->par. */
 int weir_ranks_begin(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err);
 int weir_ranks_report(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_err *err);
-int weir_ranks_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
 
 #endif

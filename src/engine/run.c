@@ -8,6 +8,7 @@
 #include "engine/guard.h"
 #include "engine/interval.h"
 #include "engine/outputs.h"
+#include "engine/ranks.h"
 #include "par/agree.h"
 
 /* The tests of a run. */
@@ -191,7 +192,8 @@ enum weir_code weir_tests_run(struct weir_run *run, const struct weir_driver *d,
         return code;
     if (plan_tests(run, &s, &err) < 0 || weir_trust_machine(run, s.test, s.n, &err) < 0 ||
         open_outputs(run, &s, argc, argv, &err) < 0 ||
-        (d->prepare && d->prepare(run, s.test, s.n, &err) < 0))
+        (d->prepare && d->prepare(run, s.test, s.n, &err) < 0) ||
+        weir_ranks_begin(run, s.test, s.n, &err) < 0)
         return weir_run_refuse(run, &err);
     weir_board_begin(&run->board, &run->world, sizeof(struct weir_stall_slot));
     return run_all(run, &s, argc, argv, &err);

@@ -59,8 +59,8 @@ static struct weir_timing timing_of(const struct weir_test *t, const struct weir
 }
 
 /* What is reported of a phase where the program has no rows of its own. */
-static int report_phase(struct weir_run *run, struct weir_test *t, const struct weir_stage *s,
-                        const struct weir_phase_rec *rec, struct weir_err *err)
+static void report_phase(struct weir_run *run, const struct weir_test *t,
+                         const struct weir_stage *s, const struct weir_phase_rec *rec)
 {
     double seconds = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
 
@@ -69,7 +69,22 @@ static int report_phase(struct weir_run *run, struct weir_test *t, const struct 
                      seconds);
     if (t->sessions > 0)
         weir_metrics_report(run, t->session[0], rec);
-    return weir_ranks_report(run, rec, err);
+}
+
+/* A phase that has run: the files of ranks and operations, then what the program tells. The first error
+ * wins. */
+static int tell_phase(struct weir_run *run, struct weir_test *t, const struct weir_stage *s,
+                      struct weir_phase_rec *rec, struct weir_err *err)
+{
+    struct weir_err second = WEIR_ERR_INIT;
+    int rc = s->flags & WEIR_STAGE_UNTIMED ? 0 : weir_ranks_report(run, rec, err);
+
+    if (!s->after)
+        report_phase(run, t, s, rec);
+    else if (s->after(run, t->state, s, rec, rc < 0 ? &second : err) < 0)
+        rc = -1;
+    t->wrong += rec->wrong_sum;
+    return weir_confirm(run, rc, err);
 }
 
 static int run_phase(struct weir_run *run, struct weir_test *t, const struct weir_stage *s,
@@ -88,9 +103,7 @@ static int run_phase(struct weir_run *run, struct weir_test *t, const struct wei
         return -1;
     weir_trust_after(run, s, &rec);
     weir_until_note(run, s, &rec);
-    rc = s->after ? s->after(run, t->state, s, &rec, err) : report_phase(run, t, s, &rec, err);
-    t->wrong += rec.wrong_sum;
-    rc = weir_confirm(run, rc, err);
+    rc = tell_phase(run, t, s, &rec, err);
     if (rc < 0 || !rec.interrupted)
         return rc;
     return weir_phase_interrupted(run, s->key, err);

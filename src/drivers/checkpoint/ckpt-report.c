@@ -10,7 +10,6 @@
 #include "base/fortran.h"
 #include "engine/banner.h"
 #include "engine/metrics.h"
-#include "engine/ranks.h"
 #include "par/agree.h"
 
 #define MIB 1048576.0
@@ -128,8 +127,6 @@ int ckpt_report_trial(struct weir_run *run, void *state, const struct weir_stage
         weir_report_row(&run->report, &trials, &x);
     }
     weir_metrics_report(run, &t->session, rec);
-    if (weir_ranks_report(run, rec, err) < 0)
-        return -1;
     if (t->wrong.code != WEIR_OK)
         *err = t->wrong;
     return weir_agree(&run->par, t->wrong.code == WEIR_OK ? 0 : -1, err);

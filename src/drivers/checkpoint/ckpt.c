@@ -5,7 +5,6 @@
 
 #include "base/rc.h"
 #include "engine/guard.h"
-#include "engine/ranks.h"
 
 static const struct weir_operation write_operations[] = { { "gather", "gather", "fields", false },
                                                           { "put", "put", "fields", true },
@@ -23,7 +22,7 @@ static const char *config_of(const void *opt)
 #define COMMON                                                                                     \
     .opt_size = sizeof(struct ckpt_options), .state_size = sizeof(struct ckpt),                    \
     .script = config_of, .read_script = weir_rc_read, .api = ckpt_api, .whole = true,              \
-    .plan = ckpt_plan, .variants = ckpt_variants, .prepare = weir_ranks_begin,                     \
+    .plan = ckpt_plan, .variants = ckpt_variants,                                                  \
     .start = ckpt_start, .range = ckpt_range, .end = ckpt_end, .report = ckpt_report_test,         \
     .conclude = ckpt_conclude, .summary = ckpt_summary
 

@@ -9,7 +9,6 @@
 
 #include "engine/guard.h"
 #include "engine/metrics.h"
-#include "engine/ranks.h"
 #include "par/agree.h"
 
 #define O struct h5ex_options
@@ -172,7 +171,7 @@ static int prepare_run(struct weir_run *run, struct weir_test *tests, int n, str
         tests[i].plan.path = path;
         tests[i].plan.writes = tests[i].plan.shared = true;
     }
-    return weir_ranks_begin(run, tests, n, err);
+    return 0;
 }
 
 /* ---- memory ---- */
@@ -242,8 +241,6 @@ static int after_phase(struct weir_run *run, void *state, const struct weir_stag
     struct h5ex_test *t = state;
 
     weir_metrics_report(run, &t->session, rec);
-    if (weir_ranks_report(run, rec, err) < 0)
-        return -1;
     if (s->phase != &h5ex_read_phase || rec->interrupted)
         return 0;
     return h5ex_report_repetition(run, t, rec, err);
@@ -296,7 +293,6 @@ const struct weir_driver h5ex_driver = {
     .operations = h5ex_operations,
     .whole = true,
     .api = weir_run_options_api,
-    .files = weir_ranks_files,
     .variants = count_sizes,
     .plan = plan_test,
     .prepare = prepare_run,

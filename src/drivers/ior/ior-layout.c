@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "engine/op-files.h"
 
 /* Name number k of a list joined by '@': a piece of it and its length. */
 static int pick_name(const char *list, int k, const char **piece, size_t *len, struct weir_err *err)
@@ -184,8 +183,6 @@ int ior_files(const void *opt, int tasks, struct weir_files *files, struct weir_
 
     if (n.o->tasks > 0 && n.o->tasks < tasks)
         n.tasks = n.o->tasks;
-    if (weir_op_files_add(&weir_ior, opt, n.tasks, files, err) < 0)
-        return -1;
     if (n.o->file_per_task)
         n.step = ior_count_names(piece);
     else

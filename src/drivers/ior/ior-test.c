@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "engine/banner.h"
 #include "engine/metrics.h"
-#include "engine/ranks.h"
 #include "engine/status.h"
 #include "par/agree.h"
 #include "par/reduce.h"
@@ -238,7 +237,7 @@ static int after_write(struct weir_run *run, void *state, const struct weir_stag
     if (ior_check_size(run, t, rec, err) < 0)
         return -1;
     ior_report_phase(run, t, rec, &t->results.write);
-    return weir_ranks_report(run, rec, err);
+    return 0;
 }
 
 /* Whose file will be read, and with -y on which mount it lies. Collective. */
@@ -307,7 +306,7 @@ static int after_read(struct weir_run *run, void *state, const struct weir_stage
     ior_report_facts(run, t);
     rc = ior_data_report(run, t, rec, "read", err);
     ior_report_phase(run, t, rec, &t->results.read);
-    return rc < 0 ? -1 : weir_ranks_report(run, rec, err);
+    return rc;
 }
 
 static void report_skipped(struct weir_run *run, void *state, const struct weir_stage *s)

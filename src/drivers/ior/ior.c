@@ -7,7 +7,6 @@
 
 #include "engine/guard.h"
 #include "engine/driver.h"
-#include "engine/ranks.h"
 
 #define O struct ior_options
 
@@ -256,8 +255,10 @@ static void choose_output(const void *opt, const char **format, const char **pat
 }
 
 /* Tests of a script that write the same status file: only the last one's count is left. */
-static void note_status_files(struct weir_run *run, const struct weir_test *tests, int n)
+static int note_status_files(struct weir_run *run, struct weir_test *tests, int n,
+                             struct weir_err *err)
 {
+    (void)err;
     for (int i = 1; i < n; i++)
         for (int k = 0; k < i; k++) {
             const struct ior_options *a = ior_test_of(&tests[i])->o, *b = ior_test_of(&tests[k])->o;
@@ -268,16 +269,9 @@ static void note_status_files(struct weir_run *run, const struct weir_test *test
                           "stoneWallingStatusFile '%s' is written by several tests and keeps the "
                           "count of the last",
                           a->status_file);
-                return;
+                return 0;
             }
         }
-}
-
-static int prepare_run(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
-{
-    if (weir_ranks_begin(run, tests, n, err) < 0)
-        return -1;
-    note_status_files(run, tests, n);
     return 0;
 }
 
@@ -300,7 +294,7 @@ const struct weir_driver weir_ior = {
     .files = ior_files,
     .plan = plan_test,
     .output = choose_output,
-    .prepare = prepare_run,
+    .prepare = note_status_files,
     .banner = ior_report_begin,
     .place = ior_override_nodes,
     .begin = ior_begin,

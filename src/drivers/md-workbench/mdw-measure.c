@@ -18,12 +18,6 @@
 
 #define MIB 1048576.0
 
-const char *const mdw_phase_names[MDW_PHASES] = {
-    [MDW_PRECREATE] = "precreate",
-    [MDW_BENCHMARK] = "benchmark",
-    [MDW_CLEANUP] = "cleanup",
-};
-
 const struct weir_operation mdw_operations[MDW_OPS + 1] = {
     [MDW_READ] = { "read", "Read", "objects", true },
     [MDW_STAT] = { "stat", "Stat", "objects", false },
@@ -133,7 +127,7 @@ static const struct weir_table table = { .key = "Results", .cols = cols, .reader
 void mdw_record(struct weir_run *run, const struct mdw_test *t, const struct mdw_measure *m)
 {
     struct record r = {
-        .phase = mdw_phase_names[m->phase],
+        .phase = mdw_phases[m->phase].key,
         .iteration = m->iteration,
         .wait = m->wait,
         .seconds = m->seconds,
@@ -217,8 +211,7 @@ int mdw_files(const void *opt, int tasks, struct weir_files *files, struct weir_
                                            .name = name_any_file,
                                            .arg = o };
 
-    if (weir_ranks_files(opt, tasks, files, err) < 0)
-        return -1;
+    (void)tasks;
     if (!o->latency || !*o->latency)
         return 0;
     return weir_files_add_names(files, "-L (latency)", &names, WEIR_FILE_WRITE, err);

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "engine/latency.h"
+#include "engine/transfer.h"
 
 #define MODE 0775
 #define SETS_BETWEEN 1024 /* a look for signals within a round */
@@ -96,24 +97,6 @@ static int create_object(struct weir_run *run, struct mdw_test *t, const char *p
     return finish_op(run, t, MDW_CREATE, begin, clock_ns, rc, why);
 }
 
-static int check_object(struct weir_run *run, struct mdw_test *t, const char *path, int rank,
-                        uint64_t item, struct weir_err *why)
-{
-    size_t len = (size_t)t->o->size, at;
-    const unsigned char *want, *got = t->fs.in;
-    uint64_t begin = weir_now_ns();
-
-    want = weir_small_files_expect(&t->fs, rank, item, len);
-    at = weir_itemdata_compare(want, got, len);
-    run->counters.verify_ns += weir_now_ns() - begin;
-    if (at == len)
-        return 0;
-    run->counters.wrong++;
-    return weir_refuse(why, WEIR_EDATA,
-                       "verification error in object '%s', byte %zu: expected 0x%02x, found 0x%02x",
-                       path, at, want[at], got[at]);
-}
-
 /* Checking is no part of the operation. */
 static int read_object(struct weir_run *run, struct mdw_test *t, const char *path, int rank,
                        uint64_t item, uint64_t *clock_ns, struct weir_err *why)
@@ -121,6 +104,7 @@ static int read_object(struct weir_run *run, struct mdw_test *t, const char *pat
     struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->fs.in, .len = (size_t)t->o->size };
     uint64_t begin = *clock_ns;
     bool checks = t->o->verify && io.len > 0 && !(t->fs.session.flags & WEIR_BE_NO_DATA);
+    const void *want;
     int rc;
 
     if (checks)
@@ -128,12 +112,13 @@ static int read_object(struct weir_run *run, struct mdw_test *t, const char *pat
     rc = move_object(run, t, path, WEIR_OPEN_READ, &io, begin, why);
     if (finish_op(run, t, MDW_READ, begin, clock_ns, rc, why) < 0 || !checks)
         return rc;
-    if (check_object(run, t, path, rank, item, why) < 0) {
+    want = weir_small_files_expect(&t->fs, rank, item, io.len);
+    if (!weir_small_files_right(&t->fs, run, "object", path, want, io.len, why)) {
         rc = -1;
         t->m->done[MDW_READ]--;
         note_failure(t, MDW_READ, why);
     }
-    *clock_ns = weir_now_ns();
+    weir_clock_apart(&run->counters.verify_ns, clock_ns);
     return rc;
 }
 
@@ -286,7 +271,7 @@ static int step_benchmark(struct weir_run *run, void *state, uint64_t i, uint64_
     for (int d = 0; d < t->o->sets; d++) {
         if (d % SETS_BETWEEN == SETS_BETWEEN - 1 && weir_interrupt_poll(&run->interrupt))
             return weir_refuse(err, WEIR_EINTR, "interrupted in phase %s",
-                               mdw_phase_names[MDW_BENCHMARK]);
+                               mdw_phases[MDW_BENCHMARK].key);
         exchange(run, t, d, t->pos + i, i * (uint64_t)t->o->sets + (uint64_t)d, clock_ns);
     }
     return 0;

@@ -113,13 +113,13 @@ static void add_counts(struct weir_str *s, const uint64_t *counts)
 
 static void add_detailed(struct weir_str *s, const struct mdw_test *t, const struct mdw_measure *m)
 {
-    weir_str_addf(s, "%s ", mdw_phase_names[m->phase]);
+    weir_str_addf(s, "%s ", mdw_phases[m->phase].key);
     add_counts(s, m->done);
     weir_str_addf(s, "\t%.3fs\t%.3fs\t%.2f MiB/s %.4e", m->span_s, m->seconds, mdw_throughput(t, m),
                   mdw_longest_s(m));
     if (mdw_errors(m) == 0)
         return;
-    weir_str_addf(s, "\n%s err", mdw_phase_names[m->phase]);
+    weir_str_addf(s, "\n%s err", mdw_phases[m->phase].key);
     add_counts(s, m->failed);
 }
 
@@ -132,7 +132,7 @@ void mdw_report_text(struct weir_str *s, const struct mdw_test *t, const struct 
         add_detailed(s, t, m);
         return;
     }
-    weir_str_addf(s, "%s process max:%.2fs ", mdw_phase_names[m->phase], m->seconds);
+    weir_str_addf(s, "%s process max:%.2fs ", mdw_phases[m->phase].key, m->seconds);
     if (rank < 0)
         weir_str_addf(s, "min:%.2fs mean: %.2fs balance:%.1f stddev:%.1f ", m->min_s, m->mean_s,
                       100.0 * m->min_s / m->seconds, m->sd_s);

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "engine/ranks.h"
 #include "par/agree.h"
 #include "par/reduce.h"
 
@@ -183,8 +182,6 @@ static int after_phase(struct weir_run *run, void *state, const struct weir_stag
     int rc = mdw_measure(run, t, rec, err);
 
     (void)s;
-    if (rc == 0)
-        rc = weir_ranks_report(run, rec, err);
     if (t->m->phase != MDW_CLEANUP)
         update_positions(run, t, rec);
     else if (rc == 0 && !rec->interrupted && t->failed > t->failed_before && t->o->precreate)

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "engine/metadata.h"
 #include "engine/outputs.h"
-#include "engine/ranks.h"
 #include "par/agree.h"
 
 #define O struct mdw_options
@@ -75,11 +74,7 @@ static const struct weir_opt options[] = {
     WEIR_OPT_RANK_CSV("saveRankPerformanceDetails", NULL,
                       "Write the times of every task after each phase"),
     WEIR_OPT_OP_CSV("savePerOpDataCSV", NULL, "Write every operation to PREFIX-<task>.csv"),
-    WEIR_OPT_RECORDS,
-    WEIR_OPT_TRUST,
-    WEIR_OPT_GUARDS,
-    WEIR_OPT_IO_TIMEOUT,
-    WEIR_OPT_REPORT(WEIR_REPORT_PHASES),
+    WEIR_OPT_COMMON("0"),
     WEIR_OPT_GPU("allocateBufferOnGPU", NULL, "GPUid", NULL, "gpuDirect", NULL),
     OPT_END
 };
@@ -220,7 +215,6 @@ const struct weir_driver weir_mdw = {
     .state_size = sizeof(struct mdw_test),
     .operations = mdw_operations,
     .plan = plan_test,
-    .prepare = weir_ranks_begin,
     .banner = mdw_report_begin,
     .begin = mdw_begin,
     .end = mdw_end,

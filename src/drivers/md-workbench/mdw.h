@@ -36,7 +36,6 @@ enum mdw_op { MDW_READ, MDW_STAT, MDW_CREATE, MDW_DELETE, MDW_OPS };
 /* What is counted; the operations on objects come first, with the numbers of enum mdw_op. */
 enum mdw_count { MDW_SET_CREATE = MDW_OPS, MDW_SET_DELETE, MDW_COUNTS };
 
-extern const char *const mdw_phase_names[MDW_PHASES];
 extern const struct weir_operation mdw_operations[MDW_OPS + 1];
 
 /* Room for the name of any set or object, with the name that was made last. */

@@ -131,26 +131,6 @@ int mdtest_step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *
 
 /* ---- files: create, write, read, and check the data ---- */
 
-/* Compare what was read with what must be there; remember the first difference. */
-static void check_content(struct weir_run *run, struct mdtest_test *t, const char *path,
-                          uint64_t item, const unsigned char *want, size_t len)
-{
-    const unsigned char *got = t->fs.in;
-    size_t at = weir_itemdata_compare(want, got, len);
-
-    if (at == len)
-        return;
-    run->counters.wrong++;
-    if (t->damage.known)
-        return;
-    t->damage.known = true;
-    t->damage.at = at;
-    t->damage.item = item;
-    t->damage.want = want[at];
-    t->damage.got = got[at];
-    t->damage.path = strdup(path);
-}
-
 /* What a file must hold: as long as it was written, whatever part of it was read. */
 static const void *expected(struct mdtest_test *t, int owner, uint64_t item)
 {
@@ -158,7 +138,7 @@ static const void *expected(struct mdtest_test *t, int owner, uint64_t item)
                                    t->out_len ? t->out_len : t->in_len);
 }
 
-static int read_back(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
+static int read_back(struct weir_run *run, struct mdtest_test *t, const char *path,
                      uint64_t *clock_ns, struct weir_err *err)
 {
     struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->fs.in, .len = t->out_len };
@@ -167,13 +147,13 @@ static int read_back(struct weir_run *run, struct mdtest_test *t, const char *pa
     *(unsigned char *)t->fs.in = (unsigned char)~*(unsigned char *)t->fs.out;
     if (weir_session_xfer(t->fs.file, &io, clock_ns, err) < 0)
         return -1;
-    check_content(run, t, path, item, t->fs.out, t->out_len);
+    weir_small_files_right(&t->fs, run, "file", path, t->fs.out, t->out_len, &t->damage);
     *clock_ns = weir_now_ns();
     run->counters.verify_ns += *clock_ns - begin;
     return 0;
 }
 
-static int write_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
+static int write_file(struct weir_run *run, struct mdtest_test *t, const char *path,
                       uint64_t *clock_ns, struct weir_err *err)
 {
     struct weir_io io = { .dir = WEIR_DIR_WRITE, .buf = t->fs.out, .len = t->out_len };
@@ -186,13 +166,13 @@ static int write_file(struct weir_run *run, struct mdtest_test *t, const char *p
             return -1;
         *clock_ns = weir_now_ns();
     }
-    return t->o->verify_write ? read_back(run, t, path, item, clock_ns, err) : 0;
+    return t->o->verify_write ? read_back(run, t, path, clock_ns, err) : 0;
 }
 
 /* Open, write when there is something to write, close. The first error wins, and the file is
  * closed also after a failure. */
-static int fill_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
-                     unsigned flags, bool writes, uint64_t *clock_ns, struct weir_err *err)
+static int fill_file(struct weir_run *run, struct mdtest_test *t, const char *path, unsigned flags,
+                     bool writes, uint64_t *clock_ns, struct weir_err *err)
 {
     int rc = 0;
 
@@ -200,7 +180,7 @@ static int fill_file(struct weir_run *run, struct mdtest_test *t, const char *pa
         return -1;
     mdtest_finish_part(t, WEIR_OP_OPEN, clock_ns);
     if (writes)
-        rc = write_file(run, t, path, item, clock_ns, err);
+        rc = write_file(run, t, path, clock_ns, err);
     if (weir_session_close_slot(t->fs.file, rc < 0 ? NULL : err) < 0)
         rc = -1;
     mdtest_finish_part(t, WEIR_OP_CLOSE, clock_ns);
@@ -230,7 +210,7 @@ static int make_file(struct weir_run *run, struct mdtest_test *t, int owner, uin
         mdtest_enter(t, path);
         rc = t->fs.ns->mknod(&t->fs.session, path, err);
     } else {
-        rc = fill_file(run, t, path, item, flags, writes, clock_ns, err);
+        rc = fill_file(run, t, path, flags, writes, clock_ns, err);
     }
     return mdtest_finish_op(run, t, rc, item, writes ? t->out_len : 0, begin, clock_ns, err);
 }
@@ -255,7 +235,7 @@ int mdtest_step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *c
     int rc;
 
     begin = make_content(run, t, run->par.rank, item, clock_ns);
-    rc = fill_file(run, t, path, item, flags, t->out_len > 0, clock_ns, err);
+    rc = fill_file(run, t, path, flags, t->out_len > 0, clock_ns, err);
     return mdtest_finish_op(run, t, rc, item, t->out_len, begin, clock_ns, err);
 }
 
@@ -270,7 +250,8 @@ static int read_file(struct weir_run *run, struct mdtest_test *t, const char *pa
     run->counters.bytes += io.len;
     if (!t->o->verify_read)
         return 0;
-    check_content(run, t, path, item, expected(t, t->pass.owner, item), t->in_len);
+    weir_small_files_right(&t->fs, run, "file", path, expected(t, t->pass.owner, item), t->in_len,
+                           &t->damage);
     weir_clock_apart(&run->counters.verify_ns, clock_ns);
     return 0;
 }

@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "engine/latency.h"
-#include "engine/op-files.h"
 #include "engine/ranks.h"
 
 #define MS 1e3 /* in a second */
@@ -194,11 +193,6 @@ bool mdtest_records(const void *state, int op, uint64_t *size)
     return t->ledger.kind[MDTEST_FILES] &&
            ((op == MDTEST_FILE_CREATE && o->create) || (op == MDTEST_FILE_STAT && o->stat) ||
             (op == MDTEST_FILE_READ && o->read) || (op == MDTEST_FILE_REMOVE && o->remove));
-}
-
-int mdtest_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
-{
-    return weir_op_files_add(&weir_mdtest, opt, tasks, files, err);
 }
 
 /* ---- --print-all-procs ---- */

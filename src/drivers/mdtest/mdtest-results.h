@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-results.h - what the phases measured, what is wrong in the data, and the numbers of single ranks */
+/* mdtest-results.h - what the phases measured, and the numbers of single ranks */
 #ifndef WEIR_DRIVERS_MDTEST_RESULTS_H
 #define WEIR_DRIVERS_MDTEST_RESULTS_H
 
@@ -45,15 +45,6 @@ struct mdtest_results {
     double wall_items, wall_s; /* files of all tasks when the stonewall came, 0: it did not */
 };
 
-/* The first wrong data that this rank saw in a phase. */
-struct mdtest_damage {
-    bool known;
-    size_t at;
-    uint64_t item;
-    unsigned char want, got;
-    char *path;
-};
-
 /* mdtest-measure.c: numbers of a phase. Collective over run->par. */
 int mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
                    double extra_s, struct mdtest_measure *m, struct weir_err *err);
@@ -63,7 +54,6 @@ struct mdtest_mine *mdtest_mine_of(const struct weir_run *run, const struct mdte
 
 /* mdtest-measure.c: what single ranks did: functions of struct weir_driver; a row for each rank after
  * an iteration, and the numbers of all iterations for people, both collective over run->par. */
-int mdtest_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
 bool mdtest_records(const void *state, int op, uint64_t *size);
 void mdtest_rank_head(struct weir_str *out);
 int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);

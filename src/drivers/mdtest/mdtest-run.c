@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "engine/latency.h"
-#include "engine/ranks.h"
 #include "engine/status.h"
 #include "par/agree.h"
 
@@ -63,7 +62,6 @@ void mdtest_end(void *state)
     weir_small_files_end(&t->fs);
     free(t->results.mine);
     free(t->results.sum);
-    free(t->damage.path);
 }
 
 /* The number of an earlier run. More items than the tree has room for can only be in a single
@@ -185,21 +183,10 @@ static void report_wall(struct weir_run *run, struct mdtest_test *t,
 static void report_wrong(struct weir_run *run, struct mdtest_test *t,
                          const struct weir_phase_rec *rec)
 {
-    struct weir_err words = WEIR_ERR_INIT;
-    int rc = 0;
-
-    if (rec->wrong_sum == 0)
-        return;
-    if (t->damage.known)
-        rc = weir_refuse(&words, WEIR_EDATA,
-                         "verification error in file '%s', byte %zu: expected 0x%02x, found 0x%02x",
-                         t->damage.path ? t->damage.path : "?", t->damage.at, t->damage.want,
-                         t->damage.got);
-    if (weir_agree(&run->par, rc, &words) < 0)
-        weir_note(&run->log, "%s", words.text);
-    free(t->damage.path);
-    t->damage.path = NULL;
-    t->damage.known = false;
+    if (rec->wrong_sum > 0 &&
+        weir_agree(&run->par, t->damage.code == WEIR_OK ? 0 : -1, &t->damage) < 0)
+        weir_note(&run->log, "%s", t->damage.text);
+    t->damage.code = WEIR_OK;
 }
 
 /* What every phase must be checked for. */
@@ -208,8 +195,7 @@ static int check_phase(struct weir_run *run, struct mdtest_test *t,
 {
     if (check_ledger(run, t, rec, err) < 0)
         return -1;
-    if (rec->wrong_sum > 0)
-        report_wrong(run, t, rec);
+    report_wrong(run, t, rec);
     return 0;
 }
 
@@ -293,8 +279,6 @@ static int after_op(struct weir_run *run, void *state, const struct weir_stage *
     if (mdtest_facts[op].makes && after_create(run, t, rec, err) < 0)
         return -1;
     mdtest_latency(run, t, rec);
-    if (weir_ranks_report(run, rec, err) < 0)
-        return -1;
     if (op == MDTEST_FILE_CREATE && t->o->collective && !t->o->mknod && !rec->interrupted &&
         write_own(run, t, &extra_s, err) < 0)
         return -1;

@@ -9,7 +9,6 @@
 #include "engine/guard.h"
 #include "engine/metadata.h"
 #include "engine/outputs.h"
-#include "engine/ranks.h"
 #include "engine/usage.h"
 #include "par/agree.h"
 
@@ -122,11 +121,7 @@ static const struct weir_opt options[] = {
     OPT_STR(0, "cleanup", NULL, O, cleanup, NULL, "DIR",
             "Remove what earlier runs left in DIR, and nothing else", .flags = WEIR_OPT_APART),
     WEIR_OPT_MAX_TIME(0, "max-time-duration", NULL),
-    WEIR_OPT_RECORDS,
-    WEIR_OPT_TRUST,
-    WEIR_OPT_GUARDS,
-    WEIR_OPT_IO_TIMEOUT,
-    WEIR_OPT_REPORT(WEIR_REPORT_PHASES),
+    WEIR_OPT_COMMON("0"),
     WEIR_OPT_GPU("allocateBufferOnGPU", NULL, "GPUid", NULL, "gpuDirect", NULL),
     OPT_END
 };
@@ -219,7 +214,6 @@ const struct weir_driver weir_mdtest = {
     .opts = options,
     .opt_size = sizeof(struct mdtest_options),
     .api = weir_run_options_api,
-    .files = mdtest_files,
     .state_size = sizeof(struct mdtest_test),
     .operations = mdtest_operations,
     .op_files = WEIR_OP_FILES_OPERATION,
@@ -228,7 +222,6 @@ const struct weir_driver weir_mdtest = {
     .instead = clean_instead,
     .variants = count_variants,
     .plan = plan_test,
-    .prepare = weir_ranks_begin,
     .banner = mdtest_report_begin,
     .enter = enter_run,
     .leave = leave_run,

@@ -51,7 +51,7 @@ struct mdtest_test {
     size_t out_len, in_len; /* written to and read from a file */
     struct mdtest_ledger ledger;
     struct mdtest_pass pass;
-    struct mdtest_damage damage;
+    struct weir_err damage; /* the first wrong data that this rank saw in a phase */
     struct mdtest_results results;
     bool ready; /* all ranks have what the phases need */
 };

@@ -8,7 +8,6 @@
 #include "engine/banner.h"
 #include "engine/metrics.h"
 #include "engine/outputs.h"
-#include "engine/ranks.h"
 #include "engine/settings.h"
 #include "par/agree.h"
 
@@ -204,8 +203,7 @@ static void report_wrong(struct weir_run *run, const struct mib_test *t)
         weir_run_refuse(run, &err);
 }
 
-int mib_report_phase(struct weir_run *run, struct mib_test *t, const struct weir_phase_rec *rec,
-                     struct weir_err *err)
+void mib_report_phase(struct weir_run *run, struct mib_test *t, const struct weir_phase_rec *rec)
 {
     struct row row;
 
@@ -223,7 +221,6 @@ int mib_report_phase(struct weir_run *run, struct mib_test *t, const struct weir
                   rec->ended[WEIR_END_WORK], run->par.size, rec->steps_max);
     report_wrong(run, t);
     weir_metrics_report(run, &t->session, rec);
-    return weir_ranks_report(run, rec, err);
 }
 
 /* ---- the line of results ---- */

@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "base/shift.h"
 #include "engine/guard.h"
-#include "engine/ranks.h"
 #include "engine/usage.h"
 #include "par/agree.h"
 #include "par/reduce.h"
@@ -289,9 +288,7 @@ const struct weir_driver weir_mib = {
     .settings_skip = facts,
     .call_table = name_profile,
     .api = weir_run_options_api,
-    .files = weir_ranks_files,
     .plan = plan,
-    .prepare = weir_ranks_begin,
     .enter = mib_report_begin,
     .begin = begin,
     .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,

@@ -59,7 +59,6 @@ void mib_report_result(struct weir_run *run, struct mib_test *t);
 void mib_progress_begin(struct weir_run *run, struct mib_test *t);
 void mib_progress(struct weir_run *run, void *state, uint64_t calls, double seconds);
 /* A phase that has run. Collective over run->par. */
-int mib_report_phase(struct weir_run *run, struct mib_test *t, const struct weir_phase_rec *rec,
-                     struct weir_err *err);
+void mib_report_phase(struct weir_run *run, struct mib_test *t, const struct weir_phase_rec *rec);
 
 #endif
