@@ -154,6 +154,10 @@ struct weir_optset {
 
 #define WEIR_OPTSETS 32
 
+/* The names that the value of an option with WEIR_OPT_PLACES has: how many, and the i-th, of *len bytes. Local. */
+int weir_places_count(const char *list);
+const char *weir_places_at(const char *list, int i, size_t *len);
+
 /* All tables a program understands. An option that several tables know is set in all of them. */
 struct weir_opts {
     struct weir_optset set[WEIR_OPTSETS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* optlist.c - options that have several numbers, one for each dimension */
+/* optlist.c - options that have several values: numbers, one for each dimension, and names of places */
 #include "config.h"
 #include "base/optset.h"
 
@@ -48,4 +48,21 @@ void weir_optlist_show(const struct weir_optlist *list, struct weir_str *s)
 {
     for (int i = 0; i < list->n; i++)
         weir_str_addf(s, "%s%" PRId64, i ? "," : "", list->v[i]);
+}
+
+int weir_places_count(const char *list)
+{
+    int n = 1;
+
+    for (; *list; list++)
+        n += *list == '@';
+    return n;
+}
+
+const char *weir_places_at(const char *list, int i, size_t *len)
+{
+    for (; i > 0; i--)
+        list = strchr(list, '@') + 1;
+    *len = strcspn(list, "@");
+    return list;
 }

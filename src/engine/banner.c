@@ -96,11 +96,11 @@ void weir_banner_nodemap(struct weir_run *run, unsigned readers)
     free(all);
 }
 
-void weir_banner_time(struct weir_run *run, const char *key)
+void weir_banner_time(struct weir_run *run, unsigned readers, const char *key)
 {
     char now[32];
 
-    weir_report_str(&run->report, WEIR_FOR_DATA, key, weir_banner_now(now, WEIR_BANNER_CTIME));
+    weir_report_str(&run->report, readers, key, weir_banner_now(now, WEIR_BANNER_CTIME));
 }
 
 void weir_banner_option(struct weir_run *run, unsigned readers, const char *name,

@@ -47,9 +47,9 @@ void weir_banner_part(struct weir_run *run, const char *head, const char *key,
  * data readers. Rank 0. */
 void weir_banner_parameters(struct weir_run *run);
 
-/* The moment as a fact for data readers, as ctime(3) has it. Local. */
+/* The moment as a fact, as ctime(3) has it. Local. */
 #define WEIR_BANNER_CTIME "%a %b %e %H:%M:%S %Y"
-void weir_banner_time(struct weir_run *run, const char *key);
+void weir_banner_time(struct weir_run *run, unsigned readers, const char *key);
 
 /* The number of the test that was entered, where it is measured, parameters and tasks, for data readers.
  * Collective over run->par. */

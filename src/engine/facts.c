@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* facts.c - facts of which nothing is known yet */
+/* facts.c - facts of which nothing is known yet, and what several programs know in the same way */
 #include "config.h"
 #include "engine/facts.h"
 
 #include <math.h>
 #include <string.h>
+
+#include "engine/run.h"
+#include "par/reduce.h"
 
 void weir_facts_init(struct weir_facts *f)
 {
@@ -17,6 +20,15 @@ void weir_facts_init(struct weir_facts *f)
     f->distance = f->missing = -1;
     f->planned_bytes = f->file_bytes = f->transfer = f->own_node = f->unread = f->repeats = NAN;
     f->allocated = f->retries = f->others = f->sequential_rate = NAN;
+}
+
+double weir_facts_own_node(const struct weir_run *run, int whom)
+{
+    uint64_t node = (uint64_t)run->par.node;
+    uint64_t own = weir_fetch_u64(&run->par, node, whom) == node;
+
+    weir_allsum_u64(&run->par, &own, 1);
+    return (double)own / run->par.size;
 }
 
 struct weir_facts_phase *weir_facts_phase_of(struct weir_facts *f, const char *key)

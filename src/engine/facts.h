@@ -44,6 +44,8 @@ enum weir_facts_data {
     WEIR_DATA_RANDOM    /* cannot be compressed or deduplicated */
 };
 
+struct weir_run;
+
 struct weir_facts {
     /* the machine */
     int tasks, nodes, per_node_max;
@@ -93,6 +95,9 @@ struct weir_facts {
 
 /* Nothing is known. Local. */
 void weir_facts_init(struct weir_facts *f);
+
+/* The share of tasks whose 'whom', a rank, is on their own node. Collective over run->par. */
+double weir_facts_own_node(const struct weir_run *run, int whom);
 
 /* The kind of phase with this key, made when it is new; NULL when there are too many kinds. key must
  * live as long as the facts. Local. */

@@ -4,7 +4,6 @@
 #include "engine/metadata.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
 
@@ -118,9 +117,8 @@ bool weir_small_files_right(const struct weir_small_files *f, struct weir_run *r
 
 void weir_metadata_seed(const struct weir_run *run, int *seed)
 {
-    int32_t now = (int32_t)(time(NULL) & INT32_MAX);
+    int now = (int)(weir_clock_day_ns(&run->world) / WEIR_NS_PER_S & INT32_MAX);
 
-    weir_bcast(&run->world, &now, sizeof(now), 0);
     if (*seed == -1)
         *seed = now;
 }

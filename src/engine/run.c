@@ -154,7 +154,7 @@ static void show_banner(struct weir_run *run, struct series *s, int argc, char *
         return;
     }
     weir_banner_data(run, s->driver->name, argc, argv);
-    weir_banner_time(run, "Began");
+    weir_banner_time(run, WEIR_FOR_DATA, "Began");
 }
 
 static enum weir_code run_all(struct weir_run *run, struct series *s, int argc, char *const *argv,
@@ -175,7 +175,7 @@ static enum weir_code run_all(struct weir_run *run, struct series *s, int argc, 
         d->finish(run, s->test);
     weir_trust_lines(run);
     if (!d->banner)
-        weir_banner_time(run, "Finished");
+        weir_banner_time(run, WEIR_FOR_DATA, "Finished");
     return code;
 }
 

@@ -4,6 +4,7 @@
 #include "par/clock.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/clock.h"
 
@@ -206,4 +207,15 @@ uint64_t weir_clock_worst(const struct weir_par *par, const struct weir_clock *c
 
     weir_allmax_i64(par, &worst, 1);
     return (uint64_t)worst;
+}
+
+uint64_t weir_clock_day_ns(const struct weir_par *par)
+{
+    struct timespec now = { 0 };
+    uint64_t ns;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    ns = (uint64_t)now.tv_sec * WEIR_NS_PER_S + (uint64_t)now.tv_nsec;
+    weir_bcast(par, &ns, sizeof(ns), 0);
+    return ns;
 }

@@ -70,7 +70,7 @@ static int check_names(const struct ior_options *o, struct weir_err *err)
     struct weir_str name = { 0 };
     int rc = 0;
 
-    for (int i = 0; rc == 0 && i < ior_count_names(o->test_file); i++)
+    for (int i = 0; rc == 0 && i < weir_places_count(o->test_file); i++)
         rc = ior_file_name(o, -1, i, 0, &name, err);
     weir_str_free(&name);
     return rc;
@@ -160,6 +160,8 @@ static void fill_layout(struct ior_test *t, int tasks)
         .tasks = tasks,
         .shared = !o->file_per_task,
     };
+    t->data.content.layout = &t->layout;
+    t->data.content.by_block = o->random_offset >= 2 && t->layout.shared;
 }
 
 /* Repetitions whose files are there at once. */
@@ -218,7 +220,7 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_
 
     ior_override_nodes(t, &par);
     fill_phases(o);
-    if (check_packet(o, &t->data.pattern.packet, err) < 0 || check_rules(o, err) < 0 ||
+    if (check_packet(o, &t->data.content.pattern.packet, err) < 0 || check_rules(o, err) < 0 ||
         check_names(o, err) < 0 || check_sizes(o, err) < 0 || check_volume(o, tasks, err) < 0 ||
         ior_memory_parse(o, &par, &t->memory.bytes, err) < 0 ||
         (tasks == par.size && ior_check_owner(t, &par, err) < 0))

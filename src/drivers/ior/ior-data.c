@@ -7,100 +7,27 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
-#include "base/size.h"
 #include "par/reduce.h"
 
 #define AHEAD_BYTES (64u << 20) /* at most this much memory for transfers that are filled ahead */
 #define PAGE 4096
-
-static bool data_varies(const struct ior_test *t)
-{
-    return weir_pattern_varies(&t->data.pattern);
-}
 
 /* A phase begins: the owner of its data and its file are known. */
 void ior_data_begin(struct weir_run *run, struct ior_test *t)
 {
     t->damage.n = 0;
     memset(t->damage.kinds, 0, sizeof(t->damage.kinds));
-    memset(&t->data.seen, 0, sizeof(t->data.seen));
-    t->data.unit_known = t->o->write;
-    t->data.unit.repetition = (uint32_t)run->repetition;
-    t->data.unit.writer = (uint32_t)t->pass.owner;
-    t->data.unit.file = weir_signature_file(weir_str_text(&t->use.path));
-}
-
-/* -z -z in a shared file: tasks write over each other's blocks. A block has the data of the task
- * whose block it is, whoever writes it; so it is right after any number of writers, in any order.
- * True when the data of another task begin. */
-static bool take_owner(struct ior_test *t, uint64_t off)
-{
-    int owner = (int)(off / t->layout.block % (uint64_t)t->layout.tasks);
-
-    if (t->o->random_offset < 2 || !t->layout.shared || owner == t->data.pattern.rank)
-        return false;
-    t->data.pattern.rank = owner;
-    t->data.unit.writer = (uint32_t)owner;
-    return true;
-}
-
-static void make_data(struct ior_test *t)
-{
-    if (t->data.pattern.packet != WEIR_PACKET_SIGNATURE) {
-        weir_pattern_stamp_many(&t->data.pattern, t->data.buf, t->extent.transfer, t->data.off,
-                                t->data.lanes);
-        return;
-    }
-    for (int i = 0; i < t->data.lanes; i++)
-        weir_signature_fill(&t->data.unit, t->data.buf[i], t->extent.transfer, t->data.off[i]);
-}
-
-static bool check_pattern(const struct ior_test *t, const void *buf, uint64_t off,
-                          struct ior_damage *d)
-{
-    struct weir_mismatch m;
-
-    if (weir_pattern_verify(&t->data.pattern, buf, t->extent.transfer, off, &m) == 0)
-        return true;
-    *d = (struct ior_damage) { .kind = weir_damage_of_pattern(&t->data.pattern, &t->layout, buf,
-                                                              t->extent.transfer, off),
-                               .transfer = off,
-                               .byte = off + m.first,
-                               .expect = m.expect,
-                               .got = m.got,
-                               .pieces = m.words };
-    return false;
-}
-
-static bool check_units(struct ior_test *t, const void *buf, uint64_t off, struct ior_damage *d)
-{
-    struct weir_signature_bad bad;
-
-    if (weir_signature_verify(&t->data.unit, t->data.unit_known, buf, t->extent.transfer, off,
-                              &t->data.seen, &bad) == 0)
-        return true;
-    *d = (struct ior_damage) { .kind = bad.damage,
-                               .transfer = off,
-                               .byte = off + bad.at,
-                               .expect = bad.expect,
-                               .got = bad.got,
-                               .pieces = bad.units,
-                               .said = bad.said };
-    return false;
+    weir_content_begin(&t->data.content, t->pass.owner, run->repetition,
+                       weir_str_text(&t->use.path), t->o->write);
 }
 
 bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off)
 {
-    struct ior_damage d;
-    bool right;
+    struct weir_content_damage d;
 
-    take_owner(t, off);
-    right = t->data.pattern.packet == WEIR_PACKET_SIGNATURE ? check_units(t, buf, off, &d)
-                                                            : check_pattern(t, buf, off, &d);
-    if (right)
+    if (weir_content_check(&t->data.content, buf, t->extent.transfer, off, &d))
         return true;
     t->damage.kinds[d.kind]++;
     if (t->damage.n < IOR_DAMAGE_SHOWN)
@@ -115,15 +42,16 @@ bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off)
  * ranks. */
 static uint64_t find_older(struct weir_run *run, struct ior_test *t)
 {
-    int64_t newest = (int64_t)t->data.seen.run, rep = -1;
-    uint64_t older = t->data.seen.older;
+    const struct weir_signature_seen *seen = &t->data.content.seen;
+    int64_t newest = (int64_t)seen->run, rep = -1;
+    uint64_t older = seen->older;
 
     weir_allmax_i64(&run->par, &newest, 1);
-    if ((int64_t)t->data.seen.run == newest)
-        rep = t->data.seen.repetition;
+    if ((int64_t)seen->run == newest)
+        rep = seen->repetition;
     weir_allmax_i64(&run->par, &rep, 1);
-    if (t->data.seen.any && ((int64_t)t->data.seen.run != newest || t->data.seen.repetition != rep))
-        older = t->data.seen.transfers;
+    if (seen->any && ((int64_t)seen->run != newest || seen->repetition != rep))
+        older = seen->transfers;
     t->damage.kinds[WEIR_DAMAGE_STALE] += older;
     weir_allsum_u64(&run->par, &older, 1);
     return older;
@@ -135,26 +63,13 @@ struct line {
 };
 
 static void describe(const struct weir_run *run, const struct ior_test *t,
-                     const struct ior_damage *d, struct line *out)
+                     const struct weir_content_damage *d, struct line *out)
 {
     struct weir_str s = { 0 };
 
-    weir_str_addf(
-        &s,
-        "rank %d on %s: '%s', byte %" PRIu64 ": %s: expected 0x%016" PRIx64 ", found 0x%016" PRIx64
-        "; %" PRIu64 " wrong pieces of %d bytes in the transfer at %" PRIu64,
-        run->par.rank, run->par.host, weir_str_text(&t->use.path), d->byte,
-        weir_damage_name(d->kind), d->expect, d->got, d->pieces,
-        t->data.pattern.packet == WEIR_PACKET_SIGNATURE ? WEIR_SIGNATURE_UNIT : 8, d->transfer);
-    if (t->data.pattern.packet == WEIR_PACKET_SIGNATURE &&
-        (d->kind == WEIR_DAMAGE_STALE || d->kind == WEIR_DAMAGE_MISPLACED))
-        weir_str_addf(&s,
-                      "; the data say: run %" PRIu64 ", repetition %" PRIu32 ", task %" PRIu32
-                      ", offset %" PRIu64 "%s",
-                      d->said.run, d->said.repetition, d->said.writer, d->said.off,
-                      d->said.file == t->data.unit.file
-                          ? ""
-                          : ", a file of another name (the name is a part of the signature)");
+    weir_str_addf(&s, "rank %d on %s: '%s', ", run->par.rank, run->par.host,
+                  weir_str_text(&t->use.path));
+    weir_content_describe(&t->data.content, d, &s);
     snprintf(out->text, sizeof(out->text), "%s",
              weir_str_text(&s)); /* a longer line is cut at its end */
     weir_str_free(&s);
@@ -192,7 +107,7 @@ int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_
 {
     int rc;
 
-    if (t->data.pattern.packet == WEIR_PACKET_SIGNATURE && !t->data.unit_known && t->pass.verify)
+    if (weir_content_is_signed(&t->data.content) && !t->data.content.unit_known && t->pass.verify)
         rec->wrong_sum += find_older(run, t);
     if (rec->wrong_sum == 0)
         return 0;
@@ -211,8 +126,8 @@ int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_
 int ior_buffers(struct ior_test *t, struct weir_err *err)
 {
     t->data.lanes = 1;
-    if (t->data.pattern.packet == WEIR_PACKET_RANDOM &&
-        t->o->random_offset < 2) /* see take_owner */
+    if (t->data.content.pattern.packet == WEIR_PACKET_RANDOM &&
+        t->o->random_offset < 2) /* see by_block */
         t->data.lanes = t->extent.transfer * WEIR_FILL_LANES <= AHEAD_BYTES ? WEIR_FILL_LANES : 1;
     for (int i = 0; i < t->data.lanes; i++)
         if (weir_mem_aligned(&t->data.buf[i], PAGE, t->extent.transfer, err) < 0)
@@ -223,15 +138,15 @@ int ior_buffers(struct ior_test *t, struct weir_err *err)
 void ior_new_signature(struct ior_test *t, uint32_t signature)
 {
     t->data.signature = signature;
-    t->data.pattern.signature = signature;
+    t->data.content.pattern.signature = signature;
     for (int i = 0; i < t->data.lanes; i++)
-        weir_pattern_base(&t->data.pattern, t->data.buf[i], t->extent.transfer);
+        weir_pattern_base(&t->data.content.pattern, t->data.buf[i], t->extent.transfer);
 }
 
 bool ior_data_ahead(struct ior_test *t)
 {
-    bool moves = false, varies = data_varies(t);
-    bool writes = t->pass.dir == WEIR_DIR_WRITE, alike = !varies && t->o->random_offset < 2;
+    bool moves = false, varies = weir_pattern_varies(&t->data.content.pattern);
+    bool writes = t->pass.dir == WEIR_DIR_WRITE, alike = !weir_content_varies(&t->data.content);
 
     t->data.filled = writes && !alike ? t->data.lanes : IOR_OFFSETS_AHEAD;
     for (int i = 0; i < t->data.filled; i++)
@@ -239,12 +154,13 @@ bool ior_data_ahead(struct ior_test *t)
     t->data.next = 0;
     if (!writes || alike)
         return false;
-    if (take_owner(t, t->data.off[0])) {
+    if (weir_content_take_owner(&t->data.content, t->data.off[0])) {
         moves = true;
-        weir_pattern_base(&t->data.pattern, t->data.buf[0], t->extent.transfer);
+        weir_pattern_base(&t->data.content.pattern, t->data.buf[0], t->extent.transfer);
     }
     if (varies)
-        make_data(t);
+        weir_content_make(&t->data.content, t->data.buf, t->extent.transfer, t->data.off,
+                          t->data.lanes);
     return varies || moves;
 }
 
@@ -254,16 +170,12 @@ int ior_memory_parse(const struct ior_options *o, const struct weir_par *par, in
                      struct weir_err *err)
 {
     int64_t node = 0;
-    double percent = -1;
 
     *bytes = o->memory_per_task;
     if (!o->memory_per_node)
         return 0;
-    if (weir_share_parse(o->memory_per_node, &node, &percent, err) < 0)
+    if (weir_mem_share(o->memory_per_node, &node, err) < 0)
         return weir_err_within(err, "option -M (memoryPerNode)");
-    if (percent >= 0)
-        node = (int64_t)((double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) * percent /
-                         100);
     *bytes = node / (par->per_node > 0 ? par->per_node : 1);
     return 0;
 }

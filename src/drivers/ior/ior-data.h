@@ -3,8 +3,7 @@
 #ifndef WEIR_DRIVERS_IOR_DATA_H
 #define WEIR_DRIVERS_IOR_DATA_H
 
-#include "base/pattern.h"
-#include "base/signature.h"
+#include "base/content.h"
 #include "engine/phase.h"
 
 struct ior_options;
@@ -15,31 +14,19 @@ struct ior_test;
 _Static_assert(IOR_OFFSETS_AHEAD >= WEIR_FILL_LANES, "each lane has an offset");
 
 struct ior_data {
-    struct weir_pattern pattern;
+    struct weir_content content;
     uint32_t signature;
     void *buf[WEIR_FILL_LANES];
     uint64_t off[IOR_OFFSETS_AHEAD]; /* of the transfers that come next */
     int lanes, next,
         filled; /* buffers; the transfer that comes next in 'off', how many there are */
-    struct weir_signature unit; /* what -l signature writes */
-    bool unit_known;            /* run and repetition of the data are ours */
-    struct weir_signature_seen seen;
 };
 
 #define IOR_DAMAGE_SHOWN 10
 
-/* One wrong transfer: the first wrong word in it. Bytes. */
-struct ior_damage {
-    enum weir_damage kind;
-    uint64_t transfer, byte; /* offsets in the file */
-    uint64_t expect, got;
-    uint64_t pieces; /* wrong words of 8 bytes; wrong units with -l signature */
-    struct weir_signature said;
-};
-
 /* Wrong data that this rank has found. */
 struct ior_damages {
-    struct ior_damage first[IOR_DAMAGE_SHOWN]; /* of the phase */
+    struct weir_content_damage first[IOR_DAMAGE_SHOWN]; /* of the phase */
     int n;
     uint64_t kinds[WEIR_DAMAGES]; /* wrong transfers by kind of damage */
     bool dirty;                   /* this repetition had wrong data */

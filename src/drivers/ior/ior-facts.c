@@ -27,13 +27,10 @@ static void look_at_owners(struct weir_run *run, const struct ior_test *t, struc
     const struct ior_options *o = t->o;
     struct weir_err ignored = WEIR_ERR_INIT;
     int owner = ior_owner(t, &run->par, false, 0, &ignored);
-    int whom = owner < 0 ? run->par.rank : owner;
-    uint64_t node = (uint64_t)run->par.node;
-    uint64_t own = weir_fetch_u64(&run->par, node, whom) == node;
+    double own = weir_facts_own_node(run, owner < 0 ? run->par.rank : owner);
     double tasks = run->par.size;
 
-    weir_allsum_u64(&run->par, &own, 1);
-    f->own_node = o->write ? (double)own / tasks : NAN;
+    f->own_node = o->write ? own : NAN;
     /* of n draws out of n with repetition */
     f->unread = o->reorder_random == 1 && !t->node_of ? pow(1 - 1 / tasks, tasks) : 0;
 }
@@ -50,7 +47,7 @@ void ior_facts(struct weir_run *run, void *state, struct weir_facts *f)
 {
     struct ior_test *t = state;
     const struct ior_options *o = t->o;
-    enum weir_packet packet = t->data.pattern.packet;
+    enum weir_packet packet = t->data.content.pattern.packet;
 
     f->path = o->test_file;
     f->planned_bytes = (double)o->block * (double)o->segments * run->par.size;

@@ -6,30 +6,6 @@
 #include <string.h>
 
 
-/* Name number k of a list joined by '@': a piece of it and its length. */
-static int pick_name(const char *list, int k, const char **piece, size_t *len, struct weir_err *err)
-{
-    const char *at = list;
-
-    for (; k > 0; k--)
-        at = strchr(at, '@') + 1;
-    *piece = at;
-    *len = strcspn(at, "@");
-    if (*len == 0)
-        return weir_refuse(err, WEIR_EUSAGE, "option -o (testFile): '%s' has an empty name in it",
-                           list);
-    return 0;
-}
-
-int ior_count_names(const char *list)
-{
-    int n = 1;
-
-    for (; *list; list++)
-        n += *list == '@';
-    return n;
-}
-
 /* The part before the last slash with the slash: its length, 0 when there is none. */
 static size_t directory_length(const char *piece, size_t len)
 {
@@ -42,11 +18,12 @@ static size_t directory_length(const char *piece, size_t len)
 static int base_name(const struct ior_options *o, int mount, int name, struct weir_str *out,
                      struct weir_err *err)
 {
-    const char *piece;
     size_t len;
+    const char *piece = weir_places_at(o->test_file, name, &len);
 
-    if (pick_name(o->test_file, name, &piece, &len, err) < 0)
-        return -1;
+    if (len == 0)
+        return weir_refuse(err, WEIR_EUSAGE, "option -o (testFile): '%s' has an empty name in it",
+                           o->test_file);
     weir_str_clear(out);
     weir_str_add(out, piece, len);
     if (mount >= 0)
@@ -81,7 +58,7 @@ int ior_file_name(const struct ior_options *o, int mount, int task, int repetiti
     struct weir_str base = { 0 };
     size_t dir;
 
-    if (base_name(o, mount, o->file_per_task ? task % ior_count_names(o->test_file) : 0, &base,
+    if (base_name(o, mount, o->file_per_task ? task % weir_places_count(o->test_file) : 0, &base,
                   err) < 0)
         return -1;
     weir_str_clear(out);
@@ -179,20 +156,20 @@ static int add_test_files(const struct namer *n, const char *piece, size_t len,
 int ior_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
 {
     struct namer n = { .o = opt, .step = 1, .tasks = tasks };
-    const char *piece = n.o->test_file ? n.o->test_file : "";
+    const char *list = n.o->test_file ? n.o->test_file : "";
 
     if (n.o->tasks > 0 && n.o->tasks < tasks)
         n.tasks = n.o->tasks;
     if (n.o->file_per_task)
-        n.step = ior_count_names(piece);
+        n.step = weir_places_count(list);
     else
         n.tasks = 1;
-    for (int k = 0; k < n.step && k < n.tasks; k++, n.first++) {
-        size_t len = strcspn(piece, "@");
+    for (; n.first < n.step && n.first < n.tasks; n.first++) {
+        size_t len;
+        const char *piece = weir_places_at(list, n.first, &len);
 
         if (len > 0 && add_test_files(&n, piece, len, files, err) < 0)
             return -1;
-        piece += len + (piece[len] == '@');
     }
     return 0;
 }

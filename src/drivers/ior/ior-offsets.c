@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/shift.h"
 #include "par/agree.h"
 
 static enum weir_order order_of(const struct ior_options *o)
@@ -67,11 +68,6 @@ void ior_note_repeats(struct weir_run *run, const struct ior_test *t)
         k, m, 100.0 * (1.0 - m / k * -expm1(k * log1p(-1.0 / m))));
 }
 
-static int compare_counts(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
-}
-
 static void note_distance(const struct weir_run *run, const struct ior_options *o)
 {
     if (run->repetition == 0 && o->node_offset > 1 && o->node_offset >= run->par.nodes)
@@ -87,7 +83,7 @@ void ior_note_unread(struct weir_run *run, const struct ior_test *t)
 {
     struct weir_err ignored = WEIR_ERR_INIT;
     struct weir_str line = { 0 };
-    int owner, *owners = NULL, unread = run->par.size, hits = 0;
+    int owner, *owners = NULL, unread;
 
     if (t->o->reorder_random != 1)
         return;
@@ -98,19 +94,8 @@ void ior_note_unread(struct weir_run *run, const struct ior_test *t)
     weir_gather(&run->par, &owner, sizeof(owner), owners);
     if (!owners)
         return;
-    qsort(owners, (size_t)run->par.size, sizeof(*owners), compare_counts);
-    for (int i = 0; i < run->par.size; i++)
-        unread -= i == 0 || owners[i] != owners[i - 1];
-    weir_str_addf(&line, "#File Hits Dist: %d", unread);
-    for (int often = 1, left = run->par.size - unread; left > 0; often++, left -= hits) {
-        hits = 0;
-        for (int i = 0, k; i < run->par.size; i = k) {
-            for (k = i; k < run->par.size && owners[k] == owners[i]; k++)
-                ;
-            hits += k - i == often;
-        }
-        weir_str_addf(&line, " %d", hits);
-    }
+    weir_str_addf(&line, "#File Hits Dist:");
+    unread = weir_shift_hits(owners, run->par.size, &line);
     if (run->log.verbose >= 2)
         weir_report_line(&run->report, "%s", weir_str_text(&line));
     if (unread > 0)

@@ -39,8 +39,7 @@ void ior_note_unread(struct weir_run *run, const struct ior_test *t);
 int ior_queue_begin(struct ior_test *t, struct weir_session *s, struct weir_err *err);
 int ior_queue_step(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_t *clock_ns,
                    struct weir_err *err);
-int ior_queue_drain(struct weir_run *run, struct ior_test *t, uint64_t *clock_ns,
-                    struct weir_err *err);
+int ior_queue_drain(struct weir_run *run, void *state, uint64_t *clock_ns, struct weir_err *err);
 
 /* ior-phase.c: the three phases, and what belongs to files. */
 extern const struct weir_phase ior_write_phase, ior_check_phase, ior_read_phase;

@@ -63,7 +63,7 @@ static int prepare_phase(struct weir_run *run, struct ior_test *t, enum weir_dir
                          struct weir_err *err)
 {
     t->pass.dir = dir;
-    t->data.pattern.rank = t->pass.owner;
+    t->data.content.pattern.rank = t->pass.owner;
     if (ior_file_name(t->o, dir == WEIR_DIR_WRITE ? t->use.mount : t->use.owner_mount,
                       t->pass.owner, run->repetition, &t->use.path, err) < 0)
         return -1;
@@ -281,12 +281,6 @@ int ior_idle_step(struct weir_run *run, void *state, uint64_t round, uint64_t *c
     return weir_session_xfer(t->use.file, &io, clock_ns, err);
 }
 
-static int drain_transfers(struct weir_run *run, void *state, uint64_t *clock_ns,
-                           struct weir_err *err)
-{
-    return ior_queue_drain(run, state, clock_ns, err);
-}
-
 static int flush_write(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ior_test *t = state;
@@ -334,9 +328,9 @@ int ior_remove(struct weir_run *run, void *state, struct weir_err *err)
                                                    .open = open_##way,                             \
                                                    .opened = describe_file,                        \
                                                    .step = way##_step,                             \
-                                                   .idle = ior_idle_step,                              \
-                                                   .drain = drain_transfers,                       \
-                                                   .close = ior_close_file,                            \
+                                                   .idle = ior_idle_step,                          \
+                                                   .drain = ior_queue_drain,                       \
+                                                   .close = ior_close_file,                        \
                                                    __VA_ARGS__ }
 
 ROW(write, "write", WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS, write, .flush = flush_write);

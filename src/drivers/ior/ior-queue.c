@@ -8,16 +8,11 @@
 #include "base/clock.h"
 #include "engine/transfer.h"
 
-/* Does the data of a write change from one transfer to the next? Then each request has a copy. */
-static bool write_varies(const struct ior_test *t)
-{
-    return weir_pattern_varies(&t->data.pattern) || (t->o->random_offset >= 2 && t->layout.shared);
-}
-
 int ior_queue_begin(struct ior_test *t, struct weir_session *s, struct weir_err *err)
 {
     const struct weir_extent *x = &t->extent;
-    bool copies = write_varies(t) || t->o->check_write || ior_wants_read(t->o);
+    bool copies =
+        weir_content_varies(&t->data.content) || t->o->check_write || ior_wants_read(t->o);
 
     return weir_queue_begin(&t->queue, s, x->block / x->transfer * x->segments,
                             copies ? x->transfer : 0, err);
@@ -57,7 +52,7 @@ static void *write_from(struct weir_run *run, struct ior_test *t, const struct w
 {
     void *buf;
 
-    if (!write_varies(t))
+    if (!weir_content_varies(&t->data.content)) /* else each request has a copy */
         return t->data.buf[0];
     buf = weir_queue_buffer(&t->queue, r);
     memcpy(buf, t->data.buf[t->data.next - 1], t->extent.transfer);
@@ -94,9 +89,10 @@ int ior_queue_step(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_
     return -1;
 }
 
-int ior_queue_drain(struct weir_run *run, struct ior_test *t, uint64_t *clock_ns,
-                    struct weir_err *err)
+int ior_queue_drain(struct weir_run *run, void *state, uint64_t *clock_ns, struct weir_err *err)
 {
+    struct ior_test *t = state;
+
     while (weir_queue_in_flight(&t->queue) > 0)
         if (take_back(run, t, clock_ns, err) < 0)
             return -1;

@@ -21,8 +21,6 @@
 void ior_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
                       char *const *argv)
 {
-    char now[32];
-
     (void)n;
     weir_banner_fakes(run);
     weir_report_line_for(&run->report, WEIR_FOR_TEXT_4,
@@ -31,7 +29,7 @@ void ior_report_begin(struct weir_run *run, struct weir_test *tests, int n, int 
     weir_report_line_for(&run->report, WEIR_FOR_TEXT_33,
                          "IOR-3.3.0: MPI Coordinated Test of Parallel I/O");
     weir_banner_program(run, tests[0].driver->name);
-    weir_report_str(&run->report, WEIR_FOR_ALL, "Began", weir_banner_now(now, WEIR_BANNER_CTIME));
+    weir_banner_time(run, WEIR_FOR_ALL, "Began");
     weir_banner_command(run, WEIR_FOR_ALL, argc, argv);
     weir_banner_machine(run, WEIR_FOR_ALL);
     ior_trace_begin(run);
@@ -41,10 +39,8 @@ void ior_report_begin(struct weir_run *run, struct weir_test *tests, int n, int 
 
 void ior_report_finish(struct weir_run *run, const struct weir_test *tests)
 {
-    char now[32];
-
     (void)tests;
-    weir_report_str(&run->report, WEIR_FOR_ALL, "Finished", weir_banner_now(now, WEIR_BANNER_CTIME));
+    weir_banner_time(run, WEIR_FOR_ALL, "Finished");
 }
 
 /* ---- test start ---- */
@@ -185,7 +181,6 @@ static void note_shift(struct weir_run *run, const struct ior_options *o)
 int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
     struct weir_err ignored = WEIR_ERR_INIT;
-    char now[32];
     int rc;
 
     note_shift(run, t->o);
@@ -194,19 +189,13 @@ int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *e
         weir_provenance_test(run, t->be, weir_str_text(&t->use.path));
     if (run->report.n == 0)
         return 0;
-    weir_report_int(&run->report, WEIR_FOR_ALL, "TestID", t->id);
-    weir_report_str(&run->report, WEIR_FOR_ALL, "StartTime", weir_banner_now(now, WEIR_BANNER_CTIME));
+    weir_report_int(&run->report, WEIR_FOR_ALL, "TestID", run->test->id);
+    weir_banner_time(run, WEIR_FOR_ALL, "StartTime");
     rc = weir_usage_report(run, &t->session, weir_str_text(&t->use.path), KEY_WIDTH, err);
     ior_report_parameters(run, t);
     ior_trace_memory(run, t);
     report_options(run, t);
     return rc;
-}
-
-void ior_report_results(struct weir_run *run)
-{
-    weir_report_line(&run->report, "\nResults: ");
-    weir_report_flush(&run->report);
 }
 
 /* ---- what -v -v -v adds ---- */

@@ -188,14 +188,15 @@ static struct ior_row unmeasured(const struct weir_run *run, const char *access,
                               NAN,    NAN, NAN, seconds, run->par.size, run->repetition };
 }
 
-void ior_report_skipped(struct weir_run *run, struct ior_test *t, const char *access)
+void ior_report_skipped(struct weir_run *run, void *state, const struct weir_stage *s)
 {
-    struct ior_row row = unmeasured(run, access, NAN);
+    const struct ior_test *t = state;
+    struct ior_row row = unmeasured(run, s->key, NAN);
 
     row.block = (double)t->o->block;
     row.transfer = (double)t->o->transfer;
     weir_report_row(&run->report, &results, &row);
-    weir_note(&run->log, "%s phase of repetition %d skipped: %.15g minutes (-T) have passed", access,
+    weir_note(&run->log, "%s phase of repetition %d skipped: %.15g minutes (-T) have passed", s->key,
               run->repetition, t->o->run.max_minutes);
 }
 
@@ -350,5 +351,5 @@ void ior_report_summary(struct weir_run *run, const struct weir_test *tests, int
     weir_report_line(&run->report, "\nSummary of all tests:");
     weir_report_head(&run->report, &summary);
     for (int i = 0; i < n; i++)
-        ior_summarise(run, ior_test_of(&tests[i]));
+        ior_summarise(run, tests[i].state);
 }

@@ -7,6 +7,7 @@
 #include "engine/phase.h"
 
 struct ior_test;
+struct weir_stage;
 struct weir_test;
 
 /* What the repetitions of one operation measured. */
@@ -31,7 +32,7 @@ struct ior_results {
 void ior_report_head(struct weir_run *run);
 void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
                       struct ior_series *s);
-void ior_report_skipped(struct weir_run *run, struct ior_test *t, const char *access);
+void ior_report_skipped(struct weir_run *run, void *state, const struct weir_stage *s);
 void ior_report_remove(struct weir_run *run, double seconds);
 void ior_report_max(struct weir_run *run, struct ior_test *t);
 

@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <sched.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "engine/banner.h"
@@ -24,19 +23,6 @@ static int numa_node(void)
     unsigned cpu = 0, node = 0;
 
     return getcpu(&cpu, &node) == 0 ? (int)node : 0;
-}
-
-/* The time of day of rank 0 stands in for what was not given: seeds and signatures that all ranks
- * share. ns. Collective. */
-static uint64_t shared_time_ns(const struct weir_run *run)
-{
-    struct timespec now;
-    uint64_t ns;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    ns = (uint64_t)now.tv_sec * WEIR_NS_PER_S + (uint64_t)now.tv_nsec;
-    weir_bcast(&run->par, &ns, sizeof(ns), 0);
-    return ns;
 }
 
 int ior_begin(struct weir_run *run, void *state, struct weir_err *err)
@@ -62,8 +48,10 @@ int ior_start(struct weir_run *run, void *state, struct weir_err *err)
     struct ior_test *t = state;
     struct ior_options *own = run->test->values->driver_opt;
 
-    t->data.unit.run = shared_time_ns(run); /* of -l signature: later runs have larger numbers */
-    t->begun_s = (uint32_t)(t->data.unit.run / WEIR_NS_PER_S);
+    /* Stands in for seeds and signatures that were not given. Of -l signature: later runs have larger
+     * numbers. */
+    t->data.content.unit.run = weir_clock_day_ns(&run->par);
+    t->begun_s = (uint32_t)(t->data.content.unit.run / WEIR_NS_PER_S);
     if (own->random_offset && own->random_seed < 0)
         own->random_seed = (int)(t->begun_s & INT32_MAX);
     if (ior_find_elsewhere(run, t, err) < 0 ||
@@ -81,7 +69,7 @@ int ior_repetition(struct weir_run *run, void *state, struct weir_err *err)
     (void)err;
     if (sig == 0)
         sig = t->begun_s + (uint32_t)run->repetition;
-    t->data.pattern.rank = run->par.rank;
+    t->data.content.pattern.rank = run->par.rank;
     ior_new_signature(t, sig);
     t->results.written = UINT64_MAX;
     t->damage.dirty = t->results.wrote_short = false;
@@ -116,7 +104,8 @@ int ior_report(struct weir_run *run, void *state, struct weir_err *err)
     if (rc == 0)
         rc = ior_report_need(run, t, err);
     rc = weir_agree(&run->par, rc, err);
-    ior_report_results(run);
+    weir_report_line(&run->report, "\nResults: ");
+    weir_report_flush(&run->report);
     return rc;
 }
 
@@ -309,11 +298,6 @@ static int after_read(struct weir_run *run, void *state, const struct weir_stage
     return rc;
 }
 
-static void report_skipped(struct weir_run *run, void *state, const struct weir_stage *s)
-{
-    ior_report_skipped(run, state, s->key);
-}
-
 #define STAGE(k, name, f, time, ...)                                                               \
     {                                                                                              \
         .key = (k), .flags = (f), .phase = &ior_##name##_phase, .wanted = wants, .timing = (time), \
@@ -321,11 +305,11 @@ static void report_skipped(struct weir_run *run, void *state, const struct weir_
     }
 
 const struct weir_stage ior_stages[] = { STAGE("write", write, WEIR_STAGE_DELAY | WEIR_STAGE_WRITES,
-                                               time_together, .skipped = report_skipped),
+                                               time_together, .skipped = ior_report_skipped),
                                          STAGE("check write", check, WEIR_STAGE_UNTIMED,
                                                time_check, ),
                                          STAGE("read", read, WEIR_STAGE_DELAY | WEIR_STAGE_READS,
-                                               time_together, .skipped = report_skipped),
+                                               time_together, .skipped = ior_report_skipped),
                                          { .key = NULL } };
 
 #undef STAGE

@@ -261,7 +261,8 @@ static int note_status_files(struct weir_run *run, struct weir_test *tests, int 
     (void)err;
     for (int i = 1; i < n; i++)
         for (int k = 0; k < i; k++) {
-            const struct ior_options *a = ior_test_of(&tests[i])->o, *b = ior_test_of(&tests[k])->o;
+            const struct ior_options *a = tests[i].values->driver_opt;
+            const struct ior_options *b = tests[k].values->driver_opt;
 
             if (a->write && b->write && a->status_file && b->status_file &&
                 strcmp(a->status_file, b->status_file) == 0) {

@@ -68,14 +68,6 @@ int ior_file_name(const struct ior_options *o, int mount, int task, int repetiti
                   struct weir_str *out, struct weir_err *err);
 int ior_unique_dir(const struct ior_options *o, int mount, int task, struct weir_str *out,
                    struct weir_err *err);
-/* The state of a test of a run. */
-static inline struct ior_test *ior_test_of(const struct weir_test *t)
-{
-    return t->state;
-}
-
-/* The names that -o lists, one for a task each. */
-int ior_count_names(const char *list);
 /* ior-layout.c: the files that a test reads and writes (engine/driver.h). */
 int ior_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
 /* ior-owner.c: how many tasks -C goes on, for the read phase or the check of what was written (ior.md 4.2).
@@ -101,7 +93,6 @@ int ior_check_owner(const struct ior_test *t, const struct weir_par *par, struct
 void ior_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
                       char *const *argv);
 int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *err);
-void ior_report_results(struct weir_run *run);
 void ior_report_facts(struct weir_run *run, struct ior_test *t);
 
 /* Ask the backend about the open file, on rank 0 in the first repetition: what ior_report_facts and

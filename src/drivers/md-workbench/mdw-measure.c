@@ -81,8 +81,9 @@ void mdw_quartiles(double out[MDW_QUARTILES], const struct weir_hist *h)
 
 struct record {
     const char *phase;
-    int64_t iteration, objects, sets, errors, stopped;
-    double wait, seconds, min_s, iops, rate, tp, op_max;
+    struct mdw_measure m;
+    int64_t objects, sets, errors, stopped;
+    double iops, rate, tp, op_max;
     double quantile[MDW_OPS][MDW_QUARTILES];
 };
 
@@ -102,10 +103,10 @@ struct record {
 
 static const struct weir_col cols[] = {
     COL_STR(struct record, phase, "phase", "Phase"),
-    INT("iteration", iteration, "Iteration, from 0"),
-    REAL("waitingFactor", wait, "Waiting time over the time of each operation"),
-    REAL("seconds", seconds, "Time of the slowest task, seconds"),
-    REAL("fastestSeconds", min_s, "Time of the fastest task, seconds"),
+    INT("iteration", m.iteration, "Iteration, from 0"),
+    REAL("waitingFactor", m.wait, "Waiting time over the time of each operation"),
+    REAL("seconds", m.seconds, "Time of the slowest task, seconds"),
+    REAL("fastestSeconds", m.min_s, "Time of the fastest task, seconds"),
     INT("objects", objects, "Objects made, read or removed by all tasks"),
     INT("sets", sets, "Data sets made or removed by all tasks"),
     INT("errors", errors, "Operations that failed"),
@@ -128,10 +129,7 @@ void mdw_record(struct weir_run *run, const struct mdw_test *t, const struct mdw
 {
     struct record r = {
         .phase = mdw_phases[m->phase].key,
-        .iteration = m->iteration,
-        .wait = m->wait,
-        .seconds = m->seconds,
-        .min_s = m->min_s,
+        .m = *m,
         .objects = (int64_t)mdw_objects(m),
         .sets = (int64_t)(m->done[MDW_SET_CREATE] + m->done[MDW_SET_DELETE]),
         .errors = (int64_t)mdw_errors(m),

@@ -190,12 +190,6 @@ void mdw_report_begin(struct weir_run *run, struct weir_test *tests, int n, int 
     weir_report_flush(r);
 }
 
-void mdw_report_leave(struct weir_run *run, const struct mdw_test *t)
-{
-    weir_report_int(&run->report, WEIR_FOR_DATA, "operationErrors", (int64_t)t->failed);
-    weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)run->test->wrong);
-}
-
 void mdw_report_end(struct weir_run *run, const struct weir_test *tests)
 {
     const struct mdw_test *t = tests[0].state;

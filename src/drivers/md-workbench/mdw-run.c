@@ -219,10 +219,6 @@ int mdw_begin(struct weir_run *run, void *state, struct weir_err *err)
 
     if (t->o->latency && (run->par.rank == 0 || t->o->latency_all))
         run->records.wanted = true;
-    t->m = calloc(1, sizeof(*t->m));
-    t->sum = calloc(1, sizeof(*t->sum));
-    if (!t->m || !t->sum)
-        return weir_fail(err, WEIR_ESETUP, "memory for results");
     if (mdw_sets_init(t, run, err) < 0)
         return -1;
     return weir_small_files_begin(&t->fs, len, len, len, err);
@@ -235,8 +231,6 @@ void mdw_end(void *state)
     mdw_sets_free(t);
     free(t->outcome);
     weir_small_files_end(&t->fs);
-    free(t->m);
-    free(t->sum);
 }
 
 int mdw_start(struct weir_run *run, void *state, struct weir_err *err)
@@ -273,6 +267,7 @@ int mdw_conclude(struct weir_run *run, void *state, struct weir_err *err)
     bool stays = run->test->failed ? !t->o->precreate && !t->cleaning : !t->o->cleanup;
     int rc = stays ? mdw_position_write(run, t, err) : 0;
 
-    mdw_report_leave(run, t);
+    weir_report_int(&run->report, WEIR_FOR_DATA, "operationErrors", (int64_t)t->failed);
+    weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)run->test->wrong);
     return rc < 0 || run->test->failed ? rc : judge(t, run->test->wrong, err);
 }

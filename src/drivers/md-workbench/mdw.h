@@ -81,13 +81,13 @@ struct mdw_test {
     bool ragged;        /* that, or tasks are at different objects */
     bool prefix_was_there;
     /* the phase in progress */
-    struct mdw_measure *m;
+    struct mdw_measure m[1];
     double factor;
     uint64_t at_set, at_object; /* cleanup: the next one */
     unsigned char *outcome;     /* -v -v: of each operation of rank 0, bits by enum mdw_op */
     struct weir_err first_err; /* of the operations that failed in this phase */
     /* the run */
-    struct mdw_measure *sum; /* of all ranks, on rank 0 */
+    struct mdw_measure sum[1]; /* of all ranks, on rank 0 */
     uint64_t failed;         /* operations of all ranks and phases */
     uint64_t failed_before;  /* before the cleanup phase */
     uint64_t begin_ns;       /* of the run */
@@ -159,7 +159,6 @@ void mdw_trace(struct weir_run *run, struct mdw_test *t, const struct weir_phase
 /* mdw-report.c: lines. Rank 0 only; begin is collective over run->world. */
 void mdw_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
                       char *const *argv);
-void mdw_report_leave(struct weir_run *run, const struct mdw_test *t);
 void mdw_report_phase(struct weir_run *run, struct mdw_test *t, const struct mdw_measure *m);
 void mdw_report_end(struct weir_run *run, const struct weir_test *tests);
 /* A line about one rank (rank < 0: all) without newline. */

@@ -13,17 +13,16 @@
 
 static int split_dirs(struct mdtest_test *t, struct weir_run *run, struct weir_err *err)
 {
-    const char *at = t->o->dirs ? t->o->dirs : "";
-    int n = 1;
+    const char *list = t->o->dirs ? t->o->dirs : "";
+    int n = weir_places_count(list);
 
-    for (const char *c = at; *c; c++)
-        n += *c == '@';
     t->places.base = weir_arena_alloc(&run->arena, sizeof(*t->places.base) * (size_t)n, err);
     t->places.made = weir_arena_alloc(&run->arena, sizeof(*t->places.made) * (size_t)n, err);
     if (!t->places.base || !t->places.made)
         return -1;
     for (t->places.n = 0; t->places.n < n; t->places.n++) {
-        size_t len = strcspn(at, "@");
+        size_t len;
+        const char *at = weir_places_at(list, t->places.n, &len);
 
         if (len == 0 && n > 1)
             return weir_refuse(err, WEIR_EUSAGE, "option -d: an empty name in the list '%s'",
@@ -32,8 +31,6 @@ static int split_dirs(struct mdtest_test *t, struct weir_run *run, struct weir_e
             weir_arena_strndup(&run->arena, len ? at : ".", len ? len : 1, err);
         if (!t->places.base[t->places.n])
             return -1;
-        at += len;
-        at += *at == '@';
     }
     return 0;
 }
@@ -90,7 +87,8 @@ static int check_rules(const struct mdtest_test *t, const struct weir_run *run,
         { o->mknod && o->shared, "files made with mknod (-k) cannot be shared (-S)" },
         { o->verify_read && !o->read, "checking data (-X) needs the read phase; give -E" },
         { o->verify_read && o->read_bytes == 0, "checking data (-X) needs bytes to read; give -e" },
-        { o->write_bytes < 0 || o->read_bytes < 0, "bytes of a file (-w, -e) must not be negative" },
+        { o->write_bytes < 0 || o->read_bytes < 0,
+          "bytes of a file (-w, -e) must not be negative" },
         { o->write_bytes > INT64_MAX / 4 || o->read_bytes > INT64_MAX / 4,
           "bytes of a file (-w, -e) are more than a file can hold" },
         { o->verify_write && o->write_bytes == 0,
@@ -213,8 +211,10 @@ static int check_all(struct mdtest_test *t, struct weir_run *run, struct mdtest_
         o->first = o->last = run->world.size;
     run->par = run->world;
     fill_phases(t, o);
-    if (split_dirs(t, run, err) < 0 || weir_metadata_packet(o->packet, &t->fs.data.packet, err) < 0 || mdtest_plan(t, run, err) < 0 ||
-        check_rules(t, run, err) < 0 || check_names(t, run, o, err) < 0 ||
+    if (split_dirs(t, run, err) < 0 ||
+        weir_metadata_packet(o->packet, &t->fs.data.packet, err) < 0 ||
+        mdtest_plan(t, run, err) < 0 || check_rules(t, run, err) < 0 ||
+        check_names(t, run, o, err) < 0 ||
         weir_small_files_check(&t->fs, run, (uint64_t)bytes, "mdtest", err) < 0)
         return -1;
     plan_need(t, &run->test->plan);

@@ -17,7 +17,8 @@ void mdtest_locate_step(struct mdtest_test *t, uint64_t step)
     uint64_t nth = t->pass.shuffled ? weir_perm_at(&t->pass.perm, step) : step;
     uint64_t in_loop = nth % tree->per_loop, item, back;
 
-    item = t->pass.made_order ? weir_dirtree_made(tree, in_loop) : weir_dirtree_linear(tree, in_loop);
+    item = t->pass.made_order ? weir_dirtree_made(tree, in_loop)
+                              : weir_dirtree_linear(tree, in_loop);
     back = item % tree->per_dir;
     t->pass.loop = nth / tree->per_loop;
     if (t->pass.shuffled)
@@ -35,8 +36,8 @@ const char *mdtest_name_created(struct mdtest_test *t, const struct weir_run *ru
     int whose = mdtest_tree_of(t, run, owner);
 
     return mdtest_name_item(n, mdtest_base_of(&t->places, whose), run->repetition,
-                            nth / t->tree.per_loop, whose, weir_dirtree_dir_of(&t->tree, item), kind,
-                            owner, item);
+                            nth / t->tree.per_loop, whose, weir_dirtree_dir_of(&t->tree, item),
+                            kind, owner, item);
 }
 
 /* ---- steps ---- */

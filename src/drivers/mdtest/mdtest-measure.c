@@ -174,10 +174,13 @@ static void add_lines(const struct weir_run *run, const void *test, const void *
     }
 }
 
-int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
+int mdtest_ranks_iteration(struct weir_run *run, void *state, const struct weir_stage *s,
+                           struct weir_err *err)
 {
+    const struct mdtest_test *t = state;
     const struct mdtest_mine *mine = mdtest_mine_of(run, t);
 
+    (void)s;
     return weir_ranks_rows(run, mine, sizeof(*mine) * MDTEST_OPS, add_lines, t, err);
 }
 

@@ -53,10 +53,10 @@ void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct we
 struct mdtest_mine *mdtest_mine_of(const struct weir_run *run, const struct mdtest_test *t);
 
 /* mdtest-measure.c: what single ranks did: functions of struct weir_driver; a row for each rank after
- * an iteration, and the numbers of all iterations for people, both collective over run->par. */
+ * an iteration (a stage), and the numbers of all iterations for people, both collective over run->par. */
 bool mdtest_records(const void *state, int op, uint64_t *size);
 void mdtest_rank_head(struct weir_str *out);
-int mdtest_ranks_iteration(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
+weir_stage_fn mdtest_ranks_iteration;
 void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool times);
 
 #endif

@@ -307,13 +307,6 @@ static int after_tree(struct weir_run *run, void *state, const struct weir_stage
     return mdtest_remove_tests(run, state, err);
 }
 
-static int end_iteration(struct weir_run *run, void *state, const struct weir_stage *s,
-                         struct weir_err *err)
-{
-    (void)s;
-    return mdtest_ranks_iteration(run, state, err);
-}
-
 #define OP(op, text, ...)                                                                          \
     {                                                                                              \
         .key = (text), .index = (op), .phase = &mdtest_phases[op], .wanted = wants_op,             \
@@ -350,7 +343,7 @@ const struct weir_stage mdtest_stages[] = {
     KIND(MDTEST_FILES, "files", 0, mdtest_trace_kind_end),
     { .key = "items", .before = mdtest_trace_items_end },
     TREE(MDTEST_TREE_REMOVE, "tree remove"),
-    { .key = "iteration", .before = end_iteration },
+    { .key = "iteration", .before = mdtest_ranks_iteration },
     { .key = NULL }
 };
 

@@ -22,11 +22,22 @@ struct walk {
     bool for_all; /* -c: rank 0's pass over the items of every owner */
 };
 
-static const char *const visit_words[MDTEST_OPS] = {
-    [MDTEST_DIR_CREATE] = "dirs create",
-    [MDTEST_DIR_REMOVE] = "dirs remove",
-    [MDTEST_FILE_CREATE] = "non-dirs create",
-    [MDTEST_FILE_REMOVE] = "non-dirs remove",
+/* How lines call an operation: the phase, its walk (visit), or its function and its items. */
+static const struct {
+    const char *phase, *visit, *enter, *item;
+} words[MDTEST_OPS] = {
+    [MDTEST_DIR_CREATE] = { "directory_test: create path is", .visit = "dirs create" },
+    [MDTEST_DIR_STAT] = { "stat path is", .enter = "mdtest_stat", .item = "mdtest_stat  dir:" },
+    [MDTEST_DIR_READ] = { "directory_test: read path is" },
+    [MDTEST_DIR_RENAME] = { "rename path is", .enter = "mdtest_rename",
+                            .item = "mdtest_rename  dir:" },
+    [MDTEST_DIR_REMOVE] = { "directory_test: remove directories path is", .visit = "dirs remove" },
+    [MDTEST_FILE_CREATE] = { "file_test: create path is", .visit = "non-dirs create" },
+    [MDTEST_FILE_STAT] = { "file_test: stat path is", .enter = "mdtest_stat",
+                           .item = "mdtest_stat file:" },
+    [MDTEST_FILE_READ] = { "file_test: read path is", .enter = "mdtest_read",
+                           .item = "mdtest_read file:" },
+    [MDTEST_FILE_REMOVE] = { "file_test: rm directories path is", .visit = "non-dirs remove" },
 };
 
 static const char *dir_path(struct walk *w, uint64_t dir)
@@ -67,7 +78,7 @@ static void trace_item(struct walk *w, uint64_t dir, uint64_t item)
         return;
     }
     mdtest_say(w->run, 3, "create_remove_items_helper (%s): curr_item is '%s%s%s'",
-               visit_words[w->op], path, slash, name);
+               words[w->op].visit, path, slash, name);
     trace_creation(w);
 }
 
@@ -148,38 +159,12 @@ static void trace_collective(struct walk *w, uint64_t items)
 
 /* ---- phases ---- */
 
-static const char *const phase_words[MDTEST_OPS] = {
-    [MDTEST_DIR_CREATE] = "directory_test: create path is",
-    [MDTEST_DIR_STAT] = "stat path is",
-    [MDTEST_DIR_READ] = "directory_test: read path is",
-    [MDTEST_DIR_RENAME] = "rename path is",
-    [MDTEST_DIR_REMOVE] = "directory_test: remove directories path is",
-    [MDTEST_FILE_CREATE] = "file_test: create path is",
-    [MDTEST_FILE_STAT] = "file_test: stat path is",
-    [MDTEST_FILE_READ] = "file_test: read path is",
-    [MDTEST_FILE_REMOVE] = "file_test: rm directories path is",
-};
-
-static const char *const enter_words[MDTEST_OPS] = {
-    [MDTEST_DIR_STAT] = "mdtest_stat",
-    [MDTEST_FILE_STAT] = "mdtest_stat",
-    [MDTEST_FILE_READ] = "mdtest_read",
-    [MDTEST_DIR_RENAME] = "mdtest_rename",
-};
-
-static const char *const item_words[MDTEST_OPS] = {
-    [MDTEST_DIR_STAT] = "mdtest_stat  dir:",
-    [MDTEST_FILE_STAT] = "mdtest_stat file:",
-    [MDTEST_FILE_READ] = "mdtest_read file:",
-    [MDTEST_DIR_RENAME] = "mdtest_rename  dir:",
-};
-
 static void trace_visits(struct walk *w, uint64_t low, uint64_t high)
 {
     uint64_t item;
 
     for (uint64_t i = low; i < high; i++)
-        mdtest_say(w->run, 3, "%s %s", item_words[w->op],
+        mdtest_say(w->run, 3, "%s %s", words[w->op].item,
                    mdtest_name_step(w->run, w->t, w->owner, i, &item));
 }
 
@@ -209,20 +194,20 @@ static void trace_loop(struct walk *w, uint64_t steps)
 
     if (t->o->unique)
         mdtest_say(w->run, 1, "Entering unique_dir_access, set it to %s", dir_path(w, 0));
-    mdtest_say(w->run, 3, "%s '%s'", phase_words[w->op], dir_path(w, 0));
+    mdtest_say(w->run, 3, "%s '%s'", words[w->op].phase, dir_path(w, 0));
     if (w->op == MDTEST_FILE_REMOVE && !t->o->collective)
         mdtest_say(w->run, 3, "gonna remove %s", dir_path(w, 0));
-    if (enter_words[w->op])
-        mdtest_say(w->run, 1, "Entering %s on %s", enter_words[w->op], dir_path(w, 0));
+    if (words[w->op].enter)
+        mdtest_say(w->run, 1, "Entering %s on %s", words[w->op].enter, dir_path(w, 0));
     low = low < steps ? low : steps;
     high = high < steps ? high : steps;
-    if (w->run->log.verbose < 3 && !visit_words[w->op])
+    if (w->run->log.verbose < 3 && !words[w->op].visit)
         return;
-    if (item_words[w->op])
+    if (words[w->op].item)
         trace_visits(w, low, high);
-    else if (visit_words[w->op] && t->o->collective)
+    else if (words[w->op].visit && t->o->collective)
         trace_collective(w, high - low);
-    else if (visit_words[w->op])
+    else if (words[w->op].visit)
         trace_walk(w, high - low);
 }
 

@@ -249,17 +249,14 @@ static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
 {
     const struct mib_test *t = state;
     const struct mib_options *o = t->o;
-    uint64_t node = (uint64_t)run->par.node;
-    int source = o->no_mpi ? run->par.rank : t->source;
-    uint64_t own = weir_fetch_u64(&run->par, node, source) == node;
+    double own = weir_facts_own_node(run, o->no_mpi ? run->par.rank : t->source);
 
-    weir_allsum_u64(&run->par, &own, 1);
     f->path = o->test_dir;
     f->durable = 1;
     f->shared = 0;
     f->random = o->granularity > 0;
     f->transfer = (double)o->call_size;
-    f->own_node = o->read_only ? NAN : (double)own / run->par.size;
+    f->own_node = o->read_only ? NAN : own;
     f->data_kind = o->verify ? WEIR_DATA_UNKNOWN : WEIR_DATA_REPEATED;
 }
 
