@@ -22,14 +22,23 @@ const char *weir_placement_name(enum weir_placement placement)
     return names[placement];
 }
 
-/* Names of the nodes in the order of the ranks, each once where its ranks follow each other. */
+/* Names of the nodes in the order of their lowest ranks, and how many tasks each of them has. */
 static void report_hosts(struct weir_run *run)
 {
-    struct weir_str all = { 0 };
+    struct weir_str names = { 0 };
+    struct weir_host *all;
+    int n;
 
-    weir_par_hosts(&run->world, &all);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "hosts", weir_str_text(&all));
-    weir_str_free(&all);
+    all = weir_par_hosts(&run->world, &n);
+    for (int i = 0; i < n; i++)
+        weir_str_addf(&names, "%s%s", i ? " " : "", all[i].name);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "hosts", weir_str_text(&names));
+    weir_str_free(&names);
+    weir_report_enter(&run->report, "tasksOfHosts", true);
+    for (int i = 0; i < n; i++)
+        weir_report_int(&run->report, WEIR_FOR_DATA, NULL, all[i].tasks);
+    weir_report_leave(&run->report);
+    free(all);
 }
 
 static void report_text(struct weir_run *run, const char *key, void (*tell)(struct weir_str *out))

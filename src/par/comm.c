@@ -366,31 +366,34 @@ void weir_mpi_library(struct weir_str *out)
         weir_str_add(out, text, strcspn(text, "\n"));
 }
 
-/* Every rank but the first of a run of ranks on one host sends an empty name: what rank 0 holds is
- * short names only. */
-void weir_par_hosts(const struct weir_par *par, struct weir_str *out)
+/* Bring the others' to rank 0, whose memory is 'all', NULL where it has none. Collective over
+ * par->leaders. */
+static void gather_hosts(const struct weir_par *par, const struct weir_host *mine,
+                         struct weir_host *all)
 {
-    char before[WEIR_HOST_TEXT] = "", *all = NULL;
-    char mine[WEIR_HOST_TEXT] = "";
+    int wanted = all != NULL;
 
-    if (par->size == 1) {
-        weir_str_addf(out, "%s", par->host);
-        return;
-    }
-    weir_mpi_must(par,
-                  MPI_Sendrecv(par->host, WEIR_HOST_TEXT, MPI_CHAR,
-                               par->rank + 1 < par->size ? par->rank + 1 : MPI_PROC_NULL, 0, before,
-                               WEIR_HOST_TEXT, MPI_CHAR,
-                               par->rank > 0 ? par->rank - 1 : MPI_PROC_NULL, 0, par->comm,
-                               MPI_STATUS_IGNORE),
-                  "MPI_Sendrecv");
-    if (par->rank == 0 || strcmp(before, par->host) != 0)
-        memcpy(mine, par->host, sizeof(mine));
-    if (par->rank == 0)
-        all = malloc((size_t)par->size * WEIR_HOST_TEXT);
-    weir_gather(par, mine, sizeof(mine), all);
-    for (int i = 0; all && i < par->size; i++)
-        if (all[(size_t)i * WEIR_HOST_TEXT])
-            weir_str_addf(out, "%s%s", i ? " " : "", all + (size_t)i * WEIR_HOST_TEXT);
-    free(all);
+    weir_mpi_must(par, MPI_Bcast(&wanted, 1, MPI_INT, 0, par->leaders), "MPI_Bcast");
+    if (wanted)
+        weir_mpi_must(par,
+                      MPI_Gather(mine, sizeof(*mine), MPI_BYTE, all, sizeof(*mine), MPI_BYTE, 0,
+                                 par->leaders),
+                      "MPI_Gather");
+}
+
+struct weir_host *weir_par_hosts(const struct weir_par *par, int *n)
+{
+    struct weir_host mine = { .tasks = par->followers + 1 }, *all = NULL;
+    bool several = par->leaders != MPI_COMM_NULL;
+
+    *n = par->rank == 0;
+    memcpy(mine.name, par->host, sizeof(mine.name));
+    if (par->rank == 0 && several)
+        weir_mpi_must(par, MPI_Comm_size(par->leaders, n), "MPI_Comm_size");
+    if (*n > 0 && (all = calloc((size_t)*n, sizeof(*all))))
+        all[0] = mine;
+    if (several)
+        gather_hosts(par, &mine, all);
+    *n = all ? *n : 0;
+    return all;
 }

@@ -26,8 +26,8 @@ struct weir_par {
     int rank, size;
     int named; /* the rank that messages name: of a group, that in the run that it is a part of */
     int node, nodes;               /* nodes are numbered by their lowest rank */
-    int per_node;                  /* ranks on node 0, on every rank ("clients per node") */
-    int per_node_max;              /* of the fullest node */
+    int per_node;                  /* ranks on node 0, on every rank */
+    int per_node_max;              /* of the fullest node ("clients per node") */
     int fake_nodes, fake_per_node; /* what the environment says they are, 0: nothing */
     enum weir_placement placement;
     int leader;       /* lowest rank of our node as MPI sees it, whatever the environment says */
@@ -87,8 +87,14 @@ void weir_gather(const struct weir_par *par, const void *mine, size_t len, void 
 /* Append the first line of MPI_Get_library_version. Local. */
 void weir_mpi_library(struct weir_str *out);
 
-/* Append the host of every node, in rank order, joined by blanks, on rank 0. Collective over
- * par->comm; memory for one name a node on rank 0. */
-void weir_par_hosts(const struct weir_par *par, struct weir_str *out);
+/* A node, by MPI's own view of it: the environment does not change it. */
+struct weir_host {
+    char name[WEIR_HOST_TEXT];
+    int tasks;
+};
+
+/* Every node in the order of the lowest ranks, *n of them, on rank 0: the caller frees them. NULL
+ * and 0 on other ranks, and where there is no memory. Collective over par->comm. */
+struct weir_host *weir_par_hosts(const struct weir_par *par, int *n);
 
 #endif

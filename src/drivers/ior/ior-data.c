@@ -176,7 +176,7 @@ int ior_memory_parse(const struct ior_options *o, const struct weir_par *par, in
         return 0;
     if (weir_mem_share(o->memory_per_node, &node, err) < 0)
         return weir_err_within(err, "option -M (memoryPerNode)");
-    *bytes = node / (par->per_node > 0 ? par->per_node : 1);
+    *bytes = node / (par->per_node_max > 0 ? par->per_node_max : 1);
     return 0;
 }
 

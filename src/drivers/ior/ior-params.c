@@ -90,10 +90,10 @@ static bool report_special(struct weir_run *run, const struct ior_test *t, unsig
     else if (strcmp(name, "nodes") == 0)
         weir_report_int(r, readers, name, run->par.nodes);
     else if (strcmp(name, "tasksPerNode") == 0)
-        weir_report_int(r, readers, name, run->par.per_node);
+        weir_report_int(r, readers, name, run->par.per_node_max);
     else if (strcmp(name, "memoryPerNode") == 0)
         weir_report_int(r, readers, name,
-                        t->o->memory_per_node ? t->memory.bytes * run->par.per_node : 0);
+                        t->o->memory_per_node ? t->memory.bytes * run->par.per_node_max : 0);
     else if (strcmp(name, "dataPacketType") == 0)
         weir_report_int(r, readers, name, t->data.content.pattern.packet);
     else if (strcmp(name, "data packet type") == 0)

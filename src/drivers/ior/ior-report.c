@@ -77,11 +77,11 @@ static void report_geometry(struct weir_run *run, const struct ior_test *t)
 
     weir_report_int(r, WEIR_FOR_ALL, "nodes", run->par.nodes);
     weir_report_int(r, WEIR_FOR_ALL, "tasks", run->par.size);
-    weir_report_int(r, WEIR_FOR_ALL, "clients per node", run->par.per_node);
+    weir_report_int(r, WEIR_FOR_ALL, "clients per node", run->par.per_node_max);
     if (o->memory_per_task)
         report_size(r, "memoryPerTask", o->memory_per_task);
     if (o->memory_per_node)
-        report_size(r, "memoryPerNode", t->memory.bytes * run->par.per_node);
+        report_size(r, "memoryPerNode", t->memory.bytes * run->par.per_node_max);
     weir_report_str(r, WEIR_FOR_ALL_BUT_33, "memoryBuffer", "CPU");
     weir_report_str(r, WEIR_FOR_ALL_BUT_33, "dataAccess", "CPU");
     weir_report_str(r, WEIR_FOR_ALL_BUT_33, "GPUDirect", "0");
@@ -224,7 +224,7 @@ void ior_trace_memory(struct weir_run *run, const struct ior_test *t)
         return;
     if (t->o->memory_per_node)
         weir_report_line(&run->report, "This node hogging %" PRId64 " bytes of memory",
-                         t->memory.bytes * run->par.per_node);
+                         t->memory.bytes * run->par.per_node_max);
     else
         weir_report_line(&run->report, "This task hogging %" PRId64 " bytes of memory",
                          t->memory.bytes);

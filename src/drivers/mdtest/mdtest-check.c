@@ -193,8 +193,8 @@ int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_e
 
     if (mdtest_tree_init(&t->tree, &shape, o->unique, err) < 0)
         return -1;
-    if (run->par.nodes > 1 && run->par.placement == WEIR_PLACED_BLOCK)
-        shift *= run->par.per_node;
+    if (run->par.nodes > 1)
+        shift *= weir_par_node_stride(&run->par);
     t->shift = (int)(shift % run->par.size);
     for (int k = 0; k < MDTEST_KINDS; k++)
         t->ledger.planned[k] = t->ledger.count[k] = t->tree.total;
