@@ -169,10 +169,10 @@ static int probe(struct weir_run *run, const struct weir_str *dir, struct weir_e
     weir_bcast(par, text, sizeof(text), 0);
     if (*text && par->rank != 0 && par->leader == par->rank && !see_probe(text))
         rc = weir_refuse(err, WEIR_ESETUP,
-                         "this node does not see what rank 0 has made in the directory of '%s': "
+                         "this node does not see what rank 0 has made in the directory '%.*s': "
                          "it is not the same one on all nodes; use a file system that all nodes "
                          "share",
-                         text);
+                         (int)(strrchr(text, '/') - text), text);
     rc = weir_agree(par, rc, err);
     if (*text && par->rank == 0)
         unlink(text);
@@ -205,15 +205,15 @@ static int probe_all(struct weir_run *run, const char *path, struct weir_err *er
     return rc;
 }
 
-/* For files that a task has for itself, it is a finding. */
-static int check_places(struct weir_run *run, const char *path, struct weir_err *err)
+/* For files that a task has for itself, it is a finding. *apart: each node has a directory of its own. */
+static int check_places(struct weir_run *run, const char *path, bool *apart, struct weir_err *err)
 {
     struct weir_err why = WEIR_ERR_INIT;
-    int rc = probe_all(run, path, &why);
 
+    *apart = probe_all(run, path, &why) < 0;
     if (run->trust.facts)
-        run->trust.facts->apart = rc < 0;
-    if (rc == 0 || !run->test->plan.shared)
+        run->trust.facts->apart = *apart;
+    if (!*apart || !run->test->plan.shared)
         return 0;
     *err = why;
     return -1;
@@ -221,9 +221,19 @@ static int check_places(struct weir_run *run, const char *path, struct weir_err 
 
 /* ---- room ---- */
 
-static int check_room(struct weir_run *run, const char *path, uint64_t held, struct weir_err *err)
+/* What the tasks of this node make of all that is made. */
+static uint64_t share_of_node(const struct weir_par *par, uint64_t all)
 {
+    return (uint64_t)((double)all / par->size * (par->followers + 1));
+}
+
+/* Rank 0 looks, or one task of each node where each has a file system of its own. */
+static int check_room(struct weir_run *run, const char *path, uint64_t held, bool apart,
+                      struct weir_err *err)
+{
+    const struct weir_par *par = &run->par;
     struct weir_plan need = run->test->plan;
+    int looks = apart ? par->leader : 0;
     struct weir_fs_usage u = { 0 };
     struct weir_str dir = { 0 };
     struct statvfs s;
@@ -231,8 +241,12 @@ static int check_room(struct weir_run *run, const char *path, uint64_t held, str
 
     weir_allsum_u64(&run->par, &held, 1);
     need.bytes -= held < need.bytes ? held : need.bytes;
+    if (apart) {
+        need.bytes = share_of_node(par, need.bytes);
+        need.inodes = share_of_node(par, need.inodes);
+    }
     find_directory(path, strcspn(path, "@"), &dir);
-    if (run->par.rank == 0 && !strchr(path, '@') && statvfs(weir_str_text(&dir), &s) == 0) {
+    if (par->rank == looks && !strchr(path, '@') && statvfs(weir_str_text(&dir), &s) == 0) {
         u.total_bytes = (uint64_t)s.f_blocks * s.f_frsize;
         u.avail_bytes = (uint64_t)s.f_bavail * s.f_frsize;
         u.inodes = s.f_files;
@@ -240,7 +254,7 @@ static int check_room(struct weir_run *run, const char *path, uint64_t held, str
         rc = weir_usage_judge(run, path, &need, &u, err);
     }
     weir_str_free(&dir);
-    return weir_agree(&run->par, rc, err);
+    return weir_agree(par, rc, err);
 }
 
 int weir_guard(struct weir_run *run, void *state, struct weir_err *err)
@@ -248,13 +262,14 @@ int weir_guard(struct weir_run *run, void *state, struct weir_err *err)
     const struct weir_test *t = run->test;
     const char *path = t->plan.path;
     uint64_t held = 0;
+    bool apart;
 
     if (!path || !*path || !t->plan.writes || t->plan.options->dry_run || t->n_used == 0 ||
         (t->used[0].be->flags & WEIR_BE_NO_DATA))
         return 0;
     path = weir_mpi_path(path);
     if (weir_agree(&run->par, look_at_targets(run, state, &held, err), err) < 0 ||
-        check_places(run, path, err) < 0)
+        check_places(run, path, &apart, err) < 0)
         return -1;
-    return t->plan.bytes + t->plan.inodes > 0 ? check_room(run, path, held, err) : 0;
+    return t->plan.bytes + t->plan.inodes > 0 ? check_room(run, path, held, apart, err) : 0;
 }

@@ -42,6 +42,12 @@ static int round_of(const struct ior_options *o, bool check_write, int repetitio
     return in_repetition + (is_new_each_time(o) ? 0 : repetition * rounds_of_repetition(o));
 }
 
+bool ior_reads_of_others(const struct ior_options *o)
+{
+    return (o->reorder_constant || o->reorder_random || ior_reads_elsewhere(o)) &&
+           rounds_of_repetition(o) > 0;
+}
+
 bool ior_reads_elsewhere(const struct ior_options *o)
 {
     return strcmp(o->read_back, "elsewhere") == 0 && rounds_of_repetition(o) > 0;

@@ -230,7 +230,7 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
         return -1;
     test->plan.path = t->o->dual_mount ? NULL : t->o->test_file; /* mounts: a number follows */
     test->plan.writes = t->o->write;
-    test->plan.shared = !t->o->file_per_task;
+    test->plan.shared = !t->o->file_per_task || ior_reads_of_others(t->o);
     return choose_existing(test, test->values->driver_opt, err);
 }
 

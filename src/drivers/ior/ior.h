@@ -76,6 +76,8 @@ int ior_shift(const struct ior_options *o, const struct weir_par *par, bool chec
 /* Whose data this rank takes in a read or check phase. */
 int ior_owner(const struct ior_test *t, const struct weir_par *par, bool check_write,
               int repetition, struct weir_err *err);
+/* Does a task read what another one wrote? */
+bool ior_reads_of_others(const struct ior_options *o);
 /* Was --read-back=elsewhere asked for, and is anything read? Then find_elsewhere learns where all
  * tasks are. Collective over run->par. -1 and err (WEIR_EUSAGE: it cannot be, and why). */
 bool ior_reads_elsewhere(const struct ior_options *o);

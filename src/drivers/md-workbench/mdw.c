@@ -194,6 +194,7 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
         return -1;
     test->plan.path = t->o->prefix;
     test->plan.writes = t->o->precreate;
+    test->plan.shared = true;
     return 0;
 }
 

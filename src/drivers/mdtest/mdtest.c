@@ -165,7 +165,7 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
     test->plan.is_run = !t->o->run.dry_run;
     test->plan.path = t->o->dirs;
     test->plan.writes = t->o->create;
-    test->plan.shared = !t->o->unique;
+    test->plan.shared = !t->o->unique || t->o->shift != 0;
     return 0;
 }
 
