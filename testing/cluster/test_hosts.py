@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several hosts, reached through ssh by the launcher of the MPI library."""
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+import bed
+from system_conftest import SOURCE, sound
+
+TWO = {"node1": 1, "node2": 1}
+FOUR = {"node1": 1, "node2": 1, "node3": 1, "node4": 1}
+PAIRS = {"node1": 2, "node2": 2, "node3": 2, "node4": 2}
+UNEVEN = {"node1": 1, "node2": 3}
+
+
+def finding(doc, name):
+    found, = [f for f in doc["tests"][0]["findings"] if f["id"] == name]
+    return found
+
+
+# ---- who is where ----
+
+@pytest.mark.parametrize("hosts, by_node, placement", [
+    (FOUR, False, "block"), ({"node1": 2, "node2": 2}, True, "cyclic"), (UNEVEN, False, "block"),
+    ({"node1": 3, "node2": 1, "node3": 2}, False, "block"),
+], ids=["four", "cyclic", "one-and-three", "three-one-two"])
+def test_hosts_are_counted(cluster, hosts, by_node, placement):
+    run = cluster.mpi(hosts, "ior -b 64k -t 64k -o f --report=text:-,json:r.json", by_node).ok()
+    sound(run, sum(hosts.values()) * 65536)
+    fullest = str(max(hosts.values()))
+    assert run.options["nodes"] == str(len(hosts)) and run.options["clients per node"] == fullest, run
+    assert {row["tpn"] for row in run.summary} == {float(fullest)}, run
+    doc = cluster.json()
+    where = doc["provenance"]
+    assert where["hosts"].split() == list(hosts) and where["tasksOfHosts"] == list(hosts.values()), where
+    assert where["nodes"] == len(hosts) and where["placement"] == placement, where
+    assert doc["tests"][0]["configuration"]["tasksPerNode"] == int(fullest)
+    assert cluster.files() == ["r.json"], run
+
+
+# ---- who reads whose data ----
+
+@pytest.fixture(scope="module")
+def log_files(hosts_up):
+    if not shutil.which("gcc"):
+        pytest.skip("no gcc to make the preloaded library")
+    path = bed.MOUNT / "log-files.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-w", "-o", path, SOURCE / "testing/system/log-files.c", "-ldl"], check=True)
+    return str(path)
+
+
+def readers(cluster, library, hosts, orders, by_node=False):
+    """For each set of options, in one run: the task whose file each task reads."""
+    script = "IOR START\nfilePerProc=1\nblockSize=8k\ntransferSize=8k\nuseO_DIRECT=0\ntestFile=testFile\nwriteFile=1\nkeepFile=1\nreadFile=0\nRUN\n"
+    script += "writeFile=0\nreadFile=1\n"
+    keys = ("reorderTasksConstant", "taskPerNodeOffset", "reorderTasksRandom", "reorderTasksRandomSeed")
+    for order in orders:
+        script += "".join("%s=%s\n" % pair for pair in zip(keys, order)) + "RUN\n"
+    (cluster.work / "script").write_text(script + "IOR STOP\n")
+    run = cluster.mpi(hosts, "ior -f script", by_node, {"LD_PRELOAD": library, "FILE_LOG": str(cluster.work / "log")}).ok()
+    opens = [line.split() for line in (cluster.work / "log").read_text().split("\n") if line.startswith("open")]
+    n = sum(hosts.values())
+    mine = [[int(path.rsplit(".", 1)[1]) for _, rank, path in opens if int(rank) == r] for r in range(n)]
+    assert all(len(files) == 1 + len(orders) and files[0] == r for r, files in enumerate(mine)), (mine, run)
+    return [[files[1 + i] for files in mine] for i in range(len(orders))]
+
+
+# ior.md 4.2: -C, -Q, -Z, -X and what they lead to with eight tasks on four nodes
+VECTORS = {
+    (1, 1, 0, 0): [2, 3, 4, 5, 6, 7, 0, 1],
+    (1, 3, 0, 0): [6, 7, 0, 1, 2, 3, 4, 5],
+    (0, 1, 1, 0): [7, 0, 4, 5, 1, 0, 3, 4],
+    (0, 1, 1, 5): [3, 6, 7, 5, 7, 4, 5, 1],
+    (0, 2, 1, 5): [5, 6, 7, 0, 1, 4, 5, 6],
+    (0, 1, 2, 0): [7, 5, 1, 3, 2, 6, 4, 0],
+    (0, 1, 2, 13): [2, 7, 5, 4, 3, 6, 0, 1],
+}
+
+
+@pytest.fixture(scope="module")
+def eight_tasks(hosts_up, log_files):
+    hosts_up.clean()
+    return dict(zip(VECTORS, readers(hosts_up, log_files, PAIRS, list(VECTORS))))
+
+
+@pytest.mark.parametrize("order", VECTORS, ids=["C%d-Q%d-Z%d-X%d" % v for v in VECTORS])
+def test_eight_tasks_on_four_hosts_read_the_files_of(eight_tasks, order):
+    assert eight_tasks[order] == VECTORS[order]
+
+
+def test_round_robin_shifts_by_one_task(cluster, log_files):
+    one, two = readers(cluster, log_files, {"node1": 2, "node2": 2, "node3": 2}, [(1, 1, 0, 0), (1, 2, 0, 0)], by_node=True)
+    assert one == [1, 2, 3, 4, 5, 0] and two == [2, 3, 4, 5, 0, 1]
+
+
+def test_uneven_hosts_shift_by_the_fullest(cluster, log_files):
+    """Where it is possible nobody reads what its own host wrote: 1, 1, and 2 tasks."""
+    whose, = readers(cluster, log_files, {"node1": 1, "node2": 1, "node3": 2}, [(1, 1, 0, 0)])
+    assert whose == [2, 3, 0, 1]
+
+
+def test_what_is_read_elsewhere_is_right(cluster):
+    run = cluster.mpi(PAIRS, "ior -w -r -W -R -F -t 16k -b 64k -i 2 -o f --read-back=elsewhere")
+    assert run.ok().warnings == [] and cluster.files() == [], run
+
+
+# ---- directories that each host has for itself ----
+
+@pytest.mark.parametrize("args", ["ior -w -b 64k -t 64k -o /tmp/f", "ior -F -C -b 64k -t 64k -o /tmp/f",
+                                  "mdtest -n 2 -d /tmp/d", "mdtest -u -N 1 -n 2 -d /tmp/d",
+                                  "md-workbench -P 2 -I 1 -D 1 -o /tmp/w"])
+def test_files_of_others_are_not_looked_for_in_a_directory_of_each_host(cluster, args):
+    run = cluster.mpi(TWO, args).fails(2, "rank 1 on node2", "does not see what rank 0 has made in the directory '/tmp",
+                                       "use a file system that all nodes share")
+    assert [cluster.on(name, "ls -A /tmp | grep -v ompi || :") for name in TWO] == ["", ""], run
+
+
+def test_own_files_may_be_in_a_directory_of_each_host(cluster):
+    """Each host needs room for its own tasks only: 2 x 3 MiB in 2 x 4 MiB."""
+    for name in TWO:
+        cluster.on(name, "mount -t tmpfs -o size=4m weir /srv")
+    try:
+        run = cluster.mpi(TWO, "ior -F -b 3m -t 1m -o /srv/f --report=json:r.json").ok()
+        found = finding(cluster.json(), "H24")
+        assert (found["outcome"], found["severity"]) == ("found", "SUSPECT"), found
+        cluster.on("node2", "mount -o remount,size=2m /srv")
+        run = cluster.mpi(TWO, "ior -F -b 3m -t 1m -o /srv/f")
+        run.fails(2, "rank 1 on node2", "3145728 bytes", "2097152 are free")
+        run = cluster.mpi(TWO, "ior -F -b 3m -t 1m -o /srv/f --no-space-check")
+        run.fails(3, "rank 1 on node2", "/srv/f.00000001", "No space left on device")
+        assert [cluster.on(name, "ls -A /srv") for name in TWO] == ["", ""], run
+    finally:
+        for name in TWO:
+            cluster.on(name, "umount /srv")
+
+
+# ---- every kind of end ----
+
+LONG = "ior -i 100000 -b 64k -t 64k -F -o f --report=text:-,json:r.json,csv:r.csv"
+
+
+def test_a_rank_that_fails_ends_all(cluster):
+    run = cluster.mpi(FOUR, "ior -a DUMMY -t 64k -b 1m --dummy.fail-at=2 --dummy.fail-rank=2 -o any --report=json:r.json")
+    run.fails(3, "rank 2 on node3", "injected")
+    assert cluster.json()["status"] == 3
+
+
+@pytest.mark.parametrize("where", ["launcher-TERM", "launcher-INT", "node3-USR1"])
+def test_a_signal_leaves_results_and_no_files(cluster, where):
+    proc = cluster.begin(cluster.mpirun(FOUR) + cluster.program(LONG))
+    at, name = where.split("-")
+    if at == "launcher":
+        proc.send_signal(getattr(signal, "SIG" + name))
+    else:
+        cluster.on(at, "pkill -%s -x ior" % name)
+    run = cluster.finish(proc)
+    assert run.returncode != 0, run  # which one is up to the launcher
+    doc = cluster.json()
+    assert doc["status"] == 6 and len(doc["tests"][0]["Results"]) > 0, (doc["status"], run)
+    assert cluster.files() == ["r.csv", "r.json"], run
+
+
+@pytest.mark.parametrize("what", ["task", "host"])
+def test_the_job_ends_when_it_loses_a(cluster, what):
+    """Nobody can put things in order then. What was measured is in the CSV, whole rows; nothing runs on."""
+    proc = cluster.begin(cluster.mpirun(FOUR) + cluster.program(LONG))
+    if what == "task":
+        cluster.on("node4", "pkill -KILL -x ior")
+    else:
+        cluster.lose("node4")
+    run = cluster.finish(proc)
+    if what == "host":
+        cluster.bring_back("node4")
+    assert run.returncode != 0, run
+    rows = (cluster.work / "r.csv").read_text().split("\n")
+    assert len(rows) > 3 and rows[-1] == "" and {row.count(",") for row in rows[:-1]} == {rows[0].count(",")}, rows
+    bed.await_true("the end of all tasks", lambda: not any(cluster.processes(name) for name in FOUR))
+    if what == "host":  # the next job finds files of the last one
+        cluster.mpi(FOUR, "ior -b 64k -t 64k -F -o f").ok()
+        assert cluster.files() == ["r.csv"]
