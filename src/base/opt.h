@@ -26,6 +26,16 @@ enum weir_opt_type {
     WEIR_OPT_GONE /* no field: an error; 'help' says what became of it */
 };
 
+/* What an option is about: its place in help and manual page (base/opthelp.h has names and titles). */
+enum weir_topic {
+    WEIR_TOPIC_NONE,
+    WEIR_TOPIC_FILES,
+    WEIR_TOPIC_ORDER,
+    WEIR_TOPIC_DATA,
+    WEIR_TOPIC_TIME,
+    WEIR_TOPIC_OUTPUT
+};
+
 #define WEIR_OPTLIST_MOST 32
 
 /* The value of a LIST. How many there must be is the program's to say. */
@@ -78,7 +88,16 @@ struct weir_opt {
     const char *const
         *choices; /* STR: NULL-terminated list, compared without case; NULL: anything */
     unsigned flags;
+    enum weir_topic topic;
+    bool first;          /* on the first page of --help: some twelve of a program */
+    const char *example; /* a value to show in help; NULL: one that follows from meta and choices */
+    const char *const
+        *suggestions; /* STR: NULL-terminated, values that a shell offers; others are fine, too */
 };
+
+/* The topic of a row, as a last field; and for those on the first page of --help. */
+#define OPT_IN(T) .topic = WEIR_TOPIC_##T
+#define OPT_FIRST(T) .topic = WEIR_TOPIC_##T, .first = true
 
 /* The offset of a field, and a compile error when its C type is not T. */
 #define WEIR_OPT_FIELD(T, S, F) (offsetof(S, F) + 0 * sizeof(_Generic(((S *)0)->F, T : (char)0)))
@@ -117,9 +136,9 @@ struct weir_opt {
         __VA_ARGS__                                                                                \
     }
 /* An old spelling: it means the directives 'd', with %s for its value where it has one ('m' names it). */
-#define OPT_ALIAS(l, n, d, h)                                                                      \
+#define OPT_ALIAS(l, n, d, h, ...)                                                                 \
     {                                                                                              \
-        .type = WEIR_OPT_ALIAS, .letter = (l), .name = (n), .def = (d), .help = (h)                \
+        .type = WEIR_OPT_ALIAS, .letter = (l), .name = (n), .def = (d), .help = (h), __VA_ARGS__   \
     }
 #define OPT_OLD(l, k, d, m, h)                                                                     \
     {                                                                                              \

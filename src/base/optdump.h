@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* optdump.h - the option rows as help text, man page, word list for completion, and JSON */
+/* optdump.h - the option rows as man page, words, completion and JSON */
 #ifndef WEIR_BASE_OPTDUMP_H
 #define WEIR_BASE_OPTDUMP_H
 
 #include "base/opt.h"
 #include "base/str.h"
-
-/* Append --help for a program: synopsis, "Flags", "Optional arguments", then one part for each
- * table with a title, in the shape of ior.md 1.4. 'only' (may be NULL) restricts it to the table
- * of that title or prefix without the dot, in upper or lower case; an unknown one is refused: err
- * (WEIR_EUSAGE) lists the names. Local. */
-int weir_optdump_help(const struct weir_opts *o, const char *program, const char *brief,
-                      const char *only, struct weir_str *out, struct weir_err *err);
 
 /* Append the OPTIONS section of a man page in man(7) markup: every spelling, default, range,
  * choices, help. */
@@ -21,7 +14,16 @@ void weir_optdump_man(const struct weir_opts *o, struct weir_str *out);
  * "-O blockSize=". */
 void weir_optdump_words(const struct weir_opts *o, struct weir_str *out);
 
-/* Append a JSON array of rows: table, type, letter, name, keys, default, min, max, choices, help.
+/* The i-th value of a row that its tables do not know (names of backends), NULL: there are no more. */
+typedef const char *weir_opt_values_fn(const struct weir_opt *row, int i);
+
+/* Append what a shell could offer for a word that begins as 'typed' does, where the word before it is
+ * 'before' ("": there is none): one a line, the whole word, a tab, a sentence that may be empty. Names of
+ * options, values of one, keys and values of -O. Nothing: files, perhaps. more may be NULL. Local. */
+void weir_opt_complete(const struct weir_opts *o, const char *before, const char *typed,
+                       weir_opt_values_fn *more, struct weir_str *out);
+
+/* Append a JSON array of rows: table, type, letter, name, keys, default, min, max, choices, topic, help.
  * Valid JSON. */
 void weir_optdump_json(const struct weir_opts *o, struct weir_str *out);
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/json.h"
+#include "base/opthelp.h"
 #include "base/optset.h"
 
 /* A name with its prefix, or null. */
@@ -77,6 +78,7 @@ static void json_row(struct weir_json *j, const struct weir_optset *set, const s
     weir_json_str(j, "default", row->def);
     json_range(j, row);
     json_choices(j, row);
+    weir_json_str(j, "topic", row->topic ? weir_topic_names[row->topic - 1] : NULL);
     weir_json_str(j, "help", row->help);
     weir_json_close(j);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/opthelp.h"
 #include "base/optset.h"
 
 /* Text for man(7): a backslash and a dash are escaped, and a line never begins with a dot or an
@@ -116,22 +117,44 @@ static void man_row(const struct weir_optset *set, const struct weir_opt *row, s
     weir_str_addc(out, '\n');
 }
 
+static void man_heading(const char *title, struct weir_str *out)
+{
+    weir_str_addf(out, ".SS ");
+    man_text(out, title);
+    weir_str_addc(out, '\n');
+}
+
+/* The rows of a topic in the tables without title; a heading where there are any. */
+static void man_topic(const struct weir_opts *o, enum weir_topic topic, const char *title,
+                      struct weir_str *out)
+{
+    bool any = false;
+
+    for (int i = 0; i < o->n; i++)
+        for (const struct weir_opt *row = o->set[i].rows;
+             o->set[i].title == NULL && !weir_opt_is_end(row); row++) {
+            if (row->topic != topic)
+                continue;
+            if (!any)
+                man_heading(title, out);
+            any = true;
+            man_row(&o->set[i], row, out);
+        }
+}
+
 void weir_optdump_man(const struct weir_opts *o, struct weir_str *out)
 {
     weir_str_addf(out, ".SH OPTIONS\n");
-    for (int titled = 0; titled < 2; titled++) {
-        for (int i = 0; i < o->n; i++) {
-            const struct weir_optset *set = &o->set[i];
+    for (int t = 0; weir_topic_titles[t] != NULL; t++)
+        man_topic(o, (enum weir_topic)(t + 1), weir_topic_titles[t], out);
+    man_topic(o, WEIR_TOPIC_NONE, "Other options, and those of older releases", out);
+    for (int i = 0; i < o->n; i++) {
+        const struct weir_optset *set = &o->set[i];
 
-            if ((set->title != NULL) != (titled == 1))
-                continue;
-            if (titled) {
-                weir_str_addf(out, ".SS ");
-                man_text(out, set->title);
-                weir_str_addc(out, '\n');
-            }
-            for (const struct weir_opt *row = set->rows; !weir_opt_is_end(row); row++)
-                man_row(set, row, out);
-        }
+        if (set->title == NULL)
+            continue;
+        man_heading(set->title, out);
+        for (const struct weir_opt *row = set->rows; !weir_opt_is_end(row); row++)
+            man_row(set, row, out);
     }
 }

@@ -42,6 +42,9 @@ bool weir_opt_matches(const struct weir_optset *set, const struct weir_opt *row,
 /* The first row of all tables that the name means, NULL when there is none. */
 const struct weir_opt *weir_opt_find(const struct weir_opts *o, const struct weir_optname *name);
 
+/* Has the row a use today, so that help and completion name it? */
+bool weir_opt_is_current(const struct weir_opt *row);
+
 /* Must a value follow the option? */
 bool weir_opt_takes_value(const struct weir_opt *row);
 

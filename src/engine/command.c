@@ -24,13 +24,13 @@ static const char *const dumps[] = { "words", "json", "man", NULL };
 
 static const struct weir_opt common_opts[] = {
     OPT_STR('h', "help", NULL, struct weir_common, help, NULL, "NAME",
-            "Show the options, of one backend with a name, and end",
-            .flags = WEIR_OPT_OPTARG | WEIR_OPT_ARGV_ONLY),
+            "Show help and end: the first page, or all of a topic, of a backend, or of an option",
+            .flags = WEIR_OPT_OPTARG | WEIR_OPT_ARGV_ONLY, OPT_IN(OUTPUT)),
     OPT_FLAG(0, "version", NULL, struct weir_common, version, "Show the version and end",
-             .flags = WEIR_OPT_ARGV_ONLY),
+             .flags = WEIR_OPT_ARGV_ONLY, OPT_IN(OUTPUT)),
     OPT_STR(0, "dump-options", NULL, struct weir_common, dump, NULL, "FORM",
             "Print every option row for other programs and end", .choices = dumps,
-            .flags = WEIR_OPT_ARGV_ONLY | WEIR_OPT_HIDDEN),
+            .flags = WEIR_OPT_ARGV_ONLY | WEIR_OPT_HIDDEN, OPT_IN(OUTPUT)),
     OPT_END
 };
 
@@ -94,15 +94,43 @@ static int dump_rows(struct weir_command *c, struct weir_str *out, struct weir_e
     return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the list of options") : 0;
 }
 
+/* Values that no table knows: names of backends, and what there is help for. */
+static const char *more_values(const struct weir_opt *row, int i)
+{
+    const bool is_help = row->offset == offsetof(struct weir_common, help) && row->letter == 'h';
+    int topics = 0;
+
+    while (is_help && weir_topic_names[topics])
+        topics++;
+    if (row->type != WEIR_OPT_STR || !row->name || (!is_help && strcmp(row->name, "api") != 0))
+        return NULL;
+    if (i < topics)
+        return weir_topic_names[i];
+    for (const struct weir_backend *const *be = weir_backends(); *be; be++)
+        if (i-- == topics)
+            return (*be)->name;
+    return is_help && i == topics ? "all" : NULL;
+}
+
+void weir_command_complete(const struct weir_command *c, const char *before, const char *typed)
+{
+    struct weir_str out = { 0 };
+
+    weir_opt_complete(&c->opts, before, typed, more_values, &out);
+    (void)fputs(weir_str_text(&out), stdout);
+    weir_str_free(&out);
+}
+
 bool weir_command_answer(struct weir_command *c, int *status)
 {
+    const struct weir_help help = { c->driver->name, c->driver->brief, c->driver->more,
+                                    c->driver->examples, c->driver->example_tasks };
     struct weir_err err = WEIR_ERR_INIT;
     struct weir_str out = { 0 };
     int rc = 0;
 
     if (c->common.help)
-        rc = weir_optdump_help(&c->opts, c->driver->name, c->driver->brief,
-                               *c->common.help ? c->common.help : NULL, &out, &err);
+        rc = weir_opthelp(&c->opts, &help, c->common.help, &out, &err);
     else if (c->common.version && c->driver->version)
         c->driver->version(&out);
     else if (c->common.version)

@@ -33,6 +33,10 @@ int weir_command_init(struct weir_command *c, const struct weir_driver *d, struc
 int weir_command_blame_backend(const struct weir_command *c, int argc, char *const *argv,
                                struct weir_err *err);
 
+/* What a shell asks with "--complete WORD-BEFORE WORD" as the only words of a command line: what it could
+ * offer, on stdout (base/optdump.h). Local. */
+void weir_command_complete(const struct weir_command *c, const char *before, const char *typed);
+
 /* Answer --help, --version, --dump-options on stdout. Returns true when one was asked for
  * (*status: the exit status). Local. */
 bool weir_command_answer(struct weir_command *c, int *status);

@@ -7,6 +7,7 @@
 #include "backends/backend.h"
 #include "base/cache.h"
 #include "base/opt.h"
+#include "base/opthelp.h"
 #include "base/script.h"
 #include "engine/files.h"
 #include "engine/run.h"
@@ -42,6 +43,10 @@ enum weir_op_files {
 struct weir_driver {
     const char *name;            /* of the program */
     const char *brief;           /* one sentence for --help and the man page */
+    const char *more;            /* another one for the first page of --help; may be NULL */
+    const struct weir_example
+        *examples;               /* for --help: five of no topic, and one of each; may be NULL */
+    int example_tasks;           /* of their command lines; 0: 4 */
     const struct weir_opt *opts; /* ends with OPT_END */
     size_t opt_size, state_size; /* of the option struct, and of the state of one test */
     const struct weir_operation *operations; /* always; ends with a row without key */

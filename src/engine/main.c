@@ -74,6 +74,19 @@ static bool answer(struct weir_command *c, bool is_first, int *status)
     return !is_first || weir_command_answer(c, status);
 }
 
+/* A shell asks what could be typed. */
+static int complete(struct weir_run *run, struct weir_command *c, const struct weir_driver *d,
+                    char **argv)
+{
+    struct weir_err err = WEIR_ERR_INIT;
+
+    if (weir_command_init(c, d, &run->arena, &err) == 0)
+        weir_command_complete(c, argv[2], argv[3]);
+    weir_interrupt_end(&run->interrupt);
+    weir_program_end(run);
+    return err.code;
+}
+
 /* All results are out. Ranks that end in order would wait for one that cannot. */
 static bool any_broken(const struct weir_run *run)
 {
@@ -102,6 +115,8 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
     weir_program_begin(&run, launch.rank == 0 ? 0 : 1);
     /* Options are read before MPI_Init: help needs no launcher, and a typing error is answered at
      * once. */
+    if (argc == 4 && strcmp(argv[1], "--complete") == 0)
+        return complete(&run, &command, d, argv);
     if (weir_program_options(&run, &command, d, argc, argv, &err) < 0)
         return refuse_to_start(&run, &err, &launch, argc, argv);
     if (answer(&command, run.log.rank == 0, &status)) {

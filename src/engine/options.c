@@ -5,6 +5,7 @@
 
 #include "base/optset.h"
 
+const char *const weir_report_forms[] = { "text:-", "text-3.3:", "json:", "csv:", NULL };
 const char *const weir_only_zero[] = { "0", NULL };
 const char *const weir_only_minus_one[] = { "-1", NULL };
 

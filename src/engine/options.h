@@ -25,60 +25,67 @@ struct weir_run_options {
 
 #define WEIR_R struct weir_run_options
 
-#define WEIR_OPT_API(l, n, k, def, help) OPT_STR(l, n, k, WEIR_R, api, def, "NAME", help)
+#define WEIR_OPT_API(l, n, k, def, help)                                                           \
+    OPT_STR(l, n, k, WEIR_R, api, def, "NAME", help, OPT_FIRST(FILES))
 #define WEIR_OPT_VERBOSE(l, n, k, ...)                                                             \
-    OPT_COUNT(l, n, k, WEIR_R, verbose, "Say more; repeat for more", __VA_ARGS__)
+    OPT_COUNT(l, n, k, WEIR_R, verbose, "Say more; repeat for more", OPT_IN(OUTPUT), __VA_ARGS__)
 #define WEIR_OPT_WARNINGS(n, k)                                                                    \
-    OPT_FLAG(0, n, k, WEIR_R, warnings_are_errors, "Take every warning for an error")
+    OPT_FLAG(0, n, k, WEIR_R, warnings_are_errors, "Take every warning for an error",              \
+             OPT_IN(OUTPUT))
 #define WEIR_OPT_REPETITIONS_DEFAULT(l, n, k, def, ...)                                            \
     OPT_INT(l, n, k, WEIR_R, repetitions, def, "N", "Repetitions of the test", .min = 1,           \
-            .max = INT32_MAX, __VA_ARGS__)
+            .max = INT32_MAX, OPT_FIRST(TIME), __VA_ARGS__)
 #define WEIR_OPT_REPETITIONS(l, n, k, ...) WEIR_OPT_REPETITIONS_DEFAULT(l, n, k, "1", __VA_ARGS__)
 #define WEIR_OPT_DELAY(l, n, k, help, ...)                                                         \
     OPT_REAL(l, n, k, WEIR_R, delay_s, "0", "SECONDS", help, .min = 0, .max = INT32_MAX,           \
-             __VA_ARGS__)
+             OPT_IN(TIME), __VA_ARGS__)
 #define WEIR_OPT_DEADLINE_DEFAULT(l, n, k, def, help)                                              \
-    OPT_REAL(l, n, k, WEIR_R, deadline_s, def, "SECONDS", help, .min = 0, .max = INT32_MAX)
+    OPT_REAL(l, n, k, WEIR_R, deadline_s, def, "SECONDS", help, .min = 0, .max = INT32_MAX,        \
+             OPT_FIRST(TIME))
 #define WEIR_OPT_DEADLINE(l, n, k, help) WEIR_OPT_DEADLINE_DEFAULT(l, n, k, "0", help)
-#define WEIR_OPT_WEAR_OUT(l, n, k, help) OPT_FLAG(l, n, k, WEIR_R, wear_out, help)
+#define WEIR_OPT_WEAR_OUT(l, n, k, help) OPT_FLAG(l, n, k, WEIR_R, wear_out, help, OPT_IN(TIME))
 #define WEIR_OPT_MAX_TIME(l, n, k)                                                                 \
     OPT_REAL(l, n, k, WEIR_R, max_minutes, "0", "MINUTES",                                         \
              "Start no phase when this much time of the test has passed", .min = 0,                \
-             .max = INT32_MAX / 60)
-#define WEIR_OPT_DRY_RUN(n, k, help) OPT_FLAG(0, n, k, WEIR_R, dry_run, help)
+             .max = INT32_MAX / 60, OPT_IN(TIME))
+#define WEIR_OPT_DRY_RUN(n, k, help) OPT_FLAG(0, n, k, WEIR_R, dry_run, help, OPT_IN(OUTPUT))
 #define WEIR_OPT_ASSUME_RATE                                                                       \
     OPT_SIZE(0, "assume-rate", "assumeRate", WEIR_R, assume_rate, "0", "SIZE",                     \
              "With a dry run, bytes a second from which the time of a phase is told", .min = 0,    \
-             .max = INT64_MAX)
+             .max = INT64_MAX, .example = "2g", OPT_IN(OUTPUT))
 /* For programs that tell their files (range of struct weir_driver), or whose plan has the path of one
  * ordinary file. */
 #define WEIR_OPT_DROP_CACHE                                                                        \
     OPT_FLAG(0, "drop-cache", "dropCache", WEIR_R, drop_cache,                                     \
              "Before each read phase write the files back and drop them from the page cache of "   \
-             "their nodes, outside the measured time")
+             "their nodes, outside the measured time",                                             \
+             OPT_IN(DATA))
 #define WEIR_OPT_RANK_CSV(n, k, help)                                                              \
-    OPT_STR(0, n, k, WEIR_R, rank_csv, NULL, "FILE", help, .flags = WEIR_OPT_ADDS)
-#define WEIR_OPT_OP_CSV(n, k, help) OPT_STR(0, n, k, WEIR_R, op_csv, NULL, "PREFIX", help)
+    OPT_STR(0, n, k, WEIR_R, rank_csv, NULL, "FILE", help, .flags = WEIR_OPT_ADDS,                 \
+            .example = "ranks.csv", OPT_IN(OUTPUT))
+#define WEIR_OPT_OP_CSV(n, k, help)                                                                \
+    OPT_STR(0, n, k, WEIR_R, op_csv, NULL, "PREFIX", help, OPT_IN(OUTPUT))
 /* What is kept of single operations: every program has it under these names. */
 #define WEIR_OPT_RECORDS                                                                           \
     OPT_STR(0, "timeline", NULL, WEIR_R, timeline, NULL, "FILE.npy",                               \
             "Write begin, end, place and bytes of every operation of all tasks, for NumPy and "    \
             "weir-plot",                                                                           \
-            .flags = WEIR_OPT_ARGV_ONLY | WEIR_OPT_WRITES),                                        \
+            .flags = WEIR_OPT_ARGV_ONLY | WEIR_OPT_WRITES, OPT_IN(OUTPUT)),                        \
         OPT_SIZE(                                                                                  \
             0, "timeline-limit", "timelineLimit", WEIR_R, timeline_limit, "1m", "N",               \
             "Operations of a task in a phase that are recorded at most, 40 bytes each; the rest "  \
             "are counted",                                                                         \
-            .min = 1, .max = INT64_MAX / 64),                                                      \
+            .min = 1, .max = INT64_MAX / 64, OPT_IN(OUTPUT)),                                      \
         OPT_STR(0, "interval", NULL, WEIR_R, interval, NULL, "SECONDS",                            \
-                "Show the bandwidth and the operations of all tasks in intervals of this width"),  \
+                "Show the bandwidth and the operations of all tasks in intervals of this width",   \
+                .example = "0.5", OPT_IN(OUTPUT)),                                                 \
         OPT_STR(0, "progress", NULL, WEIR_R, progress, "auto", "WHEN",                             \
                 "Show how far a phase of more than 3 s is: on a terminal, always (a line now and " \
                 "then in a file), or never",                                                       \
-                .choices = weir_progress_modes)
+                .choices = weir_progress_modes, OPT_IN(OUTPUT))
 #define WEIR_OPT_REPORT(text)                                                                      \
     OPT_STR(0, "report", NULL, WEIR_R, reports, NULL, "FORMAT:PATH,...", text,                     \
-            .flags = WEIR_OPT_ARGV_ONLY)
+            .flags = WEIR_OPT_ARGV_ONLY, .suggestions = weir_report_forms, OPT_FIRST(OUTPUT))
 #define WEIR_REPORT_PHASES                                                                         \
     "Write the results in these forms instead: text:-, text-3.3:FILE, json:FILE, csv:FILE (a row " \
     "for each phase)"
@@ -87,39 +94,41 @@ struct weir_run_options {
     OPT_INT(0, "io-timeout", "ioTimeout", WEIR_R, io_timeout_s, def, "SECONDS",                    \
             "End the job when a call does not return or a rank stands still for this long, and "   \
             "say which; 0 waits for ever",                                                         \
-            .min = 0, .max = INT32_MAX)
+            .min = 0, .max = INT32_MAX, OPT_IN(TIME))
 /* What the number is worth. */
 #define WEIR_OPT_TRUST                                                                             \
     OPT_STR(0, "rules", "rules", WEIR_R, rules, "default", "NAME",                                 \
             "Rule set by which the results are judged; none: not at all",                          \
-            .choices = weir_rule_sets),                                                            \
+            .choices = weir_rule_sets, OPT_IN(OUTPUT)),                                            \
         OPT_STR(0, "limit", "limit", WEIR_R, limits, NULL, "ID:NUMBER,...",                        \
-                "Change limits of the rule set, like H01:30; in scripts joined by +"),             \
+                "Change limits of the rule set, like H01:30; in scripts joined by +",              \
+                OPT_IN(OUTPUT)),                                                                   \
         OPT_SIZE(0, "peak", "peak", WEIR_R, peak, "0", "SIZE",                                     \
                  "Bytes a second that the storage can do at most; more is INVALID", .min = 0,      \
-                 .max = INT64_MAX),                                                                \
+                 .max = INT64_MAX, .example = "100g", OPT_IN(OUTPUT)),                             \
         OPT_FLAG(0, "findings", "findings", WEIR_R, findings,                                      \
-                 "Show the findings of each test with their remedies"),                            \
+                 "Show the findings of each test with their remedies", OPT_IN(OUTPUT)),            \
         OPT_FLAG(0, "strict", "strict", WEIR_R, strict,                                            \
-                 "End with status 5 when a test is INVALID by its rule set"),                      \
+                 "End with status 5 when a test is INVALID by its rule set", OPT_IN(OUTPUT)),      \
         OPT_STR(0, "until", "until", WEIR_R, until, NULL, "PERCENT",                               \
                 "Repeat until the 95 % interval of the median of each rate is that narrow (half "  \
-                "of it, of the median)"),                                                          \
+                "of it, of the median)",                                                           \
+                OPT_IN(TIME)),                                                                     \
         OPT_INT(0, "until-max", "untilMax", WEIR_R, until_max, "0", "N",                           \
                 "With --until, repetitions at most; 0: the number of repetitions, or 100 where "   \
                 "that is 1",                                                                       \
-                .min = 0, .max = 1000000),                                                         \
+                .min = 0, .max = 1000000, .example = "20", OPT_IN(TIME)),                          \
         OPT_REAL(0, "until-time", "untilTime", WEIR_R, until_time_s, "0", "SECONDS",               \
                  "With --until, begin no repetition after this time of the test; 0: no limit",     \
-                 .min = 0, .max = INT32_MAX)
+                 .min = 0, .max = INT32_MAX, OPT_IN(TIME))
 /* What is looked at before the first byte. */
 #define WEIR_OPT_GUARDS                                                                            \
     OPT_FLAG(0, "no-space-check", "noSpaceCheck", WEIR_R, no_space_check,                          \
-             "Go on where the file system has too little room for what was asked"),                \
+             "Go on where the file system has too little room for what was asked", OPT_IN(FILES)), \
         OPT_STR(0, "existing", "existing", WEIR_R, existing, NULL, "WAY",                          \
                 "Files that are there and that this run did not make: remove them, write over "    \
                 "them, or end with an error",                                                      \
-                .choices = weir_existing_ways)
+                .choices = weir_existing_ways, OPT_IN(FILES))
 /* All rows of a program that has no older spellings to keep. */
 #define WEIR_OPT_RUN                                                                               \
     WEIR_OPT_REPETITIONS('i', "repetitions", NULL), WEIR_OPT_RUN_REST
@@ -144,11 +153,14 @@ struct weir_run_options {
 
 #define WEIR_OPT_GPU(n1, k1, n2, k2, n3, k3)                                                       \
     OPT_STR(0, n1, k1, WEIR_R, gpu_memory, "0", "N", "Only 0: this build has no GPU memory",       \
-            .choices = weir_only_zero),                                                            \
+            .choices = weir_only_zero, OPT_IN(DATA)),                                              \
         OPT_STR(0, n2, k2, WEIR_R, gpu_id, "-1", "N", "Only -1: this build has no GPU memory",     \
-                .choices = weir_only_minus_one),                                                   \
+                .choices = weir_only_minus_one, OPT_IN(DATA)),                                     \
         OPT_STR(0, n3, k3, WEIR_R, gpu_direct, "0", "N", "Only 0: this build has no GPU memory",   \
-                .choices = weir_only_zero)
+                .choices = weir_only_zero, OPT_IN(DATA))
+
+/* The forms of --report. */
+extern const char *const weir_report_forms[];
 
 /* guard.c: the values of --existing. */
 extern const char *const weir_existing_ways[];

@@ -394,7 +394,7 @@ _backends = []
 
 def backends():
     if not _backends:
-        text = subprocess.run([str(IOR), "--help"], capture_output=True, text=True, env=program_env()).stdout
+        text = subprocess.run([str(IOR), "--help=all"], capture_output=True, text=True, env=program_env()).stdout
         _backends.extend(re.findall(r"^Module (\S+)$", text, re.M))
     return _backends
 

@@ -61,7 +61,7 @@ def test_the_new_backend_is_everywhere_and_the_old_ones_still_are(copy):
     program = copy / "scratch-build" / "src" / "ior"
     if not program.exists():
         pytest.skip("the walk did not come that far")
-    text = subprocess.run([str(program), "--help"], capture_output=True, text=True, check=True, env=conftest.program_env()).stdout
+    text = subprocess.run([str(program), "--help=all"], capture_output=True, text=True, check=True, env=conftest.program_env()).stdout
     assert "Module NULL" in text and "Module POSIX" in text
     words = subprocess.run([str(program), "--dump-options=words"], capture_output=True, text=True, check=True,
                            env=conftest.program_env()).stdout

@@ -28,7 +28,7 @@ def test_an_answer_is_given_once_by_many_ranks(ior, args):
 
 
 def test_help_lists_every_option_of_every_backend(ior):
-    text = ior("--help", np=None).ok().stdout
+    text = ior("--help=all", np=None).ok().stdout
     for row in json.loads(ior("--dump-options=json", np=None).ok().stdout):
         if row["type"] in ("old", "gone"):
             continue

@@ -228,7 +228,7 @@ def test_what_cannot_be_is_refused_in_one_line(h5ex, args, words):
 
 
 def test_help_and_version_need_no_mpi(h5ex):
-    assert "--minels=8" in h5ex("--help", np=None).ok().stdout
+    assert "--minels=8" in h5ex("--help=all", np=None).ok().stdout
     assert h5ex("--version", np=None).ok().stdout.startswith("h5exerciser (weir) ")
     words = h5ex("--dump-options=words", np=None).ok().stdout.split("\n")
     assert {"--numdims", "--rshift", "--maxcheck", "--io-timeout", "--report"} <= set(words)

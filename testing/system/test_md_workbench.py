@@ -253,7 +253,7 @@ def test_the_run_info_file_is_replaced_not_written_over(mdw):
 
 
 def test_help_and_version_need_no_launcher(mdw):
-    run = mdw("--help", np=None).ok()
+    run = mdw("--help=all", np=None).ok()
     assert "--precreate-per-set" in run.stdout and "--run-info-file" in run.stdout
     mdw("--version", np=None).ok()
 

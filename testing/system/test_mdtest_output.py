@@ -230,7 +230,7 @@ def test_latencies_stand_behind_the_tables(mdtest):
 
 
 def test_help_and_version_need_no_launcher(mdtest):
-    run = mdtest("--help", np=None).ok()
+    run = mdtest("--help=all", np=None).ok()
     for word in ("-n", "--print-all-procs", "--saveRankPerformanceDetails", "--cleanup", "--posix.odirect"):
         assert word in run.stdout
     assert "mdtest" in mdtest("--version", np=None).ok().stdout

@@ -82,7 +82,7 @@ def test_version_and_help(mib):
             run.fails(1, "0x")
         else:
             assert re.fullmatch(r"mib-\d[\w.]*-%s\n" % platform.machine(), run.ok().stdout)
-    text = mib("-h", np=None).ok().stdout
+    text = mib("-h=all", np=None).ok().stdout
     for name in ("--call_limit", "--profiles[=PREFIX]", "--random_reads[=SIZE]", "--directio", "--log_dir", "--no_mpi"):
         assert name in text
 

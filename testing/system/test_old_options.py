@@ -159,7 +159,7 @@ def test_every_letter_and_long_name_is_taken(ior):
     values(ior, "-a DUMMY -w -z -F -Z -Z --randomPrefill 4k -b 16k -t 4k " + " ".join(LONG), np=2)
     values(ior, "-a DUMMY -R -W -w --dryRun", np=2)
     (ior.cwd / "t0").mkdir()
-    assert "-y" in ior("--help", np=None).ok().stdout and "-h" in ior("--help", np=None).stdout
+    assert "-y" in ior("--help=all", np=None).ok().stdout and "-h" in ior("--help=all", np=None).stdout
 
 
 BACKEND_OPTIONS = {

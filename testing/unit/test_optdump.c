@@ -2,6 +2,7 @@
 /* test_optdump.c - option rows as help, man page, words and JSON */
 #include "config.h"
 #include "base/optdump.h"
+#include "base/opthelp.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,11 +37,16 @@ static int teardown(void **state)
     return 0;
 }
 
-static const char *help(struct dump *d, const char *only)
+static const struct weir_example examples[] = { { WEIR_TOPIC_NONE, "-b 4k", "small blocks" },
+                                                { WEIR_TOPIC_DATA, "-t 4k", "small transfers" },
+                                                { .args = NULL } };
+
+static const char *help(struct dump *d, const char *what)
 {
+    const struct weir_help about = { "ior", "measures bandwidth", NULL, examples, 0 };
+
     weir_str_clear(&d->out);
-    if (weir_optdump_help(&d->t.opts, "ior", "Measures bandwidth", only, &d->out, &d->t.err) !=
-        0)
+    if (weir_opthelp(&d->t.opts, &about, what, &d->out, &d->t.err) != 0)
         fail_msg("%s", d->t.err.text);
     return weir_str_text(&d->out);
 }
@@ -61,18 +67,16 @@ static void help_names_every_option_with_its_value(void **state)
 {
     struct dump *d = *state;
 
-    help(d, NULL);
-    has(d, "Synopsis ior [OPTION]...\n\nMeasures bandwidth\n\nFlags\n");
-    has(d, "\n  -c, --collective              Collective I/O\n");
-    has(d, "\n  -g                            Keep the files\n");
-    has(d, "\n  -b, --block-size=1048576      Contiguous bytes each task writes\n");
-    has(d, "\n  -o, --file=FILE               Name of the test file\n");
-    has(d, "\n  -h, --help[=PART]             Show this text\n");
-    has(d, "\n  -O interIODelay=0             Sleep after every transfer\n");
-    has(d,
-        "\n  -l, --dataPacketType=timestamp What the data are (timestamp, offset, random)\n");
-    has(d, "\n  -O, --options=KEY=VALUE       Options by key\n");
-    has(d, "\n\n\nModule POSIX\n\nFlags\n  --posix.odirect               Go around");
+    help(d, "all");
+    has(d, "Synopsis mpirun -np TASKS ior [OPTION]...\n\nmeasures bandwidth\n");
+    has(d, "\n  -c, --collective                Collective I/O\n");
+    has(d, "\n  -g                              Keep the files\n");
+    has(d, "\n  -b, --block-size=1m             Contiguous bytes each task writes\n");
+    has(d, "\n  -o, --file=FILE                 Name of the test file\n");
+    has(d, "\n  -h, --help[=PART]               Show this text\n");
+    has(d, "\n  -O interIODelay=0               Sleep after every transfer\n");
+    has(d, "\n  -O, --options=KEY=VALUE         Options by key\n");
+    has(d, "\n\nModule POSIX\n  --posix.odirect                 Go around");
     has_not(d, "3.x");
     has_not(d, "-P");
     has_not(d, "useO_DIRECT");
@@ -84,38 +88,32 @@ static void help_shows_what_was_typed_before(void **state)
 
     assert_int_equal(weir_opts_set(&d->t.opts, "-b", "4k", &d->t.err), 0);
     assert_int_equal(weir_opts_set(&d->t.opts, "-v", NULL, &d->t.err), 0);
+    help(d, "all");
+    has(d, "\n  -b, --block-size=4k             Contig");
+    has(d, "\n  -v, --verbose (1)               Say more\n");
+}
+
+static void the_first_page_has_examples_and_chosen_options(void **state)
+{
+    struct dump *d = *state;
+
     help(d, NULL);
-    has(d, "\n  -b, --block-size=4096         Contig");
-    has(d, "\n  -v, --verbose (1)             Say more\n");
+    has(d, "  # small blocks\n  mpirun -np 4 ior -b 4k\n");
+    has(d, "\n  -b, --block-size=1m ");
+    has(d, "all, files, order, data, time, output, a backend (POSIX, ");
+    has_not(d, "--collective");
+    has_not(d, "small transfers");
 }
 
-static void flags_come_before_arguments(void **state)
+static void help_of_a_topic_has_its_options_and_an_example(void **state)
 {
     struct dump *d = *state;
-    const char *text = help(d, NULL), *flags = strstr(text, "\nFlags\n");
-    const char *arguments = strstr(text, "\nOptional arguments\n"),
-               *module = strstr(text, "\nModule ");
 
-    assert_true(flags != NULL && arguments != NULL && module != NULL);
-    assert_true(flags < strstr(text, "--collective") && strstr(text, "--random") < arguments);
-    assert_true(arguments < strstr(text, "--block-size") &&
-                strstr(text, "--block-size") < module);
-}
-
-static void the_main_tables_are_one_list(void **state)
-{
-    struct dump *d = *state;
-    struct weir_optset set = d->t.opts.set[1];
-    const char *text;
-
-    set.title = NULL;
-    set.prefix = "more.";
-    assert_int_equal(weir_opts_add(&d->t.opts, &set, &d->t.err), 0);
-    text = help(d, NULL);
-    has(d, "Shuffle the offsets\n  --more.odirect ");
-    assert_true(strstr(text, "--more.locks") < strstr(text, "\nModule "));
-    text = strstr(text, "\nOptional arguments\n") + 1;
-    assert_true(strstr(text, "\nOptional arguments\n") > strstr(text, "\nModule "));
+    help(d, "Data");
+    has(d, "\nSizes, contents and checks of the data (--help=data)\n  -b, --block-size=1m ");
+    has(d, "  # small transfers\n  mpirun -np 4 ior -t 4k\n");
+    has_not(d, "--collective");
+    has_not(d, "small blocks");
 }
 
 static void help_of_one_part_is_only_that(void **state)
@@ -126,6 +124,7 @@ static void help_of_one_part_is_only_that(void **state)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         help(d, names[i]);
         has(d, "--posix.odirect");
+        has(d, "Example:\n  mpirun -np 4 ior -a POSIX --posix.odirect\n");
         has_not(d, "--block-size");
     }
     help(d, "Module EXTRA");
@@ -135,14 +134,70 @@ static void help_of_one_part_is_only_that(void **state)
     has(d, "--block-size");
 }
 
-static void an_unknown_part_is_refused_with_the_known_ones(void **state)
+static void help_of_one_option_has_its_spellings(void **state)
 {
+    static const char *const names[] = { "-C", "C", "--reorder-tasks", "reorderTasks" };
     struct dump *d = *state;
 
-    assert_int_equal(weir_optdump_help(&d->t.opts, "ior", "x", "pos", &d->out, &d->t.err), -1);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        help(d, names[i]);
+        has(d, "\n-C, --reorder-tasks, key reorderTasksConstant, key reorderTasks\n"
+               "    Read what another node wrote.\nExample:\n  mpirun -np 4 ior -C\n");
+    }
+    help(d, "-b");
+    has(d, "Default: 1m.\n    See also --help=data.\nExample:\n  mpirun -np 4 ior -b 16m\n");
+    help(d, "-l");
+    has(d, "One of: timestamp, offset, random.\nExample:\n  mpirun -np 4 ior -l offset\n");
+}
+
+static void an_unknown_part_is_refused_with_the_known_ones(void **state)
+{
+    const struct weir_help about = { "ior", "x", NULL, NULL, 0 };
+    struct dump *d = *state;
+
+    assert_int_equal(weir_opthelp(&d->t.opts, &about, "pos", &d->out, &d->t.err), -1);
     assert_int_equal(d->t.err.code, WEIR_EUSAGE);
-    assert_string_equal(d->t.err.text, "there is no help for 'pos'; there is for: posix");
+    assert_non_null(strstr(d->t.err.text, "there is no help for 'pos'; there is for all, files, "));
     assert_int_equal(d->out.len, 0);
+}
+
+static const char *backends(const struct weir_opt *row, int i)
+{
+    static const char *const names[] = { "POSIX", "MPIIO" };
+
+    return row->name && strcmp(row->name, "api") == 0 && i < 2 ? names[i] : NULL;
+}
+
+static void completion_offers_names_values_and_keys(void **state)
+{
+    static const struct {
+        const char *before, *typed,
+            *first; /* first: the beginning of the first word, NULL: nothing */
+    } cases[] = {
+        { "ior", "--blo", "--block-size=\tContiguous" },
+        { "ior", "--posix.o", "--posix.odirect\tGo" },
+        { "ior", "-", "-c\tCollective" },
+        { "ior", "-C", NULL },
+        { "ior", "word", NULL },
+        { "-l", "ran", "random\t" },
+        { "--dataPacketType", "", "timestamp\t" },
+        { "ior", "--dataPacketType=o", "--dataPacketType=offset\t" },
+        { "-a", "mp", "MPIIO\t" },
+        { "ior", "--api=po", "--api=POSIX\t" },
+        { "-O", "blockSize=4k,transf", "blockSize=4k,transferSize=\tBytes" },
+        { "-O", "blockSize=4k,dataPacketType=r", "blockSize=4k,dataPacketType=random\t" },
+        { "-o", "f", NULL },
+    };
+    struct dump *d = *state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *first = cases[i].first;
+
+        weir_str_clear(&d->out);
+        weir_opt_complete(&d->t.opts, cases[i].before, cases[i].typed, backends, &d->out);
+        if (strncmp(weir_str_text(&d->out), first ? first : "", first ? strlen(first) : 1) != 0)
+            fail_msg("%s %s: %s", cases[i].before, cases[i].typed, weir_str_text(&d->out));
+    }
 }
 
 static void the_man_page_has_every_spelling(void **state)
@@ -150,7 +205,9 @@ static void the_man_page_has_every_spelling(void **state)
     struct dump *d = *state;
 
     weir_optdump_man(&d->t.opts, &d->out);
-    has(d, ".SH OPTIONS\n.TP\n\\fB\\-c\\fR, \\fB\\-\\-collective\\fR\nCollective I/O.\n");
+    has(d, ".SH OPTIONS\n.SS Sizes, contents and checks of the data\n.TP\n\\fB\\-b\\fR");
+    has(d, ".SS Other options, and those of older releases\n.TP\n\\fB\\-c\\fR, "
+           "\\fB\\-\\-collective\\fR\nCollective I/O.\n");
     has(d, ".TP\n\\fB\\-b\\fR \\fISIZE\\fR, \\fB\\-\\-block\\-size\\fR=\\fISIZE\\fR, "
            "\\fB\\-\\-blockSize\\fR=\\fISIZE\\fR\nContiguous bytes each task writes. Default: "
            "1m.\n");
@@ -189,11 +246,11 @@ static void the_json_has_a_row_for_every_option(void **state)
     has(d, "{\"table\": null, \"type\": \"size\", \"letter\": \"b\", \"name\": \"block-size\", "
            "\"keys\": [\"blockSize\"], "
            "\"default\": \"1m\", \"min\": -9223372036854775808, \"max\": 9223372036854775807, "
-           "\"choices\": null, "
+           "\"choices\": null, \"topic\": \"data\", "
            "\"help\": \"Contiguous bytes each task writes\"},\n");
     has(d, "\"keys\": [\"reorderTasksConstant\", \"reorderTasks\"], \"default\": null, "
            "\"min\": null, ");
-    has(d, "\"choices\": [\"timestamp\", \"offset\", \"random\"], ");
+    has(d, "\"choices\": [\"timestamp\", \"offset\", \"random\"], \"topic\": null, ");
     has(d, "\"help\": \"\\\"Format\\\" of the result, a \\\\ and a - in it\"},\n");
     has(d, "{\"table\": \"Module POSIX\", \"type\": \"size\", \"letter\": null, \"name\": "
            "\"posix.stripe\", "
@@ -207,9 +264,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(help_names_every_option_with_its_value),
         T(help_shows_what_was_typed_before),
-        T(flags_come_before_arguments),
-        T(the_main_tables_are_one_list),
+        T(the_first_page_has_examples_and_chosen_options),
+        T(help_of_a_topic_has_its_options_and_an_example),
         T(help_of_one_part_is_only_that),
+        T(help_of_one_option_has_its_spellings),
+        T(completion_offers_names_values_and_keys),
         T(an_unknown_part_is_refused_with_the_known_ones),
         T(the_man_page_has_every_spelling),
         T(the_words_are_what_can_be_typed),

@@ -51,17 +51,20 @@ static const char *const types[] = { "binary", "netcdf", NULL };
 
 #define SIZES                                                                                      \
     OPT_INT(0, "nx", NULL, O, nx, "0", "N", "Cells along the edge of a face", .min = 0,            \
-            .max = 100000000),                                                                     \
-        OPT_INT(0, "n_levs", NULL, O, levels, "0", "N", "Levels", .min = 0, .max = 100000000),     \
+            .max = 100000000, OPT_FIRST(DATA)),                                                    \
+        OPT_INT(0, "n_levs", NULL, O, levels, "0", "N", "Levels", .min = 0, .max = 100000000,      \
+                OPT_FIRST(DATA)),                                                                  \
         OPT_INT(0, "n_writers", NULL, O, writers, "0", "N", "Groups, with a writer each",          \
-                .min = 0, .max = 100000000),                                                       \
+                .min = 0, .max = 100000000, OPT_FIRST(ORDER)),                                     \
         WEIR_OPT_REPETITIONS('i', "n_tries", NULL), WEIR_OPT_RUN_REST
 #define API                                                                                        \
     OPT_STR('a', "api", NULL, O, api, NULL, "NAME",                                                \
-            "Backend with arrays (default: POSIX, or NETCDF for netcdf)", .flags = WEIR_OPT_APART)
+            "Backend with arrays (default: POSIX, or NETCDF for netcdf)", OPT_FIRST(FILES),        \
+            .flags = WEIR_OPT_APART)
 
 static const struct weir_opt raw_opts[] = { OPT_STR(0, "file_type", NULL, O, type, "binary", "TYPE",
-                                                    "What is written", .choices = types),
+                                                    "What is written", .choices = types,
+                                                    OPT_FIRST(FILES)),
                                             API, SIZES, OPT_END };
 static const struct weir_opt gatherv_opts[] = { SIZES, OPT_END };
 static const struct weir_opt combo_opts[] = { API, SIZES, OPT_END };
@@ -401,6 +404,27 @@ static int conclude(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
+static const struct weir_example examples[] = {
+    { WEIR_TOPIC_NONE, "--nx 180 --n_levs 91 --n_writers 2",
+      "91 levels of six faces, two writers" },
+    { WEIR_TOPIC_NONE, "--nx 180 --n_levs 91 --n_writers 4", "four writers" },
+    { WEIR_TOPIC_NONE, "--nx 180 --n_levs 91 --n_writers 2 --n_tries 5", "five repetitions" },
+    { WEIR_TOPIC_NONE, "--nx 180 --n_levs 91 --n_writers 2 --timeline=ops.npy",
+      "every operation in a file, for weir-plot" },
+    { WEIR_TOPIC_NONE, "--nx 180 --n_levs 91 --n_writers 2 --report=text:-,json:r.json",
+      "the results as JSON, too" },
+    { WEIR_TOPIC_FILES, "--nx 180 --n_levs 91 --n_writers 2 --existing=fail",
+      "end with an error where a file of others is in the way" },
+    { WEIR_TOPIC_ORDER, "--nx 180 --n_levs 91 --n_writers 2",
+      "two groups of tasks with a writer each" },
+    { WEIR_TOPIC_DATA, "--nx 360 --n_levs 137 --n_writers 2",
+      "six faces of 360 x 360 cells, 137 levels" },
+    { WEIR_TOPIC_TIME, "--nx 180 --n_levs 91 --n_writers 2 --n_tries 5", "five repetitions" },
+    { WEIR_TOPIC_OUTPUT, "--nx 180 --n_levs 91 --n_writers 2 --report=text:-,json:r.json",
+      "the results as JSON, too" },
+    { .args = NULL }
+};
+
 #define FILES                                                                                      \
     .files = add_files, .target = target, .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL
 #define COMMON                                                                                     \
@@ -409,15 +433,21 @@ static int conclude(struct weir_run *run, void *state, struct weir_err *err)
     .start = start, .end = end, .report = report_test, .stages = stages, .conclude = conclude
 
 const struct weir_driver parts_raw = { .name = "raw_bw.x",
+                                       .examples = examples,
+                                       .example_tasks = 6,
                                        .brief = "write files by a part of the ranks",
                                        .opts = raw_opts,
                                        FILES,
                                        COMMON };
 const struct weir_driver parts_gatherv = { .name = "gatherv.x",
+                                           .examples = examples,
+                                           .example_tasks = 6,
                                            .brief = "gather fields to a part of the ranks",
                                            .opts = gatherv_opts,
                                            COMMON };
 const struct weir_driver parts_combo = { .name = "combo.x",
+                                         .examples = examples,
+                                         .example_tasks = 6,
                                          .brief = "gather fields to a part of the ranks and write",
                                          .opts = combo_opts,
                                          FILES,

@@ -19,6 +19,25 @@ static const char *config_of(const void *opt)
     return ((const struct ckpt_options *)opt)->config;
 }
 
+static const struct weir_example examples[] = {
+    { WEIR_TOPIC_NONE, "--nx 1 --ny 1 --im_world 24 --lm 72",
+      "a patch for each of six faces, 72 levels" },
+    { WEIR_TOPIC_NONE, "--nx 1 --ny 1 --split_file", "a file for each writer or reader" },
+    { WEIR_TOPIC_NONE, "--nx 1 --ny 1 --sweep-writers=1,2,3",
+      "which number of writers or readers is best" },
+    { WEIR_TOPIC_NONE, "--nx 1 --ny 1 --report=text:-,json:r.json", "the results as JSON, too" },
+    { WEIR_TOPIC_NONE, "--config_file benchmark.rc", "options from a file" },
+    { WEIR_TOPIC_FILES, "--nx 1 --ny 1 -o /scratch/ckpt --split_file",
+      "where the files are, one for each writer" },
+    { WEIR_TOPIC_ORDER, "--nx 1 --ny 1 --sweep-writers=1,2,3",
+      "a test for each number of writers or readers" },
+    { WEIR_TOPIC_DATA, "--nx 1 --ny 1 --im_world 180 --lm 91 --num_arrays 3",
+      "three variables on 91 levels" },
+    { WEIR_TOPIC_TIME, "--nx 1 --ny 1 --ntrials 5", "five repetitions" },
+    { WEIR_TOPIC_OUTPUT, "--nx 1 --ny 1 --report=text:-,json:r.json", "the results as JSON, too" },
+    { .args = NULL }
+};
+
 #define COMMON                                                                                     \
     .opt_size = sizeof(struct ckpt_options), .state_size = sizeof(struct ckpt),                    \
     .script = config_of, .read_script = weir_rc_read, .api = ckpt_api, .whole = true,              \
@@ -28,6 +47,8 @@ static const char *config_of(const void *opt)
 
 const struct weir_driver ckpt_checkpoint = {
     .name = "checkpoint_simulator.x",
+    .examples = examples,
+    .example_tasks = 6,
     .brief = "gather fields of a climate model to few writers that write a checkpoint",
     .opts = ckpt_checkpoint_opts,
     .operations = write_operations,
@@ -40,6 +61,8 @@ const struct weir_driver ckpt_checkpoint = {
 
 const struct weir_driver ckpt_restart = {
     .name = "restart_simulator.x",
+    .examples = examples,
+    .example_tasks = 6,
     .brief = "read a checkpoint by few readers that scatter its fields, and verify it",
     .opts = ckpt_restart_opts,
     .operations = read_operations,

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* opthelp.c - the option rows as help for people: a first page, topics, backends, single options */
+#include "config.h"
+#include "base/opthelp.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/optdump.h"
+#include "base/optset.h"
+
+enum {
+    WIDTH = 100, /* columns of a line */
+    COLUMN = 34  /* where the sentence of an option begins */
+};
+
+const char *const weir_topic_names[] = { "files", "order", "data", "time", "output", NULL };
+const char *const weir_topic_titles[] = { "Files and directories",
+                                          "Phases, tasks and the order of accesses",
+                                          "Sizes, contents and checks of the data",
+                                          "Time, repetitions and limits",
+                                          "Results, messages and their worth",
+                                          NULL };
+
+/* ---- text ---- */
+
+/* Append words from column 'at' on; further lines begin at column 'indent'. */
+static void add_wrapped(struct weir_str *out, size_t at, size_t indent, const char *text)
+{
+    bool first = true;
+
+    while (*text != '\0') {
+        size_t len = strcspn(text, " ");
+
+        if (!first && at + 1 + len > WIDTH) {
+            weir_str_addf(out, "\n%*s", (int)indent, "");
+            at = indent;
+        } else if (!first) {
+            weir_str_addc(out, ' ');
+            at++;
+        }
+        weir_str_add(out, text, len);
+        at += len;
+        text += len + strspn(text + len, " ");
+        first = false;
+    }
+    weir_str_addc(out, '\n');
+}
+
+/* Bytes as people write them, where that is exact: "1m" for 1048576. */
+static void add_size(struct weir_str *out, int64_t bytes)
+{
+    static const char suffixes[] = "kmgt";
+    int suffix = -1;
+
+    while (suffix < 3 && bytes != 0 && bytes % 1024 == 0) {
+        bytes /= 1024;
+        suffix++;
+    }
+    weir_str_addf(out, "%" PRId64, bytes);
+    if (suffix >= 0)
+        weir_str_addc(out, suffixes[suffix]);
+}
+
+/* The value of a row now; nothing where it has none. */
+static void add_value(const struct weir_optset *set, const struct weir_opt *row,
+                      struct weir_str *out)
+{
+    if (weir_opt_stands_for(row))
+        return;
+    if (row->type == WEIR_OPT_SIZE && set->values != NULL)
+        add_size(out, *(const int64_t *)((const char *)set->values + row->offset));
+    else
+        weir_opt_show(row, set->values, out);
+}
+
+/* ---- one row ---- */
+
+static bool is_flag(const struct weir_opt *row)
+{
+    return row->type == WEIR_OPT_FLAG || row->type == WEIR_OPT_COUNT ||
+           (row->type == WEIR_OPT_ALIAS && !weir_opt_takes_value(row));
+}
+
+/* A row without letter and long name has only its key; -O must go before it. */
+static bool has_only_key(const struct weir_opt *row)
+{
+    return row->letter == 0 && row->name == NULL;
+}
+
+static void add_names(const struct weir_optset *set, const struct weir_opt *row,
+                      struct weir_str *out)
+{
+    if (row->letter != 0)
+        weir_str_addf(out, "-%c%s", row->letter, row->name != NULL ? ", " : "");
+    if (row->name != NULL)
+        weir_str_addf(out, "--%s%s", set->prefix, row->name);
+    if (has_only_key(row))
+        weir_str_addf(out, "-O %s%s", set->prefix, row->key);
+}
+
+/* "=VALUE" with the value the option has now; a flag that is on shows " (1)". */
+static void add_names_value(const struct weir_optset *set, const struct weir_opt *row,
+                            struct weir_str *out)
+{
+    struct weir_str value = { 0 };
+
+    add_names(set, row, out);
+    add_value(set, row, &value);
+    if (is_flag(row) && value.len > 0 && strcmp(weir_str_text(&value), "0") != 0)
+        weir_str_addf(out, " (%s)", weir_str_text(&value));
+    else if (!is_flag(row) && (row->flags & WEIR_OPT_OPTARG))
+        weir_str_addf(out, "[=%s]", weir_opt_meta(row));
+    else if (!is_flag(row))
+        weir_str_addf(out, "=%s", value.len > 0 ? weir_str_text(&value) : weir_opt_meta(row));
+    out->failed = out->failed || value.failed;
+    weir_str_free(&value);
+}
+
+static void add_row(const struct weir_optset *set, const struct weir_opt *row, struct weir_str *out)
+{
+    struct weir_str text = { 0 };
+    size_t start = out->len, used;
+
+    weir_str_addf(out, "  ");
+    add_names_value(set, row, out);
+    used = out->len - start;
+    if (used < COLUMN)
+        weir_str_addf(out, "%*s", (int)(COLUMN - used), "");
+    else
+        weir_str_addf(out, "\n%*s", COLUMN, "");
+    weir_str_addf(&text, "%s", row->help);
+    weir_opt_add_choices(row, " (", ")", &text);
+    add_wrapped(out, COLUMN, COLUMN, weir_str_text(&text));
+    out->failed = out->failed || text.failed;
+    weir_str_free(&text);
+}
+
+/* ---- examples ---- */
+
+/* A value to show, by the word that stands for values of its kind. */
+static const char *sample_of(const struct weir_opt *row)
+{
+    static const struct {
+        const char *meta, *value;
+    } samples[] = {
+        { "SIZE", "16m" },
+        { "N", "4" },
+        { "SECONDS", "30" },
+        { "MINUTES", "10" },
+        { "MICROSECONDS", "500" },
+        { "FILE", "file" },
+        { "FILE.npy", "ops.npy" },
+        { "PATH", "/scratch/f" },
+        { "DIR", "/scratch/d" },
+        { "DIR[@DIR...]", "/scratch/d" },
+        { "PREFIX", "ops" },
+        { "NAME", "MPIIO" },
+        { "PERCENT", "5" },
+        { "SIZE|NN%", "50%" },
+        { "NODES", "2" },
+        { "FORMAT:PATH,...", "text:-,json:r.json" },
+        { "ID:NUMBER,...", "H01:30" },
+        { "FACTOR", "0.5" },
+        { "N,N,...", "1,2,4" },
+        { "TYPE", "random" },
+        { "USEC", "100" },
+        { "COMMAND", "sync" },
+        { "BYTES", "1m" },
+        { "KEY=VALUE,...", "blockSize=4k,transferSize=4k" },
+    };
+
+    if (row->example != NULL)
+        return row->example;
+    for (int i = 0; row->choices != NULL && row->choices[i] != NULL; i++)
+        if (row->def == NULL || strcasecmp(row->choices[i], row->def) != 0)
+            return row->choices[i];
+    if (row->choices != NULL)
+        return row->choices[0];
+    if (row->meta != NULL && strcmp(row->meta, "N") == 0 && row->def != NULL &&
+        strcmp(row->def, "0") != 0 && strcmp(row->def, "-1") != 0)
+        return row->def; /* in its range */
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
+        if (row->meta != NULL && strcmp(row->meta, samples[i].meta) == 0)
+            return samples[i].value;
+    return row->def != NULL ? row->def : "1";
+}
+
+/* The option with a sample value: "-b 16m", "--posix.odirect". */
+static void add_sample(const struct weir_optset *set, const struct weir_opt *row,
+                       struct weir_str *out)
+{
+    const bool has_value = weir_opt_takes_value(row);
+
+    if (row->letter != 0)
+        weir_str_addf(out, "-%c%s%s", row->letter, has_value ? " " : "",
+                      has_value ? sample_of(row) : "");
+    else if (row->name != NULL)
+        weir_str_addf(out, "--%s%s%s%s", set->prefix, row->name, has_value ? "=" : "",
+                      has_value ? sample_of(row) : "");
+    else
+        weir_str_addf(out, "-O %s%s=%s", set->prefix, row->key, has_value ? sample_of(row) : "1");
+}
+
+/* "-a MPIIO " for options of that backend. */
+static void add_backend(const struct weir_opts *o, const struct weir_optset *set,
+                        struct weir_str *out)
+{
+    const struct weir_optname api = { .text = "api", .len = 3 };
+    const struct weir_opt *row = weir_opt_find(o, &api);
+    const char *name = set->title != NULL ? strrchr(set->title, ' ') : NULL;
+
+    if (row != NULL && name != NULL && row->letter != 0)
+        weir_str_addf(out, "-%c %s ", row->letter, name + 1);
+    else if (row != NULL && name != NULL)
+        weir_str_addf(out, "--api=%s ", name + 1);
+}
+
+static void add_command(const struct weir_help *help, const char *args, struct weir_str *out)
+{
+    weir_str_addf(out, "  mpirun -np %d %s %s\n", help->tasks > 0 ? help->tasks : 4, help->program,
+                  args);
+}
+
+static void add_option_example(const struct weir_opts *o, const struct weir_help *help,
+                               const struct weir_optset *set, const struct weir_opt *row,
+                               struct weir_str *out)
+{
+    struct weir_str args = { 0 };
+
+    add_backend(o, set, &args);
+    add_sample(set, row, &args);
+    weir_str_addf(out, "Example:\n");
+    add_command(help, weir_str_text(&args), out);
+    weir_str_free(&args);
+}
+
+/* The examples of a topic, each with its words above it. */
+static void add_examples(const struct weir_help *help, enum weir_topic topic, struct weir_str *out)
+{
+    const struct weir_example *e = help->examples;
+
+    for (; e != NULL && e->args != NULL; e++) {
+        if (e->topic != topic)
+            continue;
+        weir_str_addf(out, "  # %s\n", e->what);
+        add_command(help, e->args, out);
+    }
+}
+
+/* ---- lists ---- */
+
+/* The rows of a topic in the tables without title. false: there are none. */
+static bool add_topic_rows(const struct weir_opts *o, enum weir_topic topic, struct weir_str *out)
+{
+    bool any = false;
+
+    for (int i = 0; i < o->n; i++)
+        for (const struct weir_opt *row = o->set[i].rows;
+             o->set[i].title == NULL && !weir_opt_is_end(row); row++)
+            if (row->topic == topic && weir_opt_is_current(row)) {
+                add_row(&o->set[i], row, out);
+                any = true;
+            }
+    return any;
+}
+
+static void add_topic(const struct weir_opts *o, const struct weir_help *help,
+                      enum weir_topic topic, bool examples, struct weir_str *out)
+{
+    struct weir_str rows = { 0 };
+
+    if (add_topic_rows(o, topic, &rows)) {
+        if (topic == WEIR_TOPIC_NONE)
+            weir_str_addf(out, "\nMore options\n");
+        else
+            weir_str_addf(out, "\n%s (--help=%s)\n", weir_topic_titles[topic - 1],
+                          weir_topic_names[topic - 1]);
+        weir_str_add(out, weir_str_text(&rows), rows.len);
+    }
+    if (examples) {
+        weir_str_addf(out, "\nExample:\n");
+        add_examples(help, topic, out);
+    }
+    weir_str_free(&rows);
+}
+
+static void add_table(const struct weir_opts *o, const struct weir_help *help,
+                      const struct weir_optset *set, bool examples, struct weir_str *out)
+{
+    const struct weir_opt *first = NULL;
+
+    weir_str_addf(out, "\n%s\n", set->title);
+    for (const struct weir_opt *row = set->rows; !weir_opt_is_end(row); row++) {
+        if (!weir_opt_is_current(row))
+            continue;
+        first = first != NULL ? first : row;
+        add_row(set, row, out);
+    }
+    if (first == NULL)
+        weir_str_addf(out, "  no options of its own\n");
+    if (!examples)
+        return;
+    weir_str_addc(out, '\n');
+    if (first != NULL) {
+        add_option_example(o, help, set, first, out);
+    } else {
+        struct weir_str args = { 0 };
+
+        add_backend(o, set, &args);
+        weir_str_addf(out, "Example:\n");
+        add_command(help, weir_str_text(&args), out);
+        weir_str_free(&args);
+    }
+}
+
+/* ---- the pages ---- */
+
+static void add_head(const struct weir_help *help, struct weir_str *out)
+{
+    weir_str_addf(out, "Synopsis mpirun -np TASKS %s [OPTION]...\n", help->program);
+}
+
+/* Bytes of a table's prefix without its dot. */
+static size_t bare_len(const struct weir_optset *set)
+{
+    size_t len = strlen(set->prefix);
+
+    return len > 0 && set->prefix[len - 1] == '.' ? len - 1 : len;
+}
+
+/* The name of a backend: the last word of the title. */
+static const char *table_name(const struct weir_optset *set)
+{
+    const char *blank = strrchr(set->title, ' ');
+
+    return blank != NULL ? blank + 1 : set->title;
+}
+
+static void add_table_names(const struct weir_opts *o, struct weir_str *out)
+{
+    bool any = false;
+
+    for (int i = 0; i < o->n; i++)
+        if (o->set[i].title != NULL) {
+            weir_str_addf(out, "%s%s", any ? ", " : "", table_name(&o->set[i]));
+            any = true;
+        }
+}
+
+static void add_places(const struct weir_opts *o, struct weir_str *out)
+{
+    struct weir_str text = { 0 };
+
+    weir_str_addf(&text, "all, ");
+    for (int i = 0; weir_topic_names[i] != NULL; i++)
+        weir_str_addf(&text, "%s, ", weir_topic_names[i]);
+    weir_str_addf(&text, "a backend (");
+    add_table_names(o, &text);
+    weir_str_addf(&text, ") or an option, as in --help=-v");
+    weir_str_addf(out, "\nMore: --help=TOPIC, where TOPIC is ");
+    add_wrapped(out, 35, 6, weir_str_text(&text));
+    weir_str_free(&text);
+}
+
+static void add_first_page(const struct weir_opts *o, const struct weir_help *help,
+                           struct weir_str *out)
+{
+    weir_str_addf(out, "\n");
+    add_wrapped(out, 0, 0, help->brief);
+    if (help->more != NULL)
+        add_wrapped(out, 0, 0, help->more);
+    weir_str_addf(out, "\nCommands to copy\n");
+    add_examples(help, WEIR_TOPIC_NONE, out);
+    weir_str_addf(out, "\nThe options that matter (sizes: 4k, 1m, 2g; multiples of 1024)\n");
+    for (int i = 0; i < o->n; i++)
+        for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++)
+            if (row->first)
+                add_row(&o->set[i], row, out);
+    add_places(o, out);
+}
+
+static void add_all(const struct weir_opts *o, const struct weir_help *help, struct weir_str *out)
+{
+    weir_str_addf(out, "\n%s\n", help->brief);
+    for (int t = 0; weir_topic_names[t] != NULL; t++)
+        add_topic(o, help, (enum weir_topic)(t + 1), false, out);
+    add_topic(o, help, WEIR_TOPIC_NONE, false, out);
+    for (int i = 0; i < o->n; i++)
+        if (o->set[i].title != NULL)
+            add_table(o, help, &o->set[i], false, out);
+}
+
+/* ---- one option ---- */
+
+static void add_spellings(const struct weir_optset *set, const struct weir_opt *row,
+                          struct weir_str *out)
+{
+    add_names_value(set, row, out);
+    if (row->key != NULL && !has_only_key(row) && !(row->flags & WEIR_OPT_ARGV_ONLY) &&
+        (row->name == NULL || strcasecmp(row->key, row->name) != 0))
+        weir_str_addf(out, ", key %s%s", set->prefix, row->key);
+    if (row->key2 != NULL)
+        weir_str_addf(out, ", key %s%s", set->prefix, row->key2);
+    weir_str_addc(out, '\n');
+}
+
+static void add_facts(const struct weir_opt *row, struct weir_str *out)
+{
+    struct weir_str text = { 0 };
+
+    weir_str_addf(&text, "%s%s.", row->type == WEIR_OPT_GONE ? "Refused: " : "", row->help);
+    if (row->def != NULL && !weir_opt_stands_for(row) && *row->def != '\0')
+        weir_str_addf(&text, " Default: %s.", row->def);
+    weir_opt_add_choices(row, " One of: ", ".", &text);
+    weir_str_addf(out, "    ");
+    add_wrapped(out, 4, 4, weir_str_text(&text));
+    weir_str_free(&text);
+}
+
+/* The option that a name means, in all tables that know it. false: there is none. */
+static bool add_option(const struct weir_opts *o, const struct weir_help *help, const char *what,
+                       struct weir_str *out)
+{
+    struct weir_optname name = { .text = what + strspn(what, "-") };
+    bool any = false;
+
+    name.len = strlen(name.text);
+    if (name.len == 1)
+        name.letter = *name.text;
+    for (int i = 0; i < o->n; i++)
+        for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++) {
+            if (!weir_opt_matches(&o->set[i], row, &name))
+                continue;
+            weir_str_addc(out, '\n');
+            add_spellings(&o->set[i], row, out);
+            add_facts(row, out);
+            if (row->topic != WEIR_TOPIC_NONE)
+                weir_str_addf(out, "    See also --help=%s.\n", weir_topic_names[row->topic - 1]);
+            if (row->type != WEIR_OPT_GONE)
+                add_option_example(o, help, &o->set[i], row, out);
+            any = true;
+        }
+    return any;
+}
+
+static bool is_called(const struct weir_optset *set, const char *name)
+{
+    size_t bare = bare_len(set);
+
+    if (set->title == NULL)
+        return false;
+    return strcasecmp(set->title, name) == 0 || strcasecmp(table_name(set), name) == 0 ||
+           (bare > 0 && strlen(name) == bare && strncasecmp(set->prefix, name, bare) == 0);
+}
+
+static bool add_tables(const struct weir_opts *o, const struct weir_help *help, const char *what,
+                       struct weir_str *out)
+{
+    bool any = false;
+
+    for (int i = 0; i < o->n; i++)
+        if (is_called(&o->set[i], what)) {
+            add_table(o, help, &o->set[i], true, out);
+            any = true;
+        }
+    return any;
+}
+
+static enum weir_topic find_topic(const char *what)
+{
+    for (int t = 0; weir_topic_names[t] != NULL; t++)
+        if (strcasecmp(weir_topic_names[t], what) == 0)
+            return (enum weir_topic)(t + 1);
+    return WEIR_TOPIC_NONE;
+}
+
+static int refuse_what(const struct weir_opts *o, const char *what, struct weir_err *err)
+{
+    struct weir_str names = { 0 };
+    char shown[WEIR_QUOTE_TEXT];
+
+    for (int t = 0; weir_topic_names[t] != NULL; t++)
+        weir_str_addf(&names, "%s, ", weir_topic_names[t]);
+    add_table_names(o, &names);
+    weir_refuse(err, WEIR_EUSAGE,
+                "there is no help for '%s'; there is for all, %s and every option, as in --help=-v",
+                weir_quote_str(what, shown), weir_str_text(&names));
+    weir_str_free(&names);
+    return -1;
+}
+
+int weir_opthelp(const struct weir_opts *o, const struct weir_help *help, const char *what,
+                 struct weir_str *out, struct weir_err *err)
+{
+    enum weir_topic topic = what != NULL ? find_topic(what) : WEIR_TOPIC_NONE;
+    struct weir_str page = { 0 };
+    bool found = true;
+
+    if (what == NULL || *what == '\0')
+        add_first_page(o, help, &page);
+    else if (strcasecmp(what, "all") == 0)
+        add_all(o, help, &page);
+    else if (topic != WEIR_TOPIC_NONE)
+        add_topic(o, help, topic, true, &page);
+    else
+        found = add_tables(o, help, what, &page) || add_option(o, help, what, &page);
+    if (found) {
+        add_head(help, out);
+        weir_str_add(out, weir_str_text(&page), page.len);
+    }
+    out->failed = out->failed || page.failed;
+    weir_str_free(&page);
+    if (!found)
+        return refuse_what(o, what, err);
+    return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the help text") : 0;
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Help for people at a terminal: one screen first, then topics, backends and single options; every example can be typed."""
+import json
+import re
+import shlex
+import subprocess
+
+import pytest
+
+import conftest
+
+TOPICS = ["files", "order", "data", "time", "output"]
+PROGRAMS = [p.name for p in sorted(conftest.IOR.parent.iterdir())
+            if p.name in ("ior", "mdtest", "md-workbench", "mib", "h5exerciser", "checkpoint_simulator.x", "restart_simulator.x", "raw_bw.x", "gatherv.x", "combo.x")]
+
+
+def answer(program, *args):
+    run = subprocess.run([str(conftest.IOR.parent / program), *args], capture_output=True, text=True, env=conftest.program_env(), timeout=60)
+    assert run.returncode == 0 and run.stderr == "", (program, args, run)
+    return run.stdout
+
+
+def commands(text, program):
+    """The command lines of a page without the launcher."""
+    lines = [line.strip() for line in text.splitlines() if line.startswith("  mpirun ")]
+    assert all(re.match(r"mpirun -np \d+ %s " % re.escape(program), line + " ") for line in lines), lines
+    return [shlex.split(line)[4:] for line in lines]
+
+
+def is_narrow(text):
+    assert all(len(line) <= 100 for line in text.splitlines()), [line for line in text.splitlines() if len(line) > 100]
+
+
+def is_accepted(program, args):
+    """--version is answered only after the whole line was read without error."""
+    answer(program, *args, "--version")
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_help_is_one_screen_then_topics(program):
+    first = answer(program, "--help")
+    is_narrow(first)
+    assert first.count("\n") <= 40 and len(commands(first, program)) == 5
+    rows = json.loads(answer(program, "--dump-options=json"))
+    pages = {topic: answer(program, "--help=" + topic) for topic in TOPICS}
+    for topic, page in pages.items():
+        is_narrow(page)
+        assert len(commands(page, program)) >= 1
+        for row in rows:
+            if row["topic"] == topic and row["table"] is None and row["name"]:
+                assert "--" + row["name"] in page or row["name"] == "dump-options"
+    for page in [first, *pages.values()]:
+        for args in commands(page, program):
+            is_accepted(program, args)
+    is_narrow(answer(program, "--help=all"))
+    own = [row["name"] or row["keys"][0] for row in rows
+           if row["table"] is None and row["topic"] is None and row["type"] not in ("old", "gone") and (row["name"] or row["keys"])]
+    hidden = answer(program, "--help=all")
+    assert [name for name in own if name in hidden and name != "version"] == [], "every option stands in a topic"
+
+
+def test_help_of_every_option_has_an_example_that_can_be_typed():
+    """One process for each row: about 170."""
+    rows = json.loads(answer("ior", "--dump-options=json"))
+    for row in rows:
+        name = row["name"] or (row["keys"] or ["-" + (row["letter"] or "")])[0]
+        page = answer("ior", "--help=" + name)
+        is_narrow(page)
+        for args in commands(page, "ior"):
+            if name not in ("help", "version", "dump-options", "script") and row["type"] != "old":
+                is_accepted("ior", args)
+    assert "-C, --reorder-tasks" in answer("ior", "--help=-C") and "--posix.odirect" in answer("ior", "--help=posix")
+
+
+def test_unknown_help_says_what_there_is(ior):
+    ior("--help=nonsense", np=None).fails(1, "there is no help for 'nonsense'; there is for all, files, order, data, time, output, POSIX")
+
+
+def test_the_manual_page_has_the_topics():
+    for program in PROGRAMS:
+        page = answer(program, "--dump-options=man")
+        assert page.count(".SS Files and directories") == page.count(".SS Results, messages and their worth") == 1
