@@ -38,7 +38,7 @@ struct weir_result {
 /* How it ended, the same on all ranks. */
 struct weir_outcome {
     int status; /* what the program's exit status would be: 0 all was well, 1 usage, 2 set-up, 3
-                   I/O, 4 wrong data, 6 interrupted, 70 a mistake of ours */
+                   I/O, 4 wrong data, 6 interrupted, 70 internal error */
     char error[WEIR_OUTCOME_TEXT]; /* the first error; "" when there was none */
 };
 
