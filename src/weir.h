@@ -1,62 +1,177 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* weir.h - run a benchmark of the suite from a program of your own, and see what it measures
+/* weir.h - run the benchmarks of the suite from a program of your own, and see what they measure
  *
- * The whole interface. Link with the archives of a build tree (weir_link in Makefile.am); it is
- * not installed. testing/backend/test_api.c is an example. */
+ * The whole interface of libweir (pkg-config weir). doc/guide/library.md has an example in C and one
+ * in Python.
+ *
+ * A job is a benchmark with options on the ranks of a communicator. It can run any number of times,
+ * with other options each time:
+ *
+ *     struct weir_job *job = weir_job_new("ior", NULL);
+ *     weir_job_set(job, "blockSize", "16m");
+ *     weir_job_set(job, "testFile", "/scratch/file");
+ *     if (weir_job_run(job) != 0)
+ *         fprintf(stderr, "%s\n", weir_job_error(job));
+ *     for (int i = 0; i < weir_job_results(job); i++)
+ *         use(weir_job_result(job, i));
+ *     weir_job_free(job);
+ *
+ * The library never ends the process, with two exceptions: a broken MPI library, and a call that
+ * exceeds --io-timeout, end all ranks with MPI_Abort. It prints nothing unless it is asked to. MPI must
+ * be initialised (MPI_THREAD_SINGLE is enough) and stays so. Signals are the caller's: if SIGINT and
+ * SIGTERM are blocked in all threads, a pending one ends a run in order (status 6).
+ *
+ * Stability: the functions below keep their meaning within one number of the library (libweir.so.N);
+ * their symbols are versioned. Structs that the library hands out grow at the end only, and their
+ * first member is the size that the library knows; a caller never makes them. */
 #ifndef WEIR_H
 #define WEIR_H
 
 #include <mpi.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
-/* The benchmarks. Only those that you name are linked. */
-struct weir_driver;
-extern const struct weir_driver weir_ior, weir_mdtest, weir_mdw;
+/* ---- what is there ---- */
+
+/* The version of the library: "0.1.0". Local. */
+const char *weir_version(void);
+
+/* The name of the i-th benchmark, from 0 ("ior", "mdtest", "md-workbench", "mib", ...), or NULL after
+ * the last. Local. */
+const char *weir_benchmark_name(int i);
+
+/* ---- results ---- */
+
+#define WEIR_NAME_TEXT 64
+#define WEIR_REMARK_TEXT 256
+
+/* Times of single calls over all ranks, seconds. All 0 where there was none (n is 0). Percentiles are
+ * upper edges of bins, at most 3.2 % above the value. */
+struct weir_calls {
+    uint64_t n;
+    double mean, p50, p90, p99, p999, max; /* max: the longest single one */
+};
 
 /* One phase that was measured. Times are seconds on the clock of rank 0. */
 struct weir_result {
-    const char *operation;   /* "write", "file create", ...; valid during the call */
-    int test, repetition;    /* from 0 */
-    int tasks;               /* that took part */
-    uint64_t bytes;          /* moved by all of them */
-    uint64_t operations;     /* transfers, or files and directories worked on, of all of them */
-    uint64_t wrong;          /* of these, with data that were not right */
-    double seconds;          /* from the first open begun to the last close done */
-    double work_seconds;     /* from the first operation begun to the last one done */
-    double bytes_per_s;      /* over 'seconds' */
-    double operations_per_s; /* over 'work_seconds' */
-    bool interrupted;        /* a signal ended the phase early */
+    uint64_t size;                  /* of this struct, in the library */
+    char operation[WEIR_NAME_TEXT]; /* "write", "file create", ... */
+    int test, repetition;           /* from 0 */
+    int tasks;                      /* that took part */
+    int interrupted;                /* 1: a signal ended the phase early */
+    uint64_t bytes;                 /* moved by all tasks */
+    uint64_t operations;            /* transfers, or files and directories worked on, of all tasks */
+    uint64_t operations_min, operations_max; /* of the slowest and of the fastest task */
+    uint64_t wrong;                          /* operations whose data were not right */
+    double seconds;                          /* first open begun to last close done */
+    double work_seconds;     /* first operation begun to last one done */
+    double bytes_per_s;      /* over seconds */
+    double operations_per_s; /* over work_seconds */
+
+    /* Where a deadline ended the work of a task (stonewalling): what was done until then. With
+     * wear-out, tasks went on after it until all had as many operations as the fastest; the numbers
+     * above include that. 0 where stonewalled is 0. */
+    int stonewalled;
+    int reserved;
+    double stonewall_seconds;
+    uint64_t stonewall_bytes, stonewall_operations; /* of all tasks */
+    uint64_t stonewall_operations_min, stonewall_operations_max;
+
+    struct weir_calls operation_time; /* a transfer, or all of what is done to a file or directory */
+    struct weir_calls open_time, transfer_time, sync_time, close_time;
 };
+
+/* What makes a number doubtful: a rule of doc/guide/trust.md that a test has broken. */
+struct weir_remark {
+    uint64_t size;     /* of this struct, in the library */
+    char rule[8];      /* "H01" */
+    char severity[16]; /* "NOTE", "SUSPECT", "INVALID" */
+    int test;          /* from 0 */
+    int reserved;
+    double value, limit; /* what was measured and where a finding begins, in the unit; NaN: not known */
+    char unit[32];
+    char text[WEIR_REMARK_TEXT];   /* what was measured, in words */
+    char remedy[WEIR_REMARK_TEXT]; /* what to do about it */
+};
+
+/* ---- jobs: options by name ---- */
+
+struct weir_job;
+
+/* A job of the benchmark with this name on the ranks of *comm (NULL: MPI_COMM_WORLD), which must live
+ * as long as the job. Local; all ranks of comm make one. Returns NULL when there is no such benchmark
+ * or no memory. Free it with weir_job_free. */
+struct weir_job *weir_job_new(const char *benchmark, const MPI_Comm *comm);
+
+/* Set an option: a key of scripts and -O ("blockSize"), a long name ("deadline"), an option of a
+ * backend ("posix.odirect") or a letter ("b"); value as on a command line ("16m"), NULL for a flag,
+ * which is taken back with "0". A second value for the same name replaces the first. Local; all ranks
+ * set the same. Returns 0, or 1 (weir_job_error says why: no such option, a value out of range); the
+ * option is then as it was. */
+int weir_job_set(struct weir_job *job, const char *option, const char *value);
+
+/* Take an option back to its default. Local. Returns 0, or 1 when it was not set. */
+int weir_job_unset(struct weir_job *job, const char *option);
+
+/* Be called on every rank of the test before each phase, outside the measured time, with its name.
+ * The function may call MPI collectives over communicators of its own; it may not call this library.
+ * NULL: nobody is called. Local; all ranks do the same. */
+void weir_job_before(struct weir_job *job, void (*before)(void *arg, const char *phase), void *arg);
+
+/* Be called on rank 0 with each result as soon as its phase is over (NULL: nobody is called), and with
+ * each warning and note. The functions must not call MPI or this library. Local. */
+void weir_job_watch(struct weir_job *job, void (*each)(void *arg, const struct weir_result *result),
+                    void (*message)(void *arg, const char *kind, const char *text), void *arg);
+
+/* Run the job: all phases that its options ask for, or one of them, when they ask for one. What an
+ * earlier run kept (keepFile and the like) is there for the next, as it is between two command lines.
+ * Nothing is printed unless the option "report" says where to; results of an earlier run are gone.
+ * Collective over the communicator, which is duplicated for the time of the run. Returns the status,
+ * the same on all ranks, which is the exit status of the program: 0 all was well, 1 usage, 2 set-up,
+ * 3 I/O, 4 wrong data, 5 invalid by the option "strict", 6 interrupted, 70 a mistake of ours. */
+int weir_job_run(struct weir_job *job);
+
+/* The first error of the last call, "" when there was none. Valid until the next call. Local. */
+const char *weir_job_error(const struct weir_job *job);
+
+/* The results of the last run, the same on all ranks, in the order of the phases: how many, and one
+ * (NULL: there is none with this number). Valid until the next run. Local. */
+int weir_job_results(const struct weir_job *job);
+const struct weir_result *weir_job_result(const struct weir_job *job, int i);
+
+/* The same for what was found about them, and the verdict about the worst test: "SOUND", "SUSPECT",
+ * "INVALID"; "" where nothing was judged. Local. */
+int weir_job_remarks(const struct weir_job *job);
+const struct weir_remark *weir_job_remark(const struct weir_job *job, int i);
+const char *weir_job_verdict(const struct weir_job *job);
+
+/* Give back everything. NULL is fine. Local. */
+void weir_job_free(struct weir_job *job);
+
+/* ---- the words of a command line ---- */
 
 #define WEIR_OUTCOME_TEXT 8192
 
 /* How it ended, the same on all ranks. */
 struct weir_outcome {
-    int status; /* what the program's exit status would be: 0 all was well, 1 usage, 2 set-up, 3
-                   I/O, 4 wrong data, 6 interrupted, 70 internal error */
+    int status;                    /* as weir_job_run */
     char error[WEIR_OUTCOME_TEXT]; /* the first error; "" when there was none */
 };
 
-/* Run a benchmark on the ranks of 'comm' with the words of a command line (argv[0] is the name of a
- * program; all ranks give the same). 'each' is called on rank 0 of comm for every phase when it is
- * over, in the order of the phases; it may be NULL, but then on all ranks. It must not call MPI.
- * What the program would print and write, this does too: give --report=text:/dev/null to keep
- * standard output free. Messages go to standard error.
- *
- * Collective over comm, which is duplicated. MPI must be initialised (MPI_THREAD_SINGLE is enough)
- * and is left so; it can be called any number of times. Signals are the caller's: if SIGINT and
- * SIGTERM are blocked in all threads, a pending one ends the run in order (status 6). A broken MPI
- * library, and a call that exceeds --io-timeout, end the process with MPI_Abort; nothing else does.
- * Returns out->status. */
-int weir_measure(const struct weir_driver *benchmark, int argc, char *const *argv, MPI_Comm comm,
+/* Run a benchmark on the ranks of *comm (NULL: MPI_COMM_WORLD) with the words of a command line
+ * (argv[0] is the name of a program; all ranks give the same). 'each' is called on rank 0 for every
+ * phase when it is over; it may be NULL, but then on all ranks. It must not call MPI. What the program
+ * would print and write, this does too: give --report=text:/dev/null to keep standard output free.
+ * Messages go to standard error. Collective. Returns out->status (1: no such benchmark). */
+int weir_measure(const char *benchmark, int argc, char *const *argv, const MPI_Comm *comm,
                  void (*each)(void *arg, const struct weir_result *result), void *arg,
                  struct weir_outcome *out);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/latency.h"
 #include "engine/test.h"
 #include "par/reduce.h"
 
@@ -154,6 +155,17 @@ static void gather(const struct weir_par *par, struct weir_session *s,
     }
 }
 
+/* The operations of the program over all ranks, of all kinds that the phase had. */
+static void sum_operations(const struct weir_run *run, struct weir_latency *out)
+{
+    struct weir_hist h = { 0 };
+
+    for (int op = 0; op < weir_operations_count(run->driver); op++)
+        weir_hist_merge(&h, &run->op_hist[op]);
+    weir_hist_sum(&run->par, &h);
+    weir_latency_of(&h, out);
+}
+
 void weir_metrics_report(struct weir_run *run, struct weir_session *s,
                          const struct weir_phase_rec *rec)
 {
@@ -165,5 +177,8 @@ void weir_metrics_report(struct weir_run *run, struct weir_session *s,
     m.cache_looked = run->trust.seen.looked;
     m.cache_resident = run->trust.seen.resident;
     m.cache_dirty = run->trust.seen.dirty;
+    m.stonewall = rec->stonewall;
+    if (run->hooks)
+        sum_operations(run, &m.whole);
     weir_report_row(&run->report, &weir_metrics_table, &m);
 }

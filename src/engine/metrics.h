@@ -34,6 +34,9 @@ struct weir_metrics {
     const char *ended;
     int64_t by[WEIR_ENDS]; /* tasks */
     struct weir_latency op[WEIR_OPS];
+    /* for a program that runs this one */
+    struct weir_latency whole; /* operations of the program, where it measures them as a whole */
+    struct weir_stonewall stonewall;
 };
 
 extern const struct weir_table weir_metrics_table;

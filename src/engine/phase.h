@@ -91,6 +91,15 @@ enum weir_end {
     WEIR_ENDS
 };
 
+/* What was done when the deadline came. */
+struct weir_stonewall {
+    bool known; /* wear-out was asked for: the rest is measured */
+    uint64_t steps_sum, steps_min, steps_max;
+    uint64_t steps; /* own */
+    uint64_t bytes_sum, bytes_min;
+    uint64_t time_ns; /* rank 0's time in the loop when it stopped */
+};
+
 /* What a phase did; the same on all ranks but for the fields marked "own". Times in ns. */
 struct weir_phase_rec {
     const struct weir_phase *phase;
@@ -107,13 +116,7 @@ struct weir_phase_rec {
     uint64_t fill_ns_sum, verify_ns_sum;
     uint64_t ended[WEIR_ENDS]; /* ranks for which this was it; says nothing when interrupted */
     uint64_t records_sum, dropped_sum; /* operations that are in records, that had no room there */
-    struct {
-        bool known; /* wear-out was asked for: the rest is measured */
-        uint64_t steps_sum, steps_min, steps_max;
-        uint64_t steps; /* own */
-        uint64_t bytes_sum, bytes_min;
-        uint64_t time_ns; /* rank 0's time in the loop when it stopped */
-    } stonewall;
+    struct weir_stonewall stonewall;
     bool interrupted; /* a signal ended it early; what is here was measured all the same */
 };
 

@@ -30,6 +30,13 @@ struct weir_counters {
     uint64_t fill_ns, verify_ns; /* spent making and checking data */
 };
 
+/* A program that runs this one is told of what happens (src/weir.h). */
+struct weir_hooks {
+    /* Before each phase, outside its time; may call collectives. On every rank of the test. */
+    void (*before)(void *arg, const char *phase);
+    void *arg;
+};
+
 struct weir_driver;
 struct weir_stage;
 struct weir_test;
@@ -55,6 +62,7 @@ struct weir_run {
     const struct weir_driver *driver; /* the program */
     bool broken; /* a library of a backend cannot be ended: the job ends without MPI_Finalize */
     bool details;                /* somebody reads the details of each phase */
+    const struct weir_hooks *hooks; /* NULL: none; the same on all ranks */
     struct weir_arena arena;     /* lives as long as the run */
     struct weir_err first_error; /* rank 0: the first that was said; its code means nothing */
     /* Times of each operation of the program in the phase that runs, or that has just run, where the

@@ -7,26 +7,21 @@
 
 /* ---- for programs ---- */
 
-struct row {
-    const char *id, *outcome, *severity, *unit, *text, *remedy;
-    double value, limit;
-};
-
 static const struct weir_col cols[] = {
-    COL_STR(struct row, id, "id", "The rule: H01 to H35"),
-    COL_STR(struct row, outcome, "outcome", "found, fine or not judged"),
-    COL_STR(struct row, severity, "severity", "NOTE, SUSPECT or INVALID where it is found"),
-    COL_REAL(struct row, value, "value", "What was measured, in the unit"),
-    COL_REAL(struct row, limit, "limit", "Where a finding begins, in the unit"),
-    COL_STR(struct row, unit, "unit", "Of value and limit"),
-    COL_STR(struct row, text, "text", "What was measured, in words; why, where it is not judged"),
-    COL_STR(struct row, remedy, "remedy", "What to do about what was found, else empty"),
+    COL_STR(struct weir_finding_row, id, "id", "The rule: H01 to H35"),
+    COL_STR(struct weir_finding_row, outcome, "outcome", "found, fine or not judged"),
+    COL_STR(struct weir_finding_row, severity, "severity", "NOTE, SUSPECT or INVALID where it is found"),
+    COL_REAL(struct weir_finding_row, value, "value", "What was measured, in the unit"),
+    COL_REAL(struct weir_finding_row, limit, "limit", "Where a finding begins, in the unit"),
+    COL_STR(struct weir_finding_row, unit, "unit", "Of value and limit"),
+    COL_STR(struct weir_finding_row, text, "text", "What was measured, in words; why, where it is not judged"),
+    COL_STR(struct weir_finding_row, remedy, "remedy", "What to do about what was found, else empty"),
     WEIR_COL_END
 };
 
-static const struct weir_table findings = { .key = "findings",
-                                            .cols = cols,
-                                            .readers = WEIR_FOR_DATA };
+const struct weir_table weir_findings_table = { .key = "findings",
+                                                .cols = cols,
+                                                .readers = WEIR_FOR_DATA };
 
 static const char *const outcomes[] = { "not judged", "fine", "found" };
 
@@ -37,19 +32,20 @@ static void tell_programs(struct weir_run *run, const char *rules, const struct 
 
     weir_report_str(r, WEIR_FOR_DATA, "rules", rules);
     weir_report_str(r, WEIR_FOR_DATA, "verdict", weir_verdict_name(weir_findings_worst(list, n)));
-    weir_report_head(r, &findings);
+    weir_report_head(r, &weir_findings_table);
     for (int i = 0; i < n; i++) {
         const struct weir_finding *f = &list[i];
-        struct row row = { .id = f->rule->id,
+        struct weir_finding_row row = { .id = f->rule->id,
                            .outcome = outcomes[f->outcome],
                            .severity = weir_severity_name(f->severity),
                            .unit = f->unit,
                            .text = f->text,
                            .remedy = f->outcome == WEIR_FOUND ? f->rule->remedy : "",
                            .value = f->value,
-                           .limit = f->limit };
+                           .limit = f->limit,
+                           .test = run->test->id };
 
-        weir_report_row(r, &findings, &row);
+        weir_report_row(r, &weir_findings_table, &row);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "engine/facts.h"
 #include "engine/findings.h"
+#include "engine/report.h"
 
 #define WEIR_TRUST_FILES 8 /* files of which the rate is remembered for later tests */
 
@@ -42,6 +43,15 @@ struct weir_trust {
     int nread;
     struct weir_trust_test *first, *last;
 };
+
+/* A row of the table "findings" for programs. */
+struct weir_finding_row {
+    const char *id, *outcome, *severity, *unit, *text, *remedy;
+    double value, limit;
+    int test;
+};
+
+extern const struct weir_table weir_findings_table;
 
 /* Look at the machine, where any of the tests is judged. Collective over run->world. Returns 0, or -1
  * and the same err on all ranks (WEIR_ESETUP). */

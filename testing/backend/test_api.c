@@ -3,6 +3,7 @@
 #include "weir.h"
 
 #include "engine/driver.h"
+#include "library/benchmarks.h"
 
 #include <dirent.h>
 #include <malloc.h>
@@ -21,7 +22,7 @@
 /* What the callback was told. */
 struct seen {
     struct weir_result result[MOST];
-    char operation[MOST][32];
+    char operation[MOST][WEIR_NAME_TEXT];
     int n;
 };
 
@@ -36,7 +37,7 @@ static void see(void *arg, const struct weir_result *r)
 }
 
 /* Run with the words of one line; nothing goes to standard output. */
-static int run(const struct weir_driver *d, MPI_Comm comm, const char *line, struct seen *s,
+static int run(const char *d, MPI_Comm comm, const char *line, struct seen *s,
                struct weir_outcome *out)
 {
     char words[256], *argv[WORDS] = { (char[]) { "weir" }, (char[]) { "--report=text:/dev/null" } };
@@ -47,7 +48,7 @@ static int run(const struct weir_driver *d, MPI_Comm comm, const char *line, str
     for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save))
         argv[argc++] = w;
     s->n = 0;
-    return weir_measure(d, argc, argv, comm, see, s, out);
+    return weir_measure(d, argc, argv, &comm, see, s, out);
 }
 
 static int find(const struct seen *s, const char *operation)
@@ -81,7 +82,7 @@ static void test_ior(struct tap *t, int size)
     int status, at;
 
     status =
-        run(&weir_ior, MPI_COMM_WORLD, "-w -W -r -i 2 -b 64k -t 16k -s 2 -o api-ior", &s, &out);
+        run("ior", MPI_COMM_WORLD, "-w -W -r -i 2 -b 64k -t 16k -s 2 -o api-ior", &s, &out);
     tap_ok(t, status == 0 && out.status == 0 && !out.error[0], NULL, "ior runs");
     tap_ok(t, sound(t, &s, 6), NULL, "rank 0 is told of every phase of every repetition");
     at = find(&s, "read");
@@ -90,7 +91,7 @@ static void test_ior(struct tap *t, int size)
                             s.result[at].operations == 8u * (unsigned)size &&
                             s.result[at].tasks == size && s.result[5].repetition == 1),
            NULL, "bytes, transfers, tasks and repetition of a phase are right");
-    status = run(&weir_ior, MPI_COMM_WORLD,
+    status = run("ior", MPI_COMM_WORLD,
                  "-a DUMMY -w -R -b 64k -t 16k --dummy.corrupt-at=2 -o api-ior", &s, &out);
     at = find(&s, "read");
     tap_ok(t, status == 4 && (t->rank != 0 || s.result[at].wrong > 0), NULL,
@@ -101,7 +102,7 @@ static void test_mdtest(struct tap *t, int size)
 {
     struct weir_outcome out;
     struct seen s;
-    int status = run(&weir_mdtest, MPI_COMM_WORLD, "-n 10 -d api-mdtest", &s, &out);
+    int status = run("mdtest", MPI_COMM_WORLD, "-n 10 -d api-mdtest", &s, &out);
     int at = find(&s, "file create");
 
     tap_ok(t, status == 0 && !out.error[0], NULL, "mdtest runs in the same process");
@@ -115,7 +116,7 @@ static void test_md_workbench(struct tap *t, int size)
 {
     struct weir_outcome out;
     struct seen s;
-    int status = run(&weir_mdw, MPI_COMM_WORLD, "-I 5 -P 3 -D 2 -R 1 -o api-mdw", &s, &out);
+    int status = run("md-workbench", MPI_COMM_WORLD, "-I 5 -P 3 -D 2 -R 1 -o api-mdw", &s, &out);
     int made = find(&s, "precreate"), at = find(&s, "benchmark");
 
     tap_ok(t, status == 0 && !out.error[0] && (t->rank == 0 || s.n == 0), NULL,
@@ -131,19 +132,19 @@ static void test_errors(struct tap *t)
     struct weir_outcome out;
     struct seen s;
 
-    tap_ok(t, run(&weir_ior, MPI_COMM_WORLD, "-b 4k -t 3k", &s, &out) == 1 && s.n == 0, NULL,
+    tap_ok(t, run("ior", MPI_COMM_WORLD, "-b 4k -t 3k", &s, &out) == 1 && s.n == 0, NULL,
            "a wrong option is a status");
     tap_ok(t, strstr(out.error, "transfer") != NULL, NULL, "its words are known on all ranks");
     tap_ok(t,
-           run(&weir_ior, MPI_COMM_WORLD, "--no-such-option", &s, &out) == 1 &&
+           run("ior", MPI_COMM_WORLD, "--no-such-option", &s, &out) == 1 &&
                strstr(out.error, "no-such-option"),
            NULL, "so is one that is not there");
     tap_ok(t,
-           run(&weir_ior, MPI_COMM_WORLD, "-r -o api-nowhere/x", &s, &out) == 3 &&
+           run("ior", MPI_COMM_WORLD, "-r -o api-nowhere/x", &s, &out) == 3 &&
                strstr(out.error, "api-nowhere"),
            NULL, "and a file that cannot be opened");
     tap_ok(t,
-           run(&weir_ior, MPI_COMM_WORLD, "-a DUMMY -w -b 8k -t 8k", &s, &out) == 0 &&
+           run("ior", MPI_COMM_WORLD, "-a DUMMY -w -b 8k -t 8k", &s, &out) == 0 &&
                !out.error[0],
            NULL, "a failed run leaves nothing to the next");
 }
@@ -156,7 +157,7 @@ static void test_part(struct tap *t, int size)
 
     MPI_Comm_split(MPI_COMM_WORLD, t->rank == size - 1, 0, &part);
     if (t->rank == size - 1)
-        run(&weir_ior, part, "-a DUMMY -w -b 8k -t 8k", &s, &out);
+        run("ior", part, "-a DUMMY -w -b 8k -t 8k", &s, &out);
     tap_ok(t, t->rank != size - 1 || (out.status == 0 && s.n == 1 && s.result[0].tasks == 1), NULL,
            "a run can have a part of the ranks, and its own rank 0 is told");
     MPI_Comm_free(&part);
@@ -210,7 +211,7 @@ static void test_threads(struct tap *t, int size)
                                .rlim_max = before.rlim_max };
     if (t->rank == size - 1)
         setrlimit(RLIMIT_AS, &little);
-    run(&weir_ior, MPI_COMM_WORLD, "-a DUMMY -w -b 64m -t 64m --io-timeout=100", &s, &out);
+    run("ior", MPI_COMM_WORLD, "-a DUMMY -w -b 64m -t 64m --io-timeout=100", &s, &out);
     setrlimit(RLIMIT_AS, &before);
     tap_ok(t, out.status == 2 && out.error[0], NULL, "a rank without memory is an error of all");
     tap_ok(t, entries("/proc/self/task") == threads, NULL, "no thread outlives a run that failed");
@@ -223,8 +224,8 @@ static bool run_some(void)
     bool good = true;
 
     for (int i = 0; i < SOME_RUNS; i++)
-        good &= run(&weir_ior, MPI_COMM_WORLD, "-a DUMMY -w -r -N 1 -b 8k -t 8k", &s, &out) == 0;
-    return good && run(&weir_ior, MPI_COMM_WORLD, "-b 4k -t 3k", &s, &out) == 1;
+        good &= run("ior", MPI_COMM_WORLD, "-a DUMMY -w -r -N 1 -b 8k -t 8k", &s, &out) == 0;
+    return good && run("ior", MPI_COMM_WORLD, "-b 4k -t 3k", &s, &out) == 1;
 }
 
 static void test_leaks(struct tap *t)
@@ -241,10 +242,76 @@ static void test_leaks(struct tap *t)
     tap_ok(t, entries("/proc/self/fd") <= files, NULL, "and their files");
 }
 
+static void count_phase(void *arg, const char *phase)
+{
+    int *n = arg;
+
+    *n += strcmp(phase, "write") == 0 || strcmp(phase, "read") == 0;
+}
+
+static void count_messages(void *arg, const char *kind, const char *text)
+{
+    int *n = arg;
+
+    *n += strcmp(kind, "warning") == 0 && strstr(text, "ncorrect data") != NULL;
+}
+
+static void test_refusals(struct tap *t, struct weir_job *job)
+{
+    tap_ok(t, !weir_job_new("no such", NULL) && !weir_job_new(NULL, NULL), NULL, "there is no such benchmark");
+    tap_ok(t, weir_job_set(job, "no-such", "1") == 1 && strstr(weir_job_error(job), "no-such"), NULL,
+           "an unknown option is refused at once");
+    tap_ok(t, weir_job_set(job, "b", "sheep") == 1 && weir_job_set(job, "a=b", NULL) == 1, NULL,
+           "so is a wrong value, and a name that is none");
+    tap_ok(t, weir_job_unset(job, "b") == 1, NULL, "what was refused is not set");
+}
+
+/* A job, on all ranks: phases, the same results everywhere, and a second run with other options. */
+static void test_job(struct tap *t, int size)
+{
+    struct weir_job *job = weir_job_new("ior", NULL);
+    const struct weir_result *r;
+    int before = 0, messages = 0;
+
+    test_refusals(t, job);
+    weir_job_before(job, count_phase, &before);
+    weir_job_watch(job, NULL, count_messages, &messages);
+    weir_job_set(job, "api", "DUMMY");
+    weir_job_set(job, "dummy.store", NULL);
+    weir_job_set(job, "b", "32k");
+    weir_job_set(job, "b", "64k");
+    weir_job_set(job, "transferSize", "16k");
+    weir_job_set(job, "-w", NULL);
+    tap_ok(t, weir_job_run(job) == 0 && weir_job_results(job) == 1 && before == 1, NULL,
+           "a job runs one phase");
+    r = weir_job_result(job, 0);
+    tap_ok(t,
+           r && r->size == sizeof(*r) && r->bytes == 65536u * (unsigned)size &&
+               r->operations_max == 4 && r->operation_time.n == 4u * (unsigned)size &&
+               r->operation_time.max > 0 && !r->stonewalled && !weir_job_result(job, 1),
+           NULL, "its results are there on all ranks");
+    tap_ok(t, weir_job_verdict(job)[0] && weir_job_remarks(job) > 0 && weir_job_remark(job, 0)->rule[0] == 'H',
+           NULL, "and what was found");
+    weir_job_set(job, "checkRead", NULL);
+    weir_job_set(job, "dummy.corrupt-at", "2");
+    tap_ok(t,
+           weir_job_run(job) == 4 && weir_job_results(job) == 2 &&
+               weir_job_result(job, 1)->wrong > 0 && messages == (t->rank == 0),
+           NULL, "other options, another run: wrong data are a status, a number and a message");
+    weir_job_unset(job, "dummy.corrupt-at");
+    weir_job_set(job, "dummy.fail-at", "1");
+    tap_ok(t, weir_job_run(job) == 3 && weir_job_error(job)[0], NULL, "an error has words");
+    weir_job_unset(job, "dummy.fail-at");
+    tap_ok(t, weir_job_run(job) == 0 && !weir_job_error(job)[0] && weir_job_results(job) == 2, NULL,
+           "and leaves nothing to the next run");
+    weir_job_free(job);
+}
+
 /* The options that the engine knows: nobody forgets one. */
 static void test_options(struct tap *t)
 {
-    const struct weir_driver *const programs[] = { &weir_ior, &weir_mdtest, &weir_mdw };
+    const struct weir_driver *const programs[] = { weir_benchmark_find("ior"), weir_benchmark_find("mdtest"),
+                                                   weir_benchmark_find("md-workbench") };
     struct weir_err err = WEIR_ERR_INIT;
 
     for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
@@ -271,6 +338,7 @@ int main(int argc, char **argv)
         test_errors(&t);
         test_part(&t, size);
         test_threads(&t, size);
+        test_job(&t, size);
         test_leaks(&t);
         test_options(&t);
     }

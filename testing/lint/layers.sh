@@ -33,8 +33,8 @@ function allowed(from, path,   to) {
         return 0
     if (to == "backends")
         return path ~ "^backends/(array|backend|plugin|queue|registry|session|session-array)[.]h$"
-    if (to == "top")
-        return from == "engine"
+    if (to == "top" || from == "library")
+        return from == "library"
     return from ~ /^drivers\// && to == "engine"
 }
 BEGIN {

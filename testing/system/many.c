@@ -133,13 +133,6 @@ static void end_fault(const struct fault *f)
     sigtimedwait(&set, NULL, &now);
 }
 
-static const struct weir_driver *benchmark(const char *name)
-{
-    if (strcmp(name, "ior") == 0)
-        return &weir_ior;
-    return strcmp(name, "mdtest") == 0 ? &weir_mdtest : &weir_mdw;
-}
-
 /* One case: its words are in line. */
 static void run(int n, char *line, int rank)
 {
@@ -161,7 +154,7 @@ static void run(int n, char *line, int rank)
     files = entries("/proc/self/fd");
     threads = entries("/proc/self/task");
     begin_fault(&fault, words[0], strtol(words[1], NULL, 10), rank);
-    weir_measure(benchmark(words[2]), argc - 2, words + 2, MPI_COMM_WORLD, NULL, NULL, &out);
+    weir_measure(words[2], argc - 2, words + 2, NULL, NULL, NULL, &out);
     end_fault(&fault);
     found[0] = out.status;
     found[1] = -out.status;

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* capture.h - what a run tells data readers, for another program: phases, findings, messages */
+#ifndef WEIR_LIBRARY_CAPTURE_H
+#define WEIR_LIBRARY_CAPTURE_H
+
+#include "engine/report.h"
+#include "weir.h"
+
+/* Who is called, and what is kept (rank 0). Lives as long as the report; zero-initialise. */
+struct weir_capture {
+    void (*each)(void *arg, const struct weir_result *result); /* may be NULL */
+    void (*message)(void *arg, const char *kind, const char *text);
+    void *arg;
+    bool keep; /* results and remarks */
+    struct weir_result *result;
+    struct weir_remark *remark;
+    int results, remarks;
+    int worst;   /* enum weir_severity, -1: nothing was judged */
+    bool failed; /* no memory for all of it */
+};
+
+/* Add a sink that hands on and keeps. Local. -1 and err (WEIR_EUSAGE). */
+int weir_capture_add(struct weir_report *r, struct weir_capture *c, struct weir_err *err);
+
+/* Forget results and remarks. Local. */
+void weir_capture_clear(struct weir_capture *c);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* job.c - a benchmark with options by name, run any number of times */
+#include "config.h"
+#include "weir.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "engine/program.h"
+#include "library/benchmarks.h"
+#include "library/library.h"
+
+/* An option that was set. */
+struct word {
+    char *option, *text; /* the name; as a word of a command line */
+};
+
+struct weir_job {
+    const struct weir_driver *driver;
+    MPI_Comm comm;
+    struct word *word;
+    int n;
+    char **argv; /* room for all words, so that a run needs no memory of its own */
+    struct weir_hooks hooks;
+    struct weir_capture capture;
+    struct weir_outcome outcome;
+};
+
+/* Before the caller's words, which override them: nothing is printed. */
+static const char *const quiet[] = { "--report=text:/dev/null", "--progress=never" };
+
+#define QUIET ((int)(sizeof(quiet) / sizeof(*quiet)))
+
+struct weir_job *weir_job_new(const char *benchmark, const MPI_Comm *comm)
+{
+    const struct weir_driver *driver = weir_benchmark_find(benchmark);
+    struct weir_job *job = driver ? calloc(1, sizeof(*job)) : NULL;
+
+    if (!job)
+        return NULL;
+    job->argv = calloc(1 + QUIET + 1, sizeof(*job->argv));
+    if (!job->argv) {
+        free(job);
+        return NULL;
+    }
+    job->driver = driver;
+    job->comm = comm ? *comm : MPI_COMM_WORLD;
+    job->capture.keep = true;
+    job->capture.worst = -1;
+    return job;
+}
+
+/* ---- options ---- */
+
+static int refuse(struct weir_job *job, const char *text)
+{
+    snprintf(job->outcome.error, sizeof(job->outcome.error), "%s", text);
+    return job->outcome.status = WEIR_EUSAGE;
+}
+
+/* "-b=4k", "--blockSize=4k", "--keepFile". The caller frees it. */
+static char *word_of(const char *option, const char *value)
+{
+    struct weir_str s = { 0 };
+
+    weir_str_addf(&s, "%s%s", strlen(option) == 1 ? "-" : "--", option);
+    if (value)
+        weir_str_addf(&s, "=%s", value);
+    if (!s.failed)
+        return s.text;
+    weir_str_free(&s);
+    return NULL;
+}
+
+/* Would the benchmark take it? */
+static int try_word(struct weir_job *job, char *text)
+{
+    char name[] = "weir", *argv[] = { name, text, NULL };
+    struct weir_run run = { .repetition = 0 };
+    struct weir_err err = WEIR_ERR_INIT;
+    struct weir_command command;
+    int rc;
+
+    weir_program_begin(&run, 1); /* not the rank that speaks */
+    rc = weir_program_options(&run, &command, job->driver, 2, argv, &err);
+    weir_program_end(&run);
+    return rc < 0 ? refuse(job, err.text) : 0;
+}
+
+static struct word *find(const struct weir_job *job, const char *option)
+{
+    bool is_letter = strlen(option) == 1;
+
+    for (int i = 0; i < job->n; i++)
+        if (is_letter ? strcmp(job->word[i].option, option) == 0
+                      : strcasecmp(job->word[i].option, option) == 0)
+            return &job->word[i];
+    return NULL;
+}
+
+static int keep(struct weir_job *job, const char *option, char *text)
+{
+    struct word *old = find(job, option), *more;
+    char **argv;
+
+    if (old) {
+        free(old->text);
+        old->text = text;
+        return 0;
+    }
+    argv = realloc(job->argv, (size_t)(1 + QUIET + job->n + 2) * sizeof(*argv));
+    if (!argv)
+        return -1;
+    job->argv = argv;
+    more = realloc(job->word, (size_t)(job->n + 1) * sizeof(*more));
+    if (!more)
+        return -1;
+    job->word = more;
+    more[job->n].option = strdup(option);
+    if (!more[job->n].option)
+        return -1;
+    more[job->n++].text = text;
+    return 0;
+}
+
+int weir_job_set(struct weir_job *job, const char *option, const char *value)
+{
+    char *text;
+
+    job->outcome = (struct weir_outcome) { .status = WEIR_OK };
+    option += option ? strspn(option, "-") : 0;
+    if (!option || !*option || strchr(option, '='))
+        return refuse(job, "an option has a name, without '='");
+    text = word_of(option, value);
+    if (!text)
+        return refuse(job, "no memory for an option");
+    if (try_word(job, text) == 0 && keep(job, option, text) == 0)
+        return 0;
+    if (!job->outcome.error[0])
+        refuse(job, "no memory for an option");
+    free(text);
+    return job->outcome.status;
+}
+
+static void drop(struct word *word)
+{
+    free(word->option);
+    free(word->text);
+}
+
+int weir_job_unset(struct weir_job *job, const char *option)
+{
+    struct word *old = find(job, option + strspn(option, "-"));
+
+    job->outcome = (struct weir_outcome) { .status = WEIR_OK };
+    if (!old)
+        return refuse(job, "that option was not set");
+    drop(old);
+    memmove(old, old + 1, sizeof(*old) * (size_t)(&job->word[--job->n] - old));
+    return 0;
+}
+
+/* ---- who is told ---- */
+
+void weir_job_before(struct weir_job *job, void (*before)(void *arg, const char *phase), void *arg)
+{
+    job->hooks = (struct weir_hooks) { .before = before, .arg = arg };
+}
+
+void weir_job_watch(struct weir_job *job, void (*each)(void *arg, const struct weir_result *result),
+                    void (*message)(void *arg, const char *kind, const char *text), void *arg)
+{
+    job->capture.each = each;
+    job->capture.message = message;
+    job->capture.arg = arg;
+}
+
+/* ---- runs ---- */
+
+int weir_job_run(struct weir_job *job)
+{
+    struct weir_inside in = { .driver = job->driver,
+                              .comm = job->comm,
+                              .argc = 1 + QUIET + job->n,
+                              .argv = job->argv,
+                              .quiet = true,
+                              .hooks = &job->hooks,
+                              .capture = &job->capture };
+
+    weir_capture_clear(&job->capture);
+    job->argv[0] = (char *)(uintptr_t)job->driver->name;
+    memcpy(job->argv + 1, quiet, sizeof(quiet));
+    for (int i = 0; i < job->n; i++)
+        job->argv[1 + QUIET + i] = job->word[i].text;
+    job->argv[in.argc] = NULL;
+    return weir_inside_run(&in, &job->outcome);
+}
+
+const char *weir_job_error(const struct weir_job *job)
+{
+    return job->outcome.error;
+}
+
+/* ---- results ---- */
+
+int weir_job_results(const struct weir_job *job)
+{
+    return job->capture.results;
+}
+
+const struct weir_result *weir_job_result(const struct weir_job *job, int i)
+{
+    return i >= 0 && i < job->capture.results ? &job->capture.result[i] : NULL;
+}
+
+int weir_job_remarks(const struct weir_job *job)
+{
+    return job->capture.remarks;
+}
+
+const struct weir_remark *weir_job_remark(const struct weir_job *job, int i)
+{
+    return i >= 0 && i < job->capture.remarks ? &job->capture.remark[i] : NULL;
+}
+
+const char *weir_job_verdict(const struct weir_job *job)
+{
+    return job->capture.worst < 0 ? ""
+                                  : weir_verdict_name((enum weir_severity)job->capture.worst);
+}
+
+void weir_job_free(struct weir_job *job)
+{
+    if (!job)
+        return;
+    weir_capture_clear(&job->capture);
+    for (int i = 0; i < job->n; i++)
+        drop(&job->word[i]);
+    free(job->word);
+    free(job->argv);
+    free(job);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* library.h - a run inside another program */
+#ifndef WEIR_LIBRARY_LIBRARY_H
+#define WEIR_LIBRARY_LIBRARY_H
+
+#include "engine/driver.h"
+#include "library/capture.h"
+
+/* What the caller wants of a run. */
+struct weir_inside {
+    const struct weir_driver *driver;
+    MPI_Comm comm;
+    int argc;
+    char *const *argv;
+    bool quiet;                     /* no messages on standard error */
+    const struct weir_hooks *hooks; /* NULL: none */
+    struct weir_capture *capture;   /* NULL, on all ranks: nobody reads */
+};
+
+/* Run it. Collective over comm. What was captured is then the same on all ranks where it is kept.
+ * Returns out->status. */
+int weir_inside_run(const struct weir_inside *in, struct weir_outcome *out);
+
+#endif

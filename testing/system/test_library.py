@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""libweir: what is installed, its symbols, and the examples of doc/examples with what pkg-config says of it."""
+import os
+import re
+import shlex
+import shutil
+import subprocess
+
+import pytest
+
+import conftest
+
+EXAMPLES = conftest.SOURCE / "doc" / "examples"
+
+
+def done(*words, **more):
+    ran = subprocess.run([str(w) for w in words], capture_output=True, text=True, timeout=120, **more)
+    assert ran.returncode == 0, (words, ran.stdout, ran.stderr)
+    return ran.stdout
+
+
+def flags(prefix, *words):
+    env = dict(os.environ, PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig"))
+    return done("pkg-config", "--define-variable=prefix=%s" % prefix,
+                "--define-variable=libdir=%s/lib" % prefix,
+                "--define-variable=includedir=%s/include" % prefix, *words, "weir", env=env)
+
+
+def build(prefix, source, out, *more):
+    """The example with the compiler of the build, as a user would."""
+    done(*shlex.split(os.environ["WEIR_CC"]), "-Wall", "-Wextra", "-Werror", source, *more,
+         *shlex.split(flags(prefix, "--cflags") + os.environ.get("WEIR_MPI_CFLAGS", "")), *shlex.split(flags(prefix, "--libs")),
+         *shlex.split(os.environ.get("WEIR_MPI_LIBS", "")), "-Wl,-rpath,%s/lib" % prefix, "-o", out)
+
+
+def shows_only_what_its_header_declares(installed):
+    lib = installed / "lib"
+    assert os.path.islink(lib / "libweir.so") and os.path.islink(lib / "libweir.so.0") and (lib / "libweir.a").exists()
+    shown = dict(re.findall(r" T (\w+)@@(\w+)$", done("nm", "-D", "--defined-only", lib / "libweir.so"), re.M))
+    header = (installed / "include" / "weir.h").read_text()
+    declared = set(re.findall(r"^[a-z].*?\b\*?(weir_\w+)\(", header, re.M))
+    assert set(shown) == declared and len(declared) == 16 and set(shown.values()) == {"WEIR_0"}, (shown, declared)
+    assert "libaio" not in done("objdump", "-p", lib / "libweir.so")
+
+
+def run_example_in_c(installed, ior, tmp_path):
+    build(installed, EXAMPLES / "library.c", tmp_path / "library")
+    ior.program = tmp_path / "library"
+    run = ior(str(tmp_path)).ok()
+    lines = run.stdout.splitlines()
+    told = [line.split(":")[0] for line in lines if " operations in " in line and "stonewall" not in line]
+    assert told[:2] == ["write", "read"] and {"file create", "directory stat", "file remove"} <= set(told), run
+    assert "begin write" in lines and "begin read" in lines and not run.stderr, run
+    assert len([line for line in lines if re.match(r"(write|read): 2097152 bytes, 32 operations in ", line)]) == 2, run
+    assert re.search(r"^file create: 0 bytes, 40 operations in \S+ s, longest (?!0 s)", run.stdout, re.M), run
+    assert "at the stonewall: 2097152 bytes" in run.stdout and "    H02 " in run.stdout, run
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith("library-")] == []
+
+
+def link_statically(installed, tmp_path):
+    (tmp_path / "static.c").write_text("#include <weir.h>\n#include <stdio.h>\n"
+                                       "int main(void) { return puts(weir_version()) < 0 || weir_job_new(\"no\", 0); }\n")
+    libs = [w for w in flags(installed, "--libs", "--static").split() if w.startswith("-l") and w != "-lweir"]
+    done(*shlex.split(os.environ["WEIR_CC"]), tmp_path / "static.c", "-I%s/include" % installed, installed / "lib" / "libweir.a",
+         *shlex.split(os.environ.get("WEIR_MPI_CFLAGS", "")), *libs, "-o", tmp_path / "static")
+    assert done(tmp_path / "static").strip() == flags(installed, "--modversion").strip()
+
+
+def run_example_in_python(installed, ior, tmp_path):
+    ior.program = shutil.which("python3")
+    run = ior("%s %s" % (EXAMPLES / "library.py", tmp_path), env={"LIBWEIR": str(installed / "lib" / "libweir.so.0")}).ok()
+    assert run.stdout.count("write: 2097152 bytes by 2 tasks in ") == 2, run  # the same on all ranks
+    assert re.search(r"refused: .*blockSize.*3 sheep", run.stdout) and "weir 0." in run.stdout and not run.stderr, run
+
+
+def test_the_installed_library(ior, tmp_path):
+    """What its header declares it shows, and the examples of the guide run with it, linked as pkg-config says."""
+    if conftest.SANITIZED or not (conftest.BUILD / "Makefile").exists() or not shutil.which("pkg-config"):
+        pytest.skip("examples are built without the compiler's checks, and with pkg-config")
+    prefix = tmp_path / "pre fix"
+    done("make", "-s", "-C", conftest.BUILD, "install-exec", "install-includeHEADERS", "install-pkgconfigDATA",
+         "prefix=%s" % prefix)
+    shows_only_what_its_header_declares(prefix)
+    run_example_in_c(prefix, ior, tmp_path)
+    link_statically(prefix, tmp_path)
+    run_example_in_python(prefix, ior, tmp_path)
