@@ -20,7 +20,7 @@ struct weir_run_options {
     double delay_s, deadline_s, min_time_s, pause_us, max_minutes, outlier_s, until_time_s;
     int verbose, repetitions, io_timeout_s, until_max;
     bool warnings_are_errors, dry_run, wear_out, barriers, findings, strict, drop_cache,
-        no_space_check;
+        no_space_check, anonymous;
 };
 
 #define WEIR_R struct weir_run_options
@@ -64,7 +64,8 @@ struct weir_run_options {
     OPT_STR(0, n, k, WEIR_R, rank_csv, NULL, "FILE", help, .flags = WEIR_OPT_ADDS,                 \
             .example = "ranks.csv", OPT_IN(OUTPUT))
 #define WEIR_OPT_OP_CSV(n, k, help)                                                                \
-    OPT_STR(0, n, k, WEIR_R, op_csv, NULL, "PREFIX", help, OPT_IN(OUTPUT))
+    OPT_STR(0, n, k, WEIR_R, op_csv, NULL, "PREFIX", help, .flags = WEIR_OPT_PRIVATE,        \
+            OPT_IN(OUTPUT))
 /* What is kept of single operations: every program has it under these names. */
 #define WEIR_OPT_RECORDS                                                                           \
     OPT_STR(0, "timeline", NULL, WEIR_R, timeline, NULL, "FILE.npy",                               \
@@ -85,7 +86,7 @@ struct weir_run_options {
                 .choices = weir_progress_modes, OPT_IN(OUTPUT))
 #define WEIR_OPT_REPORT(text)                                                                      \
     OPT_STR(0, "report", NULL, WEIR_R, reports, NULL, "FORMAT:PATH,...", text,                     \
-            .flags = WEIR_OPT_ARGV_ONLY, .suggestions = weir_report_forms, OPT_FIRST(OUTPUT))
+            .flags = WEIR_OPT_ARGV_ONLY | WEIR_OPT_PRIVATE, .suggestions = weir_report_forms, OPT_FIRST(OUTPUT))
 #define WEIR_REPORT_PHASES                                                                         \
     "Write the results in these forms instead: text:-, text-3.3:FILE, json:FILE, csv:FILE (a row " \
     "for each phase)"
@@ -120,7 +121,11 @@ struct weir_run_options {
                 .min = 0, .max = 1000000, .example = "20", OPT_IN(TIME)),                          \
         OPT_REAL(0, "until-time", "untilTime", WEIR_R, until_time_s, "0", "SECONDS",               \
                  "With --until, begin no repetition after this time of the test; 0: no limit",     \
-                 .min = 0, .max = INT32_MAX, OPT_IN(TIME))
+                 .min = 0, .max = INT32_MAX, OPT_IN(TIME)),                           \
+        OPT_FLAG(0, "anonymous", NULL, WEIR_R, anonymous,                                          \
+                 "Leave names of hosts, users and files out of JSON, CSV and the document of a "   \
+                 "timeline",                                                                       \
+                 .flags = WEIR_OPT_ARGV_ONLY, OPT_IN(OUTPUT))
 /* What is looked at before the first byte. */
 #define WEIR_OPT_GUARDS                                                                            \
     OPT_FLAG(0, "no-space-check", "noSpaceCheck", WEIR_R, no_space_check,                          \

@@ -111,6 +111,7 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
             weir_report_error(&run->log, err);
         return err->code;
     }
+    weir_anonymous_begin(run, c);
     weir_command_note_unused(c, &run->log);
     code = weir_tests_run(run, c->driver, c->tests, c->n, argc, argv);
     if (!run->report.begun) { /* it failed before there was anything to tell: say at least who */
@@ -128,6 +129,7 @@ void weir_program_end(struct weir_run *run)
     weir_watchdog_end(&run->watchdog);   /* nothing is left but after an early error */
     weir_board_end(&run->board);
     weir_report_end(&run->report, NULL); /* the same, or what was there from the start */
+    weir_anonymous_end(&run->anonymous);
     weir_str_free(&run->made);
     weir_par_free(&run->world);
     weir_arena_free(&run->arena);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "engine/anonymous.h"
 
 static const struct {
     const char *word;
@@ -125,13 +126,23 @@ int weir_report_add_list(struct weir_report *r, const char *list, struct weir_ar
     return 0;
 }
 
+static void emit_message(const struct weir_report *r, struct weir_sink *s, const char *kind,
+                         const char *text)
+{
+    struct weir_str room = { 0 };
+
+    s->ops->message(s, kind, weir_anonymous_text(r->anonymous, NULL, text, &room));
+    weir_str_free(&room);
+}
+
 /* The oldest one first. */
-static void emit_early(struct weir_sink *s, const struct weir_message *m)
+static void emit_early(const struct weir_report *r, struct weir_sink *s,
+                       const struct weir_message *m)
 {
     if (!m || !s->ops->message)
         return;
-    emit_early(s, m->before);
-    s->ops->message(s, m->kind, m->text);
+    emit_early(r, s, m->before);
+    emit_message(r, s, m->kind, m->text);
 }
 
 /* The first thing that is told: no sink comes any more. */
@@ -141,7 +152,7 @@ static void begin(struct weir_report *r)
         return;
     r->begun = true;
     for (int i = 0; i < r->n; i++)
-        emit_early(&r->sink[i], r->early);
+        emit_early(r, &r->sink[i], r->early);
 }
 
 /* Does this sink take part in what is told now? */
@@ -175,7 +186,7 @@ void weir_report_message(struct weir_report *r, const char *kind, const char *te
     }
     for (int i = 0; i < r->n; i++)
         if (r->sink[i].ops->message)
-            r->sink[i].ops->message(&r->sink[i], kind, text);
+            emit_message(r, &r->sink[i], kind, text);
 }
 
 void weir_report_enter(struct weir_report *r, const char *key, bool list)
@@ -201,12 +212,24 @@ void weir_report_leave_all(struct weir_report *r)
         weir_report_leave(r);
 }
 
+/* Documents are for others, text is for the user. */
+static bool hides_names(const struct weir_report *r, const struct weir_sink *s)
+{
+    return r->anonymous && r->anonymous->on && !(s->ops->reader & WEIR_FOR_TEXT);
+}
+
 static void emit_fact(struct weir_report *r, const struct weir_fact *f)
 {
+    struct weir_fact hidden = *f;
+    struct weir_str room = { 0 };
+
     begin(r);
+    if (f->type == WEIR_FACT_STR)
+        hidden.str = weir_anonymous_text(r->anonymous, f->key, f->str, &room);
     for (int i = 0; i < r->n; i++)
         if (r->sink[i].ops->fact && listens(r, &r->sink[i]))
-            r->sink[i].ops->fact(&r->sink[i], f);
+            r->sink[i].ops->fact(&r->sink[i], hides_names(r, &r->sink[i]) ? &hidden : f);
+    weir_str_free(&room);
 }
 
 void weir_report_str(struct weir_report *r, unsigned readers, const char *key, const char *value)
@@ -247,12 +270,60 @@ void weir_report_head(struct weir_report *r, const struct weir_table *t)
             r->sink[i].ops->head(&r->sink[i], t);
 }
 
+/* The size of a record and the number of its texts, as far as its columns tell. */
+static size_t size_of(const struct weir_col *c, size_t *texts)
+{
+    size_t size = 0;
+
+    for (*texts = 0; c->key || c->csv || c->head; c++) {
+        *texts += c->type == WEIR_COL_STR;
+        if (c->offset + sizeof(double) > size)
+            size = c->offset + sizeof(double);
+    }
+    return size;
+}
+
+/* A row without names; without memory there is none. */
+static void emit_hidden(struct weir_report *r, struct weir_sink *s, const struct weir_table *t,
+                        const void *record)
+{
+    size_t n, size = size_of(t->cols, &n);
+    struct weir_str *room = calloc(n + 1, sizeof(*room));
+    char *copy = malloc(size + 1);
+
+    if (!room || !copy) {
+        s->sys = ENOMEM; /* comes back from the end */
+        goto free_both;
+    }
+    memcpy(copy, record, size);
+    n = 0;
+    for (const struct weir_col *c = t->cols; c->key || c->csv || c->head; c++)
+        if (c->type == WEIR_COL_STR) {
+            const char **text = (const char **)(void *)(copy + c->offset);
+
+            *text = weir_anonymous_text(r->anonymous, NULL, *text, &room[n++]);
+        }
+    s->ops->row(s, t, copy);
+    while (n > 0)
+        weir_str_free(&room[--n]);
+free_both:
+    free(room);
+    free(copy);
+}
+
 void weir_report_row(struct weir_report *r, const struct weir_table *t, const void *record)
 {
     begin(r);
-    for (int i = 0; i < r->n; i++)
-        if (r->sink[i].ops->row && (t->readers & r->sink[i].ops->reader) && listens(r, &r->sink[i]))
-            r->sink[i].ops->row(&r->sink[i], t, record);
+    for (int i = 0; i < r->n; i++) {
+        struct weir_sink *s = &r->sink[i];
+
+        if (!s->ops->row || !(t->readers & s->ops->reader) || !listens(r, s))
+            continue;
+        if (hides_names(r, s))
+            emit_hidden(r, s, t, record);
+        else
+            s->ops->row(s, t, record);
+    }
     weir_report_flush(r);
 }
 

@@ -93,6 +93,7 @@ struct weir_report {
     int depth;                  /* objects and lists that are open */
     struct weir_arena *arena;   /* for early; NULL: nothing is kept */
     struct weir_message *early; /* messages from before that, the last one first */
+    const struct weir_anonymous *anonymous; /* NULL: names are told */
 };
 
 /* Add a sink writing to path ("-" is standard output). An unwritable path is an error now, before

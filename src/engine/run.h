@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "engine/anonymous.h"
 #include "engine/interrupt.h"
 #include "engine/records.h"
 #include "engine/report.h"
@@ -47,6 +48,7 @@ struct weir_run {
     struct weir_par par;   /* those of the current test */
     struct weir_log log;
     struct weir_report report;
+    struct weir_anonymous anonymous;
     struct weir_interrupt interrupt;
     struct weir_clock clock;       /* of the current test */
     struct weir_board board;       /* where the ranks of a node see each other */

@@ -29,22 +29,26 @@ int weir_timeline_doc_name(const char *path, struct weir_str *out, struct weir_e
     return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the name of a file") : 0;
 }
 
-void weir_timeline_doc_command(struct weir_timeline_doc *d, int argc, char *const *argv)
+void weir_timeline_doc_command(struct weir_timeline_doc *d, const struct weir_anonymous *a,
+                               int argc, char *const *argv)
 {
     struct weir_json j = { .out = &d->command, .flat = 1 };
 
     weir_json_open(&j, NULL, true);
-    for (int i = 0; i < argc; i++)
+    for (int i = 0; i < argc && !a->on; i++)
         weir_json_str(&j, NULL, argv[i]);
+    if (a->on)
+        weir_json_str(&j, NULL, WEIR_NAME_LEFT_OUT);
     weir_json_close(&j);
 }
 
 /* ---- tests ---- */
 
 /* Option rows under their long names, as in the object "Parameters" of the results. */
-static void add_parameters(struct weir_json *j, const struct weir_opt *rows, const void *values)
+static void add_parameters(struct weir_json *j, const struct weir_anonymous *a,
+                           const struct weir_opt *rows, const void *values)
 {
-    struct weir_str text = { 0 };
+    struct weir_str text = { 0 }, room = { 0 };
 
     weir_json_open(j, "parameters", false);
     for (const struct weir_opt *row = rows; !weir_opt_is_end(row); row++) {
@@ -55,12 +59,13 @@ static void add_parameters(struct weir_json *j, const struct weir_opt *rows, con
         weir_str_clear(&text);
         weir_opt_show(row, values, &text);
         if (row->type == WEIR_OPT_STR)
-            weir_json_str(j, name, weir_str_text(&text));
+            weir_json_str(j, name, weir_anonymous_text(a, name, weir_str_text(&text), &room));
         else
             weir_json_int(j, name, strtoll(weir_str_text(&text), NULL, 10));
     }
     weir_json_close(j);
     weir_str_free(&text);
+    weir_str_free(&room);
 }
 
 /* Each name once, in the order of its first rank; host[i] becomes the number of rank i's. Returns how
@@ -81,14 +86,17 @@ static int number_hosts(char (*name)[HOST_TEXT], int ranks, int *host)
     return n;
 }
 
-static void add_hosts(struct weir_json *j, char (*name)[HOST_TEXT], int ranks, int *host)
+static void add_hosts(struct weir_json *j, const struct weir_anonymous *a, char (*name)[HOST_TEXT],
+                      int ranks, int *host)
 {
     int n = number_hosts(name, ranks, host);
+    struct weir_str room = { 0 };
 
     weir_json_open(j, "hosts", false);
     weir_json_open(j, "names", true);
     for (int i = 0; i < n; i++)
-        weir_json_str(j, NULL, name[i]);
+        weir_json_str(j, NULL, weir_anonymous_text(a, NULL, name[i], &room));
+    weir_str_free(&room);
     weir_json_close(j);
     weir_json_open(j, "host", true);
     for (int i = 0; i < ranks; i++)
@@ -133,8 +141,8 @@ void weir_timeline_doc_test(struct weir_timeline_doc *d, struct weir_run *run)
         weir_json_int(&j, "clock_uncertainty", (int64_t)error_ns);
         weir_json_real(&j, "epoch", epoch_of_zero(run));
         if (room)
-            add_hosts(&j, all, run->par.size, host);
-        add_parameters(&j, t->driver->opts, t->values->driver_opt);
+            add_hosts(&j, &run->anonymous, all, run->par.size, host);
+        add_parameters(&j, &run->anonymous, t->driver->opts, t->values->driver_opt);
         weir_json_close(&j);
         weir_str_addc(&d->tests, '\0');
     }

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
+struct weir_anonymous;
 struct weir_driver;
 struct weir_phase_rec;
 struct weir_run;
@@ -27,8 +28,9 @@ struct weir_timeline_doc {
  * -1 and err (WEIR_EUSAGE) when path does not end in .npy. */
 int weir_timeline_doc_name(const char *path, struct weir_str *out, struct weir_err *err);
 
-/* Keep the command line. Local. */
-void weir_timeline_doc_command(struct weir_timeline_doc *d, int argc, char *const *argv);
+/* Keep the command line; with --anonymous, that it was left out. Local. */
+void weir_timeline_doc_command(struct weir_timeline_doc *d, const struct weir_anonymous *a,
+                               int argc, char *const *argv);
 
 /* Tell of the test that begins: its parameters, and the host of every rank. Collective over
  * run->par; d is used on rank 0 only. */

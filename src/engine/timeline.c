@@ -70,12 +70,14 @@ static int make_file(const char *path, struct weir_err *err)
     return rc;
 }
 
-static int begin(struct weir_timeline *t, const struct weir_driver *driver, int argc,
+static int begin(struct weir_run *run, const struct weir_driver *driver, int argc,
                  char *const *argv, struct weir_err *err)
 {
+    struct weir_timeline *t = &run->timeline;
+
     if (weir_timeline_doc_name(t->path, &t->doc.path, err) < 0 || make_file(t->path, err) < 0)
         return -1;
-    weir_timeline_doc_command(&t->doc, argc, argv);
+    weir_timeline_doc_command(&t->doc, &run->anonymous, argc, argv);
     return weir_timeline_doc_write(&t->doc, driver, 0, 0, false, err);
 }
 
@@ -91,7 +93,7 @@ int weir_timeline_begin(struct weir_run *run, const char *path, const struct wei
         return weir_refuse(err, WEIR_EUSAGE, "option --timeline needs MPI, which was not started");
     t->path = path;
     if (run->world.rank == 0)
-        rc = begin(t, driver, argc, argv, err);
+        rc = begin(run, driver, argc, argv, err);
     if (weir_agree(&run->world, rc, err) == 0)
         return 0;
     t->failed = true;
