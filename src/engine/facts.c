@@ -15,7 +15,7 @@ void weir_facts_init(struct weir_facts *f)
     f->file_system = "";
     f->memory = f->tasks_per_core = f->cores = f->load = f->full = f->full_inodes = NAN;
     f->memcpy_rate = f->link_rate = f->resolution_s = NAN;
-    f->durable = f->direct = f->shared = f->random = f->own_metadata = -1;
+    f->stores = f->durable = f->direct = f->shared = f->random = f->own_metadata = -1;
     f->collective = f->independent = f->other_layout = f->foreign = f->apart = -1;
     f->distance = f->missing = -1;
     f->planned_bytes = f->file_bytes = f->transfer = f->own_node = f->unread = f->repeats = NAN;

@@ -63,6 +63,7 @@ struct weir_facts {
     double resolution_s;     /* of the clock */
     int missing;             /* items of the disclosure that the results do not have */
     /* the options, as the program knows them */
+    int stores; /* 0: the bytes are kept nowhere (-a DUMMY, a program that only gathers) */
     int durable;             /* something inside the time makes data durable */
     int direct;              /* direct I/O was asked for */
     int shared;              /* tasks share files */

@@ -7,6 +7,8 @@
 
 #define GIB 1073741824.0
 
+static const char nothing_stored[] = "because nothing is stored";
+
 /* ---- time, size, caches ---- */
 
 /* IO500 has a limit for write phases only. */
@@ -28,6 +30,8 @@ MEASURE(h02)
 
     if (!weir_facts_move_data(f) || node <= 0)
         weir_finding_unknown(out, "%s", weir_no_data);
+    else if (f->stores == 0)
+        weir_finding_unknown(out, "%s", nothing_stored);
     else if (out->set == WEIR_RULES_JUPITER)
         weir_finding_set(out, node / GIB, "%.3g GiB of data a node", node / GIB);
     else if (f->direct == 1 || f->evicted)
@@ -81,6 +85,8 @@ MEASURE(h06)
 {
     if (!weir_facts_have(f, WEIR_MOVES_OUT))
         weir_finding_unknown(out, "%s", weir_no_write);
+    else if (f->stores == 0)
+        weir_finding_unknown(out, "%s", nothing_stored);
     else if (f->durable < 0)
         weir_finding_unknown(out, "because the program does not say whether it flushes");
     else

@@ -144,13 +144,14 @@ MEASURE(h29)
     if (f->collective == 0)
         weir_finding_set(out, 0, "collective transfers were not asked for");
     else
-        yes_or_no(out, f->independent, "the library does not tell",
+        yes_or_no(out, f->independent,
+                  "the library does not tell, or decides anew for each transfer",
                   "transfers were independent although collective ones were asked for");
 }
 
 MEASURE(h30)
 {
-    yes_or_no(out, f->other_layout, "the layout in use is not read back",
+    yes_or_no(out, f->other_layout, "no layout was asked for, or the library does not read it back",
               "the layout is not the one that was asked for");
 }
 

@@ -60,6 +60,20 @@ static int part_of(const struct weir_run *run, const struct weir_phase_rec *rec)
     return part < 0 ? 0 : part < PARTS ? (int)part : PARTS - 1;
 }
 
+void weir_trust_fate(struct weir_run *run, struct weir_session *s, struct weir_file *f)
+{
+    struct weir_fate fate = { .independent = -1, .other_layout = -1 };
+    struct weir_facts *facts = run->trust.facts;
+
+    if (!facts || !s->be || !s->be->fate || !s->started || s->access.dry_run)
+        return;
+    s->be->fate(s, f, &fate);
+    if (s->access.collective && fate.independent > facts->independent)
+        facts->independent = fate.independent;
+    if (fate.other_layout > facts->other_layout)
+        facts->other_layout = fate.other_layout;
+}
+
 static void add_up(struct weir_run *run, enum weir_moves moves, const struct weir_phase_rec *rec,
                    struct sums *s)
 {
@@ -74,6 +88,8 @@ static void add_up(struct weir_run *run, enum weir_moves moves, const struct wei
     for (int i = 0; i < t->sessions; i++) {
         const struct weir_session_stats *stats = t->session[i]->stats;
 
+        if (!stats) /* a session of other ranks */
+            continue;
         s->retries += stats->short_transfers + stats->retries;
         s->sync_ns += stats->hist[WEIR_OP_SYNC].sum_ns;
     }
@@ -284,6 +300,8 @@ void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
         weir_trust_look(run, stage);
     add_up(run, moves_of(stage), rec, &s);
     weir_stragglers_find(run, rec, &slow);
+    for (int i = 0; i < run->test->sessions; i++)
+        weir_trust_fate(run, run->test->session[i], NULL);
     if (run->par.rank != 0 || rec->steps_sum == 0)
         return;
     note_seen(run, &s);

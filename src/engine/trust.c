@@ -120,7 +120,7 @@ static void look_at_space(const struct weir_test *t, struct weir_facts *f)
 {
     struct weir_fs_usage u;
 
-    if (t->sessions == 0 || !f->path || t->session[0]->access.dry_run ||
+    if (t->sessions == 0 || !t->session[0]->be || !f->path || t->session[0]->access.dry_run ||
         weir_session_usage(t->session[0], f->path, &u, NULL) < 0 || u.total_bytes == 0)
         return;
     f->full = fmax(f->full, share_used(u.free_bytes, u.total_bytes));
@@ -140,6 +140,8 @@ static int flag_of(const struct weir_opt *rows, const void *values, const char *
 /* Direct I/O has the same name in every backend that has it. */
 static int asks_direct(const struct weir_session *s)
 {
+    if (!s->be) /* of other ranks */
+        return 0;
     return flag_of(s->be->opts, s->opt, "odirect") ||
            (s->be->base && flag_of(s->be->base->opts, s->base_opt, "odirect"));
 }
@@ -164,7 +166,7 @@ static void describe_place(struct weir_run *run, struct weir_facts *f)
 /* DUMMY moves bytes that reach no device. */
 static bool stores_data(const struct weir_test *t)
 {
-    return t->sessions == 0 || !(t->session[0]->flags & WEIR_BE_NO_DATA);
+    return t->n_used == 0 || !(t->used[0].be->flags & WEIR_BE_NO_DATA);
 }
 
 void weir_trust_begin(struct weir_run *run)
@@ -185,12 +187,13 @@ void weir_trust_begin(struct weir_run *run)
     f->repetitions = o->repetitions;
     f->path = run->test->plan.path;
     f->direct = run->test->sessions > 0 ? asks_direct(run->test->session[0]) : -1;
+    f->stores = stores_data(run->test);
     run->test->driver->facts(run, run->test->state, f);
     if (run->par.rank != 0)
         return;
     if (f->path)
         f->file_system = file_system_of(run, f->path);
-    t->on_disk = is_on_disk(f->file_system) && stores_data(run->test);
+    t->on_disk = is_on_disk(f->file_system) && f->stores == 1;
     if (is_on_network(f->file_system))
         f->link_rate = t->links;
     look_at_space(run->test, f);

@@ -68,6 +68,12 @@ int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, stru
 void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
                       const struct weir_phase_rec *rec);
 
+/* Note what the backend says about what was asked for (fate in struct weir_backend). f NULL: after a
+ * phase. Local; a program may call it of rank 0's open file, outside the time of its transfers. */
+struct weir_session;
+struct weir_file;
+void weir_trust_fate(struct weir_run *run, struct weir_session *s, struct weir_file *f);
+
 /* trust-cache.c. Look at this rank's bytes of a stage, so that each byte is looked at once on the node
  * that uses it. Local. */
 void weir_trust_look(struct weir_run *run, const struct weir_stage *stage);

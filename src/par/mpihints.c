@@ -314,3 +314,31 @@ void weir_mpihints_show(MPI_Info given, MPI_Info *in_effect, struct weir_str *ou
     if (*in_effect != MPI_INFO_NULL)
         MPI_Info_free(in_effect);
 }
+
+static bool value_of(MPI_Info info, const char *key, char value[MPI_MAX_INFO_VAL + 1])
+{
+    int found = 0;
+
+    if (info != MPI_INFO_NULL)
+        MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
+    return found;
+}
+
+void weir_mpihints_judge(MPI_Info given, MPI_Info *in_effect, int *independent, int *other_layout)
+{
+    static const char *const layout[] = { "striping_factor", "striping_unit" };
+    static const char *const buffering[] = { "romio_cb_write", "romio_cb_read" };
+    char asked[MPI_MAX_INFO_VAL + 1], used[MPI_MAX_INFO_VAL + 1];
+
+    for (int i = 0; i < 2; i++)
+        if (value_of(given, layout[i], asked) && value_of(*in_effect, layout[i], used) &&
+            *other_layout != 1)
+            *other_layout = strcmp(asked, used) != 0;
+    for (int i = 0; i < 2; i++)
+        if (value_of(*in_effect, buffering[i], used) && *independent != 1)
+            *independent = strcmp(used, "disable") == 0  ? 1
+                           : strcmp(used, "enable") == 0 ? 0
+                                                         : *independent;
+    if (*in_effect != MPI_INFO_NULL)
+        MPI_Info_free(in_effect);
+}

@@ -103,6 +103,28 @@ def test_metadata_programs_are_judged_too(ior, program, args):
     assert {f["id"]: f["outcome"] for f in one["findings"]}["H03"] == "not judged"
 
 
+PROGRAMS = {
+    "h5exerciser": (2, "--numdims 2 --minels 32 -i 2 --derivedtype --addattr", {"H01", "H03", "H06"}, {"H29": "fine"}),
+    "checkpoint_simulator.x": (6, "--nx 1 --ny 1 --im_world 12 --lm 2 --num_writers 2 --split_file -i 1 -o c", {"H01", "H06", "H15"}, {"H03": "not judged"}),
+    "restart_simulator.x": (6, "--nx 1 --ny 1 --im_world 12 --lm 2 --num_readers 2 --split_file -i 1 -o c", {"H01", "H03"}, {"H06": "not judged"}),
+    "raw_bw.x": (2, "--nx 16 --n_levs 2 --n_writers 2", {"H01", "H06"}, {"H05": "not judged"}),
+    "gatherv.x": (2, "--nx 16 --n_levs 2 --n_writers 1", {"H01"}, {"H06": "not judged", "H02": "not judged"}),
+}
+
+
+def test_programs_for_arrays_are_judged_too(ior):
+    for program, (np, args, least, others) in PROGRAMS.items():
+        ior.program = conftest.BUILD / "src" / program
+        if not ior.program.exists():
+            continue
+        run = ior(args + " --report=json:r.json,text:-", np=np).ok()
+        test = document(run)["tests"][0]
+        judged = {f["id"]: f["outcome"] for f in test["findings"]}
+        assert test["verdict"] == "SUSPECT" and least <= set(found(test)), (run, found(test))
+        assert all(judged[i] == outcome for i, outcome in others.items()), (run, judged)
+        assert len(run.findings) == 1 and " by the rules default, " in run.findings[0], run
+
+
 def test_reading_what_the_own_node_wrote_is_counted(ior):
     two = {"IOR_FAKE_NODES": "2", "IOR_FAKE_TASK_PER_NODES": "2"}
     (ior.cwd / "script").write_text("IOR START\nblockSize=16k\ntransferSize=16k\nRUN\nreorderTasks=1\nRUN\n"

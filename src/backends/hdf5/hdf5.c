@@ -249,6 +249,26 @@ static void list_hints(struct weir_file *file, struct weir_str *out)
     weir_mpihints_list(&used, out);
 }
 
+/* The library keeps in the list of a transfer what it did last. */
+static void tell_fate(struct weir_session *s, struct weir_file *f, struct weir_fate *out)
+{
+    H5D_mpio_actual_io_mode_t mode = H5D_MPIO_NO_COLLECTIVE;
+    const struct hdf5_state *st = s->priv;
+    uint32_t here = 0, anywhere = 0;
+    MPI_Info used;
+
+    if (f) {
+        used = hints_of((struct hdf5_file *)f);
+        weir_mpihints_judge(st->mpi.info, &used, &out->independent, &out->other_layout);
+    } else if (H5Pget_mpio_actual_io_mode(st->transfer, &mode) >= 0 &&
+               H5Pget_mpio_no_collective_cause(st->transfer, &here, &anywhere) >= 0) {
+        if (mode != H5D_MPIO_NO_COLLECTIVE)
+            out->independent = 0;
+        else if (here || anywhere)
+            out->independent = 1;
+    }
+}
+
 const struct weir_backend weir_plugin = {
     HDF5_DESCRIPTOR,
     .flags = WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER | WEIR_BE_COLLECTIVE_META |
@@ -267,4 +287,5 @@ const struct weir_backend weir_plugin = {
     .array = &hdf5_array_ops,
     .describe = describe,
     .hints = list_hints,
+    .fate = tell_fate,
 };

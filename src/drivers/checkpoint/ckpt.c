@@ -41,8 +41,8 @@ static const struct weir_example examples[] = {
 #define COMMON                                                                                     \
     .opt_size = sizeof(struct ckpt_options), .state_size = sizeof(struct ckpt),                    \
     .script = config_of, .read_script = weir_rc_read, .api = ckpt_api, .whole = true,              \
-    .plan = ckpt_plan, .variants = ckpt_variants,                                                  \
-    .start = ckpt_start, .range = ckpt_range, .end = ckpt_end, .report = ckpt_report_test,         \
+    .plan = ckpt_plan, .variants = ckpt_variants, .start = ckpt_start, .end = ckpt_end,            \
+    .facts = ckpt_facts, .range = ckpt_range, .report = ckpt_report_test,                          \
     .conclude = ckpt_conclude, .summary = ckpt_summary
 
 const struct weir_driver ckpt_checkpoint = {

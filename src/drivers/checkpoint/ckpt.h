@@ -88,6 +88,10 @@ void ckpt_clean(struct weir_run *run, void *state);
 
 int ckpt_variants(const void *opt, const struct weir_par *world);
 
+/* ---- ckpt-facts.c: as facts of struct weir_driver ---- */
+
+void ckpt_facts(struct weir_run *run, void *state, struct weir_facts *f);
+
 /* ---- ckpt-report.c ---- */
 
 int ckpt_report_test(struct weir_run *run, void *state, struct weir_err *err);

@@ -130,6 +130,7 @@ void ior_gather_facts(struct weir_run *run, struct ior_test *t)
     if (run->details && t->be->hints && !t->use.knows_hints)
         t->be->hints(t->use.file, &t->use.in_effect);
     t->use.knows_hints = true;
+    weir_trust_fate(run, &t->session, t->use.file);
     if (t->be->describe)
         t->be->describe(t->use.file, &t->use.facts);
 }
