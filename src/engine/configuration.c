@@ -143,6 +143,28 @@ static void tell_backends(struct weir_run *run, struct parts *p)
     weir_str_free(&names);
 }
 
+/* Tells the report of p, and returns the hash of all parts. */
+static uint64_t tell_all(struct weir_run *run, struct parts *p)
+{
+    tell_text(p, "program", run->test->driver->name);
+    tell_number(p, "tasks", run->par.size);
+    tell_number(p, "nodes", run->par.nodes);
+    tell_number(p, "tasksPerNode", run->par.per_node_max);
+    tell_text(p, "placement", weir_placement_name(run->par.placement));
+    tell_number(p, "variant", run->test->variant);
+    tell_backends(run, p);
+    tell_options(run, p);
+    return weir_rng_at(p->sum, 0);
+}
+
+void weir_configuration_hash(struct weir_run *run, struct weir_str *out)
+{
+    struct weir_report nobody = { .n = 0 };
+    struct parts p = { .report = &nobody };
+
+    weir_str_addf(out, "%016" PRIx64, tell_all(run, &p));
+}
+
 void weir_configuration_report(struct weir_run *run)
 {
     struct parts p = { .report = &run->report };
@@ -151,15 +173,7 @@ void weir_configuration_report(struct weir_run *run)
     if (!run->details || run->report.n == 0)
         return;
     weir_report_enter(p.report, "configuration", false);
-    tell_text(&p, "program", run->test->driver->name);
-    tell_number(&p, "tasks", run->par.size);
-    tell_number(&p, "nodes", run->par.nodes);
-    tell_number(&p, "tasksPerNode", run->par.per_node_max);
-    tell_text(&p, "placement", weir_placement_name(run->par.placement));
-    tell_number(&p, "variant", run->test->variant);
-    tell_backends(run, &p);
-    tell_options(run, &p);
-    weir_str_addf(&hash, "%016" PRIx64, weir_rng_at(p.sum, 0));
+    weir_str_addf(&hash, "%016" PRIx64, tell_all(run, &p));
     weir_report_str(p.report, WEIR_FOR_DATA, "hash", weir_str_text(&hash));
     weir_report_leave(p.report);
     weir_str_free(&hash);

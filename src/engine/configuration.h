@@ -11,4 +11,7 @@
  * nothing elsewhere and where nobody reads details. */
 void weir_configuration_report(struct weir_run *run);
 
+/* Append that hash. Local, the same on all ranks. */
+void weir_configuration_hash(struct weir_run *run, struct weir_str *out);
+
 #endif

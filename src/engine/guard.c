@@ -37,6 +37,13 @@ int weir_guard_check(const struct weir_test *t, struct weir_err *err)
 {
     unsigned way = weir_existing(t->plan.options);
 
+    if (t->plan.options->drop_cache && !t->driver->range)
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "option drop-cache: %s cannot do it, because what is cached of its files "
+            "is mostly metadata, which only the system can drop; let another node "
+            "look at them, or use files that were made earlier",
+            t->driver->name);
     if (way == 0 || (way & t->driver->existing))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE, "option existing: %s cannot '%s' what is there",
@@ -75,8 +82,15 @@ static bool name_target(struct weir_run *run, void *state, int i, struct weir_st
     return run->par.rank == 0;
 }
 
-/* Bytes that the files of this rank occupy now, and whether one of them is a stranger's. */
-static int look_at_targets(struct weir_run *run, void *state, uint64_t *held, struct weir_err *err)
+/* What is there already of the files that a test will make. */
+struct there {
+    uint64_t bytes;     /* that they occupy */
+    uint64_t strangers; /* files that this run did not make */
+};
+
+/* Those of this rank. */
+static int look_at_targets(struct weir_run *run, void *state, struct there *there,
+                           struct weir_err *err)
 {
     struct weir_str path = { 0 };
     bool looks = run->test->driver->existing != 0;
@@ -91,7 +105,8 @@ static int look_at_targets(struct weir_run *run, void *state, uint64_t *held, st
         if (stat(name, &st) < 0)
             continue;
         if (S_ISREG(st.st_mode))
-            *held += (uint64_t)st.st_blocks * 512;
+            there->bytes += (uint64_t)st.st_blocks * 512;
+        there->strangers += !ours;
         if (!ours && weir_existing(run->test->plan.options) == WEIR_EXISTING_FAIL)
             rc = weir_refuse(err, WEIR_ESETUP,
                              "'%s' exists, this run did not make it, and --existing is fail; "
@@ -221,55 +236,121 @@ static int check_places(struct weir_run *run, const char *path, bool *apart, str
 
 /* ---- room ---- */
 
+/* A file system, and the first place of the test on it. */
+struct place {
+    struct statvfs vfs;
+    dev_t device;
+    const char *path;
+    size_t len;
+    int shares; /* places on it */
+};
+
+#define PLACES 64 /* joined by '@', of which the room is known */
+
+/* File systems of the places, each with the number of those that stand on it. Returns how many there
+ * are; 0: not known. */
+static int find_places(const char *path, struct place *list, int *places)
+{
+    struct weir_str dir = { 0 };
+    struct stat st;
+    int n = 0;
+
+    *places = 0;
+    for (size_t len; *path; path += len + (path[len] == '@'), (*places)++) {
+        int i = 0;
+
+        len = strcspn(path, "@");
+        find_directory(path, len, &dir);
+        if (*places == PLACES || stat(weir_str_text(&dir), &st) < 0 ||
+            statvfs(weir_str_text(&dir), &list[n].vfs) < 0) {
+            weir_str_free(&dir);
+            return 0;
+        }
+        while (i < n && list[i].device != st.st_dev)
+            i++;
+        if (i == n)
+            list[n++] = (struct place) { list[i].vfs, st.st_dev, path, len, 0 };
+        list[i].shares++;
+    }
+    weir_str_free(&dir);
+    return n;
+}
+
+/* Tasks use the places in turn, so each has about the same part. held: bytes that are there already. */
+static int check_place(struct weir_run *run, const struct place *p, int places,
+                       struct weir_plan need, uint64_t held, struct weir_err *err)
+{
+    struct weir_str path = { 0 };
+    struct weir_fs_usage u = { .total_bytes = (uint64_t)p->vfs.f_blocks * p->vfs.f_frsize,
+                               .avail_bytes = (uint64_t)p->vfs.f_bavail * p->vfs.f_frsize,
+                               .inodes = p->vfs.f_files };
+    int rc;
+
+    if (p->shares < places) {
+        need.bytes = need.bytes / (uint64_t)places * (uint64_t)p->shares;
+        need.inodes = need.inodes / (uint64_t)places * (uint64_t)p->shares;
+    }
+    u.free_inodes = p->vfs.f_ffree + (held > 0 ? need.inodes : 0);
+    weir_str_add(&path, p->path, p->len);
+    rc = weir_usage_judge(run, weir_str_text(&path), &need, &u, err);
+    weir_str_free(&path);
+    return rc;
+}
+
 /* What the tasks of this node make of all that is made. */
 static uint64_t share_of_node(const struct weir_par *par, uint64_t all)
 {
     return (uint64_t)((double)all / par->size * (par->followers + 1));
 }
 
-/* Rank 0 looks, or one task of each node where each has a file system of its own. */
+/* Rank 0 looks, or one task of each node where each has a file system of its own. held: bytes on all
+ * of them, which go first. */
 static int check_room(struct weir_run *run, const char *path, uint64_t held, bool apart,
                       struct weir_err *err)
 {
     const struct weir_par *par = &run->par;
     struct weir_plan need = run->test->plan;
-    int looks = apart ? par->leader : 0;
-    struct weir_fs_usage u = { 0 };
-    struct weir_str dir = { 0 };
-    struct statvfs s;
-    int rc = 0;
+    bool looks = par->rank == (apart ? par->leader : 0);
+    struct place list[PLACES + 1];
+    int places = 0, n = looks ? find_places(path, list, &places) : 0, rc = 0;
 
-    weir_allsum_u64(&run->par, &held, 1);
     need.bytes -= held < need.bytes ? held : need.bytes;
     if (apart) {
         need.bytes = share_of_node(par, need.bytes);
         need.inodes = share_of_node(par, need.inodes);
     }
-    find_directory(path, strcspn(path, "@"), &dir);
-    if (par->rank == looks && !strchr(path, '@') && statvfs(weir_str_text(&dir), &s) == 0) {
-        u.total_bytes = (uint64_t)s.f_blocks * s.f_frsize;
-        u.avail_bytes = (uint64_t)s.f_bavail * s.f_frsize;
-        u.inodes = s.f_files;
-        u.free_inodes = s.f_ffree + (held > 0 ? need.inodes : 0);
-        rc = weir_usage_judge(run, path, &need, &u, err);
-    }
-    weir_str_free(&dir);
+    for (int i = 0; rc == 0 && i < n; i++)
+        rc = check_place(run, &list[i], places, need, held, err);
     return weir_agree(par, rc, err);
+}
+
+static void tell_strangers(struct weir_run *run, const struct there *there)
+{
+    unsigned knows = run->test->driver->existing;
+
+    if (there->strangers == 0 || !(knows & WEIR_EXISTING_REPLACE) || (knows & WEIR_EXISTING_TOLD))
+        return;
+    weir_note(&run->log,
+              "files that this run did not make lose their contents: %llu, of %llu bytes "
+              "(--existing=fail would keep them)",
+              (unsigned long long)there->strangers, (unsigned long long)there->bytes);
 }
 
 int weir_guard(struct weir_run *run, void *state, struct weir_err *err)
 {
     const struct weir_test *t = run->test;
     const char *path = t->plan.path;
-    uint64_t held = 0;
+    struct there there = { 0 };
     bool apart;
 
     if (!path || !*path || !t->plan.writes || t->plan.options->dry_run || t->n_used == 0 ||
         (t->used[0].be->flags & WEIR_BE_NO_DATA))
         return 0;
     path = weir_mpi_path(path);
-    if (weir_agree(&run->par, look_at_targets(run, state, &held, err), err) < 0 ||
+    if (weir_agree(&run->par, look_at_targets(run, state, &there, err), err) < 0 ||
         check_places(run, path, &apart, err) < 0)
         return -1;
-    return t->plan.bytes + t->plan.inodes > 0 ? check_room(run, path, held, apart, err) : 0;
+    weir_allsum_u64(&run->par, (uint64_t *)&there, sizeof(there) / sizeof(uint64_t));
+    tell_strangers(run, &there);
+    return t->plan.bytes + t->plan.inodes > 0 ? check_room(run, path, there.bytes, apart, err) : 0;
 }

@@ -36,6 +36,7 @@ static const struct {
     { offsetof(struct weir_run_options, until), "repetitions until the rate is known" },
     { offsetof(struct weir_run_options, until_max), "most repetitions" },
     { offsetof(struct weir_run_options, until_time_s), "time of the repetitions" },
+    { offsetof(struct weir_run_options, drop_cache), "cold reads" },
     { offsetof(struct weir_run_options, anonymous), "results without names" },
     { offsetof(struct weir_run_options, no_space_check), "check of the room" },
     { offsetof(struct weir_run_options, existing), "files that exist" },

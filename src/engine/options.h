@@ -53,13 +53,6 @@ struct weir_run_options {
     OPT_SIZE(0, "assume-rate", "assumeRate", WEIR_R, assume_rate, "0", "SIZE",                     \
              "With a dry run, bytes a second from which the time of a phase is told", .min = 0,    \
              .max = INT64_MAX, .example = "2g", OPT_IN(OUTPUT))
-/* For programs that tell their files (range of struct weir_driver), or whose plan has the path of one
- * ordinary file. */
-#define WEIR_OPT_DROP_CACHE                                                                        \
-    OPT_FLAG(0, "drop-cache", "dropCache", WEIR_R, drop_cache,                                     \
-             "Before each read phase write the files back and drop them from the page cache of "   \
-             "their nodes, outside the measured time",                                             \
-             OPT_IN(DATA))
 #define WEIR_OPT_RANK_CSV(n, k, help)                                                              \
     OPT_STR(0, n, k, WEIR_R, rank_csv, NULL, "FILE", help, .flags = WEIR_OPT_ADDS,                 \
             .example = "ranks.csv", OPT_IN(OUTPUT))
@@ -126,14 +119,18 @@ struct weir_run_options {
                  "Leave names of hosts, users and files out of JSON, CSV and the document of a "   \
                  "timeline",                                                                       \
                  .flags = WEIR_OPT_ARGV_ONLY, OPT_IN(OUTPUT))
-/* What is looked at before the first byte. */
+/* What is looked at, and done, before the first byte. */
 #define WEIR_OPT_GUARDS                                                                            \
     OPT_FLAG(0, "no-space-check", "noSpaceCheck", WEIR_R, no_space_check,                          \
              "Go on where the file system has too little room for what was asked", OPT_IN(FILES)), \
         OPT_STR(0, "existing", "existing", WEIR_R, existing, NULL, "WAY",                          \
                 "Files that are there and that this run did not make: remove them, write over "    \
                 "them, or end with an error",                                                      \
-                .choices = weir_existing_ways, OPT_IN(FILES))
+                .choices = weir_existing_ways, OPT_IN(FILES)),                                     \
+        OPT_FLAG(0, "drop-cache", "dropCache", WEIR_R, drop_cache,                                 \
+                 "Before each read phase write the files back and drop them from the page cache "  \
+                 "of their nodes, outside the measured time",                                      \
+                 OPT_IN(DATA))
 /* All rows of a program that has no older spellings to keep. */
 #define WEIR_OPT_RUN                                                                               \
     WEIR_OPT_REPETITIONS('i', "repetitions", NULL), WEIR_OPT_RUN_REST

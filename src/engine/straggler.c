@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backends/session.h"
 #include "engine/phase.h"
+#include "engine/test.h"
 
 /* ---- who is one ---- */
 
@@ -94,14 +96,40 @@ static void find_longest(struct weir_run *run, uint64_t mine, int64_t who[WEIR_S
     }
 }
 
-static void name_them(struct weir_run *run, const int64_t *who, const char *part,
+/* The kind of call into a backend that took longest on this rank; "" where it is no part of being late:
+ * less than half of what the phase would have been shorter. */
+static const char *longest_call(const struct weir_run *run, double late_ns, uint64_t *ns)
+{
+    static const char *const names[WEIR_OPS] = { [WEIR_OP_OPEN] = "open",
+                                                 [WEIR_OP_XFER] = "transfer",
+                                                 [WEIR_OP_SYNC] = "sync",
+                                                 [WEIR_OP_CLOSE] = "close" };
+    const char *name = "";
+
+    *ns = 0;
+    for (int i = 0; i < run->test->sessions; i++)
+        for (int op = 0; op < WEIR_OPS; op++) {
+            const struct weir_session_stats *stats = run->test->session[i]->stats;
+
+            if (stats && stats->hist[op].max_ns > *ns) {
+                *ns = stats->hist[op].max_ns;
+                name = names[op];
+            }
+        }
+    return (double)*ns < late_ns / 2 ? "" : name;
+}
+
+static void name_them(struct weir_run *run, const int64_t *who, const char *part, uint64_t span,
                       struct weir_stragglers *out)
 {
     for (int k = 0; k < out->n; k++) {
         out->who[k].rank = rank_of(who[k]);
         if (out->who[k].rank == run->par.rank) {
+            const char *call = longest_call(run, out->share * (double)span, &out->who[k].call_ns);
+
             if (snprintf(out->who[k].host, sizeof(out->who[k].host), "%s", run->par.host) < 0 ||
-                snprintf(out->who[k].part, sizeof(out->who[k].part), "%s", part) < 0)
+                snprintf(out->who[k].part, sizeof(out->who[k].part), "%s", part) < 0 ||
+                snprintf(out->who[k].call, sizeof(out->who[k].call), "%s", call) < 0)
                 out->who[k].part[0] = '\0';
         }
         weir_bcast(&run->par, &out->who[k], sizeof(out->who[k]), out->who[k].rank);
@@ -136,5 +164,5 @@ void weir_stragglers_find(struct weir_run *run, const struct weir_phase_rec *rec
         return;
     memcpy(sum, own, sizeof(sum));
     weir_allsum_u64(&run->par, sum, PARTS);
-    name_them(run, who, worst_part(own, sum, run->par.size), out);
+    name_them(run, who, worst_part(own, sum, run->par.size), t.span, out);
 }

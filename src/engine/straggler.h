@@ -34,6 +34,8 @@ struct weir_stragglers {
         int rank;
         char host[64];
         char part[16]; /* where most of it was: "open", "work" or "close" */
+        char call[16]; /* its longest call of the phase ("transfer"), "" where none took long */
+        uint64_t call_ns;
     } who[WEIR_STRAGGLERS];
 };
 

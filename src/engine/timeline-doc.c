@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/optset.h"
 #include "base/wholefile.h"
+#include "engine/configuration.h"
 #include "engine/driver.h"
 
 #define HOST_TEXT 64
@@ -115,6 +116,16 @@ static double epoch_of_zero(const struct weir_run *run)
     return (double)now.tv_sec + ((double)now.tv_nsec - (double)since_ns) / WEIR_NS_PER_S;
 }
 
+/* That of the test in the results. */
+static void add_hash(struct weir_json *j, struct weir_run *run)
+{
+    struct weir_str hash = { 0 };
+
+    weir_configuration_hash(run, &hash);
+    weir_json_str(j, "configuration", weir_str_text(&hash));
+    weir_str_free(&hash);
+}
+
 void weir_timeline_doc_test(struct weir_timeline_doc *d, struct weir_run *run)
 {
     uint64_t error_ns = weir_clock_worst(&run->par, &run->clock);
@@ -138,6 +149,7 @@ void weir_timeline_doc_test(struct weir_timeline_doc *d, struct weir_run *run)
         weir_json_open(&j, NULL, false);
         weir_json_int(&j, "index", t->id);
         weir_json_int(&j, "tasks", run->par.size);
+        add_hash(&j, run);
         weir_json_int(&j, "clock_uncertainty", (int64_t)error_ns);
         weir_json_real(&j, "epoch", epoch_of_zero(run));
         if (room)

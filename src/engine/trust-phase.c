@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "engine/driver.h"
 #include "engine/straggler.h"
 #include "par/agree.h"
@@ -216,9 +217,9 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
 }
 
 struct straggler {
-    const char *operation, *host, *part;
+    const char *operation, *host, *part, *call;
     int64_t repetition, rank;
-    double share;
+    double share, call_s;
 };
 
 static const struct weir_col straggler_cols[] = {
@@ -227,6 +228,10 @@ static const struct weir_col straggler_cols[] = {
     COL_INT(struct straggler, rank, "rank", "That ended late"),
     COL_STR(struct straggler, host, "host", "Where it ran"),
     COL_STR(struct straggler, part, "part", "In which it was late: open, work or close"),
+    COL_STR(struct straggler, call, "call",
+            "The kind of its longest call where that made it late: open, transfer, sync or close; "
+            "else empty"),
+    COL_REAL(struct straggler, call_s, "callTime", "Of that call, in seconds"),
     COL_REAL(struct straggler, share, "share", "Of the phase that it cost with those below it"),
     WEIR_COL_END
 };
@@ -244,6 +249,10 @@ static void tell_stragglers(struct weir_run *run, const char *key, const struct 
                                  .rank = s->who[i].rank,
                                  .host = s->who[i].host,
                                  .part = s->who[i].part,
+                                 .call = s->who[i].call,
+                                 .call_s = s->who[i].call[0]
+                                               ? (double)s->who[i].call_ns / WEIR_NS_PER_S
+                                               : NAN,
                                  .share = s->share };
 
         weir_report_row(&run->report, &stragglers, &row);
@@ -253,17 +262,21 @@ static void tell_stragglers(struct weir_run *run, const char *key, const struct 
 /* The phase that would have been shortest. */
 static void note_stragglers(const struct weir_stragglers *s, struct weir_facts_phase *p)
 {
-    char others[32] = "";
+    char others[32] = "", call[48] = "";
 
     if (s->n == 0 || (p->slow >= s->share))
         return;
     p->slow = s->share;
     if (s->n > 1 && snprintf(others, sizeof(others), " and %d more", s->n - 1) < 0)
         others[0] = '\0';
-    if (snprintf(
-            p->stragglers, sizeof(p->stragglers),
-            "without rank %d (host %s)%s the %s phase would have been %.0f %% shorter: late in %s",
-            s->who[0].rank, s->who[0].host, others, p->key, 100 * s->share, s->who[0].part) < 0)
+    if (s->who[0].call[0] && snprintf(call, sizeof(call), ", in one %s of %.3g s", s->who[0].call,
+                                      (double)s->who[0].call_ns / WEIR_NS_PER_S) < 0)
+        call[0] = '\0';
+    if (snprintf(p->stragglers, sizeof(p->stragglers),
+                 "without rank %d (host %s)%s the %s phase would have been %.0f %% shorter: late "
+                 "in %s%s",
+                 s->who[0].rank, s->who[0].host, others, p->key, 100 * s->share, s->who[0].part,
+                 call) < 0)
         p->stragglers[0] = '\0';
 }
 

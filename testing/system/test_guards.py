@@ -92,13 +92,37 @@ def test_a_later_test_may_have_the_files_of_an_earlier_one(ior):
 def test_programs_say_what_they_cannot_do_with_what_is_there(ior):
     (ior.cwd / "d" / "test-dir.0-0").mkdir(parents=True)
     (ior.cwd / "mibData.00000000").touch()
-    (ior.cwd / "h5").touch()
+    (ior.cwd / "h5").write_bytes(b"precious")
+    (ior.cwd / "w" / "0_0").mkdir(parents=True)
     for program, words, status, said in (
             ("mdtest", "-n 1 -d d --existing=fail", 2, "'d/test-dir.0-0' exists"), ("mdtest", "-n 1 --existing=reuse", 1, "cannot 'reuse'"),
-            ("md-workbench", "--existing=fail", 1, "cannot 'fail'"), ("mib", "-M -F -t . --existing=fail", 2, "mibData.00000000' exists"),
+            ("md-workbench", "-o w --existing=fail", 2, "'w/0_0' exists"), ("md-workbench", "--existing=replace", 1, "cannot 'replace'"), ("mib", "-M -F -t . --existing=fail", 2, "mibData.00000000' exists"),
             ("h5exerciser", "-a POSIX --numdims 1 -o h5 --existing=fail", 2, "'h5' exists")):
         ior.program = conftest.BUILD / "src" / program
         ior(words, np=None).fails(status, said)
+    assert (ior.cwd / "h5").read_bytes() == b"precious"
+    run = ior("-a POSIX --numdims 1 -i 1 -o h5", np=None).ok()
+    assert [m for m in run.messages if "lose their contents: 1, of 4096 bytes" in m], run
+
+
+def test_cached_metadata_cannot_be_dropped(ior):
+    for program in ("mdtest", "md-workbench", "raw_bw.x"):
+        ior.program = conftest.BUILD / "src" / program
+        if ior.program.exists():
+            ior("--drop-cache", np=None).fails(1, "drop-cache: %s cannot do it" % program)
+    assert ior.files() == []
+
+
+def test_each_of_several_places_is_looked_at(ior, tmp_path):
+    small = tmp_path / "small"
+    tmpfs(small, "size=4m")
+    try:
+        args = "-w -F -b %s -t 1m -o f@" + str(small / "g")
+        run = ior(args % "5m", np=2).fails(2, "needs 5242880 bytes in '%s/g', and 4194304 are free" % small)
+        assert ior.files() == [], run
+        ior(args % "3m", np=2).ok()
+    finally:
+        conftest.subprocess.run(["umount", str(small)], check=True)
 
 
 # ---- one directory ----

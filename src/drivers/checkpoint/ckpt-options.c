@@ -94,7 +94,6 @@ const struct weir_opt ckpt_restart_opts[] = {
              "Read netCDF; 0: the binary form, arrays one after the other", .def = "1",
              OPT_IN(FILES)),
     OPT_FLAG(0, "read_binary", NULL, O, binary, "As --netcdf_reads=0", OPT_IN(FILES)),
-    WEIR_OPT_DROP_CACHE,
     OTHERS("NUM_WRITERS"),
     OTHERS("GATHER_3D"),
     OTHERS("WRITE_BARRIER"),

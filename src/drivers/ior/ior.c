@@ -171,7 +171,6 @@ static const struct weir_opt options[] = {
     WEIR_OPT_GPU(NULL, "allocateBufferOnGPU", NULL, "GPUid", NULL, "GPUDirect"),
     WEIR_OPT_RECORDS,
     WEIR_OPT_ASSUME_RATE,
-    WEIR_OPT_DROP_CACHE,
     WEIR_OPT_TRUST,
     WEIR_OPT_GUARDS,
     WEIR_OPT_IO_TIMEOUT,
@@ -347,7 +346,8 @@ const struct weir_driver weir_ior = {
     .place = ior_override_nodes,
     .begin = ior_begin,
     .target = target,
-    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL,
+    .existing =
+        WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL | WEIR_EXISTING_TOLD,
     .end = ior_free,
     .start = ior_start,
     .report = ior_report,

@@ -207,6 +207,17 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
+/* The directories of this task's data sets, which a clean-up removes with all that is in them. */
+static bool target(struct weir_run *run, const void *state, int i, struct weir_str *path)
+{
+    const struct mdw_test *t = state;
+
+    if (!t->o->precreate || i >= t->o->sets)
+        return false;
+    weir_str_addf(path, "%s/%d_%d", t->o->prefix, run->par.rank, i);
+    return true;
+}
+
 /* A task works on the objects of another one; on which node that is, a later check may know. */
 static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
 {
@@ -249,6 +260,8 @@ const struct weir_driver weir_mdw = {
     .begin = mdw_begin,
     .end = mdw_end,
     .start = mdw_start,
+    .target = target,
+    .existing = WEIR_EXISTING_FAIL,
     .facts = facts_of,
     .stages = mdw_stages,
     .clean = mdw_clean_up,

@@ -72,7 +72,6 @@ static const struct weir_opt options[] = {
     OPT_FLAG('W', "write_only", NULL, O, write_only, "Only write", OPT_FIRST(ORDER)),
     WEIR_OPT_REPETITIONS(0, "repetitions", NULL),
     WEIR_OPT_RUN_LETTERS(0, 0, 0, "0"),
-    WEIR_OPT_DROP_CACHE,
     OPT_END
 };
 
