@@ -151,11 +151,20 @@ static enum weir_end own_end(const struct weir_phase_context *c)
     return steps >= all ? WEIR_END_WORK : WEIR_END_TIME;
 }
 
+uint64_t weir_phase_own_ns(const struct weir_phase_rec *rec)
+{
+    const uint64_t *mark = rec->mark;
+
+    return mark[WEIR_MARK_OPENED] - mark[WEIR_MARK_OPEN] + mark[WEIR_MARK_WORKED] -
+           mark[WEIR_MARK_WORK] + mark[WEIR_MARK_CLOSED] - mark[WEIR_MARK_CLOSE];
+}
+
 static void merge(struct weir_phase_context *c)
 {
     struct weir_phase_rec *rec = c->rec;
     const struct weir_counters *t = &c->run->counters;
-    int64_t ext[3] = { -(int64_t)rec->steps, (int64_t)rec->steps, (int64_t)t->end };
+    int64_t own = (int64_t)weir_phase_own_ns(rec);
+    int64_t ext[5] = { -(int64_t)rec->steps, (int64_t)rec->steps, (int64_t)t->end, -own, own };
     uint64_t sum[] = { t->bytes,
                        t->wrong,
                        rec->steps,
@@ -170,11 +179,13 @@ static void merge(struct weir_phase_context *c)
 
     sum[8 + own_end(c)] = 1;
     merge_times(c->run, rec);
-    weir_allmax_i64(&c->run->par, ext, 3);
+    weir_allmax_i64(&c->run->par, ext, 5);
     weir_allsum_u64(&c->run->par, sum, sizeof(sum) / sizeof(*sum));
     rec->steps_min = (uint64_t)-ext[0];
     rec->steps_max = (uint64_t)ext[1];
     rec->end_max = (uint64_t)ext[2];
+    rec->own_ns_min = (uint64_t)-ext[3];
+    rec->own_ns_max = (uint64_t)ext[4];
     rec->bytes_sum = sum[0];
     rec->wrong_sum = sum[1];
     rec->steps_sum = sum[2];

@@ -112,6 +112,7 @@ struct weir_phase_rec {
     uint64_t steps_sum, steps_min, steps_max;
     uint64_t bytes_sum, wrong_sum;
     uint64_t busy_ns_sum; /* T3 - T2 summed over the ranks */
+    uint64_t own_ns_min, own_ns_max; /* of a rank in open, work and close together */
     uint64_t end_max;     /* highest counters.end */
     uint64_t fill_ns_sum, verify_ns_sum;
     uint64_t ended[WEIR_ENDS]; /* ranks for which this was it; says nothing when interrupted */
@@ -119,6 +120,9 @@ struct weir_phase_rec {
     struct weir_stonewall stonewall;
     bool interrupted; /* a signal ended it early; what is here was measured all the same */
 };
+
+/* How long this rank was in open, work and close together. Local. */
+uint64_t weir_phase_own_ns(const struct weir_phase_rec *rec);
 
 /* Run one phase, timed as *timing says (the same on all ranks). Collective over run->par. Returns 0, or -1 on every rank with the agreed err (the
  * lowest failing rank's words). A signal is no failure: rec->interrupted is set. */

@@ -143,18 +143,16 @@ void weir_stragglers_find(struct weir_run *run, const struct weir_phase_rec *rec
     uint64_t own[PARTS] = { mark[WEIR_MARK_OPENED] - mark[WEIR_MARK_OPEN],
                             mark[WEIR_MARK_WORKED] - mark[WEIR_MARK_WORK],
                             mark[WEIR_MARK_CLOSED] - mark[WEIR_MARK_CLOSE] };
-    uint64_t mine = own[OPEN] + own[WORK] + own[CLOSE], sum[PARTS];
-    struct weir_straggler_times t = { .ranks = run->par.size };
-    int64_t ext[2] = { (int64_t)mine, -(int64_t)mine }, who[WEIR_STRAGGLERS + 1];
+    uint64_t mine = weir_phase_own_ns(rec), sum[PARTS];
+    struct weir_straggler_times t = { .ranks = run->par.size, .least = rec->own_ns_min };
+    int64_t who[WEIR_STRAGGLERS + 1];
 
     *out = (struct weir_stragglers) { .n = 0 };
     if (run->par.size < WEIR_STRAGGLER_RANKS || run->par.size >= 1 << RANK_BITS)
         return;
-    weir_allmax_i64(&run->par, ext, 2);
-    t.least = (uint64_t)-ext[1];
     t.span = (uint64_t)(rec->last[WEIR_MARK_CLOSED] - rec->first[WEIR_MARK_OPEN]);
-    if ((double)(ext[0] + ext[1]) < WEIR_STRAGGLER_SHARE * (double)t.span)
-        return; /* nearly always: one reduction is all that it takes */
+    if ((double)(rec->own_ns_max - rec->own_ns_min) < WEIR_STRAGGLER_SHARE * (double)t.span)
+        return; /* nearly always: nothing is asked of the others */
     find_longest(run, mine, who);
     for (int k = 0; k <= WEIR_STRAGGLERS && k < run->par.size; k++)
         t.most[k] = ns_of(who[k]);

@@ -29,15 +29,18 @@ static bool is_measured(const struct weir_run *run, const struct weir_stage *s)
 int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, struct weir_err *err)
 {
     enum weir_moves moves = moves_of(stage);
+    uint64_t begin_ns;
 
     run->trust.seen = (struct weir_cache_seen) { NAN, NAN, NAN, NAN, NAN };
     if (moves == WEIR_MOVES_IN && weir_trust_drop(run, stage, err) < 0)
         return -1;
     if (!is_measured(run, stage))
         return 0;
+    begin_ns = weir_now_ns();
     if (moves == WEIR_MOVES_IN && run->trust.facts->direct != 1)
         weir_trust_look(run, stage);
     weir_machine_use(&run->trust.before, moves != WEIR_MOVES_NOTHING);
+    run->trust.spent_ns += weir_now_ns() - begin_ns;
     return 0;
 }
 
@@ -295,8 +298,8 @@ static void note_plan(const struct weir_stage *stage, double bytes, double rate,
         LEAST(shortest_s, bytes / rate);
 }
 
-void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
-                      const struct weir_phase_rec *rec)
+static void gather(struct weir_run *run, const struct weir_stage *stage,
+                   const struct weir_phase_rec *rec)
 {
     struct weir_facts *f = run->trust.facts;
     struct weir_stragglers slow;
@@ -325,4 +328,13 @@ void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
     if (slow.n > 0)
         tell_stragglers(run, stage->key, &slow);
     note_stragglers(&slow, p);
+}
+
+void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
+                      const struct weir_phase_rec *rec)
+{
+    uint64_t begin_ns = weir_now_ns();
+
+    gather(run, stage, rec);
+    run->trust.spent_ns += weir_now_ns() - begin_ns;
 }

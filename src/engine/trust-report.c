@@ -3,6 +3,7 @@
 #include "config.h"
 #include "engine/trust.h"
 
+#include "base/clock.h"
 #include "engine/driver.h"
 
 /* ---- for programs ---- */
@@ -32,6 +33,9 @@ static void tell_programs(struct weir_run *run, const char *rules, const struct 
 
     weir_report_str(r, WEIR_FOR_DATA, "rules", rules);
     weir_report_str(r, WEIR_FOR_DATA, "verdict", weir_verdict_name(weir_findings_worst(list, n)));
+    weir_report_real(r, WEIR_FOR_DATA, "factsTime",
+                     (double)(run->trust.spent_ns + weir_now_ns() - run->trust.end_ns) /
+                         WEIR_NS_PER_S);
     weir_report_head(r, &weir_findings_table);
     for (int i = 0; i < n; i++) {
         const struct weir_finding *f = &list[i];

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mount.h"
 #include "base/optset.h"
 #include "engine/driver.h"
@@ -21,29 +22,28 @@ int weir_trust_check(const struct weir_run_options *o, struct weir_err *err)
 
 /* ---- the machine ---- */
 
-/* Processors of the smallest node, as far as its tasks may use them. */
-static double count_cores(const struct weir_par *par)
+/* Processors of this node, as far as its tasks may use them. */
+static int64_t count_cores(const struct weir_par *par)
 {
     uint64_t mask[WEIR_MACHINE_CORE_WORDS];
-    int64_t least = 0;
+    int64_t cores = 0;
 
     weir_machine_cores(mask);
     weir_nodes_or(par, mask, WEIR_MACHINE_CORE_WORDS);
     for (int i = 0; i < WEIR_MACHINE_CORE_WORDS; i++)
-        least -= __builtin_popcountll(mask[i]);
-    weir_allmax_i64(par, &least, 1);
-    return least < 0 ? (double)-least : NAN;
+        cores += __builtin_popcountll(mask[i]);
+    return cores;
 }
 
 static void look_at_machine(struct weir_run *run)
 {
     struct weir_trust *t = &run->trust;
     double memory = weir_machine_memory();
-    int64_t least = isnan(memory) ? INT64_MIN : -(int64_t)memory;
+    int64_t least[2] = { isnan(memory) ? INT64_MIN : -(int64_t)memory, -count_cores(&run->world) };
 
-    weir_allmax_i64(&run->world, &least, 1);
-    t->memory = least > INT64_MIN ? -(double)least : NAN;
-    t->cores = count_cores(&run->world);
+    weir_allmax_i64(&run->world, least, 2); /* of the smallest node */
+    t->memory = least[0] > INT64_MIN ? -(double)least[0] : NAN;
+    t->cores = least[1] < 0 ? (double)-least[1] : NAN;
     t->links = weir_machine_links();
     t->copy = run->world.rank == 0 ? weir_machine_copy() : NAN;
     t->step = weir_machine_clock_step();
@@ -55,21 +55,16 @@ static bool is_judged(const struct weir_test *t)
     return t->driver->facts && weir_rule_set_find(t->plan.options->rules) != WEIR_RULES_NONE;
 }
 
-int weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int n,
-                       struct weir_err *err)
+void weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int n)
 {
-    struct weir_trust *t = &run->trust;
+    uint64_t begin_ns = weir_now_ns();
     bool any = false;
 
     for (int i = 0; i < n && !any; i++)
         any = is_judged(&tests[i]);
-    if (!any)
-        return 0;
-    t->room = weir_arena_alloc(&run->arena, sizeof(*t->room), err);
-    if (weir_agree(&run->world, t->room ? 0 : -1, err) < 0)
-        return -1;
-    look_at_machine(run);
-    return 0;
+    if (any)
+        look_at_machine(run);
+    run->trust.spent_ns = weir_now_ns() - begin_ns;
 }
 
 static bool is_any(const char *type, const char *const *list)
@@ -169,17 +164,32 @@ static bool stores_data(const struct weir_test *t)
     return t->n_used == 0 || !(t->used[0].be->flags & WEIR_BE_NO_DATA);
 }
 
+/* Of rank 0. */
+static void describe_files(struct weir_run *run, struct weir_facts *f)
+{
+    struct weir_trust *t = &run->trust;
+
+    if (f->path)
+        f->file_system = file_system_of(run, f->path);
+    t->on_disk = is_on_disk(f->file_system) && f->stores == 1;
+    if (is_on_network(f->file_system))
+        f->link_rate = t->links;
+    look_at_space(run->test, f);
+}
+
 void weir_trust_begin(struct weir_run *run)
 {
     const struct weir_run_options *o = run->test->plan.options;
     struct weir_trust *t = &run->trust;
     struct weir_facts *f;
+    uint64_t begin_ns;
 
     t->facts = NULL;
     t->on_disk = false;
     if (!is_judged(run->test))
         return;
-    t->facts = f = t->room;
+    begin_ns = weir_now_ns();
+    t->facts = f = &t->room;
     weir_facts_init(f);
     describe_place(run, f);
     f->load = run->par.rank == 0 ? weir_machine_load() : NAN;
@@ -189,14 +199,9 @@ void weir_trust_begin(struct weir_run *run)
     f->direct = run->test->sessions > 0 ? asks_direct(run->test->session[0]) : -1;
     f->stores = stores_data(run->test);
     run->test->driver->facts(run, run->test->state, f);
-    if (run->par.rank != 0)
-        return;
-    if (f->path)
-        f->file_system = file_system_of(run, f->path);
-    t->on_disk = is_on_disk(f->file_system) && f->stores == 1;
-    if (is_on_network(f->file_system))
-        f->link_rate = t->links;
-    look_at_space(run->test, f);
+    if (run->par.rank == 0)
+        describe_files(run, f);
+    t->spent_ns += weir_now_ns() - begin_ns;
 }
 
 /* ---- the end ---- */
@@ -236,6 +241,7 @@ enum weir_severity weir_trust_end(struct weir_run *run)
 
     if (!run->trust.facts)
         return WEIR_SOUND;
+    run->trust.end_ns = weir_now_ns();
     if (run->par.rank == 0) {
         look_at_space(run->test, run->trust.facts);
         recall(run);
@@ -243,6 +249,7 @@ enum weir_severity weir_trust_end(struct weir_run *run)
         remember(run);
     }
     run->trust.facts = NULL;
+    run->trust.spent_ns = 0;
     if (run->test->plan.options->strict)
         weir_bcast(&run->par, &worst, sizeof(worst), 0);
     return (enum weir_severity)worst;

@@ -27,7 +27,8 @@ struct weir_trust_test {
 /* Of a run, on every rank. */
 struct weir_trust {
     struct weir_facts *facts;       /* of the test that runs; NULL: nothing is judged */
-    struct weir_facts *room;        /* for them, the arena's */
+    struct weir_facts room;         /* for them */
+    uint64_t spent_ns, end_ns;      /* gathering and judging them; when the judgement began */
     struct weir_machine_use before; /* the phase that runs */
     struct weir_cache_seen cache;   /* of this rank's bytes: before a read, after a write phase */
     const char *cache_why;          /* not known; NULL: known */
@@ -53,10 +54,8 @@ struct weir_finding_row {
 
 extern const struct weir_table weir_findings_table;
 
-/* Look at the machine, where any of the tests is judged. Collective over run->world. Returns 0, or -1
- * and the same err on all ranks (WEIR_ESETUP). */
-int weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int n,
-                       struct weir_err *err);
+/* Look at the machine, where any of the tests is judged. Collective over run->world. */
+void weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int n);
 
 /* Begin to gather the facts of run->test, after its start. Collective over run->par. */
 void weir_trust_begin(struct weir_run *run);
