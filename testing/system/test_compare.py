@@ -169,6 +169,20 @@ def test_every_program_has_a_configuration_without_names(ior, weir_compare, monk
         assert status == 0 and err == "" and "%" in out.splitlines()[2], (program, out, err)
 
 
+def test_checkpoints_of_many_ranks_are_compared(ior, weir_compare):
+    ior.program = conftest.BUILD / "src" / "checkpoint_simulator.x"
+    if not ior.program.exists():
+        pytest.skip("this build has no checkpoint_simulator.x")
+    args, documents = "--nx 1 --ny 1 --im_world 12 --lm 2 -i 5 --write_binary --path %s --report=json:r.json", []
+    for words in (args % "one", args % "two", args % "one" + " --split_file"):
+        ior(words, np=6).ok()
+        documents.append((ior.cwd / "r.json").read_text())
+    status, out, err = weir_compare(documents[:2], "--worse-than=99%")
+    assert status == 0 and err == "" and [line.split()[0] for line in out.splitlines()[2:] if "%" in line][0] == "write", out
+    status, out, err = weir_compare(documents[1:])
+    assert status == 1 and "split_file" in err, err
+
+
 def test_tests_of_a_script_have_a_configuration_each(ior):
     (ior.cwd / "script").write_text("IOR START\nblockSize=64k\ntransferSize=16k\nRUN\nfsync=1\nRUN\nfsync=0\nRUN\nIOR STOP\n")
     first, second, third = configurations(ior, "ior", "-f script")

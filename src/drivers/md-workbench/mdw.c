@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "engine/guard.h"
 #include "engine/metadata.h"
 #include "engine/outputs.h"
 #include "par/agree.h"
