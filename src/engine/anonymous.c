@@ -17,19 +17,12 @@
 
 /* ---- what is known ---- */
 
-static void add_hosts(struct weir_names *names, const char *hosts)
+static void add_hosts(struct weir_names *names, const struct weir_host *hosts, int n)
 {
     struct utsname u;
-    int number = 0;
 
-    for (size_t n; *hosts; hosts += n + strspn(hosts + n, " ")) {
-        struct weir_str one = { 0 };
-
-        n = strcspn(hosts, " ");
-        weir_str_add(&one, hosts, n);
-        weir_names_add_host(names, weir_str_text(&one), number++);
-        weir_str_free(&one);
-    }
+    for (int i = 0; i < n; i++)
+        weir_names_add_host(names, hosts[i].name, i);
     if (uname(&u) == 0)
         weir_names_add_host(names, u.nodename, 0);
 }
@@ -102,15 +95,16 @@ void weir_anonymous_begin(struct weir_run *run, const struct weir_command *c)
 {
     const struct weir_run_options *o = c->tests[0].driver_opt;
     struct weir_anonymous *a = &run->anonymous;
-    struct weir_str hosts = { 0 };
+    struct weir_host *hosts;
+    int n;
 
     a->on = o->anonymous;
     if (!a->on)
         return;
     run->report.anonymous = a;
-    weir_par_hosts(&run->world, &hosts);
+    hosts = weir_par_hosts(&run->world, &n);
     if (run->world.rank == 0) {
-        add_hosts(&a->names, weir_str_text(&hosts));
+        add_hosts(&a->names, hosts, n);
         add_user(&a->names);
         /* What is told under names that are not those of options. */
         weir_str_addf(&a->keys, "\nCommand line\nPath\npath\ntest filename\ntestFileName\nmount\n"
@@ -118,7 +112,7 @@ void weir_anonymous_begin(struct weir_run *run, const struct weir_command *c)
         for (int i = 0; i < c->n; i++)
             add_test(a, c, &c->tests[i]);
     }
-    weir_str_free(&hosts);
+    free(hosts);
 }
 
 void weir_anonymous_end(struct weir_anonymous *a)

@@ -2,6 +2,7 @@
 """Cases that hold every pair of values of any two parameters, and a runner of many cases in one process (many.c)."""
 import itertools
 import json
+import shutil
 import subprocess
 
 import conftest
@@ -96,6 +97,7 @@ class Case:
         self.result = None  # end, hang, crash
         self.status = self.files = self.threads = None
         self.error = ""
+        self.given = []  # files that are there before
 
     def __repr__(self):
         fault = "" if self.fault[0] == "clean" else "   [%s %s on rank 1]" % self.fault
@@ -123,6 +125,8 @@ def launch(cases, tmp_path, ranks, many=MANY, seconds=SECONDS):
     for number, case in enumerate(cases):
         case.dir = tmp_path / ("case-%d" % number)
         case.dir.mkdir()
+        for path in case.given:
+            shutil.copy(path, case.dir)
         words = [case.fault[0], str(case.fault[1]), case.program] + case.words
         assert not any("\t" in w or "\n" in w or not w for w in words), case
         with open(lines, "a") as f:
