@@ -426,6 +426,13 @@ def preload(tmp_path_factory):
     return make
 
 
+def check_defects(sound, last, *files):
+    """Defects of an original are numbered from 1 to 'last'; sound: number -> names of the tests that show how it is here."""
+    text = "".join((SOURCE / "testing" / name).read_text() for name in files)
+    for defect in range(1, last + 1):
+        assert all("def test_%s(" % name in text for name in sound[defect].split()), defect
+
+
 def pytest_configure(config):
     if not os.access(IOR, os.X_OK):
         pytest.exit("%s is not there; build first, and say WEIR_BUILD=<build directory>" % IOR, 2)

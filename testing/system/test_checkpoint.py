@@ -167,6 +167,7 @@ def test_bad_lines_are_named(run, ior, text, words):
     ("raw_bw", "--nx 4 --n_levs 2 --n_writers 1 --report=json:./scratch.00000", 1, "scratch.00000"),
     ("checkpoint_simulator", "--nx 1 --ny 1 --write_binary -D 1", 6, "option -D (deadline)"),
     ("combo", "--nx 4 --n_levs 2 --n_writers 1 -D 1", 1, "option -D (deadline)"),
+    ("gatherv", "--nx 40000 --n_levs 2 --n_writers 1", 1, "MPI counts to 2^31 - 1; take more writers"),
     ("gatherv", "--nx 100000000 --n_levs 100000000 --n_writers 1", 1, "more than 2^63 bytes")])
 def test_what_cannot_be_is_refused(run, program, args, ranks, words):
     run(program, args, ranks).fails(1, words)
@@ -259,3 +260,49 @@ def test_a_file_that_was_left_is_overwritten(run, ior, need_backend):
     (ior.cwd / "scratch.00000").write_text("left")
     out = run("raw_bw", "--nx 8 --n_levs 2 --n_writers 1 --file_type netcdf", 1).ok()
     assert out.stdout.startswith(" Tested with file type: netcdf\n") and ior.files() == [], out
+
+
+# ---- defects of the originals (section 12 of their description), and the tests that show how it is here ----
+
+def test_what_a_restart_leaves_out_and_what_it_takes(run, ior):
+    """Its flags hold on the command line, too; patterns of messages are timed in both forms."""
+    size = "--nx 1 --ny 1 --im_world 7 --lm 3 --num_arrays 2 --ntrials 1 --report=text:-,json:r.json "
+    out = run("restart_simulator", size + "--suppress_reads --path nothing --scatter_3d").ok()
+    assert out.stdout.endswith("             NaN             NaN\n"), out
+    trial = document(ior)["tests"][0]["trials"][0]
+    assert trial["gatherTime"] > 0 and trial["putTime"] is None
+    run("checkpoint_simulator", size + "--static_data --write_binary --num_writers 3").ok()
+    before = (ior.cwd / "checkpoint.bin").read_bytes()
+    for how in ("", " --scatter_3d", " --extra_info"):
+        run("restart_simulator", size + "--static_data --read_binary --num_readers 2" + how).ok()
+    run("restart_simulator", size + "--read_binary").fails(4, "wrong data")
+    assert (ior.cwd / "checkpoint.bin").read_bytes() == before, "reading writes nothing"
+
+
+def test_rates_are_told_with_what_they_mean(run, ior, need_backend):
+    """And hints come from a file."""
+    need_backend("NETCDF")
+    (ior.cwd / "hints").write_text("IOR_HINT__MPI__cb_buffer_size=1048576\n")
+    run("checkpoint_simulator", "--nx 1 --ny 1 --im_world 7 --lm 3 --ntrials 2 --num_writers 2 --netcdf.hintsFileName=hints "
+        "--report=text:-,json:r.json").ok()
+    test = document(ior)["tests"][0]
+    assert {k: v["definition"].split(":")[0] for k, v in test["throughput"].items()} == {
+        "real": "wiki", "fileSystem": "wiki", "application": "sound", "storage": "sound"}
+    for key, rate in test["throughput"].items():
+        values = [t[key + "Throughput"] / MIB for t in test["trials"]]
+        assert np.allclose([rate["min"], rate["max"], rate["mean"]], [min(values), max(values), np.mean(values)])
+    total, = [r for r in test["rates"] if r["operation"] == "write"]
+    assert np.isclose(total["harmonicMean"], 2 * test["bytes"] / sum(p["totalTime"] for p in test["phases"]), rtol=0.2)
+
+
+SOUND = {
+    1: "what_cannot_be_is_refused any_readers_read_what_any_writers_wrote", 2: "split_files_have_the_rows_of_their_writers",
+    3: "any_readers_read_what_any_writers_wrote", 4: "what_a_restart_leaves_out_and_what_it_takes", 5: "input_that_is_not_right",
+    6: "rates_are_told_with_what_they_mean without_writes_there_is_no_rate_of_the_file_system", 7: "rates_are_told_with_what_they_mean",
+    8: "what_cannot_be_is_refused", 9: "a_file_that_was_left_is_overwritten the_lines_of_the_parts",
+    10: "any_readers_read_what_any_writers_wrote", 11: "rates_are_told_with_what_they_mean",
+    12: "any_readers_read_what_any_writers_wrote"}
+
+
+def test_every_defect_of_the_originals_has_a_test():
+    conftest.check_defects(SOUND, 12, "system/test_checkpoint.py", "faults/test_checkpoint_faults.py")

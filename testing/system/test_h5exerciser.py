@@ -2,6 +2,7 @@
 """h5exerciser: its options, lines and table; its files, read by programs that are not ours; its documents."""
 import itertools
 import json
+import os
 import re
 import shutil
 import statistics
@@ -232,3 +233,48 @@ def test_help_and_version_need_no_mpi(h5ex):
     assert h5ex("--version", np=None).ok().stdout.startswith("h5exerciser (weir) ")
     words = h5ex("--dump-options=words", np=None).ok().stdout.split("\n")
     assert {"--numdims", "--rshift", "--maxcheck", "--io-timeout", "--report"} <= set(words)
+
+
+# ---- defects of the original (section 10 of its description), and the tests that show how it is here ----
+
+def test_metadata_are_collective_in_every_repetition(h5ex, preload):
+    env = {"LD_PRELOAD": preload("log-metacoll.c"), "METACOLL_LOG": str(h5ex.cwd / "log")}
+    h5ex("--numdims 1 --iterations 3 --metacoll", np=None, env=env).ok()
+    calls = (h5ex.cwd / "log").read_text().split("\n")[:-1]
+    assert calls[-6:] == ["create 1 1", "open 1 1"] * 3 and set(calls) == {"create 1 1", "open 1 1"}
+    os.unlink(h5ex.cwd / "log")
+    h5ex("--numdims 1 --iterations 1", np=None, env=env).ok()
+    assert (h5ex.cwd / "log").read_text().endswith("create 0 0\nopen 0 0\n")
+
+
+def test_the_library_can_be_tuned_and_the_whole_phase_is_measured(h5ex):
+    """Hints, alignment, attributes that are read, and a rate with open, flush and close in it."""
+    h5py = pytest.importorskip("h5py", reason="needs h5py to look into the file")
+    (h5ex.cwd / "hints").write_text("IOR_HINT__MPI__cb_nodes=1\n")
+    h5ex("--numdims 1 --minels 16k --iterations 2 --addattr --keepfile --out f --hdf5.setAlignment=64k --hdf5.hintsFileName=hints "
+         "--report=json:r.json", np=None).ok()
+    with h5py.File(h5ex.cwd / "f") as f:
+        data, = f["Data"].values()
+        assert data.id.get_offset() % 65536 == 0
+    test = json.loads((h5ex.cwd / "r.json").read_text())["tests"][0]
+    rows = {(r["operation"], r["iter"]): r["seconds"] for r in test["Results"]}
+    assert rows["attributeRead", 1] > 0 < rows["attributeWrite", 1]
+    for phase in test["phases"]:
+        inside = ("fileCreate", "write", "flushWritten", "fileCloseWritten") if phase["operation"] == "write" else ("fileOpen", "read")
+        assert phase["bytes"] == 131072 and phase["totalTime"] > sum(rows[name, phase["iter"]] for name in inside)
+
+
+SOUND = {
+    1: "any_order_and_number_of_dimensions the_same_parts_without_hdf5", 2: "all_features_at_once what_cannot_be_is_refused_in_one_line "
+    "a_product_that_is_not_the_number_of_tasks", 3: "wrong_data_are_counted_and_have_a_place a_shift_by_more_ranks_than_there_are "
+    "small_buffers_only_are_checked", 4: "metadata_are_collective_in_every_repetition what_cannot_be_is_refused_in_one_line",
+    5: "the_file_is_dropped_from_the_page_cache_and_nothing_is_lost",
+    6: "all_features_at_once the_library_can_be_tuned_and_the_whole_phase_is_measured", 7: "all_features_at_once",
+    8: "blocks_that_do_not_divide_are_told_and_tried_again", 9: "the_library_can_be_tuned_and_the_whole_phase_is_measured",
+    10: "what_cannot_be_is_refused_in_one_line help_and_version_need_no_mpi",
+    11: "the_library_can_be_tuned_and_the_whole_phase_is_measured all_features_at_once", 12: "what_cannot_be_is_refused_in_one_line",
+    13: "a_full_disk a_call_that_fails_on_one_rank_ends_all a_file_that_cannot_be_opened_stays"}
+
+
+def test_every_defect_of_the_original_has_a_test():
+    conftest.check_defects(SOUND, 13, "system/test_h5exerciser.py", "faults/test_h5exerciser_faults.py")

@@ -253,11 +253,7 @@ SOUND = {
 
 
 def test_every_defect_of_the_original_has_a_test():
-    here = conftest.SOURCE / "testing"
-    files = ("system/test_mib.py", "system/test_timeline.py", "faults/test_mib_faults.py")
-    text = "".join((here / name).read_text() for name in files)
-    for defect in range(1, 14):
-        assert all("def test_%s(" % name in text for name in SOUND[defect].split()), defect
+    conftest.check_defects(SOUND, 13, "system/test_mib.py", "system/test_timeline.py", "faults/test_mib_faults.py")
 
 
 def test_what_is_measured_is_told(mib):
