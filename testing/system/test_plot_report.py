@@ -107,7 +107,8 @@ def results(tmp_path):
            "Machine": "Linux <b>node</b>", "provenance": {"tasks": 4, "nodes": 2, "mpi": "Open MPI", "hosts": "node[1-2]"},
            "status": 0, "error": "", "warnings": ["the <script>alert(1)</script> clock is coarse"], "notes": ["a note of the run"],
            "summary": [{"operation": "write", "bwMaxMIB": 300.25, "bwMeanMIB": 299.5, "numTasks": 4}],
-           "findings": [{"id": "H01", "severity": "SUSPECT", "measured": 0.5, "limit": 1.0, "remedy": "measure longer"}],
+           "findings": [{"id": "H01", "severity": "SUSPECT", "measured": 0.5, "limit": 1.0, "remedy": "measure longer"},
+                        {"id": "H02", "outcome": "fine", "text": "enough data"}],
            "tests": [{"TestID": 0, "optionValues": {"transfer-size": 2 ** 20, "timeline": "tl.npy", "api": "POSIX"},
                       "warnings": [], "notes": ["a note of the test"], "provenance": {"mount": "/", "fileSystem": "ext4"},
                       "Results": [{"access": a, "bwMiB": r, "iter": i} for i in (0, 1) for a, r in (("write", 299.), ("read", 900.))]}]}
@@ -148,7 +149,7 @@ def test_a_report_in_a_browser(plot, browser, tmp_path):
                   "a note of the test", "H01", "SUSPECT", "measure longer", "Linux <b>node</b>", "ext4", "status 3",
                   "Input/output error", "bad option", "nothing was measured", "100 \u00b5s", "mpirun -np 4"):
         assert words in page["text"], (words, page["text"])
-    assert "mpirun -np 1" not in page["text"]
+    assert "mpirun -np 1" not in page["text"] and "Rules that found nothing" in page["text"] and "enough data" not in page["text"]
     assert page["links"] and not paper["links"], "what is printed"
 
 

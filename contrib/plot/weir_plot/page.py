@@ -65,7 +65,7 @@ def cell(value):
         return "{:,}".format(value) if abs(value) >= 10000 else str(value)
     if isinstance(value, (list, dict)):
         return (
-            ", ".join("%s: %s" % i for i in value.items())
+            ", ".join("%s: %s" % (k, "(%s)" % cell(v) if isinstance(v, dict) else v) for k, v in value.items())
             if isinstance(value, dict)
             else ", ".join(map(str, value))
         )

@@ -303,13 +303,17 @@ def comparison(results, options):
 
 
 def findings(where):
-    """Findings that the run made about itself: texts, or objects with members."""
+    """Findings that the run made about itself: texts, or objects with members. Rules that found nothing are folded."""
     found = where.get("findings")
     if not isinstance(found, list) or not found:
         return ""
     rows = [row for row in found if isinstance(row, dict)]
-    return (page.table(rows, "Findings") if rows else "") + page.said(
-        "Findings", [f for f in found if isinstance(f, str)]
+    quiet = [row for row in rows if row.get("outcome", "found") != "found"]
+    loud = [row for row in rows if row not in quiet]
+    return (
+        (page.table(loud, "Findings") if loud else "")
+        + page.said("Findings", [f for f in found if isinstance(f, str)])
+        + (page.folded("Rules that found nothing", page.table(quiet)) if quiet else "")
     )
 
 
