@@ -6,11 +6,13 @@ import pytest
 
 import conftest
 from pairwise import Case, launch
-from test_pairwise import ENGINE, FEW, OUTCOMES, REPORT, Program, check_options, rule, run
+from test_pairwise import ENGINE, FEW, OUTCOMES, REPORT, Ior, Mdtest, Program, Workbench, check_options, rule, run
 
 pytestmark = pytest.mark.slow
 OUTPUT = ["", "--rank-csv=ranks.csv --op-csv=ops"]
-OTHERS = {"--delay", "--max-time-duration", "--deadline", "--verbose", "--io-timeout", "--existing", "--strict", "--gpu-memory", "--gpu-id",
+# What is apart for the other programs is so here, too
+OTHERS = {"--" + name.lstrip("-") for program in (Ior, Mdtest, Workbench) for name in program.apart if len(name) > 2}
+OTHERS |= {"--delay", "--max-time-duration", "--deadline", "--verbose", "--io-timeout", "--existing", "--strict", "--gpu-memory", "--gpu-id",
           "--gpu-direct", "--help", "--version", "--dump-options"}
 LEFT = ("r.json", "ranks.csv", "ops-", "time.")
 

@@ -235,3 +235,16 @@ def test_a_program_writes_what_weir_plot_reads(plot, ior, tmp_path):
     plot("spread", "tl.npy").ok()
     assert re.search(r"^write: 32 calls of 2 tasks", plot.out, re.M) and re.search(r"^read: 32 calls of 2 tasks", plot.out, re.M)
     assert pathlib.Path("tl-spread.svg").exists()
+
+
+@pytest.mark.slow
+def test_ten_million_calls(plot, ior, tmp_path):
+    """480 MB of records: mapped, not read, and the picture stays small."""
+    run = ior("-a DUMMY -w -t 8 -b 80000000 --timeline=%s/t.npy --timeline-limit=10m" % tmp_path, np=None).ok()
+    assert not [w for w in run.warnings if "no room" in w], run
+    records = plot_support.np.load(tmp_path / "t.npy", mmap_mode="r")
+    assert records.shape == (10 ** 7,) and int(records["bytes"].sum()) == 80000000 and records["offset"][-1] == 79999992
+    plot("rate", str(tmp_path / "t.npy"), "-o", "t.svg").ok()
+    assert pathlib.Path("t.svg").stat().st_size < 300e3
+    del records
+    os.unlink(tmp_path / "t.npy")
