@@ -35,6 +35,19 @@ def test_a_full_disk(simulate, mounted, api, how):
     assert os.listdir(place) == [], run
 
 
+@pytest.mark.parametrize("program, args", [("raw_bw", "--file_type netcdf"), ("raw_bw", "-a HDF5"), ("combo", "")])
+def test_a_full_disk_under_the_parts(ior, mounted, need_backend, program, args):
+    need_backend("NETCDF")
+    ior.program = conftest.BUILD / "src" / (program + ".x")
+    ior.cwd = place = mounted("size=200k")
+    run = ior("--nx 90 --n_levs 10 --n_writers 2 " + args, np=3)
+    run.fails(2, "needs 1944000 bytes in 'scratch.'")
+    run = ior("--nx 90 --n_levs 10 --n_writers 2 --no-space-check " + args, np=3, timeout=SECONDS)
+    assert run.returncode == 3 and "scratch.0000" in run.stderr, run
+    assert "No space left on device" in run.stderr or "is full" in run.stderr, run
+    assert os.listdir(place) == [], run
+
+
 def test_a_disk_that_is_full_at_the_close(simulate, mounted):
     """The data fit, what describes them may not: the library would not survive to find out."""
     place = mounted("size=148k")
