@@ -37,13 +37,12 @@ int weir_guard_check(const struct weir_test *t, struct weir_err *err)
 {
     unsigned way = weir_existing(t->plan.options);
 
-    if (t->plan.options->drop_cache && !t->driver->range)
-        return weir_refuse(
-            err, WEIR_EUSAGE,
-            "option drop-cache: %s cannot do it, because what is cached of its files "
-            "is mostly metadata, which only the system can drop; let another node "
-            "look at them, or use files that were made earlier",
-            t->driver->name);
+    if (t->plan.options->drop_cache && !reads_data(t->driver))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option drop-cache: %s has no phase that reads data, and cached metadata "
+                           "only the system can drop; let another node look at them, or use files "
+                           "that were made earlier",
+                           t->driver->name);
     if (way == 0 || (way & t->driver->existing))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE, "option existing: %s cannot '%s' what is there",
