@@ -119,7 +119,7 @@ bool weir_cache_look(const char *path, const struct weir_cache_range *range,
         *why = "the files are not ordinary ones";
     else if (r = sampled(range, (uint64_t)st.st_size),
              look_through(&l, &r, (uint64_t)st.st_size) < 0)
-        *why = "the kernel does not tell (cachestat, mincore)";
+        *why = "the kernel does not report it (cachestat, mincore)";
     else if (seen->looked <= 0)
         *why = "the files are empty";
     good = *why == NULL;

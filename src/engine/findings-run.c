@@ -93,7 +93,7 @@ MEASURE(h24)
     if (f->nodes < 2)
         weir_finding_unknown(out, "because there is one node");
     else
-        yes_or_no(out, f->apart, "nobody looked for the files from another node",
+        yes_or_no(out, f->apart, "the files were not looked for from another node",
                   "the nodes do not see the same files");
     if (f->shared != 1 && out->severity == WEIR_INVALID)
         out->severity = WEIR_SUSPECT;
@@ -104,7 +104,7 @@ MEASURE(h25)
     double x = fmax(f->full, f->full_inodes); /* leaves NaN out */
 
     if (isnan(x))
-        weir_finding_unknown(out, "because the backend does not tell");
+        weir_finding_unknown(out, "because the backend does not report it");
     else
         weir_finding_set(out, 100 * x, "the file system is %.0f %% full", 100 * x);
 }
@@ -124,7 +124,7 @@ MEASURE(h27)
     if (f->direct == 0)
         weir_finding_set(out, 0, "direct I/O was not asked for");
     else if (f->direct < 0)
-        weir_finding_unknown(out, "because the backend does not tell");
+        weir_finding_unknown(out, "because the backend does not report it");
     else if (weir_cache_is_known(f, p, weir_no_data, out))
         weir_finding_set(out, 100 * p->left,
                          "%.0f %% of a %s phase with direct I/O are in the page cache",
@@ -145,7 +145,7 @@ MEASURE(h29)
         weir_finding_set(out, 0, "collective transfers were not asked for");
     else
         yes_or_no(out, f->independent,
-                  "the library does not tell, or decides anew for each transfer",
+                  "the library does not report it, or decides anew for each transfer",
                   "transfers were independent although collective ones were asked for");
 }
 

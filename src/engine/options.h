@@ -51,8 +51,8 @@ struct weir_run_options {
 #define WEIR_OPT_DRY_RUN(n, k, help) OPT_FLAG(0, n, k, WEIR_R, dry_run, help, OPT_IN(OUTPUT))
 #define WEIR_OPT_ASSUME_RATE                                                                       \
     OPT_SIZE(0, "assume-rate", "assumeRate", WEIR_R, assume_rate, "0", "SIZE",                     \
-             "With a dry run, bytes a second from which the time of a phase is told", .min = 0,    \
-             .max = INT64_MAX, .example = "2g", OPT_IN(OUTPUT))
+             "With a dry run, bytes a second from which the time of a phase is estimated",         \
+             .min = 0, .max = INT64_MAX, .example = "2g", OPT_IN(OUTPUT))
 #define WEIR_OPT_RANK_CSV(n, k, help)                                                              \
     OPT_STR(0, n, k, WEIR_R, rank_csv, NULL, "FILE", help, .flags = WEIR_OPT_ADDS,                 \
             .example = "ranks.csv", OPT_IN(OUTPUT))
@@ -87,7 +87,7 @@ struct weir_run_options {
 #define WEIR_OPT_IO_TIMEOUT_DEFAULT(def)                                                           \
     OPT_INT(0, "io-timeout", "ioTimeout", WEIR_R, io_timeout_s, def, "SECONDS",                    \
             "End the job when a call does not return or a rank stands still for this long, and "   \
-            "say which; 0 waits for ever",                                                         \
+            "say which; 0: no limit",                                                              \
             .min = 0, .max = INT32_MAX, OPT_IN(TIME))
 /* What the number is worth. */
 #define WEIR_OPT_TRUST                                                                             \

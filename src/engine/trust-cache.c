@@ -30,7 +30,7 @@ void weir_trust_look(struct weir_run *run, const struct weir_stage *stage)
     struct weir_str path = { 0 };
 
     t->cache = (struct weir_cache_seen) { .looked = 0 };
-    t->cache_why = "the program does not tell its files";
+    t->cache_why = "the program does not report its files";
     if (!run->test->plan.options->dry_run && find_range(run, stage, &path, &range))
         weir_cache_look(weir_str_text(&path), &range, &t->cache, &t->cache_why);
     weir_str_free(&path);

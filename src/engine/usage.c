@@ -113,7 +113,7 @@ int weir_usage_judge(const struct weir_run *run, const char *path, const struct 
     if (!o->dry_run && (o->no_space_check || o->deadline_s > 0))
         return weir_warn(&run->log, err, "%s", why.text);
     return weir_refuse(err, why.code, "%s%s", why.text,
-                       o->dry_run ? "" : "; --no-space-check goes on all the same");
+                       o->dry_run ? "" : "; --no-space-check continues anyway");
 }
 
 int weir_usage_check(struct weir_run *run, struct weir_session *s, const char *path,

@@ -43,7 +43,7 @@ int weir_mpi_judge_hidden(const struct weir_mpi_session *m, int sys, const char 
 {
     if (weir_mpi_hidden_errno(m, sys) == 0)
         return 0;
-    return weir_mpi_refuse_hidden(err, sys, call, "it cannot be told which data were moved");
+    return weir_mpi_refuse_hidden(err, sys, call, "it is not known which data were moved");
 }
 
 void weir_mpi_doubt_found(struct weir_mpi_doubt *d, int sys, const char *call)
@@ -123,7 +123,7 @@ static int find_hole(const struct weir_mpi_doubt *d, int fd, uint64_t hi, struct
                                       (long long)hole);
     if (hole < 0 || (uint64_t)st.st_blocks * 512 < hi - d->lo)
         return weir_mpi_refuse_hidden(err, d->sys, d->call,
-                                      "the file system does not tell what was written");
+                                      "the file system does not report what was written");
     return 0;
 }
 
@@ -139,7 +139,7 @@ int weir_mpi_doubt_conclude(struct weir_mpi_doubt *d, const char *path, bool fre
         return 0;
     if (d->hi == UINT64_MAX || !fresh || !aligned)
         return weir_mpi_refuse_hidden(err, d->sys, d->call,
-                                      "it cannot be told whether all data were written");
+                                      "it is not known whether all data were written");
     if (weir_mpi_sync_again(path, err) < 0)
         return -1;
     fd = open(weir_mpi_path(path), O_RDONLY | O_CLOEXEC);
@@ -155,7 +155,7 @@ int weir_mpi_judge_close(const struct weir_mpi_session *m, int sys, const char *
 {
     if ((sys != EIO && sys != ENOSPC && sys != EDQUOT) || sys == m->comm_errno)
         return 0;
-    return weir_mpi_refuse_hidden(err, sys, call, "nothing else tells whether data were lost");
+    return weir_mpi_refuse_hidden(err, sys, call, "nothing else shows whether data were lost");
 }
 
 int weir_mpi_doubt_warn(const struct weir_mpi_doubt *d, struct weir_mpi_session *m,

@@ -199,7 +199,7 @@ int weir_mpi_check_kept(MPI_File file, const char *path, uint64_t need, struct w
         return 0;
     return weir_refuse(
         err, WEIR_EIO,
-        "'%s' has only %lld bytes, %llu were there to be read: somebody cut it short", path,
+        "'%s' has only %lld bytes, %llu were there to be read: another process cut it short", path,
         (long long)size, (unsigned long long)need);
 }
 

@@ -99,7 +99,7 @@ def test_an_errno_after_success_where_nothing_can_be_looked_at(ior, faulty):
     """Bytes of an older file could be what is there: then the errno stays an error."""
     ior(GEOMETRY + "-a MPIIO -c -w -k", np=3, timeout=SECONDS).ok()
     run = faulty("errno after success in a file with older data", "-a MPIIO -c -w -E", "call=write rank=0 left=EIO")
-    run.fails(3, "'testFile'", "rank 0 on ", "MPI_File_write_at_all: Input/output error", "it cannot be told whether all data were written")
+    run.fails(3, "'testFile'", "rank 0 on ", "MPI_File_write_at_all: Input/output error", "it is not known whether all data were written")
 
 
 # ---- PnetCDF: header, number of records ----

@@ -19,7 +19,7 @@ int hdf5_check_end(const struct hdf5_state *st, hid_t file, const char *path, ui
 /* The hints in effect of an open file, or MPI_INFO_NULL. The caller frees it. Local. */
 MPI_Info hdf5_hints(const struct hdf5_state *st, hid_t file);
 
-/* The size of an open file, 0 where the library does not tell. Local. */
+/* The size of an open file, 0 where the library does not report it. Local. */
 uint64_t hdf5_size(const struct hdf5_state *st, hid_t file);
 
 /* Is a file that was read still 'size' bytes long, as it was when it was opened? HDF5 takes for zeros

@@ -21,7 +21,7 @@ static int doubt(const struct hdf5_state *st, const struct hdf5_segments *g, enu
     if (dir == WEIR_DIR_WRITE && !st->collective)
         return 0;
     if (!d || (dir == WEIR_DIR_READ && g->where == 0))
-        return weir_mpi_refuse_hidden(err, sys, call, "it cannot be told which data were moved");
+        return weir_mpi_refuse_hidden(err, sys, call, "it is not known which data were moved");
     if (dir == WEIR_DIR_READ)
         return weir_mpi_doubt_look(d, g->path, sys, call, buf, g->picked * HDF5_ELEMENT,
                                    g->where + g->first * HDF5_ELEMENT, err);

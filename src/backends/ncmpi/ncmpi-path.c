@@ -49,13 +49,13 @@ int ncmpi_check_end(const struct weir_par *par, const char *path, uint64_t *end,
     if (room == 0)
         return weir_refuse(
             err, WEIR_EIO,
-            "'%s' has only %llu bytes, %llu were there to be read: somebody cut it short", path,
-            (unsigned long long)size, (unsigned long long)last);
+            "'%s' has only %llu bytes, %llu were there to be read: another process cut it short",
+            path, (unsigned long long)size, (unsigned long long)last);
     if (size >= last)
-        return weir_refuse(
-            err, WEIR_EIO,
-            "the file system of '%s' is full: PnetCDF does not tell whether all data were written",
-            path);
+        return weir_refuse(err, WEIR_EIO,
+                           "the file system of '%s' is full: PnetCDF does not report whether all "
+                           "data were written",
+                           path);
     return weir_refuse(err, WEIR_EIO, "'%s' has only %llu bytes after writing up to byte %llu (%s)",
                        path, (unsigned long long)size, (unsigned long long)last,
                        weir_mpi_room(path) < room ? strerror(ENOSPC) : "is the file system full?");

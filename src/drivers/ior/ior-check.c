@@ -127,7 +127,7 @@ static int check_rules(const struct ior_options *o, struct weir_err *err)
         { o->random_offset && shared && o->reorder_random,
           "random offsets (-z) with -Z need a file per task (-F)" },
         { o->random_offset > 1 && o->random_seed == 0,
-          "--random-offset-seed=0 with -z -z draws the first block for ever; take another seed" },
+          "--random-offset-seed=0 with -z -z draws only the first block; use another seed" },
         { o->random_offset && shared && o->check_read && !o->write && o->random_seed < 0,
           "random offsets (-z) with a check of what another run wrote (-R) need its "
           "--random-offset-seed" },
