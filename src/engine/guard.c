@@ -33,6 +33,15 @@ unsigned weir_existing(const struct weir_run_options *o)
     return 0;
 }
 
+static bool reads_data(const struct weir_driver *d)
+{
+    const struct weir_stage *s = d->stages;
+
+    while (s && s->key && !(s->flags & WEIR_STAGE_READS))
+        s++;
+    return s && s->key;
+}
+
 int weir_guard_check(const struct weir_test *t, struct weir_err *err)
 {
     unsigned way = weir_existing(t->plan.options);

@@ -1,19 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ckpt-facts.c - which files a test makes, and what its options say about the worth of the numbers */
+/* ckpt-facts.c - what the options say about the worth of the numbers */
 #include "config.h"
 #include "drivers/checkpoint/ckpt.h"
-
-/* The file of this writer, or the first one's for all. */
-bool ckpt_target(struct weir_run *run, const void *state, int i, struct weir_str *path)
-{
-    const struct ckpt *t = state;
-
-    (void)run;
-    if (i > 0 || !t->moves || !t->ranks.is_head || (!t->o->split && t->ranks.peers.rank > 0))
-        return false;
-    weir_str_addf(path, "%s", weir_str_text(&t->name));
-    return true;
-}
 
 void ckpt_facts(struct weir_run *run, void *state, struct weir_facts *f)
 {

@@ -88,9 +88,8 @@ void ckpt_clean(struct weir_run *run, void *state);
 
 int ckpt_variants(const void *opt, const struct weir_par *world);
 
-/* ---- ckpt-facts.c: as target and facts of struct weir_driver ---- */
+/* ---- ckpt-facts.c: as facts of struct weir_driver ---- */
 
-bool ckpt_target(struct weir_run *run, const void *state, int i, struct weir_str *path);
 void ckpt_facts(struct weir_run *run, void *state, struct weir_facts *f);
 
 /* ---- ckpt-report.c ---- */
