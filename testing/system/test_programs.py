@@ -132,4 +132,9 @@ def test_a_folder_with_two_programs_and_a_library(tmp_path):
     step(["make", "install", "DESTDIR=" + str(tmp_path / "root")], build)
     installed = os.listdir(tmp_path / "root" / "opt" / "we ir" / "bin")
     assert set(PROGRAMS) <= set(installed) and "ior" in installed
-    assert (tmp_path / "root" / "opt" / "we ir" / "share" / "man" / "man1" / "toy_writer.x.1").exists()
+    for name in ("share/man/man1/toy_writer.x.1", "share/doc/weir/README.md", "share/doc/weir/doc/guide/library.md",
+                 "share/doc/weir/doc/examples/library.py", "share/weir/schema/result.schema.json", "include/weir.h",
+                 "lib/pkgconfig/weir.pc", "lib/libweir.so.0", "share/bash-completion/completions/weir-plot"):
+        assert (tmp_path / "root" / "opt" / "we ir" / name).exists(), name
+    assert list((tmp_path / "root" / "opt" / "we ir" / "share" / "weir" / "jobs").iterdir())
+    assert "Report bugs to <" in step(["../configure", "--help"], build)
