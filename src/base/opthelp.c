@@ -3,18 +3,12 @@
 #include "config.h"
 #include "base/opthelp.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/optdump.h"
+#include "base/optrow.h"
 #include "base/optset.h"
-
-enum {
-    WIDTH = 100, /* columns of a line */
-    COLUMN = 34  /* where the sentence of an option begins */
-};
 
 const char *const weir_topic_names[] = { "files", "order", "data", "time", "output", NULL };
 const char *const weir_topic_titles[] = { "Files and directories",
@@ -24,185 +18,7 @@ const char *const weir_topic_titles[] = { "Files and directories",
                                           "Results, messages and their worth",
                                           NULL };
 
-/* ---- text ---- */
-
-/* Append words from column 'at' on; further lines begin at column 'indent'. */
-static void add_wrapped(struct weir_str *out, size_t at, size_t indent, const char *text)
-{
-    bool first = true;
-
-    while (*text != '\0') {
-        size_t len = strcspn(text, " ");
-
-        if (!first && at + 1 + len > WIDTH) {
-            weir_str_addf(out, "\n%*s", (int)indent, "");
-            at = indent;
-        } else if (!first) {
-            weir_str_addc(out, ' ');
-            at++;
-        }
-        weir_str_add(out, text, len);
-        at += len;
-        text += len + strspn(text + len, " ");
-        first = false;
-    }
-    weir_str_addc(out, '\n');
-}
-
-/* Bytes as people write them, where that is exact: "1m" for 1048576. */
-static void add_size(struct weir_str *out, int64_t bytes)
-{
-    static const char suffixes[] = "kmgt";
-    int suffix = -1;
-
-    while (suffix < 3 && bytes != 0 && bytes % 1024 == 0) {
-        bytes /= 1024;
-        suffix++;
-    }
-    weir_str_addf(out, "%" PRId64, bytes);
-    if (suffix >= 0)
-        weir_str_addc(out, suffixes[suffix]);
-}
-
-/* The value of a row now; nothing where it has none. */
-static void add_value(const struct weir_optset *set, const struct weir_opt *row,
-                      struct weir_str *out)
-{
-    if (weir_opt_stands_for(row))
-        return;
-    if (row->type == WEIR_OPT_SIZE && set->values != NULL)
-        add_size(out, *(const int64_t *)((const char *)set->values + row->offset));
-    else
-        weir_opt_show(row, set->values, out);
-}
-
-/* ---- one row ---- */
-
-static bool is_flag(const struct weir_opt *row)
-{
-    return row->type == WEIR_OPT_FLAG || row->type == WEIR_OPT_COUNT ||
-           (row->type == WEIR_OPT_ALIAS && !weir_opt_takes_value(row));
-}
-
-/* A row without letter and long name has only its key; -O must go before it. */
-static bool has_only_key(const struct weir_opt *row)
-{
-    return row->letter == 0 && row->name == NULL;
-}
-
-static void add_names(const struct weir_optset *set, const struct weir_opt *row,
-                      struct weir_str *out)
-{
-    if (row->letter != 0)
-        weir_str_addf(out, "-%c%s", row->letter, row->name != NULL ? ", " : "");
-    if (row->name != NULL)
-        weir_str_addf(out, "--%s%s", set->prefix, row->name);
-    if (has_only_key(row))
-        weir_str_addf(out, "-O %s%s", set->prefix, row->key);
-}
-
-/* "=VALUE" with the value the option has now; a flag that is on shows " (1)". */
-static void add_names_value(const struct weir_optset *set, const struct weir_opt *row,
-                            struct weir_str *out)
-{
-    struct weir_str value = { 0 };
-
-    add_names(set, row, out);
-    add_value(set, row, &value);
-    if (is_flag(row) && value.len > 0 && strcmp(weir_str_text(&value), "0") != 0)
-        weir_str_addf(out, " (%s)", weir_str_text(&value));
-    else if (!is_flag(row) && (row->flags & WEIR_OPT_OPTARG))
-        weir_str_addf(out, "[=%s]", weir_opt_meta(row));
-    else if (!is_flag(row))
-        weir_str_addf(out, "=%s", value.len > 0 ? weir_str_text(&value) : weir_opt_meta(row));
-    out->failed = out->failed || value.failed;
-    weir_str_free(&value);
-}
-
-static void add_row(const struct weir_optset *set, const struct weir_opt *row, struct weir_str *out)
-{
-    struct weir_str text = { 0 };
-    size_t start = out->len, used;
-
-    weir_str_addf(out, "  ");
-    add_names_value(set, row, out);
-    used = out->len - start;
-    if (used < COLUMN)
-        weir_str_addf(out, "%*s", (int)(COLUMN - used), "");
-    else
-        weir_str_addf(out, "\n%*s", COLUMN, "");
-    weir_str_addf(&text, "%s", row->help);
-    weir_opt_add_choices(row, " (", ")", &text);
-    add_wrapped(out, COLUMN, COLUMN, weir_str_text(&text));
-    out->failed = out->failed || text.failed;
-    weir_str_free(&text);
-}
-
 /* ---- examples ---- */
-
-/* A value to show, by the word that stands for values of its kind. */
-static const char *sample_of(const struct weir_opt *row)
-{
-    static const struct {
-        const char *meta, *value;
-    } samples[] = {
-        { "SIZE", "16m" },
-        { "N", "4" },
-        { "SECONDS", "30" },
-        { "MINUTES", "10" },
-        { "MICROSECONDS", "500" },
-        { "FILE", "file" },
-        { "FILE.npy", "ops.npy" },
-        { "PATH", "/scratch/f" },
-        { "DIR", "/scratch/d" },
-        { "DIR[@DIR...]", "/scratch/d" },
-        { "PREFIX", "ops" },
-        { "NAME", "MPIIO" },
-        { "PERCENT", "5" },
-        { "SIZE|NN%", "50%" },
-        { "NODES", "2" },
-        { "FORMAT:PATH,...", "text:-,json:r.json" },
-        { "ID:NUMBER,...", "H01:30" },
-        { "FACTOR", "0.5" },
-        { "N,N,...", "1,2,4" },
-        { "TYPE", "random" },
-        { "USEC", "100" },
-        { "COMMAND", "sync" },
-        { "BYTES", "1m" },
-        { "KEY=VALUE,...", "blockSize=4k,transferSize=4k" },
-    };
-
-    if (row->example != NULL)
-        return row->example;
-    for (int i = 0; row->choices != NULL && row->choices[i] != NULL; i++)
-        if (row->def == NULL || strcasecmp(row->choices[i], row->def) != 0)
-            return row->choices[i];
-    if (row->choices != NULL)
-        return row->choices[0];
-    if (row->meta != NULL && strcmp(row->meta, "N") == 0 && row->def != NULL &&
-        strcmp(row->def, "0") != 0 && strcmp(row->def, "-1") != 0)
-        return row->def; /* in its range */
-    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
-        if (row->meta != NULL && strcmp(row->meta, samples[i].meta) == 0)
-            return samples[i].value;
-    return row->def != NULL ? row->def : "1";
-}
-
-/* The option with a sample value: "-b 16m", "--posix.odirect". */
-static void add_sample(const struct weir_optset *set, const struct weir_opt *row,
-                       struct weir_str *out)
-{
-    const bool has_value = weir_opt_takes_value(row);
-
-    if (row->letter != 0)
-        weir_str_addf(out, "-%c%s%s", row->letter, has_value ? " " : "",
-                      has_value ? sample_of(row) : "");
-    else if (row->name != NULL)
-        weir_str_addf(out, "--%s%s%s%s", set->prefix, row->name, has_value ? "=" : "",
-                      has_value ? sample_of(row) : "");
-    else
-        weir_str_addf(out, "-O %s%s=%s", set->prefix, row->key, has_value ? sample_of(row) : "1");
-}
 
 /* "-a MPIIO " for options of that backend. */
 static void add_backend(const struct weir_opts *o, const struct weir_optset *set,
@@ -231,7 +47,7 @@ static void add_option_example(const struct weir_opts *o, const struct weir_help
     struct weir_str args = { 0 };
 
     add_backend(o, set, &args);
-    add_sample(set, row, &args);
+    weir_optrow_sample(set, row, &args);
     weir_str_addf(out, "Example:\n");
     add_command(help, weir_str_text(&args), out);
     weir_str_free(&args);
@@ -261,7 +77,7 @@ static bool add_topic_rows(const struct weir_opts *o, enum weir_topic topic, str
         for (const struct weir_opt *row = o->set[i].rows;
              o->set[i].title == NULL && !weir_opt_is_end(row); row++)
             if (row->topic == topic && weir_opt_is_current(row)) {
-                add_row(&o->set[i], row, out);
+                weir_optrow_add(&o->set[i], row, out);
                 any = true;
             }
     return any;
@@ -297,7 +113,7 @@ static void add_table(const struct weir_opts *o, const struct weir_help *help,
         if (!weir_opt_is_current(row))
             continue;
         first = first != NULL ? first : row;
-        add_row(set, row, out);
+        weir_optrow_add(set, row, out);
     }
     if (first == NULL)
         weir_str_addf(out, "  no options of its own\n");
@@ -361,7 +177,7 @@ static void add_places(const struct weir_opts *o, struct weir_str *out)
     add_table_names(o, &text);
     weir_str_addf(&text, ") or an option, as in --help=-v");
     weir_str_addf(out, "\nMore: --help=TOPIC, where TOPIC is ");
-    add_wrapped(out, 35, 6, weir_str_text(&text));
+    weir_optrow_wrap(out, 35, 6, weir_str_text(&text));
     weir_str_free(&text);
 }
 
@@ -369,16 +185,16 @@ static void add_first_page(const struct weir_opts *o, const struct weir_help *he
                            struct weir_str *out)
 {
     weir_str_addf(out, "\n");
-    add_wrapped(out, 0, 0, help->brief);
+    weir_optrow_wrap(out, 0, 0, help->brief);
     if (help->more != NULL)
-        add_wrapped(out, 0, 0, help->more);
+        weir_optrow_wrap(out, 0, 0, help->more);
     weir_str_addf(out, "\nCommands to copy\n");
     add_examples(help, WEIR_TOPIC_NONE, out);
     weir_str_addf(out, "\nThe options that matter (sizes: 4k, 1m, 2g; multiples of 1024)\n");
     for (int i = 0; i < o->n; i++)
         for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++)
             if (row->first)
-                add_row(&o->set[i], row, out);
+                weir_optrow_add(&o->set[i], row, out);
     add_places(o, out);
 }
 
@@ -398,8 +214,8 @@ static void add_all(const struct weir_opts *o, const struct weir_help *help, str
 static void add_spellings(const struct weir_optset *set, const struct weir_opt *row,
                           struct weir_str *out)
 {
-    add_names_value(set, row, out);
-    if (row->key != NULL && !has_only_key(row) && !(row->flags & WEIR_OPT_ARGV_ONLY) &&
+    weir_optrow_names(set, row, out);
+    if (row->key != NULL && !weir_optrow_has_only_key(row) && !(row->flags & WEIR_OPT_ARGV_ONLY) &&
         (row->name == NULL || strcasecmp(row->key, row->name) != 0))
         weir_str_addf(out, ", key %s%s", set->prefix, row->key);
     if (row->key2 != NULL)
@@ -416,7 +232,7 @@ static void add_facts(const struct weir_opt *row, struct weir_str *out)
         weir_str_addf(&text, " Default: %s.", row->def);
     weir_opt_add_choices(row, " One of: ", ".", &text);
     weir_str_addf(out, "    ");
-    add_wrapped(out, 4, 4, weir_str_text(&text));
+    weir_optrow_wrap(out, 4, 4, weir_str_text(&text));
     weir_str_free(&text);
 }
 

@@ -31,6 +31,14 @@ START = {
 }
 
 
+def test_every_program_is_completed():
+    made = {p.name.replace(".main.c", "") if p.name != "main.c" else p.parent.name for p in (conftest.SOURCE / "src" / "drivers").glob("*/*main.c")}
+    assert "ior" in made and "combo.x" in made
+    for name in ("weir.bash", "_weir", "weir.fish"):
+        words = set((FOLDER / name).read_text().replace("'", " ").split())
+        assert made <= words, (name, made - words)
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_tab_key_completes_options_values_and_keys(shell, tmp_path):
     """The line is not run: it gets 'echo ' in front, and the shell says what it has."""
