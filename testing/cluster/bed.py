@@ -65,7 +65,7 @@ MpiDefault=none
 MailProg=/bin/true
 ReturnToService=2
 KillWait=30
-SlurmdTimeout=10
+SlurmdTimeout=300
 TCPTimeout=20
 MessageTimeout=60
 SlurmdParameters=config_overrides
@@ -200,7 +200,7 @@ def logs():
     return "".join("--- %s\n%s\n" % (log, log.read_text(errors="replace")[-3000:]) for log in sorted(LOG.iterdir()))
 
 
-def await_true(what, condition, seconds=40):
+def await_true(what, condition, seconds=90):
     """Wait for it; machines may be slow."""
     end = time.monotonic() + seconds
     while not condition():

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import bed
-from system_conftest import SOURCE, sound
+from cluster_support import SOURCE, sound
 
 TWO = {"node1": 1, "node2": 1}
 FOUR = {"node1": 1, "node2": 1, "node3": 1, "node4": 1}

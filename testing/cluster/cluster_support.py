@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How to run programs on the hosts. See bed.py and run.sh."""
+import importlib.util
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+
+import bed
+
+# What is known about reading outputs is in the system tests.
+_where = pathlib.Path(__file__).resolve().parent.parent / "system" / "conftest.py"
+_spec = importlib.util.spec_from_file_location("system_conftest", _where)
+system = importlib.util.module_from_spec(_spec)
+sys.modules["system_conftest"] = system
+_spec.loader.exec_module(system)
+
+OPEN_MPI, SOURCE, sound = system.OPEN_MPI, system.SOURCE, system.sound
+PROGRAMS = bed.MOUNT / "build" / "src"
+ENV = {
+    **system.OPEN_MPI_ENV,
+    "OMPI_MCA_plm_rsh_agent": "/mnt/etc/ssh",
+    "OMPI_MCA_plm": "rsh",
+    "OMPI_MCA_btl": "self,vader,tcp",
+    "OMPI_MCA_btl_tcp_if_include": bed.NETWORK + "0/24",
+    "OMPI_MCA_oob_tcp_if_include": bed.NETWORK + "0/24",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_orte_tmpdir_base": "/tmp",
+    "HYDRA_LAUNCHER": "ssh",
+    "HYDRA_LAUNCHER_EXEC": "/mnt/etc/ssh",
+}
+
+
+class Cluster(bed.Bed):
+    """Programs run in 'work', a directory that all hosts share, empty at the start of each test."""
+
+    def __init__(self):
+        super().__init__()
+        self.work = bed.SHARED
+
+    def mpirun(self, hosts, by_node=False):
+        """The words that start one process for each task of hosts, {"node1": 3, ...}."""
+        n, slots = str(sum(hosts.values())), ",".join("%s:%d" % host for host in hosts.items())
+        if OPEN_MPI:
+            return system.LAUNCHER + ["-np", n, "-H", slots, "--map-by", "node" if by_node else "slot"]
+        if by_node:
+            return system.LAUNCHER + ["-n", n, "-hosts", ",".join(hosts), "-ppn", "1"]
+        return system.LAUNCHER + ["-n", n, "-hosts", slots]
+
+    def start(self, command):
+        out, err = (open(bed.MOUNT / "run" / name, "w+b") for name in ("out", "err"))
+        whole = {k: v for k, v in os.environ.items() if not k.startswith("IOR_")}
+        whole.update(ENV)
+        proc = subprocess.Popen(command, cwd=self.work, env=whole, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                start_new_session=True)
+        proc.texts, proc.words, proc.begin = (out, err), command, time.monotonic()
+        return proc
+
+    def finish(self, proc, timeout=60):
+        try:
+            proc.wait(timeout)
+            hangs = False
+        except subprocess.TimeoutExpired:
+            system.kill_all(proc)
+            proc.wait()
+            hangs = True
+        texts = []
+        for f in proc.texts:
+            f.seek(0)
+            texts.append(f.read().decode("utf-8", "replace"))
+            f.close()
+        run = system.Run(proc.words, proc.returncode, texts[0], texts[1], time.monotonic() - proc.begin, self.work)
+        assert not hangs, "still running after %d s\n%r" % (timeout, run)
+        return run
+
+    def program(self, args):
+        name, *rest = shlex.split(args)
+        return [str(PROGRAMS / name)] + rest
+
+    def mpi(self, hosts, args, by_node=False, env=None, timeout=60):
+        """args: program and options. Run on hosts by the launcher of the MPI library, through ssh, with more variables."""
+        more = ["env"] + ["%s=%s" % pair for pair in env.items()] if env else []
+        return self.finish(self.start(self.mpirun(hosts, by_node) + more + self.program(args)), timeout)
+
+    def begin(self, command, rows=3):
+        """Start a run that tells r.csv each result at once, and wait until it has measured something."""
+        proc = self.start(command)
+        csv = self.work / "r.csv"
+        bed.await_true("results", lambda: proc.poll() is not None or (csv.exists() and csv.read_text().count("\n") > rows))
+        return proc
+
+    def files(self):
+        return sorted(str(p.relative_to(self.work)) for p in self.work.rglob("*"))
+
+    def json(self, name="r.json"):
+        return json.loads((self.work / name).read_text())
+
+    def clean(self):
+        for p in self.work.iterdir():
+            shutil.rmtree(p) if p.is_dir() else p.unlink()
+
+    def processes(self, name, program="ior"):
+        """The pids of ranks on a host, as the host counts them."""
+        return self.on(name, "pgrep -x %s || :" % program).split()

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slurm on three of the hosts, and the job script contrib/jobs/slurm/ior.sbatch."""
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import bed
+from cluster_support import ENV, OPEN_MPI, PROGRAMS
+
+SCRIPT = bed.MOUNT / "source/contrib/jobs/slurm/ior.sbatch"
+MPI = "pmix" if OPEN_MPI else "pmi2"
+THREE = ["node1", "node2", "node3"]
+RUN = " %s/ior -b 64k -t 64k -o f --report=text:-,json:r.json" % PROGRAMS
+ENDLESS = "-t 64k -b 64k -i 100000"
+
+
+class Job:
+    """A job script in a directory of its own, with three tasks on three hosts, or as 'options' say."""
+
+    def __init__(self, name, args, options="-N3 --exclusive"):
+        self.dir = bed.MOUNT / ("job-" + name)
+        shutil.rmtree(self.dir, ignore_errors=True)
+        (self.dir / "data").mkdir(parents=True)
+        env = {**os.environ, **ENV, "IOR": str(PROGRAMS / "ior"), "WEIR_MPI": MPI}
+        command = ["sbatch", "--parsable", "--ntasks-per-node=1", *options.split(), str(SCRIPT), str(self.dir / "data"), *args.split()]
+        done = subprocess.run(command, cwd=self.dir, env=env, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done
+        self.id = done.stdout.strip()
+        self.results = self.dir / ("ior." + self.id)
+
+    def state(self):
+        done = subprocess.run(["scontrol", "show", "job", self.id], capture_output=True, text=True, timeout=60)
+        return re.search(r"JobState=(\w+)", done.stdout).group(1)
+
+    def measured(self):
+        csv = self.results / "ior.csv"
+        return csv.exists() and csv.read_text().count("\n") > 3
+
+    def await_results(self):
+        bed.await_true("results of the job", lambda: self.measured() or self.state() not in ("PENDING", "RUNNING"))
+        return self
+
+    def await_end(self, *states):
+        """The job has ended as one of 'states' says, its data are gone: what it said, and its JSON."""
+        bed.await_true("the end of the job", lambda: self.state() not in ("PENDING", "RUNNING", "COMPLETING"), 150)
+        said = (self.dir / ("slurm-%s.out" % self.id)).read_text()
+        assert self.state() in states, (self.state(), said)
+        assert list((self.dir / "data").iterdir()) == [], said
+        assert sorted(p.name for p in self.results.iterdir()) == ["ior.csv", "ior.json", "ior.txt"], said
+        return said, json.loads((self.results / "ior.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def slurm_up(hosts_up):
+    for program in ("munged", "slurmctld", "slurmd", "sbatch"):
+        if not shutil.which(program):
+            pytest.skip("no %s (Debian: munge, slurmctld, slurmd, slurm-client)" % program)
+    hosts_up.slurm(THREE)
+    known = subprocess.run(["srun", "--mpi=list"], capture_output=True, text=True, timeout=60)
+    if MPI not in known.stdout + known.stderr:
+        pytest.skip("this srun knows no --mpi=" + MPI)
+    return hosts_up
+
+
+@pytest.fixture
+def slurm(slurm_up):
+    slurm_up.clean()
+    return slurm_up
+
+
+@pytest.fixture(scope="module")
+def limited(slurm_up):
+    """Slurm looks at limits twice a minute: this job is told to end while other tests run."""
+    return Job("limited", ENDLESS, "-N1 --exclusive --nodelist=node1 --time=1 --signal=TERM@10")
+
+
+def run(cluster, command):
+    return cluster.finish(cluster.start(command.split()))
+
+
+def test_a_job_with_a_limit_is_measured_until_then(limited):
+    limited.await_results()
+
+
+@pytest.mark.parametrize("words, tasks", [("srun -N2 -n4 -m block", [3, 1]), ("srun -N2 -n2", [1, 1]),
+                                          ("salloc -N2 -n3 -m cyclic srun", [2, 1])], ids=["uneven", "two", "salloc"])
+def test_srun_starts_tasks_on(slurm, limited, words, tasks):
+    done = run(slurm, words.replace("srun", "srun --overlap --exclude=node1 --mpi=" + MPI) + RUN).ok()
+    where = slurm.json()["provenance"]
+    assert where["nodes"] == len(tasks) and sum(where["tasksOfHosts"]) == sum(tasks), (where, done)
+    assert where["hosts"] == "node2 node3" and slurm.files() == ["r.json"], (where, done)
+    assert done.options["clients per node"] == str(max(where["tasksOfHosts"])), done
+
+
+def test_srun_without_mpi_is_refused(slurm, limited):
+    """Two programs that do not know of each other would write one file."""
+    done = run(slurm, "srun --mpi=none --exclude=node1 -N2 -n2 env OMPI_MCA_ess_singleton_isolated=1" + RUN)
+    assert done.returncode != 0 and slurm.files() == [], done
+    assert OPEN_MPI or "2" in done.errors[0], done
+
+
+def test_a_staged_program_runs(slurm, limited):
+    (slurm.work / "stage").write_text("sbcast --force %s/ior /tmp/staged-ior && srun --mpi=%s /tmp/staged-ior -b 64k -t 64k "
+                                      "-o f\n" % (PROGRAMS, MPI))
+    done = run(slurm, "salloc -N2 -n2 --exclude=node1 sh stage").ok()
+    assert done.options["Command line"].startswith("/tmp/staged-ior") and slurm.files() == ["stage"], done
+
+
+def test_a_job_script_leaves_results_only(slurm, limited):
+    said, doc = Job("whole", "-t 64k -b 64k -i 2", "-N2 --exclude=node1").await_end("COMPLETED")
+    assert doc["status"] == 0 and doc["provenance"]["nodes"] == 2 and "Max Write" not in doc, said
+
+
+def test_a_job_at_its_limit_reports_what_it_has(slurm, limited):
+    said, doc = limited.await_end("FAILED", "TIMEOUT")  # status 6 of ior is that of the job
+    assert doc["status"] == 6 and doc["tests"][0]["Results"], said
+
+
+def test_a_cancelled_job_reports_what_it_has(slurm):
+    job = Job("cancelled", ENDLESS).await_results()
+    subprocess.run(["scancel", job.id], check=True, timeout=60)
+    said, doc = job.await_end("CANCELLED")
+    assert doc["status"] == 6 and doc["tests"][0]["Results"] and "told to end" in said, said
+
+
+def test_a_job_goes_on_when_a_node_daemon_is_restarted(slurm):
+    job = Job("restarted", ENDLESS).await_results()
+    slurm.on("node3", "pkill -KILL -x slurmd")
+    slurm.slurmd("node3")
+    bed.await_true("slurmd on node3", lambda: slurm.processes("node3", "slurmd"))
+    assert job.state() == "RUNNING" and slurm.processes("node3")
+    subprocess.run(["scancel", job.id], check=True, timeout=60)
+    assert job.await_end("CANCELLED")[1]["status"] == 6
+
+
+def test_a_job_that_loses_a_node_daemon_reports_what_it_has(slurm):
+    """Slurm ends it on the nodes that it still reaches, and the tasks tell each other."""
+    job = Job("lost", ENDLESS).await_results()
+    slurm.on("node3", "pkill -KILL -x slurmd")
+    # What Slurm does by itself when it has not heard of the daemon for SlurmdTimeout seconds
+    subprocess.run(["scontrol", "update", "NodeName=node3", "State=DOWN", "Reason=lost"], check=True, timeout=60)
+    said, doc = job.await_end("NODE_FAIL", "FAILED", "CANCELLED")
+    assert doc["status"] == 6 and doc["tests"][0]["Results"], said
+    bed.await_true("the end of the task on node3", lambda: not slurm.processes("node3"))
