@@ -125,6 +125,18 @@ def test_programs_for_arrays_are_judged_too(ior):
         assert len(run.findings) == 1 and " by the rules default, " in run.findings[0], run
 
 
+def test_hints_in_effect_tell_what_became_of_what_was_asked_for(ior):
+    if not conftest.OPEN_MPI:
+        pytest.skip("the hints are those of ROMIO, which Open MPI is told to use")
+    env = {"OMPI_MCA_io": "romio321", "IOR_HINT__MPI__romio_cb_write": "disable", "IOR_HINT__MPI__striping_unit": "65536"}
+    run = ior("-a MPIIO -c -b 64k -t 64k --report=json:r.json", np=2, env=env)
+    if run.returncode != 0:
+        pytest.skip("this Open MPI has no component romio321")
+    test = document(run)["tests"][0]
+    judged = {f["id"]: f["outcome"] for f in test["findings"]}
+    assert found(test)["H29"]["severity"] == "SUSPECT" and judged["H30"] in ("fine", "not judged"), judged
+
+
 def test_reading_what_the_own_node_wrote_is_counted(ior):
     two = {"IOR_FAKE_NODES": "2", "IOR_FAKE_TASK_PER_NODES": "2"}
     (ior.cwd / "script").write_text("IOR START\nblockSize=16k\ntransferSize=16k\nRUN\nreorderTasks=1\nRUN\n"
