@@ -4,9 +4,12 @@
 #include "backends/nctable.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define GLOBAL (-1) /* NC_GLOBAL */
+#define NAME_TEXT 24 /* "n" and 64 bits */
 
 /* The formats number their types. */
 static const int types[WEIR_ELEMS] = {
@@ -46,6 +49,48 @@ int weir_nc_read_spec(const struct weir_nc_calls *c, int nc, int id, struct weir
     have->type = (struct weir_type) { .elem = weir_nc_elem_of(type) };
     if (have->type.elem >= WEIR_ELEM_TEXT)
         return weir_refuse(err, WEIR_EIO, "it is of a type that is not supported here");
+    return 0;
+}
+
+static int make_dim(const struct weir_nc_calls *c, int nc, const char *name, uint64_t len,
+                    bool grows, int *id, struct weir_err *err)
+{
+    uint64_t have = 0;
+    int record = -1, rc = c->inq_unlimdim ? c->inq_unlimdim(nc, &record) : 0;
+
+    if (rc == 0 && grows && record >= 0) {
+        *id = record;
+        return 0;
+    }
+    if (c->inq_dimid(nc, name, id) != 0)
+        rc = c->def_dim(nc, name, grows ? 0 : len, id);
+    else
+        rc = c->inq_dimlen(nc, *id, &have);
+    if (rc != 0)
+        return c->fail(err, rc, "dimension '%s'", name);
+    if (have == 0 || (grows && !c->inq_unlimdim) || (have == len && *id != record))
+        return 0;
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "the file has a dimension '%s' of %" PRIu64 " elements, wanted are %" PRIu64,
+                       name, have, len);
+}
+
+int weir_nc_make_dims(const struct weir_nc_calls *c, int nc, const struct weir_array_spec *spec,
+                      int dim[WEIR_RANK_MAX], struct weir_err *err)
+{
+    int rank = spec->shape.rank;
+    char text[NAME_TEXT];
+
+    errno = 0;
+    for (int i = 0; i < rank; i++) {
+        int d = c->fastest_first ? rank - 1 - i : i; /* as Fortran has it */
+        bool grows = spec->unlimited && d == 0;
+        const char *name = spec->dims ? spec->dims[d] : grows ? "record" : text;
+
+        snprintf(text, sizeof(text), "n%" PRIu64, spec->shape.len[d]); /* fits */
+        if (make_dim(c, nc, name, spec->shape.len[d], grows, &dim[d], err) < 0)
+            return -1;
+    }
     return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nctable.h - what netCDF-C and PnetCDF have in common: types, shapes and attributes, through a table of
+/* nctable.h - what netCDF-C and PnetCDF have in common: types, dimensions, attributes, through a table of
  * their calls */
 #ifndef WEIR_BACKENDS_NCTABLE_H
 #define WEIR_BACKENDS_NCTABLE_H
@@ -13,6 +13,11 @@ struct weir_nc_calls {
     int (*inq_varndims)(int nc, int id, int *rank);
     int (*inq_var)(int nc, int id, char *name, int *type, int *rank, int *dims, int *attrs);
     int (*inq_dimlen)(int nc, int dim, uint64_t *len);
+    int (*inq_dimid)(int nc, const char *name, int *id);
+    int (*def_dim)(int nc, const char *name, uint64_t len, int *id); /* 0: it grows */
+    /* The one dimension that grows, -1 while there is none; NULL where a file can have several. */
+    int (*inq_unlimdim)(int nc, int *id);
+    bool fastest_first; /* in which order dimensions are made */
     int (*inq_att)(int nc, int id, const char *name, int *type, uint64_t *count);
     int (*get_att)(int nc, int id, const char *name, void *data);
     int (*fail)(struct weir_err *err, int rc, const char *fmt, ...)
@@ -26,6 +31,11 @@ enum weir_elem weir_nc_elem_of(int type);
 /* Type and shape of variable 'id', as find of struct weir_array_ops tells them. Local. */
 int weir_nc_read_spec(const struct weir_nc_calls *c, int nc, int id, struct weir_array_spec *have,
                       struct weir_err *err);
+
+/* The dimensions of a new array, which arrays of a file share by their names: those that spec gives, else
+ * "record" for the one that grows and "n<length>". Local. Returns 0, or -1 and err. */
+int weir_nc_make_dims(const struct weir_nc_calls *c, int nc, const struct weir_array_spec *spec,
+                      int dim[WEIR_RANK_MAX], struct weir_err *err);
 
 /* The number of a variable, or that of the file itself for "/". Local. */
 int weir_nc_find_object(const struct weir_nc_calls *c, int nc, const char *object, int *id,

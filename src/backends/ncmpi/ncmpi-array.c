@@ -5,8 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,8 +12,6 @@
 #include "backends/ncmpi/ncmpi-var.h"
 #include "par/mpidoubt.h"
 #include "par/mpifile.h"
-
-#define NAME_TEXT 64
 
 static struct weir_mpi_session *mpi_of(const struct ncmpi_arrays *f)
 {
@@ -239,53 +235,18 @@ static int array_sync(struct weir_array_file *base, struct weir_err *err)
 
 /* ---- arrays ---- */
 
-/* A dimension of this name, which arrays of a file share. */
-static int get_dim(const struct ncmpi_arrays *f, const char *name, uint64_t len, bool unlimited,
-                   int *id, struct weir_err *err)
-{
-    MPI_Offset have = 0;
-    int records = -1;
-    int rc = ncmpi_inq_unlimdim(f->nc, &records);
-
-    if (rc == NC_NOERR && unlimited && records >= 0) { /* there is only one */
-        *id = records;
-        return 0;
-    }
-    if (ncmpi_inq_dimid(f->nc, name, id) != NC_NOERR)
-        rc = ncmpi_def_dim(f->nc, name, unlimited ? NC_UNLIMITED : (MPI_Offset)len, id);
-    else
-        rc = ncmpi_inq_dimlen(f->nc, *id, &have);
-    if (rc != NC_NOERR)
-        return ncmpi_fail(err, rc, "dimension '%s'", name);
-    if (have > 0 && ((uint64_t)have != len || *id == records))
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "the file has a dimension '%s' of %lld elements, wanted are %" PRIu64,
-                           name, (long long)have, len);
-    return 0;
-}
-
 static int array_make(struct weir_array *base, struct weir_err *err)
 {
     struct ncmpi_array *a = (struct ncmpi_array *)base;
     struct ncmpi_arrays *f = (struct ncmpi_arrays *)base->file;
     const struct weir_array_spec *spec = &base->spec;
     nc_type type = weir_nc_type_of(spec->type.elem);
-    int dim[WEIR_RANK_MAX];
-    char text[NAME_TEXT];
-    int rc;
+    int dim[WEIR_RANK_MAX], rc;
 
     a->basic = ncmpi_basic_of(spec->type.elem);
-    if (ncmpi_redefine(f, err) < 0)
+    if (ncmpi_redefine(f, err) < 0 ||
+        weir_nc_make_dims(&ncmpi_calls, f->nc, spec, dim, err) < 0)
         return -1;
-    for (int d = 0; d < spec->shape.rank; d++) {
-        bool unlimited = spec->unlimited && d == 0;
-        const char *name = spec->dims ? spec->dims[d] : unlimited ? "record" : text;
-
-        if (snprintf(text, sizeof(text), "n%" PRIu64, spec->shape.len[d]) < 0)
-            text[0] = '\0';
-        if (get_dim(f, name, spec->shape.len[d], unlimited, &dim[d], err) < 0)
-            return -1;
-    }
     rc = ncmpi_def_var(f->nc, base->name, type, spec->shape.rank, dim, &a->id);
     return rc != NC_NOERR ? ncmpi_fail(err, rc, "ncmpi_def_var") : 0;
 }

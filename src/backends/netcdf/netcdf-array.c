@@ -4,13 +4,10 @@
 #include "backends/netcdf/netcdf-array.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <netcdf_par.h>
-#include <stdio.h>
 
 #include "par/mpifile.h"
 
-#define NAME_TEXT 64
 #define CHUNK_BYTES_MAX 4294967295u /* of HDF5 */
 
 static struct netcdf_file *file_of(struct weir_array_file *base)
@@ -79,26 +76,6 @@ static int array_commit(struct weir_array_file *base, struct weir_err *err)
     return rc;
 }
 
-/* A dimension of this name, which arrays of a file share. */
-static int get_dim(const struct netcdf_file *f, const char *name, uint64_t len, bool unlimited,
-                   int *id, struct weir_err *err)
-{
-    size_t have = 0;
-    int rc;
-
-    if (nc_inq_dimid(f->nc, name, id) != NC_NOERR)
-        rc = nc_def_dim(f->nc, name, unlimited ? NC_UNLIMITED : (size_t)len, id);
-    else
-        rc = nc_inq_dimlen(f->nc, *id, &have);
-    if (rc != NC_NOERR)
-        return netcdf_fail(err, rc, "dimension '%s'", name);
-    if (have > 0 && !unlimited && (uint64_t)have != len)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "the file has a dimension '%s' of %zu elements, wanted are %" PRIu64,
-                           name, have, len);
-    return 0;
-}
-
 static int define_var(struct netcdf_array *a, struct netcdf_file *f, const int *dim)
 {
     const struct weir_array_spec *spec = &a->base.spec;
@@ -120,23 +97,12 @@ static int define_var(struct netcdf_array *a, struct netcdf_file *f, const int *
 static int array_make(struct weir_array *base, struct weir_err *err)
 {
     struct netcdf_file *f = file_of(base->file);
-    const struct weir_array_spec *spec = &base->spec;
-    int dim[WEIR_RANK_MAX];
-    char text[NAME_TEXT];
-    int rc;
+    int dim[WEIR_RANK_MAX], rc;
 
     errno = 0;
-    if (netcdf_file_define(f, err) < 0)
+    if (netcdf_file_define(f, err) < 0 ||
+        weir_nc_make_dims(&netcdf_calls, f->nc, &base->spec, dim, err) < 0)
         return -1;
-    for (int d = spec->shape.rank - 1; d >= 0; d--) { /* the fastest first, as Fortran has it */
-        bool unlimited = spec->unlimited && d == 0;
-        const char *name = spec->dims ? spec->dims[d] : unlimited ? "record" : text;
-
-        if (snprintf(text, sizeof(text), "n%" PRIu64, spec->shape.len[d]) < 0)
-            text[0] = '\0';
-        if (get_dim(f, name, spec->shape.len[d], unlimited, &dim[d], err) < 0)
-            return -1;
-    }
     rc = define_var((struct netcdf_array *)base, f, dim);
     f->vars++;
     return rc != NC_NOERR ? netcdf_fail(err, rc, "nc_def_var") : 0;

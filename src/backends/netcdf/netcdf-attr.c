@@ -12,6 +12,11 @@ static int inq_dimlen(int nc, int dim, uint64_t *len)
     return rc;
 }
 
+static int def_dim(int nc, const char *name, uint64_t len, int *id)
+{
+    return nc_def_dim(nc, name, (size_t)len, id); /* NC_UNLIMITED is 0 */
+}
+
 static int inq_att(int nc, int id, const char *name, int *type, uint64_t *count)
 {
     size_t n = 0;
@@ -26,6 +31,9 @@ const struct weir_nc_calls netcdf_calls = { .prefix = "nc_",
                                             .inq_varndims = nc_inq_varndims,
                                             .inq_var = nc_inq_var,
                                             .inq_dimlen = inq_dimlen,
+                                            .inq_dimid = nc_inq_dimid,
+                                            .def_dim = def_dim,
+                                            .fastest_first = true,
                                             .inq_att = inq_att,
                                             .get_att = nc_get_att,
                                             .fail = netcdf_fail };
