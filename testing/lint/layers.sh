@@ -35,7 +35,7 @@ function allowed(from, path,   to) {
         return path ~ "^backends/(array|backend|plugin|queue|registry|session|session-array)[.]h$"
     if (to == "top" || from == "library")
         return from == "library"
-    return from ~ /^drivers\// && to == "engine"
+    return from ~ /^drivers(\/|$)/ && to == "engine"
 }
 BEGIN {
     # What backends share: names, descriptors and hints of files that several of them have, the rest of a transfer.
