@@ -7,19 +7,20 @@
 #include "par/agree.h"
 #include "par/reduce.h"
 
-/* Which bytes of which file this rank reads or writes in a stage, as the program tells; where it only
- * has the option --drop-cache, all of the file that the plan names. */
+/* Which bytes of which file this rank reads or writes in a stage, as the program tells. Where it does not
+ * and its plan is one shared file: a part of that, so that all ranks together look at each byte once. */
 static bool find_range(struct weir_run *run, const struct weir_stage *stage, struct weir_str *path,
                        struct weir_cache_range *range)
 {
     const struct weir_test *t = run->test;
+    uint64_t part = t->plan.bytes / (uint64_t)run->par.size;
 
     if (t->driver->range)
         return t->driver->range(run, t->state, stage, path, range);
-    if (!t->plan.options->drop_cache)
+    if (!t->plan.shared || t->plan.inodes != 1 || part == 0)
         return false;
     weir_str_addf(path, "%s", t->plan.path);
-    *range = (struct weir_cache_range) { 0, UINT64_MAX, 0, 1 };
+    *range = (struct weir_cache_range) { (uint64_t)run->par.rank * part, part, 0, 1 };
     return true;
 }
 

@@ -10,7 +10,6 @@
 #include "engine/guard.h"
 #include "engine/metrics.h"
 #include "par/agree.h"
-#include "par/reduce.h"
 
 #define O struct h5ex_options
 #define PAGE 4096
@@ -276,50 +275,21 @@ static void clean(struct weir_run *run, void *state)
 
 /* ---- what the numbers are worth ---- */
 
-/* Bytes of a task in the datasets. */
-static uint64_t bytes_of_task(const struct h5ex_test *t)
-{
-    uint64_t bytes = 0;
-
-    for (int i = 0; i <= t->o->derived; i++)
-        bytes += t->size.file.elements * t->set[i].put.size;
-    return bytes;
-}
-
 /* Whose part each task reads follows from --rshift: that of the task N further. */
 static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
 {
     const struct h5ex_test *t = state;
-    uint64_t node = (uint64_t)run->par.node;
-    int whom = (int)((run->par.rank + t->o->shift) % run->par.size);
-    uint64_t own = weir_fetch_u64(&run->par, node, whom) == node;
 
-    weir_allsum_u64(&run->par, &own, 1);
-    f->path = t->path;
-    f->planned_bytes = (double)bytes_of_task(t) * run->par.size;
+    f->planned_bytes = (double)run->test->plan.bytes;
     f->transfer = (double)t->size.file.elements * (double)t->set[H5EX_DOUBLES].put.size;
     f->durable = f->direct == 1; /* H5Fflush does not reach the storage */
     f->shared = 1;
     f->random = 0;
     f->collective = !t->o->independent;
-    f->own_node = (double)own / run->par.size;
+    f->own_node =
+        weir_facts_own_node(run, (int)((run->par.rank + t->o->shift) % run->par.size));
     f->unread = 0;
     f->data_kind = WEIR_DATA_REPEATED;
-}
-
-/* Of the file as if tasks came one after the other: together they look at all of it once. Rank 0 makes it. */
-static bool range_of(struct weir_run *run, void *state, const struct weir_stage *stage,
-                     struct weir_str *path, struct weir_cache_range *range)
-{
-    const struct h5ex_test *t = state;
-    uint64_t bytes = bytes_of_task(t), at = (uint64_t)run->par.rank;
-
-    weir_str_addf(path, "%s", t->path);
-    if (!stage) /* rank 0 makes it */
-        return run->par.rank == 0;
-    at += (stage->flags & WEIR_STAGE_READS ? 2 : 1) * (uint64_t)t->o->shift;
-    *range = (struct weir_cache_range) { at % (uint64_t)run->par.size * bytes, bytes, 0, 1 };
-    return true;
 }
 
 #define STAGE(k, p, moves)                                                                         \
@@ -377,7 +347,6 @@ const struct weir_driver h5ex_driver = {
     .start = start_test,
     .report = h5ex_report_test,
     .facts = facts_of,
-    .range = range_of,
     .repetition = make_room,
     .stages = stages,
     .clean = clean,
