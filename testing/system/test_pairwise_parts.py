@@ -14,6 +14,7 @@ OUTPUT = ["", "--rank-csv=ranks.csv --op-csv=ops"]
 OTHERS = {"--" + name.lstrip("-") for program in (Ior, Mdtest, Workbench) for name in program.apart if len(name) > 2}
 OTHERS |= {"--delay", "--max-time-duration", "--deadline", "--verbose", "--io-timeout", "--existing", "--strict", "--gpu-memory", "--gpu-id",
           "--gpu-direct", "--help", "--version", "--dump-options"}
+MAKES_NOTHING = [words.replace(" --existing=fail", "") for words in ENGINE]  # of which no file can be there
 LEFT = ("r.json", "ranks.csv", "ops-", "time.")
 
 
@@ -161,7 +162,7 @@ class Restart(Checkpoint):
     name = "restart_simulator.x"
     parameters = dict({k: v for k, v in Checkpoint.parameters.items() if k not in ("chunks", "sync", "writers", "whole", "barrier", "writes")},
                       writers=["--num_readers=1", "--num_readers=4", "--num_readers=6"], whole=["", "--scatter_3d"],
-                      barrier=["", "--read_barrier"], writes=["", "--suppress_reads", "--do_reads=0"], cache=["", "--drop-cache"])
+                      engine=MAKES_NOTHING, barrier=["", "--read_barrier"], writes=["", "--suppress_reads", "--do_reads=0"], cache=["", "--drop-cache"])
     never = Checkpoint.never + [rule(warnings="--warning-as-errors", cache="--drop-cache"),
                                 rule(split="--split_file", writers=["--num_readers=1", "--num_readers=4"])]
     apart = OTHERS | SIZE | {"--config_file", "--netcdf_reads", "--read_binary", "--sweep-writers", "NUM_WRITERS", "GATHER_3D", "WRITE_BARRIER",
@@ -221,6 +222,7 @@ class Combo(Parts):
 
 class Gatherv(Parts):
     name = "gatherv.x"
+    parameters = dict(Parts.parameters, engine=MAKES_NOTHING)
 
     def fault(self, n, case):
         if case["outcome"] == "fail" and (n // 3 % 3 or conftest.SANITIZED):
