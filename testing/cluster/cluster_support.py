@@ -60,7 +60,7 @@ class Cluster(bed.Bed):
         proc.texts, proc.words, proc.begin = (out, err), command, time.monotonic()
         return proc
 
-    def finish(self, proc, timeout=60):
+    def finish(self, proc, timeout=120):
         try:
             proc.wait(timeout)
             hangs = False
@@ -81,7 +81,7 @@ class Cluster(bed.Bed):
         name, *rest = shlex.split(args)
         return [str(PROGRAMS / name)] + rest
 
-    def mpi(self, hosts, args, by_node=False, env=None, timeout=60):
+    def mpi(self, hosts, args, by_node=False, env=None, timeout=120):
         """args: program and options. Run on hosts by the launcher of the MPI library, through ssh, with more variables."""
         more = ["env"] + ["%s=%s" % pair for pair in env.items()] if env else []
         return self.finish(self.start(self.mpirun(hosts, by_node) + more + self.program(args)), timeout)

@@ -41,7 +41,7 @@ why=$(apart 20 'mount -t tmpfs weir /mnt && ip link add weir0 type veth && ip li
 # /tmp will be another one: the build and the sources, which may be there, get a second name.
 # Quotes in PYTEST_ARGS hold words together, as in a shell.
 # shellcheck disable=SC2016 # for the shell that is started
-apart "${WEIR_CLUSTER_SECONDS-400}" 'mount -t tmpfs weir /mnt && mkdir /mnt/build /mnt/source &&
+apart "${WEIR_CLUSTER_SECONDS-600}" 'mount -t tmpfs weir /mnt && mkdir /mnt/build /mnt/source &&
     mount --bind "$WEIR_BUILD" /mnt/build && mount --bind "$WEIR_SOURCE" /mnt/source && cd /mnt || exit 1
 export WEIR_BUILD=/mnt/build WEIR_SOURCE=/mnt/source
 eval "set -- ${PYTEST_ARGS-}"
@@ -49,5 +49,5 @@ eval "set -- ${PYTEST_ARGS-}"
     "$@" "$WEIR_SOURCE/testing/cluster"'
 rc=$?
 [ $rc -ne 5 ] || skip "no test of several hosts was selected"
-[ $rc -ne 124 ] || echo "testing/cluster took longer than ${WEIR_CLUSTER_SECONDS-400} s and was ended"
+[ $rc -ne 124 ] || echo "testing/cluster took longer than ${WEIR_CLUSTER_SECONDS-600} s and was ended"
 exit $rc
