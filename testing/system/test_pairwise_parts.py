@@ -222,12 +222,14 @@ class Combo(Parts):
 
 class Gatherv(Parts):
     name = "gatherv.x"
+    turn = 0
     parameters = dict(Parts.parameters, engine=MAKES_NOTHING)
 
     def fault(self, n, case):
-        if case["outcome"] == "fail" and (n // 3 % 3 or conftest.SANITIZED):
-            return ("clean", 0), []  # it has no files
-        return super().fault(n // 3 + 1, case) if case["outcome"] == "fail" else super().fault(n, case)
+        if case["outcome"] != "fail":
+            return super().fault(n, case)
+        self.turn += 1  # it has no files: every second one has too little memory
+        return ("memory" if self.turn % 2 and not conftest.SANITIZED else "clean", 0), self.memory if self.turn % 2 else []
 
 
 PROGRAMS = [Mib(), Exerciser(), Checkpoint(), Restart(), Raw(), Combo(), Gatherv()]
