@@ -152,7 +152,7 @@ static void no_library_reads_a_driver_that_nobody_wrote(void **state)
 {
     static const struct {
         const char *path, *reads, *not_read;
-    } names[] = { { "file", "file", "file" },
+    } names[] = { { "file", "./file", "./file" },
                   { "f", "./f", "./f" },
                   { "a:b", "ufs:a:b", "a:b" },
                   { "run-10:00/f", "ufs:run-10:00/f", "run-10:00/f" },
