@@ -130,7 +130,7 @@ START = "IOR START\napi=DUMMY\nblockSize=4k\ntransferSize=1k\n"
 WRONG = [
     ("empty", b"", "script: no line"),
     ("only blanks", b"\n\n  \t\r\n\n", "script: no line"),
-    ("no START", b"api=DUMMY\nRUN\nIOR STOP\n", "script: no line \"IOR START\""),
+    ("no START and no option", b"# api=DUMMY\nIOR STOP\n", "script: no line \"IOR START\""),
     ("NUL bytes", b"IOR START\napi=DUMMY\n\0\0\0\nRUN\n", "script:3: "),
     ("random bytes", bytes((i * 7919 + i // 256 * 31) % 256 for i in range(65536)), "script"),
     ("random bytes after START", b"IOR START\n" + bytes((i * 7919) % 255 + 1 for i in range(4096)).replace(b"\n", b"-"), "script:2: "),

@@ -276,7 +276,7 @@ BAD = [
     ("-S -1", "-S"), ("-S x", "-S"), ("-S 3g", "-S"), ("-R 0", "-R"), ("-R -1", "-R"), ("-R x", "-R"), ("-G x", "-G"),
     ("-G 99999999999", "-G"), ("-t x", "waiting-time"), ("-t -1", "waiting-time"), ("-t nan", "waiting-time"), ("-t inf", "waiting-time"),
     ("-t=", "-t"), ("-t 1e7", "waiting-time"), ("-T=maybe", "-T"), ("-1=x", "-1"), ("-2=x", "-2"), ("-3=", "-3"), ("-w -1", "-w"),
-    ("-w 1.5", "-w"), ("-W=x", "-W"), ("-X=x", "-X"), ("--dataPacketType=z", "dataPacketType"), ("--dataPacketType=signature", "dataPacketType"),
+    ("-w 1.5x", "-w"), ("-W=x", "-W"), ("-X=x", "-X"), ("--dataPacketType=z", "dataPacketType"), ("--dataPacketType=signature", "dataPacketType"),
     ("-L ''", "latency"), ("--latency-all=x", "latency-all"), ("-q=x", "-q"), ("-v=x", "-v"), ("--start-item=-1", "start-item"),
     ("--start-item=9223372036854775807", "start-item"), ("--print-detailed-stats=x", "print-detailed-stats"), ("--read-only=x", "read-only"),
     ("--ignore-precreate-errors=x", "ignore-precreate-errors"), ("--process-reports=x", "process-reports"), ("--run-info-file=", "run-info-file"),

@@ -31,7 +31,7 @@ def test_mib_without_mpi_needs_no_launcher_that_agrees(ior):
 # ---- room ----
 
 def test_more_than_there_is_room_for_is_refused_with_both_numbers(ior):
-    run = ior("-b 4p -t 1m -o f", np=None).fails(2, "needs 4503599627370496 bytes in 'f', and ", " are free; --no-space-check goes on")
+    run = ior("-b 4p -t 1m -o f", np=None).fails(2, "needs 4503599627370496 bytes in 'f', and ", " are free; --no-space-check continues anyway")
     assert ior.files() == [] and run.rows == [], run
     ior.program = conftest.BUILD / "src" / "mdtest"
     ior("-n 200g -F -d d", np=None).fails(2, "needs 214748364802 inodes in 'd', and ")
