@@ -175,7 +175,8 @@ enum {
         1u << 5, /* open for writing makes the file as long as file_bytes at once (MMAP) */
     WEIR_BE_COLLECTIVE_META = 1u << 7, /* knows access.collective_metadata; others ignore it */
     WEIR_BE_SHARED_ONLY = 1u << 6, /* check refuses a file per task (NCMPI) */
-    WEIR_BE_NEEDS_MPI = 1u << 8    /* calls MPI also where each task has a file of its own */
+    WEIR_BE_NEEDS_MPI = 1u << 8    /* calls MPI also where each task has a file of its own, and names may
+                                      begin with a driver of MPI-IO (weir_system_path) */
 };
 
 /* The contract. Functions return 0 (xfer: bytes moved) or -1 with err filled: what was

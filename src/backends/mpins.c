@@ -49,6 +49,11 @@ static int sync_fs(struct weir_session *s, const char *path, struct weir_err *er
     return weir_posix_ns.syncfs(s, weir_mpi_path(path), err);
 }
 
+const char *weir_system_path(const struct weir_backend *be, const char *path)
+{
+    return be->flags & WEIR_BE_NEEDS_MPI ? weir_mpi_path(path) : path;
+}
+
 const struct weir_ns weir_mpi_ns = {
     .mkdir = make_dir,
     .rmdir = remove_dir,

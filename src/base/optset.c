@@ -3,6 +3,7 @@
 #include "config.h"
 #include "base/optset.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -163,14 +164,17 @@ static int parse_real(const struct weir_opt *row, const char *text, struct weir_
     char shown[WEIR_QUOTE_TEXT], *end;
     int64_t min, max;
 
-    if (strpbrk(text, ".eE") == NULL) {
+    weir_quote_str(text, shown);
+    if (strpbrk(text, ".eE") == NULL && strspn(text, "+-0123456789") > 0) {
         if (weir_opt_parse_number(row, text, value, err) < 0)
             return -1;
         value->real = (double)value->number;
         return 0;
     }
-    weir_quote_str(text, shown);
+    errno = 0;
     value->real = strtod(text, &end);
+    if (value->real == 0 && errno == ERANGE)
+        return weir_refuse(err, WEIR_EUSAGE, "'%s' is too small", shown);
     if (end == text || *end != '\0' || strspn(text, "+-.0123456789eE") != strlen(text))
         return weir_refuse(err, WEIR_EUSAGE, "'%s' is not a number like 10, 0.5 or 1e-3", shown);
     weir_opt_range(row, &min, &max);

@@ -18,6 +18,7 @@ struct script {
     bool plain; /* there is no line "IOR START": all lines count */
     bool pending; /* directives since the last RUN */
     bool any_run;
+    unsigned long outside; /* the first line that is ignored and looks like an option; 0: there is none */
 };
 
 /* Is the line these words, in upper or lower case, with any blanks between them? second may be NULL. */
@@ -78,6 +79,19 @@ static bool has_start(struct script *s, const char *text, size_t len)
     return false;
 }
 
+/* The note says it once, about the first. */
+static void note_outside(const struct script *s, const char *shown)
+{
+    struct weir_str text = { 0 };
+
+    if (s->sink->note == NULL || s->outside == 0)
+        return;
+    weir_str_addf(&text, "%s:%lu: lines before IOR START are ignored", shown,
+                  s->outside);
+    s->sink->note(s->sink->arg, weir_str_text(&text));
+    weir_str_free(&text);
+}
+
 static void note_plain(const struct script *s, const char *shown)
 {
     struct weir_str text = { 0 };
@@ -91,12 +105,14 @@ static void note_plain(const struct script *s, const char *shown)
 }
 
 /* Do what the cleaned line says. */
-static int obey(struct script *s, struct weir_err *err)
+static int obey(struct script *s, unsigned long number, struct weir_err *err)
 {
     const char *line = weir_str_text(&s->line);
 
     if (!s->started) {
         s->started = is_keyword(line, "IOR", "START");
+        if (s->outside == 0 && strchr(line, '=') != NULL)
+            s->outside = number;
         return 0;
     }
     if (*line == '\0')
@@ -132,7 +148,7 @@ int weir_script_read(const char *text, size_t len, const char *name,
         size_t step = line_len + (newline != NULL);
 
         number++;
-        rc = clean_line(&s, text, line_len, err) < 0 || obey(&s, err) < 0 ? -1 : 0;
+        rc = clean_line(&s, text, line_len, err) < 0 || obey(&s, number, err) < 0 ? -1 : 0;
         text += step;
         len -= step;
     }
@@ -142,6 +158,8 @@ int weir_script_read(const char *text, size_t len, const char *name,
     }
     if (rc == 0 && s.plain)
         note_plain(&s, shown);
+    else if (rc == 0)
+        note_outside(&s, shown);
     if (rc == 0 && (s.pending || !s.any_run))
         rc = end_test(&s, err) < 0 ? -1 : 0;
     if (rc < 0)

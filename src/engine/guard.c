@@ -13,11 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "backends/mpins.h"
 #include "base/clock.h"
 #include "engine/driver.h"
 #include "engine/usage.h"
 #include "par/agree.h"
-#include "par/mpiname.h"
 
 #define PROBE_WAIT_S 1.0 /* for a name that another node has made */
 #define MOST_TARGETS 4096
@@ -48,13 +48,13 @@ int weir_guard_check(const struct weir_test *t, struct weir_err *err)
 
     if (t->plan.options->drop_cache && !reads_data(t->driver))
         return weir_refuse(err, WEIR_EUSAGE,
-                           "option drop-cache: %s has no phase that reads data, and cached metadata "
+                           "option --drop-cache: %s has no phase that reads data, and cached metadata "
                            "only the system can drop; let another node look at them, or use files "
                            "that were made earlier",
                            t->driver->name);
     if (way == 0 || (way & t->driver->existing))
         return 0;
-    return weir_refuse(err, WEIR_EUSAGE, "option existing: %s cannot '%s' what is there",
+    return weir_refuse(err, WEIR_EUSAGE, "option --existing: %s cannot '%s' what is there",
                        t->driver->name, t->plan.options->existing);
 }
 
@@ -107,7 +107,7 @@ static int look_at_targets(struct weir_run *run, void *state, struct there *ther
 
     for (int i = 0; rc == 0 && looks && i < MOST_TARGETS && name_target(run, state, i, &path);
          i++) {
-        const char *name = weir_mpi_path(weir_str_text(&path));
+        const char *name = weir_system_path(run->test->used[0].be, weir_str_text(&path));
         bool ours = is_ours(run, name);
 
         if (stat(name, &st) < 0)
@@ -354,7 +354,7 @@ int weir_guard(struct weir_run *run, void *state, struct weir_err *err)
     if (!path || !*path || !t->plan.writes || t->plan.options->dry_run || t->n_used == 0 ||
         (t->used[0].be->flags & WEIR_BE_NO_DATA))
         return 0;
-    path = weir_mpi_path(path);
+    path = weir_system_path(t->used[0].be, path);
     if (weir_agree(&run->par, look_at_targets(run, state, &there, err), err) < 0 ||
         check_places(run, path, &apart, err) < 0)
         return -1;

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "engine/trust.h"
 
+#include "backends/mpins.h"
 #include "engine/driver.h"
 #include "par/agree.h"
 #include "par/reduce.h"
@@ -24,6 +25,14 @@ static bool find_range(struct weir_run *run, const struct weir_stage *stage, str
     return true;
 }
 
+static const char *name_of(const struct weir_run *run, const struct weir_str *path)
+{
+    const struct weir_test *t = run->test;
+    const char *text = weir_str_text(path);
+
+    return t->n_used > 0 ? weir_system_path(t->used[0].be, text) : text;
+}
+
 void weir_trust_look(struct weir_run *run, const struct weir_stage *stage)
 {
     struct weir_trust *t = &run->trust;
@@ -33,7 +42,7 @@ void weir_trust_look(struct weir_run *run, const struct weir_stage *stage)
     t->cache = (struct weir_cache_seen) { .looked = 0 };
     t->cache_why = "the program does not report its files";
     if (!run->test->plan.options->dry_run && find_range(run, stage, &path, &range))
-        weir_cache_look(weir_str_text(&path), &range, &t->cache, &t->cache_why);
+        weir_cache_look(name_of(run, &path), &range, &t->cache, &t->cache_why);
     weir_str_free(&path);
 }
 
@@ -47,7 +56,7 @@ static void do_file(struct weir_run *run, const struct weir_stage *stage,
     struct weir_str path = { 0 };
 
     if (find_range(run, stage, &path, &range))
-        what(weir_str_text(&path));
+        what(name_of(run, &path));
     weir_str_free(&path);
 }
 
@@ -81,7 +90,8 @@ static int check_dropped(struct weir_run *run, struct weir_err *err)
     weir_allsum_u64(&run->par, v, 3);
     if (t->facts)
         t->facts->evicted = v[2] == 0 && (double)v[1] <= LEFT * (double)v[0];
-    if (run->repetition > 0 || v[0] == 0)
+    if (run->repetition > 0 || (v[0] == 0 && v[2] == 0) ||
+        (run->test->n_used > 0 && (run->test->used[0].be->flags & WEIR_BE_NO_DATA)))
         return 0;
     if (v[2] > 0)
         return weir_warn(&run->log, err,

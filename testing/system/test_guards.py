@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is refused before the first byte: where the numbers would be about something else."""
 import json
+import os
 
 import conftest
 from mdtest_support import tmpfs
@@ -139,3 +140,19 @@ def test_a_directory_that_each_node_has_for_itself(ior, preload):
     run = ior("-w -b 64k -t 64k -o f --report=json:r.json", np=2, env=nodes).ok()
     finding, = [f for f in json.loads((ior.cwd / "r.json").read_text())["tests"][0]["findings"] if f["id"] == "H24"]
     assert finding["outcome"] == "fine" and ior.files() == ["r.json"], (finding, ior.files())
+
+
+def test_a_driver_of_mpi_io_in_a_name_is_one_only_where_mpi_io_opens_it(ior):
+    """Of POSIX it is a part of the name; of MPIIO links, pipes and pages are those of the file itself."""
+    (ior.cwd / "ufs:x").write_text("old")
+    ior("-b 4k -t 4k -w -o ufs:x --existing=fail", np=None).fails(2, "'ufs:x' exists")
+    assert (ior.cwd / "ufs:x").read_text() == "old"
+    (ior.cwd / "t").write_text("x")
+    (ior.cwd / "link").symlink_to("t")
+    os.mkfifo(ior.cwd / "pipe")
+    ior("-a MPIIO -w -k -b 4k -t 4k -o ufs:link", np=None).ok()
+    assert (ior.cwd / "link").is_symlink() and (ior.cwd / "t").stat().st_size == 4096
+    ior("-a MPIIO -w -b 4k -t 4k -o ufs:pipe", np=None).fails(1, "a pipe")
+    run = ior("-a MPIIO -b 64k -t 64k -o ufs:mf --drop-cache --report=json:r.json", np=None).ok()
+    test, = json.loads((ior.cwd / "r.json").read_text())["tests"]
+    assert {f["id"]: f["outcome"] for f in test["findings"]}["H05"] != "not judged", run

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
+#include "backends/mpins.h"
 #include "base/link.h"
 #include "par/agree.h"
 
@@ -17,10 +18,15 @@ static bool has_names(const struct ior_test *t)
     return !t->o->run.dry_run && !(t->session.flags & WEIR_BE_NO_DATA);
 }
 
+static const char *system_name(const struct ior_test *t)
+{
+    return weir_system_path(t->be, t->use.path.text);
+}
+
 static int refuse_loop(const struct ior_test *t, struct weir_err *err)
 {
     struct weir_str name = { 0 };
-    int rc = weir_link_follow(t->use.path.text, &name, err);
+    int rc = weir_link_follow(system_name(t), &name, err);
 
     weir_str_free(&name);
     return rc;
@@ -32,7 +38,7 @@ int ior_file_check(const struct ior_test *t, bool write, struct weir_err *err)
 
     if (!has_names(t))
         return 0;
-    if (stat(t->use.path.text, &st) < 0)
+    if (stat(system_name(t), &st) < 0)
         return errno == ELOOP ? refuse_loop(t, err) : 0;
     if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
         return 0;
@@ -51,9 +57,18 @@ int ior_file_check(const struct ior_test *t, bool write, struct weir_err *err)
 /* The name in the file system that stands for t->use.path, and whether something is there. */
 static int find_file(struct ior_test *t, struct weir_str *name, bool *there, struct weir_err *err)
 {
+    struct weir_str system = { 0 };
+    int rc;
+
+    /* What follows a driver may look like one itself. */
+    if (system_name(t) != t->use.path.text && *system_name(t) != '/')
+        weir_str_addf(&system, "./");
+    weir_str_addf(&system, "%s", system_name(t));
     weir_str_clear(name);
-    weir_str_addf(name, "%s", t->use.path.text);
-    if (has_names(t) && weir_link_follow(t->use.path.text, name, err) < 0)
+    weir_str_addf(name, "%s", weir_str_text(&system));
+    rc = has_names(t) ? weir_link_follow(weir_str_text(&system), name, err) : 0;
+    weir_str_free(&system);
+    if (rc < 0)
         return -1;
     return weir_session_exists(&t->session, weir_str_text(name), there, err);
 }
