@@ -84,6 +84,8 @@ static int try_word(struct weir_job *job, char *text)
 
     weir_program_begin(&run, 1); /* not the rank that speaks */
     rc = weir_program_options(&run, &command, job->driver, 2, argv, &err);
+    if (rc == 0 && (command.common.help || command.common.version || command.common.dump))
+        rc = weir_refuse(&err, WEIR_EUSAGE, "option %s is for a command line: it runs nothing", text);
     weir_program_end(&run);
     return rc < 0 ? refuse(job, err.text) : 0;
 }

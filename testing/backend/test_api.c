@@ -264,6 +264,11 @@ static void test_refusals(struct tap *t, struct weir_job *job)
     tap_ok(t, weir_job_set(job, "b", "sheep") == 1 && weir_job_set(job, "a=b", NULL) == 1, NULL,
            "so is a wrong value, and a name that is none");
     tap_ok(t, weir_job_unset(job, "b") == 1, NULL, "what was refused is not set");
+    tap_ok(t,
+           weir_job_set(job, "help", "order") == 1 && strstr(weir_job_error(job), "--help=order") &&
+               weir_job_set(job, "h", NULL) == 1 && weir_job_set(job, "version", NULL) == 1 &&
+               weir_job_set(job, "dump-options", "words") == 1 && weir_job_set(job, "complete", "b") == 1,
+           NULL, "what prints a text instead of a run is refused");
 }
 
 /* A job, on all ranks: phases, the same results everywhere, and a second run with other options. */
