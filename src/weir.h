@@ -109,12 +109,13 @@ struct weir_job *weir_job_new(const char *benchmark, const MPI_Comm *comm);
 
 /* Set an option: a key of scripts and -O ("blockSize"), a long name ("deadline"), an option of a
  * backend ("posix.odirect") or a letter ("b"); value as on a command line ("16m"), NULL for a flag,
- * which is taken back with "0". A second value for the same name replaces the first. Local; all ranks
- * set the same. Returns 0, or 1 (weir_job_error says why: no such option, a value out of range); the
- * option is then as it was. */
+ * which is taken back with "0". A second value for the same option, by whichever of its names,
+ * replaces the first. The last setting wins, also where one of the two is -O or an old spelling. Local;
+ * all ranks set the same. Returns 0, or 1 (weir_job_error says why: no such option, a value out of
+ * range, an option like help that runs nothing); the option is then as it was. */
 int weir_job_set(struct weir_job *job, const char *option, const char *value);
 
-/* Take an option back to its default. Local. Returns 0, or 1 when it was not set. */
+/* Take an option, by any of its names, back to its default. Local. Returns 0, or 1 when it was not set. */
 int weir_job_unset(struct weir_job *job, const char *option);
 
 /* Be called on every rank of the test before each phase, outside the measured time, with its name.

@@ -7,13 +7,15 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/optset.h"
 #include "engine/program.h"
 #include "library/benchmarks.h"
 #include "library/library.h"
 
 /* An option that was set. */
 struct word {
-    char *option, *text; /* the name; as a word of a command line */
+    const struct weir_opt *row; /* of all names of the option */
+    char *text;                 /* as a word of a command line */
 };
 
 struct weir_job {
@@ -90,27 +92,47 @@ static int try_word(struct weir_job *job, char *text)
     return rc < 0 ? refuse(job, err.text) : 0;
 }
 
-static struct word *find(const struct weir_job *job, const char *option)
+/* What a name without dashes means; NULL: nothing. */
+static const struct weir_opt *row_of(const struct weir_job *job, const char *option)
 {
-    bool is_letter = strlen(option) == 1;
+    struct weir_optname name = { .text = option, .len = strlen(option) };
+    struct weir_run run = { .repetition = 0 };
+    struct weir_err err = WEIR_ERR_INIT;
+    const struct weir_opt *row = NULL;
+    struct weir_command command;
 
-    for (int i = 0; i < job->n; i++)
-        if (is_letter ? strcmp(job->word[i].option, option) == 0
-                      : strcasecmp(job->word[i].option, option) == 0)
-            return &job->word[i];
-    return NULL;
+    name.letter = name.len == 1 ? *option : '\0';
+    weir_program_begin(&run, 1);
+    if (weir_command_init(&command, job->driver, &run.arena, &err) == 0)
+        row = weir_opt_find(&command.opts, &name);
+    weir_program_end(&run);
+    return row;
 }
 
+/* Was it set? Then it is no longer. */
+static bool drop(struct weir_job *job, const struct weir_opt *row)
+{
+    for (int i = 0; i < job->n; i++) {
+        struct word *old = &job->word[i];
+
+        if (old->row != row)
+            continue;
+        free(old->text);
+        memmove(old, old + 1, sizeof(*old) * (size_t)(--job->n - i));
+        return true;
+    }
+    return false;
+}
+
+/* As the last word: it overrides what others have set, too. */
 static int keep(struct weir_job *job, const char *option, char *text)
 {
-    struct word *old = find(job, option), *more;
+    const struct weir_opt *row = row_of(job, option);
+    struct word *more;
     char **argv;
 
-    if (old) {
-        free(old->text);
-        old->text = text;
-        return 0;
-    }
+    if (!row)
+        return -1;
     argv = realloc(job->argv, (size_t)(1 + QUIET + job->n + 2) * sizeof(*argv));
     if (!argv)
         return -1;
@@ -119,10 +141,8 @@ static int keep(struct weir_job *job, const char *option, char *text)
     if (!more)
         return -1;
     job->word = more;
-    more[job->n].option = strdup(option);
-    if (!more[job->n].option)
-        return -1;
-    more[job->n++].text = text;
+    drop(job, row);
+    job->word[job->n++] = (struct word) { .row = row, .text = text };
     return 0;
 }
 
@@ -132,8 +152,8 @@ int weir_job_set(struct weir_job *job, const char *option, const char *value)
 
     job->outcome = (struct weir_outcome) { .status = WEIR_OK };
     option += option ? strspn(option, "-") : 0;
-    if (!option || !*option || strchr(option, '='))
-        return refuse(job, "an option has a name, without '='");
+    if (!option || !*option || strpbrk(option, "= \t\r\n"))
+        return refuse(job, "an option has a name, without '=' and blanks");
     text = word_of(option, value);
     if (!text)
         return refuse(job, "no memory for an option");
@@ -145,22 +165,12 @@ int weir_job_set(struct weir_job *job, const char *option, const char *value)
     return job->outcome.status;
 }
 
-static void drop(struct word *word)
-{
-    free(word->option);
-    free(word->text);
-}
-
 int weir_job_unset(struct weir_job *job, const char *option)
 {
-    struct word *old = find(job, option + strspn(option, "-"));
+    const struct weir_opt *row = row_of(job, option + strspn(option, "-"));
 
     job->outcome = (struct weir_outcome) { .status = WEIR_OK };
-    if (!old)
-        return refuse(job, "that option was not set");
-    drop(old);
-    memmove(old, old + 1, sizeof(*old) * (size_t)(&job->word[--job->n] - old));
-    return 0;
+    return row && drop(job, row) ? 0 : refuse(job, "that option was not set");
 }
 
 /* ---- who is told ---- */
@@ -238,7 +248,7 @@ void weir_job_free(struct weir_job *job)
         return;
     weir_capture_clear(&job->capture);
     for (int i = 0; i < job->n; i++)
-        drop(&job->word[i]);
+        free(job->word[i].text);
     free(job->word);
     free(job->argv);
     free(job);

@@ -261,7 +261,9 @@ static void test_refusals(struct tap *t, struct weir_job *job)
     tap_ok(t, !weir_job_new("no such", NULL) && !weir_job_new(NULL, NULL), NULL, "there is no such benchmark");
     tap_ok(t, weir_job_set(job, "no-such", "1") == 1 && strstr(weir_job_error(job), "no-such"), NULL,
            "an unknown option is refused at once");
-    tap_ok(t, weir_job_set(job, "b", "sheep") == 1 && weir_job_set(job, "a=b", NULL) == 1, NULL,
+    tap_ok(t,
+           weir_job_set(job, "b", "sheep") == 1 && weir_job_set(job, "a=b", NULL) == 1 &&
+               weir_job_set(job, "blockSize 4k", NULL) == 1, NULL,
            "so is a wrong value, and a name that is none");
     tap_ok(t, weir_job_unset(job, "b") == 1, NULL, "what was refused is not set");
     tap_ok(t,
@@ -284,6 +286,8 @@ static void test_job(struct tap *t, int size)
     weir_job_set(job, "api", "DUMMY");
     weir_job_set(job, "dummy.store", NULL);
     weir_job_set(job, "b", "32k");
+    weir_job_set(job, "O", "blockSize=32k");
+    weir_job_set(job, "blockSize", "48k");
     weir_job_set(job, "b", "64k");
     weir_job_set(job, "transferSize", "16k");
     weir_job_set(job, "-w", NULL);
@@ -303,12 +307,15 @@ static void test_job(struct tap *t, int size)
            weir_job_run(job) == 4 && weir_job_results(job) == 2 &&
                weir_job_result(job, 1)->wrong > 0 && messages == (t->rank == 0),
            NULL, "other options, another run: wrong data are a status, a number and a message");
-    weir_job_unset(job, "dummy.corrupt-at");
+    tap_ok(t, weir_job_unset(job, "DUMMY.corrupt-at") == 0 && weir_job_unset(job, "block-size") == 0 &&
+               weir_job_unset(job, "b") == 1, NULL, "an option is unset by any of its names, once");
     weir_job_set(job, "dummy.fail-at", "1");
     tap_ok(t, weir_job_run(job) == 3 && weir_job_error(job)[0], NULL, "an error has words");
     weir_job_unset(job, "dummy.fail-at");
     tap_ok(t, weir_job_run(job) == 0 && !weir_job_error(job)[0] && weir_job_results(job) == 2, NULL,
            "and leaves nothing to the next run");
+    r = weir_job_result(job, 0);
+    tap_ok(t, r && r->bytes == 32768u * (unsigned)size, NULL, "what one option has set stays when another is unset");
     weir_job_free(job);
 }
 
