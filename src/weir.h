@@ -100,6 +100,7 @@ struct weir_remark {
 
 /* ---- jobs: options by name ---- */
 
+/* No function but weir_job_free takes NULL for a job. */
 struct weir_job;
 
 /* A job of the benchmark with this name on the ranks of *comm (NULL: MPI_COMM_WORLD), which must live
@@ -115,7 +116,8 @@ struct weir_job *weir_job_new(const char *benchmark, const MPI_Comm *comm);
  * range, an option like help that runs nothing); the option is then as it was. */
 int weir_job_set(struct weir_job *job, const char *option, const char *value);
 
-/* Take an option, by any of its names, back to its default. Local. Returns 0, or 1 when it was not set. */
+/* Take an option, by any of its names, back to its default. Local. Returns 0, or 1 when it was not set,
+ * NULL included. */
 int weir_job_unset(struct weir_job *job, const char *option);
 
 /* Be called on every rank of the test before each phase, outside the measured time, with its name.

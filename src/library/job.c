@@ -167,7 +167,7 @@ int weir_job_set(struct weir_job *job, const char *option, const char *value)
 
 int weir_job_unset(struct weir_job *job, const char *option)
 {
-    const struct weir_opt *row = row_of(job, option + strspn(option, "-"));
+    const struct weir_opt *row = option ? row_of(job, option + strspn(option, "-")) : NULL;
 
     job->outcome = (struct weir_outcome) { .status = WEIR_OK };
     return row && drop(job, row) ? 0 : refuse(job, "that option was not set");

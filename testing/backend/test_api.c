@@ -266,6 +266,8 @@ static void test_refusals(struct tap *t, struct weir_job *job)
                weir_job_set(job, "blockSize 4k", NULL) == 1, NULL,
            "so is a wrong value, and a name that is none");
     tap_ok(t, weir_job_unset(job, "b") == 1, NULL, "what was refused is not set");
+    tap_ok(t, weir_job_set(job, NULL, "1") == 1 && weir_job_unset(job, NULL) == 1 && weir_job_unset(job, "-") == 1,
+           NULL, "no name is no option");
     tap_ok(t,
            weir_job_set(job, "help", "order") == 1 && strstr(weir_job_error(job), "--help=order") &&
                weir_job_set(job, "h", NULL) == 1 && weir_job_set(job, "version", NULL) == 1 &&
