@@ -169,7 +169,8 @@ struct weir_outcome {
  * (argv[0] is the name of a program; all ranks give the same). 'each' is called on rank 0 for every
  * phase when it is over; it may be NULL, but then on all ranks. It must not call MPI. What the program
  * would print and write, this does too: give --report=text:/dev/null to keep standard output free.
- * Messages go to standard error. Collective. Returns out->status (1: no such benchmark). */
+ * Messages go to standard error. 'out' is not NULL. Collective. Returns out->status (1: no such
+ * benchmark, no argv[0]). */
 int weir_measure(const char *benchmark, int argc, char *const *argv, const MPI_Comm *comm,
                  void (*each)(void *arg, const struct weir_result *result), void *arg,
                  struct weir_outcome *out);

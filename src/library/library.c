@@ -129,9 +129,13 @@ int weir_measure(const char *benchmark, int argc, char *const *argv, const MPI_C
                               .argv = argv,
                               .capture = each ? &capture : NULL };
 
-    if (in.driver)
+    if (in.driver && argc > 0 && argv && argv[0])
         return weir_inside_run(&in, out);
     *out = (struct weir_outcome) { .status = WEIR_EUSAGE };
+    if (in.driver) {
+        snprintf(out->error, sizeof(out->error), "argv[0] is missing: it is the name of a program");
+        return out->status;
+    }
     snprintf(out->error, sizeof(out->error), "there is no benchmark '%s'",
              benchmark ? benchmark : "");
     return out->status;

@@ -140,6 +140,10 @@ static void test_errors(struct tap *t)
                strstr(out.error, "no-such-option"),
            NULL, "so is one that is not there");
     tap_ok(t,
+           weir_measure("mdtest", 0, (char *[]) { NULL }, NULL, NULL, NULL, &out) == 1 &&
+               strstr(out.error, "argv[0]") && weir_measure("mdtest", 1, NULL, NULL, NULL, NULL, &out) == 1,
+           NULL, "so are words without the first");
+    tap_ok(t,
            run("ior", MPI_COMM_WORLD, "-r -o api-nowhere/x", &s, &out) == 3 &&
                strstr(out.error, "api-nowhere"),
            NULL, "and a file that cannot be opened");
