@@ -34,10 +34,13 @@ static void add_backend(const struct weir_opts *o, const struct weir_optset *set
         weir_str_addf(out, "--api=%s ", name + 1);
 }
 
-static void add_command(const struct weir_help *help, const char *args, struct weir_str *out)
+#define FIRST_PAGE 5 /* examples on it */
+
+static void add_command(const struct weir_help *help, const char *first, const char *args,
+                        struct weir_str *out)
 {
-    weir_str_addf(out, "  mpirun -np %d %s %s\n", help->tasks > 0 ? help->tasks : 4, help->program,
-                  args);
+    weir_str_addf(out, "  mpirun -np %d %s %s%s%s\n", help->tasks > 0 ? help->tasks : 4,
+                  help->program, first, *first != '\0' ? " " : "", args);
 }
 
 static void add_option_example(const struct weir_opts *o, const struct weir_help *help,
@@ -49,7 +52,7 @@ static void add_option_example(const struct weir_opts *o, const struct weir_help
     add_backend(o, set, &args);
     weir_optrow_sample(set, row, &args);
     weir_str_addf(out, "Example:\n");
-    add_command(help, weir_str_text(&args), out);
+    add_command(help, "", weir_str_text(&args), out);
     weir_str_free(&args);
 }
 
@@ -57,13 +60,21 @@ static void add_option_example(const struct weir_opts *o, const struct weir_help
 static void add_examples(const struct weir_help *help, enum weir_topic topic, struct weir_str *out)
 {
     const struct weir_example *e = help->examples;
+    const char *first = e != NULL ? e->args : "";
+    int own = 0;
 
-    for (; e != NULL && e->args != NULL; e++) {
-        if (e->topic != topic)
-            continue;
-        weir_str_addf(out, "  # %s\n", e->what);
-        add_command(help, e->args, out);
-    }
+    for (; e != NULL && e->args != NULL; e++)
+        if (e->topic == topic) {
+            weir_str_addf(out, "  # %s\n", e->what);
+            add_command(help, "", e->args, out);
+            own++;
+        }
+    e = help->common;
+    for (int room = FIRST_PAGE - own; e != NULL && e->args != NULL; e++)
+        if (topic == WEIR_TOPIC_NONE ? room-- > 0 : own == 0 && e->topic == topic) {
+            weir_str_addf(out, "  # %s\n", e->what);
+            add_command(help, first, e->args, out);
+        }
 }
 
 /* ---- lists ---- */
@@ -127,7 +138,7 @@ static void add_table(const struct weir_opts *o, const struct weir_help *help,
 
         add_backend(o, set, &args);
         weir_str_addf(out, "Example:\n");
-        add_command(help, weir_str_text(&args), out);
+        add_command(help, "", weir_str_text(&args), out);
         weir_str_free(&args);
     }
 }

@@ -19,6 +19,9 @@ struct weir_help {
     const char *more;                    /* one more sentence for the first page; may be NULL */
     const struct weir_example *examples; /* may be NULL */
     int tasks;                           /* of the command lines; 0: 4 */
+    /* Of all programs; may be NULL. Their arguments follow those of the first of 'examples'. They fill the
+     * first page, whatever their topic, and serve a topic for which 'examples' has none. */
+    const struct weir_example *common;
 };
 
 /* The names of the topics in order, from WEIR_TOPIC_NONE + 1 on, and their titles; NULL at the end. */

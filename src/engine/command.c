@@ -34,6 +34,17 @@ static const struct weir_opt common_opts[] = {
     OPT_END
 };
 
+static const struct weir_example common_examples[] = {
+    { WEIR_TOPIC_OUTPUT, "--report=text:-,json:r.json", "the results as JSON, too" },
+    { WEIR_TOPIC_OUTPUT, "--timeline=ops.npy", "every operation in a file, for weir-plot" },
+    { WEIR_TOPIC_OUTPUT, "--interval=1 --findings",
+      "the rate in each second, and what the number is worth" },
+    { WEIR_TOPIC_FILES, "--existing=fail",
+      "end with an error where a file of others is in the way" },
+    { WEIR_TOPIC_TIME, "--until=5", "repeat until the rates are known to 5 %" },
+    { .args = NULL }
+};
+
 static int add_table(struct weir_command *c, const char *prefix, const char *title,
                      const struct weir_opt *rows, size_t size, struct weir_err *err)
 {
@@ -124,7 +135,8 @@ void weir_command_complete(const struct weir_command *c, const char *before, con
 bool weir_command_answer(struct weir_command *c, int *status)
 {
     const struct weir_help help = { c->driver->name, c->driver->brief, c->driver->more,
-                                    c->driver->examples, c->driver->example_tasks };
+                                    c->driver->examples, c->driver->example_tasks,
+                                    common_examples };
     struct weir_err err = WEIR_ERR_INIT;
     struct weir_str out = { 0 };
     int rc = 0;

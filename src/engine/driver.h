@@ -45,7 +45,7 @@ struct weir_driver {
     const char *brief;           /* one sentence for --help and the man page */
     const char *more;            /* another one for the first page of --help; may be NULL */
     const struct weir_example
-        *examples;               /* for --help: five of no topic, and one of each; may be NULL */
+        *examples;               /* for --help, before those of all programs; may be NULL */
     int example_tasks;           /* of their command lines; 0: 4 */
     const struct weir_opt *opts; /* ends with OPT_END */
     size_t opt_size, state_size; /* of the option struct, and of the state of one test */

@@ -429,19 +429,10 @@ static const struct weir_example examples[] = {
       "91 levels of six faces, two writers" },
     { WEIR_TOPIC_NONE, "--nx 180 --n_levs 91 --n_writers 4", "four writers" },
     { WEIR_TOPIC_NONE, "--nx 180 --n_levs 91 --n_writers 2 --n_tries 5", "five repetitions" },
-    { WEIR_TOPIC_NONE, "--nx 180 --n_levs 91 --n_writers 2 --timeline=ops.npy",
-      "every operation in a file, for weir-plot" },
-    { WEIR_TOPIC_NONE, "--nx 180 --n_levs 91 --n_writers 2 --report=text:-,json:r.json",
-      "the results as JSON, too" },
-    { WEIR_TOPIC_FILES, "--nx 180 --n_levs 91 --n_writers 2 --existing=fail",
-      "end with an error where a file of others is in the way" },
     { WEIR_TOPIC_ORDER, "--nx 180 --n_levs 91 --n_writers 2",
       "two groups of tasks with a writer each" },
     { WEIR_TOPIC_DATA, "--nx 360 --n_levs 137 --n_writers 2",
       "six faces of 360 x 360 cells, 137 levels" },
-    { WEIR_TOPIC_TIME, "--nx 180 --n_levs 91 --n_writers 2 --n_tries 5", "five repetitions" },
-    { WEIR_TOPIC_OUTPUT, "--nx 180 --n_levs 91 --n_writers 2 --report=text:-,json:r.json",
-      "the results as JSON, too" },
     { .args = NULL }
 };
 

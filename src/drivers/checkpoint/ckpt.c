@@ -20,12 +20,11 @@ static const char *config_of(const void *opt)
 }
 
 static const struct weir_example examples[] = {
+    { WEIR_TOPIC_NONE, "--nx 1 --ny 1 --split_file", "a file for each writer or reader" },
     { WEIR_TOPIC_NONE, "--nx 1 --ny 1 --im_world 24 --lm 72",
       "a patch for each of six faces, 72 levels" },
-    { WEIR_TOPIC_NONE, "--nx 1 --ny 1 --split_file", "a file for each writer or reader" },
     { WEIR_TOPIC_NONE, "--nx 1 --ny 1 --sweep-writers=1,2,3",
       "which number of writers or readers is best" },
-    { WEIR_TOPIC_NONE, "--nx 1 --ny 1 --report=text:-,json:r.json", "the results as JSON, too" },
     { WEIR_TOPIC_NONE, "--config_file benchmark.rc", "options from a file" },
     { WEIR_TOPIC_FILES, "--nx 1 --ny 1 -o /scratch/ckpt --split_file",
       "where the files are, one for each writer" },
@@ -33,8 +32,6 @@ static const struct weir_example examples[] = {
       "a test for each number of writers or readers" },
     { WEIR_TOPIC_DATA, "--nx 1 --ny 1 --im_world 180 --lm 91 --num_arrays 3",
       "three variables on 91 levels" },
-    { WEIR_TOPIC_TIME, "--nx 1 --ny 1 --ntrials 5", "five repetitions" },
-    { WEIR_TOPIC_OUTPUT, "--nx 1 --ny 1 --report=text:-,json:r.json", "the results as JSON, too" },
     { .args = NULL }
 };
 

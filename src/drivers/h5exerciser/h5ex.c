@@ -321,9 +321,6 @@ static const struct weir_example examples[] = {
       "tasks write and read what belongs to others" },
     { WEIR_TOPIC_DATA, "--numdims 2 --minels 64 64 --fileblocks 8 --filestrides 16",
       "blocks of 8 elements, 16 apart" },
-    { WEIR_TOPIC_TIME, "--numdims 2 --minels 64 64 -D 30", "start nothing after 30 s of a phase" },
-    { WEIR_TOPIC_OUTPUT, "--numdims 2 --minels 64 64 --report=text:-,json:r.json",
-      "the results as JSON, too" },
     { .args = NULL }
 };
 

@@ -305,8 +305,6 @@ static const struct weir_example examples[] = {
     { WEIR_TOPIC_NONE, "-o /scratch/f -b 4m -t 4k -s 16 -z", "small transfers in random order" },
     { WEIR_TOPIC_NONE, "-a MPIIO -c -o /scratch/f -b 64m -t 1m -w -R",
       "collective MPI-IO, every byte checked" },
-    { WEIR_TOPIC_NONE, "-o /scratch/f -F -b 1g -t 1m -e -i 5 --report=text:-,json:r.json",
-      "five repetitions, results also as JSON" },
     { WEIR_TOPIC_FILES, "-o /scratch/f -F -u -k -b 16m",
       "a directory and a file for each task, kept afterwards" },
     { WEIR_TOPIC_ORDER, "-o /scratch/f -b 16m -Z -X 7",
@@ -315,9 +313,6 @@ static const struct weir_example examples[] = {
       "data that no storage can compress, flushed, and checked after reading" },
     { WEIR_TOPIC_TIME, "-o /scratch/f -w -F -b 100g -t 1m -D 30 -O stoneWallingWearOut=1",
       "write for 30 s, and let all tasks reach the count of the fastest" },
-    { WEIR_TOPIC_OUTPUT,
-      "-o /scratch/f -b 1g -t 1m --interval=1 --findings --report=text:-,json:r.json",
-      "the rate in each second, what the number is worth, and all of it as JSON" },
     { .args = NULL }
 };
 

@@ -241,8 +241,6 @@ static const struct weir_example examples[] = {
     { WEIR_TOPIC_DATA, "-o /scratch/d -S 64k -X", "objects of 64 KiB, checked when they are read" },
     { WEIR_TOPIC_TIME, "-o /scratch/d -w 60 -W -t 0.5",
       "60 s each, and wait half as long as each operation took" },
-    { WEIR_TOPIC_OUTPUT, "-o /scratch/d -L lat --report=text:-,json:r.json",
-      "every operation of rank 0 in files, and the results as JSON" },
     { .args = NULL }
 };
 

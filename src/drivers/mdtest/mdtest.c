@@ -249,8 +249,6 @@ static const struct weir_example examples[] = {
       "4 KiB in each file, flushed, and checked when it is read" },
     { WEIR_TOPIC_TIME, "-d /scratch/d -F -n 100000 -W 60 -i 3",
       "stop creating after 60 s, three repetitions" },
-    { WEIR_TOPIC_OUTPUT, "-d /scratch/d -F -n 1000 --latency --report=text:-,json:r.json",
-      "latencies of operations, and all of it as JSON" },
     { .args = NULL }
 };
 

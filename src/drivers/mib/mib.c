@@ -290,8 +290,6 @@ static const struct weir_example examples[] = {
     { WEIR_TOPIC_ORDER, "-t /scratch/d -R -b=4k", "read at random what an earlier run wrote" },
     { WEIR_TOPIC_DATA, "-t /scratch/d -s 4m --verify", "calls of 4 MiB, every byte checked" },
     { WEIR_TOPIC_TIME, "-t /scratch/d -L 30 -l 1000000", "30 s for each phase" },
-    { WEIR_TOPIC_OUTPUT, "-t /scratch/d -H -I --report=text:-,json:r.json",
-      "headings, details, and the results as JSON" },
     { .args = NULL }
 };
 
