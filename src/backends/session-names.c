@@ -37,6 +37,15 @@ int weir_session_exists(struct weir_session *s, const char *path, bool *yes, str
                : cannot(s, "tell whether a file exists", path, err);
 }
 
+int weir_session_is_new(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
+{
+    bool there = false;
+    int rc = weir_session_exists(s, path, &there, err);
+
+    *yes = rc == 0 && !there;
+    return rc;
+}
+
 int weir_session_remove(struct weir_session *s, const char *path, struct weir_err *err)
 {
     bool there;

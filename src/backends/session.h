@@ -185,6 +185,8 @@ int weir_session_sync(struct weir_file *f, struct weir_err *err);
  * "<name> cannot ...". */
 int weir_session_unlink(struct weir_session *s, const char *path, struct weir_err *err);
 int weir_session_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
+/* Is nothing there, so that what is made under this name may be removed? false after an error. */
+int weir_session_is_new(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
 /* unlink what exists. */
 int weir_session_remove(struct weir_session *s, const char *path, struct weir_err *err);
 int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,

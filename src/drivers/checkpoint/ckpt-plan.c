@@ -220,17 +220,6 @@ static void describe_array(struct ckpt *t)
             (struct weir_shape) { .rank = 3, .len = { t->levels, lat / parts, t->layout.im } };
 }
 
-/* A file that was there and cannot be opened stays. */
-static int find_earlier(struct ckpt *t, struct weir_err *err)
-{
-    bool there = false;
-
-    if (!t->reads && weir_session_exists(&t->session, weir_str_text(&t->name), &there, err) < 0)
-        return -1;
-    t->removes = !t->reads && !there;
-    return 0;
-}
-
 /* The file that all movers share, which the first of them makes, or one of each. All ranks look at one:
  * their nodes may have pages of it. */
 bool ckpt_range(struct weir_run *run, void *state, const struct weir_stage *stage,
@@ -276,8 +265,8 @@ static int start_session(struct ckpt *t, struct weir_run *run, struct weir_err *
         t->spec.chunk.rank = 0; /* the format has none */
     if (t->ranks.is_head)
         rc = weir_session_can_array(&t->session, &t->spec, err);
-    if (t->ranks.is_head && rc == 0)
-        rc = find_earlier(t, err);
+    if (t->ranks.is_head && rc == 0 && !t->reads) /* what was there and cannot be opened stays */
+        rc = weir_session_is_new(&t->session, weir_str_text(&t->name), &t->removes, err);
     return weir_agree(&run->par, rc, err);
 }
 

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "engine/guard.h"
 #include "engine/metrics.h"
@@ -158,13 +157,9 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
 static int prepare_run(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
 {
     const struct h5ex_options *o = ((const struct h5ex_test *)tests[0].state)->o;
-    struct timespec now = { 0 };
+    uint64_t number = weir_clock_day_ns(&run->world) & INT32_MAX;
     char name[40], *path;
-    uint64_t number;
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    number = ((uint64_t)now.tv_sec * 1000003 + (uint64_t)now.tv_nsec) & INT32_MAX;
-    weir_bcast(&run->world, &number, sizeof(number), 0);
     snprintf(name, sizeof(name), "hdf5TestFile-%llu", (unsigned long long)number); /* fits */
     path = weir_arena_strdup(&run->arena, o->path ? o->path : name, err);
     if (weir_agree(&run->world, path ? 0 : -1, err) < 0)
@@ -213,15 +208,11 @@ static void end_test(void *state)
 static int start_test(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct h5ex_test *t = state;
-    bool there = false;
 
     for (int i = 0; i <= t->o->derived; i++)
         if (weir_session_can_array(&t->session, &t->set[i].spec, err) < 0)
             return -1;
-    if (weir_agree(&run->par, weir_session_exists(&t->session, t->path, &there, err), err) < 0)
-        return -1;
-    t->removes = !there;
-    return 0;
+    return weir_agree(&run->par, weir_session_is_new(&t->session, t->path, &t->removes, err), err);
 }
 
 static int make_room(struct weir_run *run, void *state, struct weir_err *err)
