@@ -215,13 +215,15 @@ int weir_test_session_of(struct weir_run *run, struct weir_session *s,
 }
 
 int weir_plan_use(struct weir_run *run, struct weir_session *s, const char *api,
-                  const struct weir_access *access, struct weir_err *err)
+                  struct weir_access *access, struct weir_err *err)
 {
     struct weir_plan *plan = &run->test->plan;
     struct weir_use *use = &plan->use[plan->uses];
 
     if (plan->uses == WEIR_TEST_SESSIONS)
         return weir_refuse(err, WEIR_EBUG, "a test has more than %d sessions", WEIR_TEST_SESSIONS);
+    access->tasks = run->world.size;
+    access->nodes = run->world.nodes;
     use->session = s;
     use->access = access;
     plan->uses++;

@@ -114,10 +114,10 @@ struct weir_test {
 };
 
 /* For 'plan': find the backend that the user named (NULL: the default) and note that the test uses it
- * in session s. s and access must live as long as the test. Collective over run->world. Returns 0,
- * or -1 and the same err on all ranks. */
+ * in session s with all ranks, which are put into access. s and access must live as long as the test.
+ * Collective over run->world. Returns 0, or -1 and the same err on all ranks. */
 int weir_plan_use(struct weir_run *run, struct weir_session *s, const char *api,
-                  const struct weir_access *access, struct weir_err *err);
+                  struct weir_access *access, struct weir_err *err);
 
 /* Start a session of the test that is running, or of the whole run, and give it back at the end of
  * that; calls are noted for --io-timeout. opt must live as long. Collective over

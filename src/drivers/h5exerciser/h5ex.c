@@ -134,9 +134,7 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
     *t = (struct h5ex_test) { .o = run->test->values->driver_opt,
                               .series.width = H5EX_OPS + H5EX_COLS };
     t->access = (struct weir_access) { .collective = !t->o->independent,
-                                       .collective_metadata = t->o->collective_metadata,
-                                       .tasks = run->world.size,
-                                       .nodes = run->world.nodes };
+                                       .collective_metadata = t->o->collective_metadata };
     if (check(run, t, err) < 0 ||
         weir_plan_use(run, &t->session, t->o->run.api, &t->access, err) < 0)
         return -1;

@@ -162,10 +162,7 @@ static int plan(struct weir_run *run, void *state, struct weir_err *err)
     *t = (struct mib_test) {
         .o = o,
         .task = o->no_mpi ? run->launched : run->world.rank,
-        .access = { .file_per_task = true,
-                    .random = o->granularity > 0,
-                    .tasks = run->world.size,
-                    .nodes = run->world.nodes },
+        .access = { .file_per_task = true, .random = o->granularity > 0 },
         .extent = { .transfer = call, .block = all, .file_bytes = all, .segments = 1 },
     };
     run->test->plan.path = o->test_dir;
