@@ -51,6 +51,8 @@ static struct weir_timing timing_of(const struct weir_test *t, const struct weir
         .pause_ns = (uint64_t)(o->pause_us * 1000),
         .wear_out = o->wear_out,
         .barriers = o->barriers,
+        .lock_step = (s->flags & WEIR_STAGE_TOGETHER) != 0,
+        .collective_open = (s->flags & WEIR_STAGE_TOGETHER) != 0,
     };
 
     if (s->timing)

@@ -39,6 +39,7 @@ enum {
     WEIR_STAGE_WRITES = 1u << 3,  /* the phase writes data and does little else */
     WEIR_STAGE_READS = 1u << 4,   /* the same, reads */
     WEIR_STAGE_UNTIMED = 1u << 5, /* its time is no result */
+    WEIR_STAGE_TOGETHER = 1u << 6, /* ranks go in lock step, and open and close together */
     WEIR_STAGE_DELAY = 1u << 2    /* the delay between phases comes before it */
 };
 

@@ -220,13 +220,6 @@ static int make_room(struct weir_run *run, void *state, struct weir_err *err)
 
 /* ---- stages ---- */
 
-static void time_together(const void *state, const struct weir_stage *s, struct weir_timing *timing)
-{
-    (void)state;
-    (void)s;
-    timing->lock_step = timing->collective_open = true;
-}
-
 static int after_phase(struct weir_run *run, void *state, const struct weir_stage *s,
                        struct weir_phase_rec *rec, struct weir_err *err)
 {
@@ -283,7 +276,7 @@ static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
 
 #define STAGE(k, p, moves)                                                                         \
     {                                                                                              \
-        .key = (k), .flags = WEIR_STAGE_DELAY | (moves), .phase = (p), .timing = time_together,    \
+        .key = (k), .flags = WEIR_STAGE_DELAY | WEIR_STAGE_TOGETHER | (moves), .phase = (p),       \
         .after = after_phase                                                                       \
     }
 
