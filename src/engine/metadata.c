@@ -9,6 +9,9 @@
 
 #define PAGE 4096
 
+const char *const weir_metadata_packets[] = { "timestamp", "offset", "incompressible", "random",
+                                              NULL };
+
 int weir_metadata_packet(const char *word, enum weir_packet *packet, struct weir_err *err)
 {
     if (weir_packet_parse(word, packet) == 0 && *packet <= WEIR_PACKET_RANDOM)

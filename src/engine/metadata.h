@@ -7,6 +7,18 @@
 #include "base/itemdata.h"
 #include "engine/test.h"
 
+/* Rows of option struct O for its members 'seed' and 'packet'; what: where the data are. */
+#define WEIR_OPT_DATA_SEED(O, what)                                                                \
+    OPT_INT('G', "data-seed", NULL, O, seed, "-1", "N",                                            \
+            "Seed of the data in the " what "; -1 takes the time", .flags = WEIR_OPT_APART,        \
+            OPT_IN(DATA))
+#define WEIR_OPT_DATA_PACKET(O, what)                                                              \
+    OPT_STR(0, "dataPacketType", NULL, O, packet, "t", "TYPE",                                     \
+            "Data in the " what ": timestamp, offset, incompressible or random; the first letter " \
+            "counts",                                                                              \
+            OPT_IN(DATA), .suggestions = weir_metadata_packets)
+extern const char *const weir_metadata_packets[];
+
 /* The data of small files (--dataPacketType). Local. -1 and err (WEIR_EUSAGE). */
 int weir_metadata_packet(const char *word, enum weir_packet *packet, struct weir_err *err);
 

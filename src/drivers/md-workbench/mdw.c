@@ -16,8 +16,6 @@
 #define MOST32 .max = INT32_MAX
 #define MOST_START (INT64_MAX / 4)
 
-static const char *const packets[] = { "timestamp", "offset", "incompressible", "random", NULL };
-
 static const struct weir_opt options[] = {
     OPT_INT('O', "offset", NULL, O, offset, "1", "N",
             "Ranks from a task to the one whose objects it reads, and to the one it writes for",
@@ -35,9 +33,7 @@ static const struct weir_opt options[] = {
     OPT_INT('S', "object-size", NULL, O, size, "3901", "SIZE", "Bytes of each object", .min = 0,
             MOST32, OPT_FIRST(DATA)),
     WEIR_OPT_REPETITIONS_DEFAULT('R', "iterations", NULL, "3"),
-    OPT_INT('G', "data-seed", NULL, O, seed, "-1", "N",
-            "Seed of the data in the objects; -1 takes the time", .flags = WEIR_OPT_APART,
-            OPT_IN(DATA)),
+    WEIR_OPT_DATA_SEED(O, "objects"),
     OPT_STR('t', "waiting-time", NULL, O, wait, "0", "FACTOR",
             "Wait this many times as long as each operation of the benchmark took",
             OPT_FIRST(TIME)),
@@ -52,10 +48,7 @@ static const struct weir_opt options[] = {
     WEIR_OPT_WEAR_OUT('W', "stonewall-wear-out", NULL,
                       "Let all tasks reach the step of the fastest after the stonewall"),
     OPT_FLAG('X', "verify-read", NULL, O, verify, "Check the data that are read", OPT_FIRST(DATA)),
-    OPT_STR(0, "dataPacketType", NULL, O, packet, "t", "TYPE",
-            "Data in the objects: timestamp, offset, incompressible or random; the first letter "
-            "counts",
-            OPT_IN(DATA), .suggestions = packets),
+    WEIR_OPT_DATA_PACKET(O, "objects"),
     OPT_STR('L', "latency", NULL, O, latency, NULL, "PREFIX",
             "Write every operation of rank 0 to PREFIX-<factor>-<iteration>-<name>.csv",
             .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE, OPT_IN(OUTPUT)),

@@ -16,8 +16,6 @@
 #define MOST32 .max = INT32_MAX
 #define MOST64 .max = INT64_MAX
 
-static const char *const packets[] = { "timestamp", "offset", "incompressible", "random", NULL };
-
 static const struct weir_opt options[] = {
     WEIR_OPT_API('a', "api", NULL, NULL,
                  "Backend that does the operations (case-insensitive); POSIX without it"),
@@ -50,9 +48,7 @@ static const struct weir_opt options[] = {
         "Lustre: give the test directories the default layout of directories; POSIX in a build "
         "with its library",
         OPT_IN(FILES)),
-    OPT_INT('G', "data-seed", NULL, O, seed, "-1", "N",
-            "Seed of the data in the files; -1 takes the time", .flags = WEIR_OPT_APART,
-            OPT_IN(DATA)),
+    WEIR_OPT_DATA_SEED(O, "files"),
     WEIR_OPT_REPETITIONS('i', "iterations", NULL),
     OPT_SIZE('I', "items-per-directory", NULL, O, per_dir, "0", "N",
              "Items of a task in each directory of the tree", MOST64, OPT_IN(FILES)),
@@ -118,10 +114,7 @@ static const struct weir_opt options[] = {
             OPT_FIRST(FILES)),
     OPT_FLAG('Z', "times", NULL, O, times, "Show the table of times instead of that of rates",
              .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
-    OPT_STR(
-        0, "dataPacketType", NULL, O, packet, "t", "TYPE",
-        "Data in the files: timestamp, offset, incompressible or random; the first letter counts",
-        OPT_IN(DATA), .suggestions = packets),
+    WEIR_OPT_DATA_PACKET(O, "files"),
     OPT_STR(0, "run-cmd-before-phase", NULL, O, before, "", "COMMAND",
             "Run this on every task before each phase, outside its time", .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE,
             OPT_IN(TIME)),
