@@ -25,4 +25,12 @@ int weir_share_parse(const char *text, int64_t *bytes, double *percent, struct w
  * ("1 MiB") else two decimals ("1.50 MiB"), smaller "%lld bytes", negative "-". Returns out. */
 const char *weir_size_show(int64_t bytes, char out[WEIR_SIZE_TEXT]);
 
+/* a * b, or UINT64_MAX where that is more. */
+static inline uint64_t weir_product(uint64_t a, uint64_t b)
+{
+    uint64_t n;
+
+    return __builtin_mul_overflow(a, b, &n) ? UINT64_MAX : n;
+}
+
 #endif

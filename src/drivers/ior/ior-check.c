@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "par/agree.h"
 
 /* The smallest unit of the data patterns. */
@@ -192,8 +193,7 @@ static void fill_access(struct ior_test *t, const struct weir_run *run, int task
         .segments = (uint64_t)o->segments,
         .file_bytes = o->file_per_task ? file : file * (uint64_t)tasks,
     };
-    if (__builtin_mul_overflow(file * (uint64_t)tasks, kept_at_a_time(o), &run->test->plan.bytes))
-        run->test->plan.bytes = UINT64_MAX;
+    run->test->plan.bytes = weir_product(file * (uint64_t)tasks, kept_at_a_time(o));
     run->test->plan.inodes = (o->file_per_task ? (uint64_t)tasks : 1) * kept_at_a_time(o);
 }
 

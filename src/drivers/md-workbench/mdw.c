@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/size.h"
 #include "engine/guard.h"
 #include "engine/metadata.h"
 #include "engine/outputs.h"
@@ -157,9 +158,7 @@ static int check_all(struct mdw_test *t, const struct weir_run *run, struct weir
     if (check_words(t, err) < 0 || check_count(t, run, err) < 0)
         return -1;
     run->test->plan.inodes = sets * ((uint64_t)o->population + 1) + 1;
-    if (__builtin_mul_overflow(sets * (uint64_t)o->population, (uint64_t)o->size,
-                               &run->test->plan.bytes))
-        run->test->plan.bytes = UINT64_MAX;
+    run->test->plan.bytes = weir_product(sets * (uint64_t)o->population, (uint64_t)o->size);
     return check_backend(t, run, err);
 }
 

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "engine/metadata.h"
 #include "par/agree.h"
 
@@ -161,27 +162,20 @@ static int warn_odd(const struct mdtest_test *t, const struct weir_run *run, str
     return 0;
 }
 
-static uint64_t times(uint64_t a, uint64_t b)
-{
-    uint64_t n;
-
-    return __builtin_mul_overflow(a, b, &n) ? UINT64_MAX : n;
-}
-
 /* Directory items are gone before files are made when they are removed at all. */
 static void plan_need(struct mdtest_test *t, struct weir_plan *plan)
 {
     const struct mdtest_options *o = t->o;
     uint64_t tasks = (uint64_t)o->last, items = t->tree.total;
-    uint64_t files = t->ledger.kind[MDTEST_FILES] ? times(items, o->shared ? 1 : tasks) : 0;
-    uint64_t dirs = t->ledger.kind[MDTEST_DIRS] ? times(items, tasks) : 0;
+    uint64_t files = t->ledger.kind[MDTEST_FILES] ? weir_product(items, o->shared ? 1 : tasks) : 0;
+    uint64_t dirs = t->ledger.kind[MDTEST_DIRS] ? weir_product(items, tasks) : 0;
     uint64_t iterations = o->remove ? 1 : (uint64_t)o->run.repetitions;
 
-    t->need.dirs = times(t->tree.dirs * t->tree.loops, o->unique ? tasks : 1);
+    t->need.dirs = weir_product(t->tree.dirs * t->tree.loops, o->unique ? tasks : 1);
     t->need.items = !o->remove ? files + dirs : files > dirs ? files : dirs;
     t->plan = plan;
-    plan->inodes = times(t->need.items + t->need.dirs + t->tree.loops, iterations);
-    plan->bytes = times(times(files, (uint64_t)o->write_bytes), iterations);
+    plan->inodes = weir_product(t->need.items + t->need.dirs + t->tree.loops, iterations);
+    plan->bytes = weir_product(weir_product(files, (uint64_t)o->write_bytes), iterations);
 }
 
 int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err)
