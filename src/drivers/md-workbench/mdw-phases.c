@@ -190,10 +190,8 @@ static int make_set(struct weir_run *run, struct mdw_test *t, int d, uint64_t *c
 {
     struct weir_err why = WEIR_ERR_INIT;
     const char *path = mdw_name_dir(&t->own, run->par.rank, d);
-    int rc;
+    int rc = weir_session_mkdir(&t->fs.session, path, MODE, &why);
 
-    weir_session_enter(&t->fs.session, "mkdir", path);
-    rc = weir_session_leave(&t->fs.session, t->fs.ns->mkdir(&t->fs.session, path, MODE, &why));
     *clock_ns = weir_now_ns();
     if (rc == 0) {
         t->m->done[MDW_SET_CREATE]++;
@@ -292,8 +290,7 @@ static void remove_set(struct weir_run *run, struct mdw_test *t, int d, uint64_t
     const char *path = mdw_name_dir(&t->own, run->par.rank, d);
     struct weir_err why = WEIR_ERR_INIT;
 
-    weir_session_enter(&t->fs.session, "rmdir", path);
-    if (weir_session_leave(&t->fs.session, t->fs.ns->rmdir(&t->fs.session, path, &why)) == 0)
+    if (weir_session_rmdir(&t->fs.session, path, &why) == 0)
         t->m->done[MDW_SET_DELETE]++;
     else
         note_failure(t, MDW_SET_DELETE, &why);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/shift.h"
 #include "base/size.h"
 #include "base/str.h"
 #include "base/wholefile.h"
@@ -18,13 +19,6 @@
 
 #define OBJECT "file-"
 #define ROOM 64 /* for "/<rank>_<set>/file-<object>" */
-
-static int around(int64_t rank, int size)
-{
-    int64_t r = rank % size;
-
-    return (int)(r < 0 ? r + size : r);
-}
 
 static int name_init(struct mdw_name *n, const char *prefix, struct weir_err *err)
 {
@@ -54,8 +48,8 @@ int mdw_sets_init(struct mdw_test *t, const struct weir_run *run, struct weir_er
         struct mdw_set *s = &t->set[d];
         int64_t shift = (int64_t)o->offset % size * (((int64_t)d + 1) % size);
 
-        s->from_rank = s->writer = around(rank - shift, size);
-        s->to_rank = s->reader = around(rank + shift, size);
+        s->from_rank = s->writer = weir_shift_fixed(rank, size, -shift);
+        s->to_rank = s->reader = weir_shift_fixed(rank, size, shift);
     }
     if (name_init(&t->own, o->prefix, err) < 0 || name_init(&t->from, o->prefix, err) < 0)
         return -1;
