@@ -136,8 +136,7 @@ static int add_test_files(const struct namer *n, const char *piece, size_t len,
     char *prefix;
 
     if (o->unique_dir && o->file_per_task && !o->dual_mount)
-        while (len > 0 && piece[len - 1] != '/')
-            len--;
+        len = directory_length(piece, len);
     kept = weir_arena_alloc(files->arena, sizeof(*kept), err);
     prefix = kept ? weir_arena_strndup(files->arena, piece, len, err) : NULL;
     if (!prefix)

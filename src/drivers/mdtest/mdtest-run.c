@@ -307,15 +307,10 @@ static int after_tree(struct weir_run *run, void *state, const struct weir_stage
     return mdtest_remove_tests(run, state, err);
 }
 
-#define OP(op, text, ...)                                                                          \
+#define OP(op, text, what, ...)                                                                    \
     {                                                                                              \
         .key = (text), .index = (op), .phase = &mdtest_phases[op], .wanted = wants_op,             \
-        .before = before_op, .after = after_op, __VA_ARGS__                                        \
-    }
-#define TREE(op, text)                                                                             \
-    {                                                                                              \
-        .key = (text), .index = (op), .phase = &mdtest_phases[op], .wanted = wants_op,             \
-        .before = before_tree, .after = after_tree                                                 \
+        .before = before_##what, .after = after_##what, __VA_ARGS__                                \
     }
 #define KIND(kind, text, f, act)                                                                   \
     {                                                                                              \
@@ -323,26 +318,26 @@ static int after_tree(struct weir_run *run, void *state, const struct weir_stage
     }
 
 const struct weir_stage mdtest_stages[] = {
-    TREE(MDTEST_TREE_CREATE, "tree create"),
+    OP(MDTEST_TREE_CREATE, "tree create", tree),
     { .key = "items", .before = mdtest_trace_items },
     KIND(MDTEST_DIRS, "directories", WEIR_STAGE_DELAY, mdtest_trace_kind),
-    OP(MDTEST_DIR_CREATE, "directory create", .timing = time_creation),
-    OP(MDTEST_DIR_STAT, "directory stat"),
+    OP(MDTEST_DIR_CREATE, "directory create", op, .timing = time_creation),
+    OP(MDTEST_DIR_STAT, "directory stat", op),
     { .key = "directory read",
       .index = MDTEST_DIR_READ,
       .wanted = wants_op,
       .before = mdtest_trace_dir_read },
-    OP(MDTEST_DIR_RENAME, "directory rename"),
-    OP(MDTEST_DIR_REMOVE, "directory remove"),
+    OP(MDTEST_DIR_RENAME, "directory rename", op),
+    OP(MDTEST_DIR_REMOVE, "directory remove", op),
     KIND(MDTEST_DIRS, "directories", 0, mdtest_trace_kind_end),
     KIND(MDTEST_FILES, "files", WEIR_STAGE_DELAY, mdtest_trace_kind),
-    OP(MDTEST_FILE_CREATE, "file create", .timing = time_creation),
-    OP(MDTEST_FILE_STAT, "file stat"),
-    OP(MDTEST_FILE_READ, "file read"),
-    OP(MDTEST_FILE_REMOVE, "file remove"),
+    OP(MDTEST_FILE_CREATE, "file create", op, .timing = time_creation),
+    OP(MDTEST_FILE_STAT, "file stat", op),
+    OP(MDTEST_FILE_READ, "file read", op),
+    OP(MDTEST_FILE_REMOVE, "file remove", op),
     KIND(MDTEST_FILES, "files", 0, mdtest_trace_kind_end),
     { .key = "items", .before = mdtest_trace_items_end },
-    TREE(MDTEST_TREE_REMOVE, "tree remove"),
+    OP(MDTEST_TREE_REMOVE, "tree remove", tree),
     { .key = "iteration", .before = mdtest_ranks_iteration },
     { .key = NULL }
 };
