@@ -87,8 +87,8 @@ int weir_trust_drop(struct weir_run *run, const struct weir_stage *reads, struct
  * run->par. */
 enum weir_severity weir_trust_end(struct weir_run *run);
 
-/* Judge run->trust.facts, tell programs, and keep what people read. The verdict. Rank 0 of run->par;
- * trust-report.c, for weir_trust_end. */
+/* Judge run->trust.facts, tell programs, and keep what people read; nothing where no phase was measured.
+ * The verdict. Rank 0 of run->par; trust-report.c, for weir_trust_end. */
 enum weir_severity weir_trust_report(struct weir_run *run);
 
 /* What people read: the tables of --findings, and the lines on standard error. Rank 0, nothing

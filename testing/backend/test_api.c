@@ -317,6 +317,8 @@ static void test_job(struct tap *t, int size)
                weir_job_unset(job, "b") == 1, NULL, "an option is unset by any of its names, once");
     weir_job_set(job, "dummy.fail-at", "1");
     tap_ok(t, weir_job_run(job) == 3 && weir_job_error(job)[0], NULL, "an error has words");
+    tap_ok(t, weir_job_results(job) == 0 && !weir_job_verdict(job)[0], NULL,
+           "and no verdict before a phase was measured");
     weir_job_unset(job, "dummy.fail-at");
     tap_ok(t, weir_job_run(job) == 0 && !weir_job_error(job)[0] && weir_job_results(job) == 2, NULL,
            "and leaves nothing to the next run");
