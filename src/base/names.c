@@ -132,17 +132,35 @@ static const struct weir_name *find(const struct weir_names *n, const char *at, 
     return best;
 }
 
+/* The end of the known name of a file that begins here or, in quotes, after a '/' of a longer one: what is
+ * around it goes with it. NULL: none. */
+static const char *end_of_file(const struct weir_names *n, const char *at, char quote)
+{
+    const char *end = NULL, *stop = end_of(at, quote);
+
+    for (const char *part = at; part < stop; part++) {
+        const struct weir_name *name =
+            part == at || (quote && part[-1] == '/') ? find(n, part, quote) : NULL;
+
+        if (name && name->kind == FILE_NAME)
+            stop = end = end_of(part + name->len, quote);
+    }
+    return end;
+}
+
 /* What begins here, appended to out where it is a name; its end, or NULL. */
 static const char *hide_one(const struct weir_names *n, const char *at, char quote,
                             struct weir_str *out)
 {
     const struct weir_name *name = find(n, at, quote);
-    const char *end = name ? at + name->len : NULL;
+    const char *end = end_of_file(n, at, quote);
 
-    if (looks_like_path(at) || (name && name->kind == FILE_NAME))
+    if (end)
+        name = NULL;
+    else if (looks_like_path(at))
         end = end_of(at, quote);
-    else if (!name)
-        end = end_of_address(at);
+    else
+        end = name ? at + name->len : end_of_address(at);
     if (end)
         weir_str_addf(out, "%s", name ? name->label : WEIR_NAME_LEFT_OUT);
     return end;

@@ -21,6 +21,7 @@ static void check(const char *text, const char *expected)
     weir_names_add_word(&n, "jane");
     weir_names_add_file(&n, "f");
     weir_names_add_file(&n, "runs/one");
+    weir_names_add_file(&n, "/none/o'one");
     weir_names_add_word(&n, NULL);
     weir_names_add_file(&n, "");
     weir_names_hide(&n, text, &out);
@@ -54,6 +55,7 @@ static void paths_are_left_out_up_to_their_end(void **state)
     check("ROMIO_HINTS=/home/x/hints,a", "ROMIO_HINTS=(left out),a");
     check("./f ../x ~/y", "(left out) (left out) (left out)");
     check("runs/one.0001 is there", "(left out) is there");
+    check("open '/none/o'one', '/none/o'one.0': x", "open '(left out)', '(left out)': x");
     check("12 MiB/s, 1 / 2, ops/s", "12 MiB/s, 1 / 2, ops/s");
 }
 
@@ -63,6 +65,8 @@ static void bare_names_of_files_are_left_out_in_quotes_only(void **state)
     check("open 'f.00000001': x", "open '(left out)': x");
     check("a file f is f", "a file f is f");
     check("option 'foo'", "option 'foo'");
+    check("open '0/f.00000001', 'a/b/f': x", "open '(left out)', '(left out)': x");
+    check("open '0/foo', 12 f/s", "open '0/foo', 12 f/s");
 }
 
 static void other_texts_stay_as_they_are(void **state)
