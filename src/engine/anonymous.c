@@ -45,7 +45,24 @@ static void add_key(struct weir_anonymous *a, const char *prefix, const char *ke
         weir_str_addf(&a->keys, "%s%s\n", prefix, key);
 }
 
-/* Names joined by '@' are several. */
+/* A file under the names that messages have for it: whole, its directory, and its last part, which
+ * may have a directory of its own (ior -u). */
+static void add_place(struct weir_names *names, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *directory = slash ? strndup(path, (size_t)(slash - path)) : NULL;
+
+    weir_names_add_file(names, path);
+    if (slash && slash[1])
+        weir_names_add_file(names, slash + 1);
+    if (directory && directory[strspn(directory, "./")])
+        weir_names_add_file(names, directory);
+    names->failed |= slash && !directory;
+    free(directory);
+}
+
+/* Names joined by '@' are several. What stands before a ':' may be a driver ("ufs:"), which messages
+ * leave out. */
 static void add_places(struct weir_names *names, const char *value)
 {
     struct weir_str one = { 0 };
@@ -56,7 +73,11 @@ static void add_places(struct weir_names *names, const char *value)
         weir_str_clear(&one);
         weir_str_add(&one, value, n);
         if (strcmp(weir_str_text(&one), "-") != 0)
-            weir_names_add_file(names, weir_str_text(&one));
+            for (const char *path = weir_str_text(&one), *colon; path;
+                 path = colon ? colon + 1 : NULL) {
+                add_place(names, path);
+                colon = strchr(path, ':');
+            }
         value += n;
     }
     weir_str_free(&one);
@@ -108,7 +129,8 @@ void weir_anonymous_begin(struct weir_run *run, const struct weir_command *c)
         add_user(&a->names);
         /* What is told under names that are not those of options. */
         weir_str_addf(&a->keys, "\nCommand line\nPath\npath\ntest filename\ntestFileName\nmount\n"
-                                "platform\ndebug\n");
+                                "platform\ndebug\n"
+                                "ROMIO_HINTS\nMPICH_MPIIO_HINTS\nDARSHAN_LOGDIR\n");
         for (int i = 0; i < c->n; i++)
             add_test(a, c, &c->tests[i]);
     }

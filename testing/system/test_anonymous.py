@@ -47,3 +47,24 @@ def test_errors_and_notes_lose_their_names_in_documents_only(ior):
     run = ior("-b 4k -t 4k -o none/hush --anonymous --report=json:r.json", np=None).fails(3, "none/hush")
     text = (ior.cwd / "r.json").read_text()
     assert "rank 0 on host0: create '(left out)'" in json.loads(text)["error"] and "hush" not in text, run
+
+
+# Errors about a file under a name that is not the one that was given.
+@pytest.mark.parametrize("args", ["-F -u -r -o hush", "-F -u -r -o hushes/hush", "-r -o \"/none/o'hush\"", "-a NCMPI -o a:hush",
+                                  "-a MPIIO -o ufs:hush --existing=fail"])
+def test_errors_about_parts_of_names_lose_them_too(ior, need_backend, args):
+    if "NCMPI" in args:
+        need_backend("NCMPI")
+    if "ufs:" in args:
+        (ior.cwd / "hush").write_text("x")
+    run = ior(args + " -b 4k -t 4k --anonymous --report=json:r.json", np=None)
+    text = (ior.cwd / "r.json").read_text()
+    assert run.returncode != 0 and "hush" in run.stderr, run
+    assert "(left out)" in json.loads(text)["error"] and "hush" not in text, text
+
+
+def test_variables_that_name_files_are_left_out(ior):
+    files = dict.fromkeys(("ROMIO_HINTS", "MPICH_MPIIO_HINTS", "DARSHAN_LOGDIR"), "my hints/hush")
+    ior("-b 4k -t 4k --anonymous --report=json:r.json", np=None, env=dict(files, ROMIO_PRINT_HINTS="1")).ok()
+    found = json.loads((ior.cwd / "r.json").read_text())["provenance"]["environment"]["variables"]
+    assert {name: found[name] for name in files} == dict.fromkeys(files, "(left out)") and found["ROMIO_PRINT_HINTS"] == "1"
