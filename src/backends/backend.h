@@ -244,4 +244,8 @@ struct weir_backend {
 /* What a plugin (weir-NAME.so) exports: its backend, complete. Only plugin.c looks for it. */
 extern const struct weir_backend weir_plugin __attribute__((visibility("default")));
 
+/* The name that the operating system has for a file of this backend: without the driver, where names may
+ * begin with one. Points into path. Local. */
+const char *weir_system_path(const struct weir_backend *be, const char *path);
+
 #endif

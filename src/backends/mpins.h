@@ -9,8 +9,4 @@
  * of the session begins with a struct weir_mpi_session. */
 extern const struct weir_ns weir_mpi_ns;
 
-/* The name that the operating system has for a file of this backend: without the driver, where names may
- * begin with one. Points into path. Local. */
-const char *weir_system_path(const struct weir_backend *be, const char *path);
-
 #endif

@@ -162,10 +162,12 @@ static int parse_real(const struct weir_opt *row, const char *text, struct weir_
                       struct weir_err *err)
 {
     char shown[WEIR_QUOTE_TEXT], *end;
+    size_t digits = strspn(text, "+-0123456789");
     int64_t min, max;
 
     weir_quote_str(text, shown);
-    if (strpbrk(text, ".eE") == NULL && strspn(text, "+-0123456789") > 0) {
+    if (strpbrk(text, ".eE") == NULL && digits > 0 &&
+        strspn(text + digits, "kKmMgGtTpP") == strlen(text + digits)) {
         if (weir_opt_parse_number(row, text, value, err) < 0)
             return -1;
         value->real = (double)value->number;

@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "backends/mpins.h"
 #include "base/clock.h"
 #include "engine/driver.h"
 #include "engine/usage.h"

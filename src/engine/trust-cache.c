@@ -3,7 +3,6 @@
 #include "config.h"
 #include "engine/trust.h"
 
-#include "backends/mpins.h"
 #include "engine/driver.h"
 #include "par/agree.h"
 #include "par/reduce.h"

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
-#include "backends/mpins.h"
 #include "base/link.h"
 #include "par/agree.h"
 
