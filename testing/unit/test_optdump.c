@@ -41,9 +41,12 @@ static const struct weir_example examples[] = { { WEIR_TOPIC_NONE, "-b 4k", "sma
                                                 { WEIR_TOPIC_DATA, "-t 4k", "small transfers" },
                                                 { .args = NULL } };
 
+static const struct weir_example common[] = { { WEIR_TOPIC_OUTPUT, "--json=r", "as JSON, too" },
+                                              { .args = NULL } };
+
 static const char *help(struct dump *d, const char *what)
 {
-    const struct weir_help about = { "ior", "measures bandwidth", NULL, examples, 0 };
+    const struct weir_help about = { "ior", "measures bandwidth", NULL, examples, 0, common };
 
     weir_str_clear(&d->out);
     if (weir_opthelp(&d->t.opts, &about, what, &d->out, &d->t.err) != 0)
@@ -103,6 +106,9 @@ static void the_first_page_has_examples_and_chosen_options(void **state)
     has(d, "all, files, order, data, time, output, a backend (POSIX, ");
     has_not(d, "--collective");
     has_not(d, "small transfers");
+    has(d, "  # as JSON, too\n  mpirun -np 4 ior -b 4k --json=r\n");
+    help(d, "output");
+    has(d, "  # as JSON, too\n  mpirun -np 4 ior -b 4k --json=r\n");
 }
 
 static void help_of_a_topic_has_its_options_and_an_example(void **state)
@@ -152,7 +158,7 @@ static void help_of_one_option_has_its_spellings(void **state)
 
 static void an_unknown_part_is_refused_with_the_known_ones(void **state)
 {
-    const struct weir_help about = { "ior", "x", NULL, NULL, 0 };
+    const struct weir_help about = { "ior", "x", NULL, NULL, 0, NULL };
     struct dump *d = *state;
 
     assert_int_equal(weir_opthelp(&d->t.opts, &about, "pos", &d->out, &d->t.err), -1);
