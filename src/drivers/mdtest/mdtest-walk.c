@@ -28,7 +28,7 @@ static const struct {
 } words[MDTEST_OPS] = {
     [MDTEST_DIR_CREATE] = { "directory_test: create path is", .visit = "dirs create" },
     [MDTEST_DIR_STAT] = { "stat path is", .enter = "mdtest_stat", .item = "mdtest_stat  dir:" },
-    [MDTEST_DIR_READ] = { "directory_test: read path is" },
+    [MDTEST_DIR_READ] = { .phase = "directory_test: read path is" },
     [MDTEST_DIR_RENAME] = { "rename path is", .enter = "mdtest_rename",
                             .item = "mdtest_rename  dir:" },
     [MDTEST_DIR_REMOVE] = { "directory_test: remove directories path is", .visit = "dirs remove" },
