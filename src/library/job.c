@@ -151,7 +151,8 @@ int weir_job_set(struct weir_job *job, const char *option, const char *value)
     char *text;
 
     job->outcome = (struct weir_outcome) { .status = WEIR_OK };
-    option += option ? strspn(option, "-") : 0;
+    if (option)
+        option += strspn(option, "-");
     if (!option || !*option || strpbrk(option, "= \t\r\n"))
         return refuse(job, "an option has a name, without '=' and blanks");
     text = word_of(option, value);
