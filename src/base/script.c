@@ -86,8 +86,8 @@ static void note_outside(const struct script *s, const char *shown)
 
     if (s->sink->note == NULL || s->outside == 0)
         return;
-    weir_str_addf(&text, "%s:%lu: lines before IOR START are ignored", shown,
-                  s->outside);
+    weir_str_addf(&text, "%s:%lu: lines before IOR START are ignored; options belong after it",
+                  shown, s->outside);
     s->sink->note(s->sink->arg, weir_str_text(&text));
     weir_str_free(&text);
 }

@@ -34,6 +34,9 @@ def test_a_file_without_start_has_options_of_the_test(ior):
     tests = json.loads((ior.cwd / "r.json").read_text())["tests"]
     assert [(t["optionValues"]["block-size"], t["optionValues"]["segments"], t["optionValues"]["api"]) for t in tests] == [(16384, 3, "DUMMY")]
     assert any('no line "IOR START"' in note for note in run.notes)
+    (ior.cwd / "s").write_text("# xsize=1\nblockSize=16k\nIOR START\napi=DUMMY\nRUN\nIOR STOP\n")
+    run = ior("-w -f s", np=None).ok()
+    assert run.notes == ["s:2: lines before IOR START are ignored; options belong after it"], run
 
 
 @pytest.mark.parametrize("program, word", [("ior", "-np"), ("ior", "-n"), ("mdtest", "-np"), ("md-workbench", "-np"), ("mib", "-np"), ("raw_bw.x", "--np")])
