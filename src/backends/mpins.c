@@ -4,7 +4,6 @@
 #include "backends/mpins.h"
 
 #include "backends/posixns.h"
-#include "par/mpiname.h"
 #include "par/mpisession.h"
 
 static int make_dir(struct weir_session *s, const char *path, unsigned mode, struct weir_err *err)

@@ -3,6 +3,7 @@
 #ifndef WEIR_BASE_CLOCK_H
 #define WEIR_BASE_CLOCK_H
 
+#include <errno.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -18,6 +19,16 @@ static inline uint64_t weir_now_ns(void)
 }
 
 /* Sleep for the given time, through EINTR. Local. */
-void weir_sleep_ns(uint64_t ns);
+static inline void weir_sleep_ns(uint64_t ns)
+{
+    struct timespec left = {
+        .tv_sec = (time_t)(ns / WEIR_NS_PER_S),
+        .tv_nsec = (long)(ns % WEIR_NS_PER_S),
+    };
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR) {
+        /* a signal: sleep for what is left */
+    }
+}
 
 #endif

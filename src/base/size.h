@@ -33,4 +33,10 @@ static inline uint64_t weir_product(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &n) ? UINT64_MAX : n;
 }
 
+#define WEIR_FORTRAN_TEXT 32
+
+/* The edit descriptor G16.8: 16 characters with 8 digits, the exponent only where it is needed. Local.
+ * Returns out. */
+const char *weir_fortran_g(double value, char out[WEIR_FORTRAN_TEXT]);
+
 #endif

@@ -19,7 +19,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "base/mount.h"
+#include "base/path.h"
 
 /* ---- files of the system ---- */
 

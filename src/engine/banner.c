@@ -11,7 +11,6 @@
 
 #include "base/grid.h"
 #include "engine/driver.h"
-#include "engine/outputs.h"
 #include "engine/provenance.h"
 
 #define NODEMAP_MOST 4096 /* tasks that are shown one by one */

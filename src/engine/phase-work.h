@@ -10,7 +10,6 @@
 #include "engine/phase.h"
 #include "engine/progress.h"
 #include "par/agree.h"
-#include "par/rounds.h"
 
 /* How often a rank that works alone looks for signals and failures of others. */
 #define WEIR_TICK_NS (50 * 1000000u)

@@ -8,7 +8,6 @@
 
 #include "base/optset.h"
 #include "engine/banner.h"
-#include "engine/outputs.h"
 #include "engine/until.h"
 
 /* What people read on standard error, programs find in the results; but errors have a place of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* progress.h - how far the whole job is while a phase takes long: a line on the terminal, or lines in
- * the file that standard error is (--progress) */
+ * the file that standard error is (--progress); and a bar of stars in the results */
 #ifndef WEIR_ENGINE_PROGRESS_H
 #define WEIR_ENGINE_PROGRESS_H
 
@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "engine/report.h"
 #include "engine/run.h"
 
 /* What all ranks together have done until now, as far as this rank has heard. */
@@ -48,5 +49,25 @@ void weir_progress_end(struct weir_progress *p, const struct weir_progress_news 
 /* Append the line: of a phase that has taken so long. Local, for the tests. */
 void weir_progress_line(const struct weir_progress *p, const struct weir_progress_news *news,
                         uint64_t now_ns, struct weir_str *out);
+
+/* ---- a bar of stars that grows in the results for people while a phase runs ---- */
+
+/* How long the bar is when the steps or the time of a phase are used up; 0: no such limit. The end of
+ * the phase is not part of it: at most width - 2 stars are shown. */
+struct weir_bar {
+    int width;
+    uint64_t steps;
+    double seconds;
+    int shown; /* stars, so far */
+};
+
+/* The stars after so many steps and seconds, where the limit that is nearer counts; those of the last
+ * step before the end where there were more. Local. */
+int weir_bar_stars(const struct weir_bar *b, uint64_t steps, double seconds);
+
+/* While it runs: a step that jumps over the end adds no star. And its end, with all stars that were
+ * earned and a newline. Local. */
+void weir_bar_grow(struct weir_report *r, struct weir_bar *b, uint64_t steps, double seconds);
+void weir_bar_end(struct weir_report *r, struct weir_bar *b, uint64_t steps, double seconds);
 
 #endif

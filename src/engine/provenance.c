@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/mount.h"
+#include "base/path.h"
 #include "base/surroundings.h"
 #include "par/comm.h"
 

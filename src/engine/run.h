@@ -77,4 +77,13 @@ struct weir_run {
     struct weir_unwind unwind;      /* what the whole run has taken */
 };
 
+/* Say what has gone wrong, once for all ranks. Returns the code of err. */
+enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err);
+
+/* Close the outputs. The documents come last and say how the run ended, which programs that read
+ * them need: 'code', or what went wrong with another output when nothing else did. Returns the
+ * status to end with, the same on all ranks. A no-op without outputs. Collective over
+ * run->world. */
+enum weir_code weir_outputs_close(struct weir_run *run, enum weir_code code);
+
 #endif

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/link.h"
+#include "base/path.h"
 #include "base/size.h"
 #include "base/wholefile.h"
 #include "par/agree.h"

@@ -16,7 +16,6 @@
 #include "engine/latency.h"
 #include "engine/metrics.h"
 #include "engine/op-files.h"
-#include "engine/outputs.h"
 #include "engine/ranks.h"
 #include "engine/stages.h"
 #include "par/agree.h"
@@ -240,6 +239,20 @@ static int start_uses(struct weir_run *run, void *state, struct weir_err *err)
                               plan->use[i].access, err) < 0)
             return -1;
     return 0;
+}
+
+static int end_heads(void *what, struct weir_err *err)
+{
+    (void)err;
+    weir_heads_free(what);
+    return 0;
+}
+
+int weir_test_heads(struct weir_run *run, struct weir_heads *h, int color, struct weir_err *err)
+{
+    if (weir_unwind_push_together(&run->test->unwind, end_heads, h, err) < 0)
+        return -1;
+    return weir_heads_split(&run->par, color, h, err);
 }
 
 /* ---- a test ---- */

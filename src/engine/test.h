@@ -15,6 +15,7 @@
 #include "engine/options.h"
 #include "engine/phase.h"
 #include "engine/unwind.h"
+#include "par/group.h"
 
 /* 0, or -1 and err. */
 typedef int weir_local_fn(struct weir_run *run, void *state, struct weir_err *err);
@@ -135,6 +136,10 @@ int weir_test_session_of(struct weir_run *run, struct weir_session *s,
 int weir_run_session(struct weir_run *run, struct weir_session *s, const struct weir_backend *be,
                      struct weir_backend_opt opt, const struct weir_access *access,
                      struct weir_err *err);
+
+/* Groups of the ranks with the same color (0 or more), given back at the end of the test; *h is zero
+ * before. Collective over run->par. Returns 0, or -1 and err on all ranks. */
+int weir_test_heads(struct weir_run *run, struct weir_heads *h, int color, struct weir_err *err);
 
 /* For 'clean': a local function that removes what is left; where it fails, a note says what stays.
  * Collective over run->par. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* timeline-doc.h - the document beside a timeline: what the numbers in its records mean
- * (doc/timeline.md) */
+/* timeline-doc.h - the form of a timeline: its records, and the document beside them, which says what
+ * their numbers mean (doc/timeline.md) */
 #ifndef WEIR_ENGINE_TIMELINE_DOC_H
 #define WEIR_ENGINE_TIMELINE_DOC_H
 
@@ -47,5 +47,28 @@ int weir_timeline_doc_write(struct weir_timeline_doc *d, const struct weir_drive
                             struct weir_err *err);
 
 void weir_timeline_doc_free(struct weir_timeline_doc *d);
+
+/* ---- the records: one array in the format 1.0 of NumPy's .npy files ----
+ *
+ * numpy.load(FILE, mmap_mode="r") reads it: an array of one dimension whose elements have the fields
+ * below, little-endian and without padding. */
+
+#define WEIR_NPY_HEADER 512 /* bytes before the first record, whatever their number */
+#define WEIR_NPY_RECORD 48  /* bytes of a record */
+
+/* One operation. Times in ns; offset -1: none; error: its errno, 0 for none. phase and operation are
+ * numbers of the document beside the file. */
+struct weir_npy_record {
+    int64_t begin, end, offset, bytes;
+    uint32_t rank, repetition;
+    uint16_t phase, operation;
+    int32_t error;
+};
+
+/* The header of a file of n records. Local. */
+void weir_npy_header(char out[WEIR_NPY_HEADER], uint64_t n);
+
+/* A record as it is in the file. Local. */
+void weir_npy_record(unsigned char out[WEIR_NPY_RECORD], const struct weir_npy_record *r);
 
 #endif

@@ -11,9 +11,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/npy.h"
 #include "engine/driver.h"
-#include "engine/outputs.h"
+#include "engine/timeline-doc.h"
 #include "par/agree.h"
 #include "par/reduce.h"
 

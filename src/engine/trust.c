@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/mount.h"
 #include "base/optset.h"
+#include "base/path.h"
 #include "engine/driver.h"
 #include "par/agree.h"
-#include "par/nodes.h"
+#include "par/reduce.h"
 
 int weir_trust_check(const struct weir_run_options *o, struct weir_err *err)
 {

@@ -9,7 +9,6 @@
 
 #include "base/optset.h"
 #include "engine/program.h"
-#include "library/benchmarks.h"
 #include "library/library.h"
 
 /* An option that was set. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* library.h - a run inside another program */
+/* library.h - the benchmarks by name, and a run of one inside another program */
 #ifndef WEIR_LIBRARY_LIBRARY_H
 #define WEIR_LIBRARY_LIBRARY_H
 
@@ -20,5 +20,8 @@ struct weir_inside {
 /* Run it. Collective over comm. What was captured is then the same on all ranks where it is kept.
  * Returns out->status. */
 int weir_inside_run(const struct weir_inside *in, struct weir_outcome *out);
+
+/* The benchmark with this name, NULL: there is none. Local. */
+const struct weir_driver *weir_benchmark_find(const char *name);
 
 #endif

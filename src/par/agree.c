@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* agree.c - errors that all ranks know, and the watch that stops the others early */
+/* agree.c - errors that all ranks know, the watch that stops the others early, and votes on going on */
 #include "config.h"
 #include "par/agree.h"
 
@@ -16,6 +16,8 @@
 #define NAP_LEAST_NS 50000u
 #define NAP_MOST_NS 200000u
 #define ABORT_S 3
+#define VOTE_NS 500000u /* of work between two votes, about: also rounds that become slow end soon */
+#define VOTE_MOST 1024u /* of rounds that do nothing: the cost of a vote is no part of theirs */
 
 /* Say how many others failed too, even when the text is so long that its end must go. */
 static void count_others(struct weir_err *err, uint64_t others)
@@ -175,4 +177,32 @@ bool weir_watch_end(struct weir_watch *w, bool stop)
         }
     }
     return w->stop;
+}
+
+/* ---- rounds ---- */
+
+void weir_rounds_begin(struct weir_rounds *r, const struct weir_par *par)
+{
+    *r = (struct weir_rounds) { .par = par, .period = 1, .left = 1 };
+}
+
+uint32_t weir_rounds_period(uint32_t last, uint64_t spent_ns)
+{
+    uint64_t fit = spent_ns > 0 ? (uint64_t)VOTE_NS * last / spent_ns : VOTE_MOST;
+    uint64_t most = last < VOTE_MOST / 2 ? 2 * last : VOTE_MOST;
+
+    if (fit > most)
+        fit = most;
+    return fit > 0 ? (uint32_t)fit : 1;
+}
+
+int weir_rounds_vote(struct weir_rounds *r, int wanted)
+{
+    int64_t v[2] = { wanted, (int64_t)r->spent_ns };
+
+    if (r->par->size > 1)
+        weir_allmax_i64(r->par, v, 2);
+    r->period = r->left = weir_rounds_period(r->period, (uint64_t)v[1]);
+    r->spent_ns = 0;
+    return (int)v[0];
 }

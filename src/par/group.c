@@ -28,6 +28,23 @@ int weir_par_split(const struct weir_par *all, int color, struct weir_par *out,
     return rc;
 }
 
+int weir_heads_split(const struct weir_par *all, int color, struct weir_heads *h,
+                     struct weir_err *err)
+{
+    int rc = weir_par_split(all, color, &h->group, err);
+
+    if (weir_agree(all, rc, err) < 0)
+        return -1;
+    h->is_head = h->group.rank == 0;
+    return weir_agree(all, weir_par_split(all, h->group.rank, &h->peers, err), err);
+}
+
+void weir_heads_free(struct weir_heads *h)
+{
+    weir_par_free(&h->peers);
+    weir_par_free(&h->group);
+}
+
 /* ---- patches ---- */
 
 static int learn_counts(struct weir_patches *p, struct weir_err *err)

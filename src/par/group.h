@@ -11,6 +11,26 @@
 int weir_par_split(const struct weir_par *all, int color, struct weir_par *out,
                    struct weir_err *err);
 
+/* Groups of ranks whose heads work on files for them. */
+struct weir_heads {
+    struct weir_par group; /* the ranks of my group; rank 0 is its head */
+    struct weir_par peers; /* those with my place in their groups; on heads all heads, in order */
+    bool is_head;
+};
+
+/* Make groups of the ranks with the same color (0 or more) in *h, which is zero. Collective over
+ * all->comm. Returns 0, or -1 and err on all ranks; weir_heads_free is due in both cases. That is
+ * collective, too, and does nothing with heads that are zero. */
+int weir_heads_split(const struct weir_par *all, int color, struct weir_heads *h,
+                     struct weir_err *err);
+void weir_heads_free(struct weir_heads *h);
+
+/* The ranks of a session of the heads; NULL on others (weir_test_session_of). Local. */
+static inline const struct weir_par *weir_heads_par(const struct weir_heads *h)
+{
+    return h->is_head ? &h->peers : NULL;
+}
+
 /* How much each rank of a group has. Zero-initialise; release with weir_patches_free. */
 struct weir_patches {
     const struct weir_par *par;

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "par/mpiname.h"
+#include "par/mpisession.h"
 
 #define EXCHANGE_BYTES (1 << 20)
 

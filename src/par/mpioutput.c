@@ -10,7 +10,7 @@
 
 #include "par/agree.h"
 #include "par/mpifile.h"
-#include "par/mpiname.h"
+#include "par/mpisession.h"
 
 static int try_open(const char *path, struct weir_err *err)
 {

@@ -3,7 +3,7 @@
 #include "weir.h"
 
 #include "engine/driver.h"
-#include "library/benchmarks.h"
+#include "library/library.h"
 
 #include <dirent.h>
 #include <malloc.h>

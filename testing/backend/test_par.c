@@ -5,7 +5,6 @@
 #include "par/clock.h"
 #include "par/comm.h"
 #include "par/reduce.h"
-#include "par/rounds.h"
 
 #include <errno.h>
 #include <limits.h>

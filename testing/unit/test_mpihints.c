@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "par/hintrange.h"
-#include "par/mpiname.h"
+#include "par/mpisession.h"
 
 static enum weir_hint_kind parse(const char *line, struct weir_hint *hint)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_owned.c - data that say whose they are, places of random reads, kinds of file systems */
 #include "config.h"
-#include "base/owned.h"
+#include "base/signature.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

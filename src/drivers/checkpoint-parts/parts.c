@@ -14,9 +14,9 @@
 #include "base/stats.h"
 #include "engine/banner.h"
 #include "engine/guard.h"
-#include "engine/heads.h"
 #include "engine/metrics.h"
 #include "par/agree.h"
+#include "par/group.h"
 
 #define O struct small_options
 #define GB 1e9
@@ -178,7 +178,7 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
     struct small *t = state;
     int rc, color = (int)((int64_t)run->par.rank * t->writers / run->par.size);
 
-    if (weir_heads_begin(run, &t->ranks, color, err) < 0)
+    if (weir_test_heads(run, &t->ranks, color, err) < 0)
         return -1;
     rc = weir_patches_begin(&t->patches, &t->ranks.group, t->part, 1, err);
     if (weir_agree(&run->par, rc, err) < 0 ||

@@ -275,7 +275,7 @@ int ckpt_start(struct weir_run *run, void *state, struct weir_err *err)
     struct ckpt *t = state;
     int rc, color = weir_cube_group_of(&t->layout, run->par.rank);
 
-    if (weir_heads_begin(run, &t->ranks, color, err) < 0)
+    if (weir_test_heads(run, &t->ranks, color, err) < 0)
         return -1;
     weir_cube_patch(&t->layout, run->par.rank, &t->mine);
     weir_cube_group(&t->layout, color, &t->block);

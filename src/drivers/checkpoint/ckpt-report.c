@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/fortran.h"
+#include "base/size.h"
 #include "engine/banner.h"
 #include "engine/metrics.h"
 #include "par/agree.h"

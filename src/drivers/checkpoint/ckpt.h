@@ -9,7 +9,7 @@
 #include "base/cube.h"
 #include "base/stats.h"
 #include "engine/driver.h"
-#include "engine/heads.h"
+#include "par/group.h"
 
 /* Options of checkpoint_simulator.x and restart_simulator.x. 'writers' are readers there, 'barrier',
  * 'whole' and 'moves' are READ_BARRIER, SCATTER_3D and DO_READS. */
@@ -87,10 +87,6 @@ bool ckpt_range(struct weir_run *run, void *state, const struct weir_stage *stag
 void ckpt_clean(struct weir_run *run, void *state);
 
 int ckpt_variants(const void *opt, const struct weir_par *world);
-
-/* ---- ckpt-facts.c: as facts of struct weir_driver ---- */
-
-void ckpt_facts(struct weir_run *run, void *state, struct weir_facts *f);
 
 /* ---- ckpt-report.c ---- */
 

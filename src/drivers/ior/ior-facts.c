@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/mount.h"
+#include "base/path.h"
 #include "par/reduce.h"
 
 /* Nodes between a task and the one whose data it reads; -1 where nobody asked for a distance. */

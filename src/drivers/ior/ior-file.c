@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
-#include "base/link.h"
+#include "base/path.h"
 #include "par/agree.h"
 
 /* Are there names of a file system at all? */

@@ -10,7 +10,6 @@
 #include "base/size.h"
 #include "engine/guard.h"
 #include "engine/metadata.h"
-#include "engine/outputs.h"
 #include "par/agree.h"
 
 #define O struct mdw_options

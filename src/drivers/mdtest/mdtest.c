@@ -8,7 +8,6 @@
 
 #include "engine/guard.h"
 #include "engine/metadata.h"
-#include "engine/outputs.h"
 #include "engine/usage.h"
 #include "par/agree.h"
 

@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 
-#include "base/owned.h"
 #include "base/rng.h"
+#include "base/signature.h"
 #include "engine/transfer.h"
 
 /* ---- before the clock starts ---- */

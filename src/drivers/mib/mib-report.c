@@ -7,7 +7,6 @@
 
 #include "engine/banner.h"
 #include "engine/metrics.h"
-#include "engine/outputs.h"
 #include "engine/settings.h"
 #include "par/agree.h"
 

@@ -5,8 +5,8 @@
 #define WEIR_DRIVERS_MIB_MIB_H
 
 #include "base/fstype.h"
-#include "engine/bar.h"
 #include "engine/driver.h"
+#include "engine/progress.h"
 
 struct mib_options {
     struct weir_run_options run; /* first: the engine reads it; deadline_s is the time limit */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* posix-lustre.c - layouts on Lustre, where its library is there */
+/* posix-stripes.c - files with a stripe pattern of their own on Lustre, where its library is there, and on
+ * BeeGFS, where its header is */
 #include "config.h"
 #include "backends/posix/posix-layout.h"
 #include "backends/posixfile.h"
+
+/* ---- Lustre ---- */
 
 #ifdef HAVE_LUSTRE
 
@@ -18,7 +21,7 @@
 
 #define POOL_TEXT 64 /* for the library, which takes no constant */
 
-static int check(const struct posix_layout *l, struct weir_err *err)
+static int lustre_check(const struct posix_layout *l, struct weir_err *err)
 {
     if (l->pool && (l->stripe_count == 0 || l->stripe_size == 0))
         return weir_refuse(
@@ -33,7 +36,7 @@ static int check(const struct posix_layout *l, struct weir_err *err)
 
 /* The library opens without making objects and then sets the layout: of ranks that do this at once
  * one succeeds, and the others hear that the layout is there. The library would say so, too. */
-static int create(const char *path, const struct posix_layout *l, struct weir_err *err)
+static int lustre_create(const char *path, const struct posix_layout *l, struct weir_err *err)
 {
     char pool[POOL_TEXT];
     int fd;
@@ -52,7 +55,7 @@ static int create(const char *path, const struct posix_layout *l, struct weir_er
     return errno == EEXIST ? 0 : weir_fail(err, WEIR_EIO, "create '%s' with a Lustre layout", path);
 }
 
-static int apply(int fd, const char *path, const struct posix_layout *l, struct weir_err *err)
+static int lustre_apply(int fd, const char *path, const struct posix_layout *l, struct weir_err *err)
 {
     int flags = LL_FILE_IGNORE_LOCK;
 
@@ -82,8 +85,61 @@ const struct posix_fs posix_lustre = {
     .needs = "Lustre (lustreapi)",
 #ifdef HAVE_LUSTRE
     .is_built = true,
-    .check = check,
-    .create = create,
-    .apply = apply,
+    .check = lustre_check,
+    .create = lustre_create,
+    .apply = lustre_apply,
+#endif
+};
+
+/* ---- BeeGFS ---- */
+
+#ifdef HAVE_BEEGFS
+
+#include <errno.h>
+#include <unistd.h>
+
+#include <beegfs/beegfs.h>
+
+#define CHUNK_MIN 65536
+
+static int beegfs_check(const struct posix_layout *l, struct weir_err *err)
+{
+    int64_t chunk = l->chunk;
+
+    if (chunk != -1 && (chunk < CHUNK_MIN || chunk > UINT32_MAX || (chunk & (chunk - 1)) != 0))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--posix.beegfs.ChunkSize=%lld: it must be a power of two from 64k "
+                           "to 2g",
+                           (long long)chunk);
+    return 0;
+}
+
+/* 0 leaves a value to the directory. A file that is there keeps its pattern. */
+static int beegfs_create(const char *path, const struct posix_layout *l, struct weir_err *err)
+{
+    unsigned targets = l->targets > 0 ? (unsigned)l->targets : 0;
+    unsigned chunk = l->chunk > 0 ? (unsigned)l->chunk : 0;
+    const char *name;
+    int rc = 0, dir;
+
+    if (targets == 0 && chunk == 0)
+        return 0;
+    if ((dir = posix_open_parent(path, &name, err)) < 0)
+        return -1;
+    if (!beegfs_createFile(dir, name, 0664, targets, chunk) && errno != EEXIST)
+        rc = weir_fail(err, WEIR_EIO, "create '%s' with a stripe pattern of BeeGFS", path);
+    close(dir);
+    return rc;
+}
+
+#endif
+
+const struct posix_fs posix_beegfs = {
+    .prefix = "beegfs.",
+    .needs = "BeeGFS (beegfs.h)",
+#ifdef HAVE_BEEGFS
+    .is_built = true,
+    .check = beegfs_check,
+    .create = beegfs_create,
 #endif
 };

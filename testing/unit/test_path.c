@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_mount.c - on which mount a path lies */
+/* test_path.c - where a path leads */
 #include "config.h"
-#include "base/mount.h"
+#include "base/path.h"
 
 #include <limits.h>
 #include <setjmp.h>

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mount.c - on which mount a path lies */
+/* path.c - where a path leads: through symbolic links, and to which mount */
 #include "config.h"
-#include "base/mount.h"
+#include "base/path.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
+
+#define MOST_LINKS 40 /* as Linux has it */
 
 /* The nearest part of the path that exists, resolved; malloc'ed, NULL when there is none. */
 static char *resolve(const char *path)
@@ -81,4 +85,38 @@ bool weir_mount_space(const char *path, uint64_t *bytes)
         *bytes = (uint64_t)v.f_bavail * v.f_frsize;
     free(real);
     return known;
+}
+
+/* A target without slash at its beginning is meant from the directory of the link. */
+static void go_to(struct weir_str *path, const char *target)
+{
+    const char *slash = strrchr(weir_str_text(path), '/');
+    size_t keep = slash && target[0] != '/' ? (size_t)(slash - path->text) + 1 : 0;
+    struct weir_str next = { 0 };
+
+    weir_str_add(&next, weir_str_text(path), keep);
+    weir_str_addf(&next, "%s", target);
+    weir_str_free(path);
+    *path = next;
+}
+
+int weir_link_follow(const char *path, struct weir_str *out, struct weir_err *err)
+{
+    char target[PATH_MAX];
+
+    weir_str_clear(out);
+    weir_str_addf(out, "%s", path);
+    for (int links = 0; !out->failed; links++) {
+        ssize_t len = readlink(weir_str_text(out), target, sizeof(target) - 1);
+
+        if (len < 0 && (errno == EINVAL || errno == ENOENT || errno == ENOTDIR))
+            return 0;
+        if ((len < 0 && errno == ELOOP) || links == MOST_LINKS)
+            return weir_refuse(err, WEIR_EUSAGE, "'%s': the symbolic links form a loop", path);
+        if (len < 0)
+            return weir_fail(err, WEIR_EIO, "follow the symbolic link '%s'", weir_str_text(out));
+        target[len] = '\0';
+        go_to(out, target);
+    }
+    return weir_refuse(err, WEIR_ESETUP, "no memory for a file name");
 }
