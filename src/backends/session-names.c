@@ -3,7 +3,11 @@
 #include "config.h"
 #include "backends/session.h"
 
+#include <errno.h>
+#include <sys/stat.h>
+
 #include "backends/session-call.h"
+#include "base/path.h"
 
 static const struct weir_ns no_names;
 
@@ -37,22 +41,94 @@ int weir_session_exists(struct weir_session *s, const char *path, bool *yes, str
                : cannot(s, "tell whether a file exists", path, err);
 }
 
+/* Are there names of a file system at all? */
+static bool has_names(const struct weir_session *s)
+{
+    return !s->access.dry_run && !(s->flags & WEIR_BE_NO_DATA);
+}
+
+/* The name in the file system that a path stands for. */
+static int follow(const struct weir_session *s, const char *path, struct weir_str *name,
+                  struct weir_err *err)
+{
+    const char *system = weir_system_path(s->be, path);
+    struct weir_str full = { 0 };
+    int rc = 0;
+
+    /* What follows a driver may look like one itself. */
+    weir_str_addf(&full, "%s%s", system != path && *system != '/' ? "./" : "", system);
+    if (has_names(s))
+        rc = weir_link_follow(weir_str_text(&full), name, err);
+    else
+        weir_str_addf(name, "%s", weir_str_text(&full));
+    weir_str_free(&full);
+    return rc;
+}
+
+/* Its name, and is it there? */
+static int find(struct weir_session *s, const char *path, struct weir_str *name, bool *there,
+                struct weir_err *err)
+{
+    if (follow(s, path, name, err) < 0)
+        return -1;
+    return weir_session_exists(s, weir_str_text(name), there, err);
+}
+
+int weir_session_has_file(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
+{
+    struct weir_str name = { 0 };
+    int rc = find(s, path, &name, yes, err);
+
+    weir_str_free(&name);
+    return rc;
+}
+
+static int refuse_loop(const struct weir_session *s, const char *path, struct weir_err *err)
+{
+    struct weir_str name = { 0 };
+    int rc = follow(s, path, &name, err);
+
+    weir_str_free(&name);
+    return rc;
+}
+
+int weir_session_look(struct weir_session *s, const char *path, bool *device, struct weir_err *err)
+{
+    struct stat st;
+
+    *device = false;
+    if (!has_names(s))
+        return 0;
+    if (stat(weir_system_path(s->be, path), &st) < 0)
+        return errno == ELOOP ? refuse_loop(s, path, err) : 0;
+    *device = S_ISBLK(st.st_mode) || S_ISCHR(st.st_mode);
+    if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "'%s' is a pipe or socket, which has no offsets; give a file", path);
+    return 0;
+}
+
 int weir_session_is_new(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
 {
-    bool there = false;
-    int rc = weir_session_exists(s, path, &there, err);
+    bool there = false, device;
+    int rc = weir_session_look(s, path, &device, err);
 
+    if (rc == 0)
+        rc = weir_session_exists(s, path, &there, err);
     *yes = rc == 0 && !there;
     return rc;
 }
 
 int weir_session_remove(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    bool there;
+    struct weir_str name = { 0 };
+    bool there = false;
+    int rc = find(s, path, &name, &there, err);
 
-    if (weir_session_exists(s, path, &there, err) < 0)
-        return -1;
-    return there ? weir_session_unlink(s, path, err) : 0;
+    if (rc == 0 && there)
+        rc = weir_session_unlink(s, weir_str_text(&name), err);
+    weir_str_free(&name);
+    return rc;
 }
 
 int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,

@@ -185,9 +185,15 @@ int weir_session_sync(struct weir_file *f, struct weir_err *err);
  * "<name> cannot ...". */
 int weir_session_unlink(struct weir_session *s, const char *path, struct weir_err *err);
 int weir_session_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
-/* Is nothing there, so that what is made under this name may be removed? false after an error. */
+/* May a test file be at this path? Links that form a loop, a pipe or a socket are refused (WEIR_EUSAGE).
+ * *device: a device is there. Quiet successes where a session has no files. */
+int weir_session_look(struct weir_session *s, const char *path, bool *device, struct weir_err *err);
+/* The same; and is nothing there, so that what is made under this name may be removed? false after an
+ * error. */
 int weir_session_is_new(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
-/* unlink what exists. */
+/* Is a file there? And unlink one that is. Symbolic links are followed, whether their target is there or
+ * not: the target is the file, and the link stays as the user made it. */
+int weir_session_has_file(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
 int weir_session_remove(struct weir_session *s, const char *path, struct weir_err *err);
 int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,
                       struct weir_err *err);

@@ -19,13 +19,9 @@ struct ior_use {
     int owner_mount; /* the same of the task whose data are read */
 };
 
-/* ior-file.c: what stands at t->use.path. A symbolic link is followed, whether its target is there or
- * not: the target is the file, and the link stays as the user made it. All local, -1 and err. */
-/* May it be opened? A pipe or socket may not, a device only when it is not to be removed. */
-int ior_file_check(const struct ior_test *t, bool write, struct weir_err *err);
-int ior_file_exists(struct ior_test *t, bool *there, struct weir_err *err);
-/* Nothing when there is none. */
-int ior_file_remove(struct ior_test *t, struct weir_err *err);
+/* ior-file.c: may t->use.path be opened? What weir_session_look says, and a device only when it is not to
+ * be removed. Local. -1 and err. */
+int ior_file_check(struct ior_test *t, bool write, struct weir_err *err);
 
 /* ior-file.c: warn when the files have another size than the phase should have made or found; a
  * file of a library that is shorter than what was written to it is an error (WEIR_EIO):

@@ -38,7 +38,7 @@ static int remove_old(struct weir_run *run, struct ior_test *t, struct weir_err 
 {
     if (t->o->use_existing || t->use.prefilled || (!t->o->file_per_task && run->par.rank != 0))
         return 0;
-    return ior_file_remove(t, err);
+    return weir_session_remove(&t->session, t->use.path.text, err);
 }
 
 /* The directory of -u: made when it is not there, and then removed again with the file. */
@@ -312,7 +312,7 @@ int ior_remove(struct weir_run *run, void *state, struct weir_err *err)
     if (t->use.removed) {
         rc = ior_file_name(t->o, t->use.mount, run->par.rank, run->repetition, &t->use.path, err);
         if (rc == 0)
-            rc = ior_file_remove(t, err);
+            rc = weir_session_remove(&t->session, t->use.path.text, err);
     }
     t->use.created = false;
     if (t->use.made_dir && remove_unique_dir(run, t, rc < 0 ? NULL : err) < 0)

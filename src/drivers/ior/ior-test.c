@@ -88,7 +88,8 @@ static int warn_existing(struct weir_run *run, struct ior_test *t, struct weir_e
 
     if (!t->o->write || run->par.rank != 0 ||
         ior_file_name(t->o, t->use.mount, 0, 0, &t->use.path, err) < 0 ||
-        ior_file_exists(t, &there, NULL) < 0 || !there || (t->session.flags & WEIR_BE_NO_DATA))
+        weir_session_has_file(&t->session, t->use.path.text, &there, NULL) < 0 || !there ||
+        (t->session.flags & WEIR_BE_NO_DATA))
         return 0;
     return weir_warn(&run->log, err, "The file \"%s\" exists already and will be %s",
                      t->use.path.text, t->o->use_existing ? "overwritten" : "deleted");
