@@ -49,7 +49,7 @@ static struct weir_timing timing_of(const struct weir_test *t, const struct weir
         .min_time_s = o->min_time_s,
         .max_steps = (uint64_t)o->max_steps,
         .pause_ns = (uint64_t)(o->pause_us * 1000),
-        .wear_out = o->wear_out,
+        .wear_out = o->wear_out && o->deadline_s > 0,
         .barriers = o->barriers,
         .lock_step = (s->flags & WEIR_STAGE_TOGETHER) != 0,
         .collective_open = (s->flags & WEIR_STAGE_TOGETHER) != 0,

@@ -148,13 +148,6 @@ static bool wants(const void *state, const struct weir_stage *s)
     return o->benchmark && o->adaptive == (s->index != PLAIN);
 }
 
-static void time_wear_out(const void *state, const struct weir_stage *s, struct weir_timing *timing)
-{
-    (void)state;
-    (void)s;
-    timing->wear_out = timing->wear_out && timing->deadline_s > 0;
-}
-
 static int before_phase(struct weir_run *run, void *state, const struct weir_stage *s,
                         struct weir_err *err)
 {
@@ -194,7 +187,7 @@ static int after_phase(struct weir_run *run, void *state, const struct weir_stag
 #define STAGE(p, text, f, i)                                                                       \
     {                                                                                              \
         .key = (text), .flags = WEIR_STAGE_DELAY | (f), .index = (i), .phase = &mdw_phases[p],     \
-        .wanted = wants, .timing = time_wear_out, .before = before_phase, .after = after_phase     \
+        .wanted = wants, .before = before_phase, .after = after_phase                              \
     }
 
 const struct weir_stage mdw_stages[] = { STAGE(MDW_PRECREATE, "precreate", WEIR_STAGE_FIRST, PLAIN),
