@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/utsname.h>
 
 #include "base/clock.h"
 
@@ -161,4 +162,19 @@ void weir_machine_use(struct weir_machine_use *u, bool with_io)
     u->io_known = !isnan(in) && !isnan(out);
     u->read = u->io_known ? (uint64_t)in : 0;
     u->written = u->io_known ? (uint64_t)out : 0;
+}
+
+bool weir_machine_name(struct weir_str *out)
+{
+    struct utsname u;
+    size_t len;
+
+    if (uname(&u) < 0)
+        return false;
+    len = strlen(u.nodename);
+    while (len > 0 && u.nodename[len - 1] >= '0' && u.nodename[len - 1] <= '9')
+        len--;
+    weir_str_add(out, u.nodename, len);
+    weir_str_addf(out, "(%s)", u.sysname);
+    return true;
 }

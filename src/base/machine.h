@@ -6,7 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/str.h"
+
 /* All of this is local. Unknown is NaN. */
+
+/* Append the host's name without trailing digits and the system's: the machine, not the node. False, and
+ * nothing: they are not known. */
+bool weir_machine_name(struct weir_str *out);
 
 /* Bytes of memory, or what the control group of this process allows when that is less. */
 double weir_machine_memory(void);

@@ -39,6 +39,16 @@ bool weir_opt_matches(const struct weir_optset *set, const struct weir_opt *row,
             is_word(set->prefix, row->key2, name));
 }
 
+const struct weir_opt *weir_opt_row_of(const struct weir_opt *rows, const char *key)
+{
+    for (; !weir_opt_is_end(rows); rows++)
+        if ((rows->name && strcasecmp(rows->name, key) == 0) ||
+            (rows->key && strcasecmp(rows->key, key) == 0) ||
+            (rows->key2 && strcasecmp(rows->key2, key) == 0))
+            return rows;
+    return NULL;
+}
+
 const struct weir_opt *weir_opt_find(const struct weir_opts *o, const struct weir_optname *name)
 {
     for (int i = 0; i < o->n; i++)

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/grid.h"
+#include "base/optset.h"
 #include "engine/driver.h"
 #include "engine/provenance.h"
 
@@ -126,6 +127,37 @@ void weir_banner_parameters(struct weir_run *run)
     for (; row->name || row->letter || row->key; row++)
         if (row->name && row->type != WEIR_OPT_ALIAS)
             weir_banner_option(run, WEIR_FOR_DATA, row->name, row, values);
+    weir_report_leave(&run->report);
+}
+
+static void report_values(struct weir_run *run, const char *prefix, const struct weir_opt *rows,
+                          const void *values)
+{
+    struct weir_str name = { 0 };
+
+    for (; rows && !weir_opt_is_end(rows); rows++) {
+        if (rows->type > WEIR_OPT_STR)
+            continue;
+        weir_str_clear(&name);
+        weir_str_addf(&name, "%s%s", prefix, rows->name ? rows->name : rows->key);
+        weir_banner_option(run, WEIR_FOR_DATA, weir_str_text(&name), rows, values);
+    }
+    weir_str_free(&name);
+}
+
+void weir_banner_values(struct weir_run *run)
+{
+    const struct weir_test *t = run->test;
+
+    weir_report_enter(&run->report, "optionValues", false);
+    report_values(run, "", t->driver->opts, t->values->driver_opt);
+    for (int i = 0; i < t->n_used; i++) {
+        const struct weir_backend *be = t->used[i].be;
+
+        report_values(run, be->prefix, be->opts, t->used[i].opt.own);
+        if (be->base)
+            report_values(run, be->base->prefix, be->base->opts, t->used[i].opt.base);
+    }
     weir_report_leave(&run->report);
 }
 

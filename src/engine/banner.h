@@ -47,6 +47,10 @@ void weir_banner_part(struct weir_run *run, const char *head, const char *key,
  * data readers. Rank 0. */
 void weir_banner_parameters(struct weir_run *run);
 
+/* The object "optionValues" of the test that was entered: the same for options with any name, and those of
+ * its backends under their prefixes. Rank 0. */
+void weir_banner_values(struct weir_run *run);
+
 /* The moment as a fact, as ctime(3) has it. Local. */
 #define WEIR_BANNER_CTIME "%a %b %e %H:%M:%S %Y"
 void weir_banner_time(struct weir_run *run, unsigned readers, const char *key);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* op-files.c - the files of operations: names, heading, and the operations of each phase */
+/* op-files.c - the files of operations: names, heading, and the operations of each phase; and files with
+ * names of the program */
 #include "config.h"
 #include "engine/op-files.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/optset.h"
 #include "engine/latency.h"
 #include "par/agree.h"
@@ -172,4 +175,72 @@ int weir_op_files_phase(struct weir_run *run, const struct weir_phase_rec *rec,
     rc = weir_records_append(run, rec, t->id, weir_str_text(&path), size, err);
     weir_str_free(&path);
     return weir_agree(&run->par, rc, err);
+}
+
+/* ---- the operations of a phase in files of the program ---- */
+
+#define GATHERED_MOST 16 /* operations of such a program */
+
+/* A file for each operation that has one, on rank 0. */
+struct gathered {
+    FILE *out[GATHERED_MOST];
+    struct weir_str path[GATHERED_MOST];
+    int ops;
+};
+
+static int open_gathered(struct gathered *g,
+                         bool (*name)(const void *arg, int op, struct weir_str *path),
+                         const void *arg, struct weir_err *err)
+{
+    for (int op = 0; op < g->ops; op++) {
+        const char *path;
+
+        if (!name(arg, op, &g->path[op]))
+            continue;
+        path = weir_str_text(&g->path[op]);
+        if (!(g->out[op] = fopen(path, "w")))
+            return weir_fail(err, WEIR_ESETUP, "create file of operations '%s'", path);
+        fputs("time,runtime\n", g->out[op]);
+    }
+    return 0;
+}
+
+/* Sort the records into the files of their operations. */
+static void write_gathered(void *arg, const struct weir_record *r, size_t n, uint64_t origin_ns)
+{
+    const struct gathered *g = arg;
+
+    for (size_t i = 0; i < n; i++)
+        if (r[i].op < g->ops && g->out[r[i].op])
+            fprintf(g->out[r[i].op], "%.7f,%.4e\n",
+                    (double)(r[i].begin_ns - origin_ns) / WEIR_NS_PER_S,
+                    (double)(r[i].end_ns - r[i].begin_ns) / WEIR_NS_PER_S);
+}
+
+static int close_gathered(struct gathered *g, int rc, struct weir_err *err)
+{
+    for (int op = 0; op < g->ops; op++) {
+        bool bad = g->out[op] && ferror(g->out[op]);
+
+        if (g->out[op] && (fclose(g->out[op]) != 0 || bad) && rc == 0)
+            rc = weir_fail(err, WEIR_ESETUP, "write file of operations '%s'",
+                           weir_str_text(&g->path[op]));
+        weir_str_free(&g->path[op]);
+    }
+    return rc;
+}
+
+int weir_op_files_gather(struct weir_run *run, const struct weir_phase_rec *rec, bool all,
+                         bool (*name)(const void *arg, int op, struct weir_str *path),
+                         const void *arg, struct weir_err *err)
+{
+    struct gathered g = { .ops = weir_operations_count(run->driver) };
+    int rc = 0;
+
+    if (g.ops > GATHERED_MOST)
+        return weir_refuse(err, WEIR_EBUG, "files for more than %d operations", GATHERED_MOST);
+    if (run->par.rank == 0)
+        rc = open_gathered(&g, name, arg, err);
+    weir_records_gather(run, rec, all, write_gathered, &g);
+    return weir_agree(&run->par, close_gathered(&g, rc, err), err);
 }

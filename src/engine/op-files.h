@@ -22,4 +22,12 @@ int weir_op_files_repetition(struct weir_run *run, struct weir_err *err);
 int weir_op_files_phase(struct weir_run *run, const struct weir_phase_rec *rec,
                         struct weir_err *err);
 
+/* Put the operations of the phase that has just run, of rank 0 or of all ranks, into a file for each
+ * operation of the program for which 'name' gives a path (false: it has none): lines "time,runtime" in
+ * seconds. All ranks whose operations are wanted have run->records.wanted. Rank 0 makes the files anew.
+ * Collective over run->par. Returns 0, or -1 and err (WEIR_ESETUP) on every rank. */
+int weir_op_files_gather(struct weir_run *run, const struct weir_phase_rec *rec, bool all,
+                         bool (*name)(const void *arg, int op, struct weir_str *path),
+                         const void *arg, struct weir_err *err);
+
 #endif

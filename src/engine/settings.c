@@ -110,14 +110,6 @@ bool weir_settings_next(char **at, int *line, char **key, char **value)
 
 /* ---- lines as option rows ---- */
 
-static const struct weir_opt *row_of(const struct weir_opt *row, const char *key)
-{
-    while (!weir_opt_is_end(row) && !(row->name && strcasecmp(key, row->name) == 0) &&
-           !(row->key && strcasecmp(key, row->key) == 0))
-        row++;
-    return weir_opt_is_end(row) ? NULL : row;
-}
-
 /* -1: the value is no word for true or false. The first letter counts. */
 static int truth_of(const char *value)
 {
@@ -141,7 +133,7 @@ static int apply_line(struct weir_command *c, const char *key, const char *value
                       struct weir_err *err)
 {
     static const char *const flag[] = { "0", "1" };
-    const struct weir_opt *row = row_of(c->driver->opts, key);
+    const struct weir_opt *row = weir_opt_row_of(c->driver->opts, key);
     int truth = truth_of(value);
 
     for (const char *const *skip = c->driver->settings_skip; skip && *skip; skip++)
@@ -188,7 +180,7 @@ void weir_settings_show(struct weir_report *r, const struct weir_opt *rows, cons
     struct weir_str text = { 0 };
 
     for (; *keys; keys++) {
-        const struct weir_opt *row = row_of(rows, *keys);
+        const struct weir_opt *row = weir_opt_row_of(rows, *keys);
 
         if (!row || (changed_only && is_default(row, values)))
             continue;

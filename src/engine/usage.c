@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* usage.c - how large and how full the file system is */
+/* usage.c - how large and how full the file system is, and what a test needs of it */
 #include "config.h"
 #include "engine/usage.h"
 
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "par/agree.h"
 
 #define GIB 1073741824.0
@@ -125,4 +126,34 @@ int weir_usage_check(struct weir_run *run, struct weir_session *s, const char *p
     if (run->world.rank == 0 && weir_session_usage(s, path, &u, NULL) == 0)
         rc = weir_usage_judge(run, path, plan, &u, err);
     return weir_agree(&run->world, rc, err);
+}
+
+/* A dry run may ask for more than there is anywhere. */
+static int64_t whole(double count)
+{
+    return count < 0x1p62 ? (int64_t)count : INT64_MAX;
+}
+
+int weir_usage_need(struct weir_run *run, const char *path, double memory, struct weir_err *err)
+{
+    const struct weir_plan *plan = &run->test->plan;
+    struct weir_report *r = &run->report;
+    uint64_t free = 0;
+    bool known;
+
+    if (!plan->options->dry_run || run->par.rank != 0)
+        return 0;
+    known = weir_mount_space(path, &free);
+    weir_report_enter(r, "need", false);
+    weir_report_line(r, "\nNeed: ");
+    weir_report_int(r, WEIR_FOR_ALL, "bytes", whole((double)plan->bytes));
+    weir_report_int(r, WEIR_FOR_ALL, "files", whole((double)plan->inodes));
+    weir_report_int(r, WEIR_FOR_ALL, "memory of a node", whole(memory));
+    if (known)
+        weir_report_int(r, WEIR_FOR_ALL, "free bytes", (int64_t)free);
+    weir_report_leave(r);
+    if (!known || !plan->writes || plan->bytes <= free)
+        return 0;
+    return weir_warn(&run->log, err, "the test needs %.0f bytes for '%s', and %" PRIu64 " are free",
+                     (double)plan->bytes, path, free);
 }

@@ -209,13 +209,26 @@ uint64_t weir_clock_worst(const struct weir_par *par, const struct weir_clock *c
     return (uint64_t)worst;
 }
 
-uint64_t weir_clock_day_ns(const struct weir_par *par)
+static uint64_t day_ns(void)
 {
     struct timespec now = { 0 };
-    uint64_t ns;
 
     clock_gettime(CLOCK_REALTIME, &now);
-    ns = (uint64_t)now.tv_sec * WEIR_NS_PER_S + (uint64_t)now.tv_nsec;
+    return (uint64_t)now.tv_sec * WEIR_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+uint64_t weir_clock_day_ns(const struct weir_par *par)
+{
+    uint64_t ns = day_ns();
+
+    weir_bcast(par, &ns, sizeof(ns), 0);
+    return ns;
+}
+
+int64_t weir_clock_to_day_ns(const struct weir_par *par)
+{
+    int64_t ns = (int64_t)day_ns() - (int64_t)weir_now_ns();
+
     weir_bcast(par, &ns, sizeof(ns), 0);
     return ns;
 }

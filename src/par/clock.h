@@ -29,6 +29,9 @@ void weir_clock_estimate(const struct weir_par *par, struct weir_clock *out);
 /* The time of day of rank 0 in ns since 1970, on all ranks. Collective over par->comm. */
 uint64_t weir_clock_day_ns(const struct weir_par *par);
 
+/* What to add to rank 0's clock to have the time of day, ns. Collective over par->comm. */
+int64_t weir_clock_to_day_ns(const struct weir_par *par);
+
 /* Estimate again; what was the last estimate stays as the one before. Collective over par->comm. */
 void weir_clock_renew(const struct weir_par *par, struct weir_clock *c);
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-facts.c - what the options say about the worth of the numbers, and about what a test needs: a dry
- * run tells it, and does nothing */
+/* ior-facts.c - what the options say about the worth of the numbers, and about what a test needs */
 #include "config.h"
 #include "drivers/ior/ior.h"
 
-#include <inttypes.h>
 #include <math.h>
 
-#include "base/path.h"
+#include "engine/usage.h"
 #include "par/reduce.h"
 
 /* Nodes between a task and the one whose data it reads; -1 where nobody asked for a distance. */
@@ -92,35 +90,9 @@ bool ior_range(struct weir_run *run, void *state, const struct weir_stage *stage
     return true;
 }
 
-/* ---- what a dry run tells ---- */
-
-/* A dry run may ask for more than there is anywhere. */
-static int64_t whole(double count)
-{
-    return count < 0x1p62 ? (int64_t)count : INT64_MAX;
-}
-
 int ior_report_need(struct weir_run *run, const struct ior_test *t, struct weir_err *err)
 {
-    const struct weir_plan *plan = &run->test->plan;
     double of_task = (double)t->o->transfer * t->data.lanes + (double)t->memory.bytes;
-    struct weir_report *r = &run->report;
-    uint64_t free = 0;
-    bool known;
 
-    if (!t->o->run.dry_run || run->par.rank != 0)
-        return 0;
-    known = weir_mount_space(weir_str_text(&t->use.path), &free);
-    weir_report_enter(r, "need", false);
-    weir_report_line(r, "\nNeed: ");
-    weir_report_int(r, WEIR_FOR_ALL, "bytes", whole((double)plan->bytes));
-    weir_report_int(r, WEIR_FOR_ALL, "files", whole((double)plan->inodes));
-    weir_report_int(r, WEIR_FOR_ALL, "memory of a node", whole(of_task * run->par.per_node_max));
-    if (known)
-        weir_report_int(r, WEIR_FOR_ALL, "free bytes", (int64_t)free);
-    weir_report_leave(r);
-    if (!known || !t->o->write || plan->bytes <= free)
-        return 0;
-    return weir_warn(&run->log, err, "the test needs %.0f bytes for '%s', and %" PRIu64 " are free",
-                     (double)plan->bytes, weir_str_text(&t->use.path), free);
+    return weir_usage_need(run, weir_str_text(&t->use.path), of_task * run->par.per_node_max, err);
 }

@@ -5,20 +5,10 @@
 #include "drivers/ior/ior.h"
 
 #include <string.h>
-#include <strings.h>
-#include <sys/utsname.h>
 
-#include "base/opt.h"
+#include "base/machine.h"
+#include "base/optset.h"
 #include "engine/banner.h"
-
-static const struct weir_opt *find_row(const struct weir_opt *rows, const char *key)
-{
-    for (; rows->name || rows->key || rows->letter; rows++)
-        if ((rows->key && strcasecmp(rows->key, key) == 0) ||
-            (rows->key2 && strcasecmp(rows->key2, key) == 0))
-            return rows;
-    return NULL;
-}
 
 /* What old readers find, in their order. Most are keys of options; report_special tells the rest. */
 static const char *const parameters[] = {
@@ -44,27 +34,17 @@ static const struct weir_opt *row_of(const char *name)
     for (size_t i = 0; i < sizeof(renamed) / sizeof(*renamed); i++)
         if (strcmp(renamed[i][0], name) == 0)
             name = renamed[i][1];
-    return find_row(weir_ior.opts, name);
+    return weir_opt_row_of(weir_ior.opts, name);
 }
 
-/* The host's name without trailing digits and the system's: the machine, not the node. */
 static void report_platform(struct weir_report *r, unsigned readers, const struct ior_options *o)
 {
     struct weir_str text = { 0 };
-    struct utsname u;
-    size_t len;
 
-    if (o->platform) {
-        weir_report_str(r, readers, "platform", o->platform);
+    if (o->platform)
+        weir_str_addf(&text, "%s", o->platform);
+    else if (!weir_machine_name(&text))
         return;
-    }
-    if (uname(&u) < 0)
-        return;
-    len = strlen(u.nodename);
-    while (len > 0 && u.nodename[len - 1] >= '0' && u.nodename[len - 1] <= '9')
-        len--;
-    weir_str_add(&text, u.nodename, len);
-    weir_str_addf(&text, "(%s)", u.sysname);
     weir_report_str(r, readers, "platform", weir_str_text(&text));
     weir_str_free(&text);
 }
@@ -116,28 +96,8 @@ static void report_known(struct weir_run *run, const struct ior_test *t, unsigne
     weir_report_leave(r);
 }
 
-static void report_table(struct weir_run *run, const char *prefix, const struct weir_opt *rows,
-                         const void *values)
-{
-    struct weir_str name = { 0 };
-
-    for (; rows && (rows->name || rows->key || rows->letter); rows++) {
-        if (rows->type > WEIR_OPT_STR)
-            continue;
-        weir_str_clear(&name);
-        weir_str_addf(&name, "%s%s", prefix, rows->name ? rows->name : rows->key);
-        weir_banner_option(run, WEIR_FOR_DATA, weir_str_text(&name), rows, values);
-    }
-    weir_str_free(&name);
-}
-
 void ior_report_parameters(struct weir_run *run, const struct ior_test *t)
 {
     report_known(run, t, run->log.verbose >= 3 ? WEIR_FOR_ALL : WEIR_FOR_DATA);
-    weir_report_enter(&run->report, "optionValues", false);
-    report_table(run, "", weir_ior.opts, t->o);
-    report_table(run, t->be->prefix, t->be->opts, t->be_opt.own);
-    if (t->be->base)
-        report_table(run, t->be->base->prefix, t->be->base->opts, t->be_opt.base);
-    weir_report_leave(&run->report);
+    weir_banner_values(run);
 }

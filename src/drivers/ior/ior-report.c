@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -258,18 +257,6 @@ void ior_trace_commence(struct weir_run *run, enum weir_dir dir)
     weir_report_flush(&run->report);
 }
 
-/* What to add to rank 0's clock to have the time of day. */
-static int64_t time_of_day_ns(const struct weir_run *run)
-{
-    struct timespec now;
-    int64_t ns;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    ns = (int64_t)now.tv_sec * WEIR_NS_PER_S + now.tv_nsec - (int64_t)weir_now_ns();
-    weir_bcast(&run->par, &ns, sizeof(ns), 0);
-    return ns;
-}
-
 void ior_trace_phase(struct weir_run *run, const struct ior_test *t,
                      const struct weir_phase_rec *rec)
 {
@@ -283,7 +270,7 @@ void ior_trace_phase(struct weir_run *run, const struct ior_test *t,
 
     if (!traces(run))
         return;
-    day_ns = time_of_day_ns(run);
+    day_ns = weir_clock_to_day_ns(&run->par);
     if (run->log.verbose >= MORE_LEVEL)
         weir_str_addf(&lines, "* data moved = %" PRIu64 "\n", run->counters.bytes);
     for (int m = 0; m < WEIR_MARKS; m++)

@@ -6,12 +6,12 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/stats.h"
+#include "engine/op-files.h"
 #include "engine/ranks.h"
 #include "par/agree.h"
 #include "par/reduce.h"
@@ -215,61 +215,14 @@ int mdw_files(const void *opt, int tasks, struct weir_files *files, struct weir_
     return weir_files_add_names(files, "-L (latency)", &names, WEIR_FILE_WRITE, err);
 }
 
-static FILE *open_file(const struct mdw_test *t, enum mdw_op op, struct weir_err *err)
+static bool name_of(const void *test, int op, struct weir_str *path)
 {
-    struct weir_str path = { 0 };
-    FILE *f = NULL;
+    const struct mdw_test *t = test;
 
-    name_file(t->o, t->m->wait, (int)t->m->iteration, t->m->phase, op, &path);
-    if (!path.failed)
-        f = fopen(weir_str_text(&path), "w");
-    if (!f)
-        weir_fail(err, WEIR_ESETUP, "create latency file '%s'", weir_str_text(&path));
-    else
-        fputs("time,runtime\n", f);
-    weir_str_free(&path);
-    return f;
-}
-
-/* Sort the records into the files of their operations. */
-static void write_records(void *arg, const struct weir_record *r, size_t n, uint64_t origin_ns)
-{
-    FILE *const *files = arg;
-
-    for (size_t i = 0; i < n; i++)
-        if (files[r[i].op])
-            fprintf(files[r[i].op], "%.7f,%.4e\n",
-                    (double)(r[i].begin_ns - origin_ns) / WEIR_NS_PER_S,
-                    (double)(r[i].end_ns - r[i].begin_ns) / WEIR_NS_PER_S);
-}
-
-static int close_file(const struct mdw_test *t, enum mdw_op op, FILE *f, struct weir_err *err)
-{
-    bool bad = ferror(f) != 0;
-
-    if (fclose(f) == 0 && !bad)
-        return 0;
-    return weir_fail(err, WEIR_ESETUP, "write latency file '%s-...-%s.csv'", t->o->latency,
-                     mdw_operations[op].key);
-}
-
-static int write_latencies(struct weir_run *run, struct mdw_test *t,
-                           const struct weir_phase_rec *rec, struct weir_err *err)
-{
-    FILE *files[MDW_OPS] = { NULL };
-    int rc = 0;
-
-    if (!t->o->latency)
-        return 0;
-    for (int op = 0; op < MDW_OPS && run->par.rank == 0; op++)
-        if (kinds[t->m->phase].has[op] && rc == 0 &&
-            !(files[op] = open_file(t, (enum mdw_op)op, err)))
-            rc = -1;
-    weir_records_gather(run, rec, t->o->latency_all, write_records, files);
-    for (int op = 0; op < MDW_OPS; op++)
-        if (files[op] && close_file(t, (enum mdw_op)op, files[op], rc < 0 ? NULL : err) < 0)
-            rc = -1;
-    return weir_agree(&run->par, rc, err);
+    if (!kinds[t->m->phase].has[op])
+        return false;
+    name_file(t->o, t->m->wait, (int)t->m->iteration, t->m->phase, (enum mdw_op)op, path);
+    return true;
 }
 
 /* ---- a phase ---- */
@@ -364,7 +317,8 @@ int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phas
     weir_report_flush(&run->report);
     weir_metrics_report(run, &t->fs.session, rec);
     tell_failures(run, t, sum);
-    rc = write_latencies(run, t, rec, err);
+    if (t->o->latency)
+        rc = weir_op_files_gather(run, rec, t->o->latency_all, name_of, t, err);
 done:
     weir_str_free(&line);
     return rc;
