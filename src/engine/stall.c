@@ -271,11 +271,10 @@ static const char *state_of(const struct weir_stall *s, const struct weir_stall_
     }
 }
 
-void weir_stall_tell_still(const struct weir_stall *s, int slot, const char *host, char *out,
-                           size_t size)
+void weir_stall_tell_silent(const struct weir_stall_slot *of, const char *host, const char *state,
+                            uint64_t silence_ns, char *out, size_t size)
 {
-    const struct weir_stall_slot *from = slot_of(s, slot);
-    struct weir_stall_call call = read_call(from);
+    struct weir_stall_call call = read_call(of);
     char name[1024] = "outside of calls";
 
     if (call.turn % 2 == 1)
@@ -283,8 +282,15 @@ void weir_stall_tell_still(const struct weir_stall *s, int slot, const char *hos
     if (snprintf(out, size,
                  "rank %d on %s stands still: process %" PRId64
                  "%s, no sign of life for %.1f seconds, last seen %s%s",
-                 from->rank, host, from->pid, state_of(s, from),
-                 (double)silence(s, slot) / WEIR_NS_PER_S, call.turn % 2 == 1 ? "in " : "",
-                 name) < 0)
+                 of->rank, host, of->pid, state, (double)silence_ns / WEIR_NS_PER_S,
+                 call.turn % 2 == 1 ? "in " : "", name) < 0)
         out[0] = '\0';
+}
+
+void weir_stall_tell_still(const struct weir_stall *s, int slot, const char *host, char *out,
+                           size_t size)
+{
+    const struct weir_stall_slot *of = slot_of(s, slot);
+
+    weir_stall_tell_silent(of, host, state_of(s, of), silence(s, slot), out, size);
 }

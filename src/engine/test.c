@@ -146,8 +146,8 @@ static int begin_watchdog(struct weir_run *run, void *state, struct weir_err *er
     int limit_s = t->plan.options->io_timeout_s;
 
     (void)state;
-    if (weir_watchdog_begin(&run->watchdog, &run->board, run->par.named, run->par.host, limit_s,
-                            err) < 0)
+    if (weir_watchdog_begin(&run->watchdog, &run->board, &run->neighbour, run->par.named,
+                            run->par.host, limit_s, err) < 0)
         return -1;
     return weir_unwind_push(&t->unwind, end_watchdog, &run->watchdog, err);
 }

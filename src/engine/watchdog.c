@@ -16,6 +16,7 @@
 
 #define LOOK_NS (100 * 1000000u)
 #define STILL_NS ((uint64_t)WEIR_NS_PER_S) /* a busy machine may keep a thread waiting as long */
+#define ENDED_NS (10 * (uint64_t)WEIR_NS_PER_S)
 #define GRACE_S 3                          /* for MPI_Abort; then the process ends itself */
 #define WORDS 1400
 
@@ -57,26 +58,67 @@ static void say_error(const char *words)
 }
 
 /* The end of all ranks. MPI_Abort itself may hang like the call that does; the alarm does not. */
-static void give_up(struct weir_watchdog *w, const struct weir_stall_worst *worst)
+static void end_all(void)
 {
-    weir_stall_told(&w->stall);
-    tell(w, worst, w->limit_ns / 2, say_error);
     signal(SIGALRM, SIG_DFL);
     alarm(GRACE_S);
     weir_mpi_abort(WEIR_EIO);
 }
 
-/* Once in each interval of a stall. */
-static void warn(struct weir_watchdog *w, const struct weir_stall_worst *worst, uint64_t worst_ns)
+static void give_up(struct weir_watchdog *w, const struct weir_stall_worst *worst)
+{
+    weir_stall_told(&w->stall);
+    tell(w, worst, w->limit_ns / 2, say_error);
+    end_all();
+}
+
+/* Is a warning due? Once in each interval of a stall. */
+static bool is_due(const struct weir_watchdog *w, uint64_t worst_ns, uint64_t *next_ns)
 {
     if (worst_ns < w->warn_ns) {
-        w->next_warning_ns = w->warn_ns;
-        return;
+        *next_ns = w->warn_ns;
+        return false;
     }
-    if (worst_ns < w->next_warning_ns)
+    if (w->warn_ns == 0 || worst_ns < *next_ns)
+        return false;
+    *next_ns = (worst_ns / w->warn_ns + 1) * w->warn_ns;
+    return true;
+}
+
+static void tell_neighbour(const struct weir_watchdog *w, void (*say)(const char *words))
+{
+    char words[WORDS];
+
+    weir_neighbour_tell(w->neighbour, &w->stall, words, sizeof(words));
+    say(words);
+}
+
+/* The ranks of its own node speak before us, and the launcher, where a process has ended. */
+static uint64_t patience(const struct weir_watchdog *w)
+{
+    if (w->neighbour->peer.ended)
+        return ENDED_NS;
+    return w->neighbour->lone ? 0 : larger(w->warn_ns, w->limit_ns);
+}
+
+/* That a host cannot be reached ends no job: MPI may have another network. */
+static void look_at_neighbour(struct weir_watchdog *w)
+{
+    uint64_t silence, first_ns;
+
+    weir_neighbour_look(w->neighbour, &w->stall);
+    silence = weir_neighbour_silence(w->neighbour, &w->stall);
+    first_ns = patience(w);
+    if (silence <= first_ns)
         return;
-    tell(w, worst, w->warn_ns / 2, say_warning);
-    w->next_warning_ns = (worst_ns / w->warn_ns + 1) * w->warn_ns;
+    silence -= first_ns;
+    if (w->limit_ns && silence > w->limit_ns && weir_neighbour_is_reached(w->neighbour)) {
+        weir_stall_told(&w->stall);
+        tell_neighbour(w, say_error);
+        end_all();
+    } else if (is_due(w, silence, &w->next_far_ns)) {
+        tell_neighbour(w, say_warning);
+    }
 }
 
 static void look(struct weir_watchdog *w)
@@ -91,8 +133,8 @@ static void look(struct weir_watchdog *w)
     worst_ns = larger(worst.still_ns, worst.call_ns);
     if (w->limit_ns && worst_ns > w->limit_ns)
         give_up(w, &worst);
-    else if (w->warn_ns)
-        warn(w, &worst, worst_ns);
+    else if (is_due(w, worst_ns, &w->next_warning_ns))
+        tell(w, &worst, w->warn_ns / 2, say_warning);
 }
 
 /* Until the next look, or the end. The time is relative: clocks may be set meanwhile. */
@@ -109,9 +151,10 @@ static void *watch(void *arg)
 {
     struct weir_watchdog *w = arg;
 
-    do
+    do {
         look(w);
-    while (!rest(w));
+        look_at_neighbour(w);
+    } while (!rest(w));
     return NULL;
 }
 
@@ -138,16 +181,17 @@ static int64_t warning_seconds(void)
     return seconds;
 }
 
-int weir_watchdog_begin(struct weir_watchdog *w, const struct weir_board *board, int rank,
-                        const char *host, int limit_s, struct weir_err *err)
+int weir_watchdog_begin(struct weir_watchdog *w, const struct weir_board *board,
+                        struct weir_neighbour *neighbour, int rank, const char *host, int limit_s, struct weir_err *err)
 {
     int sys;
 
     weir_watchdog_end(w);
     memset(w, 0, sizeof(*w));
     w->host = host;
+    w->neighbour = neighbour;
     w->limit_ns = (uint64_t)limit_s * WEIR_NS_PER_S;
-    w->warn_ns = w->next_warning_ns = (uint64_t)warning_seconds() * WEIR_NS_PER_S;
+    w->warn_ns = w->next_warning_ns = w->next_far_ns = (uint64_t)warning_seconds() * WEIR_NS_PER_S;
     if (w->limit_ns == 0 && w->warn_ns == 0)
         return 0;
     w->still_ns = w->limit_ns ? w->limit_ns / 2 : w->warn_ns / 2;
@@ -174,6 +218,7 @@ void weir_watchdog_end(struct weir_watchdog *w)
     __atomic_store_n(&w->stop, 1, __ATOMIC_RELEASE);
     syscall(SYS_futex, &w->stop, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
     pthread_join(w->thread, NULL);
+    weir_neighbour_rest(w->neighbour, &w->stall);
     weir_stall_end(&w->stall);
     w->running = false;
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "backends/backend.h"
+#include "engine/neighbour.h"
 #include "engine/stall.h"
 
 #define WEIR_WARN_SECONDS 60
@@ -15,26 +16,29 @@
 /* A thread that looks at the call this rank is in, and at what the other ranks of the node show. A
  * call that hangs cannot be ended from inside, a process that is stopped says nothing, and the other
  * ranks wait for it: so the thread of another rank says who does not move, first in warnings, and
- * after the limit it ends the job. Zero: not running. */
+ * after the limit it ends the job. A rank that is alone on its node is watched from the node before it
+ * (engine/neighbour.h). Zero: not running. */
 struct weir_watchdog {
     struct weir_call call;
     struct weir_stall stall;
     pthread_t thread;
     uint64_t limit_ns; /* 0: none */
-    uint64_t warn_ns, next_warning_ns;
+    uint64_t warn_ns, next_warning_ns, next_far_ns; /* of this node, of the neighbour */
     uint64_t look_ns;  /* from look to look */
     uint64_t still_ns; /* no sign of life for so long is named beside a call */
     const char *host;
+    struct weir_neighbour *neighbour;
     uint32_t stop; /* a futex: for the thread */
     bool running;
 };
 
-/* Start to watch, after the end of an earlier watch; board and host must live as long. limit_s is 0
+/* Start to watch, after the end of an earlier watch; board, neighbour and host must live as long. limit_s is 0
  * or the limit of a call. Warnings come every WEIR_WARN_SECONDS, or as many seconds as
  * WEIR_WATCH_SECONDS says in the environment (0: none). Local. -1 and err (WEIR_ESETUP) when there is
  * a limit that cannot be kept; without one, nothing is watched then. */
-int weir_watchdog_begin(struct weir_watchdog *w, const struct weir_board *board, int rank,
-                        const char *host, int limit_s, struct weir_err *err);
+int weir_watchdog_begin(struct weir_watchdog *w, const struct weir_board *board,
+                        struct weir_neighbour *neighbour, int rank, const char *host,
+                        int limit_s, struct weir_err *err);
 
 /* Stop and join the thread. Harmless when it is not running. */
 void weir_watchdog_end(struct weir_watchdog *w);

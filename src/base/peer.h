@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* peer.h - signs of life between processes of different nodes, over TCP: each shows one message to a
+ * process that watches it, and watches one other. No thread and no waiting: what can be done now is
+ * done in a turn. */
+#ifndef WEIR_BASE_PEER_H
+#define WEIR_BASE_PEER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WEIR_PEER_ADDRESSES 6
+
+/* Where a process can be reached: what it sends to the one that shall watch it. port 0: nowhere. */
+struct weir_peer_place {
+    uint64_t token; /* only who knows it is shown anything */
+    uint16_t port, count;
+    uint32_t address[WEIR_PEER_ADDRESSES]; /* IPv4, in the order of the network */
+};
+
+/* Zero: there is none. */
+struct weir_peer {
+    size_t bytes; /* of a message with its token */
+    uint64_t token;
+    /* the one that watches us */
+    int listener, guest, watcher; /* descriptors, -1: none; a guest has not shown the token yet */
+    uint64_t guest_ns;            /* since when */
+    char *out;
+    size_t out_done; /* sent of it; 'bytes': all */
+    /* the one that we watch */
+    struct weir_peer_place place;
+    int watched;
+    int tries;
+    bool connected, heard, ended; /* ended: it was heard, and the connection is closed now */
+    uint64_t try_ns, probe_ns;
+    char *in;
+    size_t in_done;
+};
+
+/* Wait for the one that will watch us, and say where. Messages have 'bytes' bytes. Never fails: a
+ * place with port 0 where there are no sockets or no memory. Local. */
+void weir_peer_begin(struct weir_peer *p, size_t bytes, struct weir_peer_place *out);
+
+/* Watch the process at this place from the next turn on. Local. */
+void weir_peer_watch(struct weir_peer *p, const struct weir_peer_place *place);
+
+/* Do what can be done now: connect, listen, probe. now_ns: weir_now_ns. True when there was a new
+ * message of the process that is watched: the last one is in 'seen' then. Local. */
+bool weir_peer_turn(struct weir_peer *p, uint64_t now_ns, void *seen);
+
+/* Show this message, after the rest of the one before it; it is left out where that is not gone yet. Local. */
+void weir_peer_show(struct weir_peer *p, const void *message);
+
+/* Has the system of the process that is watched taken all that was sent to it? It does that for a process that
+ * is stopped, too. Local. */
+bool weir_peer_answers(const struct weir_peer *p);
+
+/* Close everything. Harmless on a zeroed struct. */
+void weir_peer_end(struct weir_peer *p);
+
+#endif
