@@ -25,8 +25,11 @@ void weir_facts_init(struct weir_facts *f)
 double weir_facts_own_node(const struct weir_run *run, int whom)
 {
     uint64_t node = (uint64_t)run->par.node;
-    uint64_t own = weir_fetch_u64(&run->par, node, whom) == node;
+    uint64_t own;
 
+    if (run->par.nodes == 1)
+        return 1;
+    own = weir_fetch_u64(&run->par, node, whom) == node;
     weir_allsum_u64(&run->par, &own, 1);
     return (double)own / run->par.size;
 }

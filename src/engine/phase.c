@@ -165,36 +165,34 @@ static void merge(struct weir_phase_context *c)
     const struct weir_counters *t = &c->run->counters;
     int64_t own = (int64_t)weir_phase_own_ns(rec);
     int64_t ext[5] = { -(int64_t)rec->steps, (int64_t)rec->steps, (int64_t)t->end, -own, own };
-    uint64_t sum[] = { t->bytes,
-                       t->wrong,
-                       rec->steps,
-                       rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK],
-                       t->fill_ns,
-                       t->verify_ns,
-                       c->run->records.n,
-                       c->run->records.dropped,
-                       0,
-                       0,
-                       0 };
+    struct {
+        uint64_t n[8 + WEIR_ENDS];
+        struct weir_trust_sums facts;
+    } sum = { .n = { t->bytes, t->wrong, rec->steps,
+                     rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK], t->fill_ns,
+                     t->verify_ns, c->run->records.n, c->run->records.dropped } };
 
-    sum[8 + own_end(c)] = 1;
+    sum.n[8 + own_end(c)] = 1;
     merge_times(c->run, rec);
+    if (c->rc == 0)
+        weir_trust_own(c->run, rec, &sum.facts);
     weir_allmax_i64(&c->run->par, ext, 5);
-    weir_allsum_u64(&c->run->par, sum, sizeof(sum) / sizeof(*sum));
+    weir_allsum_u64(&c->run->par, (uint64_t *)&sum, sizeof(sum) / sizeof(uint64_t));
+    c->run->trust.sums = sum.facts;
     rec->steps_min = (uint64_t)-ext[0];
     rec->steps_max = (uint64_t)ext[1];
     rec->end_max = (uint64_t)ext[2];
     rec->own_ns_min = (uint64_t)-ext[3];
     rec->own_ns_max = (uint64_t)ext[4];
-    rec->bytes_sum = sum[0];
-    rec->wrong_sum = sum[1];
-    rec->steps_sum = sum[2];
-    rec->busy_ns_sum = sum[3];
-    rec->fill_ns_sum = sum[4];
-    rec->verify_ns_sum = sum[5];
-    rec->records_sum = sum[6];
-    rec->dropped_sum = sum[7];
-    memcpy(rec->ended, sum + 8, sizeof(rec->ended));
+    rec->bytes_sum = sum.n[0];
+    rec->wrong_sum = sum.n[1];
+    rec->steps_sum = sum.n[2];
+    rec->busy_ns_sum = sum.n[3];
+    rec->fill_ns_sum = sum.n[4];
+    rec->verify_ns_sum = sum.n[5];
+    rec->records_sum = sum.n[6];
+    rec->dropped_sum = sum.n[7];
+    memcpy(rec->ended, sum.n + 8, sizeof(rec->ended));
 }
 
 /* minTimeDuration repeats the pattern nobody knows how often: then as many as are allowed. */

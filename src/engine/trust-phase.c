@@ -31,6 +31,7 @@ int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, stru
     enum weir_moves moves = moves_of(stage);
     uint64_t begin_ns;
 
+    run->trust.stage = NULL; /* the last phase may have failed */
     run->trust.seen = (struct weir_cache_seen) { NAN, NAN, NAN, NAN, NAN };
     if (moves == WEIR_MOVES_IN && weir_trust_drop(run, stage, err) < 0)
         return -1;
@@ -40,28 +41,19 @@ int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, stru
     if (moves == WEIR_MOVES_IN && run->trust.facts->direct != 1)
         weir_trust_look(run, stage);
     weir_machine_use(&run->trust.before, moves != WEIR_MOVES_NOTHING);
+    run->trust.stage = run->test->plan.options->dry_run ? NULL : stage;
     run->trust.spent_ns += weir_now_ns() - begin_ns;
     return 0;
 }
-
-#define PARTS 100 /* of a phase: when tasks end */
-
-/* What is summed over the ranks after a phase. */
-struct sums {
-    uint64_t user_ns, reached, io_unknown, retries, sync_ns;
-    uint64_t looked, resident, dirty, size, allocated; /* bytes */
-    uint64_t lookers, cache_unknown, dirty_unknown;    /* ranks */
-    uint64_t ended[PARTS];
-};
 
 /* In which part of the phase has this rank done its work? */
 static int part_of(const struct weir_run *run, const struct weir_phase_rec *rec)
 {
     int64_t end = weir_clock_common(&run->clock, rec->mark[WEIR_MARK_WORKED]);
     double span = (double)(rec->last[WEIR_MARK_WORKED] - rec->first[WEIR_MARK_WORK]);
-    double part = span > 0 ? PARTS * (double)(end - rec->first[WEIR_MARK_WORK]) / span : 0;
+    double part = span > 0 ? WEIR_TRUST_PARTS * (double)(end - rec->first[WEIR_MARK_WORK]) / span : 0;
 
-    return part < 0 ? 0 : part < PARTS ? (int)part : PARTS - 1;
+    return part < 0 ? 0 : part < WEIR_TRUST_PARTS ? (int)part : WEIR_TRUST_PARTS - 1;
 }
 
 void weir_trust_fate(struct weir_run *run, struct weir_session *s, struct weir_file *f)
@@ -78,17 +70,8 @@ void weir_trust_fate(struct weir_run *run, struct weir_session *s, struct weir_f
         facts->other_layout = fate.other_layout;
 }
 
-static void add_up(struct weir_run *run, enum weir_moves moves, const struct weir_phase_rec *rec,
-                   struct sums *s)
+static void add_sessions(const struct weir_test *t, struct weir_trust_sums *s)
 {
-    const struct weir_machine_use *was = &run->trust.before;
-    const struct weir_test *t = run->test;
-    struct weir_machine_use now;
-
-    weir_machine_use(&now, moves != WEIR_MOVES_NOTHING);
-    *s = (struct sums) { .user_ns = now.user_ns - was->user_ns,
-                         .io_unknown = !now.io_known || !was->io_known };
-    s->reached = moves == WEIR_MOVES_IN ? now.read - was->read : now.written - was->written;
     for (int i = 0; i < t->sessions; i++) {
         const struct weir_session_stats *stats = t->session[i]->stats;
 
@@ -97,26 +80,54 @@ static void add_up(struct weir_run *run, enum weir_moves moves, const struct wei
         s->retries += stats->short_transfers + stats->retries;
         s->sync_ns += stats->hist[WEIR_OP_SYNC].sum_ns;
     }
-    s->looked = (uint64_t)run->trust.cache.looked;
-    s->size = (uint64_t)run->trust.cache.size;
-    s->allocated = (uint64_t)run->trust.cache.allocated;
+}
+
+static void add_cache(const struct weir_trust *t, struct weir_trust_sums *s)
+{
+    s->looked = (uint64_t)t->cache.looked;
+    s->size = (uint64_t)t->cache.size;
+    s->allocated = (uint64_t)t->cache.allocated;
     s->lookers = s->looked > 0;
-    s->resident = (uint64_t)run->trust.cache.resident;
-    s->dirty_unknown = isnan(run->trust.cache.dirty);
-    s->dirty = s->dirty_unknown ? 0 : (uint64_t)run->trust.cache.dirty;
-    s->cache_unknown = run->trust.cache_why != NULL;
+    s->resident = (uint64_t)t->cache.resident;
+    s->dirty_unknown = isnan(t->cache.dirty);
+    s->dirty = s->dirty_unknown ? 0 : (uint64_t)t->cache.dirty;
+    s->cache_unknown = t->cache_why != NULL;
+}
+
+void weir_trust_own(struct weir_run *run, const struct weir_phase_rec *rec,
+                    struct weir_trust_sums *s)
+{
+    struct weir_trust *t = &run->trust;
+    const struct weir_machine_use *was = &t->before;
+    struct weir_machine_use now;
+    enum weir_moves moves;
+    uint64_t begin_ns;
+
+    *s = (struct weir_trust_sums) { .retries = 0 };
+    if (!t->stage) /* nothing is judged, or a phase of no stage */
+        return;
+    begin_ns = weir_now_ns();
+    moves = moves_of(t->stage);
+    if (moves == WEIR_MOVES_OUT || t->facts->direct == 1)
+        weir_trust_look(run, t->stage);
+    weir_machine_use(&now, moves != WEIR_MOVES_NOTHING);
+    s->user_ns = now.user_ns - was->user_ns;
+    s->io_unknown = !now.io_known || !was->io_known;
+    s->reached = moves == WEIR_MOVES_IN ? now.read - was->read : now.written - was->written;
+    add_sessions(run->test, s);
+    add_cache(t, s);
     s->ended[part_of(run, rec)] = 1;
-    weir_sum_u64(&run->par, (uint64_t *)s, sizeof(*s) / sizeof(uint64_t));
+    t->spent_ns += weir_now_ns() - begin_ns;
 }
 
 /* How much of the phase is after 9 of 10 tasks were done? */
-static double tail_of(const struct sums *s, int tasks)
+static double tail_of(const struct weir_trust_sums *s, int tasks)
 {
     uint64_t most = (uint64_t)tasks * 9 / 10, done = 0;
 
-    for (int i = 0; i < PARTS; i++)
+    for (int i = 0; i < WEIR_TRUST_PARTS; i++)
         if ((done += s->ended[i]) >= (most > 0 ? most : 1))
-            return 1 - (i + 1) / (double)PARTS;
+            return 1 - (i + 1) / (double)WEIR_TRUST_PARTS;
     return 0;
 }
 
@@ -129,7 +140,7 @@ static double span(const struct weir_phase_rec *rec, enum weir_mark from, enum w
 #define LEAST(field, value) (p->field = fmin(p->field, (value)))
 
 /* What programs are told of the phase, too. */
-static void note_seen(struct weir_run *run, const struct sums *s)
+static void note_seen(struct weir_run *run, const struct weir_trust_sums *s)
 {
     if (s->looked == 0 || s->cache_unknown > 0)
         return;
@@ -143,7 +154,7 @@ static void note_seen(struct weir_run *run, const struct sums *s)
 }
 
 /* Blocks are those of the file when it was flushed; a file of another size is one of another run. */
-static void note_files(const struct sums *s, struct weir_facts *f, enum weir_moves moves)
+static void note_files(const struct weir_trust_sums *s, struct weir_facts *f, enum weir_moves moves)
 {
     if (s->size == 0)
         return;
@@ -154,7 +165,7 @@ static void note_files(const struct sums *s, struct weir_facts *f, enum weir_mov
 }
 
 /* A rank that has nothing to do in the phase knows nothing; that is no loss. */
-static void note_cache(const struct weir_run *run, const struct sums *s, struct weir_facts *f,
+static void note_cache(const struct weir_run *run, const struct weir_trust_sums *s, struct weir_facts *f,
                        struct weir_facts_phase *p)
 {
     double looked = (double)s->looked;
@@ -185,7 +196,7 @@ static double unsteady_of(const struct weir_run *run, double seconds, bool moves
 }
 
 static void note_phase(const struct weir_run *run, const struct weir_phase_rec *rec,
-                       const struct sums *s, struct weir_facts *f, struct weir_facts_phase *p)
+                       const struct weir_trust_sums *s, struct weir_facts *f, struct weir_facts_phase *p)
 {
     double total = span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED), tasks = run->par.size;
     double work = span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
@@ -303,8 +314,8 @@ static void gather(struct weir_run *run, const struct weir_stage *stage,
 {
     struct weir_facts *f = run->trust.facts;
     struct weir_stragglers slow;
+    const struct weir_trust_sums *s = &run->trust.sums;
     struct weir_facts_phase *p;
-    struct sums s;
 
     if (!is_measured(run, stage))
         return;
@@ -312,19 +323,16 @@ static void gather(struct weir_run *run, const struct weir_stage *stage,
         note_plan(stage, f->planned_bytes, (double)run->test->plan.options->assume_rate, f);
         return;
     }
-    if (moves_of(stage) == WEIR_MOVES_OUT || run->trust.facts->direct == 1)
-        weir_trust_look(run, stage);
-    add_up(run, moves_of(stage), rec, &s);
     weir_stragglers_find(run, rec, &slow);
     for (int i = 0; i < run->test->sessions; i++)
         weir_trust_fate(run, run->test->session[i], NULL);
     if (run->par.rank != 0 || rec->steps_sum == 0)
         return;
-    note_seen(run, &s);
+    note_seen(run, s);
     if (!(p = weir_facts_phase_of(f, stage->key)))
         return;
     p->moves = moves_of(stage);
-    note_phase(run, rec, &s, f, p);
+    note_phase(run, rec, s, f, p);
     if (slow.n > 0)
         tell_stragglers(run, stage->key, &slow);
     note_stragglers(&slow, p);
@@ -335,6 +343,7 @@ void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
 {
     uint64_t begin_ns = weir_now_ns();
 
+    run->trust.stage = NULL;
     gather(run, stage, rec);
     run->trust.spent_ns += weir_now_ns() - begin_ns;
 }

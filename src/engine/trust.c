@@ -22,7 +22,7 @@ int weir_trust_check(const struct weir_run_options *o, struct weir_err *err)
 
 /* ---- the machine ---- */
 
-/* Processors of this node, as far as its tasks may use them. */
+/* Processors of this node, as far as its tasks may use them; on the first of these, INT64_MAX on others. */
 static int64_t count_cores(const struct weir_par *par)
 {
     uint64_t mask[WEIR_MACHINE_CORE_WORDS];
@@ -30,11 +30,14 @@ static int64_t count_cores(const struct weir_par *par)
 
     weir_machine_cores(mask);
     weir_nodes_or(par, mask, WEIR_MACHINE_CORE_WORDS);
+    if (par->rank != par->leader)
+        return INT64_MAX;
     for (int i = 0; i < WEIR_MACHINE_CORE_WORDS; i++)
         cores += __builtin_popcountll(mask[i]);
     return cores;
 }
 
+/* One agreement of all ranks, beside that of the ranks of each node. */
 static void look_at_machine(struct weir_run *run)
 {
     struct weir_trust *t = &run->trust;

@@ -18,6 +18,17 @@ struct weir_test;
 struct weir_stage;
 struct weir_phase_rec;
 
+#define WEIR_TRUST_PARTS 100 /* of a phase: when tasks end */
+
+/* What is summed over the ranks after a phase: numbers of 8 bytes, which travel with the sums that a phase
+ * has anyway. */
+struct weir_trust_sums {
+    uint64_t user_ns, reached, io_unknown, retries, sync_ns;
+    uint64_t looked, resident, dirty, size, allocated; /* bytes */
+    uint64_t lookers, cache_unknown, dirty_unknown;    /* ranks */
+    uint64_t ended[WEIR_TRUST_PARTS];
+};
+
 /* What is told to people at the end of the run, of one test. Texts are the arena's. */
 struct weir_trust_test {
     const char *line, *table; /* NULL: nothing */
@@ -30,6 +41,8 @@ struct weir_trust {
     struct weir_facts room;         /* for them */
     uint64_t spent_ns, end_ns;      /* gathering and judging them; when the judgement began */
     struct weir_machine_use before; /* the phase that runs */
+    const struct weir_stage *stage; /* of that phase; NULL: nothing is gathered */
+    struct weir_trust_sums sums;    /* of all ranks, of the last phase */
     struct weir_cache_seen cache;   /* of this rank's bytes: before a read, after a write phase */
     const char *cache_why;          /* not known; NULL: known */
     struct weir_cache_seen seen;    /* of all ranks of the phase, on rank 0; NaN: not known */
@@ -62,10 +75,16 @@ void weir_trust_begin(struct weir_run *run);
 
 /* Before and after a phase (trust-phase.c), outside its time; the session's counts are those of this
  * rank. Before a read phase --drop-cache is done, whose failure is a warning: -1 and the same err on
- * all ranks where that is an error. Collective over run->par. Nothing else where nothing is judged. */
+ * all ranks where that is an error. Collective over run->par, though neither asks anything of other ranks but
+ * for --drop-cache and stragglers. Nothing else where nothing is judged. */
 int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, struct weir_err *err);
 void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
                       const struct weir_phase_rec *rec);
+
+/* What this rank adds to the facts of the phase that ends: called by the engine when the times of all ranks are
+ * known, before it sums up. Zeros where nothing is gathered. Local. */
+void weir_trust_own(struct weir_run *run, const struct weir_phase_rec *rec,
+                    struct weir_trust_sums *out);
 
 /* Note what the backend says about what was asked for (fate in struct weir_backend). f NULL: after a
  * phase. Local; a program may call it of rank 0's open file, outside the time of its transfers. */

@@ -367,3 +367,12 @@ def test_what_stores_nothing_is_not_compared_with_a_device(ior):
     ior("-a DUMMY -w -b 64k -t 8k --report=json:r.json", np=None).ok()
     test, = json.loads((ior.cwd / "r.json").read_text())["tests"]
     assert [f["outcome"] for f in test["findings"] if f["id"] == "H04"] == ["not judged"]
+
+
+def test_the_facts_of_a_run_cost_one_agreement_whatever_the_number_of_phases(ior, preload):
+    """They travel with the sums that each phase has anyway: 40 phases add one call. A machine that stands still makes some
+    estimates of the clocks more."""
+    def calls(rules):
+        ior("-w -r -i 20 -b 4k -t 4k --rules=" + rules, np=2, env={"LD_PRELOAD": preload("count-collectives.c")}).ok()
+        return int((ior.cwd / "collectives").read_text())
+    assert calls("default") - calls("none") < 20
