@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 import bed
 
 # What is known about reading outputs is in the system tests.
@@ -41,6 +43,16 @@ class Cluster(bed.Bed):
     def __init__(self):
         super().__init__()
         self.work = bed.SHARED
+        if not OPEN_MPI:
+            ENV["LD_PRELOAD"] = self.library(SOURCE / "testing/cluster/leave.c")
+
+    def library(self, source):
+        """Make a library that can be preloaded: its path"""
+        if not shutil.which("gcc"):
+            pytest.skip("no gcc to make a preloaded library")
+        path = bed.MOUNT / (source.stem + ".so")
+        bed.quiet("gcc", "-shared", "-fPIC", "-w", "-o", path, source, "-ldl")
+        return str(path)
 
     def mpirun(self, hosts, by_node=False):
         """The words that start one process for each task of hosts, {"node1": 3, ...}."""
@@ -83,8 +95,14 @@ class Cluster(bed.Bed):
 
     def mpi(self, hosts, args, by_node=False, env=None, timeout=120):
         """args: program and options. Run on hosts by the launcher of the MPI library, through ssh, with more variables."""
-        more = ["env"] + ["%s=%s" % pair for pair in env.items()] if env else []
+        more = ["env"] + ["%s=%s" % pair for pair in self.preloaded(env)] if env else []
         return self.finish(self.start(self.mpirun(hosts, by_node) + more + self.program(args)), timeout)
+
+    @staticmethod
+    def preloaded(env):
+        """Variables of a test; its library comes before that of all tests."""
+        both = lambda value: value + ":" + ENV["LD_PRELOAD"] if "LD_PRELOAD" in ENV else value
+        return [(k, both(v) if k == "LD_PRELOAD" else v) for k, v in env.items()]
 
     def begin(self, command, rows=3):
         """Start a run that tells r.csv each result at once, and wait until it has measured something."""
