@@ -18,7 +18,8 @@ struct script {
     bool plain; /* there is no line "IOR START": all lines count */
     bool pending; /* directives since the last RUN */
     bool any_run;
-    unsigned long outside; /* the first line that is ignored and looks like an option; 0: there is none */
+    /* The first line before "IOR START" and after "IOR STOP" that looks like an option; 0: there is none. */
+    unsigned long before, after;
 };
 
 /* Is the line these words, in upper or lower case, with any blanks between them? second may be NULL. */
@@ -79,17 +80,24 @@ static bool has_start(struct script *s, const char *text, size_t len)
     return false;
 }
 
-/* The note says it once, about the first. */
-static void note_outside(const struct script *s, const char *shown)
+/* The note says it once, about the first. line 0: there is none. */
+static void note_ignored(const struct script *s, const char *shown, unsigned long line,
+                         const char *where)
 {
     struct weir_str text = { 0 };
 
-    if (s->sink->note == NULL || s->outside == 0)
+    if (s->sink->note == NULL || line == 0)
         return;
-    weir_str_addf(&text, "%s:%lu: lines before IOR START are ignored; options belong after it",
-                  shown, s->outside);
+    weir_str_addf(&text, "%s:%lu: lines %s", shown, line, where);
     s->sink->note(s->sink->arg, weir_str_text(&text));
     weir_str_free(&text);
+}
+
+static void note_outside(const struct script *s, const char *shown)
+{
+    note_ignored(s, shown, s->before,
+                 "before IOR START are ignored; options belong after it");
+    note_ignored(s, shown, s->after, "after IOR STOP are ignored; options belong before it");
 }
 
 static void note_plain(const struct script *s, const char *shown)
@@ -104,6 +112,18 @@ static void note_plain(const struct script *s, const char *shown)
     weir_str_free(&text);
 }
 
+/* A line after "IOR STOP", where anything may stand. */
+static void look_at_rest(struct script *s, const char *raw, size_t len, unsigned long number)
+{
+    const char *line;
+
+    if (s->after > 0 || clean_line(s, raw, len, NULL) < 0)
+        return;
+    line = weir_str_text(&s->line);
+    if (strchr(line, '=') != NULL || is_keyword(line, "RUN", NULL))
+        s->after = number;
+}
+
 /* Do what the cleaned line says. */
 static int obey(struct script *s, unsigned long number, struct weir_err *err)
 {
@@ -111,8 +131,8 @@ static int obey(struct script *s, unsigned long number, struct weir_err *err)
 
     if (!s->started) {
         s->started = is_keyword(line, "IOR", "START");
-        if (s->outside == 0 && strchr(line, '=') != NULL)
-            s->outside = number;
+        if (s->before == 0 && strchr(line, '=') != NULL)
+            s->before = number;
         return 0;
     }
     if (*line == '\0')
@@ -142,13 +162,16 @@ int weir_script_read(const char *text, size_t len, const char *name,
         len -= 3;
     }
     s.plain = s.started = !has_start(&s, text, len);
-    while (rc == 0 && len > 0 && !s.stopped) {
+    while (rc == 0 && len > 0) {
         const char *newline = memchr(text, '\n', len);
         size_t line_len = newline != NULL ? (size_t)(newline - text) : len;
         size_t step = line_len + (newline != NULL);
 
         number++;
-        rc = clean_line(&s, text, line_len, err) < 0 || obey(&s, number, err) < 0 ? -1 : 0;
+        if (s.stopped)
+            look_at_rest(&s, text, line_len, number);
+        else if (clean_line(&s, text, line_len, err) < 0 || obey(&s, number, err) < 0)
+            rc = -1;
         text += step;
         len -= step;
     }
@@ -158,7 +181,7 @@ int weir_script_read(const char *text, size_t len, const char *name,
     }
     if (rc == 0 && s.plain)
         note_plain(&s, shown);
-    else if (rc == 0)
+    if (rc == 0)
         note_outside(&s, shown);
     if (rc == 0 && (s.pending || !s.any_run))
         rc = end_test(&s, err) < 0 ? -1 : 0;

@@ -24,6 +24,14 @@ static void forget_after_object(struct weir_sink *s)
     s->headed = NULL;
 }
 
+/* Four decimals, or as many as show that a number is not 0. */
+static void print_real(FILE *out, const char *key, double value)
+{
+    bool tiny = value != 0 && fabs(value) < 1e-4;
+
+    fprintf(out, tiny ? "%-20s: %.4g\n" : "%-20s: %.4f\n", key, value);
+}
+
 static void print_fact(struct weir_sink *s, const struct weir_fact *f)
 {
     if (!(f->readers & s->ops->reader))
@@ -37,7 +45,7 @@ static void print_fact(struct weir_sink *s, const struct weir_fact *f)
         break;
     case WEIR_FACT_REAL:
         if (isfinite(f->real))
-            fprintf(s->out, "%-20s: %.4f\n", f->key, f->real);
+            print_real(s->out, f->key, f->real);
         else
             fprintf(s->out, "%-20s: -\n", f->key);
         break;

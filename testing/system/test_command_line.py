@@ -25,6 +25,7 @@ def test_times_may_be_fractions_of_seconds(ior, mdtest, mdw):  # noqa: F811
     assert type(json.loads(ior("-a DUMMY -b 8k -t 8k -D 30 --report=json:-", np=None).ok().stdout)["tests"][0]["optionValues"]["deadline"]) is int
     assert "pre_delay               : 0.01" in mdtest("-n 1 -a DUMMY -v -p 0.01 -W 30.5", np=None).ok().stdout
     mdw("-I 1 -P 1 -D 1 -R 1 -a DUMMY --delay 0.01 -w 30.5", np=None).ok()
+    assert "stonewallingTime    : 1e-05\n" in ior("-a DUMMY -b 8k -t 8k -w -D 1e-5", np=None).ok().stdout
     ior("-d 0.5x", np=None).fails(1, "'0.5x' is not a number like 10, 0.5 or 1e-3")
 
 
@@ -37,6 +38,8 @@ def test_a_file_without_start_has_options_of_the_test(ior):
     (ior.cwd / "s").write_text("# xsize=1\nblockSize=16k\nIOR START\napi=DUMMY\nRUN\nIOR STOP\n")
     run = ior("-w -f s", np=None).ok()
     assert run.notes == ["s:2: lines before IOR START are ignored; options belong after it"], run
+    (ior.cwd / "s").write_text("IOR START\napi=DUMMY\nRUN\nIOR STOP\n# a=1\nblockSize=64k\nRUN\n")
+    assert ior("-w -f s", np=None).ok().notes == ["s:6: lines after IOR STOP are ignored; options belong before it"]
 
 
 @pytest.mark.parametrize("program, word", [("ior", "-np"), ("ior", "-n"), ("mdtest", "-np"), ("md-workbench", "-np"), ("mib", "-np"), ("raw_bw.x", "--np")])
