@@ -234,3 +234,9 @@ def test_help_and_version_need_no_launcher(mdtest):
     for word in ("-n", "--print-all-procs", "--saveRankPerformanceDetails", "--cleanup", "--posix.odirect"):
         assert word in run.stdout
     assert "mdtest" in mdtest("--version", np=None).ok().stdout
+
+
+def test_all_processes_are_printed_for_the_iterations_that_there_were(mdtest):
+    """Memory and lines grow with what is done, not with what was asked for."""
+    run = mdtest("-n 1 -a DUMMY -F -i 2000000000 --print-all-procs --until=99 --until-max=5", np=None).ok()
+    assert 2 <= run.stdout.count("\niteration: ") <= 5

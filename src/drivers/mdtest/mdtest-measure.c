@@ -86,6 +86,23 @@ static void keep_series(struct mdtest_series *s, const struct mdtest_measure *m)
     keep_ranks(&s->rank_ms, &m->rank_ms);
 }
 
+int mdtest_take_iteration(const struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
+{
+    struct mdtest_results *r = &t->results;
+    size_t need = t->o->all_procs ? (size_t)run->repetition + 1 : 1;
+    struct mdtest_mine *mine;
+
+    r->iterations = run->repetition + 1;
+    if (need <= r->rooms)
+        return 0;
+    mine = realloc(r->mine, 2 * need * MDTEST_OPS * sizeof(*mine));
+    if (!mine)
+        return weir_fail(err, WEIR_ESETUP, "memory for the results of %zu iterations", 2 * need);
+    r->mine = mine;
+    r->rooms = 2 * need;
+    return 0;
+}
+
 struct mdtest_mine *mdtest_mine_of(const struct weir_run *run, const struct mdtest_test *t)
 {
     return t->results.mine + (t->o->all_procs ? run->repetition * MDTEST_OPS : 0);
@@ -216,7 +233,8 @@ static void print_operation(struct weir_run *run, const struct mdtest_test *t, i
     weir_str_free(&line);
 }
 
-/* Each task keeps its own numbers; rank 0 sees those of one operation at a time. */
+/* Each task keeps its own numbers, of the iterations that were begun; rank 0 sees those of one operation
+ * at a time. */
 void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool times)
 {
     double *all = run->par.rank == 0 ? malloc(sizeof(*all) * (size_t)run->par.size) : NULL;
@@ -225,7 +243,7 @@ void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool 
                                                : MDTEST_TREE_CREATE;
 
     weir_report_line(&run->report, "\nPer process result (%s):", times ? "time" : "rate");
-    for (int i = 0; i < t->o->run.repetitions; i++) {
+    for (int i = 0; i < t->results.iterations; i++) {
         weir_report_line(&run->report, "iteration: %d", i);
         for (int op = first; op < MDTEST_OPS; op++)
             print_operation(run, t, i, op, times, all);

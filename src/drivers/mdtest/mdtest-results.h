@@ -40,7 +40,9 @@ extern const struct weir_call_names mdtest_calls[MDTEST_OPS];
 /* Of all iterations. */
 struct mdtest_results {
     struct mdtest_series series[MDTEST_OPS];
-    struct mdtest_mine *mine;  /* [iteration * MDTEST_OPS + op]: only with --print-all-procs */
+    struct mdtest_mine *mine;  /* [iteration * MDTEST_OPS + op]; --print-all-procs keeps all iterations */
+    size_t rooms;              /* iterations that 'mine' has room for */
+    int iterations;            /* that were begun */
     struct weir_hist *sum;     /* [op * WEIR_CALLS + call], rank 0, with --latency */
     double wall_items, wall_s; /* files of all tasks when the stonewall came, 0: it did not */
 };
@@ -49,6 +51,8 @@ struct mdtest_results {
 int mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
                    double extra_s, struct mdtest_measure *m, struct weir_err *err);
 void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec);
+/* Make room for the numbers of the iteration that begins. Local. -1 and err (WEIR_ESETUP). */
+int mdtest_take_iteration(const struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 /* Those of this rank in this iteration: MDTEST_OPS of them. */
 struct mdtest_mine *mdtest_mine_of(const struct weir_run *run, const struct mdtest_test *t);
 

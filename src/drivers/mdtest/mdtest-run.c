@@ -37,16 +37,12 @@ static int take_buffers(struct mdtest_test *t, struct weir_run *run, struct weir
 static int take_memory(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
 {
     size_t longest = 0;
-    size_t rooms = t->o->all_procs ? (size_t)t->o->run.repetitions : 1;
 
     for (int i = 0; i < t->places.n; i++)
         longest = strlen(t->places.base[i]) > longest ? strlen(t->places.base[i]) : longest;
     if (mdtest_names_init(&t->names, &t->tree, longest, err) < 0 ||
         mdtest_names_init(&t->target, &t->tree, longest, err) < 0 || take_buffers(t, run, err) < 0)
         return -1;
-    t->results.mine = calloc(rooms * MDTEST_OPS, sizeof(*t->results.mine));
-    if (!t->results.mine)
-        return weir_fail(err, WEIR_ESETUP, "memory for the results of %zu iterations", rooms);
     if (t->o->latency && run->par.rank == 0 &&
         !(t->results.sum = calloc(MDTEST_OPS * WEIR_CALLS, sizeof(*t->results.sum))))
         return weir_fail(err, WEIR_ESETUP, "memory for latencies");
@@ -348,7 +344,8 @@ int mdtest_iteration(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mdtest_test *t = state;
 
-    (void)err;
+    if (mdtest_take_iteration(run, t, err) < 0)
+        return -1;
     memset(mdtest_mine_of(run, t), 0, sizeof(*t->results.mine) * MDTEST_OPS);
     t->ledger.started[MDTEST_DIRS] = t->ledger.started[MDTEST_FILES] = t->ledger.trees_started = 0;
     if (t->o->create)
