@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/optset.h"
 #include "engine/driver.h"
 #include "engine/usage.h"
 #include "par/agree.h"
@@ -23,13 +24,31 @@
 #define PROBE_TEXT 4096
 
 const char *const weir_existing_ways[] = { "replace", "reuse", "fail", NULL };
+const char *const weir_existing_new[] = { "replace", "fail", NULL };
+const char *const weir_existing_fail[] = { "fail", NULL };
+
+static unsigned way_of(const char *word)
+{
+    for (int i = 0; word && weir_existing_ways[i]; i++)
+        if (strcasecmp(word, weir_existing_ways[i]) == 0)
+            return 1u << i;
+    return 0;
+}
 
 unsigned weir_existing(const struct weir_run_options *o)
 {
-    for (int i = 0; o->existing && weir_existing_ways[i]; i++)
-        if (strcasecmp(o->existing, weir_existing_ways[i]) == 0)
-            return 1u << i;
-    return 0;
+    return way_of(o->existing);
+}
+
+/* What the row of a program offers. */
+static unsigned ways_of(const struct weir_driver *d)
+{
+    const struct weir_opt *row = weir_opt_row_of(d->opts, "existing");
+    unsigned ways = 0;
+
+    for (int i = 0; row && weir_opt_is_current(row) && row->choices[i]; i++)
+        ways |= way_of(row->choices[i]);
+    return ways;
 }
 
 static bool reads_data(const struct weir_driver *d)
@@ -51,7 +70,7 @@ int weir_guard_check(const struct weir_test *t, struct weir_err *err)
                            "only the system can drop; let another node look at them, or use files "
                            "that were made earlier",
                            t->driver->name);
-    if (way == 0 || (way & t->driver->existing))
+    if (way == 0 || (way & ways_of(t->driver)))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE, "option --existing: %s cannot '%s' what is there",
                        t->driver->name, t->plan.options->existing);
@@ -100,7 +119,7 @@ static int look_at_targets(struct weir_run *run, void *state, struct there *ther
                            struct weir_err *err)
 {
     struct weir_str path = { 0 };
-    bool looks = run->test->driver->existing != 0;
+    bool looks = ways_of(run->test->driver) != 0;
     struct stat st;
     int rc = 0;
 
@@ -333,9 +352,9 @@ static int check_room(struct weir_run *run, const char *path, uint64_t held, boo
 
 static void tell_strangers(struct weir_run *run, const struct there *there)
 {
-    unsigned knows = run->test->driver->existing;
+    const struct weir_driver *d = run->test->driver;
 
-    if (there->strangers == 0 || !(knows & WEIR_EXISTING_REPLACE) || (knows & WEIR_EXISTING_TOLD))
+    if (there->strangers == 0 || !(ways_of(d) & WEIR_EXISTING_REPLACE) || d->tells_existing)
         return;
     weir_note(&run->log,
               "files that this run did not make lose their contents: %llu, of %llu bytes "

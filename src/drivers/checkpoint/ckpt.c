@@ -69,7 +69,6 @@ const struct weir_driver ckpt_checkpoint = {
     .opts = ckpt_checkpoint_opts,
     .operations = write_operations,
     .files = ckpt_writes,
-    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
     .stages = ckpt_write_stages,
     .clean = ckpt_clean,
     COMMON,

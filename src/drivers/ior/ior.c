@@ -128,7 +128,7 @@ static const struct weir_opt options[] = {
              "Repeat the whole pattern until this much time has passed", .min = 0, .max = INT32_MAX,
              OPT_IN(TIME)),
     OPT_REAL(0, NULL, "interIODelay", WEIR_R, pause_us, "0", "MICROSECONDS",
-             "Wait after every transfer, inside the measured time", .min = 0, .max = INT32_MAX,
+             "Wait so many microseconds after every transfer, inside the measured time", .min = 0, .max = INT32_MAX,
              OPT_IN(TIME)),
     OPT_REAL('j', "outlier-threshold", "outlierThreshold", WEIR_R, outlier_s, "0", "SECONDS",
              "Name the tasks whose times are further than this from the mean", .min = 0,
@@ -172,7 +172,7 @@ static const struct weir_opt options[] = {
     WEIR_OPT_RECORDS,
     WEIR_OPT_ASSUME_RATE,
     WEIR_OPT_TRUST,
-    WEIR_OPT_GUARDS,
+    WEIR_OPT_GUARDS(WEIR_WAYS_ALL),
     WEIR_OPT_IO_TIMEOUT,
     WEIR_OPT_REPORT("Write the results in these forms instead: text:-, json:FILE, csv:FILE (the "
                     "full table)"),
@@ -341,8 +341,7 @@ const struct weir_driver weir_ior = {
     .place = ior_override_nodes,
     .begin = ior_begin,
     .target = target,
-    .existing =
-        WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL | WEIR_EXISTING_TOLD,
+    .tells_existing = true,
     .end = ior_free,
     .start = ior_start,
     .report = ior_report,
