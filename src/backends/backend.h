@@ -117,7 +117,7 @@ struct weir_file {
     int in_flight;             /* requests */
 };
 
-/* One transfer. off is the logical offset of ior.md 3.2. */
+/* One transfer. off is the logical offset in the file. */
 struct weir_io {
     enum weir_dir dir;
     void *buf;
@@ -168,7 +168,7 @@ enum {
     WEIR_BE_COLLECTIVE_OPEN =
         1u << 0, /* open, sync, close of a shared file are collective over par->comm */
     WEIR_BE_COLLECTIVE_XFER = 1u << 1, /* knows collective transfers; others ignore -c */
-    WEIR_BE_NO_RANDOM = 1u << 2,       /* offsets must ascend (HDF5, NCMPI: ior.md 1.9 #26) */
+    WEIR_BE_NO_RANDOM = 1u << 2,       /* offsets must ascend (HDF5, NCMPI) */
     WEIR_BE_CONTAINER = 1u << 3, /* the file holds more than the data: its size is not b*s*N */
     WEIR_BE_NO_DATA = 1u << 4,   /* nothing is stored: sizes and data cannot be checked (DUMMY) */
     WEIR_BE_WHOLE =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* chain.h - the words of RANDOM: each follows from the one before (ior.md 5, 'r') */
+/* chain.h - the words of RANDOM: each follows from the one before */
 #ifndef WEIR_BASE_CHAIN_H
 #define WEIR_BASE_CHAIN_H
 

@@ -13,7 +13,7 @@ enum weir_col_type {
     WEIR_COL_STR,  /* const char * */
     WEIR_COL_INT,  /* int64_t */
     WEIR_COL_REAL, /* double in base units; NaN: not measured */
-    WEIR_COL_RULE  /* as REAL, shown by IOR's number rule (ior.md 7.4) */
+    WEIR_COL_RULE  /* as REAL, shown by IOR's number rule */
 };
 
 /* One column. Records hold base units (bytes, nanoseconds, counts); 'unit' divides for every

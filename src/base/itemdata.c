@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* itemdata.c - what stands in the small files of the metadata benchmarks (mdtest.md 3.6) */
+/* itemdata.c - what stands in the small files of the metadata benchmarks */
 #include "config.h"
 #include "base/itemdata.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* itemdata.h - what stands in the small files of the metadata benchmarks (mdtest.md 3.6) */
+/* itemdata.h - what stands in the small files of the metadata benchmarks */
 #ifndef WEIR_BASE_ITEMDATA_H
 #define WEIR_BASE_ITEMDATA_H
 

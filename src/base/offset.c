@@ -93,7 +93,7 @@ static void key_segment(struct weir_offsets *o)
     weir_perm_init(&o->perm, size, weir_rng_at(key, o->segment));
 }
 
-/* RANDOM: where the next block starts (ior.md 3.3). */
+/* RANDOM: where the next block starts. */
 static uint64_t draw_block(struct weir_offsets *o)
 {
     uint64_t block = o->conf.layout.block;

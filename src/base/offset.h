@@ -10,11 +10,11 @@
 #include "base/rng.h"
 
 enum weir_order {
-    WEIR_ORDER_SEQUENTIAL, /* ior.md 3.2 */
+    WEIR_ORDER_SEQUENTIAL, /* segment by segment, the block of the task in each, transfer by transfer */
     WEIR_ORDER_SHUFFLED,   /* -z: every transfer once, as many for every task, keyed permutation */
-    WEIR_ORDER_RANDOM,     /* -z -z: s random blocks with repetition, ior.md 3.3 */
+    WEIR_ORDER_RANDOM,     /* -z -z: s random blocks with repetition */
     WEIR_ORDER_DISTRIBUTED /* the original's -z: glibc's random() gives each transfer to a task,
-                              unequal work, ior.md 3.3 */
+                              unequal work */
 };
 
 /* Geometry of a file: sizes in bytes. 'transfer' divides 'block'. */

@@ -60,7 +60,7 @@ enum {
     WEIR_OPT_HIDDEN = 1u << 2,    /* not in --help, but in the man page */
     WEIR_OPT_RESET =
         1u
-        << 3, /* a value below min is set to min with a warning instead of refused (ior.md 1.9 W) */
+        << 3, /* a value below min is set to min with a warning instead of refused */
     /* STR: the value names a file that is read; one that is written; one that the tests of a script
      * write one after the other. No two of them may be one file. */
     WEIR_OPT_READS = 1u << 4,

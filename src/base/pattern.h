@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pattern.h - what the bytes of a transfer are: fill and verify (ior.md section 5) */
+/* pattern.h - what the bytes of a transfer are: fill and verify */
 #ifndef WEIR_BASE_PATTERN_H
 #define WEIR_BASE_PATTERN_H
 
@@ -20,7 +20,7 @@ enum weir_packet {
 /* One kind of data. Plain values; copy freely. */
 struct weir_pattern {
     enum weir_packet packet;
-    uint32_t signature; /* G32 of ior.md 5.1 */
+    uint32_t signature; /* -G, 32 bits */
     int rank;           /* the task that owns the data (pretend rank) */
 };
 

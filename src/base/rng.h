@@ -33,11 +33,10 @@ struct weir_perm {
 void weir_perm_init(struct weir_perm *p, uint64_t size, uint64_t key);
 uint64_t weir_perm_at(const struct weir_perm *p, uint64_t i); /* i < size; constant expected time */
 
-/* glibc's rand_r: advances *seed, returns 31 bits. ior.md, appendix A. */
+/* glibc's rand_r: advances *seed, returns 31 bits. */
 int32_t weir_glibc_rand_r(uint32_t *seed);
 
-/* glibc's srandom/random (= srand/rand), the default 31-word additive feedback generator. ior.md,
- * appendix A. */
+/* glibc's srandom/random (= srand/rand), the default 31-word additive feedback generator. */
 struct weir_glibc_random {
     uint32_t word[31];
     int front, back;

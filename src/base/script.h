@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* script.h - IOR script files (ior.md section 2) */
+/* script.h - IOR script files */
 #ifndef WEIR_BASE_SCRIPT_H
 #define WEIR_BASE_SCRIPT_H
 

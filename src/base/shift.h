@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* shift.h - whose data a task reads: -C, -Z and -Z -Z (ior.md section 4) */
+/* shift.h - whose data a task reads: -C, -Z and -Z -Z */
 #ifndef WEIR_BASE_SHIFT_H
 #define WEIR_BASE_SHIFT_H
 
@@ -9,9 +9,8 @@
 /* (rank + shift) mod tasks, for any sign of shift. */
 int weir_shift_fixed(int rank, int tasks, long long shift);
 
-/* -Z: every rank draws for itself, at least min(distance, nodes-1) * per_node tasks away. seed as
- * in ior.md 4.2 (the caller applies X and the repetition). Returns the task whose data to read, or
- * -1 and err (WEIR_EUSAGE) when no task is that far away. */
+/* -Z: every rank draws for itself, at least min(distance, nodes-1) * per_node tasks away. seed: see
+ * weir_shift_seed. Returns the task whose data to read, or -1 and err (WEIR_EUSAGE) when no task is that far away. */
 int weir_shift_random(int rank, int tasks, int per_node, int nodes, int distance, unsigned seed,
                       struct weir_err *err);
 
@@ -23,7 +22,7 @@ int weir_shift_permuted(int rank, int tasks, unsigned seed, struct weir_err *err
  * draw of each task and is sorted. Returns how many nobody draws. Local. */
 int weir_shift_hits(int *drawn, int n, struct weir_str *out);
 
-/* The seed of a repetition: X when X >= 0, else -X + rep. ior.md 4.2. */
+/* The seed of a repetition: X when X >= 0, else -X + rep. */
 unsigned weir_shift_seed(int x, int rep);
 
 #endif

@@ -31,13 +31,13 @@ static void add(struct parts *p, const char *name, const char *value)
     p->sum += weir_rng_at(h, 0);
 }
 
-static void tell_text(struct parts *p, const char *name, const char *value)
+static void emit_text(struct parts *p, const char *name, const char *value)
 {
     add(p, name, value);
     weir_report_str(p->report, WEIR_FOR_DATA, name, value);
 }
 
-static void tell_number(struct parts *p, const char *name, int64_t value)
+static void emit_number(struct parts *p, const char *name, int64_t value)
 {
     struct weir_str text = { 0 };
 
@@ -67,7 +67,7 @@ static int64_t places_in(const char *names)
     return n;
 }
 
-static void tell_row(struct parts *p, const struct table *t, const struct weir_opt *row)
+static void emit_row(struct parts *p, const struct table *t, const struct weir_opt *row)
 {
     struct weir_str name = { 0 }, value = { 0 }, usual = { 0 };
 
@@ -78,9 +78,9 @@ static void tell_row(struct parts *p, const struct table *t, const struct weir_o
         int64_t n = places_in(weir_str_text(&value));
 
         if (n > 1)
-            tell_number(p, weir_str_text(&name), n);
+            emit_number(p, weir_str_text(&name), n);
     } else if (strcmp(weir_str_text(&value), weir_str_text(&usual)) != 0) {
-        tell_text(p, weir_str_text(&name), weir_str_text(&value));
+        emit_text(p, weir_str_text(&name), weir_str_text(&value));
     }
     weir_str_free(&name);
     weir_str_free(&value);
@@ -88,7 +88,7 @@ static void tell_row(struct parts *p, const struct table *t, const struct weir_o
 }
 
 /* Only what differs from the default: an option that a later version adds changes no hash. */
-static void tell_table(struct weir_run *run, struct parts *p, struct table t, size_t size)
+static void emit_table(struct weir_run *run, struct parts *p, struct table t, size_t size)
 {
     struct weir_opts opts = { .n = 1, .arena = &run->arena };
 
@@ -102,58 +102,58 @@ static void tell_table(struct weir_run *run, struct parts *p, struct table t, si
     for (const struct weir_opt *row = t.rows; !weir_opt_is_end(row); row++)
         if ((row->name || row->key) &&
             (weir_option_is_configuration(row, t.is_program) || (row->flags & WEIR_OPT_PLACES)))
-            tell_row(p, &t, row);
+            emit_row(p, &t, row);
 }
 
-static void tell_backend(struct weir_run *run, struct parts *p,
+static void emit_backend(struct weir_run *run, struct parts *p,
                          const struct weir_backend_in_use *used)
 {
     const struct weir_backend *be = used->be, *base = be->base;
 
-    tell_table(run, p, (struct table) { be->prefix, be->opts, used->opt.own, NULL, false },
+    emit_table(run, p, (struct table) { be->prefix, be->opts, used->opt.own, NULL, false },
                be->opt_size);
     if (base)
-        tell_table(run, p, (struct table) { base->prefix, base->opts, used->opt.base, NULL, false },
+        emit_table(run, p, (struct table) { base->prefix, base->opts, used->opt.base, NULL, false },
                    base->opt_size);
 }
 
-static void tell_options(struct weir_run *run, struct parts *p)
+static void emit_options(struct weir_run *run, struct parts *p)
 {
     const struct weir_test *t = run->test;
     const struct weir_driver *d = t->driver;
 
     weir_report_enter(p->report, "options", false);
-    tell_table(run, p, (struct table) { "", d->opts, t->values->driver_opt, NULL, true },
+    emit_table(run, p, (struct table) { "", d->opts, t->values->driver_opt, NULL, true },
                d->opt_size);
     for (int i = 0; i < t->n_used; i++)
-        tell_backend(run, p, &t->used[i]);
+        emit_backend(run, p, &t->used[i]);
     weir_report_leave(p->report);
 }
 
 /* ---- the whole ---- */
 
-static void tell_backends(struct weir_run *run, struct parts *p)
+static void emit_backends(struct weir_run *run, struct parts *p)
 {
     const struct weir_test *t = run->test;
     struct weir_str names = { 0 };
 
     for (int i = 0; i < t->n_used; i++)
         weir_str_addf(&names, "%s%s", i ? "+" : "", t->used[i].be->name);
-    tell_text(p, "backend", weir_str_text(&names));
+    emit_text(p, "backend", weir_str_text(&names));
     weir_str_free(&names);
 }
 
 /* Tells the report of p, and returns the hash of all parts. */
-static uint64_t tell_all(struct weir_run *run, struct parts *p)
+static uint64_t emit_all(struct weir_run *run, struct parts *p)
 {
-    tell_text(p, "program", run->test->driver->name);
-    tell_number(p, "tasks", run->par.size);
-    tell_number(p, "nodes", run->par.nodes);
-    tell_number(p, "tasksPerNode", run->par.per_node_max);
-    tell_text(p, "placement", weir_placement_name(run->par.placement));
-    tell_number(p, "variant", run->test->variant);
-    tell_backends(run, p);
-    tell_options(run, p);
+    emit_text(p, "program", run->test->driver->name);
+    emit_number(p, "tasks", run->par.size);
+    emit_number(p, "nodes", run->par.nodes);
+    emit_number(p, "tasksPerNode", run->par.per_node_max);
+    emit_text(p, "placement", weir_placement_name(run->par.placement));
+    emit_number(p, "variant", run->test->variant);
+    emit_backends(run, p);
+    emit_options(run, p);
     return weir_rng_at(p->sum, 0);
 }
 
@@ -162,7 +162,7 @@ void weir_configuration_hash(struct weir_run *run, struct weir_str *out)
     struct weir_report nobody = { .n = 0 };
     struct parts p = { .report = &nobody };
 
-    weir_str_addf(out, "%016" PRIx64, tell_all(run, &p));
+    weir_str_addf(out, "%016" PRIx64, emit_all(run, &p));
 }
 
 void weir_configuration_report(struct weir_run *run)
@@ -173,7 +173,7 @@ void weir_configuration_report(struct weir_run *run)
     if (!run->details || run->report.n == 0)
         return;
     weir_report_enter(p.report, "configuration", false);
-    weir_str_addf(&hash, "%016" PRIx64, tell_all(run, &p));
+    weir_str_addf(&hash, "%016" PRIx64, emit_all(run, &p));
     weir_report_str(p.report, WEIR_FOR_DATA, "hash", weir_str_text(&hash));
     weir_report_leave(p.report);
     weir_str_free(&hash);

@@ -350,7 +350,7 @@ static int check_room(struct weir_run *run, const char *path, uint64_t held, boo
     return weir_agree(par, rc, err);
 }
 
-static void tell_strangers(struct weir_run *run, const struct there *there)
+static void note_strangers(struct weir_run *run, const struct there *there)
 {
     const struct weir_driver *d = run->test->driver;
 
@@ -377,6 +377,6 @@ int weir_guard(struct weir_run *run, void *state, struct weir_err *err)
         check_places(run, path, &apart, err) < 0)
         return -1;
     weir_allsum_u64(&run->par, (uint64_t *)&there, sizeof(there) / sizeof(uint64_t));
-    tell_strangers(run, &there);
+    note_strangers(run, &there);
     return t->plan.bytes + t->plan.inodes > 0 ? check_room(run, path, there.bytes, apart, err) : 0;
 }

@@ -21,7 +21,7 @@ bool weir_phase_asks_to_stop(struct weir_phase_context *c)
 
 enum { STEPS, BYTES, TARGET }; /* what a rank tells the others */
 
-static void tell_news(struct weir_phase_context *c)
+static void post_news(struct weir_phase_context *c)
 {
     c->watch.news[STEPS] = (int64_t)c->rec->steps;
     c->watch.news[BYTES] = (int64_t)c->run->counters.bytes;
@@ -88,7 +88,7 @@ void weir_phase_begin_watch(struct weir_phase_context *c)
 
 void weir_phase_end_watch(struct weir_phase_context *c)
 {
-    tell_news(c);
+    post_news(c);
     c->told_to_stop |= weir_watch_end(&c->watch, weir_phase_asks_to_stop(c));
 }
 
@@ -121,7 +121,7 @@ static void poll(struct weir_phase_context *c)
         c->stonewalled = true;
         return;
     }
-    tell_news(c);
+    post_news(c);
     c->told_to_stop |= weir_watch_tick(&c->watch, weir_phase_asks_to_stop(c));
     look(c);
     c->clock = weir_now_ns();
@@ -168,7 +168,7 @@ static bool hears_others(struct weir_phase_context *c)
 
     if (c->timing->lock_par ? !due && !stop : !due || !is_long)
         return stop;
-    tell_news(c);
+    post_news(c);
     others = weir_watch_tick(&c->watch, c->timing->lock_par && stop);
     look(c);
     plan_poll(c);

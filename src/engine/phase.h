@@ -9,7 +9,7 @@
 
 #include "engine/run.h"
 
-/* The six time stamps of a phase (ior.md 6.2). */
+/* The six time stamps of a phase. */
 enum weir_mark {
     WEIR_MARK_OPEN,   /* T0: before open */
     WEIR_MARK_OPENED, /* T1 */
@@ -145,7 +145,7 @@ void weir_phase_renew_clock(struct weir_run *run);
 int weir_phase_pause(struct weir_run *run, double seconds, struct weir_err *err);
 
 /* Seconds from the earliest 'from' to the latest 'to' over the ranks: the rule of every time
- * column (ior.md 6.3). At least 1 ns, so that rates are finite. */
+ * column. At least 1 ns, so that rates are finite. */
 double weir_phase_span(const struct weir_phase_rec *rec, enum weir_mark from, enum weir_mark to);
 
 #endif

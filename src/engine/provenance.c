@@ -50,28 +50,28 @@ static void report_text(struct weir_run *run, const char *key, void (*tell)(stru
     weir_str_free(&text);
 }
 
-static void tell_governor(struct weir_str *out)
+static void emit_governor(struct weir_str *out)
 {
     weir_surroundings_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", out);
 }
 
-static void tell_memory_limit(struct weir_str *out)
+static void emit_memory_limit(struct weir_str *out)
 {
     weir_surroundings_group("memory.max", out);
 }
 
-static void tell_cpu_limit(struct weir_str *out)
+static void emit_cpu_limit(struct weir_str *out)
 {
     weir_surroundings_group("cpu.max", out);
 }
 
-static void tell_binding(struct weir_str *out)
+static void emit_binding(struct weir_str *out)
 {
     weir_surroundings_binding(out);
 }
 
 /* The component that does MPI-IO, as far as it can be told without opening a file. */
-static void tell_mpi_io(struct weir_str *out)
+static void emit_mpi_io(struct weir_str *out)
 {
     const char *asked = getenv("OMPI_MCA_io");
     struct weir_str mpi = { 0 };
@@ -115,12 +115,12 @@ static void report_environment(struct weir_run *run)
     weir_report_enter(&run->report, "environment", false);
     report_text(run, "kernel", weir_surroundings_kernel);
     report_text(run, "processor", weir_surroundings_processor);
-    report_text(run, "governor", tell_governor);
-    report_text(run, "memoryLimit", tell_memory_limit);
-    report_text(run, "processorLimit", tell_cpu_limit);
-    report_text(run, "binding", tell_binding);
+    report_text(run, "governor", emit_governor);
+    report_text(run, "memoryLimit", emit_memory_limit);
+    report_text(run, "processorLimit", emit_cpu_limit);
+    report_text(run, "binding", emit_binding);
     report_bound(run);
-    report_text(run, "mpiIo", tell_mpi_io);
+    report_text(run, "mpiIo", emit_mpi_io);
     weir_report_str(&run->report, WEIR_FOR_DATA, "compiler", __VERSION__);
     report_variables(run);
     weir_report_leave(&run->report);

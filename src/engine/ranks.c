@@ -161,8 +161,7 @@ static void add_times(const struct weir_run *run, const void *rec, const void *a
         add_rank_line(run, rec, i, (const struct rank_times *)all + i, lines);
 }
 
-/* The quantities of -j: from one mark to another; from the first open of all where 'from' is -1
- * (ior.md 6.7). */
+/* The quantities of -j: from one mark to another; from the first open of all where 'from' is -1. */
 static const struct {
     const char *name;
     int from, to;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sink-rows.c - results that are written as they come: text as people and old parsers read it
- * (ior.md section 7), and the rows of a table as comma-separated values */
+ *, and the rows of a table as comma-separated values */
 #include "config.h"
 #include "engine/report.h"
 

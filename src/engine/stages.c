@@ -75,7 +75,7 @@ static void report_phase(struct weir_run *run, const struct weir_test *t,
 
 /* A phase that has run: the files of ranks and operations, then what the program tells. The first error
  * wins. */
-static int tell_phase(struct weir_run *run, struct weir_test *t, const struct weir_stage *s,
+static int emit_phase(struct weir_run *run, struct weir_test *t, const struct weir_stage *s,
                       struct weir_phase_rec *rec, struct weir_err *err)
 {
     struct weir_err second = WEIR_ERR_INIT;
@@ -105,7 +105,7 @@ static int run_phase(struct weir_run *run, struct weir_test *t, const struct wei
         return -1;
     weir_trust_after(run, s, &rec);
     weir_until_note(run, s, &rec);
-    rc = tell_phase(run, t, s, &rec, err);
+    rc = emit_phase(run, t, s, &rec, err);
     if (rc < 0 || !rec.interrupted)
         return rc;
     return weir_phase_interrupted(run, s->key, err);

@@ -57,7 +57,7 @@ int weir_par_subset(const struct weir_par *all, int tasks, struct weir_par *out,
 /* Collective over par->comm. Harmless on a zeroed struct and where comm is MPI_COMM_NULL. */
 void weir_par_free(struct weir_par *par);
 
-/* The unit of -Q under this placement: ranks to go to reach the next node (ior.md 4.1):
+/* The unit of -Q under this placement: ranks to go to reach the next node:
  * per_node_max for blocks, 1 for cyclic, per_node_max otherwise. */
 int weir_par_node_stride(const struct weir_par *par);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpihints.h - hints for MPI-IO from the environment and from a file (ior.md 1.8, 8.4) */
+/* mpihints.h - hints for MPI-IO from the environment and from a file */
 #ifndef WEIR_PAR_MPIHINTS_H
 #define WEIR_PAR_MPIHINTS_H
 
@@ -46,7 +46,7 @@ void weir_mpihints_list(MPI_Info *in_effect, struct weir_str *out);
  * are. in_effect is freed here; either may be MPI_INFO_NULL. Local. */
 void weir_mpihints_judge(MPI_Info given, MPI_Info *in_effect, int *independent, int *other_layout);
 
-/* Append the text of showHints (ior.md 8.4): the hints given and those in effect, which a library
+/* Append the text of showHints: the hints given and those in effect, which a library
  * made for us and which are freed here; either may be MPI_INFO_NULL. Local. */
 void weir_mpihints_show(MPI_Info given, MPI_Info *in_effect, struct weir_str *out);
 

@@ -65,7 +65,7 @@ static bool has_data(const struct trial *t)
     return !(t->s.flags & WEIR_BE_NO_DATA);
 }
 
-/* Offset of transfer i of a segment in the blocks of a task: ior.md 3.2. */
+/* Offset of transfer i of a segment in the blocks of a task. */
 static uint64_t offset_of(const struct trial *t, int task, unsigned segment, unsigned i)
 {
     uint64_t off = (uint64_t)i * TRANSFER;

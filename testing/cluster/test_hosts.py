@@ -62,7 +62,7 @@ def readers(cluster, library, hosts, orders, by_node=False):
     return [[files[1 + i] for files in mine] for i in range(len(orders))]
 
 
-# ior.md 4.2: -C, -Q, -Z, -X and what they lead to with eight tasks on four nodes
+# As the original: -C, -Q, -Z, -X and what they lead to with eight tasks on four nodes
 VECTORS = {
     (1, 1, 0, 0): [2, 3, 4, 5, 6, 7, 0, 1],
     (1, 3, 0, 0): [6, 7, 0, 1, 2, 3, 4, 5],

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# todo.sh - work that was put off has the number of its issue
+# todo.sh - work that was put off has the number of its issue, and pages that the code names are there
 set -eu
 cd "${WEIR_SOURCE-$(dirname "$0")/../..}"
 
@@ -11,3 +11,14 @@ if grep -rnIE --include='*.[ch]' --include='*.am' --include='*.ac' --include='*.
     echo "name the issue: TO""DO #12: what is missing"
     exit 1
 fi
+
+# From the top of the tree, as doc/dev/style: people must be able to open them.
+bad=0
+for page in $(grep -rhoE --include='*.[ch]' --include='*.sh' --include='*.m4' '[A-Za-z0-9_./-]+[.]md\b' src testing contrib | LC_ALL=C sort -u); do
+    [ -f "$page" ] || {
+        grep -rnF --include='*.[ch]' --include='*.sh' --include='*.m4' "$page" src testing contrib || :
+        echo "there is no page $page"
+        bad=1
+    }
+done
+exit $bad

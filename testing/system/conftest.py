@@ -246,7 +246,7 @@ class Run:
         return self
 
 
-# ---- are the numbers of a table sound? (ior.md, appendix E) ----
+# ---- are the numbers of a table sound? ----
 
 def shown(value):
     """Half of the last digit of a number of the results table."""

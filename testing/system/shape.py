@@ -13,7 +13,7 @@ REMOVE = "remove    -          -          -           -          -          -   
 
 
 def number(text):
-    """A cell of the results table by the number rule (ior.md 7.4)."""
+    """A cell of the results table by the number rule."""
     if text == "-":
         return "   -      "
     value = float(text)

@@ -12,7 +12,7 @@ import pytest
 import conftest
 import model
 
-# ior.md 5.4, from real files of the original. V3 is not here: our -l i is another one on purpose.
+# From real files of the original. V3 is not here: our -l i is another one on purpose.
 VECTORS = [
     ("V1", 2, "-b 16384 -t 8192 -G 7 -l t",
      {"": "55a53433831af76be8cd182b6aeb960caed7c076da3cfd7ba021b8d2ecbcf151"}),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trees, names and who works on what (mdtest.md section 2), and what stands in the files (3.6)."""
+"""Trees, names and who works on what, and what stands in the files (3.6)."""
 import hashlib
 import re
 import struct

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the original is wrong (mdtest.md section 6): stonewalls, counts, statuses; and what is new."""
+"""Where the original is wrong: stonewalls, counts, statuses; and what is new."""
 import json
 import re
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""-y: a file system that is mounted twice, a mount for the tasks of each NUMA node (ior.md 3.4)."""
+"""-y: a file system that is mounted twice, a mount for the tasks of each NUMA node."""
 import pytest
 
 import conftest

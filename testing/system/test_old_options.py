@@ -114,7 +114,7 @@ def test_random_offsets_with_blocks_of_one_transfer_shuffle_over_all_segments(io
     assert sorted(offs) == list(range(0, np * segments * 4096, 4096)) and offs != sorted(offs)
 
 
-# ---- 4.x: ior.md 1.5 to 1.8 ----
+# ---- 4.x ----
 
 # Keys with a value that is not the default and works with DUMMY and two tasks.
 KEYS = """

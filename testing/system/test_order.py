@@ -20,7 +20,7 @@ def owners(ior, preload):
     return run
 
 
-# ior.md 4.2
+# What the original does
 VECTORS = [
     ("-r -C", [2, 3, 4, 5, 6, 7, 0, 1]),
     ("-r -C -Q 3", [6, 7, 0, 1, 2, 3, 4, 5]),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each level of -v adds (ior.md 7.7), and verbose=-1."""
+"""What each level of -v adds, and verbose=-1."""
 import re
 import time
 

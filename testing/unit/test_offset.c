@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_offset.c - the offsets that one task visits (vectors of ior.md 3.3) */
+/* test_offset.c - the offsets that one task visits (vectors of the original) */
 #include "config.h"
 #include "base/offset.h"
 

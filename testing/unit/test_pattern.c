@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_pattern.c - fill and verify (vectors of ior.md 5.4) */
+/* test_pattern.c - fill and verify (vectors of the original) */
 #include "config.h"
 #include "base/pattern.h"
 

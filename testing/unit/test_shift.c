@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_shift.c - whose data a task reads (vectors of ior.md 4.2) */
+/* test_shift.c - whose data a task reads (vectors of the original) */
 #include "config.h"
 #include "base/shift.h"
 

@@ -250,7 +250,7 @@ static void list_hints(struct weir_file *file, struct weir_str *out)
 }
 
 /* The library keeps in the list of a transfer what it did last. */
-static void tell_fate(struct weir_session *s, struct weir_file *f, struct weir_fate *out)
+static void find_fate(struct weir_session *s, struct weir_file *f, struct weir_fate *out)
 {
     H5D_mpio_actual_io_mode_t mode = H5D_MPIO_NO_COLLECTIVE;
     const struct hdf5_state *st = s->priv;
@@ -287,5 +287,5 @@ const struct weir_backend weir_plugin = {
     .array = &hdf5_array_ops,
     .describe = describe,
     .hints = list_hints,
-    .fate = tell_fate,
+    .fate = find_fate,
 };

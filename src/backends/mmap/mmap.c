@@ -128,7 +128,7 @@ static int allocate(int fd, uint64_t from, uint64_t len)
     return rc;
 }
 
-static void tell_not_allocated(struct mmap_file *f)
+static void note_not_allocated(struct mmap_file *f)
 {
     struct mmap_state *st = f->base.s->priv;
 
@@ -152,7 +152,7 @@ static int lay_out(struct mmap_file *f, struct weir_err *err)
         return weir_fail(err, WEIR_EIO, "allocate the %llu bytes of '%s'", (unsigned long long)want,
                          f->base.path);
     if (!f->allocated) {
-        tell_not_allocated(f);
+        note_not_allocated(f);
         if (f->size < want && ftruncate(f->fd, (off_t)want) < 0)
             return weir_fail(err, WEIR_EIO, "extend '%s' to %llu bytes", f->base.path,
                              (unsigned long long)want);

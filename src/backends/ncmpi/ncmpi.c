@@ -290,7 +290,7 @@ static void list_hints(struct weir_file *file, struct weir_str *out)
     weir_mpihints_list(&used, out);
 }
 
-static void tell_fate(struct weir_session *s, struct weir_file *f, struct weir_fate *out)
+static void find_fate(struct weir_session *s, struct weir_file *f, struct weir_fate *out)
 {
     const struct weir_mpi_session *m = s->priv;
     MPI_Info used = f ? hints_of((struct ncmpi_file *)f) : MPI_INFO_NULL;
@@ -316,5 +316,5 @@ const struct weir_backend weir_plugin = {
     .array = &ncmpi_array_ops,
     .describe = describe,
     .hints = list_hints,
-    .fate = tell_fate,
+    .fate = find_fate,
 };

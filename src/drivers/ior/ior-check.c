@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-check.c - are the options of a test sound, and what do they say to the backend (ior.md
- * 1.9) */
+/* ior-check.c - are the options of a test sound, and what do they say to the backend */
 #include "config.h"
 #include "drivers/ior/ior.h"
 

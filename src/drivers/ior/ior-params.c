@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-params.c - the values of all options: the block "Parameters" (ior.md 7.2) and one by option
+/* ior-params.c - the values of all options: the block "Parameters" and one by option
  * name */
 #include "config.h"
 #include "drivers/ior/ior.h"

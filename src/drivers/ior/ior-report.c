@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-report.c - banner, test and options, as people and parsers read them (ior.md 7.1 to 7.3), and what
+/* ior-report.c - banner, test and options, as people and parsers read them, and what
  * -v -v -v adds (7.7) */
 #include "config.h"
 #include "drivers/ior/ior.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-results.c - rows of results and of the summary: columns, formulas and text (ior.md 6.3, 7.4 to
- * 7.6) */
+/* ior-results.c - rows of results and of the summary: columns, formulas and text
+ * (doc/guide/reading-the-table.md) */
 #include "config.h"
 #include "drivers/ior/ior.h"
 

@@ -62,7 +62,7 @@ int ior_check(struct ior_test *t, const struct weir_run *run, struct ior_options
 /* ior-check.c: has a test a read phase? */
 bool ior_wants_read(const struct ior_options *o);
 
-/* ior-layout.c: the name of the file of a task in a repetition (ior.md 3.4); the directory of -u
+/* ior-layout.c: the name of the file of a task in a repetition; the directory of -u
  * alone. mount is the number of the mount of -y, or -1. Replaces *out. */
 int ior_file_name(const struct ior_options *o, int mount, int task, int repetition,
                   struct weir_str *out, struct weir_err *err);
@@ -70,7 +70,7 @@ int ior_unique_dir(const struct ior_options *o, int mount, int task, struct weir
                    struct weir_err *err);
 /* ior-layout.c: the files that a test reads and writes (engine/driver.h). */
 int ior_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
-/* ior-owner.c: how many tasks -C goes on, for the read phase or the check of what was written (ior.md 4.2).
+/* ior-owner.c: how many tasks -C goes on, for the read phase or the check of what was written.
  * Never 0 where there is another task. */
 int ior_shift(const struct ior_options *o, const struct weir_par *par, bool check_write);
 /* Whose data this rank takes in a read or check phase. */

@@ -275,7 +275,7 @@ static void report_wall(struct weir_run *run, const struct mdw_test *t,
 }
 
 /* The reason of the lowest rank where something failed. */
-static void tell_failures(struct weir_run *run, struct mdw_test *t, const struct mdw_measure *sum)
+static void note_failures(struct weir_run *run, struct mdw_test *t, const struct mdw_measure *sum)
 {
     struct weir_err words = t->first_err;
     uint64_t failed = mdw_errors(sum);
@@ -316,7 +316,7 @@ int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phas
         weir_ranks_lines(run, &line);
     weir_report_flush(&run->report);
     weir_metrics_report(run, &t->fs.session, rec);
-    tell_failures(run, t, sum);
+    note_failures(run, t, sum);
     if (t->o->latency)
         rc = weir_op_files_gather(run, rec, t->o->latency_all, name_of, t, err);
 done:

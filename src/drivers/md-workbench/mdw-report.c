@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdw-report.c - what is shown (mdtest.md 5.4), and with -v -v each operation of rank 0 */
+/* mdw-report.c - what is shown, and with -v -v each operation of rank 0 */
 #include "config.h"
 #include "drivers/md-workbench/mdw.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-check.c - are the options sound, and what follows from them (mdtest.md 1.4) */
+/* mdtest-check.c - are the options sound, and what follows from them */
 #include "config.h"
 #include "drivers/mdtest/mdtest.h"
 

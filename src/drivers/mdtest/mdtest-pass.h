@@ -8,7 +8,7 @@
 #include "engine/driver.h"
 #include "engine/phase.h"
 
-/* What is measured, in the order of tables and files (mdtest.md 3.3). */
+/* What is measured, in the order of tables and files. */
 enum mdtest_op {
     MDTEST_DIR_CREATE,
     MDTEST_DIR_STAT,

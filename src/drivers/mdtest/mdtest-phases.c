@@ -97,7 +97,7 @@ void mdtest_look(struct mdtest_test *t, uint64_t *clock_ns)
 static int run_command(struct weir_run *run, const char *what, const char *command,
                        struct weir_err *err)
 {
-    mdtest_say(run, 0, "calling %s: \"%s\"", what, command);
+    mdtest_log(run, 0, "calling %s: \"%s\"", what, command);
     weir_report_flush(&run->report);
     return weir_hook_run(run, what, command, err);
 }

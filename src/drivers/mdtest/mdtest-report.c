@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mdtest-report.c - what is shown: above and below the tables, and the tables, byte for byte as parsers know
- * them (mdtest.md 4.1 to 4.3) */
+ * them */
 #include "config.h"
 #include "drivers/mdtest/mdtest.h"
 
@@ -64,11 +64,11 @@ int mdtest_report_places(struct weir_run *run, struct mdtest_test *t, struct wei
 {
     int rc;
 
-    mdtest_say(run, 3, "main (before display_freespace): o.testdirpath is '%s'", t->places.base[0]);
+    mdtest_log(run, 3, "main (before display_freespace): o.testdirpath is '%s'", t->places.base[0]);
     rc = weir_usage_report(run, &t->places.outer, t->places.base[0], 0, err);
     if (t->o->shift > 0)
-        mdtest_say(run, 0, "Shifting ranks by %d for each phase.", t->shift);
-    mdtest_say(run, 3, "main (after display_freespace): o.testdirpath is '%s'", t->places.base[0]);
+        mdtest_log(run, 0, "Shifting ranks by %d for each phase.", t->shift);
+    mdtest_log(run, 3, "main (after display_freespace): o.testdirpath is '%s'", t->places.base[0]);
     if (t->o->random)
         weir_report_line(&run->report, "random seed: %d", t->o->random_seed);
     if (rc == 0 && t->o->run.dry_run)
@@ -106,9 +106,9 @@ int mdtest_report_test(struct weir_run *run, void *state, struct weir_err *err)
     report_count(run, t);
     if (run->log.verbose < 1)
         return 0;
-    mdtest_say(run, 1, "%s", "");
-    mdtest_say(run, 1, "   Operation               Duration              Rate");
-    mdtest_say(run, 1, "   ---------               --------              ----");
+    mdtest_log(run, 1, "%s", "");
+    mdtest_log(run, 1, "   Operation               Duration              Rate");
+    mdtest_log(run, 1, "   ---------               --------              ----");
     return 0;
 }
 

@@ -76,7 +76,7 @@ static int take_status(struct weir_run *run, struct mdtest_test *t, struct weir_
                              "items is taken",
                              t->o->status_file) < 0))
         return -1;
-    mdtest_say(run, 1, "Read stonewall status; items: %" PRIu64 "\n", items);
+    mdtest_log(run, 1, "Read stonewall status; items: %" PRIu64 "\n", items);
     if (items > t->tree.total && t->tree.dirs > 1)
         return weir_refuse(err, WEIR_EUSAGE,
                            "status file '%s' counts %" PRIu64
@@ -168,9 +168,9 @@ static void report_wall(struct weir_run *run, struct mdtest_test *t,
     weir_report_line(&run->report,
                      "Continue stonewall hit min: %" PRIu64 " max: %" PRIu64 " avg: %.1f \n", min,
                      rec->stonewall.steps_max, (double)rec->stonewall.steps_sum / (double)n);
-    mdtest_say(run, 1, "stonewall hit with %" PRIu64 " items", rec->stonewall.steps);
+    mdtest_log(run, 1, "stonewall hit with %" PRIu64 " items", rec->stonewall.steps);
     if (run->log.verbose >= 1)
-        mdtest_say(run, 1, "stonewall: %" PRIu64 " of %" PRIu64, rec->stonewall.steps,
+        mdtest_log(run, 1, "stonewall: %" PRIu64 " of %" PRIu64, rec->stonewall.steps,
                    rec->stonewall.steps_max);
 }
 
@@ -350,6 +350,6 @@ int mdtest_iteration(struct weir_run *run, void *state, struct weir_err *err)
     t->ledger.started[MDTEST_DIRS] = t->ledger.started[MDTEST_FILES] = t->ledger.trees_started = 0;
     if (t->o->create)
         memcpy(t->ledger.count, t->ledger.planned, sizeof(t->ledger.count));
-    mdtest_say(run, 1, "main: * iteration %d *", run->repetition + 1);
+    mdtest_log(run, 1, "main: * iteration %d *", run->repetition + 1);
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-trace.c - lines "V-<level>: Rank   0 Line ..." as scripts compare them (mdtest.md 4.6,
- * 4.7). Consumers delete the number after "Line" */
+/* mdtest-trace.c - lines "V-<level>: Rank   0 Line ..." as scripts compare them. Consumers
+ * delete the number after "Line" */
 #include "config.h"
 #include "drivers/mdtest/mdtest.h"
 
@@ -46,9 +46,9 @@ static const char *show_seconds(double seconds, char out[SECONDS_TEXT])
 
 static void trace_places(struct weir_run *run, const struct mdtest_test *t)
 {
-    mdtest_say(run, 1, "dirpath(s):");
+    mdtest_log(run, 1, "dirpath(s):");
     for (int i = 0; i < t->places.n; i++)
-        mdtest_say(run, 1, "\t%s", t->places.base[i]);
+        mdtest_log(run, 1, "\t%s", t->places.base[i]);
 }
 
 void mdtest_trace_options(struct weir_run *run, const struct mdtest_test *t)
@@ -93,17 +93,17 @@ void mdtest_trace_options(struct weir_run *run, const struct mdtest_test *t)
 
     if (is_silent(run, 1))
         return;
-    mdtest_say(run, 1, "Entering parse_dirpath on %s...", o->dirs ? o->dirs : "");
+    mdtest_log(run, 1, "Entering parse_dirpath on %s...", o->dirs ? o->dirs : "");
     if (t->all_phases)
-        mdtest_say(run, 1, "main: Setting create/stat/read/remove_only to True");
-    mdtest_say(run, 1, "Entering md_validate_tests...");
+        mdtest_log(run, 1, "main: Setting create/stat/read/remove_only to True");
+    mdtest_log(run, 1, "Entering md_validate_tests...");
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         if (!rows[i].name)
             trace_places(run, t);
         else if (rows[i].word)
-            mdtest_say(run, 1, "%-24s: %s", rows[i].name, rows[i].word);
+            mdtest_log(run, 1, "%-24s: %s", rows[i].name, rows[i].word);
         else
-            mdtest_say(run, 1, "%-24s: %" PRId64, rows[i].name, rows[i].number);
+            mdtest_log(run, 1, "%-24s: %" PRId64, rows[i].name, rows[i].number);
     }
 }
 
@@ -128,10 +128,10 @@ void mdtest_trace_result(struct weir_run *run, const struct mdtest_test *t, enum
     const struct mdtest_series *s = &t->results.series[op];
     bool was_run = s->rate.n == (uint64_t)run->repetition + 1; /* in this iteration */
 
-    mdtest_say(run, 1, "%s%14.3f sec, %14.3f ops/sec", result_words[op], was_run ? s->seconds : 0.0,
+    mdtest_log(run, 1, "%s%14.3f sec, %14.3f ops/sec", result_words[op], was_run ? s->seconds : 0.0,
                was_run && s->seconds > 0 ? s->items / s->seconds : 0.0);
     if (op == MDTEST_FILE_CREATE && was_run && t->results.wall_s > 0)
-        mdtest_say(run, 1, "  File creation (stonewall): %14.3f sec, %14.3f ops/sec",
+        mdtest_log(run, 1, "  File creation (stonewall): %14.3f sec, %14.3f ops/sec",
                    t->results.wall_s, t->results.wall_items / t->results.wall_s);
 }
 
@@ -143,11 +143,11 @@ int mdtest_trace_kind(struct weir_run *run, void *state, const struct weir_stage
 
     (void)err;
     if (s->index == MDTEST_DIRS) {
-        mdtest_say(run, 1, "Entering directory_test on %s", root);
+        mdtest_log(run, 1, "Entering directory_test on %s", root);
         return 0;
     }
-    mdtest_say(run, 3, "will file_test on %s", root);
-    mdtest_say(run, 3, "Entering file_test on %s", root);
+    mdtest_log(run, 3, "will file_test on %s", root);
+    mdtest_log(run, 3, "Entering file_test on %s", root);
     return 0;
 }
 
@@ -173,7 +173,7 @@ int mdtest_trace_dir_read(struct weir_run *run, void *state, const struct weir_s
 void mdtest_trace_removed(struct weir_run *run, struct mdtest_test *t)
 {
     for (uint64_t loop = 0; loop < t->tree.loops && !is_silent(run, 2); loop++)
-        mdtest_say(run, 2, "main (at end of for j loop): Removing o.testdir of '%s'\n",
+        mdtest_log(run, 2, "main (at end of for j loop): Removing o.testdir of '%s'\n",
                    mdtest_name_test(&t->target, t->places.base[0], run->repetition, loop));
 }
 
@@ -186,10 +186,10 @@ int mdtest_trace_items(struct weir_run *run, void *state, const struct weir_stag
     (void)s;
     (void)err;
     if (t->o->unique)
-        mdtest_say(run, 3, "i %d nstride %d", run->par.size, t->shift);
+        mdtest_log(run, 3, "i %d nstride %d", run->par.size, t->shift);
     else
-        mdtest_say(run, 3, "V-3: main: Using unique_mk_dir, '%s'", root);
-    mdtest_say(run, 3, "V-3: main: Copied unique_mk_dir, '%s', to topdir", root);
+        mdtest_log(run, 3, "V-3: main: Using unique_mk_dir, '%s'", root);
+    mdtest_log(run, 3, "V-3: main: Copied unique_mk_dir, '%s', to topdir", root);
     return 0;
 }
 
@@ -201,7 +201,7 @@ int mdtest_trace_items_end(struct weir_run *run, void *state, const struct weir_
     (void)s;
     (void)err;
     if (!t->o->unique)
-        mdtest_say(
+        mdtest_log(
             run, 3, "main: Using o.testdir, '%s'",
             mdtest_name_test(&t->names, t->places.base[0], run->repetition, t->tree.loops - 1));
     return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-tree.c - the trees of a test, and the names of directories and items (mdtest.md section 2) */
+/* mdtest-tree.c - the trees of a test, and the names of directories and items */
 #include "config.h"
 #include "drivers/mdtest/mdtest-tree.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-tree.h - the trees of a test, and the names of directories and items (mdtest.md section 2) */
+/* mdtest-tree.h - the trees of a test, and the names of directories and items */
 #ifndef WEIR_DRIVERS_MDTEST_TREE_H
 #define WEIR_DRIVERS_MDTEST_TREE_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-walk.c - lines of -v about a phase: the directories and items that rank 0 visited, in its
- * order (mdtest.md 4.6, 4.7)
+/* mdtest-walk.c - lines of -v about a phase: the directories and items that rank 0 visited, in its order
  *
  * Nothing is said while a phase runs. Which names it visited follows from its place in the test, so
  * the lines of a phase are made after it. */
@@ -53,14 +52,14 @@ static void trace_creation(const struct walk *w)
     if (w->op != MDTEST_FILE_CREATE)
         return;
     if (o->mknod) {
-        mdtest_say(w->run, 3, "create_remove_items_helper : mknod...");
+        mdtest_log(w->run, 3, "create_remove_items_helper : mknod...");
         return;
     }
-    mdtest_say(w->run, 3, "create_remove_items_helper (%s): open...",
+    mdtest_log(w->run, 3, "create_remove_items_helper (%s): open...",
                o->collective ? "collective" : "non-collective, shared");
     if (o->write_bytes > 0)
-        mdtest_say(w->run, 3, "create_remove_items_helper: write...");
-    mdtest_say(w->run, 3, "create_remove_items_helper: close...");
+        mdtest_log(w->run, 3, "create_remove_items_helper: write...");
+    mdtest_log(w->run, 3, "create_remove_items_helper: close...");
 }
 
 /* Below the root the directory part ends in a slash of its own. */
@@ -74,10 +73,10 @@ static void trace_item(struct walk *w, uint64_t dir, uint64_t item)
                                '/');
 
     if (w->for_all && w->op >= MDTEST_FILE_CREATE) {
-        mdtest_say(w->run, 3, "create file: %s%s%s", path, slash, name);
+        mdtest_log(w->run, 3, "create file: %s%s%s", path, slash, name);
         return;
     }
-    mdtest_say(w->run, 3, "create_remove_items_helper (%s): curr_item is '%s%s%s'",
+    mdtest_log(w->run, 3, "create_remove_items_helper (%s): curr_item is '%s%s%s'",
                words[w->op].visit, path, slash, name);
     trace_creation(w);
 }
@@ -88,7 +87,7 @@ static void trace_items(struct walk *w, uint64_t dir)
 
     if (dir < tree->first)
         return;
-    mdtest_say(w->run, 1, "Entering %s on %s%s",
+    mdtest_log(w->run, 1, "Entering %s on %s%s",
                w->for_all ? "collective_helper" : "create_remove_items_helper", dir_path(w, dir),
                dir > 0 ? "/" : "");
     for (uint64_t i = 0; i < tree->per_dir && w->left > 0 && w->run->log.verbose >= 3;
@@ -100,9 +99,9 @@ static void trace_start(struct walk *w, uint64_t dir, unsigned depth)
 {
     const char *slash = dir > 0 ? "/" : "";
 
-    mdtest_say(w->run, 1, "Entering create_remove_items on %s%s, currDepth = %u...",
+    mdtest_log(w->run, 1, "Entering create_remove_items on %s%s, currDepth = %u...",
                dir_path(w, dir), slash, depth);
-    mdtest_say(w->run, 3, "create_remove_items (start): temp_path is '%s%s'", dir_path(w, dir),
+    mdtest_log(w->run, 3, "create_remove_items (start): temp_path is '%s%s'", dir_path(w, dir),
                slash);
 }
 
@@ -117,7 +116,7 @@ static void trace_below(struct walk *w, uint64_t dir, unsigned level)
     for (uint64_t j = 0; j < tree->branch; j++) {
         uint64_t child = dir * tree->branch + 1 + j;
 
-        mdtest_say(w->run, 3, "create_remove_items (for loop): temp_path is '%s/'",
+        mdtest_log(w->run, 3, "create_remove_items (for loop): temp_path is '%s/'",
                    dir_path(w, child));
         trace_items(w, child);
         trace_below(w, child, level + 1);
@@ -139,14 +138,14 @@ static void trace_collective(struct walk *w, uint64_t items)
     const struct mdtest_test *t = w->t;
     int owner = w->owner, whose = w->whose;
 
-    mdtest_say(w->run, 1, "Entering collective_create_remove on %s", dir_path(w, 0));
+    mdtest_log(w->run, 1, "Entering collective_create_remove on %s", dir_path(w, 0));
     w->for_all = true;
     for (int k = 0; k < w->run->par.size; k++) {
         w->owner = k;
         w->whose = mdtest_tree_of(t, w->run, k);
         if (t->o->unique)
-            mdtest_say(w->run, 3, "i %d nstride %d ntasks %d", k, t->shift, w->run->par.size);
-        mdtest_say(w->run, 3, "collective_create_remove (create_remove_items): temp is '%s'",
+            mdtest_log(w->run, 3, "i %d nstride %d ntasks %d", k, t->shift, w->run->par.size);
+        mdtest_log(w->run, 3, "collective_create_remove (create_remove_items): temp is '%s'",
                    dir_path(w, 0));
         trace_walk(w, items);
     }
@@ -164,7 +163,7 @@ static void trace_visits(struct walk *w, uint64_t low, uint64_t high)
     uint64_t item;
 
     for (uint64_t i = low; i < high; i++)
-        mdtest_say(w->run, 3, "%s %s", words[w->op].item,
+        mdtest_log(w->run, 3, "%s %s", words[w->op].item,
                    mdtest_name_step(w->run, w->t, w->owner, i, &item));
 }
 
@@ -179,12 +178,12 @@ static void trace_after_removal(struct walk *w)
         const char *test = mdtest_name_test(&t->target, mdtest_base_of(&t->places, w->whose),
                                             w->run->repetition, t->tree.loops - 1);
 
-        mdtest_say(w->run, 1, "Entering unique_dir_access, set it to %s/", test);
-        mdtest_say(w->run, 3, "%s '%s/'%s", format, test, w->op == MDTEST_DIR_REMOVE ? "\n" : "");
+        mdtest_log(w->run, 1, "Entering unique_dir_access, set it to %s/", test);
+        mdtest_log(w->run, 3, "%s '%s/'%s", format, test, w->op == MDTEST_DIR_REMOVE ? "\n" : "");
     } else if (w->op == MDTEST_DIR_REMOVE)
-        mdtest_say(w->run, 3, "%s '%s'\n", format, dir_path(w, 0));
+        mdtest_log(w->run, 3, "%s '%s'\n", format, dir_path(w, 0));
     else
-        mdtest_say(w->run, 3, "%s '%s'", format, mdtest_name_root(&t->target, MDTEST_NOBODY));
+        mdtest_log(w->run, 3, "%s '%s'", format, mdtest_name_root(&t->target, MDTEST_NOBODY));
 }
 
 static void trace_loop(struct walk *w, uint64_t steps)
@@ -193,12 +192,12 @@ static void trace_loop(struct walk *w, uint64_t steps)
     uint64_t low = w->loop * t->tree.per_loop, high = low + t->tree.per_loop;
 
     if (t->o->unique)
-        mdtest_say(w->run, 1, "Entering unique_dir_access, set it to %s", dir_path(w, 0));
-    mdtest_say(w->run, 3, "%s '%s'", words[w->op].phase, dir_path(w, 0));
+        mdtest_log(w->run, 1, "Entering unique_dir_access, set it to %s", dir_path(w, 0));
+    mdtest_log(w->run, 3, "%s '%s'", words[w->op].phase, dir_path(w, 0));
     if (w->op == MDTEST_FILE_REMOVE && !t->o->collective)
-        mdtest_say(w->run, 3, "gonna remove %s", dir_path(w, 0));
+        mdtest_log(w->run, 3, "gonna remove %s", dir_path(w, 0));
     if (words[w->op].enter)
-        mdtest_say(w->run, 1, "Entering %s on %s", words[w->op].enter, dir_path(w, 0));
+        mdtest_log(w->run, 1, "Entering %s on %s", words[w->op].enter, dir_path(w, 0));
     low = low < steps ? low : steps;
     high = high < steps ? high : steps;
     if (w->run->log.verbose < 3 && !words[w->op].visit)
@@ -215,7 +214,7 @@ static void trace_loop(struct walk *w, uint64_t steps)
 
 static void enter_tree(struct walk *w, const char *path, const char *slash, unsigned depth)
 {
-    mdtest_say(w->run, 1, "Entering create_remove_directory_tree on %s%s, currDepth = %u...", path,
+    mdtest_log(w->run, 1, "Entering create_remove_directory_tree on %s%s, currDepth = %u...", path,
                slash, depth);
 }
 
@@ -229,14 +228,14 @@ static void trace_branch(struct walk *w, uint64_t dir, unsigned depth)
         return;
     if (made) {
         w->left--;
-        mdtest_say(w->run, 2, "Making directory '%s/'", dir_path(w, dir));
+        mdtest_log(w->run, 2, "Making directory '%s/'", dir_path(w, dir));
     }
     enter_tree(w, dir_path(w, dir), "/", depth);
     for (uint64_t j = 0; depth <= tree->depth && j < tree->branch; j++)
         trace_branch(w, dir * tree->branch + 1 + j, depth + 1);
     if (!made && w->left > 0) {
         w->left--;
-        mdtest_say(w->run, 2, "Remove directory '%s/'", dir_path(w, dir));
+        mdtest_log(w->run, 2, "Remove directory '%s/'", dir_path(w, dir));
     }
 }
 
@@ -255,8 +254,8 @@ static void trace_tree(struct walk *w, uint64_t dirs)
         test = mdtest_name_test(&t->target, mdtest_base_of(&t->places, w->whose),
                                 w->run->repetition, w->loop);
         if (w->op == MDTEST_TREE_CREATE)
-            mdtest_say(w->run, 2, "main (for j loop): making o.testdir, '%s'", test);
-        mdtest_say(w->run, 3,
+            mdtest_log(w->run, 2, "main (for j loop): making o.testdir, '%s'", test);
+        mdtest_log(w->run, 3,
                    "%smain (%s hierarchical directory loop-%s%s): Calling "
                    "create_remove_directory_tree with '%s'",
                    w->op == MDTEST_TREE_REMOVE && !o->unique ? "V-3: " : "",

@@ -118,7 +118,7 @@ void mdtest_summary_rows(struct weir_run *run, const struct weir_test *tests, in
 bool mdtest_has_row(const struct mdtest_test *t, enum mdtest_op op);
 
 /* mdtest-trace.c: lines "V-<level>: Rank   0 Line ..." of -v. Rank 0 only. */
-#define mdtest_say(run, level, ...) mdtest_trace((run), (level), __LINE__, __VA_ARGS__)
+#define mdtest_log(run, level, ...) mdtest_trace((run), (level), __LINE__, __VA_ARGS__)
 void mdtest_trace(struct weir_run *run, int level, int line, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 void mdtest_trace_options(struct weir_run *run, const struct mdtest_test *t);
