@@ -14,7 +14,9 @@ fi
 
 # From the top of the tree, as doc/dev/style: people must be able to open them.
 bad=0
-for page in $(grep -rhoE --include='*.[ch]' --include='*.sh' --include='*.m4' '[A-Za-z0-9_./-]+[.]md\b' src testing contrib | LC_ALL=C sort -u); do
+pages=$(grep -rhoE --include='*.[ch]' --include='*.sh' --include='*.m4' '[A-Za-z0-9_./-]+[.]md\b' \
+    src testing contrib | LC_ALL=C sort -u)
+for page in $pages; do
     [ -f "$page" ] || {
         grep -rnF --include='*.[ch]' --include='*.sh' --include='*.m4' "$page" src testing contrib || :
         echo "there is no page $page"
