@@ -123,6 +123,8 @@ def test_nodes_that_the_user_names_are_the_nodes_of_every_figure(ior):
     assert not any("own node" in n for n in run.notes), run
     run = ior("-a DUMMY -w -r -b 8k -t 8k -C -Q 8 -O numNodes=4,numTasksOnNode0=2", np=8).ok()
     assert any("4 of 8 tasks" in n for n in run.notes), run
+    run = ior("-a DUMMY -w -r -b 8k -t 8k -C -N 2 -O numNodes=2", np=4).ok()  # a share of a task on a node
+    assert run.options["tasks"] == "2" and run.options["nodes"] == "2", run
     run = ior("-a DUMMY -w -b 8k -t 8k -M 10m -O numTasksOnNode0=4", np=2).ok()
     assert run.options["memoryPerNode"] == "10 MiB", run
 
