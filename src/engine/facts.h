@@ -85,7 +85,9 @@ struct weir_facts {
     /* what happened */
     double allocated;        /* allocated bytes over size, after a write phase that flushes */
     double retries;          /* short transfers and calls that were tried again */
-    double others;           /* bytes that others moved on the device */
+    double others;           /* bytes that others moved on the block device of the files */
+    double others_share;     /* of what the test asked for */
+    const char *others_why;  /* why that is not known */
     double sequential_rate;  /* of large transfers in order, on the same files, earlier in the run */
     bool evicted;            /* the pages of the files were dropped before each read phase */
     const char *cache_why;   /* why the page cache is not known; NULL: nobody asked */

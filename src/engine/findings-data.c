@@ -90,7 +90,8 @@ MEASURE(h06)
     else if (f->durable < 0)
         weir_finding_unknown(out, "because the program does not say whether it flushes");
     else
-        weir_finding_set(out, !f->durable, "nothing in the write time makes the data durable");
+        weir_finding_set(out, !f->durable, "%s in the write time makes the data durable",
+                         f->durable ? "something" : "nothing");
 }
 
 MEASURE(h07)
@@ -122,7 +123,8 @@ MEASURE(h09)
     if (f->distance == 0 && f->nodes > 1)
         weir_finding_set(out, 1, "the distance of reader and writer comes to 0 nodes");
     else
-        weir_finding_set(out, f->uneven, "nodes have different numbers of tasks");
+        weir_finding_set(out, f->uneven, "nodes have %s of tasks",
+                         f->uneven ? "different numbers" : "the same number");
 }
 
 /* ---- rates and data ---- */
@@ -180,7 +182,8 @@ MEASURE(h13)
         weir_finding_unknown(out, "because the program does not say what it writes");
     else
         weir_finding_set(out, f->data_kind == WEIR_DATA_REPEATED,
-                         "the data written can be compressed or deduplicated");
+                         "the data written %s be compressed or deduplicated",
+                         f->data_kind == WEIR_DATA_REPEATED ? "can" : "cannot");
 }
 
 MEASURE(h14)

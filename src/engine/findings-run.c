@@ -19,13 +19,14 @@ static bool share(const struct weir_facts_phase *p, size_t offset, const char *n
 
 #define SHARE(p, name, none) share(p, offsetof(struct weir_facts_phase, name), none, &x, out)
 
-/* A fact that is yes, no or unknown. */
-static void yes_or_no(struct weir_finding *out, int fact, const char *unknown, const char *text)
+/* A fact that is yes, no or unknown, with the words for each. */
+static void yes_or_no(struct weir_finding *out, int fact, const char *unknown, const char *yes,
+                      const char *no)
 {
     if (fact < 0)
         weir_finding_unknown(out, "because %s", unknown);
     else
-        weir_finding_set(out, fact, "%s", text);
+        weir_finding_set(out, fact, "%s", fact ? yes : no);
 }
 
 /* ---- where the time goes ---- */
@@ -94,7 +95,7 @@ MEASURE(h24)
         weir_finding_unknown(out, "because there is one node");
     else
         yes_or_no(out, f->apart, "the files were not looked for from another node",
-                  "the nodes do not see the same files");
+                  "the nodes do not see the same files", "the nodes see the same files");
     if (f->shared != 1 && out->severity == WEIR_INVALID)
         out->severity = WEIR_SUSPECT;
 }
@@ -109,12 +110,25 @@ MEASURE(h25)
         weir_finding_set(out, 100 * x, "the file system is %.0f %% full", 100 * x);
 }
 
+#define OTHERS 20.0           /* percent of what the test asked for */
+#define OTHERS_LEAST (16e6)   /* bytes: less is a log file */
+
 MEASURE(h26)
 {
-    if (isnan(f->load))
+    if (f->others > OTHERS_LEAST && 100 * f->others_share > OTHERS && !(f->load > out->limit)) {
+        out->unit = "% of our bytes";
+        out->limit = OTHERS;
+        weir_finding_set(out, 100 * f->others_share,
+                         "the device moved %.3g MiB more than this run did", f->others / 1048576);
+    } else if (isnan(f->load)) {
         weir_finding_unknown(out, "because the load is not known");
-    else
+    } else if (isnan(f->others)) {
+        weir_finding_set(out, f->load,
+                         "a load of %.2g before the test; traffic of others is unknown, because %s",
+                         f->load, f->others_why);
+    } else {
         weir_finding_set(out, f->load, "a load of %.2g before the test", f->load);
+    }
 }
 
 MEASURE(h27)
@@ -146,13 +160,15 @@ MEASURE(h29)
     else
         yes_or_no(out, f->independent,
                   "the library does not report it, or decides anew for each transfer",
-                  "transfers were independent although collective ones were asked for");
+                  "transfers were independent although collective ones were asked for",
+                  "transfers were collective");
 }
 
 MEASURE(h30)
 {
     yes_or_no(out, f->other_layout, "no layout was asked for, or the library does not read it back",
-              "the layout is not the one that was asked for");
+              "the layout is not the one that was asked for",
+              "the layout is the one that was asked for");
 }
 
 MEASURE(h31)
@@ -161,7 +177,8 @@ MEASURE(h31)
         weir_finding_unknown(out, "%s", weir_no_read);
     else
         yes_or_no(out, f->foreign, "the size of the files is not known",
-                  "the files that are read have another size than the test writes");
+                  "the files that are read have another size than the test writes",
+                  "the files have the size that the test writes");
 }
 
 MEASURE(h33)
@@ -189,5 +206,6 @@ MEASURE(h35)
         weir_finding_unknown(out, "because no phase looks at metadata");
     else
         yes_or_no(out, f->own_metadata, "the program does not say who made the items",
-                  "nodes look at items that they made themselves");
+                  "nodes look at items that they made themselves",
+                  "other nodes look at the items than those that made them");
 }

@@ -79,6 +79,7 @@ static void add_sessions(const struct weir_test *t, struct weir_trust_sums *s)
             continue;
         s->retries += stats->short_transfers + stats->retries;
         s->sync_ns += stats->hist[WEIR_OP_SYNC].sum_ns;
+        s->syncs += stats->hist[WEIR_OP_SYNC].n;
     }
 }
 
@@ -114,6 +115,8 @@ void weir_trust_own(struct weir_run *run, const struct weir_phase_rec *rec,
     s->user_ns = now.user_ns - was->user_ns;
     s->io_unknown = !now.io_known || !was->io_known;
     s->reached = moves == WEIR_MOVES_IN ? now.read - was->read : now.written - was->written;
+    if (moves != WEIR_MOVES_NOTHING)
+        weir_trust_device_own(run, &now, s);
     add_sessions(run->test, s);
     add_cache(t, s);
     s->ended[part_of(run, rec)] = 1;
@@ -333,6 +336,7 @@ static void gather(struct weir_run *run, const struct weir_stage *stage,
         return;
     p->moves = moves_of(stage);
     note_phase(run, rec, s, f, p);
+    weir_trust_device_note(run, rec, f);
     if (slow.n > 0)
         tell_stragglers(run, stage->key, &slow);
     note_stragglers(&slow, p);

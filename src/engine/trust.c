@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "engine/driver.h"
 #include "par/agree.h"
+#include "par/nodes.h"
 #include "par/reduce.h"
 
 int weir_trust_check(const struct weir_run_options *o, struct weir_err *err)
@@ -204,6 +205,7 @@ void weir_trust_begin(struct weir_run *run)
     run->test->driver->facts(run, run->test->state, f);
     if (run->par.rank == 0)
         describe_files(run, f);
+    weir_trust_device_begin(run, f);
     t->spent_ns += weir_now_ns() - begin_ns;
 }
 

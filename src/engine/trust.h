@@ -24,9 +24,19 @@ struct weir_phase_rec;
  * has anyway. */
 struct weir_trust_sums {
     uint64_t user_ns, reached, io_unknown, retries, sync_ns;
+    uint64_t syncs, all_read, all_written; /* since the first test of the run began */
     uint64_t looked, resident, dirty, size, allocated; /* bytes */
     uint64_t lookers, cache_unknown, dirty_unknown;    /* ranks */
     uint64_t ended[WEIR_TRUST_PARTS];
+};
+
+/* The block device of the files, of rank 0, and what this rank had moved at the same time. */
+struct weir_trust_device {
+    const char *name; /* NULL: none, or not known */
+    struct weir_machine_traffic before;
+    struct weir_machine_use own_before;
+    double asked, slack; /* bytes: of the phases since then; that the file system adds to them */
+    bool begun;
 };
 
 /* What is told to people at the end of the run, of one test. Texts are the arena's. */
@@ -46,6 +56,7 @@ struct weir_trust {
     struct weir_cache_seen cache;   /* of this rank's bytes: before a read, after a write phase */
     const char *cache_why;          /* not known; NULL: known */
     struct weir_cache_seen seen;    /* of all ranks of the phase, on rank 0; NaN: not known */
+    struct weir_trust_device device;
     bool on_disk; /* of rank 0: the kernel counts the bytes of this file system's device */
     /* the machine */
     double memory, cores, copy, links, step;
@@ -100,6 +111,14 @@ void weir_trust_look(struct weir_run *run, const struct weir_stage *stage);
  * --drop-cache was given; a look tells whether it worked. Collective over run->par; as
  * weir_trust_before. */
 int weir_trust_drop(struct weir_run *run, const struct weir_stage *reads, struct weir_err *err);
+
+/* trust-device.c: begin to look at the device under the files; what this rank adds to the sums of a phase; and,
+ * on rank 0, what others moved until now. Local. */
+void weir_trust_device_begin(struct weir_run *run, struct weir_facts *f);
+void weir_trust_device_own(const struct weir_run *run, const struct weir_machine_use *now,
+                           struct weir_trust_sums *s);
+void weir_trust_device_note(struct weir_run *run, const struct weir_phase_rec *rec,
+                            struct weir_facts *f);
 
 /* Judge the test and report it to programs, in the object of the test that is open. Returns the
  * verdict, the same on all ranks where --strict was given; else on rank 0 alone. Collective over

@@ -3,16 +3,23 @@
 #include "config.h"
 #include "par/nodes.h"
 
+#define NODES_TAG 6 /* the leader listens to any rank: see par/clock.c */
+
 void weir_nodes_or(const struct weir_par *par, uint64_t *v, int n)
 {
-    MPI_Comm node;
+    uint64_t more[WEIR_NODES_WORDS];
 
-    if (par->size == 1)
+    if (par->rank != par->leader) {
+        weir_mpi_must(par, MPI_Send(v, n, MPI_UINT64_T, par->leader, NODES_TAG, par->comm),
+                      "MPI_Send");
         return;
-    weir_mpi_must(
-        par, MPI_Comm_split_type(par->comm, MPI_COMM_TYPE_SHARED, par->rank, MPI_INFO_NULL, &node),
-        "MPI_Comm_split_type");
-    weir_mpi_must(par, MPI_Allreduce(MPI_IN_PLACE, v, n, MPI_UINT64_T, MPI_BOR, node),
-                  "MPI_Allreduce");
-    weir_mpi_must(par, MPI_Comm_free(&node), "MPI_Comm_free");
+    }
+    for (int i = 0; i < par->followers; i++) {
+        weir_mpi_must(par,
+                      MPI_Recv(more, n, MPI_UINT64_T, MPI_ANY_SOURCE, NODES_TAG, par->comm,
+                               MPI_STATUS_IGNORE),
+                      "MPI_Recv");
+        for (int k = 0; k < n; k++)
+            v[k] |= more[k];
+    }
 }

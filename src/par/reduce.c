@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NODES_TAG 6 /* the leader listens to any rank: see par/clock.c */
-
 void weir_hist_sum(const struct weir_par *par, struct weir_hist *h)
 {
     int64_t ends[2] = { h->n ? -(int64_t)h->min_ns : INT64_MIN, (int64_t)h->max_ns };
@@ -110,23 +108,4 @@ int weir_collect(const struct weir_par *par, const void *mine, int n, size_t siz
     free(counts);
     free(at);
     return room ? total / (int)size : -1;
-}
-
-void weir_nodes_or(const struct weir_par *par, uint64_t *v, int n)
-{
-    uint64_t more[WEIR_NODES_WORDS];
-
-    if (par->rank != par->leader) {
-        weir_mpi_must(par, MPI_Send(v, n, MPI_UINT64_T, par->leader, NODES_TAG, par->comm),
-                      "MPI_Send");
-        return;
-    }
-    for (int i = 0; i < par->followers; i++) {
-        weir_mpi_must(par,
-                      MPI_Recv(more, n, MPI_UINT64_T, MPI_ANY_SOURCE, NODES_TAG, par->comm,
-                               MPI_STATUS_IGNORE),
-                      "MPI_Recv");
-        for (int k = 0; k < n; k++)
-            v[k] |= more[k];
-    }
 }

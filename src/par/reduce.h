@@ -29,11 +29,4 @@ void weir_fetch_bytes(const struct weir_par *par, void *buf, size_t len, int fro
 int weir_collect(const struct weir_par *par, const void *mine, int n, size_t size, int most,
                  void *out);
 
-#define WEIR_NODES_WORDS 64
-
-/* The bits that any rank of our node has set, in place on the leader of the node; others keep theirs. n
- * is at most WEIR_NODES_WORDS. Nodes as MPI sees them. Collective over par->comm: messages between the
- * ranks of a node only. */
-void weir_nodes_or(const struct weir_par *par, uint64_t *v, int n);
-
 #endif

@@ -5,7 +5,9 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
+import time
 
 import pytest
 
@@ -313,7 +315,32 @@ def test_sound_runs_have_nothing_that_is_suspect(ior, ext4, args):
     test = document(run)["tests"][0]
     assert test["verdict"] == "SOUND", [f for f in test["findings"] if f["outcome"] == "found"]
     judged = {f["id"]: f["outcome"] for f in test["findings"]}
+    assert "the device moved" not in {f["id"]: f["text"] for f in test["findings"]}["H26"]
     assert judged["H14"] == judged["H02"] == "fine" and judged["H03" if "drop" in args else "H27"] == "fine", judged
+
+
+def test_traffic_of_others_on_the_device_is_seen(ior, ext4):
+    """The run goes on until somebody else has written enough, and a phase has ended after it."""
+    def rows():
+        return os.pread(proc.out.fileno(), 1 << 24, 0).count(b"\nwrite ")
+
+    def wait_for(n):
+        until = time.monotonic() + 60
+        while rows() < n and time.monotonic() < until and proc.poll() is None:
+            time.sleep(0.02)
+
+    proc = ior.start("-w -e -b 64k -t 64k -i 100000 -O interIODelay=20000 -o disk/f --limit=H26:9999 --report=text:-,json:r.json", np=None)
+    wait_for(1)
+    for i in range(3):
+        fd = os.open(ext4 / "other", os.O_WRONLY | os.O_CREAT)
+        os.write(fd, os.urandom(12 * conftest.MIB))
+        os.fsync(fd)
+        os.close(fd)
+    wait_for(rows() + 2)
+    os.kill(proc.pid, signal.SIGINT)
+    run = ior.finish(proc)
+    finding = found(document(run)["tests"][0])["H26"]
+    assert finding["unit"] == "% of our bytes" and finding["value"] > 100 and re.match(r"the device moved \d+", finding["text"]), finding
 
 
 # ---- the page of the guide ----

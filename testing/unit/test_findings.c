@@ -117,6 +117,7 @@ SPOILER(bad_clock, READ->clock = 0.05)
 SPOILER(apart, f->apart = 1)
 SPOILER(full, f->full_inodes = 0.95)
 SPOILER(loaded, f->load = 3)
+SPOILER(busy_device, (f->others = 1e9, f->others_share = 0.5))
 SPOILER(not_direct, (f->direct = 1, READ->left = 0.9))
 SPOILER(retries, f->retries = 1)
 SPOILER(not_collective, (f->collective = 1, f->independent = 1))
@@ -163,6 +164,7 @@ static const struct {
     { "H24", apart, IS(INVALID, INVALID, INVALID, SOUND) },
     { "H25", full, IS(NOTE, NOTE, NOTE, NOTE) },
     { "H26", loaded, IS(NOTE, NOTE, NOTE, SUSPECT) },
+    { "H26", busy_device, IS(NOTE, NOTE, NOTE, SUSPECT) },
     { "H27", not_direct, IS(SUSPECT, INVALID, SUSPECT, INVALID) },
     { "H28", retries, IS(NOTE, NOTE, NOTE, NOTE) },
     { "H29", not_collective, IS(SUSPECT, SUSPECT, SUSPECT, SOUND) },
@@ -199,6 +201,26 @@ static void each_rule_finds_what_it_is_for(void **state)
             cases[i].spoil(&f);
             if (found(&f, (enum weir_rule_set)set, cases[i].id) != cases[i].is[set])
                 fail_msg("case %d, %s by %s", (int)i, cases[i].id, weir_rule_sets[set]);
+        }
+}
+
+static void what_is_found_has_other_words_than_what_is_fine(void **state)
+{
+    struct weir_finding sound[WEIR_RULES], list[WEIR_RULES];
+    const struct weir_facts fine = sound_facts();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        for (int set = 0; set < WEIR_RULE_SETS; set++) {
+            struct weir_facts f = sound_facts();
+            int n = weir_findings_judge(&fine, (enum weir_rule_set)set, NULL, sound);
+
+            cases[i].spoil(&f);
+            weir_findings_judge(&f, (enum weir_rule_set)set, NULL, list);
+            for (int k = 0; k < n; k++)
+                if (list[k].outcome == WEIR_FOUND && sound[k].outcome == WEIR_FINE &&
+                    strcmp(list[k].text, sound[k].text) == 0)
+                    fail_msg("%s: '%s'", list[k].rule->id, list[k].text);
         }
 }
 
@@ -367,6 +389,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sound_test_has_no_finding),
         cmocka_unit_test(each_rule_finds_what_it_is_for),
+        cmocka_unit_test(what_is_found_has_other_words_than_what_is_fine),
         cmocka_unit_test(what_is_not_known_is_not_judged),
         cmocka_unit_test(special_cases_have_their_severity),
         cmocka_unit_test(limits_change_one_rule),
