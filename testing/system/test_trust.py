@@ -55,7 +55,9 @@ def test_without_rules_nothing_is_said(ior):
 
 def test_what_failed_before_a_phase_was_measured_has_no_verdict(ior):
     run = ior("-b 4k -t 4k -w -o none/x --strict --report=json:r.json", np=None).fails(3, "none/x")
-    assert not {"findings", "rules", "verdict"} & set(document(run)["tests"][0])
+    test, = document(run)["tests"]
+    assert (test["rules"], test["verdict"], test["findings"]) == ("default", None, []), test
+    assert test["verdictReason"] == "no phase was measured", test
 
 
 def test_the_text_is_the_same_but_for_the_table_of_findings(ior):
