@@ -91,6 +91,29 @@ def logged(ior, build, tmp_path):
     return Log(tmp_path / "calls", ior)
 
 
+# ---- the libraries ----
+
+@pytest.fixture
+def without_libraries(libraries):
+    """A node that lacks them."""
+    (libraries / "lib").rename(libraries / "away")
+    yield
+    (libraries / "away").rename(libraries / "lib")
+
+
+def test_programs_start_where_the_libraries_are_not(logged, without_libraries):
+    logged("-t 4k -b 16k -o f", np=1).ok()
+    for options, words in (("lustre.stripecount=4", ["llapi_file_open_pool", "liblustreapi.so.1"]),
+                           ("gpfs.hintaccess", ["gpfs_fcntl", "/usr/lpp/mmfs/lib/libgpfs.so"])):
+        logged("-t 4k -b 16k --posix.%s -o f" % options, np=None).fails(2, "load the library that has", "LD_LIBRARY_PATH", *words)
+    assert logged.lines() == [] and logged.program.files() == []
+
+
+def test_mdtest_says_that_the_library_is_not_there(mdtest_logged, without_libraries):
+    mdtest_logged("-g -n 4 -d out").fails(2, "load the library that has llapi_dir_set_default_lmv_stripe", "liblustreapi.so.1")
+    assert mdtest_logged.program.files() == []
+
+
 # ---- Lustre ----
 
 LUSTRE = "--posix.lustre.stripecount=4 --posix.lustre.stripesize=1m"

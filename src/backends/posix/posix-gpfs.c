@@ -2,6 +2,7 @@
 /* posix-gpfs.c - hints to GPFS (IBM Storage Scale) by gpfs_fcntl, where its library is there */
 #include "config.h"
 #include "backends/posix/posix-layout.h"
+#include "backends/posix/posix-library.h"
 
 #ifdef HAVE_GPFS
 
@@ -37,6 +38,9 @@ struct no_hint {
 #define gpfsCreateSharing_t struct no_hint
 #endif
 
+static const char *const files[] = { GPFS_LIBRARY "libgpfs.so", "/usr/lpp/mmfs/lib/libgpfs.so",
+                                     NULL };
+
 static const char *const missing[] = {
     MISSING_FINE_WRITE MISSING_FINE_READ MISSING_CREATE_SHARING NULL
 };
@@ -53,39 +57,42 @@ static const char *const missing[] = {
                    .structLen = (int)sizeof(name.hint), .structType = (type), __VA_ARGS__ } }
 
 /* A length of 0 means "to the end of the file". */
-static int free_range(int fd, uint64_t off, uint64_t len)
+static int free_range(posix_hint *hint, int fd, uint64_t off, uint64_t len)
 {
     HINT(gpfsFreeRange_t, range, GPFS_FREE_RANGE, .start = (long long)off,
          .length = (long long)len, );
 
-    return gpfs_fcntl(fd, &range);
+    return hint(fd, &range);
 }
 
-static int announce(int fd, const struct weir_io *io)
+static int announce(posix_hint *hint, int fd, const struct weir_io *io)
 {
     HINT(gpfsAccessRange_t, range, GPFS_ACCESS_RANGE, .start = (long long)io->off,
          .length = (long long)io->len, .isWrite = io->dir == WEIR_DIR_WRITE, );
 
-    return gpfs_fcntl(fd, &range);
+    return hint(fd, &range);
 }
 
-static int withdraw(int fd, const struct weir_io *io)
+static int withdraw(posix_hint *hint, int fd, const struct weir_io *io)
 {
-    return free_range(fd, io->off, io->len);
+    return free_range(hint, fd, io->off, io->len);
 }
 
 /* The hint is one for the directory. */
 static int create(const char *path, const struct posix_layout *l, struct weir_err *err)
 {
     HINT(gpfsCreateSharing_t, share, GPFS_CREATE_SHARING, );
+    posix_hint *hint;
     const char *name;
     int rc = 0, dir;
 
     if (!l->create_sharing)
         return 0;
+    if (!(hint = posix_function(files, "gpfs_fcntl", err)))
+        return -1;
     if ((dir = posix_open_parent(path, &name, err)) < 0)
         return -1;
-    if (gpfs_fcntl(dir, &share) < 0)
+    if (hint(dir, &share) < 0)
         rc = weir_fail(err, WEIR_EIO, "tell GPFS that tasks create files next to '%s'", path);
     close(dir);
     return rc;
@@ -95,12 +102,17 @@ static int apply(int fd, const char *path, const struct posix_layout *l, struct 
 {
     HINT(gpfsFineGrainWriteSharing_t, writes, GPFS_FINE_GRAIN_WRITE_SHARING, );
     HINT(gpfsFineGrainReadSharing_t, reads, GPFS_FINE_GRAIN_READ_SHARING, );
+    posix_hint *hint;
 
-    if (l->release_token && free_range(fd, 0, 0) < 0)
+    if (!l->release_token && !l->fine_write && !l->fine_read)
+        return 0;
+    if (!(hint = posix_function(files, "gpfs_fcntl", err)))
+        return -1;
+    if (l->release_token && free_range(hint, fd, 0, 0) < 0)
         return weir_fail(err, WEIR_EIO, "give the locks of GPFS on '%s' back", path);
-    if (l->fine_write && gpfs_fcntl(fd, &writes) < 0)
+    if (l->fine_write && hint(fd, &writes) < 0)
         return weir_fail(err, WEIR_EIO, "tell GPFS that tasks share small writes of '%s'", path);
-    if (l->fine_read && gpfs_fcntl(fd, &reads) < 0)
+    if (l->fine_read && hint(fd, &reads) < 0)
         return weir_fail(err, WEIR_EIO, "tell GPFS that tasks share small reads of '%s'", path);
     return 0;
 }
@@ -113,6 +125,8 @@ const struct posix_fs posix_gpfs = {
 #ifdef HAVE_GPFS
     .is_built = true,
     .missing = missing,
+    .files = files,
+    .function = "gpfs_fcntl",
     .create = create,
     .apply = apply,
     .announce = announce,

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backends/posix/posix-library.h"
+
 static const struct posix_fs *const systems[] = { &posix_lustre, &posix_gpfs, &posix_beegfs };
 
 #define SYSTEMS (sizeof(systems) / sizeof(*systems))
@@ -67,7 +69,7 @@ static int check_option(const struct weir_opt *row, const void *opt, struct weir
         return weir_refuse(err, WEIR_EUSAGE,
                            "--posix.%s needs a newer %s than this build was made with", row->name,
                            fs->needs);
-    return 0;
+    return fs->files && !posix_function(fs->files, fs->function, err) ? -1 : 0;
 }
 
 int posix_layout_check(const struct weir_opt *rows, const void *opt, const struct posix_layout *l,

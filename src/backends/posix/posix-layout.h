@@ -16,20 +16,26 @@ struct posix_layout {
     int64_t chunk;                                                          /* bytes */
 };
 
-/* One of these file systems. A build without its library has a struct with prefix and needs only.
- * All functions are local, do nothing unless an option asks for it, and return 0, or -1 and err
- * (WEIR_EIO, check: WEIR_EUSAGE). Any may be NULL. */
+/* What gpfs_fcntl is. */
+typedef int posix_hint(int fd, void *hints);
+
+/* One of these file systems. A build without its library has a struct with prefix and needs only; in
+ * one with it, the library is loaded when an option asks for what it does. All functions are local, do
+ * nothing unless an option asks for it, and return 0, or -1 and err (WEIR_EIO, check: WEIR_EUSAGE; and
+ * WEIR_ESETUP where the library is not there). Any may be NULL. */
 struct posix_fs {
     const char *prefix, *needs; /* "lustre." of its options; what a build takes */
     bool is_built;              /* with its library? */
     const char *const *missing; /* options that its library is too old for; NULL-terminated */
+    const char *const *files;   /* the library, for posix_function; NULL: there is none to load */
+    const char *function;       /* one that it must have */
     int (*check)(const struct posix_layout *l, struct weir_err *err);
     /* before a file is opened to be created, and on a file that is open */
     int (*create)(const char *path, const struct posix_layout *l, struct weir_err *err);
     int (*apply)(int fd, const char *path, const struct posix_layout *l, struct weir_err *err);
-    /* around each transfer; errno holds the reason where they return -1 */
-    int (*announce)(int fd, const struct weir_io *io);
-    int (*withdraw)(int fd, const struct weir_io *io);
+    /* around each transfer, with 'function'; errno holds the reason where they return -1 */
+    int (*announce)(posix_hint *hint, int fd, const struct weir_io *io);
+    int (*withdraw)(posix_hint *hint, int fd, const struct weir_io *io);
 };
 
 /* The directory of path, open for reading (the caller closes it), and the name in it, which points

@@ -3,6 +3,7 @@
  * BeeGFS, where its header is */
 #include "config.h"
 #include "backends/posix/posix-layout.h"
+#include "backends/posix/posix-library.h"
 #include "backends/posixfile.h"
 
 /* ---- Lustre ---- */
@@ -21,6 +22,18 @@
 
 #define POOL_TEXT 64 /* for the library, which takes no constant */
 
+static const char *const files[] = { LUSTRE_LIBRARY "liblustreapi.so.1", "liblustreapi.so", NULL };
+
+/* The library would say what it returns, too. False and err (WEIR_ESETUP). */
+static bool mute(struct weir_err *err)
+{
+    __typeof__(llapi_msg_set_level) *set_level = posix_function(files, "llapi_msg_set_level", err);
+
+    if (set_level)
+        set_level(LLAPI_MSG_OFF);
+    return set_level;
+}
+
 static int lustre_check(const struct posix_layout *l, struct weir_err *err)
 {
     if (l->pool && (l->stripe_count == 0 || l->stripe_size == 0))
@@ -35,18 +48,21 @@ static int lustre_check(const struct posix_layout *l, struct weir_err *err)
 }
 
 /* The library opens without making objects and then sets the layout: of ranks that do this at once
- * one succeeds, and the others hear that the layout is there. The library would say so, too. */
+ * one succeeds, and the others hear that the layout is there. */
 static int lustre_create(const char *path, const struct posix_layout *l, struct weir_err *err)
 {
+    __typeof__(llapi_file_open_pool) *open_pool;
     char pool[POOL_TEXT];
     int fd;
 
     if (l->stripe_count == 0 && l->stripe_size == 0 && l->start_ost == -1 && !l->pool)
         return 0;
+    open_pool = posix_function(files, "llapi_file_open_pool", err);
+    if (!open_pool || !mute(err))
+        return -1;
     snprintf(pool, sizeof(pool), "%s", l->pool ? l->pool : "");
-    llapi_msg_set_level(LLAPI_MSG_OFF);
-    fd = llapi_file_open_pool(path, O_CREAT | O_WRONLY, 0664, (unsigned long long)l->stripe_size,
-                              l->start_ost, l->stripe_count, 0, l->pool ? pool : NULL);
+    fd = open_pool(path, O_CREAT | O_WRONLY, 0664, (unsigned long long)l->stripe_size,
+                   l->start_ost, l->stripe_count, 0, l->pool ? pool : NULL);
     if (fd >= 0) {
         close(fd);
         return 0;
@@ -67,11 +83,14 @@ static int lustre_apply(int fd, const char *path, const struct posix_layout *l, 
 /* No start, no stripes, no pool: what the file system says for directories that nobody set up. */
 int weir_posix_reset_dir(struct weir_session *s, const char *path, struct weir_err *err)
 {
+    __typeof__(llapi_dir_set_default_lmv_stripe) *set_default;
     int rc;
 
     (void)s;
-    llapi_msg_set_level(LLAPI_MSG_OFF);
-    rc = llapi_dir_set_default_lmv_stripe(path, -1, 0, 0, NULL);
+    set_default = posix_function(files, "llapi_dir_set_default_lmv_stripe", err);
+    if (!set_default || !mute(err))
+        return -1;
+    rc = set_default(path, -1, 0, 0, NULL);
     if (rc == 0)
         return 0;
     errno = rc < 0 ? -rc : rc;
@@ -85,6 +104,8 @@ const struct posix_fs posix_lustre = {
     .needs = "Lustre (lustreapi)",
 #ifdef HAVE_LUSTRE
     .is_built = true,
+    .files = files,
+    .function = "llapi_file_open_pool",
     .check = lustre_check,
     .create = lustre_create,
     .apply = lustre_apply,

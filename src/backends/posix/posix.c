@@ -11,6 +11,7 @@
 #include "backends/backend.h"
 #include "backends/posix/posix-array.h"
 #include "backends/posix/posix-layout.h"
+#include "backends/posix/posix-library.h"
 #include "backends/posixfile.h"
 #include "backends/posixns.h"
 
@@ -139,6 +140,14 @@ static int open_retrying(const char *path, int sys)
     return fd;
 }
 
+/* Not in each transfer. */
+static int find_hint(struct weir_posix_file *f, const struct posix_layout *l, struct weir_err *err)
+{
+    if (l->hint_access)
+        f->hint = posix_function(posix_gpfs.files, posix_gpfs.function, err);
+    return l->hint_access && !f->hint ? -1 : 0;
+}
+
 static int posix_open(struct weir_session *s, const char *path, unsigned flags,
                       struct weir_file *wf, struct weir_err *err)
 {
@@ -159,7 +168,8 @@ static int posix_open(struct weir_session *s, const char *path, unsigned flags,
                       ? " (this file system may not allow --posix.odirect)"
                       : "");
     else if ((!o->odirect || check_alignment(f, err) == 0) &&
-             posix_layout_apply(f->fd, path, &o->layout, err) == 0) {
+             posix_layout_apply(f->fd, path, &o->layout, err) == 0 &&
+             find_hint(f, &o->layout, err) == 0) {
         f->is_plain = !weir_posix_around(s);
         return 0;
     }
@@ -236,10 +246,10 @@ static ssize_t move_announced(const struct weir_posix_file *f, const struct weir
 {
     ssize_t n;
 
-    if (posix_gpfs.announce(f->fd, io) < 0)
+    if (posix_gpfs.announce(f->hint, f->fd, io) < 0)
         return weir_posix_reason(f, "announce the range to GPFS: ", err);
     n = move(f, io, err);
-    if (posix_gpfs.withdraw(f->fd, io) < 0 && n >= 0)
+    if (posix_gpfs.withdraw(f->hint, f->fd, io) < 0 && n >= 0)
         return weir_posix_reason(f, "give the range back to GPFS: ", err);
     return n;
 }
