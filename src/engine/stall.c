@@ -181,7 +181,7 @@ void weir_stall_told(struct weir_stall *s)
 
 struct weir_stall_worst weir_stall_find(const struct weir_stall *s, uint64_t least_ns)
 {
-    struct weir_stall_worst w = { .still = -1, .call = -1 };
+    struct weir_stall_worst w = { .still = -1, .call = -1, .idle_ns = UINT64_MAX };
 
     for (int i = 0; i < s->board->count; i++) {
         const struct weir_stall_call *call = &slot_of(s, i)->call;
@@ -194,6 +194,8 @@ struct weir_stall_worst weir_stall_find(const struct weir_stall *s, uint64_t lea
             w.call = i;
             w.call_ns = age;
         }
+        if (s->seen[i].beat != 0 && age < w.idle_ns)
+            w.idle_ns = age;
     }
     return w;
 }

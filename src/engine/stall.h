@@ -46,6 +46,7 @@ struct weir_stall {
 struct weir_stall_worst {
     int still, call;            /* slots, -1: none */
     uint64_t still_ns, call_ns; /* no sign of life; in a call */
+    uint64_t idle_ns;           /* nobody has begun or ended a call */
 };
 
 /* Show ourselves on the board, which must stay; a look every look_ns is to come. Local. -1 when there

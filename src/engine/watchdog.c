@@ -101,7 +101,14 @@ static uint64_t patience(const struct weir_watchdog *w)
     return w->neighbour->lone ? 0 : larger(w->warn_ns, w->limit_ns);
 }
 
-/* That a host cannot be reached ends no job: MPI may have another network. */
+/* That a host cannot be reached is no reason yet, for MPI may have another network. It is one where
+ * all ranks of this node wait as well: for others, which they do not reach either. */
+static bool is_lost(const struct weir_watchdog *w)
+{
+    return weir_neighbour_is_reached(w->neighbour) ||
+           weir_stall_find(&w->stall, w->still_ns).idle_ns > w->limit_ns;
+}
+
 static void look_at_neighbour(struct weir_watchdog *w)
 {
     uint64_t silence, first_ns;
@@ -112,7 +119,7 @@ static void look_at_neighbour(struct weir_watchdog *w)
     if (silence <= first_ns)
         return;
     silence -= first_ns;
-    if (w->limit_ns && silence > w->limit_ns && weir_neighbour_is_reached(w->neighbour)) {
+    if (w->limit_ns && silence > w->limit_ns && is_lost(w)) {
         weir_stall_told(&w->stall);
         tell_neighbour(w, say_error);
         end_all();

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several hosts, reached through ssh by the launcher of the MPI library."""
 import signal
+import time
 
 import pytest
 
@@ -180,3 +181,15 @@ def test_the_job_ends_when_it_loses_a(cluster, what):
     if what == "host":  # the next job finds files of the last one
         cluster.mpi(FOUR, "ior -b 64k -t 64k -F -o f").ok()
         assert cluster.files() == ["r.csv"]
+
+
+@pytest.mark.skipif(not OPEN_MPI, reason="hydra does not look whether hosts are there")
+def test_the_job_ends_when_the_network_of_a_host_is_cut(cluster):
+    """No connection breaks, so nobody would know: each node hears the next one, and no longer does."""
+    proc = cluster.begin(cluster.mpirun(FOUR) + cluster.program(LONG + " --io-timeout=3"))
+    time.sleep(4)  # until they have heard each other
+    with cluster.impatient(), cluster.cut("node4"):
+        run = cluster.finish(proc)
+    assert run.returncode == 3 and "rank 3 on node4 stands still" in run.stderr, run
+    assert "whose host does not answer" in run.stderr and "(--io-timeout)" in run.stderr, run
+    bed.await_true("the end of all tasks", lambda: not any(cluster.processes(name) for name in FOUR))
