@@ -4,11 +4,13 @@
 #define WEIR_BASE_OPTDUMP_H
 
 #include "base/opt.h"
+#include "base/opthelp.h"
 #include "base/str.h"
 
-/* Append the OPTIONS section of a man page in man(7) markup: every spelling, default, range,
- * choices, help. */
-void weir_optdump_man(const struct weir_opts *o, struct weir_str *out);
+/* Append two sections of a man page in man(7) markup: OPTIONS with every spelling, default, range,
+ * choices and help, and EXAMPLES with those of 'help'. */
+void weir_optdump_man(const struct weir_opts *o, const struct weir_help *help,
+                      struct weir_str *out);
 
 /* Append every word a shell could complete, one a line: "-b", "--block-size", "--posix.odirect",
  * "-O blockSize=". */

@@ -77,6 +77,20 @@ static void add_examples(const struct weir_help *help, enum weir_topic topic, st
         }
 }
 
+void weir_opthelp_examples(const struct weir_help *help, struct weir_str *out)
+{
+    const char *first = help->examples != NULL ? help->examples->args : "";
+
+    for (const struct weir_example *e = help->examples; e != NULL && e->args != NULL; e++) {
+        weir_str_addf(out, "  # %s\n", e->what);
+        add_command(help, "", e->args, out);
+    }
+    for (const struct weir_example *e = help->common; e != NULL && e->args != NULL; e++) {
+        weir_str_addf(out, "  # %s\n", e->what);
+        add_command(help, first, e->args, out);
+    }
+}
+
 /* ---- lists ---- */
 
 /* The rows of a topic in the tables without title. false: there are none. */

@@ -34,4 +34,8 @@ extern const char *const weir_topic_names[], *const weir_topic_titles[];
 int weir_opthelp(const struct weir_opts *o, const struct weir_help *help, const char *what,
                  struct weir_str *out, struct weir_err *err);
 
+/* Append every example, the program's own ones first: a line of words and the command line under it, as
+ * on the pages. Local. */
+void weir_opthelp_examples(const struct weir_help *help, struct weir_str *out);
+
 #endif

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/opthelp.h"
 #include "base/optset.h"
 
 /* Text for man(7): a backslash and a dash are escaped, and a line never begins with a dot or an
@@ -142,7 +141,20 @@ static void man_topic(const struct weir_opts *o, enum weir_topic topic, const ch
         }
 }
 
-void weir_optdump_man(const struct weir_opts *o, struct weir_str *out)
+static void man_examples(const struct weir_help *help, struct weir_str *out)
+{
+    struct weir_str lines = { 0 };
+
+    weir_opthelp_examples(help, &lines);
+    weir_str_addf(out, ".SH EXAMPLES\n.nf\n");
+    man_text(out, weir_str_text(&lines));
+    weir_str_addf(out, ".fi\n");
+    out->failed = out->failed || lines.failed;
+    weir_str_free(&lines);
+}
+
+void weir_optdump_man(const struct weir_opts *o, const struct weir_help *help,
+                      struct weir_str *out)
 {
     weir_str_addf(out, ".SH OPTIONS\n");
     for (int t = 0; weir_topic_titles[t] != NULL; t++)
@@ -157,4 +169,5 @@ void weir_optdump_man(const struct weir_opts *o, struct weir_str *out)
         for (const struct weir_opt *row = set->rows; !weir_opt_is_end(row); row++)
             man_row(set, row, out);
     }
+    man_examples(help, out);
 }

@@ -93,12 +93,13 @@ int weir_command_init(struct weir_command *c, const struct weir_driver *d, struc
     return weir_opts_defaults(&c->opts, err);
 }
 
-static int dump_rows(struct weir_command *c, struct weir_str *out, struct weir_err *err)
+static int dump_rows(struct weir_command *c, const struct weir_help *help, struct weir_str *out,
+                     struct weir_err *err)
 {
     if (strcasecmp(c->common.dump, "words") == 0)
         weir_optdump_words(&c->opts, out);
     else if (strcasecmp(c->common.dump, "man") == 0)
-        weir_optdump_man(&c->opts, out);
+        weir_optdump_man(&c->opts, help, out);
     else
         weir_optdump_json(&c->opts, out);
     return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the list of options") : 0;
@@ -147,7 +148,7 @@ bool weir_command_answer(struct weir_command *c, int *status)
     else if (c->common.version)
         weir_str_addf(&out, "%s (weir) %s\n", c->driver->name, PACKAGE_VERSION);
     else if (c->common.dump)
-        rc = dump_rows(c, &out, &err);
+        rc = dump_rows(c, &help, &out, &err);
     else
         return false;
     if (rc == 0 && (fputs(weir_str_text(&out), stdout) == EOF || fflush(stdout) == EOF))

@@ -208,9 +208,12 @@ static void completion_offers_names_values_and_keys(void **state)
 
 static void the_man_page_has_every_spelling(void **state)
 {
+    static const struct weir_example own[] = { { WEIR_TOPIC_NONE, "-b 4k", "small" }, { 0 } };
+    static const struct weir_example shared[] = { { WEIR_TOPIC_OUTPUT, "-v", "more words" }, { 0 } };
+    const struct weir_help help = { .program = "p", .examples = own, .common = shared };
     struct dump *d = *state;
 
-    weir_optdump_man(&d->t.opts, &d->out);
+    weir_optdump_man(&d->t.opts, &help, &d->out);
     has(d, ".SH OPTIONS\n.SS Sizes, contents and checks of the data\n.TP\n\\fB\\-b\\fR");
     has(d, ".SS Other options, and those of older releases\n.TP\n\\fB\\-c\\fR, "
            "\\fB\\-\\-collective\\fR\nCollective I/O.\n");
@@ -226,6 +229,8 @@ static void the_man_page_has_every_spelling(void **state)
     has(d, "Refused. shared file pointers");
     has(d, "a \\e and a \\- in it.\n");
     has(d, ".SS Module POSIX\n.TP\n\\fB\\-\\-posix.odirect\\fR\n");
+    has(d, ".SH EXAMPLES\n.nf\n  # small\n  mpirun \\-np 4 p \\-b 4k\n"
+           "  # more words\n  mpirun \\-np 4 p \\-b 4k \\-v\n.fi\n");
 }
 
 static void the_words_are_what_can_be_typed(void **state)
