@@ -216,7 +216,7 @@ struct weir_backend {
      * queue. What the system refuses later comes back from complete.
      * complete: give back requests with n and sys set, of any file of the session and in any order:
      * 'most' at most, and wait for 'least' (not more than are in flight; 0: what is done now). f is
-     * for messages. Returns how many, or -1 and err: it cannot be told any more what is done.
+     * for messages. Returns how many, or -1 and err: it is no longer known what is done.
      * reason: why n of r is -1; NULL: the text of r->sys. Returns -1.
      * xfer may be called while requests are in flight: it continues those that came back short. */
     const char *depth_option; /* which of its options limits the depth, without prefix */

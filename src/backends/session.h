@@ -170,7 +170,7 @@ int weir_session_submit(struct weir_request *r, uint64_t *clock_ns, struct weir_
  * the rules of weir_session_xfer, or failed (n is -1); begin_ns and end_ns are its times, and the
  * difference goes into the histogram unless it failed. *clock_ns gets the time now. No allocation.
  * Returns how many there are in done; err names the first of them that failed. -1 and err
- * (WEIR_EIO): it cannot be told any more what is done. */
+ * (WEIR_EIO): it is no longer known what is done. */
 int weir_session_complete(struct weir_file *f, int least, int most, struct weir_request **done,
                           uint64_t *clock_ns, struct weir_err *err);
 

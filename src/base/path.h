@@ -10,7 +10,7 @@
 #include "base/str.h"
 
 /* Where a path (that need not exist) lies: the mount point and the type of its file system
- * ("ext4", "lustre"), from /proc/self/mounts. Empty where that cannot be told. Local. */
+ * ("ext4", "lustre"), from /proc/self/mounts. Empty where that is not known. Local. */
 void weir_mount_find(const char *path, struct weir_str *point, struct weir_str *type);
 
 /* Bytes that are free for us where a path (that need not exist) lies. False where that cannot be

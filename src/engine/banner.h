@@ -6,7 +6,7 @@
 #include "base/opt.h"
 #include "engine/run.h"
 
-/* The time now in strftime's form, in out; empty where it cannot be told. Local. */
+/* The time now in strftime's form, in out; empty where it is not known. Local. */
 const char *weir_banner_now(char out[32], const char *form);
 
 /* What IOR_FAKE_NODES and IOR_FAKE_TASK_PER_NODES put in place of what was found. Rank 0. */

@@ -59,7 +59,7 @@ void weir_mpi_doubt_keep(struct weir_mpi_doubt *d, int sys, const char *call, ui
  * pieces of at least a page: every write of the library is at least 'piece' bytes long, from multiples
  * of it on. end: no rank wrote further (UINT64_MAX: one has failed, and nothing
  * is judged). Local. Returns 0 when the bytes are there, or -1 and err
- * (WEIR_EIO) when they are not, or when this cannot be told. */
+ * (WEIR_EIO) when they are not, or when this is not known. */
 int weir_mpi_doubt_conclude(struct weir_mpi_doubt *d, const char *path, bool fresh, uint64_t piece,
                             uint64_t end, struct weir_err *err);
 

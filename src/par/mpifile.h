@@ -53,7 +53,7 @@ void weir_mpi_catch_up(MPI_File *handle, MPI_Info info);
  * (WEIR_ESETUP). */
 int weir_mpi_check_limit(const char *format, uint64_t need, struct weir_err *err);
 
-/* Bytes that are free on the file system of path, UINT64_MAX where that cannot be told. Local. */
+/* Bytes that are free on the file system of path, UINT64_MAX where that is not known. Local. */
 uint64_t weir_mpi_room(const char *path);
 
 /* Does the file reach as far as the furthest rank of comm wrote (*end of this rank, 0: nothing; then

@@ -80,6 +80,11 @@ def test_the_manual_page_has_the_topics_and_the_examples_of_the_help():
     for program in PROGRAMS:
         page = answer(program, "--dump-options=man")
         assert page.count(".SS Files and directories") == page.count(".SS Results, messages and their worth") == 1
+        plain = page.split(".SH EXAMPLES\n")[1].replace("\\-", "-").splitlines()
+        first = [line for line in answer(program, "--help").splitlines() if line.startswith("  mpirun ")]
+        assert len(first) == 5 and set(first) <= set(plain), program
+    made = (conftest.BUILD / "doc" / "man" / "mdtest.1").read_text()
+    assert made.count(".SH EXAMPLES\n.nf\n  # ") == 1 and "@" not in made.split(".SH EXAMPLES")[1]
 
 
 WHOLE = ["h5exerciser", "checkpoint_simulator.x", "restart_simulator.x", "raw_bw.x", "gatherv.x", "combo.x"]
@@ -94,8 +99,3 @@ def test_programs_offer_what_they_can_do():
         assert offered is None or rows["existing"]["choices"] == offered
         whole = program in WHOLE
         assert ("Only 0: a repetition is done as a whole" in answer(program, "--help=time")) == whole and not (whole and "--deadline" in answer(program, "--help"))
-        plain = page.split(".SH EXAMPLES\n")[1].replace("\\-", "-").splitlines()
-        first = [line for line in answer(program, "--help").splitlines() if line.startswith("  mpirun ")]
-        assert len(first) == 5 and set(first) <= set(plain), program
-    made = (conftest.BUILD / "doc" / "man" / "mdtest.1").read_text()
-    assert made.count(".SH EXAMPLES\n.nf\n  # ") == 1 and "@" not in made.split(".SH EXAMPLES")[1]

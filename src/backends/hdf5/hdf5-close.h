@@ -28,7 +28,7 @@ int hdf5_check_kept(const struct hdf5_state *st, hid_t file, const char *path, u
                     struct weir_err *err);
 
 /* Has the file system room for what the library writes last, the metadata of that many datasets?
- * Local. Returns 0 (also when it cannot be told), or -1 and err (WEIR_EIO). */
+ * Local. Returns 0 (also when it is not known), or -1 and err (WEIR_EIO). */
 int hdf5_check_room(const char *path, uint64_t datasets, struct weir_err *err);
 
 /* After a write of 'need' bytes that failed: where the library gives no reason and so little room is
