@@ -3,7 +3,7 @@
 # of date. make install puts it where bash-completion looks; else source this file.
 # shellcheck shell=bash
 
-_weir_programs=' ior mdtest md-workbench mib h5exerciser hdf5Exerciser checkpoint_simulator.x restart_simulator.x raw_bw.x gatherv.x combo.x '
+_weir_programs=' ior mdtest md-workbench mib h5exerciser hdf5Exerciser checkpoint_simulator.x restart_simulator.x raw_bw.x gatherv.x combo.x weir-plot weir-compare '
 
 # The words before the cursor as they were typed: bash splits at '=' and ':', too.
 _weir_split() {
@@ -29,7 +29,7 @@ _weir_find() {
 
 _weir() {
     local _weir_typed=() _weir_at _weir_program
-    local typed before='' head word
+    local typed before='' first='' head word
     COMPREPLY=()
 
     _weir_split
@@ -39,11 +39,12 @@ _weir() {
     fi
     typed=${_weir_typed[-1]}
     ((${#_weir_typed[@]} - 2 <= _weir_at)) || before=${_weir_typed[-2]}
+    ((${#_weir_typed[@]} - 2 <= _weir_at)) || first=${_weir_typed[_weir_at + 1]}
     # readline replaces only what follows the last '=' or ':'
     head=${typed%"${typed##*[=:]}"}
     while IFS=$'\t' read -r word _; do
         COMPREPLY+=("${word#"$head"}")
-    done < <("$_weir_program" --complete "$before" "$typed" 2>/dev/null)
+    done < <("$_weir_program" --complete "$before" "$typed" "$first" 2>/dev/null)
     if ((${#COMPREPLY[@]} == 0)); then
         compopt -o default
     elif [[ ${COMPREPLY[0]} == *[=:] || $before == -O || $before == --option ]]; then

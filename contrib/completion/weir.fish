@@ -3,7 +3,7 @@
 # of date. make install puts it where fish looks; else source this file.
 
 function __weir_programs
-    string split ' ' 'ior mdtest md-workbench mib h5exerciser hdf5Exerciser checkpoint_simulator.x restart_simulator.x raw_bw.x gatherv.x combo.x'
+    string split ' ' 'ior mdtest md-workbench mib h5exerciser hdf5Exerciser checkpoint_simulator.x restart_simulator.x raw_bw.x gatherv.x combo.x weir-plot weir-compare'
 end
 
 # Words, a tab, a sentence: from the program that stands on the line; files where it has none.
@@ -25,7 +25,9 @@ function __weir_complete
     end
     set -l before ''
     test (count $words) -eq $at; or set before $words[-1]
-    set -l found ($program --complete "$before" "$typed" 2>/dev/null)
+    set -l first ''
+    test (count $words) -eq $at; or set first $words[(math $at + 1)]
+    set -l found ($program --complete "$before" "$typed" "$first" 2>/dev/null)
     if test (count $found) -gt 0
         printf '%s\n' $found
     else

@@ -115,7 +115,7 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
     weir_program_begin(&run, launch.rank == 0 ? 0 : 1);
     /* Options are read before MPI_Init: help needs no launcher, and a typing error is answered at
      * once. */
-    if (argc == 4 && strcmp(argv[1], "--complete") == 0)
+    if (argc >= 4 && strcmp(argv[1], "--complete") == 0)
         return complete(&run, &command, d, argv);
     if (weir_program_options(&run, &command, d, argc, argv, &err) < 0)
         return refuse_to_start(&run, &err, &launch, argc, argv);

@@ -22,6 +22,8 @@ CASES = [
     ("mib --call_l", "mib --call_limit="),
     ("ior --posix.odi", "ior --posix.odirect"),
     ("ior -o somef", "ior -o somefile"),
+    ("weir-compare --worse", "weir-compare --worse-than="),
+    ("weir-compare somef", "weir-compare somefile"),
 ]
 
 START = {
@@ -32,8 +34,8 @@ START = {
 
 
 def test_every_program_is_completed():
-    made = {p.name[:-len(".1.in")] for p in (conftest.SOURCE / "doc" / "man").glob("*.1.in") if not p.name.startswith("weir-")}
-    assert "ior" in made and "combo.x" in made
+    made = {p.name[:-len(".1.in")] for p in (conftest.SOURCE / "doc" / "man").glob("*.1.in")}
+    assert {"ior", "combo.x", "weir-plot"} <= made
     for name in ("weir.bash", "_weir", "weir.fish"):
         words = set((FOLDER / name).read_text().replace("'", " ").split())
         assert made <= words, (name, made - words)
@@ -45,7 +47,7 @@ def test_the_tab_key_completes_options_values_and_keys(shell, tmp_path):
     if not shutil.which(shell):
         pytest.skip("no %s" % shell)
     (tmp_path / "somefile").write_text("")
-    env = dict(conftest.program_env(), PATH="%s:%s" % (conftest.IOR.parent, os.environ["PATH"]), TERM="dumb", HOME=str(tmp_path), COLUMNS="200")
+    env = dict(conftest.program_env(), PATH="%s:%s:%s" % (FOLDER.parent / "plot", conftest.IOR.parent, os.environ["PATH"]), TERM="dumb", HOME=str(tmp_path), COLUMNS="200")
     args, setup = START[shell]
     terminal = pexpect.spawn(shell, args, env=env, cwd=str(tmp_path), encoding="utf-8", timeout=60, dimensions=(50, 200), echo=False)
     try:

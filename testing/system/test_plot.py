@@ -96,12 +96,16 @@ def test_one_straggler_of_a_thousand_is_seen(plot):
 
 
 def test_the_shell_completes_commands_options_and_values(plot):
-    script = """source %s; compopt() { :; }
-    for line in "weir-plot he" "weir-plot rate --ou" "weir-plot diff --outside-unit M" "weir-plot calls x.npy --ta" "weir-plot rate f"; do
-        COMP_WORDS=($line); COMP_WORDS[0]=%s; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _weir_plot; echo "${COMPREPLY[*]}"
-    done""" % (conftest.SOURCE / "contrib/completion/weir-plot.bash", conftest.SOURCE / "contrib/plot/weir-plot")
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout == "heat\n--output --outside --outside-unit\nMB/s MiB/s\n--tasks\n\n", done
+    """The words before, typed and first after the program, as the completions of bash, zsh and fish ask."""
+    for words, expected in [
+            (("", "he", ""), ["heat"]),
+            (("rate", "--ou", "rate"), ["--output=", "--outside=", "--outside-unit="]),
+            (("--outside-unit", "M", "diff"), ["MB/s", "MiB/s"]),
+            (("diff", "--outside-unit=MB", "diff"), ["--outside-unit=MB/s"]),
+            (("x.npy", "--ta", "calls"), ["--tasks="]),
+            (("rate", "f", "rate"), [])]:
+        said = plot("--complete", *words).ok().out
+        assert [line.split("\t")[0] for line in said.splitlines() if line] == expected, words
 
 
 # ---- numbers ----

@@ -189,13 +189,13 @@ def test_the_script_finds_its_modules_wherever_it_is(plot, tmp_path):
     assert run(tmp_path / "link", "--help").returncode == 0
     if not (conftest.BUILD / "Makefile").exists() or not shutil.which("make"):
         return
-    parts = ["install-" + part for part in ("binSCRIPTS", "weirplotDATA", "nodist_bashcompletionDATA")]
+    parts = ["install-" + part for part in ("binSCRIPTS", "weirplotDATA", "data-local")]
     done = subprocess.run(["make", "-s", *parts, "prefix=/opt/w", "DESTDIR=%s" % tmp_path],
                           cwd=conftest.BUILD, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     script = tmp_path / "opt" / "w" / "bin" / "weir-plot"
     completion = tmp_path / "opt/w/share/bash-completion/completions/weir-plot"  # the name that bash looks for
-    assert "complete -F _weir_plot weir-plot" in completion.read_text()
+    assert " weir-plot " in completion.read_text()
     said = run(script, "rate", "no.npy")
     assert said.returncode == 1 and said.stderr == "weir-plot: no.npy: No such file or directory\n", said
     alone = tmp_path / "weir-plot"

@@ -6,6 +6,7 @@ import sys
 
 from . import (
     calls,
+    complete,
     diff,
     heat,
     intervals,
@@ -240,7 +241,11 @@ def default_name(options):
 
 def main(arguments=None):
     """Exit status of the command."""
-    options = make_parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["--complete"]:
+        sys.stdout.writelines(complete.answer(make_parser(), given[1:]))
+        return 0
+    options = make_parser().parse_args(given)
     options.output = options.output or default_name(options)
     try:
         if options.suffix == ".svg":

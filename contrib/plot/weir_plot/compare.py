@@ -5,7 +5,7 @@ import math
 import statistics
 import sys
 
-from . import compare_stats, jsonfile, quantities
+from . import compare_stats, complete, jsonfile, quantities
 from .refusal import Refusal
 from .result import Result
 
@@ -222,7 +222,11 @@ def make_parser():
 
 def main(arguments=None):
     """Exit status of the command."""
-    options = make_parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["--complete"]:
+        sys.stdout.writelines(complete.answer(make_parser(), given[1:]))
+        return 0
+    options = make_parser().parse_args(given)
     try:
         a = read(options.a)
         outcomes = [compare(a, read(path), options) for path in options.b]
