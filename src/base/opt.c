@@ -4,6 +4,7 @@
 #include "base/opt.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -102,6 +103,28 @@ void weir_opt_show(const struct weir_opt *row, const void *values, struct weir_s
     } else {
         weir_str_addf(s, "%d", *(const int *)field);
     }
+}
+
+bool weir_opt_number(const struct weir_opt *row, const void *values, int64_t *whole, double *real)
+{
+    const char *field = (const char *)values + row->offset;
+
+    *whole = 0;
+    if (row->type == WEIR_OPT_REAL) {
+        *real = *(const double *)field;
+        if (!(fabs(*real) < 1e15) || *real != floor(*real))
+            return false;
+        *whole = (int64_t)*real;
+        return true;
+    }
+    if (row->type == WEIR_OPT_FLAG)
+        *whole = *(const bool *)field;
+    else if (row->type == WEIR_OPT_SIZE)
+        *whole = *(const int64_t *)field;
+    else if (row->type == WEIR_OPT_INT || row->type == WEIR_OPT_COUNT)
+        *whole = *(const int *)field;
+    *real = (double)*whole;
+    return true;
 }
 
 /* Bytes of a row's field. */

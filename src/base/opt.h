@@ -223,4 +223,8 @@ int weir_opts_selfcheck(const struct weir_opts *o, struct weir_err *err);
 struct weir_str;
 void weir_opt_show(const struct weir_opt *row, const void *values, struct weir_str *s);
 
+/* The value of a row whose type is FLAG, COUNT, INT, SIZE or REAL (0 for others). True: it is a whole
+ * number, and also in *whole. Local. */
+bool weir_opt_number(const struct weir_opt *row, const void *values, int64_t *whole, double *real);
+
 #endif

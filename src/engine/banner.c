@@ -107,14 +107,17 @@ void weir_banner_option(struct weir_run *run, unsigned readers, const char *name
                         const struct weir_opt *row, const void *values)
 {
     struct weir_str text = { 0 };
+    int64_t whole;
+    double real;
 
-    weir_opt_show(row, values, &text);
-    if (row->type == WEIR_OPT_STR || row->type == WEIR_OPT_LIST)
+    if (row->type == WEIR_OPT_STR || row->type == WEIR_OPT_LIST) {
+        weir_opt_show(row, values, &text);
         weir_report_str(&run->report, readers, name, weir_str_text(&text));
-    else if (row->type == WEIR_OPT_REAL)
-        weir_report_number(&run->report, readers, name, strtod(weir_str_text(&text), NULL));
-    else
-        weir_report_int(&run->report, readers, name, strtoll(weir_str_text(&text), NULL, 10));
+    } else if (weir_opt_number(row, values, &whole, &real)) {
+        weir_report_int(&run->report, readers, name, whole);
+    } else {
+        weir_report_real(&run->report, readers, name, real);
+    }
     weir_str_free(&text);
 }
 

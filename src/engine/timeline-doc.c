@@ -52,27 +52,36 @@ void weir_timeline_doc_command(struct weir_timeline_doc *d, const struct weir_an
 /* ---- tests ---- */
 
 /* Option rows under their long names, as in the object "Parameters" of the results. */
+static void add_parameter(struct weir_json *j, const struct weir_anonymous *a, const char *name,
+                          const struct weir_opt *row, const void *values)
+{
+    struct weir_str text = { 0 }, room = { 0 };
+    int64_t whole;
+    double real;
+
+    if (row->type == WEIR_OPT_STR || row->type == WEIR_OPT_LIST) {
+        weir_opt_show(row, values, &text);
+        weir_json_str(j, name, weir_anonymous_text(a, name, weir_str_text(&text), &room));
+    } else if (weir_opt_number(row, values, &whole, &real)) {
+        weir_json_int(j, name, whole);
+    } else {
+        weir_json_real(j, name, real);
+    }
+    weir_str_free(&text);
+    weir_str_free(&room);
+}
+
 static void add_parameters(struct weir_json *j, const struct weir_anonymous *a,
                            const struct weir_opt *rows, const void *values)
 {
-    struct weir_str text = { 0 }, room = { 0 };
-
     weir_json_open(j, "parameters", false);
     for (const struct weir_opt *row = rows; !weir_opt_is_end(row); row++) {
         const char *name = row->name ? row->name : row->key;
 
-        if (!name || row->type >= WEIR_OPT_DIRECTIVES)
-            continue;
-        weir_str_clear(&text);
-        weir_opt_show(row, values, &text);
-        if (row->type == WEIR_OPT_STR)
-            weir_json_str(j, name, weir_anonymous_text(a, name, weir_str_text(&text), &room));
-        else
-            weir_json_int(j, name, strtoll(weir_str_text(&text), NULL, 10));
+        if (name && row->type < WEIR_OPT_DIRECTIVES)
+            add_parameter(j, a, name, row, values);
     }
     weir_json_close(j);
-    weir_str_free(&text);
-    weir_str_free(&room);
 }
 
 /* Each name once, in the order of its first rank; host[i] becomes the number of rank i's. Returns how

@@ -17,11 +17,12 @@ from timeline_support import Timeline, read_records
 # ---- what is in it ----
 
 def test_operations_are_those_of_the_csv(ior):
-    ior("-w -r -C -i 2 -s 2 -b 32k -t 8k -O savePerOpDataCSV=ops --timeline=t.npy", np=3).ok()
+    ior("-w -r -C -i 2 -s 2 -b 32k -t 8k -d 0.01 -O savePerOpDataCSV=ops --timeline=t.npy", np=3).ok()
     t = Timeline(ior.cwd / "t.npy").adds_up()
     assert t.keys() == ["write", "read"] * 2 and len(t.records) == 3 * 2 * 4 * 4
     assert [p["repetition"] for p in t.doc["phases"]] == [0, 0, 1, 1] and t.doc["program"] == "ior"
     assert t.doc["command"][1:3] == ["-w", "-r"] and t.doc["tests"][0]["parameters"]["block-size"] == 32768
+    assert t.doc["tests"][0]["parameters"]["inter-test-delay"] == 0.01
     for rank in range(3):
         for rep in range(2):
             with open(ior.cwd / ("ops-%d-%05d.csv" % (rep, rank))) as f:

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -186,7 +185,7 @@ static void name_file(const struct mdw_options *o, double wait, int iteration, e
 static double factor_of(const struct mdw_options *o, uint64_t i)
 {
     if (i < 2)
-        return i == 0 ? 0 : strtod(o->wait, NULL);
+        return i == 0 ? 0 : o->wait;
     return ldexp(MDW_LEAST_WAIT, (int)i - 2);
 }
 

@@ -134,7 +134,7 @@ static double factor_of(const struct mdw_test *t, const struct weir_stage *s)
 {
     if (s->phase != &mdw_phases[MDW_BENCHMARK] || s->index == 0)
         return 0;
-    return s->index == PLAIN ? t->wait : ldexp(MDW_LEAST_WAIT, s->index - 1);
+    return s->index == PLAIN ? t->o->wait : ldexp(MDW_LEAST_WAIT, s->index - 1);
 }
 
 static bool wants(const void *state, const struct weir_stage *s)

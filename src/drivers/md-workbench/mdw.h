@@ -17,7 +17,8 @@
 /* Values of the option rows in mdw.c; names and meaning stand there. */
 struct mdw_options {
     struct weir_run_options run; /* first: the engine reads it */
-    const char *prefix, *packet, *latency, *position_file, *wait;
+    const char *prefix, *packet, *latency, *position_file;
+    double wait;
     int64_t start;
     int offset, steps, population, sets, size, seed;
     bool adaptive, precreate, benchmark, cleanup, verify, latency_all, quiet, detailed, read_only,
@@ -67,7 +68,6 @@ struct mdw_measure {
 struct mdw_test {
     const struct mdw_options *o;
     struct weir_small_files fs;
-    double wait;         /* of the options */
     struct mdw_set *set; /* see mdw_set_of */
     int period;          /* of them */
     unsigned char *made; /* bits: sets made by this run */
