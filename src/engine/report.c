@@ -450,3 +450,27 @@ int weir_report_end(struct weir_report *r, struct weir_err *err)
     r->n = 0;
     return rc;
 }
+
+void weir_report_rescue(struct weir_report *r, int64_t status, const char *error)
+{
+    for (int i = 0; i < r->n; i++) {
+        struct weir_sink *s = &r->sink[i];
+        struct weir_str room = { 0 };
+        struct weir_fact facts[] = {
+            { .key = "status", .readers = WEIR_FOR_DATA, .type = WEIR_FACT_INT, .num = status },
+            { .key = "unfinished", .readers = WEIR_FOR_DATA, .type = WEIR_FACT_INT, .num = 1 },
+            { .key = "error", .readers = WEIR_FOR_DATA, .type = WEIR_FACT_STR, .str = error }
+        };
+        bool done;
+
+        if (!s->ops->rescue || s->ended || !s->whole.place)
+            continue;
+        if (hides_names(r, s))
+            facts[2].str = weir_anonymous_text(r->anonymous, "error", error, &room);
+        done = weir_wholefile_open(&s->whole, NULL) == 0;
+        s->out = s->whole.out;
+        done = done && s->ops->rescue(s, facts, 3);
+        weir_wholefile_close(&s->whole, done, NULL);
+        weir_str_free(&room);
+    }
+}

@@ -4,9 +4,11 @@
 #include "engine/report.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 
 #define DEPTH 16
@@ -23,6 +25,7 @@ struct node {
 
 /* The chain of open objects and lists, outermost first. */
 struct document {
+    pthread_mutex_t lock; /* between the main thread and a rescue, which never gives it back */
     struct weir_arena arena;
     struct node *open[DEPTH];
     int depth;
@@ -85,12 +88,30 @@ static struct document *document_of(struct weir_sink *s)
         if (!d->open[0]) {
             free(d);
             d = NULL;
+        } else {
+            pthread_mutex_init(&d->lock, NULL);
         }
     }
     if (!d)
         s->sys = ENOMEM; /* comes back from the end */
     s->priv = d;
     return d;
+}
+
+/* For one change of the tree: NULL without memory. */
+static struct document *take(struct weir_sink *s)
+{
+    struct document *d = document_of(s);
+
+    if (d)
+        pthread_mutex_lock(&d->lock);
+    return d;
+}
+
+static void give_back(struct document *d)
+{
+    if (d)
+        pthread_mutex_unlock(&d->lock);
 }
 
 /* A value that was written apart; one that has the key already is replaced. Takes the text. */
@@ -126,13 +147,10 @@ static struct node *home_of(struct document *d)
     return d->open[i];
 }
 
-static void add_message(struct weir_sink *s, const char *kind, const char *text)
+static void note(struct document *d, const char *kind, const char *text)
 {
-    struct document *d = document_of(s);
     struct node *home, *list;
 
-    if (!d)
-        return;
     home = d->open[d->depth]->list ? &d->waiting : home_of(d);
     for (size_t i = 0; i < LISTS; i++) {
         struct weir_str value = { 0 };
@@ -143,6 +161,15 @@ static void add_message(struct weir_sink *s, const char *kind, const char *text)
         weir_json_str(&j, NULL, text);
         put(d, list, NULL, &value);
     }
+}
+
+static void add_message(struct weir_sink *s, const char *kind, const char *text)
+{
+    struct document *d = take(s);
+
+    if (d)
+        note(d, kind, text);
+    give_back(d);
 }
 
 /* Programs find both lists, empty or not; what waited for a test comes in here. */
@@ -162,14 +189,10 @@ static void complete_messages(struct document *d, struct node *home)
 
 /* ---- what is told ---- */
 
-static void enter(struct weir_sink *s, const char *key, bool list)
+static void open_node(struct document *d, const char *key, bool list)
 {
-    struct document *d = document_of(s);
-    struct node *in, *n;
+    struct node *in = d->open[d->depth], *n;
 
-    if (!d)
-        return;
-    in = d->open[d->depth];
     n = d->depth + 1 < DEPTH ? add_node(d, in, key, list) : NULL;
     if (!n) {
         d->failed = true;
@@ -180,22 +203,29 @@ static void enter(struct weir_sink *s, const char *key, bool list)
         complete_messages(d, n);
 }
 
+static void enter(struct weir_sink *s, const char *key, bool list)
+{
+    struct document *d = take(s);
+
+    if (d)
+        open_node(d, key, list);
+    give_back(d);
+}
+
 static void leave(struct weir_sink *s)
 {
-    struct document *d = document_of(s);
+    struct document *d = take(s);
 
     if (d && d->depth > 0)
         d->depth--;
+    give_back(d);
 }
 
-static void add_fact(struct weir_sink *s, const struct weir_fact *f)
+static void put_fact(struct document *d, const struct weir_fact *f)
 {
-    struct document *d = document_of(s);
     struct weir_str value = { 0 };
     struct weir_json j = { .out = &value };
 
-    if (!d || !(f->readers & s->ops->reader))
-        return;
     if (f->type == WEIR_FACT_STR)
         weir_json_str(&j, NULL, f->str);
     else if (f->type == WEIR_FACT_INT)
@@ -205,12 +235,22 @@ static void add_fact(struct weir_sink *s, const struct weir_fact *f)
     put(d, d->open[d->depth], f->key, &value);
 }
 
+static void add_fact(struct weir_sink *s, const struct weir_fact *f)
+{
+    struct document *d = f->readers & s->ops->reader ? take(s) : NULL;
+
+    if (d)
+        put_fact(d, f);
+    give_back(d);
+}
+
 static void add_table(struct weir_sink *s, const struct weir_table *t)
 {
-    struct document *d = document_of(s);
+    struct document *d = take(s);
 
     if (d)
         list_of(d, d->open[d->depth], t->key);
+    give_back(d);
 }
 
 static void add_cell(struct weir_json *j, const struct weir_col *c, const void *record)
@@ -232,10 +272,9 @@ static void add_cell(struct weir_json *j, const struct weir_col *c, const void *
     }
 }
 
-static void add_row(struct weir_sink *s, const struct weir_table *t, const void *record)
+static void put_row(struct document *d, const struct weir_table *t, const void *record)
 {
-    struct document *d = document_of(s);
-    struct node *list = d ? list_of(d, d->open[d->depth], t->key) : NULL;
+    struct node *list = list_of(d, d->open[d->depth], t->key);
     struct weir_str text = { 0 };
     struct weir_json j = { .out = &text };
     const struct weir_col *c;
@@ -249,6 +288,15 @@ static void add_row(struct weir_sink *s, const struct weir_table *t, const void 
             add_cell(&j, c, record);
     weir_json_close(&j);
     put(d, list, NULL, &text);
+}
+
+static void add_row(struct weir_sink *s, const struct weir_table *t, const void *record)
+{
+    struct document *d = take(s);
+
+    if (d)
+        put_row(d, t, record);
+    give_back(d);
 }
 
 /* ---- the end ---- */
@@ -276,15 +324,12 @@ static void write_node(struct weir_sink *s, struct weir_json *j, const struct no
     weir_json_close(j);
 }
 
-static int write_document(struct weir_sink *s, struct weir_err *err)
+static int write_all(struct weir_sink *s, struct document *d, struct weir_err *err)
 {
-    struct document *d = s->priv;
     struct weir_str text = { 0 };
     struct weir_json j = { .out = &text };
     int rc = 0;
 
-    if (!d)
-        return 0; /* the run failed before there was anything to tell */
     complete_messages(d, d->open[0]);
     if (s->out && !d->failed) {
         write_node(s, &j, d->open[0]);
@@ -294,10 +339,44 @@ static int write_document(struct weir_sink *s, struct weir_err *err)
     if (d->failed || text.failed)
         rc = weir_refuse(err, WEIR_ESETUP, "no memory for the JSON document of %s", s->path);
     weir_str_free(&text);
+    return rc;
+}
+
+static int end_document(struct weir_sink *s, struct weir_err *err)
+{
+    struct document *d = s->priv;
+    int rc;
+
+    if (!d)
+        return 0; /* the run failed before there was anything to tell */
+    rc = write_all(s, d, err);
+    pthread_mutex_destroy(&d->lock);
     weir_arena_free(&d->arena);
     free(d);
     s->priv = NULL;
     return rc;
+}
+
+#define PATIENCE_NS WEIR_NS_PER_S
+#define WAIT_NS 10000000u
+
+/* The main thread stands still, nearly always somewhere else. What it tells from now on waits. */
+static bool rescue(struct weir_sink *s, const struct weir_fact *facts, int n)
+{
+    struct document *d = s->priv;
+    uint64_t waited = 0;
+
+    if (!d)
+        return false;
+    for (; pthread_mutex_trylock(&d->lock) != 0; waited += WAIT_NS) {
+        if (waited >= PATIENCE_NS)
+            return false;
+        weir_sleep_ns(WAIT_NS);
+    }
+    d->depth = 0;
+    for (int i = 0; i < n; i++)
+        put_fact(d, &facts[i]);
+    return write_all(s, d, NULL) == 0 && s->sys == 0;
 }
 
 const struct weir_sink_ops weir_sink_json = {
@@ -310,5 +389,6 @@ const struct weir_sink_ops weir_sink_json = {
     .head = add_table,
     .row = add_row,
     .message = add_message,
-    .end = write_document,
+    .end = end_document,
+    .rescue = rescue,
 };

@@ -143,11 +143,14 @@ static int begin_state(struct weir_run *run, void *state, struct weir_err *err)
 static int begin_watchdog(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct weir_test *t = run->test;
-    int limit_s = t->plan.options->io_timeout_s;
+    const struct weir_watchdog_ground on = { .board = &run->board,
+                                             .neighbour = &run->neighbour,
+                                             .report = &run->report,
+                                             .host = run->par.host,
+                                             .rank = run->par.named };
 
     (void)state;
-    if (weir_watchdog_begin(&run->watchdog, &run->board, &run->neighbour, run->par.named,
-                            run->par.host, limit_s, err) < 0)
+    if (weir_watchdog_begin(&run->watchdog, &on, t->plan.options->io_timeout_s, err) < 0)
         return -1;
     return weir_unwind_push(&t->unwind, end_watchdog, &run->watchdog, err);
 }

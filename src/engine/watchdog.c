@@ -5,6 +5,7 @@
 
 #include <linux/futex.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -19,26 +20,12 @@
 #define ENDED_NS (10 * (uint64_t)WEIR_NS_PER_S)
 #define GRACE_S 3                          /* for MPI_Abort; then the process ends itself */
 #define WORDS 1400
+#define SUFFIX " (--io-timeout)"
+#define RESCUE_S 2 /* for the documents: their file system may be the one that hangs */
 
 static uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
-}
-
-/* The rank that stands still before those that wait for it in a call. */
-static void tell(const struct weir_watchdog *w, const struct weir_stall_worst *worst,
-                 uint64_t from_ns, void (*say)(const char *words))
-{
-    char words[WORDS];
-
-    if (worst->still >= 0) {
-        weir_stall_tell_still(&w->stall, worst->still, w->host, words, sizeof(words));
-        say(words);
-    }
-    if (worst->call >= 0 && worst->call_ns >= from_ns) {
-        weir_stall_tell_call(&w->stall, worst->call, w->host, words, sizeof(words));
-        say(words);
-    }
 }
 
 static void say_warning(const char *words)
@@ -53,15 +40,64 @@ static void say_error(const char *words)
     const struct weir_log log = { .fd = STDERR_FILENO, .rank = 0 };
     struct weir_err err = WEIR_ERR_INIT;
 
-    weir_refuse(&err, WEIR_EIO, "%s (--io-timeout)", words);
+    weir_refuse(&err, WEIR_EIO, "%s" SUFFIX, words);
     weir_report_error(&log, &err);
 }
 
+/* Those that are said in full; the first words are kept, as those of an error are. */
+static void keep_and_say(struct weir_watchdog *w, const char *words, void (*say)(const char *words))
+{
+    if (!w->said[0] && snprintf(w->said, sizeof(w->said), "%s" SUFFIX, words) < 0)
+        w->said[0] = '\0';
+    say(words);
+}
+
+/* The rank that stands still before those that wait for it in a call. */
+static void tell(struct weir_watchdog *w, const struct weir_stall_worst *worst, uint64_t from_ns,
+                 void (*say)(const char *words))
+{
+    char words[WORDS];
+
+    w->said[0] = '\0';
+    if (worst->still >= 0) {
+        weir_stall_tell_still(&w->stall, worst->still, w->on.host, words, sizeof(words));
+        keep_and_say(w, words, say);
+    }
+    if (worst->call >= 0 && worst->call_ns >= from_ns) {
+        weir_stall_tell_call(&w->stall, worst->call, w->on.host, words, sizeof(words));
+        keep_and_say(w, words, say);
+    }
+}
+
+static void *rescue(void *arg)
+{
+    struct weir_watchdog *w = arg;
+
+    weir_report_rescue(w->on.report, WEIR_EIO, w->said);
+    __atomic_store_n(&w->rescued, true, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+/* In a thread that may hang. */
+static void save_results(struct weir_watchdog *w)
+{
+    pthread_t thread;
+
+    if (w->on.report->n == 0 || pthread_create(&thread, NULL, rescue, w) != 0)
+        return;
+    for (uint64_t t = 0; t < RESCUE_S * (uint64_t)WEIR_NS_PER_S; t += LOOK_NS / 10) {
+        if (__atomic_load_n(&w->rescued, __ATOMIC_ACQUIRE))
+            break;
+        weir_sleep_ns(LOOK_NS / 10);
+    }
+}
+
 /* The end of all ranks. MPI_Abort itself may hang like the call that does; the alarm does not. */
-static void end_all(void)
+static void end_all(struct weir_watchdog *w)
 {
     signal(SIGALRM, SIG_DFL);
-    alarm(GRACE_S);
+    alarm(RESCUE_S + GRACE_S);
+    save_results(w);
     weir_mpi_abort(WEIR_EIO);
 }
 
@@ -69,7 +105,7 @@ static void give_up(struct weir_watchdog *w, const struct weir_stall_worst *wors
 {
     weir_stall_told(&w->stall);
     tell(w, worst, w->limit_ns / 2, say_error);
-    end_all();
+    end_all(w);
 }
 
 /* Is a warning due? Once in each interval of a stall. */
@@ -85,27 +121,28 @@ static bool is_due(const struct weir_watchdog *w, uint64_t worst_ns, uint64_t *n
     return true;
 }
 
-static void tell_neighbour(const struct weir_watchdog *w, void (*say)(const char *words))
+static void tell_neighbour(struct weir_watchdog *w, void (*say)(const char *words))
 {
     char words[WORDS];
 
-    weir_neighbour_tell(w->neighbour, &w->stall, words, sizeof(words));
-    say(words);
+    weir_neighbour_tell(w->on.neighbour, &w->stall, words, sizeof(words));
+    w->said[0] = '\0';
+    keep_and_say(w, words, say);
 }
 
 /* The ranks of its own node speak before us, and the launcher, where a process has ended. */
 static uint64_t patience(const struct weir_watchdog *w)
 {
-    if (w->neighbour->peer.ended)
+    if (w->on.neighbour->peer.ended)
         return ENDED_NS;
-    return w->neighbour->lone ? 0 : larger(w->warn_ns, w->limit_ns);
+    return w->on.neighbour->lone ? 0 : larger(w->warn_ns, w->limit_ns);
 }
 
 /* That a host cannot be reached is no reason yet, for MPI may have another network. It is one where
  * all ranks of this node wait as well: for others, which they do not reach either. */
 static bool is_lost(const struct weir_watchdog *w)
 {
-    return weir_neighbour_is_reached(w->neighbour) ||
+    return weir_neighbour_is_reached(w->on.neighbour) ||
            weir_stall_find(&w->stall, w->still_ns).idle_ns > w->limit_ns;
 }
 
@@ -113,8 +150,8 @@ static void look_at_neighbour(struct weir_watchdog *w)
 {
     uint64_t silence, first_ns;
 
-    weir_neighbour_look(w->neighbour, &w->stall);
-    silence = weir_neighbour_silence(w->neighbour, &w->stall);
+    weir_neighbour_look(w->on.neighbour, &w->stall);
+    silence = weir_neighbour_silence(w->on.neighbour, &w->stall);
     first_ns = patience(w);
     if (silence <= first_ns)
         return;
@@ -122,7 +159,7 @@ static void look_at_neighbour(struct weir_watchdog *w)
     if (w->limit_ns && silence > w->limit_ns && is_lost(w)) {
         weir_stall_told(&w->stall);
         tell_neighbour(w, say_error);
-        end_all();
+        end_all(w);
     } else if (is_due(w, silence, &w->next_far_ns)) {
         tell_neighbour(w, say_warning);
     }
@@ -188,15 +225,14 @@ static int64_t warning_seconds(void)
     return seconds;
 }
 
-int weir_watchdog_begin(struct weir_watchdog *w, const struct weir_board *board,
-                        struct weir_neighbour *neighbour, int rank, const char *host, int limit_s, struct weir_err *err)
+int weir_watchdog_begin(struct weir_watchdog *w, const struct weir_watchdog_ground *on, int limit_s,
+                        struct weir_err *err)
 {
     int sys;
 
     weir_watchdog_end(w);
     memset(w, 0, sizeof(*w));
-    w->host = host;
-    w->neighbour = neighbour;
+    w->on = *on;
     w->limit_ns = (uint64_t)limit_s * WEIR_NS_PER_S;
     w->warn_ns = w->next_warning_ns = w->next_far_ns = (uint64_t)warning_seconds() * WEIR_NS_PER_S;
     if (w->limit_ns == 0 && w->warn_ns == 0)
@@ -206,7 +242,7 @@ int weir_watchdog_begin(struct weir_watchdog *w, const struct weir_board *board,
         w->still_ns = w->warn_ns / 2;
     w->still_ns = larger(STILL_NS, w->still_ns);
     w->look_ns = w->limit_ns || w->warn_ns < 10 * STILL_NS ? LOOK_NS : STILL_NS;
-    if (weir_stall_begin(&w->stall, board, rank, w->look_ns) < 0)
+    if (weir_stall_begin(&w->stall, on->board, on->rank, w->look_ns) < 0)
         return limit_s ? weir_fail(err, WEIR_ESETUP, "memory for --io-timeout") : 0;
     sys = start_thread(w);
     w->running = sys == 0;
@@ -225,7 +261,7 @@ void weir_watchdog_end(struct weir_watchdog *w)
     __atomic_store_n(&w->stop, 1, __ATOMIC_RELEASE);
     syscall(SYS_futex, &w->stop, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
     pthread_join(w->thread, NULL);
-    weir_neighbour_rest(w->neighbour, &w->stall);
+    weir_neighbour_rest(w->on.neighbour, &w->stall);
     weir_stall_end(&w->stall);
     w->running = false;
 }

@@ -9,9 +9,19 @@
 
 #include "backends/backend.h"
 #include "engine/neighbour.h"
+#include "engine/report.h"
 #include "engine/stall.h"
 
 #define WEIR_WARN_SECONDS 60
+
+/* What a watchdog stands on; all of it must live as long. */
+struct weir_watchdog_ground {
+    const struct weir_board *board;
+    struct weir_neighbour *neighbour;
+    struct weir_report *report; /* its documents are written when the job ends here */
+    const char *host;
+    int rank;
+};
 
 /* A thread that looks at the call this rank is in, and at what the other ranks of the node show. A
  * call that hangs cannot be ended from inside, a process that is stopped says nothing, and the other
@@ -26,19 +36,19 @@ struct weir_watchdog {
     uint64_t warn_ns, next_warning_ns, next_far_ns; /* of this node, of the neighbour */
     uint64_t look_ns;  /* from look to look */
     uint64_t still_ns; /* no sign of life for so long is named beside a call */
-    const char *host;
-    struct weir_neighbour *neighbour;
+    struct weir_watchdog_ground on;
+    char said[1500]; /* why the job ends */
+    bool rescued;    /* documents are written */
     uint32_t stop; /* a futex: for the thread */
     bool running;
 };
 
-/* Start to watch, after the end of an earlier watch; board, neighbour and host must live as long. limit_s is 0
+/* Start to watch, after the end of an earlier watch. limit_s is 0
  * or the limit of a call. Warnings come every WEIR_WARN_SECONDS, or as many seconds as
  * WEIR_WATCH_SECONDS says in the environment (0: none). Local. -1 and err (WEIR_ESETUP) when there is
  * a limit that cannot be kept; without one, nothing is watched then. */
-int weir_watchdog_begin(struct weir_watchdog *w, const struct weir_board *board,
-                        struct weir_neighbour *neighbour, int rank, const char *host,
-                        int limit_s, struct weir_err *err);
+int weir_watchdog_begin(struct weir_watchdog *w, const struct weir_watchdog_ground *on, int limit_s,
+                        struct weir_err *err);
 
 /* Stop and join the thread. Harmless when it is not running. */
 void weir_watchdog_end(struct weir_watchdog *w);

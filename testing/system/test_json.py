@@ -106,6 +106,21 @@ def in_file(run, name="r.json"):
     return checked((run.cwd / name).read_text(), run)
 
 
+def test_what_was_measured_before_a_call_hung_is_written(ior):
+    """Also with names left out, which the error then has on standard error only."""
+    (ior.cwd / "script").write_text("IOR START\nRUN\ndummy.delay-xfer=60000000\nRUN\nIOR STOP\n")
+    run = ior("-a DUMMY -w -b 16k -t 8k -f script --io-timeout=1 --report=json:r.json", np=None)
+    assert run.returncode == 3 and ior.files() == ["r.json", "script"], run
+    data = json.loads((ior.cwd / "r.json").read_text())
+    wrong = [e.message for e in VALIDATOR.iter_errors(data)]
+    assert wrong == [] and data["status"] == 3 and data["error"] == run.errors[0], (wrong, run)
+    assert [len(t["phases"]) for t in data["tests"]] == [1, 0] and "has not returned" in data["error"], data
+    (ior.cwd / "r.json").write_text("old")
+    run = ior("-a DUMMY -w -b 16k -t 8k -f script --io-timeout=1 --report=json:r.json --anonymous", np=None)
+    data = json.loads((ior.cwd / "r.json").read_text())
+    assert data["error"].startswith("rank 0 on host0: write of 8192 bytes at offset 0 of '(left out)'"), data["error"]
+
+
 # ---- the schema itself ----
 
 def test_the_schema_is_one():
