@@ -81,6 +81,12 @@ static bool is_inside(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
+/* A name may have a part added: "b07-ib0", 'f-0001'. */
+static bool ends_here(char c)
+{
+    return !is_inside(c) || c == '_' || c == '-';
+}
+
 static bool is_quote(char c)
 {
     return c == '\'' || c == '"';
@@ -125,7 +131,7 @@ static const struct weir_name *find(const struct weir_names *n, const char *at, 
         const struct weir_name *name = &n->name[i];
 
         if (*at == *name->text && (!best || name->len > best->len) &&
-            strncmp(at, name->text, name->len) == 0 && !is_inside(at[name->len]) &&
+            strncmp(at, name->text, name->len) == 0 && ends_here(at[name->len]) &&
             (name->kind != FILE_NAME || quote || strchr(name->text, '/')))
             best = name;
     }

@@ -130,7 +130,8 @@ void weir_anonymous_begin(struct weir_run *run, const struct weir_command *c)
         /* What is told under names that are not those of options. */
         weir_str_addf(&a->keys, "\nCommand line\nPath\npath\ntest filename\ntestFileName\nmount\n"
                                 "platform\ndebug\n"
-                                "ROMIO_HINTS\nMPICH_MPIIO_HINTS\nDARSHAN_LOGDIR\n");
+                                "ROMIO_HINTS\nMPICH_MPIIO_HINTS\nDARSHAN_LOGDIR\n"
+                                "LD_PRELOAD\nHDF5_PLUGIN_PATH\nHDF5_VOL_CONNECTOR\n");
         for (int i = 0; i < c->n; i++)
             add_test(a, c, &c->tests[i]);
     }
