@@ -74,8 +74,9 @@ def slurm(slurm_up):
 
 @pytest.fixture(scope="module")
 def limited(slurm_up):
-    """Slurm looks at limits twice a minute: this job is told to end while other tests run."""
-    return Job("limited", ENDLESS, "-N1 --exclusive --nodelist=node1 --time=1 --signal=TERM@10")
+    """Slurm looks at limits twice a minute, and tells the job to end up to half a minute before the time that was asked for:
+    after 10 to 40 seconds, while other tests run."""
+    return Job("limited", ENDLESS, "-N1 --exclusive --nodelist=node1 --time=1 --signal=TERM@20")
 
 
 def run(cluster, command):
