@@ -5,6 +5,11 @@ import pytest
 from cluster_support import Cluster
 
 
+def pytest_collection_modifyitems(items):
+    """What takes long by itself begins before all others and goes on beside them."""
+    items.sort(key=lambda item: "with_a_limit" not in item.name)
+
+
 @pytest.fixture(scope="session")
 def hosts_up():
     return Cluster()  # the namespaces of run.sh end with us, and everything in them
