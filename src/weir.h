@@ -135,7 +135,7 @@ void weir_job_watch(struct weir_job *job, void (*each)(void *arg, const struct w
  * Nothing is printed unless the option "report" says where to; results of an earlier run are gone.
  * Collective over the communicator, which is duplicated for the time of the run. Returns the status,
  * the same on all ranks, which is the exit status of the program: 0 all was well, 1 usage, 2 set-up,
- * 3 I/O, 4 wrong data, 5 invalid by the option "strict", 6 interrupted, 70 a mistake of ours. */
+ * 3 I/O, 4 wrong data, 5 invalid by the option "strict", 6 interrupted, 70 an internal error. */
 int weir_job_run(struct weir_job *job);
 
 /* The first error of the last call, "" when there was none. Valid until the next call. Local. */

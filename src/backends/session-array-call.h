@@ -47,7 +47,7 @@ static inline int agree(const struct weir_array_file *f, int rc, struct weir_err
     return f->shared && !f->dry_run ? weir_agree_call(f->s->par, rc, err) : rc;
 }
 
-/* The same for what every rank was told to do. */
+/* The same for what every rank has to do. */
 static inline int agree_check(const struct weir_array_file *f, int rc, struct weir_err *err)
 {
     return f->shared && !f->dry_run ? weir_agree_check(f->s->par, rc, err) : rc;

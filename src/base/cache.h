@@ -21,14 +21,14 @@ struct weir_cache_seen {
 };
 
 /* Ask cachestat(2), and mincore(2) where the kernel has none. At most 64 pieces are looked at, and
- * large ones are sampled. Nothing is read. Local. False and *why (a constant) where it cannot be
- * told. */
+ * large ones are sampled. Nothing is read. Local. False and *why (a constant) where it is not
+ * known. */
 bool weir_cache_look(const char *path, const struct weir_cache_range *range,
                      struct weir_cache_seen *seen, const char **why);
 
 /* Write what is dirty of the file back to storage; then drop its pages, which only takes clean ones
  * that no process has mapped. No privilege is needed; what cannot be opened is left alone, and where it
- * does not work (tmpfs) only a look tells. Local. */
+ * does not work (tmpfs) only a check shows it. Local. */
 void weir_cache_clean(const char *path);
 void weir_cache_drop(const char *path);
 

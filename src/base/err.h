@@ -16,7 +16,7 @@ enum weir_code {
     WEIR_EDATA = 4,    /* data read back are not what was written */
     WEIR_EINVALID = 5, /* --strict: a number is invalid by its rule set */
     WEIR_EINTR = 6,    /* a signal ended the run early */
-    WEIR_EBUG = 70     /* our own mistake */
+    WEIR_EBUG = 70     /* internal error */
 };
 
 /* Did all of the run take place, whatever its results are worth? */

@@ -21,7 +21,7 @@ enum weir_opt_type {
     WEIR_OPT_STR, /* const char *: owned by the option set's arena; NULL when the default is NULL */
     WEIR_OPT_LIST, /* struct weir_optlist: numbers as of SIZE, "8,8" or one in each word: --minels 8 8 */
     WEIR_OPT_DIRECTIVES, /* no field: the value is a list key=value[,key=value...] (ior -O) */
-    WEIR_OPT_ALIAS, /* no field: another spelling of 'def', a directive as of WEIR_OPT_OLD; nobody is told */
+    WEIR_OPT_ALIAS, /* no field: another spelling of 'def', a directive as of WEIR_OPT_OLD; no note is made */
     WEIR_OPT_OLD, /* no field: an old spelling; 'def' is today's directive, %s the value; "": no effect */
     WEIR_OPT_GONE /* no field: an error; 'help' says what became of it */
 };
@@ -66,7 +66,7 @@ enum {
     WEIR_OPT_READS = 1u << 4,
     WEIR_OPT_WRITES = 1u << 5,
     WEIR_OPT_ADDS = 1u << 6,
-    /* The value says where things are or how they are shown, not what is measured, or is told in another
+    /* The value says where things are or how they are shown, not what is measured, or is reported in another
      * form: no part of a test's configuration. */
     WEIR_OPT_APART = 1u << 8,
     WEIR_OPT_PLACES = 1u << 9,  /* STR: names joined by '@'; only their number is a part of it */
@@ -184,7 +184,7 @@ struct weir_opts {
     int n;
     struct weir_arena *arena; /* owns the string values */
     void (*note)(void *arg,
-                 const char *text); /* told of old spellings and resets, once each; may be NULL */
+                 const char *text); /* called for old spellings and resets, once each; may be NULL */
     void *note_arg;
     bool several; /* an old spelling is at work that stands for options of several tables */
 };

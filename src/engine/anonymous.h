@@ -22,7 +22,7 @@ struct weir_anonymous {
     struct weir_str keys; /* of values that are left out whole, each between line ends */
 };
 
-/* Learn the names, where --anonymous was given with the first test; before anything is told.
+/* Learn the names, where --anonymous was given with the first test; before anything is reported.
  * Collective over run->world. */
 void weir_anonymous_begin(struct weir_run *run, const struct weir_command *c);
 

@@ -114,7 +114,7 @@ struct weir_driver {
     weir_local_fn *begin;      /* memory and names of a rank */
     void (*end)(void *state);  /* gives them back, also after a begin that failed. Local */
     /* The i-th file that this rank will make, from 0, added to *path; false: there is none. After
-     * start. Without it 'range' tells one file, and without that it is the plan's path on rank 0.
+     * start. Without it 'range' names one file, and without that it is the plan's path on rank 0.
      * Nothing is looked at where the row of --existing offers nothing. Local. */
     bool (*target)(struct weir_run *run, const void *state, int i, struct weir_str *path);
     bool tells_existing; /* the program says itself what becomes of files that are there */

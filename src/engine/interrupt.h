@@ -44,11 +44,11 @@ void weir_interrupt_release(struct weir_interrupt *i);
  * is pending, which takes one system call while none is. Local. */
 bool weir_interrupt_poll(struct weir_interrupt *i);
 
-/* Go on after a signal, to clean up: weir_interrupt_poll no longer tells of it. Returns it, 0: none
+/* Go on after a signal, to clean up: weir_interrupt_poll no longer reports it. Returns it, 0: none
  * has come. A further one is still the second. Local. */
 int weir_interrupt_set_aside(struct weir_interrupt *i);
 
-/* The clean-up is over: weir_interrupt_poll tells of that signal again, when it is not 0. Local. */
+/* The clean-up is over: weir_interrupt_poll reports that signal again, when it is not 0. Local. */
 void weir_interrupt_put_back(struct weir_interrupt *i, int signal);
 
 /* End the thread, and open the mask as it was at the start. Harmless when not begun, or twice.

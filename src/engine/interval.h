@@ -20,7 +20,7 @@ int weir_interval_parse(const char *text, uint64_t *ns, struct weir_err *err);
 int weir_interval_take(struct weir_run *run, const char *text, struct weir_err *err);
 
 /* Around a phase: all ranks begin to count at one time, on rank 0's clock; then the sum over the ranks
- * is told. Nothing where nobody asks. Collective over run->par. */
+ * is reported. Nothing where nobody asks. Collective over run->par. */
 void weir_interval_begin(struct weir_run *run);
 void weir_interval_end(struct weir_run *run, const struct weir_phase_rec *rec);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* report.h - what a run has to say, told once to every sink: nested facts, table rows, lines of
+/* report.h - the output of a run, given once to every sink: nested facts, table rows, lines of
  * text */
 #ifndef WEIR_ENGINE_REPORT_H
 #define WEIR_ENGINE_REPORT_H
@@ -81,7 +81,7 @@ struct weir_sink {
     void *priv;
     const struct weir_table *headed; /* text: the table whose heading stands above the next row */
     int sys;    /* errno of the first write that failed */
-    bool ended; /* nothing is told any more */
+    bool ended; /* nothing is reported any more */
 };
 
 #define WEIR_SINKS 8
@@ -92,16 +92,16 @@ struct weir_report {
     struct weir_sink sink[WEIR_SINKS];
     int n;
     bool muted;                 /* see weir_report_mute */
-    bool begun;                 /* something was told: no sink comes any more */
+    bool begun;                 /* something was reported: no sink can be added any more */
     int depth;                  /* objects and lists that are open */
     struct weir_arena *arena;   /* for early; NULL: nothing is kept */
     struct weir_message *early; /* messages from before that, the last one first */
-    const struct weir_anonymous *anonymous; /* NULL: names are told */
+    const struct weir_anonymous *anonymous; /* NULL: names are shown */
 };
 
 /* Add a sink writing to path ("-" is standard output). An unwritable path is an error now, before
  * the run, and what an earlier run has left there goes. A document is written beside its place and
- * renamed at the end; every other file is there from now on and gets each row when it is told.
+ * renamed at the end; every other file is there from now on and gets each row when it is reported.
  * format: "default"/"text", "3.3"/"text-3.3", "JSON", "CSV", in upper or lower case. The environment
  * variable WEIR_TEXT=3.3 makes text of 3.3 of text. Local. -1 and err (WEIR_ESETUP, or WEIR_EUSAGE for
  * an unknown format or an unknown WEIR_TEXT). */
@@ -127,7 +127,7 @@ void weir_report_real(struct weir_report *r, unsigned readers, const char *key, 
 /* A whole number as weir_report_int, any other as weir_report_real. */
 void weir_report_number(struct weir_report *r, unsigned readers, const char *key, double value);
 
-/* Begin a table: its heading stands before what is told next. Without it the first row brings the
+/* Begin a table: its heading stands before what is reported next. Without it the first row brings the
  * heading. Local. */
 void weir_report_head(struct weir_report *r, const struct weir_table *t);
 
@@ -157,8 +157,8 @@ void weir_report_mute(struct weir_report *r, bool muted);
 /* Push what is buffered to the files, so that a reader sees each row when it is measured. Local. */
 void weir_report_flush(struct weir_report *r);
 
-/* Close the outputs that are no documents, and tell whether all of it reached its file. What is
- * told from now on reaches the documents only: they can say how these ended. Local. -1 and err
+/* Close the outputs that are no documents, and check whether all of it reached its file. What is
+ * reported from now on reaches the documents only: they can say how these ended. Local. -1 and err
  * (WEIR_ESETUP). */
 int weir_report_end_rows(struct weir_report *r, struct weir_err *err);
 

@@ -31,7 +31,7 @@ struct weir_counters {
     uint64_t fill_ns, verify_ns; /* spent making and checking data */
 };
 
-/* A program that runs this one is told of what happens (src/weir.h). */
+/* A program that runs this one is informed of what happens (src/weir.h). */
 struct weir_hooks {
     /* Before each phase, outside its time; may call collectives. On every rank of the test. */
     void (*before)(void *arg, const char *phase);

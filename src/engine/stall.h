@@ -22,7 +22,7 @@ struct weir_stall_call {
 struct weir_stall_slot {
     uint64_t beat; /* goes up with each look; 0: this rank is not watched */
     uint64_t turn; /* odd while 'call' is written */
-    uint64_t told; /* 1: it has said why the job ends, and ends it */
+    uint64_t told; /* 1: it has reported why the job ends, and ends it */
     int32_t rank;
     int64_t pid, pids; /* and the namespace that numbers it */
     struct weir_stall_call call;

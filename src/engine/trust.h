@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* trust.h - what a number is worth: facts of a test gathered outside the measured time, judged once
- * at its end, told to people in a line and to programs in full */
+ * at its end, shown to people in a line and to programs in full */
 #ifndef WEIR_ENGINE_TRUST_H
 #define WEIR_ENGINE_TRUST_H
 
@@ -39,7 +39,7 @@ struct weir_trust_device {
     bool begun;
 };
 
-/* What is told to people at the end of the run, of one test. Texts are the arena's. */
+/* What is shown to people at the end of the run, of one test. Texts are the arena's. */
 struct weir_trust_test {
     const char *line, *table; /* NULL: nothing */
     struct weir_trust_test *next;
@@ -108,7 +108,7 @@ void weir_trust_fate(struct weir_run *run, struct weir_session *s, struct weir_f
 void weir_trust_look(struct weir_run *run, const struct weir_stage *stage);
 
 /* Drop the files of a read stage from the page cache of every node that wrote or will read them, where
- * --drop-cache was given; a look tells whether it worked. Collective over run->par; as
+ * --drop-cache was given; a check shows whether it worked. Collective over run->par; as
  * weir_trust_before. */
 int weir_trust_drop(struct weir_run *run, const struct weir_stage *reads, struct weir_err *err);
 

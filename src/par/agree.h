@@ -34,7 +34,7 @@ struct weir_watch {
     MPI_Request request;
     int64_t mine[2 + WEIR_WATCH_NEWS], all[2 + WEIR_WATCH_NEWS]; /* of the agreement on its way */
     /* Numbers that travel with it: set own 'news' before a call; 'heard' are their sums over the ranks,
-     * as far as they were told, and 'working' counts the ranks that have more to do. */
+     * as far as they are known, and 'working' counts the ranks that have more to do. */
     int64_t news[WEIR_WATCH_NEWS], heard[WEIR_WATCH_NEWS];
     int working;
     bool pending, stop, over;

@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# versions.sh - files for packages name the version and the address of configure.ac
+set -eu
+cd "${WEIR_SOURCE-$(dirname "$0")/../..}"
+
+version=$(sed -n 's/^AC_INIT(\[weir\], \[\([^]]*\)\].*/\1/p' configure.ac)
+address=$(sed -n 's/^AC_INIT(.*\[\([^]]*@[^]]*\)\].*/\1/p' configure.ac)
+packaging=contrib/packaging
+status=0
+
+# The words $1 must stand in file $2.
+names() {
+    if ! grep -qF -- "$1" "$2"; then
+        echo "$2: '$1' is missing: configure.ac says version '$version' and address '$address'"
+        status=1
+    fi
+}
+
+names "weir ($version-1)" $packaging/debian/changelog
+names "<$address>" $packaging/debian/changelog
+names "<$address>" $packaging/debian/control
+names "Version:        $version" $packaging/rpm/weir.spec
+names "<$address> - $version-1" $packaging/rpm/weir.spec
+names "version: $version" $packaging/CITATION.cff
+names "weir-$version.tar.gz" $packaging/README.md
+for recipe in "$packaging"/easybuild/weir-*.eb; do
+    names "version = '$version'" "$recipe"
+    case $recipe in */weir-"$version"-*) ;; *)
+        echo "$recipe: the name does not have version $version"
+        status=1
+        ;;
+    esac
+done
+exit $status
