@@ -115,9 +115,10 @@ struct weir_driver {
     void (*end)(void *state);  /* gives them back, also after a begin that failed. Local */
     /* The i-th file that this rank will make, from 0, added to *path; false: there is none. After
      * start. Without it 'range' names one file, and without that it is the plan's path on rank 0.
-     * Nothing is looked at where the row of --existing offers nothing. Local. */
+     * And what --existing can ask for (WEIR_EXISTING_...); 0: nothing, and no file is looked at.
+     * Local. */
     bool (*target)(struct weir_run *run, const void *state, int i, struct weir_str *path);
-    bool tells_existing; /* the program says itself what becomes of files that are there */
+    unsigned existing;
     weir_together_fn *start;   /* sessions, and what the ranks must know of each other */
     /* What the test is, in the object of the test that was entered; without it where it was measured
      * and the parameters, for data readers. */

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/optset.h"
 #include "engine/driver.h"
 #include "engine/usage.h"
 #include "par/agree.h"
@@ -24,31 +23,13 @@
 #define PROBE_TEXT 4096
 
 const char *const weir_existing_ways[] = { "replace", "reuse", "fail", NULL };
-const char *const weir_existing_new[] = { "replace", "fail", NULL };
-const char *const weir_existing_fail[] = { "fail", NULL };
-
-static unsigned way_of(const char *word)
-{
-    for (int i = 0; word && weir_existing_ways[i]; i++)
-        if (strcasecmp(word, weir_existing_ways[i]) == 0)
-            return 1u << i;
-    return 0;
-}
 
 unsigned weir_existing(const struct weir_run_options *o)
 {
-    return way_of(o->existing);
-}
-
-/* What the row of a program offers. */
-static unsigned ways_of(const struct weir_driver *d)
-{
-    const struct weir_opt *row = weir_opt_row_of(d->opts, "existing");
-    unsigned ways = 0;
-
-    for (int i = 0; row && weir_opt_is_current(row) && row->choices[i]; i++)
-        ways |= way_of(row->choices[i]);
-    return ways;
+    for (int i = 0; o->existing && weir_existing_ways[i]; i++)
+        if (strcasecmp(o->existing, weir_existing_ways[i]) == 0)
+            return 1u << i;
+    return 0;
 }
 
 static bool reads_data(const struct weir_driver *d)
@@ -70,7 +51,7 @@ int weir_guard_check(const struct weir_test *t, struct weir_err *err)
                            "only the system can drop; let another node look at them, or use files "
                            "that were made earlier",
                            t->driver->name);
-    if (way == 0 || (way & ways_of(t->driver)))
+    if (way == 0 || (way & t->driver->existing))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE, "option --existing: %s cannot '%s' what is there",
                        t->driver->name, t->plan.options->existing);
@@ -119,7 +100,7 @@ static int look_at_targets(struct weir_run *run, void *state, struct there *ther
                            struct weir_err *err)
 {
     struct weir_str path = { 0 };
-    bool looks = ways_of(run->test->driver) != 0;
+    bool looks = run->test->driver->existing != 0;
     struct stat st;
     int rc = 0;
 
@@ -350,11 +331,11 @@ static int check_room(struct weir_run *run, const char *path, uint64_t held, boo
     return weir_agree(par, rc, err);
 }
 
-static void note_strangers(struct weir_run *run, const struct there *there)
+static void tell_strangers(struct weir_run *run, const struct there *there)
 {
-    const struct weir_driver *d = run->test->driver;
+    unsigned knows = run->test->driver->existing;
 
-    if (there->strangers == 0 || !(ways_of(d) & WEIR_EXISTING_REPLACE) || d->tells_existing)
+    if (there->strangers == 0 || !(knows & WEIR_EXISTING_REPLACE) || (knows & WEIR_EXISTING_TOLD))
         return;
     weir_note(&run->log,
               "files that this run did not make lose their contents: %llu, of %llu bytes "
@@ -377,6 +358,6 @@ int weir_guard(struct weir_run *run, void *state, struct weir_err *err)
         check_places(run, path, &apart, err) < 0)
         return -1;
     weir_allsum_u64(&run->par, (uint64_t *)&there, sizeof(there) / sizeof(uint64_t));
-    note_strangers(run, &there);
+    tell_strangers(run, &there);
     return t->plan.bytes + t->plan.inodes > 0 ? check_room(run, path, there.bytes, apart, err) : 0;
 }

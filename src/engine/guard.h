@@ -10,7 +10,9 @@
 enum {
     WEIR_EXISTING_REPLACE = 1u << 0,
     WEIR_EXISTING_REUSE = 1u << 1,
-    WEIR_EXISTING_FAIL = 1u << 2
+    WEIR_EXISTING_FAIL = 1u << 2,
+    /* Of a program: it says itself what becomes of files that are there. */
+    WEIR_EXISTING_TOLD = 1u << 3
 };
 
 /* What --existing asks for; 0: as the program does without it. Local. */

@@ -119,49 +119,44 @@ struct weir_run_options {
                  "Leave names of hosts, users and files out of JSON, CSV and the document of a "   \
                  "timeline",                                                                       \
                  .flags = WEIR_OPT_ARGV_ONLY, OPT_IN(OUTPUT))
-/* What is looked at, and done, before the first byte. What a program can do with files that are there is
- * what its row offers: remove them, write over them, or end with an error; all of that, the first and the
- * last, only the last, or nothing. */
-#define WEIR_WAYS_ALL .choices = weir_existing_ways, OPT_IN(FILES)
-#define WEIR_WAYS_NEW .choices = weir_existing_new, OPT_IN(FILES)
-#define WEIR_WAYS_FAIL .choices = weir_existing_fail, OPT_IN(FILES)
-#define WEIR_WAYS_NONE .choices = weir_existing_ways, .flags = WEIR_OPT_HIDDEN
-#define WEIR_OPT_GUARDS(...)                                                                       \
+/* What is looked at, and done, before the first byte. */
+#define WEIR_OPT_GUARDS                                                                            \
     OPT_FLAG(0, "no-space-check", "noSpaceCheck", WEIR_R, no_space_check,                          \
              "Go on where the file system has too little room for what was asked", OPT_IN(FILES)), \
         OPT_STR(0, "existing", "existing", WEIR_R, existing, NULL, "WAY",                          \
-                "What to do with files that are there and that this run did not make",             \
-                __VA_ARGS__),                                                                      \
+                "Files that are there and that this run did not make: remove them, write over "    \
+                "them, or end with an error",                                                      \
+                .choices = weir_existing_ways, OPT_IN(FILES)),                                     \
         OPT_FLAG(0, "drop-cache", "dropCache", WEIR_R, drop_cache,                                 \
                  "Before each read phase write the files back and drop them from the page cache "  \
                  "of their nodes, outside the measured time",                                      \
                  OPT_IN(DATA))
 /* All rows of a program that has no older spellings to keep. */
 #define WEIR_OPT_RUN                                                                               \
-    WEIR_OPT_REPETITIONS('i', "repetitions", NULL),                                                \
-        WEIR_OPT_DEADLINE('D', "deadline", NULL, "Start nothing after this time of a phase"),      \
-        WEIR_OPT_RUN_LETTERS('d', 'T', 'v', "1800", WEIR_WAYS_NONE)
+    WEIR_OPT_REPETITIONS('i', "repetitions", NULL), WEIR_OPT_RUN_REST
+#define WEIR_OPT_RUN_REST                                                                          \
+    WEIR_OPT_DEADLINE('D', "deadline", NULL, "Start nothing after this time of a phase"),          \
+        WEIR_OPT_RUN_LETTERS('d', 'T', 'v', "1800")
 /* The same for those that have another name for repetitions, and do each as a whole, without a deadline
  * (struct weir_driver). They use libraries in which the ranks can wait for one that has failed, so a call
  * ends after half an hour at the latest. */
-#define WEIR_OPT_RUN_WHOLE(...)                                                                    \
+#define WEIR_OPT_RUN_WHOLE                                                                         \
     OPT_REAL('D', "deadline", NULL, WEIR_R, deadline_s, "0", "SECONDS",                            \
              "Only 0: a repetition is done as a whole", .min = 0, .max = INT32_MAX, OPT_IN(TIME)), \
-        WEIR_OPT_RUN_LETTERS('d', 'T', 'v', "1800", __VA_ARGS__)
+        WEIR_OPT_RUN_LETTERS('d', 'T', 'v', "1800")
 /* And for those with another deadline, with other letters, or none (0), and another time of a call. */
-#define WEIR_OPT_RUN_LETTERS(delay, most, verbose, timeout, ...)                                   \
+#define WEIR_OPT_RUN_LETTERS(delay, most, verbose, timeout)                                        \
     WEIR_OPT_DELAY(delay, "delay", NULL, "Wait before each phase"),                                \
         WEIR_OPT_MAX_TIME(most, "max-time-duration", NULL),                                        \
         WEIR_OPT_VERBOSE(verbose, "verbose", NULL, .min = 0, .max = 5),                            \
         WEIR_OPT_WARNINGS("warning-as-errors", NULL),                                              \
         WEIR_OPT_RANK_CSV("rank-csv", NULL, "Write the times of every task after each phase"),     \
         WEIR_OPT_OP_CSV("op-csv", NULL, "Write every operation to PREFIX-<task>.csv"),             \
-        WEIR_OPT_COMMON(timeout, __VA_ARGS__),                                                     \
-        WEIR_OPT_GPU("gpu-memory", NULL, "gpu-id", NULL, "gpu-direct", NULL)
+        WEIR_OPT_COMMON(timeout), WEIR_OPT_GPU("gpu-memory", NULL, "gpu-id", NULL, "gpu-direct", NULL)
 /* Rows that have one spelling in all programs whose results are phases. */
-#define WEIR_OPT_COMMON(timeout, ...)                                                              \
-    WEIR_OPT_RECORDS, WEIR_OPT_TRUST, WEIR_OPT_GUARDS(__VA_ARGS__),                                \
-        WEIR_OPT_IO_TIMEOUT_DEFAULT(timeout), WEIR_OPT_REPORT(WEIR_REPORT_PHASES)
+#define WEIR_OPT_COMMON(timeout)                                                                   \
+    WEIR_OPT_RECORDS, WEIR_OPT_TRUST, WEIR_OPT_GUARDS, WEIR_OPT_IO_TIMEOUT_DEFAULT(timeout),       \
+        WEIR_OPT_REPORT(WEIR_REPORT_PHASES)
 
 #define WEIR_OPT_GPU(n1, k1, n2, k2, n3, k3)                                                       \
     OPT_STR(0, n1, k1, WEIR_R, gpu_memory, "0", "N", "Only 0: this build has no GPU memory",       \
@@ -174,9 +169,8 @@ struct weir_run_options {
 /* The forms of --report. */
 extern const char *const weir_report_forms[];
 
-/* guard.c: the values of --existing, and those of programs that cannot do all. */
-extern const char *const weir_existing_ways[], *const weir_existing_new[],
-    *const weir_existing_fail[];
+/* guard.c: the values of --existing. */
+extern const char *const weir_existing_ways[];
 
 /* progress.c: the values of --progress. */
 extern const char *const weir_progress_modes[];

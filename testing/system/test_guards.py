@@ -96,8 +96,8 @@ def test_programs_say_what_they_cannot_do_with_what_is_there(ior):
     (ior.cwd / "h5").write_bytes(b"precious")
     (ior.cwd / "w" / "0_0").mkdir(parents=True)
     for program, words, status, said in (
-            ("mdtest", "-n 1 -d d --existing=fail", 2, "'d/test-dir.0-0' exists"), ("mdtest", "-n 1 --existing=reuse", 1, "'reuse' is none of: fail"),
-            ("md-workbench", "-o w --existing=fail", 2, "'w/0_0' exists"), ("md-workbench", "--existing=replace", 1, "'replace' is none of: fail"), ("mib", "-M -F -t . --existing=fail", 2, "mibData.00000000' exists"),
+            ("mdtest", "-n 1 -d d --existing=fail", 2, "'d/test-dir.0-0' exists"), ("mdtest", "-n 1 --existing=reuse", 1, "cannot 'reuse'"),
+            ("md-workbench", "-o w --existing=fail", 2, "'w/0_0' exists"), ("md-workbench", "--existing=replace", 1, "cannot 'replace'"), ("mib", "-M -F -t . --existing=fail", 2, "mibData.00000000' exists"),
             ("h5exerciser", "-a POSIX --numdims 1 -o h5 --existing=fail", 2, "'h5' exists")):
         ior.program = conftest.BUILD / "src" / program
         ior(words, np=None).fails(status, said)

@@ -59,6 +59,16 @@ def test_help_is_one_screen_then_topics(program):
     assert [name for name in own if name in hidden and name != "version"] == [], "every option stands in a topic"
 
 
+WHOLE = ["h5exerciser", "checkpoint_simulator.x", "restart_simulator.x", "raw_bw.x", "gatherv.x", "combo.x"]
+
+
+def test_programs_that_have_no_deadline_say_so():
+    for program in PROGRAMS:
+        whole = program in WHOLE
+        assert ("Only 0: a repetition is done as a whole" in answer(program, "--help=time")) == whole
+        assert not (whole and "--deadline" in answer(program, "--help"))
+
+
 def test_help_of_every_option_has_an_example_that_can_be_typed():
     """One process for each row: about 170."""
     rows = json.loads(answer("ior", "--dump-options=json"))

@@ -49,15 +49,14 @@ struct small {
 
 static const char *const types[] = { "binary", "netcdf", NULL };
 
-/* How many, and what is done with files that are there. */
-#define SIZES(...)                                                                                 \
+#define SIZES                                                                                      \
     OPT_INT(0, "nx", NULL, O, nx, "0", "N", "Cells along the edge of a face", .min = 0,            \
             .max = 100000000, OPT_FIRST(DATA)),                                                    \
         OPT_INT(0, "n_levs", NULL, O, levels, "0", "N", "Levels", .min = 0, .max = 100000000,      \
                 OPT_FIRST(DATA)),                                                                  \
         OPT_INT(0, "n_writers", NULL, O, writers, "0", "N", "Groups, with a writer each",          \
                 .min = 0, .max = 100000000, OPT_FIRST(ORDER)),                                     \
-        WEIR_OPT_REPETITIONS('i', "n_tries", NULL), WEIR_OPT_RUN_WHOLE(__VA_ARGS__)
+        WEIR_OPT_REPETITIONS('i', "n_tries", NULL), WEIR_OPT_RUN_WHOLE
 #define API                                                                                        \
     OPT_STR('a', "api", NULL, O, api, NULL, "NAME",                                                \
             "Backend with arrays (default: POSIX, or NETCDF for netcdf)", OPT_FIRST(FILES),        \
@@ -66,9 +65,9 @@ static const char *const types[] = { "binary", "netcdf", NULL };
 static const struct weir_opt raw_opts[] = { OPT_STR(0, "file_type", NULL, O, type, "binary", "TYPE",
                                                     "What is written", .choices = types,
                                                     OPT_FIRST(FILES)),
-                                            API, SIZES(WEIR_WAYS_NEW), OPT_END };
-static const struct weir_opt gatherv_opts[] = { SIZES(WEIR_WAYS_NONE), OPT_END };
-static const struct weir_opt combo_opts[] = { API, SIZES(WEIR_WAYS_NEW), OPT_END };
+                                            API, SIZES, OPT_END };
+static const struct weir_opt gatherv_opts[] = { SIZES, OPT_END };
+static const struct weir_opt combo_opts[] = { API, SIZES, OPT_END };
 
 static const struct weir_operation operations[] = { { "gather", "gather", "tries", false },
                                                     { "write", "write", "tries", true },
@@ -438,7 +437,7 @@ static const struct weir_example examples[] = {
 };
 
 #define FILES                                                                                      \
-    .files = add_files, .target = target
+    .files = add_files, .target = target, .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL
 #define COMMON                                                                                     \
     .opt_size = sizeof(struct small_options), .state_size = sizeof(struct small),                  \
     .operations = operations, .whole = true, .plan = plan,                                         \

@@ -75,7 +75,7 @@ const struct weir_opt ckpt_checkpoint_opts[] = {
     OTHERS("READ_BARRIER"),
     OTHERS("DO_READS"),
     OTHERS("NETCDF_READS"),
-    WEIR_OPT_RUN_WHOLE(WEIR_WAYS_NEW),
+    WEIR_OPT_RUN_WHOLE,
     OPT_END
 };
 
@@ -100,6 +100,6 @@ const struct weir_opt ckpt_restart_opts[] = {
     OTHERS("DO_WRITES"),
     OTHERS("NETCDF_WRITES"),
     OTHERS("CHUNK"),
-    WEIR_OPT_RUN_WHOLE(WEIR_WAYS_NONE),
+    WEIR_OPT_RUN_WHOLE,
     OPT_END
 };

@@ -58,7 +58,7 @@ static void declare_facts(struct weir_run *run, void *state, struct weir_facts *
     .opt_size = sizeof(struct ckpt_options), .state_size = sizeof(struct ckpt),                    \
     .script = config_of, .read_script = weir_rc_read, .api = ckpt_api, .whole = true,              \
     .plan = ckpt_plan, .variants = ckpt_variants, .start = ckpt_start, .end = ckpt_end,            \
-    .facts = declare_facts, .range = ckpt_range, .report = ckpt_report_test,                          \
+    .facts = declare_facts, .range = ckpt_range, .report = ckpt_report_test,                       \
     .conclude = ckpt_conclude, .summary = ckpt_summary
 
 const struct weir_driver ckpt_checkpoint = {
@@ -69,6 +69,7 @@ const struct weir_driver ckpt_checkpoint = {
     .opts = ckpt_checkpoint_opts,
     .operations = write_operations,
     .files = ckpt_writes,
+    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
     .stages = ckpt_write_stages,
     .clean = ckpt_clean,
     COMMON,

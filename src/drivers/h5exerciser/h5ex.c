@@ -67,7 +67,7 @@ const struct weir_opt h5ex_rows[] = {
             "The file; without it hdf5TestFile-<number> in the working directory",
             .flags = WEIR_OPT_WRITES, OPT_FIRST(FILES)),
     WEIR_OPT_REPETITIONS_DEFAULT('i', "iterations", NULL, "10"),
-    WEIR_OPT_RUN_WHOLE(WEIR_WAYS_NEW),
+    WEIR_OPT_RUN_WHOLE,
     OPT_END
 };
 #undef O
@@ -321,6 +321,7 @@ const struct weir_driver h5ex_driver = {
     .prepare = prepare_run,
     .banner = h5ex_banner,
     .begin = begin_test,
+    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
     .end = end_test,
     .start = start_test,
     .report = h5ex_report_test,

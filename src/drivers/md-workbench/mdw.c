@@ -74,7 +74,7 @@ static const struct weir_opt options[] = {
     WEIR_OPT_RANK_CSV("saveRankPerformanceDetails", NULL,
                       "Write the times of every task after each phase"),
     WEIR_OPT_OP_CSV("savePerOpDataCSV", NULL, "Write every operation to PREFIX-<task>.csv"),
-    WEIR_OPT_COMMON("0", WEIR_WAYS_FAIL),
+    WEIR_OPT_COMMON("0"),
     WEIR_OPT_GPU("allocateBufferOnGPU", NULL, "GPUid", NULL, "gpuDirect", NULL),
     OPT_END
 };
@@ -233,6 +233,7 @@ const struct weir_driver weir_mdw = {
     .end = mdw_end,
     .start = mdw_start,
     .target = target,
+    .existing = WEIR_EXISTING_FAIL,
     .facts = facts_of,
     .stages = mdw_stages,
     .clean = mdw_clean_up,

@@ -136,7 +136,7 @@ static const struct weir_opt options[] = {
             "Remove what earlier runs left in DIR, and nothing else", .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE,
             OPT_IN(FILES)),
     WEIR_OPT_MAX_TIME(0, "max-time-duration", NULL),
-    WEIR_OPT_COMMON("0", WEIR_WAYS_FAIL),
+    WEIR_OPT_COMMON("0"),
     WEIR_OPT_GPU("allocateBufferOnGPU", NULL, "GPUid", NULL, "gpuDirect", NULL),
     OPT_END
 };
@@ -264,6 +264,7 @@ const struct weir_driver weir_mdtest = {
     .leave = leave_run,
     .begin = mdtest_begin,
     .target = target,
+    .existing = WEIR_EXISTING_FAIL,
     .end = mdtest_end,
     .start = mdtest_start,
     .report = mdtest_report_test,

@@ -71,7 +71,7 @@ static const struct weir_opt options[] = {
              OPT_IN(DATA)),
     OPT_FLAG('W', "write_only", NULL, O, write_only, "Only write", OPT_FIRST(ORDER)),
     WEIR_OPT_REPETITIONS(0, "repetitions", NULL),
-    WEIR_OPT_RUN_LETTERS(0, 0, 0, "0", WEIR_WAYS_NEW),
+    WEIR_OPT_RUN_LETTERS(0, 0, 0, "0"),
     OPT_END
 };
 
@@ -307,6 +307,7 @@ const struct weir_driver weir_mib = {
     .plan = plan,
     .enter = mib_report_begin,
     .begin = begin,
+    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
     .end = end,
     .start = check_space,
     .facts = facts_of,
