@@ -122,7 +122,7 @@ MEASURE(h26)
                          "the device moved %.3g MiB more than this run did", f->others / 1048576);
     } else if (isnan(f->load)) {
         weir_finding_unknown(out, "because the load is not known");
-    } else if (isnan(f->others)) {
+    } else if (isnan(f->others) && !(f->load > out->limit)) {
         weir_finding_set(out, f->load,
                          "a load of %.2g before the test; traffic of others is unknown, because %s",
                          f->load, f->others_why);

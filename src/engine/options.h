@@ -123,14 +123,14 @@ struct weir_run_options {
 #define WEIR_OPT_GUARDS                                                                            \
     OPT_FLAG(0, "no-space-check", "noSpaceCheck", WEIR_R, no_space_check,                          \
              "Go on where the file system has too little room for what was asked", OPT_IN(FILES)), \
-        OPT_STR(0, "existing", "existing", WEIR_R, existing, NULL, "WAY",                          \
-                "Files that are there and that this run did not make: remove them, write over "    \
-                "them, or end with an error",                                                      \
-                .choices = weir_existing_ways, OPT_IN(FILES)),                                     \
         OPT_FLAG(0, "drop-cache", "dropCache", WEIR_R, drop_cache,                                 \
                  "Before each read phase write the files back and drop them from the page cache "  \
                  "of their nodes, outside the measured time",                                      \
                  OPT_IN(DATA))
+/* What becomes of files that this run did not make: the choices are those that the program has. */
+#define WEIR_OPT_EXISTING(ways, help)                                                              \
+    OPT_STR(0, "existing", "existing", WEIR_R, existing, NULL, "WAY", help, .choices = ways,       \
+            OPT_IN(FILES))
 /* All rows of a program that has no older spellings to keep. */
 #define WEIR_OPT_RUN                                                                               \
     WEIR_OPT_REPETITIONS('i', "repetitions", NULL), WEIR_OPT_RUN_REST
@@ -152,6 +152,9 @@ struct weir_run_options {
         WEIR_OPT_WARNINGS("warning-as-errors", NULL),                                              \
         WEIR_OPT_RANK_CSV("rank-csv", NULL, "Write the times of every task after each phase"),     \
         WEIR_OPT_OP_CSV("op-csv", NULL, "Write every operation to PREFIX-<task>.csv"),             \
+        WEIR_OPT_EXISTING(weir_existing_no_reuse,                                                  \
+                          "Files that are there and that this run did not make: write new ones in "\
+                          "their place, or end with an error"),                                    \
         WEIR_OPT_COMMON(timeout), WEIR_OPT_GPU("gpu-memory", NULL, "gpu-id", NULL, "gpu-direct", NULL)
 /* Rows that have one spelling in all programs whose results are phases. */
 #define WEIR_OPT_COMMON(timeout)                                                                   \
@@ -169,8 +172,8 @@ struct weir_run_options {
 /* The forms of --report. */
 extern const char *const weir_report_forms[];
 
-/* guard.c: the values of --existing. */
-extern const char *const weir_existing_ways[];
+/* guard.c: the values of --existing; where nothing can be used again. */
+extern const char *const weir_existing_ways[], *const weir_existing_no_reuse[];
 
 /* progress.c: the values of --progress. */
 extern const char *const weir_progress_modes[];

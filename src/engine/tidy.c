@@ -136,6 +136,15 @@ static int tidy_dir(struct tidy *t, int parent, const char *name, int level, str
     return gone < 0 ? -1 : 0;
 }
 
+static void tell_foreign(const struct tidy *t, const char *program)
+{
+    if (t->foreign)
+        weir_note(&t->run->log,
+                  "%" PRIu64
+                  " names in '%s' are not of %s and stay, with the directories that hold them",
+                  t->foreign, t->dir, program);
+}
+
 int weir_tidy(struct weir_run *run, const char *program, const char *dir,
               const struct weir_tidy_form *forms, size_t n, struct weir_err *err)
 {
@@ -150,13 +159,27 @@ int weir_tidy(struct weir_run *run, const char *program, const char *dir,
             weir_report_line(&run->report,
                              "removed %" PRIu64 " files and %" PRIu64 " directories in %s", t.files,
                              t.dirs, dir);
-        if (t.foreign)
-            weir_note(&run->log,
-                      "%" PRIu64
-                      " names in '%s' are not of %s and stay, with the directories that hold them",
-                      t.foreign, dir, program);
+        tell_foreign(&t, program);
         if (weir_report_end(&run->report, rc < 0 ? NULL : err) < 0)
             rc = -1;
+    }
+    return weir_agree(&run->world, rc, err);
+}
+
+int weir_tidy_existing(struct weir_run *run, const char *program, const char *dir,
+                       const struct weir_tidy_form *forms, size_t n, struct weir_err *err)
+{
+    struct tidy t = { .run = run, .dir = dir, .forms = forms, .n = n };
+    int rc = 0;
+
+    if (run->world.rank == 0 && access(dir, F_OK) == 0) {
+        rc = tidy_dir(&t, AT_FDCWD, dir, 0, err);
+        if (t.files + t.dirs > 0)
+            weir_note(&run->log,
+                      "--existing=replace has removed %" PRIu64 " files and %" PRIu64
+                      " directories of earlier runs in '%s'",
+                      t.files, t.dirs, dir);
+        tell_foreign(&t, program);
     }
     return weir_agree(&run->world, rc, err);
 }

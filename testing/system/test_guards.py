@@ -96,14 +96,34 @@ def test_programs_say_what_they_cannot_do_with_what_is_there(ior):
     (ior.cwd / "h5").write_bytes(b"precious")
     (ior.cwd / "w" / "0_0").mkdir(parents=True)
     for program, words, status, said in (
-            ("mdtest", "-n 1 -d d --existing=fail", 2, "'d/test-dir.0-0' exists"), ("mdtest", "-n 1 --existing=reuse", 1, "cannot 'reuse'"),
-            ("md-workbench", "-o w --existing=fail", 2, "'w/0_0' exists"), ("md-workbench", "--existing=replace", 1, "cannot 'replace'"), ("mib", "-M -F -t . --existing=fail", 2, "mibData.00000000' exists"),
+            ("mdtest", "-n 1 -d d --existing=fail", 2, "'d/test-dir.0-0' exists"), ("md-workbench", "--existing=reuse", 1, "replace, fail"),
+            ("md-workbench", "-o w --existing=fail", 2, "'w/0_0' exists"), ("mib", "-M -F -t . --existing=fail", 2, "mibData.00000000' exists"),
             ("h5exerciser", "-a POSIX --numdims 1 -o h5 --existing=fail", 2, "'h5' exists")):
         ior.program = conftest.BUILD / "src" / program
         ior(words, np=None).fails(status, said)
     assert (ior.cwd / "h5").read_bytes() == b"precious"
     run = ior("-a POSIX --numdims 1 -i 1 -o h5", np=None).ok()
     assert [m for m in run.messages if "lose their contents: 1, of 4096 bytes" in m], run
+
+
+def test_what_earlier_runs_left_is_replaced_or_used(ior):
+    """Names of others stay, and are told; what is used again needs no warning."""
+    ior.program = conftest.BUILD / "src" / "mdtest"
+    ior("-C -F -n 4 -d d", np=None).ok()
+    (ior.cwd / "d" / "mine").touch()
+    run = ior("-C -F -n 4 -d d --existing=reuse", np=None).ok()
+    assert run.warnings == [] and len([m for m in run.messages if "nothing was removed" in m]) <= 1, run
+    run = ior("-F -n 4 -d d --existing=replace", np=2).ok()
+    assert "NOTE: --existing=replace has removed 4 files and 2 directories of earlier runs in 'd'" in run.messages, run
+    assert [p.name for p in (ior.cwd / "d").iterdir()] == ["mine"]
+    ior.program = conftest.BUILD / "src" / "md-workbench"
+    ior("-1 -P 2 -I 2 -D 2 -o w", np=None).ok()
+    (ior.cwd / "w" / "0_0" / "foreign").touch()
+    ior("-P 2 -I 2 -D 2 -o w", np=None).fails(3, "'w/0_0': File exists")
+    ior("-P 2 -I 2 -D 2 -o w --existing=replace", np=None).fails(3, "'w/0_0': File exists")
+    (ior.cwd / "w" / "0_0" / "foreign").unlink()
+    run = ior("-P 2 -I 2 -D 2 -o w --existing=replace", np=None).ok()
+    assert [m for m in run.messages if m.startswith("NOTE: --existing=replace has removed")], run
 
 
 def test_cached_metadata_cannot_be_dropped(ior):

@@ -95,17 +95,3 @@ def test_the_manual_page_has_the_topics_and_the_examples_of_the_help():
         assert len(first) == 5 and set(first) <= set(plain), program
     made = (conftest.BUILD / "doc" / "man" / "mdtest.1").read_text()
     assert made.count(".SH EXAMPLES\n.nf\n  # ") == 1 and "@" not in made.split(".SH EXAMPLES")[1]
-
-
-WHOLE = ["h5exerciser", "checkpoint_simulator.x", "restart_simulator.x", "raw_bw.x", "gatherv.x", "combo.x"]
-
-
-def test_programs_offer_what_they_can_do():
-    ways = {"ior": ["replace", "reuse", "fail"], "mdtest": ["fail"], "md-workbench": ["fail"], "gatherv.x": None, "restart_simulator.x": None}
-    for program in PROGRAMS:
-        rows = {row["name"]: row for row in json.loads(answer(program, "--dump-options=json")) if row["table"] is None}
-        offered = ways.get(program, ["replace", "fail"])
-        assert ("--existing=" in answer(program, "--help=files")) == (offered is not None)
-        assert offered is None or rows["existing"]["choices"] == offered
-        whole = program in WHOLE
-        assert ("Only 0: a repetition is done as a whole" in answer(program, "--help=time")) == whole and not (whole and "--deadline" in answer(program, "--help"))

@@ -7,6 +7,7 @@
 #include "base/size.h"
 #include "engine/guard.h"
 #include "engine/metadata.h"
+#include "engine/tidy.h"
 #include "par/agree.h"
 
 #define O struct mdw_options
@@ -74,6 +75,9 @@ static const struct weir_opt options[] = {
     WEIR_OPT_RANK_CSV("saveRankPerformanceDetails", NULL,
                       "Write the times of every task after each phase"),
     WEIR_OPT_OP_CSV("savePerOpDataCSV", NULL, "Write every operation to PREFIX-<task>.csv"),
+    WEIR_OPT_EXISTING(weir_existing_no_reuse,
+                      "Data sets of an earlier run that are there when they shall be made: remove "
+                      "them, or end with an error; the other phases use what is there"),
     WEIR_OPT_COMMON("0"),
     WEIR_OPT_GPU("allocateBufferOnGPU", NULL, "GPUid", NULL, "gpuDirect", NULL),
     OPT_END
@@ -200,6 +204,23 @@ static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
     f->own_metadata = -1;
 }
 
+static const struct weir_tidy_form forms[] = {
+    { "#_#", true, 0, 0, WEIR_TIDY_TREE },
+    { "file-#", false, 1, 1, WEIR_TIDY_OURS },
+};
+
+/* Before the first test. */
+static int replace_existing(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct mdw_test *t = state;
+
+    if (!t->o->precreate || t->o->run.dry_run ||
+        weir_existing(&t->o->run) != WEIR_EXISTING_REPLACE)
+        return 0;
+    return weir_tidy_existing(run, "md-workbench", weir_system_path(t->fs.be, t->o->prefix), forms,
+                              sizeof(forms) / sizeof(*forms), err);
+}
+
 static const struct weir_example examples[] = {
     { WEIR_TOPIC_NONE, "-o /scratch/d", "all three phases with the values below" },
     { WEIR_TOPIC_NONE, "-o /scratch/d -P 1000 -I 100 -S 4k", "fewer objects, of 4 KiB" },
@@ -233,7 +254,8 @@ const struct weir_driver weir_mdw = {
     .end = mdw_end,
     .start = mdw_start,
     .target = target,
-    .existing = WEIR_EXISTING_FAIL,
+    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL | WEIR_EXISTING_TOLD,
+    .enter = replace_existing,
     .facts = facts_of,
     .stages = mdw_stages,
     .clean = mdw_clean_up,

@@ -229,6 +229,17 @@ static const struct weir_tidy_form forms[] = {
     { "file.mdtest.shared.#", false, 2, INT_MAX, WEIR_TIDY_OURS },
 };
 
+int mdtest_replace_leftovers(struct weir_run *run, const struct mdtest_test *t,
+                             struct weir_err *err)
+{
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < t->places.n; i++)
+        rc = weir_tidy_existing(run, "mdtest", weir_system_path(t->fs.be, t->places.base[i]), forms,
+                                sizeof(forms) / sizeof(*forms), err);
+    return rc;
+}
+
 int mdtest_remove_leftovers(struct weir_run *run, const char *dir, struct weir_err *err)
 {
     return weir_tidy(run, "mdtest", dir, forms, sizeof(forms) / sizeof(*forms), err);

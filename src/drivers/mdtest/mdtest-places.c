@@ -3,6 +3,7 @@
 #include "config.h"
 #include "drivers/mdtest/mdtest.h"
 
+#include "engine/guard.h"
 #include "par/agree.h"
 
 #define MODE 0775
@@ -108,6 +109,8 @@ int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_e
     if (!found)
         return 0;
     t->places.all_ours = false;
+    if (weir_existing(&t->o->run) == WEIR_EXISTING_REUSE)
+        return 0;
     return weir_warn(&run->log, err,
                      "'%s/test-dir.%d-0' was there already, from an earlier run: what exists is "
                      "not created, and that is "

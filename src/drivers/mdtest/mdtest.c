@@ -136,6 +136,9 @@ static const struct weir_opt options[] = {
             "Remove what earlier runs left in DIR, and nothing else", .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE,
             OPT_IN(FILES)),
     WEIR_OPT_MAX_TIME(0, "max-time-duration", NULL),
+    WEIR_OPT_EXISTING(weir_existing_ways,
+                      "Trees of an earlier run that are there when -C begins: remove them, go on in them "
+                      "(files are used, directories that are items are an error), or end with an error"),
     WEIR_OPT_COMMON("0"),
     WEIR_OPT_GPU("allocateBufferOnGPU", NULL, "GPUid", NULL, "gpuDirect", NULL),
     OPT_END
@@ -205,7 +208,12 @@ static int enter_run(struct weir_run *run, void *state, struct weir_err *err)
         (t->o->create && t->o->run.dry_run &&
          weir_usage_check(run, &t->places.outer, t->places.base[0], t->plan, err) < 0))
         return -1;
-    return t->o->run.dry_run ? 0 : mdtest_make_bases(run, t, err);
+    if (t->o->run.dry_run)
+        return 0;
+    if (t->o->create && weir_existing(&t->o->run) == WEIR_EXISTING_REPLACE &&
+        mdtest_replace_leftovers(run, t, err) < 0)
+        return -1;
+    return mdtest_make_bases(run, t, err);
 }
 
 static int leave_run(struct weir_run *run, void *state, enum weir_code code, struct weir_err *err)
@@ -264,7 +272,8 @@ const struct weir_driver weir_mdtest = {
     .leave = leave_run,
     .begin = mdtest_begin,
     .target = target,
-    .existing = WEIR_EXISTING_FAIL,
+    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL |
+                WEIR_EXISTING_TOLD,
     .end = mdtest_end,
     .start = mdtest_start,
     .report = mdtest_report_test,

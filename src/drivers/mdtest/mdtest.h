@@ -102,6 +102,10 @@ void mdtest_clean(struct weir_run *run, void *state);
 /* mdtest-clean.c: --cleanup DIR. Rank 0 works. Collective over run->world. */
 int mdtest_remove_leftovers(struct weir_run *run, const char *dir, struct weir_err *err);
 
+/* --existing=replace: remove what earlier runs left where this one works. Collective over run->world. */
+int mdtest_replace_leftovers(struct weir_run *run, const struct mdtest_test *t,
+                             struct weir_err *err);
+
 /* mdtest-report.c: what is shown. Rank 0 only; no-ops elsewhere, but for begin and places
  * (collective over run->world) and test (over run->par). places: -1 and err on every rank. */
 void mdtest_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
