@@ -21,7 +21,8 @@ FEW = "--timeline=time.npy --timeline-limit=3"
 ENGINE = ["", FEW, "--interval=0.001 --progress=always", "--timeline=time.npy --rules=io500 --anonymous --strict",
           "--findings --peak=1t --limit=H01:1 --existing=fail",
           "--rules=none --no-space-check"]
-UNTIL = {"--until", "--until-max", "--until-time"}  # nobody knows the number of repetitions before: test_until crosses them
+REPEATED = "--until=1 --until-max=5"  # at least 5 and at most 5
+UNTIL = {"--until", "--until-max", "--until-time"}  # of ior above; for others test_until crosses them
 LONG = 60  # seconds that a run would take if it did not end early: longer than the limit of a case
 
 
@@ -131,7 +132,7 @@ class Ior(Program):
         "sync": ["", "-e", "-Y"],
         "keep": ["", "-k", "-K"],
         "names": ["-o f", "-o f -m", "-o f -E"],
-        "repetitions": ["", "-i 2"],
+        "repetitions": ["", "-i 2", REPEATED],
         "reorder": [""] + REORDER,
         "tasks": ["", "-N 2", "-N 3", "-N 100"],
         "nodes": ["", "-O numNodes=2", "-O numTasksOnNode0=2"],
@@ -153,6 +154,8 @@ class Ior(Program):
         rule(order="", other="--random-prefill=4k"),
         rule(other="--dry-run", stop=MIN_TIME, outcome=["fail", "signal"]),  # nothing fails, so it takes its time
         rule(output=STATUS_FILE, keep=["", "-K"]),
+        rule(warnings="--warning-as-errors", stop=["-D 1"] + WEAR_OUT, sync=["-e", "-Y"]),  # a slow disk takes more than a second
+        rule(repetitions=REPEATED, stop=["-D 1", MIN_TIME] + WEAR_OUT),  # five times as long
         rule(output=STATUS_FILE, stop=["", "-D 1", MIN_TIME]),
         rule(stop=MIN_TIME, phases=PHASES),  # each phase takes as long
         rule(tasks="-N 100", warnings="--warning-as-errors"),

@@ -101,14 +101,17 @@ def test_what_makes_no_sense_is_refused(ior, args, words):
     ior("-w -a DUMMY " + args, np=None).fails(1, words)
 
 
-def test_a_rank_that_ends_late_is_named(ior):
-    """Rank 0 takes 0.8 s for what takes the others no time: the phase would be shorter by nearly all of it."""
-    run = ior("-a DUMMY -w -F -b 64k -t 8k --dummy.delay-xfer=100000 --dummy.delay-only-rank0 --report=json:r.json", np=6).ok()
+@pytest.mark.parametrize("transfer, delay, call", [("8k", 100000, ""), ("64k", 800000, "transfer")])
+def test_a_rank_that_ends_late_is_named(ior, transfer, delay, call):
+    """Rank 0 takes 0.8 s for what takes the others no time: the phase would be shorter by nearly all of it. Was it one call?"""
+    run = ior("-a DUMMY -w -F -b 64k -t %s --dummy.delay-xfer=%d --dummy.delay-only-rank0 --report=json:r.json" % (transfer, delay), np=6).ok()
     (test,) = results_of(ior)
     (row,) = test["stragglers"]
     (h19,) = [f for f in test["findings"] if f["id"] == "H19"]
     assert (row["operation"], row["iter"], row["rank"], row["part"]) == ("write", 0, 0, "work") and 0.5 < row["share"] <= 1, run
     assert row["host"] and "without rank 0 (host %s) the write phase would have been " % row["host"] in h19["text"], run
+    words = re.search(r": late in work(?:, in one (\w+) of ([0-9.]+) s)?$", h19["text"])
+    assert row["call"] == call == (words.group(1) or "") and (not call or float(words.group(2)) >= 0.8 <= row["callTime"]), (row, h19)
     assert h19["outcome"] == "found" and h19["value"] >= 100 * row["share"] - 0.01, run
 
 
