@@ -375,7 +375,7 @@ def test_the_runs_of_the_guide_are_found_to_be_what_it_says(ior):
     (path / "mpirun").chmod(0o755)
     env["PATH"] = "%s:%s" % (path, env["PATH"])
     export = "true"
-    for line in block.rstrip().split("\n"):
+    for line in block.rstrip().replace("\\\n", "").split("\n"):
         command, says = re.split(r" +# ", line)
         if command.startswith("export"):
             export = command
