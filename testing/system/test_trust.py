@@ -405,3 +405,14 @@ def test_the_facts_of_a_run_cost_one_agreement_whatever_the_number_of_phases(ior
         ior("-w -r -i 20 -b 4k -t 4k --rules=" + rules, np=2, env={"LD_PRELOAD": preload("count-collectives.c")}).ok()
         return int((ior.cwd / "collectives").read_text())
     assert calls("default") - calls("none") < 20
+
+
+def test_datasets_that_are_not_aligned_as_asked_are_found(ior, need_backend):
+    """A layout is chosen when a file is made: a reader that asks for another one is told."""
+    need_backend("HDF5")
+    def layout(args):
+        ior("-a HDF5 -k -b 64k -t 64k --report=json:r.json " + args, np=None).ok()
+        return {f["id"]: f["outcome"] for f in json.loads((ior.cwd / "r.json").read_text())["tests"][0]["findings"]}["H30"]
+    assert layout("-w -r --hdf5.setAlignment=64k") == "fine"
+    assert layout("-w") == "not judged"
+    assert layout("-r --hdf5.setAlignment=64k") == "found"

@@ -17,6 +17,7 @@ struct hdf5_state {
     hid_t access;    /* file access */
     hid_t create;    /* dataset creation */
     hid_t transfer;  /* dataset transfer */
+    bool placed, misplaced; /* a dataset has a place that is known; one is not aligned as asked */
 };
 
 /* Record what the innermost entry of the error stack says after the formatted words, and the

@@ -137,6 +137,19 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     return rc;
 }
 
+/* Of the dataset that was used last; the library aligns none that is smaller. */
+static void note_alignment(const struct hdf5_file *f)
+{
+    const struct hdf5_options *o = f->base.s->opt;
+    struct hdf5_state *st = f->base.s->priv;
+    uint64_t align = (uint64_t)o->alignment;
+
+    if (align < 2 || f->seg.where == 0 || f->seg.bytes < align)
+        return;
+    st->placed = true;
+    st->misplaced |= f->seg.where % align != 0;
+}
+
 static int close_file(struct weir_file *file, struct weir_err *err)
 {
     struct hdf5_file *f = (struct hdf5_file *)file;
@@ -144,6 +157,7 @@ static int close_file(struct weir_file *file, struct weir_err *err)
 
     if (f->c.lost)
         return 0;
+    note_alignment(f);
     release(f);
     rc = hdf5_container_close(&f->c, err);
     file->s->broken |= f->c.broken;
@@ -249,7 +263,7 @@ static void list_hints(struct weir_file *file, struct weir_str *out)
     weir_mpihints_list(&used, out);
 }
 
-/* The library keeps in the list of a transfer what it did last. */
+/* The library keeps in the list of a transfer what it did last. Files are closed when we look after a phase. */
 static void find_fate(struct weir_session *s, struct weir_file *f, struct weir_fate *out)
 {
     H5D_mpio_actual_io_mode_t mode = H5D_MPIO_NO_COLLECTIVE;
@@ -257,6 +271,8 @@ static void find_fate(struct weir_session *s, struct weir_file *f, struct weir_f
     uint32_t here = 0, anywhere = 0;
     MPI_Info used;
 
+    if (!f && st->placed)
+        out->other_layout = st->misplaced;
     if (f) {
         used = hints_of((struct hdf5_file *)f);
         weir_mpihints_judge(st->mpi.info, &used, &out->independent, &out->other_layout);
