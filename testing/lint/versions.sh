@@ -23,7 +23,7 @@ names "<$address>" $packaging/debian/control
 names "Version:        $version" $packaging/rpm/weir.spec
 names "<$address> - $version-1" $packaging/rpm/weir.spec
 names "version: $version" $packaging/CITATION.cff
-names "weir-$version.tar.gz" $packaging/README.md
+names "weir-$version.tar.gz" contrib/packaging/README.md
 for recipe in "$packaging"/easybuild/weir-*.eb; do
     names "version = '$version'" "$recipe"
     case $recipe in */weir-"$version"-*) ;; *)
