@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peer.h - signs of life between processes of different nodes, over TCP: each shows one message to a
- * process that watches it, and watches one other. No thread and no waiting: what can be done now is
- * done in a turn. */
+/* peer.h - signs of life between processes of different nodes, over TCP: each shows one message to
+ * a process that watches it, and watches one other. No thread and no waiting: what can be done now
+ * is done in a turn. */
 #ifndef WEIR_BASE_PEER_H
 #define WEIR_BASE_PEER_H
 
@@ -48,11 +48,12 @@ void weir_peer_watch(struct weir_peer *p, const struct weir_peer_place *place);
  * message of the process that is watched: the last one is in 'seen' then. Local. */
 bool weir_peer_turn(struct weir_peer *p, uint64_t now_ns, void *seen);
 
-/* Show this message, after the rest of the one before it; it is left out where that is not gone yet. Local. */
+/* Show this message, after the rest of the one before it; it is left out where that is not gone
+ * yet. Local. */
 void weir_peer_show(struct weir_peer *p, const void *message);
 
-/* Has the system of the process that is watched taken all that was sent to it? It does that for a process that
- * is stopped, too. Local. */
+/* Has the system of the process that is watched taken all that was sent to it? It does that for a
+ * process that is stopped, too. Local. */
 bool weir_peer_answers(const struct weir_peer *p);
 
 /* Close everything. Harmless on a zeroed struct. */

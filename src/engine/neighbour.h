@@ -22,8 +22,8 @@ struct weir_neighbour {
 void weir_neighbour_begin(struct weir_neighbour *n, const struct weir_par *world);
 void weir_neighbour_end(struct weir_neighbour *n);
 
-/* In the watcher's thread, after weir_stall_look: show our slot to the node before, hear the next one.
- * Local. */
+/* In the watcher's thread, after weir_stall_look: show our slot to the node before, hear the next
+ * one. Local. */
 void weir_neighbour_look(struct weir_neighbour *n, const struct weir_stall *s);
 
 /* Watching ends for now: what comes no more is no silence. Local. */

@@ -68,8 +68,8 @@ struct weir_sink_ops {
     void (*message)(struct weir_sink *, const char *kind, const char *text);
     /* Write what is left, nothing where there is no 'out'; frees priv. */
     int (*end)(struct weir_sink *, struct weir_err *);
-    /* Of a document: write what there is with these facts of the run into 'out', from another thread while
-     * the main thread stands still; nothing is freed. False: it was not written. */
+    /* Of a document: write what there is with these facts of the run into 'out', from another
+     * thread while the main thread stands still; nothing is freed. False: it was not written. */
     bool (*rescue)(struct weir_sink *, const struct weir_fact *, int n);
 };
 
@@ -166,12 +166,12 @@ int weir_report_end_rows(struct weir_report *r, struct weir_err *err);
  * file. */
 int weir_report_end(struct weir_report *r, struct weir_err *err);
 
-/* The sinks that exist (sink-rows.c, sink-json.c). */
-/* Write the documents that are files with what is known until now, this status and these words, because the
- * process ends here; a document that cannot be written leaves nothing. In another thread than that of the
- * other functions, which must not run: it stands still. Local. */
+/* Write the documents that are files with what is known until now, this status and these words,
+ * because the process ends here; a document that cannot be written leaves nothing. In another
+ * thread than that of the other functions, which must not run: it stands still. Local. */
 void weir_report_rescue(struct weir_report *r, int64_t status, const char *error);
 
+/* The sinks that exist (sink-rows.c, sink-json.c). */
 extern const struct weir_sink_ops weir_sink_text, weir_sink_text_33, weir_sink_csv,
     weir_sink_csv_full, weir_sink_json;
 

@@ -78,8 +78,8 @@ void weir_stall_tell_call(const struct weir_stall *s, int slot, const char *host
 void weir_stall_tell_still(const struct weir_stall *s, int slot, const char *host, char *out,
                            size_t size);
 
-/* The same for a rank of another node, of which this was seen last; state is what is known of its process
- * (" has ended", or ""). Local. */
+/* The same for a rank of another node, of which this was seen last; state is what is known of its
+ * process (" has ended", or ""). Local. */
 void weir_stall_tell_silent(const struct weir_stall_slot *of, const char *host, const char *state,
                             uint64_t silence_ns, char *out, size_t size);
 

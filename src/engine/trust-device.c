@@ -10,8 +10,8 @@
 #include "base/surroundings.h"
 #include "engine/driver.h"
 
-/* Operations of less than SMALL bytes and syncs come with journal and metadata, which the kernel counts for no
- * process: so much is ours for each. */
+/* Operations of less than SMALL bytes and syncs come with journal and metadata, which the kernel
+ * counts for no process: so much is ours for each. */
 #define SMALL 65536
 
 void weir_trust_device_begin(struct weir_run *run, struct weir_facts *f)

@@ -51,7 +51,8 @@ static int part_of(const struct weir_run *run, const struct weir_phase_rec *rec)
 {
     int64_t end = weir_clock_common(&run->clock, rec->mark[WEIR_MARK_WORKED]);
     double span = (double)(rec->last[WEIR_MARK_WORKED] - rec->first[WEIR_MARK_WORK]);
-    double part = span > 0 ? WEIR_TRUST_PARTS * (double)(end - rec->first[WEIR_MARK_WORK]) / span : 0;
+    double done = (double)(end - rec->first[WEIR_MARK_WORK]);
+    double part = span > 0 ? WEIR_TRUST_PARTS * done / span : 0;
 
     return part < 0 ? 0 : part < WEIR_TRUST_PARTS ? (int)part : WEIR_TRUST_PARTS - 1;
 }
@@ -168,8 +169,8 @@ static void note_files(const struct weir_trust_sums *s, struct weir_facts *f, en
 }
 
 /* A rank that has nothing to do in the phase knows nothing; that is no loss. */
-static void note_cache(const struct weir_run *run, const struct weir_trust_sums *s, struct weir_facts *f,
-                       struct weir_facts_phase *p)
+static void note_cache(const struct weir_run *run, const struct weir_trust_sums *s,
+                       struct weir_facts *f, struct weir_facts_phase *p)
 {
     double looked = (double)s->looked;
 
@@ -199,7 +200,8 @@ static double unsteady_of(const struct weir_run *run, double seconds, bool moves
 }
 
 static void note_phase(const struct weir_run *run, const struct weir_phase_rec *rec,
-                       const struct weir_trust_sums *s, struct weir_facts *f, struct weir_facts_phase *p)
+                       const struct weir_trust_sums *s, struct weir_facts *f,
+                       struct weir_facts_phase *p)
 {
     double total = span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED), tasks = run->par.size;
     double work = span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);

@@ -23,7 +23,8 @@ int weir_trust_check(const struct weir_run_options *o, struct weir_err *err)
 
 /* ---- the machine ---- */
 
-/* Processors of this node, as far as its tasks may use them; on the first of these, INT64_MAX on others. */
+/* Processors of this node, as far as its tasks may use them; on the first of these, INT64_MAX on
+ * others. */
 static int64_t count_cores(const struct weir_par *par)
 {
     uint64_t mask[WEIR_MACHINE_CORE_WORDS];

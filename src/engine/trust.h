@@ -20,8 +20,8 @@ struct weir_phase_rec;
 
 #define WEIR_TRUST_PARTS 100 /* of a phase: when tasks end */
 
-/* What is summed over the ranks after a phase: numbers of 8 bytes, which travel with the sums that a phase
- * has anyway. */
+/* What is summed over the ranks after a phase: numbers of 8 bytes, which travel with the sums that
+ * a phase has anyway. */
 struct weir_trust_sums {
     uint64_t user_ns, reached, io_unknown, retries, sync_ns;
     uint64_t syncs, all_read, all_written; /* since the first test of the run began */
@@ -84,16 +84,16 @@ void weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int
 /* Begin to gather the facts of run->test, after its start. Collective over run->par. */
 void weir_trust_begin(struct weir_run *run);
 
-/* Before and after a phase (trust-phase.c), outside its time; the session's counts are those of this
- * rank. Before a read phase --drop-cache is done, whose failure is a warning: -1 and the same err on
- * all ranks where that is an error. Collective over run->par, though neither asks anything of other ranks but
- * for --drop-cache and stragglers. Nothing else where nothing is judged. */
+/* Before and after a phase (trust-phase.c), outside its time; the session's counts are those of
+ * this rank. Before a read phase --drop-cache is done, whose failure is a warning: -1 and the same
+ * err on all ranks where that is an error. Collective over run->par, though neither asks anything
+ * of other ranks but for --drop-cache and stragglers. Nothing else where nothing is judged. */
 int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, struct weir_err *err);
 void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
                       const struct weir_phase_rec *rec);
 
-/* What this rank adds to the facts of the phase that ends: called by the engine when the times of all ranks are
- * known, before it sums up. Zeros where nothing is gathered. Local. */
+/* What this rank adds to the facts of the phase that ends: called by the engine when the times of
+ * all ranks are known, before it sums up. Zeros where nothing is gathered. Local. */
 void weir_trust_own(struct weir_run *run, const struct weir_phase_rec *rec,
                     struct weir_trust_sums *out);
 
@@ -112,8 +112,8 @@ void weir_trust_look(struct weir_run *run, const struct weir_stage *stage);
  * weir_trust_before. */
 int weir_trust_drop(struct weir_run *run, const struct weir_stage *reads, struct weir_err *err);
 
-/* trust-device.c: begin to look at the device under the files; what this rank adds to the sums of a phase; and,
- * on rank 0, what others moved until now. Local. */
+/* trust-device.c: begin to look at the device under the files; what this rank adds to the sums of a
+ * phase; and, on rank 0, what others moved until now. Local. */
 void weir_trust_device_begin(struct weir_run *run, struct weir_facts *f);
 void weir_trust_device_own(const struct weir_run *run, const struct weir_machine_use *now,
                            struct weir_trust_sums *s);

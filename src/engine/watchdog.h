@@ -24,10 +24,10 @@ struct weir_watchdog_ground {
 };
 
 /* A thread that looks at the call this rank is in, and at what the other ranks of the node show. A
- * call that hangs cannot be ended from inside, a process that is stopped says nothing, and the other
- * ranks wait for it: so the thread of another rank says who does not move, first in warnings, and
- * after the limit it ends the job. A rank that is alone on its node is watched from the node before it
- * (engine/neighbour.h). Zero: not running. */
+ * call that hangs cannot be ended from inside, a process that is stopped says nothing, and the
+ * other ranks wait for it: so the thread of another rank says who does not move, first in warnings,
+ * and after the limit it ends the job. A rank that is alone on its node is watched from the node
+ * before it (engine/neighbour.h). Zero: not running. */
 struct weir_watchdog {
     struct weir_call call;
     struct weir_stall stall;

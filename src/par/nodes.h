@@ -7,9 +7,9 @@
 
 #define WEIR_NODES_WORDS 64
 
-/* The bits that any rank of our node has set, in place on the leader of the node; others keep theirs. n
- * is at most WEIR_NODES_WORDS. Nodes as MPI sees them. Collective over par->comm: messages between the
- * ranks of a node only. */
+/* The bits that any rank of our node has set, in place on the leader of the node, of
+ * WEIR_NODES_WORDS words at most; others keep theirs. Nodes as MPI sees them. Collective over
+ * par->comm: messages between the ranks of a node only. */
 void weir_nodes_or(const struct weir_par *par, uint64_t *v, int n);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include "par/comm.h"
 
-/* What the first rank of our node says goes to that of the node before, and we get what the node after ours
- * says. False, and nothing in 'next', on other ranks and where there is one node. Nodes as MPI sees them.
- * Collective over par->comm. */
+/* What the first rank of our node says goes to that of the node before, and we get what the node
+ * after ours says. False, and nothing in 'next', on other ranks and where there is one node. Nodes
+ * as MPI sees them. Collective over par->comm. */
 bool weir_ring_pass(const struct weir_par *par, const void *mine, void *next, size_t len);
 
 #endif

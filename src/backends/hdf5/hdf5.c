@@ -263,7 +263,8 @@ static void list_hints(struct weir_file *file, struct weir_str *out)
     weir_mpihints_list(&used, out);
 }
 
-/* The library keeps in the list of a transfer what it did last. Files are closed when we look after a phase. */
+/* The library keeps in the list of a transfer what it did last. Files are closed when we look after
+ * a phase. */
 static void find_fate(struct weir_session *s, struct weir_file *f, struct weir_fate *out)
 {
     H5D_mpio_actual_io_mode_t mode = H5D_MPIO_NO_COLLECTIVE;

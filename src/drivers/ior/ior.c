@@ -173,8 +173,8 @@ static const struct weir_opt options[] = {
     WEIR_OPT_ASSUME_RATE,
     WEIR_OPT_TRUST,
     WEIR_OPT_EXISTING(weir_existing_ways,
-                      "Files that are there and that this run did not make: remove them, write over "
-                      "them, or end with an error"),
+                      "Files that are there and that this run did not make: remove them, write "
+                      "over them, or end with an error"),
     WEIR_OPT_GUARDS,
     WEIR_OPT_IO_TIMEOUT,
     WEIR_OPT_REPORT("Write the results in these forms instead: text:-, json:FILE, csv:FILE (the "

@@ -137,8 +137,9 @@ static const struct weir_opt options[] = {
             OPT_IN(FILES)),
     WEIR_OPT_MAX_TIME(0, "max-time-duration", NULL),
     WEIR_OPT_EXISTING(weir_existing_ways,
-                      "Trees of an earlier run that are there when -C begins: remove them, go on in them "
-                      "(files are used, directories that are items are an error), or end with an error"),
+                      "Trees of an earlier run that are there when -C begins: remove them, go on in "
+                      "them (files are used, directories that are items are an error), or end with "
+                      "an error"),
     WEIR_OPT_COMMON("0"),
     WEIR_OPT_GPU("allocateBufferOnGPU", NULL, "GPUid", NULL, "gpuDirect", NULL),
     OPT_END
