@@ -167,11 +167,15 @@ int weir_tidy(struct weir_run *run, const char *program, const char *dir,
 }
 
 int weir_tidy_existing(struct weir_run *run, const char *program, const char *dir,
-                       const struct weir_tidy_form *forms, size_t n, struct weir_err *err)
+                       const struct weir_backend *be, const struct weir_tidy_form *forms, size_t n,
+                       struct weir_err *err)
 {
-    struct tidy t = { .run = run, .dir = dir, .forms = forms, .n = n };
+    struct tidy t = { .run = run, .forms = forms, .n = n };
     int rc = 0;
 
+    if (be->flags & WEIR_BE_NO_DATA) /* it makes nothing, so nothing there is of it */
+        return 0;
+    dir = t.dir = weir_system_path(be, dir);
     if (run->world.rank == 0 && access(dir, F_OK) == 0) {
         rc = tidy_dir(&t, AT_FDCWD, dir, 0, err);
         if (t.files + t.dirs > 0)

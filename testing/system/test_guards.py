@@ -126,6 +126,16 @@ def test_what_earlier_runs_left_is_replaced_or_used(ior):
     assert [m for m in run.messages if m.startswith("NOTE: --existing=replace has removed")], run
 
 
+def test_a_backend_that_stores_nothing_replaces_nothing(ior):
+    for program, words, name in (("mdtest", "-F -n 1 -d d", "d/test-dir.0-0/mdtest_tree.0/file.mdtest.0.0"),
+                                 ("md-workbench", "-P 1 -I 1 -o d", "d/0_0/file-0")):
+        (ior.cwd / name).parent.mkdir(parents=True)
+        (ior.cwd / name).write_text("precious")
+        ior.program = conftest.BUILD / "src" / program
+        ior(words + " -a DUMMY --existing=replace", np=None).ok()
+        assert (ior.cwd / name).read_text() == "precious"
+
+
 def test_cached_metadata_cannot_be_dropped(ior):
     for program, words in (("mdtest", "-n 1"), ("md-workbench", ""), ("raw_bw.x", "--nx 16 --n_levs 2 --n_writers 1")):
         ior.program = conftest.BUILD / "src" / program

@@ -217,7 +217,7 @@ static int replace_existing(struct weir_run *run, void *state, struct weir_err *
     if (!t->o->precreate || t->o->run.dry_run ||
         weir_existing(&t->o->run) != WEIR_EXISTING_REPLACE)
         return 0;
-    return weir_tidy_existing(run, "md-workbench", weir_system_path(t->fs.be, t->o->prefix), forms,
+    return weir_tidy_existing(run, "md-workbench", t->o->prefix, t->fs.be, forms,
                               sizeof(forms) / sizeof(*forms), err);
 }
 

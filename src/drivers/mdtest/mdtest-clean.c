@@ -235,7 +235,7 @@ int mdtest_replace_leftovers(struct weir_run *run, const struct mdtest_test *t,
     int rc = 0;
 
     for (int i = 0; rc == 0 && i < t->places.n; i++)
-        rc = weir_tidy_existing(run, "mdtest", weir_system_path(t->fs.be, t->places.base[i]), forms,
+        rc = weir_tidy_existing(run, "mdtest", t->places.base[i], t->fs.be, forms,
                                 sizeof(forms) / sizeof(*forms), err);
     return rc;
 }
