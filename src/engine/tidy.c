@@ -21,6 +21,7 @@ struct tidy {
     const struct weir_tidy_form *forms;
     size_t n;
     uint64_t files, dirs, foreign, looked;
+    bool refuses_links; /* the test would work where they lead */
 };
 
 static int tidy_dir(struct tidy *t, int parent, const char *name, int level, struct weir_err *err);
@@ -67,6 +68,19 @@ static int remove_dir(struct tidy *t, int fd, const char *name, struct weir_err 
     return weir_fail(err, WEIR_EIO, "remove directory '%s' below '%s'", name, t->dir);
 }
 
+/* A link with the name of a directory of ours: the test would make and remove files elsewhere. */
+static int check_link(const struct tidy *t, const char *name, int level, struct weir_err *err)
+{
+    enum weir_tidy what = judge(t, name, true, level);
+
+    if (!t->refuses_links || (what != WEIR_TIDY_TREE && what != WEIR_TIDY_OURS))
+        return 0;
+    return weir_refuse(err, WEIR_ESETUP,
+                       "'%s' below '%s' is a symbolic link, and --existing=replace replaces no "
+                       "links; remove it, or give another directory",
+                       name, t->dir);
+}
+
 /* One entry. Returns 1 when it is gone, 0 when it stays, -1 and err. */
 static int tidy_entry(struct tidy *t, int fd, const char *name, int level, struct weir_err *err)
 {
@@ -76,6 +90,8 @@ static int tidy_entry(struct tidy *t, int fd, const char *name, int level, struc
 
     if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? 0 : weir_fail(err, WEIR_EIO, "stat '%s' below '%s'", name, t->dir);
+    if (S_ISLNK(st.st_mode) && check_link(t, name, level, err) < 0)
+        return -1;
     is_dir = S_ISDIR(st.st_mode);
     what = is_dir || S_ISREG(st.st_mode) ? judge(t, name, is_dir, level)
            : level > 0                   ? WEIR_TIDY_FOREIGN
@@ -170,7 +186,7 @@ int weir_tidy_existing(struct weir_run *run, const char *program, const char *di
                        const struct weir_backend *be, const struct weir_tidy_form *forms, size_t n,
                        struct weir_err *err)
 {
-    struct tidy t = { .run = run, .forms = forms, .n = n };
+    struct tidy t = { .run = run, .forms = forms, .n = n, .refuses_links = true };
     int rc = 0;
 
     if (be->flags & WEIR_BE_NO_DATA) /* it makes nothing, so nothing there is of it */

@@ -31,7 +31,8 @@ int weir_tidy(struct weir_run *run, const char *program, const char *dir,
 
 /* The same for --existing=replace, dir being a name of the backend: nothing where the directory is
  * not there, or the backend stores nothing; a note says what was removed, and nothing is told on
- * standard output. Collective over run->world. */
+ * standard output. A symbolic link with the name of a directory of ours is an error, for the test
+ * would work where it leads. Collective over run->world. */
 int weir_tidy_existing(struct weir_run *run, const char *program, const char *dir,
                        const struct weir_backend *be, const struct weir_tidy_form *forms, size_t n,
                        struct weir_err *err);

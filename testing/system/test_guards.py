@@ -136,6 +136,19 @@ def test_a_backend_that_stores_nothing_replaces_nothing(ior):
         assert (ior.cwd / name).read_text() == "precious"
 
 
+def test_links_lead_no_replacement_to_files_elsewhere(ior):
+    item = ior.cwd / "e" / "test-dir.0-0" / "mdtest_tree.0" / "file.mdtest.0.0"
+    item.parent.mkdir(parents=True)
+    item.write_text("precious")
+    ior.program = conftest.BUILD / "src" / "mdtest"
+    for link in ("test-dir.0-0", "test-dir.0-0/mdtest_tree.0"):
+        path = ior.cwd / link.replace("/", "-") / link
+        path.parent.mkdir(parents=True)
+        path.symlink_to(ior.cwd / "e" / link)
+        ior("-F -n 1 -d %s --existing=replace" % link.replace("/", "-"), np=None).fails(2, "is a symbolic link")
+        assert path.is_symlink() and item.read_text() == "precious"
+
+
 def test_cached_metadata_cannot_be_dropped(ior):
     for program, words in (("mdtest", "-n 1"), ("md-workbench", ""), ("raw_bw.x", "--nx 16 --n_levs 2 --n_writers 1")):
         ior.program = conftest.BUILD / "src" / program
