@@ -149,6 +149,12 @@ def test_links_lead_no_replacement_to_files_elsewhere(ior):
         assert path.is_symlink() and item.read_text() == "precious"
 
 
+def test_each_directory_of_a_list_is_looked_at(ior):
+    (ior.cwd / "b" / "test-dir.0-0").mkdir(parents=True)
+    ior.program = conftest.BUILD / "src" / "mdtest"
+    ior("-u -F -n 1 -d a@b --existing=fail", np=2).fails(2, "'b/test-dir.0-0' exists")
+
+
 def test_cached_metadata_cannot_be_dropped(ior):
     for program, words in (("mdtest", "-n 1"), ("md-workbench", ""), ("raw_bw.x", "--nx 16 --n_levs 2 --n_writers 1")):
         ior.program = conftest.BUILD / "src" / program

@@ -188,14 +188,15 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
-/* The first of each iteration's directories: what is in them goes with it. */
+/* The first of each iteration's directories, by the task that makes it: what is in them goes with
+ * it. */
 static bool target(struct weir_run *run, const void *state, int i, struct weir_str *path)
 {
     const struct mdtest_test *t = state;
 
-    if (run->par.rank != 0 || i >= t->o->run.repetitions)
+    if (run->par.rank >= t->places.n || i >= t->o->run.repetitions)
         return false;
-    weir_str_addf(path, "%s/test-dir.%d-0", t->places.base[0], i);
+    weir_str_addf(path, "%s/test-dir.%d-0", t->places.base[run->par.rank], i);
     return true;
 }
 
