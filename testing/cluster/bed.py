@@ -221,7 +221,7 @@ def logs():
     return "".join("--- %s\n%s\n" % (log, log.read_text(errors="replace")[-3000:]) for log in sorted(LOG.iterdir()))
 
 
-def await_true(what, condition, seconds=90):
+def await_true(what, condition, seconds=240):
     """Wait for it; machines may be slow."""
     end = time.monotonic() + seconds
     while not condition():

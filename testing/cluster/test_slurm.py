@@ -144,6 +144,7 @@ def test_a_cancelled_job_reports_what_it_has(slurm):
     assert doc["status"] == 6 and doc["tests"][0]["Results"] and "told to end" in said, said
 
 
+@pytest.mark.flaky(reruns=2, reruns_delay=2)  # Slurm may take long to see a daemon again
 def test_a_job_goes_on_when_a_node_daemon_is_restarted(slurm):
     job = Job("restarted", ENDLESS).await_results()
     slurm.on("node3", "pkill -KILL -x slurmd")
