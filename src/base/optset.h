@@ -39,7 +39,7 @@ bool weir_opt_is_end(const struct weir_opt *row);
 bool weir_opt_matches(const struct weir_optset *set, const struct weir_opt *row,
                       const struct weir_optname *name);
 
-/* The row of a table with this name or key, in any case, NULL when there is none. */
+/* The row of a table with this name or key, in upper or lower case, NULL when there is none. */
 const struct weir_opt *weir_opt_row_of(const struct weir_opt *rows, const char *key);
 
 /* The first row of all tables that the name means, NULL when there is none. */

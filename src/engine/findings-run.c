@@ -110,8 +110,8 @@ MEASURE(h25)
         weir_finding_set(out, 100 * x, "the file system is %.0f %% full", 100 * x);
 }
 
-#define OTHERS 20.0           /* percent of what the test asked for */
-#define OTHERS_LEAST (16e6)   /* bytes: less is a log file */
+#define OTHERS 20.0         /* percent of what the test asked for */
+#define OTHERS_LEAST (16e6) /* bytes: less is a log file */
 
 MEASURE(h26)
 {

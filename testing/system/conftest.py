@@ -122,7 +122,7 @@ def copy_sources(path, needed):
 def reuse_objects(build, top_srcdir, changed=()):
     """Give a build directory that nobody has configured yet the objects of the build under test: make then compiles what is
     new, and everything where config.h becomes another one. top_srcdir as the new Makefile will have it; sources below the
-    folders in 'changed' are compiled in any case."""
+    folders in 'changed' are always compiled."""
     makefile = BUILD / "Makefile"
     found = re.search(r"^top_srcdir = (.*)$", makefile.read_text(), re.M) if makefile.exists() else None
     if not found or found.group(1) == "." or SANITIZED:
