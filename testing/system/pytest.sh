@@ -8,7 +8,10 @@ if [ "${WEIR_CHECK-}" = light ]; then
 fi
 WEIR_SOURCE=${WEIR_SOURCE-$(cd "$(dirname "$0")/../.." && pwd)}
 WEIR_BUILD=${WEIR_BUILD-$WEIR_SOURCE}
-export WEIR_SOURCE WEIR_BUILD PYTHONDONTWRITEBYTECODE=1
+# Nothing is written into the sources. The compiled tests are in the build, where all workers find them.
+PYTHONPYCACHEPREFIX=$WEIR_BUILD/testing/python
+unset PYTHONDONTWRITEBYTECODE
+export WEIR_SOURCE WEIR_BUILD PYTHONPYCACHEPREFIX
 
 python=
 for candidate in /usr/bin/python3 python3; do
@@ -22,16 +25,22 @@ if [ -z "$python" ]; then
     exit 77
 fi
 
-# A test mostly waits for a launcher: with xdist (Debian: python3-pytest-xdist) four for each processor.
+tests() {
+    /usr/bin/env "$python" -m pytest -q -rsR -p no:cacheprovider -c "$WEIR_SOURCE/testing/system/pytest.ini" "$@" \
+        "$WEIR_SOURCE/testing/system" "$WEIR_SOURCE/testing/faults"
+}
+
+# A test mostly waits for a launcher: with xdist (Debian: python3-pytest-xdist) four for each processor. The tests are
+# compiled once, not by each worker.
 workers=
 if $python -c 'import xdist' 2>/dev/null; then
     workers="-n $((4 * $(getconf _NPROCESSORS_ONLN || echo 1)))"
+    [ -d "$PYTHONPYCACHEPREFIX" ] || tests --collect-only -p no:xdist >/dev/null 2>&1
 fi
 
 # Quotes in PYTEST_ARGS hold words together, as in a shell.
 eval "set -- $workers ${PYTEST_ARGS-}"
-/usr/bin/env "$python" -m pytest -q -rsR -p no:cacheprovider -c "$WEIR_SOURCE/testing/system/pytest.ini" "$@" \
-    "$WEIR_SOURCE/testing/system" "$WEIR_SOURCE/testing/faults"
+tests "$@"
 rc=$?
 [ $rc -ne 5 ] || { echo "skipped: no system test was selected"; exit 77; }
 exit $rc
