@@ -44,6 +44,12 @@ enum weir_facts_data {
     WEIR_DATA_RANDOM    /* cannot be compressed or deduplicated */
 };
 
+/* Items of the disclosure that the results do not have. */
+struct weir_lacks {
+    int n;           /* -1: no results for programs are written */
+    char names[160]; /* "hosts, mountOptions" */
+};
+
 struct weir_run;
 
 struct weir_facts {
@@ -61,7 +67,7 @@ struct weir_facts {
     double link_rate;        /* bytes a second of all links of a node that are up */
     double peak;             /* --peak, bytes a second */
     double resolution_s;     /* of the clock */
-    int missing;             /* items of the disclosure that the results do not have */
+    struct weir_lacks lacks;
     /* the options, as the program knows them */
     int stores; /* 0: the bytes are kept nowhere (-a DUMMY, a program that only gathers) */
     int durable;             /* something inside the time makes data durable */

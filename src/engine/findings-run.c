@@ -183,10 +183,12 @@ MEASURE(h31)
 
 MEASURE(h33)
 {
-    if (f->missing < 0)
+    if (f->lacks.n < 0)
         weir_finding_unknown(out, "because no results for programs are written");
     else
-        weir_finding_set(out, f->missing, "%d items are missing", f->missing);
+        weir_finding_set(out, f->lacks.n, "%d %s missing%s%s", f->lacks.n,
+                         f->lacks.n == 1 ? "item is" : "items are", f->lacks.n ? ": " : "",
+                         f->lacks.names);
 }
 
 MEASURE(h34)

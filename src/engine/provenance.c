@@ -3,6 +3,7 @@
 #include "config.h"
 #include "engine/provenance.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,22 @@ const char *weir_placement_name(enum weir_placement placement)
     return names[placement];
 }
 
+/* What a reader needs: it is missing where it is not known, and where --anonymous changes it. */
+static void report_needed(struct weir_run *run, struct weir_lacks *lacks, const char *key,
+                          const char *text)
+{
+    struct weir_str room = { 0 };
+    const char *shown = weir_anonymous_text(run->report.anonymous, key, text, &room);
+    size_t len = strlen(lacks->names);
+
+    weir_report_str(&run->report, WEIR_FOR_DATA, key, text);
+    if ((!*text || strcmp(shown, text) != 0) &&
+        snprintf(lacks->names + len, sizeof(lacks->names) - len, "%s%s", lacks->n ? ", " : "",
+                 key) > 0)
+        lacks->n++;
+    weir_str_free(&room);
+}
+
 /* Names of the nodes in the order of their lowest ranks, and how many tasks each of them has. */
 static void report_hosts(struct weir_run *run)
 {
@@ -32,7 +49,7 @@ static void report_hosts(struct weir_run *run)
     all = weir_par_hosts(&run->world, &n);
     for (int i = 0; i < n; i++)
         weir_str_addf(&names, "%s%s", i ? " " : "", all[i].name);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "hosts", weir_str_text(&names));
+    report_needed(run, &run->trust.lacks, "hosts", weir_str_text(&names));
     weir_str_free(&names);
     weir_report_enter(&run->report, "tasksOfHosts", true);
     for (int i = 0; i < n; i++)
@@ -47,6 +64,16 @@ static void report_text(struct weir_run *run, const char *key, void (*tell)(stru
 
     tell(&text);
     weir_report_str(&run->report, WEIR_FOR_DATA, key, weir_str_text(&text));
+    weir_str_free(&text);
+}
+
+static void report_needed_text(struct weir_run *run, const char *key,
+                               void (*tell)(struct weir_str *out))
+{
+    struct weir_str text = { 0 };
+
+    tell(&text);
+    report_needed(run, &run->trust.lacks, key, weir_str_text(&text));
     weir_str_free(&text);
 }
 
@@ -113,12 +140,12 @@ static void report_variables(struct weir_run *run)
 static void report_environment(struct weir_run *run)
 {
     weir_report_enter(&run->report, "environment", false);
-    report_text(run, "kernel", weir_surroundings_kernel);
+    report_needed_text(run, "kernel", weir_surroundings_kernel);
     report_text(run, "processor", weir_surroundings_processor);
     report_text(run, "governor", emit_governor);
     report_text(run, "memoryLimit", emit_memory_limit);
     report_text(run, "processorLimit", emit_cpu_limit);
-    report_text(run, "binding", emit_binding);
+    report_needed_text(run, "binding", emit_binding);
     report_bound(run);
     report_text(run, "mpiIo", emit_mpi_io);
     weir_report_str(&run->report, WEIR_FOR_DATA, "compiler", __VERSION__);
@@ -144,24 +171,31 @@ static void report_queue(struct weir_run *run, const char *device)
     weir_str_free(&text);
 }
 
+/* Of path, or of the directory above it in which it will be made. */
+static void find_layout(const char *path, struct weir_str *text)
+{
+    struct weir_str dir = { 0 };
+
+    weir_str_addf(&dir, "%s", path);
+    weir_surroundings_layout(weir_str_text(&dir), text);
+    while (text->len == 0 && dir.text && strrchr(dir.text, '/')) {
+        *strrchr(dir.text, '/') = '\0';
+        weir_surroundings_layout(*dir.text ? dir.text : "/", text);
+    }
+    if (text->len == 0 && path[0] != '/')
+        weir_surroundings_layout(".", text);
+    weir_str_free(&dir);
+}
+
 /* Below the mount: how it was mounted, what it stands on, and how it is laid out. */
-static void report_place(struct weir_run *run, const char *path)
+static void report_place(struct weir_run *run, const char *path, struct weir_lacks *lacks)
 {
     struct weir_str text = { 0 };
 
     weir_surroundings_mount_options(path, &text);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "mountOptions", weir_str_text(&text));
-    weir_surroundings_layout(path, &text);
-    if (text.len == 0) { /* it is not there yet: that of the directory */
-        struct weir_str dir = { 0 };
-
-        weir_str_addf(&dir, "%s", path);
-        if (dir.text && strrchr(dir.text, '/'))
-            *strrchr(dir.text, '/') = '\0';
-        weir_surroundings_layout(strchr(path, '/') ? dir.text : ".", &text);
-        weir_str_free(&dir);
-    }
-    weir_report_str(&run->report, WEIR_FOR_DATA, "layout", weir_str_text(&text));
+    report_needed(run, lacks, "mountOptions", weir_str_text(&text));
+    find_layout(path, &text);
+    report_needed(run, lacks, "layout", weir_str_text(&text));
     weir_surroundings_device(path, &text);
     weir_report_str(&run->report, WEIR_FOR_DATA, "device", weir_str_text(&text));
     report_queue(run, weir_str_text(&text));
@@ -176,7 +210,7 @@ void weir_provenance_run(struct weir_run *run)
     weir_mpi_library(&mpi);
     weir_report_enter(r, "provenance", false);
     weir_report_str(r, WEIR_FOR_DATA, "weir", PACKAGE_VERSION);
-    weir_report_str(r, WEIR_FOR_DATA, "mpi", weir_str_text(&mpi));
+    report_needed(run, &run->trust.lacks, "mpi", weir_str_text(&mpi));
     weir_report_int(r, WEIR_FOR_DATA, "tasks", run->world.size);
     weir_report_int(r, WEIR_FOR_DATA, "nodes", run->world.nodes);
     weir_report_str(r, WEIR_FOR_DATA, "placement", weir_placement_name(run->world.placement));
@@ -191,16 +225,20 @@ void weir_provenance_test(struct weir_run *run, const struct weir_backend *be, c
     struct weir_report *r = &run->report;
     uint64_t error_ns = weir_clock_worst(&run->par, &run->clock);
     struct weir_str point = { 0 }, type = { 0 };
+    struct weir_lacks ignored = { 0 };
+    struct weir_lacks *lacks = run->trust.facts && !(be->flags & WEIR_BE_NO_DATA)
+                                   ? &run->trust.facts->lacks
+                                   : &ignored;
 
     if (r->n == 0)
         return;
     weir_mount_find(path, &point, &type);
     weir_report_enter(r, "provenance", false);
     weir_report_str(r, WEIR_FOR_DATA, "mount", weir_str_text(&point));
-    weir_report_str(r, WEIR_FOR_DATA, "fileSystem", weir_str_text(&type));
+    report_needed(run, lacks, "fileSystem", weir_str_text(&type));
     weir_report_str(r, WEIR_FOR_DATA, "backend", be->name);
     weir_report_str(r, WEIR_FOR_DATA, "backendVersion", be->version ? be->version() : "");
-    report_place(run, path ? path : ".");
+    report_place(run, path ? path : ".", lacks);
     weir_report_real(r, WEIR_FOR_DATA, "clockError", (double)error_ns / WEIR_NS_PER_S);
     weir_report_leave(r);
     weir_str_free(&point);

@@ -160,7 +160,9 @@ static void describe_place(struct weir_run *run, struct weir_facts *f)
     f->tasks_per_core = par->per_node_max / t->cores;
     f->memcpy_rate = t->copy * fmin(t->cores, par->per_node_max);
     f->resolution_s = t->step;
-    f->missing = run->details ? 0 : -1; /* provenance.c tells all of them */
+    f->lacks = t->lacks; /* provenance.c adds those of the test */
+    if (!run->details)
+        f->lacks.n = -1;
 }
 
 /* DUMMY moves bytes that reach no device. */

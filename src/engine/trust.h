@@ -67,6 +67,7 @@ struct weir_trust {
     } read_in_order[WEIR_TRUST_FILES];
     int nread;
     struct weir_trust_test *first, *last;
+    struct weir_lacks lacks; /* of the run, all tests */
 };
 
 /* A row of the table "findings" for programs. */

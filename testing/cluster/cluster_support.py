@@ -21,7 +21,7 @@ system = importlib.util.module_from_spec(_spec)
 sys.modules["system_conftest"] = system
 _spec.loader.exec_module(system)
 
-OPEN_MPI, SOURCE, sound = system.OPEN_MPI, system.SOURCE, system.sound
+OPEN_MPI, SOURCE, sound, runs_of_the_guide = system.OPEN_MPI, system.SOURCE, system.sound, system.runs_of_the_guide
 PROGRAMS = bed.MOUNT / "build" / "src"
 ENV = {
     **system.OPEN_MPI_ENV,

@@ -6,7 +6,7 @@ import time
 import pytest
 
 import bed
-from cluster_support import OPEN_MPI, SOURCE, sound
+from cluster_support import OPEN_MPI, SOURCE, runs_of_the_guide, sound
 
 TWO = {"node1": 1, "node2": 1}
 FOUR = {"node1": 1, "node2": 1, "node3": 1, "node4": 1}
@@ -131,6 +131,16 @@ def test_own_files_may_be_in_a_directory_of_each_host(cluster):
     finally:
         for name in TWO:
             cluster.on(name, "umount /srv")
+
+
+def test_the_runs_of_the_guide_for_two_nodes_are_found_to_be_what_it_says(cluster):
+    """Its other runs: see testing/system/test_trust.py."""
+    for command, says in runs_of_the_guide()[1]:
+        launcher, program = command.split(" ior ")
+        assert launcher == "mpirun -np 2 -host node1,node2"
+        cluster.mpi(TWO, "ior %s --report=json:r.json" % program).ok()
+        found = {f["id"] for f in cluster.json()["tests"][0]["findings"] if f["outcome"] == "found"}
+        assert says and says <= found, (command, says, found)
 
 
 # ---- every kind of end ----
