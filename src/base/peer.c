@@ -21,6 +21,8 @@
 
 #define TRY_NS (2 * (uint64_t)WEIR_NS_PER_S)   /* for one address */
 #define GUEST_NS (5 * (uint64_t)WEIR_NS_PER_S) /* to show the token */
+#define GREET_NS (5 * (uint64_t)WEIR_NS_PER_S) /* for the first message */
+#define AT_ONCE 32                              /* connections that are taken in a turn */
 #define PROBE_NS ((uint64_t)WEIR_NS_PER_S)
 #define ROUNDS 3 /* through all addresses */
 
@@ -67,7 +69,7 @@ static int listen_anywhere(uint16_t *port)
     if (fd < 0)
         return -1;
     at.sin_addr.s_addr = htonl(INADDR_ANY);
-    if (bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, 2) < 0 ||
+    if (bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, 2 * AT_ONCE) < 0 ||
         getsockname(fd, (struct sockaddr *)&at, &len) < 0) {
         close(fd);
         return -1;
@@ -81,7 +83,9 @@ void weir_peer_begin(struct weir_peer *p, size_t bytes, struct weir_peer_place *
     bytes += sizeof(p->token);
     *p = (struct weir_peer) { .bytes = bytes, .out_done = bytes };
     *out = (struct weir_peer_place) { .port = 0 };
-    p->listener = p->guest = p->watcher = p->watched = -1;
+    p->listener = p->watcher = p->watched = -1;
+    for (int i = 0; i < WEIR_PEER_GUESTS; i++)
+        p->guest[i] = -1;
     p->in = malloc(bytes);
     p->out = malloc(bytes);
     if (!p->in || !p->out || getrandom(&p->token, sizeof(p->token), 0) != sizeof(p->token))
@@ -98,24 +102,83 @@ void weir_peer_watch(struct weir_peer *p, const struct weir_peer_place *place)
 
 /* ---- the one that watches us ---- */
 
-static void receive_guest(struct weir_peer *p, uint64_t now_ns)
+static void send_rest(struct weir_peer *p)
 {
-    uint64_t token = 0;
+    while (p->out_done < p->bytes) {
+        ssize_t n = send(p->watcher, p->out + p->out_done, p->bytes - p->out_done, MSG_NOSIGNAL);
+
+        if (n <= 0)
+            return;
+        p->out_done += (size_t)n;
+    }
+}
+
+/* A message of zeros at once: it knows that it is right here. Nobody else can connect any more. */
+static void welcome(struct weir_peer *p, int *guest)
+{
+    p->watcher = *guest;
+    *guest = -1;
+    close_socket(&p->listener);
+    for (int i = 0; i < WEIR_PEER_GUESTS; i++)
+        close_socket(&p->guest[i]);
+    memset(p->out, 0, p->bytes);
+    memcpy(p->out, &p->token, sizeof(p->token));
+    p->out_done = 0;
+    send_rest(p);
+}
+
+/* What comes after the token only shows that it can reach us. It may have given up while we stood still. */
+static bool is_open(int fd)
+{
+    char bytes[256];
     ssize_t n;
 
-    if (p->guest < 0 && p->listener >= 0) {
-        p->guest = accept4(p->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        p->guest_ns = now_ns;
+    while ((n = recv(fd, bytes, sizeof(bytes), 0)) > 0)
+        ;
+    return n < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+static void hear_guest(struct weir_peer *p, int i, uint64_t now_ns)
+{
+    uint64_t token = 0;
+    ssize_t n = recv(p->guest[i], &token, sizeof(token), 0);
+
+    if (n == (ssize_t)sizeof(token) && token == p->token && is_open(p->guest[i]))
+        welcome(p, &p->guest[i]);
+    else if (n >= 0 || (errno != EAGAIN && errno != EINTR) || now_ns - p->guest_ns[i] > GUEST_NS)
+        close_socket(&p->guest[i]);
+}
+
+/* A free place, or that of the guest who is here longest. */
+static int find_place(const struct weir_peer *p)
+{
+    int oldest = 0;
+
+    for (int i = 0; i < WEIR_PEER_GUESTS; i++) {
+        if (p->guest[i] < 0)
+            return i;
+        if (p->guest_ns[i] < p->guest_ns[oldest])
+            oldest = i;
     }
-    if (p->guest < 0)
-        return;
-    n = recv(p->guest, &token, sizeof(token), 0);
-    if (n == (ssize_t)sizeof(token) && token == p->token) {
-        p->watcher = p->guest;
-        p->guest = -1;
-        close_socket(&p->listener);
-    } else if (n >= 0 || (errno != EAGAIN && errno != EINTR) || now_ns - p->guest_ns > GUEST_NS) {
-        close_socket(&p->guest);
+    return oldest;
+}
+
+/* The right one shows the token at once: however many strangers come, each is heard. */
+static void receive_guests(struct weir_peer *p, uint64_t now_ns)
+{
+    for (int i = 0; i < WEIR_PEER_GUESTS; i++)
+        if (p->guest[i] >= 0)
+            hear_guest(p, i, now_ns);
+    for (int n = 0; n < AT_ONCE && p->listener >= 0; n++) {
+        int fd = accept4(p->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        int i = find_place(p);
+
+        if (fd < 0)
+            return;
+        close_socket(&p->guest[i]);
+        p->guest[i] = fd;
+        p->guest_ns[i] = now_ns;
+        hear_guest(p, i, now_ns);
     }
 }
 
@@ -126,17 +189,6 @@ static void take_probes(struct weir_peer *p)
 
     while (p->watcher >= 0 && recv(p->watcher, bytes, sizeof(bytes), 0) > 0)
         ;
-}
-
-static void send_rest(struct weir_peer *p)
-{
-    while (p->out_done < p->bytes) {
-        ssize_t n = send(p->watcher, p->out + p->out_done, p->bytes - p->out_done, MSG_NOSIGNAL);
-
-        if (n <= 0)
-            return;
-        p->out_done += (size_t)n;
-    }
 }
 
 void weir_peer_show(struct weir_peer *p, const void *message)
@@ -163,7 +215,8 @@ static void try_next(struct weir_peer *p, uint64_t now_ns)
     if (p->tries == ROUNDS * p->place.count || (p->watched = open_socket()) < 0)
         return;
     at.sin_port = htons(p->place.port);
-    at.sin_addr.s_addr = p->place.address[p->tries++ % p->place.count];
+    at.sin_addr.s_addr = p->place.address[p->next++ % p->place.count];
+    p->tries++;
     if (connect(p->watched, (struct sockaddr *)&at, sizeof(at)) < 0 && errno != EINPROGRESS)
         close_socket(&p->watched);
 }
@@ -186,6 +239,17 @@ static void reach(struct weir_peer *p, uint64_t now_ns)
         close_socket(&p->watched); /* the next address in the next turn */
     else
         p->connected = true;
+    p->try_ns = now_ns;
+}
+
+/* Somebody who takes connections and says nothing, or the right one, which stands still: what the next
+ * address says is worth a look, for as long as it takes. */
+static void give_up(struct weir_peer *p)
+{
+    p->connected = false;
+    p->in_done = 0;
+    p->tries--;
+    close_socket(&p->watched);
 }
 
 /* A process that does not know the token is somebody else, at an address that each host has. */
@@ -230,7 +294,7 @@ bool weir_peer_turn(struct weir_peer *p, uint64_t now_ns, void *seen)
     bool any;
 
     if (p->watcher < 0)
-        receive_guest(p, now_ns);
+        receive_guests(p, now_ns);
     else
         take_probes(p);
     if (p->place.port == 0 || p->ended)
@@ -240,6 +304,8 @@ bool weir_peer_turn(struct weir_peer *p, uint64_t now_ns, void *seen)
         return false;
     }
     any = receive(p, seen);
+    if (p->connected && !p->heard && now_ns - p->try_ns > GREET_NS)
+        give_up(p);
     if (p->connected)
         probe(p, now_ns);
     return any;
@@ -257,7 +323,8 @@ void weir_peer_end(struct weir_peer *p)
     if (!p->bytes)
         return;
     close_socket(&p->listener);
-    close_socket(&p->guest);
+    for (int i = 0; i < WEIR_PEER_GUESTS; i++)
+        close_socket(&p->guest[i]);
     close_socket(&p->watcher);
     close_socket(&p->watched);
     free(p->in);

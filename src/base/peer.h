@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #define WEIR_PEER_ADDRESSES 6
+#define WEIR_PEER_GUESTS 4
 
 /* Where a process can be reached: what it sends to the one that shall watch it. port 0: nowhere. */
 struct weir_peer_place {
@@ -23,16 +24,17 @@ struct weir_peer {
     size_t bytes; /* of a message with its token */
     uint64_t token;
     /* the one that watches us */
-    int listener, guest, watcher; /* descriptors, -1: none; a guest has not shown the token yet */
-    uint64_t guest_ns;            /* since when */
+    int listener, watcher;       /* descriptors, -1: none */
+    int guest[WEIR_PEER_GUESTS]; /* have not shown the token yet */
+    uint64_t guest_ns[WEIR_PEER_GUESTS]; /* since when they are here */
     char *out;
     size_t out_done; /* sent of it; 'bytes': all */
     /* the one that we watch */
     struct weir_peer_place place;
     int watched;
-    int tries;
+    int tries, next; /* connections that came to nothing or may; the address to try */
     bool connected, heard, ended; /* ended: it was heard, and the connection is closed now */
-    uint64_t try_ns, probe_ns;
+    uint64_t try_ns, probe_ns; /* try_ns: began to connect, or is connected since */
     char *in;
     size_t in_done;
 };

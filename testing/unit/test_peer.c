@@ -87,6 +87,85 @@ static void an_address_of_somebody_else_is_passed_over(void **state)
     weir_peer_end(&stranger);
 }
 
+/* A socket at 127.0.0.host, which connects to that port, or listens where it is 0. */
+static int open_at(int host, uint16_t connect_to, uint16_t *port)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(connect_to ? connect_to : *port) };
+    socklen_t len = sizeof(at);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+    at.sin_addr.s_addr = htonl(0x7f000000u + (unsigned)host);
+    if (connect_to) {
+        connect(fd, (struct sockaddr *)&at, sizeof(at));
+        return fd;
+    }
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+    assert_int_equal(listen(fd, 64), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+    *port = ntohs(at.sin_port);
+    return fd;
+}
+
+#define STRANGERS 40
+
+static void strangers_who_stay_do_not_keep_the_right_one_out(void **state)
+{
+    struct weir_peer_place at_a, at_b;
+    struct weir_peer a, b;
+    int fd[STRANGERS];
+
+    (void)state;
+    weir_peer_begin(&a, sizeof(struct message), &at_a);
+    weir_peer_begin(&b, sizeof(struct message), &at_b);
+    for (int i = 0; i < STRANGERS; i++)
+        fd[i] = open_at(1, at_b.port, NULL);
+    weir_peer_watch(&a, &at_b);
+    assert_true(hears(&a, &b, 3));
+    assert_int_equal(a.tries, 1);
+    for (int i = 0; i < STRANGERS; i++)
+        close(fd[i]);
+    for (int i = 0; i < WEIR_PEER_GUESTS; i++)
+        assert_int_equal(b.guest[i], -1);
+    weir_peer_end(&a);
+    weir_peer_end(&b);
+}
+
+/* Somebody else at the first address takes connections; the right one, at the second, is late. */
+static void who_takes_a_connection_and_says_nothing_is_passed_over(void **state)
+{
+    struct weir_peer_place at_a, at_b;
+    struct weir_peer a, b;
+    struct message seen = { .beat = 0 };
+    uint64_t now_ns = weir_now_ns();
+    uint16_t port = 0;
+    int silent = open_at(2, 0, &port);
+
+    (void)state;
+    weir_peer_begin(&a, sizeof(struct message), &at_a);
+    weir_peer_begin(&b, sizeof(struct message), &at_b);
+    close(b.listener);
+    b.listener = open_at(3, 0, &port);
+    at_b.port = port;
+    at_b.count = 2;
+    at_b.address[0] = htonl(0x7f000002);
+    at_b.address[1] = htonl(0x7f000003);
+    weir_peer_watch(&a, &at_b);
+    for (int i = 0; i < 2000; i++) { /* 200 s of its time, in which b stands still */
+        weir_peer_turn(&a, now_ns += 100000000, &seen);
+        usleep(i % 100 ? 0 : 1000);
+    }
+    assert_int_equal(a.heard, false);
+    for (int i = 0; i < TURNS && !a.heard; i++) {
+        weir_peer_turn(&b, now_ns, &seen);
+        weir_peer_turn(&a, now_ns += 100000000, &seen);
+        usleep(1000);
+    }
+    assert_true(a.heard && hears(&a, &b, 5));
+    weir_peer_end(&a);
+    weir_peer_end(&b);
+    close(silent);
+}
+
 static void what_was_said_last_is_seen_after_a_long_pause(void **state)
 {
     struct weir_peer a, b;
@@ -119,6 +198,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_hears_the_other),
         cmocka_unit_test(an_address_of_somebody_else_is_passed_over),
+        cmocka_unit_test(strangers_who_stay_do_not_keep_the_right_one_out),
+        cmocka_unit_test(who_takes_a_connection_and_says_nothing_is_passed_over),
         cmocka_unit_test(what_was_said_last_is_seen_after_a_long_pause),
     };
 
