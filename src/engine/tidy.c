@@ -21,7 +21,7 @@ struct tidy {
     const struct weir_tidy_form *forms;
     size_t n;
     uint64_t files, dirs, foreign, looked;
-    bool refuses_links; /* the test would work where they lead */
+    bool refuses; /* links and mounts: the test would work where they lead; else they stay */
 };
 
 static int tidy_dir(struct tidy *t, int parent, const char *name, int level, struct weir_err *err);
@@ -73,11 +73,39 @@ static int check_link(const struct tidy *t, const char *name, int level, struct 
 {
     enum weir_tidy what = judge(t, name, true, level);
 
-    if (!t->refuses_links || (what != WEIR_TIDY_TREE && what != WEIR_TIDY_OURS))
+    if (!t->refuses || (what != WEIR_TIDY_TREE && what != WEIR_TIDY_OURS))
         return 0;
     return weir_refuse(err, WEIR_ESETUP,
                        "'%s' below '%s' is a symbolic link, and --existing=replace replaces no "
                        "links; remove it, or give another directory",
+                       name, t->dir);
+}
+
+/* Another file system, or another part of one, is of somebody else: is it mounted here? */
+static bool is_mount(int fd, const char *name, const struct stat *st)
+{
+    struct stat above;
+#ifdef STATX_ATTR_MOUNT_ROOT
+    struct statx x;
+
+    if (statx(fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, 0, &x) == 0 &&
+        (x.stx_attributes_mask & x.stx_attributes & STATX_ATTR_MOUNT_ROOT))
+        return true;
+#endif
+    return fstat(fd, &above) == 0 && above.st_dev != st->st_dev;
+}
+
+static int check_mount(const struct tidy *t, int fd, const char *name, const struct stat *st,
+                       enum weir_tidy *what, struct weir_err *err)
+{
+    if ((*what != WEIR_TIDY_TREE && *what != WEIR_TIDY_OURS) || !is_mount(fd, name, st))
+        return 0;
+    *what = WEIR_TIDY_FOREIGN;
+    if (!t->refuses)
+        return 0;
+    return weir_refuse(err, WEIR_ESETUP,
+                       "a file system is mounted at '%s' below '%s', and --existing=replace does "
+                       "not go into it; unmount it, or give another directory",
                        name, t->dir);
 }
 
@@ -96,6 +124,8 @@ static int tidy_entry(struct tidy *t, int fd, const char *name, int level, struc
     what = is_dir || S_ISREG(st.st_mode) ? judge(t, name, is_dir, level)
            : level > 0                   ? WEIR_TIDY_FOREIGN
                                          : WEIR_TIDY_OTHER;
+    if (is_dir && check_mount(t, fd, name, &st, &what, err) < 0)
+        return -1;
     t->foreign += what == WEIR_TIDY_FOREIGN;
     if (what == WEIR_TIDY_TREE && tidy_dir(t, fd, name, level + 1, err) < 0)
         return -1;
@@ -186,7 +216,7 @@ int weir_tidy_existing(struct weir_run *run, const char *program, const char *di
                        const struct weir_backend *be, const struct weir_tidy_form *forms, size_t n,
                        struct weir_err *err)
 {
-    struct tidy t = { .run = run, .forms = forms, .n = n, .refuses_links = true };
+    struct tidy t = { .run = run, .forms = forms, .n = n, .refuses = true };
     int rc = 0;
 
     if (be->flags & WEIR_BE_NO_DATA) /* it makes nothing, so nothing there is of it */

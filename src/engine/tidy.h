@@ -23,16 +23,16 @@ struct weir_tidy_form {
 };
 
 /* Remove what the n forms say, and tell how much, on standard output. What is in the directory
- * itself and like no form is of others, and below that it is foreign. Symbolic links are not followed. A
- * directory of ours with something foreign in it stays. program: for messages. Rank 0 works.
- * Collective over run->world. Returns 0, or -1 and err on every rank. */
+ * itself and like no form is of others, and below that it is foreign. Symbolic links are not followed,
+ * and what is mounted there stays. A directory of ours with something foreign in it stays. program: for
+ * messages. Rank 0 works. Collective over run->world. Returns 0, or -1 and err on every rank. */
 int weir_tidy(struct weir_run *run, const char *program, const char *dir,
               const struct weir_tidy_form *forms, size_t n, struct weir_err *err);
 
 /* The same for --existing=replace, dir being a name of the backend: nothing where the directory is
  * not there, or the backend stores nothing; a note says what was removed, and nothing is told on
- * standard output. A symbolic link with the name of a directory of ours is an error, for the test
- * would work where it leads. Collective over run->world. */
+ * standard output. A symbolic link with the name of a directory of ours is an error, and so is a file
+ * system that is mounted at one, for the test would work there. Collective over run->world. */
 int weir_tidy_existing(struct weir_run *run, const char *program, const char *dir,
                        const struct weir_backend *be, const struct weir_tidy_form *forms, size_t n,
                        struct weir_err *err);

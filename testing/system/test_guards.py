@@ -2,6 +2,10 @@
 """What is refused before the first byte: where the numbers would be about something else."""
 import json
 import os
+import shutil
+import subprocess
+
+import pytest
 
 import conftest
 from mdtest_support import tmpfs
@@ -149,10 +153,38 @@ def test_links_lead_no_replacement_to_files_elsewhere(ior):
         assert path.is_symlink() and item.read_text() == "precious"
 
 
+@pytest.mark.parametrize("kind", ["tmpfs", "bind"])
+def test_a_replacement_does_not_go_into_a_mount(ior, kind):
+    root = ior.cwd / "d" / "test-dir.0-0" / "mdtest_tree.0"
+    root.mkdir(parents=True)
+    (ior.cwd / "elsewhere").mkdir()
+    if os.geteuid() != 0 or not shutil.which("unshare"):
+        pytest.skip("mounting needs root and unshare")
+    mount = "mount -t tmpfs weir %s" % root if kind == "tmpfs" else "mount --bind elsewhere %s" % root
+    try_it = "%s && >%s/file.mdtest.0.0 || exit 77; '%s' %%s; rc=$?; ls %s; exit $rc" % (mount, root, conftest.BUILD / "src" / "mdtest", root)
+    for args, status, said in (("-F -n 1 -d d --existing=replace", 2, "mounted at 'mdtest_tree.0' below 'd'"), ("--cleanup=d", 0, "stay")):
+        run = subprocess.run(["unshare", "-m", "sh", "-c", try_it % args], cwd=ior.cwd, env=conftest.program_env(), timeout=60,
+                             capture_output=True, text=True)
+        if run.returncode == 77:
+            pytest.skip("nothing can be mounted here: " + run.stderr)
+        assert run.returncode == status and said in run.stderr and "file.mdtest.0.0" in run.stdout, run
+
+
 def test_each_directory_of_a_list_is_looked_at(ior):
-    (ior.cwd / "b" / "test-dir.0-0").mkdir(parents=True)
+    """Those of later repetitions and of trees beside each other (-n over -I), too."""
     ior.program = conftest.BUILD / "src" / "mdtest"
-    ior("-u -F -n 1 -d a@b --existing=fail", np=2).fails(2, "'b/test-dir.0-0' exists")
+    for name in ("b/test-dir.0-1", "b/test-dir.1-2"):
+        (ior.cwd / name).mkdir(parents=True)
+    args = "-C -F -n 6 -I 2 -d b"
+    ior(args + " --existing=fail", np=None).fails(2, "'b/test-dir.0-1' exists")
+    (ior.cwd / "b/test-dir.0-1").rmdir()
+    ior(args + " -i 2 --existing=fail", np=None).fails(2, "'b/test-dir.1-2' exists")
+    for name in ("b/test-dir.0-1", "b/test-dir.0-2", "b/test-dir.1-0"):
+        (ior.cwd / name).mkdir()
+    run = ior(args, np=None).ok()
+    warning, = run.warnings
+    assert warning.startswith("'b/test-dir.0-1' was there already, and 1 more like it, from"), run
+    ior("-u -F -n 1 -i 2 -d a@b --existing=fail", np=2).fails(2, "'b/test-dir.0-0' exists")
 
 
 def test_cached_metadata_cannot_be_dropped(ior):

@@ -3,6 +3,9 @@
 #include "config.h"
 #include "drivers/mdtest/mdtest.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "engine/guard.h"
 #include "par/agree.h"
 
@@ -50,16 +53,21 @@ int mdtest_remove_bases(struct weir_run *run, struct mdtest_test *t, struct weir
     return err ? weir_agree(&run->par, rc, err) : rc;
 }
 
-/* Made where it is missing; is everything of our own making? What is made in it later inherits its
- * layout. */
-static int make_test(struct mdtest_test *t, const char *path, bool *ours, struct weir_err *err)
+/* Test directories that were there already, of one task. */
+struct found {
+    uint64_t n, first; /* of them the loop of the first one */
+};
+
+/* Made where it is missing. What is made in it later inherits its layout. */
+static int make_test(struct mdtest_test *t, const char *path, uint64_t loop, struct found *found,
+                     struct weir_err *err)
 {
     bool there;
 
     if (weir_session_exists(&t->fs.session, path, &there, err) < 0)
         return -1;
     if (there)
-        *ours = false;
+        found->first = found->n++ ? found->first : loop;
     else if (weir_session_mkdir(&t->fs.session, path, MODE, err) < 0)
         return -1;
     if (!t->o->reset_layout || weir_session_reset_dir(&t->fs.session, path, err) == 0)
@@ -87,35 +95,49 @@ static int hear_signals(struct weir_run *run, uint64_t loop, struct weir_err *er
     return weir_refuse(err, WEIR_EINTR, "interrupted between the directories of the trees");
 }
 
-int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
+/* Collective; the same err on all ranks. */
+static int warn_found(struct weir_run *run, struct mdtest_test *t, const struct found *mine,
+                      struct weir_err *err)
 {
-    uint64_t loop = 0;
-    bool ours = true;
-    int64_t found;
-    int rc = 0;
+    struct found all = *mine;
+    int64_t who = mine->n ? -run->par.rank : INT64_MIN;
+    char others[40] = "";
 
-    while (loop < mdtest_my_tests(run, t) && rc == 0)
-        if ((rc = hear_signals(run, loop, err)) == 0 &&
-            (rc = make_test(t, mdtest_my_test(run, t, loop), &ours, err)) == 0)
-            loop++;
-    if (weir_agree(&run->par, rc, err) < 0) {
-        while (ours && loop > 0)
-            weir_session_rmdir(&t->fs.session, mdtest_my_test(run, t, --loop), NULL);
-        return -1;
-    }
-    found = !ours;
-    weir_allmax_i64(&run->par, &found, 1);
-    t->places.made_tests = true;
-    if (!found)
+    weir_allmax_i64(&run->par, &who, 1);
+    if (who == INT64_MIN)
         return 0;
     t->places.all_ours = false;
     if (weir_existing(&t->o->run) == WEIR_EXISTING_REUSE)
         return 0;
+    weir_bcast(&run->par, &all.first, sizeof(all.first), (int)-who);
+    weir_allsum_u64(&run->par, &all.n, 1);
+    if (all.n > 1 && snprintf(others, sizeof(others), ", and %" PRIu64 " more like it", all.n - 1) < 0)
+        others[0] = '\0';
     return weir_warn(&run->log, err,
-                     "'%s/test-dir.%d-0' was there already, from an earlier run: what exists is "
-                     "not created, and that is "
+                     "'%s/test-dir.%d-%" PRIu64 "' was there already%s, from an earlier run: what "
+                     "exists is not created, and that is "
                      "faster; mdtest --cleanup %s removes it",
-                     t->places.base[0], run->repetition, t->places.base[0]);
+                     t->places.base[-who], run->repetition, all.first, others,
+                     t->places.base[-who]);
+}
+
+int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
+{
+    struct found found = { 0 };
+    uint64_t loop = 0;
+    int rc = 0;
+
+    while (loop < mdtest_my_tests(run, t) && rc == 0)
+        if ((rc = hear_signals(run, loop, err)) == 0 &&
+            (rc = make_test(t, mdtest_my_test(run, t, loop), loop, &found, err)) == 0)
+            loop++;
+    if (weir_agree(&run->par, rc, err) < 0) {
+        while (found.n == 0 && loop > 0)
+            weir_session_rmdir(&t->fs.session, mdtest_my_test(run, t, --loop), NULL);
+        return -1;
+    }
+    t->places.made_tests = true;
+    return warn_found(run, t, &found, err);
 }
 
 int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)

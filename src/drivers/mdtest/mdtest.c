@@ -188,15 +188,16 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
-/* The first of each iteration's directories, by the task that makes it: what is in them goes with
- * it. */
+/* Each directory of trees, by the task that makes it: what is in them goes with it. The first of each
+ * iteration come before the others. */
 static bool target(struct weir_run *run, const void *state, int i, struct weir_str *path)
 {
     const struct mdtest_test *t = state;
+    int n = t->o->run.repetitions;
 
-    if (run->par.rank >= t->places.n || i >= t->o->run.repetitions)
+    if ((uint64_t)(i / n) >= mdtest_my_tests(run, t))
         return false;
-    weir_str_addf(path, "%s/test-dir.%d-0", t->places.base[run->par.rank], i);
+    weir_str_addf(path, "%s/test-dir.%d-%d", t->places.base[run->par.rank], i % n, i / n);
     return true;
 }
 
