@@ -118,7 +118,7 @@ class Case:
         return json.loads(path.read_text(), parse_constant=refuse)
 
 
-def launch(cases, tmp_path, ranks, many=MANY, seconds=SECONDS):
+def launch(cases, tmp_path, ranks, many=MANY, seconds=SECONDS, env=None):
     """Run the cases in as few processes as crashes and hangs allow, and fill in their results."""
     lines = tmp_path / "cases"
     log = tmp_path / "log"
@@ -136,7 +136,7 @@ def launch(cases, tmp_path, ranks, many=MANY, seconds=SECONDS):
     for _ in range(LAUNCHES):
         command = conftest.LAUNCHER + ["-np" if conftest.OPEN_MPI else "-n", str(ranks), many, log, lines, first, seconds]
         with open(tmp_path / "err", "ab") as err, open(tmp_path / "out", "ab") as out:
-            proc = subprocess.Popen([str(w) for w in command], cwd=tmp_path, env=conftest.program_env(), stdin=subprocess.DEVNULL,
+            proc = subprocess.Popen([str(w) for w in command], cwd=tmp_path, env=conftest.program_env(env), stdin=subprocess.DEVNULL,
                                     stdout=out, stderr=err, start_new_session=True)
             try:
                 proc.wait(seconds * (len(cases) - first + 2))

@@ -171,7 +171,7 @@ class Ior(Program):
                 "phases": "-w", "file": "", "tasks": ""}]
     left = ("r.json", "ranks.csv", "ops-", "stone", "time.")
     apart = set("-f -M -d -y --help --version --dump-options allocateBufferOnGPU GPUid GPUDirect summaryFile summaryFormat assumeRate".split())
-    apart |= {"readBack"}  # needs tasks on two nodes: test_trust.py
+    apart |= {"readBack"}  # needs tasks on two nodes: Elsewhere
 
     def words(self, case):
         words = super().words(case)
@@ -193,7 +193,7 @@ class Ior(Program):
         values = case.values
         if values["outcome"] == "refused":
             return (1,)
-        if values["outcome"] == "signal" and values["stop"] == MIN_TIME and "dry" not in values["other"]:
+        if values["outcome"] == "signal" and values.get("stop") == MIN_TIME and "dry" not in values["other"]:
             return (6,)
         if values["outcome"] == "fail" and ("dry" in values["other"] or "original" in values["order"]):
             return (0, 2, 3)  # nothing is done; rank 1 may have nothing to do
@@ -208,6 +208,40 @@ class Ior(Program):
 
     def kept(self, case):
         return case.values.get("keep") == "-k"
+
+
+class Elsewhere(Ior):
+    """Tasks of two nodes, which read what the other node wrote: the data are right, and each byte is read once."""
+    parameters = {
+        "elsewhere": ["--read-back=elsewhere"],
+        "access": ["-a DUMMY --dummy.store", "-a POSIX", "-a MPIIO -c"],
+        "file": ["", "-F", "-F -u"],
+        "outcome": OUTCOMES,
+        "phases": ["-w -r", "-w -W", "-w -R"],
+        "order": ["", "-z", "-z -z -X 3"],
+        "size": ["-b 8k -t 4k", "-b 8k -t 4k -s 3"],
+        "repetitions": ["", "-i 2", REPEATED],
+        "tasks": ["", "-N 2"],
+        "stop": ["", "-D 1"] + WEAR_OUT[:1],
+        "cache": ["", "--drop-cache"],
+        "keep": ["", "-k"],
+        "data": ["", "-l signature"],
+        "other": ["", "-g", "-e", "-j 1", "--dry-run"],
+        "names": ["-o f", "-o f -m", "-o f -E"],
+        "engine": ENGINE,
+    }
+    core = ("access", "file", "outcome")
+    never = [rule(order=["-z", "-z -z -X 3"], file=""), rule(order=["-z", "-z -z -X 3"], access="-a MPIIO -c"),
+             rule(repetitions=REPEATED, stop=["-D 1"] + WEAR_OUT[:1])]
+    wanted = ()
+
+    def more_cases(self):
+        """Two of three tasks are on one node; all nodes have seen all of it after the first reading."""
+        refused = [Case(self.name, ("--read-back=elsewhere -a DUMMY -b 4k -t 4k %s %s" % (words, REPORT)).split())
+                   for words in ("-N 3", "-w -W -R", "-w -r -C")]
+        for case in refused:
+            case.values = {"outcome": "refused"}
+        return refused
 
 
 # ---- mdtest ----
@@ -328,8 +362,8 @@ class Workbench(Program):
 
 # ---- the tests ----
 
-def run(program, cases, tmp_path):
-    launch(cases, tmp_path, program.ranks)
+def run(program, cases, tmp_path, env=None):
+    launch(cases, tmp_path, program.ranks, env=env)
     wrong = [(w, c) for c in cases for w in [program.wrong(c)] if w]
     assert not wrong, "\n" + "\n".join("%s: %r\n    status %s: %s" % (w, c, c.status, c.error) for w, c in wrong)
     failed = [c for c in cases if c.values["outcome"] == "fail"]
@@ -344,6 +378,13 @@ def test_ior(part, tmp_path):
         pytest.skip("this build has no MPIIO backend")
     program = Ior()
     run(program, program.cases()[part::3], tmp_path)
+
+
+def test_what_another_node_wrote(tmp_path, preload):
+    if "MPIIO" not in conftest.backends():
+        pytest.skip("this build has no MPIIO backend")
+    program = Elsewhere()
+    run(program, program.cases(), tmp_path, {"LD_PRELOAD": preload("two-nodes.c")})
 
 
 def test_mdtest(tmp_path):
