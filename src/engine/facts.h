@@ -59,7 +59,7 @@ struct weir_facts {
     double memory;           /* bytes of the smallest node, or what its control group allows */
     double tasks_per_core;   /* of the node with the most */
     double cores;            /* of the first node */
-    double load;             /* of the first node, before the test: processes that want to run */
+    double load;             /* of the busiest node, before the run: processes that want to run */
     double full, full_inodes; /* the file system, the worse of before and after; shares */
     const char *path;        /* where the test works; NULL unknown */
     const char *file_system; /* type, as in the mount table; "" unknown */

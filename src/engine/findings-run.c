@@ -124,10 +124,10 @@ MEASURE(h26)
         weir_finding_unknown(out, "because the load is not known");
     } else if (isnan(f->others) && !(f->load > out->limit)) {
         weir_finding_set(out, f->load,
-                         "a load of %.2g before the test; traffic of others is unknown, because %s",
+                         "a load of %.2g before the run; traffic of others is unknown, because %s",
                          f->load, f->others_why);
     } else {
-        weir_finding_set(out, f->load, "a load of %.2g before the test", f->load);
+        weir_finding_set(out, f->load, "a load of %.2g before the run", f->load);
     }
 }
 

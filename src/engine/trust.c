@@ -43,10 +43,12 @@ static int64_t count_cores(const struct weir_par *par)
 static void look_at_machine(struct weir_run *run)
 {
     struct weir_trust *t = &run->trust;
-    double memory = weir_machine_memory();
-    int64_t least[2] = { isnan(memory) ? INT64_MIN : -(int64_t)memory, -count_cores(&run->world) };
+    double memory = weir_machine_memory(), load = weir_machine_load();
+    int64_t least[3] = { isnan(memory) ? INT64_MIN : -(int64_t)memory, -count_cores(&run->world),
+                         isnan(load) ? INT64_MIN : (int64_t)(100 * load) };
 
-    weir_allmax_i64(&run->world, least, 2); /* of the smallest node */
+    weir_allmax_i64(&run->world, least, 3); /* of the smallest node, and the busiest one */
+    t->load = least[2] > INT64_MIN ? (double)least[2] / 100 : NAN;
     t->memory = least[0] > INT64_MIN ? -(double)least[0] : NAN;
     t->cores = least[1] < 0 ? (double)-least[1] : NAN;
     t->links = weir_machine_links();
@@ -199,7 +201,7 @@ void weir_trust_begin(struct weir_run *run)
     t->facts = f = &t->room;
     weir_facts_init(f);
     describe_place(run, f);
-    f->load = run->par.rank == 0 ? weir_machine_load() : NAN;
+    f->load = run->trust.load;
     f->peak = (double)o->peak;
     f->repetitions = o->repetitions;
     f->path = run->test->plan.path;

@@ -59,7 +59,7 @@ struct weir_trust {
     struct weir_trust_device device;
     bool on_disk; /* of rank 0: the kernel counts the bytes of this file system's device */
     /* the machine */
-    double memory, cores, copy, links, step;
+    double memory, cores, load, copy, links, step;
     /* rank 0 */
     struct {
         const char *path;
