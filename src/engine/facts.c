@@ -51,3 +51,11 @@ struct weir_facts_phase *weir_facts_phase_of(struct weir_facts *f, const char *k
     p->slow = p->tail = p->ends = p->cpu = p->data = p->clock = p->unsteady = p->busy_s = NAN;
     return p;
 }
+
+bool weir_facts_have(const struct weir_facts *f, enum weir_moves moves)
+{
+    for (int i = 0; i < f->phases; i++)
+        if (f->phase[i].moves == moves)
+            return true;
+    return false;
+}

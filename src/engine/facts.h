@@ -95,6 +95,7 @@ struct weir_facts {
     double others_share;     /* of what the test asked for */
     const char *others_why;  /* why that is not known */
     double sequential_rate;  /* of large transfers in order, on the same files, earlier in the run */
+    bool planned;            /* a dry run: phases are as they are meant */
     bool evicted;            /* the pages of the files were dropped before each read phase */
     const char *cache_why;   /* why the page cache is not known; NULL: nobody asked */
     int repetitions;
@@ -111,5 +112,8 @@ double weir_facts_own_node(const struct weir_run *run, int whom);
 /* The kind of phase with this key, made when it is new; NULL when there are too many kinds. key must
  * live as long as the facts. Local. */
 struct weir_facts_phase *weir_facts_phase_of(struct weir_facts *f, const char *key);
+
+/* Does a phase move data this way? Local. */
+bool weir_facts_have(const struct weir_facts *f, enum weir_moves moves);
 
 #endif

@@ -49,8 +49,8 @@ MEASURE(h03)
 
     if (weir_cache_is_known(f, p, weir_no_read, out))
         weir_finding_set(out, 100 * p->cached,
-                         "%.0f %% of the bytes read were in this node's page cache",
-                         100 * p->cached);
+                         "%.0f %% of the bytes read %s in this node's page cache",
+                         100 * p->cached, f->planned ? "would be" : "were");
 }
 
 MEASURE(h04)

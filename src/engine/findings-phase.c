@@ -48,14 +48,6 @@ bool weir_facts_move_data(const struct weir_facts *f)
     return weir_facts_have(f, WEIR_MOVES_IN) || weir_facts_have(f, WEIR_MOVES_OUT);
 }
 
-bool weir_facts_have(const struct weir_facts *f, enum weir_moves moves)
-{
-    for (int i = 0; i < f->phases; i++)
-        if (f->phase[i].moves == moves)
-            return true;
-    return false;
-}
-
 bool weir_cache_is_known(const struct weir_facts *f, const struct weir_facts_phase *p,
                          const char *none, struct weir_finding *out)
 {

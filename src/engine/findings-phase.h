@@ -21,9 +21,8 @@ const struct weir_facts_phase *weir_facts_least(const struct weir_facts *f, enum
 #define WORST(moves, name) weir_facts_worst(f, moves, offsetof(struct weir_facts_phase, name))
 #define LEAST(moves, name) weir_facts_least(f, moves, offsetof(struct weir_facts_phase, name))
 
-/* Does a phase move data, or this way? Local. */
+/* Does a phase move data? Local. */
 bool weir_facts_move_data(const struct weir_facts *f);
-bool weir_facts_have(const struct weir_facts *f, enum weir_moves moves);
 
 /* Why something is not judged. */
 extern const char weir_no_phase[], weir_no_data[], weir_no_read[], weir_no_write[];

@@ -299,19 +299,32 @@ static void note_stragglers(const struct weir_stragglers *s, struct weir_facts_p
         p->stragglers[0] = '\0';
 }
 
+/* What a node has written, and has memory for, it reads from there. NaN: not known before. */
+static double expect_cached(const struct weir_run_options *o, const struct weir_facts *f)
+{
+    bool stays = f->direct == 0 && !o->drop_cache && f->stores == 1 &&
+                 f->planned_bytes / f->nodes < f->memory;
+
+    return stays && weir_facts_have(f, WEIR_MOVES_OUT) ? f->own_node : NAN;
+}
+
 /* A dry run measures nothing: what is known is what was meant. */
-static void note_plan(const struct weir_stage *stage, double bytes, double rate,
+static void note_plan(const struct weir_stage *stage, const struct weir_run_options *o,
                       struct weir_facts *f)
 {
     struct weir_facts_phase *p = weir_facts_phase_of(f, stage->key);
+    double bytes = f->planned_bytes, rate = (double)o->assume_rate;
 
     if (!p || moves_of(stage) == WEIR_MOVES_NOTHING)
         return;
+    f->planned = true;
     p->moves = moves_of(stage);
     p->n++;
     MOST(bytes, bytes);
     if (rate > 0)
         LEAST(shortest_s, bytes / rate);
+    if (p->moves == WEIR_MOVES_IN)
+        MOST(cached, expect_cached(o, f));
 }
 
 static void gather(struct weir_run *run, const struct weir_stage *stage,
@@ -325,7 +338,7 @@ static void gather(struct weir_run *run, const struct weir_stage *stage,
     if (!is_measured(run, stage))
         return;
     if (run->test->plan.options->dry_run) {
-        note_plan(stage, f->planned_bytes, (double)run->test->plan.options->assume_rate, f);
+        note_plan(stage, run->test->plan.options, f);
         return;
     }
     weir_stragglers_find(run, rec, &slow);

@@ -158,6 +158,8 @@ def test_a_dry_run_is_judged_in_a_moment_whatever_the_size(ior):
     small = ior("--dry-run -b 1m -F -z --assume-rate=1g --report=text:-,json:r.json", np=2).ok()
     assert small.warnings == [] and document(small)["tests"][0]["need"]["files"] == 2
     assert document(small)["tests"][0]["verdict"] == "SUSPECT"
+    cached = found(document(small)["tests"][0])["H03"]  # one node has one page cache, and room for all of it
+    assert cached["value"] == 100 and "would be in this node's page cache" in cached["text"], cached
 
 
 # ---- the page cache ----
