@@ -149,22 +149,30 @@ struct stripes {
     uint16_t count, first;
 };
 
-void weir_surroundings_layout(const char *path, struct weir_str *out)
+bool weir_surroundings_stripes(const char *path, uint32_t *size, uint16_t *count)
 {
     char room[4096];
     struct stripes s;
-    struct stat st;
     ssize_t n = getxattr(path, "lustre.lov", room, sizeof(room));
 
+    if (n < (ssize_t)sizeof(s))
+        return false;
+    memcpy(&s, room, sizeof(s));
+    *size = s.size;
+    *count = s.count;
+    return s.magic == 0x0BD10BD0 || s.magic == 0x0BD30BD0;
+}
+
+void weir_surroundings_layout(const char *path, struct weir_str *out)
+{
+    struct stat st;
+    uint32_t size;
+    uint16_t count;
+
     weir_str_clear(out);
-    if (n >= (ssize_t)sizeof(s)) {
-        memcpy(&s, room, sizeof(s));
-        if (s.magic == 0x0BD10BD0 || s.magic == 0x0BD30BD0) {
-            weir_str_addf(out, "stripe size %" PRIu32 ", stripe count %d", s.size, s.count);
-            return;
-        }
-    }
-    if (stat(path, &st) == 0)
+    if (weir_surroundings_stripes(path, &size, &count))
+        weir_str_addf(out, "stripe size %" PRIu32 ", stripe count %d", size, count);
+    else if (stat(path, &st) == 0)
         weir_str_addf(out, "preferred transfer size %ld", (long)st.st_blksize);
 }
 

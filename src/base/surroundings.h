@@ -4,6 +4,9 @@
 #ifndef WEIR_BASE_SURROUNDINGS_H
 #define WEIR_BASE_SURROUNDINGS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/str.h"
 
 /* All of this is local. Texts replace *out; empty: not known, or there is none. */
@@ -26,6 +29,10 @@ void weir_surroundings_queue(const char *device, const char *setting, struct wei
 
 /* How path is laid out: stripes of Lustre; else the size that the file system prefers for transfers. */
 void weir_surroundings_layout(const char *path, struct weir_str *out);
+
+/* The stripes of a file on Lustre: bytes of one, and how many (65535: on all targets). False: it has none of
+ * its own, or has several layouts. */
+bool weir_surroundings_stripes(const char *path, uint32_t *size, uint16_t *count);
 
 /* The processors that this process may use ("0-3,8"), and their number (0: not known). */
 int weir_surroundings_binding(struct weir_str *out);

@@ -2,6 +2,7 @@
 """Layouts and hints of Lustre, GPFS and BeeGFS: builds with stand-ins for their libraries (stand-ins/), and what reaches those.
 
 This shows that the code is compiled where the libraries are, and what it asks them for; it says nothing about the file systems."""
+import json
 import os
 import re
 import shutil
@@ -126,6 +127,21 @@ def test_each_task_asks_lustre_for_the_layout_of_the_shared_file(logged):
     logged("-t 4k -b 16k -E -k -w -W %s -o f" % LUSTRE).ok()  # an existing file keeps its own
     logged("-t 4k -b 16k -r -k %s -o f" % LUSTRE).ok()
     assert logged.lines() == []  # nothing is created
+
+
+def test_stripes_that_are_not_as_asked_are_found(logged, libraries, tmp_path):
+    """A file that is there keeps its own."""
+    def outcome(stripes, options):
+        env = {"STAND_IN_LOG": str(tmp_path / "calls"), "STAND_IN_STRIPES": stripes, "LD_PRELOAD": str(libraries / "lib" / "liblustreapi.so")}
+        logged.program("-t 4k -b 16k -w -o f --report=json:r.json " + options, np=None, env=env).ok()
+        test, = json.loads((logged.program.cwd / "r.json").read_text())["tests"]
+        return {f["id"]: f["outcome"] for f in test["findings"]}["H30"]
+    if conftest.SANITIZED:
+        pytest.skip("a preloaded library and a sanitizer do not go together")
+    assert outcome("1048576 4", LUSTRE) == "fine"
+    assert outcome("1048576 1", LUSTRE) == outcome("65536 4", "--posix.lustre.stripesize=1m") == "found"
+    assert outcome("1048576 7", "--posix.lustre.stripecount=-1") == "fine"
+    assert outcome("1048576 1", "") == outcome("", LUSTRE) == "not judged"
 
 
 def test_files_of_their_own_get_layout_and_pool(logged):

@@ -99,3 +99,15 @@ int posix_layout_apply(int fd, const char *path, const struct posix_layout *l, s
             return -1;
     return 0;
 }
+
+int posix_layout_is_other(const char *path, const struct posix_layout *l)
+{
+    int known = -1;
+
+    for (size_t i = 0; i < SYSTEMS && known < 1; i++) {
+        int other = systems[i]->is_other ? systems[i]->is_other(path, l) : -1;
+
+        known = other > known ? other : known;
+    }
+    return known;
+}

@@ -33,6 +33,8 @@ struct posix_fs {
     /* before a file is opened to be created, and on a file that is open */
     int (*create)(const char *path, const struct posix_layout *l, struct weir_err *err);
     int (*apply)(int fd, const char *path, const struct posix_layout *l, struct weir_err *err);
+    /* Is the layout of a file another one than asked for: 1, 0, or -1 (not known, or none was asked for)? */
+    int (*is_other)(const char *path, const struct posix_layout *l);
     /* around each transfer, with 'function'; errno holds the reason where they return -1 */
     int (*announce)(posix_hint *hint, int fd, const struct weir_io *io);
     int (*withdraw)(posix_hint *hint, int fd, const struct weir_io *io);
@@ -54,6 +56,9 @@ int posix_layout_check(const struct weir_opt *rows, const void *opt, const struc
  * file is there. All ranks may do this at the same time. Local. Returns 0, or -1 and err
  * (WEIR_EIO). */
 int posix_layout_create(const char *path, const struct posix_layout *l, struct weir_err *err);
+
+/* Is the layout of the file another one than asked for: 1, 0, or -1 (not known, or none was asked for)? Local. */
+int posix_layout_is_other(const char *path, const struct posix_layout *l);
 
 /* What is set on a file that is open. Local. Returns 0, or -1 and err (WEIR_EIO). */
 int posix_layout_apply(int fd, const char *path, const struct posix_layout *l,

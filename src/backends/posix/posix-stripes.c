@@ -20,6 +20,8 @@
 
 #include <lustre/lustreapi.h>
 
+#include "base/surroundings.h"
+
 #define POOL_TEXT 64 /* for the library, which takes no constant */
 
 static const char *const files[] = { LUSTRE_LIBRARY "liblustreapi.so.1", "liblustreapi.so", NULL };
@@ -71,6 +73,18 @@ static int lustre_create(const char *path, const struct posix_layout *l, struct 
     return errno == EEXIST ? 0 : weir_fail(err, WEIR_EIO, "create '%s' with a Lustre layout", path);
 }
 
+static int lustre_is_other(const char *path, const struct posix_layout *l)
+{
+    uint16_t count;
+    uint32_t size;
+
+    if ((l->stripe_count == 0 && l->stripe_size == 0) ||
+        !weir_surroundings_stripes(path, &size, &count))
+        return -1;
+    return (l->stripe_count > 0 && l->stripe_count != count) || /* -1: all targets, however many */
+           (l->stripe_size > 0 && l->stripe_size != size);
+}
+
 static int lustre_apply(int fd, const char *path, const struct posix_layout *l, struct weir_err *err)
 {
     int flags = LL_FILE_IGNORE_LOCK;
@@ -109,6 +123,7 @@ const struct posix_fs posix_lustre = {
     .check = lustre_check,
     .create = lustre_create,
     .apply = lustre_apply,
+    .is_other = lustre_is_other,
 #endif
 };
 

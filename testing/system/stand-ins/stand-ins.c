@@ -56,6 +56,27 @@ int llapi_file_open_pool(const char *name, int flags, int mode, unsigned long lo
     return fd < 0 ? -errno : fd;
 }
 
+/* Where this is preloaded: every file has stripes of $STAND_IN_STRIPES, "SIZE COUNT". */
+ssize_t getxattr(const char *path, const char *name, void *value, size_t size)
+{
+    struct {
+        unsigned magic, pattern;
+        char object[16];
+        unsigned size;
+        unsigned short count, first;
+    } lov = { .magic = 0x0BD10BD0 };
+    const char *stripes = getenv("STAND_IN_STRIPES");
+
+    (void)path;
+    if (!stripes || strcmp(name, "lustre.lov") != 0 || size < sizeof(lov) ||
+        sscanf(stripes, "%u %hu", &lov.size, &lov.count) != 2) {
+        errno = ENOTSUP;
+        return -1;
+    }
+    memcpy(value, &lov, sizeof(lov));
+    return sizeof(lov);
+}
+
 int llapi_dir_set_default_lmv_stripe(const char *name, int stripe_offset, int stripe_count,
                                      int stripe_pattern, const char *pool_name)
 {
