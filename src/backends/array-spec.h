@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* array-spec.h - does the description of an array make sense, and is it that of another one? */
+/* array-spec.h - checks of the description of an array: is it sound, and does it match another
+ * one? */
 #ifndef WEIR_BACKENDS_ARRAY_SPEC_H
 #define WEIR_BACKENDS_ARRAY_SPEC_H
 

@@ -32,7 +32,8 @@ struct weir_type {
     int count; /* of members */
 };
 
-/* What an array is. Members, dims and what they point to belong to the caller and outlive the array. */
+/* What an array is. Members, dims and what they point to belong to the caller and outlive the
+ * array. */
 struct weir_array_spec {
     struct weir_type type;
     struct weir_shape shape;
@@ -55,8 +56,8 @@ struct weir_attr {
     void *data;     /* is written; or gets what is read */
 };
 
-/* An open file of arrays: first member of the backend's own struct (file_size zeroed bytes, allocated
- * by the core). The core writes all but 'next_at'. */
+/* An open file of arrays: first member of the backend's own struct (file_size zeroed bytes,
+ * allocated by the core). The core writes all but 'next_at'. */
 struct weir_array_file {
     struct weir_session *s;
     const char *path; /* owned by the session */
@@ -68,8 +69,8 @@ struct weir_array_file {
     uint64_t next_at;         /* where the next array begins: for weir_array_place */
 };
 
-/* An open array: first member of the backend's own struct (array_size zeroed bytes). The core writes
- * all but 'at'. */
+/* An open array: first member of the backend's own struct (array_size zeroed bytes). The core
+ * writes all but 'at'. */
 struct weir_array {
     struct weir_array_file *file;
     const char *name; /* owned by the session */
@@ -87,15 +88,17 @@ struct weir_array {
     struct weir_array *next; /* in the file */
 };
 
-/* Functions return 0, or -1 and err: what was attempted, on what, the reason. None prints. NULL means
- * "cannot" (commit: "nothing to do"). Those marked COLLECTIVE are entered by all ranks that share the
- * file together (a rank that failed before, too), and a rank may fail alone in them: the core agrees
- * afterwards, so such a rank must not leave others waiting inside. Those marked LOCAL touch no other
- * rank. In backends without WEIR_BE_COLLECTIVE_OPEN nothing is collective, and rank 0 opens a file
- * that is to be made before the others do. With file_per_task a file has one rank. */
+/* Functions return 0, or -1 and err: what was attempted, on what, the reason. None prints. NULL
+ * means "cannot" (commit: "nothing to do"). Those marked COLLECTIVE are entered by all ranks that
+ * share the file together (a rank that failed before, too), and a rank may fail alone in them: the
+ * core agrees afterwards, so such a rank must not leave others waiting inside. Those marked LOCAL
+ * touch no other rank. In backends without WEIR_BE_COLLECTIVE_OPEN nothing is collective, and rank
+ * 0 opens a file that is to be made before the others do. With file_per_task a file has one
+ * rank. */
 struct weir_array_ops {
     size_t file_size, array_size;
-    /* LOCAL. Can such an array be kept? Before any I/O; same on all ranks. spec is sound. NULL: all. */
+    /* LOCAL. Can such an array be kept? Before any I/O; same on all ranks. spec is sound. NULL:
+     * all. */
     int (*check)(const struct weir_session *, const struct weir_array_spec *, struct weir_err *);
     /* COLLECTIVE. Flags as of open in struct weir_backend. A file of which only another rank could
      * not open its part returns 0, and close must cope with it. */
@@ -136,11 +139,11 @@ uint64_t weir_type_bytes(const struct weir_type *type);
 /* "int32", "compound" ... for messages. Local. */
 const char *weir_elem_name(enum weir_elem elem);
 
-/* For backends whose file is nothing but the arrays, in the order in which they were made: each begins
- * at the next multiple of WEIR_ARRAY_ALIGN bytes after the one before, its last dimension varies
- * fastest, elements have the machine's order of bytes. Sets a->at: of a new array (makes), or of one that
- * is opened, in the same order, with the shape that it had. Local. Returns 0, or -1 and err
- * (WEIR_EUSAGE): not that order, no shape given, or a file of more than 2^63 - 1 bytes. */
+/* For backends whose file is nothing but the arrays, in the order in which they were made: each
+ * begins at the next multiple of WEIR_ARRAY_ALIGN bytes after the one before, its last dimension
+ * varies fastest, elements have the machine's order of bytes. Sets a->at: of a new array (makes),
+ * or of one that is opened, in the same order, with the shape that it had. Local. Returns 0, or -1
+ * and err (WEIR_EUSAGE): not that order, no shape given, or a file of more than 2^63 - 1 bytes. */
 int weir_array_place(struct weir_array *a, bool makes, struct weir_err *err);
 #define WEIR_ARRAY_ALIGN 8u
 

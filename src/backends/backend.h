@@ -41,18 +41,19 @@ struct weir_access {
     int tasks, nodes;
 };
 
-/* The geometry of a file, where it is known before open: segments of one block for each task, blocks
- * of transfers. All zero: not known. */
+/* The geometry of a file, where it is known before open: segments of one block for each task,
+ * blocks of transfers. All zero: not known. */
 struct weir_extent {
     uint64_t transfer, block, segments; /* bytes, bytes, count */
     int task;                           /* whose blocks are touched */
     uint64_t file_bytes;                /* expected bytes of the file */
 };
 
-/* The call that this rank is in, for a watchdog in another thread, which copies what these point to
- * and looks at 'turn' again: a few stores, and no clock is read. */
+/* The backend call that this rank is in, for the watchdog, which is another thread: it copies what
+ * the pointers show, and then looks whether 'turn' has changed. To note a call costs a few stores;
+ * no clock is read. */
 struct weir_call {
-    const char *what; /* where io is NULL */
+    const char *what; /* the operation, where io is NULL */
     const char *path;
     const struct weir_io *io; /* of a transfer */
     uint64_t turn;            /* odd in a call; grows with each */
@@ -147,8 +148,9 @@ struct weir_fs_usage {
     uint64_t total_bytes, free_bytes, avail_bytes, inodes, free_inodes;
 };
 
-/* Names: what mdtest and the clean-up need. Each returns 0, or -1 and err. A missing function
- * means "cannot"; weir_posix_ns is shared by all backends whose files are ordinary ones. */
+/* Functions on names, for mdtest and for the removal of files. All are local. Each returns 0, or
+ * -1 and err. NULL means "cannot"; weir_posix_ns is shared by all backends whose files are
+ * ordinary ones. */
 struct weir_ns {
     int (*mkdir)(struct weir_session *, const char *path, unsigned mode, struct weir_err *);
     int (*rmdir)(struct weir_session *, const char *path, struct weir_err *);
@@ -163,7 +165,7 @@ struct weir_ns {
     int (*syncfs)(struct weir_session *, const char *path, struct weir_err *);
 };
 
-/* What a backend does beyond its pointers. */
+/* Properties of a backend that its functions do not show. */
 enum {
     WEIR_BE_COLLECTIVE_OPEN =
         1u << 0, /* open, sync, close of a shared file are collective over par->comm */
@@ -228,7 +230,7 @@ struct weir_backend {
     int (*sync)(struct weir_file *, struct weir_err *);
     const struct weir_ns *ns;
     const struct weir_array_ops *array; /* files of n-dimensional arrays: array.h */
-    /* Give a directory the layout that the file system has for directories that nobody set up. */
+    /* Take a directory back to the default layout (striping) of the file system. Local. */
     int (*reset_dir)(struct weir_session *, const char *path, struct weir_err *);
     /* Facts for the report (hints in effect ...): append lines "key = value\n" to out. After the
      * first open. */
@@ -236,16 +238,16 @@ struct weir_backend {
     /* The hints in effect of an open file, for programs: append "key\0value\0" for each. Local, and
      * quick: it is called between open and the first transfer. */
     void (*hints)(struct weir_file *, struct weir_str *out);
-    /* What became of what was asked for: of an open file under the same conditions, or (f NULL) of the
-     * last transfers of the session. Sets what it knows. */
+    /* What became of what was asked for: of an open file under the same conditions, or (f NULL) of
+     * the last transfers of the session. Sets what it knows. */
     void (*fate)(struct weir_session *, struct weir_file *f, struct weir_fate *out);
 };
 
 /* What a plugin (weir-NAME.so) exports: its backend, complete. Only plugin.c looks for it. */
 extern const struct weir_backend weir_plugin __attribute__((visibility("default")));
 
-/* The name that the operating system has for a file of this backend: without the driver, where names may
- * begin with one. Points into path. Local. */
+/* The name that the operating system has for a file of this backend: without the driver, where
+ * names may begin with one. Points into path. Local. */
 const char *weir_system_path(const struct weir_backend *be, const char *path);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* complete.h - the rest of a transfer: EINTR, EAGAIN, short calls, and errors that name it */
+/* complete.h - the rest of a transfer after a first call that did not move all of it: EINTR,
+ * EAGAIN, short calls, and errors that name the transfer */
 #ifndef WEIR_BACKENDS_COMPLETE_H
 #define WEIR_BACKENDS_COMPLETE_H
 
@@ -14,8 +15,8 @@ int weir_complete(struct weir_file *f, const struct weir_io *io, ssize_t n,
                   ssize_t (*xfer)(struct weir_file *, const struct weir_io *, struct weir_err *),
                   struct weir_err *err);
 
-/* A write of so many bytes failed. Libraries do not always pass on that the disk is full: look for
- * ourselves, and say so in err. Local. */
+/* A write of so many bytes failed. Libraries do not always report that the file system is full:
+ * look at its free space, and where it is full say so in err. Local. */
 void weir_explain_write(struct weir_session *s, const char *path, uint64_t bytes,
                         struct weir_err *err);
 

@@ -5,8 +5,8 @@
 
 #include "backends/backend.h"
 
-/* weir_posix_ns on the name without the driver, but unlink through MPI_File_delete. The private state
- * of the session begins with a struct weir_mpi_session. */
+/* weir_posix_ns on the name without the driver, but unlink through MPI_File_delete. The private
+ * state of the session begins with a struct weir_mpi_session. */
 extern const struct weir_ns weir_mpi_ns;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nctable.h - what netCDF-C and PnetCDF have in common: types, dimensions, attributes, through a table of
- * their calls */
+/* nctable.h - what netCDF-C and PnetCDF have in common: types, dimensions, attributes, through a
+ * table of their calls */
 #ifndef WEIR_BACKENDS_NCTABLE_H
 #define WEIR_BACKENDS_NCTABLE_H
 
@@ -24,7 +24,8 @@ struct weir_nc_calls {
         __attribute__((format(printf, 3, 4)));
 };
 
-/* 0 (NC_NAT): there is none. WEIR_ELEMS: none of ours. Local. */
+/* The number of a type in these libraries, 0 (NC_NAT): there is none; and the type with a number,
+ * WEIR_ELEMS: one that weir does not use. Local. */
 int weir_nc_type_of(enum weir_elem elem);
 enum weir_elem weir_nc_elem_of(int type);
 
@@ -32,8 +33,8 @@ enum weir_elem weir_nc_elem_of(int type);
 int weir_nc_read_spec(const struct weir_nc_calls *c, int nc, int id, struct weir_array_spec *have,
                       struct weir_err *err);
 
-/* The dimensions of a new array, which arrays of a file share by their names: those that spec gives, else
- * "record" for the one that grows and "n<length>". Local. Returns 0, or -1 and err. */
+/* The dimensions of a new array, which arrays of a file share by their names: those that spec
+ * gives, else "record" for the one that grows and "n<length>". Local. Returns 0, or -1 and err. */
 int weir_nc_make_dims(const struct weir_nc_calls *c, int nc, const struct weir_array_spec *spec,
                       int dim[WEIR_RANK_MAX], struct weir_err *err);
 

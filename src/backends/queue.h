@@ -14,10 +14,10 @@ struct weir_queue {
     int n_idle;
 };
 
-/* Make a queue that is as deep as the session allows, but not deeper than 'most'; each request has a
- * page-aligned buffer of 'room' bytes, none with 0. The session asks its backend
- * first. Where the depth is 1 nothing is made, and q->depth is 0: use weir_session_xfer. Local. 0,
- * or -1 and err (WEIR_ESETUP); then nothing is left. */
+/* Make a queue that is as deep as the session allows, but not deeper than 'most'; each request has
+ * a page-aligned buffer of 'room' bytes, none with 0. The session asks its backend first. Where
+ * the depth is 1 nothing is made, and q->depth is 0: use weir_session_xfer. Local. 0, or -1 and
+ * err (WEIR_ESETUP); then nothing is left. */
 int weir_queue_begin(struct weir_queue *q, struct weir_session *s, uint64_t most, size_t room,
                      struct weir_err *err);
 

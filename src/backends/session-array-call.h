@@ -47,7 +47,7 @@ static inline int agree(const struct weir_array_file *f, int rc, struct weir_err
     return f->shared && !f->dry_run ? weir_agree_call(f->s->par, rc, err) : rc;
 }
 
-/* The same for what every rank has to do. */
+/* The same for a check that gives the same result on every rank. */
 static inline int agree_check(const struct weir_array_file *f, int rc, struct weir_err *err)
 {
     return f->shared && !f->dry_run ? weir_agree_check(f->s->par, rc, err) : rc;
@@ -75,9 +75,9 @@ int weir_array_check_name(const struct weir_array_file *f, const char *name, str
 /* Take an array out of the list of its file and free it. Local. */
 void weir_array_drop(struct weir_array *a);
 
-/* Write zeros into all of each array that wants them and does not have them yet, each rank its part.
- * Where transfers are collective all ranks make the same number of them. Collective over the ranks
- * of the file, but a rank may fail alone: the caller agrees. Returns 0, or -1 and err. */
+/* Write zeros into all of each array that wants them and does not have them yet, each rank its
+ * part. Where transfers are collective all ranks make the same number of them. Collective over the
+ * ranks of the file, but a rank may fail alone: the caller agrees. Returns 0, or -1 and err. */
 int weir_arrays_fill(struct weir_array_file *f, struct weir_err *err);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* session-array.h - files of n-dimensional arrays: what every backend that has them gets without writing it */
+/* session-array.h - files of n-dimensional arrays: what every backend that has them gets without
+ * writing it */
 #ifndef WEIR_BACKENDS_SESSION_ARRAY_H
 #define WEIR_BACKENDS_SESSION_ARRAY_H
 
 #include "backends/array.h"
 
-/* Unless it says LOCAL, a function is collective over s->par->comm (not with file_per_task), and its
- * result is agreed on: all ranks return the same, with the words of the lowest rank that failed. A
- * backend that cannot: WEIR_EUSAGE, "<name> cannot ...". What the outside world refused: WEIR_EIO. In a
- * dry run arguments are checked and nothing else happens.
+/* Unless it says LOCAL, a function is collective over s->par->comm (not with file_per_task), and
+ * its result is agreed on: all ranks return the same, with the words of the lowest rank that
+ * failed. A backend that cannot: WEIR_EUSAGE, "<name> cannot ...". What the outside world refused:
+ * WEIR_EIO. In a dry run arguments are checked and nothing else happens.
  *
  * Order: open a file; make or open arrays, groups, attributes; commit; put and get; sync; close. */
 
@@ -28,7 +29,8 @@ int weir_arrays_open(struct weir_session *s, const char *path, unsigned flags,
 int weir_arrays_close(struct weir_array_file *f, struct weir_err *err);
 
 /* The arrays, groups and attributes that are wanted are made: write what describes them, and zeros
- * into new arrays that have spec->fill. Before the first transfer, and again after others were made. */
+ * into new arrays that have spec->fill. Before the first transfer, and again after others were
+ * made. */
 int weir_arrays_commit(struct weir_array_file *f, struct weir_err *err);
 
 /* Flush to stable storage. */
@@ -40,8 +42,8 @@ int weir_arrays_group(struct weir_array_file *f, const char *path, struct weir_e
 /* Open a group that is there, and close it again: for programs that measure it. */
 int weir_arrays_find_group(struct weir_array_file *f, const char *path, struct weir_err *err);
 
-/* Write or read an attribute of the file ("/"), of a group or of an array. Every rank gives the same
- * values; every rank gets them. */
+/* Write or read an attribute of the file ("/"), of a group or of an array. Every rank gives the
+ * same values; every rank gets them. */
 int weir_arrays_put_attr(struct weir_array_file *f, const char *object,
                          const struct weir_attr *attr, struct weir_err *err);
 int weir_arrays_get_attr(struct weir_array_file *f, const char *object,
@@ -52,9 +54,9 @@ int weir_arrays_get_attr(struct weir_array_file *f, const char *object,
 int weir_array_make(struct weir_array_file *f, const char *name, const struct weir_array_spec *spec,
                     struct weir_array **out, struct weir_err *err);
 
-/* Open one that is there. want: refuse another type or shape (a first dimension that is unlimited may
- * have any length). NULL: any, (*out)->spec says what it is; not where files do not describe their
- * arrays. */
+/* Open one that is there. want: refuse another type or shape (a first dimension that is unlimited
+ * may have any length). NULL: any, (*out)->spec says what it is; not where files do not describe
+ * their arrays. */
 int weir_array_open(struct weir_array_file *f, const char *name, const struct weir_array_spec *want,
                     struct weir_array **out, struct weir_err *err);
 
@@ -64,13 +66,13 @@ int weir_array_close(struct weir_array *a, struct weir_err *err);
 /* Give the first dimension of an unlimited array a length that is not smaller. */
 int weir_array_grow(struct weir_array *a, uint64_t len, struct weir_err *err);
 
-/* Write or read a slab of an array. mem: where its elements are in buf, as many and in the same order;
- * NULL: in one piece. buf must be memory that can be written also for put (libraries change the order
- * of bytes in place and change it back).
- * Collective if file->collective: a rank with nothing to move takes part with an empty slab (buf may
- * be NULL), and one whose arguments are wrong takes part with nothing and then says so; else LOCAL. The
- * result is this rank's own. The selection of a call is kept: the next one with the same slab and mem
- * only moves data. Returns 0, or -1 and err that names array, file and slab. */
+/* Write or read a slab of an array. mem: where its elements are in buf, as many and in the same
+ * order; NULL: in one piece. buf must be memory that can be written also for put (libraries change
+ * the order of bytes in place and change it back). Collective if file->collective: a rank with
+ * nothing to move takes part with an empty slab (buf may be NULL), and one whose arguments are
+ * wrong takes part with nothing and then says so; else LOCAL. The result is this rank's own. The
+ * selection of a call is kept: the next one with the same slab and mem only moves data. Returns 0,
+ * or -1 and err that names array, file and slab. */
 int weir_array_put(struct weir_array *a, const struct weir_slab *slab,
                    const struct weir_memory *mem, void *buf, struct weir_err *err);
 int weir_array_get(struct weir_array *a, const struct weir_slab *slab,

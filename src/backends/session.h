@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* session.h - what every backend gets without writing it: dry run, retries, per-write sync, latencies,
- * orderly errors */
+/* session.h - what every backend gets without writing it: dry run, retries, sync after each write,
+ * latencies, errors that name the operation */
 #ifndef WEIR_BACKENDS_SESSION_H
 #define WEIR_BACKENDS_SESSION_H
 
@@ -15,14 +15,14 @@ enum weir_op { WEIR_OP_OPEN, WEIR_OP_XFER, WEIR_OP_SYNC, WEIR_OP_CLOSE, WEIR_OPS
 /* Latencies of each operation since the last reset, on this rank. */
 struct weir_session_stats {
     struct weir_hist hist[WEIR_OPS];
-    /* Spent in the backend's functions for arrays but for transfers, so without what the session adds
-     * to them (checks, agreement); and when the one that runs began. */
+    /* ns in the backend's functions for arrays, transfers excepted, and without what the session
+     * adds to them (checks, agreement); and when the present call began. */
     uint64_t array_ns, array_begin_ns;
     uint64_t short_transfers, retries; /* continuations after a short transfer; EINTR and EAGAIN */
 };
 
-/* The first half of a session: allocate priv and stats, check the options against the access. opt, par
- * and log must outlive the session. Local. 0, or -1 and err; then nothing is left. */
+/* The first half of a session: allocate priv and stats, check the options against the access. opt,
+ * par and log must outlive the session. Local. 0, or -1 and err; then nothing is left. */
 int weir_session_prepare(struct weir_session *s, const struct weir_backend *be,
                          struct weir_backend_opt opt, const struct weir_access *access,
                          const struct weir_par *par, const struct weir_log *log,
@@ -33,8 +33,8 @@ int weir_session_prepare(struct weir_session *s, const struct weir_backend *be,
  * weir_session_end releases the session. */
 int weir_session_start(struct weir_session *s, struct weir_err *err);
 
-/* Both halves, for one rank alone or where prepare cannot fail on some ranks only. 0, or -1 and err;
- * then nothing is left. */
+/* Both halves, for one rank alone or where prepare cannot fail on some ranks only. 0, or -1 and
+ * err; then nothing is left. */
 int weir_session_begin(struct weir_session *s, const struct weir_backend *be,
                        struct weir_backend_opt opt, const struct weir_access *access,
                        const struct weir_par *par, const struct weir_log *log,
@@ -51,14 +51,14 @@ int weir_session_check(const struct weir_backend *be, struct weir_backend_opt op
  * Collective when the backend's end is. 0, or -1 and err; released in both cases. */
 int weir_session_end(struct weir_session *s, struct weir_err *err);
 
-/* Memory for the next weir_session_open of this path. Where that is collective, a rank that finds no
- * memory would leave the others in it: reserve before, and agree. Released by the open or the end of
- * the session. Local. 0, or -1 and err (WEIR_ESETUP). */
+/* Memory for the next weir_session_open of this path. Where that is collective, a rank that finds
+ * no memory would leave the others in it: reserve before, and agree. Released by the open or the
+ * end of the session. Local. 0, or -1 and err (WEIR_ESETUP). */
 int weir_session_reserve(struct weir_session *s, const char *path, struct weir_err *err);
 
-/* Open path; *out is owned by the session until weir_session_close. extent: the geometry of the file,
- * of which the file keeps a copy (NULL: not known). Collective if the backend is
- * and the file is shared. Errors: "open '<path>' ...: <reason>", WEIR_EIO. */
+/* Open path; *out is owned by the session until weir_session_close. extent: the geometry of the
+ * file, of which the file keeps a copy (NULL: not known). Collective if the backend is and the
+ * file is shared. Errors: "open '<path>' ...: <reason>", WEIR_EIO. */
 int weir_session_open(struct weir_session *s, const char *path, unsigned flags,
                       const struct weir_extent *extent, struct weir_file **out,
                       struct weir_err *err);
@@ -66,12 +66,13 @@ int weir_session_open(struct weir_session *s, const char *path, unsigned flags,
 /* Close and free, also when closing fails. f may be NULL (does nothing). */
 int weir_session_close(struct weir_file *f, struct weir_err *err);
 
-/* A slot for a file that is opened and closed over and over: memory for one file of this backend,
- * allocated once. Release with free() when it is closed. Local. NULL and err (WEIR_ESETUP). */
+/* A slot for files that are opened and closed many times, one after the other: memory for one file
+ * of this backend. Release with free() when it is closed. Local. NULL and err (WEIR_ESETUP). */
 struct weir_file *weir_session_slot(const struct weir_session *s, struct weir_err *err);
 
-/* For --io-timeout: the calls that a program makes into the names of a backend (s->be->ns) itself, without
- * clock and histogram. Some stores, nothing where nobody watches; 'leave' returns rc. Local. */
+/* For --io-timeout: a program that calls functions of s->be->ns directly notes each call with
+ * these two. They read no clock and fill no histogram; without a watchdog they do nothing. 'leave'
+ * returns rc. Local. */
 static inline void weir_session_enter(struct weir_session *s, const char *what, const char *path)
 {
     if (s->call)
@@ -86,7 +87,8 @@ static inline int weir_session_leave(struct weir_session *s, int rc)
 }
 
 /* weir_session_open and weir_session_close in a slot, without allocation, clock and histogram: the
- * caller measures. Nothing of the file is in flight when it is closed. path must outlive the open file. */
+ * caller measures. Nothing of the file is in flight when it is closed. path must outlive the open
+ * file. */
 static inline int weir_session_open_slot(struct weir_session *s, struct weir_file *slot,
                                          const char *path, unsigned flags,
                                          const struct weir_extent *extent, struct weir_err *err)
@@ -129,8 +131,9 @@ static inline __attribute__((always_inline)) int weir_session_xfer(struct weir_f
                                                                    uint64_t *clock_ns,
                                                                    struct weir_err *err)
 {
-    /* Here, not in session.c: kernels spoil the processor's guesses where functions return to, so
-     * each level of calls above a system call costs some 8 ns, of 600 for 4 KiB. */
+    /* Here, not in session.c: entering the kernel clears the processor's predictions of return
+     * addresses, so each level of calls above a system call costs about 8 ns; a transfer of 4 KiB
+     * takes 600. */
     struct weir_session *s = f->s;
     uint64_t end_ns;
     ssize_t n;
@@ -154,8 +157,8 @@ static inline __attribute__((always_inline)) int weir_session_xfer(struct weir_f
 
 /* Several transfers at a time, where the backend has a queue (s->depth > 1). Others, collective
  * transfers and dry runs have a queue of depth 1, and so have writes with access.sync_each: such a
- * transfer begins and ends in weir_session_complete. All of this is local.
- * weir_session_queue: from now on up to depth (1 to s->depth) requests may be in flight. None is now. -1 and err
+ * transfer begins and ends in weir_session_complete. All of this is local. weir_session_queue:
+ * from now on up to depth (1 to s->depth) requests may be in flight. None is now. -1 and err
  * (WEIR_ESETUP). */
 int weir_session_queue(struct weir_session *s, int depth, struct weir_err *err);
 
@@ -174,25 +177,26 @@ int weir_session_submit(struct weir_request *r, uint64_t *clock_ns, struct weir_
 int weir_session_complete(struct weir_file *f, int least, int most, struct weir_request **done,
                           uint64_t *clock_ns, struct weir_err *err);
 
-/* Wait for all that is in flight in the session and forget the outcome: on the way out after a
- * failure. weir_session_close does it. */
+/* Wait for all that is in flight in the session and forget the outcome: for the end after a
+ * failure. weir_session_close calls it. */
 void weir_session_drain(struct weir_file *f);
 
 /* Flush to stable storage. Backends without sync: 0. Nothing of the file is in flight. */
 int weir_session_sync(struct weir_file *f, struct weir_err *err);
 
-/* Names; as in struct weir_ns, quiet successes in a dry run. A backend that cannot: WEIR_EUSAGE,
- * "<name> cannot ...". */
+/* Functions on names, as in struct weir_ns. Local. In a dry run they do nothing and return 0. A
+ * backend that cannot: WEIR_EUSAGE, "<name> cannot ...". */
 int weir_session_unlink(struct weir_session *s, const char *path, struct weir_err *err);
 int weir_session_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
-/* May a test file be at this path? Links that form a loop, a pipe or a socket are refused (WEIR_EUSAGE).
- * *device: a device is there. Quiet successes where a session has no files. */
+/* May a test file be at this path? Links that form a loop, a pipe or a socket are refused
+ * (WEIR_EUSAGE). *device: a device is there. Returns 0 without a look where a session has no
+ * files. */
 int weir_session_look(struct weir_session *s, const char *path, bool *device, struct weir_err *err);
-/* The same; and is nothing there, so that what is made under this name may be removed? false after an
- * error. */
+/* The same check; and does nothing exist at this path (*yes), so that what this run makes there
+ * may be removed? *yes is false after an error. */
 int weir_session_is_new(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
-/* Is a file there? And unlink one that is. Symbolic links are followed, whether their target is there or
- * not: the target is the file, and the link stays as the user made it. */
+/* Is a file there? And unlink one that is. Symbolic links are followed, whether their target is
+ * there or not: the target is the file, and the link stays as the user made it. */
 int weir_session_has_file(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
 int weir_session_remove(struct weir_session *s, const char *path, struct weir_err *err);
 int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,

@@ -12,8 +12,8 @@ struct aio_options {
 
 extern const struct weir_opt aio_opts[];
 
-/* The members of struct weir_backend that the descriptor and the plugin share. The plugin has a POSIX
- * of its own, with the same option rows. */
+/* The members of struct weir_backend that the descriptor and the plugin share. The plugin has a
+ * POSIX of its own, with the same option rows. */
 #define AIO_DESCRIPTOR                                                                             \
     .abi = WEIR_BACKEND_ABI, .name = "AIO",                                                        \
     .brief = "Ordinary files with a queue of asynchronous reads and writes (libaio)",              \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hdf5-container.h - an open HDF5 file, whatever is in it: opened, flushed and closed in order also when
- * some bytes could not be written */
+/* hdf5-container.h - an open HDF5 file, whatever is in it: opened, flushed and closed in order
+ * also when some bytes could not be written */
 #ifndef WEIR_BACKENDS_HDF5_CONTAINER_H
 #define WEIR_BACKENDS_HDF5_CONTAINER_H
 
@@ -14,7 +14,7 @@ struct hdf5_container {
     hid_t id;
     bool broken; /* H5Fclose has failed: the library would crash in its end */
     bool writes;
-    bool lost;     /* another rank could not open it: every call would wait for that rank */
+    bool lost;     /* another rank could not open it, so every call would wait for that rank */
     bool fresh;    /* it is new */
     bool failed;   /* something could not be written here; the user of the struct sets it, too */
     uint64_t size; /* of a file that is only read, when it was opened */
@@ -24,25 +24,25 @@ struct hdf5_container {
     uint64_t datasets; /* made since it was opened */
 };
 
-/* Open st's file 'path'; flags as for open in struct weir_backend. extent: zeros where the geometry is not
- * known. Collective over st->comm. A rank that fails alone returns its error, the others 0 with a file
- * that is lost. */
+/* Open st's file 'path'; flags as for open in struct weir_backend. extent: zeros where the
+ * geometry is not known. Collective over st->comm. A rank that fails alone returns its error, the
+ * others 0 with a file that is lost. */
 int hdf5_container_open(struct hdf5_container *c, struct hdf5_state *st, const char *path,
                         unsigned flags, const struct weir_extent *extent, struct weir_err *err);
 
-/* Close a file that was just opened and is of no use, without a word; it is lost then. Collective over
- * st->comm. */
+/* Close a file that was just opened and cannot be used, without an error; it is lost then.
+ * Collective over st->comm. */
 void hdf5_container_drop(struct hdf5_container *c);
 
-/* A call that makes something in the file failed: as hdf5_fail, and where errno says that it could not be
- * written, the file has failed. Local. Returns -1. */
+/* Record that a call which makes something in the file failed: as hdf5_fail, and where errno says
+ * that data could not be written, c->failed is set. Local. Returns -1. */
 int hdf5_container_fail(struct hdf5_container *c, struct weir_err *err, const char *call);
 
 /* Write all to stable storage. Collective over st->comm, but a rank may fail alone. */
 int hdf5_container_flush(struct hdf5_container *c, struct weir_err *err);
 
-/* Close, and free what is there, also after a failure. The objects in the file are closed before. Collective over
- * st->comm, but a rank may fail alone. */
+/* Close the file and free what c holds, also after a failure. The caller has closed the objects in
+ * the file. Collective over st->comm, but a rank may fail alone. */
 int hdf5_container_close(struct hdf5_container *c, struct weir_err *err);
 
 #endif

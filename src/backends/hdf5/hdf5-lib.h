@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hdf5-lib.h - the library's error stack in our words, and the property lists of a session */
+/* hdf5-lib.h - errors from the library's error stack, and the property lists of a session */
 #ifndef WEIR_BACKENDS_HDF5_LIB_H
 #define WEIR_BACKENDS_HDF5_LIB_H
 
@@ -21,14 +21,15 @@ struct hdf5_state {
 };
 
 /* Record what the innermost entry of the error stack says after the formatted words, and the
- * reason in errno when it is an I/O errno: begin with errno 0. Local. err may be NULL. Returns -1. */
+ * reason in errno when it is an I/O errno: begin with errno 0. Local. err may be NULL. Returns
+ * -1. */
 int hdf5_fail(struct weir_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Has an entry of the error stack this minor number (H5E_WRITEERROR ...)? Local. */
 bool hdf5_failed_with(hid_t minor);
 
-/* Quieten the library, read the hints and make the property lists. Collective over s->par->comm.
- * Returns 0, or -1 and err; hdf5_state_end is due in both cases. */
+/* Turn off the messages of the library, read the hints and make the property lists. Collective
+ * over s->par->comm. Returns 0, or -1 and err; call hdf5_state_end in both cases. */
 int hdf5_state_begin(struct weir_session *s, struct weir_err *err);
 
 /* Close what is there. */

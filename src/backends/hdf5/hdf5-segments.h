@@ -28,19 +28,19 @@ struct hdf5_segments {
 /* Bytes of a segment: those of a dataset. */
 uint64_t hdf5_segment_bytes(const struct weir_access *access, const struct weir_extent *x);
 
-/* Set up for the geometry of an open file with the handle id. Local. Returns 0, or -1 and err; hdf5_segments_end is due
- * in both cases. */
+/* Set up for the geometry of an open file with the handle id. Local. Returns 0, or -1 and err;
+ * call hdf5_segments_end in both cases. */
 int hdf5_segments_begin(struct hdf5_segments *g, hid_t id, const struct weir_file *file,
                         struct weir_err *err);
 
-/* Make the datasets that the file does not have, with fill values where those are wanted, and refuse
- * those it has in another shape. Collective over the file. Ends early on all ranks when one has
- * failed; the others return 0. fresh: the file has none. */
+/* Make the datasets that the file does not have, with fill values where those are wanted, and
+ * refuse those it has in another shape. Collective over the file. Ends early on all ranks when one
+ * has failed; the others return 0. fresh: the file has none. */
 int hdf5_segments_create(struct hdf5_segments *g, const struct hdf5_state *st, bool fresh,
                          struct weir_err *err);
 
-/* Open all datasets now, for where opening is collective (collective metadata). Collective over
- * the file. */
+/* Open all datasets now: for files on which opening a dataset is collective (collective metadata).
+ * Collective over the file. */
 int hdf5_segments_open_all(struct hdf5_segments *g, struct weir_err *err);
 
 /* The dataset of a segment, kept open until another one is asked for. Local. Negative and err

@@ -6,12 +6,13 @@
 #include "backends/array.h"
 #include "backends/hdf5/hdf5-lib.h"
 
-/* The type in memory, and that of new objects in a file. count: characters of TEXT. The caller closes
- * it. Local. Negative and err when it cannot be made. */
+/* The type in memory, and that of new objects in a file. count: characters of TEXT. The caller
+ * closes it. Local. Negative and err when it cannot be made. */
 hid_t hdf5_type_make(const struct weir_type *type, uint64_t count, struct weir_err *err);
 
-/* What an object in a file holds. type: what is expected, or zeros; its members are compared. *out gets
- * the type. Local. Returns 0, or -1 and err (WEIR_EIO): it is none of ours, or has other members. */
+/* What an object in a file holds. type: what is expected, or zeros; its members are compared. *out
+ * gets the type. Local. Returns 0, or -1 and err (WEIR_EIO): a type that weir does not write, or
+ * other members. */
 int hdf5_type_read(hid_t id, const struct weir_type *type, struct weir_type *out,
                    struct weir_err *err);
 

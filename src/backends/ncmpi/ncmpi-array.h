@@ -12,7 +12,8 @@
 struct ncmpi_arrays {
     struct weir_array_file base;
     int nc;
-    int sync_fd; /* for fsync: ncmpi_sync waits for the other ranks, also when theirs fail. -1: none */
+    int sync_fd; /* for fsync: ncmpi_sync waits for the other ranks, also when theirs fail. -1:
+                  * none */
     bool defining;    /* what is in the file may be changed; data may not */
     bool independent; /* between ncmpi_begin_indep_data and its end */
     bool lost;        /* another rank could not open it: every call would wait for that rank */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ncmpi-path.h - a file beside the library: its name, its size, and whether all of it can be there */
+/* ncmpi-path.h - checks of a file without the library: its name, its size, and whether all bytes
+ * can be in it */
 #ifndef WEIR_BACKENDS_NCMPI_PATH_H
 #define WEIR_BACKENDS_NCMPI_PATH_H
 
@@ -17,11 +18,12 @@ const char *ncmpi_name(struct weir_mpi_session *m, const char *path, char text[W
 /* The size of the file as rank 0 sees it, 0 when there is none. Collective over par->comm. */
 uint64_t ncmpi_size(const struct weir_par *par, const char *path);
 
-/* The library does not look at how many bytes MPI-IO has written: a full disk shows in the size of
- * the file, or, when only blocks before its end are missing, nowhere. Then better a word too many.
- * It hands out what happens to be in memory where a file that is read has become shorter.
- * end: one past the last byte that this rank wrote or read; room: bytes that a file that was written
- * must still find free, 0: it was read. Collective over par->comm. Returns 0, or -1 and err
+/* Are all bytes in the file that should be there? The library does not look at how many bytes
+ * MPI-IO has written. A full disk then shows in the size of the file, or, when only blocks before
+ * its end are missing, nowhere; so a file system without free space counts as a failure. When a
+ * file that is read has become shorter, the library returns whatever is in its memory. end: one
+ * past the last byte that this rank wrote or read; room: bytes that a file that was written must
+ * still find free, 0: it was read. Collective over par->comm. Returns 0, or -1 and err
  * (WEIR_EIO). */
 int ncmpi_check_end(const struct weir_par *par, const char *path, uint64_t *end, uint64_t room,
                     struct weir_err *err);

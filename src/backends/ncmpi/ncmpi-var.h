@@ -29,9 +29,10 @@ struct ncmpi_var {
 int ncmpi_fail(struct weir_err *err, int rc, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Judge a call that did not transfer and began with errno 0 by its result rc and, where it leaves an
- * errno that may hide a failure, by the header in the file: is there one, with that many records at
- * least? Then d (may be NULL) counts the call. Local. Returns 0, or -1 and err (WEIR_EIO). */
+/* Judge a call that did not transfer and began with errno 0 by its result rc and, where it leaves
+ * an errno that may hide a failure, by the header in the file: is there one, with that many
+ * records at least? Then d (may be NULL) counts the call. Local. Returns 0, or -1 and err
+ * (WEIR_EIO). */
 int ncmpi_judge(const struct weir_mpi_session *m, const char *path, uint64_t records, int rc,
                 const char *call, struct weir_mpi_doubt *d, struct weir_err *err);
 

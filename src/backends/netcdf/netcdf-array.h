@@ -13,8 +13,8 @@ struct netcdf_arrays {
     struct netcdf_file f;
 };
 
-/* A slab whose blocks have gaps takes several calls of the library, which knows only start, count and
- * stride: one for each block of the dimensions with gaps. */
+/* A slab whose blocks have gaps takes several calls of the library, which knows only start, count
+ * and stride: one for each block of the dimensions with gaps. */
 struct netcdf_array {
     struct weir_array base;
     int id;

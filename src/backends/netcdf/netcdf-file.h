@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* netcdf-file.h - an open netCDF-4 file, whatever is in it: opened, flushed and closed in order also when
- * some bytes could not be written */
+/* netcdf-file.h - an open netCDF-4 file, whatever is in it: opened, flushed and closed in order
+ * also when some bytes could not be written */
 #ifndef WEIR_BACKENDS_NETCDF_FILE_H
 #define WEIR_BACKENDS_NETCDF_FILE_H
 
@@ -34,29 +34,32 @@ struct netcdf_file {
     uint64_t vars; /* made since it was opened */
 };
 
-/* Record the failure rc of a call of the library that began with errno 0: the formatted words, ": ", its
- * own words and the reason of the system. Local. err may be NULL. Returns -1. */
+/* Record the failure rc of a call of the library that began with errno 0: the formatted words, ":
+ * ", its own words and the reason of the system. Local. err may be NULL. Returns -1. */
 int netcdf_fail(struct weir_err *err, int rc, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Judge such a call that transfers or defines by its result and by the errno that it leaves; f has failed
- * where it wrote. Local. Returns 0, or -1 and err (WEIR_EIO). */
+/* Judge such a call that transfers or defines by its result and by the errno that it leaves; f has
+ * failed where it wrote. Local. Returns 0, or -1 and err (WEIR_EIO). */
 int netcdf_judge(struct netcdf_file *f, int rc, bool wrote, const char *call, struct weir_err *err);
 
-/* Open st's file; flags as for open in struct weir_backend. bytes: of its data, 0: not known. A new file is left in define mode. Collective
- * over st->comm. A rank that fails alone returns its error, the others 0 with a file that is lost. */
+/* Open st's file; flags as for open in struct weir_backend. bytes: of its data, 0: not known. A
+ * new file is left in define mode. Collective over st->comm. A rank that fails alone returns its
+ * error, the others 0 with a file that is lost. */
 int netcdf_file_open(struct netcdf_file *f, struct netcdf_state *st, const char *path,
                      unsigned flags, uint64_t bytes, struct weir_err *err);
 
-/* Close a file that was just opened and is of no use; it is lost then. Collective over st->comm. */
+/* Close a file that was just opened and cannot be used; it is lost then. Collective over
+ * st->comm. */
 void netcdf_file_drop(struct netcdf_file *f);
 
-/* Can be changed from now on; is defined from now on. Collective over st->comm; a rank may fail alone. */
+/* Enter define mode, where dimensions, variables and attributes can be made; leave it. Collective
+ * over st->comm; a rank may fail alone. */
 int netcdf_file_define(struct netcdf_file *f, struct weir_err *err);
 int netcdf_file_defined(struct netcdf_file *f, struct weir_err *err);
 
-/* Write all to stable storage; close, also after a failure. Collective over st->comm, but a rank may fail
- * alone. */
+/* Write all to stable storage; close, also after a failure. Collective over st->comm, but a rank
+ * may fail alone. */
 int netcdf_file_flush(struct netcdf_file *f, struct weir_err *err);
 int netcdf_file_close(struct netcdf_file *f, struct weir_err *err);
 

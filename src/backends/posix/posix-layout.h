@@ -16,13 +16,13 @@ struct posix_layout {
     int64_t chunk;                                                          /* bytes */
 };
 
-/* What gpfs_fcntl is. */
+/* The type of gpfs_fcntl. */
 typedef int posix_hint(int fd, void *hints);
 
-/* One of these file systems. A build without its library has a struct with prefix and needs only; in
- * one with it, the library is loaded when an option asks for what it does. All functions are local, do
- * nothing unless an option asks for it, and return 0, or -1 and err (WEIR_EIO, check: WEIR_EUSAGE; and
- * WEIR_ESETUP where the library is not there). Any may be NULL. */
+/* One of these file systems. A build without its library has a struct with prefix and needs only;
+ * in one with it, the library is loaded when an option asks for what it does. All functions are
+ * local, do nothing unless an option asks for it, and return 0, or -1 and err (WEIR_EIO, check:
+ * WEIR_EUSAGE; and WEIR_ESETUP where the library is not there). Any may be NULL. */
 struct posix_fs {
     const char *prefix, *needs; /* "lustre." of its options; what a build takes */
     bool is_built;              /* with its library? */
@@ -46,8 +46,8 @@ int posix_open_parent(const char *path, const char **name, struct weir_err *err)
 
 extern const struct posix_fs posix_lustre, posix_gpfs, posix_beegfs;
 
-/* Refuse a value that is not the default where this build has not what it takes, and values that
- * do not fit each other. 'rows' and 'opt' are the backend's. Local. Returns 0, or -1 and err
+/* Refuse a value that is not the default where this build lacks what the option needs, and values
+ * that contradict each other. 'rows' and 'opt' are the backend's. Local. Returns 0, or -1 and err
  * (WEIR_EUSAGE). */
 int posix_layout_check(const struct weir_opt *rows, const void *opt, const struct posix_layout *l,
                        struct weir_err *err);

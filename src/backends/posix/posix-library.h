@@ -7,7 +7,7 @@
 
 /* The function of this name in a library of which 'files' are the names for the dynamic linker, or
  * paths (NULL-terminated): the first that can be loaded counts, and stays until the process ends.
- * Local. NULL and err (WEIR_ESETUP) that says what is not there and where it was looked for. */
+ * Local. NULL and err (WEIR_ESETUP) that says what is missing and where it was looked for. */
 void *posix_function(const char *const *files, const char *name, struct weir_err *err);
 
 #endif
