@@ -4,7 +4,7 @@
 #ifndef WEIR_BASE_BANNED_H
 #define WEIR_BASE_BANNED_H
 
-/* The declarations first: a macro of the same name would garble them later. */
+/* The declarations first: a macro of the same name would change them later. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,15 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Pieces of a file: 'count' of len bytes, each 'stride' bytes after the one before. One piece may be
- * longer than the file, and is then what there is. */
+/* Pieces of a file: 'count' of len bytes, each 'stride' bytes after the one before. A single piece
+ * may be longer than the file; it then ends with the file. */
 struct weir_cache_range {
     uint64_t first, len, stride, count;
 };
 
 /* What was seen, in bytes. */
 struct weir_cache_seen {
-    double looked;   /* at so many; less than asked where the range is sampled */
+    double looked;   /* examined; less than asked where the range is sampled */
     double resident; /* in the page cache */
     double dirty; /* not on storage: dirty or in write-back; NaN where the kernel does not tell */
     double size, allocated; /* of the file: bytes, and those of its blocks */
@@ -26,9 +26,10 @@ struct weir_cache_seen {
 bool weir_cache_look(const char *path, const struct weir_cache_range *range,
                      struct weir_cache_seen *seen, const char **why);
 
-/* Write what is dirty of the file back to storage; then drop its pages, which only takes clean ones
- * that no process has mapped. No privilege is needed; what cannot be opened is left alone, and where it
- * does not work (tmpfs) only a check shows it. Local. */
+/* clean: write the dirty pages of the file to storage. drop: remove its clean pages from the page
+ * cache, those excepted that a process has mapped. No privilege is needed. Neither reports a
+ * failure (a file that cannot be opened, a file system like tmpfs on which it has no effect): use
+ * weir_cache_look afterwards. Local. */
 void weir_cache_clean(const char *path);
 void weir_cache_drop(const char *path);
 

@@ -18,7 +18,8 @@ uint64_t weir_chain_fill(weir_word *w, size_t n, uint64_t x);
 uint64_t weir_chain_differ(const weir_word *w, size_t n, uint64_t x);
 
 /* weir_chain_fill of n words in each of WEIR_CHAINS buffers: a chain is serial, and the processor
- * works on all of them during the latency of one. Buffers may be the same when their x are. Local. */
+ * works on all of them during the latency of one. Buffers may be the same when their x are.
+ * Local. */
 void weir_chain_fill_many(weir_word *const w[WEIR_CHAINS], size_t n, const uint64_t x[WEIR_CHAINS]);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* content.h - what the transfers of a file hold, a pattern or units that sign themselves: made before a
- * write and checked after a read */
+/* content.h - what the transfers of a file hold, a pattern or units with a signature: made before
+ * a write and checked after a read */
 #ifndef WEIR_BASE_CONTENT_H
 #define WEIR_BASE_CONTENT_H
 
@@ -12,8 +12,8 @@
 struct weir_content {
     struct weir_pattern pattern;
     const struct weir_layout *layout; /* of the file */
-    bool by_block; /* a block has the data of the task whose block it is, whoever writes it: so it is
-                    * right after any number of writers, in any order */
+    bool by_block; /* a block has the data of the task whose block it is, whoever writes it: so it
+                    * is right after any number of writers, in any order */
     struct weir_signature unit; /* where the packet of the pattern is SIGNATURE */
     bool unit_known;            /* run and repetition of the data are ours */
     struct weir_signature_seen seen;
@@ -47,7 +47,8 @@ void weir_content_begin(struct weir_content *c, int task, int repetition, const 
  * than before; the base pattern is then to be made. Local. */
 bool weir_content_take_owner(struct weir_content *c, uint64_t off);
 
-/* Make n transfers of len bytes, for the offsets off; their buffers hold the base pattern. Local. */
+/* Make n transfers of len bytes, for the offsets off; their buffers hold the base pattern.
+ * Local. */
 void weir_content_make(const struct weir_content *c, void *const *buf, size_t len,
                        const uint64_t *off, int n);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* damage.h - kinds of wrong data: of a unit of 512 bytes, and of the transfer that its units make */
+/* damage.h - kinds of wrong data: of a unit of 512 bytes, and of the transfer that its units
+ * make */
 #ifndef WEIR_BASE_DAMAGE_H
 #define WEIR_BASE_DAMAGE_H
 

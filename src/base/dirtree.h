@@ -8,7 +8,7 @@
 
 /* What trees are made from; counts are not negative. */
 struct weir_dirtree_shape {
-    int64_t items, per_dir; /* over all, and in each directory; 0: follows from the other */
+    int64_t items, per_dir; /* in all, and in each directory; 0: follows from the other */
     int branch, depth;
     bool leaf_only; /* items are at the lowest level only */
 };
@@ -34,7 +34,8 @@ bool weir_dirtree_init(struct weir_dirtree *t, const struct weir_dirtree_shape *
 uint64_t weir_dirtree_preorder(const struct weir_dirtree *t, uint64_t nth);
 uint64_t weir_dirtree_postorder(const struct weir_dirtree *t, uint64_t nth);
 
-/* Levels between a directory and the root, and the one on the way that is so many levels above it. */
+/* Levels between a directory and the root, and the one on the way that is so many levels above
+ * it. */
 unsigned weir_dirtree_level(const struct weir_dirtree *t, uint64_t dir);
 uint64_t weir_dirtree_above(const struct weir_dirtree *t, uint64_t dir, unsigned levels);
 

@@ -12,9 +12,9 @@
 int weir_elsewhere_check(const int *node, int tasks, int rounds, struct weir_err *err);
 
 /* The task whose data 'rank' reads in a round (0 to rounds - 1) of an order that was checked: a
- * permutation of the tasks in each round, so every byte is read exactly once and each task reads as
- * much as it wrote; no task reads what its node wrote or read in an earlier round. O(tasks log tasks)
- * time. Local. -1 and err (WEIR_ESETUP). */
+ * permutation of the tasks in each round, so every byte is read exactly once and each task reads
+ * as much as it wrote; no task reads what its node wrote or read in an earlier round. O(tasks log
+ * tasks) time. Local. -1 and err (WEIR_ESETUP). */
 int weir_elsewhere_owner(const int *node, int tasks, int rank, int round, struct weir_err *err);
 
 #endif

@@ -11,7 +11,7 @@
 enum weir_code {
     WEIR_OK = 0,
     WEIR_EUSAGE = 1,   /* the command line or a script is wrong */
-    WEIR_ESETUP = 2,   /* the surroundings are: no memory, no library, cannot write the report */
+    WEIR_ESETUP = 2,   /* the environment is: no memory, no library, cannot write the report */
     WEIR_EIO = 3,      /* an I/O operation under test failed */
     WEIR_EDATA = 4,    /* data read back are not what was written */
     WEIR_EINVALID = 5, /* --strict: a number is invalid by its rule set */

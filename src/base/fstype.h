@@ -6,7 +6,7 @@
 enum weir_fs_kind {
     WEIR_FS_PARALLEL, /* made for many tasks that write; also those that are not in the table */
     WEIR_FS_LOCAL,    /* of one node: tasks on another one do not see its files */
-    WEIR_FS_OTHER     /* the server of home directories, memory, or no place for data */
+    WEIR_FS_OTHER     /* a file server (NFS and the like), memory, or not for data */
 };
 
 struct weir_fs_type {

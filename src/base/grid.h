@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* grid.h - an n-dimensional array that is divided among tasks, each of which has equal blocks of it */
+/* grid.h - an n-dimensional array that is divided among tasks, each of which has equal blocks of
+ * it */
 #ifndef WEIR_BASE_GRID_H
 #define WEIR_BASE_GRID_H
 
@@ -16,8 +17,8 @@ struct weir_grid {
 /* Local. */
 void weir_grid_make(struct weir_grid *g, int dims, const uint64_t *ranks, int tasks);
 
-/* What every task has in each dimension: 'count' blocks of 'block' elements, each 'stride' after the one
- * before, together 'len' elements without the gaps. */
+/* What every task has in each dimension: 'count' blocks of 'block' elements, each 'stride' after
+ * the one before, together 'len' elements without the gaps. */
 struct weir_part {
     int dims;
     uint64_t len[WEIR_RANK_MAX], block[WEIR_RANK_MAX], stride[WEIR_RANK_MAX], count[WEIR_RANK_MAX];
@@ -25,17 +26,18 @@ struct weir_part {
     uint64_t elements;       /* without gaps */
 };
 
-/* Block 0, or one that does not divide the length: all in one block. A stride below the block: no gaps.
- * block and stride NULL: all in one block. Local. Returns 0, or -1 and err (WEIR_EUSAGE). */
+/* Block 0, or one that does not divide the length: all in one block. A stride below the block: no
+ * gaps. block and stride NULL: all in one block. Local. Returns 0, or -1 and err (WEIR_EUSAGE). */
 int weir_part_make(struct weir_part *p, int dims, const uint64_t *len, const uint64_t *block,
                    const uint64_t *stride, struct weir_err *err);
 
-/* The array of all tasks, with its gaps. Local. Returns 0, or -1 and err (WEIR_EUSAGE): it would have more
- * than INT64_MAX bytes, with 'elem' bytes of an element. */
+/* The array of all tasks, with its gaps. Local. Returns 0, or -1 and err (WEIR_EUSAGE): it would
+ * have more than INT64_MAX bytes, with 'elem' bytes of an element. */
 int weir_grid_shape(const struct weir_grid *g, const struct weir_part *p, uint64_t elem,
                     struct weir_shape *shape, struct weir_err *err);
 
-/* What the task at this position has of that array; after the last task comes the first again. Local. */
+/* What the task at this position has of that array; after the last task comes the first again.
+ * Local. */
 void weir_grid_slab(const struct weir_grid *g, const struct weir_part *p, uint64_t position,
                     struct weir_slab *out);
 

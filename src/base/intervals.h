@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* intervals.h - bytes and operations of a phase in intervals of time, in constant memory
  *
- * The bytes of an operation that crosses a boundary are distributed by time, in whole bytes: the sum
- * over all intervals is what was moved. An operation counts in the interval in which it ends. When
- * there are more intervals than bins, two become one. */
+ * The bytes of an operation that crosses a boundary are distributed by time, in whole bytes: the
+ * sum over all intervals is what was moved. An operation counts in the interval in which it ends.
+ * When there are more intervals than bins, two become one. */
 #ifndef WEIR_BASE_INTERVALS_H
 #define WEIR_BASE_INTERVALS_H
 

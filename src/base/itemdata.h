@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* itemdata.h - what stands in the small files of the metadata benchmarks */
+/* itemdata.h - the content of the small files of the metadata benchmarks. All functions are
+ * local */
 #ifndef WEIR_BASE_ITEMDATA_H
 #define WEIR_BASE_ITEMDATA_H
 

@@ -37,8 +37,8 @@ void weir_json_str(struct weir_json *j, const char *key, const char *text);
 
 void weir_json_int(struct weir_json *j, const char *key, int64_t value);
 
-/* The shortest text of at most 16 digits that reads back as the same number, else the nearest one; it
- * has a point or an exponent. NaN and infinity are null. */
+/* The shortest text of at most 16 digits that reads back as the same number, else the nearest one;
+ * it has a point or an exponent. NaN and infinity are null. */
 void weir_json_real(struct weir_json *j, const char *key, double value);
 
 void weir_json_null(struct weir_json *j, const char *key);

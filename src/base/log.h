@@ -11,7 +11,7 @@
 /* Where messages go. Owned by the run; nothing here is allocated. */
 struct weir_log {
     int fd;                   /* usually 2 */
-    int rank;                 /* our rank; only rank 0 speaks through warn and note */
+    int rank;                 /* our rank; only rank 0 prints in warn and note */
     int verbose;              /* level of -v */
     bool warnings_are_errors; /* --warningAsErrors */
     /* Sees each message too, without its title; may be NULL. The report keeps them for JSON. */
@@ -28,7 +28,8 @@ int weir_warn(const struct weir_log *log, struct weir_err *err, const char *fmt,
 void weir_note(const struct weir_log *log, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Print "ERROR: <text>", whatever the rank; the caller has agreed who speaks. Local. */
+/* Print "ERROR: <text>", whatever the rank; the ranks have agreed before which of them prints.
+ * Local. */
 void weir_report_error(const struct weir_log *log, const struct weir_err *err);
 
 #endif

@@ -10,8 +10,9 @@
 
 /* All of this is local. Unknown is NaN. */
 
-/* Append the host's name without trailing digits and the system's: the machine, not the node. False, and
- * nothing: they are not known. */
+/* Append a name for the whole machine, not for this node: the name of the host without the digits
+ * at its end, and in parentheses that of the operating system. False, and nothing is appended: not
+ * known. */
 bool weir_machine_name(struct weir_str *out);
 
 /* Bytes of memory, or what the control group of this process allows when that is less. */
@@ -33,8 +34,8 @@ double weir_machine_clock_step(void);
 #define WEIR_MACHINE_CORE_WORDS 16
 void weir_machine_cores(uint64_t mask[WEIR_MACHINE_CORE_WORDS]);
 
-/* What this process has moved: bytes from and to block devices (/proc/self/io), and its time in
- * user mode in ns. */
+/* What this process has moved: bytes from and to block devices (/proc/self/io; io_known: they
+ * could be read), and its time in user mode in ns. */
 struct weir_machine_use {
     uint64_t read, written, user_ns;
     bool io_known;
@@ -46,7 +47,7 @@ struct weir_machine_traffic {
 };
 bool weir_machine_device(const char *name, struct weir_machine_traffic *t);
 
-/* with_io: look at the bytes, too, which takes some 20 microseconds. */
+/* Ask for struct weir_machine_use. with_io: with the bytes, which takes about 20 microseconds. */
 void weir_machine_use(struct weir_machine_use *u, bool with_io);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 
-/* A bag of allocations freed together. Zero-initialise; release with weir_arena_free. */
+/* A set of allocations that are freed together. Zero-initialise; release with weir_arena_free. */
 struct weir_arena {
     struct weir_arena_piece *first;
 };
@@ -25,7 +25,8 @@ char *weir_arena_strndup(struct weir_arena *a, const char *s, size_t len, struct
 /* Free everything; the arena is empty and usable again. */
 void weir_arena_free(struct weir_arena *a);
 
-/* A size, or a share "NN%" of the memory of this node, in bytes. Local. Returns 0, or -1 and err. */
+/* A size, or a share "NN%" of the memory of this node, in bytes. Local. Returns 0, or -1 and
+ * err. */
 int weir_mem_share(const char *text, int64_t *bytes, struct weir_err *err);
 
 /* len bytes (rounded up) aligned to align (a power of two), touched so that no page fault is left

@@ -10,7 +10,8 @@
 #include "base/rng.h"
 
 enum weir_order {
-    WEIR_ORDER_SEQUENTIAL, /* segment by segment, the block of the task in each, transfer by transfer */
+    WEIR_ORDER_SEQUENTIAL, /* segment by segment, the block of the task in each, transfer by
+                            * transfer */
     WEIR_ORDER_SHUFFLED,   /* -z: every transfer once, as many for every task, keyed permutation */
     WEIR_ORDER_RANDOM,     /* -z -z: s random blocks with repetition */
     WEIR_ORDER_DISTRIBUTED /* the original's -z: glibc's random() gives each transfer to a task,
@@ -46,7 +47,7 @@ struct weir_offsets {
     uint64_t hi, lo;            /* generator of RANDOM */
     struct weir_perm perm;
     uint64_t run;  /* transfers of this task in one segment (or block) */
-    uint64_t *own; /* DISTRIBUTED only: this task's offsets within a segment, malloc'ed */
+    uint64_t *own; /* DISTRIBUTED only: this task's offsets within a segment, from malloc */
 };
 
 /* Prepare the sequence at its first transfer. O(1) time and memory, except DISTRIBUTED. Returns 0,

@@ -17,16 +17,21 @@ enum weir_opt_type {
     WEIR_OPT_COUNT, /* int: each naming adds one, "=N" sets it */
     WEIR_OPT_INT,   /* int: decimal, binary suffix allowed */
     WEIR_OPT_SIZE,  /* int64_t: bytes or a 64-bit count, binary suffix allowed */
-    WEIR_OPT_REAL, /* double: a decimal number, "10", "0.5", "1e-3"; whole ones may have a binary suffix */
+    WEIR_OPT_REAL, /* double: a decimal number, "10", "0.5", "1e-3"; whole ones may have a binary
+                    * suffix */
     WEIR_OPT_STR, /* const char *: owned by the option set's arena; NULL when the default is NULL */
-    WEIR_OPT_LIST, /* struct weir_optlist: numbers as of SIZE, "8,8" or one in each word: --minels 8 8 */
+    WEIR_OPT_LIST, /* struct weir_optlist: numbers as of SIZE, "8,8" or one in each word: --minels
+                    * 8 8 */
     WEIR_OPT_DIRECTIVES, /* no field: the value is a list key=value[,key=value...] (ior -O) */
-    WEIR_OPT_ALIAS, /* no field: another spelling of 'def', a directive as of WEIR_OPT_OLD; no note is made */
-    WEIR_OPT_OLD, /* no field: an old spelling; 'def' is today's directive, %s the value; "": no effect */
+    WEIR_OPT_ALIAS, /* no field: another spelling of 'def', a directive as of WEIR_OPT_OLD; no note
+                     * is made */
+    WEIR_OPT_OLD, /* no field: an old spelling; 'def' is today's directive, %s the value; "": no
+                   * effect */
     WEIR_OPT_GONE /* no field: an error; 'help' says what became of it */
 };
 
-/* What an option is about: its place in help and manual page (base/opthelp.h has names and titles). */
+/* What an option is about: its place in help and manual page (base/opthelp.h has names and
+ * titles). */
 enum weir_topic {
     WEIR_TOPIC_NONE,
     WEIR_TOPIC_FILES,
@@ -44,8 +49,8 @@ struct weir_optlist {
     int64_t v[WEIR_OPTLIST_MOST];
 };
 
-/* A value for each of so many dimensions; a single one serves all. name: of the option; what: of the option
- * that says how many. Local. Returns 0, or -1 and err (WEIR_EUSAGE). */
+/* A value for each of so many dimensions; a single one serves all. name: of the option; what: of
+ * the option that says how many. Local. Returns 0, or -1 and err (WEIR_EUSAGE). */
 int weir_optlist_spread(const struct weir_optlist *list, const char *name, int dims,
                         const char *what, uint64_t *out, struct weir_err *err);
 
@@ -53,7 +58,8 @@ int weir_optlist_spread(const struct weir_optlist *list, const char *name, int d
 enum {
     WEIR_OPT_OPTARG =
         1u
-        << 0, /* INT, SIZE, STR: the argument may be left out (--help[=NAME]) and is 1 or "" then; only "=value" is taken */
+        << 0, /* INT, SIZE, STR: the argument may be left out (--help[=NAME]) and is 1 or "" then;
+               * only "=value" is taken */
     WEIR_OPT_NEXT =
         1u << 7, /* with OPTARG: so are "-bVALUE" and a next word that does not begin with '-' */
     WEIR_OPT_ARGV_ONLY = 1u << 1, /* not a key of scripts and -O (-f, -h) */
@@ -66,8 +72,8 @@ enum {
     WEIR_OPT_READS = 1u << 4,
     WEIR_OPT_WRITES = 1u << 5,
     WEIR_OPT_ADDS = 1u << 6,
-    /* The value says where things are or how they are shown, not what is measured, or is reported in another
-     * form: no part of a test's configuration. */
+    /* The value says where things are or how they are shown, not what is measured, or is reported
+     * in another form: no part of a test's configuration. */
     WEIR_OPT_APART = 1u << 8,
     WEIR_OPT_PLACES = 1u << 9,  /* STR: names joined by '@'; only their number is a part of it */
     WEIR_OPT_PRIVATE = 1u << 10 /* STR: names, or words of the user's own, in any other form */
@@ -85,7 +91,8 @@ struct weir_opt {
     const char *meta; /* metavariable: SIZE, N, FILE ... */
     const char *help;
     int64_t min,
-        max; /* INT, SIZE, REAL, COUNT, each of LIST; both 0: any value of the type; min above max 0: no upper limit */
+        max; /* INT, SIZE, REAL, COUNT, each of LIST; both 0: any value of the type; min above max
+              * 0: no upper limit */
     const char *const
         *choices; /* STR: NULL-terminated list, compared without case; NULL: anything */
     unsigned flags;
@@ -136,7 +143,8 @@ struct weir_opt {
         .offset = WEIR_OPT_FIELD(const char *, S, F), .def = (d), .meta = (m), .help = (h),        \
         __VA_ARGS__                                                                                \
     }
-/* An old spelling: it means the directives 'd', with %s for its value where it has one ('m' names it). */
+/* An old spelling: it means the directives 'd', with %s for its value where it has one ('m' names
+ * it). */
 #define OPT_ALIAS(l, n, d, h, ...)                                                                 \
     {                                                                                              \
         .type = WEIR_OPT_ALIAS, .letter = (l), .name = (n), .def = (d), .help = (h), __VA_ARGS__   \
@@ -174,7 +182,8 @@ struct weir_optset {
 
 #define WEIR_OPTSETS 32
 
-/* The names that the value of an option with WEIR_OPT_PLACES has: how many, and the i-th, of *len bytes. Local. */
+/* The names that the value of an option with WEIR_OPT_PLACES has: how many, and the i-th, of *len
+ * bytes. Local. */
 int weir_places_count(const char *list);
 const char *weir_places_at(const char *list, int i, size_t *len);
 
@@ -184,9 +193,10 @@ struct weir_opts {
     int n;
     struct weir_arena *arena; /* owns the string values */
     void (*note)(void *arg,
-                 const char *text); /* called for old spellings and resets, once each; may be NULL */
+                 const char *text); /* called for old spellings and resets, once each; may be
+                                     * NULL */
     void *note_arg;
-    bool several; /* an old spelling is at work that stands for options of several tables */
+    bool several; /* an old spelling is being applied that sets options of several tables */
 };
 
 /* Append a table. Local. -1 and err (WEIR_EBUG) when there are too many. */
@@ -195,9 +205,10 @@ int weir_opts_add(struct weir_opts *o, const struct weir_optset *set, struct wei
 /* Give every field its default. Local. Returns 0, or -1 and err. */
 int weir_opts_defaults(struct weir_opts *o, struct weir_err *err);
 
-/* Set one option by a name as scripts and -O write it, in upper or lower case: a key, a long name, either
- * with leading dashes, "-b", "--posix.odirect" or "posix.odirect". value NULL means "named without
- * a value". err (WEIR_EUSAGE) names the option, the value and what would be right. Local. */
+/* Set one option by a name as scripts and -O write it, in upper or lower case: a key, a long name,
+ * either with leading dashes, "-b", "--posix.odirect" or "posix.odirect". value NULL means "named
+ * without a value". err (WEIR_EUSAGE) names the option, the value and what would be right.
+ * Local. */
 int weir_opts_set(struct weir_opts *o, const char *name, const char *value, struct weir_err *err);
 
 /* Read a command line in IOR's spellings, argv[1] .. argv[argc-1], all of it or up to the first error:
@@ -223,8 +234,8 @@ int weir_opts_selfcheck(const struct weir_opts *o, struct weir_err *err);
 struct weir_str;
 void weir_opt_show(const struct weir_opt *row, const void *values, struct weir_str *s);
 
-/* The value of a row whose type is FLAG, COUNT, INT, SIZE or REAL (0 for others). True: it is a whole
- * number, and also in *whole. Local. */
+/* The value of a row whose type is FLAG, COUNT, INT, SIZE or REAL (0 for others). True: it is a
+ * whole number, and also in *whole. Local. */
 bool weir_opt_number(const struct weir_opt *row, const void *values, int64_t *whole, double *real);
 
 #endif

@@ -16,17 +16,19 @@ void weir_optdump_man(const struct weir_opts *o, const struct weir_help *help,
  * "-O blockSize=". */
 void weir_optdump_words(const struct weir_opts *o, struct weir_str *out);
 
-/* The i-th value of a row that its tables do not know (names of backends), NULL: there are no more. */
+/* The i-th value of a row that its tables do not know (names of backends), NULL: there are no
+ * more. */
 typedef const char *weir_opt_values_fn(const struct weir_opt *row, int i);
 
-/* Append what a shell could offer for a word that begins as 'typed' does, where the word before it is
- * 'before' ("": there is none): one a line, the whole word, a tab, a sentence that may be empty. Names of
- * options, values of one, keys and values of -O. Nothing: files, perhaps. more may be NULL. Local. */
+/* Append what a shell could offer for a word that begins as 'typed' does, where the word before it
+ * is 'before' ("": there is none): one a line, the whole word, a tab, a sentence that may be
+ * empty. Names of options, values of one, keys and values of -O. Nothing: files, perhaps. more may
+ * be NULL. Local. */
 void weir_opt_complete(const struct weir_opts *o, const char *before, const char *typed,
                        weir_opt_values_fn *more, struct weir_str *out);
 
-/* Append a JSON array of rows: table, type, letter, name, keys, default, min, max, choices, topic, help.
- * Valid JSON. */
+/* Append a JSON array of rows: table, type, letter, name, keys, default, min, max, choices, topic,
+ * help. Valid JSON. */
 void weir_optdump_json(const struct weir_opts *o, struct weir_str *out);
 
 #endif

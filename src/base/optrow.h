@@ -9,15 +9,15 @@
 #include "base/opt.h"
 #include "base/str.h"
 
-/* Append words from column 'at' on, in lines of 100 columns at most, and a line end; further lines begin
- * at column 'indent'. Local, as all here. */
+/* Append words from column 'at' on, in lines of 100 columns at most, and a line end; further lines
+ * begin at column 'indent'. Local, as all here. */
 void weir_optrow_wrap(struct weir_str *out, size_t at, size_t indent, const char *text);
 
 /* Has the row neither letter nor long name? Then -O must go before its key. */
 bool weir_optrow_has_only_key(const struct weir_opt *row);
 
-/* Append letter and long name (or the key) with the value that the option has now: "-b, --block-size=1m"; a
- * flag that is on shows " (1)". */
+/* Append letter and long name (or the key) with the value that the option has now: "-b,
+ * --block-size=1m"; a flag that is on shows " (1)". */
 void weir_optrow_names(const struct weir_optset *set, const struct weir_opt *row,
                        struct weir_str *out);
 

@@ -68,7 +68,8 @@ void weir_opt_add_choices(const struct weir_opt *row, const char *before, const 
 /* The range of a row's numbers. */
 void weir_opt_range(const struct weir_opt *row, int64_t *min, int64_t *max);
 
-/* Parse a value for FLAG, COUNT, INT, SIZE, REAL, STR. err->text does not name the option. Local. */
+/* Parse a value for FLAG, COUNT, INT, SIZE, REAL, STR. err->text does not name the option.
+ * Local. */
 int weir_opt_parse(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
                    struct weir_err *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peer.h - signs of life between processes of different nodes, over TCP: each shows one message to
- * a process that watches it, and watches one other. No thread and no waiting: what can be done now
- * is done in a turn. */
+/* peer.h - heartbeats between processes of different nodes, over TCP: each process sends messages
+ * to one process that watches it, and watches one other. There is no thread and no waiting:
+ * weir_peer_turn does what can be done now. */
 #ifndef WEIR_BASE_PEER_H
 #define WEIR_BASE_PEER_H
 
@@ -12,9 +12,10 @@
 #define WEIR_PEER_ADDRESSES 6
 #define WEIR_PEER_GUESTS 4
 
-/* Where a process can be reached: what it sends to the one that shall watch it. port 0: nowhere. */
+/* Where a process can be reached: it sends this to the process that is to watch it. port 0:
+ * nowhere. */
 struct weir_peer_place {
-    uint64_t token; /* only who knows it is shown anything */
+    uint64_t token; /* messages go only to a process that has sent it */
     uint16_t port, count;
     uint32_t address[WEIR_PEER_ADDRESSES]; /* IPv4, in the order of the network */
 };
@@ -50,8 +51,8 @@ void weir_peer_watch(struct weir_peer *p, const struct weir_peer_place *place);
  * message of the process that is watched: the last one is in 'seen' then. Local. */
 bool weir_peer_turn(struct weir_peer *p, uint64_t now_ns, void *seen);
 
-/* Show this message, after the rest of the one before it; it is left out where that is not gone
- * yet. Local. */
+/* Send this message to the process that watches us. It is dropped where the one before is not sent
+ * completely yet. Local. */
 void weir_peer_show(struct weir_peer *p, const void *message);
 
 /* Has the system of the process that is watched taken all that was sent to it? It does that for a

@@ -16,14 +16,16 @@ struct weir_script_sink {
      * RUN or for a script without RUN. Two RUNs in a row call it twice. */
     int (*run)(void *arg, struct weir_err *err);
     void *arg;
-    void (*note)(void *arg, const char *text); /* something that the user should know; may be NULL */
+    void (*note)(void *arg, const char *text); /* something that the user should know; may be
+                                                * NULL */
 };
 
-/* Read a script of len bytes (no NUL needed). Lines before "IOR START" and after "IOR STOP" are skipped; a
- * note names the first of each that looks like an option. Without "IOR START" all lines are read, with a
- * note; a text without any option is refused. Keywords in upper or lower case; CRLF and a missing last
- * newline are fine; lines may have any length; NUL bytes before "IOR STOP" are refused. name is used in
- * messages only. Returns 0, or -1 and err (WEIR_EUSAGE) "FILE:LINE: ...". Local. */
+/* Read a script of len bytes (no NUL needed). Lines before "IOR START" and after "IOR STOP" are
+ * skipped; a note names the first of each that looks like an option. Without "IOR START" all lines
+ * are read, with a note; a text without any option is refused. Keywords in upper or lower case;
+ * CRLF and a missing last newline are fine; lines may have any length; NUL bytes before "IOR STOP"
+ * are refused. name is used in messages only. Returns 0, or -1 and err (WEIR_EUSAGE) "FILE:LINE:
+ * ...". Local. */
 int weir_script_read(const char *text, size_t len, const char *name,
                      const struct weir_script_sink *sink, struct weir_err *err);
 

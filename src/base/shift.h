@@ -9,8 +9,9 @@
 /* (rank + shift) mod tasks, for any sign of shift. */
 int weir_shift_fixed(int rank, int tasks, long long shift);
 
-/* -Z: every rank draws for itself, at least min(distance, nodes-1) * per_node tasks away. seed: see
- * weir_shift_seed. Returns the task whose data to read, or -1 and err (WEIR_EUSAGE) when no task is that far away. */
+/* -Z: every rank draws for itself, at least min(distance, nodes-1) * per_node tasks away. seed:
+ * see weir_shift_seed. Returns the task whose data to read, or -1 and err (WEIR_EUSAGE) when no
+ * task is that far away. */
 int weir_shift_random(int rank, int tasks, int per_node, int nodes, int distance, unsigned seed,
                       struct weir_err *err);
 
@@ -18,8 +19,8 @@ int weir_shift_random(int rank, int tasks, int per_node, int nodes, int distance
  * or -1 and err (WEIR_ESETUP: no memory). */
 int weir_shift_permuted(int rank, int tasks, unsigned seed, struct weir_err *err);
 
-/* Append to *out how many of n tasks nobody draws, how many are drawn once, twice and so on; 'drawn' has the
- * draw of each task and is sorted. Returns how many nobody draws. Local. */
+/* Append to *out how many of n tasks nobody draws, how many are drawn once, twice and so on;
+ * 'drawn' has the draw of each task and is sorted. Returns how many nobody draws. Local. */
 int weir_shift_hits(int *drawn, int n, struct weir_str *out);
 
 /* The seed of a repetition: X when X >= 0, else -X + rep. */

@@ -57,8 +57,8 @@ uint64_t weir_signature_verify(const struct weir_signature *s, bool known, const
                                size_t len, uint64_t off, struct weir_signature_seen *seen,
                                struct weir_signature_bad *bad);
 
-/* ---- words that say whose they are: the owner plus 1 in the high 20 bits, the number of the word in the
- * file in the low 44; for any offset and length ---- */
+/* ---- words that say whose they are: the owner plus 1 in the high 20 bits, the number of the word
+ * in the file in the low 44; for any offset and length ---- */
 
 /* The bytes of the owner's file from offset on. Local. */
 void weir_owned_fill(int owner, uint64_t offset, void *buf, size_t len);

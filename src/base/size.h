@@ -9,14 +9,14 @@
 #include "base/err.h"
 
 /* Parse a whole decimal number with optional sign, surrounding blanks, and a binary suffix k m g t
- * p in upper or lower case, bare or followed by B or iB ("4k" "4KB" "4KiB" "64MiB" = multiples of 1024).
- * Anything else left over, a fraction, hexadecimal, an empty text, overflow or a value outside
- * [min, max] is refused: err (WEIR_EUSAGE) says what was read and what would be right; err->text
- * does not name the option, callers add it with weir_err_within. *out is set only on success.
- * Local. */
+ * p in upper or lower case, bare or followed by B or iB ("4k" "4KB" "4KiB" "64MiB" = multiples of
+ * 1024). Anything else left over, a fraction, hexadecimal, an empty text, overflow or a value
+ * outside [min, max] is refused: err (WEIR_EUSAGE) says what was read and what would be right;
+ * err->text does not name the option, callers add it with weir_err_within. *out is set only on
+ * success. Local. */
 int weir_size_parse(const char *text, int64_t min, int64_t max, int64_t *out, struct weir_err *err);
 
-/* The same number with optional one suffix, or a share "NN%" (0-100): *percent is set to the
+/* A size as for weir_size_parse, or a share "NN%" (0-100): *percent is set to the
  * share, or to -1 when it was a plain size. For -M. */
 int weir_share_parse(const char *text, int64_t *bytes, double *percent, struct weir_err *err);
 
@@ -35,8 +35,8 @@ static inline uint64_t weir_product(uint64_t a, uint64_t b)
 
 #define WEIR_FORTRAN_TEXT 32
 
-/* The edit descriptor G16.8: 16 characters with 8 digits, the exponent only where it is needed. Local.
- * Returns out. */
+/* The edit descriptor G16.8: 16 characters with 8 digits, the exponent only where it is needed.
+ * Local. Returns out. */
 const char *weir_fortran_g(double value, char out[WEIR_FORTRAN_TEXT]);
 
 #endif

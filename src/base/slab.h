@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* slab.h - parts of n-dimensional arrays: bounds, sizes, and the runs of elements that lie together */
+/* slab.h - parts of n-dimensional arrays: bounds, sizes, and the runs of elements that lie
+ * together */
 #ifndef WEIR_BASE_SLAB_H
 #define WEIR_BASE_SLAB_H
 
@@ -11,8 +12,8 @@
 #define WEIR_RANK_MAX 32                   /* dimensions of an array */
 #define WEIR_SLAB_RANK (WEIR_RANK_MAX + 1) /* of memory: one more, see weir_slab_spread */
 
-/* Some elements of an array whose last dimension varies fastest. In each dimension 'count' blocks of
- * 'block' elements; the first begins at 'start', each other one 'stride' elements after the one
+/* Some elements of an array whose last dimension varies fastest. In each dimension 'count' blocks
+ * of 'block' elements; the first begins at 'start', each other one 'stride' elements after the one
  * before. A count of 0 in any dimension: no element. The order of the elements is that of the
  * array. */
 struct weir_slab {
@@ -55,13 +56,14 @@ int weir_slab_check(const struct weir_slab *s, const struct weir_shape *shape, u
  * checked slabs. Local. */
 uint64_t weir_slab_end(const struct weir_slab *s, const struct weir_shape *shape);
 
-/* Memory of records of 'parts' elements of which only element 'part' of each is meant: another, fastest
- * dimension. Local. Returns 0, or -1 and err (WEIR_EBUG). */
+/* Change a slab of records into one of elements: each record has 'parts' elements, of which only
+ * number 'part' is selected. This adds a dimension, which varies fastest. Local. Returns 0, or -1
+ * and err (WEIR_EBUG). */
 int weir_slab_spread(struct weir_slab *s, struct weir_shape *shape, uint64_t parts, uint64_t part,
                      struct weir_err *err);
 
-/* The words "start 0,4 count 2,8" (and stride and block where there are any) for messages; cut where
- * it does not fit. Local. Returns text. */
+/* The words "start 0,4 count 2,8" (and stride and block where there are any) for messages; cut
+ * where it does not fit. Local. Returns text. */
 const char *weir_slab_text(const struct weir_slab *s, char *text, int len);
 
 /* A slab as nested loops around runs of elements that lie together: dimensions and blocks without a
@@ -94,8 +96,8 @@ void weir_pieces_begin(struct weir_pieces *p, const struct weir_runs *a, const s
 /* The coming piece of n elements begins at *at_a and *at_b. False after the last one. Local. */
 bool weir_pieces_next(struct weir_pieces *p, uint64_t *at_a, uint64_t *at_b, uint64_t *n);
 
-/* An array cut into boxes of at most 'most' elements (at least one element each), for writing all of
- * it by several ranks. Local. */
+/* An array cut into boxes of at most 'most' elements (at least one element each), for writing all
+ * of it by several ranks. Local. */
 struct weir_tiles {
     struct weir_shape shape;
     int dim;        /* the dimension that is cut: faster ones are whole, slower ones single */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* surroundings.h - what a number depends on besides the test: kernel, processor, limits, mount, device,
- * binding, environment; in words, as the system has them */
+/* surroundings.h - what a number depends on besides the test: kernel, processor, limits, mount,
+ * device, binding, environment; in words, as the system has them */
 #ifndef WEIR_BASE_SURROUNDINGS_H
 #define WEIR_BASE_SURROUNDINGS_H
 
@@ -23,11 +23,13 @@ void weir_surroundings_group(const char *file, struct weir_str *out);
 /* The options of the mount that holds path, which need not exist. */
 void weir_surroundings_mount_options(const char *path, struct weir_str *out);
 
-/* The block device that holds path ("vda1"), and a setting of its queue ("scheduler", "read_ahead_kb"). */
+/* The block device that holds path ("vda1"), and a setting of its queue ("scheduler",
+ * "read_ahead_kb"). */
 void weir_surroundings_device(const char *path, struct weir_str *out);
 void weir_surroundings_queue(const char *device, const char *setting, struct weir_str *out);
 
-/* How path is laid out: stripes of Lustre; else the size that the file system prefers for transfers. */
+/* How path is laid out: stripes of Lustre; else the size that the file system prefers for
+ * transfers. */
 void weir_surroundings_layout(const char *path, struct weir_str *out);
 
 /* The stripes of a file on Lustre: bytes of one, and how many (65535: on all targets). False: it has none of
@@ -37,8 +39,8 @@ bool weir_surroundings_stripes(const char *path, uint32_t *size, uint16_t *count
 /* The processors that this process may use ("0-3,8"), and their number (0: not known). */
 int weir_surroundings_binding(struct weir_str *out);
 
-/* The i-th variable of the environment, from 0, that steers MPI-IO and the libraries on it: its name in
- * *name, and its value. NULL: there are no more. */
+/* The i-th variable of the environment, from 0, that steers MPI-IO and the libraries on it: its
+ * name in *name, and its value. NULL: there are no more. */
 const char *weir_surroundings_variable(int i, struct weir_str *name);
 
 #endif

@@ -19,7 +19,7 @@ struct weir_wholefile {
 /* Find out whether a file can be made at 'path' and renamed to it, and remember the place. Nothing
  * is left there, and a file that is there stays as it is. place stays NULL where this is not
  * possible: for a device, a pipe, a path that cannot be written to; open such a path as usual,
- * which also tells the error. Local. -1 and err (WEIR_ESETUP) only when memory is out. */
+ * which also tells the error. Local. Returns 0, or -1 and err (WEIR_ESETUP) when memory is out. */
 int weir_wholefile_prepare(struct weir_wholefile *w, const char *path, struct weir_err *err);
 
 /* Begin to write, into w->out. Local. -1 and err (WEIR_ESETUP). */
@@ -30,8 +30,8 @@ int weir_wholefile_open(struct weir_wholefile *w, struct weir_err *err);
  * (WEIR_ESETUP). */
 int weir_wholefile_close(struct weir_wholefile *w, bool keep, struct weir_err *err);
 
-/* Make the file at 'path' hold the text: whole, or as it was; a device or a pipe gets it in place. Local.
- * Returns 0, or -1 and err (WEIR_ESETUP). */
+/* Make the file at 'path' hold the text: whole, or as it was; a device or a pipe gets it in place.
+ * Local. Returns 0, or -1 and err (WEIR_ESETUP). */
 int weir_wholefile_put(const char *path, const char *text, struct weir_err *err);
 
 #endif
