@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* anonymous.h - results without names: --anonymous
  *
- * In JSON, CSV and the document of a timeline, texts of these are left out whole: the command line, the
- * mount point, and the values of options that name files, directories, or are the user's own words
- * (WEIR_OPT_READS, _WRITES, _ADDS, _PLACES, _PRIVATE). All other texts lose what weir_names_hide takes for
- * a name. Hosts are numbered in the order of their first ranks. Text on standard output, messages on
- * standard error and the hash of the configuration stay as they are. */
+ * In JSON, CSV and the document of a timeline, these texts are left out completely: the command
+ * line, the mount point, and the values of options that name files, directories, or are the user's
+ * own words (WEIR_OPT_READS, _WRITES, _ADDS, _PLACES, _PRIVATE). All other texts lose what
+ * weir_names_hide takes for a name. Hosts are numbered in the order of their first ranks. Text on
+ * standard output, messages on standard error and the hash of the configuration stay as they
+ * are. */
 #ifndef WEIR_ENGINE_ANONYMOUS_H
 #define WEIR_ENGINE_ANONYMOUS_H
 
@@ -15,11 +16,11 @@
 struct weir_command;
 struct weir_run;
 
-/* Rank 0's. */
+/* Of a run; used on rank 0 only. */
 struct weir_anonymous {
     bool on;
     struct weir_names names;
-    struct weir_str keys; /* of values that are left out whole, each between line ends */
+    struct weir_str keys; /* of values that are left out completely, each between line ends */
 };
 
 /* Learn the names, where --anonymous was given with the first test; before anything is reported.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* banner.h - what stands above the results of every program */
+/* banner.h - the banner: what every program prints before its results */
 #ifndef WEIR_ENGINE_BANNER_H
 #define WEIR_ENGINE_BANNER_H
 
@@ -29,34 +29,34 @@ void weir_banner_machine(struct weir_run *run, unsigned readers);
  * Collective over run->world. */
 void weir_banner_nodemap(struct weir_run *run, unsigned readers);
 
-/* The value of an option as a fact called name: text for texts and lists, a number for the rest. Rank
- * 0. */
+/* The value of an option as a fact called name: text for texts and lists, a number for the rest.
+ * Rank 0. */
 void weir_banner_option(struct weir_run *run, unsigned readers, const char *name,
                         const struct weir_opt *row, const void *values);
 
 /* All of that for data readers, and where it was measured. Rank 0. */
 void weir_banner_data(struct weir_run *run, const char *program, int argc, char *const *argv);
 
-/* How the part of a task lies in an array of these lengths: a line for each dimension, which begins with
- * 'head', and rows of the table 'key'. Rank 0. */
+/* How the part of a task lies in an array of these lengths: a line for each dimension, which
+ * begins with 'head', and rows of the table 'key'. Rank 0. */
 struct weir_part;
 void weir_banner_part(struct weir_run *run, const char *head, const char *key,
                       const struct weir_part *part, const uint64_t *len);
 
-/* The object "Parameters" of the test that was entered: every option with a long name and its value, for
- * data readers. Rank 0. */
+/* The object "Parameters" of the test that was entered: every option with a long name and its
+ * value, for data readers. Rank 0. */
 void weir_banner_parameters(struct weir_run *run);
 
-/* The object "optionValues" of the test that was entered: the same for options with any name, and those of
- * its backends under their prefixes. Rank 0. */
+/* The object "optionValues" of the test that was entered: the same for options with any name, and
+ * those of its backends under their prefixes. Rank 0. */
 void weir_banner_values(struct weir_run *run);
 
 /* The moment as a fact, as ctime(3) has it. Local. */
 #define WEIR_BANNER_CTIME "%a %b %e %H:%M:%S %Y"
 void weir_banner_time(struct weir_run *run, unsigned readers, const char *key);
 
-/* The number of the test that was entered, where it is measured, parameters and tasks, for data readers.
- * Collective over run->par. */
+/* The number of the test that was entered, where it is measured, parameters and tasks, for data
+ * readers. Collective over run->par. */
 void weir_banner_test(struct weir_run *run);
 
 #endif

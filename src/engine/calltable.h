@@ -7,10 +7,10 @@
 #include "engine/files.h"
 #include "engine/phase.h"
 
-/* A table has a column for each rank, or with plan.calls_by_node for each node, the mean of its ranks.
- * Row 0 is when their steps began, row k when operation k ended, in seconds after the zero of the run,
- * "%f" and a tab each; 0 where a rank has fewer. The program says where those of its operations are
- * (call_table in struct weir_driver); for others nothing is done here. */
+/* A table has a column for each rank, or with plan.calls_by_node for each node, the mean of its
+ * ranks. Row 0 is when their steps began, row k when operation k ended, in seconds after the zero
+ * of the run, "%f" and a tab each; 0 where a rank has fewer. The program says where those of its
+ * operations are (call_table in struct weir_driver); for others nothing is done here. */
 
 /* Does the test with these options write tables? Local. */
 bool weir_calltable_wanted(const struct weir_driver *d, const void *opt);
@@ -19,12 +19,12 @@ bool weir_calltable_wanted(const struct weir_driver *d, const void *opt);
 int weir_calltable_files(const struct weir_driver *d, const void *opt, struct weir_files *files,
                          struct weir_err *err);
 
-/* Make the files of all phases that the tests have, so that one that cannot be written is found before
- * the first test. Local; rank 0. Returns 0, or -1 and err (WEIR_ESETUP). */
+/* Make the files of all phases that the tests have, so that one that cannot be written is found
+ * before the first test. Local; rank 0. Returns 0, or -1 and err (WEIR_ESETUP). */
 int weir_calltable_begin(const struct weir_test *tests, int n, struct weir_err *err);
 
-/* Write the table of the phase that has just run; all ranks have run->records.wanted. Collective over
- * run->par. Returns 0, or -1 and err on all ranks (WEIR_ESETUP). */
+/* Write the table of the phase that has just run; all ranks have run->records.wanted. Collective
+ * over run->par. Returns 0, or -1 and err on all ranks (WEIR_ESETUP). */
 int weir_calltable_phase(struct weir_run *run, const struct weir_phase_rec *rec,
                          struct weir_err *err);
 

@@ -27,14 +27,14 @@ struct weir_command {
 int weir_command_init(struct weir_command *c, const struct weir_driver *d, struct weir_arena *arena,
                       struct weir_err *err);
 
-/* After options were refused: if the backend that they name (in values that were read, or anywhere on
- * this command line; argc 0: there is none) is not in this build, its options are unknown for that
- * reason, and err says so instead. Local. Returns -1. */
+/* After options were refused: if the backend that they name (in values that were read, or anywhere
+ * on this command line; argc 0: there is none) is not in this build, its options are unknown for
+ * that reason, and err says so instead. Local. Returns -1. */
 int weir_command_blame_backend(const struct weir_command *c, int argc, char *const *argv,
                                struct weir_err *err);
 
-/* What a shell asks with "--complete WORD-BEFORE WORD" as the only words of a command line: what it could
- * offer, on stdout (base/optdump.h). Local. */
+/* Print on stdout the completions that a shell asks for with "--complete WORD-BEFORE WORD" as the
+ * only words of a command line (base/optdump.h). Local. */
 void weir_command_complete(const struct weir_command *c, const char *before, const char *typed);
 
 /* Answer --help, --version, --dump-options on stdout. Returns true when one was asked for

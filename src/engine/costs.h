@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* costs.h - what each operation of a repetition costs, where it is done once by all tasks together */
+/* costs.h - what each operation of a repetition costs, where it is done once by all tasks
+ * together */
 #ifndef WEIR_ENGINE_COSTS_H
 #define WEIR_ENGINE_COSTS_H
 
@@ -14,13 +15,15 @@ struct weir_cost {
     double bytes;       /* of all tasks */
 };
 
-/* The times of this task, each replaced by that of the slowest one. ns. Collective over run->par. */
+/* The times of this task, each replaced by that of the slowest one. ns. Collective over
+ * run->par. */
 void weir_costs_slowest(struct weir_run *run, const uint64_t *ns, int n, double *slowest);
 
 /* Rows "Results" for data readers: each operation in this repetition; slowest in ns. */
 void weir_costs_report(struct weir_run *run, const struct weir_cost *cost, const double *slowest);
 
-/* Rows "operations" for data readers: each over all repetitions; series has them in the same order. */
+/* Rows "operations" for data readers: each over all repetitions; series has them in the same
+ * order. */
 void weir_costs_conclude(struct weir_run *run, const struct weir_cost *cost,
                          const struct weir_series *series);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* driver.h - what a program is to the engine: data, and functions of the two kinds that test.h
- * explains */
+/* driver.h - what the engine must know about a program: data, and functions of the two kinds that
+ * test.h explains */
 #ifndef WEIR_ENGINE_DRIVER_H
 #define WEIR_ENGINE_DRIVER_H
 
@@ -21,8 +21,8 @@ struct weir_values {
     const void **backend_opt; /* in the order of weir_backends() */
 };
 
-/* A kind of operation that a program measures. Its index in the table is what records and histograms
- * carry. */
+/* A kind of operation that a program measures. Its index in the table is what records and
+ * histograms carry. */
 struct weir_operation {
     const char *key;   /* in files of operations: "write" */
     const char *title; /* in tables: "File creation" */
@@ -52,24 +52,26 @@ struct weir_driver {
     const struct weir_operation *operations; /* always; ends with a row without key */
     enum weir_op_files op_files;
     bool whole; /* a repetition is of use as a whole only: the engine refuses a deadline */
-    /* With a file for each operation: does this test write that of 'op'? And the bytes that it gives
-     * for each operation; 0, which is there before, means those that were moved. NULL: all files.
-     * Local, the same on all ranks. */
+    /* With a file for each operation: does this test write that of 'op'? And the bytes that it
+     * gives for each operation; 0, which is there before, means those that were moved. NULL: all
+     * files. Local, the same on all ranks. */
     bool (*records)(const void *state, int op, uint64_t *size);
     /* The heading of the file of the ranks, where the program writes it with rows of its own
      * (weir_ranks_rows); NULL: the engine's rows, one for each rank and phase. */
     void (*rank_head)(struct weir_str *out);
     /* The words of --version, where a program has its own; NULL: name and version. Local. */
     void (*version)(struct weir_str *out);
-    /* Is the test one of this process alone, for which MPI is not started? NULL: no. Local. */
+    /* Does the test run in this process alone, without MPI_Init? NULL: no. Local. */
     bool (*without_mpi)(const void *opt);
-    /* A file of lines "key = value" that the command line overrides, and that need not be there: its
-     * path, or false. Keys are names of options; those in settings_skip (ends with NULL) are none,
-     * and allowed. Local, the same on all ranks; settings_file NULL: there is no such file. */
+    /* A file of lines "key = value" that the command line overrides, and that need not be there:
+     * its path, or false. Keys are names of options; those in settings_skip (ends with NULL) are
+     * none, and allowed. Local, the same on all ranks; settings_file NULL: there is no such
+     * file. */
     bool (*settings_file)(const void *opt, struct weir_str *path);
     const char *const *settings_skip;
-    /* Where the calls of an operation are written as a table of text (calltable.h): its path appended
-     * to out, nothing where there is none. Local, the same on all ranks; NULL: no tables. */
+    /* Where the calls of an operation are written as a table of text (calltable.h): its path
+     * appended to out, nothing where there is none. Local, the same on all ranks; NULL: no
+     * tables. */
     void (*call_table)(const void *opt, int op, struct weir_str *path);
     /* The script file named on the command line (ior -f), or NULL. */
     const char *(*script)(const void *opt);
@@ -78,9 +80,9 @@ struct weir_driver {
                        const struct weir_script_sink *sink, struct weir_err *err);
     /* The backend that a test names, NULL: the default. For notes; may be NULL. */
     const char *(*api)(const void *opt);
-    /* Add the files of a test that its option rows do not name, nor the engine (files of operations,
-     * tables of calls), with 'tasks' tasks at most. Local.
-     * Returns 0, or -1 and err when memory is out. */
+    /* Add the files of a test that its option rows do not name, nor the engine (files of
+     * operations, tables of calls), with 'tasks' tasks at most. Local. Returns 0, or -1 and err
+     * when memory is out. */
     int (*files)(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
 
     /* ---- the run: all ranks, run->par is run->world ---- */
@@ -96,10 +98,11 @@ struct weir_driver {
     /* Form and path of the results where --report does not say; without it text on standard
      * output. Local. */
     void (*output)(const void *opt, const char **format, const char **path);
-    /* Choose what all tests share, and say what is odd about the tests together. Collective. */
+    /* Choose what all tests share, and warn of what is unusual about the tests together.
+     * Collective. */
     int (*prepare)(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err);
-    /* What stands above the results; without it program, command line, machine and time, and the time
-     * at the end, for data readers. Collective. */
+    /* The banner before the results; without it program, command line, machine and time, and the
+     * time at the end, for data readers. Collective. */
     void (*banner)(struct weir_run *run, struct weir_test *tests, int n, int argc,
                    char *const *argv);
     /* What all tests share: before the first, and after the last (not when enter failed). Both have
@@ -109,7 +112,8 @@ struct weir_driver {
 
     /* ---- a test: the ranks of run->par ---- */
 
-    /* Change what was found about nodes and tasks (numNodes). Local, the same on all ranks. */
+    /* Override the numbers of nodes and tasks that were found (numNodes). Local, the same on all
+     * ranks. */
     void (*place)(const void *state, struct weir_par *par);
     weir_local_fn *begin;      /* memory and names of a rank */
     void (*end)(void *state);  /* gives them back, also after a begin that failed. Local */
@@ -120,21 +124,22 @@ struct weir_driver {
     bool (*target)(struct weir_run *run, const void *state, int i, struct weir_str *path);
     unsigned existing;
     weir_together_fn *start;   /* sessions, and what the ranks must know of each other */
-    /* What the test is, in the object of the test that was entered; without it where it was measured
-     * and the parameters, for data readers. */
+    /* What the test is, in the object of the test that was entered; without it where it was
+     * measured and the parameters, for data readers. */
     weir_together_fn *report;
-    /* What its options say about the worth of its numbers (engine/facts.h); after start. Collective;
-     * rank 0 alone keeps it. Without it the tests of the program are not judged. */
+    /* What its options say about the reliability of its results (engine/facts.h); after start.
+     * Collective; rank 0 alone keeps it. Without it the tests of the program are not judged. */
     void (*facts)(struct weir_run *run, void *state, struct weir_facts *facts);
     /* Which bytes of which ordinary file this rank reads or writes in a stage, after its 'before'
-     * (NULL: which file it will make; after start); false: not known, or none. For the look at the
-     * page cache. Local. */
+     * (NULL: which file it will make; after start); false: not known, or none. For
+     * weir_trust_look. Local. */
     bool (*range)(struct weir_run *run, void *state, const struct weir_stage *stage,
                   struct weir_str *path, struct weir_cache_range *range);
     weir_local_fn *repetition; /* what changes with it: signature, seed */
     const struct weir_stage *stages; /* ends with a row without key */
-    /* What this rank made in a repetition, removed after it unless 'keeps' says otherwise (the same
-     * on all ranks), and then reported; without 'removed' the time of the first, for data readers. */
+    /* What this rank made in a repetition, removed after it unless 'keeps' says otherwise (the
+     * same on all ranks), and then reported; without 'removed' the time of the first, for data
+     * readers. */
     bool (*keeps)(const void *state);
     weir_local_fn *remove;
     void (*removed)(struct weir_run *run, void *state, double seconds);
@@ -150,10 +155,10 @@ struct weir_driver {
     void (*finish)(struct weir_run *run, const struct weir_test *tests);
 };
 
-/* The backend that the user named ('name', in upper or lower case; NULL: the default), ready to work, and
- * in *opt its options and its base's in this test. Collective over par->comm. Returns 0, or -1
- * and the same err on all ranks: there is no such backend (WEIR_EUSAGE), or it cannot be loaded
- * (WEIR_ESETUP). */
+/* The backend that the user named ('name', in upper or lower case; NULL: the default), ready to
+ * work, and in *opt its options and its base's in this test. Collective over par->comm. Returns 0,
+ * or -1 and the same err on all ranks: there is no such backend (WEIR_EUSAGE), or it cannot be
+ * loaded (WEIR_ESETUP). */
 int weir_values_backend(const struct weir_values *v, const char *name, const struct weir_par *par,
                         const struct weir_backend **be, struct weir_backend_opt *opt,
                         struct weir_err *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* facts.h - what is known about a test when it is judged: plain numbers, the same for every
- * program. Unknown is NaN or -1, never a guess. */
+ * program. A value that is not known is NaN or -1, never an estimate. */
 #ifndef WEIR_ENGINE_FACTS_H
 #define WEIR_ENGINE_FACTS_H
 
@@ -17,7 +17,7 @@ enum weir_moves { WEIR_MOVES_NOTHING, WEIR_MOVES_IN, WEIR_MOVES_OUT }; /* read, 
 struct weir_facts_phase {
     const char *key; /* "write" */
     enum weir_moves moves;
-    uint64_t n;              /* how often it ran */
+    uint64_t n;              /* how many times it ran */
     double shortest_s;       /* first open to last close */
     double bytes;            /* of all tasks; the most of a repetition */
     double rate;             /* the best, bytes a second; 0 where no bytes are moved */
@@ -25,7 +25,7 @@ struct weir_facts_phase {
     double dirty;            /* of what was written, not on storage at the end of the time */
     double left;             /* of what was moved with direct I/O, in the page cache after it */
     double slow;             /* that stragglers cost, of all: of the phase where it is most */
-    char stragglers[160];    /* and what is to be said about them */
+    char stragglers[160];    /* and words about them */
     double tail;             /* time from 90 % of the tasks being done to the last one, of all */
     double ends;             /* open, close and sync, of all */
     double cpu;              /* user time of a task over the time of the phase, mean of the tasks */
@@ -80,7 +80,8 @@ struct weir_facts {
     int other_layout;        /* 1: the layout is not what was asked for */
     int foreign;             /* 1: what was read was written with other parameters */
     int apart;               /* 1: nodes do not see the same files */
-    int distance;            /* in nodes, of the task whose data are read; -1: nobody asked for one */
+    int distance;            /* in nodes, of the task whose data are read; -1: nobody asked for
+                              * one */
     double transfer;         /* bytes */
     double planned_bytes;    /* of all tasks in a phase */
     double file_bytes;       /* of a file that is read, as this test writes them */
@@ -94,7 +95,8 @@ struct weir_facts {
     double others;           /* bytes that others moved on the block device of the files */
     double others_share;     /* of what the test asked for */
     const char *others_why;  /* why that is not known */
-    double sequential_rate;  /* of large transfers in order, on the same files, earlier in the run */
+    double sequential_rate;  /* of large transfers in order, on the same files, earlier in the
+                              * run */
     bool planned;            /* a dry run: phases are as they are meant */
     bool evicted;            /* the pages of the files were dropped before each read phase */
     const char *cache_why;   /* why the page cache is not known; NULL: nobody asked */
@@ -109,8 +111,8 @@ void weir_facts_init(struct weir_facts *f);
 /* The share of tasks whose 'whom', a rank, is on their own node. Collective over run->par. */
 double weir_facts_own_node(const struct weir_run *run, int whom);
 
-/* The kind of phase with this key, made when it is new; NULL when there are too many kinds. key must
- * live as long as the facts. Local. */
+/* The kind of phase with this key, made when it is new; NULL when there are too many kinds. key
+ * must live as long as the facts. Local. */
 struct weir_facts_phase *weir_facts_phase_of(struct weir_facts *f, const char *key);
 
 /* Does a phase move data this way? Local. */

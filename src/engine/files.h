@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* files.h - the one table of files that a run reads and writes, so that no two of them are one */
+/* files.h - the one table of files that a run reads and writes, to refuse two names of the same
+ * file */
 #ifndef WEIR_ENGINE_FILES_H
 #define WEIR_ENGINE_FILES_H
 
@@ -47,8 +48,8 @@ int weir_files_add_options(struct weir_files *f, const char *prefix, const struc
 /* Add the files of a list for --report. Local. */
 int weir_files_add_reports(struct weir_files *f, const char *list, struct weir_err *err);
 
-/* Refuse (WEIR_EUSAGE) when two entries are one file, under whatever names, and one of them is
- * written: what the other holds would be lost. The same option in two tests may name one file.
+/* Refuse (WEIR_EUSAGE) when two entries are one file, also under different names, and one of
+ * them is written: the content of the other would be lost. The same option in two tests may name one file.
  * Devices, pipes and directories are not looked at. Local; looks at the file system. Returns 0, or
  * -1 and err that names both roles and the path. */
 int weir_files_check(const struct weir_files *f, struct weir_err *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* findings-phase.h - what the measures of the rules have in common: the phase that a rule is about, and
- * why there is none */
+/* findings-phase.h - what the measures of the rules have in common: the phase that a rule is
+ * about, and why there is none */
 #ifndef WEIR_ENGINE_FINDINGS_PHASE_H
 #define WEIR_ENGINE_FINDINGS_PHASE_H
 
@@ -27,8 +27,8 @@ bool weir_facts_move_data(const struct weir_facts *f);
 /* Why something is not judged. */
 extern const char weir_no_phase[], weir_no_data[], weir_no_read[], weir_no_write[];
 
-/* Is there a phase of which the page cache is known? Where not, says why in out: 'none' where nobody
- * could look. Local. */
+/* Is there a phase of which the page cache is known? Where not, says why in out: 'none' where
+ * nobody could look. Local. */
 bool weir_cache_is_known(const struct weir_facts *f, const struct weir_facts_phase *p,
                          const char *none, struct weir_finding *out);
 

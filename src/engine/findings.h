@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* findings.h - what makes a number indefensible: one table of rules, and the judgement of a test by
+/* findings.h - what makes a result unreliable: one table of rules, and the judgement of a test by
  * its facts. No I/O. */
 #ifndef WEIR_ENGINE_FINDINGS_H
 #define WEIR_ENGINE_FINDINGS_H
@@ -7,8 +7,8 @@
 #include "base/err.h"
 #include "engine/facts.h"
 
-/* NOTE: worth knowing. SUSPECT: the number probably does not mean what it seems to. INVALID: by this
- * rule set it must not be published. */
+/* NOTE: worth knowing. SUSPECT: the number probably does not mean what it seems to. INVALID: by
+ * this rule set it must not be published. */
 enum weir_severity { WEIR_SOUND, WEIR_NOTE, WEIR_SUSPECT, WEIR_INVALID };
 
 enum weir_rule_set {
@@ -71,7 +71,8 @@ struct weir_limits {
     double limit[WEIR_RULES];
 };
 
-/* Parse "H01:30,H15:5" or "H01:30+H15:5" (NULL or "": nothing is changed). Local. -1 and err (WEIR_EUSAGE). */
+/* Parse "H01:30,H15:5" or "H01:30+H15:5" (NULL or "": nothing is changed). Local. -1 and err
+ * (WEIR_EUSAGE). */
 int weir_limits_parse(struct weir_limits *l, const char *text, struct weir_err *err);
 
 /* The rule set with this name, or -1. Local. */
@@ -137,10 +138,10 @@ bool weir_series_interval(const double *sorted, int n, double *low, double *high
 /* The median of all slopes between two values, a step (Theil and Sen). n >= 2. */
 double weir_series_slope(const double *v, int n);
 
-/* How unsteady is a phase that ended after 'end' seconds? moved: bytes or operations in n intervals of
- * 'width' seconds, the last one up to the end. Of the last five of ten windows, the larger of the
- * range and twice the fit's change, over the mean (limits 20 % and 10 % of SNIA); NaN: too few
- * intervals. */
+/* How unsteady is a phase that ended after 'end' seconds? moved: bytes or operations in n
+ * intervals of 'width' seconds, the last one up to the end. Of the last five of ten windows, the
+ * larger of the range and twice the fit's change, over the mean (limits 20 % and 10 % of SNIA);
+ * NaN: too few intervals. */
 #define WEIR_SERIES_WINDOWS 10
 #define WEIR_SERIES_LAST 5
 double weir_series_unsteady(const uint64_t *moved, unsigned n, double width, double end);

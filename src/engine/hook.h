@@ -5,10 +5,10 @@
 
 #include "engine/run.h"
 
-/* Run 'command' with /bin/sh and wait for its end; 'what' names it in messages. It gets the signal
- * mask and actions that this process had at its start. A signal that ends the run while the
- * command runs is sent to it, too. Returns 0 when its exit status is 0, else -1 and err: it could
- * not be started, its exit status or its signal (WEIR_ESETUP), or the run was interrupted
+/* Run 'command' with /bin/sh and wait for its end; 'what' names it in messages. The command gets
+ * the signal mask and actions that this process had at its start. A signal that ends the run while
+ * the command runs is sent to it, too. Returns 0 when its exit status is 0, else -1 and err: it
+ * could not be started, its exit status or its signal (WEIR_ESETUP), or the run was interrupted
  * (WEIR_EINTR). Local. */
 int weir_hook_run(struct weir_run *run, const char *what, const char *command,
                   struct weir_err *err);

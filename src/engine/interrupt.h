@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* interrupt.h - the signals that end a run: the first in order, the second at once */
+/* interrupt.h - the signals that end a run: the first ends it in an orderly way, the second at
+ * once */
 #ifndef WEIR_ENGINE_INTERRUPT_H
 #define WEIR_ENGINE_INTERRUPT_H
 
@@ -24,11 +25,11 @@ struct weir_interrupt {
     bool stop;         /* for the thread */
 };
 
-/* Take charge of the signals of this process; until weir_interrupt_hold the first one still ends it
- * at once. SIGPIPE and SIGXFSZ are ignored: writing to a closed pipe or beyond the limit on file
- * sizes is then an error like any other. Call it before MPI_Init: the threads of a library inherit
- * the mask. When there is no thread to be had, signals end the process as if this was not called.
- * i stays where it is until weir_interrupt_end. Local. */
+/* Handle the signals of this process from now on; until weir_interrupt_hold the first one still
+ * ends it at once. SIGPIPE and SIGXFSZ are ignored: writing to a closed pipe or beyond the limit
+ * on file sizes is then an error like any other. Call it before MPI_Init: the threads of a library
+ * inherit the mask. Where no thread can be started, signals end the process as if this was not
+ * called. The struct must not move until weir_interrupt_end. Local. */
 void weir_interrupt_begin(struct weir_interrupt *i);
 
 /* From here on the first signal is noted for weir_interrupt_poll, and the second has its default
@@ -40,8 +41,8 @@ void weir_interrupt_hold(struct weir_interrupt *i);
 /* The first signal has its default action again. Local. */
 void weir_interrupt_release(struct weir_interrupt *i);
 
-/* Has a signal come? A look at a number. In a process of somebody else: whether SIGINT or SIGTERM
- * is pending, which takes one system call while none is. Local. */
+/* Has a signal come? Reads one variable. In a process that is not ours (libweir): whether SIGINT
+ * or SIGTERM is pending, which takes one system call while none is. Local. */
 bool weir_interrupt_poll(struct weir_interrupt *i);
 
 /* Go on after a signal, to clean up: weir_interrupt_poll no longer reports it. Returns it, 0: none

@@ -17,8 +17,8 @@ struct weir_call_names {
 struct weir_driver;
 int weir_operations_count(const struct weir_driver *d);
 
-/* An operation of the phase that runs is over: its time goes into run->op_hist, and the operation into
- * the records. Local, some ns. */
+/* An operation of the phase that runs is over: its time goes into run->op_hist, and the operation
+ * into the records. Local, some ns. */
 static inline void weir_operation_add(struct weir_run *run, int op, uint64_t begin_ns,
                                       uint64_t end_ns, uint64_t off, uint64_t len)
 {
@@ -35,10 +35,10 @@ static inline void weir_operation_add_failed(struct weir_run *run, int op, uint6
     weir_records_add_failed(&run->records, op, begin_ns, end_ns, off, err);
 }
 
-/* Rows "latency" for data readers: operation 'op' in the phase that has just run, and the calls in a
- * session. The histograms are then those of all ranks on rank 0, where they are also added to sum
- * (NULL: not kept): WEIR_CALLS of them for each operation. summed: those of the session are those of
- * all ranks already. Collective over run->par. */
+/* Rows "latency" for data readers: operation 'op' in the phase that has just run, and the calls in
+ * a session. The histograms are then those of all ranks on rank 0, where they are also added to
+ * sum (NULL: not kept): WEIR_CALLS of them for each operation. summed: those of the session are
+ * those of all ranks already. Collective over run->par. */
 void weir_latency_report(struct weir_run *run, struct weir_session *s, bool summed, int op,
                          const struct weir_call_names *names, struct weir_hist *sum);
 

@@ -51,8 +51,8 @@ void weir_small_files_end(struct weir_small_files *f);
 /* The session of the test that is running, and the slot. Collective over run->par. -1 and err. */
 int weir_small_files_start(struct weir_small_files *f, struct weir_run *run, struct weir_err *err);
 
-/* Put the content of a task's item into out, unless it is there: returns whether anything was done,
- * whose time is added to the counters of the phase. Local. */
+/* Put the content of a task's item into f->out, unless it is there already. Returns whether
+ * anything was done; the time is added to the counters of the phase. Local. */
 bool weir_small_files_fill(struct weir_small_files *f, struct weir_run *run, int rank,
                            uint64_t item, size_t len);
 
@@ -60,8 +60,8 @@ bool weir_small_files_fill(struct weir_small_files *f, struct weir_run *run, int
 const void *weir_small_files_expect(struct weir_small_files *f, int rank, uint64_t item,
                                     size_t len);
 
-/* Is what was read into f->in what it must be? Else count it, and keep in *first which object ("file")
- * was wrong where, unless it has words already. Local; without allocation. */
+/* Is what was read into f->in what it must be? Else count it, and keep in *first which object
+ * ("file") was wrong where, unless it has words already. Local; without allocation. */
 bool weir_small_files_right(const struct weir_small_files *f, struct weir_run *run,
                             const char *object, const char *path, const void *want, size_t len,
                             struct weir_err *first);

@@ -41,10 +41,9 @@ struct weir_metrics {
 
 extern const struct weir_table weir_metrics_table;
 
-/* Report the metrics of a phase of run->test that has just run, from its record and the latencies of
- * a session, whose histograms are then those of all ranks on rank 0 (a
- * session that is zero adds nothing). Nothing is done where nobody
- * reads them. Collective over run->par. */
+/* Report the metrics of a phase of run->test that has just run, from its record and the latencies
+ * of a session, whose histograms are then those of all ranks on rank 0 (a session that is zero
+ * adds nothing). Nothing is done where nobody reads them. Collective over run->par. */
 void weir_metrics_report(struct weir_run *run, struct weir_session *s,
                          const struct weir_phase_rec *rec);
 

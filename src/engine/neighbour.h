@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* neighbour.h - the node that a node watches: a rank that is alone on its node has nobody there who
- * could say that it stands still */
+/* neighbour.h - each node watches another node, because a rank that is alone on its node has no
+ * rank there that could report that it stands still */
 #ifndef WEIR_ENGINE_NEIGHBOUR_H
 #define WEIR_ENGINE_NEIGHBOUR_H
 
@@ -26,10 +26,10 @@ void weir_neighbour_end(struct weir_neighbour *n);
  * one. Local. */
 void weir_neighbour_look(struct weir_neighbour *n, const struct weir_stall *s);
 
-/* Watching ends for now: what comes no more is no silence. Local. */
+/* Watching ends for now: heartbeats that do not come from now on do not count as silence. Local. */
 void weir_neighbour_rest(struct weir_neighbour *n, const struct weir_stall *s);
 
-/* Time without a sign of life; 0 where it is not watched. Local. */
+/* Time without a heartbeat, ns; 0 where it is not watched. Local. */
 uint64_t weir_neighbour_silence(const struct weir_neighbour *n, const struct weir_stall *s);
 
 /* Is its silence that of the process, not of its host or of the network? Local. */

@@ -137,14 +137,15 @@ struct weir_run_options {
 #define WEIR_OPT_RUN_REST                                                                          \
     WEIR_OPT_DEADLINE('D', "deadline", NULL, "Start nothing after this time of a phase"),          \
         WEIR_OPT_RUN_LETTERS('d', 'T', 'v', "1800")
-/* The same for those that have another name for repetitions, and do each as a whole, without a deadline
- * (struct weir_driver). They use libraries in which the ranks can wait for one that has failed, so a call
- * ends after half an hour at the latest. */
+/* The same for those that have another name for repetitions, and do each as a whole, without a
+ * deadline (struct weir_driver). They use libraries in which the ranks can wait for one that has
+ * failed, so a call ends after half an hour at the latest. */
 #define WEIR_OPT_RUN_WHOLE                                                                         \
     OPT_REAL('D', "deadline", NULL, WEIR_R, deadline_s, "0", "SECONDS",                            \
              "Only 0: a repetition is done as a whole", .min = 0, .max = INT32_MAX, OPT_IN(TIME)), \
         WEIR_OPT_RUN_LETTERS('d', 'T', 'v', "1800")
-/* And for those with another deadline, with other letters, or none (0), and another time of a call. */
+/* And for those with another deadline, with other letters, or none (0), and another time of a
+ * call. */
 #define WEIR_OPT_RUN_LETTERS(delay, most, verbose, timeout)                                        \
     WEIR_OPT_DELAY(delay, "delay", NULL, "Wait before each phase"),                                \
         WEIR_OPT_MAX_TIME(most, "max-time-duration", NULL),                                        \
@@ -178,7 +179,7 @@ extern const char *const weir_existing_ways[], *const weir_existing_no_reuse[];
 /* progress.c: the values of --progress. */
 extern const char *const weir_progress_modes[];
 
-/* The values of options that wait for GPU memory. */
+/* The values of the options about GPU memory, which this build does not have. */
 extern const char *const weir_only_zero[], *const weir_only_minus_one[];
 
 /* The backend of WEIR_OPT_API: for struct weir_driver. Local. */

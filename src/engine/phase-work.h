@@ -51,12 +51,13 @@ void weir_phase_begin_watch(struct weir_phase_context *c);
 /* Wait until all ranks have come here, and hear what they say. Collective over watch_comm. */
 void weir_phase_end_watch(struct weir_phase_context *c);
 
-/* All passes, to the count, the deadline or the first reason to stop, and the end of what steps have
- * only begun. In lock step collective over run->par, else local. What failed is in c->rc. */
+/* All passes, up to the count, the deadline or the first reason to stop, and the drain of
+ * operations that steps have only begun. In lock step collective over run->par, else local. What
+ * failed is in c->rc. */
 void weir_phase_work(struct weir_phase_context *c);
 
-/* Once all ranks have stopped: keep how far each came, and go on to the count of the fastest. Nothing
- * after a failure or a signal. Collective over run->par. */
+/* Once all ranks have stopped: keep how far each came, and go on to the count of the fastest.
+ * Nothing after a failure or a signal. Collective over run->par. */
 void weir_phase_wear_out(struct weir_phase_context *c);
 
 #endif

@@ -37,8 +37,8 @@ struct weir_timing {
     /* Steps are collective: all ranks take the same number of rounds. A rank that has failed or has
      * less to do idles in a round; its own steps are only counted. */
     bool lock_step;
-    /* The ranks that are in lock step with this one, NULL: all. Groups of ranks then go at their own
-     * pace, and hear of each other's failures and signals as ranks that work alone do. */
+    /* The ranks that are in lock step with this one, NULL: all. Groups of ranks then go at their
+     * own pace, and hear of each other's failures and signals as ranks that work alone do. */
     const struct weir_par *lock_par;
     bool collective_open;  /* open and close are collective */
     bool collective_flush; /* and so is flush, which has something to do */
@@ -46,7 +46,8 @@ struct weir_timing {
 
 /* A phase is a row; the state is the driver's. Functions may be NULL but for count and step. Each
  * returns 0, or -1 with err filled; a rank may fail alone, the engine makes it known to all. None
- * of them but open, idle and close may call a collective, and these only where the timing says so. */
+ * of them but open, idle and close may call a collective, and these only where the timing says
+ * so. */
 struct weir_phase {
     const char *key;
     const char *unit; /* what steps are called, in the plural; NULL: "transfers" */
@@ -78,8 +79,8 @@ struct weir_phase {
     void (*look)(struct weir_run *, void *state, uint64_t steps, double seconds);
     /* Timed with the steps: fsync and the like. Not called after a failure. */
     int (*flush)(struct weir_run *, void *state, struct weir_err *);
-    /* Timed: T4..T5. Called on every rank whose open succeeded. Where open is collective and failed on
-     * another rank, it must not wait for that rank (backend.h: a file that is lost). */
+    /* Timed: T4..T5. Called on every rank whose open succeeded. Where open is collective and
+     * failed on another rank, it must not wait for that rank (backend.h: a file that is lost). */
     int (*close)(struct weir_run *, void *state, struct weir_err *);
 };
 
@@ -115,17 +116,18 @@ struct weir_phase_rec {
     uint64_t own_ns_min, own_ns_max; /* of a rank in open, work and close together */
     uint64_t end_max;     /* highest counters.end */
     uint64_t fill_ns_sum, verify_ns_sum;
-    uint64_t ended[WEIR_ENDS]; /* ranks for which this was it; says nothing when interrupted */
+    uint64_t ended[WEIR_ENDS]; /* ranks for which this was the end; no meaning when interrupted */
     uint64_t records_sum, dropped_sum; /* operations that are in records, that had no room there */
     struct weir_stonewall stonewall;
-    bool interrupted; /* a signal ended it early; what is here was measured all the same */
+    bool interrupted; /* a signal ended it early; the values here are nevertheless measured */
 };
 
 /* How long this rank was in open, work and close together. Local. */
 uint64_t weir_phase_own_ns(const struct weir_phase_rec *rec);
 
-/* Run one phase, timed as *timing says (the same on all ranks). Collective over run->par. Returns 0, or -1 on every rank with the agreed err (the
- * lowest failing rank's words). A signal is no failure: rec->interrupted is set. */
+/* Run one phase, timed as *timing says (the same on all ranks). Collective over run->par. Returns
+ * 0, or -1 on every rank with the agreed err (the lowest failing rank's words). A signal is no
+ * failure: rec->interrupted is set. */
 int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *state,
                    const struct weir_timing *timing, struct weir_phase_rec *rec,
                    struct weir_err *err);
@@ -137,11 +139,12 @@ int weir_phase_aside(struct weir_run *run, const struct weir_phase *ph, void *st
 /* Of a phase that a signal has ended. Local. -1 and err. */
 int weir_phase_interrupted(const struct weir_run *run, const char *key, struct weir_err *err);
 
-/* Estimate the clocks again, and say once in a test when one has stepped. Collective over run->par. */
+/* Estimate the clocks again, and say once in a test when one has stepped. Collective over
+ * run->par. */
 void weir_phase_renew_clock(struct weir_run *run);
 
-/* Wait between phases. Collective over run->par. Returns 0, or -1 and err (WEIR_EINTR) on every
- * rank when a signal came to any of them. */
+/* Wait that many seconds between phases. Collective over run->par. Returns 0, or -1 and err
+ * (WEIR_EINTR) on every rank when a signal came to any of them. */
 int weir_phase_pause(struct weir_run *run, double seconds, struct weir_err *err);
 
 /* Seconds from the earliest 'from' to the latest 'to' over the ranks: the rule of every time

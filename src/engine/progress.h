@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* progress.h - how far the whole job is while a phase takes long: a line on the terminal, or lines in
- * the file that standard error is (--progress); and a bar of stars in the results */
+/* progress.h - how far the whole job is while a phase takes long: a line on the terminal, or lines
+ * in the file that standard error is (--progress); and a bar of stars in the results */
 #ifndef WEIR_ENGINE_PROGRESS_H
 #define WEIR_ENGINE_PROGRESS_H
 
@@ -52,8 +52,8 @@ void weir_progress_line(const struct weir_progress *p, const struct weir_progres
 
 /* ---- a bar of stars that grows in the results for people while a phase runs ---- */
 
-/* How long the bar is when the steps or the time of a phase are used up; 0: no such limit. The end of
- * the phase is not part of it: at most width - 2 stars are shown. */
+/* How long the bar is when the steps or the time of a phase are used up; 0: no such limit. The end
+ * of the phase is not part of it: at most width - 2 stars are shown. */
 struct weir_bar {
     int width;
     uint64_t steps;
@@ -61,8 +61,8 @@ struct weir_bar {
     int shown; /* stars, so far */
 };
 
-/* The stars after so many steps and seconds, where the limit that is nearer counts; those of the last
- * step before the end where there were more. Local. */
+/* The stars after so many steps and seconds, where the limit that is nearer counts; those of the
+ * last step before the end where there were more. Local. */
 int weir_bar_stars(const struct weir_bar *b, uint64_t steps, double seconds);
 
 /* While it runs: a step that jumps over the end adds no star. And its end, with all stars that were

@@ -7,13 +7,14 @@
 #include "engine/files.h"
 #include "engine/test.h"
 
-/* The 'mine' of 'size' bytes of every rank, in rank order in *all on rank 0, which frees it; NULL on
- * the others. Collective over run->par. Returns 0, or -1 and err on every rank (WEIR_ESETUP). */
+/* The 'mine' of 'size' bytes of every rank, in rank order in *all on rank 0, which frees it; NULL
+ * on the others. Collective over run->par. Returns 0, or -1 and err on every rank (WEIR_ESETUP). */
 int weir_ranks_gather(struct weir_run *run, const void *mine, size_t size, void **all,
                       struct weir_err *err);
 
-/* On rank 0 the moments of the 'mine' of those ranks where it is not NaN; of none elsewhere. Collective
- * over run->par. Returns 0, or -1 and err on every rank (WEIR_ESETUP). */
+/* *out gets on rank 0 the statistics of 'mine' over the ranks where it is not NaN, and is empty on
+ * the other ranks. Collective over run->par. Returns 0, or -1 and err on every rank
+ * (WEIR_ESETUP). */
 int weir_ranks_stats(struct weir_run *run, double mine, struct weir_stats *out,
                      struct weir_err *err);
 
@@ -30,9 +31,9 @@ int weir_ranks_rows(struct weir_run *run, const void *mine, size_t size,
                     const void *arg, struct weir_err *err);
 
 /* What saveRankPerformanceDetails, savePerOpDataCSV, tables of calls and the threshold of outliers
- * ask for. begin makes the files, so that one that cannot be written is found before the first test;
- * report appends a row for each rank and the operations of the phase, and warns of ranks whose times are
- * far from the mean. begin is collective over run->world, report over run->par. */
+ * ask for. begin makes the files, so that one that cannot be written is found before the first
+ * test; report appends a row for each rank and the operations of the phase, and warns of ranks
+ * whose times are far from the mean. begin is collective over run->world, report over run->par. */
 int weir_ranks_begin(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err);
 int weir_ranks_report(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_err *err);
 

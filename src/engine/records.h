@@ -45,7 +45,7 @@ struct weir_records {
 };
 
 /* Make room for 'steps' operations, r->limit at most, all pages touched; forget what was there.
- * Nothing is kept where r->wanted does not say so. Called by the engine before each phase. Local. Returns
+ * Where r->wanted is false nothing is kept. Called by the engine before each phase. Local. Returns
  * 0, or -1 and err (WEIR_ESETUP). */
 int weir_records_reserve(struct weir_records *r, uint64_t steps, struct weir_err *err);
 void weir_records_free(struct weir_records *r);
@@ -85,14 +85,14 @@ void weir_records_add_failed(struct weir_records *r, int op, uint64_t begin_ns, 
  * and ns. Local. -1 and err (WEIR_ESETUP). */
 int weir_records_begin_file(const char *path, struct weir_err *err);
 
-/* Append the operations of the phase that has just run (run->records) to the file of this rank; the
- * column access has the key of each operation. size: what to say in the columns bytes and tp, 0: the
- * bytes that were moved. Local. -1 and err (WEIR_ESETUP). */
+/* Append the operations of the phase that has just run (run->records) to the file of this rank;
+ * the column access has the key of each operation. size: what to say in the columns bytes and tp,
+ * 0: the bytes that were moved. Local. -1 and err (WEIR_ESETUP). */
 int weir_records_append(struct weir_run *run, const struct weir_phase_rec *rec, int test,
                         const char *path, uint64_t size, struct weir_err *err);
 
-/* Warn when the phase that has just run had more operations than there was room for. Local, the same
- * on all ranks. -1 and err when warnings are errors. */
+/* Warn when the phase that has just run had more operations than there was room for. Local, the
+ * same on all ranks. -1 and err when warnings are errors. */
 int weir_records_check(const struct weir_run *run, const struct weir_phase_rec *rec,
                        struct weir_err *err);
 

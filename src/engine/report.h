@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/wholefile.h"
 
-/* Of the JSON documents of all programs; goes up when a key changes its meaning or is gone. */
+/* Of the JSON documents of all programs; increases when a key changes its meaning or is removed. */
 #define WEIR_SCHEMA_VERSION 1
 
 /* Which readers a fact or a line is meant for. */
@@ -99,12 +99,12 @@ struct weir_report {
     const struct weir_anonymous *anonymous; /* NULL: names are shown */
 };
 
-/* Add a sink writing to path ("-" is standard output). An unwritable path is an error now, before
- * the run, and what an earlier run has left there goes. A document is written beside its place and
- * renamed at the end; every other file is there from now on and gets each row when it is reported.
- * format: "default"/"text", "3.3"/"text-3.3", "JSON", "CSV", in upper or lower case. The environment
- * variable WEIR_TEXT=3.3 makes text of 3.3 of text. Local. -1 and err (WEIR_ESETUP, or WEIR_EUSAGE for
- * an unknown format or an unknown WEIR_TEXT). */
+/* Add a sink writing to path ("-" is standard output). A path that cannot be written is an error
+ * now, before the run; the file of an earlier run is removed. A document is written beside its
+ * place and renamed at the end; every other file is there from now on and gets each row when it is
+ * reported. format: "default"/"text", "3.3"/"text-3.3", "JSON", "CSV", in upper or lower case. The
+ * environment variable WEIR_TEXT=3.3 makes text of 3.3 of text. Local. -1 and err (WEIR_ESETUP, or
+ * WEIR_EUSAGE for an unknown format or an unknown WEIR_TEXT). */
 int weir_report_add(struct weir_report *r, const char *format, const char *path,
                     struct weir_err *err);
 
@@ -127,8 +127,8 @@ void weir_report_real(struct weir_report *r, unsigned readers, const char *key, 
 /* A whole number as weir_report_int, any other as weir_report_real. */
 void weir_report_number(struct weir_report *r, unsigned readers, const char *key, double value);
 
-/* Begin a table: its heading stands before what is reported next. Without it the first row brings the
- * heading. Local. */
+/* Begin a table: its heading stands before what is reported next. Without it the first row brings
+ * the heading. Local. */
 void weir_report_head(struct weir_report *r, const struct weir_table *t);
 
 /* One row of a table. Local. */
@@ -146,7 +146,7 @@ void weir_report_line_for(struct weir_report *r, unsigned readers, const char *f
 void weir_report_piece(struct weir_report *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* What was said to people on standard error while the results were made: kind is "warning" or
+/* A message that was printed on standard error during the run: kind is "warning" or
  * "note". Data readers find it in the test it belongs to, else in the run; what comes before the
  * sinks is kept for them. Local. */
 void weir_report_message(struct weir_report *r, const char *kind, const char *text);

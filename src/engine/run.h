@@ -44,7 +44,8 @@ struct weir_test;
 
 struct weir_run {
     struct weir_par world; /* all ranks that were started */
-    int launched;          /* the rank that the launcher gave this process, also without MPI; else 0 */
+    int launched;          /* the rank that the launcher gave this process, also without MPI; else
+                            * 0 */
     struct weir_par par;   /* those of the current test */
     struct weir_log log;
     struct weir_report report;
@@ -68,8 +69,8 @@ struct weir_run {
     const struct weir_hooks *hooks; /* NULL: none; the same on all ranks */
     struct weir_arena arena;     /* lives as long as the run */
     struct weir_err first_error; /* rank 0: the first that was said; its code means nothing */
-    /* Times of each operation of the program in the phase that runs, or that has just run, where the
-     * program adds to them (engine/latency.h). Of the current test. */
+    /* Times of each operation of the program in the phase that runs, or that has just run, where
+     * the program adds to them (engine/latency.h). Of the current test. */
     struct weir_hist *op_hist;
     int repetition;
     struct weir_test *test;         /* the one that is planned or runs, NULL between tests */

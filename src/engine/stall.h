@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stall.h - what each rank of a node shows the others about itself, and which of them do not move */
+/* stall.h - what the ranks of a node publish to each other in shared memory, and which of them
+ * stand still */
 #ifndef WEIR_ENGINE_STALL_H
 #define WEIR_ENGINE_STALL_H
 
@@ -20,7 +21,7 @@ struct weir_stall_call {
 
 /* The slot of a rank. Written by its watchdog alone, never by the thread that does the I/O. */
 struct weir_stall_slot {
-    uint64_t beat; /* goes up with each look; 0: this rank is not watched */
+    uint64_t beat; /* increases with each look; 0: this rank is not watched */
     uint64_t turn; /* odd while 'call' is written */
     uint64_t told; /* 1: it has reported why the job ends, and ends it */
     int32_t rank;
@@ -45,30 +46,32 @@ struct weir_stall {
 /* What is worst on this node. */
 struct weir_stall_worst {
     int still, call;            /* slots, -1: none */
-    uint64_t still_ns, call_ns; /* no sign of life; in a call */
+    uint64_t still_ns, call_ns; /* without a heartbeat; in a call */
     uint64_t idle_ns;           /* nobody has begun or ended a call */
 };
 
-/* Show ourselves on the board, which must stay; a look every look_ns is to come. Local. -1 when there
- * is no memory: nothing is to be watched then. */
+/* Begin to publish the state of this rank on the board, which must stay; weir_stall_look must be
+ * called every look_ns. Local. Returns 0, or -1 when there is no memory: then nothing is
+ * watched. */
 int weir_stall_begin(struct weir_stall *s, const struct weir_board *board, int rank,
                      uint64_t look_ns);
 void weir_stall_end(struct weir_stall *s);
 
 /* One look, some times a second: show the call that our rank is in, and see what others show. A
  * process that was stopped for a while does not take this for the time of others: what passes
- * between two looks counts as five times their distance at most. Local, in the watcher's thread; allocates nothing. */
+ * between two looks counts as five times their distance at most. Local, in the watcher's thread;
+ * allocates nothing. */
 void weir_stall_look(struct weir_stall *s, const struct weir_call *call);
 
-/* Is it up to us to speak for the node? The lowest slot that has shown a beat lately does, and nobody
- * after one that ends the job. Local. */
+/* Must this rank report for its node? The lowest slot with a beat of the last late_ns does; no
+ * rank does after one that ends the job. Local. */
 bool weir_stall_speaks(const struct weir_stall *s, uint64_t late_ns);
 
-/* We end the job, and have said why. Local. */
+/* Publish that this rank has reported why the job ends, and ends it. Local. */
 void weir_stall_told(struct weir_stall *s);
 
-/* Who does not move: the rank with no sign of life for the longest time, of at least 'least_ns', and
- * the rank whose call has lasted longest. Local. */
+/* Which ranks stand still: the rank without a heartbeat for the longest time, of at least
+ * 'least_ns', and the rank whose call has lasted longest. Local. */
 struct weir_stall_worst weir_stall_find(const struct weir_stall *s, uint64_t least_ns);
 
 /* The words for a rank of the node: "rank 1 on h: open of 'f' has not returned for 2.0 seconds", or

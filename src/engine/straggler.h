@@ -8,7 +8,7 @@
 
 #define WEIR_STRAGGLERS 3         /* are named at most */
 #define WEIR_STRAGGLER_RANKS 4    /* fewer cannot be told apart */
-#define WEIR_STRAGGLER_SHARE 0.05 /* of a phase: what is less is not worth a word */
+#define WEIR_STRAGGLER_SHARE 0.05 /* of a phase: less is not reported */
 
 /* How long single ranks took. */
 struct weir_straggler_times {
@@ -18,9 +18,9 @@ struct weir_straggler_times {
     uint64_t span;                      /* of the phase, ns */
 };
 
-/* How many of the ranks that took longest are stragglers (0: nobody), and what share of the phase they
- * cost. They are a quarter of the ranks at most; the gap to the next rank is large against the spread
- * of all others (Dixon's test at 1 %), and WEIR_STRAGGLER_SHARE of the phase. Pure. */
+/* How many of the ranks that took longest are stragglers (0: nobody), and what share of the phase
+ * they cost. They are a quarter of the ranks at most; the gap to the next rank is large against
+ * the spread of all others (Dixon's test at 1 %), and WEIR_STRAGGLER_SHARE of the phase. Pure. */
 int weir_straggler_count(const struct weir_straggler_times *t, double *share);
 
 struct weir_run;

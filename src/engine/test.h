@@ -115,9 +115,9 @@ struct weir_test {
     bool failed;                /* for conclude: an error or a signal ended it */
 };
 
-/* For 'plan': find the backend that the user named (NULL: the default) and note that the test uses it
- * in session s with all ranks, which are put into access. s and access must live as long as the test.
- * Collective over run->world. Returns 0, or -1 and the same err on all ranks. */
+/* For 'plan': find the backend that the user named (NULL: the default) and note that the test uses
+ * it in session s with all ranks, which are put into access. s and access must live as long as the
+ * test. Collective over run->world. Returns 0, or -1 and the same err on all ranks. */
 int weir_plan_use(struct weir_run *run, struct weir_session *s, const char *api,
                   struct weir_access *access, struct weir_err *err);
 
@@ -137,8 +137,8 @@ int weir_run_session(struct weir_run *run, struct weir_session *s, const struct 
                      struct weir_backend_opt opt, const struct weir_access *access,
                      struct weir_err *err);
 
-/* Groups of the ranks with the same color (0 or more), given back at the end of the test; *h is zero
- * before. Collective over run->par. Returns 0, or -1 and err on all ranks. */
+/* Groups of the ranks with the same color (0 or more), given back at the end of the test; *h is
+ * zero before. Collective over run->par. Returns 0, or -1 and err on all ranks. */
 int weir_test_heads(struct weir_run *run, struct weir_heads *h, int color, struct weir_err *err);
 
 /* For 'clean': a local function that removes what is left; where it fails, a note says what stays.

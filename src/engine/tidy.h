@@ -7,14 +7,14 @@
 
 /* What a name stands for. */
 enum weir_tidy {
-    WEIR_TIDY_OURS,    /* a file, or a directory that goes when it is empty */
+    WEIR_TIDY_OURS,    /* a file, or a directory that is removed when it is empty */
     WEIR_TIDY_TREE,    /* a directory of ours with more of ours in it */
     WEIR_TIDY_FOREIGN, /* stays, and is counted */
-    WEIR_TIDY_OTHER    /* stays: nobody expects it to go */
+    WEIR_TIDY_OTHER    /* stays: nobody expects its removal */
 };
 
-/* Names that a program gives, in which '#' stands for a number, and the levels on which they stand: 0 in
- * the directory itself, 1 in one of ours there, and so on. */
+/* Names that a program gives, in which '#' stands for a number, and the levels on which they
+ * stand: 0 in the directory itself, 1 in one of ours there, and so on. */
 struct weir_tidy_form {
     const char *form;
     bool is_dir;
@@ -22,17 +22,19 @@ struct weir_tidy_form {
     enum weir_tidy what;
 };
 
-/* Remove what the n forms say, and tell how much, on standard output. What is in the directory
- * itself and like no form is of others, and below that it is foreign. Symbolic links are not followed,
- * and what is mounted there stays. A directory of ours with something foreign in it stays. program: for
- * messages. Rank 0 works. Collective over run->world. Returns 0, or -1 and err on every rank. */
+/* Remove what the n forms say, and tell how much, on standard output. A name in the directory
+ * itself that matches no form counts as OTHER, and on the levels below as FOREIGN. Symbolic links
+ * are not followed, and what is mounted there stays. A directory of ours with something foreign in
+ * it stays. program: for messages. Rank 0 works. Collective over run->world. Returns 0, or -1 and
+ * err on every rank. */
 int weir_tidy(struct weir_run *run, const char *program, const char *dir,
               const struct weir_tidy_form *forms, size_t n, struct weir_err *err);
 
 /* The same for --existing=replace, dir being a name of the backend: nothing where the directory is
  * not there, or the backend stores nothing; a note says what was removed, and nothing is told on
- * standard output. A symbolic link with the name of a directory of ours is an error, and so is a file
- * system that is mounted at one, for the test would work there. Collective over run->world. */
+ * standard output. A symbolic link with the name of a directory of ours is an error, because the
+ * test would work in the directory that it leads to, and so is a file system that is mounted at
+ * one. Collective over run->world. */
 int weir_tidy_existing(struct weir_run *run, const char *program, const char *dir,
                        const struct weir_backend *be, const struct weir_tidy_form *forms, size_t n,
                        struct weir_err *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* timeline-doc.h - the form of a timeline: its records, and the document beside them, which says what
- * their numbers mean (doc/timeline.md) */
+/* timeline-doc.h - the form of a timeline: its records, and the document beside them, which says
+ * what their numbers mean (doc/timeline.md) */
 #ifndef WEIR_ENGINE_TIMELINE_DOC_H
 #define WEIR_ENGINE_TIMELINE_DOC_H
 
@@ -15,7 +15,7 @@ struct weir_driver;
 struct weir_phase_rec;
 struct weir_run;
 
-/* Rank 0's. Zero: nothing is known yet. Release with weir_timeline_doc_free. */
+/* Used on rank 0 only. Zero: nothing is known yet. Release with weir_timeline_doc_free. */
 struct weir_timeline_doc {
     struct weir_str path;
     struct weir_str command; /* a JSON list */
@@ -40,8 +40,8 @@ void weir_timeline_doc_test(struct weir_timeline_doc *d, struct weir_run *run);
 void weir_timeline_doc_phase(struct weir_timeline_doc *d, const struct weir_run *run,
                              const struct weir_phase_rec *rec, int index, bool failed);
 
-/* Put the document into its place: so many records are in the file, and so many were dropped. Local,
- * rank 0. Returns 0, or -1 and err (WEIR_ESETUP); then what was there stays. */
+/* Put the document into its place: so many records are in the file, and so many were dropped.
+ * Local, rank 0. Returns 0, or -1 and err (WEIR_ESETUP); then what was there stays. */
 int weir_timeline_doc_write(struct weir_timeline_doc *d, const struct weir_driver *driver,
                             uint64_t records, uint64_t dropped, bool complete,
                             struct weir_err *err);
@@ -50,14 +50,14 @@ void weir_timeline_doc_free(struct weir_timeline_doc *d);
 
 /* ---- the records: one array in the format 1.0 of NumPy's .npy files ----
  *
- * numpy.load(FILE, mmap_mode="r") reads it: an array of one dimension whose elements have the fields
- * below, little-endian and without padding. */
+ * numpy.load(FILE, mmap_mode="r") reads it: an array of one dimension whose elements have the
+ * fields below, little-endian and without padding. */
 
 #define WEIR_NPY_HEADER 512 /* bytes before the first record, whatever their number */
 #define WEIR_NPY_RECORD 48  /* bytes of a record */
 
-/* One operation. Times in ns; offset -1: none; error: its errno, 0 for none. phase and operation are
- * numbers of the document beside the file. */
+/* One operation. Times in ns; offset -1: none; error: its errno, 0 for none. phase and operation
+ * are numbers of the document beside the file. */
 struct weir_npy_record {
     int64_t begin, end, offset, bytes;
     uint32_t rank, repetition;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* timeline.h - every operation of every rank in one file, --timeline (doc/timeline.md)
  *
- * The file grows after each phase: each rank writes its records at its own place, then rank 0 writes the
- * header with the new number. So what is there can be read at any time, also after a failure. What goes
- * wrong with it ends the timeline, not the run. */
+ * The file grows after each phase: each rank writes its records at its own place, then rank 0
+ * writes the header with the new number. So what is there can be read at any time, also after a
+ * failure. What goes wrong with it ends the timeline, not the run. */
 #ifndef WEIR_ENGINE_TIMELINE_H
 #define WEIR_ENGINE_TIMELINE_H
 
@@ -31,8 +31,8 @@ struct weir_timeline {
     struct weir_timeline_doc doc; /* rank 0 */
 };
 
-/* Add both files of --timeline=PATH (NULL: none). Local. Returns 0, or -1 and err: PATH does not end in
- * .npy (WEIR_EUSAGE), or memory is out. */
+/* Add both files of --timeline=PATH (NULL: none). Local. Returns 0, or -1 and err: PATH does not
+ * end in .npy (WEIR_EUSAGE), or memory is out. */
 int weir_timeline_files(const char *path, struct weir_files *files, struct weir_err *err);
 
 /* Make both files, in place of what is there. Nothing without a path. Collective over run->world.

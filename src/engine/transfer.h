@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "engine/run.h"
 
-/* What was done since *clock_ns is no part of an operation: its time goes to *sum_ns, and *clock_ns is
- * now. Local. */
+/* What was done since *clock_ns is no part of an operation: its time goes to *sum_ns, and
+ * *clock_ns is now. Local. */
 static inline void weir_clock_apart(uint64_t *sum_ns, uint64_t *clock_ns)
 {
     uint64_t now_ns = weir_now_ns();
@@ -17,8 +17,8 @@ static inline void weir_clock_apart(uint64_t *sum_ns, uint64_t *clock_ns)
     *clock_ns = now_ns;
 }
 
-/* A transfer that is done: its bytes, the highest end of a write, and the operation, whose index in the
- * table of the program is io->dir. Local, some ns. */
+/* A transfer that is done: its bytes, the highest end of a write, and the operation, whose index
+ * in the table of the program is io->dir. Local, some ns. */
 static inline void weir_transfer_count(struct weir_run *run, const struct weir_io *io,
                                        uint64_t begin_ns, uint64_t end_ns)
 {
@@ -28,8 +28,8 @@ static inline void weir_transfer_count(struct weir_run *run, const struct weir_i
         run->counters.end = io->off + io->len;
 }
 
-/* Move it now. *clock_ns: its beginning, and then its end. Returns 0, or -1 and err. Always inlined, for
- * the reason in weir_session_xfer. */
+/* Move it now. *clock_ns: its beginning, and then its end. Returns 0, or -1 and err. Always
+ * inlined, for the reason in weir_session_xfer. */
 static inline __attribute__((always_inline)) int
 weir_transfer(struct weir_run *run, struct weir_file *f, const struct weir_io *io,
               uint64_t *clock_ns, struct weir_err *err)

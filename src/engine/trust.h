@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trust.h - what a number is worth: facts of a test gathered outside the measured time, judged once
- * at its end, shown to people in a line and to programs in full */
+/* trust.h - how far a result can be trusted: facts of a test, gathered outside the measured time
+ * and judged once at its end; people see one line, programs all of it */
 #ifndef WEIR_ENGINE_TRUST_H
 #define WEIR_ENGINE_TRUST_H
 
@@ -79,7 +79,7 @@ struct weir_finding_row {
 
 extern const struct weir_table weir_findings_table;
 
-/* Look at the machine, where any of the tests is judged. Collective over run->world. */
+/* Gather the facts of the machine, where any of the tests is judged. Collective over run->world. */
 void weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int n);
 
 /* Begin to gather the facts of run->test, after its start. Collective over run->par. */
@@ -98,18 +98,19 @@ void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
 void weir_trust_own(struct weir_run *run, const struct weir_phase_rec *rec,
                     struct weir_trust_sums *out);
 
-/* Note what the backend says about what was asked for (fate in struct weir_backend). f NULL: after a
- * phase. Local; a program may call it of rank 0's open file, outside the time of its transfers. */
+/* Note what the backend says about what was asked for (fate in struct weir_backend). f NULL: after
+ * a phase. Local; a program may call it of rank 0's open file, outside the time of its
+ * transfers. */
 struct weir_session;
 struct weir_file;
 void weir_trust_fate(struct weir_run *run, struct weir_session *s, struct weir_file *f);
 
-/* trust-cache.c. Look at this rank's bytes of a stage, so that each byte is looked at once on the node
- * that uses it. Local. */
+/* trust-cache.c. Find out how much of this rank's bytes of a stage is in the page cache; each byte
+ * is looked at once, on the node that uses it. Local. */
 void weir_trust_look(struct weir_run *run, const struct weir_stage *stage);
 
-/* Drop the files of a read stage from the page cache of every node that wrote or will read them, where
- * --drop-cache was given; a check shows whether it worked. Collective over run->par; as
+/* Drop the files of a read stage from the page cache of every node that wrote or will read them,
+ * where --drop-cache was given; a check shows whether it worked. Collective over run->par; as
  * weir_trust_before. */
 int weir_trust_drop(struct weir_run *run, const struct weir_stage *reads, struct weir_err *err);
 
@@ -126,8 +127,8 @@ void weir_trust_device_note(struct weir_run *run, const struct weir_phase_rec *r
  * run->par. */
 enum weir_severity weir_trust_end(struct weir_run *run);
 
-/* Judge run->trust.facts, tell programs, and keep what people read; nothing where no phase was measured.
- * The verdict. Rank 0 of run->par; trust-report.c, for weir_trust_end. */
+/* Judge run->trust.facts, tell programs, and keep what people read; nothing where no phase was
+ * measured. The verdict. Rank 0 of run->par; trust-report.c, for weir_trust_end. */
 enum weir_severity weir_trust_report(struct weir_run *run);
 
 /* What people read: the tables of --findings, and the lines on standard error. Rank 0, nothing

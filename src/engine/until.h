@@ -45,8 +45,8 @@ bool weir_until_center(const double *rate, int n, struct weir_until_center *out)
 double weir_until_width(const struct weir_until_center *c);
 
 /* Is it time to look at the interval after n repetitions? A look after each one would end the test
- * when the interval is narrow by chance, which would miss the median too often: so looks are at 6, 9,
- * 14, 21, ... repetitions, each half as many again. */
+ * when the interval is narrow by chance, which would miss the median too often: so looks are at 6,
+ * 9, 14, 21, ... repetitions, each half as many again. */
 bool weir_until_looks(int n);
 
 /* ---- a test ---- */
@@ -56,8 +56,8 @@ struct weir_run_options;
 struct weir_stage;
 struct weir_phase_rec;
 
-/* Check --until and its limits, and set the number of repetitions to the most that may come. Local, the
- * same on all ranks. -1 and err (WEIR_EUSAGE). */
+/* Check --until and its limits, and set the number of repetitions to the most that may come.
+ * Local, the same on all ranks. -1 and err (WEIR_EUSAGE). */
 int weir_until_plan(struct weir_run_options *o, struct weir_err *err);
 
 /* Keep the rate of a phase of the repetitions. Local. */

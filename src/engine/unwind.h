@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* unwind.h - what was taken, given back in reverse order whichever way a test ends */
+/* unwind.h - the stack of what a test has taken: given back in reverse order, however the test
+ * ends */
 #ifndef WEIR_ENGINE_UNWIND_H
 #define WEIR_ENGINE_UNWIND_H
 
@@ -32,7 +33,7 @@ int weir_unwind_push(struct weir_unwind *u, weir_release_fn *release, void *what
 int weir_unwind_push_together(struct weir_unwind *u, weir_release_fn *release, void *what,
                               struct weir_err *err);
 
-/* Give everything back, the last thing first. rc is how it went until now: the first error wins
+/* Give everything back, the last thing first. rc is the result until now: the first error wins
  * and err keeps its words. Collective over par->comm: the outcome of each collective release is
  * agreed, so the returned value, 0 or -1 with err, is the same on all ranks when rc was. */
 int weir_unwind_all(struct weir_unwind *u, const struct weir_par *par, int rc,

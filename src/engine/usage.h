@@ -5,22 +5,23 @@
 
 #include "engine/test.h"
 
-/* Report 'path' (which need not exist), and size and use of the file system that holds it: the lines
- * "Path" and "FS" for people, the same and exact numbers for data readers. The text of 3.3 names the
- * directory, its keys have width_33 columns at least. A backend that cannot tell: a warning. Rank 0
- * only; a no-op where the report has no sinks. -1 and err only where warnings are errors. */
+/* Report 'path' (which need not exist), and size and use of the file system that holds it: the
+ * lines "Path" and "FS" for people, the same and exact numbers for data readers. The text of 3.3
+ * names the directory, its keys have width_33 columns at least. A backend that cannot tell: a
+ * warning. Rank 0 only; a no-op where the report has no sinks. -1 and err only where warnings are
+ * errors. */
 int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *path, int width_33,
                       struct weir_err *err);
 
-/* Is there room for a plan where 'path' is and the file system is this full? Where not: an error of a dry
- * run, and of one that is meant unless it may stop before (a deadline) or has --no-space-check; else a
- * warning. Rank 0. -1 and err. */
+/* Has the file system of 'path', with usage *u, room for a plan? Where it has not, that is an
+ * error in a dry run, and in a real run unless a deadline may end it before or --no-space-check
+ * was given; else a warning. Rank 0. -1 and err. */
 int weir_usage_judge(const struct weir_run *run, const char *path, const struct weir_plan *plan,
                      const struct weir_fs_usage *u, struct weir_err *err);
 
-/* In a dry run tell what run->test needs: bytes, files, 'memory' bytes of a node, and what is free where
- * 'path' is; warn where that is too little for a test that writes. Rank 0, nothing elsewhere. -1 and err
- * only where warnings are errors. */
+/* In a dry run tell what run->test needs: bytes, files, 'memory' bytes of a node, and what is free
+ * where 'path' is; warn where that is too little for a test that writes. Rank 0, nothing
+ * elsewhere. -1 and err only where warnings are errors. */
 int weir_usage_need(struct weir_run *run, const char *path, double memory, struct weir_err *err);
 
 /* Is there room for a plan in the file system that holds 'path'? As weir_usage_judge.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* watchdog.h - calls into a backend that do not return, and ranks that stand still (--io-timeout) */
+/* watchdog.h - calls into a backend that do not return, and ranks that stand still
+ * (--io-timeout) */
 #ifndef WEIR_ENGINE_WATCHDOG_H
 #define WEIR_ENGINE_WATCHDOG_H
 
@@ -14,7 +15,7 @@
 
 #define WEIR_WARN_SECONDS 60
 
-/* What a watchdog stands on; all of it must live as long. */
+/* What a watchdog needs; all of it must live as long. */
 struct weir_watchdog_ground {
     const struct weir_board *board;
     struct weir_neighbour *neighbour;
@@ -43,10 +44,10 @@ struct weir_watchdog {
     bool running;
 };
 
-/* Start to watch, after the end of an earlier watch. limit_s is 0
- * or the limit of a call. Warnings come every WEIR_WARN_SECONDS, or as many seconds as
- * WEIR_WATCH_SECONDS says in the environment (0: none). Local. -1 and err (WEIR_ESETUP) when there is
- * a limit that cannot be kept; without one, nothing is watched then. */
+/* Start to watch, after the end of an earlier watch. limit_s is 0 or the limit of a call. Warnings
+ * come every WEIR_WARN_SECONDS, or as many seconds as WEIR_WATCH_SECONDS says in the environment
+ * (0: none). Local. -1 and err (WEIR_ESETUP) when there is a limit that cannot be kept; without
+ * one, nothing is watched then. */
 int weir_watchdog_begin(struct weir_watchdog *w, const struct weir_watchdog_ground *on, int limit_s,
                         struct weir_err *err);
 
