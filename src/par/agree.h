@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* agree.h - errors that all ranks know: agreement at the end of a step, the watch that stops the others
- * early, and votes on going on for ranks that work in rounds */
+/* agree.h - errors that all ranks know: agreement at the end of a step, the watch that stops the
+ * others early, and votes on going on for ranks that work in rounds */
 #ifndef WEIR_PAR_AGREE_H
 #define WEIR_PAR_AGREE_H
 
@@ -11,14 +11,15 @@
 
 /* Agree on the outcome of a step that a rank may have failed alone (rc < 0, err filled). Returns 0
  * on every rank when all were fine; else -1 on every rank with the text of the lowest failing
- * rank, prefixed "rank R on HOST: ", and the number of other failing ranks appended, in err. An error
- * that was agreed on within the step stays as it is.
- * Collective over par->comm: one reduction, more only after a failure. */
+ * rank, prefixed "rank R on HOST: ", and the number of other failing ranks appended, in err. An
+ * error that was agreed on within the step stays as it is. Collective over par->comm: one
+ * reduction, more only after a failure. */
 int weir_agree(const struct weir_par *par, int rc, struct weir_err *err);
 
-/* As weir_agree, after a collective call into a library that can leave the other ranks waiting inside for
- * one that has failed. A rank that has failed waits for the others WEIR_AGREE_CALL_S seconds; then it
- * says its error and ends the job, for nobody else can. Collective over par->comm. */
+/* As weir_agree, after a collective call into a library that can leave the other ranks waiting
+ * inside for one that has failed. A rank that has failed waits for the others WEIR_AGREE_CALL_S
+ * seconds; then it prints its error and ends the job, because no other rank can. Collective over
+ * par->comm. */
 #define WEIR_AGREE_CALL_S 20
 int weir_agree_call(const struct weir_par *par, int rc, struct weir_err *err);
 
@@ -33,8 +34,8 @@ struct weir_watch {
     const struct weir_par *par;
     MPI_Request request;
     int64_t mine[2 + WEIR_WATCH_NEWS], all[2 + WEIR_WATCH_NEWS]; /* of the agreement on its way */
-    /* Numbers that travel with it: set own 'news' before a call; 'heard' are their sums over the ranks,
-     * as far as they are known, and 'working' counts the ranks that have more to do. */
+    /* Numbers that travel with it: set own 'news' before a call; 'heard' are their sums over the
+     * ranks, as far as they are known, and 'working' counts the ranks that have more to do. */
     int64_t news[WEIR_WATCH_NEWS], heard[WEIR_WATCH_NEWS];
     int working;
     bool pending, stop, over;
@@ -55,13 +56,13 @@ bool weir_watch_tick(struct weir_watch *w, bool stop);
 /* We have no more work: take part until every rank has ended. Returns true when some rank asked to
  * stop. Collective over watch_comm; sleeps briefly between tests so that waiting ranks leave the
  * processor to working ones once it takes longer than a millisecond. Between these w->asks is
- * asked, for a signal may come while we wait: what it says in the last moment is not heard by
- * anybody, not even here. */
+ * asked, for a signal may come while we wait: a reason that comes in the last moment is ignored on
+ * all ranks, this one included. */
 bool weir_watch_end(struct weir_watch *w, bool stop);
 
 /* Ranks that work in rounds ask each other now and then whether to go on. All ranks take the same
- * number of rounds between two votes, so they leave the work after the same round. That number follows
- * from the time that rounds take: a vote after about half a millisecond of work. */
+ * number of rounds between two votes, so they leave the work after the same round. That number
+ * follows from the time that rounds take: a vote after about half a millisecond of work. */
 struct weir_rounds {
     const struct weir_par *par;
     uint32_t period;   /* rounds between two votes, the same on all ranks */
@@ -79,8 +80,8 @@ static inline bool weir_rounds_count(struct weir_rounds *r, uint64_t ns)
     return --r->left == 0;
 }
 
-/* Say what this rank wants, 0 for going on; returns the highest number that a rank says. Chooses when
- * to vote again. Collective over par->comm, blocks. */
+/* Say what this rank wants, 0 for going on; returns the highest number that a rank says. Chooses
+ * when to vote again. Collective over par->comm, blocks. */
 int weir_rounds_vote(struct weir_rounds *r, int wanted);
 
 /* How many rounds to take until the next vote, after 'last' that took spent_ns on the slowest rank:

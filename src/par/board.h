@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* board.h - memory that the ranks of a node share, a slot for each: what one says there, the others
- * can read when it no longer moves */
+/* board.h - memory that the ranks of a node share, a slot for each: the others can read what a
+ * rank has written there also when that rank stands still */
 #ifndef WEIR_PAR_BOARD_H
 #define WEIR_PAR_BOARD_H
 
@@ -15,7 +15,7 @@ struct weir_board {
 };
 
 /* One slot of 'each' zeroed bytes for every rank of the node, in a segment of /dev/shm that has no
- * name any more when this returns, and to which memory is bound. A rank that cannot have it (no
+ * name any more when this returns, and to which memory is bound. A rank that cannot use it (no
  * room, another container) has a slot of its own that nobody else sees. Never fails. Collective
  * over par->comm, between the ranks of a node only. */
 void weir_board_begin(struct weir_board *b, const struct weir_par *par, size_t each);

@@ -36,24 +36,25 @@ int64_t weir_clock_to_day_ns(const struct weir_par *par);
 void weir_clock_renew(const struct weir_par *par, struct weir_clock *c);
 
 /* What the offset has changed between the two estimates by more than errors and a drift of 1000 ppm
- * explain, in ns; 0: nothing. Somebody has set a clock, or one runs wrongly. Local. */
+ * explain, in ns; 0: nothing. Then a clock was set, or runs at a wrong speed. Local. */
 int64_t weir_clock_step(const struct weir_clock *c);
 
-/* Is the last estimate more than a tenth of a second older than this time on rank 0's clock? Local; the same
- * on all ranks when common_ns is. */
+/* Is the last estimate more than a tenth of a second older than this time on rank 0's clock?
+ * Local; the same on all ranks when common_ns is. */
 bool weir_clock_is_old(const struct weir_clock *c, int64_t common_ns);
 
-/* A local time on rank 0's clock, as signed ns (may be negative): the offset is interpolated between
- * the two estimates, and outside of them that of the nearer one. Local. */
+/* A local time on rank 0's clock, as signed ns (may be negative): the offset is interpolated
+ * between the two estimates, and outside of them that of the nearer one. Local. */
 int64_t weir_clock_common(const struct weir_clock *c, uint64_t local_ns);
 
-/* The other way round, for a time from the last estimate on: what the local clock says then. Local. */
+/* The other way round, for a time from the last estimate on: what the local clock says then.
+ * Local. */
 uint64_t weir_clock_local(const struct weir_clock *c, int64_t common_ns);
 
 /* How wrong weir_clock_common may be for local times from the estimate before up to this one, in
  * ns: the error of the estimates; what the clock drifts after the last one when it goes on as
- * between the two, and 200 ppm more where it is not that of rank 0; and a step between the two, for
- * nobody knows when it was. Local. */
+ * between the two, and 200 ppm more where it is not that of rank 0; and a step between the two,
+ * because it is not known when it was. Local. */
 uint64_t weir_clock_error(const struct weir_clock *c, uint64_t local_ns);
 
 /* The largest error of the last estimate over the ranks, on all ranks. Collective. */

@@ -54,7 +54,8 @@ void weir_par_alone(struct weir_par *par);
 int weir_par_subset(const struct weir_par *all, int tasks, struct weir_par *out,
                     struct weir_err *err);
 
-/* Collective over par->comm. Harmless on a zeroed struct and where comm is MPI_COMM_NULL. */
+/* Free the communicators. Collective over par->comm. Does nothing on a zeroed struct and where
+ * comm is MPI_COMM_NULL. */
 void weir_par_free(struct weir_par *par);
 
 /* The unit of -Q under this placement: ranks to go to reach the next node:
@@ -65,8 +66,9 @@ int weir_par_node_stride(const struct weir_par *par);
  * par->comm; constant memory. */
 int weir_par_same_node(const struct weir_par *par, int shift);
 
-/* Give up (MPI_Abort, with the library's own words on stderr) when a call of MPI itself has
- * failed: nobody can be told through a broken library. rc is what the call returned. Local. */
+/* Unless rc is MPI_SUCCESS, end the job (MPI_Abort, after the library's own words on stderr): the
+ * other ranks cannot be informed through a broken library. rc is what the call 'call' returned.
+ * Local. */
 void weir_mpi_must(const struct weir_par *par, int rc, const char *call);
 
 /* End all ranks with this status now. The last resort: a rank hangs in a call and cannot take part

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* group.h - groups of ranks, and fields that are gathered to the first rank of a group or scattered from it */
+/* group.h - groups of ranks, and fields that are gathered to the first rank of a group or
+ * scattered from it */
 #ifndef WEIR_PAR_GROUP_H
 #define WEIR_PAR_GROUP_H
 
@@ -19,7 +20,7 @@ struct weir_heads {
 };
 
 /* Make groups of the ranks with the same color (0 or more) in *h, which is zero. Collective over
- * all->comm. Returns 0, or -1 and err on all ranks; weir_heads_free is due in both cases. That is
+ * all->comm. Returns 0, or -1 and err on all ranks; call weir_heads_free in both cases. That is
  * collective, too, and does nothing with heads that are zero. */
 int weir_heads_split(const struct weir_par *all, int color, struct weir_heads *h,
                      struct weir_err *err);
@@ -41,14 +42,14 @@ struct weir_patches {
     uint64_t all;       /* on rank 0: units of all */
 };
 
-/* Each rank has 'mine' units of 'unit' floats. par must live as long. Collective over par->comm. Returns
- * 0, or -1 and err on every rank: more than 2^31 - 1 units (WEIR_EUSAGE), or no memory. */
+/* Each rank has 'mine' units of 'unit' floats. par must live as long. Collective over par->comm.
+ * Returns 0, or -1 and err on every rank: more than 2^31 - 1 units (WEIR_EUSAGE), or no memory. */
 int weir_patches_begin(struct weir_patches *p, const struct weir_par *par, uint64_t mine,
                        uint64_t unit, struct weir_err *err);
 void weir_patches_free(struct weir_patches *p);
 
-/* All patches, one after the other in rank order, in 'all' on rank 0 (ignored elsewhere), from or to
- * 'mine' of each. Collective over par->comm. */
+/* All patches, one after the other in rank order, in 'all' on rank 0 (ignored elsewhere), from or
+ * to 'mine' of each. Collective over par->comm. */
 void weir_patches_gather(const struct weir_patches *p, const void *mine, void *all);
 void weir_patches_scatter(const struct weir_patches *p, const void *all, void *mine);
 

@@ -36,29 +36,31 @@ int weir_mpi_fsync(int fd, const char *path, struct weir_err *err);
  * (WEIR_EIO). */
 int weir_mpi_sync_again(const char *path, struct weir_err *err);
 
-/* Give up this process's locks on the file: ROMIO keeps the one of a write that failed, and other ranks
- * wait for it without end. Local. */
+/* Give up this process's locks on the file: ROMIO keeps the one of a write that failed, and other
+ * ranks wait for it without end. Local. */
 void weir_mpi_unlock(const char *path);
 
 /* The lowest rc over the ranks of comm, so that all know whether to go on. One reduction, none
  * when comm is a single rank. Collective over comm. */
 int weir_mpi_agree(MPI_Comm comm, int rc);
 
-/* After a collective transfer of HDF5 that failed on this rank: take part in what the library leaves out
- * then and the other ranks, where it went well, wait for. handle: the file below (NULL: does nothing).
- * Collective with those. */
+/* After a collective transfer of HDF5 that failed on this rank: make the collective calls that the
+ * library skips after the failure. The other ranks, whose transfer succeeded, wait in them.
+ * handle: the MPI file of the HDF5 file (NULL: does nothing). Collective with those ranks. */
 void weir_mpi_catch_up(MPI_File *handle, MPI_Info info);
 
-/* May a file of this process have so many bytes? format: for the message. Local. Returns 0, or -1 and err
- * (WEIR_ESETUP). */
+/* Does the limit on file sizes of this process (RLIMIT_FSIZE) allow 'need' bytes? format: for the
+ * message. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
 int weir_mpi_check_limit(const char *format, uint64_t need, struct weir_err *err);
 
 /* Bytes that are free on the file system of path, UINT64_MAX where that is not known. Local. */
 uint64_t weir_mpi_room(const char *path);
 
-/* Does the file reach as far as the furthest rank of comm wrote (*end of this rank, 0: nothing; then
- * of all)? UINT64_MAX: this rank has failed and says why, so nobody judges. For collective writes,
- * whose return codes and counts can look like success on a full disk. Collective over comm. Returns 0, or -1 and err (WEIR_EIO). */
+/* Is the file long enough for what all ranks of comm wrote? *end: one past the last byte that this
+ * rank wrote, 0: it wrote nothing, UINT64_MAX: it has failed and reports why, so nothing is
+ * judged; on return the maximum over the ranks. For collective writes, whose return codes and
+ * counts can look like success on a full disk. Collective over comm. Returns 0, or -1 and err
+ * (WEIR_EIO). */
 int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t *end,
                        struct weir_err *err);
 
@@ -67,13 +69,15 @@ int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t 
  * -1 and err (WEIR_EIO). */
 int weir_mpi_check_kept(MPI_File file, const char *path, uint64_t need, struct weir_err *err);
 
-/* Let a library that would not survive an error write what it still has for a file into memory that is
- * thrown away: *handle, which the library lent out, becomes another file. handle may be NULL on some
- * ranks: then nothing happens. Collective over comm. Does what it can.
+/* Redirect what a library still has to write to a file into memory that is then freed, because the
+ * library would crash after an error: *handle, the library's own handle, becomes another file.
+ * handle may be NULL on some ranks: then nothing happens. Collective over comm. Other errors are
+ * ignored.
  *
- * Returns 0; -1 on all ranks where MPI_File_sync fails on one of them, whatever the file is: a collective
- * write of OMPIO that has failed leaves a request for ever, and then no file can be synced. A library that
- * syncs in its close would leave the other ranks waiting there. */
+ * Returns 0; -1 on all ranks where MPI_File_sync fails on one of them, whatever the file is: a
+ * collective write of OMPIO that has failed leaves a request that never completes, and then no
+ * file can be synced. A library that syncs in its close would leave the other ranks waiting
+ * there. */
 int weir_mpi_sink(MPI_Comm comm, MPI_File *handle);
 
 #endif

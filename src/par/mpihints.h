@@ -32,7 +32,8 @@ enum weir_hint_kind weir_mpihints_parse(const char *line, size_t len, struct wei
 /* The hints in rank 0's environment, then those in its file 'path' (NULL: none), which win. Every
  * rank gets the same. One note for all that are left out. *out is made also when there are none;
  * free it with MPI_Info_free. Collective over par->comm. Returns 0, or -1 and the same err on
- * every rank (WEIR_ESETUP: no such file; WEIR_EUSAGE: too long, or a value that weir_hint_check refuses). */
+ * every rank (WEIR_ESETUP: no such file; WEIR_EUSAGE: too long, or a value that weir_hint_check
+ * refuses). */
 int weir_mpihints_read(const struct weir_par *par, const struct weir_log *log, const char *path,
                        MPI_Info *out, struct weir_err *err);
 
@@ -40,10 +41,11 @@ int weir_mpihints_read(const struct weir_par *par, const struct weir_log *log, c
  * here; may be MPI_INFO_NULL. Local. */
 void weir_mpihints_list(MPI_Info *in_effect, struct weir_str *out);
 
-/* What became of the hints given: *other_layout 1 where a stripe count or size in effect is another one
- * than asked for, 0 where all are as asked for; *independent 1 where the hints in effect turn collective
- * buffering off (romio_cb_read, romio_cb_write: disable), 0 where they force it. Else they stay as they
- * are. in_effect is freed here; either may be MPI_INFO_NULL. Local. */
+/* What became of the hints given: *other_layout 1 where a stripe count or size in effect is
+ * another one than asked for, 0 where all are as asked for; *independent 1 where the hints in
+ * effect turn collective buffering off (romio_cb_read, romio_cb_write: disable), 0 where they
+ * force it. Else they stay as they are. in_effect is freed here; either may be MPI_INFO_NULL.
+ * Local. */
 void weir_mpihints_judge(MPI_Info given, MPI_Info *in_effect, int *independent, int *other_layout);
 
 /* Append the text of showHints: the hints given and those in effect, which a library

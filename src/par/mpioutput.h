@@ -18,9 +18,9 @@ struct weir_mpi_output {
     bool open;
 };
 
-/* Open a file that rank 0 has made; par and path must live as long. Each rank looks first whether it
- * can open it at all: libraries hang where one rank of several cannot. Collective over par->comm.
- * Returns 0, or -1 and the same err (WEIR_ESETUP) on all ranks. */
+/* Open a file that rank 0 has made; par and path must live as long. Each rank looks first whether
+ * it can open it at all: libraries hang where one rank of several cannot. Collective over
+ * par->comm. Returns 0, or -1 and the same err (WEIR_ESETUP) on all ranks. */
 int weir_mpi_output_open(struct weir_mpi_output *out, const struct weir_par *par, const char *path,
                          struct weir_err *err);
 
@@ -29,8 +29,8 @@ int weir_mpi_output_open(struct weir_mpi_output *out, const struct weir_par *par
 int weir_mpi_output_write(struct weir_mpi_output *out, uint64_t at, const void *buf, size_t len,
                           struct weir_err *err);
 
-/* Wait until what was written is on storage where 'keep' says so, and close. Nothing where it is not
- * open. Collective over par->comm. Returns 0, or -1 and err (WEIR_ESETUP), not the same on all
+/* Wait until what was written is on storage where 'keep' says so, and close. Nothing where it is
+ * not open. Collective over par->comm. Returns 0, or -1 and err (WEIR_ESETUP), not the same on all
  * ranks. */
 int weir_mpi_output_close(struct weir_mpi_output *out, bool keep, struct weir_err *err);
 

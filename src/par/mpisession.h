@@ -16,19 +16,20 @@
 
 #define WEIR_MPI_NAME_TEXT (PATH_MAX + 8)
 
-/* Whether MPI_File_open reads drivers ("ufs:"): asked once, when a name needs it. Zero-initialise. */
+/* Whether MPI_File_open reads drivers ("ufs:"): asked once, when a name needs it.
+ * Zero-initialise. */
 enum weir_mpi_drivers { WEIR_DRIVERS_UNKNOWN, WEIR_DRIVERS_READ, WEIR_DRIVERS_NOT_READ };
 
-/* The name that the operating system knows: path without a driver of ROMIO at its beginning ("ufs:",
- * "lustre:" ...). A file whose name begins with one is meant with "./" before it. Local. Points into
- * path. */
+/* The name that the operating system knows: path without a driver of ROMIO at its beginning
+ * ("ufs:", "lustre:" ...). A file whose name begins with one is meant with "./" before it. Local.
+ * Points into path. */
 const char *weir_mpi_path(const char *path);
 
-/* The name of the file of weir_mpi_path(path) for MPI_File_open and its relatives, so that no library
- * takes a part of it for a driver: ROMIO gets "ufs:" where the name has another ':' and the user
- * chose no driver; OMPIO, which reads none, never gets one. Local; opens a file of its own in memory
- * when *drivers is not known yet. A name without '/' gets "./".
- * Returns path, a part of it, or text. NULL and err (WEIR_EUSAGE) when it is too long. */
+/* The name of the file of weir_mpi_path(path) for MPI_File_open and its relatives, so that no
+ * library takes a part of it for a driver: ROMIO gets "ufs:" where the name has another ':' and
+ * the user chose no driver; OMPIO, which reads none, never gets one. Local; opens a file of its
+ * own in memory when *drivers is not known yet. A name without '/' gets "./". Returns path, a part
+ * of it, or text. NULL and err (WEIR_EUSAGE) when it is too long. */
 const char *weir_mpi_name(enum weir_mpi_drivers *drivers, const char *path,
                           char text[WEIR_MPI_NAME_TEXT], struct weir_err *err);
 
@@ -45,7 +46,7 @@ struct weir_mpi_session {
 
 /* Read the hints of the environment and of hints_file (NULL: none); with 'messages' also find out
  * which errno messages leave. Errors of MPI_File_open are returned from now on. Collective over
- * par->comm. Returns 0, or -1 and err on every rank; weir_mpi_session_end is due in both cases. */
+ * par->comm. Returns 0, or -1 and err on every rank; call weir_mpi_session_end in both cases. */
 int weir_mpi_session_begin(struct weir_mpi_session *m, const struct weir_par *par,
                            const struct weir_log *log, const char *hints_file, bool messages,
                            struct weir_err *err);

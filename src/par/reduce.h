@@ -11,15 +11,15 @@
  * two reductions. */
 void weir_hist_sum(const struct weir_par *par, struct weir_hist *h);
 
-/* The 'mine' of rank 'whom', for any choice of whom on each rank. 8 bytes a rank while it runs; where
- * these are not to be had, the job ends. Collective over par->comm. */
+/* The 'mine' of rank 'whom', for any choice of whom on each rank. 8 bytes a rank while it runs;
+ * without that memory the job ends. Collective over par->comm. */
 uint64_t weir_fetch_u64(const struct weir_par *par, uint64_t mine, int whom);
 
 /* The sum of 'mine' over the ranks before this one. Collective over par->comm. */
 uint64_t weir_before_u64(const struct weir_par *par, uint64_t mine);
 
-/* len bytes of rank 'from' in buf on rank 0. Only these two ranks call it; nothing happens when they
- * are the same. */
+/* len bytes of rank 'from' in buf on rank 0. Only these two ranks call it; nothing happens when
+ * they are the same. */
 void weir_fetch_bytes(const struct weir_par *par, void *buf, size_t len, int from);
 
 /* Every rank has n items of 'size' bytes. Bring the first 'most' of them, in rank order, to rank

@@ -5,9 +5,10 @@
 
 #include "par/comm.h"
 
-/* What the first rank of our node says goes to that of the node before, and we get what the node
- * after ours says. False, and nothing in 'next', on other ranks and where there is one node. Nodes
- * as MPI sees them. Collective over par->comm. */
+/* The first rank of our node sends the len bytes of 'mine' to the first rank of the node before,
+ * and receives those of the node after into 'next'. Returns true where this was done. False, and
+ * 'next' is not changed, on other ranks and where there is one node. Nodes as MPI sees them.
+ * Collective over par->comm. */
 bool weir_ring_pass(const struct weir_par *par, const void *mine, void *next, size_t len);
 
 #endif
