@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ckpt.h - checkpoints of a climate model: fields of a cubed sphere, gathered to few writers and written
- * by these; read by few readers and scattered */
+/* ckpt.h - checkpoints of a climate model: fields of a cubed sphere, gathered to few writers and
+ * written by these; read by few readers and scattered */
 #ifndef WEIR_DRIVERS_CHECKPOINT_CKPT_H
 #define WEIR_DRIVERS_CHECKPOINT_CKPT_H
 
@@ -11,8 +11,8 @@
 #include "engine/driver.h"
 #include "par/group.h"
 
-/* Options of checkpoint_simulator.x and restart_simulator.x. 'writers' are readers there, 'barrier',
- * 'whole' and 'moves' are READ_BARRIER, SCATTER_3D and DO_READS. */
+/* Options of checkpoint_simulator.x and restart_simulator.x. 'writers' are readers there,
+ * 'barrier', 'whole' and 'moves' are READ_BARRIER, SCATTER_3D and DO_READS. */
 struct ckpt_options {
     struct weir_run_options run; /* first: the engine reads it */
     const char *config, *api, *path, *other;
@@ -31,13 +31,13 @@ struct ckpt_trial {
     double create, work, close, gather, gather_max, reorder, reorder_max, move, move_max,
         verify_max;
     double application, file_system;             /* as the wiki defines them */
-    double application_whole, file_system_whole; /* with all that belongs to them */
+    double application_whole, file_system_whole; /* with all parts of them */
 };
 
 struct ckpt {
     const struct ckpt_options *o;
     bool reads;
-    bool moves; /* files are written or read at all */
+    bool moves; /* files are written or read */
     int number; /* of writers in this test */
     uint64_t begin_ns;
     struct weir_cube layout;

@@ -67,8 +67,8 @@ void h5ex_set_make(const struct h5ex_options *o, const struct weir_grid *g,
 
 /* ---- the test ---- */
 
-/* Each operation is timed by itself, in this order: name, function (h5ex-ops.c), the column that has its
- * time, when it is done, key, title. */
+/* Each operation is timed by itself, in this order: name, function (h5ex-ops.c), the column that
+ * has its time, when it is done, key, title. */
 #define H5EX_OPERATIONS(X)                                                                         \
     X(FILE_CREATE, create_file, OPEN, ALWAYS, "fileCreate", "File creation")                       \
     X(GROUP_CREATE, create_group, GROUP, GROUPS, "groupCreate", "Group creation")                  \
@@ -126,7 +126,8 @@ struct h5ex_test {
     enum h5ex_op turn[H5EX_OPS]; /* the operations of the phase that runs */
     int turns;
     uint64_t ns[H5EX_OPS]; /* of this rank in this repetition */
-    /* Rank 0; of each repetition the slowest rank, in each operation and then in each column: ns, bytes/s. */
+    /* Rank 0; of each repetition the slowest rank, in each operation and then in each column: ns,
+     * bytes/s. */
     struct weir_series series;
     bool removes;         /* the file is of this test */
     uint64_t wrong_attrs; /* of this rank in this repetition */
@@ -135,7 +136,8 @@ struct h5ex_test {
 /* h5ex-ops.c: the operations and the phases that are made of them. */
 extern const struct weir_operation h5ex_operations[H5EX_OPS + 1];
 extern const struct weir_phase h5ex_write_phase, h5ex_read_phase;
-/* The file is there, so that all creations that are measured do the same. As before of a stage. */
+/* Make the file before the measurement, so that all creations that are measured do the same. As
+ * before of a stage. */
 int h5ex_make_file(struct weir_run *run, void *state, const struct weir_stage *s,
                    struct weir_err *err);
 enum h5ex_column h5ex_column_of(enum h5ex_op op);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-data.h - the data of the transfers, what is wrong in them, and memory that is kept from the page cache */
+/* ior-data.h - the data of the transfers, what is wrong in them, and memory that is kept from the
+ * page cache */
 #ifndef WEIR_DRIVERS_IOR_DATA_H
 #define WEIR_DRIVERS_IOR_DATA_H
 
@@ -46,8 +47,8 @@ void ior_new_signature(struct ior_test *t, uint32_t signature);
  * rec->wrong_sum what only all ranks together can see. */
 void ior_data_begin(struct weir_run *run, struct ior_test *t);
 
-/* Take the next offsets (t->data.off) and, in a write phase, make their data where they differ from one
- * transfer to the next. Local. True when data were made. */
+/* Take the next offsets (t->data.off) and, in a write phase, make their data where they differ
+ * from one transfer to the next. Local. True when data were made. */
 bool ior_data_ahead(struct ior_test *t);
 
 /* Returns whether the transfer at off was right. */

@@ -44,8 +44,8 @@ int ior_queue_drain(struct weir_run *run, void *state, uint64_t *clock_ns, struc
 /* ior-phase.c: the three phases, and what belongs to files. */
 extern const struct weir_phase ior_write_phase, ior_check_phase, ior_read_phase;
 void ior_free(void *state);
-/* The first part of the write phase, for the prefill too: name, old file, offsets; and its open, for
- * transfers of that many bytes. As in struct weir_phase. */
+/* The first part of the write phase, for the prefill too: name, old file, offsets; and its open,
+ * for transfers of that many bytes. As in struct weir_phase. */
 int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 int ior_open_write(struct ior_test *t, uint64_t transfer, struct weir_err *err);
 
@@ -54,9 +54,9 @@ int ior_idle_step(struct weir_run *run, void *state, uint64_t round, uint64_t *c
                   struct weir_err *err);
 int ior_close_file(struct weir_run *run, void *state, struct weir_err *err);
 
-/* ior-phase.c: the offset of step i, whose data are then in t->data.buf[t->data.next - 1] in a write phase; and
- * check those of a read. *clock_ns is the time before and after: what data take is not the time of a
- * transfer. Local, without allocation. */
+/* ior-phase.c: the offset of step i, whose data are then in t->data.buf[t->data.next - 1] in a
+ * write phase; and check those of a read. *clock_ns is the time before and after: what data take
+ * is not the time of a transfer. Local, without allocation. */
 uint64_t ior_next_offset(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_t *clock_ns);
 void ior_verify(struct weir_run *run, struct ior_test *t, const struct weir_io *io,
                 uint64_t *clock_ns);

@@ -15,7 +15,7 @@
 #include "engine/options.h"
 #include "engine/phase.h"
 
-/* Values of the option rows in ior.c; names and meaning stand there. */
+/* Values of the option rows in ior.c, which have names and meaning. */
 struct ior_options {
     struct weir_run_options run; /* first: the engine reads it */
     const char *script, *packet, *test_file, *distribution, *read_back;
@@ -123,10 +123,12 @@ bool ior_range(struct weir_run *run, void *state, const struct weir_stage *stage
                struct weir_str *path, struct weir_cache_range *range);
 
 /* ior-facts.c: in a dry run, tell bytes, files, memory and free space, and warn when there is too
- * little; t->use.path is known. Rank 0, nothing elsewhere. -1 and err only where warnings are errors. */
+ * little; t->use.path is known. Rank 0, nothing elsewhere. -1 and err only where warnings are
+ * errors. */
 int ior_report_need(struct weir_run *run, const struct ior_test *t, struct weir_err *err);
 
-/* ior-facts.c: what the options say about the worth of the numbers. Collective over run->par. */
+/* ior-facts.c: what the options say about the reliability of the results. Collective over
+ * run->par. */
 void ior_facts(struct weir_run *run, void *state, struct weir_facts *f);
 
 /* ior-test.c: the functions of struct weir_driver for one test. */

@@ -14,7 +14,7 @@
 #include "engine/options.h"
 #include "engine/phase.h"
 
-/* Values of the option rows in mdw.c; names and meaning stand there. */
+/* Values of the option rows in mdw.c, which have names and meaning. */
 struct mdw_options {
     struct weir_run_options run; /* first: the engine reads it */
     const char *prefix, *packet, *latency, *position_file;
@@ -97,8 +97,8 @@ struct mdw_test {
 
 extern const struct weir_driver weir_mdw;
 
-/* mdw-sets.c: names of sets and objects. Local. Memory grows with the tasks, and by one bit for each
- * set. */
+/* mdw-sets.c: names of sets and objects. Local. Memory grows with the tasks, and by one bit for
+ * each set. */
 int mdw_sets_init(struct mdw_test *t, const struct weir_run *run, struct weir_err *err);
 void mdw_sets_free(struct mdw_test *t);
 /* What set d has in common with others. */
@@ -124,7 +124,8 @@ void mdw_clean_up(struct weir_run *run, void *state);
 int mdw_conclude(struct weir_run *run, void *state, struct weir_err *err);
 
 /* mdw-sets.c: the run-info file, read and written by rank 0. Collective over run->par. */
-/* Can what this run will leave be written at all? Before hours of work. */
+/* Before hours of work: can the file be written that this run is to leave? Returns 0, or -1 and
+ * err on all ranks. */
 int mdw_position_try(struct weir_run *run, const struct mdw_test *t, struct weir_err *err);
 /* The numbers of a run-info file: position; first object and end of those that may be there, -1
  * where the file does not say. Local. -1 and err. */
@@ -136,7 +137,8 @@ int mdw_position_write(struct weir_run *run, struct mdw_test *t, struct weir_err
 int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
                 struct weir_err *err);
 
-/* mdw-measure.c: -L: files (engine/driver.h) and operations of a phase (struct weir_phase). Local. */
+/* mdw-measure.c: -L: files (engine/driver.h) and operations of a phase (struct weir_phase).
+ * Local. */
 int mdw_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
 uint64_t mdw_count_operations(struct weir_run *run, void *state);
 

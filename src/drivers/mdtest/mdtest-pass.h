@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-pass.h - the operations, and the phase in progress: whose items it visits, in which order, and its clock */
+/* mdtest-pass.h - the operations, and the phase in progress: whose items it visits, in which
+ * order, and its clock */
 #ifndef WEIR_DRIVERS_MDTEST_PASS_H
 #define WEIR_DRIVERS_MDTEST_PASS_H
 
@@ -26,8 +27,8 @@ enum mdtest_op {
 
 extern const struct weir_operation mdtest_operations[MDTEST_OPS + 1];
 
-/* What an operation is about: items or trees, how far the tasks have shifted, what it does to names,
- * and the option that asks for it. */
+/* What an operation is about: items or trees, how far the tasks have shifted, what it does to
+ * names, and the option that asks for it. */
 struct mdtest_fact {
     enum mdtest_kind of;
     int shifts;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-places.h - the directories around the trees: where a test works, and the test directories in them */
+/* mdtest-places.h - the directories around the trees: where a test works, and the test directories
+ * in them */
 #ifndef WEIR_DRIVERS_MDTEST_PLACES_H
 #define WEIR_DRIVERS_MDTEST_PLACES_H
 
@@ -29,8 +30,8 @@ int mdtest_remove_bases(struct weir_run *run, struct mdtest_test *t, struct weir
 int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 
-/* How many test directories of an iteration this task sees to, and the name of one of them (valid
- * until the next name is made). Local. */
+/* How many test directories of an iteration this task makes and removes, and the name of one of
+ * them (valid until the next name is made). Local. */
 uint64_t mdtest_my_tests(const struct weir_run *run, const struct mdtest_test *t);
 const char *mdtest_my_test(const struct weir_run *run, struct mdtest_test *t, uint64_t loop);
 

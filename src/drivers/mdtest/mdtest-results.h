@@ -40,7 +40,8 @@ extern const struct weir_call_names mdtest_calls[MDTEST_OPS];
 /* Of all iterations. */
 struct mdtest_results {
     struct mdtest_series series[MDTEST_OPS];
-    struct mdtest_mine *mine;  /* [iteration * MDTEST_OPS + op]; --print-all-procs keeps all iterations */
+    struct mdtest_mine *mine;  /* [iteration * MDTEST_OPS + op]; --print-all-procs keeps all
+                                * iterations */
     size_t rooms;              /* iterations that 'mine' has room for */
     int iterations;            /* that were begun */
     struct weir_hist *sum;     /* [op * WEIR_CALLS + call], rank 0, with --latency */
@@ -56,8 +57,9 @@ int mdtest_take_iteration(const struct weir_run *run, struct mdtest_test *t, str
 /* Those of this rank in this iteration: MDTEST_OPS of them. */
 struct mdtest_mine *mdtest_mine_of(const struct weir_run *run, const struct mdtest_test *t);
 
-/* mdtest-measure.c: what single ranks did: functions of struct weir_driver; a row for each rank after
- * an iteration (a stage), and the numbers of all iterations for people, both collective over run->par. */
+/* mdtest-measure.c: what single ranks did: functions of struct weir_driver; a row for each rank
+ * after an iteration (a stage), and the numbers of all iterations for people, both collective over
+ * run->par. */
 bool mdtest_records(const void *state, int op, uint64_t *size);
 void mdtest_rank_head(struct weir_str *out);
 weir_stage_fn mdtest_ranks_iteration;

@@ -31,7 +31,8 @@ static inline const char *mdtest_name_step(struct weir_run *run, struct mdtest_t
 
 /* ---- the clock ---- */
 
-/* mdtest-phases.c: read it, and guess how many operations can go without. */
+/* mdtest-phases.c: read the clock, and estimate how many operations can follow without reading
+ * it. */
 void mdtest_look(struct mdtest_test *t, uint64_t *clock_ns);
 
 /* mdtest-phases.c: an operation has failed as err says. Records it, returns -1. */
@@ -44,8 +45,8 @@ static inline void mdtest_enter(struct mdtest_test *t, const char *path)
     weir_session_enter(&t->fs.session, mdtest_calls[t->pass.op].whole, path);
 }
 
-/* An operation is over: rc is what its calls returned, and is returned. Reading the clock can take a
- * fifth of the time of a stat, so without need it is not read for each. */
+/* An operation is over: rc is what its calls returned, and is returned. Reading the clock can take
+ * a fifth of the time of a stat, so without need it is not read for each. */
 static inline int mdtest_finish_op(struct weir_run *run, struct mdtest_test *t, int rc,
                                    uint64_t item, uint64_t bytes, uint64_t begin,
                                    uint64_t *clock_ns, const struct weir_err *err)
@@ -94,8 +95,8 @@ static inline int mdtest_each_owner(struct weir_run *run, struct mdtest_test *t,
     return 0;
 }
 
-/* mdtest-phases.c: one directory of one tree, and with -c -u that of every task's. Its name stands in
- * t->names.path. */
+/* mdtest-phases.c: one directory of one tree, and with -c -u that of every task's. Its name stands
+ * in t->names.path. */
 typedef int mdtest_branch_act(struct weir_run *, void *arg, uint64_t dir, uint64_t *clock_ns,
                               struct weir_err *);
 int mdtest_each_tree(struct weir_run *run, struct mdtest_test *t, uint64_t loop, uint64_t dir,

@@ -11,8 +11,8 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* The tree that the options -b -z -n -I -L ask for; unique: -u. Local. -1 and err (WEIR_EUSAGE) when
- * the shape is no tree, or has more than 2^63 of something. */
+/* The tree that the options -b -z -n -I -L ask for; unique: -u. Local. -1 and err (WEIR_EUSAGE)
+ * when the shape is no tree, or has more than 2^63 of something. */
 int mdtest_tree_init(struct weir_dirtree *t, const struct weir_dirtree_shape *s, bool unique,
                      struct weir_err *err);
 

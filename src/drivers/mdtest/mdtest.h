@@ -18,7 +18,7 @@
 #include "engine/options.h"
 #include "engine/phase.h"
 
-/* Values of the option rows in mdtest.c; names and meaning stand there. */
+/* Values of the option rows in mdtest.c, which have names and meaning. */
 struct mdtest_options {
     struct weir_run_options run; /* first: the engine reads it */
     const char *dirs, *status_file, *packet, *before, *after, *cleanup;
@@ -65,9 +65,9 @@ int mdtest_check(struct mdtest_test *t, struct weir_run *run, struct mdtest_opti
 /* Tree and shift for one number of tasks. Local. -1 and err (WEIR_EUSAGE). */
 int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err);
 
-/* mdtest-phases.c: of the phase in progress. Does it make items; does rank 0 work alone, as with -c on
- * what is made and removed, and on what is there only once; and how many things is one step of it,
- * where rank 0 takes it for every task? Local. */
+/* mdtest-phases.c: of the phase in progress. Does it make items; does rank 0 work alone, as with
+ * -c on what is made and removed, and on what is there only once; and how many things is one step
+ * of it, where rank 0 takes it for every task? Local. */
 bool mdtest_makes_items(const struct mdtest_test *t);
 bool mdtest_works_alone(const struct mdtest_test *t);
 uint64_t mdtest_things_of_step(const struct weir_run *run, const struct mdtest_test *t);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mib.h - mib: every task writes a file of its own in calls of one size until a number of calls or a
- * time is reached, and then reads the file that a task half the job away has written */
+/* mib.h - mib: every task writes a file of its own in calls of one size until a number of calls or
+ * a time is reached, and then reads the file of another task: the one whose number is larger by
+ * half the number of tasks, modulo that number */
 #ifndef WEIR_DRIVERS_MIB_MIB_H
 #define WEIR_DRIVERS_MIB_MIB_H
 
@@ -28,8 +29,8 @@ struct mib_test {
     struct weir_session session;
     int task, source;     /* number of this task, and of that whose file it reads: ranks, but
                            * for runs without MPI */
-    bool made;            /* files are ours to remove */
-    bool untold;          /* something was measured that no line of results tells */
+    bool made;            /* this run made files and removes them */
+    bool untold;          /* something was measured that is in no line of results */
     double rate[2];       /* MiB/s; 0: the phase did not run */
     /* of this rank */
     struct weir_str own, peer; /* paths */
