@@ -40,8 +40,8 @@ extern "C" {
 /* The version of the library: "0.1.0". Local. */
 const char *weir_version(void);
 
-/* The name of the i-th benchmark, from 0 ("ior", "mdtest", "md-workbench", "mib", ...), or NULL after
- * the last. Local. */
+/* The name of the i-th benchmark, from 0 ("ior", "mdtest", "md-workbench", "mib", ...), or NULL
+ * after the last. Local. */
 const char *weir_benchmark_name(int i);
 
 /* ---- results ---- */
@@ -49,8 +49,8 @@ const char *weir_benchmark_name(int i);
 #define WEIR_NAME_TEXT 64
 #define WEIR_REMARK_TEXT 256
 
-/* Times of single calls over all ranks, seconds. All 0 where there was none (n is 0). Percentiles are
- * upper edges of bins, at most 3.2 % above the value. */
+/* Times of single calls over all ranks, seconds. All 0 where there was none (n is 0). Percentiles
+ * are upper edges of bins, at most 3.2 % above the value. */
 struct weir_calls {
     uint64_t n;
     double mean, p50, p90, p99, p999, max; /* max: the longest single one */
@@ -64,7 +64,8 @@ struct weir_result {
     int tasks;                      /* that took part */
     int interrupted;                /* 1: a signal ended the phase early */
     uint64_t bytes;                 /* moved by all tasks */
-    uint64_t operations;            /* transfers, or files and directories worked on, of all tasks */
+    uint64_t operations;            /* transfers, or files and directories worked on, of all
+                                     * tasks */
     uint64_t operations_min, operations_max; /* of the slowest and of the fastest task */
     uint64_t wrong;                          /* operations whose data were not right */
     double seconds;                          /* first open begun to last close done */
@@ -81,7 +82,8 @@ struct weir_result {
     uint64_t stonewall_bytes, stonewall_operations; /* of all tasks */
     uint64_t stonewall_operations_min, stonewall_operations_max;
 
-    struct weir_calls operation_time; /* a transfer, or all of what is done to a file or directory */
+    struct weir_calls operation_time; /* a transfer, or all of what is done to a file or
+                                       * directory */
     struct weir_calls open_time, transfer_time, sync_time, close_time;
 };
 
@@ -92,7 +94,8 @@ struct weir_remark {
     char severity[16]; /* "NOTE", "SUSPECT", "INVALID" */
     int test;          /* from 0 */
     int reserved;
-    double value, limit; /* what was measured and where a finding begins, in the unit; NaN: not known */
+    double value, limit; /* what was measured and where a finding begins, in the unit; NaN: not
+                          * known */
     char unit[32];
     char text[WEIR_REMARK_TEXT];   /* what was measured, in words */
     char remedy[WEIR_REMARK_TEXT]; /* what to do about it */
@@ -103,39 +106,41 @@ struct weir_remark {
 /* No function but weir_job_free takes NULL for a job. */
 struct weir_job;
 
-/* A job of the benchmark with this name on the ranks of *comm (NULL: MPI_COMM_WORLD), which must live
- * as long as the job. Local; all ranks of comm make one. Returns NULL when there is no such benchmark
- * or no memory. Free it with weir_job_free. */
+/* A job of the benchmark with this name on the ranks of *comm (NULL: MPI_COMM_WORLD), which must
+ * live as long as the job. Local; all ranks of comm make one. Returns NULL when there is no such
+ * benchmark or no memory. Free it with weir_job_free. */
 struct weir_job *weir_job_new(const char *benchmark, const MPI_Comm *comm);
 
 /* Set an option: a key of scripts and -O ("blockSize"), a long name ("deadline"), an option of a
- * backend ("posix.odirect") or a letter ("b"); value as on a command line ("16m"), NULL for a flag,
- * which is taken back with "0". A second value for the same option, by whichever of its names,
- * replaces the first. The last setting wins, also where one of the two is -O or an old spelling. Local;
- * all ranks set the same. Returns 0, or 1 (weir_job_error says why: no such option, a value out of
- * range, an option like help that runs nothing); the option is then as it was. */
+ * backend ("posix.odirect") or a letter ("b"); value as on a command line ("16m"), NULL for a
+ * flag, which is taken back with "0". A second value for the same option, by whichever of its
+ * names, replaces the first. The last setting wins, also where one of the two is -O or an old
+ * spelling. Local; all ranks set the same. Returns 0, or 1 (weir_job_error says why: no such
+ * option, a value out of range, an option like help that runs nothing); the option is then as it
+ * was. */
 int weir_job_set(struct weir_job *job, const char *option, const char *value);
 
-/* Take an option, by any of its names, back to its default. Local. Returns 0, or 1 when it was not set,
- * NULL included. */
+/* Take an option, by any of its names, back to its default. Local. Returns 0, or 1 when it was not
+ * set, NULL included. */
 int weir_job_unset(struct weir_job *job, const char *option);
 
 /* Be called on every rank of the test before each phase, outside the measured time, with its name.
- * The function may call MPI collectives over communicators of its own; it may not call this library.
- * NULL: nobody is called. Local; all ranks do the same. */
+ * The function may call MPI collectives over communicators of its own; it may not call this
+ * library. NULL: nobody is called. Local; all ranks do the same. */
 void weir_job_before(struct weir_job *job, void (*before)(void *arg, const char *phase), void *arg);
 
-/* Be called on rank 0 with each result as soon as its phase is over (NULL: nobody is called), and with
- * each warning and note. The functions must not call MPI or this library. Local. */
+/* Be called on rank 0 with each result as soon as its phase is over (NULL: nobody is called), and
+ * with each warning and note. The functions must not call MPI or this library. Local. */
 void weir_job_watch(struct weir_job *job, void (*each)(void *arg, const struct weir_result *result),
                     void (*message)(void *arg, const char *kind, const char *text), void *arg);
 
 /* Run the job: all phases that its options ask for, or one of them, when they ask for one. What an
- * earlier run kept (keepFile and the like) is there for the next, as it is between two command lines.
- * Nothing is printed unless the option "report" says where to; results of an earlier run are gone.
- * Collective over the communicator, which is duplicated for the time of the run. Returns the status,
- * the same on all ranks, which is the exit status of the program: 0 all was well, 1 usage, 2 set-up,
- * 3 I/O, 4 wrong data, 5 invalid by the option "strict", 6 interrupted, 70 an internal error. */
+ * earlier run kept (keepFile and the like) is there for the next, as it is between two command
+ * lines. Nothing is printed unless the option "report" says where to; results of an earlier run
+ * are gone. Collective over the communicator, which is duplicated for the time of the run. Returns
+ * the status, the same on all ranks, which is the exit status of the program: 0 all was well, 1
+ * usage, 2 set-up, 3 I/O, 4 wrong data, 5 invalid by the option "strict", 6 interrupted, 70 an
+ * internal error. */
 int weir_job_run(struct weir_job *job);
 
 /* The first error of the last call, "" when there was none. Valid until the next call. Local. */
@@ -166,11 +171,11 @@ struct weir_outcome {
 };
 
 /* Run a benchmark on the ranks of *comm (NULL: MPI_COMM_WORLD) with the words of a command line
- * (argv[0] is the name of a program; all ranks give the same). 'each' is called on rank 0 for every
- * phase when it is over; it may be NULL, but then on all ranks. It must not call MPI. What the program
- * would print and write, this does too: give --report=text:/dev/null to keep standard output free.
- * Messages go to standard error. 'out' is not NULL. Collective. Returns out->status (1: no such
- * benchmark, no argv[0]). */
+ * (argv[0] is the name of a program; all ranks give the same). 'each' is called on rank 0 for
+ * every phase when it is over; it may be NULL, but then on all ranks. It must not call MPI. What
+ * the program would print and write, this does too: give --report=text:/dev/null to keep standard
+ * output free. Messages go to standard error. 'out' is not NULL. Collective. Returns out->status
+ * (1: no such benchmark, no argv[0]). */
 int weir_measure(const char *benchmark, int argc, char *const *argv, const MPI_Comm *comm,
                  void (*each)(void *arg, const struct weir_result *result), void *arg,
                  struct weir_outcome *out);
