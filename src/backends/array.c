@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* array.c - what arrays are made of: types, shapes and chunks that make sense, places in a plain file */
+/* array.c - what arrays are made of: types, shapes and chunks that make sense, places in a plain
+ * file */
 #include "config.h"
 #include "backends/array.h"
 

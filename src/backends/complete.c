@@ -9,7 +9,7 @@
 
 #include "backends/session.h"
 
-#define AGAIN_YIELDS 100 /* first tries after EAGAIN only give the processor away ... */
+#define AGAIN_YIELDS 100 /* the first tries after EAGAIN only yield the processor ... */
 #define AGAIN_MOST 10000 /* ... the others sleep, and then it is enough: ten seconds */
 #define AGAIN_NAP_NS 1000000u
 
@@ -31,15 +31,15 @@ void weir_explain_write(struct weir_session *s, const char *path, uint64_t bytes
     struct weir_fs_usage u;
 
     if (!err || (err->sys != 0 && err->sys != EIO) || (s->flags & WEIR_BE_NO_DATA) || !s->be->ns ||
-        !s->be->ns->usage) /* a reason that is one needs no other */
+        !s->be->ns->usage) /* a reason is known already */
         return;
     if (s->be->ns->usage(s, path, &u, NULL) == 0 && u.total_bytes > 0 && u.avail_bytes < bytes)
         weir_refuse(err, WEIR_EIO, "%s: %s: %llu bytes are free", err->text, strerror(ENOSPC),
                     (unsigned long long)u.avail_bytes);
 }
 
-/* Put what was attempted in front of the reason. A backend that named the file itself has said
- * enough: a path may be so long that a second one would push the reason out of the text. */
+/* Put what was attempted in front of the reason. An error that names the file already stays as it
+ * is: a path may be so long that a second one would push the reason out of the text. */
 static int name_transfer(const struct weir_file *f, const struct weir_io *io, size_t done,
                          struct weir_err *err)
 {
@@ -52,7 +52,7 @@ static int name_transfer(const struct weir_file *f, const struct weir_io *io, si
                            (unsigned long long)io->off, f->path, done);
 }
 
-/* May this rank call again on its own? Not when the others would have to come along. */
+/* May this rank repeat the call alone? Not when it is collective. */
 static bool may_repeat(const struct weir_session *s)
 {
     return !(s->access.collective && !s->access.file_per_task &&

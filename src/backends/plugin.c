@@ -15,8 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Below the folder of the program or library that looks: where libtool has just made plugins, beside
- * it, and where they are installed (a program is in bin, libweir.so in lib). Last, as configured. */
+/* Below the folder of the program or library that looks: where libtool has just made plugins,
+ * beside it, and where they are installed (a program is in bin, libweir.so in lib). Last, as
+ * configured. */
 static const char *const places[] = { "/.libs", "", "/../lib/weir", "/weir", WEIR_PLUGIN_DIR };
 
 #define PLACES (sizeof(places) / sizeof(*places))

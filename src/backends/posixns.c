@@ -46,7 +46,7 @@ static int stat_file(struct weir_session *s, const char *path, struct weir_err *
     return stat(path, &st) < 0 ? weir_fail(err, WEIR_EIO, "stat '%s'", path) : 0;
 }
 
-/* A dangling link exists: it is in the way of a new file. */
+/* A link without a target exists, too: a new file cannot be made there. */
 static int file_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
 {
     struct stat st;
@@ -150,7 +150,7 @@ static int sync_fs(struct weir_session *s, const char *path, struct weir_err *er
         return weir_fail(err, WEIR_EIO, "open '%s' to sync its file system", path);
     if (syncfs(fd) < 0)
         rc = weir_fail(err, WEIR_EIO, "syncfs on '%s'", path);
-    close(fd); /* nothing was written through it */
+    close(fd); /* opened read-only, so nothing was written through it */
     return rc;
 }
 

@@ -11,8 +11,8 @@
 
 #define PAGE 4096u
 
-/* Buffers are touched, and the system would rather end a process than say that there is no
- * memory. */
+/* Ask first: the buffers are touched, and a system without memory ends the process instead of
+ * returning an error. */
 static int check_memory(const struct weir_session *s, int depth, size_t room, struct weir_err *err)
 {
     int tasks = s->par->per_node_max > 0 ? s->par->per_node_max : 1;

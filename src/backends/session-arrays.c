@@ -30,8 +30,8 @@ static int call_open(struct weir_array_file *f, unsigned flags, struct weir_err 
     return leave_array_op(s, WEIR_OP_OPEN, s->be->array->open(f, flags, err));
 }
 
-/* Open on all ranks, or on none. A file that is not opened collectively is made by rank 0; the others
- * find it. */
+/* Open on all ranks, or on none. A file that is not opened collectively is made by rank 0; the
+ * others find it. */
 static int open_agreed(struct weir_array_file *f, unsigned flags, struct weir_err *err)
 {
     const struct weir_par *par = f->s->par;

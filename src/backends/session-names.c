@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* session-names.c - names of a session: what a backend cannot is an error, a dry run does nothing */
+/* session-names.c - names of a session: what a backend cannot is an error, a dry run does
+ * nothing */
 #include "config.h"
 #include "backends/session.h"
 

@@ -156,8 +156,8 @@ int weir_array_get(struct weir_array *a, const struct weir_slab *slab,
 
 /* ---- zeros ---- */
 
-/* The tiles of one array, dealt out in turns. A rank that has failed, or has no zeros, goes on with
- * nothing where the others need it. */
+/* The tiles of one array, distributed round robin over the ranks. A rank that has failed, or has
+ * no zeros, goes on with nothing where the others need it. */
 static int fill_array(struct weir_array *a, void *zeros, struct weir_err *err)
 {
     const struct weir_par *par = a->file->s->par;

@@ -213,8 +213,8 @@ static bool sync_is_collective(const struct weir_session *s)
     return (s->flags & WEIR_BE_COLLECTIVE_OPEN) && s->access.collective && !s->access.file_per_task;
 }
 
-/* The sync that follows a write. After a failed collective write the others may still be waiting in
- * it for us; that of an independent write waits for nobody. */
+/* The sync that follows a write. After a failed collective write the others may still wait for
+ * this rank in the sync; that of an independent write waits for nobody. */
 static int sync_write(struct weir_file *f, int rc, struct weir_err *err)
 {
     struct weir_session *s = f->s;

@@ -54,7 +54,7 @@ int aio_queue_init(struct aio_queue *q, int depth, int batch, struct weir_err *e
 void aio_queue_free(struct aio_queue *q)
 {
     if (q->ctx)
-        io_destroy(q->ctx); /* waits: the buffers are their owners' again */
+        io_destroy(q->ctx); /* io_destroy waits, so nobody uses the buffers any more */
     free(q->events);
     free(q->ready);
     free(q->idle);
@@ -69,7 +69,7 @@ bool aio_queue_is_empty(const struct aio_queue *q)
 
 /* ---- submission ---- */
 
-/* The system will not have it: that is the outcome. */
+/* The system refuses it: that is the result of the request. */
 static void refuse(struct aio_queue *q, struct iocb *cb, int sys)
 {
     struct weir_request *r = cb->data;
@@ -82,8 +82,8 @@ static void refuse(struct aio_queue *q, struct iocb *cb, int sys)
     q->idle[q->n_idle++] = cb;
 }
 
-/* Hand over what is ready. The system may take a part of it, and none while it is short of
- * something: then what is in flight makes room. */
+/* Submit what is ready. The system may take a part of it, or nothing while it is short of a
+ * resource: the end of a request in flight then makes room. */
 static void hand_over(struct aio_queue *q)
 {
     int done = 0, n;
@@ -139,7 +139,8 @@ static int take_refused(struct aio_queue *q, int most, struct weir_request **don
     return n;
 }
 
-/* What the system has done: a batch at most. Returns how many, or -errno. */
+/* Take back requests that the system has completed, a batch at most. Returns how many, or
+ * -errno. */
 static int take_events(struct aio_queue *q, int least, int most, struct weir_request **done)
 {
     int n;

@@ -31,7 +31,7 @@ static int aio_check(struct weir_session *s, const struct weir_extent *extent, s
 
 /* ---- the queue ---- */
 
-/* Room for one transfer, for callers that want no more. */
+/* A queue for one transfer, for callers that use no more. */
 static int aio_begin(struct weir_session *s, struct weir_err *err)
 {
     const struct aio_options *o = s->opt;

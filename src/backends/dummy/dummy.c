@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dummy.c - DUMMY: moves nothing, fails on request; the page to copy for a new backend
  *
- * A backend is one page: options, state, operations, and at the end the struct that names
- * them. The core allocates and zeroes options, private state and file struct; session.c repeats
- * interrupted and short transfers, measures, syncs after writes and keeps quiet in a dry run.
- * What remains is what only this backend knows. */
+ * A backend is one page: options, state, operations, and at the end the struct that names them.
+ * The core allocates and zeroes options, private state and file struct; session.c repeats
+ * interrupted and short transfers, measures, syncs after writes and calls nothing in a dry run.
+ * The rest is what only this backend knows. */
 #include "config.h"
 
 #include <errno.h>

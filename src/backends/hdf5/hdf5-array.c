@@ -87,7 +87,7 @@ static void close_all(struct hdf5_array *a)
     a->in_memory = a->in_file = a->type = H5I_INVALID_HID;
 }
 
-/* What every open dataset has. a->id and the type of the spec are there. */
+/* Set the members that every open dataset has. a->id and the type of the spec are set already. */
 static int finish_open(struct hdf5_array *a, struct weir_err *err)
 {
     haddr_t where = H5Dget_offset(a->id);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hdf5-close.c - going on with, and closing, a file of which some bytes could not be written */
+/* hdf5-close.c - continue with a file, and close it, after some bytes could not be written */
 #include "config.h"
 #include "backends/hdf5/hdf5-close.h"
 
@@ -8,7 +8,7 @@
 
 #include "par/mpifile.h"
 
-#define ROOM_FILE 65536u  /* bytes of metadata that a file may still need, generously */
+#define ROOM_FILE 65536u  /* bytes of metadata that a file may still need, at most */
 #define ROOM_DATASET 512u /* and for each dataset */
 
 static MPI_File *handle_of(const struct hdf5_state *st, hid_t file)
@@ -87,9 +87,9 @@ void hdf5_explain(const char *path, uint64_t need, struct weir_err *err)
                     (unsigned long long)room);
 }
 
-/* H5Fclose that fails leaves a file that the library closes again in MPI_Finalize, and
- * that ends in a crash or, when the ranks fail differently, in a hang. The driver of the library
- * lends out its MPI_File: put another one there. */
+/* H5Fclose that fails leaves a file that the library closes again in MPI_Finalize, and that ends
+ * in a crash or, when the ranks fail differently, in a hang. The driver of the library gives
+ * access to its MPI_File: replace it by another one. */
 void hdf5_abandon(const struct hdf5_state *st, hid_t file)
 {
     weir_mpi_sink(st->comm, handle_of(st, file));

@@ -78,9 +78,9 @@ int hdf5_container_fail(struct hdf5_container *c, struct weir_err *err, const ch
     return hdf5_fail(err, "%s", call);
 }
 
-/* Before the library writes its last: is all well on all ranks? It does not survive failing in there.
- * 'last': all data are written. Every rank takes part, also one that has failed. -1 when any has; err is
- * filled where the reason is new. */
+/* Before the last writes of the library: has no rank failed? A failure inside them would crash the
+ * library. 'last': all data are written. Every rank takes part, also one that has failed. -1 when
+ * any has; err is filled where the reason is new. */
 static int check_writes(struct hdf5_container *c, bool last, struct weir_err *err)
 {
     struct weir_err *told = c->failed ? NULL : err;
@@ -111,7 +111,8 @@ int hdf5_container_flush(struct hdf5_container *c, struct weir_err *err)
                     : -1;
     }
     if (c->st->collective && weir_mpi_agree(c->st->comm, c->doubt.open ? -1 : 0) < 0)
-        return weir_mpi_sync_again(c->path, err); /* the library's could fail on one rank */
+        /* the library's own sync could fail on one rank */
+        return weir_mpi_sync_again(c->path, err);
     errno = 0;
     if (H5Fflush(c->id, H5F_SCOPE_GLOBAL) >= 0)
         return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hdf5-lib.c - the library's error stack in our words, and the property lists of a session */
+/* hdf5-lib.c - errors from the library's error stack, and the property lists of a session */
 #include "config.h"
 #include "backends/hdf5/hdf5-lib.h"
 
@@ -12,7 +12,7 @@
 
 #define REASON_TEXT 512
 
-/* Called from the inside out: the first entry is the one that knows. */
+/* Called for the innermost entry first, and that one knows the cause. */
 static herr_t keep_first(unsigned n, const H5E_error2_t *entry, void *reason)
 {
     if (n == 0 && entry->desc)

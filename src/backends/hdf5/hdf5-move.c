@@ -11,8 +11,8 @@
 
 #define PIECE ((uint64_t)1 << 21) /* elements of fill values at a time: 16 MiB */
 
-/* A call that reports success and leaves an errno. HDF5 looks at how much an independent write has
- * moved, but takes zeros for what a read did not bring. */
+/* A call that reports success and leaves an errno. HDF5 checks how much an independent write has
+ * moved, but returns zeros for bytes that a read did not get. */
 static int doubt(const struct hdf5_state *st, const struct hdf5_segments *g, enum weir_dir dir,
                  const void *buf, int sys, struct weir_mpi_doubt *d, struct weir_err *err)
 {
@@ -57,8 +57,8 @@ int hdf5_move(const struct hdf5_state *st, const struct hdf5_segments *g, hid_t 
     return weir_mpi_add_reason(err, *sys, st->mpi.comm_errno);
 }
 
-/* All of this rank's block, or nothing where there is no memory for zeros: then only what keeps the
- * others company. */
+/* All of this rank's block, or nothing where there is no memory for zeros: then only the
+ * collective calls that the others wait for. */
 static int fill_block(const struct hdf5_state *st, struct hdf5_segments *g, hid_t dset,
                       uint64_t piece, void *zeros, struct weir_err *err)
 {

@@ -24,7 +24,7 @@ struct hdf5_file {
     struct weir_file base;
     struct hdf5_container c;
     int sync_fd;   /* -Y without -c: H5Fflush would wait for the other ranks. -1: none */
-    uint64_t word; /* somewhere to point to in a transfer of nothing */
+    uint64_t word; /* an address for a transfer of 0 bytes */
     struct hdf5_segments seg;
 };
 
@@ -176,7 +176,7 @@ static int move(struct hdf5_file *f, hid_t dset, const struct weir_io *io, struc
     int sys;
 
     if (hdf5_move(st, g, dset, io->dir, buf, &sys, &f->c.doubt, err) < 0) {
-        /* what is tried again has not failed yet, unless the others would have to come along */
+        /* a call that is repeated has not failed yet; a collective one is not repeated */
         f->c.failed |= writes && ((sys != EINTR && sys != EAGAIN) || st->collective);
         return -1;
     }
@@ -185,8 +185,8 @@ static int move(struct hdf5_file *f, hid_t dset, const struct weir_io *io, struc
     return 0;
 }
 
-/* The dataset of a transfer. Opening one reads the file, which a rank may fail to do alone: where the
- * transfer is collective the others must know, or they wait for it. They return 0 and *skip. */
+/* The dataset of a transfer. Opening one reads the file, which a rank may fail to do alone: where
+ * the transfer is collective the others must know, or they wait for it. They return 0 and *skip. */
 static int find_dataset(struct hdf5_file *f, uint64_t segment, hid_t *dset, bool *skip,
                         struct weir_err *err)
 {

@@ -2,10 +2,11 @@
 /* mmap.c - MMAP: ordinary files, mapped into memory; a transfer is a copy
  *
  * Touching a page that the system cannot provide (full disk, end of file, bad disk) ends a process
- * with SIGBUS. No transfer may do that: the size is looked at first, and before it writes the system is
- * asked for the pages (MADV_POPULATE), some ahead at a time, which fails in an orderly way. Where a page is gone when
- * it is touched (a file that somebody cuts short), SIGBUS puts an empty one there and leaves EFAULT
- * in errno. What the pages refuse is tried as a system call, which gives the reason. */
+ * with SIGBUS. No transfer may do that: the size is looked at first, and before it writes the
+ * system is asked for the pages (MADV_POPULATE), some ahead at a time, which fails in an orderly
+ * way. Where a page is gone when it is touched (a file that somebody cuts short), SIGBUS puts an
+ * empty one there and leaves EFAULT in errno. What the pages refuse is tried as a system call,
+ * which gives the reason. */
 #include "config.h"
 
 #include <errno.h>
@@ -185,7 +186,7 @@ static int map_bytes(struct mmap_file *f, uint64_t need, struct weir_err *err)
     if (need <= f->mapped)
         return 0;
     if (f->mapped > 0 && need < 2 * (uint64_t)f->mapped)
-        need = 2 * (uint64_t)f->mapped; /* growing piece by piece would take ever longer */
+        need = 2 * (uint64_t)f->mapped; /* many small steps would take quadratic time */
     if (need > (uint64_t)PTRDIFF_MAX - st->page)
         return weir_refuse(err, WEIR_EIO, "'%s': %llu bytes cannot be mapped at once", f->base.path,
                            (unsigned long long)need);
@@ -268,8 +269,8 @@ static bool populate(const struct mmap_file *f, uint64_t from, uint64_t to)
     return rc == 0;
 }
 
-/* The end of the window that begins with these bytes: not beyond our block, for what follows belongs to
- * another rank, nor beyond the file. */
+/* The end of the window that begins with these bytes: not beyond our block, for what follows
+ * belongs to another rank, nor beyond the file. */
 static uint64_t window_end(const struct mmap_file *f, uint64_t off, size_t len)
 {
     uint64_t block = f->base.extent.block;
@@ -300,8 +301,8 @@ static bool ask_for_pages(struct mmap_file *f, uint64_t off, size_t len)
     return true;
 }
 
-/* Are the pages there, so that they can be touched? Reading, we touch them where SIGBUS is caught: the
- * system maps several pages at the first touch, and asking for them takes longer than that. */
+/* Are the pages there, so that they can be touched? Reading, we touch them where SIGBUS is caught:
+ * the system maps several pages at the first touch, and asking for them takes longer than that. */
 static bool has_pages(struct mmap_file *f, uint64_t off, size_t len)
 {
     const struct mmap_state *st = f->base.s->priv;
@@ -328,7 +329,7 @@ static bool copy(struct mmap_file *f, void *to, const void *from, size_t len, ui
     return false;
 }
 
-/* Without the mapping: it knows why there is no page. */
+/* By a system call instead: its errno says why there is no page. */
 static ssize_t move_by_call(const struct mmap_file *f, const struct weir_io *io, size_t len,
                             struct weir_err *err)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpiio-array.c - arrays in a file of MPI-IO, one after the other: a view of the slab, then one call */
+/* mpiio-array.c - arrays in a file of MPI-IO, one after the other: a view of the slab, then one
+ * call */
 #include "config.h"
 #include "backends/mpiio/mpiio-array.h"
 
@@ -65,8 +66,8 @@ static int open_handle(struct mpiio_arrays *f, unsigned flags, struct weir_err *
     return 0;
 }
 
-/* Where this rank's handle is opened by several ranks, all have it or none: the others return 0 with a
- * file that is lost. */
+/* Where this rank's handle is opened by several ranks, all have it or none: the others return 0
+ * with a file that is lost. */
 static int open_and_empty(struct mpiio_arrays *f, unsigned flags, struct weir_err *err)
 {
     int rc = open_handle(f, flags, err);
@@ -266,8 +267,8 @@ static int array_select(struct weir_array *base, struct weir_err *err)
 
 /* ---- transfers ---- */
 
-/* The view of the coming transfer. Where that is collective all ranks set theirs each time: none knows
- * whether another one needs it. */
+/* The view of the coming transfer. Where that is collective all ranks set theirs each time: none
+ * knows whether another one needs it. */
 static int set_view(struct mpiio_arrays *f, struct mpiio_array *a, bool is_empty,
                     struct weir_err *err)
 {

@@ -300,8 +300,8 @@ static ssize_t judge(struct mpiio_file *f, const struct weir_io *io, size_t want
     return weir_fail(err, WEIR_EIO, "%s moved %lld of %zu bytes", call, (long long)moved, want);
 }
 
-/* A collective call that reports success and leaves an errno. Aggregators move the data of others: a
- * read is looked at here, what was written when all have written. */
+/* A collective call that reports success and leaves an errno. Aggregators move the data of others:
+ * a read is looked at here, what was written when all have written. */
 static int doubt(struct mpiio_file *f, const struct weir_io *io, size_t len, int sys,
                  struct weir_err *err)
 {

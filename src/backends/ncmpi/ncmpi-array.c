@@ -275,8 +275,8 @@ static int array_release(struct weir_array *base, struct weir_err *err)
     return 0;
 }
 
-/* A request of no bytes of the last record makes the records without writing any of them. Where a record
- * is a single element, rank 0 has to write it. */
+/* A request of no bytes of the last record makes the records without writing any of them. Where a
+ * record is a single element, rank 0 has to write it. */
 static int array_grow(struct weir_array *base, uint64_t len, struct weir_err *err)
 {
     struct ncmpi_array *a = (struct ncmpi_array *)base;

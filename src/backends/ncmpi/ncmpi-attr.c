@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ncmpi-attr.c - the library's calls about variables, and attributes of the file and of variables */
+/* ncmpi-attr.c - the library's calls about variables, and attributes of the file and of
+ * variables */
 #include "config.h"
 #include "backends/ncmpi/ncmpi-array.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ncmpi-path.c - a file beside the library: its name, its size, and whether all of it can be there */
+/* ncmpi-path.c - checks of a file without the library: its name, its size, and whether all bytes
+ * can be in it */
 #include "config.h"
 #include "backends/ncmpi/ncmpi-path.h"
 

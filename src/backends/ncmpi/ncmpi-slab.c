@@ -53,8 +53,8 @@ static void select_nothing(struct ncmpi_array *a, int rank)
 
 /* ---- a list of boxes ---- */
 
-/* The last dimension with gaps: a box is whole in those after it, a block in it, one index before it. So
- * the elements of box after box are in the order of the array. */
+/* The last dimension with gaps: a box is whole in those after it, a block in it, one index before
+ * it. So the elements of box after box are in the order of the array. */
 static int last_gap(const struct weir_slab *s)
 {
     int d = s->rank - 1;
@@ -229,7 +229,8 @@ static int transfer(struct ncmpi_arrays *f, struct ncmpi_array *a, enum weir_dir
     return weir_mpi_judge_hidden(m, sys, call, err);
 }
 
-/* The library hands out what happens to be in memory where the file is too short: its size decides. */
+/* Where the file is too short, the library returns whatever is in its memory: so the size of the
+ * file decides. */
 int ncmpi_slab_move(struct weir_array *base, enum weir_dir dir, void *buf, struct weir_err *err)
 {
     struct ncmpi_array *a = (struct ncmpi_array *)base;

@@ -18,7 +18,8 @@
 struct ncmpi_file {
     struct weir_file base;
     int nc;
-    int sync_fd; /* for fsync: ncmpi_sync waits for the other ranks, also when theirs fail. -1: none */
+    int sync_fd; /* for fsync: ncmpi_sync waits for the other ranks, also when theirs fail. -1:
+                  * none */
     bool writes;
     bool independent; /* between ncmpi_begin_indep_data and its end */
     bool lost;        /* another rank could not open it: every call would wait for that rank */
@@ -217,8 +218,7 @@ static int close_file(struct weir_file *file, struct weir_err *err)
 
 /* ---- transfers ---- */
 
-/* Is all that is to be read in the file? The library would hand out what happens to be in
- * memory. */
+/* Is all that is to be read in the file? The library would return whatever is in its memory. */
 static bool is_there(const struct ncmpi_file *f, const struct weir_io *io)
 {
     uint64_t end = io->off + io->len;
@@ -239,7 +239,7 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
         return weir_refuse(err, WEIR_EBUG, "not within a transfer of the variable");
     at_end = io->len > 0 && io->dir == WEIR_DIR_READ && !f->writes && !is_there(f, io);
     if (ncmpi_var_move(&f->var, io, io->len == 0 || at_end, err) < 0) {
-        /* what is tried again has not failed yet, unless the others would have to come along */
+        /* a call that is repeated has not failed yet; a collective one is not repeated */
         f->failed |= io->dir == WEIR_DIR_WRITE &&
                      (f->var.collective || !err || (err->sys != EINTR && err->sys != EAGAIN));
         return -1;

@@ -130,7 +130,8 @@ static int array_release(struct weir_array *base, struct weir_err *err)
     return 0;
 }
 
-/* Only a collective write makes the variable longer: all ranks write the same zero to the last row. */
+/* Only a collective write makes the variable longer: all ranks write the same zero to the last
+ * row. */
 static int array_grow(struct weir_array *base, uint64_t len, struct weir_err *err)
 {
     struct netcdf_array *a = (struct netcdf_array *)base;

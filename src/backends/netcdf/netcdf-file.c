@@ -16,7 +16,7 @@
 #include "par/mpidoubt.h"
 #include "par/mpifile.h"
 
-#define ROOM_FILE 65536u /* bytes of metadata that a file may still need, generously */
+#define ROOM_FILE 65536u /* bytes of metadata that a file may still need, at most */
 #define ROOM_VAR 4096u   /* and for each variable, with its dimensions */
 
 int netcdf_fail(struct weir_err *err, int rc, const char *fmt, ...)
@@ -39,8 +39,8 @@ int netcdf_fail(struct weir_err *err, int rc, const char *fmt, ...)
 
 /* ---- the files below ---- */
 
-/* The handle of MPI-IO below the open file, NULL where it cannot be had. Collective: the library makes a
- * communicator on the way. */
+/* The handle of MPI-IO below the open file, NULL where there is none. Collective: the library
+ * makes a communicator for this. */
 static MPI_File *handle_of(hid_t h5)
 {
     hid_t access = h5 < 0 ? H5I_INVALID_HID : H5Fget_access_plist(h5);
@@ -112,7 +112,8 @@ static uint64_t size_of(const struct netcdf_file *f)
 
 /* ---- open and close ---- */
 
-/* The library knows too little: why can the file not be opened, or made in its directory? 0: it can. */
+/* The library knows too little: why can the file not be opened, or made in its directory? 0: it
+ * can. */
 static int reason_of(const struct netcdf_file *f)
 {
     const char *path = weir_mpi_path(f->path), *slash = strrchr(path, '/');
@@ -206,8 +207,8 @@ int netcdf_file_define(struct netcdf_file *f, struct weir_err *err)
     return f->defining ? 0 : netcdf_fail(err, rc, "nc_redef");
 }
 
-/* Before the library writes: has the file system room for what describes the data? It does not
- * survive failing in there. Every rank takes part; -1 when any has failed. */
+/* Before the library writes: has the file system room for what describes the data? A failure
+ * inside its writes would crash it. Every rank takes part; -1 when any has failed. */
 static int check_room(struct netcdf_file *f, struct weir_err *err)
 {
     uint64_t need = ROOM_FILE + ROOM_VAR * f->vars;
@@ -279,7 +280,7 @@ int netcdf_file_close(struct netcdf_file *f, struct weir_err *err)
     sys = errno;
     f->broken = nc != NC_NOERR;
     if (rc < 0 || told)
-        return rc; /* told already, or another rank tells it */
+        return rc; /* reported already, or by another rank */
     if (nc != NC_NOERR)
         return netcdf_fail(err, nc, "nc_close '%s'", f->path);
     if (weir_mpi_judge_close(&f->st->mpi, sys, "nc_close", err) < 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* netcdf-slab.c - slabs as the library wants them: start, count and stride, in one call or in several */
+/* netcdf-slab.c - slabs as the library wants them: start, count and stride, in one call or in
+ * several */
 #include "config.h"
 #include "backends/netcdf/netcdf-array.h"
 

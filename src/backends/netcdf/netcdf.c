@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* netcdf.c - NETCDF: netCDF-4 files through parallel netCDF-C; an ordinary file is one variable of bytes */
+/* netcdf.c - NETCDF: netCDF-4 files through parallel netCDF-C; an ordinary file is one variable of
+ * bytes */
 #include "config.h"
 #include "backends/netcdf/netcdf-file.h"
 

@@ -45,8 +45,8 @@ static int array_open(struct weir_array_file *base, unsigned flags, struct weir_
     return weir_backend_posix.open(base->s, base->path, flags, &f->file.base, err);
 }
 
-/* A file ends where its last array does, also when nobody wrote there. All ranks have the same end, and
- * nobody writes after it. */
+/* A file ends where its last array does, also when nobody wrote there. All ranks have the same
+ * end, and nobody writes after it. */
 static int reach_end(struct posix_arrays *f, struct weir_err *err)
 {
     struct stat st;

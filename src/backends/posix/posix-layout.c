@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* posix-layout.c - options of Lustre, GPFS and BeeGFS: are they possible, and who sees to them */
+/* posix-layout.c - options of Lustre, GPFS and BeeGFS: are they possible, and which file system
+ * handles them */
 #include "config.h"
 #include "backends/posix/posix-layout.h"
 

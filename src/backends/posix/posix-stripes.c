@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* posix-stripes.c - files with a stripe pattern of their own on Lustre, where its library is there, and on
- * BeeGFS, where its header is */
+/* posix-stripes.c - files with a stripe pattern of their own on Lustre, where its library is
+ * there, and on BeeGFS, where its header is */
 #include "config.h"
 #include "backends/posix/posix-layout.h"
 #include "backends/posix/posix-library.h"

@@ -15,7 +15,7 @@
 #include "backends/posixfile.h"
 #include "backends/posixns.h"
 
-#define SECTOR 512u /* what O_DIRECT wants at least where the system cannot tell */
+#define SECTOR 512u /* the smallest alignment for O_DIRECT where the system does not report one */
 
 struct posix_options {
     bool odirect, rangelocks;
@@ -175,7 +175,8 @@ static int posix_open(struct weir_session *s, const char *path, unsigned flags,
     }
     if (f->fd >= 0)
         close(f->fd);
-    if (is_new) /* nobody else knows that we made it; a refused O_DIRECT may have made it too */
+    if (is_new) /* only this function knows that the file was made; a refused O_DIRECT may have
+                 * made it, too */
         unlink(path);
     return -1;
 }
