@@ -94,8 +94,8 @@ static int look_through(struct look *l, const struct weir_cache_range *r, uint64
     return 0;
 }
 
-/* By the system call itself: who counts or disturbs the openings of a test by a library before libc
- * (a profiler, say) sees those of the test alone. */
+/* By the system call itself: a preloaded library that counts open calls (a profiler) then sees
+ * only those of the test. */
 static int open_to_look(const char *path)
 {
     return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);

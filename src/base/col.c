@@ -150,8 +150,8 @@ static void add_field(struct weir_str *out, const char *text)
     weir_str_addc(out, '"');
 }
 
-/* The shortest decimal fraction that reads back as the same number, never with an exponent: calculators
- * and patterns of old parsers take digits and a point. */
+/* The shortest decimal fraction that reads back as the same number, never with an exponent:
+ * calculators and patterns of old parsers take digits and a point. */
 static void add_fixed(struct weir_str *out, double value)
 {
     char text[400]; /* the largest double has 309 digits, the smallest 340 after the point */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cube.c - a field on a cubed sphere: how it is cut into patches, its values, and the order of its cells */
+/* cube.c - a field on a cubed sphere: how it is cut into patches, its values, and the order of its
+ * cells */
 #include "config.h"
 #include "base/cube.h"
 

@@ -40,7 +40,7 @@ int weir_fail(struct weir_err *err, enum weir_code code, const char *fmt, ...)
         return -1;
     why = strerror(sys);
     va_start(ap, fmt);
-    /* The reason is the better part: long words give way to it. */
+    /* The reason matters most: long words are cut off to make room for it. */
     format_clipped(text, sizeof(text) - strlen(why) - ROOM_FOR_CONTEXT, fmt, ap);
     va_end(ap);
     append_clipped(text, sizeof(text), ": ");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* grid.c - an n-dimensional array that is divided among tasks, each of which has equal blocks of it */
+/* grid.c - an n-dimensional array that is divided among tasks, each of which has equal blocks of
+ * it */
 #include "config.h"
 #include "base/grid.h"
 

@@ -55,8 +55,8 @@ static uint64_t bin_before(const struct weir_intervals *s, uint64_t ns)
     return ns > s->origin_ns ? (ns - s->origin_ns - 1) / s->width_ns : 0;
 }
 
-/* Bytes that were moved when 'done' of 'all' ns had passed; never more than there are, and never less
- * than for a smaller 'done'. */
+/* Bytes that were moved when 'done' of 'all' ns had passed; never more than there are, and never
+ * less than for a smaller 'done'. */
 static uint64_t share(uint64_t bytes, uint64_t done, uint64_t all)
 {
     double part = (double)bytes * ((double)done / (double)all);

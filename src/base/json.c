@@ -47,8 +47,8 @@ static void add_text(struct weir_str *s, const char *text)
     weir_str_addc(s, '"');
 }
 
-/* Sixteen digits at most: what a reader of decimal fractions keeps. The decimal point is a point, also
- * where the program around us has chosen another locale. */
+/* Sixteen digits at most: what a reader of decimal fractions keeps. The decimal point is a point,
+ * also where the program around us has chosen another locale. */
 static void add_real(struct weir_str *s, double value)
 {
     char text[64];

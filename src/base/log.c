@@ -18,7 +18,7 @@ static const struct kind warning = { .key = "warning", .title = "WARNING: " };
 static const struct kind note = { .key = "note", .title = "NOTE: " };
 static const struct kind error = { .key = "error", .title = "ERROR: " };
 
-/* Write all of it. A message that cannot be delivered is lost: there is nobody left to tell. */
+/* Write all of it. A message that cannot be written is lost: there is no other way to report it. */
 static void write_all(int fd, const char *text, size_t len)
 {
     while (len > 0) {
@@ -34,7 +34,7 @@ static void write_all(int fd, const char *text, size_t len)
 }
 
 /* One message is one line: a line break inside, in a file name for example, becomes a blank. Other
- * control characters could make a terminal do things. */
+ * control characters could change the state of a terminal. */
 static void join_lines(struct weir_str *s)
 {
     for (size_t i = 0; i < s->len; i++) {

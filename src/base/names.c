@@ -138,8 +138,8 @@ static const struct weir_name *find(const struct weir_names *n, const char *at, 
     return best;
 }
 
-/* The end of the known name of a file that begins here or, in quotes, after a '/' of a longer one: what is
- * around it goes with it. NULL: none. */
+/* The end of the known name of a file that begins here or, in quotes, after a '/' of a longer one:
+ * what is around it goes with it. NULL: none. */
 static const char *end_of_file(const struct weir_names *n, const char *at, char quote)
 {
     const char *end = NULL, *stop = end_of(at, quote);

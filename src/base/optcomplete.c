@@ -16,7 +16,8 @@ struct request {
     struct weir_str *out;
 };
 
-/* "head" "word", a tab, the sentence, unless the word does not begin as 'typed' does (case-insensitive). */
+/* "head" "word", a tab, the sentence, unless the word does not begin as 'typed' does
+ * (case-insensitive). */
 static void offer(const struct request *r, const char *head, size_t head_len, const char *typed,
                   const char *prefix, const char *word, const char *end, const char *help)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* optlist.c - options that have several values: numbers, one for each dimension, and names of places */
+/* optlist.c - options that have several values: numbers, one for each dimension, and names of
+ * places */
 #include "config.h"
 #include "base/optset.h"
 

@@ -74,7 +74,7 @@ static void man_number(struct weir_str *out, const char *words, int64_t number)
                   number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
 }
 
-/* Only what the row narrows; the whole range of a type tells nobody anything. */
+/* Only limits that are narrower than those of the type. */
 static void man_range(const struct weir_opt *row, struct weir_str *out)
 {
     struct weir_opt wide = *row;

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { LONGEST = 64 }; /* nobody mistypes longer names, and the table stays small */
+enum { LONGEST = 64 }; /* longer names are not compared, which keeps the table small */
 
 struct nearest {
     int distance;

@@ -167,7 +167,8 @@ int weir_opt_parse_number(const struct weir_opt *row, const char *text, struct w
     return 0;
 }
 
-/* A decimal number in the range of the row. Whole numbers are read as those of INT, with their suffixes. */
+/* A decimal number in the range of the row. Whole numbers are read as those of INT, with their
+ * suffixes. */
 static int parse_real(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
                       struct weir_err *err)
 {
@@ -437,7 +438,7 @@ static int apply_spelling(struct weir_opts *o, const struct weir_opt *row,
     return rc;
 }
 
-/* Scripts of old list flags with 0, which is what holds anyway. */
+/* Old scripts list flags with 0, which is the default. */
 static bool is_off(const char *value)
 {
     struct weir_optvalue flag = { .number = 1 };

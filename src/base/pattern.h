@@ -31,7 +31,7 @@ struct weir_mismatch {
     uint64_t expect, got; /* that word */
 };
 
-#define WEIR_FILL_LANES WEIR_CHAINS /* transfers generated side by side by weir_pattern_fill_many */
+#define WEIR_FILL_LANES WEIR_CHAINS /* transfers generated side by side by weir_pattern_stamp_many */
 
 /* Does every transfer need its own fill (false: the base pattern alone is enough, TIMESTAMP)? */
 bool weir_pattern_varies(const struct weir_pattern *p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peer.c - signs of life between processes of different nodes, over TCP */
+/* peer.c - heartbeats between processes of different nodes, over TCP */
 #include "config.h"
 #include "base/peer.h"
 

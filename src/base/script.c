@@ -18,11 +18,13 @@ struct script {
     bool plain; /* there is no line "IOR START": all lines count */
     bool pending; /* directives since the last RUN */
     bool any_run;
-    /* The first line before "IOR START" and after "IOR STOP" that looks like an option; 0: there is none. */
+    /* The first line before "IOR START" and after "IOR STOP" that looks like an option; 0: there
+     * is none. */
     unsigned long before, after;
 };
 
-/* Is the line these words, in upper or lower case, with any blanks between them? second may be NULL. */
+/* Is the line these words, in upper or lower case, with any blanks between them? second may be
+ * NULL. */
 static bool is_keyword(const char *line, const char *first, const char *second)
 {
     size_t len = strlen(first), gap;

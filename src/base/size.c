@@ -161,7 +161,7 @@ const char *weir_size_show(int64_t bytes, char out[WEIR_SIZE_TEXT])
         len = snprintf(out, WEIR_SIZE_TEXT, "%.2f %s", (double)bytes / (double)unit->bytes,
                        unit->name);
     if (len < 0 || len >= WEIR_SIZE_TEXT)
-        out[0] = '\0'; /* cannot be: the longest is 19 digits and a word */
+        out[0] = '\0'; /* cannot be: the longest is 19 digits and a suffix */
     return out;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* slab.c - parts of n-dimensional arrays: bounds, sizes, and the runs of elements that lie together */
+/* slab.c - parts of n-dimensional arrays: bounds, sizes, and the runs of elements that lie
+ * together */
 #include "config.h"
 #include "base/slab.h"
 
@@ -176,8 +177,8 @@ const char *weir_slab_text(const struct weir_slab *s, char *text, int len)
 
 /* ---- runs ---- */
 
-/* Put a loop around what there is: it only makes the run longer, or the loop before it, where no gap is
- * between its steps. */
+/* Put a loop around what there is: it only makes the run longer, or the loop before it, where no
+ * gap is between its steps. */
 static void wrap_loop(struct weir_runs *r, uint64_t n, uint64_t pitch)
 {
     int last = r->loops - 1;
