@@ -61,8 +61,8 @@ static void add_place(struct weir_names *names, const char *path)
     free(directory);
 }
 
-/* Names joined by '@' are several. What stands before a ':' may be a driver ("ufs:"), which messages
- * leave out. */
+/* Names joined by '@' are several. What stands before a ':' may be a driver ("ufs:"), which
+ * messages leave out. */
 static void add_places(struct weir_names *names, const char *value)
 {
     struct weir_str one = { 0 };

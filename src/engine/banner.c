@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* banner.c - what stands above the results of every program */
+/* banner.c - what every program prints before its results */
 #include "config.h"
 #include "engine/banner.h"
 

@@ -254,8 +254,8 @@ static const struct weir_opt *api_row(const struct weir_opt *row)
     return NULL;
 }
 
-/* The value that a word of the command line has for the row: after '=', after the letter, or in the next
- * word. NULL: the word is another option. */
+/* The value that a word of the command line has for the row: after '=', after the letter, or in
+ * the next word. NULL: the word is another option. */
 static const char *value_in(const struct weir_opt *row, const char *word, const char *next)
 {
     size_t len = row->name ? strlen(row->name) : 0;

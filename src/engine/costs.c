@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* costs.c - what each operation of a repetition costs, where it is done once by all tasks together */
+/* costs.c - what each operation of a repetition costs, where it is done once by all tasks
+ * together */
 #include "config.h"
 #include "engine/costs.h"
 

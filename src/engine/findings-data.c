@@ -96,7 +96,7 @@ MEASURE(h06)
 
 MEASURE(h07)
 {
-    bool one = f->nodes < 2 && out->set == WEIR_RULES_DEFAULT; /* where it cannot be otherwise */
+    bool one = f->nodes < 2 && out->set == WEIR_RULES_DEFAULT; /* where there is no other way */
 
     if (!weir_facts_have(f, WEIR_MOVES_IN))
         weir_finding_unknown(out, "%s", weir_no_read);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* guard.c - what is looked at before the first byte */
+/* guard.c - checks before the first byte is moved */
 #include "config.h"
 #include "engine/guard.h"
 
@@ -228,7 +228,8 @@ static int probe_all(struct weir_run *run, const char *path, struct weir_err *er
     return rc;
 }
 
-/* For files that a task has for itself, it is a finding. *apart: each node has a directory of its own. */
+/* For files that a task has for itself, it is a finding. *apart: each node has a directory of its
+ * own. */
 static int check_places(struct weir_run *run, const char *path, bool *apart, struct weir_err *err)
 {
     struct weir_err why = WEIR_ERR_INIT;
@@ -255,8 +256,8 @@ struct place {
 
 #define PLACES 64 /* joined by '@', of which the room is known */
 
-/* File systems of the places, each with the number of those that stand on it. Returns how many there
- * are; 0: not known. */
+/* File systems of the places, each with the number of those that stand on it. Returns how many
+ * there are; 0: not known. */
 static int find_places(const char *path, struct place *list, int *places)
 {
     struct weir_str dir = { 0 };
@@ -284,7 +285,8 @@ static int find_places(const char *path, struct place *list, int *places)
     return n;
 }
 
-/* Tasks use the places in turn, so each has about the same part. held: bytes that are there already. */
+/* Tasks use the places in turn, so each has about the same part. held: bytes that are there
+ * already. */
 static int check_place(struct weir_run *run, const struct place *p, int places,
                        struct weir_plan need, uint64_t held, struct weir_err *err)
 {
@@ -311,8 +313,8 @@ static uint64_t share_of_node(const struct weir_par *par, uint64_t all)
     return (uint64_t)((double)all / par->size * (par->followers + 1));
 }
 
-/* Rank 0 looks, or one task of each node where each has a file system of its own. held: bytes on all
- * of them, which go first. */
+/* Rank 0 looks, or one task of each node where each has a file system of its own. held: bytes on
+ * all of them, which go first. */
 static int check_room(struct weir_run *run, const char *path, uint64_t held, bool apart,
                       struct weir_err *err)
 {

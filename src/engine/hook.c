@@ -18,7 +18,7 @@
 
 extern char **environ;
 
-/* Signals as they were before we took charge of them; in a process of somebody else as they are. */
+/* Signals as they were before weir_interrupt_begin; in a process that is not ours as they are. */
 static int describe_child(const struct weir_interrupt *i, posix_spawnattr_t *attr)
 {
     int sys = posix_spawnattr_setsigmask(attr, &i->mask);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* interrupt.c - the signals that end a run: the first in order, the second at once */
+/* interrupt.c - the signals that end a run: the first ends it in an orderly way, the second at
+ * once */
 #include "config.h"
 #include "engine/interrupt.h"
 
@@ -9,7 +10,8 @@
 
 #include "base/clock.h"
 
-#define SAME_NS (WEIR_NS_PER_S / 4) /* what comes so soon after the first is no second signal */
+#define SAME_NS (WEIR_NS_PER_S / 4) /* a signal that comes so soon after the first counts as the
+                                     * same */
 
 static bool has_action(int number, void (*action)(int))
 {
@@ -129,7 +131,7 @@ void weir_interrupt_release(struct weir_interrupt *i)
     __atomic_store_n(&i->held, false, __ATOMIC_RELEASE);
 }
 
-/* In a process of somebody else, who has blocked what is to be asked for. */
+/* In a process that is not ours, whose owner has blocked the signals in question. */
 static int take_pending(void)
 {
     const struct timespec now = { 0 };

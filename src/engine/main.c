@@ -11,8 +11,9 @@
 #include "base/launcher.h"
 #include "engine/program.h"
 
-/* Descriptors 0 to 2 that the caller closed would be given to files of libraries, and our words
- * written into these: take the numbers, in a direction in which any use of them fails. */
+/* Where the caller closed descriptors 0 to 2, files of libraries would get these numbers, and
+ * messages would be written into them. So open /dev/null under these numbers, in a direction in
+ * which any use of them fails. */
 static void hold_standard_files(void)
 {
     for (int fd = 0; fd <= STDERR_FILENO; fd++)
@@ -37,8 +38,8 @@ static int refuse_to_start(struct weir_run *run, const struct weir_err *err,
     return err->code;
 }
 
-/* MPI does not know of the tasks that the launcher has started: each would be a run of its own. They
- * cannot wait for each other, so those that are not the first leave it time to say so. */
+/* MPI does not know of the tasks that the launcher has started: each would be a run of its own.
+ * They cannot wait for each other, so those that are not the first leave it time to say so. */
 static int refuse_to_be_alone(struct weir_run *run, const struct weir_launch *launch,
                               const struct weir_err *err)
 {
@@ -108,8 +109,8 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
     hold_standard_files();
     weir_interrupt_begin(&run.interrupt);
     /* Open MPI 4's lockedfile component overruns a buffer with names of more than some 240
-     * characters when a file is opened, and is of use for shared file pointers only, which we do
-     * not use. A setting of the user's stays; other libraries ignore it. */
+     * characters when a file is opened, and is needed for shared file pointers only, which weir
+     * does not use. A setting of the user is kept; other libraries ignore it. */
     setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
     weir_launch_read(&launch);
     weir_program_begin(&run, launch.rank == 0 ? 0 : 1);

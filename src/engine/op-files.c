@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* op-files.c - the files of operations: names, heading, and the operations of each phase; and files with
- * names of the program */
+/* op-files.c - the files of operations: names, heading, and the operations of each phase; and
+ * files with names of the program */
 #include "config.h"
 #include "engine/op-files.h"
 

@@ -158,9 +158,9 @@ static void pass_alone(struct weir_phase_context *c)
 
 /* ---- in lock step ---- */
 
-/* Some 20 times a second what other ranks say: with groups that go at their own pace whether to stop,
- * too. Where all are in lock step that is decided by votes, for what the watch says of it is not the same
- * for all after one round; only in a long phase their numbers are heard. */
+/* Some 20 times a second what other ranks say: with groups that go at their own pace whether to
+ * stop, too. Where all are in lock step that is decided by votes, for what the watch says of it is
+ * not the same for all after one round; only in a long phase their numbers are heard. */
 static bool hears_others(struct weir_phase_context *c)
 {
     bool stop = weir_phase_asks_to_stop(c), due = c->clock >= c->next_poll, others;

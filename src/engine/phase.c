@@ -65,7 +65,7 @@ static void timed_part(struct weir_phase_context *c)
     mark(c, WEIR_MARK_CLOSED);
 }
 
-/* The last word on a phase. A signal counts as the rank's error only where nothing else went
+/* The final result of a phase. A signal counts as the rank's error only where nothing else went
  * wrong, and comes back as rec->interrupted on all ranks. */
 static int all_ok(struct weir_phase_context *c)
 {
@@ -87,8 +87,9 @@ static int all_ok(struct weir_phase_context *c)
     return c->rec->interrupted ? 0 : -1;
 }
 
-/* The largest step of all ranks and whose it is, in one number. Two clocks cannot tell which of them it
- * was. Said at once, for what was measured meanwhile is uncertain by as much. Collective. */
+/* The largest step of all ranks and whose it is, in one number. Two clocks cannot tell which of
+ * them it was. Said at once, for what was measured meanwhile is uncertain by as much.
+ * Collective. */
 static void tell_step(struct weir_run *run)
 {
     struct weir_log log = run->log;
@@ -195,7 +196,7 @@ static void merge(struct weir_phase_context *c)
     memcpy(rec->ended, sum.n + 8, sizeof(rec->ended));
 }
 
-/* minTimeDuration repeats the pattern nobody knows how often: then as many as are allowed. */
+/* minTimeDuration repeats the pattern an unknown number of times: then as many as are allowed. */
 static uint64_t count_operations(const struct weir_phase_context *c)
 {
     bool repeats = (c->ph->flags & WEIR_PHASE_STONEWALL) && c->timing->min_time_s > 0;

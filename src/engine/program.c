@@ -10,7 +10,7 @@
 #include "engine/banner.h"
 #include "engine/until.h"
 
-/* What people read on standard error, programs find in the results; but errors have a place of
+/* Messages on standard error are in the results for programs, too; but errors have a place of
  * their own there. */
 static void hand_on(void *arg, const char *kind, const char *text)
 {
@@ -36,8 +36,8 @@ static void note_option(void *arg, const char *text)
     weir_note(arg, "%s", text);
 }
 
-/* Is the word an option of a launcher that no program of the suite could mean: -np, --np, and -n where
- * that takes no value? */
+/* Is the word an option of a launcher that no program of the suite could mean: -np, --np, and -n
+ * where that takes no value? */
 static bool is_of_launcher(const struct weir_command *c, const char *word)
 {
     const struct weir_optname letter = { .letter = 'n' };
@@ -113,7 +113,8 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
     weir_anonymous_begin(run, c);
     weir_command_note_unused(c, &run->log);
     code = weir_tests_run(run, c->driver, c->tests, c->n, argc, argv);
-    if (!run->report.begun) { /* it failed before there was anything to tell: say at least who */
+    if (!run->report.begun) { /* it failed before anything was reported: name at least the
+                               * program */
         weir_banner_program(run, c->driver->name);
         weir_banner_command(run, WEIR_FOR_DATA, argc, argv);
     }

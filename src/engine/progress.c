@@ -52,8 +52,8 @@ static double seconds(uint64_t ns)
     return (double)ns / WEIR_NS_PER_S;
 }
 
-/* Which part of the phase is over: of its steps, or of its time where that ends it earlier, or does not
- * let it end yet. */
+/* Which part of the phase is over: of its steps, or of its time where that ends it earlier, or
+ * does not let it end yet. */
 static double share_of(const struct weir_progress *p, const struct weir_progress_news *n,
                        uint64_t elapsed_ns)
 {

@@ -28,8 +28,8 @@ struct weir_message {
     struct weir_message *before;
 };
 
-/* The form of text that the environment asks for: programs that start weir write its command line, and
- * their users cannot. */
+/* The form of text that the environment asks for: programs that start weir write its command line,
+ * and their users cannot. */
 static const struct weir_sink_ops *text_of_environment(struct weir_err *err)
 {
     const char *form = getenv("WEIR_TEXT");
@@ -56,13 +56,14 @@ static const struct weir_sink_ops *find_format(const char *word, struct weir_err
     return NULL;
 }
 
-/* Open the file of a sink, or see to it that it can be opened at the end. */
+/* Open the file of a sink, or check that it can be opened at the end. */
 static int open_file(struct weir_sink *s, struct weir_err *err)
 {
     if (s->ops->document && weir_wholefile_prepare(&s->whole, s->path, err) < 0)
         return -1;
     if (s->whole.place)
-        unlink(s->whole.place); /* nobody shall take an earlier run's results for this one's */
+        unlink(s->whole.place); /* results of an earlier run must not be mistaken for those of this
+                                 * one */
     else if (!(s->out = fopen(s->path, "w")))
         return weir_fail(err, WEIR_ESETUP, "open result file '%s'", s->path);
     return 0;
@@ -399,7 +400,7 @@ static int close_file(struct weir_sink *s, struct weir_err *err)
 }
 
 /* A document that is renamed to its place. One that failed is not there, and one that was never
- * begun neither. */
+ * begun does not exist, either. */
 static int end_document(struct weir_sink *s, struct weir_err *err)
 {
     int rc = weir_wholefile_open(&s->whole, err);

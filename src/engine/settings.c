@@ -211,8 +211,8 @@ static int apply_lines(struct weir_command *c, const struct weir_shared_text *t,
     return 0;
 }
 
-/* The file's lines over the defaults, and over them the command line, which was read before: what it
- * had to say was said. */
+/* The file's lines over the defaults, and over them the command line, which was read before: what
+ * it had to say was said. */
 static int apply(struct weir_command *c, const struct weir_shared_text *t, struct weir_err *err)
 {
     void (*note)(void *arg, const char *text) = c->opts.note;

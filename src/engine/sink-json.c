@@ -348,7 +348,7 @@ static int end_document(struct weir_sink *s, struct weir_err *err)
     int rc;
 
     if (!d)
-        return 0; /* the run failed before there was anything to tell */
+        return 0; /* the run failed before anything was reported */
     rc = write_all(s, d, err);
     pthread_mutex_destroy(&d->lock);
     weir_arena_free(&d->arena);

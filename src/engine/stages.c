@@ -73,8 +73,8 @@ static void report_phase(struct weir_run *run, const struct weir_test *t,
         weir_metrics_report(run, t->session[0], rec);
 }
 
-/* A phase that has run: the files of ranks and operations, then what the program tells. The first error
- * wins. */
+/* A phase that has run: the files of ranks and operations, then what the program tells. The first
+ * error wins. */
 static int emit_phase(struct weir_run *run, struct weir_test *t, const struct weir_stage *s,
                       struct weir_phase_rec *rec, struct weir_err *err)
 {
@@ -148,8 +148,8 @@ static int run_stages(struct weir_run *run, struct weir_test *t, unsigned when,
 
 /* ---- repetitions ---- */
 
-/* What a repetition made goes after it, also after one that failed. Every phase ends with a
- * reduction, so nobody still has it open. */
+/* What a repetition made is removed after it, also after one that failed. Every phase ends with a
+ * reduction, so no rank still has it open. */
 static int remove_made(struct weir_run *run, struct weir_test *t, struct weir_err *err)
 {
     const struct weir_driver *d = t->driver;
@@ -188,7 +188,7 @@ static int run_repetition(struct weir_run *run, struct weir_test *t, struct weir
     return rc;
 }
 
-/* A million repetitions of nothing are none. */
+/* Repetitions without any stage are not run. */
 static bool has_stages(const struct weir_test *t)
 {
     const unsigned turns = WEIR_STAGE_FIRST | WEIR_STAGE_LAST;
@@ -199,8 +199,8 @@ static bool has_stages(const struct weir_test *t)
     return false;
 }
 
-/* As many as were asked for, or until the rate is known: those that were done are then the number of
- * them for what follows. */
+/* As many as were asked for, or until the rate is known: those that were done are then the number
+ * of them for what follows. */
 int weir_stages_run(struct weir_run *run, struct weir_test *t, struct weir_err *err)
 {
     struct weir_run_options *o = t->values->driver_opt;

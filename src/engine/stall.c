@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stall.c - what each rank of a node shows the others about itself, and which of them do not move */
+/* stall.c - what the ranks of a node publish to each other, and which of them stand still */
 #include "config.h"
 #include "engine/stall.h"
 
@@ -29,7 +29,7 @@ static void put(uint64_t *v, uint64_t value)
 /* ---- what we show ---- */
 
 /* Up to 'size' bytes of our own memory that another thread may give back meanwhile: the kernel
- * copies, so what is not there any more is no fault. How many were copied. */
+ * copies, so memory that was freed causes no fault. How many were copied. */
 static size_t copy_own(const char *from, char *to, size_t size)
 {
     size_t first = PAGE - (size_t)((uintptr_t)from % PAGE);
@@ -119,7 +119,7 @@ static void see(struct weir_stall *s)
     }
 }
 
-/* Time without a sign of life; 0 for ranks that are not watched. */
+/* Time without a heartbeat; 0 for ranks that are not watched. */
 static uint64_t silence(const struct weir_stall *s, int i)
 {
     return s->seen[i].beat == 0 ? 0 : s->now_ns - s->seen[i].at_ns;

@@ -96,8 +96,8 @@ static void find_longest(struct weir_run *run, uint64_t mine, int64_t who[WEIR_S
     }
 }
 
-/* The kind of call into a backend that took longest on this rank; "" where it is no part of being late:
- * less than half of what the phase would have been shorter. */
+/* The kind of call into a backend that took longest on this rank; "" where it is no part of being
+ * late: less than half of what the phase would have been shorter. */
 static const char *longest_call(const struct weir_run *run, double late_ns, uint64_t *ns)
 {
     static const char *const names[WEIR_OPS] = { [WEIR_OP_OPEN] = "open",

@@ -109,7 +109,7 @@ static int check_mount(const struct tidy *t, int fd, const char *name, const str
                        name, t->dir);
 }
 
-/* One entry. Returns 1 when it is gone, 0 when it stays, -1 and err. */
+/* One entry. Returns 1 when it was removed, 0 when it stays, -1 and err. */
 static int tidy_entry(struct tidy *t, int fd, const char *name, int level, struct weir_err *err)
 {
     enum weir_tidy what;
@@ -134,7 +134,7 @@ static int tidy_entry(struct tidy *t, int fd, const char *name, int level, struc
     return what == WEIR_TIDY_OURS ? remove_file(t, fd, name, err) : 0;
 }
 
-/* One pass over the entries: how many are gone, -1 and err. */
+/* One pass over the entries: how many were removed, -1 and err. */
 static int64_t tidy_pass(struct tidy *t, DIR *d, int level, struct weir_err *err)
 {
     struct dirent *e;
@@ -157,8 +157,8 @@ static int64_t tidy_pass(struct tidy *t, DIR *d, int level, struct weir_err *err
     return gone;
 }
 
-/* Entries that go while a directory is read can hide others, so it is read until nothing goes any
- * more. */
+/* Entries that are removed while a directory is read can hide others, so it is read again until
+ * nothing is removed any more. */
 static int tidy_dir(struct tidy *t, int parent, const char *name, int level, struct weir_err *err)
 {
     int fd =

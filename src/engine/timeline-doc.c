@@ -84,8 +84,8 @@ static void add_parameters(struct weir_json *j, const struct weir_anonymous *a,
     weir_json_close(j);
 }
 
-/* Each name once, in the order of its first rank; host[i] becomes the number of rank i's. Returns how
- * many there are. Ranks of a node mostly follow each other. */
+/* Each name once, in the order of its first rank; host[i] becomes the number of rank i's. Returns
+ * how many there are. Ranks of a node mostly follow each other. */
 static int number_hosts(char (*name)[HOST_TEXT], int ranks, int *host)
 {
     int n = 0;
@@ -121,7 +121,8 @@ static void add_hosts(struct weir_json *j, const struct weir_anonymous *a, char 
     weir_json_close(j);
 }
 
-/* Seconds since 1970 at which the clock of the run was 0: to lay series of other programs on it. Of rank 0. */
+/* Seconds since 1970 at which the clock of the run was 0: to lay series of other programs on it.
+ * Of rank 0. */
 static double epoch_of_zero(const struct weir_run *run)
 {
     int64_t since_ns = (int64_t)weir_now_ns() - run->zero_ns;

@@ -196,8 +196,8 @@ static bool is_before(const struct weir_record *a, const struct weir_record *b)
     return a->begin_ns < b->begin_ns;
 }
 
-/* Records come in the order of their ends. Only those of a queue are not in the order of their begin,
- * and these nearly: each goes back to its place, without more memory. */
+/* Records come in the order of their ends. Only those of a queue are not in the order of their
+ * begin, and these nearly: each goes back to its place, without more memory. */
 static void sort_records(struct weir_records *r)
 {
     for (size_t i = 1; i < r->n; i++) {
@@ -238,7 +238,7 @@ static void encode(const struct weir_run *run, const struct weir_phase_rec *rec,
     }
 }
 
-/* Those of this rank, at their place in the file. Local. */
+/* Write the records of this rank at their place in the file. Local. */
 static int write_records(struct weir_run *run, const struct weir_phase_rec *rec, uint64_t place,
                          struct weir_err *err)
 {

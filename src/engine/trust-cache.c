@@ -7,8 +7,9 @@
 #include "par/agree.h"
 #include "par/reduce.h"
 
-/* Which bytes of which file this rank reads or writes in a stage, as the program tells. Where it does not
- * and its plan is one shared file: a part of that, so that all ranks together look at each byte once. */
+/* Which bytes of which file this rank reads or writes in a stage, as the program tells. Where it
+ * does not and its plan is one shared file: a part of that, so that all ranks together look at
+ * each byte once. */
 static bool find_range(struct weir_run *run, const struct weir_stage *stage, struct weir_str *path,
                        struct weir_cache_range *range)
 {
@@ -60,8 +61,9 @@ static void do_file(struct weir_run *run, const struct weir_stage *stage,
 }
 
 /* Dirty pages stay: all is written back before anything is dropped. A node holds pages of what its
- * tasks have written, and may hold some of what they will read. Two tasks that drop the same pages at
- * one time can keep each other from it: of a file that tasks share, one of a node does it again. */
+ * tasks have written, and may hold some of what they will read. Two tasks that drop the same pages
+ * at one time can keep each other from it: of a file that tasks share, one of a node does it
+ * again. */
 static int drop(struct weir_run *run, const struct weir_stage *reads, struct weir_err *err)
 {
     struct weir_stage writes = *reads;

@@ -157,7 +157,8 @@ static void note_seen(struct weir_run *run, const struct weir_trust_sums *s)
     };
 }
 
-/* Blocks are those of the file when it was flushed; a file of another size is one of another run. */
+/* Blocks are those of the file when it was flushed; a file of another size is one of another
+ * run. */
 static void note_files(const struct weir_trust_sums *s, struct weir_facts *f, enum weir_moves moves)
 {
     if (s->size == 0)
@@ -168,7 +169,7 @@ static void note_files(const struct weir_trust_sums *s, struct weir_facts *f, en
         f->foreign = (double)s->size != (double)s->lookers * f->file_bytes;
 }
 
-/* A rank that has nothing to do in the phase knows nothing; that is no loss. */
+/* A rank that has nothing to do in the phase knows nothing, which is no gap. */
 static void note_cache(const struct weir_run *run, const struct weir_trust_sums *s,
                        struct weir_facts *f, struct weir_facts_phase *p)
 {

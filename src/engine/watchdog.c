@@ -21,7 +21,7 @@
 #define GRACE_S 3                          /* for MPI_Abort; then the process ends itself */
 #define WORDS 1400
 #define SUFFIX " (--io-timeout)"
-#define RESCUE_S 2 /* for the documents: their file system may be the one that hangs */
+#define RESCUE_S 2 /* limit for the documents: their file system may be the one that hangs */
 
 static uint64_t larger(uint64_t a, uint64_t b)
 {
