@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* agree.c - errors that all ranks know, the watch that stops the others early, and votes on going on */
+/* agree.c - errors that all ranks know, the watch that stops the others early, and votes on going
+ * on */
 #include "config.h"
 #include "par/agree.h"
 
@@ -16,7 +17,8 @@
 #define NAP_LEAST_NS 50000u
 #define NAP_MOST_NS 200000u
 #define ABORT_S 3
-#define VOTE_NS 500000u /* of work between two votes, about: also rounds that become slow end soon */
+#define VOTE_NS 500000u /* of work between two votes, about: also rounds that become slow end
+                         * soon */
 #define VOTE_MOST 1024u /* of rounds that do nothing: the cost of a vote is no part of theirs */
 
 /* Say how many others failed too, even when the text is so long that its end must go. */
@@ -53,7 +55,7 @@ int weir_agree(const struct weir_par *par, int rc, struct weir_err *err)
     if (par->rank == root) {
         if (err->code == WEIR_OK)
             weir_refuse(err, WEIR_EBUG, "failed without a reason");
-        if (!err->agreed) /* else an agreement within the step has said so */
+        if (!err->agreed) /* else an agreement within the step has reported it */
             weir_err_within(err, "rank %d on %s", par->named, par->host);
     }
     weir_allsum_u64(par, &failed, 1);

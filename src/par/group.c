@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* group.c - groups of ranks, and fields that are gathered to the first rank of a group or scattered from it */
+/* group.c - groups of ranks, and fields that are gathered to the first rank of a group or
+ * scattered from it */
 #include "config.h"
 #include "par/group.h"
 

@@ -15,9 +15,9 @@ struct range {
     const char *what; /* the number is of these */
 };
 
-/* Libraries do not look: 0 aggregators or a negative stripe divide by zero, a negative buffer ends
- * the job in the allocation, and a suffix is not read ("1m" is 1). ROMIO and OMPIO keep their
- * numbers in an int. */
+/* Libraries do not check them: 0 aggregators or a negative stripe divide by zero, a negative
+ * buffer ends the job in the allocation, and a suffix is not read ("1m" is 1). ROMIO and OMPIO
+ * keep their numbers in an int. */
 static const struct range ranges[] = {
     { "bytes_per_agg", 1, INT_MAX, "bytes" },
     { "cb_block_size", 1, INT_MAX, "bytes" },

@@ -68,8 +68,8 @@ int weir_mpi_fail(struct weir_err *err, enum weir_code code, int mpi_rc, const c
     return -1;
 }
 
-/* What a storage call can give, and a good call of a library does not leave. So not EAGAIN,
- * which progress of messages leaves, nor ENOENT, EEXIST, EINVAL, ENOTTY and ENOSYS, which looking for
+/* What a storage call can give, and a good call of a library does not leave. So not EAGAIN, which
+ * progress of messages leaves, nor ENOENT, EEXIST, EINVAL, ENOTTY and ENOSYS, which looking for
  * things does, nor EBADF: ROMIO reads a hints file that it could not open. */
 static const int io_errnos[] = { EIO,      ENOSPC,    EDQUOT,    EROFS,     EFBIG,  ESTALE, EINTR,
                                  ENXIO,    ENODEV,    EREMOTEIO, EPERM,     EACCES, ENOLCK, ENOMEM,
@@ -203,7 +203,8 @@ int weir_mpi_check_kept(MPI_File file, const char *path, uint64_t need, struct w
         (long long)size, (unsigned long long)need);
 }
 
-/* Is the view of a transfer still set? It begins where the dataset does, and nothing does at byte 0. */
+/* Is the view of a transfer still set? It begins where the dataset does, and nothing does at byte
+ * 0. */
 static bool has_view(MPI_File handle)
 {
     char representation[MPI_MAX_DATAREP_STRING];
@@ -222,10 +223,10 @@ static bool has_view(MPI_File handle)
     return at != 0;
 }
 
-/* A collective transfer of HDF5 sets a view of the file, moves the data, and sets the view back, which is
- * collective. A rank whose data could not be moved skips the last, so its view tells whether the
- * others wait there. (Where MPI-IO reports a full disk as success, as OMPIO does, it never comes to
- * that.) */
+/* A collective transfer of HDF5 sets a view of the file, moves the data, and sets the view back,
+ * which is collective. A rank whose data could not be moved skips the last, so its view tells
+ * whether the others wait there. (Where MPI-IO reports a full disk as success, as OMPIO does, it
+ * never comes to that.) */
 void weir_mpi_catch_up(MPI_File *handle, MPI_Info info)
 {
     if (handle && has_view(*handle))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpisession.c - what a session keeps of the MPI-IO library below its backend, and names of files */
+/* mpisession.c - what a session keeps of the MPI-IO library below its backend, and names of
+ * files */
 #include "config.h"
 #include "par/mpisession.h"
 
@@ -31,8 +32,8 @@ const char *weir_mpi_path(const char *path)
     return path;
 }
 
-/* ROMIO opens the file that follows a driver; for OMPIO the driver is a part of the name, and there is no
- * such file. */
+/* ROMIO opens the file that follows a driver; for OMPIO the driver is a part of the name, and
+ * there is no such file. */
 static bool reads_drivers(void)
 {
     int fd = memfd_create("weir-name", MFD_CLOEXEC);
@@ -71,8 +72,8 @@ const char *weir_mpi_name(enum weir_mpi_drivers *drivers, const char *path,
         *drivers = reads_drivers() ? WEIR_DRIVERS_READ : WEIR_DRIVERS_NOT_READ;
     if (colon && *drivers == WEIR_DRIVERS_READ)
         return system != path ? path : join("ufs:", path, text, err);
-    /* Open MPI 4.1 cannot open a name of one letter, and libraries look for the directory before the
-     * last '/'. */
+    /* Open MPI 4.1 cannot open a name of one letter, and libraries look for the directory before
+     * the last '/'. */
     if (system[0] != '\0' && !strchr(system, '/'))
         return join("./", system, text, err);
     return system;
