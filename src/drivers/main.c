@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* main.c - main() of every program whose driver has a line WEIR_PROGRAM: the Makefile compiles it for each
- * with the program's name and the driver */
+/* main.c - main() of every program whose driver has a line WEIR_PROGRAM: the Makefile compiles it
+ * for each with the program's name and the driver */
 #include "config.h"
 
 #include <string.h>

@@ -319,7 +319,7 @@ static const struct weir_stage raw_stages[] = { { .key = "try",
                                                   .after = after },
                                                 { .key = NULL } };
 
-/* What the numbers are worth. The file is removed inside the phase, so nobody looks at its pages. */
+/* Facts for the findings. The file is removed inside the phase, so its pages cannot be examined. */
 static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
 {
     const struct small *t = state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ckpt-field.c - a trial: create or open, then gather and write or read and scatter step by step, close */
+/* ckpt-field.c - a trial: create or open, then gather and write or read and scatter step by step,
+ * close */
 #include "config.h"
 #include "drivers/checkpoint/ckpt.h"
 
@@ -24,7 +25,8 @@ static uint64_t count_operations(struct weir_run *run, void *state)
     return 2 * count_steps(run, state);
 }
 
-/* Ranks of a group go in lock step, and all where all meet: in barriers or in collective transfers. */
+/* Ranks of a group go in lock step, and all where all meet: in barriers or in collective
+ * transfers. */
 static void set_timing(const void *state, const struct weir_stage *stage,
                        struct weir_timing *timing)
 {

@@ -220,8 +220,8 @@ static void describe_array(struct ckpt *t)
             (struct weir_shape) { .rank = 3, .len = { t->levels, lat / parts, t->layout.im } };
 }
 
-/* The file that all movers share, which the first of them makes, or one of each. All ranks look at one:
- * their nodes may have pages of it. */
+/* The file that all movers share, which the first of them makes, or one of each. All ranks look at
+ * one: their nodes may have pages of it. */
 bool ckpt_range(struct weir_run *run, void *state, const struct weir_stage *stage,
                 struct weir_str *path, struct weir_cache_range *range)
 {
@@ -265,7 +265,8 @@ static int start_session(struct ckpt *t, struct weir_run *run, struct weir_err *
         t->spec.chunk.rank = 0; /* the format has none */
     if (t->ranks.is_head)
         rc = weir_session_can_array(&t->session, &t->spec, err);
-    if (t->ranks.is_head && rc == 0 && !t->reads) /* what was there and cannot be opened stays */
+    /* a file that was there and cannot be opened stays */
+    if (t->ranks.is_head && rc == 0 && !t->reads)
         rc = weir_session_is_new(&t->session, weir_str_text(&t->name), &t->removes, err);
     return weir_agree(&run->par, rc, err);
 }

@@ -35,7 +35,7 @@ static const struct weir_example examples[] = {
     { .args = NULL }
 };
 
-/* What the options say about the worth of the numbers. */
+/* What the options say about the reliability of the results. */
 static void declare_facts(struct weir_run *run, void *state, struct weir_facts *f)
 {
     const struct ckpt *t = state;

@@ -61,7 +61,7 @@ static int open_group(struct h5ex_test *t, struct h5ex_set *d, struct weir_err *
     return weir_arrays_find_group(t->file, GROUP, err);
 }
 
-/* Write all, or read and compare them. What is done here between the calls is in nobody's time. */
+/* Write all, or read and compare them. The work between the calls counts for no operation. */
 static int use_attrs(struct h5ex_test *t, bool writes, struct weir_err *err)
 {
     struct weir_attr a = { .elem = WEIR_ELEM_BYTE, .count = H5EX_ATTR_BYTES };
@@ -244,7 +244,7 @@ static void verify(struct weir_run *run, const struct h5ex_test *t, struct h5ex_
     run->counters.verify_ns += weir_now_ns() - begin_ns;
 }
 
-/* What comes after an operation and is in nobody's time. */
+/* What follows an operation and counts for no operation. */
 static int finish_op(struct weir_run *run, struct h5ex_test *t, enum h5ex_op op,
                      struct weir_err *err)
 {
@@ -258,8 +258,8 @@ static int finish_op(struct weir_run *run, struct h5ex_test *t, enum h5ex_op op,
     return weir_array_select(t->array, &d->get.slab, memory_of(d), err);
 }
 
-/* Calls are timed inside the session, without its agreement; a transfer has none. The agreement after it
- * lets all ranks begin the next operation together. */
+/* Calls are timed inside the session, without its agreement; a transfer has none. The agreement
+ * after it lets all ranks begin the next operation together. */
 static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                 struct weir_err *err)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* h5ex-report.c - what is shown: the lines and the table that parsers know, and all of it for programs */
+/* h5ex-report.c - what is shown: the lines and the table that parsers know, and all of it for
+ * programs */
 #include "config.h"
 #include "drivers/h5exerciser/h5ex.h"
 

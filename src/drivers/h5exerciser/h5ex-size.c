@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* h5ex-size.c - sizes of the sweep, and the two datasets of each (section 3 and 4 of the program's own
- * documentation), without I/O */
+/* h5ex-size.c - sizes of the sweep, and the two datasets of each (section 3 and 4 of the program's
+ * own documentation), without I/O */
 #include "config.h"
 #include "drivers/h5exerciser/h5ex.h"
 

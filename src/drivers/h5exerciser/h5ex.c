@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* h5ex.c - the HDF5 exerciser: option rows, and the life of a test, which is one size of the sweep */
+/* h5ex.c - the HDF5 exerciser: option rows, and the life of a test, which is one size of the
+ * sweep */
 #include "config.h"
 #include "drivers/h5exerciser/h5ex.h"
 
@@ -255,7 +256,7 @@ static void clean(struct weir_run *run, void *state)
     weir_clean(run, remove_own, state);
 }
 
-/* ---- what the numbers are worth ---- */
+/* ---- facts for the findings ---- */
 
 /* Whose part each task reads follows from --rshift: that of the task N further. */
 static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)

@@ -229,7 +229,7 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_
     return check_backend(t, run, err);
 }
 
-/* What can be run, but is hardly meant. */
+/* Warn of combinations that can be run but are probably a mistake. */
 static void note_odd(const struct ior_options *o, const struct weir_log *log)
 {
     if (o->segments == 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-facts.c - what the options say about the worth of the numbers, and about what a test needs */
+/* ior-facts.c - what the options say about the reliability of the results, and about what a test
+ * needs */
 #include "config.h"
 #include "drivers/ior/ior.h"
 
@@ -18,8 +19,8 @@ static int distance_of(const struct ior_options *o, const struct weir_par *par)
                : o->node_offset % par->nodes;
 }
 
-/* Whose data does each task read? The share of tasks that read what their own node wrote, and of the
- * data that nobody reads. */
+/* Whose data does each task read? The share of tasks that read what their own node wrote, and of
+ * the data that nobody reads. */
 static void look_at_owners(struct weir_run *run, const struct ior_test *t, struct weir_facts *f)
 {
     const struct ior_options *o = t->o;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-file.c - the test file: devices are spared, and the size is checked after a phase */
+/* ior-file.c - the test file: devices are never removed, and the size is checked after a phase */
 #include "config.h"
 #include "drivers/ior/ior.h"
 

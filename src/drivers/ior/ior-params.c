@@ -10,7 +10,8 @@
 #include "base/optset.h"
 #include "engine/banner.h"
 
-/* What old readers find, in their order. Most are keys of options; report_special tells the rest. */
+/* What old readers find, in their order. Most are keys of options; report_special tells the
+ * rest. */
 static const char *const parameters[] = {
     "testID", "refnum", "api", "platform", "testFileName", "deadlineForStonewall",
     "stoneWallingWearOut", "maxTimeDuration", "outlierThreshold", "options", "dryRun", "nodes",

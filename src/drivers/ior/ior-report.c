@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ior-report.c - banner, test and options, as people and parsers read them, and what
- * -v -v -v adds (7.7) */
+ * -v -v -v adds */
 #include "config.h"
 #include "drivers/ior/ior.h"
 

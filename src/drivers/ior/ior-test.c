@@ -48,8 +48,8 @@ int ior_start(struct weir_run *run, void *state, struct weir_err *err)
     struct ior_test *t = state;
     struct ior_options *own = run->test->values->driver_opt;
 
-    /* Stands in for seeds and signatures that were not given. Of -l signature: later runs have larger
-     * numbers. */
+    /* Stands in for seeds and signatures that were not given. Of -l signature: later runs have
+     * larger numbers. */
     t->data.content.unit.run = weir_clock_day_ns(&run->par);
     t->begun_s = (uint32_t)(t->data.content.unit.run / WEIR_NS_PER_S);
     if (own->random_offset && own->random_seed < 0)
@@ -147,8 +147,8 @@ static int limit_reading(struct weir_run *run, struct ior_test *t, bool check_wr
     return 0;
 }
 
-/* The status file holds what is true for the files that are left. With -m every repetition leaves its
- * own, and the least count is true for all. */
+/* The status file holds what is true for the files that are left. With -m every repetition leaves
+ * its own, and the least count is true for all. */
 static void remember_write(struct ior_test *t, const struct weir_phase_rec *rec)
 {
     uint64_t whole = weir_offsets_count(&t->pass.offsets);
@@ -317,7 +317,7 @@ const struct weir_stage ior_stages[] = { STAGE("write", write, WEIR_STAGE_DELAY 
 
 /* ---- removal and the end ---- */
 
-/* Files stay with -k, and with -K where data were wrong. */
+/* With -k files are kept, with -K those whose data were wrong. */
 bool ior_keeps(const void *state)
 {
     const struct ior_test *t = state;

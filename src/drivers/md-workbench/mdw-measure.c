@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdw-measure.c - from the counts and latencies of the ranks to those of a phase, for people, programs
- * and files */
+/* mdw-measure.c - from the counts and latencies of the ranks to those of a phase, for people,
+ * programs and files */
 #include "config.h"
 #include "drivers/md-workbench/mdw.h"
 

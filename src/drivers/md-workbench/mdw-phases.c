@@ -259,8 +259,8 @@ static void exchange(struct weir_run *run, struct mdw_test *t, int d, uint64_t o
                  create_object(run, t, path, s->to_rank, item_of(t, d, next), clock_ns, &why));
 }
 
-/* A round over the sets: the stonewall is looked for between rounds. A signal ends a long one, which
- * leaves the sets at different objects. */
+/* A round over the sets: the stonewall is looked for between rounds. A signal ends a long one,
+ * which leaves the sets at different objects. */
 static int step_benchmark(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                           struct weir_err *err)
 {

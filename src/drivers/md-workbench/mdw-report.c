@@ -71,8 +71,8 @@ static void add_tail(struct weir_str *s, const struct mdw_test *t, const struct 
     add_latencies(s, m);
 }
 
-/* The columns of detailed rows, with tabs between them: a word, and the count below it. Some words stand
- * above nothing; the last four above the times, which have units of their own. */
+/* The columns of detailed rows, with tabs between them: a word, and the count below it. Some words
+ * stand above nothing; the last four above the times, which have units of their own. */
 static const struct {
     const char *head;
     int count;

@@ -178,7 +178,7 @@ static int after_phase(struct weir_run *run, void *state, const struct weir_stag
     if (t->m->phase != MDW_CLEANUP)
         update_positions(run, t, rec);
     else if (rc == 0 && !rec->interrupted && t->failed > t->failed_before && t->o->precreate)
-        sweep(run, t); /* what resisted once may give way */
+        sweep(run, t); /* what could not be removed before may be removable now */
     else if (rc == 0 && !rec->interrupted)
         rc = weir_agree(&run->par, remove_prefix(run, t, err), err);
     return rc;

@@ -105,8 +105,7 @@ static int check_rules(const struct mdtest_test *t, const struct weir_run *run,
 
 /* ---- the backend ---- */
 
-/* What the test asks for and the backend cannot. A missing rename is left out with a warning, as
- * ever. */
+/* What the test asks for and the backend cannot. A missing rename is left out with a warning. */
 static int check_names(struct mdtest_test *t, const struct weir_run *run, struct mdtest_options *o,
                        struct weir_err *err)
 {

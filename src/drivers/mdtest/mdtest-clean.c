@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-clean.c - remove what this run made, after a failure or a signal, name by name and in bounded
- * time; and what earlier runs left (--cleanup DIR) */
+/* mdtest-clean.c - remove what this run made, after a failure or a signal, name by name and in
+ * bounded time; and what earlier runs left (--cleanup DIR) */
 #include "config.h"
 #include "drivers/mdtest/mdtest-step.h"
 
@@ -218,7 +218,8 @@ void mdtest_clean(struct weir_run *run, void *state)
 
 /* ---- what earlier runs left (--cleanup DIR) is known by its names ---- */
 
-/* Names of the suite, and the levels on which they stand. A rename sets a directory aside as -XX. */
+/* Names of the suite, and the levels on which they stand. A rename sets a directory aside as
+ * -XX. */
 static const struct weir_tidy_form forms[] = {
     { "test-dir.#-#", true, 0, 0, WEIR_TIDY_TREE },
     { "mdtest_tree.#", true, 1, INT_MAX, WEIR_TIDY_TREE },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-measure.c - from the record of a phase to rates, times and latencies, of all and of single ranks */
+/* mdtest-measure.c - from the record of a phase to rates, times and latencies, of all and of
+ * single ranks */
 #include "config.h"
 #include "drivers/mdtest/mdtest.h"
 
@@ -233,8 +234,8 @@ static void print_operation(struct weir_run *run, const struct mdtest_test *t, i
     weir_str_free(&line);
 }
 
-/* Each task keeps its own numbers, of the iterations that were begun; rank 0 sees those of one operation
- * at a time. */
+/* Each task keeps its own numbers, of the iterations that were begun; rank 0 sees those of one
+ * operation at a time. */
 void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool times)
 {
     double *all = run->par.rank == 0 ? malloc(sizeof(*all) * (size_t)run->par.size) : NULL;

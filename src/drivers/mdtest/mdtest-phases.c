@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-phases.c - rows of the phases, what is around their steps, and the directories of the trees */
+/* mdtest-phases.c - rows of the phases, what is around their steps, and the directories of the
+ * trees */
 #include "config.h"
 #include "drivers/mdtest/mdtest-step.h"
 
@@ -93,7 +94,7 @@ void mdtest_look(struct mdtest_test *t, uint64_t *clock_ns)
     *clock_ns = now;
 }
 
-/* A command of the user, on every rank. */
+/* Run a command of the user, on every rank. */
 static int run_command(struct weir_run *run, const char *what, const char *command,
                        struct weir_err *err)
 {

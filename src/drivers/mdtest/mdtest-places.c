@@ -18,7 +18,7 @@ static bool is_mine(const struct weir_run *run, const struct mdtest_test *t, int
     return run->par.rank == i && i < t->places.n;
 }
 
-/* One mkdir: a missing parent is more likely a mistyped name than a wish. */
+/* One mkdir, without missing parents: these are more likely a typing error. */
 static int make_base(struct mdtest_test *t, int i, struct weir_err *err)
 {
     bool there;

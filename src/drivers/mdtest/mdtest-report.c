@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-report.c - what is shown: above and below the tables, and the tables, byte for byte as parsers know
- * them */
+/* mdtest-report.c - what is shown: above and below the tables, and the tables, byte for byte as
+ * parsers know them */
 #include "config.h"
 #include "drivers/mdtest/mdtest.h"
 

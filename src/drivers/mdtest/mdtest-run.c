@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-run.c - one number of tasks: what it takes, its iterations, the order of the phases, and the
- * ledger of what is there */
+/* mdtest-run.c - one number of tasks: what it takes, its iterations, the order of the phases, and
+ * the ledger of what is there */
 #include "config.h"
 #include "drivers/mdtest/mdtest.h"
 

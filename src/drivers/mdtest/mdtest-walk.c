@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-walk.c - lines of -v about a phase: the directories and items that rank 0 visited, in its order
+/* mdtest-walk.c - lines of -v about a phase: the directories and items that rank 0 visited, in its
+ * order
  *
- * Nothing is said while a phase runs. Which names it visited follows from its place in the test, so
- * the lines of a phase are made after it. */
+ * Nothing is said while a phase runs. Which names it visited follows from its place in the test,
+ * so the lines of a phase are made after it. */
 #include "config.h"
 #include "drivers/mdtest/mdtest-step.h"
 

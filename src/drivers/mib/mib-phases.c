@@ -17,7 +17,7 @@ static void begin_phase(struct mib_test *t)
     t->file = NULL;
 }
 
-/* With -n the file of an earlier run goes. */
+/* With -n the file of an earlier run is removed. */
 static int prepare_write(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mib_test *t = state;
@@ -54,7 +54,8 @@ static int plan_random(struct mib_test *t, int repetition, struct weir_err *err)
     return 0;
 }
 
-/* How much there is to read. What stores nothing, or more than the data, has all that was asked for. */
+/* How much there is to read. What stores nothing, or more than the data, has all that was asked
+ * for. */
 static int find_peer(struct mib_test *t, struct weir_err *err)
 {
     const char *path = weir_str_text(&t->peer);

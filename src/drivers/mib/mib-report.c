@@ -25,8 +25,8 @@ static void show_signon(struct weir_run *run)
     weir_str_free(&version);
 }
 
-/* As an options file has it; tasks are skipped there. What release 1.9.10 does not show comes only where
- * it was asked for. */
+/* As an options file has it; tasks are skipped there. What release 1.9.10 does not show comes only
+ * where it was asked for. */
 static void show_parameters(struct weir_run *run, const struct mib_options *o)
 {
     static const struct {

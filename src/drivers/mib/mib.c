@@ -132,8 +132,8 @@ static int check_log_dir(const struct mib_options *o, struct weir_err *err)
                      o->log_dir);
 }
 
-/* Look at the file system of the test directory, and refuse it where mib has no business (on
- * 'nodes' nodes) unless it was forced. */
+/* Look at the file system of the test directory, and refuse it where mib must not run (on 'nodes'
+ * nodes), unless it was forced. */
 static int check_file_system(struct mib_test *t, int nodes, struct weir_err *err)
 {
     struct statfs s;
