@@ -283,7 +283,7 @@ void weir_stall_tell_silent(const struct weir_stall_slot *of, const char *host, 
         name_call(&call, name, sizeof(name));
     if (snprintf(out, size,
                  "rank %d on %s stands still: process %" PRId64
-                 "%s, no sign of life for %.1f seconds, last seen %s%s",
+                 "%s, no heartbeat for %.1f seconds, last seen %s%s",
                  of->rank, host, of->pid, state, (double)silence_ns / WEIR_NS_PER_S,
                  call.turn % 2 == 1 ? "in " : "", name) < 0)
         out[0] = '\0';

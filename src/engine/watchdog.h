@@ -36,7 +36,7 @@ struct weir_watchdog {
     uint64_t limit_ns; /* 0: none */
     uint64_t warn_ns, next_warning_ns, next_far_ns; /* of this node, of the neighbour */
     uint64_t look_ns;  /* from look to look */
-    uint64_t still_ns; /* no sign of life for so long is named beside a call */
+    uint64_t still_ns; /* no heartbeat for so long is named beside a call */
     struct weir_watchdog_ground on;
     char said[1500]; /* why the job ends */
     bool rescued;    /* documents are written */

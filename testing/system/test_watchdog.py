@@ -15,7 +15,7 @@ pytestmark = pytest.mark.timed
 SECONDS = 30
 WARN = {"WEIR_WATCH_SECONDS": "1"}
 CALL = r"rank %d on \S+: write of 8192 bytes at offset %d of 'testFile' has not returned for (\d+\.\d) seconds"
-STILL = (r"rank %d on \S+ stands still: process %d is stopped by a signal, no sign of life for (\d+\.\d) seconds, "
+STILL = (r"rank %d on \S+ stands still: process %d is stopped by a signal, no heartbeat for (\d+\.\d) seconds, "
          r"last seen (in write of 8192 bytes at offset \d+ of 'testFile'|outside of calls)")
 
 

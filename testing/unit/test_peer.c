@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_peer.c - signs of life over TCP, between two ends in one process */
+/* test_peer.c - heartbeats over TCP, between two ends in one process */
 #include "config.h"
 
 #include <setjmp.h>
