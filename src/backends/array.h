@@ -5,6 +5,7 @@
 
 #include "backends/backend.h"
 #include "base/slab.h"
+#include "base/str.h"
 
 /* Types of elements, in memory and, up to the order of bytes, in the file. */
 enum weir_elem {
@@ -120,6 +121,8 @@ struct weir_array_ops {
      * take part. Nothing is allocated here but by libraries. */
     int (*move)(struct weir_array *, enum weir_dir, void *buf, struct weir_err *);
     int (*sync)(struct weir_array_file *, struct weir_err *); /* COLLECTIVE. To stable storage. */
+    /* LOCAL. Of an open file, as describe of struct weir_backend. NULL: nothing. */
+    void (*describe)(struct weir_array_file *, struct weir_str *out);
     /* COLLECTIVE. Groups have paths ("a/b"); the upper one must be there. NULL: names of arrays
      * cannot have a '/', either. */
     int (*group)(struct weir_array_file *, const char *path, struct weir_err *);

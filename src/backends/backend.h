@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "par/comm.h"
 
-#define WEIR_BACKEND_ABI 7
+#define WEIR_BACKEND_ABI 8
 
 struct weir_array_ops;
 

@@ -36,6 +36,10 @@ int weir_arrays_commit(struct weir_array_file *f, struct weir_err *err);
 /* Flush to stable storage. */
 int weir_arrays_sync(struct weir_array_file *f, struct weir_err *err);
 
+/* Append facts of an open file for people, lines "key = value\n": hints, where they were asked for
+ * (showHints). LOCAL. */
+void weir_arrays_describe(struct weir_array_file *f, struct weir_str *out);
+
 /* Make a group, "a" or "a/b"; the upper one must be there. */
 int weir_arrays_group(struct weir_array_file *f, const char *path, struct weir_err *err);
 

@@ -134,6 +134,12 @@ int weir_arrays_commit(struct weir_array_file *f, struct weir_err *err)
     return rc < 0 ? rc : agree(f, weir_arrays_fill(f, err), err);
 }
 
+void weir_arrays_describe(struct weir_array_file *f, struct weir_str *out)
+{
+    if (!f->dry_run && ops_of(f)->describe)
+        ops_of(f)->describe(f, out);
+}
+
 int weir_arrays_sync(struct weir_array_file *f, struct weir_err *err)
 {
     int rc;

@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "backends/session-array.h"
 #include "base/grid.h"
 #include "base/optset.h"
 #include "engine/driver.h"
@@ -223,4 +224,25 @@ void weir_banner_test(struct weir_run *run)
     weir_str_free(&first);
     weir_banner_parameters(run);
     weir_report_int(&run->report, WEIR_FOR_DATA, "tasks", run->par.size);
+}
+
+void weir_banner_facts(struct weir_run *run, struct weir_str *facts)
+{
+    if (facts->len == 0)
+        return;
+    while (facts->len > 0 && facts->text[facts->len - 1] == '\n')
+        facts->text[--facts->len] = '\0';
+    weir_report_line(&run->report, "%s", weir_str_text(facts));
+    weir_report_str(&run->report, WEIR_FOR_DATA, "hints", weir_str_text(facts));
+    weir_str_clear(facts);
+}
+
+void weir_banner_array_facts(struct weir_run *run, struct weir_array_file *file)
+{
+    struct weir_str facts = { 0 };
+
+    if (run->par.rank == 0)
+        weir_arrays_describe(file, &facts);
+    weir_banner_facts(run, &facts);
+    weir_str_free(&facts);
 }

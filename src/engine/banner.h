@@ -55,6 +55,14 @@ void weir_banner_values(struct weir_run *run);
 #define WEIR_BANNER_CTIME "%a %b %e %H:%M:%S %Y"
 void weir_banner_time(struct weir_run *run, unsigned readers, const char *key);
 
+/* What a backend says of an open file (describe in struct weir_backend): its lines for people, and for
+ * data readers as the text "hints". Empties *facts; nothing where it is empty. Rank 0. */
+void weir_banner_facts(struct weir_run *run, struct weir_str *facts);
+
+/* The same of an open file of arrays. Rank 0 of run->par; nothing elsewhere. Local. */
+struct weir_array_file;
+void weir_banner_array_facts(struct weir_run *run, struct weir_array_file *file);
+
 /* The number of the test that was entered, where it is measured, parameters and tasks, for data
  * readers. Collective over run->par. */
 void weir_banner_test(struct weir_run *run);

@@ -83,7 +83,8 @@ void weir_run_options_log(const struct weir_run_options *o, struct weir_log *log
 static bool has_row(const struct weir_opt *rows, size_t offset)
 {
     for (; !weir_opt_is_end(rows); rows++)
-        if (rows->type < WEIR_OPT_DIRECTIVES && rows->offset == offset)
+        if (rows->offset == offset &&
+            (rows->type < WEIR_OPT_DIRECTIVES || rows->type == WEIR_OPT_GONE))
             return true;
     return false;
 }

@@ -28,9 +28,9 @@ struct weir_run_options {
 #define WEIR_OPT_API(l, n, k, def, help)                                                           \
     OPT_STR(l, n, k, WEIR_R, api, def, "NAME", help, OPT_FIRST(FILES))
 #define WEIR_OPT_VERBOSE(l, n, k, ...)                                                             \
-    OPT_COUNT(l, n, k, WEIR_R, verbose, "Say more; repeat for more", OPT_IN(OUTPUT), __VA_ARGS__)
+    OPT_COUNT(l, n, k, WEIR_R, verbose, "Print more; repeat for still more", OPT_IN(OUTPUT), __VA_ARGS__)
 #define WEIR_OPT_WARNINGS(n, k)                                                                    \
-    OPT_FLAG(0, n, k, WEIR_R, warnings_are_errors, "Take every warning for an error",              \
+    OPT_FLAG(0, n, k, WEIR_R, warnings_are_errors, "Treat every warning as an error",              \
              OPT_IN(OUTPUT))
 #define WEIR_OPT_REPETITIONS_DEFAULT(l, n, k, def, ...)                                            \
     OPT_INT(l, n, k, WEIR_R, repetitions, def, "N", "Repetitions of the test", .min = 1,           \
@@ -46,7 +46,7 @@ struct weir_run_options {
 #define WEIR_OPT_WEAR_OUT(l, n, k, help) OPT_FLAG(l, n, k, WEIR_R, wear_out, help, OPT_IN(TIME))
 #define WEIR_OPT_MAX_TIME(l, n, k)                                                                 \
     OPT_REAL(l, n, k, WEIR_R, max_minutes, "0", "MINUTES",                                         \
-             "Start no phase when this much time of the test has passed", .min = 0,                \
+             "Start no phase after this many minutes of the test", .min = 0,                \
              .max = INT32_MAX / 60, OPT_IN(TIME))
 #define WEIR_OPT_DRY_RUN(n, k, help) OPT_FLAG(0, n, k, WEIR_R, dry_run, help, OPT_IN(OUTPUT))
 #define WEIR_OPT_ASSUME_RATE                                                                       \
@@ -86,8 +86,8 @@ struct weir_run_options {
 #define WEIR_OPT_IO_TIMEOUT WEIR_OPT_IO_TIMEOUT_DEFAULT("0")
 #define WEIR_OPT_IO_TIMEOUT_DEFAULT(def)                                                           \
     OPT_INT(0, "io-timeout", "ioTimeout", WEIR_R, io_timeout_s, def, "SECONDS",                    \
-            "End the job when a call does not return or a rank stands still for this long, and "   \
-            "say which; 0: no limit",                                                              \
+            "End the job when a call does not return or a rank stands still for this many "        \
+            "seconds, and say which; 0: no limit",                                                 \
             .min = 0, .max = INT32_MAX, OPT_IN(TIME))
 /* What the number is worth. */
 #define WEIR_OPT_TRUST                                                                             \
@@ -113,7 +113,7 @@ struct weir_run_options {
                 "that is 1",                                                                       \
                 .min = 0, .max = 1000000, .example = "20", OPT_IN(TIME)),                          \
         OPT_REAL(0, "until-time", "untilTime", WEIR_R, until_time_s, "0", "SECONDS",               \
-                 "With --until, begin no repetition after this time of the test; 0: no limit",     \
+                 "With --until, begin no repetition after this many seconds; 0: no limit",     \
                  .min = 0, .max = INT32_MAX, OPT_IN(TIME)),                           \
         OPT_FLAG(0, "anonymous", NULL, WEIR_R, anonymous,                                          \
                  "Leave names of hosts, users and files out of JSON, CSV and the document of a "   \
@@ -131,32 +131,46 @@ struct weir_run_options {
 #define WEIR_OPT_EXISTING(ways, help)                                                              \
     OPT_STR(0, "existing", "existing", WEIR_R, existing, NULL, "WAY", help, .choices = ways,       \
             OPT_IN(FILES))
+#define WEIR_OPT_MAKES_FILES                                                                       \
+    WEIR_OPT_EXISTING(weir_existing_no_reuse,                                                      \
+                      "Files that are there and that this run did not make: write new ones in "    \
+                      "their place, or end with an error")
+/* For a program that makes no files: the option is refused, and help does not show it. */
+#define WEIR_OPT_MAKES_NO_FILES                                                                    \
+    {                                                                                              \
+        .type = WEIR_OPT_GONE, .name = "existing", .key = "existing", .meta = "WAY",               \
+        .offset = WEIR_OPT_FIELD(const char *, WEIR_R, existing),                                  \
+        .help = "this program makes no files; leave it out"                                        \
+    }
 /* All rows of a program that has no older spellings to keep. */
 #define WEIR_OPT_RUN                                                                               \
     WEIR_OPT_REPETITIONS('i', "repetitions", NULL), WEIR_OPT_RUN_REST
 #define WEIR_OPT_RUN_REST                                                                          \
-    WEIR_OPT_DEADLINE('D', "deadline", NULL, "Start nothing after this time of a phase"),          \
+    WEIR_OPT_DEADLINE('D', "deadline", NULL, "Start nothing after this many seconds of a phase"),          \
         WEIR_OPT_RUN_LETTERS('d', 'T', 'v', "1800")
 /* The same for those that have another name for repetitions, and do each as a whole, without a
  * deadline (struct weir_driver). They use libraries in which the ranks can wait for one that has
  * failed, so a call ends after half an hour at the latest. */
-#define WEIR_OPT_RUN_WHOLE                                                                         \
+#define WEIR_OPT_RUN_WHOLE WEIR_OPT_MAKES_FILES, WEIR_OPT_RUN_WHOLE_READ
+/* The same for those that make no files. */
+#define WEIR_OPT_RUN_WHOLE_NO_FILES WEIR_OPT_MAKES_NO_FILES, WEIR_OPT_RUN_WHOLE_READ
+#define WEIR_OPT_RUN_WHOLE_READ                                                                    \
     OPT_REAL('D', "deadline", NULL, WEIR_R, deadline_s, "0", "SECONDS",                            \
              "Only 0: a repetition is done as a whole", .min = 0, .max = INT32_MAX, OPT_IN(TIME)), \
-        WEIR_OPT_RUN_LETTERS('d', 'T', 'v', "1800")
+        WEIR_OPT_RUN_BUT_FILES('d', 'T', 'v', "1800")
 /* And for those with another deadline, with other letters, or none (0), and another time of a
  * call. */
 #define WEIR_OPT_RUN_LETTERS(delay, most, verbose, timeout)                                        \
-    WEIR_OPT_DELAY(delay, "delay", NULL, "Wait before each phase"),                                \
+    WEIR_OPT_MAKES_FILES, WEIR_OPT_RUN_BUT_FILES(delay, most, verbose, timeout)
+#define WEIR_OPT_RUN_BUT_FILES(delay, most, verbose, timeout)                                      \
+    WEIR_OPT_DELAY(delay, "delay", NULL, "Wait this many seconds before each phase"),                                \
         WEIR_OPT_MAX_TIME(most, "max-time-duration", NULL),                                        \
         WEIR_OPT_VERBOSE(verbose, "verbose", NULL, .min = 0, .max = 5),                            \
         WEIR_OPT_WARNINGS("warning-as-errors", NULL),                                              \
         WEIR_OPT_RANK_CSV("rank-csv", NULL, "Write the times of every task after each phase"),     \
         WEIR_OPT_OP_CSV("op-csv", NULL, "Write every operation to PREFIX-<task>.csv"),             \
-        WEIR_OPT_EXISTING(weir_existing_no_reuse,                                                  \
-                          "Files that are there and that this run did not make: write new ones in "\
-                          "their place, or end with an error"),                                    \
-        WEIR_OPT_COMMON(timeout), WEIR_OPT_GPU("gpu-memory", NULL, "gpu-id", NULL, "gpu-direct", NULL)
+        WEIR_OPT_COMMON(timeout),                                                                  \
+        WEIR_OPT_GPU("gpu-memory", NULL, "gpu-id", NULL, "gpu-direct", NULL)
 /* Rows that have one spelling in all programs whose results are phases. */
 #define WEIR_OPT_COMMON(timeout)                                                                   \
     WEIR_OPT_RECORDS, WEIR_OPT_TRUST, WEIR_OPT_GUARDS, WEIR_OPT_IO_TIMEOUT_DEFAULT(timeout),       \

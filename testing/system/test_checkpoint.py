@@ -109,7 +109,8 @@ def test_files_of_others_are_replaced_or_kept(run, ior):
     assert all("--drop-cache did not work" in w for w in out.warnings), out
     (ior.cwd / "scratch.00001").write_text("of others")
     run("raw_bw", "--nx 4 --n_levs 2 --n_writers 2 --existing=fail", 2).fails(2, "'scratch.00001' exists")
-    run("gatherv", "--nx 4 --n_levs 2 --n_writers 1 --existing=fail", 1).fails(1, "gatherv.x cannot 'fail' what is there")
+    run("gatherv", "--nx 4 --n_levs 2 --n_writers 1 --existing=fail", 1).fails(1, "--existing", "makes no files")
+    assert "existing" not in run("restart_simulator", "--help=all", 1).ok().stdout
 
 
 def test_split_files_have_the_rows_of_their_writers(checkpoint, ior):
@@ -284,8 +285,9 @@ def test_rates_are_told_with_what_they_mean(run, ior, need_backend):
     need_backend("NETCDF")
     (ior.cwd / "hints").write_text("IOR_HINT__MPI__cb_buffer_size=1048576\n")
     run("checkpoint_simulator", "--nx 1 --ny 1 --im_world 7 --lm 3 --ntrials 2 --num_writers 2 --netcdf.hintsFileName=hints "
-        "--report=text:-,json:r.json").ok()
+        "--netcdf.showHints --report=text:-,json:r.json").ok()
     test = document(ior)["tests"][0]
+    assert test["hints"].count("hints passed") == 1 and "cb_buffer_size = 1048576" in test["hints"]
     assert {k: v["definition"].split(":")[0] for k, v in test["throughput"].items()} == {
         "real": "wiki", "fileSystem": "wiki", "application": "sound", "storage": "sound"}
     for key, rate in test["throughput"].items():

@@ -252,11 +252,12 @@ def test_the_library_can_be_tuned_and_the_whole_phase_is_measured(h5ex):
     h5py = pytest.importorskip("h5py", reason="needs h5py to look into the file")
     (h5ex.cwd / "hints").write_text("IOR_HINT__MPI__cb_nodes=1\n")
     h5ex("--numdims 1 --minels 16k --iterations 2 --addattr --keepfile --out f --hdf5.setAlignment=64k --hdf5.hintsFileName=hints "
-         "--report=json:r.json", np=None).ok()
+         "--hdf5.showHints --report=json:r.json", np=None).ok()
     with h5py.File(h5ex.cwd / "f") as f:
         data, = f["Data"].values()
         assert data.id.get_offset() % 65536 == 0
     test = json.loads((h5ex.cwd / "r.json").read_text())["tests"][0]
+    assert test["hints"].count("hints passed") == 1 and "cb_nodes = 1" in test["hints"]
     rows = {(r["operation"], r["iter"]): r["seconds"] for r in test["Results"]}
     assert rows["attributeRead", 1] > 0 < rows["attributeWrite", 1]
     for phase in test["phases"]:

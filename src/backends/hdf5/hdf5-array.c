@@ -7,9 +7,11 @@
 
 #include "backends/hdf5/hdf5-attr.h"
 #include "backends/hdf5/hdf5-close.h"
+#include "backends/hdf5/hdf5-descriptor.h"
 #include "backends/hdf5/hdf5-type.h"
 #include "par/mpidoubt.h"
 #include "par/mpifile.h"
+#include "par/mpihints.h"
 
 #define CHUNK_BYTES_MAX 4294967295u /* of the file format */
 
@@ -311,6 +313,18 @@ static int array_move(struct weir_array *base, enum weir_dir dir, void *buf, str
     return 0;
 }
 
+static void array_describe(struct weir_array_file *base, struct weir_str *out)
+{
+    const struct hdf5_container *c = &((struct hdf5_arrays *)base)->c;
+    const struct hdf5_options *o = base->s->opt;
+    MPI_Info used;
+
+    if (!o->show_hints || c->lost)
+        return;
+    used = hdf5_hints(c->st, c->id);
+    weir_mpihints_show(c->st->mpi.info, &used, out);
+}
+
 const struct weir_array_ops hdf5_array_ops = {
     .file_size = sizeof(struct hdf5_arrays),
     .array_size = sizeof(struct hdf5_array),
@@ -324,6 +338,7 @@ const struct weir_array_ops hdf5_array_ops = {
     .select = array_select,
     .move = array_move,
     .sync = array_sync,
+    .describe = array_describe,
     .group = hdf5_group,
     .find_group = hdf5_find_group,
     .put_attr = hdf5_put_attr,

@@ -8,6 +8,7 @@
 
 #include "par/mpidoubt.h"
 #include "par/mpifile.h"
+#include "par/mpihints.h"
 #include "par/mpisession.h"
 #include "par/slabtype.h"
 
@@ -362,6 +363,19 @@ static int array_move(struct weir_array *base, enum weir_dir dir, void *buf, str
     return rc;
 }
 
+static void array_describe(struct weir_array_file *base, struct weir_str *out)
+{
+    const struct mpiio_arrays *f = (const struct mpiio_arrays *)base;
+    const struct mpiio_options *o = base->s->opt;
+    MPI_Info used = MPI_INFO_NULL;
+
+    if (!o->show_hints || f->lost)
+        return;
+    if (MPI_File_get_info(f->fh, &used) != MPI_SUCCESS)
+        used = MPI_INFO_NULL;
+    weir_mpihints_show(mpi_of(f)->info, &used, out);
+}
+
 const struct weir_array_ops mpiio_array_ops = {
     .file_size = sizeof(struct mpiio_arrays),
     .array_size = sizeof(struct mpiio_array),
@@ -374,4 +388,5 @@ const struct weir_array_ops mpiio_array_ops = {
     .select = array_select,
     .move = array_move,
     .sync = array_sync,
+    .describe = array_describe,
 };

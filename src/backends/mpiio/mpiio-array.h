@@ -5,6 +5,12 @@
 
 #include "backends/array.h"
 
+/* The options, whose rows are in mpiio.c. */
+struct mpiio_options {
+    const char *hints_file;
+    bool show_hints, preallocate, file_view, strided;
+};
+
 extern const struct weir_array_ops mpiio_array_ops;
 
 #endif

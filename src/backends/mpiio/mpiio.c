@@ -22,11 +22,6 @@ enum { FAILED = -2, DOUBTFUL = -1 }; /* what ranks may know before a sync; the l
 
 #define PIECE_MAX ((size_t)1 << 30) /* of a call whose length fits no count and no type */
 
-struct mpiio_options {
-    const char *hints_file;
-    bool show_hints, preallocate, file_view, strided;
-};
-
 struct mpiio_file {
     struct weir_file base;
     MPI_File fh;

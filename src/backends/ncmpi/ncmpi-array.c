@@ -8,10 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "backends/ncmpi/ncmpi-descriptor.h"
 #include "backends/ncmpi/ncmpi-path.h"
 #include "backends/ncmpi/ncmpi-var.h"
 #include "par/mpidoubt.h"
 #include "par/mpifile.h"
+#include "par/mpihints.h"
 
 static struct weir_mpi_session *mpi_of(const struct ncmpi_arrays *f)
 {
@@ -297,6 +299,20 @@ static int array_grow(struct weir_array *base, uint64_t len, struct weir_err *er
     return go_alone(f, rc < 0 ? NULL : err) < 0 ? -1 : rc;
 }
 
+static void array_describe(struct weir_array_file *base, struct weir_str *out)
+{
+    const struct ncmpi_arrays *f = (const struct ncmpi_arrays *)base;
+    const struct weir_mpi_session *m = base->s->priv;
+    const struct ncmpi_options *o = base->s->opt;
+    MPI_Info used = MPI_INFO_NULL;
+
+    if (!o->show_hints || f->lost)
+        return;
+    if (ncmpi_inq_file_info(f->nc, &used) != NC_NOERR)
+        used = MPI_INFO_NULL;
+    weir_mpihints_show(m->info, &used, out);
+}
+
 const struct weir_array_ops ncmpi_array_ops = {
     .file_size = sizeof(struct ncmpi_arrays),
     .array_size = sizeof(struct ncmpi_array),
@@ -311,6 +327,7 @@ const struct weir_array_ops ncmpi_array_ops = {
     .select = ncmpi_slab_select,
     .move = ncmpi_slab_move,
     .sync = array_sync,
+    .describe = array_describe,
     .put_attr = ncmpi_put_attr,
     .get_attr = ncmpi_get_attr,
 };

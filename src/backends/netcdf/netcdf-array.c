@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <netcdf_par.h>
 
+#include "backends/netcdf/netcdf-descriptor.h"
 #include "par/mpifile.h"
+#include "par/mpihints.h"
 
 #define CHUNK_BYTES_MAX 4294967295u /* of HDF5 */
 
@@ -152,6 +154,18 @@ static int array_grow(struct weir_array *base, uint64_t len, struct weir_err *er
     return rc;
 }
 
+static void array_describe(struct weir_array_file *base, struct weir_str *out)
+{
+    const struct netcdf_file *f = &((struct netcdf_arrays *)base)->f;
+    const struct netcdf_options *o = base->s->opt;
+    MPI_Info used;
+
+    if (!o->show_hints || f->lost)
+        return;
+    used = netcdf_file_hints(f);
+    weir_mpihints_show(f->st->mpi.info, &used, out);
+}
+
 const struct weir_array_ops netcdf_array_ops = {
     .file_size = sizeof(struct netcdf_arrays),
     .array_size = sizeof(struct netcdf_array),
@@ -166,6 +180,7 @@ const struct weir_array_ops netcdf_array_ops = {
     .select = netcdf_slab_select,
     .move = netcdf_slab_move,
     .sync = array_sync,
+    .describe = array_describe,
     .put_attr = netcdf_put_attr,
     .get_attr = netcdf_get_attr,
 };

@@ -56,7 +56,7 @@ static const char *const types[] = { "binary", "netcdf", NULL };
                 OPT_FIRST(DATA)),                                                                  \
         OPT_INT(0, "n_writers", NULL, O, writers, "0", "N", "Groups, with a writer each",          \
                 .min = 0, .max = 100000000, OPT_FIRST(ORDER)),                                     \
-        WEIR_OPT_REPETITIONS('i', "n_tries", NULL), WEIR_OPT_RUN_WHOLE
+        WEIR_OPT_REPETITIONS('i', "n_tries", NULL)
 #define API                                                                                        \
     OPT_STR('a', "api", NULL, O, api, NULL, "NAME",                                                \
             "Backend with arrays (default: POSIX, or NETCDF for netcdf)", OPT_FIRST(FILES),        \
@@ -65,9 +65,9 @@ static const char *const types[] = { "binary", "netcdf", NULL };
 static const struct weir_opt raw_opts[] = { OPT_STR(0, "file_type", NULL, O, type, "binary", "TYPE",
                                                     "What is written", .choices = types,
                                                     OPT_FIRST(FILES)),
-                                            API, SIZES, OPT_END };
-static const struct weir_opt gatherv_opts[] = { SIZES, OPT_END };
-static const struct weir_opt combo_opts[] = { API, SIZES, OPT_END };
+                                            API, SIZES, WEIR_OPT_RUN_WHOLE, OPT_END };
+static const struct weir_opt gatherv_opts[] = { SIZES, WEIR_OPT_RUN_WHOLE_NO_FILES, OPT_END };
+static const struct weir_opt combo_opts[] = { API, SIZES, WEIR_OPT_RUN_WHOLE, OPT_END };
 
 static const struct weir_operation operations[] = { { "gather", "gather", "tries", false },
                                                     { "write", "write", "tries", true },
@@ -230,7 +230,7 @@ static int write_packet(struct small *t, struct weir_array_file *f, struct weir_
 }
 
 /* Create, write, close, delete. */
-static int write_file(struct small *t, struct weir_err *err)
+static int write_file(struct weir_run *run, struct small *t, struct weir_err *err)
 {
     const char *name = weir_str_text(&t->name);
     struct weir_array_file *f;
@@ -240,6 +240,8 @@ static int write_file(struct small *t, struct weir_err *err)
                          WEIR_OPEN_READ | WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_TRUNC, &f,
                          err) < 0)
         return -1;
+    if (run->repetition == 0) /* the hints in effect, where they were asked for: once a test */
+        weir_banner_array_facts(run, f);
     rc = write_packet(t, f, err);
     if (weir_arrays_close(f, rc < 0 ? NULL : err) < 0)
         rc = -1;
@@ -281,7 +283,7 @@ static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_n
     if (writes(t)) {
         weir_barrier(&t->ranks.peers); /* of the pattern */
         begin = weir_now_ns();
-        rc = write_file(t, err);
+        rc = write_file(run, t, err);
         weir_barrier(&t->ranks.peers); /* of the pattern */
         t->ns[1] = weir_now_ns() - begin;
         if (rc == 0)

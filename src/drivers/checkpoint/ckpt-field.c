@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/banner.h"
 
 /* Operations that are recorded; in the order of the tables in ckpt.c. */
 enum { OP_GATHER, OP_MOVE };
@@ -88,6 +89,15 @@ static int open_file(struct weir_run *run, void *state, struct weir_err *err)
     weir_arrays_close(t->file, NULL);
     t->file = NULL;
     return -1;
+}
+
+/* The hints in effect, where they were asked for: once a test. */
+static void show_facts(struct weir_run *run, void *state)
+{
+    const struct ckpt *t = state;
+
+    if (t->file && run->repetition == 0)
+        weir_banner_array_facts(run, t->file);
 }
 
 static int flush_file(struct weir_run *run, void *state, struct weir_err *err)
@@ -263,6 +273,7 @@ static const struct weir_phase write_phase = {
     .count = count_steps,
     .operations = count_operations,
     .open = open_file,
+    .opened = show_facts,
     .step = step,
     .idle = idle,
     .flush = flush_file,
@@ -277,6 +288,7 @@ static const struct weir_phase read_phase = {
     .count = count_steps,
     .operations = count_operations,
     .open = open_file,
+    .opened = show_facts,
     .step = step,
     .idle = idle,
     .close = close_file,

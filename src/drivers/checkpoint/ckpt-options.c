@@ -10,7 +10,7 @@
 #define GEOMETRY                                                                                   \
     OPT_STR(                                                                                       \
         0, "config_file", NULL, O, config, NULL, "FILE",                                           \
-        "Read options from lines 'KEY: value'; they hold instead of those of the command line",    \
+        "Read options from lines 'KEY: value'; they override the command line",    \
         .flags = WEIR_OPT_READS | WEIR_OPT_ARGV_ONLY, OPT_IN(FILES)),                              \
         OPT_STR('a', "api", NULL, O, api, NULL, "NAME",                                            \
                 "Backend with arrays (default: NETCDF; POSIX in binary form)", OPT_FIRST(FILES),   \
@@ -100,6 +100,6 @@ const struct weir_opt ckpt_restart_opts[] = {
     OTHERS("DO_WRITES"),
     OTHERS("NETCDF_WRITES"),
     OTHERS("CHUNK"),
-    WEIR_OPT_RUN_WHOLE,
+    WEIR_OPT_RUN_WHOLE_NO_FILES,
     OPT_END
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/banner.h"
 #include "par/agree.h"
 
 #define GROUP "Data"
@@ -183,9 +184,13 @@ struct h5ex_set *h5ex_set_of(struct h5ex_test *t, enum h5ex_op op)
 int h5ex_make_file(struct weir_run *run, void *state, const struct weir_stage *s,
                    struct weir_err *err)
 {
-    (void)run;
+    struct h5ex_test *t = state;
+
     (void)s;
-    return create_file(state, NULL, err) < 0 ? -1 : close_file(state, NULL, err);
+    if (create_file(t, NULL, err) < 0)
+        return -1;
+    weir_banner_array_facts(run, t->file);
+    return close_file(t, NULL, err);
 }
 
 static void take_turns(struct h5ex_test *t, enum h5ex_op first, enum h5ex_op last)

@@ -137,13 +137,7 @@ void ior_gather_facts(struct weir_run *run, struct ior_test *t)
 /* Lines of the backend (hints in effect), once a test. */
 void ior_report_facts(struct weir_run *run, struct ior_test *t)
 {
-    if (t->use.facts.len == 0)
-        return;
-    while (t->use.facts.len > 0 && t->use.facts.text[t->use.facts.len - 1] == '\n')
-        t->use.facts.text[--t->use.facts.len] = '\0';
-    weir_report_line(&run->report, "%s", weir_str_text(&t->use.facts));
-    weir_report_str(&run->report, WEIR_FOR_DATA, "hints", weir_str_text(&t->use.facts));
-    weir_str_clear(&t->use.facts);
+    weir_banner_facts(run, &t->use.facts);
 }
 
 void ior_report_hints(struct weir_run *run, struct ior_test *t)
