@@ -15,7 +15,7 @@ const char *const weir_topic_titles[] = { "Files and directories",
                                           "Phases, tasks and the order of accesses",
                                           "Sizes, contents and checks of the data",
                                           "Time, repetitions and limits",
-                                          "Results, messages and their worth",
+                                          "Results, messages and findings",
                                           NULL };
 
 /* ---- examples ---- */

@@ -89,7 +89,7 @@ def test_unknown_help_says_what_there_is(ior):
 def test_the_manual_page_has_the_topics_and_the_examples_of_the_help():
     for program in PROGRAMS:
         page = answer(program, "--dump-options=man")
-        assert page.count(".SS Files and directories") == page.count(".SS Results, messages and their worth") == 1
+        assert page.count(".SS Files and directories") == page.count(".SS Results, messages and findings") == 1
         plain = page.split(".SH EXAMPLES\n")[1].replace("\\-", "-").splitlines()
         first = [line for line in answer(program, "--help").splitlines() if line.startswith("  mpirun ")]
         assert len(first) == 5 and set(first) <= set(plain), program

@@ -49,7 +49,7 @@ const struct weir_opt h5ex_rows[] = {
              "further",
              .min = 0, .max = INT32_MAX, OPT_IN(ORDER)),
     OPT_SIZE(0, "maxcheck", NULL, O, max_check, "-1", "BYTES",
-             "Check what was read only where the buffer of a task is not larger; -1: always",
+             "Check what was read only where the buffer of a task is at most this long; -1: always",
              .min = -1, .max = INT64_MAX, OPT_IN(DATA)),
     OPT_FLAG(0, "metacoll", NULL, O, collective_metadata,
              "Read and write metadata collectively, in every repetition", OPT_IN(ORDER)),

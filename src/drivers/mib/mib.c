@@ -45,7 +45,7 @@ static const struct weir_opt options[] = {
     OPT_INT('l', "call_limit", NULL, O, call_limit, "4096", "N",
             "Calls of a task in a phase at most", .min = 1, .max = INT32_MAX, OPT_FIRST(TIME)),
     WEIR_OPT_DEADLINE_DEFAULT('L', "time_limit", NULL, "60",
-                              "Begin no call after this time of a phase; 0: one call"),
+                              "Begin no call after this many seconds of a phase; 0: one call"),
     OPT_FLAG('M', "no_mpi", NULL, O, no_mpi, "Run in this process alone, without starting MPI",
              OPT_IN(TIME)),
     OPT_FLAG('n', "new", NULL, O, fresh, "Remove files of an earlier run before they are written",
