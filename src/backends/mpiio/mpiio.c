@@ -42,7 +42,8 @@ struct mpiio_file {
 static const struct weir_opt options[] = {
     OPT_STR(0, "hintsFileName", NULL, O, hints_file, NULL, "FILE", "Read MPI hints from a file",
             .flags = WEIR_OPT_READS),
-    OPT_FLAG(0, "showHints", NULL, O, show_hints, "Show the hints given and those in effect"),
+    OPT_FLAG(0, "showHints", NULL, O, show_hints, "Show the hints given and those in effect",
+             .flags = WEIR_OPT_APART),
     OPT_FLAG(0, "preallocate", NULL, O, preallocate,
              "Preallocate the space of the file when creating it"),
     OPT_FLAG(0, "useFileView", NULL, O, file_view, "Use file views instead of explicit offsets"),

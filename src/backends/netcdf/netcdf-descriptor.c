@@ -7,7 +7,8 @@
 const struct weir_opt netcdf_opts[] = {
     OPT_STR(0, "hintsFileName", NULL, O, hints_file, NULL, "FILE", "Read MPI hints from a file",
             .flags = WEIR_OPT_READS),
-    OPT_FLAG(0, "showHints", NULL, O, show_hints, "Show the hints given and those in effect"),
+    OPT_FLAG(0, "showHints", NULL, O, show_hints, "Show the hints given and those in effect",
+             .flags = WEIR_OPT_APART),
     OPT_END
 };
 #undef O
