@@ -9,6 +9,7 @@
 #include "base/optset.h"
 #include "engine/banner.h"
 #include "engine/until.h"
+#include "par/agree.h"
 
 /* Messages on standard error are in the results for programs, too; but errors have a place of
  * their own there. */
@@ -90,6 +91,19 @@ static int plan_repetitions(struct weir_command *c, struct weir_err *err)
     return 0;
 }
 
+/* From files of options and scripts to the tests. Each step may fail on one rank alone, for want of
+ * memory; the next one is collective. */
+static int read_tests(struct weir_run *run, struct weir_command *c, struct weir_err *err)
+{
+    const struct weir_par *par = &run->world;
+
+    if (weir_agree_check(par, weir_command_settings(c, par, &run->log, err), err) < 0 ||
+        weir_agree_check(par, weir_command_tests(c, par, err), err) < 0 ||
+        weir_agree_check(par, plan_repetitions(c, err), err) < 0)
+        return -1;
+    return weir_command_check_files(c, par, err);
+}
+
 enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MPI_Comm comm,
                                 int argc, char *const *argv, struct weir_err *err)
 {
@@ -103,9 +117,7 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
         return err->code;
     }
     run->log.rank = run->world.rank;
-    if (weir_command_settings(c, &run->world, &run->log, err) < 0 ||
-        weir_command_tests(c, &run->world, err) < 0 || plan_repetitions(c, err) < 0 ||
-        weir_command_check_files(c, &run->world, err) < 0) {
+    if (read_tests(run, c, err) < 0) {
         if (run->log.rank == 0)
             weir_report_error(&run->log, err);
         return err->code;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/program.h"
+#include "par/agree.h"
 #include "weir.h"
 
 /* ---- the benchmarks, by name ---- */
@@ -69,12 +70,9 @@ static enum weir_code answer_or_run(struct weir_run *run, const struct weir_driv
 {
     struct weir_command command;
     int status = WEIR_OK;
-    int64_t failed = weir_program_options(run, &command, d, argc, argv, err) < 0;
+    int rc = weir_program_options(run, &command, d, argc, argv, err);
 
-    weir_allmax_i64(par, &failed, 1);
-    if (failed && err->code == WEIR_OK)
-        weir_refuse(err, WEIR_EUSAGE, "another rank does not understand its command line");
-    if (failed)
+    if (weir_agree_check(par, rc, err) < 0)
         return report_error(run, err);
     if (command.common.help || command.common.version || command.common.dump) {
         if (par->rank == 0)
