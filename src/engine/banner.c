@@ -81,10 +81,9 @@ void weir_banner_machine(struct weir_run *run, unsigned readers)
 void weir_banner_nodemap(struct weir_run *run, unsigned readers)
 {
     char mine = run->world.node == 0 ? '1' : '0';
-    char *all = run->world.rank == 0 ? calloc(1, (size_t)run->world.size + 1) : NULL;
+    char *all = weir_gather_new(&run->world, &mine, 1);
     int same = 0;
 
-    weir_gather(&run->world, &mine, 1, all);
     if (!all)
         return;
     for (int i = 0; i < run->world.size; i++)
@@ -93,7 +92,7 @@ void weir_banner_nodemap(struct weir_run *run, unsigned readers)
         weir_report_line_for(&run->report, readers, "Nodemap: %d of %d tasks on the node of task 0",
                              same, run->world.size);
     else
-        weir_report_line_for(&run->report, readers, "Nodemap: %s", all);
+        weir_report_line_for(&run->report, readers, "Nodemap: %.*s", run->world.size, all);
     free(all);
 }
 

@@ -86,6 +86,10 @@ void weir_sum_u64(const struct weir_par *par, uint64_t *v,
 /* Every rank's len bytes in rank order on rank 0 (out: size*len bytes there, ignored elsewhere). */
 void weir_gather(const struct weir_par *par, const void *mine, size_t len, void *out);
 
+/* As weir_gather, into memory that it allocates on rank 0 and the caller frees. NULL on the other
+ * ranks, and where there is no memory. Collective. */
+void *weir_gather_new(const struct weir_par *par, const void *mine, size_t len);
+
 /* Append the first line of MPI_Get_library_version. Local. */
 void weir_mpi_library(struct weir_str *out);
 

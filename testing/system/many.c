@@ -24,11 +24,42 @@
 #include <unistd.h>
 
 #define WORDS 128
-#define FAULTY 1 /* the rank with the fault */
+#define FAULTY 1 /* the rank with the fault, where the case names none */
 #define MEMORY_SPARE (64u << 20)
 #define HANG_STATUS 98
 
 static volatile sig_atomic_t log_fd = -1, number = -1; /* for the handler */
+
+/* ---- allocations of the benchmarks, which the linker leads here: --wrap ---- */
+
+/* The one that fails, and all after it; 0: none. */
+static long failing_allocation, allocations;
+
+static bool has_no_memory(void)
+{
+    bool none = failing_allocation > 0 &&
+                __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED) >= failing_allocation;
+
+    if (none)
+        errno = ENOMEM;
+    return none;
+}
+
+#define WRAP(type, name, parameters, arguments)                                                    \
+    type __real_##name parameters;                                                                 \
+    type __wrap_##name parameters;                                                                 \
+    type __wrap_##name parameters                                                                  \
+    {                                                                                              \
+        return has_no_memory() ? NULL : __real_##name arguments;                                   \
+    }
+
+WRAP(void *, malloc, (size_t n), (n))
+WRAP(void *, calloc, (size_t n, size_t size), (n, size))
+WRAP(void *, realloc, (void *p, size_t n), (p, n))
+WRAP(char *, strdup, (const char *s), (s))
+WRAP(char *, strndup, (const char *s, size_t n), (s, n))
+
+/* ---- cases ---- */
 
 static void hang(int signal)
 {
@@ -104,12 +135,20 @@ static void start_timer(struct fault *f, long ms)
         perror("many: timer");
 }
 
-/* clean, file-size BYTES, files 0, memory 0: a limit for one rank. signal MS: to one rank. */
-static void begin_fault(struct fault *f, const char *kind, long n, int rank)
+/* clean, file-size BYTES, files 0, memory 0: a limit for one rank. signal MS: to one rank.
+ * allocation N: the N-th and those after it fail. With @RANK after the kind, that rank instead of
+ * FAULTY. */
+static void begin_fault(struct fault *f, char *kind, long n, int rank)
 {
+    char *at = strchr(kind, '@');
+
     memset(f, 0, sizeof(*f));
-    if (rank != FAULTY)
+    if (at)
+        *at = '\0';
+    if (rank != (at ? (int)strtol(at + 1, NULL, 10) : FAULTY))
         return;
+    allocations = 0;
+    failing_allocation = strcmp(kind, "allocation") == 0 ? n : 0;
     if (strcmp(kind, "file-size") == 0)
         limit(f, RLIMIT_FSIZE, (unsigned long)n);
     else if (strcmp(kind, "files") == 0)
@@ -125,6 +164,7 @@ static void end_fault(const struct fault *f)
     const struct timespec now = { 0 };
     sigset_t set;
 
+    failing_allocation = 0;
     if (f->limits)
         setrlimit(f->resource, &f->before);
     if (f->timed)

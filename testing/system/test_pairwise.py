@@ -4,6 +4,7 @@
 Every pair of values occurs in a run, and every three values of a few parameters that decide how ranks work together. Each run
 must end (no hang, no crash), with the status that its fault gives, the same on all ranks, with words for an error, a JSON file
 that agrees, no open file or thread more than before, and no file left that it should have removed."""
+import itertools
 import json
 import subprocess
 
@@ -395,6 +396,21 @@ def test_mdtest(tmp_path):
 def test_md_workbench(tmp_path):
     program = Workbench()
     run(program, program.cases(), tmp_path)
+
+
+# From the files of options to the results
+STARVED = ["ior -a DUMMY -w -b 4k -t 4k -o f", "mdtest -a DUMMY -n 1 -C -r --print-all-procs -d d"]
+
+
+def test_a_rank_without_memory_ends_the_run(tmp_path):
+    cases = []
+    for rank, line, n in itertools.product((0, 1), STARVED, range(24, 200, 8)):
+        program, *words = line.split()
+        cases.append(Case(program, words + [REPORT], ("allocation@%d" % rank, n)))
+    launch(cases, tmp_path, 2)
+    wrong = [c for c in cases if c.result != "end" or c.status not in (0, 1, 2, 3) or c.files > 0 or c.threads > 0]
+    assert not wrong, "\n" + "\n".join("%s, status %s: %r" % (c.result, c.status, c) for c in wrong)
+    assert sum(1 for c in cases if c.status == 2) > len(cases) / 3, "the fault does not reach the runs"
 
 
 @pytest.mark.parametrize("program", [Ior(), Mdtest(), Workbench()], ids=lambda p: p.name)

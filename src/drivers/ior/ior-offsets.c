@@ -83,15 +83,13 @@ void ior_note_unread(struct weir_run *run, const struct ior_test *t)
 {
     struct weir_err ignored = WEIR_ERR_INIT;
     struct weir_str line = { 0 };
-    int owner, *owners = NULL, unread;
+    int owner, *owners, unread;
 
     if (t->o->reorder_random != 1)
         return;
     note_distance(run, t->o);
     owner = ior_owner(t, &run->par, false, run->repetition, &ignored);
-    if (run->par.rank == 0)
-        owners = malloc(sizeof(*owners) * (size_t)run->par.size);
-    weir_gather(&run->par, &owner, sizeof(owner), owners);
+    owners = weir_gather_new(&run->par, &owner, sizeof(owner));
     if (!owners)
         return;
     weir_str_addf(&line, "#File Hits Dist:");

@@ -219,26 +219,27 @@ bool mdtest_records(const void *state, int op, uint64_t *size)
 /* ---- --print-all-procs ---- */
 
 static void print_operation(struct weir_run *run, const struct mdtest_test *t, int iteration,
-                            int op, bool times, double *all)
+                            int op, bool times)
 {
-    const struct mdtest_mine *m = &t->results.mine[iteration * MDTEST_OPS + op];
-    bool tree = op >= MDTEST_TREE_CREATE;
-    double mine = tree ? 0 : times ? m->seconds : m->rate;
+    const struct mdtest_results *r = &t->results;
+    bool known = op < MDTEST_TREE_CREATE && (size_t)iteration < r->rooms; /* memory may be out */
+    const struct mdtest_mine *m = known ? &r->mine[iteration * MDTEST_OPS + op] : NULL;
+    double mine = !m ? 0 : times ? m->seconds : m->rate;
+    double *all = weir_gather_new(&run->par, &mine, sizeof(mine));
     struct weir_str line = { 0 };
 
-    weir_gather(&run->par, &mine, sizeof(mine), all);
     weir_str_addf(&line, "Test %s", mdtest_operations[op].title);
     for (int rank = 0; all && rank < run->par.size; rank++)
         weir_str_addf(&line, "%c%e", rank ? ',' : ' ', all[rank]);
     weir_report_line(&run->report, "%s", weir_str_text(&line));
     weir_str_free(&line);
+    free(all);
 }
 
 /* Each task keeps its own numbers, of the iterations that were begun; rank 0 sees those of one
  * operation at a time. */
 void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool times)
 {
-    double *all = run->par.rank == 0 ? malloc(sizeof(*all) * (size_t)run->par.size) : NULL;
     int first = t->ledger.kind[MDTEST_DIRS]    ? MDTEST_DIR_CREATE
                 : t->ledger.kind[MDTEST_FILES] ? MDTEST_FILE_CREATE
                                                : MDTEST_TREE_CREATE;
@@ -247,7 +248,6 @@ void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool 
     for (int i = 0; i < t->results.iterations; i++) {
         weir_report_line(&run->report, "iteration: %d", i);
         for (int op = first; op < MDTEST_OPS; op++)
-            print_operation(run, t, i, op, times, all);
+            print_operation(run, t, i, op, times);
     }
-    free(all);
 }
