@@ -98,14 +98,19 @@ static struct document *document_of(struct weir_sink *s)
     return d;
 }
 
-/* For one change of the tree: NULL without memory. */
+/* For one change of the tree: NULL without memory. A document that has lost a part takes no more:
+ * levels that were not opened would be closed. */
 static struct document *take(struct weir_sink *s)
 {
     struct document *d = document_of(s);
 
-    if (d)
-        pthread_mutex_lock(&d->lock);
-    return d;
+    if (!d)
+        return NULL;
+    pthread_mutex_lock(&d->lock);
+    if (!d->failed)
+        return d;
+    pthread_mutex_unlock(&d->lock);
+    return NULL;
 }
 
 static void give_back(struct document *d)
