@@ -41,17 +41,19 @@ static int create_beside(const char *place, char **name)
     return fd;
 }
 
-static bool can_create(const char *place)
+/* Where names cannot be removed (a directory that files are only added to), they cannot be changed. */
+static bool can_create_and_rename(const char *place)
 {
     char *name;
     int fd = create_beside(place, &name);
+    bool removed;
 
     if (fd < 0)
         return false;
     close(fd);
-    unlink(name);
+    removed = unlink(name) == 0;
     free(name);
-    return true;
+    return removed;
 }
 
 int weir_wholefile_prepare(struct weir_wholefile *w, const char *path, struct weir_err *err)
@@ -67,7 +69,7 @@ int weir_wholefile_prepare(struct weir_wholefile *w, const char *path, struct we
     w->place = there ? realpath(path, NULL) : strdup(path);
     if (!w->place)
         return weir_fail(err, WEIR_ESETUP, "open '%s'", path);
-    if (!can_create(w->place)) {
+    if (!can_create_and_rename(w->place)) {
         free(w->place);
         w->place = NULL;
     }

@@ -2,8 +2,10 @@
 """Result files: documents are whole or not there and say how the program ended; rows appear when they are measured."""
 import json
 import os
+import shutil
 import signal
 import stat
+import subprocess
 import threading
 import time
 
@@ -104,6 +106,18 @@ def test_a_file_that_may_not_be_written_is_found_before_any_io(ior):
     (ior.cwd / "r.json").chmod(0o444)
     ior("-w -k -b 8k -t 8k --report=json:r.json", np=None).fails(2, "r.json")
     assert ior.files() == ["r.json"] and (ior.cwd / "r.json").read_text() == "mine"
+
+
+def test_a_document_comes_into_a_directory_that_files_are_only_added_to(ior):
+    """Names cannot be changed there: what was measured would be lost at the end."""
+    place = ior.cwd / "added"
+    place.mkdir()
+    if not shutil.which("chattr") or subprocess.run(["chattr", "+a", str(place)], capture_output=True).returncode:
+        pytest.skip("chattr +a does not work here")
+    try:
+        document(ior("-a DUMMY -w -b 4k -t 4k --report=json:added/r.json", np=None).ok(), "added/r.json")
+    finally:
+        subprocess.run(["chattr", "-a", str(place)], check=True)
 
 
 def test_a_status_file_is_whole(ior):
