@@ -86,11 +86,19 @@ def test_what_is_no_whole_result_is_refused_by_one_line(weir_compare):
     old = document(A)
     del old["tests"][0]["configuration"]
     for bad, word in (("{", "cut off"), ("[]", "no JSON object"), ({"program": "ior"}, "no tests"), (old, "older version"),
+                      (document(A, status=[3]), "'status' is not an integer"), (document(A, status=None), "'status' is missing"),
                       (document(A, status=3), "an I/O error"), (document(A, status=6), "a signal"), (document(A, status=4), "wrong data")):
         status, out, err = weir_compare([document(A), bad])
         assert status == 1 and out == "" and err.count("\n") == 1 and word in err and "b.json" in err, (bad, err)
     for words in ("--worse-than=x", "--worse-than=-1", "--confidence=100", "--confidence=20", "--frob"):
         assert weir_compare([document(A), document(A)], words)[0] == 2
+    assert "'x' is not a percentage from 0 to below 100" in weir_compare([document(A), document(A)], "--worse-than=x")[2]
+
+
+def test_rows_of_a_damaged_result_are_left_out(weir_compare):
+    bad = document(A)
+    bad["tests"][0]["Results"] += [{"access": ["write"], "bwMiB": 1.0}, {"access": "write", "bwMiB": 10 ** 400}, {"access": {}, "bwMiB": {}}]
+    assert weir_compare([document(A), bad])[:2] == weir_compare([document(A), document(A)])[:2]
 
 
 # ---- statistics ----

@@ -78,13 +78,13 @@ def check_alike(a, b, ignored):
 
 def read(path):
     result = Result(path, jsonfile.read(path))
-    status = result.document.get("status", 0)
+    if not result.tests:
+        raise Refusal("%s: has no tests" % path)
+    status = jsonfile.member(path, result.document, "status", int)
     if status not in (0, 5):
         raise Refusal(
             "%s: the run ended with status %s (%s)" % (path, status, NOT_WHOLE.get(status, "it failed"))
         )
-    if not result.tests:
-        raise Refusal("%s: has no tests" % path)
     return result
 
 
@@ -172,8 +172,11 @@ def compare(a, b, options):
 
 def share(least, most):
     def parse(text):
-        value = float(text[:-1]) / 100 if text.endswith("%") else float(text) / 100
-        if not least <= value < most or math.isnan(value):
+        try:
+            value = float(text[:-1] if text.endswith("%") else text) / 100
+        except ValueError:
+            value = math.nan
+        if not least <= value < most:
             raise argparse.ArgumentTypeError(
                 "'%s' is not a percentage from %g to below %g" % (text, 100 * least, 100 * most)
             )

@@ -4,6 +4,7 @@ import json
 
 from .refusal import Refusal, reason
 
+MOST = 1e100  # more is no rate, time or count, and arithmetic with it overflows
 KINDS = {dict: "an object", list: "a list", str: "a text", int: "an integer", bool: "true or false"}
 
 
@@ -41,7 +42,7 @@ def rows(where, obj, key):
 
 
 def number(value):
-    """A finite number, or None for everything else."""
+    """A finite number of a reasonable size, or None for everything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return value if value == value and abs(value) != float("inf") else None
+    return value if value == value and abs(value) <= MOST else None

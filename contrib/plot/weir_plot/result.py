@@ -85,7 +85,7 @@ class Result:
                     repetition = repetition_of(row, seen[row[name]])
                     found.append(Rate(row[name], repetition, row[value] * (unit or 1), bool(unit)))
                     break
-            seen[row.get("access")] += 1
+            seen[str(row.get("access"))] += 1
         return found or self.rates_of_phases(test)
 
     def rates_of_phases(self, test):
