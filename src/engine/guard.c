@@ -197,8 +197,9 @@ static int probe(struct weir_run *run, const struct weir_str *dir, struct weir_e
                          "share",
                          (int)(strrchr(text, '/') - text), text);
     rc = weir_agree(par, rc, err);
-    if (*text && par->rank == 0)
-        unlink(text);
+    if (*text && par->rank == 0 && unlink(text) < 0 && errno != ENOENT)
+        weir_note(&run->log, "'%s', which shows whether all nodes see it, stays: remove it: %s", text,
+                  strerror(errno));
     weir_str_free(&name);
     return rc;
 }

@@ -30,10 +30,10 @@
 
 static volatile sig_atomic_t log_fd = -1, number = -1; /* for the handler */
 
-/* ---- allocations of the benchmarks, which the linker leads here: --wrap ---- */
+/* ---- calls of the benchmarks, which the linker leads here: --wrap ---- */
 
-/* The one that fails, and all after it; 0: none. */
-static long failing_allocation, allocations;
+/* The one that fails; of allocations all after it, too; 0: none. */
+static long failing_allocation, allocations, failing_removal, removals;
 
 static bool has_no_memory(void)
 {
@@ -58,6 +58,16 @@ WRAP(void *, calloc, (size_t n, size_t size), (n, size))
 WRAP(void *, realloc, (void *p, size_t n), (p, n))
 WRAP(char *, strdup, (const char *s), (s))
 WRAP(char *, strndup, (const char *s, size_t n), (s, n))
+
+int __real_unlink(const char *path);
+int __wrap_unlink(const char *path);
+int __wrap_unlink(const char *path)
+{
+    if (failing_removal == 0 || ++removals != failing_removal)
+        return __real_unlink(path);
+    errno = EIO;
+    return -1;
+}
 
 /* ---- cases ---- */
 
@@ -136,7 +146,7 @@ static void start_timer(struct fault *f, long ms)
 }
 
 /* clean, file-size BYTES, files 0, memory 0: a limit for one rank. signal MS: to one rank.
- * allocation N: the N-th and those after it fail. With @RANK after the kind, that rank instead of
+ * allocation N: the N-th and those after it fail; removal N: the N-th of a file. With @RANK after the kind, that rank instead of
  * FAULTY. */
 static void begin_fault(struct fault *f, char *kind, long n, int rank)
 {
@@ -149,6 +159,8 @@ static void begin_fault(struct fault *f, char *kind, long n, int rank)
         return;
     allocations = 0;
     failing_allocation = strcmp(kind, "allocation") == 0 ? n : 0;
+    removals = 0;
+    failing_removal = strcmp(kind, "removal") == 0 ? n : 0;
     if (strcmp(kind, "file-size") == 0)
         limit(f, RLIMIT_FSIZE, (unsigned long)n);
     else if (strcmp(kind, "files") == 0)
@@ -164,7 +176,7 @@ static void end_fault(const struct fault *f)
     const struct timespec now = { 0 };
     sigset_t set;
 
-    failing_allocation = 0;
+    failing_allocation = failing_removal = 0;
     if (f->limits)
         setrlimit(f->resource, &f->before);
     if (f->timed)

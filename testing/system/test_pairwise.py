@@ -411,6 +411,23 @@ def test_a_rank_without_memory_ends_the_run(tmp_path):
     wrong = [c for c in cases if c.result != "end" or c.status not in (0, 1, 2, 3) or c.files > 0 or c.threads > 0]
     assert not wrong, "\n" + "\n".join("%s, status %s: %r" % (c.result, c.status, c) for c in wrong)
     assert sum(1 for c in cases if c.status == 2) > len(cases) / 3, "the fault does not reach the runs"
+    jsonschema = pytest.importorskip("jsonschema", reason="needs python3-jsonschema to check the documents")
+    schema = jsonschema.Draft202012Validator(json.loads((conftest.SOURCE / "doc" / "result.schema.json").read_text()))
+    unlike = [c for c in cases if c.document() and not schema.is_valid(c.document())]
+    assert not unlike, unlike
+
+
+# Options, the number of the removal of rank 1 that fails, what is left: the file that the error names
+KEPT = [("-F", 1, "f.00000001"), ("-F -C -i 2", 2, "f.00000001"), ("-F -u", 1, "1/f.00000001"), ("-F -m -i 2", 2, "f.00000001.1"),
+        ("-F -Z -Z", 1, "f.00000001"), ("-F -E --existing=reuse", 1, "f.00000001")]
+
+
+def test_a_file_that_cannot_be_removed_is_named(tmp_path):
+    cases = [Case("ior", ("-a POSIX -w -r -b 4k -t 4k -o f %s %s" % (words, REPORT)).split(), ("removal@1", n)) for words, n, _ in KEPT]
+    launch(cases, tmp_path, 3)
+    for case, (_, _, name) in zip(cases, KEPT):
+        files = [n for n in case.names() if (case.dir / n).is_file() and n != "r.json"]
+        assert case.status == 3 and "rank 1 on" in case.error and "remove '%s'" % name in case.error and files == [name], (case, case.error)
 
 
 @pytest.mark.parametrize("program", [Ior(), Mdtest(), Workbench()], ids=lambda p: p.name)
