@@ -32,6 +32,7 @@ ENV = {
     "OMPI_MCA_oob_tcp_if_include": bed.NETWORK + "0/24",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_orte_tmpdir_base": "/tmp",
+    "SLURM_KILL_BAD_EXIT": "1",
     "OMPI_MCA_odls_base_sigkill_timeout": "5",  # not 1 s: a busy machine needs more to write results
     "HYDRA_LAUNCHER": "ssh",
     "HYDRA_LAUNCHER_EXEC": "/mnt/etc/ssh",

@@ -17,6 +17,10 @@ THREE = ["node1", "node2", "node3"]
 RUN = " %s/ior -b 64k -t 64k -o f --report=text:-,json:r.json" % PROGRAMS
 ENDLESS = "-t 64k -b 64k -i 100000"
 
+# Open MPI 4.1 may crash in MPI_Init on a busy machine, when a message of a quick peer comes in over TCP before the function
+# that takes it is known (a call of NULL in btl_tcp): one job of some 15 with six endless loops beside it.
+pytestmark = pytest.mark.flaky(reruns=2, reruns_delay=2)
+
 
 class Job:
     """A job script in a directory of its own, with three tasks on three hosts, or as 'options' say."""
@@ -144,7 +148,6 @@ def test_a_cancelled_job_reports_what_it_has(slurm):
     assert doc["status"] == 6 and doc["tests"][0]["Results"] and "told to end" in said, said
 
 
-@pytest.mark.flaky(reruns=2, reruns_delay=2)  # Slurm may take long to see a daemon again
 def test_a_job_goes_on_when_a_node_daemon_is_restarted(slurm):
     job = Job("restarted", ENDLESS).await_results()
     slurm.on("node3", "pkill -KILL -x slurmd")
