@@ -9,6 +9,7 @@ import pytest
 import conftest
 from mdtest_support import mdtest  # noqa: F401
 
+pytestmark = pytest.mark.timed  # nobody is told that the measured part has begun: begin() leaves it some time
 SECONDS = 30
 HANGS = "-a DUMMY -w -b 8k -t 8k --dummy.delay-xfer=100000000"  # microseconds
 IGNORING = ["sh", "-c", 'trap "" HUP; exec "$0" "$@"']
