@@ -18,7 +18,7 @@ RUN = " %s/ior -b 64k -t 64k -o f --report=text:-,json:r.json" % PROGRAMS
 ENDLESS = "-t 64k -b 64k -i 100000"
 
 # Open MPI 4.1 may crash in MPI_Init on a busy machine, when a message of a quick peer comes in over TCP before the function
-# that takes it is known (a call of NULL in btl_tcp): one job of some 15 with six endless loops beside it.
+# that takes it is known (a call of NULL in btl_tcp): 2 of 22 jobs with six endless loops beside them.
 pytestmark = pytest.mark.flaky(reruns=2, reruns_delay=2)
 
 
