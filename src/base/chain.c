@@ -3,8 +3,11 @@
 #include "config.h"
 #include "base/chain.h"
 
-#include <stdbool.h>
 #include <string.h>
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 #define CHAIN(x) (((x)*0x9e37fffffffc0001u) >> 3)
 
@@ -44,67 +47,79 @@ static void fill_rest(weir_word *const w[WEIR_CHAINS], size_t first, size_t n,
     }
 }
 
-#if defined(__x86_64__) && defined(__has_builtin)
-#if __has_builtin(__builtin_shufflevector)
-#define HAVE_WIDE 1
-#endif
-#endif
-
-#ifdef HAVE_WIDE
+#ifdef __x86_64__
+/* The factor is 0x9e38 * 2^48 - 2^18 + 1, so the product is y = m + x - (x << 18), where
+ * m = 0x9e38 * (x mod 2^16) << 48: shifts, sums, and one product of 16 bits. As 0x9e38 is a
+ * multiple of 8, m has no bits below bit 51 and needs only the lowest 13 bits of x. The number
+ * after the next one has bits 6 to 18 of y there, for a step moves all bits by 3 and changes none
+ * below bit 18. So each product is begun two steps before it is needed, and its latency costs
+ * nothing. */
+#define FACTOR_TOP 0x9e38000000000000
 #define UNROLL _Pragma("GCC unroll 8")
-#define WIDE __attribute__((target("avx512f,avx512dq")))
-#define MIX __builtin_shufflevector
+#define WIDE __attribute__((target("avx2")))
+#define WIDE_INLINE WIDE static inline __attribute__((always_inline))
 
-typedef uint64_t wide __attribute__((vector_size(64)));
-typedef uint64_t mem_wide __attribute__((vector_size(64), aligned(8), may_alias));
+/* Four chains: their numbers, and what the products add in this step and in the next one. */
+struct four {
+    __m256i x, m, m_next;
+};
 
-/* Row j has word j of eight chains; store them as eight words of each chain. */
-WIDE static inline __attribute__((always_inline)) void
-store_chains(const wide row[8], weir_word *const w[WEIR_CHAINS], size_t i)
+WIDE_INLINE __m256i product_of_top(__m256i x)
 {
-    wide two[8], four[8];
-
-    UNROLL
-    for (int j = 0; j < 8; j += 2) {
-        two[j] = MIX(row[j], row[j + 1], 0, 8, 2, 10, 4, 12, 6, 14);
-        two[j + 1] = MIX(row[j], row[j + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-    }
-    UNROLL
-    for (int j = 0; j < 8; j++) {
-        int from = j / 4 * 4 + j % 2; /* rows from and from + 2; the lower or the upper pairs */
-
-        four[j] = j & 2 ? MIX(two[from], two[from + 2], 2, 3, 10, 11, 6, 7, 14, 15)
-                        : MIX(two[from], two[from + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-    }
-    UNROLL
-    for (int j = 0; j < 4; j++) {
-        *(mem_wide *)(w[j] + i) = MIX(four[j], four[j + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-        *(mem_wide *)(w[j + 4] + i) = MIX(four[j], four[j + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-    }
+    return _mm256_mullo_epi16(x, _mm256_set1_epi64x((int64_t)FACTOR_TOP));
 }
 
-/* All chains in one vector, as far as eight words go. Returns how many words were filled. */
+WIDE_INLINE void begin_four(struct four *c, const uint64_t x[4])
+{
+    c->x = _mm256_loadu_si256((const __m256i *)x);
+    c->m = product_of_top(_mm256_slli_epi64(c->x, 48));
+    c->m_next = product_of_top(_mm256_slli_epi64(c->x, 45));
+}
+
+WIDE_INLINE void step_four(struct four *c)
+{
+    __m256i y = _mm256_sub_epi64(_mm256_add_epi64(c->x, c->m), _mm256_slli_epi64(c->x, 18));
+
+    c->m = c->m_next;
+    c->m_next = product_of_top(_mm256_slli_epi64(y, 42));
+    c->x = _mm256_srli_epi64(y, 3);
+}
+
+/* Row j has word j of four chains; store them as four words of each chain. */
+WIDE_INLINE void store_four(const __m256i row[4], weir_word *const w[4], size_t i)
+{
+    __m256i a = _mm256_unpacklo_epi64(row[0], row[1]), b = _mm256_unpackhi_epi64(row[0], row[1]);
+    __m256i c = _mm256_unpacklo_epi64(row[2], row[3]), d = _mm256_unpackhi_epi64(row[2], row[3]);
+
+    _mm256_storeu_si256((__m256i *)(w[0] + i), _mm256_permute2x128_si256(a, c, 0x20));
+    _mm256_storeu_si256((__m256i *)(w[1] + i), _mm256_permute2x128_si256(b, d, 0x20));
+    _mm256_storeu_si256((__m256i *)(w[2] + i), _mm256_permute2x128_si256(a, c, 0x31));
+    _mm256_storeu_si256((__m256i *)(w[3] + i), _mm256_permute2x128_si256(b, d, 0x31));
+}
+
+/* All chains, as far as four words go. Returns how many words were filled; x: the last ones. */
 WIDE static size_t fill_wide(weir_word *const w[WEIR_CHAINS], size_t n, uint64_t x[WEIR_CHAINS])
 {
-    wide now, row[8];
+    struct four low, high;
+    __m256i row[8];
     size_t i = 0;
 
-    memcpy(&now, x, sizeof(now));
-    for (; i + 8 <= n; i += 8) {
+    begin_four(&low, x);
+    begin_four(&high, x + 4);
+    for (; i + 4 <= n; i += 4) {
         UNROLL
-        for (int j = 0; j < 8; j++)
-            row[j] = now = CHAIN(now);
-        store_chains(row, w, i);
+        for (int j = 0; j < 4; j++) {
+            step_four(&low);
+            step_four(&high);
+            row[j] = low.x;
+            row[4 + j] = high.x;
+        }
+        store_four(row, w, i);
+        store_four(row + 4, w + 4, i);
     }
-    memcpy(x, &now, sizeof(now));
+    _mm256_storeu_si256((__m256i *)x, low.x);
+    _mm256_storeu_si256((__m256i *)(x + 4), high.x);
     return i;
-}
-
-/* Has the processor the instructions, and are they fast? Intel's take 15 cycles for the product of
- * vectors, AMD's 3: there eight scalar chains are faster. */
-static bool likes_wide(void)
-{
-    return __builtin_cpu_supports("avx512dq") && __builtin_cpu_is("amd");
 }
 #endif
 
@@ -114,8 +129,8 @@ void weir_chain_fill_many(weir_word *const w[WEIR_CHAINS], size_t n, const uint6
     size_t done = 0;
 
     memcpy(last, x, sizeof(last));
-#ifdef HAVE_WIDE
-    if (likes_wide())
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2"))
         done = fill_wide(w, n, last);
 #endif
     fill_rest(w, done, n, last);

@@ -46,7 +46,7 @@ static void chains_side_by_side_are_those_made_one_by_one(void **state)
     (void)state;
     for (int k = 0; k < WEIR_CHAINS; k++) {
         w[k] = many[k];
-        x[k] = 0x1234567u * (uint64_t)(k + 1);
+        x[k] = k % 2 ? UINT64_MAX / (uint64_t)k : 0x1234567u * (uint64_t)(k + 1);
     }
     for (size_t n = 0; n <= MOST; n = n < 40 ? n + 1 : n + 353) {
         for (int k = 0; k < WEIR_CHAINS; k++)
