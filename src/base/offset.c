@@ -12,10 +12,12 @@ static uint64_t segment_bytes(const struct weir_layout *l)
     return l->shared ? l->block * (uint64_t)l->tasks : l->block;
 }
 
-/* Blocks of one transfer each: SHUFFLED then permutes over all segments, as one long run. */
+/* Blocks of one transfer each: SHUFFLED then permutes over all segments, as one long run, and the
+ * transfers of SEQUENTIAL are at one distance from each other in all of them. */
 static bool is_one_run(const struct weir_offset_conf *c)
 {
-    return c->order == WEIR_ORDER_SHUFFLED && c->layout.block == c->layout.transfer;
+    return (c->order == WEIR_ORDER_SHUFFLED || c->order == WEIR_ORDER_SEQUENTIAL) &&
+           c->layout.block == c->layout.transfer;
 }
 
 /* glibc's sequence for DISTRIBUTED. The original adds the task to the seed when each has its
@@ -166,9 +168,12 @@ int weir_offsets_init(struct weir_offsets *o, const struct weir_offset_conf *con
     if (check_conf(conf, err) < 0)
         return -1;
     o->run = l->block / l->transfer;
+    o->step = l->transfer;
     if (is_one_run(conf)) {
         o->run = l->segments;
         runs = 1;
+        if (conf->order == WEIR_ORDER_SEQUENTIAL)
+            o->step = segment_bytes(l);
     }
     if (conf->order == WEIR_ORDER_DISTRIBUTED && l->segments > 0 && init_distributed(o, err) < 0)
         return -1;
@@ -205,7 +210,7 @@ static uint64_t current(const struct weir_offsets *o)
     case WEIR_ORDER_RANDOM:
         break;
     }
-    return o->base + i * c->layout.transfer;
+    return o->base + i * o->step;
 }
 
 uint64_t weir_offsets_turn(struct weir_offsets *o)

@@ -42,8 +42,9 @@ struct weir_offsets {
     uint64_t done;              /* of this pass, with those of 'ahead' */
     uint64_t segment,
         in_block;         /* position: segment (or block), transfer within the block; 'ahead' too */
-    uint64_t next, ahead; /* transfers that follow one another from offset 'next' on */
-    uint64_t base;              /* offset of the current block */
+    uint64_t next, ahead; /* transfers at one distance from each other, from offset 'next' on */
+    uint64_t step;        /* that distance: bytes */
+    uint64_t base;        /* offset of the current block */
     uint64_t hi, lo;            /* generator of RANDOM */
     struct weir_perm perm;
     uint64_t run;  /* transfers of this task in one segment (or block) */
@@ -75,7 +76,7 @@ static inline uint64_t weir_offsets_next(struct weir_offsets *o)
     if (__builtin_expect(o->ahead == 0, 0))
         return weir_offsets_turn(o);
     o->ahead--;
-    o->next = off + o->conf.layout.transfer;
+    o->next = off + o->step;
     return off;
 }
 

@@ -74,6 +74,9 @@ static void one_transfer_to_a_block_is_strided(void **state)
     EXPECT_LIST(&c, 8, 24, 40, 56);
     c.layout.segments = 1;
     EXPECT_LIST(&c, 8);
+    c.layout.segments = 3;
+    c.layout.shared = false;
+    EXPECT_LIST(&c, 0, 8, 16);
 }
 
 /* All tasks of one shuffled file together, or one task of many: each transfer exactly once. */
