@@ -2,7 +2,9 @@
 """The cluster, set up once."""
 import pytest
 
-from cluster_support import Cluster
+from cluster_support import Cluster, system
+
+pytest_terminal_summary = system.pytest_terminal_summary
 
 
 def pytest_collection_modifyitems(items):

@@ -44,8 +44,12 @@ why=$(apart 20 'mount -t tmpfs weir /mnt && ip link add weir0 type veth && ip li
 apart "${WEIR_CLUSTER_SECONDS-600}" 'mount -t tmpfs weir /mnt && mkdir /mnt/build /mnt/source &&
     mount --bind "$WEIR_BUILD" /mnt/build && mount --bind "$WEIR_SOURCE" /mnt/source && cd /mnt || exit 1
 export WEIR_BUILD=/mnt/build WEIR_SOURCE=/mnt/source
-eval "set -- ${PYTEST_ARGS-}"
-"$0" -m pytest -q -rs --durations=8 -p no:cacheprovider -c "$WEIR_SOURCE/testing/system/pytest.ini" \
+again=
+if "$0" -c "import pytest_rerunfailures" 2>/dev/null; then
+    again="--reruns 1 --reruns-delay 1"
+fi
+eval "set -- $again ${PYTEST_ARGS-}"
+"$0" -m pytest -q -rfEs --durations=8 -p no:cacheprovider -c "$WEIR_SOURCE/testing/system/pytest.ini" \
     "$@" "$WEIR_SOURCE/testing/cluster"'
 rc=$?
 [ $rc -ne 5 ] || skip "no test of several hosts was selected"

@@ -16,9 +16,10 @@ import time
 
 import pytest
 
-# A shell that starts the tests in the background ignores SIGINT, which children would inherit.
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell that starts the tests in the background ignores SIGINT, and nohup SIGHUP, which children would inherit.
+for _number, _handler in (signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL):
+    if signal.getsignal(_number) == signal.SIG_IGN:
+        signal.signal(_number, _handler)
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = pathlib.Path(os.environ.get("WEIR_SOURCE", HERE.parent.parent)).resolve()
@@ -453,3 +454,15 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.get_closest_marker("timed") and not item.get_closest_marker("flaky"):
             item.add_marker(pytest.mark.flaky(reruns=3, reruns_delay=2))
+
+
+def told_of_reruns(terminalreporter):
+    """A line for each test that was repeated, with the reason: testing/run shows them again at its end."""
+    for report in terminalreporter.stats.get("rerun", []):
+        words = getattr(report.longrepr, "reprcrash", None)
+        reason = words.message if words else str(report.longrepr)
+        terminalreporter.write_line("REPEATED %s - %s" % (report.nodeid, " | ".join(reason.strip().split("\n"))[:400]))
+
+
+def pytest_terminal_summary(terminalreporter):
+    told_of_reruns(terminalreporter)

@@ -26,7 +26,7 @@ if [ -z "$python" ]; then
 fi
 
 tests() {
-    /usr/bin/env "$python" -m pytest -q -rsR -p no:cacheprovider -c "$WEIR_SOURCE/testing/system/pytest.ini" "$@" \
+    /usr/bin/env "$python" -m pytest -q -rfEs -p no:cacheprovider -c "$WEIR_SOURCE/testing/system/pytest.ini" "$@" \
         "$WEIR_SOURCE/testing/system" "$WEIR_SOURCE/testing/faults"
 }
 
@@ -38,8 +38,14 @@ if $python -c 'import xdist' 2>/dev/null; then
     [ -d "$PYTHONPYCACHEPREFIX" ] || tests --collect-only -p no:xdist >/dev/null 2>&1
 fi
 
+# With rerunfailures (Debian: python3-pytest-rerunfailures) what fails is repeated once; see doc/dev/testing.md.
+again=
+if $python -c 'import pytest_rerunfailures' 2>/dev/null; then
+    again="--reruns 1 --reruns-delay 1"
+fi
+
 # Quotes in PYTEST_ARGS hold words together, as in a shell.
-eval "set -- $workers ${PYTEST_ARGS-}"
+eval "set -- $workers $again ${PYTEST_ARGS-}"
 tests "$@"
 rc=$?
 [ $rc -ne 5 ] || { echo "skipped: no system test was selected"; exit 77; }
