@@ -74,16 +74,19 @@ static int make_access(struct hdf5_state *st, const struct hdf5_options *o, bool
     return 0;
 }
 
+/* The library copies a list of ours for each dataset, which takes longer than the rest of making
+ * one: where nothing is asked for its own list is used. */
 static int make_create(struct hdf5_state *st, const struct hdf5_options *o)
 {
     hsize_t chunk = (hsize_t)o->chunk;
 
+    st->create = H5P_DEFAULT;
+    if (o->chunk == 0 && !o->no_fill)
+        return 0;
     st->create = H5Pcreate(H5P_DATASET_CREATE);
     if (st->create < 0 || (o->chunk > 0 && H5Pset_chunk(st->create, 1, &chunk) < 0))
         return -1;
     st->fill = o->chunk > 0 && !o->no_fill;
-    if (o->chunk == 0 && !o->no_fill)
-        return 0;
     return H5Pset_fill_time(st->create, H5D_FILL_TIME_NEVER); /* of chunks: see hdf5_fill */
 }
 
@@ -122,7 +125,7 @@ int hdf5_state_begin(struct weir_session *s, struct weir_err *err)
 
 static void close_list(hid_t *id)
 {
-    if (*id >= 0)
+    if (*id >= 0 && *id != H5P_DEFAULT)
         H5Pclose(*id);
     *id = H5I_INVALID_HID;
 }
