@@ -52,6 +52,9 @@ OPEN_MPI_ENV = {
     "OMPI_MCA_ess_singleton_isolated": "1",  # a program without launcher starts faster
     "OMPI_MCA_pml": "ob1",  # nobody looks for networks that are not there: 0.2 s of every launch
 }
+# Below a limit on the size of files: Open MPI's file of shared memory would be above it, and its launcher crashes now and
+# then while it says so.
+SMALL_FILES = {"OMPI_MCA_btl": "self,tcp"}
 
 
 def program_env(env=None):

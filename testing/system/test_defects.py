@@ -506,8 +506,8 @@ def test_d60_a_failing_write_is_tried_again_or_reported(ior, code, status):
 def test_d61_a_write_without_progress_is_one_error(ior, need_backend, api):
     """A file that cannot grow ends the run at once and with one line."""
     need_backend(api.split()[0])
-    run = ior("-a %s -w -b 256k -t 64k" % api, prefix=["sh", "-c", 'trap "" XFSZ; ulimit -f 128; exec "$0" "$@"'], timeout=LIMIT).fails(3)
-    # Open MPI has something to say about the limit, too
+    limit = ["sh", "-c", 'trap "" XFSZ; ulimit -f 128; exec "$0" "$@"']
+    run = ior("-a %s -w -b 256k -t 64k" % api, prefix=limit, env=conftest.SMALL_FILES, timeout=LIMIT).fails(3)
     assert run.stderr.count("testFile") == 1 and "Finished" in run.stdout and ior.files() == []
 
 

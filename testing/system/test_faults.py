@@ -212,7 +212,7 @@ def test_one_rank_that_cannot_write_further_fails_for_all(ior, need_backend, arg
     """The size of files is limited for one rank only, below what is written."""
     need_backend(args.split()[1])
     limit = 'trap "" XFSZ; [ "${OMPI_COMM_WORLD_RANK-$PMI_RANK}" != %d ] || ulimit -f 128; exec "$0" "$@"' % rank
-    run = ior("-w -r -b 64k -t 16k -s 8 -o f " + args, prefix=["sh", "-c", limit], timeout=SECONDS)
+    run = ior("-w -r -b 64k -t 16k -s 8 -o f " + args, prefix=["sh", "-c", limit], env=conftest.SMALL_FILES, timeout=SECONDS)
     if run.returncode == 0 and "-c" in args:
         pytest.skip("the library wrote the data of this rank from another one")
     run.fails(2 if "HDF5" in args else 3)  # HDF5 would not survive it, and does not begin
