@@ -7,11 +7,9 @@
 
 #include "backends/hdf5/hdf5-attr.h"
 #include "backends/hdf5/hdf5-close.h"
-#include "backends/hdf5/hdf5-descriptor.h"
 #include "backends/hdf5/hdf5-type.h"
 #include "par/mpidoubt.h"
 #include "par/mpifile.h"
-#include "par/mpihints.h"
 
 #define CHUNK_BYTES_MAX 4294967295u /* of the file format */
 
@@ -315,14 +313,7 @@ static int array_move(struct weir_array *base, enum weir_dir dir, void *buf, str
 
 static void array_describe(struct weir_array_file *base, struct weir_str *out)
 {
-    const struct hdf5_container *c = &((struct hdf5_arrays *)base)->c;
-    const struct hdf5_options *o = base->s->opt;
-    MPI_Info used;
-
-    if (!o->show_hints || c->lost)
-        return;
-    used = hdf5_hints(c->st, c->id);
-    weir_mpihints_show(c->st->mpi.info, &used, out);
+    hdf5_container_describe(&((struct hdf5_arrays *)base)->c, base->s, out);
 }
 
 const struct weir_array_ops hdf5_array_ops = {

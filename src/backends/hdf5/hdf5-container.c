@@ -7,8 +7,10 @@
 #include <sys/stat.h>
 
 #include "backends/hdf5/hdf5-close.h"
+#include "backends/hdf5/hdf5-descriptor.h"
 #include "par/mpidoubt.h"
 #include "par/mpifile.h"
+#include "par/mpihints.h"
 
 /* Is there something in the file? The lowest rank looks for all. */
 static bool has_content(const struct hdf5_container *c)
@@ -149,4 +151,21 @@ int hdf5_container_close(struct hdf5_container *c, struct weir_err *err)
     if (weir_mpi_judge_close(&c->st->mpi, sys, "H5Fclose", err) < 0)
         return weir_err_within(err, "'%s'", c->path);
     return 0;
+}
+
+MPI_Info hdf5_container_hints(const struct hdf5_container *c)
+{
+    return c->lost ? MPI_INFO_NULL : hdf5_hints(c->st, c->id);
+}
+
+void hdf5_container_describe(const struct hdf5_container *c, const struct weir_session *s,
+                             struct weir_str *out)
+{
+    const struct hdf5_options *o = s->opt;
+    MPI_Info used;
+
+    if (!o->show_hints || c->lost)
+        return;
+    used = hdf5_container_hints(c);
+    weir_mpihints_show(c->st->mpi.info, &used, out);
 }

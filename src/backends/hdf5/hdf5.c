@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "backends/hdf5/hdf5-array.h"
-#include "backends/hdf5/hdf5-close.h"
 #include "backends/hdf5/hdf5-container.h"
 #include "backends/mpins.h"
 #include "par/mpifile.h"
@@ -237,28 +236,14 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
     return rc;
 }
 
-/* Of an open file; the caller frees it. */
-static MPI_Info hints_of(const struct hdf5_file *f)
-{
-    return f->c.lost ? MPI_INFO_NULL : hdf5_hints(f->base.s->priv, f->c.id);
-}
-
 static void describe(struct weir_file *file, struct weir_str *out)
 {
-    struct hdf5_file *f = (struct hdf5_file *)file;
-    const struct hdf5_options *o = f->base.s->opt;
-    const struct hdf5_state *st = f->base.s->priv;
-    MPI_Info used;
-
-    if (!o->show_hints || f->c.lost)
-        return;
-    used = hints_of(f);
-    weir_mpihints_show(st->mpi.info, &used, out);
+    hdf5_container_describe(&((struct hdf5_file *)file)->c, file->s, out);
 }
 
 static void list_hints(struct weir_file *file, struct weir_str *out)
 {
-    MPI_Info used = hints_of((struct hdf5_file *)file);
+    MPI_Info used = hdf5_container_hints(&((struct hdf5_file *)file)->c);
 
     weir_mpihints_list(&used, out);
 }
@@ -275,7 +260,7 @@ static void find_fate(struct weir_session *s, struct weir_file *f, struct weir_f
     if (!f && st->placed)
         out->other_layout = st->misplaced;
     if (f) {
-        used = hints_of((struct hdf5_file *)f);
+        used = hdf5_container_hints(&((struct hdf5_file *)f)->c);
         weir_mpihints_judge(st->mpi.info, &used, &out->independent, &out->other_layout);
     } else if (H5Pget_mpio_actual_io_mode(st->transfer, &mode) >= 0 &&
                H5Pget_mpio_no_collective_cause(st->transfer, &here, &anywhere) >= 0) {

@@ -8,7 +8,6 @@
 
 #include "par/mpidoubt.h"
 #include "par/mpifile.h"
-#include "par/mpihints.h"
 #include "par/mpisession.h"
 #include "par/slabtype.h"
 
@@ -366,14 +365,8 @@ static int array_move(struct weir_array *base, enum weir_dir dir, void *buf, str
 static void array_describe(struct weir_array_file *base, struct weir_str *out)
 {
     const struct mpiio_arrays *f = (const struct mpiio_arrays *)base;
-    const struct mpiio_options *o = base->s->opt;
-    MPI_Info used = MPI_INFO_NULL;
 
-    if (!o->show_hints || f->lost)
-        return;
-    if (MPI_File_get_info(f->fh, &used) != MPI_SUCCESS)
-        used = MPI_INFO_NULL;
-    weir_mpihints_show(mpi_of(f)->info, &used, out);
+    mpiio_describe(base->s, f->fh, f->lost, out);
 }
 
 const struct weir_array_ops mpiio_array_ops = {

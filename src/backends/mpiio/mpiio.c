@@ -408,36 +408,45 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
 }
 
 /* Of an open file; the caller frees it. */
-static MPI_Info hints_of(const struct mpiio_file *f)
+static MPI_Info hints_of(MPI_File fh, bool lost)
 {
     MPI_Info used = MPI_INFO_NULL;
 
-    return !f->lost && MPI_File_get_info(f->fh, &used) == MPI_SUCCESS ? used : MPI_INFO_NULL;
+    return !lost && MPI_File_get_info(fh, &used) == MPI_SUCCESS ? used : MPI_INFO_NULL;
+}
+
+void mpiio_describe(const struct weir_session *s, MPI_File fh, bool lost, struct weir_str *out)
+{
+    const struct weir_mpi_session *m = s->priv;
+    const struct mpiio_options *o = s->opt;
+    MPI_Info used;
+
+    if (!o->show_hints || lost)
+        return;
+    used = hints_of(fh, lost);
+    weir_mpihints_show(m->info, &used, out);
 }
 
 static void describe(struct weir_file *file, struct weir_str *out)
 {
-    struct mpiio_file *f = (struct mpiio_file *)file;
-    const struct mpiio_options *o = f->base.s->opt;
-    MPI_Info used;
+    const struct mpiio_file *f = (const struct mpiio_file *)file;
 
-    if (!o->show_hints || f->lost)
-        return;
-    used = hints_of(f);
-    weir_mpihints_show(mpi_of(f)->info, &used, out);
+    mpiio_describe(file->s, f->fh, f->lost, out);
 }
 
 static void list_hints(struct weir_file *file, struct weir_str *out)
 {
-    MPI_Info used = hints_of((struct mpiio_file *)file);
+    const struct mpiio_file *f = (const struct mpiio_file *)file;
+    MPI_Info used = hints_of(f->fh, f->lost);
 
     weir_mpihints_list(&used, out);
 }
 
 static void find_fate(struct weir_session *s, struct weir_file *f, struct weir_fate *out)
 {
+    const struct mpiio_file *open = (const struct mpiio_file *)f;
     const struct weir_mpi_session *m = s->priv;
-    MPI_Info used = f ? hints_of((struct mpiio_file *)f) : MPI_INFO_NULL;
+    MPI_Info used = open ? hints_of(open->fh, open->lost) : MPI_INFO_NULL;
 
     weir_mpihints_judge(m->info, &used, &out->independent, &out->other_layout);
 }

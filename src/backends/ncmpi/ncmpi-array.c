@@ -8,12 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backends/ncmpi/ncmpi-descriptor.h"
 #include "backends/ncmpi/ncmpi-path.h"
 #include "backends/ncmpi/ncmpi-var.h"
 #include "par/mpidoubt.h"
 #include "par/mpifile.h"
-#include "par/mpihints.h"
 
 static struct weir_mpi_session *mpi_of(const struct ncmpi_arrays *f)
 {
@@ -302,15 +300,8 @@ static int array_grow(struct weir_array *base, uint64_t len, struct weir_err *er
 static void array_describe(struct weir_array_file *base, struct weir_str *out)
 {
     const struct ncmpi_arrays *f = (const struct ncmpi_arrays *)base;
-    const struct weir_mpi_session *m = base->s->priv;
-    const struct ncmpi_options *o = base->s->opt;
-    MPI_Info used = MPI_INFO_NULL;
 
-    if (!o->show_hints || f->lost)
-        return;
-    if (ncmpi_inq_file_info(f->nc, &used) != NC_NOERR)
-        used = MPI_INFO_NULL;
-    weir_mpihints_show(m->info, &used, out);
+    ncmpi_describe(base->s, f->nc, f->lost, out);
 }
 
 const struct weir_array_ops ncmpi_array_ops = {

@@ -46,6 +46,10 @@ MPI_Datatype ncmpi_basic_of(enum weir_elem elem);
 /* The file can be changed from now on. Collective over the file. */
 int ncmpi_redefine(struct ncmpi_arrays *f, struct weir_err *err);
 
+/* Append the text of showHints, where s asks for it, for the open file nc; lost: it cannot be used.
+ * Local. */
+void ncmpi_describe(const struct weir_session *s, int nc, bool lost, struct weir_str *out);
+
 /* As select and move of struct weir_array_ops; free what select made. */
 int ncmpi_slab_select(struct weir_array *base, struct weir_err *err);
 int ncmpi_slab_move(struct weir_array *base, enum weir_dir dir, void *buf, struct weir_err *err);

@@ -263,37 +263,45 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
 }
 
 /* Of an open file; the caller frees it. */
-static MPI_Info hints_of(const struct ncmpi_file *f)
+static MPI_Info hints_of(int nc, bool lost)
 {
     MPI_Info used = MPI_INFO_NULL;
 
-    return !f->lost && ncmpi_inq_file_info(f->nc, &used) == NC_NOERR ? used : MPI_INFO_NULL;
+    return !lost && ncmpi_inq_file_info(nc, &used) == NC_NOERR ? used : MPI_INFO_NULL;
+}
+
+void ncmpi_describe(const struct weir_session *s, int nc, bool lost, struct weir_str *out)
+{
+    const struct weir_mpi_session *m = s->priv;
+    const struct ncmpi_options *o = s->opt;
+    MPI_Info used;
+
+    if (!o->show_hints || lost)
+        return;
+    used = hints_of(nc, lost);
+    weir_mpihints_show(m->info, &used, out);
 }
 
 static void describe(struct weir_file *file, struct weir_str *out)
 {
-    struct ncmpi_file *f = (struct ncmpi_file *)file;
-    const struct ncmpi_options *o = f->base.s->opt;
-    const struct weir_mpi_session *m = f->base.s->priv;
-    MPI_Info used;
+    const struct ncmpi_file *f = (const struct ncmpi_file *)file;
 
-    if (!o->show_hints || f->lost)
-        return;
-    used = hints_of(f);
-    weir_mpihints_show(m->info, &used, out);
+    ncmpi_describe(file->s, f->nc, f->lost, out);
 }
 
 static void list_hints(struct weir_file *file, struct weir_str *out)
 {
-    MPI_Info used = hints_of((struct ncmpi_file *)file);
+    const struct ncmpi_file *f = (const struct ncmpi_file *)file;
+    MPI_Info used = hints_of(f->nc, f->lost);
 
     weir_mpihints_list(&used, out);
 }
 
 static void find_fate(struct weir_session *s, struct weir_file *f, struct weir_fate *out)
 {
+    const struct ncmpi_file *open = (const struct ncmpi_file *)f;
     const struct weir_mpi_session *m = s->priv;
-    MPI_Info used = f ? hints_of((struct ncmpi_file *)f) : MPI_INFO_NULL;
+    MPI_Info used = open ? hints_of(open->nc, open->lost) : MPI_INFO_NULL;
 
     weir_mpihints_judge(m->info, &used, &out->independent, &out->other_layout);
 }

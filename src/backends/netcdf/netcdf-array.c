@@ -8,7 +8,6 @@
 
 #include "backends/netcdf/netcdf-descriptor.h"
 #include "par/mpifile.h"
-#include "par/mpihints.h"
 
 #define CHUNK_BYTES_MAX 4294967295u /* of HDF5 */
 
@@ -156,14 +155,7 @@ static int array_grow(struct weir_array *base, uint64_t len, struct weir_err *er
 
 static void array_describe(struct weir_array_file *base, struct weir_str *out)
 {
-    const struct netcdf_file *f = &((struct netcdf_arrays *)base)->f;
-    const struct netcdf_options *o = base->s->opt;
-    MPI_Info used;
-
-    if (!o->show_hints || f->lost)
-        return;
-    used = netcdf_file_hints(f);
-    weir_mpihints_show(f->st->mpi.info, &used, out);
+    netcdf_file_describe(&((struct netcdf_arrays *)base)->f, base->s, out);
 }
 
 const struct weir_array_ops netcdf_array_ops = {

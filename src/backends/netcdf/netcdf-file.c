@@ -15,6 +15,7 @@
 
 #include "par/mpidoubt.h"
 #include "par/mpifile.h"
+#include "par/mpihints.h"
 
 #define ROOM_FILE 65536u /* bytes of metadata that a file may still need, at most */
 #define ROOM_VAR 4096u   /* and for each variable, with its dimensions */
@@ -294,4 +295,16 @@ MPI_Info netcdf_file_hints(const struct netcdf_file *f)
     MPI_Info used = MPI_INFO_NULL;
 
     return handle && MPI_File_get_info(*handle, &used) == MPI_SUCCESS ? used : MPI_INFO_NULL;
+}
+
+void netcdf_file_describe(const struct netcdf_file *f, const struct weir_session *s,
+                          struct weir_str *out)
+{
+    const struct netcdf_options *o = s->opt;
+    MPI_Info used;
+
+    if (!o->show_hints || f->lost)
+        return;
+    used = netcdf_file_hints(f);
+    weir_mpihints_show(f->st->mpi.info, &used, out);
 }

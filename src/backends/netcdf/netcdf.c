@@ -176,14 +176,7 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
 
 static void describe(struct weir_file *file, struct weir_str *out)
 {
-    struct netcdf_bytes *b = (struct netcdf_bytes *)file;
-    const struct netcdf_options *o = file->s->opt;
-    MPI_Info used;
-
-    if (!o->show_hints || b->f.lost)
-        return;
-    used = netcdf_file_hints(&b->f);
-    weir_mpihints_show(b->f.st->mpi.info, &used, out);
+    netcdf_file_describe(&((struct netcdf_bytes *)file)->f, file->s, out);
 }
 
 static void list_hints(struct weir_file *file, struct weir_str *out)
