@@ -189,6 +189,9 @@ def test_the_script_finds_its_modules_wherever_it_is(plot, tmp_path):
     assert run(tmp_path / "link", "--help").returncode == 0
     if not (conftest.BUILD / "Makefile").exists() or not shutil.which("make"):
         return
+    for name in ("weir-plot", "weir-compare"):  # where make leaves them, which need not be the source tree
+        said = run(conftest.BUILD / "src" / name, "--help")
+        assert said.returncode == 0 and "usage: " + name in said.stdout, said
     parts = ["install-" + part for part in ("binSCRIPTS", "weirplotDATA", "data-local")]
     done = subprocess.run(["make", "-s", *parts, "prefix=/opt/w", "DESTDIR=%s" % tmp_path],
                           cwd=conftest.BUILD, capture_output=True, text=True)
