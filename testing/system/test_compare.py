@@ -77,9 +77,23 @@ def test_unlike_configurations_are_refused_with_the_difference(weir_compare):
     assert status == 1 and out == "" and err.count("\n") == 1
     assert "fsync is the default and 1, transfer-size is 65536 and the default" in err, err
     assert weir_compare([one, other], "--ignore=fsync,transfer-size")[0] == 7
+    status, out, err = weir_compare([one, other], "--ignore=fsync,Transfersize")
+    assert status == 1 and out == "" and err.count("\n") == 1
+    assert "transfer-size is" in err and "'Transfersize' is in no configuration of these results (did you mean 'transfer-size'?)" in err
     two = document(A)
     two["tests"].append(two["tests"][0])
     assert "has 1 tests and b.json has 2" in weir_compare([document(A), two])[2]
+
+
+def test_a_name_to_ignore_that_matches_nothing_is_told(weir_compare):
+    docs = [document(A), document(A, **{"posix.odirect": "1"}), document(SLOW, fsync="1")]
+    for name, meant in (("odirect", "posix.odirect"), ("fsnc", "fsync"), ("quux", None), ("", None)):
+        status, out, err = weir_compare(docs, "--ignore=posix.odirect,fsync," + name)
+        expected = " (did you mean '%s'?)" % meant if meant else ""
+        assert status == 7 and "B is" in out, out
+        assert err == "weir-compare: note: --ignore: '%s' is in no configuration of these results%s\n" % (name, expected), err
+    docs[0]["tests"][0]["optionValues"] = {"quux": 0}  # the names of all options, where a program writes them
+    assert weir_compare(docs, "--ignore=posix.odirect,fsync,quux,backend")[::2] == (7, "")
 
 
 def test_what_is_no_whole_result_is_refused_by_one_line(weir_compare):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """weir-compare: is B slower than A? For every operation of JSON results of like configuration."""
 import argparse
+import difflib
 import math
 import statistics
 import sys
@@ -70,6 +71,36 @@ def check_alike(a, b, ignored):
             raise Refusal(
                 "%s and %s are not alike: %s%s; --ignore=NAME,... compares them all the same"
                 % (a.source, b.source, "test %d: " % place if place else "", ", ".join(differing))
+            )
+
+
+def known_names(result):
+    """The names that --ignore can have: what the configurations have, and all options where they are told."""
+    found = set()
+    for place, test in enumerate(result.tests):
+        found.update(key.replace("options.", "", 1) for key in configuration(result, place))
+        values = test.get("optionValues")
+        found.update(values if isinstance(values, dict) else ())
+    return found
+
+
+def near(name, known):
+    """The known name that was probably meant, or None."""
+    of_backend = [one for one in sorted(known) if one.lower().endswith("." + name.lower())]
+    plain = {one.lower(): one for one in sorted(known)}
+    found = difflib.get_close_matches(name.lower(), plain, 1)
+    return of_backend[0] if of_backend else plain[found[0]] if found else None
+
+
+def unmatched(results, ignored):
+    """Words about each name of --ignore that no result has. Not an error: a default stands in few results."""
+    known = set().union(*map(known_names, results)) if ignored else set()
+    for name in ignored:
+        if name not in known:
+            meant = near(name, known)
+            yield "--ignore: '%s' is in no configuration of these results%s" % (
+                name,
+                " (did you mean '%s'?)" % meant if meant else "",
             )
 
 
@@ -230,11 +261,15 @@ def main(arguments=None):
         sys.stdout.writelines(complete.answer(make_parser(), given[1:]))
         return 0
     options = make_parser().parse_args(given)
+    notes = []
     try:
-        a = read(options.a)
-        outcomes = [compare(a, read(path), options) for path in options.b]
+        a, others = read(options.a), [read(path) for path in options.b]
+        notes += unmatched([a] + others, options.ignore)
+        outcomes = [compare(a, b, options) for b in others]
     except Refusal as e:
-        print("weir-compare: %s" % e, file=sys.stderr)
+        print("weir-compare: %s" % "; ".join([str(e)] + notes), file=sys.stderr)
         return e.status
+    for note in notes:
+        print("weir-compare: note: %s" % note, file=sys.stderr)
     print("\n\n".join("\n".join(lines) for lines, _ in outcomes))
     return SLOWER if any(worse for _, worse in outcomes) else 0
