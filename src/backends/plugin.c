@@ -9,6 +9,7 @@
 #include "backends/plugin.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ static const char *const places[] = { "/.libs", "", "/../lib/weir", "/weir", WEI
 struct search {
     char file[64];
     struct weir_str path;   /* of the plugin */
-    struct weir_str looked; /* 'PLACE', ... */
+    struct weir_str looked; /* 'PLACE' (REASON), ...; the reason where it cannot be looked at */
 };
 
 /* The folder of what this code was linked into; "" when nobody knows. */
@@ -62,10 +63,13 @@ static bool find(struct search *s)
             continue;
         weir_str_clear(&s->path);
         weir_str_addf(&s->path, "%s%s", is_own ? folder : "", places[i]);
-        weir_str_addf(&s->looked, "'%s', ", weir_str_text(&s->path));
+        weir_str_addf(&s->looked, "'%s'", weir_str_text(&s->path));
         weir_str_addf(&s->path, "/%s", s->file);
         if (access(weir_str_text(&s->path), F_OK) == 0)
             return true;
+        if (errno != ENOENT && errno != ENOTDIR)
+            weir_str_addf(&s->looked, " (%s)", strerror(errno));
+        weir_str_addf(&s->looked, ", ");
     }
     weir_str_clear(&s->path);
     weir_str_addf(&s->path, "%s", s->file); /* the dynamic linker has places, too */
@@ -86,16 +90,33 @@ static int check(const struct weir_backend *be, const struct weir_backend *loade
     return 0;
 }
 
+/* Has the dynamic linker found no such file, and not failed with one, or with a library that it
+ * needs? words: what dlerror says. */
+static bool is_missing(const struct search *s, const char *words)
+{
+    const char *reason = strerror(ENOENT);
+    size_t len = strlen(words), tail = strlen(reason);
+
+    return strncmp(words, s->file, strlen(s->file)) == 0 && len >= tail &&
+           strcmp(words + len - tail, reason) == 0;
+}
+
 static int load(const struct weir_backend **be, struct search *s, struct weir_err *err)
 {
-    bool found = find(s);
-    void *plugin = dlopen(weir_str_text(&s->path), RTLD_NOW | RTLD_LOCAL);
     const struct weir_backend *loaded;
+    bool found = find(s);
+    const char *words;
+    void *plugin;
 
-    if (!plugin && found)
+    if (s->path.failed || s->looked.failed)
+        return weir_refuse(err, WEIR_ESETUP, "load backend %s: no memory for its name",
+                           (*be)->name);
+    plugin = dlopen(weir_str_text(&s->path), RTLD_NOW | RTLD_LOCAL);
+    words = plugin ? NULL : dlerror();
+    if (words && (found || !is_missing(s, words)))
         return weir_refuse(err, WEIR_ESETUP, "load backend %s from '%s': %s", (*be)->name,
-                           weir_str_text(&s->path), dlerror());
-    if (!plugin)
+                           weir_str_text(&s->path), words);
+    if (words)
         return weir_refuse(err, WEIR_ESETUP,
                            "load backend %s: there is no '%s' in %sor where the dynamic linker looks "
                            "(LD_LIBRARY_PATH): put it beside the program, or install weir",

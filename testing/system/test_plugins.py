@@ -74,6 +74,26 @@ def test_a_plugin_of_something_else_is_refused(ior, plugin, tmp_path):
     ior("-a %s -t 4k -b 8k" % plugin, np=1).fails(2, "weir-%s.so' is no plugin of weir" % plugin)
 
 
+@pytest.mark.skipif("aio" not in PLUGINS, reason="this build has no plugin that needs no MPI")
+def test_a_plugin_that_cannot_be_opened_is_told_with_the_reason(tmp_path, preload):
+    """Wherever it is found. (mib needs no MPI, so nothing else is loaded.)"""
+    for folder in ("bin", "lib"):
+        (tmp_path / folder).mkdir()
+        shutil.copy(conftest.BUILD / "src" / ".libs" / "weir-aio.so", tmp_path / folder)
+    shutil.copy(conftest.BUILD / "src" / "mib", tmp_path / "bin")
+
+    def load(reason, where, **env):
+        said = subprocess.run([str(tmp_path / "bin" / "mib"), "-M", "--api=AIO", "-b", "1", "-s", "1k"], cwd=tmp_path,
+                              env=conftest.program_env(env), capture_output=True, text=True, timeout=60)
+        assert said.returncode == 2 and reason in said.stderr and "backend AIO from '%s'" % where in said.stderr, said
+        assert "there is no" not in said.stderr and said.stderr.count("\n") == 1, said
+
+    full = dict(LD_PRELOAD=preload("no-descriptors.c"), LD_LIBRARY_PATH=str(tmp_path / "lib"))
+    load("Too many open files", tmp_path / "bin" / "weir-aio.so", **full)
+    (tmp_path / "bin" / "weir-aio.so").unlink()
+    load("Too many open files", "weir-aio.so", **full)  # where the dynamic linker looks
+
+
 def test_installed_programs_find_the_installed_plugins(ior, tmp_path):
     if not PLUGINS or conftest.SANITIZED or not (conftest.BUILD / "Makefile").exists():
         pytest.skip("this build has no plugins to install")
