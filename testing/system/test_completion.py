@@ -24,6 +24,7 @@ CASES = [
     ("ior -o somef", "ior -o somefile"),
     ("weir-compare --worse", "weir-compare --worse-than="),
     ("weir-compare somef", "weir-compare somefile"),
+    ("weir-plot --h", "weir-plot --help"),
 ]
 
 START = {

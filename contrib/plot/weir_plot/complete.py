@@ -8,7 +8,7 @@ def answer(parser, words):
     before, typed, first = (list(words) + ["", "", ""])[:3]
     commands = subcommands(parser)
     if commands and not first:
-        found = [(name, words) for name, words in commands]
+        found = commands + (options(parser) if typed.startswith("-") else [])
     else:
         one = parser_of(parser, first)
         name, equals, _ = typed.partition("=")
