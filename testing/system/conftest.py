@@ -50,6 +50,7 @@ OPEN_MPI_ENV = {
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_mpi_yield_when_idle": "1",
     "OMPI_MCA_ess_singleton_isolated": "1",  # a program without launcher starts faster
+    "OMPI_MCA_btl": "self,vader",  # one host: nothing needs TCP, whose set-up crashes now and then on a busy machine
     "OMPI_MCA_pml": "ob1",  # nobody looks for networks that are not there: 0.2 s of every launch
 }
 # Below a limit on the size of files: Open MPI's file of shared memory would be above it, and its launcher crashes now and
