@@ -8,8 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/launcher.h"
 #include "engine/program.h"
+#include "engine/trust.h"
+
+#define PAUSE_NS 20000000u /* for a launcher to pass on what was written */
 
 /* Where the caller closed descriptors 0 to 2, files of libraries would get these numbers, and
  * messages would be written into them. So open /dev/null under these numbers, in a direction in
@@ -97,6 +101,26 @@ static bool any_broken(const struct weir_run *run)
     return any;
 }
 
+/* The end of all ranks, and after all text the lines of the findings. A launcher passes on standard
+ * output and standard error as it finds them: while the ranks wait for each other in MPI_Finalize it
+ * passes on the text. It ends a job as soon as one rank has ended with an error; then a pause must
+ * do. */
+static void end_together(struct weir_run *run, int status, bool alone)
+{
+    bool broken = !alone && any_broken(run);
+
+    if (broken || status != WEIR_OK) {
+        if (run->trust.lines.len > 0)
+            weir_sleep_ns(PAUSE_NS);
+        weir_trust_lines(run);
+    }
+    if (broken)
+        weir_mpi_abort(status);
+    if (!alone)
+        MPI_Finalize();
+    weir_trust_lines(run);
+}
+
 int weir_main(const struct weir_driver *d, int argc, char **argv)
 {
     struct weir_run run = { .repetition = 0 };
@@ -136,9 +160,6 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
         weir_program_run(&run, &command, alone ? MPI_COMM_NULL : MPI_COMM_WORLD, argc, argv, &err);
     weir_program_end(&run);
     weir_interrupt_end(&run.interrupt); /* a signal ends MPI_Finalize, too */
-    if (!alone && any_broken(&run))
-        weir_mpi_abort(status);
-    if (!alone)
-        MPI_Finalize();
+    end_together(&run, status, alone);
     return status;
 }

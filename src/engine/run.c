@@ -225,7 +225,6 @@ static enum weir_code run_all(struct weir_run *run, struct series *s, int argc, 
     }
     if (d->finish)
         d->finish(run, s->test);
-    weir_trust_lines(run);
     if (!d->banner)
         weir_banner_time(run, WEIR_FOR_DATA, "Finished");
     return code;

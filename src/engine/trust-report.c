@@ -3,6 +3,8 @@
 #include "config.h"
 #include "engine/trust.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "engine/driver.h"
 
@@ -120,13 +122,19 @@ static void write_table(const struct weir_run *run, const char *rules,
         out->text[--out->len] = '\0'; /* a line has its own break */
 }
 
-static const char *keep(struct weir_run *run, struct weir_str *text)
+static void keep_table(struct weir_run *run, const char *text)
 {
-    const char *kept =
-        text->len > 0 && !text->failed ? weir_arena_strdup(&run->arena, text->text, NULL) : NULL;
+    struct weir_trust *t = &run->trust;
+    struct weir_trust_table *table = weir_arena_alloc(&run->arena, sizeof(*table), NULL);
 
-    weir_str_free(text);
-    return kept;
+    if (!table || !(table->text = weir_arena_strdup(&run->arena, text, NULL)))
+        return;
+    table->next = NULL;
+    if (t->last)
+        t->last->next = table;
+    else
+        t->first = table;
+    t->last = table;
 }
 
 static void tell_people_later(struct weir_run *run, const char *rules,
@@ -134,24 +142,19 @@ static void tell_people_later(struct weir_run *run, const char *rules,
 {
     const struct weir_run_options *o = run->test->plan.options;
     const struct weir_finding *found[WEIR_RULES];
-    struct weir_str line = { 0 }, table = { 0 };
-    struct weir_trust *t = &run->trust;
-    struct weir_trust_test *test;
+    struct weir_str table = { 0 };
     int m = collect(list, n, found);
 
-    if (o->verbose >= 0 && m > 0)
-        write_line(run, rules, found, m, &line);
-    if (o->findings)
+    if (o->verbose >= 0 && m > 0) {
+        write_line(run, rules, found, m, &run->trust.lines);
+        weir_str_addf(&run->trust.lines, "\n");
+    }
+    if (o->findings) {
         write_table(run, rules, found, m, weir_findings_worst(list, n), &table);
-    test = line.len + table.len > 0 ? weir_arena_alloc(&run->arena, sizeof(*test), NULL) : NULL;
-    if (!test)
-        return;
-    *test = (struct weir_trust_test) { .line = keep(run, &line), .table = keep(run, &table) };
-    if (t->last)
-        t->last->next = test;
-    else
-        t->first = test;
-    t->last = test;
+        if (table.len > 0 && !table.failed)
+            keep_table(run, table.text);
+    }
+    weir_str_free(&table);
 }
 
 enum weir_severity weir_trust_report(struct weir_run *run)
@@ -177,20 +180,19 @@ enum weir_severity weir_trust_report(struct weir_run *run)
 
 void weir_trust_tables(struct weir_run *run)
 {
-    for (const struct weir_trust_test *t = run->trust.first; t; t = t->next)
-        if (t->table)
-            weir_report_line(&run->report, "%s", t->table);
+    for (const struct weir_trust_table *t = run->trust.first; t; t = t->next)
+        weir_report_line(&run->report, "%s", t->text);
 }
 
-/* Not a message of the run: programs have the findings. */
+/* Not messages of the run: programs have the findings. */
 void weir_trust_lines(struct weir_run *run)
 {
+    struct weir_str *lines = &run->trust.lines;
     struct weir_log log = run->log;
+    char *next = lines->text, *line;
 
     log.observer = NULL;
-    if (run->trust.first)
-        weir_report_flush(&run->report);
-    for (const struct weir_trust_test *t = run->trust.first; t; t = t->next)
-        if (t->line)
-            weir_note(&log, "%s", t->line);
+    while (next && (line = strsep(&next, "\n")) && next)
+        weir_note(&log, "%s", line);
+    weir_str_free(lines);
 }

@@ -39,10 +39,10 @@ struct weir_trust_device {
     bool begun;
 };
 
-/* What is shown to people at the end of the run, of one test. Texts are the arena's. */
-struct weir_trust_test {
-    const char *line, *table; /* NULL: nothing */
-    struct weir_trust_test *next;
+/* The table of one test, for people, at the end of the run. The text is the arena's. */
+struct weir_trust_table {
+    const char *text;
+    struct weir_trust_table *next;
 };
 
 /* Of a run, on every rank. */
@@ -66,7 +66,8 @@ struct weir_trust {
         double rate, transfer;
     } read_in_order[WEIR_TRUST_FILES];
     int nread;
-    struct weir_trust_test *first, *last;
+    struct weir_trust_table *first, *last;
+    struct weir_str lines; /* for people, after everything else; each ends with a line break */
     struct weir_lacks lacks; /* of the run, all tests */
 };
 
@@ -131,9 +132,12 @@ enum weir_severity weir_trust_end(struct weir_run *run);
  * measured. The verdict. Rank 0 of run->par; trust-report.c, for weir_trust_end. */
 enum weir_severity weir_trust_report(struct weir_run *run);
 
-/* What people read: the tables of --findings, and the lines on standard error. Rank 0, nothing
- * elsewhere. */
+/* What people read: the tables of --findings. Rank 0, nothing elsewhere. */
 void weir_trust_tables(struct weir_run *run);
+
+/* And the lines on standard error, once, when all text of the run is out; they are given back.
+ * Another file than the text's: whoever passes both on, as launchers do, needs a moment to have
+ * passed on the text. Needs no MPI, and comes after weir_program_end. Rank 0, nothing elsewhere. */
 void weir_trust_lines(struct weir_run *run);
 
 /* Are the values of --rules and --limit right? Local, the same on all ranks. -1 and err

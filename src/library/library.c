@@ -137,6 +137,7 @@ int weir_inside_run(const struct weir_inside *in, struct weir_outcome *out)
         weir_capture_add(&run.report, in->capture, NULL); /* the first has room */
     code = answer_or_run(&run, in->driver, in->argc, in->argv, &par, &err);
     weir_program_end(&run);
+    weir_trust_lines(&run);
     if (in->capture && in->capture->keep)
         share_capture(&par, in->capture);
     if (in->capture && in->capture->failed && code == WEIR_OK) {

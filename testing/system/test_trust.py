@@ -47,6 +47,18 @@ def test_a_small_run_says_in_one_line_what_it_is_worth(ior):
     assert {f["id"] for f in one["findings"] if f["outcome"] == "not judged"} >= {"H17", "H24", "H30"}
 
 
+@pytest.mark.flaky(reruns=1, reruns_delay=2)
+@pytest.mark.parametrize("options, status", [("-i 20", 0), ("-i 20 --strict --rules=io500", 5)])
+def test_the_line_stands_after_the_text_where_a_launcher_merges_both(ior, options, status):
+    """Standard output and standard error come to the launcher by different ways, and most jobs have one log."""
+    command = ior.command("-b 64k -t 16k " + options, 2)[1]
+    for attempt in range(5):  # one alone can be right by chance
+        done = subprocess.run(command, cwd=ior.cwd, env=conftest.program_env(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
+        lines = [line for line in done.stdout.split("\n") if line and not conftest.LAUNCHER_NOISE.match(line)]
+        assert done.returncode == status and LINE.match(lines[-1]) and lines[-2].startswith("Finished  "), (attempt, done.stdout)
+
+
 def test_without_rules_nothing_is_said(ior):
     run = ior("-b 64k -t 16k --rules=none --strict --report=text:-,json:r.json", np=None).ok()
     assert run.messages == [] and run.findings == [], run
