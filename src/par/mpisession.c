@@ -4,6 +4,7 @@
 #include "config.h"
 #include "par/mpisession.h"
 
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "par/agree.h"
 #include "par/mpifile.h"
 #include "par/mpihints.h"
 
@@ -62,6 +64,15 @@ static const char *join(const char *before, const char *path, char text[WEIR_MPI
     return NULL;
 }
 
+/* Open MPI 4.1 crashes in MPI_File_open where a name needs the working directory and that has no
+ * name: it was removed, or is too deep. */
+static bool needs_lost_directory(const char *system)
+{
+    char text[PATH_MAX];
+
+    return system[0] != '\0' && system[0] != '/' && !getcwd(text, sizeof(text));
+}
+
 const char *weir_mpi_name(enum weir_mpi_drivers *drivers, const char *path,
                           char text[WEIR_MPI_NAME_TEXT], struct weir_err *err)
 {
@@ -72,6 +83,8 @@ const char *weir_mpi_name(enum weir_mpi_drivers *drivers, const char *path,
         *drivers = reads_drivers() ? WEIR_DRIVERS_READ : WEIR_DRIVERS_NOT_READ;
     if (colon && *drivers == WEIR_DRIVERS_READ)
         return system != path ? path : join("ufs:", path, text, err);
+    if (needs_lost_directory(system))
+        return join("/proc/self/cwd/", system, text, err);
     /* Open MPI 4.1 cannot open a name of one letter, and libraries look for the directory before
      * the last '/'. */
     if (system[0] != '\0' && !strchr(system, '/'))
@@ -81,11 +94,32 @@ const char *weir_mpi_name(enum weir_mpi_drivers *drivers, const char *path,
 
 /* ---- a session ---- */
 
+/* What the library opens for one file: without it one rank leaves MPI_File_open of OMPIO, and the
+ * others wait inside. */
+#define DESCRIPTORS 4
+
+static int has_descriptors(struct weir_err *err)
+{
+    int fd[DESCRIPTORS];
+    int n = 0, rc = 0;
+
+    while (n < DESCRIPTORS && (fd[n] = open("/", O_RDONLY | O_CLOEXEC)) >= 0)
+        n++;
+    if (n < DESCRIPTORS)
+        rc = weir_fail(err, WEIR_ESETUP, "MPI-IO needs %d free file descriptors, and %d could be opened",
+                       DESCRIPTORS, n);
+    while (n > 0)
+        close(fd[--n]);
+    return rc;
+}
+
 int weir_mpi_session_begin(struct weir_mpi_session *m, const struct weir_par *par,
                            const struct weir_log *log, const char *hints_file, bool messages,
                            struct weir_err *err)
 {
     MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN); /* what MPI_File_open obeys */
+    if (weir_agree(par, has_descriptors(err), err) < 0)
+        return -1;
     if (weir_mpihints_read(par, log, hints_file, &m->info, err) < 0)
         return -1;
     m->has_info = true;

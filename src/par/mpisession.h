@@ -14,7 +14,7 @@
 
 /* ---- names ---- */
 
-#define WEIR_MPI_NAME_TEXT (PATH_MAX + 8)
+#define WEIR_MPI_NAME_TEXT (PATH_MAX + 16)
 
 /* Whether MPI_File_open reads drivers ("ufs:"): asked once, when a name needs it.
  * Zero-initialise. */
@@ -28,8 +28,8 @@ const char *weir_mpi_path(const char *path);
 /* The name of the file of weir_mpi_path(path) for MPI_File_open and its relatives, so that no
  * library takes a part of it for a driver: ROMIO gets "ufs:" where the name has another ':' and
  * the user chose no driver; OMPIO, which reads none, never gets one. Local; opens a file of its
- * own in memory when *drivers is not known yet. A name without '/' gets "./". Returns path, a part
- * of it, or text. NULL and err (WEIR_EUSAGE) when it is too long. */
+ * own in memory when *drivers is not known yet. A name without '/' gets "./", and a relative one
+ * "/proc/self/cwd/" where the working directory has no name. Returns path, a part of it, or text. NULL and err (WEIR_EUSAGE) when it is too long. */
 const char *weir_mpi_name(enum weir_mpi_drivers *drivers, const char *path,
                           char text[WEIR_MPI_NAME_TEXT], struct weir_err *err);
 

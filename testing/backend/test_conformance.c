@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "backend/setup.h"
@@ -586,6 +587,37 @@ static void test_dry_run(struct trial *t)
     t->access.dry_run = false;
 }
 
+static bool on_mpi_io(const struct weir_backend *be)
+{
+    static const char *const names[] = { "MPIIO", "HDF5", "NCMPI", "NETCDF", NULL };
+    const char *const *name = names;
+
+    while (*name && strcmp(*name, be->name) != 0)
+        name++;
+    return *name;
+}
+
+/* A rank that MPI-IO could not open files on would leave the others in MPI_File_open. */
+static void test_descriptors(struct trial *t)
+{
+    int last = t->par->size - 1, fd = open("/", O_RDONLY);
+    struct rlimit before, none;
+    int rc;
+
+    if (fd < 0 || getrlimit(RLIMIT_NOFILE, &before) < 0) {
+        tap_ok(t->tap, false, NULL, "a descriptor is free");
+        return;
+    }
+    close(fd);
+    none = (struct rlimit) { .rlim_cur = (rlim_t)fd, .rlim_max = before.rlim_max };
+    if (t->par->rank == last)
+        setrlimit(RLIMIT_NOFILE, &none);
+    rc = weir_session_begin(&t->s, t->be, t->opt, &t->access, t->par, &t->log, &t->err);
+    setrlimit(RLIMIT_NOFILE, &before);
+    tap_ok(t->tap, rc < 0 && strstr(t->err.text, "file descriptors"), NULL,
+           "a session fails on all ranks where one has no free file descriptors");
+}
+
 static void run_trial(struct trial *t)
 {
     int rc = weir_session_check(t->be, t->opt, &t->access, &t->extent, t->par, &t->log, &t->err);
@@ -596,6 +628,8 @@ static void run_trial(struct trial *t)
     }
     if (!tap_ok(t->tap, rc == 0, &t->err, "options, access and geometry suit"))
         return;
+    if (on_mpi_io(t->be))
+        test_descriptors(t);
     rc = weir_session_begin(&t->s, t->be, t->opt, &t->access, t->par, &t->log, &t->err);
     if (!tap_ok(t->tap, rc == 0, &t->err, "a session begins"))
         return;

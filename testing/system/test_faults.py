@@ -90,6 +90,13 @@ def test_a_directory_that_is_not_there_is_an_error(ior, need_backend, args):
     assert ior.files() == []
 
 
+def test_a_working_directory_that_was_removed_is_an_error(ior):
+    """Open MPI crashes in MPI_File_open there, and is not asked for it."""
+    lost = ["sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"']
+    for api in sorted({"POSIX", "MPIIO", "HDF5", "NCMPI", "NETCDF"} & set(conftest.backends())):
+        ior("-b 8k -t 8k -o f -a " + api, np=None, prefix=lost, timeout=SECONDS).fails(3, "'f'")
+
+
 @pytest.mark.sanitize
 @pytest.mark.parametrize("args", ["-r", "-R -G 1", "-r -F", "-W -G 1", "-r -a MPIIO", "-r -a MPIIO -c", "-r -a HDF5", "-r -a HDF5 -c", "-r -a NETCDF -c",
                                   "-r -z"])
