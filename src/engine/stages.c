@@ -167,10 +167,13 @@ static int remove_made(struct weir_run *run, struct weir_test *t, struct weir_er
     return 0;
 }
 
+/* Phases hear signals, but all of them may be skipped. */
 static int begin_repetition(struct weir_run *run, void *state, struct weir_err *err)
 {
     const struct weir_driver *d = run->test->driver;
 
+    if (weir_interrupt_poll(&run->interrupt))
+        return weir_refuse(err, WEIR_EINTR, "interrupted before repetition %d", run->repetition);
     if (weir_op_files_repetition(run, err) < 0)
         return -1;
     return d->repetition ? d->repetition(run, state, err) : 0;

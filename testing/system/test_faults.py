@@ -326,6 +326,15 @@ def test_a_signal_in_the_long_wait_before_a_phase_ends_it(ior):
     assert run.returncode == 6 and ior.files() == [], run
 
 
+def test_a_signal_ends_a_run_whose_phases_are_all_skipped(ior):
+    (ior.cwd / "s").write_text("IOR START\napi=DUMMY\nRUN\nmaxTimeDuration=1e-9\nrepetitions=2147483647\nRUN\nIOR STOP\n")
+    proc = ior.start("-f s", np=None)
+    while proc.poll() is None and os.fstat(proc.err.fileno()).st_size == 0:
+        time.sleep(0.02)  # until the second test skips its first phase
+    os.kill(proc.pid, signal.SIGTERM)
+    ior.finish(proc, SECONDS).fails(6, "interrupted")
+
+
 # ---- output that cannot be delivered ----
 
 @pytest.mark.parametrize("redirect", [">/dev/full", ">&-"])
