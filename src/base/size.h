@@ -33,6 +33,20 @@ static inline uint64_t weir_product(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &n) ? UINT64_MAX : n;
 }
 
+/* a + b, as large as possible when that does not fit. */
+static inline uint64_t weir_sum(uint64_t a, uint64_t b)
+{
+    uint64_t n;
+
+    return __builtin_add_overflow(a, b, &n) ? UINT64_MAX : n;
+}
+
+/* n as a signed number, as large as possible when that does not fit. */
+static inline int64_t weir_signed(uint64_t n)
+{
+    return n < INT64_MAX ? (int64_t)n : INT64_MAX;
+}
+
 #define WEIR_FORTRAN_TEXT 32
 
 /* The edit descriptor G16.8: 16 characters with 8 digits, the exponent only where it is needed.

@@ -94,7 +94,7 @@ def test_the_schema_finds_a_broken_document_of_md_workbench(mdw):
 
 
 def test_every_program_has_a_part_of_the_schema():
-    assert {list(part.values())[0] for part in SCHEMA["oneOf"]} == {"#/$defs/" + name for name in [*PROGRAMS, "h5exerciser", "checkpoint", "checkpointParts", "notBegun"]}
+    assert {list(part.values())[0] for part in SCHEMA["anyOf"]} == {"#/$defs/" + name for name in [*PROGRAMS, "h5exerciser", "checkpoint", "checkpointParts", "notBegun"]}
 
 
 # ---- mdtest ----
@@ -124,6 +124,8 @@ def test_a_dry_run_tells_what_is_needed(mdtest):
     doc = document(mdtest("-n 5 -w 100 --dry-run" + WORD, np=2).ok())
     assert doc["need"] == {"tree directories": 1, "items of a task": 5, "items": 10, "bytes": 1000, "inodes": 12}
     assert "tests" not in doc
+    most = document(mdtest("-a DUMMY -z 62 -b 2 -I 1 --dry-run" + WORD, np=1).ok())["need"]
+    assert {most[key] for key in ("tree directories", "items of a task", "items", "inodes")} == {2 ** 63 - 1}  # never negative
 
 
 def test_wrong_data_are_counted(mdtest):
@@ -136,7 +138,7 @@ def test_a_failed_run_of_mdtest_keeps_what_was_measured(mdtest):
     assert [row["operation"] for row in doc["tests"][0]["Results"]] == ["Tree creation", "File creation"]
 
 
-@pytest.mark.parametrize("args", ["-n 2 -d no/such/place", "-n 2 -x no/such/file -W 1", "-n 2 --dry-run -w 1000p"])
+@pytest.mark.parametrize("args", ["-n 2 -d no/such/place", "-n 2 -x no/such/file -W 1", "-n 2 --dry-run -w 1000p", "-n 2 -d /proc/none"])
 def test_a_run_of_mdtest_that_fails_early_leaves_a_document(mdtest, args):
     run = mdtest(args + WORD)
     assert run.returncode in (2, 3) and document(run)["error"]

@@ -109,6 +109,11 @@ def test_a_deep_tree_needs_no_more_room_than_a_path(mdtest):
     mdtest("-n 101 -F -b 1 -z 100000", np=1).fails(1, "-z")
 
 
+def test_a_directory_without_a_name_is_refused(mdtest):
+    """As from a variable that is not set."""
+    mdtest("-n 1 -d ''", np=1).fails(1, "-d")
+
+
 # ---- content ----
 
 def content(mdtest, rank, item):

@@ -25,11 +25,9 @@ static int split_dirs(struct mdtest_test *t, struct weir_run *run, struct weir_e
         size_t len;
         const char *at = weir_places_at(list, t->places.n, &len);
 
-        if (len == 0 && n > 1)
-            return weir_refuse(err, WEIR_EUSAGE, "option -d: an empty name in the list '%s'",
-                               t->o->dirs);
-        t->places.base[t->places.n] =
-            weir_arena_strndup(&run->arena, len ? at : ".", len ? len : 1, err);
+        if (len == 0)
+            return weir_refuse(err, WEIR_EUSAGE, "option -d: an empty name in the list '%s'", list);
+        t->places.base[t->places.n] = weir_arena_strndup(&run->arena, at, len, err);
         if (!t->places.base[t->places.n])
             return -1;
     }
@@ -170,10 +168,11 @@ static void plan_need(struct mdtest_test *t, struct weir_plan *plan)
     uint64_t dirs = t->ledger.kind[MDTEST_DIRS] ? weir_product(items, tasks) : 0;
     uint64_t iterations = o->remove ? 1 : (uint64_t)o->run.repetitions;
 
-    t->need.dirs = weir_product(t->tree.dirs * t->tree.loops, o->unique ? tasks : 1);
-    t->need.items = !o->remove ? files + dirs : files > dirs ? files : dirs;
+    t->need.dirs = weir_product(weir_product(t->tree.dirs, t->tree.loops), o->unique ? tasks : 1);
+    t->need.items = !o->remove ? weir_sum(files, dirs) : files > dirs ? files : dirs;
     t->plan = plan;
-    plan->inodes = weir_product(t->need.items + t->need.dirs + t->tree.loops, iterations);
+    plan->inodes = weir_sum(weir_sum(t->need.items, t->need.dirs), t->tree.loops);
+    plan->inodes = weir_product(plan->inodes, iterations);
     plan->bytes = weir_product(weir_product(files, (uint64_t)o->write_bytes), iterations);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/col.h"
+#include "base/size.h"
 #include "engine/banner.h"
 #include "engine/usage.h"
 #include "par/agree.h"
@@ -52,11 +53,11 @@ static void report_need(struct weir_run *run, const struct mdtest_test *t)
     struct weir_report *r = &run->report;
 
     weir_report_enter(r, "need", false);
-    weir_report_int(r, WEIR_FOR_ALL, "tree directories", (int64_t)t->need.dirs);
-    weir_report_int(r, WEIR_FOR_ALL, "items of a task", (int64_t)t->tree.total);
-    weir_report_int(r, WEIR_FOR_ALL, "items", (int64_t)t->need.items);
-    weir_report_int(r, WEIR_FOR_ALL, "bytes", (int64_t)t->plan->bytes);
-    weir_report_int(r, WEIR_FOR_ALL, "inodes", (int64_t)t->plan->inodes);
+    weir_report_int(r, WEIR_FOR_ALL, "tree directories", weir_signed(t->need.dirs));
+    weir_report_int(r, WEIR_FOR_ALL, "items of a task", weir_signed(t->tree.total));
+    weir_report_int(r, WEIR_FOR_ALL, "items", weir_signed(t->need.items));
+    weir_report_int(r, WEIR_FOR_ALL, "bytes", weir_signed(t->plan->bytes));
+    weir_report_int(r, WEIR_FOR_ALL, "inodes", weir_signed(t->plan->inodes));
     weir_report_leave(r);
 }
 
