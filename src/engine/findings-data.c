@@ -18,7 +18,8 @@ MEASURE(h01)
         LEAST(out->set == WEIR_RULES_IO500 ? WEIR_MOVES_OUT : ANY, shortest_s);
 
     if (p)
-        weir_finding_set(out, p->shortest_s, "a %s phase took %.3g s", p->key, p->shortest_s);
+        weir_finding_set(out, p->shortest_s, "a %s phase %s %.3g s", p->key,
+                         f->planned ? "would take" : "took", p->shortest_s);
     else
         weir_finding_unknown(out, "%s", weir_no_phase);
 }

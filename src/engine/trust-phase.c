@@ -310,11 +310,11 @@ static double expect_cached(const struct weir_run_options *o, const struct weir_
 }
 
 /* A dry run measures nothing: what is known is what was meant. */
-static void note_plan(const struct weir_stage *stage, const struct weir_run_options *o,
+static void note_plan(const struct weir_run *run, const struct weir_stage *stage,
                       struct weir_facts *f)
 {
     struct weir_facts_phase *p = weir_facts_phase_of(f, stage->key);
-    double bytes = f->planned_bytes, rate = (double)o->assume_rate;
+    double bytes = f->planned_bytes, rate = weir_assumed_rate(&run->test->assumed, stage->key);
 
     if (!p || moves_of(stage) == WEIR_MOVES_NOTHING)
         return;
@@ -325,7 +325,7 @@ static void note_plan(const struct weir_stage *stage, const struct weir_run_opti
     if (rate > 0)
         LEAST(shortest_s, bytes / rate);
     if (p->moves == WEIR_MOVES_IN)
-        MOST(cached, expect_cached(o, f));
+        MOST(cached, expect_cached(run->test->plan.options, f));
 }
 
 static void gather(struct weir_run *run, const struct weir_stage *stage,
@@ -339,7 +339,7 @@ static void gather(struct weir_run *run, const struct weir_stage *stage,
     if (!is_measured(run, stage))
         return;
     if (run->test->plan.options->dry_run) {
-        note_plan(stage, run->test->plan.options, f);
+        note_plan(run, stage, f);
         return;
     }
     weir_stragglers_find(run, rec, &slow);

@@ -174,6 +174,20 @@ def test_a_dry_run_is_judged_in_a_moment_whatever_the_size(ior):
     assert cached["value"] == 100 and "would be in this node's page cache" in cached["text"], cached
 
 
+def test_a_dry_run_takes_the_rates_of_an_earlier_result(ior):
+    earlier = ior("-b 1m -F -i 3 --report=text:-,json:earlier.json", np=None).ok()
+    rates = {r["operation"]: r["median"] for r in document(earlier, "earlier.json")["tests"][0]["rates"]}
+    run = ior("--dry-run -b 8g -F --assume-rate=earlier.json --report=text:-,json:r.json", np=2).ok()
+    judged = {f["id"]: f for f in document(run)["tests"][0]["findings"]}
+    assert judged["H01"]["value"] == pytest.approx(2 * 2 ** 33 / max(rates.values())), (judged["H01"], rates)
+    assert "would take" in judged["H01"]["text"], judged["H01"]
+    (ior.cwd / "broken.json").write_text((ior.cwd / "earlier.json").read_text()[:-40])
+    (ior.cwd / "empty.json").write_text("{}")
+    for value, why in (("2q", "No such file"), ("nowhere.json", "No such file"), ("broken.json", "this is not JSON"),
+                       ("empty.json", "no rate in bytes/s")):
+        ior("--dry-run -b 1m --assume-rate=" + value, np=None).fails(1, "option --assume-rate: '%s'" % value, why)
+
+
 # ---- the page cache ----
 
 def prepared(path, share, size=16 * conftest.MIB):
