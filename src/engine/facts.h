@@ -17,6 +17,7 @@ enum weir_moves { WEIR_MOVES_NOTHING, WEIR_MOVES_IN, WEIR_MOVES_OUT }; /* read, 
 struct weir_facts_phase {
     const char *key; /* "write" */
     enum weir_moves moves;
+    bool makes;              /* items, and moves no data */
     uint64_t n;              /* how many times it ran */
     double shortest_s;       /* first open to last close */
     double bytes;            /* of all tasks; the most of a repetition */

@@ -4,6 +4,7 @@
 #include "engine/findings-phase.h"
 
 #include <math.h>
+#include <string.h>
 
 #define GIB 1073741824.0
 
@@ -11,13 +12,30 @@ static const char nothing_stored[] = "because nothing is stored";
 
 /* ---- time, size, caches ---- */
 
+/* The shortest phase that writes data or makes items. */
+static const struct weir_facts_phase *shortest_write(const struct weir_facts *f)
+{
+    const struct weir_facts_phase *found = NULL;
+
+    for (int i = 0; i < f->phases; i++) {
+        const struct weir_facts_phase *p = &f->phase[i];
+
+        if ((p->moves == WEIR_MOVES_OUT || p->makes) && !isnan(p->shortest_s) &&
+            (!found || p->shortest_s < found->shortest_s))
+            found = p;
+    }
+    return found;
+}
+
 /* IO500 has a limit for write phases only. */
 MEASURE(h01)
 {
-    const struct weir_facts_phase *p =
-        LEAST(out->set == WEIR_RULES_IO500 ? WEIR_MOVES_OUT : ANY, shortest_s);
+    bool writes = out->set == WEIR_RULES_IO500;
+    const struct weir_facts_phase *p = writes ? shortest_write(f) : LEAST(ANY, shortest_s);
 
-    if (p)
+    if (!p && writes && f->phases > 0)
+        weir_finding_unknown(out, "because no phase writes data or makes items");
+    else if (p)
         weir_finding_set(out, p->shortest_s, "a %s phase %s %.3g s", p->key,
                          f->planned ? "would take" : "took", p->shortest_s);
     else
@@ -44,14 +62,21 @@ MEASURE(h02)
                          node / f->memory);
 }
 
+/* Its pages are the only place of the data. */
+static bool is_in_memory(const struct weir_facts *f)
+{
+    return strcmp(f->file_system, "tmpfs") == 0 || strcmp(f->file_system, "ramfs") == 0;
+}
+
 MEASURE(h03)
 {
     const struct weir_facts_phase *p = WORST(WEIR_MOVES_IN, cached);
 
     if (weir_cache_is_known(f, p, weir_no_read, out))
-        weir_finding_set(out, 100 * p->cached,
-                         "%.0f %% of the bytes read %s in this node's page cache",
-                         100 * p->cached, f->planned ? "would be" : "were");
+        weir_finding_set(
+            out, 100 * p->cached, "%.0f %% of the bytes read %s in this node's page cache%s%s%s",
+            100 * p->cached, f->planned ? "would be" : "were", is_in_memory(f) ? " (" : "",
+            is_in_memory(f) ? f->file_system : "", is_in_memory(f) ? " is memory)" : "");
 }
 
 MEASURE(h04)
@@ -76,7 +101,10 @@ MEASURE(h05)
 {
     const struct weir_facts_phase *p = WORST(WEIR_MOVES_OUT, dirty);
 
-    if (weir_cache_is_known(f, p, weir_no_write, out))
+    if (p && is_in_memory(f)) /* where no page is ever dirty */
+        weir_finding_set(out, 100, "all that was written is in memory only: %s is memory",
+                         f->file_system);
+    else if (weir_cache_is_known(f, p, weir_no_write, out))
         weir_finding_set(out, 100 * p->dirty,
                          "%.0f %% of what was written was in memory only at the end of the time",
                          100 * p->dirty);

@@ -42,6 +42,7 @@ enum {
     WEIR_STAGE_READS = 1u << 4,   /* the same, reads */
     WEIR_STAGE_UNTIMED = 1u << 5, /* its time is no result */
     WEIR_STAGE_TOGETHER = 1u << 6, /* ranks go in lock step, and open and close together */
+    WEIR_STAGE_MAKES = 1u << 7,   /* the phase makes items: the write phase of metadata */
     WEIR_STAGE_DELAY = 1u << 2    /* the delay between phases comes before it */
 };
 

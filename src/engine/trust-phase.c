@@ -96,6 +96,13 @@ static void add_cache(const struct weir_trust *t, struct weir_trust_sums *s)
     s->cache_unknown = t->cache_why != NULL;
 }
 
+/* Of this rank: opening and closing. */
+static uint64_t ends_of(const struct weir_phase_rec *rec)
+{
+    return (rec->mark[WEIR_MARK_OPENED] - rec->mark[WEIR_MARK_OPEN]) +
+           (rec->mark[WEIR_MARK_CLOSED] - rec->mark[WEIR_MARK_CLOSE]);
+}
+
 void weir_trust_own(struct weir_run *run, const struct weir_phase_rec *rec,
                     struct weir_trust_sums *s)
 {
@@ -118,6 +125,7 @@ void weir_trust_own(struct weir_run *run, const struct weir_phase_rec *rec,
     s->reached = moves == WEIR_MOVES_IN ? now.read - was->read : now.written - was->written;
     if (moves != WEIR_MOVES_NOTHING)
         weir_trust_device_own(run, &now, s);
+    s->ends_ns = ends_of(rec);
     add_sessions(run->test, s);
     add_cache(t, s);
     s->ended[part_of(run, rec)] = 1;
@@ -207,8 +215,7 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
     double total = span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED), tasks = run->par.size;
     double work = span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     bool moves = p->moves != WEIR_MOVES_NOTHING;
-    double ends = span(rec, WEIR_MARK_OPEN, WEIR_MARK_OPENED) +
-                  span(rec, WEIR_MARK_CLOSE, WEIR_MARK_CLOSED) + (double)s->sync_ns / tasks / 1e9;
+    double ends = fmax(total - work, (double)s->ends_ns / tasks / 1e9); /* tasks may overlap */
     double rate = (double)(moves ? rec->bytes_sum : rec->steps_sum) / total;
 
     p->n++;
@@ -229,7 +236,7 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
         return;
     note_cache(run, s, f, p);
     MOST(rate, rate);
-    MOST(ends, fmin(1, ends / total));
+    MOST(ends, fmin(1, (ends + (double)s->sync_ns / tasks / 1e9) / total));
     if (s->io_unknown == 0 && run->trust.on_disk) {
         p->asked += (double)rec->bytes_sum;
         p->reached += (double)s->reached;
@@ -351,6 +358,7 @@ static void gather(struct weir_run *run, const struct weir_stage *stage,
     if (!(p = weir_facts_phase_of(f, stage->key)))
         return;
     p->moves = moves_of(stage);
+    p->makes = stage->flags & WEIR_STAGE_MAKES;
     note_phase(run, rec, s, f, p);
     weir_trust_device_note(run, rec, f);
     if (slow.n > 0)

@@ -23,7 +23,7 @@ struct weir_phase_rec;
 /* What is summed over the ranks after a phase: numbers of 8 bytes, which travel with the sums that
  * a phase has anyway. */
 struct weir_trust_sums {
-    uint64_t user_ns, reached, io_unknown, retries, sync_ns;
+    uint64_t user_ns, reached, io_unknown, retries, sync_ns, ends_ns;
     uint64_t syncs, all_read, all_written; /* since the first test of the run began */
     uint64_t looked, resident, dirty, size, allocated; /* bytes */
     uint64_t lookers, cache_unknown, dirty_unknown;    /* ranks */

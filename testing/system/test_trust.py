@@ -122,6 +122,10 @@ def test_metadata_programs_are_judged_too(ior, program, args):
     one = document(run)["tests"][0]
     assert found(one)["H01"]["value"] < 1 and one["verdict"] == "SUSPECT"
     assert {f["id"]: f["outcome"] for f in one["findings"]}["H03"] == "not judged"
+    assert "H35" in found(one)  # one node looks at what it made
+    run = ior(args + " --rules=io500 --strict --report=json:r.json", np=None)
+    assert run.returncode == 5 and {"H01", "H35"} <= found(document(run)["tests"][0]).keys(), run
+    assert "tree create" not in found(document(run)["tests"][0])["H01"]["text"], run
 
 
 PROGRAMS = {

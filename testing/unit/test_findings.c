@@ -249,6 +249,21 @@ static void what_is_not_known_is_not_judged(void **state)
     assert_string_equal(find(list, n, "H03")->text, "because nobody looked");
 }
 
+static void what_a_file_system_in_memory_keeps_is_never_on_storage(void **state)
+{
+    struct weir_facts f = sound_facts();
+    struct weir_finding list[WEIR_RULES];
+    int n;
+
+    (void)state;
+    f.file_system = "tmpfs"; /* where the kernel counts no page as dirty */
+    f.phase[1].cached = 1;
+    n = weir_findings_judge(&f, WEIR_RULES_DEFAULT, NULL, list);
+    assert_int_equal(find(list, n, "H05")->outcome, WEIR_FOUND);
+    assert_non_null(strstr(find(list, n, "H05")->text, "tmpfs is memory"));
+    assert_non_null(strstr(find(list, n, "H03")->text, "page cache (tmpfs is memory)"));
+}
+
 static void special_cases_have_their_severity(void **state)
 {
     struct weir_facts f = sound_facts();
@@ -257,6 +272,9 @@ static void special_cases_have_their_severity(void **state)
     f.phase[1].shortest_s = 0.01;
     assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H01"), WEIR_SUSPECT);
     assert_int_equal(found(&f, WEIR_RULES_IO500, "H01"), WEIR_SOUND); /* a read phase */
+    f.phase[1].moves = WEIR_MOVES_NOTHING;
+    f.phase[1].makes = true;
+    assert_int_equal(found(&f, WEIR_RULES_IO500, "H01"), WEIR_INVALID); /* items are made */
     f = sound_facts();
     f.peak = 0.5e9;
     assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H10"), WEIR_INVALID);
@@ -391,6 +409,7 @@ int main(void)
         cmocka_unit_test(each_rule_finds_what_it_is_for),
         cmocka_unit_test(what_is_found_has_other_words_than_what_is_fine),
         cmocka_unit_test(what_is_not_known_is_not_judged),
+        cmocka_unit_test(what_a_file_system_in_memory_keeps_is_never_on_storage),
         cmocka_unit_test(special_cases_have_their_severity),
         cmocka_unit_test(limits_change_one_rule),
         cmocka_unit_test(wrong_limits_are_refused),

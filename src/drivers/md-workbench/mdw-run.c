@@ -191,15 +191,15 @@ static int after_phase(struct weir_run *run, void *state, const struct weir_stag
     }
 
 const struct weir_stage mdw_stages[] = { STAGE(MDW_PRECREATE, "precreate", WEIR_STAGE_FIRST, PLAIN),
-                                         STAGE(MDW_BENCHMARK, "benchmark", 0, PLAIN),
-                                         STAGE(MDW_BENCHMARK, "benchmark", 0, 0),
-                                         STAGE(MDW_BENCHMARK, "benchmark", 0, 1),
-                                         STAGE(MDW_BENCHMARK, "benchmark", 0, 2),
-                                         STAGE(MDW_BENCHMARK, "benchmark", 0, 3),
-                                         STAGE(MDW_BENCHMARK, "benchmark", 0, 4),
-                                         STAGE(MDW_BENCHMARK, "benchmark", 0, 5),
-                                         STAGE(MDW_BENCHMARK, "benchmark", 0, 6),
-                                         STAGE(MDW_BENCHMARK, "benchmark", 0, 7),
+                                         STAGE(MDW_BENCHMARK, "benchmark", WEIR_STAGE_MAKES, PLAIN),
+                                         STAGE(MDW_BENCHMARK, "benchmark", WEIR_STAGE_MAKES, 0),
+                                         STAGE(MDW_BENCHMARK, "benchmark", WEIR_STAGE_MAKES, 1),
+                                         STAGE(MDW_BENCHMARK, "benchmark", WEIR_STAGE_MAKES, 2),
+                                         STAGE(MDW_BENCHMARK, "benchmark", WEIR_STAGE_MAKES, 3),
+                                         STAGE(MDW_BENCHMARK, "benchmark", WEIR_STAGE_MAKES, 4),
+                                         STAGE(MDW_BENCHMARK, "benchmark", WEIR_STAGE_MAKES, 5),
+                                         STAGE(MDW_BENCHMARK, "benchmark", WEIR_STAGE_MAKES, 6),
+                                         STAGE(MDW_BENCHMARK, "benchmark", WEIR_STAGE_MAKES, 7),
                                          STAGE(MDW_CLEANUP, "cleanup", WEIR_STAGE_LAST, PLAIN),
                                          { .key = NULL } };
 

@@ -34,6 +34,11 @@ static int name_init(struct mdw_name *n, const char *prefix, struct weir_err *er
     return 0;
 }
 
+int mdw_sets_shift(const struct mdw_options *o, int size, int d)
+{
+    return (int)((int64_t)o->offset % size * (((int64_t)d + 1) % size) % size);
+}
+
 int mdw_sets_init(struct mdw_test *t, const struct weir_run *run, struct weir_err *err)
 {
     const struct mdw_options *o = t->o;
@@ -46,7 +51,7 @@ int mdw_sets_init(struct mdw_test *t, const struct weir_run *run, struct weir_er
         return weir_fail(err, WEIR_ESETUP, "memory for %d data sets (-D)", o->sets);
     for (int d = 0; d < t->period; d++) {
         struct mdw_set *s = &t->set[d];
-        int64_t shift = (int64_t)o->offset % size * (((int64_t)d + 1) % size);
+        int64_t shift = mdw_sets_shift(o, size, d);
 
         s->from_rank = s->writer = weir_shift_fixed(rank, size, -shift);
         s->to_rank = s->reader = weir_shift_fixed(rank, size, shift);

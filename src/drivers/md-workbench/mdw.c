@@ -196,12 +196,20 @@ static bool target(struct weir_run *run, const void *state, int i, struct weir_s
     return true;
 }
 
-/* A task works on the objects of another one; on which node that is, a later check may know. */
+#define MOST_SETS 64 /* of which the nodes are compared */
+
+/* A task works on the objects of another one. Who made those of an earlier run is not known. */
 static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
 {
-    (void)run;
-    (void)state;
+    const struct mdw_test *t = state;
+    int same = 0, sets = t->o->sets < MOST_SETS ? t->o->sets : MOST_SETS;
+
     f->own_metadata = -1;
+    if (t->o->benchmark && !t->o->precreate)
+        return;
+    for (int d = 0; t->o->benchmark && d < sets && same == 0; d++)
+        same = weir_par_same_node(&run->par, mdw_sets_shift(t->o, run->par.size, d));
+    f->own_metadata = same > 0;
 }
 
 static const struct weir_tidy_form forms[] = {

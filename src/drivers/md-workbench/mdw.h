@@ -97,6 +97,9 @@ struct mdw_test {
 
 extern const struct weir_driver weir_mdw;
 
+/* mdw-sets.c: ranks from a task to the one that reads what it writes into its set d. Local. */
+int mdw_sets_shift(const struct mdw_options *o, int size, int d);
+
 /* mdw-sets.c: names of sets and objects. Local. Memory grows with the tasks, and by one bit for
  * each set. */
 int mdw_sets_init(struct mdw_test *t, const struct weir_run *run, struct weir_err *err);
