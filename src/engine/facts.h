@@ -18,6 +18,7 @@ struct weir_facts_phase {
     const char *key; /* "write" */
     enum weir_moves moves;
     bool makes;              /* items, and moves no data */
+    bool once;               /* before or after all repetitions */
     uint64_t n;              /* how many times it ran */
     double shortest_s;       /* first open to last close */
     double bytes;            /* of all tasks; the most of a repetition */

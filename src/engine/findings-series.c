@@ -31,19 +31,19 @@ static double quantile(const double *sorted, int n, double q)
 }
 
 /* The median is between the values number k and n-1-k unless at most k of n fall on one side of it:
- * a binomial of 1/2. */
+ * a binomial of 1/2. Its first terms are below the least double from n = 1075 on: logarithms. */
 bool weir_series_interval(const double *sorted, int n, double *low, double *high)
 {
-    double term = pow(0.5, n), below = term;
+    double log_term = n * log(0.5), below = exp(log_term);
     int k = 0;
 
     if (n < 1 || 2 * below > 0.05)
         return false;
     for (; k + 1 < n / 2; k++) {
-        term *= (double)(n - k) / (k + 1);
-        if (2 * (below + term) > 0.05)
+        log_term += log((double)(n - k) / (k + 1));
+        if (2 * (below + exp(log_term)) > 0.05)
             break;
-        below += term;
+        below += exp(log_term);
     }
     *low = sorted[k];
     *high = sorted[n - 1 - k];
@@ -66,15 +66,19 @@ double weir_series_slope(const double *v, int n)
     return median;
 }
 
-/* The least number of repetitions of a kind of phase. */
+/* The least number of repetitions of a kind of phase, among those that are repeated where there
+ * are such. */
 static const struct weir_facts_phase *fewest(const struct weir_facts *f)
 {
-    const struct weir_facts_phase *p = f->phases > 0 ? &f->phase[0] : NULL;
+    const struct weir_facts_phase *found = NULL;
 
-    for (int i = 1; i < f->phases; i++)
-        if (f->phase[i].n < p->n)
-            p = &f->phase[i];
-    return p;
+    for (int i = 0; i < f->phases; i++) {
+        const struct weir_facts_phase *p = &f->phase[i];
+
+        if (!found || (found->once && !p->once) || (found->once == p->once && p->n < found->n))
+            found = p;
+    }
+    return found;
 }
 
 /* Half of the interval over the median; NaN without an interval. */

@@ -359,6 +359,7 @@ static void gather(struct weir_run *run, const struct weir_stage *stage,
         return;
     p->moves = moves_of(stage);
     p->makes = stage->flags & WEIR_STAGE_MAKES;
+    p->once = stage->flags & (WEIR_STAGE_FIRST | WEIR_STAGE_LAST);
     note_phase(run, rec, s, f, p);
     weir_trust_device_note(run, rec, f);
     if (slow.n > 0)

@@ -372,6 +372,36 @@ static void the_interval_of_the_median_is_that_of_the_tables(void **state)
     assert_true(weir_series_interval(v, 20, &low, &high) && low == 6 && high == 15);
 }
 
+/* 1/2 to the power of 1075 is 0 in a double: the interval was that of two neighbours from there on. */
+static void the_interval_of_thousands_of_values_is_no_narrower(void **state)
+{
+    const int n[] = { 1000, 1074, 1075, 1233, 4000 }, from[] = { 468, 504, 504, 581, 1937 };
+    static double v[4000];
+    double low, high;
+
+    (void)state;
+    for (int i = 0; i < 4000; i++)
+        v[i] = i;
+    for (int i = 0; i < 5; i++) {
+        assert_true(weir_series_interval(v, n[i], &low, &high));
+        assert_float_equal(low, from[i], 0);
+        assert_float_equal(high, n[i] - 1 - from[i], 0);
+    }
+}
+
+static void phases_outside_the_repetitions_are_not_counted(void **state)
+{
+    struct weir_facts f = sound_facts();
+
+    (void)state;
+    f.phase[0].n = 1;
+    assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H15"), WEIR_NOTE);
+    f.phase[0].once = true;
+    assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H15"), WEIR_SOUND);
+    f.phase[1].n = 2;
+    assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H15"), WEIR_NOTE);
+}
+
 static void the_slope_does_not_follow_an_outlier(void **state)
 {
     const double line[] = { 1, 3, 5, 7, 9 }, spike[] = { 1, 3, 500, 7, 9 }, flat[] = { 2, 2 };
@@ -415,6 +445,8 @@ int main(void)
         cmocka_unit_test(wrong_limits_are_refused),
         cmocka_unit_test(rule_sets_have_names),
         cmocka_unit_test(the_interval_of_the_median_is_that_of_the_tables),
+        cmocka_unit_test(the_interval_of_thousands_of_values_is_no_narrower),
+        cmocka_unit_test(phases_outside_the_repetitions_are_not_counted),
         cmocka_unit_test(the_slope_does_not_follow_an_outlier),
         cmocka_unit_test(a_rate_inside_a_phase_is_steady_or_not),
     };
