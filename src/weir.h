@@ -103,7 +103,8 @@ struct weir_remark {
 
 /* ---- jobs: options by name ---- */
 
-/* No function but weir_job_free takes NULL for a job. */
+/* Where weir_job_new has returned NULL, the functions take that for a job: weir_job_set, unset and run
+ * return 1, weir_job_error says why, there are no results, and the others do nothing. */
 struct weir_job;
 
 /* A job of the benchmark with this name on the ranks of *comm (NULL: MPI_COMM_WORLD), which must

@@ -31,6 +31,10 @@ struct weir_job {
 /* Before the caller's words, which override them: nothing is printed. */
 static const char *const quiet[] = { "--report=text:/dev/null", "--progress=never" };
 
+/* What there is to say where weir_job_new has returned NULL. */
+static const char no_job[] = "there is no benchmark of this name (weir_benchmark_name lists them), "
+                             "or no memory for a job";
+
 #define QUIET ((int)(sizeof(quiet) / sizeof(*quiet)))
 
 struct weir_job *weir_job_new(const char *benchmark, const MPI_Comm *comm)
@@ -149,6 +153,8 @@ int weir_job_set(struct weir_job *job, const char *option, const char *value)
 {
     char *text;
 
+    if (!job)
+        return WEIR_EUSAGE;
     job->outcome = (struct weir_outcome) { .status = WEIR_OK };
     if (option)
         option += strspn(option, "-");
@@ -167,8 +173,11 @@ int weir_job_set(struct weir_job *job, const char *option, const char *value)
 
 int weir_job_unset(struct weir_job *job, const char *option)
 {
-    const struct weir_opt *row = option ? row_of(job, option + strspn(option, "-")) : NULL;
+    const struct weir_opt *row;
 
+    if (!job)
+        return WEIR_EUSAGE;
+    row = option ? row_of(job, option + strspn(option, "-")) : NULL;
     job->outcome = (struct weir_outcome) { .status = WEIR_OK };
     return row && drop(job, row) ? 0 : refuse(job, "that option was not set");
 }
@@ -177,12 +186,15 @@ int weir_job_unset(struct weir_job *job, const char *option)
 
 void weir_job_before(struct weir_job *job, void (*before)(void *arg, const char *phase), void *arg)
 {
-    job->hooks = (struct weir_hooks) { .before = before, .arg = arg };
+    if (job)
+        job->hooks = (struct weir_hooks) { .before = before, .arg = arg };
 }
 
 void weir_job_watch(struct weir_job *job, void (*each)(void *arg, const struct weir_result *result),
                     void (*message)(void *arg, const char *kind, const char *text), void *arg)
 {
+    if (!job)
+        return;
     job->capture.each = each;
     job->capture.message = message;
     job->capture.arg = arg;
@@ -192,14 +204,16 @@ void weir_job_watch(struct weir_job *job, void (*each)(void *arg, const struct w
 
 int weir_job_run(struct weir_job *job)
 {
-    struct weir_inside in = { .driver = job->driver,
-                              .comm = job->comm,
-                              .argc = 1 + QUIET + job->n,
-                              .argv = job->argv,
-                              .quiet = true,
-                              .hooks = &job->hooks,
-                              .capture = &job->capture };
+    struct weir_inside in = { .quiet = true };
 
+    if (!job)
+        return WEIR_EUSAGE;
+    in.driver = job->driver;
+    in.comm = job->comm;
+    in.argc = 1 + QUIET + job->n;
+    in.argv = job->argv;
+    in.hooks = &job->hooks;
+    in.capture = &job->capture;
     weir_capture_clear(&job->capture);
     job->argv[0] = (char *)(uintptr_t)job->driver->name;
     memcpy(job->argv + 1, quiet, sizeof(quiet));
@@ -211,35 +225,36 @@ int weir_job_run(struct weir_job *job)
 
 const char *weir_job_error(const struct weir_job *job)
 {
-    return job->outcome.error;
+    return job ? job->outcome.error : no_job;
 }
 
 /* ---- results ---- */
 
 int weir_job_results(const struct weir_job *job)
 {
-    return job->capture.results;
+    return job ? job->capture.results : 0;
 }
 
 const struct weir_result *weir_job_result(const struct weir_job *job, int i)
 {
-    return i >= 0 && i < job->capture.results ? &job->capture.result[i] : NULL;
+    return i >= 0 && i < weir_job_results(job) ? &job->capture.result[i] : NULL;
 }
 
 int weir_job_remarks(const struct weir_job *job)
 {
-    return job->capture.remarks;
+    return job ? job->capture.remarks : 0;
 }
 
 const struct weir_remark *weir_job_remark(const struct weir_job *job, int i)
 {
-    return i >= 0 && i < job->capture.remarks ? &job->capture.remark[i] : NULL;
+    return i >= 0 && i < weir_job_remarks(job) ? &job->capture.remark[i] : NULL;
 }
 
 const char *weir_job_verdict(const struct weir_job *job)
 {
-    return job->capture.worst < 0 ? ""
-                                  : weir_verdict_name((enum weir_severity)job->capture.worst);
+    if (!job || job->capture.worst < 0)
+        return "";
+    return weir_verdict_name((enum weir_severity)job->capture.worst);
 }
 
 void weir_job_free(struct weir_job *job)

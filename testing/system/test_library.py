@@ -10,6 +10,27 @@ import pytest
 
 import conftest
 
+# A name that is wrong is a message, not a crash of the caller
+NO_BENCHMARK = r"""
+#include <stdio.h>
+#include <weir.h>
+
+int main(void)
+{
+    struct weir_job *job = weir_job_new("no", 0);
+
+    puts(weir_version());
+    puts(weir_job_error(job));
+    weir_job_before(job, NULL, NULL);
+    weir_job_watch(job, NULL, NULL, NULL);
+    if (weir_job_set(job, "b", "4k") != 1 || weir_job_unset(job, "b") != 1 || weir_job_run(job) != 1)
+        return 2;
+    if (weir_job_results(job) != 0 || weir_job_result(job, 0) || weir_job_remarks(job) != 0 || weir_job_remark(job, 0))
+        return 3;
+    weir_job_free(job);
+    return *weir_job_verdict(job) != 0;
+}
+"""
 EXAMPLES = conftest.SOURCE / "doc" / "examples"
 
 
@@ -56,12 +77,13 @@ def run_example_in_c(installed, ior, tmp_path):
 
 
 def link_statically(installed, tmp_path):
-    (tmp_path / "static.c").write_text("#include <weir.h>\n#include <stdio.h>\n"
-                                       "int main(void) { return puts(weir_version()) < 0 || weir_job_new(\"no\", 0); }\n")
+    (tmp_path / "static.c").write_text(NO_BENCHMARK)
     libs = [w for w in flags(installed, "--libs", "--static").split() if w.startswith("-l") and w != "-lweir"]
     done(*shlex.split(os.environ["WEIR_CC"]), tmp_path / "static.c", "-I%s/include" % installed, installed / "lib" / "libweir.a",
          *shlex.split(os.environ.get("WEIR_MPI_CFLAGS", "")), *libs, "-o", tmp_path / "static")
-    assert done(tmp_path / "static").strip() == flags(installed, "--modversion").strip()
+    version, error = done(tmp_path / "static").splitlines()
+    assert version == flags(installed, "--modversion").strip()
+    assert error == "there is no benchmark of this name (weir_benchmark_name lists them), or no memory for a job"
 
 
 def run_example_in_python(installed, ior, tmp_path):
