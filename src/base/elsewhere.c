@@ -52,9 +52,11 @@ int weir_elsewhere_check(const int *node, int tasks, int rounds, struct weir_err
         return -1;
     free(p);
     if (most == tasks)
-        return weir_refuse(err, WEIR_EUSAGE, "all tasks are on one node");
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "all tasks are on one node; at least two nodes are needed");
     if (2LL * most > tasks)
-        return weir_refuse(err, WEIR_EUSAGE, "a node has more than half of the tasks (%d of %d)",
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "one node has %d of the %d tasks; it may have half of them at most",
                            most, tasks);
     if ((rounds + 1LL) * most > tasks)
         return weir_refuse(err, WEIR_EUSAGE,

@@ -35,7 +35,9 @@ int weir_part_make(struct weir_part *p, int dims, const uint64_t *len, const uin
         make_blocks(p, d, block ? block[d] : 0, stride ? stride[d] : 0);
         if (__builtin_mul_overflow(p->elements, len[d], &p->elements) ||
             __builtin_mul_overflow(p->stride[d], p->count[d], &whole))
-            return weir_refuse(err, WEIR_EUSAGE, "the part of a task is too large");
+            return weir_refuse(err, WEIR_EUSAGE,
+                               "dimension %d: the part of one task has more than 2^64 elements",
+                               d + 1);
     }
     return 0;
 }
@@ -48,7 +50,8 @@ int weir_grid_shape(const struct weir_grid *g, const struct weir_part *p, uint64
     shape->rank = g->dims;
     for (int d = 0; d < g->dims; d++)
         if (__builtin_mul_overflow(p->stride[d] * p->count[d], g->ranks[d], &shape->len[d]))
-            return weir_refuse(err, WEIR_EUSAGE, "the array is too long in dimension %d", d);
+            return weir_refuse(err, WEIR_EUSAGE,
+                               "dimension %d: the array has more than 2^64 elements", d + 1);
     return weir_shape_bytes(shape, elem, &bytes, err);
 }
 

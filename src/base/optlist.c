@@ -29,7 +29,7 @@ int weir_optlist_parse(const struct weir_opt *row, const char *text, struct weir
         list->v[list->n++] = value.number;
         text += len;
     }
-    return list->n > 0 ? 0 : weir_refuse(err, WEIR_EUSAGE, "there is no number in it");
+    return list->n > 0 ? 0 : weir_refuse(err, WEIR_EUSAGE, "no number is given");
 }
 
 int weir_optlist_spread(const struct weir_optlist *list, const char *name, int dims,

@@ -187,7 +187,7 @@ static int parse_real(const struct weir_opt *row, const char *text, struct weir_
     errno = 0;
     value->real = strtod(text, &end);
     if (value->real == 0 && errno == ERANGE)
-        return weir_refuse(err, WEIR_EUSAGE, "'%s' is too small", shown);
+        return weir_refuse(err, WEIR_EUSAGE, "'%s' is too close to 0 to be stored", shown);
     if (end == text || *end != '\0' || strspn(text, "+-.0123456789eE") != strlen(text))
         return weir_refuse(err, WEIR_EUSAGE, "'%s' is not a number like 10, 0.5 or 1e-3", shown);
     weir_opt_range(row, &min, &max);

@@ -38,7 +38,7 @@ static int read_pair(struct piece line, struct piece *key, struct piece *value,
     char shown[WEIR_QUOTE_TEXT];
 
     if (memchr(line.at, '\0', line.len))
-        return weir_refuse(err, WEIR_EUSAGE, "a NUL byte in a resource file");
+        return weir_refuse(err, WEIR_EUSAGE, "a NUL byte; this is not a text file");
     weir_quote(line.at, line.len, shown);
     if (!colon)
         return weir_refuse(err, WEIR_EUSAGE, "%s: a line has the form 'KEY: value'", shown);

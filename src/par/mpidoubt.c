@@ -93,7 +93,7 @@ int weir_mpi_doubt_look(struct weir_mpi_doubt *d, const char *path, int sys, con
         close(fd);
     if (same < len)
         return weir_mpi_refuse_hidden(err, sys, call,
-                                      "the file has something else from byte %llu on",
+                                      "the file has other data from byte %llu on",
                                       (unsigned long long)(off + same));
     weir_mpi_doubt_found(d, sys, call);
     return 0;
@@ -116,7 +116,8 @@ static int find_hole(const struct weir_mpi_doubt *d, int fd, uint64_t hi, struct
     off_t hole;
 
     if (fd < 0 || fstat(fd, &st) < 0)
-        return weir_mpi_refuse_hidden(err, d->sys, d->call, "the file cannot be looked at");
+        return weir_mpi_refuse_hidden(err, d->sys, d->call,
+                                      "the file cannot be opened to look for the data");
     hole = lseek(fd, (off_t)d->lo, SEEK_HOLE);
     if (hole >= 0 && (uint64_t)hole < hi)
         return weir_mpi_refuse_hidden(err, d->sys, d->call, "nothing was written at byte %lld",

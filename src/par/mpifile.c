@@ -241,7 +241,8 @@ int weir_mpi_check_limit(const char *format, uint64_t need, struct weir_err *err
         limit.rlim_cur >= need)
         return 0;
     return weir_refuse(err, WEIR_ESETUP,
-                       "files may have %llu bytes (ulimit -f), the %s file of this test needs %llu",
+                       "a file may have %llu bytes at most (ulimit -f), and the %s file of this "
+                       "test needs %llu",
                        (unsigned long long)limit.rlim_cur, format, (unsigned long long)need);
 }
 

@@ -207,7 +207,7 @@ def test_only_the_last_file_is_kept(h5ex):
     ("--numdims 2 --minels 8 0", ["--minels", "'0'", "out of range"]),
     ("--numdims 2 --minels", ["--minels", "needs a value"]),
     ("--numdims 2 --bufmult 2 x", ["--bufmult", "'x'", "whole number"]),
-    ("--numdims 2 --minels 4g 4g", ["too large"]),
+    ("--numdims 2 --minels 4g 4g", ["dimension 2", "more than 2^64 elements"]),
     ("--numdims 1 --minels 1g --nsizes 9 --bufmult 1g", ["size 2"]),
     ("--numdims 1 --nsizes 0", ["--nsizes", "'0'"]),
     ("--numdims 1 --rshift -1", ["--rshift", "'-1'"]),

@@ -148,8 +148,8 @@ static void says(const int *node, int n, int rounds, const char *words)
 static void test_the_reason_is_said(void **state)
 {
     (void)state;
-    says((int[]) { 3, 3, 3 }, 3, 1, "all tasks are on one node");
-    says((int[]) { 0, 0, 1 }, 3, 1, "more than half of the tasks (2 of 3)");
+    says((int[]) { 3, 3, 3 }, 3, 1, "all tasks are on one node; at least two nodes are needed");
+    says((int[]) { 0, 0, 1 }, 3, 1, "one node has 2 of the 3 tasks; it may have half of them at most");
     says((int[]) { 0, 0, 1, 1 }, 4, 2, "read 2 times");
 }
 

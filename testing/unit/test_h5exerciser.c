@@ -176,14 +176,16 @@ static void sizes_that_cannot_be_are_refused(void **unused)
     refuse_size(&o, 0, "--filestrides has 2 values");
     o = defaults(1);
     o.bufmult = LIST(INT64_MAX);
-    refuse_size(&o, 2, "size 3 of --nsizes: --minels times --bufmult is too large in dimension 0");
+    refuse_size(
+        &o, 2,
+        "size 3 of --nsizes: --minels times --bufmult is more than 2^64 elements in dimension 1");
     o = defaults(2);
     o.minels = LIST(INT64_MAX);
-    refuse_size(&o, 0, "too large");
+    refuse_size(&o, 0, "the part of one task has more than 2^64 elements");
     o = defaults(1);
     o.fileblocks = LIST(1);
     o.filestrides = LIST(INT64_MAX);
-    refuse_size(&o, 0, "too large");
+    refuse_size(&o, 0, "the part of one task has more than 2^64 elements");
     o = defaults(1);
     o.mem_block = 1;
     o.mem_stride = INT64_MAX;

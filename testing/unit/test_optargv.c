@@ -210,7 +210,7 @@ static void numbers_of_a_list_are_words_of_their_own(void **state)
     check_lengths(t, "4,5");
     REFUSE("option --lengths needs a value (N)", "--lengths", "-c");
     REFUSE("option --lengths needs a value (N)", "--lengths");
-    REFUSE("option --lengths: there is no number in it", "--lengths", ",");
+    REFUSE("option --lengths: no number is given", "--lengths", ",");
     REFUSE("option --lengths: '0' is out of range: it must be from 1 to 2^63-1", "--lengths", "4",
            "0");
     REFUSE("option --lengths: '-3' is out of range: it must be from 1 to 2^63-1", "--lengths", "4",

@@ -56,7 +56,7 @@ static void bad_lines_are_named(void **state)
     READS("NX:   # four\n", "x.rc:1: NX:: the value is missing");
     READS("\n: 4\n", "x.rc:2: : 4: the key is missing");
     READS("NX: 4\n\nBAD: 1\n", "x.rc:3: BAD: unknown");
-    READS("NX: 4\nN\0: 1\n", "x.rc:2: a NUL byte in a resource file");
+    READS("NX: 4\nN\0: 1\n", "x.rc:2: a NUL byte; this is not a text file");
 }
 
 int main(void)

@@ -40,8 +40,9 @@ static int make_extents(const struct h5ex_options *o, int index, uint64_t *len,
     for (int d = 0; d < o->dims; d++)
         for (int i = 0; i < index && factor[d] > 1; i++)
             if (__builtin_mul_overflow(len[d], factor[d], &len[d]))
-                return weir_refuse(err, WEIR_EUSAGE,
-                                   "--minels times --bufmult is too large in dimension %d", d);
+                return weir_refuse(
+                    err, WEIR_EUSAGE,
+                    "--minels times --bufmult is more than 2^64 elements in dimension %d", d + 1);
     return 0;
 }
 

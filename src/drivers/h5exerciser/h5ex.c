@@ -91,7 +91,7 @@ static int warn_of_blocks(struct weir_run *run, const struct h5ex_test *t, struc
             weir_warn(&run->log, err,
                       "--fileblocks does not divide the %llu elements of dimension "
                       "%d: they are one block",
-                      (unsigned long long)s->file.len[d], d) < 0)
+                      (unsigned long long)s->file.len[d], d + 1) < 0)
             return -1;
     if (!s->mem_odd)
         return 0;
@@ -111,7 +111,9 @@ static int check_backend(const struct h5ex_options *o, const struct weir_backend
                            ? "collective metadata (--metacoll)"
                            : NULL;
 
-    return what ? weir_refuse(err, WEIR_EUSAGE, "%s has no %s", be->name, what) : 0;
+    return what ? weir_refuse(err, WEIR_EUSAGE,
+                              "%s does not support %s; choose another backend (-a)", be->name, what)
+                : 0;
 }
 
 static int check(struct weir_run *run, struct h5ex_test *t, struct weir_err *err)
