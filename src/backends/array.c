@@ -94,8 +94,8 @@ static int check_chunk(const struct weir_array_spec *spec, struct weir_err *err)
         if (chunk->len[d] < 1 ||
             (chunk->len[d] > spec->shape.len[d] && !(spec->unlimited && d == 0)))
             return weir_refuse(err, WEIR_EUSAGE,
-                               "dimension %d: chunks of %" PRIu64 " elements (1 to %" PRIu64
-                               " make sense)",
+                               "dimension %d: chunks of %" PRIu64
+                               " elements (there may be 1 to %" PRIu64 ")",
                                d + 1, chunk->len[d], spec->shape.len[d]);
     return 0;
 }

@@ -38,7 +38,8 @@ int weir_nc_read_spec(const struct weir_nc_calls *c, int nc, int id, struct weir
     errno = 0;
     rc = c->inq_varndims(nc, id, &rank);
     if (rc == 0 && (rank < 1 || rank > WEIR_RANK_MAX))
-        return weir_refuse(err, WEIR_EIO, "it has %d dimensions", rank);
+        return weir_refuse(err, WEIR_EIO, "it has %d dimensions: there may be 1 to %d", rank,
+                           WEIR_RANK_MAX);
     if (rc == 0)
         rc = c->inq_var(nc, id, NULL, &type, NULL, dim, NULL);
     for (int d = 0; d < rank && rc == 0; d++)

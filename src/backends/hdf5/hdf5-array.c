@@ -167,7 +167,7 @@ static int read_spec(const struct hdf5_array *a, struct weir_array_spec *have, s
     if (type < 0 || rank < 0)
         rc = hdf5_fail(err, "type and shape");
     else if (rank < 1)
-        rc = weir_refuse(err, WEIR_EIO, "it is a single value");
+        rc = weir_refuse(err, WEIR_EIO, "it is a single value, not an array");
     else
         rc = hdf5_type_read(type, &a->base.spec.type, &have->type, err);
     if (rc == 0) {

@@ -56,9 +56,11 @@ static int check(struct weir_session *s, const struct weir_extent *extent, struc
     const struct hdf5_options *o = s->opt;
 
     if (o->individual)
-        return weir_refuse(err, WEIR_EUSAGE, "individual data sets not implemented");
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "individual data sets not implemented; leave --hdf5.individualDataSets out");
     if (s->access.random)
-        return weir_refuse(err, WEIR_EUSAGE, "random offset not available with HDF5");
+        return weir_refuse(err, WEIR_EUSAGE, "random offset not available with HDF5; leave -z out");
     if (o->chunk > (int64_t)(CHUNK_BYTES_MAX / HDF5_ELEMENT))
         return weir_refuse(err, WEIR_EUSAGE,
                            "--hdf5.chunkSize=%lld: HDF5 allows at most %u elements of 8 bytes",

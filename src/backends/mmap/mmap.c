@@ -135,9 +135,9 @@ static void note_not_allocated(struct mmap_file *f)
 
     if (!st->told)
         weir_note(f->base.s->log,
-                  "the file system of '%s' cannot allocate a file ahead: a full one shows at a "
-                  "transfer, not at open%s",
-                  f->base.path, st->asks ? "" : "; each write also passes through pwrite");
+                  "the file system of '%s' cannot allocate a file before it is written: a lack of "
+                  "space is found at a transfer, not at open%s",
+                  f->base.path, st->asks ? "" : "; each write is also made with pwrite");
     st->told = true;
 }
 

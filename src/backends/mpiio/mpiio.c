@@ -79,9 +79,12 @@ static int check(struct weir_session *s, const struct weir_extent *extent, struc
             err, WEIR_EUSAGE,
             "--mpiio.useStridedDatatype describes a view: it needs --mpiio.useFileView");
     if (a->random && a->collective)
-        return weir_refuse(err, WEIR_EUSAGE, "random offset not available with collective MPIIO");
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "random offset not available with collective MPIIO; leave -z or -c out");
     if (a->random && o->file_view)
-        return weir_refuse(err, WEIR_EUSAGE, "random offset not available with MPIIO fileviews");
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "random offset not available with MPIIO fileviews; leave -z or "
+                           "--mpiio.useFileView out");
     return 0;
 }
 

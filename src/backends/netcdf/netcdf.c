@@ -33,7 +33,8 @@ static int check(struct weir_session *s, const struct weir_extent *extent, struc
 {
     (void)extent;
     if (s->access.random)
-        return weir_refuse(err, WEIR_EUSAGE, "random offset not available with NETCDF");
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "random offset not available with NETCDF; leave -z out");
     return 0;
 }
 

@@ -143,7 +143,7 @@ static void advance(struct batch *b, uint64_t n)
 static int explain_end(const struct batch *b, struct weir_err *err)
 {
     return weir_refuse(err, WEIR_EIO, "%s at byte %llu of the file",
-                       b->dir == WEIR_DIR_READ ? "end of file" : "no progress",
+                       b->dir == WEIR_DIR_READ ? "end of file" : "no byte was written",
                        (unsigned long long)b->at);
 }
 

@@ -109,7 +109,7 @@ static int apply(int fd, const char *path, const struct posix_layout *l, struct 
     if (!(hint = posix_function(files, "gpfs_fcntl", err)))
         return -1;
     if (l->release_token && free_range(hint, fd, 0, 0) < 0)
-        return weir_fail(err, WEIR_EIO, "give the locks of GPFS on '%s' back", path);
+        return weir_fail(err, WEIR_EIO, "release the locks of GPFS on '%s'", path);
     if (l->fine_write && hint(fd, &writes) < 0)
         return weir_fail(err, WEIR_EIO, "tell GPFS that tasks share small writes of '%s'", path);
     if (l->fine_read && hint(fd, &reads) < 0)

@@ -64,8 +64,8 @@ static int check_option(const struct weir_opt *row, const void *opt, struct weir
         return 0;
     if (!fs->is_built)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "--posix.%s needs a build with %s, which this one is not", row->name,
-                           fs->needs);
+                           "--posix.%s needs a build with %s; this one was made without it",
+                           row->name, fs->needs);
     if (is_missing(fs, row->name))
         return weir_refuse(err, WEIR_EUSAGE,
                            "--posix.%s needs a newer %s than this build was made with", row->name,

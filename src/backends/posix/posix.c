@@ -100,8 +100,10 @@ static int check_alignment(const struct weir_posix_file *f, struct weir_err *err
     uint64_t odd;
 
     if (find_alignment(f->fd, &align) && align == 0)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "--posix.odirect: the file system of '%s' has no direct I/O", path);
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "--posix.odirect: the file system of '%s' has no direct I/O; leave the option out",
+            path);
     if (x->transfer % align == 0 && x->block % align == 0)
         return 0;
     odd = x->transfer % align ? x->transfer : x->block;
