@@ -327,7 +327,7 @@ static int refuse_what(const struct weir_opts *o, const char *what, struct weir_
         weir_str_addf(&names, "%s, ", weir_topic_names[t]);
     add_table_names(o, &names);
     weir_refuse(err, WEIR_EUSAGE,
-                "there is no help for '%s'; there is for all, %s and every option, as in --help=-v",
+                "there is no help for '%s'; topics are all, %s and every option, as in --help=-v",
                 weir_quote_str(what, shown), weir_str_text(&names));
     weir_str_free(&names);
     return -1;

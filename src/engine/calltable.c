@@ -72,7 +72,7 @@ static int begin_table(const struct weir_run *run, const char *path, bool by_nod
     for (int i = 0; begin && i < row.ranks; i++)
         begin[i] = table->column[i].begin_ns;
     if (!begin || !table->node)
-        weir_fail(err, WEIR_ESETUP, "hold the table of %d tasks", row.ranks);
+        weir_fail(err, WEIR_ESETUP, "memory for the table of %d tasks", row.ranks);
     else if (!(table->out = fopen(path, "w")))
         weir_fail(err, WEIR_ESETUP, "open '%s' for the table of calls", path);
     else

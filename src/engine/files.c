@@ -345,7 +345,8 @@ static int refuse(const struct weir_files *f, const struct weir_file_entry *a,
     weir_str_addf(&who, " and ");
     add_side(f, b, &who);
     if (strcmp(a->role, b->role) == 0)
-        weir_refuse(err, WEIR_EUSAGE, "%s are the same file, '%s' and '%s'; spell it alike",
+        weir_refuse(err, WEIR_EUSAGE,
+                    "%s are the same file, '%s' and '%s'; write the name the same way in both",
                     weir_str_text(&who), a->path, b->path);
     else if (strcmp(a->path, b->path) == 0 && !a->names.n && !b->names.n)
         weir_refuse(err, WEIR_EUSAGE, "%s are the same file, '%s'; give each its own",

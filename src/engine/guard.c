@@ -47,15 +47,17 @@ int weir_guard_check(const struct weir_test *t, struct weir_err *err)
     unsigned way = weir_existing(t->plan.options);
 
     if (t->plan.options->drop_cache && !reads_data(t->driver))
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "option --drop-cache: %s has no phase that reads data, and cached metadata "
-                           "only the system can drop; let another node look at them, or use files "
-                           "that were made earlier",
-                           t->driver->name);
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "option --drop-cache: %s has no phase that reads data, and only "
+            "the system can drop cached metadata; let another node look at the files, "
+            "or use files that were made earlier",
+            t->driver->name);
     if (way == 0 || (way & t->driver->existing))
         return 0;
-    return weir_refuse(err, WEIR_EUSAGE, "option --existing: %s cannot '%s' what is there",
-                       t->driver->name, t->plan.options->existing);
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "option --existing=%s: %s cannot do that with files that exist",
+                       t->plan.options->existing, t->driver->name);
 }
 
 /* ---- files that are there ---- */
@@ -198,8 +200,10 @@ static int probe(struct weir_run *run, const struct weir_str *dir, struct weir_e
                          (int)(strrchr(text, '/') - text), text);
     rc = weir_agree(par, rc, err);
     if (*text && par->rank == 0 && unlink(text) < 0 && errno != ENOENT)
-        weir_note(&run->log, "'%s', which shows whether all nodes see it, stays: remove it: %s", text,
-                  strerror(errno));
+        weir_note(&run->log,
+                  "the file '%s', which was to show whether all nodes see the directory, could not "
+                  "be removed: %s",
+                  text, strerror(errno));
     weir_str_free(&name);
     return rc;
 }

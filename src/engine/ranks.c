@@ -55,7 +55,7 @@ int weir_ranks_gather(struct weir_run *run, const void *mine, size_t size, void 
 
     *all = NULL;
     if (run->par.rank == 0 && !(*all = malloc(size * (size_t)run->par.size)))
-        rc = weir_fail(err, WEIR_ESETUP, "hold the times of %d ranks", run->par.size);
+        rc = weir_fail(err, WEIR_ESETUP, "memory for the times of %d ranks", run->par.size);
     if (weir_agree(&run->par, rc, err) < 0)
         return -1;
     weir_gather(&run->par, mine, size, *all);

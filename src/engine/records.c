@@ -200,7 +200,7 @@ static int take_rows(const struct weir_run *run, struct rows *w, struct weir_err
         w->shown = malloc(2 * ranks * sizeof(*w->shown));
     }
     if (!w->mine || (run->par.rank == 0 && (!w->all || !w->shown)))
-        return weir_fail(err, WEIR_ESETUP, "hold operations of %d ranks", run->par.size);
+        return weir_fail(err, WEIR_ESETUP, "memory for the operations of %d ranks", run->par.size);
     return 0;
 }
 

@@ -67,7 +67,7 @@ int weir_shared_text_read(const struct weir_par *par, struct weir_shared_text *t
         return 0;
     t->len = head[1];
     if (par->rank != 0 && !(t->text = malloc(t->len + 1)))
-        rc = weir_fail(err, WEIR_ESETUP, "hold %s '%s'", t->what, t->path);
+        rc = weir_fail(err, WEIR_ESETUP, "memory for %s '%s'", t->what, t->path);
     if (weir_agree(par, rc, err) < 0)
         return -1;
     weir_bcast(par, t->text, t->len + 1, 0);
@@ -219,7 +219,7 @@ static int apply(struct weir_command *c, const struct weir_shared_text *t, struc
     int rc = 0;
 
     if (strlen(t->text) != t->len)
-        rc = weir_refuse(err, WEIR_EUSAGE, "%s: a NUL byte is no part of a text", t->path);
+        rc = weir_refuse(err, WEIR_EUSAGE, "%s: a NUL byte; this is not a text file", t->path);
     if (rc == 0)
         rc = weir_opts_defaults(&c->opts, err);
     if (rc == 0)

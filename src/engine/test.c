@@ -48,7 +48,7 @@ void weir_clean(struct weir_run *run, weir_local_fn *fn, void *state)
     struct weir_err why = WEIR_ERR_INIT;
 
     if (weir_local(run, fn, state, &why) < 0)
-        weir_note(&run->log, "what is left: %s", why.text);
+        weir_note(&run->log, "the clean-up was not complete: %s", why.text);
 }
 
 /* ---- what is taken, and how it is given back ---- */

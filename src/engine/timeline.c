@@ -114,7 +114,7 @@ static void give_up(struct weir_run *run, const struct weir_err *why)
     weir_err_within(&err, "timeline '%s' ends here, the run goes on", t->path);
     weir_report_error(&run->log, &err);
     if (truncate(t->path, good) < 0)
-        weir_note(&run->log, "what was written of the timeline beyond byte %lld stays",
+        weir_note(&run->log, "the timeline could not be shortened to its %lld bytes that are whole",
                   (long long)good);
 }
 
@@ -156,7 +156,7 @@ void weir_timeline_enter(struct weir_run *run)
     weir_timeline_doc_test(&t->doc, run);
     t->piece = malloc(PIECE * WEIR_NPY_RECORD);
     if (!t->piece)
-        rc = weir_fail(&err, WEIR_ESETUP, "memory for records on their way");
+        rc = weir_fail(&err, WEIR_ESETUP, "memory for records that are being written");
     if (!all_good(run, rc, &err))
         return;
     if (weir_mpi_output_open(&t->file, &run->par, t->path, &err) < 0)

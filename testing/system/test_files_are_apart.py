@@ -48,8 +48,8 @@ def test_the_tests_of_a_script_have_files_of_their_own(ior):
     for first, second, words in (
             ("saveRankPerformanceDetailsCSV=x", "testFile=./x", ["saveRank", "test 0", "testFile", "test 1"]),
             ("testFile=a\nfilePerProc=1", "stoneWallingStatusFile=a.00000000\nkeepFile=1\nreadFile=1\nwriteFile=0", ["stoneWallingStatusFile"]),
-            ("saveRankPerformanceDetailsCSV=x", "saveRankPerformanceDetailsCSV=./x", ["'x'", "'./x'", "spell it alike"]),
-            ("savePerOpDataCSV=p", "savePerOpDataCSV=./p", ["'p'", "'./p'", "spell it alike"])):
+            ("saveRankPerformanceDetailsCSV=x", "saveRankPerformanceDetailsCSV=./x", ["'x'", "'./x'", "write the name the same way"]),
+            ("savePerOpDataCSV=p", "savePerOpDataCSV=./p", ["'p'", "'./p'", "write the name the same way"])):
         (ior.cwd / "s").write_text("IOR START\napi=POSIX\nwriteFile=1\nblockSize=8k\ntransferSize=8k\n%s\nRUN\n%s\nRUN\nIOR STOP\n"
                                    % (first, second))
         refused(ior, "-f s", *words)

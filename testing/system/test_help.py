@@ -83,7 +83,7 @@ def test_help_of_every_option_has_an_example_that_can_be_typed():
 
 
 def test_unknown_help_says_what_there_is(ior):
-    ior("--help=nonsense", np=None).fails(1, "there is no help for 'nonsense'; there is for all, files, order, data, time, output, POSIX")
+    ior("--help=nonsense", np=None).fails(1, "there is no help for 'nonsense'; topics are all, files, order, data, time, output, POSIX")
 
 
 def test_the_manual_page_has_the_topics_and_the_examples_of_the_help():

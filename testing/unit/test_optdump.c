@@ -163,7 +163,7 @@ static void an_unknown_part_is_refused_with_the_known_ones(void **state)
 
     assert_int_equal(weir_opthelp(&d->t.opts, &about, "pos", &d->out, &d->t.err), -1);
     assert_int_equal(d->t.err.code, WEIR_EUSAGE);
-    assert_non_null(strstr(d->t.err.text, "there is no help for 'pos'; there is for all, files, "));
+    assert_non_null(strstr(d->t.err.text, "there is no help for 'pos'; topics are all, files, "));
     assert_int_equal(d->out.len, 0);
 }
 

@@ -143,7 +143,10 @@ int mdw_position_load(const char *path, int64_t v[3], struct weir_err *err)
         if (rc == 0)
             rc = read_number(f, path, "end", &v[2], err);
         if (rc == 0 && v[2] < v[1])
-            rc = weir_refuse(err, WEIR_EUSAGE, "run-info file '%s' ends before it begins", path);
+            rc = weir_refuse(err, WEIR_EUSAGE,
+                             "run-info file '%s': 'end' (%" PRId64 ") is before 'first' (%" PRId64
+                             ")",
+                             path, v[2], v[1]);
     }
     fclose(f);
     return rc;
