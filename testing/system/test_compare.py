@@ -99,7 +99,7 @@ def test_a_name_to_ignore_that_matches_nothing_is_told(weir_compare):
 def test_what_is_no_whole_result_is_refused_by_one_line(weir_compare):
     old = document(A)
     del old["tests"][0]["configuration"]
-    for bad, word in (("{", "cut off"), ("[]", "no JSON object"), ({"program": "ior"}, "no tests"), (old, "older version"),
+    for bad, word in (("{", "cut off"), ("[]", "not an object"), ({"program": "ior"}, "no tests"), (old, "older version"),
                       (document(A, status=[3]), "'status' is not an integer"), (document(A, status=None), "'status' is missing"),
                       (document(A, status=3), "an I/O error"), (document(A, status=6), "a signal"), (document(A, status=4), "wrong data")):
         status, out, err = weir_compare([document(A), bad])

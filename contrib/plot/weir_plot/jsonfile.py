@@ -18,7 +18,7 @@ def read(path):
     except (ValueError, RecursionError) as e:  # UnicodeDecodeError and JSONDecodeError are ValueErrors
         raise Refusal("%s: not JSON, or cut off: %s" % (path, e))
     if not isinstance(document, dict):
-        raise Refusal("%s: has no JSON object at the top" % path)
+        raise Refusal("%s: is JSON, but not an object {...}" % path)
     return document
 
 

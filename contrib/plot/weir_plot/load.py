@@ -59,7 +59,7 @@ def runs_and_results(paths, call_size=None, log=None):
 def read_profiles(paths, call_size, log):
     if len(paths) > 2 or len({profile.operation_of(p) for p in paths}) != len(paths):
         raise Refusal(
-            "%s: profiles of one run are one of writes and one of reads (with 'read' in its name)"
+            "%s: give one profile of writes, one of reads (with 'read' in its name), or both"
             % " ".join(paths),
             BAD_USAGE,
         )
@@ -82,5 +82,5 @@ def pick_run(paths, runs, results):
             "%s: names no timeline: run the program with --timeline=FILE.npy and give that file" % paths[0]
         )
     if len(runs) > 1:
-        raise Refusal("%s: one timeline at a time, not %d" % (" ".join(paths), len(runs)), BAD_USAGE)
+        raise Refusal("%s: give one timeline, not %d" % (" ".join(paths), len(runs)), BAD_USAGE)
     return runs[0]

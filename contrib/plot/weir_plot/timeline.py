@@ -76,7 +76,7 @@ def check_head(path, head):
             for name in wanted:
                 jsonfile.member(where, row, name, int)
             if key != "tests" and row["index"] != place:
-                raise Refusal("%s: has the index %d" % (where, row["index"]))
+                raise Refusal("%s: has the index %d instead of %d" % (where, row["index"], place))
             if key != "tests":
                 jsonfile.member(where, row, "key", str)
     there = [test["index"] for test in head["tests"]]
@@ -100,7 +100,7 @@ def check_records(path, head, records):
         column = np.ascontiguousarray(records[field])
         if column.size and column.max() >= len(names):
             raise Refusal(
-                "%s: a record has %s %d, and the JSON file names %d: the two files do not belong together"
+                "%s: a record has %s %d, and the JSON file names only %d: the two files do not belong together"
                 % (path, field, column.max(), len(names))
             )
         if field == "phase" and np.any(column[1:] < column[:-1]):
