@@ -22,7 +22,8 @@ int weir_nc_type_of(enum weir_elem elem)
     return types[elem];
 }
 
-enum weir_elem weir_nc_elem_of(int type)
+/* The type with a number, WEIR_ELEMS: one that weir does not use. */
+static enum weir_elem elem_of(int type)
 {
     for (enum weir_elem e = 0; e < WEIR_ELEMS; e++)
         if (types[e] == type && type != 0)
@@ -47,7 +48,7 @@ int weir_nc_read_spec(const struct weir_nc_calls *c, int nc, int id, struct weir
     if (rc != 0)
         return c->fail(err, rc, "type and shape");
     have->shape.rank = rank;
-    have->type = (struct weir_type) { .elem = weir_nc_elem_of(type) };
+    have->type = (struct weir_type) { .elem = elem_of(type) };
     if (have->type.elem >= WEIR_ELEM_TEXT)
         return weir_refuse(err, WEIR_EIO, "it is of a type that is not supported here");
     return 0;
@@ -118,7 +119,7 @@ int weir_nc_get_attr(const struct weir_nc_calls *c, int nc, const char *object,
     rc = c->inq_att(nc, id, attr->name, &type, &count);
     if (rc != 0)
         return c->fail(err, rc, "%sinq_att", c->prefix);
-    if (weir_nc_elem_of(type) != attr->elem || count != attr->count)
+    if (elem_of(type) != attr->elem || count != attr->count)
         return weir_refuse(err, WEIR_EIO, "it is not %llu elements of type %s",
                            (unsigned long long)attr->count, weir_elem_name(attr->elem));
     rc = count > 0 ? c->get_att(nc, id, attr->name, attr->data) : 0;

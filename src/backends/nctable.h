@@ -24,10 +24,8 @@ struct weir_nc_calls {
         __attribute__((format(printf, 3, 4)));
 };
 
-/* The number of a type in these libraries, 0 (NC_NAT): there is none; and the type with a number,
- * WEIR_ELEMS: one that weir does not use. Local. */
+/* The number of a type in these libraries, 0 (NC_NAT): there is none. Local. */
 int weir_nc_type_of(enum weir_elem elem);
-enum weir_elem weir_nc_elem_of(int type);
 
 /* Type and shape of variable 'id', as find of struct weir_array_ops tells them. Local. */
 int weir_nc_read_spec(const struct weir_nc_calls *c, int nc, int id, struct weir_array_spec *have,

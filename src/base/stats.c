@@ -19,27 +19,6 @@ void weir_stats_add(struct weir_stats *s, double x)
     s->m2 += before * (x - s->mean);
 }
 
-void weir_stats_merge(struct weir_stats *into, const struct weir_stats *from)
-{
-    double apart, share;
-
-    if (from->n == 0)
-        return;
-    if (into->n == 0) {
-        *into = *from;
-        return;
-    }
-    if (from->min < into->min)
-        into->min = from->min;
-    if (from->max > into->max)
-        into->max = from->max;
-    apart = from->mean - into->mean;
-    share = (double)from->n / ((double)into->n + (double)from->n);
-    into->m2 += from->m2 + apart * apart * (double)into->n * share;
-    into->mean += apart * share;
-    into->n += from->n;
-}
-
 double weir_stats_sd(const struct weir_stats *s)
 {
     if (s->n < 2 || s->m2 <= 0)

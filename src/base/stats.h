@@ -8,14 +8,13 @@
 
 #include "base/err.h"
 
-/* Zero-initialise. Welford's update; merging after Chan, Golub and LeVeque (1979). */
+/* Zero-initialise. Welford's update. */
 struct weir_stats {
     uint64_t n;
     double min, max, mean, m2;
 };
 
 void weir_stats_add(struct weir_stats *s, double x);
-void weir_stats_merge(struct weir_stats *into, const struct weir_stats *from);
 double weir_stats_sd(const struct weir_stats *s); /* divisor n; 0 for fewer than two values */
 double weir_stats_sample_sd(const struct weir_stats *s); /* divisor n - 1 */
 

@@ -109,8 +109,8 @@ static void add_mean(const struct weir_progress *p, const struct weir_progress_n
     }
 }
 
-void weir_progress_line(const struct weir_progress *p, const struct weir_progress_news *n,
-                        uint64_t now_ns, struct weir_str *out)
+static void add_line(const struct weir_progress *p, const struct weir_progress_news *n,
+                     uint64_t now_ns, struct weir_str *out)
 {
     uint64_t elapsed = now_ns - p->begin_ns;
     double share = share_of(p, n, elapsed);
@@ -157,7 +157,7 @@ void weir_progress_show(struct weir_progress *p, const struct weir_progress_news
         p->first_ns = now_ns;
     if (now_ns < p->next_ns)
         return;
-    weir_progress_line(p, news, now_ns, &line);
+    add_line(p, news, now_ns, &line);
     if (p->terminal)
         show_on_terminal(p, weir_str_text(&line));
     else

@@ -46,10 +46,6 @@ void weir_progress_show(struct weir_progress *p, const struct weir_progress_news
 /* Wipe the line on the terminal, or say in a file that the phase is over, where it was shown. */
 void weir_progress_end(struct weir_progress *p, const struct weir_progress_news *news);
 
-/* Append the line: of a phase that has taken so long. Local, for the tests. */
-void weir_progress_line(const struct weir_progress *p, const struct weir_progress_news *news,
-                        uint64_t now_ns, struct weir_str *out);
-
 /* ---- a bar of stars that grows in the results for people while a phase runs ---- */
 
 /* How long the bar is when the steps or the time of a phase are used up; 0: no such limit. The end

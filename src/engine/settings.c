@@ -87,7 +87,10 @@ static char *trim(char *s)
     return s;
 }
 
-bool weir_settings_next(char **at, int *line, char **key, char **value)
+/* The next line "key = value" of *at, without what follows a '#' and blanks around the words;
+ * lines without '=' are skipped. *at and the words are changed and point into one text. *line
+ * counts lines from 1. Returns false at the end. */
+static bool next_setting(char **at, int *line, char **key, char **value)
 {
     while (**at) {
         char *text = *at, *equals;
@@ -205,7 +208,7 @@ static int apply_lines(struct weir_command *c, const struct weir_shared_text *t,
     char *at = t->text, *key, *value;
     int line = 0;
 
-    while (weir_settings_next(&at, &line, &key, &value))
+    while (next_setting(&at, &line, &key, &value))
         if (apply_line(c, key, value, err) < 0)
             return weir_err_within(err, "%s:%d", t->path, line);
     return 0;

@@ -22,11 +22,6 @@ struct weir_shared_text {
 int weir_shared_text_read(const struct weir_par *par, struct weir_shared_text *t,
                           struct weir_err *err);
 
-/* The next line "key = value" of *at, without what follows a '#' and blanks around the words;
- * lines without '=' are skipped. *at and the words are changed and point into one text. *line
- * counts lines from 1. Returns false at the end. Local. */
-bool weir_settings_next(char **at, int *line, char **key, char **value);
-
 /* Show options in the results for people as lines of such a file, under the keys of a list that
  * ends with NULL; with changed_only those that do not have their default. And one line that is
  * none of an option. Local. */

@@ -9,20 +9,17 @@
 
 #include "par/agree.h"
 
-int weir_par_split(const struct weir_par *all, int color, struct weir_par *out,
-                   struct weir_err *err)
+/* The ranks with the same color, in their order, as a run of their own. weir_par_free gives it back.
+ * Collective over all->comm. Returns 0, or -1 and err on every rank of a group. */
+static int split(const struct weir_par *all, int color, struct weir_par *out, struct weir_err *err)
 {
     MPI_Comm part = MPI_COMM_NULL;
     int rc;
 
-    weir_mpi_must(all,
-                  MPI_Comm_split(all->comm, color < 0 ? MPI_UNDEFINED : color, all->rank, &part),
-                  "MPI_Comm_split");
+    weir_mpi_must(all, MPI_Comm_split(all->comm, color, all->rank, &part), "MPI_Comm_split");
     *out = (struct weir_par) { .comm = MPI_COMM_NULL,
                                .watch_comm = MPI_COMM_NULL,
                                .leaders = MPI_COMM_NULL };
-    if (part == MPI_COMM_NULL)
-        return 0;
     rc = weir_par_init(out, part, err);
     out->named = all->named;
     weir_mpi_must(all, MPI_Comm_free(&part), "MPI_Comm_free");
@@ -32,12 +29,12 @@ int weir_par_split(const struct weir_par *all, int color, struct weir_par *out,
 int weir_heads_split(const struct weir_par *all, int color, struct weir_heads *h,
                      struct weir_err *err)
 {
-    int rc = weir_par_split(all, color, &h->group, err);
+    int rc = split(all, color, &h->group, err);
 
     if (weir_agree(all, rc, err) < 0)
         return -1;
     h->is_head = h->group.rank == 0;
-    return weir_agree(all, weir_par_split(all, h->group.rank, &h->peers, err), err);
+    return weir_agree(all, split(all, h->group.rank, &h->peers, err), err);
 }
 
 void weir_heads_free(struct weir_heads *h)

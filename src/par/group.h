@@ -6,12 +6,6 @@
 
 #include "par/comm.h"
 
-/* The ranks with the same color, in their order, as a run of their own; color -1: this rank has none,
- * and out->comm is MPI_COMM_NULL. weir_par_free gives it back. Collective over all->comm. Returns 0, or
- * -1 and err on every rank of a group. */
-int weir_par_split(const struct weir_par *all, int color, struct weir_par *out,
-                   struct weir_err *err);
-
 /* Groups of ranks whose heads work on files for them. */
 struct weir_heads {
     struct weir_par group; /* the ranks of my group; rank 0 is its head */

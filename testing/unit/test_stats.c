@@ -54,23 +54,6 @@ static void the_deviation_is_of_the_population(void **state)
     expect_near(weir_stats_sd(&s), 2);
 }
 
-static void merging_parts_equals_adding_all(void **state)
-{
-    (void)state;
-    for (int cut = 0; cut <= 8; cut++) {
-        struct weir_stats a = { .n = 0 }, b = { .n = 0 };
-
-        for (int i = 0; i < 8; i++)
-            weir_stats_add(i < cut ? &a : &b, series[i]);
-        weir_stats_merge(&a, &b);
-        assert_int_equal(a.n, 8);
-        expect_near(a.min, 2);
-        expect_near(a.max, 9);
-        expect_near(a.mean, 5);
-        expect_near(weir_stats_sd(&a), 2);
-    }
-}
-
 static void a_small_spread_on_a_large_mean_survives(void **state)
 {
     struct weir_stats s = { .n = 0 };
@@ -122,7 +105,6 @@ int main(void)
         cmocka_unit_test(an_empty_series_has_no_deviation),
         cmocka_unit_test(one_value_is_everything),
         cmocka_unit_test(the_deviation_is_of_the_population),
-        cmocka_unit_test(merging_parts_equals_adding_all),
         cmocka_unit_test(a_small_spread_on_a_large_mean_survives),
         cmocka_unit_test(equal_values_have_no_deviation),
         cmocka_unit_test(the_median_is_in_the_middle),

@@ -63,7 +63,6 @@ struct ckpt {
     struct weir_slab slab;
     /* of a trial */
     uint64_t ns[CKPT_STAGES], moved;
-    uint64_t lock_ns;
     struct weir_err wrong;       /* of the first place with wrong data; code WEIR_OK: none */
     struct weir_stats series[4]; /* the rates of struct ckpt_trial, in MiB/s */
 };

@@ -99,7 +99,7 @@ static const struct weir_member members[] = {
     { "nzb", WEIR_ELEM_INT32, offsetof(R, nzb) },
 };
 
-const struct weir_type h5ex_types[H5EX_SETS] = {
+static const struct weir_type types[H5EX_SETS] = {
     [H5EX_DOUBLES] = { .elem = WEIR_ELEM_FLOAT64 },
     [H5EX_RECORDS] = { .elem = WEIR_ELEM_COMPOUND,
                        .size = sizeof(R),
@@ -150,7 +150,7 @@ void h5ex_set_make(const struct h5ex_options *o, const struct weir_grid *g,
     struct weir_cells *c = &d->put;
 
     *d = (struct h5ex_set) { .which = which };
-    d->spec.type = h5ex_types[which];
+    d->spec.type = types[which];
     d->spec.shape = c->array = s->shape[which];
     d->spec.chunk.rank = o->chunked ? g->dims : 0;
     for (int k = 0; k < d->spec.chunk.rank; k++)

@@ -15,7 +15,7 @@
 #define PAGE 4096
 #define SIZES_MOST 10000
 
-const struct weir_opt h5ex_rows[] = {
+static const struct weir_opt rows[] = {
     OPT_INT(0, "numdims", NULL, O, dims, "0", "N", "Dimensions of the datasets, from 1 on",
             .min = 0, .max = WEIR_RANK_MAX, OPT_FIRST(DATA)),
     OPT_LIST(0, "minels", NULL, O, minels, "8", "N",
@@ -313,7 +313,7 @@ const struct weir_driver h5ex_driver = {
     .name = "h5exerciser",
     .examples = examples,
     .brief = "write and read n-dimensional HDF5 datasets, and time every call around them",
-    .opts = h5ex_rows,
+    .opts = rows,
     .opt_size = sizeof(struct h5ex_options),
     .state_size = sizeof(struct h5ex_test),
     .operations = h5ex_operations,

@@ -49,8 +49,6 @@ struct h5ex_record {
     double time, timestep;
 };
 
-extern const struct weir_type h5ex_types[H5EX_SETS];
-
 /* One of the two: what this rank writes, what it reads, and the buffer of both. */
 struct h5ex_set {
     enum h5ex_which which;
@@ -155,7 +153,6 @@ int h5ex_conclude(struct weir_run *run, void *state, struct weir_err *err);
 void h5ex_finish(struct weir_run *run, const struct weir_test *tests);
 
 /* h5ex.c */
-extern const struct weir_opt h5ex_rows[];
 extern const struct weir_driver h5ex_driver;
 
 #endif

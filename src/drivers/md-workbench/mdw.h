@@ -25,9 +25,8 @@ struct mdw_options {
         ignore_errors, each_rank;
 };
 
-/* Waiting factors of -T: from the least one to the most, each twice the one before. */
+/* The least of the waiting factors of -T; each of them is twice the one before. */
 #define MDW_LEAST_WAIT 0.0625
-#define MDW_MOST_WAIT 4.0
 
 enum mdw_phase { MDW_PRECREATE, MDW_BENCHMARK, MDW_CLEANUP, MDW_PHASES };
 

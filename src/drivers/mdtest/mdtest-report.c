@@ -205,7 +205,8 @@ void mdtest_report_measure(struct weir_run *run, struct mdtest_test *t,
 
 /* ---- tables ---- */
 
-bool mdtest_has_row(const struct mdtest_test *t, enum mdtest_op op)
+/* Does the table have a row for this operation? */
+static bool has_row(const struct mdtest_test *t, enum mdtest_op op)
 {
     if (op == MDTEST_DIR_READ)
         return false;
@@ -325,7 +326,7 @@ static void print_table(struct weir_run *run, const struct mdtest_test *t, bool 
         weir_report_head(r, &old[times]);
     }
     for (int op = 0; op < MDTEST_OPS; op++)
-        if (mdtest_has_row(t, (enum mdtest_op)op))
+        if (has_row(t, (enum mdtest_op)op))
             print_rows(run, t, (enum mdtest_op)op, times);
 }
 

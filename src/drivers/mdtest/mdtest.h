@@ -119,8 +119,6 @@ void mdtest_report_measure(struct weir_run *run, struct mdtest_test *t,
 int mdtest_summary(struct weir_run *run, void *state, struct weir_err *err);
 /* The rows of all tests, for programs. */
 void mdtest_summary_rows(struct weir_run *run, const struct weir_test *tests, int n);
-/* Does the table have a row for this operation? */
-bool mdtest_has_row(const struct mdtest_test *t, enum mdtest_op op);
 
 /* mdtest-trace.c: lines "V-<level>: Rank   0 Line ..." of -v. Rank 0 only. */
 #define mdtest_log(run, level, ...) mdtest_trace((run), (level), __LINE__, __VA_ARGS__)
