@@ -144,6 +144,11 @@ def test_a_run_of_mdtest_that_fails_early_leaves_a_document(mdtest, args):
     assert run.returncode in (2, 3) and document(run)["error"]
 
 
+def test_a_run_that_stands_still_leaves_a_document(mdtest, mdw):
+    for program, args in (mdtest, "-n 2 -F -a DUMMY --dummy.delay-create=20000000"), (mdw, SMALL + " -a DUMMY --dummy.delay-create=20000000"):
+        assert document(program(args + " --io-timeout=1" + WORD, np=None).fails(3))["unfinished"] == 1
+
+
 def test_an_interrupted_run_of_mdtest_leaves_a_document(mdtest):
     proc = mdtest.start("-n 3000000 -F" + WORD, np=2)
     ranks = mdtest.wait_for_ranks(proc, 2)
