@@ -149,7 +149,12 @@ MEASURE(h08)
 
 MEASURE(h09)
 {
-    if (f->distance == 0 && f->nodes > 1)
+    if (f->distance == 0 && f->nodes > 1 && f->own_node < 1) /* see ior_shift */
+        weir_finding_set(out, 1,
+                         "-Q comes to 0 nodes and shifts by tasks: %.0f %% of them read what "
+                         "their own node wrote",
+                         100 * f->own_node);
+    else if (f->distance == 0 && f->nodes > 1)
         weir_finding_set(out, 1, "the distance of reader and writer comes to 0 nodes");
     else
         weir_finding_set(out, f->uneven, "nodes have %s of tasks",

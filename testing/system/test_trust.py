@@ -158,6 +158,7 @@ def test_reading_what_the_own_node_wrote_is_counted(ior):
     tests = [{f["id"]: f for f in t["findings"]} for t in document(run)["tests"]]
     assert [t["H07"]["value"] for t in tests[:2]] == [100, 0]
     assert tests[2]["H07"]["outcome"] == "found" and tests[2]["H07"]["value"] == 50
+    assert tests[2]["H09"]["outcome"] == "found" and "shifts by tasks: 50 %" in tests[2]["H09"]["text"]
 
 
 def test_a_dry_run_is_judged_in_a_moment_whatever_the_size(ior):
