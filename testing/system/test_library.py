@@ -42,7 +42,7 @@ def done(*words, **more):
 
 def flags(prefix, *words):
     env = dict(os.environ, PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig"))
-    return done("pkg-config", "--define-variable=prefix=%s" % prefix, *words, "weir", env=env)
+    return done("pkg-config", "--define-prefix", *words, "weir", env=env)
 
 
 def build(prefix, source, out, *more):
