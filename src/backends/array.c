@@ -142,7 +142,7 @@ int weir_array_spec_match(const struct weir_array_spec *have, const struct weir_
     add_spec(&words, have);
     weir_str_addf(&words, ", wanted is ");
     add_spec(&words, want);
-    weir_refuse(err, WEIR_EIO, "%s", weir_str_text(&words));
+    weir_refuse(err, WEIR_EIO, "%s", weir_str_words(&words));
     weir_str_free(&words);
     return -1;
 }

@@ -69,7 +69,7 @@ static void vemit(const struct weir_log *log, const struct kind *kind, const cha
     struct weir_str text = { .text = NULL };
 
     weir_str_vaddf(&text, fmt, ap);
-    emit(log, kind, weir_str_text(&text));
+    emit(log, kind, weir_str_words(&text));
     weir_str_free(&text);
 }
 

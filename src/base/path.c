@@ -14,8 +14,9 @@
 
 #define MOST_LINKS 40 /* as Linux has it */
 
-/* The nearest part of the path that exists, resolved; malloc'ed, NULL when there is none. */
-static char *resolve(const char *path)
+/* The nearest part of the path that exists, resolved; malloc'ed, NULL when there is none, or (*lost
+ * is set) no memory. */
+static char *resolve(const char *path, bool *lost)
 {
     struct weir_str part = { 0 };
     char *real = NULL, *slash;
@@ -30,6 +31,7 @@ static char *resolve(const char *path)
         }
         *slash = '\0';
     }
+    *lost |= part.failed;
     weir_str_free(&part);
     return real;
 }
@@ -47,7 +49,8 @@ static size_t covers(const char *point, const char *path)
 void weir_mount_find_in(const char *table, const char *path, struct weir_str *point,
                         struct weir_str *type)
 {
-    char *real = resolve(path), line[4 * PATH_MAX]; /* options that do not fit are cut off */
+    bool lost = false;
+    char *real = resolve(path, &lost), line[4 * PATH_MAX]; /* options that do not fit are cut off */
     size_t best = 0, len;
     struct mntent mount;
     FILE *f;
@@ -68,6 +71,8 @@ void weir_mount_find_in(const char *table, const char *path, struct weir_str *po
     if (f)
         endmntent(f);
     free(real);
+    point->failed |= lost;
+    type->failed |= lost;
 }
 
 void weir_mount_find(const char *path, struct weir_str *point, struct weir_str *type)
@@ -77,7 +82,8 @@ void weir_mount_find(const char *path, struct weir_str *point, struct weir_str *
 
 bool weir_mount_space(const char *path, uint64_t *bytes)
 {
-    char *real = resolve(path);
+    bool lost = false;
+    char *real = resolve(path, &lost);
     struct statvfs v;
     bool known = real && statvfs(real, &v) == 0 && v.f_blocks > 0;
 

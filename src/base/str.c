@@ -90,6 +90,11 @@ const char *weir_str_text(const struct weir_str *s)
     return s->text ? s->text : "";
 }
 
+const char *weir_str_words(const struct weir_str *s)
+{
+    return s->failed ? "(no memory for the words)" : weir_str_text(s);
+}
+
 void weir_str_clear(struct weir_str *s)
 {
     s->len = 0;

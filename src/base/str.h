@@ -26,6 +26,9 @@ void weir_str_addc(struct weir_str *s, char c);
 /* The text, "" while it is empty. Valid until the next call that adds. */
 const char *weir_str_text(const struct weir_str *s);
 
+/* The same for messages: words that say so where memory ran out. */
+const char *weir_str_words(const struct weir_str *s);
+
 /* Put a number and a NUL at 'at', without any check; returns where the NUL is. For names that are
  * made while time is measured. */
 char *weir_put_u64(char *at, uint64_t number);

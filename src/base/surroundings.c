@@ -36,6 +36,13 @@ static void put_trimmed(const char *text, struct weir_str *out)
     weir_str_add(out, text, n);
 }
 
+/* Free a text that out needed: where it lacks memory, out does, too. */
+static void used(struct weir_str *text, struct weir_str *out)
+{
+    out->failed |= text->failed;
+    weir_str_free(text);
+}
+
 void weir_surroundings_line(const char *path, struct weir_str *out)
 {
     FILE *f = fopen(path, "r");
@@ -81,8 +88,8 @@ void weir_surroundings_group(const char *file, struct weir_str *out)
         weir_str_addf(&path, "/sys/fs/cgroup%s/%s", weir_str_text(&group) + 3, file);
         weir_surroundings_line(weir_str_text(&path), out);
     }
-    weir_str_free(&group);
-    weir_str_free(&path);
+    used(&group, out);
+    used(&path, out);
 }
 
 /* ---- the place ---- */
@@ -103,8 +110,8 @@ void weir_surroundings_mount_options(const char *path, struct weir_str *out)
         }
     if (f)
         endmntent(f);
-    weir_str_free(&point);
-    weir_str_free(&type);
+    used(&point, out);
+    used(&type, out);
 }
 
 void weir_surroundings_device(const char *path, struct weir_str *out)
@@ -120,9 +127,9 @@ void weir_surroundings_device(const char *path, struct weir_str *out)
         if (realpath(weir_str_text(&link), real))
             weir_str_addf(out, "%s", basename(real));
     }
-    weir_str_free(&point);
-    weir_str_free(&type);
-    weir_str_free(&link);
+    used(&point, out);
+    used(&type, out);
+    used(&link, out);
 }
 
 /* Partitions have the queue of their disk. */
@@ -137,7 +144,7 @@ void weir_surroundings_queue(const char *device, const char *setting, struct wei
 
         weir_str_addf(&path, i ? forms[1] : forms[0], device, setting);
         weir_surroundings_line(weir_str_text(&path), out);
-        weir_str_free(&path);
+        used(&path, out);
     }
 }
 

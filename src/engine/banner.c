@@ -49,7 +49,7 @@ void weir_banner_command(struct weir_run *run, unsigned readers, int argc, char 
     for (int i = 0; i < argc; i++)
         weir_str_addf(&words, "%s%s", i ? " " : "", argv[i]);
     weir_report_str(&run->report, readers, "Command line", weir_str_text(&words));
-    weir_str_free(&words);
+    weir_report_free(&run->report, &words);
 }
 
 void weir_banner_words(struct weir_run *run, const char *heading, char quote, int most, int argc,
@@ -61,7 +61,7 @@ void weir_banner_words(struct weir_run *run, const char *heading, char quote, in
     for (int i = 1; i < argc; i++)
         weir_str_addf(&line, " %c%s%c", quote, argv[i], quote);
     weir_report_line(&run->report, "%.*s", most, weir_str_text(&line));
-    weir_str_free(&line);
+    weir_report_free(&run->report, &line);
 }
 
 void weir_banner_machine(struct weir_run *run, unsigned readers)
@@ -75,7 +75,7 @@ void weir_banner_machine(struct weir_run *run, unsigned readers)
     if (run->log.verbose >= 2)
         weir_str_addf(&text, " %s %s %s", u.release, u.version, u.machine);
     weir_report_str(&run->report, readers, "Machine", weir_str_text(&text));
-    weir_str_free(&text);
+    weir_report_free(&run->report, &text);
 }
 
 void weir_banner_nodemap(struct weir_run *run, unsigned readers)
@@ -84,6 +84,7 @@ void weir_banner_nodemap(struct weir_run *run, unsigned readers)
     char *all = weir_gather_new(&run->world, &mine, 1);
     int same = 0;
 
+    run->report.lost |= run->world.rank == 0 && !all;
     if (!all)
         return;
     for (int i = 0; i < run->world.size; i++)
@@ -118,7 +119,7 @@ void weir_banner_option(struct weir_run *run, unsigned readers, const char *name
     } else {
         weir_report_real(&run->report, readers, name, real);
     }
-    weir_str_free(&text);
+    weir_report_free(&run->report, &text);
 }
 
 void weir_banner_parameters(struct weir_run *run)
@@ -145,7 +146,7 @@ static void report_values(struct weir_run *run, const char *prefix, const struct
         weir_str_addf(&name, "%s%s", prefix, rows->name ? rows->name : rows->key);
         weir_banner_option(run, WEIR_FOR_DATA, weir_str_text(&name), rows, values);
     }
-    weir_str_free(&name);
+    weir_report_free(&run->report, &name);
 }
 
 void weir_banner_values(struct weir_run *run)
@@ -220,13 +221,14 @@ void weir_banner_test(struct weir_run *run)
     weir_str_add(&first, path, strcspn(path, "@"));
     if (run->details && t->n_used > 0)
         weir_provenance_test(run, t->used[0].be, weir_str_text(&first));
-    weir_str_free(&first);
+    weir_report_free(&run->report, &first);
     weir_banner_parameters(run);
     weir_report_int(&run->report, WEIR_FOR_DATA, "tasks", run->par.size);
 }
 
 void weir_banner_facts(struct weir_run *run, struct weir_str *facts)
 {
+    run->report.lost |= facts->failed;
     if (facts->len == 0)
         return;
     while (facts->len > 0 && facts->text[facts->len - 1] == '\n')
@@ -243,5 +245,5 @@ void weir_banner_array_facts(struct weir_run *run, struct weir_array_file *file)
     if (run->par.rank == 0)
         weir_arrays_describe(file, &facts);
     weir_banner_facts(run, &facts);
-    weir_str_free(&facts);
+    weir_report_free(&run->report, &facts);
 }

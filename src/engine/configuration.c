@@ -44,7 +44,7 @@ static void emit_number(struct parts *p, const char *name, int64_t value)
     weir_str_addf(&text, "%" PRId64, value);
     add(p, name, weir_str_text(&text));
     weir_report_int(p->report, WEIR_FOR_DATA, name, value);
-    weir_str_free(&text);
+    weir_report_free(p->report, &text);
 }
 
 /* ---- options ---- */
@@ -82,9 +82,9 @@ static void emit_row(struct parts *p, const struct table *t, const struct weir_o
     } else if (strcmp(weir_str_text(&value), weir_str_text(&usual)) != 0) {
         emit_text(p, weir_str_text(&name), weir_str_text(&value));
     }
-    weir_str_free(&name);
-    weir_str_free(&value);
-    weir_str_free(&usual);
+    weir_report_free(p->report, &name);
+    weir_report_free(p->report, &value);
+    weir_report_free(p->report, &usual);
 }
 
 /* Only what differs from the default: an option that a later version adds changes no hash. */
@@ -92,13 +92,19 @@ static void emit_table(struct weir_run *run, struct parts *p, struct table t, si
 {
     struct weir_opts opts = { .n = 1, .arena = &run->arena };
 
-    if (!t.rows || !t.values || !(t.defaults = weir_arena_alloc(&run->arena, size, NULL)))
+    if (!t.rows || !t.values)
+        return;
+    t.defaults = weir_arena_alloc(&run->arena, size, NULL);
+    p->report->lost |= !t.defaults;
+    if (!t.defaults)
         return;
     opts.set[0] = (struct weir_optset) {
         .prefix = t.prefix, .rows = t.rows, .values = t.defaults, .size = size
     };
-    if (weir_opts_defaults(&opts, NULL) < 0)
+    if (weir_opts_defaults(&opts, NULL) < 0) {
+        p->report->lost = true;
         return;
+    }
     for (const struct weir_opt *row = t.rows; !weir_opt_is_end(row); row++)
         if ((row->name || row->key) &&
             (weir_option_is_configuration(row, t.is_program) || (row->flags & WEIR_OPT_PLACES)))
@@ -140,7 +146,7 @@ static void emit_backends(struct weir_run *run, struct parts *p)
     for (int i = 0; i < t->n_used; i++)
         weir_str_addf(&names, "%s%s", i ? "+" : "", t->used[i].be->name);
     emit_text(p, "backend", weir_str_text(&names));
-    weir_str_free(&names);
+    weir_report_free(p->report, &names);
 }
 
 /* Tells the report of p, and returns the hash of all parts. */
@@ -176,5 +182,5 @@ void weir_configuration_report(struct weir_run *run)
     weir_str_addf(&hash, "%016" PRIx64, emit_all(run, &p));
     weir_report_str(p.report, WEIR_FOR_DATA, "hash", weir_str_text(&hash));
     weir_report_leave(p.report);
-    weir_str_free(&hash);
+    weir_report_free(p.report, &hash);
 }

@@ -213,6 +213,6 @@ void weir_interval_show(struct weir_run *run)
         text->text[text->len - 1] = '\0'; /* a line brings its own */
         weir_report_line(&run->report, "%s", text->text);
     }
-    weir_str_free(text);
+    weir_report_free(&run->report, text);
     *text = (struct weir_str) { 0 };
 }

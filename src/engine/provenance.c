@@ -47,10 +47,11 @@ static void report_hosts(struct weir_run *run)
     int n;
 
     all = weir_par_hosts(&run->world, &n);
+    run->report.lost |= run->world.rank == 0 && !all;
     for (int i = 0; i < n; i++)
         weir_str_addf(&names, "%s%s", i ? " " : "", all[i].name);
     report_needed(run, &run->trust.lacks, "hosts", weir_str_text(&names));
-    weir_str_free(&names);
+    weir_report_free(&run->report, &names);
     weir_report_enter(&run->report, "tasksOfHosts", true);
     for (int i = 0; i < n; i++)
         weir_report_int(&run->report, WEIR_FOR_DATA, NULL, all[i].tasks);
@@ -64,7 +65,7 @@ static void report_text(struct weir_run *run, const char *key, void (*tell)(stru
 
     tell(&text);
     weir_report_str(&run->report, WEIR_FOR_DATA, key, weir_str_text(&text));
-    weir_str_free(&text);
+    weir_report_free(&run->report, &text);
 }
 
 static void report_needed_text(struct weir_run *run, const char *key,
@@ -74,7 +75,7 @@ static void report_needed_text(struct weir_run *run, const char *key,
 
     tell(&text);
     report_needed(run, &run->trust.lacks, key, weir_str_text(&text));
-    weir_str_free(&text);
+    weir_report_free(&run->report, &text);
 }
 
 static void emit_governor(struct weir_str *out)
@@ -108,6 +109,7 @@ static void emit_mpi_io(struct weir_str *out)
                   !strstr(weir_str_text(&mpi), "Open MPI") ? "ROMIO"
                   : asked                                  ? asked
                                                            : "ompio");
+    out->failed |= mpi.failed;
     weir_str_free(&mpi);
 }
 
@@ -121,7 +123,7 @@ static void report_bound(struct weir_run *run)
     weir_allmax_i64(&run->world, most, 2);
     weir_report_int(&run->report, WEIR_FOR_DATA, "processorsOfTaskMin", -most[1]);
     weir_report_int(&run->report, WEIR_FOR_DATA, "processorsOfTaskMax", most[0]);
-    weir_str_free(&text);
+    weir_report_free(&run->report, &text);
 }
 
 static void report_variables(struct weir_run *run)
@@ -133,7 +135,7 @@ static void report_variables(struct weir_run *run)
     for (int i = 0; (value = weir_surroundings_variable(i, &name)); i++)
         weir_report_str(&run->report, WEIR_FOR_DATA, weir_str_text(&name), value);
     weir_report_leave(&run->report);
-    weir_str_free(&name);
+    weir_report_free(&run->report, &name);
 }
 
 /* Of the node of rank 0. Collective. */
@@ -168,7 +170,7 @@ static void report_queue(struct weir_run *run, const char *device)
             weir_report_str(&run->report, WEIR_FOR_DATA, settings[i], weir_str_text(&text));
     }
     weir_report_leave(&run->report);
-    weir_str_free(&text);
+    weir_report_free(&run->report, &text);
 }
 
 /* Of path, or of the directory above it in which it will be made. */
@@ -184,6 +186,7 @@ static void find_layout(const char *path, struct weir_str *text)
     }
     if (text->len == 0 && path[0] != '/')
         weir_surroundings_layout(".", text);
+    text->failed |= dir.failed;
     weir_str_free(&dir);
 }
 
@@ -199,7 +202,7 @@ static void report_place(struct weir_run *run, const char *path, struct weir_lac
     weir_surroundings_device(path, &text);
     weir_report_str(&run->report, WEIR_FOR_DATA, "device", weir_str_text(&text));
     report_queue(run, weir_str_text(&text));
-    weir_str_free(&text);
+    weir_report_free(&run->report, &text);
 }
 
 void weir_provenance_run(struct weir_run *run)
@@ -217,7 +220,7 @@ void weir_provenance_run(struct weir_run *run)
     report_hosts(run);
     report_environment(run);
     weir_report_leave(r);
-    weir_str_free(&mpi);
+    weir_report_free(&run->report, &mpi);
 }
 
 void weir_provenance_test(struct weir_run *run, const struct weir_backend *be, const char *path)
@@ -241,6 +244,6 @@ void weir_provenance_test(struct weir_run *run, const struct weir_backend *be, c
     report_place(run, path ? path : ".", lacks);
     weir_report_real(r, WEIR_FOR_DATA, "clockError", (double)error_ns / WEIR_NS_PER_S);
     weir_report_leave(r);
-    weir_str_free(&point);
-    weir_str_free(&type);
+    weir_report_free(&run->report, &point);
+    weir_report_free(&run->report, &type);
 }

@@ -81,15 +81,17 @@ void weir_ranks_lines(struct weir_run *run, const struct weir_str *mine)
 {
     uint64_t total = mine->len;
     char *all = NULL;
-    int64_t room;
+    int64_t got[2]; /* room for the lines; lines are missing */
     int n;
 
     weir_allsum_u64(&run->par, &total, 1);
     if (run->par.rank == 0 && total < INT_MAX)
         all = malloc(total + 1);
-    room = all ? (int64_t)total : 0; /* nobody reads 2 GiB of them */
-    weir_allmax_i64(&run->par, &room, 1);
-    n = weir_collect(&run->par, weir_str_text(mine), (int)mine->len, 1, (int)room, all);
+    got[0] = all ? (int64_t)total : 0; /* nobody reads 2 GiB of them */
+    got[1] = mine->failed || (run->par.rank == 0 && total < INT_MAX && !all);
+    weir_allmax_i64(&run->par, got, 2);
+    run->report.lost |= got[1] != 0;
+    n = weir_collect(&run->par, weir_str_text(mine), (int)mine->len, 1, (int)got[0], all);
     if (n > 0) {
         all[n - 1] = '\0'; /* in place of the last newline */
         weir_report_line(&run->report, "%s", all);

@@ -172,11 +172,15 @@ static struct weir_message *keep_message(struct weir_report *r, const char *kind
     struct weir_message *m = weir_arena_alloc(r->arena, sizeof(*m), NULL);
 
     if (!m)
-        return r->early; /* people have read it */
+        goto lost;
     *m = (struct weir_message) { .kind = weir_arena_strdup(r->arena, kind, NULL),
                                  .text = weir_arena_strdup(r->arena, text, NULL),
                                  .before = r->early };
-    return m->kind && m->text ? m : r->early;
+    if (m->kind && m->text)
+        return m;
+lost: /* people have read it, documents lack it */
+    r->lost = true;
+    return r->early;
 }
 
 void weir_report_message(struct weir_report *r, const char *kind, const char *text)
@@ -339,7 +343,7 @@ static void emit_line(struct weir_report *r, unsigned readers, const char *fmt, 
     for (int i = 0; i < r->n; i++)
         if (r->sink[i].ops->line && (readers & r->sink[i].ops->reader) && listens(r, &r->sink[i]))
             r->sink[i].ops->line(&r->sink[i], weir_str_text(&text));
-    weir_str_free(&text);
+    weir_report_free(r, &text);
 }
 
 void weir_report_line(struct weir_report *r, const char *fmt, ...)
@@ -372,8 +376,14 @@ void weir_report_piece(struct weir_report *r, const char *fmt, ...)
     for (int i = 0; i < r->n; i++)
         if (r->sink[i].ops->piece && listens(r, &r->sink[i]))
             r->sink[i].ops->piece(&r->sink[i], weir_str_text(&text));
-    weir_str_free(&text);
+    weir_report_free(r, &text);
     weir_report_flush(r);
+}
+
+void weir_report_free(struct weir_report *r, struct weir_str *text)
+{
+    r->lost |= text->failed;
+    weir_str_free(text);
 }
 
 void weir_report_flush(struct weir_report *r)
@@ -386,12 +396,13 @@ void weir_report_flush(struct weir_report *r)
 /* Has all that was written reached the file? */
 static int close_file(struct weir_sink *s, struct weir_err *err)
 {
-    bool bad;
+    bool bad = s->sys != 0;
 
     if (!s->out)
         return 0;
     errno = 0;
-    bad = fflush(s->out) != 0 || ferror(s->out);
+    if (fflush(s->out) != 0 || ferror(s->out))
+        bad = true;
     if (s->out != stdout && fclose(s->out) != 0)
         bad = true;
     if (s->sys != 0)
@@ -432,10 +443,16 @@ static int end_sinks(struct weir_report *r, bool documents, struct weir_err *err
 {
     int rc = 0;
 
-    for (int i = 0; i < r->n; i++)
-        if (!r->sink[i].ended && (documents || !r->sink[i].ops->document) &&
-            end_sink(&r->sink[i], rc < 0 ? NULL : err) < 0)
+    for (int i = 0; i < r->n; i++) {
+        struct weir_sink *s = &r->sink[i];
+
+        if (s->ended || (s->ops->document && !documents))
+            continue;
+        if (r->lost && s->sys == 0)
+            s->sys = ENOMEM;
+        if (end_sink(s, rc < 0 ? NULL : err) < 0)
             rc = -1; /* the first error wins */
+    }
     return rc;
 }
 

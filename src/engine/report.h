@@ -11,6 +11,7 @@
 #include "base/col.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "base/wholefile.h"
 
 /* Of the JSON documents of all programs; increases when a key changes its meaning or is removed. */
@@ -93,6 +94,7 @@ struct weir_report {
     int n;
     bool muted;                 /* see weir_report_mute */
     bool begun;                 /* something was reported: no sink can be added any more */
+    bool lost;                  /* memory ran out for something: no output ends well */
     int depth;                  /* objects and lists that are open */
     struct weir_arena *arena;   /* for early; NULL: nothing is kept */
     struct weir_message *early; /* messages from before that, the last one first */
@@ -151,6 +153,10 @@ void weir_report_piece(struct weir_report *r, const char *fmt, ...)
  * sinks is kept for them. Local. */
 void weir_report_message(struct weir_report *r, const char *kind, const char *text);
 
+/* Free a text that was told, or was made to be told. Where memory for it ran out, the outputs lack
+ * something, and their end is an error. Local. */
+void weir_report_free(struct weir_report *r, struct weir_str *text);
+
 /* Leave lines, facts and tables out of the text for people, or no longer. Local. */
 void weir_report_mute(struct weir_report *r, bool muted);
 
@@ -163,7 +169,7 @@ void weir_report_flush(struct weir_report *r);
 int weir_report_end_rows(struct weir_report *r, struct weir_err *err);
 
 /* Write what is left and close. Local. -1 and err (WEIR_ESETUP) when not all of it reached its
- * file. */
+ * file, or memory ran out for a part of it. */
 int weir_report_end(struct weir_report *r, struct weir_err *err);
 
 /* Write the documents that are files with what is known until now, this status and these words,

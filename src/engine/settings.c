@@ -191,7 +191,7 @@ void weir_settings_show(struct weir_report *r, const struct weir_opt *rows, cons
         add_setting(row, values, &text);
         weir_settings_line(r, *keys, weir_str_text(&text));
     }
-    weir_str_free(&text);
+    weir_report_free(r, &text);
 }
 
 void weir_settings_line(struct weir_report *r, const char *key, const char *value)

@@ -4,6 +4,7 @@
 #include "config.h"
 #include "engine/report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -52,6 +53,15 @@ static void print_fact(struct weir_sink *s, const struct weir_fact *f)
     }
 }
 
+/* A text that was made for the sink, and what stands after it. */
+static void print_text(struct weir_sink *s, struct weir_str *text, const char *end)
+{
+    if (text->failed && s->sys == 0)
+        s->sys = ENOMEM; /* comes back from the end */
+    fprintf(s->out, "%s%s", weir_str_text(text), end);
+    weir_str_free(text);
+}
+
 static void print_head(struct weir_sink *s, const struct weir_table *t)
 {
     struct weir_str lines = { 0 };
@@ -59,8 +69,7 @@ static void print_head(struct weir_sink *s, const struct weir_table *t)
     if (!t->headed || s->headed == t)
         return;
     weir_col_heading(&lines, t->cols);
-    fprintf(s->out, "%s\n", weir_str_text(&lines));
-    weir_str_free(&lines);
+    print_text(s, &lines, "\n");
     s->headed = t;
 }
 
@@ -70,8 +79,7 @@ static void print_row(struct weir_sink *s, const struct weir_table *t, const voi
 
     print_head(s, t);
     weir_col_text(&line, t->cols, record);
-    fprintf(s->out, "%s\n", weir_str_text(&line));
-    weir_str_free(&line);
+    print_text(s, &line, "\n");
 }
 
 static void print_line(struct weir_sink *s, const char *text)
@@ -105,8 +113,7 @@ static void print_csv_head(struct weir_sink *s, const struct weir_table *t)
     if (s->priv)
         return;
     weir_col_csv_head(&line, t->cols);
-    fputs(weir_str_text(&line), s->out);
-    weir_str_free(&line);
+    print_text(s, &line, "");
     s->priv = s; /* the heading is out */
 }
 
@@ -116,8 +123,7 @@ static void print_csv_row(struct weir_sink *s, const struct weir_table *t, const
 
     print_csv_head(s, t);
     weir_col_csv(&line, t->cols, record);
-    fputs(weir_str_text(&line), s->out);
-    weir_str_free(&line);
+    print_text(s, &line, "");
 }
 
 const struct weir_sink_ops weir_sink_csv = {

@@ -127,8 +127,10 @@ static void keep_table(struct weir_run *run, const char *text)
     struct weir_trust *t = &run->trust;
     struct weir_trust_table *table = weir_arena_alloc(&run->arena, sizeof(*table), NULL);
 
-    if (!table || !(table->text = weir_arena_strdup(&run->arena, text, NULL)))
+    if (!table || !(table->text = weir_arena_strdup(&run->arena, text, NULL))) {
+        run->report.lost = true;
         return;
+    }
     table->next = NULL;
     if (t->last)
         t->last->next = table;
@@ -148,13 +150,14 @@ static void tell_people_later(struct weir_run *run, const char *rules,
     if (o->verbose >= 0 && m > 0) {
         write_line(run, rules, found, m, &run->trust.lines);
         weir_str_addf(&run->trust.lines, "\n");
+        run->report.lost |= run->trust.lines.failed;
     }
     if (o->findings) {
         write_table(run, rules, found, m, weir_findings_worst(list, n), &table);
         if (table.len > 0 && !table.failed)
             keep_table(run, table.text);
     }
-    weir_str_free(&table);
+    weir_report_free(&run->report, &table);
 }
 
 enum weir_severity weir_trust_report(struct weir_run *run)

@@ -15,7 +15,7 @@
 
 bool weir_until_center(const double *rate, int n, struct weir_until_center *out)
 {
-    double *sorted = malloc(sizeof(*sorted) * (size_t)n), seconds = 0;
+    double *sorted = n > 0 ? malloc(sizeof(*sorted) * (size_t)n) : NULL, seconds = 0;
 
     if (!sorted)
         return false;
@@ -105,8 +105,12 @@ void weir_until_note(struct weir_run *run, const struct weir_stage *stage,
         run->test->plan.options->dry_run)
         return;
     s = series_of(&run->until, stage);
-    if (!s || weir_series_reserve(&s->rates, NULL) < 0)
+    if (!s)
         return;
+    if (weir_series_reserve(&s->rates, NULL) < 0) {
+        run->report.lost = true;
+        return;
+    }
     s->moves_bytes = rec->bytes_sum > 0 && (stage->flags & (WEIR_STAGE_WRITES | WEIR_STAGE_READS));
     work = s->moves_bytes ? rec->bytes_sum : rec->steps_sum;
     *weir_series_add(&s->rates) =
@@ -258,6 +262,8 @@ void weir_until_report(struct weir_run *run)
     for (int i = 0; i < u->kinds; i++)
         if (fill_row(&u->series[i], &row))
             weir_report_row(r, &rates, &row);
+        else
+            r->lost = true;
 }
 
 /* A cell of the table for people. */
@@ -280,8 +286,10 @@ void weir_until_write(const struct weir_run *run, struct weir_str *out)
     for (int i = 0; i < u->kinds; i++) {
         double by = u->series[i].moves_bytes ? 1048576.0 : 1;
 
-        if (!fill_row(&u->series[i], &row))
-            continue;
+        if (!fill_row(&u->series[i], &row)) {
+            out->failed = true;
+            return;
+        }
         weir_str_addf(out, "%-24s %6d", row.operation, (int)row.repetitions);
         add_cell(out, row.median / by);
         add_cell(out, row.low / by);

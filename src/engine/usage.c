@@ -20,7 +20,7 @@ static void report_short(struct weir_report *r, const char *key, double value, c
 
     weir_str_addf(&text, "%.1f%s", value, unit);
     weir_report_str(r, WEIR_FOR_DATA, key, weir_str_text(&text));
-    weir_str_free(&text);
+    weir_report_free(r, &text);
 }
 
 static double percent_used(uint64_t free, uint64_t all)
@@ -41,7 +41,7 @@ static void report_path(struct weir_report *r, const char *path, int width_33)
     weir_report_line_for(r, WEIR_FOR_TEXT_33, "%-*s: %s", width_33, "Path",
                          real ? real : weir_str_text(&dir));
     free(real);
-    weir_str_free(&dir);
+    weir_report_free(r, &dir);
 }
 
 /* The line for people. */
@@ -76,7 +76,7 @@ int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *
     weir_str_addf(&text, "%.1f %s   Used FS: %2.1f%%   Inodes: %.1f Mi   Used Inodes: %2.1f%%",
                   size, large ? "TiB" : "GiB", used, (double)u.inodes / MIB, used_inodes);
     report_fs(r, width_33, weir_str_text(&text));
-    weir_str_free(&text);
+    weir_report_free(r, &text);
     report_short(r, "Capacity", size, large ? " TiB" : " GiB");
     report_short(r, "Used Capacity", used, "%");
     report_short(r, "Inodes", (double)u.inodes / MIB, " Mi");

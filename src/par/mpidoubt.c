@@ -31,7 +31,7 @@ int weir_mpi_refuse_hidden(struct weir_err *err, int sys, const char *call, cons
     weir_str_vaddf(&words, fmt, ap);
     va_end(ap);
     weir_refuse(err, WEIR_EIO, "%s: %s, but the library reports success: %s", call, strerror(sys),
-                weir_str_text(&words));
+                weir_str_words(&words));
     if (err)
         err->sys = sys;
     weir_str_free(&words);

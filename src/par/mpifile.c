@@ -62,7 +62,7 @@ int weir_mpi_fail(struct weir_err *err, enum weir_code code, int mpi_rc, const c
         len = 0;
     while (len > 0 && (reason[len - 1] == '\n' || reason[len - 1] == ' '))
         len--;
-    weir_refuse(err, code, "%s: %.*s", weir_str_text(&words), len, reason);
+    weir_refuse(err, code, "%s: %.*s", weir_str_words(&words), len, reason);
     err->sys = sys_of(mpi_rc);
     weir_str_free(&words);
     return -1;

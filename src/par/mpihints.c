@@ -81,7 +81,7 @@ static int fail_from(const struct origin *from, const char *hint, struct weir_er
     struct weir_str words = { 0 };
 
     add_origin(&words, from);
-    weir_err_within(err, "hint %s in %s", hint, weir_str_text(&words));
+    weir_err_within(err, "hint %s in %s", hint, weir_str_words(&words));
     weir_str_free(&words);
     return -1;
 }

@@ -32,13 +32,14 @@ static volatile sig_atomic_t log_fd = -1, number = -1; /* for the handler */
 
 /* ---- calls of the benchmarks, which the linker leads here: --wrap ---- */
 
-/* The one that fails; of allocations all after it, too; 0: none. */
+/* The one that fails; of allocations all after it, too, but with 'once'; 0: none. */
 static long failing_allocation, allocations, failing_removal, removals;
+static bool once;
 
 static bool has_no_memory(void)
 {
-    bool none = failing_allocation > 0 &&
-                __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED) >= failing_allocation;
+    long n = failing_allocation > 0 ? __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED) : 0;
+    bool none = n > 0 && (once ? n == failing_allocation : n >= failing_allocation);
 
     if (none)
         errno = ENOMEM;
@@ -146,8 +147,8 @@ static void start_timer(struct fault *f, long ms)
 }
 
 /* clean, file-size BYTES, files 0, memory 0: a limit for one rank. signal MS: to one rank.
- * allocation N: the N-th and those after it fail; removal N: the N-th of a file. With @RANK after the kind, that rank instead of
- * FAULTY. */
+ * allocation N: the N-th and those after it fail; once N: the N-th alone; removal N: the N-th of a file. With @RANK after the
+ * kind, that rank instead of FAULTY. */
 static void begin_fault(struct fault *f, char *kind, long n, int rank)
 {
     char *at = strchr(kind, '@');
@@ -158,7 +159,8 @@ static void begin_fault(struct fault *f, char *kind, long n, int rank)
     if (rank != (at ? (int)strtol(at + 1, NULL, 10) : FAULTY))
         return;
     allocations = 0;
-    failing_allocation = strcmp(kind, "allocation") == 0 ? n : 0;
+    once = strcmp(kind, "once") == 0;
+    failing_allocation = once || strcmp(kind, "allocation") == 0 ? n : 0;
     removals = 0;
     failing_removal = strcmp(kind, "removal") == 0 ? n : 0;
     if (strcmp(kind, "file-size") == 0)

@@ -417,6 +417,38 @@ def test_a_rank_without_memory_ends_the_run(tmp_path):
     assert not unlike, unlike
 
 
+# One allocation alone fails on rank 0, where the results are written
+POORER = ["ior -a DUMMY -w -b 4k -t 4k -o f -v", "ior -a DUMMY -w -b 4k -t 4k -o f --anonymous", "md-workbench -a DUMMY -D 1 -P 1 -I 1 -o d",
+          "mdtest -a DUMMY -n 1 -C -r --print-all-procs -d d"]
+
+
+def told(case):
+    """What the outputs of a run have, without what depends on time."""
+    found = case.document()
+    test = found["tests"][0]
+    filled = {where: {key: value not in ("", [], {}) for key, value in place["provenance"].items()}
+              for where, place in (("run", found), ("test", test))}
+    lines = [[line.split()[:1] for line in (case.dir / name).read_text().splitlines()] for name in ("t.txt", "c.csv")]
+    lines[1] = len(lines[1])
+    return dict(lines=lines, filled=filled, environment=sorted(found["provenance"]["environment"]), keys=sorted(test), path=test.get("Path"),
+                options=sorted(test["configuration"]["options"]), rows={key: len(value) for key, value in test.items() if key in ("Results", "rates", "phases")})
+
+
+def test_nothing_is_lost_where_one_allocation_fails(tmp_path):
+    """Either the run says so, or all is in the outputs. (With --anonymous texts may be left out instead.)"""
+    cases = []
+    for line, n in itertools.product(POORER, [0, *range(5, 1300, 27)]):
+        program, *words = line.split()
+        cases.append(Case(program, words + ["--report=text:t.txt,csv:c.csv,json:r.json"], ("once@0", n)))
+        cases[-1].whole = cases[-1] if n == 0 else cases[-2].whole
+    launch(cases, tmp_path, 2)
+    wrong = [c for c in cases if c.result != "end" or c.status not in (0, 2, 3) or (c.status == 0) != (c.error == "")]
+    assert not wrong, "\n".join("%s, status %s: %r" % (c.result, c.status, c) for c in wrong)
+    assert sum(1 for c in cases if c.status == 2) > len(cases) / 3, "the fault does not reach the runs"
+    for case in cases:
+        assert case.whole.status == 0 and (case.status != 0 or told(case) == told(case.whole)), case
+
+
 # Options, the number of the removal of rank 1 that fails, what is left: the file that the error names
 KEPT = [("-F", 1, "f.00000001"), ("-F -C -i 2", 2, "f.00000001"), ("-F -u", 1, "1/f.00000001"), ("-F -m -i 2", 2, "f.00000001.1"),
         ("-F -Z -Z", 1, "f.00000001"), ("-F -E --existing=reuse", 1, "f.00000001")]

@@ -33,7 +33,7 @@ int hdf5_fail(struct weir_err *err, const char *fmt, ...)
     va_start(ap, fmt);
     weir_str_vaddf(&words, fmt, ap);
     va_end(ap);
-    weir_refuse(err, WEIR_EIO, "%s: %s", weir_str_text(&words), reason);
+    weir_refuse(err, WEIR_EIO, "%s: %s", weir_str_words(&words), reason);
     weir_str_free(&words);
     return weir_mpi_add_reason(err, sys, 0);
 }

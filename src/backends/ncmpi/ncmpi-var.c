@@ -40,7 +40,7 @@ int ncmpi_fail(struct weir_err *err, int rc, const char *fmt, ...)
     va_start(ap, fmt);
     weir_str_vaddf(&words, fmt, ap);
     va_end(ap);
-    weir_refuse(err, WEIR_EIO, "%s: %s", weir_str_text(&words), ncmpi_strerror(rc));
+    weir_refuse(err, WEIR_EIO, "%s: %s", weir_str_words(&words), ncmpi_strerror(rc));
     for (const struct code_errno *c = codes; c->code != NC_NOERR; c++)
         if (c->code == rc)
             err->sys = c->sys;

@@ -31,7 +31,7 @@ int netcdf_fail(struct weir_err *err, int rc, const char *fmt, ...)
     va_start(ap, fmt);
     weir_str_vaddf(&words, fmt, ap);
     va_end(ap);
-    weir_refuse(err, WEIR_EIO, "%s: %s", weir_str_text(&words), nc_strerror(rc));
+    weir_refuse(err, WEIR_EIO, "%s: %s", weir_str_words(&words), nc_strerror(rc));
     weir_str_free(&words);
     if (rc > 0)
         err->sys = rc;

@@ -71,7 +71,7 @@ static void describe(const struct weir_run *run, const struct ior_test *t,
                   weir_str_text(&t->use.path));
     weir_content_describe(&t->data.content, d, &s);
     snprintf(out->text, sizeof(out->text), "%s",
-             weir_str_text(&s)); /* a longer line is cut at its end */
+             weir_str_words(&s)); /* a longer line is cut at its end */
     weir_str_free(&s);
 }
 
@@ -98,7 +98,7 @@ static void note_kinds(struct weir_run *run, const struct ior_test *t)
     for (int k = 0; k < WEIR_DAMAGES; k++)
         if (kinds[k])
             weir_str_addf(&s, "%s%" PRIu64 " %s", s.len ? ", " : "", kinds[k], weir_damage_name(k));
-    weir_note(&run->log, "wrong transfers by kind: %s", weir_str_text(&s));
+    weir_note(&run->log, "wrong transfers by kind: %s", weir_str_words(&s));
     weir_str_free(&s);
 }
 

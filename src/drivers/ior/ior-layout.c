@@ -14,6 +14,11 @@ static size_t directory_length(const char *piece, size_t len)
     return len;
 }
 
+static int finish_name(const struct weir_str *out, struct weir_err *err)
+{
+    return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a file name") : 0;
+}
+
 /* The name before anything is appended: with -y it is a file "data" on the mount of this task. */
 static int base_name(const struct ior_options *o, int mount, int name, struct weir_str *out,
                      struct weir_err *err)
@@ -28,12 +33,7 @@ static int base_name(const struct ior_options *o, int mount, int name, struct we
     weir_str_add(out, piece, len);
     if (mount >= 0)
         weir_str_addf(out, "%d/data", mount);
-    return 0;
-}
-
-static int finish_name(const struct weir_str *out, struct weir_err *err)
-{
-    return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a file name") : 0;
+    return finish_name(out, err);
 }
 
 int ior_unique_dir(const struct ior_options *o, int mount, int task, struct weir_str *out,
@@ -59,8 +59,10 @@ int ior_file_name(const struct ior_options *o, int mount, int task, int repetiti
     size_t dir;
 
     if (base_name(o, mount, o->file_per_task ? task % weir_places_count(o->test_file) : 0, &base,
-                  err) < 0)
+                  err) < 0) {
+        weir_str_free(&base);
         return -1;
+    }
     weir_str_clear(out);
     dir = directory_length(weir_str_text(&base), base.len);
     weir_str_add(out, weir_str_text(&base), dir);

@@ -101,6 +101,6 @@ void ior_note_unread(struct weir_run *run, const struct ior_test *t)
             &run->log,
             "-Z draws with repetition: the data of %d of %d tasks are not read in repetition %d",
             unread, run->par.size, run->repetition);
-    weir_str_free(&line);
+    weir_report_free(&run->report, &line);
     free(owners);
 }

@@ -47,7 +47,7 @@ static void report_platform(struct weir_report *r, unsigned readers, const struc
     else if (!weir_machine_name(&text))
         return;
     weir_report_str(r, readers, "platform", weir_str_text(&text));
-    weir_str_free(&text);
+    weir_report_free(r, &text);
 }
 
 /* What has no option of its own, or another form than its option; false: this has. */

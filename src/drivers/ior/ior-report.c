@@ -148,6 +148,7 @@ void ior_report_hints(struct weir_run *run, struct ior_test *t)
 
     if (!run->details || !t->be->hints)
         return;
+    r->lost |= t->use.in_effect.failed;
     weir_report_enter(r, "hintsInEffect", false);
     while (key < end) {
         const char *value = key + strlen(key) + 1;
@@ -178,7 +179,7 @@ int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *e
     int rc;
 
     note_shift(run, t->o);
-    ior_file_name(t->o, t->use.mount, 0, 0, &t->use.path, &ignored);
+    run->report.lost |= ior_file_name(t->o, t->use.mount, 0, 0, &t->use.path, &ignored) < 0;
     if (run->details)
         weir_provenance_test(run, t->be, weir_str_text(&t->use.path));
     if (run->report.n == 0)

@@ -101,7 +101,7 @@ static void report_heading(struct weir_report *r)
     for (size_t i = 0; i < DETAILED; i++)
         weir_str_addf(&s, "%s%s", i ? "\t" : "", detailed[i].head);
     weir_report_line(r, "%s", weir_str_text(&s));
-    weir_str_free(&s);
+    weir_report_free(r, &s);
 }
 
 static void add_counts(struct weir_str *s, const uint64_t *counts)
@@ -151,7 +151,7 @@ void mdw_report_phase(struct weir_run *run, struct mdw_test *t, const struct mdw
     t->headed = true;
     mdw_report_text(&s, t, m, -1);
     weir_report_line(&run->report, "%s", weir_str_text(&s));
-    weir_str_free(&s);
+    weir_report_free(&run->report, &s);
     mdw_record(run, t, m);
 }
 

@@ -228,11 +228,12 @@ static void print_operation(struct weir_run *run, const struct mdtest_test *t, i
     double *all = weir_gather_new(&run->par, &mine, sizeof(mine));
     struct weir_str line = { 0 };
 
+    run->report.lost |= run->par.rank == 0 && !all;
     weir_str_addf(&line, "Test %s", mdtest_operations[op].title);
     for (int rank = 0; all && rank < run->par.size; rank++)
         weir_str_addf(&line, "%c%e", rank ? ',' : ' ', all[rank]);
     weir_report_line(&run->report, "%s", weir_str_text(&line));
-    weir_str_free(&line);
+    weir_report_free(&run->report, &line);
     free(all);
 }
 

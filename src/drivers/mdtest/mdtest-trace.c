@@ -21,7 +21,7 @@ void mdtest_trace(struct weir_run *run, int level, int line, const char *fmt, ..
     va_end(ap);
     weir_report_line(&run->report, "V-%d: Rank %3d Line %5d %.*s", level, run->log.rank, line,
                      BODY_MOST, weir_str_text(&text));
-    weir_str_free(&text);
+    weir_report_free(&run->report, &text);
 }
 
 static bool is_silent(const struct weir_run *run, int level)

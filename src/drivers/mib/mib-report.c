@@ -22,7 +22,7 @@ static void show_signon(struct weir_run *run)
     mib_version(&version);
     weir_report_line(&run->report, "\n\n%.*s  %s\n", (int)version.len - 1, weir_str_text(&version),
                      weir_banner_now(now, WEIR_BANNER_CTIME));
-    weir_str_free(&version);
+    weir_report_free(&run->report, &version);
 }
 
 /* As an options file has it; tasks are skipped there. What release 1.9.10 does not show comes only
@@ -49,7 +49,7 @@ static void show_parameters(struct weir_run *run, const struct mib_options *o)
             weir_settings_line(&run->report, "tasks", weir_str_text(&tasks));
         weir_settings_show(&run->report, weir_mib.opts, o, groups[i].key, groups[i].changed_only);
     }
-    weir_str_free(&tasks);
+    weir_report_free(&run->report, &tasks);
 }
 
 static void show_file_system(struct weir_report *r, const struct weir_fs_type *fs)
@@ -161,7 +161,7 @@ static void show_end(struct weir_report *r, const struct weir_phase_rec *rec)
             weir_str_addf(&text, "%s%s of %" PRIu64 " task%s", text.len ? ", " : "", names[i],
                           rec->ended[ends[i]], rec->ended[ends[i]] == 1 ? "" : "s");
     weir_report_line(r, "Ended by: %s", rec->interrupted ? "signal" : weir_str_text(&text));
-    weir_str_free(&text);
+    weir_report_free(r, &text);
 }
 
 static void show_values(struct weir_run *run, const struct mib_test *t,
@@ -253,6 +253,6 @@ void mib_report_result(struct weir_run *run, struct mib_test *t)
                      o->call_size / (int64_t)(large ? MIB : 1024), large ? 'M' : 'k', o->call_limit,
                      o->run.deadline_s, t->rate[WEIR_DIR_WRITE], t->rate[WEIR_DIR_READ]);
     weir_report_flush(&run->report);
-    weir_str_free(&task);
+    weir_report_free(&run->report, &task);
     t->untold = false;
 }
