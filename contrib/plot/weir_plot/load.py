@@ -31,7 +31,7 @@ def result(path):
     document = jsonfile.read(path)
     if "tests" not in document and "program" not in document:
         raise Refusal(
-            "%s: neither a result of weir nor the names of a timeline: no member 'tests', 'program' or 'schema'"
+            "%s: neither a result of weir nor the document of a timeline: no member 'tests', 'program' or 'schema'"
             % path
         )
     return Result(path, document)

@@ -81,7 +81,9 @@ class Run:
         if not found:
             there = sorted({"test %d %s repetition %d" % (p.test, p.key, p.repetition) for p in with_calls})
             raise Refusal(
-                "%s: no phase matches --test, --repetition and --phase; there are: %s" % (self.source, ", ".join(there[:20])), BAD_USAGE
+                "%s: no phase matches --test, --repetition and --phase; there are: %s"
+                % (self.source, ", ".join(there[:20])),
+                BAD_USAGE,
             )
         return found
 

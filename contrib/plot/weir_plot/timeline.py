@@ -16,7 +16,7 @@ def read(path):
     records = map_records(path)
     names = os.path.splitext(path)[0] + ".json"
     if not os.path.exists(names):
-        raise Refusal("%s: the file with the names of its phases, %s, is missing" % (path, names))
+        raise Refusal("%s: its document %s, which has the names of the phases, is missing" % (path, names))
     head = jsonfile.read(names)
     check_head(names, head)
     late = late_records(head, records)
@@ -64,7 +64,7 @@ def read_header(path, f):
 def check_head(path, head):
     schema = head.get("schema")
     if schema != SCHEMA:
-        raise Refusal("%s: not the names of a timeline: schema is %r, not %r" % (path, schema, SCHEMA))
+        raise Refusal("%s: not the document of a timeline: schema is %r, not %r" % (path, schema, SCHEMA))
     for key, kind, wanted in (
         ("tests", "test", ("index",)),
         ("phases", "phase", ("index", "test", "begin", "end")),
