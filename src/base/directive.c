@@ -85,7 +85,7 @@ static int read_value(const char *from, const char *stop, struct weir_directive 
                            key);
     if (close + 1 != from + d->value_len)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "the value of '%s' goes on after the closing quotation mark", key);
+                           "the value of '%s' has text after the closing quotation mark", key);
     d->value = from + 1;
     d->value_len = (size_t)(close - from - 1);
     return 0;

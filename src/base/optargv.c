@@ -58,7 +58,7 @@ static int take_words(struct reader *r, const char **value, struct weir_err *err
     while (is_of_list(r))
         weir_str_addf(&words, "%s%s", words.len > 0 ? " " : "", r->argv[++r->at]);
     if (words.failed)
-        rc = weir_refuse(err, WEIR_ESETUP, "out of memory");
+        rc = weir_refuse(err, WEIR_ESETUP, "no memory for an option");
     else if (words.len > 0 &&
              !(*value = weir_arena_strdup(r->o->arena, weir_str_text(&words), err)))
         rc = -1;

@@ -425,7 +425,7 @@ static int apply_spelling(struct weir_opts *o, const struct weir_opt *row,
         if (piece.len == 0)
             continue;
         weir_str_addf(&all, "%s%s", all.len > 0 ? "," : "", weir_str_text(&piece));
-        rc = piece.failed ? weir_refuse(err, WEIR_ESETUP, "out of memory")
+        rc = piece.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for an option")
                           : apply_piece(o, weir_str_text(&piece), err);
         if (rc < 0)
             weir_err_within(err, "option %s", name->shown);

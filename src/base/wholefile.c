@@ -81,7 +81,8 @@ int weir_wholefile_open(struct weir_wholefile *w, struct weir_err *err)
     int fd = create_beside(w->place, &w->beside);
 
     if (fd < 0)
-        return weir_fail(err, WEIR_ESETUP, "create a file beside '%s'", w->place);
+        return weir_fail(err, WEIR_ESETUP, "create a temporary file in the directory of '%s'",
+                         w->place);
     w->out = fdopen(fd, "w");
     if (w->out)
         return 0;

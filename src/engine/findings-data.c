@@ -155,7 +155,7 @@ MEASURE(h09)
                          "their own node wrote",
                          100 * f->own_node);
     else if (f->distance == 0 && f->nodes > 1)
-        weir_finding_set(out, 1, "the distance of reader and writer comes to 0 nodes");
+        weir_finding_set(out, 1, "the distance of reader and writer is 0 nodes");
     else
         weir_finding_set(out, f->uneven, "nodes have %s of tasks",
                          f->uneven ? "different numbers" : "the same number");

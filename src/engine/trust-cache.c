@@ -97,7 +97,7 @@ static int check_dropped(struct weir_run *run, struct weir_err *err)
     if (v[2] > 0)
         return weir_warn(&run->log, err,
                          "--drop-cache: whether it worked is not known, because %s on %llu tasks",
-                         "the page cache cannot be looked at", (unsigned long long)v[2]);
+                         "the state of the page cache cannot be read", (unsigned long long)v[2]);
     if ((double)v[1] > LEFT * (double)v[0])
         return weir_warn(&run->log, err,
                          "--drop-cache did not work: %.0f %% of the bytes to be read are still in "

@@ -109,7 +109,7 @@ static int check_rules(const struct ior_options *o, struct weir_err *err)
           "a stoneWallingStatusFile is only sensible for a write phase with "
           "stoneWallingWearOut=1" },
         { o->nodes == 0 || o->node0_tasks == 0,
-          "numNodes and numTasksOnNode0 are at least 1; -1 takes what there is" },
+          "numNodes and numTasksOnNode0 are at least 1; -1 takes the actual number" },
         { o->run.wear_out && o->run.deadline_s == 0,
           "stoneWallingWearOut is only sensible with a stonewall deadline; give -D" },
         { o->transfer == 0,

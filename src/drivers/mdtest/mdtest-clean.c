@@ -197,7 +197,8 @@ void mdtest_clean(struct weir_run *run, void *state)
         return;
     if (!t->places.all_ours) {
         weir_note(&run->log,
-                  "nothing was removed, since '%s' had things of an earlier run; mdtest --cleanup "
+                  "nothing was removed, since '%s' has files or directories of an earlier run; "
+                  "mdtest --cleanup "
                   "%s removes all of it",
                   t->places.base[0], t->places.base[0]);
         return;

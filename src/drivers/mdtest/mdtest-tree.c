@@ -27,7 +27,7 @@ static int check_shape(const struct weir_dirtree_shape *s, bool unique, struct w
         return weir_refuse(err, WEIR_EUSAGE, "number of items (-n, -I) must not be negative");
     if (s->items > 0 && s->per_dir > 0 && unique)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "items of a task (-n) and items of a directory (-I) do not go together "
+                           "items of a task (-n) and items of a directory (-I) exclude each other "
                            "with -u; leave one out");
     if (s->items > 0 && s->per_dir > 0 && s->items % s->per_dir)
         return weir_refuse(err, WEIR_EUSAGE,
