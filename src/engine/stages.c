@@ -167,16 +167,18 @@ static int remove_made(struct weir_run *run, struct weir_test *t, struct weir_er
     return 0;
 }
 
-/* Phases hear signals, but all of them may be skipped. */
+/* Phases hear signals, but all of them may be skipped. A rank that was interrupted has begun the
+ * repetition like the others: what is gathered at the end has the same size on all. */
 static int begin_repetition(struct weir_run *run, void *state, struct weir_err *err)
 {
     const struct weir_driver *d = run->test->driver;
+    int rc = weir_op_files_repetition(run, err);
 
-    if (weir_interrupt_poll(&run->interrupt))
-        return weir_refuse(err, WEIR_EINTR, "interrupted before repetition %d", run->repetition);
-    if (weir_op_files_repetition(run, err) < 0)
-        return -1;
-    return d->repetition ? d->repetition(run, state, err) : 0;
+    if (d->repetition && d->repetition(run, state, rc < 0 ? NULL : err) < 0)
+        rc = -1;
+    if (rc == 0 && weir_interrupt_poll(&run->interrupt))
+        rc = weir_refuse(err, WEIR_EINTR, "interrupted before repetition %d", run->repetition);
+    return rc;
 }
 
 static int run_repetition(struct weir_run *run, struct weir_test *t, struct weir_err *err)

@@ -20,7 +20,7 @@ def test_times_may_be_fractions_of_seconds(ior, mdtest, mdw):  # noqa: F811
     schema = json.loads((conftest.SOURCE / "doc" / "result.schema.json").read_text())
     jsonschema.Draft202012Validator(schema).validate(json.loads((ior.cwd / "r.json").read_text()))
     for word in ("nan", "inf", "0,5", "0x10", "1e-400"):
-        ior("-a DUMMY -b 8k -t 8k -w -D " + word, np=None).fails(1, "'%s' is " % word, "too small" if word == "1e-400" else "a number like 10, 0.5 or 1e-3")
+        ior("-a DUMMY -b 8k -t 8k -w -D " + word, np=None).fails(1, "'%s' is " % word, "too close to 0" if word == "1e-400" else "a number like 10, 0.5 or 1e-3")
     assert test["Parameters"]["deadlineForStonewall"] == test["Options"]["stonewallingTime"] == 30.5
     assert type(json.loads(ior("-a DUMMY -b 8k -t 8k -D 30 --report=json:-", np=None).ok().stdout)["tests"][0]["optionValues"]["deadline"]) is int
     assert "pre_delay               : 0.01" in mdtest("-n 1 -a DUMMY -v -p 0.01 -W 30.5", np=None).ok().stdout
