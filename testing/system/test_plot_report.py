@@ -176,6 +176,20 @@ def test_reports_of_what_has_little_to_tell(plot, tmp_path):
     assert not (tmp_path / "s.html").exists()
 
 
+def test_links_and_what_is_no_ordinary_file_stay(plot, tmp_path):
+    """A page that was renamed to /dev/null, as root, replaced the device."""
+    results(tmp_path)
+    (tmp_path / "page").mkdir()
+    (tmp_path / "link.html").symlink_to(tmp_path / "page" / "r.html")
+    os.mkfifo(tmp_path / "pipe")
+    reader = subprocess.Popen(["cat", str(tmp_path / "pipe")], stdout=subprocess.PIPE, text=True)
+    plot("report", "none.json", "-o", "pipe").ok()
+    assert reader.communicate(timeout=60)[0].endswith("</html>\n") and (tmp_path / "pipe").is_fifo()
+    plot("report", "none.json", "-o", "link.html").ok()
+    assert (tmp_path / "link.html").is_symlink() and (tmp_path / "page" / "r.html").read_text().endswith("</html>\n")
+    assert os.listdir(tmp_path / "page") == ["r.html"]
+
+
 # ---- the script ----
 
 def run(script, *words, env=None):

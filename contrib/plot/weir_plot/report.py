@@ -20,9 +20,10 @@ from . import (
     style,
     sweep,
     timeline,
+    wholefile,
 )
 from .jsonfile import number
-from .refusal import Refusal, reason
+from .refusal import Refusal
 
 PICTURES = (
     (
@@ -84,20 +85,9 @@ def write(inputs, options, call_size):
         "<footer>Made by weir-plot from %s. Nothing on this page is loaded from a network.</footer>"
         % page.text(", ".join(os.path.basename(os.path.normpath(p)) for p in inputs))
     )
-    put(options.output, page.document(title, body))
+    with wholefile.writing(options.output, "w", encoding="utf-8", errors="replace") as f:
+        f.write(page.document(title, body))
     return ["%s: written, %d pictures" % (options.output, figures)] + notes
-
-
-def put(path, document):
-    part = "%s.%d.part" % (path, os.getpid())
-    try:
-        with open(part, "w", encoding="utf-8", errors="replace") as f:
-            f.write(document)
-        os.replace(part, path)
-    except OSError as e:
-        if os.path.exists(part):
-            os.unlink(part)
-        raise Refusal("%s: %s" % (path, reason(e)))
 
 
 def join(runs, results):

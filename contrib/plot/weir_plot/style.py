@@ -3,8 +3,8 @@
 import os
 import textwrap
 
-from . import quantities
-from .refusal import BAD_USAGE, Refusal, reason
+from . import quantities, wholefile
+from .refusal import BAD_USAGE, Refusal
 
 # Okabe and Ito. Lines also differ in form or have words at them, for print without colours.
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = (
@@ -205,12 +205,5 @@ def save(fig, path):
     check_name(path)
     kind = os.path.splitext(path)[1].lower()[1:]
     meta = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-    part = "%s.%d.part" % (path, os.getpid())
-    try:
-        with open(part, "wb") as f:
-            fig.savefig(f, format=kind, metadata=meta)
-        os.replace(part, path)
-    except OSError as e:
-        if os.path.exists(part):
-            os.unlink(part)
-        raise Refusal("%s: %s" % (path, reason(e)))
+    with wholefile.writing(path, "wb") as f:
+        fig.savefig(f, format=kind, metadata=meta)

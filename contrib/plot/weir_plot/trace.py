@@ -6,7 +6,8 @@ import os
 
 import numpy as np
 
-from .refusal import BAD_USAGE, Refusal, reason
+from . import wholefile
+from .refusal import BAD_USAGE, Refusal
 
 CHUNK = 20000
 
@@ -16,26 +17,17 @@ def write(run, options):
     phases = run.select(options.test, options.repetition, options.phase)
     total = sum(p.records.size for p in phases)
     shortest = cutoff(phases, total, options.limit)
-    part = "%s.%d.part" % (options.output, os.getpid())
     opener = gzip.open if options.output.endswith(".gz") else open
     if not options.output.endswith((".json", ".json.gz")):
         raise Refusal("-o %s: the name has to end in .json or .json.gz" % options.output, BAD_USAGE)
     written = 0
-    try:
-        with opener(part, "wt", encoding="ascii") as f:
-            f.write(
-                '{"displayTimeUnit":"ms","otherData":%s,"traceEvents":[\n'
-                % json.dumps({"source": os.path.basename(run.source)})
-            )
-            f.write(",\n".join(json.dumps(event) for event in names(run, phases)))
-            for phase in phases:
-                written += write_phase(f, run, phase, shortest)
-            f.write("\n]}\n")
-        os.replace(part, options.output)
-    except OSError as e:
-        if os.path.exists(part):
-            os.unlink(part)
-        raise Refusal("%s: %s" % (options.output, reason(e)))
+    with wholefile.writing(options.output, "wt", opener, encoding="ascii") as f:
+        source = json.dumps({"source": os.path.basename(run.source)})
+        f.write('{"displayTimeUnit":"ms","otherData":%s,"traceEvents":[\n' % source)
+        f.write(",\n".join(json.dumps(event) for event in names(run, phases)))
+        for phase in phases:
+            written += write_phase(f, run, phase, shortest)
+        f.write("\n]}\n")
     said = ["%s: %d calls; open it with https://ui.perfetto.dev or speedscope" % (options.output, written)]
     if written < total:
         said.append(
