@@ -50,10 +50,10 @@ struct weir_run_options {
              .max = INT32_MAX / 60, OPT_IN(TIME))
 #define WEIR_OPT_DRY_RUN(n, k, help) OPT_FLAG(0, n, k, WEIR_R, dry_run, help, OPT_IN(OUTPUT))
 #define WEIR_OPT_ASSUME_RATE                                                                       \
-    OPT_STR(0, "assume-rate", "assumeRate", WEIR_R, assume_rate, "0", "SIZE|FILE",                 \
+    OPT_STR(0, "assume-rate", "assumeRate", WEIR_R, assume_rate, NULL, "SIZE|FILE",                \
             "With a dry run, bytes a second from which the time of a phase is estimated; or the "  \
             "JSON result of an earlier run, for the medians of its rates",                         \
-            .flags = WEIR_OPT_PRIVATE, .example = "2g", OPT_IN(OUTPUT))
+            .flags = WEIR_OPT_PRIVATE | WEIR_OPT_READS, .example = "2g", OPT_IN(OUTPUT))
 #define WEIR_OPT_RANK_CSV(n, k, help)                                                              \
     OPT_STR(0, n, k, WEIR_R, rank_csv, NULL, "FILE", help, .flags = WEIR_OPT_ADDS,                 \
             .example = "ranks.csv", OPT_IN(OUTPUT))

@@ -188,6 +188,7 @@ def test_a_dry_run_takes_the_rates_of_an_earlier_result(ior):
     assert "would take" in judged["H01"]["text"], judged["H01"]
     (ior.cwd / "broken.json").write_text((ior.cwd / "earlier.json").read_text()[:-40])
     (ior.cwd / "empty.json").write_text("{}")
+    ior("--dry-run -b 1m --assume-rate=earlier.json --report=json:earlier.json", np=None).fails(1, "earlier.json", "assume")
     for value, why in (("2q", "No such file"), ("nowhere.json", "No such file"), ("broken.json", "this is not JSON"),
                        ("empty.json", "no rate in bytes/s")):
         ior("--dry-run -b 1m --assume-rate=" + value, np=None).fails(1, "option --assume-rate: '%s'" % value, why)
