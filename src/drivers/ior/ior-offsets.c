@@ -73,8 +73,8 @@ static void note_distance(const struct weir_run *run, const struct ior_options *
     if (run->repetition == 0 && o->node_offset > 1 && o->node_offset >= run->par.nodes)
         weir_note(
             &run->log,
-            "-Q %d is further than there are nodes: with %d of them -Z takes data that are at "
-            "least %d nodes away",
+            "-Q %d is not less than the number of nodes, %d: -Z takes data that are at least %d "
+            "nodes away",
             o->node_offset, run->par.nodes, run->par.nodes - 1);
 }
 
