@@ -77,7 +77,7 @@ def test_mdtest_has_them_too(mdtest):  # noqa: F811
 
 
 @pytest.mark.parametrize("args, words", [
-    ("-w -r -Z -Q 99", ["-Q 99", "1 of them", "0 nodes"]), ("-w -s 0", ["-s 0", "nothing"]), ("-w -u", ["-u", "-F"]),
+    ("-w -r -Z -Q 99", ["-Q 99", "number of nodes, 1:", "0 nodes"]), ("-w -s 0", ["-s 0", "nothing"]), ("-w -u", ["-u", "-F"]),
     ("-w --posix.odirect", ["--posix.odirect", "POSIX", "no test"]), ("-w -B", ["--posix.odirect", "no test"])])
 def test_options_that_do_nothing_are_noted(ior, args, words):
     run = ior("-a DUMMY -b 8k -t 8k " + args).ok()
