@@ -29,7 +29,8 @@ const char *weir_mpi_path(const char *path);
  * library takes a part of it for a driver: ROMIO gets "ufs:" where the name has another ':' and
  * the user chose no driver; OMPIO, which reads none, never gets one. Local; opens a file of its
  * own in memory when *drivers is not known yet. A name without '/' gets "./", and a relative one
- * "/proc/self/cwd/" where the working directory has no name. Returns path, a part of it, or text. NULL and err (WEIR_EUSAGE) when it is too long. */
+ * "/proc/self/cwd/" where the working directory has no name. Returns path, a part of it, or text.
+ * NULL and err (WEIR_EUSAGE) when it is too long. */
 const char *weir_mpi_name(enum weir_mpi_drivers *drivers, const char *path,
                           char text[WEIR_MPI_NAME_TEXT], struct weir_err *err);
 
