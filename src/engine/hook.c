@@ -54,10 +54,10 @@ static uint64_t nap(uint64_t begin_ns)
     return part < NAP_LEAST_NS ? NAP_LEAST_NS : part > NAP_MOST_NS ? NAP_MOST_NS : part;
 }
 
-/* Wait for the child, and hand it the signal that ends the run. -1 and errno. */
-static int await(struct weir_interrupt *i, pid_t child, bool *interrupted)
+/* Wait for the child, and hand it the signal that ends the run, unless the run was over before the
+ * child was started. -1 and errno. */
+static int await(struct weir_interrupt *i, pid_t child, bool was_over, bool *interrupted)
 {
-    bool was_over = weir_interrupt_poll(i);
     uint64_t begin_ns = weir_now_ns();
     int status = 0;
     pid_t got;
@@ -78,14 +78,14 @@ static int await(struct weir_interrupt *i, pid_t child, bool *interrupted)
 
 int weir_hook_run(struct weir_run *run, const char *what, const char *command, struct weir_err *err)
 {
-    bool interrupted;
+    bool interrupted, was_over = weir_interrupt_poll(&run->interrupt);
     pid_t child;
     int status, sys = start(&run->interrupt, command, &child);
 
     if (sys != 0)
         return weir_refuse(err, WEIR_ESETUP, "%s: the command '%s' cannot be started: %s", what,
                            command, strerror(sys));
-    status = await(&run->interrupt, child, &interrupted);
+    status = await(&run->interrupt, child, was_over, &interrupted);
     if (status < 0)
         return weir_fail(err, WEIR_ESETUP, "%s: wait for the command '%s'", what, command);
     if (interrupted)
