@@ -73,7 +73,9 @@ static int define(struct netcdf_bytes *b, struct weir_err *err)
     b->f.vars++;
     if (rc != NC_NOERR)
         return netcdf_fail(err, rc, "define '%s' in '%s'", NAME, b->base.path);
-    return netcdf_file_defined(&b->f, err);
+    if (netcdf_file_defined(&b->f, err) < 0)
+        return weir_err_within(err, "define '%s' in '%s'", NAME, b->base.path);
+    return 0;
 }
 
 static int find(struct netcdf_bytes *b, struct weir_err *err)
