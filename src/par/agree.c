@@ -36,18 +36,30 @@ static void count_others(struct weir_err *err, uint64_t others)
     memcpy(err->text + at, words, (size_t)len + 1);
 }
 
+/* What this rank says; the words of the rank with the highest number hold. A signal is a reason
+ * only where nothing else went wrong, and of equals the lowest rank's holds. 0: all is well. */
+static int64_t claim_of(const struct weir_par *par, int rc, const struct weir_err *err)
+{
+    int64_t claim = par->size - par->rank;
+
+    if (rc >= 0)
+        return 0;
+    return err && err->code == WEIR_EINTR ? claim : claim + par->size;
+}
+
 int weir_agree(const struct weir_par *par, int rc, struct weir_err *err)
 {
     struct weir_err unseen;
-    int64_t lowest = rc < 0 ? par->size - par->rank : 0;
-    uint64_t failed = rc < 0;
+    int64_t own = claim_of(par, rc, err), highest = own;
+    uint64_t failed;
     int root;
 
-    weir_allmax_i64(par, &lowest, 1);
-    if (lowest == 0)
+    weir_allmax_i64(par, &highest, 1);
+    if (highest == 0)
         return 0;
 
-    root = par->size - (int)lowest;
+    root = par->size - 1 - (int)((highest - 1) % par->size);
+    failed = own > 0 && (own > par->size) == (highest > par->size);
     if (!err) { /* the others still want the text */
         unseen = (struct weir_err)WEIR_ERR_INIT;
         err = &unseen;

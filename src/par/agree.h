@@ -11,7 +11,8 @@
 
 /* Agree on the outcome of a step that a rank may have failed alone (rc < 0, err filled). Returns 0
  * on every rank when all were fine; else -1 on every rank with the text of the lowest failing
- * rank, prefixed "rank R on HOST: ", and the number of other failing ranks appended, in err. An
+ * rank, prefixed "rank R on HOST: ", and the number of other failing ranks appended, in err. Ranks
+ * that a signal has interrupted (WEIR_EINTR) count only where no other rank has failed. An
  * error that was agreed on within the step stays as it is. Collective over par->comm: one
  * reduction, more only after a failure. */
 int weir_agree(const struct weir_par *par, int rc, struct weir_err *err);

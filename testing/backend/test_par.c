@@ -420,6 +420,21 @@ static void test_agreement(struct tap *t, const struct weir_par *par)
            "what was agreed on stays as it is in the next agreement");
 }
 
+/* Every rank was interrupted but the last, which has failed. */
+static void test_signal_and_failure(struct tap *t, const struct weir_par *par)
+{
+    enum weir_code own = par->rank == par->size - 1 ? WEIR_EIO : WEIR_EINTR;
+    struct weir_err err = WEIR_ERR_INIT;
+    char expect[32];
+
+    snprintf(expect, sizeof(expect), "rank %d on ", par->size - 1);
+    tap_ok(t,
+           weir_agree(par, weir_refuse(&err, own, "code %d", own), &err) == -1 &&
+               err.code == WEIR_EIO && strncmp(err.text, expect, strlen(expect)) == 0 &&
+               !strstr(err.text, "more rank"),
+           &err, "a failure holds, and is counted, before the signals of lower ranks");
+}
+
 static void test_agreed_check(struct tap *t, const struct weir_par *par)
 {
     struct weir_err err = WEIR_ERR_INIT;
@@ -698,6 +713,7 @@ int main(int argc, char **argv)
         test_alone(&t);
         test_collectives(&t, &par);
         test_agreed_check(&t, &par);
+        test_signal_and_failure(&t, &par);
         test_agreement(&t, &par);
         test_watch(&t, &par);
         test_rounds(&t, &par);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Signals: the first ends the measured part in order, the second ends the process; elsewhere the first does."""
+import json
 import os
 import signal
 import time
@@ -48,6 +49,14 @@ def test_what_batch_systems_send_ends_the_run_in_order(ior, number):
     run = ior.finish(proc, SECONDS)
     assert run.returncode == 6 and len(run.errors) == 1 and "interrupt" in run.errors[0], run
     assert run.accesses() == ["write"] and ior.files() == [], run
+
+
+def test_a_signal_does_not_hide_the_failure_of_another_rank(ior):
+    proc, pids = begin(ior, "-a DUMMY -w -t 4k -b 40k --dummy.delay-xfer=1500000 --dummy.delay-only-rank0 --dummy.fail-at=2 "
+                       "--dummy.fail-rank=3 --report=text:-,json:r.json", 4)
+    send(pids, signal.SIGTERM)
+    run = ior.finish(proc, SECONDS).fails(3, "rank 3", "injected: Input/output error")
+    assert json.loads((ior.cwd / "r.json").read_text())["error"] == run.errors[0]
 
 
 def test_a_signal_ends_the_prefill_in_order(ior):
