@@ -10,6 +10,17 @@
 #define ROOM_FOR_CONTEXT                                                                           \
     512 /* for what callers put in front, so that this too does not push the reason out */
 
+enum weir_code weir_code_worse(enum weir_code a, enum weir_code b)
+{
+    static const enum weir_code order[] = { WEIR_EBUG,   WEIR_EDATA, WEIR_EIO,     WEIR_ESETUP,
+                                            WEIR_EUSAGE, WEIR_EINTR, WEIR_EINVALID };
+
+    for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
+        if (a == order[i] || b == order[i])
+            return order[i];
+    return WEIR_OK;
+}
+
 /* Format into out; when it does not fit, keep what does. */
 static void format_clipped(char *out, size_t room, const char *fmt, va_list ap)
 {

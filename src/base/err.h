@@ -19,6 +19,11 @@ enum weir_code {
     WEIR_EBUG = 70     /* internal error */
 };
 
+/* The worse of two statuses: with this one a run ends that has had both. The worst is an internal
+ * error, for then nothing can be trusted; then what is wrong with the storage: data, operations;
+ * then why the run is not whole: set-up, usage, a signal; then numbers that are invalid. */
+enum weir_code weir_code_worse(enum weir_code a, enum weir_code b);
+
 /* Did all of the run take place, whatever its results are worth? */
 static inline bool weir_code_is_whole(enum weir_code code)
 {

@@ -12,15 +12,13 @@
 #include "par/agree.h"
 
 /* Messages on standard error are in the results for programs, too; but errors have a place of
- * their own there. */
+ * their own there (run->error). */
 static void hand_on(void *arg, const char *kind, const char *text)
 {
     struct weir_run *run = arg;
 
     if (strcmp(kind, "error") != 0)
         weir_report_message(&run->report, kind, text);
-    else if (run->first_error.code == WEIR_OK)
-        weir_refuse(&run->first_error, WEIR_EBUG, "%s", text);
 }
 
 void weir_program_begin(struct weir_run *run, int rank)
@@ -111,17 +109,11 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
 
     if (comm == MPI_COMM_NULL)
         weir_par_alone(&run->world);
-    else if (weir_par_init(&run->world, comm, err) < 0) {
-        if (run->log.rank == 0)
-            weir_report_error(&run->log, err);
-        return err->code;
-    }
+    else if (weir_par_init(&run->world, comm, err) < 0)
+        return weir_run_refuse(run, err);
     run->log.rank = run->world.rank;
-    if (read_tests(run, c, err) < 0) {
-        if (run->log.rank == 0)
-            weir_report_error(&run->log, err);
-        return err->code;
-    }
+    if (read_tests(run, c, err) < 0)
+        return weir_run_refuse(run, err);
     weir_anonymous_begin(run, c);
     weir_command_note_unused(c, &run->log);
     code = weir_tests_run(run, c->driver, c->tests, c->n, argc, argv);
@@ -132,7 +124,7 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
     }
     code = weir_outputs_close(run, code);
     weir_interrupt_release(&run->interrupt); /* held since the first phase */
-    *err = run->first_error;
+    *err = run->error;
     return code;
 }
 

@@ -23,8 +23,11 @@ struct series {
 
 enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err)
 {
-    if (run->world.rank == 0)
+    if (run->log.rank == 0) {
         weir_report_error(&run->log, err);
+        if (run->error.code != weir_code_worse(run->error.code, err->code))
+            run->error = *err;
+    }
     return err->code;
 }
 
@@ -129,35 +132,25 @@ static int open_outputs(struct weir_run *run, const struct series *s, int argc, 
     return weir_timeline_begin(run, o->timeline, s->driver, argc, argv, err);
 }
 
-/* Say that an output is not what it should be; this is the status when nothing else went wrong. */
-static enum weir_code blame_output(struct weir_run *run, enum weir_code code,
-                                   const struct weir_err *err)
-{
-    weir_report_error(&run->log, err);
-    return code == WEIR_OK ? err->code : code;
-}
-
 static void report_status(struct weir_run *run, enum weir_code code)
 {
     weir_report_leave_all(&run->report);
     weir_report_int(&run->report, WEIR_FOR_DATA, "status", code);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "error", run->first_error.text);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "error", run->error.text);
 }
 
 enum weir_code weir_outputs_close(struct weir_run *run, enum weir_code code)
 {
     struct weir_err err = WEIR_ERR_INIT;
-    int64_t last;
 
     code = weir_timeline_end(run, code);
     if (weir_report_end_rows(&run->report, &err) < 0)
-        code = blame_output(run, code, &err);
+        code = weir_code_worse(code, weir_run_refuse(run, &err));
     report_status(run, code);
     if (weir_report_end(&run->report, &err) < 0)
-        code = blame_output(run, code, &err);
-    last = code;
-    weir_allmax_i64(&run->world, &last, 1);
-    return (enum weir_code)last;
+        code = weir_code_worse(code, weir_run_refuse(run, &err));
+    weir_bcast(&run->world, &code, sizeof(code), 0); /* it has the outputs */
+    return code;
 }
 
 /* ---- tests ---- */
@@ -166,14 +159,11 @@ enum weir_code weir_outputs_close(struct weir_run *run, enum weir_code code)
 static enum weir_code run_tests(struct weir_run *run, struct series *s, int *done,
                                 struct weir_err *err)
 {
-    enum weir_code code = WEIR_OK, one;
+    enum weir_code code = WEIR_OK;
     bool failed = false;
 
-    while (*done < s->n && !failed) {
-        one = weir_test_run(run, &s->test[(*done)++], &failed, err);
-        if (one != WEIR_OK)
-            code = one;
-    }
+    while (*done < s->n && !failed)
+        code = weir_code_worse(code, weir_test_run(run, &s->test[(*done)++], &failed, err));
     return code;
 }
 
@@ -197,7 +187,7 @@ static enum weir_code run_entered(struct weir_run *run, struct series *s, struct
     good = weir_code_is_whole(code);
     if (d->leave && d->leave(run, s->test[0].state, code, &second) < 0 && good) {
         *err = second;
-        code = weir_run_refuse(run, err);
+        code = weir_code_worse(code, weir_run_refuse(run, err));
     }
     return code;
 }
@@ -224,7 +214,7 @@ static enum weir_code run_all(struct weir_run *run, struct series *s, int argc, 
                                                                    : run_entered(run, s, err);
     if (weir_unwind_all(&run->unwind, &run->world, 0, &second) < 0 && weir_code_is_whole(code)) {
         *err = second;
-        code = weir_run_refuse(run, err);
+        code = weir_code_worse(code, weir_run_refuse(run, err));
     }
     if (d->finish)
         d->finish(run, s->test);

@@ -68,7 +68,7 @@ struct weir_run {
     bool details;                /* somebody reads the details of each phase */
     const struct weir_hooks *hooks; /* NULL: none; the same on all ranks */
     struct weir_arena arena;     /* lives as long as the run */
-    struct weir_err first_error; /* rank 0: the first that was said; its code means nothing */
+    struct weir_err error; /* rank 0: the worst that was said (weir_code_worse), the first of these */
     /* Times of each operation of the program in the phase that runs, or that has just run, where
      * the program adds to them (engine/latency.h). Of the current test. */
     struct weir_hist *op_hist;
@@ -79,7 +79,8 @@ struct weir_run {
     struct weir_unwind unwind;      /* what the whole run has taken */
 };
 
-/* Say what has gone wrong, once for all ranks. Returns the code of err. */
+/* Say what has gone wrong, once for all ranks; rank 0 keeps the worst in run->error. Local. Returns
+ * the code of err. */
 enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err);
 
 /* Close the outputs. The documents come last and say how the run ended, which programs that read

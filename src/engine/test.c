@@ -3,6 +3,7 @@
 #include "config.h"
 #include "engine/test.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -364,6 +365,27 @@ static int live_and_unwind(struct weir_run *run, struct weir_test *t, struct wei
     return -1;
 }
 
+/* The status of a test that ended with 'code'. Wrong data were reported where they were found, by
+ * some programs as an error. */
+static enum weir_code judge(struct weir_run *run, const struct weir_test *t, enum weir_code code)
+{
+    struct weir_err err = WEIR_ERR_INIT;
+
+    if (t->wrong > 0) {
+        weir_refuse(&err, WEIR_EDATA, "test %d: wrong data in %" PRIu64 " place%s", t->id, t->wrong,
+                    t->wrong == 1 ? "" : "s");
+        code = weir_code_worse(code, WEIR_EDATA);
+        if (run->error.code != WEIR_EDATA)
+            weir_run_refuse(run, &err);
+    }
+    if (t->plan.options->strict && t->verdict == WEIR_INVALID && weir_code_is_whole(code)) {
+        weir_refuse(&err, WEIR_EINVALID, "test %d is INVALID by the rules %s (--strict)", t->id,
+                    t->plan.options->rules);
+        code = weir_code_worse(code, weir_run_refuse(run, &err));
+    }
+    return code;
+}
+
 enum weir_code weir_test_run(struct weir_run *run, struct weir_test *t, bool *failed,
                              struct weir_err *err)
 {
@@ -377,9 +399,7 @@ enum weir_code weir_test_run(struct weir_run *run, struct weir_test *t, bool *fa
     weir_report_mute(&run->report, t->plan.options->verbose < 0);
     if (run->par.comm != MPI_COMM_NULL) {
         end[1] = live_and_unwind(run, t, err) < 0;
-        end[0] = end[1] ? err->code : t->wrong > 0 ? WEIR_EDATA : WEIR_OK;
-        if (end[0] == WEIR_OK && t->plan.options->strict && t->verdict == WEIR_INVALID)
-            end[0] = WEIR_EINVALID;
+        end[0] = judge(run, t, end[1] ? err->code : WEIR_OK);
     }
     weir_report_mute(&run->report, false);
     if (t->plan.tasks < run->world.size) {

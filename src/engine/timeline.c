@@ -112,7 +112,7 @@ static void give_up(struct weir_run *run, const struct weir_err *why)
     if (run->par.rank != 0)
         return;
     weir_err_within(&err, "timeline '%s' ends here, the run goes on", t->path);
-    weir_report_error(&run->log, &err);
+    weir_run_refuse(run, &err);
     if (truncate(t->path, good) < 0)
         weir_note(&run->log, "the timeline could not be shortened to its %lld bytes that are whole",
                   (long long)good);
@@ -310,9 +310,9 @@ enum weir_code weir_timeline_end(struct weir_run *run, enum weir_code code)
     if (run->world.rank == 0 && t->path && t->phases > UINT16_MAX)
         weir_note(&run->log, "the timeline has the first %d phases", t->phases);
     if (run->world.rank == 0 && is_on(t) && write_document(run, good, &err) < 0) {
-        weir_report_error(&run->log, &err);
+        weir_run_refuse(run, &err);
         t->failed = true;
     }
     weir_timeline_doc_free(&t->doc);
-    return t->failed && code == WEIR_OK ? WEIR_ESETUP : code;
+    return t->failed ? weir_code_worse(code, WEIR_ESETUP) : code;
 }

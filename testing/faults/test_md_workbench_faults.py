@@ -80,7 +80,7 @@ def test_failures_of_all_ranks_are_added_up(mdw):
 
 
 def test_a_wrong_bit_is_wrong_data(mdw):
-    run = mdw(SMALL + "-X -a DUMMY --dummy.corrupt-at=2").fails(4, "2 objects held wrong data")
+    run = mdw(SMALL + "-X -a DUMMY --dummy.corrupt-at=2").fails(4, "wrong data in 2 places")
     assert any("verification error" in note and "expected 0x" in note for note in run.notes), run
     mdw.clean()
 

@@ -95,7 +95,7 @@ def test_reads_in_the_queue_find_what_is_wrong(ior, args):
         data[offset] ^= 4
     (ior.cwd / name).write_bytes(data)
     run = ior(QUEUE + "-R -k -G 7 -b 64k -t 4k " + args, np=1)
-    assert run.returncode == 4 and not run.errors, run
+    run.fails(4, "wrong data in 4 places")
     assert "(4 errors found)" in run.stdout + run.stderr, run
     for offset in (5, 9, 10, 15):
         assert "in the transfer at %d" % (offset * 4096) in run.stderr, run

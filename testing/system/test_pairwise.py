@@ -76,19 +76,19 @@ class Program:
         """What is wrong with the result of a case, None when nothing is."""
         if case.result != "end":
             return {"hang": "hangs", "crash": "crashes", None: "was not run"}[case.result]
-        invalid = case.status == 5 and "--strict" in case.values.get("engine", "")  # no error: the run was good
+        invalid = case.status == 5 and "--strict" in case.values.get("engine", "")  # the run itself was good
         if case.status not in self.statuses(case) and not (invalid and 0 in self.statuses(case)):
             return "status %d instead of %s" % (case.status, self.statuses(case))
-        if (case.status == 0) != (case.error == "") and not invalid:
+        if (case.status == 0) != (case.error == ""):
             return "status %d, but the error is '%s'" % (case.status, case.error)
         if case.files > 0 or case.threads > 0:
             return "leaves %d open files and %d threads" % (case.files, case.threads)
         names = [n for n in case.names() if not n.startswith(self.left)]
         if names and not self.kept(case):
             return "leaves %s" % names
-        return self.wrong_document(case, invalid)
+        return self.wrong_document(case)
 
-    def wrong_document(self, case, invalid):
+    def wrong_document(self, case):
         try:
             found = case.document()
         except ValueError as e:
@@ -100,7 +100,7 @@ class Program:
         anonymous = "--anonymous" in case.values.get("engine", "")
         if case.status and not anonymous and (found.get("error") or "")[:40] != case.error[:40]:
             return "JSON has the error '%s', the run '%s'" % (found.get("error"), case.error)
-        if anonymous and (not found["Command line"].startswith("(left") or case.status and not invalid and not found.get("error")):
+        if anonymous and (not found["Command line"].startswith("(left") or case.status and not found.get("error")):
             return "JSON has a command line, or no error"
         return None
 

@@ -84,13 +84,24 @@ def test_the_text_is_the_same_but_for_the_table_of_findings(ior):
 
 
 def test_strict_ends_an_invalid_run_with_status_5(ior):
-    run = ior("-b 64k -t 16k --strict --rules=jupiter --report=text:-,json:r.json", np=None).ok(5)
-    assert LINE.match(run.findings[0]).group(2) == "INVALID" and run.errors == [], run
+    run = ior("-b 64k -t 16k --strict --rules=jupiter --report=text:-,json:r.json", np=None).fails(5, "test 0 is INVALID by the rules jupiter")
+    assert LINE.match(run.findings[0]).group(2) == "INVALID", run
     assert document(run)["status"] == 5 and document(run)["tests"][0]["verdict"] == "INVALID"
+    assert document(run)["error"] == run.errors[0], run
     ior("-b 64k -t 16k --strict", np=None).ok()
     ior("-b 64k -t 16k --strict --peak=1", np=None).ok(5)
     run = ior("-b 64k -t 16k --strict --rules=io500 -N 1", np=2).ok(5)
     assert len(run.findings) == 1, run
+
+
+@pytest.mark.parametrize("first, second", [("rules=jupiter,strict=1", "checkRead=1,rules=default,strict=0"),
+                                           ("checkRead=1", "checkRead=0,rules=jupiter,strict=1")])
+def test_wrong_data_are_worse_than_invalid_numbers_in_either_order(ior, first, second):
+    (ior.cwd / "s").write_text("IOR START\napi=DUMMY\nDUMMY.corrupt-at=2\nwriteFile=1\nreadFile=1\nblockSize=64k\ntransferSize=16k\n"
+                               "%s\nRUN\n%s\nRUN\nIOR STOP\n" % (first, second))
+    run = ior("-f s --report=text:-,json:r.json", np=None).ok(4)
+    assert len(run.errors) == 2 and document(run)["status"] == 4, run
+    assert "wrong data in 1 place" in document(run)["error"] and document(run)["error"] in run.errors
 
 
 def test_rules_and_limits_belong_to_a_test_of_a_script(ior):

@@ -115,6 +115,19 @@ static void the_text_may_be_an_argument(void **state)
     assert_string_equal(err.text, "outer (inner)");
 }
 
+static void of_two_statuses_the_worse_holds(void **state)
+{
+    static const enum weir_code worst_first[] = { WEIR_EBUG,   WEIR_EDATA, WEIR_EIO,      WEIR_ESETUP,
+                                                  WEIR_EUSAGE, WEIR_EINTR, WEIR_EINVALID, WEIR_OK };
+    const int n = sizeof(worst_first) / sizeof(*worst_first);
+
+    (void)state;
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++)
+            assert_int_equal(weir_code_worse(worst_first[a], worst_first[b]),
+                             worst_first[a < b ? a : b]);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -126,6 +139,7 @@ int main(void)
         cmocka_unit_test(the_reason_survives_long_words),
         cmocka_unit_test(long_refusals_and_contexts_are_clipped),
         cmocka_unit_test(the_text_may_be_an_argument),
+        cmocka_unit_test(of_two_statuses_the_worse_holds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
