@@ -29,10 +29,10 @@ int weir_timeline_doc_name(const char *path, struct weir_str *out, struct weir_e
     if (len < 5 || strcmp(path + len - 4, ".npy") != 0)
         return weir_refuse(err, WEIR_EUSAGE,
                            "option --timeline: '%s' must end in .npy; its document has the same name "
-                           "with .json",
+                           "with .timeline.json",
                            path);
     weir_str_add(out, path, len - 4);
-    weir_str_addf(out, ".json");
+    weir_str_addf(out, ".timeline.json");
     return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the name of a file") : 0;
 }
 

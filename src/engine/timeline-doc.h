@@ -24,7 +24,8 @@ struct weir_timeline_doc {
     uint64_t written_ns; /* when the document was written last */
 };
 
-/* Append the name of the document beside the file 'path': .npy becomes .json. Local. Returns 0, or
+/* Append the name of the document beside the file 'path': .npy becomes .timeline.json
+ * (FILE.json is left to the results). Local. Returns 0, or
  * -1 and err (WEIR_EUSAGE) when path does not end in .npy. */
 int weir_timeline_doc_name(const char *path, struct weir_str *out, struct weir_err *err);
 

@@ -131,7 +131,7 @@ def test_places_that_cannot_be_written(mib):
                         ("--report=json:none/r.json", "none/r.json"), ("--op-csv none/o", "none/o-00000.csv")]:
         run = mib("--api DUMMY -l 2 " + args, np=None).fails(2, words)
         assert run.stdout == "", run
-    mib("--api DUMMY -p x --timeline=x.npy --op-csv x --report=json:x.json", np=None).fails(1, "x.json", "the same file")
+    mib("--api DUMMY -p x --timeline=x.npy --op-csv x --report=json:x.timeline.json", np=None).fails(1, "x.timeline.json", "the same file")
 
 
 @pytest.mark.timed

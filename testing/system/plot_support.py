@@ -51,7 +51,7 @@ def records(phase, repetition, operation, ranks, calls, begin, mean, moved, seed
 
 
 def write(path, ranks=4, calls=100, repetitions=1, metadata=False, moved=2**20, mean=0.01, **head):
-    """FILE.npy and FILE.json at path (without suffix). Returns the records."""
+    """FILE.npy and FILE.json, the name that older versions gave the document, at path (without suffix). Returns the records."""
     operations = METADATA if metadata else DATA
     keys = operations if metadata else ("write", "read")
     parts, phases, begin = [], [], 0.0

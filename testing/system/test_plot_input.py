@@ -59,7 +59,7 @@ def test_names_that_do_not_fit(plot):
         pathlib.Path("a.json").write_text(text, encoding="latin-1")
         plot("rate", "a.npy").refuses(1, "a.json")
     pathlib.Path("a.json").unlink()
-    plot("rate", "a.npy").refuses(1, "a.json", "is missing")
+    plot("rate", "a.npy").refuses(1, "a.timeline.json", "is missing")
     fresh()
     for field, word in (("end", "ends before it begins"), ("phase", "order of phases")):
         bad = table.copy()

@@ -243,15 +243,18 @@ def test_a_program_writes_what_weir_plot_reads(plot, ior, tmp_path):
     """From the run to the page."""
     before = time.time()
     ior("-t 64k -b 1m -i 2 -C -e -o f --timeline=tl.npy --report=json:r.json", np=2).ok()
-    for name in ("tl.npy", "tl.json", "r.json"):
+    for name in ("tl.npy", "tl.timeline.json", "r.json"):
         shutil.copy(ior.cwd / name, tmp_path / name)
     plot("report", "r.json", "-o", "r.html").ok()
     assert plot.out == "r.html: written, 6 pictures\n"
-    epoch = json.loads((tmp_path / "tl.json").read_text())["tests"][0]["epoch"]
+    epoch = json.loads((tmp_path / "tl.timeline.json").read_text())["tests"][0]["epoch"]
     assert before - 1 < epoch < time.time() + 1
     plot("spread", "tl.npy").ok()
     assert re.search(r"^write: 32 calls of 2 tasks", plot.out, re.M) and re.search(r"^read: 32 calls of 2 tasks", plot.out, re.M)
     assert pathlib.Path("tl-spread.svg").exists()
+    shutil.copy("r.json", "tl.json")  # the old name of the document: now it may be that of a result
+    plot("rate", "tl.timeline.json").ok()
+    assert pathlib.Path("tl-rate.svg").exists()
 
 
 @pytest.mark.slow

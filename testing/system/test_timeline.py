@@ -154,7 +154,7 @@ def test_a_killed_rank_leaves_the_phases_before(ior):
     """Nobody can write anything then, nor need they."""
     proc = ior.start("-a DUMMY --dummy.store -w -r -b 2m -t 1m --dummy.delay-xfer=100000 -i 1000 --timeline=t.npy", np=2)
     pids = ior.wait_for_ranks(proc, 2)
-    names = ior.cwd / "t.json"
+    names = ior.cwd / "t.timeline.json"
     until = conftest.time.monotonic() + 20 * conftest.PATIENCE
     while (not names.exists() or len(json.loads(names.read_text())["phases"]) < 2) and conftest.time.monotonic() < until:
         conftest.time.sleep(0.05)
@@ -175,7 +175,7 @@ def test_a_full_disk_ends_the_timeline_and_not_the_run(ior, tmp_path):
         doc = json.loads((ior.cwd / "r.json").read_text())
         assert doc["status"] == 2 and len(doc["tests"][0]["phases"]) == 2
         assert len(read_records(small / "t.npy")) == 4096  # those of the write phase had room
-        assert json.loads((small / "t.json").read_text())["complete"] is False
+        assert json.loads((small / "t.timeline.json").read_text())["complete"] is False
     finally:
         conftest.subprocess.run(["umount", str(small)], check=True)
 
@@ -186,16 +186,23 @@ def test_a_full_disk_ends_the_timeline_and_not_the_run(ior, tmp_path):
     ("--timeline=t.txt", 1, ["'t.txt'", "must end in .npy"]),
     ("--timeline=no/t.npy", 2, ["'no/t.npy'", "No such file"]),
     ("--timeline=d.npy", 2, ["'d.npy'", "Is a directory"]),
-    ("--timeline=r.npy --report=json:r.json", 1, ["--report", "--timeline", "'r.json'"]),
+    ("--timeline=r.npy --report=json:r.timeline.json", 1, ["--report", "--timeline", "'r.timeline.json'"]),
     ("--timeline=t.npy -o t.npy", 1, ["timeline", "testFile", "'t.npy'"]),
     ("--timeline=t.npy --timeline-limit=0", 1, ["timeline-limit", "0"]),
-    ("--timeline=l.npy", 2, ["'l.json'"]),
+    ("--timeline=l.npy", 2, ["'l.timeline.json'"]),
 ], ids=lambda v: v if isinstance(v, str) else "")
 def test_names_that_cannot_be(ior, args, status, words):
     (ior.cwd / "d.npy").mkdir()
-    (ior.cwd / "l.json").mkdir()
+    (ior.cwd / "l.timeline.json").mkdir()
     run = ior("-w -b 8k -t 8k -k " + args, np=None).fails(status, *words)
     assert run.rows == [] and "testFile" not in ior.files()
+
+
+def test_a_timeline_and_a_result_of_one_name_are_two_files(ior):
+    ior("-w -b 8k -t 8k -k --timeline=x.npy --report=json:x.json", np=None).ok()
+    assert len(Timeline(ior.cwd / "x.npy").records) == 1
+    assert json.loads((ior.cwd / "x.json").read_text())["status"] == 0
+    assert "x.timeline.json" in ior.files()
 
 
 def test_names_with_anything_in_them(ior):

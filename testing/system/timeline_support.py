@@ -31,7 +31,7 @@ class Timeline:
 
     def __init__(self, path, complete=True):
         self.records = read_records(path)
-        self.doc = json.loads(path.with_suffix(".json").read_text())
+        self.doc = json.loads(path.with_suffix(".timeline.json").read_text())
         if not complete:  # of a killed run, the names may be those of fewer phases
             self.records = self.records[:self.doc["records"]]
         self.check(complete)

@@ -23,7 +23,7 @@ from . import (
 )
 from .refusal import BAD_USAGE, Refusal
 
-EPILOG = """RUN is a timeline (FILE.npy with FILE.json beside it), a JSON result that names one, mib's text profiles
+EPILOG = """RUN is a timeline (FILE.npy, FILE.timeline.json beside it), a JSON result that names one, profiles of mib
 (of writes, of reads or both; also .gz), or a directory with profile.write, profile.read and log. Exit status: 0 made;
 1 a file cannot be used; 2 wrong options."""
 
@@ -234,7 +234,7 @@ def notes(run):
 def default_name(options):
     """In the working directory: RUN-COMMAND.svg"""
     name = os.path.basename(os.path.normpath(options.inputs[0]))
-    for suffix in (".gz", ".npy", ".json"):
+    for suffix in (".gz", ".npy", ".json", ".timeline"):
         name = name[: -len(suffix)] if name.endswith(suffix) else name
     return "%s-%s%s" % (name, options.command, options.suffix)
 

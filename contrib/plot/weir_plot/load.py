@@ -49,7 +49,7 @@ def runs_and_results(paths, call_size=None, log=None):
         elif kind == "profile":
             profiles.append(path)
         else:  # the names stand for the timeline beside them
-            timelines.append(path if kind == "timeline" else os.path.splitext(path)[0] + ".npy")
+            timelines.append(path if kind == "timeline" else timeline.records_of(path))
     runs += [timeline.read(path) for path in dict.fromkeys(timelines)]
     if profiles:
         runs.append(read_profiles(profiles, call_size, log))

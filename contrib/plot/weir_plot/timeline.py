@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Timelines of the engine: FILE.npy with a record for each call, and FILE.json with the names. doc/timeline.md"""
+"""Timelines of the engine: FILE.npy has a record for each call, FILE.timeline.json the names. doc/timeline.md"""
 import os
 
 import numpy as np
@@ -9,20 +9,33 @@ from .model import RECORD, Run
 from .refusal import Refusal, reason
 
 SCHEMA = "weir-timeline-1"
+DOCUMENT = (".timeline.json", ".json")
 
 
 def read(path):
     """The run in FILE.npy. The records stay on disk: what a picture needs is mapped."""
     records = map_records(path)
-    names = os.path.splitext(path)[0] + ".json"
-    if not os.path.exists(names):
-        raise Refusal("%s: its document %s, which has the names of the phases, is missing" % (path, names))
+    names = names_of(path)
     head = jsonfile.read(names)
     check_head(names, head)
     late = late_records(head, records)
     records = records[: records.size - late]
     check_records(path, head, records)
     return Run(path, head, records, remarks(head, records, late))
+
+
+def names_of(path):
+    """The document of FILE.npy. That of an older weir is FILE.json, which may also be a result."""
+    names = [os.path.splitext(path)[0] + end for end in DOCUMENT]
+    for name in names:
+        if os.path.exists(name):
+            return name
+    raise Refusal("%s: its document %s, which has the names of the phases, is missing" % (path, names[0]))
+
+
+def records_of(names):
+    """FILE.npy of its document."""
+    return next(names[: -len(end)] for end in DOCUMENT + ("",) if names.endswith(end)) + ".npy"
 
 
 def map_records(path):
