@@ -172,3 +172,24 @@ def test_a_hook_that_hangs_is_ended_with_the_run(mdtest, option):  # noqa: F811
     assert run.returncode == 6 and "interrupted" in run.stderr, run
     assert hooks and not any(os.path.exists("/proc/%d" % pid) for pid in hooks)
     mdtest.empty()
+
+
+def test_all_that_a_hook_has_started_ends_with_the_run(mdtest):  # noqa: F811
+    """The shell, a child of it, and one that does not obey the signal."""
+    words = "sleep 1000 & echo $! >one; (trap '' TERM; : >deaf; exec sleep 1000) & echo $! >two; : >here; wait"
+    proc = mdtest.start(["-n", "2", "-F", "--run-cmd-before-phase=" + words], np=None)
+    until(lambda: (mdtest.cwd / "here").exists() and (mdtest.cwd / "deaf").exists())
+    started = [int((mdtest.cwd / name).read_text()) for name in ("one", "two")]
+    send([proc.pid], signal.SIGTERM)
+    run = mdtest.finish(proc, SECONDS)
+    assert run.returncode == 6 and "interrupted" in run.stderr, run
+    until(lambda: not any(is_alive(pid) for pid in started))
+
+
+def is_alive(pid):
+    """Zombies are not: nobody may wait for orphans in a container."""
+    try:
+        with open("/proc/%d/stat" % pid) as f:
+            return f.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
