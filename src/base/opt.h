@@ -13,7 +13,8 @@
 #include "base/mem.h"
 
 enum weir_opt_type {
-    WEIR_OPT_FLAG,  /* bool: on when named, "=0/1/yes/no/true/false/on/off" sets it */
+    WEIR_OPT_FLAG,  /* bool: on when named, "=0/1/yes/no/true/false/on/off" sets it; so do y, n and
+                     * the logicals of Fortran, .true. or t */
     WEIR_OPT_COUNT, /* int: each naming adds one, "=N" sets it */
     WEIR_OPT_INT,   /* int: decimal, binary suffix allowed */
     WEIR_OPT_SIZE,  /* int64_t: bytes or a 64-bit count, binary suffix allowed */

@@ -128,7 +128,9 @@ void weir_opt_range(const struct weir_opt *row, int64_t *min, int64_t *max)
 
 static int parse_flag(const char *text, struct weir_optvalue *value, struct weir_err *err)
 {
-    static const char *const words[] = { "no", "yes", "false", "true", "off", "on" };
+    static const char *const words[] = { "no",    "yes", "false",   "true",   "off", "on", "n",
+                                         "y",     "f",   "t",       ".false.", ".true.", ".f.",
+                                         ".t." };
     char shown[WEIR_QUOTE_TEXT];
     size_t len = strlen(text);
 

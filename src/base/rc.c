@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/quote.h"
 #include "base/str.h"
@@ -26,11 +25,6 @@ static struct piece trim(const char *at, size_t len)
     return (struct piece) { at, len };
 }
 
-static bool is_word(struct piece p, const char *word)
-{
-    return p.len == strlen(word) && strncasecmp(p.at, word, p.len) == 0;
-}
-
 static int read_pair(struct piece line, struct piece *key, struct piece *value,
                      struct weir_err *err)
 {
@@ -47,8 +41,6 @@ static int read_pair(struct piece line, struct piece *key, struct piece *value,
     if (key->len == 0 || value->len == 0)
         return weir_refuse(err, WEIR_EUSAGE, "%s: the %s is missing", shown,
                            key->len == 0 ? "key" : "value");
-    if (is_word(*value, ".true.") || is_word(*value, ".false."))
-        *value = (struct piece) { is_word(*value, ".true.") ? "1" : "0", 1 };
     return 0;
 }
 

@@ -305,31 +305,51 @@ static void note_script(void *arg, const char *text)
         c->opts.note(c->opts.note_arg, text);
 }
 
-/* Rank 0 reads the script for all. */
-static int read_script(struct weir_command *c, const char *path, const struct weir_par *par,
-                       struct weir_err *err)
+/* Rank 0 reads the script for all. One that need not be there leaves text NULL when it is not. */
+static int read_script(struct weir_command *c, struct weir_shared_text *text,
+                       const struct weir_par *par, struct weir_err *err)
 {
     const struct weir_script_sink sink = { .directives = add_directives,
                                            .run = add_test,
                                            .note = note_script,
                                            .arg = c };
     const struct weir_driver *d = c->driver;
-    struct weir_shared_text text = { .what = "script", .path = path, .must_be = true };
-    int rc = weir_shared_text_read(par, &text, err);
+    int rc = weir_shared_text_read(par, text, err);
 
-    if (rc == 0)
-        rc = (d->read_script ? d->read_script : weir_script_read)(text.text, text.len, path, &sink,
-                                                                  err);
-    free(text.text);
+    if (rc == 0 && text->text)
+        rc = (d->read_script ? d->read_script : weir_script_read)(text->text, text->len, text->path,
+                                                                  &sink, err);
+    free(text->text);
     return rc;
+}
+
+static void note_here(struct weir_command *c)
+{
+    struct weir_str note = { 0 };
+
+    weir_str_addf(&note,
+                  "options are read from '%s', which is in the working directory; they override "
+                  "the command line",
+                  c->here);
+    note_script(c, weir_str_text(&note));
+    weir_str_free(&note);
 }
 
 int weir_command_tests(struct weir_command *c, const struct weir_par *par, struct weir_err *err)
 {
     const struct weir_driver *d = c->driver;
-    const char *script = d->script ? d->script(c->opts.set[0].values) : NULL;
+    const char *named = d->script ? d->script(c->opts.set[0].values) : NULL;
+    struct weir_shared_text text = { .what = "script", .path = named, .must_be = named != NULL };
 
-    return script ? read_script(c, script, par, err) : add_test(c, err);
+    if (!named && c->looks_here)
+        text.path = d->script_here;
+    if (text.path && read_script(c, &text, par, err) < 0)
+        return -1;
+    if (c->n > 0 && !named) {
+        c->here = text.path;
+        note_here(c);
+    }
+    return c->n > 0 || named ? 0 : add_test(c, err);
 }
 
 /* What one test reads and writes. */
@@ -355,7 +375,8 @@ static int check_files(struct weir_command *c, int tasks, struct weir_err *err)
     const struct weir_run_options *first = c->tests[0].driver_opt;
     struct weir_files files = { .arena = c->arena };
 
-    if ((first->reports && weir_files_add_reports(&files, first->reports, err) < 0) ||
+    if (weir_files_add(&files, "the script", c->here, WEIR_FILE_READ, err) < 0 ||
+        (first->reports && weir_files_add_reports(&files, first->reports, err) < 0) ||
         weir_timeline_files(first->timeline, &files, err) < 0)
         return -1;
     for (files.test = 0; files.test < c->n; files.test++)

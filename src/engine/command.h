@@ -21,6 +21,8 @@ struct weir_command {
     int n, room; /* tests, and for how many there is memory */
     int argc;    /* the words of the command line */
     char *const *argv;
+    bool looks_here;  /* for a script that nobody has named (script_here of the driver) */
+    const char *here; /* its name when it was read; else NULL */
 };
 
 /* Tables and defaults. Local. Returns 0, or -1 and err. */
@@ -47,7 +49,8 @@ bool weir_command_answer(struct weir_command *c, int *status);
 int weir_command_settings(struct weir_command *c, const struct weir_par *par,
                           const struct weir_log *log, struct weir_err *err);
 
-/* The tests: one from the command line, or those of the script. Rank 0 reads the script for all.
+/* The tests: one from the command line, or those of the script, and of one that nobody has named a
+ * note. Rank 0 reads the script for all.
  * Collective over par->comm. Returns 0, or -1 and the same err on all ranks. */
 int weir_command_tests(struct weir_command *c, const struct weir_par *par, struct weir_err *err);
 

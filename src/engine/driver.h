@@ -75,6 +75,9 @@ struct weir_driver {
     void (*call_table)(const void *opt, int op, struct weir_str *path);
     /* The script file named on the command line (ior -f), or NULL. */
     const char *(*script)(const void *opt);
+    /* The script that programs (not jobs of the library) read where none is named: this file, when
+     * it is in the working directory. NULL: there is no such name. */
+    const char *script_here;
     /* How that file is read; NULL: weir_script_read. */
     int (*read_script)(const char *text, size_t len, const char *name,
                        const struct weir_script_sink *sink, struct weir_err *err);

@@ -150,6 +150,7 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
         return status;
     }
     run.launched = launch.rank;
+    command.looks_here = true;
     alone = d->without_mpi && d->without_mpi(command.opts.set[0].values);
     if (!alone) {
         MPI_Init(&argc, &argv);

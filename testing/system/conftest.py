@@ -402,6 +402,20 @@ def ior(tmp_path):
         runner.collect(proc)
 
 
+@pytest.fixture
+def bin(tmp_path):
+    """A PATH that begins with the programs, and with a launcher that takes more tasks than processors: for scripts of users."""
+    path = tmp_path / "bin"
+    path.mkdir()
+    for name in ("ior", "mdtest", "md-workbench", "mib", "checkpoint_simulator.x", "restart_simulator.x",
+                 "raw_bw.x", "gatherv.x", "combo.x", "h5exerciser", "hdf5Exerciser"):
+        (path / name).symlink_to(BUILD / "src" / name)
+    (path / "weir-compare").symlink_to(SOURCE / "contrib" / "plot" / "weir-compare")
+    (path / "mpirun").write_text('#!/bin/sh\nexec %s %s "$@"\n' % (shutil.which(LAUNCHER[0]), shlex.join(LAUNCHER[1:])))
+    (path / "mpirun").chmod(0o755)
+    return "%s%s%s" % (path, os.pathsep, os.environ["PATH"])
+
+
 _backends = []
 
 

@@ -143,6 +143,54 @@ GATHER_3D: .true.\nSCATTER_3D: .true.\nWRITE_BARRIER: .true.\nREAD_BARRIER: .fal
     assert "\nNum readers:    2\n" in out.stdout and "do writes:  FTFTFT\n" in out.stdout, out
 
 
+SIZES = "NX: 1\nNY: 1\nIM_WORLD: 6\nLM: 2\nNUM_ARRAYS: 2\nNTRIALS: 2\n"
+
+
+def test_the_run_script_of_the_document(ior, bin, need_backend):
+    """Two files of fixed names, programs without options; of the sizes and the number of ranks alone a part is left."""
+    need_backend("NETCDF")
+    (ior.cwd / "checkpoint_benchmark.rc").write_text(SIZES + """NUM_WRITERS: 6
+SPLIT_FILE: .false.      # default .false.
+GATHER_3D: .false.
+WRITE_BARRIER: .false.
+CHUNK: .true.
+RANDOM_DATA: .true.
+DO_WRITES: .true.
+NETCDF_WRITES: .true.
+""")
+    (ior.cwd / "restart_benchmark.rc").write_text(SIZES + """NUM_READERS: 3
+SPLIT_FILE: .false.
+SCATTER_3D: .false.
+read_BARRIER: .false.
+DO_READS: .true.
+NETCDF_READS: .true.
+""")
+    script = "rm checkpoint.nc4\nmpirun -np 6 checkpoint_simulator.x\nmpirun -np 6 restart_simulator.x\n"
+    done = subprocess.run(["sh", "-c", script], cwd=ior.cwd, env=conftest.program_env({"PATH": bin}), capture_output=True, text=True,
+                          timeout=60)
+    assert done.returncode == 0 and done.stdout.count("\nCube size") == 2, done
+    assert "\nNum writers:    6\n" in done.stdout and "\nNum readers:    3\n" in done.stdout, done
+    for name in "checkpoint", "restart":
+        assert done.stderr.count("NOTE: options are read from '%s_benchmark.rc', which is in the working directory" % name) == 1, done
+
+
+def test_which_options_hold_beside_a_file_that_is_there(run, ior):
+    """Those of the file, as with --config_file; another file that is named holds alone, and the empty one is none."""
+    def told(out):
+        return [note for note in out.notes if ".rc" in note]
+    (ior.cwd / "checkpoint_benchmark.rc").write_text(SIZES + "NUM_WRITERS: 6\nNETCDF_WRITES: .F.\n")
+    (ior.cwd / "other.rc").write_text(SIZES + "NUM_WRITERS: 3\nNETCDF_WRITES: no\n")
+    out = run("checkpoint_simulator", "--num_writers 2 --ntrials 1").ok()
+    assert "\nNum writers:    6\n" in out.stdout and len(told(out)) == 1 and "override the command line" in told(out)[0], out
+    out = run("checkpoint_simulator", "--config_file other.rc").ok()
+    assert "\nNum writers:    3\n" in out.stdout and told(out) == [], out
+    out = run("checkpoint_simulator", "--config_file /dev/null --nx 1 --ny 1 --im_world 6 --lm 1 --ntrials 1 --write_binary").ok()
+    assert "\nNum writers:    1\n" in out.stdout and told(out) == [], out
+    run("checkpoint_simulator", "--report=json:checkpoint_benchmark.rc", 1).fails(1, "'checkpoint_benchmark.rc'", "the script")
+    (ior.cwd / "checkpoint_benchmark.rc").write_text("NX: yes\n")
+    run("checkpoint_simulator", "", 1).fails(1, "checkpoint_benchmark.rc:1: ", "'yes' is not a whole number")
+
+
 @pytest.mark.parametrize("text, words", [
     ("NX: 1\nIM_WROLD: 5\n", "bad.rc:2: "), ("NX: one\n", "bad.rc:1: "), ("NX: 0\n", "bad.rc:1: "), ("NX\n", "'KEY: value'"),
     ("NX: 99999999999999999999\n", "bad.rc:1: ")])

@@ -82,7 +82,9 @@ static void a_flag_takes_numbers_and_words(void **state)
     } cases[] = { { "1", true },   { "0", false },   { "2", true },
                   { "00", false }, { "010", true },  { "yes", true },
                   { "No", false }, { "TRUE", true }, { "false", false },
-                  { "on", true },  { "oFF", false }, { "99999999999999999999999", true } };
+                  { "on", true },  { "oFF", false }, { "99999999999999999999999", true },
+                  { ".True.", true }, { ".FALSE.", false }, { "T", true }, { "f", false },
+                  { ".t.", true }, { ".F.", false }, { "y", true }, { "N", false } };
     struct table *t = *state;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -99,7 +101,7 @@ static void a_flag_takes_numbers_and_words(void **state)
 
 static void a_flag_refuses_anything_else(void **state)
 {
-    static const char *const bad[] = { "-1", "maybe", "1x", "", " ", "y", "0x1", "1k", "+1" };
+    static const char *const bad[] = { "-1", "maybe", "1x", "", " ", "ye", "0x1", "1k", "+1" };
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         refuses(*state, "fsync", bad[i], "option fsync: '");

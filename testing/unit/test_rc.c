@@ -46,7 +46,7 @@ static void lines_become_directives(void **state)
     (void)state;
     READS("", "end");
     READS("NX: 4\nNY:8 # eight\r\n\n# only words\n  LM :\t137", "NX=4;NY=8;LM=137;end");
-    READS("SPLIT_FILE: .true.\nGATHER_3D: .FALSE.\nA: b:c\n", "SPLIT_FILE=1;GATHER_3D=0;A=b:c;end");
+    READS("SPLIT_FILE: .true.\nA: b:c\n", "SPLIT_FILE=.true.;A=b:c;end");
 }
 
 static void bad_lines_are_named(void **state)

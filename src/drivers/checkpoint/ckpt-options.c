@@ -6,11 +6,12 @@
 #define O struct ckpt_options
 #define MOST 1000000
 
-/* What both have; W, A, C: the words of each for writers, gather, write. */
-#define GEOMETRY                                                                                   \
+/* What both have; here: the name of a file of options that need not be named. */
+#define GEOMETRY(here)                                                                             \
     OPT_STR(                                                                                       \
         0, "config_file", NULL, O, config, NULL, "FILE",                                           \
-        "Read options from lines 'KEY: value'; they override the command line",    \
+        "Read options from lines 'KEY: value', which override the command line (default: " here    \
+        " where it is there)",                                                                     \
         .flags = WEIR_OPT_READS | WEIR_OPT_ARGV_ONLY, OPT_IN(FILES)),                              \
         OPT_STR('a', "api", NULL, O, api, NULL, "NAME",                                            \
                 "Backend with arrays (default: NETCDF; POSIX in binary form)", OPT_FIRST(FILES),   \
@@ -51,7 +52,7 @@
             .flags = WEIR_OPT_HIDDEN)
 
 const struct weir_opt ckpt_checkpoint_opts[] = {
-    GEOMETRY,
+    GEOMETRY(CKPT_WRITE_SCRIPT),
     OPT_INT(0, "num_writers", "NUM_WRITERS", O, writers, "1", "N", "Ranks that write", .min = 1,
             .max = MOST, OPT_FIRST(ORDER)),
     OPT_FLAG(0, "gather_3d", "GATHER_3D", O, whole, "Gather variables whole, not level by level",
@@ -80,7 +81,7 @@ const struct weir_opt ckpt_checkpoint_opts[] = {
 };
 
 const struct weir_opt ckpt_restart_opts[] = {
-    GEOMETRY,
+    GEOMETRY(CKPT_READ_SCRIPT),
     OPT_INT(0, "num_readers", "NUM_READERS", O, writers, "1", "N", "Ranks that read", .min = 1,
             .max = MOST, OPT_FIRST(ORDER)),
     OPT_FLAG(0, "scatter_3d", "SCATTER_3D", O, whole, "Scatter variables whole, not level by level",

@@ -11,6 +11,10 @@
 #include "engine/driver.h"
 #include "par/group.h"
 
+/* The file of options that a program reads when it is there and none is named. */
+#define CKPT_WRITE_SCRIPT "checkpoint_benchmark.rc"
+#define CKPT_READ_SCRIPT "restart_benchmark.rc"
+
 /* Options of checkpoint_simulator.x and restart_simulator.x. 'writers' are readers there,
  * 'barrier', 'whole' and 'moves' are READ_BARRIER, SCATTER_3D and DO_READS. */
 struct ckpt_options {
