@@ -10,12 +10,14 @@
 #include "base/optrow.h"
 #include "base/optset.h"
 
-const char *const weir_topic_names[] = { "files", "order", "data", "time", "output", NULL };
+const char *const weir_topic_names[] = { "files", "order",  "data", "time",
+                                         "output", "trust", NULL };
 const char *const weir_topic_titles[] = { "Files and directories",
                                           "Phases, tasks and the order of accesses",
                                           "Sizes, contents and checks of the data",
                                           "Time, repetitions and limits",
-                                          "Results, messages and findings",
+                                          "Results and messages",
+                                          "What the numbers are worth",
                                           NULL };
 
 /* ---- examples ---- */

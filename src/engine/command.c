@@ -18,6 +18,7 @@
 #include "engine/options.h"
 #include "engine/settings.h"
 #include "engine/timeline.h"
+#include "engine/trust.h"
 #include "par/agree.h"
 
 static const char *const dumps[] = { "words", "json", "man", NULL };
@@ -37,8 +38,8 @@ static const struct weir_opt common_opts[] = {
 static const struct weir_example common_examples[] = {
     { WEIR_TOPIC_OUTPUT, "--report=text:-,json:r.json", "the results as JSON, too" },
     { WEIR_TOPIC_OUTPUT, "--timeline=ops.npy", "every operation in a file, for weir-plot" },
-    { WEIR_TOPIC_OUTPUT, "--interval=1 --findings",
-      "the rate in each second, and what the number is worth" },
+    { WEIR_TOPIC_OUTPUT, "--interval=1", "the rate in each second" },
+    { WEIR_TOPIC_TRUST, "--findings", "what the number is worth" },
     { WEIR_TOPIC_FILES, "--no-space-check", "also where the file system seems to be too full" },
     { WEIR_TOPIC_TIME, "--until=5", "repeat until the rates are known to 5 %" },
     { .args = NULL }
@@ -132,6 +133,17 @@ void weir_command_complete(const struct weir_command *c, const char *before, con
     weir_str_free(&out);
 }
 
+/* The options, and for the topic of the rules these, too. */
+static int add_help(struct weir_command *c, const struct weir_help *help, struct weir_str *out,
+                    struct weir_err *err)
+{
+    if (weir_opthelp(&c->opts, help, c->common.help, out, err) < 0)
+        return -1;
+    if (strcasecmp(c->common.help, weir_topic_names[WEIR_TOPIC_TRUST - 1]) == 0)
+        weir_trust_help(out);
+    return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the help text") : 0;
+}
+
 bool weir_command_answer(struct weir_command *c, int *status)
 {
     const struct weir_help help = { c->driver->name, c->driver->brief, c->driver->more,
@@ -142,7 +154,7 @@ bool weir_command_answer(struct weir_command *c, int *status)
     int rc = 0;
 
     if (c->common.help)
-        rc = weir_opthelp(&c->opts, &help, c->common.help, &out, &err);
+        rc = add_help(c, &help, &out, &err);
     else if (c->common.version && c->driver->version)
         c->driver->version(&out);
     else if (c->common.version)

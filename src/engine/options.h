@@ -92,19 +92,20 @@ struct weir_run_options {
             .min = 0, .max = INT32_MAX, OPT_IN(TIME))
 /* What the number is worth. */
 #define WEIR_OPT_TRUST                                                                             \
-    OPT_STR(0, "rules", "rules", WEIR_R, rules, "default", "NAME",                                 \
-            "Rule set by which the results are judged; none: not at all",                          \
-            .choices = weir_rule_sets, OPT_IN(OUTPUT)),                                            \
+    OPT_STR(0, "rules", "rules", WEIR_R, rules, NULL, "NAME",                                      \
+            "Rule set by which the results are judged; none: not at all. Without the option that " \
+            "of the environment variable WEIR_RULES, else default",                                \
+            .choices = weir_rule_sets, .flags = WEIR_OPT_APART, OPT_IN(TRUST)),                                            \
         OPT_STR(0, "limit", "limit", WEIR_R, limits, NULL, "ID:NUMBER,...",                        \
                 "Change limits of the rule set, like H01:30; in scripts joined by +",              \
-                OPT_IN(OUTPUT)),                                                                   \
+                .flags = WEIR_OPT_APART, OPT_IN(TRUST)),                                                                   \
         OPT_SIZE(0, "peak", "peak", WEIR_R, peak, "0", "SIZE",                                     \
                  "Bytes a second that the storage can do at most; more is INVALID", .min = 0,      \
-                 .max = INT64_MAX, .example = "100g", OPT_IN(OUTPUT)),                             \
+                 .max = INT64_MAX, .example = "100g", .flags = WEIR_OPT_APART, OPT_IN(TRUST)),                             \
         OPT_FLAG(0, "findings", "findings", WEIR_R, findings,                                      \
-                 "Show the findings of each test with their remedies", OPT_IN(OUTPUT)),            \
+                 "Show the findings of each test with their remedies", .flags = WEIR_OPT_APART, OPT_IN(TRUST)),            \
         OPT_FLAG(0, "strict", "strict", WEIR_R, strict,                                            \
-                 "End with status 5 when a test is INVALID by its rule set", OPT_IN(OUTPUT)),      \
+                 "End with status 5 when a test is INVALID by its rule set", .flags = WEIR_OPT_APART, OPT_IN(TRUST)),      \
         OPT_STR(0, "until", "until", WEIR_R, until, NULL, "PERCENT",                               \
                 "Repeat until the 95 % interval of the median of each rate is that narrow (half "  \
                 "of it, of the median)",                                                           \

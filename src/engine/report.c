@@ -79,6 +79,8 @@ static int add_sink(struct weir_report *r, const struct weir_sink_ops *ops, cons
     memset(s, 0, sizeof(*s));
     s->ops = ops;
     s->path = path;
+    s->verdict = &r->verdict;
+    s->standard = strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
     if (strcmp(path, "-") == 0) {
         s->path = "standard output";
         s->out = stdout;
@@ -314,6 +316,31 @@ static void emit_hidden(struct weir_report *r, struct weir_sink *s, const struct
 free_both:
     free(room);
     free(copy);
+}
+
+void weir_report_verdict(struct weir_report *r, const char *name, const char *findings)
+{
+    struct weir_verdict *v = &r->verdict;
+
+    v->name = name;
+    v->findings = v->room;
+    r->lost |= snprintf(v->room, sizeof(v->room), "%s", findings) >= (int)sizeof(v->room);
+}
+
+bool weir_report_has_csv(const struct weir_report *r)
+{
+    for (int i = 0; i < r->n; i++)
+        if (r->sink[i].ops->reader & (WEIR_FOR_CSV | WEIR_FOR_CSV_FULL))
+            return true;
+    return false;
+}
+
+bool weir_report_is_for_programs(const struct weir_report *r)
+{
+    for (int i = 0; i < r->n; i++)
+        if (r->sink[i].standard && !(r->sink[i].ops->reader & WEIR_FOR_TEXT))
+            return true;
+    return false;
 }
 
 void weir_report_row(struct weir_report *r, const struct weir_table *t, const void *record)

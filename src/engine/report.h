@@ -74,14 +74,24 @@ struct weir_sink_ops {
     bool (*rescue)(struct weir_sink *, const struct weir_fact *, int n);
 };
 
+/* What the test that runs is worth by what is known until now: the last columns of CSV. */
+struct weir_verdict {
+    const char *name;     /* "" not judged; NULL: no test of the run is, and there are no such
+                           * columns */
+    const char *findings; /* "H03 H05": what makes it less than sound */
+    char room[160];       /* for them */
+};
+
 struct weir_sink {
     const struct weir_sink_ops *ops;
+    const struct weir_verdict *verdict; /* of the report */
     FILE *out;                   /* NULL where nothing is written now */
     const char *path;            /* for messages; "standard output" */
     struct weir_wholefile whole; /* of a document */
     void *priv;
     const struct weir_table *headed; /* text: the table whose heading stands above the next row */
     int sys;    /* errno of the first write that failed */
+    bool standard; /* it is standard output */
     bool ended; /* nothing is reported any more */
 };
 
@@ -99,6 +109,7 @@ struct weir_report {
     struct weir_arena *arena;   /* for early; NULL: nothing is kept */
     struct weir_message *early; /* messages from before that, the last one first */
     const struct weir_anonymous *anonymous; /* NULL: names are shown */
+    struct weir_verdict verdict;
 };
 
 /* Add a sink writing to path ("-" is standard output). A path that cannot be written is an error
@@ -135,6 +146,13 @@ void weir_report_head(struct weir_report *r, const struct weir_table *t);
 
 /* One row of a table. Local. */
 void weir_report_row(struct weir_report *r, const struct weir_table *t, const void *record);
+
+/* Set the verdict that rows of CSV have from now on. name must live as long as the report. Local. */
+void weir_report_verdict(struct weir_report *r, const char *name, const char *findings);
+
+/* Is any output CSV? Does standard output get JSON or CSV? Local. */
+bool weir_report_has_csv(const struct weir_report *r);
+bool weir_report_is_for_programs(const struct weir_report *r);
 
 /* Text only: a line (newline added). Local. */
 void weir_report_line(struct weir_report *r, const char *fmt, ...)

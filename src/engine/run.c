@@ -234,7 +234,7 @@ enum weir_code weir_tests_run(struct weir_run *run, const struct weir_driver *d,
     run->driver = d;
     if (d->instead && d->instead(run, values[0].driver_opt, &code))
         return code;
-    if (plan_tests(run, &s, &err) < 0)
+    if (weir_trust_environment(run, &err) < 0 || plan_tests(run, &s, &err) < 0)
         return weir_run_refuse(run, &err);
     weir_trust_machine(run, s.test, s.n);
     if (open_outputs(run, &s, argc, argv, &err) < 0 ||

@@ -106,6 +106,25 @@ const struct weir_sink_ops weir_sink_text_33 = TEXT("text of 3.3", WEIR_FOR_TEXT
 
 /* ---- CSV: one heading for the run ---- */
 
+/* The last columns, where anything is judged: readers of CSV know no other place, and take a
+ * comment for a row. */
+static const struct weir_col verdict_cols[] = {
+    COL_STR(struct weir_verdict, name, NULL, "What the test is worth by all its rows until this one",
+            .csv = "verdict"),
+    COL_STR(struct weir_verdict, findings, NULL, "The findings that make it less than SOUND",
+            .csv = "findings"),
+    WEIR_COL_END
+};
+
+/* Go on with a line that has ended. */
+static bool continue_line(const struct weir_sink *s, struct weir_str *line)
+{
+    if (!s->verdict->name || line->failed)
+        return false;
+    line->text[line->len - 1] = ',';
+    return true;
+}
+
 static void print_csv_head(struct weir_sink *s, const struct weir_table *t)
 {
     struct weir_str line = { 0 };
@@ -113,6 +132,8 @@ static void print_csv_head(struct weir_sink *s, const struct weir_table *t)
     if (s->priv)
         return;
     weir_col_csv_head(&line, t->cols);
+    if (continue_line(s, &line))
+        weir_col_csv_head(&line, verdict_cols);
     print_text(s, &line, "");
     s->priv = s; /* the heading is out */
 }
@@ -123,6 +144,8 @@ static void print_csv_row(struct weir_sink *s, const struct weir_table *t, const
 
     print_csv_head(s, t);
     weir_col_csv(&line, t->cols, record);
+    if (continue_line(s, &line))
+        weir_col_csv(&line, verdict_cols, s->verdict);
     print_text(s, &line, "");
 }
 

@@ -374,5 +374,7 @@ void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
 
     run->trust.stage = NULL;
     gather(run, stage, rec);
+    if (run->trust.facts && run->par.rank == 0)
+        weir_trust_verdict(run);
     run->trust.spent_ns += weir_now_ns() - begin_ns;
 }

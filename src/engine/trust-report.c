@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/optrow.h"
 #include "engine/driver.h"
 
 /* ---- for programs ---- */
@@ -68,32 +69,73 @@ static void tell_programs_nothing(struct weir_run *run, const char *rules)
 
 /* ---- for people ---- */
 
-/* Those that were found, the worst first. */
-static int collect(const struct weir_finding *list, int n, const struct weir_finding **out)
+/* What says most about a number comes first: that it is not one of the storage at all, then how
+ * sure it is. The others follow in the order of the table. */
+static int importance(const struct weir_finding *f)
+{
+    static const char order[] = "H24 H03 H05 H06 H04 H27 H02 H01 H10 H11 H07 H35 H26 H15 H16 H14";
+    const char *at = strstr(order, f->rule->id);
+
+    return at ? (int)(at - order) : (int)sizeof(order);
+}
+
+/* Is a to be read before b? Those of one importance stay as they are. */
+static bool is_before(const struct weir_finding *a, const struct weir_finding *b)
+{
+    return a->severity != b->severity ? a->severity > b->severity : importance(a) < importance(b);
+}
+
+/* Those that were found, the worst first; *notes: how many of them, at the end, are notes. */
+static int collect(const struct weir_finding *list, int n, const struct weir_finding **out,
+                   int *notes)
 {
     int m = 0;
 
-    for (enum weir_severity s = WEIR_INVALID; s > WEIR_SOUND; s--)
-        for (int i = 0; i < n; i++)
-            if (list[i].outcome == WEIR_FOUND && list[i].severity == s && !list[i].rule->data_only)
-                out[m++] = &list[i];
+    *notes = 0;
+    for (int i = 0; i < n; i++) {
+        int at = m;
+
+        if (list[i].outcome != WEIR_FOUND || list[i].rule->data_only)
+            continue;
+        for (; at > 0 && is_before(&list[i], out[at - 1]); at--)
+            out[at] = out[at - 1];
+        out[at] = &list[i];
+        m++;
+        *notes += list[i].severity == WEIR_NOTE;
+    }
     return m;
 }
 
 #define SHOWN 3 /* in the line */
 
-static void write_line(const struct weir_run *run, const char *rules,
-                       const struct weir_finding *const *found, int n, struct weir_str *out)
+static void write_count(int n, const char *what, struct weir_str *out)
 {
+    weir_str_addf(out, "%d %s%s", n, what, n == 1 ? "" : "s");
+}
+
+/* The verdict, and why. Where there is more than notes, these are counted only. */
+static void write_line(const struct weir_run *run, const char *rules,
+                       const struct weir_finding *const *found, int n, int notes,
+                       struct weir_str *out)
+{
+    int told = n > notes ? n - notes : n;
+
     if (run->test->id > 0)
         weir_str_addf(out, "test %d: ", run->test->id);
-    if (found[0]->severity > WEIR_NOTE)
-        weir_str_addf(out, "%s by the rules %s, ", weir_severity_name(found[0]->severity), rules);
-    weir_str_addf(out, "%d finding%s: ", n, n > 1 ? "s" : "");
-    for (int i = 0; i < n && i < SHOWN; i++)
-        weir_str_addf(out, "%s%s %s", i > 0 ? ", " : "", found[i]->rule->id, found[i]->text);
-    if (n > SHOWN)
-        weir_str_addf(out, ", and %d more", n - SHOWN);
+    weir_str_addf(out, "%s by the %s rules",
+                  weir_verdict_name(n > 0 ? found[0]->severity : WEIR_SOUND), rules);
+    if (n == 0)
+        return;
+    weir_str_addf(out, ", ");
+    write_count(told, n > notes ? "finding" : "note", out);
+    for (int i = 0; i < told && i < SHOWN; i++)
+        weir_str_addf(out, "%s %s %s", i > 0 ? "," : ":", found[i]->rule->id, found[i]->text);
+    if (told > SHOWN)
+        weir_str_addf(out, ", and %d more", told - SHOWN);
+    if (n > told) {
+        weir_str_addf(out, "; ");
+        write_count(notes, "note", out);
+    }
     weir_str_addf(out, "; --findings lists them with remedies");
 }
 
@@ -109,7 +151,7 @@ static void write_table(const struct weir_run *run, const char *rules,
                         const struct weir_finding *const *found, int n, enum weir_severity worst,
                         struct weir_str *out)
 {
-    weir_str_addf(out, "\nFindings of test %d by the rules %s: %s\n", run->test->id, rules,
+    weir_str_addf(out, "\nFindings of test %d by the %s rules: %s\n", run->test->id, rules,
                   weir_verdict_name(worst));
     if (n == 0)
         weir_str_addf(out, "none\n");
@@ -145,10 +187,10 @@ static void tell_people_later(struct weir_run *run, const char *rules,
     const struct weir_run_options *o = run->test->plan.options;
     const struct weir_finding *found[WEIR_RULES];
     struct weir_str table = { 0 };
-    int m = collect(list, n, found);
+    int notes, m = collect(list, n, found, &notes);
 
-    if (o->verbose >= 0 && m > 0) {
-        write_line(run, rules, found, m, &run->trust.lines);
+    if (o->verbose >= 0 && !weir_report_is_for_programs(&run->report)) {
+        write_line(run, rules, found, m, notes, &run->trust.lines);
         weir_str_addf(&run->trust.lines, "\n");
         run->report.lost |= run->trust.lines.failed;
     }
@@ -160,10 +202,40 @@ static void tell_people_later(struct weir_run *run, const char *rules,
     weir_report_free(&run->report, &table);
 }
 
+/* ---- help ---- */
+
+static void help_rule(const struct weir_rule *r, struct weir_str *out)
+{
+    const struct weir_level *at = &r->at[WEIR_RULES_DEFAULT];
+    struct weir_str text = { 0 };
+
+    if (at->severity == WEIR_SOUND)
+        return;
+    weir_str_addf(&text, "%s %s %g %s", weir_severity_name(at->severity),
+                  r->below ? "below" : "above", at->limit, r->unit);
+    if (r->worse.severity != WEIR_SOUND)
+        weir_str_addf(&text, ", %s %s %g", weir_severity_name(r->worse.severity),
+                      r->below ? "below" : "above", r->worse.limit);
+    weir_str_addf(&text, ": %s", r->what);
+    weir_str_addf(out, "  %s  ", r->id);
+    weir_optrow_wrap(out, 7, 7, weir_str_text(&text));
+    out->failed |= text.failed;
+    weir_str_free(&text);
+}
+
+void weir_trust_help(struct weir_str *out)
+{
+    weir_str_addf(out, "\nEach test ends with a line that has its verdict. INVALID: by the rules it "
+                       "must not be published.\nSUSPECT: it probably does not mean what it seems to. "
+                       "SOUND: there are notes at most. The default\nrules:\n");
+    for (const struct weir_rule *r = weir_rules; r->id; r++)
+        help_rule(r, out);
+}
+
 enum weir_severity weir_trust_report(struct weir_run *run)
 {
     const struct weir_run_options *o = run->test->plan.options;
-    enum weir_rule_set set = (enum weir_rule_set)weir_rule_set_find(o->rules);
+    enum weir_rule_set set = weir_trust_rules(run, o);
     struct weir_finding list[WEIR_RULES];
     struct weir_limits limits;
     int n;
@@ -179,6 +251,26 @@ enum weir_severity weir_trust_report(struct weir_run *run)
     if (!run->test->failed)
         tell_people_later(run, weir_rule_sets[set], list, n);
     return weir_findings_worst(list, n);
+}
+
+void weir_trust_verdict(struct weir_run *run)
+{
+    const struct weir_run_options *o = run->test->plan.options;
+    const struct weir_finding *found[WEIR_RULES];
+    struct weir_finding list[WEIR_RULES];
+    struct weir_limits limits;
+    struct weir_str ids = { 0 };
+    int n, notes;
+
+    if (!weir_report_has_csv(&run->report) || weir_limits_parse(&limits, o->limits, NULL) < 0)
+        return;
+    n = weir_findings_judge(run->trust.facts, weir_trust_rules(run, o), &limits, list);
+    n = collect(list, n, found, &notes);
+    for (int i = 0; i < n - notes; i++)
+        weir_str_addf(&ids, "%s%s", i > 0 ? " " : "", found[i]->rule->id);
+    weir_report_verdict(&run->report, weir_verdict_name(n > 0 ? found[0]->severity : WEIR_SOUND),
+                        weir_str_text(&ids));
+    weir_report_free(&run->report, &ids);
 }
 
 void weir_trust_tables(struct weir_run *run)

@@ -4,6 +4,7 @@
 #include "engine/trust.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -56,10 +57,39 @@ static void look_at_machine(struct weir_run *run)
     t->step = weir_machine_clock_step();
 }
 
-/* A program that tells nothing about its tests has no verdict: SOUND would be a guess. */
-static bool is_judged(const struct weir_test *t)
+static int read_environment(struct weir_run *run, struct weir_err *err)
 {
-    return t->driver->facts && weir_rule_set_find(t->plan.options->rules) != WEIR_RULES_NONE;
+    const char *name = getenv("WEIR_RULES");
+    int set = name && *name ? weir_rule_set_find(name) : WEIR_RULES_DEFAULT;
+
+    if (set < 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "environment variable WEIR_RULES is '%s'; rule sets are default, "
+                           "jupiter, io500, snia and none",
+                           name);
+    run->trust.rules = (enum weir_rule_set)set;
+    return 0;
+}
+
+int weir_trust_environment(struct weir_run *run, struct weir_err *err)
+{
+    int rc = run->world.rank == 0 ? read_environment(run, err) : 0;
+
+    if (weir_agree(&run->world, rc, err) < 0)
+        return -1;
+    weir_bcast(&run->world, &run->trust.rules, sizeof(run->trust.rules), 0);
+    return 0;
+}
+
+enum weir_rule_set weir_trust_rules(const struct weir_run *run, const struct weir_run_options *o)
+{
+    return o->rules ? (enum weir_rule_set)weir_rule_set_find(o->rules) : run->trust.rules;
+}
+
+/* A program that tells nothing about its tests has no verdict: SOUND would be a guess. */
+static bool is_judged(const struct weir_run *run, const struct weir_test *t)
+{
+    return t->driver->facts && weir_trust_rules(run, t->plan.options) != WEIR_RULES_NONE;
 }
 
 void weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int n)
@@ -68,9 +98,11 @@ void weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int
     bool any = false;
 
     for (int i = 0; i < n && !any; i++)
-        any = is_judged(&tests[i]);
-    if (any)
+        any = is_judged(run, &tests[i]);
+    if (any) {
         look_at_machine(run);
+        weir_report_verdict(&run->report, "", "");
+    }
     run->trust.spent_ns = weir_now_ns() - begin_ns;
 }
 
@@ -186,6 +218,18 @@ static void describe_files(struct weir_run *run, struct weir_facts *f)
     look_at_space(run->test, f);
 }
 
+/* Tests before this one that read the same files in order. */
+static void recall(struct weir_run *run)
+{
+    struct weir_trust *t = &run->trust;
+    struct weir_facts *f = t->facts;
+
+    for (int i = 0; i < t->nread && f->random == 1 && f->path; i++)
+        if (strcmp(t->read_in_order[i].path, f->path) == 0 &&
+            f->transfer <= t->read_in_order[i].transfer)
+            f->sequential_rate = fmax(f->sequential_rate, t->read_in_order[i].rate);
+}
+
 void weir_trust_begin(struct weir_run *run)
 {
     const struct weir_run_options *o = run->test->plan.options;
@@ -195,7 +239,9 @@ void weir_trust_begin(struct weir_run *run)
 
     t->facts = NULL;
     t->on_disk = false;
-    if (!is_judged(run->test))
+    if (run->report.verdict.name)
+        weir_report_verdict(&run->report, "", "");
+    if (!is_judged(run, run->test))
         return;
     begin_ns = weir_now_ns();
     t->facts = f = &t->room;
@@ -210,6 +256,7 @@ void weir_trust_begin(struct weir_run *run)
     run->test->driver->facts(run, run->test->state, f);
     if (run->par.rank == 0)
         describe_files(run, f);
+    recall(run);
     weir_trust_device_begin(run, f);
     t->spent_ns += weir_now_ns() - begin_ns;
 }
@@ -234,17 +281,6 @@ static void remember(struct weir_run *run)
     t->nread += t->read_in_order[t->nread].path != NULL;
 }
 
-static void recall(struct weir_run *run)
-{
-    struct weir_trust *t = &run->trust;
-    struct weir_facts *f = t->facts;
-
-    for (int i = 0; i < t->nread && f->random == 1 && f->path; i++)
-        if (strcmp(t->read_in_order[i].path, f->path) == 0 &&
-            f->transfer <= t->read_in_order[i].transfer)
-            f->sequential_rate = fmax(f->sequential_rate, t->read_in_order[i].rate);
-}
-
 enum weir_severity weir_trust_end(struct weir_run *run)
 {
     int64_t worst = WEIR_SOUND;
@@ -254,7 +290,6 @@ enum weir_severity weir_trust_end(struct weir_run *run)
     run->trust.end_ns = weir_now_ns();
     if (run->par.rank == 0) {
         look_at_space(run->test, run->trust.facts);
-        recall(run);
         worst = weir_trust_report(run);
         remember(run);
     }

@@ -47,6 +47,7 @@ struct weir_trust_table {
 
 /* Of a run, on every rank. */
 struct weir_trust {
+    enum weir_rule_set rules;       /* where --rules is not given */
     struct weir_facts *facts;       /* of the test that runs; NULL: nothing is judged */
     struct weir_facts room;         /* for them */
     uint64_t spent_ns, end_ns;      /* gathering and judging them; when the judgement began */
@@ -132,6 +133,9 @@ enum weir_severity weir_trust_end(struct weir_run *run);
  * measured. The verdict. Rank 0 of run->par; trust-report.c, for weir_trust_end. */
 enum weir_severity weir_trust_report(struct weir_run *run);
 
+/* Give the rows of CSV the verdict of what is known until now. Rank 0, nothing elsewhere. */
+void weir_trust_verdict(struct weir_run *run);
+
 /* What people read: the tables of --findings. Rank 0, nothing elsewhere. */
 void weir_trust_tables(struct weir_run *run);
 
@@ -140,9 +144,20 @@ void weir_trust_tables(struct weir_run *run);
  * passed on the text. Needs no MPI, and comes after weir_program_end. Rank 0, nothing elsewhere. */
 void weir_trust_lines(struct weir_run *run);
 
-/* Are the values of --rules and --limit right? Local, the same on all ranks. -1 and err
- * (WEIR_EUSAGE). */
+/* Take the rule set of WEIR_RULES, in the environment of rank 0, for tests without --rules.
+ * Collective over run->world. -1 and err (WEIR_EUSAGE). */
+int weir_trust_environment(struct weir_run *run, struct weir_err *err);
+
+/* The rule set of a test. Local. */
 struct weir_run_options;
+enum weir_rule_set weir_trust_rules(const struct weir_run *run, const struct weir_run_options *o);
+
+/* Append what the verdicts mean, what each rule measures, and where a finding begins by the default
+ * rules, for --help=trust. Local. */
+void weir_trust_help(struct weir_str *out);
+
+/* Are the values of --limit right? Local, the same on all ranks. -1 and err
+ * (WEIR_EUSAGE). */
 int weir_trust_check(const struct weir_run_options *o, struct weir_err *err);
 
 #endif

@@ -9,7 +9,7 @@ import pytest
 
 import conftest
 
-TOPICS = ["files", "order", "data", "time", "output"]
+TOPICS = ["files", "order", "data", "time", "output", "trust"]
 PROGRAMS = [p.name for p in sorted(conftest.IOR.parent.iterdir())
             if p.name in ("ior", "mdtest", "md-workbench", "mib", "h5exerciser", "checkpoint_simulator.x", "restart_simulator.x", "raw_bw.x", "gatherv.x", "combo.x")]
 
@@ -83,13 +83,13 @@ def test_help_of_every_option_has_an_example_that_can_be_typed():
 
 
 def test_unknown_help_says_what_there_is(ior):
-    ior("--help=nonsense", np=None).fails(1, "there is no help for 'nonsense'; topics are all, files, order, data, time, output, POSIX")
+    ior("--help=nonsense", np=None).fails(1, "there is no help for 'nonsense'; topics are all, files, order, data, time, output, trust, POSIX")
 
 
 def test_the_manual_page_has_the_topics_and_the_examples_of_the_help():
     for program in PROGRAMS:
         page = answer(program, "--dump-options=man")
-        assert page.count(".SS Files and directories") == page.count(".SS Results, messages and findings") == 1
+        assert page.count(".SS Files and directories") == page.count(".SS What the numbers are worth") == 1
         plain = page.split(".SH EXAMPLES\n")[1].replace("\\-", "-").splitlines()
         first = [line for line in answer(program, "--help").splitlines() if line.startswith("  mpirun ")]
         assert len(first) == 5 and set(first) <= set(plain), program

@@ -12,7 +12,7 @@ import conftest
 pytestmark = pytest.mark.timed
 
 MIXED = rb"\d+\.\d\d MiB, \d+\.\d MiB/s \(mean \d+\.\d\), 0 of 1"
-FINDINGS = re.compile(rb"NOTE: [^\r\n]*; --findings lists them with remedies\r\n")
+FINDINGS = re.compile(rb"NOTE: (SOUND|SUSPECT|INVALID) by the [^\r\n]*\r\n")
 IOR = "-a DUMMY -w -b 8k -t 8k -s 400 --dummy.delay-xfer=10000"
 CASES = {  # a phase of four seconds
     "ior": (IOR, rb"\rwrite: \d s, \d+\.\d %, \d s left, " + MIXED),

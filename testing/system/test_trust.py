@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a number is worth: findings in a line, in a table, in JSON, and in the exit status."""
+import csv
+import io
 import json
 import os
 import pathlib
@@ -15,8 +17,8 @@ import conftest
 
 pytestmark = pytest.mark.timed
 
-LINE = re.compile(r"^NOTE: (?:test (\d+): )?(?:(SUSPECT|INVALID) by the rules (\w+), )?(\d+) findings?: (H\d\d .*)"
-                  r"; --findings lists them with remedies$")
+LINE = re.compile(r"^NOTE: (?:test (\d+): )?(SOUND|SUSPECT|INVALID) by the (\w+) rules"
+                  r"(?:, (\d+) (?:finding|note)s?: (H\d\d .*?)(?:; (\d+) notes?)?; --findings lists them with remedies)?$")
 
 
 def document(run, name="r.json"):
@@ -30,8 +32,9 @@ def found(test):
 def test_a_small_run_says_in_one_line_what_it_is_worth(ior):
     run = ior("-b 64k -t 16k --report=text:-,json:r.json", np=None).ok()
     assert run.messages == [] and len(run.findings) == 1, run
-    test, verdict, rules, count, text = LINE.match(run.findings[0]).groups()
-    assert test is None and verdict == "SUSPECT" and rules == "default" and text.startswith("H01 a "), run
+    test, verdict, rules, count, text, notes = LINE.match(run.findings[0]).groups()
+    assert test is None and verdict == "SUSPECT" and rules == "default", run
+    assert re.findall(r"H\d\d", text) == ["H03", "H05", "H06"] and text.endswith(", and %d more" % (int(count) - 3)), run
     doc = document(run)
     assert doc["notes"] == [] and doc["status"] == 0
     one = doc["tests"][0]
@@ -39,7 +42,8 @@ def test_a_small_run_says_in_one_line_what_it_is_worth(ior):
     assert len(one["findings"]) == 34 and [f["id"] for f in one["findings"]] == sorted(f["id"] for f in one["findings"])
     bad = found(one)
     assert {"H01", "H02", "H06", "H13", "H15"} <= set(bad), bad
-    assert len(set(bad) - {"H33"}) == int(count)
+    assert int(count) == len([f for f in bad.values() if f["severity"] == "SUSPECT"])
+    assert int(notes) == len([f for f in bad.values() if f["severity"] == "NOTE" and f["id"] != "H33"])
     assert bad["H01"]["unit"] == "s" and bad["H01"]["limit"] == 0.1 and 0 < bad["H01"]["value"] < 0.1 and bad["H01"]["remedy"]
     for f in one["findings"]:
         assert (f["outcome"] == "not judged") <= f["text"].startswith("because "), f
@@ -57,6 +61,75 @@ def test_the_line_stands_after_the_text_where_a_launcher_merges_both(ior, option
                               stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
         lines = [line for line in done.stdout.split("\n") if line and not conftest.LAUNCHER_NOISE.match(line)]
         assert done.returncode == status and LINE.match(lines[-1]) and lines[-2].startswith("Finished  "), (attempt, done.stdout)
+
+
+def test_a_sound_run_says_so_and_names_its_notes(ior):
+    """Limits of the user: what is left to say of this run is a note or nothing."""
+    quiet = "--limit=" + ",".join("%s:%s" % (i, n) for i, n in [("H01", 0), ("H05", 100), ("H06", 1), ("H15", 0), ("H34", 0)] +
+                                  [("H%02d" % i, 1000) for i in (4, 10, 13, 14, 16, 18, 19, 20, 21, 22, 23, 25, 26, 27)])
+    suspect = ior("-a DUMMY -w -b 64k -t 16k -l random", np=None).ok()
+    assert LINE.match(suspect.findings[0]).group(2) == "SUSPECT", suspect
+    run = ior("-a DUMMY -w -b 64k -t 16k -l random --limit=H01:0", np=None)
+    assert LINE.match(run.findings[0]).group(2) == "SUSPECT", "a limit does not take away the severe one"
+    long = "-a DUMMY -w -b 128k -t 16k -l random --dummy.delay-xfer=20000 "
+    run = ior(long + quiet.replace("H15:0", "H15:3"), np=None).ok()
+    test, verdict, rules, count, text, notes = LINE.match(run.findings[0]).groups()
+    assert (verdict, rules, notes) == ("SOUND", "default", None) and text.startswith("H15 1 repetition") and int(count) == 1, run
+    assert " 1 note: " in run.findings[0]
+    assert ior(long + quiet, np=None).ok().findings == ["NOTE: SOUND by the default rules"]
+
+
+def merged(ior, args, np=2):
+    """Standard output and standard error in one file, as batch systems write it."""
+    done = subprocess.run(ior.command(args, np)[1], cwd=ior.cwd, env=conftest.program_env(), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=True)
+    return "".join(line for line in done.stdout.splitlines(True) if not conftest.LAUNCHER_NOISE.match(line))
+
+
+@pytest.mark.parametrize("where", ["-O summaryFormat=JSON", "--report=json:-", "--report=json:/dev/stdout,csv:r.csv"])
+def test_a_log_with_both_streams_is_one_json_document(ior, where):
+    test, = json.loads(merged(ior, "-b 64k -t 16k " + where))["tests"]
+    assert test["verdict"] == "SUSPECT" and {"H01", "H06"} <= set(found(test))
+
+
+@pytest.mark.parametrize("where", ["-O summaryFormat=CSV", "--report=csv:-"])
+def test_a_log_with_both_streams_is_csv_with_the_verdict_in_columns(ior, where):
+    """Readers of CSV know no comments: pandas takes a line that begins with # for a row, or refuses the file."""
+    rows = list(csv.DictReader(io.StringIO(merged(ior, "-b 64k -t 16k -i 2 " + where))))
+    assert len(rows) == 4 and all(None not in row and None not in row.values() for row in rows), rows
+    assert list(rows[0])[-2:] == ["verdict", "findings"] and [row["iter"] for row in rows] == ["0", "0", "1", "1"]
+    assert [row["verdict"] for row in rows] == ["SUSPECT"] * 4, rows
+    assert rows[0]["findings"].split() == ["H05", "H06", "H02", "H01"], "what is known after the first phase"
+    assert rows[-1]["findings"].split()[:3] == ["H03", "H05", "H06"], rows
+    assert "verdict" not in merged(ior, "-b 64k -t 16k --rules=none " + where)
+
+
+def test_each_test_of_a_script_has_its_own_verdict_in_csv(ior):
+    (ior.cwd / "script").write_text("IOR START\nblockSize=64k\ntransferSize=16k\nwriteFile=1\nrules=none\nRUN\nrules=io500\nRUN\n"
+                                    "rules=none\nRUN\nIOR STOP\n")
+    rows = list(csv.DictReader(io.StringIO(ior("-f script --report=csv:-", np=None).ok().stdout)))
+    assert [row["verdict"] for row in rows] == ["", "INVALID", ""], rows
+    assert [bool(row["findings"]) for row in rows] == [False, True, False], rows
+
+
+def test_the_environment_chooses_the_rules_of_tests_that_name_none(ior):
+    def rules(args, **env):
+        run = ior("-b 64k -t 16k --report=text:-,json:r.json " + args, np=2, env=env).ok()
+        return [LINE.match(line).group(3) for line in run.findings], document(run)["tests"][0].get("rules")
+    assert rules("", WEIR_RULES="IO500") == (["io500"], "io500")
+    assert rules("--rules=snia", WEIR_RULES="io500") == (["snia"], "snia")
+    assert rules("--rules=default", WEIR_RULES="none") == (["default"], "default")
+    assert rules("", WEIR_RULES="none") == ([], None)
+    assert rules("", WEIR_RULES="") == (["default"], "default")
+    run = ior("-b 64k -t 16k", np=2, env={"WEIR_RULES": "iso9000"}).fails(1, "WEIR_RULES", "'iso9000'", "jupiter")
+    assert run.findings == [] and ior.files() == ["r.json"], run
+
+
+def test_the_help_has_the_rules():
+    text = subprocess.run([str(conftest.IOR), "--help=trust"], capture_output=True, text=True, env=conftest.program_env({"WEIR_RULES": "x"}),
+                          timeout=60, check=True).stdout
+    ids = re.findall(r"^  (H\d\d)  ", text, re.M)
+    assert len(ids) == 34 and all(word in text for word in ("--rules", "--limit", "--strict", "WEIR_RULES")), text
 
 
 def test_without_rules_nothing_is_said(ior):
@@ -78,7 +151,7 @@ def test_the_text_is_the_same_but_for_the_table_of_findings(ior):
     plain, quiet = ior("-b 64k -t 16k", np=None).ok(), ior("-b 64k -t 16k --rules=none", np=None).ok()
     assert shape(plain) == shape(quiet)
     full = ior("-b 64k -t 16k --findings", np=None).ok()
-    table = full.stdout.split("\nFindings of test 0 by the rules default: SUSPECT\n")
+    table = full.stdout.split("\nFindings of test 0 by the default rules: SUSPECT\n")
     assert len(table) == 2 and "Summary of all tests" in table[0] and "remedy: " in table[1], full
     assert re.search(r"^H06 +SUSPECT +1 +0  phases$", table[1], re.M), full
 
@@ -158,7 +231,7 @@ def test_programs_for_arrays_are_judged_too(ior):
         judged = {f["id"]: f["outcome"] for f in test["findings"]}
         assert test["verdict"] == "SUSPECT" and least <= set(found(test)), (run, found(test))
         assert all(judged[i] == outcome for i, outcome in others.items()), (run, judged)
-        assert len(run.findings) == 1 and " by the rules default, " in run.findings[0], run
+        assert len(run.findings) == 1 and " by the default rules, " in run.findings[0], run
 
 
 def test_reading_what_the_own_node_wrote_is_counted(ior):

@@ -103,7 +103,7 @@ static void the_first_page_has_examples_and_chosen_options(void **state)
     help(d, NULL);
     has(d, "  # small blocks\n  mpirun -np 4 ior -b 4k\n");
     has(d, "\n  -b, --block-size=1m ");
-    has(d, "all, files, order, data, time, output, a backend (POSIX, ");
+    has(d, "all, files, order, data, time, output, trust, a");
     has_not(d, "--collective");
     has_not(d, "small transfers");
     has(d, "  # as JSON, too\n  mpirun -np 4 ior -b 4k --json=r\n");
