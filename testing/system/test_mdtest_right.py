@@ -193,6 +193,15 @@ def test_the_file_system_is_synced_without_a_new_process(mdtest):
     assert text.count("syncfs(") == 1 and text.count("execve(") <= 1 and text.count("fsync(") == 2
 
 
+@pytest.mark.parametrize("args", ["-w 8", "-w 8 -c", "-c"])
+def test_commands_and_the_sync_of_a_phase_run_once_whatever_passes_it_has(mdtest, args):
+    """-c creates in one pass and writes in a second; both are one creation."""
+    run = mdtest("-n 3 -F -C -T %s --run-cmd-before-phase='echo before >>log' --run-cmd-after-phase='echo after >>log'" % args).ok()
+    assert (mdtest.cwd / "log").read_text().split() == (["before"] * 2 + ["after"] * 2) * 2
+    assert re.findall(r"calling (\w+)", run.stdout) == ["prologue", "epilogue"] * 2
+    assert trace(mdtest, "syncfs", "-n 3 -F -C -Y -d again " + args).count("syncfs(") == 1
+
+
 # ---- IO500 ----
 
 def test_the_sequence_of_the_io500_suite(mdtest):

@@ -39,6 +39,11 @@ bool mdtest_makes_items(const struct mdtest_test *t)
     return mdtest_facts[t->pass.op].makes && t->pass.phase != &mdtest_write_phase;
 }
 
+bool mdtest_writes_apart(const struct mdtest_test *t)
+{
+    return t->pass.op == MDTEST_FILE_CREATE && t->o->collective && !t->o->mknod;
+}
+
 static bool changes_names(const struct mdtest_test *t)
 {
     const struct mdtest_fact *f = &mdtest_facts[t->pass.op];
@@ -98,6 +103,8 @@ void mdtest_look(struct mdtest_test *t, uint64_t *clock_ns)
 static int run_command(struct weir_run *run, const char *what, const char *command,
                        struct weir_err *err)
 {
+    if (!command || !*command)
+        return 0;
     mdtest_log(run, 0, "calling %s: \"%s\"", what, command);
     weir_report_flush(&run->report);
     return weir_hook_run(run, what, command, err);
@@ -114,9 +121,9 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
     t->names.known = t->target.known = false;
     if (t->pass.fine)
         weir_session_reset(&t->fs.session);
-    if (t->o->before && *t->o->before && !mdtest_facts[t->pass.op].is_tree)
-        return run_command(run, "prologue", t->o->before, err);
-    return 0;
+    if (mdtest_facts[t->pass.op].is_tree || t->pass.phase == &mdtest_write_phase)
+        return 0; /* the command has run before the files were made */
+    return run_command(run, "prologue", t->o->before, err);
 }
 
 static int finish(struct weir_run *run, void *state, struct weir_err *err)
@@ -125,13 +132,11 @@ static int finish(struct weir_run *run, void *state, struct weir_err *err)
     int rc = 0;
 
     t->pass.worked_ns = weir_now_ns();
-    if (mdtest_facts[t->pass.op].is_tree)
+    if (mdtest_facts[t->pass.op].is_tree || (mdtest_writes_apart(t) && mdtest_makes_items(t)))
         return 0;
     if (t->o->sync_phase)
         rc = weir_session_syncfs(&t->fs.session, mdtest_base_of(&t->places, run->par.rank), err);
-    if (rc == 0 && t->o->after && *t->o->after)
-        rc = run_command(run, "epilogue", t->o->after, err);
-    return rc;
+    return rc < 0 ? rc : run_command(run, "epilogue", t->o->after, err);
 }
 
 int mdtest_fail_op(struct weir_run *run, const struct mdtest_test *t, uint64_t item, uint64_t begin,

@@ -275,8 +275,7 @@ static int after_op(struct weir_run *run, void *state, const struct weir_stage *
     if (mdtest_facts[op].makes && after_create(run, t, rec, err) < 0)
         return -1;
     mdtest_latency(run, t, rec);
-    if (op == MDTEST_FILE_CREATE && t->o->collective && !t->o->mknod && !rec->interrupted &&
-        write_own(run, t, &extra_s, err) < 0)
+    if (mdtest_writes_apart(t) && !rec->interrupted && write_own(run, t, &extra_s, err) < 0)
         return -1;
     if (mdtest_measure(run, t, rec, extra_s, &m, err) < 0)
         return -1;

@@ -70,6 +70,9 @@ int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_e
  * of it, where rank 0 takes it for every task? Local. */
 bool mdtest_makes_items(const struct mdtest_test *t);
 bool mdtest_works_alone(const struct mdtest_test *t);
+/* Are files created in two passes, with mdtest_write_phase as the second? What the user wants done
+ * once for the creation is done before the first and after the second. Local. */
+bool mdtest_writes_apart(const struct mdtest_test *t);
 uint64_t mdtest_things_of_step(const struct weir_run *run, const struct mdtest_test *t);
 
 /* mdtest-phases.c: rows of the phases by operation; NULL for "Directory read", which has nothing
