@@ -26,6 +26,14 @@ void weir_itemdata_base(const struct weir_itemdata *d, int rank, void *buf, size
 void weir_itemdata_file(const struct weir_itemdata *d, int rank, uint64_t item, void *buf,
                         size_t len);
 
+#define WEIR_ITEMDATA_SEEDS 8
+
+/* Seeds (of d only the packet counts) that may have made the first len bytes of a file; whoever
+ * takes one compares all of the content. With RANDOM there may be some that differ in other files,
+ * and the 27 low bits of a seed are all that matters. Returns how many; 0 also where the content does not depend on a seed. */
+int weir_itemdata_seeds(const struct weir_itemdata *d, int rank, uint64_t item, const void *buf,
+                        size_t len, int64_t seeds[WEIR_ITEMDATA_SEEDS]);
+
 /* Where two contents first differ; len when they do not. */
 size_t weir_itemdata_compare(const void *want, const void *got, size_t len);
 

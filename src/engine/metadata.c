@@ -3,6 +3,7 @@
 #include "config.h"
 #include "engine/metadata.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -116,6 +117,86 @@ bool weir_small_files_right(const struct weir_small_files *f, struct weir_run *r
                     "verification error in %s '%s', byte %zu: expected 0x%02x, found 0x%02x", object,
                     path, at, expected[at], found[at]);
     return false;
+}
+
+/* ---- the seed of an earlier run ---- */
+
+#define MOST_LOOKS 16 /* files, until one is whole */
+
+/* What is known on rank 0: seeds that make all content that was looked at, and the first file. */
+struct seeds {
+    int64_t v[WEIR_ITEMDATA_SEEDS];
+    int n;
+    struct weir_str first;
+};
+
+static bool read_whole(struct weir_small_files *f, const char *path, size_t len)
+{
+    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = f->in, .len = len };
+    struct weir_err why = WEIR_ERR_INIT;
+    uint64_t clock_ns = weir_now_ns();
+    int rc;
+
+    if (weir_session_open_slot(&f->session, f->file, path, WEIR_OPEN_READ, &f->extent, &why) < 0)
+        return false;
+    rc = weir_session_xfer(f->file, &io, &clock_ns, &why);
+    return weir_session_close_slot(f->file, &why) == 0 && rc == 0;
+}
+
+static bool makes_file(struct weir_small_files *f, int64_t seed, const struct weir_small_file *file,
+                       size_t len, size_t read)
+{
+    f->data.seed = seed;
+    f->want_rank = -1;
+    return weir_itemdata_compare(weir_small_files_expect(f, file->rank, file->item, len), f->in,
+                                 read) == read;
+}
+
+/* Leave those seeds that make this file too, unless none of them does: then it is damaged. */
+static void keep_makers(struct weir_small_files *f, struct seeds *s,
+                        const struct weir_small_file *file, size_t len, size_t read)
+{
+    bool is_first = s->n == 0;
+    int kept = 0;
+
+    if (is_first)
+        s->n = weir_itemdata_seeds(&f->data, file->rank, file->item, f->in, read, s->v);
+    for (int i = 0; i < s->n; i++)
+        if (makes_file(f, s->v[i], file, len, read))
+            s->v[kept++] = s->v[i];
+    if (is_first && kept > 0)
+        weir_str_addf(&s->first, "%s", file->path);
+    if (is_first || kept > 0)
+        s->n = kept;
+}
+
+void weir_small_files_learn_seed(struct weir_small_files *f, struct weir_run *run, size_t len,
+                                 size_t read, bool checked, weir_small_file_fn *name, void *state)
+{
+    struct weir_small_file file;
+    struct seeds s = { .n = 0 };
+    int64_t told[2] = { 0, f->data.seed };
+
+    if (!f->seed_unknown || (f->session.flags & WEIR_BE_NO_DATA))
+        return;
+    f->seed_unknown = false;
+    for (uint64_t n = 0; run->par.rank == 0 && n < MOST_LOOKS && s.n != 1; n++) {
+        if (!name(run, state, n, &file))
+            break;
+        if (read_whole(f, file.path, read))
+            keep_makers(f, &s, &file, len, read);
+    }
+    if (s.n > 0) {
+        told[0] = 1;
+        told[1] = s.v[0];
+    }
+    weir_bcast(&run->par, told, sizeof(told), 0);
+    f->data.seed = told[1];
+    f->out_rank = f->want_rank = -1;
+    if (told[0] && checked)
+        weir_note(&run->log, "without -G the data are checked against the seed of '%s': -G %" PRId64,
+                  weir_str_text(&s.first), told[1]);
+    weir_str_free(&s.first);
 }
 
 void weir_metadata_seed(const struct weir_run *run, int *seed)

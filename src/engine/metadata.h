@@ -10,8 +10,8 @@
 /* Rows of option struct O for its members 'seed' and 'packet'; what: where the data are. */
 #define WEIR_OPT_DATA_SEED(O, what)                                                                \
     OPT_INT('G', "data-seed", NULL, O, seed, "-1", "N",                                            \
-            "Seed of the data in the " what "; -1 takes the time", .flags = WEIR_OPT_APART,        \
-            OPT_IN(DATA))
+            "Seed of the data in the " what "; -1 takes the time, or what earlier " what " say",   \
+            .flags = WEIR_OPT_APART, OPT_IN(DATA))
 #define WEIR_OPT_DATA_PACKET(O, what)                                                              \
     OPT_STR(0, "dataPacketType", NULL, O, packet, "t", "TYPE",                                     \
             "Data in the " what ": timestamp, offset, incompressible or random; the first letter " \
@@ -35,6 +35,7 @@ struct weir_small_files {
     struct weir_file *file;  /* a slot */
     void *out, *in, *want;   /* written, read, expected; NULL where there is no content */
     int out_rank, want_rank; /* whose base is in them; -1: nobody's */
+    bool seed_unknown;       /* an earlier run wrote the files, and -G was not given */
 };
 
 /* Fill access and extent for files of 'bytes' (0: empty ones), and ask the backend to check them;
@@ -65,6 +66,22 @@ const void *weir_small_files_expect(struct weir_small_files *f, int rank, uint64
 bool weir_small_files_right(const struct weir_small_files *f, struct weir_run *run,
                             const char *object, const char *path, const void *want, size_t len,
                             struct weir_err *first);
+
+/* The nth file that an earlier run may have written: its name, whose it is, and its number. False:
+ * there is no more. Local, on rank 0 only. */
+struct weir_small_file {
+    const char *path;
+    int rank;
+    uint64_t item;
+};
+typedef bool weir_small_file_fn(struct weir_run *run, void *state, uint64_t n,
+                                struct weir_small_file *file);
+
+/* Where the seed is not known: take it from the first file whose content follows from one. Rank 0
+ * looks at some of them; where data are checked, a note says what it found. len: bytes of a file,
+ * read: how many of them are read. Not in the time of a phase. Collective over run->par. */
+void weir_small_files_learn_seed(struct weir_small_files *f, struct weir_run *run, size_t len,
+                                 size_t read, bool checked, weir_small_file_fn *name, void *state);
 
 /* The seed of rank 0's clock where *seed is -1. Collective over run->world. */
 void weir_metadata_seed(const struct weir_run *run, int *seed);

@@ -86,6 +86,15 @@ def test_data_of_other_tasks_verify(mdw, packet):
     mdw.clean()
 
 
+def test_a_benchmark_goes_on_with_the_seed_of_the_objects_that_it_finds(mdw):
+    """Those of the precreate run, and those of a benchmark run after it that checked nothing."""
+    common = "-I 2 -P 3 -D 2 -R 1 "
+    mdw(common + "-G 77 -1", np=2).ok()
+    assert "without -G" not in mdw(common + "-2", np=2).ok().stderr
+    run = mdw(common + "-2 -X", np=2).ok()
+    assert "file-2': -G 77" in run.stderr
+
+
 def test_another_seed_is_wrong_data(mdw):
     mdw("-I 2 -P 2 -D 1 -R 1 -G 10 -1", np=2).ok()
     run = mdw("-I 2 -P 2 -D 1 -R 1 -G 11 -2 -X", np=2).fails(4, "4 objects")

@@ -202,6 +202,27 @@ def test_commands_and_the_sync_of_a_phase_run_once_whatever_passes_it_has(mdtest
     assert trace(mdtest, "syncfs", "-n 3 -F -C -Y -d again " + args).count("syncfs(") == 1
 
 
+@pytest.mark.parametrize("packet, unique", [("t", ""), ("o", "-u"), ("i", ""), ("r", "-u")])
+def test_another_run_checks_data_without_the_seed(mdtest, packet, unique):
+    """The seed of files that another process wrote at another time is taken from them."""
+    common = "-F -n 5 -w 3901 -e 3901 -N 1 %s --dataPacketType=%s " % (unique, packet)
+    mdtest(common + "-C -G 77").ok()
+    run = mdtest(common + "-E -X").ok()
+    assert "file.mdtest.0.0': -G 77" in "\n".join(run.notes)  # rank 0 reads its own with two tasks
+    damaged = next(mdtest.dir.rglob("file.mdtest.0.0"))
+    damaged.write_bytes(b"x" * 8 + damaged.read_bytes()[8:])
+    run = mdtest(common + "-E -X")
+    assert run.returncode == 4 and "on read (1 errors)" in run.stdout, run
+    assert "file.mdtest.0.1': -G 77" in "\n".join(run.notes)
+    run = mdtest(common + "-E -X -G 78")
+    assert run.returncode == 4 and "on read (10 errors)" in run.stdout, run
+
+
+def test_without_a_check_or_with_files_of_its_own_no_seed_is_looked_for(mdtest):
+    for args in ("-C", "-E", "-C -E -X"):
+        assert "without -G" not in mdtest("-F -n 5 -w 64 -e 64 " + args).ok().stderr
+
+
 # ---- IO500 ----
 
 def test_the_sequence_of_the_io500_suite(mdtest):

@@ -87,6 +87,46 @@ static void only_timestamps_and_scraps_are_the_same_in_all_files(void **state)
     assert_false(weir_itemdata_varies(&d, 7));
 }
 
+static void the_seed_is_read_out_of_a_file(void **state)
+{
+    const enum weir_packet packets[] = { WEIR_PACKET_TIMESTAMP, WEIR_PACKET_OFFSET,
+                                         WEIR_PACKET_INCOMPRESSIBLE, WEIR_PACKET_RANDOM };
+    const int64_t wanted[] = { 0, 1, 1795404907, INT32_MAX, -5, INT32_MIN };
+    uint64_t buf[8];
+
+    (void)state;
+    for (int p = 0; p < 4; p++) {
+        for (int i = 0; i < 6; i++) {
+            const struct weir_itemdata d = { .packet = packets[p], .seed = wanted[i] };
+            int64_t seeds[WEIR_ITEMDATA_SEEDS];
+            int n, right = 0;
+
+            weir_itemdata_base(&d, 3, buf, sizeof(buf));
+            weir_itemdata_file(&d, 3, 7, buf, sizeof(buf));
+            n = weir_itemdata_seeds(&d, 3, 7, buf, sizeof(buf), seeds);
+            for (int k = 0; k < n; k++)
+                right += (seeds[k] - wanted[i]) %
+                             (packets[p] == WEIR_PACKET_RANDOM ? 1 << 27 : INT64_MAX) == 0;
+            assert_int_equal(right, 1);
+            assert_true(n == 1 || packets[p] == WEIR_PACKET_RANDOM);
+        }
+    }
+}
+
+static void what_depends_on_no_seed_says_none(void **state)
+{
+    struct weir_itemdata d = { .packet = WEIR_PACKET_OFFSET };
+    int64_t seeds[WEIR_ITEMDATA_SEEDS];
+    uint64_t buf[2] = { 1, UINT64_MAX };
+
+    (void)state;
+    assert_int_equal(weir_itemdata_seeds(&d, 0, 0, buf, 15, seeds), 0);
+    d.packet = WEIR_PACKET_TIMESTAMP;
+    assert_int_equal(weir_itemdata_seeds(&d, 0, 0, buf, 7, seeds), 0);
+    d.packet = WEIR_PACKET_RANDOM; /* whose words have 61 bits */
+    assert_int_equal(weir_itemdata_seeds(&d, 0, 0, buf + 1, 8, seeds), 0);
+}
+
 static void the_first_difference_is_found(void **state)
 {
     const char a[] = "the same until here", b[] = "the same until then";
@@ -106,6 +146,8 @@ int main(void)
         cmocka_unit_test(random_data_are_those_of_the_original),
         cmocka_unit_test(incompressible_data_never_repeat),
         cmocka_unit_test(only_timestamps_and_scraps_are_the_same_in_all_files),
+        cmocka_unit_test(the_seed_is_read_out_of_a_file),
+        cmocka_unit_test(what_depends_on_no_seed_says_none),
         cmocka_unit_test(the_first_difference_is_found),
     };
 

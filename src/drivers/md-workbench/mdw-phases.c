@@ -259,6 +259,21 @@ static void exchange(struct weir_run *run, struct mdw_test *t, int d, uint64_t o
                  create_object(run, t, path, s->to_rank, item_of(t, d, next), clock_ns, &why));
 }
 
+bool mdw_name_read(struct weir_run *run, void *state, uint64_t n, struct weir_small_file *file)
+{
+    struct mdw_test *t = state;
+    int d = (int)(n % (uint64_t)t->o->sets);
+    uint64_t round = n / (uint64_t)t->o->sets;
+
+    (void)run;
+    if (round >= (uint64_t)t->o->steps)
+        return false;
+    file->rank = mdw_set_of(t, (uint64_t)d)->from_rank;
+    file->item = item_of(t, d, t->pos + round);
+    file->path = mdw_name_object(&t->from, file->rank, d, t->pos + round);
+    return true;
+}
+
 /* A round over the sets: the stonewall is looked for between rounds. A signal ends a long one,
  * which leaves the sets at different objects. */
 static int step_benchmark(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,

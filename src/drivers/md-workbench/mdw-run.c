@@ -232,6 +232,8 @@ int mdw_start(struct weir_run *run, void *state, struct weir_err *err)
 
     if (weir_small_files_start(&t->fs, run, err) < 0 || begin_positions(run, t, err) < 0)
         return -1;
+    weir_small_files_learn_seed(&t->fs, run, (size_t)t->o->size, (size_t)t->o->size, t->o->verify,
+                                mdw_name_read, t);
     t->ready = mdw_position_try(run, t, err) == 0;
     return t->ready ? 0 : -1;
 }

@@ -114,8 +114,9 @@ uint64_t mdw_sets_objects(const struct mdw_test *t);
 const char *mdw_name_dir(struct mdw_name *n, int rank, int set);
 const char *mdw_name_object(struct mdw_name *n, int rank, int set, uint64_t index);
 
-/* mdw-phases.c */
+/* mdw-phases.c: the phases; and the objects that rank 0 will read, a weir_small_file_fn. */
 extern const struct weir_phase mdw_phases[MDW_PHASES];
+bool mdw_name_read(struct weir_run *run, void *state, uint64_t n, struct weir_small_file *file);
 
 /* mdw-run.c: functions of struct weir_driver for the test. */
 extern const struct weir_stage mdw_stages[];

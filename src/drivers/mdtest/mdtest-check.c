@@ -47,7 +47,8 @@ static void fill_phases(struct mdtest_test *t, struct mdtest_options *o)
         o->random = true;
 }
 
-/* The time of rank 0 stands in for seeds that were not given. */
+/* The time of rank 0 stands in for seeds that were not given; what an earlier run wrote may say
+ * its own. */
 static void fill_seeds(struct mdtest_test *t, struct weir_run *run, struct mdtest_options *o)
 {
     int now = -1;
@@ -55,6 +56,7 @@ static void fill_seeds(struct mdtest_test *t, struct weir_run *run, struct mdtes
     weir_metadata_seed(run, &now);
     if (o->random && o->random_seed == 0)
         o->random_seed = now;
+    t->fs.seed_unknown = o->seed == -1 && o->verify_read && !o->create;
     if (o->seed == -1)
         o->seed = now;
     t->fs.data.seed = o->seed;

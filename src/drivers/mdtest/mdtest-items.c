@@ -240,6 +240,19 @@ int mdtest_step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *c
     return mdtest_finish_op(run, t, rc, item, t->out_len, begin, clock_ns, err);
 }
 
+bool mdtest_name_read(struct weir_run *run, void *state, uint64_t n, struct weir_small_file *file)
+{
+    struct mdtest_test *t = state;
+
+    if (n >= t->ledger.count[MDTEST_FILES])
+        return false;
+    if (n == 0)
+        mdtest_rewind(t);
+    file->rank = t->pass.owner == MDTEST_SHARED ? 0 : t->pass.owner;
+    file->path = mdtest_name_step(run, t, t->pass.owner, n, &file->item);
+    return true;
+}
+
 static int read_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
                      uint64_t *clock_ns, struct weir_err *err)
 {

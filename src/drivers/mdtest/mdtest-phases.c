@@ -110,15 +110,20 @@ static int run_command(struct weir_run *run, const char *what, const char *comma
     return weir_hook_run(run, what, command, err);
 }
 
+void mdtest_rewind(struct mdtest_test *t)
+{
+    t->pass.low = t->pass.high = 0;
+    t->names.known = t->target.known = false;
+}
+
 static int prepare(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mdtest_test *t = state;
 
-    t->pass.low = t->pass.high = 0;
+    mdtest_rewind(t);
     t->pass.ops = 1;
     t->pass.skip = 0;
     t->pass.worked_ns = 0;
-    t->names.known = t->target.known = false;
     if (t->pass.fine)
         weir_session_reset(&t->fs.session);
     if (mdtest_facts[t->pass.op].is_tree || t->pass.phase == &mdtest_write_phase)

@@ -255,9 +255,12 @@ static bool wants_op(const void *state, const struct weir_stage *s)
 static int before_op(struct weir_run *run, void *state, const struct weir_stage *s,
                      struct weir_err *err)
 {
-    const struct mdtest_test *t = state;
+    struct mdtest_test *t = state;
 
-    begin_phase(run, state, (enum mdtest_op)s->index);
+    begin_phase(run, t, (enum mdtest_op)s->index);
+    if (t->pass.op == MDTEST_FILE_READ)
+        weir_small_files_learn_seed(&t->fs, run, t->out_len ? t->out_len : t->in_len, t->in_len,
+                                    true, mdtest_name_read, t);
     return has_status(t) ? weir_status_forget(run, t->o->status_file, err) : 0;
 }
 

@@ -10,6 +10,9 @@
 
 /* ---- names ---- */
 
+/* mdtest-phases.c: names are those of the phase in progress from now on, not of one before. */
+void mdtest_rewind(struct mdtest_test *t);
+
 /* mdtest-items.c: find the directory of a step, and how many steps before and after it stay
  * there. */
 void mdtest_locate_step(struct mdtest_test *t, uint64_t step);

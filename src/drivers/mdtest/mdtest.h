@@ -85,6 +85,9 @@ const char *mdtest_name_created(struct mdtest_test *t, const struct weir_run *ru
                                 struct mdtest_names *n, enum mdtest_kind kind, int owner,
                                 uint64_t nth);
 
+/* mdtest-items.c: the files of the read phase that begins, a weir_small_file_fn. */
+bool mdtest_name_read(struct weir_run *run, void *state, uint64_t n, struct weir_small_file *file);
+
 /* Whose tree holds the items of a task. */
 static inline int mdtest_tree_of(const struct mdtest_test *t, const struct weir_run *run, int owner)
 {
