@@ -10,7 +10,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+
+#include "base/extents.h"
 
 #define PIECES 64
 #define SAMPLE ((uint64_t)16 << 20) /* bytes of a sample of a large piece */
@@ -24,9 +27,35 @@ struct pages {
 struct look {
     int fd;
     double page;
-    bool only_mincore;
+    bool only_mincore, may_know;
+    const char *why; /* the kernel does not tell */
     struct weir_cache_seen *seen;
 };
+
+/* File systems that stand on others: cachestat sees none of the pages that the file below has, or
+ * not all. A mapping of overlayfs is one of the file below. */
+static const struct {
+    unsigned long type; /* of statfs(2) */
+    const char *hides;
+} stacks[] = {
+    { 0x794C7630, NULL }, /* overlayfs */
+    { 0x61756673, NULL }, /* aufs */
+    { 0xF15F, "eCryptfs has pages of the encrypted file that the kernel does not show" },
+    { 0x65735546, "the server of a FUSE file system may have pages that the kernel does not show" },
+};
+
+static void find_stack(struct look *l)
+{
+    struct statfs fs;
+
+    if (fstatfs(l->fd, &fs) < 0)
+        return;
+    for (size_t i = 0; i < sizeof(stacks) / sizeof(*stacks); i++)
+        if ((unsigned long)fs.f_type == stacks[i].type) {
+            l->only_mincore = true;
+            l->seen->hides = stacks[i].hides;
+        }
+}
 
 static int look_mincore(struct look *l, uint64_t first, uint64_t len)
 {
@@ -35,9 +64,13 @@ static int look_mincore(struct look *l, uint64_t first, uint64_t len)
     void *map = mmap(NULL, n * page, PROT_READ, MAP_SHARED, l->fd, (off_t)from);
     unsigned char *in = malloc(n);
     int rc = map != MAP_FAILED && in ? mincore(map, n * page, in) : -1;
+    double resident = 0;
 
     for (size_t i = 0; rc == 0 && i < n; i++)
-        l->seen->resident += in[i] & 1 ? l->page : 0;
+        resident += in[i] & 1 ? l->page : 0;
+    l->seen->resident += resident;
+    if (resident > 0 || l->seen->hides) /* it does not tell which pages are dirty */
+        l->seen->dirty = NAN;
     if (map != MAP_FAILED)
         munmap(map, n * page);
     free(in);
@@ -49,19 +82,26 @@ static int look_at(struct look *l, uint64_t first, uint64_t len)
     struct {
         uint64_t off, len;
     } range = { first, len };
+    double dirty = l->seen->dirty, compressed;
     struct pages p = { 0 };
+    int rc = 0;
 
     l->seen->looked += (double)len;
-    if (l->only_mincore)
-        return look_mincore(l, first, len);
-    if (syscall(CACHESTAT, l->fd, &range, &p, 0) == 0) {
+    l->only_mincore = l->only_mincore || syscall(CACHESTAT, l->fd, &range, &p, 0) < 0;
+    if (l->only_mincore && !l->may_know) {
+        l->why = "the kernel tells it only of files that one owns or may write";
+        return -1;
+    }
+    if (l->only_mincore) {
+        rc = look_mincore(l, first, len);
+    } else {
         l->seen->resident += l->page * (double)p.cache;
         l->seen->dirty += l->page * (double)(p.dirty + p.writeback);
-        return 0;
     }
-    l->only_mincore = true;
-    l->seen->dirty = NAN;
-    return look_mincore(l, first, len);
+    l->seen->written +=
+        weir_extents_written(l->fd, first, len, l->seen->dirty <= dirty, &compressed);
+    l->seen->compressed += compressed;
+    return rc;
 }
 
 /* A large piece is looked at in samples, and of many pieces some. */
@@ -101,37 +141,49 @@ static int open_to_look(const char *path)
     return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
 }
 
+/* To others mincore says of every page that it is there. */
+static bool may_know(const char *path, const struct stat *st)
+{
+    return st->st_uid == geteuid() || faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
+}
+
+static const char *look(struct look *l, const char *path, const struct weir_cache_range *range)
+{
+    struct weir_cache_range r;
+    struct stat st;
+
+    if (l->fd < 0)
+        return "the files cannot be opened to look";
+    if (fstat(l->fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return "the files are not ordinary ones";
+    l->may_know = may_know(path, &st);
+    find_stack(l);
+    r = sampled(range, (uint64_t)st.st_size);
+    if (look_through(l, &r, (uint64_t)st.st_size) < 0)
+        return l->why;
+    if (l->seen->looked <= 0)
+        return "the files are empty";
+    l->seen->size = (double)st.st_size;
+    l->seen->allocated = (double)st.st_blocks * 512;
+    l->seen->resident = fmin(l->seen->resident, l->seen->looked); /* whole pages */
+    if (l->seen->dirty > l->seen->looked)
+        l->seen->dirty = l->seen->looked;
+    return NULL;
+}
+
 bool weir_cache_look(const char *path, const struct weir_cache_range *range,
                      struct weir_cache_seen *seen, const char **why)
 {
-    struct weir_cache_range r;
     struct look l = { .fd = open_to_look(path),
                       .page = (double)sysconf(_SC_PAGESIZE),
+                      .why = "the kernel does not report it (cachestat, mincore)",
                       .seen = seen };
-    struct stat st;
-    bool good;
 
     *seen = (struct weir_cache_seen) { .looked = 0 };
-    *why = NULL;
-    if (l.fd < 0)
-        *why = "the files cannot be opened to look";
-    else if (fstat(l.fd, &st) < 0 || !S_ISREG(st.st_mode))
-        *why = "the files are not ordinary ones";
-    else if (r = sampled(range, (uint64_t)st.st_size),
-             look_through(&l, &r, (uint64_t)st.st_size) < 0)
-        *why = "the kernel does not report it (cachestat, mincore)";
-    else if (seen->looked <= 0)
-        *why = "the files are empty";
-    good = *why == NULL;
-    if (good)
-        seen->size = (double)st.st_size, seen->allocated = (double)st.st_blocks * 512;
+    *why = look(&l, path, range);
     if (l.fd >= 0)
         close(l.fd);
-    if (good && seen->resident > seen->looked) /* whole pages */
-        seen->resident = seen->looked;
-    if (good && seen->dirty > seen->looked)
-        seen->dirty = seen->looked;
-    return good;
+    return *why == NULL;
 }
 
 void weir_cache_clean(const char *path)

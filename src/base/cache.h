@@ -17,12 +17,15 @@ struct weir_cache_seen {
     double looked;   /* examined; less than asked where the range is sampled */
     double resident; /* in the page cache */
     double dirty; /* not on storage: dirty or in write-back; NaN where the kernel does not tell */
+    double written; /* were ever written: the rest are holes, or reserved; NaN as above */
+    double compressed;      /* are compressed on the device, as far as the file system tells */
     double size, allocated; /* of the file: bytes, and those of its blocks */
+    const char *hides; /* more may be resident than was seen, because ...; a constant, NULL: no */
 };
 
-/* Ask cachestat(2), and mincore(2) where the kernel has none. At most 64 pieces are looked at, and
- * large ones are sampled. Nothing is read. Local. False and *why (a constant) where it is not
- * known. */
+/* Ask cachestat(2), and mincore(2) where the kernel has none, and on file systems that stand on
+ * others, whose pages cachestat does not see. At most 64 pieces are looked at, and large ones are
+ * sampled. Nothing is read. Local. False and *why (a constant) where it is not known. */
 bool weir_cache_look(const char *path, const struct weir_cache_range *range,
                      struct weir_cache_seen *seen, const char **why);
 

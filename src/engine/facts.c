@@ -20,7 +20,7 @@ void weir_facts_init(struct weir_facts *f)
     f->collective = f->independent = f->other_layout = f->foreign = f->apart = -1;
     f->distance = f->lacks.n = -1;
     f->planned_bytes = f->file_bytes = f->transfer = f->own_node = f->unread = f->repeats = NAN;
-    f->allocated = f->retries = f->others = f->others_share = f->sequential_rate = NAN;
+    f->allocated = f->written = f->retries = f->others = f->others_share = f->sequential_rate = NAN;
 }
 
 double weir_facts_own_node(const struct weir_run *run, int whom)

@@ -92,7 +92,8 @@ struct weir_facts {
     double repeats;          /* share of the blocks that are drawn again */
     enum weir_facts_data data_kind;
     /* what happened */
-    double allocated;        /* allocated bytes over size, after a write phase that flushes */
+    double allocated;        /* allocated bytes over size, of files that are flushed */
+    double written;          /* of these files: the share that is neither hole nor reserved */
     double retries;          /* short transfers and calls that were tried again */
     double others;           /* bytes that others moved on the block device of the files */
     double others_share;     /* of what the test asked for */
@@ -102,6 +103,7 @@ struct weir_facts {
     bool planned;            /* a dry run: phases are as they are meant */
     bool evicted;            /* the pages of the files were dropped before each read phase */
     const char *cache_why;   /* why the page cache is not known; NULL: nobody asked */
+    const char *cache_hides; /* why more may be in the page cache than was seen; NULL: no */
     int repetitions;
     struct weir_facts_phase phase[WEIR_FACTS_PHASES];
     int phases;

@@ -77,24 +77,56 @@ MEASURE(h03)
             out, 100 * p->cached, "%.0f %% of the bytes read %s in this node's page cache%s%s%s",
             100 * p->cached, f->planned ? "would be" : "were", is_in_memory(f) ? " (" : "",
             is_in_memory(f) ? f->file_system : "", is_in_memory(f) ? " is memory)" : "");
+    out->more = f->cache_hides;
 }
 
-MEASURE(h04)
+#define COLD 0.05 /* of the bytes, at most, that memory serves or keeps */
+
+/* Nothing that is known lets the bytes of this phase stay in memory: they were not there before,
+ * or were made durable in the time. */
+static bool is_cold(const struct weir_facts *f, const struct weir_facts_phase *p)
 {
-    const struct weir_facts_phase *p = WORST(ANY, asked);
+    if (f->direct == 1)
+        return !(p->left > COLD);
+    return p->moves == WEIR_MOVES_IN ? p->cached <= COLD : f->durable == 1 && !(p->dirty > COLD);
+}
+
+/* Of those phases of which the bytes ought to have reached a device, or of all. */
+static const struct weir_facts_phase *least_reached(const struct weir_facts *f, bool cold)
+{
+    const struct weir_facts_phase *p = NULL;
 
     for (int i = 0; i < f->phases; i++) {
         const struct weir_facts_phase *q = &f->phase[i];
 
-        if (p && q->asked > 0 && q->reached * p->asked < p->reached * q->asked)
+        if (q->asked > 0 && (!cold || is_cold(f, q)) &&
+            (!p || q->reached * p->asked < p->reached * q->asked))
             p = q;
     }
-    if (!weir_facts_move_data(f) || !p || p->asked <= 0)
+    return p;
+}
+
+static bool is_less_than_half(const struct weir_facts_phase *p)
+{
+    return p && 2 * p->reached < p->asked;
+}
+
+MEASURE(h04)
+{
+    const struct weir_facts_phase *cold = least_reached(f, true), *p = least_reached(f, false);
+    bool gone = is_less_than_half(cold);
+
+    if (gone) {
+        p = cold;
+        out->severity = out->severity > WEIR_SUSPECT ? out->severity : WEIR_SUSPECT;
+    }
+    if (!p)
         weir_finding_unknown(out, "because it is known of local block file systems only");
     else
         weir_finding_set(out, fmax(0, 100 * (1 - p->reached / p->asked)),
-                         "a block device moved %.0f %% of the bytes of a %s phase",
-                         100 * p->reached / p->asked, p->key);
+                         "a block device moved %.0f %% of the bytes of a %s phase%s",
+                         100 * p->reached / p->asked, p->key,
+                         gone ? ", though the page cache did not have them" : "");
 }
 
 MEASURE(h05)
@@ -104,10 +136,13 @@ MEASURE(h05)
     if (p && is_in_memory(f)) /* where no page is ever dirty */
         weir_finding_set(out, 100, "all that was written is in memory only: %s is memory",
                          f->file_system);
+    else if (!p && !f->cache_why && weir_facts_have(f, WEIR_MOVES_OUT))
+        weir_finding_unknown(out, "because the kernel does not tell which pages are dirty");
     else if (weir_cache_is_known(f, p, weir_no_write, out))
         weir_finding_set(out, 100 * p->dirty,
                          "%.0f %% of what was written was in memory only at the end of the time",
                          100 * p->dirty);
+    out->more = f->cache_hides;
 }
 
 MEASURE(h06)
@@ -222,8 +257,11 @@ MEASURE(h13)
 
 MEASURE(h14)
 {
-    if (!weir_facts_have(f, WEIR_MOVES_OUT))
-        weir_finding_unknown(out, "%s", weir_no_write);
+    if (!weir_facts_move_data(f))
+        weir_finding_unknown(out, "%s", weir_no_data);
+    else if (!isnan(f->written) && !(f->allocated < f->written))
+        weir_finding_set(out, 100 * f->written, "%.0f %% of the bytes of the files were written%s",
+                         100 * f->written, f->written < 1 ? ", the rest are holes" : "");
     else if (isnan(f->allocated))
         weir_finding_unknown(out, "because the blocks of the files are not known");
     else

@@ -143,6 +143,8 @@ MEASURE(h27)
         weir_finding_set(out, 100 * p->left,
                          "%.0f %% of a %s phase with direct I/O are in the page cache",
                          100 * p->left, p->key);
+    if (f->direct == 1)
+        out->more = f->cache_hides;
 }
 
 MEASURE(h28)

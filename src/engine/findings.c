@@ -42,7 +42,8 @@ const struct weir_rule weir_rules[] = {
                 "the files from the cache before the read phase" },
     { RULE("H04", h04, "bytes asked for that no block device moved", "%"),
       AT(5, NOTE, NOTE, NOTE, NOTE),
-      .remedy = "compare with the rate of the device; the rest was served by memory" },
+      .remedy = "compare with the rate of the device; the rest was served by memory, or never "
+                "stored (holes, compression)" },
     { RULE("H05", h05, "not on storage at the end of the write time", "%"),
       AT(5, SUSPECT, INVALID, INVALID, SUSPECT),
       .remedy = "flush inside the time (ior -e, -Y), or use direct I/O" },
@@ -71,10 +72,11 @@ const struct weir_rule weir_rules[] = {
     { RULE("H13", h13, "data that can be compressed or deduplicated", "kinds"),
       AT(0, NOTE, NOTE, INVALID, SUSPECT),
       .remedy = "write random data (-l random, or -l signature)" },
-    { RULE("H14", h14, "allocated bytes against size", "%"),
+    { RULE("H14", h14, "allocated or written bytes of the files against their size", "%"),
       .below = true,
       AT(95, SUSPECT, SUSPECT, INVALID, SUSPECT),
-      .remedy = "the file system compresses, delays or leaves out blocks: write random data, flush" },
+      .remedy = "the file system compresses, delays or leaves out blocks: write random data, flush, "
+                "and read what was written before" },
     { RULE("H15", h15, "repetitions", "repetitions"),
       .below = true,
       AT(3, NOTE, INVALID, NONE, NONE),
@@ -266,6 +268,8 @@ static void judge(const struct weir_facts *f, const struct weir_rule *r, enum we
         out->severity = r->worse.severity;
         out->limit = r->worse.limit;
     }
+    if (out->outcome == WEIR_FINE && out->more)
+        weir_finding_unknown(out, "because %s", out->more);
 }
 
 int weir_findings_judge(const struct weir_facts *f, enum weir_rule_set set,

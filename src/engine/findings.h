@@ -46,6 +46,7 @@ struct weir_finding {
     enum weir_severity severity; /* that it has, or would have */
     double value, limit;         /* NaN: not known */
     const char *unit;
+    const char *more; /* the value may be larger, because ...: it is not fine then; NULL: it is not */
     char text[WEIR_FINDING_TEXT]; /* a clause for people; why, where it is not judged */
 };
 

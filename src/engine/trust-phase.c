@@ -32,7 +32,7 @@ int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, stru
     uint64_t begin_ns;
 
     run->trust.stage = NULL; /* the last phase may have failed */
-    run->trust.seen = (struct weir_cache_seen) { NAN, NAN, NAN, NAN, NAN };
+    run->trust.seen = (struct weir_cache_seen) { .looked = NAN, .resident = NAN, .dirty = NAN };
     if (moves == WEIR_MOVES_IN && weir_trust_drop(run, stage, err) < 0)
         return -1;
     if (!is_measured(run, stage))
@@ -84,6 +84,13 @@ static void add_sessions(const struct weir_test *t, struct weir_trust_sums *s)
     }
 }
 
+/* Bytes; 0 where they are not known, and *unknown is 1 then. */
+static uint64_t known_bytes(double bytes, uint64_t *unknown)
+{
+    *unknown = isnan(bytes);
+    return *unknown ? 0 : (uint64_t)bytes;
+}
+
 static void add_cache(const struct weir_trust *t, struct weir_trust_sums *s)
 {
     s->looked = (uint64_t)t->cache.looked;
@@ -91,9 +98,11 @@ static void add_cache(const struct weir_trust *t, struct weir_trust_sums *s)
     s->allocated = (uint64_t)t->cache.allocated;
     s->lookers = s->looked > 0;
     s->resident = (uint64_t)t->cache.resident;
-    s->dirty_unknown = isnan(t->cache.dirty);
-    s->dirty = s->dirty_unknown ? 0 : (uint64_t)t->cache.dirty;
+    s->dirty = known_bytes(t->cache.dirty, &s->dirty_unknown);
+    s->written = known_bytes(t->cache.written, &s->written_unknown);
+    s->compressed = (uint64_t)t->cache.compressed;
     s->cache_unknown = t->cache_why != NULL;
+    s->cache_hidden = t->cache.hides != NULL;
 }
 
 /* Of this rank: opening and closing. */
@@ -160,20 +169,22 @@ static void note_seen(struct weir_run *run, const struct weir_trust_sums *s)
         .looked = (double)s->looked,
         .resident = (double)s->resident,
         .dirty = s->dirty_unknown ? NAN : (double)s->dirty,
-        .size = (double)s->size,
-        .allocated = (double)s->allocated,
     };
 }
 
-/* Blocks are those of the file when it was flushed; a file of another size is one of another
+/* The number of blocks is that of a file that was flushed; a file of another size is one of another
  * run. */
 static void note_files(const struct weir_trust_sums *s, struct weir_facts *f, enum weir_moves moves)
 {
+    bool reads = moves == WEIR_MOVES_IN;
+
     if (s->size == 0)
         return;
-    if (moves == WEIR_MOVES_OUT && f->durable == 1)
+    if (f->durable == 1 || (reads && !weir_facts_have(f, WEIR_MOVES_OUT)))
         f->allocated = fmin(f->allocated, (double)s->allocated / (double)s->size);
-    if (moves == WEIR_MOVES_IN && !isnan(f->file_bytes))
+    if ((f->durable == 1 || reads) && s->written_unknown == 0)
+        f->written = fmin(f->written, (double)s->written / (double)s->looked);
+    if (reads && !isnan(f->file_bytes))
         f->foreign = (double)s->size != (double)s->lookers * f->file_bytes;
 }
 
@@ -189,6 +200,9 @@ static void note_cache(const struct weir_run *run, const struct weir_trust_sums 
         return;
     }
     note_files(s, f, p->moves);
+    if (s->cache_hidden > 0)
+        f->cache_hides = run->trust.cache.hides ? run->trust.cache.hides
+                                                : "some ranks have files that other caches hold";
     if (f->direct == 1)
         MOST(left, (double)s->resident / looked);
     else if (p->moves == WEIR_MOVES_IN)

@@ -25,8 +25,8 @@ struct weir_phase_rec;
 struct weir_trust_sums {
     uint64_t user_ns, reached, io_unknown, retries, sync_ns, ends_ns;
     uint64_t syncs, all_read, all_written; /* since the first test of the run began */
-    uint64_t looked, resident, dirty, size, allocated; /* bytes */
-    uint64_t lookers, cache_unknown, dirty_unknown;    /* ranks */
+    uint64_t looked, resident, dirty, written, compressed, size, allocated; /* bytes */
+    uint64_t lookers, cache_unknown, cache_hidden, dirty_unknown, written_unknown; /* ranks */
     uint64_t ended[WEIR_TRUST_PARTS];
 };
 

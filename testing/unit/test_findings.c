@@ -35,7 +35,7 @@ static struct weir_facts sound_facts(void)
     f.transfer = 1 << 20;
     f.own_node = f.unread = f.repeats = f.retries = 0;
     f.data_kind = WEIR_DATA_RANDOM;
-    f.allocated = 1;
+    f.allocated = f.written = 1;
     f.repetitions = 6;
     for (int i = 0; i < 2; i++) {
         struct weir_facts_phase *p = weir_facts_phase_of(&f, i ? "read" : "write");
@@ -91,7 +91,7 @@ static enum weir_judgement outcome(const struct weir_facts *f, const char *id)
 SPOILER(short_phase, WRITTEN->shortest_s = 0.5)
 SPOILER(little_data, WRITTEN->bytes = READ->bytes = 1e6)
 SPOILER(cached, READ->cached = 0.97)
-SPOILER(no_device, READ->reached = 1e9)
+SPOILER(no_device, (READ->cached = NAN, READ->reached = 1e9))
 SPOILER(dirty, WRITTEN->dirty = 0.5)
 SPOILER(not_durable, f->durable = 0)
 SPOILER(own_node, f->own_node = 0.25)
@@ -103,6 +103,8 @@ SPOILER(random_faster, (f->random = 1, f->sequential_rate = 0.5e9))
 SPOILER(repeats, f->repeats = 0.36)
 SPOILER(repeated_data, f->data_kind = WEIR_DATA_REPEATED)
 SPOILER(sparse, f->allocated = 0.5)
+SPOILER(holes, f->written = 0.5)
+SPOILER(cold_and_no_device, (READ->cached = 0, READ->reached = 1e9))
 SPOILER(once, WRITTEN->n = 1)
 SPOILER(wide, (READ->rates[0] = READ->rates[2] = 60e6, READ->rates[1] = 140e6))
 SPOILER(drift, for (int i = 0; i < 6; i++) READ->rates[i] = (100 + 10 * i) * 1e6)
@@ -138,6 +140,7 @@ static const struct {
     { "H02", little_data, IS(SUSPECT, INVALID, SOUND, SOUND) },
     { "H03", cached, IS(SUSPECT, INVALID, INVALID, SUSPECT) },
     { "H04", no_device, IS(NOTE, NOTE, NOTE, NOTE) },
+    { "H04", cold_and_no_device, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
     { "H05", dirty, IS(SUSPECT, INVALID, INVALID, SUSPECT) },
     { "H06", not_durable, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
     { "H07", own_node, IS(SUSPECT, INVALID, INVALID, SOUND) },
@@ -149,6 +152,7 @@ static const struct {
     { "H12", repeats, IS(NOTE, SUSPECT, INVALID, SUSPECT) },
     { "H13", repeated_data, IS(NOTE, NOTE, INVALID, SUSPECT) },
     { "H14", sparse, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
+    { "H14", holes, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
     { "H15", once, IS(NOTE, INVALID, SOUND, SOUND) },
     { "H15", wide, IS(NOTE, SOUND, SOUND, SOUND) },
     { "H16", drift, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
@@ -301,6 +305,41 @@ static void special_cases_have_their_severity(void **state)
     assert_int_equal(found(&f, WEIR_RULES_SNIA, "H17"), WEIR_INVALID);
 }
 
+static void a_page_cache_that_is_seen_in_part_is_never_fine(void **state)
+{
+    struct weir_facts f = sound_facts();
+
+    (void)state;
+    f.cache_hides = "another cache is below";
+    assert_int_equal(outcome(&f, "H03"), WEIR_NOT_JUDGED);
+    assert_int_equal(outcome(&f, "H05"), WEIR_NOT_JUDGED);
+    assert_int_equal(outcome(&f, "H27"), WEIR_FINE); /* nobody asked for direct I/O */
+    f.direct = 1;
+    assert_int_equal(outcome(&f, "H27"), WEIR_NOT_JUDGED);
+    f.phase[0].dirty = f.phase[1].cached = f.phase[1].left = 0.9;
+    assert_int_equal(outcome(&f, "H03"), WEIR_FOUND);
+    assert_int_equal(outcome(&f, "H05"), WEIR_FOUND);
+    assert_int_equal(outcome(&f, "H27"), WEIR_FOUND);
+}
+
+static void bytes_that_no_device_moved_are_a_note_where_memory_had_them(void **state)
+{
+    struct weir_facts f = sound_facts();
+
+    (void)state;
+    f.phase[1].reached = 0;
+    f.phase[1].cached = 1;
+    assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H04"), WEIR_NOTE);
+    f = sound_facts();
+    f.phase[0].reached = 0;
+    f.durable = 0;
+    assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H04"), WEIR_NOTE);
+    f.durable = 1;
+    assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H04"), WEIR_SUSPECT);
+    f.phase[0].reached = 0.6 * f.phase[0].asked;
+    assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H04"), WEIR_NOTE);
+}
+
 /* ---- limits ---- */
 
 static void limits_change_one_rule(void **state)
@@ -441,6 +480,8 @@ int main(void)
         cmocka_unit_test(what_is_not_known_is_not_judged),
         cmocka_unit_test(what_a_file_system_in_memory_keeps_is_never_on_storage),
         cmocka_unit_test(special_cases_have_their_severity),
+        cmocka_unit_test(a_page_cache_that_is_seen_in_part_is_never_fine),
+        cmocka_unit_test(bytes_that_no_device_moved_are_a_note_where_memory_had_them),
         cmocka_unit_test(limits_change_one_rule),
         cmocka_unit_test(wrong_limits_are_refused),
         cmocka_unit_test(rule_sets_have_names),

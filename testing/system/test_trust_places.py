@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a number is worth depends on what the files stand on: file systems that stand on others, images, holes, compression.
+
+Each run that is found to be dishonest has an honest one beside it."""
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+import conftest
+
+
+def judged(ior, args, **kwargs):
+    ior(args + " --report=json:r.json", np=None, **kwargs).ok()
+    test, = json.loads((ior.cwd / "r.json").read_text())["tests"]
+    return {f["id"]: f for f in test["findings"]}, test
+
+
+def outcomes(findings, *ids):
+    return {i: findings[i]["severity"] if findings[i]["outcome"] == "found" else findings[i]["outcome"] for i in ids}
+
+
+def namespace(ior, steps):
+    """A prefix that runs a program with mounts that nobody else sees. Skips where they cannot be made."""
+    if os.geteuid() != 0 or not shutil.which("unshare"):
+        pytest.skip("mounting needs root and unshare")
+    prefix = ["unshare", "-m", "sh", "-c", "%s || exit 77; exec \"$@\"" % steps, "sh"]
+    done = subprocess.run(prefix + ["true"], cwd=ior.cwd, capture_output=True, text=True, timeout=60)
+    if done.returncode == 77:
+        pytest.skip("nothing of this kind can be mounted here: " + done.stderr)
+    return prefix
+
+
+@pytest.fixture
+def on_disk(ior):
+    """The working directory is on a block device of the machine, not on an image or in memory."""
+    number = os.stat(ior.cwd).st_dev
+    device = os.path.realpath("/sys/dev/block/%d:%d" % (os.major(number), os.minor(number)))
+    if not os.path.isdir(device) or "/loop" in device:
+        pytest.skip("the tests do not run on a disk")
+
+
+# ---- file systems that stand on others ----
+
+@pytest.fixture
+def overlay(ior):
+    for name in ("low", "up", "work", "m"):
+        (ior.cwd / name).mkdir()
+    return namespace(ior, "mount -t overlay weir -o lowerdir=low,upperdir=up,workdir=work m")
+
+
+def test_the_page_cache_below_overlayfs_is_seen(ior, overlay, on_disk):
+    """cachestat(2) sees no page there: every container was found to be fine."""
+    f, _ = judged(ior, "-t 1m -b 8m -o m/f", prefix=overlay)
+    assert f["H03"]["outcome"] == "found" and f["H03"]["value"] == 100, f["H03"]
+    assert f["H05"]["outcome"] == "not judged" and "dirty" in f["H05"]["text"], f["H05"]
+    f, _ = judged(ior, "-t 1m -b 8m -e --drop-cache -o m/f", prefix=overlay)
+    assert outcomes(f, "H03") == {"H03": "fine"}, f["H03"]
+
+
+def test_direct_transfers_on_overlayfs_leave_nothing_in_the_page_cache(ior, overlay, on_disk):
+    f, _ = judged(ior, "-t 1m -b 8m --posix.odirect -o m/f", prefix=overlay)
+    assert outcomes(f, "H05", "H27") == {"H05": "fine", "H27": "fine"}, (f["H05"], f["H27"])
+
+
+def test_the_pages_of_somebody_elses_file_are_not_known(ior):
+    """Linux says of each page that it is there to who neither owns the file nor may write it."""
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        pytest.skip("a file of another user needs root and setpriv")
+    with open(ior.cwd / "f", "wb") as file:
+        file.write(os.urandom(conftest.MIB))
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    os.chown(ior.cwd / "f", 65534, 65534)
+    own = judged(ior, "-r -k -E -t 64k -b 1m -o f --drop-cache")[0]["H03"]
+    other = judged(ior, "-r -k -E -t 64k -b 1m -o f --drop-cache", prefix=["setpriv", "--bounding-set=-all"])[0]["H03"]
+    assert own["value"] == other["value"] or other["outcome"] == "not judged" and "owns" in other["text"], (own, other)
+
+
+# ---- holes ----
+
+@pytest.mark.parametrize("how", ["--drop-cache -i 2", "--posix.odirect"])
+@pytest.mark.parametrize("make", ["truncate -s 8m f", "fallocate -l 8m f"])
+def test_what_was_never_written_is_not_read_from_storage(ior, on_disk, make, how):
+    if subprocess.run(make.split(), cwd=ior.cwd).returncode != 0:
+        pytest.skip("the file system cannot do that")
+    f, test = judged(ior, "-r -k -E -t 1m -b 8m -o f " + how)
+    assert f["H14"]["outcome"] == "found" and f["H14"]["value"] == 0 and "holes" in f["H14"]["text"], f["H14"]
+    assert outcomes(f, "H04") == {"H04": "SUSPECT"} and test["verdict"] == "SUSPECT", f["H04"]
+
+
+def test_what_was_written_and_is_cold_is_read_from_storage(ior, on_disk):
+    judged(ior, "-w -k -e -t 1m -b 8m -o f")
+    for how in ("--drop-cache -i 2", "--posix.odirect"):
+        f, _ = judged(ior, "-r -k -E -t 1m -b 8m -o f " + how)
+        assert outcomes(f, "H04", "H14") == {"H04": "fine", "H14": "fine"}, (how, f["H04"], f["H14"])
+
+
+def test_a_file_that_is_half_holes_is_found_whatever_the_file_system(ior):
+    """Where the file system reports no extents (tmpfs), SEEK_HOLE tells."""
+    for place in ("f", "/dev/shm/weir-holes-%d" % os.getpid()):
+        path = ior.cwd / place
+        try:
+            with open(path, "wb") as file:
+                file.truncate(8 * conftest.MIB)
+                file.write(os.urandom(4 * conftest.MIB))
+            f, _ = judged(ior, "-r -k -E -t 1m -b 8m -o %s" % path)
+            assert f["H14"]["outcome"] == "found" and abs(f["H14"]["value"] - 50) < 2, f["H14"]
+        finally:
+            path.unlink()
+
+
+def test_data_that_wait_to_be_written_are_no_holes(ior):
+    """Their blocks are only reserved until then."""
+    f, _ = judged(ior, "-w -r -t 1m -b 8m -o f")
+    assert outcomes(f, "H14") == {"H14": "fine"} and f["H14"]["value"] == 100, f["H14"]
