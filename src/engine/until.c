@@ -223,16 +223,18 @@ static const char *reason_of(const struct weir_run *run, double widest)
 static void note_end(const struct weir_run *run, const char *reason, double widest, const char *key)
 {
     const struct weir_run_options *o = run->test->plan.options;
-    char width[96] = "no interval of the median yet";
+    char width[128] = "no interval of the median yet";
 
     if (!isnan(widest) &&
-        snprintf(width, sizeof(width), "the interval of the median is +-%.2g %% (%.40s)", widest,
-                 key) < 0)
+        snprintf(width, sizeof(width),
+                 "the interval of the median is +-%.2g %% within this run (%.40s)", widest, key) < 0)
         width[0] = '\0';
     if (strcmp(reason, "failed") == 0)
         weir_note(&run->log, "--until: the test ended early, in repetition %d", run->repetition);
     else if (strcmp(reason, "narrow") == 0)
-        weir_note(&run->log, "--until: enough after %d repetitions: %s", run->repetition, width);
+        weir_note(&run->log,
+                  "--until: enough after %d repetitions: %s; what differs between runs is not in it",
+                  run->repetition, width);
     else
         weir_note(&run->log,
                   "--until: not enough, but %s after %d repetition%s: %s, wanted +-%s %%",

@@ -29,6 +29,7 @@ def test_repetitions_end_when_the_rate_is_known(ior):
     said = [line for line in run.notes if line.startswith("--until: enough after ")]
     n = len(test["Results"]) // 2
     assert test["untilEnded"] == "narrow" and n in (6, 9, 14, 21) and len(said) == 1 and "after %d rep" % n in said[0], run
+    assert "% within this run (" in said[0] and said[0].endswith("; what differs between runs is not in it"), run
     assert [row["operation"] for row in test["rates"]] == ["write", "read"]
     for row in test["rates"]:
         mine = [8192 * 2 / float(r["totalTime"]) for r in test["Results"] if r["access"] == row["operation"]]
@@ -41,7 +42,7 @@ def test_repetitions_end_when_the_rate_is_known(ior):
 
 
 @pytest.mark.parametrize("args, ended, n, words", [
-    (SHORT + "--until=0.0000001 -i 7", "most", 7, "not enough, but no more were allowed after 7 repetitions: the interval of the median is"),
+    (SHORT + "--until=0.0000001 -i 7", "most", 7, "not enough, but no more were allowed after 7 repetitions: the interval of the median is +-"),
     (SHORT + "--until=0.0000001 --until-max=5 -i 30", "most", 5, "no interval of the median yet, wanted +-0.0000001 %"),
     (ONE + "--until=0.0000001 --until-time=1 -D 1 -e", "time", None, "the time was up after"),
     ("-w -r -b 8k -t 8k -F -k --until=0.0000001 -i 6 --report=json:r.json -O stoneWallingWearOut=1 -D 1 -m", "most", 6, "wanted")])

@@ -1,201 +1,79 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""weir-compare: is B slower than A? For every operation of JSON results of like configuration."""
+"""weir-compare: is B slower than A? Results of runs of two sides, or two commands that are run in pairs."""
 import argparse
-import difflib
 import math
-import statistics
 import sys
 
-from . import compare_stats, complete, jsonfile, quantities
-from .refusal import Refusal
-from .result import Result
+from . import compare_run, compare_sides, compare_verdict, complete
+from .refusal import BAD_USAGE, Refusal
 
 SLOWER = 7  # exit status
-NOT_WHOLE = {3: "an I/O error", 4: "wrong data", 6: "a signal"}
 
-EPILOG = """Exit status: 0 no operation is slower; 7 one is, by more than --worse-than; 1 a file cannot be used, or
-configurations differ; 2 wrong options."""
-
-
-class Operation:
-    """One kind of operation of one test: its name and the rates of all repetitions in A and in B."""
-
-    def __init__(self, name, a, b, in_bytes):
-        self.name, self.a, self.b, self.in_bytes = name, a, b, in_bytes
-        self.difference = self.needed = None
-
-    def decide(self, alpha, normal):
-        self.difference = compare_stats.compare(self.a, self.b, alpha, normal)
-        if self.difference.method == compare_stats.NONE:
-            self.needed = compare_stats.needed(alpha, normal)
+DESCRIPTION = """Is B slower than A? For every operation of JSON results of like configuration. What is compared are
+runs: with one run on a side nothing is told apart. 'weir-compare run' makes the runs, in pairs; see weir-compare run
+--help."""
+EPILOG = """Exit status: 0 no operation is slower; 7 one is, by more than --worse-than; 1 a file cannot be used, a
+command fails, or configurations differ; 2 wrong options."""
 
 
-# ---- are they alike? ----
-
-
-def flat(value, prefix=""):
-    """Names and values of an object and of those in it."""
-    if not isinstance(value, dict):
-        return {prefix: value}
-    found = {}
-    for key, one in value.items():
-        found.update(flat(one, "%s.%s" % (prefix, key) if prefix else key))
-    return found
-
-
-def configuration(result, place):
-    found = result.tests[place].get("configuration")
-    if not isinstance(found, dict):
+def split_sides(names):
+    """A and B: what stands before and after ':', or two files."""
+    if ":" in names:
+        at = names.index(":")
+        sides = names[:at], names[at + 1 :]
+    else:
+        sides = names[:1], names[1:]
+    if not all(sides) or ":" in sides[1] or (":" not in names and len(names) > 2):
         raise Refusal(
-            "%s: test %d has no member 'configuration'; it was made by an older version, run it again"
-            % (result.source, place)
+            "%d results%s: wanted are A.json B.json, or A1.json A2.json ... : B1.json B2.json ..."
+            % (len([name for name in names if name != ":"]), " and one ':'" if names.count(":") == 1 else ""),
+            BAD_USAGE,
         )
-    return {key: value for key, value in flat(found).items() if key != "hash"}
+    return sides
 
 
-def words(value):
-    return "the default" if value is None else str(value)
-
-
-def check_alike(a, b, ignored):
-    if len(a.tests) != len(b.tests):
-        raise Refusal("%s has %d tests and %s has %d" % (a.source, len(a.tests), b.source, len(b.tests)))
-    for place in range(len(a.tests)):
-        one, other = configuration(a, place), configuration(b, place)
-        differing = [
-            "%s is %s and %s" % (key.replace("options.", "", 1), words(one.get(key)), words(other.get(key)))
-            for key in sorted({**one, **other})
-            if one.get(key) != other.get(key) and key.replace("options.", "", 1) not in ignored
-        ]
-        if differing:
-            raise Refusal(
-                "%s and %s are not alike: %s%s; --ignore=NAME,... compares them all the same"
-                % (a.source, b.source, "test %d: " % place if place else "", ", ".join(differing))
-            )
-
-
-def known_names(result):
-    """The names that --ignore can have: what the configurations have, and all options where they are told."""
-    found = set()
-    for place, test in enumerate(result.tests):
-        found.update(key.replace("options.", "", 1) for key in configuration(result, place))
-        values = test.get("optionValues")
-        found.update(values if isinstance(values, dict) else ())
-    return found
-
-
-def near(name, known):
-    """The known name that was probably meant, or None."""
-    of_backend = [one for one in sorted(known) if one.lower().endswith("." + name.lower())]
-    plain = {one.lower(): one for one in sorted(known)}
-    found = difflib.get_close_matches(name.lower(), plain, 1)
-    return of_backend[0] if of_backend else plain[found[0]] if found else None
-
-
-def unmatched(results, ignored):
-    """Words about each name of --ignore that no result has. Not an error: a default stands in few results."""
-    known = set().union(*map(known_names, results)) if ignored else set()
-    for name in ignored:
-        if name not in known:
-            meant = near(name, known)
-            yield "--ignore: '%s' is in no configuration of these results%s" % (
-                name,
-                " (did you mean '%s'?)" % meant if meant else "",
-            )
-
-
-# ---- what is compared ----
-
-
-def read(path):
-    result = Result(path, jsonfile.read(path))
-    if not result.tests:
-        raise Refusal("%s: has no tests" % path)
-    status = jsonfile.member(path, result.document, "status", int)
-    if status not in (0, 5):
-        raise Refusal(
-            "%s: the run ended with status %s (%s)" % (path, status, NOT_WHOLE.get(status, "it failed"))
-        )
-    return result
-
-
-def series(result, test):
-    """The rates above 0 of each operation, and whether they are bytes/s."""
-    found = {}
-    for rate in result.rates(test):
-        values, _ = found.setdefault(rate.operation, ([], rate.in_bytes))
-        if rate.value > 0:
-            values.append(rate.value)
-    return found
-
-
-def operations(a, b):
-    found = []
-    for place, test in enumerate(a.tests):
-        mine, theirs = series(a, test), series(b, b.tests[place])
-        before = "test %d: " % place if len(a.tests) > 1 else ""
-        for name in list(mine) + [n for n in theirs if n not in mine]:
-            in_bytes = (mine.get(name) or theirs[name])[1]
-            none = ([], False)
-            one, other = mine.get(name, none)[0], theirs.get(name, none)[0]
-            found.append(Operation(before + name, one, other, in_bytes))
-    return found
-
-
-# ---- what is said ----
-
-
-def percent(ratio):
-    return "%+.1f %%" % (100 * (ratio - 1))
-
-
-def row_of(one):
-    d = one.difference
-    medians = [quantities.rate(statistics.median(v), one.in_bytes) if v else "-" for v in (one.a, one.b)]
-    verdict = d.verdict
-    if d.ratio is None:
-        verdict = "not measured in both"
-    elif one.needed:
-        verdict += " (%d repetitions of each are needed)" % one.needed
-    return (
-        one.name,
-        *medians,
-        "-" if d.ratio is None else percent(d.ratio),
-        "-" if d.low is None else "%s to %s" % (percent(d.low), percent(d.high)),
-        verdict,
-    )
-
-
-HEADINGS = "operation", "A", "B", "change", "interval", "B is"
-
-
-def table(found):
-    rows = [HEADINGS] + [row_of(one) for one in found]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(HEADINGS))]
-    for row in rows:
-        yield "  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip()
-
-
-def is_worse(one, most):
-    return one.difference.verdict == "slower" and one.difference.ratio < 1 - most
+def name_of(side):
+    return side[0].source if len(side) == 1 else "%d runs (%s ...)" % (len(side), side[0].source)
 
 
 def compare(a, b, options):
     """Lines, and whether an operation is slower by more than was allowed."""
-    check_alike(a, b, options.ignore)
-    found = operations(a, b)
-    measured = sum(1 for one in found if one.a and one.b)
-    alpha = (1 - options.confidence) / max(measured, 1)
-    for one in found:
-        one.decide(alpha, options.normal)
-    worse = [one.name for one in found if is_worse(one, options.worse_than)]
+    compare_sides.check_alike(a[0], a[1:] + b, options.ignore)
+    if options.paired and len(a) != len(b):
+        raise Refusal("--paired: A has %d runs and B has %d" % (len(a), len(b)), BAD_USAGE)
+    found = compare_sides.operations(a, b)
+    verdicts = compare_verdict.judge(found, 1 - options.confidence, options.paired, options.normal)
     lines = [
-        "A: %s, B: %s; confidence %g %% for all operations together"
-        % (a.source, b.source, 100 * options.confidence)
+        "A: %s, B: %s%s; confidence %g %% for all operations together"
+        % (name_of(a), name_of(b), ", in pairs" if options.paired else "", 100 * options.confidence)
     ]
-    lines += table(found)
-    lines += ["slower by more than %g %%: %s" % (100 * options.worse_than, ", ".join(worse))] if worse else []
-    return lines, bool(worse)
+    lines += list(compare_sides.doubts("A", a)) + list(compare_sides.doubts("B", b))
+    lines += list(compare_verdict.table(verdicts)) + compare_verdict.losses(verdicts, options.worse_than)
+    return lines, any(one.is_worse(options.worse_than) for one in verdicts)
+
+
+def compare_files(options):
+    """Exit status; what is told about the options and the order of the runs goes to standard error."""
+    notes = []
+    try:
+        a, b = (compare_sides.read_side(paths) for paths in split_sides(options.results))
+        notes += compare_sides.unmatched(a + b, options.ignore)
+        lines, worse = compare(a, b, options)
+        if min(len(a), len(b)) > 1 and compare_sides.one_after_the_other(a, b):
+            notes.append(
+                "all runs of one side came before those of the other: what changed in between looks like a difference; "
+                "weir-compare run takes them in turn"
+            )
+    except Refusal as e:
+        raise Refusal("; ".join([str(e)] + notes), e.status)
+    for note in notes:
+        print("weir-compare: note: %s" % note, file=sys.stderr)
+    print("\n".join(lines))
+    return SLOWER if worse else 0
+
+
+def run_pairs(options):
+    return SLOWER if compare_run.run(options) else 0
 
 
 # ---- the command ----
@@ -216,15 +94,15 @@ def share(least, most):
     return parse
 
 
-def make_parser():
-    parser = argparse.ArgumentParser(
-        prog="weir-compare",
-        description="Is B slower than A? For every operation of JSON results of like configuration.",
-        epilog=EPILOG,
-        allow_abbrev=False,
-    )
-    parser.add_argument("a", metavar="A.json", help="JSON result to compare with")
-    parser.add_argument("b", metavar="B.json", nargs="+", help="JSON results, each compared with A")
+def pairs(text):
+    value = int(text) if text.isdigit() else 0
+    if not 1 <= value <= 1000:
+        raise argparse.ArgumentTypeError("'%s' is not a number of pairs from 1 to 1000" % text)
+    return value
+
+
+def add_gate(parser):
+    """The options of both forms."""
     parser.add_argument(
         "--worse-than",
         metavar="PERCENT",
@@ -239,10 +117,30 @@ def make_parser():
         default=0.95,
         help="with which the intervals of all operations hold (default: 95)",
     )
+
+
+def make_parser():
+    parser = argparse.ArgumentParser(
+        prog="weir-compare",
+        usage="weir-compare [options] A.json ... : B.json ...\n"
+        "       weir-compare run [options] -- COMMAND A :: COMMAND B",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "results", metavar="A.json ... : B.json ...", nargs="+", help="JSON results of the runs of A and of B"
+    )
+    add_gate(parser)
+    parser.add_argument(
+        "--paired",
+        action="store_true",
+        help="the first run of A and the first of B are a pair, made in random order one after the other, and so on",
+    )
     parser.add_argument(
         "--normal",
         action="store_true",
-        help="take logarithms of rates for normally distributed where repetitions are too few otherwise (3 at least)",
+        help="take logarithms of rates for normally distributed where runs are too few otherwise (3 at least)",
     )
     parser.add_argument(
         "--ignore",
@@ -251,25 +149,51 @@ def make_parser():
         default=[],
         help="differences of the configuration that are meant, such as backend,nodes",
     )
+    parser.set_defaults(function=compare_files)
     return parser
+
+
+def make_run_parser():
+    parser = argparse.ArgumentParser(
+        prog="weir-compare run",
+        usage="weir-compare run [options] -- COMMAND A :: COMMAND B",
+        description="Run two commands in pairs, in random order within each pair, and judge.",
+        epilog="--report=json:FILE is added to each command; a word with {} gets the name of the file instead. "
+        "Pairs end early when every operation is told apart, or, with --worse-than, when that is answered. " + EPILOG,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "-n", "--pairs", metavar="N", type=pairs, default=20, help="at most so many pairs (default: 20)"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", help="keep results and output here (default: weir-compare-DATE)"
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="of the random order (default: another each time)")
+    add_gate(parser)
+    parser.set_defaults(function=run_pairs)
+    return parser
+
+
+def parse(given):
+    if given[:1] != ["run"]:
+        return make_parser().parse_args(given)
+    words = given[1:]
+    at = words.index("--") if "--" in words else len(words)
+    options = make_run_parser().parse_args(words[:at])
+    options.commands = words[at + 1 :]
+    return options
 
 
 def main(arguments=None):
     """Exit status of the command."""
     given = sys.argv[1:] if arguments is None else arguments
     if given[:1] == ["--complete"]:
-        sys.stdout.writelines(complete.answer(make_parser(), given[1:]))
+        parser = make_run_parser() if given[3:4] == ["run"] else make_parser()
+        sys.stdout.writelines(complete.answer(parser, given[1:]))
         return 0
-    options = make_parser().parse_args(given)
-    notes = []
+    options = parse(given)
     try:
-        a, others = read(options.a), [read(path) for path in options.b]
-        notes += unmatched([a] + others, options.ignore)
-        outcomes = [compare(a, b, options) for b in others]
+        return options.function(options)
     except Refusal as e:
-        print("weir-compare: %s" % "; ".join([str(e)] + notes), file=sys.stderr)
+        print("weir-compare: %s" % e, file=sys.stderr)
         return e.status
-    for note in notes:
-        print("weir-compare: note: %s" % note, file=sys.stderr)
-    print("\n\n".join("\n".join(lines) for lines, _ in outcomes))
-    return SLOWER if any(worse for _, worse in outcomes) else 0

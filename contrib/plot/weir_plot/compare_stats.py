@@ -1,27 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""By how much two series of rates differ: the ratio of B to A (the median of the ratios of all pairs: Hodges and
-Lehmann) and an interval that holds it. The interval is that of the rank sum test (Wilcoxon, Mann and Whitney), exact
-for any distribution; on request logarithms of rates are taken for normally distributed where there are too few
-repetitions for it (Welch)."""
+"""By how much two series of values differ, one value for each run, and an interval that holds it. Runs of two sides:
+the interval of the rank sum test (Wilcoxon, Mann and Whitney). Pairs of runs: that of the signed rank test (Wilcoxon).
+Both are exact for any distribution; on request logarithms of rates are taken for normally distributed where there are
+too few runs for them (Welch, Student)."""
 import functools
 import math
 import statistics
 
-EXACT, NORMAL, NONE = "exact", "normal", "none"
-MOST_EXACT = 25  # repetitions of one side; for more the normal distribution stands in for the counts
+MOST_EXACT = 25  # values of one side, or pairs; for more the normal distribution stands in for the counts
 MOST_NEEDED = 100
+# A sequence of pairs is judged at these parts of its length, and at its end.
+LOOKS = (0.5, 0.65, 0.8)
 
 
 class Difference:
-    """ratio: of B to A, above 1 when B is faster, None without rates; low and high hold it with the confidence that was
-    asked for, None where there is none; method: how they were found."""
+    """a, b: the medians, None without rates; ratio: of b to a, above 1 when B is faster; low and high hold the true
+    one with the confidence that was asked for, and the ratio itself, so that a row never contradicts itself; None where
+    there is no interval."""
 
-    def __init__(self, ratio, low=None, high=None, method=NONE):
-        self.ratio, self.low, self.high, self.method = ratio, low, high, method
+    def __init__(self, a, b, interval=None):
+        self.a, self.b = (statistics.median(side) if side else None for side in (a, b))
+        self.ratio = self.b / self.a if a and b else None
+        self.low, self.high = (min(self.ratio, interval[0]), max(self.ratio, interval[1])) if interval else (None, None)
 
     @property
     def verdict(self):
-        if self.method == NONE or self.low <= 1 <= self.high:
+        if self.low is None or self.low <= 1 <= self.high:
             return "not told apart"
         return "slower" if self.high < 1 else "faster"
 
@@ -45,19 +49,48 @@ def counts(n, m):
     return row[m]
 
 
-def cut(n, m, alpha):
-    """How many of the sorted ratios lie outside the interval on each side: the interval begins with that one (from 0).
-    -1: even the widest interval does not have the confidence 1 - alpha."""
-    if max(n, m) > MOST_EXACT:
-        sd = math.sqrt(n * m * (n + m + 1) / 12)
-        return int(n * m / 2 - statistics.NormalDist().inv_cdf(1 - alpha / 2) * sd) - 1
-    all_orders, below, k = math.comb(n + m, n), 0, -1
-    for c in counts(n, m):
+@functools.lru_cache(maxsize=None)
+def signed_counts(n):
+    """How many of the 2 ** n signs of n differences have each sum of the ranks of those above 0."""
+    row = [1]
+    for rank in range(1, n + 1):
+        row = [
+            (row[t] if t < len(row) else 0) + (row[t - rank] if t >= rank else 0)
+            for t in range(len(row) + rank)
+        ]
+    return row
+
+
+def lowest(found, alpha, most):
+    """How many sorted values lie outside the interval on each side: it begins with that one (from 0). found: of how
+    many orders or signs the statistic has each value. -1: even the widest interval has less than the confidence
+    1 - alpha."""
+    everything, below, k = sum(found), 0, -1
+    for c in found:
         below += c
-        if 2 * below > alpha * all_orders * (1 + 1e-9):
+        if 2 * below > alpha * everything * (1 + 1e-9):
             break
         k += 1
-    return min(k, (n * m - 1) // 2)
+    return min(k, (most - 1) // 2)
+
+
+def about(mean, sd, alpha):
+    """The same for many values."""
+    return int(mean - statistics.NormalDist().inv_cdf(1 - alpha / 2) * sd) - 1
+
+
+def cut(n, m, alpha):
+    """Of n * m ratios of two sides."""
+    if max(n, m) > MOST_EXACT:
+        return about(n * m / 2, math.sqrt(n * m * (n + m + 1) / 12), alpha)
+    return lowest(counts(n, m), alpha, n * m)
+
+
+def signed_cut(n, alpha):
+    """Of n * (n + 1) / 2 means of two of n differences."""
+    if n > MOST_EXACT:
+        return about(n * (n + 1) / 4, math.sqrt(n * (n + 1) * (2 * n + 1) / 24), alpha)
+    return lowest(signed_counts(n), alpha, n * (n + 1) // 2)
 
 
 def beta_fraction(a, b, x):
@@ -103,21 +136,32 @@ def t_quantile(tail, df):
     return high
 
 
-def normal_interval(a, b, alpha):
-    """Ratio of the geometric means and its interval (Welch)."""
+def around(middle, half):
+    return math.exp(middle - half), math.exp(middle + half)
+
+
+def welch(a, b, alpha):
+    """The interval of the ratio of the geometric means."""
     x, y = [math.log(v) for v in a], [math.log(v) for v in b]
     parts = statistics.variance(x) / len(x), statistics.variance(y) / len(y)
     middle, square = statistics.mean(y) - statistics.mean(x), sum(parts)
     if square == 0:
-        return math.exp(middle), math.exp(middle), math.exp(middle)
+        return around(middle, 0)
     df = square**2 / (parts[0] ** 2 / (len(x) - 1) + parts[1] ** 2 / (len(y) - 1))
-    half = t_quantile(alpha / 2, df) * math.sqrt(square)
-    return tuple(math.exp(v) for v in (middle, middle - half, middle + half))
+    return around(middle, t_quantile(alpha / 2, df) * math.sqrt(square))
 
 
-def needed(alpha, normal):
-    """Repetitions of each side from which on there is an interval with confidence 1 - alpha."""
-    return 3 if normal else next(n for n in range(2, MOST_NEEDED) if cut(n, n, alpha) >= 0)
+def student(logs, alpha):
+    """The interval of the mean of differences."""
+    n = len(logs)
+    return around(statistics.mean(logs), t_quantile(alpha / 2, n - 1) * statistics.stdev(logs) / math.sqrt(n))
+
+
+def needed(alpha, paired, normal):
+    """Runs of each side from which on there is an interval with confidence 1 - alpha."""
+    if normal:
+        return 3
+    return next(n for n in range(2, MOST_NEEDED) if (signed_cut(n, alpha) if paired else cut(n, n, alpha)) >= 0)
 
 
 def compare(a, b, alpha, normal=False):
@@ -125,7 +169,26 @@ def compare(a, b, alpha, normal=False):
     ratios = sorted(y / x for x in a for y in b)
     k = cut(len(a), len(b), alpha) if ratios else -1
     if k >= 0:
-        return Difference(statistics.median(ratios), ratios[k], ratios[-1 - k], EXACT)
-    if normal and min(len(a), len(b)) >= 3:
-        return Difference(*normal_interval(a, b, alpha), NORMAL)
-    return Difference(statistics.median(ratios) if ratios else None)
+        return Difference(a, b, (ratios[k], ratios[-1 - k]))
+    return Difference(a, b, welch(a, b, alpha) if normal and min(len(a), len(b)) >= 3 else None)
+
+
+def compare_pairs(a, b, alpha, normal=False):
+    """The same where a[i] and b[i] are a pair of runs."""
+    logs = [math.log(y / x) for x, y in zip(a, b)]
+    k = signed_cut(len(logs), alpha) if logs else -1
+    if k >= 0:
+        means = sorted((logs[i] + logs[j]) / 2 for i in range(len(logs)) for j in range(i + 1))
+        return Difference(a, b, (math.exp(means[k]), math.exp(means[-1 - k])))
+    return Difference(a, b, student(logs, alpha) if normal and len(logs) >= 3 else None)
+
+
+def looks(pairs, alpha):
+    """{after how many pairs: the alpha of that look}. Their sum is alpha: the intervals of all looks hold together, so
+    that pairs may end at any of them. Looks that could tell nothing are left out."""
+    for early in range(len(LOOKS), 0, -1):
+        at = sorted({math.ceil(part * pairs) for part in LOOKS[-early:]} - {pairs})
+        share = alpha / 2 / max(len(at), 1)
+        if at and signed_cut(at[0], share) >= 0 and signed_cut(pairs, alpha / 2) >= 0:
+            return {**dict.fromkeys(at, share), pairs: alpha / 2}
+    return {pairs: alpha}

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""weir-compare run: two commands in pairs, in random order within each pair, and a verdict as soon as it is clear.
+
+The coin that orders a pair makes the signed rank test exact: where A and B are the same, each sign of a difference is
+as probable as the other, whatever else the machine does."""
+import os
+import random
+import shlex
+import signal
+import statistics
+import subprocess
+import sys
+import time
+
+from . import compare_sides, compare_stats, compare_verdict
+from .compare_sides import rate
+from .refusal import BAD_USAGE, Refusal, reason
+
+SHOWN = 3  # operations in a line of progress
+GRACE_S = 10  # for a command that is told to end
+
+
+class Pairs:
+    """The pairs that have been run: results of A and of B; and how long a pair takes."""
+
+    def __init__(self, options):
+        self.commands = split_commands(options.commands)
+        self.random = random.Random(options.seed)
+        self.most, self.folder = options.pairs, make_folder(options.output)
+        self.sides = {"A": [], "B": []}
+        self.began = time.monotonic()
+
+    @property
+    def count(self):
+        return len(self.sides["B"])
+
+    def left(self):
+        """Words on how long it takes at most."""
+        seconds = (time.monotonic() - self.began) / self.count * (self.most - self.count)
+        return "%.0f s" % seconds if seconds < 120 else "%.0f min" % (seconds / 60)
+
+    def run(self):
+        """One more pair; a line about it."""
+        number, order = self.count + 1, self.random.choice(("AB", "BA"))
+        new = {}
+        for label in order:
+            show("pair %d of %d: %s runs" % (number, self.most, label))
+            new[label] = run_one(self, label, "pair%03d-%s" % (number, label))
+        show("")
+        for label, result in new.items():
+            compare_sides.check_alike((self.sides[label] + [result])[0], [result], ())
+            self.sides[label].append(result)
+        found = compare_sides.operations([new["A"]], [new["B"]])
+        said = ["%s %s -> %s" % (one.name, *(middle(side[0], one) for side in (one.a, one.b))) for one in found]
+        more = ", ..." if len(said) > SHOWN else ""
+        left = "; at most %s more" % self.left() if number < self.most else ""
+        say("pair %d of %d (%s): %s%s%s" % (number, self.most, ", ".join(order), ", ".join(said[:SHOWN]), more, left))
+
+
+def middle(values, one):
+    return rate(statistics.median(values), one) if values else "-"
+
+
+# ---- on standard error ----
+
+
+def say(text):
+    print("weir-compare: %s" % text, file=sys.stderr, flush=True)
+
+
+def show(text):
+    """A line that the next one replaces; only where somebody looks."""
+    if sys.stderr.isatty():
+        print("\r\033[K%s" % text, end="", file=sys.stderr, flush=True)
+
+
+# ---- the commands ----
+
+
+def split_commands(words):
+    """{"A": words, "B": words} of COMMAND A :: COMMAND B"""
+    at = words.index("::") if words.count("::") == 1 else 0
+    if not words[:at] or not words[at + 1 :]:
+        raise Refusal("wanted are two commands: weir-compare run [options] -- COMMAND A :: COMMAND B", BAD_USAGE)
+    return {"A": words[:at], "B": words[at + 1 :]}
+
+
+def make_folder(name):
+    folder = name or time.strftime("weir-compare-%Y%m%d-%H%M%S")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        if os.listdir(folder):
+            raise Refusal("%s: is not empty; results of other runs are not mixed with these" % folder, BAD_USAGE)
+    except OSError as e:
+        raise Refusal("%s: %s" % (folder, reason(e)))
+    return folder
+
+
+def with_report(words, path):
+    """The command that writes its result to path."""
+    if any("{}" in word for word in words):
+        return [word.replace("{}", path) for word in words]
+    return words + ["--report=json:" + path]
+
+
+def wait_for(process):
+    """Its status. A signal to this process ends it, too."""
+    try:
+        return process.wait()
+    except BaseException:
+        process.terminate()  # one of the terminal has reached it already
+        try:
+            process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        raise
+
+
+def run_one(pairs, label, name):
+    """Run the command once, with its output in a file. Its result."""
+    path, log = (os.path.join(pairs.folder, name + suffix) for suffix in (".json", ".log"))
+    words = with_report(pairs.commands[label], path)
+    try:
+        with open(log, "wb") as f:
+            status = wait_for(subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=f, stderr=subprocess.STDOUT))
+    except OSError as e:
+        raise Refusal("%s: %s: %s" % (label, e.filename or words[0], reason(e)))
+    if status not in (0, 5):
+        raise Refusal(
+            "%s: '%s' ended with status %d: %s (all of it is in %s)"
+            % (label, shlex.join(words), status, last_line(log), log)
+        )
+    if not os.path.exists(path):
+        raise Refusal(
+            "%s: '%s' has not written its result %s: put --report=json:{} where the command takes it"
+            % (label, shlex.join(words), path)
+        )
+    return compare_sides.read(path)
+
+
+def last_line(path):
+    with open(path, encoding="utf-8", errors="replace") as f:
+        lines = [line.strip() for line in f if line.strip()]
+    return next((line for line in lines if line.startswith("ERROR")), lines[-1] if lines else "it said nothing")
+
+
+# ---- the sequence ----
+
+
+def stop(_signal, _frame):
+    raise KeyboardInterrupt
+
+
+def run_all(pairs, options):
+    """The pairs, until the answer is clear. Returns the verdicts, and words on why they ended."""
+    pairs.run()
+    found = compare_sides.operations(pairs.sides["A"], pairs.sides["B"])
+    alpha = compare_verdict.share(found, 1 - options.confidence)
+    tell_first(pairs, alpha)
+    looks = compare_stats.looks(pairs.most, alpha)
+    while pairs.count < pairs.most:
+        if pairs.count in looks:
+            verdicts = look(pairs, looks)
+            if is_clear(verdicts, options.worse_than):
+                return verdicts, "%d of %d pairs, which is enough," % (pairs.count, pairs.most)
+        pairs.run()
+    return look(pairs, looks), "%d pairs" % pairs.count
+
+
+def look(pairs, looks):
+    """The verdicts with the confidence of this look."""
+    found = compare_sides.operations(pairs.sides["A"], pairs.sides["B"])
+    return [compare_verdict.judge_one(one, looks[pairs.count], True, False) for one in found]
+
+
+def is_clear(verdicts, most):
+    """Would more pairs change nothing? With a limit the answer is the exit status."""
+    return all(one.is_clear(most) for one in verdicts) or (most > 0 and any(one.is_worse(most) for one in verdicts))
+
+
+def tell_first(pairs, alpha):
+    """What is known after the first pair: that A and B are not the same test, or that there are too few pairs."""
+    for said in compare_sides.differences(pairs.sides["A"][0], pairs.sides["B"][0], ()):
+        say("note: A and B differ: %s" % said)
+    needed = compare_stats.needed(alpha, True, False)
+    if pairs.most < needed:
+        say("note: %d pairs can tell nothing apart: %d are needed" % (pairs.most, needed))
+
+
+def report(pairs, verdicts, ended, options):
+    lines = ["%s: %s" % (label, shlex.join(words)) for label, words in pairs.commands.items()]
+    lines.append(
+        "%s in random order, kept in %s; confidence %g %% for all operations together, at every look"
+        % (ended, pairs.folder, 100 * options.confidence)
+    )
+    for label, results in pairs.sides.items():
+        lines += compare_sides.doubts(label, results)
+    return lines + list(compare_verdict.table(verdicts)) + compare_verdict.losses(verdicts, options.worse_than)
+
+
+def run(options):
+    """Run and judge. Is an operation slower by more than was allowed?"""
+    pairs = Pairs(options)
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        verdicts, ended = run_all(pairs, options)
+    except KeyboardInterrupt:
+        show("")
+        say("interrupted after %d pairs, which are kept in %s" % (pairs.count, pairs.folder))
+        raise
+    lines = report(pairs, verdicts, ended, options)
+    print("\n".join(lines))
+    with open(os.path.join(pairs.folder, "verdict.txt"), "w", encoding="utf-8") as f:
+        f.write("\n".join(lines) + "\n")
+    return any(one.is_worse(options.worse_than) for one in verdicts)
