@@ -53,6 +53,9 @@ MEASURE(h02)
         weir_finding_unknown(out, "%s", nothing_stored);
     else if (out->set == WEIR_RULES_JUPITER)
         weir_finding_set(out, node / GIB, "%.3g GiB of data a node", node / GIB);
+    else if (!weir_facts_have(f, WEIR_MOVES_IN) && f->durable == 1)
+        weir_finding_unknown(out, "because nothing is read, and what is written is flushed in the "
+                                  "measured time (H05 has what was not)");
     else if (f->direct == 1 || f->evicted)
         weir_finding_set(out, NAN, "the page cache is not used");
     else if (isnan(f->memory))
@@ -72,7 +75,10 @@ MEASURE(h03)
 {
     const struct weir_facts_phase *p = WORST(WEIR_MOVES_IN, cached);
 
-    if (weir_cache_is_known(f, p, weir_no_read, out))
+    if (f->direct == 1 && !p && weir_facts_have(f, WEIR_MOVES_IN))
+        weir_finding_unknown(out, "because direct I/O reads past the page cache (H27 says whether "
+                                  "it does)");
+    else if (weir_cache_is_known(f, p, weir_no_read, out))
         weir_finding_set(
             out, 100 * p->cached, "%.0f %% of the bytes read %s in this node's page cache%s%s%s",
             100 * p->cached, f->planned ? "would be" : "were", is_in_memory(f) ? " (" : "",
@@ -160,14 +166,14 @@ MEASURE(h06)
 
 MEASURE(h07)
 {
-    bool one = f->nodes < 2 && out->set == WEIR_RULES_DEFAULT; /* where there is no other way */
-
     if (!weir_facts_have(f, WEIR_MOVES_IN))
         weir_finding_unknown(out, "%s", weir_no_read);
+    else if (f->nodes < 2 && out->set == WEIR_RULES_DEFAULT) /* where there is no other way */
+        weir_finding_unknown(out, "because there is one node");
     else if (isnan(f->own_node))
         weir_finding_unknown(out, "because the program does not say who wrote the data");
     else
-        weir_finding_set(out, one ? 0 : 100 * f->own_node,
+        weir_finding_set(out, 100 * f->own_node,
                          "%.0f %% of the tasks read what their own node wrote", 100 * f->own_node);
 }
 
@@ -184,16 +190,21 @@ MEASURE(h08)
 
 MEASURE(h09)
 {
-    if (f->distance == 0 && f->nodes > 1 && f->own_node < 1) /* see ior_shift */
+    bool here = f->distance == 0 && f->nodes > 1; /* a -Q that is a multiple of the nodes */
+
+    if (here && !(f->own_node < 1)) {
+        weir_finding_set(out, 1, "the distance of reader and writer is 0 nodes");
+    } else if (here && !f->uneven) { /* see ior_shift */
         weir_finding_set(out, 1,
                          "-Q comes to 0 nodes and shifts by tasks: %.0f %% of them read what "
                          "their own node wrote",
                          100 * f->own_node);
-    else if (f->distance == 0 && f->nodes > 1)
-        weir_finding_set(out, 1, "the distance of reader and writer is 0 nodes");
-    else
+        if (f->own_node == 0) /* as it was meant */
+            out->severity = WEIR_NOTE;
+    } else {
         weir_finding_set(out, f->uneven, "nodes have %s of tasks",
                          f->uneven ? "different numbers" : "the same number");
+    }
 }
 
 /* ---- rates and data ---- */

@@ -141,7 +141,7 @@ MEASURE(h27)
         weir_finding_unknown(out, "because the backend does not report it");
     else if (weir_cache_is_known(f, p, weir_no_data, out))
         weir_finding_set(out, 100 * p->left,
-                         "%.0f %% of a %s phase with direct I/O are in the page cache",
+                         "%.0f %% of a %s phase with direct I/O came into the page cache",
                          100 * p->left, p->key);
     if (f->direct == 1)
         out->more = f->cache_hides;

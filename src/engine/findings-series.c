@@ -92,19 +92,62 @@ static double half_width(const struct weir_facts_phase *p)
     return (high - low) / 2 / quantile(v, p->nrates, 0.5);
 }
 
-#define WIDE 10.0 /* percent */
+#define WIDE 10.0     /* percent */
+#define SCATTERED 25.0 /* percent: of repetitions that are too few for an interval */
+
+/* The largest range of two to five repetitions over their median, in percent, and of which phase;
+ * NaN: there are no such. */
+static double widest_range(const struct weir_facts *f, const struct weir_facts_phase **of)
+{
+    double v[WEIR_FACTS_RATES], widest = NAN, range;
+
+    for (int i = 0; i < f->phases; i++) {
+        const struct weir_facts_phase *p = &f->phase[i];
+        int n = p->nrates;
+
+        if (n < 2 || n > 5)
+            continue;
+        sort(v, p->rates, n);
+        range = 100 * (v[n - 1] - v[0]) / quantile(v, n, 0.5);
+        if (range > widest || isnan(widest)) {
+            widest = range;
+            *of = p;
+        }
+    }
+    return widest;
+}
+
+/* False: the repetitions are as close as they must be, or their number is worse. */
+static bool judge_range(const struct weir_facts *f, bool few, struct weir_finding *out)
+{
+    const struct weir_facts_phase *p = NULL;
+    double range = widest_range(f, &p);
+    enum weir_severity severity = range > SCATTERED ? WEIR_SUSPECT : WEIR_NOTE;
+
+    if (!(range > WIDE) || (few && out->severity >= severity))
+        return false;
+    out->severity = severity;
+    out->limit = severity == WEIR_SUSPECT ? SCATTERED : WIDE;
+    out->unit = "% (range over median)";
+    out->below = false;
+    weir_finding_set(out, range, "the rates of %s in %d repetitions differ by %.0f %% of their median",
+                     p->key, p->nrates, range);
+    return true;
+}
 
 MEASURE(h15)
 {
     const struct weir_facts_phase *p = fewest(f);
     double widest = NAN;
+    bool few;
 
     if (!p) {
         weir_finding_unknown(out, "because no phase was measured");
         return;
     }
+    few = (double)p->n < out->limit;
     weir_finding_set(out, (double)p->n, "%d repetition%s", (int)p->n, p->n == 1 ? "" : "s");
-    if ((double)p->n < out->limit || out->set != WEIR_RULES_DEFAULT)
+    if (judge_range(f, few, out) || few || out->set != WEIR_RULES_DEFAULT)
         return;
     for (int i = 0; i < f->phases; i++)
         widest = fmax(widest, 100 * half_width(&f->phase[i]));

@@ -77,10 +77,11 @@ const struct weir_rule weir_rules[] = {
       AT(95, SUSPECT, SUSPECT, INVALID, SUSPECT),
       .remedy = "the file system compresses, delays or leaves out blocks: write random data, flush, "
                 "and read what was written before" },
-    { RULE("H15", h15, "repetitions", "repetitions"),
+    { RULE("H15", h15, "repetitions, and how far they differ", "repetitions"),
       .below = true,
       AT(3, NOTE, INVALID, NONE, NONE),
-      .remedy = "repeat the test (-i) until the interval of the median is narrow" },
+      .remedy = "repeat the test (-i) until the interval of the median is narrow; what differs "
+                "between runs, repetitions of one run do not show" },
     { RULE("H16", h16, "drift of the repetitions, or a gap between two groups, of their range", "%"),
       AT(70, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .remedy = "do not use one number for it: find what changes with time, or tells the groups "

@@ -14,6 +14,8 @@
 /* User time is taken in ticks of the kernel: a phase needs many of them. */
 #define CPU_LEAST_S 0.1
 
+#define LEAST_ROOM 0.05 /* of the bytes: that were not in the page cache, to judge what comes in */
+
 static enum weir_moves moves_of(const struct weir_stage *s)
 {
     return s->flags & WEIR_STAGE_WRITES  ? WEIR_MOVES_OUT
@@ -38,8 +40,10 @@ int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, stru
     if (!is_measured(run, stage))
         return 0;
     begin_ns = weir_now_ns();
-    if (moves == WEIR_MOVES_IN && run->trust.facts->direct != 1)
+    if (moves == WEIR_MOVES_IN)
         weir_trust_look(run, stage);
+    run->trust.resident_before =
+        moves == WEIR_MOVES_IN && !run->trust.cache_why ? run->trust.cache.resident : 0;
     weir_machine_use(&run->trust.before, moves != WEIR_MOVES_NOTHING);
     run->trust.stage = run->test->plan.options->dry_run ? NULL : stage;
     run->trust.spent_ns += weir_now_ns() - begin_ns;
@@ -101,6 +105,7 @@ static void add_cache(const struct weir_trust *t, struct weir_trust_sums *s)
     s->dirty = known_bytes(t->cache.dirty, &s->dirty_unknown);
     s->written = known_bytes(t->cache.written, &s->written_unknown);
     s->compressed = (uint64_t)t->cache.compressed;
+    s->before = (uint64_t)t->resident_before;
     s->cache_unknown = t->cache_why != NULL;
     s->cache_hidden = t->cache.hides != NULL;
 }
@@ -188,6 +193,20 @@ static void note_files(const struct weir_trust_sums *s, struct weir_facts *f, en
         f->foreign = (double)s->size != (double)s->lookers * f->file_bytes;
 }
 
+/* What a phase with direct I/O has brought into the page cache. A write drops what was there, a
+ * read leaves it: of a file that was there already nothing can be said. */
+static void note_direct(const struct weir_trust_sums *s, struct weir_facts *f,
+                        struct weir_facts_phase *p)
+{
+    double before = p->moves == WEIR_MOVES_IN ? (double)s->before : 0;
+    double room = (double)s->looked - before;
+
+    if (room > LEAST_ROOM * (double)s->looked)
+        MOST(left, fmax(0, ((double)s->resident - before) / room));
+    else
+        f->cache_why = "the files were in the page cache before they were read";
+}
+
 /* A rank that has nothing to do in the phase knows nothing, which is no gap. */
 static void note_cache(const struct weir_run *run, const struct weir_trust_sums *s,
                        struct weir_facts *f, struct weir_facts_phase *p)
@@ -204,7 +223,7 @@ static void note_cache(const struct weir_run *run, const struct weir_trust_sums 
         f->cache_hides = run->trust.cache.hides ? run->trust.cache.hides
                                                 : "some ranks have files that other caches hold";
     if (f->direct == 1)
-        MOST(left, (double)s->resident / looked);
+        note_direct(s, f, p);
     else if (p->moves == WEIR_MOVES_IN)
         MOST(cached, (double)s->resident / looked);
     if (p->moves == WEIR_MOVES_OUT && s->dirty_unknown == 0)

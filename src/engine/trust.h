@@ -26,6 +26,7 @@ struct weir_trust_sums {
     uint64_t user_ns, reached, io_unknown, retries, sync_ns, ends_ns;
     uint64_t syncs, all_read, all_written; /* since the first test of the run began */
     uint64_t looked, resident, dirty, written, compressed, size, allocated; /* bytes */
+    uint64_t before;                                   /* resident, of a direct read; bytes */
     uint64_t lookers, cache_unknown, cache_hidden, dirty_unknown, written_unknown; /* ranks */
     uint64_t ended[WEIR_TRUST_PARTS];
 };
@@ -56,6 +57,7 @@ struct weir_trust {
     struct weir_trust_sums sums;    /* of all ranks, of the last phase */
     struct weir_cache_seen cache;   /* of this rank's bytes: before a read, after a write phase */
     const char *cache_why;          /* not known; NULL: known */
+    double resident_before;         /* of this rank's bytes: before a direct read */
     struct weir_cache_seen seen;    /* of all ranks of the phase, on rank 0; NaN: not known */
     struct weir_trust_device device;
     bool on_disk; /* of rank 0: the kernel counts the bytes of this file system's device */

@@ -292,6 +292,43 @@ def prepared(path, share, size=16 * conftest.MIB):
         f.read(int(size * share))
 
 
+def disk_or_skip(ior):
+    kind = subprocess.run(["stat", "-f", "-c", "%T", str(ior.cwd)], capture_output=True, text=True, check=True).stdout.strip()
+    if kind in ("tmpfs", "ramfs"):
+        pytest.skip("the tests run on a file system in memory")
+
+
+@pytest.mark.parametrize("share", [0, 50, 100])
+def test_pages_that_were_there_before_a_direct_read_are_not_its_own(ior, share):
+    """A direct read leaves the pages of an earlier buffered one where they are."""
+    disk_or_skip(ior)
+    prepared(ior.cwd / "old", share / 100)
+    run = ior("-r -k -b 16m -t 1m -o old --posix.odirect --report=json:r.json", np=None)
+    if run.returncode:
+        pytest.skip("no direct I/O on this file system")
+    seen = {f["id"]: f for f in document(run)["tests"][0]["findings"]}
+    assert seen["H27"]["outcome"] == ("not judged" if share == 100 else "fine"), seen["H27"]
+    assert seen["H03"]["outcome"] == "not judged" and "direct I/O" in seen["H03"]["text"], seen["H03"]
+    assert seen["H07"]["outcome"] == "not judged" and "one node" in seen["H07"]["text"], seen["H07"]
+
+
+def test_what_is_flushed_and_not_read_need_not_be_larger_than_memory(ior):
+    def outcome(args):
+        return {f["id"]: f["outcome"] for f in document(ior(args + " -b 1m -t 256k --report=json:r.json", np=None).ok())["tests"][0]["findings"]}["H02"]
+    assert [outcome(args) for args in ("-w -e", "-w", "-w -r -e")] == ["not judged", "found", "found"]
+
+
+def test_few_repetitions_that_differ_are_suspect(ior, preload):
+    """Three repetitions of 342, 1130 and 681 MiB/s were sound. Here each write takes 50 ms, or only those of the third one."""
+    def h15(fast):
+        run = ior("-w -b 48k -t 8k -i 3 --report=json:r.json", np=None, env={"LD_PRELOAD": preload("slow-rank.c"), "FAST_WRITES": fast}).ok()
+        return {f["id"]: f for f in document(run)["tests"][0]["findings"]}["H15"]
+    steady, scattered = h15("0"), h15("12")
+    assert steady["severity"] == "NOTE", steady
+    assert (scattered["outcome"], scattered["severity"], scattered["limit"]) == ("found", "SUSPECT", 25), scattered
+    assert scattered["value"] > 50 and "rates of write in 3 repetitions" in scattered["text"], scattered
+
+
 @pytest.mark.parametrize("share", [0, 50, 100])
 def test_the_page_cache_is_looked_at_before_a_read_phase(ior, share):
     prepared(ior.cwd / "old", share / 100)
@@ -315,12 +352,6 @@ def test_what_is_not_on_storage_after_a_write_phase_is_seen(ior):
 
 
 # ---- dropped, and read by somebody else ----
-
-def disk_or_skip(ior):
-    kind = subprocess.run(["stat", "-f", "-c", "%T", str(ior.cwd)], capture_output=True, text=True, check=True).stdout.strip()
-    if kind in ("tmpfs", "ramfs"):
-        pytest.skip("the tests run on a file system in memory")
-
 
 def phases(run, operation):
     return [p for p in document(run)["tests"][0]["phases"] if p["operation"] == operation]

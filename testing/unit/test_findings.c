@@ -97,7 +97,8 @@ SPOILER(not_durable, f->durable = 0)
 SPOILER(own_node, f->own_node = 0.25)
 SPOILER(unread, f->unread = 0.3)
 SPOILER(uneven, f->uneven = true)
-SPOILER(no_distance, f->distance = 0)
+SPOILER(no_distance, (f->distance = 0, f->own_node = 0.5))
+SPOILER(corrected_distance, f->distance = 0)
 SPOILER(too_fast, READ->rate = 100e9)
 SPOILER(random_faster, (f->random = 1, f->sequential_rate = 0.5e9))
 SPOILER(repeats, f->repeats = 0.36)
@@ -106,6 +107,18 @@ SPOILER(sparse, f->allocated = 0.5)
 SPOILER(holes, f->written = 0.5)
 SPOILER(cold_and_no_device, (READ->cached = 0, READ->reached = 1e9))
 SPOILER(once, WRITTEN->n = 1)
+/* Three repetitions with this range. */
+static void scatter(struct weir_facts *f, double percent)
+{
+    READ->rates[0] = (100 - percent / 2) * 1e6;
+    READ->rates[1] = (100 + percent / 2) * 1e6;
+    READ->rates[2] = 100e6;
+    READ->n = WRITTEN->n = READ->nrates = WRITTEN->nrates = 3;
+}
+
+SPOILER(apart_by_20, scatter(f, 20))
+SPOILER(apart_by_30, scatter(f, 30))
+SPOILER(two_apart_by_30, (scatter(f, 30), READ->n = READ->nrates = 2))
 SPOILER(wide, (READ->rates[0] = READ->rates[2] = 60e6, READ->rates[1] = 140e6))
 SPOILER(drift, for (int i = 0; i < 6; i++) READ->rates[i] = (100 + 10 * i) * 1e6)
 SPOILER(groups, for (int i = 0; i < 6; i++) READ->rates[i] = (i % 2 ? 100 + i : 200 + i) * 1e6)
@@ -147,6 +160,7 @@ static const struct {
     { "H08", unread, IS(NOTE, SUSPECT, INVALID, SOUND) },
     { "H09", uneven, IS(SUSPECT, INVALID, INVALID, SOUND) },
     { "H09", no_distance, IS(SUSPECT, INVALID, INVALID, SOUND) },
+    { "H09", corrected_distance, IS(NOTE, NOTE, NOTE, SOUND) },
     { "H10", too_fast, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
     { "H11", random_faster, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
     { "H12", repeats, IS(NOTE, SUSPECT, INVALID, SUSPECT) },
@@ -154,6 +168,9 @@ static const struct {
     { "H14", sparse, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
     { "H14", holes, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
     { "H15", once, IS(NOTE, INVALID, SOUND, SOUND) },
+    { "H15", apart_by_20, IS(NOTE, NOTE, SOUND, SOUND) },
+    { "H15", apart_by_30, IS(SUSPECT, SUSPECT, SOUND, SOUND) },
+    { "H15", two_apart_by_30, IS(SUSPECT, INVALID, SOUND, SOUND) },
     { "H15", wide, IS(NOTE, SOUND, SOUND, SOUND) },
     { "H16", drift, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
     { "H16", groups, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
@@ -289,15 +306,29 @@ static void special_cases_have_their_severity(void **state)
     f.shared = 0;
     assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H24"), WEIR_SUSPECT);
     f = sound_facts();
+    scatter(&f, 9);
+    assert_int_equal(outcome(&f, "H15"), WEIR_FINE);
+    f = sound_facts();
     f.nodes = 1;
     f.own_node = 1;
-    assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H07"), WEIR_SOUND);
+    assert_int_equal(outcome(&f, "H07"), WEIR_NOT_JUDGED);
     assert_int_equal(found(&f, WEIR_RULES_JUPITER, "H07"), WEIR_INVALID);
     f = sound_facts();
     f.phase[0].bytes = f.phase[1].bytes = 1e6;
     f.direct = 1;
     assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H02"), WEIR_SOUND);
     assert_int_equal(found(&f, WEIR_RULES_JUPITER, "H02"), WEIR_INVALID);
+    f.direct = 0;
+    assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H02"), WEIR_SUSPECT);
+    f.phases = 1; /* nothing is read */
+    assert_int_equal(outcome(&f, "H02"), WEIR_NOT_JUDGED);
+    assert_int_equal(found(&f, WEIR_RULES_JUPITER, "H02"), WEIR_INVALID);
+    f.durable = 0;
+    assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H02"), WEIR_SUSPECT);
+    f = sound_facts();
+    f.direct = 1;
+    f.phase[1].cached = NAN;
+    assert_int_equal(outcome(&f, "H03"), WEIR_NOT_JUDGED);
     f = sound_facts();
     f.phase[0].unsteady = f.phase[1].unsteady = 0.3;
     f.phase[0].shortest_s = f.phase[1].shortest_s = 9; /* too short for all but SNIA */
