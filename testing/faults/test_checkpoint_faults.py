@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checkpoints under faults: full disks, files that are damaged or are others, failing calls, killed ranks, signals."""
+import json
 import os
 import signal
 
@@ -24,6 +25,20 @@ def simulate(ior, shim, told, need_backend):
         check_time(run)
         return run
     return run_it
+
+
+@pytest.mark.parametrize("api, how", [("POSIX", ""), ("MPIIO", ""), ("MPIIO", " -c"), ("HDF5", ""), ("HDF5", " --split_file"), ("NETCDF", ""),
+                                      ("NETCDF", " --split_file"), ("NCMPI", "")])
+def test_a_flush_that_takes_long_is_in_every_rate(simulate, ior, api, how):
+    """A second for 108 KiB; what closes the file has no part in the flush."""
+    run = simulate("checkpoint", "--num_writers 2 --fsync --report=text:-,json:r.json" + how, "call=sync delay=1000 times=0", api)
+    assert run.returncode == 0, run
+    trial, = json.loads((ior.cwd / "r.json").read_text())["tests"][0]["trials"]
+    assert trial["flushTime"] >= 1 and trial["flushTimeMax"] >= 1, trial
+    for rate in "realThroughput", "fileSystemThroughput", "applicationThroughput", "storageThroughput":
+        assert trial[rate] <= trial["bytes"], (rate, trial)
+    if api in ("POSIX", "MPIIO"):
+        assert trial["closeTime"] < 1, trial
 
 
 @pytest.mark.parametrize("api, how", [("NETCDF", ""), ("NETCDF", " --split_file"), ("NETCDF", " -c"), ("HDF5", " -c"),

@@ -100,12 +100,26 @@ static void show_facts(struct weir_run *run, void *state)
         weir_banner_array_facts(run, t->file);
 }
 
+static void clock_stage(struct ckpt *t, enum ckpt_stage stage, uint64_t *clock_ns)
+{
+    uint64_t now = weir_now_ns();
+
+    t->ns[stage] += now - *clock_ns;
+    *clock_ns = now;
+}
+
 static int flush_file(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ckpt *t = state;
+    uint64_t clock_ns = weir_now_ns();
+    int rc = 0;
 
     (void)run;
-    return t->o->sync && t->file ? weir_arrays_sync(t->file, err) : 0;
+    if (t->o->sync && t->file) {
+        rc = weir_arrays_sync(t->file, err);
+        clock_stage(t, CKPT_FLUSH, &clock_ns);
+    }
+    return rc;
 }
 
 static int close_file(struct weir_run *run, void *state, struct weir_err *err)
@@ -119,14 +133,6 @@ static int close_file(struct weir_run *run, void *state, struct weir_err *err)
 }
 
 /* ---- a step: one level of a variable, or all of it ---- */
-
-static void clock_stage(struct ckpt *t, enum ckpt_stage stage, uint64_t *clock_ns)
-{
-    uint64_t now = weir_now_ns();
-
-    t->ns[stage] += now - *clock_ns;
-    *clock_ns = now;
-}
 
 /* Write or read the block of the group; with 'skips' only take part. */
 static int move_block(struct ckpt *t, struct weir_run *run, uint64_t i, bool skips,

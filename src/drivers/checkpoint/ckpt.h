@@ -27,13 +27,20 @@ struct ckpt_options {
     bool extra, collective, sync;
 };
 
-enum ckpt_stage { CKPT_GATHER, CKPT_REORDER, CKPT_MOVE, CKPT_VERIFY, CKPT_STAGES };
+enum ckpt_stage {
+    CKPT_GATHER,
+    CKPT_REORDER,
+    CKPT_MOVE,
+    CKPT_FLUSH,
+    CKPT_VERIFY,
+    CKPT_STAGES
+};
 
 /* One trial. Seconds, bytes, bytes/s; NaN: not measured. */
 struct ckpt_trial {
     int64_t test, trial, writers, bytes;
-    double create, work, close, gather, gather_max, reorder, reorder_max, move, move_max,
-        verify_max;
+    double create, work, close, gather, gather_max, reorder, reorder_max, move, move_max, flush,
+        flush_max, verify_max;
     double application, file_system;             /* as the wiki defines them */
     double application_whole, file_system_whole; /* with all parts of them */
 };
