@@ -282,6 +282,32 @@ def test_without_writes_there_is_no_rate_of_the_file_system(run, ior):
     assert document(ior)["tests"][0]["trials"][0]["putTime"] is None
 
 
+@pytest.mark.parametrize("program, args", [
+    ("gatherv", "--nx 90 --n_levs 10 --n_writers 1 --n_tries 3"), ("combo", "--nx 90 --n_levs 10 --n_writers 1 --n_tries 3"),
+    ("checkpoint_simulator", "--nx 1 --ny 1 --im_world 90 --lm 3 --num_arrays 4 --ntrials 1 --suppress_writes"),
+    ("checkpoint_simulator", "--nx 1 --ny 1 --im_world 90 --lm 3 --num_arrays 4 --ntrials 1 --write_binary --gather_3d")])
+def test_new_buffers_are_a_part_of_the_rate_unless_they_are_kept(run, ior, preload, program, args):
+    """As in the originals, which allocate in the measured time."""
+    def look(how):
+        run(program, args + " --report=json:r.json" + how, 6, env={"LD_PRELOAD": preload("new-buffers.c")}).ok()
+        return [document(ior)["tests"][0]["buffers"]] + [int(n) for n in (ior.cwd / "buffers").read_text().split()]
+    name, gathers, untouched, _ = look("")
+    assert name == "new" and gathers >= 3 and untouched >= 1, (name, gathers, untouched)
+    kept, same, touched, _ = look(" --keep_buffers")
+    assert kept == "kept" and same == gathers and touched == 0, (kept, same, touched)
+
+
+@pytest.mark.parametrize("program, args", [("checkpoint_simulator", "--write_binary"), ("restart_simulator", "--suppress_reads --read_binary")])
+def test_each_step_makes_its_buffers(run, ior, preload, program, args):
+    """Two in each of 12 steps, and two that stand by: where there is no memory for new ones the run ends in order."""
+    args += " --nx 1 --ny 1 --im_world 9 --lm 3 --num_arrays 4 --ntrials 1"
+    env = {"LD_PRELOAD": preload("new-buffers.c"), "BYTES": str(6 * 9 * 9 * 4)}
+    for how, made in ("", 26), (" --keep_buffers", 0):
+        run(program, args + how, 6, env=env).ok()
+        assert int((ior.cwd / "buffers").read_text().split()[2]) == made
+    run(program, args, 6, env={**env, "FAIL_AT": "8"}).fails(2, "rank 0 on ", "two buffers of 1944 bytes for a step: Cannot allocate memory")
+
+
 # ---- the parts ----
 
 def test_the_lines_of_the_parts(run, ior):

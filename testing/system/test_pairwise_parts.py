@@ -139,6 +139,7 @@ class Checkpoint(Part):
         "sync": ["", "-e"],
         "trials": ["--ntrials=1", "--ntrials=2"],
         "info": ["", "--extra_info"],
+        "buffers": ["", "--keep_buffers"],
         "output": OUTPUT,
         "warnings": ["", "--warning-as-errors"],
         "engine": ENGINE,
@@ -217,13 +218,13 @@ class Raw(Parts):
 
 class Combo(Parts):
     name = "combo.x"
-    parameters = dict(Parts.parameters, access=["", "-a NETCDF"])
+    parameters = dict(Parts.parameters, access=["", "-a NETCDF"], buffers=["", "--keep_buffers"])
 
 
 class Gatherv(Parts):
     name = "gatherv.x"
     turn = 0
-    parameters = dict(Parts.parameters, engine=MAKES_NOTHING)
+    parameters = dict(Parts.parameters, engine=MAKES_NOTHING, buffers=["", "--keep_buffers"])
 
     def fault(self, n, case):
         if case["outcome"] != "fail":

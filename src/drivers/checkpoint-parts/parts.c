@@ -28,6 +28,7 @@ struct small_options {
     struct weir_run_options run; /* first: the engine reads it */
     const char *api, *type;
     int nx, levels, writers;
+    bool keep_buffers;
 };
 
 struct small {
@@ -41,7 +42,9 @@ struct small {
     struct weir_heads ranks;     /* groups with a writer each */
     struct weir_session session; /* of the writers */
     struct weir_patches patches;
-    float *mine, *packet_data;
+    float *mine;
+    float *received;    /* on the first rank of a group; see gather */
+    float *packet_data; /* on writers */
     struct weir_str name;
     uint64_t ns[2]; /* of a try: gather, write */
     struct weir_stats gather, write, both;
@@ -66,8 +69,14 @@ static const struct weir_opt raw_opts[] = { OPT_STR(0, "file_type", NULL, O, typ
                                                     "What is written", .choices = types,
                                                     OPT_FIRST(FILES)),
                                             API, SIZES, WEIR_OPT_RUN_WHOLE, OPT_END };
-static const struct weir_opt gatherv_opts[] = { SIZES, WEIR_OPT_RUN_WHOLE_NO_FILES, OPT_END };
-static const struct weir_opt combo_opts[] = { API, SIZES, WEIR_OPT_RUN_WHOLE, OPT_END };
+#define KEEP                                                                                       \
+    OPT_FLAG(0, "keep_buffers", NULL, O, keep_buffers,                                             \
+             "Gather into the same buffer in each try; without it each try makes a new one, as "   \
+             "the originals do",                                                                   \
+             OPT_IN(DATA))
+
+static const struct weir_opt gatherv_opts[] = { SIZES, KEEP, WEIR_OPT_RUN_WHOLE_NO_FILES, OPT_END };
+static const struct weir_opt combo_opts[] = { API, SIZES, KEEP, WEIR_OPT_RUN_WHOLE, OPT_END };
 
 static const struct weir_operation operations[] = { { "gather", "gather", "tries", false },
                                                     { "write", "write", "tries", true },
@@ -152,23 +161,42 @@ static bool writes(const struct small *t)
     return t->kind != GATHERV && t->ranks.group.rank == 0;
 }
 
+static int take(float **out, uint64_t elements, struct weir_err *err)
+{
+    void *p = NULL;
+    int rc = weir_mem_aligned(&p, 4096, (size_t)(elements * sizeof(float)), err);
+
+    *out = p;
+    return rc;
+}
+
+static uint64_t received_bytes(const struct small *t)
+{
+    return t->part * (uint64_t)t->ranks.group.size * sizeof(float);
+}
+
+/* A buffer that is kept has been touched; one that only stands by takes no memory. */
+static int take_received(struct small *t, struct weir_err *err)
+{
+    if (t->kind == RAW || t->ranks.group.rank > 0)
+        return 0;
+    if (t->o->keep_buffers)
+        return take(&t->received, received_bytes(t) / sizeof(float), err);
+    t->received = malloc(received_bytes(t));
+    return t->received ? 0 : weir_fail(err, WEIR_ESETUP, "memory for what is gathered");
+}
+
 static int take_data(struct small *t, int rank, struct weir_err *err)
 {
-    uint64_t all = t->part * (uint64_t)t->ranks.group.size;
-    uint64_t n = t->kind == RAW ? t->packet : all > t->packet ? all : t->packet;
-    void *p = NULL;
-
-    if (weir_mem_aligned(&p, 4096, (size_t)(t->part * sizeof(float)), err) < 0)
+    if (take(&t->mine, t->part, err) < 0 || take_received(t, err) < 0)
         return -1;
-    t->mine = p;
     for (uint64_t i = 0; i < t->part; i++)
         t->mine[i] = (float)(weir_rng_at((uint64_t)rank, i) >> 40) / (float)(1 << 24);
-    if (t->ranks.group.rank > 0)
+    if (!writes(t))
         return 0;
-    if (weir_mem_aligned(&p, 4096, (size_t)(n * sizeof(float)), err) < 0)
+    if (take(&t->packet_data, t->packet, err) < 0)
         return -1;
-    t->packet_data = p;
-    for (uint64_t i = 0; i < n; i++)
+    for (uint64_t i = 0; i < t->packet; i++)
         t->packet_data[i] = t->mine[i % t->part];
     return 0;
 }
@@ -208,6 +236,7 @@ static void end(void *state)
 
     weir_patches_free(&t->patches);
     free(t->packet_data);
+    free(t->received);
     free(t->mine);
     weir_str_free(&t->name);
 }
@@ -250,15 +279,24 @@ static int write_file(struct weir_run *run, struct small *t, struct weir_err *er
     return rc;
 }
 
-static void gather(struct small *t, const struct weir_par *meet)
+/* The originals allocate the buffer in the measured time, so touching it is a part of what they
+ * measure. Where there is no memory for a new one the messages go into the one that stands by, so
+ * that nobody waits. */
+static int gather(struct small *t, const struct weir_par *meet, struct weir_err *err)
 {
+    bool is_new = t->received && !t->o->keep_buffers;
+    float *made = NULL;
     uint64_t begin;
 
     weir_barrier(meet); /* of the pattern */
     begin = weir_now_ns();
-    weir_patches_gather(&t->patches, t->mine, t->packet_data);
+    if (is_new)
+        made = malloc(received_bytes(t));
+    weir_patches_gather(&t->patches, t->mine, made ? made : t->received);
+    free(made);
     weir_barrier(meet); /* of the pattern */
     t->ns[0] = weir_now_ns() - begin;
+    return is_new && !made ? weir_fail(err, WEIR_ESETUP, "memory for what is gathered") : 0;
 }
 
 static uint64_t count(struct weir_run *run, void *state)
@@ -279,11 +317,11 @@ static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_n
     (void)i;
     t->ns[0] = t->ns[1] = 0;
     if (t->kind != RAW)
-        gather(t, t->kind == COMBO ? &t->ranks.group : &t->ranks.peers);
+        rc = gather(t, t->kind == COMBO ? &t->ranks.group : &t->ranks.peers, err);
     if (writes(t)) {
         weir_barrier(&t->ranks.peers); /* of the pattern */
         begin = weir_now_ns();
-        rc = write_file(run, t, err);
+        rc = rc < 0 ? rc : write_file(run, t, err);
         weir_barrier(&t->ranks.peers); /* of the pattern */
         t->ns[1] = weir_now_ns() - begin;
         if (rc == 0)
@@ -348,6 +386,8 @@ static int report_test(struct weir_run *run, void *state, struct weir_err *err)
     weir_report_str(r, WEIR_FOR_DATA, "api", t->kind == GATHERV ? "" : t->be->name);
     weir_report_int(r, WEIR_FOR_DATA, "tasks", run->par.size);
     weir_report_int(r, WEIR_FOR_DATA, "bytes", (int64_t)(t->total * sizeof(float)));
+    if (t->kind != RAW)
+        weir_report_str(r, WEIR_FOR_DATA, "buffers", t->o->keep_buffers ? "kept" : "new");
     weir_banner_parameters(run);
     return 0;
 }

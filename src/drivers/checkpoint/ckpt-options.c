@@ -40,6 +40,10 @@
                  "Without effect: hints are options of "                                           \
                  "the backend (--netcdf.hintsFileName)",                                           \
                  OPT_IN(DATA)),                                                                    \
+        OPT_FLAG(0, "keep_buffers", "KEEP_BUFFERS", O, keep_buffers,                               \
+                 "Use the same buffers in each step; without it each step makes new ones, as the " \
+                 "originals do",                                                                   \
+                 OPT_IN(ORDER)),                                                                   \
         OPT_FLAG('c', "collective", "COLLECTIVE", O, collective, "Move shared files collectively", \
                  OPT_IN(ORDER)),                                                                   \
         OPT_LIST(0, "sweep-writers", NULL, O, sweep, NULL, "N,N,...",                              \

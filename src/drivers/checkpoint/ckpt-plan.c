@@ -3,6 +3,7 @@
 #include "config.h"
 #include "drivers/checkpoint/ckpt.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,6 @@
 
 #include "base/clock.h"
 #include "par/agree.h"
-
-#define ALIGN 4096
 
 int ckpt_variants(const void *opt, const struct weir_par *world)
 {
@@ -162,17 +161,46 @@ int ckpt_plan(struct weir_run *run, void *state, struct weir_err *err)
 static int take(float **out, uint64_t elements, struct weir_err *err)
 {
     void *p = NULL;
-    int rc = weir_mem_aligned(&p, ALIGN, (size_t)(elements * sizeof(float)), err);
+    int rc = weir_mem_aligned(&p, CKPT_ALIGN, (size_t)(elements * sizeof(float)), err);
 
     *out = p;
     return rc;
 }
 
+/* Memory that is not touched takes none. */
+static int reserve(float **out, uint64_t bytes, struct weir_err *err)
+{
+    void *p = NULL;
+    int sys = posix_memalign(&p, CKPT_ALIGN, bytes);
+
+    *out = p;
+    errno = sys;
+    return sys != 0 ? weir_fail(err, WEIR_ESETUP, "allocate %" PRIu64 " bytes", bytes) : 0;
+}
+
+/* The buffers of a step, on a mover. */
+static int take_buffers(struct ckpt *t, struct weir_err *err)
+{
+    uint64_t all = t->block.nx * t->block.ny * t->levels;
+    bool in_order = t->o->nx == 1 && t->levels == 1; /* patches are rows of the block */
+    bool keeps = t->o->keep_buffers;
+
+    t->step_bytes = all * sizeof(float);
+    if ((keeps ? take(&t->kept[0], all, err) : reserve(&t->kept[0], t->step_bytes, err)) < 0)
+        return -1;
+    if (keeps && in_order)
+        t->kept[1] = t->kept[0];
+    else if ((keeps ? take(&t->kept[1], all, err) : reserve(&t->kept[1], t->step_bytes, err)) < 0)
+        return -1;
+    t->gathered = t->kept[0];
+    t->field = t->kept[1];
+    return 0;
+}
+
 static int take_memory(struct ckpt *t, struct weir_err *err)
 {
     const struct ckpt_options *o = t->o;
-    uint64_t plane = t->mine.nx * t->mine.ny, all = t->block.nx * t->block.ny * t->levels;
-    bool in_order = o->nx == 1 && t->levels == 1; /* patches are rows of the block */
+    uint64_t plane = t->mine.nx * t->mine.ny;
 
     t->array = calloc((size_t)o->arrays, sizeof(*t->array));
     if (!t->array)
@@ -180,12 +208,7 @@ static int take_memory(struct ckpt *t, struct weir_err *err)
     if (take(&t->data, plane * t->layout.lm * (uint64_t)o->arrays, err) < 0 ||
         (t->reads && take(&t->got, plane * t->levels, err) < 0))
         return -1;
-    if (!t->ranks.is_head)
-        return 0;
-    if (take(&t->gathered, all, err) < 0)
-        return -1;
-    t->field = t->gathered;
-    return in_order ? 0 : take(&t->field, all, err);
+    return t->ranks.is_head ? take_buffers(t, err) : 0;
 }
 
 static void fill_data(struct ckpt *t, int rank)
@@ -294,9 +317,9 @@ void ckpt_end(void *state)
     struct ckpt *t = state;
 
     weir_patches_free(&t->patches);
-    if (t->field != t->gathered)
-        free(t->field);
-    free(t->gathered);
+    if (t->kept[1] != t->kept[0])
+        free(t->kept[1]);
+    free(t->kept[0]);
     free(t->got);
     free(t->data);
     free(t->array);

@@ -27,7 +27,8 @@ static const struct weir_col cols[] = {
             "First close begun to last close done, of the writers or readers, seconds"),
     SECONDS(gather, "gatherTime", "In gathers or scatters, mean over the ranks, seconds"),
     SECONDS(gather_max, "gatherTimeMax", "The same, of the slowest rank"),
-    SECONDS(reorder, "reorderTime", "Between order of ranks and of the file, mean over writers"),
+    SECONDS(reorder, "reorderTime",
+            "Buffers made, and between order of ranks and of the file, mean over writers"),
     SECONDS(reorder_max, "reorderTimeMax", "The same, of the slowest writer"),
     SECONDS(move, "putTime", "In put or get, mean over the writers or readers, seconds"),
     SECONDS(move_max, "putTimeMax", "The same, of the slowest"),
@@ -66,6 +67,7 @@ int ckpt_report_test(struct weir_run *run, void *state, struct weir_err *err)
     weir_report_int(r, WEIR_FOR_DATA, "tasks", run->par.size);
     weir_report_int(r, WEIR_FOR_DATA, t->reads ? "readers" : "writers", t->number);
     weir_report_int(r, WEIR_FOR_DATA, "bytes", (int64_t)t->bytes);
+    weir_report_str(r, WEIR_FOR_DATA, "buffers", t->o->keep_buffers ? "kept" : "new");
     weir_banner_parameters(run);
     return 0;
 }

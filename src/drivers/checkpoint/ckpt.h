@@ -24,8 +24,10 @@ struct ckpt_options {
     int nx, ny, im, lm, writers, arrays;
     bool split, whole, barrier, random, constant, moves, suppressed, netcdf, binary, chunk,
         no_chunk;
-    bool extra, collective, sync;
+    bool extra, collective, sync, keep_buffers;
 };
+
+#define CKPT_ALIGN 4096 /* of buffers: enough for direct I/O */
 
 enum ckpt_stage {
     CKPT_GATHER,
@@ -64,7 +66,11 @@ struct ckpt {
     uint64_t levels, steps;  /* of a step; of a variable */
     float *data;             /* of this rank: all levels of all variables */
     float *got;              /* reading: what came back */
-    float *gathered, *field; /* on movers: in rank order, in order of the file; may be the same */
+    /* On movers, of a step: in rank order, in order of the file; may be the same. They are those of
+     * the test, or new in each step; then those of the test are never touched but where there is no
+     * memory for new ones, because the other ranks wait for the step. */
+    float *gathered, *field, *kept[2];
+    uint64_t step_bytes; /* of each */
     struct weir_array_spec spec;
     const char *dims[3];
     struct weir_str name;
