@@ -27,7 +27,7 @@ struct weir_col {
     int head_at; /* blanks and words before head and rule in their lines; 0: as the cells are */
     const char *none; /* what a missing value looks like in text; NULL: "NA" */
     enum weir_col_type type;
-    size_t offset;
+    size_t offset, record; /* of the field; size of the whole record */
     double unit; /* 0 counts as 1 */
     int width, prec, gap;
     bool optional;    /* not in JSON where it is missing; others are null then */
@@ -42,7 +42,8 @@ struct weir_col {
 #define COL_RULE(S, F, k, h, ...) COL_OF(WEIR_COL_RULE, S, F, k, h, __VA_ARGS__)
 #define COL_OF(t, S, F, k, h, ...)                                                                 \
     {                                                                                              \
-        .key = (k), .type = (t), .offset = offsetof(S, F), .help = (h), __VA_ARGS__                \
+        .key = (k), .type = (t), .offset = offsetof(S, F), .record = sizeof(S), .help = (h),       \
+        __VA_ARGS__                                                                                \
     }
 
 #define WEIR_COL_END                                                                               \

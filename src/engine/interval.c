@@ -24,7 +24,7 @@ struct interval_row {
     double begin, width, rate, ops_rate;
 };
 
-#define CELL(f) .offset = offsetof(struct interval_row, f)
+#define CELL(f) .offset = offsetof(struct interval_row, f), .record = sizeof(struct interval_row)
 
 static const struct weir_col cols[] = {
     { .key = "test", .type = WEIR_COL_INT, CELL(test), .help = "Number of the test, from 0" },

@@ -277,33 +277,29 @@ void weir_report_head(struct weir_report *r, const struct weir_table *t)
             r->sink[i].ops->head(&r->sink[i], t);
 }
 
-/* The size of a record and the number of its texts, as far as its columns tell. */
-static size_t size_of(const struct weir_col *c, size_t *texts)
+static size_t count_texts(const struct weir_col *c)
 {
-    size_t size = 0;
+    size_t texts = 0;
 
-    for (*texts = 0; c->key || c->csv || c->head; c++) {
-        *texts += c->type == WEIR_COL_STR;
-        if (c->offset + sizeof(double) > size)
-            size = c->offset + sizeof(double);
-    }
-    return size;
+    for (; c->key || c->csv || c->head; c++)
+        texts += c->type == WEIR_COL_STR;
+    return texts;
 }
 
-/* A row without names; without memory there is none. */
+/* A row without names; without memory there is none. A sink may read all of the record, also what
+ * no column shows. */
 static void emit_hidden(struct weir_report *r, struct weir_sink *s, const struct weir_table *t,
                         const void *record)
 {
-    size_t n, size = size_of(t->cols, &n);
-    struct weir_str *room = calloc(n + 1, sizeof(*room));
-    char *copy = malloc(size + 1);
+    struct weir_str *room = calloc(count_texts(t->cols) + 1, sizeof(*room));
+    char *copy = malloc(t->cols->record);
+    size_t n = 0;
 
     if (!room || !copy) {
         s->sys = ENOMEM; /* comes back from the end */
         goto free_both;
     }
-    memcpy(copy, record, size);
-    n = 0;
+    memcpy(copy, record, t->cols->record);
     for (const struct weir_col *c = t->cols; c->key || c->csv || c->head; c++)
         if (c->type == WEIR_COL_STR) {
             const char **text = (const char **)(void *)(copy + c->offset);

@@ -110,21 +110,68 @@ static void test_mdtest(struct tap *t, int size)
            t->rank != 0 || (at >= 0 && s.result[at].operations == 10u * (unsigned)size &&
                             s.result[at].operations_per_s > 0),
            NULL, "its phases are told, with the files they worked on");
+    at = find(&s, "file stat");
+    tap_ok(t, t->rank != 0 || (at >= 0 && s.result[at].operation_time.n == 10u * (unsigned)size), NULL,
+           "with the times of operations that move no data");
+    status = run("mdtest", MPI_COMM_WORLD, "-n 10 -F -c -d api-mdtest", &s, &out);
+    at = find(&s, "file create");
+    tap_ok(t,
+           t->rank != 0 || (status == 0 && s.result[at].operations == 10u * (unsigned)size &&
+                            s.result[at].operation_time.n == s.result[at].operations),
+           NULL, "also where one rank makes the files of all");
+}
+
+/* -I 5 -P 6 -D 2 of so many tasks, each step a stat, read, delete, create. */
+static bool counts_objects(const struct seen *s, unsigned tasks)
+{
+    const struct weir_result *made = &s->result[find(s, "precreate")];
+    const struct weir_result *ran = &s->result[find(s, "benchmark")];
+    const struct weir_result *gone = &s->result[find(s, "cleanup")];
+
+    return made->operations == 14 * tasks && made->operation_time.n == 12 * tasks &&
+           ran->operations == 40 * tasks && ran->operation_time.n == 40 * tasks &&
+           ran->operations_max == 40 && gone->operations == 14 * tasks &&
+           gone->operation_time.n == 12 * tasks && gone->operation_time.max > 0;
 }
 
 static void test_md_workbench(struct tap *t, int size)
 {
     struct weir_outcome out;
     struct seen s;
-    int status = run("md-workbench", MPI_COMM_WORLD, "-I 5 -P 3 -D 2 -R 1 -o api-mdw", &s, &out);
+    int status = run("md-workbench", MPI_COMM_WORLD, "-I 5 -P 6 -D 2 -R 1 -o api-mdw", &s, &out);
     int made = find(&s, "precreate"), at = find(&s, "benchmark");
 
     tap_ok(t, status == 0 && !out.error[0] && (t->rank == 0 || s.n == 0), NULL,
            "md-workbench runs in the same process");
     tap_ok(t,
            t->rank != 0 || (made >= 0 && at > made && find(&s, "cleanup") > at &&
-                            s.result[at].operations > 0 && s.result[at].tasks == size),
+                            s.result[at].tasks == size),
            NULL, "its phases are told in their order");
+    tap_ok(t, t->rank != 0 || counts_objects(&s, (unsigned)size), NULL,
+           "with the operations on objects and sets, and the times of those on objects, of all ranks");
+}
+
+/* A sink sees a copy of each record, without names: all of the record. */
+static void test_anonymous(struct tap *t, int size)
+{
+    const char *const programs[][2] = {
+        { "ior", "--anonymous -a DUMMY -w -b 64k -t 16k" },
+        { "mdtest", "--anonymous -a DUMMY -n 4 -F -C" },
+        { "md-workbench", "--anonymous -I 1 -P 1 -D 1 -R 1 -o api-mdw" },
+    };
+    struct weir_outcome out;
+    struct seen s;
+    bool good = true;
+
+    mallopt(M_PERTURB, 0xa5); /* what nobody has written is no zero */
+    for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
+        good &= run(programs[i][0], MPI_COMM_WORLD, programs[i][1], &s, &out) == 0;
+        good &= t->rank != 0 || s.n > 0;
+        for (int k = 0; k < s.n; k++)
+            good &= !s.result[k].stonewalled && s.result[k].operation_time.n <= 20u * (unsigned)size;
+    }
+    mallopt(M_PERTURB, 0);
+    tap_ok(t, good, NULL, "anonymous results have the same numbers");
 }
 
 static void test_errors(struct tap *t)
@@ -355,6 +402,7 @@ int main(int argc, char **argv)
         test_ior(&t, size);
         test_mdtest(&t, size);
         test_md_workbench(&t, size);
+        test_anonymous(&t, size);
         test_errors(&t);
         test_part(&t, size);
         test_threads(&t, size);
