@@ -4,6 +4,7 @@
 #include "engine/latency.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/col.h"
@@ -20,6 +21,36 @@ int weir_operations_count(const struct weir_driver *d)
     while (d->operations[n].key)
         n++;
     return n;
+}
+
+/* ---- of a phase ---- */
+
+void weir_latency_reset(struct weir_run *run)
+{
+    const struct weir_test *t = run->test;
+
+    for (int i = 0; i < t->sessions; i++)
+        if (t->session[i]->be)
+            weir_session_reset(t->session[i]);
+    memset(run->op_hist, 0, sizeof(*run->op_hist) * (size_t)weir_operations_count(t->driver));
+    run->op_summed = false;
+}
+
+/* Those of a session that this rank takes no part in are the spare histogram, which is empty. */
+void weir_latency_sum(struct weir_run *run, struct weir_session *s)
+{
+    int kinds = weir_operations_count(run->driver);
+    struct weir_hist *spare = &run->op_hist[kinds];
+
+    if (run->op_summed)
+        return;
+    run->op_summed = true;
+    for (int op = 0; op < kinds; op++)
+        weir_hist_sum(&run->par, &run->op_hist[op]);
+    for (int op = 0; op < WEIR_OPS; op++) {
+        memset(spare, 0, sizeof(*spare));
+        weir_hist_sum(&run->par, s->stats ? &s->stats->hist[op] : spare);
+    }
 }
 
 /* ---- for data readers ---- */
@@ -76,15 +107,14 @@ static void report_call(struct weir_run *run, int op, const char *call, const st
     weir_report_row(&run->report, &latency_table, &row);
 }
 
-void weir_latency_report(struct weir_run *run, struct weir_session *s, bool summed, int op,
+void weir_latency_report(struct weir_run *run, struct weir_session *s, int op,
                          const struct weir_call_names *names, struct weir_hist *sum)
 {
-    for (int c = 0; c < WEIR_CALLS; c++) {
-        struct weir_hist *h = c == 0 ? &run->op_hist[op] : &s->stats->hist[c - 1];
+    weir_latency_sum(run, s);
+    for (int c = 0; c < WEIR_CALLS && run->par.rank == 0; c++) {
+        const struct weir_hist *h = c == 0 ? &run->op_hist[op] : &s->stats->hist[c - 1];
 
-        if (c == 0 || !summed)
-            weir_hist_sum(&run->par, h);
-        if (run->par.rank > 0 || h->n == 0)
+        if (h->n == 0)
             continue;
         report_call(run, op, call_name(names, c), h);
         if (sum)

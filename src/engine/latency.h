@@ -35,11 +35,19 @@ static inline void weir_operation_add_failed(struct weir_run *run, int op, uint6
     weir_records_add_failed(&run->records, op, begin_ns, end_ns, off, err);
 }
 
+/* Forget the times of the last phase: run->op_hist, and the calls in the sessions of the test.
+ * Local. */
+void weir_latency_reset(struct weir_run *run);
+
+/* Make the times of the operations of the phase that has just run, and of the calls in a session,
+ * those of all ranks on rank 0. Once a phase: a second call does nothing. Collective over
+ * run->par. */
+void weir_latency_sum(struct weir_run *run, struct weir_session *s);
+
 /* Rows "latency" for data readers: operation 'op' in the phase that has just run, and the calls in
- * a session. The histograms are then those of all ranks on rank 0, where they are also added to
- * sum (NULL: not kept): WEIR_CALLS of them for each operation. summed: those of the session are
- * those of all ranks already. Collective over run->par. */
-void weir_latency_report(struct weir_run *run, struct weir_session *s, bool summed, int op,
+ * a session; first they are summed. On rank 0 they are also added to sum (NULL: not kept):
+ * WEIR_CALLS of them for each operation. Collective over run->par. */
+void weir_latency_report(struct weir_run *run, struct weir_session *s, int op,
                          const struct weir_call_names *names, struct weir_hist *sum);
 
 /* The table of these sums for people, in microseconds. names: of each operation. Rank 0. */

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "engine/latency.h"
 #include "engine/test.h"
-#include "par/reduce.h"
 
 #define M struct weir_metrics
 #define COUNT(k, f, h) COL_INT(M, f, k, h, .csv = (k))
@@ -30,9 +29,10 @@ static const struct weir_col cols[] = {
     COL_STR(M, operation, "operation", "Phase", .csv = "operation"),
     COUNT("tasks", tasks, "Tasks"),
     COUNT("bytes", bytes, "Bytes moved by all tasks"),
-    COUNT("steps", steps, "Transfers or operations of all tasks"),
+    COUNT("steps", steps, "Steps of all tasks: transfers, items, calls, rounds"),
     COUNT("stepsMin", steps_min, "Fewest of a task"),
     COUNT("stepsMax", steps_max, "Most of a task"),
+    COUNT("operations", operations, "Operations of all tasks; a step may have several, or none"),
     COUNT("wrong", wrong, "Transfers whose data were not right"),
     SECONDS("openTime", open_ns, "First open begun to last open done, seconds"),
     SECONDS("workTime", work_ns, "First transfer begun to last transfer done, seconds"),
@@ -121,8 +121,8 @@ static const char *name_end(const struct weir_phase_rec *rec, uint64_t tasks)
     return rec->interrupted ? "signal" : "mixed";
 }
 
-static void gather(const struct weir_par *par, struct weir_session *s,
-                   const struct weir_phase_rec *rec, int test, struct weir_metrics *out)
+static void gather(const struct weir_par *par, const struct weir_phase_rec *rec, int test,
+                   struct weir_metrics *out)
 {
     *out = (struct weir_metrics) {
         .operation = rec->phase->key,
@@ -133,6 +133,9 @@ static void gather(const struct weir_par *par, struct weir_session *s,
         .steps = (int64_t)rec->steps_sum,
         .steps_min = (int64_t)rec->steps_min,
         .steps_max = (int64_t)rec->steps_max,
+        .operations = (int64_t)rec->done_sum,
+        .operations_min = (int64_t)rec->done_min,
+        .operations_max = (int64_t)rec->done_max,
         .wrong = (int64_t)rec->wrong_sum,
         .open_ns = span_ns(rec, WEIR_MARK_OPEN, WEIR_MARK_OPENED),
         .work_ns = span_ns(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED),
@@ -147,23 +150,21 @@ static void gather(const struct weir_par *par, struct weir_session *s,
         out->by[i] = (int64_t)rec->ended[i];
     find_extremes(par, (int64_t)(rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK]), out);
     out->clock_error_ns = (double)rec->clock_error_ns;
-    for (int op = 0; op < WEIR_OPS; op++) {
-        struct weir_hist none = { 0 }, *h = s->stats ? &s->stats->hist[op] : &none;
-
-        weir_hist_sum(par, h);
-        weir_latency_of(h, &out->op[op]);
-    }
 }
 
-/* The operations of the program over all ranks, of all kinds that the phase had. */
-static void sum_operations(const struct weir_run *run, struct weir_latency *out)
+/* The calls, and the operations of the program of all kinds that the phase had. */
+static void add_latencies(struct weir_run *run, struct weir_session *s, struct weir_metrics *out)
 {
-    struct weir_hist h = { 0 };
+    int n = weir_operations_count(run->driver);
+    struct weir_hist *all = &run->op_hist[n]; /* there is room for one more */
 
-    for (int op = 0; op < weir_operations_count(run->driver); op++)
-        weir_hist_merge(&h, &run->op_hist[op]);
-    weir_hist_sum(&run->par, &h);
-    weir_latency_of(&h, out);
+    weir_latency_sum(run, s);
+    memset(all, 0, sizeof(*all));
+    for (int op = 0; op < WEIR_OPS; op++)
+        weir_latency_of(s->stats ? &s->stats->hist[op] : all, &out->op[op]);
+    for (int op = 0; op < n; op++)
+        weir_hist_merge(all, &run->op_hist[op]);
+    weir_latency_of(all, &out->whole);
 }
 
 void weir_metrics_report(struct weir_run *run, struct weir_session *s,
@@ -173,12 +174,11 @@ void weir_metrics_report(struct weir_run *run, struct weir_session *s,
 
     if (!run->details)
         return;
-    gather(&run->par, s, rec, run->test->id, &m);
+    gather(&run->par, rec, run->test->id, &m);
+    add_latencies(run, s, &m);
     m.cache_looked = run->trust.seen.looked;
     m.cache_resident = run->trust.seen.resident;
     m.cache_dirty = run->trust.seen.dirty;
     m.stonewall = rec->stonewall;
-    if (run->hooks)
-        sum_operations(run, &m.whole);
     weir_report_row(&run->report, &weir_metrics_table, &m);
 }

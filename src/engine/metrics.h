@@ -23,7 +23,7 @@ void weir_latency_of(const struct weir_hist *h, struct weir_latency *out);
 struct weir_metrics {
     const char *operation;
     int64_t test, iter, tasks;
-    int64_t bytes, steps, steps_min, steps_max, wrong;
+    int64_t bytes, steps, steps_min, steps_max, operations, wrong;
     double open_ns, work_ns, close_ns, total_ns;
     double fill_ns, verify_ns;     /* mean over the ranks */
     double fastest_ns, slowest_ns; /* time between first and last step of a rank */
@@ -35,6 +35,7 @@ struct weir_metrics {
     int64_t by[WEIR_ENDS]; /* tasks */
     struct weir_latency op[WEIR_OPS];
     /* for a program that runs this one */
+    int64_t operations_min, operations_max; /* of a task */
     struct weir_latency whole; /* operations of the program, where it measures them as a whole */
     struct weir_stonewall stonewall;
 };
@@ -42,8 +43,8 @@ struct weir_metrics {
 extern const struct weir_table weir_metrics_table;
 
 /* Report the metrics of a phase of run->test that has just run, from its record and the latencies
- * of a session, whose histograms are then those of all ranks on rank 0 (a session that is zero
- * adds nothing). Nothing is done where nobody reads them. Collective over run->par. */
+ * of a session (one that is zero adds nothing), which are summed (weir_latency_sum). Nothing is
+ * done where nobody reads them. Collective over run->par. */
 void weir_metrics_report(struct weir_run *run, struct weir_session *s,
                          const struct weir_phase_rec *rec);
 

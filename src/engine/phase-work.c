@@ -295,17 +295,23 @@ void weir_phase_work(struct weir_phase_context *c)
     drain_steps(c);
 }
 
+uint64_t weir_phase_own_done(const struct weir_phase_context *c)
+{
+    return c->ph->done ? c->ph->done(c->run, c->state, c->rec->steps) : c->rec->steps;
+}
+
 /* What the stonewall saw. */
 static void keep_stonewall(struct weir_phase_context *c)
 {
     struct weir_phase_rec *rec = c->rec;
-    uint64_t sum[2] = { c->run->counters.bytes, rec->steps };
-    int64_t v[4] = { -(int64_t)rec->steps, (int64_t)rec->steps, -(int64_t)sum[0], 0 };
+    uint64_t sum[3] = { c->run->counters.bytes, rec->steps, weir_phase_own_done(c) };
+    int64_t v[6] = { -(int64_t)rec->steps, (int64_t)rec->steps, -(int64_t)sum[0],
+                     0,                    -(int64_t)sum[2],    (int64_t)sum[2] };
 
     if (c->run->par.rank == 0)
         v[3] = (int64_t)(c->clock - rec->mark[WEIR_MARK_WORK]);
-    weir_allmax_i64(&c->run->par, v, 4);
-    weir_allsum_u64(&c->run->par, sum, 2);
+    weir_allmax_i64(&c->run->par, v, 6);
+    weir_allsum_u64(&c->run->par, sum, 3);
     rec->stonewall.known = true;
     rec->stonewall.steps = rec->steps;
     rec->stonewall.steps_min = (uint64_t)-v[0];
@@ -313,6 +319,9 @@ static void keep_stonewall(struct weir_phase_context *c)
     rec->stonewall.bytes_min = (uint64_t)-v[2];
     rec->stonewall.bytes_sum = sum[0];
     rec->stonewall.steps_sum = sum[1];
+    rec->stonewall.done_sum = sum[2];
+    rec->stonewall.done_min = (uint64_t)-v[4];
+    rec->stonewall.done_max = (uint64_t)v[5];
     rec->stonewall.time_ns = (uint64_t)v[3];
 }
 

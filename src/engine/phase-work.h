@@ -56,6 +56,9 @@ void weir_phase_end_watch(struct weir_phase_context *c);
  * failed is in c->rc. */
 void weir_phase_work(struct weir_phase_context *c);
 
+/* Operations of this rank in its steps so far. Local. */
+uint64_t weir_phase_own_done(const struct weir_phase_context *c);
+
 /* Once all ranks have stopped: keep how far each came, and go on to the count of the fastest.
  * Nothing after a failure or a signal. Collective over run->par. */
 void weir_phase_wear_out(struct weir_phase_context *c);

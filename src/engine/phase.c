@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "engine/interval.h"
+#include "engine/latency.h"
 #include "engine/phase-work.h"
 
 static void mark(struct weir_phase_context *c, enum weir_mark m)
@@ -164,20 +165,21 @@ static void merge(struct weir_phase_context *c)
 {
     struct weir_phase_rec *rec = c->rec;
     const struct weir_counters *t = &c->run->counters;
-    int64_t own = (int64_t)weir_phase_own_ns(rec);
-    int64_t ext[5] = { -(int64_t)rec->steps, (int64_t)rec->steps, (int64_t)t->end, -own, own };
+    int64_t own = (int64_t)weir_phase_own_ns(rec), done = (int64_t)weir_phase_own_done(c);
+    int64_t ext[7] = { -(int64_t)rec->steps, (int64_t)rec->steps, (int64_t)t->end, -own, own,
+                       -done, done };
     struct {
-        uint64_t n[8 + WEIR_ENDS];
+        uint64_t n[9 + WEIR_ENDS];
         struct weir_trust_sums facts;
     } sum = { .n = { t->bytes, t->wrong, rec->steps,
                      rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK], t->fill_ns,
-                     t->verify_ns, c->run->records.n, c->run->records.dropped } };
+                     t->verify_ns, c->run->records.n, c->run->records.dropped, (uint64_t)done } };
 
-    sum.n[8 + own_end(c)] = 1;
+    sum.n[9 + own_end(c)] = 1;
     merge_times(c->run, rec);
     if (c->rc == 0)
         weir_trust_own(c->run, rec, &sum.facts);
-    weir_allmax_i64(&c->run->par, ext, 5);
+    weir_allmax_i64(&c->run->par, ext, 7);
     weir_allsum_u64(&c->run->par, (uint64_t *)&sum, sizeof(sum) / sizeof(uint64_t));
     c->run->trust.sums = sum.facts;
     rec->steps_min = (uint64_t)-ext[0];
@@ -185,6 +187,8 @@ static void merge(struct weir_phase_context *c)
     rec->end_max = (uint64_t)ext[2];
     rec->own_ns_min = (uint64_t)-ext[3];
     rec->own_ns_max = (uint64_t)ext[4];
+    rec->done_min = (uint64_t)-ext[5];
+    rec->done_max = (uint64_t)ext[6];
     rec->bytes_sum = sum.n[0];
     rec->wrong_sum = sum.n[1];
     rec->steps_sum = sum.n[2];
@@ -193,7 +197,8 @@ static void merge(struct weir_phase_context *c)
     rec->verify_ns_sum = sum.n[5];
     rec->records_sum = sum.n[6];
     rec->dropped_sum = sum.n[7];
-    memcpy(rec->ended, sum.n + 8, sizeof(rec->ended));
+    rec->done_sum = sum.n[8];
+    memcpy(rec->ended, sum.n + 9, sizeof(rec->ended));
 }
 
 /* minTimeDuration repeats the pattern an unknown number of times: then as many as are allowed. */
@@ -228,6 +233,7 @@ int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *stat
         run->hooks->before(run->hooks->arg, ph->key);
     memset(rec, 0, sizeof(*rec));
     memset(&run->counters, 0, sizeof(run->counters));
+    weir_latency_reset(run);
     rec->phase = ph;
     rec->repetition = run->repetition;
     c.rc = prepare(&c);

@@ -56,6 +56,9 @@ struct weir_phase {
     int (*prepare)(struct weir_run *, void *state, struct weir_err *);
     /* Steps of one pass of this rank; 0 is fine. Asked after prepare. */
     uint64_t (*count)(struct weir_run *, void *state);
+    /* Operations that this rank has done in its steps so far; NULL: one in each. Local, asked
+     * after steps, outside their time. */
+    uint64_t (*done)(struct weir_run *, const void *state, uint64_t steps);
     /* Operations of one pass of this rank that are recorded (engine/records.h); NULL: as many as
      * steps. Asked after prepare. */
     uint64_t (*operations)(struct weir_run *, void *state);
@@ -96,6 +99,7 @@ enum weir_end {
 struct weir_stonewall {
     bool known; /* wear-out was asked for: the rest is measured */
     uint64_t steps_sum, steps_min, steps_max;
+    uint64_t done_sum, done_min, done_max; /* operations */
     uint64_t steps; /* own */
     uint64_t bytes_sum, bytes_min;
     uint64_t time_ns; /* rank 0's time in the loop when it stopped */
@@ -111,6 +115,7 @@ struct weir_phase_rec {
     uint64_t mark[WEIR_MARKS]; /* own, local clock */
     uint64_t steps;            /* own */
     uint64_t steps_sum, steps_min, steps_max;
+    uint64_t done_sum, done_min, done_max; /* operations in these steps */
     uint64_t bytes_sum, wrong_sum;
     uint64_t busy_ns_sum; /* T3 - T2 summed over the ranks */
     uint64_t own_ns_min, own_ns_max; /* of a rank in open, work and close together */

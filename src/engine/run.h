@@ -70,8 +70,9 @@ struct weir_run {
     struct weir_arena arena;     /* lives as long as the run */
     struct weir_err error; /* rank 0: the worst that was said (weir_code_worse), the first of these */
     /* Times of each operation of the program in the phase that runs, or that has just run, where
-     * the program adds to them (engine/latency.h). Of the current test. */
+     * the program adds to them (engine/latency.h), and one to spare. Of the current test. */
     struct weir_hist *op_hist;
+    bool op_summed; /* on rank 0 they are those of all ranks */
     int repetition;
     struct weir_test *test;         /* the one that is planned or runs, NULL between tests */
     const struct weir_stage *stage; /* the one that runs, NULL between stages */

@@ -3,11 +3,8 @@
 #include "config.h"
 #include "engine/stages.h"
 
-#include <string.h>
-
 #include "base/clock.h"
 #include "engine/driver.h"
-#include "engine/latency.h"
 #include "engine/metrics.h"
 #include "engine/op-files.h"
 #include "engine/ranks.h"
@@ -67,7 +64,7 @@ static void report_phase(struct weir_run *run, const struct weir_test *t,
     double seconds = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
 
     weir_report_line(&run->report, "%-12s %12.2f MiB/s %14.2f ops/s %12.6f s", s->key,
-                     (double)rec->bytes_sum / seconds / MIB, (double)rec->steps_sum / seconds,
+                     (double)rec->bytes_sum / seconds / MIB, (double)rec->done_sum / seconds,
                      seconds);
     if (t->sessions > 0)
         weir_metrics_report(run, t->session[0], rec);
@@ -96,10 +93,6 @@ static int run_phase(struct weir_run *run, struct weir_test *t, const struct wei
     struct weir_phase_rec rec;
     int rc;
 
-    for (int i = 0; i < t->sessions; i++)
-        if (t->session[i]->be)
-            weir_session_reset(t->session[i]);
-    memset(run->op_hist, 0, sizeof(*run->op_hist) * (size_t)weir_operations_count(t->driver));
     if (weir_trust_before(run, s, err) < 0 ||
         weir_phase_run(run, s->phase, t->state, &timing, &rec, err) < 0)
         return -1;

@@ -249,7 +249,7 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
     double work = span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     bool moves = p->moves != WEIR_MOVES_NOTHING;
     double ends = fmax(total - work, (double)s->ends_ns / tasks / 1e9); /* tasks may overlap */
-    double rate = (double)(moves ? rec->bytes_sum : rec->steps_sum) / total;
+    double rate = (double)(moves ? rec->bytes_sum : rec->done_sum) / total;
 
     p->n++;
     LEAST(shortest_s, total);

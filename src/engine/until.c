@@ -112,7 +112,7 @@ void weir_until_note(struct weir_run *run, const struct weir_stage *stage,
         return;
     }
     s->moves_bytes = rec->bytes_sum > 0 && (stage->flags & (WEIR_STAGE_WRITES | WEIR_STAGE_READS));
-    work = s->moves_bytes ? rec->bytes_sum : rec->steps_sum;
+    work = s->moves_bytes ? rec->bytes_sum : rec->done_sum;
     *weir_series_add(&s->rates) =
         (double)work / weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
 }

@@ -39,9 +39,9 @@ static void set_stonewall(const struct weir_metrics *d, struct weir_result *r)
     if (w->known) {
         r->stonewall_seconds = (double)w->time_ns / WEIR_NS_PER_S;
         r->stonewall_bytes = w->bytes_sum;
-        r->stonewall_operations = w->steps_sum;
-        r->stonewall_operations_min = w->steps_min;
-        r->stonewall_operations_max = w->steps_max;
+        r->stonewall_operations = w->done_sum;
+        r->stonewall_operations_min = w->done_min;
+        r->stonewall_operations_max = w->done_max;
     } else if (r->stonewalled) { /* nobody went on after it */
         r->stonewall_seconds = r->work_seconds;
         r->stonewall_bytes = r->bytes;
@@ -60,14 +60,14 @@ static void result_of(const struct weir_metrics *d, struct weir_result *r)
         .tasks = (int)d->tasks,
         .interrupted = d->interrupted != 0,
         .bytes = (uint64_t)d->bytes,
-        .operations = (uint64_t)d->steps,
-        .operations_min = (uint64_t)d->steps_min,
-        .operations_max = (uint64_t)d->steps_max,
+        .operations = (uint64_t)d->operations,
+        .operations_min = (uint64_t)d->operations_min,
+        .operations_max = (uint64_t)d->operations_max,
         .wrong = (uint64_t)d->wrong,
         .seconds = d->total_ns / WEIR_NS_PER_S,
         .work_seconds = d->work_ns / WEIR_NS_PER_S,
         .bytes_per_s = rate(d->bytes, d->total_ns),
-        .operations_per_s = rate(d->steps, d->work_ns),
+        .operations_per_s = rate(d->operations, d->work_ns),
         .operation_time = calls_of(d->whole.n > 0 ? &d->whole : &d->op[WEIR_OP_XFER]),
         .open_time = calls_of(&d->op[WEIR_OP_OPEN]),
         .transfer_time = calls_of(&d->op[WEIR_OP_XFER]),

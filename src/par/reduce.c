@@ -12,6 +12,8 @@ void weir_hist_sum(const struct weir_par *par, struct weir_hist *h)
     uint64_t sums[2] = { h->n, h->sum_ns };
 
     weir_allmax_i64(par, ends, 2);
+    if (ends[0] == INT64_MIN) /* nobody has any */
+        return;
     weir_sum_u64(par, sums, 2);
     weir_sum_u64(par, h->bin, WEIR_HIST_BINS);
     if (par->rank != 0)

@@ -8,7 +8,7 @@
 #include "par/comm.h"
 
 /* Sum every rank's histogram into rank 0's own; the others keep theirs. Collective over par->comm:
- * two reductions. */
+ * three reductions, one where all are empty. */
 void weir_hist_sum(const struct weir_par *par, struct weir_hist *h);
 
 /* The 'mine' of rank 'whom', for any choice of whom on each rank. 8 bytes a rank while it runs;

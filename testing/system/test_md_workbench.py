@@ -97,7 +97,7 @@ def test_a_benchmark_goes_on_with_the_seed_of_the_objects_that_it_finds(mdw):
 
 def test_another_seed_is_wrong_data(mdw):
     mdw("-I 2 -P 2 -D 1 -R 1 -G 10 -1", np=2).ok()
-    run = mdw("-I 2 -P 2 -D 1 -R 1 -G 11 -2 -X", np=2).fails(4, "4 objects")
+    run = mdw("-I 2 -P 2 -D 1 -R 1 -G 11 -2 -X", np=2).fails(4, "wrong data in 4 places")
     line = lines(run, "benchmark")[0]
     assert "objects:0 " in line and "(4 errs!!!)" in line and "verification error" in run.notes[0]
     assert mdw.position() == "pos: 2\n"

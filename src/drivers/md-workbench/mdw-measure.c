@@ -10,10 +10,10 @@
 
 #include "base/clock.h"
 #include "base/stats.h"
+#include "engine/latency.h"
 #include "engine/op-files.h"
 #include "engine/ranks.h"
 #include "par/agree.h"
-#include "par/reduce.h"
 
 #define MIB 1048576.0
 
@@ -303,8 +303,7 @@ int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phas
     sum->stopped = stopped_at(t, rec, true);
     weir_allsum_u64(&run->par, sum->done, MDW_COUNTS);
     weir_allsum_u64(&run->par, sum->failed, MDW_COUNTS);
-    for (int op = 0; op < MDW_OPS; op++)
-        weir_hist_sum(&run->par, &run->op_hist[op]);
+    weir_latency_sum(run, &t->fs.session);
     rc = gather_times(run, sum, err);
     if (rc < 0)
         goto done;

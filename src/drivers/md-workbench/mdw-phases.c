@@ -172,8 +172,6 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
     t->first_err.code = WEIR_OK;
     t->at_set = 0;
     t->at_object = mdw_set_of(t, 0)->low;
-    if (run->details)
-        weir_session_reset(&t->fs.session);
     return prepare_trace(run, t, err);
 }
 
@@ -348,10 +346,23 @@ static int step_cleanup(struct weir_run *run, void *state, uint64_t i, uint64_t 
 
 /* ---- rows ---- */
 
+/* Of the kinds that the phase has. */
+static uint64_t count_done(struct weir_run *run, const void *state, uint64_t steps)
+{
+    const struct mdw_test *t = state;
+    uint64_t n = 0;
+
+    (void)run;
+    (void)steps;
+    for (int c = 0; c < MDW_COUNTS; c++)
+        n += t->m->done[c];
+    return n;
+}
+
 #define ROW(name, what, f)                                                                         \
     {                                                                                              \
         .key = #name, .unit = (what), .flags = (f), .prepare = prepare, .count = count_##name,     \
-        .operations = mdw_count_operations, .step = step_##name                                    \
+        .done = count_done, .operations = mdw_count_operations, .step = step_##name                \
     }
 
 const struct weir_phase mdw_phases[MDW_PHASES] = {

@@ -112,13 +112,12 @@ struct mdtest_mine *mdtest_mine_of(const struct weir_run *run, const struct mdte
 int mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
                    double extra_s, struct mdtest_measure *m, struct weir_err *err)
 {
-    uint64_t things = mdtest_things_of_step(run, t);
     struct mdtest_mine *mine = mdtest_mine_of(run, t) + t->pass.op;
 
-    *m = (struct mdtest_measure) { .op = t->pass.op, .items = rec->steps_sum * things };
+    *m = (struct mdtest_measure) { .op = t->pass.op, .items = rec->done_sum };
     m->seconds = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED) + extra_s;
     m->rate = (double)m->items / m->seconds;
-    *mine = measure_mine(t, rec, things);
+    *mine = measure_mine(t, rec, mdtest_things_of_step(run, t));
     if (measure_ranks(run, m, mine, err) < 0)
         return -1;
     keep_series(&t->results.series[t->pass.op], m);
@@ -140,8 +139,7 @@ void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct we
     if (!run->details && !t->o->latency)
         return;
     weir_metrics_report(run, &t->fs.session, rec);
-    weir_latency_report(run, &t->fs.session, run->details, t->pass.op, &mdtest_calls[t->pass.op],
-                        t->results.sum);
+    weir_latency_report(run, &t->fs.session, t->pass.op, &mdtest_calls[t->pass.op], t->results.sum);
 }
 
 /* ---- the CSV of ranks ---- */

@@ -86,6 +86,11 @@ static uint64_t count_operations(struct weir_run *run, void *state)
     return count_steps(run, state) * mdtest_things_of_step(run, state);
 }
 
+static uint64_t count_done(struct weir_run *run, const void *state, uint64_t steps)
+{
+    return steps * mdtest_things_of_step(run, state);
+}
+
 /* ---- around the steps ---- */
 
 void mdtest_look(struct mdtest_test *t, uint64_t *clock_ns)
@@ -124,8 +129,6 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
     t->pass.ops = 1;
     t->pass.skip = 0;
     t->pass.worked_ns = 0;
-    if (t->pass.fine)
-        weir_session_reset(&t->fs.session);
     if (mdtest_facts[t->pass.op].is_tree || t->pass.phase == &mdtest_write_phase)
         return 0; /* the command has run before the files were made */
     return run_command(run, "prologue", t->o->before, err);
@@ -222,7 +225,7 @@ static int step_tree_remove(struct weir_run *run, void *state, uint64_t i, uint6
 #define ROW(k, f, s)                                                                               \
     {                                                                                              \
         .key = (k), .unit = "items", .flags = (f), .prepare = prepare, .count = count_steps,       \
-        .operations = count_operations, .step = (s), .flush = finish                               \
+        .done = count_done, .operations = count_operations, .step = (s), .flush = finish           \
     }
 
 const struct weir_phase mdtest_phases[MDTEST_OPS] = {
