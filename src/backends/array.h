@@ -4,6 +4,7 @@
 #define WEIR_BACKENDS_ARRAY_H
 
 #include "backends/backend.h"
+#include "base/clock.h"
 #include "base/slab.h"
 #include "base/str.h"
 
@@ -123,10 +124,11 @@ struct weir_array_ops {
     int (*sync)(struct weir_array_file *, struct weir_err *); /* COLLECTIVE. To stable storage. */
     /* LOCAL. Of an open file, as describe of struct weir_backend. NULL: nothing. */
     void (*describe)(struct weir_array_file *, struct weir_str *out);
-    /* COLLECTIVE. Groups have paths ("a/b"); the upper one must be there. NULL: names of arrays
-     * cannot have a '/', either. */
+    /* COLLECTIVE. Groups have paths ("a/b"); the upper one must be there. A group may stay open until
+     * the next group is used, an array is released, or the file closed. NULL: names of arrays cannot
+     * have a '/', either. */
     int (*group)(struct weir_array_file *, const char *path, struct weir_err *);
-    /* COLLECTIVE. Open a group and close it again. Only with group. */
+    /* COLLECTIVE. Open a group that is there. Only with group. */
     int (*find_group)(struct weir_array_file *, const char *path, struct weir_err *);
     /* COLLECTIVE. object: "/" (the file), or the path of a group or an open array. A second put
      * replaces the first. get fails unless type and count are as in attr. */
@@ -135,6 +137,21 @@ struct weir_array_ops {
     int (*get_attr)(struct weir_array_file *, const char *object, const struct weir_attr *,
                     struct weir_err *);
 };
+
+/* A call of a library whose time is that of the operation begins, and has returned: nothing but the
+ * call is between the two. Local. */
+static inline void weir_timed_begin(struct weir_session *s)
+{
+    s->timed.begin_ns = weir_now_ns();
+}
+
+static inline void weir_timed_end(struct weir_session *s)
+{
+    uint64_t end_ns = weir_now_ns();
+
+    s->timed.call_ns += end_ns - s->timed.begin_ns;
+    s->timed.exact = true;
+}
 
 /* Bytes of an element. Local. */
 uint64_t weir_type_bytes(const struct weir_type *type);

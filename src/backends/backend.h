@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "par/comm.h"
 
-#define WEIR_BACKEND_ABI 8
+#define WEIR_BACKEND_ABI 9
 
 struct weir_array_ops;
 
@@ -34,6 +34,7 @@ struct weir_access {
     bool file_per_task; /* each task has a file of its own: no collective call on it */
     bool collective;    /* -c: transfers are collective over par->comm */
     bool collective_metadata; /* so are calls about metadata, where the library has the choice */
+    bool own_results; /* of arrays: the caller agrees (backends/session-array.h) */
     bool random;        /* offsets are not ascending */
     bool sync_each;     /* -Y */
     bool single_try;    /* -x: no retry after a short transfer */
@@ -89,6 +90,14 @@ struct weir_backend_opt {
     const void *own, *base;
 };
 
+/* Time in the backend's functions for arrays. One that makes calls of a library with other work
+ * around them puts these calls between weir_timed_begin and weir_timed_end (backends/array.h), and
+ * then only they count. */
+struct weir_timed {
+    uint64_t begin_ns, call_ns, sum_ns; /* of the present function, of all since the session began */
+    bool exact;                         /* the function has said itself what counts */
+};
+
 /* One backend in use by one test. Made by weir_session_begin. */
 struct weir_session {
     const struct weir_backend *be;
@@ -103,6 +112,7 @@ struct weir_session {
     int in_flight;  /* submitted and not given back yet */
     struct weir_request *only; /* of a queue of depth 1 */
     struct weir_session_stats *stats;
+    struct weir_timed timed;
     bool started;           /* begin was called and succeeded, or there is none */
     bool broken; /* set by the backend: a close has failed, and its library cannot be ended */
     struct weir_call *call; /* where calls are noted for a watchdog; NULL: nobody watches */

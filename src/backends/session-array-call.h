@@ -17,40 +17,63 @@ static inline int cannot(const struct weir_session *s, const char *what, struct 
     return weir_refuse(err, WEIR_EUSAGE, "%s cannot %s", s->be->name, what);
 }
 
-/* As enter_call and leave_call; the time between goes into the statistics. */
+/* The time of a function of the backend begins: all of it, unless the backend says what counts. */
+static inline void begin_timed(struct weir_session *s)
+{
+    s->timed.call_ns = 0;
+    s->timed.exact = false;
+    weir_timed_begin(s);
+}
+
+/* It has ended; returns it. */
+static inline uint64_t end_timed(struct weir_session *s)
+{
+    if (!s->timed.exact)
+        weir_timed_end(s);
+    s->timed.sum_ns += s->timed.call_ns;
+    return s->timed.call_ns;
+}
+
+/* As enter_call and leave_call, and the time is summed. */
 static inline void enter_array(struct weir_session *s, const char *what, const char *path)
 {
-    s->stats->array_begin_ns = weir_now_ns();
     enter_call(s, what, path);
+    begin_timed(s);
 }
 
 static inline int leave_array(struct weir_session *s, int rc)
 {
-    s->stats->array_ns += weir_now_ns() - s->stats->array_begin_ns;
+    end_timed(s);
     return leave_call(s, rc);
 }
 
 /* The same for an operation that has a histogram. */
 static inline int leave_array_op(struct weir_session *s, enum weir_op op, int rc)
 {
-    uint64_t ns = weir_now_ns() - s->stats->array_begin_ns;
+    uint64_t ns = end_timed(s);
 
-    s->stats->array_ns += ns;
     if (rc == 0)
         weir_hist_add(&s->stats->hist[op], ns);
     return leave_call(s, rc);
 }
 
+/* Do functions agree on their results, or does the caller? What is defined before it is written is
+ * written by all ranks together, so that the session agrees before. */
+static inline bool agrees(const struct weir_array_file *f)
+{
+    return f->shared && !f->dry_run && (!f->s->access.own_results || ops_of(f)->commit);
+}
+
 /* The result of a step on all ranks of the file. */
 static inline int agree(const struct weir_array_file *f, int rc, struct weir_err *err)
 {
-    return f->shared && !f->dry_run ? weir_agree_call(f->s->par, rc, err) : rc;
+    return agrees(f) ? weir_agree_call(f->s->par, rc, err) : rc;
 }
 
 /* The same for a check that gives the same result on every rank. */
 static inline int agree_check(const struct weir_array_file *f, int rc, struct weir_err *err)
 {
-    return f->shared && !f->dry_run ? weir_agree_check(f->s->par, rc, err) : rc;
+    return agrees(f) ? weir_agree_check(f->s->par, rc, err) : rc;
 }
 
 /* For the error of a step within a file. */

@@ -8,7 +8,10 @@
 
 /* Unless it says LOCAL, a function is collective over s->par->comm (not with file_per_task), and
  * its result is agreed on: all ranks return the same, with the words of the lowest rank that
- * failed. A backend that cannot: WEIR_EUSAGE, "<name> cannot ...". What the outside world refused:
+ * failed. With access.own_results that holds of weir_arrays_open alone; the others return what
+ * happened on this rank, and the caller agrees (weir_agree_call) before the next call in which a
+ * rank that has failed is missed: a transfer, a sync, a close, and with collective_metadata any. A
+ * backend that has a 'commit' agrees nevertheless. A backend that cannot: WEIR_EUSAGE, "<name> cannot ...". What the outside world refused:
  * WEIR_EIO. In a dry run arguments are checked and nothing else happens.
  *
  * Order: open a file; make or open arrays, groups, attributes; commit; put and get; sync; close. */
@@ -40,10 +43,11 @@ int weir_arrays_sync(struct weir_array_file *f, struct weir_err *err);
  * (showHints). LOCAL. */
 void weir_arrays_describe(struct weir_array_file *f, struct weir_str *out);
 
-/* Make a group, "a" or "a/b"; the upper one must be there. */
+/* Make a group, "a" or "a/b"; the upper one must be there. It may stay open until the next array
+ * or group is closed. */
 int weir_arrays_group(struct weir_array_file *f, const char *path, struct weir_err *err);
 
-/* Open a group that is there, and close it again: for programs that measure it. */
+/* Open a group that is there, which stays open as one that is made: for programs that measure it. */
 int weir_arrays_find_group(struct weir_array_file *f, const char *path, struct weir_err *err);
 
 /* Write or read an attribute of the file ("/"), of a group or of an array. Every rank gives the

@@ -45,7 +45,7 @@ static int open_agreed(struct weir_array_file *f, unsigned flags, struct weir_er
         return -1;
     if (in_turn && par->rank > 0)
         rc = call_open(f, flags & ~makes, err);
-    if (agree(f, rc, err) == 0)
+    if (f->shared ? weir_agree_call(par, rc, err) == 0 : rc == 0)
         return 0;
     if (rc == 0) /* another rank could not */
         ops_of(f)->close(f, NULL);

@@ -95,13 +95,15 @@ static int call_move(struct weir_array *a, enum weir_dir dir, void *buf, struct 
 {
     const struct weir_io io = { .dir = dir, .len = a->elements * a->elem, .off = a->at };
     struct weir_session *s = a->file->s;
-    uint64_t begin_ns = weir_now_ns();
+    uint64_t ns;
     int rc;
 
     enter_xfer(s, a->file->path, &io);
+    begin_timed(s);
     rc = s->be->array->move(a, dir, buf, err);
+    ns = end_timed(s);
     if (rc == 0 && a->elements > 0)
-        weir_hist_add(&s->stats->hist[WEIR_OP_XFER], weir_now_ns() - begin_ns);
+        weir_hist_add(&s->stats->hist[WEIR_OP_XFER], ns);
     return leave_call(s, rc);
 }
 

@@ -15,9 +15,6 @@ enum weir_op { WEIR_OP_OPEN, WEIR_OP_XFER, WEIR_OP_SYNC, WEIR_OP_CLOSE, WEIR_OPS
 /* Latencies of each operation since the last reset, on this rank. */
 struct weir_session_stats {
     struct weir_hist hist[WEIR_OPS];
-    /* ns in the backend's functions for arrays, transfers excepted, and without what the session
-     * adds to them (checks, agreement); and when the present call began. */
-    uint64_t array_ns, array_begin_ns;
     uint64_t short_transfers, retries; /* continuations after a short transfer; EINTR and EAGAIN */
 };
 

@@ -12,6 +12,7 @@
 #include "base/launcher.h"
 #include "engine/program.h"
 #include "engine/trust.h"
+#include "par/mpifile.h"
 
 #define PAUSE_NS 20000000u /* for a launcher to pass on what was written */
 
@@ -95,10 +96,7 @@ static int complete(struct weir_run *run, struct weir_command *c, const struct w
 /* All results are out. Ranks that end in order would wait for one that cannot. */
 static bool any_broken(const struct weir_run *run)
 {
-    int any = run->broken;
-
-    MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    return any;
+    return weir_mpi_agree(MPI_COMM_WORLD, run->broken ? -1 : 0) < 0;
 }
 
 /* The end of all ranks, and after all text the lines of the findings. A launcher passes on standard

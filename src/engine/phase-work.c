@@ -226,14 +226,17 @@ static void pass_together(struct weir_phase_context *c)
     int64_t rounds = (int64_t)(c->target - c->rec->steps);
     uint64_t begin;
 
-    weir_allmax_i64(locked(c), &rounds, 1);
+    if (!c->timing->agrees)
+        weir_allmax_i64(locked(c), &rounds, 1);
     c->clock = weir_now_ns();
     for (; rounds > 0 && !has_ended(c); rounds--) {
         begin = c->clock;
         take_round(c);
         if (c->timing->pause_ns)
             pause_together(c);
-        if (weir_rounds_count(&c->rounds, c->clock - begin)) {
+        if (c->timing->agrees) {
+            hears_others(c); /* for the progress line */
+        } else if (weir_rounds_count(&c->rounds, c->clock - begin)) {
             vote(c, c->clock >= c->deadline);
             c->clock = weir_now_ns();
         }

@@ -36,7 +36,7 @@ static void timed_part(struct weir_phase_context *c)
     c->rc = ph->open ? ph->open(run, c->state, c->err) : 0;
     c->opened = c->rc == 0;
     mark(c, WEIR_MARK_OPENED);
-    if (c->timing->collective_open && weir_agree(&run->par, c->rc, c->err) < 0) {
+    if (c->timing->collective_open && ph->open && weir_agree(&run->par, c->rc, c->err) < 0) {
         c->rc = -1;
         c->agreed = true;
     }

@@ -40,6 +40,9 @@ struct weir_timing {
     /* The ranks that are in lock step with this one, NULL: all. Groups of ranks then go at their
      * own pace, and hear of each other's failures and signals as ranks that work alone do. */
     const struct weir_par *lock_par;
+    /* With lock_step: all ranks have the same number of steps, and these agree on failures and on
+     * signals themselves (weir_interrupt_poll, WEIR_EINTR), so the engine asks for no votes. */
+    bool agrees;
     bool collective_open;  /* open and close are collective */
     bool collective_flush; /* and so is flush, which has something to do */
 };

@@ -36,13 +36,16 @@ enum fact {
 
 void weir_mpi_must(const struct weir_par *par, int rc, const char *call)
 {
-    char why[MPI_MAX_ERROR_STRING] = "";
-    int len = 0;
+    char why[MPI_MAX_ERROR_STRING] = "", host[MPI_MAX_PROCESSOR_NAME + 1] = "";
+    int len = 0, rank = 0;
 
     if (rc == MPI_SUCCESS)
         return;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Get_processor_name(host, &len);
     MPI_Error_string(rc, why, &len);
-    fprintf(stderr, "ERROR: rank %d on %s: %s: %s\n", par->rank, par->host, call, why);
+    fprintf(stderr, "ERROR: rank %d on %s: %s: %s\n", par ? par->rank : rank,
+            par ? par->host : host, call, why);
     MPI_Abort(MPI_COMM_WORLD, WEIR_ESETUP);
 }
 

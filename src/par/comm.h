@@ -67,8 +67,8 @@ int weir_par_node_stride(const struct weir_par *par);
 int weir_par_same_node(const struct weir_par *par, int shift);
 
 /* Unless rc is MPI_SUCCESS, end the job (MPI_Abort, after the library's own words on stderr): the
- * other ranks cannot be informed through a broken library. rc is what the call 'call' returned.
- * Local. */
+ * other ranks cannot be informed through a broken library. rc is what the call 'call' returned. par
+ * names the rank; NULL: its number in MPI_COMM_WORLD does. Local. */
 void weir_mpi_must(const struct weir_par *par, int rc, const char *call);
 
 /* End all ranks with this status now. The last resort: a rank hangs in a call and cannot take part

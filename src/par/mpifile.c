@@ -156,15 +156,22 @@ void weir_mpi_unlock(const char *path)
         close(fd);
 }
 
-int weir_mpi_agree(MPI_Comm comm, int rc)
+void weir_mpi_max(MPI_Comm comm, uint64_t *v, int n)
 {
     int size = 1;
-    int all = rc;
 
     MPI_Comm_size(comm, &size);
     if (size > 1)
-        MPI_Allreduce(&rc, &all, 1, MPI_INT, MPI_MIN, comm);
-    return all;
+        weir_mpi_must(NULL, MPI_Allreduce(MPI_IN_PLACE, v, n, MPI_UINT64_T, MPI_MAX, comm),
+                      "MPI_Allreduce");
+}
+
+int weir_mpi_agree(MPI_Comm comm, int rc)
+{
+    uint64_t failed = rc < 0;
+
+    weir_mpi_max(comm, &failed, 1);
+    return failed ? -1 : 0;
 }
 
 uint64_t weir_mpi_room(const char *path)
@@ -176,19 +183,22 @@ uint64_t weir_mpi_room(const char *path)
     return (uint64_t)v.f_bfree * v.f_frsize;
 }
 
-int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t *end,
-                       struct weir_err *err)
+int weir_mpi_check_size(MPI_File file, const char *path, uint64_t end, struct weir_err *err)
 {
     MPI_Offset size = 0;
 
-    /* When this returns all have written. */
-    MPI_Allreduce(MPI_IN_PLACE, end, 1, MPI_UINT64_T, MPI_MAX, comm);
-    if (*end == UINT64_MAX || MPI_File_get_size(file, &size) != MPI_SUCCESS ||
-        (uint64_t)size >= *end)
+    if (end == UINT64_MAX || MPI_File_get_size(file, &size) != MPI_SUCCESS || (uint64_t)size >= end)
         return 0;
     return weir_refuse(err, WEIR_EIO, "'%s' has only %lld bytes after writing up to byte %llu (%s)",
-                       path, (long long)size, (unsigned long long)*end,
+                       path, (long long)size, (unsigned long long)end,
                        weir_mpi_room(path) == 0 ? strerror(ENOSPC) : "is the file system full?");
+}
+
+int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t *end,
+                       struct weir_err *err)
+{
+    weir_mpi_max(comm, end, 1); /* when this returns all have written */
+    return weir_mpi_check_size(file, path, *end, err);
 }
 
 int weir_mpi_check_kept(MPI_File file, const char *path, uint64_t need, struct weir_err *err)

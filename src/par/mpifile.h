@@ -40,8 +40,12 @@ int weir_mpi_sync_again(const char *path, struct weir_err *err);
  * ranks wait for it without end. Local. */
 void weir_mpi_unlock(const char *path);
 
-/* The lowest rc over the ranks of comm, so that all know whether to go on. One reduction, none
- * when comm is a single rank. Collective over comm. */
+/* Each of n numbers becomes its maximum over the ranks of comm. One reduction, none when comm is a
+ * single rank; where that fails, nobody can go on, and the job ends. Collective over comm. */
+void weir_mpi_max(MPI_Comm comm, uint64_t *v, int n);
+
+/* 0 where rc is not negative on any rank of comm, else -1, so that all know whether to go on. As
+ * weir_mpi_max. */
 int weir_mpi_agree(MPI_Comm comm, int rc);
 
 /* After a collective transfer of HDF5 that failed on this rank: make the collective calls that the
@@ -63,6 +67,9 @@ uint64_t weir_mpi_room(const char *path);
  * (WEIR_EIO). */
 int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t *end,
                        struct weir_err *err);
+
+/* The second half of it, where 'end' is the maximum already and all have written. Local. */
+int weir_mpi_check_size(MPI_File file, const char *path, uint64_t end, struct weir_err *err);
 
 /* Has a file that was read still the 'need' bytes that it was read up to? Where it was cut short
  * meanwhile, a library may hand out what happens to be in memory, or zeros. Local. Returns 0, or

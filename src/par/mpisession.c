@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "par/agree.h"
@@ -113,6 +114,16 @@ static int has_descriptors(struct weir_err *err)
     return rc;
 }
 
+/* May a rank's files have a certain length only? */
+static bool has_limit(const struct weir_par *par)
+{
+    struct rlimit limit;
+    int64_t any = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+
+    weir_allmax_i64(par, &any, 1);
+    return any != 0;
+}
+
 int weir_mpi_session_begin(struct weir_mpi_session *m, const struct weir_par *par,
                            const struct weir_log *log, const char *hints_file, bool messages,
                            struct weir_err *err)
@@ -123,6 +134,7 @@ int weir_mpi_session_begin(struct weir_mpi_session *m, const struct weir_par *pa
     if (weir_mpihints_read(par, log, hints_file, &m->info, err) < 0)
         return -1;
     m->has_info = true;
+    m->limited = has_limit(par);
     m->comm_errno = messages ? weir_mpi_comm_errno(par->comm) : 0;
     return 0;
 }

@@ -40,6 +40,7 @@ const char *weir_mpi_name(enum weir_mpi_drivers *drivers, const char *path,
 struct weir_mpi_session {
     MPI_Info info; /* the hints given; valid when has_info */
     bool has_info;
+    bool limited;   /* a rank may make files of a certain length only (RLIMIT_FSIZE) */
     bool warned;    /* of an errno that hid nothing */
     int comm_errno; /* weir_mpi_comm_errno; 0 where nobody needs it */
     enum weir_mpi_drivers drivers;

@@ -25,7 +25,7 @@ def faulty(h5ex, shim, need_backend):
     """faulty(args, fault, np): under the shim, in time; the run."""
     def run_it(args, fault, np=None, io="romio321"):
         need_backend("HDF5")
-        return h5ex("--numdims 1 --out f --report=text:-,json:r.json " + args, np=np, timeout=SECONDS,
+        return h5ex("--numdims 1 --out f --report=text:-,json:r.json " + ("" if "--minels" in args else "--minels 8 ") + args, np=np, timeout=SECONDS,
                     env={"OMPI_MCA_io": io, "LD_PRELOAD": shim, "FAULT_PREFIX": str(h5ex.cwd) + "/", "FAULT": fault})
     return run_it
 
@@ -110,7 +110,7 @@ def test_a_close_that_fails_on_one_rank_does_not_crash(faulty):
 @pytest.mark.slow
 def test_a_rank_that_failed_does_not_wait_for_ever(h5ex, shim):
     """The other rank does not return from the sync; nobody asked for a limit."""
-    run = h5ex("--numdims 1 --out f --dimranks 2 --iterations 1 --api=posix", np=2, timeout=3 * SECONDS,
+    run = h5ex("--numdims 1 --minels 8 --out f --dimranks 2 --iterations 1 --api=posix", np=2, timeout=3 * SECONDS,
                env={"LD_PRELOAD": shim, "FAULT_PREFIX": str(h5ex.cwd) + "/", "FAULT": "call=sync errno=EIO rank=0;call=sync hang rank=1"})
     assert run.returncode == 3 and run.errors[0].startswith("rank 0 on ") and EIO in run.errors[0], run
     assert "NOTE: other ranks have not returned from the same call for 20 seconds" in run.stderr, run
@@ -150,6 +150,6 @@ def test_a_call_that_never_returns_ends_the_run(h5ex, faulty):
 def test_a_file_that_cannot_be_opened_stays(h5ex, shim):
     """It was there before, and nothing of it was changed."""
     (h5ex.cwd / "f").write_text("earlier")
-    h5ex("--numdims 1 --out f --api=posix --iterations 1", np=None, timeout=SECONDS,
+    h5ex("--numdims 1 --minels 8 --out f --api=posix --iterations 1", np=None, timeout=SECONDS,
          env={"LD_PRELOAD": shim, "FAULT_PREFIX": str(h5ex.cwd) + "/", "FAULT": "call=open errno=EACCES times=0"}).fails(3, "Permission denied", "'f'")
     assert (h5ex.cwd / "f").read_text() == "earlier"

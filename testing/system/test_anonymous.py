@@ -12,7 +12,7 @@ RUNS = {
     "ior": "-F -b 4k -t 4k -o secret/hush -O saveRankPerformanceDetailsCSV=hush.csv -O platform=hush -i 2",
     "mdtest": "-n 2 -u -d secret/hush -Z",
     "md-workbench": "-o secret/hush -I 1 -P 1 -D 1 --run-info-file=secret/hush.status -L secret/hush",
-    "h5exerciser": "--numdims 1 -i 1 -o secret/hush",
+    "h5exerciser": "--numdims 1 --minels 8 -i 1 -o secret/hush",
     "checkpoint_simulator.x": "--nx 1 --ny 1 --im_world 6 --lm 1 -i 1 -o secret/hush",
 }
 

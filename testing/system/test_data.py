@@ -341,9 +341,9 @@ def test_other_programs_follow_links_and_refuse_pipes_too(ior):
     (ior.cwd / "mibData.00000000").symlink_to("old")
     (ior.cwd / "old").write_bytes(b"old")
     os.mkfifo(ior.cwd / "pipe")
-    for program, words in (("h5exerciser", "-a POSIX --numdims 1 -i 1 -o link"), ("mib", "-M -F -t . -n -r -l 2 -s 4k")):
+    for program, words in (("h5exerciser", "-a POSIX --numdims 1 --minels 8 -i 1 -o link"), ("mib", "-M -F -t . -n -r -l 2 -s 4k")):
         ior.program = conftest.BUILD / "src" / program
         ior(words, np=None).ok()
     assert sorted(ior.files()) == ["link", "mibData.00000000", "pipe"]
     ior.program = conftest.BUILD / "src" / "h5exerciser"
-    ior("-a POSIX --numdims 1 -i 1 -o pipe", np=None, timeout=20).fails(1, "'pipe' is a pipe or socket")
+    ior("-a POSIX --numdims 1 --minels 8 -i 1 -o pipe", np=None, timeout=20).fails(1, "'pipe' is a pipe or socket")

@@ -102,11 +102,11 @@ def test_programs_say_what_they_cannot_do_with_what_is_there(ior):
     for program, words, status, said in (
             ("mdtest", "-n 1 -d d --existing=fail", 2, "'d/test-dir.0-0' exists"), ("md-workbench", "--existing=reuse", 1, "replace, fail"),
             ("md-workbench", "-o w --existing=fail", 2, "'w/0_0' exists"), ("mib", "-M -F -t . --existing=fail", 2, "mibData.00000000' exists"),
-            ("h5exerciser", "-a POSIX --numdims 1 -o h5 --existing=fail", 2, "'h5' exists")):
+            ("h5exerciser", "-a POSIX --numdims 1 --minels 8 -o h5 --existing=fail", 2, "'h5' exists")):
         ior.program = conftest.BUILD / "src" / program
         ior(words, np=None).fails(status, said)
     assert (ior.cwd / "h5").read_bytes() == b"precious"
-    run = ior("-a POSIX --numdims 1 -i 1 -o h5", np=None).ok()
+    run = ior("-a POSIX --numdims 1 --minels 8 -i 1 -o h5", np=None).ok()
     assert [m for m in run.messages if "lose their contents: 1, of 4096 bytes" in m], run
 
 

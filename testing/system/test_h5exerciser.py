@@ -158,7 +158,7 @@ def test_a_product_that_is_not_the_number_of_tasks(h5ex):
     run = h5ex("--numdims 2 --minels 4 --dimranks 2 2 --iterations 1 --keepfile --out f --api=posix", np=2).ok()
     assert run.stdout.startswith("WARNING!! - ndomains: 4 must be: 2. Only dividing dim-0\n"), run
     assert (run.cwd / "f").stat().st_size == 2 * 16 * 8
-    h5ex("--numdims 2 --dimranks 2 2 --iterations 1 --warning-as-errors", np=None).fails(1, "--dimranks", "must be 1, the number of tasks")
+    h5ex("--numdims 2 --minels 8 --dimranks 2 2 --iterations 1 --warning-as-errors", np=None).fails(1, "--dimranks", "must be 1, the number of tasks")
 
 
 @pytest.mark.parametrize("args, shape", [
@@ -193,7 +193,7 @@ def test_the_file_is_dropped_from_the_page_cache_and_nothing_is_lost(h5ex):
 
 
 def test_only_the_last_file_is_kept(h5ex):
-    run = h5ex("--numdims 1 --nsizes 2 --iterations 1 --keepfile --api=posix --op-csv ops --rank-csv ranks", np=None).ok()
+    run = h5ex("--numdims 1 --minels 8 --nsizes 2 --iterations 1 --keepfile --api=posix --op-csv ops --rank-csv ranks", np=None).ok()
     name, = [f for f in h5ex.files() if f.startswith("hdf5TestFile-")]
     assert re.match(r"hdf5TestFile-\d+$", name) and (run.cwd / name).stat().st_size == 16 * 8
     ops = (run.cwd / "ops-00000.csv").read_text()
@@ -202,26 +202,27 @@ def test_only_the_last_file_is_kept(h5ex):
 
 @pytest.mark.parametrize("args, words", [
     ("", ["--numdims", "1 to 32"]),
-    ("--numdims 33", ["--numdims", "33", "32"]),
+    ("--numdims 2", ["--minels is missing", "one number or 2"]),
+    ("--numdims 33 --minels 8", ["--numdims", "33", "32"]),
     ("--numdims 2 --minels 8 8 8", ["--minels", "3 values", "--numdims is 2"]),
     ("--numdims 2 --minels 8 0", ["--minels", "'0'", "out of range"]),
     ("--numdims 2 --minels", ["--minels", "needs a value"]),
-    ("--numdims 2 --bufmult 2 x", ["--bufmult", "'x'", "whole number"]),
+    ("--numdims 2 --minels 8 --bufmult 2 x", ["--bufmult", "'x'", "whole number"]),
     ("--numdims 2 --minels 4g 4g", ["dimension 2", "more than 2^64 elements"]),
     ("--numdims 1 --minels 1g --nsizes 9 --bufmult 1g", ["size 2"]),
-    ("--numdims 1 --nsizes 0", ["--nsizes", "'0'"]),
-    ("--numdims 1 --rshift -1", ["--rshift", "'-1'"]),
-    ("--numdims 1 --iterations 99999999999", ["--iterations"]),
+    ("--numdims 1 --minels 8 --nsizes 0", ["--nsizes", "'0'"]),
+    ("--numdims 1 --minels 8 --rshift -1", ["--rshift", "'-1'"]),
+    ("--numdims 1 --minels 8 --iterations 99999999999", ["--iterations"]),
     ("--numdims 1 --foo", ["unknown option '--foo'"]),
     ("--numdims 1 8", ["'8' is not an option"]),
-    ("--numdims 1 --api=posix --addattr", ["POSIX", "attributes", "--addattr"]),
-    ("--numdims 1 --api=posix --metacoll", ["POSIX", "collective metadata", "--metacoll"]),
-    ("--numdims 1 --api=mpiio --usechunked", ["MPIIO", "chunks"]),
-    ("--numdims 1 --api=ncmpi --addattr", ["NCMPI", "attributes", "--addattr"]),
-    ("--numdims 1 --api=ncmpi --derivedtype", ["NCMPI", "compound"]),
-    ("--numdims 1 --api=netcdf --derivedtype", ["NETCDF", "compound"]),
-    ("--numdims 1 --api=dummy", ["DUMMY", "arrays"]),
-    ("--numdims 1 --deadline 3", ["deadline", "as a whole"]),
+    ("--numdims 1 --minels 8 --api=posix --addattr", ["POSIX", "attributes", "--addattr"]),
+    ("--numdims 1 --minels 8 --api=posix --metacoll", ["POSIX", "collective metadata", "--metacoll"]),
+    ("--numdims 1 --minels 8 --api=mpiio --usechunked", ["MPIIO", "chunks"]),
+    ("--numdims 1 --minels 8 --api=ncmpi --addattr", ["NCMPI", "attributes", "--addattr"]),
+    ("--numdims 1 --minels 8 --api=ncmpi --derivedtype", ["NCMPI", "compound"]),
+    ("--numdims 1 --minels 8 --api=netcdf --derivedtype", ["NETCDF", "compound"]),
+    ("--numdims 1 --minels 8 --api=dummy", ["DUMMY", "arrays"]),
+    ("--numdims 1 --minels 8 --deadline 3", ["deadline", "as a whole"]),
 ])
 def test_what_cannot_be_is_refused_in_one_line(h5ex, args, words):
     run = h5ex(args, np=None).fails(1, *words)
@@ -229,21 +230,93 @@ def test_what_cannot_be_is_refused_in_one_line(h5ex, args, words):
 
 
 def test_help_and_version_need_no_mpi(h5ex):
-    assert "--minels=8" in h5ex("--help=all", np=None).ok().stdout
+    assert "--minels=" in h5ex("--help=all", np=None).ok().stdout
     assert h5ex("--version", np=None).ok().stdout.startswith("h5exerciser (weir) ")
     words = h5ex("--dump-options=words", np=None).ok().stdout.split("\n")
     assert {"--numdims", "--rshift", "--maxcheck", "--io-timeout", "--report"} <= set(words)
+
+
+# ---- what is measured ----
+
+# The calls of the library between the two readings of the clock, in the order of a repetition.
+ATTRIBUTE = ("H5Screate_simple", "H5Acreate2", "H5Awrite", "H5Aclose", "H5Sclose")
+CLOSE_ALL = ("H5Dclose", "H5Sclose", "H5Sclose", "H5Gclose")
+TIMED = [("fileCreate", [("H5Fcreate",)]), ("groupCreate", [("H5Gcreate2",)]), ("attributeWrite", 64 * [ATTRIBUTE]),
+         ("datasetCreate", [("H5Dcreate2",)]), ("write", [("H5Dwrite",)]), ("datasetCloseWritten", [CLOSE_ALL]), ("flushWritten", [("H5Fflush",)]),
+         ("fileCloseWritten", [("H5Fclose",)]), ("fileOpen", [("H5Fopen",)]), ("groupOpen", [("H5Gopen2",)]),
+         ("attributeRead", 64 * [("H5Aopen",), ("H5Aread",)]), ("datasetOpen", [("H5Dopen2",)]), ("read", [("H5Dread",)]),
+         ("datasetCloseRead", [CLOSE_ALL]), ("derivedGroupCreate", [("H5Gcreate2",)]), ("derivedCreate", [("H5Dcreate2",)]),
+         ("derivedWrite", [("H5Dwrite",)]), ("derivedRead", [("H5Dread",)]), ("derivedClose", [CLOSE_ALL]), ("flushRead", [("H5Fflush",)]),
+         ("fileCloseRead", [("H5Fclose",)])]
+
+
+def between_readings(path):
+    """(calls, nanoseconds) between each reading of the clock and the next."""
+    parts = [[]]
+    for line in path.read_text().split("\n")[:-1]:
+        parts[-1].append(line)
+        if line.startswith("clock "):
+            parts.append([line])
+    return [(tuple(part[1:-1]), int(part[-1].split()[1]) - int(part[0].split()[1])) for part in parts[1:-1]]
+
+
+def measured(parts):
+    """Those with a call that TIMED has, wherever it stands, and what all ranks did together since the one before. Spaces are made and
+    closed elsewhere, too."""
+    first = {call for _, groups in TIMED for group in groups for call in group} - {"H5Screate_simple", "H5Sclose", "H5Aclose"}
+    found, together = [], []
+    for calls, ns in parts:
+        if first & set(calls):
+            found.append((calls, ns, together))
+            together = []
+        else:
+            together = together + [c for c in calls if c.startswith("MPI_")]
+    return found
+
+
+def test_each_column_is_one_call_between_two_readings_of_the_clock(h5ex, preload):
+    """As in the original. The ranks begin each together and agree outside of the readings, seldom."""
+    env = {"LD_PRELOAD": preload("log-h5-calls.c")}
+    h5ex("--numdims 1 --minels 4k --dimranks 2 --addattr --derivedtype --iterations 1 --out f --report=json:r.json", np=2, env=env).ok()
+    rows = {r["operation"]: r["seconds"] for r in json.loads((h5ex.cwd / "r.json").read_text())["tests"][0]["Results"]}
+    took = {}
+    for rank in "01":
+        found = measured(between_readings(h5ex.cwd / ("calls." + rank)))[2:]  # without the file that is made before
+        for operation, groups in TIMED:
+            mine, found = found[:len(groups)], found[len(groups):]
+            assert [calls for calls, _, _ in mine] == groups, (rank, operation)
+            assert mine[0][2] and not any(together for _, _, together in mine[1:]), (rank, operation)
+            took.setdefault(operation, []).append(sum(ns for _, ns, _ in mine) / 1e9)
+            if operation == "write":
+                assert mine[0][2].count("MPI_Barrier") == 1 and len(mine[0][2]) <= 2, (rank, mine)
+        assert found == []
+    assert sorted(rows) == sorted(took)
+    for operation, ranks in took.items():
+        assert rows[operation] == pytest.approx(max(ranks), rel=1e-9), operation
+
+
+def test_ranks_agree_a_few_times_in_a_repetition(h5ex, preload):
+    """Between the first call of a half and the last one; the barriers are those of the original: one before each operation."""
+    env = {"LD_PRELOAD": preload("log-h5-calls.c")}
+    h5ex("--numdims 1 --minels 4k --dimranks 2 --addattr --iterations 3 --out f", np=2, env=env).ok()
+    calls = [c for c in (h5ex.cwd / "calls.0").read_text().split("\n") if not c.startswith("clock")]
+    opens = [i for i, c in enumerate(calls) if c in ("H5Fcreate", "H5Fopen")][1:]
+    closes = [i for i, c in enumerate(calls) if c == "H5Fclose"][1:]
+    assert len(opens) == len(closes) == 6
+    for begin, end in zip(opens, closes):
+        half = calls[begin:end]
+        assert half.count("MPI_Barrier") == 7 and half.count("MPI_Allreduce") + half.count("MPI_Iallreduce") <= 9, half
 
 
 # ---- defects of the original (section 10 of its description), and the tests that show how it is here ----
 
 def test_metadata_are_collective_in_every_repetition(h5ex, preload):
     env = {"LD_PRELOAD": preload("log-metacoll.c"), "METACOLL_LOG": str(h5ex.cwd / "log")}
-    h5ex("--numdims 1 --iterations 3 --metacoll", np=None, env=env).ok()
+    h5ex("--numdims 1 --minels 8 --iterations 3 --metacoll", np=None, env=env).ok()
     calls = (h5ex.cwd / "log").read_text().split("\n")[:-1]
     assert calls[-6:] == ["create 1 1", "open 1 1"] * 3 and set(calls) == {"create 1 1", "open 1 1"}
     os.unlink(h5ex.cwd / "log")
-    h5ex("--numdims 1 --iterations 1", np=None, env=env).ok()
+    h5ex("--numdims 1 --minels 8 --iterations 1", np=None, env=env).ok()
     assert (h5ex.cwd / "log").read_text().endswith("create 0 0\nopen 0 0\n")
 
 

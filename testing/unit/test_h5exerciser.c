@@ -169,6 +169,8 @@ static void sizes_that_cannot_be_are_refused(void **unused)
     (void)unused;
     refuse_size(&o, 0, "--numdims is missing");
     o = defaults(2);
+    o.minels.n = 0;
+    refuse_size(&o, 0, "--minels is missing");
     o.minels = LIST(1, 2, 3);
     refuse_size(&o, 0, "--minels has 3 values, but --numdims is 2");
     o = defaults(3);

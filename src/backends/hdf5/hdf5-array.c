@@ -63,7 +63,10 @@ static int array_open(struct weir_array_file *base, unsigned flags, struct weir_
 static int array_close(struct weir_array_file *base, struct weir_err *err)
 {
     struct hdf5_container *c = &((struct hdf5_arrays *)base)->c;
-    int rc = hdf5_container_close(c, err);
+    int rc;
+
+    hdf5_group_close((struct hdf5_arrays *)base);
+    rc = hdf5_container_close(c, err);
 
     base->s->broken |= c->broken;
     return rc;
@@ -76,15 +79,21 @@ static int array_sync(struct weir_array_file *base, struct weir_err *err)
 
 /* ---- datasets ---- */
 
-static void close_all(struct hdf5_array *a)
+static void close_spaces(struct hdf5_array *a)
 {
     if (a->in_memory >= 0)
         H5Sclose(a->in_memory);
     if (a->in_file >= 0)
         H5Sclose(a->in_file);
+    a->in_memory = a->in_file = H5I_INVALID_HID;
+}
+
+static void close_all(struct hdf5_array *a)
+{
+    close_spaces(a);
     if (a->type >= 0)
         H5Tclose(a->type);
-    a->in_memory = a->in_file = a->type = H5I_INVALID_HID;
+    a->type = H5I_INVALID_HID;
 }
 
 /* Set the members that every open dataset has. a->id and the type of the spec are set already. */
@@ -137,7 +146,9 @@ static int array_make(struct weir_array *base, struct weir_err *err)
     hid_t space = make_space(&base->spec);
 
     errno = 0;
+    weir_timed_begin(base->file->s);
     a->id = H5Dcreate2(c->id, base->name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    weir_timed_end(base->file->s);
     c->datasets++;
     if (a->id < 0 && type >= 0)
         hdf5_container_fail(c, err, "H5Dcreate2");
@@ -189,7 +200,9 @@ static int array_find(struct weir_array *base, struct weir_array_spec *have, str
     int rc;
 
     errno = 0;
+    weir_timed_begin(base->file->s);
     a->id = H5Dopen2(container_of(base)->id, base->name, H5P_DEFAULT);
+    weir_timed_end(base->file->s);
     if (a->id < 0)
         return hdf5_fail(err, "H5Dopen2");
     a->in_memory = a->in_file = a->type = H5I_INVALID_HID;
@@ -209,12 +222,21 @@ static int array_find(struct weir_array *base, struct weir_array_spec *have, str
 static int array_release(struct weir_array *base, struct weir_err *err)
 {
     struct hdf5_array *a = (struct hdf5_array *)base;
-    herr_t rc;
+    struct hdf5_arrays *f = (struct hdf5_arrays *)base->file;
+    bool closed, all;
+    int rc = 0;
 
-    close_all(a);
     errno = 0;
-    rc = H5Dclose(a->id);
-    return rc < 0 ? hdf5_container_fail(container_of(base), err, "H5Dclose") : 0;
+    weir_timed_begin(base->file->s); /* a program closes all of them together */
+    closed = H5Dclose(a->id) >= 0;
+    if (closed)
+        close_spaces(a);
+    all = closed && hdf5_group_close(f) >= 0;
+    weir_timed_end(base->file->s);
+    if (!all)
+        rc = hdf5_container_fail(&f->c, err, closed ? "H5Gclose" : "H5Dclose");
+    close_all(a);
+    return rc;
 }
 
 static int array_grow(struct weir_array *base, uint64_t len, struct weir_err *err)
@@ -288,10 +310,12 @@ static int array_move(struct weir_array *base, enum weir_dir dir, void *buf, str
     int sys;
 
     errno = 0;
+    weir_timed_begin(base->file->s);
     if (dir == WEIR_DIR_WRITE)
         rc = H5Dwrite(a->id, a->type, a->in_memory, a->in_file, c->st->transfer, buf);
     else
         rc = H5Dread(a->id, a->type, a->in_memory, a->in_file, c->st->transfer, buf);
+    weir_timed_end(base->file->s);
     sys = errno;
     if (rc < 0) {
         hdf5_fail(err, "%s", call);

@@ -10,6 +10,7 @@
 struct hdf5_arrays {
     struct weir_array_file base;
     struct hdf5_container c;
+    hid_t group; /* that was made or opened last, 0: none is open */
 };
 
 extern const struct weir_array_ops hdf5_array_ops;

@@ -5,20 +5,31 @@
 
 #include <errno.h>
 
-#include "backends/hdf5/hdf5-array.h"
 #include "backends/hdf5/hdf5-type.h"
+
+herr_t hdf5_group_close(struct hdf5_arrays *f)
+{
+    herr_t rc = f->group > 0 ? H5Gclose(f->group) : 0;
+
+    f->group = 0;
+    return rc;
+}
 
 int hdf5_group(struct weir_array_file *base, const char *path, struct weir_err *err)
 {
     struct hdf5_arrays *f = (struct hdf5_arrays *)base;
     hid_t id;
 
+    hdf5_group_close(f);
     errno = 0;
+    weir_timed_begin(base->s);
     id = H5Gcreate2(f->c.id, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    weir_timed_end(base->s);
     f->c.datasets++;
     if (id < 0)
         return hdf5_container_fail(&f->c, err, "H5Gcreate2");
-    return H5Gclose(id) < 0 ? hdf5_container_fail(&f->c, err, "H5Gclose") : 0;
+    f->group = id;
+    return 0;
 }
 
 int hdf5_find_group(struct weir_array_file *base, const char *path, struct weir_err *err)
@@ -26,11 +37,15 @@ int hdf5_find_group(struct weir_array_file *base, const char *path, struct weir_
     struct hdf5_arrays *f = (struct hdf5_arrays *)base;
     hid_t id;
 
+    hdf5_group_close(f);
     errno = 0;
+    weir_timed_begin(base->s);
     id = H5Gopen2(f->c.id, path, H5P_DEFAULT);
+    weir_timed_end(base->s);
     if (id < 0)
         return hdf5_fail(err, "H5Gopen2");
-    return H5Gclose(id) < 0 ? hdf5_fail(err, "H5Gclose") : 0;
+    f->group = id;
+    return 0;
 }
 
 /* One number is a scalar, and so is a text. */
@@ -43,25 +58,37 @@ static hid_t make_space(const struct weir_attr *attr)
     return H5Screate_simple(1, &count, NULL);
 }
 
-static int write_attr(struct hdf5_container *c, hid_t object, const struct weir_attr *attr,
-                      hid_t type, hid_t space, struct weir_err *err)
+/* The library forgets why a call has failed in the next one. */
+static int fail_write(struct hdf5_container *c, hid_t space, hid_t id, bool wrote,
+                      struct weir_err *err)
+{
+    hdf5_container_fail(c, err, id < 0 ? "H5Acreate2" : wrote ? "H5Aclose" : "H5Awrite");
+    if (id >= 0 && !wrote)
+        H5Aclose(id);
+    if (space >= 0)
+        H5Sclose(space);
+    return -1;
+}
+
+/* What is counted is what making an attribute takes, its space included. */
+static int write_attr(struct hdf5_arrays *f, hid_t object, const struct weir_attr *attr, hid_t type,
+                      struct weir_err *err)
 {
     static const char nothing[1];
+    const void *data = attr->count > 0 ? attr->data : nothing;
     htri_t there = H5Aexists(object, attr->name);
-    hid_t id;
-    int rc;
+    bool wrote, closed;
+    hid_t space, id;
 
     if (there < 0 || (there > 0 && H5Adelete(object, attr->name) < 0))
-        return hdf5_container_fail(c, err, "replace it");
-    id = H5Acreate2(object, attr->name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    if (id < 0)
-        return hdf5_container_fail(c, err, "H5Acreate2");
-    rc = H5Awrite(id, type, attr->count > 0 ? attr->data : nothing) < 0
-             ? hdf5_container_fail(c, err, "H5Awrite")
-             : 0;
-    if (H5Aclose(id) < 0 && rc == 0)
-        rc = hdf5_container_fail(c, err, "H5Aclose");
-    return rc;
+        return hdf5_container_fail(&f->c, err, "replace it");
+    weir_timed_begin(f->base.s);
+    space = make_space(attr);
+    id = space < 0 ? space : H5Acreate2(object, attr->name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    wrote = id >= 0 && H5Awrite(id, type, data) >= 0;
+    closed = wrote && H5Aclose(id) >= 0 && H5Sclose(space) >= 0;
+    weir_timed_end(f->base.s);
+    return closed ? 0 : fail_write(&f->c, space, id, wrote, err);
 }
 
 static bool is_like(hid_t id, const struct weir_attr *attr)
@@ -84,47 +111,52 @@ static bool is_like(hid_t id, const struct weir_attr *attr)
     return same;
 }
 
-static int read_attr(hid_t object, const struct weir_attr *attr, hid_t type, struct weir_err *err)
+static int read_attr(struct hdf5_arrays *f, hid_t object, const struct weir_attr *attr, hid_t type,
+                     struct weir_err *err)
 {
     char nothing[1];
-    hid_t id = H5Aopen(object, attr->name, H5P_DEFAULT);
+    hid_t id;
+    bool ok;
     int rc = 0;
 
+    weir_timed_begin(f->base.s);
+    id = H5Aopen(object, attr->name, H5P_DEFAULT);
+    weir_timed_end(f->base.s);
     if (id < 0)
         return hdf5_fail(err, "H5Aopen");
-    if (!is_like(id, attr))
+    if (is_like(id, attr)) {
+        weir_timed_begin(f->base.s);
+        ok = H5Aread(id, type, attr->count > 0 ? attr->data : nothing) >= 0;
+        weir_timed_end(f->base.s);
+        rc = ok ? 0 : hdf5_fail(err, "H5Aread");
+    } else {
         rc = weir_refuse(err, WEIR_EIO, "it is not %llu elements of type %s",
                          (unsigned long long)attr->count, weir_elem_name(attr->elem));
-    else if (H5Aread(id, type, attr->count > 0 ? attr->data : nothing) < 0)
-        rc = hdf5_fail(err, "H5Aread");
+    }
     H5Aclose(id);
     return rc;
 }
 
-/* Open the object, make type and space, and write or read. */
+/* Open the object, make the type, and write or read. */
 static int use_attr(struct weir_array_file *base, const char *path, const struct weir_attr *attr,
                     bool writes, struct weir_err *err)
 {
     struct hdf5_arrays *f = (struct hdf5_arrays *)base;
     const struct weir_type kind = { .elem = attr->elem };
     hid_t type = hdf5_type_make(&kind, attr->count, err);
-    hid_t object = H5I_INVALID_HID, space = H5I_INVALID_HID;
+    hid_t object;
     int rc = -1;
 
     if (type < 0)
         return -1;
     errno = 0;
-    space = make_space(attr);
     object = H5Oopen(f->c.id, path, H5P_DEFAULT);
-    if (object < 0 || space < 0)
+    if (object < 0)
         hdf5_fail(err, "H5Oopen");
     else
-        rc = writes ? write_attr(&f->c, object, attr, type, space, err)
-                    : read_attr(object, attr, type, err);
+        rc = writes ? write_attr(f, object, attr, type, err) : read_attr(f, object, attr, type, err);
     if (object >= 0)
         H5Oclose(object);
-    if (space >= 0)
-        H5Sclose(space);
     H5Tclose(type);
     return rc;
 }

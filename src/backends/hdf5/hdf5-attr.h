@@ -3,7 +3,10 @@
 #ifndef WEIR_BACKENDS_HDF5_ATTR_H
 #define WEIR_BACKENDS_HDF5_ATTR_H
 
-#include "backends/array.h"
+#include "backends/hdf5/hdf5-array.h"
+
+/* Close the group that is open, if there is one. */
+herr_t hdf5_group_close(struct hdf5_arrays *f);
 
 /* As group, find_group, put_attr and get_attr of struct weir_array_ops. */
 int hdf5_group(struct weir_array_file *base, const char *path, struct weir_err *err);

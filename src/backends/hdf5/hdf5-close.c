@@ -23,12 +23,12 @@ void hdf5_catch_up(const struct hdf5_state *st, hid_t file)
     weir_mpi_catch_up(handle_of(st, file), st->mpi.info);
 }
 
-int hdf5_check_end(const struct hdf5_state *st, hid_t file, const char *path, uint64_t *end,
-                   struct weir_err *err)
+int hdf5_check_size(const struct hdf5_state *st, hid_t file, const char *path, uint64_t end,
+                    struct weir_err *err)
 {
     MPI_File *handle = handle_of(st, file);
 
-    return handle ? weir_mpi_check_end(st->comm, *handle, path, end, err) : 0;
+    return handle ? weir_mpi_check_size(*handle, path, end, err) : 0;
 }
 
 MPI_Info hdf5_hints(const struct hdf5_state *st, hid_t file)

@@ -11,12 +11,11 @@
  * with those ranks. */
 void hdf5_catch_up(const struct hdf5_state *st, hid_t file);
 
-/* Is the file long enough for what all ranks wrote? *end: one past the last byte that this rank
- * wrote, 0: it wrote nothing; on return the maximum over the ranks. Only for collective writes,
- * whose return codes cannot be trusted. Collective over st->comm. Returns 0, or -1 and err
- * (WEIR_EIO) on every rank. */
-int hdf5_check_end(const struct hdf5_state *st, hid_t file, const char *path, uint64_t *end,
-                   struct weir_err *err);
+/* Is the file long enough for what all ranks wrote? end: one past the last byte that a rank wrote,
+ * and all have written. Only for collective writes, whose return codes cannot be trusted. Local.
+ * Returns 0, or -1 and err (WEIR_EIO). */
+int hdf5_check_size(const struct hdf5_state *st, hid_t file, const char *path, uint64_t end,
+                    struct weir_err *err);
 
 /* The hints in effect of an open file, or MPI_INFO_NULL. The caller frees it. Local. */
 MPI_Info hdf5_hints(const struct hdf5_state *st, hid_t file);

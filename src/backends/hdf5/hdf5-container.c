@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+#include "backends/array.h"
 #include "backends/hdf5/hdf5-close.h"
 #include "backends/hdf5/hdf5-descriptor.h"
 #include "par/mpidoubt.h"
@@ -22,7 +23,7 @@ static bool has_content(const struct hdf5_container *c)
     MPI_Comm_rank(c->st->comm, &rank);
     if (rank == 0)
         yes = stat(weir_mpi_path(c->path), &sb) == 0 && sb.st_size > 0;
-    MPI_Bcast(&yes, 1, MPI_INT, 0, c->st->comm);
+    weir_mpi_must(NULL, MPI_Bcast(&yes, 1, MPI_INT, 0, c->st->comm), "MPI_Bcast");
     return yes;
 }
 
@@ -31,15 +32,17 @@ static int open_id(struct hdf5_container *c, unsigned flags, bool is_new, struct
     char text[WEIR_MPI_NAME_TEXT];
     const char *name = weir_mpi_name(&c->st->mpi.drivers, c->path, text, err);
     const char *call = is_new ? "H5Fcreate" : "H5Fopen";
+    unsigned how;
 
     if (!name)
         return -1;
+    how = is_new ? (flags & WEIR_OPEN_EXCL ? H5F_ACC_EXCL : H5F_ACC_TRUNC)
+                 : (c->writes ? H5F_ACC_RDWR : H5F_ACC_RDONLY);
     errno = 0;
-    if (is_new)
-        c->id = H5Fcreate(name, flags & WEIR_OPEN_EXCL ? H5F_ACC_EXCL : H5F_ACC_TRUNC, H5P_DEFAULT,
-                          c->st->access);
-    else
-        c->id = H5Fopen(name, c->writes ? H5F_ACC_RDWR : H5F_ACC_RDONLY, c->st->access);
+    weir_timed_begin(c->st->s);
+    c->id = is_new ? H5Fcreate(name, how, H5P_DEFAULT, c->st->access)
+                   : H5Fopen(name, how, c->st->access);
+    weir_timed_end(c->st->s);
     return c->id < 0 ? hdf5_fail(err, "%s '%s'", call, c->path) : 0;
 }
 
@@ -47,12 +50,14 @@ int hdf5_container_open(struct hdf5_container *c, struct hdf5_state *st, const c
                         unsigned flags, const struct weir_extent *extent, struct weir_err *err)
 {
     bool is_new;
-    int rc;
+    int rc = 0;
 
     *c = (struct hdf5_container) { .st = st, .path = path, .id = H5I_INVALID_HID };
     c->writes = flags & WEIR_OPEN_WRITE;
-    rc = c->writes ? hdf5_check_limit(extent, err) : 0;
-    c->lost = weir_mpi_agree(st->comm, rc) < 0; /* the limit of one rank stops all */
+    if (c->writes && st->mpi.limited) {
+        rc = hdf5_check_limit(extent, err);
+        c->lost = weir_mpi_agree(st->comm, rc) < 0; /* the limit of one rank stops all */
+    }
     if (c->lost)
         return rc;
     is_new = c->writes && (flags & WEIR_OPEN_CREATE) &&
@@ -80,45 +85,62 @@ int hdf5_container_fail(struct hdf5_container *c, struct weir_err *err, const ch
     return hdf5_fail(err, "%s", call);
 }
 
+/* What collective writes have left in the file, after all ranks have written. */
+static int check_data(struct hdf5_container *c, bool last, struct weir_err *told)
+{
+    int rc = hdf5_check_size(c->st, c->id, c->path, c->end, told);
+
+    if (last && weir_mpi_doubt_conclude(&c->doubt, c->path, c->fresh, c->piece, c->end, told) < 0)
+        rc = weir_err_within(told, "'%s'", c->path); /* knows more than the size does */
+    return rc;
+}
+
 /* Before the last writes of the library: has no rank failed? A failure inside them would crash the
  * library. 'last': all data are written. Every rank takes part, also one that has failed. -1 when
- * any has; err is filled where the reason is new. */
-static int check_writes(struct hdf5_container *c, bool last, struct weir_err *err)
+ * any has; err is filled where the reason is new. *doubtful: collective writes of a rank have not
+ * been looked at. */
+static int check_writes(struct hdf5_container *c, bool last, bool *doubtful, struct weir_err *err)
 {
-    struct weir_err *told = c->failed ? NULL : err;
-    int rc = 0;
+    struct weir_err *told = c->failed ? NULL : err, full = WEIR_ERR_INIT;
+    int room = c->failed ? 0 : hdf5_check_room(c->path, c->datasets, &full), rc = 0;
+    uint64_t all[3] = { c->end, c->failed || room < 0, c->doubt.open > 0 };
 
-    if (c->st->collective)
-        rc = hdf5_check_end(c->st, c->id, c->path, &c->end, told);
-    if (last && c->st->collective &&
-        weir_mpi_doubt_conclude(&c->doubt, c->path, c->fresh, c->piece, c->end, told) < 0)
-        rc = weir_err_within(told, "'%s'", c->path); /* knows more than the size does */
-    if (rc == 0 && !c->failed)
-        rc = hdf5_check_room(c->path, c->datasets, err);
-    c->failed |= rc < 0;
-    return weir_mpi_agree(c->st->comm, c->failed ? -1 : 0);
+    weir_mpi_max(c->st->comm, all, 3);
+    *doubtful = all[2];
+    c->end = all[0];
+    if (c->st->collective && (c->end > 0 || *doubtful))
+        rc = check_data(c, last, told);
+    if (rc == 0 && room < 0 && told)
+        *told = full;
+    c->failed |= rc < 0 || room < 0;
+    if (c->st->collective && (all[0] > 0 || *doubtful))
+        return weir_mpi_agree(c->st->comm, c->failed ? -1 : 0);
+    return all[1] ? -1 : 0;
 }
 
 int hdf5_container_flush(struct hdf5_container *c, struct weir_err *err)
 {
-    bool told = c->failed;
-    int sys;
+    bool told = c->failed, doubtful = false;
+    int ok, sys;
 
     if (c->lost)
         return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", c->path);
-    if (c->writes && check_writes(c, false, err) < 0) {
+    if (c->writes && check_writes(c, false, &doubtful, err) < 0) {
         if (!c->failed)
             return 0; /* the rank that knows the cause tells it */
         return told ? weir_refuse(err, WEIR_EIO, "flush '%s': a write has failed before", c->path)
                     : -1;
     }
-    if (c->st->collective && weir_mpi_agree(c->st->comm, c->doubt.open ? -1 : 0) < 0)
-        /* the library's own sync could fail on one rank */
+    if (c->st->collective && doubtful) /* the library's own sync could fail on one rank */
         return weir_mpi_sync_again(c->path, err);
+    c->end = 0; /* it is in the file */
     errno = 0;
-    if (H5Fflush(c->id, H5F_SCOPE_GLOBAL) >= 0)
-        return 0;
+    weir_timed_begin(c->st->s);
+    ok = H5Fflush(c->id, H5F_SCOPE_LOCAL);
+    weir_timed_end(c->st->s);
     sys = errno;
+    if (ok >= 0)
+        return 0;
     if (sys == EINTR && !hdf5_failed_with(H5E_WRITEERROR)) /* the last thing it does */
         return weir_mpi_sync_again(c->path, err);
     c->failed = true;
@@ -128,7 +150,7 @@ int hdf5_container_flush(struct hdf5_container *c, struct weir_err *err)
 
 int hdf5_container_close(struct hdf5_container *c, struct weir_err *err)
 {
-    bool told = c->failed;
+    bool told = c->failed, doubtful;
     int rc = 0;
     int ok, sys;
 
@@ -136,12 +158,14 @@ int hdf5_container_close(struct hdf5_container *c, struct weir_err *err)
         return 0;
     if (!c->writes)
         rc = hdf5_check_kept(c->st, c->id, c->path, c->size, err);
-    if (c->writes && check_writes(c, true, err) < 0) {
+    if (c->writes && check_writes(c, true, &doubtful, err) < 0) {
         hdf5_abandon(c->st, c->id);
         rc = c->failed && !told ? -1 : 0;
     }
     errno = 0;
+    weir_timed_begin(c->st->s);
     ok = H5Fclose(c->id);
+    weir_timed_end(c->st->s);
     sys = errno;
     c->broken = ok < 0;
     if (rc < 0 || told)

@@ -104,6 +104,7 @@ int hdf5_state_begin(struct weir_session *s, struct weir_err *err)
     const struct hdf5_options *o = s->opt;
     struct hdf5_state *st = s->priv;
 
+    st->s = s;
     st->access = st->create = st->transfer = H5I_INVALID_HID;
     st->comm = s->access.file_per_task ? MPI_COMM_SELF : s->par->comm;
     if (H5open() < 0)

@@ -11,6 +11,7 @@
 /* What a session keeps: made once, used by every file. */
 struct hdf5_state {
     struct weir_mpi_session mpi;
+    struct weir_session *s; /* whose it is */
     MPI_Comm comm;   /* of a file */
     bool collective; /* transfers are */
     bool fill;       /* new datasets get fill values */

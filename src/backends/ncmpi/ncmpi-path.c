@@ -32,7 +32,7 @@ uint64_t ncmpi_size(const struct weir_par *par, const char *path)
 
     if (par->rank == 0 && stat(weir_mpi_path(path), &sb) == 0)
         size = (uint64_t)sb.st_size;
-    MPI_Bcast(&size, 1, MPI_UINT64_T, 0, par->comm);
+    weir_bcast(par, &size, sizeof(size), 0);
     return size;
 }
 
@@ -41,8 +41,7 @@ int ncmpi_check_end(const struct weir_par *par, const char *path, uint64_t *end,
 {
     uint64_t last, size;
 
-    /* When this returns all have written. */
-    MPI_Allreduce(MPI_IN_PLACE, end, 1, MPI_UINT64_T, MPI_MAX, par->comm);
+    weir_mpi_max(par->comm, end, 1); /* when this returns all have written */
     last = *end;
     size = ncmpi_size(par, path);
     if (size >= last && (room == 0 || last == 0 || weir_mpi_room(path) >= room))

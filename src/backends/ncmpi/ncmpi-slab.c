@@ -153,11 +153,11 @@ int ncmpi_slab_select(struct weir_array *base, struct weir_err *err)
 /* The functions for a slab and for boxes do not go together. Does any rank have boxes? */
 static bool agree_on_boxes(const struct ncmpi_arrays *f, bool mine)
 {
-    int all = mine;
+    uint64_t any = mine;
 
     if (f->base.collective)
-        MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MAX, f->base.s->par->comm);
-    return all;
+        weir_mpi_max(f->base.s->par->comm, &any, 1);
+    return any != 0;
 }
 
 static int move_slab(const struct ncmpi_arrays *f, const struct ncmpi_array *a, enum weir_dir dir,

@@ -107,7 +107,7 @@ static uint64_t size_of(const struct netcdf_file *f)
     MPI_Comm_rank(f->st->comm, &rank);
     if (rank == 0 && stat(weir_mpi_path(f->path), &sb) == 0)
         size = (uint64_t)sb.st_size;
-    MPI_Bcast(&size, 1, MPI_UINT64_T, 0, f->st->comm);
+    weir_mpi_must(NULL, MPI_Bcast(&size, 1, MPI_UINT64_T, 0, f->st->comm), "MPI_Bcast");
     return size;
 }
 
@@ -168,7 +168,7 @@ static int open_library(struct netcdf_file *f, unsigned flags, struct weir_err *
 int netcdf_file_open(struct netcdf_file *f, struct netcdf_state *st, const char *path,
                      unsigned flags, uint64_t bytes, struct weir_err *err)
 {
-    int rc;
+    int rc = 0;
 
     *f = (struct netcdf_file) { .st = st, .path = path, .nc = -1, .h5 = H5I_INVALID_HID };
     f->writes = flags & WEIR_OPEN_WRITE;
@@ -176,8 +176,10 @@ int netcdf_file_open(struct netcdf_file *f, struct netcdf_state *st, const char 
     f->fresh = f->writes && (flags & WEIR_OPEN_CREATE) &&
                ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || f->size == 0);
     f->defining = f->fresh;
-    rc = f->writes ? weir_mpi_check_limit("netCDF", bytes + ROOM_FILE, err) : 0;
-    f->lost = weir_mpi_agree(st->comm, rc) < 0; /* the limit of one rank stops all */
+    if (f->writes && st->mpi.limited) {
+        rc = weir_mpi_check_limit("netCDF", bytes + ROOM_FILE, err);
+        f->lost = weir_mpi_agree(st->comm, rc) < 0; /* the limit of one rank stops all */
+    }
     if (f->lost)
         return rc;
     rc = open_library(f, flags, err);

@@ -163,7 +163,7 @@ static uint64_t rounds_of(const struct netcdf_array *a)
     const struct netcdf_file *f = &((const struct netcdf_arrays *)a->base.file)->f;
 
     if (f->st->collective)
-        MPI_Allreduce(MPI_IN_PLACE, &calls, 1, MPI_UINT64_T, MPI_MAX, f->st->comm);
+        weir_mpi_max(f->st->comm, &calls, 1);
     return calls;
 }
 

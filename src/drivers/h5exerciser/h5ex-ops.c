@@ -141,6 +141,12 @@ static int read_set(struct h5ex_test *t, struct h5ex_set *d, struct weir_err *er
 enum need { ALWAYS, GROUPS, ATTRIBUTES, DERIVED, DERIVED_GROUPS };
 
 #define AS_ROW(op, f, col, n, k, t) [H5EX_##op] = { f, H5EX_COL_##col, n },
+
+/* A rank that fails in one of these is not missed in the next: they need no agreement. The opens
+ * agree for themselves. */
+static op_fn *const lone[] = { create_file, open_file, create_group, open_group,
+                               put_attrs,   get_attrs, close_set };
+
 #define AS_OPERATION(op, f, col, n, k, t)                                                          \
     [H5EX_##op] = { .key = (k),                                                                    \
                     .title = (t),                                                                  \
@@ -201,11 +207,18 @@ static void take_turns(struct h5ex_test *t, enum h5ex_op first, enum h5ex_op las
             t->turn[t->turns++] = op;
 }
 
+static void forget_failure(struct h5ex_test *t)
+{
+    t->has_failed = false;
+    t->failure = (struct weir_err)WEIR_ERR_INIT;
+}
+
 static int prepare_write(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct h5ex_test *t = state;
     struct weir_str *name = &t->set[H5EX_DOUBLES].name;
 
+    forget_failure(t);
     memset(t->ns, 0, sizeof(t->ns));
     weir_str_clear(name);
     weir_str_addf(name, "%shdf5DataSet1-iter%d-size%llu", t->be->array->group ? GROUP "/" : "",
@@ -220,6 +233,7 @@ static int prepare_read(struct weir_run *run, void *state, struct weir_err *err)
     struct h5ex_test *t = state;
 
     (void)err;
+    forget_failure(t);
     t->wrong_attrs = 0;
     for (int i = 0; i <= t->o->derived; i++)
         t->set[i].wrong.n = 0;
@@ -236,6 +250,13 @@ static uint64_t count_turns(struct weir_run *run, void *state)
     return (uint64_t)((struct h5ex_test *)state)->turns;
 }
 
+static uint64_t bytes_of(struct h5ex_test *t, enum h5ex_op op)
+{
+    bool moves = h5ex_operations[op].moves_bytes;
+
+    return moves ? t->size.file.elements * h5ex_set_of(t, op)->put.size : 0;
+}
+
 /* Of what was read. */
 static void verify(struct weir_run *run, const struct h5ex_test *t, struct h5ex_set *d)
 {
@@ -250,42 +271,65 @@ static void verify(struct weir_run *run, const struct h5ex_test *t, struct h5ex_
 }
 
 /* What follows an operation and counts for no operation. */
-static int finish_op(struct weir_run *run, struct h5ex_test *t, enum h5ex_op op,
-                     struct weir_err *err)
+static int finish_op(struct weir_run *run, struct h5ex_test *t, enum h5ex_op op)
 {
     struct h5ex_set *d = h5ex_set_of(t, op);
 
+    run->counters.bytes += bytes_of(t, op);
     if (ops[op].run == read_set)
         verify(run, t, d);
     if (op != H5EX_DERIVED_WRITE)
         return 0;
     weir_cells_spoil(&d->get);
-    return weir_array_select(t->array, &d->get.slab, memory_of(d), err);
+    return weir_array_select(t->array, &d->get.slab, memory_of(d), &t->failure);
 }
 
-/* Calls are timed inside the session, without its agreement; a transfer has none. The agreement
- * after it lets all ranks begin the next operation together. */
+/* Its time is that of the calls of the library, without what the session does around them. */
+static int run_op(struct weir_run *run, struct h5ex_test *t, enum h5ex_op op)
+{
+    uint64_t before_ns = t->session.timed.sum_ns, begin_ns = weir_now_ns();
+    int rc = ops[op].run(t, h5ex_set_of(t, op), &t->failure);
+
+    t->ns[op] = t->session.timed.sum_ns - before_ns;
+    if (rc < 0) {
+        weir_records_add_failed(&run->records, (int)op, begin_ns, weir_now_ns(), 0, &t->failure);
+        return rc;
+    }
+    weir_records_add(&run->records, (int)op, begin_ns, begin_ns + t->ns[op], 0, bytes_of(t, op));
+    return finish_op(run, t, op);
+}
+
+/* Must all know how it went before the next operation? */
+static bool is_agreed(const struct h5ex_test *t, enum h5ex_op op)
+{
+    if (t->access.collective_metadata)
+        return true;
+    for (size_t i = 0; i < sizeof(lone) / sizeof(*lone); i++)
+        if (ops[op].run == lone[i])
+            return false;
+    return true;
+}
+
+/* All ranks begin an operation together. One that has failed waits with the others until the next
+ * agreement, in which they hear of signals, too. */
 static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                 struct weir_err *err)
 {
     struct h5ex_test *t = state;
     enum h5ex_op op = t->turn[i];
-    struct h5ex_set *d = h5ex_set_of(t, op);
-    bool moves = h5ex_operations[op].moves_bytes;
-    uint64_t len = moves ? t->size.file.elements * d->put.size : 0;
-    uint64_t spent_ns = t->session.stats->array_ns;
-    uint64_t begin_ns = weir_now_ns();
-    int rc = ops[op].run(t, d, err);
-    uint64_t end_ns = weir_now_ns();
+    int rc;
 
-    t->ns[op] = moves ? end_ns - begin_ns : t->session.stats->array_ns - spent_ns;
+    weir_barrier(&run->par); /* of the pattern */
+    if (!t->has_failed)
+        t->has_failed = run_op(run, t, op) < 0;
+    *clock_ns = weir_now_ns();
+    if (!is_agreed(t, op))
+        return 0;
+    if (!t->has_failed && weir_interrupt_poll(&run->interrupt))
+        t->has_failed = weir_phase_interrupted(run, run->stage->key, &t->failure) < 0;
+    rc = weir_agree_call(&run->par, t->has_failed ? -1 : 0, &t->failure);
     if (rc < 0)
-        weir_records_add_failed(&run->records, (int)op, begin_ns, end_ns, 0, err);
-    if (weir_agree(&run->par, rc, err) < 0)
-        return -1;
-    weir_records_add(&run->records, (int)op, begin_ns, begin_ns + t->ns[op], 0, len);
-    run->counters.bytes += len;
-    rc = finish_op(run, t, op, err);
+        *err = t->failure;
     *clock_ns = weir_now_ns();
     return rc;
 }

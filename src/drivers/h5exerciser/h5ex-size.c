@@ -22,6 +22,11 @@ int h5ex_grid_make(const struct h5ex_options *o, int tasks, struct weir_grid *g,
     if (o->dims == 0)
         return weir_refuse(err, WEIR_EUSAGE, "option --numdims is missing: from 1 to %d dimensions",
                            WEIR_RANK_MAX);
+    if (o->minels.n == 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option --minels is missing: the elements of a task in each dimension, "
+                           "one number or %d",
+                           o->dims);
     if (spread(&o->dimranks, "dimranks", o->dims, ranks, err) < 0)
         return -1;
     weir_grid_make(g, o->dims, ranks, tasks);

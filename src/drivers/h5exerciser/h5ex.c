@@ -18,7 +18,7 @@
 static const struct weir_opt rows[] = {
     OPT_INT(0, "numdims", NULL, O, dims, "0", "N", "Dimensions of the datasets, from 1 on",
             .min = 0, .max = WEIR_RANK_MAX, OPT_FIRST(DATA)),
-    OPT_LIST(0, "minels", NULL, O, minels, "8", "N",
+    OPT_LIST(0, "minels", NULL, O, minels, NULL, "N",
              "Elements of a task in each dimension in the first size; one value serves all "
              "dimensions, here and below",
              .min = 1, OPT_FIRST(DATA)),
@@ -137,7 +137,8 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
     *t = (struct h5ex_test) { .o = run->test->values->driver_opt,
                               .series.width = H5EX_OPS + H5EX_COLS };
     t->access = (struct weir_access) { .collective = !t->o->independent,
-                                       .collective_metadata = t->o->collective_metadata };
+                                       .collective_metadata = t->o->collective_metadata,
+                                       .own_results = true };
     if (check(run, t, err) < 0 ||
         weir_plan_use(run, &t->session, t->o->run.api, &t->access, err) < 0)
         return -1;
@@ -277,10 +278,18 @@ static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
     f->data_kind = WEIR_DATA_REPEATED;
 }
 
+static void set_timing(const void *state, const struct weir_stage *stage,
+                       struct weir_timing *timing)
+{
+    (void)state;
+    (void)stage;
+    timing->agrees = true;
+}
+
 #define STAGE(k, p, moves)                                                                         \
     {                                                                                              \
         .key = (k), .flags = WEIR_STAGE_DELAY | WEIR_STAGE_TOGETHER | (moves), .phase = (p),       \
-        .after = after_phase                                                                       \
+        .timing = set_timing, .after = after_phase                                                 \
     }
 
 static const struct weir_stage stages[] = {

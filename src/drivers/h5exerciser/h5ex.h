@@ -124,6 +124,8 @@ struct h5ex_test {
     enum h5ex_op turn[H5EX_OPS]; /* the operations of the phase that runs */
     int turns;
     uint64_t ns[H5EX_OPS]; /* of this rank in this repetition */
+    bool has_failed; /* this rank, which the others do not know yet; and why */
+    struct weir_err failure;
     /* Rank 0; of each repetition the slowest rank, in each operation and then in each column: ns,
      * bytes/s. */
     struct weir_series series;
