@@ -3,6 +3,9 @@
 #include "config.h"
 #include "drivers/checkpoint/ckpt.h"
 
+#include <string.h>
+#include <strings.h>
+
 #include "base/rc.h"
 #include "engine/guard.h"
 
@@ -17,6 +20,54 @@ static const struct weir_operation read_operations[] = { { "scatter", "scatter",
 static const char *config_of(const void *opt)
 {
     return ((const struct ckpt_options *)opt)->config;
+}
+
+/* Sizes, which a file of the originals must have. */
+static const char *const sizes[] = { "NX", "NY", "IM_WORLD", "LM", "NUM_ARRAYS" };
+#define SIZES (sizeof(sizes) / sizeof(*sizes))
+
+struct config {
+    const struct weir_script_sink *to;
+    bool has[SIZES], any; /* any: it says something */
+};
+
+static int pass_on(void *arg, const char *list, struct weir_err *err)
+{
+    struct config *c = arg;
+    size_t len = strcspn(list, "=");
+
+    c->any = true;
+    for (size_t i = 0; i < SIZES; i++)
+        c->has[i] |= len == strlen(sizes[i]) && strncasecmp(list, sizes[i], len) == 0;
+    return c->to->directives(c->to->arg, list, err);
+}
+
+static int pass_end(void *arg, struct weir_err *err)
+{
+    const struct config *c = arg;
+
+    return c->to->run(c->to->arg, err);
+}
+
+/* weir_rc_read, and a note where a size is missing: what is run is then another model. */
+static int read_config(const char *text, size_t len, const char *name,
+                       const struct weir_script_sink *sink, struct weir_err *err)
+{
+    struct config c = { .to = sink };
+    const struct weir_script_sink mine = { .directives = pass_on, .run = pass_end, .arg = &c };
+    struct weir_str words = { 0 };
+    int rc = weir_rc_read(text, len, name, &mine, err);
+
+    for (size_t i = 0; i < SIZES; i++)
+        if (c.any && !c.has[i])
+            weir_str_addf(&words, "%s%s", words.len > 0 ? ", " : "", sizes[i]);
+    if (words.len > 0)
+        weir_str_addf(&words, ": not in '%s', where the original wants it; the command line or the "
+                              "default says what holds", name);
+    if (rc == 0 && words.len > 0 && sink->note)
+        sink->note(sink->arg, weir_str_text(&words));
+    weir_str_free(&words);
+    return rc;
 }
 
 static const struct weir_example examples[] = {
@@ -56,7 +107,7 @@ static void declare_facts(struct weir_run *run, void *state, struct weir_facts *
 
 #define COMMON                                                                                     \
     .opt_size = sizeof(struct ckpt_options), .state_size = sizeof(struct ckpt),                    \
-    .script = config_of, .read_script = weir_rc_read, .api = ckpt_api, .whole = true,              \
+    .script = config_of, .read_script = read_config, .api = ckpt_api, .whole = true,              \
     .plan = ckpt_plan, .variants = ckpt_variants, .start = ckpt_start, .end = ckpt_end,            \
     .facts = declare_facts, .range = ckpt_range, .report = ckpt_report_test,                       \
     .conclude = ckpt_conclude, .summary = ckpt_summary
