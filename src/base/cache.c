@@ -7,27 +7,37 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/device.h"
 #include "base/extents.h"
 
 #define PIECES 64
 #define SAMPLE ((uint64_t)16 << 20) /* bytes of a sample of a large piece */
 #define CACHESTAT 451               /* the number of the system call, on all processors */
 
+static const char unseen_image[] = "the image below the file system has pages that cannot be seen";
+
 struct pages {
     uint64_t cache, dirty, writeback, evicted, recently_evicted;
 };
 
-/* Dirty is NaN where only mincore is there. */
-struct look {
+/* An open file, and what is seen of its pages; dirty is NaN where only mincore is there. */
+struct file {
     int fd;
-    double page;
     bool only_mincore, may_know;
+    const char *hides;
+    double resident, dirty;
+};
+
+struct look {
+    struct file file, image; /* image: below the file; its fd is -1 where there is none */
+    uint64_t image_offset;
     const char *why; /* the kernel does not tell */
     struct weir_cache_seen *seen;
 };
@@ -44,64 +54,98 @@ static const struct {
     { 0x65735546, "the server of a FUSE file system may have pages that the kernel does not show" },
 };
 
-static void find_stack(struct look *l)
+/* By the system call itself: a preloaded library that counts open calls (a profiler) then sees
+ * only those of the test. */
+static int open_to_look(const char *path)
+{
+    return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
+}
+
+/* To others than those who may know, mincore says of every page that it is there. */
+static void open_file(struct file *f, const char *path, struct stat *st)
 {
     struct statfs fs;
 
-    if (fstatfs(l->fd, &fs) < 0)
+    *st = (struct stat) { .st_mode = 0 };
+    *f = (struct file) { .fd = open_to_look(path) };
+    if (f->fd < 0 || fstat(f->fd, st) < 0)
         return;
-    for (size_t i = 0; i < sizeof(stacks) / sizeof(*stacks); i++)
+    f->may_know = st->st_uid == geteuid() || faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
+    for (size_t i = 0; fstatfs(f->fd, &fs) == 0 && i < sizeof(stacks) / sizeof(*stacks); i++)
         if ((unsigned long)fs.f_type == stacks[i].type) {
-            l->only_mincore = true;
-            l->seen->hides = stacks[i].hides;
+            f->only_mincore = true;
+            f->hides = stacks[i].hides;
         }
 }
 
-static int look_mincore(struct look *l, uint64_t first, uint64_t len)
+static void close_file(struct file *f)
 {
-    uint64_t page = (uint64_t)l->page, from = first / page * page;
+    if (f->fd >= 0)
+        close(f->fd);
+}
+
+static int look_mincore(struct file *f, uint64_t first, uint64_t len)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = first / page * page;
     size_t n = (size_t)((first + len - from + page - 1) / page);
-    void *map = mmap(NULL, n * page, PROT_READ, MAP_SHARED, l->fd, (off_t)from);
+    void *map = mmap(NULL, n * page, PROT_READ, MAP_SHARED, f->fd, (off_t)from);
     unsigned char *in = malloc(n);
     int rc = map != MAP_FAILED && in ? mincore(map, n * page, in) : -1;
     double resident = 0;
 
     for (size_t i = 0; rc == 0 && i < n; i++)
-        resident += in[i] & 1 ? l->page : 0;
-    l->seen->resident += resident;
-    if (resident > 0 || l->seen->hides) /* it does not tell which pages are dirty */
-        l->seen->dirty = NAN;
+        resident += in[i] & 1 ? (double)page : 0;
+    f->resident += resident;
+    if (resident > 0 || f->hides) /* it does not tell which pages are dirty */
+        f->dirty = NAN;
     if (map != MAP_FAILED)
         munmap(map, n * page);
     free(in);
     return rc;
 }
 
-static int look_at(struct look *l, uint64_t first, uint64_t len)
+static int look_pages(struct look *l, struct file *f, uint64_t first, uint64_t len)
 {
     struct {
         uint64_t off, len;
     } range = { first, len };
-    double dirty = l->seen->dirty, compressed;
+    double page = (double)sysconf(_SC_PAGESIZE);
     struct pages p = { 0 };
-    int rc = 0;
 
-    l->seen->looked += (double)len;
-    l->only_mincore = l->only_mincore || syscall(CACHESTAT, l->fd, &range, &p, 0) < 0;
-    if (l->only_mincore && !l->may_know) {
+    f->only_mincore = f->only_mincore || syscall(CACHESTAT, f->fd, &range, &p, 0) < 0;
+    if (f->only_mincore && !f->may_know) {
         l->why = "the kernel tells it only of files that one owns or may write";
         return -1;
     }
-    if (l->only_mincore) {
-        rc = look_mincore(l, first, len);
-    } else {
-        l->seen->resident += l->page * (double)p.cache;
-        l->seen->dirty += l->page * (double)(p.dirty + p.writeback);
-    }
+    if (f->only_mincore)
+        return look_mincore(f, first, len);
+    f->resident += page * (double)p.cache;
+    f->dirty += page * (double)(p.dirty + p.writeback);
+    return 0;
+}
+
+/* The image below may have in memory what the file has not. */
+static void look_below(void *context, const struct weir_extent *e)
+{
+    struct look *l = context;
+
+    if (e->placed && !e->reserved && look_pages(l, &l->image, l->image_offset + e->at, e->len) < 0)
+        l->seen->hides = unseen_image;
+}
+
+static int look_at(struct look *l, uint64_t first, uint64_t len)
+{
+    double dirty = l->file.dirty, compressed;
+
+    l->seen->looked += (double)len;
+    if (look_pages(l, &l->file, first, len) < 0)
+        return -1;
+    if (l->image.fd >= 0 && !weir_extents_visit(l->file.fd, first, len, look_below, l))
+        l->seen->hides = unseen_image;
     l->seen->written +=
-        weir_extents_written(l->fd, first, len, l->seen->dirty <= dirty, &compressed);
+        weir_extents_written(l->file.fd, first, len, l->file.dirty <= dirty, &compressed);
     l->seen->compressed += compressed;
-    return rc;
+    return 0;
 }
 
 /* A large piece is looked at in samples, and of many pieces some. */
@@ -134,17 +178,31 @@ static int look_through(struct look *l, const struct weir_cache_range *r, uint64
     return 0;
 }
 
-/* By the system call itself: a preloaded library that counts open calls (a profiler) then sees
- * only those of the test. */
-static int open_to_look(const char *path)
+static void find_image(struct look *l, const char *path)
 {
-    return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
+    struct weir_devices d;
+    struct stat st;
+
+    weir_devices_find(path, &d);
+    if (!d.image[0])
+        return;
+    l->image_offset = d.image_offset;
+    if (d.is_whole)
+        open_file(&l->image, d.image, &st);
+    if (!l->seen->hides)
+        l->seen->hides = l->image.fd < 0 ? unseen_image : l->image.hides;
 }
 
-/* To others mincore says of every page that it is there. */
-static bool may_know(const char *path, const struct stat *st)
+/* What either of two files has of the same bytes. */
+static void add_up(struct look *l, const struct stat *st)
 {
-    return st->st_uid == geteuid() || faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
+    struct weir_cache_seen *seen = l->seen;
+    const struct file *a = &l->file, *b = &l->image;
+
+    seen->size = (double)st->st_size;
+    seen->allocated = (double)st->st_blocks * 512;
+    seen->resident = fmin(fmax(a->resident, b->resident), seen->looked); /* whole pages */
+    seen->dirty = isnan(a->dirty + b->dirty) ? NAN : fmin(fmax(a->dirty, b->dirty), seen->looked);
 }
 
 static const char *look(struct look *l, const char *path, const struct weir_cache_range *range)
@@ -152,37 +210,34 @@ static const char *look(struct look *l, const char *path, const struct weir_cach
     struct weir_cache_range r;
     struct stat st;
 
-    if (l->fd < 0)
+    open_file(&l->file, path, &st);
+    if (l->file.fd < 0)
         return "the files cannot be opened to look";
-    if (fstat(l->fd, &st) < 0 || !S_ISREG(st.st_mode))
+    if (!S_ISREG(st.st_mode))
         return "the files are not ordinary ones";
-    l->may_know = may_know(path, &st);
-    find_stack(l);
+    l->seen->hides = l->file.hides;
+    find_image(l, path);
     r = sampled(range, (uint64_t)st.st_size);
     if (look_through(l, &r, (uint64_t)st.st_size) < 0)
         return l->why;
     if (l->seen->looked <= 0)
         return "the files are empty";
-    l->seen->size = (double)st.st_size;
-    l->seen->allocated = (double)st.st_blocks * 512;
-    l->seen->resident = fmin(l->seen->resident, l->seen->looked); /* whole pages */
-    if (l->seen->dirty > l->seen->looked)
-        l->seen->dirty = l->seen->looked;
+    add_up(l, &st);
     return NULL;
 }
 
 bool weir_cache_look(const char *path, const struct weir_cache_range *range,
                      struct weir_cache_seen *seen, const char **why)
 {
-    struct look l = { .fd = open_to_look(path),
-                      .page = (double)sysconf(_SC_PAGESIZE),
+    struct look l = { .file.fd = -1,
+                      .image.fd = -1,
                       .why = "the kernel does not report it (cachestat, mincore)",
                       .seen = seen };
 
     *seen = (struct weir_cache_seen) { .looked = 0 };
     *why = look(&l, path, range);
-    if (l.fd >= 0)
-        close(l.fd);
+    close_file(&l.file);
+    close_file(&l.image);
     return *why == NULL;
 }
 
@@ -199,9 +254,13 @@ void weir_cache_clean(const char *path)
 void weir_cache_drop(const char *path)
 {
     int fd = open_to_look(path);
+    struct weir_devices d;
 
     if (fd < 0)
         return;
     (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
     close(fd);
+    weir_devices_find(path, &d);
+    if (d.image[0] && strcmp(d.image, path) != 0)
+        weir_cache_drop(d.image);
 }

@@ -30,7 +30,7 @@ bool weir_cache_look(const char *path, const struct weir_cache_range *range,
                      struct weir_cache_seen *seen, const char **why);
 
 /* clean: write the dirty pages of the file to storage. drop: remove its clean pages from the page
- * cache, those excepted that a process has mapped. No privilege is needed. Neither reports a
+ * cache, those excepted that a process has mapped, and those of an image below its file system. No privilege is needed. Neither reports a
  * failure (a file that cannot be opened, a file system like tmpfs on which it has no effect): use
  * weir_cache_look afterwards. Local. */
 void weir_cache_clean(const char *path);

@@ -178,23 +178,3 @@ bool weir_machine_name(struct weir_str *out)
     weir_str_addf(out, "(%s)", u.sysname);
     return true;
 }
-
-/* Fields 3 and 7, in sectors of 512 bytes whatever the device (the kernel's iostats.rst). */
-bool weir_machine_device(const char *name, struct weir_machine_traffic *t)
-{
-    unsigned long long read, written;
-    char path[PATH_MAX];
-    bool known = false;
-    FILE *f;
-
-    if (snprintf(path, sizeof(path), "/sys/class/block/%s/stat", name) >= (int)sizeof(path))
-        return false;
-    f = fopen(path, "r");
-    if (!f)
-        return false;
-    known = fscanf(f, "%*u %*u %llu %*u %*u %*u %llu", &read, &written) == 2;
-    fclose(f);
-    if (known)
-        *t = (struct weir_machine_traffic) { 512 * read, 512 * written };
-    return known;
-}

@@ -41,12 +41,6 @@ struct weir_machine_use {
     bool io_known;
 };
 
-/* What a block device ("vda1") has moved since the system started, in bytes. False: not known. */
-struct weir_machine_traffic {
-    uint64_t read, written;
-};
-bool weir_machine_device(const char *name, struct weir_machine_traffic *t);
-
 /* Ask for struct weir_machine_use. with_io: with the bytes, which takes about 20 microseconds. */
 void weir_machine_use(struct weir_machine_use *u, bool with_io);
 

@@ -46,8 +46,13 @@ static size_t covers(const char *point, const char *path)
     return len == 1 || path[len] == '/' || path[len] == '\0' ? len : 0;
 }
 
-void weir_mount_find_in(const char *table, const char *path, struct weir_str *point,
-                        struct weir_str *type)
+static void put(struct weir_str *out, const char *text)
+{
+    weir_str_clear(out);
+    weir_str_addf(out, "%s", text);
+}
+
+void weir_mount_find_in(const char *table, const char *path, struct weir_mount *m)
 {
     bool lost = false;
     char *real = resolve(path, &lost), line[4 * PATH_MAX]; /* options that do not fit are cut off */
@@ -55,29 +60,52 @@ void weir_mount_find_in(const char *table, const char *path, struct weir_str *po
     struct mntent mount;
     FILE *f;
 
-    weir_str_clear(point);
-    weir_str_clear(type);
+    weir_mount_free(m);
     f = real ? setmntent(table, "r") : NULL;
     while (f && getmntent_r(f, &mount, line, sizeof(line))) {
         len = covers(mount.mnt_dir, real);
         if (len == 0 || len < best) /* of mounts on one directory the last one is seen */
             continue;
         best = len;
-        weir_str_clear(point);
-        weir_str_clear(type);
-        weir_str_addf(point, "%s", mount.mnt_dir);
-        weir_str_addf(type, "%s", mount.mnt_type);
+        put(&m->source, mount.mnt_fsname);
+        put(&m->point, mount.mnt_dir);
+        put(&m->type, mount.mnt_type);
+        put(&m->options, mount.mnt_opts);
     }
     if (f)
         endmntent(f);
     free(real);
-    point->failed |= lost;
-    type->failed |= lost;
+    m->point.failed |= lost;
+    m->type.failed |= lost;
 }
 
-void weir_mount_find(const char *path, struct weir_str *point, struct weir_str *type)
+void weir_mount_find(const char *path, struct weir_mount *m)
 {
-    weir_mount_find_in("/proc/self/mounts", path, point, type);
+    weir_mount_find_in("/proc/self/mounts", path, m);
+}
+
+void weir_mount_free(struct weir_mount *m)
+{
+    weir_str_free(&m->source);
+    weir_str_free(&m->point);
+    weir_str_free(&m->type);
+    weir_str_free(&m->options);
+}
+
+bool weir_mount_option(const struct weir_mount *m, const char *name, char *value, size_t size)
+{
+    size_t len = strlen(name), word;
+
+    for (const char *o = weir_str_text(&m->options); *o; o += word + (o[word] == ',')) {
+        word = strcspn(o, ",");
+        if (strncmp(o, name, len) != 0 || (o[len] != '=' && len != word))
+            continue;
+        if (value)
+            snprintf(value, size, "%.*s", (int)(len < word ? word - len - 1 : 0),
+                     len < word ? o + len + 1 : "");
+        return true;
+    }
+    return false;
 }
 
 bool weir_mount_space(const char *path, uint64_t *bytes)

@@ -5,21 +5,16 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <libgen.h>
 #include <limits.h>
-#include <mntent.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-
-#include "base/path.h"
 
 /* ---- files of the system ---- */
 
@@ -93,44 +88,6 @@ void weir_surroundings_group(const char *file, struct weir_str *out)
 }
 
 /* ---- the place ---- */
-
-void weir_surroundings_mount_options(const char *path, struct weir_str *out)
-{
-    struct weir_str point = { 0 }, type = { 0 };
-    char line[4 * PATH_MAX];
-    struct mntent mount;
-    FILE *f = setmntent("/proc/self/mounts", "r");
-
-    weir_mount_find(path, &point, &type);
-    weir_str_clear(out);
-    while (f && getmntent_r(f, &mount, line, sizeof(line)))
-        if (strcmp(mount.mnt_dir, weir_str_text(&point)) == 0) { /* the last one is seen */
-            weir_str_clear(out);
-            weir_str_addf(out, "%s", mount.mnt_opts);
-        }
-    if (f)
-        endmntent(f);
-    used(&point, out);
-    used(&type, out);
-}
-
-void weir_surroundings_device(const char *path, struct weir_str *out)
-{
-    struct weir_str point = { 0 }, type = { 0 }, link = { 0 };
-    char real[PATH_MAX];
-    struct stat st;
-
-    weir_mount_find(path, &point, &type);
-    weir_str_clear(out);
-    if (stat(weir_str_text(&point), &st) == 0) {
-        weir_str_addf(&link, "/sys/dev/block/%u:%u", major(st.st_dev), minor(st.st_dev));
-        if (realpath(weir_str_text(&link), real))
-            weir_str_addf(out, "%s", basename(real));
-    }
-    used(&point, out);
-    used(&type, out);
-    used(&link, out);
-}
 
 /* Partitions have the queue of their disk. */
 void weir_surroundings_queue(const char *device, const char *setting, struct weir_str *out)

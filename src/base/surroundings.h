@@ -20,12 +20,7 @@ void weir_surroundings_processor(struct weir_str *out);
 /* A limit of the control group of this process: "memory.max", "cpu.max", "io.max". */
 void weir_surroundings_group(const char *file, struct weir_str *out);
 
-/* The options of the mount that holds path, which need not exist. */
-void weir_surroundings_mount_options(const char *path, struct weir_str *out);
-
-/* The block device that holds path ("vda1"), and a setting of its queue ("scheduler",
- * "read_ahead_kb"). */
-void weir_surroundings_device(const char *path, struct weir_str *out);
+/* A setting of the queue of a block device ("vda1"): "scheduler", "read_ahead_kb". */
 void weir_surroundings_queue(const char *device, const char *setting, struct weir_str *out);
 
 /* How path is laid out: stripes of Lustre; else the size that the file system prefers for

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/device.h"
 #include "base/path.h"
 #include "base/surroundings.h"
 #include "par/comm.h"
@@ -190,18 +191,31 @@ static void find_layout(const char *path, struct weir_str *text)
     weir_str_free(&dir);
 }
 
-/* Below the mount: how it was mounted, what it stands on, and how it is laid out. */
-static void report_place(struct weir_run *run, const char *path, struct weir_lacks *lacks)
+/* Those below an image are others than the file system's own. */
+static void report_moving(struct weir_run *run, const struct weir_devices *d)
 {
     struct weir_str text = { 0 };
 
-    weir_surroundings_mount_options(path, &text);
-    report_needed(run, lacks, "mountOptions", weir_str_text(&text));
+    for (int i = 0; i < d->n; i++)
+        weir_str_addf(&text, "%s%s", i ? "," : "", d->name[i]);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "movingDevices", weir_str_text(&text));
+    weir_report_free(&run->report, &text);
+}
+
+/* Below the mount: how it was mounted, what it stands on, and how it is laid out. */
+static void report_place(struct weir_run *run, const char *path, const char *options,
+                         struct weir_lacks *lacks)
+{
+    struct weir_devices devices;
+    struct weir_str text = { 0 };
+
+    report_needed(run, lacks, "mountOptions", options);
     find_layout(path, &text);
     report_needed(run, lacks, "layout", weir_str_text(&text));
-    weir_surroundings_device(path, &text);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "device", weir_str_text(&text));
-    report_queue(run, weir_str_text(&text));
+    weir_devices_find(path, &devices);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "device", devices.top);
+    report_moving(run, &devices);
+    report_queue(run, devices.top);
     weir_report_free(&run->report, &text);
 }
 
@@ -227,7 +241,7 @@ void weir_provenance_test(struct weir_run *run, const struct weir_backend *be, c
 {
     struct weir_report *r = &run->report;
     uint64_t error_ns = weir_clock_worst(&run->par, &run->clock);
-    struct weir_str point = { 0 }, type = { 0 };
+    struct weir_mount mount = { .point = { 0 } };
     struct weir_lacks ignored = { 0 };
     struct weir_lacks *lacks = run->trust.facts && !(be->flags & WEIR_BE_NO_DATA)
                                    ? &run->trust.facts->lacks
@@ -235,15 +249,15 @@ void weir_provenance_test(struct weir_run *run, const struct weir_backend *be, c
 
     if (r->n == 0)
         return;
-    weir_mount_find(path, &point, &type);
+    weir_mount_find(path, &mount);
     weir_report_enter(r, "provenance", false);
-    weir_report_str(r, WEIR_FOR_DATA, "mount", weir_str_text(&point));
-    report_needed(run, lacks, "fileSystem", weir_str_text(&type));
+    weir_report_str(r, WEIR_FOR_DATA, "mount", weir_str_text(&mount.point));
+    report_needed(run, lacks, "fileSystem", weir_str_text(&mount.type));
     weir_report_str(r, WEIR_FOR_DATA, "backend", be->name);
     weir_report_str(r, WEIR_FOR_DATA, "backendVersion", be->version ? be->version() : "");
-    report_place(run, path ? path : ".", lacks);
+    report_place(run, path ? path : ".", weir_str_text(&mount.options), lacks);
     weir_report_real(r, WEIR_FOR_DATA, "clockError", (double)error_ns / WEIR_NS_PER_S);
     weir_report_leave(r);
-    weir_report_free(&run->report, &point);
-    weir_report_free(&run->report, &type);
+    run->report.lost |= mount.point.failed || mount.type.failed || mount.options.failed;
+    weir_mount_free(&mount);
 }

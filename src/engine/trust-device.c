@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/str.h"
-#include "base/surroundings.h"
+#include "base/device.h"
 #include "engine/driver.h"
 
 /* Operations of less than SMALL bytes and syncs come with journal and metadata, which the kernel
@@ -17,34 +16,42 @@
 void weir_trust_device_begin(struct weir_run *run, struct weir_facts *f)
 {
     struct weir_trust_device *d = &run->trust.device;
-    struct weir_str name = { 0 };
+    struct weir_devices before = d->on;
 
     if (!d->begun) /* once a run: pages of a test may be written during the next one */
         weir_machine_use(&d->own_before, true);
     d->begun = true;
     if (run->par.rank != 0)
         return;
-    f->others_why = f->nodes > 1 ? "the tasks are on several nodes" : "no block device is found";
-    if (f->path && f->stores == 1 && f->nodes == 1)
-        weir_surroundings_device(f->path, &name);
-    if (name.len > 0 && (!d->name || strcmp(d->name, name.text) != 0)) {
-        d->name = weir_arena_strdup(&run->arena, name.text, NULL);
+    d->on = (struct weir_devices) { .n = 0 };
+    if (f->path && f->stores == 1)
+        weir_devices_find(f->path, &d->on);
+    if (!d->known || memcmp(before.name, d->on.name, sizeof(before.name)) != 0) {
         d->slack = d->asked = 0;
-        if (d->name && !weir_machine_device(d->name, &d->before))
-            d->name = NULL;
-    } else if (name.len == 0) {
-        d->name = NULL;
+        d->known = f->nodes == 1 && weir_devices_moved(&d->on, &d->before);
     }
-    if (d->name)
-        f->others_why = "no phase moved data that the kernel counts";
-    weir_str_free(&name);
+    f->others_why = f->nodes > 1 ? "the tasks are on several nodes"
+                    : d->known   ? "no phase moved data that the kernel counts"
+                                 : "no block device is found";
 }
 
-void weir_trust_device_own(const struct weir_run *run, const struct weir_machine_use *now,
+void weir_trust_device_phase(struct weir_run *run)
+{
+    struct weir_trust_device *d = &run->trust.device;
+
+    if (run->par.rank == 0 && d->known)
+        weir_devices_moved(&d->on, &d->phase);
+}
+
+void weir_trust_device_own(struct weir_run *run, const struct weir_machine_use *now, bool reads,
                            struct weir_trust_sums *s)
 {
-    const struct weir_machine_use *was = &run->trust.device.own_before;
+    struct weir_trust_device *d = &run->trust.device;
+    const struct weir_machine_use *was = &d->own_before;
+    struct weir_traffic moved;
 
+    if (run->par.rank == 0 && d->known && weir_devices_moved(&d->on, &moved))
+        d->reached = reads ? moved.read - d->phase.read : moved.written - d->phase.written;
     if (!now->io_known || !was->io_known)
         return;
     s->all_read = now->read - was->read;
@@ -56,17 +63,35 @@ static double beyond(uint64_t device, uint64_t before, double own)
     return fmax(0, (double)(device - before) - own);
 }
 
+/* A task's own counts say what it gave to the block layer; less may have come to the device (it
+ * compresses, or an image has pages of its own), but not more of ours. */
+static void note_reached(const struct weir_run *run, const struct weir_phase_rec *rec,
+                         struct weir_facts_phase *p)
+{
+    const struct weir_trust_device *d = &run->trust.device;
+    double given = (double)run->trust.sums.reached;
+
+    if (d->on.n == 0)
+        return;
+    p->asked += (double)rec->bytes_sum;
+    p->reached += d->known ? fmin(given, (double)d->reached) : given;
+}
+
 void weir_trust_device_note(struct weir_run *run, const struct weir_phase_rec *rec,
-                            struct weir_facts *f)
+                            struct weir_facts *f, struct weir_facts_phase *p)
 {
     struct weir_trust_device *d = &run->trust.device;
     const struct weir_trust_sums *s = &run->trust.sums;
-    struct weir_machine_traffic now;
+    struct weir_traffic now;
     double small = rec->bytes_sum < SMALL * rec->steps_sum ? (double)rec->steps_sum : 0;
 
     d->asked += (double)rec->bytes_sum;
     d->slack += SMALL * (small + (double)s->syncs);
-    if (s->io_unknown > 0 || !d->name || !weir_machine_device(d->name, &now))
+    if (s->io_unknown > 0)
+        return;
+    if (p->moves != WEIR_MOVES_NOTHING)
+        note_reached(run, rec, p);
+    if (!d->known || !weir_devices_moved(&d->on, &now))
         return;
     f->others = beyond(now.read, d->before.read, (double)s->all_read) +
                 beyond(now.written, d->before.written, (double)s->all_written + d->slack);

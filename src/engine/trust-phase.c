@@ -45,6 +45,7 @@ int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, stru
     run->trust.resident_before =
         moves == WEIR_MOVES_IN && !run->trust.cache_why ? run->trust.cache.resident : 0;
     weir_machine_use(&run->trust.before, moves != WEIR_MOVES_NOTHING);
+    weir_trust_device_phase(run);
     run->trust.stage = run->test->plan.options->dry_run ? NULL : stage;
     run->trust.spent_ns += weir_now_ns() - begin_ns;
     return 0;
@@ -138,7 +139,7 @@ void weir_trust_own(struct weir_run *run, const struct weir_phase_rec *rec,
     s->io_unknown = !now.io_known || !was->io_known;
     s->reached = moves == WEIR_MOVES_IN ? now.read - was->read : now.written - was->written;
     if (moves != WEIR_MOVES_NOTHING)
-        weir_trust_device_own(run, &now, s);
+        weir_trust_device_own(run, &now, moves == WEIR_MOVES_IN, s);
     s->ends_ns = ends_of(rec);
     add_sessions(run->test, s);
     add_cache(t, s);
@@ -270,10 +271,6 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
     note_cache(run, s, f, p);
     MOST(rate, rate);
     MOST(ends, fmin(1, (ends + (double)s->sync_ns / tasks / 1e9) / total));
-    if (s->io_unknown == 0 && run->trust.on_disk) {
-        p->asked += (double)rec->bytes_sum;
-        p->reached += (double)s->reached;
-    }
 }
 
 struct straggler {
@@ -394,7 +391,7 @@ static void gather(struct weir_run *run, const struct weir_stage *stage,
     p->makes = stage->flags & WEIR_STAGE_MAKES;
     p->once = stage->flags & (WEIR_STAGE_FIRST | WEIR_STAGE_LAST);
     note_phase(run, rec, s, f, p);
-    weir_trust_device_note(run, rec, f);
+    weir_trust_device_note(run, rec, f, p);
     if (slow.n > 0)
         tell_stragglers(run, stage->key, &slow);
     note_stragglers(&slow, p);

@@ -106,40 +106,26 @@ void weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int
     run->trust.spent_ns = weir_now_ns() - begin_ns;
 }
 
-static bool is_any(const char *type, const char *const *list)
-{
-    for (; *list; list++)
-        if (strcmp(type, *list) == 0)
-            return true;
-    return false;
-}
-
-/* A file system on a disk of this node, whose bytes the kernel counts. */
-static bool is_on_disk(const char *type)
-{
-    static const char *const types[] = { "ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", NULL };
-
-    return is_any(type, types);
-}
-
 /* One that the nodes reach over their network. */
 static bool is_on_network(const char *type)
 {
     static const char *const types[] = { "nfs",    "nfs4",  "lustre",         "gpfs", "ceph",
                                          "beegfs", "pvfs2", "fuse.glusterfs", "cifs", NULL };
 
-    return is_any(type, types);
+    for (int i = 0; types[i]; i++)
+        if (strcmp(type, types[i]) == 0)
+            return true;
+    return false;
 }
 
 static const char *file_system_of(struct weir_run *run, const char *path)
 {
-    struct weir_str point = { 0 }, type = { 0 };
+    struct weir_mount mount = { .point = { 0 } };
     char *text;
 
-    weir_mount_find(path, &point, &type);
-    text = weir_arena_strdup(&run->arena, weir_str_text(&type), NULL);
-    weir_str_free(&point);
-    weir_str_free(&type);
+    weir_mount_find(path, &mount);
+    text = weir_arena_strdup(&run->arena, weir_str_text(&mount.type), NULL);
+    weir_mount_free(&mount);
     return text ? text : "";
 }
 
@@ -212,7 +198,6 @@ static void describe_files(struct weir_run *run, struct weir_facts *f)
 
     if (f->path)
         f->file_system = file_system_of(run, f->path);
-    t->on_disk = is_on_disk(f->file_system) && f->stores == 1;
     if (is_on_network(f->file_system))
         f->link_rate = t->links;
     look_at_space(run->test, f);
@@ -238,7 +223,6 @@ void weir_trust_begin(struct weir_run *run)
     uint64_t begin_ns;
 
     t->facts = NULL;
-    t->on_disk = false;
     if (run->report.verdict.name)
         weir_report_verdict(&run->report, "", "");
     if (!is_judged(run, run->test))

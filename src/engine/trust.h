@@ -5,6 +5,7 @@
 #define WEIR_ENGINE_TRUST_H
 
 #include "base/cache.h"
+#include "base/device.h"
 #include "base/machine.h"
 #include "base/mem.h"
 #include "engine/facts.h"
@@ -31,10 +32,13 @@ struct weir_trust_sums {
     uint64_t ended[WEIR_TRUST_PARTS];
 };
 
-/* The block device of the files, of rank 0, and what this rank had moved at the same time. */
+/* The block devices that move the bytes of the files, of rank 0, and what this rank had moved at
+ * the same time. */
 struct weir_trust_device {
-    const char *name; /* NULL: none, or not known */
-    struct weir_machine_traffic before;
+    struct weir_devices on;
+    bool known; /* what they move is counted, and ours alone of all nodes */
+    struct weir_traffic before, phase; /* at the beginning; before the phase that runs */
+    uint64_t reached;                  /* bytes of the phase that runs: read or written */
     struct weir_machine_use own_before;
     double asked, slack; /* bytes: of the phases since then; that the file system adds to them */
     bool begun;
@@ -60,7 +64,6 @@ struct weir_trust {
     double resident_before;         /* of this rank's bytes: before a direct read */
     struct weir_cache_seen seen;    /* of all ranks of the phase, on rank 0; NaN: not known */
     struct weir_trust_device device;
-    bool on_disk; /* of rank 0: the kernel counts the bytes of this file system's device */
     /* the machine */
     double memory, cores, load, copy, links, step;
     /* rank 0 */
@@ -118,13 +121,15 @@ void weir_trust_look(struct weir_run *run, const struct weir_stage *stage);
  * weir_trust_before. */
 int weir_trust_drop(struct weir_run *run, const struct weir_stage *reads, struct weir_err *err);
 
-/* trust-device.c: begin to look at the device under the files; what this rank adds to the sums of a
- * phase; and, on rank 0, what others moved until now. Local. */
+/* trust-device.c: begin to look at the devices under the files, and at a phase; what this rank adds
+ * to the sums of a phase, which reads or writes; and, on rank 0, what others moved until now, and
+ * what reached a device. Local. */
 void weir_trust_device_begin(struct weir_run *run, struct weir_facts *f);
-void weir_trust_device_own(const struct weir_run *run, const struct weir_machine_use *now,
+void weir_trust_device_phase(struct weir_run *run);
+void weir_trust_device_own(struct weir_run *run, const struct weir_machine_use *now, bool reads,
                            struct weir_trust_sums *s);
 void weir_trust_device_note(struct weir_run *run, const struct weir_phase_rec *rec,
-                            struct weir_facts *f);
+                            struct weir_facts *f, struct weir_facts_phase *p);
 
 /* Judge the test and report it to programs, in the object of the test that is open. Returns the
  * verdict, the same on all ranks where --strict was given; else on rank 0 alone. Collective over

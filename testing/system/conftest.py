@@ -5,6 +5,7 @@ WEIR_BUILD   build directory; the program is WEIR_BUILD/src/ior
 WEIR_SOURCE  source directory
 WEIR_MPIRUN  launcher with its options; else MPIEXEC, else mpirun
 """
+import contextlib
 import os
 import pathlib
 import re
@@ -310,6 +311,32 @@ def check_summary(run, rows, data):
             assert len(mine) == row["reps"], run
             best = max(r["bw"] for r in mine)
             assert abs(best - row["bw_max"]) <= shown(best) + 0.5e-2, run
+
+
+# ---- a file system of one's own ----
+
+@contextlib.contextmanager
+def ext4_on_a_loop_device(cwd, *options):
+    """ext4 in cwd/disk on the file cwd/image, with these options of losetup; its directory. Skips where there can be none."""
+    if os.geteuid() != 0 or not all(shutil.which(tool) for tool in ("mkfs.ext4", "mount", "losetup")):
+        pytest.skip("ext4 on a loop device needs root, losetup, mount and mkfs.ext4")
+    path, image = cwd / "disk", cwd / "image"
+    path.mkdir()
+    with open(image, "wb") as f:
+        f.truncate(64 * MIB)
+    subprocess.run(["mkfs.ext4", "-q", "-F", str(image)], check=True, capture_output=True)
+    done = subprocess.run(["losetup", "--find", "--show", *options, str(image)], capture_output=True, text=True)
+    device = done.stdout.strip()
+    if done.returncode != 0:
+        pytest.skip("no loop device can be had here: " + done.stderr.strip())
+    try:
+        done = subprocess.run(["mount", device, str(path)], capture_output=True, text=True)
+        if done.returncode != 0:
+            pytest.skip("nothing can be mounted here: " + done.stderr.strip())
+        yield path
+    finally:
+        subprocess.run(["umount", "-l", str(path)], capture_output=True)
+        subprocess.run(["losetup", "--detach", device], check=True)
 
 
 # ---- fixtures ----

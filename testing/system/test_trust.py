@@ -432,19 +432,9 @@ def test_the_worked_examples_are_found(ior, where):
 
 @pytest.fixture
 def ext4(ior):
-    """A file system on a disk: ext4 on a loop device, disk/ in the working directory."""
-    if os.geteuid() != 0 or not shutil.which("mkfs.ext4") or not shutil.which("mount"):
-        pytest.skip("mounting ext4 on a loop device needs root, mount and mkfs.ext4")
-    image, path = ior.cwd / "image", ior.cwd / "disk"
-    with open(image, "wb") as f:
-        f.truncate(64 * conftest.MIB)
-    path.mkdir()
-    subprocess.run(["mkfs.ext4", "-q", "-F", str(image)], check=True, capture_output=True)
-    done = subprocess.run(["mount", "-o", "loop", str(image), str(path)], capture_output=True, text=True)
-    if done.returncode != 0:
-        pytest.skip("no loop device can be mounted here: " + done.stderr.strip())
-    yield path
-    subprocess.run(["umount", "-l", str(path)], check=True)
+    """A file system on a device that nobody else uses, and without a cache below it: ext4 in disk/ on a loop device with direct I/O."""
+    with conftest.ext4_on_a_loop_device(ior.cwd, "--direct-io=on") as path:
+        yield path
 
 
 @pytest.mark.parametrize("args", ["--posix.odirect", "-e --drop-cache"])

@@ -116,3 +116,33 @@ def test_data_that_wait_to_be_written_are_no_holes(ior):
     """Their blocks are only reserved until then."""
     f, _ = judged(ior, "-w -r -t 1m -b 8m -o f")
     assert outcomes(f, "H14") == {"H14": "fine"} and f["H14"]["value"] == 100, f["H14"]
+
+
+# ---- images ----
+
+def test_the_pages_of_an_image_are_a_cache_below_the_file_system(ior, on_disk):
+    """Direct transfers end in the page cache of the image; /proc/self/io says that they reached a device, which is the loop."""
+    with conftest.ext4_on_a_loop_device(ior.cwd):
+        f, test = judged(ior, "-t 1m -b 8m -k --posix.odirect -o disk/f")
+        assert outcomes(f, "H05", "H27") == {"H05": "SUSPECT", "H27": "SUSPECT"} and test["verdict"] == "SUSPECT", f
+        assert f["H04"]["outcome"] == "found" and f["H04"]["value"] > 50, f["H04"]
+        assert test["provenance"]["device"].startswith("loop") and not test["provenance"]["movingDevices"].startswith("loop"), test
+        f, test = judged(ior, "-t 1m -b 8m -r -k -e --posix.odirect -o disk/f")
+        assert outcomes(f, "H04")["H04"] in ("NOTE", "SUSPECT") and test["verdict"] == "SUSPECT", (f["H04"], f["H27"])
+        f, test = judged(ior, "-t 1m -b 8m -w -r -e --drop-cache -o disk/f")
+        assert outcomes(f, "H03", "H05") == {"H03": "fine", "H05": "fine"} and f["H04"]["outcome"] == "fine", f
+
+
+def test_an_image_that_is_moved_past_the_page_cache_is_a_disk(ior, on_disk):
+    with conftest.ext4_on_a_loop_device(ior.cwd, "--direct-io=on"):
+        f, test = judged(ior, "-t 1m -b 8m --posix.odirect -o disk/f")
+        assert outcomes(f, "H04", "H05", "H27") == {"H04": "fine", "H05": "fine", "H27": "fine"}, f
+        assert test["provenance"]["movingDevices"] == test["provenance"]["device"], test["provenance"]
+
+
+def test_pages_of_an_image_that_cannot_be_seen_are_not_known(ior, on_disk):
+    with conftest.ext4_on_a_loop_device(ior.cwd) as path:
+        (ior.cwd / "image").unlink()
+        f, _ = judged(ior, "-t 1m -b 8m -e --drop-cache -o %s/f" % path)
+        assert outcomes(f, "H03", "H05") == {"H03": "not judged", "H05": "not judged"} and "image" in f["H03"]["text"], f["H03"]
+        assert f["H04"]["severity"] == "SUSPECT" and f["H04"]["outcome"] == "found", f["H04"]

@@ -18,34 +18,24 @@
 
 #include "base/str.h"
 
-struct found {
-    struct weir_str point, type;
-};
-
-static struct found find(const char *path)
+static struct weir_mount find(const char *path)
 {
-    struct found f = { .point = { 0 } };
+    struct weir_mount f = { .point = { 0 } };
 
-    weir_mount_find(path, &f.point, &f.type);
+    weir_mount_find(path, &f);
     return f;
-}
-
-static void forget(struct found *f)
-{
-    weir_str_free(&f->point);
-    weir_str_free(&f->type);
 }
 
 static void assert_found(const char *path, const char *point, const char *type)
 {
-    struct found f = find(path);
+    struct weir_mount f = find(path);
 
     if (point)
         assert_string_equal(weir_str_text(&f.point), point);
     if (type)
         assert_string_equal(weir_str_text(&f.type), type);
     assert_true(f.point.len > 0 && f.type.len > 0);
-    forget(&f);
+    weir_mount_free(&f);
 }
 
 static void the_root_is_a_mount(void **state)
@@ -80,7 +70,7 @@ static void a_name_that_only_begins_like_a_mount_is_not_on_it(void **state)
 static void a_relative_path_begins_at_the_working_directory(void **state)
 {
     char here[PATH_MAX];
-    struct found a, b;
+    struct weir_mount a, b;
 
     (void)state;
     assert_non_null(getcwd(here, sizeof(here)));
@@ -88,13 +78,13 @@ static void a_relative_path_begins_at_the_working_directory(void **state)
     b = find("some file that is not there");
     assert_string_equal(weir_str_text(&a.point), weir_str_text(&b.point));
     assert_string_equal(weir_str_text(&a.type), weir_str_text(&b.type));
-    forget(&b);
+    weir_mount_free(&b);
     assert_int_equal(chdir("/proc"), 0);
     assert_found("x", "/proc", "proc");
     assert_found("self/x", "/proc", "proc");
     assert_found("", "/proc", "proc");
     assert_int_equal(chdir(here), 0);
-    forget(&a);
+    weir_mount_free(&a);
 }
 
 static void a_link_is_followed(void **state)
@@ -112,13 +102,13 @@ static void a_link_is_followed(void **state)
 
 static void a_second_answer_replaces_the_first(void **state)
 {
-    struct found f = find("/proc");
+    struct weir_mount f = find("/proc");
 
     (void)state;
-    weir_mount_find("/", &f.point, &f.type);
+    weir_mount_find("/", &f);
     assert_string_equal(weir_str_text(&f.point), "/");
     assert_string_not_equal(weir_str_text(&f.type), "proc");
-    forget(&f);
+    weir_mount_free(&f);
 }
 
 static void a_very_long_path_is_no_trouble(void **state)
@@ -139,7 +129,7 @@ static void a_very_long_path_is_no_trouble(void **state)
 static void assert_decoded(const char *name, const char *shown)
 {
     char dir[] = "/tmp/weir-mount-XXXXXX", place[128], table[64], below[160];
-    struct found f = { .point = { 0 } };
+    struct weir_mount f = { .point = { 0 } };
     FILE *out;
 
     assert_non_null(mkdtemp(dir));
@@ -152,10 +142,11 @@ static void assert_decoded(const char *name, const char *shown)
     fprintf(out, "/dev/a / ext4 rw 0 0\n");
     fprintf(out, "/dev/b %s/%s odd rw,noatime 0 0\n", dir, shown);
     assert_int_equal(fclose(out), 0);
-    weir_mount_find_in(table, below, &f.point, &f.type);
+    weir_mount_find_in(table, below, &f);
     assert_string_equal(weir_str_text(&f.point), place);
     assert_string_equal(weir_str_text(&f.type), "odd");
-    forget(&f);
+    assert_string_equal(weir_str_text(&f.source), "/dev/b");
+    weir_mount_free(&f);
     assert_int_equal(unlink(table), 0);
     assert_int_equal(rmdir(place), 0);
     assert_int_equal(rmdir(dir), 0);
@@ -181,7 +172,7 @@ static void tab_newline_and_backslash_are_decoded(void **state)
 static void options_of_any_length_are_no_trouble(void **state)
 {
     char dir[] = "/tmp/weir-mount-XXXXXX", table[64];
-    struct found f = { .point = { 0 } };
+    struct weir_mount f = { .point = { 0 } };
     FILE *out;
 
     (void)state;
@@ -194,13 +185,35 @@ static void options_of_any_length_are_no_trouble(void **state)
         fprintf(out, "/x");
     fprintf(out, ",rw 0 0\n/dev/b %s second rw 0 0\n", dir);
     assert_int_equal(fclose(out), 0);
-    weir_mount_find_in(table, "/", &f.point, &f.type);
+    weir_mount_find_in(table, "/", &f);
     assert_string_equal(weir_str_text(&f.type), "first");
-    weir_mount_find_in(table, table, &f.point, &f.type);
+    weir_mount_find_in(table, table, &f);
     assert_string_equal(weir_str_text(&f.type), "second");
-    forget(&f);
+    weir_mount_free(&f);
     assert_int_equal(unlink(table), 0);
     assert_int_equal(rmdir(dir), 0);
+}
+
+static void options_of_a_mount_have_values_or_none(void **state)
+{
+    struct weir_mount m = { .point = { 0 } };
+    char value[8] = "?";
+
+    (void)state;
+    assert_false(weir_mount_option(&m, "rw", NULL, 0));
+    weir_str_addf(&m.options, "rw,compress-force=zstd:3,x=,upperdir=/a/very/long/name");
+    assert_true(weir_mount_option(&m, "rw", value, sizeof(value)));
+    assert_string_equal(value, "");
+    assert_true(weir_mount_option(&m, "compress-force", value, sizeof(value)));
+    assert_string_equal(value, "zstd:3");
+    assert_true(weir_mount_option(&m, "x", value, sizeof(value)));
+    assert_string_equal(value, "");
+    assert_true(weir_mount_option(&m, "upperdir", value, sizeof(value)));
+    assert_string_equal(value, "/a/very");
+    assert_false(weir_mount_option(&m, "compress", NULL, 0));
+    assert_false(weir_mount_option(&m, "upper", NULL, 0));
+    assert_false(weir_mount_option(&m, "r", NULL, 0));
+    weir_mount_free(&m);
 }
 
 static void a_backslash_without_three_digits_stays(void **state)
@@ -224,6 +237,7 @@ int main(void)
         cmocka_unit_test(a_blank_in_a_mount_point_is_decoded),
         cmocka_unit_test(tab_newline_and_backslash_are_decoded),
         cmocka_unit_test(options_of_any_length_are_no_trouble),
+        cmocka_unit_test(options_of_a_mount_have_values_or_none),
         cmocka_unit_test(a_backslash_without_three_digits_stays),
     };
 
