@@ -5,12 +5,14 @@ import json
 import pathlib
 import re
 import subprocess
+import time
 import types
 
 import pytest
 
 import conftest
 import plot_support
+from mib_support import mib  # noqa: F401 (it is a fixture)
 from plot_support import np, plot, words_of  # noqa: F401 (plot is a fixture)
 
 KIB300 = 300 * 1024
@@ -200,13 +202,34 @@ def test_profiles_of_mib(plot, tmp_path):
     assert plot.err == "" and any("transfer 1 MiB" in w for w in words_of("p.write-rate.svg"))
 
 
-def test_a_log_directory_of_mib(plot, tmp_path):
-    for name in ("profile.write", "profile.read"):
+@pytest.mark.parametrize("names", [("write.profile", "read.profile"), ("profile.write", "profile.read.gz"),
+                                   ("write.syscall.aves", "read.syscall.aves")], ids=lambda n: n[0])
+def test_a_log_directory_of_mib(plot, tmp_path, names):
+    for name in names:
         profile(tmp_path / name)
     (tmp_path / "log").write_text("call_size                = 65536\nFri Nov 20 21:40:26 2026      3   64k     8    10     449.19    8016.80\n")
     plot("rate", tmp_path, "-o", "x.svg").ok()
     said = " ".join(words_of("x.svg"))
     assert "transfer 64 KiB" in said and "average 449 MiB/s" in said and "7.83 GiB/s" in said, said
+
+
+def test_series_of_lwatch(plot, mib, tmp_path):
+    """mib and its lwatch as they are: times of day as words, and two samples in a second. In mib's directory it is taken without a word."""
+    mib("-M -F -t . -l 20 -s 4k -d . -p -H", np=2).ok()
+    for name in ("write.profile", "read.profile"):
+        (tmp_path / name).write_bytes((mib.cwd / name).read_bytes())
+    (tmp_path / "lwatch").write_text("".join("%s %.1f %.1f\n" % (time.ctime(1.7e9 + k // 2), k, 7) for k in range(6)))
+    from weir_plot import outside
+    series = outside.read("lwatch", "MiB/s")
+    assert series.time.tolist() == pytest.approx([1.7e9 + 0.4 * k for k in range(6)]) and series.step == pytest.approx(0.4)
+    assert series.rates["read"].tolist() == [k * 2 ** 20 for k in range(6)] and set(series.rates["write"]) == {7 * 2 ** 20}
+    (tmp_path / "lwatch").write_text("".join("%s 0.0 %.1f\n" % (time.ctime(1.7e9 + 5 * k), 100 * (k == 3)) for k in range(6)))
+    plot("diff", tmp_path, "--call-size=4k", "-o", "d.svg").ok()
+    assert "integral of the difference for write: +500 MiB" in plot.out, plot.out
+    plot("rate", tmp_path, "--call-size=4k", "-o", "x.svg").ok()
+    assert "write outside" in words_of("x.svg")
+    (tmp_path / "lwatch").write_text("Sun Nov 22 05:08:46 2026 1.0\n")
+    plot("rate", tmp_path, "--call-size=4k", "-o", "x.svg").refuses(1, "lwatch: line 1 has 2 columns")
 
 
 # ---- trace events ----

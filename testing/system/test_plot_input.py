@@ -2,7 +2,11 @@
 """weir-plot: whatever it is given, it says in one line what is wrong, and leaves no file."""
 import gzip
 import json
+import os
 import pathlib
+import random
+
+import pytest
 
 import plot_support
 from plot_support import np, plot  # noqa: F401 (plot is a fixture)
@@ -39,6 +43,62 @@ def test_timelines_that_are_none(plot):
     np.save("a.npy", np.zeros(0, plot_support.RECORD))
     plot("calls", "a.npy").refuses(1, "a.npy", "no calls")
     assert not list(pathlib.Path().glob("*.svg*"))
+
+
+def test_headings_that_are_damaged(plot):
+    """NumPy takes a negative number or True for a length."""
+    fresh()
+    whole = pathlib.Path("a.npy").read_bytes()
+    for shape in ("(-5,)", "(True,)", "(-40,)", "('5',)", "(5.0,)", "(2,-1)", "5", "(None,)", "((1,),)", "(%d,)" % 2 ** 70, "(%s,)" % ("9" * 5000)):
+        head = ("{'descr': %s, 'fortran_order': False, 'shape': %s, }" % (plot_support.RECORD.descr, shape)).encode()
+        pathlib.Path("a.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + whole[128:])
+        for command in ("rate", "trace"):
+            plot(command, "a.npy").refuses(1, "a.npy: ")
+    assert sorted(os.listdir()) == ["a.json", "a.npy"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bytes_that_are_damaged(plot, seed):
+    """Whatever they are: a picture, or one line."""
+    rng = random.Random(seed)
+    fresh()
+    whole = {name: pathlib.Path(name).read_bytes() for name in ("a.npy", "a.json")}
+    for _ in range(15):
+        for name, data in whole.items():
+            damaged = bytearray(data)
+            for _ in range(rng.choice((1, 3))):
+                damaged[rng.randrange(len(damaged) if rng.random() < 0.5 else 128)] = rng.choice((0, 45, 127, 255))
+            pathlib.Path(name).write_bytes(damaged if rng.random() < 0.9 else damaged[:rng.randrange(len(damaged))])
+            if plot("trace", "a.npy").status:
+                plot.refuses(plot.status)
+            pathlib.Path(name).write_bytes(data)
+
+
+def test_what_is_read_is_not_written(plot, tmp_path):
+    """An output that is an input by any of its names: the same word, a link, another spelling, a hard link."""
+    fresh()
+    (tmp_path / "d").mkdir()
+    pathlib.Path("r.json").write_text('{"program": "ior", "status": 0, "tests": [{"TestID": 0, "optionValues": {"timeline": "a.npy"}}]}')
+    pathlib.Path("s.csv").write_text("1,0,1\n2,0,1\n")
+    pathlib.Path("d/write.profile").write_text("0 0\n1 1\n")
+    pathlib.Path("d/log").write_text("call_size = 4096\n")
+    before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
+    os.symlink("a.npy", "link.svg")
+    os.symlink("d/log", "link.html")
+    os.link("r.json", "hard.html")
+    os.symlink(tmp_path, "here")
+    for words in ("trace a.npy -o a.json", "trace ./a.npy -o here/a.json", "report r.json -o r.json", "report r.json -o d/../r.json",
+                  "report r.json -o hard.html", "report r.json -o a.npy", "report r.json -o here/a.json", "report a.json -o a.npy",
+                  "rate a.npy -o link.svg", "report d -o d/write.profile", "report d -o link.html", "spread d/write.profile --log=d/log -o link.html",
+                  "report a.npy --outside=s.csv -o s.csv"):
+        plot(*words.split())
+        if words.startswith("spread"):
+            plot.refuses(2, "-o link.html", "has to end in")
+        else:
+            plot.refuses(2, "-o %s: is " % words.split()[-1], "which is read: give another name")
+    assert {p: p.read_bytes() for p in before} == before and len(list(tmp_path.rglob("*.part"))) == 0
+    plot("report", "d", "-o", "d/page.html").ok()
+    plot("report", "d", "-o", "d/page.html").ok()
 
 
 def test_names_that_do_not_fit(plot):
@@ -109,7 +169,7 @@ def test_other_files(plot):
     pathlib.Path("q.write").write_bytes(b"0 0\n1 1\n")
     plot("rate", "p.write", "q.write").refuses(2, "one profile of writes, one of reads")
     pathlib.Path("d").mkdir()
-    plot("rate", "d").refuses(1, "profile.write")
+    plot("rate", "d").refuses(1, "write.profile")
 
 
 def test_series_that_are_none(plot):

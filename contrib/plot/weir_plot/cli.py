@@ -20,12 +20,14 @@ from . import (
     style,
     sweep,
     trace,
+    wholefile,
 )
 from .refusal import BAD_USAGE, Refusal
 
-EPILOG = """RUN is a timeline (FILE.npy, FILE.timeline.json beside it), a JSON result that names one, profiles of mib
-(of writes, of reads or both; also .gz), or a directory with profile.write, profile.read and log. Exit status: 0 made;
-1 a file cannot be used; 2 wrong options."""
+EPILOG = """RUN is a timeline (FILE.npy with FILE.timeline.json beside it), a JSON result that names one, mib's text
+profiles (of writes, of reads or both; also .gz), or the directory that mib wrote them to (write.profile, read.profile),
+which may have a file log with what mib printed, and lwatch with a series of the servers. Exit status: 0 made; 1 a file
+cannot be used; 2 wrong options."""
 
 
 def one_picture(picture):
@@ -149,7 +151,9 @@ def add_options(parser, names):
 
 
 def add_outside(parser):
-    parser.add_argument("--outside", metavar="FILE.csv", help="series measured elsewhere: epoch,read,write")
+    parser.add_argument(
+        "--outside", metavar="FILE", help="series measured elsewhere: epoch,read,write, or a file of lwatch"
+    )
     parser.add_argument(
         "--outside-unit", choices=sorted(outside.UNITS), default="MiB/s", help="of its rates (default: MiB/s)"
     )
@@ -239,6 +243,17 @@ def default_name(options):
     return "%s-%s%s" % (name, options.command, options.suffix)
 
 
+def take_outside(options):
+    """mib's directory may have a series of servers, which the pictures with such a series then show."""
+    if getattr(options, "outside", "") is None and os.path.isdir(options.inputs[0]):
+        options.outside = profile.files_in(options.inputs[0]).get("lwatch")
+
+
+def files_read(options):
+    found = [name for path in options.inputs for name in load.files_of(path)]
+    return found + [name for name in (options.log, getattr(options, "outside", None)) if name]
+
+
 def main(arguments=None):
     """Exit status of the command."""
     given = sys.argv[1:] if arguments is None else arguments
@@ -250,6 +265,8 @@ def main(arguments=None):
     try:
         if options.suffix == ".svg":
             style.check_name(options.output)
+        take_outside(options)
+        wholefile.keep_inputs(options.output, files_read(options))
         for line in options.function(options):
             print(line)
     except Refusal as e:

@@ -37,6 +37,24 @@ def result(path):
     return Result(path, document)
 
 
+def files_of(path):
+    """All files that are read for this one: also the two of a timeline, and those of a directory."""
+    kind = kind_of(path)
+    if kind == "folder":
+        return list(profile.files_in(path).values())
+    if kind == "profile":
+        return [path]
+    records = records_of(path, kind)
+    return [path] + ([records] + timeline.documents_of(records) if records else [])
+
+
+def records_of(path, kind):
+    """The records of a timeline that these bytes, their document or a result stand for; None without."""
+    if kind == "result":
+        return result(path).timeline()
+    return path if kind == "timeline" else timeline.records_of(path)
+
+
 def runs_and_results(paths, call_size=None, log=None):
     """([runs], [results]) in the files; profiles are one run together."""
     runs, results, profiles, timelines = [], [], [], []
@@ -48,8 +66,8 @@ def runs_and_results(paths, call_size=None, log=None):
             runs.append(profile.read_folder(path, call_size))
         elif kind == "profile":
             profiles.append(path)
-        else:  # the names stand for the timeline beside them
-            timelines.append(path if kind == "timeline" else timeline.records_of(path))
+        else:
+            timelines.append(records_of(path, kind))
     runs += [timeline.read(path) for path in dict.fromkeys(timelines)]
     if profiles:
         runs.append(read_profiles(profiles, call_size, log))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Series that something else measured, such as servers: CSV with epoch, read, write."""
+"""Series that something else measured, such as servers: CSV with epoch, read, write, or the lines of lwatch, which have
+the time of day as words."""
 import csv
+import time
 
 import numpy as np
 
@@ -32,13 +34,14 @@ class Series:
 
 def read(path, unit):
     """The series in a CSV file; a heading is passed over, and so are lines that begin with #."""
-    rows = []
+    rows, of_lwatch = [], False
     try:
         with open(path, newline="", encoding="utf-8", errors="replace") as f:
             for place, row in enumerate(csv.reader(f), 1):
                 if not row or row[0].lstrip().startswith("#") or (not rows and is_heading(row)):
                     continue
-                rows.append(numbers(path, place, row))
+                rows.append(numbers(path, place, lwatch(row) or row))
+                of_lwatch = bool(lwatch(row))
     except OSError as e:
         raise Refusal("%s: %s" % (path, reason(e)))
     except csv.Error as e:
@@ -46,11 +49,24 @@ def read(path, unit):
     if len(rows) < 2:
         raise Refusal("%s: has %d samples: two are needed to know how long one is" % (path, len(rows)))
     table = np.array(rows)
+    if of_lwatch and np.all(np.diff(table[:, 0]) >= 0) and table[-1, 0] > table[0, 0]:
+        table[:, 0] = np.linspace(table[0, 0], table[-1, 0], len(table))  # its times are whole seconds
     if np.any(np.diff(table[:, 0]) <= 0):
         place = int(np.argmax(np.diff(table[:, 0]) <= 0)) + 2
         raise Refusal("%s: sample %d is not later than the one before it" % (path, place))
     scale = UNITS[unit]
     return Series(path, table[:, 0], {"read": table[:, 1] * scale, "write": table[:, 2] * scale})
+
+
+def lwatch(row):
+    """[epoch, read, write] of a line such as: Sun Nov 22 05:08:46 2026 120.5 0.0, else None."""
+    words = row[0].split() if len(row) == 1 else []
+    if len(words) == 3:
+        return words
+    try:
+        return [str(time.mktime(time.strptime(" ".join(words[:5]), "%a %b %d %H:%M:%S %Y")))] + words[5:]
+    except (ValueError, OverflowError):
+        return None
 
 
 def is_heading(row):

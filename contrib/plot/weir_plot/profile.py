@@ -11,6 +11,7 @@ from .model import RECORD, Run
 from .refusal import Refusal, reason
 
 OPERATIONS = ("write", "read")
+NAMES = ("%s.profile", "profile.%s", "%s.syscall.aves")  # of mib now, and of older ones
 UNITS = {
     "": 1,
     "b": 1,
@@ -39,14 +40,24 @@ def parse_size(text):
     return int(found.group(1)) * UNITS[found.group(2).lower()]
 
 
+def files_in(folder):
+    """Those of mib's log directory: write, read, log (what mib printed) and lwatch (a series of the servers)."""
+    wanted = {o: [name % o + end for name in NAMES for end in ("", ".gz")] for o in OPERATIONS}
+    wanted.update(log=["log"], lwatch=["lwatch"])
+    found = {}
+    for key, names in wanted.items():
+        there = [name for name in names if os.path.exists(os.path.join(folder, name))]
+        found.update({key: os.path.join(folder, there[0])} if there else {})
+    return found
+
+
 def read_folder(folder, call_size):
-    """mib's log directory: profile.write, profile.read, and 'log' with what mib printed."""
-    paths = [os.path.join(folder, "profile." + name) for name in OPERATIONS]
-    paths = [p for p in paths if os.path.exists(p)]
+    """The run in mib's log directory."""
+    files = files_in(folder)
+    paths = [files[operation] for operation in OPERATIONS if operation in files]
     if not paths:
-        raise Refusal("%s: a directory without profile.write and profile.read" % folder)
-    log = os.path.join(folder, "log")
-    return read(paths, call_size, log if os.path.exists(log) else None)
+        raise Refusal("%s: a directory without write.profile and read.profile" % folder)
+    return read(paths, call_size, files.get("log"))
 
 
 def read(paths, call_size=None, log=None):
@@ -88,9 +99,10 @@ def read(paths, call_size=None, log=None):
 
 
 def operation_of(path):
-    """write or read, from the name."""
-    name = re.sub(r"\.gz$", "", os.path.basename(path))
-    return "read" if "read" in name else "write"
+    """write or read, from the name: readers.write has writes."""
+    name = os.path.basename(path)
+    parts = name.split(".")
+    return next((o for o in OPERATIONS if o in parts), "read" if "read" in name else "write")
 
 
 def read_log(path):

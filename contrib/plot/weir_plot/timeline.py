@@ -24,9 +24,14 @@ def read(path):
     return Run(path, head, records, remarks(head, records, late))
 
 
+def documents_of(path):
+    """The names that the document of FILE.npy may have."""
+    return [os.path.splitext(path)[0] + end for end in DOCUMENT]
+
+
 def names_of(path):
     """The document of FILE.npy. That of an older weir is FILE.json, which may also be a result."""
-    names = [os.path.splitext(path)[0] + end for end in DOCUMENT]
+    names = documents_of(path)
     for name in names:
         if os.path.exists(name):
             return name
@@ -51,6 +56,8 @@ def map_records(path):
         raise Refusal("%s: not a timeline of weir: its records are %s" % (path, dtype))
     if len(shape) != 1:
         raise Refusal("%s: not a timeline of weir: it has %d dimensions, not 1" % (path, len(shape)))
+    if type(shape[0]) is not int or shape[0] < 0:  # numpy takes negative numbers and True for lengths
+        raise Refusal("%s: not a NumPy file, or damaged: %s is no number of records" % (path, shape[0]))
     wanted = begin + shape[0] * RECORD.itemsize
     if size < wanted:
         raise Refusal(

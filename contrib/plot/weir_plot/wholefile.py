@@ -3,7 +3,14 @@
 import contextlib
 import os
 
-from .refusal import Refusal, reason
+from .refusal import BAD_USAGE, Refusal, reason
+
+
+def keep_inputs(path, inputs):
+    """Refuse to write over one of the files that are read, by whatever name."""
+    for name in inputs:
+        if os.path.exists(path) and os.path.exists(name) and os.path.samefile(path, name):
+            raise Refusal("-o %s: is %s, which is read: give another name" % (path, name), BAD_USAGE)
 
 
 @contextlib.contextmanager
