@@ -6,11 +6,9 @@ cd "${WEIR_SOURCE-$(dirname "$0")/../..}"
 
 find contrib/plot -type f '(' -name '*.py' -o -name 'weir-*' ')' \
     -exec awk 'length > 120 { print FILENAME ":" FNR ": longer than 120"; found = 1 } END { exit found }' '{}' + || exit 1
-for python in /usr/bin/python3 python3; do
-    if $python -c 'import pyflakes' 2>/dev/null; then
-        find contrib/plot -type f '(' -name '*.py' -o -name 'weir-*' ')' -exec $python -m pyflakes '{}' + || exit 1
-        exit 0
-    fi
-done
-echo "skipped: no pyflakes (Debian: python3-pyflakes)"
-exit 77
+python=$(testing/which-python)
+if ! $python -c 'import pyflakes' 2>/dev/null; then
+    echo "skipped: no pyflakes (Debian: python3-pyflakes)"
+    exit 77
+fi
+find contrib/plot -type f '(' -name '*.py' -o -name 'weir-*' ')' -exec "$python" -m pyflakes '{}' +
