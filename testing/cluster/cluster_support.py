@@ -87,6 +87,7 @@ class Cluster(bed.Bed):
             f.seek(0)
             texts.append(f.read().decode("utf-8", "replace"))
             f.close()
+        system.check_launcher(proc.pid, texts[1])
         run = system.Run(proc.words, proc.returncode, texts[0], texts[1], time.monotonic() - proc.begin, self.work)
         assert not hangs, "still running after %d s\n%r" % (timeout, run)
         return run

@@ -4,6 +4,7 @@ import pytest
 
 from cluster_support import Cluster, system
 
+pytest_configure = system.ask_again
 pytest_terminal_summary = system.pytest_terminal_summary
 
 

@@ -22,14 +22,8 @@ export PATH
 for tool in ip:iproute2 nsenter:util-linux ssh:openssh-client sshd:openssh-server timeout:coreutils unshare:util-linux; do
     command -v "${tool%:*}" >/dev/null 2>&1 || skip "no ${tool%:*} (Debian: ${tool#*:})"
 done
-python=
-for candidate in /usr/bin/python3 python3; do
-    if $candidate -c 'import pytest' 2>/dev/null; then
-        python=$candidate
-        break
-    fi
-done
-[ -n "$python" ] || skip "no pytest (Debian: python3-pytest)"
+python=$("$WEIR_SOURCE/testing/which-python")
+$python -c 'import pytest' 2>/dev/null || skip "no pytest (Debian: python3-pytest)"
 
 apart() {
     timeout -k 10 "$1" unshare --pid --fork --kill-child --mount-proc --mount --net --uts --ipc sh -c "$2" "$python"
@@ -44,11 +38,7 @@ why=$(apart 20 'mount -t tmpfs weir /mnt && ip link add weir0 type veth && ip li
 apart "${WEIR_CLUSTER_SECONDS-600}" 'mount -t tmpfs weir /mnt && mkdir /mnt/build /mnt/source &&
     mount --bind "$WEIR_BUILD" /mnt/build && mount --bind "$WEIR_SOURCE" /mnt/source && cd /mnt || exit 1
 export WEIR_BUILD=/mnt/build WEIR_SOURCE=/mnt/source
-again=
-if "$0" -c "import pytest_rerunfailures" 2>/dev/null; then
-    again="--reruns 1 --reruns-delay 1"
-fi
-eval "set -- $again ${PYTEST_ARGS-}"
+eval "set -- ${PYTEST_ARGS-}"
 "$0" -m pytest -q -rfEs --durations=8 -p no:cacheprovider -c "$WEIR_SOURCE/testing/system/pytest.ini" \
     "$@" "$WEIR_SOURCE/testing/cluster"'
 rc=$?

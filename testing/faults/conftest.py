@@ -28,8 +28,7 @@ CASES = {}  # test: [name, outcome, status, seconds, what else], for the table
 
 def pytest_configure(config):
     system.pytest_configure(config)
-    for marker in ("sanitize: quick and broad, also run with the build that has the sanitizers", "slow: takes more than ten seconds",
-                   "timed: compares times; asked up to four times"):
+    for marker in ("sanitize: quick and broad, also run with the build that has the sanitizers", "slow: takes more than ten seconds"):
         config.addinivalue_line("markers", marker)
 
 

@@ -15,7 +15,7 @@ KINDS = [("POSIX", "ompio"), *((api, io) for api in ("MPIIO", "HDF5", "NETCDF", 
 def arrays(ior, shim, need_backend, told):
     """arrays(what, backend, fault): the program writes or reads ./fs or the working directory on three ranks, in time."""
     if not PROGRAM.exists():
-        pytest.skip("%s is not built (make check builds it)" % PROGRAM.name)
+        pytest.skip("%s is not built (a check program)" % PROGRAM.name)
     ior.program = PROGRAM
 
     def run_it(name, what, backend, fault="", io="ompio", where="."):

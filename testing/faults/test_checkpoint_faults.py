@@ -79,7 +79,7 @@ def test_input_that_is_not_right(simulate, ior):
     assert run.returncode == 3 and "it is float32 4,144,24, wanted is float32 5,144,24" in run.stderr, run
     run = simulate("restart", size=SIZE.replace("--num_arrays 2", "--num_arrays 3"))
     assert run.returncode == 3 and "VAR003" in run.stderr, run
-    h5py = pytest.importorskip("h5py", reason="needs h5py to damage the file")
+    h5py = pytest.importorskip("h5py", reason="needs python3-h5py to damage the file")
     with h5py.File(path, "r+") as f:
         f["VAR002"][3, 100, 7] += 1
     run = simulate("restart", "--num_readers 5")

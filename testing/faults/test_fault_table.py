@@ -288,7 +288,6 @@ def test_there_are_enough_cases():
 
 # ---- delays are seen where they belong ----
 
-@pytest.mark.timed
 def test_delays_are_seen_in_the_latencies_of_their_operation(ior, shim, told):
     name = "POSIX delays in every kind of call"
     rules = ["call=open rank=1 delay=110", "call=write rank=1 count=2 delay=220", "call=fsync rank=1 delay=330", "call=close rank=1 delay=140"]
@@ -299,7 +298,7 @@ def test_delays_are_seen_in_the_latencies_of_their_operation(ior, shim, told):
     row = next(csv.DictReader((ior.cwd / "phases.csv").open()))
     for key, least in (("openMax", 0.11), ("transferMax", 0.22), ("syncMax", 0.33), ("closeMax", 0.14), ("totalTime", 0.8)):
         assert float(row[key]) >= least, (key, row)
-    assert float(row["transferP50"]) < 0.22 and row["slowestRank"] == "1", row
+    conftest.timely(float(row["transferP50"]) < 0.22 and row["slowestRank"] == "1", row)
 
 
 # ---- file systems that are full or read-only ----

@@ -145,7 +145,6 @@ def test_a_read_only_file_system_is_told(mdtest, small):
     mdtest("-n 2 -F -d %s" % place).fails(3, "test-dir.0-0", "Read-only file system")
 
 
-@pytest.mark.timed
 def test_a_directory_that_vanishes_is_an_error(mdtest):
     proc = mdtest.start("-n 2000000 -F -C", np=2)
     tree = mdtest.dir / "test-dir.0-0"

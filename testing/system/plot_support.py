@@ -11,7 +11,7 @@ import pytest
 
 import conftest
 
-np = pytest.importorskip("numpy")
+np = pytest.importorskip("numpy", reason="needs python3-numpy to look into the files")
 
 RECORD = np.dtype(
     [
@@ -122,7 +122,7 @@ def write(path, ranks=4, calls=100, repetitions=1, metadata=False, moved=2**20, 
 
 def load_weir_plot(source):
     """The module with main(), or a skip where its packages are missing. Importing matplotlib takes longer than most tests."""
-    pytest.importorskip("matplotlib")
+    pytest.importorskip("matplotlib", reason="needs python3-matplotlib for the pictures")
     place = str(source / "contrib" / "plot")
     if place not in sys.path:
         sys.path.insert(0, place)

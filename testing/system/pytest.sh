@@ -13,14 +13,8 @@ PYTHONPYCACHEPREFIX=$WEIR_BUILD/testing/python
 unset PYTHONDONTWRITEBYTECODE
 export WEIR_SOURCE WEIR_BUILD PYTHONPYCACHEPREFIX
 
-python=
-for candidate in /usr/bin/python3 python3; do
-    if $candidate -c 'import pytest' 2>/dev/null; then
-        python=$candidate
-        break
-    fi
-done
-if [ -z "$python" ]; then
+python=$("$WEIR_SOURCE/testing/which-python")
+if ! $python -c 'import pytest' 2>/dev/null; then
     echo "skipped: the system tests need pytest (Debian: python3-pytest)"
     exit 77
 fi
@@ -38,14 +32,8 @@ if $python -c 'import xdist' 2>/dev/null; then
     [ -d "$PYTHONPYCACHEPREFIX" ] || tests --collect-only -p no:xdist >/dev/null 2>&1
 fi
 
-# With rerunfailures (Debian: python3-pytest-rerunfailures) what fails is repeated once; see doc/dev/testing.md.
-again=
-if $python -c 'import pytest_rerunfailures' 2>/dev/null; then
-    again="--reruns 1 --reruns-delay 1"
-fi
-
 # Quotes in PYTEST_ARGS hold words together, as in a shell.
-eval "set -- $workers $again ${PYTEST_ARGS-}"
+eval "set -- $workers ${PYTEST_ARGS-}"
 tests "$@"
 rc=$?
 [ $rc -ne 5 ] || { echo "skipped: no system test was selected"; exit 77; }

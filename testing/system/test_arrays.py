@@ -17,13 +17,13 @@ RECORD = {"names": ["id", "value", "tag", "small"], "formats": ["<i4", "<f8", "<
           "itemsize": 32}
 ATTRIBUTES = {"years": [1987, 1988, 2 ** 63 - 1], "tide": [0.25, -1e300], "answer": [42], "title": "heights of the sea"}
 
-np = pytest.importorskip("numpy", reason="needs numpy to look into the files")
+np = pytest.importorskip("numpy", reason="needs python3-numpy to look into the files")
 
 
 @pytest.fixture
 def program(ior, need_backend):
     if not PROGRAM.exists():
-        pytest.skip("%s is not built (make check builds it)" % PROGRAM.name)
+        pytest.skip("%s is not built (a check program)" % PROGRAM.name)
     ior.program = PROGRAM
 
     def run(args, np=3, **more):
@@ -91,7 +91,7 @@ def test_posix_and_mpiio_read_each_other(program, ior):
 # ---- HDF5 ----
 
 def test_h5py_reads_arrays_of_hdf5(program, ior):
-    h5py = pytest.importorskip("h5py", reason="needs h5py to look into the file")
+    h5py = pytest.importorskip("h5py", reason="needs python3-h5py to look into the file")
     run = program("write HDF5 .").ok()
     arrays = list(manifest(run))
     assert "compound" in [kind for _, kind, *_ in arrays] and any("/" in name for name, *_ in arrays)
@@ -110,7 +110,7 @@ def test_h5py_reads_arrays_of_hdf5(program, ior):
 # ---- netCDF ----
 
 def test_h5py_reads_variables_of_netcdf(program, ior):
-    h5py = pytest.importorskip("h5py", reason="needs h5py to look into the file")
+    h5py = pytest.importorskip("h5py", reason="needs python3-h5py to look into the file")
     run = program("write NETCDF .").ok()
     arrays = list(manifest(run))
     assert len(arrays) > 4

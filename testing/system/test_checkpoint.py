@@ -11,7 +11,7 @@ import pytest
 
 import conftest
 
-np = pytest.importorskip("numpy", reason="needs numpy to look into the files")
+np = pytest.importorskip("numpy", reason="needs python3-numpy to look into the files")
 MIB = 1 << 20
 
 
@@ -55,7 +55,7 @@ def fields(im, lm, arrays):
 
 def test_a_file_as_the_original_writes_it(checkpoint, ior):
     """IM 5 on two patches a row: 3 columns of the even rank, 2 of the odd one."""
-    h5py = pytest.importorskip("h5py", reason="needs h5py to look into the file")
+    h5py = pytest.importorskip("h5py", reason="needs python3-h5py to look into the file")
     out = checkpoint("--nx 2 --ny 1 --im_world 5 --lm 1 --num_arrays 1 --ntrials 1 --num_writers 3 --static_data")
     want = [[2 * (row // 5) + (x >= 3) for x in range(5)] for row in range(30)]
     with h5py.File(ior.cwd / "checkpoint.nc4", "r") as f:
@@ -92,7 +92,7 @@ def test_any_readers_read_what_any_writers_wrote(checkpoint, ior, api, suffix, h
         have = np.fromfile(path, "<f4").reshape(2, 3, 42, 7)
         assert (have == np.array(fields(7, 3, 2))).all()
     elif suffix != "nc":
-        h5py = pytest.importorskip("h5py", reason="needs h5py to look into the file")
+        h5py = pytest.importorskip("h5py", reason="needs python3-h5py to look into the file")
         with h5py.File(path, "r") as f:
             assert all((f["VAR%03d" % (v + 1)][()] == want).all() for v, want in enumerate(fields(7, 3, 2)))
 
@@ -115,7 +115,7 @@ def test_files_of_others_are_replaced_or_kept(run, ior):
 
 def test_split_files_have_the_rows_of_their_writers(checkpoint, ior):
     """IM 5 on two patches in y and x: rows of 3 and 2 cells in turn, of which the original made files of the same length."""
-    netCDF4 = pytest.importorskip("netCDF4", reason="needs netCDF4-python to look into the file")
+    netCDF4 = pytest.importorskip("netCDF4", reason="needs python3-netcdf4 to look into the file")
     size = "--nx 2 --ny 2 --im_world 5 --lm 2 --num_arrays 2 --ntrials 1 --split_file"
     checkpoint(size + " --num_writers 12 --gather_3d", size + " --num_readers 12;" + size + " --num_readers 12 --scatter_3d")
     y, want = 0, fields(5, 2, 2)
@@ -277,7 +277,7 @@ def test_the_summary_follows_from_the_trials(run, ior):
             assert t["gatherTime"] <= t["gatherTimeMax"] <= t["workTime"]
     best = max(doc["sweep"], key=lambda row: row["applicationThroughput"])
     assert best["writers"] == doc["best"] and "Best number of writers: %d (" % doc["best"] in out.stdout
-    pytest.importorskip("matplotlib", reason="needs matplotlib for the picture")
+    pytest.importorskip("matplotlib", reason="needs python3-matplotlib for the picture")
     plot = [sys.executable, str(conftest.SOURCE / "contrib" / "plot" / "weir-plot"), "sweep", "r.json", "-o", "r.svg"]
     subprocess.run(plot, cwd=ior.cwd, check=True)
     assert "writers or readers" in (ior.cwd / "r.svg").read_text()

@@ -8,8 +8,7 @@ import sys
 import pytest
 
 import conftest
-
-pytestmark = pytest.mark.timed
+from conftest import timely
 
 DELAYS = "-a DUMMY -w -r -g -b 32k -t 16k --dummy.delay-create=200000 --dummy.delay-xfer=100000 --dummy.delay-close=200000"
 
@@ -36,21 +35,21 @@ def test_times_are_those_of_the_work(shifted, rank, seconds):
     run = shifted(DELAYS, rank, seconds).ok()
     write, read = run.rows
     # The sleeps are lower bounds; a busy machine adds, but seconds of a wrong clock it does not add.
-    assert 0.2 <= write["open"] < 1.2 and 0.2 <= write["work"] < 1.2 and 0.2 <= write["close"] < 1.2, run
-    assert 0.6 <= write["total"] < 2.6 and 0.2 <= read["work"] < 1.2, run
+    assert min(write["open"], write["work"], write["close"], read["work"]) >= 0.2 and write["total"] >= 0.6, run
+    timely(max(write["open"], write["work"], write["close"], read["work"]) < 1.2 and write["total"] < 2.6, run)
     conftest.sound(run, 65536)
 
 
 def test_a_stonewall_goes_by_the_time_that_passes(shifted):
     run = shifted("-a DUMMY -w -F -D 1 -b 8k -t 8k -s 1000 --dummy.delay-xfer=10000", 1, 5).ok()
-    assert 0.9 <= run.rows[0]["total"] < 2.5
-    assert 20 * 8192 < run.rows[0]["bw"] * run.rows[0]["total"] * conftest.MIB
+    assert run.rows[0]["total"] >= 0.9, run
+    timely(run.rows[0]["total"] < 2.5 and run.rows[0]["bw"] * run.rows[0]["total"] * conftest.MIB > 20 * 8192, run)
 
 
 def test_four_tasks_with_one_wrong_clock_give_sound_tables(shifted):
     run = shifted("-a POSIX -w -r -F -g -b 256k -t 64k", 2, 5, np=4).ok()
     conftest.sound(run, 2 ** 20)
-    assert all(row["total"] < 4 for row in run.rows)
+    timely(all(row["total"] < 4 for row in run.rows), run)
 
 
 @pytest.mark.parametrize("rank", [0, 1])
@@ -60,8 +59,9 @@ def test_a_clock_that_runs_too_fast_is_taken_out(ior, preload, rank):
     words = ["%s=%s" % item for item in env.items()]
     run = ior("-a DUMMY -w -g -b 8k -t 8k --dummy.delay-xfer=2000000", prefix=["env"] + words).ok()
     factor = 1 if rank else 3
-    assert 2 * factor * 0.95 <= run.rows[0]["work"] < 3.5 * factor, run
-    assert 2 * factor * 0.95 <= run.rows[0]["total"] < 3.5 * factor, run
+    (row,) = run.rows
+    assert min(row["work"], row["total"]) >= 2 * factor * 0.95, run
+    timely(max(row["work"], row["total"]) < 3.5 * factor, run)
 
 
 @pytest.mark.parametrize("env", [{}, {"IOR_FAKE_NODES": "3", "IOR_FAKE_TASK_PER_NODES": "1"}])
@@ -78,8 +78,9 @@ def test_a_clock_that_steps_is_told_of(ior, preload, rank):
     run = ior("-a DUMMY -w -g -b 16k -t 8k --dummy.delay-xfer=2000000 --report=json:r.json", prefix=env).ok()
     (row,) = [r for r in json.loads((ior.cwd / "r.json").read_text())["tests"][0]["phases"] if r["operation"] == "write"]
     said = [line for line in run.warnings if "the clocks of ranks 0 and 1 have moved by " in line]
-    assert len(said) == 1 and 4.9 < float(said[0].split(" moved by ")[1].split()[0]) < 5.1, run
-    assert 4.9 < row["clockError"] < 5.2 and abs(row["totalTime"] - 4) < row["clockError"] + 2, (row, run)
+    assert len(said) == 1, run
+    timely(4.9 < float(said[0].split(" moved by ")[1].split()[0]) < 5.1 and 4.9 < row["clockError"] < 5.2, row, run)
+    timely(abs(row["totalTime"] - 4) < row["clockError"] + 2, row, run)
 
 
 @pytest.mark.parametrize("what", [["SHIFT_PPM=100"], ["SHIFT_PPM=-100", "SHIFT_SECONDS=5"]])
@@ -88,4 +89,5 @@ def test_a_clock_that_drifts_slowly_is_taken_out(ior, preload, what):
     run = ior("-a DUMMY -w -g -b 8k -t 8k --dummy.delay-xfer=2000000 --report=json:r.json",
               prefix=["env", "LD_PRELOAD=" + preload("shift-clock.c"), "SHIFT_RANK=1"] + what).ok()
     (row,) = [r for r in json.loads((ior.cwd / "r.json").read_text())["tests"][0]["phases"] if r["operation"] == "write"]
-    assert not run.warnings and row["clockError"] < 0.05 and 1.99 < row["totalTime"] < 3.5, (row, run)
+    assert not run.warnings and row["totalTime"] > 1.99, (row, run)
+    timely(row["clockError"] < 0.05 and row["totalTime"] < 3.5, row, run)

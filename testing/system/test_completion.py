@@ -7,7 +7,7 @@ import pytest
 
 import conftest
 
-pexpect = pytest.importorskip("pexpect")
+pexpect = pytest.importorskip("pexpect", reason="needs python3-pexpect for a terminal")
 FOLDER = conftest.SOURCE / "contrib" / "completion"
 
 # What is typed, and what stands on the line after the Tab key

@@ -101,7 +101,7 @@ HDF5 = [
 @pytest.mark.parametrize("args, what", [c[1:] for c in HDF5], ids=[c[0] for c in HDF5])
 def test_a_dataset_holds_one_segment(ior, need_backend, args, what):
     need_backend("HDF5")
-    h5py = pytest.importorskip("h5py", reason="needs h5py to look into the file")
+    h5py = pytest.importorskip("h5py", reason="needs python3-h5py to look into the file")
     run = ior("-a HDF5 -w -W -R -k %s -b %d -t %d -s %d -G 7 -l %s" % (
         args, what["block"], what["size"], what["segments"], what["packet"]), np=what.get("tasks", 2)).ok()
     assert run.messages == []
@@ -117,7 +117,7 @@ def test_a_dataset_holds_one_segment(ior, need_backend, args, what):
 
 def test_aligned_datasets_begin_at_multiples(ior, need_backend):
     need_backend("HDF5")
-    h5py = pytest.importorskip("h5py", reason="needs h5py to look into the file")
+    h5py = pytest.importorskip("h5py", reason="needs python3-h5py to look into the file")
     ior("-a HDF5 -w -k -b 65536 -t 65536 -s 2 --hdf5.setAlignment=64k").ok()
     with h5py.File(ior.cwd / "testFile", "r") as f:
         assert [f[name].id.get_offset() % 65536 for name in f] == [0, 0]

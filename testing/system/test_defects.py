@@ -15,6 +15,7 @@ import pytest
 
 import conftest
 import model
+from conftest import timely
 
 FOUR_BY_TWO = {"IOR_FAKE_NODES": "4", "IOR_FAKE_TASK_PER_NODES": "2"}
 LIMIT = 20  # seconds for what must end at once; catches hangs, measures nothing
@@ -67,7 +68,6 @@ def test_d03_a_flag_given_twice_is_still_on(ior, preload):
     assert (syncs(""), syncs("-e"), syncs("-e -e"), syncs("-Y"), syncs("-Y -Y")) == (0, 2, 2, 8, 8)
 
 
-@pytest.mark.timed
 def test_d04_options_of_a_backend_act_in_their_own_test(ior):
     """A delay that stands in the second test of a script delays the second one."""
     (ior.cwd / "s").write_text("IOR START\napi=DUMMY\nwriteFile=1\nblockSize=8k\ntransferSize=8k\nRUN\n"
@@ -75,7 +75,8 @@ def test_d04_options_of_a_backend_act_in_their_own_test(ior):
     got = [t["optionValues"]["dummy.delay-xfer"] for t in document(ior("-f s" + TELL, np=1).ok())["tests"]]
     assert got == [0, 300000, 0]
     work = [row["work"] for row in ior("-f s", np=1).ok().rows]
-    assert work[1] >= 0.3 > max(work[0], work[2])
+    assert work[1] >= 0.3
+    timely(max(work[0], work[2]) < 0.3, work)
 
 
 def test_d05_a_script_says_the_same_as_a_command_line(ior):
@@ -180,25 +181,25 @@ def test_d14_a_distance_that_cannot_be_is_refused(ior):
 
 # ---- measurement ----
 
-@pytest.mark.timed
 def test_d20_time_is_that_of_a_steady_clock(ior, preload):
     """The time of day may jump, and phases may be shorter than a microsecond: all rates stay finite."""
     run = ior("-a DUMMY -w -r -i 5 -b 16k -t 8k" + TELL, prefix=["env", "LD_PRELOAD=" + preload("speed-clock.c"), "CLOCK_JUMP=3600"]).ok()
     rows = document(run)["tests"][0]["Results"]
-    assert all(0 < row["totalTime"] < 10 for row in rows)
+    assert all(row["totalTime"] > 0 for row in rows)
+    timely(all(row["totalTime"] < 10 for row in rows), rows)
     assert all(row[key] is not None and 0 <= row[key] < math.inf for row in rows for key in ("bwMiB", "iops", "openTime", "wrRdTime"))
     run = ior("-a DUMMY -w -r -i 50 -b 8 -t 8", np=1).ok()
     assert not re.search(r"\b(inf|nan)\b", run.stdout)
 
 
-@pytest.mark.timed
 def test_d21_latency_is_that_of_all_tasks(ior):
     """A slow rank 0 is half of two tasks; extremes and percentiles say the rest."""
     run = ior("-a DUMMY -w -F -b 16k -t 8k -s 4 --dummy.delay-xfer=40000 --dummy.delay-only-rank0" + TELL).ok()
     p = phases(run)[0]
-    assert 0.02 <= run.rows[0]["latency"] < 0.035  # 0.04 and about 0
-    assert (p["slowestRank"], p["fastestRank"]) == (0, 1) and p["slowestTime"] >= 0.32 > p["fastestTime"]
-    assert p["transferP50"] < 0.04 <= p["transferP90"] * 1.05 and p["transferMax"] >= 0.04 and p["transferCount"] == 16
+    assert run.rows[0]["latency"] >= 0.02 and p["slowestTime"] >= 0.32  # the mean of 0.04 and about 0
+    assert p["transferP90"] * 1.05 >= 0.04 <= p["transferMax"] and p["transferCount"] == 16
+    timely(run.rows[0]["latency"] < 0.035 and p["transferP50"] < 0.04 and p["fastestTime"] < 0.32, p)
+    assert (p["slowestRank"], p["fastestRank"]) == (0, 1)
 
 
 def test_d22_the_two_rates_say_what_they_are(ior):
@@ -274,7 +275,6 @@ def test_d27_all_tasks_enter_a_phase_or_none(hasty, rank, rows):
     assert len([row for row in run.rows if row["bw"] is not None]) == rows, run
 
 
-@pytest.mark.timed
 def test_d28_the_deadline_of_any_task_ends_a_collective_phase_for_all(ior):
     """Together tasks stop after the same number of transfers, whoever is slow."""
     for slow in ("--dummy.delay-only-rank0", ""):
@@ -282,7 +282,6 @@ def test_d28_the_deadline_of_any_task_ends_a_collective_phase_for_all(ior):
         assert 0 < p["stepsMin"] == p["stepsMax"] < 400 and p["steps"] == 2 * p["stepsMax"]
 
 
-@pytest.mark.timed
 def test_d29_the_csv_of_ranks_has_the_bytes_of_each_rank(ior):
     """A task that was stopped early is shown with what it really moved, and each line says which repetition it is of."""
     run = ior("-a DUMMY -w -r -i 2 -F -D 1 -b 8k -t 8k -s 100 --dummy.delay-xfer=50000 --dummy.delay-only-rank0 "
@@ -291,7 +290,8 @@ def test_d29_the_csv_of_ranks_has_the_bytes_of_each_rank(ior):
     assert [(r["access"], r["rank"], r["iter"], r["test"]) for r in rows] == [
         (a, r, i, "0") for i in "01" for a in ("write", "read") for r in "01"]
     for (slow, fast), p in zip(zip(rows[::2], rows[1::2]), phases(run)):
-        assert int(slow["bytes"]) < int(fast["bytes"]) and int(slow["bytes"]) + int(fast["bytes"]) == p["bytes"]
+        assert int(slow["bytes"]) + int(fast["bytes"]) == p["bytes"]
+        timely(int(slow["bytes"]) < int(fast["bytes"]), run)
         assert abs(float(slow["throughput"]) * float(slow["runtime"]) - int(slow["bytes"])) < 1
 
 
@@ -307,13 +307,13 @@ def test_d30_no_phase_overwrites_the_operations_of_another(ior):
     assert "kept" not in ior.files()
 
 
-@pytest.mark.timed
 def test_d31_closing_has_its_own_time(ior):
     """With -g closing does not contain the work of slow tasks, and the time of each close call is known without it, too."""
     slow = "-a DUMMY -w -F -b 80k -t 8k --dummy.delay-xfer=40000 --dummy.delay-only-rank0"
-    assert ior(slow + " -g").ok().rows[0]["close"] < 0.3
+    timely(ior(slow + " -g").ok().rows[0]["close"] < 0.3)
     p = phases(ior(slow + TELL).ok())[0]
-    assert p["closeTime"] > 0.3 > p["closeMax"] and p["closeCount"] == 2
+    assert p["closeCount"] == 2
+    timely(p["closeTime"] > 0.3 > p["closeMax"], p)
 
 
 # ---- access patterns and data ----
@@ -340,11 +340,11 @@ def test_d41_a_prefilled_file_can_be_checked(ior, args):
     assert ior.files() == []
 
 
-@pytest.mark.timed
 def test_d41_the_prefill_is_not_measured(ior):
     """Four slow pieces of prefill do not make four slow writes slower."""
     p = phases(ior("-a DUMMY -w -z --randomPrefill=8k -b 32k -t 8k --dummy.delay-xfer=100000" + TELL, np=1).ok())[0]
-    assert p["transferCount"] == 4 and 0.4 <= p["workTime"] < 0.75
+    assert p["transferCount"] == 4 and p["workTime"] >= 0.4
+    timely(p["workTime"] < 0.75, p)
 
 
 def test_d42_random_offsets_deal_the_same_work_to_all(ior, preload):
@@ -519,13 +519,12 @@ def test_d62_a_status_file_that_is_no_number_is_an_error(ior, text):
     ior("-r -k -F -b 8k -t 8k -O stoneWallingStatusFile=st", np=2, timeout=LIMIT).fails(1, "status file 'st'")
 
 
-@pytest.mark.timed
 def test_d62_a_status_file_carries_the_count_to_the_run_that_reads(ior):
     """What wear-out reached is what is read; a missing file is a warning."""
     line = "-a DUMMY -F -k -b 8k -t 8k -s 200 --dummy.delay-xfer=20000 -O stoneWallingStatusFile=st"
     run = ior("-w -D 1 -O stoneWallingWearOut=1 " + line).ok()
     count = int((ior.cwd / "st").read_text())
-    assert re.search(r"accessed min: \d+ max: %d " % count, run.stdout) and 5 <= count < 200
+    assert re.search(r"accessed min: \d+ max: %d " % count, run.stdout) and 0 < count < 200
     p = phases(ior("-r %s --report=text:-,json:r.json" % line.replace("20000", "0")).ok())[0]
     assert p["stepsMin"] == p["stepsMax"] == count
     (ior.cwd / "st").unlink()
@@ -588,14 +587,13 @@ def test_d71_the_full_csv_says_what_each_line_is_of(ior):
     assert len(lines) == 9 and sum(line.startswith("access,") for line in lines) == 1
 
 
-@pytest.mark.timed
 def test_d72_high_verbosity_does_not_wait(ior):
     """No level sleeps, and none writes into the tables of results."""
     for level in (3, 4, 5):
         run = ior("-a DUMMY -w -r -b 8k -t 8k -v=%d -O summaryFormat=JSON" % level, np=2).ok()
         data = document(run)
         spent = [time.mktime(time.strptime(data[key])) for key in ("Began", "Finished")]
-        assert spent[1] - spent[0] < 4, run
+        timely(spent[1] - spent[0] < 4, run)
     run = ior("-w -R -vvvvv -b 8k -t 8k", np=2).ok()
     assert "data comparison" not in run.stdout.lower() and len([r for r in run.rows if r["access"] != "remove"]) == 2
 

@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+from conftest import timely
+
 LONG = [("-w -b 32k -t 16k -d 600", "delay before a phase"),
         ("-w -b 32k -t 16k -O interIODelay=600000000", "write phase"),
         ("-a MPIIO -c -w -b 32k -t 16k -O interIODelay=600000000", "write phase"),
@@ -34,12 +36,12 @@ def test_every_transfer_is_followed_by_the_delay(ior, need_backend, api, flags):
     assert [row["access"] for row in run.rows] == ["write", "read"]
 
 
-@pytest.mark.timed
 def test_checking_what_was_written_does_not_wait(ior):
     """In the check phase nothing is measured: two waits of 3 s instead of three."""
     run = ior("-w -W -b 8k -t 8k -O interIODelay=3000000 --report=text:-,json:r.json", np=1).ok()
     phases = {p["operation"]: p for p in json.loads((ior.cwd / "r.json").read_text())["tests"][0]["phases"]}
-    assert phases["write"]["workTime"] >= 3 > phases["check write"]["workTime"]
+    assert phases["write"]["workTime"] >= 3
+    timely(phases["check write"]["workTime"] < 3, run)
 
 
 def test_tasks_with_less_to_do_wait_with_the_others(ior, need_backend):
@@ -49,9 +51,8 @@ def test_tasks_with_less_to_do_wait_with_the_others(ior, need_backend):
     ior("-a MPIIO -c -w -b 32k -t 16k -s 2 -O interIODelay=110000,stoneWallingWearOutIterations=3", np=3).ok()
 
 
-@pytest.mark.timed
 def test_the_delay_before_phases_is_outside_of_every_time(ior):
     run = ior("-v -w -r -b 8k -t 8k -d 1").ok()
     assert run.stdout.count("delaying 1 seconds . . .") == 2 and run.elapsed >= 2
-    assert all(row["total"] < 1 for row in run.rows)
+    timely(all(row["total"] < 1 for row in run.rows), run)
     assert not re.search("delaying", ior("-w -b 8k -t 8k -d 1").ok().stdout)

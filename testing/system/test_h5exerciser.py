@@ -13,7 +13,7 @@ import pytest
 import conftest
 from h5ex_support import h5ex, table  # noqa: F401
 
-np = pytest.importorskip("numpy", reason="needs numpy to look into the files")
+np = pytest.importorskip("numpy", reason="needs python3-numpy to look into the files")
 
 HEAD = ("Metric      Bufsize   H5DWrite    RawWrBDWTH    H5Dread    RawRdBDWTH    Dataset      Group  Attribute    H5Fopen   "
         "H5Fclose   H5Fflush OtherClose")
@@ -77,7 +77,7 @@ def check_results(run):
 
 @pytest.mark.sanitize
 def test_all_features_at_once(h5ex):
-    h5py = pytest.importorskip("h5py", reason="needs h5py to look into the file")
+    h5py = pytest.importorskip("h5py", reason="needs python3-h5py to look into the file")
     run = h5ex(ALL, np=4).ok()
     lines = run.stdout.split("\n")
     assert lines[:3] == ["WARNING: Bufsize is the size of the double-type dataset (The derived-type dataset is 5x larger!).",
@@ -137,7 +137,7 @@ def test_the_same_parts_without_hdf5(h5ex, need_backend, api):
 @pytest.mark.parametrize("how", ["", "--indepio"])
 def test_the_same_parts_in_netcdf(h5ex, need_backend, api, how):
     """Blocks with gaps in file and memory, shifted; by a reader of both formats."""
-    netCDF4 = pytest.importorskip("netCDF4", reason="needs netCDF4-python to look into the file")
+    netCDF4 = pytest.importorskip("netCDF4", reason="needs python3-netcdf4 to look into the file")
     need_backend(api.upper())
     run = h5ex("--api=%s %s --keepfile --out f --numdims 2 --minels 4 6 --dimranks 1 2 --fileblocks 2 3 --filestrides 3 4 --memblock 2 "
                "--memstride 3 --rshift 3 --iterations 2 --nsizes 2" % (api, how), np=2).ok()
@@ -167,7 +167,7 @@ def test_a_product_that_is_not_the_number_of_tasks(h5ex):
     ("--filestrides=3 --minels 6 4 --fileblocks 2 --numdims=2", (9, 6)),
 ])
 def test_any_order_and_number_of_dimensions(h5ex, args, shape):
-    h5py = pytest.importorskip("h5py", reason="needs h5py to look into the file")
+    h5py = pytest.importorskip("h5py", reason="needs python3-h5py to look into the file")
     run = h5ex(args + " --iterations 2 --keepfile --out f", np=None).ok()
     with h5py.File(run.cwd / "f") as f:
         data, = f["Data"].values()
@@ -322,7 +322,7 @@ def test_metadata_are_collective_in_every_repetition(h5ex, preload):
 
 def test_the_library_can_be_tuned_and_the_whole_phase_is_measured(h5ex):
     """Hints, alignment, attributes that are read, and a rate with open, flush and close in it."""
-    h5py = pytest.importorskip("h5py", reason="needs h5py to look into the file")
+    h5py = pytest.importorskip("h5py", reason="needs python3-h5py to look into the file")
     (h5ex.cwd / "hints").write_text("IOR_HINT__MPI__cb_nodes=1\n")
     h5ex("--numdims 1 --minels 16k --iterations 2 --addattr --keepfile --out f --hdf5.setAlignment=64k --hdf5.hintsFileName=hints "
          "--hdf5.showHints --report=json:r.json", np=None).ok()

@@ -21,7 +21,7 @@ IN_A_RUN = 7  # tests of a script
 # ---- independent readers ----
 
 def read_hdf5(path):
-    h5py = pytest.importorskip("h5py", reason="needs h5py to look into the file")
+    h5py = pytest.importorskip("h5py", reason="needs python3-h5py to look into the file")
     with h5py.File(path, "r") as f:
         assert sorted(f) == ["Dataset-0000.%04d" % i for i in range(matrix.SEGMENTS)]
         return b"".join(f[name][...].tobytes() for name in sorted(f)), {n: (f[n].chunks, f[n].id.get_offset()) for n in f}
@@ -29,7 +29,7 @@ def read_hdf5(path):
 
 def read_netcdf4(path):
     """By the library below netCDF-4."""
-    h5py = pytest.importorskip("h5py", reason="needs h5py to look into the file")
+    h5py = pytest.importorskip("h5py", reason="needs python3-h5py to look into the file")
     with h5py.File(path, "r") as f:
         assert f["data"].dtype == "i1" and f["data"].chunks is None
         return f["data"][...].tobytes()

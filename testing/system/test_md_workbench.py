@@ -14,6 +14,7 @@ import time
 import pytest
 
 import conftest
+from conftest import timely
 from mdw_support import SMALL, field, lines, mdw  # noqa: F401
 
 GOLDEN = conftest.HERE.parent / "golden"
@@ -175,11 +176,11 @@ def test_wear_out_brings_all_tasks_to_the_same_step(mdw):
     assert mdw.position() == "pos: %d\n" % n
 
 
-@pytest.mark.timed
 def test_only_the_slow_rank_is_slow(mdw):
     run = mdw("-a DUMMY --dummy.delay-create=20000 --dummy.delay-only-rank0 -I 4 -P 2 -D 1 -R 1 --process-reports", np=2).ok()
     slow, fast = (re.search(r"^%d: benchmark.* create\(([^s]+)s" % k, run.stdout, re.M).group(1) for k in (0, 1))
-    assert float(slow) >= 0.02 > float(fast)
+    assert float(slow) >= 0.02
+    timely(float(fast) < 0.02, run)
 
 
 def test_the_adaptive_mode_runs_many_iterations(mdw):
@@ -269,7 +270,7 @@ def test_help_and_version_need_no_launcher(mdw):
 
 def test_memory_does_not_grow_with_the_data_sets(mdw, tmp_path):
     if not shutil.which("gcc"):
-        pytest.skip("no gcc")
+        pytest.skip("no gcc to make the preloaded library")
     peak = tmp_path / "peak"
     subprocess.run(["gcc", "-O2", "-D_GNU_SOURCE", "-o", str(peak), str(conftest.SOURCE / "testing" / "bench" / "peak.c")], check=True)
     sizes = []

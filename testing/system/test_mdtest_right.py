@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from conftest import timely
 from mdtest_support import mdtest, need_backend  # noqa: F401
 
 SLOW = "-a DUMMY --dummy.delay-create=20000 --dummy.delay-only-rank0 -n 100 -C -W 1 -x sw "
@@ -20,21 +21,21 @@ def wall(run):
 
 # ---- stonewall ----
 
-@pytest.mark.timed
 def test_a_stonewall_makes_all_tasks_reach_the_fastest(mdtest):
     run = mdtest(SLOW + "-F").ok()
     low, high, mean = wall(run)
-    assert 30 <= low <= 51 and high == 100 and abs(mean - (low + high) / 2) < 0.06
+    timely(low >= 30 and high == 100, run)
+    assert low <= 51 and abs(mean - (low + high) / 2) < 0.06
     assert (mdtest.cwd / "sw").read_text() == "100"
     rate = run.rates()["File creation"]
-    assert 60 < rate < 100.5  # 200 files, and the slow task needs two seconds for its own
+    assert rate < 100.5  # 200 files, and the slow task needs two seconds for its own
+    timely(rate > 60, run)
     later = mdtest("-a DUMMY -n 1000 -F -T -x sw --report=json:r.json").ok()
     assert later.errors == []
     test, = json.load(open(mdtest.cwd / "r.json"))["tests"]
     assert [row["items"] for row in test["Results"]] == [200]
 
 
-@pytest.mark.timed
 def test_what_was_made_before_the_wall_is_what_later_phases_visit(mdtest):
     args = "-a DUMMY --dummy.store --dummy.delay-create=10000 -n 100000 -F -u -b 1 -z 3 -W 1 -T -C -r -e 0 --report=json:r.json"
     mdtest(args).ok()
@@ -50,11 +51,11 @@ def test_a_wall_that_is_not_hit_says_nothing(mdtest):
     assert run.rates()["File stat"] > 0
 
 
-@pytest.mark.timed
 def test_a_wall_over_several_trees_counts_them_all(mdtest):
     run = mdtest("-a DUMMY --dummy.store --dummy.delay-create=20000 -n 1000 -I 10 -F -W 1 -C -T -r").ok()
     low, high, _ = wall(run)
-    assert 10 < low <= high <= 51
+    assert low <= high <= 51
+    timely(low > 10, run)
     mdtest.empty()
 
 
@@ -65,7 +66,6 @@ def test_a_wall_with_collective_creation_leaves_all_tasks_the_same(mdtest):
     mdtest.empty()
 
 
-@pytest.mark.timed
 def test_a_wall_stops_directories_too(mdtest):
     run = mdtest("-n 3000000 -D -W 1 -C -T -r", timeout=120).ok()
     low, high, _ = wall(run)
@@ -126,11 +126,11 @@ def test_combinations_that_the_original_breaks_on_run_clean(mdtest, args):
     mdtest.empty()
 
 
-@pytest.mark.timed
 def test_time_is_per_operation_as_the_heading_says(mdtest):
     run = mdtest("-a DUMMY --dummy.delay-create=10000 -n 20 -F -C -P").ok()
     ms = run.table("SUMMARY time (in ms/op)")["File creation"][0]
-    assert 10 <= ms < 20
+    assert ms >= 10
+    timely(ms < 20, run)
     assert abs(run.rates()["File creation"] * ms / 2000 - 1) < 0.01
 
 
@@ -172,7 +172,7 @@ def test_an_attached_value_is_read_once(mdtest):
 
 def trace(mdtest, calls, args):
     if not shutil.which("strace"):
-        pytest.skip("no strace")
+        pytest.skip("no strace (Debian: strace)")
     out = mdtest.cwd / "trace"
     run = mdtest(args, np=None, prefix=["strace", "-f", "-o", str(out), "-e", "trace=" + calls])
     if "ptrace" in run.stderr:
@@ -285,7 +285,7 @@ def test_leftovers_of_an_earlier_run_are_told(mdtest):
 
 def test_memory_does_not_grow_with_the_items(mdtest):
     if not shutil.which("gcc"):
-        pytest.skip("no gcc")
+        pytest.skip("no gcc to make the preloaded library")
     peak = mdtest.cwd / "peak"
     subprocess.run(["gcc", "-O2", "-D_GNU_SOURCE", "-o", str(peak), str(mdtest_peak())], check=True)
     sizes = []

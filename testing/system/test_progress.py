@@ -9,8 +9,6 @@ import pytest
 
 import conftest
 
-pytestmark = pytest.mark.timed
-
 MIXED = rb"\d+\.\d\d MiB, \d+\.\d MiB/s \(mean \d+\.\d\), 0 of 1"
 FINDINGS = re.compile(rb"NOTE: (SOUND|SUSPECT|INVALID) by the [^\r\n]*\r\n")
 IOR = "-a DUMMY -w -b 8k -t 8k -s 400 --dummy.delay-xfer=10000"

@@ -10,7 +10,6 @@ import pytest
 import conftest
 from mdtest_support import mdtest  # noqa: F401
 
-pytestmark = pytest.mark.timed  # nobody is told that the measured part has begun: begin() leaves it some time
 SECONDS = 30
 HANGS = "-a DUMMY -w -b 8k -t 8k --dummy.delay-xfer=100000000"  # microseconds
 IGNORING = ["sh", "-c", 'trap "" HUP; exec "$0" "$@"']
@@ -31,20 +30,11 @@ def send(pids, number):
             pass
 
 
-def begin(ior, args, np, prefix=()):
-    """A run that is in its measured part."""
-    proc = ior.start(args, np=np, prefix=prefix)
-    pids = ior.wait_for_ranks(proc, np) if np else [proc.pid]
-    ior.wait_for_output(proc)
-    time.sleep(0.7)
-    return proc, pids
-
-
 # ---- in the measured part ----
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU])
 def test_what_batch_systems_send_ends_the_run_in_order(ior, number):
-    proc, pids = begin(ior, "-w -k=0 -b 8k -t 8k -s 100000 -O interIODelay=5000", 2)
+    proc, pids = ior.begin("-w -k=0 -b 8k -t 8k -s 100000 -O interIODelay=5000", 2)
     send(pids[1:], number)
     run = ior.finish(proc, SECONDS)
     assert run.returncode == 6 and len(run.errors) == 1 and "interrupt" in run.errors[0], run
@@ -61,7 +51,7 @@ def test_a_signal_does_not_hide_the_failure_of_another_rank(ior):
 
 def test_a_signal_ends_the_prefill_in_order(ior):
     """It is a phase like the others, though nothing of it is measured."""
-    proc, pids = begin(ior, "-w -z -b 8m -t 8k --randomPrefill=8k -a DUMMY --dummy.delay-xfer=100000", None)
+    proc, pids = ior.begin("-w -z -b 8m -t 8k --randomPrefill=8k -a DUMMY --dummy.delay-xfer=100000", None)
     send(pids, signal.SIGTERM)
     run = ior.finish(proc, SECONDS)
     assert run.returncode == 6 and len(run.errors) == 1 and "random prefill" in run.errors[0], run
@@ -69,7 +59,7 @@ def test_a_signal_ends_the_prefill_in_order(ior):
 
 @pytest.mark.parametrize("numbers", [(signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGINT), (signal.SIGHUP, signal.SIGUSR1)])
 def test_the_second_signal_ends_a_process_that_hangs(ior, numbers):
-    proc, pids = begin(ior, HANGS, None)
+    proc, pids = ior.begin(HANGS, None)
     send(pids, numbers[0])
     time.sleep(1.5)  # within a quarter of a second it would be the same signal
     assert proc.poll() is None
@@ -78,7 +68,7 @@ def test_the_second_signal_ends_a_process_that_hangs(ior, numbers):
 
 
 def test_the_second_signal_ends_all_ranks(ior):
-    proc, pids = begin(ior, HANGS, 2)
+    proc, pids = ior.begin(HANGS, 2)
     for number in (signal.SIGTERM, signal.SIGTERM):
         send(pids, number)
         time.sleep(1.5)
@@ -88,14 +78,14 @@ def test_the_second_signal_ends_all_ranks(ior):
 @pytest.mark.parametrize("args", ["-a DUMMY -w -c -b 8k -t 8k -O minTimeDuration=60 --dummy.delay-xfer=1000",
                                   "-a DUMMY -w -N 1 -b 8k -t 8k -s 100000 --dummy.delay-xfer=1000"])
 def test_the_first_signal_to_all_ranks_ends_all_in_order(ior, args):
-    proc, pids = begin(ior, args, 2)
+    proc, pids = ior.begin(args, 2)
     send(pids, signal.SIGTERM)
     run = ior.finish(proc, SECONDS)
     assert run.returncode == 6 and len(run.errors) == 1, run
 
 
 def test_what_was_ignored_at_the_start_stays_ignored(ior):
-    proc, pids = begin(ior, "-a DUMMY -w -b 8k -t 8k -s 20 --dummy.delay-xfer=100000", None, prefix=IGNORING)
+    proc, pids = ior.begin("-a DUMMY -w -b 8k -t 8k -s 20 --dummy.delay-xfer=100000", None, prefix=IGNORING)
     for _ in range(3):
         send(pids, signal.SIGHUP)
         time.sleep(0.3)

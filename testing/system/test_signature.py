@@ -98,7 +98,7 @@ class Store:
 
     def start(self):
         if self.api == "HDF5":
-            h5py = pytest.importorskip("h5py", reason="needs h5py to find the data in the file")
+            h5py = pytest.importorskip("h5py", reason="needs python3-h5py to find the data in the file")
             with h5py.File(self.path, "r") as f:
                 return f["Dataset-0000.0000"].id.get_offset()
         return self.path.stat().st_size - TRANSFERS * SIZE if self.api == "NCMPI" else 0

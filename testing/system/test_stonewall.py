@@ -9,8 +9,7 @@ import time
 import pytest
 
 import conftest
-
-pytestmark = pytest.mark.timed
+from conftest import timely
 
 SLOW_RANK_0 = "--dummy.delay-xfer=50000 --dummy.delay-only-rank0"
 PAIRS = re.compile(r"^stonewalling pairs accessed min: (\d+) max: (\d+) -- min data: \d+\.\d GiB mean data: \d+\.\d GiB "
@@ -26,8 +25,8 @@ def test_without_wear_out_every_task_stops_at_the_deadline(ior):
     run = ior("-a DUMMY %s -w -F -D 1 -b 8k -t 8k -s 100" % SLOW_RANK_0).ok()
     row = run.rows[0]
     # The slow task came to about 20 of 100; the other one did all of its own.
-    assert 101 * 8192 <= moved(row) * 1.001 and moved(row) <= 150 * 8192, run
-    assert 0.9 <= row["total"] < 4
+    assert moved(row) <= 150 * 8192 and row["total"] >= 0.9, run
+    timely(101 * 8192 <= moved(row) * 1.001 and row["total"] < 4, run)
     assert not PAIRS.search(run.stdout)
     assert run.summary[0]["wall_s"] is None and run.summary[0]["wall_mib"] is None
     conftest.sound(run)
@@ -36,16 +35,17 @@ def test_without_wear_out_every_task_stops_at_the_deadline(ior):
 def test_with_wear_out_all_tasks_do_as_much_as_the_fastest(ior):
     run = ior("-a DUMMY %s -w -F -D 1 -b 8k -t 8k -s 40 -O stoneWallingWearOut=1" % SLOW_RANK_0).ok()
     least, most, at = PAIRS.search(run.stdout).groups()
-    assert int(most) == 40 and 1 <= int(least) <= 21 and 0.9 <= float(at) < 3, run
+    assert 1 <= int(least) <= 21 and float(at) >= 0.9, run
+    timely(int(most) == 40 and float(at) < 3 and run.summary[0]["wall_s"] < 3, run)
     assert run.rows[0]["total"] >= 2.0  # 40 transfers of 50 ms
     conftest.sound(run, 80 * 8192)
-    assert 0.9 <= run.summary[0]["wall_s"] < 3
+    assert run.summary[0]["wall_s"] >= 0.9
     assert run.options["stonewallingTime"] == "1" and run.options["stoneWallingWearOut"] == "1"
 
 
 def test_wear_out_is_measured_in_the_first_phase_of_every_repetition(ior):
     run = ior("-a DUMMY %s -w -r -F -D 1 -b 8k -t 8k -s 25 -i 2 -O stoneWallingWearOut=1" % SLOW_RANK_0).ok()
-    assert len(PAIRS.findall(run.stdout)) == 4
+    timely(len(PAIRS.findall(run.stdout)) == 4 and all(most == "25" for _, most, _ in PAIRS.findall(run.stdout)), run)
     conftest.sound(run, 50 * 8192)
 
 
@@ -129,8 +129,8 @@ def test_the_number_of_transfers_can_be_limited(ior):
 def test_the_pattern_is_repeated_until_a_least_time_has_passed(ior):
     run = ior("-a DUMMY --dummy.delay-xfer=100000 -w -b 16k -t 8k -s 2 -O minTimeDuration=1", np=1).ok()
     passes = moved(run.rows[0]) / 32768
-    assert abs(passes - round(passes)) < 0.05 and round(passes) in (2, 3), run
-    assert run.rows[0]["total"] >= 1
+    assert abs(passes - round(passes)) < 0.05 and run.rows[0]["total"] >= 1, run
+    timely(round(passes) in (2, 3), run)
 
 
 @pytest.mark.parametrize("args", ["-F", "-F -l r", "", "-F -z --random-offset-seed=3"])
@@ -142,7 +142,8 @@ def test_a_second_pass_over_what_a_stonewall_left_begins_at_its_first_transfer(i
     assert 0 < count < 100
     run = ior("-R -O minTimeDuration=1 --report=text:-,json:r.json " + line).ok()
     phase = json.loads((run.cwd / "r.json").read_text())["tests"][0]["phases"][0]
-    assert phase["wrong"] == 0 and phase["stepsMin"] > count and phase["stepsMin"] % count == 0, run
+    assert phase["wrong"] == 0 and phase["stepsMin"] % count == 0, run
+    timely(phase["stepsMin"] > count, run)
 
 
 @pytest.mark.parametrize("args", ["", "-m"])

@@ -32,7 +32,7 @@ def test_operations_are_those_of_the_csv(ior):
 
 
 def test_numpy_reads_it(ior):
-    np = pytest.importorskip("numpy")
+    np = pytest.importorskip("numpy", reason="needs python3-numpy to look into the files")
     ior("-a DUMMY -w -b 1m -t 4k --timeline=t.npy", np=None).ok()
     a = np.load(ior.cwd / "t.npy", mmap_mode="r")
     assert a.shape == (256,) and int(a["bytes"].sum()) == 1 << 20 and (a["end"] >= a["begin"]).all()

@@ -9,10 +9,9 @@ import time
 import pytest
 
 import conftest
+from conftest import timely
 from mdtest_support import mdtest  # noqa: F401
 from mdw_support import mdw  # noqa: F401
-
-pytestmark = pytest.mark.timed
 
 SHORT = "-a DUMMY -w -b 8k -t 8k --dummy.delay-xfer=10000 --report=json:r.json "
 ONE = SHORT.replace("10000", "100000")
@@ -28,7 +27,8 @@ def test_repetitions_end_when_the_rate_is_known(ior):
     (test,) = results_of(ior)
     said = [line for line in run.notes if line.startswith("--until: enough after ")]
     n = len(test["Results"]) // 2
-    assert test["untilEnded"] == "narrow" and n in (6, 9, 14, 21) and len(said) == 1 and "after %d rep" % n in said[0], run
+    timely(test["untilEnded"] == "narrow" and n in (6, 9, 14, 21), run)
+    assert len(said) == 1 and "after %d rep" % n in said[0], run
     assert "% within this run (" in said[0] and said[0].endswith("; what differs between runs is not in it"), run
     assert [row["operation"] for row in test["rates"]] == ["write", "read"]
     for row in test["rates"]:
@@ -60,7 +60,8 @@ def test_each_test_of_a_script_ends_by_its_own_rule(ior):
                                     "until=0.0000001\nuntilMax=6\nRUN\nIOR STOP\n")
     run = ior("-f script -w --dummy.delay-xfer=10000 --report=json:r.json", np=None).ok()
     first, second = results_of(ior)
-    assert (first["untilEnded"], second["untilEnded"], second["rates"][0]["repetitions"]) == ("narrow", "most", 6), run
+    assert (second["untilEnded"], second["rates"][0]["repetitions"]) == ("most", 6), run
+    timely(first["untilEnded"] == "narrow", run)
 
 
 def test_without_the_option_the_rates_are_there_too(ior):
@@ -107,9 +108,11 @@ def test_a_rank_that_ends_late_is_named(ior, transfer, delay, call):
     """Rank 0 takes 0.8 s for what takes the others no time: the phase would be shorter by nearly all of it. Was it one call?"""
     run = ior("-a DUMMY -w -F -b 64k -t %s --dummy.delay-xfer=%d --dummy.delay-only-rank0 --report=json:r.json" % (transfer, delay), np=6).ok()
     (test,) = results_of(ior)
+    timely([row["rank"] for row in test["stragglers"]] == [0], run)
     (row,) = test["stragglers"]
     (h19,) = [f for f in test["findings"] if f["id"] == "H19"]
-    assert (row["operation"], row["iter"], row["rank"], row["part"]) == ("write", 0, 0, "work") and 0.5 < row["share"] <= 1, run
+    assert (row["operation"], row["iter"], row["part"]) == ("write", 0, "work") and row["share"] <= 1, run
+    timely(row["share"] > 0.5, run)
     assert row["host"] and "without rank 0 (host %s) the write phase would have been " % row["host"] in h19["text"], run
     words = re.search(r": late in work(?:, in one (\w+) of ([0-9.]+) s)?$", h19["text"])
     assert row["call"] == call == (words.group(1) or "") and (not call or float(words.group(2)) >= 0.8 <= row["callTime"]), (row, h19)

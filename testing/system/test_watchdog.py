@@ -8,9 +8,8 @@ import time
 import pytest
 
 import conftest
+from conftest import timely
 from mdtest_support import mdtest  # noqa: F401
-
-pytestmark = pytest.mark.timed
 
 SECONDS = 30
 WARN = {"WEIR_WATCH_SECONDS": "1"}
@@ -33,7 +32,8 @@ def test_a_call_that_does_not_return_is_named_in_a_warning_every_so_often(ior):
     """One rank is slow in its second transfer, the other one waits for it outside of calls; both are at their end in time."""
     run = ior("-a DUMMY -w -F -b 16k -t 8k --dummy.delay-xfer=3700000 --dummy.delay-only-rank0", env=WARN).ok()
     first, second = [seconds(CALL.replace("testFile", r"testFile\.00000000") % (0, at), run.warnings) for at in (0, 8192)]
-    assert first == sorted(set(first)) and 2 <= len(first) <= 3 and 1.0 <= first[0] < 1.5, run
+    assert first == sorted(set(first)) and first and first[0] >= 1.0, run
+    timely(2 <= len(first) <= 3 and first[0] < 1.5 and len(second) == len(first), run)
     assert len(second) == len(first) and len(run.warnings) == 2 * len(first) and not run.errors, run
 
 
@@ -53,7 +53,9 @@ def test_a_stopped_rank_is_named_by_another_one(ior, args):
     assert run.returncode == 3 and len(said) == 1, run
     where = STILL.replace("'testFile'", r"'testFile[.0-9]*'") % (int(said[0].group(1)), victim)
     limit = 2 if args else 3
-    assert limit <= seconds(where + r" \(--io-timeout\)", run.errors)[0] < limit + 1.5, run
+    after = seconds(where + r" \(--io-timeout\)", run.errors)[0]
+    assert after >= limit, run
+    timely(after < limit + 1.5, run)
     assert args or seconds(where, run.warnings), run
     assert len(run.errors) == 1 and rank in (0, 1), run
 
@@ -86,11 +88,11 @@ def test_a_rank_that_goes_on_is_not_named_again(ior):
 
 def test_a_job_that_was_stopped_as_a_whole_goes_on(ior):
     """As with Ctrl-Z and fg: the time of the pause is nobody's."""
-    proc = ior.start("-a DUMMY -w -b 8k -t 8k -s 100 --dummy.delay-xfer=10000 --io-timeout=1", np=None, env=WARN)
+    proc = ior.start("-a DUMMY -w -b 8k -t 8k -s 100 --dummy.delay-xfer=10000 --io-timeout=2", np=None, env=WARN)
     ior.wait_for_output(proc)
     time.sleep(0.5)
     os.kill(proc.pid, signal.SIGSTOP)
-    time.sleep(2.5)
+    time.sleep(3.5)
     os.kill(proc.pid, signal.SIGCONT)
     run = ior.finish(proc, SECONDS).ok()
     assert not run.warnings, run
@@ -100,5 +102,6 @@ def test_a_job_that_was_stopped_as_a_whole_goes_on(ior):
 def test_a_call_of_a_metadata_benchmark_that_does_not_return_ends_the_job(mdtest, call):  # noqa: F811
     """Files that are opened and closed over and over are in no session call that takes a time."""
     run = mdtest("-n 2 -F -a DUMMY --dummy.delay-%s=20000000 --io-timeout=1" % call, np=None, timeout=SECONDS)
-    assert run.returncode == 3 and run.elapsed < 15, run
+    assert run.returncode == 3, run
+    timely(run.elapsed < 15, run)
     assert any("has not returned" in line and "--io-timeout" in line for line in run.errors), run
