@@ -17,6 +17,14 @@ static uint64_t part(uint64_t n, int parts, int i, uint64_t *begin)
     return each + (at < more);
 }
 
+/* The part in which cell c of n is. */
+static uint64_t part_of(uint64_t n, int parts, uint64_t c)
+{
+    uint64_t each = n / (uint64_t)parts, more = n % (uint64_t)parts, longer = more * (each + 1);
+
+    return c < longer ? c / (each + 1) : more + (c - longer) / each;
+}
+
 void weir_cube_patch(const struct weir_cube *l, int rank, struct weir_box *out)
 {
     int row = rank / l->nx, face = row / l->ny;
@@ -24,6 +32,13 @@ void weir_cube_patch(const struct weir_cube *l, int rank, struct weir_box *out)
     out->nx = part(l->im, l->nx, rank % l->nx, &out->x);
     out->ny = part(l->im, l->ny, row % l->ny, &out->y);
     out->y += (uint64_t)face * l->im;
+}
+
+int weir_cube_owner(const struct weir_cube *l, uint64_t y, uint64_t x)
+{
+    uint64_t row = y / l->im * (uint64_t)l->ny + part_of(l->im, l->ny, y % l->im);
+
+    return (int)(row * (uint64_t)l->nx + part_of(l->im, l->nx, x));
 }
 
 int weir_cube_row(const struct weir_cube *l, int w)

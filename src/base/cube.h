@@ -27,6 +27,9 @@ struct weir_box {
  * Local. */
 void weir_cube_patch(const struct weir_cube *l, int rank, struct weir_box *out);
 
+/* The rank whose patch has a cell. Local. */
+int weir_cube_owner(const struct weir_cube *l, uint64_t y, uint64_t x);
+
 /* The group of a rank; the first row of patches of a group; its cells. Groups differ by one row at
  * most. Local. */
 int weir_cube_group_of(const struct weir_cube *l, int rank);

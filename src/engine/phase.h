@@ -49,8 +49,8 @@ struct weir_timing {
 
 /* A phase is a row; the state is the driver's. Functions may be NULL but for count and step. Each
  * returns 0, or -1 with err filled; a rank may fail alone, the engine makes it known to all. None
- * of them but open, idle and close may call a collective, and these only where the timing says
- * so. */
+ * of them but open, opened, idle and close may call a collective, and these only where the timing
+ * says so. */
 struct weir_phase {
     const char *key;
     const char *unit; /* what steps are called, in the plural; NULL: "transfers" */

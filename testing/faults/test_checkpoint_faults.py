@@ -128,6 +128,13 @@ def test_a_read_that_fails_on_one_reader(simulate):
     assert run.returncode == 3 and "rank 4 on " in run.stderr and "Input/output error" in run.stderr, run
 
 
+def test_a_look_at_a_file_that_fails(simulate):
+    """Whose file it is was to be found out; a single error at this place is not lost."""
+    assert simulate("checkpoint", api="POSIX").returncode == 0
+    run = simulate("restart", "--num_readers 3", "call=read errno=EIO rank=4 count=1", "POSIX")
+    assert run.returncode == 3 and "rank 4 on " in run.stderr and "Input/output error" in run.stderr, run
+
+
 def test_a_directory_that_is_not_there(simulate):
     run = simulate("checkpoint", "--num_writers 2 --path no/such/c")
     assert run.returncode == 3 and "nc_create_par 'no/such/c.nc4': No such file or directory" in run.stderr, run

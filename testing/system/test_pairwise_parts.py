@@ -166,7 +166,8 @@ class Restart(Checkpoint):
     name = "restart_simulator.x"
     parameters = dict({k: v for k, v in Checkpoint.parameters.items() if k not in ("chunks", "sync", "writers", "whole", "barrier", "writes")},
                       writers=["--num_readers=1", "--num_readers=4", "--num_readers=6"], whole=["", "--scatter_3d"],
-                      engine=MAKES_NOTHING, barrier=["", "--read_barrier"], writes=["", "--suppress_reads", "--do_reads=0"], cache=["", "--drop-cache"])
+                      engine=MAKES_NOTHING, barrier=["", "--read_barrier"], writes=["", "--suppress_reads", "--do_reads=0"], cache=["", "--drop-cache"],
+                      verify=["", "--verify=yes", "--verify=no"])
     never = Checkpoint.never + [rule(warnings="--warning-as-errors", cache="--drop-cache"),
                                 rule(split="--split_file", writers=["--num_readers=1", "--num_readers=4"])]
     apart = OTHERS | SIZE | {"--config_file", "--netcdf_reads", "--read_binary", "--sweep-writers", "NUM_WRITERS", "GATHER_3D", "WRITE_BARRIER",

@@ -26,6 +26,8 @@ static void count_cells(const struct weir_cube *c)
     for (int r = 0; r < c->rows * c->nx; r++) {
         weir_cube_patch(c, r, &b);
         cells += b.nx * b.ny;
+        for (uint64_t i = 0; i < b.nx * b.ny; i++)
+            assert_int_equal(weir_cube_owner(c, b.y + i / b.nx, b.x + i % b.nx), r);
         assert_in_range(weir_cube_group_of(c, r), 0, c->groups - 1);
         assert_in_range(r / c->nx, weir_cube_row(c, weir_cube_group_of(c, r)),
                         weir_cube_row(c, weir_cube_group_of(c, r) + 1) - 1);

@@ -71,7 +71,9 @@ static int open_arrays(struct ckpt *t, struct weir_err *err)
         rc = t->reads ? weir_array_open(t->file, name, &t->spec, &t->array[v], err)
                       : weir_array_make(t->file, name, &t->spec, &t->array[v], err);
     }
-    return rc == 0 && !t->reads ? weir_arrays_commit(t->file, err) : rc;
+    if (rc < 0 || t->reads)
+        return rc;
+    return ckpt_put_mark(t, err) < 0 ? -1 : weir_arrays_commit(t->file, err);
 }
 
 static int open_file(struct weir_run *run, void *state, struct weir_err *err)
@@ -93,13 +95,15 @@ static int open_file(struct weir_run *run, void *state, struct weir_err *err)
     return -1;
 }
 
-/* The hints in effect, where they were asked for: once a test. */
-static void show_facts(struct weir_run *run, void *state)
+/* The hints in effect, where they were asked for: once a test. All ranks have opened the file. */
+static void look_at_file(struct weir_run *run, void *state)
 {
-    const struct ckpt *t = state;
+    struct ckpt *t = state;
 
     if (t->file && run->repetition == 0)
         weir_banner_array_facts(run, t->file);
+    if (t->reads)
+        ckpt_look(run, t);
 }
 
 static void clock_stage(struct ckpt *t, enum ckpt_stage stage, uint64_t *clock_ns)
@@ -196,11 +200,6 @@ static int move_block(struct ckpt *t, struct weir_run *run, uint64_t i, bool ski
     return 0;
 }
 
-static float *patch_at(const struct ckpt *t, uint64_t i)
-{
-    return t->data + i * t->levels * t->mine.nx * t->mine.ny;
-}
-
 static void reorder(struct ckpt *t, bool to_block)
 {
     if (t->ranks.is_head && t->field != t->gathered)
@@ -224,7 +223,7 @@ static int write_round(struct ckpt *t, struct weir_run *run, uint64_t i, bool sk
     made = make_buffers(t, err);
     clock_stage(t, CKPT_REORDER, clock_ns);
     begin = *clock_ns;
-    weir_patches_gather(&t->patches, patch_at(t, i), t->gathered);
+    weir_patches_gather(&t->patches, ckpt_patch(t, i), t->gathered);
     clock_stage(t, CKPT_GATHER, clock_ns);
     record_gather(t, run, begin, *clock_ns);
     if (t->o->barrier) {
@@ -238,37 +237,6 @@ static int write_round(struct ckpt *t, struct weir_run *run, uint64_t i, bool sk
     rc = move_block(t, run, i, skips || made < 0, clock_ns, err);
     drop_buffers(t, clock_ns);
     return made < 0 ? made : rc;
-}
-
-/* ---- what is read back ---- */
-
-static void keep_place(struct ckpt *t, uint64_t i, uint64_t at)
-{
-    uint64_t plane = t->mine.nx * t->mine.ny;
-    const float *want = patch_at(t, i);
-
-    weir_refuse(
-        &t->wrong, WEIR_EDATA,
-        "wrong data in '%s': variable VAR%03llu, level %llu, row %llu, column %llu is %.9g, "
-        "should be %.9g",
-        weir_str_text(&t->name), (unsigned long long)(i / t->steps + 1),
-        (unsigned long long)(i % t->steps * t->levels + at / plane),
-        (unsigned long long)(t->mine.y + at % plane / t->mine.nx),
-        (unsigned long long)(t->mine.x + at % t->mine.nx), (double)t->got[at], (double)want[at]);
-}
-
-static void verify(struct ckpt *t, struct weir_run *run, uint64_t i)
-{
-    uint64_t n = t->mine.nx * t->mine.ny * t->levels, at = 0;
-    const float *want = patch_at(t, i);
-
-    if (memcmp(t->got, want, n * sizeof(*want)) == 0)
-        return;
-    while (memcmp(&t->got[at], &want[at], sizeof(*want)) == 0)
-        at++;
-    run->counters.wrong++;
-    if (t->wrong.code == WEIR_OK)
-        keep_place(t, i, at);
 }
 
 static int read_round(struct ckpt *t, struct weir_run *run, uint64_t i, bool skips,
@@ -296,7 +264,7 @@ static int read_round(struct ckpt *t, struct weir_run *run, uint64_t i, bool ski
     if (made < 0)
         return made;
     if (t->moves && rc == 0 && !skips) {
-        verify(t, run, i);
+        ckpt_verify(t, run, i);
         clock_stage(t, CKPT_VERIFY, clock_ns);
     }
     return rc;
@@ -314,7 +282,14 @@ static int take_round(struct weir_run *run, struct ckpt *t, uint64_t round, bool
 static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                 struct weir_err *err)
 {
-    return take_round(run, state, i, false, clock_ns, err);
+    const struct ckpt *t = state;
+    int rc = take_round(run, state, i, false, clock_ns, err);
+
+    if (rc == 0 && t->look.code != WEIR_OK) {
+        *err = t->look;
+        return -1;
+    }
+    return rc;
 }
 
 /* A rank that has failed still has its part in the messages of its group. */
@@ -332,7 +307,7 @@ static const struct weir_phase write_phase = {
     .count = count_steps,
     .operations = count_operations,
     .open = open_file,
-    .opened = show_facts,
+    .opened = look_at_file,
     .step = step,
     .idle = idle,
     .flush = flush_file,
@@ -347,7 +322,7 @@ static const struct weir_phase read_phase = {
     .count = count_steps,
     .operations = count_operations,
     .open = open_file,
-    .opened = show_facts,
+    .opened = look_at_file,
     .step = step,
     .idle = idle,
     .close = close_file,

@@ -4,6 +4,8 @@
 #include "drivers/checkpoint/ckpt.h"
 
 #define O struct ckpt_options
+
+static const char *const verify_words[] = { "auto", "yes", "no", NULL };
 #define MOST 1000000
 
 /* What both have; here: the name of a file of options that need not be named. */
@@ -99,6 +101,9 @@ const struct weir_opt ckpt_restart_opts[] = {
              "Read netCDF; 0: the binary form, arrays one after the other", .def = "1",
              OPT_IN(FILES)),
     OPT_FLAG(0, "read_binary", NULL, O, binary, "As --netcdf_reads=0", OPT_IN(FILES)),
+    OPT_STR(0, "verify", NULL, O, verify, "auto", "WHEN",
+            "Compare what was read with what weir writes: auto where the file is weir's",
+            .choices = verify_words, OPT_IN(DATA)),
     OTHERS("NUM_WRITERS"),
     OTHERS("GATHER_3D"),
     OTHERS("WRITE_BARRIER"),

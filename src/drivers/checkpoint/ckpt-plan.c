@@ -194,7 +194,7 @@ static int take_buffers(struct ckpt *t, struct weir_err *err)
         return -1;
     t->gathered = t->kept[0];
     t->field = t->kept[1];
-    return 0;
+    return t->reads ? take(&t->rows, 2 * t->block.nx, err) : 0;
 }
 
 static int take_memory(struct ckpt *t, struct weir_err *err)
@@ -209,19 +209,6 @@ static int take_memory(struct ckpt *t, struct weir_err *err)
         (t->reads && take(&t->got, plane * t->levels, err) < 0))
         return -1;
     return t->ranks.is_head ? take_buffers(t, err) : 0;
-}
-
-static void fill_data(struct ckpt *t, int rank)
-{
-    uint64_t planes = t->layout.lm * (uint64_t)t->o->arrays;
-    bool random = t->o->random && !t->o->constant;
-    float *at = t->data;
-
-    for (uint64_t p = 0; p < planes; p++)
-        for (uint64_t y = 0; y < t->mine.ny; y++)
-            for (uint64_t x = 0; x < t->mine.nx; x++)
-                *at++ = random ? weir_cube_value(&t->layout, p, t->mine.y + y, t->mine.x + x)
-                               : (float)rank;
 }
 
 /* ---- the file ---- */
@@ -308,7 +295,7 @@ int ckpt_start(struct weir_run *run, void *state, struct weir_err *err)
     rc = weir_patches_begin(&t->patches, &t->ranks.group, t->mine.nx * t->mine.ny, t->levels, err);
     if (weir_agree(&run->par, rc, err) < 0 || weir_agree(&run->par, take_memory(t, err), err) < 0)
         return -1;
-    fill_data(t, run->par.rank);
+    ckpt_fill(t);
     return t->moves ? start_session(t, run, err) : 0;
 }
 
@@ -320,6 +307,7 @@ void ckpt_end(void *state)
     if (t->kept[1] != t->kept[0])
         free(t->kept[1]);
     free(t->kept[0]);
+    free(t->rows);
     free(t->got);
     free(t->data);
     free(t->array);

@@ -131,6 +131,7 @@ static void sum_stages(struct ckpt *t, struct weir_run *run, const struct weir_p
     out->gather_max = (double)most[CKPT_GATHER] / WEIR_NS_PER_S;
     out->reorder = (double)sum[CKPT_REORDER] / t->number / WEIR_NS_PER_S;
     out->reorder_max = (double)most[CKPT_REORDER] / WEIR_NS_PER_S;
+    out->look_max = (double)most[CKPT_LOOK] / WEIR_NS_PER_S;
     out->verify_max = (double)most[CKPT_VERIFY] / WEIR_NS_PER_S;
     fill_moves(t, sum, most, out);
 }
@@ -160,12 +161,15 @@ int ckpt_report_trial(struct weir_run *run, void *state, const struct weir_stage
     x.close = close_span(t, run, rec);
     x.application = (double)t->bytes / (x.work - x.verify_max);
     x.application_whole =
-        (double)t->bytes / (weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED) - x.verify_max);
+        (double)t->bytes / (weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED) - x.look_max -
+                            x.verify_max);
     if (!rec->interrupted) {
         keep_series(t, &x);
         weir_report_row(&run->report, &trials, &x);
     }
     weir_metrics_report(run, &t->session, rec);
+    if (t->reads)
+        ckpt_note_look(run, t);
     if (t->wrong.code != WEIR_OK)
         *err = t->wrong;
     return weir_agree(&run->par, t->wrong.code == WEIR_OK ? 0 : -1, err);
@@ -267,6 +271,8 @@ int ckpt_conclude(struct weir_run *run, void *state, struct weir_err *err)
     (void)err;
     if (t->series[0].n == 0)
         return 0;
+    if (t->reads)
+        weir_report_str(&run->report, WEIR_FOR_DATA, "verified", ckpt_verified(t));
     report_rates(&run->report, t);
     if (!run->test->failed)
         show_summary(run, t);

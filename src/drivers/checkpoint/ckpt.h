@@ -19,7 +19,7 @@
  * 'barrier', 'whole' and 'moves' are READ_BARRIER, SCATTER_3D and DO_READS. */
 struct ckpt_options {
     struct weir_run_options run; /* first: the engine reads it */
-    const char *config, *api, *path, *other;
+    const char *config, *api, *path, *other, *verify;
     struct weir_optlist sweep;
     int nx, ny, im, lm, writers, arrays;
     bool split, whole, barrier, random, constant, moves, suppressed, netcdf, binary, chunk,
@@ -34,6 +34,7 @@ enum ckpt_stage {
     CKPT_REORDER,
     CKPT_MOVE,
     CKPT_FLUSH,
+    CKPT_LOOK, /* at a file, between open and work */
     CKPT_VERIFY,
     CKPT_STAGES
 };
@@ -42,9 +43,16 @@ enum ckpt_stage {
 struct ckpt_trial {
     int64_t test, trial, writers, bytes;
     double create, work, close, gather, gather_max, reorder, reorder_max, move, move_max, flush,
-        flush_max, verify_max;
+        flush_max, look_max, verify_max;
     double application, file_system;             /* as the wiki defines them */
     double application_whole, file_system_whole; /* with all parts of them */
+};
+
+/* What the fields of a file hold. Its members are the numbers of an attribute. */
+struct ckpt_mark {
+    int32_t form; /* 0: none of weir's */
+    int32_t kind; /* values follow from the cell, or are the numbers of the writing ranks */
+    int32_t nx, ny; /* of the run that wrote it */
 };
 
 struct ckpt {
@@ -65,7 +73,9 @@ struct ckpt {
     struct weir_box mine, block;
     uint64_t levels, steps;  /* of a step; of a variable */
     float *data;             /* of this rank: all levels of all variables */
+    struct ckpt_mark mark;   /* what they are */
     float *got;              /* reading: what came back */
+    float *rows;             /* reading, on movers: two rows of a plane */
     /* On movers, of a step: in rank order, in order of the file; may be the same. They are those of
      * the test, or new in each step; then those of the test are never touched but where there is no
      * memory for new ones, because the other ranks wait for the step. */
@@ -78,6 +88,11 @@ struct ckpt {
     struct weir_array_file *file;
     struct weir_array **array;
     struct weir_slab slab;
+    /* reading: what a look at the file of this rank's group has found */
+    bool is_ours;
+    struct weir_err look; /* why there could be none; code WEIR_OK: there was */
+    int foreign;          /* files that weir has not written, the same on all ranks */
+    uint64_t there, file_bytes; /* on movers, of a plain file: its bytes, and those of the arrays */
     /* of a trial */
     uint64_t ns[CKPT_STAGES], moved;
     struct weir_err wrong;       /* of the first place with wrong data; code WEIR_OK: none */
@@ -101,6 +116,29 @@ void ckpt_end(void *state);
 bool ckpt_range(struct weir_run *run, void *state, const struct weir_stage *stage,
                 struct weir_str *path, struct weir_cache_range *range);
 void ckpt_clean(struct weir_run *run, void *state);
+
+/* ---- ckpt-data.c ---- */
+
+/* Fill t->data as the options say. Local. */
+void ckpt_fill(struct ckpt *t);
+
+/* Writers: say in a new file what its fields hold. Collective over the session. */
+int ckpt_put_mark(struct ckpt *t, struct weir_err *err);
+
+/* After a file was opened to be read for the first time: who wrote it, and what is in it?
+ * t->data are of that kind then. Collective over run->par. */
+void ckpt_look(struct weir_run *run, struct ckpt *t);
+
+/* After the first trial: tell what the look has found. Collective over run->par. */
+void ckpt_note_look(struct weir_run *run, struct ckpt *t);
+
+/* "yes", "no" or "partly": was what was read verified? Local. */
+const char *ckpt_verified(const struct ckpt *t);
+
+/* The data of a step on this rank; compare what was read with them, where that is wanted and
+ * possible. Local. */
+float *ckpt_patch(const struct ckpt *t, uint64_t i);
+void ckpt_verify(struct ckpt *t, struct weir_run *run, uint64_t i);
 
 int ckpt_variants(const void *opt, const struct weir_par *world);
 
