@@ -217,7 +217,7 @@ int weir_opts_set(struct weir_opts *o, const char *name, const char *value, stru
  *   -b 4k   -b4k   -b=4k   -vvv   -wrk   -wrb 8k   -k=1   -O key=v,key=v   --collective   --dataPacketType=o
  *   --dataPacketType o   --block-size=4k   '-C ' and '-Q 1' as one word   -G -1   --minels 8 8
  * An attached value is consumed whole; letters of a group before an option with a value are flags; an unknown letter
- * in a group is an error; a word without a dash is an error; "-b=" is "argument missing". Long names and keys after
+ * in a group is an error, but for a dash before a known one ("-z-k"), which begins a word and is noted; a word without a dash is an error; "-b=" is "argument missing". Long names and keys after
  * "--" match in upper or lower case. Local. */
 int weir_opts_argv(struct weir_opts *o, int argc, char *const *argv, struct weir_err *err);
 

@@ -130,6 +130,28 @@ static int refuse_letter(const struct reader *r, const char *word, const char *l
     return weir_refuse(err, WEIR_EUSAGE, "unknown letter '%s' in '%s'", bad, shown);
 }
 
+/* Is the dash at 'at' one between the letters of two options, as in "-z-k"? */
+static bool is_dash_between(const struct reader *r, const char *at)
+{
+    struct weir_optname next;
+
+    name_letter(&next, at[1]);
+    return *at == '-' && weir_opt_find(r->o, &next) != NULL;
+}
+
+/* IOR reads "-z-k" as "-z -k", and scripts have it. */
+static void note_dash(const struct reader *r, const char *word, const char *dash)
+{
+    struct weir_str s = { 0 };
+    char shown[WEIR_QUOTE_TEXT], first[WEIR_QUOTE_TEXT], rest[WEIR_QUOTE_TEXT];
+
+    weir_str_addf(&s, "'%s' is read as '%s %s'", weir_quote_str(word, shown),
+                  weir_quote(word, (size_t)(dash - word), first), weir_quote_str(dash, rest));
+    if (r->o->note != NULL)
+        r->o->note(r->o->note_arg, weir_str_text(&s));
+    weir_str_free(&s);
+}
+
 /* Apply the flags from word[1] up to 'end', all with one value, as "-wr=1" means in IOR. */
 static int take_flags(struct reader *r, const char *word, const char *end, const char *value,
                       struct weir_err *err)
@@ -169,6 +191,10 @@ static int read_group(struct reader *r, const char *word, struct weir_err *err)
 
         name_letter(&name, *c);
         row = weir_opt_find(r->o, &name);
+        if (row == NULL && c > word + 1 && is_dash_between(r, c)) {
+            note_dash(r, word, c);
+            return take_flags(r, word, c, NULL, err) < 0 ? -1 : read_group(r, c, err);
+        }
         if (row == NULL)
             return refuse_letter(r, word, c, err);
         if (row->type == WEIR_OPT_GONE) /* "-P4k": what became of -P, not what is wrong with 4 */

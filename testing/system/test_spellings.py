@@ -52,6 +52,13 @@ def test_flags_in_one_word_are_all_set(ior):
     assert run.accesses() == ["write", "read"]
 
 
+def test_a_dash_between_flags_begins_another_word_with_a_note(ior):
+    """A published script of tests has -z-k."""
+    run = ior("-w -z-k -b 8k -t 4k").ok()
+    shown(run, ordering_in_a_file="random")
+    assert run.notes[0] == "'-z-k' is read as '-z -k'" and ior.files() == ["testFile"]
+
+
 @pytest.mark.parametrize("words", ["-vvv", "-v -v -v", "-v -vv", "-v=3", "-O verbose=3", "--verbose=3"])
 def test_verbosity_is_counted(ior, words):
     shown(ior("%s -b 8k -t 4k -a DUMMY" % words, np=None).ok(), verbose="3")

@@ -126,6 +126,22 @@ static void letters_of_a_group_are_flags(void **state)
     assert_int_equal(t->m.block, 8192);
 }
 
+static void a_dash_between_letters_begins_another_word(void **state)
+{
+    struct table *t = *state;
+
+    ACCEPT("-w-g");
+    assert_true(t->m.write_file && t->m.keep);
+    assert_string_equal(weir_str_text(&t->notes), "'-w-g' is read as '-w -g'\n");
+    ACCEPT("-wr-b", "8k");
+    assert_true(t->m.write_file && t->m.read_file);
+    assert_int_equal(t->m.block, 8192);
+    ACCEPT("-o-g"); /* a value is consumed whole */
+    assert_string_equal(t->m.file, "-g");
+    assert_false(t->m.keep);
+    assert_int_equal(t->n_notes, 0);
+}
+
 static void flags_take_a_value_behind_the_sign(void **state)
 {
     struct table *t = *state;
@@ -379,7 +395,9 @@ static void an_unknown_option_is_named(void **state)
 
     REFUSE("unknown letter 'q' in '-wq'", "-wq");
     REFUSE("unknown letter '9' in '-w9'", "-w9");
-    REFUSE("unknown letter '-' in '-z-g'", "-z-g");
+    REFUSE("unknown letter '-' in '-w-'", "-w-");
+    REFUSE("unknown letter '-' in '-w-q'", "-w-q");
+    REFUSE("unknown letter '-' in '-w--keep'", "-w--keep");
     REFUSE("unknown option '-q'", "-q");
     REFUSE("unknown option '-q=1'", "-q=1");
     REFUSE("unknown option '-'", "-");
@@ -514,7 +532,8 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(a_value_stands_in_every_place),    T(an_attached_value_is_consumed_whole),
-        T(letters_of_a_group_are_flags),     T(flags_take_a_value_behind_the_sign),
+        T(letters_of_a_group_are_flags),     T(a_dash_between_letters_begins_another_word),
+        T(flags_take_a_value_behind_the_sign),
         T(words_of_job_scripts_are_read),    T(a_list_stands_in_every_place),
         T(long_names_match_in_any_case),     T(help_takes_only_an_attached_value),
         T(a_missing_value_is_an_error),      T(an_unknown_option_is_named),
