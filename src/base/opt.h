@@ -101,6 +101,8 @@ struct weir_opt {
     enum weir_topic topic;
     bool first;          /* on the first page of --help: some twelve of a program */
     const char *example; /* a value to show in help; NULL: one that follows from meta and choices */
+    const char *missing; /* what else may be meant where the value is missing, for a row whose value
+                          * does not begin with a dash */
     const char *const
         *suggestions; /* STR: NULL-terminated, values that a shell offers; others are fine, too */
 };

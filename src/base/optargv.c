@@ -69,7 +69,9 @@ static int take_words(struct reader *r, const char **value, struct weir_err *err
 /* May the word after it be the value of this row? */
 static bool takes_word(const struct weir_opt *row, const char *word)
 {
-    return weir_opt_takes_value(row) || ((row->flags & WEIR_OPT_NEXT) && *word != '-');
+    if (*word == '-' && ((row->flags & WEIR_OPT_NEXT) || row->missing))
+        return false;
+    return weir_opt_takes_value(row) || (row->flags & WEIR_OPT_NEXT);
 }
 
 /* Apply an option; one that needs a value takes the next word when its own word has none. */

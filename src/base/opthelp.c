@@ -163,6 +163,8 @@ static void add_table(const struct weir_opts *o, const struct weir_help *help,
 
 static void add_head(const struct weir_help *help, struct weir_str *out)
 {
+    if (help->usage)
+        weir_str_addf(out, "%s\n", help->usage);
     weir_str_addf(out, "Synopsis mpirun -np TASKS %s [OPTION]...\n", help->program);
 }
 

@@ -16,6 +16,7 @@ struct weir_example {
 /* What help is about, beside the option rows. */
 struct weir_help {
     const char *program, *brief;
+    const char *usage;                   /* the first line of every page; may be NULL */
     const char *more;                    /* one more sentence for the first page; may be NULL */
     const struct weir_example *examples; /* may be NULL */
     int tasks;                           /* of the command lines; 0: 4 */

@@ -313,8 +313,9 @@ static int apply_bare(struct weir_opts *o, const struct weir_optset *set,
     int64_t min, max;
 
     if (weir_opt_takes_value(row))
-        return weir_refuse(err, WEIR_EUSAGE, "option %s needs a value (%s)", name->shown,
-                           weir_opt_meta(row));
+        return weir_refuse(err, WEIR_EUSAGE, "option %s needs a value (%s)%s%s", name->shown,
+                           weir_opt_meta(row), row->missing ? "; " : "",
+                           row->missing ? row->missing : "");
     if (row->type == WEIR_OPT_COUNT) {
         weir_opt_range(row, &min, &max);
         value.number = *(const int *)((const char *)set->values + row->offset);

@@ -146,9 +146,13 @@ static int add_help(struct weir_command *c, const struct weir_help *help, struct
 
 bool weir_command_answer(struct weir_command *c, int *status)
 {
-    const struct weir_help help = { c->driver->name, c->driver->brief, c->driver->more,
-                                    c->driver->examples, c->driver->example_tasks,
-                                    common_examples };
+    const struct weir_help help = { .program = c->driver->name,
+                                    .brief = c->driver->brief,
+                                    .usage = c->driver->usage,
+                                    .more = c->driver->more,
+                                    .examples = c->driver->examples,
+                                    .tasks = c->driver->example_tasks,
+                                    .common = common_examples };
     struct weir_err err = WEIR_ERR_INIT;
     struct weir_str out = { 0 };
     int rc = 0;

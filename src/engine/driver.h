@@ -61,12 +61,13 @@ struct weir_driver {
     void (*rank_head)(struct weir_str *out);
     /* The words of --version, where a program has its own; NULL: name and version. Local. */
     void (*version)(struct weir_str *out);
+    const char *usage; /* the first line of --help, where a program has its own; may be NULL */
     /* Does the test run in this process alone, without MPI_Init? NULL: no. Local. */
     bool (*without_mpi)(const void *opt);
     /* A file of lines "key = value" that the command line overrides, and that need not be there:
-     * its path, or false. Keys are names of options; those in settings_skip (ends with NULL) are
-     * none, and allowed. Local, the same on all ranks; settings_file NULL: there is no such
-     * file. */
+     * its path, or false. Keys are names of options; those that match a pattern (fnmatch) in
+     * settings_skip (ends with NULL) are none, and allowed. Local, the same on all ranks;
+     * settings_file NULL: there is no such file. */
     bool (*settings_file)(const void *opt, struct weir_str *path);
     const char *const *settings_skip;
     /* Where the calls of an operation are written as a table of text (calltable.h): its path

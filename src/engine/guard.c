@@ -95,8 +95,22 @@ static bool name_target(struct weir_run *run, void *state, int i, struct weir_st
 /* What is there already of the files that a test will make. */
 struct there {
     uint64_t bytes;     /* that they occupy */
-    uint64_t strangers; /* files that this run did not make */
+    uint64_t strangers; /* files that this run did not make, */
+    uint64_t lost;      /* and bytes of them that it overwrites or removes */
 };
+
+static void count_target(const struct weir_plan *plan, const struct stat *st, bool ours,
+                         struct there *there)
+{
+    uint64_t lost = S_ISREG(st->st_mode) ? (uint64_t)st->st_size : 0;
+
+    if (plan->over_bytes > 0 && lost > plan->over_bytes)
+        lost = plan->over_bytes;
+    if (S_ISREG(st->st_mode))
+        there->bytes += (uint64_t)st->st_blocks * 512;
+    there->strangers += !ours;
+    there->lost += ours ? 0 : lost;
+}
 
 /* Those of this rank. */
 static int look_at_targets(struct weir_run *run, void *state, struct there *there,
@@ -114,9 +128,7 @@ static int look_at_targets(struct weir_run *run, void *state, struct there *ther
 
         if (stat(name, &st) < 0)
             continue;
-        if (S_ISREG(st.st_mode))
-            there->bytes += (uint64_t)st.st_blocks * 512;
-        there->strangers += !ours;
+        count_target(&run->test->plan, &st, ours, there);
         if (!ours && weir_existing(run->test->plan.options) == WEIR_EXISTING_FAIL)
             rc = weir_refuse(err, WEIR_ESETUP,
                              "'%s' exists, this run did not make it, and --existing is fail; "
@@ -342,13 +354,16 @@ static int check_room(struct weir_run *run, const char *path, uint64_t held, boo
 static void tell_strangers(struct weir_run *run, const struct there *there)
 {
     unsigned knows = run->test->driver->existing;
+    bool stays = run->test->plan.over_bytes > 0;
 
     if (there->strangers == 0 || !(knows & WEIR_EXISTING_REPLACE) || (knows & WEIR_EXISTING_TOLD))
         return;
     weir_note(&run->log,
-              "files that this run did not make lose their contents: %llu, of %llu bytes "
+              "files that this run did not make %s: %llu, %s %llu bytes "
               "(--existing=fail would keep them)",
-              (unsigned long long)there->strangers, (unsigned long long)there->bytes);
+              stays ? "are written over" : "lose their contents",
+              (unsigned long long)there->strangers, stays ? "up to" : "of",
+              (unsigned long long)there->lost);
 }
 
 int weir_guard(struct weir_run *run, void *state, struct weir_err *err)

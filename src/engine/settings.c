@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,7 +141,7 @@ static int apply_line(struct weir_command *c, const char *key, const char *value
     int truth = truth_of(value);
 
     for (const char *const *skip = c->driver->settings_skip; skip && *skip; skip++)
-        if (strcasecmp(key, *skip) == 0)
+        if (fnmatch(*skip, key, FNM_CASEFOLD) == 0)
             return 0;
     if (row && row->type == WEIR_OPT_FLAG && truth >= 0)
         value = flag[truth];

@@ -83,6 +83,8 @@ struct weir_plan {
     const char *path; /* where the test works; several places joined by '@'; may be NULL */
     bool writes, shared;    /* it makes files there; tasks share them */
     uint64_t bytes, inodes; /* that the test has at its fullest, over all tasks; 0: not known */
+    uint64_t over_bytes; /* where files that are there are written over, and the rest of them stays:
+                          * bytes of each at most; 0: all of their contents is lost */
     bool calls_by_node;     /* tables of calls have a column for each node, not for each task */
     bool is_run;      /* false: the plans are all that was asked for, of all tests */
     struct weir_use use[WEIR_TEST_SESSIONS];

@@ -38,7 +38,7 @@ BAD = [
     ("--call-limit=2", 1, ["unknown option '--call-limit'", "call_limit"]),
     ("word", 1, ["'word' is not an option"]),
     ("-t", 1, ["-t", "needs a value"]),
-    ("-d -p", 1, ["-d (log_dir)", "'-p' is no directory", "--directio"]),
+    ("-d -p", 1, ["option -d needs a value (DIR)", "--directio"]),
     ("-d none", 1, ["-d (log_dir)", "'none' is no directory"]),
     ("--api nothing", 1, ["nothing", "is not a backend"]),
     ("--api DUMMY -p none/x", 2, ["none/x.write"]),

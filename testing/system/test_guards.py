@@ -107,7 +107,7 @@ def test_programs_say_what_they_cannot_do_with_what_is_there(ior):
         ior(words, np=None).fails(status, said)
     assert (ior.cwd / "h5").read_bytes() == b"precious"
     run = ior("-a POSIX --numdims 1 --minels 8 -i 1 -o h5", np=None).ok()
-    assert [m for m in run.messages if "lose their contents: 1, of 4096 bytes" in m], run
+    assert [m for m in run.messages if "lose their contents: 1, of 8 bytes" in m], run
 
 
 def test_what_earlier_runs_left_is_replaced_or_used(ior):

@@ -64,6 +64,35 @@ def test_a_dump_is_an_options_file(mib):
     assert len(dump) > 15 and dumped(mib("-d logs", np=1).ok()) == dump
 
 
+def test_all_that_a_run_prints_is_an_options_file(mib):
+    """Beside the options stand the file system, rates, the results, and messages where streams are merged."""
+    logs = mib.cwd / "logs"
+    logs.mkdir()
+    first = mib(SMALL + "-L 9 -b4k -SHEIP", np=1).ok()
+    assert "(f_type = " in first.stdout and "Aggregate write rate = " in first.stdout
+    (logs / "options").write_text(first.stderr + first.stdout)
+    again = mib("-d logs", np=1).ok()
+    assert result(again)["calls"] == "4" and dumped(again) == dumped(first)
+    (logs / "options").write_text("Testing = 1\n")
+    mib("-d logs", np=1).fails(1, "logs/options:1", "'Testing'")
+
+
+def test_a_log_directory_that_is_missing_may_be_o_direct_of_the_release(mib):
+    for args in ("-F -d -t {d}", "-F -t {d} -d"):
+        mib(args, np=None).fails(1, "option -d needs a value", "--directio")
+    assert mib.data() == {}
+
+
+def test_without_a_directory_one_note_says_what_is_written_where(mib):
+    def told(args):
+        return [note for note in mib("-F -l 4 -s 64k " + args, np=2).ok().notes if "without -t" in note]
+    note, = told("-W")
+    assert "2 tasks write up to 262144 bytes each" in note and str(mib.cwd) in note and "the files stay" in note
+    assert (mib.cwd / "mibData.00000001").exists()
+    assert "are removed at the end" in told("-r")[0] and not (mib.cwd / "mibData.00000001").exists()
+    assert told("--api DUMMY") == told("-t .") == []
+
+
 def test_the_command_line_wins_over_the_file(mib):
     (mib.cwd / "options").write_text(
         "# a comment\n  CALL_LIMIT = 3 # three\ncall_size=2m\nshow_headers = Yes\napi = DUMMY\nno equals sign\nnodes = 7\n"
@@ -81,8 +110,10 @@ def test_version_and_help(mib):
         if args.endswith("x"):
             run.fails(1, "0x")
         else:
-            assert re.fullmatch(r"mib-\d[\w.]*-%s\n" % platform.machine(), run.ok().stdout)
-    text = mib("-h=all", np=None).ok().stdout
+            assert re.fullmatch(r"mib-1\.9\.8-%s\nmib \(weir\) \d[\w.]*\n" % platform.machine(), run.ok().stdout)
+    for page in ("-h", "--help=order", "-h=all"):
+        text = mib(page, np=None).ok().stdout
+        assert text.startswith("usage: mib [b::EFIhHl:L:np:PrRs:St:VWd]\nSynopsis ")
     for name in ("--call_limit", "--profiles[=PREFIX]", "--random_reads[=SIZE]", "--directio", "--log_dir", "--no_mpi"):
         assert name in text
 
@@ -125,6 +156,22 @@ def test_files_are_overwritten_in_place_unless_they_shall_be_new(mib):
     os.link(old, mib.dir / "keeps-the-inode")
     mib(SMALL + "-W -n", np=1).ok()
     assert old.stat().st_size == 262144 and old.stat().st_ino != node
+
+
+@pytest.mark.parametrize("args, words", [
+    ("-l 1 -s 64k", "are written over: 2, up to 131072 bytes"),
+    ("-l 100 -s 64k", "are written over: 2, up to 524288 bytes"),
+    ("-l 100 -L 0 -s 32k", "are written over: 2, up to 65536 bytes"),
+    ("-n -l 1 -s 64k", "lose their contents: 2, of 524288 bytes")])
+def test_the_note_on_old_files_counts_what_is_overwritten(mib, args, words):
+    mib(SMALL + "-W", np=2).ok()
+    assert [note for note in mib("-F -t {d} " + args, np=2).ok().notes if words in note]
+
+
+def test_a_message_does_not_break_the_bar(mib):
+    mib(SMALL + "-W", np=1).ok()
+    run = mib("-F -t {d} -R -P -l 100 -s 64k", np=None, prefix=["sh", "-c", 'exec "$0" "$@" 2>&1']).ok()
+    assert re.search(r"--->\n\*+\nNOTE: 1 of 1 tasks have read all", run.stdout), run
 
 
 @pytest.mark.parametrize("phases", ["-W", "", "-R"])
@@ -233,8 +280,26 @@ def test_random_reads_go_everywhere_in_multiples(mib):
         rows = [line.split(",") for line in (mib.cwd / ("ops-%05d.csv" % task)).read_text().split("\n")[1:-1]]
         offsets = [int(row[7]) for row in rows if row[3] == "read"]
         assert len(offsets) == 64 and len(set(offsets)) > 32 and all(o % 512 == 0 and o + 4096 <= 64 * 4096 for o in offsets), run
-    mib("-F -t {d} -l 4 -s 4k -b1m", np=1).fails(1, "too few for the granularity")
+    mib("-F -t {d} -R -l 4 -s 4k -b1m", np=1).fails(1, "too few for the granularity")
     mib("-F -t {d} -R -l 4 -s 1m -b", np=1).fails(1, "too few for a random read")
+
+
+def test_a_granularity_that_no_file_will_have_is_refused_before_anything_is_written(mib):
+    for args in ("-l 4 -s 64k -b 512k", "-l 100 -L 0 -s 64k -b 128k"):
+        mib("-F -t {d} " + args, np=2).fails(1, "the granularity (-b)", "mibData.0000000")
+        assert mib.data() == {}
+    mib("-F -t {d} -l 16 -s 64k -b 1m", np=2).ok()
+    mib("-F -t {d} -l 4 -s 64k -b 512k", np=2).ok()  # what is there is long enough
+    mib("-F -t {d} -l 4 -s 64k -b 512k -n", np=2).fails(1, "will have 262144 at most")
+    mib("-F -t {d} -l 4 -s 64k -b 512k -W", np=2).ok()
+
+
+def test_sizes_that_cannot_be_counted_do_not_become_small_ones(mib):
+    huge = "-F -t {d} -s 8589934600 -l 2147483647 --warning-as-errors "
+    mib(huge, np=1).fails(1, "needs 18446744073709551615 bytes")
+    mib(huge, np=3).fails(1, "needs 18446744073709551615 bytes")
+    mib("-F -t {d} -s 64k -l 2147483647 -L 0 --warning-as-errors", np=1).ok()  # which is one call
+    assert mib.data() == {"mibData.00000000": 65536}
 
 
 # ---- defects of the original (mib.md 15), and the tests that show how it is here ----

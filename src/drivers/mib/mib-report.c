@@ -19,8 +19,8 @@ static void show_signon(struct weir_run *run)
     struct weir_str version = { 0 };
     char now[32];
 
-    mib_version(&version);
-    weir_report_line(&run->report, "\n\n%.*s  %s\n", (int)version.len - 1, weir_str_text(&version),
+    mib_version(PACKAGE_VERSION, &version);
+    weir_report_line(&run->report, "\n\n%s  %s\n", weir_str_text(&version),
                      weir_banner_now(now, WEIR_BANNER_CTIME));
     weir_report_free(&run->report, &version);
 }
@@ -213,6 +213,7 @@ void mib_report_phase(struct weir_run *run, struct mib_test *t, const struct wei
     weir_report_row(&run->report, &table, &row);
     if (t->o->intermediate)
         show_values(run, t, rec, &row);
+    weir_report_flush(&run->report); /* the bar is whole before a message */
     if (rec->ended[WEIR_END_WORK] > 0 && !rec->interrupted)
         weir_note(&run->log,
                   "%" PRIu64 " of %d tasks have read all of their file in %" PRIu64

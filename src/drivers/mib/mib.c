@@ -4,15 +4,18 @@
 #include "drivers/mib/mib.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/shift.h"
+#include "base/size.h"
 #include "engine/guard.h"
 #include "engine/usage.h"
 #include "par/agree.h"
@@ -30,7 +33,7 @@ static const struct weir_opt options[] = {
              .flags = WEIR_OPT_OPTARG | WEIR_OPT_NEXT, OPT_FIRST(ORDER)),
     OPT_STR('d', "log_dir", NULL, O, log_dir, ".", "DIR",
             "Where the file 'options' is read and profiles are written", .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE,
-            OPT_IN(FILES)),
+            .missing = "O_DIRECT, which is -d in release 1.9.10, is --directio", OPT_IN(FILES)),
     OPT_ALIAS(0, "directio", "posix.odirect=1",
               "Open files with O_DIRECT, which is --posix.odirect", OPT_IN(ORDER)),
     OPT_FLAG('E', "show_environment", NULL, O, environment,
@@ -64,7 +67,8 @@ static const struct weir_opt options[] = {
              .max = INT64_C(1) << 40, OPT_FIRST(DATA)),
     OPT_FLAG('S', "show_signon", NULL, O, signon, "Show name, version and date first",
              .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
-    OPT_STR('t', "test_dir", "testdir", O, test_dir, ".", "DIR", "Where the files are",
+    OPT_STR('t', "test_dir", "testdir", O, test_dir, NULL, "DIR",
+            "Where the files are; without it in the current directory",
             .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE, OPT_FIRST(FILES)),
     OPT_ALIAS('V', NULL, "version=1", "Show the version and end"),
     OPT_FLAG(0, "verify", NULL, O, verify, "Write data that differ in each place, and check reads",
@@ -85,12 +89,19 @@ static const struct weir_operation operations[] = {
 
 /* ---- the command line ---- */
 
-void mib_version(struct weir_str *out)
+void mib_version(const char *version, struct weir_str *out)
 {
     struct utsname u = { .machine = "" };
 
     uname(&u);
-    weir_str_addf(out, "mib-%s-%s\n", PACKAGE_VERSION, u.machine);
+    weir_str_addf(out, "mib-%s-%s", version, u.machine);
+}
+
+/* The first line is that of release 1.9.10. */
+static void show_version(struct weir_str *out)
+{
+    mib_version("1.9.8", out);
+    weir_str_addf(out, "\nmib (weir) %s\n", PACKAGE_VERSION);
 }
 
 static bool is_without_mpi(const void *opt)
@@ -104,8 +115,15 @@ static bool name_settings(const void *opt, struct weir_str *path)
     return true;
 }
 
-/* What -E shows about the job is no option. */
-static const char *const facts[] = { "cluster", "nodes", "tasks", NULL };
+/* Lines beside the options in what runs with -E and -I print. */
+static const char *const facts[] = { "cluster",
+                                     "nodes",
+                                     "tasks",
+                                     "Testing a* file system *f_type",
+                                     "Aggregate * rate",
+                                     "NOTE: *",
+                                     "WARNING: *",
+                                     NULL };
 
 static void name_profile(const void *opt, int op, struct weir_str *path)
 {
@@ -151,25 +169,37 @@ static int check_file_system(struct mib_test *t, int nodes, struct weir_err *err
                        t->fs.name, t->fs.number);
 }
 
+/* What a task writes at most, if it is not more than can be counted. */
+static uint64_t most_bytes(const struct mib_options *o)
+{
+    uint64_t calls = o->run.deadline_s == 0 ? 1 : (uint64_t)o->call_limit;
+
+    return weir_product((uint64_t)o->call_size, calls);
+}
+
 static int plan(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mib_options *o = run->test->values->driver_opt;
     struct mib_test *t = state;
-    uint64_t call = (uint64_t)o->call_size, all = call * (uint64_t)o->call_limit;
+    uint64_t all = (uint64_t)weir_signed(most_bytes(o));
 
     if (o->write_only && o->read_only) /* both or none: both phases */
         o->write_only = o->read_only = false;
-    *t = (struct mib_test) {
-        .o = o,
-        .task = o->no_mpi ? run->launched : run->world.rank,
-        .access = { .file_per_task = true, .random = o->granularity > 0 },
-        .extent = { .transfer = call, .block = all, .file_bytes = all, .segments = 1 },
-    };
-    run->test->plan.path = o->test_dir;
-    run->test->plan.calls_by_node = o->averages;
-    run->test->plan.writes = !o->read_only;
     if (weir_existing(&o->run) == WEIR_EXISTING_REPLACE)
         o->fresh = true;
+    *t = (struct mib_test) {
+        .o = o,
+        .anywhere = !o->test_dir,
+        .task = o->no_mpi ? run->launched : run->world.rank,
+        .access = { .file_per_task = true, .random = o->granularity > 0 },
+        .extent = { .transfer = (uint64_t)o->call_size, .block = all, .file_bytes = all, .segments = 1 },
+    };
+    if (!o->test_dir)
+        o->test_dir = ".";
+    run->test->plan.path = o->test_dir;
+    run->test->plan.over_bytes = o->fresh ? 0 : all;
+    run->test->plan.calls_by_node = o->averages;
+    run->test->plan.writes = !o->read_only;
     if (weir_plan_use(run, &t->session, o->run.api, &t->access, err) < 0 ||
         weir_agree_check(&run->world, check_log_dir(o, err), err) < 0)
         return -1;
@@ -180,23 +210,82 @@ static int plan(struct weir_run *run, void *state, struct weir_err *err)
 
 /* ---- a test ---- */
 
-/* Warn where the longest run that the limits allow does not fit. */
-static int check_space(struct weir_run *run, void *state, struct weir_err *err)
+/* Bytes of a file that an earlier run left. */
+static uint64_t bytes_there(struct mib_test *t, const char *path)
 {
-    struct weir_plan *plan = &run->test->plan;
-    struct mib_test *t = state;
-    const char *path = weir_str_text(&t->own);
-    uint64_t there = 0;
+    uint64_t bytes = 0;
     bool is_there = false;
 
-    if (t->o->read_only)
+    if (weir_session_exists(&t->session, path, &is_there, NULL) < 0 || !is_there ||
+        weir_session_size(&t->session, path, &bytes, NULL) < 0)
         return 0;
-    if (weir_session_exists(&t->session, path, &is_there, NULL) == 0 && is_there &&
-        weir_session_size(&t->session, path, &there, NULL) < 0)
-        there = 0;
-    plan->bytes = there < t->extent.block ? t->extent.block - there : 0;
+    return bytes;
+}
+
+/* Warn where the longest run that the limits allow does not fit. */
+static int check_space(struct weir_run *run, struct mib_test *t, struct weir_err *err)
+{
+    struct weir_plan *plan = &run->test->plan;
+    const char *path = weir_str_text(&t->own);
+    uint64_t there = bytes_there(t, path), most = most_bytes(t->o);
+    uint64_t share = UINT64_MAX / (uint64_t)run->par.size; /* the sum can be counted */
+
+    plan->bytes = there < most ? most - there : 0;
+    plan->bytes = plan->bytes < share ? plan->bytes : share;
     weir_allsum_u64(&run->par, &plan->bytes, 1);
     return weir_usage_check(run, &t->session, path, plan, err);
+}
+
+/* Random reads need a file with room for the granularity, and the limits may not allow that. */
+static int check_granularity(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mib_test *t = state;
+    const char *path = weir_str_text(&t->peer);
+    uint64_t least = (uint64_t)t->o->granularity, most = most_bytes(t->o);
+
+    (void)run;
+    if (t->o->write_only || most >= least || (!t->o->fresh && bytes_there(t, path) >= least))
+        return 0;
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "the granularity (-b) is %" PRIu64 " bytes, but '%s' will have %" PRIu64
+                       " at most (call limit -l, call size -s, time limit -L)",
+                       least, path, most);
+}
+
+/* Who gives no directory may not know that files are written. */
+static void tell_place(struct weir_run *run, const struct mib_test *t)
+{
+    char size[WEIR_SIZE_TEXT], *place = getcwd(NULL, 0);
+
+    weir_note(&run->log,
+              "without -t, %d task%s up to %s%s to mibData.* in the current directory%s%s; the "
+              "files %s",
+              run->par.size, run->par.size == 1 ? " writes" : "s write",
+              weir_size_show(weir_signed(most_bytes(t->o)), size), run->par.size == 1 ? "" : " each",
+              place ? ", " : "", place ? place : "",
+              t->o->remove ? "are removed at the end (-r)" : "stay; -r removes them at the end");
+    free(place);
+}
+
+static int take_buffer(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mib_test *t = state;
+
+    (void)run;
+    return weir_mem_aligned(&t->buf, 4096, (size_t)t->o->call_size, err);
+}
+
+static int start(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mib_test *t = state;
+    bool writes = !t->o->read_only;
+
+    if (writes &&
+        (weir_local(run, check_granularity, t, err) < 0 || check_space(run, t, err) < 0))
+        return -1;
+    if (writes && t->anywhere && !(t->session.flags & WEIR_BE_NO_DATA))
+        tell_place(run, t);
+    return weir_local(run, take_buffer, t, err); /* which is much where the size is a mistake */
 }
 
 static int begin(struct weir_run *run, void *state, struct weir_err *err)
@@ -209,7 +298,7 @@ static int begin(struct weir_run *run, void *state, struct weir_err *err)
     weir_str_addf(&t->peer, "%s/mibData.%08d", t->o->test_dir, t->source);
     if (t->own.failed || t->peer.failed)
         return weir_refuse(err, WEIR_ESETUP, "no memory for the names of files");
-    return weir_mem_aligned(&t->buf, 4096, (size_t)t->o->call_size, err);
+    return 0;
 }
 
 static void end(void *state)
@@ -298,7 +387,8 @@ const struct weir_driver weir_mib = {
     .opt_size = sizeof(struct mib_options),
     .state_size = sizeof(struct mib_test),
     .operations = operations,
-    .version = mib_version,
+    .version = show_version,
+    .usage = "usage: mib [b::EFIhHl:L:np:PrRs:St:VWd]", /* of release 1.9.10 */
     .without_mpi = is_without_mpi,
     .settings_file = name_settings,
     .settings_skip = facts,
@@ -309,7 +399,7 @@ const struct weir_driver weir_mib = {
     .begin = begin,
     .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
     .end = end,
-    .start = check_space,
+    .start = start,
     .facts = facts_of,
     .range = range_of,
     .stages = mib_stages,

@@ -29,6 +29,7 @@ struct mib_test {
     struct weir_session session;
     int task, source;     /* number of this task, and of that whose file it reads: ranks, but
                            * for runs without MPI */
+    bool anywhere;        /* -t was not given */
     bool made;            /* this run made files and removes them */
     bool untold;          /* something was measured that is in no line of results */
     double rate[2];       /* MiB/s; 0: the phase did not run */
@@ -48,8 +49,8 @@ struct mib_test {
 extern const struct weir_driver weir_mib;
 extern const struct weir_stage mib_stages[];
 
-/* Append "mib-VERSION-MACHINE" and a newline. Local. */
-void mib_version(struct weir_str *out);
+/* Append "mib-VERSION-MACHINE". Local. */
+void mib_version(const char *version, struct weir_str *out);
 
 /* mib-report.c: what is shown */
 
