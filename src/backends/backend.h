@@ -162,6 +162,7 @@ struct weir_fs_usage {
  * -1 and err. NULL means "cannot"; weir_posix_ns is shared by all backends whose files are
  * ordinary ones. */
 struct weir_ns {
+    bool ordinary; /* the files are those of the system: usage needs no session that has started */
     int (*mkdir)(struct weir_session *, const char *path, unsigned mode, struct weir_err *);
     int (*rmdir)(struct weir_session *, const char *path, struct weir_err *);
     int (*unlink)(struct weir_session *, const char *path, struct weir_err *);

@@ -54,6 +54,7 @@ const char *weir_system_path(const struct weir_backend *be, const char *path)
 }
 
 const struct weir_ns weir_mpi_ns = {
+    .ordinary = true,
     .mkdir = make_dir,
     .rmdir = remove_dir,
     .unlink = delete_file,

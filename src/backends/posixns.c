@@ -155,6 +155,7 @@ static int sync_fs(struct weir_session *s, const char *path, struct weir_err *er
 }
 
 const struct weir_ns weir_posix_ns = {
+    .ordinary = true,
     .mkdir = make_dir,
     .rmdir = remove_dir,
     .unlink = remove_file,

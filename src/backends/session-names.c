@@ -166,7 +166,7 @@ int weir_session_usage(struct weir_session *s, const char *path, struct weir_fs_
                        struct weir_err *err)
 {
     *u = (struct weir_fs_usage) { 0 };
-    if (s->access.dry_run)
+    if (s->access.dry_run && !names_of(s)->ordinary)
         return 0;
     return names_of(s)->usage
                ? leave_call(s, names_of(s)->usage(enter_call(s, "usage", path), path, u, err))

@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/utsname.h>
 
+#include "base/cgroup.h"
 #include "base/clock.h"
 
 /* The first number after a word at the beginning of a line; NaN when there is none. */
@@ -35,44 +36,9 @@ static double read_number(const char *path, const char *word)
     return value;
 }
 
-/* The control group of this process (version 2), "" when it is not known. */
-static void find_group(char out[PATH_MAX])
-{
-    FILE *f = fopen("/proc/self/cgroup", "r");
-
-    *out = '\0';
-    while (f && fgets(out, PATH_MAX, f))
-        if (strncmp(out, "0::", 3) == 0)
-            break;
-    if (f)
-        fclose(f);
-    out[strcspn(out, "\n")] = '\0';
-    if (strncmp(out, "0::", 3) == 0)
-        memmove(out, out + 3, strlen(out + 3) + 1);
-    else
-        *out = '\0';
-}
-
-/* The least limit of the group and those above it. */
-static double group_limit(void)
-{
-    char group[PATH_MAX], path[PATH_MAX + 64], *slash;
-    double least = NAN;
-
-    find_group(group);
-    for (;;) {
-        snprintf(path, sizeof(path), "/sys/fs/cgroup%s/memory.max", group);
-        least = fmin(least, read_number(path, ""));
-        slash = strrchr(group, '/');
-        if (!slash)
-            return fmin(least, read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes", ""));
-        *slash = '\0';
-    }
-}
-
 double weir_machine_memory(void)
 {
-    return fmin(1024 * read_number("/proc/meminfo", "MemTotal:"), group_limit());
+    return fmin(1024 * read_number("/proc/meminfo", "MemTotal:"), weir_cgroup_memory());
 }
 
 double weir_machine_load(void)

@@ -101,6 +101,8 @@ struct weir_facts {
     double sequential_rate;  /* of large transfers in order, on the same files, earlier in the
                               * run */
     bool planned;            /* a dry run: phases are as they are meant */
+    const char *no_room;     /* words about what does not fit; NULL: it does, or is not known */
+    double need_of_free;     /* then: bytes or inodes that are needed, of those that are free */
     bool evicted;            /* the pages of the files were dropped before each read phase */
     const char *cache_why;   /* why the page cache is not known; NULL: nobody asked */
     const char *cache_hides; /* why more may be in the page cache than was seen; NULL: no */

@@ -107,7 +107,14 @@ MEASURE(h25)
     if (isnan(x))
         weir_finding_unknown(out, "because the backend does not report it");
     else
-        weir_finding_set(out, 100 * x, "the file system is %.0f %% full", 100 * x);
+        weir_finding_set(out, 100 * x, "the file system %s %.0f %% full",
+                         f->planned ? "would be" : "is", 100 * x);
+    if (f->no_room) {
+        weir_finding_set(out, 100 * f->need_of_free, "it does not fit: %s", f->no_room);
+        out->severity = WEIR_INVALID;
+        out->unit = "% of what is free";
+        out->limit = 100;
+    }
 }
 
 #define OTHERS 20.0         /* percent of what the test asked for */

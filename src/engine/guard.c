@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -118,13 +119,14 @@ static int look_at_targets(struct weir_run *run, void *state, struct there *ther
 {
     struct weir_str path = { 0 };
     bool looks = run->test->driver->existing != 0;
+    bool dry = run->test->plan.options->dry_run; /* which makes and replaces nothing */
     struct stat st;
     int rc = 0;
 
     for (int i = 0; rc == 0 && looks && i < MOST_TARGETS && name_target(run, state, i, &path);
          i++) {
         const char *name = weir_system_path(run->test->used[0].be, weir_str_text(&path));
-        bool ours = is_ours(run, name);
+        bool ours = dry || is_ours(run, name);
 
         if (stat(name, &st) < 0)
             continue;
@@ -351,6 +353,45 @@ static int check_room(struct weir_run *run, const char *path, uint64_t held, boo
     return weir_agree(par, rc, err);
 }
 
+/* How full a place will be, and what it needs of what is free. */
+static void expect_use(const struct place *p, int places, const struct weir_plan *need,
+                       struct weir_facts *f)
+{
+    double part = (double)p->shares / places;
+    double all = (double)p->vfs.f_blocks, free = (double)p->vfs.f_bavail; /* for us */
+    double blocks = part * (double)need->bytes / (double)p->vfs.f_frsize;
+
+    if (all <= 0)
+        return;
+    f->full = fmax(f->full, 1 - ((double)p->vfs.f_bfree - blocks) / all);
+    f->need_of_free = fmax(f->need_of_free, blocks / fmax(1, free));
+    if (p->vfs.f_files > 1)
+        f->need_of_free = fmax(f->need_of_free,
+                               part * (double)need->inodes / fmax(1, (double)p->vfs.f_ffree));
+}
+
+/* Of a dry run: does what it would make fit? It is a finding, and a warning. Rank 0. */
+static int foresee_room(struct weir_run *run, const char *path, uint64_t held, struct weir_err *err)
+{
+    struct weir_plan need = run->test->plan;
+    struct weir_facts *f = run->trust.facts;
+    struct weir_err why = WEIR_ERR_INIT;
+    struct place list[PLACES + 1];
+    int places, n = find_places(path, list, &places);
+
+    need.bytes -= held < need.bytes ? held : need.bytes;
+    for (int i = 0; f && i < n; i++)
+        expect_use(&list[i], places, &need, f);
+    for (int i = 0; i < n; i++)
+        if (check_place(run, &list[i], places, need, held, &why) < 0)
+            break;
+    if (why.code == WEIR_OK)
+        return 0;
+    if (f && !(f->no_room = weir_arena_strdup(&run->arena, why.text, err)))
+        return -1;
+    return weir_warn(&run->log, err, "%s", why.text);
+}
+
 static void tell_strangers(struct weir_run *run, const struct there *there)
 {
     unsigned knows = run->test->driver->existing;
@@ -373,14 +414,18 @@ int weir_guard(struct weir_run *run, void *state, struct weir_err *err)
     struct there there = { 0 };
     bool apart;
 
-    if (!path || !*path || !t->plan.writes || t->plan.options->dry_run || t->n_used == 0 ||
+    if (!path || !*path || !t->plan.writes || t->n_used == 0 ||
         (t->used[0].be->flags & WEIR_BE_NO_DATA))
         return 0;
     path = weir_system_path(t->used[0].be, path);
-    if (weir_agree(&run->par, look_at_targets(run, state, &there, err), err) < 0 ||
-        check_places(run, path, &apart, err) < 0)
+    if (weir_agree(&run->par, look_at_targets(run, state, &there, err), err) < 0)
         return -1;
     weir_allsum_u64(&run->par, (uint64_t *)&there, sizeof(there) / sizeof(uint64_t));
+    if (t->plan.options->dry_run)
+        return weir_agree(&run->par,
+                          run->par.rank == 0 ? foresee_room(run, path, there.bytes, err) : 0, err);
+    if (check_places(run, path, &apart, err) < 0)
+        return -1;
     tell_strangers(run, &there);
     return t->plan.bytes + t->plan.inodes > 0 ? check_room(run, path, there.bytes, apart, err) : 0;
 }

@@ -3,10 +3,12 @@
 #include "config.h"
 #include "engine/provenance.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/device.h"
 #include "base/path.h"
@@ -86,7 +88,12 @@ static void emit_governor(struct weir_str *out)
 
 static void emit_memory_limit(struct weir_str *out)
 {
-    weir_surroundings_group("memory.max", out);
+    double limit = weir_cgroup_memory();
+
+    if (isfinite(limit))
+        weir_str_addf(out, "%.0f", limit);
+    else if (isinf(limit))
+        weir_str_addf(out, "max");
 }
 
 static void emit_cpu_limit(struct weir_str *out)

@@ -379,8 +379,8 @@ static enum weir_code judge(struct weir_run *run, const struct weir_test *t, enu
             weir_run_refuse(run, &err);
     }
     if (t->plan.options->strict && t->verdict == WEIR_INVALID && weir_code_is_whole(code)) {
-        weir_refuse(&err, WEIR_EINVALID, "test %d is INVALID by the rules %s (--strict)", t->id,
-                    t->plan.options->rules);
+        weir_refuse(&err, WEIR_EINVALID, "test %d is INVALID by the %s rules (--strict)", t->id,
+                    weir_rule_sets[weir_trust_rules(run, t->plan.options)]);
         code = weir_code_worse(code, weir_run_refuse(run, &err));
     }
     return code;

@@ -140,7 +140,7 @@ static void look_at_space(const struct weir_test *t, struct weir_facts *f)
 {
     struct weir_fs_usage u;
 
-    if (t->sessions == 0 || !t->session[0]->be || !f->path || t->session[0]->access.dry_run ||
+    if (t->sessions == 0 || !t->session[0]->be || !f->path ||
         weir_session_usage(t->session[0], f->path, &u, NULL) < 0 || u.total_bytes == 0)
         return;
     f->full = fmax(f->full, share_used(u.free_bytes, u.total_bytes));

@@ -64,7 +64,7 @@ int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *
         return 0;
     report_path(r, path, width_33);
     if (weir_session_usage(s, path, &u, NULL) < 0 || u.total_bytes == 0) {
-        if (s->access.dry_run) /* which asks nothing */
+        if (s->access.dry_run) /* of files that are not ordinary ones */
             return 0;
         return weir_warn(&run->log, err, "Backend returned error during statfs");
     }
@@ -134,26 +134,20 @@ static int64_t whole(double count)
     return count < 0x1p62 ? (int64_t)count : INT64_MAX;
 }
 
-int weir_usage_need(struct weir_run *run, const char *path, double memory, struct weir_err *err)
+void weir_usage_need(struct weir_run *run, const char *path, double memory)
 {
     const struct weir_plan *plan = &run->test->plan;
     struct weir_report *r = &run->report;
-    uint64_t free = 0;
-    bool known;
+    uint64_t free;
 
     if (!plan->options->dry_run || run->par.rank != 0)
-        return 0;
-    known = weir_mount_space(path, &free);
+        return;
     weir_report_enter(r, "need", false);
     weir_report_line(r, "\nNeed: ");
     weir_report_int(r, WEIR_FOR_ALL, "bytes", whole((double)plan->bytes));
     weir_report_int(r, WEIR_FOR_ALL, "files", whole((double)plan->inodes));
     weir_report_int(r, WEIR_FOR_ALL, "memory of a node", whole(memory));
-    if (known)
+    if (weir_mount_space(path, &free))
         weir_report_int(r, WEIR_FOR_ALL, "free bytes", (int64_t)free);
     weir_report_leave(r);
-    if (!known || !plan->writes || plan->bytes <= free)
-        return 0;
-    return weir_warn(&run->log, err, "the test needs %.0f bytes for '%s', and %" PRIu64 " are free",
-                     (double)plan->bytes, path, free);
 }

@@ -20,9 +20,8 @@ int weir_usage_judge(const struct weir_run *run, const char *path, const struct 
                      const struct weir_fs_usage *u, struct weir_err *err);
 
 /* In a dry run tell what run->test needs: bytes, files, 'memory' bytes of a node, and what is free
- * where 'path' is; warn where that is too little for a test that writes. Rank 0, nothing
- * elsewhere. -1 and err only where warnings are errors. */
-int weir_usage_need(struct weir_run *run, const char *path, double memory, struct weir_err *err);
+ * where 'path' is. Rank 0, nothing elsewhere. */
+void weir_usage_need(struct weir_run *run, const char *path, double memory);
 
 /* Is there room for a plan in the file system that holds 'path'? As weir_usage_judge.
  * Collective over run->world. Returns 0, or -1 and err on every rank. */

@@ -156,7 +156,7 @@ def test_the_text_is_the_same_but_for_the_table_of_findings(ior):
 
 
 def test_strict_ends_an_invalid_run_with_status_5(ior):
-    run = ior("-b 64k -t 16k --strict --rules=jupiter --report=text:-,json:r.json", np=None).fails(5, "test 0 is INVALID by the rules jupiter")
+    run = ior("-b 64k -t 16k --strict --rules=jupiter --report=text:-,json:r.json", np=None).fails(5, "test 0 is INVALID by the jupiter rules")
     assert LINE.match(run.findings[0]).group(2) == "INVALID", run
     assert document(run)["status"] == 5 and document(run)["tests"][0]["verdict"] == "INVALID"
     assert document(run)["error"] == run.errors[0], run
@@ -260,6 +260,62 @@ def test_a_dry_run_is_judged_in_a_moment_whatever_the_size(ior):
     assert document(small)["tests"][0]["verdict"] == "SUSPECT"
     cached = found(document(small)["tests"][0])["H03"]  # one node has one page cache, and room for all of it
     assert cached["value"] == 100 and "would be in this node's page cache" in cached["text"], cached
+
+
+def test_a_dry_run_says_what_does_not_fit(ior):
+    """What is asked for against what is free: as a finding, whatever the backend, and with the numbers in JSON."""
+    def judged(args, status=0):
+        run = ior("--dry-run -t 1m --report=text:-,json:r.json " + args, np=2).ok(status)
+        test, = document(run)["tests"]
+        return run, test, {f["id"]: f for f in test["findings"]}["H25"]
+    for api in [a for a in ("POSIX", "MPIIO", "HDF5") if a in conftest.backends()]:
+        run, test, h25 = judged("-b 450t -o nowhere/f -a " + api)
+        assert test["verdict"] == "INVALID" and h25["outcome"] == "found" and "it does not fit" in h25["text"], (run, h25)
+        assert 0 < test["freeBytes"] <= test["capacityBytes"] and h25["value"] == pytest.approx(100 * 900 * 2 ** 40 / test["freeBytes"], 0.05), h25
+        assert LINE.match(run.findings[0]).group(2) == "INVALID" and run.findings[0].count("does not fit") == 1, run
+    judged("-b 450t --strict", 5)
+    for args in ("-b 1m", "-a DUMMY -b 450t", "-b 450t -r"):  # it fits, nothing is stored, nothing is written
+        run, test, h25 = judged(args)
+        assert test["verdict"] != "INVALID" and "does not fit" not in h25["text"] and run.warnings == [], (run, h25)
+    free = os.statvfs(ior.cwd)
+    run, test, h25 = judged("-b %dm" % (free.f_bavail * free.f_frsize // 2 // 2 ** 20 // 2))
+    used = 1 - (free.f_bfree - free.f_bavail / 2) / free.f_blocks
+    assert h25["value"] == pytest.approx(100 * used, abs=5) and "would be" in h25["text"], h25
+
+
+def test_a_dry_run_counts_the_room_of_the_file_that_goes_first(ior):
+    if os.geteuid() != 0 or not shutil.which("unshare"):
+        pytest.skip("mounting needs root and unshare")
+    (ior.cwd / "m").mkdir()
+    steps = "mount -t tmpfs -o size=64m none m && dd if=/dev/zero of=m/f bs=1M count=40 2>/dev/null || exit 77; exec \"$@\""
+    for size, verdict in (("50m", "SUSPECT"), ("70m", "INVALID")):
+        run = ior("--dry-run -t 1m -o m/f --report=text:-,json:r.json -b " + size, np=None, prefix=["unshare", "-m", "sh", "-c", steps, "sh"])
+        if run.returncode == 77:
+            pytest.skip("no tmpfs can be mounted here")
+        assert document(run.ok())["tests"][0]["verdict"] == verdict, run
+
+
+def test_the_memory_of_a_job_is_that_of_its_control_group(ior):
+    """Of the group that /proc/self/cgroup names, in version 1 and 2, or of one above it; not of the root."""
+    if os.geteuid() != 0 or not shutil.which("unshare"):
+        pytest.skip("mounting needs root and unshare")
+    def times(group, kind, option, file):
+        job = ior.cwd / kind / "job"
+        (job / "task").mkdir(parents=True)
+        (job / file).write_text(str(64 * conftest.MIB))
+        (ior.cwd / "groups").write_text(group + "/job/task\n")
+        (ior.cwd / "mounts").write_text("36 31 0:32 / %s rw - %s %s rw%s\n" % (ior.cwd / kind, kind, kind, option))
+        steps = "mount --bind groups /proc/$$/cgroup && mount --bind mounts /proc/$$/mountinfo || exit 77; exec \"$@\""
+        run = ior("-w -b 16m -t 1m --report=json:r.json", np=None, prefix=["unshare", "-m", "sh", "-c", steps, "sh"])
+        if run.returncode == 77:
+            pytest.skip("files in /proc cannot be mounted over")
+        doc = document(run.ok())
+        assert doc["provenance"]["environment"]["memoryLimit"] == str(64 * conftest.MIB), doc["provenance"]
+        return {f["id"]: f for f in doc["tests"][0]["findings"]}["H02"]["value"]
+    assert times("4:cpu,memory:", "cgroup", ",memory", "memory.limit_in_bytes") == 0.25
+    assert times("0::", "cgroup2", "", "memory.max") == 0.25
+    run = ior("-w -b 16m -t 1m --report=json:r.json", np=None).ok()
+    assert {f["id"]: f for f in document(run)["tests"][0]["findings"]}["H02"]["value"] != 0.25
 
 
 def test_a_dry_run_takes_the_rates_of_an_earlier_result(ior):

@@ -91,9 +91,9 @@ bool ior_range(struct weir_run *run, void *state, const struct weir_stage *stage
     return true;
 }
 
-int ior_report_need(struct weir_run *run, const struct ior_test *t, struct weir_err *err)
+void ior_report_need(struct weir_run *run, const struct ior_test *t)
 {
     double of_task = (double)t->o->transfer * t->data.lanes + (double)t->memory.bytes;
 
-    return weir_usage_need(run, weir_str_text(&t->use.path), of_task * run->par.per_node_max, err);
+    weir_usage_need(run, weir_str_text(&t->use.path), of_task * run->par.per_node_max);
 }

@@ -105,8 +105,7 @@ int ior_report(struct weir_run *run, void *state, struct weir_err *err)
 
     if (rc == 0)
         rc = warn_existing(run, t, err);
-    if (rc == 0)
-        rc = ior_report_need(run, t, err);
+    ior_report_need(run, t);
     rc = weir_agree(&run->par, rc, err);
     weir_report_line(&run->report, "\nResults: ");
     weir_report_flush(&run->report);

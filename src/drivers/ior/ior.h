@@ -122,10 +122,9 @@ void ior_report_parameters(struct weir_run *run, const struct ior_test *t);
 bool ior_range(struct weir_run *run, void *state, const struct weir_stage *stage,
                struct weir_str *path, struct weir_cache_range *range);
 
-/* ior-facts.c: in a dry run, tell bytes, files, memory and free space, and warn when there is too
- * little; t->use.path is known. Rank 0, nothing elsewhere. -1 and err only where warnings are
- * errors. */
-int ior_report_need(struct weir_run *run, const struct ior_test *t, struct weir_err *err);
+/* ior-facts.c: in a dry run, tell bytes, files, memory and free space; t->use.path is known. Rank 0,
+ * nothing elsewhere. */
+void ior_report_need(struct weir_run *run, const struct ior_test *t);
 
 /* ior-facts.c: what the options say about the reliability of the results. Collective over
  * run->par. */
