@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 import bed
-from cluster_support import ENV, OPEN_MPI, PROGRAMS
+from cluster_support import ENV, OPEN_MPI, PROGRAMS, system
 
 SCRIPT = bed.MOUNT / "source/contrib/jobs/slurm/ior.sbatch"
 MPI = "pmix" if OPEN_MPI else "pmi2"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# python.sh - pyflakes over the Python that is installed, and its lines are not too long
+# python.sh - pyflakes over the Python that is installed and that of the tests; lines of the first are not too long
 set -eu
 cd "${WEIR_SOURCE-$(dirname "$0")/../..}"
 
@@ -12,3 +12,5 @@ if ! $python -c 'import pyflakes' 2>/dev/null; then
     exit 77
 fi
 find contrib/plot -type f '(' -name '*.py' -o -name 'weir-*' ')' -exec "$python" -m pyflakes '{}' +
+# Fixtures are imported and not used by name, which it takes for mistakes: of the tests only names that are nowhere.
+! find testing -name '*.py' -exec "$python" -m pyflakes '{}' + | grep 'undefined name'

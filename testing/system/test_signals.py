@@ -42,7 +42,7 @@ def test_what_batch_systems_send_ends_the_run_in_order(ior, number):
 
 
 def test_a_signal_does_not_hide_the_failure_of_another_rank(ior):
-    proc, pids = begin(ior, "-a DUMMY -w -t 4k -b 40k --dummy.delay-xfer=1500000 --dummy.delay-only-rank0 --dummy.fail-at=2 "
+    proc, pids = ior.begin("-a DUMMY -w -t 4k -b 40k --dummy.delay-xfer=1500000 --dummy.delay-only-rank0 --dummy.fail-at=2 "
                        "--dummy.fail-rank=3 --report=text:-,json:r.json", 4)
     send(pids, signal.SIGTERM)
     run = ior.finish(proc, SECONDS).fails(3, "rank 3", "injected: Input/output error")

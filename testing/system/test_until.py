@@ -8,7 +8,6 @@ import time
 
 import pytest
 
-import conftest
 from conftest import timely
 from mdtest_support import mdtest  # noqa: F401
 from mdw_support import mdw  # noqa: F401

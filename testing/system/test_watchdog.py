@@ -7,7 +7,6 @@ import time
 
 import pytest
 
-import conftest
 from conftest import timely
 from mdtest_support import mdtest  # noqa: F401
 
