@@ -55,31 +55,34 @@ static uint64_t bin_before(const struct weir_intervals *s, uint64_t ns)
     return ns > s->origin_ns ? (ns - s->origin_ns - 1) / s->width_ns : 0;
 }
 
-/* Bytes that were moved when 'done' of 'all' ns had passed; never more than there are, and never
- * less than for a smaller 'done'. */
-static uint64_t share(uint64_t bytes, uint64_t done, uint64_t all)
+/* What 'begin' to 'end' did, of 'all', goes into the bins up to 'last' by time: of one operation
+ * all goes into the last. */
+static void distribute(const struct weir_intervals *s, uint64_t *bins, uint64_t all, uint64_t begin,
+                       uint64_t end, uint64_t last)
 {
-    double part = (double)bytes * ((double)done / (double)all);
+    uint64_t done = 0;
 
-    return part < (double)bytes ? (uint64_t)part : bytes;
+    for (uint64_t i = (begin - s->origin_ns) / s->width_ns; i < last; i++) {
+        double passed = (double)(s->origin_ns + (i + 1) * s->width_ns - begin);
+        double part = (double)all * (passed / (double)(end - begin));
+        uint64_t now = part < (double)all ? (uint64_t)part : all;
+
+        bins[i] += now > done ? now - done : 0;
+        done = now > done ? now : done;
+    }
+    bins[last] += all - done;
 }
 
 void weir_intervals_spread(struct weir_intervals *s, uint64_t begin_ns, uint64_t end_ns,
-                           uint64_t bytes)
+                           uint64_t bytes, uint64_t ops)
 {
     uint64_t begin = begin_ns > s->origin_ns ? begin_ns : s->origin_ns;
-    uint64_t end = end_ns > begin ? end_ns : begin, last, moved = 0;
+    uint64_t end = end_ns > begin ? end_ns : begin, last;
 
     while ((last = bin_before(s, end)) >= WEIR_INTERVALS)
         fold(s);
-    for (uint64_t i = (begin - s->origin_ns) / s->width_ns; i < last; i++) {
-        uint64_t now = share(bytes, s->origin_ns + (i + 1) * s->width_ns - begin, end - begin);
-
-        s->bytes[i] += now > moved ? now - moved : 0;
-        moved = now > moved ? now : moved;
-    }
-    s->bytes[last] += bytes - moved;
-    s->ops[last]++;
+    distribute(s, s->bytes, bytes, begin, end, last);
+    distribute(s, s->ops, ops, begin, end, last);
     s->bin = (unsigned)last;
     s->used = s->bin + 1 > s->used ? s->bin + 1 : s->used;
     s->from_ns = s->origin_ns + last * s->width_ns;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* intervals.h - bytes and operations of a phase in intervals of time, in constant memory
  *
- * The bytes of an operation that crosses a boundary are distributed by time, in whole bytes: the
- * sum over all intervals is what was moved. An operation counts in the interval in which it ends.
- * When there are more intervals than bins, two become one. */
+ * What crosses a boundary is distributed by time, in whole bytes and operations: the sum over all
+ * intervals is what was done. An operation by itself counts in the interval in which it ends. When
+ * there are more intervals than bins, two become one. */
 #ifndef WEIR_BASE_INTERVALS_H
 #define WEIR_BASE_INTERVALS_H
 
@@ -35,19 +35,20 @@ void weir_intervals_begin(struct weir_intervals *s, uint64_t origin_ns);
  * Local. */
 void weir_intervals_widen(struct weir_intervals *s, uint64_t width_ns);
 
-/* Add an operation that is not in one bin with the one before. Local. */
+/* Add operations that are not in one bin with those before. Local. */
 void weir_intervals_spread(struct weir_intervals *s, uint64_t begin_ns, uint64_t end_ns,
-                           uint64_t bytes);
+                           uint64_t bytes, uint64_t ops);
 
-/* Add an operation; times before the origin count as the origin. Local, a few ns. */
+/* Add so many operations that followed each other, and all their bytes; times before the origin
+ * count as the origin. Local, a few ns. */
 static inline void weir_intervals_add(struct weir_intervals *s, uint64_t begin_ns, uint64_t end_ns,
-                                      uint64_t bytes)
+                                      uint64_t bytes, uint64_t ops)
 {
     if (begin_ns < s->from_ns || end_ns > s->to_ns) {
-        weir_intervals_spread(s, begin_ns, end_ns, bytes);
+        weir_intervals_spread(s, begin_ns, end_ns, bytes, ops);
     } else {
         s->bytes[s->bin] += bytes;
-        s->ops[s->bin]++;
+        s->ops[s->bin] += ops;
     }
 }
 

@@ -50,23 +50,26 @@ struct weir_records {
 int weir_records_reserve(struct weir_records *r, uint64_t steps, struct weir_err *err);
 void weir_records_free(struct weir_records *r);
 
-/* Does anybody look at single operations in this test? Else a program need not time them. Local. */
-static inline bool weir_records_are_read(const struct weir_records *r)
-{
-    return r->wanted || r->intervals.bytes;
-}
-
 /* Record one operation. Local, a few ns. */
 static inline void weir_records_put(struct weir_records *r, const struct weir_record *one)
 {
-    if (__builtin_expect(!weir_records_are_read(r), 1))
+    if (__builtin_expect(!r->wanted && !r->intervals.bytes, 1))
         return;
     if (r->n < r->cap)
         r->rec[r->n++] = *one;
     else if (r->wanted)
         r->dropped++;
     if (r->intervals.bytes && one->error == 0)
-        weir_intervals_add(&r->intervals, one->begin_ns, one->end_ns, one->len);
+        weir_intervals_add(&r->intervals, one->begin_ns, one->end_ns, one->len, 1);
+}
+
+/* So many operations that were good, one after the other, of which nobody asked for single ones
+ * (r->wanted). Local, a few ns. */
+static inline void weir_records_add_batch(struct weir_records *r, uint64_t begin_ns,
+                                          uint64_t end_ns, uint64_t bytes, uint64_t ops)
+{
+    if (r->intervals.bytes && ops > 0)
+        weir_intervals_add(&r->intervals, begin_ns, end_ns, bytes, ops);
 }
 
 /* One that was good. */

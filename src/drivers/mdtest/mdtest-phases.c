@@ -93,14 +93,17 @@ static uint64_t count_done(struct weir_run *run, const void *state, uint64_t ste
 
 /* ---- around the steps ---- */
 
-void mdtest_look(struct mdtest_test *t, uint64_t *clock_ns)
+void mdtest_look(struct weir_run *run, struct mdtest_test *t, uint64_t *clock_ns)
 {
     uint64_t now = weir_now_ns();
     uint64_t each = (now - *clock_ns) / t->pass.ops + 1;
     uint64_t n = BATCH_NS / each;
 
+    weir_records_add_batch(&run->records, *clock_ns, now, t->pass.batch_bytes, t->pass.ops);
     t->pass.ops = n < 1 ? 1 : n > BATCH_MOST ? BATCH_MOST : (unsigned)n;
     t->pass.skip = t->pass.ops - 1;
+    t->pass.batch_ns = now;
+    t->pass.batch_bytes = 0;
     *clock_ns = now;
 }
 
@@ -128,6 +131,7 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
     mdtest_rewind(t);
     t->pass.ops = 1;
     t->pass.skip = 0;
+    t->pass.batch_ns = t->pass.batch_bytes = 0;
     t->pass.worked_ns = 0;
     if (mdtest_facts[t->pass.op].is_tree || t->pass.phase == &mdtest_write_phase)
         return 0; /* the command has run before the files were made */
@@ -140,6 +144,8 @@ static int finish(struct weir_run *run, void *state, struct weir_err *err)
     int rc = 0;
 
     t->pass.worked_ns = weir_now_ns();
+    weir_records_add_batch(&run->records, t->pass.batch_ns, t->pass.worked_ns, t->pass.batch_bytes,
+                           t->pass.ops - 1 - t->pass.skip);
     if (mdtest_facts[t->pass.op].is_tree || (mdtest_writes_apart(t) && mdtest_makes_items(t)))
         return 0;
     if (t->o->sync_phase)

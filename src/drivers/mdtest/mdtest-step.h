@@ -36,7 +36,7 @@ static inline const char *mdtest_name_step(struct weir_run *run, struct mdtest_t
 
 /* mdtest-phases.c: read the clock, and estimate how many operations can follow without reading
  * it. */
-void mdtest_look(struct mdtest_test *t, uint64_t *clock_ns);
+void mdtest_look(struct weir_run *run, struct mdtest_test *t, uint64_t *clock_ns);
 
 /* mdtest-phases.c: an operation has failed as err says. Records it, returns -1. */
 int mdtest_fail_op(struct weir_run *run, const struct mdtest_test *t, uint64_t item, uint64_t begin,
@@ -59,11 +59,13 @@ static inline int mdtest_finish_op(struct weir_run *run, struct mdtest_test *t, 
     if (t->pass.fine) {
         *clock_ns = weir_now_ns();
         weir_operation_add(run, (int)t->pass.op, begin, *clock_ns, item, bytes);
-    } else if (t->pass.skip > 0) {
-        t->pass.skip--;
-    } else {
-        mdtest_look(t, clock_ns);
+        return 0;
     }
+    t->pass.batch_bytes += bytes;
+    if (t->pass.skip > 0)
+        t->pass.skip--;
+    else
+        mdtest_look(run, t, clock_ns);
     return 0;
 }
 
