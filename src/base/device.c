@@ -22,7 +22,8 @@ struct walk {
     struct weir_devices *d;
     int depth;
     bool apart; /* a place on this device is not one in the file system */
-    bool lost;  /* there are devices that are not known */
+    bool counts; /* the device of the file system counts better than those below it */
+    bool lost;   /* there are devices that are not known */
 };
 
 static void walk_device(struct walk *w, const char *name);
@@ -85,36 +86,41 @@ static bool walk_loop(struct walk *w, const char *name)
         d->image_offset = read_number(w, name, whole ? "loop/offset" : "../loop/offset") +
                           (whole ? 0 : 512 * read_number(w, name, "start"));
     }
-    w->apart = true;
+    w->apart = w->counts = true;
     walk_path(w, image);
     return true;
 }
 
-/* Each name in a directory of names. */
-static bool walk_each(struct walk *w, const char *path)
+/* Each name in a directory of names; how many. */
+static int walk_each(struct walk *w, const char *path)
 {
     DIR *dir = opendir(path);
     struct dirent *e;
-    bool any = false;
+    int n = 0;
 
     while (dir && (e = readdir(dir)))
         if (e->d_name[0] != '.') {
-            any = w->apart = true;
+            w->apart = true;
+            n++;
             walk_device(w, e->d_name);
         }
     if (dir)
         closedir(dir);
-    return any;
+    return n;
 }
 
 static bool walk_slaves(struct walk *w, const char *name)
 {
     const char *up = read_number(w, name, "partition") ? "../" : "";
     char path[PATH_MAX];
+    int n;
 
-    return snprintf(path, sizeof(path), "%s/class/block/%s/%sslaves", w->sys, name, up) <
-               (int)sizeof(path) &&
-           walk_each(w, path);
+    if (snprintf(path, sizeof(path), "%s/class/block/%s/%sslaves", w->sys, name, up) >=
+        (int)sizeof(path))
+        return false;
+    n = walk_each(w, path);
+    w->counts |= n > 1; /* a mirror would count bytes twice */
+    return n > 0;
 }
 
 static void walk_device(struct walk *w, const char *name)
@@ -136,7 +142,7 @@ static bool walk_btrfs(struct walk *w, const char *name)
     if (snprintf(pattern, sizeof(pattern), "%s/fs/btrfs/*/devices/%s", w->sys, name) <
             (int)sizeof(pattern) &&
         glob(pattern, 0, NULL, &found) == 0)
-        any = walk_each(w, dirname(found.gl_pathv[0]));
+        any = walk_each(w, dirname(found.gl_pathv[0])) > 0;
     globfree(&found);
     return any;
 }
@@ -213,13 +219,13 @@ static void walk_path(struct walk *w, const char *path)
     weir_mount_free(&m);
 }
 
-/* A device that lies on others counts for itself what it moves, once, whatever copies it makes of
- * it; those below an image do not move what the image has in memory. */
+/* Above an image no device counts right: the image has bytes in memory that those below it do not
+ * move. */
 static void choose(const struct walk *w)
 {
     struct weir_devices *d = w->d;
 
-    if (!d->image[0] && d->top[0]) {
+    if (!d->image[0] && d->top[0] && (w->counts || w->lost)) {
         memcpy(d->name[0], d->top, sizeof(d->top));
         d->n = 1;
     } else if (w->lost) {

@@ -14,7 +14,7 @@
 struct weir_devices {
     char top[WEIR_DEVICE_NAME]; /* the file system is on it: "vda1", "loop0"; "": none is known */
     char name[WEIR_DEVICES][WEIR_DEVICE_NAME];
-    int n; /* those that move its bytes: the same one or, below an image, others; 0: not known */
+    int n; /* those that move its bytes: the same one, or those that it lies on; 0: not known */
     char image[PATH_MAX];  /* a file whose pages hold the same bytes in memory; "": none */
     bool is_whole;         /* nothing lies between the file system and the image: a byte at x of */
     uint64_t image_offset; /* the file system's device is at x + image_offset of it */
@@ -25,9 +25,10 @@ struct weir_traffic {
     uint64_t read, written;
 };
 
-/* The devices under the file system that holds path, which need not exist. Loop devices without
- * direct I/O, also below dm and md, lead to their image and the devices under that; overlayfs to
- * the directory that takes what is written, where it can be seen. Local. */
+/* The devices under the file system that holds path, which need not exist: a loop device lies on
+ * those of its image, one of dm or md on its slaves, of which several are not told apart (a mirror
+ * would count bytes twice) but below an image; overlayfs on those of the directory that takes what
+ * is written, where it can be seen. Local. */
 void weir_devices_find(const char *path, struct weir_devices *d);
 
 /* The same for a block device, with another directory than "/sys". Replaces *d. */

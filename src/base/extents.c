@@ -27,6 +27,7 @@ static struct weir_extent cut(const struct fiemap_extent *x, uint64_t first, uin
     uint64_t to = x->fe_logical + x->fe_length;
     uint32_t nowhere = FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_ENCODED | FIEMAP_EXTENT_DELALLOC |
                        FIEMAP_EXTENT_DATA_INLINE | FIEMAP_EXTENT_DATA_TAIL;
+    uint32_t encoded = x->fe_flags & (FIEMAP_EXTENT_ENCODED | FIEMAP_EXTENT_DATA_ENCRYPTED);
     bool placed = !(x->fe_flags & nowhere);
 
     to = to < end ? to : end;
@@ -35,7 +36,7 @@ static struct weir_extent cut(const struct fiemap_extent *x, uint64_t first, uin
                                   .at = placed ? x->fe_physical + (from - x->fe_logical) : 0,
                                   .placed = placed,
                                   .reserved = x->fe_flags & FIEMAP_EXTENT_UNWRITTEN,
-                                  .compressed = x->fe_flags & FIEMAP_EXTENT_ENCODED };
+                                  .compressed = encoded == FIEMAP_EXTENT_ENCODED };
 }
 
 bool weir_extents_visit(int fd, uint64_t first, uint64_t len,

@@ -12,7 +12,7 @@ struct weir_extent {
     uint64_t at;         /* on the device, from its beginning; 0 where 'placed' is false */
     bool placed;
     bool reserved;   /* has room on the device, and was never written */
-    bool compressed; /* or encrypted: other bytes are on the device than in the file */
+    bool compressed; /* other bytes, fewer, are on the device than in the file */
 };
 
 /* Call visit for each extent (FIEMAP) in the len bytes from 'first' on of the open file, cut to

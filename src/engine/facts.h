@@ -65,6 +65,7 @@ struct weir_facts {
     double full, full_inodes; /* the file system, the worse of before and after; shares */
     const char *path;        /* where the test works; NULL unknown */
     const char *file_system; /* type, as in the mount table; "" unknown */
+    const char *compresses;  /* the option of the mount that makes it compress; NULL: none */
     double memcpy_rate;      /* bytes a second that a node can copy */
     double link_rate;        /* bytes a second of all links of a node that are up */
     double peak;             /* --peak, bytes a second */
@@ -94,6 +95,7 @@ struct weir_facts {
     /* what happened */
     double allocated;        /* allocated bytes over size, of files that are flushed */
     double written;          /* of these files: the share that is neither hole nor reserved */
+    double compressed;       /* the most that is compressed on the device, of a phase; 0 unknown */
     double retries;          /* short transfers and calls that were tried again */
     double others;           /* bytes that others moved on the block device of the files */
     double others_share;     /* of what the test asked for */

@@ -98,14 +98,15 @@ static bool is_cold(const struct weir_facts *f, const struct weir_facts_phase *p
 }
 
 /* Of those phases of which the bytes ought to have reached a device, or of all. */
-static const struct weir_facts_phase *least_reached(const struct weir_facts *f, bool cold)
+static const struct weir_facts_phase *least_reached(const struct weir_facts *f,
+                                                    enum weir_moves moves, bool cold)
 {
     const struct weir_facts_phase *p = NULL;
 
     for (int i = 0; i < f->phases; i++) {
         const struct weir_facts_phase *q = &f->phase[i];
 
-        if (q->asked > 0 && (!cold || is_cold(f, q)) &&
+        if (q->asked > 0 && (moves == ANY || q->moves == moves) && (!cold || is_cold(f, q)) &&
             (!p || q->reached * p->asked < p->reached * q->asked))
             p = q;
     }
@@ -117,14 +118,20 @@ static bool is_less_than_half(const struct weir_facts_phase *p)
     return p && 2 * p->reached < p->asked;
 }
 
+static void suspect_at_least(struct weir_finding *out)
+{
+    out->severity = out->severity > WEIR_SUSPECT ? out->severity : WEIR_SUSPECT;
+}
+
 MEASURE(h04)
 {
-    const struct weir_facts_phase *cold = least_reached(f, true), *p = least_reached(f, false);
+    const struct weir_facts_phase *cold = least_reached(f, ANY, true);
+    const struct weir_facts_phase *p = least_reached(f, ANY, false);
     bool gone = is_less_than_half(cold);
 
     if (gone) {
         p = cold;
-        out->severity = out->severity > WEIR_SUSPECT ? out->severity : WEIR_SUSPECT;
+        suspect_at_least(out);
     }
     if (!p)
         weir_finding_unknown(out, "because it is known of local block file systems only");
@@ -254,9 +261,29 @@ MEASURE(h12)
                          100 * f->repeats);
 }
 
+/* Does the file system, or the device, store less than it is given? In words. */
+static bool is_reduced(const struct weir_facts *f, struct weir_finding *out)
+{
+    const struct weir_facts_phase *p = least_reached(f, WEIR_MOVES_OUT, true);
+
+    if (f->compressed > COLD)
+        weir_finding_set(out, 1, "%.0f %% of the bytes are compressed on the device",
+                         100 * f->compressed);
+    else if (f->compresses && weir_facts_have(f, WEIR_MOVES_OUT))
+        weir_finding_set(out, 1, "the file system is mounted with %s", f->compresses);
+    else if (is_less_than_half(p))
+        weir_finding_set(out, 1, "a device moved only %.0f %% of the bytes of a %s phase",
+                         100 * p->reached / p->asked, p->key);
+    else
+        return false;
+    return true;
+}
+
 MEASURE(h13)
 {
-    if (!weir_facts_have(f, WEIR_MOVES_OUT))
+    if (f->stores != 0 && is_reduced(f, out))
+        suspect_at_least(out);
+    else if (!weir_facts_have(f, WEIR_MOVES_OUT))
         weir_finding_unknown(out, "%s", weir_no_write);
     else if (f->data_kind == WEIR_DATA_UNKNOWN)
         weir_finding_unknown(out, "because the program does not say what it writes");

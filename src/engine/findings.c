@@ -69,9 +69,10 @@ const struct weir_rule weir_rules[] = {
     { RULE("H12", h12, "random blocks that are drawn again", "%"),
       AT(5, NOTE, SUSPECT, INVALID, SUSPECT),
       .remedy = "use -z once, which visits every block once, or more blocks than transfers" },
-    { RULE("H13", h13, "data that can be compressed or deduplicated", "kinds"),
+    { RULE("H13", h13, "data that can be, or are, compressed or deduplicated", "kinds"),
       AT(0, NOTE, NOTE, INVALID, SUSPECT),
-      .remedy = "write random data (-l random, or -l signature)" },
+      .remedy = "write random data (-l random, or -l signature), to a file system that does not "
+                "compress" },
     { RULE("H14", h14, "allocated or written bytes of the files against their size", "%"),
       .below = true,
       AT(95, SUSPECT, SUSPECT, INVALID, SUSPECT),

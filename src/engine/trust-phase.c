@@ -190,6 +190,7 @@ static void note_files(const struct weir_trust_sums *s, struct weir_facts *f, en
         f->allocated = fmin(f->allocated, (double)s->allocated / (double)s->size);
     if ((f->durable == 1 || reads) && s->written_unknown == 0)
         f->written = fmin(f->written, (double)s->written / (double)s->looked);
+    f->compressed = fmax(f->compressed, (double)s->compressed / (double)s->looked);
     if (reads && !isnan(f->file_bytes))
         f->foreign = (double)s->size != (double)s->lookers * f->file_bytes;
 }

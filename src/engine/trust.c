@@ -4,6 +4,7 @@
 #include "engine/trust.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,15 +119,31 @@ static bool is_on_network(const char *type)
     return false;
 }
 
-static const char *file_system_of(struct weir_run *run, const char *path)
+/* "compress=zstd:3", or NULL. */
+static const char *compression_of(struct weir_run *run, const struct weir_mount *m)
+{
+    static const char *const names[] = { "compress-force", "compress", "compress_extension", "compr" };
+    char value[32], text[64];
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (weir_mount_option(m, names[i], value, sizeof(value)) && strcmp(value, "none") != 0 &&
+            strcmp(value, "no") != 0) {
+            snprintf(text, sizeof(text), "%s%s%s", names[i], *value ? "=" : "", value);
+            return weir_arena_strdup(&run->arena, text, NULL);
+        }
+    return NULL;
+}
+
+static void describe_mount(struct weir_run *run, struct weir_facts *f)
 {
     struct weir_mount mount = { .point = { 0 } };
-    char *text;
+    char *type;
 
-    weir_mount_find(path, &mount);
-    text = weir_arena_strdup(&run->arena, weir_str_text(&mount.type), NULL);
+    weir_mount_find(f->path, &mount);
+    type = weir_arena_strdup(&run->arena, weir_str_text(&mount.type), NULL);
+    f->file_system = type ? type : "";
+    f->compresses = compression_of(run, &mount);
     weir_mount_free(&mount);
-    return text ? text : "";
 }
 
 /* ---- the file system ---- */
@@ -197,7 +214,7 @@ static void describe_files(struct weir_run *run, struct weir_facts *f)
     struct weir_trust *t = &run->trust;
 
     if (f->path)
-        f->file_system = file_system_of(run, f->path);
+        describe_mount(run, f);
     if (is_on_network(f->file_system))
         f->link_rate = t->links;
     look_at_space(run->test, f);

@@ -345,21 +345,22 @@ def check_summary(run, rows, data):
 # ---- a file system of one's own ----
 
 @contextlib.contextmanager
-def ext4_on_a_loop_device(cwd, *options):
-    """ext4 in cwd/disk on the file cwd/image, with these options of losetup; its directory. Skips where there can be none."""
-    if os.geteuid() != 0 or not all(shutil.which(tool) for tool in ("mkfs.ext4", "mount", "losetup")):
-        pytest.skip("ext4 on a loop device needs root, losetup, mount and mkfs.ext4")
+def on_a_loop_device(cwd, *options, make="mkfs.ext4 -q -F", mount="rw"):
+    """A file system in cwd/disk on the file cwd/image, with these options of losetup; its directory. Skips where there can be none."""
+    make = make.split()
+    if os.geteuid() != 0 or not all(shutil.which(tool) for tool in (make[0], "mount", "losetup")):
+        pytest.skip("a file system on a loop device needs root, losetup, mount and " + make[0])
     path, image = cwd / "disk", cwd / "image"
     path.mkdir()
     with open(image, "wb") as f:
-        f.truncate(64 * MIB)
-    subprocess.run(["mkfs.ext4", "-q", "-F", str(image)], check=True, capture_output=True)
+        f.truncate(128 * MIB)
+    subprocess.run(make + [str(image)], check=True, capture_output=True)
     done = subprocess.run(["losetup", "--find", "--show", *options, str(image)], capture_output=True, text=True)
     device = done.stdout.strip()
     if done.returncode != 0:
         pytest.skip("no loop device can be had here: " + done.stderr.strip())
     try:
-        done = subprocess.run(["mount", device, str(path)], capture_output=True, text=True)
+        done = subprocess.run(["mount", "-o", mount, device, str(path)], capture_output=True, text=True)
         if done.returncode != 0:
             pytest.skip("nothing can be mounted here: " + done.stderr.strip())
         yield path

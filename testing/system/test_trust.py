@@ -488,7 +488,7 @@ def test_the_worked_examples_are_found(ior, where):
 @pytest.fixture
 def ext4(ior):
     """A file system on a device that nobody else uses, and without a cache below it: ext4 in disk/ on a loop device with direct I/O."""
-    with conftest.ext4_on_a_loop_device(ior.cwd, "--direct-io=on") as path:
+    with conftest.on_a_loop_device(ior.cwd, "--direct-io=on") as path:
         yield path
 
 

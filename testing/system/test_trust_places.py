@@ -122,7 +122,7 @@ def test_data_that_wait_to_be_written_are_no_holes(ior):
 
 def test_the_pages_of_an_image_are_a_cache_below_the_file_system(ior, on_disk):
     """Direct transfers end in the page cache of the image; /proc/self/io says that they reached a device, which is the loop."""
-    with conftest.ext4_on_a_loop_device(ior.cwd):
+    with conftest.on_a_loop_device(ior.cwd):
         f, test = judged(ior, "-t 1m -b 8m -k --posix.odirect -o disk/f")
         assert outcomes(f, "H05", "H27") == {"H05": "SUSPECT", "H27": "SUSPECT"} and test["verdict"] == "SUSPECT", f
         assert f["H04"]["outcome"] == "found" and f["H04"]["value"] > 50, f["H04"]
@@ -134,15 +134,36 @@ def test_the_pages_of_an_image_are_a_cache_below_the_file_system(ior, on_disk):
 
 
 def test_an_image_that_is_moved_past_the_page_cache_is_a_disk(ior, on_disk):
-    with conftest.ext4_on_a_loop_device(ior.cwd, "--direct-io=on"):
+    with conftest.on_a_loop_device(ior.cwd, "--direct-io=on"):
         f, test = judged(ior, "-t 1m -b 8m --posix.odirect -o disk/f")
         assert outcomes(f, "H04", "H05", "H27") == {"H04": "fine", "H05": "fine", "H27": "fine"}, f
         assert test["provenance"]["movingDevices"] == test["provenance"]["device"], test["provenance"]
 
 
 def test_pages_of_an_image_that_cannot_be_seen_are_not_known(ior, on_disk):
-    with conftest.ext4_on_a_loop_device(ior.cwd) as path:
+    with conftest.on_a_loop_device(ior.cwd) as path:
         (ior.cwd / "image").unlink()
         f, _ = judged(ior, "-t 1m -b 8m -e --drop-cache -o %s/f" % path)
         assert outcomes(f, "H03", "H05") == {"H03": "not judged", "H05": "not judged"} and "image" in f["H03"]["text"], f["H03"]
         assert f["H04"]["severity"] == "SUSPECT" and f["H04"]["outcome"] == "found", f["H04"]
+
+
+# ---- compression ----
+
+def test_a_file_system_that_compresses_is_found(ior, on_disk):
+    """By its extents, by what the device moved, and by the option of its mount where the data cannot be compressed."""
+    bed = dict(make="mkfs.btrfs -q -f", mount="compress=zstd")
+    with conftest.on_a_loop_device(ior.cwd, "--direct-io=on", **bed):
+        f, test = judged(ior, "-t 1m -b 16m -e --drop-cache -o disk/f")
+        assert outcomes(f, "H04", "H13") == {"H04": "SUSPECT", "H13": "SUSPECT"} and test["verdict"] == "SUSPECT", (f["H04"], f["H13"])
+        assert f["H13"]["text"].endswith("% of the bytes are compressed on the device"), f["H13"]
+        f, test = judged(ior, "-t 1m -b 16m -e --drop-cache -l random -o disk/f")
+        assert outcomes(f, "H04", "H13") == {"H04": "fine", "H13": "SUSPECT"}, (f["H04"], f["H13"])
+        assert "mounted with compress=zstd" in f["H13"]["text"], f["H13"]
+
+
+def test_a_file_system_that_could_compress_and_does_not_is_no_finding(ior, on_disk):
+    with conftest.on_a_loop_device(ior.cwd, "--direct-io=on", make="mkfs.btrfs -q -f"):
+        f, test = judged(ior, "-t 1m -b 16m -e --drop-cache -l random -o disk/f")
+        assert outcomes(f, "H03", "H04", "H05", "H13", "H14") == dict.fromkeys(("H03", "H04", "H05", "H13", "H14"), "fine"), f
+        assert test["provenance"]["device"] == test["provenance"]["movingDevices"] != "", test["provenance"]

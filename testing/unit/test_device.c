@@ -100,6 +100,16 @@ static void a_mirror_counts_its_bytes_once(void **state)
     assert_string_equal(d.name[0], "md0");
 }
 
+static void a_volume_is_moved_by_the_one_disk_below_it(void **state)
+{
+    struct weir_devices d;
+
+    upon(*state, "dm-0", "sdb"); /* it may compress */
+    d = below(*state, "dm-0");
+    assert_int_equal(d.n, 1);
+    assert_string_equal(d.name[0], "sdb");
+}
+
 static void an_image_is_moved_by_the_disk_below_it(void **state)
 {
     struct weir_devices d;
@@ -168,6 +178,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(a_disk_moves_its_bytes),
         TEST(a_mirror_counts_its_bytes_once),
+        TEST(a_volume_is_moved_by_the_one_disk_below_it),
         TEST(an_image_is_moved_by_the_disk_below_it),
         TEST(a_partition_of_an_image_begins_later),
         TEST(an_image_without_pages_counts_its_own_bytes),

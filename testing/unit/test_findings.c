@@ -103,6 +103,9 @@ SPOILER(too_fast, READ->rate = 100e9)
 SPOILER(random_faster, (f->random = 1, f->sequential_rate = 0.5e9))
 SPOILER(repeats, f->repeats = 0.36)
 SPOILER(repeated_data, f->data_kind = WEIR_DATA_REPEATED)
+SPOILER(mount_compresses, f->compresses = "compress=lzo")
+SPOILER(compressed, f->compressed = 0.3)
+SPOILER(little_stored, (WRITTEN->reached = 0.3 * WRITTEN->asked, f->data_kind = WEIR_DATA_UNKNOWN))
 SPOILER(sparse, f->allocated = 0.5)
 SPOILER(holes, f->written = 0.5)
 SPOILER(cold_and_no_device, (READ->cached = 0, READ->reached = 1e9))
@@ -165,6 +168,9 @@ static const struct {
     { "H11", random_faster, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
     { "H12", repeats, IS(NOTE, SUSPECT, INVALID, SUSPECT) },
     { "H13", repeated_data, IS(NOTE, NOTE, INVALID, SUSPECT) },
+    { "H13", mount_compresses, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
+    { "H13", compressed, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
+    { "H13", little_stored, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
     { "H14", sparse, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
     { "H14", holes, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
     { "H15", once, IS(NOTE, INVALID, SOUND, SOUND) },
