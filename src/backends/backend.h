@@ -39,6 +39,10 @@ struct weir_access {
     bool sync_each;     /* -Y */
     bool single_try;    /* -x: no retry after a short transfer */
     bool dry_run;
+    /* The program makes up the names of its files: only regular files may be there, and links are
+     * not followed. Names that the user gave are. */
+    bool own_names;
+    const char *in_place; /* options that leave an existing file in its place; NULL: there are none */
     int tasks, nodes;
 };
 
@@ -113,6 +117,7 @@ struct weir_session {
     struct weir_request *only; /* of a queue of depth 1 */
     struct weir_session_stats *stats;
     struct weir_timed timed;
+    bool opened;            /* a file, at least once */
     bool started;           /* begin was called and succeeded, or there is none */
     bool broken; /* set by the backend: a close has failed, and its library cannot be ended */
     struct weir_call *call; /* where calls are noted for a watchdog; NULL: nobody watches */

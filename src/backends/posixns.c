@@ -154,6 +154,31 @@ static int sync_fs(struct weir_session *s, const char *path, struct weir_err *er
     return rc;
 }
 
+int weir_posix_flags(const struct weir_session *s, unsigned flags)
+{
+    int sys = O_CLOEXEC;
+
+    if (flags & WEIR_OPEN_WRITE)
+        sys |= flags & WEIR_OPEN_READ ? O_RDWR : O_WRONLY;
+    else
+        sys |= O_RDONLY;
+    if (flags & WEIR_OPEN_CREATE)
+        sys |= O_CREAT;
+    if (flags & WEIR_OPEN_TRUNC)
+        sys |= O_TRUNC;
+    if (flags & WEIR_OPEN_EXCL)
+        sys |= O_EXCL;
+    return s->access.own_names ? sys | O_NOFOLLOW | O_NONBLOCK : sys;
+}
+
+const char *weir_posix_why(const struct weir_session *s)
+{
+    return !s->access.own_names ? ""
+           : errno == ELOOP     ? " (a symbolic link, which is not followed here)"
+           : errno == ENXIO     ? " (a pipe or socket, not a file)"
+                                : "";
+}
+
 const struct weir_ns weir_posix_ns = {
     .ordinary = true,
     .mkdir = make_dir,

@@ -7,4 +7,12 @@
 
 extern const struct weir_ns weir_posix_ns;
 
+/* The flags of open(2) for a file of this session. Names that the program makes up are not
+ * followed, and at none of them a pipe is waited for. Local. */
+int weir_posix_flags(const struct weir_session *s, unsigned flags);
+
+/* Why an open has failed, where the text of errno does not tell: begins with a blank, or is empty.
+ * Keeps errno. Local. */
+const char *weir_posix_why(const struct weir_session *s);
+
 #endif

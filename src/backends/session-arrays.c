@@ -93,6 +93,7 @@ int weir_arrays_open(struct weir_session *s, const char *path, unsigned flags,
         free(f);
         return -1;
     }
+    s->opened = true;
     *out = f;
     return 0;
 }

@@ -23,15 +23,6 @@ static int cannot(const struct weir_session *s, const char *what, const char *pa
     return weir_refuse(err, WEIR_EUSAGE, "%s cannot %s (wanted for '%s')", s->be->name, what, path);
 }
 
-int weir_session_unlink(struct weir_session *s, const char *path, struct weir_err *err)
-{
-    if (s->access.dry_run)
-        return 0;
-    return names_of(s)->unlink
-               ? leave_call(s, names_of(s)->unlink(enter_call(s, "unlink", path), path, err))
-               : cannot(s, "remove files", path, err);
-}
-
 int weir_session_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
 {
     *yes = false;
@@ -48,22 +39,108 @@ static bool has_names(const struct weir_session *s)
     return !s->access.dry_run && !(s->flags & WEIR_BE_NO_DATA);
 }
 
+/* ---- what is there ---- */
+
+/* What a file may not be; NULL: it may. */
+static const char *name_kind(mode_t mode)
+{
+    return S_ISLNK(mode)                    ? "a symbolic link"
+           : S_ISDIR(mode)                  ? "a directory"
+           : S_ISBLK(mode) || S_ISCHR(mode) ? "a device"
+           : S_ISREG(mode)                  ? NULL
+                                            : "a pipe or socket";
+}
+
+/* The session has used files: what is wrong now was right then. Else it is in the way, or the
+ * user has named it. */
+static enum weir_code code_of(const struct weir_session *s)
+{
+    return s->opened ? WEIR_EIO : s->access.own_names ? WEIR_ESETUP : WEIR_EUSAGE;
+}
+
+static int refuse_own(const struct weir_session *s, const char *path, mode_t mode,
+                      struct weir_err *err)
+{
+    return weir_refuse(err, code_of(s),
+                       "'%s' is %s, and where the program chooses the names only regular files are "
+                       "used; remove it, or give another directory",
+                       path, name_kind(mode));
+}
+
 /* The name in the file system that a path stands for. */
 static int follow(const struct weir_session *s, const char *path, struct weir_str *name,
                   struct weir_err *err)
 {
     const char *system = weir_system_path(s->be, path);
     struct weir_str full = { 0 };
+    struct stat st;
     int rc = 0;
 
     /* What follows a driver may look like one itself. */
     weir_str_addf(&full, "%s%s", system != path && *system != '/' ? "./" : "", system);
-    if (has_names(s))
+    if (!has_names(s))
+        weir_str_addf(name, "%s", weir_str_text(&full));
+    else if (!s->access.own_names)
         rc = weir_link_follow(weir_str_text(&full), name, err);
+    else if (lstat(system, &st) == 0 && S_ISLNK(st.st_mode))
+        rc = refuse_own(s, path, st.st_mode, err);
     else
         weir_str_addf(name, "%s", weir_str_text(&full));
     weir_str_free(&full);
     return rc;
+}
+
+static int refuse_device(const struct weir_session *s, const char *path, struct weir_err *err)
+{
+    const char *how = s->access.in_place;
+
+    return weir_refuse(err, code_of(s), "'%s' is a device, which would be removed; give %s%s", path,
+                       how ? how : "a file", how ? " to write to it in place" : "");
+}
+
+static int refuse_loop(const struct weir_session *s, const char *path, struct weir_err *err)
+{
+    struct weir_str name = { 0 };
+    int rc = follow(s, path, &name, err);
+
+    weir_str_free(&name);
+    return rc;
+}
+
+int weir_session_admit(struct weir_session *s, const char *path, enum weir_intent intent,
+                       struct weir_err *err)
+{
+    const char *system = weir_system_path(s->be, path);
+    bool own = s->access.own_names;
+    struct stat st;
+
+    if (!has_names(s))
+        return 0;
+    if ((own ? lstat(system, &st) : stat(system, &st)) < 0)
+        return errno == ELOOP ? refuse_loop(s, path, err) : 0;
+    if (S_ISREG(st.st_mode))
+        return 0;
+    if (own)
+        return refuse_own(s, path, st.st_mode, err);
+    if (S_ISBLK(st.st_mode) || S_ISCHR(st.st_mode))
+        return intent == WEIR_INTENT_REPLACE ? refuse_device(s, path, err) : 0;
+    return weir_refuse(err, code_of(s), "'%s' is %s; give a file", path,
+                       name_kind(st.st_mode));
+}
+
+/* The last look before a removal: what a run has made is a regular file. */
+int weir_session_unlink(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    struct stat st;
+
+    if (s->access.dry_run)
+        return 0;
+    if (!names_of(s)->unlink)
+        return cannot(s, "remove files", path, err);
+    if (has_names(s) && lstat(weir_system_path(s->be, path), &st) == 0 && name_kind(st.st_mode))
+        return weir_refuse(err, WEIR_EIO, "'%s' is %s, which is not removed", path,
+                           name_kind(st.st_mode));
+    return leave_call(s, names_of(s)->unlink(enter_call(s, "unlink", path), path, err));
 }
 
 /* Its name, and is it there? */
@@ -84,35 +161,10 @@ int weir_session_has_file(struct weir_session *s, const char *path, bool *yes, s
     return rc;
 }
 
-static int refuse_loop(const struct weir_session *s, const char *path, struct weir_err *err)
-{
-    struct weir_str name = { 0 };
-    int rc = follow(s, path, &name, err);
-
-    weir_str_free(&name);
-    return rc;
-}
-
-int weir_session_look(struct weir_session *s, const char *path, bool *device, struct weir_err *err)
-{
-    struct stat st;
-
-    *device = false;
-    if (!has_names(s))
-        return 0;
-    if (stat(weir_system_path(s->be, path), &st) < 0)
-        return errno == ELOOP ? refuse_loop(s, path, err) : 0;
-    *device = S_ISBLK(st.st_mode) || S_ISCHR(st.st_mode);
-    if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "'%s' is a pipe or socket, which has no offsets; give a file", path);
-    return 0;
-}
-
 int weir_session_is_new(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
 {
-    bool there = false, device;
-    int rc = weir_session_look(s, path, &device, err);
+    bool there = false;
+    int rc = weir_session_admit(s, path, WEIR_INTENT_REPLACE, err);
 
     if (rc == 0)
         rc = weir_session_exists(s, path, &there, err);

@@ -174,6 +174,7 @@ int weir_session_open(struct weir_session *s, const char *path, unsigned flags,
         free(f);
         return -1;
     }
+    s->opened = true;
     *out = f;
     return 0;
 }

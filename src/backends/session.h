@@ -10,6 +10,9 @@
 #include "base/clock.h"
 #include "base/hist.h"
 
+/* What is done with a file: a REPLACEd one is removed, or made anew, by the run. */
+enum weir_intent { WEIR_INTENT_READ, WEIR_INTENT_WRITE, WEIR_INTENT_REPLACE };
+
 enum weir_op { WEIR_OP_OPEN, WEIR_OP_XFER, WEIR_OP_SYNC, WEIR_OP_CLOSE, WEIR_OPS };
 
 /* Latencies of each operation since the last reset, on this rank. */
@@ -185,15 +188,21 @@ int weir_session_sync(struct weir_file *f, struct weir_err *err);
  * backend that cannot: WEIR_EUSAGE, "<name> cannot ...". */
 int weir_session_unlink(struct weir_session *s, const char *path, struct weir_err *err);
 int weir_session_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
-/* May a test file be at this path? Links that form a loop, a pipe or a socket are refused
- * (WEIR_EUSAGE). *device: a device is there. Returns 0 without a look where a session has no
+/* May this file be used? Called before each phase that opens it, since an open of a pipe waits.
+ * Refused: a pipe, a socket, a directory, links that form a loop; a device where it would be removed
+ * or replaced; and with access.own_names all but a regular file, a link to one included. WEIR_EUSAGE
+ * (with own_names WEIR_ESETUP), and WEIR_EIO once the session has opened files: then the file has
+ * become something else. Returns 0 where nothing is there, and without a look where a session has no
  * files. */
-int weir_session_look(struct weir_session *s, const char *path, bool *device, struct weir_err *err);
-/* The same check; and does nothing exist at this path (*yes), so that what this run makes there
- * may be removed? *yes is false after an error. */
+int weir_session_admit(struct weir_session *s, const char *path, enum weir_intent intent,
+                       struct weir_err *err);
+/* Admit a file that is made anew; and does nothing exist at this path (*yes), so that what this run
+ * makes there may be removed? *yes is false after an error. */
 int weir_session_is_new(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
 /* Is a file there? And unlink one that is. Symbolic links are followed, whether their target is
- * there or not: the target is the file, and the link stays as the user made it. */
+ * there or not: the target is the file, and the link stays as the user made it. With
+ * access.own_names links are refused (WEIR_EIO). weir_session_unlink and weir_session_remove never
+ * remove a device, a pipe or a socket (WEIR_EIO). */
 int weir_session_has_file(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
 int weir_session_remove(struct weir_session *s, const char *path, struct weir_err *err);
 int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,

@@ -113,10 +113,23 @@ int weir_wholefile_close(struct weir_wholefile *w, bool keep, struct weir_err *e
     return rc;
 }
 
+FILE *weir_open_now(const char *path, const char *mode)
+{
+    int flags = *mode == 'r'   ? O_RDONLY
+                : *mode == 'w' ? O_WRONLY | O_CREAT | O_TRUNC
+                               : O_WRONLY | O_CREAT | O_APPEND;
+    int fd = open(path, flags | O_NONBLOCK | O_CLOEXEC, 0666);
+    FILE *f = fd < 0 || fcntl(fd, F_SETFL, flags & O_APPEND) < 0 ? NULL : fdopen(fd, mode);
+
+    if (!f && fd >= 0)
+        close(fd);
+    return f;
+}
+
 /* A device, or a directory where no file can be made. */
 static int put_in_place(const char *path, const char *text, struct weir_err *err)
 {
-    FILE *f = fopen(path, "w");
+    FILE *f = weir_open_now(path, "w");
     bool bad;
 
     if (!f)

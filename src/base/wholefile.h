@@ -31,7 +31,12 @@ int weir_wholefile_open(struct weir_wholefile *w, struct weir_err *err);
 int weir_wholefile_close(struct weir_wholefile *w, bool keep, struct weir_err *err);
 
 /* Make the file at 'path' hold the text: whole, or as it was; a device or a pipe gets it in place.
- * Local. Returns 0, or -1 and err (WEIR_ESETUP). */
+ * A pipe that nobody reads is an error. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
 int weir_wholefile_put(const char *path, const char *text, struct weir_err *err);
+
+/* fopen(3) with mode "r", "w" or "a" that does not wait for the other end of a pipe: one that nobody
+ * writes to is empty, and one that nobody reads is an error (ENXIO). For files that are opened
+ * during a run, or again and again. Local. NULL with errno set. */
+FILE *weir_open_now(const char *path, const char *mode);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/wholefile.h"
 #include "engine/ranks.h"
 #include "par/agree.h"
 
@@ -73,7 +74,7 @@ static int begin_table(const struct weir_run *run, const char *path, bool by_nod
         begin[i] = table->column[i].begin_ns;
     if (!begin || !table->node)
         weir_fail(err, WEIR_ESETUP, "memory for the table of %d tasks", row.ranks);
-    else if (!(table->out = fopen(path, "w")))
+    else if (!(table->out = weir_open_now(path, "w")))
         weir_fail(err, WEIR_ESETUP, "open '%s' for the table of calls", path);
     else
         put_row(table, &row);
@@ -161,7 +162,7 @@ int weir_calltable_files(const struct weir_driver *d, const void *opt, struct we
 
 static int make_file(const char *path, struct weir_err *err)
 {
-    FILE *f = fopen(path, "w");
+    FILE *f = weir_open_now(path, "w");
 
     if (!f)
         return weir_fail(err, WEIR_ESETUP, "open '%s' for the table of calls", path);

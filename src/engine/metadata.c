@@ -27,6 +27,7 @@ int weir_small_files_check(struct weir_small_files *f, const struct weir_run *ru
                            const char *program, struct weir_err *err)
 {
     f->access = (struct weir_access) {
+        .own_names = true,
         .file_per_task = true, /* also when tasks share files: nothing is opened together */
         .tasks = run->world.size,
         .nodes = run->world.nodes,

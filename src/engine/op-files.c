@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/optset.h"
+#include "base/wholefile.h"
 #include "engine/latency.h"
 #include "par/agree.h"
 
@@ -198,7 +199,7 @@ static int open_gathered(struct gathered *g,
         if (!name(arg, op, &g->path[op]))
             continue;
         path = weir_str_text(&g->path[op]);
-        if (!(g->out[op] = fopen(path, "w")))
+        if (!(g->out[op] = weir_open_now(path, "w")))
             return weir_fail(err, WEIR_ESETUP, "create file of operations '%s'", path);
         fputs("time,runtime\n", g->out[op]);
     }

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/wholefile.h"
 #include "engine/driver.h"
 #include "par/agree.h"
 #include "par/reduce.h"
@@ -59,7 +60,7 @@ void weir_records_add_failed(struct weir_records *r, int op, uint64_t begin_ns, 
 int weir_rank_lines_put(const char *path, bool fresh, const struct weir_str *lines,
                         struct weir_err *err)
 {
-    FILE *f = fopen(path, fresh ? "w" : "a");
+    FILE *f = weir_open_now(path, fresh ? "w" : "a");
     bool bad;
 
     if (!f)
@@ -82,7 +83,7 @@ static int close_file(FILE *f, const char *path, struct weir_err *err)
 
 int weir_records_begin_file(const char *path, struct weir_err *err)
 {
-    FILE *f = fopen(path, "w");
+    FILE *f = weir_open_now(path, "w");
 
     if (!f)
         return weir_fail(err, WEIR_ESETUP, "open '%s' for the operations", path);
@@ -111,7 +112,7 @@ static void print_record(const struct weir_run *run, FILE *f, const struct weir_
 int weir_records_append(struct weir_run *run, const struct weir_phase_rec *rec, int test,
                         const char *path, uint64_t size, struct weir_err *err)
 {
-    FILE *f = fopen(path, "a");
+    FILE *f = weir_open_now(path, "a");
 
     if (!f)
         return weir_fail(err, WEIR_ESETUP, "open '%s' for the operations", path);

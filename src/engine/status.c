@@ -21,7 +21,7 @@
 static int read_number(const char *path, const char *what, int64_t *count, struct weir_err *err)
 {
     char text[64] = "";
-    FILE *f = fopen(path, "r");
+    FILE *f = weir_open_now(path, "r");
 
     *count = NO_FILE;
     if (!f)

@@ -14,6 +14,8 @@
 
 #include "par/agree.h"
 
+#define LOOKS_MOST 10000 /* names: a moment, also where a directory is far away */
+
 /* What was removed, and what was not ours. */
 struct tidy {
     struct weir_run *run;
@@ -21,7 +23,8 @@ struct tidy {
     const struct weir_tidy_form *forms;
     size_t n;
     uint64_t files, dirs, foreign, looked;
-    bool refuses; /* links and mounts: the test would work where they lead; else they stay */
+    uint64_t most; /* names that are looked at before a test */
+    bool refuses; /* mounts: the test would work there; else they stay */
 };
 
 static int tidy_dir(struct tidy *t, int parent, const char *name, int level, struct weir_err *err);
@@ -68,19 +71,6 @@ static int remove_dir(struct tidy *t, int fd, const char *name, struct weir_err 
     return weir_fail(err, WEIR_EIO, "remove directory '%s' below '%s'", name, t->dir);
 }
 
-/* A link with the name of a directory of ours: the test would make and remove files elsewhere. */
-static int check_link(const struct tidy *t, const char *name, int level, struct weir_err *err)
-{
-    enum weir_tidy what = judge(t, name, true, level);
-
-    if (!t->refuses || (what != WEIR_TIDY_TREE && what != WEIR_TIDY_OURS))
-        return 0;
-    return weir_refuse(err, WEIR_ESETUP,
-                       "'%s' below '%s' is a symbolic link, and --existing=replace replaces no "
-                       "links; remove it, or give another directory",
-                       name, t->dir);
-}
-
 /* Another file system, or another part of one, is of somebody else: is it mounted here? */
 static bool is_mount(int fd, const char *name, const struct stat *st)
 {
@@ -118,8 +108,6 @@ static int tidy_entry(struct tidy *t, int fd, const char *name, int level, struc
 
     if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? 0 : weir_fail(err, WEIR_EIO, "stat '%s' below '%s'", name, t->dir);
-    if (S_ISLNK(st.st_mode) && check_link(t, name, level, err) < 0)
-        return -1;
     is_dir = S_ISDIR(st.st_mode);
     what = is_dir || S_ISREG(st.st_mode) ? judge(t, name, is_dir, level)
            : level > 0                   ? WEIR_TIDY_FOREIGN
@@ -132,6 +120,22 @@ static int tidy_entry(struct tidy *t, int fd, const char *name, int level, struc
     if (what == WEIR_TIDY_TREE || (what == WEIR_TIDY_OURS && is_dir))
         return remove_dir(t, fd, name, err);
     return what == WEIR_TIDY_OURS ? remove_file(t, fd, name, err) : 0;
+}
+
+static DIR *open_dir(const struct tidy *t, int parent, const char *name, int level,
+                     struct weir_err *err)
+{
+    int fd =
+        openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (level == 0 ? 0 : O_NOFOLLOW));
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+    if (d)
+        return d;
+    weir_fail(err, WEIR_EIO, "open directory '%s'%s%s", name, level == 0 ? "" : " below ",
+              level == 0 ? "" : t->dir);
+    if (fd >= 0)
+        close(fd);
+    return NULL;
 }
 
 /* One pass over the entries: how many were removed, -1 and err. */
@@ -161,19 +165,12 @@ static int64_t tidy_pass(struct tidy *t, DIR *d, int level, struct weir_err *err
  * nothing is removed any more. */
 static int tidy_dir(struct tidy *t, int parent, const char *name, int level, struct weir_err *err)
 {
-    int fd =
-        openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (level == 0 ? 0 : O_NOFOLLOW));
-    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    DIR *d = open_dir(t, parent, name, level, err);
     uint64_t foreign = t->foreign;
     int64_t gone;
 
-    if (!d) {
-        weir_fail(err, WEIR_EIO, "open directory '%s'%s%s", name, level == 0 ? "" : " below ",
-                  level == 0 ? "" : t->dir);
-        if (fd >= 0)
-            close(fd);
+    if (!d)
         return -1;
-    }
     do {
         t->foreign = foreign; /* count what is there in the last pass only */
         gone = tidy_pass(t, d, level, err);
@@ -181,6 +178,72 @@ static int tidy_dir(struct tidy *t, int parent, const char *name, int level, str
     closedir(d);
     return gone < 0 ? -1 : 0;
 }
+
+/* ---- a look before the test ---- */
+
+static int look_into(struct tidy *t, int parent, const char *name, int level, struct weir_err *err);
+
+static unsigned char type_of(int fd, const struct dirent *e)
+{
+    struct stat st;
+
+    if (e->d_type != DT_UNKNOWN || fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return e->d_type;
+    return IFTODT(st.st_mode);
+}
+
+static const char *name_type(unsigned char type)
+{
+    return type == DT_LNK                    ? "a symbolic link"
+           : type == DT_CHR || type == DT_BLK ? "a device"
+           : type == DT_DIR                  ? "a directory"
+           : type == DT_REG                  ? "a file"
+                                             : "a pipe or socket";
+}
+
+static bool is_ours(const struct tidy *t, const char *name, bool is_dir, int level)
+{
+    enum weir_tidy what = judge(t, name, is_dir, level);
+
+    return what == WEIR_TIDY_TREE || what == WEIR_TIDY_OURS;
+}
+
+static int look_at(struct tidy *t, int fd, const struct dirent *e, int level, struct weir_err *err)
+{
+    bool ours[] = { is_ours(t, e->d_name, false, level), is_ours(t, e->d_name, true, level) };
+    unsigned char type;
+
+    if (!ours[false] && !ours[true])
+        return 0;
+    type = type_of(fd, e);
+    if (type == DT_DIR && judge(t, e->d_name, true, level) == WEIR_TIDY_TREE)
+        return look_into(t, fd, e->d_name, level + 1, err);
+    if (type == DT_UNKNOWN || (ours[type == DT_DIR] && (type == DT_DIR || type == DT_REG)))
+        return 0;
+    return weir_refuse(err, WEIR_ESETUP,
+                       "'%s' below '%s' is %s, and the test makes %s of that name; remove it, or "
+                       "give another directory",
+                       e->d_name, t->dir, name_type(type), ours[true] ? "a directory" : "a file");
+}
+
+static int look_into(struct tidy *t, int parent, const char *name, int level, struct weir_err *err)
+{
+    DIR *d = open_dir(t, parent, name, level, err);
+    struct dirent *e;
+    int rc = 0;
+
+    if (!d)
+        return -1;
+    while (rc == 0 && t->looked < t->most && (e = readdir(d))) {
+        t->looked++;
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            rc = look_at(t, dirfd(d), e, level, err);
+    }
+    closedir(d);
+    return rc;
+}
+
+/* ---- removal ---- */
 
 static void tell_foreign(const struct tidy *t, const char *program)
 {
@@ -212,24 +275,37 @@ int weir_tidy(struct weir_run *run, const char *program, const char *dir,
     return weir_agree(&run->world, rc, err);
 }
 
-int weir_tidy_existing(struct weir_run *run, const char *program, const char *dir,
+static int replace(struct tidy *t, const char *program, struct weir_err *err)
+{
+    int rc = tidy_dir(t, AT_FDCWD, t->dir, 0, err);
+
+    if (t->files + t->dirs > 0)
+        weir_note(&t->run->log,
+                  "--existing=replace has removed %" PRIu64 " files and %" PRIu64
+                  " directories of earlier runs in '%s'",
+                  t->files, t->dirs, t->dir);
+    tell_foreign(t, program);
+    return rc;
+}
+
+int weir_tidy_existing(struct weir_run *run, const char *program, const char *dir, bool replaces,
                        const struct weir_backend *be, const struct weir_tidy_form *forms, size_t n,
                        struct weir_err *err)
 {
-    struct tidy t = { .run = run, .forms = forms, .n = n, .refuses = true };
+    struct tidy t = { .run = run, .forms = forms, .n = n, .refuses = true, .most = LOOKS_MOST };
+    struct stat st;
     int rc = 0;
 
     if (be->flags & WEIR_BE_NO_DATA) /* it makes nothing, so nothing there is of it */
         return 0;
-    dir = t.dir = weir_system_path(be, dir);
-    if (run->world.rank == 0 && access(dir, F_OK) == 0) {
-        rc = tidy_dir(&t, AT_FDCWD, dir, 0, err);
-        if (t.files + t.dirs > 0)
-            weir_note(&run->log,
-                      "--existing=replace has removed %" PRIu64 " files and %" PRIu64
-                      " directories of earlier runs in '%s'",
-                      t.files, t.dirs, dir);
-        tell_foreign(&t, program);
+    t.dir = weir_system_path(be, dir);
+    if (run->world.rank == 0 && stat(t.dir, &st) == 0) {
+        if (replaces)
+            t.most = UINT64_MAX;
+        if (S_ISDIR(st.st_mode))
+            rc = look_into(&t, AT_FDCWD, t.dir, 0, err);
+        if (rc == 0 && replaces)
+            rc = replace(&t, program, err);
     }
     return weir_agree(&run->world, rc, err);
 }

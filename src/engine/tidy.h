@@ -30,12 +30,17 @@ struct weir_tidy_form {
 int weir_tidy(struct weir_run *run, const char *program, const char *dir,
               const struct weir_tidy_form *forms, size_t n, struct weir_err *err);
 
-/* The same for --existing=replace, dir being a name of the backend: nothing where the directory is
- * not there, or the backend stores nothing; a note says what was removed, and nothing is told on
- * standard output. A symbolic link with the name of a directory of ours is an error, because the
- * test would work in the directory that it leads to, and so is a file system that is mounted at
- * one. Collective over run->world. */
-int weir_tidy_existing(struct weir_run *run, const char *program, const char *dir,
+/* Look at what is in the directory of a test before it begins, dir being a name of the backend.
+ * Refused (WEIR_ESETUP): a name of the forms whose type is not that of the form, such as a link, a
+ * device or a pipe, since the test would work where a link leads to, and remove the others. Names
+ * are looked at by the types that directories hold: files are not touched, because a test of
+ * metadata would then find them in memory. Of a test that goes on with what is there, the first
+ * 10000.
+ * replaces (--existing=replace): then remove what is there as weir_tidy does, but with a note and
+ * nothing on standard output; what is mounted at a directory of ours is an error.
+ * Nothing where the directory is not there, or the backend stores nothing. Collective over
+ * run->world. */
+int weir_tidy_existing(struct weir_run *run, const char *program, const char *dir, bool replaces,
                        const struct weir_backend *be, const struct weir_tidy_form *forms, size_t n,
                        struct weir_err *err);
 

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "engine/timeline.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -55,8 +56,10 @@ static int make_file(const char *path, struct weir_err *err)
 {
     char header[WEIR_NPY_HEADER];
     struct stat st;
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), rc = 0;
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666), rc = 0;
 
+    if (fd < 0 && errno == ENXIO)
+        return weir_refuse(err, WEIR_ESETUP, "timeline '%s' is not a regular file", path);
     if (fd < 0)
         return weir_fail(err, WEIR_ESETUP, "open timeline '%s'", path);
     weir_npy_header(header, 0);

@@ -333,17 +333,3 @@ def test_a_pipe_is_no_trouble_where_nothing_is_written(ior):
     ior("-a DUMMY -w -r -b 8k -t 8k -o pipe").ok()
     ior("-w -b 8k -t 8k -o pipe --dry-run").ok()
     assert stat.S_ISFIFO(os.lstat(ior.cwd / "pipe").st_mode)
-
-
-def test_other_programs_follow_links_and_refuse_pipes_too(ior):
-    """What was made through a link goes, and the link stays; mib -n removes an old file, not the link to it."""
-    (ior.cwd / "link").symlink_to("target")
-    (ior.cwd / "mibData.00000000").symlink_to("old")
-    (ior.cwd / "old").write_bytes(b"old")
-    os.mkfifo(ior.cwd / "pipe")
-    for program, words in (("h5exerciser", "-a POSIX --numdims 1 --minels 8 -i 1 -o link"), ("mib", "-M -F -t . -n -r -l 2 -s 4k")):
-        ior.program = conftest.BUILD / "src" / program
-        ior(words, np=None).ok()
-    assert sorted(ior.files()) == ["link", "mibData.00000000", "pipe"]
-    ior.program = conftest.BUILD / "src" / "h5exerciser"
-    ior("-a POSIX --numdims 1 --minels 8 -i 1 -o pipe", np=None, timeout=20).fails(1, "'pipe' is a pipe or socket")

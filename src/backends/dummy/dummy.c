@@ -147,16 +147,6 @@ static bool fails_now(struct dummy *d, const struct dummy_options *o, enum op op
     return true;
 }
 
-static int open_stored(const char *path, unsigned flags)
-{
-    int sys = flags & WEIR_OPEN_WRITE ? O_RDWR : O_RDONLY;
-
-    return open(path,
-                sys | O_CLOEXEC | (flags & WEIR_OPEN_CREATE ? O_CREAT : 0) |
-                    (flags & WEIR_OPEN_TRUNC ? O_TRUNC : 0) | (flags & WEIR_OPEN_EXCL ? O_EXCL : 0),
-                0664);
-}
-
 static int dummy_open(struct weir_session *s, const char *path, unsigned flags,
                       struct weir_file *wf, struct weir_err *err)
 {
@@ -167,7 +157,7 @@ static int dummy_open(struct weir_session *s, const char *path, unsigned flags,
     if (flags & WEIR_OPEN_CREATE)
         delay(d, o->delay_create);
     f->fd = -1;
-    if (fails_now(d, o, OP_OPEN) || (d->stores && (f->fd = open_stored(path, flags)) < 0))
+    if (fails_now(d, o, OP_OPEN) || (d->stores && (f->fd = open(path, weir_posix_flags(s, flags | WEIR_OPEN_READ), 0664)) < 0))
         return weir_fail(err, WEIR_EIO, "open '%s'", path);
     return 0;
 }

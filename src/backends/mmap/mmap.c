@@ -204,27 +204,19 @@ static int map_bytes(struct mmap_file *f, uint64_t need, struct weir_err *err)
 
 /* ---- open and close ---- */
 
-static int system_flags(unsigned flags)
-{
-    return O_CLOEXEC | (flags & WEIR_OPEN_WRITE ? O_RDWR : O_RDONLY) |
-           (flags & WEIR_OPEN_CREATE ? O_CREAT : 0) | (flags & WEIR_OPEN_TRUNC ? O_TRUNC : 0) |
-           (flags & WEIR_OPEN_EXCL ? O_EXCL : 0);
-}
-
 static int mmap_open(struct weir_session *s, const char *path, unsigned flags, struct weir_file *wf,
                      struct weir_err *err)
 {
     struct mmap_file *f = (struct mmap_file *)wf;
     uint64_t want = wf->extent.file_bytes;
 
-    (void)s;
     f->writes = flags & WEIR_OPEN_WRITE;
     do
-        f->fd = open(path, system_flags(flags), 0664);
+        f->fd = open(path, weir_posix_flags(s, flags | WEIR_OPEN_READ), 0664);
     while (f->fd < 0 && errno == EINTR);
     if (f->fd < 0)
-        return weir_fail(err, WEIR_EIO, "%s '%s'", flags & WEIR_OPEN_CREATE ? "create" : "open",
-                         path);
+        return weir_fail(err, WEIR_EIO, "%s '%s'%s", flags & WEIR_OPEN_CREATE ? "create" : "open",
+                         path, weir_posix_why(s));
     if (look_at_size(f, err) == 0 && (!f->writes || lay_out(f, err) == 0) &&
         map_bytes(f, want ? want : f->size, err) == 0)
         return 0;

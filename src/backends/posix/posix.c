@@ -113,25 +113,6 @@ static int check_alignment(const struct weir_posix_file *f, struct weir_err *err
                        align, path, (unsigned long long)odd);
 }
 
-static int system_flags(unsigned flags, const struct posix_options *o)
-{
-    int sys = O_CLOEXEC;
-
-    if (flags & WEIR_OPEN_WRITE)
-        sys |= flags & WEIR_OPEN_READ ? O_RDWR : O_WRONLY;
-    else
-        sys |= O_RDONLY;
-    if (flags & WEIR_OPEN_CREATE)
-        sys |= O_CREAT;
-    if (flags & WEIR_OPEN_TRUNC)
-        sys |= O_TRUNC;
-    if (flags & WEIR_OPEN_EXCL)
-        sys |= O_EXCL;
-    if (o->odirect)
-        sys |= O_DIRECT;
-    return sys;
-}
-
 static int open_retrying(const char *path, int sys)
 {
     int fd;
@@ -163,12 +144,12 @@ static int posix_open(struct weir_session *s, const char *path, unsigned flags,
         return -1;
     if (o->odirect && (flags & WEIR_OPEN_CREATE))
         is_new = lstat(path, &st) < 0 && errno == ENOENT;
-    f->fd = open_retrying(path, system_flags(flags, o));
+    f->fd = open_retrying(path, weir_posix_flags(s, flags) | (o->odirect ? O_DIRECT : 0));
     if (f->fd < 0)
         weir_fail(err, WEIR_EIO, "%s '%s'%s", flags & WEIR_OPEN_CREATE ? "create" : "open", path,
                   o->odirect && errno == EINVAL
                       ? " (this file system may not allow --posix.odirect)"
-                      : "");
+                      : weir_posix_why(s));
     else if ((!o->odirect || check_alignment(f, err) == 0) &&
              posix_layout_apply(f->fd, path, &o->layout, err) == 0 &&
              find_hint(f, &o->layout, err) == 0) {

@@ -144,7 +144,8 @@ static int plan(struct weir_run *run, void *state, struct weir_err *err)
         return -1;
     if (!t->be->array)
         return weir_refuse(err, WEIR_EUSAGE, "%s cannot keep arrays", t->be->name);
-    t->access = (struct weir_access) { .file_per_task = true,
+    t->access = (struct weir_access) { .own_names = true,
+                                       .file_per_task = true,
                                        .tasks = t->writers,
                                        .nodes = run->world.nodes };
     run->test->plan.path = SCRATCH;
@@ -215,8 +216,12 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
     name_scratch(t->o, (uint64_t)t->ranks.peers.rank, &t->name);
     if (t->kind == GATHERV)
         return 0;
-    return weir_test_session_of(run, &t->session, t->be, t->be_opt, &t->access,
-                                weir_heads_par(&t->ranks), err);
+    if (weir_test_session_of(run, &t->session, t->be, t->be_opt, &t->access,
+                             weir_heads_par(&t->ranks), err) < 0)
+        return -1;
+    if (writes(t))
+        rc = weir_session_admit(&t->session, weir_str_text(&t->name), WEIR_INTENT_REPLACE, err);
+    return weir_agree(&run->par, rc, err);
 }
 
 static bool target(struct weir_run *run, const void *state, int i, struct weir_str *path)

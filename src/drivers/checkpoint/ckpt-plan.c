@@ -118,7 +118,8 @@ static int choose_backend(struct ckpt *t, struct weir_run *run, struct weir_err 
     }
     if (!t->be->array)
         return weir_refuse(err, WEIR_EUSAGE, "%s cannot keep arrays", t->be->name);
-    t->access = (struct weir_access) { .file_per_task = o->split,
+    t->access = (struct weir_access) { .own_names = o->split,
+                                       .file_per_task = o->split,
                                        .collective = o->collective && !o->split,
                                        .tasks = t->number,
                                        .nodes = run->world.nodes };
@@ -275,9 +276,11 @@ static int start_session(struct ckpt *t, struct weir_run *run, struct weir_err *
         t->spec.chunk.rank = 0; /* the format has none */
     if (t->ranks.is_head)
         rc = weir_session_can_array(&t->session, &t->spec, err);
-    /* a file that was there and cannot be opened stays */
-    if (t->ranks.is_head && rc == 0 && !t->reads)
+    if (t->ranks.is_head && rc == 0 && t->reads)
+        rc = weir_session_admit(&t->session, weir_str_text(&t->name), WEIR_INTENT_READ, err);
+    else if (t->ranks.is_head && rc == 0)
         rc = weir_session_is_new(&t->session, weir_str_text(&t->name), &t->removes, err);
+    /* else a file that was there and cannot be opened stays */
     return weir_agree(&run->par, rc, err);
 }
 

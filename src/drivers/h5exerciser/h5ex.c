@@ -136,7 +136,8 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
 
     *t = (struct h5ex_test) { .o = run->test->values->driver_opt,
                               .series.width = H5EX_OPS + H5EX_COLS };
-    t->access = (struct weir_access) { .collective = !t->o->independent,
+    t->access = (struct weir_access) { .own_names = !t->o->path,
+                                       .collective = !t->o->independent,
                                        .collective_metadata = t->o->collective_metadata,
                                        .own_results = true };
     if (check(run, t, err) < 0 ||

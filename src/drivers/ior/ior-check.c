@@ -177,6 +177,7 @@ static void fill_access(struct ior_test *t, const struct weir_run *run, int task
 
     t->access = (struct weir_access) {
         .file_per_task = o->file_per_task,
+        .in_place = "-E and -k",
         .collective = o->collective && t->be && (t->be->flags & WEIR_BE_COLLECTIVE_XFER),
         .random = o->random_offset > 0,
         .sync_each = o->sync_each,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-file.c - the test file: devices are never removed, and the size is checked after a phase */
+/* ior-file.c - the test file: may it be used, and its size after a phase */
 #include "config.h"
 #include "drivers/ior/ior.h"
 
@@ -9,16 +9,11 @@
 
 int ior_file_check(struct ior_test *t, bool write, struct weir_err *err)
 {
-    bool device;
+    enum weir_intent intent = !write                           ? WEIR_INTENT_READ
+                        : t->o->use_existing && t->o->keep ? WEIR_INTENT_WRITE
+                                                           : WEIR_INTENT_REPLACE;
 
-    if (weir_session_look(&t->session, t->use.path.text, &device, err) < 0)
-        return -1;
-    if (!device || !write || (t->o->use_existing && t->o->keep))
-        return 0;
-    return weir_refuse(err, WEIR_EUSAGE,
-                       "'%s' is a device, which would be removed; give -E and -k to write to it in "
-                       "place",
-                       t->use.path.text);
+    return weir_session_admit(&t->session, t->use.path.text, intent, err);
 }
 
 /* ---- size after a phase ---- */

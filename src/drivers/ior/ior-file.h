@@ -19,8 +19,7 @@ struct ior_use {
     int owner_mount; /* the same of the task whose data are read */
 };
 
-/* ior-file.c: may t->use.path be opened? What weir_session_look says, and a device only when it is
- * not to be removed. Local. -1 and err. */
+/* ior-file.c: may t->use.path be opened? As weir_session_admit says. Local. -1 and err. */
 int ior_file_check(struct ior_test *t, bool write, struct weir_err *err);
 
 /* ior-file.c: warn when the files have another size than the phase should have made or found; a

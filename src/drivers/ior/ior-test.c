@@ -84,16 +84,15 @@ int ior_repetition(struct weir_run *run, void *state, struct weir_err *err)
 
 static int warn_existing(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
-    bool there = false, device = false;
+    bool there = false;
 
     if (!t->o->write || run->par.rank != 0 ||
         ior_file_name(t->o, t->use.mount, 0, 0, &t->use.path, err) < 0 ||
         weir_session_has_file(&t->session, t->use.path.text, &there, NULL) < 0 || !there ||
         (t->session.flags & WEIR_BE_NO_DATA))
         return 0;
-    if (weir_session_look(&t->session, t->use.path.text, &device, NULL) < 0 ||
-        (device && !(t->o->use_existing && t->o->keep)))
-        return 0; /* ior_file_check refuses it */
+    if (ior_file_check(t, true, NULL) < 0)
+        return 0; /* the phase will be refused */
     return weir_warn(&run->log, err, "The file \"%s\" exists already and will be %s",
                      t->use.path.text, t->o->use_existing ? "overwritten" : "deleted");
 }

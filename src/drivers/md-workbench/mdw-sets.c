@@ -5,12 +5,15 @@
 #include "drivers/md-workbench/mdw.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "base/shift.h"
 #include "base/size.h"
 #include "base/str.h"
@@ -130,7 +133,7 @@ static int read_number(FILE *f, const char *path, const char *key, int64_t *out,
 
 int mdw_position_load(const char *path, int64_t v[3], struct weir_err *err)
 {
-    FILE *f = fopen(path, "r");
+    FILE *f = weir_open_now(path, "r");
     int rc, c;
 
     if (!f)
@@ -190,18 +193,27 @@ static int write_file(const struct mdw_test *t, uint64_t pos, struct weir_err *e
     return rc < 0 ? weir_err_within(err, "run-info file '%s'", t->o->position_file) : 0;
 }
 
-/* Make a file and leave no trace of that. */
+/* A file, or where there is none the place where a link leads to: make it, and leave no trace of
+ * that. A device or a pipe is not touched. */
 static int try_file(const char *path, const char *what, struct weir_err *err)
 {
-    bool there = access(path, F_OK) == 0;
-    FILE *f = fopen(path, "a");
+    struct weir_str place = { 0 };
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+    int fd, rc;
 
-    if (!f)
-        return weir_fail(err, WEIR_ESETUP, "create %s '%s'", what, path);
-    fclose(f);
-    if (!there)
-        unlink(path);
-    return 0;
+    if (there && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return 0;
+    rc = weir_link_follow(path, &place, err);
+    if (rc == 0) {
+        fd = open(weir_str_text(&place), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+        if (fd < 0 || close(fd) < 0)
+            rc = weir_fail(err, WEIR_ESETUP, "create %s '%s'", what, path);
+        else if (!there)
+            unlink(weir_str_text(&place));
+    }
+    weir_str_free(&place);
+    return rc;
 }
 
 static int try_files(const struct mdw_options *o, struct weir_err *err)

@@ -219,14 +219,14 @@ static const struct weir_tidy_form forms[] = {
 };
 
 /* Before the first test. */
-static int replace_existing(struct weir_run *run, void *state, struct weir_err *err)
+static int look_at_existing(struct weir_run *run, void *state, struct weir_err *err)
 {
     const struct mdw_test *t = state;
+    bool replaces = t->o->precreate && weir_existing(&t->o->run) == WEIR_EXISTING_REPLACE;
 
-    if (!t->o->precreate || t->o->run.dry_run ||
-        weir_existing(&t->o->run) != WEIR_EXISTING_REPLACE)
+    if (t->o->run.dry_run)
         return 0;
-    return weir_tidy_existing(run, "md-workbench", t->o->prefix, t->fs.be, forms,
+    return weir_tidy_existing(run, "md-workbench", t->o->prefix, replaces, t->fs.be, forms,
                               sizeof(forms) / sizeof(*forms), err);
 }
 
@@ -264,7 +264,7 @@ const struct weir_driver weir_mdw = {
     .start = mdw_start,
     .target = target,
     .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL | WEIR_EXISTING_TOLD,
-    .enter = replace_existing,
+    .enter = look_at_existing,
     .facts = facts_of,
     .stages = mdw_stages,
     .clean = mdw_clean_up,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/guard.h"
 #include "engine/tidy.h"
 
 #define LONGEST_S 60 /* for the items, and as long for the directories */
@@ -231,13 +232,13 @@ static const struct weir_tidy_form forms[] = {
     { "file.mdtest.shared.#", false, 2, INT_MAX, WEIR_TIDY_OURS },
 };
 
-int mdtest_replace_leftovers(struct weir_run *run, const struct mdtest_test *t,
-                             struct weir_err *err)
+int mdtest_look_at_leftovers(struct weir_run *run, const struct mdtest_test *t, struct weir_err *err)
 {
+    bool replaces = t->o->create && weir_existing(&t->o->run) == WEIR_EXISTING_REPLACE;
     int rc = 0;
 
     for (int i = 0; rc == 0 && i < t->places.n; i++)
-        rc = weir_tidy_existing(run, "mdtest", t->places.base[i], t->fs.be, forms,
+        rc = weir_tidy_existing(run, "mdtest", t->places.base[i], replaces, t->fs.be, forms,
                                 sizeof(forms) / sizeof(*forms), err);
     return rc;
 }

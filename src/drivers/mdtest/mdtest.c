@@ -213,8 +213,7 @@ static int enter_run(struct weir_run *run, void *state, struct weir_err *err)
         return -1;
     if (t->o->run.dry_run)
         return 0;
-    if (t->o->create && weir_existing(&t->o->run) == WEIR_EXISTING_REPLACE &&
-        mdtest_replace_leftovers(run, t, err) < 0)
+    if (mdtest_look_at_leftovers(run, t, err) < 0)
         return -1;
     return mdtest_make_bases(run, t, err);
 }

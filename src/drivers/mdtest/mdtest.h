@@ -108,9 +108,8 @@ void mdtest_clean(struct weir_run *run, void *state);
 /* mdtest-clean.c: --cleanup DIR. Rank 0 works. Collective over run->world. */
 int mdtest_remove_leftovers(struct weir_run *run, const char *dir, struct weir_err *err);
 
-/* --existing=replace: remove what earlier runs left where this one works. Collective over
- * run->world. */
-int mdtest_replace_leftovers(struct weir_run *run, const struct mdtest_test *t,
+/* What earlier runs left where this one works: weir_tidy_existing. Collective over run->world. */
+int mdtest_look_at_leftovers(struct weir_run *run, const struct mdtest_test *t,
                              struct weir_err *err);
 
 /* mdtest-report.c: what is shown. Rank 0 only; no-ops elsewhere, but for begin and places

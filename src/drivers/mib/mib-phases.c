@@ -28,6 +28,8 @@ static int prepare_write(struct weir_run *run, void *state, struct weir_err *err
     begin_phase(t);
     t->planned = UINT64_MAX;
     weir_owned_fill(t->task, 0, t->buf, (size_t)t->o->call_size);
+    if (weir_session_admit(&t->session, path, WEIR_INTENT_REPLACE, err) < 0)
+        return -1;
     if (!t->o->fresh)
         return 0;
     begin_ns = weir_now_ns();
@@ -64,7 +66,8 @@ static int find_peer(struct mib_test *t, struct weir_err *err)
     t->read_bytes = t->extent.file_bytes;
     if (t->session.flags & WEIR_BE_NO_DATA)
         return 0;
-    if (weir_session_exists(&t->session, path, &there, err) < 0)
+    if (weir_session_admit(&t->session, path, WEIR_INTENT_READ, err) < 0 ||
+        weir_session_exists(&t->session, path, &there, err) < 0)
         return -1;
     if (!there)
         return weir_refuse(err, WEIR_EIO,

@@ -191,7 +191,7 @@ static int plan(struct weir_run *run, void *state, struct weir_err *err)
         .o = o,
         .anywhere = !o->test_dir,
         .task = o->no_mpi ? run->launched : run->world.rank,
-        .access = { .file_per_task = true, .random = o->granularity > 0 },
+        .access = { .own_names = true, .file_per_task = true, .random = o->granularity > 0 },
         .extent = { .transfer = (uint64_t)o->call_size, .block = all, .file_bytes = all, .segments = 1 },
     };
     if (!o->test_dir)

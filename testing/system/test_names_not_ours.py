@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is at the name of a file before a run: a device, a pipe, a socket, a link, a directory. What must be there afterwards.
+
+One rule for all programs and backends. Where the program makes the names up, only a regular file may be there; all else is
+refused and stays. A name that the user gave is followed through links, which stay, and what the run made there goes; a device
+is written in place where an option says so, and never removed; pipes, sockets and directories are refused before they are
+opened. Each row is run without anything in the way, too, and is good then."""
+import os
+import shutil
+import socket
+import stat
+import subprocess
+import threading
+import time
+
+import pytest
+
+import conftest
+
+SECONDS = 30
+KINDS = ("device", "pipe", "socket", "link", "dangling", "dirlink", "directory")
+OTHERS = ("pipe", "socket", "directory", "dirlink")  # never for data
+PRECIOUS = b"precious" * 1024
+SIX = "@6 "  # on six ranks
+SIMULATE = SIX + "--nx 1 --ny 1 --im_world 12 --lm 2 --num_arrays 1 "
+MDTEST = "-F -n 2 -w 10 -d d "
+TREE = "d/test-dir.0-0/mdtest_tree.0"
+MDW = "-o d -D 1 -P 2 -I 1 -S 10 --run-info-file=info "
+# program: backend, words before, words, the name, and who gave it
+ROWS = {
+    "ior": ("ior", "", "", "-w -b 8k -t 8k -o f", "f", "user"),
+    "ior in place": ("ior", "", "", "-w -E -k -b 8k -t 8k -o f", "f", "in place"),
+    "ior read": ("ior", "", "-w -k -b 8k -t 8k -o f", "-r -b 8k -t 8k -o f", "f", "read"),
+    "ior file per process": ("ior", "", "", "-w -F -b 8k -t 8k -o f", "f.00000000", "user"),
+    "ior MMAP": ("ior", "MMAP", "", "-a MMAP -w -b 8k -t 8k -o f", "f", "user"),
+    "ior AIO": ("ior", "AIO", "", "-a AIO -w -b 8k -t 8k -o f", "f", "user"),
+    "ior DUMMY": ("ior", "DUMMY", "", "-a DUMMY --dummy.store -w -b 8k -t 8k -o f", "f", "user"),
+    "ior MPIIO": ("ior", "MPIIO", "", "-a MPIIO -w -c -b 8k -t 8k -o f", "f", "user"),
+    "ior MPIIO read": ("ior", "MPIIO", "-w -k -b 8k -t 8k -o f", "-a MPIIO -r -b 8k -t 8k -o f", "f", "read"),
+    "ior HDF5": ("ior", "HDF5", "", "-a HDF5 -w -b 8k -t 8k -o f", "f", "user"),
+    "ior NCMPI": ("ior", "NCMPI", "", "-a NCMPI -w -b 8k -t 8k -o f", "f", "user"),
+    "ior NETCDF": ("ior", "NETCDF", "", "-a NETCDF -w -b 8k -t 8k -o f", "f", "user"),
+    "h5exerciser": ("h5exerciser", "HDF5", "", "--numdims 1 --minels 64 -i 1 --out f", "f", "user"),
+    "h5exerciser POSIX": ("h5exerciser", "", "", "-a POSIX --numdims 1 --minels 64 -i 1 --out f", "f", "user"),
+    "checkpoint binary": ("checkpoint_simulator.x", "", "", SIMULATE + "--write_binary --path f", "f.bin", "kept"),
+    "checkpoint netCDF": ("checkpoint_simulator.x", "NETCDF", "", SIMULATE + "--path f", "f.nc4", "kept"),
+    "checkpoint PnetCDF": ("checkpoint_simulator.x", "NCMPI", "", SIMULATE + "-a NCMPI --path f", "f.nc", "kept"),
+    "checkpoint split": ("checkpoint_simulator.x", "", "", SIMULATE + "--write_binary --split_file --path f", "f_000.bin", "own"),
+    "restart": ("restart_simulator.x", "", "checkpoint_simulator.x " + SIMULATE + "--write_binary --path f",
+                SIMULATE + "--read_binary --path f", "f.bin", "read"),
+    "restart split": ("restart_simulator.x", "", "checkpoint_simulator.x " + SIMULATE + "--write_binary --split_file --path f",
+                      SIMULATE + "--read_binary --split_file --path f", "f_000.bin", "own"),
+    "raw_bw": ("raw_bw.x", "", "", "--nx 6 --n_levs 2 --n_writers 1 -a POSIX", "scratch.00000", "own"),
+    "combo": ("combo.x", "", "", "--nx 6 --n_levs 2 --n_writers 1 -a POSIX", "scratch.00000", "own"),
+    "mib": ("mib", "", "", "-M -F -t . -l 2 -s 4k", "mibData.00000000", "own"),
+    "mib anew": ("mib", "", "", "-M -F -t . -n -r -l 2 -s 4k", "mibData.00000000", "own"),
+    "mib read": ("mib", "", "-M -F -t . -W -l 2 -s 4k", "-M -F -t . -R -l 2 -s 4k", "mibData.00000000", "own"),
+    "mdtest": ("mdtest", "", "-C " + MDTEST, MDTEST, TREE + "/file.mdtest.0.0", "own"),
+    "mdtest stat": ("mdtest", "", "-C " + MDTEST, "-T " + MDTEST, TREE + "/file.mdtest.0.1", "own"),
+    "mdtest read": ("mdtest", "", "-C " + MDTEST, "-E -e 10 " + MDTEST, TREE + "/file.mdtest.0.1", "own"),
+    "mdtest remove": ("mdtest", "", "-C " + MDTEST, "-r " + MDTEST, TREE + "/file.mdtest.0.0", "own"),
+    "mdtest replace": ("mdtest", "", "-C " + MDTEST, MDTEST + "--existing=replace", TREE + "/file.mdtest.0.0", "own"),
+    "mdtest tree": ("mdtest", "", "-C " + MDTEST, "-r " + MDTEST, TREE, "own directory"),
+    "mdtest test directory": ("mdtest", "", "-C " + MDTEST, MDTEST, "d/test-dir.0-0", "own directory"),
+    "md-workbench": ("md-workbench", "", "-1 " + MDW, "-2 " + MDW, "d/0_0/file-1", "own"),
+    "md-workbench clean-up": ("md-workbench", "", "-1 " + MDW, "-3 " + MDW, "d/0_0/file-0", "own"),
+    "md-workbench set": ("md-workbench", "", "-1 " + MDW, "-2 " + MDW, "d/0_0", "own directory"),
+}
+
+
+# ---- what is put there ----
+
+def put(path, kind):
+    """In the place of what is there, if anything is."""
+    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
+    target = path.with_name(path.name + "-target")
+    if kind == "device":
+        os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as s:
+            here = os.getcwd()
+            os.chdir(path.parent)  # the name in the address is short
+            s.bind(path.name)
+            os.chdir(here)
+    elif kind == "directory":
+        path.mkdir()
+    else:
+        path.symlink_to(target.name)
+        if kind == "link":
+            target.write_bytes(PRECIOUS)
+        if kind == "dirlink":
+            target.mkdir()
+
+
+def state(path):
+    """What a name is, without its times."""
+    s = os.lstat(path)
+    what = os.readlink(path) if stat.S_ISLNK(s.st_mode) else path.read_bytes() if stat.S_ISREG(s.st_mode) else s.st_rdev
+    return stat.S_IFMT(s.st_mode), s.st_ino, what
+
+
+def states(cwd):
+    return {str(p.relative_to(cwd)): state(p) for p in cwd.rglob("*")}
+
+
+PRIVATE = """set -e; mkdir "$1"; mount -t tmpfs weir "$1"; mkdir "$1/shm" "$1/pts"
+mknod -m 666 "$1/null" c 1 3; mknod -m 666 "$1/zero" c 1 5; mknod -m 666 "$1/full" c 1 7
+mknod -m 666 "$1/random" c 1 8; mknod -m 666 "$1/urandom" c 1 9; mount --bind "$1" /dev; shift; exec "$@" """
+
+
+@pytest.fixture
+def apart(tmp_path):
+    """A mount namespace with a /dev of its own: prefix of a command."""
+    if os.geteuid() != 0 or not shutil.which("unshare"):
+        pytest.skip("only root makes devices")
+    prefix = ["unshare", "-m", "sh", "-c", PRIVATE, "sh", str(tmp_path / "dev")]
+    if subprocess.run(prefix + ["true"], capture_output=True).returncode:
+        pytest.skip("nothing can be mounted here")
+    (tmp_path / "dev").rmdir()
+    return prefix
+
+
+class Place:
+    def __init__(self, ior, apart, name):
+        self.ior, self.apart, self.cwd = ior, apart, ior.cwd / name
+        self.cwd.mkdir()
+
+    def run(self, program, words, device=False):
+        prefix = self.apart if device else []
+        words = words.split()
+        launcher = conftest.LAUNCHER + ["-n", words.pop(0)[1:]] if words[0][0] == "@" else []
+        command = prefix + launcher + [str(conftest.BUILD / "src" / program)] + words
+        env = conftest.program_env({"OMPI_MCA_orte_tmpdir_base": str(self.ior.cwd)})
+        try:
+            return subprocess.run(command, cwd=self.cwd, env=env, timeout=SECONDS * conftest.PATIENCE, capture_output=True,
+                                  text=True, stdin=subprocess.DEVNULL)
+        finally:
+            if device:
+                shutil.rmtree(prefix[-1], ignore_errors=True)
+
+
+def prepare(ior, apart, row):
+    """What the row needs is made once: places(kind) has it, and what is in the way."""
+    program, _, before, _, name, _ = row
+    made = Place(ior, apart, "made")
+    if before:
+        first = before.split()[0]
+        run = made.run(*(before.split(" ", 1) if first.endswith(".x") else (program, before)))
+        assert run.returncode == 0, run
+
+    def place(kind):
+        there = Place(ior, apart, kind or "nothing")
+        shutil.copytree(made.cwd, there.cwd, dirs_exist_ok=True)
+        if kind:
+            put(there.cwd / name, kind)
+        return there
+    return place
+
+
+def expected(rule, kind):
+    """Status, or None: it depends on what is read."""
+    if rule.startswith("own"):
+        return 2
+    if kind in OTHERS:
+        return 1
+    if rule == "read":
+        return None
+    return 1 if kind == "device" and rule != "in place" else 0
+
+
+def check(place, row, kind, before, run):
+    name, rule = row[4], row[5]
+    status, after = expected(rule, kind), states(place.cwd)
+    said = (row, kind, run)
+    assert run.returncode == status or (status is None and run.returncode in (0, 3, 4)), said
+    assert after[name] == before[name], said
+    if status in (1, 2):
+        assert after == before and run.stderr.count("ERROR") == 1 and os.path.basename(name) in run.stderr, said
+    elif kind in ("link", "dangling"):
+        target = name + "-target"
+        assert (target in after) == (rule in ("in place", "kept") or (rule == "read" and kind == "link")), said
+        if rule != "read" and target in after:
+            assert after[target][2] != PRECIOUS, said
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+def test_what_a_run_finds_at_a_name_of_data(ior, need_backend, apart, row):
+    if row[1]:
+        need_backend(row[1])
+    places = prepare(ior, apart, row)
+    run = places(None).run(row[0], row[3])
+    assert run.returncode == 0, run
+    for kind in ("device", "pipe", "link") if row[1] and SIX in row[3] else KINDS:  # six ranks take their time
+        if kind == "directory" and row[5] == "own directory":
+            continue
+        place = places(kind)
+        before = states(place.cwd)
+        check(place, row, kind, before, place.run(row[0], row[3], kind == "device"))
+
+
+# ---- outputs ----
+
+OUTPUTS = {
+    "JSON": ("ior", "-a DUMMY -w --report=json:f", "f", "written"),
+    "CSV": ("ior", "-a DUMMY -w --report=csv:f", "f", "written"),
+    "text": ("ior", "-a DUMMY -w --report=text:f", "f", "written"),
+    "summary file": ("ior", "-a DUMMY -w -O summaryFile=f", "f", "written"),
+    "ranks": ("ior", "-a DUMMY -w -O saveRankPerformanceDetailsCSV=f", "f", "small"),
+    "timeline": ("ior", "-a DUMMY -w --timeline=f.npy", "f.npy", "regular"),
+    "document of a timeline": ("ior", "-a DUMMY -w --timeline=f.npy", "f.timeline.json", "whole"),
+    "status of ior": ("ior", "-a DUMMY -w -k -D 1 -O stoneWallingWearOut=1,stoneWallingStatusFile=f", "f", "small"),
+    "status of mdtest": ("mdtest", "-C -F -n 2 -W 1 -x f -d d", "f", "small"),
+    "position": ("md-workbench", "-o d -D 1 -P 2 -I 1 -1 --run-info-file=f", "f", "small"),
+}
+# Where an output of each form can go. A pipe that nobody reads is not waited for during a run.
+GOOD = {"written": ("device", "pipe", "link", "dangling"), "small": ("device", "link", "dangling"),
+        "regular": ("link", "dangling"), "whole": ("link",)}
+
+
+def with_reader(pipe, act):
+    """What a reader of the pipe gets while act runs."""
+    got = []
+    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    run = act()
+    reader.join(SECONDS)
+    assert not reader.is_alive(), "nobody wrote to the pipe"
+    return run, got[0]
+
+
+@pytest.mark.parametrize("row", OUTPUTS.values(), ids=OUTPUTS)
+def test_what_a_run_finds_at_a_name_of_an_output(ior, apart, row):
+    program, words, name, form = row
+    for kind in KINDS:
+        place = Place(ior, apart, kind)
+        path = place.cwd / name
+        put(path, kind)
+        before = state(path)
+        if kind == "pipe" and form == "written":
+            run, got = with_reader(path, lambda: place.run(program, words))
+            assert run.returncode == 0 and got, (row, run)
+        else:
+            run = place.run(program, words, kind == "device")
+        assert state(path) == before, (row, kind, run)
+        good = kind in GOOD[form]
+        assert (run.returncode == 0) == good, (row, kind, run)
+        if good and kind in ("link", "dangling"):
+            target = path.with_name(name + "-target")
+            assert target.stat().st_size > 0 and target.read_bytes() != PRECIOUS, (row, kind, run)
+
+
+# ---- in the middle of a run ----
+
+def until(what):
+    end = time.monotonic() + SECONDS * conftest.PATIENCE
+    while not what():
+        assert time.monotonic() < end, "it does not happen"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("backend", ["POSIX", "MPIIO"])
+def test_a_file_that_becomes_a_pipe_is_an_error_of_the_outside_world(ior, need_backend, backend):
+    """Between write and read: the words of the user were right."""
+    need_backend(backend)
+    proc = ior.start("-a %s -w -r -k -d 2 -b 8k -t 8k -o f" % backend, np=None)
+    until(lambda: (ior.cwd / "f").exists() and (ior.cwd / "f").stat().st_size == 8192)
+    (ior.cwd / "f").unlink()
+    os.mkfifo(ior.cwd / "f")
+    ior.finish(proc, SECONDS).fails(3, "'f' is a pipe or socket")
+    assert stat.S_ISFIFO(os.lstat(ior.cwd / "f").st_mode)
