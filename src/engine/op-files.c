@@ -214,7 +214,7 @@ static void write_gathered(void *arg, const struct weir_record *r, size_t n, uin
     for (size_t i = 0; i < n; i++)
         if (r[i].op < g->ops && g->out[r[i].op])
             fprintf(g->out[r[i].op], "%.7f,%.4e\n",
-                    (double)(r[i].begin_ns - origin_ns) / WEIR_NS_PER_S,
+                    (double)weir_record_after(&r[i], origin_ns) / WEIR_NS_PER_S,
                     (double)(r[i].end_ns - r[i].begin_ns) / WEIR_NS_PER_S);
 }
 

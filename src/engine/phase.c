@@ -88,24 +88,23 @@ static int all_ok(struct weir_phase_context *c)
     return c->rec->interrupted ? 0 : -1;
 }
 
-/* The largest step of all ranks and whose it is, in one number. Two clocks cannot tell which of
+/* The largest step of all ranks and whose it is. Two clocks cannot tell which of
  * them it was. Said at once, for what was measured meanwhile is uncertain by as much.
  * Collective. */
 static void tell_step(struct weir_run *run)
 {
     struct weir_log log = run->log;
-    int64_t step_us = llabs(weir_clock_step(&run->clock)) / 1000;
-    int64_t worst = step_us > 0 ? step_us << 24 | run->par.rank : 0;
+    int64_t step_ns = llabs(weir_clock_step(&run->clock));
+    int rank = weir_allmax_rank(&run->par, &step_ns);
 
-    weir_allmax_i64(&run->par, &worst, 1);
-    if (worst == 0 || run->clock.told)
+    if (step_ns < 1000 || run->clock.told)
         return;
     run->clock.told = true;
     log.warnings_are_errors = false;
     weir_warn(&log, NULL,
               "the clocks of ranks 0 and %d have moved by %.6g s against each other: one was set, "
               "or runs wrongly; times of this test are uncertain by as much",
-              (int)(worst & ((1 << 24) - 1)), (double)(worst >> 24) / 1e6);
+              rank, (double)step_ns / WEIR_NS_PER_S);
 }
 
 void weir_phase_renew_clock(struct weir_run *run)

@@ -99,14 +99,15 @@ static const char *key_of(const struct weir_run *run, const struct weir_record *
 static void print_record(const struct weir_run *run, FILE *f, const struct weir_record *r,
                          const struct weir_phase_rec *rec, int test, uint64_t size)
 {
-    uint64_t ns = r->end_ns - r->begin_ns, origin_ns = rec->mark[WEIR_MARK_WORK];
+    int64_t after_ns = weir_record_after(r, rec->mark[WEIR_MARK_WORK]);
+    uint64_t ns = r->end_ns - r->begin_ns;
     uint64_t bytes = size ? size : r->len;
     double seconds = (double)(ns ? ns : 1) / WEIR_NS_PER_S;
 
-    fprintf(f, "%.8e,%.8e,%e,%s,%d,%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
-            ((double)r->begin_ns - (double)origin_ns) / WEIR_NS_PER_S, seconds,
+    fprintf(f, "%.8e,%.8e,%e,%s,%d,%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%" PRIu64 "\n",
+            (double)after_ns / WEIR_NS_PER_S, seconds,
             (double)bytes / seconds, key_of(run, r), test, rec->repetition, run->par.rank, r->off,
-            bytes, r->begin_ns - origin_ns, ns);
+            bytes, after_ns, ns);
 }
 
 int weir_records_append(struct weir_run *run, const struct weir_phase_rec *rec, int test,

@@ -28,6 +28,12 @@ struct weir_record {
     int32_t error;
 };
 
+/* When it began, ns after a time of the same clock; before it, less than 0. Local. */
+static inline int64_t weir_record_after(const struct weir_record *r, uint64_t origin_ns)
+{
+    return (int64_t)(r->begin_ns - origin_ns);
+}
+
 /* The operations of this rank in the phase that runs, or that has just run. Release with
  * weir_records_free. */
 struct weir_records {

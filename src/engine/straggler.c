@@ -48,25 +48,6 @@ int weir_straggler_count(const struct weir_straggler_times *t, double *share)
 enum { OPEN, WORK, CLOSE, PARTS };
 static const char *const part_names[PARTS] = { "open", "work", "close" };
 
-/* A time and a rank in one number, so that one reduction finds both: units of 1.024 us below 2^38,
- * ranks below 2^24. */
-#define RANK_BITS 24
-
-static int64_t pack(uint64_t ns, int rank)
-{
-    return (int64_t)((ns >> 10) << RANK_BITS) | rank;
-}
-
-static uint64_t ns_of(int64_t packed)
-{
-    return (uint64_t)(packed >> RANK_BITS) << 10;
-}
-
-static int rank_of(int64_t packed)
-{
-    return (int)(packed & ((1 << RANK_BITS) - 1));
-}
-
 /* The part in which this rank is furthest above the mean of all. */
 static const char *worst_part(const uint64_t own[PARTS], const uint64_t sum[PARTS], int ranks)
 {
@@ -85,14 +66,17 @@ static const char *worst_part(const uint64_t own[PARTS], const uint64_t sum[PART
 }
 
 /* A number of rounds that all ranks know: the longest time of those that were not found before. */
-static void find_longest(struct weir_run *run, uint64_t mine, int64_t who[WEIR_STRAGGLERS + 1])
+static void find_longest(struct weir_run *run, uint64_t mine, struct weir_straggler_times *t,
+                         int who[WEIR_STRAGGLERS + 1])
 {
     bool found = false;
 
     for (int k = 0; k <= WEIR_STRAGGLERS && k < run->par.size; k++) {
-        who[k] = found ? -1 : pack(mine, run->par.rank);
-        weir_allmax_i64(&run->par, &who[k], 1);
-        found |= rank_of(who[k]) == run->par.rank;
+        int64_t ns = found ? -1 : (int64_t)mine;
+
+        who[k] = weir_allmax_rank(&run->par, &ns);
+        t->most[k] = (uint64_t)ns;
+        found |= who[k] == run->par.rank;
     }
 }
 
@@ -119,11 +103,11 @@ static const char *longest_call(const struct weir_run *run, double late_ns, uint
     return (double)*ns < late_ns / 2 ? "" : name;
 }
 
-static void name_them(struct weir_run *run, const int64_t *who, const char *part, uint64_t span,
+static void name_them(struct weir_run *run, const int *who, const char *part, uint64_t span,
                       struct weir_stragglers *out)
 {
     for (int k = 0; k < out->n; k++) {
-        out->who[k].rank = rank_of(who[k]);
+        out->who[k].rank = who[k];
         if (out->who[k].rank == run->par.rank) {
             const char *call = longest_call(run, out->share * (double)span, &out->who[k].call_ns);
 
@@ -145,18 +129,15 @@ void weir_stragglers_find(struct weir_run *run, const struct weir_phase_rec *rec
                             mark[WEIR_MARK_CLOSED] - mark[WEIR_MARK_CLOSE] };
     uint64_t mine = weir_phase_own_ns(rec), sum[PARTS];
     struct weir_straggler_times t = { .ranks = run->par.size, .least = rec->own_ns_min };
-    int64_t who[WEIR_STRAGGLERS + 1];
+    int who[WEIR_STRAGGLERS + 1];
 
     *out = (struct weir_stragglers) { .n = 0 };
-    if (run->par.size < WEIR_STRAGGLER_RANKS || run->par.size >= 1 << RANK_BITS)
+    if (run->par.size < WEIR_STRAGGLER_RANKS)
         return;
     t.span = (uint64_t)(rec->last[WEIR_MARK_CLOSED] - rec->first[WEIR_MARK_OPEN]);
     if ((double)(rec->own_ns_max - rec->own_ns_min) < WEIR_STRAGGLER_SHARE * (double)t.span)
         return; /* nearly always: nothing is asked of the others */
-    find_longest(run, mine, who);
-    for (int k = 0; k <= WEIR_STRAGGLERS && k < run->par.size; k++)
-        t.most[k] = ns_of(who[k]);
-    t.least = t.least >> 10 << 10; /* as exact as the others */
+    find_longest(run, mine, &t, who);
     out->n = weir_straggler_count(&t, &out->share);
     if (out->n == 0)
         return;

@@ -317,6 +317,16 @@ void weir_allmax_i64(const struct weir_par *par, int64_t *v, int n)
                   "MPI_Allreduce");
 }
 
+int weir_allmax_rank(const struct weir_par *par, int64_t *v)
+{
+    int64_t mine = *v, before;
+
+    weir_allmax_i64(par, v, 1);
+    before = mine == *v ? -(int64_t)par->rank : INT64_MIN;
+    weir_allmax_i64(par, &before, 1);
+    return (int)-before;
+}
+
 void weir_allsum_u64(const struct weir_par *par, uint64_t *v, int n)
 {
     if (par->size == 1)

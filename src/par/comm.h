@@ -79,6 +79,7 @@ void weir_mpi_abort(int status);
 void weir_barrier(const struct weir_par *par);
 void weir_bcast(const struct weir_par *par, void *buf, size_t len, int root);
 void weir_allmax_i64(const struct weir_par *par, int64_t *v, int n); /* in place, on all ranks */
+int weir_allmax_rank(const struct weir_par *par, int64_t *v); /* returns the lowest rank that has it */
 void weir_allsum_u64(const struct weir_par *par, uint64_t *v, int n);
 void weir_sum_u64(const struct weir_par *par, uint64_t *v,
                   size_t n); /* in place on rank 0, others unchanged */

@@ -346,6 +346,11 @@ static void test_collectives(struct tap *t, const struct weir_par *par)
 
     weir_allmax_i64(par, most, 2);
     tap_ok(t, most[0] == par->size - 1 && most[1] == 0, NULL, "every rank has the largest numbers");
+    most[0] = par->rank == par->size - 1 ? INT64_MAX : par->rank;
+    tap_ok(t, weir_allmax_rank(par, most) == par->size - 1 && most[0] == INT64_MAX, NULL,
+           "the rank of the largest number is known");
+    most[0] = INT64_MIN;
+    tap_ok(t, weir_allmax_rank(par, most) == 0, NULL, "the lowest of several ranks");
     weir_allsum_u64(par, sum, 2);
     tap_ok(t, sum[0] == total && sum[1] == (uint64_t)par->size, NULL, "every rank has the sums");
     sum[0] = (uint64_t)par->rank;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hosts whose clocks differ: a task with a clock that is seconds ahead or behind changes no result."""
+import csv
 import json
 import os
 import subprocess
@@ -71,16 +72,35 @@ def test_tasks_of_one_kernel_have_one_clock(ior, env):
     assert result["tests"][0]["provenance"]["clockError"] == 0, result
 
 
-@pytest.mark.parametrize("rank", ["0", "1"])
-def test_a_clock_that_steps_is_told_of(ior, preload, rank):
+@pytest.mark.parametrize("rank, by", [("0", 5), ("1", 5), ("1", 864000)])
+def test_a_clock_that_steps_is_told_of(ior, preload, rank, by):
     """In the middle of a phase: what it did to the times is no more than the uncertainty that is printed."""
-    env = ["env", "LD_PRELOAD=" + preload("shift-clock.c"), "SHIFT_RANK=" + rank, "SHIFT_SECONDS=5", "SHIFT_AFTER=2200"]
+    env = ["env", "LD_PRELOAD=" + preload("shift-clock.c"), "SHIFT_RANK=" + rank, "SHIFT_SECONDS=%d" % by, "SHIFT_AFTER=2200"]
     run = ior("-a DUMMY -w -g -b 16k -t 8k --dummy.delay-xfer=2000000 --report=json:r.json", prefix=env).ok()
     (row,) = [r for r in json.loads((ior.cwd / "r.json").read_text())["tests"][0]["phases"] if r["operation"] == "write"]
     said = [line for line in run.warnings if "the clocks of ranks 0 and 1 have moved by " in line]
     assert len(said) == 1, run
-    timely(4.9 < float(said[0].split(" moved by ")[1].split()[0]) < 5.1 and 4.9 < row["clockError"] < 5.2, row, run)
+    timely(-0.1 < float(said[0].split(" moved by ")[1].split()[0]) - by < 0.1 and -0.1 < row["clockError"] - by < 0.2, row, run)
     timely(abs(row["totalTime"] - 4) < row["clockError"] + 2, row, run)
+
+
+def test_an_operation_that_seems_to_begin_before_its_phase_has_a_small_time(ior, preload):
+    """Where a clock was set back: less than nothing, not centuries."""
+    ior.program = conftest.BUILD / "src" / "mib"
+    env = ["env", "LD_PRELOAD=" + preload("shift-clock.c"), "SHIFT_RANK=1", "SHIFT_SECONDS=-100", "SHIFT_AFTER=1200"]
+    ior("--api DUMMY -W -l 8 --dummy.delay-xfer=300000 --op-csv p", prefix=env).ok()
+    rows = list(csv.DictReader(open(ior.cwd / "p-00001.csv")))
+    assert min(float(row["time"]) for row in rows) < -90
+    assert all(abs(int(row["begin_ns"]) / 1e9 - float(row["time"])) < 1e-6 for row in rows), rows
+
+
+def test_a_rank_that_takes_a_week_is_named(ior, preload):
+    """By its own clock, which is wrong, as the note on clocks says."""
+    env = ["env", "LD_PRELOAD=" + preload("speed-clock.c"), "CLOCK_RANK=2", "CLOCK_FACTOR=800000"]
+    run = ior("-a DUMMY -w -F -b 64k -t 64k --dummy.delay-xfer=1000000 --report=json:r.json", np=6, prefix=env).ok()
+    test = json.loads((ior.cwd / "r.json").read_text())["tests"][0]
+    assert "the clocks of ranks 0 and 2 have moved by" in run.warnings[0]
+    assert [row["rank"] for row in test["stragglers"]] == [2] and test["stragglers"][0]["callTime"] > 7 * 86400
 
 
 @pytest.mark.parametrize("what", [["SHIFT_PPM=100"], ["SHIFT_PPM=-100", "SHIFT_SECONDS=5"]])
