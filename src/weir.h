@@ -19,7 +19,9 @@
  * The library never ends the process, with two exceptions: a broken MPI library, and a call that
  * exceeds --io-timeout, end all ranks with MPI_Abort. It prints nothing unless it is asked to. MPI must
  * be initialised (MPI_THREAD_SINGLE is enough) and stays so. Signals are the caller's: if SIGINT and
- * SIGTERM are blocked in all threads, a pending one ends a run in order (status 6).
+ * SIGTERM are blocked in all threads, a pending one ends a run in order (status 6). The locale is the
+ * caller's, too: options and results have the numbers and dates of the C locale whatever it is, and
+ * functions that the library calls run in the caller's.
  *
  * Stability: the functions below keep their meaning within one number of the library (libweir.so.N);
  * their symbols are versioned. Structs that the library hands out grow at the end only, and their

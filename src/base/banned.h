@@ -34,6 +34,10 @@
 #undef strtok
 #define strtok(text, between) WEIR_BANNED(strtok)
 
+/* Takes "inf" and "0x1p3" for numbers: use weir_real_scan. */
+#undef strtod
+#define strtod(text, end) WEIR_BANNED(strtod)
+
 /* Garbage is a number to these: use weir_size_parse and friends, or strtoll with the end
  * checked. */
 #undef atoi

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/size.h"
+
 #define NO_LIMIT 0x1p62 /* version 1 has a large number for it */
 
 /* Where the files of a version are, and how the kernel names them. */
@@ -108,7 +110,9 @@ static double read_limit(const char *dir, const char *file)
     weir_str_addf(&path, "%s/%s", dir, file);
     if ((f = fopen(weir_str_text(&path), "r"))) {
         if (fgets(text, sizeof(text), f))
-            limit = strncmp(text, "max", 3) == 0 ? INFINITY : strtod(text, NULL);
+            weir_real_scan(text, &limit);
+        if (strncmp(text, "max", 3) == 0)
+            limit = INFINITY;
         fclose(f);
     }
     weir_str_free(&path);

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/size.h"
+
 enum { RULE_WIDTH = 10 };
 
 void weir_col_rule(struct weir_str *out, double value)
@@ -156,6 +158,7 @@ static void add_fixed(struct weir_str *out, double value)
 {
     char text[400]; /* the largest double has 309 digits, the smallest 340 after the point */
     int digits = DBL_DIG, decimals, len;
+    double again;
 
     if (!isfinite(value)) {
         weir_str_addf(out, "%g", value);
@@ -163,14 +166,14 @@ static void add_fixed(struct weir_str *out, double value)
     }
     do {
         (void)snprintf(text, sizeof(text), "%.*e", digits - 1, value);
-    } while (strtod(text, NULL) != value && ++digits <= DBL_DECIMAL_DIG);
+            weir_real_scan(text, &again);
+    } while (again != value && ++digits <= DBL_DECIMAL_DIG);
     decimals = digits - 1 - (int)strtol(strchr(text, 'e') + 1, NULL, 10);
     len = snprintf(text, sizeof(text), "%.*f", decimals > 1 ? decimals : 1, value);
     while (text[len - 1] == '0' && text[len - 2] >= '0' && text[len - 2] <= '9')
         len--;
     text[len] = '\0';
-    for (const char *c = text; *c != '\0'; c++)
-        weir_str_addc(out, *c == ',' ? '.' : *c); /* the locale of a program around us may be any */
+    weir_str_add(out, text, (size_t)len);
 }
 
 void weir_col_csv_head(struct weir_str *out, const struct weir_col *cols)

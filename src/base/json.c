@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/quote.h"
+#include "base/size.h"
 
 /* ---- texts and numbers ---- */
 
@@ -51,18 +52,15 @@ static void add_text(struct weir_str *s, const char *text)
  * also where the program around us has chosen another locale. */
 static void add_real(struct weir_str *s, double value)
 {
+    double again;
     char text[64];
 
     for (int digits = 15; digits <= 16; digits++) {
         (void)snprintf(text, sizeof(text), "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
+        if (weir_real_scan(text, &again) != text && again == value)
             break;
     }
-    if (strpbrk(text, ".,e") == NULL)
-        weir_str_addf(s, "%s.0", text);
-    else
-        for (const char *c = text; *c != '\0'; c++)
-            weir_str_addc(s, *c == ',' ? '.' : *c);
+    weir_str_addf(s, strpbrk(text, ".e") ? "%s" : "%s.0", text);
 }
 
 /* ---- the frame of a member ---- */

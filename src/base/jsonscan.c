@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/size.h"
 
 struct scan {
     const char *at;
@@ -64,7 +65,7 @@ static bool scan_word(struct scan *s)
         const char *word;
         double number;
     } words[] = { { "true", 1 }, { "false", 0 }, { "null", NAN } };
-    char *end;
+    const char *end;
     double number;
 
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
@@ -78,7 +79,7 @@ static bool scan_word(struct scan *s)
     }
     if (!strchr("-0123456789", *s->at) || !*s->at)
         return false;
-    number = strtod(s->at, &end);
+    end = weir_real_scan(s->at, &number);
     if (end == s->at)
         return false;
     s->at = end;

@@ -16,19 +16,19 @@
 
 #include "base/cgroup.h"
 #include "base/clock.h"
+#include "base/size.h"
 
 /* The first number after a word at the beginning of a line; NaN when there is none. */
 static double read_number(const char *path, const char *word)
 {
     FILE *f = fopen(path, "r");
     double value = NAN;
-    char line[256], *end;
+    char line[256];
 
     while (f && isnan(value) && fgets(line, sizeof(line), f)) {
         if (strncmp(line, word, strlen(word)) != 0)
             continue;
-        value = strtod(line + strlen(word), &end);
-        if (end == line + strlen(word))
+        if (weir_real_scan(line + strlen(word), &value) == line + strlen(word))
             value = NAN;
     }
     if (f)

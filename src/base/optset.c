@@ -174,7 +174,8 @@ int weir_opt_parse_number(const struct weir_opt *row, const char *text, struct w
 static int parse_real(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
                       struct weir_err *err)
 {
-    char shown[WEIR_QUOTE_TEXT], *end;
+    char shown[WEIR_QUOTE_TEXT];
+    const char *end;
     size_t digits = strspn(text, "+-0123456789");
     int64_t min, max;
 
@@ -187,10 +188,10 @@ static int parse_real(const struct weir_opt *row, const char *text, struct weir_
         return 0;
     }
     errno = 0;
-    value->real = strtod(text, &end);
+    end = weir_real_scan(text, &value->real);
     if (value->real == 0 && errno == ERANGE)
         return weir_refuse(err, WEIR_EUSAGE, "'%s' is too close to 0 to be stored", shown);
-    if (end == text || *end != '\0' || strspn(text, "+-.0123456789eE") != strlen(text))
+    if (end == text || *end != '\0')
         return weir_refuse(err, WEIR_EUSAGE, "'%s' is not a number like 10, 0.5 or 1e-3", shown);
     weir_opt_range(row, &min, &max);
     value->asked = value->real;

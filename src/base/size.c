@@ -116,6 +116,19 @@ int weir_size_parse(const char *text, int64_t min, int64_t max, int64_t *out, st
     return 0;
 }
 
+#undef strtod /* here alone */
+
+const char *weir_real_scan(const char *text, double *out)
+{
+    const char *first = text + strspn(text, " \t");
+    char *end;
+
+    *out = strtod(text, &end);
+    if (end == text || strspn(first, "+-.0123456789eE") < (size_t)(end - first))
+        return text;
+    return end;
+}
+
 int weir_share_parse(const char *text, int64_t *bytes, double *percent, struct weir_err *err)
 {
     const char *s = skip_blanks(text);

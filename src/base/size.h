@@ -20,6 +20,11 @@ int weir_size_parse(const char *text, int64_t min, int64_t max, int64_t *out, st
  * share, or to -1 when it was a plain size. For -M. */
 int weir_share_parse(const char *text, int64_t *bytes, double *percent, struct weir_err *err);
 
+/* Read the number at the beginning of a text, after blanks: 10, 0.5, 1e-3, with an optional sign;
+ * the point is a point. Returns where it ends, or the text itself where there is none. errno is
+ * ERANGE where the number is too large or too close to 0. Local. */
+const char *weir_real_scan(const char *text, double *out);
+
 #define WEIR_SIZE_TEXT 32
 /* A size for people, as IOR shows it: >= 2^40 TiB, >= 2^30 GiB, >= 2^20 MiB, an integer if exact
  * ("1 MiB") else two decimals ("1.50 MiB"), smaller "%lld bytes", negative "-". Returns out. */

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/size.h"
+
 #define NONE WEIR_SOUND
 #define NOTE WEIR_NOTE
 #define SUSPECT WEIR_SUSPECT
@@ -188,15 +190,16 @@ static int parse_limit(struct weir_limits *l, const char *word, size_t len, stru
 {
     size_t id = strcspn(word, ":,+");
     int i = find_rule(word, id);
-    char *end = NULL;
-    double value;
+    const char *end = word;
+    double value = NAN;
 
     if (i < 0)
         return weir_refuse(err, WEIR_EUSAGE,
                            "option --limit: '%.*s' names no rule; rules are H01 to H35", (int)len,
                            word);
-    value = word[id] == ':' ? strtod(word + id + 1, &end) : NAN;
-    if (!end || end == word + id + 1 || end != word + len || !isfinite(value) || value < 0)
+    if (word[id] == ':')
+        end = weir_real_scan(word + id + 1, &value);
+    if (end == word + id + 1 || end != word + len || !isfinite(value) || value < 0)
         return weir_refuse(err, WEIR_EUSAGE,
                            "option --limit: '%.*s' is not ID:NUMBER, like H01:30 (unit: %s)",
                            (int)len, word, weir_rules[i].unit);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/size.h"
 #include "engine/test.h"
 #include "par/reduce.h"
 
@@ -99,13 +100,13 @@ static const struct weir_table table = { .key = "intervals",
 
 int weir_interval_parse(const char *text, uint64_t *ns, struct weir_err *err)
 {
-    char *end = NULL;
+    const char *end;
     double s;
 
     *ns = 0;
     if (!text)
         return 0;
-    s = strtod(text, &end);
+    end = weir_real_scan(text, &s);
     if (end == text || *end || !(s == 0 || (s >= LEAST_S && s <= MOST_S)))
         return weir_refuse(err, WEIR_EUSAGE,
                            "option --interval: '%s' is no time in seconds from %g to %g, or 0 for "

@@ -228,7 +228,7 @@ int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *stat
     };
 
     weir_interrupt_hold(&run->interrupt);
-    if (run->hooks && run->hooks->before)
+    if (run->hooks)
         run->hooks->before(run->hooks->arg, ph->key);
     memset(rec, 0, sizeof(*rec));
     memset(&run->counters, 0, sizeof(run->counters));

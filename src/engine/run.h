@@ -33,7 +33,8 @@ struct weir_counters {
 
 /* A program that runs this one is informed of what happens (src/weir.h). */
 struct weir_hooks {
-    /* Before each phase, outside its time; may call collectives. On every rank of the test. */
+    /* Before each phase, outside its time; may call collectives. On every rank of the test. Not
+     * NULL. */
     void (*before)(void *arg, const char *phase);
     void *arg;
 };

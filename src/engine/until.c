@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/size.h"
 #include "engine/driver.h"
 
 /* ---- arithmetic ---- */
@@ -48,8 +49,8 @@ bool weir_until_looks(int n)
 
 static double percent_of(const char *text)
 {
-    char *end;
-    double value = strtod(text, &end);
+    double value;
+    const char *end = weir_real_scan(text, &value);
 
     if (end > text && strcmp(end, "%") == 0)
         end++;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/locale.h"
 #include "base/log.h"
 #include "base/size.h"
 
@@ -73,6 +74,7 @@ static void *rescue(void *arg)
 {
     struct weir_watchdog *w = arg;
 
+    weir_locale_plain();
     weir_report_rescue(w->on.report, WEIR_EIO, w->said);
     __atomic_store_n(&w->rescued, true, __ATOMIC_RELEASE);
     return NULL;
@@ -195,6 +197,7 @@ static void *watch(void *arg)
 {
     struct weir_watchdog *w = arg;
 
+    weir_locale_plain();
     do {
         look(w);
         look_at_neighbour(w);

@@ -94,10 +94,14 @@ static void *grow(struct weir_capture *c, void **list, int n, size_t size)
 static void take_phase(struct weir_capture *c, const struct weir_metrics *d)
 {
     struct weir_result r, *kept;
+    locale_t own;
 
     result_of(d, &r);
-    if (c->each)
+    if (c->each) {
+        own = uselocale(c->locale);
         c->each(c->arg, &r);
+        uselocale(own);
+    }
     if (c->keep && (kept = grow(c, (void **)&c->result, c->results, sizeof(r)))) {
         *kept = r;
         c->results++;
@@ -139,8 +143,13 @@ static void take_message(struct weir_sink *s, const char *kind, const char *text
 {
     const struct weir_capture *c = s->priv;
 
-    if (c->message)
-        c->message(c->arg, kind, text);
+    locale_t own;
+
+    if (!c->message)
+        return;
+    own = uselocale(c->locale);
+    c->message(c->arg, kind, text);
+    uselocale(own);
 }
 
 static const struct weir_sink_ops ops = {

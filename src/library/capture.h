@@ -4,6 +4,7 @@
 #ifndef WEIR_LIBRARY_CAPTURE_H
 #define WEIR_LIBRARY_CAPTURE_H
 
+#include "base/locale.h"
 #include "engine/report.h"
 #include "weir.h"
 
@@ -12,6 +13,7 @@ struct weir_capture {
     void (*each)(void *arg, const struct weir_result *result); /* may be NULL */
     void (*message)(void *arg, const char *kind, const char *text);
     void *arg;
+    locale_t locale; /* for these functions: the caller's, set by weir_inside_run */
     bool keep; /* results and remarks */
     struct weir_result *result;
     struct weir_remark *remark;

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/optset.h"
+#include "base/locale.h"
 #include "engine/program.h"
 #include "library/library.h"
 
@@ -149,12 +150,11 @@ static int keep(struct weir_job *job, const char *option, char *text)
     return 0;
 }
 
-int weir_job_set(struct weir_job *job, const char *option, const char *value)
+/* With the C locale. */
+static int set_option(struct weir_job *job, const char *option, const char *value)
 {
     char *text;
 
-    if (!job)
-        return WEIR_EUSAGE;
     job->outcome = (struct weir_outcome) { .status = WEIR_OK };
     if (option)
         option += strspn(option, "-");
@@ -171,13 +171,24 @@ int weir_job_set(struct weir_job *job, const char *option, const char *value)
     return job->outcome.status;
 }
 
+int weir_job_set(struct weir_job *job, const char *option, const char *value)
+{
+    locale_t caller = weir_locale_plain();
+    int status = job ? set_option(job, option, value) : WEIR_EUSAGE;
+
+    uselocale(caller);
+    return status;
+}
+
 int weir_job_unset(struct weir_job *job, const char *option)
 {
+    locale_t caller = weir_locale_plain();
     const struct weir_opt *row;
 
+    row = job && option ? row_of(job, option + strspn(option, "-")) : NULL;
+    uselocale(caller);
     if (!job)
         return WEIR_EUSAGE;
-    row = option ? row_of(job, option + strspn(option, "-")) : NULL;
     job->outcome = (struct weir_outcome) { .status = WEIR_OK };
     return row && drop(job, row) ? 0 : refuse(job, "that option was not set");
 }

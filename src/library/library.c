@@ -110,9 +110,25 @@ static void share_capture(const struct weir_par *par, struct weir_capture *c)
     weir_bcast(par, c->remark, sizeof(*c->remark) * (size_t)c->remarks, 0);
 }
 
-int weir_inside_run(const struct weir_inside *in, struct weir_outcome *out)
+/* Who is called before a phase, in which locale. */
+struct caller {
+    const struct weir_hooks *hooks;
+    locale_t locale;
+};
+
+static void call_before(void *arg, const char *phase)
 {
-    struct weir_run run = { .details = in->capture != NULL, .hooks = in->hooks };
+    const struct caller *c = arg;
+    locale_t own = uselocale(c->locale);
+
+    c->hooks->before(c->hooks->arg, phase);
+    uselocale(own);
+}
+
+static void run_inside(const struct weir_inside *in, const struct weir_hooks *hooks,
+                       struct weir_outcome *out)
+{
+    struct weir_run run = { .details = in->capture != NULL, .hooks = hooks };
     struct weir_err err = WEIR_ERR_INIT;
     struct weir_par par;
     enum weir_code code;
@@ -123,12 +139,12 @@ int weir_inside_run(const struct weir_inside *in, struct weir_outcome *out)
     if (!there) {
         out->status = WEIR_EUSAGE;
         snprintf(out->error, sizeof(out->error), "MPI is not initialised: call MPI_Init first");
-        return out->status;
+        return;
     }
     if (weir_par_init(&par, in->comm, &err) < 0) { /* the same words on all ranks */
         out->status = err.code;
         snprintf(out->error, sizeof(out->error), "%s", err.text);
-        return out->status;
+        return;
     }
     weir_program_begin(&run, par.rank);
     if (in->quiet)
@@ -146,6 +162,17 @@ int weir_inside_run(const struct weir_inside *in, struct weir_outcome *out)
     }
     share_outcome(&par, code, &err, out);
     weir_par_free(&par);
+}
+
+int weir_inside_run(const struct weir_inside *in, struct weir_outcome *out)
+{
+    struct caller caller = { .hooks = in->hooks, .locale = weir_locale_plain() };
+    const struct weir_hooks before = { .before = call_before, .arg = &caller };
+
+    if (in->capture)
+        in->capture->locale = caller.locale;
+    run_inside(in, in->hooks && in->hooks->before ? &before : NULL, out);
+    uselocale(caller.locale);
     return out->status;
 }
 

@@ -6,6 +6,7 @@
 #include "library/library.h"
 
 #include <dirent.h>
+#include <locale.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +25,14 @@ struct seen {
     struct weir_result result[MOST];
     char operation[MOST][WEIR_NAME_TEXT];
     int n;
+    bool own_locale; /* the caller's in all calls */
 };
 
 static void see(void *arg, const struct weir_result *r)
 {
     struct seen *s = arg;
 
+    s->own_locale &= uselocale((locale_t)0) == LC_GLOBAL_LOCALE;
     if (s->n == MOST)
         return;
     s->result[s->n] = *r;
@@ -48,6 +51,7 @@ static int run(const char *d, MPI_Comm comm, const char *line, struct seen *s,
     for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save))
         argv[argc++] = w;
     s->n = 0;
+    s->own_locale = true;
     return weir_measure(d, argc, argv, &comm, see, s, out);
 }
 
@@ -85,6 +89,8 @@ static void test_ior(struct tap *t, int size)
         run("ior", MPI_COMM_WORLD, "-w -W -r -i 2 -b 64k -t 16k -s 2 -o api-ior", &s, &out);
     tap_ok(t, status == 0 && out.status == 0 && !out.error[0], NULL, "ior runs");
     tap_ok(t, sound(t, &s, 6), NULL, "rank 0 is told of every phase of every repetition");
+    tap_ok(t, s.own_locale && uselocale((locale_t)0) == LC_GLOBAL_LOCALE, NULL,
+           "in the locale of its program, which is not changed");
     at = find(&s, "read");
     tap_ok(t,
            t->rank != 0 || (at == 2 && s.result[at].bytes == 131072u * (unsigned)size &&
@@ -297,14 +303,15 @@ static void count_phase(void *arg, const char *phase)
 {
     int *n = arg;
 
-    *n += strcmp(phase, "write") == 0 || strcmp(phase, "read") == 0;
+    if (uselocale((locale_t)0) == LC_GLOBAL_LOCALE)
+        *n += strcmp(phase, "write") == 0 || strcmp(phase, "read") == 0;
 }
 
 static void count_messages(void *arg, const char *kind, const char *text)
 {
     int *n = arg;
 
-    *n += strcmp(kind, "warning") == 0 && strstr(text, "ncorrect data") != NULL;
+    *n += uselocale((locale_t)0) == LC_GLOBAL_LOCALE && strcmp(kind, "warning") == 0 && strstr(text, "ncorrect data") != NULL;
 }
 
 static void test_refusals(struct tap *t, struct weir_job *job)

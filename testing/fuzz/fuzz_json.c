@@ -10,6 +10,7 @@
 
 #include "base/jsonscan.h"
 #include "base/quote.h"
+#include "base/size.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -45,9 +46,10 @@ static void read_string(const char **at)
 
 static void read_number(const char **at)
 {
-    char *end = NULL;
+    double number;
+    const char *end = weir_real_scan(*at, &number);
 
-    expect(strspn(*at, "-0123456789") > 0 && isfinite(strtod(*at, &end)));
+    expect(strspn(*at, "-0123456789") > 0 && isfinite(number));
     expect((size_t)(end - *at) == strspn(*at, "-+.e0123456789"));
     *at = end;
 }

@@ -14,6 +14,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -213,6 +214,8 @@ static void run(int n, char *line, int rank)
     end_fault(&fault);
     found[0] = out.status;
     found[1] = -out.status;
+    if (uselocale((locale_t)0) != LC_GLOBAL_LOCALE)
+        found[0] = -1;
     found[2] = entries("/proc/self/fd") - files;
     found[3] = entries("/proc/self/task") - threads;
     MPI_Allreduce(found, all, 4, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -220,7 +223,7 @@ static void run(int n, char *line, int rank)
         if (*c == '\n')
             *c = ' ';
     if (all[0] != -all[1])
-        all[0] = -1; /* not the same on all ranks */
+        all[0] = -1; /* not the same on all ranks, or our locale is another one */
     if (rank == 0)
         dprintf(log_fd, "end %d %d %d %d %s\n", n, all[0], all[2], all[3], out.error);
     if (chdir("..") < 0)
@@ -249,6 +252,7 @@ int main(int argc, char **argv)
     FILE *cases;
     int rank;
 
+    setlocale(LC_ALL, "");
     set_signals();
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

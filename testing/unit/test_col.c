@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "base/size.h"
+
 struct record {
     const char *name;
     int64_t bytes;
@@ -207,9 +209,11 @@ static void csv_numbers_read_back_as_the_same(void **state)
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
         const struct record r = { .bw = values[i] };
         struct weir_str s = { 0 };
+        double back;
 
         weir_col_csv(&s, one, &r);
-        assert_true(strtod(weir_str_text(&s), NULL) == values[i]);
+        weir_real_scan(weir_str_text(&s), &back);
+        assert_true(back == values[i]);
         assert_null(strpbrk(weir_str_text(&s), "eE"));
         assert_non_null(strchr(weir_str_text(&s), '.'));
         weir_str_free(&s);

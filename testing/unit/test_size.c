@@ -171,9 +171,29 @@ static void sizes_are_shown_in_the_largest_unit(void **state)
     }
 }
 
+static void a_number_is_read_up_to_its_end(void **state)
+{
+    static const struct {
+        const char *text;
+        double value;
+        size_t len;
+    } good[] = { { "0.5", 0.5, 3 }, { " 1e-3,x", 1e-3, 5 }, { "-7%", -7, 2 }, { "0,5", 0, 1 } };
+    const char *const bad[] = { "", "x", "inf", "nan", "0x10", ",5", "+" };
+    double value;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+        assert_ptr_equal(weir_real_scan(good[i].text, &value), good[i].text + good[i].len);
+        assert_true(value == good[i].value);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+        assert_ptr_equal(weir_real_scan(bad[i], &value), bad[i]);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_number_is_read_up_to_its_end),
         cmocka_unit_test(numbers_and_suffixes_are_read),
         cmocka_unit_test(anything_left_over_is_refused),
         cmocka_unit_test(the_message_says_what_was_read),
