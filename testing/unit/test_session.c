@@ -4,12 +4,15 @@
 #include "backends/session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #define ROOM 64
@@ -663,6 +666,88 @@ static void the_path_is_kept_by_the_file(void **state)
     stop(b);
 }
 
+/* ---- what is at a name ---- */
+
+/* Something of each kind in a directory of its own, and what is said of it. */
+static const struct at_name {
+    const char *name, *given, *own; /* NULL: admitted */
+    enum weir_intent intent;
+} at_names[] = {
+    { "missing", NULL, NULL, WEIR_INTENT_REPLACE },
+    { "file", NULL, NULL, WEIR_INTENT_REPLACE },
+    { "pipe", "a pipe or socket", "a pipe or socket", WEIR_INTENT_READ },
+    { "dir", "a directory", "a directory", WEIR_INTENT_READ },
+    { "to-file", NULL, "a symbolic link", WEIR_INTENT_REPLACE },
+    { "to-pipe", "a pipe or socket", "a symbolic link", WEIR_INTENT_WRITE },
+    { "to-nothing", NULL, "a symbolic link", WEIR_INTENT_REPLACE },
+    { "loop", "loop", "a symbolic link", WEIR_INTENT_READ },
+    { "to-device", NULL, "a symbolic link", WEIR_INTENT_WRITE },
+    { "to-device", "a device, which would be removed; give -x", "a symbolic link",
+      WEIR_INTENT_REPLACE },
+};
+
+static void make_names(char *dir)
+{
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(chdir(dir), 0);
+    assert_int_equal(close(open("file", O_WRONLY | O_CREAT, 0600)), 0);
+    assert_int_equal(mkfifo("pipe", 0600) + mkdir("dir", 0700), 0);
+    assert_int_equal(symlink("file", "to-file") + symlink("pipe", "to-pipe"), 0);
+    assert_int_equal(symlink("nothing", "to-nothing") + symlink("loop", "loop"), 0);
+    assert_int_equal(symlink("/dev/null", "to-device"), 0); /* is looked at, never opened */
+}
+
+static void remove_names(const char *dir)
+{
+    static const char *const files[] = { "file",       "pipe", "to-file",  "to-pipe",
+                                         "to-nothing", "loop", "to-device" };
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+        assert_int_equal(unlink(files[i]), 0); /* so it is still there */
+    assert_int_equal(rmdir("dir"), 0);
+    assert_int_equal(chdir("/"), 0);
+    assert_int_equal(rmdir(dir), 0);
+}
+
+static void check_names(struct bench *b, enum weir_code code)
+{
+    for (size_t i = 0; i < sizeof(at_names) / sizeof(*at_names); i++) {
+        const struct at_name *n = &at_names[i];
+        const char *said = b->s.access.own_names ? n->own : n->given;
+
+        b->err = (struct weir_err)WEIR_ERR_INIT;
+        assert_int_equal(weir_session_admit(&b->s, n->name, n->intent, &b->err), said ? -1 : 0);
+        if (!said)
+            continue;
+        assert_non_null(strstr(b->err.text, n->name));
+        assert_non_null(strstr(b->err.text, said));
+        assert_int_equal(b->err.code, strcmp(said, "loop") == 0 ? WEIR_EUSAGE : code);
+    }
+}
+
+static void only_files_are_admitted_and_removed(void **state)
+{
+    char dir[] = "/tmp/weir-names-XXXXXX";
+    struct bench *b = start(NULL, 0);
+
+    (void)state;
+    make_names(dir);
+    b->s.access.in_place = "-x";
+    b->s.opened = false; /* the first look: the words of the user are wrong */
+    check_names(b, WEIR_EUSAGE);
+    b->s.access.own_names = true;
+    check_names(b, WEIR_ESETUP);
+    b->s.opened = true; /* it was a file: something has changed */
+    check_names(b, WEIR_EIO);
+    for (int i = 2; i < 10; i++)
+        assert_int_equal(weir_session_unlink(&b->s, at_names[i].name, &b->err), -1);
+    assert_int_equal(b->fake.unlinks, 0);
+    assert_int_equal(weir_session_unlink(&b->s, "file", &b->err), 0);
+    assert_int_equal(b->fake.unlinks, 1);
+    remove_names(dir);
+    stop(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -695,6 +780,7 @@ int main(void)
         cmocka_unit_test(a_backend_without_sync_is_always_in_sync),
         cmocka_unit_test(a_reset_forgets_every_latency),
         cmocka_unit_test(the_path_is_kept_by_the_file),
+        cmocka_unit_test(only_files_are_admitted_and_removed),
         cmocka_unit_test(an_open_takes_the_memory_that_was_reserved_for_its_path),
     };
 

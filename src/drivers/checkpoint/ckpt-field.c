@@ -44,7 +44,6 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ckpt *t = state;
 
-    (void)err;
     weir_report_line(&run->report, " Trial %12d", run->repetition + 1);
     weir_report_flush(&run->report);
     memset(t->ns, 0, sizeof(t->ns));
@@ -56,7 +55,10 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
     for (int d = 0; d < 3; d++)
         t->slab.count[d] = 1;
     t->slab.block[2] = t->layout.im;
-    return 0;
+    if (!t->moves || !t->ranks.is_head)
+        return 0;
+    return weir_session_admit(&t->session, weir_str_text(&t->name),
+                              t->reads ? WEIR_INTENT_READ : WEIR_INTENT_REPLACE, err);
 }
 
 /* ---- the file ---- */
