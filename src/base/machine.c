@@ -3,7 +3,6 @@
 #include "config.h"
 #include "base/machine.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -44,26 +43,6 @@ double weir_machine_memory(void)
 double weir_machine_load(void)
 {
     return read_number("/proc/loadavg", "");
-}
-
-double weir_machine_links(void)
-{
-    DIR *d = opendir("/sys/class/net");
-    double sum = 0, speed;
-    struct dirent *e;
-    char path[PATH_MAX];
-
-    while (d && (e = readdir(d))) {
-        if (e->d_name[0] == '.')
-            continue;
-        snprintf(path, sizeof(path), "/sys/class/net/%s/speed", e->d_name);
-        speed = read_number(path, "");
-        if (speed > 0)
-            sum += speed * 1e6 / 8; /* it is in Mbit/s */
-    }
-    if (d)
-        closedir(d);
-    return sum > 0 ? sum : NAN;
 }
 
 double weir_machine_copy(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine.h - what this node is: memory, load, links, processors */
+/* machine.h - what this node is: memory, load, processors */
 #ifndef WEIR_BASE_MACHINE_H
 #define WEIR_BASE_MACHINE_H
 
@@ -20,9 +20,6 @@ double weir_machine_memory(void);
 
 /* The load of the last minute: processes that run or wait. */
 double weir_machine_load(void);
-
-/* Bytes a second of all network links that are up and tell their speed. */
-double weir_machine_links(void);
 
 /* Bytes a second that a processor copies in memory, measured for about a millisecond. */
 double weir_machine_copy(void);

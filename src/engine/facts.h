@@ -67,7 +67,8 @@ struct weir_facts {
     const char *file_system; /* type, as in the mount table; "" unknown */
     const char *compresses;  /* the option of the mount that makes it compress; NULL: none */
     double memcpy_rate;      /* bytes a second that a node can copy */
-    double link_rate;        /* bytes a second of all links of a node that are up */
+    bool on_network;         /* the nodes reach the file system over their links */
+    double link_rate;        /* bytes a second of these of a node; NaN: one is not known */
     double peak;             /* --peak, bytes a second */
     double resolution_s;     /* of the clock */
     struct weir_lacks lacks;

@@ -216,6 +216,13 @@ MEASURE(h09)
 
 /* ---- rates and data ---- */
 
+static const char *what_binds(const struct weir_facts *f)
+{
+    if (f->on_network && isnan(f->link_rate))
+        return "memory can do (the speed of the links is not known)";
+    return f->link_rate < f->memcpy_rate / 2 ? "the links of the nodes can do" : "memory can do";
+}
+
 MEASURE(h10)
 {
     const struct weir_facts_phase *p = WORST(ANY, rate);
@@ -233,8 +240,8 @@ MEASURE(h10)
         weir_finding_unknown(out, "because no bound is known");
     } else {
         weir_finding_set(out, p->rate / bound,
-                         "the rate of %s is %.2g times what memory or links can do", p->key,
-                         p->rate / bound);
+                         "the rate of %s is %.2g times what %s", p->key, p->rate / bound,
+                         what_binds(f));
     }
 }
 

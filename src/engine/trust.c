@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/links.h"
 #include "base/optset.h"
 #include "base/path.h"
 #include "engine/driver.h"
@@ -53,7 +54,7 @@ static void look_at_machine(struct weir_run *run)
     t->load = least[2] > INT64_MIN ? (double)least[2] / 100 : NAN;
     t->memory = least[0] > INT64_MIN ? -(double)least[0] : NAN;
     t->cores = least[1] < 0 ? (double)-least[1] : NAN;
-    t->links = weir_machine_links();
+    t->links = weir_links_rate("/sys");
     t->copy = run->world.rank == 0 ? weir_machine_copy() : NAN;
     t->step = weir_machine_clock_step();
 }
@@ -215,7 +216,8 @@ static void describe_files(struct weir_run *run, struct weir_facts *f)
 
     if (f->path)
         describe_mount(run, f);
-    if (is_on_network(f->file_system))
+    f->on_network = is_on_network(f->file_system);
+    if (f->on_network)
         f->link_rate = t->links;
     look_at_space(run->test, f);
 }

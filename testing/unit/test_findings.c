@@ -377,6 +377,24 @@ static void bytes_that_no_device_moved_are_a_note_where_memory_had_them(void **s
     assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H04"), WEIR_NOTE);
 }
 
+static void the_bound_of_a_rate_is_named(void **state)
+{
+    struct weir_facts f = sound_facts();
+    struct weir_finding list[WEIR_RULES];
+    int n = weir_findings_judge(&f, WEIR_RULES_DEFAULT, NULL, list);
+
+    (void)state;
+    assert_non_null(strstr(find(list, n, "H10")->text, "what memory can do"));
+    f.on_network = true; /* with links of unknown speed */
+    n = weir_findings_judge(&f, WEIR_RULES_DEFAULT, NULL, list);
+    assert_int_equal(find(list, n, "H10")->outcome, WEIR_FINE);
+    assert_non_null(strstr(find(list, n, "H10")->text, "links is not known"));
+    f.link_rate = 0.1e9;
+    n = weir_findings_judge(&f, WEIR_RULES_DEFAULT, NULL, list);
+    assert_int_equal(find(list, n, "H10")->outcome, WEIR_FOUND);
+    assert_non_null(strstr(find(list, n, "H10")->text, "what the links of the nodes can do"));
+}
+
 /* ---- limits ---- */
 
 static void limits_change_one_rule(void **state)
@@ -519,6 +537,7 @@ int main(void)
         cmocka_unit_test(special_cases_have_their_severity),
         cmocka_unit_test(a_page_cache_that_is_seen_in_part_is_never_fine),
         cmocka_unit_test(bytes_that_no_device_moved_are_a_note_where_memory_had_them),
+        cmocka_unit_test(the_bound_of_a_rate_is_named),
         cmocka_unit_test(limits_change_one_rule),
         cmocka_unit_test(wrong_limits_are_refused),
         cmocka_unit_test(rule_sets_have_names),

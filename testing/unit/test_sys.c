@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_device.c - which block devices move the bytes, in a directory that stands for /sys */
+/* test_sys.c - which block devices move the bytes, and how fast the links are, in a directory that stands for /sys */
 #include "config.h"
 #include "base/device.h"
+#include "base/links.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +43,7 @@ static int set_up(void **state)
     struct stat st;
 
     assert_non_null(p);
-    *p = (struct place) { .dir = "/tmp/weir-device-XXXXXX" };
+    *p = (struct place) { .dir = "/tmp/weir-sys-XXXXXX" };
     assert_non_null(mkdtemp(p->dir));
     assert_int_equal(stat(p->dir, &st), 0);
     run(p, "mkdir -p sys/dev/block sys/class/block/sda sys/class/block/sdb");
@@ -172,6 +174,77 @@ static void what_lies_upon_itself_has_no_end(void **state)
     assert_int_equal(d.n, 0);
 }
 
+/* ---- links ---- */
+
+static double gigabits(const struct place *p)
+{
+    char sys[64];
+
+    assert_true(snprintf(sys, sizeof(sys), "%s/sys", p->dir) < (int)sizeof(sys));
+    return weir_links_rate(sys) * 8 / 1e9;
+}
+
+/* speed in Mbit/s. device: of hardware, the directory of the card. */
+static void interface(const struct place *p, const char *name, const char *state, int speed,
+                      const char *device)
+{
+    run(p, "mkdir -p sys/class/net/%s && cd sys/class/net/%s && echo %s >operstate && echo %d >speed",
+        name, name, state, speed);
+    if (device)
+        run(p, "mkdir -p sys/devices/%s && ln -s ../../../devices/%s sys/class/net/%s/device", device,
+            device, name);
+}
+
+static void port(const struct place *p, const char *adapter, const char *state, const char *rate,
+                 const char *device)
+{
+    run(p, "mkdir -p sys/class/infiniband/%s/ports/1 sys/devices/%s/infiniband && cd sys/class/infiniband/%s && "
+        "ln -s ../../../devices/%s device && echo '%s' >ports/1/state && echo '%s' >ports/1/rate",
+        adapter, device, adapter, device, state, rate);
+}
+
+static void links_of_hardware_that_are_up_add_up(void **state)
+{
+    assert_true(isnan(gigabits(*state)));
+    interface(*state, "eth0", "up", 25000, "pci0");
+    interface(*state, "eth1", "unknown", 10000, "pci1");
+    interface(*state, "eth2", "down", -1, "pci2");
+    interface(*state, "eth3", "down", 10000, "pci3");
+    assert_float_equal(gigabits(*state), 35, 1e-6);
+}
+
+static void links_that_are_made_of_others_are_not_counted(void **state)
+{
+    interface(*state, "lo", "unknown", -1, NULL);
+    interface(*state, "veth0", "up", 10000, NULL);
+    assert_true(isnan(gigabits(*state)));
+    interface(*state, "eth0", "up", 25000, "pci0");
+    interface(*state, "eth1", "up", 25000, "pci1");
+    interface(*state, "bond0", "up", 50000, NULL);
+    interface(*state, "vlan7", "up", 50000, NULL);
+    assert_float_equal(gigabits(*state), 50, 1e-6);
+    interface(*state, "eth0v3", "up", 25000, "pci0v3");
+    run(*state, "mkdir sys/devices/pci0v3/physfn");
+    assert_float_equal(gigabits(*state), 50, 1e-6);
+}
+
+static void ports_of_infiniband_are_links(void **state)
+{
+    interface(*state, "eth0", "up", 1000, "pci0");
+    port(*state, "mlx5_0", "4: ACTIVE", "200 Gb/sec (4X HDR)", "pci1");
+    port(*state, "mlx5_1", "1: DOWN", "10 Gb/sec (4X SDR)", "pci2");
+    assert_float_equal(gigabits(*state), 201, 1e-6);
+    interface(*state, "ib0", "up", 200000, "pci1"); /* IP over the same port */
+    assert_float_equal(gigabits(*state), 201, 1e-6);
+}
+
+static void a_link_of_unknown_speed_leaves_the_sum_unknown(void **state)
+{
+    interface(*state, "eth0", "up", 1000, "pci0");
+    interface(*state, "hsn0", "up", -1, "pci1");
+    assert_true(isnan(gigabits(*state)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +257,10 @@ int main(void)
         TEST(an_image_without_pages_counts_its_own_bytes),
         TEST(an_image_below_a_volume_is_seen),
         TEST(what_lies_upon_itself_has_no_end),
+        TEST(links_of_hardware_that_are_up_add_up),
+        TEST(links_that_are_made_of_others_are_not_counted),
+        TEST(ports_of_infiniband_are_links),
+        TEST(a_link_of_unknown_speed_leaves_the_sum_unknown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
