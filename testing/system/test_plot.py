@@ -91,10 +91,50 @@ def test_one_straggler_of_a_thousand_is_seen(plot):
     table["end"], table["bytes"] = table["begin"] + 10 ** 9, 1000
     table["bytes"][777], table["end"][1777] = 100, 4 * 10 ** 9
     phase = types.SimpleNamespace(calls=lambda: model.Calls(table), moves_bytes=True, begin=0.0, end=4.0)
-    at, rates, ranks = heat.grid(phase, 1000, 4, 1.0)
+    at, rates, still, ranks = heat.grid(phase, 1000, 4, 1.0)
     assert ranks == 4 and rates.shape == (250, len(at) - 1)
     assert np.nanmin(rates[194]) == rates[194, 0] == 100 and np.nanmin(rates[193]) == 1000
     assert np.isfinite(rates[:, 3]).nonzero()[0].tolist() == [194], "only the straggler works in the end"
+    assert not still.any(), "twice as long is slow"
+    table["end"][1777] = 20 * 10 ** 9
+    phase.end = 20.0
+    _, _, still, _ = heat.grid(phase, 1000, 4, 1.0)
+    assert still[194].tolist() == [False] + 19 * [True] and still.sum() == 19, "one call of 19 s"
+
+
+def test_neighbouring_panels_have_one_unit(plot, tmp_path):
+    table = plot_support.write(tmp_path / "a", ranks=2, calls=40)
+    head = json.loads((tmp_path / "a.json").read_text())
+    reads = table["phase"] == 1
+    begin = table["begin"][reads].min()
+    for field in ("begin", "end"):
+        table[field][reads] = begin + (table[field][reads] - begin) // 4000
+    np.save("a.npy", table)
+    head["phases"][1]["end"] = int(table["end"].max())
+    (tmp_path / "a.json").write_text(json.dumps(head))
+    for command in ("heat", "spread", "calls"):
+        plot(command, "a.npy").ok()
+        said = words_of("a-%s.svg" % command)
+        units = {w for w in said if w.startswith(("time since", "rate of a rank"))}
+        assert len(units) == (2 if command == "heat" else 1), (command, units)
+
+
+def test_the_axis_of_latency_shows_the_tail(plot, tmp_path):
+    plot_support.write(tmp_path / "a", ranks=4, calls=2000)
+    plot("latency", "a.npy").ok()
+    said = words_of("a-latency.svg")
+    assert {"0", "50", "90", "99", "99.9", "99.99"} <= set(said) and "99.999" not in said, said
+    from weir_plot import latency
+    heights = latency.stretched(np.array([0, 90, 99, 99.9, 100]))
+    assert heights[:4].tolist() == pytest.approx([0, 1, 2, 3]) and np.isfinite(heights[4])
+
+
+def test_pictures_have_values_to_hover_over(plot, runs):
+    for command, words in (("rate", r"write, repetition 1: average [\d.]+ .iB/s, highest bin [\d.]+ .iB/s"), ("calls", "task 3: 60 calls"),
+                           ("latency", r"read: 480 calls, mean [\d.]+ ms, 50 % .*, max [\d.]+ ms")):
+        plot(command, "data.npy").ok()
+        assert re.search("<g><title>%s</title>" % words, pathlib.Path("data-%s.svg" % command).read_text()), command
+        assert 'id="hover' not in pathlib.Path("data-%s.svg" % command).read_text()
 
 
 def test_the_shell_completes_commands_options_and_values(plot):

@@ -19,10 +19,13 @@ LOOK = """(() => ({
   title: document.title,
   links: document.querySelector('nav').offsetHeight > 0,
   text: document.body.innerText,
-  wide: Array.from(document.querySelectorAll('body *'), e => [e.tagName, e.className, e.getBoundingClientRect().right])
+  wide: Array.from(document.querySelectorAll('body *')).filter(e => !e.closest('svg, .wide, .picture')).map(e => [e.tagName, e.className, e.getBoundingClientRect().right])
     .filter(e => e[2] > document.documentElement.clientWidth + 1).map(e => e.join(' ')),
-  pictures: Array.from(document.images, i => ({ whole: i.complete && i.naturalWidth > 100, width: i.getBoundingClientRect().width,
-                                                alt: i.alt })),
+  pictures: Array.from(document.querySelectorAll('figure svg, figure img'), i => ({ whole: i.tagName == 'svg' || i.naturalWidth > 100,
+    width: i.getBoundingClientRect().width, alt: i.alt || i.getAttribute('aria-label'), titles: i.querySelectorAll('title').length })),
+  heads: Array.from(document.querySelectorAll('h1, .verdict, pre, figure, table'), e => e.tagName.replace('DIV', 'VERDICT')),
+  names: Array.from(document.querySelectorAll('th, summary'), e => e.textContent),
+  cells: Array.from(document.querySelectorAll('table.stack td'), e => [getComputedStyle(e).display, e.scrollWidth - e.clientWidth]),
   sources: Array.from(document.querySelectorAll('[src],link[href]'), e => (e.src || e.href).slice(0, 5)),
 }))()"""
 
@@ -104,13 +107,14 @@ def results(tmp_path):
     """A result of ior with a timeline, warnings and findings, one of mdtest that failed, and one without a test."""
     plot_support.write(tmp_path / "tl", ranks=4, calls=50, repetitions=2)
     ior = {"program": "ior", "Version": "4.1.0+weir", "Began": "then", "Command line": "ior -t 1m -b 50m <&\"'> -O x=1",
-           "Machine": "Linux <b>node</b>", "provenance": {"tasks": 4, "nodes": 2, "mpi": "Open MPI", "hosts": "node[1-2]"},
+           "Machine": "Linux <b>node</b>", "provenance": {"tasks": 4, "nodes": 2, "mpi": "Open MPI", "hosts": "node[1-2]", "environment": {"kernel": "6.1", "governor": ""}},
            "status": 0, "error": "", "warnings": ["the <script>alert(1)</script> clock is coarse"], "notes": ["a note of the run"],
            "summary": [{"operation": "write", "bwMaxMIB": 300.25, "bwMeanMIB": 299.5, "numTasks": 4}],
            "findings": [{"id": "H01", "severity": "SUSPECT", "measured": 0.5, "limit": 1.0, "remedy": "measure longer"},
                         {"id": "H02", "outcome": "fine", "text": "enough data"}],
            "tests": [{"TestID": 0, "optionValues": {"transfer-size": 2 ** 20, "timeline": "tl.npy", "api": "POSIX"},
-                      "warnings": [], "notes": ["a note of the test"], "provenance": {"mount": "/", "fileSystem": "ext4"},
+                      "warnings": [], "notes": ["a note of the test"], "provenance": {"mount": "/", "fileSystem": "ext4", "mountOptions": "rw"},
+                      "verdict": "SUSPECT", "rules": "default",
                       "Results": [{"access": a, "bwMiB": r, "iter": i} for i in (0, 1) for a, r in (("write", 299.), ("read", 900.))]}]}
     md = {"program": "mdtest", "status": 3, "error": "stat 'x': Input/output error", "Command line": "mdtest -n 50",
           "provenance": {"tasks": 1}, "tests": [{"TestID": 0, "Parameters": {"items": 50}, "latency": [row("File stat"), row("mkdir")],
@@ -132,6 +136,8 @@ def test_a_report_in_a_browser(plot, browser, tmp_path):
     browser.ask("Page.navigate", session, url=(tmp_path / "r.html").as_uri())
     browser.wait_for("Page.loadEventFired")
     page = browser.ask("Runtime.evaluate", session, expression=LOOK, returnByValue=True)["result"]["value"]
+    browser.ask("Emulation.setDeviceMetricsOverride", session, width=400, **screen)
+    phone = browser.ask("Runtime.evaluate", session, expression=LOOK, returnByValue=True)["result"]["value"]
     browser.ask("Emulation.setEmulatedMedia", session, media="print")
     browser.ask("Emulation.setDeviceMetricsOverride", session, width=690, **screen)  # A4
     paper = browser.ask("Runtime.evaluate", session, expression=LOOK, returnByValue=True)["result"]["value"]
@@ -151,6 +157,14 @@ def test_a_report_in_a_browser(plot, browser, tmp_path):
         assert words in page["text"], (words, page["text"])
     assert "mpirun -np 1" not in page["text"] and "Rules that found nothing" in page["text"] and "enough data" not in page["text"]
     assert page["links"] and not paper["links"], "what is printed"
+    assert page["heads"][:5] == ["H1", "VERDICT", "TABLE", "PRE", "FIGURE"], page["heads"]
+    assert page["text"].index("The numbers probably do not mean what they seem to mean.") < page["text"].index("900 MiB/s")
+    assert not [n for n in page["names"] if re.search("[a-z][A-Z]|_", n.replace("MiB", ""))], page["names"]
+    assert ": ," not in page["text"] and "governor" not in page["text"] and "mount options" in page["text"], page["text"]
+    assert sum(p["titles"] for p in page["pictures"]) > 10
+    assert {display for display, _ in page["cells"]} == {"table-cell"}
+    assert phone["wide"] == [] and {display for display, _ in phone["cells"]} == {"block"} and max(c for _, c in phone["cells"]) <= 0
+    assert all(p["width"] > 600 for p in phone["pictures"]), "they scroll"
 
 
 def test_reports_of_what_has_little_to_tell(plot, tmp_path):
@@ -167,7 +181,7 @@ def test_reports_of_what_has_little_to_tell(plot, tmp_path):
     (tmp_path / "mib.json").write_text(json.dumps(mib))
     plot("report", "mib.json", "-o", "m.html").ok()  # its rates are of bytes; tables that nobody announced are shown
     text = (tmp_path / "m.html").read_text()
-    assert "storageThroughput" in text and "trials" in text
+    assert "storage throughput" in text and "Trials" in text and "512 MiB/s" in text
     from weir_plot import load
     rates = load.result("mib.json").rates(mib["tests"][0])
     assert [(r.operation, r.value, r.in_bytes) for r in rates] == [("write", 512.0 * 2 ** 20, True)]

@@ -28,8 +28,8 @@ def draw(run, options):
     fig, axes = panels.figure(run, phases, "calls of each task")
     for ax, phase in zip(axes, phases):
         draw_phase(ax, phase, dict(phase.calls(options.operation).staircases()), wanted)
-        panels.finish(ax, phase)
         style.legend_inside(ax)
+    panels.finish(axes, phases)
     return fig
 
 
@@ -45,7 +45,7 @@ def draw_phase(ax, phase, stairs, wanted):
     for place, (rank, words) in enumerate(named):
         times = np.concatenate([[phase.begin], stairs[rank]])
         time, number = style.thin(times, np.arange(len(times)))
-        ax.step(
+        (line,) = ax.step(
             time,
             number,
             where="post",
@@ -54,6 +54,7 @@ def draw_phase(ax, phase, stairs, wanted):
             linewidth=1.3,
             label=words,
         )
+        style.hover(line, "%s: %d calls" % (words, len(stairs[rank])))
     ax.set_ylim(0, None)
     ax.set_ylabel("calls that returned")
 

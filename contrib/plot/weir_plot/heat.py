@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""heat: the rate of each rank in each moment. A dark row is a slow task, a dark column a moment in which all
-waited. Where there are more ranks than a screen has rows, a row is the slowest of some ranks: one straggler of
+"""heat: the rate of each rank in each moment. What is slow, and what stands still inside one long call, have colours of
+their own. Where there are more ranks than a screen has rows, a row is the slowest of some ranks: one straggler of
 thousands stays there."""
 import numpy as np
 
@@ -8,6 +8,8 @@ from . import bins, panels, quantities, style
 
 ROWS, COLUMNS = 250, 300
 MOST = 16384  # ranks that are looked at one by one
+SLOW = 0.25  # of the median of the rates of a phase
+LONG = 8  # times the median of the calls: where such a call fills a bin, its rank stands still
 
 
 def draw(run, options):
@@ -20,24 +22,50 @@ def draw(run, options):
     fig, axes = panels.figure(
         run, phases, "rate of each rank", columns, (9.6 if columns == 1 else 11.5, 0.9 + rows * one)
     )
-    for ax, phase in zip(axes, phases):
-        at, rates, ranks = grid(phase, tasks, group, options.bin)
-        panels.finish(ax, phase)
-        paint(fig, ax, at, rates, ranks, phase.moves_bytes)
+    grids = [grid(phase, tasks, group, options.bin) for phase in phases]
+    panels.finish(axes, phases)
+    for ax, phase, (at, rates, still, ranks) in zip(axes, phases, grids):
+        alike = [one[1] for other, one in zip(phases, grids) if other.moves_bytes == phase.moves_bytes]
+        unit = quantities.rate_scale(max(map(usual_top, alike)), phase.moves_bytes)
+        paint(fig, ax, at, rates, still, ranks, unit)
         ax.set_ylim(-0.5, tasks - 0.5)
         mark_hosts(ax, run.hosts(phase.test))
         ax.set_ylabel("rank" if ranks == 1 else "rank (row: slowest of %d)" % ranks)
+    style.legend_of_colours(
+        axes[0],
+        [
+            (style.STALLED, "stands still inside one call"),
+            (style.SLOW, "slow: below %g %% of the median" % (100 * SLOW)),
+        ],
+    )
     return fig
 
 
 def grid(phase, tasks, group, width):
-    """Edges of the columns; the lowest rate of the ranks of a row: rows x columns, NaN where none made a call; and how
-    many ranks a row has."""
+    """Edges of the columns; the lowest rate of the ranks of a row: rows x columns, NaN where none made a call; where
+    one of them stands still, the same; and how many ranks a row has."""
     means = -(-tasks // MOST)
     at, rates = rank_rates(phase, tasks, means, width)
+    still = standing(phase.calls(), at, means, len(rates))
     group = -(-group // means)
     rates = np.pad(rates, ((0, -len(rates) % group), (0, 0)), constant_values=np.nan)
-    return at, np.fmin.reduce(rates.reshape(-1, group, rates.shape[1]), axis=1), group * means
+    still = np.pad(still, ((0, -len(still) % group), (0, 0)))
+    several = (-1, group, rates.shape[1])
+    return at, np.fmin.reduce(rates.reshape(several), axis=1), still.reshape(several).any(axis=1), group * means
+
+
+def standing(calls, at, group, count):
+    """Bins that lie inside one call that is long for its phase."""
+    width = at[1] - at[0]
+    long = np.flatnonzero(calls.seconds > max(LONG * float(np.median(calls.seconds)), width))
+    first = np.ceil((calls.begin[long] - at[0]) / width).astype(int)
+    last = np.floor((calls.end[long] - at[0]) / width + 1e-9).astype(int)
+    found = np.zeros((count, len(at)))
+    rows = calls.rank[long] // group
+    inside = (last > first) & (first >= 0)
+    np.add.at(found, (rows[inside], np.minimum(first, len(at) - 1)[inside]), 1)
+    np.add.at(found, (rows[inside], np.minimum(last, len(at) - 1)[inside]), -1)
+    return np.cumsum(found, axis=1)[:, :-1] > 0
 
 
 def rank_rates(phase, tasks, group, width):
@@ -53,11 +81,15 @@ def rank_rates(phase, tasks, group, width):
     return at, np.where(busy > 1e-9, total / (at[1] - at[0]) / size, np.nan)
 
 
-def paint(fig, ax, at, rates, ranks, in_bytes):
+def usual_top(rates):
+    """Where the scale of colours ends."""
     known = rates[np.isfinite(rates)]
     top = float(np.percentile(known, 99)) if known.size else 1.0
-    top = top or float(known.max()) or 1.0
-    name, unit = quantities.rate_scale(top, in_bytes)
+    return top or float(known.max()) or 1.0
+
+
+def paint(fig, ax, at, rates, still, ranks, unit):
+    known, top, (name, unit) = rates[np.isfinite(rates)], usual_top(rates), unit
     colours = style.colour_map()
     image = ax.imshow(
         np.ma.masked_invalid(rates / unit),
@@ -68,6 +100,16 @@ def paint(fig, ax, at, rates, ranks, in_bytes):
         vmax=top / unit,
         extent=(at[0], at[-1], -0.5, ranks * len(rates) - 0.5),
     )
+    slow = np.nan_to_num(rates, nan=np.inf) < SLOW * np.median(known) if known.size else still
+    for where, colour in ((slow & ~still, style.SLOW), (still, style.STALLED)):
+        if where.any():
+            ax.imshow(
+                np.ma.masked_equal(where.astype(float), 0),
+                aspect="auto",
+                origin="lower",
+                cmap=style.one_colour(colour),
+                extent=image.get_extent(),
+            )
     beyond = known.size and known.max() > top
     bar = fig.colorbar(image, ax=ax, pad=0.015, fraction=0.05, extend="max" if beyond else "neither")
     bar.set_label("rate of a rank (%s)" % name)

@@ -31,12 +31,17 @@ def draw(result, test, options):
     fig, axes = style.figure(
         "%s: rate over time" % result.program, result.describe(test), len(found), columns
     )
-    for ax, (operation, several) in zip(axes, found.items()):
-        draw_operation(ax, operation, several)
+    drawn = [draw_operation(ax, *one) for ax, one in zip(axes, found.items())]
+    longest = max(span for _, span, _ in drawn)
+    for ax, (_, _, in_bytes) in zip(axes, drawn):
+        peak = max(other for other, _, moves in drawn if moves == in_bytes)
+        style.rate_axis(ax, "data rate" if in_bytes else "rate", peak, in_bytes)
+        style.time_axis(ax, "time since the phase began", longest)
     return fig
 
 
 def draw_operation(ax, operation, several):
+    """The highest rate, the longest time, and whether it moves bytes."""
     in_bytes = any(rows[:, 2].sum() > 0 for rows in several.values())
     colour, top, longest = style.colour(operation), 0, 0
     for place, rows in enumerate(several.values()):
@@ -58,8 +63,7 @@ def draw_operation(ax, operation, several):
     ax.set_title(operation, loc="left", fontweight="bold")
     words = "dashed: mean" if len(several) == 1 else "%d repetitions, dashed: their means" % len(several)
     ax.set_title(words, loc="right", color=style.GREY)
-    style.rate_axis(ax, "data rate" if in_bytes else "rate", top, in_bytes)
-    style.time_axis(ax, "time since the phase began", longest)
+    return top, longest, in_bytes
 
 
 def draw_result(result, options):

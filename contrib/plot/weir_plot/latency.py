@@ -6,6 +6,7 @@ from . import describe, quantities, style
 from .refusal import Refusal
 
 PERCENTILES = (50, 90, 99, 99.9)
+SHARES = (0, 50, 75, 90, 95, 99, 99.9, 99.99, 99.999, 99.9999)
 HEADS = ("calls", "mean", "50 %", "90 %", "99 %", "99.9 %", "max")
 MOST = 14
 
@@ -73,13 +74,17 @@ def picture(rows, title, subtitle):
     ax.get_gridspec().set_height_ratios([3.3, 0.23 * (len(rows) + 1)])
     keys = [r.key for r in rows]
     for row in rows:
-        draw_curve(ax, row.seconds, style.colour(row.key, keys), style.dash(row.key, keys))
-    ax.set_ylim(0, 102)
-    ax.set_yticks([0, 25, 50, 75, 90, 100])
-    ax.set_ylabel("calls that took at most this long (%)")
+        line = draw_curve(ax, row.seconds, style.colour(row.key, keys), style.dash(row.key, keys))
+        style.hover(line, describe_row(row))
+    tail_axis(ax, max(row.seconds.size for row in rows))
     time_of_call(ax)
     table(below, rows, keys)
     return fig
+
+
+def describe_row(row):
+    said = ["%s %s" % (head, quantities.seconds(v)) for head, v in zip(HEADS[1:], row.numbers[1:]) if v is not None]
+    return "%s: %d calls, %s" % (row.label, row.numbers[0], ", ".join(said))
 
 
 def ranges(rows, title, subtitle):
@@ -100,9 +105,10 @@ def ranges(rows, title, subtitle):
         )
     for y, row in enumerate(rows):
         known = [max(v, 1e-9) for v in row.numbers[2:] if v is not None]
-        ax.plot(
+        (bar,) = ax.plot(
             [min(known), max(known)], [y, y], color=style.PALE, linewidth=3, zorder=1, solid_capstyle="round"
         )
+        style.hover(bar, describe_row(row))
     ax.set_yticks(range(len(rows)))
     ax.set_yticklabels("%s (%s)" % (row.label, "{:,}".format(row.numbers[0])) for row in rows)
     ax.set_ylim(len(rows) - 0.5, -0.5)
@@ -126,21 +132,35 @@ def time_of_call(ax):
     ax.xaxis.set_minor_formatter(style.ticker().NullFormatter())
 
 
+def stretched(share):
+    """A share of calls in per cent as a height: each step of 90, 99, 99.9 % ... is as high as that to 90 %."""
+    return -np.log10(1 - np.minimum(share, 100 - 1e-9) / 100)
+
+
+def tail_axis(ax, calls):
+    """The shares up to the slowest of so many calls."""
+    shown = [share for share in SHARES if share < 100 * (1 - 0.5 / calls)]
+    ax.set_ylim(0, stretched(100 * (1 - 0.5 / calls)) * 1.04)
+    ax.set_yticks([stretched(share) for share in shown], ["%g" % share for share in shown])
+    ax.set_ylabel("calls that took at most this long (%)")
+
+
 def draw_curve(ax, seconds, colour, form):
     """The share of calls up to each duration. Of many calls as many points in the middle as in the tail."""
     time = np.maximum(seconds, 1e-9)
-    share = np.arange(1, time.size + 1) / time.size * 100
+    share = (np.arange(1, time.size + 1) - 0.5) / time.size * 100
     if time.size > style.POINTS:
         tail = time.size - 1 - np.logspace(0, np.log10(time.size - 1), style.POINTS // 4).astype(int)
         keep = np.unique(np.concatenate([np.linspace(0, time.size - 1, style.POINTS // 2).astype(int), tail]))
         time, share = time[keep], share[keep]
-    ax.step(
+    (line,) = ax.step(
         np.concatenate([time[:1], time]),
-        np.concatenate([[0], share]),
+        stretched(np.concatenate([[0], share])),
         where="post",
         color=colour,
         linestyle=form,
     )
+    return line
 
 
 def table(ax, rows, keys):

@@ -4,7 +4,7 @@ import base64
 import html
 import io
 
-from . import quantities
+from . import style, words
 
 CSS = """
 :root { color-scheme: light; }
@@ -27,11 +27,22 @@ th { color: #555; font-weight: 600; border-bottom-color: #999; }
 tbody th { border-bottom-color: #e3e3e3; font-weight: 500; }
 td.n, th.n { text-align: right; white-space: nowrap; } .facts th { width: 11rem; }
 .facts, .facts tbody { width: 100%; } .facts td { width: auto; }
-ul.said { padding-left: 1.2rem; } .bad { border-left: 4px solid #d55e00; padding: .4rem .8rem; background: #fdf3ec; }
-figure { margin: 1rem 0 1.6rem; } figure img { width: 100%; height: auto; display: block; }
+ul.said { padding-left: 1.2rem; } .verdict { padding: .5rem .9rem; margin: .6rem 0 1rem; } .verdict p { margin: 0; }
+.verdict ul { margin: .3rem 0 0; padding-left: 1.2rem; } .good { border-left: 4px solid #009e73; background: #eef8f4; }
+.small { color: #555; font-size: .86rem; margin: 0 0 .6rem; }
+table.rates { font-size: 1.05rem; } table.rates td:nth-child(2) { font-weight: 700; }
+.bad { border-left: 4px solid #d55e00; padding: .4rem .8rem; background: #fdf3ec; }
+figure { margin: 1rem 0 1.6rem; } figure img, figure svg { width: 100%; height: auto; display: block; }
+.picture { overflow-x: auto; }
 figcaption { color: #555; font-size: .86rem; margin-top: .2rem; }
 details { margin: .6rem 0; } summary { cursor: pointer; color: #005a8f; }
 footer { margin-top: 3rem; color: #666; font-size: .82rem; border-top: 1px solid #ccc; padding-top: .6rem; }
+@media screen and (max-width: 600px) { body { padding: 1rem .8rem 2rem; } .picture > * { min-width: 620px; }
+  .facts th { width: 7rem; } table.stack thead { display: none; }
+  table.stack, .stack caption, .stack tbody, .stack tr, .stack td { display: block; }
+  table.stack tr { border-bottom: 1px solid #999; padding: .4rem 0; } table.stack td { border: 0; padding: .05rem 0;
+  text-align: left; white-space: normal; }
+  table.stack td::before { content: attr(data-label) ": "; color: #666; } }
 @page { margin: 14mm; }
 @media print { body { max-width: none; padding: 0; font-size: 10.5pt; } nav { display: none; }
   figure, table, pre, .bad { break-inside: avoid; } table.long { break-inside: auto; } tr { break-inside: avoid; }
@@ -53,61 +64,52 @@ def document(title, body):
     )
 
 
-def cell(value):
-    """A value as people read it: numbers with the digits that count."""
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return quantities.short(value) if abs(value) < 1e15 else "%.3g" % value
-    if isinstance(value, int):
-        return "{:,}".format(value) if abs(value) >= 10000 else str(value)
-    if isinstance(value, (list, dict)):
-        return (
-            ", ".join("%s: %s" % (k, "(%s)" % cell(v) if isinstance(v, dict) else v) for k, v in value.items())
-            if isinstance(value, dict)
-            else ", ".join(map(str, value))
-        )
-    return str(value)
-
-
-def table(rows, caption="", columns=None, right=()):
+def table(rows, caption="", columns=None, right=(), kind=""):
     """A table of objects; the columns are their members in the order of the first sight. Numbers and the columns
-    in right stand at the right side."""
+    in right stand at the right side. kind: a class; with 'stack' the cells of a row stand below each other where the
+    window is narrow."""
     columns = columns or list(dict.fromkeys(key for row in rows for key in row))
-    numeric = {c for c in columns if all(isinstance(r.get(c), (int, float, type(None))) for r in rows)} | set(
-        right
-    )
-    out = ['<div class="wide"><table%s>' % (' class="long"' if len(rows) > 25 else "")]
+    numeric = {c for c in columns if all(isinstance(r.get(c), (int, float, type(None))) for r in rows)}
+    side = {c: ' class="n"' if c in numeric.union(right) else "" for c in columns}
+    classes = " ".join(filter(None, [kind, "long" if len(rows) > 25 else ""]))
+    out = ['<div class="wide"><table%s>' % (' class="%s"' % classes if classes else "")]
     if caption:
         out.append("<caption>%s</caption>" % text(caption))
-    out.append(
-        "<thead><tr>%s</tr></thead><tbody>"
-        % "".join(
-            '<th scope="col"%s>%s</th>' % (' class="n"' if c in numeric else "", text(c)) for c in columns
-        )
-    )
+    heads = ['<th scope="col"%s>%s</th>' % (side[c], text(words.label(c))) for c in columns]
+    out.append("<thead><tr>%s</tr></thead><tbody>" % "".join(heads))
     for row in rows:
-        out.append(
-            "<tr>%s</tr>"
-            % "".join(
-                "<td%s>%s</td>" % (' class="n"' if c in numeric else "", text(cell(row.get(c))))
-                for c in columns
-            )
-        )
+        cells = [
+            '<td%s data-label="%s">%s</td>' % (side[c], text(words.label(c)), text(words.cell(row.get(c), c)))
+            for c in columns
+        ]
+        out.append("<tr>%s</tr>" % "".join(cells))
     out.append("</tbody></table></div>")
     return "".join(out)
 
 
 def facts(rows, caption=""):
-    """Two columns: what, and its value. Rows without a value are left out."""
-    shown = [(k, v) for k, v in rows if v not in (None, "", [], {})]
+    """Two columns: what, and its value. Rows without a value are left out; an object has a row for each member."""
+    plain = []
+    for key, value in rows:
+        whole = key == "variables" or not isinstance(value, dict)
+        plain += [(key, value)] if whole else value.items()
+    shown = [(k, words.cell(v, k)) for k, v in plain if v not in (None, "", [], {})]
+    shown = [(k, v) for k, v in shown if v]
     if not shown:
         return ""
     return '<table class="facts">%s<tbody>%s</tbody></table>' % (
         "<caption>%s</caption>" % text(caption) if caption else "",
-        "".join('<tr><th scope="row">%s</th><td>%s</td></tr>' % (text(k), text(cell(v))) for k, v in shown),
+        "".join('<tr><th scope="row">%s</th><td>%s</td></tr>' % (text(words.label(k)), text(v)) for k, v in shown),
+    )
+
+
+def verdict(word, meaning, lines, bad):
+    """The box that a run begins with: one word, what it means, and why."""
+    return '<div class="verdict %s"><p><strong>%s.</strong> %s</p>%s</div>' % (
+        "bad" if bad else "good",
+        text(word),
+        text(meaning),
+        "<ul>%s</ul>" % "".join("<li>%s</li>" % text(line) for line in lines) if lines else "",
     )
 
 
@@ -127,21 +129,13 @@ def said(title, lines, kind="said"):
 
 
 def figure(fig, caption):
-    """A picture inside the page. Vector graphics, or pixels where these are smaller."""
-    best = None
-    for kind, mime, more in (
-        ("svg", "image/svg+xml", {"metadata": {"Date": None}}),
-        ("png", "image/png", {"dpi": 150}),
-    ):
+    """A picture inside the page. Vector graphics with values to hover over, or pixels where these are smaller."""
+    svg = style.svg(fig)
+    inside = svg[svg.index("<svg") :].replace("<svg ", '<svg role="img" aria-label="%s" ' % text(caption), 1)
+    if len(svg) > 150000:
         store = io.BytesIO()
-        fig.savefig(store, format=kind, **more)
-        if best is None or len(store.getvalue()) < len(best[1]) / 2:
-            best = (mime, store.getvalue())
-        if len(best[1]) < 150000:
-            break
-    return '<figure><img alt="%s" src="data:%s;base64,%s"><figcaption>%s</figcaption></figure>' % (
-        text(caption),
-        best[0],
-        base64.b64encode(best[1]).decode("ascii"),
-        text(caption),
-    )
+        fig.savefig(store, format="png", dpi=150)
+        data = base64.b64encode(store.getvalue()).decode("ascii")
+        if len(data) < len(svg) / 2:
+            inside = '<img alt="%s" src="data:image/png;base64,%s">' % (text(caption), data)
+    return '<figure><div class="picture">%s</div><figcaption>%s</figcaption></figure>' % (inside, text(caption))

@@ -37,9 +37,11 @@ def figure(run, phases, what, columns=2, size=None):
     return style.figure("%s: %s" % (run.program, what), words, len(phases), columns, size)
 
 
-def finish(ax, phase):
-    """Title and time axis of a panel."""
-    margin = (phase.end - phase.begin) * 0.01
-    ax.set_xlim(phase.begin - margin, phase.end + margin)
-    ax.set_title(phase.title, loc="left", fontweight="bold")
-    style.time_axis(ax, "time since the start of the run", phase.end - phase.begin)
+def finish(axes, phases):
+    """Titles and time axes of the panels, all in the unit of the longest phase."""
+    longest = max(phase.end - phase.begin for phase in phases)
+    for ax, phase in zip(axes, phases):
+        margin = (phase.end - phase.begin) * 0.01
+        ax.set_xlim(phase.begin - margin, phase.end + margin)
+        ax.set_title(phase.title, loc="left", fontweight="bold")
+        style.time_axis(ax, "time since the start of the run", longest)

@@ -40,9 +40,15 @@ def draw_panels(run, options):
     fig, axes = panels.figure(run, phases, "rate over time")
     for ax, phase in zip(axes, phases):
         draw_group(ax, [phase], phase.end - phase.begin, options.bin)
-        panels.finish(ax, phase)
         average = reported(phase, phase.calls(), phase.moves_bytes)
         ax.set_title("average " + quantities.rate(average, phase.moves_bytes), loc="right", color=style.GREY)
+    panels.finish(axes, phases)
+    for in_bytes in (True, False):
+        mine = [ax for ax, phase in zip(axes, phases) if phase.moves_bytes == in_bytes]
+        for ax in mine:
+            style.rate_axis(
+                ax, "data rate" if in_bytes else "rate", max(a.get_ylim()[1] for a in mine), in_bytes
+            )
     return fig
 
 
@@ -57,7 +63,8 @@ def draw_group(ax, phases, whole, width):
         rates = bins.sums(calls, calls.weights(in_bytes), at)[0] / (at[1] - at[0])
         average = reported(phase, calls, in_bytes)
         colour = style.colour(phase.key, keys)
-        ax.stairs(rates, at, color=colour, fill=True, alpha=0.15, linewidth=0)
+        area = ax.stairs(rates, at, color=colour, fill=True, alpha=0.15, linewidth=0)
+        style.hover(area, describe_phase(phase, average, rates.max(), in_bytes))
         ax.stairs(
             rates, at, color=colour, linewidth=1.2, linestyle=style.dash(phase.key, keys), baseline=None
         )
@@ -84,6 +91,11 @@ def draw_group(ax, phases, whole, width):
         )
     ax.plot([], [], color=style.BLACK, linewidth=1.1, linestyle=(0, (5, 2)), label="average of a phase")
     limit(ax, tops, max(a for _, a in averages), in_bytes)
+
+
+def describe_phase(phase, average, peak, in_bytes):
+    words = phase.title, phase.repetition, quantities.rate(average, in_bytes), quantities.rate(peak, in_bytes)
+    return "%s, repetition %d: average %s, highest bin %s" % words
 
 
 def reported(phase, calls, in_bytes):

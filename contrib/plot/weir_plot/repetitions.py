@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rates of a JSON result: a dot for each repetition, a line at the mean. Part of reports."""
+"""The rates of a JSON result: a dot for each repetition, a line at the median. Part of reports."""
+import statistics
+
 from . import quantities, style
 
 
@@ -28,19 +30,22 @@ def draw_group(ax, rates):
     positive = [r.value for r in rates if r.value > 0]
     for row, operation in enumerate(operations):
         values = [r.value for r in rates if r.operation == operation]
-        mean = sum(values) / len(values)
-        ax.plot(
-            values,
-            [row] * len(values),
-            "o",
-            color=style.colour(operation, operations),
-            alpha=0.6,
-            markersize=6,
-            markeredgewidth=0,
-        )
-        ax.plot([mean, mean], [row - 0.28, row + 0.28], color=style.BLACK, linewidth=1.6)
+        middle = statistics.median(values)
+        for place, value in enumerate(values):
+            (dot,) = ax.plot(
+                [value],
+                [row],
+                "o",
+                color=style.colour(operation, operations),
+                alpha=0.6,
+                markersize=6,
+                markeredgewidth=0,
+            )
+            said = quantities.rate(value, rates[0].in_bytes)
+            style.hover(dot, "%s, repetition %d: %s" % (operation, place, said))
+        ax.plot([middle, middle], [row - 0.28, row + 0.28], color=style.BLACK, linewidth=1.6)
         ax.annotate(
-            quantities.rate(mean, rates[0].in_bytes),
+            quantities.rate(middle, rates[0].in_bytes),
             (1.01, row),
             xycoords=("axes fraction", "data"),
             va="center",

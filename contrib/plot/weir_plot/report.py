@@ -3,6 +3,7 @@
 import copy
 import os
 import shlex
+import statistics
 
 from . import (
     calls,
@@ -21,6 +22,7 @@ from . import (
     sweep,
     timeline,
     wholefile,
+    words,
 )
 from .jsonfile import number
 from .refusal import Refusal
@@ -30,13 +32,19 @@ PICTURES = (
         rate,
         "Rate over time. Dashed: the average of a phase. A high begin that falls off is a cache that fills.",
     ),
-    (heat, "Rate of each rank. A dark row is a slow rank, a dark column a moment in which all waited."),
+    (
+        heat,
+        "Rate of each rank. Pink is slow, orange stands still inside one long call: a row is one rank, a column all.",
+    ),
     (
         spread,
         "When the earliest, the median and the latest task came to a call. A wide fan is unfair service.",
     ),
     (calls, "Calls of each task. A flat piece is a stall."),
-    (latency, "Times of single calls: distribution and percentiles."),
+    (
+        latency,
+        "Times of single calls: distribution and percentiles. The axis is stretched to 100 %, for the few slow calls.",
+    ),
 )
 DIFFERENCE = "Outside series minus calls. Positive after writes: a cache that empties."
 # Columns that a reader needs; all others are in the JSON document. The programs' tables have some of them.
@@ -47,7 +55,12 @@ COLUMNS = (
     "calls bytes ended fsyncTime"
 ).split()
 # Tables of a test that have a form of their own here; all others are shown as they are.
-KNOWN = ("Results", "phases", "latency", "intervals", "findings")
+KNOWN = ("Results", "phases", "latency", "intervals", "findings", "rates")
+MEANINGS = {
+    "SOUND": "Nothing that the rules look at speaks against these numbers.",
+    "SUSPECT": "The numbers probably do not mean what they seem to mean.",
+    "INVALID": "By this set of rules the numbers must not be published.",
+}
 PICKED = (
     "test",
     "repetition",
@@ -148,31 +161,127 @@ def contents(found):
 
 
 def section(result, run, options, place):
-    """Everything about one run."""
+    """Everything about one run: what it is worth, the command, the rates; pictures; then tables, and where it was."""
     out = ['<h2 id="run%d">%s</h2>' % (place, page.text(name_of(result, run)))]
-    if result:
-        out += of_result(result)
-        for test in result.tests:
-            out += of_test(result, test, run, options)
+    if not result:
+        return [piece for piece in out + of_run(result, run, options) + again(result, run) if piece]
+    out += failure(result)
+    for test in result.tests:
+        out += head_of(result, test)
+    out += again(result, run)
+    out.append(page.said("Warnings of the run", texts(result.document.get("warnings"))))
+    for test in result.tests:
+        out += pictures_of(result, test, run, options)
     if run:
         out += of_run(result, run, options)
-    out += again(result, run)
+    for test in result.tests:
+        out += tables_of(result, test)
+    out += of_result(result)
     return [piece for piece in out if piece]
 
 
-def of_result(result):
-    """What was run and where, and what went wrong."""
+def failure(result):
+    """That nothing was measured, or not all."""
     document, out = result.document, []
     status = number(document.get("status"))
     if status or document.get("error"):
-        out.append(
-            '<p class="bad"><strong>The run failed with status %s.</strong> %s</p>'
-            % (page.text(page.cell(status)), page.text(document.get("error") or ""))
-        )
+        said = [str(document["error"])] if document.get("error") else []
+        out.append(page.verdict("The run failed with status %s" % words.cell(status), "", said, True))
     if not result.tests:
         out.append('<p class="bad">The document holds no test: nothing was measured.</p>')
+    return out
+
+
+def head_of(result, test):
+    """What a test is worth, and its rates."""
+    out = ['<p class="small">%s</p>' % page.text("%s: %s" % (result.program, result.describe(test)))]
+    word = test.get("verdict")
+    if isinstance(word, str) and word:
+        meaning = MEANINGS.get(word, str(test.get("verdictReason") or ""))
+        rules = test.get("rules")
+        by = "%s by the rules %s" % (word, rules) if isinstance(rules, str) and rules else word
+        out.append(page.verdict(by, meaning, reasons(test, word), word != "SOUND"))
+    rows = []
+    for operation, values in rates_by_operation(result, test).items():
+        numbers = sorted(one.value for one in values)
+        shown = statistics.median(numbers), numbers[0], numbers[-1]
+        middle, lowest, highest = [quantities.rate(v, values[0].in_bytes) for v in shown]
+        row = {"operation": operation, "rate": middle}
+        if len(numbers) > 1:
+            row.update({"lowest": lowest, "highest": highest, "repetitions": len(numbers)})
+        rows.append(row)
+    right = ("rate", "lowest", "highest")
+    more = ", medians of the repetitions" if any("repetitions" in row for row in rows) else ""
+    return out + ([page.table(rows, "Rates" + more, right=right, kind="rates stack")] if rows else [])
+
+
+def rates_by_operation(result, test):
+    found = {}
+    for one in result.rates(test):
+        found.setdefault(one.operation, []).append(one)
+    return found
+
+
+def reasons(test, word):
+    """The findings that the verdict comes from."""
+    found = test.get("findings")
+    rows = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+    return [
+        "%s: %s" % (row.get("id"), row.get("text") or row.get("remedy"))
+        for row in rows
+        if row.get("outcome", "found") == "found" and row.get("severity") == word
+    ]
+
+
+def pictures_of(result, test, run, options):
+    """Those that need no timeline."""
+    out = [heading_of(result, test)]
+    fig = repetitions.draw(result, test)
+    if fig:
+        out.append(page.figure(fig, "Rates: a dot for each repetition, a line at the median."))
+    found = result.latencies(test)
+    if run is None:
+        fig = intervals.draw(result, test, options)
+        out.append(page.figure(fig, "Rate over time, in intervals.") if fig else "")
+        if found:
+            rows = [latency.Row(label, label, None, values) for label, values in found]
+            fig = latency.ranges(rows, "%s: time of single calls" % result.program, result.describe(test))
+            out.append(page.figure(fig, "Times of single calls: percentiles."))
+    return out
+
+
+def heading_of(result, test):
+    """Where there are several tests."""
+    if len(result.tests) < 2:
+        return ""
+    return "<h3>Test %s: %s</h3>" % (page.text(test.get("TestID", 0)), page.text(result.describe(test)))
+
+
+def tables_of(result, test):
+    out = [heading_of(result, test)]
+    out.append(findings(test))
+    out.append(page.said("Warnings", texts(test.get("warnings"))))
+    out.append(page.said("Notes", texts(test.get("notes"))))
+    rows = jsonfile.rows(result.source, test, "Results")
+    if rows:
+        out.append(page.table(in_units(result, rows), "Results of the repetitions", columns(rows)))
+    out.append(latencies(result, test))
+    for key, rows in test.items():
+        if key not in KNOWN and isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
+            out.append(page.table(rows, words.label(key).capitalize(), columns(rows)))
+    about = list((test.get("provenance") or {}).items() if isinstance(test.get("provenance"), dict) else [])
+    about += [(k, test[k]) for k in ("Path", "Capacity", "Used Capacity", "hintsInEffect") if k in test]
+    out.append(page.facts(about, "Files and file system"))
+    out.append(page.folded("All parameters", page.facts(sorted(result.parameters(test).items()))))
+    return out
+
+
+def of_result(result):
+    """What was run and where."""
+    document = result.document
     rows = [
         ("program", "%s %s" % (result.program, document.get("Version") or "")),
+        ("source", os.path.basename(result.source)),
         ("machine", document.get("Machine")),
         ("began", document.get("Began")),
         ("finished", document.get("Finished")),
@@ -183,57 +292,34 @@ def of_result(result):
         for k in ("Path", "Capacity", "Used Capacity", "Inodes", "Used Inodes")
         if k in document
     ]
+    out = [findings(document), page.said("Notes of the run", texts(document.get("notes")))]
     out.append(page.facts(rows, "What was run, and where"))
-    out.append(findings(document))
-    out.append(page.said("Warnings of the run", texts(document.get("warnings"))))
-    out.append(page.said("Notes of the run", texts(document.get("notes"))))
     rows = jsonfile.rows(result.source, document, "summary")
     if rows:
-        out.append(page.table(rows, "Summary over the repetitions", columns(rows)))
+        out.append(page.folded("Summary over the repetitions", page.table(rows, "", columns(rows))))
     return out
 
 
-def of_test(result, test, run, options):
-    out = ["<h3>Test %s: %s</h3>" % (page.text(test.get("TestID", 0)), page.text(result.describe(test)))]
-    rows = list((test.get("provenance") or {}).items() if isinstance(test.get("provenance"), dict) else [])
-    rows += [(k, test[k]) for k in ("Path", "Capacity", "Used Capacity", "hintsInEffect") if k in test]
-    out.append(page.facts(rows))
-    out.append(findings(test))
-    out.append(page.said("Warnings", texts(test.get("warnings"))))
-    out.append(page.said("Notes", texts(test.get("notes"))))
-    rows = jsonfile.rows(result.source, test, "Results")
-    if rows:
-        out.append(page.table(rows, "Results of the repetitions", columns(rows)))
-    for key, rows in test.items():
-        if key not in KNOWN and isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
-            out.append(page.table(rows, key, columns(rows)))
-    fig = repetitions.draw(result, test)
-    if fig:
-        out.append(page.figure(fig, "Rates: a dot for each repetition, a line at the mean."))
-    if run is None:
-        fig = intervals.draw(result, test, options)
-        out.append(page.figure(fig, "Rate over time, in intervals.") if fig else "")
-    out += latencies(result, test, run)
-    out.append(page.folded("All parameters", page.facts(sorted(result.parameters(test).items()))))
-    return out
+def in_units(result, rows):
+    """The rows; rates that are bytes where others have operations (mib) get their words here."""
+    if result.program != "mib":
+        return rows
+    return [
+        {**row, "rate": words.data_rate(row["rate"])} if number(row.get("rate")) is not None else row for row in rows
+    ]
 
 
-def latencies(result, test, run):
-    """The table; and the picture when there is no timeline to make a better one of."""
+def latencies(result, test):
+    """The table of the times of single calls."""
     found = result.latencies(test)
     if not found:
-        return []
+        return ""
     forms = [str] + [quantities.seconds] * 6
     rows = []
     for label, values in found:
         cells = ["-" if v is None else form(v) for v, form in zip(values, forms)]
         rows.append(dict([("operation", label)] + list(zip(latency.HEADS, cells))))
-    out = [page.table(rows, "Times of single calls, first repetition", right=latency.HEADS)]
-    if run is None:
-        rows = [latency.Row(label, label, None, values) for label, values in found]
-        fig = latency.ranges(rows, "%s: time of single calls" % result.program, result.describe(test))
-        out.append(page.figure(fig, "Times of single calls: percentiles."))
-    return out
+    return page.table(rows, "Times of single calls, first repetition", right=latency.HEADS)
 
 
 def of_run(result, run, options):
@@ -275,7 +361,7 @@ def again(result, run):
         return []
     tasks = number(result.provenance.get("tasks")) if result else run.tasks(min(run.tests))
     start = "mpirun -np %d " % tasks if tasks and tasks > 1 else ""
-    return ["<h3>To run it again</h3>", "<pre>%s</pre>" % page.text(start + command)]
+    return ["<pre>%s</pre>" % page.text(start + command)]
 
 
 def comparison(results, options):
@@ -299,12 +385,27 @@ def findings(where):
         return ""
     rows = [row for row in found if isinstance(row, dict)]
     quiet = [row for row in rows if row.get("outcome", "found") != "found"]
-    loud = [row for row in rows if row not in quiet]
+    loud = [finding(row) for row in rows if row not in quiet]
     return (
-        (page.table(loud, "Findings") if loud else "")
+        (page.table(loud, "Findings", kind="stack") if loud else "")
         + page.said("Findings", [f for f in found if isinstance(f, str)])
-        + (page.folded("Rules that found nothing", page.table(quiet)) if quiet else "")
+        + (page.folded("Rules that found nothing", page.table(list(map(rest, quiet)), kind="stack")) if quiet else "")
     )
+
+
+def finding(row):
+    limit = "" if row.get("limit") is None else "%s %s" % (words.cell(row["limit"]), row.get("unit") or "")
+    return {
+        "rule": row.get("id"),
+        "severity": row.get("severity"),
+        "found": row.get("text") or words.cell(row.get("measured")),
+        "limit": limit,
+        "what to do": row.get("remedy"),
+    }
+
+
+def rest(row):
+    return {"rule": row.get("id"), "outcome": row.get("outcome"), "why": row.get("text")}
 
 
 def texts(value):

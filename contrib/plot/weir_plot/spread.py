@@ -12,6 +12,7 @@ def draw(run, options):
     fig, axes = panels.figure(run, phases, "spread of the tasks, call by call")
     for ax, phase in zip(axes, phases):
         draw_phase(ax, phase, options.operation)
+    panels.finish(axes, phases)
     style.legend_inside(axes[0])
     return fig
 
@@ -61,7 +62,6 @@ def draw_phase(ax, phase, operation):
             )
     ax.set_ylim(0, most * 1.04)
     ax.set_ylabel("call number of a task")
-    panels.finish(ax, phase)
 
 
 SUMMARY = "%s: %s calls of %d tasks in %s"

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How all pictures look: colours that colour-blind readers can tell apart, fonts, titles, panels, files."""
+import html
+import io
 import os
+import re
 import textwrap
 
 from . import quantities, wholefile
@@ -19,6 +22,7 @@ BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = (
 CYCLE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 DASHES = ("-", "--", "-.", ":")
 GREY, PALE = "#666666", "#d9d9d9"
+SLOW, STALLED = PURPLE, VERMILION
 MAP = "cividis"
 FORMATS = (".svg", ".png", ".pdf")
 PAD = 0.07  # inches around each panel
@@ -72,6 +76,29 @@ def ticker():
     from matplotlib import ticker as module
 
     return module
+
+
+def one_colour(colour):
+    """A map of colours for a mask."""
+    matplotlib()
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap([colour])
+
+
+def legend_of_colours(ax, pairs):
+    """Above the axes, at the right: squares of these colours with their words."""
+    matplotlib()
+    from matplotlib.patches import Patch
+
+    ax.legend(
+        handles=[Patch(color=colour, label=words) for colour, words in pairs],
+        loc="lower right",
+        bbox_to_anchor=(1, 1),
+        ncol=len(pairs),
+        borderaxespad=0.1,
+        handlelength=1,
+    )
 
 
 def colour_map():
@@ -200,10 +227,30 @@ def check_name(path):
         raise Refusal("-o %s: the name has to end in one of %s" % (path, ", ".join(FORMATS)), BAD_USAGE)
 
 
+def hover(artist, text):
+    """Words that a browser shows where the pointer is on this part of the picture."""
+    fig = artist.figure
+    fig.hovers = getattr(fig, "hovers", [])
+    artist.set_gid("hover-%d-" % len(fig.hovers))
+    fig.hovers.append(text)
+
+
+def svg(fig):
+    """The text of the picture as SVG, with the words to hover over."""
+    store = io.BytesIO()
+    fig.savefig(store, format="svg", metadata={"Date": None})
+    parts = re.split(r'<g id="hover-(\d+)-">', store.getvalue().decode("utf-8"))
+    for place in range(1, len(parts), 2):
+        parts[place] = "<g><title>%s</title>" % html.escape(fig.hovers[int(parts[place])])
+    return "".join(parts)
+
+
 def save(fig, path):
     """The picture in the format of the name; whole or not there."""
     check_name(path)
     kind = os.path.splitext(path)[1].lower()[1:]
-    meta = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     with wholefile.writing(path, "wb") as f:
-        fig.savefig(f, format=kind, metadata=meta)
+        if kind == "svg":
+            f.write(svg(fig).encode("utf-8"))
+        else:
+            fig.savefig(f, format=kind, metadata={"CreationDate": None} if kind == "pdf" else None)
