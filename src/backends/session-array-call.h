@@ -70,7 +70,7 @@ static inline int agree(const struct weir_array_file *f, int rc, struct weir_err
     return agrees(f) ? weir_agree_call(f->s->par, rc, err) : rc;
 }
 
-/* The same for a check that gives the same result on every rank. */
+/* The same for a check that gives the same result on every rank, where nothing else can fail. */
 static inline int agree_check(const struct weir_array_file *f, int rc, struct weir_err *err)
 {
     return agrees(f) ? weir_agree_check(f->s->par, rc, err) : rc;

@@ -101,7 +101,10 @@ static int open_array(struct weir_array_file *f, const char *name, bool makes,
     int rc = 0;
 
     *out = NULL;
-    if (agree_check(f, name_step(f, a ? 0 : -1, what, name, err), err) < 0) {
+    rc = name_step(f, a ? 0 : -1, what, name, err);
+    if (f->shared && !f->dry_run) /* also with own results: libraries do not bear that one stays out */
+        rc = weir_agree_check(f->s->par, rc, err);
+    if (rc < 0) {
         if (a)
             weir_array_drop(a);
         return -1;

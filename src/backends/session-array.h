@@ -8,8 +8,8 @@
 
 /* Unless it says LOCAL, a function is collective over s->par->comm (not with file_per_task), and
  * its result is agreed on: all ranks return the same, with the words of the lowest rank that
- * failed. With access.own_results that holds of weir_arrays_open alone; the others return what
- * happened on this rank, and the caller agrees (weir_agree_call) before the next call in which a
+ * failed. With access.own_results that holds of weir_arrays_open alone, and memory
+ * for arrays; otherwise functions return what happened on this rank, and the caller agrees (weir_agree_call) before the next call in which a
  * rank that has failed is missed: a transfer, a sync, a close, and with collective_metadata any. A
  * backend that has a 'commit' agrees nevertheless. A backend that cannot: WEIR_EUSAGE, "<name> cannot ...". What the outside world refused:
  * WEIR_EIO. In a dry run arguments are checked and nothing else happens.

@@ -27,17 +27,60 @@ static void hold_standard_files(void)
             return;
 }
 
-/* A wrong command line: one process says so. A launcher ends the others as soon as one has failed,
- * so all wait for each other in MPI_Finalize until the line is out. */
-static int refuse_to_start(struct weir_run *run, const struct weir_err *err,
-                           const struct weir_launch *launch, int argc, char **argv)
+/* A library does not ask for the result of an MPI call whose errors are those of MPI_COMM_WORLD. By
+ * default the job would end with the number of the error as its status. */
+static void end_job(MPI_Comm *comm, int *rc, ...)
 {
-    if (launch->is_launched)
-        MPI_Init(&argc, &argv);
+    (void)comm;
+    weir_mpi_must(NULL, *rc, "a call of MPI");
+}
+
+static void begin_mpi(int *argc, char ***argv)
+{
+    MPI_Errhandler handler;
+
+    MPI_Init(argc, argv);
+    if (MPI_Comm_create_errhandler(end_job, &handler) != MPI_SUCCESS)
+        return;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+    MPI_Errhandler_free(&handler);
+}
+
+/* Each rank reads its command line for itself. Where all refuse it, the first says so. Memory may be
+ * out on some ranks only: then all have the words of the lowest of them, who says them. Collective
+ * over MPI_COMM_WORLD. */
+static int agree_to_start(struct weir_run *run, int rc, struct weir_err *err)
+{
+    char host[MPI_MAX_PROCESSOR_NAME + 1] = "";
+    int rank = 0, size = 1, root, len;
+    uint64_t any[2] = { 0, rc == 0 }; /* refuses: the lowest has the largest number; does not */
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    any[0] = rc < 0 ? (uint64_t)(size - rank) : 0;
+    weir_mpi_max(MPI_COMM_WORLD, any, 2);
+    if (any[0] == 0)
+        return 0;
+    if (!any[1])
+        return -1;
+    root = size - (int)any[0];
+    MPI_Get_processor_name(host, &len);
+    if (rank == root)
+        weir_err_within(err, "rank %d on %s", rank, host);
+    MPI_Bcast(err, sizeof(*err), MPI_BYTE, root, MPI_COMM_WORLD);
+    run->log.rank = rank == root ? 0 : 1;
+    return -1;
+}
+
+/* One process says so. A launcher ends the others as soon as one has failed, so all wait for each
+ * other in MPI_Finalize until the line is out. */
+static int refuse_to_start(struct weir_run *run, const struct weir_err *err, bool has_mpi)
+{
     if (run->log.rank == 0)
         weir_report_error(&run->log, err);
     weir_interrupt_end(&run->interrupt);
-    if (launch->is_launched)
+    if (has_mpi)
         MPI_Finalize();
     weir_program_end(run);
     return err->code;
@@ -126,7 +169,7 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
     struct weir_launch launch;
     struct weir_command command;
     bool alone;
-    int status;
+    int rc, status;
 
     hold_standard_files();
     weir_interrupt_begin(&run.interrupt);
@@ -140,18 +183,21 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
      * once. */
     if (argc >= 4 && strcmp(argv[1], "--complete") == 0)
         return complete(&run, &command, d, argv);
-    if (weir_program_options(&run, &command, d, argc, argv, &err) < 0)
-        return refuse_to_start(&run, &err, &launch, argc, argv);
-    if (answer(&command, run.log.rank == 0, &status)) {
+    rc = weir_program_options(&run, &command, d, argc, argv, &err);
+    if (rc < 0 && !launch.is_launched)
+        return refuse_to_start(&run, &err, false);
+    if (rc == 0 && answer(&command, run.log.rank == 0, &status)) {
         weir_interrupt_end(&run.interrupt);
         weir_program_end(&run);
         return status;
     }
     run.launched = launch.rank;
     command.looks_here = true;
-    alone = d->without_mpi && d->without_mpi(command.opts.set[0].values);
+    alone = rc == 0 && d->without_mpi && d->without_mpi(command.opts.set[0].values);
     if (!alone) {
-        MPI_Init(&argc, &argv);
+        begin_mpi(&argc, &argv);
+        if (agree_to_start(&run, rc, &err) < 0)
+            return refuse_to_start(&run, &err, true);
         if (check_launch(&launch, &err) < 0)
             return refuse_to_be_alone(&run, &launch, &err);
     }

@@ -73,15 +73,22 @@ int hdf5_container_open(struct hdf5_container *c, struct hdf5_state *st, const c
 
 void hdf5_container_drop(struct hdf5_container *c)
 {
+    uint64_t torn[] = { c->torn, !c->torn };
+
+    weir_mpi_max(c->st->comm, torn, 2);
     if (c->writes)
         hdf5_abandon(c->st, c->id);
-    H5Fclose(c->id);
+    if (torn[0] && torn[1])
+        c->st->s->broken = true;
+    else
+        H5Fclose(c->id);
     c->lost = true;
 }
 
 int hdf5_container_fail(struct hdf5_container *c, struct weir_err *err, const char *call)
 {
     c->failed |= c->writes && weir_mpi_is_io_errno(errno);
+    c->torn = true;
     return hdf5_fail(err, "%s", call);
 }
 
@@ -103,9 +110,10 @@ static int check_writes(struct hdf5_container *c, bool last, bool *doubtful, str
 {
     struct weir_err *told = c->failed ? NULL : err, full = WEIR_ERR_INIT;
     int room = c->failed ? 0 : hdf5_check_room(c->path, c->datasets, &full), rc = 0;
-    uint64_t all[3] = { c->end, c->failed || room < 0, c->doubt.open > 0 };
+    uint64_t all[] = { c->end, c->failed || room < 0, c->doubt.open > 0, c->torn, !c->torn };
 
-    weir_mpi_max(c->st->comm, all, 3);
+    weir_mpi_max(c->st->comm, all, sizeof(all) / sizeof(*all));
+    c->broken |= all[3] && all[4];
     *doubtful = all[2];
     c->end = all[0];
     if (c->st->collective && (c->end > 0 || *doubtful))
@@ -162,6 +170,8 @@ int hdf5_container_close(struct hdf5_container *c, struct weir_err *err)
         hdf5_abandon(c->st, c->id);
         rc = c->failed && !told ? -1 : 0;
     }
+    if (c->broken) /* the library would wait in it for what some ranks do not have */
+        return rc;
     errno = 0;
     weir_timed_begin(c->st->s);
     ok = H5Fclose(c->id);

@@ -12,7 +12,8 @@ struct hdf5_container {
     struct hdf5_state *st;
     const char *path;
     hid_t id;
-    bool broken; /* H5Fclose has failed: the library would crash in its end */
+    bool torn;   /* something could not be made here; other ranks may have it */
+    bool broken; /* it cannot be closed: the library would crash in its end, or wait */
     bool writes;
     bool lost;     /* another rank could not open it, so every call would wait for that rank */
     bool fresh;    /* it is new */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "par/agree.h"
 #include "par/mpifile.h"
 
 #define REASON_TEXT 512
@@ -60,12 +61,12 @@ bool hdf5_failed_with(hid_t minor)
     return s.found;
 }
 
-static int make_access(struct hdf5_state *st, const struct hdf5_options *o, bool collective_meta)
+/* Collective: the library makes a communicator of its own. */
+static int set_access(struct hdf5_state *st, const struct hdf5_options *o, bool collective_meta)
 {
     hsize_t align = (hsize_t)o->alignment;
 
-    st->access = H5Pcreate(H5P_FILE_ACCESS);
-    if (st->access < 0 || H5Pset_fapl_mpio(st->access, st->comm, st->mpi.info) < 0 ||
+    if (H5Pset_fapl_mpio(st->access, st->comm, st->mpi.info) < 0 ||
         H5Pset_alignment(st->access, align, align) < 0)
         return -1;
     if (collective_meta && (H5Pset_all_coll_metadata_ops(st->access, true) < 0 ||
@@ -99,29 +100,48 @@ static int make_transfer(struct hdf5_state *st, bool collective)
                             collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
 }
 
+static int fail_lists(struct weir_err *err)
+{
+    hdf5_fail(err, "HDF5 property lists");
+    if (err)
+        err->code = WEIR_ESETUP;
+    return -1;
+}
+
+/* What each rank does for itself. */
+static int make_lists(struct hdf5_state *st, const struct hdf5_options *o, struct weir_err *err)
+{
+    errno = 0;
+    st->access = H5Pcreate(H5P_FILE_ACCESS);
+    if (st->access < 0 || make_create(st, o) < 0 || make_transfer(st, st->collective) < 0)
+        return fail_lists(err);
+    return 0;
+}
+
 int hdf5_state_begin(struct weir_session *s, struct weir_err *err)
 {
     const struct hdf5_options *o = s->opt;
     struct hdf5_state *st = s->priv;
+    int rc = 0;
 
     st->s = s;
     st->access = st->create = st->transfer = H5I_INVALID_HID;
     st->comm = s->access.file_per_task ? MPI_COMM_SELF : s->par->comm;
     if (H5open() < 0)
-        return weir_refuse(err, WEIR_ESETUP, "the HDF5 library cannot be started");
+        rc = weir_refuse(err, WEIR_ESETUP, "the HDF5 library cannot be started");
+    if (weir_agree(s->par, rc, err) < 0)
+        return -1;
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     if (weir_mpi_session_begin(&st->mpi, s->par, s->log, o->hints_file, true, err) < 0)
         return -1;
     st->collective = s->access.collective;
-    errno = 0;
-    if (make_access(st, o, o->collective_metadata || s->access.collective_metadata) < 0 ||
-        make_create(st, o) < 0 || make_transfer(st, st->collective) < 0) {
-        hdf5_fail(err, "HDF5 property lists");
-        if (err)
-            err->code = WEIR_ESETUP;
+    rc = make_lists(st, o, err);
+    if (weir_agree(s->par, rc, err) < 0)
         return -1;
-    }
-    return 0;
+    errno = 0;
+    return set_access(st, o, o->collective_metadata || s->access.collective_metadata) < 0
+               ? fail_lists(err)
+               : 0;
 }
 
 static void close_list(hid_t *id)

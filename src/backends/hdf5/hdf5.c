@@ -94,8 +94,10 @@ static int prepare(struct hdf5_file *f, struct weir_err *err)
     f->c.datasets = f->base.extent.segments;
     if (hdf5_segments_begin(&f->seg, f->c.id, &f->base, err) < 0)
         return -1;
-    if (f->c.writes && hdf5_segments_create(&f->seg, st, f->c.fresh, err) < 0)
+    if (f->c.writes && hdf5_segments_create(&f->seg, st, f->c.fresh, err) < 0) {
+        f->c.torn = true;
         return -1;
+    }
     if (o->collective_metadata && hdf5_segments_open_all(&f->seg, err) < 0)
         return -1;
     if (f->c.writes && a->sync_each && !a->collective && !a->file_per_task) {

@@ -157,12 +157,10 @@ static int open_library(struct netcdf_file *f, unsigned flags, struct weir_err *
         return weir_fail(err, WEIR_EIO, "%s '%s'", call, f->path);
     if (rc != NC_NOERR)
         return netcdf_fail(err, rc, "%s '%s'", call, f->path);
+    errno = 0;
     f->h5 = find_h5(name);
-    f->handle = handle_of(f->h5);
-    if (f->h5 >= 0)
-        return 0;
-    nc_close(f->nc);
-    return weir_refuse(err, WEIR_EIO, "%s '%s': it is not a netCDF-4 file", call, f->path);
+    f->sys = errno;
+    return 0;
 }
 
 int netcdf_file_open(struct netcdf_file *f, struct netcdf_state *st, const char *path,
@@ -186,6 +184,17 @@ int netcdf_file_open(struct netcdf_file *f, struct netcdf_state *st, const char 
     f->lost = weir_mpi_agree(st->comm, rc) < 0;
     if (f->lost && rc == 0)
         nc_abort(f->nc);
+    if (f->lost)
+        return rc;
+    if (f->h5 < 0 && (errno = f->sys) == ENOMEM)
+        rc = weir_fail(err, WEIR_ESETUP, "look for '%s' in the HDF5 library", path);
+    else if (f->h5 < 0)
+        rc = weir_refuse(err, WEIR_EIO, "'%s' is not a netCDF-4 file", path);
+    f->lost = weir_mpi_agree(st->comm, rc) < 0; /* what follows is for all, or for none */
+    if (f->lost)
+        nc_close(f->nc);
+    else
+        f->handle = handle_of(f->h5);
     return rc;
 }
 

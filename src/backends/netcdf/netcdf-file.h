@@ -24,7 +24,8 @@ struct netcdf_file {
     const char *path;
     int nc;
     MPI_File *handle; /* below it, or NULL */
-    hid_t h5; /* the HDF5 file below it, or H5I_INVALID_HID */
+    hid_t h5; /* the HDF5 file below it, or H5I_INVALID_HID, and then sys may say why */
+    int sys;
     bool writes, fresh;
     bool broken;   /* nc_close has failed: the library below would crash in its end */
     bool lost;     /* another rank could not open it: every call would wait for that rank */

@@ -9,6 +9,7 @@
 
 #include "backends/mpins.h"
 #include "backends/netcdf/netcdf-array.h"
+#include "par/agree.h"
 #include "par/mpidoubt.h"
 #include "par/mpifile.h"
 #include "par/mpihints.h"
@@ -49,11 +50,14 @@ static int begin(struct weir_session *s, struct weir_err *err)
 {
     const struct netcdf_options *o = s->opt;
     struct netcdf_state *st = s->priv;
+    int rc = 0;
 
     st->comm = s->access.file_per_task ? MPI_COMM_SELF : s->par->comm;
     st->collective = s->access.collective && !s->access.file_per_task;
     if (H5open() < 0)
-        return weir_refuse(err, WEIR_ESETUP, "the HDF5 library cannot be started");
+        rc = weir_refuse(err, WEIR_ESETUP, "the HDF5 library cannot be started");
+    if (weir_agree(s->par, rc, err) < 0)
+        return -1;
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     return weir_mpi_session_begin(&st->mpi, s->par, s->log, o->hints_file, true, err);
 }

@@ -192,7 +192,7 @@ static int begin_test(struct weir_run *run, void *state, struct weir_err *err)
     if (t->o->derived)
         weir_str_addf(&t->set[H5EX_RECORDS].name, "%ssimulation parameters",
                       t->be->array->group ? "Data/derivedData/" : "");
-    return 0;
+    return t->set[H5EX_RECORDS].name.failed ? weir_refuse(err, WEIR_ESETUP, "memory for a name") : 0;
 }
 
 static void end_test(void *state)
