@@ -41,16 +41,6 @@ static bool has_names(const struct weir_session *s)
 
 /* ---- what is there ---- */
 
-/* What a file may not be; NULL: it may. */
-static const char *name_kind(mode_t mode)
-{
-    return S_ISLNK(mode)                    ? "a symbolic link"
-           : S_ISDIR(mode)                  ? "a directory"
-           : S_ISBLK(mode) || S_ISCHR(mode) ? "a device"
-           : S_ISREG(mode)                  ? NULL
-                                            : "a pipe or socket";
-}
-
 /* The session has used files: what is wrong now was right then. Else it is in the way, or the
  * user has named it. */
 static enum weir_code code_of(const struct weir_session *s)
@@ -64,7 +54,7 @@ static int refuse_own(const struct weir_session *s, const char *path, mode_t mod
     return weir_refuse(err, code_of(s),
                        "'%s' is %s, and where the program chooses the names only regular files are "
                        "used; remove it, or give another directory",
-                       path, name_kind(mode));
+                       path, weir_kind_of_file(mode));
 }
 
 /* The name in the file system that a path stands for. */
@@ -125,7 +115,7 @@ int weir_session_admit(struct weir_session *s, const char *path, enum weir_inten
     if (S_ISBLK(st.st_mode) || S_ISCHR(st.st_mode))
         return intent == WEIR_INTENT_REPLACE ? refuse_device(s, path, err) : 0;
     return weir_refuse(err, code_of(s), "'%s' is %s; give a file", path,
-                       name_kind(st.st_mode));
+                       weir_kind_of_file(st.st_mode));
 }
 
 /* The last look before a removal: what a run has made is a regular file. */
@@ -137,9 +127,9 @@ int weir_session_unlink(struct weir_session *s, const char *path, struct weir_er
         return 0;
     if (!names_of(s)->unlink)
         return cannot(s, "remove files", path, err);
-    if (has_names(s) && lstat(weir_system_path(s->be, path), &st) == 0 && name_kind(st.st_mode))
+    if (has_names(s) && lstat(weir_system_path(s->be, path), &st) == 0 && !S_ISREG(st.st_mode))
         return weir_refuse(err, WEIR_EIO, "'%s' is %s, which is not removed", path,
-                           name_kind(st.st_mode));
+                           weir_kind_of_file(st.st_mode));
     return leave_call(s, names_of(s)->unlink(enter_call(s, "unlink", path), path, err));
 }
 

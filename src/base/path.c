@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -119,6 +120,15 @@ bool weir_mount_space(const char *path, uint64_t *bytes)
         *bytes = (uint64_t)v.f_bavail * v.f_frsize;
     free(real);
     return known;
+}
+
+const char *weir_kind_of_file(mode_t mode)
+{
+    return S_ISLNK(mode)                    ? "a symbolic link"
+           : S_ISDIR(mode)                  ? "a directory"
+           : S_ISBLK(mode) || S_ISCHR(mode) ? "a device"
+           : S_ISREG(mode)                  ? "a file"
+                                            : "a pipe or socket";
 }
 
 /* A target without slash at its beginning is meant from the directory of the link. */

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "base/str.h"
@@ -30,6 +31,9 @@ bool weir_mount_space(const char *path, uint64_t *bytes);
 
 /* The same as weir_mount_find, with another table in the form of mounts (fstab(5)). */
 void weir_mount_find_in(const char *table, const char *path, struct weir_mount *m);
+
+/* The kind of a file in words, by its mode: "a device". Local. */
+const char *weir_kind_of_file(mode_t mode);
 
 /* Replace *out by the path that a symbolic link leads to, through further links, whether something
  * is there or not; any other path is taken as it is. Links in the directories of a path stay. Local.

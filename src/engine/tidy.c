@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "par/agree.h"
 
 #define LOOKS_MOST 10000 /* names: a moment, also where a directory is far away */
@@ -192,15 +193,6 @@ static unsigned char type_of(int fd, const struct dirent *e)
     return IFTODT(st.st_mode);
 }
 
-static const char *name_type(unsigned char type)
-{
-    return type == DT_LNK                    ? "a symbolic link"
-           : type == DT_CHR || type == DT_BLK ? "a device"
-           : type == DT_DIR                  ? "a directory"
-           : type == DT_REG                  ? "a file"
-                                             : "a pipe or socket";
-}
-
 static bool is_ours(const struct tidy *t, const char *name, bool is_dir, int level)
 {
     enum weir_tidy what = judge(t, name, is_dir, level);
@@ -223,17 +215,18 @@ static int look_at(struct tidy *t, int fd, const struct dirent *e, int level, st
     return weir_refuse(err, WEIR_ESETUP,
                        "'%s' below '%s' is %s, and the test makes %s of that name; remove it, or "
                        "give another directory",
-                       e->d_name, t->dir, name_type(type), ours[true] ? "a directory" : "a file");
+                       e->d_name, t->dir, weir_kind_of_file(DTTOIF(type)),
+                       ours[true] ? "a directory" : "a file");
 }
 
 static int look_into(struct tidy *t, int parent, const char *name, int level, struct weir_err *err)
 {
-    DIR *d = open_dir(t, parent, name, level, err);
+    DIR *d = open_dir(t, parent, name, level, NULL);
     struct dirent *e;
     int rc = 0;
 
-    if (!d)
-        return -1;
+    if (!d) /* one that can be used and not be read is no fault */
+        return 0;
     while (rc == 0 && t->looked < t->most && (e = readdir(d))) {
         t->looked++;
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
