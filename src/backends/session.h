@@ -86,6 +86,15 @@ static inline int weir_session_leave(struct weir_session *s, int rc)
     return rc;
 }
 
+/* May this file be used? Called before each phase that opens it, since an open of a pipe waits.
+ * Refused: a pipe, a socket, a directory, links that form a loop; a device where it would be removed
+ * or replaced; and with access.own_names all but a regular file, a link to one included. WEIR_EUSAGE
+ * (with own_names WEIR_ESETUP), and WEIR_EIO once the session has opened files: then the file has
+ * become something else. Returns 0 where nothing is there, and without a look where a session has no
+ * files. */
+int weir_session_admit(struct weir_session *s, const char *path, enum weir_intent intent,
+                       struct weir_err *err);
+
 /* weir_session_open and weir_session_close in a slot, without allocation, clock and histogram: the
  * caller measures. Nothing of the file is in flight when it is closed. path must outlive the open
  * file. */
@@ -100,6 +109,10 @@ static inline int weir_session_open_slot(struct weir_session *s, struct weir_fil
         slot->extent = *extent;
     if (s->access.dry_run)
         return 0;
+    /* Others do not follow links, nor wait for pipes (weir_posix_flags); a library's open does both. */
+    if ((s->be->flags & WEIR_BE_NEEDS_MPI) && s->access.own_names &&
+        weir_session_admit(s, path, WEIR_INTENT_WRITE, err) < 0)
+        return -1;
     weir_session_enter(s, "open", path);
     return weir_session_leave(s, s->be->open(s, path, flags, slot, err));
 }
@@ -188,14 +201,6 @@ int weir_session_sync(struct weir_file *f, struct weir_err *err);
  * backend that cannot: WEIR_EUSAGE, "<name> cannot ...". */
 int weir_session_unlink(struct weir_session *s, const char *path, struct weir_err *err);
 int weir_session_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
-/* May this file be used? Called before each phase that opens it, since an open of a pipe waits.
- * Refused: a pipe, a socket, a directory, links that form a loop; a device where it would be removed
- * or replaced; and with access.own_names all but a regular file, a link to one included. WEIR_EUSAGE
- * (with own_names WEIR_ESETUP), and WEIR_EIO once the session has opened files: then the file has
- * become something else. Returns 0 where nothing is there, and without a look where a session has no
- * files. */
-int weir_session_admit(struct weir_session *s, const char *path, enum weir_intent intent,
-                       struct weir_err *err);
 /* Admit a file that is made anew; and does nothing exist at this path (*yes), so that what this run
  * makes there may be removed? *yes is false after an error. */
 int weir_session_is_new(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);

@@ -748,6 +748,32 @@ static void only_files_are_admitted_and_removed(void **state)
     stop(b);
 }
 
+/* Of many files of a library, each is looked at before the library opens it. */
+static void a_library_opens_no_pipe_in_a_slot(void **state)
+{
+    struct weir_backend library = fake_backend;
+    char dir[] = "/tmp/weir-names-XXXXXX";
+    struct bench *b = start(NULL, 0);
+    struct weir_file *slot = weir_session_slot(&b->s, &b->err);
+    int before = b->fake.opens;
+
+    (void)state;
+    make_names(dir);
+    library.flags |= WEIR_BE_NEEDS_MPI;
+    b->s.be = &library;
+    b->s.access.own_names = true;
+    assert_int_equal(weir_session_open_slot(&b->s, slot, "pipe", WEIR_OPEN_READ, NULL, &b->err), -1);
+    assert_int_equal(weir_session_open_slot(&b->s, slot, "to-file", WEIR_OPEN_READ, NULL, &b->err),
+                     -1);
+    assert_int_equal(b->fake.opens, before);
+    assert_int_equal(weir_session_open_slot(&b->s, slot, "file", WEIR_OPEN_READ, NULL, &b->err), 0);
+    assert_int_equal(weir_session_close_slot(slot, &b->err), 0);
+    b->s.be = &fake_backend;
+    free(slot);
+    remove_names(dir);
+    stop(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -781,6 +807,7 @@ int main(void)
         cmocka_unit_test(a_reset_forgets_every_latency),
         cmocka_unit_test(the_path_is_kept_by_the_file),
         cmocka_unit_test(only_files_are_admitted_and_removed),
+        cmocka_unit_test(a_library_opens_no_pipe_in_a_slot),
         cmocka_unit_test(an_open_takes_the_memory_that_was_reserved_for_its_path),
     };
 
