@@ -46,7 +46,7 @@ static const struct weir_example common[] = { { WEIR_TOPIC_OUTPUT, "--json=r", "
 
 static const char *help(struct dump *d, const char *what)
 {
-    const struct weir_help about = { "ior", "measures bandwidth", NULL, examples, 0, common };
+    const struct weir_help about = { .program = "ior", .brief = "measures bandwidth", .examples = examples, .common = common };
 
     weir_str_clear(&d->out);
     if (weir_opthelp(&d->t.opts, &about, what, &d->out, &d->t.err) != 0)
@@ -158,7 +158,7 @@ static void help_of_one_option_has_its_spellings(void **state)
 
 static void an_unknown_part_is_refused_with_the_known_ones(void **state)
 {
-    const struct weir_help about = { "ior", "x", NULL, NULL, 0, NULL };
+    const struct weir_help about = { .program = "ior", .brief = "x" };
     struct dump *d = *state;
 
     assert_int_equal(weir_opthelp(&d->t.opts, &about, "pos", &d->out, &d->t.err), -1);
