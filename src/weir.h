@@ -21,16 +21,22 @@
  * be initialised (MPI_THREAD_SINGLE is enough) and stays so. Signals are the caller's: if SIGINT and
  * SIGTERM are blocked in all threads, a pending one ends a run in order (status 6). The locale is the
  * caller's, too: options and results have the numbers and dates of the C locale whatever it is, and
- * functions that the library calls run in the caller's.
+ * functions that the library calls run in the caller's. While the backend MMAP is in use, SIGBUS has a
+ * handler of its own; the one before comes back.
+ *
+ * One run at a time in a process: a second one, in another thread or from a function that is called
+ * during the first, is refused with status 1.
  *
  * Stability: the functions below keep their meaning within one number of the library (libweir.so.N);
- * their symbols are versioned. Structs that the library hands out grow at the end only, and their
- * first member is the size that the library knows; a caller never makes them. */
+ * their symbols are versioned. Structs grow at the end only. The first member of those that the library
+ * hands out is the size that it knows; a caller never makes them. In struct weir_outcome, which the
+ * caller makes, it is the caller's size. */
 #ifndef WEIR_H
 #define WEIR_H
 
 #include <mpi.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -127,6 +133,20 @@ int weir_job_set(struct weir_job *job, const char *option, const char *value);
  * set, NULL included. */
 int weir_job_unset(struct weir_job *job, const char *option);
 
+/* Set all options at once: the words of a command line, of which argv[0], the name of a program, says
+ * nothing. What was set before is gone; weir_job_set adds to the words and overrides them. Local; all
+ * ranks give the same. Returns 0, or 1 (weir_job_error says why; options of a command line that run
+ * nothing, like --help, are refused, and so is a word that is NULL); the options are then as they were. */
+int weir_job_words(struct weir_job *job, int argc, char *const *argv);
+
+/* Where the text of a run goes on rank 0, beside the outputs of the option "report": what the program
+ * prints on standard output. To a stream, which is flushed and stays open (NULL: to none), or in
+ * pieces, in their order, to a function, which must not call MPI or this library (NULL: to none).
+ * Other ranks may give the same or NULL. Local. */
+void weir_job_stream(struct weir_job *job, FILE *stream);
+void weir_job_text(struct weir_job *job, void (*text)(void *arg, const char *bytes, size_t len),
+                   void *arg);
+
 /* Be called on every rank of the test before each phase, outside the measured time, with its name.
  * The function may call MPI collectives over communicators of its own; it may not call this
  * library. NULL: nobody is called. Local; all ranks do the same. */
@@ -167,8 +187,9 @@ void weir_job_free(struct weir_job *job);
 
 #define WEIR_OUTCOME_TEXT 8192
 
-/* How it ended, the same on all ranks. */
+/* How it ended, the same on all ranks. Set size to sizeof(struct weir_outcome) before the call. */
 struct weir_outcome {
+    uint64_t size;                 /* of this struct, in the caller: no more is written */
     int status;                    /* as weir_job_run */
     char error[WEIR_OUTCOME_TEXT]; /* the first error; "" when there was none */
 };
@@ -177,11 +198,33 @@ struct weir_outcome {
  * (argv[0] is the name of a program; all ranks give the same). 'each' is called on rank 0 for
  * every phase when it is over; it may be NULL, but then on all ranks. It must not call MPI. What
  * the program would print and write, this does too: give --report=text:/dev/null to keep standard
- * output free. Messages go to standard error. 'out' is not NULL. Collective. Returns out->status
- * (1: no such benchmark, no argv[0]). */
+ * output free. Messages go to standard error. 'out' is not NULL. Collective. Returns the status
+ * (1: no such benchmark, no argv[0], a word that is NULL, MPI_COMM_NULL). */
 int weir_measure(const char *benchmark, int argc, char *const *argv, const MPI_Comm *comm,
                  void (*each)(void *arg, const struct weir_result *result), void *arg,
                  struct weir_outcome *out);
+
+/* ---- files and directories, through a backend ---- */
+
+/* For suites that make and remove directories where the files of a backend are. All functions are
+ * local: each process acts for itself. Those that return int return 0, or the errno of what failed
+ * (ENOTSUP: the backend cannot; EINVAL: weir_storage_open has failed), and weir_storage_error has the
+ * words. */
+struct weir_storage;
+
+/* A backend ("POSIX", "MPIIO", ...; NULL: POSIX) with n words of options ("--posix.odirect"), which
+ * live as long. MPI is initialised. NULL without memory or where a word is NULL; otherwise close it with
+ * weir_storage_close, also where it could not be opened: weir_storage_error is not "" then. */
+struct weir_storage *weir_storage_open(const char *api, int n, char *const *words);
+const char *weir_storage_error(const struct weir_storage *storage);
+int weir_storage_close(struct weir_storage *storage); /* NULL is fine */
+
+int weir_storage_create(struct weir_storage *storage, const char *path); /* EEXIST: it is there */
+int weir_storage_remove(struct weir_storage *storage, const char *path); /* a file */
+int weir_storage_mkdir(struct weir_storage *storage, const char *path, unsigned mode);
+int weir_storage_rmdir(struct weir_storage *storage, const char *path);
+int weir_storage_stat(struct weir_storage *storage, const char *path, uint64_t *bytes); /* NULL: not wanted */
+int weir_storage_access(struct weir_storage *storage, const char *path); /* 0: it is there */
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

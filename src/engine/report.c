@@ -69,21 +69,30 @@ static int open_file(struct weir_sink *s, struct weir_err *err)
     return 0;
 }
 
+static struct weir_sink *new_sink(struct weir_report *r, const struct weir_sink_ops *ops,
+                                  const char *path, struct weir_err *err)
+{
+    struct weir_sink *s = r->n < WEIR_SINKS ? &r->sink[r->n] : NULL;
+
+    if (s)
+        *s = (struct weir_sink) { .ops = ops, .path = path, .verdict = &r->verdict };
+    else
+        weir_refuse(err, WEIR_EUSAGE, "more than %d outputs", WEIR_SINKS);
+    return s;
+}
+
 static int add_sink(struct weir_report *r, const struct weir_sink_ops *ops, const char *path,
                     struct weir_err *err)
 {
-    struct weir_sink *s = &r->sink[r->n];
+    struct weir_sink *s = new_sink(r, ops, path, err);
 
-    if (r->n == WEIR_SINKS)
-        return weir_refuse(err, WEIR_EUSAGE, "more than %d outputs", WEIR_SINKS);
-    memset(s, 0, sizeof(*s));
-    s->ops = ops;
-    s->path = path;
-    s->verdict = &r->verdict;
+    if (!s)
+        return -1;
     s->standard = strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
     if (strcmp(path, "-") == 0) {
         s->path = "standard output";
         s->out = stdout;
+        s->borrowed = true;
     } else if (open_file(s, err) < 0) {
         return -1;
     }
@@ -97,6 +106,19 @@ int weir_report_add(struct weir_report *r, const char *format, const char *path,
     const struct weir_sink_ops *ops = find_format(format, err);
 
     return ops ? add_sink(r, ops, path, err) : -1;
+}
+
+int weir_report_add_stream(struct weir_report *r, FILE *stream, struct weir_err *err)
+{
+    const struct weir_sink_ops *ops = find_format("text", err);
+    struct weir_sink *s = ops ? new_sink(r, ops, "a stream of the caller", err) : NULL;
+
+    if (!s)
+        return -1;
+    s->out = stream;
+    s->borrowed = true;
+    r->n++;
+    return 0;
 }
 
 /* One "FORMAT:PATH" of --report. */
@@ -426,7 +448,7 @@ static int close_file(struct weir_sink *s, struct weir_err *err)
     errno = 0;
     if (fflush(s->out) != 0 || ferror(s->out))
         bad = true;
-    if (s->out != stdout && fclose(s->out) != 0)
+    if (!s->borrowed && fclose(s->out) != 0)
         bad = true;
     if (s->sys != 0)
         errno = s->sys;

@@ -92,6 +92,7 @@ struct weir_sink {
     const struct weir_table *headed; /* text: the table whose heading stands above the next row */
     int sys;    /* errno of the first write that failed */
     bool standard; /* it is standard output */
+    bool borrowed; /* it stays open */
     bool ended; /* nothing is reported any more */
 };
 
@@ -120,6 +121,9 @@ struct weir_report {
  * WEIR_EUSAGE for an unknown format or an unknown WEIR_TEXT). */
 int weir_report_add(struct weir_report *r, const char *format, const char *path,
                     struct weir_err *err);
+
+/* Add text on a stream of the caller, which stays open. Local. -1 and err. */
+int weir_report_add_stream(struct weir_report *r, FILE *stream, struct weir_err *err);
 
 /* Add the sinks of a list "FORMAT:PATH[,FORMAT:PATH...]", formats text, text-3.3, json, csv (the
  * full table). arena keeps the paths. Local. -1 and err. */

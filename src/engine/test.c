@@ -148,7 +148,8 @@ static int begin_watchdog(struct weir_run *run, void *state, struct weir_err *er
                                              .neighbour = &run->neighbour,
                                              .report = &run->report,
                                              .host = run->par.host,
-                                             .rank = run->par.named };
+                                             .rank = run->par.named,
+                                             .fd = run->log.fd };
 
     (void)state;
     if (weir_watchdog_begin(&run->watchdog, &on, t->plan.options->io_timeout_s, err) < 0)

@@ -24,38 +24,44 @@
 #define SUFFIX " (--io-timeout)"
 #define RESCUE_S 2 /* limit for the documents: their file system may be the one that hangs */
 
+/* One way to say words. */
+typedef void weir_say(const struct weir_watchdog *w, const char *words);
+
 static uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
-static void say_warning(const char *words)
+static void say_warning(const struct weir_watchdog *w, const char *words)
 {
-    const struct weir_log log = { .fd = STDERR_FILENO, .rank = 0 };
+    const struct weir_log log = { .fd = w->on.fd, .rank = 0 };
 
     weir_warn(&log, NULL, "%s", words);
 }
 
-static void say_error(const char *words)
+/* The process ends here: these words are the last that anybody gets. */
+static void say_error(const struct weir_watchdog *w, const char *words)
 {
     const struct weir_log log = { .fd = STDERR_FILENO, .rank = 0 };
     struct weir_err err = WEIR_ERR_INIT;
+
+    (void)w;
 
     weir_refuse(&err, WEIR_EIO, "%s" SUFFIX, words);
     weir_report_error(&log, &err);
 }
 
 /* Those that are said in full; the first words are kept, as those of an error are. */
-static void keep_and_say(struct weir_watchdog *w, const char *words, void (*say)(const char *words))
+static void keep_and_say(struct weir_watchdog *w, const char *words, weir_say *say)
 {
     if (!w->said[0] && snprintf(w->said, sizeof(w->said), "%s" SUFFIX, words) < 0)
         w->said[0] = '\0';
-    say(words);
+    say(w, words);
 }
 
 /* The rank that stands still before those that wait for it in a call. */
 static void tell(struct weir_watchdog *w, const struct weir_stall_worst *worst, uint64_t from_ns,
-                 void (*say)(const char *words))
+                 weir_say *say)
 {
     char words[WORDS];
 
@@ -123,7 +129,7 @@ static bool is_due(const struct weir_watchdog *w, uint64_t worst_ns, uint64_t *n
     return true;
 }
 
-static void tell_neighbour(struct weir_watchdog *w, void (*say)(const char *words))
+static void tell_neighbour(struct weir_watchdog *w, weir_say *say)
 {
     char words[WORDS];
 

@@ -22,6 +22,7 @@ struct weir_watchdog_ground {
     struct weir_report *report; /* its documents are written when the job ends here */
     const char *host;
     int rank;
+    int fd; /* for warnings, -1: none. The words of the end of the job go to standard error */
 };
 
 /* A thread that looks at the call this rank is in, and at what the other ranks of the node show. A

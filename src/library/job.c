@@ -14,7 +14,7 @@
 
 /* An option that was set. */
 struct word {
-    const struct weir_opt *row; /* of all names of the option */
+    const struct weir_opt *row; /* of all names of the option; NULL: of a command line */
     char *text;                 /* as a word of a command line */
 };
 
@@ -23,9 +23,12 @@ struct weir_job {
     MPI_Comm comm;
     struct word *word;
     int n;
-    char **argv; /* room for all words, so that a run needs no memory of its own */
+    char **argv; /* room for all words, twice: a run needs no memory of its own */
     struct weir_hooks hooks;
     struct weir_capture capture;
+    FILE *stream;
+    void (*text)(void *arg, const char *bytes, size_t len);
+    void *text_arg;
     struct weir_outcome outcome;
 };
 
@@ -38,6 +41,17 @@ static const char no_job[] = "there is no benchmark of this name (weir_benchmark
 
 #define QUIET ((int)(sizeof(quiet) / sizeof(*quiet)))
 
+/* Room for n words: all of a run, and those that it shows. */
+static int reserve_words(struct weir_job *job, int n)
+{
+    char **argv = realloc(job->argv, (size_t)(1 + QUIET + n + 1 + 1 + n + 1) * sizeof(*argv));
+
+    if (!argv)
+        return -1;
+    job->argv = argv;
+    return 0;
+}
+
 struct weir_job *weir_job_new(const char *benchmark, const MPI_Comm *comm)
 {
     const struct weir_driver *driver = weir_benchmark_find(benchmark);
@@ -45,8 +59,7 @@ struct weir_job *weir_job_new(const char *benchmark, const MPI_Comm *comm)
 
     if (!job)
         return NULL;
-    job->argv = calloc(1 + QUIET + 1, sizeof(*job->argv));
-    if (!job->argv) {
+    if (reserve_words(job, 0) < 0) {
         free(job);
         return NULL;
     }
@@ -79,19 +92,20 @@ static char *word_of(const char *option, const char *value)
     return NULL;
 }
 
-/* Would the benchmark take it? */
-static int try_word(struct weir_job *job, char *text)
+/* Would the benchmark take them? */
+static int try_words(struct weir_job *job, int argc, char *const *argv)
 {
-    char name[] = "weir", *argv[] = { name, text, NULL };
     struct weir_run run = { .repetition = 0 };
     struct weir_err err = WEIR_ERR_INIT;
     struct weir_command command;
     int rc;
 
     weir_program_begin(&run, 1); /* not the rank that speaks */
-    rc = weir_program_options(&run, &command, job->driver, 2, argv, &err);
+    rc = weir_program_options(&run, &command, job->driver, argc, argv, &err);
     if (rc == 0 && (command.common.help || command.common.version || command.common.dump))
-        rc = weir_refuse(&err, WEIR_EUSAGE, "option %s is for a command line: it runs nothing", text);
+        rc = weir_refuse(&err, WEIR_EUSAGE,
+                         "%s asks for help, the version or the options: on a command line these run nothing",
+                         argc == 2 ? argv[1] : "one of the words");
     weir_program_end(&run);
     return rc < 0 ? refuse(job, err.text) : 0;
 }
@@ -133,14 +147,11 @@ static int keep(struct weir_job *job, const char *option, char *text)
 {
     const struct weir_opt *row = row_of(job, option);
     struct word *more;
-    char **argv;
 
     if (!row)
         return -1;
-    argv = realloc(job->argv, (size_t)(1 + QUIET + job->n + 2) * sizeof(*argv));
-    if (!argv)
+    if (reserve_words(job, job->n + 1) < 0)
         return -1;
-    job->argv = argv;
     more = realloc(job->word, (size_t)(job->n + 1) * sizeof(*more));
     if (!more)
         return -1;
@@ -153,7 +164,7 @@ static int keep(struct weir_job *job, const char *option, char *text)
 /* With the C locale. */
 static int set_option(struct weir_job *job, const char *option, const char *value)
 {
-    char *text;
+    char name[] = "weir", *text;
 
     job->outcome = (struct weir_outcome) { .status = WEIR_OK };
     if (option)
@@ -163,7 +174,7 @@ static int set_option(struct weir_job *job, const char *option, const char *valu
     text = word_of(option, value);
     if (!text)
         return refuse(job, "no memory for an option");
-    if (try_word(job, text) == 0 && keep(job, option, text) == 0)
+    if (try_words(job, 2, (char *[]) { name, text, NULL }) == 0 && keep(job, option, text) == 0)
         return 0;
     if (!job->outcome.error[0])
         refuse(job, "no memory for an option");
@@ -193,7 +204,62 @@ int weir_job_unset(struct weir_job *job, const char *option)
     return row && drop(job, row) ? 0 : refuse(job, "that option was not set");
 }
 
+static void free_words(struct word *word, int n)
+{
+    for (int i = 0; i < n; i++)
+        free(word[i].text);
+    free(word);
+}
+
+/* Copies of them instead of all that was set; without memory nothing changes. */
+static int replace_words(struct weir_job *job, int n, char *const *words)
+{
+    struct word *word = calloc((size_t)n + 1, sizeof(*word));
+    bool whole = word && reserve_words(job, n > job->n ? n : job->n) == 0;
+
+    for (int i = 0; whole && i < n; i++)
+        whole = (word[i].text = strdup(words[i])) != NULL;
+    if (!whole) {
+        free_words(word, word ? n : 0);
+        return -1;
+    }
+    free_words(job->word, job->n);
+    job->word = word;
+    job->n = n;
+    return 0;
+}
+
+int weir_job_words(struct weir_job *job, int argc, char *const *argv)
+{
+    if (!job)
+        return WEIR_EUSAGE;
+    job->outcome = (struct weir_outcome) { .status = WEIR_OK };
+    if (argc < 1 || !argv)
+        return refuse(job, "argv[0] is missing: it is the name of a program");
+    for (int i = 0; i < argc; i++)
+        if (!argv[i])
+            return refuse(job, "a word of the command line is NULL");
+    if (try_words(job, argc, argv) < 0 || job->outcome.status != WEIR_OK)
+        return job->outcome.status;
+    return replace_words(job, argc - 1, argv + 1) < 0 ? refuse(job, "no memory for the words") : 0;
+}
+
 /* ---- who is told ---- */
+
+void weir_job_stream(struct weir_job *job, FILE *stream)
+{
+    if (job)
+        job->stream = stream;
+}
+
+void weir_job_text(struct weir_job *job, void (*text)(void *arg, const char *bytes, size_t len),
+                   void *arg)
+{
+    if (!job)
+        return;
+    job->text = text;
+    job->text_arg = arg;
+}
 
 void weir_job_before(struct weir_job *job, void (*before)(void *arg, const char *phase), void *arg)
 {
@@ -213,6 +279,21 @@ void weir_job_watch(struct weir_job *job, void (*each)(void *arg, const struct w
 
 /* ---- runs ---- */
 
+static void place_words(struct weir_job *job, struct weir_inside *in)
+{
+    char **all = job->argv, **shown = all + 1 + QUIET + job->n + 1;
+
+    all[0] = shown[0] = (char *)(uintptr_t)job->driver->name;
+    memcpy(all + 1, quiet, sizeof(quiet));
+    for (int i = 0; i < job->n; i++)
+        all[1 + QUIET + i] = shown[1 + i] = job->word[i].text;
+    in->argv = all;
+    in->argc = 1 + QUIET + job->n;
+    in->shown = shown;
+    in->shown_argc = 1 + job->n;
+    all[in->argc] = shown[in->shown_argc] = NULL;
+}
+
 int weir_job_run(struct weir_job *job)
 {
     struct weir_inside in = { .quiet = true };
@@ -221,16 +302,13 @@ int weir_job_run(struct weir_job *job)
         return WEIR_EUSAGE;
     in.driver = job->driver;
     in.comm = job->comm;
-    in.argc = 1 + QUIET + job->n;
-    in.argv = job->argv;
+    place_words(job, &in);
     in.hooks = &job->hooks;
+    in.stream = job->stream;
+    in.text = job->text;
+    in.text_arg = job->text_arg;
     in.capture = &job->capture;
     weir_capture_clear(&job->capture);
-    job->argv[0] = (char *)(uintptr_t)job->driver->name;
-    memcpy(job->argv + 1, quiet, sizeof(quiet));
-    for (int i = 0; i < job->n; i++)
-        job->argv[1 + QUIET + i] = job->word[i].text;
-    job->argv[in.argc] = NULL;
     return weir_inside_run(&in, &job->outcome);
 }
 
@@ -273,9 +351,7 @@ void weir_job_free(struct weir_job *job)
     if (!job)
         return;
     weir_capture_clear(&job->capture);
-    for (int i = 0; i < job->n; i++)
-        free(job->word[i].text);
-    free(job->word);
+    free_words(job->word, job->n);
     free(job->argv);
     free(job);
 }

@@ -49,8 +49,7 @@ _Static_assert(WEIR_OUTCOME_TEXT >= WEIR_ERR_TEXT, "an error fits into the outco
 static void share_outcome(const struct weir_par *par, enum weir_code code,
                           const struct weir_err *err, struct weir_outcome *out)
 {
-    memset(out, 0, sizeof(*out));
-    out->status = code;
+    *out = (struct weir_outcome) { .size = sizeof(*out), .status = code };
     if (par->rank == 0 && snprintf(out->error, sizeof(out->error), "%s", err->text) < 0)
         out->error[0] = '\0';
     weir_bcast(par, out, sizeof(*out), 0);
@@ -63,15 +62,63 @@ static enum weir_code report_error(const struct weir_run *run, const struct weir
     return err->code;
 }
 
-/* Options, and then either an answer to --help or the run. */
-static enum weir_code answer_or_run(struct weir_run *run, const struct weir_driver *d, int argc,
-                                    char *const *argv, const struct weir_par *par,
-                                    struct weir_err *err)
+/* Whose functions are called, in which locale. */
+struct caller {
+    const struct weir_inside *in;
+    locale_t locale;
+};
+
+static void call_before(void *arg, const char *phase)
 {
+    const struct caller *c = arg;
+    locale_t own = uselocale(c->locale);
+
+    c->in->hooks->before(c->in->hooks->arg, phase);
+    uselocale(own);
+}
+
+static ssize_t write_text(void *cookie, const char *bytes, size_t len)
+{
+    const struct caller *c = cookie;
+    locale_t own = uselocale(c->locale);
+
+    c->in->text(c->in->text_arg, bytes, len);
+    uselocale(own);
+    return (ssize_t)len;
+}
+
+/* What reads the results on rank 0, elsewhere nothing. *made: a stream to close after the run. */
+static int add_readers(struct weir_run *run, const struct caller *caller, FILE **made,
+                       struct weir_err *err)
+{
+    const struct weir_inside *in = caller->in;
+    const cookie_io_functions_t functions = { .write = write_text };
+
+    if (run->log.rank != 0)
+        return 0;
+    if (in->capture && weir_capture_add(&run->report, in->capture, err) < 0)
+        return -1;
+    if (in->stream && weir_report_add_stream(&run->report, in->stream, err) < 0)
+        return -1;
+    if (!in->text)
+        return 0;
+    *made = fopencookie((void *)(uintptr_t)caller, "w", functions);
+    if (!*made)
+        return weir_fail(err, WEIR_ESETUP, "make a stream for the text");
+    return weir_report_add_stream(&run->report, *made, err);
+}
+
+/* Readers and options, and then either an answer to --help or the run. */
+static enum weir_code answer_or_run(struct weir_run *run, const struct caller *caller, FILE **made,
+                                    const struct weir_par *par, struct weir_err *err)
+{
+    const struct weir_inside *in = caller->in;
     struct weir_command command;
     int status = WEIR_OK;
-    int rc = weir_program_options(run, &command, d, argc, argv, err);
+    int rc = add_readers(run, caller, made, err);
 
+    if (rc == 0)
+        rc = weir_program_options(run, &command, in->driver, in->argc, in->argv, err);
     if (weir_agree_check(par, rc, err) < 0)
         return report_error(run, err);
     if (command.common.help || command.common.version || command.common.dump) {
@@ -79,7 +126,7 @@ static enum weir_code answer_or_run(struct weir_run *run, const struct weir_driv
             weir_command_answer(&command, &status);
         return (enum weir_code)status;
     }
-    return weir_program_run(run, &command, par->comm, argc, argv, err);
+    return weir_program_run(run, &command, par->comm, in->shown_argc, in->shown, err);
 }
 
 /* What rank 0 has kept, for all. */
@@ -103,76 +150,115 @@ static void share_capture(const struct weir_par *par, struct weir_capture *c)
     failed |= share_list(par, (void **)&c->remark, &c->remarks, sizeof(*c->remark)) < 0;
     failed |= c->failed;
     weir_allmax_i64(par, &failed, 1);
-    c->failed = failed;
-    if (failed)
+    if (failed) {
+        weir_capture_clear(c);
+        c->failed = true;
         return;
+    }
     weir_bcast(par, c->result, sizeof(*c->result) * (size_t)c->results, 0);
     weir_bcast(par, c->remark, sizeof(*c->remark) * (size_t)c->remarks, 0);
 }
 
-/* Who is called before a phase, in which locale. */
-struct caller {
-    const struct weir_hooks *hooks;
-    locale_t locale;
-};
+/* One run at a time is a rule of the process, whoever calls: so the flag is one of the process. The
+ * only variable of its kind; testing/lint/globals.sh knows it. */
+static bool busy;
 
-static void call_before(void *arg, const char *phase)
+static int refuse(struct weir_outcome *out, const char *words, const char *name)
 {
-    const struct caller *c = arg;
-    locale_t own = uselocale(c->locale);
-
-    c->hooks->before(c->hooks->arg, phase);
-    uselocale(own);
+    *out = (struct weir_outcome) { .size = sizeof(*out), .status = WEIR_EUSAGE };
+    snprintf(out->error, sizeof(out->error), "%s%.*s", words, WEIR_NAME_TEXT, name);
+    return -1;
 }
 
-static void run_inside(const struct weir_inside *in, const struct weir_hooks *hooks,
-                       struct weir_outcome *out)
+/* What needs no other rank. */
+static int check_call(const struct weir_inside *in, struct weir_outcome *out)
 {
-    struct weir_run run = { .details = in->capture != NULL, .hooks = hooks };
-    struct weir_err err = WEIR_ERR_INIT;
-    struct weir_par par;
-    enum weir_code code;
     int there;
 
-    memset(out, 0, sizeof(*out));
     MPI_Initialized(&there);
-    if (!there) {
-        out->status = WEIR_EUSAGE;
-        snprintf(out->error, sizeof(out->error), "MPI is not initialised: call MPI_Init first");
-        return;
-    }
-    if (weir_par_init(&par, in->comm, &err) < 0) { /* the same words on all ranks */
-        out->status = err.code;
+    if (!there)
+        return refuse(out, "MPI is not initialised: call MPI_Init first", "");
+    if (in->comm == MPI_COMM_NULL)
+        return refuse(out, "the communicator is MPI_COMM_NULL", "");
+    if (in->argc < 1 || !in->argv || !in->argv[0])
+        return refuse(out, "argv[0] is missing: it is the name of a program", "");
+    for (int i = 1; i < in->argc; i++)
+        if (!in->argv[i])
+            return refuse(out, "a word of the command line is NULL", "");
+    return 0;
+}
+
+/* Make the ranks of the run, and check on all of them that none has another run. Only where MPI allows
+ * calls of several threads can one be asked who has. */
+static int begin_alone(const struct weir_inside *in, bool first, struct weir_par *par,
+                       struct weir_outcome *out)
+{
+    static const char words[] = "another run of this library goes on in the process";
+    struct weir_err err = WEIR_ERR_INIT;
+    int64_t other = !first;
+    int level;
+
+    MPI_Query_thread(&level);
+    if (!first && level < MPI_THREAD_MULTIPLE)
+        return refuse(out, words, "");
+    if (weir_par_init(par, in->comm, &err) < 0) { /* the same words on all ranks */
+        *out = (struct weir_outcome) { .size = sizeof(*out), .status = err.code };
         snprintf(out->error, sizeof(out->error), "%s", err.text);
-        return;
+        return -1;
     }
-    weir_program_begin(&run, par.rank);
+    weir_allmax_i64(par, &other, 1);
+    if (!other)
+        return 0;
+    weir_par_free(par);
+    return refuse(out, words, "");
+}
+
+static void run_alone(const struct caller *caller, struct weir_par *par, struct weir_outcome *out)
+{
+    const struct weir_hooks before = { .before = call_before, .arg = (void *)(uintptr_t)caller };
+    const struct weir_inside *in = caller->in;
+    struct weir_run run = { .details = in->capture != NULL,
+                            .hooks = in->hooks && in->hooks->before ? &before : NULL };
+    struct weir_err err = WEIR_ERR_INIT;
+    FILE *made = NULL;
+    enum weir_code code;
+
+    weir_program_begin(&run, par->rank);
     if (in->quiet)
         run.log.fd = -1;
-    if (in->capture && par.rank == 0)
-        weir_capture_add(&run.report, in->capture, NULL); /* the first has room */
-    code = answer_or_run(&run, in->driver, in->argc, in->argv, &par, &err);
+    code = answer_or_run(&run, caller, &made, par, &err);
     weir_program_end(&run);
     weir_trust_lines(&run);
+    if (made)
+        fclose(made);
     if (in->capture && in->capture->keep)
-        share_capture(&par, in->capture);
+        share_capture(par, in->capture);
     if (in->capture && in->capture->failed && code == WEIR_OK) {
         weir_refuse(&err, WEIR_ESETUP, "no memory for all results");
         code = err.code;
     }
-    share_outcome(&par, code, &err, out);
-    weir_par_free(&par);
+    share_outcome(par, code, &err, out);
 }
 
 int weir_inside_run(const struct weir_inside *in, struct weir_outcome *out)
 {
-    struct caller caller = { .hooks = in->hooks, .locale = weir_locale_plain() };
-    const struct weir_hooks before = { .before = call_before, .arg = &caller };
+    struct caller caller = { .in = in };
+    struct weir_par par;
+    bool first;
 
-    if (in->capture)
-        in->capture->locale = caller.locale;
-    run_inside(in, in->hooks && in->hooks->before ? &before : NULL, out);
-    uselocale(caller.locale);
+    if (check_call(in, out) < 0)
+        return out->status;
+    first = !__atomic_exchange_n(&busy, true, __ATOMIC_ACQ_REL);
+    if (begin_alone(in, first, &par, out) == 0) {
+        caller.locale = weir_locale_plain();
+        if (in->capture)
+            in->capture->locale = caller.locale;
+        run_alone(&caller, &par, out);
+        uselocale(caller.locale);
+        weir_par_free(&par);
+    }
+    if (first)
+        __atomic_store_n(&busy, false, __ATOMIC_RELEASE);
     return out->status;
 }
 
@@ -185,16 +271,19 @@ int weir_measure(const char *benchmark, int argc, char *const *argv, const MPI_C
                               .comm = comm ? *comm : MPI_COMM_WORLD,
                               .argc = argc,
                               .argv = argv,
+                              .shown_argc = argc,
+                              .shown = argv,
                               .capture = each ? &capture : NULL };
+    struct weir_outcome found;
+    uint64_t size = out->size;
 
-    if (in.driver && argc > 0 && argv && argv[0])
-        return weir_inside_run(&in, out);
-    *out = (struct weir_outcome) { .status = WEIR_EUSAGE };
     if (in.driver) {
-        snprintf(out->error, sizeof(out->error), "argv[0] is missing: it is the name of a program");
-        return out->status;
+        weir_inside_run(&in, &found);
+    } else {
+        refuse(&found, "there is no benchmark of this name (weir_benchmark_name lists them): ",
+               benchmark ? benchmark : "NULL");
     }
-    snprintf(out->error, sizeof(out->error), "there is no benchmark '%s'",
-             benchmark ? benchmark : "");
-    return out->status;
+    memcpy(out, &found, size < sizeof(found) ? size : sizeof(found));
+    out->size = size;
+    return found.status;
 }

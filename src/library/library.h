@@ -12,7 +12,12 @@ struct weir_inside {
     MPI_Comm comm;
     int argc;
     char *const *argv;
+    int shown_argc; /* the command line that the results tell */
+    char *const *shown;
     bool quiet;                     /* no messages on standard error */
+    FILE *stream;                   /* for text, on rank 0; NULL: none */
+    void (*text)(void *arg, const char *bytes, size_t len); /* the same */
+    void *text_arg;
     const struct weir_hooks *hooks; /* NULL: none */
     struct weir_capture *capture;   /* NULL, on all ranks: nobody reads */
 };

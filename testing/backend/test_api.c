@@ -6,8 +6,10 @@
 #include "library/library.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <locale.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -81,7 +83,7 @@ static bool sound(const struct tap *t, const struct seen *s, int phases)
 
 static void test_ior(struct tap *t, int size)
 {
-    struct weir_outcome out;
+    struct weir_outcome out = { .size = sizeof(out) };
     struct seen s;
     int status, at;
 
@@ -106,7 +108,7 @@ static void test_ior(struct tap *t, int size)
 
 static void test_mdtest(struct tap *t, int size)
 {
-    struct weir_outcome out;
+    struct weir_outcome out = { .size = sizeof(out) };
     struct seen s;
     int status = run("mdtest", MPI_COMM_WORLD, "-n 10 -d api-mdtest", &s, &out);
     int at = find(&s, "file create");
@@ -142,7 +144,7 @@ static bool counts_objects(const struct seen *s, unsigned tasks)
 
 static void test_md_workbench(struct tap *t, int size)
 {
-    struct weir_outcome out;
+    struct weir_outcome out = { .size = sizeof(out) };
     struct seen s;
     int status = run("md-workbench", MPI_COMM_WORLD, "-I 5 -P 6 -D 2 -R 1 -o api-mdw", &s, &out);
     int made = find(&s, "precreate"), at = find(&s, "benchmark");
@@ -165,7 +167,7 @@ static void test_anonymous(struct tap *t, int size)
         { "mdtest", "--anonymous -a DUMMY -n 4 -F -C" },
         { "md-workbench", "--anonymous -I 1 -P 1 -D 1 -R 1 -o api-mdw" },
     };
-    struct weir_outcome out;
+    struct weir_outcome out = { .size = sizeof(out) };
     struct seen s;
     bool good = true;
 
@@ -182,7 +184,7 @@ static void test_anonymous(struct tap *t, int size)
 
 static void test_errors(struct tap *t)
 {
-    struct weir_outcome out;
+    struct weir_outcome out = { .size = sizeof(out) };
     struct seen s;
 
     tap_ok(t, run("ior", MPI_COMM_WORLD, "-b 4k -t 3k", &s, &out) == 1 && s.n == 0, NULL,
@@ -208,7 +210,7 @@ static void test_errors(struct tap *t)
 
 static void test_part(struct tap *t, int size)
 {
-    struct weir_outcome out = { .status = 0 };
+    struct weir_outcome out = { .size = sizeof(out) };
     struct seen s = { .n = 0 };
     MPI_Comm part;
 
@@ -256,7 +258,7 @@ static void test_threads(struct tap *t, int size)
 {
     struct rlimit before, little;
     int threads = entries("/proc/self/task");
-    struct weir_outcome out;
+    struct weir_outcome out = { .size = sizeof(out) };
     struct seen s;
 
 #ifdef ADDRESS_SANITIZER
@@ -276,7 +278,7 @@ static void test_threads(struct tap *t, int size)
 
 static bool run_some(void)
 {
-    struct weir_outcome out;
+    struct weir_outcome out = { .size = sizeof(out) };
     struct seen s;
     bool good = true;
 
@@ -381,6 +383,134 @@ static void test_job(struct tap *t, int size)
     weir_job_free(job);
 }
 
+#define PIECES 65536
+
+static void collect(void *arg, const char *bytes, size_t len)
+{
+    char *text = arg;
+    size_t used = strlen(text);
+
+    if (used + len < PIECES) {
+        memcpy(text + used, bytes, len);
+        text[used + len] = '\0';
+    }
+}
+
+/* A job of the words of a command line, whose text goes to a stream and to a function. */
+static void test_words(struct tap *t, int size)
+{
+    char *words[] = { (char[]) { "./ior" }, (char[]) { "-aDUMMY" }, (char[]) { "-w" }, (char[]) { "-b" },
+                      (char[]) { "32k" },   (char[]) { "-t" },      (char[]) { "16k" } };
+    char *wrong[] = { (char[]) { "./ior" }, (char[]) { "-b" }, (char[]) { "sheep" }, NULL };
+    struct weir_job *job = weir_job_new("ior", NULL);
+    static char text[PIECES], file[PIECES]; /* large */
+    FILE *stream = tmpfile();
+    size_t len = 0;
+
+    weir_job_set(job, "i", "9");
+    weir_job_stream(job, stream);
+    weir_job_text(job, collect, text);
+    tap_ok(t, weir_job_words(job, 7, words) == 0 && weir_job_run(job) == 0 && weir_job_results(job) == 1 &&
+                  weir_job_result(job, 0)->bytes == 32768u * (unsigned)size, NULL,
+           "the words of a command line replace what was set before");
+    if (stream) {
+        rewind(stream);
+        len = fread(file, 1, sizeof(file) - 1, stream);
+    }
+    tap_ok(t, len == strlen(text) && strcmp(text, file) == 0 &&
+                  (t->rank == 0) == (strstr(text, ": ior -aDUMMY -w -b 32k -t 16k\n") && strstr(text, "Summary of all tests:") && strstr(text, "Finished   ")), NULL,
+           "the text is the same on a stream, which stays open, and through a function");
+    tap_ok(t, weir_job_words(job, 3, wrong) == 1 && strstr(weir_job_error(job), "sheep") &&
+                  weir_job_words(job, 4, wrong) == 1 && weir_job_words(job, 0, words) == 1 &&
+                  weir_job_words(job, 2, (char *[]) { words[0], (char[]) { "-h" } }) == 1 &&
+                  weir_job_words(NULL, 7, words) == 1, NULL, "wrong words are refused at once, and NULL");
+    weir_job_set(job, "blockSize", "64k");
+    weir_job_stream(job, NULL);
+    weir_job_text(job, NULL, NULL);
+    tap_ok(t, weir_job_run(job) == 0 && weir_job_result(job, 0)->bytes == 65536u * (unsigned)size, NULL,
+           "the words before stay, and an option that is set later overrides them");
+    weir_job_free(job);
+    if (stream)
+        fclose(stream);
+}
+
+static void test_storage(struct tap *t)
+{
+    struct weir_storage *s = weir_storage_open(NULL, 1, (char *[]) { (char[]) { "--posix.odirect=0" } });
+    char dir[32], file[64];
+    uint64_t bytes = 1;
+
+    snprintf(dir, sizeof(dir), "storage-%d", t->rank);
+    snprintf(file, sizeof(file), "%s/file", dir);
+    tap_ok(t, s && !weir_storage_error(s)[0] && weir_storage_mkdir(s, dir, 0777) == 0 && weir_storage_create(s, file) == 0 &&
+                  weir_storage_stat(s, file, &bytes) == 0 && bytes == 0 && weir_storage_access(s, file) == 0,
+           NULL, "a process makes a directory and a file through a backend");
+    tap_ok(t, weir_storage_mkdir(s, dir, 0777) == EEXIST && weir_storage_create(s, file) == EEXIST &&
+                  weir_storage_rmdir(s, dir) == ENOTEMPTY && strstr(weir_storage_error(s), dir), NULL,
+           "an error is an errno, with words");
+    tap_ok(t, weir_storage_remove(s, file) == 0 && weir_storage_remove(s, file) == ENOENT && weir_storage_access(s, file) == ENOENT &&
+                  weir_storage_stat(s, file, NULL) == ENOENT && weir_storage_rmdir(s, dir) == 0, NULL, "and removes them");
+    tap_ok(t, weir_storage_close(s) == 0 && weir_storage_close(NULL) == 0, NULL, "and is closed");
+    s = weir_storage_open("NO-SUCH", 0, NULL);
+    tap_ok(t, s && strstr(weir_storage_error(s), "NO-SUCH") && weir_storage_mkdir(s, dir, 0777) == EINVAL, NULL,
+           "a backend that is not there is an error, and nothing works");
+    weir_storage_close(s);
+    s = weir_storage_open("POSIX", 1, (char *[]) { (char[]) { "--posix.no-such" } });
+    tap_ok(t, s && strstr(weir_storage_error(s), "no-such"), NULL, "so is an option that it does not have");
+    weir_storage_close(s);
+}
+
+static int run_second(void)
+{
+    char *words[] = { (char[]) { "ior" }, (char[]) { "-aDUMMY" }, (char[]) { "--report=text:/dev/null" } };
+    struct weir_outcome out = { .size = sizeof(out) };
+
+    return weir_measure("ior", 3, words, NULL, NULL, NULL, &out) == 1 && strstr(out.error, "another run") != NULL;
+}
+
+static void *in_thread(void *arg)
+{
+    *(int *)arg += run_second();
+    return NULL;
+}
+
+static void run_others(void *arg, const char *phase)
+{
+    pthread_t thread;
+
+    (void)phase;
+    *(int *)arg += run_second();
+    if (pthread_create(&thread, NULL, in_thread, arg) == 0)
+        pthread_join(thread, NULL);
+}
+
+static void test_one_at_a_time(struct tap *t)
+{
+    char *words[] = { (char[]) { "ior" }, (char[]) { "-aDUMMY" }, (char[]) { "-w" }, NULL };
+    struct weir_outcome out = { .size = sizeof(out) };
+    struct weir_job *job = weir_job_new("ior", NULL);
+    const MPI_Comm none = MPI_COMM_NULL;
+    struct {
+        uint64_t size;
+        int status, guard;
+    } old = { .size = sizeof(uint64_t) + sizeof(int), .guard = 7 }; /* of a caller that knows less */
+    int refused = 0;
+
+    weir_job_words(job, 3, words);
+    weir_job_before(job, run_others, &refused);
+    tap_ok(t, weir_job_run(job) == 0 && refused == 2, NULL,
+           "a second run is refused, from within the first and in another thread");
+    weir_job_before(job, NULL, NULL);
+    tap_ok(t, weir_job_run(job) == 0, NULL, "and nothing keeps the next one");
+    weir_job_free(job);
+    tap_ok(t, weir_measure("ior", 3, words, &none, NULL, NULL, &out) == 1 && strstr(out.error, "MPI_COMM_NULL"), NULL,
+           "MPI_COMM_NULL is refused");
+    tap_ok(t, weir_measure("ior", 4, words, NULL, NULL, NULL, &out) == 1 && strstr(out.error, "NULL"), NULL,
+           "so is a word that is NULL");
+    tap_ok(t, weir_measure("no", 3, words, NULL, NULL, NULL, (struct weir_outcome *)(void *)&old) == 1 && old.status == 1 &&
+                  old.guard == 7, NULL, "no more is written than the caller's outcome has room for");
+}
+
 /* The options that the engine knows: nobody forgets one. */
 static void test_options(struct tap *t)
 {
@@ -414,6 +544,9 @@ int main(int argc, char **argv)
         test_part(&t, size);
         test_threads(&t, size);
         test_job(&t, size);
+        test_words(&t, size);
+        test_storage(&t);
+        test_one_at_a_time(&t);
         test_leaks(&t);
         test_options(&t);
     }

@@ -194,7 +194,7 @@ static void run(int n, char *line, int rank)
 {
     char *words[WORDS] = { NULL }, *save = NULL, dir[32];
     int argc = 0, files, threads, found[4], all[4];
-    struct weir_outcome out;
+    struct weir_outcome out = { .size = sizeof(out) };
     struct fault fault;
 
     for (char *w = strtok_r(line, "\t\n", &save); w && argc < WORDS - 1;

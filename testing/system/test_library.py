@@ -28,6 +28,9 @@ int main(void)
     if (weir_job_results(job) != 0 || weir_job_result(job, 0) || weir_job_remarks(job) != 0 || weir_job_remark(job, 0))
         return 3;
     weir_job_free(job);
+    MPI_Init(NULL, NULL);
+    puts(weir_storage_error(weir_storage_open("HDF5", 0, NULL)));
+    MPI_Finalize();
     return *weir_job_verdict(job) != 0;
 }
 """
@@ -42,7 +45,7 @@ def done(*words, **more):
 
 def flags(prefix, *words):
     env = dict(os.environ, PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig"))
-    return done("pkg-config", "--define-prefix", *words, "weir", env=env)
+    return done("pkg-config", *words, "weir", env=env)
 
 
 def build(prefix, source, out, *more):
@@ -58,8 +61,10 @@ def shows_only_what_its_header_declares(installed):
     shown = dict(re.findall(r" T (\w+)@@(\w+)$", done("nm", "-D", "--defined-only", lib / "libweir.so"), re.M))
     header = (installed / "include" / "weir.h").read_text()
     declared = set(re.findall(r"^[a-z].*?\b\*?(weir_\w+)\(", header, re.M))
-    assert set(shown) == declared and len(declared) == 16 and set(shown.values()) == {"WEIR_0"}, (shown, declared)
+    assert set(shown) == declared and len(declared) == 28 and set(shown.values()) == {"WEIR_0"}, (shown, declared)
     assert "libaio" not in done("objdump", "-p", lib / "libweir.so")
+    archive = re.findall(r"^\w+ [A-TV-Z] (\w+)$", done("nm", "--extern-only", "--defined-only", lib / "libweir.a"), re.M)
+    assert sorted(archive) == sorted(declared), archive
 
 
 def run_example_in_c(installed, ior, tmp_path):
@@ -78,11 +83,12 @@ def run_example_in_c(installed, ior, tmp_path):
 
 def link_statically(installed, tmp_path):
     (tmp_path / "static.c").write_text(NO_BENCHMARK)
-    libs = [w for w in flags(installed, "--libs", "--static").split() if w.startswith("-l") and w != "-lweir"]
+    libs = [w for w in shlex.split(flags(installed, "--libs", "--static")) if w.startswith(("-l", "-Wl")) and w != "-lweir"]
     done(*shlex.split(os.environ["WEIR_CC"]), tmp_path / "static.c", "-I%s/include" % installed, installed / "lib" / "libweir.a",
          *shlex.split(os.environ.get("WEIR_MPI_CFLAGS", "")), *libs, "-o", tmp_path / "static")
-    version, error = done(tmp_path / "static").splitlines()
+    version, error, plugin = done(tmp_path / "static", env=dict(conftest.program_env(), HOME=str(tmp_path))).splitlines()
     assert version == flags(installed, "--modversion").strip()
+    assert plugin == "" or "HDF5" not in conftest.backends(), "a static program finds the plugins beside libweir.a: " + plugin
     assert error == "there is no benchmark of this name (weir_benchmark_name lists them), or no memory for a job"
 
 
