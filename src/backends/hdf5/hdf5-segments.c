@@ -151,10 +151,11 @@ static int keep(struct hdf5_segments *g, uint64_t segment, hid_t dset, struct we
 int hdf5_segments_create(struct hdf5_segments *g, const struct hdf5_state *st, bool fresh,
                          struct weir_err *err)
 {
-    int rc = weir_mpi_agree(st->comm, make_room(g, g->count < KEPT_MAX ? g->count : KEPT_MAX, err));
+    bool begun = g->in_file >= 0 && g->in_memory >= 0;
+    int rc = begun ? make_room(g, g->count < KEPT_MAX ? g->count : KEPT_MAX, err) : -1;
 
-    if (rc < 0)
-        return g->all ? 0 : -1;
+    if (weir_mpi_agree(st->comm, rc) < 0)
+        return rc;
     for (uint64_t i = 0; i < g->count; i++) {
         bool is_new = false;
         hid_t dset = create_one(g, i, st, fresh, &is_new, rc < 0 ? NULL : err);
@@ -181,8 +182,11 @@ static void close_kept(struct hdf5_segments *g)
     g->kept = 0;
 }
 
-int hdf5_segments_open_all(struct hdf5_segments *g, struct weir_err *err)
+int hdf5_segments_open_all(struct hdf5_segments *g, const struct hdf5_state *st,
+                           struct weir_err *err)
 {
+    int rc;
+
     if (g->kept == g->count && g->all)
         return 0;
     close_kept(g);
@@ -193,8 +197,9 @@ int hdf5_segments_open_all(struct hdf5_segments *g, struct weir_err *err)
             return -1;
         H5Dclose(last);
     }
-    if (make_room(g, g->count, err) < 0)
-        return -1;
+    rc = make_room(g, g->count, err);
+    if (weir_mpi_agree(st->comm, rc) < 0)
+        return rc;
     for (uint64_t i = 0; i < g->count; i++) {
         g->all[i] = open_checked(g, i, false, err);
         if (g->all[i] < 0)

@@ -35,13 +35,14 @@ int hdf5_segments_begin(struct hdf5_segments *g, hid_t id, const struct weir_fil
 
 /* Make the datasets that the file does not have, with fill values where those are wanted, and
  * refuse those it has in another shape. Collective over the file. Ends early on all ranks when one
- * has failed; the others return 0. fresh: the file has none. */
+ * has failed, in hdf5_segments_begin, too; the others return 0. fresh: the file has none. */
 int hdf5_segments_create(struct hdf5_segments *g, const struct hdf5_state *st, bool fresh,
                          struct weir_err *err);
 
 /* Open all datasets now: for files on which opening a dataset is collective (collective metadata).
  * Collective over the file. */
-int hdf5_segments_open_all(struct hdf5_segments *g, struct weir_err *err);
+int hdf5_segments_open_all(struct hdf5_segments *g, const struct hdf5_state *st,
+                           struct weir_err *err);
 
 /* The dataset of a segment, kept open until another one is asked for. Local. Negative and err
  * when it cannot be opened or is shorter than a segment. */

@@ -90,16 +90,20 @@ static int prepare(struct hdf5_file *f, struct weir_err *err)
     const struct hdf5_options *o = s->opt;
     const struct hdf5_state *st = s->priv;
     const struct weir_access *a = &s->access;
+    int rc;
 
     f->c.datasets = f->base.extent.segments;
-    if (hdf5_segments_begin(&f->seg, f->c.id, &f->base, err) < 0)
-        return -1;
-    if (f->c.writes && hdf5_segments_create(&f->seg, st, f->c.fresh, err) < 0) {
-        f->c.torn = true;
-        return -1;
+    rc = hdf5_segments_begin(&f->seg, f->c.id, &f->base, err);
+    if (f->c.writes && hdf5_segments_create(&f->seg, st, f->c.fresh, rc < 0 ? NULL : err) < 0) {
+        f->c.torn = f->seg.all; /* else nothing was made */
+        rc = -1;
     }
-    if (o->collective_metadata && hdf5_segments_open_all(&f->seg, err) < 0)
-        return -1;
+    if (o->collective_metadata && weir_mpi_agree(st->comm, rc) < 0)
+        return rc;
+    if (o->collective_metadata)
+        rc = hdf5_segments_open_all(&f->seg, st, err);
+    if (rc < 0)
+        return rc;
     if (f->c.writes && a->sync_each && !a->collective && !a->file_per_task) {
         f->sync_fd = open(weir_mpi_path(f->base.path), O_WRONLY | O_CLOEXEC);
         if (f->sync_fd < 0)
