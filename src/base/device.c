@@ -15,7 +15,7 @@
 
 #include "base/path.h"
 
-#define DEEPEST 16 /* devices and file systems upon each other */
+#define DEEPEST 10 /* devices and file systems upon each other */
 
 struct walk {
     const char *sys;

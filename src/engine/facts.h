@@ -65,6 +65,7 @@ struct weir_facts {
     double full, full_inodes; /* the file system, the worse of before and after; shares */
     const char *path;        /* where the test works; NULL unknown */
     const char *file_system; /* type, as in the mount table; "" unknown */
+    bool image;              /* the file system is in a file, whose pages may have the bytes */
     const char *compresses;  /* the option of the mount that makes it compress; NULL: none */
     double memcpy_rate;      /* bytes a second that a node can copy */
     bool on_network;         /* the nodes reach the file system over their links */

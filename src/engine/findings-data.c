@@ -118,6 +118,15 @@ static bool is_less_than_half(const struct weir_facts_phase *p)
     return p && 2 * p->reached < p->asked;
 }
 
+/* Why they ought to have reached it. */
+static const char *why_all(const struct weir_facts *f, const struct weir_facts_phase *p)
+{
+    if (f->direct == 1)
+        return ", though direct I/O was asked for";
+    return p->moves == WEIR_MOVES_IN ? ", though the page cache did not have them"
+                                     : ", though it made them durable";
+}
+
 static void suspect_at_least(struct weir_finding *out)
 {
     out->severity = out->severity > WEIR_SUSPECT ? out->severity : WEIR_SUSPECT;
@@ -137,9 +146,9 @@ MEASURE(h04)
         weir_finding_unknown(out, "because it is known of local block file systems only");
     else
         weir_finding_set(out, fmax(0, 100 * (1 - p->reached / p->asked)),
-                         "a block device moved %.0f %% of the bytes of a %s phase%s",
-                         100 * p->reached / p->asked, p->key,
-                         gone ? ", though the page cache did not have them" : "");
+                         "a block device moved %.0f %% of the bytes of a %s phase%s%s",
+                         100 * p->reached / p->asked, p->key, gone ? why_all(f, p) : "",
+                         gone && f->image ? " (the files are in an image)" : "");
 }
 
 MEASURE(h05)
@@ -149,7 +158,9 @@ MEASURE(h05)
     if (p && is_in_memory(f)) /* where no page is ever dirty */
         weir_finding_set(out, 100, "all that was written is in memory only: %s is memory",
                          f->file_system);
-    else if (!p && !f->cache_why && weir_facts_have(f, WEIR_MOVES_OUT))
+    else if (!weir_facts_have(f, WEIR_MOVES_OUT))
+        weir_finding_unknown(out, "%s", weir_no_write);
+    else if (!p && !f->cache_why)
         weir_finding_unknown(out, "because the kernel does not tell which pages are dirty");
     else if (weir_cache_is_known(f, p, weir_no_write, out))
         weir_finding_set(out, 100 * p->dirty,

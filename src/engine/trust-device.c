@@ -26,6 +26,7 @@ void weir_trust_device_begin(struct weir_run *run, struct weir_facts *f)
     d->on = (struct weir_devices) { .n = 0 };
     if (f->path && f->stores == 1)
         weir_devices_find(f->path, &d->on);
+    f->image = d->on.image[0];
     if (!d->known || memcmp(before.name, d->on.name, sizeof(before.name)) != 0) {
         d->slack = d->asked = 0;
         d->known = f->nodes == 1 && weir_devices_moved(&d->on, &d->before);
