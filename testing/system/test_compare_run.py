@@ -180,7 +180,8 @@ def test_what_is_no_pair_of_commands_is_refused(two, capsys):
 
 def test_a_signal_ends_the_command_that_runs_and_keeps_the_pairs(two, tmp_path):
     slow = program(tmp_path / "slow", 1, "open('pid', 'w').write(str(__import__('os').getpid())); time.sleep(300)")
-    process = subprocess.Popen([sys.executable, str(SCRIPT), "run", "-o", "kept", "--", *slow, "::", *slow], stderr=subprocess.PIPE, text=True)
+    job = ["sh", "-c", " ".join(slow) + " $0; true", "--report=json:{}"]
+    process = subprocess.Popen([sys.executable, str(SCRIPT), "run", "-o", "kept", "--", *job, "::", *job], stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 60
     while not (pathlib.Path("pid").exists() and pathlib.Path("pid").read_text()) and time.monotonic() < until:
         time.sleep(0.02)

@@ -104,17 +104,34 @@ def with_report(words, path):
 
 
 def wait_for(process):
-    """Its status. A signal to this process ends it, too."""
+    """Its status. A signal to this process ends it and all that it has started: one signal, so that it can clean up."""
     try:
         return process.wait()
     except BaseException:
-        process.terminate()  # one of the terminal has reached it already
-        try:
-            process.wait(GRACE_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end(process)
         raise
+
+
+def end(process):
+    """The process and its group, in time or by force."""
+    until = time.monotonic() + GRACE_S
+    try:
+        os.killpg(process.pid, signal.SIGTERM)
+        while time.monotonic() < until:
+            process.poll()
+            os.killpg(process.pid, 0)
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def start(words, log):
+    """In a session of its own, which signals of the terminal do not reach."""
+    return subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+    )
 
 
 def run_one(pairs, label, name):
@@ -123,7 +140,7 @@ def run_one(pairs, label, name):
     words = with_report(pairs.commands[label], path)
     try:
         with open(log, "wb") as f:
-            status = wait_for(subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=f, stderr=subprocess.STDOUT))
+            status = wait_for(start(words, f))
     except OSError as e:
         raise Refusal("%s: %s: %s" % (label, e.filename or words[0], reason(e)))
     if status not in (0, 5):
