@@ -157,7 +157,7 @@ def test_a_report_in_a_browser(plot, browser, tmp_path):
         assert words in page["text"], (words, page["text"])
     assert "mpirun -np 1" not in page["text"] and "Rules that found nothing" in page["text"] and "enough data" not in page["text"]
     assert page["links"] and not paper["links"], "what is printed"
-    assert page["heads"][:5] == ["H1", "VERDICT", "TABLE", "PRE", "FIGURE"], page["heads"]
+    assert page["heads"][:5] == ["H1", "VERDICT", "PRE", "TABLE", "FIGURE"], page["heads"]
     assert page["text"].index("The numbers probably do not mean what they seem to mean.") < page["text"].index("900 MiB/s")
     assert not [n for n in page["names"] if re.search("[a-z][A-Z]|_", n.replace("MiB", ""))], page["names"]
     assert ": ," not in page["text"] and "governor" not in page["text"] and "mount options" in page["text"], page["text"]

@@ -167,8 +167,10 @@ def section(result, run, options, place):
         return [piece for piece in out + of_run(result, run, options) + again(result, run) if piece]
     out += failure(result)
     for test in result.tests:
-        out += head_of(result, test)
+        out += worth_of(result, test)
     out += again(result, run)
+    for test in result.tests:
+        out += rates_of(result, test)
     out.append(page.said("Warnings of the run", texts(result.document.get("warnings"))))
     for test in result.tests:
         out += pictures_of(result, test, run, options)
@@ -192,8 +194,8 @@ def failure(result):
     return out
 
 
-def head_of(result, test):
-    """What a test is worth, and its rates."""
+def worth_of(result, test):
+    """What was tested, and what its numbers are worth."""
     out = ['<p class="small">%s</p>' % page.text("%s: %s" % (result.program, result.describe(test)))]
     word = test.get("verdict")
     if isinstance(word, str) and word:
@@ -201,6 +203,11 @@ def head_of(result, test):
         rules = test.get("rules")
         by = "%s by the rules %s" % (word, rules) if isinstance(rules, str) and rules else word
         out.append(page.verdict(by, meaning, reasons(test, word), word != "SOUND"))
+    return out
+
+
+def rates_of(result, test):
+    """The headline."""
     rows = []
     for operation, values in rates_by_operation(result, test).items():
         numbers = sorted(one.value for one in values)
@@ -212,7 +219,8 @@ def head_of(result, test):
         rows.append(row)
     right = ("rate", "lowest", "highest")
     more = ", medians of the repetitions" if any("repetitions" in row for row in rows) else ""
-    return out + ([page.table(rows, "Rates" + more, right=right, kind="rates stack")] if rows else [])
+    table = page.table(rows, "Rates" + more, right=right, kind="rates stack") if rows else ""
+    return [heading_of(result, test) if rows else "", table]
 
 
 def rates_by_operation(result, test):
