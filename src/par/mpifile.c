@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -201,16 +202,27 @@ int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t 
     return weir_mpi_check_size(file, path, *end, err);
 }
 
-int weir_mpi_check_kept(MPI_File file, const char *path, uint64_t need, struct weir_err *err)
+/* UINT64_MAX where that is not known. */
+static uint64_t size_of(const MPI_File *file, const char *path)
 {
     MPI_Offset size = 0;
+    struct stat sb;
 
-    if (MPI_File_get_size(file, &size) != MPI_SUCCESS || (uint64_t)size >= need)
+    if (!file)
+        return stat(weir_mpi_path(path), &sb) == 0 ? (uint64_t)sb.st_size : UINT64_MAX;
+    return MPI_File_get_size(*file, &size) == MPI_SUCCESS ? (uint64_t)size : UINT64_MAX;
+}
+
+int weir_mpi_check_kept(const MPI_File *file, const char *path, uint64_t need, struct weir_err *err)
+{
+    uint64_t size = size_of(file, path);
+
+    if (size >= need)
         return 0;
     return weir_refuse(
         err, WEIR_EIO,
-        "'%s' has only %lld bytes, %llu were there to be read: another process cut it short", path,
-        (long long)size, (unsigned long long)need);
+        "'%s' has only %llu bytes, %llu were there to be read: another process cut it short", path,
+        (unsigned long long)size, (unsigned long long)need);
 }
 
 /* Is the view of a transfer still set? It begins where the dataset does, and nothing does at byte

@@ -31,8 +31,8 @@ int weir_mpi_comm_errno(MPI_Comm comm);
  * and err (WEIR_EIO). */
 int weir_mpi_fsync(int fd, const char *path, struct weir_err *err);
 
-/* A sync that the library did was interrupted on this rank. The others may know nothing of it and
- * would not do it again: open the file and sync it for ourselves. Local. Returns 0, or -1 and err
+/* Open the file and sync it for ourselves: after a library that does not sync, or whose sync was
+ * interrupted on this rank, of which the others may know nothing. Local. Returns 0, or -1 and err
  * (WEIR_EIO). */
 int weir_mpi_sync_again(const char *path, struct weir_err *err);
 
@@ -72,9 +72,10 @@ int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t 
 int weir_mpi_check_size(MPI_File file, const char *path, uint64_t end, struct weir_err *err);
 
 /* Has a file that was read still the 'need' bytes that it was read up to? Where it was cut short
- * meanwhile, a library may hand out what happens to be in memory, or zeros. Local. Returns 0, or
- * -1 and err (WEIR_EIO). */
-int weir_mpi_check_kept(MPI_File file, const char *path, uint64_t need, struct weir_err *err);
+ * meanwhile, a library may hand out what happens to be in memory, or zeros. file NULL: it was
+ * opened without MPI-IO. Local. Returns 0, or -1 and err (WEIR_EIO). */
+int weir_mpi_check_kept(const MPI_File *file, const char *path, uint64_t need,
+                        struct weir_err *err);
 
 /* Redirect what a library still has to write to a file into memory that is then freed, because the
  * library would crash after an error: *handle, the library's own handle, becomes another file.

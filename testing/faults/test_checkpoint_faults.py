@@ -63,6 +63,18 @@ def test_a_full_disk_under_the_parts(ior, mounted, need_backend, program, args):
     assert os.listdir(place) == [], run
 
 
+@pytest.mark.parametrize("program, args", [("raw_bw", "--nx 24 --n_levs 4 --n_writers 2 -a HDF5"),
+                                           ("raw_bw", "--nx 24 --n_levs 4 --n_writers 2 --file_type netcdf"),
+                                           ("checkpoint_simulator", SIZE + "-a HDF5 --split_file --num_writers 6")])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_file_that_cannot_be_made_is_not_left(ior, shim, need_backend, program, args, count):
+    """Libraries write into it when they make it, and leave it when they cannot."""
+    need_backend("NETCDF")
+    ior.program = conftest.BUILD / "src" / (program + ".x")
+    run = ior(args, np=6, timeout=SECONDS, env=environment(ior, shim, "call=write errno=ENOSPC rank=3 count=%d" % count))
+    assert run.returncode == 3 and "rank 3 on " in run.stderr and "No space left on device" in run.stderr and ior.files() == [], run
+
+
 def test_a_disk_that_is_full_at_the_close(simulate, mounted):
     """The data fit, what describes them may not: the library would not survive to find out."""
     place = mounted("size=148k")

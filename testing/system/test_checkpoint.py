@@ -128,6 +128,36 @@ def test_split_files_have_the_rows_of_their_writers(checkpoint, ior):
     assert y == 30
 
 
+@pytest.mark.parametrize("program, args, through_mpi", [
+    ("checkpoint_simulator", "--nx 1 --ny 1 --im_world 9 --lm 2 --ntrials 1 --num_writers 2", True),
+    ("checkpoint_simulator", "--nx 1 --ny 1 --im_world 9 --lm 2 --ntrials 1 --num_writers 2 --split_file", False),
+    ("checkpoint_simulator", "--nx 1 --ny 1 --im_world 9 --lm 2 --ntrials 1 --num_writers 2 --split_file -a HDF5", False),
+    ("checkpoint_simulator", "--nx 1 --ny 1 --im_world 9 --lm 2 --ntrials 1 --num_writers 2 --split_file -a MPIIO", True),
+    ("raw_bw", "--nx 9 --n_levs 2 --n_writers 2 --file_type netcdf", False)])
+def test_a_file_of_one_writer_is_made_as_without_mpi(run, ior, preload, need_backend, program, args, through_mpi):
+    need_backend("NETCDF")
+    env = {"LD_PRELOAD": preload("log-mpi-files.c"), "MPI_FILES": str(ior.cwd / "log")}
+    for name in [program] + ["restart_simulator"] * (program == "checkpoint_simulator"):
+        run(name, args.replace("writers", "readers") if name == "restart_simulator" else args, 6, env=env).ok()
+        log = (ior.cwd / "log").read_text() if (ior.cwd / "log").exists() else ""
+        assert ("checkpoint" in log or "scratch" in log) == through_mpi, log
+        (ior.cwd / "log").unlink(missing_ok=True)
+
+
+def test_a_split_file_is_as_long_as_the_library_makes_it(checkpoint, ior):
+    netCDF4 = pytest.importorskip("netCDF4", reason="needs netCDF4-python to make such a file")
+    checkpoint("--nx 1 --ny 1 --im_world 30 --lm 4 --num_arrays 2 --ntrials 1 --num_writers 2 --split_file")
+    with netCDF4.Dataset(ior.cwd / "own.nc4", "w") as f:
+        for name, n in ("lon", 30), ("lat", 90), ("lev", 4):
+            f.createDimension(name, n)
+        for name in "VAR001", "VAR002":
+            f.createVariable(name, "f4", ("lev", "lat", "lon"), chunksizes=(1, 90, 30), fill_value=False)
+        f.setncattr("weir_checkpoint", np.array([1, 0, 1, 1], "i4"))
+        for level in range(8):
+            f["VAR00%d" % (1 + level // 4)][level % 4] = fields(30, 4, 2)[level // 4][level % 4, :90]
+    assert (ior.cwd / "checkpoint_000.nc4").stat().st_size == (ior.cwd / "own.nc4").stat().st_size
+
+
 # ---- what is verified ----
 
 MARKED = "--nx 1 --ny 1 --im_world 9 --lm 3 --num_arrays 2 --ntrials 1 --report=text:-,json:r.json "

@@ -57,6 +57,8 @@ static int array_open(struct weir_array_file *base, unsigned flags, struct weir_
     static const struct weir_extent unknown;
     struct hdf5_arrays *f = (struct hdf5_arrays *)base;
 
+    if (!base->shared && hdf5_state_go_serial(base->s->priv, err) < 0)
+        return -1;
     return hdf5_container_open(&f->c, base->s->priv, base->path, flags, &unknown, err);
 }
 

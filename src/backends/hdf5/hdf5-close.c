@@ -11,11 +11,12 @@
 #define ROOM_FILE 65536u  /* bytes of metadata that a file may still need, at most */
 #define ROOM_DATASET 512u /* and for each dataset */
 
+/* NULL where there is none below the file. */
 static MPI_File *handle_of(const struct hdf5_state *st, hid_t file)
 {
     void *handle = NULL;
 
-    return H5Fget_vfd_handle(file, st->access, &handle) < 0 ? NULL : handle;
+    return st->serial || H5Fget_vfd_handle(file, st->access, &handle) < 0 ? NULL : handle;
 }
 
 void hdf5_catch_up(const struct hdf5_state *st, hid_t file)
@@ -43,7 +44,10 @@ uint64_t hdf5_size(const struct hdf5_state *st, hid_t file)
 {
     MPI_File *handle = handle_of(st, file);
     MPI_Offset size = 0;
+    hsize_t bytes = 0;
 
+    if (st->serial)
+        return H5Fget_filesize(file, &bytes) < 0 ? 0 : bytes;
     return handle && MPI_File_get_size(*handle, &size) == MPI_SUCCESS ? (uint64_t)size : 0;
 }
 
@@ -52,7 +56,7 @@ int hdf5_check_kept(const struct hdf5_state *st, hid_t file, const char *path, u
 {
     MPI_File *handle = handle_of(st, file);
 
-    return handle ? weir_mpi_check_kept(*handle, path, size, err) : 0;
+    return handle || st->serial ? weir_mpi_check_kept(handle, path, size, err) : 0;
 }
 
 static uint64_t metadata_of(uint64_t datasets)

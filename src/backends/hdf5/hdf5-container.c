@@ -30,7 +30,8 @@ static bool has_content(const struct hdf5_container *c)
 static int open_id(struct hdf5_container *c, unsigned flags, bool is_new, struct weir_err *err)
 {
     char text[WEIR_MPI_NAME_TEXT];
-    const char *name = weir_mpi_name(&c->st->mpi.drivers, c->path, text, err);
+    const char *name = c->st->serial ? weir_mpi_path(c->path)
+                                     : weir_mpi_name(&c->st->mpi.drivers, c->path, text, err);
     const char *call = is_new ? "H5Fcreate" : "H5Fopen";
     unsigned how;
 
@@ -149,8 +150,8 @@ int hdf5_container_flush(struct hdf5_container *c, struct weir_err *err)
     ok = H5Fflush(c->id, H5F_SCOPE_LOCAL);
     weir_timed_end(c->st->s);
     sys = errno;
-    if (ok >= 0)
-        return 0;
+    if (ok >= 0) /* without MPI-IO that syncs nothing */
+        return c->st->serial && c->writes ? weir_mpi_sync_again(c->path, err) : 0;
     if (sys == EINTR && !hdf5_failed_with(H5E_WRITEERROR)) /* the last thing it does */
         return weir_mpi_sync_again(c->path, err);
     c->failed = true;
@@ -200,7 +201,7 @@ void hdf5_container_describe(const struct hdf5_container *c, const struct weir_s
     const struct hdf5_options *o = s->opt;
     MPI_Info used;
 
-    if (!o->show_hints || c->lost)
+    if (!o->show_hints || c->lost || c->st->serial)
         return;
     used = hdf5_container_hints(c);
     weir_mpihints_show(c->st->mpi.info, &used, out);

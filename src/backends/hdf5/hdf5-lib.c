@@ -144,6 +144,17 @@ int hdf5_state_begin(struct weir_session *s, struct weir_err *err)
                : 0;
 }
 
+int hdf5_state_go_serial(struct hdf5_state *st, struct weir_err *err)
+{
+    errno = 0;
+    st->serial = true;
+    st->collective = false;
+    if (H5Pset_fapl_sec2(st->access) < 0 ||
+        H5Pset_dxpl_mpio(st->transfer, H5FD_MPIO_INDEPENDENT) < 0)
+        return hdf5_fail(err, "HDF5 property lists");
+    return 0;
+}
+
 static void close_list(hid_t *id)
 {
     if (*id >= 0 && *id != H5P_DEFAULT)

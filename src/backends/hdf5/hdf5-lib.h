@@ -14,6 +14,7 @@ struct hdf5_state {
     struct weir_session *s; /* whose it is */
     MPI_Comm comm;   /* of a file */
     bool collective; /* transfers are */
+    bool serial;     /* files are this rank's alone, and opened without MPI-IO */
     bool fill;       /* new datasets get fill values */
     hid_t access;    /* file access */
     hid_t create;    /* dataset creation */
@@ -32,6 +33,10 @@ bool hdf5_failed_with(hid_t minor);
 /* Turn off the messages of the library, read the hints and make the property lists. Collective
  * over s->par->comm. Returns 0, or -1 and err; call hdf5_state_end in both cases. */
 int hdf5_state_begin(struct weir_session *s, struct weir_err *err);
+
+/* From now on files are opened, and transfers made, as in programs without MPI: for one rank that
+ * has them alone. Local. Returns 0, or -1 and err. */
+int hdf5_state_go_serial(struct hdf5_state *st, struct weir_err *err);
 
 /* Close what is there. */
 void hdf5_state_end(struct hdf5_state *st);

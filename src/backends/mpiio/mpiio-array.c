@@ -152,7 +152,7 @@ static int array_close(struct weir_array_file *base, struct weir_err *err)
 
     if (f->lost)
         return 0;
-    rc = base->writes ? finish_writes(f, err) : weir_mpi_check_kept(f->fh, base->path, f->end, err);
+    rc = base->writes ? finish_writes(f, err) : weir_mpi_check_kept(&f->fh, base->path, f->end, err);
     errno = 0;
     ok = MPI_File_close(&f->fh);
     sys = errno;

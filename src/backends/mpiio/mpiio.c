@@ -229,7 +229,7 @@ static int check_bytes(struct mpiio_file *f, struct weir_err *err)
     int rc = 0;
 
     if (!writes)
-        return f->collective || f->viewed ? weir_mpi_check_kept(f->fh, f->base.path, f->end, err)
+        return f->collective || f->viewed ? weir_mpi_check_kept(&f->fh, f->base.path, f->end, err)
                                           : 0;
     if (!f->collective)
         return 0;

@@ -36,7 +36,7 @@ static int array_check(const struct weir_session *s, const struct weir_array_spe
 
 static int array_open(struct weir_array_file *base, unsigned flags, struct weir_err *err)
 {
-    return netcdf_file_open(file_of(base), base->s->priv, base->path, flags, 0, err);
+    return netcdf_file_open(file_of(base), base->s->priv, base->path, flags, 0, !base->shared, err);
 }
 
 static int array_close(struct weir_array_file *base, struct weir_err *err)
@@ -58,6 +58,8 @@ static int set_access(struct netcdf_file *f, int id, bool together, struct weir_
 {
     int rc;
 
+    if (f->serial)
+        return 0;
     errno = 0;
     rc = nc_var_par_access(f->nc, id, together ? NC_COLLECTIVE : NC_INDEPENDENT);
     return rc != NC_NOERR ? netcdf_fail(err, rc, "nc_var_par_access") : 0;

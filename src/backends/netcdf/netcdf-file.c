@@ -135,25 +135,35 @@ static int reason_of(const struct netcdf_file *f)
     return sys;
 }
 
+static int call_library(struct netcdf_file *f, unsigned flags, const char *name)
+{
+    int make = NC_NETCDF4 | (flags & WEIR_OPEN_EXCL ? NC_NOCLOBBER : NC_CLOBBER);
+    int mode = f->writes ? NC_WRITE : NC_NOWRITE;
+
+    if (f->serial)
+        return f->fresh ? nc_create(name, make, &f->nc) : nc_open(name, mode, &f->nc);
+    return f->fresh ? nc_create_par(name, make, f->st->comm, f->st->mpi.info, &f->nc)
+                    : nc_open_par(name, mode, f->st->comm, f->st->mpi.info, &f->nc);
+}
+
 static int open_library(struct netcdf_file *f, unsigned flags, struct weir_err *err)
 {
+    static const char *const calls[2][2] = { { "nc_open_par", "nc_create_par" },
+                                             { "nc_open", "nc_create" } };
     char text[WEIR_MPI_NAME_TEXT];
-    const char *name = weir_mpi_name(&f->st->mpi.drivers, f->path, text, err);
-    const char *call = f->fresh ? "nc_create_par" : "nc_open_par";
-    int rc;
+    const char *name = f->serial ? weir_mpi_path(f->path)
+                                 : weir_mpi_name(&f->st->mpi.drivers, f->path, text, err);
+    const char *call = calls[f->serial][f->fresh];
+    int rc, sys;
 
     if (!name)
         return -1;
     if (strstr(name, "://"))
         return weir_refuse(err, WEIR_EUSAGE, "'%s': netCDF takes it for an address", f->path);
     errno = 0;
-    if (f->fresh)
-        rc = nc_create_par(name, NC_NETCDF4 | (flags & WEIR_OPEN_EXCL ? NC_NOCLOBBER : NC_CLOBBER),
-                           f->st->comm, f->st->mpi.info, &f->nc);
-    else
-        rc = nc_open_par(name, f->writes ? NC_WRITE : NC_NOWRITE, f->st->comm, f->st->mpi.info,
-                         &f->nc);
-    if (rc != NC_NOERR && (errno = reason_of(f)) != 0)
+    rc = call_library(f, flags, name);
+    sys = weir_mpi_is_io_errno(errno) ? errno : 0; /* the library has one word for all failures */
+    if (rc != NC_NOERR && (errno = sys ? sys : reason_of(f)) != 0)
         return weir_fail(err, WEIR_EIO, "%s '%s'", call, f->path);
     if (rc != NC_NOERR)
         return netcdf_fail(err, rc, "%s '%s'", call, f->path);
@@ -164,11 +174,13 @@ static int open_library(struct netcdf_file *f, unsigned flags, struct weir_err *
 }
 
 int netcdf_file_open(struct netcdf_file *f, struct netcdf_state *st, const char *path,
-                     unsigned flags, uint64_t bytes, struct weir_err *err)
+                     unsigned flags, uint64_t bytes, bool serial, struct weir_err *err)
 {
     int rc = 0;
 
-    *f = (struct netcdf_file) { .st = st, .path = path, .nc = -1, .h5 = H5I_INVALID_HID };
+    *f = (struct netcdf_file) {
+        .st = st, .path = path, .nc = -1, .h5 = H5I_INVALID_HID, .serial = serial
+    };
     f->writes = flags & WEIR_OPEN_WRITE;
     f->size = size_of(f);
     f->fresh = f->writes && (flags & WEIR_OPEN_CREATE) &&
@@ -193,7 +205,7 @@ int netcdf_file_open(struct netcdf_file *f, struct netcdf_state *st, const char 
     f->lost = weir_mpi_agree(st->comm, rc) < 0; /* what follows is for all, or for none */
     if (f->lost)
         nc_close(f->nc);
-    else
+    else if (!f->serial)
         f->handle = handle_of(f->h5);
     return rc;
 }
@@ -269,7 +281,9 @@ int netcdf_file_flush(struct netcdf_file *f, struct weir_err *err)
     rc = nc_sync(f->nc);
     if (rc != NC_NOERR && errno == EINTR)
         return weir_mpi_sync_again(f->path, err);
-    return netcdf_judge(f, rc, f->writes, "nc_sync", err);
+    rc = netcdf_judge(f, rc, f->writes, "nc_sync", err);
+    /* without MPI-IO the library hands its bytes to the system, and no more */
+    return rc == 0 && f->serial && f->writes ? weir_mpi_sync_again(f->path, err) : rc;
 }
 
 int netcdf_file_close(struct netcdf_file *f, struct weir_err *err)
@@ -280,8 +294,8 @@ int netcdf_file_close(struct netcdf_file *f, struct weir_err *err)
 
     if (f->lost)
         return 0;
-    if (!f->writes && f->handle)
-        rc = weir_mpi_check_kept(*f->handle, f->path, f->size, err);
+    if (!f->writes && (f->handle || f->serial))
+        rc = weir_mpi_check_kept(f->handle, f->path, f->size, err);
     if (f->writes && check_room(f, err) < 0) {
         stuck = weir_mpi_sink(f->st->comm, f->handle) < 0;
         rc = f->failed && !told ? -1 : 0;
@@ -314,7 +328,7 @@ void netcdf_file_describe(const struct netcdf_file *f, const struct weir_session
     const struct netcdf_options *o = s->opt;
     MPI_Info used;
 
-    if (!o->show_hints || f->lost)
+    if (!o->show_hints || f->lost || f->serial)
         return;
     used = netcdf_file_hints(f);
     weir_mpihints_show(f->st->mpi.info, &used, out);

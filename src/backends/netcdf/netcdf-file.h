@@ -27,6 +27,7 @@ struct netcdf_file {
     hid_t h5; /* the HDF5 file below it, or H5I_INVALID_HID, and then sys may say why */
     int sys;
     bool writes, fresh;
+    bool serial;   /* one rank's, opened without MPI-IO; handle is NULL */
     bool broken;   /* nc_close has failed: the library below would crash in its end */
     bool lost;     /* another rank could not open it: every call would wait for that rank */
     bool failed;   /* something could not be written here; the user of the struct sets it, too */
@@ -44,11 +45,12 @@ int netcdf_fail(struct weir_err *err, int rc, const char *fmt, ...)
  * failed where it wrote. Local. Returns 0, or -1 and err (WEIR_EIO). */
 int netcdf_judge(struct netcdf_file *f, int rc, bool wrote, const char *call, struct weir_err *err);
 
-/* Open st's file; flags as for open in struct weir_backend. bytes: of its data, 0: not known. A
- * new file is left in define mode. Collective over st->comm. A rank that fails alone returns its
- * error, the others 0 with a file that is lost. */
+/* Open st's file; flags as for open in struct weir_backend; bytes: of its data, 0: not known;
+ * serial: it is this rank's alone, and opened as programs without MPI do. A new file is left in
+ * define mode. Collective over st->comm. A rank that fails alone returns its error, the others 0
+ * with a file that is lost. */
 int netcdf_file_open(struct netcdf_file *f, struct netcdf_state *st, const char *path,
-                     unsigned flags, uint64_t bytes, struct weir_err *err);
+                     unsigned flags, uint64_t bytes, bool serial, struct weir_err *err);
 
 /* Close a file that was just opened and cannot be used; it is lost then. Collective over
  * st->comm. */

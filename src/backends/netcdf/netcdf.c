@@ -128,7 +128,7 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
         return weir_refuse(err, WEIR_EUSAGE, "NETCDF needs to know the geometry of '%s'", path);
     b->base.s = s;
     b->base.path = path;
-    rc = netcdf_file_open(&b->f, s->priv, path, flags, file->extent.file_bytes, err);
+    rc = netcdf_file_open(&b->f, s->priv, path, flags, file->extent.file_bytes, false, err);
     if (b->f.lost)
         return rc;
     rc = prepare(b, err);

@@ -46,6 +46,7 @@ struct small {
     float *received;    /* on the first rank of a group; see gather */
     float *packet_data; /* on writers */
     struct weir_str name;
+    bool is_new; /* nobody else's file has this name */
     uint64_t ns[2]; /* of a try: gather, write */
     struct weir_stats gather, write, both;
 };
@@ -221,6 +222,8 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
         return -1;
     if (writes(t))
         rc = weir_session_admit(&t->session, weir_str_text(&t->name), WEIR_INTENT_REPLACE, err);
+    if (writes(t) && rc == 0)
+        rc = weir_session_is_new(&t->session, weir_str_text(&t->name), &t->is_new, err);
     return weir_agree(&run->par, rc, err);
 }
 
@@ -272,8 +275,12 @@ static int write_file(struct weir_run *run, struct small *t, struct weir_err *er
 
     if (weir_arrays_open(&t->session, name,
                          WEIR_OPEN_READ | WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_TRUNC, &f,
-                         err) < 0)
+                         err) < 0) {
+        if (t->is_new) /* libraries may leave one that they could not make */
+            weir_session_remove(&t->session, name, NULL);
         return -1;
+    }
+    t->is_new = true;
     if (run->repetition == 0) /* the hints in effect, where they were asked for: once a test */
         weir_banner_array_facts(run, f);
     rc = write_packet(t, f, err);
