@@ -78,7 +78,9 @@ enum {
      * in another form: no part of a test's configuration. */
     WEIR_OPT_APART = 1u << 8,
     WEIR_OPT_PLACES = 1u << 9,  /* STR: names joined by '@'; only their number is a part of it */
-    WEIR_OPT_PRIVATE = 1u << 10 /* STR: names, or words of the user's own, in any other form */
+    WEIR_OPT_PRIVATE = 1u << 10, /* STR: names, or words of the user's own, in any other form */
+    WEIR_OPT_INITIAL = 1u << 11 /* STR: the first letter of a suggestion stands for it; a word that
+                                 * begins otherwise after it is noted */
 };
 
 /* One option. name: the long name without dashes; key, key2: names used in scripts and -O, also

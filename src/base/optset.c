@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/near.h"
 #include "base/size.h"
 #include "base/str.h"
 
@@ -217,6 +218,7 @@ static int parse_choice(const struct weir_opt *row, const char *text, struct wei
         }
     }
     weir_opt_add_choices(row, "", "", &list);
+    weir_near_ask(text, row->choices, &list);
     weir_refuse(err, WEIR_EUSAGE, "'%s' is none of: %s", weir_quote_str(text, shown),
                 weir_str_text(&list));
     weir_str_free(&list);
@@ -325,6 +327,49 @@ static int apply_bare(struct weir_opts *o, const struct weir_optset *set,
     return weir_opt_store(o, set, row, &value, err);
 }
 
+/* Some read "1mb" as a million. */
+static bool is_ambiguous(const struct weir_opt *row, const char *text)
+{
+    size_t len = strlen(text);
+
+    return (row->type == WEIR_OPT_SIZE || row->type == WEIR_OPT_INT) && len > 2 &&
+           strchr("bB", text[len - 1]) && strchr("kKmMgGtTpP", text[len - 2]);
+}
+
+/* The word that a value stands for, by its first letter alone; NULL: it is that word, its begin, or
+ * no such value. */
+static const char *word_meant(const struct weir_opt *row, const char *text)
+{
+    const char *meant = NULL;
+
+    for (const char *const *w = row->suggestions; w && *w && (row->flags & WEIR_OPT_INITIAL); w++) {
+        if (strncasecmp(*w, text, strlen(text)) == 0)
+            return NULL;
+        if (!meant && strncasecmp(*w, text, 1) == 0)
+            meant = *w;
+    }
+    return meant;
+}
+
+/* What was understood, where it may not be what was meant. */
+static void note_reading(const struct weir_opts *o, const struct weir_opt *row, const char *label,
+                         const char *text, const struct weir_optvalue *value)
+{
+    char shown[WEIR_QUOTE_TEXT];
+    const char *word = word_meant(row, text);
+    struct weir_str s = { 0 };
+
+    weir_quote_str(text, shown);
+    if (is_ambiguous(row, text))
+        weir_str_addf(&s, "%s: '%s' is read as %" PRId64 " bytes: units are multiples of 1024",
+                      label, shown, value->number);
+    else if (word)
+        weir_str_addf(&s, "%s: '%s' is read as '%s'", label, shown, word);
+    if (s.len > 0)
+        note(o, &s);
+    weir_str_free(&s);
+}
+
 static int apply_value(struct weir_opts *o, const struct weir_optset *set,
                        const struct weir_opt *row, const struct weir_optname *name,
                        const char *text, bool is_first, struct weir_err *err)
@@ -343,6 +388,8 @@ static int apply_value(struct weir_opts *o, const struct weir_optset *set,
         note(o, &s);
         weir_str_free(&s);
     }
+    if (is_first)
+        note_reading(o, row, label, text, &value);
     return weir_opt_store(o, set, row, &value, err);
 }
 

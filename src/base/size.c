@@ -100,16 +100,44 @@ static int refuse_range(const char *text, int64_t min, int64_t max, struct weir_
                        (long long)min, (long long)max);
 }
 
+/* Bytes of a decimal fraction with a suffix, "1.5g", as a whole number with one, "1536m"; nothing
+ * where it is no such text or not whole. */
+static void suggest_whole(const char *text, char out[WEIR_SIZE_TEXT])
+{
+    const char *point = strchr(text, '.'), *s = text;
+    int64_t whole = 0, parts = 0, scale = 1;
+    int bits;
+
+    out[0] = '\0';
+    if (!point || read_digits(&s, false, &whole) != READ_WELL || s != point || whole > 1 << 20)
+        return;
+    for (s++; isdigit((unsigned char)*s) && scale < 1000000; s++, scale *= 10)
+        parts = 10 * parts + (*s - '0');
+    bits = read_suffix(&s);
+    whole = whole * scale + parts;
+    if (*s || bits == 0 || __builtin_mul_overflow(whole, INT64_C(1) << bits, &whole) || whole % scale)
+        return;
+    whole /= scale;
+    for (bits = 0; whole > 0 && whole % 1024 == 0 && bits < 5; bits++)
+        whole /= 1024;
+    if (snprintf(out, WEIR_SIZE_TEXT, "; write %lld%.1s", (long long)whole,
+                 bits > 0 ? suffixes + bits - 1 : "") >= WEIR_SIZE_TEXT)
+        out[0] = '\0';
+}
+
 int weir_size_parse(const char *text, int64_t min, int64_t max, int64_t *out, struct weir_err *err)
 {
     const char *s = text;
     int64_t value = 0;
     enum reading how = read_number(&s, &value);
+    char instead[WEIR_SIZE_TEXT];
 
-    if (how == READ_GARBAGE || *s != '\0')
+    if (how == READ_GARBAGE || *s != '\0') {
+        suggest_whole(text, instead);
         return weir_refuse(err, WEIR_EUSAGE,
-                           "'%s' is not a whole number with an optional suffix k, m, g, t or p",
-                           text);
+                           "'%s' is not a whole number with an optional suffix k, m, g, t or p%s",
+                           text, instead);
+    }
     if (how == READ_TOO_BIG || value < min || value > max)
         return refuse_range(text, min, max, err);
     *out = value;

@@ -11,6 +11,7 @@
 #include "base/size.h"
 #include "engine/run.h"
 #include "engine/settings.h"
+#include "engine/test.h"
 
 /* An entry of "rates" as far as it was read. */
 struct entry {
@@ -89,7 +90,16 @@ int weir_assumed_read(struct weir_run *run, const char *value, struct weir_assum
     *a = (struct weir_assumed) { .any = 0 };
     if (!value)
         return 0;
-    if (weir_size_parse(value, 0, INT64_MAX, &size, NULL) == 0) {
+    if (!run->test->plan.options->dry_run) {
+        weir_note(&run->log, "option --assume-rate has no effect without --dry-run");
+        return 0;
+    }
+    if (weir_size_parse(value, INT64_MIN, INT64_MAX, &size, NULL) == 0) {
+        if (size <= 0)
+            return weir_refuse(err, WEIR_EUSAGE,
+                               "option --assume-rate: '%s' is no rate; give bytes in a second, like "
+                               "2g, or a JSON result",
+                               value);
         a->any = (double)size;
         return 0;
     }

@@ -24,6 +24,7 @@ struct weir_assumed {
 int weir_assumed_scan(struct weir_assumed *a, const char *json, struct weir_err *err);
 
 /* Set from the value of the option: a size, or the name of a file that rank 0 reads; NULL: none.
+ * Only a dry run looks at it; a note says so in others.
  * Collective over run->world. Returns 0, or -1 and the same err (WEIR_EUSAGE, WEIR_ESETUP) on all
  * ranks. */
 struct weir_run;

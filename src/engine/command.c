@@ -10,6 +10,7 @@
 
 #include "backends/plugin.h"
 #include "backends/registry.h"
+#include "base/near.h"
 #include "base/optdump.h"
 #include "base/optset.h"
 #include "base/script.h"
@@ -251,9 +252,14 @@ static int add_test(void *arg, struct weir_err *err)
 
 static int refuse_backend(const char *name, struct weir_err *err)
 {
+    const struct weir_backend *const *all = weir_backends();
+    const char *words[WEIR_OPTSETS] = { NULL };
     struct weir_str names = { 0 };
 
+    for (int i = 0; all[i] && i < WEIR_OPTSETS - 1; i++)
+        words[i] = all[i]->name;
     weir_backend_names(&names, ", ");
+    weir_near_ask(name, words, &names);
     weir_refuse(err, WEIR_EUSAGE,
                 "option -a (api): '%s' is not a backend of this build; there are %s", name,
                 weir_str_text(&names));

@@ -211,13 +211,13 @@ int weir_limits_parse(struct weir_limits *l, const char *text, struct weir_err *
 {
     for (int i = 0; i < WEIR_RULES; i++)
         l->limit[i] = NAN;
-    while (text && *text) {
+    for (bool more = text && *text; more;) {
         size_t len = strcspn(text, ",+"); /* a script has other plans with commas */
 
         if (parse_limit(l, text, len, err) < 0)
             return -1;
-        text += len;
-        text += *text != '\0';
+        more = text[len] != '\0';
+        text += len + more;
     }
     return 0;
 }

@@ -122,6 +122,9 @@ int weir_interval_take(struct weir_run *run, const char *text, struct weir_err *
 
     if (weir_interval_parse(text, &ns, err) < 0)
         return -1;
+    if (text && ns == 0)
+        weir_note(&run->log, "option --interval: 0 shows no intervals; a width is at least %g s",
+                  LEAST_S);
     return ns > 0 ? weir_intervals_init(&run->records.intervals, ns, err) : 0;
 }
 

@@ -16,7 +16,7 @@
     OPT_STR(0, "dataPacketType", NULL, O, packet, "t", "TYPE",                                     \
             "Data in the " what ": timestamp, offset, incompressible or random; the first letter " \
             "counts",                                                                              \
-            OPT_IN(DATA), .suggestions = weir_metadata_packets)
+            OPT_IN(DATA), .suggestions = weir_metadata_packets, .flags = WEIR_OPT_INITIAL)
 extern const char *const weir_metadata_packets[];
 
 /* The data of small files (--dataPacketType). Local. -1 and err (WEIR_EUSAGE). */

@@ -11,6 +11,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/near.h"
 #include "base/str.h"
 #include "engine/anonymous.h"
 
@@ -46,13 +47,17 @@ static const struct weir_sink_ops *text_of_environment(struct weir_err *err)
 
 static const struct weir_sink_ops *find_format(const char *word, struct weir_err *err)
 {
-    size_t i;
+    static const char *const words[] = { "text", "text-3.3", "JSON", "CSV", NULL };
+    struct weir_str near = { 0 };
 
-    for (i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
         if (strcasecmp(word, formats[i].word) == 0)
             return formats[i].ops == &weir_sink_text ? text_of_environment(err) : formats[i].ops;
+    weir_near_ask(word, words, &near);
     weir_refuse(err, WEIR_EUSAGE,
-                "form '%s' of results is not known; choose text, text-3.3, JSON or CSV", word);
+                "form '%s' of results is not known; choose text, text-3.3, JSON or CSV%s", word,
+                weir_str_text(&near));
+    weir_str_free(&near);
     return NULL;
 }
 

@@ -92,7 +92,7 @@ static int plan_tests(struct weir_run *run, struct series *s, struct weir_err *e
             rc = weir_trust_check(run->test->plan.options, err);
         if (rc == 0)
             rc = weir_guard_check(run->test, err);
-        if (rc == 0 && run->test->plan.options->dry_run)
+        if (rc == 0)
             rc = weir_assumed_read(run, run->test->plan.options->assume_rate, &run->test->assumed,
                                    err);
         if (rc < 0 && s->sets > 1)

@@ -199,7 +199,9 @@ def test_options_that_do_not_fit(plot):
     plot("sweep", "a.npy").refuses(2, "JSON results")
     plot("trace", "a.npy", "-o", "a.svg").refuses(2, ".json.gz")
     for words in (["rate"], ["draw", "a.npy"], ["rate", "a.npy", "--bin=nan"], ["rate", "a.npy", "--bin=0"], []):
-        assert plot(*words).status == 2 and "Traceback" not in plot.err, plot.err
+        assert plot(*words).status == 2 and "Traceback" not in plot.err and "did you mean" not in plot.err, plot.err
+    for words, meant in ((["rport", "r.json"], "report"), (["rate", "a.npy", "--outptu=x"], "--output"), (["heat", "a.npy", "--phse", "x"], "--phase")):
+        assert plot(*words).status == 2 and plot.err.endswith("(did you mean '%s'?)\n" % meant), plot.err
 
 
 def test_without_matplotlib(plot, monkeypatch):

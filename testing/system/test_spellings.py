@@ -193,3 +193,27 @@ def test_a_mistake_among_many_ranks_is_reported_every_time(ior):
 
 def test_an_option_that_is_almost_right_is_answered_with_the_right_one(ior):
     ior("--block-sise 4k", np=None).fails(1, "--block-size")
+
+
+@pytest.mark.parametrize("words, answer", [
+    ("-a POSX", "(did you mean 'POSIX'?)"), ("--report=jsn:x", "(did you mean 'JSON'?)"), ("--progress=alwayz", "(did you mean 'always'?)"),
+    ("-b 10", "block size (-b 10) must not be smaller than transfer size (-t 262144)"), ("-b -1", "block size (-b -1) must not be negative"),
+    ("-b 1.5g", "; write 1536m"), ("-b 0.25t", "; write 256g"), ("--limit=H01:1+", "''"), ("--limit=H01:1,", "''"),
+    ("--dry-run --assume-rate=0", "'0' is no rate"), ("--dry-run --assume-rate=-2g", "'-2g' is no rate")])
+def test_what_is_wrong_is_answered_with_what_would_be_right(ior, words, answer):
+    ior("-w " + words, np=None).fails(1, answer)
+
+
+@pytest.mark.parametrize("words", ["-a ZFS", "--report=xml:x", "-b 0.1g", "-b 1.5"])
+def test_nothing_is_proposed_that_is_not_near(ior, words):
+    run = ior("-w " + words, np=None).fails(1)
+    assert "did you mean" not in run.stderr and "write" not in run.errors[0]
+
+
+@pytest.mark.parametrize("words, said", [
+    ("-l randum", "'randum' is read as 'random'"), ("-t 1kb", "'1kb' is read as 1024 bytes"), ("-O blockSize=1mb", "'1mb' is read as 1048576 bytes"),
+    ("-i 0", "value 0 is too small, using 1"), ("--interval=0", "0 shows no intervals"), ("--assume-rate=2g", "no effect without --dry-run"),
+    ("-l r", None), ("-l rand", None), ("-t 1k", None), ("-t 1KiB", None), ("--interval=1", None), ("--dry-run --assume-rate=2g", None)])
+def test_what_may_mean_something_else_is_told(ior, words, said):
+    run = ior("-a DUMMY -w " + words, np=None).ok()
+    assert len(run.notes) == (1 if said else 0) and all(said in note for note in run.notes), run

@@ -73,7 +73,7 @@ static void the_message_says_what_was_read(void **state)
     (void)state;
     assert_int_equal(weir_size_parse("1.5m", 0, 9, &value, &err), -1);
     assert_string_equal(err.text,
-                        "'1.5m' is not a whole number with an optional suffix k, m, g, t or p");
+                        "'1.5m' is not a whole number with an optional suffix k, m, g, t or p; write 1536k");
     assert_int_equal(weir_size_parse("10", 1, 9, &value, &err), -1);
     assert_string_equal(err.text, "'10' is out of range: it must be from 1 to 9");
 }

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line: a row for each subcommand."""
 import argparse
+import difflib
 import os
+import re
 import sys
 
 from . import (
@@ -208,8 +210,26 @@ def count(text):
     return value
 
 
+class Parser(argparse.ArgumentParser):
+    """Says which command or option was probably meant."""
+
+    def error(self, message):
+        found = re.search(r"invalid choice: '([^']*)'|unrecognized arguments: (\S+)", message)
+        word = found and (found.group(1) or found.group(2).partition("=")[0])
+        meant = difflib.get_close_matches(word, self.words(), 1) if word else []
+        super().error(message + (" (did you mean '%s'?)" % meant[0] if meant else ""))
+
+    def words(self):
+        """Names of commands and options, of the commands, too."""
+        found = list(self._option_string_actions)
+        for action in self._actions:
+            for name, parser in (action.choices.items() if isinstance(action.choices, dict) else ()):
+                found += [name, *parser.words()]
+        return found
+
+
 def make_parser():
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="weir-plot", description="Pictures and reports of weir's runs.", epilog=EPILOG
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)

@@ -14,16 +14,13 @@
 
 static int check_sizes(const struct ior_options *o, struct weir_err *err)
 {
-    if (o->block < 0 || o->block % ACCESS_SIZE)
-        return weir_refuse(
-            err, WEIR_EUSAGE,
-            "block size (-b) must be a multiple of access size, %d bytes, and is %" PRId64,
-            ACCESS_SIZE, o->block);
+    if (o->block < 0)
+        return weir_refuse(err, WEIR_EUSAGE, "block size (-b %" PRId64 ") must not be negative",
+                           o->block);
     if (o->transfer < 0 || o->transfer % ACCESS_SIZE)
-        return weir_refuse(
-            err, WEIR_EUSAGE,
-            "transfer size (-t) must be a multiple of access size, %d bytes, and is %" PRId64,
-            ACCESS_SIZE, o->transfer);
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "transfer size (-t %" PRId64 ") must be a multiple of %d bytes",
+                           o->transfer, ACCESS_SIZE);
     if (o->block < o->transfer)
         return weir_refuse(err, WEIR_EUSAGE,
                            "block size (-b %" PRId64

@@ -55,7 +55,7 @@ static const struct weir_opt options[] = {
     OPT_STR('l', "data-packet-type", "dataPacketType", O, packet, "timestamp", "TYPE",
             "Data in the files: timestamp, offset, incompressible, random or signature; the first "
             "letter counts",
-            OPT_IN(DATA), .suggestions = packets),
+            OPT_IN(DATA), .suggestions = packets, .flags = WEIR_OPT_INITIAL),
     OPT_FLAG('m', "multi-file", "multiFile", O, multi_file,
              "Append the number of the repetition to the file name", OPT_IN(FILES)),
     OPT_INT('N', "num-tasks", "numTasks", O, tasks, "-1", "N",
