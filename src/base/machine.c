@@ -40,11 +40,6 @@ double weir_machine_memory(void)
     return fmin(1024 * read_number("/proc/meminfo", "MemTotal:"), weir_cgroup_memory());
 }
 
-double weir_machine_load(void)
-{
-    return read_number("/proc/loadavg", "");
-}
-
 double weir_machine_copy(void)
 {
     enum { SIZE = 1 << 20, TIMES = 4 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine.h - what this node is: memory, load, processors */
+/* machine.h - what this node is: memory, processors */
 #ifndef WEIR_BASE_MACHINE_H
 #define WEIR_BASE_MACHINE_H
 
@@ -17,9 +17,6 @@ bool weir_machine_name(struct weir_str *out);
 
 /* Bytes of memory, or what the control group of this process allows when that is less. */
 double weir_machine_memory(void);
-
-/* The load of the last minute: processes that run or wait. */
-double weir_machine_load(void);
 
 /* Bytes a second that a processor copies in memory, measured for about a millisecond. */
 double weir_machine_copy(void);

@@ -14,13 +14,13 @@ void weir_facts_init(struct weir_facts *f)
     memset(f, 0, sizeof(*f));
     f->file_system = "";
     f->others_why = "nobody looked";
-    f->memory = f->tasks_per_core = f->cores = f->load = f->full = f->full_inodes = NAN;
+    f->memory = f->tasks_per_core = f->cores = f->full = f->full_inodes = NAN;
     f->memcpy_rate = f->link_rate = f->resolution_s = NAN;
     f->stores = f->durable = f->direct = f->shared = f->random = f->own_metadata = -1;
     f->collective = f->independent = f->other_layout = f->foreign = f->apart = -1;
     f->distance = f->lacks.n = -1;
     f->planned_bytes = f->file_bytes = f->transfer = f->own_node = f->unread = f->repeats = NAN;
-    f->allocated = f->written = f->retries = f->others = f->others_share = f->sequential_rate = NAN;
+    f->allocated = f->written = f->retries = f->others_cpu = f->others = f->others_share = f->sequential_rate = NAN;
 }
 
 double weir_facts_own_node(const struct weir_run *run, int whom)

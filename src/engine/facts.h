@@ -9,6 +9,7 @@
 
 #define WEIR_FACTS_PHASES 24 /* kinds of phases of a test */
 #define WEIR_FACTS_RATES 128 /* repetitions of which the rate is kept */
+#define WEIR_OTHERS_SHARE 0.25 /* of a device or of processors: more is a finding (H26) */
 
 enum weir_moves { WEIR_MOVES_NOTHING, WEIR_MOVES_IN, WEIR_MOVES_OUT }; /* read, written */
 
@@ -61,7 +62,6 @@ struct weir_facts {
     double memory;           /* bytes of the smallest node, or what its control group allows */
     double tasks_per_core;   /* of the node with the most */
     double cores;            /* of the first node */
-    double load;             /* of the busiest node, before the run: processes that want to run */
     double full, full_inodes; /* the file system, the worse of before and after; shares */
     const char *path;        /* where the test works; NULL unknown */
     const char *file_system; /* type, as in the mount table; "" unknown */
@@ -99,8 +99,12 @@ struct weir_facts {
     double written;          /* of these files: the share that is neither hole nor reserved */
     double compressed;       /* the most that is compressed on the device, of a phase; 0 unknown */
     double retries;          /* short transfers and calls that were tried again */
-    double others;           /* bytes that others moved on the block device of the files */
-    double others_share;     /* of what the test asked for */
+    double others_cpu;       /* share of the processors of a node's tasks that others used in the
+                              * phases; of the node with the most */
+    double others;           /* bytes that others moved on the block device of the files, in the
+                              * phases */
+    double others_share;     /* of what the device moved, or of what the test asked for where that
+                              * is more */
     const char *others_why;  /* why that is not known */
     double sequential_rate;  /* of large transfers in order, on the same files, earlier in the
                               * run */

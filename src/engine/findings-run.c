@@ -117,25 +117,27 @@ MEASURE(h25)
     }
 }
 
-#define OTHERS 20.0         /* percent of what the test asked for */
 #define OTHERS_LEAST (16e6) /* bytes: less is a log file */
 
 MEASURE(h26)
 {
-    if (f->others > OTHERS_LEAST && 100 * f->others_share > OTHERS && !(f->load > out->limit)) {
-        out->unit = "% of our bytes";
-        out->limit = OTHERS;
-        weir_finding_set(out, 100 * f->others_share,
-                         "the device moved %.3g MiB more than this run did", f->others / 1048576);
-    } else if (isnan(f->load)) {
-        weir_finding_unknown(out, "because the load is not known");
-    } else if (isnan(f->others) && !(f->load > out->limit)) {
-        weir_finding_set(out, f->load,
-                         "a load of %.2g before the run; traffic of others is unknown, because %s",
-                         f->load, f->others_why);
-    } else {
-        weir_finding_set(out, f->load, "a load of %.2g before the run", f->load);
-    }
+    double cpu = 100 * f->others_cpu;
+    double device = !(f->others <= OTHERS_LEAST) ? 100 * f->others_share : 0; /* NaN: not known */
+
+    if (isnan(cpu) && isnan(device))
+        weir_finding_unknown(out, "because the phases are too short to look at the processors, and "
+                                  "the traffic of others is not known: %s", f->others_why);
+    else if (isnan(cpu))
+        weir_finding_set(out, device,
+                         "others moved %.0f %% of the bytes of the device (the phases are too short "
+                         "to look at the processors)", device);
+    else if (isnan(device))
+        weir_finding_set(out, cpu, "others used %.0f %% of the processors of the tasks; their "
+                                   "traffic is not known, because %s", cpu, f->others_why);
+    else
+        weir_finding_set(out, fmax(cpu, device), "others used %.0f %% of the processors of the "
+                                                 "tasks, and moved %.0f %% of the bytes of the "
+                                                 "device", cpu, device);
 }
 
 MEASURE(h27)

@@ -165,7 +165,7 @@ static void merge(struct weir_phase_context *c)
     struct weir_phase_rec *rec = c->rec;
     const struct weir_counters *t = &c->run->counters;
     int64_t own = (int64_t)weir_phase_own_ns(rec), done = (int64_t)weir_phase_own_done(c);
-    int64_t ext[7] = { -(int64_t)rec->steps, (int64_t)rec->steps, (int64_t)t->end, -own, own,
+    int64_t ext[8] = { -(int64_t)rec->steps, (int64_t)rec->steps, (int64_t)t->end, -own, own,
                        -done, done };
     struct {
         uint64_t n[9 + WEIR_ENDS];
@@ -178,9 +178,11 @@ static void merge(struct weir_phase_context *c)
     merge_times(c->run, rec);
     if (c->rc == 0)
         weir_trust_own(c->run, rec, &sum.facts);
-    weir_allmax_i64(&c->run->par, ext, 7);
+    ext[7] = c->run->trust.processors.share;
+    weir_allmax_i64(&c->run->par, ext, 8);
     weir_allsum_u64(&c->run->par, (uint64_t *)&sum, sizeof(sum) / sizeof(uint64_t));
     c->run->trust.sums = sum.facts;
+    c->run->trust.processors.most = ext[7];
     rec->steps_min = (uint64_t)-ext[0];
     rec->steps_max = (uint64_t)ext[1];
     rec->end_max = (uint64_t)ext[2];

@@ -28,9 +28,12 @@ void weir_trust_device_begin(struct weir_run *run, struct weir_facts *f)
         weir_devices_find(f->path, &d->on);
     f->image = d->on.image[0];
     if (!d->known || memcmp(before.name, d->on.name, sizeof(before.name)) != 0) {
-        d->slack = d->asked = 0;
-        d->known = f->nodes == 1 && weir_devices_moved(&d->on, &d->before);
+        d->slack = d->others = 0;
+        d->moved = (struct weir_traffic) { 0, 0 };
+        d->known = f->nodes == 1 && weir_devices_moved(&d->on, &d->phase);
     }
+    d->asked = d->in_test = 0;
+    d->others_before = d->others;
     f->others_why = f->nodes > 1 ? "the tasks are on several nodes"
                     : d->known   ? "no phase moved data that the kernel counts"
                                  : "no block device is found";
@@ -44,6 +47,16 @@ void weir_trust_device_phase(struct weir_run *run)
         weir_devices_moved(&d->on, &d->phase);
 }
 
+/* What the device moved in a phase that ends now. */
+static void add_traffic(struct weir_trust_device *d, const struct weir_traffic *now)
+{
+    uint64_t read = now->read - d->phase.read, written = now->written - d->phase.written;
+
+    d->moved.read += read;
+    d->moved.written += written;
+    d->in_test += (double)(read + written);
+}
+
 void weir_trust_device_own(struct weir_run *run, const struct weir_machine_use *now, bool reads,
                            struct weir_trust_sums *s)
 {
@@ -51,17 +64,19 @@ void weir_trust_device_own(struct weir_run *run, const struct weir_machine_use *
     const struct weir_machine_use *was = &d->own_before;
     struct weir_traffic moved;
 
-    if (run->par.rank == 0 && d->known && weir_devices_moved(&d->on, &moved))
+    if (run->par.rank == 0 && d->known && weir_devices_moved(&d->on, &moved)) {
         d->reached = reads ? moved.read - d->phase.read : moved.written - d->phase.written;
+        add_traffic(d, &moved);
+    }
     if (!now->io_known || !was->io_known)
         return;
     s->all_read = now->read - was->read;
     s->all_written = now->written - was->written;
 }
 
-static double beyond(uint64_t device, uint64_t before, double own)
+static double beyond(uint64_t device, double own)
 {
-    return fmax(0, (double)(device - before) - own);
+    return fmax(0, (double)device - own);
 }
 
 /* A task's own counts say what it gave to the block layer; less may have come to the device (it
@@ -83,7 +98,6 @@ void weir_trust_device_note(struct weir_run *run, const struct weir_phase_rec *r
 {
     struct weir_trust_device *d = &run->trust.device;
     const struct weir_trust_sums *s = &run->trust.sums;
-    struct weir_traffic now;
     double small = rec->bytes_sum < SMALL * rec->steps_sum ? (double)rec->steps_sum : 0;
 
     d->asked += (double)rec->bytes_sum;
@@ -92,9 +106,10 @@ void weir_trust_device_note(struct weir_run *run, const struct weir_phase_rec *r
         return;
     if (p->moves != WEIR_MOVES_NOTHING)
         note_reached(run, rec, p);
-    if (!d->known || !weir_devices_moved(&d->on, &now))
+    if (!d->known || p->moves == WEIR_MOVES_NOTHING)
         return;
-    f->others = beyond(now.read, d->before.read, (double)s->all_read) +
-                beyond(now.written, d->before.written, (double)s->all_written + d->slack);
-    f->others_share = f->others / fmax(d->asked, (double)(s->all_read + s->all_written));
+    d->others = beyond(d->moved.read, (double)s->all_read) +
+                beyond(d->moved.written, (double)s->all_written + d->slack);
+    f->others = fmax(0, d->others - d->others_before);
+    f->others_share = f->others / fmax(fmax(d->asked, d->in_test), 1);
 }

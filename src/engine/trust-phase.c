@@ -46,6 +46,7 @@ int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, stru
         moves == WEIR_MOVES_IN && !run->trust.cache_why ? run->trust.cache.resident : 0;
     weir_machine_use(&run->trust.before, moves != WEIR_MOVES_NOTHING);
     weir_trust_device_phase(run);
+    weir_trust_processors_before(run);
     run->trust.stage = run->test->plan.options->dry_run ? NULL : stage;
     run->trust.spent_ns += weir_now_ns() - begin_ns;
     return 0;
@@ -131,6 +132,7 @@ void weir_trust_own(struct weir_run *run, const struct weir_phase_rec *rec,
     if (!t->stage) /* nothing is judged, or a phase of no stage */
         return;
     begin_ns = weir_now_ns();
+    weir_trust_processors_after(run);
     moves = moves_of(t->stage);
     if (moves == WEIR_MOVES_OUT || t->facts->direct == 1)
         weir_trust_look(run, t->stage);
@@ -392,6 +394,7 @@ static void gather(struct weir_run *run, const struct weir_stage *stage,
     p->makes = stage->flags & WEIR_STAGE_MAKES;
     p->once = stage->flags & (WEIR_STAGE_FIRST | WEIR_STAGE_LAST);
     note_phase(run, rec, s, f, p);
+    weir_trust_processors_note(run, f);
     weir_trust_device_note(run, rec, f, p);
     if (slow.n > 0)
         tell_stragglers(run, stage->key, &slow);

@@ -26,11 +26,10 @@ int weir_trust_check(const struct weir_run_options *o, struct weir_err *err)
 
 /* ---- the machine ---- */
 
-/* Processors of this node, as far as its tasks may use them; on the first of these, INT64_MAX on
- * others. */
-static int64_t count_cores(const struct weir_par *par)
+/* Processors of this node, as far as its tasks may use them, in mask and as a number; on the first
+ * of these, INT64_MAX on others. */
+static int64_t count_cores(const struct weir_par *par, uint64_t *mask)
 {
-    uint64_t mask[WEIR_MACHINE_CORE_WORDS];
     int64_t cores = 0;
 
     weir_machine_cores(mask);
@@ -46,12 +45,12 @@ static int64_t count_cores(const struct weir_par *par)
 static void look_at_machine(struct weir_run *run)
 {
     struct weir_trust *t = &run->trust;
-    double memory = weir_machine_memory(), load = weir_machine_load();
-    int64_t least[3] = { isnan(memory) ? INT64_MIN : -(int64_t)memory, -count_cores(&run->world),
-                         isnan(load) ? INT64_MIN : (int64_t)(100 * load) };
+    double memory = weir_machine_memory();
+    int64_t least[2] = { isnan(memory) ? INT64_MIN : -(int64_t)memory,
+                         -count_cores(&run->world, t->processors.mask) };
 
-    weir_allmax_i64(&run->world, least, 3); /* of the smallest node, and the busiest one */
-    t->load = least[2] > INT64_MIN ? (double)least[2] / 100 : NAN;
+    weir_allmax_i64(&run->world, least, 2); /* of the smallest node */
+    weir_trust_processors_find(run);
     t->memory = least[0] > INT64_MIN ? -(double)least[0] : NAN;
     t->cores = least[1] < 0 ? (double)-least[1] : NAN;
     t->links = weir_links_rate("/sys");
@@ -250,7 +249,6 @@ void weir_trust_begin(struct weir_run *run)
     t->facts = f = &t->room;
     weir_facts_init(f);
     describe_place(run, f);
-    f->load = run->trust.load;
     f->peak = (double)o->peak;
     f->repetitions = o->repetitions;
     f->path = run->test->plan.path;
@@ -261,6 +259,7 @@ void weir_trust_begin(struct weir_run *run)
         describe_files(run, f);
     recall(run);
     weir_trust_device_begin(run, f);
+    weir_trust_processors_begin(run);
     t->spent_ns += weir_now_ns() - begin_ns;
 }
 

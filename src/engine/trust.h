@@ -8,6 +8,7 @@
 #include "base/device.h"
 #include "base/machine.h"
 #include "base/mem.h"
+#include "base/processes.h"
 #include "engine/facts.h"
 #include "engine/findings.h"
 #include "engine/report.h"
@@ -37,11 +38,36 @@ struct weir_trust_sums {
 struct weir_trust_device {
     struct weir_devices on;
     bool known; /* what they move is counted, and ours alone of all nodes */
-    struct weir_traffic before, phase; /* at the beginning; before the phase that runs */
-    uint64_t reached;                  /* bytes of the phase that runs: read or written */
+    struct weir_traffic phase; /* before the phase that runs */
+    uint64_t reached;          /* bytes of the phase that runs: read or written */
+    /* Since the run began, or the device is another one: what it moved in phases, what the file
+     * system adds to ours, and what others moved, of which this much before the test. */
+    struct weir_traffic moved;
+    double slack, others, others_before;
+    double asked, in_test; /* bytes of this test's phases: asked for; that the device moved */
     struct weir_machine_use own_before;
-    double asked, slack; /* bytes: of the phases since then; that the file system adds to them */
     bool begun;
+};
+
+/* Of the processors that the tasks of a node may use, at one time. */
+struct weir_processor_use {
+    struct weir_processor_time busy, own; /* all processes; the tasks of the run and what started them */
+    uint64_t at_ns;
+};
+
+/* Of the first rank of a node. */
+struct weir_trust_processors {
+    uint64_t mask[WEIR_MACHINE_CORE_WORDS]; /* those that its tasks may use */
+    int n;                                  /* of them */
+    const uint64_t *task;                   /* the process of each task of the node */
+    int tasks;                              /* 0: they cannot be seen, or this rank does not look */
+    bool sees_kernel;                       /* its threads can be told from other processes */
+    double kernel;                          /* seconds that they had when the run began */
+    bool reads;                             /* the beginning of this phase is known */
+    struct weir_processor_use before;
+    double others, room; /* seconds of the test's phases: that others had, that there were */
+    int64_t share;       /* of 1e6, of this node; INT64_MIN: not known */
+    int64_t most;        /* the same of the node with the most */
 };
 
 /* The table of one test, for people, at the end of the run. The text is the arena's. */
@@ -64,8 +90,9 @@ struct weir_trust {
     double resident_before;         /* of this rank's bytes: before a direct read */
     struct weir_cache_seen seen;    /* of all ranks of the phase, on rank 0; NaN: not known */
     struct weir_trust_device device;
+    struct weir_trust_processors processors;
     /* the machine */
-    double memory, cores, load, copy, links, step;
+    double memory, cores, copy, links, step;
     /* rank 0 */
     struct {
         const char *path;
@@ -130,6 +157,15 @@ void weir_trust_device_own(struct weir_run *run, const struct weir_machine_use *
                            struct weir_trust_sums *s);
 void weir_trust_device_note(struct weir_run *run, const struct weir_phase_rec *rec,
                             struct weir_facts *f, struct weir_facts_phase *p);
+
+/* trust-processors.c: find the tasks of this node (collective over run->world); then, before and
+ * after each phase of a test, what others had of their processors, and what rank 0 knows of the
+ * node with the most. Local. */
+void weir_trust_processors_find(struct weir_run *run);
+void weir_trust_processors_begin(struct weir_run *run);
+void weir_trust_processors_before(struct weir_run *run);
+void weir_trust_processors_after(struct weir_run *run);
+void weir_trust_processors_note(const struct weir_run *run, struct weir_facts *f);
 
 /* Judge the test and report it to programs, in the object of the test that is open. Returns the
  * verdict, the same on all ranks where --strict was given; else on rank 0 alone. Collective over

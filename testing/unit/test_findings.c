@@ -24,7 +24,7 @@ static struct weir_facts sound_facts(void)
     f.per_node_max = 4;
     f.memory = 1e9;
     f.cores = f.tasks_per_core = 1;
-    f.load = 0;
+    f.others_cpu = f.others = f.others_share = 0;
     f.full = f.full_inodes = 0.5;
     f.memcpy_rate = 10e9;
     f.resolution_s = 1e-8;
@@ -134,8 +134,8 @@ SPOILER(crowded, f->tasks_per_core = 2)
 SPOILER(bad_clock, READ->clock = 0.05)
 SPOILER(apart, f->apart = 1)
 SPOILER(full, f->full_inodes = 0.95)
-SPOILER(loaded, f->load = 3)
-SPOILER(busy_device, (f->others = 1e9, f->others_share = 0.5))
+SPOILER(busy_processors, f->others_cpu = 0.26)
+SPOILER(busy_device, (f->others = 1e9, f->others_share = 0.26))
 SPOILER(not_direct, (f->direct = 1, READ->left = 0.9))
 SPOILER(retries, f->retries = 1)
 SPOILER(not_collective, (f->collective = 1, f->independent = 1))
@@ -190,8 +190,8 @@ static const struct {
     { "H23", bad_clock, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
     { "H24", apart, IS(INVALID, INVALID, INVALID, SOUND) },
     { "H25", full, IS(NOTE, NOTE, NOTE, NOTE) },
-    { "H26", loaded, IS(NOTE, NOTE, NOTE, SUSPECT) },
-    { "H26", busy_device, IS(NOTE, NOTE, NOTE, SUSPECT) },
+    { "H26", busy_processors, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
+    { "H26", busy_device, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
     { "H27", not_direct, IS(SUSPECT, INVALID, SUSPECT, INVALID) },
     { "H28", retries, IS(NOTE, NOTE, NOTE, NOTE) },
     { "H29", not_collective, IS(SUSPECT, SUSPECT, SUSPECT, SOUND) },
