@@ -162,9 +162,8 @@ static void end_together(struct weir_run *run, int status, bool alone)
     weir_trust_lines(run);
 }
 
-int weir_main(const struct weir_driver *d, int argc, char **argv)
+static int run_program(struct weir_run *run, const struct weir_driver *d, int argc, char **argv)
 {
-    struct weir_run run = { .repetition = 0 };
     struct weir_err err = WEIR_ERR_INIT;
     struct weir_launch launch;
     struct weir_command command;
@@ -172,39 +171,54 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
     int rc, status;
 
     hold_standard_files();
-    weir_interrupt_begin(&run.interrupt);
+    weir_interrupt_begin(&run->interrupt);
     /* Open MPI 4's lockedfile component overruns a buffer with names of more than some 240
      * characters when a file is opened, and is needed for shared file pointers only, which weir
      * does not use. A setting of the user is kept; other libraries ignore it. */
     setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
     weir_launch_read(&launch);
-    weir_program_begin(&run, launch.rank == 0 ? 0 : 1);
+    weir_program_begin(run, launch.rank == 0 ? 0 : 1);
     /* Options are read before MPI_Init: help needs no launcher, and a typing error is answered at
      * once. */
     if (argc >= 4 && strcmp(argv[1], "--complete") == 0)
-        return complete(&run, &command, d, argv);
-    rc = weir_program_options(&run, &command, d, argc, argv, &err);
+        return complete(run, &command, d, argv);
+    rc = weir_program_options(run, &command, d, argc, argv, &err);
     if (rc < 0 && !launch.is_launched)
-        return refuse_to_start(&run, &err, false);
-    if (rc == 0 && answer(&command, run.log.rank == 0, &status)) {
-        weir_interrupt_end(&run.interrupt);
-        weir_program_end(&run);
+        return refuse_to_start(run, &err, false);
+    if (rc == 0 && answer(&command, run->log.rank == 0, &status)) {
+        weir_interrupt_end(&run->interrupt);
+        weir_program_end(run);
         return status;
     }
-    run.launched = launch.rank;
+    run->launched = launch.rank;
     command.looks_here = true;
     alone = rc == 0 && d->without_mpi && d->without_mpi(command.opts.set[0].values);
     if (!alone) {
         begin_mpi(&argc, &argv);
-        if (agree_to_start(&run, rc, &err) < 0)
-            return refuse_to_start(&run, &err, true);
+        if (agree_to_start(run, rc, &err) < 0)
+            return refuse_to_start(run, &err, true);
         if (check_launch(&launch, &err) < 0)
-            return refuse_to_be_alone(&run, &launch, &err);
+            return refuse_to_be_alone(run, &launch, &err);
     }
     status =
-        weir_program_run(&run, &command, alone ? MPI_COMM_NULL : MPI_COMM_WORLD, argc, argv, &err);
-    weir_program_end(&run);
-    weir_interrupt_end(&run.interrupt); /* a signal ends MPI_Finalize, too */
-    end_together(&run, status, alone);
+        weir_program_run(run, &command, alone ? MPI_COMM_NULL : MPI_COMM_WORLD, argc, argv, &err);
+    weir_program_end(run);
+    weir_interrupt_end(&run->interrupt); /* a signal ends MPI_Finalize, too */
+    end_together(run, status, alone);
+    return status;
+}
+
+/* A run takes much memory for a stack that a user has limited. */
+int weir_main(const struct weir_driver *d, int argc, char **argv)
+{
+    struct weir_run *run = calloc(1, sizeof(*run));
+    int status;
+
+    if (!run) {
+        perror("ERROR: memory for a run");
+        return WEIR_ESETUP;
+    }
+    status = run_program(run, d, argc, argv);
+    free(run);
     return status;
 }

@@ -16,7 +16,8 @@
 #include "par/agree.h"
 #include "par/reduce.h"
 
-#define CHUNK 4096 /* records on their way from another rank to rank 0 */
+#define CHUNK 4096 /* rows on their way from another rank to rank 0 */
+#define PIECE 256  /* records on their way, on the stack */
 
 /* The phase forgets what was there; memory is kept for the next one. */
 int weir_records_reserve(struct weir_records *r, uint64_t steps, struct weir_err *err)
@@ -140,12 +141,12 @@ static void
 fetch(struct weir_run *run, int from, uint64_t origin_ns,
       void (*each)(void *arg, const struct weir_record *r, size_t n, uint64_t origin_ns), void *arg)
 {
-    struct weir_record piece[CHUNK];
+    struct weir_record piece[PIECE];
     uint64_t head[2] = { run->records.n, origin_ns };
 
     weir_fetch_bytes(&run->par, head, sizeof(head), from);
-    for (uint64_t at = 0; at < head[0]; at += CHUNK) {
-        size_t n = head[0] - at < CHUNK ? (size_t)(head[0] - at) : CHUNK;
+    for (uint64_t at = 0; at < head[0]; at += PIECE) {
+        size_t n = head[0] - at < PIECE ? (size_t)(head[0] - at) : PIECE;
 
         if (run->par.rank == from)
             memcpy(piece, run->records.rec + at, n * sizeof(*piece));

@@ -129,7 +129,7 @@ int weir_records_rows(struct weir_run *run,
                       struct weir_err *err);
 
 /* Hand the operations of rank 0, or of all ranks one after the other, to 'each' on rank 0, some
- * thousand at a time. origin_ns: the beginning of the phase on the clock of the rank that recorded
+ * hundred at a time. origin_ns: the beginning of the phase on the clock of the rank that recorded
  * them. Constant memory. Collective over run->par when all is set. */
 void weir_records_gather(struct weir_run *run, const struct weir_phase_rec *rec, bool all,
                          void (*each)(void *arg, const struct weir_record *r, size_t n,

@@ -141,14 +141,14 @@ static void report_status(struct weir_run *run, enum weir_code code)
 
 enum weir_code weir_outputs_close(struct weir_run *run, enum weir_code code)
 {
-    struct weir_err err = WEIR_ERR_INIT;
+    struct weir_err *err = weir_run_second(run);
 
     code = weir_timeline_end(run, code);
-    if (weir_report_end_rows(&run->report, &err) < 0)
-        code = weir_code_worse(code, weir_run_refuse(run, &err));
+    if (weir_report_end_rows(&run->report, err) < 0)
+        code = weir_code_worse(code, weir_run_refuse(run, err));
     report_status(run, code);
-    if (weir_report_end(&run->report, &err) < 0)
-        code = weir_code_worse(code, weir_run_refuse(run, &err));
+    if (weir_report_end(&run->report, err) < 0)
+        code = weir_code_worse(code, weir_run_refuse(run, err));
     weir_bcast(&run->world, &code, sizeof(code), 0); /* it has the outputs */
     return code;
 }
@@ -171,7 +171,6 @@ static enum weir_code run_tests(struct weir_run *run, struct series *s, int *don
 static enum weir_code run_entered(struct weir_run *run, struct series *s, struct weir_err *err)
 {
     const struct weir_driver *d = s->driver;
-    struct weir_err second = WEIR_ERR_INIT;
     enum weir_code code;
     bool good;
     int done = 0;
@@ -185,8 +184,8 @@ static enum weir_code run_entered(struct weir_run *run, struct series *s, struct
         d->summary(run, s->test, done);
     weir_trust_tables(run);
     good = weir_code_is_whole(code);
-    if (d->leave && d->leave(run, s->test[0].state, code, &second) < 0 && good) {
-        *err = second;
+    if (d->leave && d->leave(run, s->test[0].state, code, weir_run_second(run)) < 0 && good) {
+        *err = run->second;
         code = weir_code_worse(code, weir_run_refuse(run, err));
     }
     return code;
@@ -206,14 +205,13 @@ static enum weir_code run_all(struct weir_run *run, struct series *s, int argc, 
                               struct weir_err *err)
 {
     const struct weir_driver *d = s->driver;
-    struct weir_err second = WEIR_ERR_INIT;
     enum weir_code code;
 
     show_banner(run, s, argc, argv);
     code = weir_together(run, d->enter, s->test[0].state, err) < 0 ? weir_run_refuse(run, err)
                                                                    : run_entered(run, s, err);
-    if (weir_unwind_all(&run->unwind, &run->world, 0, &second) < 0 && weir_code_is_whole(code)) {
-        *err = second;
+    if (weir_unwind_all(&run->unwind, &run->world, 0, weir_run_second(run)) < 0 && weir_code_is_whole(code)) {
+        *err = run->second;
         code = weir_code_worse(code, weir_run_refuse(run, err));
     }
     if (d->finish)

@@ -69,6 +69,7 @@ struct weir_run {
     bool details;                /* somebody reads the details of each phase */
     const struct weir_hooks *hooks; /* NULL: none; the same on all ranks */
     struct weir_arena arena;     /* lives as long as the run */
+    struct weir_err second; /* see weir_run_second */
     struct weir_err error; /* rank 0: the worst that was said (weir_code_worse), the first of these */
     /* Times of each operation of the program in the phase that runs, or that has just run, where
      * the program adds to them (engine/latency.h), and one to spare. Of the current test. */
@@ -84,6 +85,14 @@ struct weir_run {
 /* Say what has gone wrong, once for all ranks; rank 0 keeps the worst in run->error. Local. Returns
  * the code of err. */
 enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err);
+
+/* Room for an error that may come after another one, empty; until the next call. It is in the run,
+ * for errors are large, and a user may have limited the stack. Local. */
+static inline struct weir_err *weir_run_second(struct weir_run *run)
+{
+    run->second.code = WEIR_OK;
+    return &run->second;
+}
 
 /* Close the outputs. The documents come last and say how the run ended, which programs that read
  * them need: 'code', or what went wrong with another output when nothing else did. Returns the

@@ -75,12 +75,11 @@ static void report_phase(struct weir_run *run, const struct weir_test *t,
 static int emit_phase(struct weir_run *run, struct weir_test *t, const struct weir_stage *s,
                       struct weir_phase_rec *rec, struct weir_err *err)
 {
-    struct weir_err second = WEIR_ERR_INIT;
     int rc = s->flags & WEIR_STAGE_UNTIMED ? 0 : weir_ranks_report(run, rec, err);
 
     if (!s->after)
         report_phase(run, t, s, rec);
-    else if (s->after(run, t->state, s, rec, rc < 0 ? &second : err) < 0)
+    else if (s->after(run, t->state, s, rec, rc < 0 ? weir_run_second(run) : err) < 0)
         rc = -1;
     t->wrong += rec->wrong_sum;
     return weir_confirm(run, rc, err);
@@ -176,12 +175,11 @@ static int begin_repetition(struct weir_run *run, void *state, struct weir_err *
 
 static int run_repetition(struct weir_run *run, struct weir_test *t, struct weir_err *err)
 {
-    struct weir_err second = WEIR_ERR_INIT;
     int rc = weir_local(run, begin_repetition, t->state, err);
 
     if (rc == 0)
         rc = run_stages(run, t, 0, err);
-    if (remove_made(run, t, rc < 0 ? &second : err) < 0)
+    if (remove_made(run, t, rc < 0 ? weir_run_second(run) : err) < 0)
         rc = -1; /* the first error wins */
     return rc;
 }

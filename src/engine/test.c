@@ -306,7 +306,6 @@ static void report_plan(struct weir_run *run, const struct weir_plan *plan)
 static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
 {
     const struct weir_driver *d = t->driver;
-    struct weir_err second = WEIR_ERR_INIT;
     int rc = begin_test(run, t, err);
 
     if (rc < 0)
@@ -323,8 +322,8 @@ static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
     if (rc < 0)
         clean_up(run, t, err);
     t->failed = rc < 0;
-    if (weir_together(run, d->conclude, t->state, &second) < 0 && rc == 0) {
-        *err = second;
+    if (weir_together(run, d->conclude, t->state, weir_run_second(run)) < 0 && rc == 0) {
+        *err = run->second;
         rc = -1;
         weir_run_refuse(run, err);
     }
@@ -354,14 +353,13 @@ static int take_ranks(struct weir_run *run, struct weir_test *t, struct weir_err
 /* From the first thing that is taken to the last that is given back. */
 static int live_and_unwind(struct weir_run *run, struct weir_test *t, struct weir_err *err)
 {
-    struct weir_err second = WEIR_ERR_INIT;
     int rc = live(run, t, err);
 
     for (int i = 0; i < t->sessions; i++)
         run->broken |= t->session[i]->broken;
-    if (weir_unwind_all(&t->unwind, &run->par, 0, &second) == 0 || rc < 0)
+    if (weir_unwind_all(&t->unwind, &run->par, 0, weir_run_second(run)) == 0 || rc < 0)
         return rc;
-    *err = second;
+    *err = run->second;
     weir_run_refuse(run, err);
     return -1;
 }
@@ -370,19 +368,19 @@ static int live_and_unwind(struct weir_run *run, struct weir_test *t, struct wei
  * some programs as an error. */
 static enum weir_code judge(struct weir_run *run, const struct weir_test *t, enum weir_code code)
 {
-    struct weir_err err = WEIR_ERR_INIT;
+    struct weir_err *err = weir_run_second(run);
 
     if (t->wrong > 0) {
-        weir_refuse(&err, WEIR_EDATA, "test %d: wrong data in %" PRIu64 " place%s", t->id, t->wrong,
+        weir_refuse(err, WEIR_EDATA, "test %d: wrong data in %" PRIu64 " place%s", t->id, t->wrong,
                     t->wrong == 1 ? "" : "s");
         code = weir_code_worse(code, WEIR_EDATA);
         if (run->error.code != WEIR_EDATA)
-            weir_run_refuse(run, &err);
+            weir_run_refuse(run, err);
     }
     if (t->plan.options->strict && t->verdict == WEIR_INVALID && weir_code_is_whole(code)) {
-        weir_refuse(&err, WEIR_EINVALID, "test %d is INVALID by the %s rules (--strict)", t->id,
+        weir_refuse(err, WEIR_EINVALID, "test %d is INVALID by the %s rules (--strict)", t->id,
                     weir_rule_sets[weir_trust_rules(run, t->plan.options)]);
-        code = weir_code_worse(code, weir_run_refuse(run, &err));
+        code = weir_code_worse(code, weir_run_refuse(run, err));
     }
     return code;
 }
