@@ -3,8 +3,6 @@
  * HDF5 and of MPI that all ranks take part in, each with its name, and readings of the clock: "clock NANOSECONDS".
  * What these calls do inside is left out. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
-#include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "real-hdf5.h"
 
 #define MOST 1000000
 
@@ -44,26 +44,6 @@ int clock_gettime(clockid_t id, struct timespec *t)
     if (id == CLOCK_MONOTONIC)
         note(NULL, (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_nsec);
     return rc;
-}
-
-static int find(struct dl_phdr_info *info, size_t size, void *out)
-{
-    (void)size;
-    if (!strstr(info->dlpi_name, "libhdf5") || strstr(info->dlpi_name, "_hl"))
-        return 0;
-    *(const char **)out = info->dlpi_name;
-    return 1;
-}
-
-/* The library came with a plugin, so that RTLD_NEXT does not find it. */
-static void *real(const char *name)
-{
-    const char *path = NULL;
-    void *library;
-
-    dl_iterate_phdr(find, &path);
-    library = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    return library ? dlsym(library, name) : NULL;
 }
 
 typedef long call8(long, long, long, long, long, long, long, long);

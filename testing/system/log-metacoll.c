@@ -2,9 +2,7 @@
 /* log-metacoll.c - preloaded: appends to the file METACOLL_LOG a line for each file that HDF5 makes or
  * opens: "create WRITE READ" or "open WRITE READ", 1 where metadata are written or read collectively */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <fcntl.h>
-#include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,27 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "real-hdf5.h"
+
 typedef int64_t hid;
-
-static int find(struct dl_phdr_info *info, size_t size, void *out)
-{
-    (void)size;
-    if (!strstr(info->dlpi_name, "libhdf5") || strstr(info->dlpi_name, "_hl"))
-        return 0;
-    *(const char **)out = info->dlpi_name;
-    return 1;
-}
-
-/* The library came with a plugin, so that RTLD_NEXT does not find it. */
-static void *real(const char *name)
-{
-    const char *path = NULL;
-    void *library;
-
-    dl_iterate_phdr(find, &path);
-    library = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    return library ? dlsym(library, name) : NULL;
-}
 
 static void note(const char *call, hid access)
 {
