@@ -133,17 +133,23 @@ static void look_below(void *context, const struct weir_extent *e)
         l->seen->hides = unseen_image;
 }
 
-static int look_at(struct look *l, uint64_t first, uint64_t len)
+static int look_memory(struct look *l, uint64_t first, uint64_t len)
 {
-    double dirty = l->file.dirty, compressed;
-
     l->seen->looked += (double)len;
     if (look_pages(l, &l->file, first, len) < 0)
         return -1;
     if (l->image.fd >= 0 && !weir_extents_visit(l->file.fd, first, len, look_below, l))
         l->seen->hides = unseen_image;
+    return 0;
+}
+
+/* After all pages: file systems like NFS write back what is dirty before they tell. */
+static int look_extents(struct look *l, uint64_t first, uint64_t len)
+{
+    double compressed;
+
     l->seen->written +=
-        weir_extents_written(l->file.fd, first, len, l->file.dirty <= dirty, &compressed);
+        weir_extents_written(l->file.fd, first, len, l->file.dirty <= 0, &compressed);
     l->seen->compressed += compressed;
     return 0;
 }
@@ -166,7 +172,8 @@ static struct weir_cache_range sampled(const struct weir_cache_range *r, uint64_
     return s;
 }
 
-static int look_through(struct look *l, const struct weir_cache_range *r, uint64_t size)
+static int look_through(struct look *l, const struct weir_cache_range *r, uint64_t size,
+                        int (*look_at)(struct look *l, uint64_t first, uint64_t len))
 {
     for (uint64_t i = 0; i < r->count; i++) {
         uint64_t first = r->first + i * r->stride;
@@ -218,8 +225,9 @@ static const char *look(struct look *l, const char *path, const struct weir_cach
     l->seen->hides = l->file.hides;
     find_image(l, path);
     r = sampled(range, (uint64_t)st.st_size);
-    if (look_through(l, &r, (uint64_t)st.st_size) < 0)
+    if (look_through(l, &r, (uint64_t)st.st_size, look_memory) < 0)
         return l->why;
+    look_through(l, &r, (uint64_t)st.st_size, look_extents);
     if (l->seen->looked <= 0)
         return "the files are empty";
     add_up(l, &st);
