@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/near.h"
+#include "base/size.h"
 #include "base/str.h"
 #include "engine/anonymous.h"
 
@@ -264,6 +265,14 @@ static void emit_fact(struct weir_report *r, const struct weir_fact *f)
         if (r->sink[i].ops->fact && listens(r, &r->sink[i]))
             r->sink[i].ops->fact(&r->sink[i], hides_names(r, &r->sink[i]) ? &hidden : f);
     weir_str_free(&room);
+}
+
+void weir_report_size(struct weir_report *r, const char *key, const char *label, int64_t bytes)
+{
+    char text[WEIR_SIZE_TEXT];
+
+    weir_report_int(r, WEIR_FOR_DATA, key, bytes);
+    weir_report_str(r, WEIR_FOR_TEXT, label, weir_size_show(bytes, text));
 }
 
 void weir_report_str(struct weir_report *r, unsigned readers, const char *key, const char *value)

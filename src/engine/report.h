@@ -139,6 +139,8 @@ void weir_report_leave_all(struct weir_report *r);
 
 /* Facts. Local. */
 void weir_report_str(struct weir_report *r, unsigned readers, const char *key, const char *value);
+/* Bytes: under 'key' as a number for programs, under 'label' with a unit in the text. */
+void weir_report_size(struct weir_report *r, const char *key, const char *label, int64_t bytes);
 void weir_report_int(struct weir_report *r, unsigned readers, const char *key, int64_t value);
 void weir_report_real(struct weir_report *r, unsigned readers, const char *key, double value);
 /* A whole number as weir_report_int, any other as weir_report_real. */

@@ -144,10 +144,10 @@ void weir_usage_need(struct weir_run *run, const char *path, double memory)
         return;
     weir_report_enter(r, "need", false);
     weir_report_line(r, "\nNeed: ");
-    weir_report_int(r, WEIR_FOR_ALL, "bytes", whole((double)plan->bytes));
+    weir_report_size(r, "bytes", "data", whole((double)plan->bytes));
     weir_report_int(r, WEIR_FOR_ALL, "files", whole((double)plan->inodes));
-    weir_report_int(r, WEIR_FOR_ALL, "memory of a node", whole(memory));
+    weir_report_size(r, "memory of a node", "buffers of a node", whole(memory));
     if (weir_mount_space(path, &free))
-        weir_report_int(r, WEIR_FOR_ALL, "free bytes", (int64_t)free);
+        weir_report_size(r, "free bytes", "free", (int64_t)free);
     weir_report_leave(r);
 }

@@ -248,7 +248,7 @@ def test_a_dry_run_counts_and_touches_nothing(mdtest):
     run = mdtest("-n 26 -b 3 -z 1 -w 1k -u --dry-run", np=2).ok()
     found = run.options
     assert found["tree directories"] == "8" and found["items of a task"] == "24"
-    assert found["items"] == "48" and found["bytes"] == str(48 * 1024) and int(found["inodes"]) >= 48 + 8 + 1
+    assert found["items"] == "48" and found["data"] == "49152 bytes" and int(found["inodes"]) >= 48 + 8 + 1
     assert not mdtest.dir.exists()
 
 

@@ -252,6 +252,7 @@ def test_a_dry_run_is_judged_in_a_moment_whatever_the_size(ior):
     assert len([w for w in run.warnings if str(900 * 2 ** 40) in w and "free" in w]) == 1, run
     one = document(run)["tests"][0]
     assert one["need"]["bytes"] == 900 * 2 ** 40 and one["need"]["files"] == 1 and one["need"]["free bytes"] > 0
+    assert re.search(r"^data +: 900 TiB\nfiles +: 1\nbuffers of a node +: 1 MiB\nfree +: [0-9.]+ [MGT]iB$", run.stdout, re.M), run
     judged = {f["id"]: f for f in one["findings"]}
     assert judged["H01"]["value"] == 900 * 1024 and judged["H02"]["outcome"] == "fine" and judged["H06"]["outcome"] == "found"
     assert judged["H10"]["outcome"] == judged["H03"]["outcome"] == "not judged"

@@ -306,7 +306,7 @@ static int note_status_files(struct weir_run *run, struct weir_test *tests, int 
 
 static const struct weir_example examples[] = {
     { WEIR_TOPIC_NONE, "-o /scratch/f -b 1g -t 1m -e -C",
-      "one shared file, read back by the next node" },
+      "one shared file; each task reads what another one wrote" },
     { WEIR_TOPIC_NONE, "-o /scratch/f -F -b 1g -t 1m -e -C", "a file for each task" },
     { WEIR_TOPIC_NONE, "-o /scratch/f -b 4m -t 4k -s 16 -z", "small transfers in random order" },
     { WEIR_TOPIC_NONE, "-a MPIIO -c -o /scratch/f -b 64m -t 1m -w -R",

@@ -56,7 +56,7 @@ static void report_need(struct weir_run *run, const struct mdtest_test *t)
     weir_report_int(r, WEIR_FOR_ALL, "tree directories", weir_signed(t->need.dirs));
     weir_report_int(r, WEIR_FOR_ALL, "items of a task", weir_signed(t->tree.total));
     weir_report_int(r, WEIR_FOR_ALL, "items", weir_signed(t->need.items));
-    weir_report_int(r, WEIR_FOR_ALL, "bytes", weir_signed(t->plan->bytes));
+    weir_report_size(r, "bytes", "data", weir_signed(t->plan->bytes));
     weir_report_int(r, WEIR_FOR_ALL, "inodes", weir_signed(t->plan->inodes));
     weir_report_leave(r);
 }
