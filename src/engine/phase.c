@@ -241,6 +241,7 @@ int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *stat
     if (weir_agree(&run->par, c.rc, err) < 0) /* also the barrier in front of T0 */
         return -1;
     c.target = c.pass;
+    weir_trust_start(run);
     weir_phase_begin_watch(&c);
     weir_interval_begin(run);
     weir_phase_begin_progress(&c);

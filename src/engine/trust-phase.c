@@ -44,12 +44,17 @@ int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, stru
         weir_trust_look(run, stage);
     run->trust.resident_before =
         moves == WEIR_MOVES_IN && !run->trust.cache_why ? run->trust.cache.resident : 0;
-    weir_machine_use(&run->trust.before, moves != WEIR_MOVES_NOTHING);
     weir_trust_device_phase(run);
     weir_trust_processors_before(run);
     run->trust.stage = run->test->plan.options->dry_run ? NULL : stage;
     run->trust.spent_ns += weir_now_ns() - begin_ns;
     return 0;
+}
+
+void weir_trust_start(struct weir_run *run)
+{
+    if (run->trust.stage)
+        weir_machine_use(&run->trust.before, moves_of(run->trust.stage) != WEIR_MOVES_NOTHING);
 }
 
 /* In which part of the phase has this rank done its work? */

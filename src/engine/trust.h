@@ -124,6 +124,9 @@ void weir_trust_begin(struct weir_run *run);
  * err on all ranks where that is an error. Collective over run->par, though neither asks anything
  * of other ranks but for --drop-cache and stragglers. Nothing else where nothing is judged. */
 int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, struct weir_err *err);
+/* The last thing before the clock of the phase: what a phase prepares is no part of its use of the
+ * processor. Local. */
+void weir_trust_start(struct weir_run *run);
 void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
                       const struct weir_phase_rec *rec);
 
