@@ -106,7 +106,8 @@ static void emit_binding(struct weir_str *out)
     weir_surroundings_binding(out);
 }
 
-/* The component that does MPI-IO, as far as it can be told without opening a file. */
+/* The component that does MPI-IO, as far as it can be told without opening a file: Open MPI may have
+ * been configured for any. */
 static void emit_mpi_io(struct weir_str *out)
 {
     const char *asked = getenv("OMPI_MCA_io");
@@ -116,7 +117,7 @@ static void emit_mpi_io(struct weir_str *out)
     weir_str_addf(out, "%s",
                   !strstr(weir_str_text(&mpi), "Open MPI") ? "ROMIO"
                   : asked                                  ? asked
-                                                           : "ompio");
+                                                           : "unknown");
     out->failed |= mpi.failed;
     weir_str_free(&mpi);
 }

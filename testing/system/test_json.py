@@ -494,3 +494,14 @@ def test_a_file_for_ranks_that_cannot_be_written_is_found_before_any_io(ior, key
 def test_what_ended_a_phase(ior, args, np, end):
     ior("-a DUMMY -w -t 8k --report=json:r.json " + args, np=np).ok()
     assert ends(json.loads((ior.cwd / "r.json").read_text())["tests"][0]["phases"][0]) == end
+
+
+def test_reading_elsewhere_is_in_the_schema(ior, preload):
+    """in_file checks it."""
+    run = ior("-a DUMMY -w -r -b 8k -t 8k --read-back=elsewhere --report=json:r.json", env={"LD_PRELOAD": preload("two-nodes.c")}).ok()
+    assert in_file(run)["tests"][0]["Options"]["ordering inter file"] == "another node"
+
+
+def test_the_component_of_mpi_io_is_not_guessed(ior):
+    about = in_file(ior("-a DUMMY -w -b 8k -t 8k --report=json:r.json").ok())["provenance"]["environment"]["mpiIo"]
+    assert about == ("unknown" if conftest.OPEN_MPI else "ROMIO"), about
