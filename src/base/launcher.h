@@ -23,4 +23,9 @@ void weir_launch_read(struct weir_launch *l);
 int weir_launch_check(const struct weir_launch *l, int tasks, const char *mpi,
                       struct weir_err *err);
 
+/* The terminal that the standard error of this process reaches through its launcher: where the launcher
+ * runs on this host, a descriptor of its terminal, which the caller closes; -1: there is none, or the
+ * launcher is elsewhere or unknown. Local. */
+int weir_launch_terminal(void);
+
 #endif

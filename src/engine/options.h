@@ -75,8 +75,8 @@ struct weir_run_options {
                 "Show the bandwidth and the operations of all tasks in intervals of this width",   \
                 .example = "0.5", OPT_IN(OUTPUT)),                                                 \
         OPT_STR(0, "progress", NULL, WEIR_R, progress, "auto", "WHEN",                             \
-                "Show how far a phase of more than 3 s is: on a terminal, always (a line now and " \
-                "then in a file), or never",                                                       \
+                "Show how far a phase of more than 3 s is: on the terminal, also through mpirun or " \
+                "srun, and elsewhere a line every 30 s; always: a line every 10 s; never",        \
                 .choices = weir_progress_modes, OPT_IN(OUTPUT))
 #define WEIR_OPT_REPORT(text)                                                                      \
     OPT_STR(0, "report", NULL, WEIR_R, reports, NULL, "FORMAT:PATH,...", text,                     \

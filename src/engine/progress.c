@@ -11,11 +11,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/launcher.h"
 #include "engine/options.h"
 #include "engine/test.h"
 
 #define TERMINAL_NS ((uint64_t)WEIR_NS_PER_S)
-#define FILE_NS (10 * (uint64_t)WEIR_NS_PER_S)
+#define ALWAYS_NS (10 * (uint64_t)WEIR_NS_PER_S)
+#define AUTO_NS (30 * (uint64_t)WEIR_NS_PER_S)
 #define COLUMNS 80 /* where the terminal does not say */
 #define MIB 1048576.0
 
@@ -36,13 +38,27 @@ void weir_progress_begin(struct weir_progress *p, const struct weir_run *run, co
     *p = (struct weir_progress) { .key = key,
                                   .unit = unit,
                                   .limits = *limits,
+                                  .terminal = -1,
                                   .begin_ns = now,
                                   .before_ns = now,
                                   .next_ns = now + WEIR_PROGRESS_FIRST_NS };
-    if (run->par.rank != 0 || is_mode(run, 2))
+    p->wanted = run->par.rank == 0 && !is_mode(run, 2);
+    if (is_mode(run, 1))
+        p->lines_ns = ALWAYS_NS;
+    else if (!weir_report_is_for_programs(&run->report))
+        p->lines_ns = AUTO_NS;
+}
+
+/* Where does it go? Asked when the first line is due: most phases have none. */
+static void place(struct weir_progress *p)
+{
+    p->placed = true;
+    p->terminal = isatty(STDERR_FILENO) ? dup(STDERR_FILENO) : weir_launch_terminal();
+    if (p->terminal >= 0)
         return;
-    p->terminal = isatty(STDERR_FILENO);
-    p->wanted = p->terminal || is_mode(run, 1);
+    p->wanted = p->lines_ns > 0;
+    if (p->lines_ns == AUTO_NS)
+        p->next_ns = p->begin_ns + AUTO_NS;
 }
 
 /* ---- the line ---- */
@@ -128,17 +144,17 @@ static void add_line(const struct weir_progress *p, const struct weir_progress_n
 
 /* ---- where it goes ---- */
 
-static int columns(void)
+static int columns(int terminal)
 {
     struct winsize w;
 
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 1 ? w.ws_col : COLUMNS;
+    return ioctl(terminal, TIOCGWINSZ, &w) == 0 && w.ws_col > 1 ? w.ws_col : COLUMNS;
 }
 
 /* Over the line before; what is too long for the terminal is cut off. */
 static void show_on_terminal(struct weir_progress *p, const char *line)
 {
-    int len = (int)strlen(line), most = columns() - 1;
+    int len = (int)strlen(line), most = columns(p->terminal) - 1;
 
     if (len > most)
         len = most;
@@ -157,8 +173,14 @@ void weir_progress_show(struct weir_progress *p, const struct weir_progress_news
         p->first_ns = now_ns;
     if (now_ns < p->next_ns)
         return;
+    if (!p->placed) {
+        place(p);
+        weir_progress_show(p, news, now_ns);
+        return;
+    }
     add_line(p, news, now_ns, &line);
-    if (p->terminal)
+    p->shown = true;
+    if (p->terminal >= 0)
         show_on_terminal(p, weir_str_text(&line));
     else
         fprintf(stderr, "%s\n", weir_str_text(&line));
@@ -166,7 +188,7 @@ void weir_progress_show(struct weir_progress *p, const struct weir_progress_news
     p->before_ns = now_ns;
     p->steps_before = news->steps;
     p->bytes_before = news->bytes;
-    p->next_ns = now_ns + (p->terminal ? TERMINAL_NS : FILE_NS);
+    p->next_ns = now_ns + (p->terminal >= 0 ? TERMINAL_NS : p->lines_ns);
 }
 
 void weir_progress_end(struct weir_progress *p, const struct weir_progress_news *news)
@@ -174,9 +196,13 @@ void weir_progress_end(struct weir_progress *p, const struct weir_progress_news 
     uint64_t now = weir_now_ns();
     struct weir_str line = { 0 };
 
-    if (p->terminal && p->width > 0)
-        fprintf(stderr, "\r%*s\r", p->width, "");
-    if (!p->wanted || p->terminal || now - p->begin_ns < WEIR_PROGRESS_FIRST_NS)
+    if (p->terminal >= 0) {
+        if (p->width > 0)
+            fprintf(stderr, "\r%*s\r", p->width, "");
+        close(p->terminal);
+        return;
+    }
+    if (!p->shown)
         return;
     add_mean(p, news, now - p->begin_ns, &line);
     fprintf(stderr, "%s: over after %.1f s, %s", p->key, seconds(now - p->begin_ns),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* progress.h - how far the whole job is while a phase takes long: a line on the terminal, or lines
- * in the file that standard error is (--progress); and a bar of stars in the results */
+ * where standard error goes (--progress); and a bar of stars in the results */
 #ifndef WEIR_ENGINE_PROGRESS_H
 #define WEIR_ENGINE_PROGRESS_H
 
@@ -25,7 +25,10 @@ struct weir_progress_limits {
 struct weir_progress {
     const char *key, *unit; /* of the phase; unit: what is counted, in the plural */
     struct weir_progress_limits limits;
-    bool wanted, terminal;
+    bool wanted, shown;  /* is a line to come? Was there one? */
+    bool placed;         /* is it known where it goes? */
+    int terminal;        /* a descriptor of the terminal, -1: lines */
+    uint64_t lines_ns;   /* from line to line where it is no terminal; 0: none */
     uint64_t begin_ns, next_ns;
     uint64_t before_ns; /* the line before: when, and what had been done */
     uint64_t steps_before, bytes_before;
@@ -36,8 +39,9 @@ struct weir_progress {
 /* No line comes before this time of a phase. */
 #define WEIR_PROGRESS_FIRST_NS (3 * (uint64_t)WEIR_NS_PER_S)
 
-/* Begin. Local. Only rank 0 shows anything, first after three seconds: on a terminal once a second,
- * else every ten seconds and only with --progress=always. */
+/* Begin. Local. Only rank 0 shows anything, first after three seconds: once a second on a terminal, its
+ * own or that of its launcher. Elsewhere lines, every 30 seconds, or every ten with --progress=always; none
+ * beside JSON or CSV on standard output, which batch systems merge with standard error. */
 void weir_progress_begin(struct weir_progress *p, const struct weir_run *run, const char *key,
                          const char *unit, const struct weir_progress_limits *limits);
 void weir_progress_show(struct weir_progress *p, const struct weir_progress_news *news,

@@ -114,6 +114,11 @@ class Cluster(bed.Bed):
         bed.await_true("results", lambda: proc.poll() is not None or (csv.exists() and csv.read_text().count("\n") > rows))
         return proc
 
+    def on_a_terminal(self, command):
+        """What a terminal shows of a command: script(1) makes one."""
+        done = self.finish(self.start(["script", "-qfec", shlex.join(command), "/dev/null"])).ok()
+        return done.stdout
+
     def files(self):
         return sorted(str(p.relative_to(self.work)) for p in self.work.rglob("*"))
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several hosts, reached through ssh by the launcher of the MPI library."""
+import re
+import shlex
 import signal
 import time
 
 import pytest
 
 import bed
-from cluster_support import OPEN_MPI, SOURCE, runs_of_the_guide, sound
+from cluster_support import OPEN_MPI, SOURCE, runs_of_the_guide, sound, system
 
 TWO = {"node1": 1, "node2": 1}
 FOUR = {"node1": 1, "node2": 1, "node3": 1, "node4": 1}
@@ -191,6 +193,19 @@ def test_the_job_ends_when_it_loses_a(cluster, what):
     if what == "host":  # the next job finds files of the last one
         cluster.mpi(FOUR, "ior -b 64k -t 64k -F -o f").ok()
         assert cluster.files() == ["r.csv"]
+
+
+@pytest.mark.mpich
+def test_progress_reaches_the_terminal_of_the_launcher(cluster):
+    """Ranks on this host, whose standard error is a pipe of mpirun's. Nothing where the launcher's is none, or the rank's is a file."""
+    ior = cluster.program("ior -a DUMMY -w -b 8k -t 8k -s 500 --dummy.delay-xfer=10000")
+    start = system.LAUNCHER + ["-n", "2"]
+    shown = cluster.on_a_terminal(start + ior)
+    assert re.search(r"\rwrite: \d s, \d+\.\d %, \d s left, \d", shown), shown
+    assert shown.rstrip().split("\n")[-1].startswith(("NOTE", "Finished")), shown
+    assert "s left" not in cluster.on_a_terminal(["sh", "-c", shlex.join(start + ior) + " 2>&1 | cat"])
+    cluster.on_a_terminal(start + ["sh", "-c", shlex.join(ior) + " 2>>err"])
+    assert "s left" not in (cluster.work / "err").read_text()
 
 
 @pytest.mark.skipif(not OPEN_MPI, reason="hydra does not look whether hosts are there")

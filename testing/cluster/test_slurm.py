@@ -129,6 +129,13 @@ def test_srun_uses_all_nodes(slurm):
 
 
 @pytest.mark.mpich
+def test_progress_reaches_the_terminal_of_srun(slurm):
+    words = "srun -N1 -n2 -w node1 --mpi=%s %s/ior -a DUMMY -w -b 8k -t 8k -s 500 --dummy.delay-xfer=10000" % (MPI, PROGRAMS)
+    shown = slurm.on("node1", "SLURM_CONF=/mnt/etc/slurm.conf script -qfec '%s' /dev/null" % words)
+    assert re.search(r"[\r\n]write: \d s, \d+\.\d %, \d s left, \d", shown), shown
+
+
+@pytest.mark.mpich
 @pytest.mark.parametrize("other", ["none", "pmix" if MPI == "pmi2" else "pmi2"])
 def test_srun_with_another_mpi_is_refused(slurm, other):
     """Programs that do not know of each other would write one file. Open MPI may end them itself."""

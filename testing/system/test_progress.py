@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 import conftest
+from conftest import timely
 
 MIXED = rb"\d+\.\d\d MiB, \d+\.\d MiB/s \(mean \d+\.\d\), 0 of 1"
 FINDINGS = re.compile(rb"NOTE: (SOUND|SUSPECT|INVALID) by the [^\r\n]*\r\n")
@@ -56,6 +57,18 @@ def test_nothing_is_shown_where_nobody_wants_it(tmp_path, ior):
     assert on_a_terminal(tmp_path, "ior", IOR + " --progress=never") == b""
     assert ior("-a DUMMY -w -b 8k -t 8k --progress=never", np=None).ok().messages == []
     ior("-a DUMMY -w --progress=often", np=None).fails(1, "progress", "auto, always, never")
+
+
+def test_a_log_has_a_line_every_half_minute(ior, preload):
+    """Of a phase that takes longer, on a clock that runs ten times as fast; none where the log is to be one document."""
+    env = {"LD_PRELOAD": preload("speed-clock.c"), "CLOCK_RANK": "0", "CLOCK_FACTOR": "10"}
+    prefix = ["env"] + ["%s=%s" % item for item in env.items()]
+    run = ior(IOR.replace("-s 400", "-s 700"), np=2, prefix=prefix).ok()
+    lines = [m for m in run.messages if m.startswith("write: ")]
+    timely(len(lines) == 3, run)
+    assert [bool(re.match(r"write: (3|6)\d s, \d", m)) for m in lines] == [True, True, False] and "over after" in lines[2], run
+    quiet = ior(IOR.replace("-s 400", "-s 400 --report=json:-"), np=2, prefix=prefix).ok()
+    assert not [m for m in quiet.messages if m.startswith("write: ")], quiet
 
 
 @pytest.mark.parametrize("how", ["", "-c "])
