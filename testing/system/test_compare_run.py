@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """weir-compare run: how often a sequence of pairs is wrong, when it ends, and what becomes of commands that fail."""
 import json
+import math
 import os
 import pathlib
 import random
 import re
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -90,6 +92,63 @@ def test_the_looks_share_the_probability_of_an_alarm():
         looks = compare_run.compare_stats.looks(pairs, alpha)
         assert sum(looks.values()) == pytest.approx(alpha) and max(looks) == pairs and all(0 < n <= pairs for n in looks), looks
     assert sorted(compare_run.compare_stats.looks(20, 0.025)) == [10, 13, 16, 20]
+
+
+# ---- the same on runs of one command that were made on a real disk ----
+
+class Recorded:
+    """The pairs of one comparison in golden/equal-runs.csv; the rates of B times 'scale'."""
+
+    folder = "nowhere"
+
+    def __init__(self, pairs, scale=1.0):
+        self.pairs, self.scale, self.most = pairs, scale, len(pairs)
+        self.sides = {"A": [], "B": []}
+
+    count = Simulated.count
+
+    def run(self):
+        write_a, write_b, read_a, read_b = self.pairs[self.count]
+        for label, write, read in (("A", write_a, read_a), ("B", self.scale * write_b, self.scale * read_b)):
+            rows = [{"access": "write", "bwMiB": write}, {"access": "read", "bwMiB": read}]
+            self.sides[label].append(result.Result(label, {"program": "ior", "tests": [{"Results": rows, "configuration": {}}]}))
+
+    def spread(self):
+        """Of the differences of its writes."""
+        return statistics.stdev(math.log(pair[1] / pair[0]) for pair in self.pairs)
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    """Lists of pairs: of 100 comparisons."""
+    found = {}
+    for line in (conftest.SOURCE / "testing" / "golden" / "equal-runs.csv").read_text().splitlines()[2:]:
+        number, *rates = line.split(",")
+        found.setdefault(number, []).append([float(rate) for rate in rates])
+    assert len(found) == 100 and {len(pairs) for pairs in found.values()} == {20}
+    return list(found.values())
+
+
+def replayed(pairs, scale=1.0):
+    verdicts, _ = compare_run.run_all(Recorded(pairs, scale), types.SimpleNamespace(confidence=0.95, worse_than=0))
+    return {v.operation.name: v for v in verdicts}
+
+
+def test_equal_runs_of_a_real_disk_alarm_in_at_most_5_of_100_comparisons(recorded):
+    assert sum(any(v.decided for v in replayed(pairs).values()) for pairs in recorded) <= 5
+
+
+def test_groups_of_equal_runs_that_were_taken_in_turn_alarm_in_at_most_5_percent(recorded):
+    def alarm(pairs):
+        return any(compare_run.compare_stats.compare([p[i] for p in pairs], [p[i + 1] for p in pairs], 0.025).verdict != "not told apart"
+                   for i in (0, 2))
+    assert sum(alarm(pairs[k:k + 5]) for pairs in recorded for k in (0, 5, 10, 15)) <= 20
+
+
+def test_10_percent_are_found_in_runs_of_a_real_disk_that_was_quiet(recorded):
+    quiet = [pairs for pairs in recorded if Recorded(pairs).spread() < 0.12]
+    found = [replayed(pairs, 0.9)["write"].is_worse(0) for pairs in quiet]
+    assert len(quiet) >= 5 and sum(found) >= 0.8 * len(quiet), (sum(found), len(quiet))
 
 
 # ---- commands ----
