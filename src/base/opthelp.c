@@ -38,11 +38,26 @@ static void add_backend(const struct weir_opts *o, const struct weir_optset *set
 
 #define FIRST_PAGE 5 /* examples on it */
 
+/* A command line; one that is too long goes on after a backslash, so that it can be copied. */
 static void add_command(const struct weir_help *help, const char *first, const char *args,
                         struct weir_str *out)
 {
-    weir_str_addf(out, "  mpirun -np %d %s %s%s%s\n", help->tasks > 0 ? help->tasks : 4,
+    struct weir_str line = { 0 };
+    const char *text;
+    size_t at;
+
+    weir_str_addf(&line, "  mpirun -np %d %s %s%s%s", help->tasks > 0 ? help->tasks : 4,
                   help->program, first, *first != '\0' ? " " : "", args);
+    text = weir_str_text(&line);
+    for (at = line.len; line.len > WEIR_OPTROW_WIDTH && at > 0; at--)
+        if (text[at] == ' ' && at + 2 <= WEIR_OPTROW_WIDTH)
+            break;
+    if (line.len > WEIR_OPTROW_WIDTH && at > 0)
+        weir_str_addf(out, "%.*s \\\n     %s\n", (int)at, text, text + at);
+    else
+        weir_str_addf(out, "%s\n", text);
+    out->failed = out->failed || line.failed;
+    weir_str_free(&line);
 }
 
 static void add_option_example(const struct weir_opts *o, const struct weir_help *help,

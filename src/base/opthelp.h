@@ -32,7 +32,7 @@ extern const char *const weir_topic_names[], *const weir_topic_titles[];
 
 /* Append what --help=what shows. what NULL or "": the first page, at most 40 lines. "all": every
  * option. A name of a topic; the title or prefix of a table (case-insensitive); else an option in
- * any of its spellings. Lines have 100 columns at most. Anything else is refused: err
+ * any of its spellings. Lines have 80 columns at most. Anything else is refused: err
  * (WEIR_EUSAGE) has the names. Local. Returns 0 or -1. */
 int weir_opthelp(const struct weir_opts *o, const struct weir_help *help, const char *what,
                  struct weir_str *out, struct weir_err *err);

@@ -9,10 +9,7 @@
 
 #include "base/optset.h"
 
-enum {
-    WIDTH = 100, /* columns of a line */
-    COLUMN = 34  /* where the sentence of an option begins */
-};
+enum { COLUMN = 30 }; /* where the sentence of an option begins */
 
 /* ---- text ---- */
 
@@ -23,7 +20,7 @@ void weir_optrow_wrap(struct weir_str *out, size_t at, size_t indent, const char
     while (*text != '\0') {
         size_t len = strcspn(text, " ");
 
-        if (!first && at + 1 + len > WIDTH) {
+        if (!first && at + 1 + len > WEIR_OPTROW_WIDTH) {
             weir_str_addf(out, "\n%*s", (int)indent, "");
             at = indent;
         } else if (!first) {

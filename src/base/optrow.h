@@ -9,7 +9,9 @@
 #include "base/opt.h"
 #include "base/str.h"
 
-/* Append words from column 'at' on, in lines of 100 columns at most, and a line end; further lines
+#define WEIR_OPTROW_WIDTH 80 /* columns of a line, those of a terminal */
+
+/* Append words from column 'at' on, in lines of that width at most, and a line end; further lines
  * begin at column 'indent'. Local, as all here. */
 void weir_optrow_wrap(struct weir_str *out, size_t at, size_t indent, const char *text);
 

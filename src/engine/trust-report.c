@@ -225,9 +225,9 @@ static void help_rule(const struct weir_rule *r, struct weir_str *out)
 
 void weir_trust_help(struct weir_str *out)
 {
-    weir_str_addf(out, "\nEach test ends with a line that has its verdict. INVALID: by the rules it "
-                       "must not be published.\nSUSPECT: it probably does not mean what it seems to. "
-                       "SOUND: there are notes at most. The default\nrules:\n");
+    weir_str_addf(out, "\nEach test ends with a line that has its verdict. INVALID: by the rules it must\n"
+                       "not be published. SUSPECT: it probably does not mean what it seems to. SOUND:\n"
+                       "there are notes at most. The default rules:\n");
     for (const struct weir_rule *r = weir_rules; r->id; r++)
         help_rule(r, out);
 }

@@ -17,7 +17,7 @@
 
 static const struct weir_opt options[] = {
     WEIR_OPT_API('a', "api", NULL, NULL,
-                 "Backend that does the operations (case-insensitive); POSIX without it"),
+                 "Backend that does the operations; POSIX without it"),
     OPT_INT('b', "branch", NULL, O, branch, "1", "N",
             "Directories below each directory of the tree", OPT_IN(FILES)),
     OPT_INT(
@@ -59,11 +59,11 @@ static const struct weir_opt options[] = {
     OPT_FLAG('L', "leaf-only", NULL, O, leaf_only,
              "Items only in the directories at the lowest level of the tree", OPT_IN(FILES)),
     OPT_SIZE('n', "items", NULL, O, items, "0", "N",
-             "Directories and files of a task over the whole tree", MOST64, OPT_FIRST(FILES)),
+             "Directories and files of a task in the whole tree", MOST64, OPT_FIRST(FILES)),
     OPT_INT(
         'N', "shift", NULL, O, shift, "0", "N",
-        "From phase to phase, use what the task N nodes further on made, where the tasks of a node "
-        "have ranks in a row; on one node, or with another placement, N tasks further on",
+        "From phase to phase, use what the task N nodes further on made; on one node, or where "
+        "tasks of a node are not ranks in a row, N tasks further on",
         .min = 0, MOST32, OPT_FIRST(ORDER)),
     WEIR_OPT_DELAY('p', "delay", NULL,
                    "Wait this many seconds before the directory phases and before the file phases"),
