@@ -24,6 +24,8 @@ struct series {
 enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err)
 {
     if (run->log.rank == 0) {
+        weir_report_flush(&run->report);
+        weir_trust_lines(run); /* of tests before: an error is the last line */
         weir_report_error(&run->log, err);
         if (run->error.code != weir_code_worse(run->error.code, err->code))
             run->error = *err;

@@ -98,3 +98,17 @@ def test_options_that_act_are_not_noted(ior, need_backend):
 
 def test_an_empty_data_packet_type_is_refused(ior):
     ior(["-w", "-l", ""]).fails(1, "-l", "timestamp")
+
+
+TWO_TESTS = "IOR START\napi=DUMMY\nblockSize=64k\ntransferSize=8k\nwriteFile=1\nRUN\ndummy.fail-at=2\nRUN\nIOR STOP\n"
+
+
+@pytest.mark.parametrize("args, status, words", [
+    ("-a DUMMY -w -r -R -b 64k -t 8k --dummy.corrupt-at=2", 4, "wrong data in 1 place"), ("-f script", 3, "Input/output error"),
+    ("-a DUMMY -w -b 64k -t 8k --strict --rules=io500", 5, "INVALID")])
+def test_the_error_of_a_failed_run_is_its_last_line(ior, args, status, words):
+    """After the lines of findings, those of tests before it, too."""
+    (ior.cwd / "script").write_text(TWO_TESTS)
+    run = ior(args, np=None).fails(status, words)
+    last = run.stderr.rstrip("\n").split("\n")[-1]
+    assert last.startswith("ERROR: ") and words in last and " rules, " in run.stderr, run
