@@ -151,7 +151,7 @@ static void end_together(struct weir_run *run, int status, bool alone)
     bool broken = !alone && any_broken(run);
 
     if (broken || status != WEIR_OK) {
-        if (run->trust.lines.len > 0)
+        if (run->trust.lines.len + run->trust.errors.len > 0)
             weir_sleep_ns(PAUSE_NS);
         weir_trust_lines(run);
     }

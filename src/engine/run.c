@@ -21,16 +21,30 @@ struct series {
     int n;
 };
 
+/* For the document and the exit status. */
+static enum weir_code keep_error(struct weir_run *run, const struct weir_err *err)
+{
+    if (run->log.rank == 0 && run->error.code != weir_code_worse(run->error.code, err->code))
+        run->error = *err;
+    return err->code;
+}
+
 enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err)
 {
     if (run->log.rank == 0) {
         weir_report_flush(&run->report);
         weir_trust_lines(run); /* of tests before: an error is the last line */
         weir_report_error(&run->log, err);
-        if (run->error.code != weir_code_worse(run->error.code, err->code))
-            run->error = *err;
     }
-    return err->code;
+    return keep_error(run, err);
+}
+
+enum weir_code weir_run_refuse_last(struct weir_run *run, const struct weir_err *err)
+{
+    if (run->log.rank == 0)
+        weir_str_addf(&run->trust.errors, "%s\n", err->text);
+    run->report.lost |= run->trust.errors.failed;
+    return keep_error(run, err);
 }
 
 /* ---- plans ---- */

@@ -85,6 +85,9 @@ struct weir_run {
 /* Say what has gone wrong, once for all ranks; rank 0 keeps the worst in run->error. Local. Returns
  * the code of err. */
 enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err);
+/* The same for a verdict on a test that has ended: said after all text and the lines of the
+ * findings. */
+enum weir_code weir_run_refuse_last(struct weir_run *run, const struct weir_err *err);
 
 /* Room for an error that may come after another one, empty; until the next call. It is in the run,
  * for errors are large, and a user may have limited the stack. Local. */

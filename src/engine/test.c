@@ -375,12 +375,12 @@ static enum weir_code judge(struct weir_run *run, const struct weir_test *t, enu
                     t->wrong == 1 ? "" : "s");
         code = weir_code_worse(code, WEIR_EDATA);
         if (run->error.code != WEIR_EDATA)
-            weir_run_refuse(run, err);
+            weir_run_refuse_last(run, err);
     }
     if (t->plan.options->strict && t->verdict == WEIR_INVALID && weir_code_is_whole(code)) {
         weir_refuse(err, WEIR_EINVALID, "test %d is INVALID by the %s rules (--strict)", t->id,
                     weir_rule_sets[weir_trust_rules(run, t->plan.options)]);
-        code = weir_code_worse(code, weir_run_refuse(run, err));
+        code = weir_code_worse(code, weir_run_refuse_last(run, err));
     }
     return code;
 }

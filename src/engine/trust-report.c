@@ -284,10 +284,17 @@ void weir_trust_lines(struct weir_run *run)
 {
     struct weir_str *lines = &run->trust.lines;
     struct weir_log log = run->log;
+    struct weir_err err = WEIR_ERR_INIT;
     char *next = lines->text, *line;
 
     log.observer = NULL;
     while (next && (line = strsep(&next, "\n")) && next)
         weir_note(&log, "%s", line);
+    next = run->trust.errors.text;
+    while (next && (line = strsep(&next, "\n")) && next) {
+        weir_refuse(&err, WEIR_EDATA, "%s", line);
+        weir_report_error(&log, &err);
+    }
     weir_str_free(lines);
+    weir_str_free(&run->trust.errors);
 }

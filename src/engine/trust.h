@@ -101,6 +101,7 @@ struct weir_trust {
     int nread;
     struct weir_trust_table *first, *last;
     struct weir_str lines; /* for people, after everything else; each ends with a line break */
+    struct weir_str errors; /* after them: the verdicts that are errors */
     struct weir_lacks lacks; /* of the run, all tests */
 };
 

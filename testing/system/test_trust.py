@@ -59,7 +59,8 @@ def test_the_line_stands_after_the_text_where_a_launcher_merges_both(ior, option
         lines = [line for line in done.stdout.split("\n") if line and not conftest.LAUNCHER_NOISE.match(line)]
         assert done.returncode == status and len([line for line in lines if LINE.match(line)]) == 1, (attempt, done.stdout)
         # the launcher reads both within the 20 ms that lie between them
-        conftest.timely(LINE.match(lines[-1]) and lines[-2].startswith("Finished  "), attempt, done.stdout)
+        last = lines[-3 if status else -2:]
+        conftest.timely(last[0].startswith("Finished  ") and LINE.match(last[1]) and (not status or last[2].startswith("ERROR: ")), attempt, done.stdout)
 
 
 def test_a_sound_run_says_so_and_names_its_notes(ior):
