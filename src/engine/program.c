@@ -131,7 +131,6 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
 void weir_program_end(struct weir_run *run)
 {
     weir_watchdog_end(&run->watchdog);   /* nothing is left but after an early error */
-    weir_neighbour_end(&run->neighbour);
     weir_board_end(&run->board);
     weir_report_end(&run->report, NULL); /* the same, or what was there from the start */
     weir_anonymous_end(&run->anonymous);

@@ -256,6 +256,5 @@ enum weir_code weir_tests_run(struct weir_run *run, const struct weir_driver *d,
         weir_ranks_begin(run, s.test, s.n, &err) < 0)
         return weir_run_refuse(run, &err);
     weir_board_begin(&run->board, &run->world, sizeof(struct weir_stall_slot));
-    weir_neighbour_begin(&run->neighbour, &run->world);
     return run_all(run, &s, argc, argv, &err);
 }

@@ -54,7 +54,6 @@ struct weir_run {
     struct weir_interrupt interrupt;
     struct weir_clock clock;       /* of the current test */
     struct weir_board board;       /* where the ranks of a node see each other */
-    struct weir_neighbour neighbour; /* the node that this one watches */
     struct weir_watchdog watchdog; /* of the current test */
     struct weir_counters counters;
     struct weir_trust trust;

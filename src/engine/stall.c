@@ -181,7 +181,7 @@ void weir_stall_told(struct weir_stall *s)
 
 struct weir_stall_worst weir_stall_find(const struct weir_stall *s, uint64_t least_ns)
 {
-    struct weir_stall_worst w = { .still = -1, .call = -1, .idle_ns = UINT64_MAX };
+    struct weir_stall_worst w = { .still = -1, .call = -1 };
 
     for (int i = 0; i < s->board->count; i++) {
         const struct weir_stall_call *call = &slot_of(s, i)->call;
@@ -194,8 +194,6 @@ struct weir_stall_worst weir_stall_find(const struct weir_stall *s, uint64_t lea
             w.call = i;
             w.call_ns = age;
         }
-        if (s->seen[i].beat != 0 && age < w.idle_ns)
-            w.idle_ns = age;
     }
     return w;
 }
@@ -273,9 +271,10 @@ static const char *state_of(const struct weir_stall *s, const struct weir_stall_
     }
 }
 
-void weir_stall_tell_silent(const struct weir_stall_slot *of, const char *host, const char *state,
-                            uint64_t silence_ns, char *out, size_t size)
+void weir_stall_tell_still(const struct weir_stall *s, int slot, const char *host, char *out,
+                           size_t size)
 {
+    const struct weir_stall_slot *of = slot_of(s, slot);
     struct weir_stall_call call = read_call(of);
     char name[1024] = "outside of calls";
 
@@ -284,15 +283,7 @@ void weir_stall_tell_silent(const struct weir_stall_slot *of, const char *host, 
     if (snprintf(out, size,
                  "rank %d on %s stands still: process %" PRId64
                  "%s, no heartbeat for %.1f seconds, last seen %s%s",
-                 of->rank, host, of->pid, state, (double)silence_ns / WEIR_NS_PER_S,
+                 of->rank, host, of->pid, state_of(s, of), (double)silence(s, slot) / WEIR_NS_PER_S,
                  call.turn % 2 == 1 ? "in " : "", name) < 0)
         out[0] = '\0';
-}
-
-void weir_stall_tell_still(const struct weir_stall *s, int slot, const char *host, char *out,
-                           size_t size)
-{
-    const struct weir_stall_slot *of = slot_of(s, slot);
-
-    weir_stall_tell_silent(of, host, state_of(s, of), silence(s, slot), out, size);
 }

@@ -47,7 +47,6 @@ struct weir_stall {
 struct weir_stall_worst {
     int still, call;            /* slots, -1: none */
     uint64_t still_ns, call_ns; /* without a heartbeat; in a call */
-    uint64_t idle_ns;           /* nobody has begun or ended a call */
 };
 
 /* Begin to publish the state of this rank on the board, which must stay; weir_stall_look must be
@@ -80,10 +79,5 @@ void weir_stall_tell_call(const struct weir_stall *s, int slot, const char *host
                           size_t size);
 void weir_stall_tell_still(const struct weir_stall *s, int slot, const char *host, char *out,
                            size_t size);
-
-/* The same for a rank of another node, of which this was seen last; state is what is known of its
- * process (" has ended", or ""). Local. */
-void weir_stall_tell_silent(const struct weir_stall_slot *of, const char *host, const char *state,
-                            uint64_t silence_ns, char *out, size_t size);
 
 #endif

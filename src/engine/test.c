@@ -145,7 +145,6 @@ static int begin_watchdog(struct weir_run *run, void *state, struct weir_err *er
 {
     struct weir_test *t = run->test;
     const struct weir_watchdog_ground on = { .board = &run->board,
-                                             .neighbour = &run->neighbour,
                                              .report = &run->report,
                                              .host = run->par.host,
                                              .rank = run->par.named,

@@ -18,7 +18,6 @@
 
 #define LOOK_NS (100 * 1000000u)
 #define STILL_NS ((uint64_t)WEIR_NS_PER_S) /* a busy machine may keep a thread waiting as long */
-#define ENDED_NS (10 * (uint64_t)WEIR_NS_PER_S)
 #define GRACE_S 3                          /* for MPI_Abort; then the process ends itself */
 #define WORDS 1400
 #define SUFFIX " (--io-timeout)"
@@ -117,60 +116,16 @@ static void give_up(struct weir_watchdog *w, const struct weir_stall_worst *wors
 }
 
 /* Is a warning due? Once in each interval of a stall. */
-static bool is_due(const struct weir_watchdog *w, uint64_t worst_ns, uint64_t *next_ns)
+static bool is_due(struct weir_watchdog *w, uint64_t worst_ns)
 {
     if (worst_ns < w->warn_ns) {
-        *next_ns = w->warn_ns;
+        w->next_warning_ns = w->warn_ns;
         return false;
     }
-    if (w->warn_ns == 0 || worst_ns < *next_ns)
+    if (w->warn_ns == 0 || worst_ns < w->next_warning_ns)
         return false;
-    *next_ns = (worst_ns / w->warn_ns + 1) * w->warn_ns;
+    w->next_warning_ns = (worst_ns / w->warn_ns + 1) * w->warn_ns;
     return true;
-}
-
-static void tell_neighbour(struct weir_watchdog *w, weir_say *say)
-{
-    char words[WORDS];
-
-    weir_neighbour_tell(w->on.neighbour, &w->stall, words, sizeof(words));
-    w->said[0] = '\0';
-    keep_and_say(w, words, say);
-}
-
-/* The ranks of its own node speak before us, and the launcher, where a process has ended. */
-static uint64_t patience(const struct weir_watchdog *w)
-{
-    if (w->on.neighbour->peer.ended)
-        return ENDED_NS;
-    return w->on.neighbour->lone ? 0 : larger(w->warn_ns, w->limit_ns);
-}
-
-/* That a host cannot be reached is no reason yet, for MPI may have another network. It is one where
- * all ranks of this node wait as well: for others, which they do not reach either. */
-static bool is_lost(const struct weir_watchdog *w)
-{
-    return weir_neighbour_is_reached(w->on.neighbour) ||
-           weir_stall_find(&w->stall, w->still_ns).idle_ns > w->limit_ns;
-}
-
-static void look_at_neighbour(struct weir_watchdog *w)
-{
-    uint64_t silence, first_ns;
-
-    weir_neighbour_look(w->on.neighbour, &w->stall);
-    silence = weir_neighbour_silence(w->on.neighbour, &w->stall);
-    first_ns = patience(w);
-    if (silence <= first_ns)
-        return;
-    silence -= first_ns;
-    if (w->limit_ns && silence > w->limit_ns && is_lost(w)) {
-        weir_stall_told(&w->stall);
-        tell_neighbour(w, say_error);
-        end_all(w);
-    } else if (is_due(w, silence, &w->next_far_ns)) {
-        tell_neighbour(w, say_warning);
-    }
 }
 
 static void look(struct weir_watchdog *w)
@@ -185,7 +140,7 @@ static void look(struct weir_watchdog *w)
     worst_ns = larger(worst.still_ns, worst.call_ns);
     if (w->limit_ns && worst_ns > w->limit_ns)
         give_up(w, &worst);
-    else if (is_due(w, worst_ns, &w->next_warning_ns))
+    else if (is_due(w, worst_ns))
         tell(w, &worst, w->warn_ns / 2, say_warning);
 }
 
@@ -206,7 +161,6 @@ static void *watch(void *arg)
     weir_locale_plain();
     do {
         look(w);
-        look_at_neighbour(w);
     } while (!rest(w));
     return NULL;
 }
@@ -243,7 +197,7 @@ int weir_watchdog_begin(struct weir_watchdog *w, const struct weir_watchdog_grou
     memset(w, 0, sizeof(*w));
     w->on = *on;
     w->limit_ns = (uint64_t)limit_s * WEIR_NS_PER_S;
-    w->warn_ns = w->next_warning_ns = w->next_far_ns = (uint64_t)warning_seconds() * WEIR_NS_PER_S;
+    w->warn_ns = w->next_warning_ns = (uint64_t)warning_seconds() * WEIR_NS_PER_S;
     if (w->limit_ns == 0 && w->warn_ns == 0)
         return 0;
     w->still_ns = w->limit_ns ? w->limit_ns / 2 : w->warn_ns / 2;
@@ -270,7 +224,6 @@ void weir_watchdog_end(struct weir_watchdog *w)
     __atomic_store_n(&w->stop, 1, __ATOMIC_RELEASE);
     syscall(SYS_futex, &w->stop, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
     pthread_join(w->thread, NULL);
-    weir_neighbour_rest(w->on.neighbour, &w->stall);
     weir_stall_end(&w->stall);
     w->running = false;
 }

@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "backends/backend.h"
-#include "engine/neighbour.h"
 #include "engine/report.h"
 #include "engine/stall.h"
 
@@ -18,7 +17,6 @@
 /* What a watchdog needs; all of it must live as long. */
 struct weir_watchdog_ground {
     const struct weir_board *board;
-    struct weir_neighbour *neighbour;
     struct weir_report *report; /* its documents are written when the job ends here */
     const char *host;
     int rank;
@@ -28,14 +26,14 @@ struct weir_watchdog_ground {
 /* A thread that looks at the call this rank is in, and at what the other ranks of the node show. A
  * call that hangs cannot be ended from inside, a process that is stopped says nothing, and the
  * other ranks wait for it: so the thread of another rank says who does not move, first in warnings,
- * and after the limit it ends the job. A rank that is alone on its node is watched from the node
- * before it (engine/neighbour.h). Zero: not running. */
+ * and after the limit it ends the job. A rank that is alone on its node is watched by nobody: the
+ * batch system does that. Zero: not running. */
 struct weir_watchdog {
     struct weir_call call;
     struct weir_stall stall;
     pthread_t thread;
     uint64_t limit_ns; /* 0: none */
-    uint64_t warn_ns, next_warning_ns, next_far_ns; /* of this node, of the neighbour */
+    uint64_t warn_ns, next_warning_ns;
     uint64_t look_ns;  /* from look to look */
     uint64_t still_ns; /* no heartbeat for so long is named beside a call */
     struct weir_watchdog_ground on;

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A cluster on one machine: a login host 'head' and hosts node1 to node4, each with its own network, name, processes,
 /tmp and /dev/shm, joined by a bridge. run.sh gives us namespaces of our own first, so nothing here has to be undone."""
-import contextlib
 import os
 import pathlib
 import subprocess
@@ -144,28 +143,8 @@ class Bed:
 
     def bring_back(self, name):
         self.start_host(name)
-        self.connect_again(name)
-
-    def connect_again(self, name):
         subprocess.run([str(ETC / "ssh"), "-O", "exit", name], capture_output=True, timeout=60)
         self.connect(name)
-
-    @contextlib.contextmanager
-    def impatient(self):
-        """Our host gives up a connection that is not answered after seconds, not after a quarter of an hour."""
-        setting = pathlib.Path("/proc/sys/net/ipv4/tcp_retries2")
-        usual = setting.read_text()
-        setting.write_text("3")
-        yield
-        setting.write_text(usual)
-
-    @contextlib.contextmanager
-    def cut(self, name):
-        """Nothing reaches the host, and nothing from it reaches others. Nobody is told."""
-        batch(["link set eth0 down"], "-n", name)
-        yield
-        batch(["link set eth0 up"], "-n", name)
-        self.connect_again(name)
 
     # ---- Slurm ----
 

@@ -59,20 +59,6 @@ def test_a_stopped_rank_is_named_by_another_one(ior, args):
     assert len(run.errors) == 1 and rank in (0, 1), run
 
 
-def test_a_stopped_rank_that_is_alone_on_its_node_is_named_from_another_node(ior, preload):
-    """Its calls are known from what it has shown before; the time of the tests before it does not count."""
-    (ior.cwd / "script").write_text("IOR START\nRUN\nRUN\nIOR STOP\n")
-    proc = ior.start("-a DUMMY -w -b 8k -t 8k -s 150 --dummy.delay-xfer=10000 --io-timeout=1 -f script", np=2,
-                     env={"LD_PRELOAD": preload("two-nodes.c")})
-    pids = ior.wait_for_ranks(proc, 2)
-    time.sleep(2.4)
-    os.kill(pids[0], signal.SIGSTOP)
-    run = ior.finish(proc, SECONDS)
-    assert run.returncode == 3 and len(run.errors) == 1, run
-    where = STILL.replace(" is stopped by a signal", ", whose host answers") % (0, pids[0])
-    assert seconds(where + r" \(--io-timeout\)", run.errors)[0] >= 1 and not run.warnings, run
-
-
 def test_a_rank_that_goes_on_is_not_named_again(ior):
     """Stopped for two seconds below the limit: a warning, and the run ends as it would have."""
     proc = ior.start("-a DUMMY -w -F -b 8k -t 8k -s 150 --dummy.delay-xfer=10000 --io-timeout=9", env=WARN)
