@@ -129,8 +129,8 @@ struct weir_job *weir_job_new(const char *benchmark, const MPI_Comm *comm);
  * was. */
 int weir_job_set(struct weir_job *job, const char *option, const char *value);
 
-/* Take an option, by any of its names, back to its default. Local. Returns 0, or 1 when it was not
- * set, NULL included. */
+/* Take an option, by any of its names, back to its default, or to what weir_job_words has said.
+ * Local. Returns 0, or 1 when weir_job_set has not set it, NULL included. */
 int weir_job_unset(struct weir_job *job, const char *option);
 
 /* Set all options at once: the words of a command line, of which argv[0], the name of a program, says
@@ -160,7 +160,7 @@ void weir_job_watch(struct weir_job *job, void (*each)(void *arg, const struct w
 /* Run the job: all phases that its options ask for, or one of them, when they ask for one. What an
  * earlier run kept (keepFile and the like) is there for the next, as it is between two command
  * lines. Nothing is printed unless the option "report" says where to; results of an earlier run
- * are gone. Collective over the communicator, which is duplicated for the time of the run. Returns
+ * are gone, but for a run that is refused since another goes on. Collective over the communicator, which is duplicated for the time of the run. Returns
  * the status, the same on all ranks, which is the exit status of the program: 0 all was well, 1
  * usage, 2 set-up, 3 I/O, 4 wrong data, 5 invalid by the option "strict", 6 interrupted, 70 an
  * internal error. */
@@ -208,19 +208,19 @@ int weir_measure(const char *benchmark, int argc, char *const *argv, const MPI_C
 
 /* For suites that make and remove directories where the files of a backend are. All functions are
  * local: each process acts for itself. Those that return int return 0, or the errno of what failed
- * (ENOTSUP: the backend cannot; EINVAL: weir_storage_open has failed), and weir_storage_error has the
- * words. */
+ * (ENOTSUP: the backend cannot; EINVAL: weir_storage_open has failed, or the path is NULL; EIO: the
+ * library of the backend has told no errno), and weir_storage_error has the words. */
 struct weir_storage;
 
 /* A backend ("POSIX", "MPIIO", ...; NULL: POSIX) with n words of options ("--posix.odirect"), which
- * live as long. MPI is initialised. NULL without memory or where a word is NULL; otherwise close it with
+ * live as long. NULL without memory or where a word is NULL; otherwise close it with
  * weir_storage_close, also where it could not be opened: weir_storage_error is not "" then. */
 struct weir_storage *weir_storage_open(const char *api, int n, char *const *words);
 const char *weir_storage_error(const struct weir_storage *storage);
 int weir_storage_close(struct weir_storage *storage); /* NULL is fine */
 
 int weir_storage_create(struct weir_storage *storage, const char *path); /* EEXIST: it is there */
-int weir_storage_remove(struct weir_storage *storage, const char *path); /* a file */
+int weir_storage_remove(struct weir_storage *storage, const char *path); /* a regular file */
 int weir_storage_mkdir(struct weir_storage *storage, const char *path, unsigned mode);
 int weir_storage_rmdir(struct weir_storage *storage, const char *path);
 int weir_storage_stat(struct weir_storage *storage, const char *path, uint64_t *bytes); /* NULL: not wanted */

@@ -127,9 +127,11 @@ int weir_session_unlink(struct weir_session *s, const char *path, struct weir_er
         return 0;
     if (!names_of(s)->unlink)
         return cannot(s, "remove files", path, err);
-    if (has_names(s) && lstat(weir_system_path(s->be, path), &st) == 0 && !S_ISREG(st.st_mode))
-        return weir_refuse(err, WEIR_EIO, "'%s' is %s, which is not removed", path,
-                           weir_kind_of_file(st.st_mode));
+    if (has_names(s) && lstat(weir_system_path(s->be, path), &st) == 0 && !S_ISREG(st.st_mode)) {
+        errno = S_ISDIR(st.st_mode) ? EISDIR : EPERM;
+        return weir_fail(err, WEIR_EIO, "'%s' is %s, which is not removed", path,
+                         weir_kind_of_file(st.st_mode));
+    }
     return leave_call(s, names_of(s)->unlink(enter_call(s, "unlink", path), path, err));
 }
 

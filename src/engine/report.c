@@ -466,6 +466,8 @@ static int close_file(struct weir_sink *s, struct weir_err *err)
         bad = true;
     if (s->sys != 0)
         errno = s->sys;
+    if (errno == 0) /* a stream keeps that there was an error, not which */
+        errno = EIO;
     return bad ? weir_fail(err, WEIR_ESETUP, "write results to %s", s->path) : 0;
 }
 

@@ -201,7 +201,7 @@ int weir_job_unset(struct weir_job *job, const char *option)
     if (!job)
         return WEIR_EUSAGE;
     job->outcome = (struct weir_outcome) { .status = WEIR_OK };
-    return row && drop(job, row) ? 0 : refuse(job, "that option was not set");
+    return row && drop(job, row) ? 0 : refuse(job, "that option was not set by its name");
 }
 
 static void free_words(struct word *word, int n)
@@ -308,7 +308,6 @@ int weir_job_run(struct weir_job *job)
     in.text = job->text;
     in.text_arg = job->text_arg;
     in.capture = &job->capture;
-    weir_capture_clear(&job->capture);
     return weir_inside_run(&in, &job->outcome);
 }
 

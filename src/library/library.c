@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/program.h"
 #include "par/agree.h"
@@ -159,9 +160,9 @@ static void share_capture(const struct weir_par *par, struct weir_capture *c)
     weir_bcast(par, c->remark, sizeof(*c->remark) * (size_t)c->remarks, 0);
 }
 
-/* One run at a time is a rule of the process, whoever calls: so the flag is one of the process. The
- * only variable of its kind; testing/lint/globals.sh knows it. */
-static bool busy;
+/* One run at a time is a rule of the process, whoever calls: so the thread that runs (0: none) is known
+ * to the process. The only variable of its kind; testing/lint/globals.sh knows it. */
+static pid_t busy;
 
 static int refuse(struct weir_outcome *out, const char *words, const char *name)
 {
@@ -170,16 +171,30 @@ static int refuse(struct weir_outcome *out, const char *words, const char *name)
     return -1;
 }
 
+const char *weir_inside_no_mpi(void)
+{
+    int begun, over;
+
+    MPI_Initialized(&begun);
+    MPI_Finalized(&over);
+    return over     ? "MPI is finalised: nothing can run after MPI_Finalize"
+           : !begun ? "MPI is not initialised: call MPI_Init first"
+                    : NULL;
+}
+
 /* What needs no other rank. */
 static int check_call(const struct weir_inside *in, struct weir_outcome *out)
 {
-    int there;
+    const char *no_mpi = weir_inside_no_mpi();
+    int inter;
 
-    MPI_Initialized(&there);
-    if (!there)
-        return refuse(out, "MPI is not initialised: call MPI_Init first", "");
+    if (no_mpi)
+        return refuse(out, no_mpi, "");
     if (in->comm == MPI_COMM_NULL)
         return refuse(out, "the communicator is MPI_COMM_NULL", "");
+    MPI_Comm_test_inter(in->comm, &inter);
+    if (inter)
+        return refuse(out, "the communicator is one between two groups (MPI_Intercomm_merge makes one of them)", "");
     if (in->argc < 1 || !in->argv || !in->argv[0])
         return refuse(out, "argv[0] is missing: it is the name of a program", "");
     for (int i = 1; i < in->argc; i++)
@@ -188,18 +203,19 @@ static int check_call(const struct weir_inside *in, struct weir_outcome *out)
     return 0;
 }
 
-/* Make the ranks of the run, and check on all of them that none has another run. Only where MPI allows
- * calls of several threads can one be asked who has. */
-static int begin_alone(const struct weir_inside *in, bool first, struct weir_par *par,
+/* Make the ranks of the run, and check on all of them that none has another run, whose thread is
+ * 'runs' (0: none). A thread that runs itself has been called on some ranks only; and only where MPI
+ * allows calls of several threads can the other ranks be asked. */
+static int begin_alone(const struct weir_inside *in, pid_t runs, struct weir_par *par,
                        struct weir_outcome *out)
 {
     static const char words[] = "another run of this library goes on in the process";
     struct weir_err err = WEIR_ERR_INIT;
-    int64_t other = !first;
+    int64_t other = runs != 0;
     int level;
 
     MPI_Query_thread(&level);
-    if (!first && level < MPI_THREAD_MULTIPLE)
+    if (runs == gettid() || (runs && level < MPI_THREAD_MULTIPLE))
         return refuse(out, words, "");
     if (weir_par_init(par, in->comm, &err) < 0) { /* the same words on all ranks */
         *out = (struct weir_outcome) { .size = sizeof(*out), .status = err.code };
@@ -244,21 +260,23 @@ int weir_inside_run(const struct weir_inside *in, struct weir_outcome *out)
 {
     struct caller caller = { .in = in };
     struct weir_par par;
-    bool first;
+    pid_t runs = 0;
 
     if (check_call(in, out) < 0)
         return out->status;
-    first = !__atomic_exchange_n(&busy, true, __ATOMIC_ACQ_REL);
-    if (begin_alone(in, first, &par, out) == 0) {
+    __atomic_compare_exchange_n(&busy, &runs, gettid(), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    if (begin_alone(in, runs, &par, out) == 0) {
         caller.locale = weir_locale_plain();
-        if (in->capture)
+        if (in->capture) {
+            weir_capture_clear(in->capture);
             in->capture->locale = caller.locale;
+        }
         run_alone(&caller, &par, out);
         uselocale(caller.locale);
         weir_par_free(&par);
     }
-    if (first)
-        __atomic_store_n(&busy, false, __ATOMIC_RELEASE);
+    if (!runs)
+        __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
     return out->status;
 }
 

@@ -26,6 +26,9 @@ struct weir_inside {
  * Returns out->status. */
 int weir_inside_run(const struct weir_inside *in, struct weir_outcome *out);
 
+/* Can MPI be called? NULL, or why not. Local. */
+const char *weir_inside_no_mpi(void);
+
 /* The benchmark with this name, NULL: there is none. Local. */
 const struct weir_driver *weir_benchmark_find(const char *name);
 

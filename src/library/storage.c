@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "backends/session.h"
+#include "base/locale.h"
 #include "engine/program.h"
 #include "library/library.h"
 #include "par/comm.h"
@@ -42,12 +43,16 @@ static char **join_words(const char *api, int n, char *const *words)
     return argv;
 }
 
-/* The options of a benchmark bring those of all backends. */
+/* In the C locale. The options of a benchmark bring those of all backends. */
 static int begin_session(struct weir_storage *s, const char *api, int argc, char *const *argv)
 {
     const struct weir_backend *be;
     struct weir_backend_opt opt;
 
+    if (weir_inside_no_mpi())
+        return weir_refuse(&s->err, WEIR_EUSAGE, "%s", weir_inside_no_mpi());
+    if (weir_par_init(&s->par, MPI_COMM_SELF, &s->err) < 0)
+        return -1;
     s->access = (struct weir_access) { .file_per_task = true, .tasks = 1, .nodes = 1 };
     if (weir_program_options(&s->run, &s->command, weir_benchmark_find("ior"), argc, argv, &s->err) < 0 ||
         weir_command_tests(&s->command, &s->par, &s->err) < 0 ||
@@ -61,6 +66,7 @@ struct weir_storage *weir_storage_open(const char *api, int n, char *const *word
 {
     struct weir_storage *s = calloc(1, sizeof(*s));
     char **argv = join_words(api, words ? n : 0, words);
+    locale_t caller = weir_locale_plain();
 
     if (!s || !argv) {
         free(s);
@@ -68,9 +74,9 @@ struct weir_storage *weir_storage_open(const char *api, int n, char *const *word
     } else {
         weir_program_begin(&s->run, 0);
         s->run.log.fd = -1;
-        s->open = weir_par_init(&s->par, MPI_COMM_SELF, &s->err) == 0 &&
-                  begin_session(s, api, 3 + (words ? n : 0), argv) == 0;
+        s->open = begin_session(s, api, 3 + (words ? n : 0), argv) == 0;
     }
+    uselocale(caller);
     free(argv);
     return s;
 }
@@ -81,29 +87,38 @@ const char *weir_storage_error(const struct weir_storage *s)
 }
 
 /* Ready for the next call? */
-static bool is_open(struct weir_storage *s)
+static bool is_ready(struct weir_storage *s, const char *path)
 {
-    if (s && s->open)
-        s->err = (struct weir_err) WEIR_ERR_INIT;
-    return s && s->open;
+    if (!s || !s->open)
+        return false;
+    s->err = (struct weir_err) WEIR_ERR_INIT;
+    if (!path)
+        weir_refuse(&s->err, WEIR_EUSAGE, "the path is NULL");
+    return path != NULL;
 }
 
-/* The errno of what failed. What a backend cannot has none. */
+/* The errno of what failed. What a backend cannot has none, and some libraries tell none. */
 static int reason(const struct weir_storage *s, int rc)
 {
     if (rc == 0)
         return 0;
-    return s->err.sys ? s->err.sys : ENOTSUP;
+    return s->err.sys ? s->err.sys : s->err.code == WEIR_EUSAGE ? ENOTSUP : EIO;
 }
 
 int weir_storage_create(struct weir_storage *s, const char *path)
 {
     const unsigned how = WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_EXCL;
     struct weir_file *f = NULL;
+    bool there = false;
     int rc;
 
-    if (!is_open(s))
+    if (!is_ready(s, path))
         return EINVAL;
+    /* Not all libraries tell this reason. */
+    if (weir_session_exists(&s->session, path, &there, NULL) == 0 && there) {
+        errno = EEXIST;
+        return reason(s, weir_fail(&s->err, WEIR_EIO, "create '%s'", path));
+    }
     rc = weir_session_open(&s->session, path, how, NULL, &f, &s->err);
     if (weir_session_close(f, rc < 0 ? NULL : &s->err) < 0)
         rc = -1;
@@ -112,17 +127,17 @@ int weir_storage_create(struct weir_storage *s, const char *path)
 
 int weir_storage_remove(struct weir_storage *s, const char *path)
 {
-    return is_open(s) ? reason(s, weir_session_unlink(&s->session, path, &s->err)) : EINVAL;
+    return is_ready(s, path) ? reason(s, weir_session_unlink(&s->session, path, &s->err)) : EINVAL;
 }
 
 int weir_storage_mkdir(struct weir_storage *s, const char *path, unsigned mode)
 {
-    return is_open(s) ? reason(s, weir_session_mkdir(&s->session, path, mode, &s->err)) : EINVAL;
+    return is_ready(s, path) ? reason(s, weir_session_mkdir(&s->session, path, mode, &s->err)) : EINVAL;
 }
 
 int weir_storage_rmdir(struct weir_storage *s, const char *path)
 {
-    return is_open(s) ? reason(s, weir_session_rmdir(&s->session, path, &s->err)) : EINVAL;
+    return is_ready(s, path) ? reason(s, weir_session_rmdir(&s->session, path, &s->err)) : EINVAL;
 }
 
 int weir_storage_stat(struct weir_storage *s, const char *path, uint64_t *bytes)
@@ -130,7 +145,7 @@ int weir_storage_stat(struct weir_storage *s, const char *path, uint64_t *bytes)
     uint64_t size = 0;
     int rc;
 
-    if (!is_open(s))
+    if (!is_ready(s, path))
         return EINVAL;
     rc = weir_session_size(&s->session, path, &size, &s->err);
     if (bytes)
@@ -142,7 +157,7 @@ int weir_storage_access(struct weir_storage *s, const char *path)
 {
     bool yes = false;
 
-    if (!is_open(s))
+    if (!is_ready(s, path))
         return EINVAL;
     if (weir_session_exists(&s->session, path, &yes, &s->err) == 0 && !yes) {
         errno = ENOENT;

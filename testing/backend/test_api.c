@@ -434,6 +434,31 @@ static void test_words(struct tap *t, int size)
         fclose(stream);
 }
 
+/* With any backend: libraries that tell no errno, too. */
+static void test_storage_refusals(struct tap *t, const char *dir)
+{
+    static const char *const apis[] = { "POSIX", "MPIIO", "HDF5" };
+    char file[64];
+
+    snprintf(file, sizeof(file), "%s/file", dir);
+    for (size_t i = 0; i < sizeof(apis) / sizeof(*apis); i++) {
+        struct weir_storage *s = weir_storage_open(apis[i], 0, NULL);
+
+        if (!s || weir_storage_error(s)[0]) { /* HDF5 may not be there */
+            weir_storage_close(s);
+            continue;
+        }
+        tap_ok(t, weir_storage_mkdir(s, dir, 0777) == 0 && weir_storage_create(s, file) == 0 && weir_storage_create(s, file) == EEXIST &&
+                      weir_storage_remove(s, dir) == EISDIR && weir_storage_remove(s, file) == 0 && weir_storage_rmdir(s, dir) == 0,
+               NULL, "all backends say what is there already, and what is no file");
+        tap_ok(t, weir_storage_create(s, NULL) == EINVAL && strstr(weir_storage_error(s), "NULL") && weir_storage_stat(s, NULL, NULL) == EINVAL &&
+                      weir_storage_access(s, NULL) == EINVAL && weir_storage_remove(s, NULL) == EINVAL &&
+                      weir_storage_mkdir(s, NULL, 0777) == EINVAL && weir_storage_rmdir(s, NULL) == EINVAL, NULL,
+               "no path is an error");
+        weir_storage_close(s);
+    }
+}
+
 static void test_storage(struct tap *t)
 {
     struct weir_storage *s = weir_storage_open(NULL, 1, (char *[]) { (char[]) { "--posix.odirect=0" } });
@@ -451,6 +476,7 @@ static void test_storage(struct tap *t)
     tap_ok(t, weir_storage_remove(s, file) == 0 && weir_storage_remove(s, file) == ENOENT && weir_storage_access(s, file) == ENOENT &&
                   weir_storage_stat(s, file, NULL) == ENOENT && weir_storage_rmdir(s, dir) == 0, NULL, "and removes them");
     tap_ok(t, weir_storage_close(s) == 0 && weir_storage_close(NULL) == 0, NULL, "and is closed");
+    test_storage_refusals(t, dir);
     s = weir_storage_open("NO-SUCH", 0, NULL);
     tap_ok(t, s && strstr(weir_storage_error(s), "NO-SUCH") && weir_storage_mkdir(s, dir, 0777) == EINVAL, NULL,
            "a backend that is not there is an error, and nothing works");
@@ -468,6 +494,13 @@ static int run_second(void)
     return weir_measure("ior", 3, words, NULL, NULL, NULL, &out) == 1 && strstr(out.error, "another run") != NULL;
 }
 
+/* On rank 0 alone, by the job that runs. */
+static void run_the_same(void *arg, const struct weir_result *result)
+{
+    (void)result;
+    weir_job_run(arg);
+}
+
 static void *in_thread(void *arg)
 {
     *(int *)arg += run_second();
@@ -482,6 +515,21 @@ static void run_others(void *arg, const char *phase)
     *(int *)arg += run_second();
     if (pthread_create(&thread, NULL, in_thread, arg) == 0)
         pthread_join(thread, NULL);
+}
+
+/* Ranks of even and of odd numbers. */
+static void test_two_groups(struct tap *t)
+{
+    struct weir_job *job;
+    MPI_Comm own, both;
+
+    MPI_Comm_split(MPI_COMM_WORLD, t->rank % 2, 0, &own);
+    MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, 1 - t->rank % 2, 0, &both);
+    job = weir_job_new("ior", &both);
+    tap_ok(t, weir_job_run(job) == 1 && strstr(weir_job_error(job), "two groups"), NULL, "a communicator between groups is refused");
+    weir_job_free(job);
+    MPI_Comm_free(&both);
+    MPI_Comm_free(&own);
 }
 
 static void test_one_at_a_time(struct tap *t)
@@ -501,7 +549,10 @@ static void test_one_at_a_time(struct tap *t)
     tap_ok(t, weir_job_run(job) == 0 && refused == 2, NULL,
            "a second run is refused, from within the first and in another thread");
     weir_job_before(job, NULL, NULL);
-    tap_ok(t, weir_job_run(job) == 0, NULL, "and nothing keeps the next one");
+    weir_job_set(job, "r", NULL);
+    weir_job_watch(job, run_the_same, NULL, job);
+    tap_ok(t, weir_job_run(job) == 0 && weir_job_results(job) == 2, NULL,
+           "and nothing keeps the next one, nor takes its results where it runs itself on one rank");
     weir_job_free(job);
     tap_ok(t, weir_measure("ior", 3, words, &none, NULL, NULL, &out) == 1 && strstr(out.error, "MPI_COMM_NULL"), NULL,
            "MPI_COMM_NULL is refused");
@@ -523,18 +574,34 @@ static void test_options(struct tap *t)
                "a program has all options of a run");
 }
 
+/* Before MPI_Init, and after MPI_Finalize. Local. */
+static bool is_refused_without_mpi(void)
+{
+    struct weir_job *job = weir_job_new("ior", NULL);
+    struct weir_storage *s = weir_storage_open(NULL, 0, NULL);
+    bool good = weir_job_run(job) == 1 && strstr(weir_job_error(job), "MPI is ") &&
+                strstr(weir_storage_error(s), "MPI is ") && weir_storage_create(s, "file") == EINVAL;
+
+    weir_storage_close(s);
+    weir_job_free(job);
+    return good;
+}
+
 int main(int argc, char **argv)
 {
     struct tap t = { .failed = 0 };
     char dir[64] = "/tmp/weir-api-XXXXXX";
-    int size;
+    int size, level;
+    bool refused;
 
-    MPI_Init(&argc, &argv);
+    refused = is_refused_without_mpi();
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &t.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (t.rank == 0 && !mkdtemp(dir))
         MPI_Abort(MPI_COMM_WORLD, 1);
     MPI_Bcast(dir, sizeof(dir), MPI_CHAR, 0, MPI_COMM_WORLD);
+    tap_ok(&t, refused, NULL, "before MPI_Init nothing runs");
     if (tap_ok(&t, chdir(dir) == 0, NULL, "has a directory of its own")) {
         test_ior(&t, size);
         test_mdtest(&t, size);
@@ -547,11 +614,17 @@ int main(int argc, char **argv)
         test_words(&t, size);
         test_storage(&t);
         test_one_at_a_time(&t);
+        if (size > 1)
+            test_two_groups(&t);
         test_leaks(&t);
         test_options(&t);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     tap_ok(&t, t.rank != 0 || rmdir(dir) == 0, NULL, "nothing is left");
     MPI_Finalize();
+    if (!is_refused_without_mpi()) {
+        fprintf(stderr, "# after MPI_Finalize something runs\n");
+        t.failed = 1;
+    }
     return t.failed ? 1 : 0;
 }
