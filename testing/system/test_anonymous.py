@@ -33,14 +33,14 @@ def test_documents_for_others_have_no_names(ior, program):
     plain, known = (ior.cwd / "r.json").read_text(), hash_of(ior)
     assert "hush" in plain and socket.gethostname() in plain
     run = ior(args + " --anonymous", np=np, env={"USER": "jane", "ROMIO_HINTS": "/home/jane/hints"}).ok()
-    for name in ("r.json", "r.csv", "time.json"):
+    for name in ("r.json", "r.csv", "time.timeline.json"):
         text = (ior.cwd / name).read_text()
         words = [w for w in ("hush", "secret", "jane", str(ior.cwd), '"%s"' % socket.gethostname()) if w in text]
         assert not words, (name, words)
     result = json.loads((ior.cwd / "r.json").read_text())
     assert hash_of(ior) == known and result["Command line"] == "(left out)", run
     assert result["provenance"]["hosts"] == "host0" and result["provenance"]["environment"]["variables"]["ROMIO_HINTS"] == "(left out)"
-    assert json.loads((ior.cwd / "time.json").read_text())["tests"][0]["hosts"]["names"] == ["host0"]
+    assert json.loads((ior.cwd / "time.timeline.json").read_text())["tests"][0]["hosts"]["names"] == ["host0"]
 
 
 def test_errors_and_notes_lose_their_names_in_documents_only(ior):

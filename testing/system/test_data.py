@@ -149,8 +149,8 @@ def test_one_flipped_bit_is_found_where_it_is(ior, packet, where):
     data = bytearray((ior.cwd / "testFile").read_bytes())
     data[where] ^= 0x10
     (ior.cwd / "testFile").write_bytes(data)
-    run = ior("-R " + line).ok(4)
-    assert run.accesses() == ["read"] and run.errors == []
+    run = ior("-R " + line).fails(4, "test 0: wrong data in 1 place")
+    assert run.accesses() == ["read"]
     assert "Incorrect data on read (1 errors found)." in run.warnings
     place = [note for note in run.notes if "testFile" in note and "byte %d:" % (where // 8 * 8) in note]
     assert len(place) == 1 and "rank %d" % (where // 65536) in place[0], run

@@ -370,6 +370,8 @@ def test_numbers_have_their_full_precision(ior):
     assert phase["transferMean"] > 0 and phase["openTime"] != round(phase["openTime"], 6)  # nanoseconds
     row = next(csv.DictReader((ior.cwd / "c.csv").open()))
     for key, value in row.items():
+        if key in ("verdict", "findings"):  # of CSV alone
+            continue
         same = value if key in ("operation", "ended") or value == "" else float("%.16g" % float(value))  # JSON has 16 digits
         assert (value == "" and phase[key] is None) or same == phase[key], key
     result = data["tests"][0]["Results"][0]

@@ -52,7 +52,7 @@ def found(run, where):
     run.ok(4)
     count = [w for w in run.warnings if w.startswith("Incorrect data on %s (" % where)]
     kinds = [n for n in run.notes if n.startswith("wrong transfers by kind: ")]
-    assert len(count) == len(kinds) == 1 and run.errors == [], run
+    assert len(count) == len(kinds) == len(run.errors) == 1 and "wrong data in " in run.errors[0], run
     by_kind = {k: int(n) for n, k in re.findall(r"(\d+) ([a-z ]+)", kinds[0].split(": ", 1)[1])}
     lines = [LINE.match(n) for n in run.notes if n.startswith("wrong data: ")]
     assert all(lines), run
