@@ -14,9 +14,9 @@
 /* Values of the rows below; names and meaning stand there. */
 struct weir_run_options {
     const char *api, *reports, *rank_csv, *op_csv, *timeline, *interval, *progress;
-    const char *rules, *limits, *until, *existing, *assume_rate;
+    const char *rules, *limits, *until, *existing;
     const char *gpu_memory, *gpu_id, *gpu_direct;
-    int64_t max_steps, timeline_limit, peak;
+    int64_t max_steps, timeline_limit, peak, assume_rate;
     double delay_s, deadline_s, min_time_s, pause_us, max_minutes, outlier_s, until_time_s;
     int verbose, repetitions, io_timeout_s, until_max;
     bool warnings_are_errors, dry_run, wear_out, barriers, findings, strict, drop_cache,
@@ -50,10 +50,9 @@ struct weir_run_options {
              .max = INT32_MAX / 60, OPT_IN(TIME))
 #define WEIR_OPT_DRY_RUN(n, k, help) OPT_FLAG(0, n, k, WEIR_R, dry_run, help, OPT_IN(OUTPUT))
 #define WEIR_OPT_ASSUME_RATE                                                                       \
-    OPT_STR(0, "assume-rate", "assumeRate", WEIR_R, assume_rate, NULL, "SIZE|FILE",                \
-            "With a dry run, bytes a second from which the time of a phase is estimated; or the "  \
-            "JSON result of an earlier run, for the medians of its rates",                         \
-            .flags = WEIR_OPT_PRIVATE | WEIR_OPT_READS, .example = "2g", OPT_IN(OUTPUT))
+    OPT_SIZE(0, "assume-rate", "assumeRate", WEIR_R, assume_rate, NULL, "SIZE",                    \
+             "With a dry run, bytes a second from which the time of a phase is estimated",         \
+             .min = 1, .example = "2g", OPT_IN(OUTPUT))
 #define WEIR_OPT_RANK_CSV(n, k, help)                                                              \
     OPT_STR(0, n, k, WEIR_R, rank_csv, NULL, "FILE", help, .flags = WEIR_OPT_ADDS,                 \
             .example = "ranks.csv", OPT_IN(OUTPUT))

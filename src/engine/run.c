@@ -78,12 +78,14 @@ static int make_tests(struct weir_run *run, struct series *s, struct weir_err *e
 }
 
 /* The options that every program has. */
-static int check_options(const struct weir_driver *d, const struct weir_run_options *o,
-                         struct weir_err *err)
+static int check_options(const struct weir_run *run, struct weir_err *err)
 {
+    const struct weir_run_options *o = run->test->plan.options;
     uint64_t interval_ns;
 
-    if (d->whole && o->deadline_s > 0)
+    if (o->assume_rate > 0 && !o->dry_run)
+        weir_note(&run->log, "option --assume-rate has no effect without --dry-run");
+    if (run->test->driver->whole && o->deadline_s > 0)
         return weir_refuse(err, WEIR_EUSAGE,
                            "option -D (deadline): a repetition is done as a whole; take fewer of "
                            "them, or limit the time of the test (-T)");
@@ -101,16 +103,13 @@ static int plan_tests(struct weir_run *run, struct series *s, struct weir_err *e
                                                .tasks = run->world.size,
                                                .is_run = true };
         run->test->most = run->test->plan.options->repetitions;
-        rc = check_options(s->driver, run->test->plan.options, err);
+        rc = check_options(run, err);
         if (rc == 0)
             rc = weir_together(run, s->driver->plan, run->test->state, err);
         if (rc == 0)
             rc = weir_trust_check(run->test->plan.options, err);
         if (rc == 0)
             rc = weir_guard_check(run->test, err);
-        if (rc == 0)
-            rc = weir_assumed_read(run, run->test->plan.options->assume_rate, &run->test->assumed,
-                                   err);
         if (rc < 0 && s->sets > 1)
             weir_err_within(err, "test %d", i);
     }

@@ -12,7 +12,6 @@
 #define WEIR_ENGINE_TEST_H
 
 #include "backends/session.h"
-#include "engine/assume.h"
 #include "engine/options.h"
 #include "engine/phase.h"
 #include "engine/unwind.h"
@@ -106,7 +105,6 @@ struct weir_test {
     const struct weir_driver *driver;
     void *state; /* the program's, state_size zeroed bytes; lives as long as the run */
     struct weir_plan plan;
-    struct weir_assumed assumed; /* of a dry run */
     /* while it runs */
     struct weir_unwind unwind;
     struct weir_session *session[WEIR_TEST_SESSIONS];

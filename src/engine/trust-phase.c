@@ -359,7 +359,7 @@ static void note_plan(const struct weir_run *run, const struct weir_stage *stage
                       struct weir_facts *f)
 {
     struct weir_facts_phase *p = weir_facts_phase_of(f, stage->key);
-    double bytes = f->planned_bytes, rate = weir_assumed_rate(&run->test->assumed, stage->key);
+    double bytes = f->planned_bytes, rate = (double)run->test->plan.options->assume_rate;
 
     if (!p || moves_of(stage) == WEIR_MOVES_NOTHING)
         return;

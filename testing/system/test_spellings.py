@@ -199,7 +199,8 @@ def test_an_option_that_is_almost_right_is_answered_with_the_right_one(ior):
     ("-a POSX", "(did you mean 'POSIX'?)"), ("--report=jsn:x", "(did you mean 'JSON'?)"), ("--progress=alwayz", "(did you mean 'always'?)"),
     ("-b 10", "block size (-b 10) must not be smaller than transfer size (-t 262144)"), ("-b -1", "block size (-b -1) must not be negative"),
     ("-b 1.5g", "; write 1536m"), ("-b 0.25t", "; write 256g"), ("--limit=H01:1+", "''"), ("--limit=H01:1,", "''"),
-    ("--dry-run --assume-rate=0", "'0' is no rate"), ("--dry-run --assume-rate=-2g", "'-2g' is no rate")])
+    ("--dry-run --assume-rate=0", "'0' is out of range: it must be from 1"), ("--dry-run --assume-rate=-2g", "'-2g' is out of range: it must be from 1"),
+    ("--dry-run --assume-rate=some.json", "option --assume-rate (assumeRate): 'some.json' is not a whole number with an optional suffix k, m, g, t or p")])
 def test_what_is_wrong_is_answered_with_what_would_be_right(ior, words, answer):
     ior("-w " + words, np=None).fails(1, answer)
 

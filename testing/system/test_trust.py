@@ -255,7 +255,7 @@ def test_a_dry_run_is_judged_in_a_moment_whatever_the_size(ior):
     assert one["need"]["bytes"] == 900 * 2 ** 40 and one["need"]["files"] == 1 and one["need"]["free bytes"] > 0
     assert re.search(r"^data +: 900 TiB\nfiles +: 1\nbuffers of a node +: 1 MiB\nfree +: [0-9.]+ [MGT]iB$", run.stdout, re.M), run
     judged = {f["id"]: f for f in one["findings"]}
-    assert judged["H01"]["value"] == 900 * 1024 and judged["H02"]["outcome"] == "fine" and judged["H06"]["outcome"] == "found"
+    assert judged["H01"]["value"] == 900 * 1024 and "would take" in judged["H01"]["text"] and judged["H02"]["outcome"] == "fine" and judged["H06"]["outcome"] == "found"
     assert judged["H10"]["outcome"] == judged["H03"]["outcome"] == "not judged"
     small = ior("--dry-run -b 1m -F -z --assume-rate=1g --report=text:-,json:r.json", np=2).ok()
     assert small.warnings == [] and document(small)["tests"][0]["need"]["files"] == 2
@@ -318,21 +318,6 @@ def test_the_memory_of_a_job_is_that_of_its_control_group(ior):
     assert times("0::", "cgroup2", "", "memory.max") == 0.25
     run = ior("-w -b 16m -t 1m --report=json:r.json", np=None).ok()
     assert {f["id"]: f for f in document(run)["tests"][0]["findings"]}["H02"]["value"] != 0.25
-
-
-def test_a_dry_run_takes_the_rates_of_an_earlier_result(ior):
-    earlier = ior("-b 1m -F -i 3 --report=text:-,json:earlier.json", np=None).ok()
-    rates = {r["operation"]: r["median"] for r in document(earlier, "earlier.json")["tests"][0]["rates"]}
-    run = ior("--dry-run -b 8g -F --assume-rate=earlier.json --report=text:-,json:r.json", np=2).ok()
-    judged = {f["id"]: f for f in document(run)["tests"][0]["findings"]}
-    assert judged["H01"]["value"] == pytest.approx(2 * 2 ** 33 / max(rates.values())), (judged["H01"], rates)
-    assert "would take" in judged["H01"]["text"], judged["H01"]
-    (ior.cwd / "broken.json").write_text((ior.cwd / "earlier.json").read_text()[:-40])
-    (ior.cwd / "empty.json").write_text("{}")
-    ior("--dry-run -b 1m --assume-rate=earlier.json --report=json:earlier.json", np=None).fails(1, "earlier.json", "assume")
-    for value, why in (("2q", "No such file"), ("nowhere.json", "No such file"), ("broken.json", "this is not JSON"),
-                       ("empty.json", "no rate in bytes/s")):
-        ior("--dry-run -b 1m --assume-rate=" + value, np=None).fails(1, "option --assume-rate: '%s'" % value, why)
 
 
 # ---- who else uses the machine ----
