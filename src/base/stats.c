@@ -19,16 +19,22 @@ void weir_stats_add(struct weir_stats *s, double x)
     s->m2 += before * (x - s->mean);
 }
 
-double weir_stats_sd(const struct weir_stats *s)
+const char *weir_deviation_divisor(enum weir_deviation d)
+{
+    static const char *const names[] = {
+        [WEIR_DEVIATION_NONE] = NULL,
+        [WEIR_DEVIATION_POPULATION] = "n",
+        [WEIR_DEVIATION_SAMPLE] = "n-1",
+    };
+
+    return names[d];
+}
+
+double weir_stats_sd(const struct weir_stats *s, enum weir_deviation d)
 {
     if (s->n < 2 || s->m2 <= 0)
         return 0;
-    return sqrt(s->m2 / (double)s->n);
-}
-
-double weir_stats_sample_sd(const struct weir_stats *s)
-{
-    return s->n > 1 ? sqrt(s->m2 / (double)(s->n - 1)) : 0;
+    return sqrt(s->m2 / (double)(s->n - (d == WEIR_DEVIATION_SAMPLE)));
 }
 
 static int compare(const void *a, const void *b)
@@ -58,7 +64,7 @@ void weir_five_of(double *v, size_t n, double out[WEIR_FIVES])
     out[WEIR_FIVE_MED] = weir_median(v, n);
     out[WEIR_FIVE_MAX] = s.max;
     out[WEIR_FIVE_AVG] = s.mean;
-    out[WEIR_FIVE_STD] = weir_stats_sd(&s);
+    out[WEIR_FIVE_STD] = weir_stats_sd(&s, WEIR_FIVE_DEVIATION);
 }
 
 /* ---- series ---- */

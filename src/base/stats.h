@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stats.h - mergeable moments of a series: count, extremes, mean, population standard deviation */
+/* stats.h - mergeable moments of a series: count, extremes, mean, standard deviation */
 #ifndef WEIR_BASE_STATS_H
 #define WEIR_BASE_STATS_H
 
@@ -15,13 +15,25 @@ struct weir_stats {
 };
 
 void weir_stats_add(struct weir_stats *s, double x);
-double weir_stats_sd(const struct weir_stats *s); /* divisor n; 0 for fewer than two values */
-double weir_stats_sample_sd(const struct weir_stats *s); /* divisor n - 1 */
+
+/* Which standard deviation a program has. */
+enum weir_deviation {
+    WEIR_DEVIATION_NONE,       /* its results have none */
+    WEIR_DEVIATION_POPULATION, /* divisor n */
+    WEIR_DEVIATION_SAMPLE      /* divisor n - 1 */
+};
+
+/* The divisor, as documents name it: "n" or "n-1"; NULL for none. */
+const char *weir_deviation_divisor(enum weir_deviation d);
+
+/* The standard deviation; 0 for fewer than two values. d is not WEIR_DEVIATION_NONE. */
+double weir_stats_sd(const struct weir_stats *s, enum weir_deviation d);
 
 /* The middle of n values, or the mean of the two in the middle; sorts them. NaN for none. */
 double weir_median(double *v, size_t n);
 
 /* A series in five numbers, in the order of weir_five_names. */
+#define WEIR_FIVE_DEVIATION WEIR_DEVIATION_POPULATION
 enum weir_five {
     WEIR_FIVE_MIN,
     WEIR_FIVE_MED,
@@ -47,7 +59,7 @@ double *weir_series_add(struct weir_series *s);
 /* Value i of all rows in five numbers. Local. */
 void weir_series_five(const struct weir_series *s, size_t i, double out[WEIR_FIVES]);
 
-/* Of n values, which are sorted; the standard deviation is that of the population. */
+/* Of n values, which are sorted; with the deviation WEIR_FIVE_DEVIATION. */
 void weir_five_of(double *v, size_t n, double out[WEIR_FIVES]);
 
 #endif

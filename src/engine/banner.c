@@ -35,11 +35,14 @@ void weir_banner_fakes(struct weir_run *run)
         weir_report_line(&run->report, "Fake tasks per node: using %d", run->world.fake_per_node);
 }
 
-void weir_banner_program(struct weir_run *run, const char *program)
+void weir_banner_program(struct weir_run *run, const struct weir_driver *d)
 {
     weir_report_str(&run->report, WEIR_FOR_DATA, "Version", "4.1.0+weir-" PACKAGE_VERSION);
     weir_report_int(&run->report, WEIR_FOR_DATA, "schema_version", WEIR_SCHEMA_VERSION);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "program", program);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "program", d->name);
+    if (d->deviation != WEIR_DEVIATION_NONE)
+        weir_report_str(&run->report, WEIR_FOR_DATA, "deviationDivisor",
+                        weir_deviation_divisor(d->deviation));
 }
 
 void weir_banner_command(struct weir_run *run, unsigned readers, int argc, char *const *argv)
@@ -165,9 +168,10 @@ void weir_banner_values(struct weir_run *run)
     weir_report_leave(&run->report);
 }
 
-void weir_banner_data(struct weir_run *run, const char *program, int argc, char *const *argv)
+void weir_banner_data(struct weir_run *run, const struct weir_driver *d, int argc,
+                      char *const *argv)
 {
-    weir_banner_program(run, program);
+    weir_banner_program(run, d);
     weir_banner_command(run, WEIR_FOR_DATA, argc, argv);
     weir_banner_machine(run, WEIR_FOR_DATA);
     if (run->details)

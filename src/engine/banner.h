@@ -12,9 +12,9 @@ const char *weir_banner_now(char out[32], const char *form);
 /* What IOR_FAKE_NODES and IOR_FAKE_TASK_PER_NODES put in place of what was found. Rank 0. */
 void weir_banner_fakes(struct weir_run *run);
 
-/* Program and version of its results, for data readers; and the command line. Rank 0; no-ops
- * elsewhere. */
-void weir_banner_program(struct weir_run *run, const char *program);
+/* Program, version of its results and divisor of its deviations, for data readers; and the command
+ * line. Rank 0; no-ops elsewhere. */
+void weir_banner_program(struct weir_run *run, const struct weir_driver *d);
 void weir_banner_command(struct weir_run *run, unsigned readers, int argc, char *const *argv);
 
 /* For people a line: 'heading', the program, and each of its words between two quotes;
@@ -35,7 +35,8 @@ void weir_banner_option(struct weir_run *run, unsigned readers, const char *name
                         const struct weir_opt *row, const void *values);
 
 /* All of that for data readers, and where it was measured. Rank 0. */
-void weir_banner_data(struct weir_run *run, const char *program, int argc, char *const *argv);
+void weir_banner_data(struct weir_run *run, const struct weir_driver *d, int argc,
+                      char *const *argv);
 
 /* How the part of a task lies in an array of these lengths: a line for each dimension, which
  * begins with 'head', and rows of the table 'key'. Rank 0. */

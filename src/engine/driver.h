@@ -9,6 +9,7 @@
 #include "base/opt.h"
 #include "base/opthelp.h"
 #include "base/script.h"
+#include "base/stats.h"
 #include "engine/files.h"
 #include "engine/run.h"
 #include "engine/test.h"
@@ -50,6 +51,7 @@ struct weir_driver {
     const struct weir_opt *opts; /* ends with OPT_END */
     size_t opt_size, state_size; /* of the option struct, and of the state of one test */
     const struct weir_operation *operations; /* always; ends with a row without key */
+    enum weir_deviation deviation;           /* of all standard deviations in its documents */
     enum weir_op_files op_files;
     bool whole; /* a repetition is of use as a whole only: the engine refuses a deadline */
     /* With a file for each operation: does this test write that of 'op'? And the bytes that it

@@ -119,7 +119,7 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
     code = weir_tests_run(run, c->driver, c->tests, c->n, argc, argv);
     if (!run->report.begun) { /* it failed before anything was reported: name at least the
                                * program */
-        weir_banner_program(run, c->driver->name);
+        weir_banner_program(run, c->driver);
         weir_banner_command(run, WEIR_FOR_DATA, argc, argv);
     }
     code = weir_outputs_close(run, code);

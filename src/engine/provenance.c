@@ -106,22 +106,6 @@ static void emit_binding(struct weir_str *out)
     weir_surroundings_binding(out);
 }
 
-/* The component that does MPI-IO, as far as it can be told without opening a file: Open MPI may have
- * been configured for any. */
-static void emit_mpi_io(struct weir_str *out)
-{
-    const char *asked = getenv("OMPI_MCA_io");
-    struct weir_str mpi = { 0 };
-
-    weir_mpi_library(&mpi);
-    weir_str_addf(out, "%s",
-                  !strstr(weir_str_text(&mpi), "Open MPI") ? "ROMIO"
-                  : asked                                  ? asked
-                                                           : "unknown");
-    out->failed |= mpi.failed;
-    weir_str_free(&mpi);
-}
-
 /* Fewest and most processors that a task may use. Collective. */
 static void report_bound(struct weir_run *run)
 {
@@ -158,7 +142,7 @@ static void report_environment(struct weir_run *run)
     report_text(run, "processorLimit", emit_cpu_limit);
     report_needed_text(run, "binding", emit_binding);
     report_bound(run);
-    report_text(run, "mpiIo", emit_mpi_io);
+    report_text(run, "mpiIo", weir_mpi_io);
     weir_report_str(&run->report, WEIR_FOR_DATA, "compiler", __VERSION__);
     report_variables(run);
     weir_report_leave(&run->report);

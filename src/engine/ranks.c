@@ -197,7 +197,7 @@ static int warn_outliers(const struct weir_run *run, const struct weir_phase_rec
             if (fabs(quantity(&all[i], q) - s.mean) > limit_s)
                 rc = weir_warn(&run->log, err, "for %s, task %d, %s %s is %f (mean=%f, stddev=%f)",
                                all[i].host, i, rec->phase->key, quantities[q].name,
-                               quantity(&all[i], q), s.mean, weir_stats_sd(&s));
+                               quantity(&all[i], q), s.mean, weir_stats_sd(&s, WEIR_DEVIATION_POPULATION));
     }
     return rc;
 }

@@ -212,7 +212,7 @@ static void show_banner(struct weir_run *run, struct series *s, int argc, char *
         s->driver->banner(run, s->test, s->n, argc, argv);
         return;
     }
-    weir_banner_data(run, s->driver->name, argc, argv);
+    weir_banner_data(run, s->driver, argc, argv);
     weir_banner_time(run, WEIR_FOR_DATA, "Began");
 }
 

@@ -94,6 +94,11 @@ void *weir_gather_new(const struct weir_par *par, const void *mine, size_t len);
 /* Append the first line of MPI_Get_library_version. Local. */
 void weir_mpi_library(struct weir_str *out);
 
+/* Append the component that does MPI-IO: what Open MPI was told to use, however it was told
+ * ("romio321", "ompio"), "unknown" where it chooses for each file, "ROMIO" in other libraries.
+ * Local. */
+void weir_mpi_io(struct weir_str *out);
+
 /* A node, by MPI's own view of it: the environment does not change it. */
 struct weir_host {
     char name[WEIR_HOST_TEXT];

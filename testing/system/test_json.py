@@ -369,6 +369,7 @@ def test_numbers_have_their_full_precision(ior):
     phase = data["tests"][0]["phases"][0]
     assert phase["transferMean"] > 0 and phase["openTime"] != round(phase["openTime"], 6)  # nanoseconds
     row = next(csv.DictReader((ior.cwd / "c.csv").open()))
+    assert row.pop("verdict") == data["tests"][0]["verdict"] and row.pop("findings") is not None
     for key, value in row.items():
         if key in ("verdict", "findings"):  # of CSV alone
             continue
@@ -507,3 +508,63 @@ def test_reading_elsewhere_is_in_the_schema(ior, preload):
 def test_the_component_of_mpi_io_is_not_guessed(ior):
     about = in_file(ior("-a DUMMY -w -b 8k -t 8k --report=json:r.json").ok())["provenance"]["environment"]["mpiIo"]
     assert about == ("unknown" if conftest.OPEN_MPI else "ROMIO"), about
+
+
+def test_the_component_of_mpi_io_is_asked_of_mpi(ior):
+    """However it was told: here in a file, which leaves nothing in the environment of a task."""
+    if not conftest.OPEN_MPI:
+        pytest.skip("other libraries have one component")
+    for words, component in (("romio321", "romio321"), ("^ompio", "unknown")):
+        (ior.cwd / "mca").write_text("io = %s\n" % words)
+        run = ior("-a DUMMY -w -b 8k -t 8k --report=json:r.json", env={"OMPI_MCA_mca_base_param_files": str(ior.cwd / "mca")}).ok()
+        assert in_file(run)["provenance"]["environment"]["mpiIo"] == component
+
+
+# ---- standard deviations ----
+
+def deviation(numbers, divisor):
+    mean = sum(numbers) / len(numbers)
+    return (sum((x - mean) ** 2 for x in numbers) / (len(numbers) - {"n": 0, "n-1": 1}[divisor])) ** 0.5
+
+
+def of_ior(doc):
+    return [r["bwMiB"] for r in doc["tests"][0]["Results"]], doc["summary"][0]["bwStdMIB"]
+
+
+def of_mdtest(doc):
+    row = doc["summary"][0]
+    return [r["rate"] for r in doc["tests"][0]["Results"] if r["operation"] == row["operation"]], row["rateStd"]
+
+
+def of_exerciser(doc):
+    row = doc["tests"][0]["operations"][0]
+    return [r["seconds"] for r in doc["tests"][0]["Results"] if (r["operation"], r["side"]) == (row["operation"], row["side"])], row["sd"]
+
+
+def of_checkpoint(doc):
+    test = doc["tests"][0]
+    return [t["storageThroughput"] / 2**20 for t in test["trials"]], test["throughput"]["storage"]["deviation"]
+
+
+def of_gathers(doc):
+    t = doc["tests"][0]["time"]
+    return [t["min"], t["max"], 3 * t["mean"] - t["min"] - t["max"]], t["deviation"]
+
+
+@pytest.mark.parametrize("program, args, numbers", [
+    ("ior", "-a DUMMY -w -i 3 -b 8k -t 8k", of_ior),
+    ("mdtest", "-a DUMMY -C -F -n 5 -i 3 -d d", of_mdtest),
+    ("h5exerciser", "--numdims 1 --minels 8 -i 3", of_exerciser),
+    ("checkpoint_simulator.x", "--nx 1 --ny 1 --im_world 12 --lm 2 --num_arrays 1 --num_writers 1 --ntrials 3 --write_binary", of_checkpoint),
+    ("gatherv.x", "--nx 8 --n_levs 2 --n_writers 1 --n_tries 3", of_gathers)])
+def test_a_document_says_the_divisor_of_its_deviations(ior, program, args, numbers):
+    file = conftest.BUILD / "src" / program
+    if not file.exists():
+        pytest.skip("this build has no %s" % program)
+    start = conftest.LAUNCHER + ["-np" if conftest.OPEN_MPI else "-n", "6"] if program.endswith(".x") else []
+    conftest.subprocess.run(start + [str(file)] + (args + " --report=json:r.json").split(), cwd=ior.cwd, check=True, timeout=60,
+                            stdout=conftest.subprocess.DEVNULL, env=conftest.program_env())
+    doc = json.loads((ior.cwd / "r.json").read_text())
+    assert [e.message for e in jsonschema.Draft202012Validator(SCHEMA).iter_errors(doc)] == []
+    values, told = numbers(doc)
+    assert len(values) == 3 and abs(deviation(values, doc["deviationDivisor"]) - told) <= 1e-9 * max(values) and told > 0

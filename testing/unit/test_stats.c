@@ -24,7 +24,7 @@ static void an_empty_series_has_no_deviation(void **state)
     struct weir_stats s = { .n = 0 };
 
     (void)state;
-    expect_near(weir_stats_sd(&s), 0);
+    expect_near(weir_stats_sd(&s, WEIR_DEVIATION_POPULATION), 0);
 }
 
 static void one_value_is_everything(void **state)
@@ -37,7 +37,7 @@ static void one_value_is_everything(void **state)
     expect_near(s.min, -3.5);
     expect_near(s.max, -3.5);
     expect_near(s.mean, -3.5);
-    expect_near(weir_stats_sd(&s), 0);
+    expect_near(weir_stats_sd(&s, WEIR_DEVIATION_POPULATION), 0);
 }
 
 static void the_deviation_is_of_the_population(void **state)
@@ -51,7 +51,7 @@ static void the_deviation_is_of_the_population(void **state)
     expect_near(s.min, 2);
     expect_near(s.max, 9);
     expect_near(s.mean, 5);
-    expect_near(weir_stats_sd(&s), 2);
+    expect_near(weir_stats_sd(&s, WEIR_DEVIATION_POPULATION), 2);
 }
 
 static void a_small_spread_on_a_large_mean_survives(void **state)
@@ -61,8 +61,8 @@ static void a_small_spread_on_a_large_mean_survives(void **state)
     (void)state;
     for (int i = 0; i < 1000; i++)
         weir_stats_add(&s, 1e9 + (i % 2));
-    if (fabs(weir_stats_sd(&s) - 0.5) > 1e-6)
-        fail_msg("deviation %.17g", weir_stats_sd(&s));
+    if (fabs(weir_stats_sd(&s, WEIR_DEVIATION_POPULATION) - 0.5) > 1e-6)
+        fail_msg("deviation %.17g", weir_stats_sd(&s, WEIR_DEVIATION_POPULATION));
 }
 
 static void equal_values_have_no_deviation(void **state)
@@ -72,7 +72,7 @@ static void equal_values_have_no_deviation(void **state)
     (void)state;
     for (int i = 0; i < 100; i++)
         weir_stats_add(&s, 0.1);
-    assert_true(weir_stats_sd(&s) < 1e-15);
+    assert_true(weir_stats_sd(&s, WEIR_DEVIATION_POPULATION) < 1e-15);
 }
 
 static void the_median_is_in_the_middle(void **state)

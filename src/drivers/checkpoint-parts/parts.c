@@ -404,10 +404,12 @@ static int report_test(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
-/* Sample deviation; -1 for one try, as the originals have it. */
+#define DEVIATION WEIR_DEVIATION_SAMPLE
+
+/* -1 for one try, as the originals have it. */
 static double deviation(const struct weir_stats *s)
 {
-    return s->n > 1 ? sqrt(s->m2 / (double)(s->n - 1)) : -1;
+    return s->n > 1 ? weir_stats_sd(s, DEVIATION) : -1;
 }
 
 static void show_raw(struct weir_report *r, const struct small *t)
@@ -494,7 +496,7 @@ static const struct weir_example examples[] = {
     .files = add_files, .target = target, .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL
 #define COMMON                                                                                     \
     .opt_size = sizeof(struct small_options), .state_size = sizeof(struct small),                  \
-    .operations = operations, .whole = true, .plan = plan,                                         \
+    .operations = operations, .deviation = DEVIATION, .whole = true, .plan = plan,                 \
     .start = start, .end = end, .report = report_test, .facts = facts_of, .conclude = conclude
 
 const struct weir_driver parts_raw = { .name = "raw_bw.x",

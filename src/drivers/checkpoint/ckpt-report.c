@@ -180,7 +180,7 @@ int ckpt_report_trial(struct weir_run *run, void *state, const struct weir_stage
 /* Of what was not measured there is none. */
 static double deviation(const struct weir_stats *s)
 {
-    return isnan(s->mean) ? NAN : weir_stats_sd(s);
+    return isnan(s->mean) ? NAN : weir_stats_sd(s, CKPT_DEVIATION);
 }
 
 static void report_rate(struct weir_report *r, const char *key, const char *definition,

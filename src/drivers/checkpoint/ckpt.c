@@ -110,7 +110,7 @@ static void declare_facts(struct weir_run *run, void *state, struct weir_facts *
     .script = config_of, .read_script = read_config, .api = ckpt_api, .whole = true,              \
     .plan = ckpt_plan, .variants = ckpt_variants, .start = ckpt_start, .end = ckpt_end,            \
     .facts = declare_facts, .range = ckpt_range, .report = ckpt_report_test,                       \
-    .conclude = ckpt_conclude, .summary = ckpt_summary
+    .conclude = ckpt_conclude, .summary = ckpt_summary, .deviation = CKPT_DEVIATION
 
 const struct weir_driver ckpt_checkpoint = {
     .name = "checkpoint_simulator.x",

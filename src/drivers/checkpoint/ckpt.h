@@ -27,6 +27,7 @@ struct ckpt_options {
     bool extra, collective, sync, keep_buffers;
 };
 
+#define CKPT_DEVIATION WEIR_DEVIATION_POPULATION
 #define CKPT_ALIGN 4096 /* of buffers: enough for direct I/O */
 
 enum ckpt_stage {

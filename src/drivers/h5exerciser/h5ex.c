@@ -327,6 +327,7 @@ const struct weir_driver h5ex_driver = {
     .opt_size = sizeof(struct h5ex_options),
     .state_size = sizeof(struct h5ex_test),
     .operations = h5ex_operations,
+    .deviation = WEIR_FIVE_DEVIATION,
     .whole = true,
     .api = weir_run_options_api,
     .variants = count_sizes,

@@ -327,8 +327,8 @@ static void summarise(struct weir_run *run, const struct ior_test *t, const char
         .ops = known ? s->ops : none,
         .time = known ? s->time : none,
         .bytes = known ? s->bytes : none,
-        .bw_sd = known ? weir_stats_sd(&s->bw) : NAN,
-        .ops_sd = known ? weir_stats_sd(&s->ops) : NAN,
+        .bw_sd = known ? weir_stats_sd(&s->bw, IOR_DEVIATION) : NAN,
+        .ops_sd = known ? weir_stats_sd(&s->ops, IOR_DEVIATION) : NAN,
         .wall_s = s->walls ? s->wall_s / s->walls : NAN,
         .wall_bw = s->walls && s->wall_s > 0 ? s->wall_bytes / s->wall_s : NAN,
     };

@@ -6,6 +6,8 @@
 #include "base/stats.h"
 #include "engine/phase.h"
 
+#define IOR_DEVIATION WEIR_DEVIATION_POPULATION
+
 struct ior_test;
 struct weir_stage;
 struct weir_test;

@@ -336,6 +336,7 @@ const struct weir_driver weir_ior = {
     .opt_size = sizeof(struct ior_options),
     .state_size = sizeof(struct ior_test),
     .operations = operations,
+    .deviation = IOR_DEVIATION,
     .op_files = WEIR_OP_FILES_REPETITION,
     .script = script_of,
     .api = weir_run_options_api,

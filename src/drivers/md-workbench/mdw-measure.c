@@ -238,7 +238,7 @@ static int gather_times(struct weir_run *run, struct mdw_measure *sum, struct we
     sum->seconds = stats.max;
     sum->min_s = stats.min;
     sum->mean_s = stats.mean;
-    sum->sd_s = weir_stats_sample_sd(&stats);
+    sum->sd_s = weir_stats_sd(&stats, WEIR_DEVIATION_SAMPLE);
     return 0;
 }
 

@@ -41,7 +41,7 @@ void mdtest_report_begin(struct weir_run *run, struct weir_test *tests, int n, i
                          "mdtest-3.3.0 was launched with %d total task(s) on %d node(s)",
                          run->world.size, run->world.nodes);
     weir_banner_words(run, "Command line used: ", '\'', LINE_MOST, argc, argv);
-    weir_banner_data(run, tests[0].driver->name, argc, argv);
+    weir_banner_data(run, tests[0].driver, argc, argv);
     mdtest_trace_options(run, tests[0].state);
     weir_banner_nodemap(run, WEIR_FOR_TEXT_4);
 }
@@ -288,7 +288,7 @@ static void print_row(struct weir_run *run, const struct weir_table *table, cons
         .colon = ":",
         .all = *all,
         .rank = *rank,
-        .sd = weir_stats_sample_sd(all),
+        .sd = weir_stats_sd(all, MDTEST_DEVIATION),
     };
 
     weir_report_row(&run->report, table, &row);
@@ -340,8 +340,8 @@ static void emit_row(struct weir_run *run, const struct mdtest_test *k, enum mdt
         .iterations = (int64_t)s->rate.n,
         .items = (int64_t)s->items,
         .s = *s,
-        .rate_sd = weir_stats_sample_sd(&s->rate),
-        .ms_sd = weir_stats_sample_sd(&s->ms),
+        .rate_sd = weir_stats_sd(&s->rate, MDTEST_DEVIATION),
+        .ms_sd = weir_stats_sd(&s->ms, MDTEST_DEVIATION),
     };
 
     if (s->rate.n > 0)

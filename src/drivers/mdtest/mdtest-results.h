@@ -9,6 +9,8 @@
 #include "engine/files.h"
 #include "engine/latency.h"
 
+#define MDTEST_DEVIATION WEIR_DEVIATION_SAMPLE
+
 struct mdtest_test;
 
 /* One task's part of one phase, up to the end of its own work. */

@@ -263,6 +263,7 @@ const struct weir_driver weir_mdtest = {
     .api = weir_run_options_api,
     .state_size = sizeof(struct mdtest_test),
     .operations = mdtest_operations,
+    .deviation = MDTEST_DEVIATION,
     .op_files = WEIR_OP_FILES_OPERATION,
     .records = mdtest_records,
     .rank_head = mdtest_rank_head,
