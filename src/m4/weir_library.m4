@@ -9,9 +9,13 @@
 #   --without-NAME       out
 # The test sets weir_found to yes, with weir_cflags and weir_libs, or leaves it, with weir_why. It reads weir_path.
 # An empty test finds everything. Sets weir_with_NAME to yes or no, and weir_row to words for the table.
+# weir_with_NAME_alias may be another name that people know it by: --with-ALIAS means the same.
 AC_DEFUN([WEIR_WITH], [
+weir_wish=auto
+m4_ifdef([weir_with_$1_alias], [AC_ARG_WITH(weir_with_$1_alias, [AS_HELP_STRING([--with-]weir_with_$1_alias, [the same as --with-$1])],
+  [weir_wish=$withval])])
 AC_ARG_WITH([$1], [AS_HELP_STRING([--with-$1@<:@=PATH@:>@], [$2 (default: when it can be built)])],
-  [weir_wish=$withval], [weir_wish=auto])
+  [weir_wish=$withval])
 weir_found=no weir_cflags= weir_libs= weir_path= weir_why="$3 not found"
 AS_CASE([$weir_wish], [yes|no|auto], [], [weir_path=$weir_wish])
 AS_IF([test "x$weir_wish" = xno], [weir_why="--without-$1"], [m4_ifval([$6], [$6], [weir_found=yes])])

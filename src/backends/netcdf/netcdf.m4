@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # netcdf.m4 - find a parallel netCDF-C that was built with the MPI in use, and the HDF5 below it
+m4_define([weir_with_netcdf_alias], [netcdf-c])
 m4_define([weir_backend_netcdf_needs], [parallel netCDF-C >= 4.7])
 m4_define([weir_backend_netcdf_package], [libnetcdf-mpi-dev])
 m4_define([weir_backend_netcdf_find], [WEIR_FIND_NETCDF])

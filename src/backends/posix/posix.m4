@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # posix.m4 - POSIX needs nothing; with libraries of file systems it can also set layouts and give hints
+m4_define([weir_with_lustre_alias], [lustreapi])
 m4_define([weir_backend_posix_needs], [nothing])
 m4_define([weir_backend_posix_package], [libc6-dev])
 
