@@ -11,8 +11,6 @@ from spack.package import *
 class Weir(AutotoolsPackage):
     """Parallel I/O benchmarks with the command lines of ior, mdtest, md-workbench and mib."""
 
-    homepage = "https://weir.example.org"
-
     # There is no released archive yet.
     version("main")
 
