@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # weir.bash - completion for bash, of all programs, also after mpirun. It asks the program, so it is never out
-# of date. make install puts it where bash-completion looks; else source this file.
+# of date. make install puts it where bash-completion looks for the completion of a program, which is then loaded at
+# the first Tab; to have it after mpirun before that, source this file in ~/.bashrc.
 # shellcheck shell=bash
 
 _weir_programs=' ior mdtest md-workbench mib h5exerciser hdf5Exerciser checkpoint_simulator.x restart_simulator.x raw_bw.x gatherv.x combo.x weir-plot weir-compare '
@@ -27,6 +28,24 @@ _weir_find() {
     return 1
 }
 
+# After a launcher, before a program: options as its --help has them, no file where a number follows, else commands
+# and files.
+_weir_launcher() {
+    local typed=${_weir_typed[-1]}
+
+    case ${_weir_typed[-2]}:$typed in
+    *:-*)
+        mapfile -t COMPREPLY < <(compgen -W "$("${_weir_typed[0]}" --help 2>/dev/null |
+            tr -cs '[:alnum:]-' '\n' | grep -E '^--?[[:alpha:]]' | sort -u)" -- "$typed")
+        ;;
+    -n:* | -np:* | --n:* | --np:* | -N:* | -c:*) ;;
+    *)
+        mapfile -t COMPREPLY < <({ compgen -c -- "$typed"; compgen -f -- "$typed"; } | sort -u)
+        compopt -o filenames
+        ;;
+    esac
+}
+
 _weir() {
     local _weir_typed=() _weir_at _weir_program
     local typed before='' first='' head word
@@ -34,7 +53,7 @@ _weir() {
 
     _weir_split
     if ! _weir_find; then
-        compopt -o default
+        _weir_launcher
         return
     fi
     typed=${_weir_typed[-1]}
@@ -45,6 +64,7 @@ _weir() {
     while IFS=$'\t' read -r word _; do
         COMPREPLY+=("${word#"$head"}")
     done < <("$_weir_program" --complete "$before" "$typed" "$first" 2>/dev/null)
+    # A word that ends with '=' or ':' goes on.
     if ((${#COMPREPLY[@]} == 0)); then
         compopt -o default
     elif [[ ${COMPREPLY[0]} == *[=:] || $before == -O || $before == --option ]]; then
@@ -52,8 +72,20 @@ _weir() {
     fi
 }
 
-for _weir_word in $_weir_programs mpirun mpiexec srun; do
-    # A completion of the launcher that is there stays.
-    complete -p "$_weir_word" >/dev/null 2>&1 || complete -F _weir "$_weir_word"
+# Has somebody else a completion of this command, which may not have been loaded yet?
+_weir_is_taken() {
+    local load
+
+    complete -p "$1" >/dev/null 2>&1 && return
+    for load in _comp_load __load_completion; do
+        ! declare -F $load >/dev/null || $load "$1" >/dev/null 2>&1 || :
+    done
+    complete -p "$1" >/dev/null 2>&1
+}
+
+# shellcheck disable=SC2086 # words
+complete -F _weir $_weir_programs
+for _weir_word in mpirun mpiexec srun; do
+    _weir_is_taken $_weir_word || complete -F _weir $_weir_word
 done
 unset _weir_word

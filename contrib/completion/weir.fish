@@ -1,12 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # weir.fish - completion for fish, of all programs, also after mpirun. It asks the program, so it is never out
-# of date. make install puts it where fish looks; else source this file.
+# of date. make install puts it where fish looks for the completion of a program, which is then loaded at the first Tab;
+# to have it after mpirun before that, source this file in config.fish.
 
 function __weir_programs
     string split ' ' 'ior mdtest md-workbench mib h5exerciser hdf5Exerciser checkpoint_simulator.x restart_simulator.x raw_bw.x gatherv.x combo.x weir-plot weir-compare'
 end
 
-# Words, a tab, a sentence: from the program that stands on the line; files where it has none.
+# After a launcher, before a program: options as its --help has them, no file where a number follows, else commands
+# and files.
+function __weir_launcher --argument-names launcher before typed
+    if string match -q -- '-*' $typed
+        $launcher --help 2>/dev/null | tr -cs '[:alnum:]-' '\n' | grep -E '^--?[[:alpha:]]' | sort -u
+    else if not contains -- $before -n -np --n --np -N -c
+        complete -C "$typed"
+        __fish_complete_path "$typed"
+    end
+end
+
+# Words, a tab, a sentence: from the program that stands on the line; files where it has none. fish puts no blank after
+# a word that ends with '=' or ':'.
 function __weir_complete
     set -l words (commandline -opc)
     set -l typed (commandline -ct)
@@ -20,7 +33,7 @@ function __weir_complete
         end
     end
     if test -z "$program"
-        __fish_complete_path "$typed"
+        __weir_launcher $words[1] $words[-1] "$typed"
         return
     end
     set -l before ''
@@ -31,7 +44,8 @@ function __weir_complete
     if test (count $found) -gt 0
         printf '%s\n' $found
     else
-        __fish_complete_path "$typed"
+        set -l head (string match -r '^.*[=:]' -- "$typed")
+        string replace -r -- '^' "$head" (__fish_complete_path (string replace -r '^.*[=:]' '' -- "$typed"))
     end
 end
 

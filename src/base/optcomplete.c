@@ -31,7 +31,16 @@ static void offer(const struct request *r, const char *head, size_t head_len, co
     weir_str_free(&full);
 }
 
-/* The values of a row that begin as 'typed' does, each after 'head'. */
+/* Where the last value of a list begins (FORMAT:PATH,...), of another row the only one. */
+static const char *last_value(const struct weir_opt *row, const char *typed)
+{
+    const char *comma = row->meta && strstr(row->meta, ",...") ? strrchr(typed, ',') : NULL;
+
+    return comma != NULL ? comma + 1 : typed;
+}
+
+/* The values of a row that begin as 'typed' does, each after the first head_len bytes of 'head'; 'typed' is what
+ * follows these. */
 static void offer_values(const struct request *r, const struct weir_opt *row, const char *head,
                          size_t head_len, const char *typed)
 {
@@ -40,12 +49,14 @@ static void offer_values(const struct request *r, const struct weir_opt *row, co
                                : row->suggestions != NULL   ? row->suggestions
                                : row->type == WEIR_OPT_FLAG ? truth
                                                             : NULL;
-    const char *name;
+    const char *last = last_value(row, typed);
+    struct weir_opt_word word;
 
+    head_len += (size_t)(last - typed);
     for (; value != NULL && *value != NULL; value++)
-        offer(r, head, head_len, typed, "", *value, "", "");
-    for (int i = 0; r->more != NULL && (name = r->more(row, i)) != NULL; i++)
-        offer(r, head, head_len, typed, "", name, "", "");
+        offer(r, head, head_len, last, "", *value, "", "");
+    for (int i = 0; r->more != NULL && (word = r->more(row, i)).text != NULL; i++)
+        offer(r, head, head_len, last, "", word.text, word.end, word.help);
 }
 
 static const struct weir_opt *find_word(const struct weir_opts *o, const char *text, size_t len)
@@ -132,7 +143,7 @@ void weir_opt_complete(const struct weir_opts *o, const char *before, const char
     const struct weir_opt *row = find_word(o, before, strlen(before));
 
     if (before[0] == '-' && row != NULL && weir_opt_takes_value(row)) {
-        offer_value(&r, row, "", 0, typed);
+        offer_value(&r, row, typed, 0, typed);
         return;
     }
     if (typed[0] != '-')

@@ -107,22 +107,36 @@ static int dump_rows(struct weir_command *c, const struct weir_help *help, struc
     return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the list of options") : 0;
 }
 
-/* Values that no table knows: names of backends, and what there is help for. */
-static const char *more_values(const struct weir_opt *row, int i)
+static struct weir_opt_word plain_word(const char *text)
 {
-    const bool is_help = row->offset == offsetof(struct weir_common, help) && row->letter == 'h';
+    return (struct weir_opt_word){ text, "", "" };
+}
+
+/* The i-th backend, or 'last' after all of them. */
+static struct weir_opt_word backend_word(int i, const char *last)
+{
+    for (const struct weir_backend *const *be = weir_backends(); *be; be++)
+        if (i-- == 0)
+            return plain_word((*be)->name);
+    return plain_word(i == 0 ? last : NULL);
+}
+
+/* Values that no table of options knows: names of backends and of rules, and what there is help for. */
+static struct weir_opt_word more_values(const struct weir_opt *row, int i)
+{
+    const char *name = row->type == WEIR_OPT_STR && row->name ? row->name : "";
+    const bool is_help = row->letter == 'h' && strcmp(name, "help") == 0;
     int topics = 0;
 
+    if (strcmp(name, "limit") == 0 && i < WEIR_RULES)
+        return (struct weir_opt_word){ weir_rules[i].id, ":", weir_rules[i].what };
+    if (strcmp(name, "api") == 0)
+        return backend_word(i, NULL);
     while (is_help && weir_topic_names[topics])
         topics++;
-    if (row->type != WEIR_OPT_STR || !row->name || (!is_help && strcmp(row->name, "api") != 0))
-        return NULL;
     if (i < topics)
-        return weir_topic_names[i];
-    for (const struct weir_backend *const *be = weir_backends(); *be; be++)
-        if (i-- == topics)
-            return (*be)->name;
-    return is_help && i == topics ? "all" : NULL;
+        return plain_word(weir_topic_names[i]);
+    return is_help ? backend_word(i - topics, "all") : plain_word(NULL);
 }
 
 void weir_command_complete(const struct weir_command *c, const char *before, const char *typed)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the shells complete, in a pseudo-terminal: the Tab key is pressed and the line read."""
 import os
+import pathlib
 import shutil
+import subprocess
 
 import pytest
 
@@ -10,21 +12,32 @@ import conftest
 pexpect = pytest.importorskip("pexpect", reason="needs python3-pexpect for a terminal")
 FOLDER = conftest.SOURCE / "contrib" / "completion"
 
-# What is typed, and what stands on the line after the Tab key
+# What is typed, and what stands on the line after the Tab key and a '+': a word that goes on has no blank
 CASES = [
-    ("ior --api=PO", "ior --api=POSIX"),
-    ("ior --block-s", "ior --block-size="),
-    ("ior -O blockSize=4k,transfer", "ior -O blockSize=4k,transferSize="),
-    ("ior -l ran", "ior -l random"),
-    ("mpirun -np 4 ior --reorder-t", "mpirun -np 4 ior --reorder-tasks"),
-    ("mpirun -np 4 mdtest --unique-d", "mpirun -np 4 mdtest --unique-directory"),
-    ("md-workbench --process-r", "md-workbench --process-reports"),
-    ("mib --call_l", "mib --call_limit="),
-    ("ior --posix.odi", "ior --posix.odirect"),
-    ("ior -o somef", "ior -o somefile"),
-    ("weir-compare --worse", "weir-compare --worse-than="),
-    ("weir-compare somef", "weir-compare somefile"),
-    ("weir-plot --h", "weir-plot --help"),
+    ("ior --api=PO", "ior --api=POSIX +"),
+    ("ior --block-s", "ior --block-size=+"),
+    ("ior -O blockSize=4k,transfer", "ior -O blockSize=4k,transferSize=+"),
+    ("ior -l ran", "ior -l random +"),
+    ("ior --report=js", "ior --report=json:+"),
+    ("ior --report js", "ior --report json:+"),
+    ("ior --report=text:-,js", "ior --report=text:-,json:+"),
+    ("ior --report=json:somef", "ior --report=json:somefile +"),
+    ("ior --limit=H02", "ior --limit=H02:+"),
+    ("mdtest --limit h02:3,h03", "mdtest --limit h02:3,H03:+"),
+    ("ior -O limit=H02", "ior -O limit=H02:+"),
+    ("mpirun --weir-o", "mpirun --weir-option +"),
+    ("mpirun -n 4 only-h", "mpirun -n 4 only-here +"),
+    ("mpirun -n somef", "mpirun -n somef+"),
+    ("mpirun --hostfile somef", "mpirun --hostfile somefile +"),
+    ("mpirun -n 4 ior --reorder-t", "mpirun -n 4 ior --reorder-tasks +"),
+    ("mpirun -np 4 mdtest --unique-d", "mpirun -np 4 mdtest --unique-directory +"),
+    ("md-workbench --process-r", "md-workbench --process-reports +"),
+    ("mib --call_l", "mib --call_limit=+"),
+    ("ior --posix.odi", "ior --posix.odirect +"),
+    ("ior -o somef", "ior -o somefile +"),
+    ("weir-compare --worse", "weir-compare --worse-than=+"),
+    ("weir-compare somef", "weir-compare somefile +"),
+    ("weir-plot --h", "weir-plot --help +"),
 ]
 
 START = {
@@ -48,7 +61,13 @@ def test_the_tab_key_completes_options_values_and_keys(shell, tmp_path):
     if not shutil.which(shell):
         pytest.skip("no %s" % shell)
     (tmp_path / "somefile").write_text("")
-    env = dict(conftest.program_env(), PATH="%s:%s:%s" % (FOLDER.parent / "plot", conftest.IOR.parent, os.environ["PATH"]), TERM="dumb", HOME=str(tmp_path), COLUMNS="200")
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name, text in (("mpirun", "echo ' -n|--np N  tasks\n -w|--weir-option  nothing'"), ("only-here", "")):
+        (programs / name).write_text("#!/bin/sh\n%s\n" % text)
+        (programs / name).chmod(0o755)
+    path = (programs, FOLDER.parent / "plot", conftest.IOR.parent, os.environ["PATH"])
+    env = dict(conftest.program_env(), PATH=":".join(map(str, path)), TERM="dumb", HOME=str(tmp_path), COLUMNS="200")
     args, setup = START[shell]
     terminal = pexpect.spawn(shell, args, env=env, cwd=str(tmp_path), encoding="utf-8", timeout=60, dimensions=(50, 200), echo=False)
     try:
@@ -57,8 +76,33 @@ def test_the_tab_key_completes_options_values_and_keys(shell, tmp_path):
         for typed, expected in CASES:
             # Ctrl-A puts a word before the line after the completion, so that nothing but echo runs.
             terminal.send(typed + "\t")
-            terminal.send("\x05@\x01echo A''NSWER \r")
-            terminal.expect(r"ANSWER ([^\r\n]*?) ?@")
-            assert terminal.match.group(1).strip() == expected, (shell, typed)
+            terminal.send("+\x05@\x01echo A''NSWER \r")
+            terminal.expect(r"ANSWER ([^\r\n]*?)@")
+            assert terminal.match.group(1) == expected, (shell, typed)
     finally:
         terminal.close(force=True)
+
+
+def test_a_launcher_keeps_the_completion_that_another_package_brought(tmp_path):
+    """bash-completion loads that one at the first Tab: not there yet is not free."""
+    theirs = tmp_path / "bash-completion" / "completions"
+    theirs.mkdir(parents=True)
+    (theirs / "mpirun").write_text("complete -W theirs mpirun\n")
+    loader = pathlib.Path("/usr/share/bash-completion/bash_completion")
+    if not loader.exists():
+        pytest.skip("no %s (Debian: bash-completion)" % loader)
+    script = ". %s; . %s/weir.bash; complete -p mpirun mpiexec ior" % (loader, FOLDER)
+    env = dict(os.environ, XDG_DATA_DIRS="%s:/usr/share" % tmp_path, HOME=str(tmp_path))
+    said = subprocess.run(["bash", "--norc", "--noprofile", "-c", script], env=env, capture_output=True, text=True, timeout=60)
+    assert said.stdout.split("\n")[:3] == ["complete -W 'theirs' mpirun", "complete -F _weir mpiexec", "complete -F _weir ior"], said
+
+
+@pytest.mark.skipif(not (conftest.BUILD / "Makefile").exists() or not shutil.which("make"), reason="needs the build and make")
+def test_no_file_is_installed_for_what_is_not_ours(tmp_path):
+    parts = ["install-exec-local", "install-binSCRIPTS", "install-data-local"]
+    done = subprocess.run(["make", "-s", *parts, "prefix=/opt/w", "DESTDIR=%s" % tmp_path],
+                          cwd=conftest.BUILD, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    share, programs = tmp_path / "opt/w/share", {p.name for p in (tmp_path / "opt/w/bin").iterdir()}
+    assert {p.name for p in (share / "bash-completion/completions").iterdir()} == programs
+    assert {p.stem if p.suffix == ".fish" else p for p in (share / "fish/vendor_completions.d").iterdir()} == programs

@@ -167,11 +167,11 @@ static void an_unknown_part_is_refused_with_the_known_ones(void **state)
     assert_int_equal(d->out.len, 0);
 }
 
-static const char *backends(const struct weir_opt *row, int i)
+static struct weir_opt_word backends(const struct weir_opt *row, int i)
 {
-    static const char *const names[] = { "POSIX", "MPIIO" };
+    static const struct weir_opt_word words[] = { { "POSIX", "", "" }, { "MPIIO", ":", "Of MPI" }, { 0 } };
 
-    return row->name && strcmp(row->name, "api") == 0 && i < 2 ? names[i] : NULL;
+    return words[row->name && strcmp(row->name, "api") == 0 ? i : 2];
 }
 
 static void completion_offers_names_values_and_keys(void **state)
@@ -188,7 +188,7 @@ static void completion_offers_names_values_and_keys(void **state)
         { "-l", "ran", "random\t" },
         { "--dataPacketType", "", "timestamp\t" },
         { "ior", "--dataPacketType=o", "--dataPacketType=offset\t" },
-        { "-a", "mp", "MPIIO\t" },
+        { "-a", "mp", "MPIIO:\tOf MPI" },
         { "ior", "--api=po", "--api=POSIX\t" },
         { "-O", "blockSize=4k,transf", "blockSize=4k,transferSize=\tBytes" },
         { "-O", "blockSize=4k,dataPacketType=r", "blockSize=4k,dataPacketType=random\t" },
