@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "base/optset.h"
 #include "engine/command.h"
@@ -37,13 +38,28 @@ static int read_all(FILE *f, struct weir_shared_text *t, struct weir_err *err)
     return 0;
 }
 
+/* Nobody named a file that need not be there, so nobody writes into a pipe of this name. A link to
+ * nothing is there: to open it fails. */
+static int look_at_file(const struct weir_shared_text *t, bool *there, struct weir_err *err)
+{
+    struct stat st;
+
+    *there = t->must_be || lstat(t->path, &st) == 0 || errno != ENOENT;
+    if (!t->must_be && *there && stat(t->path, &st) == 0 && S_ISFIFO(st.st_mode))
+        return weir_refuse(err, WEIR_EUSAGE, "read %s '%s': it is a pipe, not a file", t->what,
+                           t->path);
+    return 0;
+}
+
 static int read_file(struct weir_shared_text *t, struct weir_err *err)
 {
-    FILE *f = fopen(t->path, "r");
+    bool there;
+    FILE *f;
     int rc;
 
-    if (!f && errno == ENOENT && !t->must_be)
-        return 0;
+    if (look_at_file(t, &there, err) < 0 || !there)
+        return there ? -1 : 0;
+    f = fopen(t->path, "r");
     if (!f)
         return weir_fail(err, WEIR_EUSAGE, "open %s '%s'", t->what, t->path);
     rc = read_all(f, t, err);

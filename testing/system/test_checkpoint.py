@@ -2,6 +2,7 @@
 """checkpoint_simulator.x, restart_simulator.x and the programs of their parts: files by readers that are not ours, summaries as
 the originals have them, numbers that agree with each other."""
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -334,6 +335,19 @@ def test_which_options_hold_beside_a_file_that_is_there(run, ior):
     run("checkpoint_simulator", "--report=json:checkpoint_benchmark.rc", 1).fails(1, "'checkpoint_benchmark.rc'", "the script")
     (ior.cwd / "checkpoint_benchmark.rc").write_text("NX: yes\n")
     run("checkpoint_simulator", "", 1).fails(1, "checkpoint_benchmark.rc:1: ", "'yes' is not a whole number")
+
+
+def test_what_has_the_name_of_the_file_and_is_none_is_refused(run, ior):
+    """Nobody waits for what writes into a pipe, and a link to nothing does not mean the default case."""
+    here = ior.cwd / "checkpoint_benchmark.rc"
+    os.mkfifo(here)
+    run("checkpoint_simulator", "", 1).fails(1, "'checkpoint_benchmark.rc'", "it is a pipe")
+    here.unlink()
+    here.symlink_to("nowhere.rc")
+    run("checkpoint_simulator", "", 1).fails(1, "open script 'checkpoint_benchmark.rc'", "No such file")
+    here.unlink()
+    here.mkdir()
+    run("checkpoint_simulator", "", 1).fails(1, "read script 'checkpoint_benchmark.rc'", "directory")
 
 
 @pytest.mark.parametrize("text, words", [
