@@ -384,6 +384,28 @@ static enum weir_code judge(struct weir_run *run, const struct weir_test *t, enu
     return code;
 }
 
+enum weir_code weir_test_foresee(struct weir_run *run, struct weir_test *t, struct weir_err *err)
+{
+    enum weir_code code = WEIR_OK;
+    const struct weir_backend *be;
+    struct weir_backend_opt opt;
+    int rc = weir_values_backend(t->values, t->plan.options->api, &run->world, &be, &opt, err);
+
+    run->test = t;
+    if (rc == 0) {
+        note_backend(t, be, opt);
+        weir_trust_begin(run);
+        rc = weir_together(run, weir_guard, t->state, err);
+    }
+    if (rc < 0)
+        code = weir_run_refuse(run, err);
+    else
+        t->verdict = weir_trust_end(run);
+    code = judge(run, t, code);
+    run->test = NULL;
+    return code;
+}
+
 enum weir_code weir_test_run(struct weir_run *run, struct weir_test *t, bool *failed,
                              struct weir_err *err)
 {

@@ -148,6 +148,10 @@ int weir_test_heads(struct weir_run *run, struct weir_heads *h, int color, struc
  * Collective over run->par. */
 void weir_clean(struct weir_run *run, weir_local_fn *fn, void *state);
 
+/* Judge a test of which the plan is all that was asked for: is there room? Collective over run->world.
+ * Returns the exit status, the same on all ranks. What went wrong was said. */
+enum weir_code weir_test_foresee(struct weir_run *run, struct weir_test *t, struct weir_err *err);
+
 /* Run one test whose plan is made. Collective over run->world; ranks that take no part wait for
  * the outcome. Returns the exit status, the same on all ranks. What went wrong was said. *failed:
  * no further test can follow (wrong data alone are no reason); err then has the words on the ranks

@@ -242,7 +242,7 @@ enum weir_severity weir_trust_report(struct weir_run *run)
 
     if (weir_limits_parse(&limits, o->limits, NULL) < 0)
         return WEIR_SOUND;
-    if (run->trust.facts->phases == 0) {
+    if (run->trust.facts->phases == 0 && !run->trust.facts->no_room) {
         tell_programs_nothing(run, weir_rule_sets[set]);
         return WEIR_SOUND;
     }

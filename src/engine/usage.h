@@ -14,8 +14,8 @@ int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *
                       struct weir_err *err);
 
 /* Has the file system of 'path', with usage *u, room for a plan? Where it has not, that is an
- * error in a dry run, and in a real run unless a deadline may end it before or --no-space-check
- * was given; else a warning. Rank 0. -1 and err. */
+ * error (which a dry run makes a finding), and in a real run a warning where a deadline may end it
+ * before or --no-space-check was given. Rank 0. -1 and err. */
 int weir_usage_judge(const struct weir_run *run, const char *path, const struct weir_plan *plan,
                      const struct weir_fs_usage *u, struct weir_err *err);
 

@@ -138,7 +138,7 @@ def test_a_failed_run_of_mdtest_keeps_what_was_measured(mdtest):
     assert [row["operation"] for row in doc["tests"][0]["Results"]] == ["Tree creation", "File creation"]
 
 
-@pytest.mark.parametrize("args", ["-n 2 -d no/such/place", "-n 2 -x no/such/file -W 1", "-n 2 --dry-run -w 1000p", "-n 2 -d /proc/none"])
+@pytest.mark.parametrize("args", ["-n 2 -d no/such/place", "-n 2 -x no/such/file -W 1", "-n 2 -d /proc/none"])
 def test_a_run_of_mdtest_that_fails_early_leaves_a_document(mdtest, args):
     run = mdtest(args + WORD)
     assert run.returncode in (2, 3) and document(run)["error"]

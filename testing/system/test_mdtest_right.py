@@ -253,7 +253,13 @@ def test_a_dry_run_counts_and_touches_nothing(mdtest):
 
 
 def test_a_dry_run_knows_when_there_is_no_room(mdtest):
-    mdtest("-n 10 -F -w 100t --dryRun").fails(2, "bytes", "free")
+    """A finding, as in ior; an error only where that is asked for."""
+    for args, status, verdict in (("", 0, "INVALID"), ("--strict", 5, "INVALID"), ("--rules=none", 0, None), ("-w 1", 0, None)):
+        run = mdtest("-n 10 -F -w 100t --dryRun --report=text:-,json:r.json " + args).ok(status)
+        doc = json.loads((mdtest.cwd / "r.json").read_text())
+        assert doc.get("verdict") == verdict and any("bytes" in w and "are free" in w for w in doc["warnings"]) == ("-w" not in args), run
+        assert ("INVALID" in run.stderr) == (verdict == "INVALID") and not mdtest.dir.exists(), run
+    assert "H25" in mdtest("-n 10 -F -w 100t --dryRun --findings").ok().stdout
 
 
 def test_cleanup_removes_leftovers_and_nothing_else(mdtest):

@@ -224,8 +224,6 @@ static int look_at_existing(struct weir_run *run, void *state, struct weir_err *
     const struct mdw_test *t = state;
     bool replaces = t->o->precreate && weir_existing(&t->o->run) == WEIR_EXISTING_REPLACE;
 
-    if (t->o->run.dry_run)
-        return 0;
     return weir_tidy_existing(run, "md-workbench", t->o->prefix, replaces, t->fs.be, forms,
                               sizeof(forms) / sizeof(*forms), err);
 }
