@@ -302,6 +302,15 @@ def test_sizes_that_cannot_be_counted_do_not_become_small_ones(mib):
     assert mib.data() == {"mibData.00000000": 65536}
 
 
+def test_what_does_not_fit_is_said_once(mib):
+    """With all that the limits allow, less what files that are there have already."""
+    most = 2 * 4096 * 2147483647
+    for there in (0, 2 * 65536):
+        run = mib("-F -t {d} -s 4k -l 2147483647 -L 1 -r" + (" -n" if there else ""), np=2).ok()
+        assert len(run.warnings) == 1 and run.warnings[0].startswith("the test needs %d bytes" % (most - there)), run
+        mib("-F -t {d} -s 64k -l 1", np=2).ok()
+
+
 # ---- defects of the original (mib.md 15), and the tests that show how it is here ----
 
 SOUND = {
