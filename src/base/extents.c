@@ -7,19 +7,16 @@
 #include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <math.h>
-#include <stddef.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #define AT_ONCE 64
 
-/* One request to the kernel. */
-struct request {
+/* One request to the kernel, with room for the extents that follow it. */
+union request {
     struct fiemap map;
-    struct fiemap_extent room[AT_ONCE];
+    unsigned char room[sizeof(struct fiemap) + AT_ONCE * sizeof(struct fiemap_extent)];
 };
-
-_Static_assert(offsetof(struct request, room) == sizeof(struct fiemap), "the extents follow");
 
 static struct weir_extent cut(const struct fiemap_extent *x, uint64_t first, uint64_t end)
 {
@@ -43,7 +40,7 @@ bool weir_extents_visit(int fd, uint64_t first, uint64_t len,
                         void (*visit)(void *context, const struct weir_extent *e), void *context)
 {
     uint64_t begin = first, end = first + len;
-    struct request r;
+    union request r;
 
     while (begin < end) {
         const struct fiemap_extent *x = NULL;
@@ -54,7 +51,7 @@ bool weir_extents_visit(int fd, uint64_t first, uint64_t len,
         if (ioctl(fd, FS_IOC_FIEMAP, &r.map) < 0)
             return false;
         for (uint32_t i = 0; i < r.map.fm_mapped_extents; i++) {
-            struct weir_extent e = cut(x = &r.room[i], first, end);
+            struct weir_extent e = cut(x = &r.map.fm_extents[i], first, end);
 
             visit(context, &e);
         }
