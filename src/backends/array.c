@@ -91,8 +91,7 @@ static int check_chunk(const struct weir_array_spec *spec, struct weir_err *err)
         return weir_refuse(err, WEIR_EUSAGE, "chunks of %d dimensions in an array of %d",
                            chunk->rank, spec->shape.rank);
     for (int d = 0; d < chunk->rank; d++)
-        if (chunk->len[d] < 1 ||
-            (chunk->len[d] > spec->shape.len[d] && !(spec->unlimited && d == 0)))
+        if (chunk->len[d] < 1 || chunk->len[d] > spec->shape.len[d])
             return weir_refuse(err, WEIR_EUSAGE,
                                "dimension %d: chunks of %" PRIu64
                                " elements (there may be 1 to %" PRIu64 ")",
@@ -111,7 +110,7 @@ int weir_array_spec_check(const struct weir_array_spec *spec, struct weir_err *e
     if (check_type(&spec->type, err) < 0)
         return -1;
     for (int d = 0; d < shape->rank; d++)
-        if (shape->len[d] == 0 && !(spec->unlimited && d == 0))
+        if (shape->len[d] == 0)
             return weir_refuse(err, WEIR_EUSAGE, "dimension %d of the array has no element", d + 1);
     if (weir_shape_bytes(shape, weir_type_bytes(&spec->type), &bytes, err) < 0)
         return -1;
@@ -134,7 +133,7 @@ int weir_array_spec_match(const struct weir_array_spec *have, const struct weir_
                 weir_type_bytes(&have->type) == weir_type_bytes(&want->type);
     struct weir_str words = { 0 };
 
-    for (int d = want->unlimited; same && d < want->shape.rank; d++)
+    for (int d = 0; same && d < want->shape.rank; d++)
         same = have->shape.len[d] == want->shape.len[d];
     if (same)
         return 0;

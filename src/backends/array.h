@@ -42,7 +42,6 @@ struct weir_array_spec {
     struct weir_shape chunk; /* elements of a chunk in each dimension; rank 0: in one piece */
     const char *const *dims; /* a name for each dimension, where the format has them; NULL: any */
     bool fill;               /* zeros are written into all of a new array (else: not defined) */
-    bool unlimited;          /* the first dimension can grow later; its length may be 0 */
 };
 
 /* Memory that is addressed like an array: what lies in it is the slab's elements. */
@@ -114,8 +113,6 @@ struct weir_array_ops {
     int (*release)(struct weir_array *, struct weir_err *); /* COLLECTIVE. Close an array. */
     /* COLLECTIVE. All arrays, groups and attributes are made, transfers come next. */
     int (*commit)(struct weir_array_file *, struct weir_err *);
-    /* COLLECTIVE. The first dimension has 'len' elements from now on, which are more. */
-    int (*grow)(struct weir_array *, uint64_t len, struct weir_err *);
     /* LOCAL. Prepare transfers of a->slab and a->mem, which are sound. */
     int (*select)(struct weir_array *, struct weir_err *);
     /* COLLECTIVE when file->collective, else LOCAL. Move what is selected; with no elements only

@@ -54,23 +54,16 @@ int weir_nc_read_spec(const struct weir_nc_calls *c, int nc, int id, struct weir
     return 0;
 }
 
-static int make_dim(const struct weir_nc_calls *c, int nc, const char *name, uint64_t len,
-                    bool grows, int *id, struct weir_err *err)
+static int make_dim(const struct weir_nc_calls *c, int nc, const char *name, uint64_t len, int *id,
+                    struct weir_err *err)
 {
-    uint64_t have = 0;
-    int record = -1, rc = c->inq_unlimdim ? c->inq_unlimdim(nc, &record) : 0;
+    uint64_t have = len;
+    int rc = c->inq_dimid(nc, name, id) != 0 ? c->def_dim(nc, name, len, id)
+                                             : c->inq_dimlen(nc, *id, &have);
 
-    if (rc == 0 && grows && record >= 0) {
-        *id = record;
-        return 0;
-    }
-    if (c->inq_dimid(nc, name, id) != 0)
-        rc = c->def_dim(nc, name, grows ? 0 : len, id);
-    else
-        rc = c->inq_dimlen(nc, *id, &have);
     if (rc != 0)
         return c->fail(err, rc, "dimension '%s'", name);
-    if (have == 0 || (grows && !c->inq_unlimdim) || (have == len && *id != record))
+    if (have == len)
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
                        "the file has a dimension '%s' of %" PRIu64 " elements, wanted are %" PRIu64,
@@ -86,11 +79,10 @@ int weir_nc_make_dims(const struct weir_nc_calls *c, int nc, const struct weir_a
     errno = 0;
     for (int i = 0; i < rank; i++) {
         int d = c->fastest_first ? rank - 1 - i : i; /* as Fortran has it */
-        bool grows = spec->unlimited && d == 0;
-        const char *name = spec->dims ? spec->dims[d] : grows ? "record" : text;
+        const char *name = spec->dims ? spec->dims[d] : text;
 
         snprintf(text, sizeof(text), "n%" PRIu64, spec->shape.len[d]); /* fits */
-        if (make_dim(c, nc, name, spec->shape.len[d], grows, &dim[d], err) < 0)
+        if (make_dim(c, nc, name, spec->shape.len[d], &dim[d], err) < 0)
             return -1;
     }
     return 0;

@@ -14,9 +14,7 @@ struct weir_nc_calls {
     int (*inq_var)(int nc, int id, char *name, int *type, int *rank, int *dims, int *attrs);
     int (*inq_dimlen)(int nc, int dim, uint64_t *len);
     int (*inq_dimid)(int nc, const char *name, int *id);
-    int (*def_dim)(int nc, const char *name, uint64_t len, int *id); /* 0: it grows */
-    /* The one dimension that grows, -1 while there is none; NULL where a file can have several. */
-    int (*inq_unlimdim)(int nc, int *id);
+    int (*def_dim)(int nc, const char *name, uint64_t len, int *id);
     bool fastest_first; /* in which order dimensions are made */
     int (*inq_att)(int nc, int id, const char *name, int *type, uint64_t *count);
     int (*get_att)(int nc, int id, const char *name, void *data);
@@ -32,7 +30,7 @@ int weir_nc_read_spec(const struct weir_nc_calls *c, int nc, int id, struct weir
                       struct weir_err *err);
 
 /* The dimensions of a new array, which arrays of a file share by their names: those that spec
- * gives, else "record" for the one that grows and "n<length>". Local. Returns 0, or -1 and err. */
+ * gives, else "n<length>". Local. Returns 0, or -1 and err. */
 int weir_nc_make_dims(const struct weir_nc_calls *c, int nc, const struct weir_array_spec *spec,
                       int dim[WEIR_RANK_MAX], struct weir_err *err);
 

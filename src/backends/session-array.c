@@ -154,24 +154,3 @@ int weir_array_close(struct weir_array *a, struct weir_err *err)
     }
     return agree(f, name_step(f, rc, "close array", a->name, err), err);
 }
-
-int weir_array_grow(struct weir_array *a, uint64_t len, struct weir_err *err)
-{
-    struct weir_array_file *f = a->file;
-    int rc = 0;
-
-    if (!a->spec.unlimited || !ops_of(f)->grow)
-        rc = weir_refuse(err, WEIR_EUSAGE, "its first dimension is not unlimited");
-    else if (len < a->spec.shape.len[0])
-        rc = weir_refuse(err, WEIR_EUSAGE, "an array cannot become smaller");
-    if (agree_check(f, name_step(f, rc, "grow array", a->name, err), err) < 0)
-        return -1;
-    if (!f->dry_run && len > a->spec.shape.len[0]) {
-        enter_array(f->s, "grow an array", f->path);
-        rc = leave_array(f->s, ops_of(f)->grow(a, len, err));
-    }
-    if (rc == 0)
-        a->spec.shape.len[0] = len;
-    a->is_selected = false;
-    return agree(f, name_step(f, rc, "grow array", a->name, err), err);
-}

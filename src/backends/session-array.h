@@ -62,17 +62,13 @@ int weir_arrays_get_attr(struct weir_array_file *f, const char *object,
 int weir_array_make(struct weir_array_file *f, const char *name, const struct weir_array_spec *spec,
                     struct weir_array **out, struct weir_err *err);
 
-/* Open one that is there. want: refuse another type or shape (a first dimension that is unlimited
- * may have any length). NULL: any, (*out)->spec says what it is; not where files do not describe
- * their arrays. */
+/* Open one that is there. want: refuse another type or shape. NULL: any, (*out)->spec says what it
+ * is; not where files do not describe their arrays. */
 int weir_array_open(struct weir_array_file *f, const char *name, const struct weir_array_spec *want,
                     struct weir_array **out, struct weir_err *err);
 
 /* NULL: does nothing. The struct stays the session's until the file is closed. */
 int weir_array_close(struct weir_array *a, struct weir_err *err);
-
-/* Give the first dimension of an unlimited array a length that is not smaller. */
-int weir_array_grow(struct weir_array *a, uint64_t len, struct weir_err *err);
 
 /* Write or read a slab of an array. mem: where its elements are in buf, as many and in the same
  * order; NULL: in one piece. buf must be memory that can be written also for put (libraries change

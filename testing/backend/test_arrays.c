@@ -406,58 +406,6 @@ static void test_deepest(struct trial *t)
     ok(t, weir_arrays_close(f, &t->err), "the deep file is closed");
 }
 
-/* ---- arrays that grow ---- */
-
-/* Rows of four elements, or of one. */
-static void test_growing(struct trial *t, int rank)
-{
-    struct weir_array_spec spec = { .type = { .elem = WEIR_ELEM_FLOAT64 },
-                                    .shape = { rank, { 0, 4 } },
-                                    .unlimited = true };
-    uint64_t ranks = t->access.file_per_task ? 1 : (uint64_t)t->par->size;
-    uint64_t me = t->access.file_per_task ? 0 : (uint64_t)t->par->rank;
-    double row[4] = { (double)me, 2, 3, 4 }, back[4] = { 0 };
-    struct weir_array_file *f;
-    struct weir_array *a;
-    struct weir_slab slab;
-    int rc;
-
-    if (weir_session_can_array(&t->s, &spec, &t->err) < 0) {
-        spec.chunk = (struct weir_shape) { rank, { 1, 4 } };
-        if (weir_session_can_array(&t->s, &spec, &t->err) < 0)
-            return;
-    }
-    name_file(t, "growing");
-    rc = weir_arrays_open(&t->s, t->path,
-                          WEIR_OPEN_READ | WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_TRUNC, &f,
-                          &t->err);
-    if (!ok(t, rc, "a file for a growing array is made"))
-        return;
-    rc = weir_array_make(f, "growing", &spec, &a, &t->err);
-    rc = rc == 0 ? weir_arrays_commit(f, &t->err) : rc;
-    for (uint64_t step = 1; step <= 3 && rc == 0; step++) {
-        rc = weir_array_grow(a, step * ranks, &t->err);
-        weir_slab_box(&slab, rank, (uint64_t[]) { (step - 1) * ranks + me, 0 },
-                      (uint64_t[]) { 1, 4 });
-        rc = rc == 0 ? weir_array_put(a, &slab, NULL, row, &t->err) : rc;
-    }
-    ok(t, rc, "an array grows row by row");
-    ok(t, weir_arrays_close(f, &t->err), "its file is closed");
-    rc = weir_arrays_open(&t->s, t->path, WEIR_OPEN_READ, &f, &t->err);
-    if (!ok(t, rc, "and opened"))
-        return;
-    rc = weir_array_open(f, "growing", &spec, &a, &t->err);
-    if (rc == 0 && a->spec.shape.len[0] != 3 * ranks)
-        rc = weir_refuse(&t->err, WEIR_EDATA, "%" PRIu64 " rows", a->spec.shape.len[0]);
-    if (ok(t, rc, "the array has all rows")) {
-        weir_slab_box(&slab, rank, (uint64_t[]) { 2 * ranks + me, 0 }, (uint64_t[]) { 1, 4 });
-        rc = weir_array_get(a, &slab, NULL, back, &t->err);
-        tap_ok(t->tap, rc == 0 && memcmp(row, back, rank == 1 ? sizeof(row[0]) : sizeof(row)) == 0,
-               &t->err, "with what was written");
-    }
-    ok(t, weir_arrays_close(f, &t->err), "the grown file is closed");
-}
-
 /* ---- what must be refused ---- */
 
 static void test_wrong_array(struct trial *t, struct weir_array_file *f)
@@ -661,7 +609,7 @@ static void test_dry_run(struct trial *t)
 
 static void remove_files(struct trial *t)
 {
-    static const char *const names[] = { "arrays", "stripes", "growing", "copy", "deepest" };
+    static const char *const names[] = { "arrays", "stripes", "copy", "deepest" };
 
     weir_barrier(t->par);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -690,8 +638,6 @@ static void run_trial(struct trial *t)
     test_stripes(t, false);
     test_stripes(t, true);
     test_deepest(t);
-    test_growing(t, 2);
-    test_growing(t, 1);
     test_dry_run(t);
     remove_files(t);
     ok(t, weir_session_end(&t->s, &t->err), "the session ends");

@@ -41,8 +41,6 @@ static int array_check(const struct weir_session *s, const struct weir_array_spe
     uint64_t bytes;
 
     (void)s;
-    if (spec->unlimited && spec->chunk.rank == 0)
-        return weir_refuse(err, WEIR_EUSAGE, "HDF5 stores arrays that grow only in chunks");
     if (spec->chunk.rank == 0)
         return 0;
     if (weir_shape_bytes(&spec->chunk, weir_type_bytes(&spec->type), &bytes, err) < 0 ||
@@ -128,15 +126,12 @@ static hid_t make_list(const struct weir_array_spec *spec)
     return list;
 }
 
-static hid_t make_space(const struct weir_array_spec *spec)
+static hid_t make_space(const struct weir_shape *shape)
 {
-    hsize_t len[WEIR_SLAB_RANK], most[WEIR_SLAB_RANK];
+    hsize_t len[WEIR_SLAB_RANK];
 
-    copy_sizes(len, spec->shape.len, spec->shape.rank);
-    copy_sizes(most, spec->shape.len, spec->shape.rank);
-    if (spec->unlimited)
-        most[0] = H5S_UNLIMITED;
-    return H5Screate_simple(spec->shape.rank, len, most);
+    copy_sizes(len, shape->len, shape->rank);
+    return H5Screate_simple(shape->rank, len, NULL);
 }
 
 static int array_make(struct weir_array *base, struct weir_err *err)
@@ -145,7 +140,7 @@ static int array_make(struct weir_array *base, struct weir_err *err)
     struct hdf5_container *c = container_of(base);
     hid_t type = hdf5_type_make(&base->spec.type, 0, err);
     hid_t list = make_list(&base->spec);
-    hid_t space = make_space(&base->spec);
+    hid_t space = make_space(&base->spec.shape);
 
     errno = 0;
     weir_timed_begin(base->file->s);
@@ -239,21 +234,6 @@ static int array_release(struct weir_array *base, struct weir_err *err)
         rc = hdf5_container_fail(&f->c, err, closed ? "H5Gclose" : "H5Dclose");
     close_all(a);
     return rc;
-}
-
-static int array_grow(struct weir_array *base, uint64_t len, struct weir_err *err)
-{
-    struct hdf5_array *a = (struct hdf5_array *)base;
-    hsize_t all[WEIR_SLAB_RANK];
-
-    copy_sizes(all, base->spec.shape.len, base->spec.shape.rank);
-    all[0] = len;
-    errno = 0;
-    if (H5Dset_extent(a->id, all) < 0)
-        return hdf5_container_fail(container_of(base), err, "H5Dset_extent");
-    H5Sclose(a->in_file);
-    a->in_file = H5Dget_space(a->id);
-    return a->in_file < 0 ? hdf5_fail(err, "H5Dget_space") : 0;
 }
 
 /* ---- transfers ---- */
@@ -351,7 +331,6 @@ const struct weir_array_ops hdf5_array_ops = {
     .make = array_make,
     .find = array_find,
     .release = array_release,
-    .grow = array_grow,
     .select = array_select,
     .move = array_move,
     .sync = array_sync,

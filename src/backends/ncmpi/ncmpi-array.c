@@ -72,14 +72,13 @@ int ncmpi_redefine(struct ncmpi_arrays *f, struct weir_err *err)
     return 0;
 }
 
-/* Where the variables begin is known now; those with records are all over the file. */
+/* Where the variables begin is known now. */
 static int learn_places(struct ncmpi_arrays *f, struct weir_err *err)
 {
     for (struct weir_array *a = f->base.first; a; a = a->next) {
         MPI_Offset at = 0;
-        int rc = !a->is_open || a->spec.unlimited
-                     ? NC_NOERR
-                     : ncmpi_inq_varoffset(f->nc, ((struct ncmpi_array *)a)->id, &at);
+        int rc = a->is_open ? ncmpi_inq_varoffset(f->nc, ((struct ncmpi_array *)a)->id, &at)
+                            : NC_NOERR;
 
         if (rc != NC_NOERR)
             return ncmpi_fail(err, rc, "place of '%s'", a->name);
@@ -175,7 +174,7 @@ static int array_open(struct weir_array_file *base, unsigned flags, struct weir_
     return rc;
 }
 
-/* One past the last byte of the variables that have no records. */
+/* One past the last byte of the arrays. */
 static uint64_t end_of_arrays(const struct ncmpi_arrays *f)
 {
     uint64_t end = 0, bytes = 0;
@@ -263,7 +262,7 @@ static int array_find(struct weir_array *base, struct weir_array_spec *have, str
     if (weir_nc_read_spec(&ncmpi_calls, f->nc, a->id, have, err) < 0)
         return -1;
     a->basic = ncmpi_basic_of(have->type.elem);
-    rc = base->spec.unlimited ? NC_NOERR : ncmpi_inq_varoffset(f->nc, a->id, &at);
+    rc = ncmpi_inq_varoffset(f->nc, a->id, &at);
     base->at = (uint64_t)at;
     return rc != NC_NOERR ? ncmpi_fail(err, rc, "ncmpi_inq_varoffset") : 0;
 }
@@ -273,28 +272,6 @@ static int array_release(struct weir_array *base, struct weir_err *err)
     (void)err;
     ncmpi_slab_free((struct ncmpi_array *)base);
     return 0;
-}
-
-/* A request of no bytes of the last record makes the records without writing any of them. Where a
- * record is a single element, rank 0 has to write it. */
-static int array_grow(struct weir_array *base, uint64_t len, struct weir_err *err)
-{
-    struct ncmpi_array *a = (struct ncmpi_array *)base;
-    struct ncmpi_arrays *f = (struct ncmpi_arrays *)base->file;
-    MPI_Offset start[WEIR_RANK_MAX] = { 0 }, count[WEIR_RANK_MAX] = { 0 };
-    bool single = base->spec.shape.rank == 1;
-    uint64_t zero = 0;
-    int rc;
-
-    if (go_together(f, err) < 0)
-        return -1;
-    start[0] = (MPI_Offset)len - 1;
-    count[0] = !single || base->file->s->par->rank == 0;
-    errno = 0;
-    rc = ncmpi_put_vara_all(f->nc, a->id, start, count, &zero, single ? count[0] : 0, a->basic);
-    rc = judge(f, rc, "ncmpi_put_vara_all", err);
-    f->failed |= rc < 0;
-    return go_alone(f, rc < 0 ? NULL : err) < 0 ? -1 : rc;
 }
 
 static void array_describe(struct weir_array_file *base, struct weir_str *out)
@@ -314,7 +291,6 @@ const struct weir_array_ops ncmpi_array_ops = {
     .find = array_find,
     .release = array_release,
     .commit = array_commit,
-    .grow = array_grow,
     .select = ncmpi_slab_select,
     .move = ncmpi_slab_move,
     .sync = array_sync,

@@ -36,7 +36,7 @@ static int inq_dimlen(int nc, int dim, uint64_t *len)
 
 static int def_dim(int nc, const char *name, uint64_t len, int *id)
 {
-    return ncmpi_def_dim(nc, name, (MPI_Offset)len, id); /* NC_UNLIMITED is 0 */
+    return ncmpi_def_dim(nc, name, (MPI_Offset)len, id);
 }
 
 static int inq_att(int nc, int id, const char *name, int *type, uint64_t *count)
@@ -55,7 +55,6 @@ const struct weir_nc_calls ncmpi_calls = { .prefix = "ncmpi_",
                                            .inq_dimlen = inq_dimlen,
                                            .inq_dimid = ncmpi_inq_dimid,
                                            .def_dim = def_dim,
-                                           .inq_unlimdim = ncmpi_inq_unlimdim,
                                            .inq_att = inq_att,
                                            .get_att = ncmpi_get_att,
                                            .fail = ncmpi_fail };

@@ -54,14 +54,14 @@ static int array_sync(struct weir_array_file *base, struct weir_err *err)
 
 /* ---- arrays ---- */
 
-static int set_access(struct netcdf_file *f, int id, bool together, struct weir_err *err)
+static int set_access(struct netcdf_file *f, int id, struct weir_err *err)
 {
     int rc;
 
     if (f->serial)
         return 0;
     errno = 0;
-    rc = nc_var_par_access(f->nc, id, together ? NC_COLLECTIVE : NC_INDEPENDENT);
+    rc = nc_var_par_access(f->nc, id, f->st->collective ? NC_COLLECTIVE : NC_INDEPENDENT);
     return rc != NC_NOERR ? netcdf_fail(err, rc, "nc_var_par_access") : 0;
 }
 
@@ -75,7 +75,7 @@ static int array_commit(struct weir_array_file *base, struct weir_err *err)
         return rc;
     for (const struct weir_array *a = base->first; a && rc == 0; a = a->next)
         if (a->is_open)
-            rc = set_access(f, ((const struct netcdf_array *)a)->id, f->st->collective, err);
+            rc = set_access(f, ((const struct netcdf_array *)a)->id, err);
     return rc;
 }
 
@@ -90,7 +90,7 @@ static int define_var(struct netcdf_array *a, struct netcdf_file *f, const int *
         chunk[d] = (size_t)spec->chunk.len[d];
     if (rc == NC_NOERR && spec->chunk.rank > 0)
         rc = nc_def_var_chunking(f->nc, a->id, NC_CHUNKED, chunk);
-    else if (rc == NC_NOERR && !spec->unlimited)
+    else if (rc == NC_NOERR)
         rc = nc_def_var_chunking(f->nc, a->id, NC_CONTIGUOUS, NULL);
     if (rc == NC_NOERR) /* fill values are written later, by all ranks */
         rc = nc_def_var_fill(f->nc, a->id, NC_NOFILL, NULL);
@@ -123,7 +123,7 @@ static int array_find(struct weir_array *base, struct weir_array_spec *have, str
         return netcdf_fail(err, rc, "nc_inq_varid");
     if (weir_nc_read_spec(&netcdf_calls, f->nc, a->id, have, err) < 0)
         return -1;
-    return set_access(f, a->id, f->st->collective, err);
+    return set_access(f, a->id, err);
 }
 
 static int array_release(struct weir_array *base, struct weir_err *err)
@@ -131,28 +131,6 @@ static int array_release(struct weir_array *base, struct weir_err *err)
     (void)err;
     netcdf_slab_free((struct netcdf_array *)base);
     return 0;
-}
-
-/* Only a collective write makes the variable longer: all ranks write the same zero to the last
- * row. */
-static int array_grow(struct weir_array *base, uint64_t len, struct weir_err *err)
-{
-    struct netcdf_array *a = (struct netcdf_array *)base;
-    struct netcdf_file *f = file_of(base->file);
-    size_t start[WEIR_RANK_MAX] = { 0 }, count[WEIR_RANK_MAX];
-    uint64_t zero = 0;
-    int rc = set_access(f, a->id, true, err);
-
-    for (int d = 0; d < WEIR_RANK_MAX; d++)
-        count[d] = 1;
-    start[0] = (size_t)len - 1;
-    errno = 0;
-    if (rc == 0)
-        rc = netcdf_judge(f, nc_put_vara(f->nc, a->id, start, count, &zero), true, "nc_put_vara",
-                          err);
-    if (!f->st->collective && set_access(f, a->id, false, rc < 0 ? NULL : err) < 0)
-        return -1;
-    return rc;
 }
 
 static void array_describe(struct weir_array_file *base, struct weir_str *out)
@@ -170,7 +148,6 @@ const struct weir_array_ops netcdf_array_ops = {
     .find = array_find,
     .release = array_release,
     .commit = array_commit,
-    .grow = array_grow,
     .select = netcdf_slab_select,
     .move = netcdf_slab_move,
     .sync = array_sync,

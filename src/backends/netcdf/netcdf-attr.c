@@ -15,7 +15,7 @@ static int inq_dimlen(int nc, int dim, uint64_t *len)
 
 static int def_dim(int nc, const char *name, uint64_t len, int *id)
 {
-    return nc_def_dim(nc, name, (size_t)len, id); /* NC_UNLIMITED is 0 */
+    return nc_def_dim(nc, name, (size_t)len, id);
 }
 
 static int inq_att(int nc, int id, const char *name, int *type, uint64_t *count)

@@ -76,8 +76,6 @@ static int array_check(const struct weir_session *s, const struct weir_array_spe
 {
     if (spec->chunk.rank > 0)
         return weir_refuse(err, WEIR_EUSAGE, "%s cannot store arrays in chunks", s->be->name);
-    if (spec->unlimited)
-        return weir_refuse(err, WEIR_EUSAGE, "%s cannot make arrays that grow", s->be->name);
     return 0;
 }
 
