@@ -111,14 +111,36 @@ static struct process look_at(int pid)
     return p;
 }
 
-/* The launcher above this process, the one that the user has started; 0: there is none. */
-static int launcher_above(void)
+/* Has the process an end of this pipe? */
+static bool has_open(int pid, const struct stat *pipe)
+{
+    char path[64];
+    struct dirent *e;
+    struct stat st;
+    bool found = false;
+    DIR *d;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+    d = opendir(path);
+    while (d && !found && (e = readdir(d)))
+        found = fstatat(dirfd(d), e->d_name, &st, 0) == 0 && st.st_ino == pipe->st_ino &&
+                st.st_dev == pipe->st_dev;
+    if (d)
+        closedir(d);
+    return found;
+}
+
+/* The launcher above this process, the one that the user has started; 0: there is none, or a pipe
+ * from here leads elsewhere: "mpirun sh -c 'ior 2>&1 | tee log'". */
+static int launcher_above(const struct stat *end)
 {
     int found = 0, pid = getppid();
 
     for (int i = 0; i < LEVELS && pid > 1; i++) {
         struct process p = look_at(pid);
 
+        if (p.is_launcher && !found && S_ISFIFO(end->st_mode) && !has_open(pid, end))
+            return 0;
         if (p.is_launcher)
             found = pid;
         else if (found)
@@ -161,7 +183,7 @@ int weir_launch_terminal(void)
 
     if (fstat(STDERR_FILENO, &st) < 0 || (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode)))
         return -1; /* not what a launcher gives */
-    pid = launcher_above();
+    pid = launcher_above(&st);
     if (pid == 0)
         pid = only_srun();
     snprintf(path, sizeof(path), "/proc/%d/fd/2", pid);

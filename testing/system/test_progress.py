@@ -20,10 +20,10 @@ CASES = {  # a phase of four seconds
 }
 
 
-def on_a_terminal(tmp_path, name, args):
+def on_a_terminal(tmp_path, name, args, launch=()):
     terminal, end = pty.openpty()
     env = conftest.program_env({"OMPI_MCA_orte_tmpdir_base": str(tmp_path)})
-    with subprocess.Popen([str(conftest.BUILD / "src" / name)] + args.split(), cwd=tmp_path, env=env, stdin=subprocess.DEVNULL,
+    with subprocess.Popen(list(launch) + [str(conftest.BUILD / "src" / name)] + args.split(), cwd=tmp_path, env=env, stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=end) as proc:
         os.close(end)
         shown = read_all(terminal)
@@ -57,6 +57,15 @@ def test_nothing_is_shown_where_nobody_wants_it(tmp_path, ior):
     assert on_a_terminal(tmp_path, "ior", IOR + " --progress=never") == b""
     assert ior("-a DUMMY -w -b 8k -t 8k --progress=never", np=None).ok().messages == []
     ior("-a DUMMY -w --progress=often", np=None).fails(1, "progress", "auto, always, never")
+
+
+def test_below_a_launcher_the_terminal_is_that_of_the_launcher(tmp_path, ior):
+    """Unless the end of what a rank writes is elsewhere."""
+    launch = conftest.LAUNCHER + ["-n", "2"]
+    shown = on_a_terminal(tmp_path, "ior", IOR, launch)
+    assert re.search(rb"\rwrite: \d s, \d+\.\d %, \d s left, \d", shown), shown
+    shown = on_a_terminal(tmp_path, "ior", IOR, launch + ["sh", "-c", '"$0" "$@" 2>&1 | cat >>log'])
+    assert "s left" not in (tmp_path / "log").read_text() and not shown.strip(), shown
 
 
 def test_a_log_has_a_line_every_half_minute(ior, preload):
