@@ -239,11 +239,23 @@ def test_the_script_finds_its_modules_wherever_it_is(plot, tmp_path):
     assert said.returncode == 1 and said.stderr.startswith("weir-plot: its modules") and len(said.stderr.splitlines()) == 1, said
 
 
+def test_help_and_completion_need_no_numpy(tmp_path):
+    (tmp_path / "numpy").mkdir()
+    (tmp_path / "numpy" / "__init__.py").write_text("raise ImportError('taken away')\n")
+    env = dict(os.environ, PYTHONPATH=str(tmp_path), WEIR_PLOT_PYTHON="no other")
+    source = conftest.SOURCE / "contrib" / "plot" / "weir-plot"
+    for words, status, text in ((["--help"], 0, "usage: weir-plot"), (["rate", "--help"], 0, "--outside-unit"),
+                                (["--complete", "", "", ""], 0, "rate\t"), (["rat"], 2, "did you mean 'rate'"),
+                                (["rate", "x.npy"], 1, "needs NumPy and matplotlib")):
+        said = run(source, *words, env=env)
+        assert said.returncode == status and text in said.stdout + said.stderr, (words, said)
+
+
 def test_the_manual_page_has_every_command_and_option(plot):
     from weir_plot import cli
     page = (conftest.SOURCE / "doc" / "man" / "weir-plot.1.in").read_text().replace("\\-", "-")
     commands, options = set(), set()
-    for name, _, _, _, names in cli.COMMANDS:
+    for name, _, _, names in cli.COMMANDS:
         commands.add(name)
         parser = cli.argparse.ArgumentParser()
         cli.add_options(parser, names)

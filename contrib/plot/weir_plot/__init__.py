@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures and reports of weir's runs. Layers: refusal <- files <- model <- pictures <- report <- cli."""
+"""Pictures and reports of weir's runs. Layers: refusal <- files <- model <- pictures <- report <- draw <- cli."""

@@ -1,30 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: a row for each subcommand."""
+"""The command line: a row for each subcommand. Help and completion need no NumPy."""
 import argparse
 import difflib
 import os
 import re
 import sys
 
-from . import (
-    calls,
-    complete,
-    diff,
-    heat,
-    intervals,
-    latency,
-    load,
-    outside,
-    profile,
-    rate,
-    report,
-    spread,
-    style,
-    sweep,
-    trace,
-    wholefile,
-)
-from .refusal import BAD_USAGE, Refusal
+from . import complete, quantities, style, sweep, wholefile
+from .refusal import Refusal
 
 EPILOG = """RUN is a timeline (FILE.npy with FILE.timeline.json beside it), a JSON result that names one, mib's text
 profiles (of writes, of reads or both; also .gz), or the directory that mib wrote them to (write.profile, read.profile),
@@ -32,91 +15,32 @@ which may have a file log with what mib printed, and lwatch with a series of the
 cannot be used; 2 wrong options."""
 
 
-def one_picture(picture):
-    """A command that draws one run."""
-
-    def make(options):
-        return draw_run(picture, load.one_run(options.inputs, call_size(options), options.log), options)
-
-    return make
-
-
-def draw_run(picture, run, options):
-    notes(run)
-    with style.matplotlib().rc_context(style.SETTINGS):
-        style.save(picture.draw(run, options), options.output)
-    said = picture.summary(run, options) if hasattr(picture, "summary") else []
-    return ["%s: written" % options.output] + said
-
-
-def make_diff(options):
-    if not options.outside:
-        raise Refusal("diff: --outside=FILE.csv is missing: the series to compare the calls with", BAD_USAGE)
-    return one_picture(diff)(options)
-
-
-def run_or_result(picture, of_result, source):
-    """A command that draws a run, or what one JSON result without a timeline holds."""
-
-    def make(options):
-        runs, results = load.runs_and_results(options.inputs, call_size(options), options.log)
-        if len(results) != 1 or runs or results[0].timeline():
-            return draw_run(picture, load.pick_run(options.inputs, runs, results), options)
-        with style.matplotlib().rc_context(style.SETTINGS):
-            style.save(of_result(results[0], options), options.output)
-        return ["%s: written, from %s" % (options.output, source)]
-
-    return make
-
-
-def make_sweep(options):
-    runs, results = load.runs_and_results(options.inputs)
-    if runs:
-        raise Refusal("%s: sweep compares JSON results, not timelines" % runs[0].source, BAD_USAGE)
-    with style.matplotlib().rc_context(style.SETTINGS):
-        style.save(sweep.draw(results, options), options.output)
-    return ["%s: written" % options.output]
-
-
-def make_trace(options):
-    run = load.one_run(options.inputs, call_size(options), options.log)
-    notes(run)
-    return trace.write(run, options)
-
-
-def make_report(options):
-    return report.write(options.inputs, options, call_size(options))
-
-
-# Name, what it does, suffix of its file, the function, further options of OPTIONS.
+# Name, what it does, suffix of its file, further options of OPTIONS.
 COMMANDS = (
     (
         "rate",
         "rate over time of each phase, reported averages as rectangles",
         ".svg",
-        run_or_result(rate, intervals.draw_result, "intervals"),
         "bin outside",
     ),
     (
         "spread",
         "earliest, 5 %%, median, 95 %% and latest task, call by call",
         ".svg",
-        one_picture(spread),
         "operation",
     ),
-    ("calls", "a staircase for each task", ".svg", one_picture(calls), "operation tasks"),
-    ("diff", "a series from outside minus the calls, and its integral", ".svg", make_diff, "outside"),
-    ("heat", "rate of each rank over time, as colours", ".svg", one_picture(heat), "bin"),
+    ("calls", "a staircase for each task", ".svg", "operation tasks"),
+    ("diff", "a series from outside minus the calls, and its integral", ".svg", "outside"),
+    ("heat", "rate of each rank over time, as colours", ".svg", "bin"),
     (
         "latency",
         "times of single calls: distribution and percentiles",
         ".svg",
-        run_or_result(latency, latency.draw_result, "percentiles"),
         "operation",
     ),
-    ("sweep", "rates of several JSON results against what differs", ".svg", make_sweep, "against"),
-    ("trace", "Chrome trace events for Perfetto and speedscope", ".json", make_trace, "limit"),
-    ("report", "one HTML page about results and timelines", ".html", make_report, "bin outside title"),
+    ("sweep", "rates of several JSON results against what differs", ".svg", "against"),
+    ("trace", "Chrome trace events for Perfetto and speedscope", ".json", "limit"),
+    ("report", "one HTML page about results and timelines", ".html", "bin outside title"),
 )
 
 
@@ -157,7 +81,7 @@ def add_outside(parser):
         "--outside", metavar="FILE", help="series measured elsewhere: epoch,read,write, or a file of lwatch"
     )
     parser.add_argument(
-        "--outside-unit", choices=sorted(outside.UNITS), default="MiB/s", help="of its rates (default: MiB/s)"
+        "--outside-unit", choices=sorted(quantities.RATE_UNITS), default="MiB/s", help="of its rates (default: MiB/s)"
     )
     parser.add_argument(
         "--zero", type=finite, metavar="EPOCH", help="epoch in seconds at which the clock of the run was 0"
@@ -233,7 +157,7 @@ def make_parser():
         prog="weir-plot", description="Pictures and reports of weir's runs.", epilog=EPILOG
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, words, suffix, function, names in COMMANDS:
+    for name, words, suffix, names in COMMANDS:
         one = commands.add_parser(
             name,
             help=words,
@@ -242,17 +166,8 @@ def make_parser():
             allow_abbrev=False,
         )
         add_options(one, names)
-        one.set_defaults(function=function, suffix=suffix)
+        one.set_defaults(suffix=suffix)
     return parser
-
-
-def call_size(options):
-    return profile.parse_size(options.call_size) if options.call_size else None
-
-
-def notes(run):
-    for note in run.notes:
-        print("weir-plot: %s: %s" % (run.source, note), file=sys.stderr)
 
 
 def default_name(options):
@@ -263,15 +178,19 @@ def default_name(options):
     return "%s-%s%s" % (name, options.command, options.suffix)
 
 
-def take_outside(options):
-    """mib's directory may have a series of servers, which the pictures with such a series then show."""
-    if getattr(options, "outside", "") is None and os.path.isdir(options.inputs[0]):
-        options.outside = profile.files_in(options.inputs[0]).get("lwatch")
-
-
-def files_read(options):
-    found = [name for path in options.inputs for name in load.files_of(path)]
-    return found + [name for name in (options.log, getattr(options, "outside", None)) if name]
+def without_numpy(why):
+    """Packages of the system belong to its own Python, which need not be the first one in PATH."""
+    other = "/usr/bin/python3"
+    if not os.environ.get("WEIR_PLOT_PYTHON") and os.access(other, os.X_OK):
+        os.environ["WEIR_PLOT_PYTHON"] = other
+        sys.stdout.flush()
+        os.execv(other, [other] + sys.argv)
+    print(
+        "weir-plot: needs NumPy and matplotlib, and %s has none (%s): contrib/quickstart --plot, "
+        "apt-get install python3-numpy python3-matplotlib, or pip install numpy matplotlib" % (sys.executable, why),
+        file=sys.stderr,
+    )
+    return 1
 
 
 def main(arguments=None):
@@ -281,13 +200,19 @@ def main(arguments=None):
         sys.stdout.writelines(complete.answer(make_parser(), given[1:]))
         return 0
     options = make_parser().parse_args(given)
+    try:
+        __import__("numpy")
+    except ImportError as e:
+        return without_numpy(e)
+    from . import draw
+
     options.output = options.output or default_name(options)
     try:
         if options.suffix == ".svg":
             style.check_name(options.output)
-        take_outside(options)
-        wholefile.keep_inputs(options.output, files_read(options))
-        for line in options.function(options):
+        draw.take_outside(options)
+        wholefile.keep_inputs(options.output, draw.files_read(options))
+        for line in draw.FUNCTIONS[options.command](options):
             print(line)
     except Refusal as e:
         print("weir-plot: %s" % e, file=sys.stderr)

@@ -6,17 +6,8 @@ import time
 
 import numpy as np
 
+from .quantities import RATE_UNITS
 from .refusal import BAD_USAGE, Refusal, reason
-
-UNITS = {
-    "B/s": 1,
-    "kB/s": 1e3,
-    "MB/s": 1e6,
-    "GB/s": 1e9,
-    "KiB/s": 2**10,
-    "MiB/s": 2**20,
-    "GiB/s": 2**30,
-}
 
 
 class Series:
@@ -54,7 +45,7 @@ def read(path, unit):
     if np.any(np.diff(table[:, 0]) <= 0):
         place = int(np.argmax(np.diff(table[:, 0]) <= 0)) + 2
         raise Refusal("%s: sample %d is not later than the one before it" % (path, place))
-    scale = UNITS[unit]
+    scale = RATE_UNITS[unit]
     return Series(path, table[:, 0], {"read": table[:, 1] * scale, "write": table[:, 2] * scale})
 
 

@@ -54,3 +54,14 @@ def seconds(value):
         if abs(value) >= unit:
             return "%s %s" % (short(value / unit), name)
     return "%s ns" % short(value / 1e-9)
+
+
+RATE_UNITS = {
+    "B/s": 1,
+    "kB/s": 1e3,
+    "MB/s": 1e6,
+    "GB/s": 1e9,
+    "KiB/s": 2**10,
+    "MiB/s": 2**20,
+    "GiB/s": 2**30,
+}

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What each subcommand does with the options of its command line."""
+import os
+import sys
+
+from . import calls, diff, heat, intervals, latency, load, profile, rate, report, spread, style, sweep, trace
+from .refusal import BAD_USAGE, Refusal
+
+
+def one_picture(picture):
+    """A command that draws one run."""
+
+    def make(options):
+        return draw_run(picture, load.one_run(options.inputs, call_size(options), options.log), options)
+
+    return make
+
+
+def draw_run(picture, run, options):
+    notes(run)
+    with style.matplotlib().rc_context(style.SETTINGS):
+        style.save(picture.draw(run, options), options.output)
+    said = picture.summary(run, options) if hasattr(picture, "summary") else []
+    return ["%s: written" % options.output] + said
+
+
+def make_diff(options):
+    if not options.outside:
+        raise Refusal("diff: --outside=FILE.csv is missing: the series to compare the calls with", BAD_USAGE)
+    return one_picture(diff)(options)
+
+
+def run_or_result(picture, of_result, source):
+    """A command that draws a run, or what one JSON result without a timeline holds."""
+
+    def make(options):
+        runs, results = load.runs_and_results(options.inputs, call_size(options), options.log)
+        if len(results) != 1 or runs or results[0].timeline():
+            return draw_run(picture, load.pick_run(options.inputs, runs, results), options)
+        with style.matplotlib().rc_context(style.SETTINGS):
+            style.save(of_result(results[0], options), options.output)
+        return ["%s: written, from %s" % (options.output, source)]
+
+    return make
+
+
+def make_sweep(options):
+    runs, results = load.runs_and_results(options.inputs)
+    if runs:
+        raise Refusal("%s: sweep compares JSON results, not timelines" % runs[0].source, BAD_USAGE)
+    with style.matplotlib().rc_context(style.SETTINGS):
+        style.save(sweep.draw(results, options), options.output)
+    return ["%s: written" % options.output]
+
+
+def make_trace(options):
+    run = load.one_run(options.inputs, call_size(options), options.log)
+    notes(run)
+    return trace.write(run, options)
+
+
+def make_report(options):
+    return report.write(options.inputs, options, call_size(options))
+
+
+def call_size(options):
+    return profile.parse_size(options.call_size) if options.call_size else None
+
+
+def notes(run):
+    for note in run.notes:
+        print("weir-plot: %s: %s" % (run.source, note), file=sys.stderr)
+
+
+def take_outside(options):
+    """mib's directory may have a series of servers, which the pictures with such a series then show."""
+    if getattr(options, "outside", "") is None and os.path.isdir(options.inputs[0]):
+        options.outside = profile.files_in(options.inputs[0]).get("lwatch")
+
+
+def files_read(options):
+    found = [name for path in options.inputs for name in load.files_of(path)]
+    return found + [name for name in (options.log, getattr(options, "outside", None)) if name]
+
+
+FUNCTIONS = {
+    "rate": run_or_result(rate, intervals.draw_result, "intervals"),
+    "spread": one_picture(spread),
+    "calls": one_picture(calls),
+    "diff": make_diff,
+    "heat": one_picture(heat),
+    "latency": run_or_result(latency, latency.draw_result, "percentiles"),
+    "sweep": make_sweep,
+    "trace": make_trace,
+    "report": make_report,
+}
