@@ -17,11 +17,15 @@
 struct version {
     const char *list; /* in the table of groups: the controllers of a hierarchy */
     const char *type, *option, *file;
+    const char *period; /* microseconds in which a quota holds, in a file of its own; NULL: none */
 };
 
-static const struct version versions[] = {
-    { "memory", "cgroup", "memory", "memory.limit_in_bytes" },
-    { "", "cgroup2", "", "memory.max" },
+static const struct version versions[][2] = {
+    [WEIR_CGROUP_MEMORY] = { { "memory", "cgroup", "memory", "memory.limit_in_bytes", NULL },
+                             { "", "cgroup2", "", "memory.max", NULL } },
+    [WEIR_CGROUP_PROCESSORS] = { { "cpu", "cgroup", "cpu", "cpu.cfs_quota_us",
+                                   "cpu.cfs_period_us" },
+                                 { "", "cgroup2", "", "cpu.max", NULL } },
 };
 
 /* Is a word in a list with commas? "" is in the empty one only. */
@@ -99,24 +103,40 @@ static void find_folder(const char *group, const char *mounts, const struct vers
     free(line);
 }
 
-/* The number in the file of one group; INFINITY: "max", or none is meant; NaN: there is no file. */
-static double read_limit(const char *dir, const char *file)
+/* The numbers of the one line of a file, one or two. Those that are not there stay as they are; "max"
+ * and -1 are no limit: INFINITY. */
+static void read_numbers(const char *dir, const char *file, double *first, double *second)
 {
     struct weir_str path = { 0 };
-    char text[64] = "";
-    double limit = NAN;
+    char text[64] = "", *save = NULL, *word, *next;
     FILE *f;
 
     weir_str_addf(&path, "%s/%s", dir, file);
-    if ((f = fopen(weir_str_text(&path), "r"))) {
-        if (fgets(text, sizeof(text), f))
-            weir_real_scan(text, &limit);
-        if (strncmp(text, "max", 3) == 0)
-            limit = INFINITY;
+    f = fopen(weir_str_text(&path), "r");
+    word = f && fgets(text, sizeof(text), f) ? strtok_r(text, " \n", &save) : NULL;
+    next = word ? strtok_r(NULL, " \n", &save) : NULL;
+    if (word)
+        weir_real_scan(word, first);
+    if (word && (strcmp(word, "max") == 0 || *first < 0))
+        *first = INFINITY;
+    if (next)
+        weir_real_scan(next, second);
+    if (f)
         fclose(f);
-    }
     weir_str_free(&path);
-    return limit >= NO_LIMIT ? INFINITY : limit;
+}
+
+/* The limit of one group; INFINITY: none is meant; NaN: there is no file. */
+static double read_limit(const char *dir, const struct version *v)
+{
+    double limit = NAN, period = NAN, none;
+
+    read_numbers(dir, v->file, &limit, &period);
+    if (v->period)
+        read_numbers(dir, v->period, &period, &none);
+    if (limit >= NO_LIMIT)
+        return INFINITY;
+    return isnan(period) ? limit : limit / period;
 }
 
 static double least_limit(const char *group, const char *mounts, const struct version *v)
@@ -127,7 +147,7 @@ static double least_limit(const char *group, const char *mounts, const struct ve
 
     find_folder(group, mounts, v, &dir, &top);
     while (dir.len > 0 && !dir.failed) {
-        least = fmin(least, read_limit(dir.text, v->file)); /* leaves NaN out */
+        least = fmin(least, read_limit(dir.text, v)); /* leaves NaN out */
         if (dir.len <= top)
             break;
         while (dir.len > top && dir.text[dir.len - 1] != '/')
@@ -139,7 +159,7 @@ static double least_limit(const char *group, const char *mounts, const struct ve
     return least;
 }
 
-double weir_cgroup_memory_in(const char *groups, const char *mounts)
+double weir_cgroup_limit_in(enum weir_cgroup_resource what, const char *groups, const char *mounts)
 {
     FILE *f = fopen(groups, "r");
     double least = NAN;
@@ -149,9 +169,9 @@ double weir_cgroup_memory_in(const char *groups, const char *mounts)
     while (f && getline(&line, &room, f) >= 0) {
         char *list, *group = split(line, &list);
 
-        for (size_t i = 0; group && i < sizeof(versions) / sizeof(*versions); i++)
-            if (is_listed(list, versions[i].list))
-                least = fmin(least, least_limit(group, mounts, &versions[i]));
+        for (const struct version *v = versions[what]; group && v < versions[what] + 2; v++)
+            if (is_listed(list, v->list))
+                least = fmin(least, least_limit(group, mounts, v));
     }
     if (f)
         fclose(f);
@@ -159,7 +179,7 @@ double weir_cgroup_memory_in(const char *groups, const char *mounts)
     return least;
 }
 
-double weir_cgroup_memory(void)
+double weir_cgroup_limit(enum weir_cgroup_resource what)
 {
-    return weir_cgroup_memory_in("/proc/self/cgroup", "/proc/self/mountinfo");
+    return weir_cgroup_limit_in(what, "/proc/self/cgroup", "/proc/self/mountinfo");
 }

@@ -37,7 +37,7 @@ static double read_number(const char *path, const char *word)
 
 double weir_machine_memory(void)
 {
-    return fmin(1024 * read_number("/proc/meminfo", "MemTotal:"), weir_cgroup_memory());
+    return fmin(1024 * read_number("/proc/meminfo", "MemTotal:"), weir_cgroup_limit(WEIR_CGROUP_MEMORY));
 }
 
 double weir_machine_copy(void)

@@ -73,20 +73,6 @@ void weir_surroundings_processor(struct weir_str *out)
         fclose(f);
 }
 
-void weir_surroundings_group(const char *file, struct weir_str *out)
-{
-    struct weir_str group = { 0 }, path = { 0 };
-
-    weir_surroundings_line("/proc/self/cgroup", &group);
-    weir_str_clear(out);
-    if (strncmp(weir_str_text(&group), "0::", 3) == 0) {
-        weir_str_addf(&path, "/sys/fs/cgroup%s/%s", weir_str_text(&group) + 3, file);
-        weir_surroundings_line(weir_str_text(&path), out);
-    }
-    used(&group, out);
-    used(&path, out);
-}
-
 /* ---- the place ---- */
 
 /* Partitions have the queue of their disk. */

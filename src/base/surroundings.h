@@ -17,9 +17,6 @@ void weir_surroundings_line(const char *path, struct weir_str *out);
 void weir_surroundings_kernel(struct weir_str *out);
 void weir_surroundings_processor(struct weir_str *out);
 
-/* A limit of the control group of this process: "memory.max", "cpu.max", "io.max". */
-void weir_surroundings_group(const char *file, struct weir_str *out);
-
 /* A setting of the queue of a block device ("vda1"): "scheduler", "read_ahead_kb". */
 void weir_surroundings_queue(const char *device, const char *setting, struct weir_str *out);
 

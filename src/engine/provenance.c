@@ -86,19 +86,22 @@ static void emit_governor(struct weir_str *out)
     weir_surroundings_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", out);
 }
 
-static void emit_memory_limit(struct weir_str *out)
+static void put_limit(double limit, const char *format, struct weir_str *out)
 {
-    double limit = weir_cgroup_memory();
-
     if (isfinite(limit))
-        weir_str_addf(out, "%.0f", limit);
+        weir_str_addf(out, format, limit);
     else if (isinf(limit))
         weir_str_addf(out, "max");
 }
 
+static void emit_memory_limit(struct weir_str *out)
+{
+    put_limit(weir_cgroup_limit(WEIR_CGROUP_MEMORY), "%.0f", out);
+}
+
 static void emit_cpu_limit(struct weir_str *out)
 {
-    weir_surroundings_group("cpu.max", out);
+    put_limit(weir_cgroup_limit(WEIR_CGROUP_PROCESSORS), "%g", out);
 }
 
 static void emit_binding(struct weir_str *out)

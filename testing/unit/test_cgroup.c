@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_cgroup.c - the memory that control groups of version 1 and 2 leave to a process */
+/* test_cgroup.c - the memory and processors that control groups of version 1 and 2 leave to a process */
 #include "config.h"
 #include "base/cgroup.h"
 
@@ -35,7 +35,7 @@ static void put(const char *name, const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
-static double limit(const char *groups, const char *mounts)
+static double limit_of(enum weir_cgroup_resource what, const char *groups, const char *mounts)
 {
     char a[64], b[64];
 
@@ -43,7 +43,12 @@ static double limit(const char *groups, const char *mounts)
     put("mounts", mounts);
     (void)snprintf(a, sizeof(a), "%s/groups", place);
     (void)snprintf(b, sizeof(b), "%s/mounts", place);
-    return weir_cgroup_memory_in(a, b);
+    return weir_cgroup_limit_in(what, a, b);
+}
+
+static double limit(const char *groups, const char *mounts)
+{
+    return limit_of(WEIR_CGROUP_MEMORY, groups, mounts);
 }
 
 #define MOUNT_1 "36 31 0:32 / @/v1 rw,nosuid - cgroup cgroup rw,cpu,memory\n"
@@ -102,7 +107,33 @@ static void without_groups_nothing_is_known(void **state)
     assert_true(isnan(limit("", MOUNT_1 MOUNT_2)));
     assert_true(isnan(limit("4:memory:/slurm/job_7\n0::/job\n", OTHERS)));
     assert_true(isnan(limit("nonsense\n:\n", "nonsense\n - \n - cgroup2\n" MOUNT_2)));
-    assert_true(isnan(weir_cgroup_memory_in("/nowhere", "/nowhere")));
+    assert_true(isnan(weir_cgroup_limit_in(WEIR_CGROUP_MEMORY, "/nowhere", "/nowhere")));
+}
+
+static double processors(const char *groups, const char *mounts)
+{
+    return limit_of(WEIR_CGROUP_PROCESSORS, groups, mounts);
+}
+
+static void a_quota_and_its_period_are_processors(void **state)
+{
+    (void)state;
+    put("v1/job/cpu.cfs_quota_us", "150000\n");
+    put("v1/job/cpu.cfs_period_us", "100000\n");
+    put("v1/job/task/cpu.cfs_quota_us", "-1\n");
+    put("v1/job/task/cpu.cfs_period_us", "100000\n");
+    put("v1/free/cpu.cfs_quota_us", "-1\n");
+    put("v1/free/cpu.cfs_period_us", "100000\n");
+    put("v2/job/cpu.max", "50000 100000\n");
+    put("v2/job/task/cpu.max", "max 100000\n");
+    put("v2/free/cpu.max", "max 100000\n");
+    assert_true(processors("4:cpu,cpuacct:/job/task\n", MOUNT_1) == 1.5);
+    assert_true(isinf(processors("4:cpu,cpuacct:/free\n", MOUNT_1)));
+    assert_true(processors("0::/job/task\n", MOUNT_2) == 0.5);
+    assert_true(isinf(processors("0::/free\n", MOUNT_2)));
+    assert_true(processors("4:cpu:/job\n0::/free\n", MOUNT_1 MOUNT_2) == 1.5);
+    assert_true(isnan(processors("4:cpuacct:/job\n", MOUNT_1)));
+    assert_true(isnan(processors("4:cpu:/no/such/group\n", MOUNT_1)));
 }
 
 static int make_place(void **state)
@@ -127,6 +158,7 @@ int main(void)
         cmocka_unit_test(a_group_without_limit_has_none),
         cmocka_unit_test(the_smaller_limit_of_two_versions_counts),
         cmocka_unit_test(a_container_sees_its_own_part_only),
+        cmocka_unit_test(a_quota_and_its_period_are_processors),
         cmocka_unit_test(without_groups_nothing_is_known),
     };
 
