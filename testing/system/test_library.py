@@ -99,6 +99,17 @@ def run_example_in_python(installed, ior, tmp_path):
     assert re.search(r"refused: .*blockSize.*3 sheep", run.stdout) and "weir 0." in run.stdout and not run.stderr, run
 
 
+def describes_where_it_is(tmp_path):
+    """Also below another libdir than that of configure."""
+    prefix = tmp_path / "other place"
+    lib = prefix / "lib" / "of" / "this-machine"
+    done("make", "-s", "-C", conftest.BUILD, "install-pkgconfigDATA", "prefix=%s" % prefix, "libdir=%s" % lib)
+    env = dict(os.environ, PKG_CONFIG_PATH=str(lib / "pkgconfig"))
+    found = {name: os.path.normpath(done("pkg-config", "--variable=" + name, "weir", env=env).strip().replace("\\ ", " "))
+             for name in ("libdir", "includedir", "plugindir")}
+    assert found == {"libdir": str(lib), "includedir": str(prefix / "include"), "plugindir": str(lib / "weir")}
+
+
 def test_the_installed_library(ior, tmp_path):
     """What its header declares it shows, and the examples of the guide run with it, linked as pkg-config says."""
     if conftest.SANITIZED or not (conftest.BUILD / "Makefile").exists() or not shutil.which("pkg-config"):
@@ -106,6 +117,7 @@ def test_the_installed_library(ior, tmp_path):
     prefix = tmp_path / "pre fix"
     done("make", "-s", "-C", conftest.BUILD, "install-exec", "install-includeHEADERS", "install-pkgconfigDATA",
          "prefix=%s" % prefix)
+    describes_where_it_is(tmp_path)
     shows_only_what_its_header_declares(prefix)
     run_example_in_c(prefix, ior, tmp_path)
     link_statically(prefix, tmp_path)
