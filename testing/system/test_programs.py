@@ -108,7 +108,8 @@ def test_a_folder_with_two_programs_and_a_library(tmp_path):
     conftest.reuse_objects(build, "..")
 
     # The library is missing: left out, and nobody else notices
-    said = step(["../configure", "--without-hdf5", "--without-ncmpi", "-C"], build)
+    said = step(["../configure", "--without-hdf5", "--without-pnetcdf", "-C"], build)  # as everybody calls it
+    assert re.search(r"^ +NCMPI +out \(--without-ncmpi\)", said, re.M | re.I), said
     assert re.search(r"^ +toy-box +out \(libtoybox not found\): no toy-reader toy_writer\.x$", said, re.M), said
     assert re.search(r"^ +ior +in$", said, re.M), said
     targets = step(["make", "-pn"], build)
@@ -137,4 +138,5 @@ def test_a_folder_with_two_programs_and_a_library(tmp_path):
                  "lib/pkgconfig/weir.pc", "lib/libweir.so.0", "share/bash-completion/completions/weir-plot"):
         assert (tmp_path / "root" / "opt" / "we ir" / name).exists(), name
     assert list((tmp_path / "root" / "opt" / "we ir" / "share" / "weir" / "jobs").iterdir())
-    assert "Report bugs to <" in step(["../configure", "--help"], build)
+    said = step(["../configure", "--help"], build)
+    assert "Report bugs to the package provider." in said and "pnetcdf" in said, said
