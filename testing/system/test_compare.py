@@ -87,6 +87,9 @@ def test_two_results_need_no_colon_and_more_do(tmp_path, monkeypatch, capsys):
     (tmp_path / "link.json").symlink_to("a.json")
     assert compare.main("a.json ./a.json : b.json".split()) == 2 and "given twice" in capsys.readouterr().err
     assert compare.main("b.json : a.json link.json".split()) == 2 and "link.json: is given twice" in capsys.readouterr().err
+    for name in ("a.json", "c.json"):
+        (tmp_path / name).write_text(json.dumps(dict(document(A), Began="Mon Nov 23 05:00:00 2026")))
+    assert compare.main("a.json c.json : b.json".split()) == 2 and "c.json: is a copy" in capsys.readouterr().err
 
 
 def test_too_few_runs_tell_nothing_and_say_how_many_are_needed(weir_compare):

@@ -237,6 +237,12 @@ def test_what_is_no_pair_of_commands_is_refused(two, capsys):
     assert not pathlib.Path("order").exists() and not [n for n in os.listdir() if n.startswith("weir-compare")]
 
 
+def test_runs_that_begin_in_the_same_second_have_folders_of_their_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(time, "strftime", lambda form: form.replace("%", ""))
+    assert [compare_run.make_folder(None) for _ in range(3)] == ["weir-compare-Ymd-HMS" + tail for tail in ("", "-2", "-3")]
+
+
 def test_a_signal_ends_the_command_that_runs_and_keeps_the_pairs(two, tmp_path):
     slow = program(tmp_path / "slow", 1, "open('pid', 'w').write(str(__import__('os').getpid())); time.sleep(300)")
     job = ["sh", "-c", " ".join(slow) + " $0; true", "--report=json:{}"]

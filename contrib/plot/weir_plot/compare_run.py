@@ -3,6 +3,7 @@
 
 The coin that orders a pair makes the signed rank test exact: where A and B are the same, each sign of a difference is
 as probable as the other, whatever else the machine does."""
+import itertools
 import os
 import random
 import shlex
@@ -85,14 +86,28 @@ def split_commands(words):
     return {"A": words[:at], "B": words[at + 1 :]}
 
 
+def new_folder():
+    """One of this time, which no other run has made in the same second."""
+    name = time.strftime("weir-compare-%Y%m%d-%H%M%S")
+    for n in itertools.count(1):
+        folder = name if n == 1 else "%s-%d" % (name, n)
+        try:
+            os.mkdir(folder)
+            return folder
+        except FileExistsError:
+            pass
+
+
 def make_folder(name):
-    folder = name or time.strftime("weir-compare-%Y%m%d-%H%M%S")
+    folder = name
     try:
+        if not name:
+            return new_folder()
         os.makedirs(folder, exist_ok=True)
         if os.listdir(folder):
             raise Refusal("%s: is not empty; results of other runs are not mixed with these" % folder, BAD_USAGE)
     except OSError as e:
-        raise Refusal("%s: %s" % (folder, reason(e)))
+        raise Refusal("%s: %s" % (folder or "a folder for the results", reason(e)))
     return folder
 
 

@@ -32,7 +32,11 @@ def read_side(paths):
     for path in paths:
         if seen.setdefault(os.path.realpath(path), path) is not path:
             raise Refusal("%s: is given twice on one side; a run counts once" % path, BAD_USAGE)
-    return [read(path) for path in paths]
+    results = [read(path) for path in paths]
+    for i, result in enumerate(results):
+        if "Began" in result.document and any(result.document == other.document for other in results[:i]):
+            raise Refusal("%s: is a copy of another result of its side; a run counts once" % paths[i], BAD_USAGE)
+    return results
 
 
 # ---- are they alike? ----
