@@ -25,6 +25,7 @@ struct weir_facts_phase {
     double bytes;            /* of all tasks; the most of a repetition */
     double rate;             /* the best, bytes a second; 0 where no bytes are moved */
     double cached;           /* of what was to be read, in the page cache of the reader's node */
+    bool unseen;             /* that was asked, and the system did not tell */
     double dirty;            /* of what was written, not on storage at the end of the time */
     double left;             /* of what was moved with direct I/O, in the page cache after it */
     double slow;             /* that stragglers cost, of all: of the phase where it is most */

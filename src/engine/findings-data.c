@@ -88,13 +88,15 @@ MEASURE(h03)
 
 #define COLD 0.05 /* of the bytes, at most, that memory serves or keeps */
 
-/* Nothing that is known lets the bytes of this phase stay in memory: they were not there before,
- * or were made durable in the time. */
+/* Nothing that is known lets the bytes of this phase stay in memory: they were not there before, or
+ * the system does not tell who asks, or they were made durable in the time. */
 static bool is_cold(const struct weir_facts *f, const struct weir_facts_phase *p)
 {
     if (f->direct == 1)
         return !(p->left > COLD);
-    return p->moves == WEIR_MOVES_IN ? p->cached <= COLD : f->durable == 1 && !(p->dirty > COLD);
+    if (p->moves == WEIR_MOVES_IN)
+        return p->cached <= COLD || (isnan(p->cached) && p->unseen);
+    return f->durable == 1 && !(p->dirty > COLD);
 }
 
 /* Of those phases of which the bytes ought to have reached a device, or of all. */
@@ -123,8 +125,10 @@ static const char *why_all(const struct weir_facts *f, const struct weir_facts_p
 {
     if (f->direct == 1)
         return ", though direct I/O was asked for";
-    return p->moves == WEIR_MOVES_IN ? ", though the page cache did not have them"
-                                     : ", though it made them durable";
+    if (p->moves == WEIR_MOVES_OUT)
+        return ", though it made them durable";
+    return p->unseen ? ", and this user cannot see whether the page cache had the rest"
+                     : ", though the page cache did not have them";
 }
 
 static void suspect_at_least(struct weir_finding *out)

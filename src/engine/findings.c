@@ -266,11 +266,10 @@ static void judge(const struct weir_facts *f, const struct weir_rule *r, enum we
         return;
     if (is_beyond(out, out->limit))
         out->outcome = WEIR_FOUND;
-    if (set == WEIR_RULES_DEFAULT && r->worse.severity != NONE &&
+    if (out->outcome == WEIR_FOUND && set == WEIR_RULES_DEFAULT && r->worse.severity != NONE &&
         is_beyond(out, r->worse.limit)) {
-        out->outcome = WEIR_FOUND;
         out->severity = r->worse.severity;
-        out->limit = r->worse.limit;
+        out->limit = isnan(own_limit) ? r->worse.limit : own_limit;
     }
     if (out->outcome == WEIR_FINE && out->more)
         weir_finding_unknown(out, "because %s", out->more);

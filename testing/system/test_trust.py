@@ -188,6 +188,15 @@ def test_rules_and_limits_belong_to_a_test_of_a_script(ior):
     assert {f["id"]: f["limit"] for f in tests[2]["findings"]}["H25"] == 100
 
 
+def test_a_limit_of_the_user_holds_for_both_severities(ior):
+    """H01 is a NOTE below one limit, and SUSPECT below a second one: what the user allows is neither."""
+    for limit, found in (("H01:0", None), ("H01:1e-9", None), ("H01:30", ("SUSPECT", 30))):
+        run = ior("-a DUMMY -w -b 64k -t 16k --report=json:r.json --limit=" + limit, np=None).ok()
+        h01, = [f for f in json.loads((ior.cwd / "r.json").read_text())["tests"][0]["findings"] if f["id"] == "H01"]
+        assert h01["outcome"] == ("found" if found else "fine") and (not found or (h01["severity"], h01["limit"]) == found), (h01, run)
+
+
+
 @pytest.mark.parametrize("args, words", [
     ("--rules=iso9000", ["--rules", "iso9000", "jupiter"]),
     ("--limit=H01", ["--limit", "H01:30"]),

@@ -79,6 +79,22 @@ def test_the_pages_of_somebody_elses_file_are_not_known(ior):
     assert own["value"] == other["value"] or other["outcome"] == "not judged" and "owns" in other["text"], (own, other)
 
 
+def test_bytes_that_no_device_moved_are_suspect_where_the_page_cache_cannot_be_seen(ior, on_disk):
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        pytest.skip("a file of another user needs root and setpriv")
+    (ior.cwd / "f").write_bytes(os.urandom(8 * conftest.MIB))
+    with open(ior.cwd / "f", "rb") as file:
+        os.fsync(file.fileno())
+        file.read()
+    os.chown(ior.cwd / "f", 65534, 65534)
+    own, _ = judged(ior, "-r -k -E -t 1m -b 8m -o f")
+    f, test = judged(ior, "-r -k -E -t 1m -b 8m -o f", prefix=["setpriv", "--bounding-set=-all"])
+    if own["H04"]["outcome"] == "not judged" or f["H03"]["outcome"] != "not judged":
+        pytest.skip("the device is not known, or any user sees the page cache")
+    assert own["H04"]["severity"] == "NOTE" and own["H03"]["outcome"] == "found", own
+    assert outcomes(f, "H04") == {"H04": "SUSPECT"} and "cannot see" in f["H04"]["text"] and test["verdict"] == "SUSPECT", f["H04"]
+
+
 # ---- holes ----
 
 @pytest.mark.parametrize("how", ["--drop-cache -i 2", "--posix.odirect"])
