@@ -465,6 +465,14 @@ def test_nothing_is_lost_where_one_allocation_fails(tmp_path):
         assert case.whole.status == 0 and (case.status != 0 or told(case) == told(case.whole)), case
 
 
+def test_without_memory_no_option_is_blamed(tmp_path):
+    """Those of other file systems are compared with their defaults, twelve in a row."""
+    cases = [Case("ior", ["-w", "-b", "4k", "-t", "4k", "-o", "f", REPORT], ("once@0", n)) for n in range(5, 500, 11)]
+    launch(cases, tmp_path, 2)
+    assert not [c for c in cases if c.result != "end" or c.status not in (0, 2, 3)], [(c.status, c.error) for c in cases]
+    assert any("option --posix." in c.error and "memory" in c.error for c in cases), "no case reaches the comparison"
+
+
 # Options, the number of the removal of rank 1 that fails, what is left: the file that the error names
 KEPT = [("-F", 1, "f.00000001"), ("-F -C -i 2", 2, "f.00000001"), ("-F -u", 1, "1/f.00000001"), ("-F -m -i 2", 2, "f.00000001.1"),
         ("-F -Z -Z", 1, "f.00000001"), ("-F -E --existing=reuse", 1, "f.00000001")]

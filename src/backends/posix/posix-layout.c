@@ -4,6 +4,7 @@
 #include "config.h"
 #include "backends/posix/posix-layout.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -44,23 +45,30 @@ static bool is_missing(const struct posix_fs *fs, const char *option)
     return false;
 }
 
-static bool is_default(const struct weir_opt *row, const void *opt)
+/* -1 and err: no memory to compare them. */
+static int compare_with_default(const struct weir_opt *row, const void *opt, bool *same,
+                                struct weir_err *err)
 {
     const char *def = row->def ? row->def : row->type == WEIR_OPT_STR ? "" : "0";
     struct weir_str shown = { 0 };
-    bool same;
+    bool failed;
 
     weir_opt_show(row, opt, &shown);
-    same = strcmp(weir_str_text(&shown), def) == 0;
+    *same = strcmp(weir_str_text(&shown), def) == 0;
+    failed = shown.failed;
     weir_str_free(&shown);
-    return same;
+    errno = ENOMEM;
+    return failed ? weir_fail(err, WEIR_ESETUP, "option --posix.%s", row->name) : 0;
 }
 
 static int check_option(const struct weir_opt *row, const void *opt, struct weir_err *err)
 {
     const struct posix_fs *fs = system_of(row);
+    bool same = true;
 
-    if (!fs || is_default(row, opt))
+    if (fs && compare_with_default(row, opt, &same, err) < 0)
+        return -1;
+    if (same)
         return 0;
     if (!fs->is_built)
         return weir_refuse(err, WEIR_EUSAGE,
