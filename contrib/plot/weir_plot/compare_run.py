@@ -234,7 +234,9 @@ def report(pairs, verdicts, ended, options):
 def run(options):
     """Run and judge. Is an operation slower by more than was allowed?"""
     pairs = Pairs(options)
-    signal.signal(signal.SIGTERM, stop)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup leaves it
+            signal.signal(number, stop)
     try:
         verdicts, ended = run_all(pairs, options)
     except KeyboardInterrupt:
