@@ -64,6 +64,15 @@ def test_a_library_that_cannot_begin_on_one_rank(failing, need_backend, backend)
     assert run.left == []
 
 
+@pytest.mark.parametrize("call", ["group", "attribute", "find"])
+def test_a_call_of_the_library_that_needs_no_other_rank(failing, need_backend, call):
+    """The next one that all make together must not be where the others wait."""
+    need_backend("HDF5")
+    run = failing("h5exerciser", EXERCISER + " --dimranks 2", call, 1)
+    assert run.returncode == 3 and len(run.errors) == 1 and run.errors[0].startswith("rank 1 on "), run
+    conftest.timely(run.elapsed < 15, run)
+
+
 def test_an_error_that_mpi_ends_the_job_for_has_a_status_of_ours(failing, need_backend):
     """By default the status is the number of the error: 17."""
     need_backend("MPIIO")

@@ -4,6 +4,7 @@
  *   memory     malloc and its kin
  *   reduction  MPI_Allreduce returns an error without taking part
  *   hdf5       H5open
+ *   group, attribute, find   H5Gcreate2, H5Acreate2, H5Gopen2
  *   open       MPI_File_open finds an internal error that it tells to the handler of MPI_COMM_WORLD */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -12,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "real-hdf5.h"
 
 #define ERROR 17 /* is one in every library */
 
@@ -110,3 +113,16 @@ int H5open(void)
 {
     return FAILS("hdf5") ? -1 : 0;
 }
+
+/* All arguments and results are numbers or pointers. */
+typedef long call6(long, long, long, long, long, long);
+
+#define FAILING(name, word)                                                                        \
+    long name(long a, long b, long c, long d, long e, long f)                                      \
+    {                                                                                              \
+        return FAILS(word) ? -1 : ((call6 *)real(#name))(a, b, c, d, e, f);                        \
+    }
+
+FAILING(H5Gcreate2, "group")
+FAILING(H5Acreate2, "attribute")
+FAILING(H5Gopen2, "find")

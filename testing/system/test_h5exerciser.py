@@ -305,7 +305,7 @@ def test_ranks_agree_a_few_times_in_a_repetition(h5ex, preload):
     assert len(opens) == len(closes) == 6
     for begin, end in zip(opens, closes):
         half = calls[begin:end]
-        assert half.count("MPI_Barrier") == 7 and half.count("MPI_Allreduce") + half.count("MPI_Iallreduce") <= 9, half
+        assert half.count("MPI_Barrier") == 7 and half.count("MPI_Allreduce") + half.count("MPI_Iallreduce") <= 11, half
 
 
 # ---- defects of the original (section 10 of its description), and the tests that show how it is here ----

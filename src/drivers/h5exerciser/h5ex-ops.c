@@ -142,8 +142,8 @@ enum need { ALWAYS, GROUPS, ATTRIBUTES, DERIVED, DERIVED_GROUPS };
 
 #define AS_ROW(op, f, col, n, k, t) [H5EX_##op] = { f, H5EX_COL_##col, n },
 
-/* A rank that fails in one of these is not missed in the next: they need no agreement. The opens
- * agree for themselves. */
+/* The calls of these need no other rank, or agree for themselves, as the opens do: a rank that has failed in one
+ * is not missed in the next of them. It is missed in all others, which agree inside. */
 static op_fn *const lone[] = { create_file, open_file, create_group, open_group,
                                put_attrs,   get_attrs, close_set };
 
@@ -299,15 +299,20 @@ static int run_op(struct weir_run *run, struct h5ex_test *t, enum h5ex_op op)
     return finish_op(run, t, op);
 }
 
-/* Must all know how it went before the next operation? */
-static bool is_agreed(const struct h5ex_test *t, enum h5ex_op op)
+static bool is_lone(enum h5ex_op op)
 {
-    if (t->access.collective_metadata)
-        return true;
     for (size_t i = 0; i < sizeof(lone) / sizeof(*lone); i++)
         if (ops[op].run == lone[i])
-            return false;
-    return true;
+            return true;
+    return false;
+}
+
+/* Must all know how the i-th turn went before the next one? */
+static bool is_agreed(const struct h5ex_test *t, uint64_t i)
+{
+    bool last = i + 1 == (uint64_t)t->turns;
+
+    return t->access.collective_metadata || last || !is_lone(t->turn[i]) || !is_lone(t->turn[i + 1]);
 }
 
 /* All ranks begin an operation together. One that has failed waits with the others until the next
@@ -323,7 +328,7 @@ static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_n
     if (!t->has_failed)
         t->has_failed = run_op(run, t, op) < 0;
     *clock_ns = weir_now_ns();
-    if (!is_agreed(t, op))
+    if (!is_agreed(t, i))
         return 0;
     if (!t->has_failed && weir_interrupt_poll(&run->interrupt))
         t->has_failed = weir_phase_interrupted(run, run->stage->key, &t->failure) < 0;
