@@ -18,7 +18,7 @@
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 
-enum { FAILED = -2, DOUBTFUL = -1 }; /* what ranks may know before a sync; the lowest counts */
+enum { DOUBTFUL = 1, FAILED }; /* what ranks may know before a sync; the highest counts */
 
 #define PIECE_MAX ((size_t)1 << 30) /* of a call whose length fits no count and no type */
 
@@ -382,8 +382,8 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
 static int sync_file(struct weir_file *file, struct weir_err *err)
 {
     struct mpiio_file *f = (struct mpiio_file *)file;
-    int rc = 0;
-    int state, sys;
+    uint64_t state;
+    int rc = 0, sys;
 
     if (f->lost)
         return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
@@ -391,10 +391,9 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
         return weir_mpi_fsync(f->sync_fd, f->base.path, err);
     if (f->collective)
         rc = weir_mpi_check_end(f->comm, f->fh, f->base.path, &f->end, err);
-    state = f->collective ? weir_mpi_agree(f->comm, rc < 0          ? FAILED
-                                                    : f->doubt.open ? DOUBTFUL
-                                                                    : 0)
-                          : 0;
+    state = rc < 0 ? FAILED : f->collective && f->doubt.open ? DOUBTFUL : 0;
+    if (f->collective)
+        weir_mpi_max(f->comm, &state, 1);
     if (state == FAILED)
         return rc;
     if (state == DOUBTFUL) /* MPI_File_sync could fail on one rank and leave the others waiting */
