@@ -125,7 +125,7 @@ static int look_pages(struct look *l, struct file *f, uint64_t first, uint64_t l
 }
 
 /* The image below may have in memory what the file has not. */
-static void look_below(void *context, const struct weir_extent *e)
+static void look_below(void *context, const struct weir_stored *e)
 {
     struct look *l = context;
 

@@ -18,7 +18,7 @@ union request {
     unsigned char room[sizeof(struct fiemap) + AT_ONCE * sizeof(struct fiemap_extent)];
 };
 
-static struct weir_extent cut(const struct fiemap_extent *x, uint64_t first, uint64_t end)
+static struct weir_stored cut(const struct fiemap_extent *x, uint64_t first, uint64_t end)
 {
     uint64_t from = x->fe_logical > first ? x->fe_logical : first;
     uint64_t to = x->fe_logical + x->fe_length;
@@ -28,7 +28,7 @@ static struct weir_extent cut(const struct fiemap_extent *x, uint64_t first, uin
     bool placed = !(x->fe_flags & nowhere);
 
     to = to < end ? to : end;
-    return (struct weir_extent) { .first = from,
+    return (struct weir_stored) { .first = from,
                                   .len = to > from ? to - from : 0,
                                   .at = placed ? x->fe_physical + (from - x->fe_logical) : 0,
                                   .placed = placed,
@@ -37,7 +37,7 @@ static struct weir_extent cut(const struct fiemap_extent *x, uint64_t first, uin
 }
 
 bool weir_extents_visit(int fd, uint64_t first, uint64_t len,
-                        void (*visit)(void *context, const struct weir_extent *e), void *context)
+                        void (*visit)(void *context, const struct weir_stored *e), void *context)
 {
     uint64_t begin = first, end = first + len;
     union request r;
@@ -51,7 +51,7 @@ bool weir_extents_visit(int fd, uint64_t first, uint64_t len,
         if (ioctl(fd, FS_IOC_FIEMAP, &r.map) < 0)
             return false;
         for (uint32_t i = 0; i < r.map.fm_mapped_extents; i++) {
-            struct weir_extent e = cut(x = &r.map.fm_extents[i], first, end);
+            struct weir_stored e = cut(x = &r.map.fm_extents[i], first, end);
 
             visit(context, &e);
         }
@@ -66,7 +66,7 @@ struct sums {
     double reserved, compressed;
 };
 
-static void add(void *context, const struct weir_extent *e)
+static void add(void *context, const struct weir_stored *e)
 {
     struct sums *s = context;
 

@@ -12,7 +12,7 @@
 #include "base/launcher.h"
 #include "engine/program.h"
 #include "engine/trust.h"
-#include "par/mpifile.h"
+#include "par/agree.h"
 
 #define PAUSE_NS 20000000u /* for a launcher to pass on what was written */
 

@@ -128,6 +128,24 @@ int weir_agree_check(const struct weir_par *par, int rc, struct weir_err *err)
     return failed == 0 ? 0 : weir_agree(par, rc, err);
 }
 
+void weir_mpi_max(MPI_Comm comm, uint64_t *v, int n)
+{
+    int size = 1;
+
+    MPI_Comm_size(comm, &size);
+    if (size > 1)
+        weir_mpi_must(NULL, MPI_Allreduce(MPI_IN_PLACE, v, n, MPI_UINT64_T, MPI_MAX, comm),
+                      "MPI_Allreduce");
+}
+
+int weir_mpi_agree(MPI_Comm comm, int rc)
+{
+    uint64_t failed = rc < 0;
+
+    weir_mpi_max(comm, &failed, 1);
+    return failed ? -1 : 0;
+}
+
 void weir_watch_begin(struct weir_watch *w, const struct weir_par *par)
 {
     *w = (struct weir_watch) { .par = par, .request = MPI_REQUEST_NULL, .working = par->size };

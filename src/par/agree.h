@@ -28,6 +28,14 @@ int weir_agree_call(const struct weir_par *par, int rc, struct weir_err *err);
  * each stays as it is, without a rank in front. Collective over par->comm. */
 int weir_agree_check(const struct weir_par *par, int rc, struct weir_err *err);
 
+/* For a communicator by itself: each of n numbers becomes its maximum over the ranks of comm. One reduction, none when comm is a
+ * single rank; where that fails, nobody can go on, and the job ends. Collective over comm. */
+void weir_mpi_max(MPI_Comm comm, uint64_t *v, int n);
+
+/* 0 where rc is not negative on any rank of comm, else -1, so that all know whether to go on. As
+ * weir_mpi_max. */
+int weir_mpi_agree(MPI_Comm comm, int rc);
+
 /* A rolling agreement while ranks work at their own pace. Each rank ticks now and then; ranks that
  * have finished wait in weir_watch_end. One MPI_Iallreduce at a time is in flight on watch_comm. */
 #define WEIR_WATCH_NEWS 3

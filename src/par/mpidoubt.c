@@ -141,7 +141,7 @@ int weir_mpi_doubt_conclude(struct weir_mpi_doubt *d, const char *path, bool fre
     if (d->hi == UINT64_MAX || !fresh || !aligned)
         return weir_mpi_refuse_hidden(err, d->sys, d->call,
                                       "it is not known whether all data were written");
-    if (weir_mpi_sync_again(path, err) < 0)
+    if (weir_mpi_sync_file(path, err) < 0)
         return -1;
     fd = open(weir_mpi_path(path), O_RDONLY | O_CLOEXEC);
     rc = find_hole(d, fd, hi, err);

@@ -136,7 +136,7 @@ int weir_mpi_fsync(int fd, const char *path, struct weir_err *err)
     return rc < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", path) : 0;
 }
 
-int weir_mpi_sync_again(const char *path, struct weir_err *err)
+int weir_mpi_sync_file(const char *path, struct weir_err *err)
 {
     int fd = open(weir_mpi_path(path), O_WRONLY | O_CLOEXEC);
     int rc;
@@ -155,24 +155,6 @@ void weir_mpi_unlock(const char *path)
 
     if (fd >= 0)
         close(fd);
-}
-
-void weir_mpi_max(MPI_Comm comm, uint64_t *v, int n)
-{
-    int size = 1;
-
-    MPI_Comm_size(comm, &size);
-    if (size > 1)
-        weir_mpi_must(NULL, MPI_Allreduce(MPI_IN_PLACE, v, n, MPI_UINT64_T, MPI_MAX, comm),
-                      "MPI_Allreduce");
-}
-
-int weir_mpi_agree(MPI_Comm comm, int rc)
-{
-    uint64_t failed = rc < 0;
-
-    weir_mpi_max(comm, &failed, 1);
-    return failed ? -1 : 0;
 }
 
 uint64_t weir_mpi_room(const char *path)
@@ -200,6 +182,19 @@ int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t 
 {
     weir_mpi_max(comm, end, 1); /* when this returns all have written */
     return weir_mpi_check_size(file, path, *end, err);
+}
+
+uint64_t weir_mpi_size(MPI_Comm comm, const char *path)
+{
+    uint64_t size = 0;
+    struct stat sb;
+    int rank = 0;
+
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0 && stat(weir_mpi_path(path), &sb) == 0)
+        size = (uint64_t)sb.st_size;
+    weir_mpi_must(NULL, MPI_Bcast(&size, 1, MPI_UINT64_T, 0, comm), "MPI_Bcast");
+    return size;
 }
 
 /* UINT64_MAX where that is not known. */

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "par/agree.h"
 
 /* Record the failure mpi_rc of an MPI call: the formatted words, ": " and MPI_Error_string.
  * err->sys gets the errno that comes closest, 0 when there is none. Local. err may be NULL.
@@ -34,19 +35,11 @@ int weir_mpi_fsync(int fd, const char *path, struct weir_err *err);
 /* Open the file and sync it for ourselves: after a library that does not sync, or whose sync was
  * interrupted on this rank, of which the others may know nothing. Local. Returns 0, or -1 and err
  * (WEIR_EIO). */
-int weir_mpi_sync_again(const char *path, struct weir_err *err);
+int weir_mpi_sync_file(const char *path, struct weir_err *err);
 
 /* Give up this process's locks on the file: ROMIO keeps the one of a write that failed, and other
  * ranks wait for it without end. Local. */
 void weir_mpi_unlock(const char *path);
-
-/* Each of n numbers becomes its maximum over the ranks of comm. One reduction, none when comm is a
- * single rank; where that fails, nobody can go on, and the job ends. Collective over comm. */
-void weir_mpi_max(MPI_Comm comm, uint64_t *v, int n);
-
-/* 0 where rc is not negative on any rank of comm, else -1, so that all know whether to go on. As
- * weir_mpi_max. */
-int weir_mpi_agree(MPI_Comm comm, int rc);
 
 /* After a collective transfer of HDF5 that failed on this rank: make the collective calls that the
  * library skips after the failure. The other ranks, whose transfer succeeded, wait in them.
@@ -56,6 +49,9 @@ void weir_mpi_catch_up(MPI_File *handle, MPI_Info info);
 /* Does the limit on file sizes of this process (RLIMIT_FSIZE) allow 'need' bytes? format: for the
  * message. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
 int weir_mpi_check_limit(const char *format, uint64_t need, struct weir_err *err);
+
+/* The size of the file as rank 0 sees it, 0 when there is none. Collective over comm. */
+uint64_t weir_mpi_size(MPI_Comm comm, const char *path);
 
 /* Bytes that are free on the file system of path, UINT64_MAX where that is not known. Local. */
 uint64_t weir_mpi_room(const char *path);
@@ -72,7 +68,7 @@ int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t 
 int weir_mpi_check_size(MPI_File file, const char *path, uint64_t end, struct weir_err *err);
 
 /* Has a file that was read still the 'need' bytes that it was read up to? Where it was cut short
- * meanwhile, a library may hand out what happens to be in memory, or zeros. file NULL: it was
+ * since, a library may hand out what happens to be in memory, or zeros. file NULL: it was
  * opened without MPI-IO. Local. Returns 0, or -1 and err (WEIR_EIO). */
 int weir_mpi_check_kept(const MPI_File *file, const char *path, uint64_t need,
                         struct weir_err *err);

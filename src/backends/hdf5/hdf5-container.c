@@ -4,7 +4,6 @@
 #include "backends/hdf5/hdf5-container.h"
 
 #include <errno.h>
-#include <sys/stat.h>
 
 #include "backends/array.h"
 #include "backends/hdf5/hdf5-close.h"
@@ -12,20 +11,6 @@
 #include "par/mpidoubt.h"
 #include "par/mpifile.h"
 #include "par/mpihints.h"
-
-/* Is there something in the file? The lowest rank looks for all. */
-static bool has_content(const struct hdf5_container *c)
-{
-    struct stat sb;
-    int rank = 0;
-    int yes = 0;
-
-    MPI_Comm_rank(c->st->comm, &rank);
-    if (rank == 0)
-        yes = stat(weir_mpi_path(c->path), &sb) == 0 && sb.st_size > 0;
-    weir_mpi_must(NULL, MPI_Bcast(&yes, 1, MPI_INT, 0, c->st->comm), "MPI_Bcast");
-    return yes;
-}
 
 static int open_id(struct hdf5_container *c, unsigned flags, bool is_new, struct weir_err *err)
 {
@@ -62,7 +47,7 @@ int hdf5_container_open(struct hdf5_container *c, struct hdf5_state *st, const c
     if (c->lost)
         return rc;
     is_new = c->writes && (flags & WEIR_OPEN_CREATE) &&
-             ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || !has_content(c));
+             ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || weir_mpi_size(st->comm, path) == 0);
     c->fresh = is_new;
     c->piece = extent->transfer;
     rc = open_id(c, flags, is_new, err);
@@ -143,7 +128,7 @@ int hdf5_container_flush(struct hdf5_container *c, struct weir_err *err)
     if (c->broken) /* the rank that lacks something has told it */
         return 0;
     if (c->st->collective && doubtful) /* the library's own sync could fail on one rank */
-        return weir_mpi_sync_again(c->path, err);
+        return weir_mpi_sync_file(c->path, err);
     c->end = 0; /* it is in the file */
     errno = 0;
     weir_timed_begin(c->st->s);
@@ -151,9 +136,9 @@ int hdf5_container_flush(struct hdf5_container *c, struct weir_err *err)
     weir_timed_end(c->st->s);
     sys = errno;
     if (ok >= 0) /* without MPI-IO that syncs nothing */
-        return c->st->serial && c->writes ? weir_mpi_sync_again(c->path, err) : 0;
+        return c->st->serial && c->writes ? weir_mpi_sync_file(c->path, err) : 0;
     if (sys == EINTR && !hdf5_failed_with(H5E_WRITEERROR)) /* the last thing it does */
-        return weir_mpi_sync_again(c->path, err);
+        return weir_mpi_sync_file(c->path, err);
     c->failed = true;
     hdf5_fail(err, "H5Fflush '%s'", c->path);
     return weir_mpi_add_reason(err, sys, c->st->mpi.comm_errno);

@@ -182,7 +182,7 @@ static int array_sync(struct weir_array_file *base, struct weir_err *err)
     if (rc == MPI_SUCCESS)
         return 0;
     if (sys == EINTR)
-        return weir_mpi_sync_again(base->path, err);
+        return weir_mpi_sync_file(base->path, err);
     weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_sync '%s'", base->path);
     return weir_mpi_add_reason(err, sys, mpi_of(f)->comm_errno);
 }

@@ -397,14 +397,14 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
     if (state == FAILED)
         return rc;
     if (state == DOUBTFUL) /* MPI_File_sync could fail on one rank and leave the others waiting */
-        return weir_mpi_sync_again(f->base.path, err);
+        return weir_mpi_sync_file(f->base.path, err);
     errno = 0;
     rc = MPI_File_sync(f->fh);
     sys = errno;
     if (rc == MPI_SUCCESS)
         return 0;
     if (sys == EINTR)
-        return weir_mpi_sync_again(f->base.path, err);
+        return weir_mpi_sync_file(f->base.path, err);
     weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_sync '%s'", f->base.path);
     return weir_mpi_add_reason(err, sys, mpi_of(f)->comm_errno);
 }

@@ -149,7 +149,7 @@ static int array_open(struct weir_array_file *base, unsigned flags, struct weir_
 {
     struct ncmpi_arrays *f = (struct ncmpi_arrays *)base;
     const struct weir_par *par = base->s->par;
-    uint64_t size = ncmpi_size(par, base->path);
+    uint64_t size = weir_mpi_size(par->comm, base->path);
     bool is_new = base->writes && (flags & WEIR_OPEN_CREATE) &&
                   ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || size == 0);
     int rc;

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "par/mpifile.h"
 
@@ -25,17 +24,6 @@ const char *ncmpi_name(struct weir_mpi_session *m, const char *path, char text[W
     return NULL;
 }
 
-uint64_t ncmpi_size(const struct weir_par *par, const char *path)
-{
-    uint64_t size = 0;
-    struct stat sb;
-
-    if (par->rank == 0 && stat(weir_mpi_path(path), &sb) == 0)
-        size = (uint64_t)sb.st_size;
-    weir_bcast(par, &size, sizeof(size), 0);
-    return size;
-}
-
 int ncmpi_check_end(const struct weir_par *par, const char *path, uint64_t *end, uint64_t room,
                     struct weir_err *err)
 {
@@ -43,7 +31,7 @@ int ncmpi_check_end(const struct weir_par *par, const char *path, uint64_t *end,
 
     weir_mpi_max(par->comm, end, 1); /* when this returns all have written */
     last = *end;
-    size = ncmpi_size(par, path);
+    size = weir_mpi_size(par->comm, path);
     if (size >= last && (room == 0 || last == 0 || weir_mpi_room(path) >= room))
         return 0;
     if (room == 0)

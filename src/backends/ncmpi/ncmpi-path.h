@@ -15,9 +15,6 @@
 const char *ncmpi_name(struct weir_mpi_session *m, const char *path, char text[WEIR_MPI_NAME_TEXT],
                        struct weir_err *err);
 
-/* The size of the file as rank 0 sees it, 0 when there is none. Collective over par->comm. */
-uint64_t ncmpi_size(const struct weir_par *par, const char *path);
-
 /* Are all bytes in the file that should be there? The library does not look at how many bytes
  * MPI-IO has written. A full disk then shows in the size of the file, or, when only blocks before
  * its end are missing, nowhere; so a file system without free space counts as a failure. When a

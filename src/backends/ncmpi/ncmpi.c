@@ -166,7 +166,7 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     f->base.path = path;
     f->writes = flags & WEIR_OPEN_WRITE;
     f->sync_fd = -1;
-    f->size = ncmpi_size(s->par, path);
+    f->size = weir_mpi_size(s->par->comm, path);
     is_new = f->writes && (flags & WEIR_OPEN_CREATE) &&
              ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || f->size == 0);
     f->fresh = is_new;

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <netcdf_par.h>
@@ -97,20 +96,6 @@ static hid_t find_h5(const char *name)
     return found;
 }
 
-/* Is there something in the file? The lowest rank looks for all. */
-static uint64_t size_of(const struct netcdf_file *f)
-{
-    uint64_t size = 0;
-    struct stat sb;
-    int rank = 0;
-
-    MPI_Comm_rank(f->st->comm, &rank);
-    if (rank == 0 && stat(weir_mpi_path(f->path), &sb) == 0)
-        size = (uint64_t)sb.st_size;
-    weir_mpi_must(NULL, MPI_Bcast(&size, 1, MPI_UINT64_T, 0, f->st->comm), "MPI_Bcast");
-    return size;
-}
-
 /* ---- open and close ---- */
 
 /* The library knows too little: why can the file not be opened, or made in its directory? 0: it
@@ -182,7 +167,7 @@ int netcdf_file_open(struct netcdf_file *f, struct netcdf_state *st, const char 
         .st = st, .path = path, .nc = -1, .h5 = H5I_INVALID_HID, .serial = serial
     };
     f->writes = flags & WEIR_OPEN_WRITE;
-    f->size = size_of(f);
+    f->size = weir_mpi_size(st->comm, path);
     f->fresh = f->writes && (flags & WEIR_OPEN_CREATE) &&
                ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || f->size == 0);
     f->defining = f->fresh;
@@ -261,7 +246,7 @@ int netcdf_file_defined(struct netcdf_file *f, struct weir_err *err)
     f->defining = false;
     rc = nc_enddef(f->nc);
     if (rc != NC_NOERR && errno == EINTR) /* the sync is the last thing that it does */
-        return weir_mpi_sync_again(f->path, err);
+        return weir_mpi_sync_file(f->path, err);
     return netcdf_judge(f, rc, true, "nc_enddef", err);
 }
 
@@ -280,10 +265,10 @@ int netcdf_file_flush(struct netcdf_file *f, struct weir_err *err)
     errno = 0;
     rc = nc_sync(f->nc);
     if (rc != NC_NOERR && errno == EINTR)
-        return weir_mpi_sync_again(f->path, err);
+        return weir_mpi_sync_file(f->path, err);
     rc = netcdf_judge(f, rc, f->writes, "nc_sync", err);
     /* without MPI-IO the library hands its bytes to the system, and no more */
-    return rc == 0 && f->serial && f->writes ? weir_mpi_sync_again(f->path, err) : rc;
+    return rc == 0 && f->serial && f->writes ? weir_mpi_sync_file(f->path, err) : rc;
 }
 
 int netcdf_file_close(struct netcdf_file *f, struct weir_err *err)

@@ -177,7 +177,7 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
     struct netcdf_file *f = &((struct netcdf_bytes *)file)->f;
 
     if (!f->lost && !f->st->collective) /* nc_sync would wait for the other ranks */
-        return weir_mpi_sync_again(file->path, err);
+        return weir_mpi_sync_file(file->path, err);
     return netcdf_file_flush(f, err);
 }
 
