@@ -26,7 +26,8 @@ int weir_guard_check(const struct weir_test *t, struct weir_err *err);
  * 'shared' of the plan, and the files that 'target' of the program names. Refused (WEIR_ESETUP):
  * too little room; a directory that is another one on another node, for shared files (for others a
  * finding); with --existing=fail, a file that is there and that this run did not make; where such
- * files are replaced, a note says how many. Nothing in a dry run. A function for weir_together. */
+ * files are replaced, a note says how many. A dry run touches nothing; what it would need and does not find
+ * is a finding. A function for weir_together. */
 int weir_guard(struct weir_run *run, void *state, struct weir_err *err);
 
 #endif
