@@ -390,42 +390,18 @@ void weir_mpi_library(struct weir_str *out)
         weir_str_add(out, text, strcspn(text, "\n"));
 }
 
-/* Append what Open MPI's variable "io" holds, from wherever it was set. */
-static void read_io_variable(struct weir_str *out)
-{
-    MPI_T_cvar_handle handle;
-    int index, count = 0;
-    char *value;
-
-    if (MPI_T_cvar_get_index("io", &index) != MPI_SUCCESS ||
-        MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) != MPI_SUCCESS)
-        return;
-    value = count > 0 ? calloc((size_t)count + 1, 1) : NULL;
-    out->failed |= !value;
-    if (value && MPI_T_cvar_read(handle, value) == MPI_SUCCESS)
-        weir_str_addf(out, "%s", value);
-    free(value);
-    MPI_T_cvar_handle_free(&handle);
-}
-
 void weir_mpi_io(struct weir_str *out)
 {
-    struct weir_str mpi = { 0 }, chosen = { 0 };
-    int given;
+    const char *chosen = getenv("OMPI_MCA_io");
+    struct weir_str mpi = { 0 };
 
     weir_mpi_library(&mpi);
-    if (strstr(weir_str_text(&mpi), "Open MPI") &&
-        MPI_T_init_thread(MPI_THREAD_SINGLE, &given) == MPI_SUCCESS) {
-        read_io_variable(&chosen);
-        MPI_T_finalize();
-    }
-    if (chosen.len > 0 && !strpbrk(weir_str_text(&chosen), "^,"))
-        weir_str_addf(out, "%s", weir_str_text(&chosen));
+    if (!strstr(weir_str_text(&mpi), "Open MPI"))
+        weir_str_addf(out, "ROMIO");
     else
-        weir_str_addf(out, "%s", strstr(weir_str_text(&mpi), "Open MPI") ? "unknown" : "ROMIO");
-    out->failed |= mpi.failed || chosen.failed;
+        weir_str_addf(out, "%s", chosen && *chosen && !strpbrk(chosen, "^,") ? chosen : "unknown");
+    out->failed |= mpi.failed;
     weir_str_free(&mpi);
-    weir_str_free(&chosen);
 }
 
 /* Bring the others' to rank 0, whose memory is 'all', NULL where it has none. Collective over
