@@ -99,8 +99,9 @@ def test_a_log_with_both_streams_is_csv_with_the_verdict_in_columns(ior, where):
     assert len(rows) == 4 and all(None not in row and None not in row.values() for row in rows), rows
     assert list(rows[0])[-2:] == ["verdict", "findings"] and [row["iter"] for row in rows] == ["0", "0", "1", "1"]
     assert [row["verdict"] for row in rows] == ["SUSPECT"] * 4, rows
-    assert rows[0]["findings"].split() == ["H05", "H06", "H02", "H01"], "what is known after the first phase"
-    assert rows[-1]["findings"].split()[:3] == ["H03", "H05", "H06"], rows
+    first, last = rows[0]["findings"].split(), rows[-1]["findings"].split()
+    assert "H03" not in first and first.index("H06") < first.index("H01"), "what is known after the first phase"
+    assert last.index("H03") < last.index("H06") < last.index("H01"), rows
     assert "verdict" not in merged(ior, "-b 64k -t 16k --rules=none " + where)
 
 
