@@ -13,7 +13,7 @@ struct weir_posix_file {
     struct weir_file base;
     int fd;
     bool is_plain; /* nothing around a transfer */
-    int (*hint)(int fd, void *hints); /* gpfs_fcntl, where GPFS hears of each transfer */
+    int (*hint)(int fd, void *hints); /* gpfs_fcntl, which tells GPFS of each transfer */
 };
 
 /* The option that asks for a call before and after each transfer, without its prefix; NULL: none

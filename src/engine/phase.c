@@ -89,7 +89,7 @@ static int all_ok(struct weir_phase_context *c)
 }
 
 /* The largest step of all ranks and whose it is. Two clocks cannot tell which of
- * them it was. Said at once, for what was measured meanwhile is uncertain by as much.
+ * them it was. Said at once, for what was measured since the last estimate is uncertain by as much.
  * Collective. */
 static void tell_step(struct weir_run *run)
 {

@@ -28,7 +28,7 @@ static void put(uint64_t *v, uint64_t value)
 
 /* ---- what we show ---- */
 
-/* Up to 'size' bytes of our own memory that another thread may give back meanwhile: the kernel
+/* Up to 'size' bytes of our own memory that another thread may give back during the copy: the kernel
  * copies, so memory that was freed causes no fault. How many were copied. */
 static size_t copy_own(const char *from, char *to, size_t size)
 {

@@ -144,7 +144,7 @@ static void look(struct weir_watchdog *w)
         tell(w, &worst, w->warn_ns / 2, say_warning);
 }
 
-/* Until the next look, or the end. The time is relative: clocks may be set meanwhile. */
+/* Until the next look, or the end. The time is relative: clocks may be set during the wait. */
 static bool rest(struct weir_watchdog *w)
 {
     const struct timespec most = { (time_t)(w->look_ns / WEIR_NS_PER_S),
