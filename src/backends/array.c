@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* array.c - what arrays are made of: types, shapes and chunks that make sense, places in a plain
  * file */
-#include "config.h"
 #include "backends/array.h"
+#include "config.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "backends/backend.h"
 #include "base/clock.h"
-#include "base/slab.h"
+#include "base/shape/slab.h"
 #include "base/str.h"
 
 /* Types of elements, in memory and, up to the order of bytes, in the file. */

@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "base/opt.h"
+#include "base/options/opt.h"
 #include "base/str.h"
 #include "par/comm.h"
 
@@ -34,7 +34,7 @@ struct weir_access {
     bool file_per_task; /* each task has a file of its own: no collective call on it */
     bool collective;    /* -c: transfers are collective over par->comm */
     bool collective_metadata; /* so are calls about metadata, where the library has the choice */
-    bool own_results; /* of arrays: the caller agrees (backends/session-array.h) */
+    bool own_results; /* of arrays: the caller agrees (backends/session/session-array.h) */
     bool random;        /* offsets are not ascending */
     bool sync_each;     /* -Y */
     bool single_try;    /* -x: no retry after a short transfer */

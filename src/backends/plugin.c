@@ -5,8 +5,8 @@
  * and relocated by every rank of every run, also where nobody asks for HDF5: a quarter of the
  * start-up of 64 ranks on one node. And a program that is linked with libaio does not start on a
  * node that lacks it. */
-#include "config.h"
 #include "backends/plugin.h"
+#include "config.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* err.c - errors as values: fill and extend the text */
-#include "config.h"
 #include "base/err.h"
+#include "config.h"
 
 #include <errno.h>
 #include <stdio.h>

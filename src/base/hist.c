@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hist.c - latency histogram: merging and quantiles */
-#include "config.h"
 #include "base/hist.h"
+#include "config.h"
 
 /* The largest value that falls into a bin. */
 static uint64_t upper_edge(unsigned bin)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* intervals.c - bytes and operations of a phase in intervals of time */
-#include "config.h"
 #include "base/intervals.h"
+#include "config.h"
 
 #include <stdlib.h>
 #include <string.h>

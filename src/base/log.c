@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* log.c - messages for people */
-#include "config.h"
 #include "base/log.h"
+#include "config.h"
 
 #include <errno.h>
 #include <stdarg.h>

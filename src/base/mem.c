@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mem.c - arenas and page-aligned transfer buffers */
-#include "config.h"
 #include "base/mem.h"
+#include "config.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stats.c - mergeable moments of a series */
-#include "config.h"
 #include "base/stats.h"
+#include "config.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* str.c - a string that grows */
-#include "config.h"
 #include "base/str.h"
+#include "config.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -5,11 +5,11 @@
 #define WEIR_ENGINE_DRIVER_H
 
 #include "backends/backend.h"
-#include "base/cache.h"
-#include "base/opt.h"
-#include "base/opthelp.h"
-#include "base/script.h"
+#include "base/node/cache.h"
+#include "base/options/opt.h"
+#include "base/options/opthelp.h"
 #include "base/stats.h"
+#include "base/text/script.h"
 #include "engine/files.h"
 #include "engine/run.h"
 #include "engine/test.h"
@@ -133,7 +133,7 @@ struct weir_driver {
     /* What the test is, in the object of the test that was entered; without it where it was
      * measured and the parameters, for data readers. */
     weir_together_fn *report;
-    /* What its options say about the reliability of its results (engine/facts.h); after start.
+    /* What its options say about the reliability of its results (engine/check/facts.h); after start.
      * Collective; rank 0 alone keeps it. Without it the tests of the program are not judged. */
     void (*facts)(struct weir_run *run, void *state, struct weir_facts *facts);
     /* Which bytes of which ordinary file this rank reads or writes in a stage, after its 'before'
@@ -170,7 +170,7 @@ int weir_values_backend(const struct weir_values *v, const char *name, const str
                         struct weir_err *err);
 
 /* In a source of a driver: a program of this name. bootstrap reads the line and makes the program
- * (src/drivers/main.c). */
+ * (src/programs/main.c). */
 #define WEIR_PROGRAM(name, driver) _Static_assert(sizeof(driver) > 0 && sizeof(name) > 1, name)
 
 /* main() of every program: --help, --version and --dump-options without MPI; MPI, options, script,

@@ -8,8 +8,8 @@
 #define WEIR_ENGINE_OPTIONS_H
 
 #include "base/log.h"
-#include "base/opt.h"
-#include "engine/findings.h"
+#include "base/options/opt.h"
+#include "engine/check/findings.h"
 
 /* Values of the rows below; names and meaning stand there. */
 struct weir_run_options {

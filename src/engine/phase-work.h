@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/observe/progress.h"
 #include "engine/phase.h"
-#include "engine/progress.h"
 #include "par/agree.h"
 
 /* How often a rank that works alone looks for signals and failures of others. */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "engine/interval.h"
-#include "engine/latency.h"
+#include "engine/observe/interval.h"
+#include "engine/observe/latency.h"
 #include "engine/phase-work.h"
 
 static void mark(struct weir_phase_context *c, enum weir_mark m)

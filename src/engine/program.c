@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/optset.h"
-#include "engine/banner.h"
-#include "engine/until.h"
+#include "base/options/optset.h"
+#include "engine/about/banner.h"
+#include "engine/observe/until.h"
 #include "par/agree.h"
 
 /* Messages on standard error are in the results for programs, too; but errors have a place of

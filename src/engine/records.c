@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/wholefile.h"
+#include "base/text/wholefile.h"
 #include "engine/driver.h"
 #include "par/agree.h"
 #include "par/reduce.h"

@@ -5,11 +5,11 @@
 
 #include <strings.h>
 
-#include "engine/banner.h"
+#include "engine/about/banner.h"
 #include "engine/driver.h"
-#include "engine/guard.h"
-#include "engine/interval.h"
-#include "engine/ranks.h"
+#include "engine/observe/interval.h"
+#include "engine/observe/ranks.h"
+#include "engine/place/preflight.h"
 #include "par/agree.h"
 
 /* The tests of a run. */

@@ -6,19 +6,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "backends/session.h"
+#include "backends/session/session.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "engine/anonymous.h"
+#include "engine/about/anonymous.h"
+#include "engine/check/trust.h"
 #include "engine/interrupt.h"
+#include "engine/observe/timeline.h"
+#include "engine/observe/until.h"
+#include "engine/observe/watchdog.h"
 #include "engine/records.h"
-#include "engine/report.h"
-#include "engine/timeline.h"
-#include "engine/trust.h"
-#include "engine/until.h"
+#include "engine/report/report.h"
 #include "engine/unwind.h"
-#include "engine/watchdog.h"
 #include "par/board.h"
 #include "par/clock.h"
 #include "par/comm.h"
@@ -71,7 +71,7 @@ struct weir_run {
     struct weir_err second; /* see weir_run_second */
     struct weir_err error; /* rank 0: the worst that was said (weir_code_worse), the first of these */
     /* Times of each operation of the program in the phase that runs, or that has just run, where
-     * the program adds to them (engine/latency.h), and one to spare. Of the current test. */
+     * the program adds to them (engine/observe/latency.h), and one to spare. Of the current test. */
     struct weir_hist *op_hist;
     bool op_summed; /* on rank 0 they are those of all ranks */
     int repetition;

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/opt.h"
-#include "engine/report.h"
+#include "base/options/opt.h"
+#include "engine/report/report.h"
 #include "par/comm.h"
 
 /* A file for all ranks. */

@@ -5,9 +5,9 @@
 
 #include "base/clock.h"
 #include "engine/driver.h"
-#include "engine/metrics.h"
-#include "engine/op-files.h"
-#include "engine/ranks.h"
+#include "engine/observe/metrics.h"
+#include "engine/observe/op-files.h"
+#include "engine/observe/ranks.h"
 
 #define MIB 1048576.0
 

@@ -11,7 +11,7 @@
 #ifndef WEIR_ENGINE_TEST_H
 #define WEIR_ENGINE_TEST_H
 
-#include "backends/session.h"
+#include "backends/session/session.h"
 #include "engine/options.h"
 #include "engine/phase.h"
 #include "engine/unwind.h"

@@ -3,7 +3,7 @@
 #ifndef WEIR_ENGINE_TRANSFER_H
 #define WEIR_ENGINE_TRANSFER_H
 
-#include "backends/session.h"
+#include "backends/session/session.h"
 #include "base/clock.h"
 #include "engine/run.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "engine/metrics.h"
-#include "engine/trust.h"
+#include "engine/check/trust.h"
+#include "engine/observe/metrics.h"
 
 /* A phase without any work has no rate. */
 static double rate(int64_t amount, double ns)

@@ -5,7 +5,7 @@
 #define WEIR_LIBRARY_CAPTURE_H
 
 #include "base/locale.h"
-#include "engine/report.h"
+#include "engine/report/report.h"
 #include "weir.h"
 
 /* Who is called, and what is kept (rank 0). Lives as long as the report; zero-initialise. */

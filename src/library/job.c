@@ -7,8 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/optset.h"
 #include "base/locale.h"
+#include "base/options/optset.h"
 #include "engine/program.h"
 #include "library/library.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/session.h"
+#include "backends/session/session.h"
 #include "base/locale.h"
 #include "engine/program.h"
 #include "library/library.h"

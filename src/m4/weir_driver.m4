@@ -2,7 +2,7 @@
 # weir_driver.m4 - the one macro all drivers go through
 
 # WEIR_DRIVER(name, programs)
-# The driver in src/drivers/NAME and its programs; bootstrap writes one call for each folder. A driver is always built,
+# The driver in src/programs/NAME and its programs; bootstrap writes one call for each folder. A driver is always built,
 # unless it has a file NAME.m4 there: that defines, with _ for each - of the name,
 #   weir_driver_NAME_find      a test as for WEIR_WITH; the results for backends are known (weir_with_hdf5 ...)
 # and, for the messages,

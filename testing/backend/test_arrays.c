@@ -6,11 +6,11 @@
  *   test_arrays read BACKEND DIR [OPTION]      read it again
  *
  * Element i of array number k holds i * 7919 + k * 31, of bytes its remainder by 127. */
-#include "config.h"
 #include "backends/plugin.h"
 #include "backends/registry.h"
-#include "backends/session-array.h"
-#include "backends/session.h"
+#include "backends/session/session-array.h"
+#include "backends/session/session.h"
+#include "config.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_conformance.c - the contract of backend.h, against every backend that was built */
-#include "config.h"
 #include "backends/plugin.h"
 #include "backends/registry.h"
-#include "backends/session.h"
+#include "backends/session/session.h"
+#include "config.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

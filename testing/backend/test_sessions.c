@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_sessions.c - a session of every backend at the same time, each with several files */
-#include "config.h"
 #include "backends/plugin.h"
 #include "backends/registry.h"
-#include "backends/session.h"
+#include "backends/session/session.h"
+#include "config.h"
 
 #include <string.h>
 #include <unistd.h>

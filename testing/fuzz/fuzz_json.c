@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fuzz_json.c - any bytes as members of a JSON document, which is then read by a strict reader */
+#include "base/text/json.h"
 #include "config.h"
-#include "base/json.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/quote.h"
 #include "base/size.h"
+#include "base/text/quote.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

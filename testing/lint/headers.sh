@@ -16,6 +16,7 @@ export compiler
 find src -name '*.h' ! -name config.h | LC_ALL=C sort | xargs -P "$(getconf _NPROCESSORS_ONLN || echo 2)" -n 1 sh -c '
     flags=${WEIR_MPI_CFLAGS-}
     case $0 in
+    src/backends/s[eh][sa]*/*) ;;
     src/backends/*/*)
         name=${0#src/backends/}
         if [ ! -f "${WEIR_BUILD-.}/src/libweir-${name%%/*}.la" ]; then

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# layers.sh - who may include whom (doc/dev/architecture.md, section 3)
+# layers.sh - who may include whom (doc/dev/architecture.md, section 3): a room includes itself and the rooms of its row
 set -eu
 cd "${WEIR_SOURCE-$(dirname "$0")/../..}"
 
@@ -10,45 +10,60 @@ function bad(why) {
     printf "%s:%d: includes %s: %s\n", FILENAME, FNR, name, why
     failed = 1
 }
-# The room of a path: base, par, backends, backends/NAME, engine, drivers/NAME.
+# The room of a path is its folder; a backend and a program have one room each.
 function room_of(path,   n, part) {
     n = split(path, part, "/")
-    if (n > 2 && (part[1] == "backends" || part[1] == "drivers"))
-        return part[1] "/" part[2]
-    return n > 1 ? part[1] : "top"
+    return n > 2 ? part[1] "/" part[2] : n > 1 ? part[1] : "top"
 }
+# The row of a room: NAME stands for every backend and every program.
+function row_of(room) {
+    if (room in row)
+        return room
+    return room ~ /^backends\// ? "backends/NAME" : room ~ /^programs\// ? "programs/NAME" : ""
+}
+function may(room, includes) { row[room] = " " includes " " }
 function allowed(from, path,   to) {
     to = room_of(path)
-    if (from == to || to == "base")
-        return 1
-    if (from == "base")
-        return 0
-    if (to == "par")
-        return 1
-    if (from == "par")
-        return 0
-    if (from ~ /^backends\//)
-        return path ~ "^backends/(" shared ")[.]h$"
-    if (from == "backends")
-        return 0
-    if (to == "backends")
-        return path ~ "^backends/(array|backend|plugin|queue|registry|session|session-array)[.]h$"
-    if (to == "top" || from == "library")
-        return from == "library"
-    return from ~ /^drivers(\/|$)/ && to == "engine"
+    return from == to || index(row[row_of(from)], " " to " ") || index(row[row_of(from)], " " path " ")
 }
 BEGIN {
-    # What backends share: names, descriptors and hints of files that several of them have, the rest of a transfer.
-    shared = "array|backend|complete|mpins|nctable|posixfile|posixns"
+    base = "base base/text base/shape base/node base/options base/data"
+    par = base " par par/io"
+    may("top", "")
+    may("base", "")
+    may("base/text", "base")
+    may("base/shape", "base base/text")
+    may("base/node", "base base/text")
+    may("base/options", "base base/text base/shape base/node")
+    may("base/data", "base base/text base/shape base/node")
+    may("par", base)
+    may("par/io", par)
+    may("backends", base " par")
+    may("backends/session", par " backends")
+    may("backends/shared", par " backends")
+    may("backends/NAME", par " backends backends/shared backends/session/queue.h backends/session/complete.h")
+    engine = par " backends backends/session"
+    may("engine", engine " engine/report engine/about engine/place engine/observe engine/check")
+    may("engine/report", engine " engine/about/anonymous.h")
+    may("engine/about", engine " engine engine/report")
+    may("engine/place", engine " engine engine/report engine/check/trust.h")
+    may("engine/observe", engine " engine engine/report engine/about engine/place")
+    may("engine/check", engine " engine engine/report engine/about engine/place engine/observe")
+    all = engine " engine engine/report engine/about engine/place engine/observe engine/check"
+    may("programs", all)
+    may("programs/NAME", all)
+    may("programs/checkpoint-parts", all " programs/checkpoint")
+    may("library", all " top")
 }
 FNR == 1 { room = room_of(substr(FILENAME, 5)) }
+FNR == 1 && !row_of(room) { name = "nothing"; bad("the folder has no row in layers.sh") }
 match($0, /^[ \t]*#[ \t]*include[ \t]*[<"][^>"]*[>"]/) {
     name = substr($0, RSTART, RLENGTH)
     quoted = name ~ /"/
     sub(/^[^<"]*[<"]/, "", name)
     sub(/[>"]$/, "", name)
     if (name == "mpi.h") {
-        if (room !~ /^(top|par|backends\/(mpiio|hdf5|netcdf|ncmpi))$/)
+        if (room !~ /^(top|par|par\/io|backends\/(mpiio|hdf5|netcdf|ncmpi))$/)
             bad("only weir.h, par and the backends mpiio, hdf5, netcdf and ncmpi speak to MPI")
     } else if (name == "config.h") {
         if (FILENAME !~ /[.]c$/)

@@ -26,7 +26,7 @@ int toy_answer(void);
 """
 TOY_C = """\
 #include "config.h"
-#include "drivers/toy-box/toy.h"
+#include "programs/toy-box/toy.h"
 #include <toybox.h>
 int toy_answer(void)
 {
@@ -36,7 +36,7 @@ int toy_answer(void)
 MAIN_C = """\
 #include "config.h"
 #include <stdio.h>
-#include "drivers/toy-box/toy.h"
+#include "programs/toy-box/toy.h"
 int main(int argc, char **argv)
 {
     (void)argv;
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 """
 UNIT_C = """\
 #include "config.h"
-#include "drivers/toy-box/toy.h"
+#include "programs/toy-box/toy.h"
 int main(void)
 {
     return toy_answer() == 42 ? 0 : 1;
@@ -63,7 +63,7 @@ PROGRAMS = ("toy_writer.x", "toy-reader")
 
 
 def add_driver(source):
-    folder = source / "src" / "drivers" / "toy-box"
+    folder = source / "src" / "programs" / "toy-box"
     folder.mkdir()
     (folder / "toy-box.m4").write_text(TOY_M4)
     (folder / "toy.h").write_text(TOY_H)

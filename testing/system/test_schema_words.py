@@ -48,7 +48,7 @@ def function(name, head):
 
 
 def programs(folder=""):
-    return in_all("drivers/" + folder, r'WEIR_PROGRAM\("([^"]+)"')
+    return in_all("programs/" + folder, r'WEIR_PROGRAM\("([^"]+)"')
 
 
 def choices(name):
@@ -62,17 +62,17 @@ def statuses():
 
 
 def severities():
-    return within("engine/findings.c", r"\*weir_severity_name\([^{]*\{")
+    return within("engine/check/findings.c", r"\*weir_severity_name\([^{]*\{")
 
 
 def phases():
     """All that are measured, but for those whose numbers nobody reports."""
-    found = in_all("drivers", r'(?:ROW|PHASE)\("([a-z ]+)"') | in_all("drivers", r'ROW\((\w+), "')
-    found |= in_all("drivers", r'struct weir_phase [^;]*?\.key = "([a-z ]+)"') | in_all("drivers/ior", r'STAGE\("(check \w+)"')
+    found = in_all("programs", r'(?:ROW|PHASE)\("([a-z ]+)"') | in_all("programs", r'ROW\((\w+), "')
+    found |= in_all("programs", r'struct weir_phase [^;]*?\.key = "([a-z ]+)"') | in_all("programs/ior", r'STAGE\("(check \w+)"')
     return found - {"clean-up", "random prefill", "check"}
 
 
-PLACEMENTS = ("engine/provenance.c", r"names\[\] = \{")
+PLACEMENTS = ("engine/about/provenance.c", r"names\[\] = \{")
 
 # Where a list of the schema comes from.
 TABLES = {
@@ -80,31 +80,31 @@ TABLES = {
     "/checkpoint/properties/program": lambda: programs("checkpoint"),
     "/checkpointParts/properties/program": lambda: programs("checkpoint-parts"),
     "/notBegun/properties/program": programs,
-    "/checkpointBuffers": lambda: in_all("drivers", r'"buffers", [^?]*\? "(\w+)"') | in_all("drivers", r'"buffers", [^:]*: "(\w+)"'),
-    "/checkpointTest/properties/verified": lambda: function("drivers/checkpoint/ckpt-data.c", "*ckpt_verified("),
+    "/checkpointBuffers": lambda: in_all("programs", r'"buffers", [^?]*\? "(\w+)"') | in_all("programs", r'"buffers", [^:]*: "(\w+)"'),
+    "/checkpointTest/properties/verified": lambda: function("programs/checkpoint/ckpt-data.c", "*ckpt_verified("),
     "/h5exTest/properties/summary/items/properties/statistic": lambda: within("base/stats.c", r"weir_five_names\[\w+\] = "),
     "/status": statuses,
     "/notBegun/properties/status": lambda: statuses() - {0},
-    "/untilEnded": lambda: function("engine/until.c", "*reason_of(") | within("engine/until.c", r"reasons\[REASONS\] = "),
-    "/rates/items/properties/unit": lambda: within("engine/until.c", r"\.unit = s->moves_bytes", end=","),
-    "/stragglers/items/properties/part": lambda: within("engine/straggler.c", r"part_names\[PARTS\] = "),
-    "/verdict": lambda: function("engine/findings.c", "*weir_verdict_name(") | severities() - {"none", "NOTE"} | {None},
+    "/untilEnded": lambda: function("engine/observe/until.c", "*reason_of(") | within("engine/observe/until.c", r"reasons\[REASONS\] = "),
+    "/rates/items/properties/unit": lambda: within("engine/observe/until.c", r"\.unit = s->moves_bytes", end=","),
+    "/stragglers/items/properties/part": lambda: within("engine/check/straggler.c", r"part_names\[PARTS\] = "),
+    "/verdict": lambda: function("engine/check/findings.c", "*weir_verdict_name(") | severities() - {"none", "NOTE"} | {None},
     "/rules": lambda: choices("rules") - {"none"},
-    "/findings/items/properties/outcome": lambda: within("engine/trust-report.c", r"outcomes\[\] = "),
+    "/findings/items/properties/outcome": lambda: within("engine/check/trust-report.c", r"outcomes\[\] = "),
     "/findings/items/properties/severity": lambda: severities() - {"none"},
     "/runProvenance/properties/placement": lambda: within(*PLACEMENTS, end=r"\};"),
     "/configuration/properties/placement": lambda: within(*PLACEMENTS, end=r"\};"),
-    "/phase/properties/ended": lambda: function("engine/metrics.c", "*name_end("),
+    "/phase/properties/ended": lambda: function("engine/observe/metrics.c", "*name_end("),
     "/phase/properties/operation": phases,
-    "/mdtestOperation": lambda: within("drivers/mdtest/mdtest-measure.c", r"mdtest_operations\[[^{]*\{", r'"([A-Z][^"]*)"') - {"Directory read"},
-    "/mdtestLatency/properties/call": lambda: within("drivers/mdtest/mdtest-measure.c", r"mdtest_calls\[", end=r"\n\};")
-    | function("engine/latency.c", "*call_name("),
-    "/mdwResult/properties/phase": lambda: in_all("drivers/md-workbench", r'STAGE\(MDW_\w+, "(\w+)"'),
-    "/test/properties/Options/properties/access": lambda: within("drivers/ior/ior-report.c", r'"access",'),
-    "/test/properties/Options/properties/type": lambda: within("drivers/ior/ior-report.c", r'"type",'),
-    "/test/properties/Options/properties/ordering in a file": lambda: within("drivers/ior/ior-report.c", r'"ordering in a file",'),
-    "/test/properties/Options/properties/ordering inter file": lambda: within("drivers/ior/ior-report.c", r'"ordering inter file",'),
-    "/test/properties/Parameters/properties/data packet type": lambda: within("drivers/ior/ior-params.c", r"letters\[\] = ", r"'(\w)'"),
+    "/mdtestOperation": lambda: within("programs/mdtest/mdtest-measure.c", r"mdtest_operations\[[^{]*\{", r'"([A-Z][^"]*)"') - {"Directory read"},
+    "/mdtestLatency/properties/call": lambda: within("programs/mdtest/mdtest-measure.c", r"mdtest_calls\[", end=r"\n\};")
+    | function("engine/observe/latency.c", "*call_name("),
+    "/mdwResult/properties/phase": lambda: in_all("programs/md-workbench", r'STAGE\(MDW_\w+, "(\w+)"'),
+    "/test/properties/Options/properties/access": lambda: within("programs/ior/ior-report.c", r'"access",'),
+    "/test/properties/Options/properties/type": lambda: within("programs/ior/ior-report.c", r'"type",'),
+    "/test/properties/Options/properties/ordering in a file": lambda: within("programs/ior/ior-report.c", r'"ordering in a file",'),
+    "/test/properties/Options/properties/ordering inter file": lambda: within("programs/ior/ior-report.c", r'"ordering inter file",'),
+    "/test/properties/Parameters/properties/data packet type": lambda: within("programs/ior/ior-params.c", r"letters\[\] = ", r"'(\w)'"),
     "/deviationDivisor": lambda: within("base/stats.c", r"\*weir_deviation_divisor\([^{]*\{"),
 }
 

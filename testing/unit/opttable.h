@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/opt.h"
+#include "base/options/opt.h"
 #include "base/str.h"
 
 struct table_main {

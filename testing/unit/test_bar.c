@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "engine/progress.h"
+#include "engine/observe/progress.h"
 
 static void the_nearer_limit_counts(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_cgroup.c - the memory and processors that control groups of version 1 and 2 leave to a process */
+#include "base/node/cgroup.h"
 #include "config.h"
-#include "base/cgroup.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_chain.c - the words of RANDOM */
+#include "base/data/lanes.h"
 #include "config.h"
-#include "base/chain.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_damage.c - what is said of every kind of damage, for every kind of data */
+#include "base/data/damage.h"
 #include "config.h"
-#include "base/damage.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "base/signature.h"
+#include "base/data/signature.h"
 
 enum {
     PAGES = 8,

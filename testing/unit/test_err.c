@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_err.c - errors as values */
-#include "config.h"
 #include "base/err.h"
+#include "config.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 /* test_findings.c - each rule with facts that make a finding and facts that do not; limits, rule sets,
  * verdicts, and the statistics of series */
 #include "config.h"
-#include "engine/findings.h"
+#include "engine/check/findings.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_hist.c - latency histogram */
-#include "config.h"
 #include "base/hist.h"
+#include "config.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_intervals.c - bytes and operations in intervals of time: nothing is lost */
-#include "config.h"
 #include "base/intervals.h"
+#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

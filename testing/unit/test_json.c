@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_json.c - the writer of JSON */
+#include "base/text/json.h"
 #include "config.h"
-#include "base/json.h"
 
 #include <ctype.h>
 #include <float.h>

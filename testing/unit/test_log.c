@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_log.c - messages for people */
-#include "config.h"
 #include "base/log.h"
+#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

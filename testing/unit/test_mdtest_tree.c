@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_mdtest_tree.c - the arithmetic of trees, items and names of mdtest */
 #include "config.h"
-#include "drivers/mdtest/mdtest-tree.h"
+#include "programs/mdtest/mdtest-tree.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

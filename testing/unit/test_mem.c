@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_mem.c - arenas and aligned buffers */
-#include "config.h"
 #include "base/mem.h"
+#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

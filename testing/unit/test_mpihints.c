@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_mpihints.c - lines that are hints for MPI-IO, and those that are not */
 #include "config.h"
-#include "par/mpihints.h"
+#include "par/io/mpihints.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "par/hintrange.h"
-#include "par/mpisession.h"
+#include "par/io/hintrange.h"
+#include "par/io/mpisession.h"
 
 static enum weir_hint_kind parse(const char *line, struct weir_hint *hint)
 {

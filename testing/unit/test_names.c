@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_names.c - texts without the names in them */
+#include "base/text/names.h"
 #include "config.h"
-#include "base/names.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

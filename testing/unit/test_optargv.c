@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "base/optset.h"
+#include "base/options/optset.h"
 #include "opttable.h"
 
 static int setup(void **state)

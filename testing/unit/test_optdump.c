@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_optdump.c - option rows as help, man page, words and JSON */
+#include "base/options/optdump.h"
+#include "base/options/opthelp.h"
 #include "config.h"
-#include "base/optdump.h"
-#include "base/opthelp.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

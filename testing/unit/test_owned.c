@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_owned.c - data that say whose they are, places of random reads, kinds of file systems */
+#include "base/data/signature.h"
 #include "config.h"
-#include "base/signature.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "base/fstype.h"
 #include "base/rng.h"
+#include "programs/mib/mib-fstype.h"
 
 static void any_part_is_that_of_the_whole(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_path.c - where a path leads */
+#include "base/text/path.h"
 #include "config.h"
-#include "base/path.h"
 
 #include <limits.h>
 #include <setjmp.h>

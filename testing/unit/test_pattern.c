@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_pattern.c - fill and verify (vectors of the original) */
+#include "base/data/pattern.h"
 #include "config.h"
-#include "base/pattern.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "base/offset.h"
+#include "base/shape/offset.h"
 #include "sha256.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))

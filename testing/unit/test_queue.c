@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_queue.c - several transfers in flight: a backend that completes them in another order, in part,
  * or not at all */
+#include "backends/session/queue.h"
 #include "config.h"
-#include "backends/queue.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_rng.c - permutation and generators */
-#include "config.h"
 #include "base/rng.h"
+#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

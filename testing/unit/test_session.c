@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_session.c - the session over a backend that does what a script says */
+#include "backends/session/session.h"
 #include "config.h"
-#include "backends/session.h"
 
 #include <errno.h>
 #include <fcntl.h>

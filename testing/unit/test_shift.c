@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_shift.c - whose data a task reads (vectors of the original) */
+#include "base/shape/shift.h"
 #include "config.h"
-#include "base/shift.h"
 
 #include <limits.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_signature.c - data that tell whose they are */
+#include "base/data/signature.h"
 #include "config.h"
-#include "base/signature.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_size.c - numbers and sizes as people type and read them */
-#include "config.h"
 #include "base/size.h"
+#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

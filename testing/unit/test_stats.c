@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_stats.c - mergeable moments */
-#include "config.h"
 #include "base/stats.h"
+#include "config.h"
 
 #include <math.h>
 #include <setjmp.h>

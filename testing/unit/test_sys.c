@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_sys.c - which block devices move the bytes, and how fast the links are, in a directory that stands for /sys */
+#include "base/node/device.h"
+#include "base/node/links.h"
 #include "config.h"
-#include "base/device.h"
-#include "base/links.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 /* test_until.c - how often the interval has the median in it when repetitions end as soon as it is
  * narrow: by simulation, with fixed seeds */
 #include "config.h"
-#include "engine/until.h"
+#include "engine/observe/until.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* aio-descriptor.c - what is known of the backend without its library */
-#include "config.h"
 #include "backends/aio/aio-descriptor.h"
+#include "config.h"
 
 #define O struct aio_options
 const struct weir_opt aio_opts[] = {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* aio-descriptor.h - what is known of the backend without its library: name and options */
-#ifndef WEIR_BACKENDS_AIO_DESCRIPTOR_H
-#define WEIR_BACKENDS_AIO_DESCRIPTOR_H
+#ifndef WEIR_BACKENDS_AIO_AIO_DESCRIPTOR_H
+#define WEIR_BACKENDS_AIO_AIO_DESCRIPTOR_H
 
 #include "backends/backend.h"
-#include "backends/posixfile.h"
+#include "backends/shared/posixfile.h"
 
 struct aio_options {
     int max_pending, granularity;

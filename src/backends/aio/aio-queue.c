@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* aio-queue.c - requests in the queue of Linux: batches, what is refused, what is done */
-#include "config.h"
 #include "backends/aio/aio-queue.h"
+#include "config.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* aio-queue.h - requests in the queue of Linux: batches, what is refused, what is done */
-#ifndef WEIR_BACKENDS_AIO_QUEUE_H
-#define WEIR_BACKENDS_AIO_QUEUE_H
+#ifndef WEIR_BACKENDS_AIO_AIO_QUEUE_H
+#define WEIR_BACKENDS_AIO_AIO_QUEUE_H
 
 #include <libaio.h>
 
 #include "backends/backend.h"
-#include "backends/posixfile.h"
+#include "backends/shared/posixfile.h"
 
 /* The queue of a session. Zero-initialise. Every slot is in one of three places: idle, ready (in a
  * batch that is not full, or that the system has no room for) or in flight. */

@@ -7,8 +7,8 @@
 #include "backends/aio/aio-descriptor.h"
 #include "backends/aio/aio-queue.h"
 #include "backends/backend.h"
-#include "backends/posixfile.h"
-#include "backends/posixns.h"
+#include "backends/shared/posixfile.h"
+#include "backends/shared/posixns.h"
 
 static int aio_check(struct weir_session *s, const struct weir_extent *extent, struct weir_err *err)
 {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "backends/backend.h"
-#include "backends/posixns.h"
+#include "backends/shared/posixns.h"
 #include "base/clock.h"
 
 /* Options: a struct and one row for each field. "--dummy." goes in front of the names. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-array.c - arrays are datasets of a file */
-#include "config.h"
 #include "backends/hdf5/hdf5-array.h"
+#include "config.h"
 
 #include <errno.h>
 
 #include "backends/hdf5/hdf5-attr.h"
 #include "backends/hdf5/hdf5-close.h"
 #include "backends/hdf5/hdf5-type.h"
-#include "par/mpidoubt.h"
-#include "par/mpifile.h"
+#include "par/io/mpidoubt.h"
+#include "par/io/mpifile.h"
 
 #define CHUNK_BYTES_MAX 4294967295u /* of the file format */
 

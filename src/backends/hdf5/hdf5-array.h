@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-array.h - arrays are datasets of a file */
-#ifndef WEIR_BACKENDS_HDF5_ARRAY_H
-#define WEIR_BACKENDS_HDF5_ARRAY_H
+#ifndef WEIR_BACKENDS_HDF5_HDF5_ARRAY_H
+#define WEIR_BACKENDS_HDF5_HDF5_ARRAY_H
 
 #include "backends/array.h"
 #include "backends/hdf5/hdf5-container.h"

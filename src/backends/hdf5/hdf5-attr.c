@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-attr.c - groups, and attributes of files, groups and datasets */
-#include "config.h"
 #include "backends/hdf5/hdf5-attr.h"
+#include "config.h"
 
 #include <errno.h>
 

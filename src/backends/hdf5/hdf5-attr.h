@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-attr.h - groups, and attributes of files, groups and datasets */
-#ifndef WEIR_BACKENDS_HDF5_ATTR_H
-#define WEIR_BACKENDS_HDF5_ATTR_H
+#ifndef WEIR_BACKENDS_HDF5_HDF5_ATTR_H
+#define WEIR_BACKENDS_HDF5_HDF5_ATTR_H
 
 #include "backends/hdf5/hdf5-array.h"
 

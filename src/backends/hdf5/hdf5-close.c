@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-close.c - continue with a file, and close it, after some bytes could not be written */
-#include "config.h"
 #include "backends/hdf5/hdf5-close.h"
+#include "config.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "par/mpifile.h"
+#include "par/io/mpifile.h"
 
 #define ROOM_FILE 65536u  /* bytes of metadata that a file may still need, at most */
 #define ROOM_DATASET 512u /* and for each dataset */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-close.h - the MPI file that HDF5 uses for an open file: its size and hints, and what is
  * needed to continue and to close after bytes could not be written */
-#ifndef WEIR_BACKENDS_HDF5_CLOSE_H
-#define WEIR_BACKENDS_HDF5_CLOSE_H
+#ifndef WEIR_BACKENDS_HDF5_HDF5_CLOSE_H
+#define WEIR_BACKENDS_HDF5_HDF5_CLOSE_H
 
 #include "backends/hdf5/hdf5-lib.h"
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-container.c - an open HDF5 file, whatever is in it */
-#include "config.h"
 #include "backends/hdf5/hdf5-container.h"
+#include "config.h"
 
 #include <errno.h>
 
 #include "backends/array.h"
 #include "backends/hdf5/hdf5-close.h"
 #include "backends/hdf5/hdf5-descriptor.h"
-#include "par/mpidoubt.h"
-#include "par/mpifile.h"
-#include "par/mpihints.h"
+#include "par/io/mpidoubt.h"
+#include "par/io/mpifile.h"
+#include "par/io/mpihints.h"
 
 static int open_id(struct hdf5_container *c, unsigned flags, bool is_new, struct weir_err *err)
 {

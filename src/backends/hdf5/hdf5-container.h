@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-container.h - an open HDF5 file, whatever is in it: opened, flushed and closed in order
  * also when some bytes could not be written */
-#ifndef WEIR_BACKENDS_HDF5_CONTAINER_H
-#define WEIR_BACKENDS_HDF5_CONTAINER_H
+#ifndef WEIR_BACKENDS_HDF5_HDF5_CONTAINER_H
+#define WEIR_BACKENDS_HDF5_HDF5_CONTAINER_H
 
 #include "backends/hdf5/hdf5-lib.h"
-#include "par/mpidoubt.h"
+#include "par/io/mpidoubt.h"
 
 /* Embedded in an open file of the backend. */
 struct hdf5_container {

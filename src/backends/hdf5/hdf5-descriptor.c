@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-descriptor.c - what is known of the backend without its library */
-#include "config.h"
 #include "backends/hdf5/hdf5-descriptor.h"
+#include "config.h"
 
 #define O struct hdf5_options
 const struct weir_opt hdf5_opts[] = {

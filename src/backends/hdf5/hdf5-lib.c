@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-lib.c - errors from the library's error stack, and the property lists of a session */
-#include "config.h"
 #include "backends/hdf5/hdf5-lib.h"
+#include "config.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "par/agree.h"
-#include "par/mpifile.h"
+#include "par/io/mpifile.h"
 
 #define REASON_TEXT 512
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-lib.h - errors from the library's error stack, and the property lists of a session */
-#ifndef WEIR_BACKENDS_HDF5_LIB_H
-#define WEIR_BACKENDS_HDF5_LIB_H
+#ifndef WEIR_BACKENDS_HDF5_HDF5_LIB_H
+#define WEIR_BACKENDS_HDF5_HDF5_LIB_H
 
 #include <hdf5.h>
 
 #include "backends/hdf5/hdf5-descriptor.h"
-#include "par/mpisession.h"
+#include "par/io/mpisession.h"
 
 /* What a session keeps: made once, used by every file. */
 struct hdf5_state {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-move.c - data into and out of a dataset, and the fill values of a new one */
-#include "config.h"
 #include "backends/hdf5/hdf5-move.h"
+#include "config.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "backends/hdf5/hdf5-close.h"
-#include "par/mpifile.h"
+#include "par/io/mpifile.h"
 
 #define PIECE ((uint64_t)1 << 21) /* elements of fill values at a time: 16 MiB */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-move.h - data into and out of a dataset, and the fill values of a new one */
-#ifndef WEIR_BACKENDS_HDF5_MOVE_H
-#define WEIR_BACKENDS_HDF5_MOVE_H
+#ifndef WEIR_BACKENDS_HDF5_HDF5_MOVE_H
+#define WEIR_BACKENDS_HDF5_HDF5_MOVE_H
 
 #include "backends/hdf5/hdf5-segments.h"
-#include "par/mpidoubt.h"
+#include "par/io/mpidoubt.h"
 
 /* Write or read what is selected in g. Where the call succeeds but leaves an errno, the bytes in
  * the file are compared, those of collective writes at close (they are noted in d; NULL: nothing

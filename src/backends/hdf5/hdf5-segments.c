@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-segments.c - the datasets of a file: one for each segment */
-#include "config.h"
 #include "backends/hdf5/hdf5-segments.h"
+#include "config.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "backends/hdf5/hdf5-move.h"
-#include "par/mpifile.h"
+#include "par/io/mpifile.h"
 
 #define NAME_TEXT 64
 #define KEPT_MAX 1024 /* datasets that stay open after they were made */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-segments.h - the datasets of a file: one for each segment */
-#ifndef WEIR_BACKENDS_HDF5_SEGMENTS_H
-#define WEIR_BACKENDS_HDF5_SEGMENTS_H
+#ifndef WEIR_BACKENDS_HDF5_HDF5_SEGMENTS_H
+#define WEIR_BACKENDS_HDF5_HDF5_SEGMENTS_H
 
 #include "backends/hdf5/hdf5-lib.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-type.h - types of elements as the library has them */
-#ifndef WEIR_BACKENDS_HDF5_TYPE_H
-#define WEIR_BACKENDS_HDF5_TYPE_H
+#ifndef WEIR_BACKENDS_HDF5_HDF5_TYPE_H
+#define WEIR_BACKENDS_HDF5_HDF5_TYPE_H
 
 #include "backends/array.h"
 #include "backends/hdf5/hdf5-lib.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5.c - parallel HDF5: one dataset for each segment of the file */
-#include "config.h"
 #include "backends/hdf5/hdf5-move.h"
+#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +9,9 @@
 
 #include "backends/hdf5/hdf5-array.h"
 #include "backends/hdf5/hdf5-container.h"
-#include "backends/mpins.h"
-#include "par/mpifile.h"
-#include "par/mpihints.h"
+#include "backends/shared/mpins.h"
+#include "par/io/mpifile.h"
+#include "par/io/mpihints.h"
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)

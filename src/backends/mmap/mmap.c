@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "backends/backend.h"
-#include "backends/posixns.h"
+#include "backends/shared/posixns.h"
 
 #ifndef MADV_POPULATE_READ /* Linux 5.14 */
 #define MADV_POPULATE_READ 22

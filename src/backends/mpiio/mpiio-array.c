@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiio-array.c - arrays in a file of MPI-IO, one after the other: a view of the slab, then one
  * call */
-#include "config.h"
 #include "backends/mpiio/mpiio-array.h"
+#include "config.h"
 
 #include <errno.h>
 
-#include "par/mpidoubt.h"
-#include "par/mpifile.h"
-#include "par/mpisession.h"
-#include "par/slabtype.h"
+#include "par/io/mpidoubt.h"
+#include "par/io/mpifile.h"
+#include "par/io/mpisession.h"
+#include "par/io/slabtype.h"
 
 /* Views are set by all ranks that have opened a file together. So a file whose transfers are
  * independent is opened by each rank for itself. */

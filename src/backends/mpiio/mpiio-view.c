@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiio-view.c - which part of a shared file a task sees, as MPI data types */
-#include "config.h"
 #include "backends/mpiio/mpiio-view.h"
+#include "config.h"
 
 #include <limits.h>
 
-#include "par/mpifile.h"
+#include "par/io/mpifile.h"
 
 #define CHUNK (1 << 30) /* counts of MPI are int: long types are made of pieces */
 

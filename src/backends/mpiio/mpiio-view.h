@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiio-view.h - which part of a shared file a task sees, as MPI data types */
-#ifndef WEIR_BACKENDS_MPIIO_VIEW_H
-#define WEIR_BACKENDS_MPIIO_VIEW_H
+#ifndef WEIR_BACKENDS_MPIIO_MPIIO_VIEW_H
+#define WEIR_BACKENDS_MPIIO_MPIIO_VIEW_H
 
 #include <mpi.h>
 

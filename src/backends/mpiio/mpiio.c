@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiio.c - files through MPI-IO: explicit offsets or views, independent or collective */
-#include "config.h"
 #include "backends/mpiio/mpiio-view.h"
+#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "backends/mpiio/mpiio-array.h"
-#include "backends/mpins.h"
-#include "par/mpidoubt.h"
-#include "par/mpifile.h"
-#include "par/mpihints.h"
-#include "par/mpisession.h"
+#include "backends/shared/mpins.h"
+#include "par/io/mpidoubt.h"
+#include "par/io/mpifile.h"
+#include "par/io/mpihints.h"
+#include "par/io/mpisession.h"
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)

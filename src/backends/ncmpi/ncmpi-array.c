@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ncmpi-array.c - arrays are variables of a file */
-#include "config.h"
 #include "backends/ncmpi/ncmpi-array.h"
+#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 
 #include "backends/ncmpi/ncmpi-path.h"
 #include "backends/ncmpi/ncmpi-var.h"
-#include "par/mpidoubt.h"
-#include "par/mpifile.h"
+#include "par/io/mpidoubt.h"
+#include "par/io/mpifile.h"
 
 static struct weir_mpi_session *mpi_of(const struct ncmpi_arrays *f)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ncmpi-array.h - arrays are variables of a file */
-#ifndef WEIR_BACKENDS_NCMPI_ARRAY_H
-#define WEIR_BACKENDS_NCMPI_ARRAY_H
+#ifndef WEIR_BACKENDS_NCMPI_NCMPI_ARRAY_H
+#define WEIR_BACKENDS_NCMPI_NCMPI_ARRAY_H
 
 #include <mpi.h>
 #include <pnetcdf.h>
 
-#include "backends/nctable.h"
+#include "backends/shared/nctable.h"
 
 /* An open file of arrays. */
 struct ncmpi_arrays {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ncmpi-attr.c - the library's calls about variables, and attributes of the file and of
  * variables */
-#include "config.h"
 #include "backends/ncmpi/ncmpi-array.h"
+#include "config.h"
 
 #include "backends/ncmpi/ncmpi-var.h"
-#include "par/mpisession.h"
+#include "par/io/mpisession.h"
 
 MPI_Datatype ncmpi_basic_of(enum weir_elem elem)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ncmpi-path.c - checks of a file without the library: its name, its size, and whether all bytes
  * can be in it */
-#include "config.h"
 #include "backends/ncmpi/ncmpi-path.h"
+#include "config.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "par/mpifile.h"
+#include "par/io/mpifile.h"
 
 const char *ncmpi_name(struct weir_mpi_session *m, const char *path, char text[WEIR_MPI_NAME_TEXT],
                        struct weir_err *err)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ncmpi-path.h - checks of a file without the library: its name, its size, and whether all bytes
  * can be in it */
-#ifndef WEIR_BACKENDS_NCMPI_PATH_H
-#define WEIR_BACKENDS_NCMPI_PATH_H
+#ifndef WEIR_BACKENDS_NCMPI_NCMPI_PATH_H
+#define WEIR_BACKENDS_NCMPI_NCMPI_PATH_H
 
 #include <stdint.h>
 
 #include "par/comm.h"
-#include "par/mpisession.h"
+#include "par/io/mpisession.h"
 
 /* The name of a file for the library, as weir_mpi_name. PnetCDF drops what stands before the first
  * ':', whatever it is, and empties or makes the file of the rest: that must be the file that MPI-IO

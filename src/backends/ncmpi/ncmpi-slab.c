@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ncmpi-slab.c - slabs as the library wants them: start, count and stride, or a list of boxes */
-#include "config.h"
 #include "backends/ncmpi/ncmpi-array.h"
+#include "config.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 
 #include "backends/ncmpi/ncmpi-var.h"
-#include "par/mpidoubt.h"
-#include "par/mpifile.h"
-#include "par/mpisession.h"
-#include "par/slabtype.h"
+#include "par/io/mpidoubt.h"
+#include "par/io/mpifile.h"
+#include "par/io/mpisession.h"
+#include "par/io/slabtype.h"
 
 /* In this dimension blocks lie side by side, or there is one. */
 static bool is_dense(const struct weir_slab *s, int d)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ncmpi-var.c - the variable that holds the data of a file: a record for each block */
-#include "config.h"
 #include "backends/ncmpi/ncmpi-var.h"
+#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "par/mpifile.h"
+#include "par/io/mpifile.h"
 
 #define DIMS 3
 #define NAME "data_var"

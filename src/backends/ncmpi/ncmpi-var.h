@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ncmpi-var.h - the variable that holds the data of a file: a record for each block */
-#ifndef WEIR_BACKENDS_NCMPI_VAR_H
-#define WEIR_BACKENDS_NCMPI_VAR_H
+#ifndef WEIR_BACKENDS_NCMPI_NCMPI_VAR_H
+#define WEIR_BACKENDS_NCMPI_NCMPI_VAR_H
 
 #include <mpi.h>
 #include <pnetcdf.h>
 
 #include "backends/backend.h"
-#include "par/mpidoubt.h"
+#include "par/io/mpidoubt.h"
 
 /* data_var[segments_times_np][number_of_transfers][transfer_size] of bytes. Embedded in an open
  * file; nothing to free. */

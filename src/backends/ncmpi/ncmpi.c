@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ncmpi.c - NCMPI: netCDF files in the CDF-5 format through PnetCDF, independent or collective */
-#include "config.h"
 #include "backends/ncmpi/ncmpi-var.h"
+#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "backends/mpins.h"
 #include "backends/ncmpi/ncmpi-array.h"
 #include "backends/ncmpi/ncmpi-descriptor.h"
 #include "backends/ncmpi/ncmpi-path.h"
-#include "par/mpifile.h"
-#include "par/mpihints.h"
-#include "par/mpisession.h"
+#include "backends/shared/mpins.h"
+#include "par/io/mpifile.h"
+#include "par/io/mpihints.h"
+#include "par/io/mpisession.h"
 
 struct ncmpi_file {
     struct weir_file base;

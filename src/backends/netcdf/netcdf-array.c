@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* netcdf-array.c - arrays are variables of a file */
-#include "config.h"
 #include "backends/netcdf/netcdf-array.h"
+#include "config.h"
 
 #include <errno.h>
 #include <netcdf_par.h>
 
 #include "backends/netcdf/netcdf-descriptor.h"
-#include "par/mpifile.h"
+#include "par/io/mpifile.h"
 
 #define CHUNK_BYTES_MAX 4294967295u /* of HDF5 */
 

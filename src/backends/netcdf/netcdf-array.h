@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* netcdf-array.h - arrays are variables of a file */
-#ifndef WEIR_BACKENDS_NETCDF_ARRAY_H
-#define WEIR_BACKENDS_NETCDF_ARRAY_H
+#ifndef WEIR_BACKENDS_NETCDF_NETCDF_ARRAY_H
+#define WEIR_BACKENDS_NETCDF_NETCDF_ARRAY_H
 
 #include "backends/array.h"
-#include "backends/nctable.h"
 #include "backends/netcdf/netcdf-file.h"
+#include "backends/shared/nctable.h"
 
 /* An open file of arrays. */
 struct netcdf_arrays {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* netcdf-attr.c - the library's calls about variables, and attributes of the file and of
  * variables */
-#include "config.h"
 #include "backends/netcdf/netcdf-array.h"
+#include "config.h"
 
 static int inq_dimlen(int nc, int dim, uint64_t *len)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* netcdf-descriptor.h - what is known of the backend without its library: name and options */
-#ifndef WEIR_BACKENDS_NETCDF_DESCRIPTOR_H
-#define WEIR_BACKENDS_NETCDF_DESCRIPTOR_H
+#ifndef WEIR_BACKENDS_NETCDF_NETCDF_DESCRIPTOR_H
+#define WEIR_BACKENDS_NETCDF_NETCDF_DESCRIPTOR_H
 
 #include "backends/backend.h"
 

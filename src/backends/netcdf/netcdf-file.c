@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* netcdf-file.c - an open netCDF-4 file, whatever is in it */
-#include "config.h"
 #include "backends/netcdf/netcdf-file.h"
+#include "config.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -12,9 +12,9 @@
 
 #include <netcdf_par.h>
 
-#include "par/mpidoubt.h"
-#include "par/mpifile.h"
-#include "par/mpihints.h"
+#include "par/io/mpidoubt.h"
+#include "par/io/mpifile.h"
+#include "par/io/mpihints.h"
 
 #define ROOM_FILE 65536u /* bytes of metadata that a file may still need, at most */
 #define ROOM_VAR 4096u   /* and for each variable, with its dimensions */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* netcdf-file.h - an open netCDF-4 file, whatever is in it: opened, flushed and closed in order
  * also when some bytes could not be written */
-#ifndef WEIR_BACKENDS_NETCDF_FILE_H
-#define WEIR_BACKENDS_NETCDF_FILE_H
+#ifndef WEIR_BACKENDS_NETCDF_NETCDF_FILE_H
+#define WEIR_BACKENDS_NETCDF_NETCDF_FILE_H
 
 #include <mpi.h>
 #include <hdf5.h>
 #include <netcdf.h>
 
 #include "backends/netcdf/netcdf-descriptor.h"
-#include "par/mpisession.h"
+#include "par/io/mpisession.h"
 
 /* What a session keeps. */
 struct netcdf_state {

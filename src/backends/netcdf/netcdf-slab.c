@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* netcdf-slab.c - slabs as the library wants them: start, count and stride, in one call or in
  * several */
-#include "config.h"
 #include "backends/netcdf/netcdf-array.h"
+#include "config.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "par/mpifile.h"
+#include "par/io/mpifile.h"
 
 /* In this dimension the slab is start, count and stride for the library, too. */
 static bool is_simple(const struct weir_slab *s, int d)

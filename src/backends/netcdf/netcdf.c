@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* netcdf.c - NETCDF: netCDF-4 files through parallel netCDF-C; an ordinary file is one variable of
  * bytes */
-#include "config.h"
 #include "backends/netcdf/netcdf-file.h"
+#include "config.h"
 
 #include <errno.h>
 #include <netcdf_par.h>
 
-#include "backends/mpins.h"
 #include "backends/netcdf/netcdf-array.h"
+#include "backends/shared/mpins.h"
 #include "par/agree.h"
-#include "par/mpidoubt.h"
-#include "par/mpifile.h"
-#include "par/mpihints.h"
+#include "par/io/mpidoubt.h"
+#include "par/io/mpifile.h"
+#include "par/io/mpihints.h"
 
 #define NAME "data"
 #define DIM "byte"

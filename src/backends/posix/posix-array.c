@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* posix-array.c - arrays in ordinary files, one after the other: a vectored call for each run */
-#include "config.h"
 #include "backends/posix/posix-array.h"
+#include "config.h"
 
 #include <errno.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "backends/posixfile.h"
+#include "backends/shared/posixfile.h"
 
 #define VECTOR 64             /* pieces of memory in a call */
 #define CALL_MAX (1ull << 30) /* bytes of a call */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* posix-layout.c - options of Lustre, GPFS and BeeGFS: are they possible, and which file system
  * handles them */
-#include "config.h"
 #include "backends/posix/posix-layout.h"
+#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* posix-layout.h - what Lustre, GPFS and BeeGFS let a program ask for beyond POSIX */
-#ifndef WEIR_BACKENDS_POSIX_LAYOUT_H
-#define WEIR_BACKENDS_POSIX_LAYOUT_H
+#ifndef WEIR_BACKENDS_POSIX_POSIX_LAYOUT_H
+#define WEIR_BACKENDS_POSIX_POSIX_LAYOUT_H
 
 #include "backends/backend.h"
 

@@ -3,8 +3,8 @@
  *
  * A program that is linked with them does not start on a node that lacks one, also where nobody
  * asks for what they do. */
-#include "config.h"
 #include "backends/posix/posix-library.h"
+#include "config.h"
 
 #include <dlfcn.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* posix-library.h - libraries of file systems, loaded when an option asks for them */
-#ifndef WEIR_BACKENDS_POSIX_LIBRARY_H
-#define WEIR_BACKENDS_POSIX_LIBRARY_H
+#ifndef WEIR_BACKENDS_POSIX_POSIX_LIBRARY_H
+#define WEIR_BACKENDS_POSIX_POSIX_LIBRARY_H
 
 #include "base/err.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* posix-stripes.c - files with a stripe pattern of their own on Lustre, where its library is
  * there, and on BeeGFS, where its header is */
-#include "config.h"
 #include "backends/posix/posix-layout.h"
 #include "backends/posix/posix-library.h"
-#include "backends/posixfile.h"
+#include "backends/shared/posixfile.h"
+#include "config.h"
 
 /* ---- Lustre ---- */
 
@@ -20,7 +20,7 @@
 
 #include <lustre/lustreapi.h>
 
-#include "base/surroundings.h"
+#include "base/node/environment.h"
 
 #define POOL_TEXT 64 /* for the library, which takes no constant */
 

@@ -12,8 +12,8 @@
 #include "backends/posix/posix-array.h"
 #include "backends/posix/posix-layout.h"
 #include "backends/posix/posix-library.h"
-#include "backends/posixfile.h"
-#include "backends/posixns.h"
+#include "backends/shared/posixfile.h"
+#include "backends/shared/posixns.h"
 
 #define SECTOR 512u /* the smallest alignment for O_DIRECT where the system does not report one */
 

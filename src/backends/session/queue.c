@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* queue.c - requests and buffers for a session with several transfers in flight */
+#include "backends/session/queue.h"
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define PAGE 4096u
+
+/* Ask first: the buffers are touched, and a system without memory ends the process instead of
+ * returning an error. */
+static int check_memory(const struct weir_session *s, int depth, size_t room, struct weir_err *err)
+{
+    int tasks = s->par->per_node_max > 0 ? s->par->per_node_max : 1;
+    double node = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+
+    if ((double)depth * (double)room * tasks <= node)
+        return 0;
+    return weir_refuse(err, WEIR_ESETUP,
+                       "%d buffers of %zu bytes in each of %d tasks are more than the memory of a "
+                       "node; give a smaller --%s%s or transfer size",
+                       depth, room, tasks, s->be->prefix, s->be->depth_option);
+}
+
+static int make_buffers(struct weir_queue *q, size_t room, struct weir_err *err)
+{
+    q->stride = (room + PAGE - 1) / PAGE * PAGE;
+    if (weir_mem_aligned(&q->pool, PAGE, q->stride * (size_t)q->depth, err) < 0)
+        return weir_err_within(err, "%d buffers of %zu bytes", q->depth, room);
+    return 0;
+}
+
+static int make_requests(struct weir_queue *q, struct weir_err *err)
+{
+    size_t depth = (size_t)q->depth;
+
+    q->slots = calloc(depth, sizeof(*q->slots));
+    q->idle = calloc(depth, sizeof(*q->idle));
+    q->done = calloc(depth, sizeof(*q->done));
+    if (!q->slots || !q->idle || !q->done)
+        return weir_fail(err, WEIR_ESETUP, "memory for %d transfers in flight", q->depth);
+    for (int i = q->depth; i > 0; i--)
+        q->idle[q->n_idle++] = &q->slots[i - 1];
+    return 0;
+}
+
+int weir_queue_begin(struct weir_queue *q, struct weir_session *s, uint64_t most, size_t room,
+                     struct weir_err *err)
+{
+    *q = (struct weir_queue) { .depth = most < (uint64_t)s->depth ? (int)most : s->depth };
+    if (q->depth <= 1) {
+        q->depth = 0;
+        return 0;
+    }
+    if (weir_session_queue(s, q->depth, err) == 0 && check_memory(s, q->depth, room, err) == 0 &&
+        make_requests(q, err) == 0 && (room == 0 || make_buffers(q, room, err) == 0))
+        return 0;
+    weir_queue_end(q);
+    return -1;
+}
+
+void weir_queue_end(struct weir_queue *q)
+{
+    free(q->pool);
+    free(q->done);
+    free(q->idle);
+    free(q->slots);
+    *q = (struct weir_queue) { 0 };
+}
+
+int weir_queue_submit(struct weir_queue *q, struct weir_request *r, uint64_t *clock_ns,
+                      struct weir_err *err)
+{
+    if (weir_session_submit(r, clock_ns, err) == 0)
+        return 0;
+    q->idle[q->n_idle++] = r;
+    return -1;
+}
+
+int weir_queue_complete(struct weir_queue *q, struct weir_file *f, int least, uint64_t *clock_ns,
+                        struct weir_err *err)
+{
+    int n = weir_session_complete(f, least, q->depth, q->done, clock_ns, err);
+
+    for (int i = 0; i < n; i++)
+        q->idle[q->n_idle++] = q->done[i];
+    return n;
+}
+
+void weir_queue_drain(struct weir_queue *q, struct weir_file *f)
+{
+    uint64_t clock_ns = weir_now_ns();
+
+    while (weir_queue_in_flight(q) > 0)
+        if (weir_queue_complete(q, f, 1, &clock_ns, NULL) < 0)
+            return;
+}

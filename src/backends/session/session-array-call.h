@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* session-array-call.h - what the session's own files about arrays share; for them only */
+#ifndef WEIR_BACKENDS_SESSION_SESSION_ARRAY_CALL_H
+#define WEIR_BACKENDS_SESSION_SESSION_ARRAY_CALL_H
+
+#include "backends/session/session-array.h"
+#include "backends/session/session-call.h"
+#include "par/agree.h"
+
+static inline const struct weir_array_ops *ops_of(const struct weir_array_file *f)
+{
+    return f->s->be->array;
+}
+
+static inline int cannot(const struct weir_session *s, const char *what, struct weir_err *err)
+{
+    return weir_refuse(err, WEIR_EUSAGE, "%s cannot %s", s->be->name, what);
+}
+
+/* The time of a function of the backend begins: all of it, unless the backend says what counts. */
+static inline void begin_timed(struct weir_session *s)
+{
+    s->timed.call_ns = 0;
+    s->timed.exact = false;
+    weir_timed_begin(s);
+}
+
+/* It has ended; returns it. */
+static inline uint64_t end_timed(struct weir_session *s)
+{
+    if (!s->timed.exact)
+        weir_timed_end(s);
+    s->timed.sum_ns += s->timed.call_ns;
+    return s->timed.call_ns;
+}
+
+/* As enter_call and leave_call, and the time is summed. */
+static inline void enter_array(struct weir_session *s, const char *what, const char *path)
+{
+    enter_call(s, what, path);
+    begin_timed(s);
+}
+
+static inline int leave_array(struct weir_session *s, int rc)
+{
+    end_timed(s);
+    return leave_call(s, rc);
+}
+
+/* The same for an operation that has a histogram. */
+static inline int leave_array_op(struct weir_session *s, enum weir_op op, int rc)
+{
+    uint64_t ns = end_timed(s);
+
+    if (rc == 0)
+        weir_hist_add(&s->stats->hist[op], ns);
+    return leave_call(s, rc);
+}
+
+/* Do functions agree on their results, or does the caller? What is defined before it is written is
+ * written by all ranks together, so that the session agrees before. */
+static inline bool agrees(const struct weir_array_file *f)
+{
+    return f->shared && !f->dry_run && (!f->s->access.own_results || ops_of(f)->commit);
+}
+
+/* The result of a step on all ranks of the file. */
+static inline int agree(const struct weir_array_file *f, int rc, struct weir_err *err)
+{
+    return agrees(f) ? weir_agree_call(f->s->par, rc, err) : rc;
+}
+
+/* The same for a check that gives the same result on every rank, where nothing else can fail. */
+static inline int agree_check(const struct weir_array_file *f, int rc, struct weir_err *err)
+{
+    return agrees(f) ? weir_agree_check(f->s->par, rc, err) : rc;
+}
+
+/* For the error of a step within a file. */
+static inline int name_step(const struct weir_array_file *f, int rc, const char *what,
+                            const char *name, struct weir_err *err)
+{
+    if (rc < 0 && name)
+        weir_err_within(err, "%s '%s' in '%s'", what, name, f->path);
+    else if (rc < 0)
+        weir_err_within(err, "%s '%s'", what, f->path);
+    return rc;
+}
+
+/* len zeroed bytes, at least 'least', and a copy of the name after them. Local. NULL and err when
+ * memory is out. */
+void *weir_array_slot(size_t len, size_t least, const char *name, char **copy,
+                      struct weir_err *err);
+
+/* Is it a path without empty parts, and without groups where the backend has none? Local. */
+int weir_array_check_name(const struct weir_array_file *f, const char *name, struct weir_err *err);
+
+/* Take an array out of the list of its file and free it. Local. */
+void weir_array_drop(struct weir_array *a);
+
+/* Write zeros into all of each array that wants them and does not have them yet, each rank its
+ * part. Where transfers are collective all ranks make the same number of them. Collective over the
+ * ranks of the file, but a rank may fail alone: the caller agrees. Returns 0, or -1 and err. */
+int weir_arrays_fill(struct weir_array_file *f, struct weir_err *err);
+
+#endif

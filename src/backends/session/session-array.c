@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* session-array.c - arrays of an open file: made, found and closed by all ranks together */
+#include "backends/session/session-array.h"
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/array-spec.h"
+#include "backends/session/session-array-call.h"
+
+int weir_session_can_array(const struct weir_session *s, const struct weir_array_spec *spec,
+                           struct weir_err *err)
+{
+    const struct weir_array_ops *ops = s->be->array;
+
+    if (!ops)
+        return cannot(s, "keep arrays", err);
+    if (weir_array_spec_check(spec, err) < 0)
+        return -1;
+    return ops->check ? ops->check(s, spec, err) : 0;
+}
+
+int weir_array_check_name(const struct weir_array_file *f, const char *name, struct weir_err *err)
+{
+    size_t len = strlen(name);
+
+    if (len == 0 || name[0] == '/' || name[len - 1] == '/' || strstr(name, "//"))
+        return weir_refuse(err, WEIR_EUSAGE, "'%s' is no name in a file: use 'a' or 'a/b'", name);
+    if (strchr(name, '/') && !ops_of(f)->group)
+        return cannot(f->s, "make groups", err);
+    return 0;
+}
+
+void weir_array_drop(struct weir_array *a)
+{
+    struct weir_array **at = &a->file->first;
+
+    while (*at != a)
+        at = &(*at)->next;
+    *at = a->next;
+    free(a);
+}
+
+/* A struct for an array, in the list of its file. The checks are the same on all ranks; memory is
+ * not. */
+static struct weir_array *make_array(struct weir_array_file *f, const char *name,
+                                     const struct weir_array_spec *spec, struct weir_err *err)
+{
+    struct weir_array *a;
+    char *copy;
+
+    if (weir_array_check_name(f, name, err) < 0 ||
+        (spec && weir_session_can_array(f->s, spec, err) < 0))
+        return NULL;
+    for (a = f->first; a; a = a->next)
+        if (a->is_open && strcmp(a->name, name) == 0) {
+            weir_refuse(err, WEIR_EUSAGE, "an array of this name is open already");
+            return NULL;
+        }
+    a = weir_array_slot(ops_of(f)->array_size, sizeof(*a), name, &copy, err);
+    if (!a)
+        return NULL;
+    a->file = f;
+    a->name = copy;
+    if (spec)
+        a->spec = *spec;
+    a->elem = weir_type_bytes(&a->spec.type);
+    a->next = f->first;
+    f->first = a;
+    return a;
+}
+
+static int find_array(struct weir_array *a, const struct weir_array_spec *want,
+                      struct weir_err *err)
+{
+    struct weir_array_spec have = a->spec;
+    int rc = ops_of(a->file)->find(a, &have, err);
+
+    if (rc < 0)
+        return rc;
+    rc = want ? weir_array_spec_match(&have, want, err) : 0;
+    if (rc == 0) {
+        a->spec.type = have.type;
+        a->spec.shape = have.shape;
+        a->elem = weir_type_bytes(&have.type);
+        return 0;
+    }
+    ops_of(a->file)->release(a, NULL);
+    return rc;
+}
+
+/* Either makes or finds it. An array that only this rank has is given back. */
+static int open_array(struct weir_array_file *f, const char *name, bool makes,
+                      const struct weir_array_spec *spec, struct weir_array **out,
+                      struct weir_err *err)
+{
+    const char *what = makes ? "make array" : "open array";
+    uint64_t next_at = f->next_at;
+    struct weir_array *a = make_array(f, name, spec, err);
+    int rc = 0;
+
+    *out = NULL;
+    rc = name_step(f, a ? 0 : -1, what, name, err);
+    if (f->shared && !f->dry_run) /* also with own results: libraries do not bear that one stays out */
+        rc = weir_agree_check(f->s->par, rc, err);
+    if (rc < 0) {
+        if (a)
+            weir_array_drop(a);
+        return -1;
+    }
+    if (!f->dry_run) {
+        enter_array(f->s, what, f->path);
+        rc = leave_array(f->s, makes ? ops_of(f)->make(a, err) : find_array(a, spec, err));
+    }
+    a->to_fill = makes && spec->fill;
+    f->made += makes;
+    if (agree(f, name_step(f, rc, what, name, err), err) == 0) {
+        a->is_open = true;
+        *out = a;
+        return 0;
+    }
+    if (rc == 0)
+        ops_of(f)->release(a, NULL);
+    weir_array_drop(a);
+    f->next_at = next_at;
+    return -1;
+}
+
+int weir_array_make(struct weir_array_file *f, const char *name, const struct weir_array_spec *spec,
+                    struct weir_array **out, struct weir_err *err)
+{
+    return open_array(f, name, true, spec, out, err);
+}
+
+int weir_array_open(struct weir_array_file *f, const char *name, const struct weir_array_spec *want,
+                    struct weir_array **out, struct weir_err *err)
+{
+    return open_array(f, name, false, want, out, err);
+}
+
+int weir_array_close(struct weir_array *a, struct weir_err *err)
+{
+    struct weir_array_file *f;
+    int rc = 0;
+
+    if (!a || !a->is_open)
+        return 0;
+    f = a->file;
+    a->is_open = false;
+    if (!f->dry_run) {
+        enter_array(f->s, "close an array", f->path);
+        rc = leave_array(f->s, ops_of(f)->release(a, err));
+    }
+    return agree(f, name_step(f, rc, "close array", a->name, err), err);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* session-array.h - files of n-dimensional arrays: what every backend that has them gets without
+ * writing it */
+#ifndef WEIR_BACKENDS_SESSION_SESSION_ARRAY_H
+#define WEIR_BACKENDS_SESSION_SESSION_ARRAY_H
+
+#include "backends/array.h"
+
+/* Unless it says LOCAL, a function is collective over s->par->comm (not with file_per_task), and
+ * its result is agreed on: all ranks return the same, with the words of the lowest rank that
+ * failed. With access.own_results that holds of weir_arrays_open alone, and memory
+ * for arrays; otherwise functions return what happened on this rank, and the caller agrees (weir_agree_call) before the next call in which a
+ * rank that has failed is missed: a transfer, a sync, a close, and with collective_metadata any. A
+ * backend that has a 'commit' agrees nevertheless. A backend that cannot: WEIR_EUSAGE, "<name> cannot ...". What the outside world refused:
+ * WEIR_EIO. In a dry run arguments are checked and nothing else happens.
+ *
+ * Order: open a file; make or open arrays, groups, attributes; commit; put and get; sync; close. */
+
+/* Can the backend keep such an array? LOCAL, before any I/O. Also refuses specs that are wrong for
+ * every backend. */
+int weir_session_can_array(const struct weir_session *s, const struct weir_array_spec *spec,
+                           struct weir_err *err);
+
+/* Open a file of arrays; flags as for weir_session_open. Several may be open at once. Transfers are
+ * collective if those of the session are and the file is shared. *out is owned by the session until
+ * weir_arrays_close. */
+int weir_arrays_open(struct weir_session *s, const char *path, unsigned flags,
+                     struct weir_array_file **out, struct weir_err *err);
+
+/* Close the arrays that are open in it, and the file; frees both, also when that fails. NULL: does
+ * nothing. */
+int weir_arrays_close(struct weir_array_file *f, struct weir_err *err);
+
+/* The arrays, groups and attributes that are wanted are made: write what describes them, and zeros
+ * into new arrays that have spec->fill. Before the first transfer, and again after others were
+ * made. */
+int weir_arrays_commit(struct weir_array_file *f, struct weir_err *err);
+
+/* Flush to stable storage. */
+int weir_arrays_sync(struct weir_array_file *f, struct weir_err *err);
+
+/* Append facts of an open file for people, lines "key = value\n": hints, where they were asked for
+ * (showHints). LOCAL. */
+void weir_arrays_describe(struct weir_array_file *f, struct weir_str *out);
+
+/* Make a group, "a" or "a/b"; the upper one must be there. It may stay open until the next array
+ * or group is closed. */
+int weir_arrays_group(struct weir_array_file *f, const char *path, struct weir_err *err);
+
+/* Open a group that is there, which stays open as one that is made: for programs that measure it. */
+int weir_arrays_find_group(struct weir_array_file *f, const char *path, struct weir_err *err);
+
+/* Write or read an attribute of the file ("/"), of a group or of an array. Every rank gives the
+ * same values; every rank gets them. */
+int weir_arrays_put_attr(struct weir_array_file *f, const char *object,
+                         const struct weir_attr *attr, struct weir_err *err);
+int weir_arrays_get_attr(struct weir_array_file *f, const char *object,
+                         const struct weir_attr *attr, struct weir_err *err);
+
+/* Make an array, "name" or "group/name", that is not there yet. *out is owned by the session until
+ * weir_array_close or weir_arrays_close. */
+int weir_array_make(struct weir_array_file *f, const char *name, const struct weir_array_spec *spec,
+                    struct weir_array **out, struct weir_err *err);
+
+/* Open one that is there. want: refuse another type or shape. NULL: any, (*out)->spec says what it
+ * is; not where files do not describe their arrays. */
+int weir_array_open(struct weir_array_file *f, const char *name, const struct weir_array_spec *want,
+                    struct weir_array **out, struct weir_err *err);
+
+/* NULL: does nothing. The struct stays the session's until the file is closed. */
+int weir_array_close(struct weir_array *a, struct weir_err *err);
+
+/* Write or read a slab of an array. mem: where its elements are in buf, as many and in the same
+ * order; NULL: in one piece. buf must be memory that can be written also for put (libraries change
+ * the order of bytes in place and change it back). Collective if file->collective: a rank with
+ * nothing to move takes part with an empty slab (buf may be NULL), and one whose arguments are
+ * wrong takes part with nothing and then says so; else LOCAL. The result is this rank's own. The
+ * selection of a call is kept: the next one with the same slab and mem only moves data. Returns 0,
+ * or -1 and err that names array, file and slab. */
+int weir_array_put(struct weir_array *a, const struct weir_slab *slab,
+                   const struct weir_memory *mem, void *buf, struct weir_err *err);
+int weir_array_get(struct weir_array *a, const struct weir_slab *slab,
+                   const struct weir_memory *mem, void *buf, struct weir_err *err);
+
+/* Select without moving anything, so that the first transfer does not pay for it. LOCAL. */
+int weir_array_select(struct weir_array *a, const struct weir_slab *slab,
+                      const struct weir_memory *mem, struct weir_err *err);
+
+#endif

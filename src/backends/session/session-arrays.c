@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* session-arrays.c - files of arrays: opened, described and closed by all ranks together */
+#include "backends/session/session-array.h"
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/session/session-array-call.h"
+
+void *weir_array_slot(size_t len, size_t least, const char *name, char **copy, struct weir_err *err)
+{
+    size_t head = len > least ? len : least;
+    size_t name_len = strlen(name) + 1;
+    char *piece = calloc(1, head + name_len);
+
+    if (!piece) {
+        weir_fail(err, WEIR_ESETUP, "memory to open '%s'", name);
+        return NULL;
+    }
+    *copy = memcpy(piece + head, name, name_len);
+    return piece;
+}
+
+static int call_open(struct weir_array_file *f, unsigned flags, struct weir_err *err)
+{
+    struct weir_session *s = f->s;
+
+    enter_array(s, "open", f->path);
+    return leave_array_op(s, WEIR_OP_OPEN, s->be->array->open(f, flags, err));
+}
+
+/* Open on all ranks, or on none. A file that is not opened collectively is made by rank 0; the
+ * others find it. */
+static int open_agreed(struct weir_array_file *f, unsigned flags, struct weir_err *err)
+{
+    const struct weir_par *par = f->s->par;
+    const unsigned makes = WEIR_OPEN_CREATE | WEIR_OPEN_TRUNC | WEIR_OPEN_EXCL;
+    bool in_turn = f->shared && !(f->s->flags & WEIR_BE_COLLECTIVE_OPEN) && (flags & makes);
+    int rc = 0;
+
+    if (!in_turn || par->rank == 0)
+        rc = call_open(f, flags, err);
+    if (in_turn && weir_agree(par, rc, err) < 0)
+        return -1;
+    if (in_turn && par->rank > 0)
+        rc = call_open(f, flags & ~makes, err);
+    if (f->shared ? weir_agree_call(par, rc, err) == 0 : rc == 0)
+        return 0;
+    if (rc == 0) /* another rank could not */
+        ops_of(f)->close(f, NULL);
+    return -1;
+}
+
+static struct weir_array_file *make_file(struct weir_session *s, const char *path, unsigned flags,
+                                         struct weir_err *err)
+{
+    const struct weir_access *h = &s->access;
+    char *copy;
+    struct weir_array_file *f =
+        weir_array_slot(s->be->array->file_size, sizeof(*f), path, &copy, err);
+
+    if (!f)
+        return NULL;
+    *f = (struct weir_array_file) {
+        .s = s,
+        .path = copy,
+        .writes = flags & WEIR_OPEN_WRITE,
+        .dry_run = h->dry_run,
+        .shared = !h->file_per_task,
+        .collective = h->collective && !h->file_per_task && (s->flags & WEIR_BE_COLLECTIVE_XFER),
+    };
+    return f;
+}
+
+int weir_arrays_open(struct weir_session *s, const char *path, unsigned flags,
+                     struct weir_array_file **out, struct weir_err *err)
+{
+    struct weir_array_file *f;
+    bool shared = !s->access.file_per_task && !s->access.dry_run;
+
+    *out = NULL;
+    if (!s->be->array)
+        return cannot(s, "keep arrays", err);
+    f = make_file(s, path, flags, err);
+    if (shared && weir_agree(s->par, f ? 0 : -1, err) < 0) {
+        free(f);
+        return -1;
+    }
+    if (!f)
+        return -1;
+    if (!f->dry_run && open_agreed(f, flags, err) < 0) {
+        free(f);
+        return -1;
+    }
+    s->opened = true;
+    *out = f;
+    return 0;
+}
+
+int weir_arrays_close(struct weir_array_file *f, struct weir_err *err)
+{
+    struct weir_array *a;
+    int rc = 0;
+
+    if (!f)
+        return 0;
+    for (a = f->first; a; a = a->next)
+        if (weir_array_close(a, rc < 0 ? NULL : err) < 0)
+            rc = -1;
+    if (!f->dry_run) {
+        enter_array(f->s, "close", f->path);
+        if (leave_array_op(f->s, WEIR_OP_CLOSE, ops_of(f)->close(f, rc < 0 ? NULL : err)) < 0)
+            rc = -1;
+    }
+    rc = agree(f, rc, err);
+    while (f->first)
+        weir_array_drop(f->first);
+    free(f);
+    return rc;
+}
+
+int weir_arrays_commit(struct weir_array_file *f, struct weir_err *err)
+{
+    const struct weir_array_ops *ops = ops_of(f);
+    int rc = 0;
+
+    if (f->dry_run)
+        return 0;
+    if (ops->commit) {
+        enter_array(f->s, "commit", f->path);
+        rc = leave_array(f->s, ops->commit(f, err));
+        rc = agree(f, name_step(f, rc, "define the arrays of", NULL, err), err);
+    }
+    return rc < 0 ? rc : agree(f, weir_arrays_fill(f, err), err);
+}
+
+void weir_arrays_describe(struct weir_array_file *f, struct weir_str *out)
+{
+    if (!f->dry_run && ops_of(f)->describe)
+        ops_of(f)->describe(f, out);
+}
+
+int weir_arrays_sync(struct weir_array_file *f, struct weir_err *err)
+{
+    int rc;
+
+    if (f->dry_run || !ops_of(f)->sync)
+        return 0;
+    enter_array(f->s, "sync", f->path);
+    rc = leave_array_op(f->s, WEIR_OP_SYNC, ops_of(f)->sync(f, err));
+    return agree(f, rc, err);
+}
+
+/* ---- names within a file ---- */
+
+typedef int group_fn(struct weir_array_file *, const char *, struct weir_err *);
+
+static int call_group(struct weir_array_file *f, group_fn *fn, const char *what, const char *path,
+                      struct weir_err *err)
+{
+    int rc;
+
+    if (!fn)
+        return name_step(f, cannot(f->s, "make groups", err), what, path, err);
+    rc = agree_check(f, name_step(f, weir_array_check_name(f, path, err), what, path, err), err);
+    if (rc < 0)
+        return rc;
+    if (!f->dry_run) {
+        enter_array(f->s, what, f->path);
+        rc = leave_array(f->s, fn(f, path, err));
+    }
+    return agree(f, name_step(f, rc, what, path, err), err);
+}
+
+int weir_arrays_group(struct weir_array_file *f, const char *path, struct weir_err *err)
+{
+    return call_group(f, ops_of(f)->group, "make group", path, err);
+}
+
+int weir_arrays_find_group(struct weir_array_file *f, const char *path, struct weir_err *err)
+{
+    return call_group(f, ops_of(f)->find_group, "open group", path, err);
+}
+
+/* TEXT may be empty, numbers may not. */
+static int check_attr(const struct weir_attr *attr, struct weir_err *err)
+{
+    if (!attr->name || !*attr->name || (attr->count == 0 && attr->elem != WEIR_ELEM_TEXT) ||
+        attr->count > INT32_MAX || (unsigned)attr->elem >= WEIR_ELEM_COMPOUND)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "an attribute has a name, a simple type and 1 to 2^31 - 1 elements");
+    return 0;
+}
+
+typedef int attr_fn(struct weir_array_file *, const char *, const struct weir_attr *,
+                    struct weir_err *);
+
+static int call_attr(struct weir_array_file *f, attr_fn *fn, const char *what, const char *object,
+                     const struct weir_attr *attr, struct weir_err *err)
+{
+    int rc;
+
+    if (!fn)
+        return cannot(f->s, "keep attributes", err);
+    rc = agree_check(f, name_step(f, check_attr(attr, err), what, attr->name, err), err);
+    if (rc < 0)
+        return rc;
+    if (!f->dry_run) {
+        enter_array(f->s, what, f->path);
+        rc = leave_array(f->s, fn(f, object, attr, err));
+    }
+    if (rc < 0)
+        weir_err_within(err, "object '%s'", object);
+    return agree(f, name_step(f, rc, what, attr->name, err), err);
+}
+
+int weir_arrays_put_attr(struct weir_array_file *f, const char *object,
+                         const struct weir_attr *attr, struct weir_err *err)
+{
+    return call_attr(f, ops_of(f)->put_attr, "write attribute", object, attr, err);
+}
+
+int weir_arrays_get_attr(struct weir_array_file *f, const char *object,
+                         const struct weir_attr *attr, struct weir_err *err)
+{
+    return call_attr(f, ops_of(f)->get_attr, "read attribute", object, attr, err);
+}

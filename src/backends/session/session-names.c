@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* session-names.c - names of a session: what a backend cannot is an error, a dry run does
+ * nothing */
+#include "backends/session/session.h"
+#include "config.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "backends/session/session-call.h"
+#include "base/text/path.h"
+
+static const struct weir_ns no_names;
+
+static const struct weir_ns *names_of(const struct weir_session *s)
+{
+    return s->be->ns ? s->be->ns : &no_names;
+}
+
+static int cannot(const struct weir_session *s, const char *what, const char *path,
+                  struct weir_err *err)
+{
+    return weir_refuse(err, WEIR_EUSAGE, "%s cannot %s (wanted for '%s')", s->be->name, what, path);
+}
+
+int weir_session_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
+{
+    *yes = false;
+    if (s->access.dry_run)
+        return 0;
+    return names_of(s)->exists
+               ? leave_call(s, names_of(s)->exists(enter_call(s, "exists", path), path, yes, err))
+               : cannot(s, "tell whether a file exists", path, err);
+}
+
+/* Are there names of a file system at all? */
+static bool has_names(const struct weir_session *s)
+{
+    return !s->access.dry_run && !(s->flags & WEIR_BE_NO_DATA);
+}
+
+/* ---- what is there ---- */
+
+/* The session has used files: what is wrong now was right then. Else it is in the way, or the
+ * user has named it. */
+static enum weir_code code_of(const struct weir_session *s)
+{
+    return s->opened ? WEIR_EIO : s->access.own_names ? WEIR_ESETUP : WEIR_EUSAGE;
+}
+
+static int refuse_own(const struct weir_session *s, const char *path, mode_t mode,
+                      struct weir_err *err)
+{
+    return weir_refuse(err, code_of(s),
+                       "'%s' is %s, and where the program chooses the names only regular files are "
+                       "used; remove it, or give another directory",
+                       path, weir_kind_of_file(mode));
+}
+
+/* The name in the file system that a path stands for. */
+static int follow(const struct weir_session *s, const char *path, struct weir_str *name,
+                  struct weir_err *err)
+{
+    const char *system = weir_system_path(s->be, path);
+    struct weir_str full = { 0 };
+    struct stat st;
+    int rc = 0;
+
+    /* What follows a driver may look like one itself. */
+    weir_str_addf(&full, "%s%s", system != path && *system != '/' ? "./" : "", system);
+    if (!has_names(s))
+        weir_str_addf(name, "%s", weir_str_text(&full));
+    else if (!s->access.own_names)
+        rc = weir_link_follow(weir_str_text(&full), name, err);
+    else if (lstat(system, &st) == 0 && S_ISLNK(st.st_mode))
+        rc = refuse_own(s, path, st.st_mode, err);
+    else
+        weir_str_addf(name, "%s", weir_str_text(&full));
+    weir_str_free(&full);
+    return rc;
+}
+
+static int refuse_device(const struct weir_session *s, const char *path, struct weir_err *err)
+{
+    const char *how = s->access.in_place;
+
+    return weir_refuse(err, code_of(s), "'%s' is a device, which would be removed; give %s%s", path,
+                       how ? how : "a file", how ? " to write to it in place" : "");
+}
+
+static int refuse_loop(const struct weir_session *s, const char *path, struct weir_err *err)
+{
+    struct weir_str name = { 0 };
+    int rc = follow(s, path, &name, err);
+
+    weir_str_free(&name);
+    return rc;
+}
+
+int weir_session_admit(struct weir_session *s, const char *path, enum weir_intent intent,
+                       struct weir_err *err)
+{
+    const char *system = weir_system_path(s->be, path);
+    bool own = s->access.own_names;
+    struct stat st;
+
+    if (!has_names(s))
+        return 0;
+    if ((own ? lstat(system, &st) : stat(system, &st)) < 0)
+        return errno == ELOOP ? refuse_loop(s, path, err) : 0;
+    if (S_ISREG(st.st_mode))
+        return 0;
+    if (own)
+        return refuse_own(s, path, st.st_mode, err);
+    if (S_ISBLK(st.st_mode) || S_ISCHR(st.st_mode))
+        return intent == WEIR_INTENT_REPLACE ? refuse_device(s, path, err) : 0;
+    return weir_refuse(err, code_of(s), "'%s' is %s; give a file", path,
+                       weir_kind_of_file(st.st_mode));
+}
+
+/* The last look before a removal: what a run has made is a regular file. */
+int weir_session_unlink(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    struct stat st;
+
+    if (s->access.dry_run)
+        return 0;
+    if (!names_of(s)->unlink)
+        return cannot(s, "remove files", path, err);
+    if (has_names(s) && lstat(weir_system_path(s->be, path), &st) == 0 && !S_ISREG(st.st_mode)) {
+        errno = S_ISDIR(st.st_mode) ? EISDIR : EPERM;
+        return weir_fail(err, WEIR_EIO, "'%s' is %s, which is not removed", path,
+                         weir_kind_of_file(st.st_mode));
+    }
+    return leave_call(s, names_of(s)->unlink(enter_call(s, "unlink", path), path, err));
+}
+
+/* Its name, and is it there? */
+static int find(struct weir_session *s, const char *path, struct weir_str *name, bool *there,
+                struct weir_err *err)
+{
+    if (follow(s, path, name, err) < 0)
+        return -1;
+    return weir_session_exists(s, weir_str_text(name), there, err);
+}
+
+int weir_session_has_file(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
+{
+    struct weir_str name = { 0 };
+    int rc = find(s, path, &name, yes, err);
+
+    weir_str_free(&name);
+    return rc;
+}
+
+int weir_session_is_new(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
+{
+    bool there = false;
+    int rc = weir_session_admit(s, path, WEIR_INTENT_REPLACE, err);
+
+    if (rc == 0)
+        rc = weir_session_exists(s, path, &there, err);
+    *yes = rc == 0 && !there;
+    return rc;
+}
+
+int weir_session_remove(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    struct weir_str name = { 0 };
+    bool there = false;
+    int rc = find(s, path, &name, &there, err);
+
+    if (rc == 0 && there)
+        rc = weir_session_unlink(s, weir_str_text(&name), err);
+    weir_str_free(&name);
+    return rc;
+}
+
+int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,
+                      struct weir_err *err)
+{
+    *bytes = 0;
+    if (s->access.dry_run)
+        return 0;
+    return names_of(s)->size
+               ? leave_call(s, names_of(s)->size(enter_call(s, "size", path), path, bytes, err))
+               : cannot(s, "tell a file's size", path, err);
+}
+
+int weir_session_mkdir(struct weir_session *s, const char *path, unsigned mode,
+                       struct weir_err *err)
+{
+    if (s->access.dry_run)
+        return 0;
+    return names_of(s)->mkdir
+               ? leave_call(s, names_of(s)->mkdir(enter_call(s, "mkdir", path), path, mode, err))
+               : cannot(s, "make directories", path, err);
+}
+
+int weir_session_rmdir(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    if (s->access.dry_run)
+        return 0;
+    return names_of(s)->rmdir
+               ? leave_call(s, names_of(s)->rmdir(enter_call(s, "rmdir", path), path, err))
+               : cannot(s, "remove directories", path, err);
+}
+
+int weir_session_usage(struct weir_session *s, const char *path, struct weir_fs_usage *u,
+                       struct weir_err *err)
+{
+    *u = (struct weir_fs_usage) { 0 };
+    if (s->access.dry_run && !names_of(s)->ordinary)
+        return 0;
+    return names_of(s)->usage
+               ? leave_call(s, names_of(s)->usage(enter_call(s, "usage", path), path, u, err))
+               : cannot(s, "tell how full the file system is", path, err);
+}
+
+int weir_session_syncfs(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    if (s->access.dry_run)
+        return 0;
+    return names_of(s)->syncfs
+               ? leave_call(s, names_of(s)->syncfs(enter_call(s, "syncfs", path), path, err))
+               : cannot(s, "sync a file system", path, err);
+}
+
+int weir_session_reset_dir(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    if (s->access.dry_run)
+        return 0;
+    return s->be->reset_dir
+               ? leave_call(s, s->be->reset_dir(enter_call(s, "reset layout", path), path, err))
+               : cannot(s, "reset the layout of a directory", path, err);
+}

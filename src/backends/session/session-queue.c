@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* session-queue.c - several transfers at a time: what is submitted, and what comes back */
+#include "backends/session/session.h"
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "backends/session/complete.h"
+#include "backends/session/session-call.h"
+
+#define SOME 16 /* requests that a drain takes back at a time */
+
+/* A sync belongs to the write before it. */
+static bool goes_alone(const struct weir_request *r)
+{
+    return r->io.dir == WEIR_DIR_WRITE && r->file->s->access.sync_each;
+}
+
+/* Does the backend have one, and is it in use? */
+static bool has_queue(const struct weir_session *s)
+{
+    return s->depth > 1 && s->be->submit;
+}
+
+int weir_session_queue(struct weir_session *s, int depth, struct weir_err *err)
+{
+    if (depth < 1 || depth > s->depth || s->in_flight > 0)
+        return weir_refuse(err, WEIR_EBUG,
+                           "a queue of %d transfers with %s: %d are possible, %d "
+                           "are in flight",
+                           depth, s->be->name, s->depth, s->in_flight);
+    return has_queue(s) && s->be->queue ? s->be->queue(s, depth, err) : 0;
+}
+
+int weir_session_submit(struct weir_request *r, uint64_t *clock_ns, struct weir_err *err)
+{
+    struct weir_session *s = r->file->s;
+    int rc = 0;
+
+    r->begin_ns = *clock_ns;
+    if (!has_queue(s) || goes_alone(r)) {
+        if (s->only)
+            return weir_refuse(err, WEIR_EBUG, "a second transfer where one at a time is moved");
+        s->only = r;
+    } else {
+        enter_xfer(s, r->file->path, &r->io);
+        rc = leave_call(s, s->be->submit(r, err));
+        *clock_ns = weir_now_ns();
+    }
+    if (rc < 0)
+        return -1;
+    s->in_flight++;
+    r->file->in_flight++;
+    return 0;
+}
+
+/* Not in a queue: the transfer is moved now, and begins now. */
+static void move_only(struct weir_session *s, uint64_t *clock_ns, struct weir_err *err)
+{
+    struct weir_request *r = s->only;
+
+    s->only = NULL;
+    r->begin_ns = *clock_ns;
+    r->n = weir_session_xfer(r->file, &r->io, clock_ns, err) < 0 ? -1 : (ssize_t)r->io.len;
+    r->end_ns = *clock_ns;
+}
+
+/* The request came back with a part of its bytes, or with an errno. */
+static void finish(struct weir_request *r, uint64_t *clock_ns, struct weir_err *err)
+{
+    struct weir_session *s = r->file->s;
+
+    if (r->n < 0) {
+        if (s->be->reason)
+            s->be->reason(r, err);
+        else
+            weir_refuse(err, WEIR_EIO, "%s", strerror(r->sys));
+        errno = r->sys;
+        if (err)
+            err->sys = r->sys;
+    }
+    enter_xfer(s, r->file->path, &r->io);
+    r->n = leave_call(s, weir_complete(r->file, &r->io, r->n, s->be->xfer, err)) < 0
+               ? -1
+               : (ssize_t)r->io.len;
+    if (r->n < 0 && err)
+        r->sys = err->sys;
+    r->end_ns = *clock_ns = weir_now_ns();
+}
+
+/* Account for what came back. The first that fails has the words of err. */
+static void take(struct weir_session *s, struct weir_request **done, int n, uint64_t *clock_ns,
+                 struct weir_err *err)
+{
+    bool failed = false;
+
+    *clock_ns = weir_now_ns();
+    for (int i = 0; i < n; i++) {
+        struct weir_request *r = done[i];
+
+        r->end_ns = *clock_ns;
+        if (__builtin_expect(r->n != (ssize_t)r->io.len, 0))
+            finish(r, clock_ns, failed ? NULL : err);
+        if (r->n >= 0)
+            weir_hist_add(&s->stats->hist[WEIR_OP_XFER], r->end_ns - r->begin_ns);
+        failed |= r->n < 0;
+    }
+}
+
+/* From the queue of the backend. */
+static int complete_queued(struct weir_file *f, int least, int most, struct weir_request **done,
+                           uint64_t *clock_ns, struct weir_err *err)
+{
+    struct weir_session *s = f->s;
+    int n;
+
+    enter_call(s, "wait for the transfers", f->path);
+    n = leave_call(s, s->be->complete(f, least, most, done, err));
+    if (n > 0)
+        take(s, done, n, clock_ns, err);
+    return n;
+}
+
+int weir_session_complete(struct weir_file *f, int least, int most, struct weir_request **done,
+                          uint64_t *clock_ns, struct weir_err *err)
+{
+    struct weir_session *s = f->s;
+    int n = 0, got = 0;
+
+    if (most < 1)
+        return 0;
+    if (s->only) {
+        done[n++] = s->only;
+        move_only(s, clock_ns, err);
+    }
+    if (least > s->in_flight)
+        least = s->in_flight;
+    if (n < most && s->in_flight > n && (n == 0 || n < least))
+        got = complete_queued(f, least - n, most - n, done + n, clock_ns,
+                              n > 0 && done[0]->n < 0 ? NULL : err);
+    n += got > 0 ? got : 0;
+    s->in_flight -= n;
+    for (int i = 0; i < n; i++)
+        done[i]->file->in_flight--;
+    return got < 0 && n == 0 ? -1 : n;
+}
+
+void weir_session_drain(struct weir_file *f)
+{
+    struct weir_request *done[SOME];
+    uint64_t clock_ns = weir_now_ns();
+
+    while (f->s->in_flight > 0)
+        if (weir_session_complete(f, 1, SOME, done, &clock_ns, NULL) < 0)
+            return;
+}

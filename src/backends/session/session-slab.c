@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* session-slab.c - slabs of arrays: what is selected, moved, and said when that fails */
+#include "backends/session/session-array.h"
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/session/complete.h"
+#include "backends/session/session-array-call.h"
+
+#define SLAB_TEXT 1024
+#define FILL_BYTES (4u << 20) /* zeros in a transfer */
+
+/* ---- selection ---- */
+
+static bool same_shape(const struct weir_shape *a, const struct weir_shape *b)
+{
+    return a->rank == b->rank && memcmp(a->len, b->len, (size_t)a->rank * sizeof(a->len[0])) == 0;
+}
+
+/* Memory in one piece. */
+static void whole_memory(struct weir_memory *m, uint64_t elements)
+{
+    m->shape.rank = 1;
+    m->shape.len[0] = elements;
+    weir_slab_all(&m->slab, &m->shape);
+}
+
+static int check_memory(const struct weir_memory *m, uint64_t elem, uint64_t elements,
+                        struct weir_err *err)
+{
+    uint64_t bytes, n;
+
+    if (weir_shape_bytes(&m->shape, elem, &bytes, err) < 0 ||
+        weir_slab_check(&m->slab, &m->shape, &n, err) < 0)
+        return weir_err_within(err, "memory");
+    if (n != elements)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "%" PRIu64 " elements of the array, but %" PRIu64 " of the memory",
+                           elements, n);
+    return 0;
+}
+
+/* What is asked for is selected already: nothing was changed since the last call. */
+static bool is_selected(const struct weir_array *a, const struct weir_slab *slab,
+                        const struct weir_memory *mem)
+{
+    if (!a->is_selected || !weir_slab_same(&a->slab, slab))
+        return false;
+    if (!mem)
+        return a->mem_whole;
+    return !a->mem_whole && same_shape(&a->mem.shape, &mem->shape) &&
+           weir_slab_same(&a->mem.slab, &mem->slab);
+}
+
+int weir_array_select(struct weir_array *a, const struct weir_slab *slab,
+                      const struct weir_memory *mem, struct weir_err *err)
+{
+    uint64_t elements;
+
+    if (is_selected(a, slab, mem))
+        return 0;
+    a->is_selected = false;
+    if (weir_slab_check(slab, &a->spec.shape, &elements, err) < 0 ||
+        (mem && check_memory(mem, a->elem, elements, err) < 0))
+        return -1;
+    a->slab = *slab;
+    a->elements = elements;
+    a->mem_whole = !mem;
+    if (mem)
+        a->mem = *mem;
+    else
+        whole_memory(&a->mem, elements);
+    if (!a->file->dry_run && a->file->s->be->array->select(a, err) < 0)
+        return -1;
+    a->is_selected = true;
+    return 0;
+}
+
+/* ---- transfers ---- */
+
+static int name_slab(const struct weir_array *a, enum weir_dir dir, const struct weir_slab *slab,
+                     struct weir_err *err)
+{
+    char text[SLAB_TEXT];
+
+    return weir_err_within(err, "%s array '%s' of '%s' (%s)",
+                           dir == WEIR_DIR_WRITE ? "write" : "read", a->name, a->file->path,
+                           weir_slab_text(slab, text, sizeof(text)));
+}
+
+static int call_move(struct weir_array *a, enum weir_dir dir, void *buf, struct weir_err *err)
+{
+    const struct weir_io io = { .dir = dir, .len = a->elements * a->elem, .off = a->at };
+    struct weir_session *s = a->file->s;
+    uint64_t ns;
+    int rc;
+
+    enter_xfer(s, a->file->path, &io);
+    begin_timed(s);
+    rc = s->be->array->move(a, dir, buf, err);
+    ns = end_timed(s);
+    if (rc == 0 && a->elements > 0)
+        weir_hist_add(&s->stats->hist[WEIR_OP_XFER], ns);
+    return leave_call(s, rc);
+}
+
+/* This rank has nothing to move after all, and the others do not know. */
+static void take_part(struct weir_array *a, enum weir_dir dir)
+{
+    struct weir_slab nothing;
+    uint64_t word = 0;
+
+    if (!a->file->collective || a->file->dry_run)
+        return;
+    weir_slab_none(&nothing, a->spec.shape.rank);
+    if (weir_array_select(a, &nothing, NULL, NULL) == 0)
+        call_move(a, dir, &word, NULL);
+    a->is_selected = false;
+}
+
+static int move(struct weir_array *a, enum weir_dir dir, const struct weir_slab *slab,
+                const struct weir_memory *mem, void *buf, struct weir_err *err)
+{
+    uint64_t word = 0; /* for libraries that look at the address of nothing */
+    int rc;
+
+    if (dir == WEIR_DIR_WRITE && !a->file->writes)
+        rc = weir_refuse(err, WEIR_EUSAGE, "the file is open for reading");
+    else
+        rc = weir_array_select(a, slab, mem, err);
+    if (rc < 0) {
+        take_part(a, dir);
+        return name_slab(a, dir, slab, err);
+    }
+    if (a->file->dry_run || (a->elements == 0 && !a->file->collective))
+        return 0;
+    if (call_move(a, dir, buf ? buf : &word, err) == 0)
+        return 0;
+    if (dir == WEIR_DIR_WRITE)
+        weir_explain_write(a->file->s, a->file->path, a->elements * a->elem, err);
+    return name_slab(a, dir, slab, err);
+}
+
+int weir_array_put(struct weir_array *a, const struct weir_slab *slab,
+                   const struct weir_memory *mem, void *buf, struct weir_err *err)
+{
+    return move(a, WEIR_DIR_WRITE, slab, mem, buf, err);
+}
+
+int weir_array_get(struct weir_array *a, const struct weir_slab *slab,
+                   const struct weir_memory *mem, void *buf, struct weir_err *err)
+{
+    return move(a, WEIR_DIR_READ, slab, mem, buf, err);
+}
+
+/* ---- zeros ---- */
+
+/* The tiles of one array, distributed round robin over the ranks. A rank that has failed, or has
+ * no zeros, goes on with nothing where the others need it. */
+static int fill_array(struct weir_array *a, void *zeros, struct weir_err *err)
+{
+    const struct weir_par *par = a->file->s->par;
+    uint64_t ranks = a->file->shared ? (uint64_t)par->size : 1;
+    uint64_t rank = a->file->shared ? (uint64_t)par->rank : 0;
+    struct weir_slab slab, nothing;
+    struct weir_tiles t;
+    int rc = 0;
+
+    weir_tiles_begin(&t, &a->spec.shape, FILL_BYTES / a->elem);
+    weir_slab_none(&nothing, a->spec.shape.rank);
+    for (uint64_t i = 0; i < t.tiles && (rc == 0 || a->file->collective); i += ranks) {
+        bool skips = !zeros || rc < 0;
+
+        if (!skips)
+            weir_tiles_get(&t, i + rank, &slab);
+        if (weir_array_put(a, skips ? &nothing : &slab, NULL, zeros, rc < 0 ? NULL : err) < 0)
+            rc = -1;
+    }
+    a->to_fill = false;
+    return rc;
+}
+
+int weir_arrays_fill(struct weir_array_file *f, struct weir_err *err)
+{
+    uint64_t len = 0;
+    struct weir_array *a;
+    void *zeros;
+    int rc = 0;
+
+    for (a = f->first; a; a = a->next)
+        if (a->to_fill && a->elem > len)
+            len = a->elem;
+    if (len == 0)
+        return 0;
+    len = len > FILL_BYTES ? len : FILL_BYTES;
+    zeros = calloc(1, len);
+    if (!zeros)
+        rc = weir_fail(err, WEIR_ESETUP, "memory for fill values of '%s'", f->path);
+    for (a = f->first; a; a = a->next)
+        if (a->to_fill && fill_array(a, zeros, rc < 0 ? NULL : err) < 0)
+            rc = -1;
+    free(zeros);
+    return rc;
+}

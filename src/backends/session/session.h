@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* session.h - what every backend gets without writing it: dry run, retries, sync after each write,
+ * latencies, errors that name the operation */
+#ifndef WEIR_BACKENDS_SESSION_SESSION_H
+#define WEIR_BACKENDS_SESSION_SESSION_H
+
+#include <string.h>
+
+#include "backends/backend.h"
+#include "base/clock.h"
+#include "base/hist.h"
+
+/* What is done with a file: a REPLACEd one is removed, or made anew, by the run. */
+enum weir_intent { WEIR_INTENT_READ, WEIR_INTENT_WRITE, WEIR_INTENT_REPLACE };
+
+enum weir_op { WEIR_OP_OPEN, WEIR_OP_XFER, WEIR_OP_SYNC, WEIR_OP_CLOSE, WEIR_OPS };
+
+/* Latencies of each operation since the last reset, on this rank. */
+struct weir_session_stats {
+    struct weir_hist hist[WEIR_OPS];
+    uint64_t short_transfers, retries; /* continuations after a short transfer; EINTR and EAGAIN */
+};
+
+/* The first half of a session: allocate priv and stats, check the options against the access. opt,
+ * par and log must outlive the session. Local. 0, or -1 and err; then nothing is left. */
+int weir_session_prepare(struct weir_session *s, const struct weir_backend *be,
+                         struct weir_backend_opt opt, const struct weir_access *access,
+                         const struct weir_par *par, const struct weir_log *log,
+                         struct weir_err *err);
+
+/* The second half: the backend's begin. Collective when that is (libraries with their own
+ * communicator), so all ranks must have agreed that they are prepared. 0, or -1 and err; then
+ * weir_session_end releases the session. */
+int weir_session_start(struct weir_session *s, struct weir_err *err);
+
+/* Both halves, for one rank alone or where prepare cannot fail on some ranks only. 0, or -1 and
+ * err; then nothing is left. */
+int weir_session_begin(struct weir_session *s, const struct weir_backend *be,
+                       struct weir_backend_opt opt, const struct weir_access *access,
+                       const struct weir_par *par, const struct weir_log *log,
+                       struct weir_err *err);
+
+/* Only the check of weir_session_begin, and that of the geometry that its files will be opened with
+ * (NULL: not known), without allocating anything that stays. Local. */
+int weir_session_check(const struct weir_backend *be, struct weir_backend_opt opt,
+                       const struct weir_access *access, const struct weir_extent *extent,
+                       const struct weir_par *par, const struct weir_log *log,
+                       struct weir_err *err);
+
+/* The end of a session that was prepared, started or not; nothing happens to a zeroed one.
+ * Collective when the backend's end is. 0, or -1 and err; released in both cases. */
+int weir_session_end(struct weir_session *s, struct weir_err *err);
+
+/* Memory for the next weir_session_open of this path. Where that is collective, a rank that finds
+ * no memory would leave the others in it: reserve before, and agree. Released by the open or the
+ * end of the session. Local. 0, or -1 and err (WEIR_ESETUP). */
+int weir_session_reserve(struct weir_session *s, const char *path, struct weir_err *err);
+
+/* Open path; *out is owned by the session until weir_session_close. extent: the geometry of the
+ * file, of which the file keeps a copy (NULL: not known). Collective if the backend is and the
+ * file is shared. Errors: "open '<path>' ...: <reason>", WEIR_EIO. */
+int weir_session_open(struct weir_session *s, const char *path, unsigned flags,
+                      const struct weir_extent *extent, struct weir_file **out,
+                      struct weir_err *err);
+
+/* Close and free, also when closing fails. f may be NULL (does nothing). */
+int weir_session_close(struct weir_file *f, struct weir_err *err);
+
+/* A slot for files that are opened and closed many times, one after the other: memory for one file
+ * of this backend. Release with free() when it is closed. Local. NULL and err (WEIR_ESETUP). */
+struct weir_file *weir_session_slot(const struct weir_session *s, struct weir_err *err);
+
+/* For --io-timeout: a program that calls functions of s->be->ns directly notes each call with
+ * these two. They read no clock and fill no histogram; without a watchdog they do nothing. 'leave'
+ * returns rc. Local. */
+static inline void weir_session_enter(struct weir_session *s, const char *what, const char *path)
+{
+    if (s->call)
+        weir_call_name(s->call, what, path);
+}
+
+static inline int weir_session_leave(struct weir_session *s, int rc)
+{
+    if (s->call)
+        weir_call_end(s->call);
+    return rc;
+}
+
+/* May this file be used? Called before each phase that opens it, since an open of a pipe waits.
+ * Refused: a pipe, a socket, a directory, links that form a loop; a device where it would be removed
+ * or replaced; and with access.own_names all but a regular file, a link to one included. WEIR_EUSAGE
+ * (with own_names WEIR_ESETUP), and WEIR_EIO once the session has opened files: then the file has
+ * become something else. Returns 0 where nothing is there, and without a look where a session has no
+ * files. */
+int weir_session_admit(struct weir_session *s, const char *path, enum weir_intent intent,
+                       struct weir_err *err);
+
+/* weir_session_open and weir_session_close in a slot, without allocation, clock and histogram: the
+ * caller measures. Nothing of the file is in flight when it is closed. path must outlive the open
+ * file. */
+static inline int weir_session_open_slot(struct weir_session *s, struct weir_file *slot,
+                                         const char *path, unsigned flags,
+                                         const struct weir_extent *extent, struct weir_err *err)
+{
+    if (s->be->file_size > 0)
+        memset(slot, 0, s->be->file_size);
+    *slot = (struct weir_file) { .s = s, .path = path };
+    if (extent)
+        slot->extent = *extent;
+    if (s->access.dry_run)
+        return 0;
+    /* Others do not follow links, nor wait for pipes (weir_posix_flags); a library's open does both. */
+    if ((s->be->flags & WEIR_BE_NEEDS_MPI) && s->access.own_names &&
+        weir_session_admit(s, path, WEIR_INTENT_WRITE, err) < 0)
+        return -1;
+    weir_session_enter(s, "open", path);
+    return weir_session_leave(s, s->be->open(s, path, flags, slot, err));
+}
+
+static inline int weir_session_close_slot(struct weir_file *slot, struct weir_err *err)
+{
+    struct weir_session *s = slot->s;
+
+    if (s->access.dry_run)
+        return 0;
+    weir_session_enter(s, "close", slot->path);
+    return weir_session_leave(s, s->be->close(slot, err));
+}
+
+/* The rest of weir_session_xfer where it is not the usual one: what the first call left over, and
+ * the sync. For that function only. */
+int weir_session_finish_xfer(struct weir_file *f, const struct weir_io *io, ssize_t n,
+                             struct weir_err *err);
+
+/* Move all of io, in as many calls as it takes: EINTR and EAGAIN are tried again, short transfers
+ * continued (unless access.single_try), a read that meets the end of the file and a write that
+ * makes no progress are errors naming file, offset, length and what was done. With
+ * access.sync_each a write is followed by one sync, inside the same interval. *clock_ns holds the
+ * time at which the operation starts (the caller's last clock read) and gets the time at its end:
+ * one clock read a transfer; the difference goes into the histogram, unless the transfer failed or
+ * its length was 0. 0 or -1 and err (WEIR_EIO). No allocation. */
+static inline __attribute__((always_inline)) int weir_session_xfer(struct weir_file *f,
+                                                                   const struct weir_io *io,
+                                                                   uint64_t *clock_ns,
+                                                                   struct weir_err *err)
+{
+    /* Here, not in session.c: entering the kernel clears the processor's predictions of return
+     * addresses, so each level of calls above a system call costs about 8 ns; a transfer of 4 KiB
+     * takes 600. */
+    struct weir_session *s = f->s;
+    uint64_t end_ns;
+    ssize_t n;
+    int rc = 0;
+
+    if (!s->access.dry_run) {
+        if (s->call)
+            weir_call_move(s->call, f->path, io);
+        n = s->be->xfer(f, io, err);
+        if (__builtin_expect(n != (ssize_t)io->len || s->access.sync_each, 0))
+            rc = weir_session_finish_xfer(f, io, n, err);
+        if (s->call)
+            weir_call_end(s->call);
+    }
+    end_ns = weir_now_ns();
+    if (rc == 0 && io->len > 0) /* only taking part in others' transfers is not one */
+        weir_hist_add(&s->stats->hist[WEIR_OP_XFER], end_ns - *clock_ns);
+    *clock_ns = end_ns;
+    return rc;
+}
+
+/* Several transfers at a time, where the backend has a queue (s->depth > 1). Others, collective
+ * transfers and dry runs have a queue of depth 1, and so have writes with access.sync_each: such a
+ * transfer begins and ends in weir_session_complete. All of this is local. weir_session_queue:
+ * from now on up to depth (1 to s->depth) requests may be in flight. None is now. -1 and err
+ * (WEIR_ESETUP). */
+int weir_session_queue(struct weir_session *s, int depth, struct weir_err *err);
+
+/* Start the transfer r->io in r->file; r and its buffer must stay until weir_session_complete gives
+ * r back. *clock_ns holds the time now, when the transfer begins, and gets the time at the end of
+ * the call. No allocation. -1 and err (WEIR_EIO): r is not in the queue. */
+int weir_session_submit(struct weir_request *r, uint64_t *clock_ns, struct weir_err *err);
+
+/* Take back requests that are done, in the order in which they end: 'most' at most, and wait until
+ * there are 'least' (no more than are in flight; 0: do not wait). They may be of any file of the
+ * session; f, an open one, is for messages. A request has moved all of its bytes (n is io.len), by
+ * the rules of weir_session_xfer, or failed (n is -1); begin_ns and end_ns are its times, and the
+ * difference goes into the histogram unless it failed. *clock_ns gets the time now. No allocation.
+ * Returns how many there are in done; err names the first of them that failed. -1 and err
+ * (WEIR_EIO): it is no longer known what is done. */
+int weir_session_complete(struct weir_file *f, int least, int most, struct weir_request **done,
+                          uint64_t *clock_ns, struct weir_err *err);
+
+/* Wait for all that is in flight in the session and forget the outcome: for the end after a
+ * failure. weir_session_close calls it. */
+void weir_session_drain(struct weir_file *f);
+
+/* Flush to stable storage. Backends without sync: 0. Nothing of the file is in flight. */
+int weir_session_sync(struct weir_file *f, struct weir_err *err);
+
+/* Functions on names, as in struct weir_ns. Local. In a dry run they do nothing and return 0. A
+ * backend that cannot: WEIR_EUSAGE, "<name> cannot ...". */
+int weir_session_unlink(struct weir_session *s, const char *path, struct weir_err *err);
+int weir_session_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
+/* Admit a file that is made anew; and does nothing exist at this path (*yes), so that what this run
+ * makes there may be removed? *yes is false after an error. */
+int weir_session_is_new(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
+/* Is a file there? And unlink one that is. Symbolic links are followed, whether their target is
+ * there or not: the target is the file, and the link stays as the user made it. With
+ * access.own_names links are refused (WEIR_EIO). weir_session_unlink and weir_session_remove never
+ * remove a device, a pipe or a socket (WEIR_EIO). */
+int weir_session_has_file(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
+int weir_session_remove(struct weir_session *s, const char *path, struct weir_err *err);
+int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,
+                      struct weir_err *err);
+int weir_session_mkdir(struct weir_session *s, const char *path, unsigned mode,
+                       struct weir_err *err);
+int weir_session_rmdir(struct weir_session *s, const char *path, struct weir_err *err);
+int weir_session_usage(struct weir_session *s, const char *path, struct weir_fs_usage *u,
+                       struct weir_err *err);
+int weir_session_syncfs(struct weir_session *s, const char *path, struct weir_err *err);
+int weir_session_reset_dir(struct weir_session *s, const char *path, struct weir_err *err);
+
+/* Forget the latencies. */
+void weir_session_reset(struct weir_session *s);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* nctable.c - what netCDF-C and PnetCDF have in common */
+#include "backends/shared/nctable.h"
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GLOBAL (-1) /* NC_GLOBAL */
+#define NAME_TEXT 24 /* "n" and 64 bits */
+
+/* The formats number their types. */
+static const int types[WEIR_ELEMS] = {
+    [WEIR_ELEM_BYTE] = 1,    [WEIR_ELEM_INT32] = 4,   [WEIR_ELEM_INT64] = 10,
+    [WEIR_ELEM_FLOAT32] = 5, [WEIR_ELEM_FLOAT64] = 6, [WEIR_ELEM_TEXT] = 2,
+};
+
+int weir_nc_type_of(enum weir_elem elem)
+{
+    return types[elem];
+}
+
+/* The type with a number, WEIR_ELEMS: one that weir does not use. */
+static enum weir_elem elem_of(int type)
+{
+    for (enum weir_elem e = 0; e < WEIR_ELEMS; e++)
+        if (types[e] == type && type != 0)
+            return e;
+    return WEIR_ELEMS;
+}
+
+int weir_nc_read_spec(const struct weir_nc_calls *c, int nc, int id, struct weir_array_spec *have,
+                      struct weir_err *err)
+{
+    int dim[WEIR_RANK_MAX], rank = 0, type = 0, rc;
+
+    errno = 0;
+    rc = c->inq_varndims(nc, id, &rank);
+    if (rc == 0 && (rank < 1 || rank > WEIR_RANK_MAX))
+        return weir_refuse(err, WEIR_EIO, "it has %d dimensions: there may be 1 to %d", rank,
+                           WEIR_RANK_MAX);
+    if (rc == 0)
+        rc = c->inq_var(nc, id, NULL, &type, NULL, dim, NULL);
+    for (int d = 0; d < rank && rc == 0; d++)
+        rc = c->inq_dimlen(nc, dim[d], &have->shape.len[d]);
+    if (rc != 0)
+        return c->fail(err, rc, "type and shape");
+    have->shape.rank = rank;
+    have->type = (struct weir_type) { .elem = elem_of(type) };
+    if (have->type.elem >= WEIR_ELEM_TEXT)
+        return weir_refuse(err, WEIR_EIO, "it is of a type that is not supported here");
+    return 0;
+}
+
+static int make_dim(const struct weir_nc_calls *c, int nc, const char *name, uint64_t len, int *id,
+                    struct weir_err *err)
+{
+    uint64_t have = len;
+    int rc = c->inq_dimid(nc, name, id) != 0 ? c->def_dim(nc, name, len, id)
+                                             : c->inq_dimlen(nc, *id, &have);
+
+    if (rc != 0)
+        return c->fail(err, rc, "dimension '%s'", name);
+    if (have == len)
+        return 0;
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "the file has a dimension '%s' of %" PRIu64 " elements, wanted are %" PRIu64,
+                       name, have, len);
+}
+
+int weir_nc_make_dims(const struct weir_nc_calls *c, int nc, const struct weir_array_spec *spec,
+                      int dim[WEIR_RANK_MAX], struct weir_err *err)
+{
+    int rank = spec->shape.rank;
+    char text[NAME_TEXT];
+
+    errno = 0;
+    for (int i = 0; i < rank; i++) {
+        int d = c->fastest_first ? rank - 1 - i : i; /* as Fortran has it */
+        const char *name = spec->dims ? spec->dims[d] : text;
+
+        snprintf(text, sizeof(text), "n%" PRIu64, spec->shape.len[d]); /* fits */
+        if (make_dim(c, nc, name, spec->shape.len[d], &dim[d], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int weir_nc_find_object(const struct weir_nc_calls *c, int nc, const char *object, int *id,
+                        struct weir_err *err)
+{
+    int rc = 0;
+
+    errno = 0;
+    *id = GLOBAL;
+    if (strcmp(object, "/") != 0)
+        rc = c->inq_varid(nc, object, id);
+    return rc != 0 ? c->fail(err, rc, "%sinq_varid", c->prefix) : 0;
+}
+
+int weir_nc_get_attr(const struct weir_nc_calls *c, int nc, const char *object,
+                     const struct weir_attr *attr, struct weir_err *err)
+{
+    uint64_t count = 0;
+    int rc, id, type = 0;
+
+    if (weir_nc_find_object(c, nc, object, &id, err) < 0)
+        return -1;
+    rc = c->inq_att(nc, id, attr->name, &type, &count);
+    if (rc != 0)
+        return c->fail(err, rc, "%sinq_att", c->prefix);
+    if (elem_of(type) != attr->elem || count != attr->count)
+        return weir_refuse(err, WEIR_EIO, "it is not %llu elements of type %s",
+                           (unsigned long long)attr->count, weir_elem_name(attr->elem));
+    rc = count > 0 ? c->get_att(nc, id, attr->name, attr->data) : 0;
+    return rc != 0 ? c->fail(err, rc, "%sget_att", c->prefix) : 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* posixfile.h - files of POSIX, for backends that are built on it and move bytes in another way */
+#ifndef WEIR_BACKENDS_SHARED_POSIXFILE_H
+#define WEIR_BACKENDS_SHARED_POSIXFILE_H
+
+#include "backends/backend.h"
+
+/* The base. Its functions take sessions and files of a backend built on it, too. */
+extern const struct weir_backend weir_backend_posix;
+
+/* An open file: first member of the file struct of a backend built on POSIX. */
+struct weir_posix_file {
+    struct weir_file base;
+    int fd;
+    bool is_plain; /* nothing around a transfer */
+    int (*hint)(int fd, void *hints); /* gpfs_fcntl, which tells GPFS of each transfer */
+};
+
+/* The option that asks for a call before and after each transfer, without its prefix; NULL: none
+ * does. Local. */
+const char *weir_posix_around(const struct weir_session *s);
+
+/* Record why a transfer failed: 'doing' and the reason in errno, which stays. weir_complete or the
+ * session name the transfer. Local. Returns -1. */
+int weir_posix_reason(const struct weir_posix_file *f, const char *doing, struct weir_err *err);
+
+/* The reset_dir of struct weir_backend, in a build with Lustre (HAVE_LUSTRE) only. Local. */
+int weir_posix_reset_dir(struct weir_session *s, const char *path, struct weir_err *err);
+
+#endif

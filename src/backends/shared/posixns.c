@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* posixns.c - names in an ordinary file system, shared by every backend whose files live there */
+#include "backends/shared/posixns.h"
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+static int make_dir(struct weir_session *s, const char *path, unsigned mode, struct weir_err *err)
+{
+    (void)s;
+    return mkdir(path, (mode_t)mode) < 0 ? weir_fail(err, WEIR_EIO, "make directory '%s'", path)
+                                         : 0;
+}
+
+static int remove_dir(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    (void)s;
+    return rmdir(path) < 0 ? weir_fail(err, WEIR_EIO, "remove directory '%s'", path) : 0;
+}
+
+static int remove_file(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    (void)s;
+    return unlink(path) < 0 ? weir_fail(err, WEIR_EIO, "remove '%s'", path) : 0;
+}
+
+static int rename_file(struct weir_session *s, const char *from, const char *to,
+                       struct weir_err *err)
+{
+    (void)s;
+    return rename(from, to) < 0 ? weir_fail(err, WEIR_EIO, "rename '%s' to '%s'", from, to) : 0;
+}
+
+static int stat_file(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    struct stat st;
+
+    (void)s;
+    return stat(path, &st) < 0 ? weir_fail(err, WEIR_EIO, "stat '%s'", path) : 0;
+}
+
+/* A link without a target exists, too: a new file cannot be made there. */
+static int file_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
+{
+    struct stat st;
+
+    (void)s;
+    *yes = lstat(path, &st) == 0;
+    if (*yes || errno == ENOENT || errno == ENOTDIR)
+        return 0;
+    return weir_fail(err, WEIR_EIO, "look for '%s'", path);
+}
+
+static int file_size(struct weir_session *s, const char *path, uint64_t *bytes,
+                     struct weir_err *err)
+{
+    struct stat st;
+
+    (void)s;
+    if (stat(path, &st) < 0)
+        return weir_fail(err, WEIR_EIO, "size of '%s'", path);
+    *bytes = (uint64_t)st.st_size;
+    return 0;
+}
+
+static int make_node(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    (void)s;
+    return mknod(path, S_IFREG | S_IRUSR, 0) < 0 ? weir_fail(err, WEIR_EIO, "make node '%s'", path)
+                                                 : 0;
+}
+
+/* The directory of a file: the path without its last component. The caller frees it; NULL and
+ * err without memory. */
+static char *dir_of(const char *path, struct weir_err *err)
+{
+    const char *slash = strrchr(path, '/');
+    char *dir;
+
+    while (slash && slash > path && slash[-1] == '/')
+        slash--;
+    if (!slash)
+        dir = strdup(".");
+    else
+        dir = strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    if (!dir)
+        weir_fail(err, WEIR_ESETUP, "memory for the directory of '%s'", path);
+    return dir;
+}
+
+/* The directory may be made only later: then its nearest parent that exists is asked. Shortens
+ * dir. */
+static int statvfs_near(char *dir, struct statvfs *v)
+{
+    char *slash;
+
+    while (statvfs(dir, v) < 0) {
+        if (errno != ENOENT)
+            return -1;
+        slash = strrchr(dir, '/');
+        if (strcmp(dir, "/") == 0 || strcmp(dir, ".") == 0)
+            return -1;
+        if (slash)
+            slash[slash == dir] = '\0';
+        else
+            memcpy(dir, ".", 2);
+    }
+    return 0;
+}
+
+static int fs_usage(struct weir_session *s, const char *path, struct weir_fs_usage *u,
+                    struct weir_err *err)
+{
+    char *dir = dir_of(path, err);
+    struct statvfs v;
+    int rc = 0;
+
+    (void)s;
+    if (!dir)
+        return -1;
+    if (statvfs_near(dir, &v) < 0)
+        rc = weir_fail(err, WEIR_EIO, "statvfs '%s'", dir);
+    else
+        *u = (struct weir_fs_usage) {
+            .total_bytes = (uint64_t)v.f_blocks * v.f_frsize,
+            .free_bytes = (uint64_t)v.f_bfree * v.f_frsize,
+            .avail_bytes = (uint64_t)v.f_bavail * v.f_frsize,
+            .inodes = v.f_files,
+            .free_inodes = v.f_ffree,
+        };
+    free(dir);
+    return rc;
+}
+
+/* path may be a file or a directory. */
+static int sync_fs(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int rc = 0;
+
+    (void)s;
+    if (fd < 0)
+        return weir_fail(err, WEIR_EIO, "open '%s' to sync its file system", path);
+    if (syncfs(fd) < 0)
+        rc = weir_fail(err, WEIR_EIO, "syncfs on '%s'", path);
+    close(fd); /* opened read-only, so nothing was written through it */
+    return rc;
+}
+
+int weir_posix_flags(const struct weir_session *s, unsigned flags)
+{
+    int sys = O_CLOEXEC;
+
+    if (flags & WEIR_OPEN_WRITE)
+        sys |= flags & WEIR_OPEN_READ ? O_RDWR : O_WRONLY;
+    else
+        sys |= O_RDONLY;
+    if (flags & WEIR_OPEN_CREATE)
+        sys |= O_CREAT;
+    if (flags & WEIR_OPEN_TRUNC)
+        sys |= O_TRUNC;
+    if (flags & WEIR_OPEN_EXCL)
+        sys |= O_EXCL;
+    return s->access.own_names ? sys | O_NOFOLLOW | O_NONBLOCK : sys;
+}
+
+const char *weir_posix_why(const struct weir_session *s)
+{
+    return !s->access.own_names ? ""
+           : errno == ELOOP     ? " (a symbolic link, which is not followed here)"
+           : errno == ENXIO     ? " (a pipe or socket, not a file)"
+                                : "";
+}
+
+const struct weir_ns weir_posix_ns = {
+    .ordinary = true,
+    .mkdir = make_dir,
+    .rmdir = remove_dir,
+    .unlink = remove_file,
+    .rename = rename_file,
+    .stat = stat_file,
+    .exists = file_exists,
+    .size = file_size,
+    .mknod = make_node,
+    .usage = fs_usage,
+    .syncfs = sync_fs,
+};

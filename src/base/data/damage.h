@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* damage.h - kinds of wrong data: of a unit of 512 bytes, and of the transfer that its units
+ * make */
+#ifndef WEIR_BASE_DATA_DAMAGE_H
+#define WEIR_BASE_DATA_DAMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/data/pattern.h"
+#include "base/shape/offset.h"
+
+#define WEIR_DAMAGE_UNIT 512 /* bytes; the smallest piece that devices write */
+
+enum weir_damage {
+    WEIR_DAMAGE_NONE,
+    WEIR_DAMAGE_ZEROS,     /* never written, or lost */
+    WEIR_DAMAGE_STALE,     /* of an earlier run or repetition */
+    WEIR_DAMAGE_MISPLACED, /* good data of another offset, task or file */
+    WEIR_DAMAGE_FLIPPED,   /* a few bits differ */
+    WEIR_DAMAGE_TORN, /* begins right and ends with something else, or with what was there before */
+    WEIR_DAMAGE_FOREIGN, /* nothing that we wrote */
+    WEIR_DAMAGE_UNCLEAR, /* two of these are as likely, or several are mixed */
+    WEIR_DAMAGES
+};
+
+/* "bit flip" and so on, for messages. */
+const char *weir_damage_name(enum weir_damage d);
+
+/* What the units of a transfer are, added in their order. */
+struct weir_damage_sum {
+    uint64_t units, wrong[WEIR_DAMAGES];
+    uint64_t first;         /* the first wrong unit, */
+    enum weir_damage begin; /* what it is, */
+    bool right_after;       /* and whether a right one comes after it */
+};
+
+/* Count one unit; WEIR_DAMAGE_NONE is a right one. Local. */
+static inline void weir_damage_add(struct weir_damage_sum *s, enum weir_damage unit)
+{
+    uint64_t at = s->units++;
+
+    if (unit == WEIR_DAMAGE_NONE) {
+        s->right_after = s->begin != WEIR_DAMAGE_NONE;
+        return;
+    }
+    s->wrong[unit]++;
+    if (s->begin != WEIR_DAMAGE_NONE)
+        return;
+    s->first = at;
+    s->begin = unit;
+}
+
+/* The kind of damage of the whole transfer. Local. */
+enum weir_damage weir_damage_decide(const struct weir_damage_sum *s);
+
+/* The damage of n words of a unit that differs, where nothing is known about them but what they
+ * should be: ZEROS, FLIPPED, TORN or FOREIGN. Local. */
+enum weir_damage weir_damage_of_words(const weir_word *got, const uint64_t *want, size_t n);
+
+/* The damage of a transfer of a pattern that weir_pattern_verify found wrong: len bytes, a multiple
+ * of 8, at file offset off. l is the file that it belongs to: what stands elsewhere in it can be
+ * told from data that nobody wrote. Local, without allocation. */
+enum weir_damage weir_damage_of_pattern(const struct weir_pattern *p, const struct weir_layout *l,
+                                        const void *buf, size_t len, uint64_t off);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* data.c - what the transfers of a file hold */
+#include "base/data/data.h"
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void weir_content_begin(struct weir_content *c, int task, int repetition, const char *path,
+                        bool ours)
+{
+    memset(&c->seen, 0, sizeof(c->seen));
+    c->unit_known = ours;
+    c->unit.repetition = (uint32_t)repetition;
+    c->unit.writer = (uint32_t)task;
+    c->unit.file = weir_signature_file(path);
+}
+
+bool weir_content_take_owner(struct weir_content *c, uint64_t off)
+{
+    int owner;
+
+    if (!c->by_block)
+        return false;
+    owner = (int)(off / c->layout->block % (uint64_t)c->layout->tasks);
+    if (owner == c->pattern.rank)
+        return false;
+    c->pattern.rank = owner;
+    c->unit.writer = (uint32_t)owner;
+    return true;
+}
+
+void weir_content_make(const struct weir_content *c, void *const *buf, size_t len,
+                       const uint64_t *off, int n)
+{
+    if (!weir_content_is_signed(c)) {
+        weir_pattern_stamp_many(&c->pattern, buf, len, off, n);
+        return;
+    }
+    for (int i = 0; i < n; i++)
+        weir_signature_fill(&c->unit, buf[i], len, off[i]);
+}
+
+static bool check_pattern(const struct weir_content *c, const void *buf, size_t len, uint64_t off,
+                          struct weir_content_damage *d)
+{
+    struct weir_mismatch m;
+
+    if (weir_pattern_verify(&c->pattern, buf, len, off, &m) == 0)
+        return true;
+    *d = (struct weir_content_damage) {
+        .kind = weir_damage_of_pattern(&c->pattern, c->layout, buf, len, off),
+        .transfer = off,
+        .byte = off + m.first,
+        .expect = m.expect,
+        .got = m.got,
+        .pieces = m.words,
+    };
+    return false;
+}
+
+static bool check_units(struct weir_content *c, const void *buf, size_t len, uint64_t off,
+                        struct weir_content_damage *d)
+{
+    struct weir_signature_bad bad;
+
+    if (weir_signature_verify(&c->unit, c->unit_known, buf, len, off, &c->seen, &bad) == 0)
+        return true;
+    *d = (struct weir_content_damage) {
+        .kind = bad.damage,
+        .transfer = off,
+        .byte = off + bad.at,
+        .expect = bad.expect,
+        .got = bad.got,
+        .pieces = bad.units,
+        .said = bad.said,
+    };
+    return false;
+}
+
+bool weir_content_check(struct weir_content *c, const void *buf, size_t len, uint64_t off,
+                        struct weir_content_damage *d)
+{
+    weir_content_take_owner(c, off);
+    return weir_content_is_signed(c) ? check_units(c, buf, len, off, d)
+                                     : check_pattern(c, buf, len, off, d);
+}
+
+void weir_content_describe(const struct weir_content *c, const struct weir_content_damage *d,
+                           struct weir_str *out)
+{
+    bool units = weir_content_is_signed(c);
+
+    weir_str_addf(out,
+                  "byte %" PRIu64 ": %s: expected 0x%016" PRIx64 ", found 0x%016" PRIx64
+                  "; %" PRIu64 " wrong pieces of %d bytes in the transfer at %" PRIu64,
+                  d->byte, weir_damage_name(d->kind), d->expect, d->got, d->pieces,
+                  units ? WEIR_SIGNATURE_UNIT : 8, d->transfer);
+    if (units && (d->kind == WEIR_DAMAGE_STALE || d->kind == WEIR_DAMAGE_MISPLACED))
+        weir_str_addf(out,
+                      "; the data say: run %" PRIu64 ", repetition %" PRIu32 ", task %" PRIu32
+                      ", offset %" PRIu64 "%s",
+                      d->said.run, d->said.repetition, d->said.writer, d->said.off,
+                      d->said.file == c->unit.file
+                          ? ""
+                          : ", a file of another name (the name is a part of the signature)");
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* data.h - what the transfers of a file hold, a pattern or units with a signature: made before
+ * a write and checked after a read */
+#ifndef WEIR_BASE_DATA_DATA_H
+#define WEIR_BASE_DATA_DATA_H
+
+#include "base/data/damage.h"
+#include "base/data/pattern.h"
+#include "base/data/signature.h"
+#include "base/str.h"
+
+struct weir_content {
+    struct weir_pattern pattern;
+    const struct weir_layout *layout; /* of the file */
+    bool by_block; /* a block has the data of the task whose block it is, whoever writes it: so it
+                    * is right after any number of writers, in any order */
+    struct weir_signature unit; /* where the packet of the pattern is SIGNATURE */
+    bool unit_known;            /* run and repetition of the data are ours */
+    struct weir_signature_seen seen;
+};
+
+/* One wrong transfer: the first wrong word in it. Bytes. */
+struct weir_content_damage {
+    enum weir_damage kind;
+    uint64_t transfer, byte; /* offsets in the file */
+    uint64_t expect, got;
+    uint64_t pieces; /* wrong words of 8 bytes; wrong units of a signature */
+    struct weir_signature said;
+};
+
+static inline bool weir_content_is_signed(const struct weir_content *c)
+{
+    return c->pattern.packet == WEIR_PACKET_SIGNATURE;
+}
+
+/* Do the data change from one transfer to the next? */
+static inline bool weir_content_varies(const struct weir_content *c)
+{
+    return c->by_block || weir_pattern_varies(&c->pattern);
+}
+
+/* The data of a task in the file at path are next; ours: this run writes them. Local. */
+void weir_content_begin(struct weir_content *c, int task, int repetition, const char *path,
+                        bool ours);
+
+/* Where blocks are of tasks: take the data of the one at offset off. True when that is another task
+ * than before; the base pattern is then to be made. Local. */
+bool weir_content_take_owner(struct weir_content *c, uint64_t off);
+
+/* Make n transfers of len bytes, for the offsets off; their buffers hold the base pattern.
+ * Local. */
+void weir_content_make(const struct weir_content *c, void *const *buf, size_t len,
+                       const uint64_t *off, int n);
+
+/* Is the transfer at offset off right? Else *d says how it is wrong. Local, without allocation. */
+bool weir_content_check(struct weir_content *c, const void *buf, size_t len, uint64_t off,
+                        struct weir_content_damage *d);
+
+/* Append where and how a transfer is wrong. Local. */
+void weir_content_describe(const struct weir_content *c, const struct weir_content_damage *d,
+                           struct weir_str *out);
+
+#endif

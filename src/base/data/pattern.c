@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pattern.c - what the bytes of a transfer are: fill and verify */
+#include "base/data/pattern.h"
+#include "config.h"
+
+#include <string.h>
+
+#include "base/data/lanes.h"
+#include "base/rng.h"
+
+/*
+ * The loops over whole buffers are kernels: bodies written once with the compiler's
+ * vector type, then built for several instruction sets and chosen at run time by what the
+ * processor can do. Feature attributes instead of target_clones: those need ifunc, which
+ * some C libraries and the sanitizers cannot have.
+ */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define HAVE_X86_KERNELS 1
+#else
+#define HAVE_X86_KERNELS 0
+#endif
+
+#define BODY static inline __attribute__((always_inline))
+
+/* Arrays of vectors stay in registers only when their loops are unrolled. */
+#define UNROLL4 _Pragma("GCC unroll 4")
+#define UNROLL8 _Pragma("GCC unroll 8")
+
+enum {
+    PAGE_WORDS = WEIR_PATTERN_PAGE, /* a stamp to every 4096 bytes */
+    VEC = 4,                        /* words of a vector */
+    GROUP = 4 * VEC, /* words of four vectors: enough independent work to hide latencies */
+    LANES = WEIR_PATTERN_LANES /* as GROUP, for the longer chains of INCOMPRESSIBLE */
+};
+
+typedef weir_word word;
+typedef uint64_t vec __attribute__((vector_size(32)));
+typedef uint64_t mem_vec __attribute__((vector_size(32), aligned(8), may_alias));
+
+/* What the base pattern and the stamps are made of. */
+struct base {
+    uint64_t low;  /* the signature, sign-extended: word i has low + i */
+    uint64_t high; /* the rank in the upper half */
+};
+
+/* State of INCOMPRESSIBLE: independent xorshift64 generators; word i of a transfer comes
+ * from lane i mod LANES. */
+struct noise {
+    uint64_t lane[LANES];
+};
+
+struct kernels {
+    uint64_t (*differ_plain)(const word *w, size_t n, const struct base *b);
+    uint64_t (*differ_stamped)(const word *w, size_t n, const struct base *b, uint32_t off);
+    void (*fill_noise)(struct noise *noise, word *w, size_t n);
+    uint64_t (*differ_noise)(struct noise *noise, const word *w, size_t n);
+};
+
+/* In the order of enum weir_packet. */
+static const char packet_letters[] = "toirs";
+
+/* The stamp of page k of a transfer. */
+BODY uint64_t stamp_word(const struct base *b, uint32_t off, size_t k)
+{
+    return (uint64_t)(uint32_t)(off * (uint32_t)(k + 1)) | b->high;
+}
+
+/* The bits in which n words differ from words first.. of the base pattern. */
+BODY uint64_t differ_run_body(const word *w, size_t n, const struct base *b, size_t first)
+{
+    uint64_t low = b->low + first, high = b->high, diff = 0;
+    vec count = { low, low + 1, low + 2, low + 3 };
+    vec seen[4] = { { 0 } };
+    size_t i = 0;
+
+    for (; i + GROUP <= n; i += GROUP) {
+        UNROLL4
+        for (size_t j = 0; j < 4; j++)
+            seen[j] |= ((count + j * VEC) | high) ^ *(const mem_vec *)(w + i + j * VEC);
+        count += GROUP;
+    }
+    seen[0] |= seen[1] | seen[2] | seen[3];
+    for (size_t j = 0; j < VEC; j++)
+        diff |= seen[0][j];
+    for (; i < n; i++)
+        diff |= ((low + i) | high) ^ w[i];
+    return diff;
+}
+
+BODY uint64_t differ_plain_body(const word *w, size_t n, const struct base *b)
+{
+    return differ_run_body(w, n, b, 0);
+}
+
+/* As differ_run_body, but the first word of every page is its stamp. Vectors start at
+ * a multiple of their size into a page, so that none straddles two cache lines. */
+BODY uint64_t differ_stamped_body(const word *w, size_t n, const struct base *b, uint32_t off)
+{
+    uint64_t diff = 0;
+
+    for (size_t first = 0; first < n; first += PAGE_WORDS) {
+        size_t len = n - first < PAGE_WORDS ? n - first : PAGE_WORDS;
+        size_t head = len < VEC ? len : VEC;
+
+        diff |= w[first] ^ stamp_word(b, off, first / PAGE_WORDS);
+        for (size_t i = 1; i < head; i++)
+            diff |= ((b->low + first + i) | b->high) ^ w[first + i];
+        diff |= differ_run_body(w + first + head, len - head, b, first + head);
+    }
+    return diff;
+}
+
+/* Advance all lanes: the next LANES words. */
+BODY void step_noise(vec x[8])
+{
+    UNROLL8
+    for (size_t j = 0; j < 8; j++) {
+        x[j] ^= x[j] << 13;
+        x[j] ^= x[j] >> 7;
+        x[j] ^= x[j] << 17;
+    }
+}
+
+BODY void fill_noise_body(struct noise *noise, word *w, size_t n)
+{
+    vec x[8];
+    size_t i = 0;
+
+    memcpy(x, noise->lane, sizeof(x));
+    for (; i + LANES <= n; i += LANES) {
+        step_noise(x);
+        UNROLL8
+        for (size_t j = 0; j < 8; j++)
+            *(mem_vec *)(w + i + j * VEC) = x[j];
+    }
+    if (i < n) {
+        step_noise(x);
+        memcpy(w + i, x, (n - i) * sizeof(*w));
+    }
+    memcpy(noise->lane, x, sizeof(x));
+}
+
+BODY uint64_t differ_noise_body(struct noise *noise, const word *w, size_t n)
+{
+    vec x[8], seen = { 0 };
+    uint64_t rest[LANES], diff = 0;
+    size_t i = 0;
+
+    memcpy(x, noise->lane, sizeof(x));
+    for (; i + LANES <= n; i += LANES) {
+        step_noise(x);
+        UNROLL8
+        for (size_t j = 0; j < 8; j++)
+            seen |= x[j] ^ *(const mem_vec *)(w + i + j * VEC);
+    }
+    for (size_t j = 0; j < VEC; j++)
+        diff |= seen[j];
+    step_noise(x);
+    memcpy(rest, x, sizeof(x));
+    for (size_t j = 0; i + j < n; j++)
+        diff |= rest[j] ^ w[i + j];
+    return diff;
+}
+
+/* All kernels for one instruction set. */
+#define KERNELS(NAME, ATTR)                                                                        \
+    ATTR static uint64_t differ_plain_##NAME(const word *w, size_t n, const struct base *b)        \
+    {                                                                                              \
+        return differ_plain_body(w, n, b);                                                         \
+    }                                                                                              \
+    ATTR static uint64_t differ_stamped_##NAME(const word *w, size_t n, const struct base *b,      \
+                                               uint32_t off)                                       \
+    {                                                                                              \
+        return differ_stamped_body(w, n, b, off);                                                  \
+    }                                                                                              \
+    ATTR static void fill_noise_##NAME(struct noise *noise, word *w, size_t n)                     \
+    {                                                                                              \
+        fill_noise_body(noise, w, n);                                                              \
+    }                                                                                              \
+    ATTR static uint64_t differ_noise_##NAME(struct noise *noise, const word *w, size_t n)         \
+    {                                                                                              \
+        return differ_noise_body(noise, w, n);                                                     \
+    }                                                                                              \
+    static const struct kernels kernels_##NAME = {                                                 \
+        .differ_plain = differ_plain_##NAME,                                                       \
+        .differ_stamped = differ_stamped_##NAME,                                                   \
+        .fill_noise = fill_noise_##NAME,                                                           \
+        .differ_noise = differ_noise_##NAME,                                                       \
+    };
+
+KERNELS(any, )
+#if HAVE_X86_KERNELS
+KERNELS(avx2, __attribute__((target("avx2"))))
+#endif
+
+static const struct kernels *pick_kernels(void)
+{
+#if HAVE_X86_KERNELS
+    if (__builtin_cpu_supports("avx2"))
+        return &kernels_avx2;
+#endif
+    return &kernels_any;
+}
+
+static struct base base_of(const struct weir_pattern *p)
+{
+    return (struct base) {
+        .low = (uint64_t)(int64_t)(int32_t)p->signature,
+        .high = (uint64_t)(uint32_t)p->rank << 32,
+    };
+}
+
+/* RANDOM: the number before the first word. */
+static uint64_t seed_chain(const struct weir_pattern *p, uint64_t off)
+{
+    uint32_t seed = p->signature + (uint32_t)p->rank + (uint32_t)off;
+
+    return (uint64_t)weir_glibc_rand_r(&seed);
+}
+
+/* INCOMPRESSIBLE: unrelated states for all lanes, others for every signature, rank and
+ * offset. A state of zero would stay zero. */
+static uint64_t noise_key(const struct weir_pattern *p, uint64_t off)
+{
+    return weir_rng_at(weir_rng_at(p->signature, (uint32_t)p->rank), off);
+}
+
+static uint64_t seed_lane(uint64_t key, size_t i)
+{
+    uint64_t state = weir_rng_at(key, i);
+
+    return state ? state : ~(uint64_t)0;
+}
+
+static void seed_noise(const struct weir_pattern *p, uint64_t off, struct noise *noise)
+{
+    uint64_t key = noise_key(p, off);
+
+    for (size_t i = 0; i < LANES; i++)
+        noise->lane[i] = seed_lane(key, i);
+}
+
+static void fill_tail(void *buf, size_t len)
+{
+    unsigned char *byte = buf;
+
+    for (size_t i = len / 8 * 8; i < len; i++)
+        byte[i] = (unsigned char)i;
+}
+
+static void stamp_pages(const struct weir_pattern *p, word *w, size_t n, uint64_t off)
+{
+    struct base b = base_of(p);
+
+    for (size_t i = 0; i < n; i += PAGE_WORDS)
+        w[i] = stamp_word(&b, (uint32_t)off, i / PAGE_WORDS);
+}
+
+static void stamp_noise(const struct weir_pattern *p, word *w, size_t n, uint64_t off)
+{
+    struct noise noise;
+
+    seed_noise(p, off, &noise);
+    pick_kernels()->fill_noise(&noise, w, n);
+}
+
+bool weir_pattern_varies(const struct weir_pattern *p)
+{
+    return p->packet != WEIR_PACKET_TIMESTAMP;
+}
+
+void weir_pattern_base(const struct weir_pattern *p, void *buf, size_t len)
+{
+    struct base b = base_of(p);
+    word *w = buf;
+
+    for (size_t i = 0; i < len / 8; i++)
+        w[i] = (b.low + i) | b.high;
+    fill_tail(buf, len);
+}
+
+void weir_pattern_stamp(const struct weir_pattern *p, void *buf, size_t len, uint64_t off)
+{
+    switch (p->packet) {
+    case WEIR_PACKET_TIMESTAMP:
+    case WEIR_PACKET_SIGNATURE: /* base/data/signature.c */
+        break;
+    case WEIR_PACKET_OFFSET:
+        stamp_pages(p, buf, len / 8, off);
+        break;
+    case WEIR_PACKET_INCOMPRESSIBLE:
+        stamp_noise(p, buf, len / 8, off);
+        break;
+    case WEIR_PACKET_RANDOM:
+        weir_chain_fill(buf, len / 8, seed_chain(p, off));
+        break;
+    }
+}
+
+void weir_pattern_stamp_many(const struct weir_pattern *p, void *const *buf, size_t len,
+                             const uint64_t *off, int n)
+{
+    word *w[WEIR_FILL_LANES];
+    uint64_t x[WEIR_FILL_LANES];
+
+    if (p->packet != WEIR_PACKET_RANDOM || n < 2) {
+        for (int i = 0; i < n; i++)
+            weir_pattern_stamp(p, buf[i], len, off[i]);
+        return;
+    }
+    /* Lanes without work of their own write the last transfer again: that costs nothing. */
+    for (int i = 0; i < WEIR_FILL_LANES; i++) {
+        int from = i < n ? i : n - 1;
+
+        w[i] = buf[from];
+        x[i] = seed_chain(p, off[from]);
+    }
+    weir_chain_fill_many(w, len / 8, x);
+}
+
+/* The bits in which a transfer's whole words are wrong. */
+static uint64_t differ_words(const struct weir_pattern *p, const word *w, size_t n, uint64_t off)
+{
+    const struct kernels *k = pick_kernels();
+    struct base b = base_of(p);
+    struct noise noise;
+
+    switch (p->packet) {
+    case WEIR_PACKET_TIMESTAMP:
+        return k->differ_plain(w, n, &b);
+    case WEIR_PACKET_OFFSET:
+        return k->differ_stamped(w, n, &b, (uint32_t)off);
+    case WEIR_PACKET_INCOMPRESSIBLE:
+        seed_noise(p, off, &noise);
+        return k->differ_noise(&noise, w, n);
+    case WEIR_PACKET_RANDOM:
+    case WEIR_PACKET_SIGNATURE:
+        break;
+    }
+    return weir_chain_differ(w, n, seed_chain(p, off));
+}
+
+/* The bytes after the last whole word, and what they should be, each as a word. */
+static void load_tail(const void *buf, size_t len, uint64_t *expect, uint64_t *got)
+{
+    size_t first = len / 8 * 8;
+    unsigned char want[8] = { 0 }, have[8] = { 0 };
+
+    for (size_t i = first; i < len; i++) {
+        want[i - first] = (unsigned char)i;
+        have[i - first] = ((const unsigned char *)buf)[i];
+    }
+    memcpy(expect, want, sizeof(*expect));
+    memcpy(got, have, sizeof(*got));
+}
+
+/* Count a word in bad if it is wrong. */
+static void note_word(struct weir_mismatch *bad, size_t at, uint64_t expect, uint64_t got)
+{
+    if (expect == got)
+        return;
+    if (bad->words++ == 0) {
+        bad->first = at;
+        bad->expect = expect;
+        bad->got = got;
+    }
+}
+
+void weir_pattern_pages_begin(struct weir_pattern_pages *s, const struct weir_pattern *p,
+                              uint64_t off)
+{
+    struct noise noise;
+
+    *s = (struct weir_pattern_pages) { .p = *p, .off = off, .chain = seed_chain(p, off) };
+    seed_noise(p, off, &noise);
+    memcpy(s->lane, noise.lane, sizeof(s->lane));
+}
+
+static void next_noise(struct weir_pattern_pages *s, word *want, size_t n)
+{
+    struct noise noise;
+
+    memcpy(noise.lane, s->lane, sizeof(noise.lane));
+    pick_kernels()->fill_noise(&noise, want, n);
+    memcpy(s->lane, noise.lane, sizeof(s->lane));
+}
+
+void weir_pattern_pages_next(struct weir_pattern_pages *s, uint64_t *want, size_t n)
+{
+    struct base b = base_of(&s->p);
+    size_t first = s->first;
+
+    s->first += n;
+    if (s->p.packet == WEIR_PACKET_RANDOM) {
+        s->chain = weir_chain_fill(want, n, s->chain);
+        return;
+    }
+    if (s->p.packet == WEIR_PACKET_INCOMPRESSIBLE) {
+        next_noise(s, want, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        want[i] = (b.low + first + i) | b.high;
+    if (s->p.packet == WEIR_PACKET_OFFSET)
+        want[0] = stamp_word(&b, (uint32_t)s->off, first / PAGE_WORDS);
+}
+
+uint64_t weir_pattern_word(const struct weir_pattern *p, uint64_t off)
+{
+    word w;
+
+    if (p->packet == WEIR_PACKET_INCOMPRESSIBLE)
+        return weir_pattern_step(seed_lane(noise_key(p, off), 0));
+    weir_chain_fill(&w, 1, seed_chain(p, off));
+    return w;
+}
+
+/* The slow way, for transfers known to be wrong: look at each word. */
+static void locate_words(const struct weir_pattern *p, const word *w, size_t n, uint64_t off,
+                         struct weir_mismatch *bad)
+{
+    struct weir_pattern_pages s;
+    uint64_t want[PAGE_WORDS];
+
+    weir_pattern_pages_begin(&s, p, off);
+    for (size_t first = 0; first < n; first += PAGE_WORDS) {
+        size_t len = n - first < PAGE_WORDS ? n - first : PAGE_WORDS;
+
+        weir_pattern_pages_next(&s, want, len);
+        for (size_t i = 0; i < len; i++)
+            note_word(bad, (first + i) * 8, want[i], w[first + i]);
+    }
+}
+
+uint64_t weir_pattern_verify(const struct weir_pattern *p, const void *buf, size_t len,
+                             uint64_t off, struct weir_mismatch *bad)
+{
+    struct weir_mismatch found = { .words = 0 };
+    uint64_t expect = 0, got = 0;
+
+    if (len % 8 != 0)
+        load_tail(buf, len, &expect, &got);
+    if ((differ_words(p, buf, len / 8, off) | (expect ^ got)) == 0)
+        return 0;
+    locate_words(p, buf, len / 8, off, &found);
+    note_word(&found, len / 8 * 8, expect, got);
+    if (bad)
+        *bad = found;
+    return found.words;
+}
+
+int weir_packet_parse(const char *name, enum weir_packet *out)
+{
+    const char *found = strchr(packet_letters, name[0]);
+
+    if (!found || !*found)
+        return -1;
+    *out = (enum weir_packet)(found - packet_letters);
+    return 0;
+}

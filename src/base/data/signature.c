@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* signature.c - data that tell whose they are */
+#include "base/data/signature.h"
+#include "config.h"
+
+#include <string.h>
+
+#define WORDS (WEIR_SIGNATURE_UNIT / 8)
+#define FEW_BITS 8 /* more differing bits than this are no flip */
+#define COUNTER_BITS 44 /* of a word that says whose it is */
+
+/* Words of a unit. The nonce is a hash of the four that follow and the key that hides them, so
+ * that nothing in a unit compresses and no bit of the head can change unseen. */
+enum { NONCE, RUN, WHO, FILE_NUMBER, OFFSET, HEAD };
+
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u; /* splitmix64's finaliser */
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static uint64_t nonce_of(const uint64_t head[HEAD])
+{
+    uint64_t h = 0x9e3779b97f4a7c15u;
+
+    for (int i = RUN; i < HEAD; i++)
+        h = mix(h + head[i] + (uint64_t)i);
+    return h;
+}
+
+static inline uint64_t filler(uint64_t nonce, unsigned i)
+{
+    uint64_t z = nonce + i * 0x9e3779b97f4a7c15u;
+
+    z = (z ^ (z >> 29)) * 0xbf58476d1ce4e5b9u;
+    return z ^ (z >> 32);
+}
+
+static void make_unit(const struct weir_signature *s, uint64_t off, uint64_t w[WORDS])
+{
+    uint64_t head[HEAD] = { [RUN] = s->run,
+                            [WHO] = (uint64_t)s->repetition << 32 | s->writer,
+                            [FILE_NUMBER] = s->file,
+                            [OFFSET] = off };
+    uint64_t nonce = nonce_of(head);
+
+    w[NONCE] = nonce;
+    for (unsigned i = RUN; i < HEAD; i++)
+        w[i] = head[i] ^ filler(nonce, i);
+    for (unsigned i = HEAD; i < WORDS; i++)
+        w[i] = filler(nonce, i);
+}
+
+/* What a unit says of itself; false when its head was never written by us as it is. */
+static bool read_head(const uint64_t *w, struct weir_signature *said)
+{
+    uint64_t head[HEAD] = { 0 };
+
+    for (unsigned i = RUN; i < HEAD; i++)
+        head[i] = w[i] ^ filler(w[NONCE], i);
+    *said = (struct weir_signature) { .run = head[RUN],
+                                      .repetition = (uint32_t)(head[WHO] >> 32),
+                                      .writer = (uint32_t)head[WHO],
+                                      .file = head[FILE_NUMBER],
+                                      .off = head[OFFSET] };
+    return nonce_of(head) == w[NONCE];
+}
+
+void weir_signature_fill(const struct weir_signature *s, void *buf, size_t len, uint64_t off)
+{
+    uint64_t *w = buf;
+
+    for (size_t at = 0; at < len; at += WEIR_SIGNATURE_UNIT, w += WORDS)
+        make_unit(s, off + at, w);
+}
+
+/* FNV-1a (Fowler, Noll, Vo) over the last part of the path. */
+uint64_t weir_signature_file(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    uint64_t h = 0xcbf29ce484222325u;
+
+    for (name = name ? name + 1 : path; *name; name++)
+        h = (h ^ (unsigned char)*name) * 0x100000001b3u;
+    return mix(h);
+}
+
+static unsigned differing_bits(const uint64_t *a, const uint64_t *b)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < WORDS; i++)
+        n += (unsigned)__builtin_popcountll(a[i] ^ b[i]);
+    return n;
+}
+
+/* A unit as it was written, but not here, not now or not by this task. */
+static enum weir_damage judge_whole(const struct weir_signature *s, bool known, uint64_t off,
+                                    const struct weir_signature *said)
+{
+    bool same_time = said->run == s->run && said->repetition == s->repetition;
+
+    if (said->file != s->file || said->off != off || (known && same_time))
+        return WEIR_DAMAGE_MISPLACED;
+    return known ? WEIR_DAMAGE_STALE : WEIR_DAMAGE_FLIPPED;
+}
+
+/* The kind of damage of a unit that is not 'want'. */
+static enum weir_damage judge(const uint64_t *w, const uint64_t *want,
+                              const struct weir_signature *s, bool known, uint64_t off,
+                              struct weir_signature *said)
+{
+    enum weir_damage plain = weir_damage_of_words(w, want, WORDS);
+    uint64_t whole[WORDS];
+    bool has_head = read_head(w, said);
+
+    if (plain == WEIR_DAMAGE_ZEROS || plain == WEIR_DAMAGE_FLIPPED || !has_head)
+        return plain;
+    make_unit(said, said->off, whole);
+    if (differing_bits(w, whole) > FEW_BITS)
+        return plain == WEIR_DAMAGE_TORN || memcmp(w, want, HEAD * sizeof(*w)) != 0
+                   ? WEIR_DAMAGE_TORN
+                   : WEIR_DAMAGE_FOREIGN;
+    return judge_whole(s, known, off, said);
+}
+
+/* Keep the first wrong unit. */
+static void note_unit(struct weir_signature_bad *bad, const uint64_t *w, const uint64_t *want,
+                      size_t at, const struct weir_signature *said)
+{
+    unsigned i = 0;
+
+    if (bad->units++ > 0)
+        return;
+    while (i < WORDS && w[i] == want[i])
+        i++;
+    i %= WORDS; /* all of an old unit is as it was written */
+    bad->at = at + i * 8;
+    bad->expect = want[i];
+    bad->got = w[i];
+    bad->said = *said;
+}
+
+/* Good data of an older run than others in the file: what stands where the newest would be. */
+static void note_older(struct weir_signature_bad *bad, const uint64_t *w, size_t at, uint64_t off,
+                       const struct weir_signature_seen *seen, const struct weir_signature *said)
+{
+    struct weir_signature newest = *said;
+    uint64_t want[WORDS];
+
+    newest.run = seen->run;
+    newest.repetition = seen->repetition;
+    make_unit(&newest, off + at, want);
+    note_unit(bad, w, want, at, said);
+}
+
+/* Follow run and repetition of a unit of an unknown run. Returns -1: older than the newest seen,
+ * 1: newer than all before, 0. */
+static int follow(struct weir_signature_seen *seen, const struct weir_signature *said)
+{
+    bool newer =
+        said->run > seen->run || (said->run == seen->run && said->repetition > seen->repetition);
+    bool same = said->run == seen->run && said->repetition == seen->repetition;
+
+    if (seen->any && same)
+        return 0;
+    if (seen->any && !newer)
+        return -1;
+    newer = seen->any;
+    seen->any = true;
+    seen->run = said->run;
+    seen->repetition = said->repetition;
+    return newer;
+}
+
+/* What the unit at off must be; without a known run it is what its own head says, moved to where
+ * it must stand, or what its neighbours said when its head is damaged. */
+static struct weir_signature expectation(const struct weir_signature *s, bool known,
+                                         const uint64_t *w, const struct weir_signature_seen *seen)
+{
+    struct weir_signature said;
+
+    if (known)
+        return *s;
+    if (!read_head(w, &said)) {
+        said.run = seen->run;
+        said.repetition = seen->repetition;
+        said.writer = seen->writer;
+    }
+    said.file = s->file;
+    return said;
+}
+
+/* A unit that is as it was written: the newest known, or older. */
+static enum weir_damage check_age(const struct weir_signature *e, const uint64_t *w, size_t at,
+                                  uint64_t off, uint64_t before, struct weir_signature_seen *seen,
+                                  struct weir_signature_bad *bad)
+{
+    int age = follow(seen, e);
+
+    if (age > 0)
+        seen->older = before + (at > 0); /* all before this unit was older */
+    if (age < 0)
+        note_older(bad, w, at, off, seen, e);
+    return age < 0 ? WEIR_DAMAGE_STALE : WEIR_DAMAGE_NONE;
+}
+
+uint64_t weir_signature_verify(const struct weir_signature *s, bool known, const void *buf,
+                               size_t len, uint64_t off, struct weir_signature_seen *seen,
+                               struct weir_signature_bad *bad)
+{
+    const uint64_t *w = buf;
+    struct weir_damage_sum sum = { 0 };
+    uint64_t want[WORDS], before = seen->transfers;
+
+    bad->units = 0;
+    for (size_t at = 0; at < len; at += WEIR_SIGNATURE_UNIT, w += WORDS) {
+        struct weir_signature e = expectation(s, known, w, seen), said = e;
+        enum weir_damage unit = WEIR_DAMAGE_NONE;
+
+        make_unit(&e, off + at, want);
+        if (memcmp(w, want, sizeof(want)) != 0) {
+            unit = judge(w, want, &e, known, off + at, &said);
+            note_unit(bad, w, want, at, &said);
+        } else {
+            seen->writer = e.writer;
+            if (!known)
+                unit = check_age(&e, w, at, off, before, seen, bad);
+        }
+        weir_damage_add(&sum, unit);
+    }
+    seen->transfers += bad->units == 0;
+    bad->damage = weir_damage_decide(&sum);
+    return bad->units;
+}
+
+/* ---- words that say whose they are ---- */
+
+static uint64_t word_at(int owner, uint64_t index)
+{
+    return ((uint64_t)(unsigned)owner + 1) << COUNTER_BITS |
+           (index & ((UINT64_C(1) << COUNTER_BITS) - 1));
+}
+
+/* The bytes of one word from 'skip' on, at most len; how many there are. */
+static size_t take_word(int owner, uint64_t offset, size_t len, unsigned char out[8])
+{
+    uint64_t word = word_at(owner, offset / 8);
+    size_t skip = offset % 8, n = 8 - skip < len ? 8 - skip : len;
+
+    memcpy(out, (const unsigned char *)&word + skip, n);
+    return n;
+}
+
+void weir_owned_fill(int owner, uint64_t offset, void *buf, size_t len)
+{
+    unsigned char *at = buf;
+    unsigned char piece[8];
+
+    for (size_t n; len > 0; at += n, offset += n, len -= n) {
+        n = take_word(owner, offset, len, piece);
+        memcpy(at, piece, n);
+    }
+}
+
+size_t weir_owned_right(int owner, uint64_t offset, const void *buf, size_t len)
+{
+    const unsigned char *at = buf;
+    unsigned char piece[8];
+    size_t done = 0, same;
+
+    for (size_t n; done < len; done += n) {
+        n = take_word(owner, offset + done, len - done, piece);
+        for (same = 0; same < n && at[done + same] == piece[same]; same++)
+            ;
+        if (same < n)
+            return done + same;
+    }
+    return len;
+}

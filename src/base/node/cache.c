@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cache.c - how much of a file is in the page cache of this node */
+#include "base/node/cache.h"
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/node/device.h"
+#include "base/node/extents.h"
+
+#define PIECES 64
+#define SAMPLE ((uint64_t)16 << 20) /* bytes of a sample of a large piece */
+#define CACHESTAT 451               /* the number of the system call, on all processors */
+
+static const char unseen_image[] = "the image below the file system has pages that cannot be seen";
+
+struct pages {
+    uint64_t cache, dirty, writeback, evicted, recently_evicted;
+};
+
+/* An open file, and what is seen of its pages; dirty is NaN where only mincore is there. */
+struct file {
+    int fd;
+    bool only_mincore, may_know;
+    const char *hides;
+    double resident, dirty;
+};
+
+struct look {
+    struct file file, image; /* image: below the file; its fd is -1 where there is none */
+    uint64_t image_offset;
+    const char *why; /* the kernel does not tell */
+    struct weir_cache_seen *seen;
+};
+
+/* File systems that stand on others: cachestat sees none of the pages that the file below has, or
+ * not all. A mapping of overlayfs is one of the file below. */
+static const struct {
+    unsigned long type; /* of statfs(2) */
+    const char *hides;
+} stacks[] = {
+    { 0x794C7630, NULL }, /* overlayfs */
+    { 0x61756673, NULL }, /* aufs */
+    { 0xF15F, "eCryptfs has pages of the encrypted file that the kernel does not show" },
+    { 0x65735546, "the server of a FUSE file system may have pages that the kernel does not show" },
+};
+
+/* By the system call itself: a preloaded library that counts open calls (a profiler) then sees
+ * only those of the test. */
+static int open_to_look(const char *path)
+{
+    return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
+}
+
+/* To others than those who may know, mincore says of every page that it is there. */
+static void open_file(struct file *f, const char *path, struct stat *st)
+{
+    struct statfs fs;
+
+    *st = (struct stat) { .st_mode = 0 };
+    *f = (struct file) { .fd = open_to_look(path) };
+    if (f->fd < 0 || fstat(f->fd, st) < 0)
+        return;
+    f->may_know = st->st_uid == geteuid() || faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
+    for (size_t i = 0; fstatfs(f->fd, &fs) == 0 && i < sizeof(stacks) / sizeof(*stacks); i++)
+        if ((unsigned long)fs.f_type == stacks[i].type) {
+            f->only_mincore = true;
+            f->hides = stacks[i].hides;
+        }
+}
+
+static void close_file(struct file *f)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+}
+
+static int look_mincore(struct file *f, uint64_t first, uint64_t len)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = first / page * page;
+    size_t n = (size_t)((first + len - from + page - 1) / page);
+    void *map = mmap(NULL, n * page, PROT_READ, MAP_SHARED, f->fd, (off_t)from);
+    unsigned char *in = malloc(n);
+    int rc = map != MAP_FAILED && in ? mincore(map, n * page, in) : -1;
+    double resident = 0;
+
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        resident += in[i] & 1 ? (double)page : 0;
+    f->resident += resident;
+    if (resident > 0 || f->hides) /* it does not tell which pages are dirty */
+        f->dirty = NAN;
+    if (map != MAP_FAILED)
+        munmap(map, n * page);
+    free(in);
+    return rc;
+}
+
+static int look_pages(struct look *l, struct file *f, uint64_t first, uint64_t len)
+{
+    struct {
+        uint64_t off, len;
+    } range = { first, len };
+    double page = (double)sysconf(_SC_PAGESIZE);
+    struct pages p = { 0 };
+
+    f->only_mincore = f->only_mincore || syscall(CACHESTAT, f->fd, &range, &p, 0) < 0;
+    if (f->only_mincore && !f->may_know) {
+        l->why = "the kernel tells it only of files that one owns or may write";
+        return -1;
+    }
+    if (f->only_mincore)
+        return look_mincore(f, first, len);
+    f->resident += page * (double)p.cache;
+    f->dirty += page * (double)(p.dirty + p.writeback);
+    return 0;
+}
+
+/* The image below may have in memory what the file has not. */
+static void look_below(void *context, const struct weir_stored *e)
+{
+    struct look *l = context;
+
+    if (e->placed && !e->reserved && look_pages(l, &l->image, l->image_offset + e->at, e->len) < 0)
+        l->seen->hides = unseen_image;
+}
+
+static int look_memory(struct look *l, uint64_t first, uint64_t len)
+{
+    l->seen->looked += (double)len;
+    if (look_pages(l, &l->file, first, len) < 0)
+        return -1;
+    if (l->image.fd >= 0 && !weir_extents_visit(l->file.fd, first, len, look_below, l))
+        l->seen->hides = unseen_image;
+    return 0;
+}
+
+/* After all pages: file systems like NFS write back what is dirty before they tell. */
+static int look_extents(struct look *l, uint64_t first, uint64_t len)
+{
+    double compressed;
+
+    l->seen->written +=
+        weir_extents_written(l->file.fd, first, len, l->file.dirty <= 0, &compressed);
+    l->seen->compressed += compressed;
+    return 0;
+}
+
+/* A large piece is looked at in samples, and of many pieces some. */
+static struct weir_cache_range sampled(const struct weir_cache_range *r, uint64_t size)
+{
+    struct weir_cache_range s = *r;
+
+    if (s.count == 1 && s.first < size && s.len > size - s.first)
+        s.len = size - s.first;
+    if (s.count == 1 && s.len > PIECES * SAMPLE)
+        return (struct weir_cache_range) { s.first, SAMPLE, s.len / PIECES, PIECES };
+    if (s.count > PIECES) {
+        s.stride *= s.count / PIECES;
+        s.count = PIECES;
+    }
+    if (s.len > SAMPLE && s.count > 1)
+        s.len = SAMPLE;
+    return s;
+}
+
+static int look_through(struct look *l, const struct weir_cache_range *r, uint64_t size,
+                        int (*look_at)(struct look *l, uint64_t first, uint64_t len))
+{
+    for (uint64_t i = 0; i < r->count; i++) {
+        uint64_t first = r->first + i * r->stride;
+        uint64_t len = first >= size ? 0 : size - first < r->len ? size - first : r->len;
+
+        if (len > 0 && look_at(l, first, len) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void find_image(struct look *l, const char *path)
+{
+    struct weir_devices d;
+    struct stat st;
+
+    weir_devices_find(path, &d);
+    if (!d.image[0])
+        return;
+    l->image_offset = d.image_offset;
+    if (d.is_whole)
+        open_file(&l->image, d.image, &st);
+    if (!l->seen->hides)
+        l->seen->hides = l->image.fd < 0 ? unseen_image : l->image.hides;
+}
+
+/* What either of two files has of the same bytes. */
+static void add_up(struct look *l, const struct stat *st)
+{
+    struct weir_cache_seen *seen = l->seen;
+    const struct file *a = &l->file, *b = &l->image;
+
+    seen->size = (double)st->st_size;
+    seen->allocated = (double)st->st_blocks * 512;
+    seen->resident = fmin(fmax(a->resident, b->resident), seen->looked); /* whole pages */
+    seen->dirty = isnan(a->dirty + b->dirty) ? NAN : fmin(fmax(a->dirty, b->dirty), seen->looked);
+}
+
+static const char *look(struct look *l, const char *path, const struct weir_cache_range *range)
+{
+    struct weir_cache_range r;
+    struct stat st;
+
+    open_file(&l->file, path, &st);
+    if (l->file.fd < 0)
+        return "the files cannot be opened to look";
+    if (!S_ISREG(st.st_mode))
+        return "the files are not ordinary ones";
+    l->seen->hides = l->file.hides;
+    find_image(l, path);
+    r = sampled(range, (uint64_t)st.st_size);
+    if (look_through(l, &r, (uint64_t)st.st_size, look_memory) < 0)
+        return l->why;
+    look_through(l, &r, (uint64_t)st.st_size, look_extents);
+    if (l->seen->looked <= 0)
+        return "the files are empty";
+    add_up(l, &st);
+    return NULL;
+}
+
+bool weir_cache_look(const char *path, const struct weir_cache_range *range,
+                     struct weir_cache_seen *seen, const char **why)
+{
+    struct look l = { .file.fd = -1,
+                      .image.fd = -1,
+                      .why = "the kernel does not report it (cachestat, mincore)",
+                      .seen = seen };
+
+    *seen = (struct weir_cache_seen) { .looked = 0 };
+    *why = look(&l, path, range);
+    close_file(&l.file);
+    close_file(&l.image);
+    return *why == NULL;
+}
+
+void weir_cache_clean(const char *path)
+{
+    int fd = open_to_look(path);
+
+    if (fd < 0)
+        return;
+    syscall(SYS_fdatasync, fd);
+    close(fd);
+}
+
+void weir_cache_drop(const char *path)
+{
+    int fd = open_to_look(path);
+    struct weir_devices d;
+
+    if (fd < 0)
+        return;
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    close(fd);
+    weir_devices_find(path, &d);
+    if (d.image[0] && strcmp(d.image, path) != 0)
+        weir_cache_drop(d.image);
+}

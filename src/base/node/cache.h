@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cache.h - how much of a file is in the page cache of this node */
+#ifndef WEIR_BASE_NODE_CACHE_H
+#define WEIR_BASE_NODE_CACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Pieces of a file: 'count' of len bytes, each 'stride' bytes after the one before. A single piece
+ * may be longer than the file; it then ends with the file. */
+struct weir_cache_range {
+    uint64_t first, len, stride, count;
+};
+
+/* What was seen, in bytes. */
+struct weir_cache_seen {
+    double looked;   /* examined; less than asked where the range is sampled */
+    double resident; /* in the page cache */
+    double dirty; /* not on storage: dirty or in write-back; NaN where the kernel does not tell */
+    double written; /* were ever written: the rest are holes, or reserved; NaN as above */
+    double compressed;      /* are compressed on the device, as far as the file system tells */
+    double size, allocated; /* of the file: bytes, and those of its blocks */
+    const char *hides; /* more may be resident than was seen, because ...; a constant, NULL: no */
+};
+
+/* Ask cachestat(2), and mincore(2) where the kernel has none, and on file systems that stand on
+ * others, whose pages cachestat does not see. At most 64 pieces are looked at, and large ones are
+ * sampled. Nothing is read. Local. False and *why (a constant) where it is not known. */
+bool weir_cache_look(const char *path, const struct weir_cache_range *range,
+                     struct weir_cache_seen *seen, const char **why);
+
+/* clean: write the dirty pages of the file to storage. drop: remove its clean pages from the page
+ * cache, those excepted that a process has mapped, and those of an image below its file system. No privilege is needed. Neither reports a
+ * failure (a file that cannot be opened, a file system like tmpfs on which it has no effect): use
+ * weir_cache_look afterwards. Local. */
+void weir_cache_clean(const char *path);
+void weir_cache_drop(const char *path);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* device.h - the block devices under a file system: the one it is on, and those that move its
+ * bytes */
+#ifndef WEIR_BASE_NODE_DEVICE_H
+#define WEIR_BASE_NODE_DEVICE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WEIR_DEVICES 16
+#define WEIR_DEVICE_NAME 32
+
+struct weir_devices {
+    char top[WEIR_DEVICE_NAME]; /* the file system is on it: "vda1", "loop0"; "": none is known */
+    char name[WEIR_DEVICES][WEIR_DEVICE_NAME];
+    int n; /* those that move its bytes: the same one, or those that it lies on; 0: not known */
+    char image[PATH_MAX];  /* a file whose pages hold the same bytes in memory; "": none */
+    bool is_whole;         /* nothing lies between the file system and the image: a byte at x of */
+    uint64_t image_offset; /* the file system's device is at x + image_offset of it */
+};
+
+/* Bytes that a block device has moved since the system started. */
+struct weir_traffic {
+    uint64_t read, written;
+};
+
+/* The devices under the file system that holds path, which need not exist: a loop device lies on
+ * those of its image, one of dm or md on its slaves, of which several are not told apart (a mirror
+ * would count bytes twice) but below an image; overlayfs on those of the directory that takes what
+ * is written, where it can be seen. Local. */
+void weir_devices_find(const char *path, struct weir_devices *d);
+
+/* The same for a block device, with another directory than "/sys". Replaces *d. */
+void weir_devices_below(const char *sys, const char *name, struct weir_devices *d);
+
+/* What they have moved in all. Local. False: not known. */
+bool weir_devices_moved(const struct weir_devices *d, struct weir_traffic *t);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* environment.c - what a number depends on besides the test */
+#include "base/node/environment.h"
+#include "config.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+/* ---- files of the system ---- */
+
+static void put_trimmed(const char *text, struct weir_str *out)
+{
+    size_t n;
+
+    while (isspace((unsigned char)*text))
+        text++;
+    n = strcspn(text, "\n");
+    while (n > 0 && isspace((unsigned char)text[n - 1]))
+        n--;
+    weir_str_clear(out);
+    weir_str_add(out, text, n);
+}
+
+/* Free a text that out needed: where it lacks memory, out does, too. */
+static void used(struct weir_str *text, struct weir_str *out)
+{
+    out->failed |= text->failed;
+    weir_str_free(text);
+}
+
+void weir_surroundings_line(const char *path, struct weir_str *out)
+{
+    FILE *f = fopen(path, "r");
+    char line[1024];
+
+    weir_str_clear(out);
+    if (!f)
+        return;
+    if (fgets(line, sizeof(line), f))
+        put_trimmed(line, out);
+    fclose(f);
+}
+
+void weir_surroundings_kernel(struct weir_str *out)
+{
+    struct utsname u;
+
+    weir_str_clear(out);
+    if (uname(&u) == 0)
+        weir_str_addf(out, "%s %s %s", u.sysname, u.release, u.machine);
+}
+
+void weir_surroundings_processor(struct weir_str *out)
+{
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    char line[1024];
+
+    weir_str_clear(out);
+    while (f && out->len == 0 && fgets(line, sizeof(line), f))
+        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':'))
+            put_trimmed(strchr(line, ':') + 1, out);
+    if (f)
+        fclose(f);
+}
+
+/* ---- the place ---- */
+
+/* Partitions have the queue of their disk. */
+void weir_surroundings_queue(const char *device, const char *setting, struct weir_str *out)
+{
+    static const char *const forms[] = { "/sys/class/block/%s/queue/%s",
+                                         "/sys/class/block/%s/../queue/%s" };
+
+    weir_str_clear(out);
+    for (size_t i = 0; i < 2 && out->len == 0 && *device; i++) {
+        struct weir_str path = { 0 };
+
+        weir_str_addf(&path, i ? forms[1] : forms[0], device, setting);
+        weir_surroundings_line(weir_str_text(&path), out);
+        used(&path, out);
+    }
+}
+
+/* The head of what Lustre keeps in "lustre.lov" (lov_user_md, versions 1 and 3). */
+struct stripes {
+    uint32_t magic, pattern;
+    unsigned char object[16];
+    uint32_t size;
+    uint16_t count, first;
+};
+
+bool weir_surroundings_stripes(const char *path, uint32_t *size, uint16_t *count)
+{
+    char room[4096];
+    struct stripes s;
+    ssize_t n = getxattr(path, "lustre.lov", room, sizeof(room));
+
+    if (n < (ssize_t)sizeof(s))
+        return false;
+    memcpy(&s, room, sizeof(s));
+    *size = s.size;
+    *count = s.count;
+    return s.magic == 0x0BD10BD0 || s.magic == 0x0BD30BD0;
+}
+
+void weir_surroundings_layout(const char *path, struct weir_str *out)
+{
+    struct stat st;
+    uint32_t size;
+    uint16_t count;
+
+    weir_str_clear(out);
+    if (weir_surroundings_stripes(path, &size, &count))
+        weir_str_addf(out, "stripe size %" PRIu32 ", stripe count %d", size, count);
+    else if (stat(path, &st) == 0)
+        weir_str_addf(out, "preferred transfer size %ld", (long)st.st_blksize);
+}
+
+/* ---- the process ---- */
+
+int weir_surroundings_binding(struct weir_str *out)
+{
+    cpu_set_t set;
+    int n = 0;
+
+    weir_str_clear(out);
+    if (sched_getaffinity(0, sizeof(set), &set) < 0)
+        return 0;
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        int last = i;
+
+        if (!CPU_ISSET(i, &set))
+            continue;
+        while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &set))
+            last++;
+        weir_str_addf(out, last > i ? "%s%d-%d" : "%s%d", n ? "," : "", i, last);
+        n += last - i + 1;
+        i = last;
+    }
+    return n;
+}
+
+/* Does the variable steer what moves the data? */
+static bool is_of_interest(const char *variable)
+{
+    static const char *const beginnings[] = { "OMPI_MCA_io",
+                                              "OMPI_MCA_fs",
+                                              "OMPI_MCA_fcoll",
+                                              "OMPI_MCA_fbtl",
+                                              "OMPI_MCA_sharedfp",
+                                              "MPICH_MPIIO_",
+                                              "ROMIO_",
+                                              "I_MPI_EXTRA_",
+                                              "MPIO_",
+                                              "HDF5_",
+                                              "PNETCDF_",
+                                              "IOR_HINT__",
+                                              "IOR_FAKE_",
+                                              "LD_PRELOAD=",
+                                              "DARSHAN_",
+                                              "MPIR_CVAR_ROMIO",
+                                              "MPIR_CVAR_ENABLE_",
+                                              "LIBAIO_",
+                                              NULL };
+
+    for (int i = 0; beginnings[i]; i++)
+        if (strncmp(variable, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+const char *weir_surroundings_variable(int i, struct weir_str *name)
+{
+    for (char **v = environ; v && *v; v++) {
+        const char *equals = strchr(*v, '=');
+
+        if (!equals || !is_of_interest(*v) || i-- > 0)
+            continue;
+        weir_str_clear(name);
+        weir_str_add(name, *v, (size_t)(equals - *v));
+        return equals + 1;
+    }
+    return NULL;
+}

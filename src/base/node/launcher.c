@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* launcher.c - what launchers tell a process through its environment, before MPI is there to ask */
+#include "base/node/launcher.h"
+#include "config.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Slurm sets SLURM_PROCID and SLURM_NTASKS in a batch script, too, which is one process;
+ * SLURM_STEP_NUM_TASKS is only there in what srun has started. */
+static const struct {
+    const char *rank, *size;
+} launchers[WEIR_LAUNCHERS] = {
+    { "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" },
+    { "PMIX_RANK", NULL },
+    { "PMI_RANK", "PMI_SIZE" },
+    { "SLURM_PROCID", "SLURM_STEP_NUM_TASKS" },
+    { "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE" },
+};
+
+/* A number of tasks or a rank; -1 where there is none. */
+static int number_of(const char *name)
+{
+    const char *text = name ? getenv(name) : NULL;
+    char *end;
+    long n;
+
+    if (!text || !*text)
+        return -1;
+    n = strtol(text, &end, 10);
+    return *end || n < 0 || n > INT32_MAX ? -1 : (int)n;
+}
+
+void weir_launch_read(struct weir_launch *l)
+{
+    memset(l, 0, sizeof(*l));
+    for (int i = 0; i < WEIR_LAUNCHERS; i++) {
+        int rank = number_of(launchers[i].rank), size = number_of(launchers[i].size);
+
+        if (rank >= 0 && !l->is_launched) {
+            l->is_launched = true;
+            l->rank = rank;
+        }
+        l->size[i] = rank >= 0 && size > 0 ? size : 0;
+    }
+}
+
+int weir_launch_check(const struct weir_launch *l, int tasks, const char *mpi, struct weir_err *err)
+{
+    int larger = -1;
+
+    for (int i = 0; i < WEIR_LAUNCHERS; i++) {
+        if (l->size[i] == tasks)
+            return 0;
+        if (l->size[i] > tasks && larger < 0)
+            larger = i;
+    }
+    if (larger < 0)
+        return 0;
+    return weir_refuse(err, WEIR_ESETUP,
+                       "the launcher started %d tasks (%s), but MPI has %d: each would run alone, "
+                       "on the same files. Use the launcher of this MPI library (%s; for srun see "
+                       "srun --mpi=list), or unset %s for a run of its own",
+                       l->size[larger], launchers[larger].size, tasks, mpi, launchers[larger].size);
+}
+
+/* ---- the launcher's terminal ---- */
+
+#define LEVELS 8 /* of processes between a rank and its launcher */
+
+/* A process, as /proc shows it. */
+struct process {
+    int pid, parent; /* 0: it is not there */
+    char name[64];
+    bool is_launcher;
+};
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static struct process look_at(int pid)
+{
+    static const char *const launchers_of_processes[] = { "mpirun", "mpiexec", "orterun", "prterun",
+                                                          "prun",   "orted",   "prted",   "hydra_",
+                                                          "srun" };
+    struct process p = { .pid = pid };
+    char path[64], line[256];
+    const char *name = NULL, *end = NULL;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    f = fopen(path, "re"); /* "PID (NAME) STATE PARENT ..." */
+    if (f && fgets(line, sizeof(line), f) && (name = strchr(line, '(')))
+        end = strrchr(line, ')');
+    if (f)
+        fclose(f);
+    if (!end || strlen(end) < 4)
+        return p;
+    snprintf(p.name, sizeof(p.name), "%.*s", (int)(end - name - 1), name + 1);
+    p.parent = (int)strtol(end + 3, NULL, 10);
+    for (size_t i = 0; i < sizeof(launchers_of_processes) / sizeof(*launchers_of_processes); i++)
+        p.is_launcher |= begins(p.name, launchers_of_processes[i]);
+    return p;
+}
+
+/* Has the process an end of this pipe? */
+static bool has_open(int pid, const struct stat *pipe)
+{
+    char path[64];
+    struct dirent *e;
+    struct stat st;
+    bool found = false;
+    DIR *d;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+    d = opendir(path);
+    while (d && !found && (e = readdir(d)))
+        found = fstatat(dirfd(d), e->d_name, &st, 0) == 0 && st.st_ino == pipe->st_ino &&
+                st.st_dev == pipe->st_dev;
+    if (d)
+        closedir(d);
+    return found;
+}
+
+/* The launcher above this process, the one that the user has started; 0: there is none, or a pipe
+ * from here leads elsewhere: "mpirun sh -c 'ior 2>&1 | tee log'". */
+static int launcher_above(const struct stat *end)
+{
+    int found = 0, pid = getppid();
+
+    for (int i = 0; i < LEVELS && pid > 1; i++) {
+        struct process p = look_at(pid);
+
+        if (p.is_launcher && !found && S_ISFIFO(end->st_mode) && !has_open(pid, end))
+            return 0;
+        if (p.is_launcher)
+            found = pid;
+        else if (found)
+            break;
+        pid = p.parent;
+    }
+    return found;
+}
+
+/* srun starts tasks through daemons: it is above none of them, but may be on this host. 0: it is not, or
+ * there are several. */
+static int only_srun(void)
+{
+    DIR *d = getenv("SLURM_STEP_NUM_TASKS") ? opendir("/proc") : NULL;
+    struct dirent *e;
+    int found = 0, n = 0;
+
+    while (d && (e = readdir(d))) {
+        struct process p = { .pid = (int)strtol(e->d_name, NULL, 10) };
+        struct stat st;
+
+        if (p.pid <= 0 || fstatat(dirfd(d), e->d_name, &st, 0) < 0 || st.st_uid != getuid())
+            continue;
+        p = look_at(p.pid);
+        if (strcmp(p.name, "srun") == 0 && !begins(look_at(p.parent).name, "srun")) {
+            found = p.pid;
+            n++;
+        }
+    }
+    if (d)
+        closedir(d);
+    return n == 1 ? found : 0;
+}
+
+int weir_launch_terminal(void)
+{
+    char path[64];
+    struct stat st;
+    int pid, fd;
+
+    if (fstat(STDERR_FILENO, &st) < 0 || (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode)))
+        return -1; /* not what a launcher gives */
+    pid = launcher_above(&st);
+    if (pid == 0)
+        pid = only_srun();
+    snprintf(path, sizeof(path), "/proc/%d/fd/2", pid);
+    if (pid == 0 || stat(path, &st) < 0 || !S_ISCHR(st.st_mode))
+        return -1;
+    fd = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0 && isatty(fd))
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}

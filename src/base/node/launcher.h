@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* launcher.h - what launchers tell a process through its environment, before MPI is there to ask */
+#ifndef WEIR_BASE_NODE_LAUNCHER_H
+#define WEIR_BASE_NODE_LAUNCHER_H
+
+#include "base/err.h"
+
+#define WEIR_LAUNCHERS 5
+
+struct weir_launch {
+    bool is_launched;
+    int rank;                 /* 0 without a launcher */
+    int size[WEIR_LAUNCHERS]; /* tasks, by each kind of launcher; 0: it says nothing */
+};
+
+/* Read the environment. Before MPI_Init, which may change it. Local. */
+void weir_launch_read(struct weir_launch *l);
+
+/* Has MPI as many tasks as the launcher started? Launchers may be nested, so one that agrees is
+ * enough. Where MPI has fewer than any of them says, each of those tasks would run alone, on the
+ * same files. Local. Returns 0, or -1 and err (WEIR_ESETUP) with the variable, both numbers, the
+ * library ('mpi') and the remedy. */
+int weir_launch_check(const struct weir_launch *l, int tasks, const char *mpi,
+                      struct weir_err *err);
+
+/* The terminal that the standard error of this process reaches through its launcher: where the launcher
+ * runs on this host, a descriptor of its terminal, which the caller closes; -1: there is none, or the
+ * launcher is elsewhere or unknown. Local. */
+int weir_launch_terminal(void);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* links.c - how much the network links of this node can carry */
+#include "base/node/links.h"
+#include "config.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/size.h"
+
+#define BITS 8
+
+/* Call 'rate' for each name in a directory, and add up what it gives: NaN is passed on. */
+static double add_up(const char *dir, double (*rate)(const char *path))
+{
+    DIR *d = opendir(dir);
+    struct dirent *e;
+    double sum = 0;
+    char path[PATH_MAX];
+
+    while (d && (e = readdir(d)))
+        if (e->d_name[0] != '.' &&
+            snprintf(path, sizeof(path), "%s/%s", dir, e->d_name) < (int)sizeof(path))
+            sum += rate(path);
+    if (d)
+        closedir(d);
+    return sum;
+}
+
+static bool has(const char *path, const char *name)
+{
+    char file[PATH_MAX];
+
+    return snprintf(file, sizeof(file), "%s/%s", path, name) < (int)sizeof(file) &&
+           access(file, F_OK) == 0;
+}
+
+/* The line of a file; "" where it cannot be read. */
+static void read_line(const char *path, const char *name, char out[64])
+{
+    char file[PATH_MAX];
+    FILE *f = NULL;
+
+    if (snprintf(file, sizeof(file), "%s/%s", path, name) < (int)sizeof(file))
+        f = fopen(file, "r");
+    if (!f || !fgets(out, 64, f))
+        *out = '\0';
+    if (f)
+        fclose(f);
+}
+
+static double in_units(const char *number, double unit)
+{
+    double value;
+
+    return weir_real_scan(number, &value) != number && value > 0 ? value * unit / BITS : NAN;
+}
+
+/* The files of ports: "4: ACTIVE", "100 Gb/sec (4X EDR)". */
+static double port_rate(const char *path)
+{
+    char state[64], rate[64];
+
+    read_line(path, "state", state);
+    read_line(path, "rate", rate);
+    return strstr(state, "ACTIVE") ? in_units(rate, 1e9) : 0;
+}
+
+static bool is_hardware(const char *path)
+{
+    return has(path, "device") && !has(path, "device/physfn");
+}
+
+static double adapter_rate(const char *path)
+{
+    char ports[PATH_MAX];
+
+    if (!is_hardware(path) || snprintf(ports, sizeof(ports), "%s/ports", path) >= (int)sizeof(ports))
+        return 0;
+    return add_up(ports, port_rate);
+}
+
+/* The speed is in Mbit/s, or below 0. Links of unknown state are those that do not tell it. */
+static double interface_rate(const char *path)
+{
+    char state[64], speed[64];
+
+    if (!is_hardware(path) || has(path, "device/infiniband"))
+        return 0;
+    read_line(path, "operstate", state);
+    read_line(path, "speed", speed);
+    return strncmp(state, "up", 2) == 0 || strncmp(state, "unknown", 7) == 0 ? in_units(speed, 1e6)
+                                                                            : 0;
+}
+
+double weir_links_rate(const char *sys)
+{
+    char net[PATH_MAX], infiniband[PATH_MAX];
+    double sum;
+
+    if (snprintf(net, sizeof(net), "%s/class/net", sys) >= (int)sizeof(net) ||
+        snprintf(infiniband, sizeof(infiniband), "%s/class/infiniband", sys) >=
+            (int)sizeof(infiniband))
+        return NAN;
+    sum = add_up(infiniband, adapter_rate) + add_up(net, interface_rate);
+    return sum > 0 ? sum : NAN;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* processes.c - what processes of this node have used of its processors, from /proc */
+#include "base/node/processes.h"
+#include "config.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define IS_KERNEL 0x00200000u /* PF_KTHREAD, in the flags of a process */
+
+static double seconds(double ticks)
+{
+    return ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* A line "cpu7 user nice system idle iowait irq softirq steal ...". */
+static bool read_processor(const char *line, unsigned *number, struct weir_processor_time *t)
+{
+    unsigned long long v[8];
+
+    if (sscanf(line, "cpu%u %llu %llu %llu %llu %llu %llu %llu %llu", number, &v[0], &v[1], &v[2],
+               &v[3], &v[4], &v[5], &v[6], &v[7]) != 9)
+        return false;
+    t->user = seconds((double)(v[0] + v[1] + v[7]));
+    t->all = t->user + seconds((double)v[2]);
+    return true;
+}
+
+bool weir_processors_busy(const uint64_t *mask, int words, struct weir_processor_time *out)
+{
+    FILE *f = fopen("/proc/stat", "r");
+    struct weir_processor_time t;
+    char line[256];
+    bool any = false;
+    unsigned n;
+
+    *out = (struct weir_processor_time) { 0, 0 };
+    /* Those of the processors come first, and are short; one of those after them is long. */
+    while (f && fgets(line, sizeof(line), f) && strncmp(line, "cpu", 3) == 0) {
+        if (!read_processor(line, &n, &t) || n / 64 >= (unsigned)words ||
+            !(mask[n / 64] >> (n % 64) & 1))
+            continue;
+        out->user += t.user;
+        out->all += t.all;
+        any = true;
+    }
+    if (f)
+        fclose(f);
+    return any;
+}
+
+struct process {
+    long parent;
+    unsigned flags;
+    struct weir_processor_time own, children;
+};
+
+/* From "PID (NAME) STATE PARENT ...": a name may have blanks and parentheses. */
+static bool read_process(const char *pid, struct process *p)
+{
+    unsigned long long user, system;
+    long long waited_user, waited_system;
+    char path[64], line[1024];
+    const char *rest = NULL;
+    FILE *f;
+
+    if (snprintf(path, sizeof(path), "/proc/%s/stat", pid) >= (int)sizeof(path) ||
+        !(f = fopen(path, "r")))
+        return false;
+    if (fgets(line, sizeof(line), f))
+        rest = strrchr(line, ')');
+    fclose(f);
+    if (!rest || sscanf(rest + 1,
+                        " %*c %ld %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %lld %lld",
+                        &p->parent, &p->flags, &user, &system, &waited_user, &waited_system) != 6)
+        return false;
+    p->own.user = seconds((double)user);
+    p->own.all = p->own.user + seconds((double)system);
+    p->children.user = seconds((double)waited_user);
+    p->children.all = p->children.user + seconds((double)waited_system);
+    return true;
+}
+
+static bool find_process(long pid, struct process *p)
+{
+    char name[32];
+
+    return snprintf(name, sizeof(name), "%ld", pid) < (int)sizeof(name) && read_process(name, p);
+}
+
+bool weir_process_add(long pid, struct weir_processor_time *sum)
+{
+    struct process p;
+
+    if (!find_process(pid, &p))
+        return false;
+    sum->user += p.own.user + p.children.user;
+    sum->all += p.own.all + p.children.all;
+    return true;
+}
+
+void weir_process_add_parents(struct weir_processor_time *sum)
+{
+    struct process p;
+
+    for (long pid = getppid(); pid > 1 && find_process(pid, &p); pid = p.parent) {
+        sum->user += p.own.user;
+        sum->all += p.own.all;
+    }
+}
+
+double weir_process_kernel(void)
+{
+    DIR *d = opendir("/proc");
+    double sum = NAN;
+    struct dirent *e;
+    struct process p;
+
+    while (d && (e = readdir(d)))
+        if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && read_process(e->d_name, &p) &&
+            (p.flags & IS_KERNEL))
+            sum = (isnan(sum) ? 0 : sum) + p.own.all;
+    if (d)
+        closedir(d);
+    return sum;
+}
+
+uint64_t weir_process_space(void)
+{
+    struct stat st;
+
+    return stat("/proc/self/ns/pid", &st) == 0 ? (uint64_t)st.st_ino : 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* processes.h - what processes of this node have used of its processors */
+#ifndef WEIR_BASE_NODE_PROCESSES_H
+#define WEIR_BASE_NODE_PROCESSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* All of this is local. Times are seconds since the system or the process started, in steps of a
+ * tick of the kernel (10 ms). */
+
+/* In user mode, and in all, with that in the kernel. */
+struct weir_processor_time {
+    double user, all;
+};
+
+/* What all processes had of the processors of a mask, a bit each, of 'words' words, and what other
+ * guests of the host took (steal). Interrupts are no process's, and not counted. False: not known. */
+bool weir_processors_busy(const uint64_t *mask, int words, struct weir_processor_time *out);
+
+/* Add what a process had, and the children that it has waited for. False: not known. */
+bool weir_process_add(long pid, struct weir_processor_time *sum);
+
+/* Add what the process that started this one had, and those above it: launchers and their
+ * daemons. */
+void weir_process_add_parents(struct weir_processor_time *sum);
+
+/* What the threads of the kernel had. NaN: none can be seen from here (a container). */
+double weir_process_kernel(void);
+
+/* A number for the name space of process numbers that this process is in; 0: not known. */
+uint64_t weir_process_space(void);
+
+#endif

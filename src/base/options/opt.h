@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* opt.h - typed option rows: the one place where an option's names, default, range and help
+ * stand */
+#ifndef WEIR_BASE_OPTIONS_OPT_H
+#define WEIR_BASE_OPTIONS_OPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+enum weir_opt_type {
+    WEIR_OPT_FLAG,  /* bool: on when named, "=0/1/yes/no/true/false/on/off" sets it; so do y, n and
+                     * the logicals of Fortran, .true. or t */
+    WEIR_OPT_COUNT, /* int: each naming adds one, "=N" sets it */
+    WEIR_OPT_INT,   /* int: decimal, binary suffix allowed */
+    WEIR_OPT_SIZE,  /* int64_t: bytes or a 64-bit count, binary suffix allowed */
+    WEIR_OPT_REAL, /* double: a decimal number, "10", "0.5", "1e-3"; whole ones may have a binary
+                    * suffix */
+    WEIR_OPT_STR, /* const char *: owned by the option set's arena; NULL when the default is NULL */
+    WEIR_OPT_LIST, /* struct weir_optlist: numbers as of SIZE, "8,8" or one in each word: --minels
+                    * 8 8 */
+    WEIR_OPT_DIRECTIVES, /* no field: the value is a list key=value[,key=value...] (ior -O) */
+    WEIR_OPT_ALIAS, /* no field: another spelling of 'def', a directive as of WEIR_OPT_OLD; no note
+                     * is made */
+    WEIR_OPT_OLD, /* no field: an old spelling; 'def' is today's directive, %s the value; "": no
+                   * effect */
+    WEIR_OPT_GONE /* no field: an error; 'help' says what became of it */
+};
+
+/* What an option is about: its place in help and manual page (base/options/opthelp.h has names and
+ * titles). */
+enum weir_topic {
+    WEIR_TOPIC_NONE,
+    WEIR_TOPIC_FILES,
+    WEIR_TOPIC_ORDER,
+    WEIR_TOPIC_DATA,
+    WEIR_TOPIC_TIME,
+    WEIR_TOPIC_OUTPUT,
+    WEIR_TOPIC_TRUST
+};
+
+#define WEIR_OPTLIST_MOST 32
+
+/* The value of a LIST. How many there must be is the program's to say. */
+struct weir_optlist {
+    int n;
+    int64_t v[WEIR_OPTLIST_MOST];
+};
+
+/* A value for each of so many dimensions; a single one serves all. name: of the option; what: of
+ * the option that says how many. Local. Returns 0, or -1 and err (WEIR_EUSAGE). */
+int weir_optlist_spread(const struct weir_optlist *list, const char *name, int dims,
+                        const char *what, uint64_t *out, struct weir_err *err);
+
+/* Flags of a row. */
+enum {
+    WEIR_OPT_OPTARG =
+        1u
+        << 0, /* INT, SIZE, STR: the argument may be left out (--help[=NAME]) and is 1 or "" then;
+               * only "=value" is taken */
+    WEIR_OPT_NEXT =
+        1u << 7, /* with OPTARG: so are "-bVALUE" and a next word that does not begin with '-' */
+    WEIR_OPT_ARGV_ONLY = 1u << 1, /* not a key of scripts and -O (-f, -h) */
+    WEIR_OPT_HIDDEN = 1u << 2,    /* not in --help, but in the man page */
+    WEIR_OPT_RESET =
+        1u
+        << 3, /* a value below min is set to min with a warning instead of refused */
+    /* STR: the value names a file that is read; one that is written; one that the tests of a script
+     * write one after the other. No two of them may be one file. */
+    WEIR_OPT_READS = 1u << 4,
+    WEIR_OPT_WRITES = 1u << 5,
+    WEIR_OPT_ADDS = 1u << 6,
+    /* The value says where things are or how they are shown, not what is measured, or is reported
+     * in another form: no part of a test's configuration. */
+    WEIR_OPT_APART = 1u << 8,
+    WEIR_OPT_PLACES = 1u << 9,  /* STR: names joined by '@'; only their number is a part of it */
+    WEIR_OPT_PRIVATE = 1u << 10, /* STR: names, or words of the user's own, in any other form */
+    WEIR_OPT_INITIAL = 1u << 11 /* STR: the first letter of a suggestion stands for it; a word that
+                                 * begins otherwise after it is noted */
+};
+
+/* One option. name: the long name without dashes; key, key2: names used in scripts and -O, also
+ * accepted after "--". help: one sentence without final period, in our own words. Unused fields
+ * stay 0. */
+struct weir_opt {
+    enum weir_opt_type type;
+    char letter;
+    const char *name, *key, *key2;
+    size_t offset;
+    const char *def;  /* default as text, parsed by the same parser; NULL: 0, false, NULL */
+    const char *meta; /* metavariable: SIZE, N, FILE ... */
+    const char *help;
+    int64_t min,
+        max; /* INT, SIZE, REAL, COUNT, each of LIST; both 0: any value of the type; min above max
+              * 0: no upper limit */
+    const char *const
+        *choices; /* STR: NULL-terminated list, compared without case; NULL: anything */
+    unsigned flags;
+    enum weir_topic topic;
+    bool first;          /* on the first page of --help: some twelve of a program */
+    const char *example; /* a value to show in help; NULL: one that follows from meta and choices */
+    const char *missing; /* what else may be meant where the value is missing, for a row whose value
+                          * does not begin with a dash */
+    const char *const
+        *suggestions; /* STR: NULL-terminated, values that a shell offers; others are fine, too */
+};
+
+/* The topic of a row, as a last field; and for those on the first page of --help. */
+#define OPT_IN(T) .topic = WEIR_TOPIC_##T
+#define OPT_FIRST(T) .topic = WEIR_TOPIC_##T, .first = true
+
+/* The offset of a field, and a compile error when its C type is not T. */
+#define WEIR_OPT_FIELD(T, S, F) (offsetof(S, F) + 0 * sizeof(_Generic(((S *)0)->F, T : (char)0)))
+
+/* Rows. Further fields may follow as designated initialisers: .key2 = "reorderTasks", .min = 0,
+ * .max = 5. */
+#define OPT_FLAG(l, n, k, S, F, h, ...)                                                            \
+    {                                                                                              \
+        .type = WEIR_OPT_FLAG, .letter = (l), .name = (n), .key = (k),                             \
+        .offset = WEIR_OPT_FIELD(bool, S, F), .help = (h), __VA_ARGS__                             \
+    }
+#define OPT_COUNT(l, n, k, S, F, h, ...)                                                           \
+    {                                                                                              \
+        .type = WEIR_OPT_COUNT, .letter = (l), .name = (n), .key = (k),                            \
+        .offset = WEIR_OPT_FIELD(int, S, F), .help = (h), __VA_ARGS__                              \
+    }
+#define OPT_INT(l, n, k, S, F, d, m, h, ...)                                                       \
+    {                                                                                              \
+        .type = WEIR_OPT_INT, .letter = (l), .name = (n), .key = (k),                              \
+        .offset = WEIR_OPT_FIELD(int, S, F), .def = (d), .meta = (m), .help = (h), __VA_ARGS__     \
+    }
+#define OPT_SIZE(l, n, k, S, F, d, m, h, ...)                                                      \
+    {                                                                                              \
+        .type = WEIR_OPT_SIZE, .letter = (l), .name = (n), .key = (k),                             \
+        .offset = WEIR_OPT_FIELD(int64_t, S, F), .def = (d), .meta = (m), .help = (h), __VA_ARGS__ \
+    }
+#define OPT_REAL(l, n, k, S, F, d, m, h, ...)                                                      \
+    {                                                                                              \
+        .type = WEIR_OPT_REAL, .letter = (l), .name = (n), .key = (k),                             \
+        .offset = WEIR_OPT_FIELD(double, S, F), .def = (d), .meta = (m), .help = (h), __VA_ARGS__  \
+    }
+#define OPT_STR(l, n, k, S, F, d, m, h, ...)                                                       \
+    {                                                                                              \
+        .type = WEIR_OPT_STR, .letter = (l), .name = (n), .key = (k),                              \
+        .offset = WEIR_OPT_FIELD(const char *, S, F), .def = (d), .meta = (m), .help = (h),        \
+        __VA_ARGS__                                                                                \
+    }
+/* An old spelling: it means the directives 'd', with %s for its value where it has one ('m' names
+ * it). */
+#define OPT_ALIAS(l, n, d, h, ...)                                                                 \
+    {                                                                                              \
+        .type = WEIR_OPT_ALIAS, .letter = (l), .name = (n), .def = (d), .help = (h), __VA_ARGS__   \
+    }
+#define OPT_OLD(l, k, d, m, h)                                                                     \
+    {                                                                                              \
+        .type = WEIR_OPT_OLD, .letter = (l), .key = (k), .def = (d), .meta = (m), .help = (h)      \
+    }
+#define OPT_GONE(l, k, h)                                                                          \
+    {                                                                                              \
+        .type = WEIR_OPT_GONE, .letter = (l), .key = (k), .help = (h)                              \
+    }
+#define OPT_LIST(l, n, k, S, F, d, m, h, ...)                                                      \
+    {                                                                                              \
+        .type = WEIR_OPT_LIST, .letter = (l), .name = (n), .key = (k),                             \
+        .offset = WEIR_OPT_FIELD(struct weir_optlist, S, F), .def = (d), .meta = (m), .help = (h), \
+        __VA_ARGS__                                                                                \
+    }
+#define OPT_END                                                                                    \
+    {                                                                                              \
+        .name = NULL, .letter = 0, .key = NULL                                                     \
+    }
+
+/* One table with its values. prefix is "" for the driver and the engine, "posix." and so on for a
+ * backend. */
+struct weir_optset {
+    const char *prefix;
+    const char *title; /* heading in help and man page ("Module POSIX"); NULL: the main list */
+    const struct weir_opt *rows; /* ends with OPT_END */
+    void *values;                /* the struct that offsets point into */
+    size_t size;                 /* of that struct */
+    const struct weir_opt
+        *given; /* the first row that was given a value as one of this table only */
+};
+
+#define WEIR_OPTSETS 32
+
+/* The names that the value of an option with WEIR_OPT_PLACES has: how many, and the i-th, of *len
+ * bytes. Local. */
+int weir_places_count(const char *list);
+const char *weir_places_at(const char *list, int i, size_t *len);
+
+/* All tables a program understands. An option that several tables know is set in all of them. */
+struct weir_opts {
+    struct weir_optset set[WEIR_OPTSETS];
+    int n;
+    struct weir_arena *arena; /* owns the string values */
+    void (*note)(void *arg,
+                 const char *text); /* called for old spellings and resets, once each; may be
+                                     * NULL */
+    void *note_arg;
+    bool several; /* an old spelling is being applied that sets options of several tables */
+};
+
+/* Append a table. Local. -1 and err (WEIR_EBUG) when there are too many. */
+int weir_opts_add(struct weir_opts *o, const struct weir_optset *set, struct weir_err *err);
+
+/* Give every field its default. Local. Returns 0, or -1 and err. */
+int weir_opts_defaults(struct weir_opts *o, struct weir_err *err);
+
+/* Set one option by a name as scripts and -O write it, in upper or lower case: a key, a long name,
+ * either with leading dashes, "-b", "--posix.odirect" or "posix.odirect". value NULL means "named
+ * without a value". err (WEIR_EUSAGE) names the option, the value and what would be right.
+ * Local. */
+int weir_opts_set(struct weir_opts *o, const char *name, const char *value, struct weir_err *err);
+
+/* Read a command line in IOR's spellings, argv[1] .. argv[argc-1], all of it or up to the first error:
+ *   -b 4k   -b4k   -b=4k   -vvv   -wrk   -wrb 8k   -k=1   -O key=v,key=v   --collective   --dataPacketType=o
+ *   --dataPacketType o   --block-size=4k   '-C ' and '-Q 1' as one word   -G -1   --minels 8 8
+ * An attached value is consumed whole; letters of a group before an option with a value are flags; an unknown letter
+ * in a group is an error, but for a dash before a known one ("-z-k"), which begins a word and is noted; a word without a dash is an error; "-b=" is "argument missing". Long names and keys after
+ * "--" match in upper or lower case. Local. */
+int weir_opts_argv(struct weir_opts *o, int argc, char *const *argv, struct weir_err *err);
+
+/* Read a directive list "key=value[,key=value...]": blanks around words are dropped, '#' starts a
+ * comment, a value may contain '='; a value in double quotes may contain commas, blanks and '#'. A
+ * piece without "=value" is an error. Empty pieces (a trailing comma) are errors. Local. */
+int weir_opts_directives(struct weir_opts *o, const char *list, struct weir_err *err);
+
+/* Check the tables themselves: two rows with one name in one table, a default that does not
+ * parse, a missing help sentence, a range upside down. Local. -1 and err (WEIR_EBUG). For the
+ * unit tests. */
+int weir_opts_selfcheck(const struct weir_opts *o, struct weir_err *err);
+
+/* The value of a row as text, as it would be typed ("1048576", "1", "POSIX"; "" for NULL). Appends
+ * to s. */
+struct weir_str;
+void weir_opt_show(const struct weir_opt *row, const void *values, struct weir_str *s);
+
+/* The value of a row whose type is FLAG, COUNT, INT, SIZE or REAL (0 for others). True: it is a
+ * whole number, and also in *whole. Local. */
+bool weir_opt_number(const struct weir_opt *row, const void *values, int64_t *whole, double *real);
+
+#endif

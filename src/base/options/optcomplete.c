@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* optcomplete.c - the words that a shell offers for the word that is being typed */
+#include "base/options/optdump.h"
+#include "config.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/options/optset.h"
+
+/* What is being completed. */
+struct request {
+    const struct weir_opts *o;
+    weir_opt_values_fn *more;
+    struct weir_str *out;
+};
+
+/* "head" "word", a tab, the sentence, unless the word does not begin as 'typed' does
+ * (case-insensitive). */
+static void offer(const struct request *r, const char *head, size_t head_len, const char *typed,
+                  const char *prefix, const char *word, const char *end, const char *help)
+{
+    struct weir_str full = { 0 };
+
+    weir_str_addf(&full, "%s%s", prefix, word);
+    if (strncasecmp(weir_str_text(&full), typed, strlen(typed)) == 0) {
+        weir_str_add(r->out, head, head_len);
+        weir_str_addf(r->out, "%s%s\t%s\n", weir_str_text(&full), end, help);
+    }
+    weir_str_free(&full);
+}
+
+/* Where the last value of a list begins (FORMAT:PATH,...), of another row the only one. */
+static const char *last_value(const struct weir_opt *row, const char *typed)
+{
+    const char *comma = row->meta && strstr(row->meta, ",...") ? strrchr(typed, ',') : NULL;
+
+    return comma != NULL ? comma + 1 : typed;
+}
+
+/* The values of a row that begin as 'typed' does, each after the first head_len bytes of 'head'; 'typed' is what
+ * follows these. */
+static void offer_values(const struct request *r, const struct weir_opt *row, const char *head,
+                         size_t head_len, const char *typed)
+{
+    static const char *const truth[] = { "0", "1", NULL };
+    const char *const *value = row->choices != NULL         ? row->choices
+                               : row->suggestions != NULL   ? row->suggestions
+                               : row->type == WEIR_OPT_FLAG ? truth
+                                                            : NULL;
+    const char *last = last_value(row, typed);
+    struct weir_opt_word word;
+
+    head_len += (size_t)(last - typed);
+    for (; value != NULL && *value != NULL; value++)
+        offer(r, head, head_len, last, "", *value, "", "");
+    for (int i = 0; r->more != NULL && (word = r->more(row, i)).text != NULL; i++)
+        offer(r, head, head_len, last, "", word.text, word.end, word.help);
+}
+
+static const struct weir_opt *find_word(const struct weir_opts *o, const char *text, size_t len)
+{
+    struct weir_optname name = { .text = text, .len = len };
+
+    if (len == 2 && text[0] == '-' && text[1] != '-')
+        name.letter = text[1];
+    else if (len > 2 && text[0] == '-' && text[1] == '-')
+        name = (struct weir_optname) { .text = text + 2, .len = len - 2 };
+    else if (text[0] == '-')
+        return NULL;
+    return weir_opt_find(o, &name);
+}
+
+static bool is_key(const struct weir_opt *row)
+{
+    return row->type != WEIR_OPT_DIRECTIVES && row->type != WEIR_OPT_ALIAS &&
+           !(row->flags & WEIR_OPT_ARGV_ONLY);
+}
+
+static void offer_keys(const struct request *r, const char *head, size_t head_len,
+                       const char *typed)
+{
+    for (int i = 0; i < r->o->n; i++)
+        for (const struct weir_opt *row = r->o->set[i].rows; !weir_opt_is_end(row); row++)
+            if (weir_opt_is_current(row) && is_key(row))
+                offer(r, head, head_len, typed, r->o->set[i].prefix,
+                      row->key != NULL ? row->key : row->name, "=", row->help);
+}
+
+/* The last piece of "key=value,key=value". */
+static void offer_directives(const struct request *r, const char *list)
+{
+    const char *comma = strrchr(list, ','), *piece = comma != NULL ? comma + 1 : list;
+    const char *equals = strchr(piece, '=');
+    const struct weir_opt *row;
+
+    if (equals == NULL) {
+        offer_keys(r, list, (size_t)(piece - list), piece);
+        return;
+    }
+    row = find_word(r->o, piece, (size_t)(equals - piece));
+    if (row != NULL)
+        offer_values(r, row, list, (size_t)(equals + 1 - list), equals + 1);
+}
+
+static void offer_value(const struct request *r, const struct weir_opt *row, const char *head,
+                        size_t head_len, const char *typed)
+{
+    if (row->type == WEIR_OPT_DIRECTIVES && head_len == 0)
+        offer_directives(r, typed);
+    else if (row->type != WEIR_OPT_DIRECTIVES)
+        offer_values(r, row, head, head_len, typed);
+}
+
+static void offer_names(const struct request *r, const char *typed)
+{
+    for (int i = 0; i < r->o->n; i++) {
+        const struct weir_optset *set = &r->o->set[i];
+
+        for (const struct weir_opt *row = set->rows; !weir_opt_is_end(row); row++) {
+            char letter[] = { '-', row->letter, '\0' };
+
+            if (!weir_opt_is_current(row))
+                continue;
+            if (row->letter != 0 && strlen(typed) < 2)
+                offer(r, "", 0, typed, "", letter, "", row->help);
+            if (row->name != NULL) {
+                const char *end = weir_opt_takes_value(row) ? "=" : "";
+
+                offer(r, "--", 2, typed + strspn(typed, "-"), set->prefix, row->name, end,
+                      row->help);
+            }
+        }
+    }
+}
+
+void weir_opt_complete(const struct weir_opts *o, const char *before, const char *typed,
+                       weir_opt_values_fn *more, struct weir_str *out)
+{
+    const struct request r = { .o = o, .more = more, .out = out };
+    const char *equals = strchr(typed, '=');
+    const struct weir_opt *row = find_word(o, before, strlen(before));
+
+    if (before[0] == '-' && row != NULL && weir_opt_takes_value(row)) {
+        offer_value(&r, row, typed, 0, typed);
+        return;
+    }
+    if (typed[0] != '-')
+        return;
+    if (equals == NULL) {
+        if (typed[1] == '-' || typed[1] == '\0')
+            offer_names(&r, typed);
+        return;
+    }
+    row = find_word(o, typed, (size_t)(equals - typed));
+    if (row != NULL)
+        offer_value(&r, row, typed, (size_t)(equals + 1 - typed), equals + 1);
+}

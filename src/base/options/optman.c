@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* optman.c - the option rows as a section of a man page */
+#include "base/options/optdump.h"
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/options/optset.h"
+
+/* Text for man(7): a backslash and a dash are escaped, and a line never begins with a dot or an
+ * apostrophe. */
+static void man_text(struct weir_str *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '\\')
+            weir_str_addf(out, "\\e");
+        else if (*text == '-')
+            weir_str_addf(out, "\\-");
+        else if ((*text == '.' || *text == '\'') &&
+                 (out->len == 0 || out->text[out->len - 1] == '\n'))
+            weir_str_addf(out, "\\&%c", *text);
+        else
+            weir_str_addc(out, *text);
+    }
+}
+
+/* One spelling: "\fB--block-size\fR=\fISIZE\fR". 'between' stands before the value. */
+static void man_spelling(struct weir_str *out, const struct weir_opt *row, bool *is_first,
+                         const char *before, const char *prefix, const char *name,
+                         const char *between)
+{
+    if (name == NULL)
+        return;
+    weir_str_addf(out, "%s\\fB", *is_first ? "" : ", ");
+    *is_first = false;
+    man_text(out, before);
+    man_text(out, prefix);
+    man_text(out, name);
+    weir_str_addf(out, "\\fR");
+    if (weir_opt_takes_value(row) || (row->flags & WEIR_OPT_OPTARG)) {
+        weir_str_addf(out, "%s%s\\fI", row->flags & WEIR_OPT_OPTARG ? "[" : "", between);
+        man_text(out, weir_opt_meta(row));
+        weir_str_addf(out, "\\fR%s", row->flags & WEIR_OPT_OPTARG ? "]" : "");
+    }
+}
+
+/* A name in script case ("blockSize") unless it is the long name over again. */
+static const char *unlike_name(const struct weir_opt *row, const char *key)
+{
+    return key != NULL && row->name != NULL && strcasecmp(key, row->name) == 0 ? NULL : key;
+}
+
+static void man_names(const struct weir_optset *set, const struct weir_opt *row,
+                      struct weir_str *out)
+{
+    const char letter[] = { row->letter, '\0' };
+    bool is_first = true;
+
+    weir_str_addf(out, ".TP\n");
+    man_spelling(out, row, &is_first, "-", "", row->letter != 0 ? letter : NULL,
+                 row->flags & WEIR_OPT_OPTARG ? "=" : " ");
+    man_spelling(out, row, &is_first, "--", set->prefix, row->name, "=");
+    man_spelling(out, row, &is_first, "--", set->prefix, unlike_name(row, row->key), "=");
+    man_spelling(out, row, &is_first, "--", set->prefix, unlike_name(row, row->key2), "=");
+    weir_str_addc(out, '\n');
+}
+
+static void man_number(struct weir_str *out, const char *words, int64_t number)
+{
+    weir_str_addf(out, "%s%s%" PRIu64, words, number < 0 ? "\\-" : "",
+                  number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+}
+
+/* Only limits that are narrower than those of the type. */
+static void man_range(const struct weir_opt *row, struct weir_str *out)
+{
+    struct weir_opt wide = *row;
+    int64_t min, max, lowest, highest;
+
+    if (row->type != WEIR_OPT_COUNT && row->type != WEIR_OPT_INT &&
+        row->type != WEIR_OPT_REAL && !weir_opt_is_wide(row))
+        return;
+    wide.min = wide.max = 0;
+    weir_opt_range(row, &min, &max);
+    weir_opt_range(&wide, &lowest, &highest);
+    if (min != lowest && max != highest) {
+        man_number(out, " From ", min);
+        man_number(out, " to ", max);
+        weir_str_addc(out, '.');
+    } else if (min != lowest) {
+        man_number(out, " At least ", min);
+        weir_str_addc(out, '.');
+    } else if (max != highest) {
+        man_number(out, " At most ", max);
+        weir_str_addc(out, '.');
+    }
+}
+
+static void man_row(const struct weir_optset *set, const struct weir_opt *row, struct weir_str *out)
+{
+    man_names(set, row, out);
+    if (row->type == WEIR_OPT_GONE)
+        weir_str_addf(out, "Refused. ");
+    man_text(out, row->help);
+    weir_str_addc(out, '.');
+    if (row->def != NULL && !weir_opt_stands_for(row) && *row->def != '\0') {
+        weir_str_addf(out, " Default: ");
+        man_text(out, row->def);
+        weir_str_addc(out, '.');
+    }
+    man_range(row, out);
+    weir_opt_add_choices(row, " One of: ", ".", out);
+    weir_str_addc(out, '\n');
+}
+
+static void man_heading(const char *title, struct weir_str *out)
+{
+    weir_str_addf(out, ".SS ");
+    man_text(out, title);
+    weir_str_addc(out, '\n');
+}
+
+/* The rows of a topic in the tables without title; a heading where there are any. */
+static void man_topic(const struct weir_opts *o, enum weir_topic topic, const char *title,
+                      struct weir_str *out)
+{
+    bool any = false;
+
+    for (int i = 0; i < o->n; i++)
+        for (const struct weir_opt *row = o->set[i].rows;
+             o->set[i].title == NULL && !weir_opt_is_end(row); row++) {
+            if (row->topic != topic)
+                continue;
+            if (!any)
+                man_heading(title, out);
+            any = true;
+            man_row(&o->set[i], row, out);
+        }
+}
+
+static void man_examples(const struct weir_help *help, struct weir_str *out)
+{
+    struct weir_str lines = { 0 };
+
+    weir_opthelp_examples(help, &lines);
+    weir_str_addf(out, ".SH EXAMPLES\n.nf\n");
+    man_text(out, weir_str_text(&lines));
+    weir_str_addf(out, ".fi\n");
+    out->failed = out->failed || lines.failed;
+    weir_str_free(&lines);
+}
+
+void weir_optdump_man(const struct weir_opts *o, const struct weir_help *help,
+                      struct weir_str *out)
+{
+    weir_str_addf(out, ".SH OPTIONS\n");
+    for (int t = 0; weir_topic_titles[t] != NULL; t++)
+        man_topic(o, (enum weir_topic)(t + 1), weir_topic_titles[t], out);
+    man_topic(o, WEIR_TOPIC_NONE, "Other options, and those of older releases", out);
+    for (int i = 0; i < o->n; i++) {
+        const struct weir_optset *set = &o->set[i];
+
+        if (set->title == NULL)
+            continue;
+        man_heading(set->title, out);
+        for (const struct weir_opt *row = set->rows; !weir_opt_is_end(row); row++)
+            man_row(set, row, out);
+    }
+    man_examples(help, out);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* columns.h - column rows: one row feeds the text table, CSV, JSON and the documentation */
+#ifndef WEIR_BASE_TEXT_COLUMNS_H
+#define WEIR_BASE_TEXT_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+enum weir_col_type {
+    WEIR_COL_STR,  /* const char * */
+    WEIR_COL_INT,  /* int64_t */
+    WEIR_COL_REAL, /* double in base units; NaN: not measured */
+    WEIR_COL_RULE  /* as REAL, shown by IOR's number rule */
+};
+
+/* One column. Records hold base units (bytes, nanoseconds, counts); 'unit' divides for every
+ * reader. Text cell: value formatted to 'width' (negative: left) with 'prec' decimals, then 'gap'
+ * blanks. */
+struct weir_col {
+    const char *key;  /* JSON key; NULL: not in JSON */
+    const char *csv;  /* CSV heading; NULL: not in CSV */
+    const char *head; /* text heading, placed as the cells are; NULL: not in the text table */
+    const char *rule; /* what stands under it, dashes; NULL: nothing */
+    int head_at; /* blanks and words before head and rule in their lines; 0: as the cells are */
+    const char *none; /* what a missing value looks like in text; NULL: "NA" */
+    enum weir_col_type type;
+    size_t offset, record; /* of the field; size of the whole record */
+    double unit; /* 0 counts as 1 */
+    int width, prec, gap;
+    bool optional;    /* not in JSON where it is missing; others are null then */
+    const char *help; /* one sentence for the documentation: what it is, unit, formula */
+};
+
+/* Rows for the field F of the record S. Further fields may follow as designated initialisers:
+ * .csv = "iter", .unit = 1e9. */
+#define COL_STR(S, F, k, h, ...) COL_OF(WEIR_COL_STR, S, F, k, h, __VA_ARGS__)
+#define COL_INT(S, F, k, h, ...) COL_OF(WEIR_COL_INT, S, F, k, h, __VA_ARGS__)
+#define COL_REAL(S, F, k, h, ...) COL_OF(WEIR_COL_REAL, S, F, k, h, __VA_ARGS__)
+#define COL_RULE(S, F, k, h, ...) COL_OF(WEIR_COL_RULE, S, F, k, h, __VA_ARGS__)
+#define COL_OF(t, S, F, k, h, ...)                                                                 \
+    {                                                                                              \
+        .key = (k), .type = (t), .offset = offsetof(S, F), .record = sizeof(S), .help = (h),       \
+        __VA_ARGS__                                                                                \
+    }
+
+#define WEIR_COL_END                                                                               \
+    {                                                                                              \
+        .key = NULL, .csv = NULL, .head = NULL                                                     \
+    }
+
+/* Was the value of this column not measured: a real number that is NaN, a text that is NULL? */
+bool weir_col_is_missing(const struct weir_col *col, const void *record);
+
+/* IOR's number rule, left-justified in ten columns: negative or NaN "   -      ", < 1 "%-10.6f", <
+ * 3600 "%-10.2f", else "%-10.0f". */
+void weir_col_rule(struct weir_str *out, double value);
+
+/* Append the text heading without final newline: the words of all columns, and in a second line
+ * their rules when there are any. No line ends with a blank. */
+void weir_col_heading(struct weir_str *out, const struct weir_col *cols);
+
+/* Append one record as a text line without newline. cols ends with WEIR_COL_END. */
+void weir_col_text(struct weir_str *out, const struct weir_col *cols, const void *record);
+
+/* Append the CSV heading line, and a record as a CSV line (RFC 4180 quoting; real numbers in full
+ * precision, with a point and without exponent; empty when missing). */
+void weir_col_csv_head(struct weir_str *out, const struct weir_col *cols);
+void weir_col_csv(struct weir_str *out, const struct weir_col *cols, const void *record);
+
+#endif

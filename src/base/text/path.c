@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* path.c - where a path leads: through symbolic links, and to which mount */
+#include "base/text/path.h"
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define MOST_LINKS 40 /* as Linux has it */
+
+/* The nearest part of the path that exists, resolved; malloc'ed, NULL when there is none, or (*lost
+ * is set) no memory. */
+static char *resolve(const char *path, bool *lost)
+{
+    struct weir_str part = { 0 };
+    char *real = NULL, *slash;
+
+    if (path[0] != '/')
+        weir_str_addf(&part, "./");
+    weir_str_addf(&part, "%s", path);
+    while (part.text && !(real = realpath(part.text, NULL)) && (slash = strrchr(part.text, '/'))) {
+        if (slash == part.text) {
+            real = realpath("/", NULL);
+            break;
+        }
+        *slash = '\0';
+    }
+    *lost |= part.failed;
+    weir_str_free(&part);
+    return real;
+}
+
+/* Is the path at or below the mount point? Its length then, else 0. */
+static size_t covers(const char *point, const char *path)
+{
+    size_t len = strlen(point);
+
+    if (strncmp(point, path, len) != 0)
+        return 0;
+    return len == 1 || path[len] == '/' || path[len] == '\0' ? len : 0;
+}
+
+static void put(struct weir_str *out, const char *text)
+{
+    weir_str_clear(out);
+    weir_str_addf(out, "%s", text);
+}
+
+void weir_mount_find_in(const char *table, const char *path, struct weir_mount *m)
+{
+    bool lost = false;
+    char *real = resolve(path, &lost), line[4 * PATH_MAX]; /* options that do not fit are cut off */
+    size_t best = 0, len;
+    struct mntent mount;
+    FILE *f;
+
+    weir_mount_free(m);
+    f = real ? setmntent(table, "r") : NULL;
+    while (f && getmntent_r(f, &mount, line, sizeof(line))) {
+        len = covers(mount.mnt_dir, real);
+        if (len == 0 || len < best) /* of mounts on one directory the last one is seen */
+            continue;
+        best = len;
+        put(&m->source, mount.mnt_fsname);
+        put(&m->point, mount.mnt_dir);
+        put(&m->type, mount.mnt_type);
+        put(&m->options, mount.mnt_opts);
+    }
+    if (f)
+        endmntent(f);
+    free(real);
+    m->point.failed |= lost;
+    m->type.failed |= lost;
+}
+
+void weir_mount_find(const char *path, struct weir_mount *m)
+{
+    weir_mount_find_in("/proc/self/mounts", path, m);
+}
+
+void weir_mount_free(struct weir_mount *m)
+{
+    weir_str_free(&m->source);
+    weir_str_free(&m->point);
+    weir_str_free(&m->type);
+    weir_str_free(&m->options);
+}
+
+bool weir_mount_option(const struct weir_mount *m, const char *name, char *value, size_t size)
+{
+    size_t len = strlen(name), word;
+
+    for (const char *o = weir_str_text(&m->options); *o; o += word + (o[word] == ',')) {
+        word = strcspn(o, ",");
+        if (strncmp(o, name, len) != 0 || (o[len] != '=' && len != word))
+            continue;
+        if (value)
+            snprintf(value, size, "%.*s", (int)(len < word ? word - len - 1 : 0),
+                     len < word ? o + len + 1 : "");
+        return true;
+    }
+    return false;
+}
+
+bool weir_mount_space(const char *path, uint64_t *bytes)
+{
+    bool lost = false;
+    char *real = resolve(path, &lost);
+    struct statvfs v;
+    bool known = real && statvfs(real, &v) == 0 && v.f_blocks > 0;
+
+    if (known)
+        *bytes = (uint64_t)v.f_bavail * v.f_frsize;
+    free(real);
+    return known;
+}
+
+const char *weir_kind_of_file(mode_t mode)
+{
+    return S_ISLNK(mode)                    ? "a symbolic link"
+           : S_ISDIR(mode)                  ? "a directory"
+           : S_ISBLK(mode) || S_ISCHR(mode) ? "a device"
+           : S_ISREG(mode)                  ? "a file"
+                                            : "a pipe or socket";
+}
+
+/* A target without slash at its beginning is meant from the directory of the link. */
+static void go_to(struct weir_str *path, const char *target)
+{
+    const char *slash = strrchr(weir_str_text(path), '/');
+    size_t keep = slash && target[0] != '/' ? (size_t)(slash - path->text) + 1 : 0;
+    struct weir_str next = { 0 };
+
+    weir_str_add(&next, weir_str_text(path), keep);
+    weir_str_addf(&next, "%s", target);
+    weir_str_free(path);
+    *path = next;
+}
+
+int weir_link_follow(const char *path, struct weir_str *out, struct weir_err *err)
+{
+    char target[PATH_MAX];
+
+    weir_str_clear(out);
+    weir_str_addf(out, "%s", path);
+    for (int links = 0; !out->failed; links++) {
+        ssize_t len = readlink(weir_str_text(out), target, sizeof(target) - 1);
+
+        if (len < 0 && (errno == EINVAL || errno == ENOENT || errno == ENOTDIR))
+            return 0;
+        if ((len < 0 && errno == ELOOP) || links == MOST_LINKS)
+            return weir_refuse(err, WEIR_EUSAGE, "'%s': the symbolic links form a loop", path);
+        if (len < 0)
+            return weir_fail(err, WEIR_EIO, "follow the symbolic link '%s'", weir_str_text(out));
+        target[len] = '\0';
+        go_to(out, target);
+    }
+    return weir_refuse(err, WEIR_ESETUP, "no memory for a file name");
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* path.h - where a path leads: through symbolic links, and to which mount */
+#ifndef WEIR_BASE_TEXT_PATH_H
+#define WEIR_BASE_TEXT_PATH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+/* A line of the table of mounts: what is mounted ("/dev/vda1") where, the type of the file system
+ * ("ext4", "lustre"), and its options. Zero-initialise, release with weir_mount_free. */
+struct weir_mount {
+    struct weir_str source, point, type, options;
+};
+
+/* Where a path (that need not exist) lies, from /proc/self/mounts. Empty where that is not known.
+ * Local. */
+void weir_mount_find(const char *path, struct weir_mount *m);
+void weir_mount_free(struct weir_mount *m);
+
+/* Has the mount an option with this name? Its value, cut to size bytes, in 'value', which may be
+ * NULL; "" where it has none. */
+bool weir_mount_option(const struct weir_mount *m, const char *name, char *value, size_t size);
+
+/* Bytes that are free for us where a path (that need not exist) lies. False where that cannot be
+ * told. Local. */
+bool weir_mount_space(const char *path, uint64_t *bytes);
+
+/* The same as weir_mount_find, with another table in the form of mounts (fstab(5)). */
+void weir_mount_find_in(const char *table, const char *path, struct weir_mount *m);
+
+/* The kind of a file in words, by its mode: "a device". Local. */
+const char *weir_kind_of_file(mode_t mode);
+
+/* Replace *out by the path that a symbolic link leads to, through further links, whether something
+ * is there or not; any other path is taken as it is. Links in the directories of a path stay. Local.
+ * -1 and err (WEIR_EUSAGE: the links form a loop; WEIR_EIO; WEIR_ESETUP: no memory). */
+int weir_link_follow(const char *path, struct weir_str *out, struct weir_err *err);
+
+#endif

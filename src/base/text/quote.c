@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* quote.c - text of unknown origin made fit for one line of a message */
+#include "base/text/quote.h"
+#include "config.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The longest text shown whole; the rest of WEIR_QUOTE_TEXT is for "..." and NUL. */
+enum { SHOWN = 200 };
+
+size_t weir_utf8_len(const char *text, size_t len)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    size_t want;
+
+    if (len == 0)
+        return 0;
+    if (s[0] < 0x80)
+        return 1;
+    want = s[0] >= 0xc2 && s[0] <= 0xdf   ? 2
+           : s[0] >= 0xe0 && s[0] <= 0xef ? 3
+           : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
+                                          : 0;
+    if (want == 0 || len < want)
+        return 0;
+    for (size_t i = 1; i < want; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    /* Too long forms, surrogates, and what lies above U+10FFFF. */
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+        return 0;
+    return want;
+}
+
+/* Is the character of n bytes one that a terminal only shows? U+0080 to U+009F are control
+ * characters, too. */
+static bool is_printable(const char *text, size_t n)
+{
+    unsigned char c = (unsigned char)text[0], next = n > 1 ? (unsigned char)text[1] : 0;
+
+    if (n == 0 || c < 0x20 || c == 0x7f)
+        return false;
+    return !(c == 0xc2 && next < 0xa0);
+}
+
+const char *weir_quote(const char *text, size_t len, char out[WEIR_QUOTE_TEXT])
+{
+    size_t used = 0, at = 0;
+
+    if (text == NULL)
+        len = 0;
+    while (at < len) {
+        size_t n = weir_utf8_len(text + at, len - at);
+        bool as_is = is_printable(text + at, n);
+        size_t room = as_is ? n : 4;
+
+        if (used + room > SHOWN) {
+            memcpy(out + used, "...", 3);
+            used += 3;
+            break;
+        }
+        if (as_is) {
+            memcpy(out + used, text + at, n);
+            at += n;
+        } else {
+            (void)snprintf(out + used, 5, "\\x%02x", (unsigned char)text[at]);
+            at++;
+        }
+        used += room;
+    }
+    out[used] = '\0';
+    return out;
+}
+
+const char *weir_quote_str(const char *text, char out[WEIR_QUOTE_TEXT])
+{
+    return weir_quote(text, text == NULL ? 0 : strlen(text), out);
+}

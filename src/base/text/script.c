@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* script.c - IOR script files: lines, keywords, and when a test is complete */
+#include "base/text/script.h"
+#include "config.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/str.h"
+#include "base/text/directive.h"
+#include "base/text/quote.h"
+
+struct script {
+    const struct weir_script_sink *sink;
+    struct weir_str line; /* the line being read: no comment, no blanks at either end */
+    bool started, stopped;
+    bool plain; /* there is no line "IOR START": all lines count */
+    bool pending; /* directives since the last RUN */
+    bool any_run;
+    /* The first line before "IOR START" and after "IOR STOP" that looks like an option; 0: there
+     * is none. */
+    unsigned long before, after;
+};
+
+/* Is the line these words, in upper or lower case, with any blanks between them? second may be
+ * NULL. */
+static bool is_keyword(const char *line, const char *first, const char *second)
+{
+    size_t len = strlen(first), gap;
+
+    if (strncasecmp(line, first, len) != 0)
+        return false;
+    line += len;
+    if (second == NULL)
+        return *line == '\0';
+    gap = strspn(line, " \t");
+    return gap > 0 && strcasecmp(line + gap, second) == 0;
+}
+
+/* Copy a raw line to s->line without comment and surrounding blanks. */
+static int clean_line(struct script *s, const char *raw, size_t len, struct weir_err *err)
+{
+    static const char blanks[] = " \t\r\v\f";
+
+    if (memchr(raw, '\0', len) != NULL)
+        return weir_refuse(err, WEIR_EUSAGE, "a NUL byte; this is not a text file");
+    len = weir_directive_uncomment(raw, len);
+    while (len > 0 && strchr(blanks, *raw) != NULL) {
+        raw++;
+        len--;
+    }
+    while (len > 0 && strchr(blanks, raw[len - 1]) != NULL)
+        len--;
+    weir_str_clear(&s->line);
+    weir_str_add(&s->line, raw, len);
+    return s->line.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a line of %zu bytes", len)
+                          : 0;
+}
+
+static int end_test(struct script *s, struct weir_err *err)
+{
+    s->pending = false;
+    s->any_run = true;
+    return s->sink->run(s->sink->arg, err);
+}
+
+/* Is there a line "IOR START"? */
+static bool has_start(struct script *s, const char *text, size_t len)
+{
+    while (len > 0) {
+        const char *newline = memchr(text, '\n', len);
+        size_t line_len = newline != NULL ? (size_t)(newline - text) : len;
+        size_t step = line_len + (newline != NULL);
+
+        if (clean_line(s, text, line_len, NULL) == 0 &&
+            is_keyword(weir_str_text(&s->line), "IOR", "START"))
+            return true;
+        text += step;
+        len -= step;
+    }
+    return false;
+}
+
+/* The note says it once, about the first. line 0: there is none. */
+static void note_ignored(const struct script *s, const char *shown, unsigned long line,
+                         const char *where)
+{
+    struct weir_str text = { 0 };
+
+    if (s->sink->note == NULL || line == 0)
+        return;
+    weir_str_addf(&text, "%s:%lu: lines %s", shown, line, where);
+    s->sink->note(s->sink->arg, weir_str_text(&text));
+    weir_str_free(&text);
+}
+
+static void note_outside(const struct script *s, const char *shown)
+{
+    note_ignored(s, shown, s->before,
+                 "before IOR START are ignored; options belong after it");
+    note_ignored(s, shown, s->after, "after IOR STOP are ignored; options belong before it");
+}
+
+static void note_plain(const struct script *s, const char *shown)
+{
+    struct weir_str text = { 0 };
+
+    if (s->sink->note == NULL)
+        return;
+    weir_str_addf(&text, "%s: no line \"IOR START\"; its lines are taken as options of the test",
+                  shown);
+    s->sink->note(s->sink->arg, weir_str_text(&text));
+    weir_str_free(&text);
+}
+
+/* A line after "IOR STOP", where anything may stand. */
+static void look_at_rest(struct script *s, const char *raw, size_t len, unsigned long number)
+{
+    const char *line;
+
+    if (s->after > 0 || clean_line(s, raw, len, NULL) < 0)
+        return;
+    line = weir_str_text(&s->line);
+    if (strchr(line, '=') != NULL || is_keyword(line, "RUN", NULL))
+        s->after = number;
+}
+
+/* Do what the cleaned line says. */
+static int obey(struct script *s, unsigned long number, struct weir_err *err)
+{
+    const char *line = weir_str_text(&s->line);
+
+    if (!s->started) {
+        s->started = is_keyword(line, "IOR", "START");
+        if (s->before == 0 && strchr(line, '=') != NULL)
+            s->before = number;
+        return 0;
+    }
+    if (*line == '\0')
+        return 0;
+    if (is_keyword(line, "IOR", "STOP")) {
+        s->stopped = true;
+        return 0;
+    }
+    if (is_keyword(line, "RUN", NULL))
+        return end_test(s, err);
+    s->pending = true;
+    return s->sink->directives(s->sink->arg, line, err);
+}
+
+int weir_script_read(const char *text, size_t len, const char *name,
+                     const struct weir_script_sink *sink, struct weir_err *err)
+{
+    struct script s = { .sink = sink };
+    char shown[WEIR_QUOTE_TEXT];
+    unsigned long number = 0;
+    int rc = 0;
+
+    weir_quote_str(name, shown);
+    if (len >= 3 &&
+        memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* some editors begin a file with this mark */
+        text += 3;
+        len -= 3;
+    }
+    s.plain = s.started = !has_start(&s, text, len);
+    while (rc == 0 && len > 0) {
+        const char *newline = memchr(text, '\n', len);
+        size_t line_len = newline != NULL ? (size_t)(newline - text) : len;
+        size_t step = line_len + (newline != NULL);
+
+        number++;
+        if (s.stopped)
+            look_at_rest(&s, text, line_len, number);
+        else if (clean_line(&s, text, line_len, err) < 0 || obey(&s, number, err) < 0)
+            rc = -1;
+        text += step;
+        len -= step;
+    }
+    if (rc == 0 && s.plain && !s.pending && !s.any_run) {
+        weir_str_free(&s.line);
+        return weir_refuse(err, WEIR_EUSAGE, "%s: no line \"IOR START\", and no option", shown);
+    }
+    if (rc == 0 && s.plain)
+        note_plain(&s, shown);
+    if (rc == 0)
+        note_outside(&s, shown);
+    if (rc == 0 && (s.pending || !s.any_run))
+        rc = end_test(&s, err) < 0 ? -1 : 0;
+    if (rc < 0)
+        weir_err_within(err, s.plain ? "%s:%lu (no line \"IOR START\", so all lines are options)"
+                                     : "%s:%lu",
+                        shown, number);
+    weir_str_free(&s.line);
+    return rc;
+}

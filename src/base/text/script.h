@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* script.h - IOR script files */
+#ifndef WEIR_BASE_TEXT_SCRIPT_H
+#define WEIR_BASE_TEXT_SCRIPT_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+/* What a script says, in order. Each returns 0, or -1 with err filled: the reader then adds
+ * "FILE:LINE" and stops. */
+struct weir_script_sink {
+    /* One line's directive list (comment and line end removed), for weir_opts_directives. */
+    int (*directives)(void *arg, const char *list, struct weir_err *err);
+    /* The current test is complete; called for RUN, and at the end for directives after the last
+     * RUN or for a script without RUN. Two RUNs in a row call it twice. */
+    int (*run)(void *arg, struct weir_err *err);
+    void *arg;
+    void (*note)(void *arg, const char *text); /* something that the user should know; may be
+                                                * NULL */
+};
+
+/* Read a script of len bytes (no NUL needed). Lines before "IOR START" and after "IOR STOP" are
+ * skipped; a note names the first of each that looks like an option. Without "IOR START" all lines
+ * are read, with a note; a text without any option is refused. Keywords in upper or lower case;
+ * CRLF and a missing last newline are fine; lines may have any length; NUL bytes before "IOR STOP"
+ * are refused. name is used in messages only. Returns 0, or -1 and err (WEIR_EUSAGE) "FILE:LINE:
+ * ...". Local. */
+int weir_script_read(const char *text, size_t len, const char *name,
+                     const struct weir_script_sink *sink, struct weir_err *err);
+
+#endif

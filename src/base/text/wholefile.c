@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wholefile.c - a file that is whole or not there */
+#include "base/text/wholefile.h"
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/str.h"
+
+#define TRIES 100 /* names, until one is free */
+
+/* A new file in the directory of 'place', whose name does not depend on how long that of the place
+ * is. Its descriptor, and its name in *name (malloc'ed); -1 with errno set. */
+static int create_beside(const char *place, char **name)
+{
+    const char *slash = strrchr(place, '/');
+    int dir = slash ? (int)(slash - place) + 1 : 0, fd = -1;
+    struct weir_str text = { 0 };
+
+    for (int i = 0; i < TRIES && fd < 0; i++) {
+        weir_str_clear(&text);
+        weir_str_addf(&text, "%.*s.weir-%ld-%d", dir, place, (long)getpid(), i);
+        errno = ENOMEM;
+        if (!text.failed)
+            fd = open(text.text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    if (fd < 0) {
+        int reason = errno;
+
+        weir_str_free(&text);
+        errno = reason;
+    }
+    *name = text.text;
+    return fd;
+}
+
+/* Where names cannot be removed (a directory that files are only added to), they cannot be changed. */
+static bool can_create_and_rename(const char *place)
+{
+    char *name;
+    int fd = create_beside(place, &name);
+    bool removed;
+
+    if (fd < 0)
+        return false;
+    close(fd);
+    removed = unlink(name) == 0;
+    free(name);
+    return removed;
+}
+
+int weir_wholefile_prepare(struct weir_wholefile *w, const char *path, struct weir_err *err)
+{
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+
+    *w = (struct weir_wholefile) { .place = NULL };
+    if (there && (!S_ISREG(st.st_mode) || access(path, W_OK) < 0))
+        return 0;
+    if (!there && (errno != ENOENT || lstat(path, &st) == 0)) /* a link that leads nowhere */
+        return 0;
+    w->place = there ? realpath(path, NULL) : strdup(path);
+    if (!w->place)
+        return weir_fail(err, WEIR_ESETUP, "open '%s'", path);
+    if (!can_create_and_rename(w->place)) {
+        free(w->place);
+        w->place = NULL;
+    }
+    return 0;
+}
+
+int weir_wholefile_open(struct weir_wholefile *w, struct weir_err *err)
+{
+    int fd = create_beside(w->place, &w->beside);
+
+    if (fd < 0)
+        return weir_fail(err, WEIR_ESETUP, "create a temporary file in the directory of '%s'",
+                         w->place);
+    w->out = fdopen(fd, "w");
+    if (w->out)
+        return 0;
+    weir_fail(err, WEIR_ESETUP, "write '%s'", w->place);
+    close(fd);
+    return -1;
+}
+
+int weir_wholefile_close(struct weir_wholefile *w, bool keep, struct weir_err *err)
+{
+    bool bad = false;
+    int rc = 0;
+
+    if (w->out) {
+        errno = 0;
+        /* The data come before the name: a crash must not leave an empty file in the place. */
+        bad = fflush(w->out) != 0 || ferror(w->out) || (keep && fsync(fileno(w->out)) != 0);
+        if (fclose(w->out) != 0)
+            bad = true;
+        if (keep && (bad || rename(w->beside, w->place) < 0))
+            rc = weir_fail(err, WEIR_ESETUP, "write '%s'", w->place);
+    }
+    if (w->beside && (!keep || rc < 0 || !w->out))
+        unlink(w->beside);
+    free(w->beside);
+    free(w->place);
+    *w = (struct weir_wholefile) { .place = NULL };
+    return rc;
+}
+
+FILE *weir_open_now(const char *path, const char *mode)
+{
+    int flags = *mode == 'r'   ? O_RDONLY
+                : *mode == 'w' ? O_WRONLY | O_CREAT | O_TRUNC
+                               : O_WRONLY | O_CREAT | O_APPEND;
+    int fd = open(path, flags | O_NONBLOCK | O_CLOEXEC, 0666);
+    FILE *f = fd < 0 || fcntl(fd, F_SETFL, flags & O_APPEND) < 0 ? NULL : fdopen(fd, mode);
+
+    if (!f && fd >= 0)
+        close(fd);
+    return f;
+}
+
+/* A device, or a directory where no file can be made. */
+static int put_in_place(const char *path, const char *text, struct weir_err *err)
+{
+    FILE *f = weir_open_now(path, "w");
+    bool bad;
+
+    if (!f)
+        return weir_fail(err, WEIR_ESETUP, "create '%s'", path);
+    bad = fputs(text, f) == EOF;
+    if (fclose(f) != 0 || bad)
+        return weir_fail(err, WEIR_ESETUP, "write '%s'", path);
+    return 0;
+}
+
+int weir_wholefile_put(const char *path, const char *text, struct weir_err *err)
+{
+    struct weir_wholefile w;
+    int rc;
+
+    if (weir_wholefile_prepare(&w, path, err) < 0)
+        return -1;
+    if (!w.place)
+        return put_in_place(path, text, err);
+    rc = weir_wholefile_open(&w, err);
+    if (rc == 0 && fputs(text, w.out) == EOF)
+        rc = weir_fail(err, WEIR_ESETUP, "write '%s'", path);
+    if (weir_wholefile_close(&w, rc == 0, rc < 0 ? NULL : err) < 0)
+        rc = -1;
+    return rc;
+}

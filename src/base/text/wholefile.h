@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wholefile.h - a file that is whole or not there: written beside its place and renamed at the
+ * end */
+#ifndef WEIR_BASE_TEXT_WHOLEFILE_H
+#define WEIR_BASE_TEXT_WHOLEFILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+/* Zero-initialise; release with weir_wholefile_close. */
+struct weir_wholefile {
+    char *place;  /* where it will be, symbolic links followed; NULL: see weir_wholefile_prepare */
+    char *beside; /* where it is now; NULL: not open */
+    FILE *out;
+};
+
+/* Find out whether a file can be made at 'path' and renamed to it, and remember the place. Nothing
+ * is left there, and a file that is there stays as it is. place stays NULL where this is not
+ * possible: for a device, a pipe, a path that cannot be written to; open such a path as usual,
+ * which also tells the error. Local. Returns 0, or -1 and err (WEIR_ESETUP) when memory is out. */
+int weir_wholefile_prepare(struct weir_wholefile *w, const char *path, struct weir_err *err);
+
+/* Begin to write, into w->out. Local. -1 and err (WEIR_ESETUP). */
+int weir_wholefile_open(struct weir_wholefile *w, struct weir_err *err);
+
+/* Put the file into its place when 'keep' says so and all of it could be written, else remove what
+ * there is. Gives back everything, also of a file that was never opened. Local. -1 and err
+ * (WEIR_ESETUP). */
+int weir_wholefile_close(struct weir_wholefile *w, bool keep, struct weir_err *err);
+
+/* Make the file at 'path' hold the text: whole, or as it was; a device or a pipe gets it in place.
+ * A pipe that nobody reads is an error. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
+int weir_wholefile_put(const char *path, const char *text, struct weir_err *err);
+
+/* fopen(3) with mode "r", "w" or "a" that does not wait for the other end of a pipe: one that nobody
+ * writes to is empty, and one that nobody reads is an error (ENXIO). For files that are opened
+ * during a run, or again and again. Local. NULL with errno set. */
+FILE *weir_open_now(const char *path, const char *mode);
+
+#endif

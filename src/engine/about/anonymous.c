@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* anonymous.c - results without names */
+#include "config.h"
+#include "engine/about/anonymous.h"
+
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "backends/backend.h"
+#include "backends/registry.h"
+#include "base/options/optset.h"
+#include "engine/command.h"
+#include "engine/driver.h"
+
+/* ---- what is known ---- */
+
+static void add_hosts(struct weir_names *names, const struct weir_host *hosts, int n)
+{
+    struct utsname u;
+
+    for (int i = 0; i < n; i++)
+        weir_names_add_host(names, hosts[i].name, i);
+    if (uname(&u) == 0)
+        weir_names_add_host(names, u.nodename, 0);
+}
+
+static void add_user(struct weir_names *names)
+{
+    const struct passwd *user = getpwuid(getuid());
+    char *here = getcwd(NULL, 0);
+
+    weir_names_add_word(names, getenv("USER"));
+    weir_names_add_word(names, getenv("LOGNAME"));
+    weir_names_add_word(names, user ? user->pw_name : NULL);
+    weir_names_add_file(names, here);
+    free(here);
+}
+
+static void add_key(struct weir_anonymous *a, const char *prefix, const char *key)
+{
+    if (key)
+        weir_str_addf(&a->keys, "%s%s\n", prefix, key);
+}
+
+/* A file under the names that messages have for it: whole, its directory, and its last part, which
+ * may have a directory of its own (ior -u). */
+static void add_place(struct weir_names *names, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *directory = slash ? strndup(path, (size_t)(slash - path)) : NULL;
+
+    weir_names_add_file(names, path);
+    if (slash && slash[1])
+        weir_names_add_file(names, slash + 1);
+    if (directory && directory[strspn(directory, "./")])
+        weir_names_add_file(names, directory);
+    names->failed |= slash && !directory;
+    free(directory);
+}
+
+/* Names joined by '@' are several. What stands before a ':' may be a driver ("ufs:"), which
+ * messages leave out. */
+static void add_places(struct weir_names *names, const char *value)
+{
+    struct weir_str one = { 0 };
+
+    for (; *value; value += *value == '@') {
+        size_t n = strcspn(value, "@");
+
+        weir_str_clear(&one);
+        weir_str_add(&one, value, n);
+        if (strcmp(weir_str_text(&one), "-") != 0)
+            for (const char *path = weir_str_text(&one), *colon; path;
+                 path = colon ? colon + 1 : NULL) {
+                add_place(names, path);
+                colon = strchr(path, ':');
+            }
+        value += n;
+    }
+    names->failed |= one.failed;
+    weir_str_free(&one);
+}
+
+static void add_table(struct weir_anonymous *a, const char *prefix, const struct weir_opt *rows,
+                      const void *values)
+{
+    const unsigned flags =
+        WEIR_OPT_READS | WEIR_OPT_WRITES | WEIR_OPT_ADDS | WEIR_OPT_PLACES | WEIR_OPT_PRIVATE;
+    struct weir_str value = { 0 };
+
+    for (; rows && values && !weir_opt_is_end(rows); rows++) {
+        if (rows->type != WEIR_OPT_STR || !(rows->flags & flags))
+            continue;
+        add_key(a, prefix, rows->name);
+        add_key(a, prefix, rows->key);
+        weir_str_clear(&value);
+        weir_opt_show(rows, values, &value);
+        add_places(&a->names, weir_str_text(&value));
+    }
+    a->names.failed |= value.failed;
+    weir_str_free(&value);
+}
+
+static void add_test(struct weir_anonymous *a, const struct weir_command *c,
+                     const struct weir_values *v)
+{
+    const struct weir_backend *const *be = weir_backends();
+
+    add_table(a, "", c->driver->opts, v->driver_opt);
+    for (int i = 0; be[i]; i++)
+        add_table(a, be[i]->prefix, be[i]->opts, v->backend_opt[i]);
+}
+
+void weir_anonymous_begin(struct weir_run *run, const struct weir_command *c)
+{
+    const struct weir_run_options *o = c->tests[0].driver_opt;
+    struct weir_anonymous *a = &run->anonymous;
+    struct weir_host *hosts;
+    int n;
+
+    a->on = o->anonymous;
+    if (!a->on)
+        return;
+    run->report.anonymous = a;
+    hosts = weir_par_hosts(&run->world, &n);
+    if (run->world.rank == 0) {
+        add_hosts(&a->names, hosts, n);
+        add_user(&a->names);
+        /* What is told under names that are not those of options. */
+        weir_str_addf(&a->keys, "\nCommand line\nPath\npath\ntest filename\ntestFileName\nmount\n"
+                                "platform\ndebug\n"
+                                "ROMIO_HINTS\nMPICH_MPIIO_HINTS\nDARSHAN_LOGDIR\n"
+                                "LD_PRELOAD\nHDF5_PLUGIN_PATH\nHDF5_VOL_CONNECTOR\n");
+        for (int i = 0; i < c->n; i++)
+            add_test(a, c, &c->tests[i]);
+        a->names.failed |= !hosts || a->keys.failed;
+    }
+    free(hosts);
+}
+
+void weir_anonymous_end(struct weir_anonymous *a)
+{
+    weir_names_free(&a->names);
+    weir_str_free(&a->keys);
+    a->on = false;
+}
+
+/* ---- texts ---- */
+
+static bool is_left_out(const struct weir_anonymous *a, const char *key)
+{
+    size_t len = strlen(key);
+
+    if (len == 0) /* there was no memory for it, so it may be any */
+        return true;
+    for (const char *at = weir_str_text(&a->keys); (at = strstr(at, key)); at++)
+        if (at[-1] == '\n' && at[len] == '\n')
+            return true;
+    return false;
+}
+
+/* Options of a mount whose values are names: "addr=10.1.2.3", "username=jane". */
+static bool is_name(const char *option, size_t len)
+{
+    static const char *const words[] = { "addr", "user", "name", "server", "domain", "cred",
+                                         "dir",  "mds",  "mon",  "source", "src" };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (memmem(option, len, words[i], strlen(words[i])))
+            return true;
+    return false;
+}
+
+static void hide_mount_options(const struct weir_names *names, const char *text,
+                               struct weir_str *out)
+{
+    struct weir_str rest = { 0 };
+
+    for (size_t n; *text; text += n) {
+        size_t key = strcspn(text, ",=");
+
+        n = strcspn(text, ",");
+        if (key < n && is_name(text, key))
+            weir_str_addf(&rest, "%.*s=%s", (int)key, text, WEIR_NAME_LEFT_OUT);
+        else
+            weir_str_add(&rest, text, n);
+        if (text[n])
+            weir_str_addc(&rest, text[n++]);
+    }
+    weir_names_hide(names, weir_str_text(&rest), out);
+    out->failed |= rest.failed;
+    weir_str_free(&rest);
+}
+
+const char *weir_anonymous_text(const struct weir_anonymous *a, const char *key, const char *value,
+                                struct weir_str *room)
+{
+    if (!a || !a->on || !value || !*value)
+        return value;
+    weir_str_clear(room);
+    if (key && is_left_out(a, key))
+        weir_str_addf(room, WEIR_NAME_LEFT_OUT);
+    else if (key && strcmp(key, "mountOptions") == 0)
+        hide_mount_options(&a->names, value, room);
+    else
+        weir_names_hide(&a->names, value, room);
+    return room->failed ? WEIR_NAME_LEFT_OUT : weir_str_text(room);
+}

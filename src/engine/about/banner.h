@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* banner.h - the banner: what every program prints before its results */
+#ifndef WEIR_ENGINE_ABOUT_BANNER_H
+#define WEIR_ENGINE_ABOUT_BANNER_H
+
+#include "base/options/opt.h"
+#include "engine/run.h"
+
+/* The time now in strftime's form, in out; empty where it is not known. Local. */
+const char *weir_banner_now(char out[32], const char *form);
+
+/* What IOR_FAKE_NODES and IOR_FAKE_TASK_PER_NODES put in place of what was found. Rank 0. */
+void weir_banner_fakes(struct weir_run *run);
+
+/* Program, version of its results and divisor of its deviations, for data readers; and the command
+ * line. Rank 0; no-ops elsewhere. */
+void weir_banner_program(struct weir_run *run, const struct weir_driver *d);
+void weir_banner_command(struct weir_run *run, unsigned readers, int argc, char *const *argv);
+
+/* For people a line: 'heading', the program, and each of its words between two quotes;
+ * 'most' bytes of it at most. Rank 0. */
+void weir_banner_words(struct weir_run *run, const char *heading, char quote, int most, int argc,
+                       char *const *argv);
+
+/* System and host of rank 0, with more of it from -v -v on. Rank 0. */
+void weir_banner_machine(struct weir_run *run, unsigned readers);
+
+/* The line "Nodemap: 110.." in these forms of the text: which tasks share the node of task 0.
+ * Collective over run->world. */
+void weir_banner_nodemap(struct weir_run *run, unsigned readers);
+
+/* The value of an option as a fact called name: text for texts and lists, a number for the rest.
+ * Rank 0. */
+void weir_banner_option(struct weir_run *run, unsigned readers, const char *name,
+                        const struct weir_opt *row, const void *values);
+
+/* All of that for data readers, and where it was measured. Rank 0. */
+void weir_banner_data(struct weir_run *run, const struct weir_driver *d, int argc,
+                      char *const *argv);
+
+/* How the part of a task lies in an array of these lengths: a line for each dimension, which
+ * begins with 'head', and rows of the table 'key'. Rank 0. */
+struct weir_part;
+void weir_banner_part(struct weir_run *run, const char *head, const char *key,
+                      const struct weir_part *part, const uint64_t *len);
+
+/* The object "Parameters" of the test that was entered: every option with a long name and its
+ * value, for data readers. Rank 0. */
+void weir_banner_parameters(struct weir_run *run);
+
+/* The object "optionValues" of the test that was entered: the same for options with any name, and
+ * those of its backends under their prefixes. Rank 0. */
+void weir_banner_values(struct weir_run *run);
+
+/* The moment as a fact, as ctime(3) has it. Local. */
+#define WEIR_BANNER_CTIME "%a %b %e %H:%M:%S %Y"
+void weir_banner_time(struct weir_run *run, unsigned readers, const char *key);
+
+/* What a backend says of an open file (describe in struct weir_backend): its lines for people, and for
+ * data readers as the text "hints". Empties *facts; nothing where it is empty. Rank 0. */
+void weir_banner_facts(struct weir_run *run, struct weir_str *facts);
+
+/* The same of an open file of arrays. Rank 0 of run->par; nothing elsewhere. Local. */
+struct weir_array_file;
+void weir_banner_array_facts(struct weir_run *run, struct weir_array_file *file);
+
+/* The number of the test that was entered, where it is measured, parameters and tasks, for data
+ * readers. Collective over run->par. */
+void weir_banner_test(struct weir_run *run);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* configuration.c - what a test is: the values that change what is measured */
+#include "config.h"
+#include "engine/about/configuration.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/options/optset.h"
+#include "base/rng.h"
+#include "engine/about/provenance.h"
+#include "engine/driver.h"
+
+/* What is told, and the sum of the hashes of its parts: their order does not matter. */
+struct parts {
+    struct weir_report *report;
+    uint64_t sum;
+};
+
+/* FNV-1a over "name=value" and its zero, then mixed, so that sums of parts are as good. */
+static void add(struct parts *p, const char *name, const char *value)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+    for (int text = 0; text < 2; text++)
+        for (const char *c = text ? value : name;; c++) {
+            h = (h ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+            if (!*c)
+                break;
+        }
+    p->sum += weir_rng_at(h, 0);
+}
+
+static void emit_text(struct parts *p, const char *name, const char *value)
+{
+    add(p, name, value);
+    weir_report_str(p->report, WEIR_FOR_DATA, name, value);
+}
+
+static void emit_number(struct parts *p, const char *name, int64_t value)
+{
+    struct weir_str text = { 0 };
+
+    weir_str_addf(&text, "%" PRId64, value);
+    add(p, name, weir_str_text(&text));
+    weir_report_int(p->report, WEIR_FOR_DATA, name, value);
+    weir_report_free(p->report, &text);
+}
+
+/* ---- options ---- */
+
+/* Values of a table, and how they are by default. */
+struct table {
+    const char *prefix;
+    const struct weir_opt *rows;
+    const void *values;
+    void *defaults;
+    bool is_program;
+};
+
+static int64_t places_in(const char *names)
+{
+    int64_t n = 1;
+
+    for (; *names; names++)
+        n += *names == '@';
+    return n;
+}
+
+static void emit_row(struct parts *p, const struct table *t, const struct weir_opt *row)
+{
+    struct weir_str name = { 0 }, value = { 0 }, usual = { 0 };
+
+    weir_str_addf(&name, "%s%s", t->prefix, row->name ? row->name : row->key);
+    weir_opt_show(row, t->values, &value);
+    weir_opt_show(row, t->defaults, &usual);
+    if (row->flags & WEIR_OPT_PLACES) {
+        int64_t n = places_in(weir_str_text(&value));
+
+        if (n > 1)
+            emit_number(p, weir_str_text(&name), n);
+    } else if (strcmp(weir_str_text(&value), weir_str_text(&usual)) != 0) {
+        emit_text(p, weir_str_text(&name), weir_str_text(&value));
+    }
+    weir_report_free(p->report, &name);
+    weir_report_free(p->report, &value);
+    weir_report_free(p->report, &usual);
+}
+
+/* Only what differs from the default: an option that a later version adds changes no hash. */
+static void emit_table(struct weir_run *run, struct parts *p, struct table t, size_t size)
+{
+    struct weir_opts opts = { .n = 1, .arena = &run->arena };
+
+    if (!t.rows || !t.values)
+        return;
+    t.defaults = weir_arena_alloc(&run->arena, size, NULL);
+    p->report->lost |= !t.defaults;
+    if (!t.defaults)
+        return;
+    opts.set[0] = (struct weir_optset) {
+        .prefix = t.prefix, .rows = t.rows, .values = t.defaults, .size = size
+    };
+    if (weir_opts_defaults(&opts, NULL) < 0) {
+        p->report->lost = true;
+        return;
+    }
+    for (const struct weir_opt *row = t.rows; !weir_opt_is_end(row); row++)
+        if ((row->name || row->key) &&
+            (weir_option_is_configuration(row, t.is_program) || (row->flags & WEIR_OPT_PLACES)))
+            emit_row(p, &t, row);
+}
+
+static void emit_backend(struct weir_run *run, struct parts *p,
+                         const struct weir_backend_in_use *used)
+{
+    const struct weir_backend *be = used->be, *base = be->base;
+
+    emit_table(run, p, (struct table) { be->prefix, be->opts, used->opt.own, NULL, false },
+               be->opt_size);
+    if (base)
+        emit_table(run, p, (struct table) { base->prefix, base->opts, used->opt.base, NULL, false },
+                   base->opt_size);
+}
+
+static void emit_options(struct weir_run *run, struct parts *p)
+{
+    const struct weir_test *t = run->test;
+    const struct weir_driver *d = t->driver;
+
+    weir_report_enter(p->report, "options", false);
+    emit_table(run, p, (struct table) { "", d->opts, t->values->driver_opt, NULL, true },
+               d->opt_size);
+    for (int i = 0; i < t->n_used; i++)
+        emit_backend(run, p, &t->used[i]);
+    weir_report_leave(p->report);
+}
+
+/* ---- the whole ---- */
+
+static void emit_backends(struct weir_run *run, struct parts *p)
+{
+    const struct weir_test *t = run->test;
+    struct weir_str names = { 0 };
+
+    for (int i = 0; i < t->n_used; i++)
+        weir_str_addf(&names, "%s%s", i ? "+" : "", t->used[i].be->name);
+    emit_text(p, "backend", weir_str_text(&names));
+    weir_report_free(p->report, &names);
+}
+
+/* Tells the report of p, and returns the hash of all parts. */
+static uint64_t emit_all(struct weir_run *run, struct parts *p)
+{
+    emit_text(p, "program", run->test->driver->name);
+    emit_number(p, "tasks", run->par.size);
+    emit_number(p, "nodes", run->par.nodes);
+    emit_number(p, "tasksPerNode", run->par.per_node_max);
+    emit_text(p, "placement", weir_placement_name(run->par.placement));
+    emit_number(p, "variant", run->test->variant);
+    emit_backends(run, p);
+    emit_options(run, p);
+    return weir_rng_at(p->sum, 0);
+}
+
+void weir_configuration_hash(struct weir_run *run, struct weir_str *out)
+{
+    struct weir_report nobody = { .n = 0 };
+    struct parts p = { .report = &nobody };
+
+    weir_str_addf(out, "%016" PRIx64, emit_all(run, &p));
+}
+
+void weir_configuration_report(struct weir_run *run)
+{
+    struct parts p = { .report = &run->report };
+    struct weir_str hash = { 0 };
+
+    if (!run->details || run->report.n == 0)
+        return;
+    weir_report_enter(p.report, "configuration", false);
+    weir_str_addf(&hash, "%016" PRIx64, emit_all(run, &p));
+    weir_report_str(p.report, WEIR_FOR_DATA, "hash", weir_str_text(&hash));
+    weir_report_leave(p.report);
+    weir_report_free(p.report, &hash);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* configuration.h - what a test is: the values that change what is measured, without names of
+ * places */
+#ifndef WEIR_ENGINE_ABOUT_CONFIGURATION_H
+#define WEIR_ENGINE_ABOUT_CONFIGURATION_H
+
+#include "engine/test.h"
+
+/* Report the object "configuration" of run->test, for data readers: program, tasks, nodes,
+ * placement, backends, and the options whose values are not the defaults, with what the program
+ * computed from them; and "hash", which is equal for equal tests, in whatever order and spelling
+ * their options were given. Rank 0; nothing elsewhere and where nobody reads details. */
+void weir_configuration_report(struct weir_run *run);
+
+/* Append that hash. Local, the same on all ranks. */
+void weir_configuration_hash(struct weir_run *run, struct weir_str *out);
+
+#endif

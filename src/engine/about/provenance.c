@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* provenance.c - where and with what a number was measured */
+#include "config.h"
+#include "engine/about/provenance.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/node/cgroup.h"
+#include "base/node/device.h"
+#include "base/node/environment.h"
+#include "base/text/path.h"
+#include "par/comm.h"
+
+const char *weir_placement_name(enum weir_placement placement)
+{
+    static const char *const names[] = {
+        [WEIR_PLACED_BLOCK] = "block",
+        [WEIR_PLACED_CYCLIC] = "cyclic",
+        [WEIR_PLACED_OTHER] = "other",
+    };
+
+    return names[placement];
+}
+
+/* What a reader needs: it is missing where it is not known, and where --anonymous changes it. */
+static void report_needed(struct weir_run *run, struct weir_lacks *lacks, const char *key,
+                          const char *text)
+{
+    struct weir_str room = { 0 };
+    const char *shown = weir_anonymous_text(run->report.anonymous, key, text, &room);
+    size_t len = strlen(lacks->names);
+
+    weir_report_str(&run->report, WEIR_FOR_DATA, key, text);
+    if ((!*text || strcmp(shown, text) != 0) &&
+        snprintf(lacks->names + len, sizeof(lacks->names) - len, "%s%s", lacks->n ? ", " : "",
+                 key) > 0)
+        lacks->n++;
+    weir_str_free(&room);
+}
+
+/* Names of the nodes in the order of their lowest ranks, and how many tasks each of them has. */
+static void report_hosts(struct weir_run *run)
+{
+    struct weir_str names = { 0 };
+    struct weir_host *all;
+    int n;
+
+    all = weir_par_hosts(&run->world, &n);
+    run->report.lost |= run->world.rank == 0 && !all;
+    for (int i = 0; i < n; i++)
+        weir_str_addf(&names, "%s%s", i ? " " : "", all[i].name);
+    report_needed(run, &run->trust.lacks, "hosts", weir_str_text(&names));
+    weir_report_free(&run->report, &names);
+    weir_report_enter(&run->report, "tasksOfHosts", true);
+    for (int i = 0; i < n; i++)
+        weir_report_int(&run->report, WEIR_FOR_DATA, NULL, all[i].tasks);
+    weir_report_leave(&run->report);
+    free(all);
+}
+
+static void report_text(struct weir_run *run, const char *key, void (*tell)(struct weir_str *out))
+{
+    struct weir_str text = { 0 };
+
+    tell(&text);
+    weir_report_str(&run->report, WEIR_FOR_DATA, key, weir_str_text(&text));
+    weir_report_free(&run->report, &text);
+}
+
+static void report_needed_text(struct weir_run *run, const char *key,
+                               void (*tell)(struct weir_str *out))
+{
+    struct weir_str text = { 0 };
+
+    tell(&text);
+    report_needed(run, &run->trust.lacks, key, weir_str_text(&text));
+    weir_report_free(&run->report, &text);
+}
+
+static void emit_governor(struct weir_str *out)
+{
+    weir_surroundings_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", out);
+}
+
+static void put_limit(double limit, const char *format, struct weir_str *out)
+{
+    if (isfinite(limit))
+        weir_str_addf(out, format, limit);
+    else if (isinf(limit))
+        weir_str_addf(out, "max");
+}
+
+static void emit_memory_limit(struct weir_str *out)
+{
+    put_limit(weir_cgroup_limit(WEIR_CGROUP_MEMORY), "%.0f", out);
+}
+
+static void emit_cpu_limit(struct weir_str *out)
+{
+    put_limit(weir_cgroup_limit(WEIR_CGROUP_PROCESSORS), "%g", out);
+}
+
+static void emit_binding(struct weir_str *out)
+{
+    weir_surroundings_binding(out);
+}
+
+/* Fewest and most processors that a task may use. Collective. */
+static void report_bound(struct weir_run *run)
+{
+    struct weir_str text = { 0 };
+    int n = weir_surroundings_binding(&text);
+    int64_t most[2] = { n, -n };
+
+    weir_allmax_i64(&run->world, most, 2);
+    weir_report_int(&run->report, WEIR_FOR_DATA, "processorsOfTaskMin", -most[1]);
+    weir_report_int(&run->report, WEIR_FOR_DATA, "processorsOfTaskMax", most[0]);
+    weir_report_free(&run->report, &text);
+}
+
+static void report_variables(struct weir_run *run)
+{
+    struct weir_str name = { 0 };
+    const char *value;
+
+    weir_report_enter(&run->report, "variables", false);
+    for (int i = 0; (value = weir_surroundings_variable(i, &name)); i++)
+        weir_report_str(&run->report, WEIR_FOR_DATA, weir_str_text(&name), value);
+    weir_report_leave(&run->report);
+    weir_report_free(&run->report, &name);
+}
+
+/* Of the node of rank 0. Collective. */
+static void report_environment(struct weir_run *run)
+{
+    weir_report_enter(&run->report, "environment", false);
+    report_needed_text(run, "kernel", weir_surroundings_kernel);
+    report_text(run, "processor", weir_surroundings_processor);
+    report_text(run, "governor", emit_governor);
+    report_text(run, "memoryLimit", emit_memory_limit);
+    report_text(run, "processorLimit", emit_cpu_limit);
+    report_needed_text(run, "binding", emit_binding);
+    report_bound(run);
+    report_text(run, "mpiIo", weir_mpi_io);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "compiler", __VERSION__);
+    report_variables(run);
+    weir_report_leave(&run->report);
+}
+
+static void report_queue(struct weir_run *run, const char *device)
+{
+    static const char *const settings[] = {
+        "scheduler",   "nr_requests", "read_ahead_kb", "max_sectors_kb", "rotational",
+        "write_cache", NULL
+    };
+    struct weir_str text = { 0 };
+
+    weir_report_enter(&run->report, "queue", false);
+    for (int i = 0; settings[i]; i++) {
+        weir_surroundings_queue(device, settings[i], &text);
+        if (text.len > 0)
+            weir_report_str(&run->report, WEIR_FOR_DATA, settings[i], weir_str_text(&text));
+    }
+    weir_report_leave(&run->report);
+    weir_report_free(&run->report, &text);
+}
+
+/* Of path, or of the directory above it in which it will be made. */
+static void find_layout(const char *path, struct weir_str *text)
+{
+    struct weir_str dir = { 0 };
+
+    weir_str_addf(&dir, "%s", path);
+    weir_surroundings_layout(weir_str_text(&dir), text);
+    while (text->len == 0 && dir.text && strrchr(dir.text, '/')) {
+        *strrchr(dir.text, '/') = '\0';
+        weir_surroundings_layout(*dir.text ? dir.text : "/", text);
+    }
+    if (text->len == 0 && path[0] != '/')
+        weir_surroundings_layout(".", text);
+    text->failed |= dir.failed;
+    weir_str_free(&dir);
+}
+
+/* Those below an image are others than the file system's own. */
+static void report_moving(struct weir_run *run, const struct weir_devices *d)
+{
+    struct weir_str text = { 0 };
+
+    for (int i = 0; i < d->n; i++)
+        weir_str_addf(&text, "%s%s", i ? "," : "", d->name[i]);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "movingDevices", weir_str_text(&text));
+    weir_report_free(&run->report, &text);
+}
+
+/* Below the mount: how it was mounted, what it stands on, and how it is laid out. */
+static void report_place(struct weir_run *run, const char *path, const char *options,
+                         struct weir_lacks *lacks)
+{
+    struct weir_devices devices;
+    struct weir_str text = { 0 };
+
+    report_needed(run, lacks, "mountOptions", options);
+    find_layout(path, &text);
+    report_needed(run, lacks, "layout", weir_str_text(&text));
+    weir_devices_find(path, &devices);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "device", devices.top);
+    report_moving(run, &devices);
+    report_queue(run, devices.top);
+    weir_report_free(&run->report, &text);
+}
+
+void weir_provenance_run(struct weir_run *run)
+{
+    struct weir_report *r = &run->report;
+    struct weir_str mpi = { 0 };
+
+    weir_mpi_library(&mpi);
+    weir_report_enter(r, "provenance", false);
+    weir_report_str(r, WEIR_FOR_DATA, "weir", PACKAGE_VERSION);
+    report_needed(run, &run->trust.lacks, "mpi", weir_str_text(&mpi));
+    weir_report_int(r, WEIR_FOR_DATA, "tasks", run->world.size);
+    weir_report_int(r, WEIR_FOR_DATA, "nodes", run->world.nodes);
+    weir_report_str(r, WEIR_FOR_DATA, "placement", weir_placement_name(run->world.placement));
+    report_hosts(run);
+    report_environment(run);
+    weir_report_leave(r);
+    weir_report_free(&run->report, &mpi);
+}
+
+void weir_provenance_test(struct weir_run *run, const struct weir_backend *be, const char *path)
+{
+    struct weir_report *r = &run->report;
+    uint64_t error_ns = weir_clock_worst(&run->par, &run->clock);
+    struct weir_mount mount = { .point = { 0 } };
+    struct weir_lacks ignored = { 0 };
+    struct weir_lacks *lacks = run->trust.facts && !(be->flags & WEIR_BE_NO_DATA)
+                                   ? &run->trust.facts->lacks
+                                   : &ignored;
+
+    if (r->n == 0)
+        return;
+    weir_mount_find(path, &mount);
+    weir_report_enter(r, "provenance", false);
+    weir_report_str(r, WEIR_FOR_DATA, "mount", weir_str_text(&mount.point));
+    report_needed(run, lacks, "fileSystem", weir_str_text(&mount.type));
+    weir_report_str(r, WEIR_FOR_DATA, "backend", be->name);
+    weir_report_str(r, WEIR_FOR_DATA, "backendVersion", be->version ? be->version() : "");
+    report_place(run, path ? path : ".", weir_str_text(&mount.options), lacks);
+    weir_report_real(r, WEIR_FOR_DATA, "clockError", (double)error_ns / WEIR_NS_PER_S);
+    weir_report_leave(r);
+    run->report.lost |= mount.point.failed || mount.type.failed || mount.options.failed;
+    weir_mount_free(&mount);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* provenance.h - where and with what a number was measured */
+#ifndef WEIR_ENGINE_ABOUT_PROVENANCE_H
+#define WEIR_ENGINE_ABOUT_PROVENANCE_H
+
+#include "engine/run.h"
+
+/* "block", "cyclic" or "other". Local. */
+const char *weir_placement_name(enum weir_placement placement);
+
+/* Report the object "provenance" of a run: version, MPI library, hosts (one of each node), nodes,
+ * tasks, placement, and "environment": what the node of rank 0 is, what tasks may use, and what
+ * steers MPI-IO. For data readers. Collective over run->world. */
+void weir_provenance_run(struct weir_run *run);
+
+/* Report the object "provenance" of a test: file system, mount point and options, device, layout,
+ * backend and library version, clock uncertainty. Collective over run->par. */
+void weir_provenance_test(struct weir_run *run, const struct weir_backend *be, const char *path);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* facts.c - facts of which nothing is known yet, and what several programs know in the same way */
+#include "config.h"
+#include "engine/check/facts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/run.h"
+#include "par/reduce.h"
+
+void weir_facts_init(struct weir_facts *f)
+{
+    memset(f, 0, sizeof(*f));
+    f->file_system = "";
+    f->others_why = "nobody looked";
+    f->memory = f->tasks_per_core = f->cores = f->full = f->full_inodes = NAN;
+    f->memcpy_rate = f->link_rate = f->resolution_s = NAN;
+    f->stores = f->durable = f->direct = f->shared = f->random = f->own_metadata = -1;
+    f->collective = f->independent = f->other_layout = f->foreign = f->apart = -1;
+    f->distance = f->lacks.n = -1;
+    f->planned_bytes = f->file_bytes = f->transfer = f->own_node = f->unread = f->repeats = NAN;
+    f->allocated = f->written = f->retries = f->others_cpu = f->others = f->others_share = f->sequential_rate = NAN;
+}
+
+double weir_facts_own_node(const struct weir_run *run, int whom)
+{
+    uint64_t node = (uint64_t)run->par.node;
+    uint64_t own;
+
+    if (run->par.nodes == 1)
+        return 1;
+    own = weir_fetch_u64(&run->par, node, whom) == node;
+    weir_allsum_u64(&run->par, &own, 1);
+    return (double)own / run->par.size;
+}
+
+struct weir_facts_phase *weir_facts_phase_of(struct weir_facts *f, const char *key)
+{
+    struct weir_facts_phase *p;
+
+    for (int i = 0; i < f->phases; i++)
+        if (strcmp(f->phase[i].key, key) == 0)
+            return &f->phase[i];
+    if (f->phases == WEIR_FACTS_PHASES)
+        return NULL;
+    p = &f->phase[f->phases++];
+    memset(p, 0, sizeof(*p));
+    p->key = key;
+    p->shortest_s = p->bytes = p->rate = p->cached = p->dirty = p->left = NAN;
+    p->slow = p->tail = p->ends = p->cpu = p->data = p->clock = p->unsteady = p->busy_s = NAN;
+    return p;
+}
+
+bool weir_facts_have(const struct weir_facts *f, enum weir_moves moves)
+{
+    for (int i = 0; i < f->phases; i++)
+        if (f->phase[i].moves == moves)
+            return true;
+    return false;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* facts.h - what is known about a test when it is judged: plain numbers, the same for every
+ * program. A value that is not known is NaN or -1, never an estimate. */
+#ifndef WEIR_ENGINE_CHECK_FACTS_H
+#define WEIR_ENGINE_CHECK_FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WEIR_FACTS_PHASES 24 /* kinds of phases of a test */
+#define WEIR_FACTS_RATES 128 /* repetitions of which the rate is kept */
+#define WEIR_OTHERS_SHARE 0.25 /* of a device or of processors: more is a finding (H26) */
+
+enum weir_moves { WEIR_MOVES_NOTHING, WEIR_MOVES_IN, WEIR_MOVES_OUT }; /* read, written */
+
+/* One kind of phase over all repetitions: the worst value of each number. Seconds, bytes; shares
+ * are of 1. */
+struct weir_facts_phase {
+    const char *key; /* "write" */
+    enum weir_moves moves;
+    bool makes;              /* items, and moves no data */
+    bool once;               /* before or after all repetitions */
+    uint64_t n;              /* how many times it ran */
+    double shortest_s;       /* first open to last close */
+    double bytes;            /* of all tasks; the most of a repetition */
+    double rate;             /* the best, bytes a second; 0 where no bytes are moved */
+    double cached;           /* of what was to be read, in the page cache of the reader's node */
+    bool unseen;             /* that was asked, and the system did not tell */
+    double dirty;            /* of what was written, not on storage at the end of the time */
+    double left;             /* of what was moved with direct I/O, in the page cache after it */
+    double slow;             /* that stragglers cost, of all: of the phase where it is most */
+    char stragglers[160];    /* and words about them */
+    double tail;             /* time from 90 % of the tasks being done to the last one, of all */
+    double ends;             /* open, close and sync, of all */
+    double cpu;              /* user time of a task over the time of the phase, mean of the tasks */
+    double data;             /* making and checking data, of the work; mean of the tasks */
+    double unsteady;         /* change of the rate in its second half, see weir_series_unsteady */
+    double clock;            /* uncertainty of the common clock, of the phase */
+    double busy_s;           /* least time that a task worked, mean of the tasks */
+    double asked, reached;   /* bytes of read or write calls, and of these from or to a device */
+    double rates[WEIR_FACTS_RATES]; /* bytes or, where none are moved, operations a second */
+    int nrates;
+};
+
+enum weir_facts_data {
+    WEIR_DATA_UNKNOWN,
+    WEIR_DATA_REPEATED, /* timestamp, offset */
+    WEIR_DATA_RANDOM    /* cannot be compressed or deduplicated */
+};
+
+/* Items of the disclosure that the results do not have. */
+struct weir_lacks {
+    int n;           /* -1: no results for programs are written */
+    char names[160]; /* "hosts, mountOptions" */
+};
+
+struct weir_run;
+
+struct weir_facts {
+    /* the machine */
+    int tasks, nodes, per_node_max;
+    bool uneven;             /* nodes have different numbers of tasks */
+    double memory;           /* bytes of the smallest node, or what its control group allows */
+    double tasks_per_core;   /* of the node with the most */
+    double cores;            /* of the first node */
+    double full, full_inodes; /* the file system, the worse of before and after; shares */
+    const char *path;        /* where the test works; NULL unknown */
+    const char *file_system; /* type, as in the mount table; "" unknown */
+    bool image;              /* the file system is in a file, whose pages may have the bytes */
+    const char *compresses;  /* the option of the mount that makes it compress; NULL: none */
+    double memcpy_rate;      /* bytes a second that a node can copy */
+    bool on_network;         /* the nodes reach the file system over their links */
+    double link_rate;        /* bytes a second of these of a node; NaN: one is not known */
+    double peak;             /* --peak, bytes a second */
+    double resolution_s;     /* of the clock */
+    struct weir_lacks lacks;
+    /* the options, as the program knows them */
+    int stores; /* 0: the bytes are kept nowhere (-a DUMMY, a program that only gathers) */
+    int durable;             /* something inside the time makes data durable */
+    int direct;              /* direct I/O was asked for */
+    int shared;              /* tasks share files */
+    int random;              /* offsets are random */
+    int own_metadata;        /* items are looked at by the node that made them */
+    int collective;          /* was asked for */
+    int independent;         /* 1: collective was asked for and is not done */
+    int other_layout;        /* 1: the layout is not what was asked for */
+    int foreign;             /* 1: what was read was written with other parameters */
+    int apart;               /* 1: nodes do not see the same files */
+    int distance;            /* in nodes, of the task whose data are read; -1: nobody asked for
+                              * one */
+    double transfer;         /* bytes */
+    double planned_bytes;    /* of all tasks in a phase */
+    double file_bytes;       /* of a file that is read, as this test writes them */
+    double own_node;         /* share of the tasks that read what their own node wrote */
+    double unread;           /* share of the data that nobody reads because others are read twice */
+    double repeats;          /* share of the blocks that are drawn again */
+    enum weir_facts_data data_kind;
+    /* what happened */
+    double allocated;        /* allocated bytes over size, of files that are flushed */
+    double written;          /* of these files: the share that is neither hole nor reserved */
+    double compressed;       /* the most that is compressed on the device, of a phase; 0 unknown */
+    double retries;          /* short transfers and calls that were tried again */
+    double others_cpu;       /* share of the processors of a node's tasks that others used in the
+                              * phases; of the node with the most */
+    double others;           /* bytes that others moved on the block device of the files, in the
+                              * phases */
+    double others_share;     /* of what the device moved, or of what the test asked for where that
+                              * is more */
+    const char *others_why;  /* why that is not known */
+    double sequential_rate;  /* of large transfers in order, on the same files, earlier in the
+                              * run */
+    bool planned;            /* a dry run: phases are as they are meant */
+    const char *no_room;     /* words about what does not fit; NULL: it does, or is not known */
+    double need_of_free;     /* then: bytes or inodes that are needed, of those that are free */
+    bool evicted;            /* the pages of the files were dropped before each read phase */
+    const char *cache_why;   /* why the page cache is not known; NULL: nobody asked */
+    const char *cache_hides; /* why more may be in the page cache than was seen; NULL: no */
+    int repetitions;
+    struct weir_facts_phase phase[WEIR_FACTS_PHASES];
+    int phases;
+};
+
+/* Nothing is known. Local. */
+void weir_facts_init(struct weir_facts *f);
+
+/* The share of tasks whose 'whom', a rank, is on their own node. Collective over run->par. */
+double weir_facts_own_node(const struct weir_run *run, int whom);
+
+/* The kind of phase with this key, made when it is new; NULL when there are too many kinds. key
+ * must live as long as the facts. Local. */
+struct weir_facts_phase *weir_facts_phase_of(struct weir_facts *f, const char *key);
+
+/* Does a phase move data this way? Local. */
+bool weir_facts_have(const struct weir_facts *f, enum weir_moves moves);
+
+#endif

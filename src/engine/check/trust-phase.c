@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* trust-phase.c - the facts of a phase, gathered before and after it */
+#include "config.h"
+#include "engine/check/trust.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "engine/check/straggler.h"
+#include "engine/driver.h"
+#include "par/agree.h"
+
+/* User time is taken in ticks of the kernel: a phase needs many of them. */
+#define CPU_LEAST_S 0.1
+
+#define LEAST_ROOM 0.05 /* of the bytes: that were not in the page cache, to judge what comes in */
+
+static enum weir_moves moves_of(const struct weir_stage *s)
+{
+    return s->flags & WEIR_STAGE_WRITES  ? WEIR_MOVES_OUT
+           : s->flags & WEIR_STAGE_READS ? WEIR_MOVES_IN
+                                         : WEIR_MOVES_NOTHING;
+}
+
+static bool is_measured(const struct weir_run *run, const struct weir_stage *s)
+{
+    return run->trust.facts && s->phase && !(s->flags & WEIR_STAGE_UNTIMED);
+}
+
+int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, struct weir_err *err)
+{
+    enum weir_moves moves = moves_of(stage);
+    uint64_t begin_ns;
+
+    run->trust.stage = NULL; /* the last phase may have failed */
+    run->trust.seen = (struct weir_cache_seen) { .looked = NAN, .resident = NAN, .dirty = NAN };
+    if (moves == WEIR_MOVES_IN && weir_trust_drop(run, stage, err) < 0)
+        return -1;
+    if (!is_measured(run, stage))
+        return 0;
+    begin_ns = weir_now_ns();
+    if (moves == WEIR_MOVES_IN)
+        weir_trust_look(run, stage);
+    run->trust.resident_before =
+        moves == WEIR_MOVES_IN && !run->trust.cache_why ? run->trust.cache.resident : 0;
+    weir_trust_device_phase(run);
+    weir_trust_processors_before(run);
+    run->trust.stage = run->test->plan.options->dry_run ? NULL : stage;
+    run->trust.spent_ns += weir_now_ns() - begin_ns;
+    return 0;
+}
+
+void weir_trust_start(struct weir_run *run)
+{
+    if (run->trust.stage)
+        weir_machine_use(&run->trust.before, moves_of(run->trust.stage) != WEIR_MOVES_NOTHING);
+}
+
+/* In which part of the phase has this rank done its work? */
+static int part_of(const struct weir_run *run, const struct weir_phase_rec *rec)
+{
+    int64_t end = weir_clock_common(&run->clock, rec->mark[WEIR_MARK_WORKED]);
+    double span = (double)(rec->last[WEIR_MARK_WORKED] - rec->first[WEIR_MARK_WORK]);
+    double done = (double)(end - rec->first[WEIR_MARK_WORK]);
+    double part = span > 0 ? WEIR_TRUST_PARTS * done / span : 0;
+
+    return part < 0 ? 0 : part < WEIR_TRUST_PARTS ? (int)part : WEIR_TRUST_PARTS - 1;
+}
+
+void weir_trust_fate(struct weir_run *run, struct weir_session *s, struct weir_file *f)
+{
+    struct weir_fate fate = { .independent = -1, .other_layout = -1 };
+    struct weir_facts *facts = run->trust.facts;
+
+    if (!facts || !s->be || !s->be->fate || !s->started || s->access.dry_run)
+        return;
+    s->be->fate(s, f, &fate);
+    if (s->access.collective && fate.independent > facts->independent)
+        facts->independent = fate.independent;
+    if (fate.other_layout > facts->other_layout)
+        facts->other_layout = fate.other_layout;
+}
+
+static void add_sessions(const struct weir_test *t, struct weir_trust_sums *s)
+{
+    for (int i = 0; i < t->sessions; i++) {
+        const struct weir_session_stats *stats = t->session[i]->stats;
+
+        if (!stats) /* a session of other ranks */
+            continue;
+        s->retries += stats->short_transfers + stats->retries;
+        s->sync_ns += stats->hist[WEIR_OP_SYNC].sum_ns;
+        s->syncs += stats->hist[WEIR_OP_SYNC].n;
+    }
+}
+
+/* Bytes; 0 where they are not known, and *unknown is 1 then. */
+static uint64_t known_bytes(double bytes, uint64_t *unknown)
+{
+    *unknown = isnan(bytes);
+    return *unknown ? 0 : (uint64_t)bytes;
+}
+
+static void add_cache(const struct weir_trust *t, struct weir_trust_sums *s)
+{
+    s->looked = (uint64_t)t->cache.looked;
+    s->size = (uint64_t)t->cache.size;
+    s->allocated = (uint64_t)t->cache.allocated;
+    s->lookers = s->looked > 0;
+    s->resident = (uint64_t)t->cache.resident;
+    s->dirty = known_bytes(t->cache.dirty, &s->dirty_unknown);
+    s->written = known_bytes(t->cache.written, &s->written_unknown);
+    s->compressed = (uint64_t)t->cache.compressed;
+    s->before = (uint64_t)t->resident_before;
+    s->cache_unknown = t->cache_why != NULL;
+    s->cache_hidden = t->cache.hides != NULL;
+}
+
+/* Of this rank: opening and closing. */
+static uint64_t ends_of(const struct weir_phase_rec *rec)
+{
+    return (rec->mark[WEIR_MARK_OPENED] - rec->mark[WEIR_MARK_OPEN]) +
+           (rec->mark[WEIR_MARK_CLOSED] - rec->mark[WEIR_MARK_CLOSE]);
+}
+
+void weir_trust_own(struct weir_run *run, const struct weir_phase_rec *rec,
+                    struct weir_trust_sums *s)
+{
+    struct weir_trust *t = &run->trust;
+    const struct weir_machine_use *was = &t->before;
+    struct weir_machine_use now;
+    enum weir_moves moves;
+    uint64_t begin_ns;
+
+    *s = (struct weir_trust_sums) { .retries = 0 };
+    if (!t->stage) /* nothing is judged, or a phase of no stage */
+        return;
+    begin_ns = weir_now_ns();
+    weir_trust_processors_after(run);
+    moves = moves_of(t->stage);
+    if (moves == WEIR_MOVES_OUT || t->facts->direct == 1)
+        weir_trust_look(run, t->stage);
+    weir_machine_use(&now, moves != WEIR_MOVES_NOTHING);
+    s->user_ns = now.user_ns - was->user_ns;
+    s->io_unknown = !now.io_known || !was->io_known;
+    s->reached = moves == WEIR_MOVES_IN ? now.read - was->read : now.written - was->written;
+    if (moves != WEIR_MOVES_NOTHING)
+        weir_trust_device_own(run, &now, moves == WEIR_MOVES_IN, s);
+    s->ends_ns = ends_of(rec);
+    add_sessions(run->test, s);
+    add_cache(t, s);
+    s->ended[part_of(run, rec)] = 1;
+    t->spent_ns += weir_now_ns() - begin_ns;
+}
+
+/* How much of the phase is after 9 of 10 tasks were done? */
+static double tail_of(const struct weir_trust_sums *s, int tasks)
+{
+    uint64_t most = (uint64_t)tasks * 9 / 10, done = 0;
+
+    for (int i = 0; i < WEIR_TRUST_PARTS; i++)
+        if ((done += s->ended[i]) >= (most > 0 ? most : 1))
+            return 1 - (i + 1) / (double)WEIR_TRUST_PARTS;
+    return 0;
+}
+
+static double span(const struct weir_phase_rec *rec, enum weir_mark from, enum weir_mark to)
+{
+    return weir_phase_span(rec, from, to);
+}
+
+#define MOST(field, value) (p->field = fmax(p->field, (value)))
+#define LEAST(field, value) (p->field = fmin(p->field, (value)))
+
+/* What programs are told of the phase, too. */
+static void note_seen(struct weir_run *run, const struct weir_trust_sums *s)
+{
+    if (s->looked == 0 || s->cache_unknown > 0)
+        return;
+    run->trust.seen = (struct weir_cache_seen) {
+        .looked = (double)s->looked,
+        .resident = (double)s->resident,
+        .dirty = s->dirty_unknown ? NAN : (double)s->dirty,
+    };
+}
+
+/* The number of blocks is that of a file that was flushed; a file of another size is one of another
+ * run. */
+static void note_files(const struct weir_trust_sums *s, struct weir_facts *f, enum weir_moves moves)
+{
+    bool reads = moves == WEIR_MOVES_IN;
+
+    if (s->size == 0)
+        return;
+    if (f->durable == 1 || (reads && !weir_facts_have(f, WEIR_MOVES_OUT)))
+        f->allocated = fmin(f->allocated, (double)s->allocated / (double)s->size);
+    if ((f->durable == 1 || reads) && s->written_unknown == 0)
+        f->written = fmin(f->written, (double)s->written / (double)s->looked);
+    f->compressed = fmax(f->compressed, (double)s->compressed / (double)s->looked);
+    if (reads && !isnan(f->file_bytes))
+        f->foreign = (double)s->size != (double)s->lookers * f->file_bytes;
+}
+
+/* What a phase with direct I/O has brought into the page cache. A write drops what was there, a
+ * read leaves it: of a file that was there already nothing can be said. */
+static void note_direct(const struct weir_trust_sums *s, struct weir_facts *f,
+                        struct weir_facts_phase *p)
+{
+    double before = p->moves == WEIR_MOVES_IN ? (double)s->before : 0;
+    double room = (double)s->looked - before;
+
+    if (room > LEAST_ROOM * (double)s->looked)
+        MOST(left, fmax(0, ((double)s->resident - before) / room));
+    else
+        f->cache_why = "the files were in the page cache before they were read";
+}
+
+/* A rank that has nothing to do in the phase knows nothing, which is no gap. */
+static void note_cache(const struct weir_run *run, const struct weir_trust_sums *s,
+                       struct weir_facts *f, struct weir_facts_phase *p)
+{
+    double looked = (double)s->looked;
+
+    if (s->looked == 0 || s->cache_unknown > 0) {
+        f->cache_why = run->trust.cache_why ? run->trust.cache_why
+                                            : "some ranks could not look at their files";
+        p->unseen |= s->cache_unknown > 0 && run->test->driver->range;
+        return;
+    }
+    note_files(s, f, p->moves);
+    if (s->cache_hidden > 0)
+        f->cache_hides = run->trust.cache.hides ? run->trust.cache.hides
+                                                : "some ranks have files that other caches hold";
+    if (f->direct == 1)
+        note_direct(s, f, p);
+    else if (p->moves == WEIR_MOVES_IN)
+        MOST(cached, (double)s->resident / looked);
+    if (p->moves == WEIR_MOVES_OUT && s->dirty_unknown == 0)
+        MOST(dirty, (double)s->dirty / looked);
+}
+
+/* From the sums of --interval, which rank 0 has now. */
+static double unsteady_of(const struct weir_run *run, double seconds, bool moves)
+{
+    const struct weir_intervals *s = &run->records.intervals;
+
+    if (!s->bytes || s->used == 0)
+        return NAN;
+    return weir_series_unsteady(moves ? s->bytes : s->ops, s->used, (double)s->width_ns / 1e9,
+                                fmax(seconds, (s->used - 0.5) * (double)s->width_ns / 1e9));
+}
+
+static void note_phase(const struct weir_run *run, const struct weir_phase_rec *rec,
+                       const struct weir_trust_sums *s, struct weir_facts *f,
+                       struct weir_facts_phase *p)
+{
+    double total = span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED), tasks = run->par.size;
+    double work = span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
+    bool moves = p->moves != WEIR_MOVES_NOTHING;
+    double ends = fmax(total - work, (double)s->ends_ns / tasks / 1e9); /* tasks may overlap */
+    double rate = (double)(moves ? rec->bytes_sum : rec->done_sum) / total;
+
+    p->n++;
+    LEAST(shortest_s, total);
+    MOST(bytes, (double)rec->bytes_sum);
+    LEAST(busy_s, (double)rec->busy_ns_sum / tasks / 1e9);
+    MOST(tail, tail_of(s, run->par.size));
+    if (total >= CPU_LEAST_S)
+        MOST(cpu, (double)s->user_ns / tasks / 1e9 / total);
+    MOST(unsteady, unsteady_of(run, work, moves));
+    MOST(data, (double)(rec->fill_ns_sum + rec->verify_ns_sum) / tasks / 1e9 / work);
+    if (run->par.size > 1)
+        MOST(clock, (double)rec->clock_error_ns / 1e9 / total);
+    f->retries = (isnan(f->retries) ? 0 : f->retries) + (double)s->retries;
+    if (p->nrates < WEIR_FACTS_RATES)
+        p->rates[p->nrates++] = rate;
+    if (!moves)
+        return;
+    note_cache(run, s, f, p);
+    MOST(rate, rate);
+    MOST(ends, fmin(1, (ends + (double)s->sync_ns / tasks / 1e9) / total));
+}
+
+struct straggler {
+    const char *operation, *host, *part, *call;
+    int64_t repetition, rank;
+    double share, call_s;
+};
+
+static const struct weir_col straggler_cols[] = {
+    COL_STR(struct straggler, operation, "operation", "The kind of phase"),
+    COL_INT(struct straggler, repetition, "iter", "Repetition, from 0"),
+    COL_INT(struct straggler, rank, "rank", "That ended late"),
+    COL_STR(struct straggler, host, "host", "Where it ran"),
+    COL_STR(struct straggler, part, "part", "In which it was late: open, work or close"),
+    COL_STR(struct straggler, call, "call",
+            "The kind of its longest call where that made it late: open, transfer, sync or close; "
+            "else empty"),
+    COL_REAL(struct straggler, call_s, "callTime", "Of that call, in seconds"),
+    COL_REAL(struct straggler, share, "share", "Of the phase that it cost with those below it"),
+    WEIR_COL_END
+};
+
+static const struct weir_table stragglers = { .key = "stragglers",
+                                              .cols = straggler_cols,
+                                              .readers = WEIR_FOR_DATA };
+
+static void tell_stragglers(struct weir_run *run, const char *key, const struct weir_stragglers *s)
+{
+    weir_report_head(&run->report, &stragglers);
+    for (int i = 0; i < s->n; i++) {
+        struct straggler row = { .operation = key,
+                                 .repetition = run->repetition,
+                                 .rank = s->who[i].rank,
+                                 .host = s->who[i].host,
+                                 .part = s->who[i].part,
+                                 .call = s->who[i].call,
+                                 .call_s = s->who[i].call[0]
+                                               ? (double)s->who[i].call_ns / WEIR_NS_PER_S
+                                               : NAN,
+                                 .share = s->share };
+
+        weir_report_row(&run->report, &stragglers, &row);
+    }
+}
+
+/* The phase that would have been shortest. */
+static void note_stragglers(const struct weir_stragglers *s, struct weir_facts_phase *p)
+{
+    char others[32] = "", call[48] = "";
+
+    if (s->n == 0 || (p->slow >= s->share))
+        return;
+    p->slow = s->share;
+    if (s->n > 1 && snprintf(others, sizeof(others), " and %d more", s->n - 1) < 0)
+        others[0] = '\0';
+    if (s->who[0].call[0] && snprintf(call, sizeof(call), ", in one %s of %.3g s", s->who[0].call,
+                                      (double)s->who[0].call_ns / WEIR_NS_PER_S) < 0)
+        call[0] = '\0';
+    if (snprintf(p->stragglers, sizeof(p->stragglers),
+                 "without rank %d (host %s)%s the %s phase would have been %.0f %% shorter: late "
+                 "in %s%s",
+                 s->who[0].rank, s->who[0].host, others, p->key, 100 * s->share, s->who[0].part,
+                 call) < 0)
+        p->stragglers[0] = '\0';
+}
+
+/* What a node has written, and has memory for, it reads from there. NaN: not known before. */
+static double expect_cached(const struct weir_run_options *o, const struct weir_facts *f)
+{
+    bool stays = f->direct == 0 && !o->drop_cache && f->stores == 1 &&
+                 f->planned_bytes / f->nodes < f->memory;
+
+    return stays && weir_facts_have(f, WEIR_MOVES_OUT) ? f->own_node : NAN;
+}
+
+/* A dry run measures nothing: what is known is what was meant. */
+static void note_plan(const struct weir_run *run, const struct weir_stage *stage,
+                      struct weir_facts *f)
+{
+    struct weir_facts_phase *p = weir_facts_phase_of(f, stage->key);
+    double bytes = f->planned_bytes, rate = (double)run->test->plan.options->assume_rate;
+
+    if (!p || moves_of(stage) == WEIR_MOVES_NOTHING)
+        return;
+    f->planned = true;
+    p->moves = moves_of(stage);
+    p->n++;
+    MOST(bytes, bytes);
+    if (rate > 0)
+        LEAST(shortest_s, bytes / rate);
+    if (p->moves == WEIR_MOVES_IN)
+        MOST(cached, expect_cached(run->test->plan.options, f));
+}
+
+static void gather(struct weir_run *run, const struct weir_stage *stage,
+                   const struct weir_phase_rec *rec)
+{
+    struct weir_facts *f = run->trust.facts;
+    struct weir_stragglers slow;
+    const struct weir_trust_sums *s = &run->trust.sums;
+    struct weir_facts_phase *p;
+
+    if (!is_measured(run, stage))
+        return;
+    if (run->test->plan.options->dry_run) {
+        note_plan(run, stage, f);
+        return;
+    }
+    weir_stragglers_find(run, rec, &slow);
+    for (int i = 0; i < run->test->sessions; i++)
+        weir_trust_fate(run, run->test->session[i], NULL);
+    if (run->par.rank != 0 || rec->steps_sum == 0)
+        return;
+    note_seen(run, s);
+    if (!(p = weir_facts_phase_of(f, stage->key)))
+        return;
+    p->moves = moves_of(stage);
+    p->makes = stage->flags & WEIR_STAGE_MAKES;
+    p->once = stage->flags & (WEIR_STAGE_FIRST | WEIR_STAGE_LAST);
+    note_phase(run, rec, s, f, p);
+    weir_trust_processors_note(run, f);
+    weir_trust_device_note(run, rec, f, p);
+    if (slow.n > 0)
+        tell_stragglers(run, stage->key, &slow);
+    note_stragglers(&slow, p);
+}
+
+void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
+                      const struct weir_phase_rec *rec)
+{
+    uint64_t begin_ns = weir_now_ns();
+
+    run->trust.stage = NULL;
+    gather(run, stage, rec);
+    if (run->trust.facts && run->par.rank == 0)
+        weir_trust_verdict(run);
+    run->trust.spent_ns += weir_now_ns() - begin_ns;
+}

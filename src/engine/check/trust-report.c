@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* trust-report.c - the findings of a test, for programs and for people */
+#include "config.h"
+#include "engine/check/trust.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/options/optrow.h"
+#include "engine/driver.h"
+
+/* ---- for programs ---- */
+
+static const struct weir_col cols[] = {
+    COL_STR(struct weir_finding_row, id, "id", "The rule: H01 to H35"),
+    COL_STR(struct weir_finding_row, outcome, "outcome", "found, fine or not judged"),
+    COL_STR(struct weir_finding_row, severity, "severity", "NOTE, SUSPECT or INVALID where it is found"),
+    COL_REAL(struct weir_finding_row, value, "value", "What was measured, in the unit"),
+    COL_REAL(struct weir_finding_row, limit, "limit", "Where a finding begins, in the unit"),
+    COL_STR(struct weir_finding_row, unit, "unit", "Of value and limit"),
+    COL_STR(struct weir_finding_row, text, "text", "What was measured, in words; why, where it is not judged"),
+    COL_STR(struct weir_finding_row, remedy, "remedy", "What to do about what was found, else empty"),
+    WEIR_COL_END
+};
+
+const struct weir_table weir_findings_table = { .key = "findings",
+                                                .cols = cols,
+                                                .readers = WEIR_FOR_DATA };
+
+static const char *const outcomes[] = { "not judged", "fine", "found" };
+
+static void tell_programs(struct weir_run *run, const char *rules, const struct weir_finding *list,
+                          int n)
+{
+    struct weir_report *r = &run->report;
+
+    weir_report_str(r, WEIR_FOR_DATA, "rules", rules);
+    weir_report_str(r, WEIR_FOR_DATA, "verdict", weir_verdict_name(weir_findings_worst(list, n)));
+    weir_report_real(r, WEIR_FOR_DATA, "factsTime",
+                     (double)(run->trust.spent_ns + weir_now_ns() - run->trust.end_ns) /
+                         WEIR_NS_PER_S);
+    weir_report_head(r, &weir_findings_table);
+    for (int i = 0; i < n; i++) {
+        const struct weir_finding *f = &list[i];
+        struct weir_finding_row row = { .id = f->rule->id,
+                           .outcome = outcomes[f->outcome],
+                           .severity = weir_severity_name(f->severity),
+                           .unit = f->unit,
+                           .text = f->text,
+                           .remedy = f->outcome == WEIR_FOUND ? f->rule->remedy : "",
+                           .value = f->value,
+                           .limit = f->limit,
+                           .test = run->test->id };
+
+        weir_report_row(r, &weir_findings_table, &row);
+    }
+}
+
+/* A reader of many documents finds the same keys in each. SOUND would be a guess. */
+static void tell_programs_nothing(struct weir_run *run, const char *rules)
+{
+    struct weir_report *r = &run->report;
+
+    weir_report_str(r, WEIR_FOR_DATA, "rules", rules);
+    weir_report_str(r, WEIR_FOR_DATA, "verdict", NULL);
+    weir_report_str(r, WEIR_FOR_DATA, "verdictReason", "no phase was measured");
+    weir_report_head(r, &weir_findings_table);
+}
+
+/* ---- for people ---- */
+
+/* What says most about a number comes first: that it is not one of the storage at all, then how
+ * sure it is. The others follow in the order of the table. */
+static int importance(const struct weir_finding *f)
+{
+    static const char order[] = "H24 H03 H05 H06 H04 H27 H02 H01 H10 H11 H07 H35 H26 H15 H16 H14";
+    const char *at = strstr(order, f->rule->id);
+
+    return at ? (int)(at - order) : (int)sizeof(order);
+}
+
+/* Is a to be read before b? Those of one importance stay as they are. */
+static bool is_before(const struct weir_finding *a, const struct weir_finding *b)
+{
+    return a->severity != b->severity ? a->severity > b->severity : importance(a) < importance(b);
+}
+
+/* Those that were found, the worst first; *notes: how many of them, at the end, are notes. */
+static int collect(const struct weir_finding *list, int n, const struct weir_finding **out,
+                   int *notes)
+{
+    int m = 0;
+
+    *notes = 0;
+    for (int i = 0; i < n; i++) {
+        int at = m;
+
+        if (list[i].outcome != WEIR_FOUND || list[i].rule->data_only)
+            continue;
+        for (; at > 0 && is_before(&list[i], out[at - 1]); at--)
+            out[at] = out[at - 1];
+        out[at] = &list[i];
+        m++;
+        *notes += list[i].severity == WEIR_NOTE;
+    }
+    return m;
+}
+
+#define SHOWN 3 /* in the line */
+
+static void write_count(int n, const char *what, struct weir_str *out)
+{
+    weir_str_addf(out, "%d %s%s", n, what, n == 1 ? "" : "s");
+}
+
+/* The verdict, and why. Where there is more than notes, these are counted only. */
+static void write_line(const struct weir_run *run, const char *rules,
+                       const struct weir_finding *const *found, int n, int notes,
+                       struct weir_str *out)
+{
+    int told = n > notes ? n - notes : n;
+
+    if (run->test->id > 0)
+        weir_str_addf(out, "test %d: ", run->test->id);
+    weir_str_addf(out, "%s by the %s rules",
+                  weir_verdict_name(n > 0 ? found[0]->severity : WEIR_SOUND), rules);
+    if (n == 0)
+        return;
+    weir_str_addf(out, ", ");
+    write_count(told, n > notes ? "finding" : "note", out);
+    for (int i = 0; i < told && i < SHOWN; i++)
+        weir_str_addf(out, "%s %s %s", i > 0 ? "," : ":", found[i]->rule->id, found[i]->text);
+    if (told > SHOWN)
+        weir_str_addf(out, ", and %d more", told - SHOWN);
+    if (n > told) {
+        weir_str_addf(out, "; ");
+        write_count(notes, "note", out);
+    }
+    weir_str_addf(out, "; --findings lists them with remedies");
+}
+
+static void write_finding(const struct weir_finding *f, struct weir_str *out)
+{
+    weir_str_addf(out, "%-4s %-8s %12.4g %12.4g  %s\n", f->rule->id,
+                  weir_severity_name(f->severity), f->value, f->limit, f->unit);
+    weir_str_addf(out, "              %s\n", f->text);
+    weir_str_addf(out, "              remedy: %s\n", f->rule->remedy);
+}
+
+static void write_table(const struct weir_run *run, const char *rules,
+                        const struct weir_finding *const *found, int n, enum weir_severity worst,
+                        struct weir_str *out)
+{
+    weir_str_addf(out, "\nFindings of test %d by the %s rules: %s\n", run->test->id, rules,
+                  weir_verdict_name(worst));
+    if (n == 0)
+        weir_str_addf(out, "none\n");
+    else
+        weir_str_addf(out, "%-4s %-8s %12s %12s  %s\n", "ID", "Severity", "Value", "Limit", "Unit");
+    for (int i = 0; i < n; i++)
+        write_finding(found[i], out);
+    weir_until_write(run, out);
+    if (out->len > 0)
+        out->text[--out->len] = '\0'; /* a line has its own break */
+}
+
+static void keep_table(struct weir_run *run, const char *text)
+{
+    struct weir_trust *t = &run->trust;
+    struct weir_trust_table *table = weir_arena_alloc(&run->arena, sizeof(*table), NULL);
+
+    if (!table || !(table->text = weir_arena_strdup(&run->arena, text, NULL))) {
+        run->report.lost = true;
+        return;
+    }
+    table->next = NULL;
+    if (t->last)
+        t->last->next = table;
+    else
+        t->first = table;
+    t->last = table;
+}
+
+static void tell_people_later(struct weir_run *run, const char *rules,
+                              const struct weir_finding *list, int n)
+{
+    const struct weir_run_options *o = run->test->plan.options;
+    const struct weir_finding *found[WEIR_RULES];
+    struct weir_str table = { 0 };
+    int notes, m = collect(list, n, found, &notes);
+
+    if (o->verbose >= 0 && !weir_report_is_for_programs(&run->report)) {
+        write_line(run, rules, found, m, notes, &run->trust.lines);
+        weir_str_addf(&run->trust.lines, "\n");
+        run->report.lost |= run->trust.lines.failed;
+    }
+    if (o->findings) {
+        write_table(run, rules, found, m, weir_findings_worst(list, n), &table);
+        if (table.len > 0 && !table.failed)
+            keep_table(run, table.text);
+    }
+    weir_report_free(&run->report, &table);
+}
+
+/* ---- help ---- */
+
+static void help_rule(const struct weir_rule *r, struct weir_str *out)
+{
+    const struct weir_level *at = &r->at[WEIR_RULES_DEFAULT];
+    struct weir_str text = { 0 };
+
+    if (at->severity == WEIR_SOUND)
+        return;
+    weir_str_addf(&text, "%s %s %g %s", weir_severity_name(at->severity),
+                  r->below ? "below" : "above", at->limit, r->unit);
+    if (r->worse.severity != WEIR_SOUND)
+        weir_str_addf(&text, ", %s %s %g", weir_severity_name(r->worse.severity),
+                      r->below ? "below" : "above", r->worse.limit);
+    weir_str_addf(&text, ": %s", r->what);
+    weir_str_addf(out, "  %s  ", r->id);
+    weir_optrow_wrap(out, 7, 7, weir_str_text(&text));
+    out->failed |= text.failed;
+    weir_str_free(&text);
+}
+
+void weir_trust_help(struct weir_str *out)
+{
+    weir_str_addf(out, "\nEach test ends with a line that has its verdict. INVALID: by the rules it must\n"
+                       "not be published. SUSPECT: it probably does not mean what it seems to. SOUND:\n"
+                       "there are notes at most. The default rules:\n");
+    for (const struct weir_rule *r = weir_rules; r->id; r++)
+        help_rule(r, out);
+}
+
+enum weir_severity weir_trust_report(struct weir_run *run)
+{
+    const struct weir_run_options *o = run->test->plan.options;
+    enum weir_rule_set set = weir_trust_rules(run, o);
+    struct weir_finding list[WEIR_RULES];
+    struct weir_limits limits;
+    int n;
+
+    if (weir_limits_parse(&limits, o->limits, NULL) < 0)
+        return WEIR_SOUND;
+    if (run->trust.facts->phases == 0 && !run->trust.facts->no_room) {
+        tell_programs_nothing(run, weir_rule_sets[set]);
+        return WEIR_SOUND;
+    }
+    n = weir_findings_judge(run->trust.facts, set, &limits, list);
+    tell_programs(run, weir_rule_sets[set], list, n);
+    if (!run->test->failed)
+        tell_people_later(run, weir_rule_sets[set], list, n);
+    return weir_findings_worst(list, n);
+}
+
+void weir_trust_verdict(struct weir_run *run)
+{
+    const struct weir_run_options *o = run->test->plan.options;
+    const struct weir_finding *found[WEIR_RULES];
+    struct weir_finding list[WEIR_RULES];
+    struct weir_limits limits;
+    struct weir_str ids = { 0 };
+    int n, notes;
+
+    if (!weir_report_has_csv(&run->report) || weir_limits_parse(&limits, o->limits, NULL) < 0)
+        return;
+    n = weir_findings_judge(run->trust.facts, weir_trust_rules(run, o), &limits, list);
+    n = collect(list, n, found, &notes);
+    for (int i = 0; i < n - notes; i++)
+        weir_str_addf(&ids, "%s%s", i > 0 ? " " : "", found[i]->rule->id);
+    weir_report_verdict(&run->report, weir_verdict_name(n > 0 ? found[0]->severity : WEIR_SOUND),
+                        weir_str_text(&ids));
+    weir_report_free(&run->report, &ids);
+}
+
+void weir_trust_tables(struct weir_run *run)
+{
+    for (const struct weir_trust_table *t = run->trust.first; t; t = t->next)
+        weir_report_line(&run->report, "%s", t->text);
+}
+
+/* Not messages of the run: programs have the findings. */
+void weir_trust_lines(struct weir_run *run)
+{
+    struct weir_str *lines = &run->trust.lines;
+    struct weir_log log = run->log;
+    struct weir_err err = WEIR_ERR_INIT;
+    char *next = lines->text, *line;
+
+    log.observer = NULL;
+    while (next && (line = strsep(&next, "\n")) && next)
+        weir_note(&log, "%s", line);
+    next = run->trust.errors.text;
+    while (next && (line = strsep(&next, "\n")) && next) {
+        weir_refuse(&err, WEIR_EDATA, "%s", line);
+        weir_report_error(&log, &err);
+    }
+    weir_str_free(lines);
+    weir_str_free(&run->trust.errors);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* trust.c - the facts of a test */
+#include "config.h"
+#include "engine/check/trust.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/node/links.h"
+#include "base/options/optset.h"
+#include "base/text/path.h"
+#include "engine/driver.h"
+#include "par/agree.h"
+#include "par/nodes.h"
+#include "par/reduce.h"
+
+int weir_trust_check(const struct weir_run_options *o, struct weir_err *err)
+{
+    struct weir_limits limits;
+
+    return weir_limits_parse(&limits, o->limits, err);
+}
+
+/* ---- the machine ---- */
+
+/* Processors of this node, as far as its tasks may use them, in mask and as a number; on the first
+ * of these, INT64_MAX on others. */
+static int64_t count_cores(const struct weir_par *par, uint64_t *mask)
+{
+    int64_t cores = 0;
+
+    weir_machine_cores(mask);
+    weir_nodes_or(par, mask, WEIR_MACHINE_CORE_WORDS);
+    if (par->rank != par->leader)
+        return INT64_MAX;
+    for (int i = 0; i < WEIR_MACHINE_CORE_WORDS; i++)
+        cores += __builtin_popcountll(mask[i]);
+    return cores;
+}
+
+/* One agreement of all ranks, beside that of the ranks of each node. */
+static void look_at_machine(struct weir_run *run)
+{
+    struct weir_trust *t = &run->trust;
+    double memory = weir_machine_memory();
+    int64_t least[2] = { isnan(memory) ? INT64_MIN : -(int64_t)memory,
+                         -count_cores(&run->world, t->processors.mask) };
+
+    weir_allmax_i64(&run->world, least, 2); /* of the smallest node */
+    weir_trust_processors_find(run);
+    t->memory = least[0] > INT64_MIN ? -(double)least[0] : NAN;
+    t->cores = least[1] < 0 ? (double)-least[1] : NAN;
+    t->links = weir_links_rate("/sys");
+    t->copy = run->world.rank == 0 ? weir_machine_copy() : NAN;
+    t->step = weir_machine_clock_step();
+}
+
+static int read_environment(struct weir_run *run, struct weir_err *err)
+{
+    const char *name = getenv("WEIR_RULES");
+    int set = name && *name ? weir_rule_set_find(name) : WEIR_RULES_DEFAULT;
+
+    if (set < 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "environment variable WEIR_RULES is '%s'; rule sets are default, "
+                           "jupiter, io500, snia and none",
+                           name);
+    run->trust.rules = (enum weir_rule_set)set;
+    return 0;
+}
+
+int weir_trust_environment(struct weir_run *run, struct weir_err *err)
+{
+    int rc = run->world.rank == 0 ? read_environment(run, err) : 0;
+
+    if (weir_agree(&run->world, rc, err) < 0)
+        return -1;
+    weir_bcast(&run->world, &run->trust.rules, sizeof(run->trust.rules), 0);
+    return 0;
+}
+
+enum weir_rule_set weir_trust_rules(const struct weir_run *run, const struct weir_run_options *o)
+{
+    return o->rules ? (enum weir_rule_set)weir_rule_set_find(o->rules) : run->trust.rules;
+}
+
+/* A program that tells nothing about its tests has no verdict: SOUND would be a guess. */
+static bool is_judged(const struct weir_run *run, const struct weir_test *t)
+{
+    return t->driver->facts && weir_trust_rules(run, t->plan.options) != WEIR_RULES_NONE;
+}
+
+void weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int n)
+{
+    uint64_t begin_ns = weir_now_ns();
+    bool any = false;
+
+    for (int i = 0; i < n && !any; i++)
+        any = is_judged(run, &tests[i]);
+    if (any) {
+        look_at_machine(run);
+        weir_report_verdict(&run->report, "", "");
+    }
+    run->trust.spent_ns = weir_now_ns() - begin_ns;
+}
+
+/* One that the nodes reach over their network. */
+static bool is_on_network(const char *type)
+{
+    static const char *const types[] = { "nfs",    "nfs4",  "lustre",         "gpfs", "ceph",
+                                         "beegfs", "pvfs2", "fuse.glusterfs", "cifs", NULL };
+
+    for (int i = 0; types[i]; i++)
+        if (strcmp(type, types[i]) == 0)
+            return true;
+    return false;
+}
+
+/* "compress=zstd:3", or NULL. */
+static const char *compression_of(struct weir_run *run, const struct weir_mount *m)
+{
+    static const char *const names[] = { "compress-force", "compress", "compress_extension", "compr" };
+    char value[32], text[64];
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (weir_mount_option(m, names[i], value, sizeof(value)) && strcmp(value, "none") != 0 &&
+            strcmp(value, "no") != 0) {
+            snprintf(text, sizeof(text), "%s%s%s", names[i], *value ? "=" : "", value);
+            return weir_arena_strdup(&run->arena, text, NULL);
+        }
+    return NULL;
+}
+
+static void describe_mount(struct weir_run *run, struct weir_facts *f)
+{
+    struct weir_mount mount = { .point = { 0 } };
+    char *type;
+
+    weir_mount_find(f->path, &mount);
+    type = weir_arena_strdup(&run->arena, weir_str_text(&mount.type), NULL);
+    f->file_system = type ? type : "";
+    f->compresses = compression_of(run, &mount);
+    weir_mount_free(&mount);
+}
+
+/* ---- the file system ---- */
+
+static double share_used(uint64_t free, uint64_t all)
+{
+    return all ? 1 - (double)free / (double)all : NAN;
+}
+
+static void look_at_space(const struct weir_test *t, struct weir_facts *f)
+{
+    struct weir_fs_usage u;
+
+    if (t->sessions == 0 || !t->session[0]->be || !f->path ||
+        weir_session_usage(t->session[0], f->path, &u, NULL) < 0 || u.total_bytes == 0)
+        return;
+    f->full = fmax(f->full, share_used(u.free_bytes, u.total_bytes));
+    f->full_inodes = fmax(f->full_inodes, share_used(u.free_inodes, u.inodes));
+}
+
+/* ---- the test ---- */
+
+static int flag_of(const struct weir_opt *rows, const void *values, const char *name)
+{
+    for (; rows && values && !weir_opt_is_end(rows); rows++)
+        if (rows->type == WEIR_OPT_FLAG && rows->name && strcmp(rows->name, name) == 0)
+            return *(const bool *)((const char *)values + rows->offset);
+    return 0;
+}
+
+/* Direct I/O has the same name in every backend that has it. */
+static int asks_direct(const struct weir_session *s)
+{
+    if (!s->be) /* of other ranks */
+        return 0;
+    return flag_of(s->be->opts, s->opt, "odirect") ||
+           (s->be->base && flag_of(s->be->base->opts, s->base_opt, "odirect"));
+}
+
+static void describe_place(struct weir_run *run, struct weir_facts *f)
+{
+    const struct weir_trust *t = &run->trust;
+    const struct weir_par *par = &run->par;
+
+    f->tasks = par->size;
+    f->nodes = par->nodes;
+    f->per_node_max = par->per_node_max;
+    f->uneven = (int64_t)par->nodes * par->per_node_max != par->size;
+    f->memory = t->memory;
+    f->cores = t->cores;
+    f->tasks_per_core = par->per_node_max / t->cores;
+    f->memcpy_rate = t->copy * fmin(t->cores, par->per_node_max);
+    f->resolution_s = t->step;
+    f->lacks = t->lacks; /* provenance.c adds those of the test */
+    if (!run->details)
+        f->lacks.n = -1;
+}
+
+/* DUMMY moves bytes that reach no device. */
+static bool stores_data(const struct weir_test *t)
+{
+    return t->n_used == 0 || !(t->used[0].be->flags & WEIR_BE_NO_DATA);
+}
+
+/* Of rank 0. */
+static void describe_files(struct weir_run *run, struct weir_facts *f)
+{
+    struct weir_trust *t = &run->trust;
+
+    if (f->path)
+        describe_mount(run, f);
+    f->on_network = is_on_network(f->file_system);
+    if (f->on_network)
+        f->link_rate = t->links;
+    look_at_space(run->test, f);
+}
+
+/* Tests before this one that read the same files in order. */
+static void recall(struct weir_run *run)
+{
+    struct weir_trust *t = &run->trust;
+    struct weir_facts *f = t->facts;
+
+    for (int i = 0; i < t->nread && f->random == 1 && f->path; i++)
+        if (strcmp(t->read_in_order[i].path, f->path) == 0 &&
+            f->transfer <= t->read_in_order[i].transfer)
+            f->sequential_rate = fmax(f->sequential_rate, t->read_in_order[i].rate);
+}
+
+void weir_trust_begin(struct weir_run *run)
+{
+    const struct weir_run_options *o = run->test->plan.options;
+    struct weir_trust *t = &run->trust;
+    struct weir_facts *f;
+    uint64_t begin_ns;
+
+    t->facts = NULL;
+    if (run->report.verdict.name)
+        weir_report_verdict(&run->report, "", "");
+    if (!is_judged(run, run->test))
+        return;
+    begin_ns = weir_now_ns();
+    t->facts = f = &t->room;
+    weir_facts_init(f);
+    describe_place(run, f);
+    f->peak = (double)o->peak;
+    f->repetitions = o->repetitions;
+    f->path = run->test->plan.path;
+    f->direct = run->test->sessions > 0 ? asks_direct(run->test->session[0]) : -1;
+    f->stores = stores_data(run->test);
+    run->test->driver->facts(run, run->test->state, f);
+    if (run->par.rank == 0)
+        describe_files(run, f);
+    recall(run);
+    weir_trust_device_begin(run, f);
+    weir_trust_processors_begin(run);
+    t->spent_ns += weir_now_ns() - begin_ns;
+}
+
+/* ---- the end ---- */
+
+/* Large transfers in order are what random ones of later tests are compared with. */
+static void remember(struct weir_run *run)
+{
+    struct weir_trust *t = &run->trust;
+    const struct weir_facts *f = t->facts;
+    double rate = NAN;
+
+    for (int i = 0; i < f->phases; i++)
+        if (f->phase[i].moves == WEIR_MOVES_IN)
+            rate = fmax(rate, f->phase[i].rate);
+    if (f->random != 0 || isnan(rate) || !f->path || t->nread == WEIR_TRUST_FILES)
+        return;
+    t->read_in_order[t->nread].path = weir_arena_strdup(&run->arena, f->path, NULL);
+    t->read_in_order[t->nread].rate = rate;
+    t->read_in_order[t->nread].transfer = f->transfer;
+    t->nread += t->read_in_order[t->nread].path != NULL;
+}
+
+enum weir_severity weir_trust_end(struct weir_run *run)
+{
+    int64_t worst = WEIR_SOUND;
+
+    if (!run->trust.facts)
+        return WEIR_SOUND;
+    run->trust.end_ns = weir_now_ns();
+    if (run->par.rank == 0) {
+        look_at_space(run->test, run->trust.facts);
+        worst = weir_trust_report(run);
+        remember(run);
+    }
+    run->trust.facts = NULL;
+    run->trust.spent_ns = 0;
+    if (run->test->plan.options->strict)
+        weir_bcast(&run->par, &worst, sizeof(worst), 0);
+    return (enum weir_severity)worst;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* trust.h - how far a result can be trusted: facts of a test, gathered outside the measured time
+ * and judged once at its end; people see one line, programs all of it */
+#ifndef WEIR_ENGINE_CHECK_TRUST_H
+#define WEIR_ENGINE_CHECK_TRUST_H
+
+#include "base/mem.h"
+#include "base/node/cache.h"
+#include "base/node/device.h"
+#include "base/node/machine.h"
+#include "base/node/processes.h"
+#include "engine/check/facts.h"
+#include "engine/check/findings.h"
+#include "engine/report/report.h"
+
+#define WEIR_TRUST_FILES 8 /* files of which the rate is remembered for later tests */
+
+struct weir_run;
+struct weir_test;
+struct weir_stage;
+struct weir_phase_rec;
+
+#define WEIR_TRUST_PARTS 100 /* of a phase: when tasks end */
+
+/* What is summed over the ranks after a phase: numbers of 8 bytes, which travel with the sums that
+ * a phase has anyway. */
+struct weir_trust_sums {
+    uint64_t user_ns, reached, io_unknown, retries, sync_ns, ends_ns;
+    uint64_t syncs, all_read, all_written; /* since the first test of the run began */
+    uint64_t looked, resident, dirty, written, compressed, size, allocated; /* bytes */
+    uint64_t before;                                   /* resident, of a direct read; bytes */
+    uint64_t lookers, cache_unknown, cache_hidden, dirty_unknown, written_unknown; /* ranks */
+    uint64_t ended[WEIR_TRUST_PARTS];
+};
+
+/* The block devices that move the bytes of the files, of rank 0, and what this rank had moved at
+ * the same time. */
+struct weir_trust_device {
+    struct weir_devices on;
+    bool known; /* what they move is counted, and ours alone of all nodes */
+    struct weir_traffic phase; /* before the phase that runs */
+    uint64_t reached;          /* bytes of the phase that runs: read or written */
+    /* Since the run began, or the device is another one: what it moved in phases, what the file
+     * system adds to ours, and what others moved, of which this much before the test. */
+    struct weir_traffic moved;
+    double slack, others, others_before;
+    double asked, in_test; /* bytes of this test's phases: asked for; that the device moved */
+    struct weir_machine_use own_before;
+    bool begun;
+};
+
+/* Of the processors that the tasks of a node may use, at one time. */
+struct weir_processor_use {
+    struct weir_processor_time busy, own; /* all processes; the tasks of the run and what started them */
+    uint64_t at_ns;
+};
+
+/* Of the first rank of a node. */
+struct weir_trust_processors {
+    uint64_t mask[WEIR_MACHINE_CORE_WORDS]; /* those that its tasks may use */
+    int n;                                  /* of them */
+    const uint64_t *task;                   /* the process of each task of the node */
+    int tasks;                              /* 0: they cannot be seen, or this rank does not look */
+    bool sees_kernel;                       /* its threads can be told from other processes */
+    double kernel;                          /* seconds that they had when the run began */
+    bool reads;                             /* the beginning of this phase is known */
+    struct weir_processor_use before;
+    double others, room; /* seconds of the test's phases: that others had, that there were */
+    int64_t share;       /* of 1e6, of this node; INT64_MIN: not known */
+    int64_t most;        /* the same of the node with the most */
+};
+
+/* The table of one test, for people, at the end of the run. The text is the arena's. */
+struct weir_trust_table {
+    const char *text;
+    struct weir_trust_table *next;
+};
+
+/* Of a run, on every rank. */
+struct weir_trust {
+    enum weir_rule_set rules;       /* where --rules is not given */
+    struct weir_facts *facts;       /* of the test that runs; NULL: nothing is judged */
+    struct weir_facts room;         /* for them */
+    uint64_t spent_ns, end_ns;      /* gathering and judging them; when the judgement began */
+    struct weir_machine_use before; /* the phase that runs */
+    const struct weir_stage *stage; /* of that phase; NULL: nothing is gathered */
+    struct weir_trust_sums sums;    /* of all ranks, of the last phase */
+    struct weir_cache_seen cache;   /* of this rank's bytes: before a read, after a write phase */
+    const char *cache_why;          /* not known; NULL: known */
+    double resident_before;         /* of this rank's bytes: before a direct read */
+    struct weir_cache_seen seen;    /* of all ranks of the phase, on rank 0; NaN: not known */
+    struct weir_trust_device device;
+    struct weir_trust_processors processors;
+    /* the machine */
+    double memory, cores, copy, links, step;
+    /* rank 0 */
+    struct {
+        const char *path;
+        double rate, transfer;
+    } read_in_order[WEIR_TRUST_FILES];
+    int nread;
+    struct weir_trust_table *first, *last;
+    struct weir_str lines; /* for people, after everything else; each ends with a line break */
+    struct weir_str errors; /* after them: the verdicts that are errors */
+    struct weir_lacks lacks; /* of the run, all tests */
+};
+
+/* A row of the table "findings" for programs. */
+struct weir_finding_row {
+    const char *id, *outcome, *severity, *unit, *text, *remedy;
+    double value, limit;
+    int test;
+};
+
+extern const struct weir_table weir_findings_table;
+
+/* Gather the facts of the machine, where any of the tests is judged. Collective over run->world. */
+void weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int n);
+
+/* Begin to gather the facts of run->test, after its start. Collective over run->par. */
+void weir_trust_begin(struct weir_run *run);
+
+/* Before and after a phase (trust-phase.c), outside its time; the session's counts are those of
+ * this rank. Before a read phase --drop-cache is done, whose failure is a warning: -1 and the same
+ * err on all ranks where that is an error. Collective over run->par, though neither asks anything
+ * of other ranks but for --drop-cache and stragglers. Nothing else where nothing is judged. */
+int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, struct weir_err *err);
+/* The last thing before the clock of the phase: what a phase prepares is no part of its use of the
+ * processor. Local. */
+void weir_trust_start(struct weir_run *run);
+void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
+                      const struct weir_phase_rec *rec);
+
+/* What this rank adds to the facts of the phase that ends: called by the engine when the times of
+ * all ranks are known, before it sums up. Zeros where nothing is gathered. Local. */
+void weir_trust_own(struct weir_run *run, const struct weir_phase_rec *rec,
+                    struct weir_trust_sums *out);
+
+/* Note what the backend says about what was asked for (fate in struct weir_backend). f NULL: after
+ * a phase. Local; a program may call it of rank 0's open file, outside the time of its
+ * transfers. */
+struct weir_session;
+struct weir_file;
+void weir_trust_fate(struct weir_run *run, struct weir_session *s, struct weir_file *f);
+
+/* trust-cache.c. Find out how much of this rank's bytes of a stage is in the page cache; each byte
+ * is looked at once, on the node that uses it. Local. */
+void weir_trust_look(struct weir_run *run, const struct weir_stage *stage);
+
+/* Drop the files of a read stage from the page cache of every node that wrote or will read them,
+ * where --drop-cache was given; a check shows whether it worked. Collective over run->par; as
+ * weir_trust_before. */
+int weir_trust_drop(struct weir_run *run, const struct weir_stage *reads, struct weir_err *err);
+
+/* trust-device.c: begin to look at the devices under the files, and at a phase; what this rank adds
+ * to the sums of a phase, which reads or writes; and, on rank 0, what others moved until now, and
+ * what reached a device. Local. */
+void weir_trust_device_begin(struct weir_run *run, struct weir_facts *f);
+void weir_trust_device_phase(struct weir_run *run);
+void weir_trust_device_own(struct weir_run *run, const struct weir_machine_use *now, bool reads,
+                           struct weir_trust_sums *s);
+void weir_trust_device_note(struct weir_run *run, const struct weir_phase_rec *rec,
+                            struct weir_facts *f, struct weir_facts_phase *p);
+
+/* trust-processors.c: find the tasks of this node (collective over run->world); then, before and
+ * after each phase of a test, what others had of their processors, and what rank 0 knows of the
+ * node with the most. Local. */
+void weir_trust_processors_find(struct weir_run *run);
+void weir_trust_processors_begin(struct weir_run *run);
+void weir_trust_processors_before(struct weir_run *run);
+void weir_trust_processors_after(struct weir_run *run);
+void weir_trust_processors_note(const struct weir_run *run, struct weir_facts *f);
+
+/* Judge the test and report it to programs, in the object of the test that is open. Returns the
+ * verdict, the same on all ranks where --strict was given; else on rank 0 alone. Collective over
+ * run->par. */
+enum weir_severity weir_trust_end(struct weir_run *run);
+
+/* Judge run->trust.facts, tell programs, and keep what people read; nothing where no phase was
+ * measured. The verdict. Rank 0 of run->par; trust-report.c, for weir_trust_end. */
+enum weir_severity weir_trust_report(struct weir_run *run);
+
+/* Give the rows of CSV the verdict of what is known until now. Rank 0, nothing elsewhere. */
+void weir_trust_verdict(struct weir_run *run);
+
+/* What people read: the tables of --findings. Rank 0, nothing elsewhere. */
+void weir_trust_tables(struct weir_run *run);
+
+/* And the lines on standard error, once, when all text of the run is out; they are given back.
+ * Another file than the text's: whoever passes both on, as launchers do, needs a moment to have
+ * passed on the text. Needs no MPI, and comes after weir_program_end. Rank 0, nothing elsewhere. */
+void weir_trust_lines(struct weir_run *run);
+
+/* Take the rule set of WEIR_RULES, in the environment of rank 0, for tests without --rules.
+ * Collective over run->world. -1 and err (WEIR_EUSAGE). */
+int weir_trust_environment(struct weir_run *run, struct weir_err *err);
+
+/* The rule set of a test. Local. */
+struct weir_run_options;
+enum weir_rule_set weir_trust_rules(const struct weir_run *run, const struct weir_run_options *o);
+
+/* Append what the verdicts mean, what each rule measures, and where a finding begins by the default
+ * rules, for --help=trust. Local. */
+void weir_trust_help(struct weir_str *out);
+
+/* Are the values of --limit right? Local, the same on all ranks. -1 and err
+ * (WEIR_EUSAGE). */
+int weir_trust_check(const struct weir_run_options *o, struct weir_err *err);
+
+#endif

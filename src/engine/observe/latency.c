@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* latency.c - how long the operations of a program take, and the calls in each of them */
+#include "config.h"
+#include "engine/observe/latency.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text/columns.h"
+#include "engine/driver.h"
+#include "engine/observe/metrics.h"
+#include "par/reduce.h"
+
+#define US 1e3 /* ns in one */
+
+int weir_operations_count(const struct weir_driver *d)
+{
+    int n = 0;
+
+    while (d->operations[n].key)
+        n++;
+    return n;
+}
+
+/* ---- of a phase ---- */
+
+void weir_latency_reset(struct weir_run *run)
+{
+    const struct weir_test *t = run->test;
+
+    for (int i = 0; i < t->sessions; i++)
+        if (t->session[i]->be)
+            weir_session_reset(t->session[i]);
+    memset(run->op_hist, 0, sizeof(*run->op_hist) * (size_t)weir_operations_count(t->driver));
+    run->op_summed = false;
+}
+
+/* Those of a session that this rank takes no part in are the spare histogram, which is empty. */
+void weir_latency_sum(struct weir_run *run, struct weir_session *s)
+{
+    int kinds = weir_operations_count(run->driver);
+    struct weir_hist *spare = &run->op_hist[kinds];
+
+    if (run->op_summed)
+        return;
+    run->op_summed = true;
+    for (int op = 0; op < kinds; op++)
+        weir_hist_sum(&run->par, &run->op_hist[op]);
+    for (int op = 0; op < WEIR_OPS; op++) {
+        memset(spare, 0, sizeof(*spare));
+        weir_hist_sum(&run->par, s->stats ? &s->stats->hist[op] : spare);
+    }
+}
+
+/* ---- for data readers ---- */
+
+struct latency_row {
+    int64_t test, iter;
+    const char *operation, *call;
+    struct weir_latency lat;
+};
+
+#define L struct latency_row
+#define SECONDS(k, h) COL_REAL(L, lat.k, #k, h, .unit = WEIR_NS_PER_S)
+
+static const struct weir_col latency_cols[] = {
+    COL_INT(L, test, "test", "Number of the test, from 0"),
+    COL_INT(L, iter, "iter", "Iteration, from 0"),
+    COL_STR(L, operation, "operation", "Phase"),
+    COL_STR(L, call, "call", "Call, or part of it"),
+    COL_INT(L, lat.n, "count", "Calls of all tasks"),
+    SECONDS(mean, "Mean, seconds"),
+    SECONDS(p50, "Half of the calls took less, seconds"),
+    SECONDS(p90, "90 % of the calls took less, seconds"),
+    SECONDS(p99, "99 % of the calls took less, seconds"),
+    SECONDS(p999, "99.9 % of the calls took less, seconds"),
+    SECONDS(max, "Longest, seconds"),
+    WEIR_COL_END
+};
+
+static const struct weir_table latency_table = { .key = "latency",
+                                                 .cols = latency_cols,
+                                                 .readers = WEIR_FOR_DATA };
+
+static const char *call_name(const struct weir_call_names *names, int call)
+{
+    static const char *const calls[WEIR_OPS] = {
+        [WEIR_OP_OPEN] = "open", [WEIR_OP_SYNC] = "fsync", [WEIR_OP_CLOSE] = "close"
+    };
+
+    if (call == 0)
+        return names->whole;
+    return call - 1 == WEIR_OP_XFER ? names->transfer : calls[call - 1];
+}
+
+static void report_call(struct weir_run *run, int op, const char *call, const struct weir_hist *h)
+{
+    struct latency_row row = {
+        .test = run->test->id,
+        .iter = run->repetition,
+        .operation = run->test->driver->operations[op].title,
+        .call = call,
+    };
+
+    weir_latency_of(h, &row.lat);
+    weir_report_row(&run->report, &latency_table, &row);
+}
+
+void weir_latency_report(struct weir_run *run, struct weir_session *s, int op,
+                         const struct weir_call_names *names, struct weir_hist *sum)
+{
+    weir_latency_sum(run, s);
+    for (int c = 0; c < WEIR_CALLS && run->par.rank == 0; c++) {
+        const struct weir_hist *h = c == 0 ? &run->op_hist[op] : &s->stats->hist[c - 1];
+
+        if (h->n == 0)
+            continue;
+        report_call(run, op, call_name(names, c), h);
+        if (sum)
+            weir_hist_merge(&sum[op * WEIR_CALLS + c], h);
+    }
+}
+
+/* ---- for people ---- */
+
+/* A row of the table for people, in microseconds. */
+struct shown_latency {
+    const char *margin, *operation, *call;
+    struct weir_latency lat;
+};
+
+#define T struct shown_latency
+#define MICROSECONDS(f, h, r, ...)                                                                 \
+    COL_REAL(T, lat.f, NULL, NULL, .head = (h), .rule = (r), .unit = US, .width = 12, .prec = 3,   \
+             __VA_ARGS__)
+
+static const struct weir_col shown_cols[] = {
+    COL_STR(T, margin, NULL, NULL, .head = "", .width = 3),
+    COL_STR(T, operation, NULL, NULL, .head = "Operation", .rule = "---------", .width = -18,
+            .gap = 1),
+    COL_STR(T, call, NULL, NULL, .head = "Call", .rule = "----", .width = -9, .gap = 1),
+    COL_INT(T, lat.n, NULL, NULL, .head = "Count", .rule = "-----", .width = 12, .gap = 1),
+    MICROSECONDS(mean, "Mean", "----", .gap = 1),
+    MICROSECONDS(p50, "50%", "---", .gap = 1),
+    MICROSECONDS(p90, "90%", "---", .gap = 1),
+    MICROSECONDS(p99, "99%", "---", .gap = 1),
+    MICROSECONDS(p999, "99.9%", "-----", .gap = 1),
+    MICROSECONDS(max, "Max", "---"),
+    WEIR_COL_END
+};
+
+static const struct weir_table shown_table = {
+    .key = "latencies", .cols = shown_cols, .headed = true, .readers = WEIR_FOR_TEXT
+};
+
+void weir_latency_table(struct weir_run *run, const struct weir_call_names *names,
+                        const struct weir_hist *sum)
+{
+    const struct weir_driver *d = run->test->driver;
+
+    weir_report_line(&run->report, "\nLATENCY (in us): (of %d iterations)",
+                     run->test->plan.options->repetitions);
+    weir_report_head(&run->report, &shown_table);
+    for (int i = 0; i < weir_operations_count(d) * WEIR_CALLS; i++) {
+        int op = i / WEIR_CALLS;
+        struct shown_latency row = {
+            .margin = "",
+            .operation = d->operations[op].title,
+            .call = call_name(&names[op], i % WEIR_CALLS),
+        };
+
+        if (sum[i].n == 0)
+            continue;
+        weir_latency_of(&sum[i], &row.lat);
+        weir_report_row(&run->report, &shown_table, &row);
+    }
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* metrics.c - everything measured about one phase */
+#include "config.h"
+#include "engine/observe/metrics.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "engine/observe/latency.h"
+#include "engine/test.h"
+
+#define M struct weir_metrics
+#define COUNT(k, f, h) COL_INT(M, f, k, h, .csv = (k))
+#define SECONDS(k, f, h) COL_REAL(M, f, k, h, .csv = (k), .unit = WEIR_NS_PER_S)
+#define LATENCY(name, o)                                                                           \
+    COUNT(name "Count", op[o].n, "Calls of " name),                                                \
+        SECONDS(name "Mean", op[o].mean, "Mean time of a " name ", seconds"),                      \
+        SECONDS(name "P50", op[o].p50, "Half of all " name " calls took less, seconds"),           \
+        SECONDS(name "P90", op[o].p90, "90 % of all " name " calls took less, seconds"),           \
+        SECONDS(name "P99", op[o].p99, "99 % of all " name " calls took less, seconds"),           \
+        SECONDS(name "P999", op[o].p999, "99.9 % of all " name " calls took less, seconds"),       \
+        SECONDS(name "Max", op[o].max, "Longest " name ", seconds")
+
+static const struct weir_col cols[] = {
+    COUNT("test", test, "Number of the test, from 0"),
+    COUNT("iter", iter, "Repetition, from 0"),
+    COL_STR(M, operation, "operation", "Phase", .csv = "operation"),
+    COUNT("tasks", tasks, "Tasks"),
+    COUNT("bytes", bytes, "Bytes moved by all tasks"),
+    COUNT("steps", steps, "Steps of all tasks: transfers, items, calls, rounds"),
+    COUNT("stepsMin", steps_min, "Fewest of a task"),
+    COUNT("stepsMax", steps_max, "Most of a task"),
+    COUNT("operations", operations, "Operations of all tasks; a step may have several, or none"),
+    COUNT("wrong", wrong, "Transfers whose data were not right"),
+    SECONDS("openTime", open_ns, "First open begun to last open done, seconds"),
+    SECONDS("workTime", work_ns, "First transfer begun to last transfer done, seconds"),
+    SECONDS("closeTime", close_ns, "First close begun to last close done, seconds"),
+    SECONDS("totalTime", total_ns, "First open begun to last close done, seconds"),
+    SECONDS("fillTime", fill_ns, "Time to make data inside workTime, mean over the tasks, seconds"),
+    SECONDS("verifyTime", verify_ns,
+            "Time to check data inside workTime, mean over the tasks, seconds"),
+    SECONDS("fastestTime", fastest_ns, "Shortest workTime of a task, seconds"),
+    COUNT("fastestRank", fastest_rank, "The task with it"),
+    SECONDS("slowestTime", slowest_ns, "Longest workTime of a task, seconds"),
+    COUNT("slowestRank", slowest_rank, "The task with it"),
+    SECONDS("clockError", clock_error_ns,
+            "Uncertainty of the clocks' offsets between tasks, seconds"),
+    COL_REAL(M, cache_looked, "cacheLooked",
+             "Bytes looked for in the page cache: before a read, after a write phase; samples of "
+             "large files",
+             .csv = "cacheLooked"),
+    COL_REAL(M, cache_resident, "cacheResident",
+             "Of these, in the page cache of the node of the task", .csv = "cacheResident"),
+    COL_REAL(M, cache_dirty, "cacheDirty", "Of these, dirty or in write-back", .csv = "cacheDirty"),
+    COUNT("interrupted", interrupted, "1 when a signal ended the phase early"),
+    COL_STR(M, ended, "ended",
+            "What ended the steps of all tasks: work, count, time; mixed, signal", .csv = "ended"),
+    COUNT("tasksByWork", by[WEIR_END_WORK], "Tasks that had no more to do"),
+    COUNT("tasksByCount", by[WEIR_END_COUNT], "Tasks that did as many steps as are allowed"),
+    COUNT("tasksByTime", by[WEIR_END_TIME], "Tasks whose time was up"),
+    LATENCY("open", WEIR_OP_OPEN),
+    LATENCY("transfer", WEIR_OP_XFER),
+    LATENCY("sync", WEIR_OP_SYNC),
+    LATENCY("close", WEIR_OP_CLOSE),
+    WEIR_COL_END
+};
+
+const struct weir_table weir_metrics_table = {
+    .key = "phases",
+    .cols = cols,
+    .readers = WEIR_FOR_DATA | WEIR_FOR_CSV_FULL,
+};
+
+void weir_latency_of(const struct weir_hist *h, struct weir_latency *out)
+{
+    if (h->n == 0) {
+        *out = (struct weir_latency) { 0, NAN, NAN, NAN, NAN, NAN, NAN };
+        return;
+    }
+    *out = (struct weir_latency) {
+        .n = (int64_t)h->n,
+        .mean = (double)h->sum_ns / (double)h->n,
+        .p50 = (double)weir_hist_quantile(h, 0.50),
+        .p90 = (double)weir_hist_quantile(h, 0.90),
+        .p99 = (double)weir_hist_quantile(h, 0.99),
+        .p999 = (double)weir_hist_quantile(h, 0.999),
+        .max = (double)h->max_ns,
+    };
+}
+
+/* The extremes of a time over the ranks, and a rank that has each. */
+static void find_extremes(const struct weir_par *par, int64_t ns, struct weir_metrics *out)
+{
+    int64_t v[2] = { -ns, ns };
+    int64_t who[2];
+
+    weir_allmax_i64(par, v, 2);
+    who[0] = -ns == v[0] ? par->rank : -1;
+    who[1] = ns == v[1] ? par->rank : -1;
+    weir_allmax_i64(par, who, 2);
+    out->fastest_ns = (double)-v[0];
+    out->slowest_ns = (double)v[1];
+    out->fastest_rank = who[0];
+    out->slowest_rank = who[1];
+}
+
+static double span_ns(const struct weir_phase_rec *rec, enum weir_mark from, enum weir_mark to)
+{
+    return weir_phase_span(rec, from, to) * WEIR_NS_PER_S;
+}
+
+static const char *name_end(const struct weir_phase_rec *rec, uint64_t tasks)
+{
+    static const char *const names[WEIR_ENDS] = { "work", "count", "time" };
+
+    for (int i = 0; i < WEIR_ENDS && !rec->interrupted; i++)
+        if (rec->ended[i] == tasks)
+            return names[i];
+    return rec->interrupted ? "signal" : "mixed";
+}
+
+static void gather(const struct weir_par *par, const struct weir_phase_rec *rec, int test,
+                   struct weir_metrics *out)
+{
+    *out = (struct weir_metrics) {
+        .operation = rec->phase->key,
+        .test = test,
+        .iter = rec->repetition,
+        .tasks = par->size,
+        .bytes = (int64_t)rec->bytes_sum,
+        .steps = (int64_t)rec->steps_sum,
+        .steps_min = (int64_t)rec->steps_min,
+        .steps_max = (int64_t)rec->steps_max,
+        .operations = (int64_t)rec->done_sum,
+        .operations_min = (int64_t)rec->done_min,
+        .operations_max = (int64_t)rec->done_max,
+        .wrong = (int64_t)rec->wrong_sum,
+        .open_ns = span_ns(rec, WEIR_MARK_OPEN, WEIR_MARK_OPENED),
+        .work_ns = span_ns(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED),
+        .close_ns = span_ns(rec, WEIR_MARK_CLOSE, WEIR_MARK_CLOSED),
+        .total_ns = span_ns(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED),
+        .fill_ns = (double)rec->fill_ns_sum / par->size,
+        .verify_ns = (double)rec->verify_ns_sum / par->size,
+        .interrupted = rec->interrupted,
+        .ended = name_end(rec, (uint64_t)par->size),
+    };
+    for (int i = 0; i < WEIR_ENDS; i++)
+        out->by[i] = (int64_t)rec->ended[i];
+    find_extremes(par, (int64_t)(rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK]), out);
+    out->clock_error_ns = (double)rec->clock_error_ns;
+}
+
+/* The calls, and the operations of the program of all kinds that the phase had. */
+static void add_latencies(struct weir_run *run, struct weir_session *s, struct weir_metrics *out)
+{
+    int n = weir_operations_count(run->driver);
+    struct weir_hist *all = &run->op_hist[n]; /* there is room for one more */
+
+    weir_latency_sum(run, s);
+    memset(all, 0, sizeof(*all));
+    for (int op = 0; op < WEIR_OPS; op++)
+        weir_latency_of(s->stats ? &s->stats->hist[op] : all, &out->op[op]);
+    for (int op = 0; op < n; op++)
+        weir_hist_merge(all, &run->op_hist[op]);
+    weir_latency_of(all, &out->whole);
+}
+
+void weir_metrics_report(struct weir_run *run, struct weir_session *s,
+                         const struct weir_phase_rec *rec)
+{
+    struct weir_metrics m;
+
+    if (!run->details)
+        return;
+    gather(&run->par, rec, run->test->id, &m);
+    add_latencies(run, s, &m);
+    m.cache_looked = run->trust.seen.looked;
+    m.cache_resident = run->trust.seen.resident;
+    m.cache_dirty = run->trust.seen.dirty;
+    m.stonewall = rec->stonewall;
+    weir_report_row(&run->report, &weir_metrics_table, &m);
+}

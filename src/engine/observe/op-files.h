@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* op-files.h - the files of operations (savePerOpDataCSV): names, heading, and the operations of
+ * each phase. Between ranks.c and op-files.c, and for programs whose files have names of their
+ * own */
+#ifndef WEIR_ENGINE_OBSERVE_OP_FILES_H
+#define WEIR_ENGINE_OBSERVE_OP_FILES_H
+
+#include "engine/driver.h"
+
+/* Add the files of a test of this program with that many tasks. Local. Returns 0, or -1 and err
+ * when memory is out. */
+int weir_op_files_add(const struct weir_driver *d, const void *opt, int tasks,
+                      struct weir_files *files, struct weir_err *err);
+
+/* Make the files of this rank with nothing but their heading: before all tests those that are found
+ * to be writable only now, before a repetition its own. A file that an earlier test of the run has
+ * made is left as it is. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
+int weir_op_files_begin(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err);
+int weir_op_files_repetition(struct weir_run *run, struct weir_err *err);
+
+/* Append the operations of the phase that has just run in run->stage. Collective over run->par.
+ * Returns 0, or -1 and err on every rank. */
+int weir_op_files_phase(struct weir_run *run, const struct weir_phase_rec *rec,
+                        struct weir_err *err);
+
+/* Put the operations of the phase that has just run, of rank 0 or of all ranks, into a file for
+ * each operation of the program for which 'name' gives a path (false: it has none): lines
+ * "time,runtime" in seconds. All ranks whose operations are wanted have run->records.wanted. Rank
+ * 0 makes the files anew. Collective over run->par. Returns 0, or -1 and err (WEIR_ESETUP) on
+ * every rank. */
+int weir_op_files_gather(struct weir_run *run, const struct weir_phase_rec *rec, bool all,
+                         bool (*name)(const void *arg, int op, struct weir_str *path),
+                         const void *arg, struct weir_err *err);
+
+#endif

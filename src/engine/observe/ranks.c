@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ranks.c - what single ranks did in a phase: a file with a row for each, and outliers */
+#include "config.h"
+#include "engine/observe/ranks.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text/columns.h"
+#include "engine/observe/calltable.h"
+#include "engine/observe/op-files.h"
+#include "par/agree.h"
+#include "par/reduce.h"
+
+/* One line of saveRankPerformanceDetailsCSV; times in ns, rates in bytes/s. */
+struct rank_row {
+    const char *access;
+    int64_t rank, test, iter, bytes, steps;
+    double total, work, total_rate, work_rate;
+};
+
+#define R struct rank_row
+#define CSV(T, f, head, ...) COL_##T(R, f, NULL, NULL, .csv = (head), __VA_ARGS__)
+
+static const struct weir_col rank_cols[] = { CSV(STR, access, "access"),
+                                             CSV(INT, rank, "rank"),
+                                             CSV(REAL, total, "runtime-with-openclose",
+                                                 .unit = WEIR_NS_PER_S),
+                                             CSV(REAL, work, "runtime", .unit = WEIR_NS_PER_S),
+                                             CSV(REAL, total_rate, "throughput-withopenclose"),
+                                             CSV(REAL, work_rate, "throughput"),
+                                             CSV(INT, test, "test"),
+                                             CSV(INT, iter, "iter"),
+                                             CSV(INT, bytes, "bytes"),
+                                             CSV(INT, steps, "transfers"),
+                                             WEIR_COL_END };
+
+/* What a rank tells of its phase: times in ns after the first open of any rank. */
+struct rank_times {
+    int64_t at[WEIR_MARKS];
+    uint64_t bytes, steps;
+    char host[64];
+};
+
+/* ---- all ranks ---- */
+
+int weir_ranks_gather(struct weir_run *run, const void *mine, size_t size, void **all,
+                      struct weir_err *err)
+{
+    int rc = 0;
+
+    *all = NULL;
+    if (run->par.rank == 0 && !(*all = malloc(size * (size_t)run->par.size)))
+        rc = weir_fail(err, WEIR_ESETUP, "memory for the times of %d ranks", run->par.size);
+    if (weir_agree(&run->par, rc, err) < 0)
+        return -1;
+    weir_gather(&run->par, mine, size, *all);
+    return 0;
+}
+
+int weir_ranks_stats(struct weir_run *run, double mine, struct weir_stats *out,
+                     struct weir_err *err)
+{
+    void *all;
+
+    *out = (struct weir_stats) { 0 };
+    if (weir_ranks_gather(run, &mine, sizeof(mine), &all, err) < 0)
+        return -1;
+    for (const double *v = all; all && v < (double *)all + run->par.size; v++)
+        if (!isnan(*v))
+            weir_stats_add(out, *v);
+    free(all);
+    return 0;
+}
+
+void weir_ranks_lines(struct weir_run *run, const struct weir_str *mine)
+{
+    uint64_t total = mine->len;
+    char *all = NULL;
+    int64_t got[2]; /* room for the lines; lines are missing */
+    int n;
+
+    weir_allsum_u64(&run->par, &total, 1);
+    if (run->par.rank == 0 && total < INT_MAX)
+        all = malloc(total + 1);
+    got[0] = all ? (int64_t)total : 0; /* nobody reads 2 GiB of them */
+    got[1] = mine->failed || (run->par.rank == 0 && total < INT_MAX && !all);
+    weir_allmax_i64(&run->par, got, 2);
+    run->report.lost |= got[1] != 0;
+    n = weir_collect(&run->par, weir_str_text(mine), (int)mine->len, 1, (int)got[0], all);
+    if (n > 0) {
+        all[n - 1] = '\0'; /* in place of the last newline */
+        weir_report_line(&run->report, "%s", all);
+    }
+    free(all);
+}
+
+int weir_ranks_rows(struct weir_run *run, const void *mine, size_t size,
+                    void (*add)(const struct weir_run *run, const void *arg, const void *all,
+                                struct weir_str *lines),
+                    const void *arg, struct weir_err *err)
+{
+    const char *path = run->test->plan.options->rank_csv;
+    struct weir_str lines = { 0 };
+    void *all;
+    int rc = 0;
+
+    if (!path)
+        return 0;
+    if (weir_ranks_gather(run, mine, size, &all, err) < 0)
+        return -1;
+    if (all) {
+        add(run, arg, all, &lines);
+        rc = weir_rank_lines_put(path, false, &lines, err);
+    }
+    weir_str_free(&lines);
+    free(all);
+    return weir_agree(&run->par, rc, err);
+}
+
+/* ---- times of a phase ---- */
+
+static void fill_times(const struct weir_run *run, const struct weir_phase_rec *rec,
+                       struct rank_times *mine)
+{
+    memset(mine, 0, sizeof(*mine));
+    for (int m = 0; m < WEIR_MARKS; m++)
+        mine->at[m] = weir_clock_common(&run->clock, rec->mark[m]) - rec->first[WEIR_MARK_OPEN];
+    mine->bytes = run->counters.bytes;
+    mine->steps = rec->steps;
+    memcpy(mine->host, run->par.host, sizeof(mine->host) - 1);
+}
+
+static void add_rank_line(const struct weir_run *run, const struct weir_phase_rec *rec, int rank,
+                          const struct rank_times *r, struct weir_str *lines)
+{
+    double total = (double)(r->at[WEIR_MARK_CLOSED] - r->at[WEIR_MARK_OPEN]);
+    double work = (double)(r->at[WEIR_MARK_WORKED] - r->at[WEIR_MARK_WORK]);
+    struct rank_row row = {
+        .access = rec->phase->key,
+        .rank = rank,
+        .test = run->test->id,
+        .iter = rec->repetition,
+        .bytes = (int64_t)r->bytes,
+        .steps = (int64_t)r->steps,
+        .total = total,
+        .work = work,
+        .total_rate = total > 0 ? (double)r->bytes / total * WEIR_NS_PER_S : NAN,
+        .work_rate = work > 0 ? (double)r->bytes / work * WEIR_NS_PER_S : NAN,
+    };
+
+    weir_col_csv(lines, rank_cols, &row);
+}
+
+static void add_times(const struct weir_run *run, const void *rec, const void *all,
+                      struct weir_str *lines)
+{
+    for (int i = 0; i < run->par.size; i++)
+        add_rank_line(run, rec, i, (const struct rank_times *)all + i, lines);
+}
+
+/* The quantities of -j: from one mark to another; from the first open of all where 'from' is -1. */
+static const struct {
+    const char *name;
+    int from, to;
+} quantities[] = {
+    { "start time", -1, WEIR_MARK_OPEN },
+    { "elapsed create time", WEIR_MARK_OPEN, WEIR_MARK_OPENED },
+    { "elapsed transfer time", WEIR_MARK_WORK, WEIR_MARK_WORKED },
+    { "elapsed close time", WEIR_MARK_CLOSE, WEIR_MARK_CLOSED },
+    { "end time", -1, WEIR_MARK_CLOSED },
+};
+
+static double quantity(const struct rank_times *r, size_t q)
+{
+    int64_t from = quantities[q].from < 0 ? 0 : r->at[quantities[q].from];
+
+    return (double)(r->at[quantities[q].to] - from) / WEIR_NS_PER_S;
+}
+
+static int warn_outliers(const struct weir_run *run, const struct weir_phase_rec *rec,
+                         const struct rank_times *all, struct weir_err *err)
+{
+    double limit_s = run->test->plan.options->outlier_s;
+    int rc = 0;
+
+    for (size_t q = 0; q < sizeof(quantities) / sizeof(*quantities); q++) {
+        struct weir_stats s = { 0 };
+
+        for (int i = 0; i < run->par.size; i++)
+            weir_stats_add(&s, quantity(&all[i], q));
+        for (int i = 0; i < run->par.size && rc == 0; i++)
+            if (fabs(quantity(&all[i], q) - s.mean) > limit_s)
+                rc = weir_warn(&run->log, err, "for %s, task %d, %s %s is %f (mean=%f, stddev=%f)",
+                               all[i].host, i, rec->phase->key, quantities[q].name,
+                               quantity(&all[i], q), s.mean, weir_stats_sd(&s, WEIR_DEVIATION_POPULATION));
+    }
+    return rc;
+}
+
+static int find_outliers(struct weir_run *run, const struct weir_phase_rec *rec,
+                         const struct rank_times *mine, struct weir_err *err)
+{
+    void *all;
+    int rc = 0;
+
+    if (run->test->plan.options->outlier_s <= 0)
+        return 0;
+    if (weir_ranks_gather(run, mine, sizeof(*mine), &all, err) < 0)
+        return -1;
+    if (all)
+        rc = warn_outliers(run, rec, all, err);
+    free(all);
+    return weir_agree(&run->par, rc, err);
+}
+
+/* ---- before the first test, and after each phase ---- */
+
+/* The first test that uses a path empties the file, later ones append to it. */
+static bool is_first_use(const struct weir_test *tests, int i)
+{
+    const char *path = tests[i].plan.options->rank_csv;
+
+    for (int k = 0; k < i; k++)
+        if (tests[k].plan.options->rank_csv && strcmp(tests[k].plan.options->rank_csv, path) == 0)
+            return false;
+    return true;
+}
+
+static int begin_rank_file(const struct weir_test *t, struct weir_err *err)
+{
+    struct weir_str head = { 0 };
+    int rc;
+
+    if (t->driver->rank_head)
+        t->driver->rank_head(&head);
+    else
+        weir_col_csv_head(&head, rank_cols);
+    rc = weir_rank_lines_put(t->plan.options->rank_csv, true, &head, err);
+    weir_str_free(&head);
+    return rc;
+}
+
+int weir_ranks_begin(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
+{
+    int rc = 0;
+
+    for (int i = 0; i < n && rc == 0 && run->world.rank == 0; i++)
+        if (tests[i].plan.options->rank_csv && is_first_use(tests, i))
+            rc = begin_rank_file(&tests[i], err);
+    if (rc == 0 && run->world.rank == 0)
+        rc = weir_calltable_begin(tests, n, err);
+    if (rc == 0)
+        rc = weir_op_files_begin(run, tests, n, err);
+    return weir_agree(&run->world, rc, err);
+}
+
+int weir_ranks_report(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_err *err)
+{
+    struct rank_times mine;
+
+    if (weir_op_files_phase(run, rec, err) < 0 || weir_calltable_phase(run, rec, err) < 0)
+        return -1;
+    fill_times(run, rec, &mine);
+    if (find_outliers(run, rec, &mine, err) < 0)
+        return -1;
+    if (run->test->driver->rank_head)
+        return 0;
+    return weir_ranks_rows(run, &mine, sizeof(mine), add_times, rec, err);
+}

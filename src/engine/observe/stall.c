@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stall.c - what the ranks of a node publish to each other, and which of them stand still */
+#include "config.h"
+#include "engine/observe/stall.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define STEP 5 /* looks: so much time counts at most between two of them */
+#define PAGE 4096u
+
+static uint64_t get(const uint64_t *v)
+{
+    return __atomic_load_n(v, __ATOMIC_ACQUIRE);
+}
+
+static void put(uint64_t *v, uint64_t value)
+{
+    __atomic_store_n(v, value, __ATOMIC_RELEASE);
+}
+
+/* ---- what we show ---- */
+
+/* Up to 'size' bytes of our own memory that another thread may give back during the copy: the kernel
+ * copies, so memory that was freed causes no fault. How many were copied. */
+static size_t copy_own(const char *from, char *to, size_t size)
+{
+    size_t first = PAGE - (size_t)((uintptr_t)from % PAGE);
+    struct iovec local = { to, size }, remote[2];
+    ssize_t n;
+
+    if (first > size)
+        first = size;
+    remote[0] = (struct iovec) { (void *)(uintptr_t)from, first };
+    remote[1] = (struct iovec) { (void *)((uintptr_t)from + first), size - first };
+    n = process_vm_readv(getpid(), &local, 1, remote, size > first ? 2 : 1, 0);
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* A text of another thread; the end where it is longer than its place. */
+static void copy_text(const char *from, char *to, size_t size)
+{
+    char text[PAGE];
+    size_t n = from ? copy_own(from, text, sizeof(text) - 1) : 0, len, skip = 0;
+
+    text[n] = '\0';
+    len = strlen(text);
+    if (len >= size)
+        skip = len - size + 1;
+    memcpy(to, text + skip, len - skip + 1);
+    if (skip > 0)
+        memcpy(to, "...", 3);
+}
+
+static void copy_call(const struct weir_call *call, struct weir_stall_call *to)
+{
+    struct weir_io io = { .dir = WEIR_DIR_WRITE };
+    const char *what;
+
+    if (call->io) {
+        copy_own((const char *)call->io, (char *)&io, sizeof(io));
+        to->off = io.off;
+        to->len = io.len;
+        what = io.dir == WEIR_DIR_WRITE ? "write" : "read";
+        memcpy(to->what, what, strlen(what) + 1);
+    } else {
+        copy_text(call->what, to->what, sizeof(to->what));
+    }
+    copy_text(call->path, to->path, sizeof(to->path));
+}
+
+/* A call that began or ended while it was copied is shown at the next look. */
+static void show(struct weir_stall *s, const struct weir_call *call)
+{
+    struct weir_stall_call *to = &s->mine->call, now = { .turn = get(&call->turn) };
+
+    if (now.turn != s->turn) {
+        s->turn = now.turn;
+        s->since_ns = s->now_ns;
+    }
+    if (now.turn == to->turn) {
+        put(&to->age_ns, s->now_ns - s->since_ns);
+        return;
+    }
+    if (now.turn % 2 == 1) {
+        copy_call(call, &now);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (get(&call->turn) != now.turn)
+            return;
+    }
+    put(&s->mine->turn, s->mine->turn + 1);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    *to = now;
+    put(&s->mine->turn, s->mine->turn + 1);
+}
+
+/* ---- what we see ---- */
+
+static const struct weir_stall_slot *slot_of(const struct weir_stall *s, int i)
+{
+    return weir_board_slot(s->board, i);
+}
+
+/* Our own slot is read like any other: it is always fresh. */
+static void see(struct weir_stall *s)
+{
+    for (int i = 0; i < s->board->count; i++) {
+        uint64_t beat = get(&slot_of(s, i)->beat);
+
+        if (beat != s->seen[i].beat)
+            s->seen[i] = (struct weir_stall_seen) { beat, s->now_ns };
+    }
+}
+
+/* Time without a heartbeat; 0 for ranks that are not watched. */
+static uint64_t silence(const struct weir_stall *s, int i)
+{
+    return s->seen[i].beat == 0 ? 0 : s->now_ns - s->seen[i].at_ns;
+}
+
+int weir_stall_begin(struct weir_stall *s, const struct weir_board *board, int rank,
+                     uint64_t look_ns)
+{
+    struct stat space = { 0 };
+
+    *s = (struct weir_stall) { .board = board, .step_ns = STEP * look_ns };
+    if (board->count == 0)
+        return -1;
+    s->seen = calloc((size_t)board->count, sizeof(*s->seen));
+    if (!s->seen)
+        return -1;
+    s->mine = weir_board_slot(board, board->mine);
+    s->mine->rank = rank;
+    s->mine->pid = (int64_t)getpid();
+    s->mine->pids = stat("/proc/self/ns/pid", &space) == 0 ? (int64_t)space.st_ino : 0;
+    s->mine->call = (struct weir_stall_call) { 0 };
+    s->last_ns = weir_now_ns();
+    put(&s->mine->beat, s->mine->turn + 1); /* another one than in the test before */
+    return 0;
+}
+
+void weir_stall_end(struct weir_stall *s)
+{
+    if (s->mine)
+        put(&s->mine->beat, 0);
+    free(s->seen);
+    *s = (struct weir_stall) { 0 };
+}
+
+void weir_stall_look(struct weir_stall *s, const struct weir_call *call)
+{
+    uint64_t now = weir_now_ns(), passed = now > s->last_ns ? now - s->last_ns : 0;
+
+    s->now_ns += passed < s->step_ns ? passed : s->step_ns;
+    s->last_ns = now;
+    show(s, call);
+    put(&s->mine->beat, s->mine->beat + 1);
+    see(s);
+}
+
+bool weir_stall_speaks(const struct weir_stall *s, uint64_t late_ns)
+{
+    for (int i = 0; i < s->board->count; i++)
+        if (get(&slot_of(s, i)->told) ||
+            (i < s->board->mine && s->seen[i].beat != 0 && silence(s, i) < late_ns))
+            return false;
+    return true;
+}
+
+void weir_stall_told(struct weir_stall *s)
+{
+    put(&s->mine->told, 1);
+}
+
+struct weir_stall_worst weir_stall_find(const struct weir_stall *s, uint64_t least_ns)
+{
+    struct weir_stall_worst w = { .still = -1, .call = -1 };
+
+    for (int i = 0; i < s->board->count; i++) {
+        const struct weir_stall_call *call = &slot_of(s, i)->call;
+        uint64_t quiet = silence(s, i), age = get(&call->age_ns);
+
+        if (quiet >= least_ns && quiet > w.still_ns) {
+            w.still = i;
+            w.still_ns = quiet;
+        } else if (s->seen[i].beat != 0 && get(&call->turn) % 2 == 1 && age > w.call_ns) {
+            w.call = i;
+            w.call_ns = age;
+        }
+    }
+    return w;
+}
+
+/* ---- words ---- */
+
+/* A copy in one piece, or the last try: its writer may have been stopped in the middle. */
+static struct weir_stall_call read_call(const struct weir_stall_slot *slot)
+{
+    struct weir_stall_call call;
+
+    for (int tries = 0; tries < 100; tries++) {
+        uint64_t turn = get(&slot->turn);
+
+        call = slot->call;
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (turn % 2 == 0 && get(&slot->turn) == turn)
+            break;
+    }
+    call.what[sizeof(call.what) - 1] = call.path[sizeof(call.path) - 1] = '\0';
+    return call;
+}
+
+static void name_call(const struct weir_stall_call *c, char *out, size_t size)
+{
+    int len = c->len ? snprintf(out, size, "%s of %" PRIu64 " bytes at offset %" PRIu64 " of '%s'",
+                                c->what, c->len, c->off, c->path)
+                     : snprintf(out, size, "%s of '%s'", c->what, c->path);
+
+    if (len < 0)
+        out[0] = '\0';
+}
+
+void weir_stall_tell_call(const struct weir_stall *s, int slot, const char *host, char *out,
+                          size_t size)
+{
+    const struct weir_stall_slot *from = slot_of(s, slot);
+    struct weir_stall_call call = read_call(from);
+    char name[1024];
+
+    name_call(&call, name, sizeof(name));
+    if (snprintf(out, size, "rank %d on %s: %s has not returned for %.1f seconds", from->rank, host,
+                 name, (double)call.age_ns / WEIR_NS_PER_S) < 0)
+        out[0] = '\0';
+}
+
+/* What the kernel says about the process, where we see the same processes; else "". */
+static const char *state_of(const struct weir_stall *s, const struct weir_stall_slot *slot)
+{
+    char path[64], line[256] = "";
+    const char *end;
+    FILE *f;
+
+    if (slot->pids == 0 || slot->pids != s->mine->pids ||
+        snprintf(path, sizeof(path), "/proc/%" PRId64 "/stat", slot->pid) < 0)
+        return "";
+    f = fopen(path, "re");
+    if (!f)
+        return " is gone";
+    if (!fgets(line, sizeof(line), f))
+        line[0] = '\0';
+    fclose(f);
+    end = strrchr(line, ')'); /* of the program's name */
+    switch (end && end[1] ? end[2] : '?') {
+    case 'T':
+        return " is stopped by a signal";
+    case 't':
+        return " is stopped by a debugger";
+    case 'D':
+        return " waits in the kernel";
+    case 'Z':
+        return " has ended";
+    default:
+        return "";
+    }
+}
+
+void weir_stall_tell_still(const struct weir_stall *s, int slot, const char *host, char *out,
+                           size_t size)
+{
+    const struct weir_stall_slot *of = slot_of(s, slot);
+    struct weir_stall_call call = read_call(of);
+    char name[1024] = "outside of calls";
+
+    if (call.turn % 2 == 1)
+        name_call(&call, name, sizeof(name));
+    if (snprintf(out, size,
+                 "rank %d on %s stands still: process %" PRId64
+                 "%s, no heartbeat for %.1f seconds, last seen %s%s",
+                 of->rank, host, of->pid, state_of(s, of), (double)silence(s, slot) / WEIR_NS_PER_S,
+                 call.turn % 2 == 1 ? "in " : "", name) < 0)
+        out[0] = '\0';
+}

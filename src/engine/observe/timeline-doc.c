@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* timeline-doc.c - the form of a timeline: its records, and the document beside them */
+#include "config.h"
+#include "engine/observe/timeline-doc.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/options/optset.h"
+#include "base/text/json.h"
+#include "base/text/wholefile.h"
+#include "engine/about/configuration.h"
+#include "engine/driver.h"
+
+#define HOST_TEXT 64
+#define PREAMBLE 10 /* magic, version, length of the text after it */
+
+static const char dtype[] = "[('begin', '<i8'), ('end', '<i8'), ('offset', '<i8'), "
+                            "('bytes', '<i8'), ('rank', '<u4'), ('repetition', '<u4'), "
+                            "('phase', '<u2'), ('operation', '<u2'), ('error', '<i4')]";
+
+int weir_timeline_doc_name(const char *path, struct weir_str *out, struct weir_err *err)
+{
+    size_t len = strlen(path);
+
+    if (len < 5 || strcmp(path + len - 4, ".npy") != 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option --timeline: '%s' must end in .npy; its document has the same name "
+                           "with .timeline.json",
+                           path);
+    weir_str_add(out, path, len - 4);
+    weir_str_addf(out, ".timeline.json");
+    return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the name of a file") : 0;
+}
+
+void weir_timeline_doc_command(struct weir_timeline_doc *d, const struct weir_anonymous *a,
+                               int argc, char *const *argv)
+{
+    struct weir_json j = { .out = &d->command, .flat = 1 };
+
+    weir_json_open(&j, NULL, true);
+    for (int i = 0; i < argc && !a->on; i++)
+        weir_json_str(&j, NULL, argv[i]);
+    if (a->on)
+        weir_json_str(&j, NULL, WEIR_NAME_LEFT_OUT);
+    weir_json_close(&j);
+}
+
+/* ---- tests ---- */
+
+/* Option rows under their long names, as in the object "Parameters" of the results. */
+static void add_parameter(struct weir_json *j, const struct weir_anonymous *a, const char *name,
+                          const struct weir_opt *row, const void *values)
+{
+    struct weir_str text = { 0 }, room = { 0 };
+    int64_t whole;
+    double real;
+
+    if (row->type == WEIR_OPT_STR || row->type == WEIR_OPT_LIST) {
+        weir_opt_show(row, values, &text);
+        weir_json_str(j, name, weir_anonymous_text(a, name, weir_str_text(&text), &room));
+    } else if (weir_opt_number(row, values, &whole, &real)) {
+        weir_json_int(j, name, whole);
+    } else {
+        weir_json_real(j, name, real);
+    }
+    weir_str_free(&text);
+    weir_str_free(&room);
+}
+
+static void add_parameters(struct weir_json *j, const struct weir_anonymous *a,
+                           const struct weir_opt *rows, const void *values)
+{
+    weir_json_open(j, "parameters", false);
+    for (const struct weir_opt *row = rows; !weir_opt_is_end(row); row++) {
+        const char *name = row->name ? row->name : row->key;
+
+        if (name && row->type < WEIR_OPT_DIRECTIVES)
+            add_parameter(j, a, name, row, values);
+    }
+    weir_json_close(j);
+}
+
+/* Each name once, in the order of its first rank; host[i] becomes the number of rank i's. Returns
+ * how many there are. Ranks of a node mostly follow each other. */
+static int number_hosts(char (*name)[HOST_TEXT], int ranks, int *host)
+{
+    int n = 0;
+
+    for (int i = 0; i < ranks; i++) {
+        int k = i > 0 && strcmp(name[i], name[host[i - 1]]) == 0 ? host[i - 1] : 0;
+
+        while (k < n && strcmp(name[i], name[k]) != 0)
+            k++;
+        if (k == n)
+            memmove(name[n++], name[i], HOST_TEXT);
+        host[i] = k;
+    }
+    return n;
+}
+
+static void add_hosts(struct weir_json *j, const struct weir_anonymous *a, char (*name)[HOST_TEXT],
+                      int ranks, int *host)
+{
+    int n = number_hosts(name, ranks, host);
+    struct weir_str room = { 0 };
+
+    weir_json_open(j, "hosts", false);
+    weir_json_open(j, "names", true);
+    for (int i = 0; i < n; i++)
+        weir_json_str(j, NULL, weir_anonymous_text(a, NULL, name[i], &room));
+    weir_str_free(&room);
+    weir_json_close(j);
+    weir_json_open(j, "host", true);
+    for (int i = 0; i < ranks; i++)
+        weir_json_int(j, NULL, host[i]);
+    weir_json_close(j);
+    weir_json_close(j);
+}
+
+/* Seconds since 1970 at which the clock of the run was 0: to lay series of other programs on it.
+ * Of rank 0. */
+static double epoch_of_zero(const struct weir_run *run)
+{
+    int64_t since_ns = (int64_t)weir_now_ns() - run->zero_ns;
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + ((double)now.tv_nsec - (double)since_ns) / WEIR_NS_PER_S;
+}
+
+/* That of the test in the results. */
+static void add_hash(struct weir_json *j, struct weir_run *run)
+{
+    struct weir_str hash = { 0 };
+
+    weir_configuration_hash(run, &hash);
+    weir_json_str(j, "configuration", weir_str_text(&hash));
+    weir_str_free(&hash);
+}
+
+void weir_timeline_doc_test(struct weir_timeline_doc *d, struct weir_run *run)
+{
+    uint64_t error_ns = weir_clock_worst(&run->par, &run->clock);
+    const struct weir_test *t = run->test;
+    size_t ranks = (size_t)run->par.size;
+    char mine[HOST_TEXT] = "", (*all)[HOST_TEXT] = NULL;
+    struct weir_json j = { .out = &d->tests, .flat = 1 };
+    int64_t room;
+    int *host = NULL;
+
+    memcpy(mine, run->par.host, sizeof(mine) - 1);
+    if (run->par.rank == 0) {
+        all = malloc(ranks * sizeof(*all));
+        host = malloc(ranks * sizeof(*host));
+    }
+    room = all && host;
+    weir_allmax_i64(&run->par, &room, 1);
+    if (room)
+        weir_gather(&run->par, mine, sizeof(mine), all);
+    if (run->par.rank == 0) {
+        weir_json_open(&j, NULL, false);
+        weir_json_int(&j, "index", t->id);
+        weir_json_int(&j, "tasks", run->par.size);
+        add_hash(&j, run);
+        weir_json_int(&j, "clock_uncertainty", (int64_t)error_ns);
+        weir_json_real(&j, "epoch", epoch_of_zero(run));
+        if (room)
+            add_hosts(&j, &run->anonymous, all, run->par.size, host);
+        add_parameters(&j, &run->anonymous, t->driver->opts, t->values->driver_opt);
+        weir_json_close(&j);
+        weir_str_addc(&d->tests, '\0');
+    }
+    free(all);
+    free(host);
+}
+
+/* ---- phases ---- */
+
+static const char *title_of(const struct weir_driver *d, const char *key)
+{
+    for (const struct weir_operation *op = d->operations; op->key; op++)
+        if (strcmp(op->key, key) == 0)
+            return op->title;
+    return key;
+}
+
+static void add_rate(struct weir_json *j, const struct weir_phase_rec *rec)
+{
+    double seconds = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
+    const char *unit = rec->phase->unit ? rec->phase->unit : "transfers";
+    bool moves =
+        rec->bytes_sum > 0 && (!rec->phase->unit || (rec->phase->flags & WEIR_PHASE_BYTES));
+
+    weir_json_int(j, "bytes", (int64_t)rec->bytes_sum);
+    weir_json_int(j, "steps", (int64_t)rec->steps_sum);
+    weir_json_real(j, "rate", (double)(moves ? rec->bytes_sum : rec->steps_sum) / seconds);
+    weir_json_str(j, "rate_unit", moves ? "bytes" : unit);
+}
+
+void weir_timeline_doc_phase(struct weir_timeline_doc *d, const struct weir_run *run,
+                             const struct weir_phase_rec *rec, int index, bool failed)
+{
+    const struct weir_stage *s = run->stage;
+    const char *key = s->phase == rec->phase ? s->key : rec->phase->key;
+    struct weir_json j = { .out = &d->phases, .flat = 1 };
+
+    weir_json_open(&j, NULL, false);
+    weir_json_int(&j, "index", index);
+    weir_json_int(&j, "test", run->test->id);
+    if (!(s->flags & (WEIR_STAGE_FIRST | WEIR_STAGE_LAST)))
+        weir_json_int(&j, "repetition", rec->repetition);
+    weir_json_str(&j, "key", key);
+    weir_json_str(&j, "title", title_of(run->test->driver, key));
+    weir_json_int(&j, "begin", rec->first[WEIR_MARK_OPEN] - run->zero_ns);
+    weir_json_int(&j, "end", rec->last[WEIR_MARK_CLOSED] - run->zero_ns);
+    weir_json_int(&j, "work_begin", rec->first[WEIR_MARK_WORK] - run->zero_ns);
+    weir_json_int(&j, "work_end", rec->last[WEIR_MARK_WORKED] - run->zero_ns);
+    weir_json_int(&j, "clock_uncertainty", (int64_t)rec->clock_error_ns);
+    add_rate(&j, rec);
+    weir_json_int(&j, "records", (int64_t)rec->records_sum);
+    weir_json_int(&j, "dropped", (int64_t)rec->dropped_sum);
+    weir_json_text(&j, "interrupted", rec->interrupted ? "true" : "false");
+    weir_json_text(&j, "failed", failed ? "true" : "false");
+    weir_json_close(&j);
+    weir_str_addc(&d->phases, '\0');
+}
+
+/* ---- the whole ---- */
+
+static void add_operations(struct weir_json *j, const struct weir_driver *driver)
+{
+    weir_json_open(j, "operations", true);
+    for (const struct weir_operation *op = driver->operations; op->key; op++) {
+        weir_json_open(j, NULL, false);
+        weir_json_int(j, "index", op - driver->operations);
+        weir_json_str(j, "key", op->key);
+        weir_json_str(j, "title", op->title);
+        weir_json_str(j, "unit", op->unit);
+        weir_json_text(j, "moves_bytes", op->moves_bytes ? "true" : "false");
+        weir_json_close(j);
+    }
+    weir_json_close(j);
+}
+
+static void add_texts(struct weir_json *j, const char *key, const struct weir_str *texts)
+{
+    weir_json_open(j, key, true);
+    for (size_t at = 0; at < texts->len; at += strlen(texts->text + at) + 1)
+        weir_json_text(j, NULL, texts->text + at);
+    weir_json_close(j);
+}
+
+static void make_document(const struct weir_timeline_doc *d, const struct weir_driver *driver,
+                          uint64_t records, uint64_t dropped, bool complete, struct weir_str *out)
+{
+    struct weir_json j = { .out = out, .flat = 3 };
+
+    weir_json_open(&j, NULL, false);
+    weir_json_str(&j, "schema", "weir-timeline-1");
+    weir_json_str(&j, "program", driver->name);
+    weir_json_str(&j, "version", PACKAGE_VERSION);
+    weir_json_text(&j, "command", weir_str_text(&d->command));
+    add_texts(&j, "tests", &d->tests);
+    add_texts(&j, "phases", &d->phases);
+    add_operations(&j, driver);
+    weir_json_int(&j, "records", (int64_t)records);
+    weir_json_int(&j, "dropped", (int64_t)dropped);
+    weir_json_text(&j, "complete", complete ? "true" : "false");
+    weir_json_close(&j);
+    weir_str_addc(out, '\n');
+}
+
+int weir_timeline_doc_write(struct weir_timeline_doc *d, const struct weir_driver *driver,
+                            uint64_t records, uint64_t dropped, bool complete, struct weir_err *err)
+{
+    const char *path = weir_str_text(&d->path);
+    struct weir_wholefile w = { .place = NULL };
+    struct weir_str text = { 0 };
+    int rc;
+
+    d->written_ns = weir_now_ns();
+    make_document(d, driver, records, dropped, complete, &text);
+    if (text.failed || d->tests.failed || d->phases.failed || d->command.failed) {
+        weir_str_free(&text);
+        return weir_refuse(err, WEIR_ESETUP, "no memory for '%s'", path);
+    }
+    rc = weir_wholefile_prepare(&w, path, err);
+    if (rc == 0 && !w.place)
+        rc = weir_refuse(err, WEIR_ESETUP, "cannot make a file '%s'", path);
+    if (rc == 0)
+        rc = weir_wholefile_open(&w, err);
+    if (rc == 0)
+        fputs(weir_str_text(&text), w.out);
+    if (weir_wholefile_close(&w, rc == 0, rc < 0 ? NULL : err) < 0)
+        rc = -1;
+    weir_str_free(&text);
+    return rc;
+}
+
+void weir_timeline_doc_free(struct weir_timeline_doc *d)
+{
+    weir_str_free(&d->path);
+    weir_str_free(&d->command);
+    weir_str_free(&d->tests);
+    weir_str_free(&d->phases);
+}
+
+/* ---- the records ---- */
+
+static unsigned char *put(unsigned char *at, uint64_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        *at++ = (unsigned char)(value >> 8 * i);
+    return at;
+}
+
+/* Blanks fill what the text leaves; a newline ends it. */
+void weir_npy_header(char out[WEIR_NPY_HEADER], uint64_t n)
+{
+    static const unsigned char magic[] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0 };
+    char text[WEIR_NPY_HEADER];
+    int len =
+        snprintf(text, sizeof(text),
+                 "{'descr': %s, 'fortran_order': False, 'shape': (%" PRIu64 ",), }", dtype, n);
+
+    memset(out, ' ', WEIR_NPY_HEADER);
+    memcpy(out, magic, sizeof(magic));
+    put((unsigned char *)out + sizeof(magic), WEIR_NPY_HEADER - PREAMBLE, 2);
+    memcpy(out + PREAMBLE, text, (size_t)len);
+    out[WEIR_NPY_HEADER - 1] = '\n';
+}
+
+void weir_npy_record(unsigned char out[WEIR_NPY_RECORD], const struct weir_npy_record *r)
+{
+    const int64_t longs[] = { r->begin, r->end, r->offset, r->bytes };
+
+    for (int i = 0; i < 4; i++)
+        out = put(out, (uint64_t)longs[i], 8);
+    out = put(out, r->rank, 4);
+    out = put(out, r->repetition, 4);
+    out = put(out, r->phase, 2);
+    out = put(out, r->operation, 2);
+    put(out, (uint32_t)r->error, 4);
+}

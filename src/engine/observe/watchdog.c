@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* watchdog.c - calls into a backend that do not return, and ranks that stand still */
+#include "config.h"
+#include "engine/observe/watchdog.h"
+
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/locale.h"
+#include "base/log.h"
+#include "base/size.h"
+
+#define LOOK_NS (100 * 1000000u)
+#define STILL_NS ((uint64_t)WEIR_NS_PER_S) /* a busy machine may keep a thread waiting as long */
+#define GRACE_S 3                          /* for MPI_Abort; then the process ends itself */
+#define WORDS 1400
+#define SUFFIX " (--io-timeout)"
+#define RESCUE_S 2 /* limit for the documents: their file system may be the one that hangs */
+
+/* One way to say words. */
+typedef void weir_say(const struct weir_watchdog *w, const char *words);
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void say_warning(const struct weir_watchdog *w, const char *words)
+{
+    const struct weir_log log = { .fd = w->on.fd, .rank = 0 };
+
+    weir_warn(&log, NULL, "%s", words);
+}
+
+/* The process ends here: these words are the last that anybody gets. */
+static void say_error(const struct weir_watchdog *w, const char *words)
+{
+    const struct weir_log log = { .fd = STDERR_FILENO, .rank = 0 };
+    struct weir_err err = WEIR_ERR_INIT;
+
+    (void)w;
+
+    weir_refuse(&err, WEIR_EIO, "%s" SUFFIX, words);
+    weir_report_error(&log, &err);
+}
+
+/* Those that are said in full; the first words are kept, as those of an error are. */
+static void keep_and_say(struct weir_watchdog *w, const char *words, weir_say *say)
+{
+    if (!w->said[0] && snprintf(w->said, sizeof(w->said), "%s" SUFFIX, words) < 0)
+        w->said[0] = '\0';
+    say(w, words);
+}
+
+/* The rank that stands still before those that wait for it in a call. */
+static void tell(struct weir_watchdog *w, const struct weir_stall_worst *worst, uint64_t from_ns,
+                 weir_say *say)
+{
+    char words[WORDS];
+
+    w->said[0] = '\0';
+    if (worst->still >= 0) {
+        weir_stall_tell_still(&w->stall, worst->still, w->on.host, words, sizeof(words));
+        keep_and_say(w, words, say);
+    }
+    if (worst->call >= 0 && worst->call_ns >= from_ns) {
+        weir_stall_tell_call(&w->stall, worst->call, w->on.host, words, sizeof(words));
+        keep_and_say(w, words, say);
+    }
+}
+
+static void *rescue(void *arg)
+{
+    struct weir_watchdog *w = arg;
+
+    weir_locale_plain();
+    weir_report_rescue(w->on.report, WEIR_EIO, w->said);
+    __atomic_store_n(&w->rescued, true, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+/* In a thread that may hang. */
+static void save_results(struct weir_watchdog *w)
+{
+    pthread_t thread;
+
+    if (w->on.report->n == 0 || pthread_create(&thread, NULL, rescue, w) != 0)
+        return;
+    for (uint64_t t = 0; t < RESCUE_S * (uint64_t)WEIR_NS_PER_S; t += LOOK_NS / 10) {
+        if (__atomic_load_n(&w->rescued, __ATOMIC_ACQUIRE))
+            break;
+        weir_sleep_ns(LOOK_NS / 10);
+    }
+}
+
+/* The end of all ranks. MPI_Abort itself may hang like the call that does; the alarm does not. */
+static void end_all(struct weir_watchdog *w)
+{
+    signal(SIGALRM, SIG_DFL);
+    alarm(RESCUE_S + GRACE_S);
+    save_results(w);
+    weir_mpi_abort(WEIR_EIO);
+}
+
+static void give_up(struct weir_watchdog *w, const struct weir_stall_worst *worst)
+{
+    weir_stall_told(&w->stall);
+    tell(w, worst, w->limit_ns / 2, say_error);
+    end_all(w);
+}
+
+/* Is a warning due? Once in each interval of a stall. */
+static bool is_due(struct weir_watchdog *w, uint64_t worst_ns)
+{
+    if (worst_ns < w->warn_ns) {
+        w->next_warning_ns = w->warn_ns;
+        return false;
+    }
+    if (w->warn_ns == 0 || worst_ns < w->next_warning_ns)
+        return false;
+    w->next_warning_ns = (worst_ns / w->warn_ns + 1) * w->warn_ns;
+    return true;
+}
+
+static void look(struct weir_watchdog *w)
+{
+    struct weir_stall_worst worst;
+    uint64_t worst_ns;
+
+    weir_stall_look(&w->stall, &w->call);
+    if (!weir_stall_speaks(&w->stall, larger(STILL_NS, 3 * w->look_ns)))
+        return;
+    worst = weir_stall_find(&w->stall, w->still_ns);
+    worst_ns = larger(worst.still_ns, worst.call_ns);
+    if (w->limit_ns && worst_ns > w->limit_ns)
+        give_up(w, &worst);
+    else if (is_due(w, worst_ns))
+        tell(w, &worst, w->warn_ns / 2, say_warning);
+}
+
+/* Until the next look, or the end. The time is relative: clocks may be set during the wait. */
+static bool rest(struct weir_watchdog *w)
+{
+    const struct timespec most = { (time_t)(w->look_ns / WEIR_NS_PER_S),
+                                   (long)(w->look_ns % WEIR_NS_PER_S) };
+
+    syscall(SYS_futex, &w->stop, FUTEX_WAIT_PRIVATE, 0, &most, NULL, 0);
+    return __atomic_load_n(&w->stop, __ATOMIC_ACQUIRE) != 0;
+}
+
+static void *watch(void *arg)
+{
+    struct weir_watchdog *w = arg;
+
+    weir_locale_plain();
+    do {
+        look(w);
+    } while (!rest(w));
+    return NULL;
+}
+
+/* The thread takes no signal, lest handlers of a library run in it. */
+static int start_thread(struct weir_watchdog *w)
+{
+    sigset_t all, present;
+    int sys;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &present);
+    sys = pthread_create(&w->thread, NULL, watch, w);
+    pthread_sigmask(SIG_SETMASK, &present, NULL);
+    return sys;
+}
+
+static int64_t warning_seconds(void)
+{
+    const char *text = getenv("WEIR_WATCH_SECONDS");
+    int64_t seconds;
+
+    if (!text || weir_size_parse(text, 0, INT32_MAX, &seconds, NULL) < 0)
+        return WEIR_WARN_SECONDS;
+    return seconds;
+}
+
+int weir_watchdog_begin(struct weir_watchdog *w, const struct weir_watchdog_ground *on, int limit_s,
+                        struct weir_err *err)
+{
+    int sys;
+
+    weir_watchdog_end(w);
+    memset(w, 0, sizeof(*w));
+    w->on = *on;
+    w->limit_ns = (uint64_t)limit_s * WEIR_NS_PER_S;
+    w->warn_ns = w->next_warning_ns = (uint64_t)warning_seconds() * WEIR_NS_PER_S;
+    if (w->limit_ns == 0 && w->warn_ns == 0)
+        return 0;
+    w->still_ns = w->limit_ns ? w->limit_ns / 2 : w->warn_ns / 2;
+    if (w->warn_ns && w->warn_ns / 2 < w->still_ns)
+        w->still_ns = w->warn_ns / 2;
+    w->still_ns = larger(STILL_NS, w->still_ns);
+    w->look_ns = w->limit_ns || w->warn_ns < 10 * STILL_NS ? LOOK_NS : STILL_NS;
+    if (weir_stall_begin(&w->stall, on->board, on->rank, w->look_ns) < 0)
+        return limit_s ? weir_fail(err, WEIR_ESETUP, "memory for --io-timeout") : 0;
+    sys = start_thread(w);
+    w->running = sys == 0;
+    if (w->running)
+        return 0;
+    weir_stall_end(&w->stall);
+    if (limit_s == 0)
+        return 0;
+    return weir_refuse(err, WEIR_ESETUP, "start the thread of --io-timeout: %s", strerror(sys));
+}
+
+void weir_watchdog_end(struct weir_watchdog *w)
+{
+    if (!w->running)
+        return;
+    __atomic_store_n(&w->stop, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &w->stop, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    pthread_join(w->thread, NULL);
+    weir_stall_end(&w->stall);
+    w->running = false;
+}

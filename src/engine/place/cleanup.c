@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cleanup.c - remove what earlier runs left in a directory, and nothing else */
+#include "config.h"
+#include "engine/place/cleanup.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text/path.h"
+#include "par/agree.h"
+
+#define LOOKS_MOST 10000 /* names: a moment, also where a directory is far away */
+
+/* What was removed, and what was not ours. */
+struct tidy {
+    struct weir_run *run;
+    const char *dir;
+    const struct weir_tidy_form *forms;
+    size_t n;
+    uint64_t files, dirs, foreign, looked;
+    uint64_t most; /* names that are looked at before a test */
+    bool refuses; /* mounts: the test would work there; else they stay */
+};
+
+static int tidy_dir(struct tidy *t, int parent, const char *name, int level, struct weir_err *err);
+
+/* Is the name like the form, in which '#' stands for a number? */
+static bool is_like(const char *name, const char *form)
+{
+    for (; *form; form++) {
+        if (*form != '#' && *name++ != *form)
+            return false;
+        if (*form == '#' && !isdigit((unsigned char)*name))
+            return false;
+        while (*form == '#' && isdigit((unsigned char)*name))
+            name++;
+    }
+    return *name == '\0';
+}
+
+static enum weir_tidy judge(const struct tidy *t, const char *name, bool is_dir, int level)
+{
+    for (const struct weir_tidy_form *f = t->forms; f < t->forms + t->n; f++)
+        if (is_dir == f->is_dir && level >= f->from && level <= f->to && is_like(name, f->form))
+            return f->what;
+    return level > 0 ? WEIR_TIDY_FOREIGN : WEIR_TIDY_OTHER;
+}
+
+static int remove_file(struct tidy *t, int fd, const char *name, struct weir_err *err)
+{
+    if (unlinkat(fd, name, 0) < 0)
+        return weir_fail(err, WEIR_EIO, "remove '%s' below '%s'", name, t->dir);
+    t->files++;
+    return 1;
+}
+
+/* A directory of ours with something foreign in it stays. */
+static int remove_dir(struct tidy *t, int fd, const char *name, struct weir_err *err)
+{
+    if (unlinkat(fd, name, AT_REMOVEDIR) == 0) {
+        t->dirs++;
+        return 1;
+    }
+    if (errno == ENOTEMPTY || errno == EEXIST)
+        return 0;
+    return weir_fail(err, WEIR_EIO, "remove directory '%s' below '%s'", name, t->dir);
+}
+
+/* Another file system, or another part of one, is of somebody else: is it mounted here? */
+static bool is_mount(int fd, const char *name, const struct stat *st)
+{
+    struct stat above;
+#ifdef STATX_ATTR_MOUNT_ROOT
+    struct statx x;
+
+    if (statx(fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, 0, &x) == 0 &&
+        (x.stx_attributes_mask & x.stx_attributes & STATX_ATTR_MOUNT_ROOT))
+        return true;
+#endif
+    return fstat(fd, &above) == 0 && above.st_dev != st->st_dev;
+}
+
+static int check_mount(const struct tidy *t, int fd, const char *name, const struct stat *st,
+                       enum weir_tidy *what, struct weir_err *err)
+{
+    if ((*what != WEIR_TIDY_TREE && *what != WEIR_TIDY_OURS) || !is_mount(fd, name, st))
+        return 0;
+    *what = WEIR_TIDY_FOREIGN;
+    if (!t->refuses)
+        return 0;
+    return weir_refuse(err, WEIR_ESETUP,
+                       "a file system is mounted at '%s' below '%s', and --existing=replace does "
+                       "not go into it; unmount it, or give another directory",
+                       name, t->dir);
+}
+
+/* One entry. Returns 1 when it was removed, 0 when it stays, -1 and err. */
+static int tidy_entry(struct tidy *t, int fd, const char *name, int level, struct weir_err *err)
+{
+    enum weir_tidy what;
+    struct stat st;
+    bool is_dir;
+
+    if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? 0 : weir_fail(err, WEIR_EIO, "stat '%s' below '%s'", name, t->dir);
+    is_dir = S_ISDIR(st.st_mode);
+    what = is_dir || S_ISREG(st.st_mode) ? judge(t, name, is_dir, level)
+           : level > 0                   ? WEIR_TIDY_FOREIGN
+                                         : WEIR_TIDY_OTHER;
+    if (is_dir && check_mount(t, fd, name, &st, &what, err) < 0)
+        return -1;
+    t->foreign += what == WEIR_TIDY_FOREIGN;
+    if (what == WEIR_TIDY_TREE && tidy_dir(t, fd, name, level + 1, err) < 0)
+        return -1;
+    if (what == WEIR_TIDY_TREE || (what == WEIR_TIDY_OURS && is_dir))
+        return remove_dir(t, fd, name, err);
+    return what == WEIR_TIDY_OURS ? remove_file(t, fd, name, err) : 0;
+}
+
+static DIR *open_dir(const struct tidy *t, int parent, const char *name, int level,
+                     struct weir_err *err)
+{
+    int fd =
+        openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (level == 0 ? 0 : O_NOFOLLOW));
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+    if (d)
+        return d;
+    weir_fail(err, WEIR_EIO, "open directory '%s'%s%s", name, level == 0 ? "" : " below ",
+              level == 0 ? "" : t->dir);
+    if (fd >= 0)
+        close(fd);
+    return NULL;
+}
+
+/* One pass over the entries: how many were removed, -1 and err. */
+static int64_t tidy_pass(struct tidy *t, DIR *d, int level, struct weir_err *err)
+{
+    struct dirent *e;
+    int64_t gone = 0;
+
+    rewinddir(d);
+    while ((e = readdir(d))) {
+        int rc;
+
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        if (++t->looked % 256 == 0 && weir_interrupt_poll(&t->run->interrupt))
+            return weir_refuse(err, WEIR_EINTR, "interrupted by signal %d while cleaning up '%s'",
+                               t->run->interrupt.signal, t->dir);
+        rc = tidy_entry(t, dirfd(d), e->d_name, level, err);
+        if (rc < 0)
+            return -1;
+        gone += rc;
+    }
+    return gone;
+}
+
+/* Entries that are removed while a directory is read can hide others, so it is read again until
+ * nothing is removed any more. */
+static int tidy_dir(struct tidy *t, int parent, const char *name, int level, struct weir_err *err)
+{
+    DIR *d = open_dir(t, parent, name, level, err);
+    uint64_t foreign = t->foreign;
+    int64_t gone;
+
+    if (!d)
+        return -1;
+    do {
+        t->foreign = foreign; /* count what is there in the last pass only */
+        gone = tidy_pass(t, d, level, err);
+    } while (gone > 0);
+    closedir(d);
+    return gone < 0 ? -1 : 0;
+}
+
+/* ---- a look before the test ---- */
+
+static int look_into(struct tidy *t, int parent, const char *name, int level, struct weir_err *err);
+
+static unsigned char type_of(int fd, const struct dirent *e)
+{
+    struct stat st;
+
+    if (e->d_type != DT_UNKNOWN || fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return e->d_type;
+    return IFTODT(st.st_mode);
+}
+
+static bool is_ours(const struct tidy *t, const char *name, bool is_dir, int level)
+{
+    enum weir_tidy what = judge(t, name, is_dir, level);
+
+    return what == WEIR_TIDY_TREE || what == WEIR_TIDY_OURS;
+}
+
+static int look_at(struct tidy *t, int fd, const struct dirent *e, int level, struct weir_err *err)
+{
+    bool ours[] = { is_ours(t, e->d_name, false, level), is_ours(t, e->d_name, true, level) };
+    unsigned char type;
+
+    if (!ours[false] && !ours[true])
+        return 0;
+    type = type_of(fd, e);
+    if (type == DT_DIR && judge(t, e->d_name, true, level) == WEIR_TIDY_TREE)
+        return look_into(t, fd, e->d_name, level + 1, err);
+    if (type == DT_UNKNOWN || (ours[type == DT_DIR] && (type == DT_DIR || type == DT_REG)))
+        return 0;
+    return weir_refuse(err, WEIR_ESETUP,
+                       "'%s' below '%s' is %s, and the test makes %s of that name; remove it, or "
+                       "give another directory",
+                       e->d_name, t->dir, weir_kind_of_file(DTTOIF(type)),
+                       ours[true] ? "a directory" : "a file");
+}
+
+static int look_into(struct tidy *t, int parent, const char *name, int level, struct weir_err *err)
+{
+    DIR *d = open_dir(t, parent, name, level, NULL);
+    struct dirent *e;
+    int rc = 0;
+
+    if (!d) /* one that can be used and not be read is no fault */
+        return 0;
+    while (rc == 0 && t->looked < t->most && (e = readdir(d))) {
+        t->looked++;
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            rc = look_at(t, dirfd(d), e, level, err);
+    }
+    closedir(d);
+    return rc;
+}
+
+/* ---- removal ---- */
+
+static void tell_foreign(const struct tidy *t, const char *program)
+{
+    if (t->foreign)
+        weir_note(&t->run->log,
+                  "%" PRIu64
+                  " names in '%s' are not of %s and stay, with the directories that hold them",
+                  t->foreign, t->dir, program);
+}
+
+int weir_tidy(struct weir_run *run, const char *program, const char *dir,
+              const struct weir_tidy_form *forms, size_t n, struct weir_err *err)
+{
+    struct tidy t = { .run = run, .dir = dir, .forms = forms, .n = n };
+    int rc = 0;
+
+    if (run->world.rank == 0) {
+        rc = tidy_dir(&t, AT_FDCWD, dir, 0, err);
+        if (weir_report_add(&run->report, "text", "-", rc < 0 ? NULL : err) < 0)
+            rc = -1;
+        if (rc == 0 || t.files + t.dirs > 0)
+            weir_report_line(&run->report,
+                             "removed %" PRIu64 " files and %" PRIu64 " directories in %s", t.files,
+                             t.dirs, dir);
+        tell_foreign(&t, program);
+        if (weir_report_end(&run->report, rc < 0 ? NULL : err) < 0)
+            rc = -1;
+    }
+    return weir_agree(&run->world, rc, err);
+}
+
+static int replace(struct tidy *t, const char *program, struct weir_err *err)
+{
+    int rc = tidy_dir(t, AT_FDCWD, t->dir, 0, err);
+
+    if (t->files + t->dirs > 0)
+        weir_note(&t->run->log,
+                  "--existing=replace has removed %" PRIu64 " files and %" PRIu64
+                  " directories of earlier runs in '%s'",
+                  t->files, t->dirs, t->dir);
+    tell_foreign(t, program);
+    return rc;
+}
+
+int weir_tidy_existing(struct weir_run *run, const char *program, const char *dir, bool replaces,
+                       const struct weir_backend *be, const struct weir_tidy_form *forms, size_t n,
+                       struct weir_err *err)
+{
+    struct tidy t = { .run = run, .forms = forms, .n = n, .refuses = true, .most = LOOKS_MOST };
+    struct stat st;
+    int rc = 0;
+
+    if (be->flags & WEIR_BE_NO_DATA) /* it makes nothing, so nothing there is of it */
+        return 0;
+    t.dir = weir_system_path(be, dir);
+    if (run->world.rank == 0 && stat(t.dir, &st) == 0) {
+        if (replaces)
+            t.most = UINT64_MAX;
+        if (S_ISDIR(st.st_mode))
+            rc = look_into(&t, AT_FDCWD, t.dir, 0, err);
+        if (rc == 0 && replaces)
+            rc = replace(&t, program, err);
+    }
+    return weir_agree(&run->world, rc, err);
+}

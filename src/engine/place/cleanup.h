@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cleanup.h - remove what earlier runs left in a directory, and nothing else */
+#ifndef WEIR_ENGINE_PLACE_CLEANUP_H
+#define WEIR_ENGINE_PLACE_CLEANUP_H
+
+#include "engine/run.h"
+
+/* What a name stands for. */
+enum weir_tidy {
+    WEIR_TIDY_OURS,    /* a file, or a directory that is removed when it is empty */
+    WEIR_TIDY_TREE,    /* a directory of ours with more of ours in it */
+    WEIR_TIDY_FOREIGN, /* stays, and is counted */
+    WEIR_TIDY_OTHER    /* stays: nobody expects its removal */
+};
+
+/* Names that a program gives, in which '#' stands for a number, and the levels on which they
+ * stand: 0 in the directory itself, 1 in one of ours there, and so on. */
+struct weir_tidy_form {
+    const char *form;
+    bool is_dir;
+    int from, to;
+    enum weir_tidy what;
+};
+
+/* Remove what the n forms say, and tell how much, on standard output. A name in the directory
+ * itself that matches no form counts as OTHER, and on the levels below as FOREIGN. Symbolic links
+ * are not followed, and what is mounted there stays. A directory of ours with something foreign in
+ * it stays. program: for messages. Rank 0 works. Collective over run->world. Returns 0, or -1 and
+ * err on every rank. */
+int weir_tidy(struct weir_run *run, const char *program, const char *dir,
+              const struct weir_tidy_form *forms, size_t n, struct weir_err *err);
+
+/* Look at what is in the directory of a test before it begins, dir being a name of the backend.
+ * Refused (WEIR_ESETUP): a name of the forms whose type is not that of the form, such as a link, a
+ * device or a pipe, since the test would work where a link leads to, and remove the others. Names
+ * are looked at by the types that directories hold: files are not touched, because a test of
+ * metadata would then find them in memory. Of a test that goes on with what is there, the first
+ * 10000.
+ * replaces (--existing=replace): then remove what is there as weir_tidy does, but with a note and
+ * nothing on standard output; what is mounted at a directory of ours is an error.
+ * Nothing where the directory is not there, or the backend stores nothing. Collective over
+ * run->world. */
+int weir_tidy_existing(struct weir_run *run, const char *program, const char *dir, bool replaces,
+                       const struct weir_backend *be, const struct weir_tidy_form *forms, size_t n,
+                       struct weir_err *err);
+
+#endif

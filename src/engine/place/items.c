@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* items.c - options that the metadata benchmarks share */
+#include "config.h"
+#include "engine/place/items.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+
+#define PAGE 4096
+
+const char *const weir_metadata_packets[] = { "timestamp", "offset", "incompressible", "random",
+                                              NULL };
+
+int weir_metadata_packet(const char *word, enum weir_packet *packet, struct weir_err *err)
+{
+    if (weir_packet_parse(word, packet) == 0 && *packet <= WEIR_PACKET_RANDOM)
+        return 0;
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "option --dataPacketType: '%s' is not known; choose timestamp, offset, "
+                       "incompressible or random",
+                       word);
+}
+
+int weir_small_files_check(struct weir_small_files *f, const struct weir_run *run, uint64_t bytes,
+                           const char *program, struct weir_err *err)
+{
+    f->access = (struct weir_access) {
+        .own_names = true,
+        .file_per_task = true, /* also when tasks share files: nothing is opened together */
+        .tasks = run->world.size,
+        .nodes = run->world.nodes,
+    };
+    f->extent = (struct weir_extent) { 0 };
+    if (bytes > 0)
+        f->extent = (struct weir_extent) {
+            .transfer = bytes, .block = bytes, .segments = 1, .file_bytes = bytes
+        };
+    if (weir_session_check(f->be, f->be_opt, &f->access, bytes > 0 ? &f->extent : NULL, &run->world,
+                           &run->log, err) == 0)
+        return 0;
+    return weir_err_within(err, "%s as %s uses it, a task to each open file", f->be->name, program);
+}
+
+int weir_small_files_begin(struct weir_small_files *f, size_t out, size_t in, size_t want,
+                           struct weir_err *err)
+{
+    f->out_rank = f->want_rank = -1;
+    if ((out && weir_mem_aligned(&f->out, PAGE, out, err) < 0) ||
+        (in && weir_mem_aligned(&f->in, PAGE, in, err) < 0) ||
+        (want && weir_mem_aligned(&f->want, PAGE, want, err) < 0))
+        return -1;
+    return 0;
+}
+
+void weir_small_files_end(struct weir_small_files *f)
+{
+    free(f->file);
+    free(f->out);
+    free(f->in);
+    free(f->want);
+}
+
+static int take_slot(struct weir_run *run, void *files, struct weir_err *err)
+{
+    struct weir_small_files *f = files;
+
+    (void)run;
+    f->file = weir_session_slot(&f->session, err);
+    return f->file ? 0 : -1;
+}
+
+int weir_small_files_start(struct weir_small_files *f, struct weir_run *run, struct weir_err *err)
+{
+    if (weir_test_session(run, &f->session, f->be, f->be_opt, &f->access, err) < 0)
+        return -1;
+    return weir_local(run, take_slot, f, err);
+}
+
+bool weir_small_files_fill(struct weir_small_files *f, struct weir_run *run, int rank,
+                           uint64_t item, size_t len)
+{
+    uint64_t begin;
+
+    if (len == 0 || (f->out_rank == rank && !weir_itemdata_varies(&f->data, len)))
+        return false;
+    begin = weir_now_ns();
+    if (f->out_rank != rank)
+        weir_itemdata_base(&f->data, rank, f->out, len);
+    f->out_rank = rank;
+    weir_itemdata_file(&f->data, rank, item, f->out, len);
+    run->counters.fill_ns += weir_now_ns() - begin;
+    return true;
+}
+
+const void *weir_small_files_expect(struct weir_small_files *f, int rank, uint64_t item, size_t len)
+{
+    if (f->want_rank != rank)
+        weir_itemdata_base(&f->data, rank, f->want, len);
+    f->want_rank = rank;
+    weir_itemdata_file(&f->data, rank, item, f->want, len);
+    return f->want;
+}
+
+bool weir_small_files_right(const struct weir_small_files *f, struct weir_run *run,
+                            const char *object, const char *path, const void *want, size_t len,
+                            struct weir_err *first)
+{
+    const unsigned char *expected = want, *found = f->in;
+    size_t at = weir_itemdata_compare(expected, found, len);
+
+    if (at == len)
+        return true;
+    run->counters.wrong++;
+    if (first->code == WEIR_OK)
+        weir_refuse(first, WEIR_EDATA,
+                    "verification error in %s '%s', byte %zu: expected 0x%02x, found 0x%02x", object,
+                    path, at, expected[at], found[at]);
+    return false;
+}
+
+/* ---- the seed of an earlier run ---- */
+
+#define MOST_LOOKS 16 /* files, until one is whole */
+
+/* What is known on rank 0: seeds that make all content that was looked at, and the first file. */
+struct seeds {
+    int64_t v[WEIR_ITEMDATA_SEEDS];
+    int n;
+    struct weir_str first;
+};
+
+static bool read_whole(struct weir_small_files *f, const char *path, size_t len)
+{
+    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = f->in, .len = len };
+    struct weir_err why = WEIR_ERR_INIT;
+    uint64_t clock_ns = weir_now_ns();
+    int rc;
+
+    if (weir_session_open_slot(&f->session, f->file, path, WEIR_OPEN_READ, &f->extent, &why) < 0)
+        return false;
+    rc = weir_session_xfer(f->file, &io, &clock_ns, &why);
+    return weir_session_close_slot(f->file, &why) == 0 && rc == 0;
+}
+
+static bool makes_file(struct weir_small_files *f, int64_t seed, const struct weir_small_file *file,
+                       size_t len, size_t read)
+{
+    f->data.seed = seed;
+    f->want_rank = -1;
+    return weir_itemdata_compare(weir_small_files_expect(f, file->rank, file->item, len), f->in,
+                                 read) == read;
+}
+
+/* Leave those seeds that make this file too, unless none of them does: then it is damaged. */
+static void keep_makers(struct weir_small_files *f, struct seeds *s,
+                        const struct weir_small_file *file, size_t len, size_t read)
+{
+    bool is_first = s->n == 0;
+    int kept = 0;
+
+    if (is_first)
+        s->n = weir_itemdata_seeds(&f->data, file->rank, file->item, f->in, read, s->v);
+    for (int i = 0; i < s->n; i++)
+        if (makes_file(f, s->v[i], file, len, read))
+            s->v[kept++] = s->v[i];
+    if (is_first && kept > 0)
+        weir_str_addf(&s->first, "%s", file->path);
+    if (is_first || kept > 0)
+        s->n = kept;
+}
+
+void weir_small_files_learn_seed(struct weir_small_files *f, struct weir_run *run, size_t len,
+                                 size_t read, bool checked, weir_small_file_fn *name, void *state)
+{
+    struct weir_small_file file;
+    struct seeds s = { .n = 0 };
+    int64_t told[2] = { 0, f->data.seed };
+
+    if (!f->seed_unknown || (f->session.flags & WEIR_BE_NO_DATA))
+        return;
+    f->seed_unknown = false;
+    for (uint64_t n = 0; run->par.rank == 0 && n < MOST_LOOKS && s.n != 1; n++) {
+        if (!name(run, state, n, &file))
+            break;
+        if (read_whole(f, file.path, read))
+            keep_makers(f, &s, &file, len, read);
+    }
+    if (s.n > 0) {
+        told[0] = 1;
+        told[1] = s.v[0];
+    }
+    weir_bcast(&run->par, told, sizeof(told), 0);
+    f->data.seed = told[1];
+    f->out_rank = f->want_rank = -1;
+    if (told[0] && checked)
+        weir_note(&run->log, "without -G the data are checked against the seed of '%s': -G %" PRId64,
+                  weir_str_text(&s.first), told[1]);
+    weir_str_free(&s.first);
+}
+
+void weir_metadata_seed(const struct weir_run *run, int *seed)
+{
+    int now = (int)(weir_clock_day_ns(&run->world) / WEIR_NS_PER_S & INT32_MAX);
+
+    if (*seed == -1)
+        *seed = now;
+}

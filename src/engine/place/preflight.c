@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* preflight.c - checks before the first byte is moved */
+#include "config.h"
+#include "engine/place/preflight.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engine/driver.h"
+#include "engine/place/usage.h"
+#include "par/agree.h"
+
+#define PROBE_WAIT_S 1.0 /* for a name that another node has made */
+#define MOST_TARGETS 4096
+#define PROBE_TEXT 4096
+
+const char *const weir_existing_ways[] = { "replace", "reuse", "fail", NULL };
+const char *const weir_existing_no_reuse[] = { "replace", "fail", NULL };
+
+unsigned weir_existing(const struct weir_run_options *o)
+{
+    for (int i = 0; o->existing && weir_existing_ways[i]; i++)
+        if (strcasecmp(o->existing, weir_existing_ways[i]) == 0)
+            return 1u << i;
+    return 0;
+}
+
+static bool reads_data(const struct weir_driver *d)
+{
+    const struct weir_stage *s = d->stages;
+
+    while (s && s->key && !(s->flags & WEIR_STAGE_READS))
+        s++;
+    return s && s->key;
+}
+
+int weir_guard_check(const struct weir_test *t, struct weir_err *err)
+{
+    unsigned way = weir_existing(t->plan.options);
+
+    if (t->plan.options->drop_cache && !reads_data(t->driver))
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "option --drop-cache: %s has no phase that reads data, and only "
+            "the system can drop cached metadata; let another node look at the files, "
+            "or use files that were made earlier",
+            t->driver->name);
+    if (way == 0 || (way & t->driver->existing))
+        return 0;
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "option --existing=%s: %s cannot do that with files that exist",
+                       t->plan.options->existing, t->driver->name);
+}
+
+/* ---- files that are there ---- */
+
+/* Did an earlier test of this run have the file, on this rank? Remembered from now on. */
+static bool is_ours(struct weir_run *run, const char *path)
+{
+    const char *at = weir_str_text(&run->made);
+    size_t len = strlen(path);
+
+    for (; *at; at += strcspn(at, "\n"), at += *at == '\n')
+        if (strncmp(at, path, len) == 0 && at[len] == '\n')
+            return true;
+    weir_str_addf(&run->made, "%s\n", path);
+    return false;
+}
+
+/* The i-th file that this rank will make. */
+static bool name_target(struct weir_run *run, void *state, int i, struct weir_str *path)
+{
+    const struct weir_driver *d = run->test->driver;
+    struct weir_cache_range ignored;
+
+    weir_str_clear(path);
+    if (d->target)
+        return d->target(run, state, i, path);
+    if (i > 0)
+        return false;
+    if (d->range)
+        return d->range(run, state, NULL, path, &ignored);
+    weir_str_addf(path, "%s", run->test->plan.path);
+    return run->par.rank == 0;
+}
+
+/* What is there already of the files that a test will make. */
+struct there {
+    uint64_t bytes;     /* that they occupy */
+    uint64_t strangers; /* files that this run did not make, */
+    uint64_t lost;      /* and bytes of them that it overwrites or removes */
+};
+
+static void count_target(const struct weir_plan *plan, const struct stat *st, bool ours,
+                         struct there *there)
+{
+    uint64_t lost = S_ISREG(st->st_mode) ? (uint64_t)st->st_size : 0;
+
+    if (plan->over_bytes > 0 && lost > plan->over_bytes)
+        lost = plan->over_bytes;
+    if (S_ISREG(st->st_mode))
+        there->bytes += (uint64_t)st->st_blocks * 512;
+    there->strangers += !ours;
+    there->lost += ours ? 0 : lost;
+}
+
+/* Those of this rank. */
+static int look_at_targets(struct weir_run *run, void *state, struct there *there,
+                           struct weir_err *err)
+{
+    struct weir_str path = { 0 };
+    bool looks = run->test->driver->existing != 0;
+    bool dry = run->test->plan.options->dry_run; /* which makes and replaces nothing */
+    struct stat st;
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && looks && i < MOST_TARGETS && name_target(run, state, i, &path);
+         i++) {
+        const char *name = weir_system_path(run->test->used[0].be, weir_str_text(&path));
+        bool ours = dry || is_ours(run, name);
+
+        if (stat(name, &st) < 0)
+            continue;
+        count_target(&run->test->plan, &st, ours, there);
+        if (!ours && weir_existing(run->test->plan.options) == WEIR_EXISTING_FAIL)
+            rc = weir_refuse(err, WEIR_ESETUP,
+                             "'%s' exists, this run did not make it, and --existing is fail; "
+                             "remove it, or give another name",
+                             name);
+    }
+    weir_str_free(&path);
+    return rc;
+}
+
+/* ---- the place ---- */
+
+/* The directory in which something at 'path' is or will be made: path itself, or the nearest one
+ * above it that exists. */
+static void find_directory(const char *path, size_t len, struct weir_str *dir)
+{
+    struct stat st;
+
+    weir_str_clear(dir);
+    weir_str_add(dir, path, len);
+    while (dir->len > 0 && (stat(weir_str_text(dir), &st) < 0 || !S_ISDIR(st.st_mode))) {
+        struct weir_str up = { 0 };
+        size_t n = dir->len;
+
+        while (n > 0 && dir->text[n - 1] != '/')
+            n--;
+        while (n > 1 && dir->text[n - 1] == '/')
+            n--;
+        weir_str_add(&up, dir->text, n);
+        weir_str_free(dir);
+        *dir = up;
+    }
+    if (dir->len == 0)
+        weir_str_addf(dir, ".");
+}
+
+/* A file that nobody has made before, by rank 0; false: it cannot be made. */
+static bool make_probe(const struct weir_str *dir, struct weir_str *name)
+{
+    int fd;
+
+    weir_str_clear(name);
+    weir_str_addf(name, "%s/.weir-probe-%ld-%llx", weir_str_text(dir), (long)getpid(),
+                  (unsigned long long)weir_now_ns());
+    fd = open(weir_str_text(name), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* Other nodes may see a new name a moment later. */
+static bool see_probe(const char *name)
+{
+    const struct timespec moment = { .tv_nsec = 50000000 };
+    uint64_t begin_ns = weir_now_ns();
+
+    while (access(name, F_OK) < 0) {
+        if ((double)(weir_now_ns() - begin_ns) > PROBE_WAIT_S * WEIR_NS_PER_S)
+            return false;
+        nanosleep(&moment, NULL);
+    }
+    return true;
+}
+
+/* Does one task of every node see what rank 0 makes in this directory? */
+static int probe(struct weir_run *run, const struct weir_str *dir, struct weir_err *err)
+{
+    const struct weir_par *par = &run->par;
+    struct weir_str name = { 0 };
+    char text[PROBE_TEXT] = "";
+    int rc = 0;
+
+    if (par->rank == 0 && dir->len + 64 < sizeof(text) && make_probe(dir, &name))
+        memcpy(text, weir_str_text(&name), name.len + 1);
+    weir_bcast(par, text, sizeof(text), 0);
+    if (*text && par->rank != 0 && par->leader == par->rank && !see_probe(text))
+        rc = weir_refuse(err, WEIR_ESETUP,
+                         "this node does not see what rank 0 has made in the directory '%.*s': "
+                         "it is not the same one on all nodes; use a file system that all nodes "
+                         "share",
+                         (int)(strrchr(text, '/') - text), text);
+    rc = weir_agree(par, rc, err);
+    if (*text && par->rank == 0 && unlink(text) < 0 && errno != ENOENT)
+        weir_note(&run->log,
+                  "the file '%s', which was to show whether all nodes see the directory, could not "
+                  "be removed: %s",
+                  text, strerror(errno));
+    weir_str_free(&name);
+    return rc;
+}
+
+static int64_t count_nodes(const struct weir_par *par)
+{
+    uint64_t n = par->leader == par->rank;
+
+    weir_allsum_u64(par, &n, 1);
+    return (int64_t)n;
+}
+
+/* Names joined by '@' are several places. */
+static int probe_all(struct weir_run *run, const char *path, struct weir_err *err)
+{
+    struct weir_str dir = { 0 };
+    int rc = 0;
+
+    if (run->par.without_mpi || count_nodes(&run->par) < 2)
+        return 0;
+    for (size_t n; rc == 0 && *path; path += n + (path[n] == '@')) {
+        n = strcspn(path, "@");
+        find_directory(path, n, &dir);
+        rc = probe(run, &dir, err);
+    }
+    weir_str_free(&dir);
+    return rc;
+}
+
+/* For files that a task has for itself, it is a finding. *apart: each node has a directory of its
+ * own. */
+static int check_places(struct weir_run *run, const char *path, bool *apart, struct weir_err *err)
+{
+    struct weir_err why = WEIR_ERR_INIT;
+
+    *apart = probe_all(run, path, &why) < 0;
+    if (run->trust.facts)
+        run->trust.facts->apart = *apart;
+    if (!*apart || !run->test->plan.shared)
+        return 0;
+    *err = why;
+    return -1;
+}
+
+/* ---- room ---- */
+
+/* A file system, and the first place of the test on it. */
+struct place {
+    struct statvfs vfs;
+    dev_t device;
+    const char *path;
+    size_t len;
+    int shares; /* places on it */
+};
+
+#define PLACES 64 /* joined by '@', of which the room is known */
+
+/* File systems of the places, each with the number of those that stand on it. Returns how many
+ * there are; 0: not known. */
+static int find_places(const char *path, struct place *list, int *places)
+{
+    struct weir_str dir = { 0 };
+    struct stat st;
+    int n = 0;
+
+    *places = 0;
+    for (size_t len; *path; path += len + (path[len] == '@'), (*places)++) {
+        int i = 0;
+
+        len = strcspn(path, "@");
+        find_directory(path, len, &dir);
+        if (*places == PLACES || stat(weir_str_text(&dir), &st) < 0 ||
+            statvfs(weir_str_text(&dir), &list[n].vfs) < 0) {
+            weir_str_free(&dir);
+            return 0;
+        }
+        while (i < n && list[i].device != st.st_dev)
+            i++;
+        if (i == n)
+            list[n++] = (struct place) { list[i].vfs, st.st_dev, path, len, 0 };
+        list[i].shares++;
+    }
+    weir_str_free(&dir);
+    return n;
+}
+
+/* Tasks use the places in turn, so each has about the same part. held: bytes that are there
+ * already. */
+static int check_place(struct weir_run *run, const struct place *p, int places,
+                       struct weir_plan need, uint64_t held, struct weir_err *err)
+{
+    struct weir_str path = { 0 };
+    struct weir_fs_usage u = { .total_bytes = (uint64_t)p->vfs.f_blocks * p->vfs.f_frsize,
+                               .avail_bytes = (uint64_t)p->vfs.f_bavail * p->vfs.f_frsize,
+                               .inodes = p->vfs.f_files };
+    int rc;
+
+    if (p->shares < places) {
+        need.bytes = need.bytes / (uint64_t)places * (uint64_t)p->shares;
+        need.inodes = need.inodes / (uint64_t)places * (uint64_t)p->shares;
+    }
+    u.free_inodes = p->vfs.f_ffree + (held > 0 ? need.inodes : 0);
+    weir_str_add(&path, p->path, p->len);
+    rc = weir_usage_judge(run, weir_str_text(&path), &need, &u, err);
+    weir_str_free(&path);
+    return rc;
+}
+
+/* What the tasks of this node make of all that is made. */
+static uint64_t share_of_node(const struct weir_par *par, uint64_t all)
+{
+    return (uint64_t)((double)all / par->size * (par->followers + 1));
+}
+
+/* Rank 0 looks, or one task of each node where each has a file system of its own. held: bytes on
+ * all of them, which go first. */
+static int check_room(struct weir_run *run, const char *path, uint64_t held, bool apart,
+                      struct weir_err *err)
+{
+    const struct weir_par *par = &run->par;
+    struct weir_plan need = run->test->plan;
+    bool looks = par->rank == (apart ? par->leader : 0);
+    struct place list[PLACES + 1];
+    int places = 0, n = looks ? find_places(path, list, &places) : 0, rc = 0;
+
+    need.bytes -= held < need.bytes ? held : need.bytes;
+    if (apart) {
+        need.bytes = share_of_node(par, need.bytes);
+        need.inodes = share_of_node(par, need.inodes);
+    }
+    for (int i = 0; rc == 0 && i < n; i++)
+        rc = check_place(run, &list[i], places, need, held, err);
+    return weir_agree(par, rc, err);
+}
+
+/* How full a place will be, and what it needs of what is free. */
+static void expect_use(const struct place *p, int places, const struct weir_plan *need,
+                       struct weir_facts *f)
+{
+    double part = (double)p->shares / places;
+    double all = (double)p->vfs.f_blocks, free = (double)p->vfs.f_bavail; /* for us */
+    double blocks = part * (double)need->bytes / (double)p->vfs.f_frsize;
+
+    if (all <= 0)
+        return;
+    f->full = fmax(f->full, 1 - ((double)p->vfs.f_bfree - blocks) / all);
+    f->need_of_free = fmax(f->need_of_free, blocks / fmax(1, free));
+    if (p->vfs.f_files > 1)
+        f->need_of_free = fmax(f->need_of_free,
+                               part * (double)need->inodes / fmax(1, (double)p->vfs.f_ffree));
+}
+
+/* Of a dry run: does what it would make fit? It is a finding, and a warning. Rank 0. */
+static int foresee_room(struct weir_run *run, const char *path, uint64_t held, struct weir_err *err)
+{
+    struct weir_plan need = run->test->plan;
+    struct weir_facts *f = run->trust.facts;
+    struct weir_err why = WEIR_ERR_INIT;
+    struct place list[PLACES + 1];
+    int places, n = find_places(path, list, &places);
+
+    need.bytes -= held < need.bytes ? held : need.bytes;
+    for (int i = 0; f && i < n; i++)
+        expect_use(&list[i], places, &need, f);
+    for (int i = 0; i < n; i++)
+        if (check_place(run, &list[i], places, need, held, &why) < 0)
+            break;
+    if (why.code == WEIR_OK)
+        return 0;
+    if (f && !(f->no_room = weir_arena_strdup(&run->arena, why.text, err)))
+        return -1;
+    return weir_warn(&run->log, err, "%s", why.text);
+}
+
+static void tell_strangers(struct weir_run *run, const struct there *there)
+{
+    unsigned knows = run->test->driver->existing;
+    bool stays = run->test->plan.over_bytes > 0;
+
+    if (there->strangers == 0 || !(knows & WEIR_EXISTING_REPLACE) || (knows & WEIR_EXISTING_TOLD))
+        return;
+    weir_note(&run->log,
+              "files that this run did not make %s: %llu, %s %llu bytes "
+              "(--existing=fail would keep them)",
+              stays ? "are written over" : "lose their contents",
+              (unsigned long long)there->strangers, stays ? "up to" : "of",
+              (unsigned long long)there->lost);
+}
+
+int weir_guard(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct weir_test *t = run->test;
+    const char *path = t->plan.path;
+    struct there there = { 0 };
+    bool apart;
+
+    if (!path || !*path || !t->plan.writes || t->n_used == 0 ||
+        (t->used[0].be->flags & WEIR_BE_NO_DATA))
+        return 0;
+    path = weir_system_path(t->used[0].be, path);
+    if (weir_agree(&run->par, look_at_targets(run, state, &there, err), err) < 0)
+        return -1;
+    weir_allsum_u64(&run->par, (uint64_t *)&there, sizeof(there) / sizeof(uint64_t));
+    if (t->plan.options->dry_run)
+        return weir_agree(&run->par,
+                          run->par.rank == 0 ? foresee_room(run, path, there.bytes, err) : 0, err);
+    if (check_places(run, path, &apart, err) < 0)
+        return -1;
+    tell_strangers(run, &there);
+    return t->plan.bytes + t->plan.inodes > 0 ? check_room(run, path, there.bytes, apart, err) : 0;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* usage.c - how large and how full the file system is, and what a test needs of it */
+#include "config.h"
+#include "engine/place/usage.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/path.h"
+#include "par/agree.h"
+
+#define GIB 1073741824.0
+#define MIB 1048576.0
+
+/* A number with one decimal and its unit. */
+static void report_short(struct weir_report *r, const char *key, double value, const char *unit)
+{
+    struct weir_str text = { 0 };
+
+    weir_str_addf(&text, "%.1f%s", value, unit);
+    weir_report_str(r, WEIR_FOR_DATA, key, weir_str_text(&text));
+    weir_report_free(r, &text);
+}
+
+static double percent_used(uint64_t free, uint64_t all)
+{
+    return all ? 100.0 * (1.0 - (double)free / (double)all) : 0.0;
+}
+
+/* The directory of a file as 3.3 shows it: without links, as far as it is there. */
+static void report_path(struct weir_report *r, const char *path, int width_33)
+{
+    const char *slash = strrchr(path, '/');
+    struct weir_str dir = { 0 };
+    char *real;
+
+    weir_str_add(&dir, slash ? path : ".", slash == path ? 1 : slash ? (size_t)(slash - path) : 1);
+    real = realpath(weir_str_text(&dir), NULL);
+    weir_report_str(r, WEIR_FOR_ALL_BUT_33, "Path", path);
+    weir_report_line_for(r, WEIR_FOR_TEXT_33, "%-*s: %s", width_33, "Path",
+                         real ? real : weir_str_text(&dir));
+    free(real);
+    weir_report_free(r, &dir);
+}
+
+/* The line for people. */
+static void report_fs(struct weir_report *r, int width_33, const char *text)
+{
+    weir_report_line_for(r, WEIR_FOR_TEXT_4, "%-20s: %s", "FS", text);
+    weir_report_line_for(r, WEIR_FOR_TEXT_33, "%-*s: %s", width_33, "FS", text);
+}
+
+int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *path, int width_33,
+                      struct weir_err *err)
+{
+    struct weir_report *r = &run->report;
+    struct weir_str text = { 0 };
+    struct weir_fs_usage u;
+    double size, used, used_inodes;
+    bool large;
+
+    if (r->n == 0)
+        return 0;
+    report_path(r, path, width_33);
+    if (weir_session_usage(s, path, &u, NULL) < 0 || u.total_bytes == 0) {
+        if (s->access.dry_run) /* of files that are not ordinary ones */
+            return 0;
+        return weir_warn(&run->log, err, "Backend returned error during statfs");
+    }
+    size = (double)u.total_bytes / GIB;
+    large = size > 1024;
+    size = large ? size / 1024 : size;
+    used = percent_used(u.free_bytes, u.total_bytes);
+    used_inodes = percent_used(u.free_inodes, u.inodes);
+    weir_str_addf(&text, "%.1f %s   Used FS: %2.1f%%   Inodes: %.1f Mi   Used Inodes: %2.1f%%",
+                  size, large ? "TiB" : "GiB", used, (double)u.inodes / MIB, used_inodes);
+    report_fs(r, width_33, weir_str_text(&text));
+    weir_report_free(r, &text);
+    report_short(r, "Capacity", size, large ? " TiB" : " GiB");
+    report_short(r, "Used Capacity", used, "%");
+    report_short(r, "Inodes", (double)u.inodes / MIB, " Mi");
+    report_short(r, "Used Inodes", used_inodes, "%");
+    weir_report_int(r, WEIR_FOR_DATA, "capacityBytes", (int64_t)u.total_bytes);
+    weir_report_int(r, WEIR_FOR_DATA, "freeBytes", (int64_t)u.avail_bytes);
+    weir_report_int(r, WEIR_FOR_DATA, "freeInodes", (int64_t)u.free_inodes);
+    return 0;
+}
+
+static int compare(const char *path, const struct weir_plan *plan, const struct weir_fs_usage *u,
+                   struct weir_err *err)
+{
+    if (u->inodes > 1 && plan->inodes > u->free_inodes)
+        return weir_refuse(err, WEIR_ESETUP,
+                           "the test needs %" PRIu64 " inodes in '%s', and %" PRIu64 " are free",
+                           plan->inodes, path, u->free_inodes);
+    if (u->total_bytes > 1 && plan->bytes > u->avail_bytes)
+        return weir_refuse(err, WEIR_ESETUP,
+                           "the test needs %" PRIu64 " bytes in '%s', and %" PRIu64 " are free",
+                           plan->bytes, path, u->avail_bytes);
+    return 0;
+}
+
+int weir_usage_judge(const struct weir_run *run, const char *path, const struct weir_plan *plan,
+                     const struct weir_fs_usage *u, struct weir_err *err)
+{
+    const struct weir_run_options *o = plan->options;
+    struct weir_err why = WEIR_ERR_INIT;
+
+    if (o->max_steps > 0 && !o->dry_run) /* which moves less */
+        return 0;
+    if (compare(path, plan, u, &why) == 0)
+        return 0;
+    if (!o->dry_run && (o->no_space_check || o->deadline_s > 0))
+        return weir_warn(&run->log, err, "%s", why.text);
+    return weir_refuse(err, why.code, "%s%s", why.text,
+                       o->dry_run ? "" : "; --no-space-check continues anyway");
+}
+
+int weir_usage_check(struct weir_run *run, struct weir_session *s, const char *path,
+                     const struct weir_plan *plan, struct weir_err *err)
+{
+    struct weir_fs_usage u = { 0 };
+    int rc = 0;
+
+    if (run->world.rank == 0 && weir_session_usage(s, path, &u, NULL) == 0)
+        rc = weir_usage_judge(run, path, plan, &u, err);
+    return weir_agree(&run->world, rc, err);
+}
+
+/* A dry run may ask for more than there is anywhere. */
+static int64_t whole(double count)
+{
+    return count < 0x1p62 ? (int64_t)count : INT64_MAX;
+}
+
+void weir_usage_need(struct weir_run *run, const char *path, double memory)
+{
+    const struct weir_plan *plan = &run->test->plan;
+    struct weir_report *r = &run->report;
+    uint64_t free;
+
+    if (!plan->options->dry_run || run->par.rank != 0)
+        return;
+    weir_report_enter(r, "need", false);
+    weir_report_line(r, "\nNeed: ");
+    weir_report_size(r, "bytes", "data", whole((double)plan->bytes));
+    weir_report_int(r, WEIR_FOR_ALL, "files", whole((double)plan->inodes));
+    weir_report_size(r, "memory of a node", "buffers of a node", whole(memory));
+    if (weir_mount_space(path, &free))
+        weir_report_size(r, "free bytes", "free", (int64_t)free);
+    weir_report_leave(r);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* report.h - the output of a run, given once to every sink: nested facts, table rows, lines of
+ * text */
+#ifndef WEIR_ENGINE_REPORT_REPORT_H
+#define WEIR_ENGINE_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/text/columns.h"
+#include "base/text/wholefile.h"
+
+/* Of the JSON documents of all programs; increases when a key changes its meaning or is removed. */
+#define WEIR_SCHEMA_VERSION 1
+
+/* Which readers a fact or a line is meant for. */
+enum {
+    WEIR_FOR_TEXT_4 = 1u << 0,  /* text as of IOR 4 */
+    WEIR_FOR_TEXT_33 = 1u << 4, /* text as of IOR 3.3 */
+    WEIR_FOR_TEXT = WEIR_FOR_TEXT_4 | WEIR_FOR_TEXT_33,
+    WEIR_FOR_DATA = 1u << 1,     /* JSON */
+    WEIR_FOR_CSV = 1u << 2,      /* summaryFormat=CSV: the columns that old readers know */
+    WEIR_FOR_CSV_FULL = 1u << 3, /* --report=csv:FILE */
+    WEIR_FOR_ALL = WEIR_FOR_TEXT | WEIR_FOR_DATA,
+    WEIR_FOR_ALL_BUT_33 = WEIR_FOR_TEXT_4 | WEIR_FOR_DATA
+};
+
+enum weir_fact_type { WEIR_FACT_STR, WEIR_FACT_INT, WEIR_FACT_REAL };
+
+/* A key with a value. Text shows "%-20s: <value>"; data keep type and full precision. A REAL that
+ * is NaN is null. */
+struct weir_fact {
+    const char *key;
+    unsigned readers;
+    enum weir_fact_type type;
+    const char *str;
+    int64_t num;
+    double real;
+};
+
+/* A table: its rows are records described by cols. With 'headed' the text heading that the columns
+ * make stands before the first row after weir_report_enter of the object that holds it. */
+struct weir_table {
+    const char *key;
+    const struct weir_col *cols;
+    bool headed;
+    unsigned readers;
+};
+
+struct weir_sink;
+
+/* One way to write, or to hand on. Every function may be NULL. Nothing returns an error: write
+ * errors are collected and come back from end. */
+struct weir_sink_ops {
+    const char *name;
+    unsigned reader; /* which bit of 'readers' it looks for; of the text, one of its forms */
+    bool document;   /* written at the end: the file is whole or not there */
+    void (*enter)(struct weir_sink *, const char *key, bool list);
+    void (*leave)(struct weir_sink *);
+    void (*fact)(struct weir_sink *, const struct weir_fact *);
+    void (*head)(struct weir_sink *, const struct weir_table *);
+    void (*row)(struct weir_sink *, const struct weir_table *, const void *record);
+    void (*line)(struct weir_sink *, const char *text);
+    void (*piece)(struct weir_sink *, const char *text);
+    void (*message)(struct weir_sink *, const char *kind, const char *text);
+    /* Write what is left, nothing where there is no 'out'; frees priv. */
+    int (*end)(struct weir_sink *, struct weir_err *);
+    /* Of a document: write what there is with these facts of the run into 'out', from another
+     * thread while the main thread stands still; nothing is freed. False: it was not written. */
+    bool (*rescue)(struct weir_sink *, const struct weir_fact *, int n);
+};
+
+/* What the test that runs is worth by what is known until now: the last columns of CSV. */
+struct weir_verdict {
+    const char *name;     /* "" not judged; NULL: no test of the run is, and there are no such
+                           * columns */
+    const char *findings; /* "H03 H05": what makes it less than sound */
+    char room[160];       /* for them */
+};
+
+struct weir_sink {
+    const struct weir_sink_ops *ops;
+    const struct weir_verdict *verdict; /* of the report */
+    FILE *out;                   /* NULL where nothing is written now */
+    const char *path;            /* for messages; "standard output" */
+    struct weir_wholefile whole; /* of a document */
+    void *priv;
+    const struct weir_table *headed; /* text: the table whose heading stands above the next row */
+    int sys;    /* errno of the first write that failed */
+    bool standard; /* it is standard output */
+    bool borrowed; /* it stays open */
+    bool ended; /* nothing is reported any more */
+};
+
+#define WEIR_SINKS 8
+
+/* The report of a run: on rank 0 the sinks, elsewhere none, so that every call below is a no-op
+ * there. */
+struct weir_report {
+    struct weir_sink sink[WEIR_SINKS];
+    int n;
+    bool muted;                 /* see weir_report_mute */
+    bool begun;                 /* something was reported: no sink can be added any more */
+    bool lost;                  /* memory ran out for something: no output ends well */
+    int depth;                  /* objects and lists that are open */
+    struct weir_arena *arena;   /* for early; NULL: nothing is kept */
+    struct weir_message *early; /* messages from before that, the last one first */
+    const struct weir_anonymous *anonymous; /* NULL: names are shown */
+    struct weir_verdict verdict;
+};
+
+/* Add a sink writing to path ("-" is standard output). A path that cannot be written is an error
+ * now, before the run; the file of an earlier run is removed. A document is written beside its
+ * place and renamed at the end; every other file is there from now on and gets each row when it is
+ * reported. format: "default"/"text", "3.3"/"text-3.3", "JSON", "CSV", in upper or lower case. The
+ * environment variable WEIR_TEXT=3.3 makes text of 3.3 of text. Local. -1 and err (WEIR_ESETUP, or
+ * WEIR_EUSAGE for an unknown format or an unknown WEIR_TEXT). */
+int weir_report_add(struct weir_report *r, const char *format, const char *path,
+                    struct weir_err *err);
+
+/* Add text on a stream of the caller, which stays open. Local. -1 and err. */
+int weir_report_add_stream(struct weir_report *r, FILE *stream, struct weir_err *err);
+
+/* Add the sinks of a list "FORMAT:PATH[,FORMAT:PATH...]", formats text, text-3.3, json, csv (the
+ * full table). arena keeps the paths. Local. -1 and err. */
+int weir_report_add_list(struct weir_report *r, const char *list, struct weir_arena *arena,
+                         struct weir_err *err);
+
+/* Open and close an object (or a list of objects) named key; key NULL inside a list. Local. */
+void weir_report_enter(struct weir_report *r, const char *key, bool list);
+void weir_report_leave(struct weir_report *r);
+
+/* Close all objects and lists that are open. Local. */
+void weir_report_leave_all(struct weir_report *r);
+
+/* Facts. Local. */
+void weir_report_str(struct weir_report *r, unsigned readers, const char *key, const char *value);
+/* Bytes: under 'key' as a number for programs, under 'label' with a unit in the text. */
+void weir_report_size(struct weir_report *r, const char *key, const char *label, int64_t bytes);
+void weir_report_int(struct weir_report *r, unsigned readers, const char *key, int64_t value);
+void weir_report_real(struct weir_report *r, unsigned readers, const char *key, double value);
+/* A whole number as weir_report_int, any other as weir_report_real. */
+void weir_report_number(struct weir_report *r, unsigned readers, const char *key, double value);
+
+/* Begin a table: its heading stands before what is reported next. Without it the first row brings
+ * the heading. Local. */
+void weir_report_head(struct weir_report *r, const struct weir_table *t);
+
+/* One row of a table. Local. */
+void weir_report_row(struct weir_report *r, const struct weir_table *t, const void *record);
+
+/* Set the verdict that rows of CSV have from now on. name must live as long as the report. Local. */
+void weir_report_verdict(struct weir_report *r, const char *name, const char *findings);
+
+/* Is any output CSV? Does standard output get JSON or CSV? Local. */
+bool weir_report_has_csv(const struct weir_report *r);
+bool weir_report_is_for_programs(const struct weir_report *r);
+
+/* Text only: a line (newline added). Local. */
+void weir_report_line(struct weir_report *r, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same for some forms of the text: of WEIR_FOR_TEXT. Local. */
+void weir_report_line_for(struct weir_report *r, unsigned readers, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Text only: a piece of a line, written at once. Local. */
+void weir_report_piece(struct weir_report *r, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A message that was printed on standard error during the run: kind is "warning" or
+ * "note". Data readers find it in the test it belongs to, else in the run; what comes before the
+ * sinks is kept for them. Local. */
+void weir_report_message(struct weir_report *r, const char *kind, const char *text);
+
+/* Free a text that was told, or was made to be told. Where memory for it ran out, the outputs lack
+ * something, and their end is an error. Local. */
+void weir_report_free(struct weir_report *r, struct weir_str *text);
+
+/* Leave lines, facts and tables out of the text for people, or no longer. Local. */
+void weir_report_mute(struct weir_report *r, bool muted);
+
+/* Push what is buffered to the files, so that a reader sees each row when it is measured. Local. */
+void weir_report_flush(struct weir_report *r);
+
+/* Close the outputs that are no documents, and check whether all of it reached its file. What is
+ * reported from now on reaches the documents only: they can say how these ended. Local. -1 and err
+ * (WEIR_ESETUP). */
+int weir_report_end_rows(struct weir_report *r, struct weir_err *err);
+
+/* Write what is left and close. Local. -1 and err (WEIR_ESETUP) when not all of it reached its
+ * file, or memory ran out for a part of it. */
+int weir_report_end(struct weir_report *r, struct weir_err *err);
+
+/* Write the documents that are files with what is known until now, this status and these words,
+ * because the process ends here; a document that cannot be written leaves nothing. In another
+ * thread than that of the other functions, which must not run: it stands still. Local. */
+void weir_report_rescue(struct weir_report *r, int64_t status, const char *error);
+
+/* The sinks that exist (sink-rows.c, sink-json.c). */
+extern const struct weir_sink_ops weir_sink_text, weir_sink_text_33, weir_sink_csv,
+    weir_sink_csv_full, weir_sink_json;
+
+#endif

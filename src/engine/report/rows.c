@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rows.c - results that are written as they come: text as people and old parsers read it
+ *, and the rows of a table as comma-separated values */
+#include "config.h"
+#include "engine/report/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/str.h"
+
+/* ---- text ---- */
+
+/* Which table's heading stands above the current row; reset when an object begins or ends. */
+static void forget_heading(struct weir_sink *s, const char *key, bool list)
+{
+    (void)key;
+    (void)list;
+    s->headed = NULL;
+}
+
+static void forget_after_object(struct weir_sink *s)
+{
+    s->headed = NULL;
+}
+
+/* Four decimals, or as many as show that a number is not 0. */
+static void print_real(FILE *out, const char *key, double value)
+{
+    bool tiny = value != 0 && fabs(value) < 1e-4;
+
+    fprintf(out, tiny ? "%-20s: %.4g\n" : "%-20s: %.4f\n", key, value);
+}
+
+static void print_fact(struct weir_sink *s, const struct weir_fact *f)
+{
+    if (!(f->readers & s->ops->reader))
+        return;
+    switch (f->type) {
+    case WEIR_FACT_STR:
+        fprintf(s->out, "%-20s: %s\n", f->key, f->str);
+        break;
+    case WEIR_FACT_INT:
+        fprintf(s->out, "%-20s: %" PRId64 "\n", f->key, f->num);
+        break;
+    case WEIR_FACT_REAL:
+        if (isfinite(f->real))
+            print_real(s->out, f->key, f->real);
+        else
+            fprintf(s->out, "%-20s: -\n", f->key);
+        break;
+    }
+}
+
+/* A text that was made for the sink, and what stands after it. */
+static void print_text(struct weir_sink *s, struct weir_str *text, const char *end)
+{
+    if (text->failed && s->sys == 0)
+        s->sys = ENOMEM; /* comes back from the end */
+    fprintf(s->out, "%s%s", weir_str_text(text), end);
+    weir_str_free(text);
+}
+
+static void print_head(struct weir_sink *s, const struct weir_table *t)
+{
+    struct weir_str lines = { 0 };
+
+    if (!t->headed || s->headed == t)
+        return;
+    weir_col_heading(&lines, t->cols);
+    print_text(s, &lines, "\n");
+    s->headed = t;
+}
+
+static void print_row(struct weir_sink *s, const struct weir_table *t, const void *record)
+{
+    struct weir_str line = { 0 };
+
+    print_head(s, t);
+    weir_col_text(&line, t->cols, record);
+    print_text(s, &line, "\n");
+}
+
+static void print_line(struct weir_sink *s, const char *text)
+{
+    fprintf(s->out, "%s\n", text);
+}
+
+static void print_piece(struct weir_sink *s, const char *text)
+{
+    fputs(text, s->out);
+}
+
+#define TEXT(n, r)                                                                                 \
+    {                                                                                              \
+        .name = (n), .reader = (r), .enter = forget_heading, .leave = forget_after_object,         \
+        .fact = print_fact, .head = print_head, .row = print_row, .line = print_line,              \
+        .piece = print_piece,                                                                      \
+    }
+
+const struct weir_sink_ops weir_sink_text = TEXT("text", WEIR_FOR_TEXT_4);
+const struct weir_sink_ops weir_sink_text_33 = TEXT("text of 3.3", WEIR_FOR_TEXT_33);
+
+#undef TEXT
+
+/* ---- CSV: one heading for the run ---- */
+
+/* The last columns, where anything is judged: readers of CSV know no other place, and take a
+ * comment for a row. */
+static const struct weir_col verdict_cols[] = {
+    COL_STR(struct weir_verdict, name, NULL, "What the test is worth by all its rows until this one",
+            .csv = "verdict"),
+    COL_STR(struct weir_verdict, findings, NULL, "The findings that make it less than SOUND",
+            .csv = "findings"),
+    WEIR_COL_END
+};
+
+/* Go on with a line that has ended. */
+static bool continue_line(const struct weir_sink *s, struct weir_str *line)
+{
+    if (!s->verdict->name || line->failed)
+        return false;
+    line->text[line->len - 1] = ',';
+    return true;
+}
+
+static void print_csv_head(struct weir_sink *s, const struct weir_table *t)
+{
+    struct weir_str line = { 0 };
+
+    if (s->priv)
+        return;
+    weir_col_csv_head(&line, t->cols);
+    if (continue_line(s, &line))
+        weir_col_csv_head(&line, verdict_cols);
+    print_text(s, &line, "");
+    s->priv = s; /* the heading is out */
+}
+
+static void print_csv_row(struct weir_sink *s, const struct weir_table *t, const void *record)
+{
+    struct weir_str line = { 0 };
+
+    print_csv_head(s, t);
+    weir_col_csv(&line, t->cols, record);
+    if (continue_line(s, &line))
+        weir_col_csv(&line, verdict_cols, s->verdict);
+    print_text(s, &line, "");
+}
+
+const struct weir_sink_ops weir_sink_csv = {
+    .name = "CSV",
+    .reader = WEIR_FOR_CSV,
+    .head = print_csv_head,
+    .row = print_csv_row,
+};
+
+const struct weir_sink_ops weir_sink_csv_full = {
+    .name = "CSV, full table",
+    .reader = WEIR_FOR_CSV_FULL,
+    .head = print_csv_head,
+    .row = print_csv_row,
+};

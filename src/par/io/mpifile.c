@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpifile.c - what the backends whose files go through MPI-IO share */
+#include "config.h"
+#include "par/io/mpifile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "par/io/mpisession.h"
+
+#define EXCHANGE_BYTES (1 << 20)
+
+struct class_errno {
+    int mpi_class, sys;
+};
+
+static const struct class_errno classes[] = { { MPI_ERR_ACCESS, EACCES },
+                                              { MPI_ERR_BAD_FILE, EINVAL },
+                                              { MPI_ERR_FILE_EXISTS, EEXIST },
+                                              { MPI_ERR_FILE_IN_USE, EBUSY },
+                                              { MPI_ERR_IO, EIO },
+                                              { MPI_ERR_NO_MEM, ENOMEM },
+                                              { MPI_ERR_NO_SPACE, ENOSPC },
+                                              { MPI_ERR_NO_SUCH_FILE, ENOENT },
+                                              { MPI_ERR_QUOTA, EDQUOT },
+                                              { MPI_ERR_READ_ONLY, EROFS },
+                                              { MPI_SUCCESS, 0 } };
+
+static int sys_of(int mpi_rc)
+{
+    int mpi_class = MPI_ERR_OTHER;
+
+    MPI_Error_class(mpi_rc, &mpi_class);
+    for (const struct class_errno *c = classes; c->mpi_class != MPI_SUCCESS; c++)
+        if (c->mpi_class == mpi_class)
+            return c->sys;
+    return 0;
+}
+
+int weir_mpi_fail(struct weir_err *err, enum weir_code code, int mpi_rc, const char *fmt, ...)
+{
+    char reason[MPI_MAX_ERROR_STRING] = "";
+    struct weir_str words = { 0 };
+    int len = 0;
+    va_list ap;
+
+    if (!err)
+        return -1;
+    va_start(ap, fmt);
+    weir_str_vaddf(&words, fmt, ap);
+    va_end(ap);
+    if (MPI_Error_string(mpi_rc, reason, &len) != MPI_SUCCESS)
+        len = 0;
+    while (len > 0 && (reason[len - 1] == '\n' || reason[len - 1] == ' '))
+        len--;
+    weir_refuse(err, code, "%s: %.*s", weir_str_words(&words), len, reason);
+    err->sys = sys_of(mpi_rc);
+    weir_str_free(&words);
+    return -1;
+}
+
+/* What a storage call can give, and a good call of a library does not leave. So not EAGAIN, which
+ * progress of messages leaves, nor ENOENT, EEXIST, EINVAL, ENOTTY and ENOSYS, which looking for
+ * things does, nor EBADF: ROMIO reads a hints file that it could not open. */
+static const int io_errnos[] = { EIO,      ENOSPC,    EDQUOT,    EROFS,     EFBIG,  ESTALE, EINTR,
+                                 ENXIO,    ENODEV,    EREMOTEIO, EPERM,     EACCES, ENOLCK, ENOMEM,
+                                 ENOTCONN, ESHUTDOWN, ETIMEDOUT, ECANCELED, 0 };
+
+bool weir_mpi_is_io_errno(int sys)
+{
+    const int *t = io_errnos;
+
+    while (*t != 0 && *t != sys)
+        t++;
+    return *t != 0;
+}
+
+int weir_mpi_add_reason(struct weir_err *err, int sys, int comm_errno)
+{
+    if (!err || sys == 0 || sys == comm_errno)
+        return -1;
+    if (!strstr(err->text, strerror(sys)))
+        weir_refuse(err, err->code, "%s: %s", err->text, strerror(sys));
+    err->sys = sys;
+    return -1;
+}
+
+/* Both neighbours of a ring exchange more than fits into the message that announces it. */
+static int errno_of_exchange(MPI_Comm comm, char *out, char *in)
+{
+    int rank, size;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    errno = 0;
+    MPI_Sendrecv(out, EXCHANGE_BYTES, MPI_BYTE, (rank + 1) % size, 0, in, EXCHANGE_BYTES, MPI_BYTE,
+                 (rank + size - 1) % size, 0, comm, MPI_STATUS_IGNORE);
+    return errno;
+}
+
+int weir_mpi_comm_errno(MPI_Comm comm)
+{
+    char *bytes = calloc(2, EXCHANGE_BYTES);
+    MPI_Comm node = MPI_COMM_NULL;
+    int sys = 0;
+
+    if (weir_mpi_agree(comm, bytes ? 0 : -1) == 0) {
+        MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+        sys = errno_of_exchange(comm, bytes, bytes + EXCHANGE_BYTES);
+        if (node != MPI_COMM_NULL && sys == 0)
+            sys = errno_of_exchange(node, bytes, bytes + EXCHANGE_BYTES);
+        if (node != MPI_COMM_NULL)
+            MPI_Comm_free(&node);
+    }
+    free(bytes);
+    return sys;
+}
+
+int weir_mpi_fsync(int fd, const char *path, struct weir_err *err)
+{
+    int rc;
+
+    do
+        rc = fsync(fd);
+    while (rc < 0 && errno == EINTR);
+    return rc < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", path) : 0;
+}
+
+int weir_mpi_sync_file(const char *path, struct weir_err *err)
+{
+    int fd = open(weir_mpi_path(path), O_WRONLY | O_CLOEXEC);
+    int rc;
+
+    if (fd < 0)
+        return weir_fail(err, WEIR_EIO, "open '%s' for fsync", path);
+    rc = weir_mpi_fsync(fd, path, err);
+    close(fd);
+    return rc;
+}
+
+/* Closing any descriptor of a file does that. */
+void weir_mpi_unlock(const char *path)
+{
+    int fd = open(weir_mpi_path(path), O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0)
+        close(fd);
+}
+
+uint64_t weir_mpi_room(const char *path)
+{
+    struct statvfs v;
+
+    if (statvfs(weir_mpi_path(path), &v) < 0 || v.f_blocks == 0)
+        return UINT64_MAX;
+    return (uint64_t)v.f_bfree * v.f_frsize;
+}
+
+int weir_mpi_check_size(MPI_File file, const char *path, uint64_t end, struct weir_err *err)
+{
+    MPI_Offset size = 0;
+
+    if (end == UINT64_MAX || MPI_File_get_size(file, &size) != MPI_SUCCESS || (uint64_t)size >= end)
+        return 0;
+    return weir_refuse(err, WEIR_EIO, "'%s' has only %lld bytes after writing up to byte %llu (%s)",
+                       path, (long long)size, (unsigned long long)end,
+                       weir_mpi_room(path) == 0 ? strerror(ENOSPC) : "is the file system full?");
+}
+
+int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t *end,
+                       struct weir_err *err)
+{
+    weir_mpi_max(comm, end, 1); /* when this returns all have written */
+    return weir_mpi_check_size(file, path, *end, err);
+}
+
+uint64_t weir_mpi_size(MPI_Comm comm, const char *path)
+{
+    uint64_t size = 0;
+    struct stat sb;
+    int rank = 0;
+
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0 && stat(weir_mpi_path(path), &sb) == 0)
+        size = (uint64_t)sb.st_size;
+    weir_mpi_must(NULL, MPI_Bcast(&size, 1, MPI_UINT64_T, 0, comm), "MPI_Bcast");
+    return size;
+}
+
+/* UINT64_MAX where that is not known. */
+static uint64_t size_of(const MPI_File *file, const char *path)
+{
+    MPI_Offset size = 0;
+    struct stat sb;
+
+    if (!file)
+        return stat(weir_mpi_path(path), &sb) == 0 ? (uint64_t)sb.st_size : UINT64_MAX;
+    return MPI_File_get_size(*file, &size) == MPI_SUCCESS ? (uint64_t)size : UINT64_MAX;
+}
+
+int weir_mpi_check_kept(const MPI_File *file, const char *path, uint64_t need, struct weir_err *err)
+{
+    uint64_t size = size_of(file, path);
+
+    if (size >= need)
+        return 0;
+    return weir_refuse(
+        err, WEIR_EIO,
+        "'%s' has only %llu bytes, %llu were there to be read: another process cut it short", path,
+        (unsigned long long)size, (unsigned long long)need);
+}
+
+/* Is the view of a transfer still set? It begins where the dataset does, and nothing does at byte
+ * 0. */
+static bool has_view(MPI_File handle)
+{
+    char representation[MPI_MAX_DATAREP_STRING];
+    MPI_Datatype types[2] = { MPI_DATATYPE_NULL, MPI_DATATYPE_NULL };
+    MPI_Offset at = 0;
+
+    if (MPI_File_get_view(handle, &at, &types[0], &types[1], representation) != MPI_SUCCESS)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        int n, combiner = MPI_COMBINER_NAMED;
+
+        MPI_Type_get_envelope(types[i], &n, &n, &n, &combiner);
+        if (combiner != MPI_COMBINER_NAMED)
+            MPI_Type_free(&types[i]);
+    }
+    return at != 0;
+}
+
+/* A collective transfer of HDF5 sets a view of the file, moves the data, and sets the view back,
+ * which is collective. A rank whose data could not be moved skips the last, so its view tells
+ * whether the others wait there. (Where MPI-IO reports a full disk as success, as OMPIO does, it
+ * never comes to that.) */
+void weir_mpi_catch_up(MPI_File *handle, MPI_Info info)
+{
+    if (handle && has_view(*handle))
+        MPI_File_set_view(*handle, 0, MPI_BYTE, MPI_BYTE, "native", info);
+}
+
+int weir_mpi_check_limit(const char *format, uint64_t need, struct weir_err *err)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
+        limit.rlim_cur >= need)
+        return 0;
+    return weir_refuse(err, WEIR_ESETUP,
+                       "a file may have %llu bytes at most (ulimit -f), and the %s file of this "
+                       "test needs %llu",
+                       (unsigned long long)limit.rlim_cur, format, (unsigned long long)need);
+}
+
+int weir_mpi_sink(MPI_Comm comm, MPI_File *handle)
+{
+    MPI_File sink = MPI_FILE_NULL;
+    char path[64];
+    int fd = memfd_create("weir-sink", MFD_CLOEXEC);
+    int ok = MPI_ERR_OTHER, synced = MPI_SUCCESS;
+
+    if (fd >= 0 && snprintf(path, sizeof(path), "/proc/self/fd/%d", fd) < (int)sizeof(path))
+        ok = MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR, MPI_INFO_NULL, &sink);
+    if (ok == MPI_SUCCESS)
+        synced = MPI_File_sync(sink);
+    if (weir_mpi_agree(comm, ok == MPI_SUCCESS && handle ? 0 : -1) == 0) {
+        MPI_File_close(handle);
+        *handle = sink;
+    } else if (ok == MPI_SUCCESS) {
+        MPI_File_close(&sink);
+    }
+    if (fd >= 0)
+        close(fd);
+    return weir_mpi_agree(comm, synced == MPI_SUCCESS ? 0 : -1);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpifile.h - what the backends whose files go through MPI-IO share */
+#ifndef WEIR_PAR_IO_MPIFILE_H
+#define WEIR_PAR_IO_MPIFILE_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "par/agree.h"
+
+/* Record the failure mpi_rc of an MPI call: the formatted words, ": " and MPI_Error_string.
+ * err->sys gets the errno that comes closest, 0 when there is none. Local. err may be NULL.
+ * Returns -1. */
+int weir_mpi_fail(struct weir_err *err, enum weir_code code, int mpi_rc, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Is sys an errno that only a failed operation on a file leaves? Local. */
+bool weir_mpi_is_io_errno(int sys);
+
+/* A call has failed (err is filled): append the reason that the system gave, sys, where it is not
+ * there yet; comm_errno (weir_mpi_comm_errno) is none. Local. Returns -1. */
+int weir_mpi_add_reason(struct weir_err *err, int sys, int comm_errno);
+
+/* The errno that messages between ranks leave here when all is well, 0: none. One library
+ * tries, where the system forbids it (EPERM), to read the memory of another rank, before it takes
+ * the longer way. Collective over comm; moves a MiB. */
+int weir_mpi_comm_errno(MPI_Comm comm);
+
+/* fsync, tried again when a signal interrupts it; path is for the message. Local. Returns 0, or -1
+ * and err (WEIR_EIO). */
+int weir_mpi_fsync(int fd, const char *path, struct weir_err *err);
+
+/* Open the file and sync it for ourselves: after a library that does not sync, or whose sync was
+ * interrupted on this rank, of which the others may know nothing. Local. Returns 0, or -1 and err
+ * (WEIR_EIO). */
+int weir_mpi_sync_file(const char *path, struct weir_err *err);
+
+/* Give up this process's locks on the file: ROMIO keeps the one of a write that failed, and other
+ * ranks wait for it without end. Local. */
+void weir_mpi_unlock(const char *path);
+
+/* After a collective transfer of HDF5 that failed on this rank: make the collective calls that the
+ * library skips after the failure. The other ranks, whose transfer succeeded, wait in them.
+ * handle: the MPI file of the HDF5 file (NULL: does nothing). Collective with those ranks. */
+void weir_mpi_catch_up(MPI_File *handle, MPI_Info info);
+
+/* Does the limit on file sizes of this process (RLIMIT_FSIZE) allow 'need' bytes? format: for the
+ * message. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
+int weir_mpi_check_limit(const char *format, uint64_t need, struct weir_err *err);
+
+/* The size of the file as rank 0 sees it, 0 when there is none. Collective over comm. */
+uint64_t weir_mpi_size(MPI_Comm comm, const char *path);
+
+/* Bytes that are free on the file system of path, UINT64_MAX where that is not known. Local. */
+uint64_t weir_mpi_room(const char *path);
+
+/* Is the file long enough for what all ranks of comm wrote? *end: one past the last byte that this
+ * rank wrote, 0: it wrote nothing, UINT64_MAX: it has failed and reports why, so nothing is
+ * judged; on return the maximum over the ranks. For collective writes, whose return codes and
+ * counts can look like success on a full disk. Collective over comm. Returns 0, or -1 and err
+ * (WEIR_EIO). */
+int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t *end,
+                       struct weir_err *err);
+
+/* The second half of it, where 'end' is the maximum already and all have written. Local. */
+int weir_mpi_check_size(MPI_File file, const char *path, uint64_t end, struct weir_err *err);
+
+/* Has a file that was read still the 'need' bytes that it was read up to? Where it was cut short
+ * since, a library may hand out what happens to be in memory, or zeros. file NULL: it was
+ * opened without MPI-IO. Local. Returns 0, or -1 and err (WEIR_EIO). */
+int weir_mpi_check_kept(const MPI_File *file, const char *path, uint64_t need,
+                        struct weir_err *err);
+
+/* Redirect what a library still has to write to a file into memory that is then freed, because the
+ * library would crash after an error: *handle, the library's own handle, becomes another file.
+ * handle may be NULL on some ranks: then nothing happens. Collective over comm. Other errors are
+ * ignored.
+ *
+ * Returns 0; -1 on all ranks where MPI_File_sync fails on one of them, whatever the file is: a
+ * collective write of OMPIO that has failed leaves a request that never completes, and then no
+ * file can be synced. A library that syncs in its close would leave the other ranks waiting
+ * there. */
+int weir_mpi_sink(MPI_Comm comm, MPI_File *handle);
+
+#endif

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpihints.c - hints for MPI-IO from the environment and from a file */
+#include "config.h"
+#include "par/io/mpihints.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "par/io/hintrange.h"
+#include "par/io/mpifile.h"
+
+#define MARK "IOR_HINT"
+#define HINTS_FILE_MAX ((size_t)1 << 20) /* more than this is no hints file */
+
+static const char *const kinds[] = { MARK "__MPI__", MARK "__GPFS__", NULL };
+
+/* Where a hint came from. */
+struct origin {
+    const char *path; /* of a hints file, NULL: the environment */
+    int line;         /* counted from 1 */
+};
+
+/* What rank 0 has found: "key\0value\0" for each hint, in the order in which they apply. */
+struct harvest {
+    struct weir_str pairs;
+    struct weir_str left_out; /* the first one that was */
+    int n_left_out;
+};
+
+static const char *trim(const char *text, size_t *len)
+{
+    while (*len > 0 && isspace((unsigned char)*text)) {
+        text++;
+        (*len)--;
+    }
+    while (*len > 0 && isspace((unsigned char)text[*len - 1]))
+        (*len)--;
+    return text;
+}
+
+enum weir_hint_kind weir_mpihints_parse(const char *line, size_t len, struct weir_hint *out)
+{
+    const char *eq;
+    size_t skip = 0;
+
+    line = trim(line, &len);
+    if (len < strlen(MARK) || memcmp(line, MARK, strlen(MARK)) != 0)
+        return WEIR_HINT_NONE;
+    for (const char *const *k = kinds; *k && skip == 0; k++)
+        if (len > strlen(*k) && memcmp(line, *k, strlen(*k)) == 0)
+            skip = strlen(*k);
+    eq = memchr(line, '=', len);
+    if (skip == 0 || !eq || eq < line + skip || memchr(line, '\0', len))
+        return WEIR_HINT_UNKNOWN;
+    out->key_len = (size_t)(eq - line) - skip;
+    out->key = trim(line + skip, &out->key_len);
+    out->value_len = len - (size_t)(eq - line) - 1;
+    out->value = trim(eq + 1, &out->value_len);
+    if (out->key_len == 0 || out->value_len == 0)
+        return WEIR_HINT_UNKNOWN; /* MPI_Info takes neither */
+    if (out->key_len >= MPI_MAX_INFO_KEY || out->value_len >= MPI_MAX_INFO_VAL)
+        return WEIR_HINT_TOO_LONG;
+    return WEIR_HINT_MPI;
+}
+
+/* The words for an origin, "the environment" or "line 3 of 'FILE'", appended to out. */
+static void add_origin(struct weir_str *out, const struct origin *from)
+{
+    if (from->path)
+        weir_str_addf(out, "line %d of '%s'", from->line, from->path);
+    else
+        weir_str_addf(out, "the environment");
+}
+
+static int fail_from(const struct origin *from, const char *hint, struct weir_err *err)
+{
+    struct weir_str words = { 0 };
+
+    add_origin(&words, from);
+    weir_err_within(err, "hint %s in %s", hint, weir_str_words(&words));
+    weir_str_free(&words);
+    return -1;
+}
+
+static int refuse_long(const struct weir_hint *hint, const struct origin *from,
+                       struct weir_err *err)
+{
+    char start[64];
+
+    snprintf(start, sizeof(start), "'%.55s...'", hint->key); /* is cut */
+    weir_refuse(err, WEIR_EUSAGE, "a key may have %d bytes, a value %d", MPI_MAX_INFO_KEY - 1,
+                MPI_MAX_INFO_VAL - 1);
+    return fail_from(from, start, err);
+}
+
+/* Append key and value when a library may be given them. */
+static int keep(struct harvest *h, const struct weir_hint *hint, const struct origin *from,
+                struct weir_err *err)
+{
+    char key[MPI_MAX_INFO_KEY] = "";
+    char value[MPI_MAX_INFO_VAL] = "";
+    struct weir_str both = { 0 };
+    int rc;
+
+    memcpy(key, hint->key, hint->key_len); /* both fit: weir_mpihints_parse has looked */
+    memcpy(value, hint->value, hint->value_len);
+    rc = weir_hint_check(key, value, err);
+    if (rc < 0) {
+        weir_str_addf(&both, "'%s=%s'", key, value);
+        fail_from(from, weir_str_text(&both), err);
+        weir_str_free(&both);
+    }
+    weir_str_add(&h->pairs, key, hint->key_len + 1);
+    weir_str_add(&h->pairs, value, hint->value_len + 1);
+    return rc;
+}
+
+static int take(struct harvest *h, const char *line, size_t len, const struct origin *from,
+                struct weir_err *err)
+{
+    struct weir_hint hint;
+
+    switch (weir_mpihints_parse(line, len, &hint)) {
+    case WEIR_HINT_NONE:
+        return 0;
+    case WEIR_HINT_UNKNOWN:
+        line = trim(line, &len);
+        if (h->n_left_out++ == 0) {
+            weir_str_addf(&h->left_out, "'%.*s' in ", (int)(len < 128 ? len : 128), line);
+            add_origin(&h->left_out, from);
+        }
+        return 0;
+    case WEIR_HINT_TOO_LONG:
+        return refuse_long(&hint, from, err);
+    case WEIR_HINT_MPI:
+        return keep(h, &hint, from, err);
+    }
+    return 0;
+}
+
+static int take_environment(struct harvest *h, struct weir_err *err)
+{
+    const struct origin here = { .path = NULL };
+
+    for (char **v = environ; v && *v; v++)
+        if (take(h, *v, strlen(*v), &here, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* The whole file, so that its size is known before anything is looked at. */
+static int read_file(const char *path, struct weir_str *text, struct weir_err *err)
+{
+    FILE *in = fopen(path, "r");
+    char piece[4096];
+    size_t n;
+    int rc = 0;
+
+    if (!in)
+        return weir_fail(err, WEIR_ESETUP, "open hints file '%s'", path);
+    while (text->len <= HINTS_FILE_MAX && (n = fread(piece, 1, sizeof(piece), in)) > 0)
+        weir_str_add(text, piece, n);
+    if (ferror(in))
+        rc = weir_fail(err, WEIR_ESETUP, "read hints file '%s'", path);
+    else if (text->len > HINTS_FILE_MAX)
+        rc = weir_refuse(err, WEIR_ESETUP, "hints file '%s' is larger than 1 MiB", path);
+    fclose(in);
+    return rc;
+}
+
+static int take_file(struct harvest *h, const char *path, struct weir_err *err)
+{
+    struct weir_str text = { 0 };
+    struct origin from = { .path = path };
+    int rc = read_file(path, &text, err);
+
+    for (size_t at = 0, len; rc == 0 && at < text.len; at += len + 1) {
+        const char *end = memchr(text.text + at, '\n', text.len - at);
+
+        len = end ? (size_t)(end - text.text) - at : text.len - at;
+        from.line++;
+        rc = take(h, text.text + at, len, &from, err);
+    }
+    if (rc == 0 && text.failed)
+        rc = weir_refuse(err, WEIR_ESETUP, "no memory for hints file '%s'", path);
+    weir_str_free(&text);
+    return rc;
+}
+
+static int gather_hints(struct harvest *h, const char *path, struct weir_err *err)
+{
+    int rc = take_environment(h, err);
+
+    if (rc == 0 && path)
+        rc = take_file(h, path, err);
+    if (rc == 0 && h->pairs.failed)
+        rc = weir_refuse(err, WEIR_ESETUP, "no memory for MPI hints");
+    return rc;
+}
+
+/* Give rank 0's outcome to all: its error, or the text of its harvest. */
+static int share(const struct weir_par *par, struct harvest *h, int rc, struct weir_err *err)
+{
+    struct weir_err scratch = WEIR_ERR_INIT;
+    int64_t head[2] = { rc, (int64_t)h->pairs.len };
+    char piece[1024];
+
+    weir_bcast(par, head, sizeof(head), 0);
+    if (head[0] < 0) {
+        weir_bcast(par, err ? err : &scratch, sizeof(scratch), 0);
+        return -1;
+    }
+    for (size_t at = 0, n; at < (size_t)head[1]; at += n) {
+        n = (size_t)head[1] - at < sizeof(piece) ? (size_t)head[1] - at : sizeof(piece);
+        if (par->rank == 0)
+            memcpy(piece, h->pairs.text + at, n);
+        weir_bcast(par, piece, n, 0);
+        if (par->rank != 0)
+            weir_str_add(&h->pairs, piece, n);
+    }
+    return 0;
+}
+
+static void fill_info(MPI_Info info, const struct weir_str *pairs)
+{
+    const char *key = weir_str_text(pairs);
+    const char *end = key + pairs->len;
+
+    while (key < end) {
+        const char *value = key + strlen(key) + 1;
+
+        MPI_Info_set(info, key, value);
+        key = value + strlen(value) + 1;
+    }
+}
+
+int weir_mpihints_read(const struct weir_par *par, const struct weir_log *log, const char *path,
+                       MPI_Info *out, struct weir_err *err)
+{
+    struct weir_err scratch = WEIR_ERR_INIT;
+    struct harvest h = { .n_left_out = 0 };
+    int rc = 0;
+
+    err = err ? err : &scratch;
+    if (par->rank == 0)
+        rc = gather_hints(&h, path, err);
+    rc = share(par, &h, rc, err);
+    if (rc == 0 && weir_mpi_agree(par->comm, h.pairs.failed ? -1 : 0) < 0)
+        rc = weir_refuse(err, WEIR_ESETUP, "no memory for MPI hints");
+    if (rc == 0 && log && h.n_left_out > 0)
+        weir_note(log, "%d hint%s not of the form %s__MPI__key=value left out: %s", h.n_left_out,
+                  h.n_left_out == 1 ? "" : "s", MARK, weir_str_text(&h.left_out));
+    if (rc == 0) {
+        MPI_Info_create(out);
+        fill_info(*out, &h.pairs);
+    }
+    weir_str_free(&h.left_out);
+    weir_str_free(&h.pairs);
+    return rc;
+}
+
+static void list_info(MPI_Info info, struct weir_str *out)
+{
+    char key[MPI_MAX_INFO_KEY + 1];
+    char value[MPI_MAX_INFO_VAL + 1];
+    int n = 0;
+
+    if (info != MPI_INFO_NULL)
+        MPI_Info_get_nkeys(info, &n);
+    for (int i = 0; i < n; i++) {
+        int found = 0;
+
+        MPI_Info_get_nthkey(info, i, key);
+        MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
+        if (found) {
+            weir_str_add(out, key, strlen(key) + 1);
+            weir_str_add(out, value, strlen(value) + 1);
+        }
+    }
+}
+
+static void show_info(MPI_Info info, const char *title, struct weir_str *out)
+{
+    struct weir_str pairs = { 0 };
+
+    list_info(info, &pairs);
+    weir_str_addf(out, "\n%s {\n", title);
+    for (size_t at = 0; at < pairs.len;) {
+        const char *key = pairs.text + at;
+        const char *value = key + strlen(key) + 1;
+
+        weir_str_addf(out, "\t%s = %s\n", key, value);
+        at += strlen(key) + strlen(value) + 2;
+    }
+    weir_str_addf(out, "}\n");
+    weir_str_free(&pairs);
+}
+
+void weir_mpihints_list(MPI_Info *in_effect, struct weir_str *out)
+{
+    list_info(*in_effect, out);
+    if (*in_effect != MPI_INFO_NULL)
+        MPI_Info_free(in_effect);
+}
+
+void weir_mpihints_show(MPI_Info given, MPI_Info *in_effect, struct weir_str *out)
+{
+    show_info(given, "hints passed to MPI_File_open()", out);
+    show_info(*in_effect, "hints returned from opened file", out);
+    if (*in_effect != MPI_INFO_NULL)
+        MPI_Info_free(in_effect);
+}
+
+static bool value_of(MPI_Info info, const char *key, char value[MPI_MAX_INFO_VAL + 1])
+{
+    int found = 0;
+
+    if (info != MPI_INFO_NULL)
+        MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
+    return found;
+}
+
+void weir_mpihints_judge(MPI_Info given, MPI_Info *in_effect, int *independent, int *other_layout)
+{
+    static const char *const layout[] = { "striping_factor", "striping_unit" };
+    static const char *const buffering[] = { "romio_cb_write", "romio_cb_read" };
+    char asked[MPI_MAX_INFO_VAL + 1], used[MPI_MAX_INFO_VAL + 1];
+
+    for (int i = 0; i < 2; i++)
+        if (value_of(given, layout[i], asked) && value_of(*in_effect, layout[i], used) &&
+            *other_layout != 1)
+            *other_layout = strcmp(asked, used) != 0;
+    for (int i = 0; i < 2; i++)
+        if (value_of(*in_effect, buffering[i], used) && *independent != 1)
+            *independent = strcmp(used, "disable") == 0  ? 1
+                           : strcmp(used, "enable") == 0 ? 0
+                                                         : *independent;
+    if (*in_effect != MPI_INFO_NULL)
+        MPI_Info_free(in_effect);
+}

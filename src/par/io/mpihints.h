@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpihints.h - hints for MPI-IO from the environment and from a file */
+#ifndef WEIR_PAR_IO_MPIHINTS_H
+#define WEIR_PAR_IO_MPIHINTS_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "par/comm.h"
+
+enum weir_hint_kind {
+    WEIR_HINT_NONE,    /* no hint: a comment, another variable */
+    WEIR_HINT_MPI,     /* IOR_HINT__MPI__key=value or IOR_HINT__GPFS__key=value */
+    WEIR_HINT_UNKNOWN, /* IOR_HINT of another kind, or without key or value: left out with a note
+                        */
+    WEIR_HINT_TOO_LONG /* key or value does not fit into an MPI_Info */
+};
+
+/* A hint found: pieces of the text that was read, blanks around them dropped. */
+struct weir_hint {
+    const char *key, *value;
+    size_t key_len, value_len;
+};
+
+/* Read one line or environment variable of len bytes. The value begins after the first '='.
+ * Local. */
+enum weir_hint_kind weir_mpihints_parse(const char *line, size_t len, struct weir_hint *out);
+
+/* The hints in rank 0's environment, then those in its file 'path' (NULL: none), which win. Every
+ * rank gets the same. One note for all that are left out. *out is made also when there are none;
+ * free it with MPI_Info_free. Collective over par->comm. Returns 0, or -1 and the same err on
+ * every rank (WEIR_ESETUP: no such file; WEIR_EUSAGE: too long, or a value that weir_hint_check
+ * refuses). */
+int weir_mpihints_read(const struct weir_par *par, const struct weir_log *log, const char *path,
+                       MPI_Info *out, struct weir_err *err);
+
+/* Append "key\0value\0" for each hint in effect, which a library made for us and which are freed
+ * here; may be MPI_INFO_NULL. Local. */
+void weir_mpihints_list(MPI_Info *in_effect, struct weir_str *out);
+
+/* What became of the hints given: *other_layout 1 where a stripe count or size in effect is
+ * another one than asked for, 0 where all are as asked for; *independent 1 where the hints in
+ * effect turn collective buffering off (romio_cb_read, romio_cb_write: disable), 0 where they
+ * force it. Else they stay as they are. in_effect is freed here; either may be MPI_INFO_NULL.
+ * Local. */
+void weir_mpihints_judge(MPI_Info given, MPI_Info *in_effect, int *independent, int *other_layout);
+
+/* Append the text of showHints: the hints given and those in effect, which a library
+ * made for us and which are freed here; either may be MPI_INFO_NULL. Local. */
+void weir_mpihints_show(MPI_Info given, MPI_Info *in_effect, struct weir_str *out);
+
+#endif

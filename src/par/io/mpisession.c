@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpisession.c - what a session keeps of the MPI-IO library below its backend, and names of
+ * files */
+#include "config.h"
+#include "par/io/mpisession.h"
+
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "par/agree.h"
+#include "par/io/mpifile.h"
+#include "par/io/mpihints.h"
+
+/* ---- names ---- */
+
+/* The drivers of ROMIO. */
+static const char *const prefixes[] = { "daos:", "gpfs:",   "lustre:", "nfs:", "panfs:", "pvfs2:",
+                                        "pvfs:", "testfs:", "ufs:",    "xfs:", NULL };
+
+const char *weir_mpi_path(const char *path)
+{
+    for (const char *const *p = prefixes; *p; p++) {
+        size_t len = strlen(*p);
+
+        if (strncasecmp(path, *p, len) == 0 && path[len] != '\0')
+            return path + len;
+    }
+    return path;
+}
+
+/* ROMIO opens the file that follows a driver; for OMPIO the driver is a part of the name, and
+ * there is no such file. */
+static bool reads_drivers(void)
+{
+    int fd = memfd_create("weir-name", MFD_CLOEXEC);
+    char name[64];
+    MPI_File file;
+    bool yes = false;
+
+    if (fd < 0)
+        return false;
+    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+    if (snprintf(name, sizeof(name), "ufs:/proc/self/fd/%d", fd) < (int)sizeof(name))
+        yes = MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_RDONLY, MPI_INFO_NULL, &file) ==
+              MPI_SUCCESS;
+    if (yes)
+        MPI_File_close(&file);
+    close(fd);
+    return yes;
+}
+
+static const char *join(const char *before, const char *path, char text[WEIR_MPI_NAME_TEXT],
+                        struct weir_err *err)
+{
+    if (snprintf(text, WEIR_MPI_NAME_TEXT, "%s%s", before, path) < WEIR_MPI_NAME_TEXT)
+        return text;
+    weir_refuse(err, WEIR_EUSAGE, "the name '%.64s...' is longer than %d bytes", path, PATH_MAX);
+    return NULL;
+}
+
+/* Open MPI 4.1 crashes in MPI_File_open where a name needs the working directory and that has no
+ * name: it was removed, or is too deep. */
+static bool needs_lost_directory(const char *system)
+{
+    char text[PATH_MAX];
+
+    return system[0] != '\0' && system[0] != '/' && !getcwd(text, sizeof(text));
+}
+
+const char *weir_mpi_name(enum weir_mpi_drivers *drivers, const char *path,
+                          char text[WEIR_MPI_NAME_TEXT], struct weir_err *err)
+{
+    const char *system = weir_mpi_path(path);
+    bool colon = strchr(path, ':');
+
+    if (colon && *drivers == WEIR_DRIVERS_UNKNOWN)
+        *drivers = reads_drivers() ? WEIR_DRIVERS_READ : WEIR_DRIVERS_NOT_READ;
+    if (colon && *drivers == WEIR_DRIVERS_READ)
+        return system != path ? path : join("ufs:", path, text, err);
+    if (needs_lost_directory(system))
+        return join("/proc/self/cwd/", system, text, err);
+    /* Open MPI 4.1 cannot open a name of one letter, and libraries look for the directory before
+     * the last '/'. */
+    if (system[0] != '\0' && !strchr(system, '/'))
+        return join("./", system, text, err);
+    return system;
+}
+
+/* ---- a session ---- */
+
+/* What the library opens for one file: without it one rank leaves MPI_File_open of OMPIO, and the
+ * others wait inside. */
+#define DESCRIPTORS 4
+
+static int has_descriptors(struct weir_err *err)
+{
+    int fd[DESCRIPTORS];
+    int n = 0, rc = 0;
+
+    while (n < DESCRIPTORS && (fd[n] = open("/", O_RDONLY | O_CLOEXEC)) >= 0)
+        n++;
+    if (n < DESCRIPTORS)
+        rc = weir_fail(err, WEIR_ESETUP, "MPI-IO needs %d free file descriptors, and %d could be opened",
+                       DESCRIPTORS, n);
+    while (n > 0)
+        close(fd[--n]);
+    return rc;
+}
+
+/* May a rank's files have a certain length only? */
+static bool has_limit(const struct weir_par *par)
+{
+    struct rlimit limit;
+    int64_t any = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+
+    weir_allmax_i64(par, &any, 1);
+    return any != 0;
+}
+
+int weir_mpi_session_begin(struct weir_mpi_session *m, const struct weir_par *par,
+                           const struct weir_log *log, const char *hints_file, bool messages,
+                           struct weir_err *err)
+{
+    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN); /* what MPI_File_open obeys */
+    if (weir_agree(par, has_descriptors(err), err) < 0)
+        return -1;
+    if (weir_mpihints_read(par, log, hints_file, &m->info, err) < 0)
+        return -1;
+    m->has_info = true;
+    m->limited = has_limit(par);
+    m->comm_errno = messages ? weir_mpi_comm_errno(par->comm) : 0;
+    return 0;
+}
+
+void weir_mpi_session_end(struct weir_mpi_session *m)
+{
+    if (m->has_info)
+        MPI_Info_free(&m->info);
+    m->has_info = false;
+}
+
+int weir_mpi_delete(struct weir_mpi_session *m, const char *path, struct weir_err *err)
+{
+    char text[WEIR_MPI_NAME_TEXT];
+    const char *name = weir_mpi_name(&m->drivers, path, text, err);
+    int rc;
+
+    if (!name)
+        return -1;
+    rc = MPI_File_delete(name, MPI_INFO_NULL);
+    if (rc != MPI_SUCCESS)
+        return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_delete '%s'", path);
+    return 0;
+}

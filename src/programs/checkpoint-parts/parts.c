@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* parts.c - raw_bw.x, gatherv.x and combo.x: the parts of a checkpoint alone */
+#include "config.h"
+#include "programs/checkpoint-parts/parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/session/session-array.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "base/stats.h"
+#include "engine/about/banner.h"
+#include "engine/observe/metrics.h"
+#include "engine/place/preflight.h"
+#include "par/agree.h"
+#include "par/group.h"
+#include "programs/checkpoint/ckpt-cube.h"
+
+#define O struct small_options
+#define GB 1e9
+#define SCRATCH "scratch."
+
+enum kind { RAW, GATHERV, COMBO };
+
+struct small_options {
+    struct weir_run_options run; /* first: the engine reads it */
+    const char *api, *type;
+    int nx, levels, writers;
+    bool keep_buffers;
+};
+
+struct small {
+    const struct small_options *o;
+    enum kind kind;
+    int writers;
+    uint64_t total, packet, part; /* elements of all, of a writer, of a rank */
+    const struct weir_backend *be;
+    struct weir_backend_opt be_opt;
+    struct weir_access access;
+    struct weir_heads ranks;     /* groups with a writer each */
+    struct weir_session session; /* of the writers */
+    struct weir_patches patches;
+    float *mine;
+    float *received;    /* on the first rank of a group; see gather */
+    float *packet_data; /* on writers */
+    struct weir_str name;
+    bool is_new; /* nobody else's file has this name */
+    uint64_t ns[2]; /* of a try: gather, write */
+    struct weir_stats gather, write, both;
+};
+
+static const char *const types[] = { "binary", "netcdf", NULL };
+
+#define SIZES                                                                                      \
+    OPT_INT(0, "nx", NULL, O, nx, "0", "N", "Cells along the edge of a face", .min = 0,            \
+            .max = 100000000, OPT_FIRST(DATA)),                                                    \
+        OPT_INT(0, "n_levs", NULL, O, levels, "0", "N", "Levels", .min = 0, .max = 100000000,      \
+                OPT_FIRST(DATA)),                                                                  \
+        OPT_INT(0, "n_writers", NULL, O, writers, "0", "N", "Groups, with a writer each",          \
+                .min = 0, .max = 100000000, OPT_FIRST(ORDER)),                                     \
+        WEIR_OPT_REPETITIONS('i', "n_tries", NULL)
+#define API                                                                                        \
+    OPT_STR('a', "api", NULL, O, api, NULL, "NAME",                                                \
+            "Backend with arrays (default: POSIX, or NETCDF for netcdf)", OPT_FIRST(FILES),        \
+            .flags = WEIR_OPT_APART)
+
+static const struct weir_opt raw_opts[] = { OPT_STR(0, "file_type", NULL, O, type, "binary", "TYPE",
+                                                    "What is written", .choices = types,
+                                                    OPT_FIRST(FILES)),
+                                            API, SIZES, WEIR_OPT_RUN_WHOLE, OPT_END };
+#define KEEP                                                                                       \
+    OPT_FLAG(0, "keep_buffers", NULL, O, keep_buffers,                                             \
+             "Gather into the same buffer in each try; without it each try makes a new one, as "   \
+             "the originals do",                                                                   \
+             OPT_IN(DATA))
+
+static const struct weir_opt gatherv_opts[] = { SIZES, KEEP, WEIR_OPT_RUN_WHOLE_NO_FILES, OPT_END };
+static const struct weir_opt combo_opts[] = { API, SIZES, KEEP, WEIR_OPT_RUN_WHOLE, OPT_END };
+
+static const struct weir_operation operations[] = { { "gather", "gather", "tries", false },
+                                                    { "write", "write", "tries", true },
+                                                    { .key = NULL } };
+
+/* ---- plan ---- */
+
+static void name_scratch(const void *opt, uint64_t writer, struct weir_str *out)
+{
+    (void)opt;
+    weir_str_addf(out, SCRATCH "%05d", (int)writer);
+}
+
+static int add_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
+{
+    const struct small_options *o = opt;
+    const struct weir_file_names names = {
+        .prefix = SCRATCH, .n = (uint64_t)o->writers, .name = name_scratch, .arg = o
+    };
+
+    (void)tasks;
+    return weir_files_add_names(files, "the data", &names, WEIR_FILE_WRITE, err);
+}
+
+static int check_sizes(struct small *t, int ranks, struct weir_err *err)
+{
+    const struct small_options *o = t->o;
+    uint64_t cells = (uint64_t)o->nx * (uint64_t)o->nx * WEIR_CUBE_FACES;
+
+    if (o->nx < 1 || o->levels < 1 || o->writers < 1)
+        return weir_refuse(err, WEIR_EUSAGE, "--%s=N is needed, N at least 1",
+                           o->nx < 1       ? "nx"
+                           : o->levels < 1 ? "n_levs"
+                                           : "n_writers");
+    if (o->writers > ranks)
+        return weir_refuse(err, WEIR_EUSAGE, "--n_writers=%d: there %s only %d rank%s", o->writers,
+                           ranks == 1 ? "is" : "are", ranks, ranks == 1 ? "" : "s");
+    if (__builtin_mul_overflow(cells, (uint64_t)o->levels, &t->total) ||
+        t->total > INT64_MAX / sizeof(float))
+        return weir_refuse(err, WEIR_EUSAGE, "--nx=%d, --n_levs=%d: that is more than 2^63 bytes",
+                           o->nx, o->levels);
+    t->writers = o->writers;
+    t->packet = t->total / (uint64_t)o->writers;
+    t->part = t->total / (uint64_t)ranks;
+    if (t->part == 0)
+        return weir_refuse(err, WEIR_EUSAGE, "--nx=%d, --n_levs=%d: less than a cell for each rank",
+                           o->nx, o->levels);
+    return 0;
+}
+
+static int plan(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct weir_driver *d = run->test->driver;
+    struct small *t = state;
+    enum kind kind = d == &parts_raw ? RAW : d == &parts_gatherv ? GATHERV : COMBO;
+    const struct small_options *o = run->test->values->driver_opt;
+    const char *api = o->api                                          ? o->api
+                      : kind == RAW && strcmp(o->type, "netcdf") == 0 ? "NETCDF"
+                                                                      : "POSIX";
+
+    t->o = o;
+    t->kind = kind;
+    if (check_sizes(t, run->world.size, err) < 0 ||
+        weir_values_backend(run->test->values, api, &run->world, &t->be, &t->be_opt, err) < 0)
+        return -1;
+    if (!t->be->array)
+        return weir_refuse(err, WEIR_EUSAGE, "%s cannot keep arrays", t->be->name);
+    t->access = (struct weir_access) { .own_names = true,
+                                       .file_per_task = true,
+                                       .tasks = t->writers,
+                                       .nodes = run->world.nodes };
+    run->test->plan.path = SCRATCH;
+    run->test->plan.writes = kind != GATHERV;
+    run->test->plan.bytes = t->total * sizeof(float);
+    run->test->plan.inodes = (uint64_t)t->writers;
+    return 0;
+}
+
+/* ---- groups and memory ---- */
+
+static bool writes(const struct small *t)
+{
+    return t->kind != GATHERV && t->ranks.group.rank == 0;
+}
+
+static int take(float **out, uint64_t elements, struct weir_err *err)
+{
+    void *p = NULL;
+    int rc = weir_mem_aligned(&p, 4096, (size_t)(elements * sizeof(float)), err);
+
+    *out = p;
+    return rc;
+}
+
+static uint64_t received_bytes(const struct small *t)
+{
+    return t->part * (uint64_t)t->ranks.group.size * sizeof(float);
+}
+
+/* A buffer that is kept has been touched; one that only stands by takes no memory. */
+static int take_received(struct small *t, struct weir_err *err)
+{
+    if (t->kind == RAW || t->ranks.group.rank > 0)
+        return 0;
+    if (t->o->keep_buffers)
+        return take(&t->received, received_bytes(t) / sizeof(float), err);
+    t->received = malloc(received_bytes(t));
+    return t->received ? 0 : weir_fail(err, WEIR_ESETUP, "memory for what is gathered");
+}
+
+static int take_data(struct small *t, int rank, struct weir_err *err)
+{
+    if (take(&t->mine, t->part, err) < 0 || take_received(t, err) < 0)
+        return -1;
+    for (uint64_t i = 0; i < t->part; i++)
+        t->mine[i] = (float)(weir_rng_at((uint64_t)rank, i) >> 40) / (float)(1 << 24);
+    if (!writes(t))
+        return 0;
+    if (take(&t->packet_data, t->packet, err) < 0)
+        return -1;
+    for (uint64_t i = 0; i < t->packet; i++)
+        t->packet_data[i] = t->mine[i % t->part];
+    return 0;
+}
+
+static int start(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct small *t = state;
+    int rc, color = (int)((int64_t)run->par.rank * t->writers / run->par.size);
+
+    if (weir_test_heads(run, &t->ranks, color, err) < 0)
+        return -1;
+    rc = weir_patches_begin(&t->patches, &t->ranks.group, t->part, 1, err);
+    if (weir_agree(&run->par, rc, err) < 0 ||
+        weir_agree(&run->par, take_data(t, run->par.rank, err), err) < 0)
+        return -1;
+    name_scratch(t->o, (uint64_t)t->ranks.peers.rank, &t->name);
+    if (t->kind == GATHERV)
+        return 0;
+    if (weir_test_session_of(run, &t->session, t->be, t->be_opt, &t->access,
+                             weir_heads_par(&t->ranks), err) < 0)
+        return -1;
+    if (writes(t))
+        rc = weir_session_admit(&t->session, weir_str_text(&t->name), WEIR_INTENT_REPLACE, err);
+    if (writes(t) && rc == 0)
+        rc = weir_session_is_new(&t->session, weir_str_text(&t->name), &t->is_new, err);
+    return weir_agree(&run->par, rc, err);
+}
+
+static bool target(struct weir_run *run, const void *state, int i, struct weir_str *path)
+{
+    const struct small *t = state;
+
+    (void)run;
+    if (i > 0 || !writes(t))
+        return false;
+    weir_str_addf(path, "%s", weir_str_text(&t->name));
+    return true;
+}
+
+static void end(void *state)
+{
+    struct small *t = state;
+
+    weir_patches_free(&t->patches);
+    free(t->packet_data);
+    free(t->received);
+    free(t->mine);
+    weir_str_free(&t->name);
+}
+
+/* ---- a try ---- */
+
+static int write_packet(struct small *t, struct weir_array_file *f, struct weir_err *err)
+{
+    static const char *const dims[] = { "dim1" };
+    const struct weir_array_spec spec = { .type = { .elem = WEIR_ELEM_FLOAT32 },
+                                          .shape = { .rank = 1, .len = { t->packet } },
+                                          .dims = dims };
+    struct weir_array *a;
+    struct weir_slab all;
+
+    weir_slab_all(&all, &spec.shape);
+    return weir_array_make(f, "var1", &spec, &a, err) < 0 || weir_arrays_commit(f, err) < 0
+               ? -1
+               : weir_array_put(a, &all, NULL, t->packet_data, err);
+}
+
+/* Create, write, close, delete. */
+static int write_file(struct weir_run *run, struct small *t, struct weir_err *err)
+{
+    const char *name = weir_str_text(&t->name);
+    struct weir_array_file *f;
+    int rc;
+
+    if (weir_arrays_open(&t->session, name,
+                         WEIR_OPEN_READ | WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_TRUNC, &f,
+                         err) < 0) {
+        if (t->is_new) /* libraries may leave one that they could not make */
+            weir_session_remove(&t->session, name, NULL);
+        return -1;
+    }
+    t->is_new = true;
+    if (run->repetition == 0) /* the hints in effect, where they were asked for: once a test */
+        weir_banner_array_facts(run, f);
+    rc = write_packet(t, f, err);
+    if (weir_arrays_close(f, rc < 0 ? NULL : err) < 0)
+        rc = -1;
+    if (weir_session_unlink(&t->session, name, rc < 0 ? NULL : err) < 0)
+        rc = -1;
+    return rc;
+}
+
+/* The originals allocate the buffer in the measured time, so touching it is a part of what they
+ * measure. Where there is no memory for a new one the messages go into the one that stands by, so
+ * that nobody waits. */
+static int gather(struct small *t, const struct weir_par *meet, struct weir_err *err)
+{
+    bool is_new = t->received && !t->o->keep_buffers;
+    float *made = NULL;
+    uint64_t begin;
+
+    weir_barrier(meet); /* of the pattern */
+    begin = weir_now_ns();
+    if (is_new)
+        made = malloc(received_bytes(t));
+    weir_patches_gather(&t->patches, t->mine, made ? made : t->received);
+    free(made);
+    weir_barrier(meet); /* of the pattern */
+    t->ns[0] = weir_now_ns() - begin;
+    return is_new && !made ? weir_fail(err, WEIR_ESETUP, "memory for what is gathered") : 0;
+}
+
+static uint64_t count(struct weir_run *run, void *state)
+{
+    (void)run;
+    (void)state;
+    return 1;
+}
+
+/* Every rank makes its one step, also when another one fails: barriers always meet. */
+static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                struct weir_err *err)
+{
+    struct small *t = state;
+    uint64_t begin;
+    int rc = 0;
+
+    (void)i;
+    t->ns[0] = t->ns[1] = 0;
+    if (t->kind != RAW)
+        rc = gather(t, t->kind == COMBO ? &t->ranks.group : &t->ranks.peers, err);
+    if (writes(t)) {
+        weir_barrier(&t->ranks.peers); /* of the pattern */
+        begin = weir_now_ns();
+        rc = rc < 0 ? rc : write_file(run, t, err);
+        weir_barrier(&t->ranks.peers); /* of the pattern */
+        t->ns[1] = weir_now_ns() - begin;
+        if (rc == 0)
+            weir_records_add(&run->records, 1, begin, begin + t->ns[1], 0,
+                             t->packet * sizeof(float));
+        run->counters.bytes += rc == 0 ? t->packet * sizeof(float) : 0;
+    }
+    *clock_ns = weir_now_ns();
+    return rc;
+}
+
+static int after(struct weir_run *run, void *state, const struct weir_stage *stage,
+                 struct weir_phase_rec *rec, struct weir_err *err)
+{
+    struct small *t = state;
+
+    (void)stage;
+    weir_stats_add(&t->gather, (double)t->ns[0] / WEIR_NS_PER_S);
+    weir_stats_add(&t->write, (double)t->ns[1] / WEIR_NS_PER_S);
+    weir_stats_add(&t->both, (double)(t->ns[0] + t->ns[1]) / WEIR_NS_PER_S);
+    (void)err;
+    weir_metrics_report(run, &t->session, rec);
+    return 0;
+}
+
+static const struct weir_phase phase = {
+    .key = "try", .unit = "tries", .flags = WEIR_PHASE_BYTES, .count = count, .step = step
+};
+static const struct weir_stage stages[] = {
+    { .key = "try", .flags = WEIR_STAGE_DELAY, .phase = &phase, .after = after }, { .key = NULL }
+};
+static const struct weir_stage raw_stages[] = { { .key = "try",
+                                                  .flags = WEIR_STAGE_DELAY | WEIR_STAGE_WRITES,
+                                                  .phase = &phase,
+                                                  .after = after },
+                                                { .key = NULL } };
+
+/* Facts for the findings. The file is removed inside the phase, so its pages cannot be examined. */
+static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
+{
+    const struct small *t = state;
+
+    (void)run;
+    f->path = t->kind == GATHERV ? NULL : ".";
+    f->planned_bytes = (double)(t->total * sizeof(float));
+    f->transfer = (double)(t->packet * sizeof(float));
+    f->stores &= t->kind != GATHERV;
+    f->durable = f->direct == 1;
+    f->shared = f->random = f->collective = 0;
+    f->data_kind = WEIR_DATA_RANDOM;
+}
+
+/* ---- results: of rank 0, which is the first writer ---- */
+
+static int report_test(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct small *t = state;
+    struct weir_report *r = &run->report;
+
+    (void)err;
+    weir_report_int(r, WEIR_FOR_DATA, "test", run->test->id);
+    weir_report_str(r, WEIR_FOR_DATA, "api", t->kind == GATHERV ? "" : t->be->name);
+    weir_report_int(r, WEIR_FOR_DATA, "tasks", run->par.size);
+    weir_report_int(r, WEIR_FOR_DATA, "bytes", (int64_t)(t->total * sizeof(float)));
+    if (t->kind != RAW)
+        weir_report_str(r, WEIR_FOR_DATA, "buffers", t->o->keep_buffers ? "kept" : "new");
+    weir_banner_parameters(run);
+    return 0;
+}
+
+#define DEVIATION WEIR_DEVIATION_SAMPLE
+
+/* -1 for one try, as the originals have it. */
+static double deviation(const struct weir_stats *s)
+{
+    return s->n > 1 ? weir_stats_sd(s, DEVIATION) : -1;
+}
+
+static void show_raw(struct weir_report *r, const struct small *t)
+{
+    double packet = (double)t->packet * sizeof(float) / GB, all = packet * t->writers;
+    double seconds = t->write.mean;
+
+    weir_report_line(r, " Tested with file type: %s", t->o->type);
+    weir_report_line(r, "%10s,%10s,%10s,%15s,%15s,%15s,%15s,%15s,%15s", "NX", "# levs", "# writers",
+                     "write (GB)", "packet (GB)", "Time (s)", "Eff. BW (GB/s)", "Avg. BW (GB/s)",
+                     "Rel. Std. Dev.");
+    weir_report_line(r, "%10d,%10d,%10d,%15.4f,%15.4f,%15.4f,%15.4f,%15.4f,%15.4f", t->o->nx,
+                     t->o->levels, t->writers, all, packet, seconds, all / seconds,
+                     all / seconds / t->writers, deviation(&t->write) / seconds);
+}
+
+static void show_gatherv(struct weir_report *r, const struct small *t, int ranks, double gb)
+{
+    double sd = deviation(&t->gather), seconds = t->gather.mean;
+
+    weir_report_line(r,
+                     "    NX,# levs,# writ,group ,       Time (s), Rel. Std. dev.,    BW (GB/sec)");
+    weir_report_line(r, "%6d,%6d,%6d,%6d,%15.4f,%15.4f,%15.4f", t->o->nx, t->o->levels, t->writers,
+                     ranks / t->writers, seconds, sd < 0 ? sd : sd / seconds, gb / seconds);
+}
+
+static void show_combo(struct weir_report *r, const struct small *t, int ranks, double gb)
+{
+    double seconds = t->gather.mean + t->write.mean;
+
+    weir_report_line(r,
+                     "    NX,# levs,# writ,group ,       Time (s),     G Time (s),     W Time (s), "
+                     "   BW (GB/sec)");
+    weir_report_line(r, "%6d,%6d,%6d,%6d,%15.4f,%15.4f,%15.4f,%15.4f", t->o->nx, t->o->levels,
+                     t->writers, ranks / t->writers, seconds, t->gather.mean, t->write.mean,
+                     gb / seconds);
+}
+
+static void report_times(struct weir_report *r, const char *key, const struct weir_stats *s)
+{
+    weir_report_enter(r, key, false);
+    weir_report_real(r, WEIR_FOR_DATA, "mean", s->mean);
+    weir_report_real(r, WEIR_FOR_DATA, "deviation", s->n > 1 ? deviation(s) : NAN);
+    weir_report_real(r, WEIR_FOR_DATA, "min", s->min);
+    weir_report_real(r, WEIR_FOR_DATA, "max", s->max);
+    weir_report_leave(r);
+}
+
+static int conclude(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct small *t = state;
+    double gb = (double)t->total * sizeof(float) / GB;
+
+    (void)err;
+    if (t->both.n == 0 || run->test->failed)
+        return 0;
+    if (t->kind != RAW)
+        report_times(&run->report, "gatherTime", &t->gather);
+    if (t->kind != GATHERV)
+        report_times(&run->report, "writeTime", &t->write);
+    report_times(&run->report, "time", &t->both);
+    if (t->kind == RAW)
+        show_raw(&run->report, t);
+    else if (t->kind == GATHERV)
+        show_gatherv(&run->report, t, run->par.size, gb);
+    else
+        show_combo(&run->report, t, run->par.size, gb);
+    return 0;
+}
+
+static const struct weir_example examples[] = {
+    { WEIR_TOPIC_NONE, "--nx 180 --n_levs 91 --n_writers 2",
+      "91 levels of six faces, two writers" },
+    { WEIR_TOPIC_NONE, "--nx 180 --n_levs 91 --n_writers 4", "four writers" },
+    { WEIR_TOPIC_NONE, "--nx 180 --n_levs 91 --n_writers 2 --n_tries 5", "five repetitions" },
+    { WEIR_TOPIC_ORDER, "--nx 180 --n_levs 91 --n_writers 2",
+      "two groups of tasks with a writer each" },
+    { WEIR_TOPIC_DATA, "--nx 360 --n_levs 137 --n_writers 2",
+      "six faces of 360 x 360 cells, 137 levels" },
+    { .args = NULL }
+};
+
+#define FILES                                                                                      \
+    .files = add_files, .target = target, .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL
+#define COMMON                                                                                     \
+    .opt_size = sizeof(struct small_options), .state_size = sizeof(struct small),                  \
+    .operations = operations, .deviation = DEVIATION, .whole = true, .plan = plan,                 \
+    .start = start, .end = end, .report = report_test, .facts = facts_of, .conclude = conclude
+
+const struct weir_driver parts_raw = { .name = "raw_bw.x",
+                                       .examples = examples,
+                                       .example_tasks = 6,
+                                       .brief = "write files by a part of the ranks",
+                                       .opts = raw_opts,
+                                       FILES,
+                                       .stages = raw_stages,
+                                       COMMON };
+const struct weir_driver parts_gatherv = { .name = "gatherv.x",
+                                           .examples = examples,
+                                           .example_tasks = 6,
+                                           .brief = "gather fields to a part of the ranks",
+                                           .opts = gatherv_opts,
+                                           .stages = stages,
+                                           COMMON };
+const struct weir_driver parts_combo = { .name = "combo.x",
+                                         .examples = examples,
+                                         .example_tasks = 6,
+                                         .brief = "gather fields to a part of the ranks and write",
+                                         .opts = combo_opts,
+                                         FILES,
+                                         .stages = stages,
+                                         COMMON };
+
+WEIR_PROGRAM("combo.x", parts_combo);
+WEIR_PROGRAM("gatherv.x", parts_gatherv);
+WEIR_PROGRAM("raw_bw.x", parts_raw);

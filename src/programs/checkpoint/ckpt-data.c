@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ckpt-data.c - what the fields hold, how a file says so, and whether it has what it says */
+#include "config.h"
+#include "programs/checkpoint/ckpt.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+
+#define MARK "weir_checkpoint" /* attribute of a file: four numbers */
+#define FORM 1
+
+/* Values of ckpt_mark.kind. */
+enum { OF_CELLS, OF_RANKS };
+
+static float value_at(const struct ckpt *t, const struct ckpt_mark *m, uint64_t plane, uint64_t y,
+                      uint64_t x)
+{
+    struct weir_cube writer = t->layout;
+
+    if (m->kind == OF_CELLS)
+        return weir_cube_value(&t->layout, plane, y, x);
+    writer.nx = m->nx;
+    writer.ny = m->ny;
+    return (float)weir_cube_owner(&writer, y, x);
+}
+
+static void fill(struct ckpt *t)
+{
+    uint64_t planes = t->layout.lm * (uint64_t)t->o->arrays;
+    float *at = t->data;
+
+    for (uint64_t p = 0; p < planes; p++)
+        for (uint64_t y = 0; y < t->mine.ny; y++)
+            for (uint64_t x = 0; x < t->mine.nx; x++)
+                *at++ = value_at(t, &t->mark, p, t->mine.y + y, t->mine.x + x);
+}
+
+void ckpt_fill(struct ckpt *t)
+{
+    const struct ckpt_options *o = t->o;
+
+    t->mark = (struct ckpt_mark) {
+        .form = FORM,
+        .kind = o->random && !o->constant ? OF_CELLS : OF_RANKS,
+        .nx = o->nx,
+        .ny = o->ny,
+    };
+    fill(t);
+}
+
+/* ---- the mark of a file ---- */
+
+/* Files that are nothing but their arrays have no attributes. */
+static bool is_plain(const struct ckpt *t)
+{
+    return !t->be->array->put_attr;
+}
+
+static struct weir_attr attr_of(struct ckpt_mark *m)
+{
+    return (struct weir_attr) {
+        .name = MARK, .elem = WEIR_ELEM_INT32, .count = sizeof(*m) / sizeof(int32_t), .data = m
+    };
+}
+
+int ckpt_put_mark(struct ckpt *t, struct weir_err *err)
+{
+    const struct weir_attr attr = attr_of(&t->mark);
+
+    return is_plain(t) ? 0 : weir_arrays_put_attr(t->file, "/", &attr, err);
+}
+
+static bool is_layout(const struct ckpt *t, int64_t nx, int64_t ny)
+{
+    return nx >= 1 && ny >= 1 && (uint64_t)nx <= t->layout.im && (uint64_t)ny <= t->layout.im;
+}
+
+/* A file without the mark is no error; one that cannot be read is. */
+static int read_mark(struct ckpt *t, struct ckpt_mark *out, struct weir_err *err)
+{
+    struct ckpt_mark m = { .form = 0 };
+    const struct weir_attr attr = attr_of(&m);
+    struct weir_err why = WEIR_ERR_INIT;
+
+    if (weir_arrays_get_attr(t->file, "/", &attr, &why) < 0) {
+        if (why.sys == 0)
+            return 0;
+        *err = why;
+        return -1;
+    }
+    if (m.form == FORM && (m.kind == OF_CELLS || m.kind == OF_RANKS) && is_layout(t, m.nx, m.ny))
+        *out = m;
+    return 0;
+}
+
+/* ---- a file without attributes: its first and its last row decide ---- */
+
+struct rows {
+    const float *v; /* n rows of a plane, im values each */
+    int n;
+    uint64_t y[2];
+};
+
+/* Has the better part of the rows these values? Some of them may be damaged. */
+static bool resemble(const struct ckpt *t, const struct rows *r, const struct ckpt_mark *m)
+{
+    uint64_t im = t->layout.im, same = 0, all = im * (uint64_t)r->n;
+
+    for (uint64_t i = 0; i < all; i++)
+        same += r->v[i] == value_at(t, m, 0, r->y[i / im], i % im);
+    return m->kind == OF_CELLS ? 2 * same >= all : 2 * same > all;
+}
+
+/* A number of a rank, or -1. */
+static int64_t rank_in(float v)
+{
+    return v >= 0 && v < 1 << 24 && v == (float)(int32_t)v ? (int32_t)v : -1;
+}
+
+/* The layout of a run that wrote numbers of ranks: those of the first row, and of the last. */
+static bool guess_layout(const struct ckpt *t, const struct rows *r, struct ckpt_mark *m)
+{
+    uint64_t im = t->layout.im;
+    int64_t first = rank_in(r->v[0]), last = rank_in(r->v[im - 1]);
+    int64_t end = rank_in(r->v[im * (uint64_t)(r->n - 1)]);
+
+    if (first < 0 || end < 0 || !is_layout(t, last - first + 1, 1))
+        return false;
+    m->nx = (int32_t)(last - first + 1);
+    for (m->ny = 1; is_layout(t, m->nx, m->ny); m->ny++)
+        if (value_at(t, m, 0, r->y[0], 0) == (float)first &&
+            value_at(t, m, 0, r->y[r->n - 1], 0) == (float)end && resemble(t, r, m))
+            return true;
+    return false;
+}
+
+static void judge_rows(const struct ckpt *t, const struct rows *r, struct ckpt_mark *out)
+{
+    struct ckpt_mark m = t->mark;
+
+    for (m.kind = OF_CELLS; m.kind <= OF_RANKS; m.kind++)
+        if (resemble(t, r, &m)) {
+            *out = m;
+            return;
+        }
+    m.kind = OF_RANKS;
+    if (guess_layout(t, r, &m))
+        *out = m;
+}
+
+static int read_rows(struct ckpt *t, struct ckpt_mark *out, struct weir_err *err)
+{
+    uint64_t lat = t->spec.shape.len[1], begin = t->o->split ? t->block.y : 0;
+    struct rows r = { .v = t->rows, .n = lat > 1 ? 2 : 1, .y = { begin, begin + lat - 1 } };
+    struct weir_slab slab;
+
+    weir_slab_all(&slab, &t->spec.shape);
+    for (int d = 0; d < 2; d++)
+        slab.block[d] = slab.count[d] = 1;
+    slab.count[1] = (uint64_t)r.n;
+    slab.stride[1] = lat > 1 ? lat - 1 : 1;
+    slab.count[2] = 1;
+    slab.block[2] = t->layout.im;
+    if (weir_array_get(t->array[0], &slab, NULL, t->rows, err) < 0)
+        return -1;
+    judge_rows(t, &r, out);
+    t->file_bytes = t->file->next_at;
+    return weir_session_size(&t->session, weir_str_text(&t->name), &t->there, err);
+}
+
+/* ---- the look at a file, before it is read ---- */
+
+void ckpt_look(struct weir_run *run, struct ckpt *t)
+{
+    struct ckpt_mark seen = { .form = 0 };
+    uint64_t begin = weir_now_ns();
+
+    if (!t->moves || run->repetition > 0)
+        return;
+    if (t->file)
+        (is_plain(t) ? read_rows : read_mark)(t, &seen, &t->look);
+    weir_bcast(&t->ranks.group, &seen, sizeof(seen), 0);
+    t->is_ours = seen.form == FORM;
+    if (t->is_ours && memcmp(&seen, &t->mark, sizeof(seen)) != 0) {
+        t->mark = seen;
+        fill(t);
+    }
+    t->ns[CKPT_LOOK] = weir_now_ns() - begin;
+}
+
+static bool wants(const struct ckpt *t, const char *word)
+{
+    return strcmp(t->o->verify, word) == 0;
+}
+
+/* "'checkpoint.bin' was", or of several files how many. */
+static void name_files(const struct ckpt *t, uint64_t n, const char *one, const char *many,
+                       struct weir_str *out)
+{
+    if (t->o->split)
+        weir_str_addf(out, "%llu of %d files %s", (unsigned long long)n, t->number, many);
+    else
+        weir_str_addf(out, "'%s' %s", weir_str_text(&t->name), one);
+}
+
+/* Once a test: what was not verified, and what was not read. */
+void ckpt_note_look(struct weir_run *run, struct ckpt *t)
+{
+    bool head = t->ranks.is_head, longer = t->there > t->file_bytes;
+    uint64_t n[2] = { head && !t->is_ours, head && longer };
+    struct weir_str text = { 0 };
+
+    if (!t->moves || run->repetition > 0)
+        return;
+    weir_allsum_u64(&run->par, n, 2);
+    t->foreign = (int)n[0];
+    if (n[0] > 0 && wants(t, "auto")) {
+        weir_str_addf(&text, "not verified: ");
+        name_files(t, n[0], "was", "were", &text);
+        weir_str_addf(&text, " not written by weir (--verify=yes compares nevertheless)");
+    }
+    if (n[1] > 0) {
+        weir_str_addf(&text, "%s", text.len > 0 ? "; " : "");
+        name_files(t, n[1], "has", "have", &text);
+        weir_str_addf(&text,
+                      " more bytes than are read, %llu of %llu: were lm, num_arrays or im_world "
+                      "others when it was written?",
+                      (unsigned long long)t->file_bytes, (unsigned long long)t->there);
+    }
+    if (text.len > 0)
+        weir_note(&run->log, "%s", weir_str_text(&text));
+    weir_str_free(&text);
+}
+
+/* ---- what was read ---- */
+
+const char *ckpt_verified(const struct ckpt *t)
+{
+    if (!t->moves || wants(t, "no") || (wants(t, "auto") && t->foreign == t->number))
+        return "no";
+    return wants(t, "auto") && t->foreign > 0 ? "partly" : "yes";
+}
+
+float *ckpt_patch(const struct ckpt *t, uint64_t i)
+{
+    return t->data + i * t->levels * t->mine.nx * t->mine.ny;
+}
+
+static void keep_place(struct ckpt *t, uint64_t i, uint64_t at)
+{
+    uint64_t plane = t->mine.nx * t->mine.ny;
+    const float *want = ckpt_patch(t, i);
+
+    weir_refuse(
+        &t->wrong, WEIR_EDATA,
+        "wrong data in '%s': variable VAR%03llu, level %llu, row %llu, column %llu is %.9g, "
+        "should be %.9g",
+        weir_str_text(&t->name), (unsigned long long)(i / t->steps + 1),
+        (unsigned long long)(i % t->steps * t->levels + at / plane),
+        (unsigned long long)(t->mine.y + at % plane / t->mine.nx),
+        (unsigned long long)(t->mine.x + at % t->mine.nx), (double)t->got[at], (double)want[at]);
+}
+
+void ckpt_verify(struct ckpt *t, struct weir_run *run, uint64_t i)
+{
+    uint64_t n = t->mine.nx * t->mine.ny * t->levels, at = 0;
+    const float *want = ckpt_patch(t, i);
+
+    if (wants(t, "no") || (wants(t, "auto") && !t->is_ours) ||
+        memcmp(t->got, want, n * sizeof(*want)) == 0)
+        return;
+    while (memcmp(&t->got[at], &want[at], sizeof(*want)) == 0)
+        at++;
+    run->counters.wrong++;
+    if (t->wrong.code == WEIR_OK)
+        keep_place(t, i, at);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ckpt-options.c - the options and keys of checkpoint_simulator.x and restart_simulator.x */
+#include "config.h"
+#include "programs/checkpoint/ckpt.h"
+
+#define O struct ckpt_options
+
+static const char *const verify_words[] = { "auto", "yes", "no", NULL };
+#define MOST 1000000
+
+/* What both have; here: the name of a file of options that need not be named. */
+#define GEOMETRY(here)                                                                             \
+    OPT_STR(                                                                                       \
+        0, "config_file", NULL, O, config, NULL, "FILE",                                           \
+        "Read options from lines 'KEY: value', which override the command line (default: " here    \
+        " where it is there)",                                                                     \
+        .flags = WEIR_OPT_READS | WEIR_OPT_ARGV_ONLY, OPT_IN(FILES)),                              \
+        OPT_STR('a', "api", NULL, O, api, NULL, "NAME",                                            \
+                "Backend with arrays (default: NETCDF; POSIX in binary form)", OPT_FIRST(FILES),   \
+                .flags = WEIR_OPT_APART),                                                          \
+        OPT_STR('o', "path", NULL, O, path, "checkpoint", "PATH",                                  \
+                "Files are PATH.nc4 or PATH_<number>.nc4, with .bin, .h5 or .nc for others",       \
+                .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE, OPT_FIRST(FILES)),                     \
+        OPT_INT(0, "nx", "NX", O, nx, "4", "N", "Patches of a face in x", .min = 1, .max = MOST,   \
+                OPT_FIRST(DATA)),                                                                  \
+        OPT_INT(0, "ny", "NY", O, ny, "4", "N", "Patches of a face in y", .min = 1, .max = MOST,   \
+                OPT_FIRST(DATA)),                                                                  \
+        OPT_INT(0, "im_world", "IM_WORLD", O, im, "90", "N", "Cells along the edge of a face",     \
+                .min = 1, .max = 100000000, OPT_FIRST(DATA)),                                      \
+        OPT_INT(0, "lm", "LM", O, lm, "137", "N", "Levels of a variable", .min = 1,                \
+                .max = 100000000, OPT_FIRST(DATA)),                                                \
+        OPT_INT(0, "num_arrays", "NUM_ARRAYS", O, arrays, "5", "N", "Variables", .min = 1,         \
+                .max = 999, OPT_FIRST(DATA)),                                                      \
+        WEIR_OPT_REPETITIONS_DEFAULT('i', "ntrials", "NTRIALS", "3"),                              \
+        OPT_FLAG(0, "split_file", "SPLIT_FILE", O, split, "A file for each writer or reader",      \
+                 OPT_FIRST(FILES)),                                                                \
+        OPT_FLAG(0, "random_data", "RANDOM_DATA", O, random,                                       \
+                 "Values follow from variable and cell; 0: each is the number of its rank",        \
+                 .def = "1", OPT_IN(DATA)),                                                        \
+        OPT_FLAG(0, "static_data", NULL, O, constant, "As --random_data=0", OPT_IN(DATA)),         \
+        OPT_FLAG(0, "extra_info", "EXTRA_INFO", O, extra,                                          \
+                 "Without effect: hints are options of "                                           \
+                 "the backend (--netcdf.hintsFileName)",                                           \
+                 OPT_IN(DATA)),                                                                    \
+        OPT_FLAG(0, "keep_buffers", "KEEP_BUFFERS", O, keep_buffers,                               \
+                 "Use the same buffers in each step; without it each step makes new ones, as the " \
+                 "originals do",                                                                   \
+                 OPT_IN(ORDER)),                                                                   \
+        OPT_FLAG('c', "collective", "COLLECTIVE", O, collective, "Move shared files collectively", \
+                 OPT_IN(ORDER)),                                                                   \
+        OPT_LIST(0, "sweep-writers", NULL, O, sweep, NULL, "N,N,...",                              \
+                 "A test for each number of writers or readers; says which is best", .min = 1,     \
+                 .max = MOST, OPT_IN(ORDER))
+
+/* Keys of the other program, so that one file can serve both. */
+#define OTHERS(key)                                                                                \
+    OPT_STR(0, NULL, key, O, other, NULL, "VALUE", "A key of the other program: no effect here",   \
+            .flags = WEIR_OPT_HIDDEN)
+
+const struct weir_opt ckpt_checkpoint_opts[] = {
+    GEOMETRY(CKPT_WRITE_SCRIPT),
+    OPT_INT(0, "num_writers", "NUM_WRITERS", O, writers, "1", "N", "Ranks that write", .min = 1,
+            .max = MOST, OPT_FIRST(ORDER)),
+    OPT_FLAG(0, "gather_3d", "GATHER_3D", O, whole, "Gather variables whole, not level by level",
+             OPT_IN(ORDER)),
+    OPT_FLAG(0, "write_barrier", "WRITE_BARRIER", O, barrier,
+             "All ranks wait between each gather and its write", OPT_IN(ORDER)),
+    OPT_FLAG(0, "do_writes", "DO_WRITES", O, moves, "Write files; 0: only gather", .def = "1",
+             OPT_IN(ORDER)),
+    OPT_FLAG(0, "suppress_writes", NULL, O, suppressed, "As --do_writes=0", OPT_IN(ORDER)),
+    OPT_FLAG(0, "netcdf_writes", "NETCDF_WRITES", O, netcdf,
+             "Write netCDF; 0: the binary form, arrays one after the other", .def = "1",
+             OPT_IN(FILES)),
+    OPT_FLAG(0, "write_binary", NULL, O, binary, "As --netcdf_writes=0", OPT_IN(FILES)),
+    OPT_FLAG(0, "chunk", "CHUNK", O, chunk, "Store variables in chunks where the format has them",
+             .def = "1", OPT_IN(FILES)),
+    OPT_FLAG(0, "no_chunking", NULL, O, no_chunk, "As --chunk=0", OPT_IN(FILES)),
+    OPT_FLAG('e', "fsync", NULL, O, sync, "Flush to stable storage before the file is closed",
+             OPT_IN(DATA)),
+    OTHERS("NUM_READERS"),
+    OTHERS("SCATTER_3D"),
+    OTHERS("READ_BARRIER"),
+    OTHERS("DO_READS"),
+    OTHERS("NETCDF_READS"),
+    WEIR_OPT_RUN_WHOLE,
+    OPT_END
+};
+
+const struct weir_opt ckpt_restart_opts[] = {
+    GEOMETRY(CKPT_READ_SCRIPT),
+    OPT_INT(0, "num_readers", "NUM_READERS", O, writers, "1", "N", "Ranks that read", .min = 1,
+            .max = MOST, OPT_FIRST(ORDER)),
+    OPT_FLAG(0, "scatter_3d", "SCATTER_3D", O, whole, "Scatter variables whole, not level by level",
+             OPT_IN(ORDER)),
+    OPT_FLAG(0, "read_barrier", "READ_BARRIER", O, barrier, "All ranks wait after each scatter",
+             OPT_IN(ORDER)),
+    OPT_FLAG(0, "do_reads", "DO_READS", O, moves, "Read files; 0: only scatter", .def = "1",
+             OPT_IN(ORDER)),
+    OPT_FLAG(0, "suppress_reads", NULL, O, suppressed, "As --do_reads=0", OPT_IN(ORDER)),
+    OPT_FLAG(0, "netcdf_reads", "NETCDF_READS", O, netcdf,
+             "Read netCDF; 0: the binary form, arrays one after the other", .def = "1",
+             OPT_IN(FILES)),
+    OPT_FLAG(0, "read_binary", NULL, O, binary, "As --netcdf_reads=0", OPT_IN(FILES)),
+    OPT_STR(0, "verify", NULL, O, verify, "auto", "WHEN",
+            "Compare what was read with what weir writes: auto where the file is weir's",
+            .choices = verify_words, OPT_IN(DATA)),
+    OTHERS("NUM_WRITERS"),
+    OTHERS("GATHER_3D"),
+    OTHERS("WRITE_BARRIER"),
+    OTHERS("DO_WRITES"),
+    OTHERS("NETCDF_WRITES"),
+    OTHERS("CHUNK"),
+    WEIR_OPT_RUN_WHOLE_NO_FILES,
+    OPT_END
+};

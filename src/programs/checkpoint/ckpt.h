@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ckpt.h - checkpoints of a climate model: fields of a cubed sphere, gathered to few writers and
+ * written by these; read by few readers and scattered */
+#ifndef WEIR_PROGRAMS_CHECKPOINT_CKPT_H
+#define WEIR_PROGRAMS_CHECKPOINT_CKPT_H
+
+#include "backends/session/session-array.h"
+#include "backends/session/session.h"
+#include "base/stats.h"
+#include "engine/driver.h"
+#include "par/group.h"
+#include "programs/checkpoint/ckpt-cube.h"
+
+/* The file of options that a program reads when it is there and none is named. */
+#define CKPT_WRITE_SCRIPT "checkpoint_benchmark.rc"
+#define CKPT_READ_SCRIPT "restart_benchmark.rc"
+
+/* Options of checkpoint_simulator.x and restart_simulator.x. 'writers' are readers there,
+ * 'barrier', 'whole' and 'moves' are READ_BARRIER, SCATTER_3D and DO_READS. */
+struct ckpt_options {
+    struct weir_run_options run; /* first: the engine reads it */
+    const char *config, *api, *path, *other, *verify;
+    struct weir_optlist sweep;
+    int nx, ny, im, lm, writers, arrays;
+    bool split, whole, barrier, random, constant, moves, suppressed, netcdf, binary, chunk,
+        no_chunk;
+    bool extra, collective, sync, keep_buffers;
+};
+
+#define CKPT_DEVIATION WEIR_DEVIATION_POPULATION
+#define CKPT_ALIGN 4096 /* of buffers: enough for direct I/O */
+
+enum ckpt_stage {
+    CKPT_GATHER,
+    CKPT_REORDER,
+    CKPT_MOVE,
+    CKPT_FLUSH,
+    CKPT_LOOK, /* at a file, between open and work */
+    CKPT_VERIFY,
+    CKPT_STAGES
+};
+
+/* One trial. Seconds, bytes, bytes/s; NaN: not measured. */
+struct ckpt_trial {
+    int64_t test, trial, writers, bytes;
+    double create, work, close, gather, gather_max, reorder, reorder_max, move, move_max, flush,
+        flush_max, look_max, verify_max;
+    double application, file_system;             /* as the wiki defines them */
+    double application_whole, file_system_whole; /* with all parts of them */
+};
+
+/* What the fields of a file hold. Its members are the numbers of an attribute. */
+struct ckpt_mark {
+    int32_t form; /* 0: none of weir's */
+    int32_t kind; /* values follow from the cell, or are the numbers of the writing ranks */
+    int32_t nx, ny; /* of the run that wrote it */
+};
+
+struct ckpt {
+    const struct ckpt_options *o;
+    bool reads;
+    bool moves; /* files are written or read */
+    int number; /* of writers in this test */
+    uint64_t begin_ns;
+    struct weir_cube layout;
+    const struct weir_backend *be;
+    struct weir_backend_opt be_opt;
+    struct weir_access access;
+    uint64_t bytes; /* of all fields */
+    /* from start to end */
+    struct weir_heads ranks;     /* groups; their heads move files */
+    struct weir_session session; /* of the movers */
+    struct weir_patches patches;
+    struct weir_box mine, block;
+    uint64_t levels, steps;  /* of a step; of a variable */
+    float *data;             /* of this rank: all levels of all variables */
+    struct ckpt_mark mark;   /* what they are */
+    float *got;              /* reading: what came back */
+    float *rows;             /* reading, on movers: two rows of a plane */
+    /* On movers, of a step: in rank order, in order of the file; may be the same. They are those of
+     * the test, or new in each step; then those of the test are never touched but where there is no
+     * memory for new ones, because the other ranks wait for the step. */
+    float *gathered, *field, *kept[2];
+    uint64_t step_bytes; /* of each */
+    struct weir_array_spec spec;
+    const char *dims[3];
+    struct weir_str name;
+    bool removes; /* after a failure: the file is of this test */
+    struct weir_array_file *file;
+    struct weir_array **array;
+    struct weir_slab slab;
+    /* reading: what a look at the file of this rank's group has found */
+    bool is_ours;
+    struct weir_err look; /* why there could be none; code WEIR_OK: there was */
+    int foreign;          /* files that weir has not written, the same on all ranks */
+    uint64_t there, file_bytes; /* on movers, of a plain file: its bytes, and those of the arrays */
+    /* of a trial */
+    uint64_t ns[CKPT_STAGES], moved;
+    struct weir_err wrong;       /* of the first place with wrong data; code WEIR_OK: none */
+    struct weir_stats series[4]; /* the rates of struct ckpt_trial, in MiB/s */
+};
+
+extern const struct weir_driver ckpt_checkpoint, ckpt_restart;
+extern const struct weir_opt ckpt_checkpoint_opts[], ckpt_restart_opts[];
+extern const struct weir_stage ckpt_write_stages[], ckpt_read_stages[];
+
+/* ---- ckpt-plan.c, ckpt-field.c ---- */
+
+/* As api and files of struct weir_driver. */
+const char *ckpt_api(const void *opt);
+int ckpt_writes(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
+int ckpt_reads(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
+
+int ckpt_plan(struct weir_run *run, void *state, struct weir_err *err);
+int ckpt_start(struct weir_run *run, void *state, struct weir_err *err);
+void ckpt_end(void *state);
+bool ckpt_range(struct weir_run *run, void *state, const struct weir_stage *stage,
+                struct weir_str *path, struct weir_cache_range *range);
+void ckpt_clean(struct weir_run *run, void *state);
+
+/* ---- ckpt-data.c ---- */
+
+/* Fill t->data as the options say. Local. */
+void ckpt_fill(struct ckpt *t);
+
+/* Writers: say in a new file what its fields hold. Collective over the session. */
+int ckpt_put_mark(struct ckpt *t, struct weir_err *err);
+
+/* After a file was opened to be read for the first time: who wrote it, and what is in it?
+ * t->data are of that kind then. Collective over run->par. */
+void ckpt_look(struct weir_run *run, struct ckpt *t);
+
+/* After the first trial: tell what the look has found. Collective over run->par. */
+void ckpt_note_look(struct weir_run *run, struct ckpt *t);
+
+/* "yes", "no" or "partly": was what was read verified? Local. */
+const char *ckpt_verified(const struct ckpt *t);
+
+/* The data of a step on this rank; compare what was read with them, where that is wanted and
+ * possible. Local. */
+float *ckpt_patch(const struct ckpt *t, uint64_t i);
+void ckpt_verify(struct ckpt *t, struct weir_run *run, uint64_t i);
+
+int ckpt_variants(const void *opt, const struct weir_par *world);
+
+/* ---- ckpt-report.c ---- */
+
+int ckpt_report_test(struct weir_run *run, void *state, struct weir_err *err);
+int ckpt_report_trial(struct weir_run *run, void *state, const struct weir_stage *stage,
+                      struct weir_phase_rec *rec, struct weir_err *err);
+int ckpt_conclude(struct weir_run *run, void *state, struct weir_err *err);
+void ckpt_summary(struct weir_run *run, const struct weir_test *tests, int n);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* h5ex-report.c - what is shown: the lines and the table that parsers know, and all of it for
+ * programs */
+#include "config.h"
+#include "programs/h5exerciser/h5ex.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "engine/about/banner.h"
+#include "par/agree.h"
+#include "programs/h5exerciser/h5ex-costs.h"
+
+#define MIB 1048576.0
+#define DATE "%Y-%m-%d %H:%M:%S"
+
+/* A row of the table: one statistic of all columns. */
+struct summary {
+    const char *name;
+    int64_t bytes;
+    double col[H5EX_COLS];
+};
+
+#define SECONDS(c, k, g)                                                                           \
+    COL_REAL(struct summary, col[c], k, "Slowest task, seconds", .head = "",                       \
+             .unit = WEIR_NS_PER_S, .width = 10, .prec = 6, .gap = (g))
+#define RATE(c, k)                                                                                 \
+    COL_REAL(struct summary, col[c], k, "Bytes of a task x tasks / time of the slowest, MiB/s",    \
+             .head = "", .unit = MIB, .width = 12, .prec = 6, .gap = 1)
+
+static const struct weir_col summary_cols[] = {
+    COL_STR(struct summary, name, "statistic", "Of the repetitions", .head = "", .width = -9),
+    COL_INT(struct summary, bytes, "bufferSize", "Bytes of a task in the dataset of doubles",
+            .head = "", .width = 10, .gap = 1),
+    SECONDS(H5EX_COL_WRITE, "write", 2),
+    RATE(H5EX_COL_WRITE_RATE, "writeMiB"),
+    SECONDS(H5EX_COL_READ, "read", 2),
+    RATE(H5EX_COL_READ_RATE, "readMiB"),
+    SECONDS(H5EX_COL_SET, "dataset", 1),
+    SECONDS(H5EX_COL_GROUP, "group", 1),
+    SECONDS(H5EX_COL_ATTR, "attribute", 1),
+    SECONDS(H5EX_COL_OPEN, "fileOpen", 1),
+    SECONDS(H5EX_COL_CLOSE, "fileClose", 1),
+    SECONDS(H5EX_COL_FLUSH, "fileFlush", 1),
+    SECONDS(H5EX_COL_OTHER, "otherClose", 0),
+    WEIR_COL_END
+};
+
+static const struct weir_table summary_table = { .key = "summary",
+                                                 .cols = summary_cols,
+                                                 .readers = WEIR_FOR_ALL };
+
+/* ---- above ---- */
+
+void h5ex_banner(struct weir_run *run, struct weir_test *tests, int n, int argc, char *const *argv)
+{
+    const struct h5ex_test *t = tests[0].state;
+    const struct h5ex_options *o = t->o;
+    struct weir_report *r = &run->report;
+    char now[32];
+
+    (void)n;
+    weir_banner_data(run, tests[0].driver, argc, argv);
+    weir_report_str(r, WEIR_FOR_DATA, "Began", weir_banner_now(now, DATE));
+    if (t->grid.asked != (uint64_t)t->grid.tasks) {
+        weir_report_line(r, "WARNING!! - ndomains: %" PRIu64 " must be: %d. Only dividing dim-0",
+                         t->grid.asked, t->grid.tasks);
+        weir_report_message(r, "warning",
+                            "the product of --dimranks is not the number of tasks: "
+                            "only dimension 0 is divided");
+    }
+    weir_report_line(r, "WARNING: Bufsize is the size of the double-type dataset (The derived-type "
+                        "dataset is 5x larger!).");
+    weir_report_line(r,
+                     "useMetaDataCollectives: %d addDerivedTypeDataset: %d addAttributes: %d "
+                     "useIndependentIO: %d numDims: %d useChunked: %d rankShift: %" PRId64,
+                     o->collective_metadata, o->derived, o->attributes, o->independent, o->dims,
+                     o->chunked, o->shift);
+    weir_report_line(r, "Metric      Bufsize   H5DWrite    RawWrBDWTH    H5Dread    RawRdBDWTH    "
+                        "Dataset      Group  Attribute    H5Fopen   H5Fclose   H5Fflush "
+                        "OtherClose");
+    weir_report_flush(r);
+}
+
+int h5ex_report_test(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct h5ex_test *t = state;
+    const struct h5ex_size *s = &t->size;
+    struct weir_report *r = &run->report;
+
+    (void)err;
+    weir_banner_test(run);
+    weir_report_str(r, WEIR_FOR_DATA, "path", t->path);
+    weir_banner_part(run, "FileSpace:", "fileSpace", &s->file, s->shape[H5EX_DOUBLES].len);
+    weir_banner_part(run, "MemSpace: ", "memorySpace", &s->memory, &s->buffer);
+    weir_report_flush(r);
+    return 0;
+}
+
+/* ---- a repetition ---- */
+
+/* The slowest task of each operation, and of the sums that the columns are. */
+static void measure(struct weir_run *run, const struct h5ex_test *t, double *m)
+{
+    double bytes = (double)t->size.file.elements * sizeof(double) * run->par.size * WEIR_NS_PER_S;
+    uint64_t ns[H5EX_OPS + H5EX_COLS] = { 0 };
+
+    memcpy(ns, t->ns, sizeof(t->ns));
+    for (enum h5ex_op op = 0; op < H5EX_OPS; op++)
+        if (h5ex_column_of(op) != H5EX_COL_NONE)
+            ns[H5EX_OPS + h5ex_column_of(op)] += t->ns[op];
+    weir_costs_slowest(run, ns, H5EX_OPS + H5EX_COLS, m);
+    m[H5EX_OPS + H5EX_COL_WRITE_RATE] = bytes / (m[H5EX_WRITE] + (m[H5EX_WRITE] == 0));
+    m[H5EX_OPS + H5EX_COL_READ_RATE] = bytes / (m[H5EX_READ] + (m[H5EX_READ] == 0));
+}
+
+static void make_costs(struct h5ex_test *t, struct weir_cost cost[H5EX_OPS])
+{
+    double elements = (double)t->size.file.elements * t->grid.tasks;
+
+    for (enum h5ex_op op = 0; op < H5EX_OPS; op++) {
+        enum h5ex_column c = h5ex_column_of(op);
+
+        cost[op] = (struct weir_cost) {
+            .has = h5ex_has(t, op),
+            .side = op < H5EX_FILE_OPEN ? "write" : "read",
+            .column = c == H5EX_COL_NONE ? NULL : summary_cols[2 + c].key,
+            .bytes = elements * (double)h5ex_set_of(t, op)->put.size,
+        };
+    }
+}
+
+/* Where the first wrong element of a dataset is. Returns -1. */
+static int name_wrong(const struct h5ex_test *t, const struct h5ex_set *d, struct weir_err *err)
+{
+    struct weir_str words = { 0 };
+
+    weir_cells_describe(&d->wrong, &d->spec.shape, &words);
+    weir_refuse(err, WEIR_EDATA, "'%s' in '%s', %s; %" PRIu64 " wrong in this task",
+                weir_str_text(&d->name), t->path, weir_str_words(&words), d->wrong.n);
+    weir_str_free(&words);
+    return -1;
+}
+
+/* One line for all tasks: how many are wrong, and where the first of the lowest task is. */
+static int report_wrong(struct weir_run *run, const struct h5ex_test *t, struct weir_phase_rec *rec,
+                        struct weir_err *err)
+{
+    uint64_t sum = t->set[0].wrong.n + t->set[1].wrong.n + t->wrong_attrs;
+    struct weir_err first = WEIR_ERR_INIT;
+    int rc = 0;
+
+    for (int i = 0; i < H5EX_SETS && rc == 0; i++)
+        rc = t->set[i].wrong.n > 0 ? name_wrong(t, &t->set[i], &first) : 0;
+    if (rc == 0 && t->wrong_attrs > 0)
+        rc = weir_refuse(&first, WEIR_EDATA, "%" PRIu64 " attributes in '%s'", t->wrong_attrs,
+                         t->path);
+    if (weir_agree(&run->par, rc, &first) == 0)
+        return 0;
+    weir_allsum_u64(&run->par, &sum, 1);
+    rec->wrong_sum = sum;
+    rc = weir_warn(&run->log, err, "Incorrect data on read (%" PRIu64 " wrong): %s", sum,
+                   first.text);
+    if (rc < 0 && err)
+        err->code = WEIR_EDATA; /* --warning-as-errors */
+    return rc;
+}
+
+int h5ex_report_repetition(struct weir_run *run, struct h5ex_test *t, struct weir_phase_rec *rec,
+                           struct weir_err *err)
+{
+    double m[H5EX_OPS + H5EX_COLS];
+    struct weir_cost cost[H5EX_OPS];
+
+    measure(run, t, m);
+    make_costs(t, cost);
+    if (run->par.rank == 0)
+        memcpy(weir_series_add(&t->series), m, sizeof(m));
+    weir_costs_report(run, cost, m);
+    return report_wrong(run, t, rec, err);
+}
+
+/* ---- below ---- */
+
+static void show_table(struct weir_run *run, const struct h5ex_test *t)
+{
+    int64_t bytes = (int64_t)(t->size.file.elements * sizeof(double));
+    double five[H5EX_COLS][WEIR_FIVES];
+
+    for (int c = 0; c < H5EX_COLS; c++)
+        weir_series_five(&t->series, (size_t)(H5EX_OPS + c), five[c]);
+    for (int i = 0; i < WEIR_FIVES; i++) {
+        struct summary row = { .name = weir_five_names[i], .bytes = bytes };
+
+        for (int c = 0; c < H5EX_COLS; c++)
+            row.col[c] = five[c][i];
+        weir_report_row(&run->report, &summary_table, &row);
+    }
+}
+
+int h5ex_conclude(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct h5ex_test *t = state;
+    struct weir_cost cost[H5EX_OPS];
+
+    (void)err;
+    weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)run->test->wrong);
+    if (t->series.n > 0) {
+        show_table(run, t);
+        make_costs(t, cost);
+        weir_costs_conclude(run, cost, &t->series);
+    }
+    return 0;
+}
+
+void h5ex_finish(struct weir_run *run, const struct weir_test *tests)
+{
+    const struct h5ex_test *first = tests[0].state;
+    bool complete = true;
+    char now[32];
+
+    weir_report_str(&run->report, WEIR_FOR_DATA, "Finished", weir_banner_now(now, DATE));
+    for (int i = 0; i < first->o->sizes; i++)
+        complete &= !tests[i].failed && tests[i].wrong == 0;
+    if (complete)
+        weir_report_line(&run->report, "All done -- Finishing normally.");
+}

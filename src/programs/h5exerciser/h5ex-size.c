@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* h5ex-size.c - sizes of the sweep, and the two datasets of each (section 3 and 4 of the program's
+ * own documentation), without I/O */
+#include "config.h"
+#include "programs/h5exerciser/h5ex.h"
+
+#include <stddef.h>
+
+#define BYTES_MOST sizeof(struct h5ex_record) /* of an element */
+
+static int spread(const struct weir_optlist *list, const char *name, int dims, uint64_t *out,
+                  struct weir_err *err)
+{
+    return weir_optlist_spread(list, name, dims, "--numdims", out, err);
+}
+
+int h5ex_grid_make(const struct h5ex_options *o, int tasks, struct weir_grid *g,
+                   struct weir_err *err)
+{
+    uint64_t ranks[WEIR_RANK_MAX];
+
+    if (o->dims == 0)
+        return weir_refuse(err, WEIR_EUSAGE, "option --numdims is missing: from 1 to %d dimensions",
+                           WEIR_RANK_MAX);
+    if (o->minels.n == 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option --minels is missing: the elements of a task in each dimension, "
+                           "one number or %d",
+                           o->dims);
+    if (spread(&o->dimranks, "dimranks", o->dims, ranks, err) < 0)
+        return -1;
+    weir_grid_make(g, o->dims, ranks, tasks);
+    return 0;
+}
+
+/* The extents of this size: those of the first, multiplied as often as sizes came before. */
+static int make_extents(const struct h5ex_options *o, int index, uint64_t *len,
+                        struct weir_err *err)
+{
+    uint64_t factor[WEIR_RANK_MAX];
+
+    if (spread(&o->minels, "minels", o->dims, len, err) < 0 ||
+        spread(&o->bufmult, "bufmult", o->dims, factor, err) < 0)
+        return -1;
+    for (int d = 0; d < o->dims; d++)
+        for (int i = 0; i < index && factor[d] > 1; i++)
+            if (__builtin_mul_overflow(len[d], factor[d], &len[d]))
+                return weir_refuse(
+                    err, WEIR_EUSAGE,
+                    "--minels times --bufmult is more than 2^64 elements in dimension %d", d + 1);
+    return 0;
+}
+
+/* Blocks of the buffer, which has one dimension; without any each element is one. */
+static int make_memory(const struct h5ex_options *o, struct h5ex_size *s, struct weir_err *err)
+{
+    uint64_t block = (uint64_t)o->mem_block, stride = (uint64_t)o->mem_stride;
+    struct weir_part *m = &s->memory;
+
+    s->mem_odd = block > 0 && s->file.elements % block != 0;
+    if (block == 0 || s->mem_odd)
+        block = stride = 1;
+    if (weir_part_make(m, 1, &s->file.elements, &block, &stride, NULL) < 0 ||
+        m->stride[0] * m->count[0] > INT64_MAX / BYTES_MOST)
+        return weir_refuse(err, WEIR_EUSAGE, "the buffer of a rank is too large for this machine");
+    s->buffer = m->stride[0] * m->count[0];
+    return 0;
+}
+
+static int make_size(const struct h5ex_options *o, const struct weir_grid *g, int index,
+                     struct h5ex_size *s, struct weir_err *err)
+{
+    uint64_t len[WEIR_RANK_MAX], block[WEIR_RANK_MAX], stride[WEIR_RANK_MAX];
+
+    if (make_extents(o, index, len, err) < 0 ||
+        spread(&o->fileblocks, "fileblocks", o->dims, block, err) < 0 ||
+        spread(&o->filestrides, "filestrides", o->dims, stride, err) < 0 ||
+        weir_part_make(&s->file, o->dims, len, block, stride, err) < 0 ||
+        weir_part_make(&s->packed, o->dims, len, NULL, NULL, err) < 0 ||
+        make_memory(o, s, err) < 0 ||
+        weir_grid_shape(g, &s->file, BYTES_MOST, &s->shape[H5EX_DOUBLES], err) < 0)
+        return -1;
+    return weir_grid_shape(g, &s->packed, BYTES_MOST, &s->shape[H5EX_RECORDS], err);
+}
+
+int h5ex_size_make(const struct h5ex_options *o, const struct weir_grid *g, int index,
+                   struct h5ex_size *s, struct weir_err *err)
+{
+    if (make_size(o, g, index, s, err) == 0)
+        return 0;
+    return index > 0 ? weir_err_within(err, "size %d of --nsizes", index + 1) : -1;
+}
+
+/* ---- the compound type ---- */
+
+#define R struct h5ex_record
+static const struct weir_member members[] = {
+    { "total blocks", WEIR_ELEM_INT32, offsetof(R, blocks) },
+    { "time", WEIR_ELEM_FLOAT64, offsetof(R, time) },
+    { "timestep", WEIR_ELEM_FLOAT64, offsetof(R, timestep) },
+    { "number of steps", WEIR_ELEM_INT32, offsetof(R, steps) },
+    { "nxb", WEIR_ELEM_INT32, offsetof(R, nxb) },
+    { "nyb", WEIR_ELEM_INT32, offsetof(R, nyb) },
+    { "nzb", WEIR_ELEM_INT32, offsetof(R, nzb) },
+};
+
+static const struct weir_type types[H5EX_SETS] = {
+    [H5EX_DOUBLES] = { .elem = WEIR_ELEM_FLOAT64 },
+    [H5EX_RECORDS] = { .elem = WEIR_ELEM_COMPOUND,
+                       .size = sizeof(R),
+                       .members = members,
+                       .count = sizeof(members) / sizeof(*members) },
+};
+
+static void make_record(void *cell, uint64_t at, double value, int repetition)
+{
+    int32_t number = (int32_t)(at & INT32_MAX);
+
+    *(R *)cell = (R) { .blocks = number,
+                       .steps = repetition,
+                       .nxb = number ^ 1,
+                       .nyb = number ^ 2,
+                       .nzb = number ^ 4,
+                       .time = value,
+                       .timestep = -value };
+}
+
+static bool record_differs(const void *cell, uint64_t at, double value, int repetition,
+                           double *want, double *got)
+{
+    const R *have = cell;
+    R due;
+
+    make_record(&due, at, value, repetition);
+    const double pairs[][2] = { { due.blocks, have->blocks },    { due.steps, have->steps },
+                                { due.nxb, have->nxb },          { due.nyb, have->nyb },
+                                { due.nzb, have->nzb },          { due.time, have->time },
+                                { due.timestep, have->timestep } };
+
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+        if (pairs[i][0] != pairs[i][1]) {
+            *want = pairs[i][0];
+            *got = pairs[i][1];
+            return true;
+        }
+    return false;
+}
+
+void h5ex_set_make(const struct h5ex_options *o, const struct weir_grid *g,
+                   const struct h5ex_size *s, enum h5ex_which which, int rank, struct h5ex_set *d)
+{
+    bool packed = which == H5EX_RECORDS;
+    const struct weir_part *part = packed ? &s->packed : &s->file;
+    uint64_t shift = (uint64_t)o->shift, first = (uint64_t)rank + (packed ? 0 : shift);
+    struct weir_cells *c = &d->put;
+
+    *d = (struct h5ex_set) { .which = which };
+    d->spec.type = types[which];
+    d->spec.shape = c->array = s->shape[which];
+    d->spec.chunk.rank = o->chunked ? g->dims : 0;
+    for (int k = 0; k < d->spec.chunk.rank; k++)
+        d->spec.chunk.len[k] = part->block[k];
+    c->size = weir_type_bytes(&d->spec.type);
+    c->make = packed ? make_record : NULL;
+    c->differs = packed ? record_differs : NULL;
+    c->memory = (struct weir_shape) { .rank = 1, .len = { packed ? part->elements : s->buffer } };
+    weir_slab_all(&c->in_memory, &c->memory);
+    if (!packed && s->buffer > part->elements)
+        weir_grid_slab(&(struct weir_grid) { .dims = 1, .tasks = 1, .ranks = { 1 } }, &s->memory, 0,
+                       &c->in_memory);
+    d->get = *c;
+    d->gaps = (struct weir_memory) { c->memory, c->in_memory };
+    weir_grid_slab(g, part, first, &d->put.slab);
+    weir_grid_slab(g, part, first + shift, &d->get.slab);
+}

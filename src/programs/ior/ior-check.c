@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ior-check.c - are the options of a test sound, and what do they say to the backend */
+#include "config.h"
+#include "programs/ior/ior.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/size.h"
+#include "par/agree.h"
+
+/* The smallest unit of the data patterns. */
+#define ACCESS_SIZE 8
+
+static int check_sizes(const struct ior_options *o, struct weir_err *err)
+{
+    if (o->block < 0)
+        return weir_refuse(err, WEIR_EUSAGE, "block size (-b %" PRId64 ") must not be negative",
+                           o->block);
+    if (o->transfer < 0 || o->transfer % ACCESS_SIZE)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "transfer size (-t %" PRId64 ") must be a multiple of %d bytes",
+                           o->transfer, ACCESS_SIZE);
+    if (o->block < o->transfer)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "block size (-b %" PRId64
+                           ") must not be smaller than transfer size (-t %" PRId64 ")",
+                           o->block, o->transfer);
+    if (o->block % o->transfer)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "block size (-b %" PRId64
+                           ") must be a multiple of transfer size (-t %" PRId64 ")",
+                           o->block, o->transfer);
+    if (o->prefill && o->block % o->prefill)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "randomPrefill (%" PRId64 ") must divide the block size (-b %" PRId64
+                           ")",
+                           o->prefill, o->block);
+    return 0;
+}
+
+static int check_volume(const struct ior_options *o, int tasks, struct weir_err *err)
+{
+    int64_t file, all;
+
+    if (__builtin_mul_overflow(o->block, o->segments, &file) ||
+        __builtin_mul_overflow(file, tasks, &all))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "blocks of %" PRId64 " bytes (-b) in %" PRId64
+                           " segments (-s) for %d tasks are more than a file can hold, 2^63 bytes",
+                           o->block, o->segments, tasks);
+    return 0;
+}
+
+int ior_check_owner(const struct ior_test *t, const struct weir_par *par, struct weir_err *err)
+{
+    const struct ior_options *o = t->o;
+
+    if (o->reorder_random != 1 || !ior_wants_read(o) || ior_owner(t, par, false, 0, err) >= 0)
+        return 0;
+    return weir_err_within(err, "option -Z with -Q %d", o->node_offset);
+}
+
+/* Every name in the list of -o, so that an empty one is found before anything is written. */
+static int check_names(const struct ior_options *o, struct weir_err *err)
+{
+    struct weir_str name = { 0 };
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < weir_places_count(o->test_file); i++)
+        rc = ior_file_name(o, -1, i, 0, &name, err);
+    weir_str_free(&name);
+    return rc;
+}
+
+static int check_packet(const struct ior_options *o, enum weir_packet *packet, struct weir_err *err)
+{
+    if (weir_packet_parse(o->packet, packet) < 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option -l (dataPacketType): '%s' is not known; choose timestamp, "
+                           "offset, incompressible, random or signature",
+                           o->packet);
+    if (*packet == WEIR_PACKET_SIGNATURE && o->transfer % WEIR_SIGNATURE_UNIT)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "-l signature has units of %d bytes: the transfer size (-t %" PRId64
+                           ") must be a multiple",
+                           WEIR_SIGNATURE_UNIT, o->transfer);
+    return 0;
+}
+
+/* What does not go together. */
+static int check_rules(const struct ior_options *o, struct weir_err *err)
+{
+    bool elsewhere = ior_reads_elsewhere(o), shared = !o->file_per_task;
+    const struct weir_conflict rules[] = {
+        { o->tasks == 0, "option -N (numTasks): 0 is too few tasks for testing; -1 takes all" },
+        { o->test_file[0] == '\0', "option -o (testFile): an empty name" },
+        { o->unique_dir && strchr(o->test_file, '@'),
+          "several file names (-o with @) with unique directories (-u) are not possible" },
+        { o->dual_mount && shared,
+          "dual mount (-y) can only be used with a file per task; give -F" },
+        { o->status_file && !o->keep,
+          "a stoneWallingStatusFile is only sensible when another run reads the files; keep them "
+          "with -k" },
+        { o->status_file && o->write && !o->run.wear_out,
+          "a stoneWallingStatusFile is only sensible for a write phase with "
+          "stoneWallingWearOut=1" },
+        { o->nodes == 0 || o->node0_tasks == 0,
+          "numNodes and numTasksOnNode0 are at least 1; -1 takes the actual number" },
+        { o->run.wear_out && o->run.deadline_s == 0,
+          "stoneWallingWearOut is only sensible with a stonewall deadline; give -D" },
+        { o->transfer == 0,
+          "test will not complete with zero transfer size (-t); give at least 8 bytes" },
+        { o->reorder_constant && o->reorder_random,
+          "constant and random reordering of tasks (-C and -Z) exclude each other; choose one" },
+        { o->reorder_constant && elsewhere,
+          "--read-back=elsewhere chooses whose data a task reads; leave -C out" },
+        { o->reorder_random && elsewhere,
+          "--read-back=elsewhere chooses whose data a task reads; leave -Z out" },
+        { o->random_offset && shared && elsewhere,
+          "random offsets (-z) with --read-back=elsewhere need a file per task (-F)" },
+        { o->random_offset && shared && o->reorder_constant,
+          "random offsets (-z) with -C need a file per task (-F)" },
+        { o->random_offset && shared && o->reorder_random,
+          "random offsets (-z) with -Z need a file per task (-F)" },
+        { o->random_offset > 1 && o->random_seed == 0,
+          "--random-offset-seed=0 with -z -z draws only the first block; use another seed" },
+        { o->random_offset && shared && o->check_read && !o->write && o->random_seed < 0,
+          "random offsets (-z) with a check of what another run wrote (-R) need its "
+          "--random-offset-seed" },
+        { o->prefill && !o->random_offset,
+          "randomPrefill without random offsets is not useful; give -z" },
+        { o->memory_per_node && o->memory_per_task,
+          "memory per node (-M) and memoryPerTask exclude each other; choose one" },
+    };
+
+    return weir_conflicts_check(rules, sizeof(rules) / sizeof(*rules), err);
+}
+
+static int check_backend(struct ior_test *t, const struct weir_run *run, struct weir_err *err)
+{
+    if (t->o->random_offset && (t->be->flags & WEIR_BE_NO_RANDOM))
+        return weir_refuse(err, WEIR_EUSAGE, "random offset not available with %s; leave -z out",
+                           t->be->name);
+    return weir_session_check(t->be, t->be_opt, &t->access, &t->extent, &run->world, &run->log,
+                              err);
+}
+
+static void fill_layout(struct ior_test *t, int tasks)
+{
+    const struct ior_options *o = t->o;
+
+    t->layout = (struct weir_layout) {
+        .transfer = (uint64_t)o->transfer,
+        .block = (uint64_t)o->block,
+        .segments = (uint64_t)o->segments,
+        .tasks = tasks,
+        .shared = !o->file_per_task,
+    };
+    t->data.content.layout = &t->layout;
+    t->data.content.by_block = o->random_offset >= 2 && t->layout.shared;
+}
+
+/* Repetitions whose files are there at once. */
+static uint64_t kept_at_a_time(const struct ior_options *o)
+{
+    return o->multi_file && o->keep && o->run.repetitions > 1 ? (uint64_t)o->run.repetitions : 1;
+}
+
+static void fill_access(struct ior_test *t, const struct weir_run *run, int tasks)
+{
+    const struct ior_options *o = t->o;
+    uint64_t file = (uint64_t)o->block * (uint64_t)o->segments;
+
+    t->access = (struct weir_access) {
+        .file_per_task = o->file_per_task,
+        .in_place = "-E and -k",
+        .collective = o->collective && t->be && (t->be->flags & WEIR_BE_COLLECTIVE_XFER),
+        .random = o->random_offset > 0,
+        .sync_each = o->sync_each,
+        .single_try = o->single_try,
+        .dry_run = o->run.dry_run,
+        .tasks = tasks,
+        .nodes = run->world.nodes,
+    };
+    t->extent = (struct weir_extent) {
+        .task = run->world.rank,
+        .transfer = (uint64_t)o->transfer,
+        .block = (uint64_t)o->block,
+        .segments = (uint64_t)o->segments,
+        .file_bytes = o->file_per_task ? file : file * (uint64_t)tasks,
+    };
+    run->test->plan.bytes = weir_product(file * (uint64_t)tasks, kept_at_a_time(o));
+    run->test->plan.inodes = (o->file_per_task ? (uint64_t)tasks : 1) * kept_at_a_time(o);
+}
+
+/* None of -w -r -W -R means write and read. */
+static void fill_phases(struct ior_options *o)
+{
+    if (!o->write && !o->read && !o->check_write && !o->check_read)
+        o->write = o->read = true;
+    if (o->test_file == NULL)
+        o->test_file = "";
+}
+
+bool ior_wants_read(const struct ior_options *o)
+{
+    return o->read || o->check_read;
+}
+
+/* What this rank finds: memory, files that are there and the backend's own check may differ. */
+static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_options *o,
+                     struct weir_err *err)
+{
+    int tasks = o->tasks > 0 && o->tasks < run->world.size ? o->tasks : run->world.size;
+    struct weir_par par = run->world;
+
+    ior_override_nodes(t, &par);
+    fill_phases(o);
+    if (check_packet(o, &t->data.content.pattern.packet, err) < 0 || check_rules(o, err) < 0 ||
+        check_names(o, err) < 0 || check_sizes(o, err) < 0 || check_volume(o, tasks, err) < 0 ||
+        ior_memory_parse(o, &par, &t->memory.bytes, err) < 0 ||
+        (tasks == par.size && ior_check_owner(t, &par, err) < 0))
+        return -1;
+    fill_layout(t, tasks);
+    fill_access(t, run, tasks);
+    return check_backend(t, run, err);
+}
+
+/* Warn of combinations that can be run but are probably a mistake. */
+static void note_odd(const struct ior_options *o, const struct weir_log *log)
+{
+    if (o->segments == 0)
+        weir_note(log, "with no segments (-s 0) nothing is written or read");
+    if (o->unique_dir && !o->file_per_task)
+        weir_note(log, "-u has no effect on a file of all tasks: it needs a file per task (-F)");
+}
+
+int ior_check(struct ior_test *t, const struct weir_run *run, struct ior_options *own,
+              struct weir_err *err)
+{
+    if (weir_agree_check(&run->world, check_all(t, run, own, err), err) < 0)
+        return -1;
+    note_odd(t->o, &run->log);
+    return 0;
+}

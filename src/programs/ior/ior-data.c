@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ior-data.c - the data of the transfers, made before a write and checked after a read; and memory
+ * that is kept from the page cache */
+#include "config.h"
+#include "programs/ior/ior.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "par/reduce.h"
+
+#define AHEAD_BYTES (64u << 20) /* at most this much memory for transfers that are filled ahead */
+#define PAGE 4096
+
+/* A phase begins: the owner of its data and its file are known. */
+void ior_data_begin(struct weir_run *run, struct ior_test *t)
+{
+    t->damage.n = 0;
+    memset(t->damage.kinds, 0, sizeof(t->damage.kinds));
+    weir_content_begin(&t->data.content, t->pass.owner, run->repetition,
+                       weir_str_text(&t->use.path), t->o->write);
+}
+
+bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off)
+{
+    struct weir_content_damage d;
+
+    if (weir_content_check(&t->data.content, buf, t->extent.transfer, off, &d))
+        return true;
+    t->damage.kinds[d.kind]++;
+    if (t->damage.n < IOR_DAMAGE_SHOWN)
+        t->damage.first[t->damage.n++] = d;
+    return false;
+}
+
+/* ---- afterwards ---- */
+
+/* Data of a run we do not know: the newest run and repetition that any rank saw is the right
+ * one, and transfers that a rank took for right may be older. Returns how many there are on all
+ * ranks. */
+static uint64_t find_older(struct weir_run *run, struct ior_test *t)
+{
+    const struct weir_signature_seen *seen = &t->data.content.seen;
+    int64_t newest = (int64_t)seen->run, rep = -1;
+    uint64_t older = seen->older;
+
+    weir_allmax_i64(&run->par, &newest, 1);
+    if ((int64_t)seen->run == newest)
+        rep = seen->repetition;
+    weir_allmax_i64(&run->par, &rep, 1);
+    if (seen->any && ((int64_t)seen->run != newest || seen->repetition != rep))
+        older = seen->transfers;
+    t->damage.kinds[WEIR_DAMAGE_STALE] += older;
+    weir_allsum_u64(&run->par, &older, 1);
+    return older;
+}
+
+/* A line for each of the first wrong transfers, as text: every rank knows its own file names. */
+struct line {
+    char text[4600];
+};
+
+static void describe(const struct weir_run *run, const struct ior_test *t,
+                     const struct weir_content_damage *d, struct line *out)
+{
+    struct weir_str s = { 0 };
+
+    weir_str_addf(&s, "rank %d on %s: '%s', ", run->par.rank, run->par.host,
+                  weir_str_text(&t->use.path));
+    weir_content_describe(&t->data.content, d, &s);
+    snprintf(out->text, sizeof(out->text), "%s",
+             weir_str_words(&s)); /* a longer line is cut at its end */
+    weir_str_free(&s);
+}
+
+static void note_first(struct weir_run *run, struct ior_test *t)
+{
+    struct line mine[IOR_DAMAGE_SHOWN], all[IOR_DAMAGE_SHOWN];
+    int n;
+
+    memset(mine, 0, sizeof(mine));
+    for (int i = 0; i < t->damage.n; i++)
+        describe(run, t, &t->damage.first[i], &mine[i]);
+    n = weir_collect(&run->par, mine, t->damage.n, sizeof(*mine), IOR_DAMAGE_SHOWN, all);
+    for (int i = 0; i < n; i++)
+        weir_note(&run->log, "wrong data: %s", all[i].text);
+}
+
+static void note_kinds(struct weir_run *run, const struct ior_test *t)
+{
+    struct weir_str s = { 0 };
+    uint64_t kinds[WEIR_DAMAGES];
+
+    memcpy(kinds, t->damage.kinds, sizeof(kinds));
+    weir_allsum_u64(&run->par, kinds, WEIR_DAMAGES);
+    for (int k = 0; k < WEIR_DAMAGES; k++)
+        if (kinds[k])
+            weir_str_addf(&s, "%s%" PRIu64 " %s", s.len ? ", " : "", kinds[k], weir_damage_name(k));
+    weir_note(&run->log, "wrong transfers by kind: %s", weir_str_words(&s));
+    weir_str_free(&s);
+}
+
+int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_rec *rec,
+                    const char *what, struct weir_err *err)
+{
+    int rc;
+
+    if (weir_content_is_signed(&t->data.content) && !t->data.content.unit_known && t->pass.verify)
+        rec->wrong_sum += find_older(run, t);
+    if (rec->wrong_sum == 0)
+        return 0;
+    t->damage.dirty = true;
+    rc = weir_warn(&run->log, err, "Incorrect data on %s (%" PRIu64 " errors found).", what,
+                   rec->wrong_sum);
+    if (rc < 0 && err)
+        err->code = WEIR_EDATA; /* --warningAsErrors */
+    weir_note(&run->log, "Used Time Stamp %" PRIu32 " (0x%" PRIx32 ") for Data Signature",
+              t->data.signature, t->data.signature);
+    note_kinds(run, t);
+    note_first(run, t);
+    return rc;
+}
+
+int ior_buffers(struct ior_test *t, struct weir_err *err)
+{
+    t->data.lanes = 1;
+    if (t->data.content.pattern.packet == WEIR_PACKET_RANDOM &&
+        t->o->random_offset < 2) /* see by_block */
+        t->data.lanes = t->extent.transfer * WEIR_FILL_LANES <= AHEAD_BYTES ? WEIR_FILL_LANES : 1;
+    for (int i = 0; i < t->data.lanes; i++)
+        if (weir_mem_aligned(&t->data.buf[i], PAGE, t->extent.transfer, err) < 0)
+            return -1;
+    return 0;
+}
+
+void ior_new_signature(struct ior_test *t, uint32_t signature)
+{
+    t->data.signature = signature;
+    t->data.content.pattern.signature = signature;
+    for (int i = 0; i < t->data.lanes; i++)
+        weir_pattern_base(&t->data.content.pattern, t->data.buf[i], t->extent.transfer);
+}
+
+bool ior_data_ahead(struct ior_test *t)
+{
+    bool moves = false, varies = weir_pattern_varies(&t->data.content.pattern);
+    bool writes = t->pass.dir == WEIR_DIR_WRITE, alike = !weir_content_varies(&t->data.content);
+
+    t->data.filled = writes && !alike ? t->data.lanes : IOR_OFFSETS_AHEAD;
+    for (int i = 0; i < t->data.filled; i++)
+        t->data.off[i] = weir_offsets_next(&t->pass.offsets);
+    t->data.next = 0;
+    if (!writes || alike)
+        return false;
+    if (weir_content_take_owner(&t->data.content, t->data.off[0])) {
+        moves = true;
+        weir_pattern_base(&t->data.content.pattern, t->data.buf[0], t->extent.transfer);
+    }
+    if (varies)
+        weir_content_make(&t->data.content, t->data.buf, t->extent.transfer, t->data.off,
+                          t->data.lanes);
+    return varies || moves;
+}
+
+/* ---- memory that is kept from the page cache (-M, memoryPerTask) ---- */
+
+int ior_memory_parse(const struct ior_options *o, const struct weir_par *par, int64_t *bytes,
+                     struct weir_err *err)
+{
+    int64_t node = 0;
+
+    *bytes = o->memory_per_task;
+    if (!o->memory_per_node)
+        return 0;
+    if (weir_mem_share(o->memory_per_node, &node, err) < 0)
+        return weir_err_within(err, "option -M (memoryPerNode)");
+    *bytes = node / (par->per_node_max > 0 ? par->per_node_max : 1);
+    return 0;
+}
+
+/* Touched page by page by weir_mem_aligned, so the kernel has really given it. */
+int ior_memory_take(struct ior_test *t, struct weir_err *err)
+{
+    if (t->memory.bytes <= 0)
+        return 0;
+    if (weir_mem_aligned(&t->memory.taken, PAGE, (size_t)t->memory.bytes, err) < 0)
+        return weir_err_within(err, "take memory away (-M, memoryPerTask)");
+    return 0;
+}
+
+void ior_memory_free(struct ior_test *t)
+{
+    free(t->memory.taken);
+    t->memory.taken = NULL;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ior-owner.c - whose data a task reads: its own, -C, -Z, or what no node has seen yet */
+#include "config.h"
+#include "programs/ior/ior.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/shape/shift.h"
+#include "par/agree.h"
+#include "programs/ior/ior-elsewhere.h"
+
+/* On one node a shift by nodes comes back to the rank itself and would read its own cache: there
+ * it counts tasks. */
+int ior_shift(const struct ior_options *o, const struct weir_par *par, bool check_write)
+{
+    long long nodes = (long long)o->node_offset + (check_write ? 1 : 0);
+    int shift = weir_shift_fixed(0, par->size, nodes * weir_par_node_stride(par));
+
+    if (shift == 0)
+        shift = weir_shift_fixed(0, par->size, nodes);
+    return shift == 0 && par->size > 1 ? 1 : shift;
+}
+
+/* ---- --read-back=elsewhere ---- */
+
+/* What a repetition writes is new, and nobody has seen it. */
+static bool is_new_each_time(const struct ior_options *o)
+{
+    return o->write || o->multi_file;
+}
+
+static int rounds_of_repetition(const struct ior_options *o)
+{
+    return o->check_write + ior_wants_read(o);
+}
+
+static int round_of(const struct ior_options *o, bool check_write, int repetition)
+{
+    int in_repetition = o->check_write && !check_write;
+
+    return in_repetition + (is_new_each_time(o) ? 0 : repetition * rounds_of_repetition(o));
+}
+
+bool ior_reads_of_others(const struct ior_options *o)
+{
+    return (o->reorder_constant || o->reorder_random || ior_reads_elsewhere(o)) &&
+           rounds_of_repetition(o) > 0;
+}
+
+bool ior_reads_elsewhere(const struct ior_options *o)
+{
+    return strcmp(o->read_back, "elsewhere") == 0 && rounds_of_repetition(o) > 0;
+}
+
+static int check_map(const struct ior_test *t, const struct weir_par *par, struct weir_err *err)
+{
+    int rounds = rounds_of_repetition(t->o);
+
+    if (!is_new_each_time(t->o))
+        rounds *= t->o->run.repetitions;
+    if (weir_elsewhere_check(t->node_of, par->size, rounds, err) == 0)
+        return 0;
+    return weir_err_within(err, "option --read-back=elsewhere");
+}
+
+int ior_find_elsewhere(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    size_t len = sizeof(*t->node_of) * (size_t)run->par.size;
+    int rc = 0;
+
+    if (!ior_reads_elsewhere(t->o))
+        return 0;
+    if (!(t->node_of = malloc(len)))
+        rc = weir_fail(err, WEIR_ESETUP, "allocate the nodes of %d tasks", run->par.size);
+    if (weir_agree(&run->par, rc, err) < 0)
+        return -1;
+    weir_gather(&run->par, &run->par.node, sizeof(run->par.node), t->node_of);
+    weir_bcast(&run->par, t->node_of, len, 0);
+    return weir_agree(&run->par, check_map(t, &run->par, err), err);
+}
+
+/* ---- all ways ---- */
+
+int ior_owner(const struct ior_test *t, const struct weir_par *par, bool check_write,
+              int repetition, struct weir_err *err)
+{
+    const struct ior_options *o = t->o;
+    unsigned seed = weir_shift_seed(o->seed, repetition);
+
+    if (t->node_of)
+        return weir_elsewhere_owner(t->node_of, par->size, par->rank,
+                                    round_of(o, check_write, repetition), err);
+    if (o->reorder_constant)
+        return weir_shift_fixed(par->rank, par->size, ior_shift(o, par, check_write));
+    if (check_write || o->reorder_random == 0)
+        return par->rank;
+    if (o->reorder_random == 1)
+        return weir_shift_random(par->rank, par->size, par->per_node, par->nodes, o->node_offset,
+                                 seed, err);
+    return weir_shift_permuted(par->rank, par->size, seed, err);
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ior-results.c - rows of results and of the summary: columns, formulas and text
+ * (doc/guide/reading-the-table.md) */
+#include "config.h"
+#include "programs/ior/ior.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+
+#include "base/clock.h"
+#include "base/text/columns.h"
+#include "engine/observe/metrics.h"
+#include "engine/observe/ranks.h"
+
+#define MIB 1048576.0
+#define KIB 1024.0
+#define GIB 1073741824.0
+
+/* ---- tables ---- */
+
+/* One row of the results table. Times in seconds, sizes in bytes, rates in bytes or operations a
+ * second; NaN: not measured. */
+struct ior_row {
+    const char *access;
+    double bw, iops, latency, block, transfer, open, work, close, total;
+    int64_t tasks, iter;
+};
+
+/* One row of the summary. */
+struct ior_summary {
+    const char *operation, *api;
+    int64_t test, tasks, per_node, reps, file_per_task, reorder, node_offset, reorder_random, seed,
+        segments, block, transfer, ref_num;
+    struct weir_stats bw, ops, time, bytes;
+    double bw_sd, ops_sd, wall_s, wall_bw;
+};
+
+#define R struct ior_row
+#define RULE(f, k, h, r, what, ...)                                                                \
+    COL_RULE(R, f, k, what, .csv = (h), .head = (h), .rule = (r), .width = -10, .gap = 1,          \
+             .none = "-", __VA_ARGS__)
+
+static const struct weir_col result_cols[] = {
+    COL_STR(R, access, "access", "Operation", .csv = "access", .head = "access", .rule = "------",
+            .width = -10),
+    RULE(bw, "bwMiB", "bw(MiB/s)", "---------",
+         "Bytes moved by all tasks over total(s), which has open and close in it, in MiB/s",
+         .unit = MIB),
+    RULE(iops, "iops", "IOPS", "----", "Transfers of all tasks over wr/rd(s)"),
+    COL_RULE(R, latency, "latency", "Mean time of a transfer over all tasks, in seconds",
+             .csv = "Latency", .head = "Latency(s)", .rule = "----------", .width = -10, .gap = 2,
+             .none = "-"),
+    RULE(block, "blockKiB", "block(KiB)", "----------", "Block size", .unit = KIB),
+    RULE(transfer, "xferKiB", "xfer(KiB)", "---------", "Transfer size", .unit = KIB),
+    RULE(open, "openTime", "open(s)", "--------",
+         "From the first task that begins to open to the last that has opened"),
+    RULE(work, "wrRdTime", "wr/rd(s)", "--------",
+         "From the first transfer of any task to the last, with fsync if asked for"),
+    RULE(close, "closeTime", "close(s)", "--------",
+         "From the first task that begins to close to the last that has closed"),
+    RULE(total, "totalTime", "total(s)", "--------", "From the first open to the last close"),
+    COL_INT(R, tasks, NULL, "Tasks", .csv = "numTasks"),
+    COL_INT(R, iter, NULL, "Repetition, from 0", .csv = "iter", .head = "iter", .rule = "----",
+            .width = -4),
+    WEIR_COL_END
+};
+
+static const struct weir_table results = {
+    .key = "Results",
+    .cols = result_cols,
+    .readers = WEIR_FOR_ALL | WEIR_FOR_CSV,
+    .headed = true,
+};
+
+/* 3.3 always shows them. */
+static const struct weir_table removals = { .key = "Results",
+                                            .cols = result_cols,
+                                            .readers = WEIR_FOR_TEXT };
+static const struct weir_table removals_33 = { .key = "Results",
+                                               .cols = result_cols,
+                                               .readers = WEIR_FOR_TEXT_33 };
+
+/* For programs a removal has its time only. */
+static const struct weir_col removal_cols[] = {
+    COL_STR(R, access, "access", "remove"),
+    COL_REAL(R, total, "totalTime", "Time to remove the files, seconds"), WEIR_COL_END
+};
+
+static const struct weir_table removal_data = { .key = "Results",
+                                                .cols = removal_cols,
+                                                .readers = WEIR_FOR_DATA };
+
+#undef R
+#undef RULE
+
+/* ---- results ---- */
+
+static void keep_series(struct ior_series *s, const struct weir_phase_rec *rec,
+                        const struct ior_row *row, const struct ior_test *t)
+{
+    if (rec->bytes_sum == 0)
+        return; /* nothing was measured */
+    weir_stats_add(&s->bw, row->bw);
+    weir_stats_add(&s->ops, (double)rec->bytes_sum / (double)t->o->transfer / row->total);
+    weir_stats_add(&s->time, row->total);
+    weir_stats_add(&s->bytes, (double)rec->bytes_sum);
+    if (!rec->stonewall.known)
+        return;
+    s->walls++;
+    s->wall_s += (double)rec->stonewall.time_ns / WEIR_NS_PER_S;
+    s->wall_bytes += (double)rec->stonewall.bytes_sum;
+}
+
+/* At -v one line a task. */
+static void report_wall_ranks(struct weir_run *run, const struct weir_phase_rec *rec)
+{
+    struct weir_str line = { 0 };
+
+    weir_str_addf(&line, "%d: stonewalling pairs accessed: %" PRIu64 "\n", run->par.rank,
+                  rec->stonewall.steps);
+    weir_ranks_lines(run, &line);
+    weir_str_free(&line);
+}
+
+static void report_wall(struct weir_run *run, const struct weir_phase_rec *rec)
+{
+    if (run->log.verbose >= 1)
+        report_wall_ranks(run, rec);
+    weir_report_line(&run->report,
+                     "stonewalling pairs accessed min: %" PRIu64 " max: %" PRIu64
+                     " -- min data: %.1f GiB mean data: %.1f GiB time: %.1fs",
+                     rec->stonewall.steps_min, rec->stonewall.steps_max,
+                     (double)rec->stonewall.bytes_min / GIB,
+                     (double)rec->stonewall.bytes_sum / run->par.size / GIB,
+                     (double)rec->stonewall.time_ns / WEIR_NS_PER_S);
+}
+
+/* Programs find the lists, even when they stay empty. */
+static void begin_tables(struct weir_run *run)
+{
+    weir_report_head(&run->report, &results);
+    if (run->details)
+        weir_report_head(&run->report, &weir_metrics_table);
+}
+
+void ior_report_head(struct weir_run *run)
+{
+    weir_report_line(&run->report, "%s", "");
+    begin_tables(run);
+}
+
+void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
+                      struct ior_series *s)
+{
+    double work = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
+    double total = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
+    struct ior_row row = {
+        .access = rec->phase->key,
+        .bw = (double)rec->bytes_sum / total,
+        .iops = floor((double)rec->bytes_sum / (double)t->o->transfer) / work,
+        .latency = rec->steps_sum
+                       ? (double)rec->busy_ns_sum / (double)rec->steps_sum / WEIR_NS_PER_S
+                       : NAN,
+        .block = (double)t->o->block,
+        .transfer = (double)t->o->transfer,
+        .open = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_OPENED),
+        .work = work,
+        .close = weir_phase_span(rec, WEIR_MARK_CLOSE, WEIR_MARK_CLOSED),
+        .total = total,
+        .tasks = run->par.size,
+        .iter = run->repetition,
+    };
+
+    if (rec->bytes_sum == 0)
+        row.bw = row.iops = NAN;
+    keep_series(s, rec, &row, t);
+    if (rec->stonewall.known)
+        report_wall(run, rec);
+    weir_report_row(&run->report, &results, &row);
+    weir_metrics_report(run, &t->session, rec);
+}
+
+/* A row of something that was not measured but for the time that it took. */
+static struct ior_row unmeasured(const struct weir_run *run, const char *access, double seconds)
+{
+    return (struct ior_row) { access, NAN, NAN, NAN,     NAN,           NAN,
+                              NAN,    NAN, NAN, seconds, run->par.size, run->repetition };
+}
+
+void ior_report_skipped(struct weir_run *run, void *state, const struct weir_stage *s)
+{
+    const struct ior_test *t = state;
+    struct ior_row row = unmeasured(run, s->key, NAN);
+
+    row.block = (double)t->o->block;
+    row.transfer = (double)t->o->transfer;
+    weir_report_row(&run->report, &results, &row);
+    weir_note(&run->log, "%s phase of repetition %d skipped: %.15g minutes (-T) have passed", s->key,
+              run->repetition, t->o->run.max_minutes);
+}
+
+void ior_report_remove(struct weir_run *run, double seconds)
+{
+    struct ior_row row = unmeasured(run, "remove", seconds);
+
+    weir_report_row(&run->report, run->log.verbose >= 1 ? &removals : &removals_33, &row);
+    if (run->log.verbose >= 1)
+        weir_report_row(&run->report, &removal_data, &row);
+}
+
+static void report_best(struct weir_report *r, unsigned readers, const char *text, const char *mib,
+                        const char *mb, const struct ior_series *s)
+{
+    weir_report_line_for(r, readers, "%s%.2f MiB/sec (%.2f MB/sec)", text, s->bw.max / MIB,
+                         s->bw.max / 1e6);
+    if (!(readers & WEIR_FOR_DATA))
+        return;
+    weir_report_real(r, WEIR_FOR_DATA, mib, s->bw.max / MIB);
+    weir_report_real(r, WEIR_FOR_DATA, mb, s->bw.max / 1e6);
+}
+
+static void report_bests(struct weir_run *run, const struct ior_test *t, unsigned readers)
+{
+    if (t->o->write && t->results.write.bw.n > 0)
+        report_best(&run->report, readers, "Max Write: ", "writeMiB", "writeMB", &t->results.write);
+    if (t->o->read && t->results.read.bw.n > 0)
+        report_best(&run->report, readers, "Max Read:  ", "readMiB", "readMB", &t->results.read);
+}
+
+void ior_report_max(struct weir_run *run, struct ior_test *t)
+{
+    bool verbose = run->log.verbose >= 1;
+
+    begin_tables(run); /* the test may have ended before its first repetition */
+    if (!verbose || t->o->summary_always)
+        report_bests(run, t, WEIR_FOR_TEXT_33);
+    if (verbose && t->o->summary_always) {
+        ior_summarise(run, t);
+    } else if (verbose) {
+        weir_report_enter(&run->report, "max", false);
+        report_bests(run, t, WEIR_FOR_ALL);
+        weir_report_leave(&run->report);
+    }
+}
+
+/* ---- summary ---- */
+
+#define S struct ior_summary
+#define REAL(k, t, f, w, p, h)                                                                     \
+    COL_REAL(S, f, k, h, .head = (t), .width = (w), .prec = (p), .gap = 1)
+#define RATE(k, t, f, h)                                                                           \
+    COL_REAL(S, f, k, h, .head = (t), .unit = MIB, .width = 10, .prec = 2, .gap = 1)
+#define INT(k, t, f, w, h) COL_INT(S, f, k, h, .head = (t), .width = (w), .gap = 1)
+
+/* The text order is the order of the rows; JSON readers go by key. */
+static const struct weir_col summary_cols[] = {
+    COL_STR(S, operation, "operation", "Operation", .head = "Operation", .width = -9, .gap = 1),
+    RATE("bwMaxMIB", "Max(MiB)", bw.max, "Best bandwidth of the repetitions, MiB/s"),
+    RATE("bwMinMIB", "Min(MiB)", bw.min, "Worst bandwidth of the repetitions, MiB/s"),
+    RATE("bwMeanMIB", "Mean(MiB)", bw.mean, "Mean bandwidth, MiB/s"),
+    RATE("bwStdMIB", "StdDev", bw_sd, "Population standard deviation of the bandwidth, MiB/s"),
+    REAL("OPsMax", "Max(OPs)", ops.max, 10, 2, "Most transfers a second, over the total time"),
+    REAL("OPsMin", "Min(OPs)", ops.min, 10, 2, "Fewest transfers a second"),
+    REAL("OPsMean", "Mean(OPs)", ops.mean, 10, 2, "Mean transfers a second"),
+    REAL("OPsSD", "StdDev", ops_sd, 10, 2,
+         "Population standard deviation of the transfers a second"),
+    REAL("MeanTime", "Mean(s)", time.mean, 10, 5, "Mean total time, seconds"),
+    COL_REAL(S, wall_s, "StoneWallTime", "Mean time at the stonewall, seconds; only with wear-out",
+             .head = "Stonewall(s)", .width = 10, .prec = 2, .gap = 1, .optional = true),
+    COL_REAL(S, wall_bw, "StoneWallbwMeanMIB",
+             "Bytes of all tasks at the stonewall over the time until then, MiB/s",
+             .head = "Stonewall(MiB)", .unit = MIB, .width = 13, .prec = 2, .gap = 1,
+             .optional = true),
+    INT("TestID", "Test#", test, 5, "Number of the test, from 0"),
+    INT("numTasks", "#Tasks", tasks, 6, "Tasks"),
+    INT("tasksPerNode", "tPN", per_node, 3, "Tasks on the fullest node"),
+    INT("repetitions", "reps", reps, 4, "Repetitions that were measured"),
+    INT("filePerProc", "fPP", file_per_task, 3, "1 with a file per task"),
+    INT("reorderTasks", "reord", reorder, 5, "1 with -C"),
+    INT("taskPerNodeOffset", "reordoff", node_offset, 8, "Value of -Q"),
+    INT("reorderTasksRandom", "reordrand", reorder_random, 9, "Times that -Z was given"),
+    INT("reorderTasksRandomSeed", "seed", seed, 4, "Value of -X"),
+    INT("segmentCount", "segcnt", segments, 6, "Segments"),
+    INT("blockSize", "blksiz", block, 8, "Block size, bytes"),
+    INT("transferSize", "xsize", transfer, 8, "Transfer size, bytes"),
+    COL_REAL(S, bytes.mean, "xsizeMiB", "Mean bytes moved in a repetition, MiB", .head = "aggs(MiB)",
+             .unit = MIB, .width = 9, .prec = 1, .gap = 1),
+    /* two columns apart */
+    COL_STR(S, api, "API", "Backend", .head = "  API", .width = 3, .gap = 1),
+    COL_INT(S, ref_num, "ReferenceNumber", "Value of -A", .head = "RefNum", .width = 6),
+    WEIR_COL_END
+};
+
+static const struct weir_table summary = {
+    .key = "summary",
+    .cols = summary_cols,
+    .readers = WEIR_FOR_ALL,
+    .headed = true,
+};
+
+#undef S
+
+static void summarise(struct weir_run *run, const struct ior_test *t, const char *operation,
+                      const struct ior_series *s)
+{
+    const struct weir_stats none = { 0, NAN, NAN, NAN, NAN };
+    const struct ior_options *o = t->o;
+    bool known = s->bw.n > 0;
+    struct ior_summary row = {
+        .operation = operation,
+        .api = o->run.api,
+        .test = t->id,
+        .tasks = t->access.tasks,
+        .per_node = run->world.per_node_max,
+        .reps = (int64_t)s->bw.n,
+        .file_per_task = o->file_per_task,
+        .reorder = o->reorder_constant,
+        .node_offset = o->node_offset,
+        .reorder_random = o->reorder_random,
+        .seed = o->seed,
+        .segments = o->segments,
+        .block = o->block,
+        .transfer = o->transfer,
+        .ref_num = o->ref_num,
+        .bw = known ? s->bw : none,
+        .ops = known ? s->ops : none,
+        .time = known ? s->time : none,
+        .bytes = known ? s->bytes : none,
+        .bw_sd = known ? weir_stats_sd(&s->bw, IOR_DEVIATION) : NAN,
+        .ops_sd = known ? weir_stats_sd(&s->ops, IOR_DEVIATION) : NAN,
+        .wall_s = s->walls ? s->wall_s / s->walls : NAN,
+        .wall_bw = s->walls && s->wall_s > 0 ? s->wall_bytes / s->wall_s : NAN,
+    };
+
+    weir_report_row(&run->report, &summary, &row);
+}
+
+void ior_summarise(struct weir_run *run, const struct ior_test *t)
+{
+    if (t->o->write)
+        summarise(run, t, "write", &t->results.write);
+    if (ior_wants_read(t->o))
+        summarise(run, t, "read", &t->results.read);
+}
+
+void ior_report_summary(struct weir_run *run, const struct weir_test *tests, int n)
+{
+    if (run->report.n == 0)
+        return;
+    weir_report_line(&run->report, "\nSummary of all tests:");
+    weir_report_head(&run->report, &summary);
+    for (int i = 0; i < n; i++)
+        ior_summarise(run, tests[i].state);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ior-test.c - the functions of a test: what it takes, its stages, and what each phase must be
+ * checked for */
+#include "config.h"
+#include "programs/ior/ior.h"
+
+#include <inttypes.h>
+#include <sched.h>
+
+#include "base/clock.h"
+#include "engine/about/banner.h"
+#include "engine/observe/metrics.h"
+#include "engine/place/status.h"
+#include "par/agree.h"
+#include "par/reduce.h"
+
+/* ---- set-up ---- */
+
+/* The NUMA node this task runs on now: it chooses the mount of -y, once for the test, so that
+ * names stay. */
+static int numa_node(void)
+{
+    unsigned cpu = 0, node = 0;
+
+    return getcpu(&cpu, &node) == 0 ? (int)node : 0;
+}
+
+int ior_begin(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ior_test *t = state;
+    const struct ior_options *o = t->o;
+
+    if (o->tasks > run->world.size &&
+        weir_warn(&run->log, err,
+                  "more tasks requested (%d) than available (%d), running with %d tasks", o->tasks,
+                  run->world.size, run->world.size) < 0)
+        return -1;
+    t->layout.tasks = t->access.tasks = run->par.size;
+    t->access.nodes = run->par.nodes;
+    t->use.mount = o->dual_mount ? numa_node() : -1;
+    if (ior_buffers(t, err) < 0 || ior_check_owner(t, &run->par, err) < 0)
+        return -1;
+    return ior_memory_take(t, err);
+}
+
+int ior_start(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ior_test *t = state;
+    struct ior_options *own = run->test->values->driver_opt;
+
+    /* Stands in for seeds and signatures that were not given. Of -l signature: later runs have
+     * larger numbers. */
+    t->data.content.unit.run = weir_clock_day_ns(&run->par);
+    t->begun_s = (uint32_t)(t->data.content.unit.run / WEIR_NS_PER_S);
+    if (own->random_offset && own->random_seed < 0)
+        own->random_seed = (int)(t->begun_s & INT32_MAX);
+    if (ior_find_elsewhere(run, t, err) < 0 ||
+        weir_test_session(run, &t->session, t->be, t->be_opt, &t->access, err) < 0)
+        return -1;
+    return weir_agree(&run->par, ior_queue_begin(t, &t->session, err), err);
+}
+
+/* A new signature for each repetition, so that what an earlier one left does not pass. */
+int ior_repetition(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ior_test *t = state;
+    uint32_t sig = (uint32_t)t->o->signature;
+
+    (void)err;
+    if (sig == 0)
+        sig = t->begun_s + (uint32_t)run->repetition;
+    t->data.content.pattern.rank = run->par.rank;
+    ior_new_signature(t, sig);
+    t->results.written = UINT64_MAX;
+    t->damage.dirty = t->results.wrote_short = false;
+    if (run->log.verbose >= 2)
+        weir_report_line(&run->report,
+                         "Using Time Stamp %" PRIu32 " (0x%" PRIx32 ") for Data Signature", sig,
+                         sig);
+    if (run->repetition == 0)
+        ior_report_head(run);
+    return 0;
+}
+
+static int warn_existing(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    bool there = false;
+
+    if (!t->o->write || run->par.rank != 0 ||
+        ior_file_name(t->o, t->use.mount, 0, 0, &t->use.path, err) < 0 ||
+        weir_session_has_file(&t->session, t->use.path.text, &there, NULL) < 0 || !there ||
+        (t->session.flags & WEIR_BE_NO_DATA))
+        return 0;
+    if (ior_file_check(t, true, NULL) < 0)
+        return 0; /* the phase will be refused */
+    return weir_warn(&run->log, err, "The file \"%s\" exists already and will be %s",
+                     t->use.path.text, t->o->use_existing ? "overwritten" : "deleted");
+}
+
+int ior_report(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ior_test *t = state;
+    int rc = ior_report_test(run, t, err);
+
+    if (rc == 0)
+        rc = warn_existing(run, t, err);
+    ior_report_need(run, t);
+    rc = weir_agree(&run->par, rc, err);
+    weir_report_line(&run->report, "\nResults: ");
+    weir_report_flush(&run->report);
+    return rc;
+}
+
+/* ---- after a phase ---- */
+
+/* How far an earlier run came. */
+static int read_status(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    bool there;
+
+    if (weir_status_read(run, t->o->status_file, "transfers", &there, &t->pass.limit, err) < 0)
+        return -1;
+    if (there)
+        return 0;
+    return weir_warn(&run->log, err,
+                     "Could not read back the stonewalling status from the file '%s'!",
+                     t->o->status_file);
+}
+
+/* How far a read may go: to where the write phase of this repetition came on the rank whose data
+ * we take, or to where the status file says an earlier run came. */
+static int limit_reading(struct weir_run *run, struct ior_test *t, bool check_write,
+                         struct weir_err *err)
+{
+    struct weir_err ignored = WEIR_ERR_INIT;
+    int64_t any_short = t->results.wrote_short; /* a rank with nothing to write was not short */
+    int owner;
+
+    t->pass.limit = UINT64_MAX;
+    if (t->o->status_file && !t->o->write)
+        return read_status(run, t, err);
+    weir_allmax_i64(&run->par, &any_short, 1);
+    if (!any_short)
+        return 0;
+    owner = ior_owner(t, &run->par, check_write, run->repetition, &ignored);
+    t->pass.limit =
+        weir_fetch_u64(&run->par, t->results.written, owner < 0 ? run->par.rank : owner);
+    return 0;
+}
+
+/* The status file holds what is true for the files that are left. With -m every repetition leaves
+ * its own, and the least count is true for all. */
+static void remember_write(struct ior_test *t, const struct weir_phase_rec *rec)
+{
+    uint64_t whole = weir_offsets_count(&t->pass.offsets);
+
+    t->results.written = rec->steps;
+    t->results.wrote_short = rec->steps_min != rec->steps_max || rec->steps < whole;
+    if (!t->results.knows_status || !t->o->multi_file || rec->steps_max < t->results.status_steps)
+        t->results.status_steps = rec->steps_max;
+    t->results.knows_status = true;
+    if (rec->repetition > 0)
+        return;
+    t->results.first_steps = rec->steps_max;
+    t->results.wore_out = rec->stonewall.known;
+}
+
+/* ---- stages ---- */
+
+static bool wants(const void *state, const struct weir_stage *s)
+{
+    const struct ior_options *o = ((const struct ior_test *)state)->o;
+
+    return s->phase == &ior_write_phase   ? o->write
+           : s->phase == &ior_check_phase ? o->check_write
+                                          : ior_wants_read(o);
+}
+
+/* What is collective: calls on one file of all tasks. */
+static void time_together(const void *state, const struct weir_stage *s, struct weir_timing *timing)
+{
+    const struct ior_test *t = state;
+    const struct ior_options *o = t->o;
+    bool together = (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) && !o->file_per_task;
+
+    (void)s;
+    timing->collective_open = together;
+    timing->collective_flush = together && o->sync_end;
+    timing->lock_step = !o->file_per_task && t->access.collective;
+}
+
+/* What was just written is checked outside any measured time. */
+static void time_check(const void *state, const struct weir_stage *s, struct weir_timing *timing)
+{
+    time_together(state, s, timing);
+    timing->wear_out = timing->barriers = false;
+    timing->pause_ns = 0;
+}
+
+static int before_write(struct weir_run *run, void *state, const struct weir_stage *s,
+                        struct weir_err *err)
+{
+    struct ior_test *t = state;
+    struct weir_timing timing = { 0 };
+
+    if (t->o->status_file && !t->o->run.dry_run && run->repetition == 0 &&
+        weir_status_forget(run, t->o->status_file, err) < 0)
+        return -1;
+    t->use.prefilled = false;
+    time_together(t, s, &timing);
+    if (t->o->prefill > 0 && ior_prefill(run, t, &timing, err) < 0)
+        return -1;
+    ior_trace_file(run, t, "writing", run->par.rank);
+    ior_trace_commence(run, WEIR_DIR_WRITE);
+    return 0;
+}
+
+static int after_write(struct weir_run *run, void *state, const struct weir_stage *s,
+                       struct weir_phase_rec *rec, struct weir_err *err)
+{
+    struct ior_test *t = state;
+
+    (void)s;
+    ior_trace_phase(run, t, rec);
+    remember_write(t, rec);
+    ior_note_repeats(run, t);
+    ior_report_facts(run, t);
+    if (ior_check_size(run, t, rec, err) < 0)
+        return -1;
+    ior_report_phase(run, t, rec, &t->results.write);
+    return 0;
+}
+
+/* Whose file will be read, and with -y on which mount it lies. Collective. */
+static void find_owner(struct weir_run *run, struct ior_test *t, bool check_write)
+{
+    struct weir_err ignored = WEIR_ERR_INIT;
+    int owner = ior_owner(t, &run->par, check_write, run->repetition, &ignored);
+
+    t->use.owner_mount = t->use.mount;
+    if (t->o->dual_mount)
+        t->use.owner_mount = (int)weir_fetch_u64(&run->par, (uint64_t)t->use.mount,
+                                                 owner < 0 ? run->par.rank : owner);
+    ior_trace_file(run, t, "reading", owner);
+}
+
+static int before_check(struct weir_run *run, void *state, const struct weir_stage *s,
+                        struct weir_err *err)
+{
+    char now[32];
+
+    (void)s;
+    if (run->log.verbose >= 1) {
+        weir_report_line(&run->report, "Verifying contents of the file(s) just written.");
+        weir_report_line(&run->report, "%s\n", weir_banner_now(now, WEIR_BANNER_CTIME));
+    }
+    if (limit_reading(run, state, true, err) < 0)
+        return -1;
+    find_owner(run, state, true);
+    return 0;
+}
+
+static int after_check(struct weir_run *run, void *state, const struct weir_stage *s,
+                       struct weir_phase_rec *rec, struct weir_err *err)
+{
+    int rc = ior_data_report(run, state, rec, "write", err);
+
+    (void)s;
+    weir_metrics_report(run, &((struct ior_test *)state)->session, rec);
+    return rc;
+}
+
+static int before_read(struct weir_run *run, void *state, const struct weir_stage *s,
+                       struct weir_err *err)
+{
+    (void)s;
+    if (limit_reading(run, state, false, err) < 0)
+        return -1;
+    ior_note_unread(run, state);
+    find_owner(run, state, false);
+    ior_trace_commence(run, WEIR_DIR_READ);
+    return 0;
+}
+
+static int after_read(struct weir_run *run, void *state, const struct weir_stage *s,
+                      struct weir_phase_rec *rec, struct weir_err *err)
+{
+    struct ior_test *t = state;
+    int rc;
+
+    (void)s;
+    ior_trace_phase(run, t, rec);
+    if (ior_check_size(run, t, rec, err) < 0)
+        return -1;
+    if (!t->o->write)
+        ior_note_repeats(run, t);
+    ior_report_facts(run, t);
+    rc = ior_data_report(run, t, rec, "read", err);
+    ior_report_phase(run, t, rec, &t->results.read);
+    return rc;
+}
+
+#define STAGE(k, name, f, time, ...)                                                               \
+    {                                                                                              \
+        .key = (k), .flags = (f), .phase = &ior_##name##_phase, .wanted = wants, .timing = (time), \
+        .before = before_##name, .after = after_##name, __VA_ARGS__                                \
+    }
+
+const struct weir_stage ior_stages[] = { STAGE("write", write, WEIR_STAGE_DELAY | WEIR_STAGE_WRITES,
+                                               time_together, .skipped = ior_report_skipped),
+                                         STAGE("check write", check, WEIR_STAGE_UNTIMED,
+                                               time_check, ),
+                                         STAGE("read", read, WEIR_STAGE_DELAY | WEIR_STAGE_READS,
+                                               time_together, .skipped = ior_report_skipped),
+                                         { .key = NULL } };
+
+#undef STAGE
+
+/* ---- removal and the end ---- */
+
+/* With -k files are kept, with -K those whose data were wrong. */
+bool ior_keeps(const void *state)
+{
+    const struct ior_test *t = state;
+
+    return !t->o->write || t->o->keep || (t->o->keep_with_error && t->damage.dirty);
+}
+
+void ior_removed(struct weir_run *run, void *state, double seconds)
+{
+    struct ior_test *t = state;
+
+    ior_trace_file(run, t, "removing", t->use.removed ? run->par.rank : -1);
+    ior_report_remove(run, seconds);
+}
+
+int ior_conclude(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ior_test *t = state;
+    bool failed = run->test->failed;
+
+    if (!failed && !t->o->write && !t->o->keep)
+        weir_note(&run->log, "the files were kept: a run that does not write never removes them");
+    if (t->results.wore_out && !t->o->status_file)
+        weir_report_line(&run->report, "Pairs deadlineForStonewallingaccessed: %" PRIu64,
+                         t->results.first_steps);
+    ior_report_hints(run, t);
+    ior_report_max(run, t);
+    if (failed || !t->o->status_file || !t->results.knows_status || t->o->run.dry_run)
+        return 0;
+    return weir_status_write(run, t->o->status_file, t->results.status_steps, err);
+}

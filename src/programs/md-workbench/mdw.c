@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdw.c - the metadata workbench: option rows, the check of the options, and the program */
+#include "config.h"
+#include "programs/md-workbench/mdw.h"
+
+#include "base/clock.h"
+#include "base/size.h"
+#include "engine/place/cleanup.h"
+#include "engine/place/items.h"
+#include "engine/place/preflight.h"
+#include "par/agree.h"
+
+#define O struct mdw_options
+#define MOST32 .max = INT32_MAX
+#define MOST_START (INT64_MAX / 4)
+
+static const struct weir_opt options[] = {
+    OPT_INT('O', "offset", NULL, O, offset, "1", "N",
+            "Ranks from a task to the one whose objects it reads, and to the one it writes for",
+            OPT_FIRST(ORDER)),
+    WEIR_OPT_API('a', "api", NULL, NULL,
+                 "Backend that does the operations (case-insensitive); POSIX without it"),
+    OPT_INT('I', "obj-per-proc", NULL, O, steps, "1000", "N",
+            "Steps of a task in each data set and iteration", .min = 0, MOST32, OPT_FIRST(FILES)),
+    OPT_INT('P', "precreate-per-set", NULL, O, population, "3000", "N", "Objects in each data set",
+            .min = 0, MOST32, OPT_FIRST(FILES)),
+    OPT_INT('D', "data-sets", NULL, O, sets, "10", "N", "Data sets of each task", .min = 1, MOST32,
+            OPT_FIRST(FILES)),
+    OPT_STR('o', "directory", NULL, O, prefix, "./out", "DIR", "Where the data sets are made",
+            .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE, OPT_FIRST(FILES)),
+    OPT_INT('S', "object-size", NULL, O, size, "3901", "SIZE", "Bytes of each object", .min = 0,
+            MOST32, OPT_FIRST(DATA)),
+    WEIR_OPT_REPETITIONS_DEFAULT('R', "iterations", NULL, "3"),
+    WEIR_OPT_DATA_SEED(O, "objects"),
+    OPT_REAL('t', "waiting-time", NULL, O, wait, "0", "FACTOR",
+             "Wait this many times as long as each operation of the benchmark took", .min = 0,
+             .max = 1000000, OPT_FIRST(TIME)),
+    OPT_FLAG('T', "adaptive-waiting", NULL, O, adaptive,
+             "Eight benchmarks in each iteration, with waiting factors 0 and 0.0625 to 4",
+             OPT_IN(TIME)),
+    OPT_FLAG('1', "run-precreate", NULL, O, precreate,
+             "Run the precreate phase; all phases without -1, -2 and -3", OPT_IN(ORDER)),
+    OPT_FLAG('2', "run-benchmark", NULL, O, benchmark, "Run the benchmark phase", OPT_IN(ORDER)),
+    OPT_FLAG('3', "run-cleanup", NULL, O, cleanup, "Run the cleanup phase", OPT_IN(ORDER)),
+    WEIR_OPT_DEADLINE('w', "stonewall-timer", NULL, "Stop each benchmark after this many seconds"),
+    WEIR_OPT_WEAR_OUT('W', "stonewall-wear-out", NULL,
+                      "Let all tasks reach the step of the fastest after the stonewall"),
+    OPT_FLAG('X', "verify-read", NULL, O, verify, "Check the data that are read", OPT_FIRST(DATA)),
+    WEIR_OPT_DATA_PACKET(O, "objects"),
+    OPT_STR('L', "latency", NULL, O, latency, NULL, "PREFIX",
+            "Write every operation of rank 0 to PREFIX-<factor>-<iteration>-<name>.csv",
+            .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE, OPT_IN(OUTPUT)),
+    OPT_FLAG(0, "latency-all", NULL, O, latency_all, "With -L, write the operations of all ranks",
+             .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
+    OPT_FLAG('q', "quiet", NULL, O, quiet, "Leave out what is not a result",
+             .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
+    WEIR_OPT_VERBOSE('v', "verbose", NULL, .min = 0, .max = 5),
+    OPT_SIZE(0, "start-item", NULL, O, start, "0", "N",
+             "First object, instead of the position in the run-info file", .min = 0,
+             .max = MOST_START, OPT_IN(FILES)),
+    OPT_FLAG(0, "print-detailed-stats", NULL, O, detailed,
+             "Show counters with tabs between them instead of lines to read",
+             .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
+    OPT_FLAG(0, "read-only", NULL, O, read_only, "Only stat and read in the benchmark",
+             OPT_IN(ORDER)),
+    OPT_FLAG(0, "ignore-precreate-errors", NULL, O, ignore_errors,
+             "Count errors of the precreate phase and go on", OPT_IN(ORDER)),
+    OPT_FLAG(0, "process-reports", NULL, O, each_rank, "A line for each rank too",
+             .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
+    OPT_STR(0, "run-info-file", NULL, O, position_file, "md-workbench.status", "FILE",
+            "Where the position is kept from run to run", .flags = WEIR_OPT_WRITES, OPT_IN(FILES)),
+    WEIR_OPT_WARNINGS("warningAsErrors", NULL),
+    WEIR_OPT_DELAY(0, "delay", NULL, "Wait this many seconds before each phase"),
+    WEIR_OPT_MAX_TIME(0, "max-time-duration", NULL),
+    WEIR_OPT_RANK_CSV("saveRankPerformanceDetails", NULL,
+                      "Write the times of every task after each phase"),
+    WEIR_OPT_OP_CSV("savePerOpDataCSV", NULL, "Write every operation to PREFIX-<task>.csv"),
+    WEIR_OPT_EXISTING(weir_existing_no_reuse,
+                      "Data sets of an earlier run that are there when they shall be made: remove "
+                      "them, or end with an error; the other phases use what is there"),
+    WEIR_OPT_COMMON("0"),
+    WEIR_OPT_GPU("allocateBufferOnGPU", NULL, "GPUid", NULL, "gpuDirect", NULL),
+    OPT_END
+};
+
+#undef O
+
+/* ---- what follows from the options ---- */
+
+static void fill_phases(struct mdw_options *o)
+{
+    if (!o->precreate && !o->benchmark && !o->cleanup)
+        o->precreate = o->benchmark = o->cleanup = true;
+}
+
+static int check_words(struct mdw_test *t, struct weir_err *err)
+{
+    const struct mdw_options *o = t->o;
+    const struct weir_conflict rules[] = {
+        { !o->prefix || !*o->prefix, "option -o: the name of the directory is empty" },
+        { !o->position_file || !*o->position_file,
+          "option --run-info-file: the name of the file is empty" },
+        { o->latency && !*o->latency, "option -L (latency): the prefix of the files is empty" },
+    };
+
+    if (weir_metadata_packet(o->packet, &t->fs.data.packet, err) < 0 ||
+        weir_conflicts_check(rules, sizeof(rules) / sizeof(*rules), err) < 0)
+        return -1;
+    return 0;
+}
+
+/* Objects are counted in 64 bits. */
+static int check_count(const struct mdw_test *t, const struct weir_run *run, struct weir_err *err)
+{
+    const struct mdw_options *o = t->o;
+    int64_t n;
+
+    if (__builtin_mul_overflow((int64_t)o->steps, o->run.repetitions, &n) ||
+        __builtin_add_overflow(n, o->population, &n) || __builtin_mul_overflow(n, o->sets, &n) ||
+        __builtin_mul_overflow(n, run->world.size, &n))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "sets (-D), population (-P), steps (-I) and iterations (-R) make more "
+                           "objects than can be counted");
+    return 0;
+}
+
+static int check_backend(struct mdw_test *t, const struct weir_run *run, struct weir_err *err)
+{
+    const struct weir_ns *ns = t->fs.ns = t->fs.be->ns;
+
+    if (!ns || !ns->mkdir || !ns->rmdir || !ns->stat || !ns->unlink)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "%s cannot make, stat and remove files and directories", t->fs.be->name);
+    return weir_small_files_check(&t->fs, run, (uint64_t)t->o->size, "md-workbench", err);
+}
+
+/* What this rank finds: memory and the backend's own check may differ. */
+static int check_all(struct mdw_test *t, const struct weir_run *run, struct weir_err *err)
+{
+    const struct mdw_options *o = t->o;
+    uint64_t sets = (uint64_t)o->sets * (uint64_t)run->world.size;
+
+    if (check_words(t, err) < 0 || check_count(t, run, err) < 0)
+        return -1;
+    run->test->plan.inodes = sets * ((uint64_t)o->population + 1) + 1;
+    run->test->plan.bytes = weir_product(sets * (uint64_t)o->population, (uint64_t)o->size);
+    return check_backend(t, run, err);
+}
+
+static int check(struct mdw_test *t, struct weir_run *run, struct mdw_options *o,
+                 struct weir_err *err)
+{
+    int rc = 0;
+
+    run->par = run->world;
+    fill_phases(o);
+    if (weir_agree_check(&run->world, check_all(t, run, err), err) < 0)
+        return -1;
+    if (o->benchmark && !o->precreate && o->run.deadline_s > 0 && !o->run.wear_out &&
+        o->run.repetitions > 1)
+        rc = weir_warn(&run->log, err,
+                       "with a stonewall (-w) and without wear-out (-W) tasks stop at different "
+                       "objects: in later iterations some may not be there");
+    t->fs.seed_unknown = o->seed == -1 && o->benchmark && !o->precreate && o->size > 0;
+    weir_metadata_seed(run, &o->seed);
+    t->fs.data.seed = o->seed;
+    return rc;
+}
+
+/* ---- the program ---- */
+
+static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct weir_test *test = run->test;
+    struct mdw_test *t = state;
+
+    *t = (struct mdw_test) { .o = test->values->driver_opt };
+    if (weir_values_backend(test->values, t->o->run.api, &run->world, &t->fs.be, &t->fs.be_opt,
+                            err) < 0)
+        return -1;
+    if (check(t, run, test->values->driver_opt, err) < 0)
+        return -1;
+    test->plan.path = t->o->prefix;
+    test->plan.writes = t->o->precreate;
+    test->plan.shared = true;
+    return 0;
+}
+
+/* The directories of this task's data sets, which a clean-up removes with all that is in them. */
+static bool target(struct weir_run *run, const void *state, int i, struct weir_str *path)
+{
+    const struct mdw_test *t = state;
+
+    if (!t->o->precreate || i >= t->o->sets)
+        return false;
+    weir_str_addf(path, "%s/%d_%d", t->o->prefix, run->par.rank, i);
+    return true;
+}
+
+#define MOST_SETS 64 /* of which the nodes are compared */
+
+/* A task works on the objects of another one. Who made those of an earlier run is not known. */
+static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
+{
+    const struct mdw_test *t = state;
+    int same = 0, sets = t->o->sets < MOST_SETS ? t->o->sets : MOST_SETS;
+
+    f->own_metadata = -1;
+    if (t->o->benchmark && !t->o->precreate)
+        return;
+    for (int d = 0; t->o->benchmark && d < sets && same == 0; d++)
+        same = weir_par_same_node(&run->par, mdw_sets_shift(t->o, run->par.size, d));
+    f->own_metadata = same > 0;
+}
+
+static const struct weir_tidy_form forms[] = {
+    { "#_#", true, 0, 0, WEIR_TIDY_TREE },
+    { "file-#", false, 1, 1, WEIR_TIDY_OURS },
+};
+
+/* Before the first test. */
+static int look_at_existing(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct mdw_test *t = state;
+    bool replaces = t->o->precreate && weir_existing(&t->o->run) == WEIR_EXISTING_REPLACE;
+
+    return weir_tidy_existing(run, "md-workbench", t->o->prefix, replaces, t->fs.be, forms,
+                              sizeof(forms) / sizeof(*forms), err);
+}
+
+static const struct weir_example examples[] = {
+    { WEIR_TOPIC_NONE, "-o /scratch/d", "all three phases with the values below" },
+    { WEIR_TOPIC_NONE, "-o /scratch/d -P 1000 -I 100 -S 4k", "fewer objects, of 4 KiB" },
+    { WEIR_TOPIC_NONE, "-o /scratch/d -P 1000 -I 100 -1",
+      "only make the data sets; then -2, then -3" },
+    { WEIR_TOPIC_NONE, "-o /scratch/d -P 3000 -w 60 -W", "each benchmark for 60 s" },
+    { WEIR_TOPIC_NONE, "-o /scratch/d -P 1000 -I 100 -T", "how latencies follow from the load" },
+    { WEIR_TOPIC_FILES, "-o /scratch/d -D 4 -P 1000 -I 100",
+      "four data sets of each task, with 1000 objects" },
+    { WEIR_TOPIC_ORDER, "-o /scratch/d -O 2 -2 --read-only",
+      "stat and read what the task two ranks away wrote" },
+    { WEIR_TOPIC_DATA, "-o /scratch/d -S 64k -X", "objects of 64 KiB, checked when they are read" },
+    { WEIR_TOPIC_TIME, "-o /scratch/d -w 60 -W -t 0.5",
+      "60 s each, and wait half as long as each operation took" },
+    { .args = NULL }
+};
+
+const struct weir_driver weir_mdw = {
+    .name = "md-workbench",
+    .examples = examples,
+    .brief = "measure a steady mix of metadata operations",
+    .opts = options,
+    .opt_size = sizeof(struct mdw_options),
+    .api = weir_run_options_api,
+    .files = mdw_files,
+    .state_size = sizeof(struct mdw_test),
+    .operations = mdw_operations,
+    .plan = plan_test,
+    .banner = mdw_report_begin,
+    .begin = mdw_begin,
+    .end = mdw_end,
+    .start = mdw_start,
+    .target = target,
+    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL | WEIR_EXISTING_TOLD,
+    .enter = look_at_existing,
+    .facts = facts_of,
+    .stages = mdw_stages,
+    .clean = mdw_clean_up,
+    .conclude = mdw_conclude,
+    .finish = mdw_report_end,
+};
+
+WEIR_PROGRAM("md-workbench", weir_mdw);

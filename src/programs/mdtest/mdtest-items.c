@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdtest-items.c - where items are, and steps of one item: directories and files */
+#include "config.h"
+#include "programs/mdtest/mdtest-step.h"
+
+#include <string.h>
+
+#include "engine/transfer.h"
+
+#define MODE 0775
+
+/* ---- where items are ---- */
+
+void mdtest_locate_step(struct mdtest_test *t, uint64_t step)
+{
+    const struct weir_dirtree *tree = &t->tree;
+    uint64_t nth = t->pass.shuffled ? weir_perm_at(&t->pass.perm, step) : step;
+    uint64_t in_loop = nth % tree->per_loop, item, back;
+
+    item = t->pass.made_order ? weir_dirtree_made(tree, in_loop)
+                              : weir_dirtree_linear(tree, in_loop);
+    back = item % tree->per_dir;
+    t->pass.loop = nth / tree->per_loop;
+    if (t->pass.shuffled)
+        back = 0;
+    t->pass.item = item - back;
+    t->pass.low = step - back;
+    t->pass.high = t->pass.shuffled ? step + 1 : t->pass.low + tree->per_dir;
+}
+
+const char *mdtest_name_created(struct mdtest_test *t, const struct weir_run *run,
+                                struct mdtest_names *n, enum mdtest_kind kind, int owner,
+                                uint64_t nth)
+{
+    uint64_t item = weir_dirtree_made(&t->tree, nth % t->tree.per_loop);
+    int whose = mdtest_tree_of(t, run, owner);
+
+    return mdtest_name_item(n, mdtest_base_of(&t->places, whose), run->repetition,
+                            nth / t->tree.per_loop, whose, weir_dirtree_dir_of(&t->tree, item),
+                            kind, owner, item);
+}
+
+/* ---- steps ---- */
+
+/* A call that takes nothing but a name, on the item of a step. */
+static inline int visit(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
+                        int (*call)(struct weir_session *, const char *, struct weir_err *),
+                        uint64_t *clock_ns, struct weir_err *err)
+{
+    uint64_t item, begin = *clock_ns;
+    const char *path = mdtest_name_step(run, t, owner, step, &item);
+
+    mdtest_enter(t, path);
+    return mdtest_finish_op(run, t, call(&t->fs.session, path, err), item, 0, begin, clock_ns, err);
+}
+
+static int make_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
+                    uint64_t *clock_ns, struct weir_err *err)
+{
+    uint64_t item, begin = *clock_ns;
+    const char *path = mdtest_name_step(run, t, owner, step, &item);
+
+    mdtest_enter(t, path);
+    return mdtest_finish_op(run, t, t->fs.ns->mkdir(&t->fs.session, path, MODE, err), item, 0,
+                            begin, clock_ns, err);
+}
+
+static int remove_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
+                      uint64_t *clock_ns, struct weir_err *err)
+{
+    return visit(run, t, owner, step, t->fs.ns->rmdir, clock_ns, err);
+}
+
+static int remove_file(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
+                       uint64_t *clock_ns, struct weir_err *err)
+{
+    return visit(run, t, owner, step, t->fs.ns->unlink, clock_ns, err);
+}
+
+int mdtest_step_dir_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                           struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    t->ledger.started[MDTEST_DIRS] = i + 1;
+    return mdtest_each_owner(run, t, i, clock_ns, make_dir, err);
+}
+
+int mdtest_step_dir_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                           struct weir_err *err)
+{
+    return mdtest_each_owner(run, state, i, clock_ns, remove_dir, err);
+}
+
+int mdtest_step_file_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                            struct weir_err *err)
+{
+    return mdtest_each_owner(run, state, i, clock_ns, remove_file, err);
+}
+
+int mdtest_step_stat(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                     struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    return visit(run, t, t->pass.owner, i, t->fs.ns->stat, clock_ns, err);
+}
+
+/* A chain that ends with the names it began with: the first steps aside, each other one moves up,
+ * the first goes to the last but one place, which the one before it left. The last never moves. */
+int mdtest_step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                       struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+    uint64_t n = t->ledger.count[MDTEST_DIRS], begin = *clock_ns;
+    bool first = i == 0, last = i == n - 1;
+    const char *from, *to;
+
+    from = mdtest_name_created(t, run, &t->names, MDTEST_DIRS, t->pass.owner, last ? 0 : i);
+    to = mdtest_name_created(t, run, &t->target, MDTEST_DIRS, t->pass.owner,
+                             first  ? 0
+                             : last ? n - 2
+                                    : i - 1);
+    if (first)
+        memcpy(t->target.path + strlen(to), "-XX", 4);
+    if (last)
+        memcpy(t->names.path + strlen(from), "-XX", 4);
+    mdtest_enter(t, from);
+    return mdtest_finish_op(run, t, t->fs.ns->rename(&t->fs.session, from, to, err), i, 0, begin,
+                            clock_ns, err);
+}
+
+/* ---- files: create, write, read, and check the data ---- */
+
+/* What a file must hold: as long as it was written, whatever part of it was read. */
+static const void *expected(struct mdtest_test *t, int owner, uint64_t item)
+{
+    return weir_small_files_expect(&t->fs, owner == MDTEST_SHARED ? 0 : owner, item,
+                                   t->out_len ? t->out_len : t->in_len);
+}
+
+static int read_back(struct weir_run *run, struct mdtest_test *t, const char *path,
+                     uint64_t *clock_ns, struct weir_err *err)
+{
+    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->fs.in, .len = t->out_len };
+    uint64_t begin = weir_now_ns();
+
+    *(unsigned char *)t->fs.in = (unsigned char)~*(unsigned char *)t->fs.out;
+    if (weir_session_xfer(t->fs.file, &io, clock_ns, err) < 0)
+        return -1;
+    weir_small_files_right(&t->fs, run, "file", path, t->fs.out, t->out_len, &t->damage);
+    *clock_ns = weir_now_ns();
+    run->counters.verify_ns += *clock_ns - begin;
+    return 0;
+}
+
+static int write_file(struct weir_run *run, struct mdtest_test *t, const char *path,
+                      uint64_t *clock_ns, struct weir_err *err)
+{
+    struct weir_io io = { .dir = WEIR_DIR_WRITE, .buf = t->fs.out, .len = t->out_len };
+
+    if (weir_session_xfer(t->fs.file, &io, clock_ns, err) < 0)
+        return -1;
+    run->counters.bytes += io.len;
+    if (t->o->sync_file) {
+        if (weir_session_sync(t->fs.file, err) < 0)
+            return -1;
+        *clock_ns = weir_now_ns();
+    }
+    return t->o->verify_write ? read_back(run, t, path, clock_ns, err) : 0;
+}
+
+/* Open, write when there is something to write, close. The first error wins, and the file is
+ * closed also after a failure. */
+static int fill_file(struct weir_run *run, struct mdtest_test *t, const char *path, unsigned flags,
+                     bool writes, uint64_t *clock_ns, struct weir_err *err)
+{
+    int rc = 0;
+
+    if (weir_session_open_slot(&t->fs.session, t->fs.file, path, flags, &t->fs.extent, err) < 0)
+        return -1;
+    mdtest_finish_part(t, WEIR_OP_OPEN, clock_ns);
+    if (writes)
+        rc = write_file(run, t, path, clock_ns, err);
+    if (weir_session_close_slot(t->fs.file, rc < 0 ? NULL : err) < 0)
+        rc = -1;
+    mdtest_finish_part(t, WEIR_OP_CLOSE, clock_ns);
+    return rc;
+}
+
+/* The content of the next file, before its operation begins. */
+static uint64_t make_content(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t item,
+                             uint64_t *clock_ns)
+{
+    if (weir_small_files_fill(&t->fs, run, owner == MDTEST_SHARED ? 0 : owner, item, t->out_len))
+        *clock_ns = weir_now_ns();
+    return *clock_ns;
+}
+
+static int make_file(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
+                     uint64_t *clock_ns, struct weir_err *err)
+{
+    bool writes = t->out_len > 0 && !t->o->collective;
+    unsigned flags = WEIR_OPEN_CREATE | WEIR_OPEN_WRITE | (t->o->verify_write ? WEIR_OPEN_READ : 0);
+    uint64_t item, begin;
+    const char *path = mdtest_name_step(run, t, owner, step, &item);
+    int rc;
+
+    begin = writes ? make_content(run, t, owner, item, clock_ns) : *clock_ns;
+    if (t->o->mknod) {
+        mdtest_enter(t, path);
+        rc = t->fs.ns->mknod(&t->fs.session, path, err);
+    } else {
+        rc = fill_file(run, t, path, flags, writes, clock_ns, err);
+    }
+    return mdtest_finish_op(run, t, rc, item, writes ? t->out_len : 0, begin, clock_ns, err);
+}
+
+int mdtest_step_file_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                            struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    t->ledger.started[MDTEST_FILES] = i + 1;
+    return mdtest_each_owner(run, t, i, clock_ns, make_file, err);
+}
+
+/* -c: the files are there; each task opens its own and writes it. */
+int mdtest_step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                      struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+    uint64_t item, begin;
+    const char *path = mdtest_name_step(run, t, run->par.rank, i, &item);
+    unsigned flags = WEIR_OPEN_WRITE | (t->o->verify_write ? WEIR_OPEN_READ : 0);
+    int rc;
+
+    begin = make_content(run, t, run->par.rank, item, clock_ns);
+    rc = fill_file(run, t, path, flags, t->out_len > 0, clock_ns, err);
+    return mdtest_finish_op(run, t, rc, item, t->out_len, begin, clock_ns, err);
+}
+
+bool mdtest_name_read(struct weir_run *run, void *state, uint64_t n, struct weir_small_file *file)
+{
+    struct mdtest_test *t = state;
+
+    if (n >= t->ledger.count[MDTEST_FILES])
+        return false;
+    if (n == 0)
+        mdtest_rewind(t);
+    file->rank = t->pass.owner == MDTEST_SHARED ? 0 : t->pass.owner;
+    file->path = mdtest_name_step(run, t, t->pass.owner, n, &file->item);
+    return true;
+}
+
+static int read_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
+                     uint64_t *clock_ns, struct weir_err *err)
+{
+    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->fs.in, .len = t->in_len };
+
+    *(unsigned char *)t->fs.in ^= 0xff; /* what is left of the last read must not pass */
+    if (weir_session_xfer(t->fs.file, &io, clock_ns, err) < 0)
+        return -1;
+    run->counters.bytes += io.len;
+    if (!t->o->verify_read)
+        return 0;
+    weir_small_files_right(&t->fs, run, "file", path, expected(t, t->pass.owner, item), t->in_len,
+                           &t->damage);
+    weir_clock_apart(&run->counters.verify_ns, clock_ns);
+    return 0;
+}
+
+/* Open, read where there is something to read, close. */
+static int fetch_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
+                      uint64_t *clock_ns, struct weir_err *err)
+{
+    int rc = 0;
+
+    if (weir_session_open_slot(&t->fs.session, t->fs.file, path, WEIR_OPEN_READ, &t->fs.extent,
+                               err) < 0)
+        return -1;
+    mdtest_finish_part(t, WEIR_OP_OPEN, clock_ns);
+    if (t->in_len > 0)
+        rc = read_file(run, t, path, item, clock_ns, err);
+    if (weir_session_close_slot(t->fs.file, rc < 0 ? NULL : err) < 0)
+        rc = -1;
+    mdtest_finish_part(t, WEIR_OP_CLOSE, clock_ns);
+    return rc;
+}
+
+int mdtest_step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                     struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+    uint64_t item, begin = *clock_ns;
+    const char *path = mdtest_name_step(run, t, t->pass.owner, i, &item);
+    int rc = fetch_file(run, t, path, item, clock_ns, err);
+
+    return mdtest_finish_op(run, t, rc, item, t->in_len, begin, clock_ns, err);
+}

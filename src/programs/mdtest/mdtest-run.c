@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdtest-run.c - one number of tasks: what it takes, its iterations, the order of the phases, and
+ * the ledger of what is there */
+#include "config.h"
+#include "programs/mdtest/mdtest.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "engine/observe/latency.h"
+#include "engine/place/status.h"
+#include "par/agree.h"
+
+/* ---- before the first phase ---- */
+
+static size_t larger(int64_t a, int64_t b)
+{
+    return (size_t)(a > b ? a : b);
+}
+
+static int take_buffers(struct mdtest_test *t, struct weir_run *run, struct weir_err *err)
+{
+    const struct mdtest_options *o = t->o;
+    size_t in = larger(o->read_bytes, o->verify_write ? o->write_bytes : 0);
+    size_t want = o->verify_read ? larger(o->read_bytes, o->write_bytes) : 0;
+
+    t->out_len = (size_t)o->write_bytes;
+    t->in_len = (size_t)o->read_bytes;
+    if (weir_small_files_begin(&t->fs, t->out_len, in, want, err) < 0)
+        return -1;
+    weir_small_files_fill(&t->fs, run, o->shared ? 0 : run->par.rank, 0, t->out_len);
+    return 0;
+}
+
+static int take_memory(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
+{
+    size_t longest = 0;
+
+    for (int i = 0; i < t->places.n; i++)
+        longest = strlen(t->places.base[i]) > longest ? strlen(t->places.base[i]) : longest;
+    if (mdtest_names_init(&t->names, &t->tree, longest, err) < 0 ||
+        mdtest_names_init(&t->target, &t->tree, longest, err) < 0 || take_buffers(t, run, err) < 0)
+        return -1;
+    if (t->o->latency && run->par.rank == 0 &&
+        !(t->results.sum = calloc(MDTEST_OPS * WEIR_CALLS, sizeof(*t->results.sum))))
+        return weir_fail(err, WEIR_ESETUP, "memory for latencies");
+    return 0;
+}
+
+void mdtest_end(void *state)
+{
+    struct mdtest_test *t = state;
+
+    mdtest_names_free(&t->names);
+    mdtest_names_free(&t->target);
+    weir_small_files_end(&t->fs);
+    free(t->results.mine);
+    free(t->results.sum);
+}
+
+/* The number of an earlier run. More items than the tree has room for can only be in a single
+ * directory. */
+static int take_status(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
+{
+    enum mdtest_kind kind = t->ledger.kind[MDTEST_FILES] ? MDTEST_FILES : MDTEST_DIRS;
+    uint64_t items = t->ledger.planned[kind];
+    bool there;
+
+    if (!t->o->status_file || t->o->create)
+        return 0;
+    if (weir_status_read(run, t->o->status_file, "items", &there, &items, err) < 0 ||
+        (!there && weir_warn(&run->log, err,
+                             "Could not read stonewall status file '%s': the planned number of "
+                             "items is taken",
+                             t->o->status_file) < 0))
+        return -1;
+    mdtest_log(run, 1, "Read stonewall status; items: %" PRIu64 "\n", items);
+    if (items > t->tree.total && t->tree.dirs > 1)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "status file '%s' counts %" PRIu64
+                           " items, and this tree holds only %" PRIu64
+                           "; give -n, -I, -b, -z as in the run that wrote it",
+                           t->o->status_file, items, t->tree.total);
+    if (items > t->tree.total) {
+        t->tree.per_dir = t->tree.per_loop = t->tree.total = items;
+        t->tree.loops = 1;
+    }
+    t->ledger.count[kind] = items;
+    return 0;
+}
+
+int mdtest_begin(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    t->tasks = run->par.size;
+    t->pass.fine = run->details || t->o->latency || run->records.wanted;
+    return mdtest_plan(t, run, err) < 0 ? -1 : take_memory(run, t, err);
+}
+
+int mdtest_start(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    if (weir_small_files_start(&t->fs, run, err) < 0)
+        return -1;
+    t->ready = take_status(run, t, err) == 0;
+    return t->ready ? 0 : -1;
+}
+
+/* ---- phases ---- */
+
+static void begin_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op)
+{
+    int64_t shifts = (int64_t)mdtest_facts[op].shifts * t->shift;
+    bool visits = mdtest_facts[op].visits;
+
+    t->pass.op = op;
+    t->pass.of = mdtest_facts[op].of;
+    t->pass.phase = &mdtest_phases[op];
+    t->pass.owner = t->o->shared && t->pass.of == MDTEST_FILES
+                        ? MDTEST_SHARED
+                        : (int)((run->par.rank + shifts) % run->par.size);
+    /* Short of a whole tree, what is there is what was made first. */
+    t->pass.made_order = !visits || t->ledger.count[t->pass.of] != t->tree.total;
+    t->pass.shuffled = visits && t->o->random && t->ledger.count[t->pass.of] > 1;
+    if (t->pass.shuffled)
+        weir_perm_init(&t->pass.perm, t->ledger.count[t->pass.of],
+                       (uint64_t)t->o->random_seed + (uint64_t)run->par.rank);
+}
+
+/* Ranks that work in the phase in progress. */
+static uint64_t workers(const struct weir_run *run, const struct mdtest_test *t)
+{
+    return mdtest_works_alone(t) ? 1 : (uint64_t)run->par.size;
+}
+
+/* The ledger: a phase has done what is there, no more and no less. */
+static int check_ledger(const struct weir_run *run, const struct mdtest_test *t,
+                        const struct weir_phase_rec *rec, struct weir_err *err)
+{
+    bool makes = mdtest_makes_items(t) || mdtest_facts[t->pass.op].is_tree;
+    uint64_t each = makes ? rec->steps_max : t->ledger.count[t->pass.of];
+    uint64_t expected = each * workers(run, t);
+
+    if (t->pass.op == MDTEST_DIR_RENAME && each < 2)
+        expected = 0;
+    if (rec->interrupted || rec->steps_sum == expected)
+        return 0;
+    return weir_refuse(err, WEIR_EIO,
+                       "%s worked on %" PRIu64 " items where %" PRIu64 " are expected",
+                       rec->phase->key, rec->steps_sum, expected);
+}
+
+static void report_wall(struct weir_run *run, struct mdtest_test *t,
+                        const struct weir_phase_rec *rec)
+{
+    uint64_t n = workers(run, t);
+    uint64_t min = n == 1 ? rec->stonewall.steps_max : rec->stonewall.steps_min;
+
+    t->results.wall_s = 0;
+    if (!rec->stonewall.known || rec->stonewall.steps_sum == t->ledger.planned[t->pass.of] * n)
+        return;
+    t->results.wall_items = (double)rec->stonewall.steps_sum;
+    t->results.wall_s = (double)rec->stonewall.time_ns / WEIR_NS_PER_S;
+    weir_report_line(&run->report,
+                     "Continue stonewall hit min: %" PRIu64 " max: %" PRIu64 " avg: %.1f \n", min,
+                     rec->stonewall.steps_max, (double)rec->stonewall.steps_sum / (double)n);
+    mdtest_log(run, 1, "stonewall hit with %" PRIu64 " items", rec->stonewall.steps);
+    if (run->log.verbose >= 1)
+        mdtest_log(run, 1, "stonewall: %" PRIu64 " of %" PRIu64, rec->stonewall.steps,
+                   rec->stonewall.steps_max);
+}
+
+/* Wrong data are counted, told once by the lowest rank that saw them, and end in the exit
+ * status. */
+static void report_wrong(struct weir_run *run, struct mdtest_test *t,
+                         const struct weir_phase_rec *rec)
+{
+    if (rec->wrong_sum > 0 &&
+        weir_agree(&run->par, t->damage.code == WEIR_OK ? 0 : -1, &t->damage) < 0)
+        weir_note(&run->log, "%s", t->damage.text);
+    t->damage.code = WEIR_OK;
+}
+
+/* What every phase must be checked for. */
+static int check_phase(struct weir_run *run, struct mdtest_test *t,
+                       const struct weir_phase_rec *rec, struct weir_err *err)
+{
+    if (check_ledger(run, t, rec, err) < 0)
+        return -1;
+    report_wrong(run, t, rec);
+    return 0;
+}
+
+/* Does this phase tell how many items there are for a later run? */
+static bool has_status(const struct mdtest_test *t)
+{
+    return t->o->status_file && t->o->run.deadline_s > 0 && mdtest_facts[t->pass.op].makes &&
+           (t->pass.of == MDTEST_FILES || !t->ledger.kind[MDTEST_FILES]);
+}
+
+/* After a create phase: what is there from now on. */
+static int after_create(struct weir_run *run, struct mdtest_test *t,
+                        const struct weir_phase_rec *rec, struct weir_err *err)
+{
+    report_wall(run, t, rec);
+    t->ledger.count[t->pass.of] = rec->steps_max;
+    if (rec->interrupted || !has_status(t))
+        return 0;
+    return weir_status_write(run, t->o->status_file, rec->steps_max, err);
+}
+
+/* -c: the second pass over the files. Its time is part of the creation. */
+static int write_own(struct weir_run *run, struct mdtest_test *t, double *seconds,
+                     struct weir_err *err)
+{
+    const struct weir_timing timing = { 0 };
+    struct weir_phase_rec rec;
+
+    t->pass.phase = &mdtest_write_phase;
+    if (weir_phase_aside(run, &mdtest_write_phase, t, &timing, &rec, err) < 0 ||
+        check_phase(run, t, &rec, err) < 0)
+        return -1;
+    t->pass.phase = &mdtest_phases[t->pass.op];
+    *seconds = weir_phase_span(&rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
+    weir_metrics_report(run, &t->fs.session, &rec);
+    return 0;
+}
+
+/* ---- stages ---- */
+
+static void time_creation(const void *state, const struct weir_stage *s, struct weir_timing *timing)
+{
+    (void)state;
+    (void)s;
+    timing->wear_out = timing->deadline_s > 0;
+}
+
+static bool wants_kind(const void *state, const struct weir_stage *s)
+{
+    return ((const struct mdtest_test *)state)->ledger.kind[s->index];
+}
+
+static bool wants_op(const void *state, const struct weir_stage *s)
+{
+    const struct mdtest_test *t = state;
+    const struct mdtest_fact *f = &mdtest_facts[s->index];
+
+    return (f->is_tree || t->ledger.kind[f->of]) && *((const bool *)t->o + f->flag);
+}
+
+static int before_op(struct weir_run *run, void *state, const struct weir_stage *s,
+                     struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    begin_phase(run, t, (enum mdtest_op)s->index);
+    if (t->pass.op == MDTEST_FILE_READ)
+        weir_small_files_learn_seed(&t->fs, run, t->out_len ? t->out_len : t->in_len, t->in_len,
+                                    true, mdtest_name_read, t);
+    return has_status(t) ? weir_status_forget(run, t->o->status_file, err) : 0;
+}
+
+static int after_op(struct weir_run *run, void *state, const struct weir_stage *s,
+                    struct weir_phase_rec *rec, struct weir_err *err)
+{
+    enum mdtest_op op = (enum mdtest_op)s->index;
+    struct mdtest_test *t = state;
+    struct mdtest_measure m;
+    double extra_s = 0;
+
+    if (check_phase(run, t, rec, err) < 0)
+        return -1;
+    mdtest_trace_phase(run, t, op, rec->steps);
+    if (mdtest_facts[op].makes && after_create(run, t, rec, err) < 0)
+        return -1;
+    mdtest_latency(run, t, rec);
+    if (mdtest_writes_apart(t) && !rec->interrupted && write_own(run, t, &extra_s, err) < 0)
+        return -1;
+    if (mdtest_measure(run, t, rec, extra_s, &m, err) < 0)
+        return -1;
+    mdtest_report_measure(run, t, &m);
+    return 0;
+}
+
+static int before_tree(struct weir_run *run, void *state, const struct weir_stage *s,
+                       struct weir_err *err)
+{
+    if (s->index == MDTEST_TREE_CREATE && mdtest_make_tests(run, state, err) < 0)
+        return -1;
+    return before_op(run, state, s, err);
+}
+
+static int after_tree(struct weir_run *run, void *state, const struct weir_stage *s,
+                      struct weir_phase_rec *rec, struct weir_err *err)
+{
+    if (after_op(run, state, s, rec, err) < 0)
+        return -1;
+    if (s->index == MDTEST_TREE_CREATE || rec->interrupted)
+        return 0;
+    mdtest_trace_removed(run, state);
+    return mdtest_remove_tests(run, state, err);
+}
+
+#define OP(op, text, what, ...)                                                                    \
+    {                                                                                              \
+        .key = (text), .index = (op), .phase = &mdtest_phases[op], .wanted = wants_op,             \
+        .before = before_##what, .after = after_##what, __VA_ARGS__                                \
+    }
+#define KIND(kind, text, f, act)                                                                   \
+    {                                                                                              \
+        .key = (text), .index = (kind), .flags = (f), .wanted = wants_kind, .before = (act)        \
+    }
+
+const struct weir_stage mdtest_stages[] = {
+    OP(MDTEST_TREE_CREATE, "tree create", tree),
+    { .key = "items", .before = mdtest_trace_items },
+    KIND(MDTEST_DIRS, "directories", WEIR_STAGE_DELAY, mdtest_trace_kind),
+    OP(MDTEST_DIR_CREATE, "directory create", op, .timing = time_creation,
+       .flags = WEIR_STAGE_MAKES),
+    OP(MDTEST_DIR_STAT, "directory stat", op),
+    { .key = "directory read",
+      .index = MDTEST_DIR_READ,
+      .wanted = wants_op,
+      .before = mdtest_trace_dir_read },
+    OP(MDTEST_DIR_RENAME, "directory rename", op),
+    OP(MDTEST_DIR_REMOVE, "directory remove", op),
+    KIND(MDTEST_DIRS, "directories", 0, mdtest_trace_kind_end),
+    KIND(MDTEST_FILES, "files", WEIR_STAGE_DELAY, mdtest_trace_kind),
+    OP(MDTEST_FILE_CREATE, "file create", op, .timing = time_creation, .flags = WEIR_STAGE_MAKES),
+    OP(MDTEST_FILE_STAT, "file stat", op),
+    OP(MDTEST_FILE_READ, "file read", op),
+    OP(MDTEST_FILE_REMOVE, "file remove", op),
+    KIND(MDTEST_FILES, "files", 0, mdtest_trace_kind_end),
+    { .key = "items", .before = mdtest_trace_items_end },
+    OP(MDTEST_TREE_REMOVE, "tree remove", tree),
+    { .key = "iteration", .before = mdtest_ranks_iteration },
+    { .key = NULL }
+};
+
+/* ---- a test ---- */
+
+int mdtest_iteration(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    if (mdtest_take_iteration(run, t, err) < 0)
+        return -1;
+    memset(mdtest_mine_of(run, t), 0, sizeof(*t->results.mine) * MDTEST_OPS);
+    t->ledger.started[MDTEST_DIRS] = t->ledger.started[MDTEST_FILES] = t->ledger.trees_started = 0;
+    if (t->o->create)
+        memcpy(t->ledger.count, t->ledger.planned, sizeof(t->ledger.count));
+    mdtest_log(run, 1, "main: * iteration %d *", run->repetition + 1);
+    return 0;
+}

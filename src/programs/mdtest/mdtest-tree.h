@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdtest-tree.h - the trees of a test, and the names of directories and items */
+#ifndef WEIR_PROGRAMS_MDTEST_MDTEST_TREE_H
+#define WEIR_PROGRAMS_MDTEST_MDTEST_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "programs/mdtest/mdtest-dirtree.h"
+
+/* The tree that the options -b -z -n -I -L ask for; unique: -u. Local. -1 and err (WEIR_EUSAGE)
+ * when the shape is no tree, or has more than 2^63 of something. */
+int mdtest_tree_init(struct weir_dirtree *t, const struct weir_dirtree_shape *s, bool unique,
+                     struct weir_err *err);
+
+#define MDTEST_NOBODY (-1) /* as tree: the tree that all tasks share */
+#define MDTEST_SHARED (-1) /* as owner: items that all tasks share (-S) */
+
+enum mdtest_kind { MDTEST_DIRS, MDTEST_FILES, MDTEST_KINDS };
+
+/* Names are made in one buffer, of which only the end changes from item to item. Nothing is
+ * allocated after mdtest_names_init. */
+struct mdtest_names {
+    const struct weir_dirtree *tree;
+    char *path;        /* the name made last */
+    size_t room, tail; /* tail: where the number of the item begins */
+    bool known;        /* the path holds a prefix for the following */
+    const char *base;
+    int iteration, whose, owner;
+    uint64_t loop, dir;
+    enum mdtest_kind kind;
+};
+
+/* Room for every name in trees of this shape below bases of at most base_len bytes. Local. -1 and
+ * err (WEIR_ESETUP; WEIR_EUSAGE when names become longer than a path may be). */
+int mdtest_names_init(struct mdtest_names *n, const struct weir_dirtree *tree, size_t base_len,
+                      struct weir_err *err);
+void mdtest_names_free(struct mdtest_names *n);
+
+/* The directory that holds the trees of an iteration: BASE/test-dir.0-0. Each returns n->path. */
+const char *mdtest_name_test(struct mdtest_names *n, const char *base, int iteration,
+                             uint64_t loop);
+/* Directory dir of the tree of a task, or of the shared one. */
+const char *mdtest_name_dir(struct mdtest_names *n, const char *base, int iteration, uint64_t loop,
+                            int whose, uint64_t dir);
+/* "mdtest_tree.0", "mdtest_tree.<task>.0": the name of a root alone. */
+const char *mdtest_name_root(struct mdtest_names *n, int whose);
+
+/* The slow part of mdtest_name_item: directories and owner are other ones. */
+void mdtest_name_prefix(struct mdtest_names *n, const char *base, int iteration, uint64_t loop,
+                        int whose, uint64_t dir, enum mdtest_kind kind, int owner);
+
+/* One item. */
+static inline const char *mdtest_name_item(struct mdtest_names *n, const char *base, int iteration,
+                                           uint64_t loop, int whose, uint64_t dir,
+                                           enum mdtest_kind kind, int owner, uint64_t item)
+{
+    if (!n->known || n->dir != dir || n->loop != loop || n->owner != owner || n->whose != whose ||
+        n->kind != kind || n->iteration != iteration || n->base != base)
+        mdtest_name_prefix(n, base, iteration, loop, whose, dir, kind, owner);
+    weir_put_u64(n->path + n->tail, item);
+    return n->path;
+}
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mib-phases.c - the write phase and the read phase */
+#include "config.h"
+#include "programs/mib/mib.h"
+
+#include <inttypes.h>
+
+#include "base/data/signature.h"
+#include "base/rng.h"
+#include "engine/transfer.h"
+
+/* ---- before the clock starts ---- */
+
+static void begin_phase(struct mib_test *t)
+{
+    t->short_calls = t->wrong_at = t->unlink_ns = 0;
+    t->file = NULL;
+}
+
+/* With -n the file of an earlier run is removed. */
+static int prepare_write(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mib_test *t = state;
+    const char *path = weir_str_text(&t->own);
+    uint64_t begin_ns;
+
+    (void)run;
+    begin_phase(t);
+    t->planned = UINT64_MAX;
+    weir_owned_fill(t->task, 0, t->buf, (size_t)t->o->call_size);
+    if (weir_session_admit(&t->session, path, WEIR_INTENT_REPLACE, err) < 0)
+        return -1;
+    if (!t->o->fresh)
+        return 0;
+    begin_ns = weir_now_ns();
+    if (weir_session_remove(&t->session, path, err) < 0)
+        return -1;
+    t->unlink_ns = weir_now_ns() - begin_ns;
+    return 0;
+}
+
+/* From a multiple of the granularity on a whole call must fit into the file. */
+static int plan_random(struct mib_test *t, int repetition, struct weir_err *err)
+{
+    const uint64_t least[] = { (uint64_t)t->o->granularity, (uint64_t)t->o->call_size };
+    static const char *const what[] = { "the granularity (-b)", "a random read (-s)" };
+
+    for (int i = 0; i < 2; i++)
+        if (t->read_bytes < least[i])
+            return weir_refuse(err, WEIR_EUSAGE,
+                               "'%s' has %" PRIu64 " bytes, too few for %s of %" PRIu64,
+                               weir_str_text(&t->peer), t->read_bytes, what[i], least[i]);
+    t->places = (t->read_bytes - least[1]) / least[0] + 1;
+    t->key = weir_rng_at((uint64_t)t->task + 1, (uint64_t)repetition);
+    t->planned = UINT64_MAX;
+    return 0;
+}
+
+/* How much there is to read. What stores nothing, or more than the data, has all that was asked
+ * for. */
+static int find_peer(struct mib_test *t, struct weir_err *err)
+{
+    const char *path = weir_str_text(&t->peer);
+    bool there = false;
+
+    t->read_bytes = t->extent.file_bytes;
+    if (t->session.flags & WEIR_BE_NO_DATA)
+        return 0;
+    if (weir_session_admit(&t->session, path, WEIR_INTENT_READ, err) < 0 ||
+        weir_session_exists(&t->session, path, &there, err) < 0)
+        return -1;
+    if (!there)
+        return weir_refuse(err, WEIR_EIO,
+                           "No file: '%s', which another task must have written before (-W)", path);
+    if (t->session.flags & WEIR_BE_CONTAINER)
+        return 0;
+    return weir_session_size(&t->session, path, &t->read_bytes, err);
+}
+
+static int prepare_read(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mib_test *t = state;
+    uint64_t call = (uint64_t)t->o->call_size;
+
+    begin_phase(t);
+    if (find_peer(t, err) < 0)
+        return -1;
+    t->planned = t->read_bytes / call + (t->read_bytes % call > 0);
+    return t->o->granularity ? plan_random(t, run->repetition, err) : 0;
+}
+
+/* The call limit is the engine's matter: set_timing. */
+static uint64_t count_calls(struct weir_run *run, void *state)
+{
+    (void)run;
+    return ((struct mib_test *)state)->planned;
+}
+
+/* ---- timed ---- */
+
+static int open_own(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mib_test *t = state;
+
+    (void)run;
+    return weir_session_open(&t->session, weir_str_text(&t->own),
+                             WEIR_OPEN_WRITE | WEIR_OPEN_CREATE, &t->extent, &t->file, err);
+}
+
+static int open_peer(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mib_test *t = state;
+
+    (void)run;
+    return weir_session_open(&t->session, weir_str_text(&t->peer), WEIR_OPEN_READ, &t->extent,
+                             &t->file, err);
+}
+
+static int step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                      struct weir_err *err)
+{
+    struct mib_test *t = state;
+    struct weir_io io = { .dir = WEIR_DIR_WRITE,
+                          .buf = t->buf,
+                          .len = t->extent.transfer,
+                          .off = i * t->extent.transfer };
+
+    if (t->o->verify) {
+        weir_owned_fill(t->task, io.off, t->buf, io.len);
+        weir_clock_apart(&run->counters.fill_ns, clock_ns);
+    }
+    return weir_transfer(run, t->file, &io, clock_ns, err);
+}
+
+static void verify(struct weir_run *run, struct mib_test *t, const struct weir_io *io,
+                   uint64_t *clock_ns)
+{
+    size_t right = weir_owned_right(t->source, io->off, io->buf, io->len);
+
+    if (right < io->len && run->counters.wrong++ == 0)
+        t->wrong_at = io->off + right;
+    weir_clock_apart(&run->counters.verify_ns, clock_ns);
+}
+
+static int step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                     struct weir_err *err)
+{
+    struct mib_test *t = state;
+    uint64_t call = t->extent.transfer;
+    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->buf, .len = call, .off = i * call };
+
+    if (t->o->granularity)
+        io.off = (uint64_t)t->o->granularity * weir_rng_below(t->key, i, t->places);
+    else if (t->read_bytes - io.off < call)
+        io.len = t->read_bytes - io.off;
+    if (weir_transfer(run, t->file, &io, clock_ns, err) < 0)
+        return -1;
+    t->short_calls += io.len < call;
+    if (t->o->verify)
+        verify(run, t, &io, clock_ns);
+    return 0;
+}
+
+static int flush_file(struct weir_run *run, void *state, struct weir_err *err)
+{
+    (void)run;
+    return weir_session_sync(((struct mib_test *)state)->file, err);
+}
+
+static int close_file(struct weir_run *run, void *state, struct weir_err *err)
+{
+    (void)run;
+    return weir_session_close(((struct mib_test *)state)->file, err);
+}
+
+#define PHASE(k, before, begin, one, ...)                                                          \
+    {                                                                                              \
+        .key = (k), .unit = "calls",                                                               \
+        .flags = WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS | WEIR_PHASE_BYTES,                    \
+        .prepare = (before), .count = count_calls, .open = (begin), .step = (one),                 \
+        .look = mib_progress, .close = close_file, __VA_ARGS__                                     \
+    }
+
+static const struct weir_phase phases[] = {
+    [WEIR_DIR_WRITE] = PHASE("write", prepare_write, open_own, step_write, .flush = flush_file),
+    [WEIR_DIR_READ] = PHASE("read", prepare_read, open_peer, step_read),
+};
+
+/* ---- stages ---- */
+
+static bool is_wanted(const void *state, const struct weir_stage *stage)
+{
+    const struct mib_options *o = ((const struct mib_test *)state)->o;
+
+    return stage->index == WEIR_DIR_WRITE ? !o->read_only : !o->write_only;
+}
+
+/* The engine takes a deadline of 0 for none; here every call but the first misses it. */
+static void set_timing(const void *state, const struct weir_stage *stage,
+                       struct weir_timing *timing)
+{
+    const struct mib_options *o = ((const struct mib_test *)state)->o;
+
+    (void)stage;
+    timing->barriers = true;
+    timing->max_steps = (uint64_t)o->call_limit;
+    if (timing->deadline_s == 0)
+        timing->deadline_s = 1e-9;
+}
+
+static int before_phase(struct weir_run *run, void *state, const struct weir_stage *stage,
+                        struct weir_err *err)
+{
+    struct mib_test *t = state;
+
+    (void)err;
+    if (stage->index == WEIR_DIR_WRITE) {
+        t->made = true;
+        t->rate[WEIR_DIR_WRITE] = t->rate[WEIR_DIR_READ] = 0;
+    }
+    mib_progress_begin(run, t);
+    return 0;
+}
+
+static int after_phase(struct weir_run *run, void *state, const struct weir_stage *stage,
+                       struct weir_phase_rec *rec, struct weir_err *err)
+{
+    struct mib_test *t = state;
+
+    t->made |= stage->index == WEIR_DIR_READ; /* what is not read is not removed */
+    t->untold = true;
+    (void)err;
+    mib_report_phase(run, t, rec);
+    return 0;
+}
+
+static int show_result(struct weir_run *run, void *state, const struct weir_stage *stage,
+                       struct weir_err *err)
+{
+    (void)stage;
+    (void)err;
+    mib_report_result(run, state);
+    return 0;
+}
+
+#define STAGE(k, i, moves)                                                                         \
+    {                                                                                              \
+        .key = (k), .index = (i), .flags = WEIR_STAGE_DELAY | (moves), .phase = &phases[i],        \
+        .wanted = is_wanted, .timing = set_timing, .before = before_phase, .after = after_phase    \
+    }
+
+const struct weir_stage mib_stages[] = {
+    STAGE("write", WEIR_DIR_WRITE, WEIR_STAGE_WRITES),
+    STAGE("read", WEIR_DIR_READ, WEIR_STAGE_READS),
+    { .key = "result", .before = show_result },
+    { .key = NULL },
+};

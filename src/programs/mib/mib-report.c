@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mib-report.c - what is shown */
+#include "config.h"
+#include "programs/mib/mib.h"
+
+#include <inttypes.h>
+
+#include "engine/about/banner.h"
+#include "engine/observe/metrics.h"
+#include "engine/settings.h"
+#include "par/agree.h"
+
+#define MIB 1048576.0
+
+/* ---- before the phases ---- */
+
+static void show_signon(struct weir_run *run)
+{
+    struct weir_str version = { 0 };
+    char now[32];
+
+    mib_version(PACKAGE_VERSION, &version);
+    weir_report_line(&run->report, "\n\n%s  %s\n", weir_str_text(&version),
+                     weir_banner_now(now, WEIR_BANNER_CTIME));
+    weir_report_free(&run->report, &version);
+}
+
+/* As an options file has it; tasks are skipped there. What release 1.9.10 does not show comes only
+ * where it was asked for. */
+static void show_parameters(struct weir_run *run, const struct mib_options *o)
+{
+    static const struct {
+        const char *key[8];
+        bool changed_only;
+    } groups[] = {
+        { { "new", "remove", "testdir", "call_limit", "call_size", "time_limit" }, false },
+        { { "write_only", "read_only", "profiles" }, false },
+        { { "random_reads" }, true },
+        { { "show_signon", "show_headers", "show_environment", "show_progress",
+            "show_intermediate_values" },
+          false },
+        { { "use_node_aves", "force", "verify", "api", "log_dir" }, true },
+    };
+    struct weir_str tasks = { 0 };
+
+    weir_str_addf(&tasks, "%d", run->world.size);
+    for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
+        if (i == 1)
+            weir_settings_line(&run->report, "tasks", weir_str_text(&tasks));
+        weir_settings_show(&run->report, weir_mib.opts, o, groups[i].key, groups[i].changed_only);
+    }
+    weir_report_free(&run->report, &tasks);
+}
+
+static void show_file_system(struct weir_report *r, const struct weir_fs_type *fs)
+{
+    if (fs->name)
+        weir_report_line(r, "Testing a file system of type \"%s\" (f_type = %#lx)", fs->name,
+                         fs->number);
+    else
+        weir_report_line(r, "Testing an unregistered file system with f_type = %#lx", fs->number);
+}
+
+int mib_report_begin(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct mib_test *t = state;
+    struct weir_report *r = &run->report;
+
+    (void)err;
+    if (t->o->environment && t->fs.number)
+        show_file_system(r, &t->fs);
+    if (t->o->environment && t->o->no_mpi)
+        weir_report_line(r, "Command line forbade the use of MPI");
+    if (t->o->signon)
+        show_signon(run);
+    if (t->o->environment)
+        show_parameters(run, t->o);
+    weir_report_flush(r);
+    return 0;
+}
+
+/* ---- the progress bar ---- */
+
+void mib_progress_begin(struct weir_run *run, struct mib_test *t)
+{
+    t->bar = (struct weir_bar) { .width = 50,
+                                 .steps = (uint64_t)t->o->call_limit,
+                                 .seconds = t->o->run.deadline_s };
+    if (t->o->progress)
+        weir_report_line(&run->report,
+                         "\n%s phase\nshould last about this long---------------------->",
+                         run->stage->key);
+    weir_report_flush(&run->report);
+}
+
+void mib_progress(struct weir_run *run, void *state, uint64_t calls, double seconds)
+{
+    struct mib_test *t = state;
+
+    if (t->o->progress)
+        weir_bar_grow(&run->report, &t->bar, calls, seconds);
+}
+
+/* ---- a phase ---- */
+
+/* One phase over all tasks, beside what the engine has of each phase. Bytes, ns, counts, MiB/s. */
+struct row {
+    const char *operation;
+    int64_t test, iter, tasks, calls, short_calls, bytes;
+    double rate, seconds, unlink_ns;
+};
+
+static const struct weir_col cols[] = {
+    COL_INT(struct row, test, "test", "Number of the test, from 0"),
+    COL_INT(struct row, iter, "iter", "Repetition, from 0"),
+    COL_STR(struct row, operation, "operation", "Phase"),
+    COL_INT(struct row, tasks, "tasks", "Tasks"),
+    COL_REAL(struct row, rate, "rate", "Bytes of all tasks in 'time', MiB/s"),
+    COL_REAL(struct row, seconds, "time",
+             "First call begun to last call done, of writes to last fsync done, seconds"),
+    COL_INT(struct row, bytes, "bytes", "Bytes moved by all tasks"),
+    COL_INT(struct row, calls, "calls", "Calls of all tasks"),
+    COL_INT(struct row, short_calls, "shortCalls", "Calls that met the end of the file"),
+    COL_REAL(struct row, unlink_ns, "unlinkTime", "Longest removal before it (-n), seconds",
+             .unit = WEIR_NS_PER_S),
+    WEIR_COL_END
+};
+
+static const struct weir_table table = { .key = "Results", .cols = cols, .readers = WEIR_FOR_DATA };
+
+static void fill_row(struct weir_run *run, const struct mib_test *t,
+                     const struct weir_phase_rec *rec, struct row *row)
+{
+    int64_t longest = (int64_t)t->unlink_ns;
+    uint64_t short_calls = t->short_calls;
+
+    weir_allmax_i64(&run->par, &longest, 1);
+    weir_allsum_u64(&run->par, &short_calls, 1);
+    *row = (struct row) {
+        .operation = run->stage->key,
+        .test = run->test->id,
+        .iter = rec->repetition,
+        .tasks = run->par.size,
+        .calls = (int64_t)rec->steps_sum,
+        .short_calls = (int64_t)short_calls,
+        .bytes = (int64_t)rec->bytes_sum,
+        .seconds = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED),
+        .unlink_ns = (double)longest,
+    };
+    row->rate = (double)row->bytes / MIB / row->seconds;
+}
+
+static void show_end(struct weir_report *r, const struct weir_phase_rec *rec)
+{
+    static const enum weir_end ends[] = { WEIR_END_COUNT, WEIR_END_TIME, WEIR_END_WORK };
+    static const char *const names[] = { "call limit", "time limit", "end of the file" };
+    struct weir_str text = { 0 };
+
+    for (int i = 0; i < WEIR_ENDS; i++)
+        if (rec->ended[ends[i]] > 0)
+            weir_str_addf(&text, "%s%s of %" PRIu64 " task%s", text.len ? ", " : "", names[i],
+                          rec->ended[ends[i]], rec->ended[ends[i]] == 1 ? "" : "s");
+    weir_report_line(r, "Ended by: %s", rec->interrupted ? "signal" : weir_str_text(&text));
+    weir_report_free(r, &text);
+}
+
+static void show_values(struct weir_run *run, const struct mib_test *t,
+                        const struct weir_phase_rec *rec, const struct row *row)
+{
+    struct weir_report *r = &run->report;
+    const char *phase = row->operation;
+    const char *done = run->stage->index == WEIR_DIR_WRITE ? "written" : "read";
+    uint64_t own_ns = rec->mark[WEIR_MARK_CLOSED] - rec->mark[WEIR_MARK_OPEN];
+
+    weir_report_line(r, "Call %" PRIu64 " was the last %s recorded", rec->steps_max, phase);
+    weir_report_line(r, "\nAfter %" PRIu64 " calls and %f seconds", rec->steps_max,
+                     (double)own_ns / WEIR_NS_PER_S);
+    if (row->tasks > 1)
+        weir_report_line(r, "%f MB %s in %f seconds", (double)row->bytes / MIB, done, row->seconds);
+    if (row->short_calls)
+        weir_report_line(r, "%" PRId64 " short %ss", row->short_calls, phase);
+    if (t->o->profiles)
+        weir_report_line(r, "Table of %" PRId64 " tasks with up to %" PRIu64 " system calls",
+                         row->tasks, rec->steps_max + 1);
+    weir_report_line(r, "Aggregate %s rate = %10.2f", phase, row->rate);
+    show_end(r, rec);
+}
+
+/* The words of the lowest task with wrong data; not the end of the run. */
+static void report_wrong(struct weir_run *run, const struct mib_test *t)
+{
+    struct weir_err err = WEIR_ERR_INIT;
+    uint64_t wrong = run->counters.wrong;
+    int rc = 0;
+
+    if (wrong > 0)
+        rc = weir_refuse(&err, WEIR_EDATA,
+                         "wrong data in %" PRIu64 " reads of '%s', first at offset %" PRIu64
+                         " (was it written with --verify?)",
+                         wrong, weir_str_text(&t->peer), t->wrong_at);
+    if (weir_agree(&run->par, rc, &err) < 0)
+        weir_run_refuse(run, &err);
+}
+
+void mib_report_phase(struct weir_run *run, struct mib_test *t, const struct weir_phase_rec *rec)
+{
+    struct row row;
+
+    fill_row(run, t, rec, &row);
+    if (t->o->progress)
+        weir_bar_end(&run->report, &t->bar, rec->steps, row.seconds);
+    t->rate[run->stage->index] = row.rate;
+    weir_report_row(&run->report, &table, &row);
+    if (t->o->intermediate)
+        show_values(run, t, rec, &row);
+    weir_report_flush(&run->report); /* the bar is whole before a message */
+    if (rec->ended[WEIR_END_WORK] > 0 && !rec->interrupted)
+        weir_note(&run->log,
+                  "%" PRIu64 " of %d tasks have read all of their file in %" PRIu64
+                  " calls or fewer; reads end there",
+                  rec->ended[WEIR_END_WORK], run->par.size, rec->steps_max);
+    report_wrong(run, t);
+    weir_metrics_report(run, &t->session, rec);
+}
+
+/* ---- the line of results ---- */
+
+static void show_head(struct weir_report *r, bool task)
+{
+    const char *const pad[] = { task ? "  task " : "", task ? "       " : "",
+                                task ? "------ " : "" };
+
+    weir_report_line(r, "%s%14s           %6s %5s %5s %5s %10s %10s", pad[0], "date", "tasks",
+                     "xfer", "call", "time", "write", "read");
+    weir_report_line(r, "%s%24s %6s %5s %5s %5s %10s %10s", pad[1], "", "", "", "limit", "limit",
+                     "MB/s", "MB/s");
+    weir_report_line(r, "%s%24s %6s %5s %5s %5s %10s %10s", pad[2], "------------------------",
+                     "------", "-----", "-----", "-----", "----------", "----------");
+}
+
+void mib_report_result(struct weir_run *run, struct mib_test *t)
+{
+    const struct mib_options *o = t->o;
+    bool large = o->call_size > (int64_t)MIB;
+    struct weir_str task = { 0 };
+    char now[32];
+
+    if (o->headers)
+        show_head(&run->report, o->no_mpi);
+    if (o->no_mpi)
+        weir_str_addf(&task, "%6d ", t->task);
+    weir_report_line(&run->report, "%s%s %6d %4" PRId64 "%c %5d %5.15g %10.2f %10.2f",
+                     weir_str_text(&task), weir_banner_now(now, WEIR_BANNER_CTIME), run->par.size,
+                     o->call_size / (int64_t)(large ? MIB : 1024), large ? 'M' : 'k', o->call_limit,
+                     o->run.deadline_s, t->rate[WEIR_DIR_WRITE], t->rate[WEIR_DIR_READ]);
+    weir_report_flush(&run->report);
+    weir_report_free(&run->report, &task);
+    t->untold = false;
+}

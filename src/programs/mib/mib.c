@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mib.c - mib: option rows, and the life of a test */
+#include "config.h"
+#include "programs/mib/mib.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/shape/shift.h"
+#include "base/size.h"
+#include "engine/place/preflight.h"
+#include "engine/place/usage.h"
+#include "par/agree.h"
+#include "par/reduce.h"
+
+#define O struct mib_options
+
+static const struct weir_opt options[] = {
+    OPT_FLAG('a', "use_node_aves", NULL, O, averages,
+             "In profiles, a column for each node: the mean of its tasks", .flags = WEIR_OPT_APART,
+             OPT_IN(OUTPUT)),
+    WEIR_OPT_API(0, "api", NULL, NULL, "Backend that moves the data; POSIX without it"),
+    OPT_SIZE('b', "random_reads", NULL, O, granularity, NULL, "SIZE",
+             "Read at random multiples of SIZE (1 without it)", .min = 1, .max = INT64_MAX,
+             .flags = WEIR_OPT_OPTARG | WEIR_OPT_NEXT, OPT_FIRST(ORDER)),
+    OPT_STR('d', "log_dir", NULL, O, log_dir, ".", "DIR",
+            "Where the file 'options' is read and profiles are written", .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE,
+            .missing = "O_DIRECT, which is -d in release 1.9.10, is --directio", OPT_IN(FILES)),
+    OPT_ALIAS(0, "directio", "posix.odirect=1",
+              "Open files with O_DIRECT, which is --posix.odirect", OPT_IN(ORDER)),
+    OPT_FLAG('E', "show_environment", NULL, O, environment,
+             "Show the parameters, in the form of an options file", .flags = WEIR_OPT_APART,
+             OPT_IN(OUTPUT)),
+    OPT_FLAG('F', "force", NULL, O, force, "Write also to a file system that is refused",
+             .flags = WEIR_OPT_APART, OPT_IN(FILES)),
+    OPT_FLAG('I', "show_intermediate_values", NULL, O, intermediate, "Show more of each phase",
+             .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
+    OPT_FLAG('H', "show_headers", NULL, O, headers, "Show a heading above the result",
+             .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
+    OPT_INT('l', "call_limit", NULL, O, call_limit, "4096", "N",
+            "Calls of a task in a phase at most", .min = 1, .max = INT32_MAX, OPT_FIRST(TIME)),
+    WEIR_OPT_DEADLINE_DEFAULT('L', "time_limit", NULL, "60",
+                              "Begin no call after this many seconds of a phase; 0: one call"),
+    OPT_FLAG('M', "no_mpi", NULL, O, no_mpi, "Run in this process alone, without starting MPI",
+             OPT_IN(TIME)),
+    OPT_FLAG('n', "new", NULL, O, fresh, "Remove files of an earlier run before they are written",
+             OPT_FIRST(FILES)),
+    OPT_STR('p', "profiles", NULL, O, profiles, NULL, "PREFIX",
+            "Write when each call returned to PREFIX.write and PREFIX.read, without PREFIX to "
+            "write.profile and read.profile in log_dir",
+            .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE | WEIR_OPT_OPTARG | WEIR_OPT_NEXT, OPT_IN(OUTPUT)),
+    OPT_FLAG('P', "show_progress", NULL, O, progress, "Show a bar while a phase runs",
+             .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
+    OPT_FLAG('r', "remove", NULL, O, remove, "Remove the files at the end", .flags = WEIR_OPT_APART,
+             OPT_FIRST(FILES)),
+    OPT_FLAG('R', "read_only", NULL, O, read_only, "Only read what an earlier run has written",
+             OPT_FIRST(ORDER)),
+    OPT_SIZE('s', "call_size", NULL, O, call_size, "512k", "SIZE", "Bytes of each call", .min = 1,
+             .max = INT64_C(1) << 40, OPT_FIRST(DATA)),
+    OPT_FLAG('S', "show_signon", NULL, O, signon, "Show name, version and date first",
+             .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
+    OPT_STR('t', "test_dir", "testdir", O, test_dir, NULL, "DIR",
+            "Where the files are; without it in the current directory",
+            .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE, OPT_FIRST(FILES)),
+    OPT_ALIAS('V', NULL, "version=1", "Show the version and end"),
+    OPT_FLAG(0, "verify", NULL, O, verify, "Write data that differ in each place, and check reads",
+             OPT_IN(DATA)),
+    OPT_FLAG('W', "write_only", NULL, O, write_only, "Only write", OPT_FIRST(ORDER)),
+    WEIR_OPT_REPETITIONS(0, "repetitions", NULL),
+    WEIR_OPT_RUN_LETTERS(0, 0, 0, "0"),
+    OPT_END
+};
+
+#undef O
+
+static const struct weir_operation operations[] = {
+    [WEIR_DIR_WRITE] = { "write", "write", "calls", true },
+    [WEIR_DIR_READ] = { "read", "read", "calls", true },
+    { .key = NULL },
+};
+
+/* ---- the command line ---- */
+
+void mib_version(const char *version, struct weir_str *out)
+{
+    struct utsname u = { .machine = "" };
+
+    uname(&u);
+    weir_str_addf(out, "mib-%s-%s", version, u.machine);
+}
+
+/* The first line is that of release 1.9.10. */
+static void show_version(struct weir_str *out)
+{
+    mib_version("1.9.8", out);
+    weir_str_addf(out, "\nmib (weir) %s\n", PACKAGE_VERSION);
+}
+
+static bool is_without_mpi(const void *opt)
+{
+    return ((const struct mib_options *)opt)->no_mpi;
+}
+
+static bool name_settings(const void *opt, struct weir_str *path)
+{
+    weir_str_addf(path, "%s/options", ((const struct mib_options *)opt)->log_dir);
+    return true;
+}
+
+/* Lines beside the options in what runs with -E and -I print. */
+static const char *const facts[] = { "cluster",
+                                     "nodes",
+                                     "tasks",
+                                     "Testing a* file system *f_type",
+                                     "Aggregate * rate",
+                                     "NOTE: *",
+                                     "WARNING: *",
+                                     NULL };
+
+static void name_profile(const void *opt, int op, struct weir_str *path)
+{
+    const struct mib_options *o = opt;
+
+    if (o->profiles && *o->profiles)
+        weir_str_addf(path, "%s.%s", o->profiles, operations[op].key);
+    else if (o->profiles)
+        weir_str_addf(path, "%s/%s.profile", o->log_dir, operations[op].key);
+}
+
+/* ---- before a test ---- */
+
+/* The words after -d are often not what was meant: in release 1.9.10 it is O_DIRECT. */
+static int check_log_dir(const struct mib_options *o, struct weir_err *err)
+{
+    struct stat st;
+
+    if (stat(o->log_dir, &st) == 0 && S_ISDIR(st.st_mode))
+        return 0;
+    errno = errno == ENOENT ? ENOENT : ENOTDIR;
+    return weir_fail(err, WEIR_EUSAGE,
+                     "option -d (log_dir): '%s' is no directory (O_DIRECT is --directio)",
+                     o->log_dir);
+}
+
+/* Look at the file system of the test directory, and refuse it where mib must not run (on 'nodes'
+ * nodes), unless it was forced. */
+static int check_file_system(struct mib_test *t, int nodes, struct weir_err *err)
+{
+    struct statfs s;
+
+    if (statfs(t->o->test_dir, &s) < 0)
+        return weir_refuse(err, WEIR_EUSAGE, "Could not statfs \"%s\" (%d): %s", t->o->test_dir,
+                           errno, strerror(errno));
+    t->fs = weir_fs_type_of((unsigned long)s.f_type & 0xFFFFFFFF);
+    if (t->o->force || t->fs.kind == WEIR_FS_PARALLEL ||
+        (t->fs.kind == WEIR_FS_LOCAL && nodes == 1))
+        return 0;
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "Mib will not write to a file system of type \"%s\" (f_type = %#lx) unless "
+                       "you use the \"-F\" (--force) option",
+                       t->fs.name, t->fs.number);
+}
+
+/* What a task writes at most, if it is not more than can be counted. */
+static uint64_t most_bytes(const struct mib_options *o)
+{
+    uint64_t calls = o->run.deadline_s == 0 ? 1 : (uint64_t)o->call_limit;
+
+    return weir_product((uint64_t)o->call_size, calls);
+}
+
+static int plan(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mib_options *o = run->test->values->driver_opt;
+    struct mib_test *t = state;
+    uint64_t all = (uint64_t)weir_signed(most_bytes(o));
+
+    if (o->write_only && o->read_only) /* both or none: both phases */
+        o->write_only = o->read_only = false;
+    if (weir_existing(&o->run) == WEIR_EXISTING_REPLACE)
+        o->fresh = true;
+    *t = (struct mib_test) {
+        .o = o,
+        .anywhere = !o->test_dir,
+        .task = o->no_mpi ? run->launched : run->world.rank,
+        .access = { .own_names = true, .file_per_task = true, .random = o->granularity > 0 },
+        .extent = { .transfer = (uint64_t)o->call_size, .block = all, .file_bytes = all, .segments = 1 },
+    };
+    if (!o->test_dir)
+        o->test_dir = ".";
+    run->test->plan.path = o->test_dir;
+    run->test->plan.over_bytes = o->fresh ? 0 : all;
+    run->test->plan.calls_by_node = o->averages;
+    run->test->plan.writes = !o->read_only;
+    if (weir_plan_use(run, &t->session, o->run.api, &t->access, err) < 0 ||
+        weir_agree_check(&run->world, check_log_dir(o, err), err) < 0)
+        return -1;
+    if (run->test->plan.use[0].be->flags & WEIR_BE_NO_DATA) /* the directory need not exist */
+        return 0;
+    return weir_agree_check(&run->world, check_file_system(t, run->world.nodes, err), err);
+}
+
+/* ---- a test ---- */
+
+/* Bytes of a file that an earlier run left. */
+static uint64_t bytes_there(struct mib_test *t, const char *path)
+{
+    uint64_t bytes = 0;
+    bool is_there = false;
+
+    if (weir_session_exists(&t->session, path, &is_there, NULL) < 0 || !is_there ||
+        weir_session_size(&t->session, path, &bytes, NULL) < 0)
+        return 0;
+    return bytes;
+}
+
+/* Warn where the longest run that the limits allow does not fit: before memory is taken for its
+ * calls, and so not left to the engine, which would say it again. */
+static int check_space(struct weir_run *run, struct mib_test *t, struct weir_err *err)
+{
+    struct weir_plan plan = run->test->plan;
+    const char *path = weir_str_text(&t->own);
+    uint64_t there = bytes_there(t, path), most = most_bytes(t->o);
+    uint64_t share = UINT64_MAX / (uint64_t)run->par.size; /* the sum can be counted */
+
+    plan.bytes = there < most ? most - there : 0;
+    plan.bytes = plan.bytes < share ? plan.bytes : share;
+    weir_allsum_u64(&run->par, &plan.bytes, 1);
+    return weir_usage_check(run, &t->session, path, &plan, err);
+}
+
+/* Random reads need a file with room for the granularity, and the limits may not allow that. */
+static int check_granularity(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mib_test *t = state;
+    const char *path = weir_str_text(&t->peer);
+    uint64_t least = (uint64_t)t->o->granularity, most = most_bytes(t->o);
+
+    (void)run;
+    if (t->o->write_only || most >= least || (!t->o->fresh && bytes_there(t, path) >= least))
+        return 0;
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "the granularity (-b) is %" PRIu64 " bytes, but '%s' will have %" PRIu64
+                       " at most (call limit -l, call size -s, time limit -L)",
+                       least, path, most);
+}
+
+/* Who gives no directory may not know that files are written. */
+static void tell_place(struct weir_run *run, const struct mib_test *t)
+{
+    char size[WEIR_SIZE_TEXT], *place = getcwd(NULL, 0);
+
+    weir_note(&run->log,
+              "without -t, %d task%s up to %s%s to mibData.* in the current directory%s%s; the "
+              "files %s",
+              run->par.size, run->par.size == 1 ? " writes" : "s write",
+              weir_size_show(weir_signed(most_bytes(t->o)), size), run->par.size == 1 ? "" : " each",
+              place ? ", " : "", place ? place : "",
+              t->o->remove ? "are removed at the end (-r)" : "stay; -r removes them at the end");
+    free(place);
+}
+
+static int take_buffer(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mib_test *t = state;
+
+    (void)run;
+    return weir_mem_aligned(&t->buf, 4096, (size_t)t->o->call_size, err);
+}
+
+static int start(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mib_test *t = state;
+    bool writes = !t->o->read_only;
+
+    if (writes &&
+        (weir_local(run, check_granularity, t, err) < 0 || check_space(run, t, err) < 0))
+        return -1;
+    if (writes && t->anywhere && !(t->session.flags & WEIR_BE_NO_DATA))
+        tell_place(run, t);
+    return weir_local(run, take_buffer, t, err); /* which is much where the size is a mistake */
+}
+
+static int begin(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mib_test *t = state;
+
+    t->source =
+        t->o->no_mpi ? t->task : weir_shift_fixed(t->task, run->par.size, run->par.size / 2);
+    weir_str_addf(&t->own, "%s/mibData.%08d", t->o->test_dir, t->task);
+    weir_str_addf(&t->peer, "%s/mibData.%08d", t->o->test_dir, t->source);
+    if (t->own.failed || t->peer.failed)
+        return weir_refuse(err, WEIR_ESETUP, "no memory for the names of files");
+    return 0;
+}
+
+static void end(void *state)
+{
+    struct mib_test *t = state;
+
+    weir_str_free(&t->own);
+    weir_str_free(&t->peer);
+    free(t->buf);
+}
+
+static bool keeps(const void *state)
+{
+    const struct mib_test *t = state;
+
+    return !t->o->remove || !t->made;
+}
+
+static int remove_file(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mib_test *t = state;
+
+    (void)run;
+    return weir_session_remove(&t->session, weir_str_text(&t->own), err);
+}
+
+/* A signal ended it: what was measured is told all the same. */
+static int conclude(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mib_test *t = state;
+
+    (void)err;
+    if (t->untold)
+        mib_report_result(run, t);
+    return 0;
+}
+
+/* The fsync is inside the time of a write phase. */
+static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
+{
+    const struct mib_test *t = state;
+    const struct mib_options *o = t->o;
+    double own = weir_facts_own_node(run, o->no_mpi ? run->par.rank : t->source);
+
+    f->path = o->test_dir;
+    f->durable = 1;
+    f->shared = 0;
+    f->random = o->granularity > 0;
+    f->transfer = (double)o->call_size;
+    f->own_node = o->read_only ? NAN : own;
+    f->data_kind = o->verify ? WEIR_DATA_UNKNOWN : WEIR_DATA_REPEATED;
+}
+
+static bool range_of(struct weir_run *run, void *state, const struct weir_stage *stage,
+                     struct weir_str *path, struct weir_cache_range *range)
+{
+    const struct mib_test *t = state;
+
+    (void)run;
+    weir_str_addf(path, "%s",
+                  weir_str_text(stage && (stage->flags & WEIR_STAGE_READS) ? &t->peer : &t->own));
+    *range = (struct weir_cache_range) { 0, UINT64_MAX, 0, 1 };
+    return !path->failed && !(t->session.flags & WEIR_BE_NO_DATA);
+}
+
+static const struct weir_example examples[] = {
+    { WEIR_TOPIC_NONE, "-t /scratch/d", "as many calls of 512 KiB as 60 s allow, at most 4096" },
+    { WEIR_TOPIC_NONE, "-t /scratch/d -s 1m -l 1024", "1024 calls of 1 MiB" },
+    { WEIR_TOPIC_NONE, "-t /scratch/d -W", "only write; then -R reads it" },
+    { WEIR_TOPIC_NONE, "-t /scratch/d -b=4k", "reads at random multiples of 4 KiB" },
+    { WEIR_TOPIC_NONE, "-t /scratch/d -H -r --repetitions=3",
+      "with a heading, three times, and clean at the end" },
+    { WEIR_TOPIC_FILES, "-t /scratch/d -n -r",
+      "remove files of an earlier run before, and these after" },
+    { WEIR_TOPIC_ORDER, "-t /scratch/d -R -b=4k", "read at random what an earlier run wrote" },
+    { WEIR_TOPIC_DATA, "-t /scratch/d -s 4m --verify", "calls of 4 MiB, every byte checked" },
+    { WEIR_TOPIC_TIME, "-t /scratch/d -L 30 -l 1000000", "30 s for each phase" },
+    { .args = NULL }
+};
+
+const struct weir_driver weir_mib = {
+    .name = "mib",
+    .examples = examples,
+    .brief = "write a file for each task until a call or time limit, and read another task's",
+    .opts = options,
+    .opt_size = sizeof(struct mib_options),
+    .state_size = sizeof(struct mib_test),
+    .operations = operations,
+    .version = show_version,
+    .usage = "usage: mib [b::EFIhHl:L:np:PrRs:St:VWd]", /* of release 1.9.10 */
+    .without_mpi = is_without_mpi,
+    .settings_file = name_settings,
+    .settings_skip = facts,
+    .call_table = name_profile,
+    .api = weir_run_options_api,
+    .plan = plan,
+    .enter = mib_report_begin,
+    .begin = begin,
+    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
+    .end = end,
+    .start = start,
+    .facts = facts_of,
+    .range = range_of,
+    .stages = mib_stages,
+    .keeps = keeps,
+    .remove = remove_file,
+    .conclude = conclude,
+};
+
+WEIR_PROGRAM("mib", weir_mib);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mib.h - mib: every task writes a file of its own in calls of one size until a number of calls or
+ * a time is reached, and then reads the file of another task: the one whose number is larger by
+ * half the number of tasks, modulo that number */
+#ifndef WEIR_PROGRAMS_MIB_MIB_H
+#define WEIR_PROGRAMS_MIB_MIB_H
+
+#include "engine/driver.h"
+#include "engine/observe/progress.h"
+#include "programs/mib/mib-fstype.h"
+
+struct mib_options {
+    struct weir_run_options run; /* first: the engine reads it; deadline_s is the time limit */
+    const char *log_dir, *test_dir;
+    const char *profiles;     /* NULL: none; "": in log_dir; else a prefix */
+    int64_t granularity;      /* of random reads, bytes; 0: reads are not random */
+    int64_t call_size;        /* bytes */
+    int call_limit;
+    bool averages, environment, force, intermediate, headers, no_mpi, fresh, progress, remove,
+        read_only, write_only, signon, verify;
+};
+
+/* State of a test. Arrays of two are for WEIR_DIR_WRITE and WEIR_DIR_READ. */
+struct mib_test {
+    const struct mib_options *o;
+    struct weir_fs_type fs; /* of the test directory */
+    struct weir_access access;
+    struct weir_extent extent;
+    struct weir_session session;
+    int task, source;     /* number of this task, and of that whose file it reads: ranks, but
+                           * for runs without MPI */
+    bool anywhere;        /* -t was not given */
+    bool made;            /* this run made files and removes them */
+    bool untold;          /* something was measured that is in no line of results */
+    double rate[2];       /* MiB/s; 0: the phase did not run */
+    /* of this rank */
+    struct weir_str own, peer; /* paths */
+    struct weir_file *file;
+    void *buf;
+    uint64_t planned;             /* calls of the phase that runs */
+    uint64_t read_bytes;          /* in the file that is read */
+    uint64_t places, key;         /* random reads: multiples of the granularity, and the sequence */
+    uint64_t short_calls;         /* that moved less than a whole call */
+    uint64_t wrong_at;            /* file offset of the first wrong byte */
+    uint64_t unlink_ns;           /* of the phase that runs */
+    struct weir_bar bar;
+};
+
+extern const struct weir_driver weir_mib;
+extern const struct weir_stage mib_stages[];
+
+/* Append "mib-VERSION-MACHINE". Local. */
+void mib_version(const char *version, struct weir_str *out);
+
+/* mib-report.c: what is shown */
+
+int mib_report_begin(struct weir_run *run, void *state, struct weir_err *err);
+/* The line of results. */
+void mib_report_result(struct weir_run *run, struct mib_test *t);
+/* Heading and stars of the progress bar of a phase. */
+void mib_progress_begin(struct weir_run *run, struct mib_test *t);
+void mib_progress(struct weir_run *run, void *state, uint64_t calls, double seconds);
+/* A phase that has run. Collective over run->par. */
+void mib_report_phase(struct weir_run *run, struct mib_test *t, const struct weir_phase_rec *rec);
+
+#endif
