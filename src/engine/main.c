@@ -151,15 +151,15 @@ static void end_together(struct weir_run *run, int status, bool alone)
     bool broken = !alone && any_broken(run);
 
     if (broken || status != WEIR_OK) {
-        if (run->trust.lines.len + run->trust.errors.len > 0)
+        if (weir_run_has_last_lines(run))
             weir_sleep_ns(PAUSE_NS);
-        weir_trust_lines(run);
+        weir_run_last_lines(run);
     }
     if (broken)
         weir_mpi_abort(status);
     if (!alone)
         MPI_Finalize();
-    weir_trust_lines(run);
+    weir_run_last_lines(run);
 }
 
 static int run_program(struct weir_run *run, const struct weir_driver *d, int argc, char **argv)

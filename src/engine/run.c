@@ -21,30 +21,49 @@ struct series {
     int n;
 };
 
-/* For the document and the exit status. */
-static enum weir_code keep_error(struct weir_run *run, const struct weir_err *err)
+/* For the document and the exit status. The worst error is the last line of the run. */
+static void keep_error(struct weir_run *run, const struct weir_err *err, bool is_said)
 {
-    if (run->log.rank == 0 && run->error.code != weir_code_worse(run->error.code, err->code))
+    bool is_worst = run->error.code != weir_code_worse(run->error.code, err->code);
+
+    if (is_worst)
         run->error = *err;
-    return err->code;
+    run->error_is_last = is_worst && is_said;
 }
 
 enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err)
 {
     if (run->log.rank == 0) {
+        keep_error(run, err, true);
         weir_report_flush(&run->report);
-        weir_trust_lines(run); /* of tests before: an error is the last line */
+        weir_trust_lines(run); /* of tests before */
         weir_report_error(&run->log, err);
     }
-    return keep_error(run, err);
+    return err->code;
 }
 
 enum weir_code weir_run_refuse_last(struct weir_run *run, const struct weir_err *err)
 {
-    if (run->log.rank == 0)
+    if (run->log.rank == 0) {
+        keep_error(run, err, false);
         weir_str_addf(&run->trust.errors, "%s\n", err->text);
+    }
     run->report.lost |= run->trust.errors.failed;
-    return keep_error(run, err);
+    return err->code;
+}
+
+bool weir_run_has_last_lines(const struct weir_run *run)
+{
+    return run->trust.lines.len + run->trust.errors.len > 0 ||
+           (run->error.code != WEIR_OK && !run->error_is_last);
+}
+
+void weir_run_last_lines(struct weir_run *run)
+{
+    weir_trust_lines(run);
+    if (run->error.code != WEIR_OK && !run->error_is_last)
+        weir_report_error(&run->log, &run->error);
+    run->error_is_last = true;
 }
 
 /* ---- plans ---- */

@@ -69,7 +69,8 @@ struct weir_run {
     const struct weir_hooks *hooks; /* NULL: none; the same on all ranks */
     struct weir_arena arena;     /* lives as long as the run */
     struct weir_err second; /* see weir_run_second */
-    struct weir_err error; /* rank 0: the worst that was said (weir_code_worse), the first of these */
+    struct weir_err error; /* rank 0: the worst that was said (weir_code_worse), the first of these, */
+    bool error_is_last;    /* and no other error was said after it */
     /* Times of each operation of the program in the phase that runs, or that has just run, where
      * the program adds to them (engine/observe/latency.h), and one to spare. Of the current test. */
     struct weir_hist *op_hist;
@@ -87,6 +88,11 @@ enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err)
 /* The same for a verdict on a test that has ended: said after all text and the lines of the
  * findings. */
 enum weir_code weir_run_refuse_last(struct weir_run *run, const struct weir_err *err);
+/* The lines that weir_trust_lines has kept, then run->error where it was not the last error that was
+ * said: the last line of a run that failed is the error of its exit status. Needs no MPI, and comes
+ * after weir_program_end. Rank 0, nothing elsewhere. */
+void weir_run_last_lines(struct weir_run *run);
+bool weir_run_has_last_lines(const struct weir_run *run);
 
 /* Room for an error that may come after another one, empty; until the next call. It is in the run,
  * for errors are large, and a user may have limited the stack. Local. */

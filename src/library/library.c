@@ -244,7 +244,7 @@ static void run_alone(const struct caller *caller, struct weir_par *par, struct 
         run.log.fd = -1;
     code = answer_or_run(&run, caller, &made, par, &err);
     weir_program_end(&run);
-    weir_trust_lines(&run);
+    weir_run_last_lines(&run);
     if (made)
         fclose(made);
     if (in->capture && in->capture->keep)

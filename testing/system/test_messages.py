@@ -112,3 +112,23 @@ def test_the_error_of_a_failed_run_is_its_last_line(ior, args, status, words):
     run = ior(args, np=None).fails(status, words)
     last = run.stderr.rstrip("\n").split("\n")[-1]
     assert last.startswith("ERROR: ") and words in last and " rules, " in run.stderr, run
+
+
+# Tests of a script, and the statuses that they have alone; a test that cannot be done ends the script.
+FAULTS = {"wrong": ("dummy.corrupt-at=2", 4, "wrong data"), "invalid": ("rules=io500", 5, "INVALID"), "broken": ("dummy.fail-at=2", 3, "Input/output error"),
+          "good": ("", 0, "")}
+GOOD = "dummy.corrupt-at=0\ndummy.fail-at=0\nrules=none\n"
+
+
+@pytest.mark.parametrize("order, worst", [
+    ("wrong invalid broken", "wrong"), ("invalid wrong broken", "wrong"), ("wrong invalid good", "wrong"), ("invalid wrong good", "wrong"),
+    ("good wrong invalid", "wrong"), ("invalid good broken", "broken"), ("good good invalid", "invalid"), ("wrong good broken", "wrong")])
+def test_the_last_error_of_a_script_is_the_one_of_the_status(ior, order, worst):
+    """And the error of JSON; each error is said once."""
+    tests = "".join(GOOD + FAULTS[word][0] + "\nRUN\n" for word in order.split())
+    (ior.cwd / "script").write_text("IOR START\napi=DUMMY\nblockSize=64k\ntransferSize=8k\nwriteFile=1\nreadFile=1\ncheckRead=1\nstrict=1\ndummy.store=1\n" + tests + "IOR STOP\n")
+    for ranks in (None, 2):
+        run = ior("-f script --report=json:r.json,text:-", np=ranks).ok(FAULTS[worst][1])
+        assert len(run.errors) == len(set(run.errors)) == sum(word != "good" for word in order.split()), run
+        assert FAULTS[worst][2] in run.errors[-1] and run.messages[-1] == "ERROR: " + run.errors[-1], run
+        assert document(run)["error"] == run.errors[-1], run

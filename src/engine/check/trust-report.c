@@ -292,6 +292,8 @@ void weir_trust_lines(struct weir_run *run)
         weir_note(&log, "%s", line);
     next = run->trust.errors.text;
     while (next && (line = strsep(&next, "\n")) && next) {
+        if (strcmp(line, run->error.text) == 0) /* it comes last */
+            continue;
         weir_refuse(&err, WEIR_EDATA, "%s", line);
         weir_report_error(&log, &err);
     }
