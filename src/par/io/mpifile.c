@@ -16,9 +16,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "par/io/mpisession.h"
-
-#define EXCHANGE_BYTES (1 << 20)
+#include "par/io/mpiname.h"
 
 struct class_errno {
     int mpi_class, sys;
@@ -93,37 +91,6 @@ int weir_mpi_add_reason(struct weir_err *err, int sys, int comm_errno)
         weir_refuse(err, err->code, "%s: %s", err->text, strerror(sys));
     err->sys = sys;
     return -1;
-}
-
-/* Both neighbours of a ring exchange more than fits into the message that announces it. */
-static int errno_of_exchange(MPI_Comm comm, char *out, char *in)
-{
-    int rank, size;
-
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
-    errno = 0;
-    MPI_Sendrecv(out, EXCHANGE_BYTES, MPI_BYTE, (rank + 1) % size, 0, in, EXCHANGE_BYTES, MPI_BYTE,
-                 (rank + size - 1) % size, 0, comm, MPI_STATUS_IGNORE);
-    return errno;
-}
-
-int weir_mpi_comm_errno(MPI_Comm comm)
-{
-    char *bytes = calloc(2, EXCHANGE_BYTES);
-    MPI_Comm node = MPI_COMM_NULL;
-    int sys = 0;
-
-    if (weir_mpi_agree(comm, bytes ? 0 : -1) == 0) {
-        MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-        sys = errno_of_exchange(comm, bytes, bytes + EXCHANGE_BYTES);
-        if (node != MPI_COMM_NULL && sys == 0)
-            sys = errno_of_exchange(node, bytes, bytes + EXCHANGE_BYTES);
-        if (node != MPI_COMM_NULL)
-            MPI_Comm_free(&node);
-    }
-    free(bytes);
-    return sys;
 }
 
 int weir_mpi_fsync(int fd, const char *path, struct weir_err *err)

@@ -20,13 +20,8 @@ int weir_mpi_fail(struct weir_err *err, enum weir_code code, int mpi_rc, const c
 bool weir_mpi_is_io_errno(int sys);
 
 /* A call has failed (err is filled): append the reason that the system gave, sys, where it is not
- * there yet; comm_errno (weir_mpi_comm_errno) is none. Local. Returns -1. */
+ * there yet; comm_errno (of the session) is none. Local. Returns -1. */
 int weir_mpi_add_reason(struct weir_err *err, int sys, int comm_errno);
-
-/* The errno that messages between ranks leave here when all is well, 0: none. One library
- * tries, where the system forbids it (EPERM), to read the memory of another rank, before it takes
- * the longer way. Collective over comm; moves a MiB. */
-int weir_mpi_comm_errno(MPI_Comm comm);
 
 /* fsync, tried again when a signal interrupts it; path is for the message. Local. Returns 0, or -1
  * and err (WEIR_EIO). */

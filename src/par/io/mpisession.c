@@ -1,99 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpisession.c - what a session keeps of the MPI-IO library below its backend, and names of
- * files */
+/* mpisession.c - what a session keeps of the MPI-IO library below its backend */
 #include "config.h"
 #include "par/io/mpisession.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-#include <strings.h>
-#include <sys/mman.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "par/agree.h"
 #include "par/io/mpifile.h"
 #include "par/io/mpihints.h"
-
-/* ---- names ---- */
-
-/* The drivers of ROMIO. */
-static const char *const prefixes[] = { "daos:", "gpfs:",   "lustre:", "nfs:", "panfs:", "pvfs2:",
-                                        "pvfs:", "testfs:", "ufs:",    "xfs:", NULL };
-
-const char *weir_mpi_path(const char *path)
-{
-    for (const char *const *p = prefixes; *p; p++) {
-        size_t len = strlen(*p);
-
-        if (strncasecmp(path, *p, len) == 0 && path[len] != '\0')
-            return path + len;
-    }
-    return path;
-}
-
-/* ROMIO opens the file that follows a driver; for OMPIO the driver is a part of the name, and
- * there is no such file. */
-static bool reads_drivers(void)
-{
-    int fd = memfd_create("weir-name", MFD_CLOEXEC);
-    char name[64];
-    MPI_File file;
-    bool yes = false;
-
-    if (fd < 0)
-        return false;
-    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
-    if (snprintf(name, sizeof(name), "ufs:/proc/self/fd/%d", fd) < (int)sizeof(name))
-        yes = MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_RDONLY, MPI_INFO_NULL, &file) ==
-              MPI_SUCCESS;
-    if (yes)
-        MPI_File_close(&file);
-    close(fd);
-    return yes;
-}
-
-static const char *join(const char *before, const char *path, char text[WEIR_MPI_NAME_TEXT],
-                        struct weir_err *err)
-{
-    if (snprintf(text, WEIR_MPI_NAME_TEXT, "%s%s", before, path) < WEIR_MPI_NAME_TEXT)
-        return text;
-    weir_refuse(err, WEIR_EUSAGE, "the name '%.64s...' is longer than %d bytes", path, PATH_MAX);
-    return NULL;
-}
-
-/* Open MPI 4.1 crashes in MPI_File_open where a name needs the working directory and that has no
- * name: it was removed, or is too deep. */
-static bool needs_lost_directory(const char *system)
-{
-    char text[PATH_MAX];
-
-    return system[0] != '\0' && system[0] != '/' && !getcwd(text, sizeof(text));
-}
-
-const char *weir_mpi_name(enum weir_mpi_drivers *drivers, const char *path,
-                          char text[WEIR_MPI_NAME_TEXT], struct weir_err *err)
-{
-    const char *system = weir_mpi_path(path);
-    bool colon = strchr(path, ':');
-
-    if (colon && *drivers == WEIR_DRIVERS_UNKNOWN)
-        *drivers = reads_drivers() ? WEIR_DRIVERS_READ : WEIR_DRIVERS_NOT_READ;
-    if (colon && *drivers == WEIR_DRIVERS_READ)
-        return system != path ? path : join("ufs:", path, text, err);
-    if (needs_lost_directory(system))
-        return join("/proc/self/cwd/", system, text, err);
-    /* Open MPI 4.1 cannot open a name of one letter, and libraries look for the directory before
-     * the last '/'. */
-    if (system[0] != '\0' && !strchr(system, '/'))
-        return join("./", system, text, err);
-    return system;
-}
-
-/* ---- a session ---- */
 
 /* What the library opens for one file: without it one rank leaves MPI_File_open of OMPIO, and the
  * others wait inside. */
@@ -124,6 +44,41 @@ static bool has_limit(const struct weir_par *par)
     return any != 0;
 }
 
+#define EXCHANGE_BYTES (1 << 20)
+
+/* Both neighbours of a ring exchange more than fits into the message that announces it. */
+static int errno_of_exchange(MPI_Comm comm, char *out, char *in)
+{
+    int rank, size;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    errno = 0;
+    MPI_Sendrecv(out, EXCHANGE_BYTES, MPI_BYTE, (rank + 1) % size, 0, in, EXCHANGE_BYTES, MPI_BYTE,
+                 (rank + size - 1) % size, 0, comm, MPI_STATUS_IGNORE);
+    return errno;
+}
+
+/* The errno that messages between ranks leave here when all is well, 0: none. One library tries, where the system forbids it
+ * (EPERM), to read the memory of another rank, before it takes the longer way. Collective over comm; moves a MiB. */
+static int errno_of_messages(MPI_Comm comm)
+{
+    char *bytes = calloc(2, EXCHANGE_BYTES);
+    MPI_Comm node = MPI_COMM_NULL;
+    int sys = 0;
+
+    if (weir_mpi_agree(comm, bytes ? 0 : -1) == 0) {
+        MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+        sys = errno_of_exchange(comm, bytes, bytes + EXCHANGE_BYTES);
+        if (node != MPI_COMM_NULL && sys == 0)
+            sys = errno_of_exchange(node, bytes, bytes + EXCHANGE_BYTES);
+        if (node != MPI_COMM_NULL)
+            MPI_Comm_free(&node);
+    }
+    free(bytes);
+    return sys;
+}
+
 int weir_mpi_session_begin(struct weir_mpi_session *m, const struct weir_par *par,
                            const struct weir_log *log, const char *hints_file, bool messages,
                            struct weir_err *err)
@@ -135,7 +90,7 @@ int weir_mpi_session_begin(struct weir_mpi_session *m, const struct weir_par *pa
         return -1;
     m->has_info = true;
     m->limited = has_limit(par);
-    m->comm_errno = messages ? weir_mpi_comm_errno(par->comm) : 0;
+    m->comm_errno = messages ? errno_of_messages(par->comm) : 0;
     return 0;
 }
 
