@@ -78,6 +78,22 @@ def runs_of_the_guide():
     return [[(command, {word for word in says.split() if re.fullmatch(r"H\d\d", word)}) for command, says in block] for block in lines]
 
 
+def is_alive(pid):
+    """Zombies are not: nobody may wait for orphans in a container."""
+    try:
+        return pathlib.Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_until(what, seconds=30):
+    """Wait for what() to be true, so long on a quiet machine."""
+    end = time.monotonic() + seconds * PATIENCE
+    while not what():
+        assert time.monotonic() < end, "it does not happen"
+        time.sleep(0.02)
+
+
 def children(pid):
     """Every process below pid, from /proc."""
     parent = {}

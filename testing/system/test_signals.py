@@ -8,18 +8,12 @@ import time
 import pytest
 
 import conftest
+from conftest import is_alive, wait_until as until
 from mdtest_support import mdtest  # noqa: F401
 
 SECONDS = 30
 HANGS = "-a DUMMY -w -b 8k -t 8k --dummy.delay-xfer=100000000"  # microseconds
 IGNORING = ["sh", "-c", 'trap "" HUP; exec "$0" "$@"']
-
-
-def until(what):
-    end = time.monotonic() + SECONDS * conftest.PATIENCE
-    while not what():
-        assert time.monotonic() < end, "it does not happen"
-        time.sleep(0.02)
 
 
 def send(pids, number):
@@ -174,12 +168,3 @@ def test_all_that_a_hook_has_started_ends_with_the_run(mdtest):  # noqa: F811
     run = mdtest.finish(proc, SECONDS)
     assert run.returncode == 6 and "interrupted" in run.stderr, run
     until(lambda: not any(is_alive(pid) for pid in started))
-
-
-def is_alive(pid):
-    """Zombies are not: nobody may wait for orphans in a container."""
-    try:
-        with open("/proc/%d/stat" % pid) as f:
-            return f.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False

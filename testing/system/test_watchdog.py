@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from conftest import timely
+from conftest import PATIENCE, is_alive, timely, wait_until
 from mdtest_support import mdtest  # noqa: F401
 
 SECONDS = 30
@@ -90,3 +90,27 @@ def test_a_call_of_a_metadata_benchmark_that_does_not_return_ends_the_job(mdtest
     assert run.returncode == 3, run
     timely(run.elapsed < 15, run)
     assert any("has not returned" in line and "--io-timeout" in line for line in run.errors), run
+
+
+COMMAND = "(trap '' TERM; echo $$ >>pids; sleep 1000 & echo $! >>pids; exec sleep 1000) & echo $! >>pids; sleep 1000 & sleep 1000"
+HOOK = r"rank \d on \S+: execution of '.*' has not returned for (\d+\.\d) seconds"
+
+
+@pytest.mark.parametrize("np", [None, 2])
+@pytest.mark.parametrize("option", ["before", "after"])
+def test_a_command_that_does_not_return_ends_the_job_and_all_that_it_has_started(mdtest, option, np):  # noqa: F811
+    """Also what does not obey the signal of the launcher, and without a second error."""
+    begin = time.monotonic()
+    run = mdtest(["-n", "2", "-F", "-C", "--io-timeout=2", "--run-cmd-%s-phase=%s" % (option, COMMAND)], np=np).ok(3)
+    after = seconds(HOOK + r" \(--io-timeout\)", run.errors)
+    assert len(run.errors) == 1 and len(after) == 1 and after[0] >= 2 and "sleep 1000 & sleep 1000" in run.errors[0], run
+    pids = [int(word) for word in (mdtest.cwd / "pids").read_text().split()]
+    wait_until(lambda: not any(is_alive(pid) for pid in pids))
+    assert len(pids) >= 3 and time.monotonic() - begin < SECONDS * PATIENCE
+
+
+def test_a_command_that_takes_long_is_named_in_a_warning(mdtest):  # noqa: F811
+    run = mdtest(["-n", "2", "-F", "-C", "--run-cmd-before-phase=sleep 2"], np=2, env=WARN).ok()
+    assert seconds(HOOK, run.warnings) and not run.errors and "'sleep 2'" in run.warnings[0], run
+    quick = mdtest(["-n", "2", "-F", "-C", "--io-timeout=2", "--run-cmd-before-phase=true", "--run-cmd-after-phase=sleep 1"], np=2, env=WARN).ok()
+    assert not quick.errors, quick

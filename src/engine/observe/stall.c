@@ -4,6 +4,7 @@
 #include "engine/observe/stall.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +141,7 @@ int weir_stall_begin(struct weir_stall *s, const struct weir_board *board, int r
     s->mine->rank = rank;
     s->mine->pid = (int64_t)getpid();
     s->mine->pids = stat("/proc/self/ns/pid", &space) == 0 ? (int64_t)space.st_ino : 0;
+    s->mine->child = 0;
     s->mine->call = (struct weir_stall_call) { 0 };
     s->last_ns = weir_now_ns();
     put(&s->mine->beat, s->mine->turn + 1); /* another one than in the test before */
@@ -167,16 +169,40 @@ void weir_stall_look(struct weir_stall *s, const struct weir_call *call)
 
 bool weir_stall_speaks(const struct weir_stall *s, uint64_t late_ns)
 {
-    for (int i = 0; i < s->board->count; i++)
-        if (get(&slot_of(s, i)->told) ||
-            (i < s->board->mine && s->seen[i].beat != 0 && silence(s, i) < late_ns))
+    for (int i = 0; i < s->board->mine; i++)
+        if (s->seen[i].beat != 0 && silence(s, i) < late_ns)
             return false;
-    return true;
+    return !weir_stall_is_told(s);
 }
 
 void weir_stall_told(struct weir_stall *s)
 {
     put(&s->mine->told, 1);
+}
+
+bool weir_stall_is_told(const struct weir_stall *s)
+{
+    for (int i = 0; s->mine && i < s->board->count; i++)
+        if (get(&slot_of(s, i)->told))
+            return true;
+    return false;
+}
+
+void weir_stall_set_child(struct weir_stall *s, int64_t child)
+{
+    if (s->mine)
+        __atomic_store_n(&s->mine->child, child, __ATOMIC_RELEASE);
+}
+
+void weir_stall_kill_children(const struct weir_stall *s)
+{
+    for (int i = 0; i < s->board->count; i++) {
+        const struct weir_stall_slot *of = slot_of(s, i);
+        int64_t child = __atomic_load_n(&of->child, __ATOMIC_ACQUIRE);
+
+        if (child != 0 && of->pids == s->mine->pids)
+            kill((pid_t)child, SIGKILL);
+    }
 }
 
 struct weir_stall_worst weir_stall_find(const struct weir_stall *s, uint64_t least_ns)

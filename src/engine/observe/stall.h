@@ -19,13 +19,15 @@ struct weir_stall_call {
     char what[40], path[640];
 };
 
-/* The slot of a rank. Written by its watchdog alone, never by the thread that does the I/O. */
+/* The slot of a rank. Written by its watchdog, and not by the thread that does the I/O, but for
+ * 'child'. */
 struct weir_stall_slot {
     uint64_t beat; /* increases with each look; 0: this rank is not watched */
     uint64_t turn; /* odd while 'call' is written */
     uint64_t told; /* 1: it has reported why the job ends, and ends it */
     int32_t rank;
     int64_t pid, pids; /* and the namespace that numbers it */
+    int64_t child;     /* a command that the rank waits for, as in kill(2): -group or pid; 0: none */
     struct weir_stall_call call;
 };
 
@@ -66,8 +68,15 @@ void weir_stall_look(struct weir_stall *s, const struct weir_call *call);
  * rank does after one that ends the job. Local. */
 bool weir_stall_speaks(const struct weir_stall *s, uint64_t late_ns);
 
-/* Publish that this rank has reported why the job ends, and ends it. Local. */
+/* Publish that this rank has reported why the job ends, and ends it; has a rank of the node done
+ * so? Local. */
 void weir_stall_told(struct weir_stall *s);
+bool weir_stall_is_told(const struct weir_stall *s);
+
+/* Publish the command that this rank waits for (see struct weir_stall_slot); kill the commands of
+ * all ranks of the node. Local. */
+void weir_stall_set_child(struct weir_stall *s, int64_t child);
+void weir_stall_kill_children(const struct weir_stall *s);
 
 /* Which ranks stand still: the rank without a heartbeat for the longest time, of at least
  * 'least_ns', and the rank whose call has lasted longest. Local. */

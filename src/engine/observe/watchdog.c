@@ -99,11 +99,13 @@ static void save_results(struct weir_watchdog *w)
     }
 }
 
-/* The end of all ranks. MPI_Abort itself may hang like the call that does; the alarm does not. */
+/* The end of all ranks, and of the commands that they wait for. MPI_Abort itself may hang like the
+ * call that does; the alarm does not. */
 static void end_all(struct weir_watchdog *w)
 {
     signal(SIGALRM, SIG_DFL);
     alarm(RESCUE_S + GRACE_S);
+    weir_stall_kill_children(&w->stall);
     save_results(w);
     weir_mpi_abort(WEIR_EIO);
 }
@@ -226,4 +228,18 @@ void weir_watchdog_end(struct weir_watchdog *w)
     pthread_join(w->thread, NULL);
     weir_stall_end(&w->stall);
     w->running = false;
+}
+
+void weir_watchdog_command(struct weir_watchdog *w, const char *command, pid_t child)
+{
+    weir_stall_set_child(&w->stall, child);
+    weir_call_name(&w->call, "execution", command);
+}
+
+void weir_watchdog_command_end(struct weir_watchdog *w)
+{
+    weir_stall_set_child(&w->stall, 0);
+    while (weir_stall_is_told(&w->stall))
+        pause();
+    weir_call_end(&w->call);
 }

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "backends/backend.h"
 #include "engine/observe/stall.h"
@@ -52,5 +53,11 @@ int weir_watchdog_begin(struct weir_watchdog *w, const struct weir_watchdog_grou
 
 /* Stop and join the thread. Harmless when it is not running. */
 void weir_watchdog_end(struct weir_watchdog *w);
+
+/* This rank waits for a command of the user, which is watched like a call and dies with the job;
+ * child: as in kill(2). And it has ended: does not return where the watchdog has ended it, with the
+ * job. Local. */
+void weir_watchdog_command(struct weir_watchdog *w, const char *command, pid_t child);
+void weir_watchdog_command_end(struct weir_watchdog *w);
 
 #endif

@@ -68,9 +68,9 @@ static uint64_t nap(uint64_t begin_ns)
 
 /* Wait for the child. -1 and errno. The signal that ends the run, unless the run was over before the
  * child was started, goes to the target (as in kill(2)), which has GRACE_NS to end. */
-static int await(struct weir_interrupt *i, pid_t child, pid_t target, bool was_over,
-                 bool *interrupted)
+static int await(struct weir_interrupt *i, pid_t target, bool was_over, bool *interrupted)
 {
+    pid_t child = target < 0 ? -target : target;
     uint64_t begin_ns = weir_now_ns(), last_ns = UINT64_MAX;
     bool done = false;
     int status = 0;
@@ -106,7 +106,11 @@ int weir_hook_run(struct weir_run *run, const char *what, const char *command, s
     if (sys != 0)
         return weir_refuse(err, WEIR_ESETUP, "%s: the command '%s' cannot be started: %s", what,
                            command, strerror(sys));
-    status = await(&run->interrupt, child, own_group ? -child : child, was_over, &interrupted);
+    if (own_group)
+        child = -child;
+    weir_watchdog_command(&run->watchdog, command, child);
+    status = await(&run->interrupt, child, was_over, &interrupted);
+    weir_watchdog_command_end(&run->watchdog);
     if (status < 0)
         return weir_fail(err, WEIR_ESETUP, "%s: wait for the command '%s'", what, command);
     if (interrupted)
