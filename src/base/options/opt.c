@@ -85,7 +85,7 @@ void weir_opt_show(const struct weir_opt *row, const void *values, struct weir_s
     const char *field = values == NULL ? NULL : (const char *)values + row->offset;
     const char *text = row->def;
 
-    if (!has_field(row))
+    if (row->type >= WEIR_OPT_DIRECTIVES)
         return;
     if (field == NULL) {
         weir_str_addf(s, "%s", text != NULL ? text : row->type >= WEIR_OPT_STR ? "" : "0");

@@ -72,7 +72,7 @@ static const struct weir_opt *find_word(const struct weir_opts *o, const char *t
     return weir_opt_find(o, &name);
 }
 
-static bool is_key(const struct weir_opt *row)
+static bool is_settable(const struct weir_opt *row)
 {
     return row->type != WEIR_OPT_DIRECTIVES && row->type != WEIR_OPT_ALIAS &&
            !(row->flags & WEIR_OPT_ARGV_ONLY);
@@ -83,7 +83,7 @@ static void offer_keys(const struct request *r, const char *head, size_t head_le
 {
     for (int i = 0; i < r->o->n; i++)
         for (const struct weir_opt *row = r->o->set[i].rows; !weir_opt_is_end(row); row++)
-            if (weir_opt_is_current(row) && is_key(row))
+            if (weir_opt_is_current(row) && is_settable(row))
                 offer(r, head, head_len, typed, r->o->set[i].prefix,
                       row->key != NULL ? row->key : row->name, "=", row->help);
 }

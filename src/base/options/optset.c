@@ -293,11 +293,13 @@ static const char *label_option(const struct weir_optset *set, const struct weir
     char full[WEIR_OPT_NAME];
     const char *known = row->key != NULL ? row->key : row->name;
 
-    if (known == NULL || (name->letter == 0 && is_word(set->prefix, known, name)))
+    if (known != NULL)
+        weir_opt_fullname(set, known, full);
+    if (known == NULL || (name->letter == 0 && name->len == strlen(full) &&
+                          strncasecmp(name->text, full, name->len) == 0))
         (void)snprintf(out, 2 * WEIR_QUOTE_TEXT, "option %s", name->shown);
     else
-        (void)snprintf(out, 2 * WEIR_QUOTE_TEXT, "option %s (%s)", name->shown,
-                       weir_opt_fullname(set, known, full));
+        (void)snprintf(out, 2 * WEIR_QUOTE_TEXT, "option %s (%s)", name->shown, full);
     return out;
 }
 
@@ -451,6 +453,8 @@ static void note_old(const struct weir_opts *o, const struct weir_optname *name,
     weir_str_free(&s);
 }
 
+static const struct weir_opt truth = { .type = WEIR_OPT_FLAG };
+
 /* Do what another spelling stands for, one directive after the other; say so of an old one. */
 static int apply_spelling(struct weir_opts *o, const struct weir_opt *row,
                           const struct weir_optname *name, const char *value, struct weir_err *err)
@@ -463,7 +467,7 @@ static int apply_spelling(struct weir_opts *o, const struct weir_opt *row,
         if (value == NULL)
             return weir_refuse(err, WEIR_EUSAGE, "option %s needs a value (%s)", name->shown,
                                weir_opt_meta(row));
-    } else if (value != NULL && parse_flag(value, &flag, err) < 0) {
+    } else if (value != NULL && weir_opt_parse(&truth, value, &flag, err) < 0) {
         return weir_err_within(err, "option %s", name->shown);
     }
     o->several = row->def != NULL && strchr(row->def, ',') != NULL;
@@ -494,7 +498,7 @@ static bool is_off(const char *value)
 {
     struct weir_optvalue flag = { .number = 1 };
 
-    return value != NULL && parse_flag(value, &flag, NULL) == 0 && flag.number == 0;
+    return value != NULL && weir_opt_parse(&truth, value, &flag, NULL) == 0 && flag.number == 0;
 }
 
 static int apply_row(struct weir_opts *o, const struct weir_optset *set, const struct weir_opt *row,
