@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "base/options/opt.h"
+#include "base/options/option.h"
 #include "base/str.h"
 #include "par/comm.h"
 

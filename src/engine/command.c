@@ -10,8 +10,8 @@
 
 #include "backends/plugin.h"
 #include "backends/registry.h"
-#include "base/options/optdump.h"
-#include "base/options/optset.h"
+#include "base/options/help.h"
+#include "base/options/option.h"
 #include "base/text/near.h"
 #include "base/text/script.h"
 #include "engine/check/trust.h"

@@ -36,7 +36,7 @@ int weir_command_blame_backend(const struct weir_command *c, int argc, char *con
                                struct weir_err *err);
 
 /* Print on stdout the completions that a shell asks for with "--complete WORD-BEFORE WORD" as the
- * only words of a command line (base/options/optdump.h). Local. */
+ * only words of a command line (base/options/help.h). Local. */
 void weir_command_complete(const struct weir_command *c, const char *before, const char *typed);
 
 /* Answer --help, --version, --dump-options on stdout. Returns true when one was asked for

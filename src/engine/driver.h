@@ -6,8 +6,8 @@
 
 #include "backends/backend.h"
 #include "base/node/cache.h"
-#include "base/options/opt.h"
-#include "base/options/opthelp.h"
+#include "base/options/help.h"
+#include "base/options/option.h"
 #include "base/stats.h"
 #include "base/text/script.h"
 #include "engine/files.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/mem.h"
-#include "base/options/opt.h"
+#include "base/options/option.h"
 #include "base/str.h"
 
 enum weir_file_use {

@@ -3,7 +3,7 @@
 #include "config.h"
 #include "engine/options.h"
 
-#include "base/options/optset.h"
+#include "base/options/option.h"
 
 const char *const weir_report_forms[] = { "text:-", "text-3.3:", "json:", "csv:", NULL };
 const char *const weir_only_zero[] = { "0", NULL };

@@ -8,7 +8,7 @@
 #define WEIR_ENGINE_OPTIONS_H
 
 #include "base/log.h"
-#include "base/options/opt.h"
+#include "base/options/option.h"
 #include "engine/check/findings.h"
 
 /* Values of the rows below; names and meaning stand there. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/options/optset.h"
+#include "base/options/option.h"
 #include "engine/about/banner.h"
 #include "engine/observe/until.h"
 #include "par/agree.h"

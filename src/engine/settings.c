@@ -12,7 +12,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "base/options/optset.h"
+#include "base/options/option.h"
 #include "engine/command.h"
 #include "par/agree.h"
 

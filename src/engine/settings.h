@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/options/opt.h"
+#include "base/options/option.h"
 #include "engine/report/report.h"
 #include "par/comm.h"
 

@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "base/locale.h"
-#include "base/options/optset.h"
+#include "base/options/option.h"
 #include "engine/program.h"
 #include "library/library.h"
 

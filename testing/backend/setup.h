@@ -8,7 +8,7 @@
 
 #include "backends/backend.h"
 #include "base/mem.h"
-#include "base/options/optset.h"
+#include "base/options/option.h"
 #include "par/reduce.h"
 
 /* The option structs of a backend and of its base. Zero; release with setup_free. */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/options/opt.h"
+#include "base/options/option.h"
 #include "base/str.h"
 
 struct table_main {

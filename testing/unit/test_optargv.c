@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "base/options/optset.h"
+#include "base/options/option.h"
 #include "opttable.h"
 
 static int setup(void **state)

@@ -11,7 +11,7 @@
 
 #include "backends/backend.h"
 #include "backends/registry.h"
-#include "base/options/optset.h"
+#include "base/options/option.h"
 #include "engine/command.h"
 #include "engine/driver.h"
 

@@ -10,7 +10,7 @@
 #ifndef WEIR_ENGINE_ABOUT_ANONYMOUS_H
 #define WEIR_ENGINE_ABOUT_ANONYMOUS_H
 
-#include "base/options/opt.h"
+#include "base/options/option.h"
 #include "base/text/names.h"
 
 struct weir_command;

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "backends/session/session-array.h"
-#include "base/options/optset.h"
+#include "base/options/option.h"
 #include "base/shape/grid.h"
 #include "engine/about/provenance.h"
 #include "engine/driver.h"

@@ -3,7 +3,7 @@
 #ifndef WEIR_ENGINE_ABOUT_BANNER_H
 #define WEIR_ENGINE_ABOUT_BANNER_H
 
-#include "base/options/opt.h"
+#include "base/options/option.h"
 #include "engine/run.h"
 
 /* The time now in strftime's form, in out; empty where it is not known. Local. */

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/options/optset.h"
+#include "base/options/option.h"
 #include "base/rng.h"
 #include "engine/about/provenance.h"
 #include "engine/driver.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/options/optrow.h"
+#include "base/options/help.h"
 #include "engine/driver.h"
 
 /* ---- for programs ---- */
@@ -218,7 +218,7 @@ static void help_rule(const struct weir_rule *r, struct weir_str *out)
                       r->below ? "below" : "above", r->worse.limit);
     weir_str_addf(&text, ": %s", r->what);
     weir_str_addf(out, "  %s  ", r->id);
-    weir_optrow_wrap(out, 7, 7, weir_str_text(&text));
+    weir_help_wrap(out, 7, 7, weir_str_text(&text));
     out->failed |= text.failed;
     weir_str_free(&text);
 }

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/node/links.h"
-#include "base/options/optset.h"
+#include "base/options/option.h"
 #include "base/text/path.h"
 #include "engine/driver.h"
 #include "par/agree.h"

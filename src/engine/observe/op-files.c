@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/options/optset.h"
+#include "base/options/option.h"
 #include "base/text/wholefile.h"
 #include "engine/observe/latency.h"
 #include "par/agree.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/options/optset.h"
+#include "base/options/option.h"
 #include "base/text/json.h"
 #include "base/text/wholefile.h"
 #include "engine/about/configuration.h"

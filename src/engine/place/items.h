@@ -4,7 +4,7 @@
 #define WEIR_ENGINE_PLACE_ITEMS_H
 
 #include "base/data/items.h"
-#include "base/options/opt.h"
+#include "base/options/option.h"
 #include "engine/test.h"
 
 /* Rows of option struct O for its members 'seed' and 'packet'; what: where the data are. */

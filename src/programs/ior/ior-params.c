@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/node/machine.h"
-#include "base/options/optset.h"
+#include "base/options/option.h"
 #include "engine/about/banner.h"
 
 /* What old readers find, in their order. Most are keys of options; report_special tells the

@@ -1,15 +1,133 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* opt.c - typed option rows: tables, defaults, one option by name, the self-check */
-#include "base/options/opt.h"
+/* rows.c - typed option rows: tables, names, ranges, defaults, the self-check */
+#include "base/options/option.h"
 #include "config.h"
 
 #include <inttypes.h>
-#include <math.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/options/optset.h"
 #include "base/str.h"
+
+bool weir_opt_is_end(const struct weir_opt *row)
+{
+    return row->name == NULL && row->letter == 0 && row->key == NULL;
+}
+
+/* Is 'word' (may be NULL) with its prefix the name? */
+static bool is_word(const char *prefix, const char *word, const struct weir_optname *name)
+{
+    size_t skip = strlen(prefix);
+
+    return word != NULL && name->len == skip + strlen(word) &&
+           strncasecmp(name->text, prefix, skip) == 0 &&
+           strncasecmp(name->text + skip, word, name->len - skip) == 0;
+}
+
+bool weir_opt_matches(const struct weir_optset *set, const struct weir_opt *row,
+                      const struct weir_optname *name)
+{
+    if (name->letter != 0)
+        return row->letter == name->letter;
+    return name->len > 0 &&
+           (is_word(set->prefix, row->name, name) || is_word(set->prefix, row->key, name) ||
+            is_word(set->prefix, row->key2, name));
+}
+
+const struct weir_opt *weir_opt_row_of(const struct weir_opt *rows, const char *key)
+{
+    for (; !weir_opt_is_end(rows); rows++)
+        if ((rows->name && strcasecmp(rows->name, key) == 0) ||
+            (rows->key && strcasecmp(rows->key, key) == 0) ||
+            (rows->key2 && strcasecmp(rows->key2, key) == 0))
+            return rows;
+    return NULL;
+}
+
+const struct weir_opt *weir_opt_find(const struct weir_opts *o, const struct weir_optname *name)
+{
+    for (int i = 0; i < o->n; i++)
+        for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++)
+            if (weir_opt_matches(&o->set[i], row, name))
+                return row;
+    return NULL;
+}
+
+bool weir_opt_is_current(const struct weir_opt *row)
+{
+    return row->type != WEIR_OPT_OLD && row->type != WEIR_OPT_GONE &&
+           !(row->flags & WEIR_OPT_HIDDEN);
+}
+
+bool weir_opt_stands_for(const struct weir_opt *row)
+{
+    return row->type == WEIR_OPT_OLD || row->type == WEIR_OPT_ALIAS;
+}
+
+bool weir_opt_takes_value(const struct weir_opt *row)
+{
+    switch (row->type) {
+    case WEIR_OPT_LIST:
+    case WEIR_OPT_DIRECTIVES:
+        return true;
+    case WEIR_OPT_INT:
+    case WEIR_OPT_SIZE:
+    case WEIR_OPT_REAL:
+    case WEIR_OPT_STR:
+        return !(row->flags & WEIR_OPT_OPTARG);
+    case WEIR_OPT_OLD:
+    case WEIR_OPT_ALIAS:
+        return row->def != NULL && strstr(row->def, "%s") != NULL;
+    default:
+        return false;
+    }
+}
+
+const char *weir_opt_fullname(const struct weir_optset *set, const char *name,
+                              char out[WEIR_OPT_NAME])
+{
+    if (snprintf(out, WEIR_OPT_NAME, "%s%s", set->prefix, name) >= WEIR_OPT_NAME)
+        out[WEIR_OPT_NAME - 1] = '\0'; /* the self-check finds a name that does not fit */
+    return out;
+}
+
+const char *weir_opt_meta(const struct weir_opt *row)
+{
+    return row->meta != NULL ? row->meta : row->type == WEIR_OPT_STR ? "STRING" : "VALUE";
+}
+
+void weir_opt_add_choices(const struct weir_opt *row, const char *before, const char *after,
+                          struct weir_str *out)
+{
+    if (row->choices == NULL)
+        return;
+    weir_str_addf(out, "%s", before);
+    for (const char *const *c = row->choices; *c != NULL; c++)
+        weir_str_addf(out, "%s%s", c == row->choices ? "" : ", ", *c);
+    weir_str_addf(out, "%s", after);
+}
+
+bool weir_opt_is_wide(const struct weir_opt *row)
+{
+    return row->type == WEIR_OPT_SIZE || row->type == WEIR_OPT_LIST;
+}
+
+void weir_opt_range(const struct weir_opt *row, int64_t *min, int64_t *max)
+{
+    bool is_narrowed = row->min != 0 || row->max != 0;
+    bool is_wide = weir_opt_is_wide(row);
+    int64_t lowest = is_wide ? INT64_MIN : row->type == WEIR_OPT_COUNT ? 0 : INT_MIN;
+    int64_t highest = is_wide ? INT64_MAX : INT_MAX;
+
+    *min = is_narrowed ? row->min : lowest;
+    *max = is_narrowed && !(row->min > 0 && row->max == 0) ? row->max : highest;
+    if (!is_wide) {
+        *min = *min < INT_MIN ? INT_MIN : *min;
+        *max = *max > INT_MAX ? INT_MAX : *max;
+    }
+}
 
 int weir_opts_add(struct weir_opts *o, const struct weir_optset *set, struct weir_err *err)
 {
@@ -62,69 +180,6 @@ int weir_opts_defaults(struct weir_opts *o, struct weir_err *err)
         }
     }
     return 0;
-}
-
-int weir_opts_set(struct weir_opts *o, const char *name, const char *value, struct weir_err *err)
-{
-    struct weir_optname n = { .text = name + strspn(name, "-") };
-    const struct weir_opt *row;
-
-    n.len = strlen(n.text);
-    if (n.len == 1 && n.text == name + 1)
-        n.letter = *n.text;
-    weir_quote_str(name, n.shown);
-    row = weir_opt_find(o, &n);
-    if (row != NULL && (row->flags & WEIR_OPT_ARGV_ONLY))
-        return weir_refuse(err, WEIR_EUSAGE, "option %s can only stand on the command line itself",
-                           n.shown);
-    return weir_opt_apply(o, &n, value, err);
-}
-
-void weir_opt_show(const struct weir_opt *row, const void *values, struct weir_str *s)
-{
-    const char *field = values == NULL ? NULL : (const char *)values + row->offset;
-    const char *text = row->def;
-
-    if (row->type >= WEIR_OPT_DIRECTIVES)
-        return;
-    if (field == NULL) {
-        weir_str_addf(s, "%s", text != NULL ? text : row->type >= WEIR_OPT_STR ? "" : "0");
-    } else if (row->type == WEIR_OPT_FLAG) {
-        weir_str_addc(s, *(const bool *)field ? '1' : '0');
-    } else if (row->type == WEIR_OPT_SIZE) {
-        weir_str_addf(s, "%" PRId64, *(const int64_t *)field);
-    } else if (row->type == WEIR_OPT_REAL) {
-        weir_str_addf(s, "%.15g", *(const double *)field);
-    } else if (row->type == WEIR_OPT_STR) {
-        text = *(const char *const *)field;
-        weir_str_addf(s, "%s", text != NULL ? text : "");
-    } else if (row->type == WEIR_OPT_LIST) {
-        weir_optlist_show((const struct weir_optlist *)field, s);
-    } else {
-        weir_str_addf(s, "%d", *(const int *)field);
-    }
-}
-
-bool weir_opt_number(const struct weir_opt *row, const void *values, int64_t *whole, double *real)
-{
-    const char *field = (const char *)values + row->offset;
-
-    *whole = 0;
-    if (row->type == WEIR_OPT_REAL) {
-        *real = *(const double *)field;
-        if (!(fabs(*real) < 1e15) || *real != floor(*real))
-            return false;
-        *whole = (int64_t)*real;
-        return true;
-    }
-    if (row->type == WEIR_OPT_FLAG)
-        *whole = *(const bool *)field;
-    else if (row->type == WEIR_OPT_SIZE)
-        *whole = *(const int64_t *)field;
-    else if (row->type == WEIR_OPT_INT || row->type == WEIR_OPT_COUNT)
-        *whole = *(const int *)field;
-    *real = (double)*whole;
-    return true;
 }
 
 /* Bytes of a row's field. */

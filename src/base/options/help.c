@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* opthelp.c - the option rows as help for people: a first page, topics, backends, single options */
-#include "base/options/opthelp.h"
+/* help.c - the option rows as help for people: a first page, topics, backends, single options */
+#include "base/options/help.h"
 #include "config.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
-
-#include "base/options/optrow.h"
-#include "base/options/optset.h"
 
 const char *const weir_topic_names[] = { "files", "order",  "data", "time",
                                          "output", "trust", NULL };
@@ -20,92 +18,120 @@ const char *const weir_topic_titles[] = { "Files and directories",
                                           "What the numbers are worth",
                                           NULL };
 
-/* ---- examples ---- */
+/* ---- one row ---- */
 
-/* "-a MPIIO " for options of that backend. */
-static void add_backend(const struct weir_opts *o, const struct weir_optset *set,
-                        struct weir_str *out)
+enum { COLUMN = 30 }; /* where the sentence of an option begins */
+
+void weir_help_wrap(struct weir_str *out, size_t at, size_t indent, const char *text)
 {
-    const struct weir_optname api = { .text = "api", .len = 3 };
-    const struct weir_opt *row = weir_opt_find(o, &api);
-    const char *name = set->title != NULL ? strrchr(set->title, ' ') : NULL;
+    bool first = true;
 
-    if (row != NULL && name != NULL && row->letter != 0)
-        weir_str_addf(out, "-%c %s ", row->letter, name + 1);
-    else if (row != NULL && name != NULL)
-        weir_str_addf(out, "--api=%s ", name + 1);
+    while (*text != '\0') {
+        size_t len = strcspn(text, " ");
+
+        if (!first && at + 1 + len > WEIR_HELP_WIDTH) {
+            weir_str_addf(out, "\n%*s", (int)indent, "");
+            at = indent;
+        } else if (!first) {
+            weir_str_addc(out, ' ');
+            at++;
+        }
+        weir_str_add(out, text, len);
+        at += len;
+        text += len + strspn(text + len, " ");
+        first = false;
+    }
+    weir_str_addc(out, '\n');
 }
 
-#define FIRST_PAGE 5 /* examples on it */
-
-/* A command line; one that is too long goes on after a backslash, so that it can be copied. */
-static void add_command(const struct weir_help *help, const char *first, const char *args,
-                        struct weir_str *out)
+/* Bytes as people write them, where that is exact: "1m" for 1048576. */
+static void add_size(struct weir_str *out, int64_t bytes)
 {
-    struct weir_str line = { 0 };
-    const char *text;
-    size_t at;
+    static const char suffixes[] = "kmgt";
+    int suffix = -1;
 
-    weir_str_addf(&line, "  mpirun -np %d %s %s%s%s", help->tasks > 0 ? help->tasks : 4,
-                  help->program, first, *first != '\0' ? " " : "", args);
-    text = weir_str_text(&line);
-    for (at = line.len; line.len > WEIR_OPTROW_WIDTH && at > 0; at--)
-        if (text[at] == ' ' && at + 2 <= WEIR_OPTROW_WIDTH)
-            break;
-    if (line.len > WEIR_OPTROW_WIDTH && at > 0)
-        weir_str_addf(out, "%.*s \\\n     %s\n", (int)at, text, text + at);
+    while (suffix < 3 && bytes != 0 && bytes % 1024 == 0) {
+        bytes /= 1024;
+        suffix++;
+    }
+    weir_str_addf(out, "%" PRId64, bytes);
+    if (suffix >= 0)
+        weir_str_addc(out, suffixes[suffix]);
+}
+
+/* The value of a row now; nothing where it has none. */
+static void add_value(const struct weir_optset *set, const struct weir_opt *row,
+                      struct weir_str *out)
+{
+    if (weir_opt_stands_for(row))
+        return;
+    if (row->type == WEIR_OPT_SIZE && set->values != NULL)
+        add_size(out, *(const int64_t *)((const char *)set->values + row->offset));
     else
-        weir_str_addf(out, "%s\n", text);
-    out->failed = out->failed || line.failed;
-    weir_str_free(&line);
+        weir_opt_show(row, set->values, out);
 }
 
-static void add_option_example(const struct weir_opts *o, const struct weir_help *help,
-                               const struct weir_optset *set, const struct weir_opt *row,
-                               struct weir_str *out)
+static bool is_flag(const struct weir_opt *row)
 {
-    struct weir_str args = { 0 };
-
-    add_backend(o, set, &args);
-    weir_optrow_sample(set, row, &args);
-    weir_str_addf(out, "Example:\n");
-    add_command(help, "", weir_str_text(&args), out);
-    weir_str_free(&args);
+    return row->type == WEIR_OPT_FLAG || row->type == WEIR_OPT_COUNT ||
+           (row->type == WEIR_OPT_ALIAS && !weir_opt_takes_value(row));
 }
 
-/* The examples of a topic, each with its words above it. */
-static void add_examples(const struct weir_help *help, enum weir_topic topic, struct weir_str *out)
+/* Has the row neither letter nor long name? Then -O must go before its key. */
+static bool has_only_key(const struct weir_opt *row)
 {
-    const struct weir_example *e = help->examples;
-    const char *first = e != NULL ? e->args : "";
-    int own = 0;
-
-    for (; e != NULL && e->args != NULL; e++)
-        if (e->topic == topic) {
-            weir_str_addf(out, "  # %s\n", e->what);
-            add_command(help, "", e->args, out);
-            own++;
-        }
-    e = help->common;
-    for (int room = FIRST_PAGE - own; e != NULL && e->args != NULL; e++)
-        if (topic == WEIR_TOPIC_NONE ? room-- > 0 : own == 0 && e->topic == topic) {
-            weir_str_addf(out, "  # %s\n", e->what);
-            add_command(help, first, e->args, out);
-        }
+    return row->letter == 0 && row->name == NULL;
 }
 
-void weir_opthelp_examples(const struct weir_help *help, struct weir_str *out)
+static void add_names(const struct weir_optset *set, const struct weir_opt *row,
+                      struct weir_str *out)
 {
-    const char *first = help->examples != NULL ? help->examples->args : "";
+    if (row->letter != 0)
+        weir_str_addf(out, "-%c%s", row->letter, row->name != NULL ? ", " : "");
+    if (row->name != NULL)
+        weir_str_addf(out, "--%s%s", set->prefix, row->name);
+    if (has_only_key(row))
+        weir_str_addf(out, "-O %s%s", set->prefix, row->key);
+}
 
-    for (const struct weir_example *e = help->examples; e != NULL && e->args != NULL; e++) {
-        weir_str_addf(out, "  # %s\n", e->what);
-        add_command(help, "", e->args, out);
-    }
-    for (const struct weir_example *e = help->common; e != NULL && e->args != NULL; e++) {
-        weir_str_addf(out, "  # %s\n", e->what);
-        add_command(help, first, e->args, out);
-    }
+/* Letter and long name (or the key) with the value that the option has now: "-b,
+ * --block-size=1m"; a flag that is on shows " (1)". */
+static void add_heading(const struct weir_optset *set, const struct weir_opt *row,
+                        struct weir_str *out)
+{
+    struct weir_str value = { 0 };
+
+    add_names(set, row, out);
+    add_value(set, row, &value);
+    if (is_flag(row) && value.len > 0 && strcmp(weir_str_text(&value), "0") != 0)
+        weir_str_addf(out, " (%s)", weir_str_text(&value));
+    else if (!is_flag(row) && (row->flags & WEIR_OPT_OPTARG))
+        weir_str_addf(out, "[=%s]", weir_opt_meta(row));
+    else if (!is_flag(row))
+        weir_str_addf(out, "=%s", value.len > 0 ? weir_str_text(&value) : weir_opt_meta(row));
+    out->failed = out->failed || value.failed;
+    weir_str_free(&value);
+}
+
+/* The row as lines of a list: names, value, sentence, choices. */
+static void add_row(const struct weir_optset *set, const struct weir_opt *row,
+                    struct weir_str *out)
+{
+    struct weir_str text = { 0 };
+    size_t start = out->len, used;
+
+    weir_str_addf(out, "  ");
+    add_heading(set, row, out);
+    used = out->len - start;
+    if (used < COLUMN)
+        weir_str_addf(out, "%*s", (int)(COLUMN - used), "");
+    else
+        weir_str_addf(out, "\n%*s", COLUMN, "");
+    weir_str_addf(&text, "%s", row->help);
+    weir_opt_add_choices(row, " (", ")", &text);
+    weir_help_wrap(out, COLUMN, COLUMN, weir_str_text(&text));
+    out->failed = out->failed || text.failed;
+    weir_str_free(&text);
 }
 
 /* ---- lists ---- */
@@ -119,7 +145,7 @@ static bool add_topic_rows(const struct weir_opts *o, enum weir_topic topic, str
         for (const struct weir_opt *row = o->set[i].rows;
              o->set[i].title == NULL && !weir_opt_is_end(row); row++)
             if (row->topic == topic && weir_opt_is_current(row)) {
-                weir_optrow_add(&o->set[i], row, out);
+                add_row(&o->set[i], row, out);
                 any = true;
             }
     return any;
@@ -140,7 +166,7 @@ static void add_topic(const struct weir_opts *o, const struct weir_help *help,
     }
     if (examples) {
         weir_str_addf(out, "\nExample:\n");
-        add_examples(help, topic, out);
+        weir_examples_of_topic(help, topic, out);
     }
     weir_str_free(&rows);
 }
@@ -155,23 +181,14 @@ static void add_table(const struct weir_opts *o, const struct weir_help *help,
         if (!weir_opt_is_current(row))
             continue;
         first = first != NULL ? first : row;
-        weir_optrow_add(set, row, out);
+        add_row(set, row, out);
     }
     if (first == NULL)
         weir_str_addf(out, "  no options of its own\n");
     if (!examples)
         return;
     weir_str_addc(out, '\n');
-    if (first != NULL) {
-        add_option_example(o, help, set, first, out);
-    } else {
-        struct weir_str args = { 0 };
-
-        add_backend(o, set, &args);
-        weir_str_addf(out, "Example:\n");
-        add_command(help, "", weir_str_text(&args), out);
-        weir_str_free(&args);
-    }
+    weir_example_of_row(o, help, set, first, out);
 }
 
 /* ---- the pages ---- */
@@ -221,7 +238,7 @@ static void add_places(const struct weir_opts *o, struct weir_str *out)
     add_table_names(o, &text);
     weir_str_addf(&text, ") or an option, as in --help=-v");
     weir_str_addf(out, "\nMore: --help=TOPIC, where TOPIC is ");
-    weir_optrow_wrap(out, 35, 6, weir_str_text(&text));
+    weir_help_wrap(out, 35, 6, weir_str_text(&text));
     weir_str_free(&text);
 }
 
@@ -229,16 +246,16 @@ static void add_first_page(const struct weir_opts *o, const struct weir_help *he
                            struct weir_str *out)
 {
     weir_str_addf(out, "\n");
-    weir_optrow_wrap(out, 0, 0, help->brief);
+    weir_help_wrap(out, 0, 0, help->brief);
     if (help->more != NULL)
-        weir_optrow_wrap(out, 0, 0, help->more);
+        weir_help_wrap(out, 0, 0, help->more);
     weir_str_addf(out, "\nCommands to copy\n");
-    add_examples(help, WEIR_TOPIC_NONE, out);
+    weir_examples_of_topic(help, WEIR_TOPIC_NONE, out);
     weir_str_addf(out, "\nThe options that matter (sizes: 4k, 1m, 2g; multiples of 1024)\n");
     for (int i = 0; i < o->n; i++)
         for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++)
             if (row->first)
-                weir_optrow_add(&o->set[i], row, out);
+                add_row(&o->set[i], row, out);
     add_places(o, out);
 }
 
@@ -258,8 +275,8 @@ static void add_all(const struct weir_opts *o, const struct weir_help *help, str
 static void add_spellings(const struct weir_optset *set, const struct weir_opt *row,
                           struct weir_str *out)
 {
-    weir_optrow_names(set, row, out);
-    if (row->key != NULL && !weir_optrow_has_only_key(row) && !(row->flags & WEIR_OPT_ARGV_ONLY) &&
+    add_heading(set, row, out);
+    if (row->key != NULL && !has_only_key(row) && !(row->flags & WEIR_OPT_ARGV_ONLY) &&
         (row->name == NULL || strcasecmp(row->key, row->name) != 0))
         weir_str_addf(out, ", key %s%s", set->prefix, row->key);
     if (row->key2 != NULL)
@@ -276,7 +293,7 @@ static void add_facts(const struct weir_opt *row, struct weir_str *out)
         weir_str_addf(&text, " Default: %s.", row->def);
     weir_opt_add_choices(row, " One of: ", ".", &text);
     weir_str_addf(out, "    ");
-    weir_optrow_wrap(out, 4, 4, weir_str_text(&text));
+    weir_help_wrap(out, 4, 4, weir_str_text(&text));
     weir_str_free(&text);
 }
 
@@ -300,7 +317,7 @@ static bool add_option(const struct weir_opts *o, const struct weir_help *help, 
             if (row->topic != WEIR_TOPIC_NONE)
                 weir_str_addf(out, "    See also --help=%s.\n", weir_topic_names[row->topic - 1]);
             if (row->type != WEIR_OPT_GONE)
-                add_option_example(o, help, &o->set[i], row, out);
+                weir_example_of_row(o, help, &o->set[i], row, out);
             any = true;
         }
     return any;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* optargv.c - options from a command line in IOR's spellings, and from lists of directives */
-#include "base/options/opt.h"
+/* argv.c - options from a command line in IOR's spellings, and from lists of directives */
+#include "base/options/option.h"
 #include "config.h"
 
 #include <string.h>
 
-#include "base/options/optset.h"
 #include "base/str.h"
 #include "base/text/directive.h"
 

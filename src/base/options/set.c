@@ -1,289 +1,62 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* optset.c - find a row by name and give it a value: for the readers of options only */
-#include "base/options/optset.h"
+/* set.c - one option set by its name: values, old spellings, the nearest known name */
+#include "base/options/option.h"
 #include "config.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/size.h"
 #include "base/str.h"
 #include "base/text/near.h"
 
-bool weir_opt_is_end(const struct weir_opt *row)
-{
-    return row->name == NULL && row->letter == 0 && row->key == NULL;
-}
+struct nearest {
+    int distance;
+    char name[WEIR_OPT_NAME];
+};
 
-/* Is 'word' (may be NULL) with its prefix the name? */
-static bool is_word(const char *prefix, const char *word, const struct weir_optname *name)
+static void consider(struct nearest *best, const struct weir_optset *set, const char *word,
+                     const struct weir_optname *name)
 {
-    size_t skip = strlen(prefix);
+    char full[WEIR_OPT_NAME];
+    size_t len;
+    int edits;
 
-    return word != NULL && name->len == skip + strlen(word) &&
-           strncasecmp(name->text, prefix, skip) == 0 &&
-           strncasecmp(name->text + skip, word, name->len - skip) == 0;
-}
-
-bool weir_opt_matches(const struct weir_optset *set, const struct weir_opt *row,
-                      const struct weir_optname *name)
-{
-    if (name->letter != 0)
-        return row->letter == name->letter;
-    return name->len > 0 &&
-           (is_word(set->prefix, row->name, name) || is_word(set->prefix, row->key, name) ||
-            is_word(set->prefix, row->key2, name));
-}
-
-const struct weir_opt *weir_opt_row_of(const struct weir_opt *rows, const char *key)
-{
-    for (; !weir_opt_is_end(rows); rows++)
-        if ((rows->name && strcasecmp(rows->name, key) == 0) ||
-            (rows->key && strcasecmp(rows->key, key) == 0) ||
-            (rows->key2 && strcasecmp(rows->key2, key) == 0))
-            return rows;
-    return NULL;
-}
-
-const struct weir_opt *weir_opt_find(const struct weir_opts *o, const struct weir_optname *name)
-{
-    for (int i = 0; i < o->n; i++)
-        for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++)
-            if (weir_opt_matches(&o->set[i], row, name))
-                return row;
-    return NULL;
-}
-
-bool weir_opt_stands_for(const struct weir_opt *row)
-{
-    return row->type == WEIR_OPT_OLD || row->type == WEIR_OPT_ALIAS;
-}
-
-bool weir_opt_takes_value(const struct weir_opt *row)
-{
-    switch (row->type) {
-    case WEIR_OPT_LIST:
-    case WEIR_OPT_DIRECTIVES:
-        return true;
-    case WEIR_OPT_INT:
-    case WEIR_OPT_SIZE:
-    case WEIR_OPT_REAL:
-    case WEIR_OPT_STR:
-        return !(row->flags & WEIR_OPT_OPTARG);
-    case WEIR_OPT_OLD:
-    case WEIR_OPT_ALIAS:
-        return row->def != NULL && strstr(row->def, "%s") != NULL;
-    default:
-        return false;
-    }
-}
-
-const char *weir_opt_fullname(const struct weir_optset *set, const char *name,
-                              char out[WEIR_OPT_NAME])
-{
-    if (snprintf(out, WEIR_OPT_NAME, "%s%s", set->prefix, name) >= WEIR_OPT_NAME)
-        out[WEIR_OPT_NAME - 1] = '\0'; /* the self-check finds a name that does not fit */
-    return out;
-}
-
-const char *weir_opt_meta(const struct weir_opt *row)
-{
-    return row->meta != NULL ? row->meta : row->type == WEIR_OPT_STR ? "STRING" : "VALUE";
-}
-
-void weir_opt_add_choices(const struct weir_opt *row, const char *before, const char *after,
-                          struct weir_str *out)
-{
-    if (row->choices == NULL)
+    if (word == NULL)
         return;
-    weir_str_addf(out, "%s", before);
-    for (const char *const *c = row->choices; *c != NULL; c++)
-        weir_str_addf(out, "%s%s", c == row->choices ? "" : ", ", *c);
-    weir_str_addf(out, "%s", after);
-}
-
-bool weir_opt_is_wide(const struct weir_opt *row)
-{
-    return row->type == WEIR_OPT_SIZE || row->type == WEIR_OPT_LIST;
-}
-
-void weir_opt_range(const struct weir_opt *row, int64_t *min, int64_t *max)
-{
-    bool is_narrowed = row->min != 0 || row->max != 0;
-    bool is_wide = weir_opt_is_wide(row);
-    int64_t lowest = is_wide ? INT64_MIN : row->type == WEIR_OPT_COUNT ? 0 : INT_MIN;
-    int64_t highest = is_wide ? INT64_MAX : INT_MAX;
-
-    *min = is_narrowed ? row->min : lowest;
-    *max = is_narrowed && !(row->min > 0 && row->max == 0) ? row->max : highest;
-    if (!is_wide) {
-        *min = *min < INT_MIN ? INT_MIN : *min;
-        *max = *max > INT_MAX ? INT_MAX : *max;
+    len = strlen(weir_opt_fullname(set, word, full));
+    edits = weir_near_edits(name->text, name->len, full, len);
+    /* A backend's option typed without the backend's name: one edit, so that an exact name
+     * wins. */
+    if (set->prefix[0] != '\0' && strlen(word) == name->len &&
+        weir_near_edits(name->text, name->len, word, name->len) == 0)
+        edits = 1;
+    if (edits < best->distance) {
+        best->distance = edits;
+        memcpy(best->name, full, len + 1);
     }
 }
 
-static int parse_flag(const char *text, struct weir_optvalue *value, struct weir_err *err)
+int weir_opt_refuse_unknown(const struct weir_opts *o, const struct weir_optname *name,
+                            struct weir_err *err)
 {
-    static const char *const words[] = { "no",    "yes", "false",   "true",   "off", "on", "n",
-                                         "y",     "f",   "t",       ".false.", ".true.", ".f.",
-                                         ".t." };
-    char shown[WEIR_QUOTE_TEXT];
-    size_t len = strlen(text);
+    int limit = weir_near_limit(name->len);
+    struct nearest best = { .distance = limit + 1 };
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strcasecmp(text, words[i]) == 0) {
-            value->number = (int64_t)(i % 2); /* the words stand in pairs: off, on */
-            return 0;
+    for (int i = 0; i < o->n && name->letter == 0 && name->len > 1 && name->len <= WEIR_NEAR_MOST; i++) {
+        for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++) {
+            if (row->type == WEIR_OPT_OLD || row->type == WEIR_OPT_GONE)
+                continue;
+            consider(&best, &o->set[i], row->name, name);
+            consider(&best, &o->set[i], row->key, name);
+            consider(&best, &o->set[i], row->key2, name);
         }
     }
-    if (len == 0 || strspn(text, "0123456789") != len)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "'%s' is neither 0 nor 1, yes, no, true, false, on, off",
-                           weir_quote(text, len, shown));
-    value->number = strspn(text, "0") != len;
-    return 0;
-}
-
-int weir_opt_parse_number(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
-                          struct weir_err *err)
-{
-    char shown[WEIR_QUOTE_TEXT];
-    int64_t min, max, lowest;
-
-    weir_opt_range(row, &min, &max);
-    lowest = row->flags & WEIR_OPT_RESET ? (weir_opt_is_wide(row) ? INT64_MIN : INT_MIN) : min;
-    /* Longer than any number, or not fit for a message: the size parser need not see it. */
-    if (strlen(text) > 64 || strcmp(weir_quote_str(text, shown), text) != 0)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "'%s' is not a whole number with an optional suffix k, m, g, t or p",
-                           weir_quote_str(text, shown));
-    if (weir_size_parse(text, lowest, max, &value->number, err) < 0)
-        return -1;
-    value->asked = (double)value->number;
-    value->below = value->number < min;
-    value->number = value->below ? min : value->number;
-    return 0;
-}
-
-/* A decimal number in the range of the row. Whole numbers are read as those of INT, with their
- * suffixes. */
-static int parse_real(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
-                      struct weir_err *err)
-{
-    char shown[WEIR_QUOTE_TEXT];
-    const char *end;
-    size_t digits = strspn(text, "+-0123456789");
-    int64_t min, max;
-
-    weir_quote_str(text, shown);
-    if (strpbrk(text, ".eE") == NULL && digits > 0 &&
-        strspn(text + digits, "kKmMgGtTpP") == strlen(text + digits)) {
-        if (weir_opt_parse_number(row, text, value, err) < 0)
-            return -1;
-        value->real = (double)value->number;
-        return 0;
-    }
-    errno = 0;
-    end = weir_real_scan(text, &value->real);
-    if (value->real == 0 && errno == ERANGE)
-        return weir_refuse(err, WEIR_EUSAGE, "'%s' is too close to 0 to be stored", shown);
-    if (end == text || *end != '\0')
-        return weir_refuse(err, WEIR_EUSAGE, "'%s' is not a number like 10, 0.5 or 1e-3", shown);
-    weir_opt_range(row, &min, &max);
-    value->asked = value->real;
-    value->below = value->real < (double)min;
-    if (value->real > (double)max || (value->below && !(row->flags & WEIR_OPT_RESET)))
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "'%s' is out of range: it must be from %" PRId64 " to %" PRId64, shown,
-                           min, max);
-    value->real = value->below ? (double)min : value->real;
-    return 0;
-}
-
-static int parse_choice(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
-                        struct weir_err *err)
-{
-    char shown[WEIR_QUOTE_TEXT];
-    struct weir_str list = { 0 };
-
-    for (const char *const *c = row->choices; *c != NULL; c++) {
-        if (strcasecmp(*c, text) == 0) {
-            value->text = *c;
-            return 0;
-        }
-    }
-    weir_opt_add_choices(row, "", "", &list);
-    weir_near_ask(text, row->choices, &list);
-    weir_refuse(err, WEIR_EUSAGE, "'%s' is none of: %s", weir_quote_str(text, shown),
-                weir_str_text(&list));
-    weir_str_free(&list);
-    return -1;
-}
-
-int weir_opt_parse(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
-                   struct weir_err *err)
-{
-    *value = (struct weir_optvalue) { .text = text };
-    switch (row->type) {
-    case WEIR_OPT_FLAG:
-        return parse_flag(text, value, err);
-    case WEIR_OPT_COUNT:
-    case WEIR_OPT_INT:
-    case WEIR_OPT_SIZE:
-        return weir_opt_parse_number(row, text, value, err);
-    case WEIR_OPT_REAL:
-        return parse_real(row, text, value, err);
-    case WEIR_OPT_STR:
-        /* --help without "=NAME" is the empty text, whatever the choices are. */
-        if (row->choices == NULL || (*text == '\0' && (row->flags & WEIR_OPT_OPTARG)))
-            return 0;
-        return parse_choice(row, text, value, err);
-    case WEIR_OPT_LIST:
-        return weir_optlist_parse(row, text, &value->list, err);
-    default:
-        return weir_refuse(err, WEIR_EBUG, "an option without a field was given a value");
-    }
-}
-
-int weir_opt_store(struct weir_opts *o, const struct weir_optset *set, const struct weir_opt *row,
-                   const struct weir_optvalue *value, struct weir_err *err)
-{
-    char *field = (char *)set->values + row->offset;
-
-    switch (row->type) {
-    case WEIR_OPT_FLAG:
-        *(bool *)field = value->number != 0;
-        return 0;
-    case WEIR_OPT_COUNT:
-    case WEIR_OPT_INT:
-        *(int *)field = (int)value->number;
-        return 0;
-    case WEIR_OPT_SIZE:
-        *(int64_t *)field = value->number;
-        return 0;
-    case WEIR_OPT_REAL:
-        *(double *)field = value->real;
-        return 0;
-    case WEIR_OPT_LIST:
-        *(struct weir_optlist *)field = value->list;
-        return 0;
-    case WEIR_OPT_STR: {
-        const char *copy =
-            value->text == NULL ? NULL : weir_arena_strdup(o->arena, value->text, err);
-
-        if (copy == NULL && value->text != NULL)
-            return -1;
-        *(const char **)field = copy;
-        return 0;
-    }
-    default:
-        return 0;
-    }
+    if (best.distance > limit)
+        return weir_refuse(err, WEIR_EUSAGE, "unknown option '%s'", name->shown);
+    return weir_refuse(err, WEIR_EUSAGE, "unknown option '%s' (did you mean '%s%s'?)", name->shown,
+                       strncmp(name->shown, "--", 2) == 0 ? "--" : "", best.name);
 }
 
 /* "option -b (blockSize)": what was typed, and the name it means where that says more. */
@@ -546,4 +319,20 @@ int weir_opt_apply(struct weir_opts *o, const struct weir_optname *name, const c
     if (matches == 1 && !o->several && !last->given)
         last->given = given;
     return is_first ? weir_opt_refuse_unknown(o, name, err) : 0;
+}
+
+int weir_opts_set(struct weir_opts *o, const char *name, const char *value, struct weir_err *err)
+{
+    struct weir_optname n = { .text = name + strspn(name, "-") };
+    const struct weir_opt *row;
+
+    n.len = strlen(n.text);
+    if (n.len == 1 && n.text == name + 1)
+        n.letter = *n.text;
+    weir_quote_str(name, n.shown);
+    row = weir_opt_find(o, &n);
+    if (row != NULL && (row->flags & WEIR_OPT_ARGV_ONLY))
+        return weir_refuse(err, WEIR_EUSAGE, "option %s can only stand on the command line itself",
+                           n.shown);
+    return weir_opt_apply(o, &n, value, err);
 }
