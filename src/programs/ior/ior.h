@@ -1,55 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior.h - the bandwidth benchmark: its options and the state of one test, shared by the files of
- * this folder only */
+/* ior.h - the functions that the files of the bandwidth benchmark share; nobody else includes it */
 #ifndef WEIR_PROGRAMS_IOR_IOR_H
 #define WEIR_PROGRAMS_IOR_IOR_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "engine/driver.h"
-#include "engine/options.h"
-#include "engine/phase.h"
-#include "programs/ior/ior-data.h"
-#include "programs/ior/ior-file.h"
-#include "programs/ior/ior-pass.h"
-#include "programs/ior/ior-results.h"
-
-/* Values of the option rows in ior.c, which have names and meaning. */
-struct ior_options {
-    struct weir_run_options run; /* first: the engine reads it */
-    const char *script, *packet, *test_file, *distribution, *read_back;
-    const char *summary_file, *summary_format, *status_file, *debug, *platform, *memory_per_node;
-    int64_t block, transfer, segments, memory_per_task, prefill, signature;
-    int nodes, node0_tasks, ref_num, tasks, node_offset, seed;
-    int random_seed, random_offset, reorder_random;
-    bool collective, reorder_constant, sync_end, use_existing, file_per_task, keep, keep_with_error,
-        multi_file;
-    bool read, check_read, unique_dir, write, check_write, single_try, sync_each, dual_mount,
-        summary_always;
-};
-
-/* One test in progress. */
-struct ior_test {
-    const struct ior_options *o;
-    const struct weir_backend *be;
-    struct weir_backend_opt be_opt;
-    int id;
-    struct weir_access access;
-    struct weir_extent extent; /* of this rank's own file */
-    struct weir_session session;
-    struct weir_queue queue; /* of the session */
-    struct weir_layout layout;
-    struct ior_data data;
-    struct ior_memory memory;
-    struct ior_pass pass;
-    struct ior_prefill *prefill; /* while it runs */
-    struct ior_use use;
-    struct ior_damages damage;
-    struct ior_results results;
-    int *node_of;     /* with --read-back=elsewhere: of each task, else NULL */
-    uint32_t begun_s; /* when the test began, time of day of rank 0 */
-};
+#include "programs/ior/ior-state.h"
 
 extern const struct weir_driver weir_ior;
 
@@ -139,5 +93,97 @@ int ior_repetition(struct weir_run *run, void *state, struct weir_err *err);
 bool ior_keeps(const void *state);
 void ior_removed(struct weir_run *run, void *state, double seconds);
 int ior_conclude(struct weir_run *run, void *state, struct weir_err *err);
+
+/* ior-data.c: data of -l, made and checked. Buffers of a test, freed by ior_free. Local. */
+int ior_buffers(struct ior_test *t, struct weir_err *err);
+/* Make the base pattern of a repetition. Local. */
+void ior_new_signature(struct ior_test *t, uint32_t signature);
+/* The rest is local, without allocation; report is collective over run->par and adds to
+ * rec->wrong_sum what only all ranks together can see. */
+void ior_data_begin(struct weir_run *run, struct ior_test *t);
+
+/* Take the next offsets (t->data.off) and, in a write phase, make their data where they differ
+ * from one transfer to the next. Local. True when data were made. */
+bool ior_data_ahead(struct ior_test *t);
+
+/* Returns whether the transfer at off was right. */
+bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off);
+/* Say what was wrong in a phase; nothing where all was right. Collective over run->par. -1 and err
+ * (WEIR_EDATA) only where warnings are errors. */
+int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_rec *rec,
+                    const char *what, struct weir_err *err);
+/* ior-data.c: -M, memoryPerTask: take that memory until ior_memory_free. -1 and err. Local. */
+int ior_memory_parse(const struct ior_options *o, const struct weir_par *par, int64_t *bytes,
+                     struct weir_err *err);
+int ior_memory_take(struct ior_test *t, struct weir_err *err);
+void ior_memory_free(struct ior_test *t);
+
+/* ior-file.c: may t->use.path be opened? As weir_session_admit says. Local. -1 and err. */
+int ior_file_check(struct ior_test *t, bool write, struct weir_err *err);
+
+/* ior-file.c: warn when the files have another size than the phase should have made or found; a
+ * file of a library that is shorter than what was written to it is an error (WEIR_EIO):
+ * libraries that buffer do not always report a full disk. Collective over run->par. */
+int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
+                   struct weir_err *err);
+
+/* ior-offsets.c: the offsets of a phase whose direction, owner and path are known, and everything
+ * that counts them. Local. -1 and err. */
+int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err *err);
+
+/* ior-offsets.c: say how many blocks -z -z repeats, and how many files -Z never reads. The second
+ * is collective over run->par. */
+void ior_note_repeats(struct weir_run *run, const struct ior_test *t);
+void ior_note_unread(struct weir_run *run, const struct ior_test *t);
+
+/* ior-queue.c: transfers in the queue of a backend that has one.
+ * begin: requests and buffers of the session of a test, after it has begun; t->queue.depth is 0
+ * where transfers are done one after the other. -1 and err. queue_step, queue_drain: a step and the
+ * drain of a phase through the queue, as in struct weir_phase. Local. */
+int ior_queue_begin(struct ior_test *t, struct weir_session *s, struct weir_err *err);
+int ior_queue_step(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_t *clock_ns,
+                   struct weir_err *err);
+int ior_queue_drain(struct weir_run *run, void *state, uint64_t *clock_ns, struct weir_err *err);
+
+/* ior-phase.c: the three phases, and what belongs to files. */
+extern const struct weir_phase ior_write_phase, ior_check_phase, ior_read_phase;
+void ior_free(void *state);
+/* The first part of the write phase, for the prefill too: name, old file, offsets; and its open,
+ * for transfers of that many bytes. As in struct weir_phase. */
+int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err *err);
+int ior_open_write(struct ior_test *t, uint64_t transfer, struct weir_err *err);
+
+/* Its idle and its close. */
+int ior_idle_step(struct weir_run *run, void *state, uint64_t round, uint64_t *clock_ns,
+                  struct weir_err *err);
+int ior_close_file(struct weir_run *run, void *state, struct weir_err *err);
+
+/* ior-phase.c: the offset of step i, whose data are then in t->data.buf[t->data.next - 1] in a
+ * write phase; and check those of a read. *clock_ns is the time before and after: what data take
+ * is not the time of a transfer. Local, without allocation. */
+uint64_t ior_next_offset(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_t *clock_ns);
+void ior_verify(struct weir_run *run, struct ior_test *t, const struct weir_io *io,
+                uint64_t *clock_ns);
+
+/* Remove what this rank made in this repetition. -1 and err; the first error is kept, everything
+ * is tried. */
+int ior_remove(struct weir_run *run, void *state, struct weir_err *err);
+
+/* ior-prefill.c: --randomPrefill: write the file in order before the random writes, outside the
+ * measured time. Collective over run->par. */
+int ior_prefill(struct weir_run *run, struct ior_test *t, const struct weir_timing *timing,
+                struct weir_err *err);
+
+/* ior-results.c: rows. report_phase is collective over run->par. */
+void ior_report_head(struct weir_run *run);
+void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
+                      struct ior_series *s);
+void ior_report_skipped(struct weir_run *run, void *state, const struct weir_stage *s);
+void ior_report_remove(struct weir_run *run, double seconds);
+void ior_report_max(struct weir_run *run, struct ior_test *t);
+
+/* ior-results.c: the rows of one test, without a head; the summary of n tests. Rank 0. */
+void ior_summarise(struct weir_run *run, const struct ior_test *t);
+void ior_report_summary(struct weir_run *run, const struct weir_test *tests, int n);
 
 #endif
