@@ -1,60 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest.h - the metadata benchmark: its options and the state of one test, shared by the files of
- * this folder only */
+/* mdtest.h - the functions that the files of the metadata benchmark share; nobody else includes it */
 #ifndef WEIR_PROGRAMS_MDTEST_MDTEST_H
 #define WEIR_PROGRAMS_MDTEST_MDTEST_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "engine/driver.h"
-#include "engine/observe/metrics.h"
-#include "engine/options.h"
-#include "engine/phase.h"
-#include "engine/place/items.h"
-#include "programs/mdtest/mdtest-ledger.h"
-#include "programs/mdtest/mdtest-pass.h"
-#include "programs/mdtest/mdtest-places.h"
-#include "programs/mdtest/mdtest-results.h"
-#include "programs/mdtest/mdtest-tree.h"
-
-/* Values of the option rows in mdtest.c, which have names and meaning. */
-struct mdtest_options {
-    struct weir_run_options run; /* first: the engine reads it */
-    const char *dirs, *status_file, *packet, *before, *after, *cleanup;
-    int64_t items, per_dir, read_bytes, write_bytes;
-    int branch, depth, first, last, step, seed, shift, random_seed, no_barriers;
-    bool collective, create, stat, read, remove, rename, only_dirs, only_files, mknod, leaf_only,
-        rates_and_times, times, all_procs;
-    bool random, shared, time_dirs, unique, verify_read, verify_write, sync_file, sync_phase,
-        rank_stats;
-    bool latency, reset_layout;
-};
-
-/* What one iteration has at its fullest, over all tasks. */
-struct mdtest_need {
-    uint64_t dirs, items;
-};
-
-/* One number of tasks in progress. */
-struct mdtest_test {
-    const struct mdtest_options *o;
-    int id, tasks;
-    const struct weir_plan *plan;
-    struct mdtest_need need;
-    struct mdtest_places places;
-    struct weir_dirtree tree;
-    struct mdtest_names names, target; /* target: of a rename */
-    int shift;                         /* of one phase, in tasks */
-    bool all_phases;                   /* because none was asked for */
-    struct weir_small_files fs;
-    size_t out_len, in_len; /* written to and read from a file */
-    struct mdtest_ledger ledger;
-    struct mdtest_pass pass;
-    struct weir_err damage; /* the first wrong data that this rank saw in a phase */
-    struct mdtest_results results;
-    bool ready; /* all ranks have what the phases need */
-};
+#include "programs/mdtest/mdtest-state.h"
 
 extern const struct weir_driver weir_mdtest;
 
@@ -138,5 +87,33 @@ void mdtest_trace_removed(struct weir_run *run, struct mdtest_test *t);
 /* Stages, around those of the items and around those of a kind, and the phase that does nothing. */
 weir_stage_fn mdtest_trace_items, mdtest_trace_items_end, mdtest_trace_kind, mdtest_trace_kind_end,
     mdtest_trace_dir_read;
+
+/* mdtest-places.c: base and test directories. Collective over run->par. */
+int mdtest_make_bases(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
+int mdtest_remove_bases(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
+int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
+int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
+
+/* How many test directories of an iteration this task makes and removes, and the name of one of
+ * them (valid until the next name is made). Local. */
+uint64_t mdtest_my_tests(const struct weir_run *run, const struct mdtest_test *t);
+const char *mdtest_my_test(const struct weir_run *run, struct mdtest_test *t, uint64_t loop);
+
+/* mdtest-measure.c: numbers of a phase. Collective over run->par. */
+int mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
+                   double extra_s, struct mdtest_measure *m, struct weir_err *err);
+void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec);
+/* Make room for the numbers of the iteration that begins. Local. -1 and err (WEIR_ESETUP). */
+int mdtest_take_iteration(const struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
+/* Those of this rank in this iteration: MDTEST_OPS of them. */
+struct mdtest_mine *mdtest_mine_of(const struct weir_run *run, const struct mdtest_test *t);
+
+/* mdtest-measure.c: what single ranks did: functions of struct weir_driver; a row for each rank
+ * after an iteration (a stage), and the numbers of all iterations for people, both collective over
+ * run->par. */
+bool mdtest_records(const void *state, int op, uint64_t *size);
+void mdtest_rank_head(struct weir_str *out);
+weir_stage_fn mdtest_ranks_iteration;
+void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool times);
 
 #endif
