@@ -1,19 +1,241 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* driver.h - what the engine must know about a program: data, and functions of the two kinds that
- * test.h explains */
+/* driver.h - the contract between the engine and a program: phases, stages, plans and tests as
+ * structs, without any code of the engine
+ *
+ * A program supplies rows and arithmetic (struct weir_driver). Its functions are of two
+ * kinds, and there is no third:
+ *   local        may fail on one rank alone; the engine agrees after it
+ *   collective   all ranks of run->par enter it together, also those on which an earlier local
+ *                function would have failed, because that was agreed before
+ * Each field says by its type which kind it is. */
 #ifndef WEIR_ENGINE_DRIVER_H
 #define WEIR_ENGINE_DRIVER_H
 
-#include "backends/backend.h"
+#include "backends/session/session.h"
 #include "base/node/cache.h"
 #include "base/options/help.h"
 #include "base/options/option.h"
 #include "base/stats.h"
 #include "base/text/script.h"
 #include "engine/files.h"
+#include "engine/options.h"
 #include "engine/run.h"
-#include "engine/test.h"
 
+/* ---- phases ---- */
+
+/* The six time stamps of a phase. */
+enum weir_mark {
+    WEIR_MARK_OPEN,   /* T0: before open */
+    WEIR_MARK_OPENED, /* T1 */
+    WEIR_MARK_WORK,   /* T2: before the first step */
+    WEIR_MARK_WORKED, /* T3: after the last step and flush */
+    WEIR_MARK_CLOSE,  /* T4: before close */
+    WEIR_MARK_CLOSED, /* T5 */
+    WEIR_MARKS
+};
+
+enum {
+    WEIR_PHASE_STONEWALL = 1u << 0, /* honours deadline, wear-out and minimum time */
+    WEIR_PHASE_BARRIERS = 1u << 1,  /* honours -g */
+    WEIR_PHASE_BYTES = 1u << 2      /* its rate is in bytes, whatever its steps are called */
+};
+
+/* How long a phase runs and what its ranks do together; set by the driver from its options. */
+struct weir_timing {
+    double deadline_s;  /* -D, 0: none */
+    double min_time_s;  /* minTimeDuration, 0: none */
+    uint64_t max_steps; /* stoneWallingWearOutIterations, 0: none */
+    uint64_t pause_ns;  /* to wait after each step, inside the measured time */
+    bool wear_out;      /* after the deadline all tasks go on to the count of the fastest */
+    bool barriers;      /* -g */
+    /* Steps are collective: all ranks take the same number of rounds. A rank that has failed or has
+     * less to do idles in a round; its own steps are only counted. */
+    bool lock_step;
+    /* The ranks that are in lock step with this one, NULL: all. Groups of ranks then go at their
+     * own pace, and hear of each other's failures and signals as ranks that work alone do. */
+    const struct weir_par *lock_par;
+    /* With lock_step: all ranks have the same number of steps, and these agree on failures and on
+     * signals themselves (weir_interrupt_poll, WEIR_EINTR), so the engine asks for no votes. */
+    bool agrees;
+    bool collective_open;  /* open and close are collective */
+    bool collective_flush; /* and so is flush, which has something to do */
+};
+
+/* A phase is a row; the state is the driver's. Functions may be NULL but for count and step. Each
+ * returns 0, or -1 with err filled; a rank may fail alone, the engine makes it known to all. None
+ * of them but open, opened, idle and close may call a collective, and these only where the timing
+ * says so. */
+struct weir_phase {
+    const char *key;
+    const char *unit; /* what steps are called, in the plural; NULL: "transfers" */
+    unsigned flags;
+    /* Before the clock starts. */
+    int (*prepare)(struct weir_run *, void *state, struct weir_err *);
+    /* Steps of one pass of this rank; 0 is fine. Asked after prepare. */
+    uint64_t (*count)(struct weir_run *, void *state);
+    /* Operations that this rank has done in its steps so far; NULL: one in each. Local, asked
+     * after steps, outside their time. */
+    uint64_t (*done)(struct weir_run *, const void *state, uint64_t steps);
+    /* Operations of one pass of this rank that are recorded (engine/records.h); NULL: as many as
+     * steps. Asked after prepare. */
+    uint64_t (*operations)(struct weir_run *, void *state);
+    /* Timed: T0..T1. */
+    int (*open)(struct weir_run *, void *state, struct weir_err *);
+    /* Between T1 and T2, outside open and transfer time: look at what was opened. */
+    void (*opened)(struct weir_run *, void *state);
+    /* Timed: step i of this rank. *clock_ns is the time now and must be the time at its end on
+     * return. Allocates nothing, logs nothing, formats nothing (but to fill err). */
+    int (*step)(struct weir_run *, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *);
+    /* With timing.lock_step: take part in a round of the others without moving anything, in the
+     * place of step. 'round' counts the rounds of all ranks from 0; err is NULL when this rank has
+     * failed before, else it has less to do than others. *clock_ns as in step. */
+    int (*idle)(struct weir_run *, void *state, uint64_t round, uint64_t *clock_ns,
+                struct weir_err *);
+    /* Timed with the steps, also with those before a stonewall: wait for what steps have only
+     * begun. *clock_ns as in step. Not called after a failure. */
+    int (*drain)(struct weir_run *, void *state, uint64_t *clock_ns, struct weir_err *);
+    /* Some 20 times a second between two steps, outside of both: this rank's steps so far, and
+     * seconds since the first one began. For a program with a progress bar of its own. */
+    void (*look)(struct weir_run *, void *state, uint64_t steps, double seconds);
+    /* Timed with the steps: fsync and the like. Not called after a failure. */
+    int (*flush)(struct weir_run *, void *state, struct weir_err *);
+    /* Timed: T4..T5. Called on every rank whose open succeeded. Where open is collective and
+     * failed on another rank, it must not wait for that rank (backend.h: a file that is lost). */
+    int (*close)(struct weir_run *, void *state, struct weir_err *);
+};
+
+/* What ended the steps of a rank. */
+enum weir_end {
+    WEIR_END_WORK,  /* there was no more to do */
+    WEIR_END_COUNT, /* as many as timing.max_steps allows were done */
+    WEIR_END_TIME,  /* the deadline had passed */
+    WEIR_ENDS
+};
+
+/* What was done when the deadline came. */
+struct weir_stonewall {
+    bool known; /* wear-out was asked for: the rest is measured */
+    uint64_t steps_sum, steps_min, steps_max;
+    uint64_t done_sum, done_min, done_max; /* operations */
+    uint64_t steps; /* own */
+    uint64_t bytes_sum, bytes_min;
+    uint64_t time_ns; /* rank 0's time in the loop when it stopped */
+};
+
+/* What a phase did; the same on all ranks but for the fields marked "own". Times in ns. */
+struct weir_phase_rec {
+    const struct weir_phase *phase;
+    int repetition;
+    int64_t first[WEIR_MARKS],
+        last[WEIR_MARKS];      /* earliest and latest over the ranks, on rank 0's clock */
+    uint64_t clock_error_ns;   /* how wrong times of different ranks may be to each other */
+    uint64_t mark[WEIR_MARKS]; /* own, local clock */
+    uint64_t steps;            /* own */
+    uint64_t steps_sum, steps_min, steps_max;
+    uint64_t done_sum, done_min, done_max; /* operations in these steps */
+    uint64_t bytes_sum, wrong_sum;
+    uint64_t busy_ns_sum; /* T3 - T2 summed over the ranks */
+    uint64_t own_ns_min, own_ns_max; /* of a rank in open, work and close together */
+    uint64_t end_max;     /* highest counters.end */
+    uint64_t fill_ns_sum, verify_ns_sum;
+    uint64_t ended[WEIR_ENDS]; /* ranks for which this was the end; no meaning when interrupted */
+    uint64_t records_sum, dropped_sum; /* operations that are in records, that had no room there */
+    struct weir_stonewall stonewall;
+    bool interrupted; /* a signal ended it early; the values here are nevertheless measured */
+};
+
+/* ---- stages ---- */
+
+struct weir_stage;
+typedef int weir_stage_fn(struct weir_run *run, void *state, const struct weir_stage *stage,
+                          struct weir_err *err);
+
+/* When a stage has its turn; 0: in each repetition. */
+enum {
+    WEIR_STAGE_FIRST = 1u << 0,   /* once, before the repetitions */
+    WEIR_STAGE_LAST = 1u << 1,    /* once, after the repetitions when all of them were good */
+    WEIR_STAGE_WRITES = 1u << 3,  /* the phase writes data and does little else */
+    WEIR_STAGE_READS = 1u << 4,   /* the same, reads */
+    WEIR_STAGE_UNTIMED = 1u << 5, /* its time is no result */
+    WEIR_STAGE_TOGETHER = 1u << 6, /* ranks go in lock step, and open and close together */
+    WEIR_STAGE_MAKES = 1u << 7,   /* the phase makes items: the write phase of metadata */
+    WEIR_STAGE_DELAY = 1u << 2    /* the delay between phases comes before it */
+};
+
+/* A part of a repetition: a phase and what belongs to it. Functions may be NULL. */
+struct weir_stage {
+    const char *key; /* in messages: "write" */
+    unsigned flags;
+    int index;                                                         /* the program's */
+    const struct weir_phase *phase;                                    /* NULL: only 'before' */
+    bool (*wanted)(const void *state, const struct weir_stage *stage); /* NULL: always */
+    /* Change what the options say about time and lock step. Local, the same on all ranks. */
+    void (*timing)(const void *state, const struct weir_stage *stage, struct weir_timing *timing);
+    /* Collective: before the phase. */
+    weir_stage_fn *before;
+    /* Collective: after a phase that did not fail; with the record of the phase. NULL: a line with
+     * the rate, and what --report, rank and operation files ask for. */
+    int (*after)(struct weir_run *run, void *state, const struct weir_stage *stage,
+                 struct weir_phase_rec *rec, struct weir_err *err);
+    /* The time of the test was up before it. Local. */
+    void (*skipped)(struct weir_run *run, void *state, const struct weir_stage *stage);
+};
+
+#define WEIR_TEST_SESSIONS 4
+
+/* A session that the engine starts before 'start' and ends with the test. */
+struct weir_use {
+    struct weir_session *session;
+    const struct weir_backend *be;
+    struct weir_backend_opt opt;
+    const struct weir_access *access;
+};
+
+/* What follows from the options of a test before anything is done. Filled by the program's
+ * 'plan', the same on all ranks. */
+struct weir_plan {
+    const struct weir_run_options *options;
+    int tasks;        /* ranks that take part, the lowest ones; at most those that there are */
+    const char *path; /* where the test works; several places joined by '@'; may be NULL */
+    bool writes, shared;    /* it makes files there; tasks share them */
+    uint64_t bytes, inodes; /* that the test has at its fullest, over all tasks; 0: not known */
+    uint64_t over_bytes; /* where files that are there are written over, and the rest of them stays:
+                          * bytes of each at most; 0: all of their contents is lost */
+    bool calls_by_node;     /* tables of calls have a column for each node, not for each task */
+    bool is_run;      /* false: the plans are all that was asked for, of all tests */
+    struct weir_use use[WEIR_TEST_SESSIONS];
+    int uses;
+};
+
+/* A backend of the sessions of a test, also on ranks that take no part in them. */
+struct weir_backend_in_use {
+    const struct weir_backend *be;
+    struct weir_backend_opt opt;
+};
+
+/* One test of a run. */
+struct weir_test {
+    int id;                           /* from 0 */
+    int variant;                      /* of the tests that one set of options makes, from 0 */
+    int most;                         /* repetitions; --until may end them earlier */
+    const struct weir_values *values; /* of its options */
+    const struct weir_driver *driver;
+    void *state; /* the program's, state_size zeroed bytes; lives as long as the run */
+    struct weir_plan plan;
+    /* while it runs */
+    struct weir_unwind unwind;
+    struct weir_session *session[WEIR_TEST_SESSIONS];
+    int sessions;
+    struct weir_backend_in_use used[WEIR_TEST_SESSIONS]; /* each backend once */
+    int n_used;
+    uint64_t begin_ns;
+    uint64_t op_files; /* of the files of operations, those that an earlier test has begun */
+    enum weir_severity verdict; /* what its numbers are worth; see weir_trust_end */
+    uint64_t wrong; /* of all phases and ranks until now; the status is then WEIR_EDATA */
+    bool failed;                /* for conclude: an error or a signal ended it */
+};
+
+/* ---- programs ---- */
 /* The values of all options of one test: a copy of the driver's option struct, which begins with
  * struct weir_run_options and which the driver's plan may change, and those of every backend, which
  * tests share as long as they are the same. Owned by the run's arena. */
@@ -160,6 +382,16 @@ struct weir_driver {
     /* The last lines; may be NULL. Collective. */
     void (*finish)(struct weir_run *run, const struct weir_test *tests);
 };
+
+/* How many operations a program has. Local. */
+static inline int weir_operations_count(const struct weir_driver *d)
+{
+    int n = 0;
+
+    while (d->operations[n].key)
+        n++;
+    return n;
+}
 
 /* The backend that the user named ('name', in upper or lower case; NULL: the default), ready to
  * work, and in *opt its options and its base's in this test. Collective over par->comm. Returns 0,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* phase.c - a phase from prepare to merge; its steps are in phase-work.c */
+/* phase.c - a phase from prepare to merge; its steps are in steps.c */
 #include "config.h"
 #include "engine/phase.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "engine/observe/interval.h"
-#include "engine/observe/latency.h"
-#include "engine/phase-work.h"
+#include "engine/steps.h"
 
 static void mark(struct weir_phase_context *c, enum weir_mark m)
 {
@@ -221,6 +221,30 @@ static int prepare(struct weir_phase_context *c)
     return weir_records_reserve(&c->run->records, count_operations(c), c->err);
 }
 
+/* Forget the times of the last phase: of operations, and of the calls in the sessions. */
+static void reset_times(struct weir_run *run)
+{
+    const struct weir_test *t = run->test;
+
+    for (int i = 0; i < t->sessions; i++)
+        if (t->session[i]->be)
+            weir_session_reset(t->session[i]);
+    memset(run->op_hist, 0, sizeof(*run->op_hist) * (size_t)weir_operations_count(t->driver));
+    run->op_summed = false;
+}
+
+/* Warn when the phase had more operations than there was room for. */
+static int check_records(const struct weir_run *run, const struct weir_phase_rec *rec,
+                         struct weir_err *err)
+{
+    if (rec->dropped_sum == 0)
+        return 0;
+    return weir_warn(&run->log, err,
+                     "there is no room for all operations of the %s phase: %" PRIu64
+                     " are recorded, %" PRIu64 " are not; --timeline-limit gives each task more",
+                     rec->phase->key, rec->records_sum, rec->dropped_sum);
+}
+
 int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *state,
                    const struct weir_timing *timing, struct weir_phase_rec *rec,
                    struct weir_err *err)
@@ -234,7 +258,7 @@ int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *stat
         run->hooks->before(run->hooks->arg, ph->key);
     memset(rec, 0, sizeof(*rec));
     memset(&run->counters, 0, sizeof(run->counters));
-    weir_latency_reset(run);
+    reset_times(run);
     rec->phase = ph;
     rec->repetition = run->repetition;
     c.rc = prepare(&c);
@@ -252,7 +276,7 @@ int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *stat
     if (c.rc == 0)
         weir_interval_end(run, rec);
     weir_timeline_phase(run, rec, c.rc < 0);
-    return c.rc < 0 ? -1 : weir_records_check(run, rec, err);
+    return c.rc < 0 ? -1 : check_records(run, rec, err);
 }
 
 int weir_phase_pause(struct weir_run *run, double seconds, struct weir_err *err)

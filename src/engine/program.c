@@ -9,6 +9,7 @@
 #include "base/options/option.h"
 #include "engine/about/banner.h"
 #include "engine/observe/until.h"
+#include "engine/tests.h"
 #include "par/agree.h"
 
 /* Messages on standard error are in the results for programs, too; but errors have a place of

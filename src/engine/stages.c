@@ -8,6 +8,7 @@
 #include "engine/observe/metrics.h"
 #include "engine/observe/op-files.h"
 #include "engine/observe/ranks.h"
+#include "engine/phase.h"
 
 #define MIB 1048576.0
 

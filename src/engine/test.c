@@ -21,37 +21,6 @@
 #include "engine/stages.h"
 #include "par/agree.h"
 
-/* ---- the two kinds of functions ---- */
-
-int weir_local(struct weir_run *run, weir_local_fn *fn, void *state, struct weir_err *err)
-{
-    return weir_agree(&run->par, fn ? fn(run, state, err) : 0, err);
-}
-
-/* Said to be the same on all ranks; where it is not, the words of the lowest failing rank. */
-int weir_confirm(struct weir_run *run, int rc, struct weir_err *err)
-{
-    int64_t seen[2] = { rc < 0, rc >= 0 };
-
-    weir_allmax_i64(&run->par, seen, 2);
-    if (seen[0] && seen[1])
-        return weir_agree(&run->par, rc, err);
-    return rc;
-}
-
-int weir_together(struct weir_run *run, weir_together_fn *fn, void *state, struct weir_err *err)
-{
-    return fn ? weir_confirm(run, fn(run, state, err), err) : 0;
-}
-
-void weir_clean(struct weir_run *run, weir_local_fn *fn, void *state)
-{
-    struct weir_err why = WEIR_ERR_INIT;
-
-    if (weir_local(run, fn, state, &why) < 0)
-        weir_note(&run->log, "the clean-up was not complete: %s", why.text);
-}
-
 /* ---- what is taken, and how it is given back ---- */
 
 static int end_session(void *what, struct weir_err *err)

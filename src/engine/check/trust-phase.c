@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "engine/check/straggler.h"
 #include "engine/driver.h"
+#include "engine/phase.h"
 #include "par/agree.h"
 
 /* User time is taken in ticks of the kernel: a phase needs many of them. */

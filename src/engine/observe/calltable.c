@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/text/wholefile.h"
+#include "engine/observe/gather.h"
 #include "engine/observe/ranks.h"
 #include "par/agree.h"
 

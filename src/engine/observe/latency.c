@@ -3,37 +3,33 @@
 #include "config.h"
 #include "engine/observe/latency.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/text/columns.h"
-#include "engine/driver.h"
-#include "engine/observe/metrics.h"
 #include "par/reduce.h"
 
 #define US 1e3 /* ns in one */
 
-int weir_operations_count(const struct weir_driver *d)
-{
-    int n = 0;
-
-    while (d->operations[n].key)
-        n++;
-    return n;
-}
-
 /* ---- of a phase ---- */
 
-void weir_latency_reset(struct weir_run *run)
+void weir_latency_of(const struct weir_hist *h, struct weir_latency *out)
 {
-    const struct weir_test *t = run->test;
-
-    for (int i = 0; i < t->sessions; i++)
-        if (t->session[i]->be)
-            weir_session_reset(t->session[i]);
-    memset(run->op_hist, 0, sizeof(*run->op_hist) * (size_t)weir_operations_count(t->driver));
-    run->op_summed = false;
+    if (h->n == 0) {
+        *out = (struct weir_latency) { 0, NAN, NAN, NAN, NAN, NAN, NAN };
+        return;
+    }
+    *out = (struct weir_latency) {
+        .n = (int64_t)h->n,
+        .mean = (double)h->sum_ns / (double)h->n,
+        .p50 = (double)weir_hist_quantile(h, 0.50),
+        .p90 = (double)weir_hist_quantile(h, 0.90),
+        .p99 = (double)weir_hist_quantile(h, 0.99),
+        .p999 = (double)weir_hist_quantile(h, 0.999),
+        .max = (double)h->max_ns,
+    };
 }
 
 /* Those of a session that this rank takes no part in are the spare histogram, which is empty. */

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "engine/observe/latency.h"
+#include "engine/phase.h"
 #include "engine/test.h"
 
 #define M struct weir_metrics
@@ -72,23 +73,6 @@ const struct weir_table weir_metrics_table = {
     .cols = cols,
     .readers = WEIR_FOR_DATA | WEIR_FOR_CSV_FULL,
 };
-
-void weir_latency_of(const struct weir_hist *h, struct weir_latency *out)
-{
-    if (h->n == 0) {
-        *out = (struct weir_latency) { 0, NAN, NAN, NAN, NAN, NAN, NAN };
-        return;
-    }
-    *out = (struct weir_latency) {
-        .n = (int64_t)h->n,
-        .mean = (double)h->sum_ns / (double)h->n,
-        .p50 = (double)weir_hist_quantile(h, 0.50),
-        .p90 = (double)weir_hist_quantile(h, 0.90),
-        .p99 = (double)weir_hist_quantile(h, 0.99),
-        .p999 = (double)weir_hist_quantile(h, 0.999),
-        .max = (double)h->max_ns,
-    };
-}
 
 /* The extremes of a time over the ranks, and a rank that has each. */
 static void find_extremes(const struct weir_par *par, int64_t ns, struct weir_metrics *out)

@@ -4,20 +4,7 @@
 #ifndef WEIR_ENGINE_OBSERVE_METRICS_H
 #define WEIR_ENGINE_OBSERVE_METRICS_H
 
-#include <stdint.h>
-
-#include "engine/phase.h"
-#include "engine/report/report.h"
-
-/* Latency of one operation over all ranks, ns. NaN where the operation did not happen. */
-struct weir_latency {
-    int64_t n;
-    double mean, p50, p90, p99, p999, max;
-};
-
-/* Sum up a histogram. Local. */
-struct weir_hist;
-void weir_latency_of(const struct weir_hist *h, struct weir_latency *out);
+#include "engine/observe/latency.h"
 
 /* One phase. Bytes, ns, counts. */
 struct weir_metrics {

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* op-files.c - the files of operations: names, heading, and the operations of each phase; and
- * files with names of the program */
+/* op-files.c - the files of operations: names, heading, and the operations of each phase */
 #include "config.h"
 #include "engine/observe/op-files.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/options/option.h"
 #include "base/text/wholefile.h"
-#include "engine/observe/latency.h"
 #include "par/agree.h"
 
 /* ---- names ---- */
@@ -85,6 +84,59 @@ int weir_op_files_add(const struct weir_driver *d, const void *opt, int tasks,
     return weir_files_add_names(files, role, &names, WEIR_FILE_ADD, err);
 }
 
+/* ---- one file ---- */
+
+/* The end of a file that was opened: did everything reach it? */
+static int close_file(FILE *f, const char *path, struct weir_err *err)
+{
+    bool bad = ferror(f) != 0;
+
+    if (fclose(f) != 0 || bad)
+        return weir_fail(err, WEIR_ESETUP, "write the operations to '%s'", path);
+    return 0;
+}
+
+static int begin_csv(const char *path, struct weir_err *err)
+{
+    FILE *f = weir_open_now(path, "w");
+
+    if (!f)
+        return weir_fail(err, WEIR_ESETUP, "open '%s' for the operations", path);
+    fputs("time,runtime,tp,access,test,iter,rank,offset,bytes,begin_ns,ns\n", f);
+    return close_file(f, path, err);
+}
+
+static const char *key_of(const struct weir_run *run, const struct weir_record *r)
+{
+    return run->test->driver->operations[r->op].key;
+}
+
+static void print_record(const struct weir_run *run, FILE *f, const struct weir_record *r,
+                         const struct weir_phase_rec *rec, int test, uint64_t size)
+{
+    int64_t after_ns = weir_record_after(r, rec->mark[WEIR_MARK_WORK]);
+    uint64_t ns = r->end_ns - r->begin_ns;
+    uint64_t bytes = size ? size : r->len;
+    double seconds = (double)(ns ? ns : 1) / WEIR_NS_PER_S;
+
+    fprintf(f, "%.8e,%.8e,%e,%s,%d,%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%" PRIu64 "\n",
+            (double)after_ns / WEIR_NS_PER_S, seconds,
+            (double)bytes / seconds, key_of(run, r), test, rec->repetition, run->par.rank, r->off,
+            bytes, after_ns, ns);
+}
+
+static int append_csv(struct weir_run *run, const struct weir_phase_rec *rec, int test,
+                      const char *path, uint64_t size, struct weir_err *err)
+{
+    FILE *f = weir_open_now(path, "a");
+
+    if (!f)
+        return weir_fail(err, WEIR_ESETUP, "open '%s' for the operations", path);
+    for (size_t i = 0; i < run->records.n; i++)
+        print_record(run, f, &run->records.rec[i], rec, test, size);
+    return close_file(f, path, err);
+}
+
 /* ---- heading ---- */
 
 static bool takes_part(const struct weir_run *run, const struct weir_test *t)
@@ -126,7 +178,7 @@ static int begin_file(const struct weir_run *run, const struct weir_test *t, uin
     if (k < t->op_files || !is_recorded(t, (int)k, &size))
         return 0;
     name_file(t->driver, t->plan.options, k, run->world.rank, &path);
-    rc = weir_records_begin_file(weir_str_text(&path), err);
+    rc = begin_csv(weir_str_text(&path), err);
     weir_str_free(&path);
     return rc;
 }
@@ -173,75 +225,7 @@ int weir_op_files_phase(struct weir_run *run, const struct weir_phase_rec *rec,
         return 0;
     name_file(t->driver, t->plan.options, (uint64_t)(each ? run->stage->index : rec->repetition),
               run->par.rank, &path);
-    rc = weir_records_append(run, rec, t->id, weir_str_text(&path), size, err);
+    rc = append_csv(run, rec, t->id, weir_str_text(&path), size, err);
     weir_str_free(&path);
     return weir_agree(&run->par, rc, err);
-}
-
-/* ---- the operations of a phase in files of the program ---- */
-
-#define GATHERED_MOST 16 /* operations of such a program */
-
-/* A file for each operation that has one, on rank 0. */
-struct gathered {
-    FILE *out[GATHERED_MOST];
-    struct weir_str path[GATHERED_MOST];
-    int ops;
-};
-
-static int open_gathered(struct gathered *g,
-                         bool (*name)(const void *arg, int op, struct weir_str *path),
-                         const void *arg, struct weir_err *err)
-{
-    for (int op = 0; op < g->ops; op++) {
-        const char *path;
-
-        if (!name(arg, op, &g->path[op]))
-            continue;
-        path = weir_str_text(&g->path[op]);
-        if (!(g->out[op] = weir_open_now(path, "w")))
-            return weir_fail(err, WEIR_ESETUP, "create file of operations '%s'", path);
-        fputs("time,runtime\n", g->out[op]);
-    }
-    return 0;
-}
-
-/* Sort the records into the files of their operations. */
-static void write_gathered(void *arg, const struct weir_record *r, size_t n, uint64_t origin_ns)
-{
-    const struct gathered *g = arg;
-
-    for (size_t i = 0; i < n; i++)
-        if (r[i].op < g->ops && g->out[r[i].op])
-            fprintf(g->out[r[i].op], "%.7f,%.4e\n",
-                    (double)weir_record_after(&r[i], origin_ns) / WEIR_NS_PER_S,
-                    (double)(r[i].end_ns - r[i].begin_ns) / WEIR_NS_PER_S);
-}
-
-static int close_gathered(struct gathered *g, int rc, struct weir_err *err)
-{
-    for (int op = 0; op < g->ops; op++) {
-        bool bad = g->out[op] && ferror(g->out[op]);
-
-        if (g->out[op] && (fclose(g->out[op]) != 0 || bad) && rc == 0)
-            rc = weir_fail(err, WEIR_ESETUP, "write file of operations '%s'",
-                           weir_str_text(&g->path[op]));
-        weir_str_free(&g->path[op]);
-    }
-    return rc;
-}
-
-int weir_op_files_gather(struct weir_run *run, const struct weir_phase_rec *rec, bool all,
-                         bool (*name)(const void *arg, int op, struct weir_str *path),
-                         const void *arg, struct weir_err *err)
-{
-    struct gathered g = { .ops = weir_operations_count(run->driver) };
-    int rc = 0;
-
-    if (g.ops > GATHERED_MOST)
-        return weir_refuse(err, WEIR_EBUG, "files for more than %d operations", GATHERED_MOST);
-    if (run->par.rank == 0)
-        rc = open_gathered(&g, name, arg, err);
-    weir_records_gather(run, rec, all, write_gathered, &g);
-    return weir_agree(&run->par, close_gathered(&g, rc, err), err);
 }

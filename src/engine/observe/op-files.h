@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* op-files.h - the files of operations (savePerOpDataCSV): names, heading, and the operations of
- * each phase. Between ranks.c and op-files.c, and for programs whose files have names of their
- * own */
+ * each phase */
 #ifndef WEIR_ENGINE_OBSERVE_OP_FILES_H
 #define WEIR_ENGINE_OBSERVE_OP_FILES_H
 
@@ -22,14 +21,5 @@ int weir_op_files_repetition(struct weir_run *run, struct weir_err *err);
  * Returns 0, or -1 and err on every rank. */
 int weir_op_files_phase(struct weir_run *run, const struct weir_phase_rec *rec,
                         struct weir_err *err);
-
-/* Put the operations of the phase that has just run, of rank 0 or of all ranks, into a file for
- * each operation of the program for which 'name' gives a path (false: it has none): lines
- * "time,runtime" in seconds. All ranks whose operations are wanted have run->records.wanted. Rank
- * 0 makes the files anew. Collective over run->par. Returns 0, or -1 and err (WEIR_ESETUP) on
- * every rank. */
-int weir_op_files_gather(struct weir_run *run, const struct weir_phase_rec *rec, bool all,
-                         bool (*name)(const void *arg, int op, struct weir_str *path),
-                         const void *arg, struct weir_err *err);
 
 #endif

@@ -3,7 +3,6 @@
 #include "config.h"
 #include "engine/observe/ranks.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -12,9 +11,9 @@
 #include "base/clock.h"
 #include "base/text/columns.h"
 #include "engine/observe/calltable.h"
+#include "engine/observe/gather.h"
 #include "engine/observe/op-files.h"
 #include "par/agree.h"
-#include "par/reduce.h"
 
 /* One line of saveRankPerformanceDetailsCSV; times in ns, rates in bytes/s. */
 struct rank_row {
@@ -45,82 +44,6 @@ struct rank_times {
     uint64_t bytes, steps;
     char host[64];
 };
-
-/* ---- all ranks ---- */
-
-int weir_ranks_gather(struct weir_run *run, const void *mine, size_t size, void **all,
-                      struct weir_err *err)
-{
-    int rc = 0;
-
-    *all = NULL;
-    if (run->par.rank == 0 && !(*all = malloc(size * (size_t)run->par.size)))
-        rc = weir_fail(err, WEIR_ESETUP, "memory for the times of %d ranks", run->par.size);
-    if (weir_agree(&run->par, rc, err) < 0)
-        return -1;
-    weir_gather(&run->par, mine, size, *all);
-    return 0;
-}
-
-int weir_ranks_stats(struct weir_run *run, double mine, struct weir_stats *out,
-                     struct weir_err *err)
-{
-    void *all;
-
-    *out = (struct weir_stats) { 0 };
-    if (weir_ranks_gather(run, &mine, sizeof(mine), &all, err) < 0)
-        return -1;
-    for (const double *v = all; all && v < (double *)all + run->par.size; v++)
-        if (!isnan(*v))
-            weir_stats_add(out, *v);
-    free(all);
-    return 0;
-}
-
-void weir_ranks_lines(struct weir_run *run, const struct weir_str *mine)
-{
-    uint64_t total = mine->len;
-    char *all = NULL;
-    int64_t got[2]; /* room for the lines; lines are missing */
-    int n;
-
-    weir_allsum_u64(&run->par, &total, 1);
-    if (run->par.rank == 0 && total < INT_MAX)
-        all = malloc(total + 1);
-    got[0] = all ? (int64_t)total : 0; /* nobody reads 2 GiB of them */
-    got[1] = mine->failed || (run->par.rank == 0 && total < INT_MAX && !all);
-    weir_allmax_i64(&run->par, got, 2);
-    run->report.lost |= got[1] != 0;
-    n = weir_collect(&run->par, weir_str_text(mine), (int)mine->len, 1, (int)got[0], all);
-    if (n > 0) {
-        all[n - 1] = '\0'; /* in place of the last newline */
-        weir_report_line(&run->report, "%s", all);
-    }
-    free(all);
-}
-
-int weir_ranks_rows(struct weir_run *run, const void *mine, size_t size,
-                    void (*add)(const struct weir_run *run, const void *arg, const void *all,
-                                struct weir_str *lines),
-                    const void *arg, struct weir_err *err)
-{
-    const char *path = run->test->plan.options->rank_csv;
-    struct weir_str lines = { 0 };
-    void *all;
-    int rc = 0;
-
-    if (!path)
-        return 0;
-    if (weir_ranks_gather(run, mine, size, &all, err) < 0)
-        return -1;
-    if (all) {
-        add(run, arg, all, &lines);
-        rc = weir_rank_lines_put(path, false, &lines, err);
-    }
-    weir_str_free(&lines);
-    free(all);
-    return weir_agree(&run->par, rc, err);
-}
 
 /* ---- times of a phase ---- */
 

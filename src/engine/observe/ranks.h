@@ -3,32 +3,7 @@
 #ifndef WEIR_ENGINE_OBSERVE_RANKS_H
 #define WEIR_ENGINE_OBSERVE_RANKS_H
 
-#include "base/stats.h"
-#include "engine/files.h"
-#include "engine/test.h"
-
-/* The 'mine' of 'size' bytes of every rank, in rank order in *all on rank 0, which frees it; NULL
- * on the others. Collective over run->par. Returns 0, or -1 and err on every rank (WEIR_ESETUP). */
-int weir_ranks_gather(struct weir_run *run, const void *mine, size_t size, void **all,
-                      struct weir_err *err);
-
-/* *out gets on rank 0 the statistics of 'mine' over the ranks where it is not NaN, and is empty on
- * the other ranks. Collective over run->par. Returns 0, or -1 and err on every rank
- * (WEIR_ESETUP). */
-int weir_ranks_stats(struct weir_run *run, double mine, struct weir_stats *out,
-                     struct weir_err *err);
-
-/* Show the lines of every rank, each ended by a newline, in rank order in the results for people.
- * Collective over run->par. */
-void weir_ranks_lines(struct weir_run *run, const struct weir_str *mine);
-
-/* Append to the file of the ranks what 'add' makes on rank 0 of the 'mine' of 'size' bytes of every
- * rank; nothing without such a file. Collective over run->par. Returns 0, or -1 and err on every
- * rank. */
-int weir_ranks_rows(struct weir_run *run, const void *mine, size_t size,
-                    void (*add)(const struct weir_run *run, const void *arg, const void *all,
-                                struct weir_str *lines),
-                    const void *arg, struct weir_err *err);
+#include "engine/driver.h"
 
 /* What saveRankPerformanceDetails, savePerOpDataCSV, tables of calls and the threshold of outliers
  * ask for. begin makes the files, so that one that cannot be written is found before the first

@@ -14,6 +14,7 @@
 #include "base/text/wholefile.h"
 #include "engine/about/configuration.h"
 #include "engine/driver.h"
+#include "engine/phase.h"
 
 #define HOST_TEXT 64
 #define PREAMBLE 10 /* magic, version, length of the text after it */

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "engine/driver.h"
+#include "engine/observe/gather.h"
 #include "engine/observe/timeline-doc.h"
 #include "par/agree.h"
 #include "par/reduce.h"

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/size.h"
 #include "engine/driver.h"
+#include "engine/phase.h"
 
 /* ---- arithmetic ---- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ckpt-plan.c - what follows from the options: layout, backend, groups, memory */
 #include "config.h"
+#include "engine/test.h"
 #include "programs/checkpoint/ckpt.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ckpt-report.c - the numbers of trials, the summary of the originals, and what programs read */
 #include "config.h"
+#include "engine/phase.h"
 #include "programs/checkpoint/ckpt.h"
 
 #include <math.h>

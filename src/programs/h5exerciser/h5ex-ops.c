@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* h5ex-ops.c - the operations, each timed by itself, and the two phases that are made of them */
 #include "config.h"
+#include "engine/phase.h"
 #include "programs/h5exerciser/h5ex.h"
 
 #include <stdio.h>

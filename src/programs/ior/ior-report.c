@@ -12,7 +12,7 @@
 #include "base/size.h"
 #include "engine/about/banner.h"
 #include "engine/about/provenance.h"
-#include "engine/observe/ranks.h"
+#include "engine/observe/gather.h"
 #include "engine/place/usage.h"
 
 #define KEY_WIDTH 20 /* of facts in the text */

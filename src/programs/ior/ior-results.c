@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/text/columns.h"
 #include "engine/observe/metrics.h"
-#include "engine/observe/ranks.h"
+#include "engine/observe/gather.h"
 
 #define MIB 1048576.0
 #define KIB 1024.0

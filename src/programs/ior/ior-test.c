@@ -2,6 +2,7 @@
 /* ior-test.c - the functions of a test: what it takes, its stages, and what each phase must be
  * checked for */
 #include "config.h"
+#include "engine/test.h"
 #include "programs/ior/ior.h"
 
 #include <inttypes.h>

@@ -11,8 +11,7 @@
 #include "base/clock.h"
 #include "base/stats.h"
 #include "engine/observe/latency.h"
-#include "engine/observe/op-files.h"
-#include "engine/observe/ranks.h"
+#include "engine/observe/gather.h"
 #include "par/agree.h"
 
 #define MIB 1048576.0

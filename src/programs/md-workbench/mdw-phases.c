@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "engine/observe/latency.h"
 #include "engine/transfer.h"
 
 #define MODE 0775

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "engine/observe/latency.h"
-#include "engine/observe/ranks.h"
+#include "engine/observe/gather.h"
 
 #define MS 1e3 /* in a second */
 

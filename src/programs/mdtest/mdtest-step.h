@@ -5,7 +5,7 @@
 #define WEIR_PROGRAMS_MDTEST_MDTEST_STEP_H
 
 #include "base/clock.h"
-#include "engine/observe/latency.h"
+#include "engine/transfer.h"
 #include "programs/mdtest/mdtest.h"
 
 /* ---- names ---- */

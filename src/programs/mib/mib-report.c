@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mib-report.c - what is shown */
 #include "config.h"
+#include "engine/phase.h"
 #include "programs/mib/mib.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* phase-work.h - what a phase is on this rank, and its steps: between phase.c and phase-work.c
+/* steps.h - what a phase is on this rank, and its steps: between phase.c and steps.c
  * only */
-#ifndef WEIR_ENGINE_PHASE_WORK_H
-#define WEIR_ENGINE_PHASE_WORK_H
+#ifndef WEIR_ENGINE_STEPS_H
+#define WEIR_ENGINE_STEPS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* phase-work.c - the steps of a phase: each rank for itself, or all in lock step */
+/* steps.c - the steps of a phase: each rank for itself, or all in lock step */
 #include "config.h"
-#include "engine/phase-work.h"
+#include "engine/steps.h"
 
 #include "base/clock.h"
 
