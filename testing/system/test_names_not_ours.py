@@ -6,7 +6,9 @@ refused and stays. A name that the user gave is followed through links, which st
 is written in place where an option says so, and never removed; pipes, sockets and directories are refused before they are
 opened. Each row is run without anything in the way, too, and is good then."""
 import os
+import pathlib
 import shutil
+import signal
 import socket
 import stat
 import subprocess
@@ -249,6 +251,73 @@ def test_what_a_run_finds_at_a_name_of_an_output(ior, apart, row):
         if good and kind in ("link", "dangling"):
             target = path.with_name(name + "-target")
             assert target.stat().st_size > 0 and target.read_bytes() != PRECIOUS, (row, kind, run)
+
+
+# ---- among many names ----
+
+MANY = 12000
+FAR = {
+    "remove": ("mdtest", "-C -F -n %d -d d", "-r -F -n %d -d d", TREE, "file.mdtest.0.*"),
+    "stat directories": ("mdtest", "-C -D -n %d -d d", "-T -D -n %d -d d", TREE, "dir.mdtest.0.*"),
+    "create": ("mdtest", "-C -F -n %d -d d", "-C -F -n %d -d d", TREE, "file.mdtest.0.*"),
+    "tree of a task": ("mdtest", "@2 -C -F -u -n %d -d d", "@2 -r -F -u -n %d -d d", "d/test-dir.0-0/mdtest_tree.1.0", "file.mdtest.1.*"),
+    "branch": ("mdtest", "@2 -C -F -L -b 2 -z 1 -I %d -d d", "@2 -r -F -L -b 2 -z 1 -I %d -d d", TREE + "/mdtest_tree.2", "file.mdtest.1.*"),
+    "trees": ("mdtest", "@2 -C -F -I 6 -n %d -d d", "@2 -r -F -I 6 -n %d -d d", "d/test-dir.0-999/mdtest_tree.0", "file.mdtest.1.*"),
+    "objects": ("md-workbench", "-1 -o d -D 1 -P %d -I 1 -S 10 --run-info-file=info", "-3 -o d -D 1 -P %d -I 1 -S 10 --run-info-file=info",
+                "d/0_0", "file-*"),
+}
+
+
+def bury(directory, form, kind):
+    """In the place of the name that the directory shows last."""
+    order = [name for name in os.listdir(directory) if pathlib.PurePath(name).match(form)]
+    put(directory / order[-1], kind)
+    if os.listdir(directory).index(order[-1]) < len(order) - 100:  # this file system shows what is new first
+        for name in order[:-1]:
+            os.rename(directory / name, directory / "aside")
+            os.rename(directory / "aside", directory / name)
+    assert os.listdir(directory).index(order[-1]) >= len(order) - 100
+    return directory / order[-1]
+
+
+@pytest.mark.parametrize("row", FAR.values(), ids=FAR)
+def test_what_is_at_a_name_after_very_many_others_is_seen_before_the_run(ior, apart, row):
+    program, before, words, where, form = row
+    place = Place(ior, apart, "far")
+    many = MANY // 2 if words.startswith("@2") else MANY  # of each rank
+    assert place.run(program, before % many).returncode == 0
+    names = len(list(place.cwd.rglob("*")))
+    for kind in ("pipe", "device"):
+        path = bury(place.cwd / where, form, kind)
+        was = state(path)
+        run = place.run(program, words % many, kind == "device")
+        assert run.returncode == 2 and "'%s' below" % path.name in run.stderr and run.stderr.count("ERROR") == 1, (kind, run)
+        assert state(path) == was and len(list(place.cwd.rglob("*"))) == names, (kind, run)
+    path.unlink()
+    path.mkdir() if "dir" in path.name else path.write_bytes(b"")
+    assert place.run(program, words % many).returncode == 0
+
+
+def test_a_directory_that_holds_no_types_is_looked_at_name_by_name(ior, preload):
+    place = Place(ior, ["env", "LD_PRELOAD=" + preload("far-readdir.c"), "FAR_USEC=0"], "untyped")
+    assert place.run("mdtest", "-C " + MDTEST).returncode == 0
+    assert place.run("mdtest", "-T " + MDTEST, True).returncode == 0
+    put(place.cwd / TREE / "file.mdtest.0.1", "pipe")
+    run = place.run("mdtest", "-r " + MDTEST, True)
+    assert run.returncode == 2 and "'file.mdtest.0.1' below 'd' is a pipe" in run.stderr, run
+
+
+def test_a_look_that_takes_long_is_noted_and_a_signal_ends_it(ior, preload):
+    place = Place(ior, [], "slow")
+    assert place.run("mdtest", "-C -F -n 1000 -d d").returncode == 0
+    env = conftest.program_env({"LD_PRELOAD": preload("far-readdir.c"), "FAR_USEC": "21000"})
+    with open(place.cwd / "said", "w") as said, subprocess.Popen(
+            [str(conftest.BUILD / "src" / "mdtest"), "-r", "-F", "-n", "1000", "-d", "d"], cwd=place.cwd, env=env, stdout=said, stderr=said) as proc:
+        text = (place.cwd / "said").read_text
+        until(lambda: "NOTE: looks at what is in 'd' before the test: 256 names" in text())
+        proc.send_signal(signal.SIGTERM)
+        assert proc.wait(SECONDS) == -signal.SIGTERM, text()
+    assert len(list(place.cwd.rglob("file.mdtest.*"))) == 1000
 
 
 # ---- in the middle of a run ----

@@ -8,14 +8,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text/path.h"
 #include "par/agree.h"
 
-#define LOOKS_MOST 10000 /* names: a moment, also where a directory is far away */
+#define LOOKS_BETWEEN 256 /* names from one look at signals and clock to the next */
+#define FIRST_NOTE_NS (5 * (uint64_t)WEIR_NS_PER_S)
+#define NOTES_NS (30 * (uint64_t)WEIR_NS_PER_S)
 
 /* What was removed, and what was not ours. */
 struct tidy {
@@ -24,7 +28,8 @@ struct tidy {
     const struct weir_tidy_form *forms;
     size_t n;
     uint64_t files, dirs, foreign, looked;
-    uint64_t most; /* names that are looked at before a test */
+    int share_level;           /* of directories that the ranks share out for the look */
+    uint64_t begin_ns, next_ns; /* of the look, and of its next note */
     bool refuses; /* mounts: the test would work there; else they stay */
 };
 
@@ -151,7 +156,7 @@ static int64_t tidy_pass(struct tidy *t, DIR *d, int level, struct weir_err *err
 
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
-        if (++t->looked % 256 == 0 && weir_interrupt_poll(&t->run->interrupt))
+        if (++t->looked % LOOKS_BETWEEN == 0 && weir_interrupt_poll(&t->run->interrupt))
             return weir_refuse(err, WEIR_EINTR, "interrupted by signal %d while cleaning up '%s'",
                                t->run->interrupt.signal, t->dir);
         rc = tidy_entry(t, dirfd(d), e->d_name, level, err);
@@ -200,6 +205,23 @@ static bool is_ours(const struct tidy *t, const char *name, bool is_dir, int lev
     return what == WEIR_TIDY_TREE || what == WEIR_TIDY_OURS;
 }
 
+/* Each directory of the level of t belongs to one rank: by the sum of the numbers in its name, which
+ * have the number of a task or of a tree. */
+static bool is_mine(const struct tidy *t, const char *name, int level)
+{
+    uint64_t sum = 0;
+
+    if (level != t->share_level)
+        return true;
+    while (*(name += strcspn(name, "0123456789"))) {
+        char *end;
+
+        sum += strtoull(name, &end, 10);
+        name = end;
+    }
+    return sum % (uint64_t)t->run->world.size == (uint64_t)t->run->world.rank;
+}
+
 static int look_at(struct tidy *t, int fd, const struct dirent *e, int level, struct weir_err *err)
 {
     bool ours[] = { is_ours(t, e->d_name, false, level), is_ours(t, e->d_name, true, level) };
@@ -209,7 +231,7 @@ static int look_at(struct tidy *t, int fd, const struct dirent *e, int level, st
         return 0;
     type = type_of(fd, e);
     if (type == DT_DIR && judge(t, e->d_name, true, level) == WEIR_TIDY_TREE)
-        return look_into(t, fd, e->d_name, level + 1, err);
+        return is_mine(t, e->d_name, level) ? look_into(t, fd, e->d_name, level + 1, err) : 0;
     if (type == DT_UNKNOWN || (ours[type == DT_DIR] && (type == DT_DIR || type == DT_REG)))
         return 0;
     return weir_refuse(err, WEIR_ESETUP,
@@ -217,6 +239,19 @@ static int look_at(struct tidy *t, int fd, const struct dirent *e, int level, st
                        "give another directory",
                        e->d_name, t->dir, weir_kind_of_file(DTTOIF(type)),
                        ours[true] ? "a directory" : "a file");
+}
+
+/* Where it takes long. Rank 0. */
+static void note_look(struct tidy *t)
+{
+    uint64_t now = ++t->looked % LOOKS_BETWEEN == 0 ? weir_now_ns() : 0;
+
+    if (now < t->next_ns || t->run->world.rank > 0)
+        return;
+    weir_note(&t->run->log,
+              "looks at what is in '%s' before the test: %" PRIu64 " names of rank 0 in %.0f s",
+              t->dir, t->looked, (double)(now - t->begin_ns) / WEIR_NS_PER_S);
+    t->next_ns = now + NOTES_NS;
 }
 
 static int look_into(struct tidy *t, int parent, const char *name, int level, struct weir_err *err)
@@ -227,8 +262,8 @@ static int look_into(struct tidy *t, int parent, const char *name, int level, st
 
     if (!d) /* one that can be used and not be read is no fault */
         return 0;
-    while (rc == 0 && t->looked < t->most && (e = readdir(d))) {
-        t->looked++;
+    while (rc == 0 && (e = readdir(d))) {
+        note_look(t);
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
             rc = look_at(t, dirfd(d), e, level, err);
     }
@@ -283,22 +318,27 @@ static int replace(struct tidy *t, const char *program, struct weir_err *err)
 
 int weir_tidy_existing(struct weir_run *run, const char *program, const char *dir, bool replaces,
                        const struct weir_backend *be, const struct weir_tidy_form *forms, size_t n,
-                       struct weir_err *err)
+                       int share_level, struct weir_err *err)
 {
-    struct tidy t = { .run = run, .forms = forms, .n = n, .refuses = true, .most = LOOKS_MOST };
+    struct tidy t = { .run = run,
+                      .forms = forms,
+                      .n = n,
+                      .refuses = true,
+                      .share_level = share_level,
+                      .begin_ns = weir_now_ns() };
     struct stat st;
     int rc = 0;
 
     if (be->flags & WEIR_BE_NO_DATA) /* it makes nothing, so nothing there is of it */
         return 0;
+    t.next_ns = t.begin_ns + FIRST_NOTE_NS;
     t.dir = weir_system_path(be, dir);
-    if (run->world.rank == 0 && stat(t.dir, &st) == 0) {
-        if (replaces)
-            t.most = UINT64_MAX;
-        if (S_ISDIR(st.st_mode))
-            rc = look_into(&t, AT_FDCWD, t.dir, 0, err);
-        if (rc == 0 && replaces)
-            rc = replace(&t, program, err);
-    }
+    if (stat(t.dir, &st) == 0 && S_ISDIR(st.st_mode))
+        rc = look_into(&t, AT_FDCWD, t.dir, 0, err);
+    rc = weir_agree(&run->world, rc, err);
+    if (rc < 0 || !replaces)
+        return rc;
+    if (run->world.rank == 0 && stat(t.dir, &st) == 0)
+        rc = replace(&t, program, err);
     return weir_agree(&run->world, rc, err);
 }

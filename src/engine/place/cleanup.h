@@ -34,14 +34,15 @@ int weir_tidy(struct weir_run *run, const char *program, const char *dir,
  * Refused (WEIR_ESETUP): a name of the forms whose type is not that of the form, such as a link, a
  * device or a pipe, since the test would work where a link leads to, and remove the others. Names
  * are looked at by the types that directories hold: files are not touched, because a test of
- * metadata would then find them in memory. Of a test that goes on with what is there, the first
- * 10000.
+ * metadata would then find them in memory. All names are, by all ranks: of the directories of ours
+ * on share_level each rank takes its own, by the numbers in their names. A note
+ * comes from time to time where it takes long.
  * replaces (--existing=replace): then remove what is there as weir_tidy does, but with a note and
  * nothing on standard output; what is mounted at a directory of ours is an error.
  * Nothing where the directory is not there, or the backend stores nothing. Collective over
  * run->world. */
 int weir_tidy_existing(struct weir_run *run, const char *program, const char *dir, bool replaces,
                        const struct weir_backend *be, const struct weir_tidy_form *forms, size_t n,
-                       struct weir_err *err);
+                       int share_level, struct weir_err *err);
 
 #endif

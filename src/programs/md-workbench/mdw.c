@@ -225,7 +225,7 @@ static int look_at_existing(struct weir_run *run, void *state, struct weir_err *
     bool replaces = t->o->precreate && weir_existing(&t->o->run) == WEIR_EXISTING_REPLACE;
 
     return weir_tidy_existing(run, "md-workbench", t->o->prefix, replaces, t->fs.be, forms,
-                              sizeof(forms) / sizeof(*forms), err);
+                              sizeof(forms) / sizeof(*forms), 0, err);
 }
 
 static const struct weir_example examples[] = {

@@ -234,12 +234,15 @@ static const struct weir_tidy_form forms[] = {
 
 int mdtest_look_at_leftovers(struct weir_run *run, const struct mdtest_test *t, struct weir_err *err)
 {
+    /* Trees one beside the other; those of tasks; branches of the one tree of all tasks, for which
+     * the items beside them would be read by all ranks. */
+    int share_level = t->tree.loops > 1 ? 0 : t->o->leaf_only && !t->o->unique ? 2 : 1;
     bool replaces = t->o->create && weir_existing(&t->o->run) == WEIR_EXISTING_REPLACE;
     int rc = 0;
 
     for (int i = 0; rc == 0 && i < t->places.n; i++)
         rc = weir_tidy_existing(run, "mdtest", t->places.base[i], replaces, t->fs.be, forms,
-                                sizeof(forms) / sizeof(*forms), err);
+                                sizeof(forms) / sizeof(*forms), share_level, err);
     return rc;
 }
 
