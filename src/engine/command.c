@@ -42,7 +42,7 @@ static const struct weir_example common_examples[] = {
     { WEIR_TOPIC_OUTPUT, "--interval=1", "the rate in each second" },
     { WEIR_TOPIC_TRUST, "--findings", "what the number is worth" },
     { WEIR_TOPIC_FILES, "--no-space-check", "also where the file system seems to be too full" },
-    { WEIR_TOPIC_TIME, "--until=5", "repeat until the rates are known to 5 %" },
+    { WEIR_TOPIC_TIME, "--until=5 --until-max=100", "repeat until the rates are known to 5 %" },
     { .args = NULL }
 };
 
