@@ -74,7 +74,7 @@ def test_the_new_backend_is_everywhere_and_the_old_ones_still_are(copy):
 def test_a_program_is_added_as_the_page_says(copy):
     """The toy has options, repetitions, phases, JSON, records of operations, signals and a manual page."""
     everything = walk(copy, "A program")
-    source = (copy / "src" / "drivers" / "pulse" / "main.c").read_text()
+    source = (copy / "src" / "programs" / "pulse" / "main.c").read_text()
     assert source.count("\n") <= 150
     assert len(re.findall(r"^(?:write|read) .* MiB/s", everything, re.M)) == 4, everything[-2000:]
     document = json.loads((copy / "pulse.json").read_text())
