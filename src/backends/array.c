@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "backends/array-spec.h"
@@ -115,6 +116,19 @@ int weir_array_spec_check(const struct weir_array_spec *spec, struct weir_err *e
     if (weir_shape_bytes(shape, weir_type_bytes(&spec->type), &bytes, err) < 0)
         return -1;
     return check_chunk(spec, err);
+}
+
+/* ---- memory ---- */
+
+void weir_array_file_free(struct weir_array_file *f)
+{
+    while (f && f->first) {
+        struct weir_array *a = f->first;
+
+        f->first = a->next;
+        free(a);
+    }
+    free(f);
 }
 
 /* ---- the same? ---- */

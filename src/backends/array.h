@@ -66,7 +66,7 @@ struct weir_array_file {
     bool shared;              /* by all ranks of s->par; else it is this rank's */
     bool collective;          /* transfers are collective: over those ranks */
     int made;                 /* arrays that were made since it was opened */
-    struct weir_array *first; /* arrays that were opened, closed ones too; the newest first */
+    struct weir_array *first; /* arrays that are reserved, open or closed; the newest first */
     uint64_t next_at;         /* where the next array begins: for weir_array_place */
 };
 
@@ -78,6 +78,7 @@ struct weir_array {
     struct weir_array_spec spec;
     uint64_t elem; /* bytes of an element */
     uint64_t at;   /* first byte in the file: of weir_array_place */
+    bool is_reserved; /* only memory for an array of this name */
     bool is_open;
     bool to_fill; /* new, and its zeros are not written yet */
     /* What the next transfer moves: as many elements here and there, in their orders. */
@@ -101,8 +102,9 @@ struct weir_array_ops {
     /* LOCAL. Can such an array be kept? Before any I/O; same on all ranks. spec is sound. NULL:
      * all. */
     int (*check)(const struct weir_session *, const struct weir_array_spec *, struct weir_err *);
-    /* COLLECTIVE. Flags as of open in struct weir_backend. A file of which only another rank could
-     * not open its part returns 0, and close must cope with it. */
+    /* COLLECTIVE. Flags as of open in struct weir_backend. With WEIR_BE_COLLECTIVE_OPEN the result is
+     * agreed on inside (weir_agree_open): nothing else can be done with a file that only some ranks
+     * have. */
     int (*open)(struct weir_array_file *, unsigned flags, struct weir_err *);
     int (*close)(struct weir_array_file *, struct weir_err *); /* COLLECTIVE; always frees */
     /* COLLECTIVE. Make array a->name as a->spec says, without fill values. */
@@ -149,6 +151,9 @@ static inline void weir_timed_end(struct weir_session *s)
     s->timed.call_ns += end_ns - s->timed.begin_ns;
     s->timed.exact = true;
 }
+
+/* Free a file that is closed, and its arrays; f may be NULL. For the session. Local. */
+void weir_array_file_free(struct weir_array_file *f);
 
 /* Bytes of an element. Local. */
 uint64_t weir_type_bytes(const struct weir_type *type);

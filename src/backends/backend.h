@@ -122,6 +122,7 @@ struct weir_session {
     bool broken; /* set by the backend: a close has failed, and its library cannot be ended */
     struct weir_call *call; /* where calls are noted for a watchdog; NULL: nobody watches */
     struct weir_file *reserved; /* memory for the next open, or NULL */
+    struct weir_array_file *reserved_arrays; /* the same for a file of arrays */
 };
 
 /* An open file: first member of the backend's own struct (file_size zeroed bytes, allocated by the

@@ -94,28 +94,52 @@ static void give_up(const struct weir_par *par, struct weir_err *err)
     weir_mpi_abort(err->code);
 }
 
-int weir_agree_call(const struct weir_par *par, int rc, struct weir_err *err)
+/* Wait for the others: without a limit, or on a rank that has failed for WEIR_AGREE_CALL_S
+ * seconds. */
+static void wait_for_others(const struct weir_par *par, MPI_Request request, bool failed,
+                            struct weir_err *err)
 {
     uint64_t limit_ns = (uint64_t)WEIR_AGREE_CALL_S * WEIR_NS_PER_S, begin_ns = 0;
     struct weir_err unseen = WEIR_ERR_INIT;
-    int failed = rc < 0, any = 0, done = 0;
-    MPI_Request request;
+    int done = 0;
 
-    weir_mpi_must(par, MPI_Iallreduce(&failed, &any, 1, MPI_INT, MPI_MAX, par->comm, &request),
-                  "MPI_Iallreduce");
     while (failed && !done) {
         weir_mpi_must(par, MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
         if (done)
-            break;
+            return;
         if (begin_ns == 0)
             begin_ns = weir_now_ns();
         if (weir_now_ns() - begin_ns > limit_ns)
             give_up(par, err && err->code != WEIR_OK ? err : &unseen);
         weir_sleep_ns(NAP_LEAST_NS);
     }
-    if (!done)
-        weir_mpi_must(par, MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+    weir_mpi_must(par, MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+}
+
+int weir_agree_call(const struct weir_par *par, int rc, struct weir_err *err)
+{
+    int failed = rc < 0, any = 0;
+    MPI_Request request;
+
+    weir_mpi_must(par, MPI_Iallreduce(&failed, &any, 1, MPI_INT, MPI_MAX, par->comm, &request),
+                  "MPI_Iallreduce");
+    wait_for_others(par, request, failed, err);
     return any ? weir_agree(par, rc, err) : 0;
+}
+
+int weir_agree_open(const struct weir_par *par, MPI_Comm comm, int rc, struct weir_err *err)
+{
+    return comm == par->comm ? weir_agree_call(par, rc, err) : rc;
+}
+
+void weir_barrier_call(const struct weir_par *par, int rc, struct weir_err *err)
+{
+    MPI_Request request;
+
+    if (par->size == 1)
+        return;
+    weir_mpi_must(par, MPI_Ibarrier(par->comm, &request), "MPI_Ibarrier");
+    wait_for_others(par, request, rc < 0, err);
 }
 
 int weir_agree_check(const struct weir_par *par, int rc, struct weir_err *err)

@@ -24,6 +24,13 @@ int weir_agree(const struct weir_par *par, int rc, struct weir_err *err);
 #define WEIR_AGREE_CALL_S 20
 int weir_agree_call(const struct weir_par *par, int rc, struct weir_err *err);
 
+/* The same for opening a file over comm, par->comm or MPI_COMM_SELF: then the result is rc. */
+int weir_agree_open(const struct weir_par *par, MPI_Comm comm, int rc, struct weir_err *err);
+
+/* A barrier after such a call, with the same limit for a rank that has failed in it (rc < 0, err
+ * filled). The others do not learn of it. Collective over par->comm. */
+void weir_barrier_call(const struct weir_par *par, int rc, struct weir_err *err);
+
 /* As weir_agree, for the check of what every rank was given: where all ranks refuse, the text of
  * each stays as it is, without a rank in front. Collective over par->comm. */
 int weir_agree_check(const struct weir_par *par, int rc, struct weir_err *err);

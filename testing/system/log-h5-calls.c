@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* log-h5-calls.c - preloaded: each rank writes into the file "calls.RANK", in their order, the calls of
- * HDF5 and of MPI that all ranks take part in, each with its name, and readings of the clock: "clock NANOSECONDS".
+ * HDF5, netCDF-C, PnetCDF, MPI-IO and MPI that all ranks take part in, each with its name, and readings of the clock: "clock NANOSECONDS".
  * What these calls do inside is left out. */
 #define _GNU_SOURCE
 #include <stdbool.h>
@@ -49,13 +49,14 @@ int clock_gettime(clockid_t id, struct timespec *t)
 typedef long call8(long, long, long, long, long, long, long, long);
 
 /* Every argument and result is a number or a pointer, and there are 8 of them at most. */
-#define LOGGED(name)                                                                               \
+#define LOGGED(name) LOGGED_IN("libhdf5", name)
+#define LOGGED_IN(library, name)                                                                   \
     long name(long a, long b, long c, long d, long e, long f, long g, long h)                      \
     {                                                                                              \
         static call8 *call;                                                                        \
         long rc;                                                                                   \
                                                                                                    \
-        if (!call && !(call = (call8 *)real(#name)))                                               \
+        if (!call && !(call = (call8 *)real_in(library, #name)))                                               \
             abort();                                                                               \
         note(#name, 0);                                                                            \
         depth++;                                                                                   \
@@ -103,6 +104,25 @@ LOGGED(H5Tcopy)
 LOGGED(H5Tcreate)
 LOGGED(H5Tinsert)
 
+LOGGED_IN("libnetcdf", nc_create_par)
+LOGGED_IN("libnetcdf", nc_open_par)
+LOGGED_IN("libnetcdf", nc_def_var)
+LOGGED_IN("libnetcdf", nc_inq_varid)
+LOGGED_IN("libnetcdf", nc_enddef)
+LOGGED_IN("libnetcdf", nc_put_vara)
+LOGGED_IN("libnetcdf", nc_get_vara)
+LOGGED_IN("libnetcdf", nc_sync)
+LOGGED_IN("libnetcdf", nc_close)
+LOGGED_IN("libpnetcdf", ncmpi_create)
+LOGGED_IN("libpnetcdf", ncmpi_open)
+LOGGED_IN("libpnetcdf", ncmpi_def_var)
+LOGGED_IN("libpnetcdf", ncmpi_inq_varid)
+LOGGED_IN("libpnetcdf", ncmpi_redef)
+LOGGED_IN("libpnetcdf", ncmpi_enddef)
+LOGGED_IN("libpnetcdf", ncmpi_put_vars_all)
+LOGGED_IN("libpnetcdf", ncmpi_get_vars_all)
+LOGGED_IN("libpnetcdf", ncmpi_close)
+
 /* Open MPI's types are pointers, MPICH's are numbers; both fit. */
 #define LOGGED_MPI(name, types, args)                                                              \
     int PMPI_##name types;                                                                         \
@@ -118,9 +138,16 @@ LOGGED(H5Tinsert)
     }
 
 LOGGED_MPI(Barrier, (void *a), (a))
+LOGGED_MPI(Ibarrier, (void *a, void *b), (a, b))
 LOGGED_MPI(Bcast, (void *a, void *b, void *c, void *d, void *e), (a, b, c, d, e))
 LOGGED_MPI(Allreduce, (void *a, void *b, void *c, void *d, void *e, void *f), (a, b, c, d, e, f))
 LOGGED_MPI(Iallreduce, (void *a, void *b, void *c, void *d, void *e, void *f, void *g), (a, b, c, d, e, f, g))
+LOGGED_MPI(File_open, (void *a, void *b, int c, void *d, void *e), (a, b, c, d, e))
+LOGGED_MPI(File_set_size, (void *a, long b), (a, b))
+LOGGED_MPI(File_write_at_all, (void *a, long b, void *c, int d, void *e, void *f), (a, b, c, d, e, f))
+LOGGED_MPI(File_read_at_all, (void *a, long b, void *c, int d, void *e, void *f), (a, b, c, d, e, f))
+LOGGED_MPI(File_sync, (void *a), (a))
+LOGGED_MPI(File_close, (void *a), (a))
 
 int PMPI_Finalize(void);
 

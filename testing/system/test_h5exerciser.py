@@ -295,6 +295,24 @@ def test_each_column_is_one_call_between_two_readings_of_the_clock(h5ex, preload
         assert rows[operation] == pytest.approx(max(ranks), rel=1e-9), operation
 
 
+AGREEMENTS = {"MPI_Allreduce", "MPI_Iallreduce", "MPI_Bcast", "MPI_Ibarrier", "MPI_Barrier"}
+
+
+@pytest.mark.parametrize("api, timed", [
+    ("NETCDF", "nc_create_par nc_def_var nc_enddef nc_put_vara nc_sync nc_close nc_open_par nc_inq_varid nc_get_vara"),
+    ("NCMPI", "ncmpi_create ncmpi_def_var ncmpi_enddef ncmpi_put_vars_all ncmpi_close ncmpi_open ncmpi_inq_varid ncmpi_get_vars_all"),
+    ("MPIIO", "MPI_File_open MPI_File_set_size MPI_File_write_at_all MPI_File_sync MPI_File_close MPI_File_read_at_all")])
+def test_no_agreement_is_in_the_time_of_a_call_of_another_library(h5ex, preload, need_backend, api, timed):
+    need_backend(api)
+    h5ex("--api %s --numdims 1 --minels 4k --dimranks 2 --iterations 1 --out f" % api, np=2,
+         env={"LD_PRELOAD": preload("log-h5-calls.c")}).ok()
+    for rank in "01":
+        parts = [set(calls) for calls, _ in between_readings(h5ex.cwd / ("calls." + rank))]
+        for call in timed.split():
+            mine = [part for part in parts if call in part]
+            assert mine and all(part & AGREEMENTS == set() for part in mine), (rank, call, mine)
+
+
 def test_ranks_agree_a_few_times_in_a_repetition(h5ex, preload):
     """Between the first call of a half and the last one; the barriers are those of the original: one before each operation."""
     env = {"LD_PRELOAD": preload("log-h5-calls.c")}

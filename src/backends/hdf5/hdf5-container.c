@@ -40,19 +40,16 @@ int hdf5_container_open(struct hdf5_container *c, struct hdf5_state *st, const c
 
     *c = (struct hdf5_container) { .st = st, .path = path, .id = H5I_INVALID_HID };
     c->writes = flags & WEIR_OPEN_WRITE;
-    if (c->writes && st->mpi.limited) {
-        rc = hdf5_check_limit(extent, err);
-        c->lost = weir_mpi_agree(st->comm, rc) < 0; /* the limit of one rank stops all */
-    }
-    if (c->lost)
+    if (c->writes && st->mpi.limited) /* the limit of one rank stops all */
+        rc = weir_agree_open(st->s->par, st->comm, hdf5_check_limit(extent, err), err);
+    if (rc < 0)
         return rc;
     is_new = c->writes && (flags & WEIR_OPEN_CREATE) &&
              ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || weir_mpi_size(st->comm, path) == 0);
     c->fresh = is_new;
     c->piece = extent->transfer;
-    rc = open_id(c, flags, is_new, err);
-    c->lost = weir_mpi_agree(st->comm, rc) < 0;
-    if (!c->lost && !c->writes)
+    rc = weir_agree_open(st->s->par, st->comm, open_id(c, flags, is_new, err), err);
+    if (rc == 0 && !c->writes)
         c->size = hdf5_size(st, c->id);
     return rc;
 }
@@ -68,7 +65,6 @@ void hdf5_container_drop(struct hdf5_container *c)
         c->st->s->broken = true;
     else
         H5Fclose(c->id);
-    c->lost = true;
 }
 
 int hdf5_container_fail(struct hdf5_container *c, struct weir_err *err, const char *call)
@@ -117,8 +113,6 @@ int hdf5_container_flush(struct hdf5_container *c, struct weir_err *err)
     bool told = c->failed, doubtful = false;
     int ok, sys;
 
-    if (c->lost)
-        return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", c->path);
     if (c->writes && check_writes(c, false, &doubtful, err) < 0) {
         if (!c->failed)
             return 0; /* the rank that knows the cause tells it */
@@ -150,8 +144,6 @@ int hdf5_container_close(struct hdf5_container *c, struct weir_err *err)
     int rc = 0;
     int ok, sys;
 
-    if (c->lost)
-        return 0;
     if (!c->writes)
         rc = hdf5_check_kept(c->st, c->id, c->path, c->size, err);
     if (c->writes && check_writes(c, true, &doubtful, err) < 0) {
@@ -177,7 +169,7 @@ int hdf5_container_close(struct hdf5_container *c, struct weir_err *err)
 
 MPI_Info hdf5_container_hints(const struct hdf5_container *c)
 {
-    return c->lost ? MPI_INFO_NULL : hdf5_hints(c->st, c->id);
+    return hdf5_hints(c->st, c->id);
 }
 
 void hdf5_container_describe(const struct hdf5_container *c, const struct weir_session *s,
@@ -186,7 +178,7 @@ void hdf5_container_describe(const struct hdf5_container *c, const struct weir_s
     const struct hdf5_options *o = s->opt;
     MPI_Info used;
 
-    if (!o->show_hints || c->lost || c->st->serial)
+    if (!o->show_hints || c->st->serial)
         return;
     used = hdf5_container_hints(c);
     weir_mpihints_show(c->st->mpi.info, &used, out);

@@ -15,7 +15,6 @@ struct hdf5_container {
     bool torn;   /* something could not be made here; other ranks may have it */
     bool broken; /* it cannot be closed: the library would crash in its end, or wait */
     bool writes;
-    bool lost;     /* another rank could not open it, so every call would wait for that rank */
     bool fresh;    /* it is new */
     bool failed;   /* something could not be written here; the user of the struct sets it, too */
     uint64_t size; /* of a file that is only read, when it was opened */
@@ -26,13 +25,12 @@ struct hdf5_container {
 };
 
 /* Open st's file 'path'; flags as for open in struct weir_backend. extent: zeros where the
- * geometry is not known. Collective over st->comm. A rank that fails alone returns its error, the
- * others 0 with a file that is lost. */
+ * geometry is not known. Collective over st->comm, and the result is agreed on: 0, or -1 and err. */
 int hdf5_container_open(struct hdf5_container *c, struct hdf5_state *st, const char *path,
                         unsigned flags, const struct weir_extent *extent, struct weir_err *err);
 
-/* Close a file that was just opened and cannot be used, without an error; it is lost then.
- * Collective over st->comm. */
+/* Close a file that was just opened and cannot be used, without an error. Collective over
+ * st->comm. */
 void hdf5_container_drop(struct hdf5_container *c);
 
 /* Record that a call which makes something in the file failed: as hdf5_fail, and where errno says

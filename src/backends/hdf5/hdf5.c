@@ -121,8 +121,6 @@ static void release(struct hdf5_file *f)
     f->sync_fd = -1;
 }
 
-/* A rank that fails alone returns its error. The others return 0 with a file that is lost, so
- * that the words of the agreement that follows are those of the rank that knows the cause. */
 static int open_file(struct weir_session *s, const char *path, unsigned flags,
                      struct weir_file *file, struct weir_err *err)
 {
@@ -133,11 +131,10 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     f->base.path = path;
     f->sync_fd = -1;
     f->seg.current = f->seg.in_file = f->seg.in_memory = H5I_INVALID_HID;
-    rc = hdf5_container_open(&f->c, s->priv, path, flags, &f->base.extent, err);
-    if (f->c.lost)
-        return rc;
-    rc = prepare(f, err);
-    if (weir_mpi_agree(f->c.st->comm, rc) < 0) {
+    if (hdf5_container_open(&f->c, s->priv, path, flags, &f->base.extent, err) < 0)
+        return -1;
+    rc = weir_agree_open(s->par, f->c.st->comm, prepare(f, err), err);
+    if (rc < 0) {
         release(f);
         hdf5_container_drop(&f->c);
     }
@@ -162,8 +159,6 @@ static int close_file(struct weir_file *file, struct weir_err *err)
     struct hdf5_file *f = (struct hdf5_file *)file;
     int rc;
 
-    if (f->c.lost)
-        return 0;
     note_alignment(f);
     release(f);
     rc = hdf5_container_close(&f->c, err);
@@ -215,8 +210,6 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
     bool skip;
     hid_t dset;
 
-    if (f->c.lost)
-        return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
     if (g->bytes == 0)
         return weir_refuse(err, WEIR_EBUG, "HDF5 needs to know the geometry of a file");
     if (io->len % HDF5_ELEMENT || io->off % HDF5_ELEMENT)

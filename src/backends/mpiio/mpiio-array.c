@@ -21,7 +21,6 @@ struct mpiio_arrays {
     struct weir_array *viewed; /* whose selection the view shows, where transfers are independent */
     uint64_t end;              /* one past the last byte that this rank wrote or read */
     uint64_t size;             /* of a file that is only read; UINT64_MAX otherwise */
-    bool lost;   /* another rank could not open it: every call would wait for that rank */
     bool failed; /* a write has failed here */
 };
 
@@ -59,28 +58,30 @@ static int open_handle(struct mpiio_arrays *f, unsigned flags, struct weir_err *
         mode |= MPI_MODE_CREATE | (flags & WEIR_OPEN_EXCL ? MPI_MODE_EXCL : 0);
     if (!f->base.shared)
         mode |= MPI_MODE_UNIQUE_OPEN;
+    weir_timed_begin(f->base.s);
     rc = MPI_File_open(f->comm, name, mode, mpi_of(f)->info, &f->fh);
+    weir_timed_end(f->base.s);
     if (rc != MPI_SUCCESS)
         return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_open '%s'", f->base.path);
     MPI_File_set_errhandler(f->fh, MPI_ERRORS_RETURN);
     return 0;
 }
 
-/* Where this rank's handle is opened by several ranks, all have it or none: the others return 0
- * with a file that is lost. */
+/* Where this rank's handle is opened by several ranks, all have it or none. */
 static int open_and_empty(struct mpiio_arrays *f, unsigned flags, struct weir_err *err)
 {
-    int rc = open_handle(f, flags, err);
-    int ok;
+    const struct weir_par *par = f->base.s->par;
+    int ok, rc = weir_agree_open(par, f->comm, open_handle(f, flags, err), err);
 
-    f->lost = true;
-    if (weir_mpi_agree(f->comm, rc) < 0)
+    if (rc < 0 || !(flags & WEIR_OPEN_WRITE) || !(flags & WEIR_OPEN_TRUNC))
         return rc;
-    if ((flags & WEIR_OPEN_WRITE) && (flags & WEIR_OPEN_TRUNC) &&
-        (ok = MPI_File_set_size(f->fh, 0)) != MPI_SUCCESS)
+    weir_timed_begin(f->base.s);
+    ok = MPI_File_set_size(f->fh, 0);
+    weir_timed_end(f->base.s);
+    if (ok != MPI_SUCCESS)
         rc = weir_mpi_fail(err, WEIR_EIO, ok, "MPI_File_set_size '%s' to 0", f->base.path);
-    f->lost = weir_mpi_agree(f->comm, rc) < 0;
-    if (f->lost)
+    rc = weir_agree_open(par, f->comm, rc, err);
+    if (rc < 0)
         MPI_File_close(&f->fh);
     return rc;
 }
@@ -96,19 +97,19 @@ static int array_open(struct weir_array_file *base, unsigned flags, struct weir_
 
     f->all = base->shared ? par->comm : MPI_COMM_SELF;
     f->comm = base->collective ? par->comm : MPI_COMM_SELF;
-    f->lost = true;
+    f->size = UINT64_MAX;
     if (!in_turn || par->rank == 0)
         rc = open_and_empty(f, flags, err);
-    if (in_turn && weir_mpi_agree(f->all, rc) < 0)
-        return rc;
+    if (in_turn && weir_agree_call(par, rc, err) < 0)
+        return -1;
     if (in_turn && par->rank > 0)
         rc = open_and_empty(f, flags & ~makes, err);
-    if (in_turn && weir_mpi_agree(f->all, rc) < 0 && !f->lost) {
-        MPI_File_close(&f->fh);
-        f->lost = true;
+    if (in_turn && weir_agree_call(par, rc, err) < 0) {
+        if (rc == 0)
+            MPI_File_close(&f->fh);
+        return -1;
     }
-    f->size = UINT64_MAX;
-    if (!f->lost && !base->writes && MPI_File_get_size(f->fh, &size) == MPI_SUCCESS)
+    if (rc == 0 && !base->writes && MPI_File_get_size(f->fh, &size) == MPI_SUCCESS)
         f->size = (uint64_t)size;
     return rc;
 }
@@ -150,11 +151,11 @@ static int array_close(struct weir_array_file *base, struct weir_err *err)
     int rc = 0;
     int ok, sys;
 
-    if (f->lost)
-        return 0;
     rc = base->writes ? finish_writes(f, err) : weir_mpi_check_kept(&f->fh, base->path, f->end, err);
     errno = 0;
+    weir_timed_begin(base->s);
     ok = MPI_File_close(&f->fh);
+    weir_timed_end(base->s);
     sys = errno;
     if (rc < 0)
         return rc;
@@ -177,7 +178,9 @@ static int array_sync(struct weir_array_file *base, struct weir_err *err)
     if (weir_mpi_agree(f->all, rc) < 0)
         return rc; /* MPI_File_sync could fail on one rank and leave the others waiting */
     errno = 0;
+    weir_timed_begin(base->s);
     rc = MPI_File_sync(f->fh);
+    weir_timed_end(base->s);
     sys = errno;
     if (rc == MPI_SUCCESS)
         return 0;
@@ -364,7 +367,7 @@ static void array_describe(struct weir_array_file *base, struct weir_str *out)
 {
     const struct mpiio_arrays *f = (const struct mpiio_arrays *)base;
 
-    mpiio_describe(base->s, f->fh, f->lost, out);
+    mpiio_describe(base->s, f->fh, false, out);
 }
 
 const struct weir_array_ops mpiio_array_ops = {

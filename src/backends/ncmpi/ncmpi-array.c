@@ -95,7 +95,10 @@ static int array_commit(struct weir_array_file *base, struct weir_err *err)
 
     if (f->defining) {
         errno = 0;
-        rc = judge(f, ncmpi_enddef(f->nc), "ncmpi_enddef", err);
+        weir_timed_begin(base->s);
+        rc = ncmpi_enddef(f->nc);
+        weir_timed_end(base->s);
+        rc = judge(f, rc, "ncmpi_enddef", err);
         f->defining = false;
         f->failed |= rc < 0;
     }
@@ -119,9 +122,11 @@ static int open_library(struct ncmpi_arrays *f, unsigned flags, bool is_new, str
         return -1;
     errno = 0;
     f->defining = is_new;
+    weir_timed_begin(f->base.s);
     rc = is_new ? ncmpi_create(s->par->comm, name, mode, mpi_of(f)->info, &f->nc)
                 : ncmpi_open(s->par->comm, name, f->base.writes ? NC_WRITE : NC_NOWRITE,
                              mpi_of(f)->info, &f->nc);
+    weir_timed_end(f->base.s);
     if (rc == NC_NOERR)
         return 0;
     return ncmpi_judge(mpi_of(f), f->base.path, 0, rc, is_new ? "ncmpi_create" : "ncmpi_open", NULL,
@@ -131,9 +136,11 @@ static int open_library(struct ncmpi_arrays *f, unsigned flags, bool is_new, str
 /* Free what is ours and close the file, which all ranks do together. */
 static int release_file(struct ncmpi_arrays *f)
 {
-    int first = f->independent ? ncmpi_end_indep_data(f->nc) : NC_NOERR;
-    int rc = ncmpi_close(f->nc);
+    int first = f->independent ? ncmpi_end_indep_data(f->nc) : NC_NOERR, rc;
 
+    weir_timed_begin(f->base.s);
+    rc = ncmpi_close(f->nc);
+    weir_timed_end(f->base.s);
     f->independent = false;
     return first != NC_NOERR ? first : rc;
 }
@@ -156,18 +163,16 @@ static int array_open(struct weir_array_file *base, unsigned flags, struct weir_
 
     f->sync_fd = -1;
     f->size = base->writes ? UINT64_MAX : size;
-    rc = open_library(f, flags, is_new, err);
-    f->lost = weir_mpi_agree(par->comm, rc) < 0;
-    if (f->lost)
-        return rc;
+    if (weir_agree_call(par, open_library(f, flags, is_new, err), err) < 0)
+        return -1;
     rc = f->defining ? 0 : go_alone(f, err);
     if (rc == 0 && base->writes) {
         f->sync_fd = open(weir_mpi_path(base->path), O_WRONLY | O_CLOEXEC);
         if (f->sync_fd < 0)
             rc = weir_fail(err, WEIR_EIO, "open '%s' for fsync", base->path);
     }
-    f->lost = weir_mpi_agree(par->comm, rc) < 0;
-    if (f->lost) {
+    rc = weir_agree_call(par, rc, err);
+    if (rc < 0) {
         release_file(f);
         close_descriptor(f);
     }
@@ -206,8 +211,6 @@ static int array_close(struct weir_array_file *base, struct weir_err *err)
     bool told = f->failed;
     int rc, nc, sys;
 
-    if (f->lost)
-        return 0;
     rc = ncmpi_check_end(base->s->par, base->path, &f->end, base->writes, told ? NULL : err);
     errno = 0;
     nc = release_file(f);
@@ -246,7 +249,9 @@ static int array_make(struct weir_array *base, struct weir_err *err)
     if (ncmpi_redefine(f, err) < 0 ||
         weir_nc_make_dims(&ncmpi_calls, f->nc, spec, dim, err) < 0)
         return -1;
+    weir_timed_begin(base->file->s);
     rc = ncmpi_def_var(f->nc, base->name, type, spec->shape.rank, dim, &a->id);
+    weir_timed_end(base->file->s);
     return rc != NC_NOERR ? ncmpi_fail(err, rc, "ncmpi_def_var") : 0;
 }
 
@@ -255,8 +260,11 @@ static int array_find(struct weir_array *base, struct weir_array_spec *have, str
     struct ncmpi_array *a = (struct ncmpi_array *)base;
     const struct ncmpi_arrays *f = (const struct ncmpi_arrays *)base->file;
     MPI_Offset at = 0;
-    int rc = ncmpi_inq_varid(f->nc, base->name, &a->id);
+    int rc;
 
+    weir_timed_begin(base->file->s);
+    rc = ncmpi_inq_varid(f->nc, base->name, &a->id);
+    weir_timed_end(base->file->s);
     if (rc != NC_NOERR)
         return ncmpi_fail(err, rc, "ncmpi_inq_varid");
     if (weir_nc_read_spec(&ncmpi_calls, f->nc, a->id, have, err) < 0)
@@ -278,7 +286,7 @@ static void array_describe(struct weir_array_file *base, struct weir_str *out)
 {
     const struct ncmpi_arrays *f = (const struct ncmpi_arrays *)base;
 
-    ncmpi_describe(base->s, f->nc, f->lost, out);
+    ncmpi_describe(base->s, f->nc, false, out);
 }
 
 const struct weir_array_ops ncmpi_array_ops = {

@@ -16,7 +16,6 @@ struct ncmpi_arrays {
                   * none */
     bool defining;    /* what is in the file may be changed; data may not */
     bool independent; /* between ncmpi_begin_indep_data and its end */
-    bool lost;        /* another rank could not open it: every call would wait for that rank */
     bool failed;      /* a write has failed here */
     uint64_t size;    /* of a file that is only read; UINT64_MAX otherwise */
     uint64_t end;     /* one past the last byte of the file that this rank wrote or read */

@@ -218,8 +218,10 @@ static int transfer(struct ncmpi_arrays *f, struct ncmpi_array *a, enum weir_dir
         n = 0;
     }
     errno = 0;
+    weir_timed_begin(f->base.s);
     rc = boxes ? move_boxes(f, a, dir, skips, buf + a->first, n, type, err)
                : move_slab(f, a, dir, buf + a->first, n, type);
+    weir_timed_end(f->base.s);
     sys = errno;
     if (rc != NC_NOERR) {
         ncmpi_fail(err, rc, "%s", call);

@@ -106,7 +106,9 @@ static int array_make(struct weir_array *base, struct weir_err *err)
     if (netcdf_file_define(f, err) < 0 ||
         weir_nc_make_dims(&netcdf_calls, f->nc, &base->spec, dim, err) < 0)
         return -1;
+    weir_timed_begin(base->file->s);
     rc = define_var((struct netcdf_array *)base, f, dim);
+    weir_timed_end(base->file->s);
     f->vars++;
     return rc != NC_NOERR ? netcdf_fail(err, rc, "nc_def_var") : 0;
 }
@@ -118,7 +120,9 @@ static int array_find(struct weir_array *base, struct weir_array_spec *have, str
     int rc;
 
     errno = 0;
+    weir_timed_begin(base->file->s);
     rc = nc_inq_varid(f->nc, base->name, &a->id);
+    weir_timed_end(base->file->s);
     if (rc != NC_NOERR)
         return netcdf_fail(err, rc, "nc_inq_varid");
     if (weir_nc_read_spec(&netcdf_calls, f->nc, a->id, have, err) < 0)

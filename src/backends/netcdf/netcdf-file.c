@@ -12,6 +12,7 @@
 
 #include <netcdf_par.h>
 
+#include "backends/array.h"
 #include "par/io/mpidoubt.h"
 #include "par/io/mpifile.h"
 #include "par/io/mpihints.h"
@@ -146,7 +147,9 @@ static int open_library(struct netcdf_file *f, unsigned flags, struct weir_err *
     if (strstr(name, "://"))
         return weir_refuse(err, WEIR_EUSAGE, "'%s': netCDF takes it for an address", f->path);
     errno = 0;
+    weir_timed_begin(f->st->s);
     rc = call_library(f, flags, name);
+    weir_timed_end(f->st->s);
     sys = weir_mpi_is_io_errno(errno) ? errno : 0; /* the library has one word for all failures */
     if (rc != NC_NOERR && (errno = sys ? sys : reason_of(f)) != 0)
         return weir_fail(err, WEIR_EIO, "%s '%s'", call, f->path);
@@ -158,9 +161,27 @@ static int open_library(struct netcdf_file *f, unsigned flags, struct weir_err *
     return 0;
 }
 
+/* Know the files below the one that all ranks have opened. What follows is for all, or for none. */
+static int find_handle(struct netcdf_file *f, struct weir_err *err)
+{
+    int rc = 0;
+
+    if (f->h5 < 0 && (errno = f->sys) == ENOMEM)
+        rc = weir_fail(err, WEIR_ESETUP, "look for '%s' in the HDF5 library", f->path);
+    else if (f->h5 < 0)
+        rc = weir_refuse(err, WEIR_EIO, "'%s' is not a netCDF-4 file", f->path);
+    rc = weir_agree_open(f->st->s->par, f->st->comm, rc, err);
+    if (rc < 0)
+        nc_close(f->nc);
+    else if (!f->serial)
+        f->handle = handle_of(f->h5);
+    return rc;
+}
+
 int netcdf_file_open(struct netcdf_file *f, struct netcdf_state *st, const char *path,
                      unsigned flags, uint64_t bytes, bool serial, struct weir_err *err)
 {
+    bool opened;
     int rc = 0;
 
     *f = (struct netcdf_file) {
@@ -171,28 +192,18 @@ int netcdf_file_open(struct netcdf_file *f, struct netcdf_state *st, const char 
     f->fresh = f->writes && (flags & WEIR_OPEN_CREATE) &&
                ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || f->size == 0);
     f->defining = f->fresh;
-    if (f->writes && st->mpi.limited) {
+    if (f->writes && st->mpi.limited) { /* the limit of one rank stops all */
         rc = weir_mpi_check_limit("netCDF", bytes + ROOM_FILE, err);
-        f->lost = weir_mpi_agree(st->comm, rc) < 0; /* the limit of one rank stops all */
+        rc = weir_agree_open(st->s->par, st->comm, rc, err);
     }
-    if (f->lost)
+    if (rc < 0)
         return rc;
     rc = open_library(f, flags, err);
-    f->lost = weir_mpi_agree(st->comm, rc) < 0;
-    if (f->lost && rc == 0)
+    opened = rc == 0;
+    rc = weir_agree_open(st->s->par, st->comm, rc, err);
+    if (rc < 0 && opened)
         nc_abort(f->nc);
-    if (f->lost)
-        return rc;
-    if (f->h5 < 0 && (errno = f->sys) == ENOMEM)
-        rc = weir_fail(err, WEIR_ESETUP, "look for '%s' in the HDF5 library", path);
-    else if (f->h5 < 0)
-        rc = weir_refuse(err, WEIR_EIO, "'%s' is not a netCDF-4 file", path);
-    f->lost = weir_mpi_agree(st->comm, rc) < 0; /* what follows is for all, or for none */
-    if (f->lost)
-        nc_close(f->nc);
-    else if (!f->serial)
-        f->handle = handle_of(f->h5);
-    return rc;
+    return rc < 0 ? rc : find_handle(f, err);
 }
 
 void netcdf_file_drop(struct netcdf_file *f)
@@ -201,7 +212,6 @@ void netcdf_file_drop(struct netcdf_file *f)
         f->broken = true;
     else
         nc_close(f->nc);
-    f->lost = true;
 }
 
 int netcdf_file_define(struct netcdf_file *f, struct weir_err *err)
@@ -244,7 +254,9 @@ int netcdf_file_defined(struct netcdf_file *f, struct weir_err *err)
         return f->failed && !told ? -1 : 0;
     errno = 0;
     f->defining = false;
+    weir_timed_begin(f->st->s);
     rc = nc_enddef(f->nc);
+    weir_timed_end(f->st->s);
     if (rc != NC_NOERR && errno == EINTR) /* the sync is the last thing that it does */
         return weir_mpi_sync_file(f->path, err);
     return netcdf_judge(f, rc, true, "nc_enddef", err);
@@ -255,15 +267,15 @@ int netcdf_file_flush(struct netcdf_file *f, struct weir_err *err)
     bool told = f->failed;
     int rc;
 
-    if (f->lost)
-        return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->path);
     if (check_room(f, err) < 0) {
         if (told)
             return weir_refuse(err, WEIR_EIO, "flush '%s': a write has failed before", f->path);
         return f->failed ? -1 : 0; /* the rank that knows the cause tells it */
     }
     errno = 0;
+    weir_timed_begin(f->st->s);
     rc = nc_sync(f->nc);
+    weir_timed_end(f->st->s);
     if (rc != NC_NOERR && errno == EINTR)
         return weir_mpi_sync_file(f->path, err);
     rc = netcdf_judge(f, rc, f->writes, "nc_sync", err);
@@ -277,8 +289,6 @@ int netcdf_file_close(struct netcdf_file *f, struct weir_err *err)
     int rc = 0, nc, sys;
     bool stuck = false; /* the library cannot close it */
 
-    if (f->lost)
-        return 0;
     if (!f->writes && (f->handle || f->serial))
         rc = weir_mpi_check_kept(f->handle, f->path, f->size, err);
     if (f->writes && check_room(f, err) < 0) {
@@ -287,7 +297,9 @@ int netcdf_file_close(struct netcdf_file *f, struct weir_err *err)
         told |= !f->failed;
     }
     errno = 0;
+    weir_timed_begin(f->st->s);
     nc = stuck ? NC_EHDFERR : nc_close(f->nc);
+    weir_timed_end(f->st->s);
     sys = errno;
     f->broken = nc != NC_NOERR;
     if (rc < 0 || told)
@@ -301,10 +313,9 @@ int netcdf_file_close(struct netcdf_file *f, struct weir_err *err)
 
 MPI_Info netcdf_file_hints(const struct netcdf_file *f)
 {
-    MPI_File *handle = f->lost ? NULL : f->handle;
     MPI_Info used = MPI_INFO_NULL;
 
-    return handle && MPI_File_get_info(*handle, &used) == MPI_SUCCESS ? used : MPI_INFO_NULL;
+    return f->handle && MPI_File_get_info(*f->handle, &used) == MPI_SUCCESS ? used : MPI_INFO_NULL;
 }
 
 void netcdf_file_describe(const struct netcdf_file *f, const struct weir_session *s,
@@ -313,7 +324,7 @@ void netcdf_file_describe(const struct netcdf_file *f, const struct weir_session
     const struct netcdf_options *o = s->opt;
     MPI_Info used;
 
-    if (!o->show_hints || f->lost || f->serial)
+    if (!o->show_hints || f->serial)
         return;
     used = netcdf_file_hints(f);
     weir_mpihints_show(f->st->mpi.info, &used, out);

@@ -14,6 +14,7 @@
 /* What a session keeps. */
 struct netcdf_state {
     struct weir_mpi_session mpi; /* first: mpins.h */
+    struct weir_session *s;      /* whose it is */
     MPI_Comm comm;               /* of a file */
     bool collective;             /* transfers are */
 };
@@ -29,7 +30,6 @@ struct netcdf_file {
     bool writes, fresh;
     bool serial;   /* one rank's, opened without MPI-IO; handle is NULL */
     bool broken;   /* nc_close has failed: the library below would crash in its end */
-    bool lost;     /* another rank could not open it: every call would wait for that rank */
     bool failed;   /* something could not be written here; the user of the struct sets it, too */
     bool defining; /* what is in the file may be changed; data may not */
     uint64_t size; /* of a file that is only read, when it was opened */
@@ -47,13 +47,11 @@ int netcdf_judge(struct netcdf_file *f, int rc, bool wrote, const char *call, st
 
 /* Open st's file; flags as for open in struct weir_backend; bytes: of its data, 0: not known;
  * serial: it is this rank's alone, and opened as programs without MPI do. A new file is left in
- * define mode. Collective over st->comm. A rank that fails alone returns its error, the others 0
- * with a file that is lost. */
+ * define mode. Collective over st->comm, and the result is agreed on: 0, or -1 and err. */
 int netcdf_file_open(struct netcdf_file *f, struct netcdf_state *st, const char *path,
                      unsigned flags, uint64_t bytes, bool serial, struct weir_err *err);
 
-/* Close a file that was just opened and cannot be used; it is lost then. Collective over
- * st->comm. */
+/* Close a file that was just opened and cannot be used. Collective over st->comm. */
 void netcdf_file_drop(struct netcdf_file *f);
 
 /* Enter define mode, where dimensions, variables and attributes can be made; leave it. Collective

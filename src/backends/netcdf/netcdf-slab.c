@@ -177,6 +177,7 @@ int netcdf_slab_move(struct weir_array *base, enum weir_dir dir, void *buf, stru
     uint64_t rounds = rounds_of(a);
     int rc = 0;
 
+    weir_timed_begin(base->file->s);
     if (a->packed && writes)
         copy_slab(&m->slab, &m->shape, base->elem, buf, row, true);
     for (uint64_t i = 0; i < rounds || i == 0; i++) {
@@ -189,5 +190,6 @@ int netcdf_slab_move(struct weir_array *base, enum weir_dir dir, void *buf, stru
     }
     if (a->packed && !writes && rc == 0)
         copy_slab(&m->slab, &m->shape, base->elem, buf, row, false);
+    weir_timed_end(base->file->s);
     return rc;
 }

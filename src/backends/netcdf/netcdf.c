@@ -52,6 +52,7 @@ static int begin(struct weir_session *s, struct weir_err *err)
     struct netcdf_state *st = s->priv;
     int rc = 0;
 
+    st->s = s;
     st->comm = s->access.file_per_task ? MPI_COMM_SELF : s->par->comm;
     st->collective = s->access.collective && !s->access.file_per_task;
     if (H5open() < 0)
@@ -128,11 +129,10 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
         return weir_refuse(err, WEIR_EUSAGE, "NETCDF needs to know the geometry of '%s'", path);
     b->base.s = s;
     b->base.path = path;
-    rc = netcdf_file_open(&b->f, s->priv, path, flags, file->extent.file_bytes, false, err);
-    if (b->f.lost)
-        return rc;
-    rc = prepare(b, err);
-    if (weir_mpi_agree(b->f.st->comm, rc) < 0)
+    if (netcdf_file_open(&b->f, s->priv, path, flags, file->extent.file_bytes, false, err) < 0)
+        return -1;
+    rc = weir_agree_open(s->par, b->f.st->comm, prepare(b, err), err);
+    if (rc < 0)
         netcdf_file_drop(&b->f);
     return rc;
 }
@@ -158,8 +158,6 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
     void *buf = io->buf ? io->buf : &word;
     int rc;
 
-    if (b->f.lost)
-        return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", b->base.path);
     if (count > PIECE && !b->f.st->collective)
         count = PIECE;
     errno = 0;
@@ -176,7 +174,7 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
 {
     struct netcdf_file *f = &((struct netcdf_bytes *)file)->f;
 
-    if (!f->lost && !f->st->collective) /* nc_sync would wait for the other ranks */
+    if (!f->st->collective) /* nc_sync would wait for the other ranks */
         return weir_mpi_sync_file(file->path, err);
     return netcdf_file_flush(f, err);
 }

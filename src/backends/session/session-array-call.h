@@ -57,8 +57,16 @@ static inline int leave_array_op(struct weir_session *s, enum weir_op op, int rc
     return leave_call(s, rc);
 }
 
-/* Do functions agree on their results, or does the caller? What is defined before it is written is
- * written by all ranks together, so that the session agrees before. */
+/* The result of closing or flushing, on all ranks of the file unless the caller agrees. */
+static inline int agree_end(const struct weir_array_file *f, int rc, struct weir_err *err)
+{
+    bool agrees = f->shared && !f->dry_run && !f->s->access.own_results;
+
+    return agrees ? weir_agree_call(f->s->par, rc, err) : rc;
+}
+
+/* Do other functions agree on their results? What is defined before it is written is written by all
+ * ranks together, so that the session agrees before, also where the caller does. */
 static inline bool agrees(const struct weir_array_file *f)
 {
     return f->shared && !f->dry_run && (!f->s->access.own_results || ops_of(f)->commit);
@@ -87,20 +95,16 @@ static inline int name_step(const struct weir_array_file *f, int rc, const char 
     return rc;
 }
 
-/* len zeroed bytes, at least 'least', and a copy of the name after them. Local. NULL and err when
- * memory is out. */
-void *weir_array_slot(size_t len, size_t least, const char *name, char **copy,
-                      struct weir_err *err);
-
 /* Is it a path without empty parts, and without groups where the backend has none? Local. */
 int weir_array_check_name(const struct weir_array_file *f, const char *name, struct weir_err *err);
 
-/* Take an array out of the list of its file and free it. Local. */
-void weir_array_drop(struct weir_array *a);
+/* A zeroed array in the list of its file. Local. NULL and err when memory is out. */
+struct weir_array *weir_array_add(struct weir_array_file *f, const char *name,
+                                  struct weir_err *err);
 
 /* Write zeros into all of each array that wants them and does not have them yet, each rank its
  * part. Where transfers are collective all ranks make the same number of them. Collective over the
- * ranks of the file, but a rank may fail alone: the caller agrees. Returns 0, or -1 and err. */
+ * ranks of the file. Returns 0, or -1 and err, agreed on where there was something to write. */
 int weir_arrays_fill(struct weir_array_file *f, struct weir_err *err);
 
 #endif

@@ -32,7 +32,8 @@ int weir_array_check_name(const struct weir_array_file *f, const char *name, str
     return 0;
 }
 
-void weir_array_drop(struct weir_array *a)
+/* Take an array out of the list of its file and free it. */
+static void drop_array(struct weir_array *a)
 {
     struct weir_array **at = &a->file->first;
 
@@ -42,32 +43,39 @@ void weir_array_drop(struct weir_array *a)
     free(a);
 }
 
-/* A struct for an array, in the list of its file. The checks are the same on all ranks; memory is
- * not. */
-static struct weir_array *make_array(struct weir_array_file *f, const char *name,
-                                     const struct weir_array_spec *spec, struct weir_err *err)
+static struct weir_array *find_reserved(const struct weir_array_file *f, const char *name)
 {
-    struct weir_array *a;
-    char *copy;
+    struct weir_array *a = f->first;
+
+    while (a && !(a->is_reserved && strcmp(a->name, name) == 0))
+        a = a->next;
+    return a;
+}
+
+/* A struct for an array, in the list of its file: 'a', or where that is NULL a new one. The checks
+ * are the same on all ranks; memory is not. */
+static struct weir_array *make_array(struct weir_array_file *f, struct weir_array *a,
+                                     const char *name, const struct weir_array_spec *spec,
+                                     struct weir_err *err)
+{
+    const struct weir_array *other;
 
     if (weir_array_check_name(f, name, err) < 0 ||
         (spec && weir_session_can_array(f->s, spec, err) < 0))
         return NULL;
-    for (a = f->first; a; a = a->next)
-        if (a->is_open && strcmp(a->name, name) == 0) {
+    for (other = f->first; other; other = other->next)
+        if (other->is_open && strcmp(other->name, name) == 0) {
             weir_refuse(err, WEIR_EUSAGE, "an array of this name is open already");
             return NULL;
         }
-    a = weir_array_slot(ops_of(f)->array_size, sizeof(*a), name, &copy, err);
+    if (!a)
+        a = weir_array_add(f, name, err);
     if (!a)
         return NULL;
-    a->file = f;
-    a->name = copy;
+    a->is_reserved = false;
     if (spec)
         a->spec = *spec;
     a->elem = weir_type_bytes(&a->spec.type);
-    a->next = f->first;
-    f->first = a;
     return a;
 }
 
@@ -97,16 +105,16 @@ static int open_array(struct weir_array_file *f, const char *name, bool makes,
 {
     const char *what = makes ? "make array" : "open array";
     uint64_t next_at = f->next_at;
-    struct weir_array *a = make_array(f, name, spec, err);
-    int rc = 0;
+    struct weir_array *reserved = find_reserved(f, name);
+    struct weir_array *a = make_array(f, reserved, name, spec, err);
+    int rc = name_step(f, a ? 0 : -1, what, name, err);
 
     *out = NULL;
-    rc = name_step(f, a ? 0 : -1, what, name, err);
-    if (f->shared && !f->dry_run) /* also with own results: libraries do not bear that one stays out */
-        rc = weir_agree_check(f->s->par, rc, err);
+    if (f->shared && !f->dry_run && !(reserved && f->s->access.own_results))
+        rc = weir_agree_check(f->s->par, rc, err); /* libraries do not bear that a rank stays out */
     if (rc < 0) {
         if (a)
-            weir_array_drop(a);
+            drop_array(a);
         return -1;
     }
     if (!f->dry_run) {
@@ -122,7 +130,7 @@ static int open_array(struct weir_array_file *f, const char *name, bool makes,
     }
     if (rc == 0)
         ops_of(f)->release(a, NULL);
-    weir_array_drop(a);
+    drop_array(a);
     f->next_at = next_at;
     return -1;
 }
@@ -152,5 +160,5 @@ int weir_array_close(struct weir_array *a, struct weir_err *err)
         enter_array(f->s, "close an array", f->path);
         rc = leave_array(f->s, ops_of(f)->release(a, err));
     }
-    return agree(f, name_step(f, rc, "close array", a->name, err), err);
+    return agree_end(f, name_step(f, rc, "close array", a->name, err), err);
 }

@@ -8,11 +8,14 @@
 
 /* Unless it says LOCAL, a function is collective over s->par->comm (not with file_per_task), and
  * its result is agreed on: all ranks return the same, with the words of the lowest rank that
- * failed. With access.own_results that holds of weir_arrays_open alone, and memory
- * for arrays; otherwise functions return what happened on this rank, and the caller agrees (weir_agree_call) before the next call in which a
- * rank that has failed is missed: a transfer, a sync, a close, and with collective_metadata any. A
- * backend that has a 'commit' agrees nevertheless. A backend that cannot: WEIR_EUSAGE, "<name> cannot ...". What the outside world refused:
+ * failed. A backend that cannot: WEIR_EUSAGE, "<name> cannot ...". What the outside world refused:
  * WEIR_EIO. In a dry run arguments are checked and nothing else happens.
+ *
+ * With access.own_results only weir_arrays_open agrees, and weir_array_make and weir_array_open
+ * where memory was not reserved. Other functions return what happened on this rank. A rank that has
+ * failed is missed in a transfer, in a sync, in the close of the file, and with collective_metadata
+ * in any. It still takes part in sync and close; before a transfer the caller agrees
+ * (weir_agree_call). Backends with a 'commit' also agree on what is made and opened.
  *
  * Order: open a file; make or open arrays, groups, attributes; commit; put and get; sync; close. */
 
@@ -20,6 +23,13 @@
  * every backend. */
 int weir_session_can_array(const struct weir_session *s, const struct weir_array_spec *spec,
                            struct weir_err *err);
+
+/* Memory for the next weir_arrays_open of this path, and for n arrays of these names in it. LOCAL:
+ * where memory is out on one rank, the caller can say so before the others are in a call that needs
+ * this rank. Released by the close of the file, or with the session. 0, or -1 and err
+ * (WEIR_ESETUP). */
+int weir_arrays_reserve(struct weir_session *s, const char *path, const char *const *names, int n,
+                        struct weir_err *err);
 
 /* Open a file of arrays; flags as for weir_session_open. Several may be open at once. Transfers are
  * collective if those of the session are and the file is shared. *out is owned by the session until

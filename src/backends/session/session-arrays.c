@@ -8,7 +8,9 @@
 
 #include "backends/session/session-array-call.h"
 
-void *weir_array_slot(size_t len, size_t least, const char *name, char **copy, struct weir_err *err)
+/* len zeroed bytes, at least 'least', and a copy of the name after them. */
+static void *make_slot(size_t len, size_t least, const char *name, char **copy,
+                       struct weir_err *err)
 {
     size_t head = len > least ? len : least;
     size_t name_len = strlen(name) + 1;
@@ -20,6 +22,20 @@ void *weir_array_slot(size_t len, size_t least, const char *name, char **copy, s
     }
     *copy = memcpy(piece + head, name, name_len);
     return piece;
+}
+
+struct weir_array *weir_array_add(struct weir_array_file *f, const char *name, struct weir_err *err)
+{
+    char *copy;
+    struct weir_array *a = make_slot(ops_of(f)->array_size, sizeof(*a), name, &copy, err);
+
+    if (!a)
+        return NULL;
+    a->file = f;
+    a->name = copy;
+    a->next = f->first;
+    f->first = a;
+    return a;
 }
 
 static int call_open(struct weir_array_file *f, unsigned flags, struct weir_err *err)
@@ -36,36 +52,37 @@ static int open_agreed(struct weir_array_file *f, unsigned flags, struct weir_er
 {
     const struct weir_par *par = f->s->par;
     const unsigned makes = WEIR_OPEN_CREATE | WEIR_OPEN_TRUNC | WEIR_OPEN_EXCL;
-    bool in_turn = f->shared && !(f->s->flags & WEIR_BE_COLLECTIVE_OPEN) && (flags & makes);
+    bool in_turn = flags & makes;
     int rc = 0;
 
+    if (!f->shared || (f->s->flags & WEIR_BE_COLLECTIVE_OPEN))
+        return call_open(f, flags, err);
     if (!in_turn || par->rank == 0)
         rc = call_open(f, flags, err);
     if (in_turn && weir_agree(par, rc, err) < 0)
         return -1;
     if (in_turn && par->rank > 0)
         rc = call_open(f, flags & ~makes, err);
-    if (f->shared ? weir_agree_call(par, rc, err) == 0 : rc == 0)
+    if (weir_agree_call(par, rc, err) == 0)
         return 0;
     if (rc == 0) /* another rank could not */
         ops_of(f)->close(f, NULL);
     return -1;
 }
 
-static struct weir_array_file *make_file(struct weir_session *s, const char *path, unsigned flags,
+static struct weir_array_file *make_file(struct weir_session *s, const char *path,
                                          struct weir_err *err)
 {
     const struct weir_access *h = &s->access;
     char *copy;
     struct weir_array_file *f =
-        weir_array_slot(s->be->array->file_size, sizeof(*f), path, &copy, err);
+        make_slot(s->be->array->file_size, sizeof(*f), path, &copy, err);
 
     if (!f)
         return NULL;
     *f = (struct weir_array_file) {
         .s = s,
         .path = copy,
-        .writes = flags & WEIR_OPEN_WRITE,
         .dry_run = h->dry_run,
         .shared = !h->file_per_task,
         .collective = h->collective && !h->file_per_task && (s->flags & WEIR_BE_COLLECTIVE_XFER),
@@ -73,24 +90,55 @@ static struct weir_array_file *make_file(struct weir_session *s, const char *pat
     return f;
 }
 
+int weir_arrays_reserve(struct weir_session *s, const char *path, const char *const *names, int n,
+                        struct weir_err *err)
+{
+    struct weir_array_file *f = make_file(s, path, err);
+
+    weir_array_file_free(s->reserved_arrays);
+    s->reserved_arrays = f;
+    for (int i = 0; f && i < n; i++) {
+        struct weir_array *a = weir_array_add(f, names[i], err);
+
+        if (!a)
+            return -1;
+        a->is_reserved = true;
+    }
+    return f ? 0 : -1;
+}
+
+/* What was reserved for this path, else new memory, which all ranks have or none. */
+static struct weir_array_file *take_file(struct weir_session *s, const char *path,
+                                         struct weir_err *err)
+{
+    struct weir_array_file *f = s->reserved_arrays;
+    bool shared = !s->access.file_per_task && !s->access.dry_run;
+
+    if (f && strcmp(f->path, path) == 0) {
+        s->reserved_arrays = NULL;
+        return f;
+    }
+    f = make_file(s, path, err);
+    if (!shared || weir_agree(s->par, f ? 0 : -1, err) == 0)
+        return f;
+    free(f);
+    return NULL;
+}
+
 int weir_arrays_open(struct weir_session *s, const char *path, unsigned flags,
                      struct weir_array_file **out, struct weir_err *err)
 {
     struct weir_array_file *f;
-    bool shared = !s->access.file_per_task && !s->access.dry_run;
 
     *out = NULL;
     if (!s->be->array)
         return cannot(s, "keep arrays", err);
-    f = make_file(s, path, flags, err);
-    if (shared && weir_agree(s->par, f ? 0 : -1, err) < 0) {
-        free(f);
-        return -1;
-    }
+    f = take_file(s, path, err);
     if (!f)
         return -1;
+    f->writes = flags & WEIR_OPEN_WRITE;
     if (!f->dry_run && open_agreed(f, flags, err) < 0) {
-        free(f);
+        weir_array_file_free(f);
         return -1;
     }
     s->opened = true;
@@ -113,10 +161,8 @@ int weir_arrays_close(struct weir_array_file *f, struct weir_err *err)
         if (leave_array_op(f->s, WEIR_OP_CLOSE, ops_of(f)->close(f, rc < 0 ? NULL : err)) < 0)
             rc = -1;
     }
-    rc = agree(f, rc, err);
-    while (f->first)
-        weir_array_drop(f->first);
-    free(f);
+    rc = agree_end(f, rc, err);
+    weir_array_file_free(f);
     return rc;
 }
 
@@ -132,7 +178,7 @@ int weir_arrays_commit(struct weir_array_file *f, struct weir_err *err)
         rc = leave_array(f->s, ops->commit(f, err));
         rc = agree(f, name_step(f, rc, "define the arrays of", NULL, err), err);
     }
-    return rc < 0 ? rc : agree(f, weir_arrays_fill(f, err), err);
+    return rc < 0 ? rc : weir_arrays_fill(f, err);
 }
 
 void weir_arrays_describe(struct weir_array_file *f, struct weir_str *out)
@@ -149,7 +195,7 @@ int weir_arrays_sync(struct weir_array_file *f, struct weir_err *err)
         return 0;
     enter_array(f->s, "sync", f->path);
     rc = leave_array_op(f->s, WEIR_OP_SYNC, ops_of(f)->sync(f, err));
-    return agree(f, rc, err);
+    return agree_end(f, rc, err);
 }
 
 /* ---- names within a file ---- */

@@ -203,5 +203,5 @@ int weir_arrays_fill(struct weir_array_file *f, struct weir_err *err)
         if (a->to_fill && fill_array(a, zeros, rc < 0 ? NULL : err) < 0)
             rc = -1;
     free(zeros);
-    return rc;
+    return agree(f, rc, err);
 }

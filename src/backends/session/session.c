@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/array.h"
 #include "backends/session/complete.h"
 #include "backends/session/session-call.h"
 #include "base/mem.h"
@@ -106,6 +107,7 @@ int weir_session_end(struct weir_session *s, struct weir_err *err)
     if (s->started && s->be->end && !s->access.dry_run)
         rc = s->be->end(s, err);
     free(s->reserved);
+    weir_array_file_free(s->reserved_arrays);
     free(s->stats);
     free(s->priv);
     *s = (struct weir_session) { 0 };
