@@ -143,11 +143,6 @@ enum need { ALWAYS, GROUPS, ATTRIBUTES, DERIVED, DERIVED_GROUPS };
 
 #define AS_ROW(op, f, col, n, k, t) [H5EX_##op] = { f, H5EX_COL_##col, n },
 
-/* The calls of these need no other rank, or agree for themselves, as the opens do: a rank that has failed in one
- * is not missed in the next of them. It is missed in all others, which agree inside. */
-static op_fn *const lone[] = { create_file, open_file, create_group, open_group,
-                               put_attrs,   get_attrs, close_set };
-
 #define AS_OPERATION(op, f, col, n, k, t)                                                          \
     [H5EX_##op] = { .key = (k),                                                                    \
                     .title = (t),                                                                  \
@@ -214,6 +209,15 @@ static void forget_failure(struct h5ex_test *t)
     t->failure = (struct weir_err)WEIR_ERR_INIT;
 }
 
+/* A rank that has no memory for a dataset must not be missed where the others make it. */
+static int reserve(struct h5ex_test *t, int sets, struct weir_err *err)
+{
+    const char *const names[] = { [H5EX_DOUBLES] = weir_str_text(&t->set[H5EX_DOUBLES].name),
+                                  [H5EX_RECORDS] = weir_str_text(&t->set[H5EX_RECORDS].name) };
+
+    return weir_arrays_reserve(&t->session, t->path, names, sets, err);
+}
+
 static int prepare_write(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct h5ex_test *t = state;
@@ -226,14 +230,13 @@ static int prepare_write(struct weir_run *run, void *state, struct weir_err *err
                   run->repetition, (unsigned long long)t->size.buffer);
     weir_cells_fill(&t->set[H5EX_DOUBLES].put, run->repetition);
     take_turns(t, H5EX_FILE_CREATE, H5EX_FILE_CLOSE);
-    return name->failed ? weir_refuse(err, WEIR_ESETUP, "memory for a name") : 0;
+    return name->failed ? weir_refuse(err, WEIR_ESETUP, "memory for a name") : reserve(t, 1, err);
 }
 
 static int prepare_read(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct h5ex_test *t = state;
 
-    (void)err;
     forget_failure(t);
     t->wrong_attrs = 0;
     for (int i = 0; i <= t->o->derived; i++)
@@ -242,7 +245,7 @@ static int prepare_read(struct weir_run *run, void *state, struct weir_err *err)
     if (t->o->derived)
         weir_cells_fill(&t->set[H5EX_RECORDS].put, run->repetition);
     take_turns(t, H5EX_FILE_OPEN, H5EX_READ_FILE_CLOSE);
-    return 0;
+    return reserve(t, 1 + t->o->derived, err);
 }
 
 static uint64_t count_turns(struct weir_run *run, void *state)
@@ -300,24 +303,29 @@ static int run_op(struct weir_run *run, struct h5ex_test *t, enum h5ex_op op)
     return finish_op(run, t, op);
 }
 
-static bool is_lone(enum h5ex_op op)
+/* A rank that has failed stays out of calls in which no other rank waits for it. The file is open on
+ * all ranks or on none. */
+static void take_turn(struct weir_run *run, struct h5ex_test *t, enum h5ex_op op)
 {
-    for (size_t i = 0; i < sizeof(lone) / sizeof(*lone); i++)
-        if (ops[op].run == lone[i])
-            return true;
-    return false;
+    bool needs_all = ops[op].run == flush_file || ops[op].run == close_file;
+
+    if (!t->has_failed)
+        t->has_failed = run_op(run, t, op) < 0;
+    else if (needs_all)
+        ops[op].run(t, NULL, NULL);
 }
 
-/* Must all know how the i-th turn went before the next one? */
+/* Must all know how the i-th turn went before the next one? Data are moved by all ranks together,
+ * and what the dataset is, all must have. */
 static bool is_agreed(const struct h5ex_test *t, uint64_t i)
 {
     bool last = i + 1 == (uint64_t)t->turns;
 
-    return t->access.collective_metadata || last || !is_lone(t->turn[i]) || !is_lone(t->turn[i + 1]);
+    return t->access.collective_metadata || last || h5ex_operations[t->turn[i + 1]].moves_bytes;
 }
 
-/* All ranks begin an operation together. One that has failed waits with the others until the next
- * agreement, in which they hear of signals, too. */
+/* All ranks begin an operation together. They know of failures and signals at the next
+ * agreement. */
 static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                 struct weir_err *err)
 {
@@ -325,9 +333,8 @@ static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_n
     enum h5ex_op op = t->turn[i];
     int rc;
 
-    weir_barrier(&run->par); /* of the pattern */
-    if (!t->has_failed)
-        t->has_failed = run_op(run, t, op) < 0;
+    weir_barrier_call(&run->par, t->has_failed ? -1 : 0, &t->failure); /* of the pattern */
+    take_turn(run, t, op);
     *clock_ns = weir_now_ns();
     if (!is_agreed(t, i))
         return 0;
