@@ -4,7 +4,7 @@
 # the first Tab; to have it after mpirun before that, source this file in ~/.bashrc.
 # shellcheck shell=bash
 
-_weir_programs=' ior mdtest md-workbench mib h5exerciser hdf5Exerciser checkpoint_simulator.x restart_simulator.x raw_bw.x gatherv.x combo.x weir-plot weir-compare '
+_weir_programs=' @programs@ '
 
 # The words before the cursor as they were typed: bash splits at '=' and ':', too.
 _weir_split() {

@@ -4,7 +4,7 @@
 # to have it after mpirun before that, source this file in config.fish.
 
 function __weir_programs
-    string split ' ' 'ior mdtest md-workbench mib h5exerciser hdf5Exerciser checkpoint_simulator.x restart_simulator.x raw_bw.x gatherv.x combo.x weir-plot weir-compare'
+    string split ' ' '@programs@'
 end
 
 # After a launcher, before a program: options as its --help has them, no file where a number follows, else commands

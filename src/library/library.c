@@ -14,16 +14,6 @@
 
 /* ---- the benchmarks, by name ---- */
 
-extern const struct weir_driver weir_ior, weir_mdtest, weir_mdw, weir_mib, h5ex_driver,
-    ckpt_checkpoint, ckpt_restart, parts_raw, parts_gatherv, parts_combo;
-
-static const struct weir_driver *const all[] = {
-    &weir_ior,        &weir_mdtest,  &weir_mdw,  &weir_mib,      &h5ex_driver,
-    &ckpt_checkpoint, &ckpt_restart, &parts_raw, &parts_gatherv, &parts_combo
-};
-
-#define ALL ((int)(sizeof(all) / sizeof(*all)))
-
 const char *weir_version(void)
 {
     return PACKAGE_VERSION;
@@ -31,14 +21,17 @@ const char *weir_version(void)
 
 const char *weir_benchmark_name(int i)
 {
-    return i >= 0 && i < ALL ? all[i]->name : NULL;
+    for (int n = 0; weir_benchmarks[n]; n++)
+        if (n == i)
+            return weir_benchmarks[n]->name;
+    return NULL;
 }
 
 const struct weir_driver *weir_benchmark_find(const char *name)
 {
-    for (int i = 0; name && i < ALL; i++)
-        if (strcmp(all[i]->name, name) == 0)
-            return all[i];
+    for (const struct weir_driver *const *all = weir_benchmarks; name && *all; all++)
+        if (strcmp((*all)->name, name) == 0)
+            return *all;
     return NULL;
 }
 

@@ -6,6 +6,8 @@
 #include "engine/driver.h"
 #include "library/capture.h"
 
+extern const struct weir_driver *const weir_benchmarks[]; /* ends with NULL */
+
 /* What the caller wants of a run. */
 struct weir_inside {
     const struct weir_driver *driver;

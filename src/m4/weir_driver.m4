@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # weir_driver.m4 - the one macro all drivers go through
 
-# WEIR_DRIVER(name, programs)
-# The driver in src/programs/NAME and its programs; bootstrap writes one call for each folder. A driver is always built,
+# WEIR_DRIVER(name, programs, drivers)
+# The drivers in src/programs/NAME, by their names in C, and their programs; bootstrap writes one call for each folder. A driver is always built,
 # unless it has a file NAME.m4 there: that defines, with _ for each - of the name,
 #   weir_driver_NAME_find      a test as for WEIR_WITH; the results for backends are known (weir_with_hdf5 ...)
 # and, for the messages,
@@ -22,8 +22,25 @@ AC_SUBST([DRIVER_]weir_NAME[_LIBS], [$weir_libs])
 AM_CONDITIONAL([DRIVER_]weir_NAME, [test "x$weir_found" = xyes])
 ], [weir_row=in
 ])dnl
+AS_IF([test "x$weir_row" = xin], [weir_drivers="$weir_drivers $3"])
 m4_if([$2], [$1], [], [AS_IF([test "x$weir_row" = xin], [weir_row="in ($2)"])])
 WEIR_ROW([weir_table_programs], [$1], [$weir_row])
 m4_popdef([weir_NAME])dnl
 m4_popdef([weir_id])dnl
+])
+
+# WEIR_BENCHMARKS
+# The words for src/library/benchmarks.c.
+AC_DEFUN([WEIR_BENCHMARKS], [
+weir_benchmark_externs= weir_benchmark_rows=
+for weir_driver in $weir_drivers; do
+  weir_benchmark_externs="${weir_benchmark_externs}extern const struct weir_driver $weir_driver;
+"
+  weir_benchmark_rows="${weir_benchmark_rows}    &$weir_driver,
+"
+done
+AC_SUBST([weir_benchmark_externs])
+AC_SUBST([weir_benchmark_rows])
+AM_SUBST_NOTMAKE([weir_benchmark_externs])
+AM_SUBST_NOTMAKE([weir_benchmark_rows])
 ])

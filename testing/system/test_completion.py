@@ -10,7 +10,7 @@ import pytest
 import conftest
 
 pexpect = pytest.importorskip("pexpect", reason="needs python3-pexpect for a terminal")
-FOLDER = conftest.SOURCE / "contrib" / "completion"
+FOLDER = conftest.BUILD / "src" / "completion"
 
 # What is typed, and what stands on the line after the Tab key and a '+': a word that goes on has no blank
 CASES = [
@@ -66,7 +66,7 @@ def test_the_tab_key_completes_options_values_and_keys(shell, tmp_path):
     for name, text in (("mpirun", "echo ' -n|--np N  tasks\n -w|--weir-option  nothing'"), ("only-here", "")):
         (programs / name).write_text("#!/bin/sh\n%s\n" % text)
         (programs / name).chmod(0o755)
-    path = (programs, FOLDER.parent / "plot", conftest.IOR.parent, os.environ["PATH"])
+    path = (programs, conftest.IOR.parent, os.environ["PATH"])
     env = dict(conftest.program_env(), PATH=":".join(map(str, path)), TERM="dumb", HOME=str(tmp_path), COLUMNS="200")
     args, setup = START[shell]
     terminal = pexpect.spawn(shell, args, env=env, cwd=str(tmp_path), encoding="utf-8", timeout=60, dimensions=(50, 200), echo=False)
