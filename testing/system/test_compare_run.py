@@ -243,7 +243,7 @@ def test_runs_that_begin_in_the_same_second_have_folders_of_their_own(tmp_path, 
     assert [compare_run.make_folder(None) for _ in range(3)] == ["weir-compare-Ymd-HMS" + tail for tail in ("", "-2", "-3")]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["batch system", "lost terminal"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=["batch system", "lost terminal", "keyboard"])
 def test_a_signal_ends_the_command_that_runs_and_keeps_the_pairs(two, tmp_path, number):
     slow = program(tmp_path / "slow", 1, "open('pid', 'w').write(str(__import__('os').getpid())); time.sleep(300)")
     job = ["sh", "-c", " ".join(slow) + " $0; true", "--report=json:{}"]
@@ -253,7 +253,7 @@ def test_a_signal_ends_the_command_that_runs_and_keeps_the_pairs(two, tmp_path, 
         time.sleep(0.02)
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 130 and err == "weir-compare: interrupted after 0 pairs, which are kept in kept\n", err
+    assert process.returncode == 128 + number and err == "weir-compare: interrupted after 0 pairs, which are kept in kept\n", err
     with pytest.raises(ProcessLookupError):
         os.kill(int(pathlib.Path("pid").read_text()), 0)
 

@@ -5,9 +5,12 @@ import json
 import os
 import pathlib
 import random
+import subprocess
+import sys
 
 import pytest
 
+import conftest
 import plot_support
 from plot_support import np, plot  # noqa: F401 (plot is a fixture)
 
@@ -99,6 +102,22 @@ def test_what_is_read_is_not_written(plot, tmp_path):
     assert {p: p.read_bytes() for p in before} == before and len(list(tmp_path.rglob("*.part"))) == 0
     plot("report", "d", "-o", "d/page.html").ok()
     plot("report", "d", "-o", "d/page.html").ok()
+
+
+def test_a_hyphen_is_no_name_of_a_file(plot):
+    fresh()
+    for command in ("report", "trace", "rate"):
+        plot(command, "a.npy", "-o", "-").refuses(2, "-o -", "/dev/stdout")
+    assert not pathlib.Path("-").exists()
+
+
+@pytest.mark.parametrize("name", ["weir-plot", "weir-compare"])
+def test_the_version_is_that_of_the_programs(name):
+    of_ior, own = (subprocess.run([str(conftest.BUILD / "src" / word), "--version"], capture_output=True, text=True, check=True, env=conftest.program_env())
+                   for word in ("ior", name))
+    assert own.stdout == of_ior.stdout.replace("ior", name, 1) and own.stderr == "", own
+    source = subprocess.run([sys.executable, str(conftest.SOURCE / "contrib" / "plot" / name), "--version"], capture_output=True, text=True, check=True)
+    assert source.stdout == name + " (weir) of the source tree\n"
 
 
 def test_names_that_do_not_fit(plot):

@@ -6,8 +6,8 @@ import os
 import re
 import sys
 
-from . import complete, quantities, style, sweep, wholefile
-from .refusal import Refusal
+from . import add_version, complete, quantities, style, sweep, wholefile
+from .refusal import BAD_USAGE, Refusal
 
 EPILOG = """RUN is a timeline (FILE.npy with FILE.timeline.json beside it), a JSON result that names one, mib's text
 profiles (of writes, of reads or both; also .gz), or the directory that mib wrote them to (write.profile, read.profile),
@@ -156,6 +156,7 @@ def make_parser():
     parser = Parser(
         prog="weir-plot", description="Pictures and reports of weir's runs.", epilog=EPILOG
     )
+    add_version(parser)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, words, suffix, names in COMMANDS:
         one = commands.add_parser(
@@ -208,6 +209,8 @@ def main(arguments=None):
 
     options.output = options.output or default_name(options)
     try:
+        if options.output == "-":
+            raise Refusal("-o -: give the name of a file; /dev/stdout is standard output", BAD_USAGE)
         if options.suffix == ".svg":
             style.check_name(options.output)
         draw.take_outside(options)

@@ -4,7 +4,7 @@ import argparse
 import math
 import sys
 
-from . import compare_run, compare_sides, compare_verdict, complete
+from . import add_version, compare_run, compare_sides, compare_verdict, complete
 from .refusal import BAD_USAGE, Refusal
 
 SLOWER = 7  # exit status
@@ -131,6 +131,7 @@ def make_parser():
     parser.add_argument(
         "results", metavar="A.json ... : B.json ...", nargs="+", help="JSON results of the runs of A and of B"
     )
+    add_version(parser)
     add_gate(parser)
     parser.add_argument(
         "--paired",

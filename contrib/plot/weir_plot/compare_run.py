@@ -180,8 +180,9 @@ def last_line(path):
 # ---- the sequence ----
 
 
-def stop(_signal, _frame):
-    raise KeyboardInterrupt
+def stop(number, _frame):
+    """The status will have the number, as a shell says it."""
+    raise KeyboardInterrupt(number)
 
 
 def run_all(pairs, options):
