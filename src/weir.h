@@ -140,9 +140,9 @@ int weir_job_unset(struct weir_job *job, const char *option);
 int weir_job_words(struct weir_job *job, int argc, char *const *argv);
 
 /* Where the text of a run goes on rank 0, beside the outputs of the option "report": what the program
- * prints on standard output. To a stream, which is flushed and stays open (NULL: to none), or in
- * pieces, in their order, to a function, which must not call MPI or this library (NULL: to none).
- * Other ranks may give the same or NULL. Local. */
+ * prints on standard output. To a stream, whose error indicator is cleared first, and which is
+ * flushed and stays open (NULL: to none), or in pieces, in their order, to a function, which must
+ * not call MPI or this library (NULL: to none). Other ranks may give the same or NULL. Local. */
 void weir_job_stream(struct weir_job *job, FILE *stream);
 void weir_job_text(struct weir_job *job, void (*text)(void *arg, const char *bytes, size_t len),
                    void *arg);

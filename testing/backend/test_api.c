@@ -396,6 +396,14 @@ static void collect(void *arg, const char *bytes, size_t len)
     }
 }
 
+/* For writing into a file, after an error. NULL without memory. */
+static FILE *faulty_stream(FILE *file)
+{
+    FILE *stream = file ? fdopen(dup(fileno(file)), "w") : NULL;
+
+    return stream && getc(stream) == EOF && ferror(stream) ? stream : NULL;
+}
+
 /* A job of the words of a command line, whose text goes to a stream and to a function. */
 static void test_words(struct tap *t, int size)
 {
@@ -404,7 +412,7 @@ static void test_words(struct tap *t, int size)
     char *wrong[] = { (char[]) { "./ior" }, (char[]) { "-b" }, (char[]) { "sheep" }, NULL };
     struct weir_job *job = weir_job_new("ior", NULL);
     static char text[PIECES], file[PIECES]; /* large */
-    FILE *stream = tmpfile();
+    FILE *back = tmpfile(), *stream = faulty_stream(back);
     size_t len = 0;
 
     weir_job_set(job, "i", "9");
@@ -414,12 +422,12 @@ static void test_words(struct tap *t, int size)
                   weir_job_result(job, 0)->bytes == 32768u * (unsigned)size, NULL,
            "the words of a command line replace what was set before");
     if (stream) {
-        rewind(stream);
-        len = fread(file, 1, sizeof(file) - 1, stream);
+        rewind(back);
+        len = fread(file, 1, sizeof(file) - 1, back);
     }
     tap_ok(t, len == strlen(text) && strcmp(text, file) == 0 &&
                   (t->rank == 0) == (strstr(text, ": ior -aDUMMY -w -b 32k -t 16k\n") && strstr(text, "Summary of all tests:") && strstr(text, "Finished   ")), NULL,
-           "the text is the same on a stream, which stays open, and through a function");
+           "the text is the same on a stream, which had an error and stays open, and through a function");
     tap_ok(t, weir_job_words(job, 3, wrong) == 1 && strstr(weir_job_error(job), "sheep") &&
                   weir_job_words(job, 4, wrong) == 1 && weir_job_words(job, 0, words) == 1 &&
                   weir_job_words(job, 2, (char *[]) { words[0], (char[]) { "-h" } }) == 1 &&
@@ -432,6 +440,8 @@ static void test_words(struct tap *t, int size)
     weir_job_free(job);
     if (stream)
         fclose(stream);
+    if (back)
+        fclose(back);
 }
 
 /* With any backend: libraries that tell no errno, too. */

@@ -87,6 +87,14 @@ static struct weir_sink *new_sink(struct weir_report *r, const struct weir_sink_
     return s;
 }
 
+/* It stays open. An error that it had before is none of this run. */
+static void borrow(struct weir_sink *s, FILE *out)
+{
+    clearerr(out);
+    s->out = out;
+    s->borrowed = true;
+}
+
 static int add_sink(struct weir_report *r, const struct weir_sink_ops *ops, const char *path,
                     struct weir_err *err)
 {
@@ -97,8 +105,7 @@ static int add_sink(struct weir_report *r, const struct weir_sink_ops *ops, cons
     s->standard = strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
     if (strcmp(path, "-") == 0) {
         s->path = "standard output";
-        s->out = stdout;
-        s->borrowed = true;
+        borrow(s, stdout);
     } else if (open_file(s, err) < 0) {
         return -1;
     }
@@ -121,8 +128,7 @@ int weir_report_add_stream(struct weir_report *r, FILE *stream, struct weir_err 
 
     if (!s)
         return -1;
-    s->out = stream;
-    s->borrowed = true;
+    borrow(s, stream);
     r->n++;
     return 0;
 }
