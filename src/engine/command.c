@@ -335,10 +335,9 @@ static int add_directives(void *arg, const char *list, struct weir_err *err)
 
 static void note_script(void *arg, const char *text)
 {
-    struct weir_command *c = arg;
+    const struct weir_command *c = arg;
 
-    if (c->opts.note)
-        c->opts.note(c->opts.note_arg, text);
+    weir_opts_note(&c->opts, "%s", text);
 }
 
 /* Rank 0 reads the script for all. One that need not be there leaves text NULL when it is not. */
@@ -359,18 +358,6 @@ static int read_script(struct weir_command *c, struct weir_shared_text *text,
     return rc;
 }
 
-static void note_here(struct weir_command *c)
-{
-    struct weir_str note = { 0 };
-
-    weir_str_addf(&note,
-                  "options are read from '%s', which is in the working directory; they override "
-                  "the command line",
-                  c->here);
-    note_script(c, weir_str_text(&note));
-    weir_str_free(&note);
-}
-
 int weir_command_tests(struct weir_command *c, const struct weir_par *par, struct weir_err *err)
 {
     const struct weir_driver *d = c->driver;
@@ -383,7 +370,10 @@ int weir_command_tests(struct weir_command *c, const struct weir_par *par, struc
         return -1;
     if (c->n > 0 && !named) {
         c->here = text.path;
-        note_here(c);
+        weir_opts_note(&c->opts,
+                       "options are read from '%s', which is in the working directory; they "
+                       "override the command line",
+                       c->here);
     }
     return c->n > 0 || named ? 0 : add_test(c, err);
 }

@@ -143,14 +143,10 @@ static bool is_dash_between(const struct reader *r, const char *at)
 /* IOR reads "-z-k" as "-z -k", and scripts have it. */
 static void note_dash(const struct reader *r, const char *word, const char *dash)
 {
-    struct weir_str s = { 0 };
     char shown[WEIR_QUOTE_TEXT], first[WEIR_QUOTE_TEXT], rest[WEIR_QUOTE_TEXT];
 
-    weir_str_addf(&s, "'%s' is read as '%s %s'", weir_quote_str(word, shown),
-                  weir_quote(word, (size_t)(dash - word), first), weir_quote_str(dash, rest));
-    if (r->o->note != NULL)
-        r->o->note(r->o->note_arg, weir_str_text(&s));
-    weir_str_free(&s);
+    weir_opts_note(r->o, "'%s' is read as '%s %s'", weir_quote_str(word, shown),
+                   weir_quote(word, (size_t)(dash - word), first), weir_quote_str(dash, rest));
 }
 
 /* Apply the flags from word[1] up to 'end', all with one value, as "-wr=1" means in IOR. */

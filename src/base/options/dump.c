@@ -19,10 +19,9 @@ static bool is_key(const struct weir_opt *row)
 /* The letter under which lists of directives are given, 0 when the program has none. */
 static char directives_letter(const struct weir_opts *o)
 {
-    for (int i = 0; i < o->n; i++)
-        for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++)
-            if (row->type == WEIR_OPT_DIRECTIVES && row->letter != 0)
-                return row->letter;
+    for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);)
+        if (at.row->type == WEIR_OPT_DIRECTIVES && at.row->letter != 0)
+            return at.row->letter;
     return 0;
 }
 
@@ -30,21 +29,18 @@ void weir_optdump_words(const struct weir_opts *o, struct weir_str *out)
 {
     char list = directives_letter(o);
 
-    for (int i = 0; i < o->n; i++) {
-        const struct weir_optset *set = &o->set[i];
+    for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);) {
+        const struct weir_opt *row = at.row;
+        const char *key = row->key != NULL ? row->key : row->name;
 
-        for (const struct weir_opt *row = set->rows; !weir_opt_is_end(row); row++) {
-            const char *key = row->key != NULL ? row->key : row->name;
-
-            if (!weir_opt_is_current(row))
-                continue;
-            if (row->letter != 0)
-                weir_str_addf(out, "-%c\n", row->letter);
-            if (row->name != NULL)
-                weir_str_addf(out, "--%s%s\n", set->prefix, row->name);
-            if (list != 0 && key != NULL && is_key(row))
-                weir_str_addf(out, "-%c %s%s=\n", list, set->prefix, key);
-        }
+        if (!weir_opt_is_current(row))
+            continue;
+        if (row->letter != 0)
+            weir_str_addf(out, "-%c\n", row->letter);
+        if (row->name != NULL)
+            weir_str_addf(out, "--%s%s\n", at.set->prefix, row->name);
+        if (list != 0 && key != NULL && is_key(row))
+            weir_str_addf(out, "-%c %s%s=\n", list, at.set->prefix, key);
     }
 }
 
@@ -59,14 +55,13 @@ static void json_name(struct weir_json *j, const char *key, const struct weir_op
     weir_json_str(j, key, name == NULL ? NULL : weir_opt_fullname(set, name, full));
 }
 
-static void json_keys(struct weir_json *j, const struct weir_optset *set,
-                      const struct weir_opt *row)
+static void json_keys(struct weir_json *j, const struct weir_optrow *at)
 {
     weir_json_open(j, "keys", true);
-    if (row->key != NULL)
-        json_name(j, NULL, set, row->key);
-    if (row->key2 != NULL)
-        json_name(j, NULL, set, row->key2);
+    if (at->row->key != NULL)
+        json_name(j, NULL, at->set, at->row->key);
+    if (at->row->key2 != NULL)
+        json_name(j, NULL, at->set, at->row->key2);
     weir_json_close(j);
 }
 
@@ -74,8 +69,7 @@ static void json_range(struct weir_json *j, const struct weir_opt *row)
 {
     int64_t min, max;
 
-    if (row->type == WEIR_OPT_COUNT || row->type == WEIR_OPT_INT ||
-        row->type == WEIR_OPT_REAL || weir_opt_is_wide(row)) {
+    if (weir_opt_is_number(row)) {
         weir_opt_range(row, &min, &max);
         weir_json_int(j, "min", min);
         weir_json_int(j, "max", max);
@@ -97,7 +91,7 @@ static void json_choices(struct weir_json *j, const struct weir_opt *row)
     weir_json_close(j);
 }
 
-static void json_row(struct weir_json *j, const struct weir_optset *set, const struct weir_opt *row)
+static void json_row(struct weir_json *j, const struct weir_optrow *at)
 {
     static const char *const types[] = {
         [WEIR_OPT_FLAG] = "flag",   [WEIR_OPT_COUNT] = "count",
@@ -107,14 +101,15 @@ static void json_row(struct weir_json *j, const struct weir_optset *set, const s
         [WEIR_OPT_ALIAS] = "alias", [WEIR_OPT_OLD] = "old",
         [WEIR_OPT_GONE] = "gone", [WEIR_OPT_LIST] = "list",
     };
+    const struct weir_opt *row = at->row;
     const char letter[] = { row->letter, '\0' };
 
     weir_json_open(j, NULL, false);
-    weir_json_str(j, "table", set->title);
+    weir_json_str(j, "table", at->set->title);
     weir_json_str(j, "type", types[row->type]);
     weir_json_str(j, "letter", row->letter != 0 ? letter : NULL);
-    json_name(j, "name", set, row->name);
-    json_keys(j, set, row);
+    json_name(j, "name", at->set, row->name);
+    json_keys(j, at);
     weir_json_str(j, "default", row->def);
     json_range(j, row);
     json_choices(j, row);
@@ -128,9 +123,8 @@ void weir_optdump_json(const struct weir_opts *o, struct weir_str *out)
     struct weir_json j = { .out = out, .flat = 2 }; /* a row a line */
 
     weir_json_open(&j, NULL, true);
-    for (int i = 0; i < o->n; i++)
-        for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++)
-            json_row(&j, &o->set[i], row);
+    for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);)
+        json_row(&j, &at);
     weir_json_close(&j);
     weir_str_addc(out, '\n');
 }
@@ -200,20 +194,13 @@ static const struct weir_opt *find_word(const struct weir_opts *o, const char *t
     return weir_opt_find(o, &name);
 }
 
-static bool is_settable(const struct weir_opt *row)
-{
-    return row->type != WEIR_OPT_DIRECTIVES && row->type != WEIR_OPT_ALIAS &&
-           !(row->flags & WEIR_OPT_ARGV_ONLY);
-}
-
 static void offer_keys(const struct request *r, const char *head, size_t head_len,
                        const char *typed)
 {
-    for (int i = 0; i < r->o->n; i++)
-        for (const struct weir_opt *row = r->o->set[i].rows; !weir_opt_is_end(row); row++)
-            if (weir_opt_is_current(row) && is_settable(row))
-                offer(r, head, head_len, typed, r->o->set[i].prefix,
-                      row->key != NULL ? row->key : row->name, "=", row->help);
+    for (struct weir_optrow at = { 0 }; weir_opts_next(r->o, &at);)
+        if (weir_opt_is_current(at.row) && is_key(at.row) && at.row->type != WEIR_OPT_ALIAS)
+            offer(r, head, head_len, typed, at.set->prefix,
+                  at.row->key != NULL ? at.row->key : at.row->name, "=", at.row->help);
 }
 
 /* The last piece of "key=value,key=value". */
@@ -243,23 +230,17 @@ static void offer_value(const struct request *r, const struct weir_opt *row, con
 
 static void offer_names(const struct request *r, const char *typed)
 {
-    for (int i = 0; i < r->o->n; i++) {
-        const struct weir_optset *set = &r->o->set[i];
+    for (struct weir_optrow at = { 0 }; weir_opts_next(r->o, &at);) {
+        const struct weir_opt *row = at.row;
+        const char letter[] = { '-', row->letter, '\0' };
 
-        for (const struct weir_opt *row = set->rows; !weir_opt_is_end(row); row++) {
-            char letter[] = { '-', row->letter, '\0' };
-
-            if (!weir_opt_is_current(row))
-                continue;
-            if (row->letter != 0 && strlen(typed) < 2)
-                offer(r, "", 0, typed, "", letter, "", row->help);
-            if (row->name != NULL) {
-                const char *end = weir_opt_takes_value(row) ? "=" : "";
-
-                offer(r, "--", 2, typed + strspn(typed, "-"), set->prefix, row->name, end,
-                      row->help);
-            }
-        }
+        if (!weir_opt_is_current(row))
+            continue;
+        if (row->letter != 0 && strlen(typed) < 2)
+            offer(r, "", 0, typed, "", letter, "", row->help);
+        if (row->name != NULL)
+            offer(r, "--", 2, typed + strspn(typed, "-"), at.set->prefix, row->name,
+                  weir_opt_takes_value(row) ? "=" : "", row->help);
     }
 }
 

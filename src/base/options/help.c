@@ -60,15 +60,17 @@ static void add_size(struct weir_str *out, int64_t bytes)
 }
 
 /* The value of a row now; nothing where it has none. */
-static void add_value(const struct weir_optset *set, const struct weir_opt *row,
-                      struct weir_str *out)
+static void add_value(const struct weir_optrow *at, struct weir_str *out)
 {
+    const struct weir_opt *row = at->row;
+    const void *values = at->set->values;
+
     if (weir_opt_stands_for(row))
         return;
-    if (row->type == WEIR_OPT_SIZE && set->values != NULL)
-        add_size(out, *(const int64_t *)((const char *)set->values + row->offset));
+    if (row->type == WEIR_OPT_SIZE && values != NULL)
+        add_size(out, *(const int64_t *)((const char *)values + row->offset));
     else
-        weir_opt_show(row, set->values, out);
+        weir_opt_show(row, values, out);
 }
 
 static bool is_flag(const struct weir_opt *row)
@@ -83,26 +85,28 @@ static bool has_only_key(const struct weir_opt *row)
     return row->letter == 0 && row->name == NULL;
 }
 
-static void add_names(const struct weir_optset *set, const struct weir_opt *row,
-                      struct weir_str *out)
+static void add_names(const struct weir_optrow *at, struct weir_str *out)
 {
+    const struct weir_opt *row = at->row;
+    const char *prefix = at->set->prefix;
+
     if (row->letter != 0)
         weir_str_addf(out, "-%c%s", row->letter, row->name != NULL ? ", " : "");
     if (row->name != NULL)
-        weir_str_addf(out, "--%s%s", set->prefix, row->name);
+        weir_str_addf(out, "--%s%s", prefix, row->name);
     if (has_only_key(row))
-        weir_str_addf(out, "-O %s%s", set->prefix, row->key);
+        weir_str_addf(out, "-O %s%s", prefix, row->key);
 }
 
 /* Letter and long name (or the key) with the value that the option has now: "-b,
  * --block-size=1m"; a flag that is on shows " (1)". */
-static void add_heading(const struct weir_optset *set, const struct weir_opt *row,
-                        struct weir_str *out)
+static void add_heading(const struct weir_optrow *at, struct weir_str *out)
 {
+    const struct weir_opt *row = at->row;
     struct weir_str value = { 0 };
 
-    add_names(set, row, out);
-    add_value(set, row, &value);
+    add_names(at, out);
+    add_value(at, &value);
     if (is_flag(row) && value.len > 0 && strcmp(weir_str_text(&value), "0") != 0)
         weir_str_addf(out, " (%s)", weir_str_text(&value));
     else if (!is_flag(row) && (row->flags & WEIR_OPT_OPTARG))
@@ -114,21 +118,20 @@ static void add_heading(const struct weir_optset *set, const struct weir_opt *ro
 }
 
 /* The row as lines of a list: names, value, sentence, choices. */
-static void add_row(const struct weir_optset *set, const struct weir_opt *row,
-                    struct weir_str *out)
+static void add_row(const struct weir_optrow *at, struct weir_str *out)
 {
     struct weir_str text = { 0 };
     size_t start = out->len, used;
 
     weir_str_addf(out, "  ");
-    add_heading(set, row, out);
+    add_heading(at, out);
     used = out->len - start;
     if (used < COLUMN)
         weir_str_addf(out, "%*s", (int)(COLUMN - used), "");
     else
         weir_str_addf(out, "\n%*s", COLUMN, "");
-    weir_str_addf(&text, "%s", row->help);
-    weir_opt_add_choices(row, " (", ")", &text);
+    weir_str_addf(&text, "%s", at->row->help);
+    weir_opt_add_choices(at->row, " (", ")", &text);
     weir_help_wrap(out, COLUMN, COLUMN, weir_str_text(&text));
     out->failed = out->failed || text.failed;
     weir_str_free(&text);
@@ -141,13 +144,11 @@ static bool add_topic_rows(const struct weir_opts *o, enum weir_topic topic, str
 {
     bool any = false;
 
-    for (int i = 0; i < o->n; i++)
-        for (const struct weir_opt *row = o->set[i].rows;
-             o->set[i].title == NULL && !weir_opt_is_end(row); row++)
-            if (row->topic == topic && weir_opt_is_current(row)) {
-                add_row(&o->set[i], row, out);
-                any = true;
-            }
+    for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);)
+        if (at.set->title == NULL && at.row->topic == topic && weir_opt_is_current(at.row)) {
+            add_row(&at, out);
+            any = true;
+        }
     return any;
 }
 
@@ -171,24 +172,24 @@ static void add_topic(const struct weir_opts *o, const struct weir_help *help,
     weir_str_free(&rows);
 }
 
-static void add_table(const struct weir_opts *o, const struct weir_help *help,
-                      const struct weir_optset *set, bool examples, struct weir_str *out)
+static void add_table(const struct weir_opts *o, const struct weir_help *help, int table,
+                      bool examples, struct weir_str *out)
 {
     const struct weir_opt *first = NULL;
 
-    weir_str_addf(out, "\n%s\n", set->title);
-    for (const struct weir_opt *row = set->rows; !weir_opt_is_end(row); row++) {
-        if (!weir_opt_is_current(row))
+    weir_str_addf(out, "\n%s\n", o->set[table].title);
+    for (struct weir_optrow at = { .table = table }; weir_opts_next(o, &at) && at.table == table;) {
+        if (!weir_opt_is_current(at.row))
             continue;
-        first = first != NULL ? first : row;
-        add_row(set, row, out);
+        first = first != NULL ? first : at.row;
+        add_row(&at, out);
     }
     if (first == NULL)
         weir_str_addf(out, "  no options of its own\n");
     if (!examples)
         return;
     weir_str_addc(out, '\n');
-    weir_example_of_row(o, help, set, first, out);
+    weir_example_of_row(o, help, &o->set[table], first, out);
 }
 
 /* ---- the pages ---- */
@@ -252,10 +253,9 @@ static void add_first_page(const struct weir_opts *o, const struct weir_help *he
     weir_str_addf(out, "\nCommands to copy\n");
     weir_examples_of_topic(help, WEIR_TOPIC_NONE, out);
     weir_str_addf(out, "\nThe options that matter (sizes: 4k, 1m, 2g; multiples of 1024)\n");
-    for (int i = 0; i < o->n; i++)
-        for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++)
-            if (row->first)
-                add_row(&o->set[i], row, out);
+    for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);)
+        if (at.row->first)
+            add_row(&at, out);
     add_places(o, out);
 }
 
@@ -267,20 +267,22 @@ static void add_all(const struct weir_opts *o, const struct weir_help *help, str
     add_topic(o, help, WEIR_TOPIC_NONE, false, out);
     for (int i = 0; i < o->n; i++)
         if (o->set[i].title != NULL)
-            add_table(o, help, &o->set[i], false, out);
+            add_table(o, help, i, false, out);
 }
 
 /* ---- one option ---- */
 
-static void add_spellings(const struct weir_optset *set, const struct weir_opt *row,
-                          struct weir_str *out)
+static void add_spellings(const struct weir_optrow *at, struct weir_str *out)
 {
-    add_heading(set, row, out);
+    const struct weir_opt *row = at->row;
+    const char *prefix = at->set->prefix;
+
+    add_heading(at, out);
     if (row->key != NULL && !has_only_key(row) && !(row->flags & WEIR_OPT_ARGV_ONLY) &&
         (row->name == NULL || strcasecmp(row->key, row->name) != 0))
-        weir_str_addf(out, ", key %s%s", set->prefix, row->key);
+        weir_str_addf(out, ", key %s%s", prefix, row->key);
     if (row->key2 != NULL)
-        weir_str_addf(out, ", key %s%s", set->prefix, row->key2);
+        weir_str_addf(out, ", key %s%s", prefix, row->key2);
     weir_str_addc(out, '\n');
 }
 
@@ -307,19 +309,18 @@ static bool add_option(const struct weir_opts *o, const struct weir_help *help, 
     name.len = strlen(name.text);
     if (name.len == 1)
         name.letter = *name.text;
-    for (int i = 0; i < o->n; i++)
-        for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++) {
-            if (!weir_opt_matches(&o->set[i], row, &name))
-                continue;
-            weir_str_addc(out, '\n');
-            add_spellings(&o->set[i], row, out);
-            add_facts(row, out);
-            if (row->topic != WEIR_TOPIC_NONE)
-                weir_str_addf(out, "    See also --help=%s.\n", weir_topic_names[row->topic - 1]);
-            if (row->type != WEIR_OPT_GONE)
-                weir_example_of_row(o, help, &o->set[i], row, out);
-            any = true;
-        }
+    for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);) {
+        if (!weir_opt_matches(&at, &name))
+            continue;
+        weir_str_addc(out, '\n');
+        add_spellings(&at, out);
+        add_facts(at.row, out);
+        if (at.row->topic != WEIR_TOPIC_NONE)
+            weir_str_addf(out, "    See also --help=%s.\n", weir_topic_names[at.row->topic - 1]);
+        if (at.row->type != WEIR_OPT_GONE)
+            weir_example_of_row(o, help, at.set, at.row, out);
+        any = true;
+    }
     return any;
 }
 
@@ -340,7 +341,7 @@ static bool add_tables(const struct weir_opts *o, const struct weir_help *help, 
 
     for (int i = 0; i < o->n; i++)
         if (is_called(&o->set[i], what)) {
-            add_table(o, help, &o->set[i], true, out);
+            add_table(o, help, i, true, out);
             any = true;
         }
     return any;

@@ -51,18 +51,18 @@ static const char *unlike_name(const struct weir_opt *row, const char *key)
     return key != NULL && row->name != NULL && strcasecmp(key, row->name) == 0 ? NULL : key;
 }
 
-static void man_names(const struct weir_optset *set, const struct weir_opt *row,
-                      struct weir_str *out)
+static void man_names(const struct weir_optrow *at, struct weir_str *out)
 {
+    const struct weir_opt *row = at->row;
     const char letter[] = { row->letter, '\0' };
     bool is_first = true;
 
     weir_str_addf(out, ".TP\n");
     man_spelling(out, row, &is_first, "-", "", row->letter != 0 ? letter : NULL,
                  row->flags & WEIR_OPT_OPTARG ? "=" : " ");
-    man_spelling(out, row, &is_first, "--", set->prefix, row->name, "=");
-    man_spelling(out, row, &is_first, "--", set->prefix, unlike_name(row, row->key), "=");
-    man_spelling(out, row, &is_first, "--", set->prefix, unlike_name(row, row->key2), "=");
+    man_spelling(out, row, &is_first, "--", at->set->prefix, row->name, "=");
+    man_spelling(out, row, &is_first, "--", at->set->prefix, unlike_name(row, row->key), "=");
+    man_spelling(out, row, &is_first, "--", at->set->prefix, unlike_name(row, row->key2), "=");
     weir_str_addc(out, '\n');
 }
 
@@ -78,28 +78,24 @@ static void man_range(const struct weir_opt *row, struct weir_str *out)
     struct weir_opt wide = *row;
     int64_t min, max, lowest, highest;
 
-    if (row->type != WEIR_OPT_COUNT && row->type != WEIR_OPT_INT &&
-        row->type != WEIR_OPT_REAL && !weir_opt_is_wide(row))
+    if (!weir_opt_is_number(row))
         return;
     wide.min = wide.max = 0;
     weir_opt_range(row, &min, &max);
     weir_opt_range(&wide, &lowest, &highest);
-    if (min != lowest && max != highest) {
-        man_number(out, " From ", min);
-        man_number(out, " to ", max);
+    if (min != lowest)
+        man_number(out, max != highest ? " From " : " At least ", min);
+    if (max != highest)
+        man_number(out, min != lowest ? " to " : " At most ", max);
+    if (min != lowest || max != highest)
         weir_str_addc(out, '.');
-    } else if (min != lowest) {
-        man_number(out, " At least ", min);
-        weir_str_addc(out, '.');
-    } else if (max != highest) {
-        man_number(out, " At most ", max);
-        weir_str_addc(out, '.');
-    }
 }
 
-static void man_row(const struct weir_optset *set, const struct weir_opt *row, struct weir_str *out)
+static void man_row(const struct weir_optrow *at, struct weir_str *out)
 {
-    man_names(set, row, out);
+    const struct weir_opt *row = at->row;
+
+    man_names(at, out);
     if (row->type == WEIR_OPT_GONE)
         weir_str_addf(out, "Refused. ");
     man_text(out, row->help);
@@ -127,16 +123,14 @@ static void man_topic(const struct weir_opts *o, enum weir_topic topic, const ch
 {
     bool any = false;
 
-    for (int i = 0; i < o->n; i++)
-        for (const struct weir_opt *row = o->set[i].rows;
-             o->set[i].title == NULL && !weir_opt_is_end(row); row++) {
-            if (row->topic != topic)
-                continue;
-            if (!any)
-                man_heading(title, out);
-            any = true;
-            man_row(&o->set[i], row, out);
-        }
+    for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);) {
+        if (at.set->title != NULL || at.row->topic != topic)
+            continue;
+        if (!any)
+            man_heading(title, out);
+        any = true;
+        man_row(&at, out);
+    }
 }
 
 static void man_examples(const struct weir_help *help, struct weir_str *out)
@@ -159,13 +153,11 @@ void weir_optdump_man(const struct weir_opts *o, const struct weir_help *help,
         man_topic(o, (enum weir_topic)(t + 1), weir_topic_titles[t], out);
     man_topic(o, WEIR_TOPIC_NONE, "Other options, and those of older releases", out);
     for (int i = 0; i < o->n; i++) {
-        const struct weir_optset *set = &o->set[i];
-
-        if (set->title == NULL)
+        if (o->set[i].title == NULL)
             continue;
-        man_heading(set->title, out);
-        for (const struct weir_opt *row = set->rows; !weir_opt_is_end(row); row++)
-            man_row(set, row, out);
+        man_heading(o->set[i].title, out);
+        for (struct weir_optrow at = { .table = i }; weir_opts_next(o, &at) && at.table == i;)
+            man_row(&at, out);
     }
     man_examples(help, out);
 }

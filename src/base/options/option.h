@@ -209,6 +209,10 @@ struct weir_opts {
 /* Append a table. Local. -1 and err (WEIR_EBUG) when there are too many. */
 int weir_opts_add(struct weir_opts *o, const struct weir_optset *set, struct weir_err *err);
 
+/* Call 'note' with a text. Local. */
+void weir_opts_note(const struct weir_opts *o, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Give every field its default. Local. Returns 0, or -1 and err. */
 int weir_opts_defaults(struct weir_opts *o, struct weir_err *err);
 
@@ -269,12 +273,21 @@ struct weir_optvalue {
  * (weir_opts_selfcheck). */
 #define WEIR_OPT_NAME 128
 
+/* A row of one of the tables, and the table. */
+struct weir_optrow {
+    int table; /* its number */
+    const struct weir_optset *set;
+    const struct weir_opt *row;
+};
+
+/* The next row of all tables; before the first *at is zeros. false: there are no more. */
+bool weir_opts_next(const struct weir_opts *o, struct weir_optrow *at);
+
 /* Is this the row that ends a table? */
 bool weir_opt_is_end(const struct weir_opt *row);
 
-/* Does the name mean this row of this table? */
-bool weir_opt_matches(const struct weir_optset *set, const struct weir_opt *row,
-                      const struct weir_optname *name);
+/* Does the name mean this row? */
+bool weir_opt_matches(const struct weir_optrow *at, const struct weir_optname *name);
 
 /* The row of a table with this name or key, in upper or lower case, NULL when there is none. */
 const struct weir_opt *weir_opt_row_of(const struct weir_opt *rows, const char *key);
@@ -319,11 +332,12 @@ void weir_optlist_show(const struct weir_optlist *list, struct weir_str *s);
 int weir_opt_parse_number(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
                           struct weir_err *err);
 
-/* Has the row numbers of 64 bits? */
+/* Has the row numbers, so that there is a range? Of 64 bits? */
+bool weir_opt_is_number(const struct weir_opt *row);
 bool weir_opt_is_wide(const struct weir_opt *row);
 
 /* Put a parsed value into its field; strings are copied to the arena. Local. */
-int weir_opt_store(struct weir_opts *o, const struct weir_optset *set, const struct weir_opt *row,
+int weir_opt_store(struct weir_opts *o, const struct weir_optrow *at,
                    const struct weir_optvalue *value, struct weir_err *err);
 
 /* Give every row that the name means the value (NULL: named without one). Local. err

@@ -16,6 +16,17 @@ bool weir_opt_is_end(const struct weir_opt *row)
     return row->name == NULL && row->letter == 0 && row->key == NULL;
 }
 
+bool weir_opts_next(const struct weir_opts *o, struct weir_optrow *at)
+{
+    for (; at->table < o->n; at->table++, at->row = NULL) {
+        at->set = &o->set[at->table];
+        at->row = at->row != NULL ? at->row + 1 : at->set->rows;
+        if (!weir_opt_is_end(at->row))
+            return true;
+    }
+    return false;
+}
+
 /* Is 'word' (may be NULL) with its prefix the name? */
 static bool is_word(const char *prefix, const char *word, const struct weir_optname *name)
 {
@@ -26,14 +37,15 @@ static bool is_word(const char *prefix, const char *word, const struct weir_optn
            strncasecmp(name->text + skip, word, name->len - skip) == 0;
 }
 
-bool weir_opt_matches(const struct weir_optset *set, const struct weir_opt *row,
-                      const struct weir_optname *name)
+bool weir_opt_matches(const struct weir_optrow *at, const struct weir_optname *name)
 {
+    const char *prefix = at->set->prefix;
+
     if (name->letter != 0)
-        return row->letter == name->letter;
+        return at->row->letter == name->letter;
     return name->len > 0 &&
-           (is_word(set->prefix, row->name, name) || is_word(set->prefix, row->key, name) ||
-            is_word(set->prefix, row->key2, name));
+           (is_word(prefix, at->row->name, name) || is_word(prefix, at->row->key, name) ||
+            is_word(prefix, at->row->key2, name));
 }
 
 const struct weir_opt *weir_opt_row_of(const struct weir_opt *rows, const char *key)
@@ -48,10 +60,9 @@ const struct weir_opt *weir_opt_row_of(const struct weir_opt *rows, const char *
 
 const struct weir_opt *weir_opt_find(const struct weir_opts *o, const struct weir_optname *name)
 {
-    for (int i = 0; i < o->n; i++)
-        for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++)
-            if (weir_opt_matches(&o->set[i], row, name))
-                return row;
+    for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);)
+        if (weir_opt_matches(&at, name))
+            return at.row;
     return NULL;
 }
 
@@ -114,6 +125,12 @@ bool weir_opt_is_wide(const struct weir_opt *row)
     return row->type == WEIR_OPT_SIZE || row->type == WEIR_OPT_LIST;
 }
 
+bool weir_opt_is_number(const struct weir_opt *row)
+{
+    return row->type == WEIR_OPT_COUNT || row->type == WEIR_OPT_INT ||
+           row->type == WEIR_OPT_REAL || weir_opt_is_wide(row);
+}
+
 void weir_opt_range(const struct weir_opt *row, int64_t *min, int64_t *max)
 {
     bool is_narrowed = row->min != 0 || row->max != 0;
@@ -147,9 +164,10 @@ static bool has_field(const struct weir_opt *row)
 }
 
 /* Parse the default of a row: 0, false or NULL when it has none. */
-static int parse_default(const struct weir_optset *set, const struct weir_opt *row,
-                         struct weir_optvalue *value, struct weir_err *err)
+static int parse_default(const struct weir_optrow *at, struct weir_optvalue *value,
+                         struct weir_err *err)
 {
+    const struct weir_opt *row = at->row;
     char full[WEIR_OPT_NAME];
     const char *name = row->name != NULL ? row->name : row->key != NULL ? row->key : "";
 
@@ -160,7 +178,7 @@ static int parse_default(const struct weir_optset *set, const struct weir_opt *r
         if (err != NULL)
             err->code = WEIR_EBUG;
         return weir_err_within(err, "the default of option '%s' (letter '%c')",
-                               weir_opt_fullname(set, name, full),
+                               weir_opt_fullname(at->set, name, full),
                                row->letter != 0 ? row->letter : '-');
     }
     return 0;
@@ -170,15 +188,10 @@ int weir_opts_defaults(struct weir_opts *o, struct weir_err *err)
 {
     struct weir_optvalue value;
 
-    for (int i = 0; i < o->n; i++) {
-        for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++) {
-            if (!has_field(row))
-                continue;
-            if (parse_default(&o->set[i], row, &value, err) < 0 ||
-                weir_opt_store(o, &o->set[i], row, &value, err) < 0)
-                return -1;
-        }
-    }
+    for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);)
+        if (has_field(at.row) && (parse_default(&at, &value, err) < 0 ||
+                                  weir_opt_store(o, &at, &value, err) < 0))
+            return -1;
     return 0;
 }
 
@@ -196,11 +209,12 @@ static size_t field_size(const struct weir_opt *row)
 }
 
 /* Refuse a row of a table. */
-static int blame(const struct weir_optset *set, const struct weir_opt *row, const char *what,
-                 struct weir_err *err)
+static int blame(const struct weir_optrow *at, const char *what, struct weir_err *err)
 {
+    const struct weir_opt *row = at->row;
+
     return weir_refuse(err, WEIR_EBUG, "option table '%s', row '%s' (key '%s', letter '%c'): %s",
-                       set->prefix, row->name != NULL ? row->name : "",
+                       at->set->prefix, row->name != NULL ? row->name : "",
                        row->key != NULL ? row->key : "", row->letter != 0 ? row->letter : '-',
                        what);
 }
@@ -212,32 +226,33 @@ static bool fits(const struct weir_optset *set, const char *name)
             strlen(set->prefix) + strlen(name) < WEIR_OPT_NAME);
 }
 
-static int check_row(const struct weir_optset *set, const struct weir_opt *row,
-                     struct weir_err *err)
+static int check_row(const struct weir_optrow *at, struct weir_err *err)
 {
+    const struct weir_optset *set = at->set;
+    const struct weir_opt *row = at->row;
     struct weir_optvalue value;
     int64_t min, max;
     size_t len = row->help == NULL ? 0 : strlen(row->help);
 
     weir_opt_range(row, &min, &max);
     if (len == 0)
-        return blame(set, row, "no help sentence", err);
+        return blame(at, "no help sentence", err);
     if (row->help[len - 1] == '.')
-        return blame(set, row, "the help sentence ends with a period", err);
+        return blame(at, "the help sentence ends with a period", err);
     if (min > max)
-        return blame(set, row, "the range is upside down", err);
+        return blame(at, "the range is upside down", err);
     if (!fits(set, row->name) || !fits(set, row->key) || !fits(set, row->key2))
-        return blame(set, row,
+        return blame(at,
                      "a name is empty, too long, or has a character in it that cannot be typed",
                      err);
     if (row->offset + field_size(row) > set->size)
-        return blame(set, row, "the field lies outside of the struct", err);
+        return blame(at, "the field lies outside of the struct", err);
     if (weir_opt_stands_for(row) &&
         (row->def == NULL || (*row->def != '\0' && strchr(row->def, '=') == NULL)))
-        return blame(set, row, "an old spelling without the directive it stands for", err);
+        return blame(at, "an old spelling without the directive it stands for", err);
     if (row->letter != 0 && strchr("-= \t,#", row->letter) != NULL)
-        return blame(set, row, "a letter that cannot be typed", err);
-    return has_field(row) ? parse_default(set, row, &value, err) : 0;
+        return blame(at, "a letter that cannot be typed", err);
+    return has_field(row) ? parse_default(at, &value, err) : 0;
 }
 
 /* Does a name of 'row' mean 'other' as well? */
@@ -254,36 +269,32 @@ static bool share_name(const struct weir_opt *row, const struct weir_opt *other)
 }
 
 /* Across tables one name is fine, but then the row must read a command line in the same way. */
-static int check_others(const struct weir_opts *o, int table, const struct weir_opt *row,
+static int check_others(const struct weir_opts *o, const struct weir_optrow *at,
                         struct weir_err *err)
 {
-    const struct weir_optset *set = &o->set[table];
+    const struct weir_opt *row = at->row;
 
-    for (int i = 0; i <= table; i++) {
-        bool same_prefix = strcasecmp(set->prefix, o->set[i].prefix) == 0;
+    for (struct weir_optrow other = { 0 }; weir_opts_next(o, &other);) {
+        bool same_prefix = strcasecmp(at->set->prefix, other.set->prefix) == 0;
+        bool letters = row->letter != 0 && row->letter == other.row->letter;
 
-        for (const struct weir_opt *other = o->set[i].rows; other != row && !weir_opt_is_end(other);
-             other++) {
-            bool letters = row->letter != 0 && row->letter == other->letter;
-
-            if (!letters && !(same_prefix && share_name(row, other)))
-                continue;
-            if (i == table)
-                return blame(set, row, "another row of the table has the same name", err);
-            if (weir_opt_takes_value(row) != weir_opt_takes_value(other))
-                return blame(set, row,
-                             "a row of this name in another table disagrees about having a value",
-                             err);
-        }
+        if (other.table == at->table && other.row == row)
+            return 0;
+        if (!letters && !(same_prefix && share_name(row, other.row)))
+            continue;
+        if (other.table == at->table)
+            return blame(at, "another row of the table has the same name", err);
+        if (weir_opt_takes_value(row) != weir_opt_takes_value(other.row))
+            return blame(at, "a row of this name in another table disagrees about having a value",
+                         err);
     }
     return 0;
 }
 
 int weir_opts_selfcheck(const struct weir_opts *o, struct weir_err *err)
 {
-    for (int i = 0; i < o->n; i++)
-        for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++)
-            if (check_row(&o->set[i], row, err) < 0 || check_others(o, i, row, err) < 0)
-                return -1;
+    for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);)
+        if (check_row(&at, err) < 0 || check_others(o, &at, err) < 0)
+            return -1;
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -44,14 +45,14 @@ int weir_opt_refuse_unknown(const struct weir_opts *o, const struct weir_optname
     int limit = weir_near_limit(name->len);
     struct nearest best = { .distance = limit + 1 };
 
-    for (int i = 0; i < o->n && name->letter == 0 && name->len > 1 && name->len <= WEIR_NEAR_MOST; i++) {
-        for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++) {
-            if (row->type == WEIR_OPT_OLD || row->type == WEIR_OPT_GONE)
-                continue;
-            consider(&best, &o->set[i], row->name, name);
-            consider(&best, &o->set[i], row->key, name);
-            consider(&best, &o->set[i], row->key2, name);
-        }
+    if (name->letter != 0 || name->len <= 1 || name->len > WEIR_NEAR_MOST)
+        return weir_refuse(err, WEIR_EUSAGE, "unknown option '%s'", name->shown);
+    for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);) {
+        if (at.row->type == WEIR_OPT_OLD || at.row->type == WEIR_OPT_GONE)
+            continue;
+        consider(&best, at.set, at.row->name, name);
+        consider(&best, at.set, at.row->key, name);
+        consider(&best, at.set, at.row->key2, name);
     }
     if (best.distance > limit)
         return weir_refuse(err, WEIR_EUSAGE, "unknown option '%s'", name->shown);
@@ -60,14 +61,14 @@ int weir_opt_refuse_unknown(const struct weir_opts *o, const struct weir_optname
 }
 
 /* "option -b (blockSize)": what was typed, and the name it means where that says more. */
-static const char *label_option(const struct weir_optset *set, const struct weir_opt *row,
-                                const struct weir_optname *name, char out[2 * WEIR_QUOTE_TEXT])
+static const char *label_option(const struct weir_optrow *at, const struct weir_optname *name,
+                                char out[2 * WEIR_QUOTE_TEXT])
 {
     char full[WEIR_OPT_NAME];
-    const char *known = row->key != NULL ? row->key : row->name;
+    const char *known = at->row->key != NULL ? at->row->key : at->row->name;
 
     if (known != NULL)
-        weir_opt_fullname(set, known, full);
+        weir_opt_fullname(at->set, known, full);
     if (known == NULL || (name->letter == 0 && name->len == strlen(full) &&
                           strncasecmp(name->text, full, name->len) == 0))
         (void)snprintf(out, 2 * WEIR_QUOTE_TEXT, "option %s", name->shown);
@@ -76,17 +77,24 @@ static const char *label_option(const struct weir_optset *set, const struct weir
     return out;
 }
 
-static void note(const struct weir_opts *o, const struct weir_str *text)
+void weir_opts_note(const struct weir_opts *o, const char *fmt, ...)
 {
+    struct weir_str text = { 0 };
+    va_list args;
+
+    va_start(args, fmt);
+    weir_str_vaddf(&text, fmt, args);
+    va_end(args);
     if (o->note != NULL)
-        o->note(o->note_arg, weir_str_text(text));
+        o->note(o->note_arg, weir_str_text(&text));
+    weir_str_free(&text);
 }
 
 /* An option named without a value that may be. */
-static int apply_bare(struct weir_opts *o, const struct weir_optset *set,
-                      const struct weir_opt *row, const struct weir_optname *name,
-                      struct weir_err *err)
+static int apply_bare(struct weir_opts *o, const struct weir_optrow *at,
+                      const struct weir_optname *name, struct weir_err *err)
 {
+    const struct weir_opt *row = at->row;
     struct weir_optvalue value = { .number = 1, .text = "" };
     int64_t min, max;
 
@@ -96,10 +104,10 @@ static int apply_bare(struct weir_opts *o, const struct weir_optset *set,
                            row->missing ? row->missing : "");
     if (row->type == WEIR_OPT_COUNT) {
         weir_opt_range(row, &min, &max);
-        value.number = *(const int *)((const char *)set->values + row->offset);
+        value.number = *(const int *)((const char *)at->set->values + row->offset);
         value.number += value.number < max;
     }
-    return weir_opt_store(o, set, row, &value, err);
+    return weir_opt_store(o, at, &value, err);
 }
 
 /* Some read "1mb" as a million. */
@@ -132,40 +140,32 @@ static void note_reading(const struct weir_opts *o, const struct weir_opt *row, 
 {
     char shown[WEIR_QUOTE_TEXT];
     const char *word = word_meant(row, text);
-    struct weir_str s = { 0 };
 
     weir_quote_str(text, shown);
     if (is_ambiguous(row, text))
-        weir_str_addf(&s, "%s: '%s' is read as %" PRId64 " bytes: units are multiples of 1024",
-                      label, shown, value->number);
+        weir_opts_note(o, "%s: '%s' is read as %" PRId64 " bytes: units are multiples of 1024", label,
+                       shown, value->number);
     else if (word)
-        weir_str_addf(&s, "%s: '%s' is read as '%s'", label, shown, word);
-    if (s.len > 0)
-        note(o, &s);
-    weir_str_free(&s);
+        weir_opts_note(o, "%s: '%s' is read as '%s'", label, shown, word);
 }
 
-static int apply_value(struct weir_opts *o, const struct weir_optset *set,
-                       const struct weir_opt *row, const struct weir_optname *name,
-                       const char *text, bool is_first, struct weir_err *err)
+static int apply_value(struct weir_opts *o, const struct weir_optrow *at,
+                       const struct weir_optname *name, const char *text, bool is_first,
+                       struct weir_err *err)
 {
+    const struct weir_opt *row = at->row;
     char label[2 * WEIR_QUOTE_TEXT];
     struct weir_optvalue value;
 
-    label_option(set, row, name, label);
+    label_option(at, name, label);
     if (weir_opt_parse(row, text, &value, err) < 0)
         return weir_err_within(err, "%s", label);
-    if (value.below && is_first) {
-        struct weir_str s = { 0 };
-
-        weir_str_addf(&s, "%s: value %.15g is too small, using %.15g", label, value.asked,
-                      row->type == WEIR_OPT_REAL ? value.real : (double)value.number);
-        note(o, &s);
-        weir_str_free(&s);
-    }
+    if (value.below && is_first)
+        weir_opts_note(o, "%s: value %.15g is too small, using %.15g", label, value.asked,
+                       row->type == WEIR_OPT_REAL ? value.real : (double)value.number);
     if (is_first)
         note_reading(o, row, label, text, &value);
-    return weir_opt_store(o, set, row, &value, err);
+    return weir_opt_store(o, at, &value, err);
 }
 
 /* Set what one directive of an old spelling names. It was split before the value went in: a
@@ -214,16 +214,13 @@ static void build_piece(const char *def, size_t len, const char *value, bool is_
 static void note_old(const struct weir_opts *o, const struct weir_optname *name,
                      const struct weir_str *instead)
 {
-    struct weir_str s = { 0 };
     char shown[WEIR_QUOTE_TEXT];
 
     if (instead->len > 0)
-        weir_str_addf(&s, "option %s is from IOR 3.x; using %s", name->shown,
-                      weir_quote(instead->text, instead->len, shown));
+        weir_opts_note(o, "option %s is from IOR 3.x; using %s", name->shown,
+                       weir_quote(instead->text, instead->len, shown));
     else
-        weir_str_addf(&s, "option %s is from IOR 3.x and has no effect any more", name->shown);
-    note(o, &s);
-    weir_str_free(&s);
+        weir_opts_note(o, "option %s is from IOR 3.x and has no effect any more", name->shown);
 }
 
 static const struct weir_opt truth = { .type = WEIR_OPT_FLAG };
@@ -274,10 +271,11 @@ static bool is_off(const char *value)
     return value != NULL && weir_opt_parse(&truth, value, &flag, NULL) == 0 && flag.number == 0;
 }
 
-static int apply_row(struct weir_opts *o, const struct weir_optset *set, const struct weir_opt *row,
+static int apply_row(struct weir_opts *o, const struct weir_optrow *at,
                      const struct weir_optname *name, const char *value, bool is_first,
                      struct weir_err *err)
 {
+    const struct weir_opt *row = at->row;
     const struct weir_str nothing = { 0 };
 
     if (row->type == WEIR_OPT_GONE && !is_off(value))
@@ -292,33 +290,27 @@ static int apply_row(struct weir_opts *o, const struct weir_optset *set, const s
     if (weir_opt_stands_for(row))
         return is_first ? apply_spelling(o, row, name, value, err) : 0;
     if (value == NULL)
-        return apply_bare(o, set, row, name, err);
-    return apply_value(o, set, row, name, value, is_first, err);
+        return apply_bare(o, at, name, err);
+    return apply_value(o, at, name, value, is_first, err);
 }
 
 int weir_opt_apply(struct weir_opts *o, const struct weir_optname *name, const char *value,
                    struct weir_err *err)
 {
-    bool is_first = true;
-    struct weir_optset *last = NULL;
-    const struct weir_opt *given = NULL;
+    struct weir_optrow last = { 0 };
     int matches = 0;
 
-    for (int i = 0; i < o->n; i++) {
-        for (const struct weir_opt *row = o->set[i].rows; !weir_opt_is_end(row); row++) {
-            if (!weir_opt_matches(&o->set[i], row, name))
-                continue;
-            if (apply_row(o, &o->set[i], row, name, value, is_first, err) < 0)
-                return -1;
-            is_first = false;
-            last = &o->set[i];
-            given = row;
-            matches++;
-        }
+    for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);) {
+        if (!weir_opt_matches(&at, name))
+            continue;
+        if (apply_row(o, &at, name, value, matches == 0, err) < 0)
+            return -1;
+        last = at;
+        matches++;
     }
-    if (matches == 1 && !o->several && !last->given)
-        last->given = given;
-    return is_first ? weir_opt_refuse_unknown(o, name, err) : 0;
+    if (matches == 1 && !o->several && !last.set->given)
+        o->set[last.table].given = last.row;
+    return matches == 0 ? weir_opt_refuse_unknown(o, name, err) : 0;
 }
 
 int weir_opts_set(struct weir_opts *o, const char *name, const char *value, struct weir_err *err)

@@ -160,12 +160,12 @@ int weir_opt_parse(const struct weir_opt *row, const char *text, struct weir_opt
     }
 }
 
-int weir_opt_store(struct weir_opts *o, const struct weir_optset *set, const struct weir_opt *row,
+int weir_opt_store(struct weir_opts *o, const struct weir_optrow *at,
                    const struct weir_optvalue *value, struct weir_err *err)
 {
-    char *field = (char *)set->values + row->offset;
+    char *field = (char *)at->set->values + at->row->offset;
 
-    switch (row->type) {
+    switch (at->row->type) {
     case WEIR_OPT_FLAG:
         *(bool *)field = value->number != 0;
         return 0;
