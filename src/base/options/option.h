@@ -119,37 +119,23 @@ struct weir_opt {
 
 /* Rows. Further fields may follow as designated initialisers: .key2 = "reorderTasks", .min = 0,
  * .max = 5. */
-#define OPT_FLAG(l, n, k, S, F, h, ...)                                                            \
+#define OPT_ROW(T, C, l, n, k, S, F, h, ...)                                                       \
     {                                                                                              \
-        .type = WEIR_OPT_FLAG, .letter = (l), .name = (n), .key = (k),                             \
-        .offset = WEIR_OPT_FIELD(bool, S, F), .help = (h), __VA_ARGS__                             \
+        .type = WEIR_OPT_##T, .letter = (l), .name = (n), .key = (k),                              \
+        .offset = WEIR_OPT_FIELD(C, S, F), .help = (h), __VA_ARGS__                                \
     }
-#define OPT_COUNT(l, n, k, S, F, h, ...)                                                           \
-    {                                                                                              \
-        .type = WEIR_OPT_COUNT, .letter = (l), .name = (n), .key = (k),                            \
-        .offset = WEIR_OPT_FIELD(int, S, F), .help = (h), __VA_ARGS__                              \
-    }
+#define OPT_FLAG(l, n, k, S, F, h, ...) OPT_ROW(FLAG, bool, l, n, k, S, F, h, __VA_ARGS__)
+#define OPT_COUNT(l, n, k, S, F, h, ...) OPT_ROW(COUNT, int, l, n, k, S, F, h, __VA_ARGS__)
 #define OPT_INT(l, n, k, S, F, d, m, h, ...)                                                       \
-    {                                                                                              \
-        .type = WEIR_OPT_INT, .letter = (l), .name = (n), .key = (k),                              \
-        .offset = WEIR_OPT_FIELD(int, S, F), .def = (d), .meta = (m), .help = (h), __VA_ARGS__     \
-    }
+    OPT_ROW(INT, int, l, n, k, S, F, h, .def = (d), .meta = (m), __VA_ARGS__)
 #define OPT_SIZE(l, n, k, S, F, d, m, h, ...)                                                      \
-    {                                                                                              \
-        .type = WEIR_OPT_SIZE, .letter = (l), .name = (n), .key = (k),                             \
-        .offset = WEIR_OPT_FIELD(int64_t, S, F), .def = (d), .meta = (m), .help = (h), __VA_ARGS__ \
-    }
+    OPT_ROW(SIZE, int64_t, l, n, k, S, F, h, .def = (d), .meta = (m), __VA_ARGS__)
 #define OPT_REAL(l, n, k, S, F, d, m, h, ...)                                                      \
-    {                                                                                              \
-        .type = WEIR_OPT_REAL, .letter = (l), .name = (n), .key = (k),                             \
-        .offset = WEIR_OPT_FIELD(double, S, F), .def = (d), .meta = (m), .help = (h), __VA_ARGS__  \
-    }
+    OPT_ROW(REAL, double, l, n, k, S, F, h, .def = (d), .meta = (m), __VA_ARGS__)
 #define OPT_STR(l, n, k, S, F, d, m, h, ...)                                                       \
-    {                                                                                              \
-        .type = WEIR_OPT_STR, .letter = (l), .name = (n), .key = (k),                              \
-        .offset = WEIR_OPT_FIELD(const char *, S, F), .def = (d), .meta = (m), .help = (h),        \
-        __VA_ARGS__                                                                                \
-    }
+    OPT_ROW(STR, const char *, l, n, k, S, F, h, .def = (d), .meta = (m), __VA_ARGS__)
+#define OPT_LIST(l, n, k, S, F, d, m, h, ...)                                                      \
+    OPT_ROW(LIST, struct weir_optlist, l, n, k, S, F, h, .def = (d), .meta = (m), __VA_ARGS__)
 /* An old spelling: it means the directives 'd', with %s for its value where it has one ('m' names
  * it). */
 #define OPT_ALIAS(l, n, d, h, ...)                                                                 \
@@ -163,12 +149,6 @@ struct weir_opt {
 #define OPT_GONE(l, k, h)                                                                          \
     {                                                                                              \
         .type = WEIR_OPT_GONE, .letter = (l), .key = (k), .help = (h)                              \
-    }
-#define OPT_LIST(l, n, k, S, F, d, m, h, ...)                                                      \
-    {                                                                                              \
-        .type = WEIR_OPT_LIST, .letter = (l), .name = (n), .key = (k),                             \
-        .offset = WEIR_OPT_FIELD(struct weir_optlist, S, F), .def = (d), .meta = (m), .help = (h), \
-        __VA_ARGS__                                                                                \
     }
 #define OPT_END                                                                                    \
     {                                                                                              \
