@@ -100,7 +100,7 @@ static int read_long(struct reader *r, const char *word, struct weir_err *err)
     weir_quote(word, name.len + 2, name.shown);
     row = weir_opt_find(r->o, &name);
     if (row == NULL)
-        return weir_opt_refuse_unknown(r->o, &name, err);
+        return weir_opt_apply(r->o, &name, NULL, err); /* refuses it */
     if (read_attached(r, name.text + name.len, name.shown, &value, err) < 0)
         return -1;
     return take_option(r, row, &name, value, err);

@@ -321,13 +321,8 @@ int weir_opt_store(struct weir_opts *o, const struct weir_optrow *at,
                    const struct weir_optvalue *value, struct weir_err *err);
 
 /* Give every row that the name means the value (NULL: named without one). Local. err
- * (WEIR_EUSAGE) names the option. */
+ * (WEIR_EUSAGE) names the option, or the nearest known one where there is none of that name. */
 int weir_opt_apply(struct weir_opts *o, const struct weir_optname *name, const char *value,
                    struct weir_err *err);
-
-/* Refuse a name that nothing matches, with the nearest known one when there is a near one.
- * Returns -1. */
-int weir_opt_refuse_unknown(const struct weir_opts *o, const struct weir_optname *name,
-                            struct weir_err *err);
 
 #endif

@@ -39,8 +39,8 @@ static void consider(struct nearest *best, const struct weir_optset *set, const 
     }
 }
 
-int weir_opt_refuse_unknown(const struct weir_opts *o, const struct weir_optname *name,
-                            struct weir_err *err)
+static int refuse_unknown(const struct weir_opts *o, const struct weir_optname *name,
+                          struct weir_err *err)
 {
     int limit = weir_near_limit(name->len);
     struct nearest best = { .distance = limit + 1 };
@@ -310,7 +310,7 @@ int weir_opt_apply(struct weir_opts *o, const struct weir_optname *name, const c
     }
     if (matches == 1 && !o->several && !last.set->given)
         o->set[last.table].given = last.row;
-    return matches == 0 ? weir_opt_refuse_unknown(o, name, err) : 0;
+    return matches == 0 ? refuse_unknown(o, name, err) : 0;
 }
 
 int weir_opts_set(struct weir_opts *o, const char *name, const char *value, struct weir_err *err)
