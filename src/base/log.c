@@ -51,6 +51,8 @@ static void emit(const struct weir_log *log, const struct kind *kind, const char
     struct weir_str line = { .text = NULL };
     int before = errno;
 
+    if (log->observer && log->observer(log->observer_arg, kind->key, text))
+        return;
     weir_str_addf(&line, "%s%s", kind->title, text);
     join_lines(&line);
     weir_str_addc(&line, '\n');
@@ -59,8 +61,6 @@ static void emit(const struct weir_log *log, const struct kind *kind, const char
     else
         write_all(log->fd, line.text, line.len);
     weir_str_free(&line);
-    if (log->observer)
-        log->observer(log->observer_arg, kind->key, text);
     errno = before;
 }
 

@@ -14,8 +14,9 @@ struct weir_log {
     int rank;                 /* our rank; only rank 0 prints in warn and note */
     int verbose;              /* level of -v */
     bool warnings_are_errors; /* --warningAsErrors */
-    /* Sees each message too, without its title; may be NULL. The report keeps them for JSON. */
-    void (*observer)(void *arg, const char *kind, const char *text);
+    /* Gets each message first, without its title; may be NULL. True: it is written by the observer
+     * or in a result, so not here. */
+    bool (*observer)(void *arg, const char *kind, const char *text);
     void *observer_arg;
 };
 

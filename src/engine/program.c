@@ -12,14 +12,12 @@
 #include "engine/tests.h"
 #include "par/agree.h"
 
-/* Messages on standard error are in the results for programs, too; but errors have a place of
- * their own there (run->error). */
-static void hand_on(void *arg, const char *kind, const char *text)
+/* Results for programs have the messages; but errors have a place of their own there (run->error). */
+static bool hand_on(void *arg, const char *kind, const char *text)
 {
     struct weir_run *run = arg;
 
-    if (strcmp(kind, "error") != 0)
-        weir_report_message(&run->report, kind, text);
+    return weir_report_message(&run->report, kind, text);
 }
 
 void weir_program_begin(struct weir_run *run, int rank)
@@ -29,6 +27,7 @@ void weir_program_begin(struct weir_run *run, int rank)
     run->log.observer = hand_on;
     run->log.observer_arg = run;
     run->report.arena = &run->arena;
+    run->report.log = &run->log;
 }
 
 static void note_option(void *arg, const char *text)
@@ -133,6 +132,7 @@ void weir_program_end(struct weir_run *run)
 {
     weir_watchdog_end(&run->watchdog);   /* nothing is left but after an early error */
     weir_board_end(&run->board);
+    weir_report_place(&run->report);
     weir_report_end(&run->report, NULL); /* the same, or what was there from the start */
     weir_anonymous_end(&run->anonymous);
     weir_str_free(&run->made);

@@ -118,6 +118,7 @@ static int open_outputs(struct weir_run *run, const struct series *s, int argc, 
         s->driver->output(opt, &format, &path);
     if (open_sinks(run, o->reports, format, path, err) < 0)
         return -1;
+    weir_report_place(&run->report);
     return weir_timeline_begin(run, o->timeline, s->driver, argc, argv, err);
 }
 

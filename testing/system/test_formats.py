@@ -263,7 +263,7 @@ def test_json_quotes_what_must_be_quoted(ior):
 
 
 def test_csv_has_a_heading_and_a_row_for_each_phase(ior):
-    """The columns of old readers; the verdict is in two more."""
+    """The columns of old readers; the verdict is in three more, with the remarks."""
     args = "-w -r -i 2 -b 16k -t 8k -O summaryFormat=CSV"
     lines = ior(args + " --rules=none").ok().stdout.strip().split("\n")
     head = "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),numTasks,iter"
@@ -271,7 +271,7 @@ def test_csv_has_a_heading_and_a_row_for_each_phase(ior):
     assert [line.split(",")[0] for line in lines[1:]] == ["write", "read", "write", "read"]
     assert all(len(line.split(",")) == 12 and line.split(",")[10] == "2" for line in lines[1:])
     lines = ior(args).ok().stdout.strip().split("\n")
-    assert lines[0] == head + ",verdict,findings" and all(len(line.split(",")) == 14 for line in lines), lines
+    assert lines[0] == head + ",verdict,findings,remarks" and all(len(line.split(",")) == 15 for line in lines), lines
 
 
 # ---- hints ----

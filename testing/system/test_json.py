@@ -16,7 +16,7 @@ import conftest
 jsonschema = pytest.importorskip("jsonschema", reason="needs python3-jsonschema to check the documents")
 
 SCHEMA = json.loads((conftest.SOURCE / "doc" / "result.schema.json").read_text())
-HEAD = "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),numTasks,iter,verdict,findings".split(",")
+HEAD = "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),numTasks,iter,verdict,findings,remarks".split(",")
 RANK_HEAD = ("access,rank,runtime-with-openclose,runtime,throughput-withopenclose,throughput,"
              "test,iter,bytes,transfers").split(",")
 OP_HEAD = "time,runtime,tp,access,test,iter,rank,offset,bytes,begin_ns,ns".split(",")
@@ -369,10 +369,8 @@ def test_numbers_have_their_full_precision(ior):
     phase = data["tests"][0]["phases"][0]
     assert phase["transferMean"] > 0 and phase["openTime"] != round(phase["openTime"], 6)  # nanoseconds
     row = next(csv.DictReader((ior.cwd / "c.csv").open()))
-    assert row.pop("verdict") == data["tests"][0]["verdict"] and row.pop("findings") is not None
+    assert row.pop("verdict") == data["tests"][0]["verdict"] and row.pop("findings") is not None and row.pop("remarks") == ""
     for key, value in row.items():
-        if key in ("verdict", "findings"):  # of CSV alone
-            continue
         same = value if key in ("operation", "ended") or value == "" else float("%.16g" % float(value))  # JSON has 16 digits
         assert (value == "" and phase[key] is None) or same == phase[key], key
     result = data["tests"][0]["Results"][0]
@@ -414,7 +412,7 @@ def test_csv_has_its_columns_and_one_heading_for_all_tests(ior):
     rows = rows_of(run.stdout, HEAD)
     assert [r["access"] for r in rows] == ["write", "read"] * 6 and [r["iter"] for r in rows] == ["0", "0", "1", "1"] * 3
     for r in rows:
-        numbers = {k: float(v) for k, v in r.items() if k not in ("access", "verdict", "findings")}
+        numbers = {k: float(v) for k, v in r.items() if k not in ("access", "verdict", "findings", "remarks")}
         assert numbers["block(KiB)"] == 16 and numbers["xfer(KiB)"] == 8 and numbers["numTasks"] == 2
         assert abs(numbers["bw(MiB/s)"] * numbers["total(s)"] - 1 / 32) < 1e-9
         assert abs(numbers["IOPS"] * numbers["wr/rd(s)"] - 4) < 1e-9
@@ -433,7 +431,7 @@ def test_csv_goes_into_a_file(ior):
 def test_the_full_csv_has_the_columns_of_the_phases(ior):
     (ior.cwd / "s").write_text("IOR START\nblockSize=16k\ntransferSize=8k\nrepetitions=2\ncheckWrite=1\nwriteFile=1\nreadFile=1\nRUN\nfsync=1\nRUN\nIOR STOP\n")
     run = ior("-f s --report=csv:c.csv,text:-").ok()
-    head = SCHEMA["$defs"]["phase"]["required"] + ["verdict", "findings"]
+    head = SCHEMA["$defs"]["phase"]["required"] + ["verdict", "findings", "remarks"]
     rows = rows_of((ior.cwd / "c.csv").read_text(), head)
     assert [(r["test"], r["iter"], r["operation"]) for r in rows] == [
         (t, i, op) for t in "01" for i in "01" for op in ("write", "check write", "read")]

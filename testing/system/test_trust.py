@@ -97,7 +97,7 @@ def test_a_log_with_both_streams_is_csv_with_the_verdict_in_columns(ior, where):
     """Readers of CSV know no comments: pandas takes a line that begins with # for a row, or refuses the file."""
     rows = list(csv.DictReader(io.StringIO(merged(ior, "-b 64k -t 16k -i 2 " + where))))
     assert len(rows) == 4 and all(None not in row and None not in row.values() for row in rows), rows
-    assert list(rows[0])[-2:] == ["verdict", "findings"] and [row["iter"] for row in rows] == ["0", "0", "1", "1"]
+    assert list(rows[0])[-3:] == ["verdict", "findings", "remarks"] and [row["iter"] for row in rows] == ["0", "0", "1", "1"]
     assert [row["verdict"] for row in rows] == ["SUSPECT"] * 4, rows
     first, last = rows[0]["findings"].split(), rows[-1]["findings"].split()
     assert "H03" not in first and first.index("H06") < first.index("H01"), "what is known after the first phase"

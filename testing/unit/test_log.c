@@ -20,15 +20,17 @@ struct ears {
     struct weir_log log;
     char kind[16], text[64];
     int heard;
+    bool takes; /* messages, so that they are not written */
 };
 
-static void hear(void *arg, const char *kind, const char *text)
+static bool hear(void *arg, const char *kind, const char *text)
 {
     struct ears *e = arg;
 
     e->heard++;
     assert_true(snprintf(e->kind, sizeof(e->kind), "%s", kind) > 0);
     assert_true(snprintf(e->text, sizeof(e->text), "%s", text) > 0);
+    return e->takes;
 }
 
 static int listen_to(void **state)
@@ -143,6 +145,16 @@ static void without_a_tap_messages_still_appear(void **state)
     expect_message(e, "NOTE: x\n");
 }
 
+static void what_the_observer_takes_is_not_written(void **state)
+{
+    struct ears *e = *state;
+
+    e->takes = true;
+    weir_note(&e->log, "x");
+    assert_string_equal(e->text, "x");
+    expect_silence(e);
+}
+
 static void the_longest_error_is_not_cut(void **state)
 {
     struct ears *e = *state;
@@ -176,6 +188,7 @@ int main(void)
         TEST(a_warning_can_be_an_error_on_every_rank),
         TEST(line_breaks_in_a_message_become_blanks),
         TEST(without_a_tap_messages_still_appear),
+        TEST(what_the_observer_takes_is_not_written),
         TEST(the_longest_error_is_not_cut),
         TEST(a_closed_descriptor_is_no_catastrophe),
     };

@@ -214,20 +214,75 @@ static struct weir_message *keep_message(struct weir_report *r, const char *kind
                                  .before = r->early };
     if (m->kind && m->text)
         return m;
-lost: /* people have read it, documents lack it */
+lost: /* documents lack it */
     r->lost = true;
-    return r->early;
+    return NULL;
 }
 
-void weir_report_message(struct weir_report *r, const char *kind, const char *text)
+/* Does a result on standard output have the messages? The CSV of old readers has no column for them. */
+static bool keeps_messages(const struct weir_report *r)
 {
-    if (!r->begun) {
-        r->early = r->arena ? keep_message(r, kind, text) : NULL;
+    for (int i = 0; i < r->n && !r->failed; i++)
+        if (r->sink[i].standard && !r->sink[i].ended && r->sink[i].ops->message &&
+            (r->sink[i].ops->document || r->verdict.name))
+            return true;
+    return false;
+}
+
+/* The oldest one first. */
+static void write_early(const struct weir_log *log, const struct weir_message *m)
+{
+    if (!m)
         return;
-    }
+    write_early(log, m->before);
+    if (strcmp(m->kind, "note") == 0)
+        weir_note(log, "%s", m->text);
+    else
+        weir_warn(log, NULL, "%s", m->text);
+}
+
+void weir_report_place(struct weir_report *r)
+{
+    const struct weir_log plain = { .fd = r->log->fd };
+
+    if (!r->placed && !keeps_messages(r))
+        write_early(&plain, r->early);
+    r->placed = true;
+}
+
+/* An error comes on standard error. */
+static void fail(struct weir_report *r)
+{
+    r->failed = true;
+    weir_report_place(r);
     for (int i = 0; i < r->n; i++)
+        if (r->sink[i].ops->fail && !r->sink[i].ended)
+            r->sink[i].ops->fail(&r->sink[i]);
+    weir_report_flush(r);
+}
+
+static bool take_early(struct weir_report *r, const char *kind, const char *text)
+{
+    struct weir_message *m = r->arena ? keep_message(r, kind, text) : NULL;
+
+    if (!m)
+        return false;
+    r->early = m;
+    return !r->placed || keeps_messages(r);
+}
+
+bool weir_report_message(struct weir_report *r, const char *kind, const char *text)
+{
+    bool is_error = strcmp(kind, "error") == 0;
+
+    if (is_error)
+        fail(r);
+    else if (!r->begun)
+        return take_early(r, kind, text);
+    for (int i = 0; i < r->n && !is_error; i++)
         if (r->sink[i].ops->message)
             emit_message(r, &r->sink[i], kind, text);
+    return keeps_messages(r);
 }
 
 void weir_report_enter(struct weir_report *r, const char *key, bool list)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/text/columns.h"
@@ -67,6 +68,7 @@ struct weir_sink_ops {
     void (*line)(struct weir_sink *, const char *text);
     void (*piece)(struct weir_sink *, const char *text);
     void (*message)(struct weir_sink *, const char *kind, const char *text);
+    void (*fail)(struct weir_sink *); /* an error comes on standard error: end an open line */
     /* Write what is left, nothing where there is no 'out'; frees priv. */
     int (*end)(struct weir_sink *, struct weir_err *);
     /* Of a document: write what there is with these facts of the run into 'out', from another
@@ -106,7 +108,10 @@ struct weir_report {
     bool muted;                 /* see weir_report_mute */
     bool begun;                 /* something was reported: no sink can be added any more */
     bool lost;                  /* memory ran out for something: no output ends well */
+    bool placed;                /* it is known where messages go */
+    bool failed;                /* an error was told */
     int depth;                  /* objects and lists that are open */
+    const struct weir_log *log; /* for messages that no result has */
     struct weir_arena *arena;   /* for early; NULL: nothing is kept */
     struct weir_message *early; /* messages from before that, the last one first */
     const struct weir_anonymous *anonymous; /* NULL: names are shown */
@@ -156,7 +161,8 @@ void weir_report_row(struct weir_report *r, const struct weir_table *t, const vo
 /* Set the verdict that rows of CSV have from now on. name must live as long as the report. Local. */
 void weir_report_verdict(struct weir_report *r, const char *name, const char *findings);
 
-/* Is any output CSV? Does standard output get JSON or CSV? Local. */
+/* Is any output CSV? Does standard output get JSON or CSV? Then what people are to know of the run is
+ * there and not on standard error: batch systems write both into one file, which has to parse. Local. */
 bool weir_report_has_csv(const struct weir_report *r);
 bool weir_report_is_for_programs(const struct weir_report *r);
 
@@ -172,10 +178,15 @@ void weir_report_line_for(struct weir_report *r, unsigned readers, const char *f
 void weir_report_piece(struct weir_report *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A message that was printed on standard error during the run: kind is "warning" or
- * "note". Data readers find it in the test it belongs to, else in the run; what comes before the
- * sinks is kept for them. Local. */
-void weir_report_message(struct weir_report *r, const char *kind, const char *text);
+/* A message for people: kind is "warning", "note" or "error". JSON has it in the test it belongs to,
+ * else in the run; CSV in the next row, or the last one. What comes before the sinks is kept for them.
+ * An error goes to standard error, and what comes after it, too. True: the message does not, or not
+ * yet. Local. */
+bool weir_report_message(struct weir_report *r, const char *kind, const char *text);
+
+/* All sinks are there, or none comes: write the messages until now to the log unless a result has
+ * them. Nothing at the second call. Local. */
+void weir_report_place(struct weir_report *r);
 
 /* Free a text that was told, or was made to be told. Where memory for it ran out, the outputs lack
  * something, and their end is an error. Local. */

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/str.h"
 
@@ -116,6 +118,29 @@ static const struct weir_col verdict_cols[] = {
     WEIR_COL_END
 };
 
+/* After these. On standard output, from where messages do not go to standard error, a line waits for its
+ * end until the next one comes: it may be the last, and then has what is said after it, too. */
+struct remarks {
+    const char *text;
+};
+
+static const struct weir_col remark_cols[] = {
+    COL_STR(struct remarks, text, NULL, "NOTEs and WARNINGs until this row; on standard output the last row has those after it, too", .csv = "remarks"),
+    WEIR_COL_END
+};
+
+struct csv {
+    bool headed, open;
+    struct weir_str own, next; /* remarks of the open line; those since then */
+};
+
+static struct csv *csv_of(struct weir_sink *s)
+{
+    if (!s->priv && !(s->priv = calloc(1, sizeof(struct csv))))
+        s->sys = ENOMEM; /* comes back from the end */
+    return s->priv;
+}
+
 /* Go on with a line that has ended. */
 static bool continue_line(const struct weir_sink *s, struct weir_str *line)
 {
@@ -127,38 +152,103 @@ static bool continue_line(const struct weir_sink *s, struct weir_str *line)
 
 static void print_csv_head(struct weir_sink *s, const struct weir_table *t)
 {
+    struct csv *c = csv_of(s);
     struct weir_str line = { 0 };
 
-    if (s->priv)
+    if (!c || c->headed)
         return;
     weir_col_csv_head(&line, t->cols);
     if (continue_line(s, &line))
         weir_col_csv_head(&line, verdict_cols);
+    if (continue_line(s, &line))
+        weir_col_csv_head(&line, remark_cols);
     print_text(s, &line, "");
-    s->priv = s; /* the heading is out */
+    c->headed = true;
+}
+
+static void end_line(struct weir_sink *s, struct csv *c)
+{
+    const struct remarks cell = { weir_str_text(&c->own) };
+    struct weir_str line = { .failed = c->own.failed };
+
+    if (c->open)
+        weir_col_csv(&line, remark_cols, &cell);
+    print_text(s, &line, "");
+    weir_str_free(&c->own);
+    c->open = false;
 }
 
 static void print_csv_row(struct weir_sink *s, const struct weir_table *t, const void *record)
 {
+    struct csv *c = csv_of(s);
     struct weir_str line = { 0 };
 
     print_csv_head(s, t);
+    if (!c)
+        return;
+    end_line(s, c);
     weir_col_csv(&line, t->cols, record);
-    if (continue_line(s, &line))
+    if (continue_line(s, &line)) {
         weir_col_csv(&line, verdict_cols, s->verdict);
+        c->open = continue_line(s, &line);
+    }
     print_text(s, &line, "");
+    c->own = c->next;
+    c->next = (struct weir_str) { 0 };
+    if (!s->standard)
+        end_line(s, c);
 }
 
-const struct weir_sink_ops weir_sink_csv = {
-    .name = "CSV",
-    .reader = WEIR_FOR_CSV,
-    .head = print_csv_head,
-    .row = print_csv_row,
-};
+static void add_remark(struct weir_sink *s, const char *kind, const char *text)
+{
+    struct csv *c = s->verdict->name ? csv_of(s) : NULL;
 
-const struct weir_sink_ops weir_sink_csv_full = {
-    .name = "CSV, full table",
-    .reader = WEIR_FOR_CSV_FULL,
-    .head = print_csv_head,
-    .row = print_csv_row,
-};
+    if (!c)
+        return;
+    weir_str_addf(&c->next, "%s%s: ", c->next.len > 0 ? "; " : "", strcmp(kind, "note") == 0 ? "NOTE" : "WARNING");
+    for (; *text; text++) /* one row is one line */
+        weir_str_addc(&c->next, (unsigned char)*text < ' ' ? ' ' : *text);
+}
+
+/* No row comes, or something else into the same file. */
+static void end_last_line(struct weir_sink *s)
+{
+    struct csv *c = s->priv;
+
+    if (!c)
+        return;
+    if (c->next.len > 0)
+        weir_str_addf(&c->own, "%s%s", c->own.len > 0 ? "; " : "", c->next.text);
+    c->own.failed |= c->next.failed;
+    weir_str_free(&c->next);
+    end_line(s, c);
+}
+
+/* Where there were no rows, the table has remarks alone. */
+static int end_csv(struct weir_sink *s, struct weir_err *err)
+{
+    struct csv *c = s->priv;
+    struct weir_str line = { 0 };
+
+    (void)err;
+    if (c && s->standard && !c->headed && c->next.len > 0) {
+        weir_col_csv_head(&line, remark_cols);
+        print_text(s, &line, "");
+        c->open = true;
+    }
+    end_last_line(s);
+    free(c);
+    s->priv = NULL;
+    return 0;
+}
+
+#define CSV(n, r)                                                                                  \
+    {                                                                                              \
+        .name = (n), .reader = (r), .head = print_csv_head, .row = print_csv_row,                  \
+        .message = add_remark, .fail = end_last_line, .end = end_csv                               \
+    }
+
+const struct weir_sink_ops weir_sink_csv = CSV("CSV", WEIR_FOR_CSV);
+const struct weir_sink_ops weir_sink_csv_full = CSV("CSV, full table", WEIR_FOR_CSV_FULL);
+
+#undef CSV
