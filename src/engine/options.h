@@ -97,7 +97,7 @@ struct weir_run_options {
             .choices = weir_rule_sets, .flags = WEIR_OPT_APART, OPT_IN(TRUST)),                                            \
         OPT_STR(0, "limit", "limit", WEIR_R, limits, NULL, "ID:NUMBER,...",                        \
                 "Change limits of the rule set, like H01:30; in scripts joined by +",              \
-                .flags = WEIR_OPT_APART, OPT_IN(TRUST)),                                                                   \
+                .flags = WEIR_OPT_APART | WEIR_OPT_JOINS, OPT_IN(TRUST)),                                                                   \
         OPT_SIZE(0, "peak", "peak", WEIR_R, peak, "0", "SIZE",                                     \
                  "Bytes a second that the storage can do at most; more is INVALID", .min = 0,      \
                  .max = INT64_MAX, .example = "100g", .flags = WEIR_OPT_APART, OPT_IN(TRUST)),                             \

@@ -105,6 +105,22 @@ def test_a_log_with_both_streams_is_csv_with_the_verdict_in_columns(ior, where):
     assert "verdict" not in merged(ior, "-b 64k -t 16k --rules=none " + where)
 
 
+@pytest.mark.parametrize("program, args", [("ior", "-a DUMMY -w -b 64k -t 16k"), ("mdtest", "-n 1 -d d"), ("gatherv.x", "--nx 8 --n_levs 2 --n_tries 1 --n_writers 1"),
+                                           ("mib", "-t . -n -l 2 -s 64k"), ("md-workbench", "-I 2 -P 4 -D 1 -R 1")])
+def test_limits_that_are_given_one_after_the_other_all_hold(ior, program, args):
+    ior.program = conftest.BUILD / "src" / program
+    run = ior(args + " --limit=H01:0.25 --limit=H02:7,H26:1e6 --limit=H26:500 --report=json:r.json", np=None).ok()
+    limits = {f["id"]: f["limit"] for f in document(run)["tests"][0]["findings"]}
+    assert [limits[i] for i in ("H01", "H02", "H26")] == [0.25, 7, 500], limits
+
+
+def test_a_limit_of_a_script_stands_alone(ior):
+    (ior.cwd / "script").write_text("IOR START\napi=DUMMY\nwriteFile=1\nlimit=H01:3\nRUN\nlimit=H02:7\nRUN\nIOR STOP\n")
+    run = ior("-f script --limit=H26:500 --report=json:r.json", np=None).ok()
+    tests = [{f["id"]: f["limit"] for f in t["findings"]} for t in document(run)["tests"]]
+    assert [(t["H01"] == 3, t["H02"] == 7, t["H26"] == 500) for t in tests] == [(True, False, False), (False, True, False)], tests
+
+
 def test_each_test_of_a_script_has_its_own_verdict_in_csv(ior):
     (ior.cwd / "script").write_text("IOR START\nblockSize=64k\ntransferSize=16k\nwriteFile=1\nrules=none\nRUN\nrules=io500\nRUN\n"
                                     "rules=none\nRUN\nIOR STOP\n")

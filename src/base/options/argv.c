@@ -213,19 +213,20 @@ int weir_opts_argv(struct weir_opts *o, int argc, char *const *argv, struct weir
 {
     struct reader r = { .o = o, .argc = argc, .at = 1, .argv = argv };
     char shown[WEIR_QUOTE_TEXT];
+    int rc = 0;
 
-    for (; r.at < argc; r.at++) {
+    o->on_line = true;
+    for (; r.at < argc && rc == 0; r.at++) {
         const char *word = argv[r.at];
-        int rc;
 
         if (word[0] != '-')
-            return weir_refuse(err, WEIR_EUSAGE, "'%s' is not an option; options start with '-'",
-                               weir_quote_str(word, shown));
-        rc = word[1] == '-' ? read_long(&r, word, err) : read_group(&r, word, err);
-        if (rc < 0)
-            return -1;
+            rc = weir_refuse(err, WEIR_EUSAGE, "'%s' is not an option; options start with '-'",
+                             weir_quote_str(word, shown));
+        else
+            rc = word[1] == '-' ? read_long(&r, word, err) : read_group(&r, word, err);
     }
-    return 0;
+    o->on_line = false;
+    return rc;
 }
 
 static int set_directive(struct weir_opts *o, const struct weir_directive *d, struct weir_err *err)

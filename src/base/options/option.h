@@ -80,8 +80,9 @@ enum {
     WEIR_OPT_APART = 1u << 8,
     WEIR_OPT_PLACES = 1u << 9,  /* STR: names joined by '@'; only their number is a part of it */
     WEIR_OPT_PRIVATE = 1u << 10, /* STR: names, or words of the user's own, in any other form */
-    WEIR_OPT_INITIAL = 1u << 11 /* STR: the first letter of a suggestion stands for it; a word that
-                                 * begins otherwise after it is noted */
+    WEIR_OPT_INITIAL = 1u << 11, /* STR: the first letter of a suggestion stands for it; a word that
+                                  * begins otherwise after it is noted */
+    WEIR_OPT_JOINS = 1u << 12 /* STR: a list with commas; given again on a command line, it goes on */
 };
 
 /* One option. name: the long name without dashes; key, key2: names used in scripts and -O, also
@@ -184,6 +185,7 @@ struct weir_opts {
                                      * NULL */
     void *note_arg;
     bool several; /* an old spelling is being applied that sets options of several tables */
+    bool on_line; /* a command line is being read */
 };
 
 /* Append a table. Local. -1 and err (WEIR_EBUG) when there are too many. */

@@ -160,6 +160,26 @@ int weir_opt_parse(const struct weir_opt *row, const char *text, struct weir_opt
     }
 }
 
+/* The text of an option, after what the command line has given it before where that goes on. */
+static int store_text(struct weir_opts *o, const struct weir_opt *row, const char *text,
+                      const char **field, struct weir_err *err)
+{
+    bool joins = (row->flags & WEIR_OPT_JOINS) && o->on_line && text && *field && **field;
+    const char *copy = text ? weir_arena_strdup(o->arena, text, err) : NULL;
+    struct weir_str all = { 0 };
+
+    if (copy && joins) {
+        weir_str_addf(&all, "%s,%s", *field, copy);
+        copy = all.failed ? NULL : weir_arena_strdup(o->arena, weir_str_text(&all), NULL);
+        if (!copy)
+            weir_refuse(err, WEIR_ESETUP, "no memory for the values of an option");
+        weir_str_free(&all);
+    }
+    if (copy || !text)
+        *field = copy;
+    return text && !copy ? -1 : 0;
+}
+
 int weir_opt_store(struct weir_opts *o, const struct weir_optrow *at,
                    const struct weir_optvalue *value, struct weir_err *err)
 {
@@ -182,15 +202,8 @@ int weir_opt_store(struct weir_opts *o, const struct weir_optrow *at,
     case WEIR_OPT_LIST:
         *(struct weir_optlist *)field = value->list;
         return 0;
-    case WEIR_OPT_STR: {
-        const char *copy =
-            value->text == NULL ? NULL : weir_arena_strdup(o->arena, value->text, err);
-
-        if (copy == NULL && value->text != NULL)
-            return -1;
-        *(const char **)field = copy;
-        return 0;
-    }
+    case WEIR_OPT_STR:
+        return store_text(o, at->row, value->text, (const char **)(void *)field, err);
     default:
         return 0;
     }
