@@ -17,7 +17,7 @@ def test_times_may_be_fractions_of_seconds(ior, mdtest, mdw):  # noqa: F811
     expected = {"inter-test-delay": 0.01, "deadline": 30.5, "max-time-duration": 0.5, "outlier-threshold": 9.5, "interIODelay": 0.5, "minTimeDuration": 0.001}
     assert {name: test["optionValues"][name] for name in expected} == expected
     jsonschema = pytest.importorskip("jsonschema", reason="needs python3-jsonschema to check the documents")
-    schema = json.loads((conftest.SOURCE / "doc" / "result.schema.json").read_text())
+    schema = json.loads((conftest.BUILD / "doc" / "result.schema.json").read_text())
     jsonschema.Draft202012Validator(schema).validate(json.loads((ior.cwd / "r.json").read_text()))
     for word in ("nan", "inf", "0,5", "0x10", "1e-400"):
         ior("-a DUMMY -b 8k -t 8k -w -D " + word, np=None).fails(1, "'%s' is " % word, "too close to 0" if word == "1e-400" else "a number like 10, 0.5 or 1e-3")

@@ -45,7 +45,7 @@ def written(shape, grid, lens, blocks, strides):
 
 def check_against_schema(document):
     jsonschema = pytest.importorskip("jsonschema", reason="needs python3-jsonschema to check the documents")
-    schema = json.loads((conftest.SOURCE / "doc" / "result.schema.json").read_text())
+    schema = json.loads((conftest.BUILD / "doc" / "result.schema.json").read_text())
     one = {"$ref": "#/$defs/h5exerciser", "$defs": schema["$defs"]}
     assert [e.message[:200] for e in jsonschema.Draft202012Validator(one).iter_errors(document)] == []
     assert jsonschema.Draft202012Validator(schema).is_valid(document)

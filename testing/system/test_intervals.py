@@ -23,7 +23,7 @@ def phases_of(path):
 
 def keeps_to_the_schema(doc):
     jsonschema = pytest.importorskip("jsonschema", reason="needs python3-jsonschema to check the documents")
-    schema = json.loads((conftest.SOURCE / "doc" / "result.schema.json").read_text())
+    schema = json.loads((conftest.BUILD / "doc" / "result.schema.json").read_text())
     jsonschema.Draft202012Validator(schema).validate(doc)
 
 

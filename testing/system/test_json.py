@@ -15,7 +15,7 @@ import conftest
 
 jsonschema = pytest.importorskip("jsonschema", reason="needs python3-jsonschema to check the documents")
 
-SCHEMA = json.loads((conftest.SOURCE / "doc" / "result.schema.json").read_text())
+SCHEMA = json.loads((conftest.BUILD / "doc" / "result.schema.json").read_text())
 HEAD = "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),numTasks,iter,verdict,findings,remarks".split(",")
 RANK_HEAD = ("access,rank,runtime-with-openclose,runtime,throughput-withopenclose,throughput,"
              "test,iter,bytes,transfers").split(",")

@@ -41,7 +41,7 @@ def test_that_locale_has_commas(german):
 
 def test_results_have_points_and_english_dates(german, tmp_path):
     jsonschema = pytest.importorskip("jsonschema", reason="needs python3-jsonschema to check the documents")
-    schema = jsonschema.Draft202012Validator(json.loads((conftest.SOURCE / "doc" / "result.schema.json").read_text()))
+    schema = jsonschema.Draft202012Validator(json.loads((conftest.BUILD / "doc" / "result.schema.json").read_text()))
     programs = [["ior", *SMALL, "-w", "-r", "-i", "6", "--interval=0.5", "--until=50.5", "--limit=H01:0.25", "-D", "0.5"],
                 ["mdtest", "-a", "DUMMY", "-n", "4", "-F", "-C", "-T"],
                 ["md-workbench", "-a", "DUMMY", "-I", "2", "-P", "4", "-D", "1"],

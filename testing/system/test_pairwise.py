@@ -428,7 +428,7 @@ def test_a_rank_without_memory_ends_the_run(tmp_path):
     assert not wrong, "\n" + "\n".join("%s, status %s: %r" % (c.result, c.status, c) for c in wrong)
     assert sum(1 for c in cases if c.status == 2) > len(cases) / 3, "the fault does not reach the runs"
     jsonschema = pytest.importorskip("jsonschema", reason="needs python3-jsonschema to check the documents")
-    schema = jsonschema.Draft202012Validator(json.loads((conftest.SOURCE / "doc" / "result.schema.json").read_text()))
+    schema = jsonschema.Draft202012Validator(json.loads((conftest.BUILD / "doc" / "result.schema.json").read_text()))
     unlike = [c for c in cases if c.document() and not schema.is_valid(c.document())]
     assert not unlike, unlike
 

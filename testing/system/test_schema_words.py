@@ -1,134 +1,81 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The words that doc/result.schema.json allows are those that the programs have in their tables, no more and no fewer."""
+"""The lists of words in the schema of results come from the rows of the programs when it is built."""
 import json
+import os
 import re
+import shutil
 import subprocess
 
 import pytest
 
 import conftest
 
-SCHEMA = json.loads((conftest.SOURCE / "doc" / "result.schema.json").read_text())["$defs"]
-LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
+TEMPLATE = "doc/result.schema.json.in"
+# The only lists of the template: 0 and 1, the two directions of data, and a condition of the schema itself.
+OWN = ([0, 1], ["write", "read"], ["MPIIO", "HDF5", "NCMPI"])
 
 
-def lists(node, path=""):
-    """Where in the schema a value is one of a list, and that list."""
+def lists(node):
     if isinstance(node, dict):
         if "enum" in node:
-            yield path, node["enum"]
-        for key, value in node.items():
-            yield from lists(value, path + "/" + key)
-    elif isinstance(node, list):
-        for i, value in enumerate(node):
-            yield from lists(value, "%s/%d" % (path, i))
+            yield node["enum"]
+        node = list(node.values())
+    for value in node if isinstance(node, list) else ():
+        yield from lists(value)
 
 
-ENUMS = dict(lists(SCHEMA))
-
-
-def within(name, beginning, keep=LITERAL, end=r"\n\}|;\n"):
-    """Words in a source, from where 'beginning' matches to 'end': of a table, or of the statement that reports one of them."""
-    text = (conftest.SOURCE / "src" / name).read_text()
-    begin = re.search(beginning, text)
-    assert begin, "nothing in src/%s matches %s" % (name, beginning)
-    return set(re.findall(keep, text[begin.end():begin.end() + re.search(end, text[begin.end():]).start()]))
-
-
-def in_all(folder, pattern):
-    """What the group of a pattern matches in all sources of a folder."""
-    return {word for source in sorted((conftest.SOURCE / "src" / folder).rglob("*.c")) for word in re.findall(pattern, source.read_text())}
-
-
-def function(name, head):
-    """Words that a function returns, and those of its tables."""
-    body = (conftest.SOURCE / "src" / name).read_text().split(head, 1)[1].split("\n}", 1)[0]
-    tables = re.findall(r"\[[^=;]*\] = \{([^;]*)\}", body)
-    return set(re.findall(r'(?:return|[?:]) "([^"]+)"', body)) | set(LITERAL.findall(" ".join(tables)))
-
-
-def programs(folder=""):
-    return in_all("programs/" + folder, r'WEIR_PROGRAM\("([^"]+)"')
-
-
-def choices(name):
+def words_of_the_program(row):
     rows = json.loads(subprocess.run([str(conftest.IOR), "--dump-options=json"], capture_output=True, text=True, check=True,
                                      env=conftest.program_env()).stdout)
-    return set(next(row["choices"] for row in rows if row["name"] == name))
+    return set(next(r["choices"] for r in rows if r["name"] == row))
 
 
-def statuses():
-    return {int(n) for n in within("base/err.h", r"enum weir_code \{", r"WEIR_\w+ = (\d+)", r"\n\};")}
+def test_the_schema_is_whole_and_has_its_words_from_elsewhere():
+    """What was built has no place left empty; what it was built from has no list of words that the sources have."""
+    jsonschema = pytest.importorskip("jsonschema")
+    built = json.loads((conftest.BUILD / "doc" / "result.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(built)
+    found = list(lists(built))
+    assert len(found) > 35 and all(found) and not any("@" in str(word) for words in found for word in words), found
+    template = [words for words in lists(json.loads((conftest.SOURCE / TEMPLATE).read_text())) if words not in OWN]
+    assert len(template) > 25 and all(word is None or str(word).startswith("@") for words in template for word in words), template
 
 
-def severities():
-    return within("engine/check/findings.c", r"\*weir_severity_name\([^{]*\{")
+def test_the_words_are_those_that_a_program_has():
+    """Of two lists the programs can be asked, or the process that built them."""
+    schema = json.loads((conftest.BUILD / "doc" / "result.schema.json").read_text())["$defs"]
+    assert set(schema["rules"]["enum"]) == words_of_the_program("rules") - {"none"}
+    programs = set(schema["notBegun"]["properties"]["program"]["enum"])
+    assert programs == {name for name in os.listdir(conftest.SOURCE / "doc" / "man") for name in [name[:-len(".1.in")]]
+                        if not name.startswith("weir-")}
 
 
-def phases():
-    """All that are measured, but for those whose numbers nobody reports."""
-    found = in_all("programs", r'(?:ROW|PHASE)\("([a-z ]+)"') | in_all("programs", r'ROW\((\w+), "')
-    found |= in_all("programs", r'struct weir_phase [^;]*?\.key = "([a-z ]+)"') | in_all("programs/ior", r'STAGE\("(check \w+)"')
-    return found - {"clean-up", "random prefill", "check"}
+@pytest.fixture
+def make(tmp_path):
+    """The schema from a copy of the sources in which a text is another one."""
+    shutil.copytree(conftest.SOURCE / "src", tmp_path / "src", ignore=shutil.ignore_patterns("*.o", "*.a", "*.la", "*.so", ".libs"))
+    (tmp_path / "doc").mkdir()
+    for name in (TEMPLATE, "doc/result.schema.awk"):
+        shutil.copy(conftest.SOURCE / name, tmp_path / name)
+
+    def run(name="", before="", after=""):
+        for path in (tmp_path / "src").rglob(name) if name else ():
+            assert path.read_text().count(before) == 1, path
+            path.write_text(path.read_text().replace(before, after))
+        sources = sorted(str(p.relative_to(tmp_path)) for p in (tmp_path / "src").rglob("*.[ch]"))
+        return subprocess.run(["awk", "-f", "doc/result.schema.awk", *sources, TEMPLATE], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    return run
 
 
-PLACEMENTS = ("engine/about/provenance.c", r"names\[\] = \{")
-
-# Where a list of the schema comes from.
-TABLES = {
-    "/h5exerciser/properties/program": lambda: programs("h5exerciser"),
-    "/checkpoint/properties/program": lambda: programs("checkpoint"),
-    "/checkpointParts/properties/program": lambda: programs("checkpoint-parts"),
-    "/notBegun/properties/program": programs,
-    "/checkpointBuffers": lambda: in_all("programs", r'"buffers", [^?]*\? "(\w+)"') | in_all("programs", r'"buffers", [^:]*: "(\w+)"'),
-    "/checkpointTest/properties/verified": lambda: function("programs/checkpoint/ckpt-data.c", "*ckpt_verified("),
-    "/h5exTest/properties/summary/items/properties/statistic": lambda: within("base/stats.c", r"weir_five_names\[\w+\] = "),
-    "/status": statuses,
-    "/notBegun/properties/status": lambda: statuses() - {0},
-    "/untilEnded": lambda: function("engine/observe/until.c", "*reason_of(") | within("engine/observe/until.c", r"reasons\[REASONS\] = "),
-    "/rates/items/properties/unit": lambda: within("engine/observe/until.c", r"\.unit = s->moves_bytes", end=","),
-    "/stragglers/items/properties/part": lambda: within("engine/check/straggler.c", r"part_names\[PARTS\] = "),
-    "/verdict": lambda: function("engine/check/findings.c", "*weir_verdict_name(") | severities() - {"none", "NOTE"} | {None},
-    "/rules": lambda: choices("rules") - {"none"},
-    "/findings/items/properties/outcome": lambda: within("engine/check/trust-report.c", r"outcomes\[\] = "),
-    "/findings/items/properties/severity": lambda: severities() - {"none"},
-    "/runProvenance/properties/placement": lambda: within(*PLACEMENTS, end=r"\};"),
-    "/configuration/properties/placement": lambda: within(*PLACEMENTS, end=r"\};"),
-    "/phase/properties/ended": lambda: function("engine/observe/metrics.c", "*name_end("),
-    "/phase/properties/operation": phases,
-    "/mdtestOperation": lambda: within("programs/mdtest/mdtest-measure.c", r"mdtest_operations\[[^{]*\{", r'"([A-Z][^"]*)"') - {"Directory read"},
-    "/mdtestLatency/properties/call": lambda: within("programs/mdtest/mdtest-measure.c", r"mdtest_calls\[", end=r"\n\};")
-    | function("engine/observe/latency.c", "*call_name("),
-    "/mdwResult/properties/phase": lambda: in_all("programs/md-workbench", r'STAGE\(MDW_\w+, "(\w+)"'),
-    "/test/properties/Options/properties/access": lambda: within("programs/ior/ior-report.c", r'"access",'),
-    "/test/properties/Options/properties/type": lambda: within("programs/ior/ior-report.c", r'"type",'),
-    "/test/properties/Options/properties/ordering in a file": lambda: within("programs/ior/ior-report.c", r'"ordering in a file",'),
-    "/test/properties/Options/properties/ordering inter file": lambda: within("programs/ior/ior-report.c", r'"ordering inter file",'),
-    "/test/properties/Parameters/properties/data packet type": lambda: within("programs/ior/ior-params.c", r"letters\[\] = ", r"'(\w)'"),
-    "/deviationDivisor": lambda: within("base/stats.c", r"\*weir_deviation_divisor\([^{]*\{"),
-}
+def test_a_word_that_a_row_gets_is_in_the_schema(make):
+    done = make("straggler.c", '"work", "close" }', '"work", "close", "wait" }')
+    schema = json.loads(done.stdout)["$defs"]
+    assert done.returncode == 0 and schema["stragglers"]["items"]["properties"]["part"]["enum"] == ["open", "work", "close", "wait"], done
 
 
-# Lists that no table of a program has: each with a reason.
-OTHERS = {
-    "/flag": "0 and 1",
-    "/test/if/properties/provenance/properties/backend": "a condition of the schema itself: backends with hintsInEffect",
-    "/h5exTest/properties/Results/items/properties/side": "the two directions of data",
-    "/h5exTest/properties/operations/items/properties/side": "the two directions of data",
-    "/mibResult/properties/operation": "the two directions of data",
-    "/row/properties/access": "the two directions of data",
-    "/summary/properties/operation": "the two directions of data",
-}
-
-
-@pytest.mark.parametrize("where", sorted(ENUMS))
-def test_a_list_of_the_schema_has_the_words_of_the_programs(where):
-    if where in OTHERS:
-        assert set(ENUMS[where]) in ({0, 1}, {"MPIIO", "HDF5", "NCMPI"}, {"write", "read"})
-    else:
-        assert where in TABLES, "%s: say in TABLES where its words come from" % where
-        assert set(ENUMS[where]) == TABLES[where](), where
-
-
-def test_no_row_of_these_tables_is_left_over():
-    assert (set(TABLES) | set(OTHERS)) <= set(ENUMS)
+@pytest.mark.parametrize("name, before, after, words", [
+    ("straggler.c", "part_names[PARTS] = ", "part_words[PARTS] = ", "no source has words of 'part'"),
+    ("findings.c", '"io500", "snia", "none"', '"io500", "snia"', "'rules' has no word 'none' to leave out")])
+def test_a_list_whose_rows_are_gone_ends_the_build(make, name, before, after, words):
+    done = make(name, before, after)
+    assert done.returncode != 0 and words in done.stderr and re.search(r"^result\.schema\.awk: ", done.stderr), done
