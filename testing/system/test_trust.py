@@ -260,6 +260,15 @@ def test_programs_for_arrays_are_judged_too(ior):
         assert len(run.findings) == 1 and " by the default rules, " in run.findings[0], run
 
 
+@pytest.mark.parametrize("program, args", [("ior", "-a DUMMY -w -l random -b 256m -t 256m"), ("mib", "--api DUMMY -t . -n -W -l 1 -s 256m")])
+def test_what_a_phase_prepares_is_no_user_time_of_it(ior, program, args):
+    """A buffer of random data takes 30 ms or more, and the transfer waits for all of its 120 ms."""
+    ior.program = conftest.BUILD / "src" / program
+    run = ior(args + " --dummy.delay-xfer=120000 --report=json:r.json", np=None).ok()
+    finding, = [f for f in document(run)["tests"][0]["findings"] if f["id"] == "H21"]
+    assert finding["text"].startswith("user time is ") and finding["value"] < 10, finding
+
+
 def test_reading_what_the_own_node_wrote_is_counted(ior):
     two = {"IOR_FAKE_NODES": "2", "IOR_FAKE_TASK_PER_NODES": "2"}
     (ior.cwd / "script").write_text("IOR START\nblockSize=16k\ntransferSize=16k\nRUN\nreorderTasks=1\nRUN\n"
