@@ -82,6 +82,20 @@ def test_help_of_every_option_has_an_example_that_can_be_typed():
     assert "-C, --reorder-tasks" in answer("ior", "--help=-C") and "--posix.odirect" in answer("ior", "--help=posix")
 
 
+def test_the_example_of_until_has_repetitions_enough_in_every_program(tmp_path):
+    """--version does not show it: what is refused here depends on the repetitions that a program has by itself."""
+    small = {"ior": "-b 4k -t 4k -o f", "mdtest": "-n 2 -d d", "md-workbench": "-P 4 -I 2 -D 1 -o d", "mib": "-l 2 -s 4k -F -t ."}
+    seen = 0
+    for program in PROGRAMS:
+        page = answer(program, "--dump-options=man").replace("\\-", "-").replace("\\e", "\\")
+        for args in (a for a in commands(page, program) if any(word.startswith("--until") for word in a)):
+            run = subprocess.run([str(conftest.IOR.parent / program), *args, *small.get(program, "").split(), "--until-time=0.1"], cwd=tmp_path,
+                                 capture_output=True, text=True, env=conftest.program_env(), timeout=60)
+            assert "ERROR: option --until" not in run.stderr, (program, args, run.stderr)
+            seen += 1
+    assert seen >= len(PROGRAMS)
+
+
 def test_unknown_help_says_what_there_is(ior):
     ior("--help=nonsense", np=None).fails(1, "there is no help for 'nonsense'; topics are all, files, order, data, time, output, trust, POSIX")
 
