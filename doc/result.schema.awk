@@ -15,8 +15,8 @@ function rows(name, file, begin, end, word) {
 BEGIN {
     rows("program", "/programs/", "WEIR_PROGRAM[(]", ",")
     rows("h5exerciser", "/h5exerciser/", "WEIR_PROGRAM[(]", ",")
-    rows("checkpoint", "/checkpoint/", "WEIR_PROGRAM[(]", ",")
-    rows("checkpoint parts", "/checkpoint-parts/", "WEIR_PROGRAM[(]", ",")
+    rows("checkpoint", "/checkpoint/ckpt", "WEIR_PROGRAM[(]", ",")
+    rows("checkpoint parts", "/checkpoint/parts", "WEIR_PROGRAM[(]", ",")
     rows("operation", "/programs/", "(ROW|PHASE|STAGE)[(]", "[,)]")
     rows("operation", "/programs/", "struct weir_phase [a-z_]+ = [{][^.]*[.]key = ", "[,}]")
     rows("operation", "/md-workbench/", "STAGE[(]MDW_[A-Z]*, ", ",")

@@ -52,7 +52,6 @@ BEGIN {
     all = engine " engine engine/report engine/about engine/place engine/observe engine/check"
     may("programs", all)
     may("programs/NAME", all)
-    may("programs/checkpoint-parts", all " programs/checkpoint")
     may("library", all " top")
 }
 FNR == 1 { room = room_of(substr(FILENAME, 5)) }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* parts.h - raw_bw.x, gatherv.x and combo.x: the parts of a checkpoint alone */
-#ifndef WEIR_PROGRAMS_CHECKPOINT_PARTS_PARTS_H
-#define WEIR_PROGRAMS_CHECKPOINT_PARTS_PARTS_H
+#ifndef WEIR_PROGRAMS_CHECKPOINT_PARTS_H
+#define WEIR_PROGRAMS_CHECKPOINT_PARTS_H
 
 #include "engine/driver.h"
 

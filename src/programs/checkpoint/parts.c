@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* parts.c - raw_bw.x, gatherv.x and combo.x: the parts of a checkpoint alone */
 #include "config.h"
-#include "programs/checkpoint-parts/parts.h"
+#include "programs/checkpoint/parts.h"
 
 #include <math.h>
 #include <stdlib.h>
