@@ -100,7 +100,8 @@ class Case:
         self.given = []  # files that are there before
 
     def __repr__(self):
-        fault = "" if self.fault[0] == "clean" else "   [%s %s on rank 1]" % self.fault
+        kind, _, rank = self.fault[0].partition("@")
+        fault = "" if kind == "clean" else "   [%s %s on rank %s]" % (kind, self.fault[1], rank or 1)
         return "%s %s%s" % (self.program, " ".join(self.words), fault)
 
     def names(self):

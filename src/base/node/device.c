@@ -211,6 +211,7 @@ static void walk_path(struct walk *w, const char *path)
     struct weir_mount m = { .point = { 0 } };
 
     weir_mount_find(path, &m);
+    w->d->failed |= m.failed;
     if (w->depth++ == DEEPEST)
         w->lost = true;
     else

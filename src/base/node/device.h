@@ -18,6 +18,7 @@ struct weir_devices {
     char image[PATH_MAX];  /* a file whose pages hold the same bytes in memory; "": none */
     bool is_whole;         /* nothing lies between the file system and the image: a byte at x of */
     uint64_t image_offset; /* the file system's device is at x + image_offset of it */
+    bool failed;           /* memory ran out: there may be devices and an image all the same */
 };
 
 /* Bytes that a block device has moved since the system started. */

@@ -15,9 +15,9 @@
 
 #define MOST_LINKS 40 /* as Linux has it */
 
-/* The nearest part of the path that exists, resolved; malloc'ed, NULL when there is none, or (*lost
+/* The nearest part of the path that exists, resolved; malloc'ed, NULL when there is none, or (*failed
  * is set) no memory. */
-static char *resolve(const char *path, bool *lost)
+static char *resolve(const char *path, bool *failed)
 {
     struct weir_str part = { 0 };
     char *real = NULL, *slash;
@@ -32,7 +32,7 @@ static char *resolve(const char *path, bool *lost)
         }
         *slash = '\0';
     }
-    *lost |= part.failed;
+    *failed |= part.failed;
     weir_str_free(&part);
     return real;
 }
@@ -55,13 +55,14 @@ static void put(struct weir_str *out, const char *text)
 
 void weir_mount_find_in(const char *table, const char *path, struct weir_mount *m)
 {
-    bool lost = false;
-    char *real = resolve(path, &lost), line[4 * PATH_MAX]; /* options that do not fit are cut off */
+    char line[4 * PATH_MAX]; /* options that do not fit are cut off */
     size_t best = 0, len;
     struct mntent mount;
+    char *real;
     FILE *f;
 
     weir_mount_free(m);
+    real = resolve(path, &m->failed);
     f = real ? setmntent(table, "r") : NULL;
     while (f && getmntent_r(f, &mount, line, sizeof(line))) {
         len = covers(mount.mnt_dir, real);
@@ -76,8 +77,7 @@ void weir_mount_find_in(const char *table, const char *path, struct weir_mount *
     if (f)
         endmntent(f);
     free(real);
-    m->point.failed |= lost;
-    m->type.failed |= lost;
+    m->failed |= m->source.failed || m->point.failed || m->type.failed || m->options.failed;
 }
 
 void weir_mount_find(const char *path, struct weir_mount *m)
@@ -91,6 +91,7 @@ void weir_mount_free(struct weir_mount *m)
     weir_str_free(&m->point);
     weir_str_free(&m->type);
     weir_str_free(&m->options);
+    m->failed = false;
 }
 
 bool weir_mount_option(const struct weir_mount *m, const char *name, char *value, size_t size)
@@ -109,10 +110,9 @@ bool weir_mount_option(const struct weir_mount *m, const char *name, char *value
     return false;
 }
 
-bool weir_mount_space(const char *path, uint64_t *bytes)
+bool weir_mount_space(const char *path, uint64_t *bytes, bool *failed)
 {
-    bool lost = false;
-    char *real = resolve(path, &lost);
+    char *real = resolve(path, failed);
     struct statvfs v;
     bool known = real && statvfs(real, &v) == 0 && v.f_blocks > 0;
 

@@ -14,6 +14,7 @@
  * ("ext4", "lustre"), and its options. Zero-initialise, release with weir_mount_free. */
 struct weir_mount {
     struct weir_str source, point, type, options;
+    bool failed; /* memory ran out: a text may be missing */
 };
 
 /* Where a path (that need not exist) lies, from /proc/self/mounts. Empty where that is not known.
@@ -26,8 +27,8 @@ void weir_mount_free(struct weir_mount *m);
 bool weir_mount_option(const struct weir_mount *m, const char *name, char *value, size_t size);
 
 /* Bytes that are free for us where a path (that need not exist) lies. False where that cannot be
- * told. Local. */
-bool weir_mount_space(const char *path, uint64_t *bytes);
+ * told; *failed is set where memory ran out. Local. */
+bool weir_mount_space(const char *path, uint64_t *bytes, bool *failed);
 
 /* The same as weir_mount_find, with another table in the form of mounts (fstab(5)). */
 void weir_mount_find_in(const char *table, const char *path, struct weir_mount *m);

@@ -211,6 +211,7 @@ static void report_place(struct weir_run *run, const char *path, const char *opt
     weir_report_str(&run->report, WEIR_FOR_DATA, "device", devices.top);
     report_moving(run, &devices);
     report_queue(run, devices.top);
+    run->report.lost |= devices.failed;
     weir_report_free(&run->report, &text);
 }
 
@@ -253,6 +254,6 @@ void weir_provenance_test(struct weir_run *run, const struct weir_backend *be, c
     report_place(run, path ? path : ".", weir_str_text(&mount.options), lacks);
     weir_report_real(r, WEIR_FOR_DATA, "clockError", (double)error_ns / WEIR_NS_PER_S);
     weir_report_leave(r);
-    run->report.lost |= mount.point.failed || mount.type.failed || mount.options.failed;
+    run->report.lost |= mount.failed;
     weir_mount_free(&mount);
 }

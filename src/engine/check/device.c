@@ -26,6 +26,7 @@ void weir_trust_device_begin(struct weir_run *run, struct weir_facts *f)
     d->on = (struct weir_devices) { .n = 0 };
     if (f->path && f->stores == 1)
         weir_devices_find(f->path, &d->on);
+    run->report.lost |= d->on.failed;
     f->image = d->on.image[0];
     if (!d->known || memcmp(before.name, d->on.name, sizeof(before.name)) != 0) {
         d->slack = d->others = 0;

@@ -119,6 +119,15 @@ static bool is_on_network(const char *type)
     return false;
 }
 
+/* A copy for the facts of a test, or NULL: then the report says so. */
+static const char *keep(struct weir_run *run, const char *text)
+{
+    const char *copy = weir_arena_strdup(&run->arena, text, NULL);
+
+    run->report.lost |= !copy;
+    return copy;
+}
+
 /* "compress=zstd:3", or NULL. */
 static const char *compression_of(struct weir_run *run, const struct weir_mount *m)
 {
@@ -129,7 +138,7 @@ static const char *compression_of(struct weir_run *run, const struct weir_mount 
         if (weir_mount_option(m, names[i], value, sizeof(value)) && strcmp(value, "none") != 0 &&
             strcmp(value, "no") != 0) {
             snprintf(text, sizeof(text), "%s%s%s", names[i], *value ? "=" : "", value);
-            return weir_arena_strdup(&run->arena, text, NULL);
+            return keep(run, text);
         }
     return NULL;
 }
@@ -137,10 +146,11 @@ static const char *compression_of(struct weir_run *run, const struct weir_mount 
 static void describe_mount(struct weir_run *run, struct weir_facts *f)
 {
     struct weir_mount mount = { .point = { 0 } };
-    char *type;
+    const char *type;
 
     weir_mount_find(f->path, &mount);
-    type = weir_arena_strdup(&run->arena, weir_str_text(&mount.type), NULL);
+    run->report.lost |= mount.failed;
+    type = keep(run, weir_str_text(&mount.type));
     f->file_system = type ? type : "";
     f->compresses = compression_of(run, &mount);
     weir_mount_free(&mount);
@@ -153,13 +163,17 @@ static double share_used(uint64_t free, uint64_t all)
     return all ? 1 - (double)free / (double)all : NAN;
 }
 
-static void look_at_space(const struct weir_test *t, struct weir_facts *f)
+static void look_at_space(struct weir_run *run, struct weir_facts *f)
 {
+    const struct weir_test *t = run->test;
+    struct weir_err why = WEIR_ERR_INIT;
     struct weir_fs_usage u;
 
     if (t->sessions == 0 || !t->session[0]->be || !f->path ||
-        weir_session_usage(t->session[0], f->path, &u, NULL) < 0 || u.total_bytes == 0)
+        weir_session_usage(t->session[0], f->path, &u, &why) < 0 || u.total_bytes == 0) {
+        run->report.lost |= why.code == WEIR_ESETUP; /* no memory to ask */
         return;
+    }
     f->full = fmax(f->full, share_used(u.free_bytes, u.total_bytes));
     f->full_inodes = fmax(f->full_inodes, share_used(u.free_inodes, u.inodes));
 }
@@ -218,7 +232,7 @@ static void describe_files(struct weir_run *run, struct weir_facts *f)
     f->on_network = is_on_network(f->file_system);
     if (f->on_network)
         f->link_rate = t->links;
-    look_at_space(run->test, f);
+    look_at_space(run, f);
 }
 
 /* Tests before this one that read the same files in order. */
@@ -291,7 +305,7 @@ enum weir_severity weir_trust_end(struct weir_run *run)
         return WEIR_SOUND;
     run->trust.end_ns = weir_now_ns();
     if (run->par.rank == 0) {
-        look_at_space(run->test, run->trust.facts);
+        look_at_space(run, run->trust.facts);
         worst = weir_trust_report(run);
         remember(run);
     }

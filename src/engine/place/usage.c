@@ -56,6 +56,7 @@ int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *
 {
     struct weir_report *r = &run->report;
     struct weir_str text = { 0 };
+    struct weir_err why = WEIR_ERR_INIT;
     struct weir_fs_usage u;
     double size, used, used_inodes;
     bool large;
@@ -63,7 +64,8 @@ int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *
     if (r->n == 0)
         return 0;
     report_path(r, path, width_33);
-    if (weir_session_usage(s, path, &u, NULL) < 0 || u.total_bytes == 0) {
+    if (weir_session_usage(s, path, &u, &why) < 0 || u.total_bytes == 0) {
+        r->lost |= why.code == WEIR_ESETUP; /* no memory to ask */
         if (s->access.dry_run) /* of files that are not ordinary ones */
             return 0;
         return weir_warn(&run->log, err, "Backend returned error during statfs");
@@ -120,11 +122,14 @@ int weir_usage_judge(const struct weir_run *run, const char *path, const struct 
 int weir_usage_check(struct weir_run *run, struct weir_session *s, const char *path,
                      const struct weir_plan *plan, struct weir_err *err)
 {
+    struct weir_err why = WEIR_ERR_INIT;
     struct weir_fs_usage u = { 0 };
     int rc = 0;
 
-    if (run->world.rank == 0 && weir_session_usage(s, path, &u, NULL) == 0)
+    if (run->world.rank == 0 && weir_session_usage(s, path, &u, &why) == 0)
         rc = weir_usage_judge(run, path, plan, &u, err);
+    else if (why.code == WEIR_ESETUP) /* no memory to ask */
+        rc = weir_refuse(err, why.code, "%s", why.text);
     return weir_agree(&run->world, rc, err);
 }
 
@@ -147,7 +152,7 @@ void weir_usage_need(struct weir_run *run, const char *path, double memory)
     weir_report_size(r, "bytes", "data", whole((double)plan->bytes));
     weir_report_int(r, WEIR_FOR_ALL, "files", whole((double)plan->inodes));
     weir_report_size(r, "memory of a node", "buffers of a node", whole(memory));
-    if (weir_mount_space(path, &free))
+    if (weir_mount_space(path, &free, &r->lost))
         weir_report_size(r, "free bytes", "free", (int64_t)free);
     weir_report_leave(r);
 }
