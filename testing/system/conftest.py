@@ -429,10 +429,10 @@ class Ior:
         while time.monotonic() < until and proc.poll() is None and os.fstat(proc.out.fileno()).st_size == 0:
             time.sleep(0.02)
 
-    def begin(self, args, np, prefix=()):
+    def begin(self, args, np, prefix=(), env=None):
         """A run whose first phase is about to begin, by the heading of its table, and some time for it to do so; and the pids of
         its ranks. Without a launcher the heading is not yet written: more time."""
-        proc = self.start(args, np=np, prefix=prefix)
+        proc = self.start(args, np=np, env=env, prefix=prefix)
         pids = self.wait_for_ranks(proc, np) if np else [proc.pid]
         until = time.monotonic() + (20 * PATIENCE if np else 3)
         while b"bw(MiB/s)" not in os.pread(proc.out.fileno(), 1 << 20, 0):
