@@ -16,14 +16,16 @@ EXERCISER = "--numdims 1 --minels 16 --iterations 1 --addattr --derivedtype --ou
 
 @pytest.fixture
 def failing(tmp_path, preload):
-    """failing(program, args, call, n): the run in which the n-th such call of rank 1 fails; n 0 gives how many there are."""
+    """failing(program, args, call, n): the run in which the n-th such call of rank 1 fails, and 'reached': did it come to that? Not each
+    run makes as many. n 0 gives how many there are."""
     def run_it(program, args, call, n):
         cwd = tmp_path / ("%s-%d" % (call, n))
         cwd.mkdir()
         runner = Exerciser(cwd)
         runner.file = conftest.BUILD / "src" / program
         run = runner(args, np=2, timeout=SECONDS, env={"LD_PRELOAD": preload("fail-on-rank.c"), "FAIL": "%s 1 %d" % (call, n)})
-        run.left = [name for name in runner.files() if name != "calls"]
+        run.reached = (cwd / "reached").exists()
+        run.left = [name for name in runner.files() if name not in ("calls", "reached")]
         return run if n else int((run.ok().cwd / "calls").read_text())
     return run_it
 
@@ -48,12 +50,15 @@ def test_a_rank_without_memory_ends_the_run_of_all(failing, need_backend, progra
 
 
 def test_a_reduction_that_fails_on_one_rank_ends_the_job(failing, need_backend):
-    """The others wait in it: its result was ignored where backends agree."""
+    """The others wait in it: its result was ignored where backends agree. Clocks are compared again after a tenth of a
+    second, with three more reductions: a quick run may end before the last one of a slow run."""
     need_backend("HDF5")
     args = "--numdims 1 --minels 16 --dimranks 2 --iterations 1 --out f"
-    for n in spread(failing("h5exerciser", args, "reduction", 0), 8):
-        run = failing("h5exerciser", args, "reduction", n)
-        assert run.returncode == 2 and "ERROR: rank 1 on " in run.stderr and ": MPI_Allreduce: " in run.stderr, (n, run)
+    runs = [failing("h5exerciser", args, "reduction", n) for n in spread(failing("h5exerciser", args, "reduction", 0), 8)]
+    for run in runs:
+        assert not run.reached or "ERROR: rank 1 on " in run.stderr and ": MPI_Allreduce: " in run.stderr, run
+        run.ok(2 if run.reached else 0)
+    assert sum(run.reached for run in runs) >= len(runs) - 2, "the fault does not reach the runs"
 
 
 @pytest.mark.parametrize("backend", ["HDF5", "NETCDF"])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fail-on-rank.c - preloaded: FAIL="CALL RANK N" lets the N-th such call of weir's own code on that rank fail, counted from 1;
- * N 0 only counts. The file "calls" gets how many there were. Calls:
+ * N 0 only counts. The file "calls" gets how many there were; the file "reached" is made when the N-th comes. Calls:
  *   memory     malloc and its kin
  *   reduction  MPI_Allreduce returns an error without taking part
  *   hdf5       H5open
@@ -9,10 +9,12 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "real-hdf5.h"
 
@@ -56,6 +58,7 @@ static bool fails_now(const char *call, void *caller)
     inside = false;
     if (!ours || __atomic_add_fetch(&n, 1, __ATOMIC_RELAXED) != fails)
         return false;
+    close(open("reached", O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
     errno = ENOMEM;
     return true;
 }
