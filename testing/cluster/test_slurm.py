@@ -46,15 +46,22 @@ class Job:
 
     def await_results(self):
         bed.await_true("results of the job", lambda: self.measured() or self.is_over())
+        assert self.measured(), self.said()
         return self
 
-    def await_end(self, *states):
-        """The job has ended as one of 'states' says, its data are gone: what it said, and its JSON."""
-        bed.await_true("the end of the job", self.is_over, 150)
+    def said(self):
         said = (self.dir / ("slurm-%s.out" % self.id)).read_text()
         system.check_launcher(None, said)
-        assert self.state() in states, (self.state(), said)
-        assert list((self.dir / "data").iterdir()) == [], said
+        return said
+
+    def await_end(self, *states):
+        """The job has ended as one of 'states' says, its data are gone: what it said, and its JSON. With a node that is lost the
+        state is told at once, when the script still runs, which removes the data last."""
+        bed.await_true("the end of the job", self.is_over, 150)
+        assert self.state() in states, (self.state(), self.said())
+        data = self.dir / "data"
+        bed.await_true("the removal of the data in %s" % data, lambda: not any(data.iterdir()), 60)
+        said = self.said()
         assert sorted(p.name for p in self.results.iterdir()) == ["ior.csv", "ior.json", "ior.txt"], said
         return said, json.loads((self.results / "ior.json").read_text())
 
