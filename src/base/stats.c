@@ -52,6 +52,26 @@ double weir_median(double *v, size_t n)
     return v[(n - 1) / 2] + (v[n / 2] - v[(n - 1) / 2]) / 2;
 }
 
+/* The median is between the values number k and n-1-k unless at most k of n fall on one side of it:
+ * a binomial of 1/2. Its first terms are below the least double from n = 1075 on: logarithms. */
+bool weir_median_interval(const double *sorted, int n, double *low, double *high)
+{
+    double log_term = n * log(0.5), below = exp(log_term);
+    int k = 0;
+
+    if (n < 1 || 2 * below > 0.05)
+        return false;
+    for (; k + 1 < n / 2; k++) {
+        log_term += log((double)(n - k) / (k + 1));
+        if (2 * (below + exp(log_term)) > 0.05)
+            break;
+        below += exp(log_term);
+    }
+    *low = sorted[k];
+    *high = sorted[n - 1 - k];
+    return true;
+}
+
 const char *const weir_five_names[WEIR_FIVES] = { "Min", "Med", "Max", "Avg", "Std" };
 
 void weir_five_of(double *v, size_t n, double out[WEIR_FIVES])

@@ -3,6 +3,7 @@
 #ifndef WEIR_BASE_STATS_H
 #define WEIR_BASE_STATS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,10 @@ double weir_stats_sd(const struct weir_stats *s, enum weir_deviation d);
 
 /* The middle of n values, or the mean of the two in the middle; sorts them. NaN for none. */
 double weir_median(double *v, size_t n);
+
+/* The nonparametric 95 % interval of the median of n values, n > 0, in ascending order; false where
+ * n is too small for one. */
+bool weir_median_interval(const double *sorted, int n, double *low, double *high);
 
 /* A series in five numbers, in the order of weir_five_names. */
 #define WEIR_FIVE_DEVIATION WEIR_DEVIATION_POPULATION

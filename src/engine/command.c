@@ -14,6 +14,7 @@
 #include "base/options/option.h"
 #include "base/text/near.h"
 #include "base/text/script.h"
+#include "engine/check/rules.h"
 #include "engine/check/trust.h"
 #include "engine/observe/calltable.h"
 #include "engine/observe/op-files.h"
@@ -129,7 +130,7 @@ static struct weir_opt_word more_values(const struct weir_opt *row, int i)
     int topics = 0;
 
     if (strcmp(name, "limit") == 0 && i < WEIR_RULES)
-        return (struct weir_opt_word){ weir_rules[i].id, ":", weir_rules[i].what };
+        return (struct weir_opt_word){ weir_rule_at(i)->id, ":", weir_rule_at(i)->what };
     if (strcmp(name, "api") == 0)
         return backend_word(i, NULL);
     while (is_help && weir_topic_names[topics])

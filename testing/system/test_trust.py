@@ -611,10 +611,10 @@ def test_traffic_of_others_on_the_device_is_seen(ior, ext4):
 # ---- the page of the guide ----
 
 def words_of_the_table():
-    """ID, what, unit and remedy of each row of findings.c."""
-    source = (conftest.SOURCE / "src" / "engine" / "check" / "findings.c").read_text()
+    """ID, what, unit and remedy of each row of the rules."""
+    source = "".join(path.read_text() for path in sorted((conftest.SOURCE / "src" / "engine" / "check").glob("rules-*.c")))
     text = r'((?:"[^"]*"\s*)+)'
-    rows = re.findall(r'RULE\("(H\d\d)", \w+,\s*%s,\s*%s\).*?\.remedy = %s' % (text, text, text), source, re.S)
+    rows = re.findall(r'RULE\("(H\d\d)",\s*%s,\s*%s\).*?\.remedy = %s' % (text, text, text), source, re.S)
     return {id: tuple("".join(re.findall(r'"([^"]*)"', cell)) for cell in cells) for id, *cells in rows}
 
 

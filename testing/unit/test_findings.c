@@ -2,7 +2,7 @@
 /* test_findings.c - each rule with facts that make a finding and facts that do not; limits, rule sets,
  * verdicts, and the statistics of series */
 #include "config.h"
-#include "engine/check/findings.h"
+#include "engine/check/rules.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -11,6 +11,9 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "base/stats.h"
+#include "engine/check/series.h"
 
 /* Facts of a sound test: one written and one read phase of a minute, six steady repetitions. */
 static struct weir_facts sound_facts(void)
@@ -443,10 +446,21 @@ static void rule_sets_have_names(void **state)
     assert_int_equal(weir_rule_set_find("none"), WEIR_RULES_NONE);
     assert_int_equal(weir_rule_set_find("iso9000"), -1);
     assert_int_equal(weir_findings_judge(&f, WEIR_RULES_NONE, NULL, list), 0);
-    for (int i = 0; weir_rules[i].id; i++) /* each row is complete, and in order */
-        assert_true(weir_rules[i].what && weir_rules[i].unit && weir_rules[i].remedy &&
-                    weir_rules[i].measure &&
-                    (i == 0 || strcmp(weir_rules[i - 1].id, weir_rules[i].id) < 0));
+    assert_null(weir_rule_at(WEIR_RULES));
+}
+
+static void each_rule_is_complete_and_they_are_in_order(void **state)
+{
+    (void)state;
+    for (int i = 0; i < WEIR_RULES; i++) {
+        const struct weir_rule *r = weir_rule_at(i);
+
+        assert_true(r->what && r->unit && r->remedy);
+        assert_true(r->measure || (r->from != WEIR_VALUE_NONE && r->unknown));
+        assert_true(r->from == WEIR_VALUE_NONE || r->text);
+        assert_true((r->from == WEIR_VALUE_IS || r->from == WEIR_VALUE_IS_NOT) == (r->text_not != NULL));
+        assert_true(i == 0 || strcmp(weir_rule_at(i - 1)->id, r->id) < 0);
+    }
 }
 
 /* ---- series ---- */
@@ -458,12 +472,12 @@ static void the_interval_of_the_median_is_that_of_the_tables(void **state)
     (void)state;
     for (int i = 0; i < 20; i++)
         v[i] = i + 1;
-    assert_false(weir_series_interval(v, 5, &low, &high));
-    assert_true(weir_series_interval(v, 6, &low, &high) && low == 1 && high == 6);
-    assert_true(weir_series_interval(v, 9, &low, &high) && low == 2 && high == 8);
-    assert_true(weir_series_interval(v, 10, &low, &high) && low == 2 && high == 9);
-    assert_true(weir_series_interval(v, 15, &low, &high) && low == 4 && high == 12);
-    assert_true(weir_series_interval(v, 20, &low, &high) && low == 6 && high == 15);
+    assert_false(weir_median_interval(v, 5, &low, &high));
+    assert_true(weir_median_interval(v, 6, &low, &high) && low == 1 && high == 6);
+    assert_true(weir_median_interval(v, 9, &low, &high) && low == 2 && high == 8);
+    assert_true(weir_median_interval(v, 10, &low, &high) && low == 2 && high == 9);
+    assert_true(weir_median_interval(v, 15, &low, &high) && low == 4 && high == 12);
+    assert_true(weir_median_interval(v, 20, &low, &high) && low == 6 && high == 15);
 }
 
 /* 1/2 to the power of 1075 is 0 in a double: the interval was that of two neighbours from there on. */
@@ -477,7 +491,7 @@ static void the_interval_of_thousands_of_values_is_no_narrower(void **state)
     for (int i = 0; i < 4000; i++)
         v[i] = i;
     for (int i = 0; i < 5; i++) {
-        assert_true(weir_series_interval(v, n[i], &low, &high));
+        assert_true(weir_median_interval(v, n[i], &low, &high));
         assert_float_equal(low, from[i], 0);
         assert_float_equal(high, n[i] - 1 - from[i], 0);
     }
@@ -541,6 +555,7 @@ int main(void)
         cmocka_unit_test(limits_change_one_rule),
         cmocka_unit_test(wrong_limits_are_refused),
         cmocka_unit_test(rule_sets_have_names),
+        cmocka_unit_test(each_rule_is_complete_and_they_are_in_order),
         cmocka_unit_test(the_interval_of_the_median_is_that_of_the_tables),
         cmocka_unit_test(the_interval_of_thousands_of_values_is_no_narrower),
         cmocka_unit_test(phases_outside_the_repetitions_are_not_counted),

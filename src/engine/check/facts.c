@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/run.h"
 #include "par/reduce.h"
 
 void weir_facts_init(struct weir_facts *f)
@@ -23,16 +22,15 @@ void weir_facts_init(struct weir_facts *f)
     f->allocated = f->written = f->retries = f->others_cpu = f->others = f->others_share = f->sequential_rate = NAN;
 }
 
-double weir_facts_own_node(const struct weir_run *run, int whom)
+double weir_facts_own_node(const struct weir_par *par, int whom)
 {
-    uint64_t node = (uint64_t)run->par.node;
-    uint64_t own;
+    uint64_t node = (uint64_t)par->node, own;
 
-    if (run->par.nodes == 1)
+    if (par->nodes == 1)
         return 1;
-    own = weir_fetch_u64(&run->par, node, whom) == node;
-    weir_allsum_u64(&run->par, &own, 1);
-    return (double)own / run->par.size;
+    own = weir_fetch_u64(par, node, whom) == node;
+    weir_allsum_u64(par, &own, 1);
+    return (double)own / par->size;
 }
 
 struct weir_facts_phase *weir_facts_phase_of(struct weir_facts *f, const char *key)
@@ -58,4 +56,27 @@ bool weir_facts_have(const struct weir_facts *f, enum weir_moves moves)
         if (f->phase[i].moves == moves)
             return true;
     return false;
+}
+
+bool weir_facts_move_data(const struct weir_facts *f)
+{
+    return weir_facts_have(f, WEIR_MOVES_IN) || weir_facts_have(f, WEIR_MOVES_OUT);
+}
+
+const struct weir_facts_phase *weir_facts_extreme(const struct weir_facts *f, size_t member, int sign,
+                                                  bool (*only)(const struct weir_facts_phase *))
+{
+    const struct weir_facts_phase *found = NULL;
+    double most = NAN;
+
+    for (int i = 0; i < f->phases; i++) {
+        const struct weir_facts_phase *p = &f->phase[i];
+        double x = sign * WEIR_FACTS_MEMBER(double, p, member);
+
+        if (!isnan(x) && (!only || only(p)) && !(x <= most)) {
+            found = p;
+            most = x;
+        }
+    }
+    return found;
 }

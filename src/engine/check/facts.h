@@ -5,6 +5,7 @@
 #define WEIR_ENGINE_CHECK_FACTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define WEIR_FACTS_PHASES 24 /* kinds of phases of a test */
@@ -54,7 +55,7 @@ struct weir_lacks {
     char names[160]; /* "hosts, mountOptions" */
 };
 
-struct weir_run;
+struct weir_par;
 
 struct weir_facts {
     /* the machine */
@@ -123,8 +124,8 @@ struct weir_facts {
 /* Nothing is known. Local. */
 void weir_facts_init(struct weir_facts *f);
 
-/* The share of tasks whose 'whom', a rank, is on their own node. Collective over run->par. */
-double weir_facts_own_node(const struct weir_run *run, int whom);
+/* The share of tasks whose 'whom', a rank, is on their own node. Collective over par. */
+double weir_facts_own_node(const struct weir_par *par, int whom);
 
 /* The kind of phase with this key, made when it is new; NULL when there are too many kinds. key
  * must live as long as the facts. Local. */
@@ -132,5 +133,20 @@ struct weir_facts_phase *weir_facts_phase_of(struct weir_facts *f, const char *k
 
 /* Does a phase move data this way? Local. */
 bool weir_facts_have(const struct weir_facts *f, enum weir_moves moves);
+bool weir_facts_move_data(const struct weir_facts *f); /* either way */
+
+/* The phase with the largest (sign 1) or least (-1) known value of a member, a double, by its
+ * offset; of those that 'only' is true of (NULL: of all). NULL: not known of any. Local. */
+const struct weir_facts_phase *weir_facts_extreme(const struct weir_facts *f, size_t member, int sign,
+                                                  bool (*only)(const struct weir_facts_phase *));
+
+#define WEIR_MOST(f, name, only)                                                                   \
+    weir_facts_extreme(f, offsetof(struct weir_facts_phase, name), 1, only)
+#define WEIR_LEAST(f, name, only)                                                                  \
+    weir_facts_extreme(f, offsetof(struct weir_facts_phase, name), -1, only)
+
+/* The member at this offset. */
+#define WEIR_FACTS_MEMBER(type, of, offset)                                                        \
+    (*(const type *)(const void *)((const char *)(of) + (offset)))
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "engine/check/series.h"
 #include "engine/check/straggler.h"
 #include "engine/driver.h"
 #include "engine/phase.h"

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/options/help.h"
+#include "engine/check/rules.h"
 #include "engine/driver.h"
 
 /* ---- for programs ---- */
@@ -225,10 +226,12 @@ static void help_rule(const struct weir_rule *r, struct weir_str *out)
 
 void weir_trust_help(struct weir_str *out)
 {
+    const struct weir_rule *r;
+
     weir_str_addf(out, "\nEach test ends with a line that has its verdict. INVALID: by the rules it must\n"
                        "not be published. SUSPECT: it probably does not mean what it seems to. SOUND:\n"
                        "there are notes at most. The default rules:\n");
-    for (const struct weir_rule *r = weir_rules; r->id; r++)
+    for (int i = 0; (r = weir_rule_at(i)); i++)
         help_rule(r, out);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/size.h"
+#include "base/stats.h"
 #include "engine/driver.h"
 #include "engine/phase.h"
 
@@ -24,7 +25,7 @@ bool weir_until_center(const double *rate, int n, struct weir_until_center *out)
     memcpy(sorted, rate, sizeof(*sorted) * (size_t)n);
     out->median = weir_median(sorted, (size_t)n); /* sorts */
     out->low = out->high = NAN;
-    weir_series_interval(sorted, n, &out->low, &out->high);
+    weir_median_interval(sorted, n, &out->low, &out->high);
     for (int i = 0; i < n; i++)
         seconds += 1 / rate[i];
     out->harmonic = n / seconds;

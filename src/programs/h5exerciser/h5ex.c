@@ -274,7 +274,7 @@ static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
     f->random = 0;
     f->collective = !t->o->independent;
     f->own_node =
-        weir_facts_own_node(run, (int)((run->par.rank + t->o->shift) % run->par.size));
+        weir_facts_own_node(&run->par, (int)((run->par.rank + t->o->shift) % run->par.size));
     f->unread = 0;
     f->data_kind = WEIR_DATA_REPEATED;
 }

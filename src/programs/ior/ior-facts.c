@@ -26,7 +26,7 @@ static void look_at_owners(struct weir_run *run, const struct ior_test *t, struc
     const struct ior_options *o = t->o;
     struct weir_err ignored = WEIR_ERR_INIT;
     int owner = ior_owner(t, &run->par, false, 0, &ignored);
-    double own = weir_facts_own_node(run, owner < 0 ? run->par.rank : owner);
+    double own = weir_facts_own_node(&run->par, owner < 0 ? run->par.rank : owner);
     double tasks = run->par.size;
 
     f->own_node = o->write ? own : NAN;

@@ -342,7 +342,7 @@ static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
 {
     const struct mib_test *t = state;
     const struct mib_options *o = t->o;
-    double own = weir_facts_own_node(run, o->no_mpi ? run->par.rank : t->source);
+    double own = weir_facts_own_node(&run->par, o->no_mpi ? run->par.rank : t->source);
 
     f->path = o->test_dir;
     f->durable = 1;

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rules-data.c - the rules H01 to H14: time, size, caches, rates and data */
+#include "config.h"
+#include "engine/check/rules.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GIB 1073741824.0
+
+/* ---- time, size, caches ---- */
+
+static bool writes_or_makes(const struct weir_facts_phase *p)
+{
+    return p->moves == WEIR_MOVES_OUT || p->makes;
+}
+
+static bool reads(const struct weir_facts_phase *p)
+{
+    return p->moves == WEIR_MOVES_IN;
+}
+
+/* IO500 has a limit for write phases only. */
+static void h01(const struct weir_facts *f, struct weir_finding *out)
+{
+    bool writes = out->set == WEIR_RULES_IO500;
+    const struct weir_facts_phase *p = WEIR_LEAST(f, shortest_s, writes ? writes_or_makes : NULL);
+
+    if (p)
+        weir_finding_set(out, p->shortest_s, "a %s phase %s %.3g s", p->key,
+                         f->planned ? "would take" : "took", p->shortest_s);
+    else if (writes && f->phases > 0)
+        weir_finding_unknown(out, "no phase writes data or makes items");
+}
+
+static void h02(const struct weir_facts *f, struct weir_finding *out)
+{
+    const struct weir_facts_phase *p = WEIR_MOST(f, bytes, NULL);
+    double node = p ? p->bytes / f->tasks * f->per_node_max : 0;
+
+    if (node <= 0)
+        weir_finding_unknown(out, WEIR_NO_DATA);
+    else if (f->stores == 0)
+        weir_finding_unknown(out, WEIR_NOT_STORED);
+    else if (out->set == WEIR_RULES_JUPITER)
+        weir_finding_set(out, node / GIB, "%.3g GiB of data a node", node / GIB);
+    else if (!weir_facts_have(f, WEIR_MOVES_IN) && f->durable == 1)
+        weir_finding_unknown(out, "nothing is read, and what is written is flushed in the "
+                                  "measured time (H05 has what was not)");
+    else if (f->direct == 1 || f->evicted)
+        weir_finding_set(out, NAN, "the page cache is not used");
+    else if (!isnan(f->memory))
+        weir_finding_set(out, node / f->memory, "the data of a node are %.2g times its memory",
+                         node / f->memory);
+}
+
+/* Its pages are the only place of the data. */
+static bool is_in_memory(const struct weir_facts *f)
+{
+    return strcmp(f->file_system, "tmpfs") == 0 || strcmp(f->file_system, "ramfs") == 0;
+}
+
+static void h03(const struct weir_facts *f, struct weir_finding *out)
+{
+    const struct weir_facts_phase *p = WEIR_MOST(f, cached, reads);
+    bool memory = is_in_memory(f);
+
+    if (p)
+        weir_finding_set(
+            out, 100 * p->cached, "%.0f %% of the bytes read %s in this node's page cache%s%s%s",
+            100 * p->cached, f->planned ? "would be" : "were", memory ? " (" : "",
+            memory ? f->file_system : "", memory ? " is memory)" : "");
+    else if (f->direct == 1 && weir_facts_have(f, WEIR_MOVES_IN))
+        weir_finding_unknown(out, "direct I/O reads past the page cache (H27 says whether it does)");
+}
+
+#define COLD 0.05 /* of the bytes, at most, that memory serves or keeps */
+
+/* Nothing that is known lets the bytes of this phase stay in memory: they were not there before, or
+ * the system does not tell who asks, or they were made durable in the time. */
+static bool is_cold(const struct weir_facts *f, const struct weir_facts_phase *p)
+{
+    if (f->direct == 1)
+        return !(p->left > COLD);
+    if (p->moves == WEIR_MOVES_IN)
+        return p->cached <= COLD || (isnan(p->cached) && p->unseen);
+    return f->durable == 1 && !(p->dirty > COLD);
+}
+
+/* The phase of which the smallest share of the bytes reached a device: of all, or of those phases
+ * that write (out) or of which the bytes ought to have reached one (cold). */
+static const struct weir_facts_phase *least_reached(const struct weir_facts *f, bool out, bool cold)
+{
+    const struct weir_facts_phase *p = NULL;
+
+    for (int i = 0; i < f->phases; i++) {
+        const struct weir_facts_phase *q = &f->phase[i];
+
+        if (q->asked > 0 && (!out || q->moves == WEIR_MOVES_OUT) && (!cold || is_cold(f, q)) &&
+            (!p || q->reached * p->asked < p->reached * q->asked))
+            p = q;
+    }
+    return p;
+}
+
+static bool is_less_than_half(const struct weir_facts_phase *p)
+{
+    return p && 2 * p->reached < p->asked;
+}
+
+/* Why they ought to have reached it. */
+static const char *why_all(const struct weir_facts *f, const struct weir_facts_phase *p)
+{
+    if (f->direct == 1)
+        return ", though direct I/O was asked for";
+    if (p->moves == WEIR_MOVES_OUT)
+        return ", though it made them durable";
+    return p->unseen ? ", and this user cannot see whether the page cache had the rest"
+                     : ", though the page cache did not have them";
+}
+
+static void suspect_at_least(struct weir_finding *out)
+{
+    out->severity = out->severity > WEIR_SUSPECT ? out->severity : WEIR_SUSPECT;
+}
+
+static void h04(const struct weir_facts *f, struct weir_finding *out)
+{
+    const struct weir_facts_phase *cold = least_reached(f, false, true);
+    bool gone = is_less_than_half(cold);
+    const struct weir_facts_phase *p = gone ? cold : least_reached(f, false, false);
+
+    if (gone)
+        suspect_at_least(out);
+    if (p)
+        weir_finding_set(out, fmax(0, 100 * (1 - p->reached / p->asked)),
+                         "a block device moved %.0f %% of the bytes of a %s phase%s%s",
+                         100 * p->reached / p->asked, p->key, gone ? why_all(f, p) : "",
+                         gone && f->image ? " (the files are in an image)" : "");
+}
+
+/* In memory no page is ever dirty. */
+static void h05(const struct weir_facts *f, struct weir_finding *out)
+{
+    if (WEIR_MOST(f, dirty, NULL) && is_in_memory(f))
+        weir_finding_set(out, 100, "all that was written is in memory only: %s is memory",
+                         f->file_system);
+}
+
+/* On one node there is no other way. */
+static void h07(const struct weir_facts *f, struct weir_finding *out)
+{
+    if (f->nodes < 2 && out->set == WEIR_RULES_DEFAULT)
+        weir_finding_unknown(out, WEIR_ONE_NODE);
+}
+
+static void h09(const struct weir_facts *f, struct weir_finding *out)
+{
+    bool here = f->distance == 0 && f->nodes > 1; /* a -Q that is a multiple of the nodes */
+
+    if (here && !(f->own_node < 1)) {
+        weir_finding_set(out, 1, "the distance of reader and writer is 0 nodes");
+    } else if (here && !f->uneven) { /* see ior_shift */
+        weir_finding_set(out, 1,
+                         "-Q comes to 0 nodes and shifts by tasks: %.0f %% of them read what "
+                         "their own node wrote",
+                         100 * f->own_node);
+        if (f->own_node == 0) /* as it was meant */
+            out->severity = WEIR_NOTE;
+    } else {
+        weir_finding_set(out, f->uneven, "nodes have %s of tasks",
+                         f->uneven ? "different numbers" : "the same number");
+    }
+}
+
+/* ---- rates and data ---- */
+
+static const char *what_binds(const struct weir_facts *f)
+{
+    if (f->on_network && isnan(f->link_rate))
+        return "memory can do (the speed of the links is not known)";
+    return f->link_rate < f->memcpy_rate / 2 ? "the links of the nodes can do" : "memory can do";
+}
+
+static void h10(const struct weir_facts *f, struct weir_finding *out)
+{
+    const struct weir_facts_phase *p = WEIR_MOST(f, rate, NULL);
+    double bound = fmin(f->memcpy_rate / 2, f->link_rate) * f->nodes; /* fmin leaves NaN out */
+
+    if (!p) {
+        weir_finding_unknown(out, "no rate was measured");
+    } else if (f->peak > 0 && p->rate > f->peak) {
+        weir_finding_set(out, p->rate / f->peak, "the rate of %s is %.2g times --peak", p->key,
+                         p->rate / f->peak);
+        out->severity = WEIR_INVALID;
+    } else if (!isnan(bound)) {
+        weir_finding_set(out, p->rate / bound, "the rate of %s is %.2g times what %s", p->key,
+                         p->rate / bound, what_binds(f));
+    }
+}
+
+static void h11(const struct weir_facts *f, struct weir_finding *out)
+{
+    const struct weir_facts_phase *p = WEIR_MOST(f, rate, reads);
+
+    if (f->random != 1 || !p)
+        weir_finding_unknown(out, "no phase reads at random offsets");
+    else if (!isnan(f->sequential_rate))
+        weir_finding_set(out, p->rate / f->sequential_rate,
+                         "random reads are %.2g times as fast as sequential ones",
+                         p->rate / f->sequential_rate);
+}
+
+/* Does the file system, or the device, store less than it is given? In words. */
+static bool is_reduced(const struct weir_facts *f, struct weir_finding *out)
+{
+    const struct weir_facts_phase *p = least_reached(f, true, true);
+
+    if (f->compressed > COLD)
+        weir_finding_set(out, 1, "%.0f %% of the bytes are compressed on the device",
+                         100 * f->compressed);
+    else if (f->compresses && weir_facts_have(f, WEIR_MOVES_OUT))
+        weir_finding_set(out, 1, "the file system is mounted with %s", f->compresses);
+    else if (is_less_than_half(p))
+        weir_finding_set(out, 1, "a device moved only %.0f %% of the bytes of a %s phase",
+                         100 * p->reached / p->asked, p->key);
+    else
+        return false;
+    return true;
+}
+
+static void h13(const struct weir_facts *f, struct weir_finding *out)
+{
+    bool repeated = f->data_kind == WEIR_DATA_REPEATED;
+
+    if (f->stores != 0 && is_reduced(f, out))
+        suspect_at_least(out);
+    else if (!weir_facts_have(f, WEIR_MOVES_OUT))
+        weir_finding_unknown(out, WEIR_NO_WRITE);
+    else if (f->data_kind != WEIR_DATA_UNKNOWN)
+        weir_finding_set(out, repeated, "the data written %s be compressed or deduplicated",
+                         repeated ? "can" : "cannot");
+}
+
+static void h14(const struct weir_facts *f, struct weir_finding *out)
+{
+    if (!isnan(f->written) && !(f->allocated < f->written))
+        weir_finding_set(out, 100 * f->written, "%.0f %% of the bytes of the files were written%s",
+                         100 * f->written, f->written < 1 ? ", the rest are holes" : "");
+}
+
+const struct weir_rule weir_rules_data[] = {
+    { WEIR_RULE("H01", "shortest timed phase", "s"),
+      .below = true,
+      .at = { { WEIR_NOTE, 1, NULL },
+              { WEIR_INVALID, 60, NULL },
+              { WEIR_INVALID, 300, NULL },
+              { WEIR_SOUND, 0, NULL } },
+      .worse = { WEIR_SUSPECT, 0.1, NULL },
+      .measure = h01, .unknown = WEIR_NO_PHASE,
+      .remedy = "move more data or items, or repeat until a time has passed (minTimeDuration)" },
+    { WEIR_RULE("H02", "data of a node against its memory", "x memory"),
+      .below = true,
+      .at = { { WEIR_SUSPECT, 1, NULL },
+              { WEIR_INVALID, 128, "GiB a node" },
+              { WEIR_SOUND, 0, NULL },
+              { WEIR_SOUND, 0, NULL } },
+      .measure = h02, .needs = WEIR_NEEDS_DATA,
+      .unknown = "the memory of the nodes is not known",
+      .remedy = "make the data of a node larger than its memory, or use direct I/O, or drop the "
+                "files from the cache before the read phase" },
+    { WEIR_RULE("H03", "read from the page cache of the reader's node", "%"),
+      WEIR_RULE_AT(5, SUSPECT, INVALID, INVALID, SUSPECT),
+      .measure = h03, .cached = true, .unknown = WEIR_NO_READ,
+      .remedy = "read data that another node wrote (-C with several nodes), use direct I/O, or drop "
+                "the files from the cache before the read phase" },
+    { WEIR_RULE("H04", "bytes asked for that no block device moved", "%"),
+      WEIR_RULE_AT(5, NOTE, NOTE, NOTE, NOTE),
+      .measure = h04,
+      .unknown = "it is known of local block file systems only",
+      .remedy = "compare with the rate of the device; the rest was served by memory, or never "
+                "stored (holes, compression)" },
+    { WEIR_RULE("H05", "not on storage at the end of the write time", "%"),
+      WEIR_RULE_AT(5, SUSPECT, INVALID, INVALID, SUSPECT),
+      .measure = h05, .needs = WEIR_NEEDS_WRITES, WEIR_RULE_PHASE(dirty), .cached = true,
+      .text = "%.0f %% of what was written was in memory only at the end of the time",
+      .unknown = "the kernel does not tell which pages are dirty",
+      .remedy = "flush inside the time (ior -e, -Y), or use direct I/O" },
+    { WEIR_RULE("H06", "write phases with nothing that makes data durable", "phases"),
+      WEIR_RULE_AT(0, SUSPECT, SUSPECT, INVALID, SUSPECT),
+      .needs = WEIR_NEEDS_WRITES | WEIR_NEEDS_STORED,
+      WEIR_RULE_VALUE(WEIR_VALUE_IS_NOT, durable),
+      .text = "nothing in the write time makes the data durable",
+      .text_not = "something in the write time makes the data durable",
+      .unknown = "the program does not say whether it flushes",
+      .remedy = "flush inside the time (ior -e, -Y; mdtest -y, -Y), or use direct I/O" },
+    { WEIR_RULE("H07", "tasks that read what their own node wrote", "%"),
+      WEIR_RULE_AT(0, SUSPECT, INVALID, INVALID, SOUND),
+      .measure = h07, .needs = WEIR_NEEDS_READS, WEIR_RULE_VALUE(WEIR_VALUE_SHARE, own_node),
+      .text = "%.0f %% of the tasks read what their own node wrote",
+      .unknown = "the program does not say who wrote the data",
+      .remedy = "let another node read it: -C, with a -Q that is no multiple of the nodes" },
+    { WEIR_RULE("H08", "data that no task reads, because other data are read twice", "%"),
+      WEIR_RULE_AT(0, NOTE, SUSPECT, INVALID, SOUND),
+      .needs = WEIR_NEEDS_READS, WEIR_RULE_VALUE(WEIR_VALUE_SHARE, unread),
+      .text = "%.0f %% of the data are never read, others twice",
+      .unknown = "the program does not count what is read twice",
+      .remedy = "use -Z twice, which is a permutation, or -C" },
+    { WEIR_RULE("H09", "placement that is uneven, or a -Q that leads to the same node", "cases"),
+      WEIR_RULE_AT(0, SUSPECT, INVALID, INVALID, SOUND),
+      .measure = h09,
+      .remedy = "place the same number of tasks on each node; -Q counts nodes, not tasks" },
+    { WEIR_RULE("H10", "best rate against what the hardware can do", "x bound"),
+      WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
+      .measure = h10, .needs = WEIR_NEEDS_DATA,
+      .unknown = "no bound is known",
+      .remedy = "look for a cache: such a rate cannot come from storage" },
+    { WEIR_RULE("H11", "random reads against sequential ones of the same files", "x sequential"),
+      WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
+      .measure = h11,
+      .unknown = "no earlier test reads the same files in order",
+      .remedy = "look for a cache, on clients or servers: make the data larger, or drop the caches" },
+    { WEIR_RULE("H12", "random blocks that are drawn again", "%"),
+      WEIR_RULE_AT(5, NOTE, SUSPECT, INVALID, SUSPECT),
+      WEIR_RULE_VALUE(WEIR_VALUE_SHARE, repeats),
+      .text = "%.0f %% of the random blocks are repeats",
+      .unknown = "no blocks are drawn at random",
+      .remedy = "use -z once, which visits every block once, or more blocks than transfers" },
+    { WEIR_RULE("H13", "data that can be, or are, compressed or deduplicated", "kinds"),
+      WEIR_RULE_AT(0, NOTE, NOTE, INVALID, SUSPECT),
+      .measure = h13,
+      .unknown = "the program does not say what it writes",
+      .remedy = "write random data (-l random, or -l signature), to a file system that does not "
+                "compress" },
+    { WEIR_RULE("H14", "allocated or written bytes of the files against their size", "%"),
+      .below = true,
+      WEIR_RULE_AT(95, SUSPECT, SUSPECT, INVALID, SUSPECT),
+      .measure = h14, .needs = WEIR_NEEDS_DATA, WEIR_RULE_VALUE(WEIR_VALUE_SHARE, allocated),
+      .text = "%.0f %% of the size of the files is allocated",
+      .unknown = "the blocks of the files are not known",
+      .remedy = "the file system compresses, delays or leaves out blocks: write random data, flush, "
+                "and read what was written before" },
+    { .id = NULL },
+};

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rules-run.c - the rules H19 to H35: where the time goes, the machine, and what was applied of what
+ * was asked for */
+#include "config.h"
+#include "engine/check/rules.h"
+
+#include <math.h>
+
+static void h19(const struct weir_facts *f, struct weir_finding *out)
+{
+    const struct weir_facts_phase *p = WEIR_MOST(f, tail, NULL), *slow = WEIR_MOST(f, slow, NULL);
+    double tail = p ? 100 * p->tail : 0;
+
+    if (f->tasks < 4)
+        weir_finding_unknown(out, "there are fewer than 4 tasks");
+    else if (slow)
+        weir_finding_set(out, fmax(100 * slow->slow, tail), "%s", slow->stragglers);
+    else if (p)
+        weir_finding_set(out, tail, "%.0f %% of a %s phase waited for the last tenth of the tasks",
+                         tail, p->key);
+}
+
+static void h21(const struct weir_facts *f, struct weir_finding *out)
+{
+    const struct weir_facts_phase *user = WEIR_MOST(f, cpu, NULL), *data = WEIR_MOST(f, data, NULL);
+
+    if (data && (!user || data->data > user->cpu))
+        weir_finding_set(out, 100 * data->data, "making and checking data is %.0f %% of a %s phase",
+                         100 * data->data, data->key);
+}
+
+static void h23(const struct weir_facts *f, struct weir_finding *out)
+{
+    if (f->nodes < 2 && f->tasks < 2)
+        weir_finding_set(out, 0, "one clock");
+}
+
+static void h24(const struct weir_facts *f, struct weir_finding *out)
+{
+    if (f->nodes < 2)
+        weir_finding_unknown(out, WEIR_ONE_NODE);
+    if (f->shared != 1 && out->severity == WEIR_INVALID)
+        out->severity = WEIR_SUSPECT;
+}
+
+static void h25(const struct weir_facts *f, struct weir_finding *out)
+{
+    double x = fmax(f->full, f->full_inodes); /* leaves NaN out */
+
+    if (f->no_room) {
+        weir_finding_set(out, 100 * f->need_of_free, "it does not fit: %s", f->no_room);
+        out->severity = WEIR_INVALID;
+        out->unit = "% of what is free";
+        out->limit = 100;
+    } else if (!isnan(x)) {
+        weir_finding_set(out, 100 * x, "the file system %s %.0f %% full",
+                         f->planned ? "would be" : "is", 100 * x);
+    }
+}
+
+#define OTHERS_LEAST (16e6) /* bytes: less is a log file */
+
+static void h26(const struct weir_facts *f, struct weir_finding *out)
+{
+    double cpu = 100 * f->others_cpu;
+    double device = !(f->others <= OTHERS_LEAST) ? 100 * f->others_share : 0; /* NaN: not known */
+
+    if (isnan(cpu) && isnan(device)) {
+        weir_finding_set(out, NAN,
+                         "because the phases are too short to look at the processors, and the "
+                         "traffic of others is not known: %s", f->others_why);
+        out->outcome = WEIR_NOT_JUDGED;
+    } else if (isnan(cpu)) {
+        weir_finding_set(out, device,
+                         "others moved %.0f %% of the bytes of the device (the phases are too short "
+                         "to look at the processors)", device);
+    } else if (isnan(device)) {
+        weir_finding_set(out, cpu, "others used %.0f %% of the processors of the tasks; their "
+                                   "traffic is not known, because %s", cpu, f->others_why);
+    } else {
+        weir_finding_set(out, fmax(cpu, device), "others used %.0f %% of the processors of the "
+                                                 "tasks, and moved %.0f %% of the bytes of the "
+                                                 "device", cpu, device);
+    }
+}
+
+static void h27(const struct weir_facts *f, struct weir_finding *out)
+{
+    if (f->direct == 0)
+        weir_finding_set(out, 0, "direct I/O was not asked for");
+    else if (f->direct < 0)
+        weir_finding_unknown(out, "the backend does not report it");
+    if (f->direct != 1)
+        out->more = NULL;
+}
+
+static void h29(const struct weir_facts *f, struct weir_finding *out)
+{
+    if (f->collective == 0)
+        weir_finding_set(out, 0, "collective transfers were not asked for");
+}
+
+static void h33(const struct weir_facts *f, struct weir_finding *out)
+{
+    if (f->lacks.n >= 0)
+        weir_finding_set(out, f->lacks.n, "%d %s missing%s%s", f->lacks.n,
+                         f->lacks.n == 1 ? "item is" : "items are", f->lacks.n ? ": " : "",
+                         f->lacks.names);
+}
+
+static void h34(const struct weir_facts *f, struct weir_finding *out)
+{
+    const struct weir_facts_phase *p = WEIR_LEAST(f, busy_s, NULL);
+    double x = p ? p->busy_s / f->resolution_s : NAN;
+
+    if (!isnan(x))
+        weir_finding_set(out, x, "a task worked %.3g times the clock's resolution", x);
+}
+
+static void h35(const struct weir_facts *f, struct weir_finding *out)
+{
+    if (weir_facts_move_data(f) && f->own_metadata < 0)
+        weir_finding_unknown(out, "no phase looks at metadata");
+}
+
+const struct weir_rule weir_rules_run[] = {
+    { WEIR_RULE("H19", "time that was spent waiting for the last tenth of the tasks", "%"),
+      WEIR_RULE_AT(20, SUSPECT, SUSPECT, NOTE, SUSPECT),
+      .measure = h19, .unknown = WEIR_NO_PHASE,
+      .remedy = "find the slow tasks in the file of the ranks" },
+    { WEIR_RULE("H20", "open, close and sync", "% of the time"),
+      WEIR_RULE_AT(20, NOTE, NOTE, NOTE, NOTE),
+      WEIR_RULE_PHASE(ends),
+      .text = "open, close and sync are %.0f %% of a %s phase",
+      .unknown = WEIR_NO_DATA,
+      .remedy = "move more data for each file, or state that the rate includes them" },
+    { WEIR_RULE("H21", "user time, or time to make and check data", "% of the time"),
+      WEIR_RULE_AT(70, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
+      .measure = h21, WEIR_RULE_PHASE(cpu),
+      .text = "user time is %.0f %% of a %s phase",
+      .unknown = WEIR_NO_PHASE,
+      .remedy = "the processor is the limit: use more nodes, or larger transfers" },
+    { WEIR_RULE("H22", "tasks for each core that they may use", "tasks"),
+      WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
+      WEIR_RULE_VALUE(WEIR_VALUE_TEST, tasks_per_core),
+      .text = "%.3g tasks for each core",
+      .unknown = "the cores of the tasks are not known",
+      .remedy = "use fewer tasks on a node, or bind them to more cores" },
+    { WEIR_RULE("H23", "uncertainty of the common clock", "% of a phase"),
+      WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
+      .measure = h23, WEIR_RULE_PHASE(clock),
+      .text = "the clocks are uncertain by %.2g %% of a %s phase",
+      .unknown = WEIR_NO_PHASE,
+      .remedy = "make the phases longer" },
+    { WEIR_RULE("H24", "file system that is local to each node", "cases"),
+      WEIR_RULE_AT(0, INVALID, INVALID, INVALID, SOUND),
+      .measure = h24, WEIR_RULE_VALUE(WEIR_VALUE_IS, apart),
+      .text = "the nodes do not see the same files",
+      .text_not = "the nodes see the same files",
+      .unknown = "the files were not looked for from another node",
+      .remedy = "use a directory of a file system that all nodes share" },
+    { WEIR_RULE("H25", "use of the file system or of its inodes", "%"),
+      WEIR_RULE_AT(90, NOTE, NOTE, NOTE, NOTE),
+      .measure = h25,
+      .unknown = "the backend does not report it",
+      .remedy = "make room: file systems slow down when they are nearly full" },
+    { WEIR_RULE("H26", "bytes of the device that others moved, or processors that they used", "%"),
+      WEIR_RULE_AT(100 * WEIR_OTHERS_SHARE, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
+      .measure = h26,
+      .remedy = "use nodes that are not shared with other jobs" },
+    { WEIR_RULE("H27", "in the page cache although direct I/O was asked for", "%"),
+      WEIR_RULE_AT(5, SUSPECT, INVALID, SUSPECT, INVALID),
+      .measure = h27, WEIR_RULE_PHASE(left), .cached = true,
+      .text = "%.0f %% of a %s phase with direct I/O came into the page cache",
+      .unknown = WEIR_NO_DATA,
+      .remedy = "the file system takes direct I/O for buffered I/O: use another one, or larger "
+                "aligned transfers" },
+    { WEIR_RULE("H28", "short transfers, and calls that were tried again", "calls"),
+      WEIR_RULE_AT(0, NOTE, NOTE, NOTE, NOTE),
+      WEIR_RULE_VALUE(WEIR_VALUE_TEST, retries),
+      .text = "%.0f short transfers or calls tried again",
+      .unknown = "the program has no session that counts them",
+      .remedy = "look for a full or interrupted file system" },
+    { WEIR_RULE("H29", "independent transfers where collective ones were asked for", "cases"),
+      WEIR_RULE_AT(0, SUSPECT, SUSPECT, SUSPECT, SOUND),
+      .measure = h29, WEIR_RULE_VALUE(WEIR_VALUE_IS, independent),
+      .text = "transfers were independent although collective ones were asked for",
+      .text_not = "transfers were collective",
+      .unknown = "the library does not report it, or decides anew for each transfer",
+      .remedy = "look at the hints in effect (romio_cb_read, romio_cb_write)" },
+    { WEIR_RULE("H30", "layout that is not what was asked for", "cases"),
+      WEIR_RULE_AT(0, SUSPECT, SUSPECT, SUSPECT, SOUND),
+      WEIR_RULE_VALUE(WEIR_VALUE_IS, other_layout),
+      .text = "the layout is not the one that was asked for",
+      .text_not = "the layout is the one that was asked for",
+      .unknown = "no layout was asked for, or the library does not read it back",
+      .remedy = "remove the old files: a layout is chosen when a file is made" },
+    { WEIR_RULE("H31", "files that were written with other parameters", "cases"),
+      WEIR_RULE_AT(0, NOTE, SUSPECT, INVALID, SOUND),
+      .needs = WEIR_NEEDS_READS, WEIR_RULE_VALUE(WEIR_VALUE_IS, foreign),
+      .text = "the files that are read have another size than the test writes",
+      .text_not = "the files have the size that the test writes",
+      .unknown = "the size of the files is not known",
+      .remedy = "read what the same options wrote, best in the same run" },
+    { WEIR_RULE("H33", "items that a reader needs and the results do not have", "items"),
+      .data_only = true,
+      WEIR_RULE_AT(0, NOTE, NOTE, NOTE, NOTE),
+      .measure = h33,
+      .unknown = "no results for programs are written",
+      .remedy = "say in words: kernel, mount options, layout and binding of the tasks" },
+    { WEIR_RULE("H34", "time that a task worked against the resolution of the clock",
+                  "x resolution"),
+      .below = true,
+      WEIR_RULE_AT(1000, NOTE, NOTE, NOTE, NOTE),
+      .measure = h34, .unknown = WEIR_NO_PHASE,
+      .remedy = "do more operations for each task" },
+    { WEIR_RULE("H35", "phases in which a node looks at what it made itself", "phases"),
+      WEIR_RULE_AT(0, SUSPECT, SUSPECT, INVALID, SOUND),
+      .measure = h35, WEIR_RULE_VALUE(WEIR_VALUE_IS, own_metadata),
+      .text = "nodes look at items that they made themselves",
+      .text_not = "other nodes look at the items than those that made them",
+      .unknown = "the program does not say who made the items",
+      .remedy = "let another node look at it (mdtest -N with the tasks of a node, on several "
+                "nodes)" },
+    { .id = NULL },
+};

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rules-series.c - the rules H15 to H18, about a series of repetitions: number, interval, drift,
+ * groups, first one; and the steadiness inside a phase */
+#include "config.h"
+#include "engine/check/rules.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/stats.h"
+#include "engine/check/series.h"
+
+/* The values in ascending order; returns their median. */
+static double sort(double *to, const double *from, int n)
+{
+    memcpy(to, from, sizeof(*to) * (size_t)n);
+    return weir_median(to, (size_t)n);
+}
+
+/* The phase with the largest known value, which goes to *value; NULL: not known of any. */
+static const struct weir_facts_phase *most(const struct weir_facts *f,
+                                           double (*value_of)(const struct weir_facts_phase *),
+                                           double *value)
+{
+    const struct weir_facts_phase *found = NULL;
+
+    *value = NAN;
+    for (int i = 0; i < f->phases; i++) {
+        double x = value_of(&f->phase[i]);
+
+        if (x > *value || (isnan(*value) && !isnan(x))) {
+            *value = x;
+            found = &f->phase[i];
+        }
+    }
+    return found;
+}
+
+/* The least number of repetitions of a kind of phase, among those that are repeated where there
+ * are such. */
+static const struct weir_facts_phase *fewest(const struct weir_facts *f)
+{
+    const struct weir_facts_phase *found = NULL;
+
+    for (int i = 0; i < f->phases; i++) {
+        const struct weir_facts_phase *p = &f->phase[i];
+
+        if (!found || (found->once && !p->once) || (found->once == p->once && p->n < found->n))
+            found = p;
+    }
+    return found;
+}
+
+/* Half of the interval over the median, in percent; NaN without an interval. */
+static double half_width(const struct weir_facts_phase *p)
+{
+    double v[WEIR_FACTS_RATES], low, high, median = sort(v, p->rates, p->nrates);
+
+    if (!weir_median_interval(v, p->nrates, &low, &high))
+        return NAN;
+    return 100 * ((high - low) / 2 / median);
+}
+
+#define WIDE 10.0     /* percent */
+#define SCATTERED 25.0 /* percent: of repetitions that are too few for an interval */
+
+/* The range of two to five repetitions over their median, in percent; NaN: there are not so many. */
+static double range_of(const struct weir_facts_phase *p)
+{
+    double v[WEIR_FACTS_RATES], median = sort(v, p->rates, p->nrates);
+    int n = p->nrates;
+
+    return n < 2 || n > 5 ? NAN : 100 * (v[n - 1] - v[0]) / median;
+}
+
+/* Another number than that of the repetitions. */
+static void judge_by(struct weir_finding *out, double limit, const char *unit)
+{
+    out->limit = limit;
+    out->unit = unit;
+    out->below = false;
+}
+
+/* False: the repetitions are as close as they must be, or their number is worse. */
+static bool judge_range(const struct weir_facts *f, bool few, struct weir_finding *out)
+{
+    double range;
+    const struct weir_facts_phase *p = most(f, range_of, &range);
+    enum weir_severity severity = range > SCATTERED ? WEIR_SUSPECT : WEIR_NOTE;
+
+    if (!(range > WIDE) || (few && out->severity >= severity))
+        return false;
+    out->severity = severity;
+    judge_by(out, severity == WEIR_SUSPECT ? SCATTERED : WIDE, "% (range over median)");
+    weir_finding_set(out, range, "the rates of %s in %d repetitions differ by %.0f %% of their median",
+                     p->key, p->nrates, range);
+    return true;
+}
+
+static void h15(const struct weir_facts *f, struct weir_finding *out)
+{
+    const struct weir_facts_phase *p = fewest(f);
+    double widest;
+    bool few;
+
+    if (!p)
+        return;
+    few = (double)p->n < out->limit;
+    weir_finding_set(out, (double)p->n, "%d repetition%s", (int)p->n, p->n == 1 ? "" : "s");
+    if (judge_range(f, few, out) || few || out->set != WEIR_RULES_DEFAULT)
+        return;
+    if (!most(f, half_width, &widest) || widest <= WIDE)
+        return;
+    judge_by(out, WIDE, "% (half of the 95 % interval)");
+    weir_finding_set(out, widest, "the interval of the median is +-%.0f %%", widest);
+}
+
+/* Of two values next to each other, with at least two on each side. */
+static double largest_gap(const double *sorted, int n)
+{
+    double gap = 0;
+
+    for (int i = 2; i + 1 < n; i++)
+        gap = fmax(gap, sorted[i] - sorted[i - 1]);
+    return gap;
+}
+
+/* Change from the first repetition to the last, and between two groups, of the range. */
+static bool examine(const struct weir_facts_phase *p, double *drift, double *gap)
+{
+    double v[WEIR_FACTS_RATES], median = sort(v, p->rates, p->nrates), range;
+    int n = p->nrates;
+
+    if (n < 6)
+        return false;
+    range = v[n - 1] - v[0];
+    *drift = *gap = 0;
+    if (!(range / median > 0.05)) /* what is so narrow needs no explanation */
+        return true;
+    *drift = fabs(weir_series_slope(p->rates, n)) * (n - 1) / range;
+    *gap = largest_gap(v, n) / range;
+    return true;
+}
+
+static double drift_or_gap(const struct weir_facts_phase *p)
+{
+    double drift, gap;
+
+    return examine(p, &drift, &gap) ? fmax(drift, gap) : NAN;
+}
+
+static void h16(const struct weir_facts *f, struct weir_finding *out)
+{
+    double x, drift, gap;
+    const struct weir_facts_phase *p = most(f, drift_or_gap, &x);
+
+    if (!p || !examine(p, &drift, &gap))
+        return;
+    if (drift >= gap)
+        weir_finding_set(out, 100 * x, "%s drifts over the repetitions by %.0f %% of their range",
+                         p->key, 100 * x);
+    else
+        weir_finding_set(out, 100 * x, "%s has two groups, %.0f %% of the range apart", p->key,
+                         100 * x);
+}
+
+#define LONG 10.0 /* seconds: in shorter phases only SNIA looks for a steady state */
+
+static void h17(const struct weir_facts *f, struct weir_finding *out)
+{
+    const struct weir_facts_phase *p = WEIR_MOST(f, unsteady, NULL);
+
+    if (p && out->set != WEIR_RULES_SNIA && p->shortest_s < LONG)
+        weir_finding_unknown(out, "the phases are shorter than 10 s");
+    else if (p)
+        weir_finding_set(out, 100 * p->unsteady,
+                         "the rate of the second half of a %s phase changes by %.0f %%", p->key,
+                         100 * p->unsteady);
+}
+
+/* Of sorted values, between two of them where it must be. */
+static double quantile(const double *sorted, int n, double q)
+{
+    double at = q * (n - 1);
+    int i = (int)at;
+
+    return i + 1 < n ? sorted[i] + (at - i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
+}
+
+/* How many interquartile ranges of the others the first repetition is off. */
+static double first_off(const struct weir_facts_phase *p)
+{
+    double v[WEIR_FACTS_RATES], off, range;
+    int n = p->nrates - 1;
+
+    if (n < 4)
+        return NAN;
+    off = fabs(p->rates[0] - sort(v, p->rates + 1, n));
+    range = quantile(v, n, 0.75) - quantile(v, n, 0.25);
+    return range > 0 ? off / range : off > 0 ? 999 : 0;
+}
+
+static void h18(const struct weir_facts *f, struct weir_finding *out)
+{
+    double off;
+    const struct weir_facts_phase *p = most(f, first_off, &off);
+
+    if (p)
+        weir_finding_set(out, off, "the first repetition of %s is %.2g interquartile ranges off",
+                         p->key, off);
+}
+
+const struct weir_rule weir_rules_series[] = {
+    { WEIR_RULE("H15", "repetitions, and how far they differ", "repetitions"),
+      .below = true,
+      WEIR_RULE_AT(3, NOTE, INVALID, SOUND, SOUND),
+      .measure = h15, .unknown = WEIR_NO_PHASE,
+      .remedy = "repeat the test (-i) until the interval of the median is narrow; what differs "
+                "between runs, repetitions of one run do not show" },
+    { WEIR_RULE("H16", "drift of the repetitions, or a gap between two groups, of their range",
+                  "%"),
+      WEIR_RULE_AT(70, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
+      .measure = h16,
+      .unknown = "there are fewer than 6 repetitions",
+      .remedy = "do not use one number for it: find what changes with time, or tells the groups "
+                "apart" },
+    { WEIR_RULE("H17", "change of the rate inside a phase", "%"),
+      WEIR_RULE_AT(20, NOTE, NOTE, NOTE, INVALID),
+      .measure = h17,
+      .unknown = "the rate inside a phase is not sampled in ten or more intervals (--interval)",
+      .remedy = "run longer, and leave out the time before the steady state" },
+    { WEIR_RULE("H18", "first repetition against the others", "interquartile ranges"),
+      WEIR_RULE_AT(3, NOTE, NOTE, NOTE, NOTE),
+      .measure = h18,
+      .unknown = "there are fewer than 5 repetitions",
+      .remedy = "leave the first repetition out, or make all repetitions cold" },
+    { .id = NULL },
+};

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rules.c - the judgement by the rules, and the limits that a user has changed */
+#include "config.h"
+#include "engine/check/rules.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/size.h"
+
+const char *const weir_rule_sets[] = { "default", "jupiter", "io500", "snia", "none", NULL };
+
+const struct weir_rule *weir_rule_at(int i)
+{
+    static const struct weir_rule *const parts[] = { weir_rules_data, weir_rules_series,
+                                                     weir_rules_run };
+
+    for (size_t k = 0; k < sizeof(parts) / sizeof(*parts); k++)
+        for (const struct weir_rule *r = parts[k]; r->id; r++)
+            if (i-- == 0)
+                return r;
+    return NULL;
+}
+
+/* ---- names ---- */
+
+int weir_rule_set_find(const char *name)
+{
+    for (int i = 0; weir_rule_sets[i]; i++)
+        if (strcasecmp(name, weir_rule_sets[i]) == 0)
+            return i;
+    return -1;
+}
+
+const char *weir_severity_name(enum weir_severity severity)
+{
+    static const char *const names[] = { "none", "NOTE", "SUSPECT", "INVALID" };
+
+    return names[severity];
+}
+
+const char *weir_verdict_name(enum weir_severity worst)
+{
+    return worst < WEIR_SUSPECT ? "SOUND" : weir_severity_name(worst);
+}
+
+/* ---- limits ---- */
+
+static int find_rule(const char *id, size_t len)
+{
+    const struct weir_rule *r;
+
+    for (int i = 0; (r = weir_rule_at(i)); i++)
+        if (strlen(r->id) == len && strncasecmp(r->id, id, len) == 0)
+            return i;
+    return -1;
+}
+
+static int parse_limit(struct weir_limits *l, const char *word, size_t len, struct weir_err *err)
+{
+    size_t id = strcspn(word, ":,+");
+    int i = find_rule(word, id);
+    const char *end = word;
+    double value = NAN;
+
+    if (i < 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option --limit: '%.*s' names no rule; rules are H01 to H35", (int)len,
+                           word);
+    if (word[id] == ':')
+        end = weir_real_scan(word + id + 1, &value);
+    if (end == word + id + 1 || end != word + len || !isfinite(value) || value < 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option --limit: '%.*s' is not ID:NUMBER, like H01:30 (unit: %s)",
+                           (int)len, word, weir_rule_at(i)->unit);
+    l->limit[i] = value;
+    return 0;
+}
+
+int weir_limits_parse(struct weir_limits *l, const char *text, struct weir_err *err)
+{
+    for (int i = 0; i < WEIR_RULES; i++)
+        l->limit[i] = NAN;
+    for (bool more = text && *text; more;) {
+        size_t len = strcspn(text, ",+"); /* a script has other plans with commas */
+
+        if (parse_limit(l, text, len, err) < 0)
+            return -1;
+        more = text[len] != '\0';
+        text += len + more;
+    }
+    return 0;
+}
+
+/* ---- judgement ---- */
+
+void weir_finding_set(struct weir_finding *out, double value, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(out->text, sizeof(out->text), fmt, ap);
+    va_end(ap);
+    out->value = value;
+    out->outcome = WEIR_FINE; /* until it is compared */
+}
+
+void weir_finding_unknown(struct weir_finding *out, const char *why)
+{
+    weir_finding_set(out, NAN, "because %s", why);
+    out->outcome = WEIR_NOT_JUDGED;
+}
+
+/* Why the test has nothing that the rule could judge; NULL: it has. */
+static const char *is_missing(const struct weir_facts *f, unsigned needs)
+{
+    if ((needs & WEIR_NEEDS_READS) && !weir_facts_have(f, WEIR_MOVES_IN))
+        return WEIR_NO_READ;
+    if ((needs & WEIR_NEEDS_WRITES) && !weir_facts_have(f, WEIR_MOVES_OUT))
+        return WEIR_NO_WRITE;
+    if ((needs & WEIR_NEEDS_DATA) && !weir_facts_move_data(f))
+        return WEIR_NO_DATA;
+    return (needs & WEIR_NEEDS_STORED) && f->stores == 0 ? WEIR_NOT_STORED : NULL;
+}
+
+/* The value that the row names, or none. */
+static void read_member(const struct weir_rule *r, const struct weir_facts *f,
+                        struct weir_finding *out)
+{
+    bool of_phase = r->from == WEIR_VALUE_PHASE;
+    const struct weir_facts_phase *p = of_phase ? weir_facts_extreme(f, r->member, 1, NULL) : NULL;
+    double value = of_phase ? (p ? WEIR_FACTS_MEMBER(double, p, r->member) : NAN)
+                            : WEIR_FACTS_MEMBER(double, f, r->member);
+
+    if (r->from != WEIR_VALUE_TEST)
+        value *= 100;
+    if (!isnan(value))
+        weir_finding_set(out, value, r->text, value, p ? p->key : "");
+}
+
+static void read_flag(const struct weir_rule *r, const struct weir_facts *f, struct weir_finding *out)
+{
+    int flag = WEIR_FACTS_MEMBER(int, f, r->member);
+    bool found = r->from == WEIR_VALUE_IS ? flag != 0 : flag == 0;
+
+    if (flag >= 0)
+        weir_finding_set(out, found, "%s", found ? r->text : r->text_not);
+}
+
+static void measure(const struct weir_rule *r, const struct weir_facts *f, struct weir_finding *out)
+{
+    const char *why = is_missing(f, r->needs);
+
+    if (why)
+        weir_finding_unknown(out, why);
+    else if (r->measure)
+        r->measure(f, out);
+    if (out->text[0] || r->from == WEIR_VALUE_NONE)
+        ;
+    else if (r->from == WEIR_VALUE_IS || r->from == WEIR_VALUE_IS_NOT)
+        read_flag(r, f, out);
+    else
+        read_member(r, f, out);
+    if (!out->text[0])
+        weir_finding_unknown(out, r->cached && f->cache_why && weir_facts_move_data(f) ? f->cache_why
+                                                                                       : r->unknown);
+}
+
+static bool is_beyond(const struct weir_finding *f, double limit)
+{
+    return f->below ? f->value < limit : f->value > limit;
+}
+
+static void judge(const struct weir_facts *f, const struct weir_rule *r, enum weir_rule_set set,
+                  double own_limit, struct weir_finding *out)
+{
+    const struct weir_level *at = &r->at[set];
+
+    *out = (struct weir_finding) { .rule = r,
+                                   .set = set,
+                                   .below = r->below,
+                                   .severity = at->severity,
+                                   .limit = isnan(own_limit) ? at->limit : own_limit,
+                                   .unit = at->unit ? at->unit : r->unit,
+                                   .more = r->cached ? f->cache_hides : NULL };
+    measure(r, f, out);
+    if (out->outcome == WEIR_NOT_JUDGED)
+        return;
+    if (is_beyond(out, out->limit))
+        out->outcome = WEIR_FOUND;
+    if (out->outcome == WEIR_FOUND && set == WEIR_RULES_DEFAULT && r->worse.severity != WEIR_SOUND &&
+        is_beyond(out, r->worse.limit)) {
+        out->severity = r->worse.severity;
+        out->limit = isnan(own_limit) ? r->worse.limit : own_limit;
+    }
+    if (out->outcome == WEIR_FINE && out->more)
+        weir_finding_unknown(out, out->more);
+}
+
+int weir_findings_judge(const struct weir_facts *f, enum weir_rule_set set,
+                        const struct weir_limits *limits, struct weir_finding out[WEIR_RULES])
+{
+    const struct weir_rule *r;
+    int n = 0;
+
+    for (int i = 0; set < WEIR_RULES_NONE && (r = weir_rule_at(i)); i++)
+        if (r->at[set].severity != WEIR_SOUND)
+            judge(f, r, set, limits ? limits->limit[i] : NAN, &out[n++]);
+    return n;
+}
+
+enum weir_severity weir_findings_worst(const struct weir_finding *list, int n)
+{
+    enum weir_severity worst = WEIR_SOUND;
+
+    for (int i = 0; i < n; i++)
+        if (list[i].outcome == WEIR_FOUND && list[i].severity > worst)
+            worst = list[i].severity;
+    return worst;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rules.h - the table of rules: what each finding means, where it begins, and how its value is
+ * measured. A rule is a row of rules-data.c (H01 to H14), rules-series.c (H15 to H18) or
+ * rules-run.c (H19 to H35). */
+#ifndef WEIR_ENGINE_CHECK_RULES_H
+#define WEIR_ENGINE_CHECK_RULES_H
+
+#include <stddef.h>
+
+#include "engine/check/findings.h"
+
+/* A rule as a rule set has it. */
+struct weir_level {
+    enum weir_severity severity; /* WEIR_SOUND: the set does not have it */
+    double limit;
+    const char *unit; /* NULL: that of the rule */
+};
+
+/* What a test must have done, else the rule is not judged. */
+enum weir_needs { WEIR_NEEDS_READS = 1, WEIR_NEEDS_WRITES = 2, WEIR_NEEDS_DATA = 4, WEIR_NEEDS_STORED = 8 };
+
+/* From which member the value is read, where the measure writes no text. */
+enum weir_value {
+    WEIR_VALUE_NONE,
+    WEIR_VALUE_TEST,  /* a double of the test, in the unit of the rule */
+    WEIR_VALUE_SHARE, /* a double of the test, of 1: in percent */
+    WEIR_VALUE_PHASE, /* a double of the phase with the largest, of 1: in percent */
+    WEIR_VALUE_IS,    /* an int of the test, -1 unknown: 1 when it is not 0 */
+    WEIR_VALUE_IS_NOT /* 1 when it is 0 */
+};
+
+/* One row of the table. */
+struct weir_rule {
+    const char *id, *what, *unit, *remedy;
+    bool below;     /* a finding when the value is below the limit; else when it is above */
+    bool data_only; /* not in the line for people */
+    struct weir_level at[WEIR_RULE_SETS];
+    struct weir_level worse; /* of the default set: from here on; severity WEIR_SOUND: none */
+    unsigned needs;          /* enum weir_needs */
+    /* Sets value and text, or says why not, or writes no text. May change severity, limit and unit.
+     * NULL: none. */
+    void (*measure)(const struct weir_facts *f, struct weir_finding *out);
+    enum weir_value from; /* where the measure writes no text */
+    size_t member;        /* its offset */
+    const char *text;     /* a format of the value and the key of its phase; without one: of "is" */
+    const char *text_not; /* of "is not" */
+    const char *unknown;  /* why there is no value: "no phase reads data" */
+    bool cached;          /* of a page cache: facts may say why it is not known, or may be more */
+};
+
+extern const struct weir_rule weir_rules_data[], weir_rules_series[], weir_rules_run[];
+
+/* Row i of the table, in the order of the numbers; NULL: there are fewer. Local. */
+const struct weir_rule *weir_rule_at(int i);
+
+/* ---- for the rows ---- */
+
+#define WEIR_RULE(number, heading, of) .id = (number), .what = (heading), .unit = (of)
+/* The severities of default, jupiter, io500 and snia, with one limit. */
+#define WEIR_RULE_AT(limit, d, j, i, s)                                                            \
+    .at = { { WEIR_##d, limit, NULL },                                                             \
+            { WEIR_##j, limit, NULL },                                                             \
+            { WEIR_##i, limit, NULL },                                                             \
+            { WEIR_##s, limit, NULL } }
+#define WEIR_RULE_VALUE(kind, name) .from = (kind), .member = offsetof(struct weir_facts, name)
+#define WEIR_RULE_PHASE(name)                                                                      \
+    .from = WEIR_VALUE_PHASE, .member = offsetof(struct weir_facts_phase, name)
+
+#define WEIR_NO_PHASE "no phase was measured"
+#define WEIR_NO_DATA "no phase moves data alone"
+#define WEIR_NO_READ "no phase reads data"
+#define WEIR_NO_WRITE "no phase writes data"
+#define WEIR_NOT_STORED "nothing is stored"
+#define WEIR_ONE_NODE "there is one node"
+
+/* ---- for the measures ---- */
+
+/* The value, and a clause about it for people. NaN: the limit does not apply. Local. */
+void weir_finding_set(struct weir_finding *out, double value, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* There is none, because of 'why', a clause. Local. */
+void weir_finding_unknown(struct weir_finding *out, const char *why);
+
+#endif
