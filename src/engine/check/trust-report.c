@@ -10,6 +10,62 @@
 #include "engine/check/rules.h"
 #include "engine/driver.h"
 
+/* ---- the judgement ---- */
+
+struct judged {
+    const char *rules;
+    enum weir_severity worst;
+    struct weir_finding list[WEIR_RULES];
+    int n;
+    const struct weir_finding *found[WEIR_RULES]; /* for people, the worst first, notes last */
+    int found_n, notes;
+};
+
+/* What says most about a number comes first: that it is not one of the storage at all, then how
+ * sure it is. The others follow in the order of the table. */
+static int importance(const struct weir_finding *f)
+{
+    static const char order[] = "H24 H03 H05 H06 H04 H27 H02 H01 H10 H11 H07 H35 H26 H15 H16 H14";
+    const char *at = strstr(order, f->rule->id);
+
+    return at ? (int)(at - order) : (int)sizeof(order);
+}
+
+/* Is a to be read before b? Those of one importance stay as they are. */
+static bool is_before(const struct weir_finding *a, const struct weir_finding *b)
+{
+    return a->severity != b->severity ? a->severity > b->severity : importance(a) < importance(b);
+}
+
+/* Those that were found, in the order in which people read them. */
+static void sort_found(struct judged *v)
+{
+    for (int i = 0; i < v->n; i++) {
+        const struct weir_finding *f = &v->list[i];
+        int at = v->found_n;
+
+        if (f->outcome != WEIR_FOUND || f->rule->data_only)
+            continue;
+        for (; at > 0 && is_before(f, v->found[at - 1]); at--)
+            v->found[at] = v->found[at - 1];
+        v->found[at] = f;
+        v->found_n++;
+        v->notes += f->severity == WEIR_NOTE;
+    }
+}
+
+/* By what is known until now. */
+static void judge(const struct weir_run *run, struct judged *v)
+{
+    enum weir_rule_set set = weir_trust_rules(run, run->test->plan.options);
+
+    v->rules = weir_rule_sets[set];
+    v->n = weir_findings_judge(run->trust.facts, set, &run->trust.limits, v->list);
+    v->worst = weir_findings_worst(v->list, v->n);
+    v->found_n = v->notes = 0;
+    sort_found(v);
+}
+
 /* ---- for programs ---- */
 
 static const struct weir_col cols[] = {
@@ -30,19 +86,18 @@ const struct weir_table weir_findings_table = { .key = "findings",
 
 static const char *const outcomes[] = { "not judged", "fine", "found" };
 
-static void tell_programs(struct weir_run *run, const char *rules, const struct weir_finding *list,
-                          int n)
+static void tell_programs(struct weir_run *run, const struct judged *v)
 {
     struct weir_report *r = &run->report;
 
-    weir_report_str(r, WEIR_FOR_DATA, "rules", rules);
-    weir_report_str(r, WEIR_FOR_DATA, "verdict", weir_verdict_name(weir_findings_worst(list, n)));
+    weir_report_str(r, WEIR_FOR_DATA, "rules", v->rules);
+    weir_report_str(r, WEIR_FOR_DATA, "verdict", weir_verdict_name(v->worst));
     weir_report_real(r, WEIR_FOR_DATA, "factsTime",
                      (double)(run->trust.spent_ns + weir_now_ns() - run->trust.end_ns) /
                          WEIR_NS_PER_S);
     weir_report_head(r, &weir_findings_table);
-    for (int i = 0; i < n; i++) {
-        const struct weir_finding *f = &list[i];
+    for (int i = 0; i < v->n; i++) {
+        const struct weir_finding *f = &v->list[i];
         struct weir_finding_row row = { .id = f->rule->id,
                            .outcome = outcomes[f->outcome],
                            .severity = weir_severity_name(f->severity),
@@ -70,43 +125,6 @@ static void tell_programs_nothing(struct weir_run *run, const char *rules)
 
 /* ---- for people ---- */
 
-/* What says most about a number comes first: that it is not one of the storage at all, then how
- * sure it is. The others follow in the order of the table. */
-static int importance(const struct weir_finding *f)
-{
-    static const char order[] = "H24 H03 H05 H06 H04 H27 H02 H01 H10 H11 H07 H35 H26 H15 H16 H14";
-    const char *at = strstr(order, f->rule->id);
-
-    return at ? (int)(at - order) : (int)sizeof(order);
-}
-
-/* Is a to be read before b? Those of one importance stay as they are. */
-static bool is_before(const struct weir_finding *a, const struct weir_finding *b)
-{
-    return a->severity != b->severity ? a->severity > b->severity : importance(a) < importance(b);
-}
-
-/* Those that were found, the worst first; *notes: how many of them, at the end, are notes. */
-static int collect(const struct weir_finding *list, int n, const struct weir_finding **out,
-                   int *notes)
-{
-    int m = 0;
-
-    *notes = 0;
-    for (int i = 0; i < n; i++) {
-        int at = m;
-
-        if (list[i].outcome != WEIR_FOUND || list[i].rule->data_only)
-            continue;
-        for (; at > 0 && is_before(&list[i], out[at - 1]); at--)
-            out[at] = out[at - 1];
-        out[at] = &list[i];
-        m++;
-        *notes += list[i].severity == WEIR_NOTE;
-    }
-    return m;
-}
-
 #define SHOWN 3 /* in the line */
 
 static void write_count(int n, const char *what, struct weir_str *out)
@@ -115,29 +133,26 @@ static void write_count(int n, const char *what, struct weir_str *out)
 }
 
 /* The verdict, and why. Where there is more than notes, these are counted only. */
-static void write_line(const struct weir_run *run, const char *rules,
-                       const struct weir_finding *const *found, int n, int notes,
-                       struct weir_str *out)
+static void write_line(const struct weir_run *run, const struct judged *v, struct weir_str *out)
 {
-    int told = n > notes ? n - notes : n;
+    int n = v->found_n, told = n > v->notes ? n - v->notes : n;
 
     if (run->test->id > 0)
         weir_str_addf(out, "test %d: ", run->test->id);
-    weir_str_addf(out, "%s by the %s rules",
-                  weir_verdict_name(n > 0 ? found[0]->severity : WEIR_SOUND), rules);
-    if (n == 0)
-        return;
-    weir_str_addf(out, ", ");
-    write_count(told, n > notes ? "finding" : "note", out);
+    weir_str_addf(out, "%s by the %s rules", weir_verdict_name(v->worst), v->rules);
+    if (n > 0) {
+        weir_str_addf(out, ", ");
+        write_count(told, n > v->notes ? "finding" : "note", out);
+    }
     for (int i = 0; i < told && i < SHOWN; i++)
-        weir_str_addf(out, "%s %s %s", i > 0 ? "," : ":", found[i]->rule->id, found[i]->text);
+        weir_str_addf(out, "%s %s %s", i > 0 ? "," : ":", v->found[i]->rule->id, v->found[i]->text);
     if (told > SHOWN)
         weir_str_addf(out, ", and %d more", told - SHOWN);
     if (n > told) {
         weir_str_addf(out, "; ");
-        write_count(notes, "note", out);
+        write_count(v->notes, "note", out);
     }
-    weir_str_addf(out, "; --findings lists them with remedies");
+    weir_str_addf(out, n > 0 ? "; --findings lists them with remedies\n" : "\n");
 }
 
 static void write_finding(const struct weir_finding *f, struct weir_str *out)
@@ -148,59 +163,29 @@ static void write_finding(const struct weir_finding *f, struct weir_str *out)
     weir_str_addf(out, "              remedy: %s\n", f->rule->remedy);
 }
 
-static void write_table(const struct weir_run *run, const char *rules,
-                        const struct weir_finding *const *found, int n, enum weir_severity worst,
-                        struct weir_str *out)
+static void write_table(const struct weir_run *run, const struct judged *v, struct weir_str *out)
 {
-    weir_str_addf(out, "\nFindings of test %d by the %s rules: %s\n", run->test->id, rules,
-                  weir_verdict_name(worst));
-    if (n == 0)
+    weir_str_addf(out, "\nFindings of test %d by the %s rules: %s\n", run->test->id, v->rules,
+                  weir_verdict_name(v->worst));
+    if (v->found_n == 0)
         weir_str_addf(out, "none\n");
     else
         weir_str_addf(out, "%-4s %-8s %12s %12s  %s\n", "ID", "Severity", "Value", "Limit", "Unit");
-    for (int i = 0; i < n; i++)
-        write_finding(found[i], out);
+    for (int i = 0; i < v->found_n; i++)
+        write_finding(v->found[i], out);
     weir_until_write(run, out);
-    if (out->len > 0)
-        out->text[--out->len] = '\0'; /* a line has its own break */
 }
 
-static void keep_table(struct weir_run *run, const char *text)
-{
-    struct weir_trust *t = &run->trust;
-    struct weir_trust_table *table = weir_arena_alloc(&run->arena, sizeof(*table), NULL);
-
-    if (!table || !(table->text = weir_arena_strdup(&run->arena, text, NULL))) {
-        run->report.lost = true;
-        return;
-    }
-    table->next = NULL;
-    if (t->last)
-        t->last->next = table;
-    else
-        t->first = table;
-    t->last = table;
-}
-
-static void tell_people_later(struct weir_run *run, const char *rules,
-                              const struct weir_finding *list, int n)
+static void tell_people_later(struct weir_run *run, const struct judged *v)
 {
     const struct weir_run_options *o = run->test->plan.options;
-    const struct weir_finding *found[WEIR_RULES];
-    struct weir_str table = { 0 };
-    int notes, m = collect(list, n, found, &notes);
+    struct weir_trust *t = &run->trust;
 
-    if (o->verbose >= 0 && !weir_report_is_for_programs(&run->report)) {
-        write_line(run, rules, found, m, notes, &run->trust.lines);
-        weir_str_addf(&run->trust.lines, "\n");
-        run->report.lost |= run->trust.lines.failed;
-    }
-    if (o->findings) {
-        write_table(run, rules, found, m, weir_findings_worst(list, n), &table);
-        if (table.len > 0 && !table.failed)
-            keep_table(run, table.text);
-    }
-    weir_report_free(&run->report, &table);
+    if (o->verbose >= 0 && !weir_report_is_for_programs(&run->report))
+        write_line(run, v, &t->lines);
+    if (o->findings)
+        write_table(run, v, &t->tables);
+    run->report.lost |= t->lines.failed || t->tables.failed;
 }
 
 /* ---- help ---- */
@@ -237,49 +222,41 @@ void weir_trust_help(struct weir_str *out)
 
 enum weir_severity weir_trust_report(struct weir_run *run)
 {
-    const struct weir_run_options *o = run->test->plan.options;
-    enum weir_rule_set set = weir_trust_rules(run, o);
-    struct weir_finding list[WEIR_RULES];
-    struct weir_limits limits;
-    int n;
+    struct judged v;
 
-    if (weir_limits_parse(&limits, o->limits, NULL) < 0)
-        return WEIR_SOUND;
+    judge(run, &v);
     if (run->trust.facts->phases == 0 && !run->trust.facts->no_room) {
-        tell_programs_nothing(run, weir_rule_sets[set]);
+        tell_programs_nothing(run, v.rules);
         return WEIR_SOUND;
     }
-    n = weir_findings_judge(run->trust.facts, set, &limits, list);
-    tell_programs(run, weir_rule_sets[set], list, n);
+    tell_programs(run, &v);
     if (!run->test->failed)
-        tell_people_later(run, weir_rule_sets[set], list, n);
-    return weir_findings_worst(list, n);
+        tell_people_later(run, &v);
+    return v.worst;
 }
 
 void weir_trust_verdict(struct weir_run *run)
 {
-    const struct weir_run_options *o = run->test->plan.options;
-    const struct weir_finding *found[WEIR_RULES];
-    struct weir_finding list[WEIR_RULES];
-    struct weir_limits limits;
     struct weir_str ids = { 0 };
-    int n, notes;
+    struct judged v;
 
-    if (!weir_report_has_csv(&run->report) || weir_limits_parse(&limits, o->limits, NULL) < 0)
+    if (!weir_report_has_csv(&run->report))
         return;
-    n = weir_findings_judge(run->trust.facts, weir_trust_rules(run, o), &limits, list);
-    n = collect(list, n, found, &notes);
-    for (int i = 0; i < n - notes; i++)
-        weir_str_addf(&ids, "%s%s", i > 0 ? " " : "", found[i]->rule->id);
-    weir_report_verdict(&run->report, weir_verdict_name(n > 0 ? found[0]->severity : WEIR_SOUND),
-                        weir_str_text(&ids));
+    judge(run, &v);
+    for (int i = 0; i < v.found_n - v.notes; i++)
+        weir_str_addf(&ids, "%s%s", i > 0 ? " " : "", v.found[i]->rule->id);
+    weir_report_verdict(&run->report, weir_verdict_name(v.worst), weir_str_text(&ids));
     weir_report_free(&run->report, &ids);
 }
 
+/* A line has its own break. */
 void weir_trust_tables(struct weir_run *run)
 {
-    for (const struct weir_trust_table *t = run->trust.first; t; t = t->next)
-        weir_report_line(&run->report, "%s", t->text);
+    struct weir_str *text = &run->trust.tables;
+
+    if (text->len > 0)
+        weir_report_line(&run->report, "%.*s", (int)text->len - 1, text->text);
+    weir_report_free(&run->report, text);
 }
 
 /* Not messages of the run: programs have the findings. */

@@ -257,7 +257,7 @@ void weir_trust_begin(struct weir_run *run)
     t->facts = NULL;
     if (run->report.verdict.name)
         weir_report_verdict(&run->report, "", "");
-    if (!is_judged(run, run->test))
+    if (!is_judged(run, run->test) || weir_limits_parse(&t->limits, o->limits, NULL) < 0)
         return;
     begin_ns = weir_now_ns();
     t->facts = f = &t->room;

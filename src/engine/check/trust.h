@@ -70,15 +70,10 @@ struct weir_trust_processors {
     int64_t most;        /* the same of the node with the most */
 };
 
-/* The table of one test, for people, at the end of the run. The text is the arena's. */
-struct weir_trust_table {
-    const char *text;
-    struct weir_trust_table *next;
-};
-
 /* Of a run, on every rank. */
 struct weir_trust {
     enum weir_rule_set rules;       /* where --rules is not given */
+    struct weir_limits limits;      /* of the test that runs */
     struct weir_facts *facts;       /* of the test that runs; NULL: nothing is judged */
     struct weir_facts room;         /* for them */
     uint64_t spent_ns, end_ns;      /* gathering and judging them; when the judgement began */
@@ -99,7 +94,7 @@ struct weir_trust {
         double rate, transfer;
     } read_in_order[WEIR_TRUST_FILES];
     int nread;
-    struct weir_trust_table *first, *last;
+    struct weir_str tables; /* for people, after the summaries; each ends with a line break */
     struct weir_str lines; /* for people, after everything else; each ends with a line break */
     struct weir_str errors; /* after them: the verdicts that are errors */
     struct weir_lacks lacks; /* of the run, all tests */
@@ -183,7 +178,7 @@ enum weir_severity weir_trust_report(struct weir_run *run);
 /* Give the rows of CSV the verdict of what is known until now. Rank 0, nothing elsewhere. */
 void weir_trust_verdict(struct weir_run *run);
 
-/* What people read: the tables of --findings. Rank 0, nothing elsewhere. */
+/* What people read: the tables of --findings, which are given back. Rank 0, nothing elsewhere. */
 void weir_trust_tables(struct weir_run *run);
 
 /* And the lines on standard error, once, when all text of the run is out; they are given back.
