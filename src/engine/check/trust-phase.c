@@ -46,8 +46,7 @@ int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, stru
         weir_trust_look(run, stage);
     run->trust.resident_before =
         moves == WEIR_MOVES_IN && !run->trust.cache_why ? run->trust.cache.resident : 0;
-    weir_trust_device_phase(run);
-    weir_trust_processors_before(run);
+    weir_others_before(run);
     run->trust.stage = run->test->plan.options->dry_run ? NULL : stage;
     run->trust.spent_ns += weir_now_ns() - begin_ns;
     return 0;
@@ -402,8 +401,7 @@ static void gather(struct weir_run *run, const struct weir_stage *stage,
     p->makes = stage->flags & WEIR_STAGE_MAKES;
     p->once = stage->flags & (WEIR_STAGE_FIRST | WEIR_STAGE_LAST);
     note_phase(run, rec, s, f, p);
-    weir_trust_processors_note(run, f);
-    weir_trust_device_note(run, rec, f, p);
+    weir_others_note(run, rec, f, p);
     if (slow.n > 0)
         tell_stragglers(run, stage->key, &slow);
     note_stragglers(&slow, p);

@@ -272,8 +272,7 @@ void weir_trust_begin(struct weir_run *run)
     if (run->par.rank == 0)
         describe_files(run, f);
     recall(run);
-    weir_trust_device_begin(run, f);
-    weir_trust_processors_begin(run);
+    weir_others_begin(run, f);
     t->spent_ns += weir_now_ns() - begin_ns;
 }
 

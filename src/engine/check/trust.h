@@ -147,24 +147,18 @@ void weir_trust_look(struct weir_run *run, const struct weir_stage *stage);
  * weir_trust_before. */
 int weir_trust_drop(struct weir_run *run, const struct weir_stage *reads, struct weir_err *err);
 
-/* trust-device.c: begin to look at the devices under the files, and at a phase; what this rank adds
- * to the sums of a phase, which reads or writes; and, on rank 0, what others moved until now, and
- * what reached a device. Local. */
-void weir_trust_device_begin(struct weir_run *run, struct weir_facts *f);
-void weir_trust_device_phase(struct weir_run *run);
+/* others.c: find the tasks of this node (collective over run->world). Then, for a test and before
+ * each phase, begin to look at what others have of the devices and of the processors; at the end of
+ * a phase, what they had of the processors of this node, and what this rank adds to the sums; and
+ * what rank 0 knows of all. Local. */
+void weir_trust_processors_find(struct weir_run *run);
+void weir_others_begin(struct weir_run *run, struct weir_facts *f);
+void weir_others_before(struct weir_run *run);
+void weir_trust_processors_after(struct weir_run *run);
 void weir_trust_device_own(struct weir_run *run, const struct weir_machine_use *now, bool reads,
                            struct weir_trust_sums *s);
-void weir_trust_device_note(struct weir_run *run, const struct weir_phase_rec *rec,
-                            struct weir_facts *f, struct weir_facts_phase *p);
-
-/* trust-processors.c: find the tasks of this node (collective over run->world); then, before and
- * after each phase of a test, what others had of their processors, and what rank 0 knows of the
- * node with the most. Local. */
-void weir_trust_processors_find(struct weir_run *run);
-void weir_trust_processors_begin(struct weir_run *run);
-void weir_trust_processors_before(struct weir_run *run);
-void weir_trust_processors_after(struct weir_run *run);
-void weir_trust_processors_note(const struct weir_run *run, struct weir_facts *f);
+void weir_others_note(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_facts *f,
+                      struct weir_facts_phase *p);
 
 /* Judge the test and report it to programs, in the object of the test that is open. Returns the
  * verdict, the same on all ranks where --strict was given; else on rank 0 alone. Collective over

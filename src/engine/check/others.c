@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* others.c - what others did during the phases: of the block device under the files, and of the
+ * processors of a node's tasks (H26); and what of this run's bytes reached the device (H04)
+ *
+ * The first rank of each node reads, before and after a phase, how busy the processors were that
+ * its tasks may use, and what the tasks themselves had of them: all tasks of the run, for those
+ * that wait in MPI are busy, too. The rest is that of others. */
+#include "config.h"
+#include "engine/check/trust.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/node/device.h"
+#include "engine/driver.h"
+#include "par/nodes.h"
+
+/* ---- the device ---- */
+
+/* Operations of less than SMALL bytes and syncs come with journal and metadata, which the kernel
+ * counts for no process: so much is ours for each. */
+#define SMALL 65536
+
+static void begin_device(struct weir_run *run, struct weir_facts *f)
+{
+    struct weir_trust_device *d = &run->trust.device;
+    struct weir_devices before = d->on;
+
+    if (!d->begun) /* once a run: pages of a test may be written during the next one */
+        weir_machine_use(&d->own_before, true);
+    d->begun = true;
+    if (run->par.rank != 0)
+        return;
+    d->on = (struct weir_devices) { .n = 0 };
+    if (f->path && f->stores == 1)
+        weir_devices_find(f->path, &d->on);
+    run->report.lost |= d->on.failed;
+    f->image = d->on.image[0];
+    if (!d->known || memcmp(before.name, d->on.name, sizeof(before.name)) != 0) {
+        d->slack = d->others = 0;
+        d->moved = (struct weir_traffic) { 0, 0 };
+        d->known = f->nodes == 1 && weir_devices_moved(&d->on, &d->phase);
+    }
+    d->asked = d->in_test = 0;
+    d->others_before = d->others;
+    f->others_why = f->nodes > 1 ? "the tasks are on several nodes"
+                    : d->known   ? "no phase moved data that the kernel counts"
+                                 : "no block device is found";
+}
+
+/* What the device moved in a phase that ends now. */
+static void add_traffic(struct weir_trust_device *d, const struct weir_traffic *now)
+{
+    uint64_t read = now->read - d->phase.read, written = now->written - d->phase.written;
+
+    d->moved.read += read;
+    d->moved.written += written;
+    d->in_test += (double)(read + written);
+}
+
+void weir_trust_device_own(struct weir_run *run, const struct weir_machine_use *now, bool reads,
+                           struct weir_trust_sums *s)
+{
+    struct weir_trust_device *d = &run->trust.device;
+    const struct weir_machine_use *was = &d->own_before;
+    struct weir_traffic moved;
+
+    if (run->par.rank == 0 && d->known && weir_devices_moved(&d->on, &moved)) {
+        d->reached = reads ? moved.read - d->phase.read : moved.written - d->phase.written;
+        add_traffic(d, &moved);
+    }
+    if (!now->io_known || !was->io_known)
+        return;
+    s->all_read = now->read - was->read;
+    s->all_written = now->written - was->written;
+}
+
+static double beyond(uint64_t device, double own)
+{
+    return fmax(0, (double)device - own);
+}
+
+/* A task's own counts say what it gave to the block layer; less may have come to the device (it
+ * compresses, or an image has pages of its own), but not more of ours. */
+static void note_reached(const struct weir_run *run, const struct weir_phase_rec *rec,
+                         struct weir_facts_phase *p)
+{
+    const struct weir_trust_device *d = &run->trust.device;
+    double given = (double)run->trust.sums.reached;
+
+    if (d->on.n == 0)
+        return;
+    p->asked += (double)rec->bytes_sum;
+    p->reached += d->known ? fmin(given, (double)d->reached) : given;
+}
+
+static void note_device(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_facts *f,
+                        struct weir_facts_phase *p)
+{
+    struct weir_trust_device *d = &run->trust.device;
+    const struct weir_trust_sums *s = &run->trust.sums;
+    double small = rec->bytes_sum < SMALL * rec->steps_sum ? (double)rec->steps_sum : 0;
+
+    d->asked += (double)rec->bytes_sum;
+    d->slack += SMALL * (small + (double)s->syncs);
+    if (s->io_unknown > 0)
+        return;
+    if (p->moves != WEIR_MOVES_NOTHING)
+        note_reached(run, rec, p);
+    if (!d->known || p->moves == WEIR_MOVES_NOTHING)
+        return;
+    d->others = beyond(d->moved.read, (double)s->all_read) +
+                beyond(d->moved.written, (double)s->all_written + d->slack);
+    f->others = fmax(0, d->others - d->others_before);
+    f->others_share = f->others / fmax(fmax(d->asked, d->in_test), 1);
+}
+
+/* ---- the processors ---- */
+
+#define LEAST_S 0.1    /* of a phase: the kernel counts in ticks of 10 ms */
+#define LEAST_ALL_S 0.5 /* of all phases of a test */
+#define PPM 1e6
+
+/* The processes of this node's tasks, and where they are seen from. */
+static void gather_tasks(struct weir_run *run, struct weir_trust_processors *p)
+{
+    const struct weir_par *par = &run->world;
+    const uint64_t mine[2] = { (uint64_t)getpid(), weir_process_space() };
+    size_t n = par->rank == par->leader ? (size_t)par->followers + 1 : 0;
+    uint64_t *all = n > 0 ? weir_arena_alloc(&run->arena, 2 * n * sizeof(*all), NULL) : NULL;
+
+    weir_nodes_gather(par, mine, 2, all); /* without memory nothing is kept */
+    p->task = all;
+    p->tasks = all ? (int)n : 0;
+    for (size_t i = 0; all && i < n; i++) {
+        if (all[2 * i + 1] != mine[1])
+            p->tasks = 0; /* in containers of their own */
+        all[i] = all[2 * i];
+    }
+}
+
+void weir_trust_processors_find(struct weir_run *run)
+{
+    struct weir_trust_processors *p = &run->trust.processors;
+
+    for (int i = 0; i < WEIR_MACHINE_CORE_WORDS; i++)
+        p->n += __builtin_popcountll(p->mask[i]);
+    gather_tasks(run, p);
+    p->kernel = p->tasks > 0 ? weir_process_kernel() : NAN;
+    p->sees_kernel = !isnan(p->kernel);
+}
+
+/* What all had of the processors, and what is ours of it. */
+static bool read_now(const struct weir_trust_processors *p, struct weir_processor_use *u)
+{
+    *u = (struct weir_processor_use) { .at_ns = weir_now_ns() };
+    for (int i = 0; i < p->tasks; i++)
+        if (!weir_process_add((long)p->task[i], &u->own))
+            return false;
+    weir_process_add_parents(&u->own);
+    return p->tasks > 0 && weir_processors_busy(p->mask, WEIR_MACHINE_CORE_WORDS, &u->busy);
+}
+
+/* Of the time of others, which may be that of threads of the kernel that work for us: write back,
+ * encrypt, send. They are looked for only where it matters, for it takes a while. */
+static double without_kernel(struct weir_trust_processors *p, double others)
+{
+    double now;
+
+    if (!p->sees_kernel || others <= WEIR_OTHERS_SHARE / 2 * p->room)
+        return others;
+    now = weir_process_kernel();
+    return isnan(now) ? others : fmax(0, others - (now - p->kernel));
+}
+
+void weir_trust_processors_after(struct weir_run *run)
+{
+    struct weir_trust_processors *p = &run->trust.processors;
+    struct weir_processor_use now;
+    double span, busy, own;
+
+    if (!p->reads || !read_now(p, &now))
+        return;
+    span = (double)(now.at_ns - p->before.at_ns) / WEIR_NS_PER_S;
+    if (span < LEAST_S)
+        return;
+    busy = p->sees_kernel ? now.busy.all - p->before.busy.all : now.busy.user - p->before.busy.user;
+    own = p->sees_kernel ? now.own.all - p->before.own.all : now.own.user - p->before.own.user;
+    p->others += fmax(0, busy - own);
+    p->room += span * p->n;
+    if (p->room >= LEAST_ALL_S * p->n)
+        p->share = (int64_t)(PPM * without_kernel(p, p->others) / p->room);
+}
+
+/* ---- both ---- */
+
+void weir_others_begin(struct weir_run *run, struct weir_facts *f)
+{
+    struct weir_trust_processors *p = &run->trust.processors;
+
+    begin_device(run, f);
+    p->others = p->room = 0;
+    p->share = INT64_MIN;
+}
+
+void weir_others_before(struct weir_run *run)
+{
+    struct weir_trust_device *d = &run->trust.device;
+    struct weir_trust_processors *p = &run->trust.processors;
+
+    if (run->par.rank == 0 && d->known)
+        weir_devices_moved(&d->on, &d->phase);
+    p->reads = p->tasks > 0 && read_now(p, &p->before);
+}
+
+void weir_others_note(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_facts *f,
+                      struct weir_facts_phase *p)
+{
+    int64_t most = run->trust.processors.most;
+
+    f->others_cpu = most >= 0 ? (double)most / PPM : NAN;
+    note_device(run, rec, f, p);
+}
