@@ -262,7 +262,7 @@ def test_the_manual_page_has_every_command_and_option(plot):
         options |= {word for action in parser._actions for word in action.option_strings if word.startswith("--")}
     assert set(re.findall(r"^\.B ([a-z]+)$", page, re.M)) == commands
     section = page.split(".SH OPTIONS")[1].split(".SH EXIT")[0]
-    assert set(re.findall(r"(--[a-z-]+)(?: =|\n)", section)) == options
+    assert set(re.findall(r"(--[a-z-]+)(?: =|\n)", section)) == options | {"--version"}
 
 
 def test_a_program_writes_what_weir_plot_reads(plot, ior, tmp_path):
