@@ -3,7 +3,7 @@
 #include "config.h"
 #include "engine/check/straggler.h"
 
-#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,8 +48,26 @@ int weir_straggler_count(const struct weir_straggler_times *t, double *share)
 enum { OPEN, WORK, CLOSE, PARTS };
 static const char *const part_names[PARTS] = { "open", "work", "close" };
 
+/* The kinds of calls into a backend; the last: no call made it late. */
+static const char *const call_names[WEIR_OPS + 1] = { [WEIR_OP_OPEN] = "open",
+                                                      [WEIR_OP_XFER] = "transfer",
+                                                      [WEIR_OP_SYNC] = "sync",
+                                                      [WEIR_OP_CLOSE] = "close",
+                                                      [WEIR_OPS] = "" };
+
+struct stragglers {
+    int n;
+    double share; /* of the phase that they cost */
+    struct {
+        int rank;
+        int part, call; /* where most of it was; its longest call of the phase */
+        uint64_t call_ns;
+        char host[64];
+    } who[WEIR_STRAGGLERS];
+};
+
 /* The part in which this rank is furthest above the mean of all. */
-static const char *worst_part(const uint64_t own[PARTS], const uint64_t sum[PARTS], int ranks)
+static int worst_part(const uint64_t own[PARTS], const uint64_t sum[PARTS], int ranks)
 {
     double most = -1e300;
     int worst = WORK;
@@ -62,7 +80,7 @@ static const char *worst_part(const uint64_t own[PARTS], const uint64_t sum[PART
             worst = i;
         }
     }
-    return part_names[worst];
+    return worst;
 }
 
 /* A number of rounds that all ranks know: the longest time of those that were not found before. */
@@ -80,15 +98,11 @@ static void find_longest(struct weir_run *run, uint64_t mine, struct weir_stragg
     }
 }
 
-/* The kind of call into a backend that took longest on this rank; "" where it is no part of being
- * late: less than half of what the phase would have been shorter. */
-static const char *longest_call(const struct weir_run *run, double late_ns, uint64_t *ns)
+/* The kind of call into a backend that took longest on this rank; WEIR_OPS where it is no part of
+ * being late: less than half of what the phase would have been shorter. */
+static int longest_call(const struct weir_run *run, double late_ns, uint64_t *ns)
 {
-    static const char *const names[WEIR_OPS] = { [WEIR_OP_OPEN] = "open",
-                                                 [WEIR_OP_XFER] = "transfer",
-                                                 [WEIR_OP_SYNC] = "sync",
-                                                 [WEIR_OP_CLOSE] = "close" };
-    const char *name = "";
+    int longest = WEIR_OPS;
 
     *ns = 0;
     for (int i = 0; i < run->test->sessions; i++)
@@ -97,31 +111,30 @@ static const char *longest_call(const struct weir_run *run, double late_ns, uint
 
             if (stats && stats->hist[op].max_ns > *ns) {
                 *ns = stats->hist[op].max_ns;
-                name = names[op];
+                longest = op;
             }
         }
-    return (double)*ns < late_ns / 2 ? "" : name;
+    return (double)*ns < late_ns / 2 ? WEIR_OPS : longest;
 }
 
-static void name_them(struct weir_run *run, const int *who, const char *part, uint64_t span,
-                      struct weir_stragglers *out)
+static void name_them(struct weir_run *run, const int *who, int part, uint64_t span,
+                      struct stragglers *out)
 {
     for (int k = 0; k < out->n; k++) {
-        out->who[k].rank = who[k];
-        if (out->who[k].rank == run->par.rank) {
-            const char *call = longest_call(run, out->share * (double)span, &out->who[k].call_ns);
-
-            if (snprintf(out->who[k].host, sizeof(out->who[k].host), "%s", run->par.host) < 0 ||
-                snprintf(out->who[k].part, sizeof(out->who[k].part), "%s", part) < 0 ||
-                snprintf(out->who[k].call, sizeof(out->who[k].call), "%s", call) < 0)
-                out->who[k].part[0] = '\0';
+        if (who[k] == run->par.rank) {
+            out->who[k].rank = who[k];
+            out->who[k].part = part;
+            out->who[k].call = longest_call(run, out->share * (double)span, &out->who[k].call_ns);
+            if (snprintf(out->who[k].host, sizeof(out->who[k].host), "%s", run->par.host) < 0)
+                out->who[k].host[0] = '\0';
         }
-        weir_bcast(&run->par, &out->who[k], sizeof(out->who[k]), out->who[k].rank);
+        weir_bcast(&run->par, &out->who[k], sizeof(out->who[k]), who[k]);
     }
 }
 
-void weir_stragglers_find(struct weir_run *run, const struct weir_phase_rec *rec,
-                          struct weir_stragglers *out)
+/* By the time that each rank spent in open, work and close; waiting at barriers between these is no
+ * work. In lock step all wait for all, and nobody is found. The same on all ranks. */
+static void find(struct weir_run *run, const struct weir_phase_rec *rec, struct stragglers *out)
 {
     const uint64_t *mark = rec->mark;
     uint64_t own[PARTS] = { mark[WEIR_MARK_OPENED] - mark[WEIR_MARK_OPEN],
@@ -131,7 +144,7 @@ void weir_stragglers_find(struct weir_run *run, const struct weir_phase_rec *rec
     struct weir_straggler_times t = { .ranks = run->par.size, .least = rec->own_ns_min };
     int who[WEIR_STRAGGLERS + 1];
 
-    *out = (struct weir_stragglers) { .n = 0 };
+    *out = (struct stragglers) { .n = 0 };
     if (run->par.size < WEIR_STRAGGLER_RANKS)
         return;
     t.span = (uint64_t)(rec->last[WEIR_MARK_CLOSED] - rec->first[WEIR_MARK_OPEN]);
@@ -144,4 +157,83 @@ void weir_stragglers_find(struct weir_run *run, const struct weir_phase_rec *rec
     memcpy(sum, own, sizeof(sum));
     weir_allsum_u64(&run->par, sum, PARTS);
     name_them(run, who, worst_part(own, sum, run->par.size), t.span, out);
+}
+
+/* ---- reported ---- */
+
+struct straggler {
+    const char *operation, *host, *part, *call;
+    int64_t repetition, rank;
+    double share, call_s;
+};
+
+static const struct weir_col straggler_cols[] = {
+    COL_STR(struct straggler, operation, "operation", "The kind of phase"),
+    COL_INT(struct straggler, repetition, "iter", "Repetition, from 0"),
+    COL_INT(struct straggler, rank, "rank", "That ended late"),
+    COL_STR(struct straggler, host, "host", "Where it ran"),
+    COL_STR(struct straggler, part, "part", "In which it was late: open, work or close"),
+    COL_STR(struct straggler, call, "call",
+            "The kind of its longest call where that made it late: open, transfer, sync or close; "
+            "else empty"),
+    COL_REAL(struct straggler, call_s, "callTime", "Of that call, in seconds"),
+    COL_REAL(struct straggler, share, "share", "Of the phase that it cost with those below it"),
+    WEIR_COL_END
+};
+
+static const struct weir_table stragglers = { .key = "stragglers",
+                                              .cols = straggler_cols,
+                                              .readers = WEIR_FOR_DATA };
+
+static void tell_stragglers(struct weir_run *run, const char *key, const struct stragglers *s)
+{
+    weir_report_head(&run->report, &stragglers);
+    for (int i = 0; i < s->n; i++) {
+        struct straggler row = { .operation = key,
+                                 .repetition = run->repetition,
+                                 .rank = s->who[i].rank,
+                                 .host = s->who[i].host,
+                                 .part = part_names[s->who[i].part],
+                                 .call = call_names[s->who[i].call],
+                                 .call_s = s->who[i].call < WEIR_OPS
+                                               ? (double)s->who[i].call_ns / WEIR_NS_PER_S
+                                               : NAN,
+                                 .share = s->share };
+
+        weir_report_row(&run->report, &stragglers, &row);
+    }
+}
+
+/* In words, of the phase that would have been shortest. */
+static void keep_words(const struct stragglers *s, struct weir_facts_phase *p)
+{
+    char others[32] = "", call[48] = "";
+
+    if (p->slow >= s->share)
+        return;
+    p->slow = s->share;
+    if (s->n > 1 && snprintf(others, sizeof(others), " and %d more", s->n - 1) < 0)
+        others[0] = '\0';
+    if (s->who[0].call < WEIR_OPS &&
+        snprintf(call, sizeof(call), ", in one %s of %.3g s", call_names[s->who[0].call],
+                 (double)s->who[0].call_ns / WEIR_NS_PER_S) < 0)
+        call[0] = '\0';
+    if (snprintf(p->stragglers, sizeof(p->stragglers),
+                 "without rank %d (host %s)%s the %s phase would have been %.0f %% shorter: late "
+                 "in %s%s",
+                 s->who[0].rank, s->who[0].host, others, p->key, 100 * s->share,
+                 part_names[s->who[0].part], call) < 0)
+        p->stragglers[0] = '\0';
+}
+
+void weir_stragglers_note(struct weir_run *run, const struct weir_phase_rec *rec, const char *key)
+{
+    struct weir_facts_phase *p;
+    struct stragglers s;
+
+    find(run, rec, &s);
+    if (run->par.rank != 0 || s.n == 0 || !(p = weir_facts_phase_of(run->trust.facts, key)))
+        return;
+    tell_stragglers(run, key, &s);
+    keep_words(&s, p);
 }

@@ -26,23 +26,8 @@ int weir_straggler_count(const struct weir_straggler_times *t, double *share);
 struct weir_run;
 struct weir_phase_rec;
 
-/* The stragglers of a phase. */
-struct weir_stragglers {
-    int n;
-    double share; /* of the phase that they cost */
-    struct {
-        int rank;
-        char host[64];
-        char part[16]; /* where most of it was: "open", "work" or "close" */
-        char call[16]; /* its longest call of the phase ("transfer"), "" where none took long */
-        uint64_t call_ns;
-    } who[WEIR_STRAGGLERS];
-};
-
-/* Find them, by the time that each rank spent in open, work and close; waiting at barriers between
- * these is no work. In lock step all wait for all, and nobody is found. The same on all ranks.
+/* Report the stragglers of a phase with this key, and note their share of it in run->trust.facts.
  * Collective over run->par. */
-void weir_stragglers_find(struct weir_run *run, const struct weir_phase_rec *rec,
-                          struct weir_stragglers *out);
+void weir_stragglers_note(struct weir_run *run, const struct weir_phase_rec *rec, const char *key);
 
 #endif

@@ -283,70 +283,6 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
     MOST(ends, fmin(1, (ends + (double)s->sync_ns / tasks / 1e9) / total));
 }
 
-struct straggler {
-    const char *operation, *host, *part, *call;
-    int64_t repetition, rank;
-    double share, call_s;
-};
-
-static const struct weir_col straggler_cols[] = {
-    COL_STR(struct straggler, operation, "operation", "The kind of phase"),
-    COL_INT(struct straggler, repetition, "iter", "Repetition, from 0"),
-    COL_INT(struct straggler, rank, "rank", "That ended late"),
-    COL_STR(struct straggler, host, "host", "Where it ran"),
-    COL_STR(struct straggler, part, "part", "In which it was late: open, work or close"),
-    COL_STR(struct straggler, call, "call",
-            "The kind of its longest call where that made it late: open, transfer, sync or close; "
-            "else empty"),
-    COL_REAL(struct straggler, call_s, "callTime", "Of that call, in seconds"),
-    COL_REAL(struct straggler, share, "share", "Of the phase that it cost with those below it"),
-    WEIR_COL_END
-};
-
-static const struct weir_table stragglers = { .key = "stragglers",
-                                              .cols = straggler_cols,
-                                              .readers = WEIR_FOR_DATA };
-
-static void tell_stragglers(struct weir_run *run, const char *key, const struct weir_stragglers *s)
-{
-    weir_report_head(&run->report, &stragglers);
-    for (int i = 0; i < s->n; i++) {
-        struct straggler row = { .operation = key,
-                                 .repetition = run->repetition,
-                                 .rank = s->who[i].rank,
-                                 .host = s->who[i].host,
-                                 .part = s->who[i].part,
-                                 .call = s->who[i].call,
-                                 .call_s = s->who[i].call[0]
-                                               ? (double)s->who[i].call_ns / WEIR_NS_PER_S
-                                               : NAN,
-                                 .share = s->share };
-
-        weir_report_row(&run->report, &stragglers, &row);
-    }
-}
-
-/* The phase that would have been shortest. */
-static void note_stragglers(const struct weir_stragglers *s, struct weir_facts_phase *p)
-{
-    char others[32] = "", call[48] = "";
-
-    if (s->n == 0 || (p->slow >= s->share))
-        return;
-    p->slow = s->share;
-    if (s->n > 1 && snprintf(others, sizeof(others), " and %d more", s->n - 1) < 0)
-        others[0] = '\0';
-    if (s->who[0].call[0] && snprintf(call, sizeof(call), ", in one %s of %.3g s", s->who[0].call,
-                                      (double)s->who[0].call_ns / WEIR_NS_PER_S) < 0)
-        call[0] = '\0';
-    if (snprintf(p->stragglers, sizeof(p->stragglers),
-                 "without rank %d (host %s)%s the %s phase would have been %.0f %% shorter: late "
-                 "in %s%s",
-                 s->who[0].rank, s->who[0].host, others, p->key, 100 * s->share, s->who[0].part,
-                 call) < 0)
-        p->stragglers[0] = '\0';
-}
-
 /* What a node has written, and has memory for, it reads from there. NaN: not known before. */
 static double expect_cached(const struct weir_run_options *o, const struct weir_facts *f)
 {
@@ -379,7 +315,6 @@ static void gather(struct weir_run *run, const struct weir_stage *stage,
                    const struct weir_phase_rec *rec)
 {
     struct weir_facts *f = run->trust.facts;
-    struct weir_stragglers slow;
     const struct weir_trust_sums *s = &run->trust.sums;
     struct weir_facts_phase *p;
 
@@ -389,7 +324,7 @@ static void gather(struct weir_run *run, const struct weir_stage *stage,
         note_plan(run, stage, f);
         return;
     }
-    weir_stragglers_find(run, rec, &slow);
+    weir_stragglers_note(run, rec, stage->key);
     for (int i = 0; i < run->test->sessions; i++)
         weir_trust_fate(run, run->test->session[i], NULL);
     if (run->par.rank != 0 || rec->steps_sum == 0)
@@ -402,9 +337,6 @@ static void gather(struct weir_run *run, const struct weir_stage *stage,
     p->once = stage->flags & (WEIR_STAGE_FIRST | WEIR_STAGE_LAST);
     note_phase(run, rec, s, f, p);
     weir_others_note(run, rec, f, p);
-    if (slow.n > 0)
-        tell_stragglers(run, stage->key, &slow);
-    note_stragglers(&slow, p);
 }
 
 void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
