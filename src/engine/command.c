@@ -86,11 +86,13 @@ int weir_command_init(struct weir_command *c, const struct weir_driver *d, struc
         .prefix = "", .rows = common_opts, .values = &c->common, .size = sizeof(c->common)
     };
 
+    const struct weir_opt *rows = weir_options_merge(d->opts, d->whole, arena, err);
+
     memset(c, 0, sizeof(*c));
     c->driver = d;
     c->arena = arena;
     c->opts.arena = arena;
-    if (add_table(c, "", NULL, d->opts, d->opt_size, err) < 0 ||
+    if (!rows || add_table(c, "", NULL, rows, d->opt_size, err) < 0 ||
         weir_opts_add(&c->opts, &common, err) < 0 || add_backend_tables(c, err) < 0)
         return -1;
     return weir_opts_defaults(&c->opts, err);
@@ -257,6 +259,7 @@ static int add_test(void *arg, struct weir_err *err)
 {
     struct weir_command *c = arg;
     struct weir_values t = { .driver_opt = copy_values(c, &c->opts.set[0], err),
+                             .rows = c->opts.set[0].rows,
                              .backend_opt = keep_backends(c, err) };
 
     if (!t.driver_opt || !t.backend_opt || make_room(c, err) < 0)
@@ -310,7 +313,7 @@ static const char *value_in(const struct weir_opt *row, const char *word, const 
 int weir_command_blame_backend(const struct weir_command *c, int argc, char *const *argv,
                                struct weir_err *err)
 {
-    const struct weir_opt *row = api_row(c->driver->opts);
+    const struct weir_opt *row = api_row(c->opts.set[0].rows);
     const char *name =
         row ? ((const struct weir_run_options *)c->opts.set[0].values)->api : NULL;
 
@@ -385,8 +388,8 @@ static int add_files(struct weir_command *c, const struct weir_values *t, int ta
 {
     const struct weir_driver *d = c->driver;
 
-    if (weir_files_add_options(files, "", d->opts, t->driver_opt, err) < 0 ||
-        weir_op_files_add(d, t->driver_opt, tasks, files, err) < 0 ||
+    if (weir_files_add_options(files, "", t->rows, t->driver_opt, err) < 0 ||
+        weir_op_files_add(d, t, tasks, files, err) < 0 ||
         (d->files && d->files(t->driver_opt, tasks, files, err) < 0) ||
         weir_calltable_files(d, t->driver_opt, files, err) < 0)
         return -1;

@@ -241,6 +241,7 @@ struct weir_test {
  * tests share as long as they are the same. Owned by the run's arena. */
 struct weir_values {
     void *driver_opt;
+    const struct weir_opt *rows; /* of these: the driver's with those of all programs */
     const void **backend_opt; /* in the order of weir_backends() */
 };
 
@@ -270,7 +271,7 @@ struct weir_driver {
     const struct weir_example
         *examples;               /* for --help, before those of all programs; may be NULL */
     int example_tasks;           /* of their command lines; 0: 4 */
-    const struct weir_opt *opts; /* ends with OPT_END */
+    const struct weir_opt *opts; /* its own rows (engine/options.h); ends with OPT_END */
     size_t opt_size, state_size; /* of the option struct, and of the state of one test */
     const struct weir_operation *operations; /* always; ends with a row without key */
     enum weir_deviation deviation;           /* of all standard deviations in its documents */

@@ -1,98 +1,228 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* options.c - the options that every program has */
+/* options.c - the options that every program has: their rows, and a program's table with them */
 #include "config.h"
 #include "engine/options.h"
 
+#include <string.h>
+
 #include "base/options/option.h"
 
-const char *const weir_report_forms[] = { "text:-", "text-3.3:", "json:", "csv:", NULL };
-const char *const weir_only_zero[] = { "0", NULL };
-const char *const weir_only_minus_one[] = { "-1", NULL };
+static const char *const report_forms[] = { "text:-", "text-3.3:", "json:", "csv:", NULL };
+static const char *const only_zero[] = { "0", NULL };
+static const char *const only_minus_one[] = { "-1", NULL };
 
-/* Every program must have these, under whatever name. */
-static const struct {
-    size_t offset;
-    const char *what;
-} needed[] = {
-    { offsetof(struct weir_run_options, verbose), "verbosity" },
-    { offsetof(struct weir_run_options, warnings_are_errors), "warnings as errors" },
-    { offsetof(struct weir_run_options, reports), "report" },
-    { offsetof(struct weir_run_options, io_timeout_s), "timeout of a call" },
-    { offsetof(struct weir_run_options, repetitions), "repetitions" },
-    { offsetof(struct weir_run_options, delay_s), "delay before phases" },
-    { offsetof(struct weir_run_options, deadline_s), "deadline" },
-    { offsetof(struct weir_run_options, max_minutes), "time of a test" },
-    { offsetof(struct weir_run_options, rank_csv), "file of the ranks" },
-    { offsetof(struct weir_run_options, op_csv), "file of the operations" },
-    { offsetof(struct weir_run_options, timeline), "file of all operations" },
-    { offsetof(struct weir_run_options, timeline_limit), "number of recorded operations" },
-    { offsetof(struct weir_run_options, interval), "intervals" },
-    { offsetof(struct weir_run_options, progress), "progress" },
-    { offsetof(struct weir_run_options, rules), "rule set" },
-    { offsetof(struct weir_run_options, limits), "limits of the rules" },
-    { offsetof(struct weir_run_options, peak), "peak rate" },
-    { offsetof(struct weir_run_options, findings), "findings" },
-    { offsetof(struct weir_run_options, strict), "strict rules" },
-    { offsetof(struct weir_run_options, until), "repetitions until the rate is known" },
-    { offsetof(struct weir_run_options, until_max), "most repetitions" },
-    { offsetof(struct weir_run_options, until_time_s), "time of the repetitions" },
-    { offsetof(struct weir_run_options, drop_cache), "cold reads" },
-    { offsetof(struct weir_run_options, anonymous), "results without names" },
-    { offsetof(struct weir_run_options, no_space_check), "check of the room" },
-    { offsetof(struct weir_run_options, existing), "files that exist" },
-    { offsetof(struct weir_run_options, gpu_memory), "GPU memory" },
-    { offsetof(struct weir_run_options, gpu_id), "GPU number" },
-    { offsetof(struct weir_run_options, gpu_direct), "GPU direct access" },
+#define R struct weir_run_options
+#define APART .flags = WEIR_OPT_APART
+
+/* In the order in which they follow the rows of a program. Those without a name are only in
+ * programs that give them one; their help is the program's. */
+static const struct weir_opt run_rows[] = {
+    OPT_STR(0, NULL, NULL, R, api, NULL, "NAME", NULL, APART, OPT_FIRST(FILES)),
+    OPT_FLAG(0, NULL, NULL, R, wear_out, NULL, OPT_IN(TIME)),
+    OPT_FLAG(0, NULL, NULL, R, dry_run, NULL, OPT_IN(OUTPUT)),
+    OPT_INT('i', "repetitions", NULL, R, repetitions, "1", "N", "Repetitions of the test", .min = 1,
+            .max = INT32_MAX, APART, OPT_FIRST(TIME)),
+    OPT_STR(0, "existing", "existing", R, existing, NULL, "WAY",
+            "Files that are there and that this run did not make: write new ones in their place, "
+            "or end with an error",
+            .choices = weir_existing_no_reuse, APART, OPT_IN(FILES)),
+    OPT_REAL('D', "deadline", NULL, R, deadline_s, "0", "SECONDS",
+             "Start nothing after this many seconds of a phase", .min = 0, .max = INT32_MAX,
+             OPT_FIRST(TIME)),
+    OPT_REAL('d', "delay", NULL, R, delay_s, "0", "SECONDS",
+             "Wait this many seconds before each phase", .min = 0, .max = INT32_MAX, OPT_IN(TIME)),
+    OPT_REAL('T', "max-time-duration", NULL, R, max_minutes, "0", "MINUTES",
+             "Start no phase after this many minutes of the test", .min = 0,
+             .max = INT32_MAX / 60, APART, OPT_IN(TIME)),
+    OPT_COUNT('v', "verbose", NULL, R, verbose, "Print more; repeat for still more", .min = 0,
+              .max = 5, APART, OPT_IN(OUTPUT)),
+    OPT_FLAG(0, "warning-as-errors", NULL, R, warnings_are_errors,
+             "Treat every warning as an error", APART, OPT_IN(OUTPUT)),
+    OPT_STR(0, "rank-csv", NULL, R, rank_csv, NULL, "FILE",
+            "Write the times of every task after each phase", .flags = WEIR_OPT_ADDS,
+            .example = "ranks.csv", OPT_IN(OUTPUT)),
+    OPT_STR(0, "op-csv", NULL, R, op_csv, NULL, "PREFIX",
+            "Write every operation to PREFIX-<task>.csv",
+            .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE, OPT_IN(OUTPUT)),
+
+    /* What is kept of single operations. */
+    OPT_STR(0, "timeline", NULL, R, timeline, NULL, "FILE.npy",
+            "Write begin, end, place and bytes of every operation of all tasks, for NumPy and "
+            "weir-plot",
+            .flags = WEIR_OPT_ARGV_ONLY | WEIR_OPT_WRITES, OPT_IN(OUTPUT)),
+    OPT_SIZE(0, "timeline-limit", "timelineLimit", R, timeline_limit, "1m", "N",
+             "Operations of a task in a phase that are recorded at most, 40 bytes each; the rest "
+             "are counted",
+             .min = 1, .max = INT64_MAX / 64, APART, OPT_IN(OUTPUT)),
+    OPT_STR(0, "interval", NULL, R, interval, NULL, "SECONDS",
+            "Show the bandwidth and the operations of all tasks in intervals of this width",
+            .example = "0.5", APART, OPT_IN(OUTPUT)),
+    OPT_STR(0, "progress", NULL, R, progress, "auto", "WHEN",
+            "Show how far a phase of more than 3 s is: on the terminal, also through mpirun or "
+            "srun, and elsewhere a line every 30 s; always: a line every 10 s; never",
+            .choices = weir_progress_modes, APART, OPT_IN(OUTPUT)),
+
+    /* What the number is worth. */
+    OPT_STR(0, "rules", "rules", R, rules, NULL, "NAME",
+            "Rule set by which the results are judged; none: not at all. Without the option that "
+            "of the environment variable WEIR_RULES, else default",
+            .choices = weir_rule_sets, APART, OPT_IN(TRUST)),
+    OPT_STR(0, "limit", "limit", R, limits, NULL, "ID:NUMBER,...",
+            "Change limits of the rule set, like H01:30; in scripts joined by +",
+            .flags = WEIR_OPT_APART | WEIR_OPT_JOINS, OPT_IN(TRUST)),
+    OPT_SIZE(0, "peak", "peak", R, peak, "0", "SIZE",
+             "Bytes a second that the storage can do at most; more is INVALID", .min = 0,
+             .max = INT64_MAX, .example = "100g", APART, OPT_IN(TRUST)),
+    OPT_FLAG(0, "findings", "findings", R, findings,
+             "Show the findings of each test with their remedies", APART, OPT_IN(TRUST)),
+    OPT_FLAG(0, "strict", "strict", R, strict,
+             "End with status 5 when a test is INVALID by its rule set", APART, OPT_IN(TRUST)),
+    OPT_STR(0, "until", "until", R, until, NULL, "PERCENT",
+            "Repeat until the 95 % interval of the median of each rate is that narrow (half of "
+            "it, of the median)",
+            APART, OPT_IN(TIME)),
+    OPT_INT(0, "until-max", "untilMax", R, until_max, "0", "N",
+            "With --until, repetitions at most; 0: the number of repetitions, or 100 where that "
+            "is 1",
+            .min = 0, .max = 1000000, .example = "20", APART, OPT_IN(TIME)),
+    OPT_REAL(0, "until-time", "untilTime", R, until_time_s, "0", "SECONDS",
+             "With --until, begin no repetition after this many seconds; 0: no limit", .min = 0,
+             .max = INT32_MAX, APART, OPT_IN(TIME)),
+    OPT_FLAG(0, "anonymous", NULL, R, anonymous,
+             "Leave names of hosts, users and files out of JSON, CSV and the document of a "
+             "timeline",
+             .flags = WEIR_OPT_APART | WEIR_OPT_ARGV_ONLY, OPT_IN(OUTPUT)),
+
+    /* What is looked at, and done, before the first byte. */
+    OPT_FLAG(0, "no-space-check", "noSpaceCheck", R, no_space_check,
+             "Go on where the file system has too little room for what was asked", APART,
+             OPT_IN(FILES)),
+    OPT_FLAG(0, "drop-cache", "dropCache", R, drop_cache,
+             "Before each read phase write the files back and drop them from the page cache of "
+             "their nodes, outside the measured time",
+             OPT_IN(DATA)),
+    OPT_INT(0, "io-timeout", "ioTimeout", R, io_timeout_s, "0", "SECONDS",
+            "End the job when a call does not return or a rank stands still for this many "
+            "seconds, and say which; 0: no limit",
+            .min = 0, .max = INT32_MAX, APART, OPT_IN(TIME)),
+    OPT_STR(0, "report", NULL, R, reports, NULL, "FORMAT:PATH,...",
+            "Write the results in these forms instead: text:-, text-3.3:FILE, json:FILE, csv:FILE "
+            "(a row for each phase)",
+            .flags = WEIR_OPT_APART | WEIR_OPT_ARGV_ONLY | WEIR_OPT_PRIVATE,
+            .suggestions = report_forms, OPT_FIRST(OUTPUT)),
+    OPT_STR(0, "gpu-memory", NULL, R, gpu_memory, "0", "N",
+            "Only 0: this build has no GPU memory", .choices = only_zero, APART, OPT_IN(DATA)),
+    OPT_STR(0, "gpu-id", NULL, R, gpu_id, "-1", "N", "Only -1: this build has no GPU memory",
+            .choices = only_minus_one, APART, OPT_IN(DATA)),
+    OPT_STR(0, "gpu-direct", NULL, R, gpu_direct, "0", "N",
+            "Only 0: this build has no GPU memory", .choices = only_zero, APART, OPT_IN(DATA)),
 };
+#define RUN_ROWS (sizeof(run_rows) / sizeof(*run_rows))
+
+/* What is different where a repetition is done as a whole. Such programs use libraries in which
+ * the ranks can wait for one that has failed, so a call ends after half an hour at the latest. */
+static const struct weir_opt whole_rows[] = {
+    OPT_RUN(deadline_s, 'D', "deadline", NULL, .help = "Only 0: a repetition is done as a whole",
+            OPT_IN(TIME)),
+    OPT_RUN(io_timeout_s, 0, "io-timeout", "ioTimeout", .def = "1800"),
+    OPT_END
+};
+
+/* The table of a program that is being made, and how far the rows of all programs are in it. */
+struct table {
+    const struct weir_opt *own;
+    bool whole;
+    struct weir_opt *row;
+    size_t n, next;
+};
+
+static struct weir_opt changed(const struct weir_opt *row, const struct weir_opt *by)
+{
+    struct weir_opt out = *row;
+
+    out.letter = by->letter;
+    out.name = by->name;
+    out.key = by->key;
+    out.flags |= by->flags;
+    out.help = by->help ? by->help : row->help;
+    out.def = by->def ? by->def : row->def;
+    out.choices = by->choices ? by->choices : row->choices;
+    if (by->min || by->max) {
+        out.min = by->min;
+        out.max = by->max;
+    }
+    if (by->topic) {
+        out.topic = by->topic;
+        out.first = by->first;
+    }
+    return out;
+}
+
+/* What the rows 'by' say of a row; NULL: nothing. */
+static const struct weir_opt *change_of(const struct weir_opt *by, const struct weir_opt *row)
+{
+    for (; !weir_opt_is_end(by); by++)
+        if ((by->type == WEIR_OPT_SHARED && by->offset == row->offset) ||
+            (by->type == WEIR_OPT_GONE && by->name && strcmp(by->name, row->name) == 0))
+            return by;
+    return NULL;
+}
+
+/* The rows that the program does not name, up to that of a field, which may be none of them. */
+static void add_up_to(struct table *t, size_t offset)
+{
+    const struct weir_opt *row = NULL, *by;
+
+    while (t->next < RUN_ROWS && !(row && row->offset == offset)) {
+        row = &run_rows[t->next++];
+        if (!row->name || change_of(t->own, row))
+            continue;
+        by = t->whole ? change_of(whole_rows, row) : NULL;
+        t->row[t->n++] = by ? changed(row, by) : *row;
+    }
+}
+
+static int add_named(struct table *t, const struct weir_opt *by, struct weir_err *err)
+{
+    for (size_t i = 0; i < RUN_ROWS; i++)
+        if (run_rows[i].offset == by->offset) {
+            t->row[t->n++] = changed(&run_rows[i], by);
+            return 0;
+        }
+    return weir_refuse(err, WEIR_EBUG, "no option of all programs has the field at %zu", by->offset);
+}
+
+const struct weir_opt *weir_options_merge(const struct weir_opt *own, bool whole,
+                                          struct weir_arena *arena, struct weir_err *err)
+{
+    struct table t = { .own = own, .whole = whole };
+    size_t rows = RUN_ROWS + 1;
+
+    while (!weir_opt_is_end(&own[rows - RUN_ROWS - 1]))
+        rows++;
+    t.row = weir_arena_alloc(arena, rows * sizeof(*t.row), err);
+    if (!t.row)
+        return NULL;
+    for (; !weir_opt_is_end(own); own++) {
+        if (own->type == WEIR_OPT_SHARED_UP_TO)
+            add_up_to(&t, own->offset);
+        else if (own->type != WEIR_OPT_SHARED)
+            t.row[t.n++] = *own;
+        else if (add_named(&t, own, err) < 0)
+            return NULL;
+    }
+    add_up_to(&t, SIZE_MAX);
+    t.row[t.n] = (struct weir_opt)OPT_END;
+    return t.row;
+}
 
 const char *weir_run_options_api(const void *o)
 {
     return ((const struct weir_run_options *)o)->api;
 }
 
-/* Of the options that every program has, those that change what is measured. */
-static const size_t measured[] = {
-    offsetof(struct weir_run_options, max_steps),  offsetof(struct weir_run_options, pause_us),
-    offsetof(struct weir_run_options, delay_s),    offsetof(struct weir_run_options, deadline_s),
-    offsetof(struct weir_run_options, min_time_s), offsetof(struct weir_run_options, dry_run),
-    offsetof(struct weir_run_options, wear_out),   offsetof(struct weir_run_options, barriers),
-    offsetof(struct weir_run_options, drop_cache),
-};
-
-bool weir_option_is_configuration(const struct weir_opt *row, bool is_program)
-{
-    const unsigned apart =
-        WEIR_OPT_APART | WEIR_OPT_PLACES | WEIR_OPT_READS | WEIR_OPT_WRITES | WEIR_OPT_ADDS;
-
-    if (row->type >= WEIR_OPT_DIRECTIVES || (row->flags & apart))
-        return false;
-    if (!is_program || row->offset >= sizeof(struct weir_run_options))
-        return true;
-    for (size_t i = 0; i < sizeof(measured) / sizeof(*measured); i++)
-        if (measured[i] == row->offset)
-            return true;
-    return false;
-}
-
 void weir_run_options_log(const struct weir_run_options *o, struct weir_log *log)
 {
     log->verbose = o->verbose;
     log->warnings_are_errors = o->warnings_are_errors;
-}
-
-static bool has_row(const struct weir_opt *rows, size_t offset)
-{
-    for (; !weir_opt_is_end(rows); rows++)
-        if (rows->offset == offset &&
-            (rows->type < WEIR_OPT_DIRECTIVES || rows->type == WEIR_OPT_GONE))
-            return true;
-    return false;
-}
-
-int weir_run_options_check(const struct weir_opt *rows, struct weir_err *err)
-{
-    for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
-        if (!has_row(rows, needed[i].offset))
-            return weir_refuse(err, WEIR_EBUG, "the program has no option for: %s", needed[i].what);
-    return 0;
 }

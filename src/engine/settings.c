@@ -153,7 +153,7 @@ static int apply_line(struct weir_command *c, const char *key, const char *value
                       struct weir_err *err)
 {
     static const char *const flag[] = { "0", "1" };
-    const struct weir_opt *row = weir_opt_row_of(c->driver->opts, key);
+    const struct weir_opt *row = weir_opt_row_of(c->opts.set[0].rows, key);
     int truth = truth_of(value);
 
     for (const char *const *skip = c->driver->settings_skip; skip && *skip; skip++)

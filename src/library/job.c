@@ -14,8 +14,8 @@
 
 /* An option that was set. */
 struct word {
-    const struct weir_opt *row; /* of all names of the option; NULL: of a command line */
-    char *text;                 /* as a word of a command line */
+    int row;    /* its number, for all names of the option */
+    char *text; /* as a word of a command line */
 };
 
 struct weir_job {
@@ -110,25 +110,27 @@ static int try_words(struct weir_job *job, int argc, char *const *argv)
     return rc < 0 ? refuse(job, err.text) : 0;
 }
 
-/* What a name without dashes means; NULL: nothing. */
-static const struct weir_opt *row_of(const struct weir_job *job, const char *option)
+/* The number of the row that a name without dashes means; -1: there is none. */
+static int row_of(const struct weir_job *job, const char *option)
 {
     struct weir_optname name = { .text = option, .len = strlen(option) };
     struct weir_run run = { .repetition = 0 };
     struct weir_err err = WEIR_ERR_INIT;
-    const struct weir_opt *row = NULL;
+    struct weir_optrow at = { 0 };
     struct weir_command command;
+    int row = -1;
 
     name.letter = name.len == 1 ? *option : '\0';
     weir_program_begin(&run, 1);
     if (weir_command_init(&command, job->driver, &run.arena, &err) == 0)
-        row = weir_opt_find(&command.opts, &name);
+        for (int i = 0; row < 0 && weir_opts_next(&command.opts, &at); i++)
+            row = weir_opt_matches(&at, &name) ? i : -1;
     weir_program_end(&run);
     return row;
 }
 
 /* Was it set? Then it is no longer. */
-static bool drop(struct weir_job *job, const struct weir_opt *row)
+static bool drop(struct weir_job *job, int row)
 {
     for (int i = 0; i < job->n; i++) {
         struct word *old = &job->word[i];
@@ -145,10 +147,10 @@ static bool drop(struct weir_job *job, const struct weir_opt *row)
 /* As the last word: it overrides what others have set, too. */
 static int keep(struct weir_job *job, const char *option, char *text)
 {
-    const struct weir_opt *row = row_of(job, option);
+    int row = row_of(job, option);
     struct word *more;
 
-    if (!row)
+    if (row < 0)
         return -1;
     if (reserve_words(job, job->n + 1) < 0)
         return -1;
@@ -194,14 +196,14 @@ int weir_job_set(struct weir_job *job, const char *option, const char *value)
 int weir_job_unset(struct weir_job *job, const char *option)
 {
     locale_t caller = weir_locale_plain();
-    const struct weir_opt *row;
+    int row;
 
-    row = job && option ? row_of(job, option + strspn(option, "-")) : NULL;
+    row = job && option ? row_of(job, option + strspn(option, "-")) : -1;
     uselocale(caller);
     if (!job)
         return WEIR_EUSAGE;
     job->outcome = (struct weir_outcome) { .status = WEIR_OK };
-    return row && drop(job, row) ? 0 : refuse(job, "that option was not set by its name");
+    return row >= 0 && drop(job, row) ? 0 : refuse(job, "that option was not set by its name");
 }
 
 static void free_words(struct word *word, int n)

@@ -29,7 +29,9 @@ enum weir_opt_type {
                      * is made */
     WEIR_OPT_OLD, /* no field: an old spelling; 'def' is today's directive, %s the value; "": no
                    * effect */
-    WEIR_OPT_GONE /* no field: an error; 'help' says what became of it */
+    WEIR_OPT_GONE, /* no field: an error; 'help' says what became of it */
+    WEIR_OPT_SHARED, /* in the table of a program: stands for a row that all programs have */
+    WEIR_OPT_SHARED_UP_TO /* and for several such rows (engine/options.h) */
 };
 
 /* What an option is about: its place in help and manual page (base/options/help.h has names and

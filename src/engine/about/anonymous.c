@@ -104,12 +104,11 @@ static void add_table(struct weir_anonymous *a, const char *prefix, const struct
     weir_str_free(&value);
 }
 
-static void add_test(struct weir_anonymous *a, const struct weir_command *c,
-                     const struct weir_values *v)
+static void add_test(struct weir_anonymous *a, const struct weir_values *v)
 {
     const struct weir_backend *const *be = weir_backends();
 
-    add_table(a, "", c->driver->opts, v->driver_opt);
+    add_table(a, "", v->rows, v->driver_opt);
     for (int i = 0; be[i]; i++)
         add_table(a, be[i]->prefix, be[i]->opts, v->backend_opt[i]);
 }
@@ -135,7 +134,7 @@ void weir_anonymous_begin(struct weir_run *run, const struct weir_command *c)
                                 "ROMIO_HINTS\nMPICH_MPIIO_HINTS\nDARSHAN_LOGDIR\n"
                                 "LD_PRELOAD\nHDF5_PLUGIN_PATH\nHDF5_VOL_CONNECTOR\n");
         for (int i = 0; i < c->n; i++)
-            add_test(a, c, &c->tests[i]);
+            add_test(a, &c->tests[i]);
         a->names.failed |= !hosts || a->keys.failed;
     }
     free(hosts);

@@ -55,7 +55,6 @@ struct table {
     const struct weir_opt *rows;
     const void *values;
     void *defaults;
-    bool is_program;
 };
 
 static int64_t places_in(const char *names)
@@ -87,6 +86,15 @@ static void emit_row(struct parts *p, const struct table *t, const struct weir_o
     weir_report_free(p->report, &usual);
 }
 
+/* Does its value change what is measured? */
+static bool is_configuration(const struct weir_opt *row)
+{
+    const unsigned apart =
+        WEIR_OPT_APART | WEIR_OPT_PLACES | WEIR_OPT_READS | WEIR_OPT_WRITES | WEIR_OPT_ADDS;
+
+    return row->type < WEIR_OPT_DIRECTIVES && !(row->flags & apart);
+}
+
 /* Only what differs from the default: an option that a later version adds changes no hash. */
 static void emit_table(struct weir_run *run, struct parts *p, struct table t, size_t size)
 {
@@ -107,7 +115,7 @@ static void emit_table(struct weir_run *run, struct parts *p, struct table t, si
     }
     for (const struct weir_opt *row = t.rows; !weir_opt_is_end(row); row++)
         if ((row->name || row->key) &&
-            (weir_option_is_configuration(row, t.is_program) || (row->flags & WEIR_OPT_PLACES)))
+            (is_configuration(row) || (row->flags & WEIR_OPT_PLACES)))
             emit_row(p, &t, row);
 }
 
@@ -116,21 +124,20 @@ static void emit_backend(struct weir_run *run, struct parts *p,
 {
     const struct weir_backend *be = used->be, *base = be->base;
 
-    emit_table(run, p, (struct table) { be->prefix, be->opts, used->opt.own, NULL, false },
+    emit_table(run, p, (struct table) { be->prefix, be->opts, used->opt.own, NULL },
                be->opt_size);
     if (base)
-        emit_table(run, p, (struct table) { base->prefix, base->opts, used->opt.base, NULL, false },
+        emit_table(run, p, (struct table) { base->prefix, base->opts, used->opt.base, NULL },
                    base->opt_size);
 }
 
 static void emit_options(struct weir_run *run, struct parts *p)
 {
     const struct weir_test *t = run->test;
-    const struct weir_driver *d = t->driver;
 
     weir_report_enter(p->report, "options", false);
-    emit_table(run, p, (struct table) { "", d->opts, t->values->driver_opt, NULL, true },
-               d->opt_size);
+    emit_table(run, p, (struct table) { "", t->values->rows, t->values->driver_opt, NULL },
+               t->driver->opt_size);
     for (int i = 0; i < t->n_used; i++)
         emit_backend(run, p, &t->used[i]);
     weir_report_leave(p->report);

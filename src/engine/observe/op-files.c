@@ -49,13 +49,13 @@ static void name_any_file(const void *arg, uint64_t i, struct weir_str *out)
 }
 
 /* How messages call the option: the long name of the program's row, or the key that all know. */
-static const char *role_of(const struct weir_driver *d, struct weir_files *files,
+static const char *role_of(const struct weir_opt *row, struct weir_files *files,
                            struct weir_err *err)
 {
     struct weir_str text = { 0 };
     const char *role = "savePerOpDataCSV";
 
-    for (const struct weir_opt *row = d->opts; row && !weir_opt_is_end(row); row++)
+    for (; !weir_opt_is_end(row); row++)
         if (row->name && row->type == WEIR_OPT_STR &&
             row->offset == offsetof(struct weir_run_options, op_csv)) {
             weir_str_addf(&text, "--%s", row->name);
@@ -65,10 +65,10 @@ static const char *role_of(const struct weir_driver *d, struct weir_files *files
     return role;
 }
 
-int weir_op_files_add(const struct weir_driver *d, const void *opt, int tasks,
+int weir_op_files_add(const struct weir_driver *d, const struct weir_values *v, int tasks,
                       struct weir_files *files, struct weir_err *err)
 {
-    const struct weir_run_options *o = opt;
+    const struct weir_run_options *o = v->driver_opt;
     struct weir_file_names names = { .prefix = o->op_csv, .name = name_any_file };
     const char *role;
     struct namer *n;
@@ -76,7 +76,7 @@ int weir_op_files_add(const struct weir_driver *d, const void *opt, int tasks,
     if (!o->op_csv || !*o->op_csv)
         return 0;
     names.arg = n = weir_arena_alloc(files->arena, sizeof(*n), err);
-    role = n ? role_of(d, files, err) : NULL;
+    role = n ? role_of(v->rows, files, err) : NULL;
     if (!role)
         return -1;
     *n = (struct namer) { .driver = d, .o = o, .tasks = (uint64_t)tasks };

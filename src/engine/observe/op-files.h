@@ -8,7 +8,7 @@
 
 /* Add the files of a test of this program with that many tasks. Local. Returns 0, or -1 and err
  * when memory is out. */
-int weir_op_files_add(const struct weir_driver *d, const void *opt, int tasks,
+int weir_op_files_add(const struct weir_driver *d, const struct weir_values *v, int tasks,
                       struct weir_files *files, struct weir_err *err);
 
 /* Make the files of this rank with nothing but their heading: before all tests those that are found

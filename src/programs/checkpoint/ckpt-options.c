@@ -31,7 +31,7 @@ static const char *const verify_words[] = { "auto", "yes", "no", NULL };
                 .max = 100000000, OPT_FIRST(DATA)),                                                \
         OPT_INT(0, "num_arrays", "NUM_ARRAYS", O, arrays, "5", "N", "Variables", .min = 1,         \
                 .max = 999, OPT_FIRST(DATA)),                                                      \
-        WEIR_OPT_REPETITIONS_DEFAULT('i', "ntrials", "NTRIALS", "3"),                              \
+        OPT_RUN(repetitions, 'i', "ntrials", "NTRIALS", .def = "3"),                                \
         OPT_FLAG(0, "split_file", "SPLIT_FILE", O, split, "A file for each writer or reader",      \
                  OPT_FIRST(FILES)),                                                                \
         OPT_FLAG(0, "random_data", "RANDOM_DATA", O, random,                                       \
@@ -82,7 +82,6 @@ const struct weir_opt ckpt_checkpoint_opts[] = {
     OTHERS("READ_BARRIER"),
     OTHERS("DO_READS"),
     OTHERS("NETCDF_READS"),
-    WEIR_OPT_RUN_WHOLE,
     OPT_END
 };
 
@@ -110,6 +109,6 @@ const struct weir_opt ckpt_restart_opts[] = {
     OTHERS("DO_WRITES"),
     OTHERS("NETCDF_WRITES"),
     OTHERS("CHUNK"),
-    WEIR_OPT_RUN_WHOLE_NO_FILES,
+    OPT_RUN_MAKES_NO_FILES,
     OPT_END
 };

@@ -60,7 +60,7 @@ static const char *const types[] = { "binary", "netcdf", NULL };
                 OPT_FIRST(DATA)),                                                                  \
         OPT_INT(0, "n_writers", NULL, O, writers, "0", "N", "Groups, with a writer each",          \
                 .min = 0, .max = 100000000, OPT_FIRST(ORDER)),                                     \
-        WEIR_OPT_REPETITIONS('i', "n_tries", NULL)
+        OPT_RUN(repetitions, 'i', "n_tries", NULL)
 #define API                                                                                        \
     OPT_STR('a', "api", NULL, O, api, NULL, "NAME",                                                \
             "Backend with arrays (default: POSIX, or NETCDF for netcdf)", OPT_FIRST(FILES),        \
@@ -69,15 +69,15 @@ static const char *const types[] = { "binary", "netcdf", NULL };
 static const struct weir_opt raw_opts[] = { OPT_STR(0, "file_type", NULL, O, type, "binary", "TYPE",
                                                     "What is written", .choices = types,
                                                     OPT_FIRST(FILES)),
-                                            API, SIZES, WEIR_OPT_RUN_WHOLE, OPT_END };
+                                            API, SIZES, OPT_END };
 #define KEEP                                                                                       \
     OPT_FLAG(0, "keep_buffers", NULL, O, keep_buffers,                                             \
              "Gather into the same buffer in each try; without it each try makes a new one, as "   \
              "the originals do",                                                                   \
              OPT_IN(DATA))
 
-static const struct weir_opt gatherv_opts[] = { SIZES, KEEP, WEIR_OPT_RUN_WHOLE_NO_FILES, OPT_END };
-static const struct weir_opt combo_opts[] = { API, SIZES, KEEP, WEIR_OPT_RUN_WHOLE, OPT_END };
+static const struct weir_opt gatherv_opts[] = { SIZES, KEEP, OPT_RUN_MAKES_NO_FILES, OPT_END };
+static const struct weir_opt combo_opts[] = { API, SIZES, KEEP, OPT_END };
 
 static const struct weir_operation operations[] = { { "gather", "gather", "tries", false },
                                                     { "write", "write", "tries", true },

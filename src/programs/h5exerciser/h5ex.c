@@ -63,12 +63,11 @@ static const struct weir_opt rows[] = {
              "Store the datasets in chunks, each a block in the file", OPT_FIRST(FILES)),
     OPT_FLAG(0, "keepfile", NULL, O, keep, "Keep the file of the last repetition",
              .flags = WEIR_OPT_APART, OPT_IN(FILES)),
-    WEIR_OPT_API('a', "api", NULL, "HDF5", "Backend that keeps the datasets"),
+    OPT_RUN(api, 'a', "api", NULL, .def = "HDF5", .help = "Backend that keeps the datasets"),
     OPT_STR('o', "out", NULL, O, path, NULL, "FILE",
             "The file; without it hdf5TestFile-<number> in the working directory",
             .flags = WEIR_OPT_WRITES, OPT_FIRST(FILES)),
-    WEIR_OPT_REPETITIONS_DEFAULT('i', "iterations", NULL, "10"),
-    WEIR_OPT_RUN_WHOLE,
+    OPT_RUN(repetitions, 'i', "iterations", NULL, .def = "10"),
     OPT_END
 };
 #undef O

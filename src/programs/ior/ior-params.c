@@ -30,12 +30,12 @@ static const char *const renamed[][2] = {
     { "setTimeStampSignature/incompressibleSeed", "setTimeStampSignature" },
 };
 
-static const struct weir_opt *row_of(const char *name)
+static const struct weir_opt *row_of(const struct weir_run *run, const char *name)
 {
     for (size_t i = 0; i < sizeof(renamed) / sizeof(*renamed); i++)
         if (strcmp(renamed[i][0], name) == 0)
             name = renamed[i][1];
-    return weir_opt_row_of(weir_ior.opts, name);
+    return weir_opt_row_of(run->test->values->rows, name);
 }
 
 static void report_platform(struct weir_report *r, unsigned readers, const struct ior_options *o)
@@ -93,7 +93,7 @@ static void report_known(struct weir_run *run, const struct ior_test *t, unsigne
         weir_report_line(r, "\nParameters: ");
     for (size_t i = 0; i < sizeof(parameters) / sizeof(*parameters); i++)
         if (!report_special(run, t, readers, parameters[i]))
-            weir_banner_option(run, readers, parameters[i], row_of(parameters[i]), t->o);
+            weir_banner_option(run, readers, parameters[i], row_of(run, parameters[i]), t->o);
     weir_report_leave(r);
 }
 

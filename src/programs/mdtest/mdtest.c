@@ -15,8 +15,7 @@
 #define MOST64 .max = INT64_MAX
 
 static const struct weir_opt options[] = {
-    WEIR_OPT_API('a', "api", NULL, NULL,
-                 "Backend that does the operations; POSIX without it"),
+    OPT_RUN(api, 'a', "api", NULL, .help = "Backend that does the operations; POSIX without it"),
     OPT_INT('b', "branch", NULL, O, branch, "1", "N",
             "Directories below each directory of the tree", OPT_IN(FILES)),
     OPT_INT(
@@ -47,7 +46,7 @@ static const struct weir_opt options[] = {
         "with its library",
         OPT_IN(FILES)),
     WEIR_OPT_DATA_SEED(O, "files"),
-    WEIR_OPT_REPETITIONS('i', "iterations", NULL),
+    OPT_RUN(repetitions, 'i', "iterations", NULL),
     OPT_SIZE('I', "items-per-directory", NULL, O, per_dir, "0", "N",
              "Items of a task in each directory of the tree", MOST64, OPT_IN(FILES)),
     OPT_FLAG('k', "mknod", NULL, O, mknod, "Create files with mknod instead of open and close",
@@ -64,8 +63,9 @@ static const struct weir_opt options[] = {
         "From phase to phase, use what the task N nodes further on made; on one node, or where "
         "tasks of a node are not ranks in a row, N tasks further on",
         .min = 0, MOST32, OPT_FIRST(ORDER)),
-    WEIR_OPT_DELAY('p', "delay", NULL,
-                   "Wait this many seconds before the directory phases and before the file phases"),
+    OPT_RUN(
+        delay_s, 'p', "delay", NULL,
+        .help = "Wait this many seconds before the directory phases and before the file phases"),
     OPT_FLAG('P', "rates-and-times", NULL, O, rates_and_times,
              "Show the table of rates and the table of times", .flags = WEIR_OPT_APART,
              OPT_IN(OUTPUT)),
@@ -89,14 +89,14 @@ static const struct weir_opt options[] = {
     OPT_FLAG('u', "unique-directory", NULL, O, unique, "Give each task a tree of its own",
              OPT_FIRST(FILES)),
     OPT_FLAG('U', "rename", NULL, O, rename, "Rename phase of directories", OPT_IN(ORDER)),
-    WEIR_OPT_VERBOSE('v', "verbose", NULL, .min = 0, .max = 5),
-    OPT_INT('V', "verbosity", NULL, WEIR_R, verbose, "0", "N", "Print as much as with that many -v",
-            .min = 0, MOST32, OPT_IN(OUTPUT)),
+    OPT_RUN(verbose, 'v', "verbose", NULL),
+    OPT_INT('V', "verbosity", NULL, O, run.verbose, "0", "N", "Print as much as with that many -v",
+            .min = 0, MOST32, .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
     OPT_SIZE('w', "write-bytes", NULL, O, write_bytes, "0", "SIZE",
              "Bytes to write to each file when it is created", MOST64, OPT_FIRST(DATA)),
-    WEIR_OPT_DEADLINE(
-        'W', "stonewall", NULL,
-        "Stop creating after this many seconds, and let all tasks reach the count of the fastest"),
+    OPT_RUN(deadline_s, 'W', "stonewall", NULL,
+            .help = "Stop creating after this many seconds, and let all tasks reach the count of "
+                    "the fastest"),
     OPT_STR('x', "stonewall-status", NULL, O, status_file, NULL, "FILE",
             "Keep the items of a task after a stonewall for a later run", .flags = WEIR_OPT_WRITES,
             OPT_IN(FILES)),
@@ -119,28 +119,31 @@ static const struct weir_opt options[] = {
     OPT_STR(0, "run-cmd-after-phase", NULL, O, after, "", "COMMAND",
             "Run this on every task at the end of each phase, inside its time",
             .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE, OPT_IN(TIME)),
-    WEIR_OPT_WARNINGS("warningAsErrors", NULL),
-    WEIR_OPT_RANK_CSV("saveRankPerformanceDetails", NULL,
-                      "Write the rates and times of every task"),
-    WEIR_OPT_OP_CSV("savePerOpDataCSV", NULL,
-                    "Write every operation on files to PREFIX-<phase>-<task>.csv"),
+    OPT_RUN(warnings_are_errors, 0, "warningAsErrors", NULL),
+    OPT_RUN(rank_csv, 0, "saveRankPerformanceDetails", NULL,
+            .help = "Write the rates and times of every task"),
+    OPT_RUN(op_csv, 0, "savePerOpDataCSV", NULL,
+            .help = "Write every operation on files to PREFIX-<phase>-<task>.csv"),
     OPT_FLAG(0, "showRankStatistics", NULL, O, rank_stats,
              "Show the extremes and means of single tasks in the tables", .flags = WEIR_OPT_APART,
              OPT_IN(OUTPUT)),
     OPT_FLAG(0, "latency", NULL, O, latency, "Show the latencies of operations after the tables",
              .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
-    WEIR_OPT_DRY_RUN("dry-run", "dryRun",
-                     "Show what the tree needs, check that there is room for it, and do nothing"),
+    OPT_RUN(dry_run, 0, "dry-run", "dryRun",
+            .help = "Show what the tree needs, check that there is room for it, and do nothing"),
     OPT_STR(0, "cleanup", NULL, O, cleanup, NULL, "DIR",
             "Remove what earlier runs left in DIR, and nothing else", .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE,
             OPT_IN(FILES)),
-    WEIR_OPT_MAX_TIME(0, "max-time-duration", NULL),
-    WEIR_OPT_EXISTING(weir_existing_ways,
-                      "Trees of an earlier run that are there when -C begins: remove them, go on in "
-                      "them (files are used, directories that are items are an error), or end with "
-                      "an error"),
-    WEIR_OPT_COMMON("0"),
-    WEIR_OPT_GPU("allocateBufferOnGPU", NULL, "GPUid", NULL, "gpuDirect", NULL),
+    OPT_RUN(max_minutes, 0, "max-time-duration", NULL),
+    OPT_RUN(existing, 0, "existing", "existing",
+            .help = "Trees of an earlier run that are there when -C begins: remove them, go on in "
+                    "them (files are used, directories that are items are an error), or end with "
+                    "an error",
+            .choices = weir_existing_ways),
+    OPT_RUN_UP_TO(reports),
+    OPT_RUN(gpu_memory, 0, "allocateBufferOnGPU", NULL),
+    OPT_RUN(gpu_id, 0, "GPUid", NULL),
+    OPT_RUN(gpu_direct, 0, "gpuDirect", NULL),
     OPT_END
 };
 

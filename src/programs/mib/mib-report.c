@@ -48,7 +48,7 @@ static void show_parameters(struct weir_run *run, const struct mib_options *o)
     for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
         if (i == 1)
             weir_settings_line(&run->report, "tasks", weir_str_text(&tasks));
-        weir_settings_show(&run->report, weir_mib.opts, o, groups[i].key, groups[i].changed_only);
+        weir_settings_show(&run->report, run->test->values->rows, o, groups[i].key, groups[i].changed_only);
     }
     weir_report_free(&run->report, &tasks);
 }

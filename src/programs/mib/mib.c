@@ -27,7 +27,7 @@ static const struct weir_opt options[] = {
     OPT_FLAG('a', "use_node_aves", NULL, O, averages,
              "In profiles, a column for each node: the mean of its tasks", .flags = WEIR_OPT_APART,
              OPT_IN(OUTPUT)),
-    WEIR_OPT_API(0, "api", NULL, NULL, "Backend that moves the data; POSIX without it"),
+    OPT_RUN(api, 0, "api", NULL, .help = "Backend that moves the data; POSIX without it"),
     OPT_SIZE('b', "random_reads", NULL, O, granularity, NULL, "SIZE",
              "Read at random multiples of SIZE (1 without it)", .min = 1, .max = INT64_MAX,
              .flags = WEIR_OPT_OPTARG | WEIR_OPT_NEXT, OPT_FIRST(ORDER)),
@@ -47,8 +47,8 @@ static const struct weir_opt options[] = {
              .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
     OPT_INT('l', "call_limit", NULL, O, call_limit, "4096", "N",
             "Calls of a task in a phase at most", .min = 1, .max = INT32_MAX, OPT_FIRST(TIME)),
-    WEIR_OPT_DEADLINE_DEFAULT('L', "time_limit", NULL, "60",
-                              "Begin no call after this many seconds of a phase; 0: one call"),
+    OPT_RUN(deadline_s, 'L', "time_limit", NULL, .def = "60",
+            .help = "Begin no call after this many seconds of a phase; 0: one call"),
     OPT_FLAG('M', "no_mpi", NULL, O, no_mpi, "Run in this process alone, without starting MPI",
              OPT_IN(TIME)),
     OPT_FLAG('n', "new", NULL, O, fresh, "Remove files of an earlier run before they are written",
@@ -74,8 +74,11 @@ static const struct weir_opt options[] = {
     OPT_FLAG(0, "verify", NULL, O, verify, "Write data that differ in each place, and check reads",
              OPT_IN(DATA)),
     OPT_FLAG('W', "write_only", NULL, O, write_only, "Only write", OPT_FIRST(ORDER)),
-    WEIR_OPT_REPETITIONS(0, "repetitions", NULL),
-    WEIR_OPT_RUN_LETTERS(0, 0, 0, "0"),
+    OPT_RUN(repetitions, 0, "repetitions", NULL),
+    OPT_RUN_UP_TO(existing),
+    OPT_RUN(delay_s, 0, "delay", NULL),
+    OPT_RUN(max_minutes, 0, "max-time-duration", NULL),
+    OPT_RUN(verbose, 0, "verbose", NULL),
     OPT_END
 };
 
