@@ -151,6 +151,20 @@ def test_10_percent_are_found_in_runs_of_a_real_disk_that_was_quiet(recorded):
     assert len(quiet) >= 5 and sum(found) >= 0.8 * len(quiet), (sum(found), len(quiet))
 
 
+def test_the_loss_that_is_named_is_found_in_most_cases(recorded):
+    """Where a disk was too busy for a loss of 10 %: in the same runs, each pair in a random order."""
+    random_order, tried, found = random.Random(7), 0, 0
+    for pairs in recorded:
+        write = replayed(pairs)["write"]
+        for line in compare_run.compare_verdict.limits([write], True):
+            loss, needed = map(int, re.fullmatch(r"write: so many pairs find a loss of about (\d+) %; for one of 10 % about (\d+) are needed", line).groups())
+            assert loss >= 10 and needed > 20, line
+            shuffled = [[*random_order.sample(pair[:2], 2), *pair[2:]] for pair in pairs]
+            found += replayed(shuffled, 1 - loss / 100)["write"].is_worse(0)
+            tried += 1
+    assert tried > 50 and 0.65 * tried <= found <= 0.95 * tried, (found, tried)
+
+
 # ---- commands ----
 
 def program(path, rate, more=""):

@@ -48,7 +48,8 @@ def compare(a, b, options):
         % (name_of(a), name_of(b), ", in pairs" if options.paired else "", 100 * options.confidence)
     ]
     lines += list(compare_sides.doubts("A", a)) + list(compare_sides.doubts("B", b))
-    lines += list(compare_verdict.table(verdicts)) + compare_verdict.losses(verdicts, options.worse_than)
+    lines += list(compare_verdict.table(verdicts)) + list(compare_verdict.limits(verdicts, options.paired))
+    lines += compare_verdict.losses(verdicts, options.worse_than)
     return lines, any(one.is_worse(options.worse_than) for one in verdicts)
 
 

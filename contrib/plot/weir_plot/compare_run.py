@@ -229,7 +229,8 @@ def report(pairs, verdicts, ended, options):
     )
     for label, results in pairs.sides.items():
         lines += compare_sides.doubts(label, results)
-    return lines + list(compare_verdict.table(verdicts)) + compare_verdict.losses(verdicts, options.worse_than)
+    lines += list(compare_verdict.table(verdicts)) + list(compare_verdict.limits(verdicts, True))
+    return lines + compare_verdict.losses(verdicts, options.worse_than)
 
 
 def run(options):

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The verdict about each operation of two sides, and how it is told. The unit is the run: repetitions of one run share
 its layout, its caches and its neighbours, and what differs between runs is not in them."""
+import math
+
 from . import compare_stats
 from .compare_sides import rate
 
 ONE_RUN = "not told apart: one run says nothing about what differs between runs"
+ASKED = 0.1  # the change that is spoken of where runs differ too much to see it
 HEADINGS = "operation", "A", "B", "change", "interval", "B is"
 
 
@@ -82,6 +85,32 @@ def table(verdicts):
     widths = [max(len(row[i]) for row in rows) for i in range(len(HEADINGS))]
     for row in rows:
         yield "  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip()
+
+
+def reach(verdict, runs):
+    """The change that so many runs find in most cases, as a ratio below 1, and how many runs would find ASKED. A change
+    that is found in four of five cases is wider than half of an interval by the factor (2.24 + 0.84) / 2.24, and
+    intervals narrow with the root of the number of runs."""
+    half = math.log(verdict.difference.high / verdict.difference.low) / 2
+    seen = half * (2.24 + 0.84) / 2.24
+    return math.exp(-seen), math.ceil(runs * (seen / math.log(1 - ASKED)) ** 2)
+
+
+def limits(verdicts, paired):
+    """A line for each operation that was not told apart where a change of ASKED would have been missed as well."""
+    for one in verdicts:
+        if one.decided or one.text == ONE_RUN or one.difference.low is None:
+            continue
+        runs = runs_of(one.operation, paired)
+        ratio, needed = reach(one, runs)
+        if needed > runs:
+            yield "%s: so many %s find a loss of about %.0f %%; for one of %g %% about %d are needed" % (
+                one.operation.name,
+                "pairs" if paired else "runs of each",
+                100 * (1 - ratio),
+                100 * ASKED,
+                needed,
+            )
 
 
 def losses(verdicts, most):
