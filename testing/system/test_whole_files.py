@@ -53,6 +53,12 @@ def test_a_document_that_cannot_be_written_is_an_error(ior):
     assert (ior.cwd / "c").read_text().count("\n") == 2, run
 
 
+def test_an_error_after_an_output_was_closed_uses_it_no_more(ior):
+    """The memory of a closed stream is overwritten at once."""
+    env = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0:glibc.malloc.perturb=165"}
+    ior("-a DUMMY -w -b 4k -t 4k --report=text:/dev/full,csv:c", np=None, env=env).fails(2, "/dev/full", os.strerror(28))
+
+
 # ---- whole or not there ----
 
 def test_a_killed_run_leaves_rows_but_no_document(ior):

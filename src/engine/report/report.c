@@ -280,7 +280,7 @@ bool weir_report_message(struct weir_report *r, const char *kind, const char *te
     else if (!r->begun)
         return take_early(r, kind, text);
     for (int i = 0; i < r->n && !is_error; i++)
-        if (r->sink[i].ops->message)
+        if (r->sink[i].ops->message && !r->sink[i].ended)
             emit_message(r, &r->sink[i], kind, text);
     return keeps_messages(r);
 }
@@ -508,9 +508,12 @@ void weir_report_free(struct weir_report *r, struct weir_str *text)
 
 void weir_report_flush(struct weir_report *r)
 {
-    for (int i = 0; i < r->n; i++)
-        if (r->sink[i].out && fflush(r->sink[i].out) != 0 && r->sink[i].sys == 0)
-            r->sink[i].sys = errno; /* comes back from the end */
+    for (int i = 0; i < r->n; i++) {
+        struct weir_sink *s = &r->sink[i];
+
+        if (s->out && !s->ended && fflush(s->out) != 0 && s->sys == 0)
+            s->sys = errno; /* comes back from the end */
+    }
 }
 
 /* Has all that was written reached the file? */
