@@ -7,6 +7,11 @@
 
 #include "base/options/option.h"
 
+const char *const weir_existing_ways[] = { "replace", "reuse", "fail", NULL };
+const char *const weir_existing_no_reuse[] = { "replace", "fail", NULL };
+const char *const weir_progress_modes[] = { "auto", "always", "never", NULL };
+const char *const weir_rule_sets[] = { "default", "jupiter", "io500", "snia", "none", NULL };
+
 static const char *const report_forms[] = { "text:-", "text-3.3:", "json:", "csv:", NULL };
 static const char *const only_zero[] = { "0", NULL };
 static const char *const only_minus_one[] = { "-1", NULL };

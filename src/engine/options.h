@@ -9,7 +9,6 @@
 
 #include "base/log.h"
 #include "base/options/option.h"
-#include "engine/check/findings.h"
 
 /* Values of the rows below; names and meaning stand there. */
 struct weir_run_options {
@@ -49,11 +48,11 @@ struct weir_run_options {
 const struct weir_opt *weir_options_merge(const struct weir_opt *own, bool whole,
                                           struct weir_arena *arena, struct weir_err *err);
 
-/* guard.c: the values of --existing; where nothing can be used again. */
+/* The values of --existing (in the order of WEIR_EXISTING_...), and where nothing can be used
+ * again; of --progress; of --rules (in that of enum weir_rule_set). Each ends with NULL. */
 extern const char *const weir_existing_ways[], *const weir_existing_no_reuse[];
-
-/* progress.c: the values of --progress. */
 extern const char *const weir_progress_modes[];
+extern const char *const weir_rule_sets[];
 
 /* The backend of the option api: for struct weir_driver. Local. */
 const char *weir_run_options_api(const void *o);

@@ -3,6 +3,7 @@
  * verdicts, and the statistics of series */
 #include "config.h"
 #include "engine/check/rules.h"
+#include "engine/options.h"
 
 #include <math.h>
 #include <setjmp.h>

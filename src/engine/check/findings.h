@@ -21,9 +21,6 @@ enum weir_rule_set {
 
 #define WEIR_RULE_SETS WEIR_RULES_NONE /* those that have rules */
 
-/* The names, in the order of the enum; ends with NULL. For --rules. */
-extern const char *const weir_rule_sets[];
-
 enum weir_judgement { WEIR_NOT_JUDGED, WEIR_FINE, WEIR_FOUND };
 
 #define WEIR_FINDING_TEXT 200

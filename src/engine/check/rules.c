@@ -11,8 +11,7 @@
 #include <strings.h>
 
 #include "base/size.h"
-
-const char *const weir_rule_sets[] = { "default", "jupiter", "io500", "snia", "none", NULL };
+#include "engine/options.h"
 
 const struct weir_rule *weir_rule_at(int i)
 {

@@ -21,8 +21,6 @@
 #define COLUMNS 80 /* where the terminal does not say */
 #define MIB 1048576.0
 
-const char *const weir_progress_modes[] = { "auto", "always", "never", NULL };
-
 static bool is_mode(const struct weir_run *run, int mode)
 {
     const char *said = run->test ? run->test->plan.options->progress : NULL;

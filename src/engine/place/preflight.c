@@ -23,9 +23,6 @@
 #define MOST_TARGETS 4096
 #define PROBE_TEXT 4096
 
-const char *const weir_existing_ways[] = { "replace", "reuse", "fail", NULL };
-const char *const weir_existing_no_reuse[] = { "replace", "fail", NULL };
-
 unsigned weir_existing(const struct weir_run_options *o)
 {
     for (int i = 0; o->existing && weir_existing_ways[i]; i++)
