@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/node/sysfile.h"
 #include "base/size.h"
 
 #define NO_LIMIT 0x1p62 /* version 1 has a large number for it */
@@ -107,23 +108,17 @@ static void find_folder(const char *group, const char *mounts, const struct vers
  * and -1 are no limit: INFINITY. */
 static void read_numbers(const char *dir, const char *file, double *first, double *second)
 {
-    struct weir_str path = { 0 };
-    char text[64] = "", *save = NULL, *word, *next;
-    FILE *f;
+    char text[64], *save = NULL, *word, *next;
 
-    weir_str_addf(&path, "%s/%s", dir, file);
-    f = fopen(weir_str_text(&path), "r");
-    word = f && fgets(text, sizeof(text), f) ? strtok_r(text, " \n", &save) : NULL;
-    next = word ? strtok_r(NULL, " \n", &save) : NULL;
+    weir_sysfile_line("", text, sizeof(text), "%s/%s", dir, file);
+    word = strtok_r(text, " ", &save);
+    next = word ? strtok_r(NULL, " ", &save) : NULL;
     if (word)
         weir_real_scan(word, first);
     if (word && (strcmp(word, "max") == 0 || *first < 0))
         *first = INFINITY;
     if (next)
         weir_real_scan(next, second);
-    if (f)
-        fclose(f);
-    weir_str_free(&path);
 }
 
 /* The limit of one group; INFINITY: none is meant; NaN: there is no file. */

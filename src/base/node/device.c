@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/node/sysfile.h"
 #include "base/text/path.h"
 
 #define DEEPEST 10 /* devices and file systems upon each other */
@@ -29,32 +30,12 @@ struct walk {
 static void walk_device(struct walk *w, const char *name);
 static void walk_path(struct walk *w, const char *path);
 
-/* The first line of a file below the directory of a device; false: there is none. */
-static bool read_line(const struct walk *w, const char *name, const char *file, char *out,
-                      size_t size)
-{
-    char path[PATH_MAX];
-    FILE *f;
-    bool good;
-
-    if (snprintf(path, sizeof(path), "%s/class/block/%s/%s", w->sys, name, file) >=
-        (int)sizeof(path))
-        return false;
-    f = fopen(path, "r");
-    if (!f)
-        return false;
-    good = fgets(out, (int)size, f) != NULL;
-    fclose(f);
-    if (good)
-        out[strcspn(out, "\n")] = '\0';
-    return good;
-}
-
 static uint64_t read_number(const struct walk *w, const char *name, const char *file)
 {
     char text[32];
 
-    return read_line(w, name, file, text, sizeof(text)) ? strtoull(text, NULL, 10) : 0;
+    weir_sysfile_line("", text, sizeof(text), "%s/class/block/%s/%s", w->sys, name, file);
+    return strtoull(text, NULL, 10);
 }
 
 static void add(struct walk *w, const char *name)
@@ -77,8 +58,8 @@ static bool walk_loop(struct walk *w, const char *name)
     struct weir_devices *d = w->d;
     char image[PATH_MAX];
 
-    if (!read_line(w, name, whole ? "loop/backing_file" : "../loop/backing_file", image,
-                   sizeof(image)))
+    if (!weir_sysfile_line("", image, sizeof(image), "%s/class/block/%s/%sloop/backing_file", w->sys,
+                           name, whole ? "" : "../"))
         return false;
     if (!d->image[0] && !read_number(w, name, whole ? "loop/dio" : "../loop/dio")) {
         memcpy(d->image, image, sizeof(image));
@@ -258,16 +239,11 @@ void weir_devices_below(const char *sys, const char *name, struct weir_devices *
 static bool add_moved(const char *name, struct weir_traffic *t)
 {
     unsigned long long read = 0, written = 0;
-    char path[PATH_MAX];
-    FILE *f;
+    char line[512];
     bool known;
 
-    snprintf(path, sizeof(path), "/sys/class/block/%s/stat", name);
-    f = fopen(path, "r");
-    if (!f)
-        return false;
-    known = fscanf(f, "%*u %*u %llu %*u %*u %*u %llu", &read, &written) == 2 && read + written > 0;
-    fclose(f);
+    known = weir_sysfile_line("", line, sizeof(line), "/sys/class/block/%s/stat", name) &&
+            sscanf(line, "%*u %*u %llu %*u %*u %*u %llu", &read, &written) == 2 && read + written > 0;
     t->read += 512 * read;
     t->written += 512 * written;
     return known;

@@ -16,6 +16,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/node/sysfile.h"
+
 /* ---- files of the system ---- */
 
 static void put_trimmed(const char *text, struct weir_str *out)
@@ -31,24 +33,12 @@ static void put_trimmed(const char *text, struct weir_str *out)
     weir_str_add(out, text, n);
 }
 
-/* Free a text that out needed: where it lacks memory, out does, too. */
-static void used(struct weir_str *text, struct weir_str *out)
-{
-    out->failed |= text->failed;
-    weir_str_free(text);
-}
-
 void weir_surroundings_line(const char *path, struct weir_str *out)
 {
-    FILE *f = fopen(path, "r");
     char line[1024];
 
-    weir_str_clear(out);
-    if (!f)
-        return;
-    if (fgets(line, sizeof(line), f))
-        put_trimmed(line, out);
-    fclose(f);
+    weir_sysfile_line("", line, sizeof(line), "%s", path);
+    put_trimmed(line, out);
 }
 
 void weir_surroundings_kernel(struct weir_str *out)
@@ -62,15 +52,10 @@ void weir_surroundings_kernel(struct weir_str *out)
 
 void weir_surroundings_processor(struct weir_str *out)
 {
-    FILE *f = fopen("/proc/cpuinfo", "r");
     char line[1024];
 
-    weir_str_clear(out);
-    while (f && out->len == 0 && fgets(line, sizeof(line), f))
-        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':'))
-            put_trimmed(strchr(line, ':') + 1, out);
-    if (f)
-        fclose(f);
+    weir_sysfile_line("model name", line, sizeof(line), "/proc/cpuinfo");
+    put_trimmed(line + strspn(line, "\t :"), out);
 }
 
 /* ---- the place ---- */
@@ -78,17 +63,13 @@ void weir_surroundings_processor(struct weir_str *out)
 /* Partitions have the queue of their disk. */
 void weir_surroundings_queue(const char *device, const char *setting, struct weir_str *out)
 {
-    static const char *const forms[] = { "/sys/class/block/%s/queue/%s",
-                                         "/sys/class/block/%s/../queue/%s" };
+    char line[1024] = "";
 
-    weir_str_clear(out);
-    for (size_t i = 0; i < 2 && out->len == 0 && *device; i++) {
-        struct weir_str path = { 0 };
-
-        weir_str_addf(&path, i ? forms[1] : forms[0], device, setting);
-        weir_surroundings_line(weir_str_text(&path), out);
-        used(&path, out);
-    }
+    if (*device && !weir_sysfile_line("", line, sizeof(line), "/sys/class/block/%s/queue/%s", device,
+                                      setting))
+        weir_sysfile_line("", line, sizeof(line), "/sys/class/block/%s/../queue/%s", device,
+                          setting);
+    put_trimmed(line, out);
 }
 
 /* The head of what Lustre keeps in "lustre.lov" (lov_user_md, versions 1 and 3). */

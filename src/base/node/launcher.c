@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/node/processes.h"
+
 /* Slurm sets SLURM_PROCID and SLURM_NTASKS in a batch script, too, which is one process;
  * SLURM_STEP_NUM_TASKS is only there in what srun has started. */
 static const struct {
@@ -74,45 +76,24 @@ int weir_launch_check(const struct weir_launch *l, int tasks, const char *mpi, s
 
 #define LEVELS 8 /* of processes between a rank and its launcher */
 
-/* A process, as /proc shows it. */
-struct process {
-    int pid, parent; /* 0: it is not there */
-    char name[64];
-    bool is_launcher;
-};
-
 static bool begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-static struct process look_at(int pid)
+static bool is_launcher(const struct weir_process *p)
 {
-    static const char *const launchers_of_processes[] = { "mpirun", "mpiexec", "orterun", "prterun",
-                                                          "prun",   "orted",   "prted",   "hydra_",
-                                                          "srun" };
-    struct process p = { .pid = pid };
-    char path[64], line[256];
-    const char *name = NULL, *end = NULL;
-    FILE *f;
+    static const char *const names[] = { "mpirun", "mpiexec", "orterun", "prterun", "prun",
+                                         "orted",  "prted",   "hydra_",  "srun" };
 
-    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    f = fopen(path, "re"); /* "PID (NAME) STATE PARENT ..." */
-    if (f && fgets(line, sizeof(line), f) && (name = strchr(line, '(')))
-        end = strrchr(line, ')');
-    if (f)
-        fclose(f);
-    if (!end || strlen(end) < 4)
-        return p;
-    snprintf(p.name, sizeof(p.name), "%.*s", (int)(end - name - 1), name + 1);
-    p.parent = (int)strtol(end + 3, NULL, 10);
-    for (size_t i = 0; i < sizeof(launchers_of_processes) / sizeof(*launchers_of_processes); i++)
-        p.is_launcher |= begins(p.name, launchers_of_processes[i]);
-    return p;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (begins(p->name, names[i]))
+            return true;
+    return false;
 }
 
 /* Has the process an end of this pipe? */
-static bool has_open(int pid, const struct stat *pipe)
+static bool has_open(long pid, const struct stat *pipe)
 {
     char path[64];
     struct dirent *e;
@@ -120,7 +101,7 @@ static bool has_open(int pid, const struct stat *pipe)
     bool found = false;
     DIR *d;
 
-    snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+    snprintf(path, sizeof(path), "/proc/%ld/fd", pid);
     d = opendir(path);
     while (d && !found && (e = readdir(d)))
         found = fstatat(dirfd(d), e->d_name, &st, 0) == 0 && st.st_ino == pipe->st_ino &&
@@ -132,16 +113,15 @@ static bool has_open(int pid, const struct stat *pipe)
 
 /* The launcher above this process, the one that the user has started; 0: there is none, or a pipe
  * from here leads elsewhere: "mpirun sh -c 'ior 2>&1 | tee log'". */
-static int launcher_above(const struct stat *end)
+static long launcher_above(const struct stat *end)
 {
-    int found = 0, pid = getppid();
+    long found = 0, pid = getppid();
+    struct weir_process p;
 
-    for (int i = 0; i < LEVELS && pid > 1; i++) {
-        struct process p = look_at(pid);
-
-        if (p.is_launcher && !found && S_ISFIFO(end->st_mode) && !has_open(pid, end))
+    for (int i = 0; i < LEVELS && pid > 1 && weir_process_find(pid, &p); i++) {
+        if (is_launcher(&p) && !found && S_ISFIFO(end->st_mode) && !has_open(pid, end))
             return 0;
-        if (p.is_launcher)
+        if (is_launcher(&p))
             found = pid;
         else if (found)
             break;
@@ -152,21 +132,23 @@ static int launcher_above(const struct stat *end)
 
 /* srun starts tasks through daemons: it is above none of them, but may be on this host. 0: it is not, or
  * there are several. */
-static int only_srun(void)
+static long only_srun(void)
 {
     DIR *d = getenv("SLURM_STEP_NUM_TASKS") ? opendir("/proc") : NULL;
     struct dirent *e;
-    int found = 0, n = 0;
+    struct weir_process p, above;
+    long found = 0;
+    int n = 0;
 
     while (d && (e = readdir(d))) {
-        struct process p = { .pid = (int)strtol(e->d_name, NULL, 10) };
         struct stat st;
 
-        if (p.pid <= 0 || fstatat(dirfd(d), e->d_name, &st, 0) < 0 || st.st_uid != getuid())
+        if (strtol(e->d_name, NULL, 10) <= 0 || fstatat(dirfd(d), e->d_name, &st, 0) < 0 ||
+            st.st_uid != getuid() || !weir_process_read(e->d_name, &p) || strcmp(p.name, "srun") != 0)
             continue;
-        p = look_at(p.pid);
-        if (strcmp(p.name, "srun") == 0 && !begins(look_at(p.parent).name, "srun")) {
-            found = p.pid;
+        weir_process_find(p.parent, &above);
+        if (!begins(above.name, "srun")) {
+            found = strtol(e->d_name, NULL, 10);
             n++;
         }
     }
@@ -179,14 +161,15 @@ int weir_launch_terminal(void)
 {
     char path[64];
     struct stat st;
-    int pid, fd;
+    long pid;
+    int fd;
 
     if (fstat(STDERR_FILENO, &st) < 0 || (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode)))
         return -1; /* not what a launcher gives */
     pid = launcher_above(&st);
     if (pid == 0)
         pid = only_srun();
-    snprintf(path, sizeof(path), "/proc/%d/fd/2", pid);
+    snprintf(path, sizeof(path), "/proc/%ld/fd/2", pid);
     if (pid == 0 || stat(path, &st) < 0 || !S_ISCHR(st.st_mode))
         return -1;
     fd = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);

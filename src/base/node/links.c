@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/node/sysfile.h"
 #include "base/size.h"
 
 #define BITS 8
@@ -41,20 +42,6 @@ static bool has(const char *path, const char *name)
            access(file, F_OK) == 0;
 }
 
-/* The line of a file; "" where it cannot be read. */
-static void read_line(const char *path, const char *name, char out[64])
-{
-    char file[PATH_MAX];
-    FILE *f = NULL;
-
-    if (snprintf(file, sizeof(file), "%s/%s", path, name) < (int)sizeof(file))
-        f = fopen(file, "r");
-    if (!f || !fgets(out, 64, f))
-        *out = '\0';
-    if (f)
-        fclose(f);
-}
-
 static double in_units(const char *number, double unit)
 {
     double value;
@@ -67,8 +54,8 @@ static double port_rate(const char *path)
 {
     char state[64], rate[64];
 
-    read_line(path, "state", state);
-    read_line(path, "rate", rate);
+    weir_sysfile_line("", state, sizeof(state), "%s/state", path);
+    weir_sysfile_line("", rate, sizeof(rate), "%s/rate", path);
     return strstr(state, "ACTIVE") ? in_units(rate, 1e9) : 0;
 }
 
@@ -93,8 +80,8 @@ static double interface_rate(const char *path)
 
     if (!is_hardware(path) || has(path, "device/infiniband"))
         return 0;
-    read_line(path, "operstate", state);
-    read_line(path, "speed", speed);
+    weir_sysfile_line("", state, sizeof(state), "%s/operstate", path);
+    weir_sysfile_line("", speed, sizeof(speed), "%s/speed", path);
     return strncmp(state, "up", 2) == 0 || strncmp(state, "unknown", 7) == 0 ? in_units(speed, 1e6)
                                                                             : 0;
 }

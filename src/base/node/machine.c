@@ -15,24 +15,17 @@
 
 #include "base/clock.h"
 #include "base/node/cgroup.h"
+#include "base/node/sysfile.h"
 #include "base/size.h"
 
-/* The first number after a word at the beginning of a line; NaN when there is none. */
+/* The number after a word at the beginning of a line; NaN when there is none. */
 static double read_number(const char *path, const char *word)
 {
-    FILE *f = fopen(path, "r");
-    double value = NAN;
+    double value;
     char line[256];
 
-    while (f && isnan(value) && fgets(line, sizeof(line), f)) {
-        if (strncmp(line, word, strlen(word)) != 0)
-            continue;
-        if (weir_real_scan(line + strlen(word), &value) == line + strlen(word))
-            value = NAN;
-    }
-    if (f)
-        fclose(f);
-    return value;
+    weir_sysfile_line(word, line, sizeof(line), "%s", path);
+    return weir_real_scan(line, &value) == line ? NAN : value;
 }
 
 double weir_machine_memory(void)

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/node/sysfile.h"
+
 #define IS_KERNEL 0x00200000u /* PF_KTHREAD, in the flags of a process */
 
 static double seconds(double ticks)
@@ -54,31 +56,22 @@ bool weir_processors_busy(const uint64_t *mask, int words, struct weir_processor
     return any;
 }
 
-struct process {
-    long parent;
-    unsigned flags;
-    struct weir_processor_time own, children;
-};
-
 /* From "PID (NAME) STATE PARENT ...": a name may have blanks and parentheses. */
-static bool read_process(const char *pid, struct process *p)
+bool weir_process_read(const char *pid, struct weir_process *p)
 {
     unsigned long long user, system;
     long long waited_user, waited_system;
-    char path[64], line[1024];
-    const char *rest = NULL;
-    FILE *f;
+    char line[1024], *name, *end;
+    unsigned flags;
 
-    if (snprintf(path, sizeof(path), "/proc/%s/stat", pid) >= (int)sizeof(path) ||
-        !(f = fopen(path, "r")))
+    memset(p, 0, sizeof(*p));
+    if (!weir_sysfile_line("", line, sizeof(line), "/proc/%s/stat", pid) ||
+        !(name = strchr(line, '(')) || !(end = strrchr(name, ')')) ||
+        sscanf(end + 1, " %*c %ld %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %lld %lld",
+               &p->parent, &flags, &user, &system, &waited_user, &waited_system) != 6)
         return false;
-    if (fgets(line, sizeof(line), f))
-        rest = strrchr(line, ')');
-    fclose(f);
-    if (!rest || sscanf(rest + 1,
-                        " %*c %ld %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %lld %lld",
-                        &p->parent, &p->flags, &user, &system, &waited_user, &waited_system) != 6)
-        return false;
+    snprintf(p->name, sizeof(p->name), "%.*s", (int)(end - name - 1), name + 1);
+    p->is_kernel = flags & IS_KERNEL;
     p->own.user = seconds((double)user);
     p->own.all = p->own.user + seconds((double)system);
     p->children.user = seconds((double)waited_user);
@@ -86,18 +79,19 @@ static bool read_process(const char *pid, struct process *p)
     return true;
 }
 
-static bool find_process(long pid, struct process *p)
+bool weir_process_find(long pid, struct weir_process *p)
 {
     char name[32];
 
-    return snprintf(name, sizeof(name), "%ld", pid) < (int)sizeof(name) && read_process(name, p);
+    snprintf(name, sizeof(name), "%ld", pid);
+    return weir_process_read(name, p);
 }
 
 bool weir_process_add(long pid, struct weir_processor_time *sum)
 {
-    struct process p;
+    struct weir_process p;
 
-    if (!find_process(pid, &p))
+    if (!weir_process_find(pid, &p))
         return false;
     sum->user += p.own.user + p.children.user;
     sum->all += p.own.all + p.children.all;
@@ -106,9 +100,9 @@ bool weir_process_add(long pid, struct weir_processor_time *sum)
 
 void weir_process_add_parents(struct weir_processor_time *sum)
 {
-    struct process p;
+    struct weir_process p;
 
-    for (long pid = getppid(); pid > 1 && find_process(pid, &p); pid = p.parent) {
+    for (long pid = getppid(); pid > 1 && weir_process_find(pid, &p); pid = p.parent) {
         sum->user += p.own.user;
         sum->all += p.own.all;
     }
@@ -119,11 +113,11 @@ double weir_process_kernel(void)
     DIR *d = opendir("/proc");
     double sum = NAN;
     struct dirent *e;
-    struct process p;
+    struct weir_process p;
 
     while (d && (e = readdir(d)))
-        if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && read_process(e->d_name, &p) &&
-            (p.flags & IS_KERNEL))
+        if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && weir_process_read(e->d_name, &p) &&
+            p.is_kernel)
             sum = (isnan(sum) ? 0 : sum) + p.own.all;
     if (d)
         closedir(d);

@@ -18,6 +18,18 @@ struct weir_processor_time {
  * guests of the host took (steal). Interrupts are no process's, and not counted. False: not known. */
 bool weir_processors_busy(const uint64_t *mask, int words, struct weir_processor_time *out);
 
+/* A process, as the kernel shows it. */
+struct weir_process {
+    long parent;    /* 0: it is not there */
+    char name[64];  /* the kernel cuts it */
+    bool is_kernel; /* a thread of the kernel */
+    struct weir_processor_time own, children; /* of these, those that it has waited for */
+};
+
+/* Read /proc/PID; pid is a name in /proc. False, and all is 0: not known. */
+bool weir_process_read(const char *pid, struct weir_process *p);
+bool weir_process_find(long pid, struct weir_process *p); /* the same by its number */
+
 /* Add what a process had, and the children that it has waited for. False: not known. */
 bool weir_process_add(long pid, struct weir_processor_time *sum);
 
