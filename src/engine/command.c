@@ -167,7 +167,6 @@ bool weir_command_answer(struct weir_command *c, int *status)
     const struct weir_help help = { .program = c->driver->name,
                                     .brief = c->driver->brief,
                                     .usage = c->driver->usage,
-                                    .more = c->driver->more,
                                     .examples = c->driver->examples,
                                     .tasks = c->driver->example_tasks,
                                     .common = common_examples };

@@ -267,7 +267,6 @@ enum weir_op_files {
 struct weir_driver {
     const char *name;            /* of the program */
     const char *brief;           /* one sentence for --help and the man page */
-    const char *more;            /* another one for the first page of --help; may be NULL */
     const struct weir_example
         *examples;               /* for --help, before those of all programs; may be NULL */
     int example_tasks;           /* of their command lines; 0: 4 */

@@ -248,8 +248,6 @@ static void add_first_page(const struct weir_opts *o, const struct weir_help *he
 {
     weir_str_addf(out, "\n");
     weir_help_wrap(out, 0, 0, help->brief);
-    if (help->more != NULL)
-        weir_help_wrap(out, 0, 0, help->more);
     weir_str_addf(out, "\nCommands to copy\n");
     weir_examples_of_topic(help, WEIR_TOPIC_NONE, out);
     weir_str_addf(out, "\nThe options that matter (sizes: 4k, 1m, 2g; multiples of 1024)\n");

@@ -17,7 +17,6 @@ struct weir_example {
 struct weir_help {
     const char *program, *brief;
     const char *usage;                   /* the first line of every page; may be NULL */
-    const char *more;                    /* one more sentence for the first page; may be NULL */
     const struct weir_example *examples; /* may be NULL */
     int tasks;                           /* of the command lines; 0: 4 */
     /* Of all programs; may be NULL. Their arguments follow those of the first of 'examples'. They
