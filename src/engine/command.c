@@ -82,6 +82,7 @@ static int add_backend_tables(struct weir_command *c, struct weir_err *err)
 int weir_command_init(struct weir_command *c, const struct weir_driver *d, struct weir_arena *arena,
                       struct weir_err *err)
 {
+    static const struct weir_line none;
     struct weir_optset common = {
         .prefix = "", .rows = common_opts, .values = &c->common, .size = sizeof(c->common)
     };
@@ -90,6 +91,7 @@ int weir_command_init(struct weir_command *c, const struct weir_driver *d, struc
 
     memset(c, 0, sizeof(*c));
     c->driver = d;
+    c->line = d->line ? d->line : &none;
     c->arena = arena;
     c->opts.arena = arena;
     if (!rows || add_table(c, "", NULL, rows, d->opt_size, err) < 0 ||
@@ -166,7 +168,7 @@ bool weir_command_answer(struct weir_command *c, int *status)
 {
     const struct weir_help help = { .program = c->driver->name,
                                     .brief = c->driver->brief,
-                                    .usage = c->driver->usage,
+                                    .usage = c->line->usage,
                                     .examples = c->driver->examples,
                                     .tasks = c->driver->example_tasks,
                                     .common = common_examples };
@@ -176,8 +178,8 @@ bool weir_command_answer(struct weir_command *c, int *status)
 
     if (c->common.help)
         rc = add_help(c, &help, &out, &err);
-    else if (c->common.version && c->driver->version)
-        c->driver->version(&out);
+    else if (c->common.version && c->line->version)
+        c->line->version(&out);
     else if (c->common.version)
         weir_str_addf(&out, "%s (weir) %s\n", c->driver->name, PACKAGE_VERSION);
     else if (c->common.dump)
@@ -351,24 +353,21 @@ static int read_script(struct weir_command *c, struct weir_shared_text *text,
                                            .run = add_test,
                                            .note = note_script,
                                            .arg = c };
-    const struct weir_driver *d = c->driver;
     int rc = weir_shared_text_read(par, text, err);
 
     if (rc == 0 && text->text)
-        rc = (d->read_script ? d->read_script : weir_script_read)(text->text, text->len, text->path,
-                                                                  &sink, err);
+        rc = c->line->read_script(text->text, text->len, text->path, &sink, err);
     free(text->text);
     return rc;
 }
 
 int weir_command_tests(struct weir_command *c, const struct weir_par *par, struct weir_err *err)
 {
-    const struct weir_driver *d = c->driver;
-    const char *named = d->script ? d->script(c->opts.set[0].values) : NULL;
+    const char *named = c->line->script ? c->line->script(c->opts.set[0].values) : NULL;
     struct weir_shared_text text = { .what = "script", .path = named, .must_be = named != NULL };
 
     if (!named && c->looks_here)
-        text.path = d->script_here;
+        text.path = c->line->script_here;
     if (text.path && read_script(c, &text, par, err) < 0)
         return -1;
     if (c->n > 0 && !named) {
@@ -424,7 +423,8 @@ int weir_command_check_files(struct weir_command *c, const struct weir_par *par,
 static bool is_used(const struct weir_command *c, const struct weir_backend *be)
 {
     for (int i = 0; i < c->n; i++) {
-        const char *name = c->driver->api(c->tests[i].driver_opt);
+        const struct weir_run_options *o = c->tests[i].driver_opt;
+        const char *name = c->line->api ? c->line->api(o) : o->api;
         const struct weir_backend *own = name ? weir_backend_find(name) : weir_backends()[0];
 
         if (own && (own == be || own->base == be))
@@ -435,9 +435,10 @@ static bool is_used(const struct weir_command *c, const struct weir_backend *be)
 
 void weir_command_note_unused(const struct weir_command *c, const struct weir_log *log)
 {
+    const bool names = c->line->api || api_row(c->opts.set[0].rows); /* one that tests use */
     char name[WEIR_OPT_NAME];
 
-    for (int i = FIRST_BACKEND; c->driver->api && i < c->opts.n; i++) {
+    for (int i = FIRST_BACKEND; names && i < c->opts.n; i++) {
         const struct weir_optset *set = &c->opts.set[i];
         const struct weir_backend *be = weir_backends()[i - FIRST_BACKEND];
         const struct weir_opt *row = set->given;

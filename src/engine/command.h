@@ -14,6 +14,7 @@ struct weir_common {
 /* The tables of a program with one set of values, and the tests made of them so far. */
 struct weir_command {
     const struct weir_driver *driver;
+    const struct weir_line *line; /* the program's; one without members where it has none */
     struct weir_arena *arena;
     struct weir_opts opts;
     struct weir_common common;
@@ -21,7 +22,7 @@ struct weir_command {
     int n, room; /* tests, and for how many there is memory */
     int argc;    /* the words of the command line */
     char *const *argv;
-    bool looks_here;  /* for a script that nobody has named (script_here of the driver) */
+    bool looks_here;  /* for a script that nobody has named (line->script_here) */
     const char *here; /* its name when it was read; else NULL */
 };
 

@@ -262,6 +262,35 @@ enum weir_op_files {
                                * the index of the stage that does it */
 };
 
+/* What a program has before its tests: words and files of its command line. Members may be NULL. */
+struct weir_line {
+    const char *usage; /* the first line of --help; NULL: there is none */
+    /* The words of --version, where a program has its own; NULL: name and version. Local. */
+    void (*version)(struct weir_str *out);
+    /* Does the test run in this process alone, without MPI_Init? NULL: no. Local. */
+    bool (*without_mpi)(const void *opt);
+    /* The script file named on the command line (ior -f), or NULL; and how it is read (script.h), which
+     * a program with scripts always has. */
+    const char *(*script)(const void *opt);
+    int (*read_script)(const char *text, size_t len, const char *name,
+                       const struct weir_script_sink *sink, struct weir_err *err);
+    /* The script that programs (not jobs of the library) read where none is named: this file, when
+     * it is in the working directory. NULL: there is no such name. */
+    const char *script_here;
+    /* The backend that a test uses where the option of all programs does not say so.
+     * Local. */
+    const char *(*api)(const void *opt);
+    /* A file of lines "key = value" that the command line overrides, and that need not be there:
+     * its path, or false. Keys are names of options; those that match a pattern (fnmatch) in
+     * settings_skip (ends with NULL) are none, and allowed. Local, the same on all ranks;
+     * settings_file NULL: there is no such file. */
+    bool (*settings_file)(const void *opt, struct weir_str *path);
+    const char *const *settings_skip;
+    /* Something else than tests was asked for: done here, true, and *code is how it ended.
+     * Collective. */
+    bool (*instead)(struct weir_run *run, const void *opt, enum weir_code *code);
+};
+
 /* What a program is made of. Functions may be NULL unless the comment says "always". Those of a
  * test are called in the order in which they stand here. */
 struct weir_driver {
@@ -283,31 +312,11 @@ struct weir_driver {
     /* The heading of the file of the ranks, where the program writes it with rows of its own
      * (weir_ranks_rows); NULL: the engine's rows, one for each rank and phase. */
     void (*rank_head)(struct weir_str *out);
-    /* The words of --version, where a program has its own; NULL: name and version. Local. */
-    void (*version)(struct weir_str *out);
-    const char *usage; /* the first line of --help, where a program has its own; may be NULL */
-    /* Does the test run in this process alone, without MPI_Init? NULL: no. Local. */
-    bool (*without_mpi)(const void *opt);
-    /* A file of lines "key = value" that the command line overrides, and that need not be there:
-     * its path, or false. Keys are names of options; those that match a pattern (fnmatch) in
-     * settings_skip (ends with NULL) are none, and allowed. Local, the same on all ranks;
-     * settings_file NULL: there is no such file. */
-    bool (*settings_file)(const void *opt, struct weir_str *path);
-    const char *const *settings_skip;
     /* Where the calls of an operation are written as a table of text (calltable.h): its path
      * appended to out, nothing where there is none. Local, the same on all ranks; NULL: no
      * tables. */
     void (*call_table)(const void *opt, int op, struct weir_str *path);
-    /* The script file named on the command line (ior -f), or NULL. */
-    const char *(*script)(const void *opt);
-    /* The script that programs (not jobs of the library) read where none is named: this file, when
-     * it is in the working directory. NULL: there is no such name. */
-    const char *script_here;
-    /* How that file is read; NULL: weir_script_read. */
-    int (*read_script)(const char *text, size_t len, const char *name,
-                       const struct weir_script_sink *sink, struct weir_err *err);
-    /* The backend that a test names, NULL: the default. For notes; may be NULL. */
-    const char *(*api)(const void *opt);
+    const struct weir_line *line; /* NULL: nothing of it */
     /* Add the files of a test that its option rows do not name, nor the engine (files of
      * operations, tables of calls), with 'tasks' tasks at most. Local. Returns 0, or -1 and err
      * when memory is out. */
@@ -315,9 +324,6 @@ struct weir_driver {
 
     /* ---- the run: all ranks, run->par is run->world ---- */
 
-    /* Something else than tests was asked for: done here, true, and *code is how it ended.
-     * Collective. */
-    bool (*instead)(struct weir_run *run, const void *opt, enum weir_code *code);
     /* How many tests one set of options makes; without it one. Local, the same on all ranks. */
     int (*variants)(const void *opt, const struct weir_par *world);
     /* Always. Check the options of run->test, choose its backend and fill its plan and state;

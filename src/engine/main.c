@@ -192,7 +192,7 @@ static int run_program(struct weir_run *run, const struct weir_driver *d, int ar
     }
     run->launched = launch.rank;
     command.looks_here = true;
-    alone = rc == 0 && d->without_mpi && d->without_mpi(command.opts.set[0].values);
+    alone = rc == 0 && command.line->without_mpi && command.line->without_mpi(command.opts.set[0].values);
     if (!alone) {
         begin_mpi(&argc, &argv);
         if (agree_to_start(run, rc, &err) < 0)

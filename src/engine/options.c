@@ -221,11 +221,6 @@ const struct weir_opt *weir_options_merge(const struct weir_opt *own, bool whole
     return t.row;
 }
 
-const char *weir_run_options_api(const void *o)
-{
-    return ((const struct weir_run_options *)o)->api;
-}
-
 void weir_run_options_log(const struct weir_run_options *o, struct weir_log *log)
 {
     log->verbose = o->verbose;

@@ -54,9 +54,6 @@ extern const char *const weir_existing_ways[], *const weir_existing_no_reuse[];
 extern const char *const weir_progress_modes[];
 extern const char *const weir_rule_sets[];
 
-/* The backend of the option api: for struct weir_driver. Local. */
-const char *weir_run_options_api(const void *o);
-
 /* What -v and the taking of warnings for errors mean for messages. Local. */
 void weir_run_options_log(const struct weir_run_options *o, struct weir_log *log);
 

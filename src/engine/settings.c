@@ -156,7 +156,7 @@ static int apply_line(struct weir_command *c, const char *key, const char *value
     const struct weir_opt *row = weir_opt_row_of(c->opts.set[0].rows, key);
     int truth = truth_of(value);
 
-    for (const char *const *skip = c->driver->settings_skip; skip && *skip; skip++)
+    for (const char *const *skip = c->line->settings_skip; skip && *skip; skip++)
         if (fnmatch(*skip, key, FNM_CASEFOLD) == 0)
             return 0;
     if (row && row->type == WEIR_OPT_FLAG && truth >= 0)
@@ -254,12 +254,11 @@ static int apply(struct weir_command *c, const struct weir_shared_text *t, struc
 int weir_command_settings(struct weir_command *c, const struct weir_par *par,
                           const struct weir_log *log, struct weir_err *err)
 {
-    const struct weir_driver *d = c->driver;
     struct weir_shared_text t = { .what = "file of options" };
     struct weir_str path = { 0 };
     int rc = 0;
 
-    if (d->settings_file && d->settings_file(c->opts.set[0].values, &path)) {
+    if (c->line->settings_file && c->line->settings_file(c->opts.set[0].values, &path)) {
         t.path = weir_str_text(&path);
         rc = weir_shared_text_read(par, &t, err);
         if (rc == 0 && t.text)

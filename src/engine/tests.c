@@ -223,7 +223,7 @@ enum weir_code weir_tests_run(struct weir_run *run, const struct weir_driver *d,
 
     run->par = run->world;
     run->driver = d;
-    if (d->instead && d->instead(run, values[0].driver_opt, &code))
+    if (d->line && d->line->instead && d->line->instead(run, values[0].driver_opt, &code))
         return code;
     if (weir_trust_environment(run, &err) < 0 || plan_tests(run, &s, &err) < 0)
         return weir_run_refuse(run, &err);

@@ -105,9 +105,14 @@ static void declare_facts(struct weir_run *run, void *state, struct weir_facts *
     f->data_kind = o->random && !o->constant ? WEIR_DATA_RANDOM : WEIR_DATA_REPEATED;
 }
 
+#define LINE .script = config_of, .read_script = read_config, .api = ckpt_api
+
+static const struct weir_line write_line = { LINE, .script_here = CKPT_WRITE_SCRIPT };
+static const struct weir_line read_line = { LINE, .script_here = CKPT_READ_SCRIPT };
+
 #define COMMON                                                                                     \
     .opt_size = sizeof(struct ckpt_options), .state_size = sizeof(struct ckpt),                    \
-    .script = config_of, .read_script = read_config, .api = ckpt_api, .whole = true,              \
+    .whole = true,                                                                                \
     .plan = ckpt_plan, .variants = ckpt_variants, .start = ckpt_start, .end = ckpt_end,            \
     .facts = declare_facts, .range = ckpt_range, .report = ckpt_report_test,                       \
     .conclude = ckpt_conclude, .summary = ckpt_summary, .deviation = CKPT_DEVIATION
@@ -118,7 +123,7 @@ const struct weir_driver ckpt_checkpoint = {
     .example_tasks = 6,
     .brief = "gather fields of a climate model to few writers that write a checkpoint",
     .opts = ckpt_checkpoint_opts,
-    .script_here = CKPT_WRITE_SCRIPT,
+    .line = &write_line,
     .operations = write_operations,
     .files = ckpt_writes,
     .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
@@ -133,7 +138,7 @@ const struct weir_driver ckpt_restart = {
     .example_tasks = 6,
     .brief = "read a checkpoint by few readers that scatter its fields, and verify it",
     .opts = ckpt_restart_opts,
-    .script_here = CKPT_READ_SCRIPT,
+    .line = &read_line,
     .operations = read_operations,
     .files = ckpt_reads,
     .stages = ckpt_read_stages,

@@ -328,7 +328,6 @@ const struct weir_driver h5ex_driver = {
     .operations = h5ex_operations,
     .deviation = WEIR_FIVE_DEVIATION,
     .whole = true,
-    .api = weir_run_options_api,
     .variants = count_sizes,
     .plan = plan_test,
     .prepare = prepare_run,

@@ -332,6 +332,8 @@ static const struct weir_operation operations[] = {
     { .key = NULL }
 };
 
+static const struct weir_line line = { .script = script_of, .read_script = weir_script_read };
+
 const struct weir_driver weir_ior = {
     .name = "ior",
     .examples = examples,
@@ -342,8 +344,7 @@ const struct weir_driver weir_ior = {
     .operations = operations,
     .deviation = IOR_DEVIATION,
     .op_files = WEIR_OP_FILES_REPETITION,
-    .script = script_of,
-    .api = weir_run_options_api,
+    .line = &line,
     .files = ior_files,
     .plan = plan_test,
     .output = choose_output,

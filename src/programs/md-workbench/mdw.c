@@ -253,7 +253,6 @@ const struct weir_driver weir_mdw = {
     .brief = "measure a steady mix of metadata operations",
     .opts = options,
     .opt_size = sizeof(struct mdw_options),
-    .api = weir_run_options_api,
     .files = mdw_files,
     .state_size = sizeof(struct mdw_test),
     .operations = mdw_operations,

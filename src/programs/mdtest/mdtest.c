@@ -254,20 +254,21 @@ static const struct weir_example examples[] = {
     { .args = NULL }
 };
 
+static const struct weir_line line = { .instead = clean_instead };
+
 const struct weir_driver weir_mdtest = {
     .name = "mdtest",
     .examples = examples,
     .brief = "measure metadata operations of parallel file systems",
     .opts = options,
     .opt_size = sizeof(struct mdtest_options),
-    .api = weir_run_options_api,
     .state_size = sizeof(struct mdtest_test),
     .operations = mdtest_operations,
     .deviation = MDTEST_DEVIATION,
     .op_files = WEIR_OP_FILES_OPERATION,
     .records = mdtest_records,
     .rank_head = mdtest_rank_head,
-    .instead = clean_instead,
+    .line = &line,
     .variants = count_variants,
     .plan = plan_test,
     .banner = mdtest_report_begin,

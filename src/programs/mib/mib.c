@@ -383,6 +383,14 @@ static const struct weir_example examples[] = {
     { .args = NULL }
 };
 
+static const struct weir_line line = {
+    .usage = "usage: mib [b::EFIhHl:L:np:PrRs:St:VWd]", /* of release 1.9.10 */
+    .version = show_version,
+    .without_mpi = is_without_mpi,
+    .settings_file = name_settings,
+    .settings_skip = facts,
+};
+
 const struct weir_driver weir_mib = {
     .name = "mib",
     .examples = examples,
@@ -391,13 +399,8 @@ const struct weir_driver weir_mib = {
     .opt_size = sizeof(struct mib_options),
     .state_size = sizeof(struct mib_test),
     .operations = operations,
-    .version = show_version,
-    .usage = "usage: mib [b::EFIhHl:L:np:PrRs:St:VWd]", /* of release 1.9.10 */
-    .without_mpi = is_without_mpi,
-    .settings_file = name_settings,
-    .settings_skip = facts,
+    .line = &line,
     .call_table = name_profile,
-    .api = weir_run_options_api,
     .plan = plan,
     .enter = mib_report_begin,
     .begin = begin,
