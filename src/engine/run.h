@@ -70,7 +70,7 @@ struct weir_run {
     struct weir_arena arena;     /* lives as long as the run */
     struct weir_err second; /* see weir_run_second */
     struct weir_err error; /* rank 0: the worst that was said (weir_code_worse), the first of these, */
-    bool error_is_last;    /* and no other error was said after it */
+    bool error_is_last;    /* and nothing that matters was said after it */
     /* Times of each operation of the program in the phase that runs, or that has just run, where
      * the program adds to them (engine/observe/latency.h), and one to spare. Of the current test. */
     struct weir_hist *op_hist;

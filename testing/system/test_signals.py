@@ -133,6 +133,17 @@ def test_a_hook_that_fails_is_an_error(mdtest, option, command, words):  # noqa:
     mdtest.empty()
 
 
+@pytest.mark.parametrize("earlier", [False, True])
+def test_the_error_of_a_failed_run_is_its_last_line_after_the_clean_up(mdtest, earlier):  # noqa: F811
+    """A clean-up that leaves nothing says nothing; where it removes nothing the error comes once more after its note."""
+    if earlier:
+        mdtest("-C -F -n 2 -d d").ok()
+    run = mdtest(["-C", "-F", "-n", "2", "-d", "d", "--run-cmd-after-phase=exit 3"], np=2)
+    assert run.returncode == 2 and "failed with exit status 3" in run.errors[-1], run
+    assert run.messages[-1].startswith("ERROR: rank 0 on ") and len(run.errors) == 1 + earlier and len(set(run.errors)) == 1, run
+    assert any("nothing was removed" in line for line in run.messages) == earlier, run
+
+
 def test_a_hook_has_a_status_where_children_are_ignored(mdtest):  # noqa: F811
     ignoring = ["python3", "-c", "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execvp(sys.argv[1], sys.argv[1:])"]
     mdtest(["-n", "2", "-F", "--run-cmd-before-phase=exit 3"], np=None, prefix=ignoring).fails(2, "failed with exit status 3")
