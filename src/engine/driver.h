@@ -366,7 +366,7 @@ struct weir_driver {
     void (*facts)(struct weir_run *run, void *state, struct weir_facts *facts);
     /* Which bytes of which ordinary file this rank reads or writes in a stage, after its 'before'
      * (NULL: which file it will make; after start); false: not known, or none. For
-     * weir_trust_look. Local. */
+     * weir_pagecache_look. Local. */
     bool (*range)(struct weir_run *run, void *state, const struct weir_stage *stage,
                   struct weir_str *path, struct weir_cache_range *range);
     weir_local_fn *repetition; /* what changes with it: signature, seed */

@@ -46,7 +46,7 @@ BEGIN {
     may("engine", engine " engine/report engine/about engine/place engine/observe engine/check")
     may("engine/report", engine " engine/about/anonymous.h")
     may("engine/about", engine " engine engine/report")
-    may("engine/place", engine " engine engine/report engine/check/trust.h")
+    may("engine/place", engine " engine engine/report")
     may("engine/observe", engine " engine engine/report engine/about engine/place")
     may("engine/check", engine " engine engine/report engine/about engine/place engine/observe")
     all = engine " engine engine/report engine/about engine/place engine/observe engine/check"

@@ -10,6 +10,7 @@
 #include "engine/check/series.h"
 #include "engine/check/straggler.h"
 #include "engine/driver.h"
+#include "engine/place/pagecache.h"
 #include "engine/phase.h"
 #include "par/agree.h"
 
@@ -34,16 +35,19 @@ int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, stru
 {
     enum weir_moves moves = moves_of(stage);
     uint64_t begin_ns;
+    bool evicted;
 
     run->trust.stage = NULL; /* the last phase may have failed */
     run->trust.seen = (struct weir_cache_seen) { .looked = NAN, .resident = NAN, .dirty = NAN };
-    if (moves == WEIR_MOVES_IN && weir_trust_drop(run, stage, err) < 0)
+    if (moves == WEIR_MOVES_IN && weir_pagecache_drop(run, stage, &evicted, err) < 0)
         return -1;
+    if (moves == WEIR_MOVES_IN && run->trust.facts)
+        run->trust.facts->evicted = evicted;
     if (!is_measured(run, stage))
         return 0;
     begin_ns = weir_now_ns();
     if (moves == WEIR_MOVES_IN)
-        weir_trust_look(run, stage);
+        weir_pagecache_look(run, stage, &run->trust.cache, &run->trust.cache_why);
     run->trust.resident_before =
         moves == WEIR_MOVES_IN && !run->trust.cache_why ? run->trust.cache.resident : 0;
     weir_others_before(run);
@@ -141,7 +145,7 @@ void weir_trust_own(struct weir_run *run, const struct weir_phase_rec *rec,
     weir_trust_processors_after(run);
     moves = moves_of(t->stage);
     if (moves == WEIR_MOVES_OUT || t->facts->direct == 1)
-        weir_trust_look(run, t->stage);
+        weir_pagecache_look(run, t->stage, &t->cache, &t->cache_why);
     weir_machine_use(&now, moves != WEIR_MOVES_NOTHING);
     s->user_ns = now.user_ns - was->user_ns;
     s->io_unknown = !now.io_known || !was->io_known;

@@ -138,15 +138,6 @@ struct weir_session;
 struct weir_file;
 void weir_trust_fate(struct weir_run *run, struct weir_session *s, struct weir_file *f);
 
-/* trust-cache.c. Find out how much of this rank's bytes of a stage is in the page cache; each byte
- * is looked at once, on the node that uses it. Local. */
-void weir_trust_look(struct weir_run *run, const struct weir_stage *stage);
-
-/* Drop the files of a read stage from the page cache of every node that wrote or will read them,
- * where --drop-cache was given; a check shows whether it worked. Collective over run->par; as
- * weir_trust_before. */
-int weir_trust_drop(struct weir_run *run, const struct weir_stage *reads, struct weir_err *err);
-
 /* others.c: find the tasks of this node (collective over run->world). Then, for a test and before
  * each phase, begin to look at what others have of the devices and of the processors; at the end of
  * a phase, what they had of the processors of this node, and what this rank adds to the sums; and

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pagecache.c - the page cache before and after a phase: looked at, and dropped on request */
 #include "config.h"
-#include "engine/check/trust.h"
+#include "engine/place/pagecache.h"
 
 #include "engine/driver.h"
 #include "par/agree.h"
@@ -33,16 +33,16 @@ static const char *name_of(const struct weir_run *run, const struct weir_str *pa
     return t->n_used > 0 ? weir_system_path(t->used[0].be, text) : text;
 }
 
-void weir_trust_look(struct weir_run *run, const struct weir_stage *stage)
+void weir_pagecache_look(struct weir_run *run, const struct weir_stage *stage,
+                         struct weir_cache_seen *seen, const char **why)
 {
-    struct weir_trust *t = &run->trust;
     struct weir_cache_range range;
     struct weir_str path = { 0 };
 
-    t->cache = (struct weir_cache_seen) { .looked = 0 };
-    t->cache_why = "the program does not report its files";
+    *seen = (struct weir_cache_seen) { .looked = 0 };
+    *why = "the program does not report its files";
     if (!run->test->plan.options->dry_run && find_range(run, stage, &path, &range))
-        weir_cache_look(name_of(run, &path), &range, &t->cache, &t->cache_why);
+        weir_cache_look(name_of(run, &path), &range, seen, why);
     weir_str_free(&path);
 }
 
@@ -82,15 +82,19 @@ static int drop(struct weir_run *run, const struct weir_stage *reads, struct wei
 
 #define LEFT 0.05 /* of the bytes: more is a failure */
 
-static int check_dropped(struct weir_run *run, struct weir_err *err)
+static int check_dropped(struct weir_run *run, const struct weir_stage *reads, bool *evicted,
+                         struct weir_err *err)
 {
-    const struct weir_trust *t = &run->trust;
-    uint64_t v[3] = { (uint64_t)t->cache.looked, (uint64_t)t->cache.resident,
-                      t->cache_why != NULL };
+    struct weir_cache_seen seen;
+    const char *why;
+    uint64_t v[3];
 
+    weir_pagecache_look(run, reads, &seen, &why);
+    v[0] = (uint64_t)seen.looked;
+    v[1] = (uint64_t)seen.resident;
+    v[2] = why != NULL;
     weir_allsum_u64(&run->par, v, 3);
-    if (t->facts)
-        t->facts->evicted = v[2] == 0 && (double)v[1] <= LEFT * (double)v[0];
+    *evicted = v[2] == 0 && (double)v[1] <= LEFT * (double)v[0];
     if (run->repetition > 0 || (v[0] == 0 && v[2] == 0) ||
         (run->test->n_used > 0 && (run->test->used[0].be->flags & WEIR_BE_NO_DATA)))
         return 0;
@@ -106,14 +110,13 @@ static int check_dropped(struct weir_run *run, struct weir_err *err)
     return 0;
 }
 
-int weir_trust_drop(struct weir_run *run, const struct weir_stage *reads, struct weir_err *err)
+int weir_pagecache_drop(struct weir_run *run, const struct weir_stage *reads, bool *evicted,
+                        struct weir_err *err)
 {
     const struct weir_run_options *o = run->test->plan.options;
 
+    *evicted = false;
     if (!o->drop_cache || o->dry_run)
         return 0;
-    if (drop(run, reads, err) < 0)
-        return -1;
-    weir_trust_look(run, reads);
-    return check_dropped(run, err);
+    return drop(run, reads, err) < 0 ? -1 : check_dropped(run, reads, evicted, err);
 }
