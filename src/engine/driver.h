@@ -196,6 +196,7 @@ struct weir_use {
 struct weir_plan {
     const struct weir_run_options *options;
     int tasks;        /* ranks that take part, the lowest ones; at most those that there are */
+    int nodes, node0_tasks; /* what the user says of them (numNodes); 0: as found */
     const char *path; /* where the test works; several places joined by '@'; may be NULL */
     bool writes, shared;    /* it makes files there; tasks share them */
     uint64_t bytes, inodes; /* that the test has at its fullest, over all tasks; 0: not known */
@@ -346,9 +347,6 @@ struct weir_driver {
 
     /* ---- a test: the ranks of run->par ---- */
 
-    /* Override the numbers of nodes and tasks that were found (numNodes). Local, the same on all
-     * ranks. */
-    void (*place)(const void *state, struct weir_par *par);
     weir_local_fn *begin;      /* memory and names of a rank */
     void (*end)(void *state);  /* gives them back, also after a begin that failed. Local */
     /* The i-th file that this rank will make, from 0, added to *path; false: there is none. After

@@ -313,8 +313,8 @@ static int take_ranks(struct weir_run *run, struct weir_test *t, struct weir_err
         return -1;
     if (run->par.comm == MPI_COMM_NULL)
         weir_interrupt_hold(&run->interrupt); /* waits for those that run the test */
-    if (t->driver->place)
-        t->driver->place(t->state, &run->par);
+    else
+        weir_par_renumber(&run->par, t->plan.nodes, t->plan.node0_tasks);
     return 0;
 }
 

@@ -129,21 +129,27 @@ static enum weir_placement judge_placement(const int64_t fact[FACTS])
     return WEIR_PLACED_OTHER;
 }
 
+void weir_par_renumber(struct weir_par *par, int nodes, int per_node)
+{
+    if (nodes > 0)
+        par->nodes = nodes;
+    if (per_node > 0)
+        par->per_node = par->per_node_max = per_node;
+    if (nodes > 0 || per_node > 0)
+        par->node = par->rank / par->per_node;
+    if (par->node >= par->nodes)
+        par->node = par->nodes - 1;
+}
+
 static void pretend_nodes(struct weir_par *par, const int64_t fact[FACTS])
 {
     if (fact[FACT_FAKE_NODES] == 0 && fact[FACT_FAKE_PER_NODE] == 0)
         return;
     par->fake_nodes = (int)fact[FACT_FAKE_NODES];
     par->fake_per_node = (int)fact[FACT_FAKE_PER_NODE];
-    if (fact[FACT_FAKE_NODES] > 0)
-        par->nodes = (int)fact[FACT_FAKE_NODES];
-    if (fact[FACT_FAKE_PER_NODE] > 0)
-        par->per_node = (int)fact[FACT_FAKE_PER_NODE];
+    weir_par_renumber(par, par->fake_nodes, par->fake_per_node);
     par->per_node_max = par->per_node;
     par->placement = WEIR_PLACED_BLOCK;
-    par->node = par->rank / par->per_node;
-    if (par->node >= par->nodes)
-        par->node = par->nodes - 1;
 }
 
 /* Who estimates its clock with whom (par/clock.h). Collective when there are several nodes. */

@@ -215,7 +215,7 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_
     int tasks = o->tasks > 0 && o->tasks < run->world.size ? o->tasks : run->world.size;
     struct weir_par par = run->world;
 
-    ior_override_nodes(t, &par);
+    weir_par_renumber(&par, o->nodes, o->node0_tasks);
     fill_phases(o);
     if (check_packet(o, &t->data.content.pattern.packet, err) < 0 || check_rules(o, err) < 0 ||
         check_names(o, err) < 0 || check_sizes(o, err) < 0 || check_volume(o, tasks, err) < 0 ||

@@ -77,22 +77,6 @@ int ior_file_name(const struct ior_options *o, int mount, int task, int repetiti
     return finish_name(out, err);
 }
 
-void ior_override_nodes(const void *state, struct weir_par *par)
-{
-    const struct ior_options *o = ((const struct ior_test *)state)->o;
-
-    if (par->comm == MPI_COMM_NULL)
-        return;
-    if (o->nodes > 0)
-        par->nodes = o->nodes;
-    if (o->node0_tasks > 0)
-        par->per_node = par->per_node_max = o->node0_tasks;
-    if (o->nodes > 0 || o->node0_tasks > 0)
-        par->node = par->rank / par->per_node;
-    if (par->node >= par->nodes)
-        par->node = par->nodes - 1;
-}
-
 /* ---- files that a test reads and writes ---- */
 
 #define MOST_MOUNTS 64 /* NUMA nodes, each with a mount of -y */

@@ -256,6 +256,8 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
     t->o = test->values->driver_opt;
     if (t->o->tasks > 0 && t->o->tasks < run->world.size)
         test->plan.tasks = t->o->tasks;
+    test->plan.nodes = t->o->nodes;
+    test->plan.node0_tasks = t->o->node0_tasks;
     if (weir_values_backend(test->values, t->o->run.api, &run->world, &t->be, &t->be_opt, err) < 0)
         return -1;
     if (ior_check(t, run, test->values->driver_opt, err) < 0)
@@ -350,7 +352,6 @@ const struct weir_driver weir_ior = {
     .output = choose_output,
     .prepare = note_status_files,
     .banner = ior_report_begin,
-    .place = ior_override_nodes,
     .begin = ior_begin,
     .target = target,
     .existing =

@@ -37,10 +37,6 @@ bool ior_reads_of_others(const struct ior_options *o);
 bool ior_reads_elsewhere(const struct ior_options *o);
 int ior_find_elsewhere(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 
-/* The nodes that numNodes and numTasksOnNode0 speak of instead of those that were found. Nothing on
- * a rank that takes no part (comm is MPI_COMM_NULL). Local. */
-void ior_override_nodes(const void *state, struct weir_par *par);
-
 /* ior-check.c: with -Z, is there a task that is far enough away? Local, the same on all ranks. -1
  * and err (WEIR_EUSAGE). */
 int ior_check_owner(const struct ior_test *t, const struct weir_par *par, struct weir_err *err);
