@@ -333,16 +333,14 @@ struct weir_driver {
     /* Form and path of the results where --report does not say; without it text on standard
      * output. Local. */
     void (*output)(const void *opt, const char **format, const char **path);
-    /* Choose what all tests share, and warn of what is unusual about the tests together.
-     * Collective. */
-    int (*prepare)(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err);
     /* The banner before the results; without it program, command line, machine and time, and the
      * time at the end, for data readers. Collective. */
     void (*banner)(struct weir_run *run, struct weir_test *tests, int n, int argc,
                    char *const *argv);
-    /* What all tests share: before the first, and after the last (not when enter failed). Both have
-     * the state of the first test; code is how the tests ended. */
-    weir_together_fn *enter;
+    /* What all tests share, and warnings of what is unusual about them together: before the first,
+     * and after the last (not when enter failed), with the state of the first test. code is how the
+     * tests ended. Collective. */
+    int (*enter)(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err);
     int (*leave)(struct weir_run *run, void *state, enum weir_code code, struct weir_err *err);
 
     /* ---- a test: the ranks of run->par ---- */

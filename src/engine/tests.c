@@ -201,8 +201,10 @@ static enum weir_code run_all(struct weir_run *run, struct series *s, int argc, 
     enum weir_code code;
 
     show_banner(run, s, argc, argv);
-    code = weir_together(run, d->enter, s->test[0].state, err) < 0 ? weir_run_refuse(run, err)
-                                                                   : run_entered(run, s, err);
+    if (d->enter && weir_confirm(run, d->enter(run, s->test, s->n, err), err) < 0)
+        code = weir_run_refuse(run, err);
+    else
+        code = run_entered(run, s, err);
     if (weir_unwind_all(&run->unwind, &run->world, 0, weir_run_second(run)) < 0 && weir_code_is_whole(code)) {
         *err = run->second;
         code = weir_code_worse(code, weir_run_refuse(run, err));
@@ -229,7 +231,6 @@ enum weir_code weir_tests_run(struct weir_run *run, const struct weir_driver *d,
         return weir_run_refuse(run, &err);
     weir_trust_machine(run, s.test, s.n);
     if (open_outputs(run, &s, argc, argv, &err) < 0 ||
-        (d->prepare && d->prepare(run, s.test, s.n, &err) < 0) ||
         weir_ranks_begin(run, s.test, s.n, &err) < 0)
         return weir_run_refuse(run, &err);
     weir_board_begin(&run->board, &run->world, sizeof(struct weir_stall_slot));

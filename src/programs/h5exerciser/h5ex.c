@@ -156,7 +156,7 @@ static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
 }
 
 /* All sizes use one file: rank 0 gives it its name. */
-static int prepare_run(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
+static int enter_run(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
 {
     const struct h5ex_options *o = ((const struct h5ex_test *)tests[0].state)->o;
     uint64_t number = weir_clock_day_ns(&run->world) & INT32_MAX;
@@ -330,7 +330,7 @@ const struct weir_driver h5ex_driver = {
     .whole = true,
     .variants = count_sizes,
     .plan = plan_test,
-    .prepare = prepare_run,
+    .enter = enter_run,
     .banner = h5ex_banner,
     .begin = begin_test,
     .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,

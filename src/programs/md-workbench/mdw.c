@@ -221,11 +221,13 @@ static const struct weir_tidy_form forms[] = {
 };
 
 /* Before the first test. */
-static int look_at_existing(struct weir_run *run, void *state, struct weir_err *err)
+static int look_at_existing(struct weir_run *run, struct weir_test *tests, int n,
+                            struct weir_err *err)
 {
-    const struct mdw_test *t = state;
+    const struct mdw_test *t = tests[0].state;
     bool replaces = t->o->precreate && weir_existing(&t->o->run) == WEIR_EXISTING_REPLACE;
 
+    (void)n;
     return weir_tidy_existing(run, "md-workbench", t->o->prefix, replaces, t->fs.be, forms,
                               sizeof(forms) / sizeof(*forms), 0, err);
 }

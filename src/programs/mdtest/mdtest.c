@@ -204,10 +204,11 @@ static bool target(struct weir_run *run, const void *state, int i, struct weir_s
 }
 
 /* The base directories are made before the first test and removed after the last. */
-static int enter_run(struct weir_run *run, void *state, struct weir_err *err)
+static int enter_run(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
 {
-    struct mdtest_test *t = state;
+    struct mdtest_test *t = tests[0].state;
 
+    (void)n;
     if (weir_run_session(run, &t->places.outer, t->fs.be, t->fs.be_opt, &t->fs.access, err) < 0 ||
         mdtest_report_places(run, t, err) < 0)
         return -1;

@@ -62,11 +62,12 @@ static void show_file_system(struct weir_report *r, const struct weir_fs_type *f
         weir_report_line(r, "Testing an unregistered file system with f_type = %#lx", fs->number);
 }
 
-int mib_report_begin(struct weir_run *run, void *state, struct weir_err *err)
+int mib_report_begin(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
 {
-    const struct mib_test *t = state;
+    const struct mib_test *t = tests[0].state;
     struct weir_report *r = &run->report;
 
+    (void)n;
     (void)err;
     if (t->o->environment && t->fs.number)
         show_file_system(r, &t->fs);

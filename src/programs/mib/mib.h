@@ -54,7 +54,7 @@ void mib_version(const char *version, struct weir_str *out);
 
 /* mib-report.c: what is shown */
 
-int mib_report_begin(struct weir_run *run, void *state, struct weir_err *err);
+int mib_report_begin(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err);
 /* The line of results. */
 void mib_report_result(struct weir_run *run, struct mib_test *t);
 /* Heading and stars of the progress bar of a phase. */
