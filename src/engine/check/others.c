@@ -8,6 +8,7 @@
 #include "config.h"
 #include "engine/check/trust.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,15 +143,18 @@ static void gather_tasks(struct weir_run *run, struct weir_trust_processors *p)
     }
 }
 
-void weir_trust_processors_find(struct weir_run *run)
+int weir_trust_processors_find(struct weir_run *run)
 {
     struct weir_trust_processors *p = &run->trust.processors;
 
+    weir_machine_cores(p->mask);
+    weir_nodes_or(&run->world, p->mask, WEIR_MACHINE_CORE_WORDS);
     for (int i = 0; i < WEIR_MACHINE_CORE_WORDS; i++)
         p->n += __builtin_popcountll(p->mask[i]);
     gather_tasks(run, p);
     p->kernel = p->tasks > 0 ? weir_process_kernel() : NAN;
     p->sees_kernel = !isnan(p->kernel);
+    return run->world.rank == run->world.leader ? p->n : INT_MAX;
 }
 
 /* What all had of the processors, and what is ours of it. */

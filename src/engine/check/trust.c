@@ -14,7 +14,6 @@
 #include "base/text/path.h"
 #include "engine/driver.h"
 #include "par/agree.h"
-#include "par/nodes.h"
 #include "par/reduce.h"
 
 int weir_trust_check(const struct weir_run_options *o, struct weir_err *err)
@@ -26,31 +25,15 @@ int weir_trust_check(const struct weir_run_options *o, struct weir_err *err)
 
 /* ---- the machine ---- */
 
-/* Processors of this node, as far as its tasks may use them, in mask and as a number; on the first
- * of these, INT64_MAX on others. */
-static int64_t count_cores(const struct weir_par *par, uint64_t *mask)
-{
-    int64_t cores = 0;
-
-    weir_machine_cores(mask);
-    weir_nodes_or(par, mask, WEIR_MACHINE_CORE_WORDS);
-    if (par->rank != par->leader)
-        return INT64_MAX;
-    for (int i = 0; i < WEIR_MACHINE_CORE_WORDS; i++)
-        cores += __builtin_popcountll(mask[i]);
-    return cores;
-}
-
 /* One agreement of all ranks, beside that of the ranks of each node. */
 static void look_at_machine(struct weir_run *run)
 {
     struct weir_trust *t = &run->trust;
     double memory = weir_machine_memory();
     int64_t least[2] = { isnan(memory) ? INT64_MIN : -(int64_t)memory,
-                         -count_cores(&run->world, t->processors.mask) };
+                         -(int64_t)weir_trust_processors_find(run) };
 
     weir_allmax_i64(&run->world, least, 2); /* of the smallest node */
-    weir_trust_processors_find(run);
     t->memory = least[0] > INT64_MIN ? -(double)least[0] : NAN;
     t->cores = least[1] < 0 ? (double)-least[1] : NAN;
     t->links = weir_links_rate("/sys");
@@ -180,21 +163,17 @@ static void look_at_space(struct weir_run *run, struct weir_facts *f)
 
 /* ---- the test ---- */
 
-static int flag_of(const struct weir_opt *rows, const void *values, const char *name)
+static bool asks(const struct weir_backend *be, const void *values, const char *flag)
 {
-    for (; rows && values && !weir_opt_is_end(rows); rows++)
-        if (rows->type == WEIR_OPT_FLAG && rows->name && strcmp(rows->name, name) == 0)
-            return *(const bool *)((const char *)values + rows->offset);
-    return 0;
+    const struct weir_opt *row = be && be->opts && values ? weir_opt_row_of(be->opts, flag) : NULL;
+
+    return row && *(const bool *)((const char *)values + row->offset);
 }
 
-/* Direct I/O has the same name in every backend that has it. */
+/* Direct I/O has the same name in every backend that has it; a session of other ranks has none. */
 static int asks_direct(const struct weir_session *s)
 {
-    if (!s->be) /* of other ranks */
-        return 0;
-    return flag_of(s->be->opts, s->opt, "odirect") ||
-           (s->be->base && flag_of(s->be->base->opts, s->base_opt, "odirect"));
+    return s->be && (asks(s->be, s->opt, "odirect") || asks(s->be->base, s->base_opt, "odirect"));
 }
 
 static void describe_place(struct weir_run *run, struct weir_facts *f)

@@ -138,11 +138,12 @@ struct weir_session;
 struct weir_file;
 void weir_trust_fate(struct weir_run *run, struct weir_session *s, struct weir_file *f);
 
-/* others.c: find the tasks of this node (collective over run->world). Then, for a test and before
+/* others.c: find the tasks of this node, and the processors that they may use, whose number comes
+ * back on its first rank, INT_MAX on others (collective over run->world). Then, for a test and before
  * each phase, begin to look at what others have of the devices and of the processors; at the end of
  * a phase, what they had of the processors of this node, and what this rank adds to the sums; and
  * what rank 0 knows of all. Local. */
-void weir_trust_processors_find(struct weir_run *run);
+int weir_trust_processors_find(struct weir_run *run);
 void weir_others_begin(struct weir_run *run, struct weir_facts *f);
 void weir_others_before(struct weir_run *run);
 void weir_trust_processors_after(struct weir_run *run);
