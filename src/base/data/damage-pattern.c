@@ -17,12 +17,12 @@ enum {
     SECONDS = 4096               /* earlier signatures that are tried */
 };
 
-/* A transfer in work. */
 struct judge {
     const struct weir_pattern *p;
     const struct weir_layout *l;
     uint64_t off;
     struct weir_damage_sum sum;
+    struct weir_data_damage *d;
     uint64_t stamps;       /* units of which only the stamp is another one, and that can be ours */
     enum weir_damage last; /* of the unit before, */
     const weir_word *end;  /* whose words end here */
@@ -182,11 +182,25 @@ static enum weir_damage judge_noise(struct judge *j, const weir_word *got, const
 
 /* ---- all of them ---- */
 
+/* Counts the wrong words and keeps the first. */
+static void note_words(const struct judge *j, const weir_word *got, const uint64_t *want, size_t n,
+                       size_t first)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (got[i] == want[i] || j->d->pieces++ > 0)
+            continue;
+        j->d->byte = j->off + (first + i) * 8;
+        j->d->expect = want[i];
+        j->d->got = got[i];
+    }
+}
+
 static enum weir_damage judge_unit(struct judge *j, const weir_word *got, const uint64_t *want,
                                    size_t n, size_t first)
 {
     if (memcmp(got, want, n * 8) == 0)
         return WEIR_DAMAGE_NONE;
+    note_words(j, got, want, n, first);
     if (j->p->packet == WEIR_PACKET_TIMESTAMP || j->p->packet == WEIR_PACKET_OFFSET)
         return judge_numbers(j, got, want, n, first);
     return judge_noise(j, got, want, n, first);
@@ -210,20 +224,21 @@ static enum weir_damage conclude(struct judge *j)
     return weir_damage_decide(&j->sum);
 }
 
-enum weir_damage weir_damage_of_pattern(const struct weir_pattern *p, const struct weir_layout *l,
-                                        const void *buf, size_t len, uint64_t off)
+void weir_damage_of_pattern(const struct weir_pattern *p, const struct weir_layout *l,
+                            const void *buf, size_t len, uint64_t off, struct weir_data_damage *d)
 {
-    struct judge j = { .p = p, .l = l, .off = off };
-    struct weir_pattern_pages pages;
+    struct judge j = { .p = p, .l = l, .off = off, .d = d };
+    struct weir_pattern_words pages;
     uint64_t want[WEIR_PATTERN_PAGE];
     const weir_word *w = buf;
     size_t words = len / 8;
 
-    weir_pattern_pages_begin(&pages, p, off);
+    *d = (struct weir_data_damage) { .transfer = off };
+    weir_pattern_begin(&pages, p, off);
     for (size_t page = 0; page < words; page += WEIR_PATTERN_PAGE) {
         size_t n = words - page < WEIR_PATTERN_PAGE ? words - page : WEIR_PATTERN_PAGE;
 
-        weir_pattern_pages_next(&pages, want, n);
+        weir_pattern_next(&pages, want, n);
         for (size_t i = 0; i < n; i += UNIT) {
             size_t some = n - i < UNIT ? n - i : UNIT;
 
@@ -232,5 +247,5 @@ enum weir_damage weir_damage_of_pattern(const struct weir_pattern *p, const stru
             weir_damage_add(&j.sum, j.last);
         }
     }
-    return conclude(&j);
+    d->kind = conclude(&j);
 }

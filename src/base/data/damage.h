@@ -59,10 +59,28 @@ enum weir_damage weir_damage_decide(const struct weir_damage_sum *s);
  * should be: ZEROS, FLIPPED, TORN or FOREIGN. Local. */
 enum weir_damage weir_damage_of_words(const weir_word *got, const uint64_t *want, size_t n);
 
-/* The damage of a transfer of a pattern that weir_pattern_verify found wrong: len bytes, a multiple
- * of 8, at file offset off. l is the file that it belongs to: what stands elsewhere in it can be
- * told from data that nobody wrote. Local, without allocation. */
-enum weir_damage weir_damage_of_pattern(const struct weir_pattern *p, const struct weir_layout *l,
-                                        const void *buf, size_t len, uint64_t off);
+/* The head of a unit with a signature. */
+struct weir_signature {
+    uint64_t run; /* later runs have larger numbers: ns since 1970 */
+    uint32_t repetition;
+    uint32_t writer; /* the task that wrote it */
+    uint64_t file;   /* which file, see weir_signature_file */
+    uint64_t off;    /* logical offset of the unit */
+};
+
+/* One wrong transfer, and the first wrong word in it. */
+struct weir_data_damage {
+    enum weir_damage kind;   /* of the whole transfer */
+    uint64_t transfer, byte; /* offsets in the file */
+    uint64_t expect, got;
+    uint64_t pieces;            /* wrong words of 8 bytes; wrong units of a signature */
+    struct weir_signature said; /* head of the first wrong unit; for STALE and MISPLACED */
+};
+
+/* The damage of a wrong transfer of a pattern: len bytes, a multiple of 8, at file offset off. l is
+ * the file that it belongs to: data of other places in it are MISPLACED, not FOREIGN. Local,
+ * without allocation. */
+void weir_damage_of_pattern(const struct weir_pattern *p, const struct weir_layout *l,
+                            const void *buf, size_t len, uint64_t off, struct weir_data_damage *d);
 
 #endif

@@ -41,52 +41,19 @@ void weir_content_make(const struct weir_content *c, void *const *buf, size_t le
         weir_signature_fill(&c->unit, buf[i], len, off[i]);
 }
 
-static bool check_pattern(const struct weir_content *c, const void *buf, size_t len, uint64_t off,
-                          struct weir_content_damage *d)
-{
-    struct weir_mismatch m;
-
-    if (weir_pattern_verify(&c->pattern, buf, len, off, &m) == 0)
-        return true;
-    *d = (struct weir_content_damage) {
-        .kind = weir_damage_of_pattern(&c->pattern, c->layout, buf, len, off),
-        .transfer = off,
-        .byte = off + m.first,
-        .expect = m.expect,
-        .got = m.got,
-        .pieces = m.words,
-    };
-    return false;
-}
-
-static bool check_units(struct weir_content *c, const void *buf, size_t len, uint64_t off,
-                        struct weir_content_damage *d)
-{
-    struct weir_signature_bad bad;
-
-    if (weir_signature_verify(&c->unit, c->unit_known, buf, len, off, &c->seen, &bad) == 0)
-        return true;
-    *d = (struct weir_content_damage) {
-        .kind = bad.damage,
-        .transfer = off,
-        .byte = off + bad.at,
-        .expect = bad.expect,
-        .got = bad.got,
-        .pieces = bad.units,
-        .said = bad.said,
-    };
-    return false;
-}
-
 bool weir_content_check(struct weir_content *c, const void *buf, size_t len, uint64_t off,
-                        struct weir_content_damage *d)
+                        struct weir_data_damage *d)
 {
     weir_content_take_owner(c, off);
-    return weir_content_is_signed(c) ? check_units(c, buf, len, off, d)
-                                     : check_pattern(c, buf, len, off, d);
+    if (weir_content_is_signed(c))
+        return weir_signature_check(&c->unit, c->unit_known, buf, len, off, &c->seen, d);
+    if (weir_pattern_is_right(&c->pattern, buf, len, off))
+        return true;
+    weir_damage_of_pattern(&c->pattern, c->layout, buf, len, off, d);
+    return false;
 }
 
-void weir_content_describe(const struct weir_content *c, const struct weir_content_damage *d,
+void weir_content_describe(const struct weir_content *c, const struct weir_data_damage *d,
                            struct weir_str *out)
 {
     bool units = weir_content_is_signed(c);

@@ -19,15 +19,6 @@ struct weir_content {
     struct weir_signature_seen seen;
 };
 
-/* One wrong transfer: the first wrong word in it. Bytes. */
-struct weir_content_damage {
-    enum weir_damage kind;
-    uint64_t transfer, byte; /* offsets in the file */
-    uint64_t expect, got;
-    uint64_t pieces; /* wrong words of 8 bytes; wrong units of a signature */
-    struct weir_signature said;
-};
-
 static inline bool weir_content_is_signed(const struct weir_content *c)
 {
     return c->pattern.packet == WEIR_PACKET_SIGNATURE;
@@ -54,10 +45,10 @@ void weir_content_make(const struct weir_content *c, void *const *buf, size_t le
 
 /* Is the transfer at offset off right? Else *d says how it is wrong. Local, without allocation. */
 bool weir_content_check(struct weir_content *c, const void *buf, size_t len, uint64_t off,
-                        struct weir_content_damage *d);
+                        struct weir_data_damage *d);
 
 /* Append where and how a transfer is wrong. Local. */
-void weir_content_describe(const struct weir_content *c, const struct weir_content_damage *d,
+void weir_content_describe(const struct weir_content *c, const struct weir_data_damage *d,
                            struct weir_str *out);
 
 #endif

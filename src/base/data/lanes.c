@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-#define CHAIN(x) (((x)*0x9e37fffffffc0001u) >> 3)
+#define CHAIN(x) (((x)*WEIR_CHAIN_FACTOR) >> 3)
 
 uint64_t weir_chain_fill(weir_word *w, size_t n, uint64_t x)
 {

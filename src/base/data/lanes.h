@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define WEIR_CHAIN_FACTOR 0x9e37fffffffc0001u /* the next word: the product without three bits */
 #define WEIR_CHAINS 8 /* made side by side by weir_chain_fill_many */
 
 /* A word of a buffer that others see as bytes or something else. */

@@ -43,17 +43,11 @@ struct base {
     uint64_t high; /* the rank in the upper half */
 };
 
-/* State of INCOMPRESSIBLE: independent xorshift64 generators; word i of a transfer comes
- * from lane i mod LANES. */
-struct noise {
-    uint64_t lane[LANES];
-};
-
 struct kernels {
     uint64_t (*differ_plain)(const word *w, size_t n, const struct base *b);
     uint64_t (*differ_stamped)(const word *w, size_t n, const struct base *b, uint32_t off);
-    void (*fill_noise)(struct noise *noise, word *w, size_t n);
-    uint64_t (*differ_noise)(struct noise *noise, const word *w, size_t n);
+    void (*fill_noise)(uint64_t lane[LANES], word *w, size_t n);
+    uint64_t (*differ_noise)(const uint64_t lane[LANES], const word *w, size_t n);
 };
 
 /* In the order of enum weir_packet. */
@@ -121,12 +115,13 @@ BODY void step_noise(vec x[8])
     }
 }
 
-BODY void fill_noise_body(struct noise *noise, word *w, size_t n)
+/* INCOMPRESSIBLE: independent xorshift64 generators; word i comes from lane i mod LANES. */
+BODY void fill_noise_body(uint64_t lane[LANES], word *w, size_t n)
 {
     vec x[8];
     size_t i = 0;
 
-    memcpy(x, noise->lane, sizeof(x));
+    memcpy(x, lane, sizeof(x));
     for (; i + LANES <= n; i += LANES) {
         step_noise(x);
         UNROLL8
@@ -137,16 +132,16 @@ BODY void fill_noise_body(struct noise *noise, word *w, size_t n)
         step_noise(x);
         memcpy(w + i, x, (n - i) * sizeof(*w));
     }
-    memcpy(noise->lane, x, sizeof(x));
+    memcpy(lane, x, sizeof(x));
 }
 
-BODY uint64_t differ_noise_body(struct noise *noise, const word *w, size_t n)
+BODY uint64_t differ_noise_body(const uint64_t lane[LANES], const word *w, size_t n)
 {
     vec x[8], seen = { 0 };
     uint64_t rest[LANES], diff = 0;
     size_t i = 0;
 
-    memcpy(x, noise->lane, sizeof(x));
+    memcpy(x, lane, sizeof(x));
     for (; i + LANES <= n; i += LANES) {
         step_noise(x);
         UNROLL8
@@ -173,13 +168,13 @@ BODY uint64_t differ_noise_body(struct noise *noise, const word *w, size_t n)
     {                                                                                              \
         return differ_stamped_body(w, n, b, off);                                                  \
     }                                                                                              \
-    ATTR static void fill_noise_##NAME(struct noise *noise, word *w, size_t n)                     \
+    ATTR static void fill_noise_##NAME(uint64_t lane[LANES], word *w, size_t n)                    \
     {                                                                                              \
-        fill_noise_body(noise, w, n);                                                              \
+        fill_noise_body(lane, w, n);                                                               \
     }                                                                                              \
-    ATTR static uint64_t differ_noise_##NAME(struct noise *noise, const word *w, size_t n)         \
+    ATTR static uint64_t differ_noise_##NAME(const uint64_t lane[LANES], const word *w, size_t n)  \
     {                                                                                              \
-        return differ_noise_body(noise, w, n);                                                     \
+        return differ_noise_body(lane, w, n);                                                      \
     }                                                                                              \
     static const struct kernels kernels_##NAME = {                                                 \
         .differ_plain = differ_plain_##NAME,                                                       \
@@ -232,36 +227,96 @@ static uint64_t seed_lane(uint64_t key, size_t i)
     return state ? state : ~(uint64_t)0;
 }
 
-static void seed_noise(const struct weir_pattern *p, uint64_t off, struct noise *noise)
+/* ---- packets: how the words of a transfer go on from s->first, on a base pattern ---- */
+
+static void seed_random(struct weir_pattern_words *s)
 {
-    uint64_t key = noise_key(p, off);
+    s->state[0] = seed_chain(s->p, s->off);
+}
+
+static void fill_random(struct weir_pattern_words *s, word *w, size_t n)
+{
+    s->state[0] = weir_chain_fill(w, n, s->state[0]);
+}
+
+static uint64_t differ_random(const struct weir_pattern_words *s, const word *w, size_t n)
+{
+    return weir_chain_differ(w, n, s->state[0]);
+}
+
+static void seed_noise(struct weir_pattern_words *s)
+{
+    uint64_t key = noise_key(s->p, s->off);
 
     for (size_t i = 0; i < LANES; i++)
-        noise->lane[i] = seed_lane(key, i);
+        s->state[i] = seed_lane(key, i);
 }
 
-static void fill_tail(void *buf, size_t len)
+static void fill_noise(struct weir_pattern_words *s, word *w, size_t n)
 {
-    unsigned char *byte = buf;
-
-    for (size_t i = len / 8 * 8; i < len; i++)
-        byte[i] = (unsigned char)i;
+    pick_kernels()->fill_noise(s->state, w, n);
 }
 
-static void stamp_pages(const struct weir_pattern *p, word *w, size_t n, uint64_t off)
+static uint64_t differ_noise(const struct weir_pattern_words *s, const word *w, size_t n)
+{
+    return pick_kernels()->differ_noise(s->state, w, n);
+}
+
+/* Different in every word, file and task, unlike the original's, which repeats one word. */
+static void fill_indexed(struct weir_pattern_words *s, word *w, size_t n)
+{
+    struct base b = base_of(s->p);
+    uint64_t key = weir_rng_at(weir_rng_at(b.low, (uint64_t)s->p->rank), s->off);
+
+    for (size_t i = 0; i < n; i++)
+        w[i] = weir_rng_at(key, s->first + i);
+}
+
+static void fill_stamps(struct weir_pattern_words *s, word *w, size_t n)
+{
+    struct base b = base_of(s->p);
+
+    for (size_t i = 0; i < n; i += PAGE_WORDS)
+        w[i] = stamp_word(&b, (uint32_t)s->off, (s->first + i) / PAGE_WORDS);
+}
+
+static uint64_t differ_stamps(const struct weir_pattern_words *s, const word *w, size_t n)
+{
+    struct base b = base_of(s->p);
+
+    return pick_kernels()->differ_stamped(w, n, &b, (uint32_t)s->off);
+}
+
+static uint64_t differ_base(const struct weir_pattern_words *s, const word *w, size_t n)
+{
+    struct base b = base_of(s->p);
+
+    return pick_kernels()->differ_plain(w, n, &b);
+}
+
+/* seed NULL: no state. fill NULL: the base pattern is all. differ: the bits in which all words of
+ * a transfer are wrong. INDEXED and SIGNATURE are not compared here. */
+static const struct packet {
+    void (*seed)(struct weir_pattern_words *s);
+    void (*fill)(struct weir_pattern_words *s, word *w, size_t n);
+    uint64_t (*differ)(const struct weir_pattern_words *s, const word *w, size_t n);
+} packets[] = {
+    [WEIR_PACKET_TIMESTAMP] = { .differ = differ_base },
+    [WEIR_PACKET_OFFSET] = { NULL, fill_stamps, differ_stamps },
+    [WEIR_PACKET_INCOMPRESSIBLE] = { seed_noise, fill_noise, differ_noise },
+    [WEIR_PACKET_RANDOM] = { seed_random, fill_random, differ_random },
+    [WEIR_PACKET_SIGNATURE] = { 0 },
+    [WEIR_PACKET_INDEXED] = { .fill = fill_indexed },
+};
+
+/* ---- transfers ---- */
+
+static void make_base(const struct weir_pattern *p, word *w, size_t first, size_t n)
 {
     struct base b = base_of(p);
 
-    for (size_t i = 0; i < n; i += PAGE_WORDS)
-        w[i] = stamp_word(&b, (uint32_t)off, i / PAGE_WORDS);
-}
-
-static void stamp_noise(const struct weir_pattern *p, word *w, size_t n, uint64_t off)
-{
-    struct noise noise;
-
-    seed_noise(p, off, &noise);
-    pick_kernels()->fill_noise(&noise, w, n);
+    for (size_t i = 0; i < n; i++)
+        w[i] = (b.low + first + i) | b.high;
 }
 
 bool weir_pattern_varies(const struct weir_pattern *p)
@@ -271,30 +326,39 @@ bool weir_pattern_varies(const struct weir_pattern *p)
 
 void weir_pattern_base(const struct weir_pattern *p, void *buf, size_t len)
 {
-    struct base b = base_of(p);
-    word *w = buf;
+    unsigned char *byte = buf;
 
-    for (size_t i = 0; i < len / 8; i++)
-        w[i] = (b.low + i) | b.high;
-    fill_tail(buf, len);
+    make_base(p, buf, 0, len / 8);
+    for (size_t i = len / 8 * 8; i < len; i++)
+        byte[i] = (unsigned char)i;
+}
+
+/* The state is not cleared: transfers of 4 KiB would feel it. */
+void weir_pattern_begin(struct weir_pattern_words *s, const struct weir_pattern *p, uint64_t off)
+{
+    s->p = p;
+    s->off = off;
+    s->first = 0;
+    if (packets[p->packet].seed)
+        packets[p->packet].seed(s);
+}
+
+void weir_pattern_next(struct weir_pattern_words *s, uint64_t *want, size_t n)
+{
+    make_base(s->p, want, s->first, n);
+    if (packets[s->p->packet].fill)
+        packets[s->p->packet].fill(s, want, n);
+    s->first += n;
 }
 
 void weir_pattern_stamp(const struct weir_pattern *p, void *buf, size_t len, uint64_t off)
 {
-    switch (p->packet) {
-    case WEIR_PACKET_TIMESTAMP:
-    case WEIR_PACKET_SIGNATURE: /* base/data/signature.c */
-        break;
-    case WEIR_PACKET_OFFSET:
-        stamp_pages(p, buf, len / 8, off);
-        break;
-    case WEIR_PACKET_INCOMPRESSIBLE:
-        stamp_noise(p, buf, len / 8, off);
-        break;
-    case WEIR_PACKET_RANDOM:
-        weir_chain_fill(buf, len / 8, seed_chain(p, off));
-        break;
-    }
+    struct weir_pattern_words s;
+
+    if (!packets[p->packet].fill)
+        return;
+    weir_pattern_begin(&s, p, off);
+    packets[p->packet].fill(&s, buf, len / 8);
 }
 
 void weir_pattern_stamp_many(const struct weir_pattern *p, void *const *buf, size_t len,
@@ -318,91 +382,12 @@ void weir_pattern_stamp_many(const struct weir_pattern *p, void *const *buf, siz
     weir_chain_fill_many(w, len / 8, x);
 }
 
-/* The bits in which a transfer's whole words are wrong. */
-static uint64_t differ_words(const struct weir_pattern *p, const word *w, size_t n, uint64_t off)
+bool weir_pattern_is_right(const struct weir_pattern *p, const void *buf, size_t len, uint64_t off)
 {
-    const struct kernels *k = pick_kernels();
-    struct base b = base_of(p);
-    struct noise noise;
+    struct weir_pattern_words s;
 
-    switch (p->packet) {
-    case WEIR_PACKET_TIMESTAMP:
-        return k->differ_plain(w, n, &b);
-    case WEIR_PACKET_OFFSET:
-        return k->differ_stamped(w, n, &b, (uint32_t)off);
-    case WEIR_PACKET_INCOMPRESSIBLE:
-        seed_noise(p, off, &noise);
-        return k->differ_noise(&noise, w, n);
-    case WEIR_PACKET_RANDOM:
-    case WEIR_PACKET_SIGNATURE:
-        break;
-    }
-    return weir_chain_differ(w, n, seed_chain(p, off));
-}
-
-/* The bytes after the last whole word, and what they should be, each as a word. */
-static void load_tail(const void *buf, size_t len, uint64_t *expect, uint64_t *got)
-{
-    size_t first = len / 8 * 8;
-    unsigned char want[8] = { 0 }, have[8] = { 0 };
-
-    for (size_t i = first; i < len; i++) {
-        want[i - first] = (unsigned char)i;
-        have[i - first] = ((const unsigned char *)buf)[i];
-    }
-    memcpy(expect, want, sizeof(*expect));
-    memcpy(got, have, sizeof(*got));
-}
-
-/* Count a word in bad if it is wrong. */
-static void note_word(struct weir_mismatch *bad, size_t at, uint64_t expect, uint64_t got)
-{
-    if (expect == got)
-        return;
-    if (bad->words++ == 0) {
-        bad->first = at;
-        bad->expect = expect;
-        bad->got = got;
-    }
-}
-
-void weir_pattern_pages_begin(struct weir_pattern_pages *s, const struct weir_pattern *p,
-                              uint64_t off)
-{
-    struct noise noise;
-
-    *s = (struct weir_pattern_pages) { .p = *p, .off = off, .chain = seed_chain(p, off) };
-    seed_noise(p, off, &noise);
-    memcpy(s->lane, noise.lane, sizeof(s->lane));
-}
-
-static void next_noise(struct weir_pattern_pages *s, word *want, size_t n)
-{
-    struct noise noise;
-
-    memcpy(noise.lane, s->lane, sizeof(noise.lane));
-    pick_kernels()->fill_noise(&noise, want, n);
-    memcpy(s->lane, noise.lane, sizeof(s->lane));
-}
-
-void weir_pattern_pages_next(struct weir_pattern_pages *s, uint64_t *want, size_t n)
-{
-    struct base b = base_of(&s->p);
-    size_t first = s->first;
-
-    s->first += n;
-    if (s->p.packet == WEIR_PACKET_RANDOM) {
-        s->chain = weir_chain_fill(want, n, s->chain);
-        return;
-    }
-    if (s->p.packet == WEIR_PACKET_INCOMPRESSIBLE) {
-        next_noise(s, want, n);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        want[i] = (b.low + first + i) | b.high;
-    if (s->p.packet == WEIR_PACKET_OFFSET)
-        want[0] = stamp_word(&b, (uint32_t)s->off, first / PAGE_WORDS);
+    weir_pattern_begin(&s, p, off);
+    return packets[p->packet].differ(&s, buf, len / 8) == 0;
 }
 
 uint64_t weir_pattern_word(const struct weir_pattern *p, uint64_t off)
@@ -413,40 +398,6 @@ uint64_t weir_pattern_word(const struct weir_pattern *p, uint64_t off)
         return weir_pattern_step(seed_lane(noise_key(p, off), 0));
     weir_chain_fill(&w, 1, seed_chain(p, off));
     return w;
-}
-
-/* The slow way, for transfers known to be wrong: look at each word. */
-static void locate_words(const struct weir_pattern *p, const word *w, size_t n, uint64_t off,
-                         struct weir_mismatch *bad)
-{
-    struct weir_pattern_pages s;
-    uint64_t want[PAGE_WORDS];
-
-    weir_pattern_pages_begin(&s, p, off);
-    for (size_t first = 0; first < n; first += PAGE_WORDS) {
-        size_t len = n - first < PAGE_WORDS ? n - first : PAGE_WORDS;
-
-        weir_pattern_pages_next(&s, want, len);
-        for (size_t i = 0; i < len; i++)
-            note_word(bad, (first + i) * 8, want[i], w[first + i]);
-    }
-}
-
-uint64_t weir_pattern_verify(const struct weir_pattern *p, const void *buf, size_t len,
-                             uint64_t off, struct weir_mismatch *bad)
-{
-    struct weir_mismatch found = { .words = 0 };
-    uint64_t expect = 0, got = 0;
-
-    if (len % 8 != 0)
-        load_tail(buf, len, &expect, &got);
-    if ((differ_words(p, buf, len / 8, off) | (expect ^ got)) == 0)
-        return 0;
-    locate_words(p, buf, len / 8, off, &found);
-    note_word(&found, len / 8 * 8, expect, got);
-    if (bad)
-        *bad = found;
-    return found.words;
 }
 
 int weir_packet_parse(const char *name, enum weir_packet *out)

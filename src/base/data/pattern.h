@@ -14,34 +14,28 @@ enum weir_packet {
     WEIR_PACKET_OFFSET,         /* 'o' */
     WEIR_PACKET_INCOMPRESSIBLE, /* 'i': our own generator, really incompressible, never repeats */
     WEIR_PACKET_RANDOM,         /* 'r' */
-    WEIR_PACKET_SIGNATURE /* 's': base/data/signature.h makes and checks it; base pattern only here */
+    WEIR_PACKET_SIGNATURE,      /* 's': by base/data/signature.h, but for the base pattern */
+    WEIR_PACKET_INDEXED         /* 'i' in small files: a word follows from its place alone */
 };
 
-/* One kind of data. Plain values; copy freely. */
+/* The data of one task. */
 struct weir_pattern {
     enum weir_packet packet;
     uint32_t signature; /* -G, 32 bits */
     int rank;           /* the task that owns the data (pretend rank) */
 };
 
-/* Where a verification first failed. Offsets are bytes from the start of the transfer. */
-struct weir_mismatch {
-    uint64_t words;       /* how many 8-byte words differ (a partial last word counts as one) */
-    size_t first;         /* byte offset of the first differing word within the transfer */
-    uint64_t expect, got; /* that word */
-};
+#define WEIR_FILL_LANES WEIR_CHAINS /* transfers made side by side by weir_pattern_stamp_many */
 
-#define WEIR_FILL_LANES WEIR_CHAINS /* transfers generated side by side by weir_pattern_stamp_many */
-
-/* Does every transfer need its own fill (false: the base pattern alone is enough, TIMESTAMP)? */
+/* Does every transfer need its own fill? False: the base pattern alone is enough. */
 bool weir_pattern_varies(const struct weir_pattern *p);
 
 /* The base pattern, once per repetition: len bytes at buf (8-byte aligned; len need not be a
  * multiple of 8: trailing byte at index i becomes i mod 256). Local. */
 void weir_pattern_base(const struct weir_pattern *p, void *buf, size_t len);
 
-/* The update for the transfer at file offset off, on a buffer that holds the base pattern (and
- * possibly an earlier stamp). Local. */
+/* The update for the transfer at file offset off, or for the small file of that number, on a buffer
+ * that holds the base pattern (and possibly an earlier stamp). Local. */
 void weir_pattern_stamp(const struct weir_pattern *p, void *buf, size_t len, uint64_t off);
 
 /* weir_pattern_stamp on n <= WEIR_FILL_LANES buffers at once, interleaved for speed (RANDOM is a
@@ -49,28 +43,27 @@ void weir_pattern_stamp(const struct weir_pattern *p, void *buf, size_t len, uin
 void weir_pattern_stamp_many(const struct weir_pattern *p, void *const *buf, size_t len,
                              const uint64_t *off, int n);
 
-/* Compare len bytes with base + stamp for off. Every byte is looked at. Returns 0 when equal, else
- * the number of differing words, with *bad filled. Local; close to memory speed for TIMESTAMP and
- * OFFSET. */
-uint64_t weir_pattern_verify(const struct weir_pattern *p, const void *buf, size_t len,
-                             uint64_t off, struct weir_mismatch *bad);
+/* Compares len bytes, a multiple of 8, with base + stamp for off; for the first four packets.
+ * Local; close to memory speed for TIMESTAMP and OFFSET. */
+bool weir_pattern_is_right(const struct weir_pattern *p, const void *buf, size_t len, uint64_t off);
 
-/* ---- for those who look into a wrong transfer ---- */
+/* ---- the words of a wrong transfer ---- */
 
 #define WEIR_PATTERN_PAGE 512 /* words; OFFSET has a stamp at the beginning of each page */
 #define WEIR_PATTERN_LANES 32 /* INCOMPRESSIBLE: word i + 32 follows from word i, see below */
 
 /* The words that a transfer should hold, page by page. */
-struct weir_pattern_pages {
-    struct weir_pattern p;
-    uint64_t off, chain, lane[WEIR_PATTERN_LANES];
-    size_t first; /* word at which the next page begins */
+struct weir_pattern_words {
+    const struct weir_pattern *p;
+    uint64_t off;
+    size_t first; /* of the next page */
+    uint64_t state[WEIR_PATTERN_LANES];
 };
 
-void weir_pattern_pages_begin(struct weir_pattern_pages *s, const struct weir_pattern *p,
-                              uint64_t off);
-/* The next n <= WEIR_PATTERN_PAGE words; all pages but the last are whole. */
-void weir_pattern_pages_next(struct weir_pattern_pages *s, uint64_t *want, size_t n);
+/* p stays the caller's, and as it is until the last page. Local. */
+void weir_pattern_begin(struct weir_pattern_words *s, const struct weir_pattern *p, uint64_t off);
+/* The next n <= WEIR_PATTERN_PAGE words; all pages but the last are whole. Local. */
+void weir_pattern_next(struct weir_pattern_words *s, uint64_t *want, size_t n);
 
 /* The first word of the transfer at off, with RANDOM and INCOMPRESSIBLE. Local, some ns. */
 uint64_t weir_pattern_word(const struct weir_pattern *p, uint64_t off);

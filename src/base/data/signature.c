@@ -126,24 +126,24 @@ static enum weir_damage judge(const uint64_t *w, const uint64_t *want,
 }
 
 /* Keep the first wrong unit. */
-static void note_unit(struct weir_signature_bad *bad, const uint64_t *w, const uint64_t *want,
+static void note_unit(struct weir_data_damage *bad, const uint64_t *w, const uint64_t *want,
                       size_t at, const struct weir_signature *said)
 {
     unsigned i = 0;
 
-    if (bad->units++ > 0)
+    if (bad->pieces++ > 0)
         return;
     while (i < WORDS && w[i] == want[i])
         i++;
     i %= WORDS; /* all of an old unit is as it was written */
-    bad->at = at + i * 8;
+    bad->byte = bad->transfer + at + i * 8;
     bad->expect = want[i];
     bad->got = w[i];
     bad->said = *said;
 }
 
 /* Good data of an older run than others in the file: what stands where the newest would be. */
-static void note_older(struct weir_signature_bad *bad, const uint64_t *w, size_t at, uint64_t off,
+static void note_older(struct weir_data_damage *bad, const uint64_t *w, size_t at, uint64_t off,
                        const struct weir_signature_seen *seen, const struct weir_signature *said)
 {
     struct weir_signature newest = *said;
@@ -195,7 +195,7 @@ static struct weir_signature expectation(const struct weir_signature *s, bool kn
 /* A unit that is as it was written: the newest known, or older. */
 static enum weir_damage check_age(const struct weir_signature *e, const uint64_t *w, size_t at,
                                   uint64_t off, uint64_t before, struct weir_signature_seen *seen,
-                                  struct weir_signature_bad *bad)
+                                  struct weir_data_damage *bad)
 {
     int age = follow(seen, e);
 
@@ -206,15 +206,15 @@ static enum weir_damage check_age(const struct weir_signature *e, const uint64_t
     return age < 0 ? WEIR_DAMAGE_STALE : WEIR_DAMAGE_NONE;
 }
 
-uint64_t weir_signature_verify(const struct weir_signature *s, bool known, const void *buf,
-                               size_t len, uint64_t off, struct weir_signature_seen *seen,
-                               struct weir_signature_bad *bad)
+bool weir_signature_check(const struct weir_signature *s, bool known, const void *buf, size_t len,
+                          uint64_t off, struct weir_signature_seen *seen,
+                          struct weir_data_damage *bad)
 {
     const uint64_t *w = buf;
     struct weir_damage_sum sum = { 0 };
     uint64_t want[WORDS], before = seen->transfers;
 
-    bad->units = 0;
+    *bad = (struct weir_data_damage) { .transfer = off };
     for (size_t at = 0; at < len; at += WEIR_SIGNATURE_UNIT, w += WORDS) {
         struct weir_signature e = expectation(s, known, w, seen), said = e;
         enum weir_damage unit = WEIR_DAMAGE_NONE;
@@ -230,9 +230,9 @@ uint64_t weir_signature_verify(const struct weir_signature *s, bool known, const
         }
         weir_damage_add(&sum, unit);
     }
-    seen->transfers += bad->units == 0;
-    bad->damage = weir_damage_decide(&sum);
-    return bad->units;
+    seen->transfers += bad->pieces == 0;
+    bad->kind = weir_damage_decide(&sum);
+    return bad->pieces == 0;
 }
 
 /* ---- words that say whose they are ---- */

@@ -12,15 +12,6 @@
 
 #define WEIR_SIGNATURE_UNIT WEIR_DAMAGE_UNIT /* bytes; transfers are multiples of it */
 
-/* What a unit says about itself. */
-struct weir_signature {
-    uint64_t run; /* later runs have larger numbers: ns since 1970 */
-    uint32_t repetition;
-    uint32_t writer; /* the task that wrote it */
-    uint64_t file;   /* which file, see weir_signature_file */
-    uint64_t off;    /* logical offset of the unit */
-};
-
 /* The number of a file for its units, from its name without directories: the same from every job
  * that uses the same name. */
 uint64_t weir_signature_file(const char *path);
@@ -40,22 +31,13 @@ struct weir_signature_seen {
     uint64_t older;     /* and those of them that hold older data than the newest */
 };
 
-/* A transfer that is not right: what it is, and the first wrong unit in it. */
-struct weir_signature_bad {
-    enum weir_damage damage;    /* of the whole transfer */
-    size_t at;                  /* byte within the transfer: the first that differs */
-    uint64_t expect, got;       /* the word there */
-    struct weir_signature said; /* what the unit says of itself when it is STALE or MISPLACED */
-    uint64_t units;             /* wrong units in the transfer */
-};
-
 /* Compare units with what they must be: file and offset always; run, repetition and writer of s
  * when known is set; otherwise any one run and repetition is right, *seen follows them, and what
- * is older than the newest counts as stale. Returns the number of wrong units, and fills *bad with
- * the first. Local. */
-uint64_t weir_signature_verify(const struct weir_signature *s, bool known, const void *buf,
-                               size_t len, uint64_t off, struct weir_signature_seen *seen,
-                               struct weir_signature_bad *bad);
+ * is older than the newest counts as stale. Returns whether all are right; else fills *bad.
+ * Local. */
+bool weir_signature_check(const struct weir_signature *s, bool known, const void *buf, size_t len,
+                          uint64_t off, struct weir_signature_seen *seen,
+                          struct weir_data_damage *bad);
 
 /* ---- words that say whose they are: the owner plus 1 in the high 20 bits, the number of the word
  * in the file in the low 44; for any offset and length ---- */

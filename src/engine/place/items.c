@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 
@@ -15,8 +16,11 @@ const char *const weir_metadata_packets[] = { "timestamp", "offset", "incompress
 
 int weir_metadata_packet(const char *word, enum weir_packet *packet, struct weir_err *err)
 {
-    if (weir_packet_parse(word, packet) == 0 && *packet <= WEIR_PACKET_RANDOM)
+    if (weir_packet_parse(word, packet) == 0 && *packet <= WEIR_PACKET_RANDOM) {
+        if (*packet == WEIR_PACKET_INCOMPRESSIBLE)
+            *packet = WEIR_PACKET_INDEXED;
         return 0;
+    }
     return weir_refuse(err, WEIR_EUSAGE,
                        "option --dataPacketType: '%s' is not known; choose timestamp, offset, "
                        "incompressible or random",
@@ -78,29 +82,48 @@ int weir_small_files_start(struct weir_small_files *f, struct weir_run *run, str
     return weir_local(run, take_slot, f, err);
 }
 
+/* The content of an item in buf, which holds the base pattern of task *base. */
+static void make_item(const struct weir_small_files *f, int rank, uint64_t item, void *buf,
+                      int *base, size_t len)
+{
+    struct weir_pattern p = f->data;
+
+    p.rank = rank;
+    if (*base != rank)
+        weir_pattern_base(&p, buf, len);
+    *base = rank;
+    weir_pattern_stamp(&p, buf, len, item);
+}
+
 bool weir_small_files_fill(struct weir_small_files *f, struct weir_run *run, int rank,
                            uint64_t item, size_t len)
 {
     uint64_t begin;
 
-    if (len == 0 || (f->out_rank == rank && !weir_itemdata_varies(&f->data, len)))
+    if (len == 0 || (f->out_rank == rank && (len < 8 || !weir_pattern_varies(&f->data))))
         return false;
     begin = weir_now_ns();
-    if (f->out_rank != rank)
-        weir_itemdata_base(&f->data, rank, f->out, len);
-    f->out_rank = rank;
-    weir_itemdata_file(&f->data, rank, item, f->out, len);
+    make_item(f, rank, item, f->out, &f->out_rank, len);
     run->counters.fill_ns += weir_now_ns() - begin;
     return true;
 }
 
 const void *weir_small_files_expect(struct weir_small_files *f, int rank, uint64_t item, size_t len)
 {
-    if (f->want_rank != rank)
-        weir_itemdata_base(&f->data, rank, f->want, len);
-    f->want_rank = rank;
-    weir_itemdata_file(&f->data, rank, item, f->want, len);
+    make_item(f, rank, item, f->want, &f->want_rank, len);
     return f->want;
+}
+
+/* The byte at which two contents first differ; len: they do not. */
+static size_t first_difference(const unsigned char *want, const unsigned char *got, size_t len)
+{
+    size_t at = 0;
+
+    if (memcmp(want, got, len) == 0)
+        return len;
+    while (want[at] == got[at])
+        at++;
+    return at;
 }
 
 bool weir_small_files_right(const struct weir_small_files *f, struct weir_run *run,
@@ -108,7 +131,7 @@ bool weir_small_files_right(const struct weir_small_files *f, struct weir_run *r
                             struct weir_err *first)
 {
     const unsigned char *expected = want, *found = f->in;
-    size_t at = weir_itemdata_compare(expected, found, len);
+    size_t at = first_difference(expected, found, len);
 
     if (at == len)
         return true;
@@ -147,10 +170,9 @@ static bool read_whole(struct weir_small_files *f, const char *path, size_t len)
 static bool makes_file(struct weir_small_files *f, int64_t seed, const struct weir_small_file *file,
                        size_t len, size_t read)
 {
-    f->data.seed = seed;
+    f->data.signature = (uint32_t)seed;
     f->want_rank = -1;
-    return weir_itemdata_compare(weir_small_files_expect(f, file->rank, file->item, len), f->in,
-                                 read) == read;
+    return memcmp(weir_small_files_expect(f, file->rank, file->item, len), f->in, read) == 0;
 }
 
 /* Leave those seeds that make this file too, unless none of them does: then it is damaged. */
@@ -161,7 +183,7 @@ static void keep_makers(struct weir_small_files *f, struct seeds *s,
     int kept = 0;
 
     if (is_first)
-        s->n = weir_itemdata_seeds(&f->data, file->rank, file->item, f->in, read, s->v);
+        s->n = weir_itemdata_seeds(f->data.packet, file->rank, file->item, f->in, read, s->v);
     for (int i = 0; i < s->n; i++)
         if (makes_file(f, s->v[i], file, len, read))
             s->v[kept++] = s->v[i];
@@ -176,7 +198,7 @@ void weir_small_files_learn_seed(struct weir_small_files *f, struct weir_run *ru
 {
     struct weir_small_file file;
     struct seeds s = { .n = 0 };
-    int64_t told[2] = { 0, f->data.seed };
+    int64_t told[2] = { 0, (int32_t)f->data.signature };
 
     if (!f->seed_unknown || (f->session.flags & WEIR_BE_NO_DATA))
         return;
@@ -192,7 +214,7 @@ void weir_small_files_learn_seed(struct weir_small_files *f, struct weir_run *ru
         told[1] = s.v[0];
     }
     weir_bcast(&run->par, told, sizeof(told), 0);
-    f->data.seed = told[1];
+    f->data.signature = (uint32_t)told[1];
     f->out_rank = f->want_rank = -1;
     if (told[0] && checked)
         weir_note(&run->log, "without -G the data are checked against the seed of '%s': -G %" PRId64,

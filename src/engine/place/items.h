@@ -28,7 +28,7 @@ struct weir_small_files {
     const struct weir_backend *be;
     struct weir_backend_opt be_opt;
     const struct weir_ns *ns; /* of the backend; NULL where it has none */
-    struct weir_itemdata data;
+    struct weir_pattern data; /* of any rank */
     struct weir_access access;
     struct weir_extent extent; /* of a file; zeros for empty ones */
     struct weir_session session;

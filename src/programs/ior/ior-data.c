@@ -25,7 +25,7 @@ void ior_data_begin(struct weir_run *run, struct ior_test *t)
 
 bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off)
 {
-    struct weir_content_damage d;
+    struct weir_data_damage d;
 
     if (weir_content_check(&t->data.content, buf, t->extent.transfer, off, &d))
         return true;
@@ -63,7 +63,7 @@ struct line {
 };
 
 static void describe(const struct weir_run *run, const struct ior_test *t,
-                     const struct weir_content_damage *d, struct line *out)
+                     const struct weir_data_damage *d, struct line *out)
 {
     struct weir_str s = { 0 };
 

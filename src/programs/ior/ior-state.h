@@ -46,7 +46,7 @@ struct ior_data {
 
 /* Wrong data that this rank has found. */
 struct ior_damages {
-    struct weir_content_damage first[IOR_DAMAGE_SHOWN]; /* of the phase */
+    struct weir_data_damage first[IOR_DAMAGE_SHOWN]; /* of the phase */
     int n;
     uint64_t kinds[WEIR_DAMAGES]; /* wrong transfers by kind of damage */
     bool dirty;                   /* this repetition had wrong data */

@@ -165,7 +165,7 @@ static int check(struct mdw_test *t, struct weir_run *run, struct mdw_options *o
                        "objects: in later iterations some may not be there");
     t->fs.seed_unknown = o->seed == -1 && o->benchmark && !o->precreate && o->size > 0;
     weir_metadata_seed(run, &o->seed);
-    t->fs.data.seed = o->seed;
+    t->fs.data.signature = (uint32_t)o->seed;
     return rc;
 }
 

@@ -59,7 +59,7 @@ static void fill_seeds(struct mdtest_test *t, struct weir_run *run, struct mdtes
     t->fs.seed_unknown = o->seed == -1 && o->verify_read && !o->create;
     if (o->seed == -1)
         o->seed = now;
-    t->fs.data.seed = o->seed;
+    t->fs.data.signature = (uint32_t)o->seed;
 }
 
 /* ---- what does not go together ---- */
