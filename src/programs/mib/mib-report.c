@@ -28,7 +28,7 @@ static void show_signon(struct weir_run *run)
 
 /* As an options file has it; tasks are skipped there. What release 1.9.10 does not show comes only
  * where it was asked for. */
-static void show_parameters(struct weir_run *run, const struct mib_options *o)
+static void show_parameters(struct weir_run *run, const struct mib_test *t)
 {
     static const struct {
         const char *key[8];
@@ -48,7 +48,7 @@ static void show_parameters(struct weir_run *run, const struct mib_options *o)
     for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
         if (i == 1)
             weir_settings_line(&run->report, "tasks", weir_str_text(&tasks));
-        weir_settings_show(&run->report, run->test->values->rows, o, groups[i].key, groups[i].changed_only);
+        weir_settings_show(&run->report, t->rows, t->o, groups[i].key, groups[i].changed_only);
     }
     weir_report_free(&run->report, &tasks);
 }
@@ -76,7 +76,7 @@ int mib_report_begin(struct weir_run *run, struct weir_test *tests, int n, struc
     if (t->o->signon)
         show_signon(run);
     if (t->o->environment)
-        show_parameters(run, t->o);
+        show_parameters(run, t);
     weir_report_flush(r);
     return 0;
 }

@@ -192,6 +192,7 @@ static int plan(struct weir_run *run, void *state, struct weir_err *err)
         o->fresh = true;
     *t = (struct mib_test) {
         .o = o,
+        .rows = run->test->values->rows,
         .anywhere = !o->test_dir,
         .task = o->no_mpi ? run->launched : run->world.rank,
         .access = { .own_names = true, .file_per_task = true, .random = o->granularity > 0 },

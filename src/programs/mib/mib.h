@@ -23,6 +23,7 @@ struct mib_options {
 /* State of a test. Arrays of two are for WEIR_DIR_WRITE and WEIR_DIR_READ. */
 struct mib_test {
     const struct mib_options *o;
+    const struct weir_opt *rows; /* of *o */
     struct weir_fs_type fs; /* of the test directory */
     struct weir_access access;
     struct weir_extent extent;
