@@ -177,9 +177,9 @@ static void side_by_side_equals_one_by_one(void **state)
         struct weir_pattern p = { .packet = packets[k], .signature = 0xfffffff0u, .rank = 5 };
 
         for (size_t l = 0; l < COUNT(lens); l++) {
-            for (int n = 0; n <= WEIR_FILL_LANES; n++) {
-                void *buf[WEIR_FILL_LANES] = { NULL }, *one = new_buffer(lens[l]);
-                uint64_t off[WEIR_FILL_LANES];
+            for (int n = 0; n <= WEIR_LANES; n++) {
+                void *buf[WEIR_LANES] = { NULL }, *one = new_buffer(lens[l]);
+                uint64_t off[WEIR_LANES];
 
                 for (int i = 0; i < n; i++) {
                     buf[i] = new_buffer(lens[l]);

@@ -114,7 +114,7 @@ static bool is_ours(enum weir_packet packet, const weir_word *w, size_t n)
     if (w[0] == 0)
         return false;
     if (packet == WEIR_PACKET_RANDOM)
-        return n > 1 && weir_chain_differ(w + 1, n - 1, w[0]) == 0;
+        return n > 1 && weir_lane_differ(w + 1, n - 1, w[0]) == 0;
     return n == (size_t)2 * WEIR_PATTERN_LANES && are_next_lanes(w, w + WEIR_PATTERN_LANES);
 }
 
@@ -122,7 +122,7 @@ static bool is_ours(enum weir_packet packet, const weir_word *w, size_t n)
 static bool goes_on(enum weir_packet packet, const weir_word *w)
 {
     if (packet == WEIR_PACKET_RANDOM)
-        return weir_chain_differ(w, 1, w[-1]) == 0;
+        return weir_lane_differ(w, 1, w[-1]) == 0;
     return are_next_lanes(w - WEIR_PATTERN_LANES, w);
 }
 

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-void weir_content_begin(struct weir_content *c, int task, int repetition, const char *path,
-                        bool ours)
+void weir_data_begin(struct weir_data *c, int task, int repetition, const char *path,
+                     bool ours)
 {
     memset(&c->seen, 0, sizeof(c->seen));
     c->unit_known = ours;
@@ -16,7 +16,7 @@ void weir_content_begin(struct weir_content *c, int task, int repetition, const 
     c->unit.file = weir_signature_file(path);
 }
 
-bool weir_content_take_owner(struct weir_content *c, uint64_t off)
+bool weir_data_take_owner(struct weir_data *c, uint64_t off)
 {
     int owner;
 
@@ -30,10 +30,10 @@ bool weir_content_take_owner(struct weir_content *c, uint64_t off)
     return true;
 }
 
-void weir_content_make(const struct weir_content *c, void *const *buf, size_t len,
-                       const uint64_t *off, int n)
+void weir_data_make(const struct weir_data *c, void *const *buf, size_t len,
+                    const uint64_t *off, int n)
 {
-    if (!weir_content_is_signed(c)) {
+    if (!weir_data_is_signed(c)) {
         weir_pattern_stamp_many(&c->pattern, buf, len, off, n);
         return;
     }
@@ -41,11 +41,11 @@ void weir_content_make(const struct weir_content *c, void *const *buf, size_t le
         weir_signature_fill(&c->unit, buf[i], len, off[i]);
 }
 
-bool weir_content_check(struct weir_content *c, const void *buf, size_t len, uint64_t off,
-                        struct weir_data_damage *d)
+bool weir_data_check(struct weir_data *c, const void *buf, size_t len, uint64_t off,
+                     struct weir_data_damage *d)
 {
-    weir_content_take_owner(c, off);
-    if (weir_content_is_signed(c))
+    weir_data_take_owner(c, off);
+    if (weir_data_is_signed(c))
         return weir_signature_check(&c->unit, c->unit_known, buf, len, off, &c->seen, d);
     if (weir_pattern_is_right(&c->pattern, buf, len, off))
         return true;
@@ -53,10 +53,10 @@ bool weir_content_check(struct weir_content *c, const void *buf, size_t len, uin
     return false;
 }
 
-void weir_content_describe(const struct weir_content *c, const struct weir_data_damage *d,
-                           struct weir_str *out)
+void weir_data_describe(const struct weir_data *c, const struct weir_data_damage *d,
+                        struct weir_str *out)
 {
-    bool units = weir_content_is_signed(c);
+    bool units = weir_data_is_signed(c);
 
     weir_str_addf(out,
                   "byte %" PRIu64 ": %s: expected 0x%016" PRIx64 ", found 0x%016" PRIx64

@@ -9,7 +9,7 @@
 #include "base/data/signature.h"
 #include "base/str.h"
 
-struct weir_content {
+struct weir_data {
     struct weir_pattern pattern;
     const struct weir_layout *layout; /* of the file */
     bool by_block; /* a block has the data of the task whose block it is, whoever writes it: so it
@@ -19,36 +19,36 @@ struct weir_content {
     struct weir_signature_seen seen;
 };
 
-static inline bool weir_content_is_signed(const struct weir_content *c)
+static inline bool weir_data_is_signed(const struct weir_data *c)
 {
     return c->pattern.packet == WEIR_PACKET_SIGNATURE;
 }
 
 /* Do the data change from one transfer to the next? */
-static inline bool weir_content_varies(const struct weir_content *c)
+static inline bool weir_data_varies(const struct weir_data *c)
 {
     return c->by_block || weir_pattern_varies(&c->pattern);
 }
 
 /* The data of a task in the file at path are next; ours: this run writes them. Local. */
-void weir_content_begin(struct weir_content *c, int task, int repetition, const char *path,
-                        bool ours);
+void weir_data_begin(struct weir_data *c, int task, int repetition, const char *path,
+                     bool ours);
 
 /* Where blocks are of tasks: take the data of the one at offset off. True when that is another task
  * than before; the base pattern is then to be made. Local. */
-bool weir_content_take_owner(struct weir_content *c, uint64_t off);
+bool weir_data_take_owner(struct weir_data *c, uint64_t off);
 
 /* Make n transfers of len bytes, for the offsets off; their buffers hold the base pattern.
  * Local. */
-void weir_content_make(const struct weir_content *c, void *const *buf, size_t len,
-                       const uint64_t *off, int n);
+void weir_data_make(const struct weir_data *c, void *const *buf, size_t len,
+                    const uint64_t *off, int n);
 
 /* Is the transfer at offset off right? Else *d says how it is wrong. Local, without allocation. */
-bool weir_content_check(struct weir_content *c, const void *buf, size_t len, uint64_t off,
-                        struct weir_data_damage *d);
+bool weir_data_check(struct weir_data *c, const void *buf, size_t len, uint64_t off,
+                     struct weir_data_damage *d);
 
 /* Append where and how a transfer is wrong. Local. */
-void weir_content_describe(const struct weir_content *c, const struct weir_data_damage *d,
-                           struct weir_str *out);
+void weir_data_describe(const struct weir_data *c, const struct weir_data_damage *d,
+                        struct weir_str *out);
 
 #endif

@@ -17,8 +17,8 @@ static int keep_seed(uint64_t seed, int64_t *seeds)
 /* Three bits of the first number are lost. */
 static int find_random(int rank, uint64_t item, uint64_t word, int64_t *seeds)
 {
-    const uint64_t back = weir_rng_inverse(WEIR_CHAIN_FACTOR);
-    uint32_t sums[WEIR_ITEMDATA_SEEDS];
+    const uint64_t back = weir_rng_inverse(WEIR_LANE_FACTOR);
+    uint32_t sums[WEIR_ITEMS_SEEDS];
     int n = 0, found;
 
     for (uint64_t lost = 0; lost < 8 && word >> 61 == 0; lost++) {
@@ -26,15 +26,15 @@ static int find_random(int rank, uint64_t item, uint64_t word, int64_t *seeds)
 
         if (x > INT32_MAX)
             continue;
-        found = weir_glibc_rand_r_seeds((int32_t)x, sums, WEIR_ITEMDATA_SEEDS - n);
+        found = weir_glibc_rand_r_seeds((int32_t)x, sums, WEIR_ITEMS_SEEDS - n);
         for (int i = 0; i < found; i++)
             n += keep_seed(sums[i] - (uint64_t)rank - item, seeds + n);
     }
     return n;
 }
 
-int weir_itemdata_seeds(enum weir_packet packet, int rank, uint64_t item, const void *buf,
-                        size_t len, int64_t seeds[WEIR_ITEMDATA_SEEDS])
+int weir_items_seeds(enum weir_packet packet, int rank, uint64_t item, const void *buf,
+                     size_t len, int64_t seeds[WEIR_ITEMS_SEEDS])
 {
     size_t at = packet == WEIR_PACKET_OFFSET; /* its first word is a stamp */
     uint64_t word;

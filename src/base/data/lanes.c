@@ -9,16 +9,16 @@
 #include <immintrin.h>
 #endif
 
-#define CHAIN(x) (((x)*WEIR_CHAIN_FACTOR) >> 3)
+#define CHAIN(x) (((x)*WEIR_LANE_FACTOR) >> 3)
 
-uint64_t weir_chain_fill(weir_word *w, size_t n, uint64_t x)
+uint64_t weir_lane_fill(weir_word *w, size_t n, uint64_t x)
 {
     for (size_t i = 0; i < n; i++)
         w[i] = x = CHAIN(x);
     return x;
 }
 
-uint64_t weir_chain_differ(const weir_word *w, size_t n, uint64_t x)
+uint64_t weir_lane_differ(const weir_word *w, size_t n, uint64_t x)
 {
     uint64_t diff = 0;
 
@@ -30,8 +30,8 @@ uint64_t weir_chain_differ(const weir_word *w, size_t n, uint64_t x)
 }
 
 /* Words first..n of all chains, one multiplication a word. */
-static void fill_rest(weir_word *const w[WEIR_CHAINS], size_t first, size_t n,
-                      const uint64_t x[WEIR_CHAINS])
+static void fill_rest(weir_word *const w[WEIR_LANES], size_t first, size_t n,
+                      const uint64_t x[WEIR_LANES])
 {
     uint64_t a = x[0], b = x[1], c = x[2], d = x[3], e = x[4], f = x[5], g = x[6], h = x[7];
 
@@ -98,7 +98,7 @@ WIDE_INLINE void store_four(const __m256i row[4], weir_word *const w[4], size_t 
 }
 
 /* All chains, as far as four words go. Returns how many words were filled; x: the last ones. */
-WIDE static size_t fill_wide(weir_word *const w[WEIR_CHAINS], size_t n, uint64_t x[WEIR_CHAINS])
+WIDE static size_t fill_wide(weir_word *const w[WEIR_LANES], size_t n, uint64_t x[WEIR_LANES])
 {
     struct four low, high;
     __m256i row[8];
@@ -123,9 +123,9 @@ WIDE static size_t fill_wide(weir_word *const w[WEIR_CHAINS], size_t n, uint64_t
 }
 #endif
 
-void weir_chain_fill_many(weir_word *const w[WEIR_CHAINS], size_t n, const uint64_t x[WEIR_CHAINS])
+void weir_lanes_fill(weir_word *const w[WEIR_LANES], size_t n, const uint64_t x[WEIR_LANES])
 {
-    uint64_t last[WEIR_CHAINS];
+    uint64_t last[WEIR_LANES];
     size_t done = 0;
 
     memcpy(last, x, sizeof(last));

@@ -6,21 +6,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WEIR_CHAIN_FACTOR 0x9e37fffffffc0001u /* the next word: the product without three bits */
-#define WEIR_CHAINS 8 /* made side by side by weir_chain_fill_many */
+#define WEIR_LANE_FACTOR 0x9e37fffffffc0001u /* the next word: the product without three bits */
+#define WEIR_LANES 8 /* made side by side by weir_lanes_fill */
 
 /* A word of a buffer that others see as bytes or something else. */
 typedef uint64_t weir_word __attribute__((may_alias));
 
 /* Fill n words; x is the number before the first one. Returns the last, to go on from. Local. */
-uint64_t weir_chain_fill(weir_word *w, size_t n, uint64_t x);
+uint64_t weir_lane_fill(weir_word *w, size_t n, uint64_t x);
 
-/* The bits in which n words differ from those of weir_chain_fill; 0: they are right. Local. */
-uint64_t weir_chain_differ(const weir_word *w, size_t n, uint64_t x);
+/* The bits in which n words differ from those of weir_lane_fill; 0: they are right. Local. */
+uint64_t weir_lane_differ(const weir_word *w, size_t n, uint64_t x);
 
-/* weir_chain_fill of n words in each of WEIR_CHAINS buffers: a chain is serial, and the processor
+/* weir_lane_fill of n words in each of WEIR_LANES buffers: a chain is serial, and the processor
  * works on all of them during the latency of one. Buffers may be the same when their x are.
  * Local. */
-void weir_chain_fill_many(weir_word *const w[WEIR_CHAINS], size_t n, const uint64_t x[WEIR_CHAINS]);
+void weir_lanes_fill(weir_word *const w[WEIR_LANES], size_t n, const uint64_t x[WEIR_LANES]);
 
 #endif

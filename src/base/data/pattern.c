@@ -236,12 +236,12 @@ static void seed_random(struct weir_pattern_words *s)
 
 static void fill_random(struct weir_pattern_words *s, word *w, size_t n)
 {
-    s->state[0] = weir_chain_fill(w, n, s->state[0]);
+    s->state[0] = weir_lane_fill(w, n, s->state[0]);
 }
 
 static uint64_t differ_random(const struct weir_pattern_words *s, const word *w, size_t n)
 {
-    return weir_chain_differ(w, n, s->state[0]);
+    return weir_lane_differ(w, n, s->state[0]);
 }
 
 static void seed_noise(struct weir_pattern_words *s)
@@ -364,8 +364,8 @@ void weir_pattern_stamp(const struct weir_pattern *p, void *buf, size_t len, uin
 void weir_pattern_stamp_many(const struct weir_pattern *p, void *const *buf, size_t len,
                              const uint64_t *off, int n)
 {
-    word *w[WEIR_FILL_LANES];
-    uint64_t x[WEIR_FILL_LANES];
+    word *w[WEIR_LANES];
+    uint64_t x[WEIR_LANES];
 
     if (p->packet != WEIR_PACKET_RANDOM || n < 2) {
         for (int i = 0; i < n; i++)
@@ -373,13 +373,13 @@ void weir_pattern_stamp_many(const struct weir_pattern *p, void *const *buf, siz
         return;
     }
     /* Lanes without work of their own write the last transfer again: that costs nothing. */
-    for (int i = 0; i < WEIR_FILL_LANES; i++) {
+    for (int i = 0; i < WEIR_LANES; i++) {
         int from = i < n ? i : n - 1;
 
         w[i] = buf[from];
         x[i] = seed_chain(p, off[from]);
     }
-    weir_chain_fill_many(w, len / 8, x);
+    weir_lanes_fill(w, len / 8, x);
 }
 
 bool weir_pattern_is_right(const struct weir_pattern *p, const void *buf, size_t len, uint64_t off)
@@ -396,7 +396,7 @@ uint64_t weir_pattern_word(const struct weir_pattern *p, uint64_t off)
 
     if (p->packet == WEIR_PACKET_INCOMPRESSIBLE)
         return weir_pattern_step(seed_lane(noise_key(p, off), 0));
-    weir_chain_fill(&w, 1, seed_chain(p, off));
+    weir_lane_fill(&w, 1, seed_chain(p, off));
     return w;
 }
 

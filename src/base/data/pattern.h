@@ -25,8 +25,6 @@ struct weir_pattern {
     int rank;           /* the task that owns the data (pretend rank) */
 };
 
-#define WEIR_FILL_LANES WEIR_CHAINS /* transfers made side by side by weir_pattern_stamp_many */
-
 /* Does every transfer need its own fill? False: the base pattern alone is enough. */
 bool weir_pattern_varies(const struct weir_pattern *p);
 
@@ -38,7 +36,7 @@ void weir_pattern_base(const struct weir_pattern *p, void *buf, size_t len);
  * that holds the base pattern (and possibly an earlier stamp). Local. */
 void weir_pattern_stamp(const struct weir_pattern *p, void *buf, size_t len, uint64_t off);
 
-/* weir_pattern_stamp on n <= WEIR_FILL_LANES buffers at once, interleaved for speed (RANDOM is a
+/* weir_pattern_stamp on n <= WEIR_LANES buffers at once, interleaved for speed (RANDOM is a
  * serial chain). */
 void weir_pattern_stamp_many(const struct weir_pattern *p, void *const *buf, size_t len,
                              const uint64_t *off, int n);

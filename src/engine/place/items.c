@@ -149,7 +149,7 @@ bool weir_small_files_right(const struct weir_small_files *f, struct weir_run *r
 
 /* What is known on rank 0: seeds that make all content that was looked at, and the first file. */
 struct seeds {
-    int64_t v[WEIR_ITEMDATA_SEEDS];
+    int64_t v[WEIR_ITEMS_SEEDS];
     int n;
     struct weir_str first;
 };
@@ -183,7 +183,7 @@ static void keep_makers(struct weir_small_files *f, struct seeds *s,
     int kept = 0;
 
     if (is_first)
-        s->n = weir_itemdata_seeds(f->data.packet, file->rank, file->item, f->in, read, s->v);
+        s->n = weir_items_seeds(f->data.packet, file->rank, file->item, f->in, read, s->v);
     for (int i = 0; i < s->n; i++)
         if (makes_file(f, s->v[i], file, len, read))
             s->v[kept++] = s->v[i];

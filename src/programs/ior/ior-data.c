@@ -19,15 +19,15 @@ void ior_data_begin(struct weir_run *run, struct ior_test *t)
 {
     t->damage.n = 0;
     memset(t->damage.kinds, 0, sizeof(t->damage.kinds));
-    weir_content_begin(&t->data.content, t->pass.owner, run->repetition,
-                       weir_str_text(&t->use.path), t->o->write);
+    weir_data_begin(&t->data.content, t->pass.owner, run->repetition,
+                    weir_str_text(&t->use.path), t->o->write);
 }
 
 bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off)
 {
     struct weir_data_damage d;
 
-    if (weir_content_check(&t->data.content, buf, t->extent.transfer, off, &d))
+    if (weir_data_check(&t->data.content, buf, t->extent.transfer, off, &d))
         return true;
     t->damage.kinds[d.kind]++;
     if (t->damage.n < IOR_DAMAGE_SHOWN)
@@ -69,7 +69,7 @@ static void describe(const struct weir_run *run, const struct ior_test *t,
 
     weir_str_addf(&s, "rank %d on %s: '%s', ", run->par.rank, run->par.host,
                   weir_str_text(&t->use.path));
-    weir_content_describe(&t->data.content, d, &s);
+    weir_data_describe(&t->data.content, d, &s);
     snprintf(out->text, sizeof(out->text), "%s",
              weir_str_words(&s)); /* a longer line is cut at its end */
     weir_str_free(&s);
@@ -107,7 +107,7 @@ int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_
 {
     int rc;
 
-    if (weir_content_is_signed(&t->data.content) && !t->data.content.unit_known && t->pass.verify)
+    if (weir_data_is_signed(&t->data.content) && !t->data.content.unit_known && t->pass.verify)
         rec->wrong_sum += find_older(run, t);
     if (rec->wrong_sum == 0)
         return 0;
@@ -128,7 +128,7 @@ int ior_buffers(struct ior_test *t, struct weir_err *err)
     t->data.lanes = 1;
     if (t->data.content.pattern.packet == WEIR_PACKET_RANDOM &&
         t->o->random_offset < 2) /* see by_block */
-        t->data.lanes = t->extent.transfer * WEIR_FILL_LANES <= AHEAD_BYTES ? WEIR_FILL_LANES : 1;
+        t->data.lanes = t->extent.transfer * WEIR_LANES <= AHEAD_BYTES ? WEIR_LANES : 1;
     for (int i = 0; i < t->data.lanes; i++)
         if (weir_mem_aligned(&t->data.buf[i], PAGE, t->extent.transfer, err) < 0)
             return -1;
@@ -146,7 +146,7 @@ void ior_new_signature(struct ior_test *t, uint32_t signature)
 bool ior_data_ahead(struct ior_test *t)
 {
     bool moves = false, varies = weir_pattern_varies(&t->data.content.pattern);
-    bool writes = t->pass.dir == WEIR_DIR_WRITE, alike = !weir_content_varies(&t->data.content);
+    bool writes = t->pass.dir == WEIR_DIR_WRITE, alike = !weir_data_varies(&t->data.content);
 
     t->data.filled = writes && !alike ? t->data.lanes : IOR_OFFSETS_AHEAD;
     for (int i = 0; i < t->data.filled; i++)
@@ -154,13 +154,13 @@ bool ior_data_ahead(struct ior_test *t)
     t->data.next = 0;
     if (!writes || alike)
         return false;
-    if (weir_content_take_owner(&t->data.content, t->data.off[0])) {
+    if (weir_data_take_owner(&t->data.content, t->data.off[0])) {
         moves = true;
         weir_pattern_base(&t->data.content.pattern, t->data.buf[0], t->extent.transfer);
     }
     if (varies)
-        weir_content_make(&t->data.content, t->data.buf, t->extent.transfer, t->data.off,
-                          t->data.lanes);
+        weir_data_make(&t->data.content, t->data.buf, t->extent.transfer, t->data.off,
+                       t->data.lanes);
     return varies || moves;
 }
 

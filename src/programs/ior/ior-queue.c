@@ -12,7 +12,7 @@ int ior_queue_begin(struct ior_test *t, struct weir_session *s, struct weir_err 
 {
     const struct weir_extent *x = &t->extent;
     bool copies =
-        weir_content_varies(&t->data.content) || t->o->check_write || ior_wants_read(t->o);
+        weir_data_varies(&t->data.content) || t->o->check_write || ior_wants_read(t->o);
 
     return weir_queue_begin(&t->queue, s, x->block / x->transfer * x->segments,
                             copies ? x->transfer : 0, err);
@@ -52,7 +52,7 @@ static void *write_from(struct weir_run *run, struct ior_test *t, const struct w
 {
     void *buf;
 
-    if (!weir_content_varies(&t->data.content)) /* else each request has a copy */
+    if (!weir_data_varies(&t->data.content)) /* else each request has a copy */
         return t->data.buf[0];
     buf = weir_queue_buffer(&t->queue, r);
     memcpy(buf, t->data.buf[t->data.next - 1], t->extent.transfer);

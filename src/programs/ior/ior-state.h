@@ -31,12 +31,12 @@ struct ior_options {
 
 /* Offsets that are taken at a time where all transfers have the same data: no fewer than lanes. */
 #define IOR_OFFSETS_AHEAD 64
-_Static_assert(IOR_OFFSETS_AHEAD >= WEIR_FILL_LANES, "each lane has an offset");
+_Static_assert(IOR_OFFSETS_AHEAD >= WEIR_LANES, "each lane has an offset");
 
 struct ior_data {
-    struct weir_content content;
+    struct weir_data content;
     uint32_t signature;
-    void *buf[WEIR_FILL_LANES];
+    void *buf[WEIR_LANES];
     uint64_t off[IOR_OFFSETS_AHEAD]; /* of the transfers that come next */
     int lanes, next,
         filled; /* buffers; the transfer that comes next in 'off', how many there are */

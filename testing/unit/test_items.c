@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_itemdata.c - the bytes of the small files of mdtest and md-workbench */
+/* test_items.c - the bytes of the small files of mdtest and md-workbench */
 #include "base/data/items.h"
 #include "config.h"
 
@@ -87,12 +87,12 @@ static void the_seed_is_read_out_of_a_file(void **state)
     for (int p = 0; p < 4; p++) {
         for (int i = 0; i < 6; i++) {
             const struct weir_pattern d = { packets[p], (uint32_t)wanted[i], 3 };
-            int64_t seeds[WEIR_ITEMDATA_SEEDS];
+            int64_t seeds[WEIR_ITEMS_SEEDS];
             int n, right = 0;
 
             weir_pattern_base(&d, buf, sizeof(buf));
             weir_pattern_stamp(&d, buf, sizeof(buf), 7);
-            n = weir_itemdata_seeds(packets[p], 3, 7, buf, sizeof(buf), seeds);
+            n = weir_items_seeds(packets[p], 3, 7, buf, sizeof(buf), seeds);
             for (int k = 0; k < n; k++)
                 right += (seeds[k] - wanted[i]) %
                              (packets[p] == WEIR_PACKET_RANDOM ? 1 << 27 : INT64_MAX) == 0;
@@ -104,14 +104,14 @@ static void the_seed_is_read_out_of_a_file(void **state)
 
 static void what_depends_on_no_seed_says_none(void **state)
 {
-    int64_t seeds[WEIR_ITEMDATA_SEEDS];
+    int64_t seeds[WEIR_ITEMS_SEEDS];
     uint64_t buf[2] = { 1, UINT64_MAX };
 
     (void)state;
-    assert_int_equal(weir_itemdata_seeds(WEIR_PACKET_OFFSET, 0, 0, buf, 15, seeds), 0);
-    assert_int_equal(weir_itemdata_seeds(WEIR_PACKET_TIMESTAMP, 0, 0, buf, 7, seeds), 0);
+    assert_int_equal(weir_items_seeds(WEIR_PACKET_OFFSET, 0, 0, buf, 15, seeds), 0);
+    assert_int_equal(weir_items_seeds(WEIR_PACKET_TIMESTAMP, 0, 0, buf, 7, seeds), 0);
     /* words of RANDOM have 61 bits */
-    assert_int_equal(weir_itemdata_seeds(WEIR_PACKET_RANDOM, 0, 0, buf + 1, 8, seeds), 0);
+    assert_int_equal(weir_items_seeds(WEIR_PACKET_RANDOM, 0, 0, buf + 1, 8, seeds), 0);
 }
 
 int main(void)
