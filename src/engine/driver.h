@@ -292,6 +292,18 @@ struct weir_line {
     bool (*instead)(struct weir_run *run, const void *opt, enum weir_code *code);
 };
 
+/* What the checks must know of a test (engine/check/trust.h). */
+struct weir_judged {
+    /* What its options say about the reliability of its results (engine/check/facts.h); after start.
+     * Collective; rank 0 alone keeps it. */
+    void (*facts)(struct weir_run *run, void *state, struct weir_facts *facts);
+    /* Which bytes of which ordinary file this rank reads or writes in a stage, after its 'before'
+     * (NULL: which file it will make; after start); false: not known, or none. For
+     * weir_pagecache_look. Local. */
+    bool (*range)(struct weir_run *run, void *state, const struct weir_stage *stage,
+                  struct weir_str *path, struct weir_cache_range *range);
+};
+
 /* What a program is made of. Functions may be NULL unless the comment says "always". Those of a
  * test are called in the order in which they stand here. */
 struct weir_driver {
@@ -357,14 +369,7 @@ struct weir_driver {
     /* What the test is, in the object of the test that was entered; without it where it was
      * measured and the parameters, for data readers. */
     weir_together_fn *report;
-    /* What its options say about the reliability of its results (engine/check/facts.h); after start.
-     * Collective; rank 0 alone keeps it. Without it the tests of the program are not judged. */
-    void (*facts)(struct weir_run *run, void *state, struct weir_facts *facts);
-    /* Which bytes of which ordinary file this rank reads or writes in a stage, after its 'before'
-     * (NULL: which file it will make; after start); false: not known, or none. For
-     * weir_pagecache_look. Local. */
-    bool (*range)(struct weir_run *run, void *state, const struct weir_stage *stage,
-                  struct weir_str *path, struct weir_cache_range *range);
+    const struct weir_judged *judged; /* NULL: its tests are not judged */
     weir_local_fn *repetition; /* what changes with it: signature, seed */
     const struct weir_stage *stages; /* ends with a row without key */
     /* What this rank made in a repetition, removed after it unless 'keeps' says otherwise (the

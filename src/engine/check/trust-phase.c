@@ -230,7 +230,7 @@ static void note_cache(const struct weir_run *run, const struct weir_trust_sums 
     if (s->looked == 0 || s->cache_unknown > 0) {
         f->cache_why = run->trust.cache_why ? run->trust.cache_why
                                             : "some ranks could not look at their files";
-        p->unseen |= s->cache_unknown > 0 && run->test->driver->range;
+        p->unseen |= s->cache_unknown > 0 && run->test->driver->judged->range;
         return;
     }
     note_files(s, f, p->moves);

@@ -14,10 +14,11 @@ static bool find_range(struct weir_run *run, const struct weir_stage *stage, str
                        struct weir_cache_range *range)
 {
     const struct weir_test *t = run->test;
+    const struct weir_judged *j = t->driver->judged;
     uint64_t part = t->plan.bytes / (uint64_t)run->par.size;
 
-    if (t->driver->range)
-        return t->driver->range(run, t->state, stage, path, range);
+    if (j && j->range)
+        return j->range(run, t->state, stage, path, range);
     if (!t->plan.shared || t->plan.inodes != 1 || part == 0)
         return false;
     weir_str_addf(path, "%s", t->plan.path);

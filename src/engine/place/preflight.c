@@ -84,8 +84,8 @@ static bool name_target(struct weir_run *run, void *state, int i, struct weir_st
         return d->target(run, state, i, path);
     if (i > 0)
         return false;
-    if (d->range)
-        return d->range(run, state, NULL, path, &ignored);
+    if (d->judged && d->judged->range)
+        return d->judged->range(run, state, NULL, path, &ignored);
     weir_str_addf(path, "%s", run->test->plan.path);
     return run->par.rank == 0;
 }

@@ -110,11 +110,13 @@ static void declare_facts(struct weir_run *run, void *state, struct weir_facts *
 static const struct weir_line write_line = { LINE, .script_here = CKPT_WRITE_SCRIPT };
 static const struct weir_line read_line = { LINE, .script_here = CKPT_READ_SCRIPT };
 
+static const struct weir_judged judged = { .facts = declare_facts, .range = ckpt_range };
+
 #define COMMON                                                                                     \
     .opt_size = sizeof(struct ckpt_options), .state_size = sizeof(struct ckpt),                    \
     .whole = true,                                                                                \
     .plan = ckpt_plan, .variants = ckpt_variants, .start = ckpt_start, .end = ckpt_end,            \
-    .facts = declare_facts, .range = ckpt_range, .report = ckpt_report_test,                       \
+    .judged = &judged, .report = ckpt_report_test,                                                 \
     .conclude = ckpt_conclude, .summary = ckpt_summary, .deviation = CKPT_DEVIATION
 
 const struct weir_driver ckpt_checkpoint = {

@@ -492,12 +492,14 @@ static const struct weir_example examples[] = {
     { .args = NULL }
 };
 
+static const struct weir_judged judged = { .facts = facts_of };
+
 #define FILES                                                                                      \
     .files = add_files, .target = target, .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL
 #define COMMON                                                                                     \
     .opt_size = sizeof(struct small_options), .state_size = sizeof(struct small),                  \
     .operations = operations, .deviation = DEVIATION, .whole = true, .plan = plan,                 \
-    .start = start, .end = end, .report = report_test, .facts = facts_of, .conclude = conclude
+    .start = start, .end = end, .report = report_test, .judged = &judged, .conclude = conclude
 
 const struct weir_driver parts_raw = { .name = "raw_bw.x",
                                        .examples = examples,

@@ -318,6 +318,8 @@ static const struct weir_example examples[] = {
     { .args = NULL }
 };
 
+static const struct weir_judged judged = { .facts = facts_of };
+
 const struct weir_driver h5ex_driver = {
     .name = "h5exerciser",
     .examples = examples,
@@ -337,7 +339,7 @@ const struct weir_driver h5ex_driver = {
     .end = end_test,
     .start = start_test,
     .report = h5ex_report_test,
-    .facts = facts_of,
+    .judged = &judged,
     .repetition = make_room,
     .stages = stages,
     .clean = clean,

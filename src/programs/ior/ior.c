@@ -336,6 +336,8 @@ static const struct weir_operation operations[] = {
 
 static const struct weir_line line = { .script = script_of, .read_script = weir_script_read };
 
+static const struct weir_judged judged = { .facts = ior_facts, .range = ior_range };
+
 const struct weir_driver weir_ior = {
     .name = "ior",
     .examples = examples,
@@ -359,8 +361,7 @@ const struct weir_driver weir_ior = {
     .end = ior_free,
     .start = ior_start,
     .report = ior_report,
-    .facts = ior_facts,
-    .range = ior_range,
+    .judged = &judged,
     .repetition = ior_repetition,
     .stages = ior_stages,
     .keeps = ior_keeps,

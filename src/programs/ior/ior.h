@@ -68,7 +68,7 @@ void ior_trace_phase(struct weir_run *run, const struct ior_test *t,
  * option names. */
 void ior_report_parameters(struct weir_run *run, const struct ior_test *t);
 
-/* ior-facts.c: as in struct weir_driver. */
+/* ior-facts.c: as in struct weir_judged. */
 bool ior_range(struct weir_run *run, void *state, const struct weir_stage *stage,
                struct weir_str *path, struct weir_cache_range *range);
 

@@ -249,6 +249,8 @@ static const struct weir_example examples[] = {
     { .args = NULL }
 };
 
+static const struct weir_judged judged = { .facts = facts_of };
+
 const struct weir_driver weir_mdw = {
     .name = "md-workbench",
     .examples = examples,
@@ -266,7 +268,7 @@ const struct weir_driver weir_mdw = {
     .target = target,
     .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL | WEIR_EXISTING_TOLD,
     .enter = look_at_existing,
-    .facts = facts_of,
+    .judged = &judged,
     .stages = mdw_stages,
     .clean = mdw_clean_up,
     .conclude = mdw_conclude,

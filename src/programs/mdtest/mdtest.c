@@ -257,6 +257,8 @@ static const struct weir_example examples[] = {
 
 static const struct weir_line line = { .instead = clean_instead };
 
+static const struct weir_judged judged = { .facts = facts_of };
+
 const struct weir_driver weir_mdtest = {
     .name = "mdtest",
     .examples = examples,
@@ -282,7 +284,7 @@ const struct weir_driver weir_mdtest = {
     .end = mdtest_end,
     .start = mdtest_start,
     .report = mdtest_report_test,
-    .facts = facts_of,
+    .judged = &judged,
     .repetition = mdtest_iteration,
     .stages = mdtest_stages,
     .clean = mdtest_clean,

@@ -392,6 +392,8 @@ static const struct weir_line line = {
     .settings_skip = facts,
 };
 
+static const struct weir_judged judged = { .facts = facts_of, .range = range_of };
+
 const struct weir_driver weir_mib = {
     .name = "mib",
     .examples = examples,
@@ -408,8 +410,7 @@ const struct weir_driver weir_mib = {
     .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
     .end = end,
     .start = start,
-    .facts = facts_of,
-    .range = range_of,
+    .judged = &judged,
     .stages = mib_stages,
     .keeps = keeps,
     .remove = remove_file,
