@@ -388,7 +388,7 @@ static int add_files(struct weir_command *c, const struct weir_values *t, int ta
 
     if (weir_files_add_options(files, "", t->rows, t->driver_opt, err) < 0 ||
         weir_op_files_add(d, t, tasks, files, err) < 0 ||
-        (d->files && d->files(t->driver_opt, tasks, files, err) < 0) ||
+        (d->made && d->made->files && d->made->files(t->driver_opt, tasks, files, err) < 0) ||
         weir_calltable_files(d, t->driver_opt, files, err) < 0)
         return -1;
     for (int i = FIRST_BACKEND; i < c->opts.n; i++)

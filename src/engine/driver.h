@@ -292,6 +292,28 @@ struct weir_line {
     bool (*instead)(struct weir_run *run, const void *opt, enum weir_code *code);
 };
 
+/* The files that the tests of a program make. Functions may be NULL. */
+struct weir_made {
+    /* Add the files of a test that its option rows do not name, nor the engine (files of
+     * operations, tables of calls), with 'tasks' tasks at most. Local. Returns 0, or -1 and err
+     * when memory is out. */
+    int (*files)(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
+    /* The i-th file that this rank will make, from 0, added to *path; false: there is none. After
+     * start. Without it 'range' (struct weir_judged) names one file, and without that it is the plan's path on rank 0.
+     * And what --existing can ask for (WEIR_EXISTING_...); 0: nothing, and no file is looked at.
+     * Local. */
+    bool (*target)(struct weir_run *run, const void *state, int i, struct weir_str *path);
+    unsigned existing;
+    /* What this rank made in a repetition, removed after it unless 'keeps' says otherwise (the
+     * same on all ranks), and then reported; without 'removed' the time of the first, for data
+     * readers. */
+    bool (*keeps)(const void *state);
+    weir_local_fn *remove;
+    void (*removed)(struct weir_run *run, void *state, double seconds);
+    /* After a failure: remove what is left. Collective; never fails, says what stays. */
+    void (*clean)(struct weir_run *run, void *state);
+};
+
 /* What the checks must know of a test (engine/check/trust.h). */
 struct weir_judged {
     /* What its options say about the reliability of its results (engine/check/facts.h); after start.
@@ -330,10 +352,7 @@ struct weir_driver {
      * tables. */
     void (*call_table)(const void *opt, int op, struct weir_str *path);
     const struct weir_line *line; /* NULL: nothing of it */
-    /* Add the files of a test that its option rows do not name, nor the engine (files of
-     * operations, tables of calls), with 'tasks' tasks at most. Local. Returns 0, or -1 and err
-     * when memory is out. */
-    int (*files)(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
+    const struct weir_made *made; /* the same */
 
     /* ---- the run: all ranks, run->par is run->world ---- */
 
@@ -359,12 +378,6 @@ struct weir_driver {
 
     weir_local_fn *begin;      /* memory and names of a rank */
     void (*end)(void *state);  /* gives them back, also after a begin that failed. Local */
-    /* The i-th file that this rank will make, from 0, added to *path; false: there is none. After
-     * start. Without it 'range' names one file, and without that it is the plan's path on rank 0.
-     * And what --existing can ask for (WEIR_EXISTING_...); 0: nothing, and no file is looked at.
-     * Local. */
-    bool (*target)(struct weir_run *run, const void *state, int i, struct weir_str *path);
-    unsigned existing;
     weir_together_fn *start;   /* sessions, and what the ranks must know of each other */
     /* What the test is, in the object of the test that was entered; without it where it was
      * measured and the parameters, for data readers. */
@@ -372,14 +385,6 @@ struct weir_driver {
     const struct weir_judged *judged; /* NULL: its tests are not judged */
     weir_local_fn *repetition; /* what changes with it: signature, seed */
     const struct weir_stage *stages; /* ends with a row without key */
-    /* What this rank made in a repetition, removed after it unless 'keeps' says otherwise (the
-     * same on all ranks), and then reported; without 'removed' the time of the first, for data
-     * readers. */
-    bool (*keeps)(const void *state);
-    weir_local_fn *remove;
-    void (*removed)(struct weir_run *run, void *state, double seconds);
-    /* After a failure: remove what is left. Collective; never fails, says what stays. */
-    void (*clean)(struct weir_run *run, void *state);
     weir_together_fn *conclude; /* rows from the series of all repetitions, also after a failure */
 
     /* ---- the run again ---- */

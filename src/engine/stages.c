@@ -145,15 +145,15 @@ static int run_stages(struct weir_run *run, struct weir_test *t, unsigned when,
  * reduction, so no rank still has it open. */
 static int remove_made(struct weir_run *run, struct weir_test *t, struct weir_err *err)
 {
-    const struct weir_driver *d = t->driver;
+    const struct weir_made *m = t->driver->made;
     uint64_t begin_ns = weir_now_ns();
 
-    if (!d->remove || (d->keeps && d->keeps(t->state)))
+    if (!m || !m->remove || (m->keeps && m->keeps(t->state)))
         return 0;
-    if (weir_local(run, d->remove, t->state, err) < 0)
+    if (weir_local(run, m->remove, t->state, err) < 0)
         return -1;
-    if (d->removed)
-        d->removed(run, t->state, (double)(weir_now_ns() - begin_ns) / WEIR_NS_PER_S);
+    if (m->removed)
+        m->removed(run, t->state, (double)(weir_now_ns() - begin_ns) / WEIR_NS_PER_S);
     else if (run->repetition == 0)
         weir_report_real(&run->report, WEIR_FOR_DATA, "removeTime",
                          (double)(weir_now_ns() - begin_ns) / WEIR_NS_PER_S);

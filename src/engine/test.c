@@ -251,8 +251,8 @@ static int begin_test(struct weir_run *run, struct weir_test *t, struct weir_err
 static int clean_up(struct weir_run *run, struct weir_test *t, const struct weir_err *err)
 {
     weir_run_refuse(run, err);
-    if (t->driver->clean)
-        t->driver->clean(run, t->state);
+    if (t->driver->made && t->driver->made->clean)
+        t->driver->made->clean(run, t->state);
     return -1;
 }
 

@@ -40,6 +40,12 @@ static bool reads_data(const struct weir_driver *d)
     return s && s->key;
 }
 
+/* What the program can do with files that exist. */
+static unsigned existing_of(const struct weir_test *t)
+{
+    return t->driver->made ? t->driver->made->existing : 0;
+}
+
 int weir_guard_check(const struct weir_test *t, struct weir_err *err)
 {
     unsigned way = weir_existing(t->plan.options);
@@ -51,7 +57,7 @@ int weir_guard_check(const struct weir_test *t, struct weir_err *err)
             "the system can drop cached metadata; let another node look at the files, "
             "or use files that were made earlier",
             t->driver->name);
-    if (way == 0 || (way & t->driver->existing))
+    if (way == 0 || (way & existing_of(t)))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
                        "option --existing=%s: %s cannot do that with files that exist",
@@ -80,8 +86,8 @@ static bool name_target(struct weir_run *run, void *state, int i, struct weir_st
     struct weir_cache_range ignored;
 
     weir_str_clear(path);
-    if (d->target)
-        return d->target(run, state, i, path);
+    if (d->made && d->made->target)
+        return d->made->target(run, state, i, path);
     if (i > 0)
         return false;
     if (d->judged && d->judged->range)
@@ -115,7 +121,7 @@ static int look_at_targets(struct weir_run *run, void *state, struct there *ther
                            struct weir_err *err)
 {
     struct weir_str path = { 0 };
-    bool looks = run->test->driver->existing != 0;
+    bool looks = existing_of(run->test) != 0;
     bool dry = run->test->plan.options->dry_run; /* which makes and replaces nothing */
     struct stat st;
     int rc = 0;
@@ -391,7 +397,7 @@ static int foresee_room(struct weir_run *run, const char *path, uint64_t held, s
 
 static void tell_strangers(struct weir_run *run, const struct there *there)
 {
-    unsigned knows = run->test->driver->existing;
+    unsigned knows = existing_of(run->test);
     bool stays = run->test->plan.over_bytes > 0;
 
     if (there->strangers == 0 || !(knows & WEIR_EXISTING_REPLACE) || (knows & WEIR_EXISTING_TOLD))

@@ -112,12 +112,18 @@ static const struct weir_line read_line = { LINE, .script_here = CKPT_READ_SCRIP
 
 static const struct weir_judged judged = { .facts = declare_facts, .range = ckpt_range };
 
+static const struct weir_made writes = {
+    .files = ckpt_writes,
+    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
+    .clean = ckpt_clean,
+};
+static const struct weir_made reads = { .files = ckpt_reads };
+
 #define COMMON                                                                                     \
-    .opt_size = sizeof(struct ckpt_options), .state_size = sizeof(struct ckpt),                    \
-    .whole = true,                                                                                \
+    .opt_size = sizeof(struct ckpt_options), .state_size = sizeof(struct ckpt), .whole = true,     \
     .plan = ckpt_plan, .variants = ckpt_variants, .start = ckpt_start, .end = ckpt_end,            \
-    .judged = &judged, .report = ckpt_report_test,                                                 \
-    .conclude = ckpt_conclude, .summary = ckpt_summary, .deviation = CKPT_DEVIATION
+    .judged = &judged, .report = ckpt_report_test, .conclude = ckpt_conclude,                      \
+    .summary = ckpt_summary, .deviation = CKPT_DEVIATION
 
 const struct weir_driver ckpt_checkpoint = {
     .name = "checkpoint_simulator.x",
@@ -127,10 +133,8 @@ const struct weir_driver ckpt_checkpoint = {
     .opts = ckpt_checkpoint_opts,
     .line = &write_line,
     .operations = write_operations,
-    .files = ckpt_writes,
-    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
+    .made = &writes,
     .stages = ckpt_write_stages,
-    .clean = ckpt_clean,
     COMMON,
 };
 
@@ -142,7 +146,7 @@ const struct weir_driver ckpt_restart = {
     .opts = ckpt_restart_opts,
     .line = &read_line,
     .operations = read_operations,
-    .files = ckpt_reads,
+    .made = &reads,
     .stages = ckpt_read_stages,
     COMMON,
 };

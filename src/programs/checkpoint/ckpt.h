@@ -106,7 +106,7 @@ extern const struct weir_stage ckpt_write_stages[], ckpt_read_stages[];
 
 /* ---- ckpt-plan.c, ckpt-field.c ---- */
 
-/* As in struct weir_line and struct weir_driver. */
+/* As in struct weir_line and struct weir_made. */
 const char *ckpt_api(const void *opt);
 int ckpt_writes(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
 int ckpt_reads(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);

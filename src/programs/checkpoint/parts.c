@@ -494,8 +494,12 @@ static const struct weir_example examples[] = {
 
 static const struct weir_judged judged = { .facts = facts_of };
 
-#define FILES                                                                                      \
-    .files = add_files, .target = target, .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL
+static const struct weir_made made = {
+    .files = add_files,
+    .target = target,
+    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
+};
+
 #define COMMON                                                                                     \
     .opt_size = sizeof(struct small_options), .state_size = sizeof(struct small),                  \
     .operations = operations, .deviation = DEVIATION, .whole = true, .plan = plan,                 \
@@ -506,7 +510,7 @@ const struct weir_driver parts_raw = { .name = "raw_bw.x",
                                        .example_tasks = 6,
                                        .brief = "write files by a part of the ranks",
                                        .opts = raw_opts,
-                                       FILES,
+                                       .made = &made,
                                        .stages = raw_stages,
                                        COMMON };
 const struct weir_driver parts_gatherv = { .name = "gatherv.x",
@@ -521,7 +525,7 @@ const struct weir_driver parts_combo = { .name = "combo.x",
                                          .example_tasks = 6,
                                          .brief = "gather fields to a part of the ranks and write",
                                          .opts = combo_opts,
-                                         FILES,
+                                         .made = &made,
                                          .stages = stages,
                                          COMMON };
 

@@ -318,6 +318,11 @@ static const struct weir_example examples[] = {
     { .args = NULL }
 };
 
+static const struct weir_made made = {
+    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
+    .clean = clean,
+};
+
 static const struct weir_judged judged = { .facts = facts_of };
 
 const struct weir_driver h5ex_driver = {
@@ -335,14 +340,13 @@ const struct weir_driver h5ex_driver = {
     .enter = enter_run,
     .banner = h5ex_banner,
     .begin = begin_test,
-    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
+    .made = &made,
     .end = end_test,
     .start = start_test,
     .report = h5ex_report_test,
     .judged = &judged,
     .repetition = make_room,
     .stages = stages,
-    .clean = clean,
     .conclude = h5ex_conclude,
     .finish = h5ex_finish,
 };

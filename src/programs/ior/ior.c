@@ -336,6 +336,16 @@ static const struct weir_operation operations[] = {
 
 static const struct weir_line line = { .script = script_of, .read_script = weir_script_read };
 
+static const struct weir_made made = {
+    .files = ior_files,
+    .target = target,
+    .existing =
+        WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL | WEIR_EXISTING_TOLD,
+    .keeps = ior_keeps,
+    .remove = ior_remove,
+    .removed = ior_removed,
+};
+
 static const struct weir_judged judged = { .facts = ior_facts, .range = ior_range };
 
 const struct weir_driver weir_ior = {
@@ -349,24 +359,18 @@ const struct weir_driver weir_ior = {
     .deviation = IOR_DEVIATION,
     .op_files = WEIR_OP_FILES_REPETITION,
     .line = &line,
-    .files = ior_files,
+    .made = &made,
     .plan = plan_test,
     .output = choose_output,
     .enter = note_status_files,
     .banner = ior_report_begin,
     .begin = ior_begin,
-    .target = target,
-    .existing =
-        WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL | WEIR_EXISTING_TOLD,
     .end = ior_free,
     .start = ior_start,
     .report = ior_report,
     .judged = &judged,
     .repetition = ior_repetition,
     .stages = ior_stages,
-    .keeps = ior_keeps,
-    .remove = ior_remove,
-    .removed = ior_removed,
     .conclude = ior_conclude,
     .summary = ior_report_summary,
     .finish = ior_report_finish,

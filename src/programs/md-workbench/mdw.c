@@ -249,6 +249,13 @@ static const struct weir_example examples[] = {
     { .args = NULL }
 };
 
+static const struct weir_made made = {
+    .files = mdw_files,
+    .target = target,
+    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL | WEIR_EXISTING_TOLD,
+    .clean = mdw_clean_up,
+};
+
 static const struct weir_judged judged = { .facts = facts_of };
 
 const struct weir_driver weir_mdw = {
@@ -257,7 +264,7 @@ const struct weir_driver weir_mdw = {
     .brief = "measure a steady mix of metadata operations",
     .opts = options,
     .opt_size = sizeof(struct mdw_options),
-    .files = mdw_files,
+    .made = &made,
     .state_size = sizeof(struct mdw_test),
     .operations = mdw_operations,
     .plan = plan_test,
@@ -265,12 +272,9 @@ const struct weir_driver weir_mdw = {
     .begin = mdw_begin,
     .end = mdw_end,
     .start = mdw_start,
-    .target = target,
-    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL | WEIR_EXISTING_TOLD,
     .enter = look_at_existing,
     .judged = &judged,
     .stages = mdw_stages,
-    .clean = mdw_clean_up,
     .conclude = mdw_conclude,
     .finish = mdw_report_end,
 };

@@ -257,6 +257,13 @@ static const struct weir_example examples[] = {
 
 static const struct weir_line line = { .instead = clean_instead };
 
+static const struct weir_made made = {
+    .target = target,
+    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL |
+                WEIR_EXISTING_TOLD,
+    .clean = mdtest_clean,
+};
+
 static const struct weir_judged judged = { .facts = facts_of };
 
 const struct weir_driver weir_mdtest = {
@@ -278,16 +285,13 @@ const struct weir_driver weir_mdtest = {
     .enter = enter_run,
     .leave = leave_run,
     .begin = mdtest_begin,
-    .target = target,
-    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL |
-                WEIR_EXISTING_TOLD,
+    .made = &made,
     .end = mdtest_end,
     .start = mdtest_start,
     .report = mdtest_report_test,
     .judged = &judged,
     .repetition = mdtest_iteration,
     .stages = mdtest_stages,
-    .clean = mdtest_clean,
     .conclude = mdtest_summary,
     .summary = mdtest_summary_rows,
     .finish = mdtest_report_finish,

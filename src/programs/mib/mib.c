@@ -392,6 +392,12 @@ static const struct weir_line line = {
     .settings_skip = facts,
 };
 
+static const struct weir_made made = {
+    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
+    .keeps = keeps,
+    .remove = remove_file,
+};
+
 static const struct weir_judged judged = { .facts = facts_of, .range = range_of };
 
 const struct weir_driver weir_mib = {
@@ -407,13 +413,11 @@ const struct weir_driver weir_mib = {
     .plan = plan,
     .enter = mib_report_begin,
     .begin = begin,
-    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
+    .made = &made,
     .end = end,
     .start = start,
     .judged = &judged,
     .stages = mib_stages,
-    .keeps = keeps,
-    .remove = remove_file,
     .conclude = conclude,
 };
 
