@@ -20,6 +20,12 @@ static double seconds(double ticks)
     return ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
+static void add(struct weir_processor_time *sum, const struct weir_processor_time *t)
+{
+    sum->user += t->user;
+    sum->all += t->all;
+}
+
 /* A line "cpu7 user nice system idle iowait irq softirq steal ...". */
 static bool read_processor(const char *line, unsigned *number, struct weir_processor_time *t)
 {
@@ -47,8 +53,7 @@ bool weir_processors_busy(const uint64_t *mask, int words, struct weir_processor
         if (!read_processor(line, &n, &t) || n / 64 >= (unsigned)words ||
             !(mask[n / 64] >> (n % 64) & 1))
             continue;
-        out->user += t.user;
-        out->all += t.all;
+        add(out, &t);
         any = true;
     }
     if (f)
@@ -87,25 +92,20 @@ bool weir_process_find(long pid, struct weir_process *p)
     return weir_process_read(name, p);
 }
 
-bool weir_process_add(long pid, struct weir_processor_time *sum)
+bool weir_processes_had(const uint64_t *pid, int n, struct weir_processor_time *out)
 {
     struct weir_process p;
 
-    if (!weir_process_find(pid, &p))
-        return false;
-    sum->user += p.own.user + p.children.user;
-    sum->all += p.own.all + p.children.all;
-    return true;
-}
-
-void weir_process_add_parents(struct weir_processor_time *sum)
-{
-    struct weir_process p;
-
-    for (long pid = getppid(); pid > 1 && weir_process_find(pid, &p); pid = p.parent) {
-        sum->user += p.own.user;
-        sum->all += p.own.all;
+    *out = (struct weir_processor_time) { 0, 0 };
+    for (int i = 0; i < n; i++) {
+        if (!weir_process_find((long)pid[i], &p))
+            return false;
+        add(out, &p.own);
+        add(out, &p.children);
     }
+    for (long above = getppid(); above > 1 && weir_process_find(above, &p); above = p.parent)
+        add(out, &p.own);
+    return true;
 }
 
 double weir_process_kernel(void)

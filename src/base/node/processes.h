@@ -30,12 +30,9 @@ struct weir_process {
 bool weir_process_read(const char *pid, struct weir_process *p);
 bool weir_process_find(long pid, struct weir_process *p); /* the same by its number */
 
-/* Add what a process had, and the children that it has waited for. False: not known. */
-bool weir_process_add(long pid, struct weir_processor_time *sum);
-
-/* Add what the process that started this one had, and those above it: launchers and their
- * daemons. */
-void weir_process_add_parents(struct weir_processor_time *sum);
+/* What n processes had, with the children that they have waited for, and the processes that started
+ * this one: launchers and their daemons. False: one is not known. */
+bool weir_processes_had(const uint64_t *pid, int n, struct weir_processor_time *out);
 
 /* What the threads of the kernel had. NaN: none can be seen from here (a container). */
 double weir_process_kernel(void);

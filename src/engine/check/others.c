@@ -160,12 +160,9 @@ int weir_trust_processors_find(struct weir_run *run)
 /* What all had of the processors, and what is ours of it. */
 static bool read_now(const struct weir_trust_processors *p, struct weir_processor_use *u)
 {
-    *u = (struct weir_processor_use) { .at_ns = weir_now_ns() };
-    for (int i = 0; i < p->tasks; i++)
-        if (!weir_process_add((long)p->task[i], &u->own))
-            return false;
-    weir_process_add_parents(&u->own);
-    return p->tasks > 0 && weir_processors_busy(p->mask, WEIR_MACHINE_CORE_WORDS, &u->busy);
+    u->at_ns = weir_now_ns();
+    return p->tasks > 0 && weir_processes_had(p->task, p->tasks, &u->own) &&
+           weir_processors_busy(p->mask, WEIR_MACHINE_CORE_WORDS, &u->busy);
 }
 
 /* Of the time of others, which may be that of threads of the kernel that work for us: write back,
