@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdw-measure.c - from the counts and latencies of the ranks to those of a phase, for people,
- * programs and files */
+/* mdw-measure.c - from the counts and latencies of the ranks to those of a phase, the files of -L,
+ * and with -v -v each operation of rank 0 */
 #include "config.h"
 #include "programs/md-workbench/mdw.h"
 
 #include <math.h>
-#include <stddef.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/stats.h"
@@ -14,134 +12,12 @@
 #include "engine/observe/gather.h"
 #include "par/agree.h"
 
-#define MIB 1048576.0
-
 const struct weir_operation mdw_operations[MDW_OPS + 1] = {
     [MDW_READ] = { "read", "Read", "objects", true },
     [MDW_STAT] = { "stat", "Stat", "objects", false },
     [MDW_CREATE] = { "create", "Create", "objects", true },
     [MDW_DELETE] = { "delete", "Delete", "objects", false },
 };
-
-uint64_t mdw_errors(const struct mdw_measure *m)
-{
-    uint64_t n = 0;
-
-    for (int c = 0; c < MDW_COUNTS; c++)
-        n += m->failed[c];
-    return n;
-}
-
-double mdw_longest_s(const struct mdw_measure *m)
-{
-    uint64_t ns = 0;
-
-    for (int op = 0; op < MDW_OPS; op++)
-        ns = m->lat[op].max_ns > ns ? m->lat[op].max_ns : ns;
-    return (double)ns / WEIR_NS_PER_S;
-}
-
-double mdw_throughput(const struct mdw_test *t, const struct mdw_measure *m)
-{
-    return (double)(m->done[MDW_CREATE] + m->done[MDW_READ]) * t->o->size / m->seconds / MIB;
-}
-
-double mdw_iops(const struct mdw_test *t, const struct mdw_measure *m)
-{
-    switch (m->phase) {
-    case MDW_PRECREATE:
-        return (double)(m->done[MDW_SET_CREATE] + m->done[MDW_CREATE]) / m->seconds;
-    case MDW_CLEANUP:
-        return (double)(m->done[MDW_SET_DELETE] + m->done[MDW_DELETE]) / m->seconds;
-    default:
-        return (t->o->read_only ? 2.0 : 4.0) * (double)m->done[MDW_READ] / m->seconds;
-    }
-}
-
-uint64_t mdw_objects(const struct mdw_measure *m)
-{
-    static const enum mdw_op of[MDW_PHASES] = { MDW_CREATE, MDW_READ, MDW_DELETE };
-
-    return m->done[of[m->phase]];
-}
-
-void mdw_quartiles(double out[MDW_QUARTILES], const struct weir_hist *h)
-{
-    static const double share[MDW_QUARTILES - 2] = { 0.25, 0.5, 0.75, 0.9, 0.99 };
-
-    out[0] = h->n ? (double)h->min_ns / WEIR_NS_PER_S : NAN;
-    for (int i = 0; i < MDW_QUARTILES - 2; i++)
-        out[i + 1] = h->n ? (double)weir_hist_quantile(h, share[i]) / WEIR_NS_PER_S : NAN;
-    out[MDW_QUARTILES - 1] = h->n ? (double)h->max_ns / WEIR_NS_PER_S : NAN;
-}
-
-/* ---- a record for programs ---- */
-
-struct record {
-    const char *phase;
-    struct mdw_measure m;
-    int64_t objects, sets, errors, stopped;
-    double iops, rate, tp, op_max;
-    double quantile[MDW_OPS][MDW_QUARTILES];
-};
-
-#define INT(k, f, h) COL_INT(struct record, f, k, h)
-#define REAL(k, f, h) COL_REAL(struct record, f, k, h)
-#define QUARTILES(name, op)                                                                        \
-    REAL(name "Min", quantile[op][0], "Shortest " name ", seconds"),                               \
-        REAL(name "Q1", quantile[op][1],                                                           \
-             "A quarter of all " name " operations took less, seconds"),                           \
-        REAL(name "Median", quantile[op][2],                                                       \
-             "Half of all " name " operations took less, seconds"),                                \
-        REAL(name "Q3", quantile[op][3],                                                           \
-             "Three quarters of all " name " operations took less, seconds"),                      \
-        REAL(name "P90", quantile[op][4], "90 % of all " name " operations took less, seconds"),   \
-        REAL(name "P99", quantile[op][5], "99 % of all " name " operations took less, seconds"),   \
-        REAL(name "Max", quantile[op][6], "Longest " name ", seconds")
-
-static const struct weir_col cols[] = {
-    COL_STR(struct record, phase, "phase", "Phase"),
-    INT("iteration", m.iteration, "Iteration, from 0"),
-    REAL("waitingFactor", m.wait, "Waiting time over the time of each operation"),
-    REAL("seconds", m.seconds, "Time of the slowest task, seconds"),
-    REAL("fastestSeconds", m.min_s, "Time of the fastest task, seconds"),
-    INT("objects", objects, "Objects made, read or removed by all tasks"),
-    INT("sets", sets, "Data sets made or removed by all tasks"),
-    INT("errors", errors, "Operations that failed"),
-    INT("stonewallIter", stopped,
-        "Rounds of a task when the stonewall ended the work early, else 0"),
-    REAL("iops", iops, "Operations a second"),
-    REAL("objectRate", rate, "Objects a second"),
-    REAL("throughputMiB", tp, "MiB a second written and read"),
-    REAL("opMax", op_max, "Longest operation, seconds"),
-    QUARTILES("read", MDW_READ),
-    QUARTILES("stat", MDW_STAT),
-    QUARTILES("create", MDW_CREATE),
-    QUARTILES("delete", MDW_DELETE),
-    WEIR_COL_END
-};
-
-static const struct weir_table table = { .key = "Results", .cols = cols, .readers = WEIR_FOR_DATA };
-
-void mdw_record(struct weir_run *run, const struct mdw_test *t, const struct mdw_measure *m)
-{
-    struct record r = {
-        .phase = mdw_phases[m->phase].key,
-        .m = *m,
-        .objects = (int64_t)mdw_objects(m),
-        .sets = (int64_t)(m->done[MDW_SET_CREATE] + m->done[MDW_SET_DELETE]),
-        .errors = (int64_t)mdw_errors(m),
-        .stopped = (int64_t)m->stopped,
-        .iops = mdw_iops(t, m),
-        .rate = (double)mdw_objects(m) / m->seconds,
-        .tp = mdw_throughput(t, m),
-        .op_max = mdw_longest_s(m),
-    };
-
-    for (int op = 0; op < MDW_OPS; op++)
-        mdw_quartiles(r.quantile[op], &m->lat[op]);
-    weir_report_row(&run->report, &table, &r);
-}
 
 /* ---- files of operations (-L) ---- */
 
@@ -221,6 +97,78 @@ static bool name_of(const void *test, int op, struct weir_str *path)
         return false;
     name_file(t->o, t->m->wait, (int)t->m->iteration, t->m->phase, (enum mdw_op)op, path);
     return true;
+}
+
+/* ---- each operation of rank 0, with -v -v ---- */
+
+static int outcome(const struct mdw_test *t, uint64_t i, enum mdw_op op)
+{
+    return t->outcome[i] & (1u << op) ? -1 : 0;
+}
+
+static void trace_precreate(struct weir_run *run, struct mdw_test *t,
+                            const struct weir_phase_rec *rec)
+{
+    uint64_t sets = (uint64_t)t->o->sets;
+
+    for (uint64_t i = sets; i < rec->steps; i++) {
+        const char *last = mdw_name_dir(&t->to, 0, (int)sets - 1); /* stands in front of all */
+        const char *path = mdw_name_object(&t->own, 0, (int)(i % sets), t->first + i / sets - 1);
+
+        weir_report_line(&run->report, "0: write %s:%s (%d) pretend: 0", last, path,
+                         outcome(t, i, MDW_CREATE));
+    }
+}
+
+static void trace_benchmark(struct weir_run *run, struct mdw_test *t,
+                            const struct weir_phase_rec *rec)
+{
+    struct weir_report *r = &run->report;
+    uint64_t sets = (uint64_t)t->o->sets;
+
+    for (uint64_t i = 0; i < rec->steps * sets; i++) {
+        const struct mdw_set *s = mdw_set_of(t, i % sets);
+        uint64_t object = t->pos + i / sets;
+        int d = (int)(i % sets);
+        const char *path = mdw_name_object(&t->from, s->from_rank, d, object);
+
+        weir_report_line(r, "0: stat %s (%d)", path, outcome(t, i, MDW_STAT));
+        if (outcome(t, i, MDW_STAT) < 0)
+            continue;
+        weir_report_line(r, "0: read %s pretend: %d", path, s->from_rank);
+        if (t->o->read_only)
+            continue;
+        weir_report_line(r, "0: delete %s", path);
+        weir_report_line(
+            r, "0: write %s (%d) pretend: %d",
+            mdw_name_object(&t->to, s->to_rank, d, object + (uint64_t)t->o->population),
+            outcome(t, i, MDW_CREATE), s->to_rank);
+    }
+}
+
+static void trace_cleanup(struct weir_run *run, struct mdw_test *t)
+{
+    for (uint64_t d = 0; d < (uint64_t)t->o->sets && d <= t->at_set; d++) {
+        const struct mdw_set *s = mdw_set_of(t, d);
+        uint64_t end = d == t->at_set ? t->at_object : s->high;
+
+        for (uint64_t i = s->low; i < end; i++)
+            weir_report_line(&run->report, "0: delete %s", mdw_name_object(&t->own, 0, (int)d, i));
+        if (d < t->at_set)
+            weir_report_line(&run->report, "0: delete dset %s", mdw_name_dir(&t->own, 0, (int)d));
+    }
+}
+
+static void trace(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec)
+{
+    if (run->log.verbose < 2 || run->par.rank > 0)
+        return;
+    if (t->m->phase == MDW_PRECREATE)
+        trace_precreate(run, t, rec);
+    else if (t->m->phase == MDW_BENCHMARK)
+        trace_benchmark(run, t, rec);
+    else
+        trace_cleanup(run, t);
 }
 
 /* ---- a phase ---- */
@@ -306,7 +254,7 @@ int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phas
     rc = gather_times(run, sum, err);
     if (rc < 0)
         goto done;
-    mdw_trace(run, t, rec);
+    trace(run, t, rec);
     report_wall(run, t, rec);
     mdw_report_phase(run, t, sum);
     if (t->o->each_rank)

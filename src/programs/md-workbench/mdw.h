@@ -145,21 +145,14 @@ int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phas
 int mdw_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
 uint64_t mdw_count_operations(struct weir_run *run, void *state);
 
-/* mdw-measure.c: of a phase. Local. Quartiles: least, 25 %, 50 %, 75 %, 90 %, 99 %, most, in
+/* mdw-report.c: of a phase. Local. Quartiles: least, 25 %, 50 %, 75 %, 90 %, 99 %, most, in
  * seconds; NaN where nothing was measured. */
 #define MDW_QUARTILES 7
 uint64_t mdw_errors(const struct mdw_measure *m);
 uint64_t mdw_objects(const struct mdw_measure *m);
-double mdw_longest_s(const struct mdw_measure *m);
 double mdw_throughput(const struct mdw_test *t, const struct mdw_measure *m); /* MiB/s */
 double mdw_iops(const struct mdw_test *t, const struct mdw_measure *m);
 void mdw_quartiles(double out[MDW_QUARTILES], const struct weir_hist *h);
-
-/* mdw-measure.c: the same for programs. Rank 0. */
-void mdw_record(struct weir_run *run, const struct mdw_test *t, const struct mdw_measure *m);
-
-/* mdw-report.c: a line for each operation of rank 0, with -v -v. */
-void mdw_trace(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec);
 
 /* mdw-report.c: lines. Rank 0 only; begin is collective over run->world. */
 void mdw_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
