@@ -126,15 +126,9 @@ int mdw_start(struct weir_run *run, void *state, struct weir_err *err);
 void mdw_clean_up(struct weir_run *run, void *state);
 int mdw_conclude(struct weir_run *run, void *state, struct weir_err *err);
 
-/* mdw-sets.c: the run-info file, read and written by rank 0. Collective over run->par. */
-/* Before hours of work: can the file be written that this run is to leave? Returns 0, or -1 and
- * err on all ranks. */
-int mdw_position_try(struct weir_run *run, const struct mdw_test *t, struct weir_err *err);
-/* The numbers of a run-info file: position; first object and end of those that may be there, -1
- * where the file does not say. Local. -1 and err. */
+/* mdw-run.c: the numbers of a run-info file: position; first object and end of those that may be
+ * there, -1 where the file does not say. Local. -1 and err. */
 int mdw_position_load(const char *path, int64_t v[3], struct weir_err *err);
-int mdw_position_read(struct weir_run *run, struct mdw_test *t, struct weir_err *err);
-int mdw_position_write(struct weir_run *run, struct mdw_test *t, struct weir_err *err);
 
 /* mdw-measure.c: sum up a phase and show it. Collective over run->par. */
 int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
