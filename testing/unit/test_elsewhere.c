@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_elsewhere.c - no node sees the same data twice: all placements of few tasks, and many at random */
 #include "config.h"
-#include "programs/ior/ior-elsewhere.h"
+#include "programs/ior/ior.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

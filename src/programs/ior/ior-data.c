@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-data.c - the data of the transfers, made before a write and checked after a read; and memory
- * that is kept from the page cache */
+/* ior-data.c - the offsets and data of the transfers, made before a write and checked after a read;
+ * and the memory that a test takes */
 #include "config.h"
 #include "programs/ior/ior.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@
 #define PAGE 4096
 
 /* A phase begins: the owner of its data and its file are known. */
-void ior_data_begin(struct weir_run *run, struct ior_test *t)
+static void begin_data(struct weir_run *run, struct ior_test *t)
 {
     t->damage.n = 0;
     memset(t->damage.kinds, 0, sizeof(t->damage.kinds));
@@ -33,6 +34,48 @@ bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off)
     if (t->damage.n < IOR_DAMAGE_SHOWN)
         t->damage.first[t->damage.n++] = d;
     return false;
+}
+
+static enum weir_order order_of(const struct ior_options *o)
+{
+    if (o->random_offset == 0)
+        return WEIR_ORDER_SEQUENTIAL;
+    if (o->random_offset >= 2)
+        return WEIR_ORDER_RANDOM;
+    return o->distribution[0] == 'o' ? WEIR_ORDER_DISTRIBUTED : WEIR_ORDER_SHUFFLED;
+}
+
+/* The part of the file from which -z -z takes its blocks. A run that writes takes what it was
+ * going to write: the last block may never have been written. So does one that checks a file of
+ * such a run. */
+static int find_file_bytes(struct ior_test *t, uint64_t *bytes, struct weir_err *err)
+{
+    uint64_t there;
+
+    *bytes = t->extent.file_bytes;
+    if (t->o->random_offset < 2 || t->o->write || (t->session.flags & WEIR_BE_NO_DATA))
+        return 0;
+    if (weir_session_size(&t->session, t->use.path.text, &there, err) < 0)
+        return -1;
+    if (there > *bytes || !t->pass.verify)
+        *bytes = there;
+    return 0;
+}
+
+int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    struct weir_offset_conf c = { .layout = t->layout,
+                                  .order = order_of(t->o),
+                                  .task = t->pass.owner };
+
+    c.seed = (uint64_t)(uint32_t)t->o->random_seed;
+    if (find_file_bytes(t, &c.file_bytes, err) < 0)
+        return -1;
+    weir_offsets_free(&t->pass.offsets);
+    t->data.next = t->data.filled = 0;
+    begin_data(run, t);
+    weir_session_reset(&t->session);
+    return weir_offsets_init(&t->pass.offsets, &c, err);
 }
 
 /* ---- afterwards ---- */
@@ -123,7 +166,7 @@ int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_
     return rc;
 }
 
-int ior_buffers(struct ior_test *t, struct weir_err *err)
+static int take_buffers(struct ior_test *t, struct weir_err *err)
 {
     t->data.lanes = 1;
     if (t->data.content.pattern.packet == WEIR_PACKET_RANDOM &&
@@ -181,7 +224,7 @@ int ior_memory_parse(const struct ior_options *o, const struct weir_par *par, in
 }
 
 /* Touched page by page by weir_mem_aligned, so the kernel has really given it. */
-int ior_memory_take(struct ior_test *t, struct weir_err *err)
+static int take_memory(struct ior_test *t, struct weir_err *err)
 {
     if (t->memory.bytes <= 0)
         return 0;
@@ -190,8 +233,46 @@ int ior_memory_take(struct ior_test *t, struct weir_err *err)
     return 0;
 }
 
-void ior_memory_free(struct ior_test *t)
+/* ---- what a test takes ---- */
+
+/* The NUMA node this task runs on now: it chooses the mount of -y, once for the test, so that
+ * names stay. */
+static int numa_node(void)
 {
+    unsigned cpu = 0, node = 0;
+
+    return getcpu(&cpu, &node) == 0 ? (int)node : 0;
+}
+
+int ior_begin(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ior_test *t = state;
+    const struct ior_options *o = t->o;
+
+    if (o->tasks > run->world.size &&
+        weir_warn(&run->log, err,
+                  "more tasks requested (%d) than available (%d), running with %d tasks", o->tasks,
+                  run->world.size, run->world.size) < 0)
+        return -1;
+    t->layout.tasks = t->access.tasks = run->par.size;
+    t->access.nodes = run->par.nodes;
+    t->use.mount = o->dual_mount ? numa_node() : -1;
+    if (take_buffers(t, err) < 0 || ior_check_owner(t, &run->par, err) < 0)
+        return -1;
+    return take_memory(t, err);
+}
+
+void ior_free(void *state)
+{
+    struct ior_test *t = state;
+
+    for (int i = 0; i < t->data.lanes; i++)
+        free(t->data.buf[i]);
+    weir_queue_end(&t->queue);
+    weir_offsets_free(&t->pass.offsets);
+    weir_str_free(&t->use.path);
+    weir_str_free(&t->use.facts);
+    weir_str_free(&t->use.in_effect);
+    free(t->node_of);
     free(t->memory.taken);
-    t->memory.taken = NULL;
 }

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-phase.c - write, check what was written, read: the steps of each phase, and the files they
- * need */
+/* ior-phase.c - write, check what was written, read: the steps of each phase, one after the other or
+ * in the queue of a backend */
 #include "config.h"
 #include "programs/ior/ior.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "engine/transfer.h"
+
+#define PAGE 4096
 
 /* A collective call on one file of all tasks? */
 static bool opens_together(const struct ior_test *t)
@@ -15,49 +19,7 @@ static bool opens_together(const struct ior_test *t)
     return (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) && !t->access.file_per_task;
 }
 
-void ior_free(void *state)
-{
-    struct ior_test *t = state;
-
-    for (int i = 0; i < t->data.lanes; i++)
-        free(t->data.buf[i]);
-    t->data.lanes = 0;
-    weir_queue_end(&t->queue);
-    weir_offsets_free(&t->pass.offsets);
-    weir_str_free(&t->use.path);
-    weir_str_free(&t->use.facts);
-    weir_str_free(&t->use.in_effect);
-    free(t->node_of);
-    t->node_of = NULL;
-    ior_memory_free(t);
-}
-
 /* ---- before the clock ---- */
-
-static int remove_old(struct weir_run *run, struct ior_test *t, struct weir_err *err)
-{
-    if (t->o->use_existing || t->use.prefilled || (!t->o->file_per_task && run->par.rank != 0))
-        return 0;
-    return weir_session_remove(&t->session, t->use.path.text, err);
-}
-
-/* The directory of -u: made when it is not there, and then removed again with the file. */
-static int make_unique_dir(struct weir_run *run, struct ior_test *t, struct weir_err *err)
-{
-    struct weir_str dir = { 0 };
-    bool there = true;
-    int rc;
-
-    rc = ior_unique_dir(t->o, t->use.mount, run->par.rank, &dir, err);
-    if (rc == 0)
-        rc = weir_session_exists(&t->session, dir.text, &there, err);
-    if (rc == 0 && !there) {
-        rc = weir_session_mkdir(&t->session, dir.text, 0700, err);
-        t->use.made_dir |= rc == 0;
-    }
-    weir_str_free(&dir);
-    return rc;
-}
 
 static int prepare_phase(struct weir_run *run, struct ior_test *t, enum weir_dir dir,
                          struct weir_err *err)
@@ -70,18 +32,14 @@ static int prepare_phase(struct weir_run *run, struct ior_test *t, enum weir_dir
     return weir_session_reserve(&t->session, t->use.path.text, err);
 }
 
-int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+static int begin_write(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
     t->pass.owner = run->par.rank;
     t->pass.verify = false;
     t->pass.limit = UINT64_MAX;
     if (prepare_phase(run, t, WEIR_DIR_WRITE, err) < 0)
         return -1;
-    if (t->o->file_per_task && t->o->unique_dir && make_unique_dir(run, t, err) < 0)
-        return -1;
-    if (ior_file_check(t, true, err) < 0 || remove_old(run, t, err) < 0)
-        return -1;
-    return ior_begin_offsets(run, t, err);
+    return ior_prepare_file(run, t, err) < 0 ? -1 : ior_begin_offsets(run, t, err);
 }
 
 /* The first data are made before the clock starts. */
@@ -89,7 +47,7 @@ static int prepare_write(struct weir_run *run, void *state, struct weir_err *err
 {
     struct ior_test *t = state;
 
-    if (ior_prepare_write(run, t, err) < 0)
+    if (begin_write(run, t, err) < 0)
         return -1;
     if (weir_offsets_count(&t->pass.offsets) > 0)
         ior_data_ahead(t);
@@ -142,7 +100,7 @@ static int open_file(struct ior_test *t, unsigned flags, uint64_t transfer, stru
     return weir_session_open(&t->session, t->use.path.text, flags, &extent, &t->use.file, err);
 }
 
-int ior_open_write(struct ior_test *t, uint64_t transfer, struct weir_err *err)
+static int open_to_write(struct ior_test *t, uint64_t transfer, struct weir_err *err)
 {
     unsigned flags = WEIR_OPEN_WRITE | WEIR_OPEN_CREATE;
 
@@ -159,7 +117,7 @@ static int open_write(struct weir_run *run, void *state, struct weir_err *err)
     struct ior_test *t = state;
 
     (void)run;
-    return ior_open_write(t, t->extent.transfer, err);
+    return open_to_write(t, t->extent.transfer, err);
 }
 
 static int open_read(struct weir_run *run, void *state, struct weir_err *err)
@@ -170,16 +128,23 @@ static int open_read(struct weir_run *run, void *state, struct weir_err *err)
     return open_file(t, WEIR_OPEN_READ, t->extent.transfer, err);
 }
 
-/* Facts about the file for the report, once a test. */
+/* Facts about the file for the report, once a test. Called between open and the first transfer:
+ * nothing is formatted that is not wanted. */
 static void describe_file(struct weir_run *run, void *state)
 {
     struct ior_test *t = state;
 
-    if (run->repetition == 0 && run->par.rank == 0)
-        ior_gather_facts(run, t);
+    if (run->repetition > 0 || run->par.rank > 0 || t->access.dry_run) /* dry: nothing is open */
+        return;
+    if (run->details && t->be->hints && !t->use.knows_hints)
+        t->be->hints(t->use.file, &t->use.in_effect);
+    t->use.knows_hints = true;
+    weir_trust_fate(run, &t->session, t->use.file);
+    if (t->be->describe)
+        t->be->describe(t->use.file, &t->use.facts);
 }
 
-int ior_close_file(struct weir_run *run, void *state, struct weir_err *err)
+static int close_file(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ior_test *t = state;
     struct weir_file *f = t->use.file;
@@ -197,23 +162,8 @@ static void fill_ahead(struct weir_run *run, struct ior_test *t, uint64_t *clock
         weir_clock_apart(&run->counters.fill_ns, clock_ns);
 }
 
-static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                      struct weir_err *err)
-{
-    struct ior_test *t = state;
-    struct weir_io io = { .dir = WEIR_DIR_WRITE, .len = t->extent.transfer, .tag = i };
-
-    if (t->queue.depth > 0 && !t->access.sync_each)
-        return ior_queue_step(run, t, i, clock_ns, err);
-    if (t->data.next == t->data.filled)
-        fill_ahead(run, t, clock_ns);
-    io.buf = t->data.buf[t->data.next < t->data.lanes ? t->data.next : 0];
-    io.off = t->data.off[t->data.next++];
-    return weir_transfer(run, t->use.file, &io, clock_ns, err);
-}
-
-void ior_verify(struct weir_run *run, struct ior_test *t, const struct weir_io *io,
-                uint64_t *clock_ns)
+static void verify(struct weir_run *run, struct ior_test *t, const struct weir_io *io,
+                   uint64_t *clock_ns)
 {
     if (!ior_data_check(t, io->buf, io->off))
         run->counters.wrong++;
@@ -241,9 +191,114 @@ static inline uint64_t next_offset(struct weir_run *run, struct ior_test *t, uin
     return t->data.off[t->data.next++];
 }
 
-uint64_t ior_next_offset(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_t *clock_ns)
+/* ---- the queue of a backend that has one ---- */
+
+int ior_queue_begin(struct ior_test *t, struct weir_err *err)
 {
-    return next_offset(run, t, i, clock_ns);
+    const struct weir_extent *x = &t->extent;
+    bool copies =
+        weir_data_varies(&t->data.content) || t->o->check_write || ior_wants_read(t->o);
+
+    return weir_queue_begin(&t->queue, &t->session, x->block / x->transfer * x->segments,
+                            copies ? x->transfer : 0, err);
+}
+
+static int count_failed(struct weir_run *run, const struct weir_request *r)
+{
+    const struct weir_err why = { .sys = r->sys };
+
+    weir_records_add_failed(&run->records, r->io.dir, r->begin_ns, r->end_ns, r->io.off, &why);
+    return -1;
+}
+
+/* Take back what is done, at least one transfer: count it, and check the data of a read. */
+static int take_back(struct weir_run *run, struct ior_test *t, uint64_t *clock_ns,
+                     struct weir_err *err)
+{
+    int n = weir_queue_complete(&t->queue, t->use.file, 1, clock_ns, err);
+    int rc = n < 0 ? -1 : 0;
+
+    for (int i = 0; i < n; i++) {
+        const struct weir_request *r = t->queue.done[i];
+
+        if (r->n < 0) {
+            rc = count_failed(run, r);
+            continue;
+        }
+        weir_transfer_count(run, &r->io, r->begin_ns, r->end_ns);
+        if (t->pass.verify)
+            verify(run, t, &r->io, clock_ns);
+    }
+    return rc;
+}
+
+static void *write_from(struct weir_run *run, struct ior_test *t, const struct weir_request *r,
+                        uint64_t *clock_ns)
+{
+    void *buf;
+
+    if (!weir_data_varies(&t->data.content)) /* else each request has a copy */
+        return t->data.buf[0];
+    buf = weir_queue_buffer(&t->queue, r);
+    memcpy(buf, t->data.buf[t->data.next - 1], t->extent.transfer);
+    weir_clock_apart(&run->counters.fill_ns, clock_ns);
+    return buf;
+}
+
+static void *read_into(const struct ior_test *t, const struct weir_request *r)
+{
+    unsigned char *buf = weir_queue_buffer(&t->queue, r);
+
+    if (t->pass.verify)
+        *buf ^= 0xff; /* what is left of the last read must not pass */
+    return buf;
+}
+
+static int queue_step(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_t *clock_ns,
+                      struct weir_err *err)
+{
+    struct weir_request *r = weir_queue_take(&t->queue);
+
+    if (!r) {
+        if (take_back(run, t, clock_ns, err) < 0)
+            return -1;
+        r = weir_queue_take(&t->queue);
+    }
+    r->file = t->use.file;
+    r->io = (struct weir_io) { .dir = t->pass.dir, .len = t->extent.transfer, .tag = i };
+    r->io.off = next_offset(run, t, i, clock_ns);
+    r->io.buf = t->pass.dir == WEIR_DIR_WRITE ? write_from(run, t, r, clock_ns) : read_into(t, r);
+    if (weir_queue_submit(&t->queue, r, clock_ns, err) == 0)
+        return 0;
+    weir_records_add_failed(&run->records, r->io.dir, r->begin_ns, *clock_ns, r->io.off, err);
+    return -1;
+}
+
+static int queue_drain(struct weir_run *run, void *state, uint64_t *clock_ns, struct weir_err *err)
+{
+    struct ior_test *t = state;
+
+    while (weir_queue_in_flight(&t->queue) > 0)
+        if (take_back(run, t, clock_ns, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* ---- steps ---- */
+
+static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                      struct weir_err *err)
+{
+    struct ior_test *t = state;
+    struct weir_io io = { .dir = WEIR_DIR_WRITE, .len = t->extent.transfer, .tag = i };
+
+    if (t->queue.depth > 0 && !t->access.sync_each)
+        return queue_step(run, t, i, clock_ns, err);
+    if (t->data.next == t->data.filled)
+        fill_ahead(run, t, clock_ns);
+    io.buf = t->data.buf[t->data.next < t->data.lanes ? t->data.next : 0];
+    io.off = t->data.off[t->data.next++];
+    return weir_transfer(run, t->use.file, &io, clock_ns, err);
 }
 
 static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
@@ -255,21 +310,21 @@ static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     };
 
     if (t->queue.depth > 0)
-        return ior_queue_step(run, t, i, clock_ns, err);
+        return queue_step(run, t, i, clock_ns, err);
     io.off = next_offset(run, t, i, clock_ns);
     if (t->pass.verify)
         *(unsigned char *)io.buf ^= 0xff; /* what is left of the last read must not pass */
     if (weir_transfer(run, t->use.file, &io, clock_ns, err) < 0)
         return -1;
     if (t->pass.verify)
-        ior_verify(run, t, &io, clock_ns);
+        verify(run, t, &io, clock_ns);
     return 0;
 }
 
 /* The others take a round; we have failed or have less to do. After a failure we go on through our
  * offsets: a library may look at where a transfer of nothing is. */
-int ior_idle_step(struct weir_run *run, void *state, uint64_t round, uint64_t *clock_ns,
-                  struct weir_err *err)
+static int idle_step(struct weir_run *run, void *state, uint64_t round, uint64_t *clock_ns,
+                     struct weir_err *err)
 {
     struct ior_test *t = state;
     struct weir_io io = { .dir = t->pass.dir, .buf = t->data.buf[0], .tag = round };
@@ -289,37 +344,6 @@ static int flush_write(struct weir_run *run, void *state, struct weir_err *err)
     return t->o->sync_end ? weir_session_sync(t->use.file, err) : 0;
 }
 
-/* ---- afterwards ---- */
-
-static int remove_unique_dir(struct weir_run *run, struct ior_test *t, struct weir_err *err)
-{
-    struct weir_str dir = { 0 };
-    int rc = ior_unique_dir(t->o, t->use.mount, run->par.rank, &dir, err);
-
-    if (rc == 0)
-        rc = weir_session_rmdir(&t->session, dir.text, err);
-    weir_str_free(&dir);
-    t->use.made_dir = false;
-    return rc;
-}
-
-int ior_remove(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct ior_test *t = state;
-    int rc = 0;
-
-    t->use.removed = t->use.created && (t->o->file_per_task || run->par.rank == 0);
-    if (t->use.removed) {
-        rc = ior_file_name(t->o, t->use.mount, run->par.rank, run->repetition, &t->use.path, err);
-        if (rc == 0)
-            rc = weir_session_remove(&t->session, t->use.path.text, err);
-    }
-    t->use.created = false;
-    if (t->use.made_dir && remove_unique_dir(run, t, rc < 0 ? NULL : err) < 0)
-        rc = -1;
-    return rc;
-}
-
 #define ROW(name, k, f, way, ...)                                                                  \
     const struct weir_phase ior_##name##_phase = { .key = (k),                                     \
                                                    .flags = (f),                                   \
@@ -328,11 +352,85 @@ int ior_remove(struct weir_run *run, void *state, struct weir_err *err)
                                                    .open = open_##way,                             \
                                                    .opened = describe_file,                        \
                                                    .step = way##_step,                             \
-                                                   .idle = ior_idle_step,                          \
-                                                   .drain = ior_queue_drain,                       \
-                                                   .close = ior_close_file,                        \
+                                                   .idle = idle_step,                          \
+                                                   .drain = queue_drain,                       \
+                                                   .close = close_file,                        \
                                                    __VA_ARGS__ }
 
 ROW(write, "write", WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS, write, .flush = flush_write);
 ROW(check, "check write", 0, read, );
 ROW(read, "read", WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS, read, );
+
+/* ---- the file in order before random writes, so that they meet allocated blocks ---- */
+
+/* A phase of its own, in other pieces and another order than the one that follows. */
+static int prepare_prefill(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ior_test *t = state;
+    struct ior_prefill *p = t->prefill;
+    struct weir_offset_conf c = { .layout = t->layout,
+                                  .order = WEIR_ORDER_SEQUENTIAL,
+                                  .task = run->par.rank };
+
+    c.layout.transfer = p->io.len;
+    if (begin_write(run, t, err) < 0 ||
+        weir_mem_aligned(&p->io.buf, PAGE, p->io.len, err) < 0)
+        return -1;
+    memset(p->io.buf, 0xff, p->io.len);
+    return weir_offsets_init(&p->offsets, &c, err);
+}
+
+static uint64_t count_prefill(struct weir_run *run, void *state)
+{
+    (void)run;
+    return weir_offsets_count(&((struct ior_test *)state)->prefill->offsets);
+}
+
+static int open_prefill(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ior_test *t = state;
+
+    (void)run;
+    return open_to_write(t, t->prefill->io.len, err);
+}
+
+static int step_prefill(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                        struct weir_err *err)
+{
+    struct ior_test *t = state;
+    struct ior_prefill *p = t->prefill;
+
+    (void)run;
+    (void)i;
+    p->io.off = weir_offsets_next(&p->offsets);
+    return weir_session_xfer(t->use.file, &p->io, clock_ns, err);
+}
+
+static const struct weir_phase prefill_phase = { .key = "random prefill",
+                                                 .prepare = prepare_prefill,
+                                                 .count = count_prefill,
+                                                 .open = open_prefill,
+                                                 .step = step_prefill,
+                                                 .idle = idle_step,
+                                                 .close = close_file };
+
+int ior_prefill(struct weir_run *run, struct ior_test *t, const struct weir_timing *timing,
+                struct weir_err *err)
+{
+    struct ior_prefill p = { .io = { .dir = WEIR_DIR_WRITE, .len = (size_t)t->o->prefill } };
+    struct weir_phase_rec rec;
+    int rc;
+
+    t->prefill = &p;
+    rc = weir_phase_aside(run, &prefill_phase, t, timing, &rec, err);
+    t->prefill = NULL;
+    weir_offsets_free(&p.offsets);
+    free(p.io.buf);
+    if (rc < 0)
+        return -1;
+    t->use.prefilled = true;
+    if (run->log.verbose >= 2)
+        weir_report_line(&run->report, "Random prefill took: %fs",
+                         weir_phase_span(&rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED));
+    return 0;
+}

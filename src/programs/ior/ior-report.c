@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-report.c - banner, test and options, as people and parsers read them, and what
+/* ior-report.c - banner, test and the values of all options, as people and parsers read them, and what
  * -v -v -v adds */
 #include "config.h"
 #include "programs/ior/ior.h"
@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/node/machine.h"
+#include "base/options/option.h"
 #include "base/size.h"
 #include "engine/about/banner.h"
 #include "engine/about/provenance.h"
@@ -16,6 +18,24 @@
 #include "engine/place/usage.h"
 
 #define KEY_WIDTH 20 /* of facts in the text */
+
+#define TRACE_LEVEL 3
+#define MORE_LEVEL 4
+
+static bool traces(const struct weir_run *run)
+{
+    return run->log.verbose >= TRACE_LEVEL;
+}
+
+static void trace_environment(struct weir_run *run)
+{
+    if (!traces(run) || run->report.n == 0)
+        return;
+    weir_report_line(&run->report, "STARTING ENVIRON LOOP");
+    for (char **name = environ; *name; name++)
+        weir_report_line(&run->report, "%s", *name);
+    weir_report_line(&run->report, "ENDING ENVIRON LOOP");
+}
 
 void ior_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
                       char *const *argv)
@@ -31,7 +51,7 @@ void ior_report_begin(struct weir_run *run, struct weir_test *tests, int n, int 
     weir_banner_time(run, WEIR_FOR_ALL, "Began");
     weir_banner_command(run, WEIR_FOR_ALL, argc, argv);
     weir_banner_machine(run, WEIR_FOR_ALL);
-    ior_trace_begin(run);
+    trace_environment(run);
     if (run->details)
         weir_provenance_run(run);
 }
@@ -40,6 +60,101 @@ void ior_report_finish(struct weir_run *run, const struct weir_test *tests)
 {
     (void)tests;
     weir_banner_time(run, WEIR_FOR_ALL, "Finished");
+}
+
+/* ---- the values of all options: the block "Parameters" and one by option name ---- */
+
+/* What old readers find, in their order. Most are keys of options; report_special tells the
+ * rest. */
+static const char *const parameters[] = {
+    "testID", "refnum", "api", "platform", "testFileName", "deadlineForStonewall",
+    "stoneWallingWearOut", "maxTimeDuration", "outlierThreshold", "options", "dryRun", "nodes",
+    "memoryPerTask", "memoryPerNode", "tasksPerNode", "repetitions", "multiFile", "interTestDelay",
+    "fsync", "fsyncperwrite", "useExistingTestFile", "uniqueDir", "singleXferAttempt", "readFile",
+    "writeFile", "filePerProc", "reorderTasks", "reorderTasksRandom", "reorderTasksRandomSeed",
+    "randomOffset", "checkWrite", "checkRead", "dataPacketType", "keepFile", "keepFileWithError",
+    "warningAsErrors", "verbose", "data packet type", "setTimeStampSignature/incompressibleSeed",
+    "collective", "segmentCount", "transferSize", "blockSize"
+};
+
+/* Options that they know by another name. */
+static const char *const renamed[][2] = {
+    { "testFileName", "testFile" },
+    { "deadlineForStonewall", "deadlineForStonewalling" },
+    { "setTimeStampSignature/incompressibleSeed", "setTimeStampSignature" },
+};
+
+static const struct weir_opt *row_of(const struct weir_run *run, const char *name)
+{
+    for (size_t i = 0; i < sizeof(renamed) / sizeof(*renamed); i++)
+        if (strcmp(renamed[i][0], name) == 0)
+            name = renamed[i][1];
+    return weir_opt_row_of(run->test->values->rows, name);
+}
+
+static void report_platform(struct weir_report *r, unsigned readers, const struct ior_options *o)
+{
+    struct weir_str text = { 0 };
+
+    if (o->platform)
+        weir_str_addf(&text, "%s", o->platform);
+    else if (!weir_machine_name(&text))
+        return;
+    weir_report_str(r, readers, "platform", weir_str_text(&text));
+    weir_report_free(r, &text);
+}
+
+/* What has no option of its own, or another form than its option; false: this has. */
+static bool report_special(struct weir_run *run, const struct ior_test *t, unsigned readers,
+                           const char *name)
+{
+    static const char letters[] = { [WEIR_PACKET_TIMESTAMP] = 't',
+                                    [WEIR_PACKET_OFFSET] = 'o',
+                                    [WEIR_PACKET_INCOMPRESSIBLE] = 'i',
+                                    [WEIR_PACKET_RANDOM] = 'r',
+                                    [WEIR_PACKET_SIGNATURE] = 's' };
+    const char letter[2] = { letters[t->data.content.pattern.packet], '\0' };
+    struct weir_report *r = &run->report;
+
+    if (strcmp(name, "testID") == 0)
+        weir_report_int(r, readers, name, run->test->id);
+    else if (strcmp(name, "platform") == 0)
+        report_platform(r, readers, t->o);
+    else if (strcmp(name, "options") == 0)
+        weir_report_str(r, readers, name, "");
+    else if (strcmp(name, "nodes") == 0)
+        weir_report_int(r, readers, name, run->par.nodes);
+    else if (strcmp(name, "tasksPerNode") == 0)
+        weir_report_int(r, readers, name, run->par.per_node_max);
+    else if (strcmp(name, "memoryPerNode") == 0)
+        weir_report_int(r, readers, name,
+                        t->o->memory_per_node ? t->memory.bytes * run->par.per_node_max : 0);
+    else if (strcmp(name, "dataPacketType") == 0)
+        weir_report_int(r, readers, name, t->data.content.pattern.packet);
+    else if (strcmp(name, "data packet type") == 0)
+        weir_report_str(r, readers, name, letter);
+    else
+        return false;
+    return true;
+}
+
+static void report_known(struct weir_run *run, const struct ior_test *t, unsigned readers)
+{
+    struct weir_report *r = &run->report;
+
+    weir_report_enter(r, "Parameters", false);
+    if (readers & WEIR_FOR_TEXT)
+        weir_report_line(r, "\nParameters: ");
+    for (size_t i = 0; i < sizeof(parameters) / sizeof(*parameters); i++)
+        if (!report_special(run, t, readers, parameters[i]))
+            weir_banner_option(run, readers, parameters[i], row_of(run, parameters[i]), t->o);
+    weir_report_leave(r);
+}
+
+static void report_parameters(struct weir_run *run, const struct ior_test *t)
+{
+    report_known(run, t, run->log.verbose >= 3 ? WEIR_FOR_ALL : WEIR_FOR_DATA);
+    weir_banner_values(run);
 }
 
 /* ---- test start ---- */
@@ -67,6 +182,18 @@ static void report_reordering(struct weir_run *run, const struct ior_options *o)
         weir_report_int(r, WEIR_FOR_ALL_BUT_33, "task shift", ior_shift(o, &run->par, false));
     if (o->reorder_random)
         weir_report_int(r, WEIR_FOR_ALL, "reorder random seed", o->seed);
+}
+
+static void trace_memory(struct weir_run *run, const struct ior_test *t)
+{
+    if (!traces(run) || t->memory.bytes <= 0)
+        return;
+    if (t->o->memory_per_node)
+        weir_report_line(&run->report, "This node hogging %" PRId64 " bytes of memory",
+                         t->memory.bytes * run->par.per_node_max);
+    else
+        weir_report_line(&run->report, "This task hogging %" PRId64 " bytes of memory",
+                         t->memory.bytes);
 }
 
 static void report_geometry(struct weir_run *run, const struct ior_test *t)
@@ -121,25 +248,6 @@ static void report_options(struct weir_run *run, const struct ior_test *t)
     weir_report_leave(r);
 }
 
-/* Called between open and the first transfer: nothing is formatted that is not wanted. */
-void ior_gather_facts(struct weir_run *run, struct ior_test *t)
-{
-    if (t->access.dry_run) /* nothing is open */
-        return;
-    if (run->details && t->be->hints && !t->use.knows_hints)
-        t->be->hints(t->use.file, &t->use.in_effect);
-    t->use.knows_hints = true;
-    weir_trust_fate(run, &t->session, t->use.file);
-    if (t->be->describe)
-        t->be->describe(t->use.file, &t->use.facts);
-}
-
-/* Lines of the backend (hints in effect), once a test. */
-void ior_report_facts(struct weir_run *run, struct ior_test *t)
-{
-    weir_banner_facts(run, &t->use.facts);
-}
-
 void ior_report_hints(struct weir_run *run, struct ior_test *t)
 {
     struct weir_report *r = &run->report;
@@ -187,43 +295,13 @@ int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *e
     weir_report_int(&run->report, WEIR_FOR_ALL, "TestID", run->test->id);
     weir_banner_time(run, WEIR_FOR_ALL, "StartTime");
     rc = weir_usage_report(run, &t->session, weir_str_text(&t->use.path), KEY_WIDTH, err);
-    ior_report_parameters(run, t);
-    ior_trace_memory(run, t);
+    report_parameters(run, t);
+    trace_memory(run, t);
     report_options(run, t);
     return rc;
 }
 
 /* ---- what -v -v -v adds ---- */
-
-#define TRACE_LEVEL 3
-#define MORE_LEVEL 4
-
-static bool traces(const struct weir_run *run)
-{
-    return run->log.verbose >= TRACE_LEVEL;
-}
-
-void ior_trace_begin(struct weir_run *run)
-{
-    if (!traces(run) || run->report.n == 0)
-        return;
-    weir_report_line(&run->report, "STARTING ENVIRON LOOP");
-    for (char **name = environ; *name; name++)
-        weir_report_line(&run->report, "%s", *name);
-    weir_report_line(&run->report, "ENDING ENVIRON LOOP");
-}
-
-void ior_trace_memory(struct weir_run *run, const struct ior_test *t)
-{
-    if (!traces(run) || t->memory.bytes <= 0)
-        return;
-    if (t->o->memory_per_node)
-        weir_report_line(&run->report, "This node hogging %" PRId64 " bytes of memory",
-                         t->memory.bytes * run->par.per_node_max);
-    else
-        weir_report_line(&run->report, "This task hogging %" PRId64 " bytes of memory",
-                         t->memory.bytes);
-}
 
 void ior_trace_file(struct weir_run *run, struct ior_test *t, const char *doing, int owner)
 {

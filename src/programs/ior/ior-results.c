@@ -209,41 +209,6 @@ void ior_report_remove(struct weir_run *run, double seconds)
         weir_report_row(&run->report, &removal_data, &row);
 }
 
-static void report_best(struct weir_report *r, unsigned readers, const char *text, const char *mib,
-                        const char *mb, const struct ior_series *s)
-{
-    weir_report_line_for(r, readers, "%s%.2f MiB/sec (%.2f MB/sec)", text, s->bw.max / MIB,
-                         s->bw.max / 1e6);
-    if (!(readers & WEIR_FOR_DATA))
-        return;
-    weir_report_real(r, WEIR_FOR_DATA, mib, s->bw.max / MIB);
-    weir_report_real(r, WEIR_FOR_DATA, mb, s->bw.max / 1e6);
-}
-
-static void report_bests(struct weir_run *run, const struct ior_test *t, unsigned readers)
-{
-    if (t->o->write && t->results.write.bw.n > 0)
-        report_best(&run->report, readers, "Max Write: ", "writeMiB", "writeMB", &t->results.write);
-    if (t->o->read && t->results.read.bw.n > 0)
-        report_best(&run->report, readers, "Max Read:  ", "readMiB", "readMB", &t->results.read);
-}
-
-void ior_report_max(struct weir_run *run, struct ior_test *t)
-{
-    bool verbose = run->log.verbose >= 1;
-
-    begin_tables(run); /* the test may have ended before its first repetition */
-    if (!verbose || t->o->summary_always)
-        report_bests(run, t, WEIR_FOR_TEXT_33);
-    if (verbose && t->o->summary_always) {
-        ior_summarise(run, t);
-    } else if (verbose) {
-        weir_report_enter(&run->report, "max", false);
-        report_bests(run, t, WEIR_FOR_ALL);
-        weir_report_leave(&run->report);
-    }
-}
-
 /* ---- summary ---- */
 
 #define S struct ior_summary
@@ -336,12 +301,47 @@ static void summarise(struct weir_run *run, const struct ior_test *t, const char
     weir_report_row(&run->report, &summary, &row);
 }
 
-void ior_summarise(struct weir_run *run, const struct ior_test *t)
+static void summarise_test(struct weir_run *run, const struct ior_test *t)
 {
     if (t->o->write)
         summarise(run, t, "write", &t->results.write);
     if (ior_wants_read(t->o))
         summarise(run, t, "read", &t->results.read);
+}
+
+static void report_best(struct weir_report *r, unsigned readers, const char *text, const char *mib,
+                        const char *mb, const struct ior_series *s)
+{
+    weir_report_line_for(r, readers, "%s%.2f MiB/sec (%.2f MB/sec)", text, s->bw.max / MIB,
+                         s->bw.max / 1e6);
+    if (!(readers & WEIR_FOR_DATA))
+        return;
+    weir_report_real(r, WEIR_FOR_DATA, mib, s->bw.max / MIB);
+    weir_report_real(r, WEIR_FOR_DATA, mb, s->bw.max / 1e6);
+}
+
+static void report_bests(struct weir_run *run, const struct ior_test *t, unsigned readers)
+{
+    if (t->o->write && t->results.write.bw.n > 0)
+        report_best(&run->report, readers, "Max Write: ", "writeMiB", "writeMB", &t->results.write);
+    if (t->o->read && t->results.read.bw.n > 0)
+        report_best(&run->report, readers, "Max Read:  ", "readMiB", "readMB", &t->results.read);
+}
+
+void ior_report_max(struct weir_run *run, struct ior_test *t)
+{
+    bool verbose = run->log.verbose >= 1;
+
+    begin_tables(run); /* the test may have ended before its first repetition */
+    if (!verbose || t->o->summary_always)
+        report_bests(run, t, WEIR_FOR_TEXT_33);
+    if (verbose && t->o->summary_always) {
+        summarise_test(run, t);
+    } else if (verbose) {
+        weir_report_enter(&run->report, "max", false);
+        report_bests(run, t, WEIR_FOR_ALL);
+        weir_report_leave(&run->report);
+    }
 }
 
 void ior_report_summary(struct weir_run *run, const struct weir_test *tests, int n)
@@ -351,5 +351,5 @@ void ior_report_summary(struct weir_run *run, const struct weir_test *tests, int
     weir_report_line(&run->report, "\nSummary of all tests:");
     weir_report_head(&run->report, &summary);
     for (int i = 0; i < n; i++)
-        ior_summarise(run, tests[i].state);
+        summarise_test(run, tests[i].state);
 }

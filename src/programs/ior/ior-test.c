@@ -6,9 +6,11 @@
 #include "programs/ior/ior.h"
 
 #include <inttypes.h>
-#include <sched.h>
+#include <math.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/shape/shift.h"
 #include "engine/about/banner.h"
 #include "engine/observe/metrics.h"
 #include "engine/place/status.h"
@@ -16,33 +18,6 @@
 #include "par/reduce.h"
 
 /* ---- set-up ---- */
-
-/* The NUMA node this task runs on now: it chooses the mount of -y, once for the test, so that
- * names stay. */
-static int numa_node(void)
-{
-    unsigned cpu = 0, node = 0;
-
-    return getcpu(&cpu, &node) == 0 ? (int)node : 0;
-}
-
-int ior_begin(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct ior_test *t = state;
-    const struct ior_options *o = t->o;
-
-    if (o->tasks > run->world.size &&
-        weir_warn(&run->log, err,
-                  "more tasks requested (%d) than available (%d), running with %d tasks", o->tasks,
-                  run->world.size, run->world.size) < 0)
-        return -1;
-    t->layout.tasks = t->access.tasks = run->par.size;
-    t->access.nodes = run->par.nodes;
-    t->use.mount = o->dual_mount ? numa_node() : -1;
-    if (ior_buffers(t, err) < 0 || ior_check_owner(t, &run->par, err) < 0)
-        return -1;
-    return ior_memory_take(t, err);
-}
 
 int ior_start(struct weir_run *run, void *state, struct weir_err *err)
 {
@@ -58,7 +33,7 @@ int ior_start(struct weir_run *run, void *state, struct weir_err *err)
     if (ior_find_elsewhere(run, t, err) < 0 ||
         weir_test_session(run, &t->session, t->be, t->be_opt, &t->access, err) < 0)
         return -1;
-    return weir_agree(&run->par, ior_queue_begin(t, &t->session, err), err);
+    return weir_agree(&run->par, ior_queue_begin(t, err), err);
 }
 
 /* A new signature for each repetition, so that what an earlier one left does not pass. */
@@ -110,6 +85,60 @@ int ior_report(struct weir_run *run, void *state, struct weir_err *err)
     weir_report_line(&run->report, "\nResults: ");
     weir_report_flush(&run->report);
     return rc;
+}
+
+/* ---- blocks and tasks that are taken with repetition ---- */
+
+/* -z -z draws blocks with repetition: of k draws from m blocks 1 - m/k (1 - (1 - 1/m)^k) are
+ * expected to repeat one. */
+static void note_repeats(struct weir_run *run, const struct ior_test *t)
+{
+    double m = (double)(t->pass.offsets.conf.file_bytes / t->layout.block);
+    double k = (double)t->layout.segments * (t->layout.shared ? run->par.size : 1);
+
+    if (t->o->random_offset < 2 || run->repetition > 0 || m < 1 || k < 1)
+        return;
+    weir_note(
+        &run->log,
+        "-z -z draws %.0f blocks of %.0f with repetition: about %.0f%% of the draws repeat a block",
+        k, m, 100.0 * (1.0 - m / k * -expm1(k * log1p(-1.0 / m))));
+}
+
+static void note_distance(const struct weir_run *run, const struct ior_options *o)
+{
+    if (run->repetition == 0 && o->node_offset > 1 && o->node_offset >= run->par.nodes)
+        weir_note(
+            &run->log,
+            "-Q %d is not less than the number of nodes, %d: -Z takes data that are at least %d "
+            "nodes away",
+            o->node_offset, run->par.nodes, run->par.nodes - 1);
+}
+
+/* -Z draws with repetition: say how many files are read how often, and how many never. */
+static void note_unread(struct weir_run *run, const struct ior_test *t)
+{
+    struct weir_err ignored = WEIR_ERR_INIT;
+    struct weir_str line = { 0 };
+    int owner, *owners, unread;
+
+    if (t->o->reorder_random != 1)
+        return;
+    note_distance(run, t->o);
+    owner = ior_owner(t, &run->par, false, run->repetition, &ignored);
+    owners = weir_gather_new(&run->par, &owner, sizeof(owner));
+    if (!owners)
+        return;
+    weir_str_addf(&line, "#File Hits Dist:");
+    unread = weir_shift_hits(owners, run->par.size, &line);
+    if (run->log.verbose >= 2)
+        weir_report_line(&run->report, "%s", weir_str_text(&line));
+    if (unread > 0)
+        weir_note(
+            &run->log,
+            "-Z draws with repetition: the data of %d of %d tasks are not read in repetition %d",
+            unread, run->par.size, run->repetition);
+    weir_report_free(&run->report, &line);
+    free(owners);
 }
 
 /* ---- after a phase ---- */
@@ -224,8 +253,8 @@ static int after_write(struct weir_run *run, void *state, const struct weir_stag
     (void)s;
     ior_trace_phase(run, t, rec);
     remember_write(t, rec);
-    ior_note_repeats(run, t);
-    ior_report_facts(run, t);
+    note_repeats(run, t);
+    weir_banner_facts(run, &t->use.facts); /* hints in effect, once a test */
     if (ior_check_size(run, t, rec, err) < 0)
         return -1;
     ior_report_phase(run, t, rec, &t->results.write);
@@ -277,7 +306,7 @@ static int before_read(struct weir_run *run, void *state, const struct weir_stag
     (void)s;
     if (limit_reading(run, state, false, err) < 0)
         return -1;
-    ior_note_unread(run, state);
+    note_unread(run, state);
     find_owner(run, state, false);
     ior_trace_commence(run, WEIR_DIR_READ);
     return 0;
@@ -294,8 +323,8 @@ static int after_read(struct weir_run *run, void *state, const struct weir_stage
     if (ior_check_size(run, t, rec, err) < 0)
         return -1;
     if (!t->o->write)
-        ior_note_repeats(run, t);
-    ior_report_facts(run, t);
+        note_repeats(run, t);
+    weir_banner_facts(run, &t->use.facts); /* hints in effect, once a test */
     rc = ior_data_report(run, t, rec, "read", err);
     ior_report_phase(run, t, rec, &t->results.read);
     return rc;

@@ -1,9 +1,130 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior.h - the functions that the files of the bandwidth benchmark share; nobody else includes it */
+/* ior.h - the bandwidth benchmark: its options, the state of one test with a struct for each concern,
+ * and the functions that the files of this folder share; nobody else includes it */
 #ifndef WEIR_PROGRAMS_IOR_IOR_H
 #define WEIR_PROGRAMS_IOR_IOR_H
 
-#include "programs/ior/ior-state.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "backends/session/queue.h"
+#include "base/data/data.h"
+#include "base/shape/offset.h"
+#include "base/stats.h"
+#include "base/str.h"
+#include "engine/driver.h"
+#include "engine/options.h"
+#include "engine/phase.h"
+
+/* Values of the option rows in ior.c, which have names and meaning. */
+struct ior_options {
+    struct weir_run_options run; /* first: the engine reads it */
+    const char *script, *packet, *test_file, *distribution, *read_back;
+    const char *summary_file, *summary_format, *status_file, *debug, *platform, *memory_per_node;
+    int64_t block, transfer, segments, memory_per_task, prefill, signature;
+    int nodes, node0_tasks, ref_num, tasks, node_offset, seed;
+    int random_seed, random_offset, reorder_random;
+    bool collective, reorder_constant, sync_end, use_existing, file_per_task, keep, keep_with_error,
+        multi_file;
+    bool read, check_read, unique_dir, write, check_write, single_try, sync_each, dual_mount,
+        summary_always;
+};
+
+/* Offsets that are taken at a time where all transfers have the same data: no fewer than lanes. */
+#define IOR_OFFSETS_AHEAD 64
+_Static_assert(IOR_OFFSETS_AHEAD >= WEIR_LANES, "each lane has an offset");
+
+struct ior_data {
+    struct weir_data content;
+    uint32_t signature;
+    void *buf[WEIR_LANES];
+    uint64_t off[IOR_OFFSETS_AHEAD]; /* of the transfers that come next */
+    int lanes, next,
+        filled; /* buffers; the transfer that comes next in 'off', how many there are */
+};
+
+#define IOR_DAMAGE_SHOWN 10
+
+/* Wrong data that this rank has found. */
+struct ior_damages {
+    struct weir_data_damage first[IOR_DAMAGE_SHOWN]; /* of the phase */
+    int n;
+    uint64_t kinds[WEIR_DAMAGES]; /* wrong transfers by kind of damage */
+    bool dirty;                   /* this repetition had wrong data */
+};
+
+/* Memory that each task keeps from the page cache. */
+struct ior_memory {
+    int64_t bytes;
+    void *taken;
+};
+
+struct ior_use {
+    struct weir_str path;
+    struct weir_file *file;    /* open, or NULL */
+    struct weir_str facts;     /* what the backend says about it */
+    struct weir_str in_effect; /* hints of the first open file, "key\0value\0" each */
+    bool knows_hints;
+    bool created, removed, made_dir, prefilled;
+    int mount;       /* which of the two mounts of -y this rank uses, -1: without -y */
+    int owner_mount; /* the same of the task whose data are read */
+};
+
+#define IOR_DEVIATION WEIR_DEVIATION_POPULATION
+
+/* What the repetitions of one operation measured. */
+struct ior_series {
+    struct weir_stats bw, ops, time, bytes;
+    double wall_s, wall_bytes; /* sums over the repetitions with wear-out */
+    int walls;
+};
+
+struct ior_results {
+    struct ior_series write, read;
+    /* Transfers that this rank wrote in this repetition, UINT64_MAX: no write phase. */
+    uint64_t written;
+    bool wrote_short;      /* the write phase ended early on some rank */
+    uint64_t first_steps;  /* transfers of a task in the write phase of the first repetition */
+    bool wore_out;         /* it had a stonewall with wear-out */
+    uint64_t status_steps; /* for the status file: transfers of a task in the files that are left */
+    bool knows_status;     /* some write phase has ended */
+};
+
+struct ior_pass {
+    enum weir_dir dir;
+    bool verify;
+    int owner; /* whose data: the pretend rank */
+    struct weir_offsets offsets;
+    uint64_t limit; /* transfers to do at most, UINT64_MAX: no limit */
+};
+
+/* What is written in order before the random writes of a phase. */
+struct ior_prefill {
+    struct weir_offsets offsets;
+    struct weir_io io;
+};
+
+/* One test in progress. */
+struct ior_test {
+    const struct ior_options *o;
+    const struct weir_backend *be;
+    struct weir_backend_opt be_opt;
+    int id;
+    struct weir_access access;
+    struct weir_extent extent; /* of this rank's own file */
+    struct weir_session session;
+    struct weir_queue queue; /* of the session */
+    struct weir_layout layout;
+    struct ior_data data;
+    struct ior_memory memory;
+    struct ior_pass pass;
+    struct ior_prefill *prefill; /* while it runs */
+    struct ior_use use;
+    struct ior_damages damage;
+    struct ior_results results;
+    int *node_of;     /* with --read-back=elsewhere: of each task, else NULL */
+    uint32_t begun_s; /* when the test began, time of day of rank 0 */
+};
 
 extern const struct weir_driver weir_ior;
 
@@ -16,13 +137,11 @@ int ior_check(struct ior_test *t, const struct weir_run *run, struct ior_options
 /* ior-check.c: has a test a read phase? */
 bool ior_wants_read(const struct ior_options *o);
 
-/* ior-layout.c: the name of the file of a task in a repetition; the directory of -u
- * alone. mount is the number of the mount of -y, or -1. Replaces *out. */
+/* ior-file.c: the name of the file of a task in a repetition. mount is the number of the mount of
+ * -y, or -1. Replaces *out. */
 int ior_file_name(const struct ior_options *o, int mount, int task, int repetition,
                   struct weir_str *out, struct weir_err *err);
-int ior_unique_dir(const struct ior_options *o, int mount, int task, struct weir_str *out,
-                   struct weir_err *err);
-/* ior-layout.c: the files that a test reads and writes (engine/driver.h). */
+/* ior-file.c: the files that a test reads and writes (engine/driver.h). */
 int ior_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
 /* ior-owner.c: how many tasks -C goes on, for the read phase or the check of what was written.
  * Never 0 where there is another task. */
@@ -37,6 +156,19 @@ bool ior_reads_of_others(const struct ior_options *o);
 bool ior_reads_elsewhere(const struct ior_options *o);
 int ior_find_elsewhere(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 
+/* ior-owner.c: is there an order for 'rounds' times of reading in which no node sees the same data
+ * twice? node[r] is the node of task r, any number. A node with m of n tasks touches m tasks' data
+ * when it writes and in each round, never the same: (rounds + 1) * m must not be more than n, and
+ * that is enough. tasks >= 1, rounds >= 1. Memory grows with tasks. Local. 0, or -1 and err: the
+ * reason (WEIR_EUSAGE), no memory (WEIR_ESETUP). */
+int weir_elsewhere_check(const int *node, int tasks, int rounds, struct weir_err *err);
+
+/* The task whose data 'rank' reads in a round (0 to rounds - 1) of an order that was checked: a
+ * permutation of the tasks in each round, so every byte is read exactly once and each task reads
+ * as much as it wrote; no task reads what its node wrote or read in an earlier round. O(tasks log
+ * tasks) time. Local. -1 and err (WEIR_ESETUP). */
+int weir_elsewhere_owner(const int *node, int tasks, int rank, int round, struct weir_err *err);
+
 /* ior-check.c: with -Z, is there a task that is far enough away? Local, the same on all ranks. -1
  * and err (WEIR_EUSAGE). */
 int ior_check_owner(const struct ior_test *t, const struct weir_par *par, struct weir_err *err);
@@ -45,28 +177,16 @@ int ior_check_owner(const struct ior_test *t, const struct weir_par *par, struct
 void ior_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
                       char *const *argv);
 int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *err);
-void ior_report_facts(struct weir_run *run, struct ior_test *t);
-
-/* Ask the backend about the open file, on rank 0 in the first repetition: what ior_report_facts and
- * ior_report_hints tell. Local. */
-void ior_gather_facts(struct weir_run *run, struct ior_test *t);
-
 /* The object "hintsInEffect" of a test, for data readers, where the backend has hints. */
 void ior_report_hints(struct weir_run *run, struct ior_test *t);
 void ior_report_finish(struct weir_run *run, const struct weir_test *tests);
 
 /* ior-report.c: what -v -v -v adds. Nothing below that level. */
-void ior_trace_begin(struct weir_run *run);                            /* rank 0 */
-void ior_trace_memory(struct weir_run *run, const struct ior_test *t); /* rank 0 */
-void ior_trace_commence(struct weir_run *run, enum weir_dir dir);      /* rank 0 */
+void ior_trace_commence(struct weir_run *run, enum weir_dir dir); /* rank 0 */
 /* Collective over run->par. owner: whose file this rank is about to use, -1: none. */
 void ior_trace_file(struct weir_run *run, struct ior_test *t, const char *doing, int owner);
 void ior_trace_phase(struct weir_run *run, const struct ior_test *t,
                      const struct weir_phase_rec *rec);
-
-/* ior-params.c: the values of all options, under the names that old readers know and under the
- * option names. */
-void ior_report_parameters(struct weir_run *run, const struct ior_test *t);
 
 /* ior-facts.c: as in struct weir_judged. */
 bool ior_range(struct weir_run *run, void *state, const struct weir_stage *stage,
@@ -82,7 +202,6 @@ void ior_facts(struct weir_run *run, void *state, struct weir_facts *f);
 
 /* ior-test.c: the functions of struct weir_driver for one test. */
 extern const struct weir_stage ior_stages[];
-int ior_begin(struct weir_run *run, void *state, struct weir_err *err);
 int ior_start(struct weir_run *run, void *state, struct weir_err *err);
 int ior_report(struct weir_run *run, void *state, struct weir_err *err);
 int ior_repetition(struct weir_run *run, void *state, struct weir_err *err);
@@ -90,13 +209,20 @@ bool ior_keeps(const void *state);
 void ior_removed(struct weir_run *run, void *state, double seconds);
 int ior_conclude(struct weir_run *run, void *state, struct weir_err *err);
 
-/* ior-data.c: data of -l, made and checked. Buffers of a test, freed by ior_free. Local. */
-int ior_buffers(struct ior_test *t, struct weir_err *err);
-/* Make the base pattern of a repetition. Local. */
+/* ior-data.c: as in struct weir_driver: the memory of a test, with what -M and memoryPerTask take. */
+int ior_begin(struct weir_run *run, void *state, struct weir_err *err);
+void ior_free(void *state);
+/* Bytes of memoryPerTask, or of -M for one task. Local. -1 and err. */
+int ior_memory_parse(const struct ior_options *o, const struct weir_par *par, int64_t *bytes,
+                     struct weir_err *err);
+
+/* ior-data.c: data of -l, made and checked. Make the base pattern of a repetition. Local. */
 void ior_new_signature(struct ior_test *t, uint32_t signature);
 /* The rest is local, without allocation; report is collective over run->par and adds to
  * rec->wrong_sum what only all ranks together can see. */
-void ior_data_begin(struct weir_run *run, struct ior_test *t);
+/* The offsets of a phase whose direction, owner and path are known, and everything that counts
+ * them. -1 and err. */
+int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 
 /* Take the next offsets (t->data.off) and, in a write phase, make their data where they differ
  * from one transfer to the next. Local. True when data were made. */
@@ -108,14 +234,12 @@ bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off);
  * (WEIR_EDATA) only where warnings are errors. */
 int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_rec *rec,
                     const char *what, struct weir_err *err);
-/* ior-data.c: -M, memoryPerTask: take that memory until ior_memory_free. -1 and err. Local. */
-int ior_memory_parse(const struct ior_options *o, const struct weir_par *par, int64_t *bytes,
-                     struct weir_err *err);
-int ior_memory_take(struct ior_test *t, struct weir_err *err);
-void ior_memory_free(struct ior_test *t);
-
 /* ior-file.c: may t->use.path be opened? As weir_session_admit says. Local. -1 and err. */
 int ior_file_check(struct ior_test *t, bool write, struct weir_err *err);
+
+/* ior-file.c: before a write phase: the directory of -u, the check, and the removal of an old file.
+ * Local. -1 and err. */
+int ior_prepare_file(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 
 /* ior-file.c: warn when the files have another size than the phase should have made or found; a
  * file of a library that is shorter than what was written to it is an error (WEIR_EIO):
@@ -123,52 +247,19 @@ int ior_file_check(struct ior_test *t, bool write, struct weir_err *err);
 int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
                    struct weir_err *err);
 
-/* ior-offsets.c: the offsets of a phase whose direction, owner and path are known, and everything
- * that counts them. Local. -1 and err. */
-int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err *err);
-
-/* ior-offsets.c: say how many blocks -z -z repeats, and how many files -Z never reads. The second
- * is collective over run->par. */
-void ior_note_repeats(struct weir_run *run, const struct ior_test *t);
-void ior_note_unread(struct weir_run *run, const struct ior_test *t);
-
-/* ior-queue.c: transfers in the queue of a backend that has one.
- * begin: requests and buffers of the session of a test, after it has begun; t->queue.depth is 0
- * where transfers are done one after the other. -1 and err. queue_step, queue_drain: a step and the
- * drain of a phase through the queue, as in struct weir_phase. Local. */
-int ior_queue_begin(struct ior_test *t, struct weir_session *s, struct weir_err *err);
-int ior_queue_step(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_t *clock_ns,
-                   struct weir_err *err);
-int ior_queue_drain(struct weir_run *run, void *state, uint64_t *clock_ns, struct weir_err *err);
-
-/* ior-phase.c: the three phases, and what belongs to files. */
+/* ior-phase.c: the three phases; and after the session of a test has begun, requests and buffers of
+ * its queue: t->queue.depth is 0 where transfers are done one after the other. Local. -1 and err. */
 extern const struct weir_phase ior_write_phase, ior_check_phase, ior_read_phase;
-void ior_free(void *state);
-/* The first part of the write phase, for the prefill too: name, old file, offsets; and its open,
- * for transfers of that many bytes. As in struct weir_phase. */
-int ior_prepare_write(struct weir_run *run, struct ior_test *t, struct weir_err *err);
-int ior_open_write(struct ior_test *t, uint64_t transfer, struct weir_err *err);
+int ior_queue_begin(struct ior_test *t, struct weir_err *err);
 
-/* Its idle and its close. */
-int ior_idle_step(struct weir_run *run, void *state, uint64_t round, uint64_t *clock_ns,
-                  struct weir_err *err);
-int ior_close_file(struct weir_run *run, void *state, struct weir_err *err);
-
-/* ior-phase.c: the offset of step i, whose data are then in t->data.buf[t->data.next - 1] in a
- * write phase; and check those of a read. *clock_ns is the time before and after: what data take
- * is not the time of a transfer. Local, without allocation. */
-uint64_t ior_next_offset(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_t *clock_ns);
-void ior_verify(struct weir_run *run, struct ior_test *t, const struct weir_io *io,
-                uint64_t *clock_ns);
-
-/* Remove what this rank made in this repetition. -1 and err; the first error is kept, everything
- * is tried. */
-int ior_remove(struct weir_run *run, void *state, struct weir_err *err);
-
-/* ior-prefill.c: --randomPrefill: write the file in order before the random writes, outside the
+/* ior-phase.c: --randomPrefill: write the file in order before the random writes, outside the
  * measured time. Collective over run->par. */
 int ior_prefill(struct weir_run *run, struct ior_test *t, const struct weir_timing *timing,
                 struct weir_err *err);
+
+/* ior-file.c: remove what this rank made in this repetition. -1 and err; the first error is kept,
+ * everything is tried. */
+int ior_remove(struct weir_run *run, void *state, struct weir_err *err);
 
 /* ior-results.c: rows. report_phase is collective over run->par. */
 void ior_report_head(struct weir_run *run);
@@ -178,8 +269,7 @@ void ior_report_skipped(struct weir_run *run, void *state, const struct weir_sta
 void ior_report_remove(struct weir_run *run, double seconds);
 void ior_report_max(struct weir_run *run, struct ior_test *t);
 
-/* ior-results.c: the rows of one test, without a head; the summary of n tests. Rank 0. */
-void ior_summarise(struct weir_run *run, const struct ior_test *t);
+/* ior-results.c: the summary of n tests. Rank 0. */
 void ior_report_summary(struct weir_run *run, const struct weir_test *tests, int n);
 
 #endif
