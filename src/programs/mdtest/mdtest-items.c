@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-items.c - where items are, and steps of one item: directories and files */
+/* mdtest-items.c - where items are, the steps of each phase, and the rows of the phases */
 #include "config.h"
 #include "programs/mdtest/mdtest-step.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "engine/transfer.h"
@@ -77,7 +78,7 @@ static int remove_file(struct weir_run *run, struct mdtest_test *t, int owner, u
     return visit(run, t, owner, step, t->fs.ns->unlink, clock_ns, err);
 }
 
-int mdtest_step_dir_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+static int step_dir_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                            struct weir_err *err)
 {
     struct mdtest_test *t = state;
@@ -86,19 +87,19 @@ int mdtest_step_dir_create(struct weir_run *run, void *state, uint64_t i, uint64
     return mdtest_each_owner(run, t, i, clock_ns, make_dir, err);
 }
 
-int mdtest_step_dir_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+static int step_dir_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                            struct weir_err *err)
 {
     return mdtest_each_owner(run, state, i, clock_ns, remove_dir, err);
 }
 
-int mdtest_step_file_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+static int step_file_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                             struct weir_err *err)
 {
     return mdtest_each_owner(run, state, i, clock_ns, remove_file, err);
 }
 
-int mdtest_step_stat(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+static int step_stat(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                      struct weir_err *err)
 {
     struct mdtest_test *t = state;
@@ -108,7 +109,7 @@ int mdtest_step_stat(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
 
 /* A chain that ends with the names it began with: the first steps aside, each other one moves up,
  * the first goes to the last but one place, which the one before it left. The last never moves. */
-int mdtest_step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+static int step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                        struct weir_err *err)
 {
     struct mdtest_test *t = state;
@@ -216,7 +217,7 @@ static int make_file(struct weir_run *run, struct mdtest_test *t, int owner, uin
     return mdtest_finish_op(run, t, rc, item, writes ? t->out_len : 0, begin, clock_ns, err);
 }
 
-int mdtest_step_file_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+static int step_file_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                             struct weir_err *err)
 {
     struct mdtest_test *t = state;
@@ -226,7 +227,7 @@ int mdtest_step_file_create(struct weir_run *run, void *state, uint64_t i, uint6
 }
 
 /* -c: the files are there; each task opens its own and writes it. */
-int mdtest_step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+static int step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                       struct weir_err *err)
 {
     struct mdtest_test *t = state;
@@ -288,7 +289,7 @@ static int fetch_file(struct weir_run *run, struct mdtest_test *t, const char *p
     return rc;
 }
 
-int mdtest_step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+static int step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                      struct weir_err *err)
 {
     struct mdtest_test *t = state;
@@ -298,3 +299,93 @@ int mdtest_step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
 
     return mdtest_finish_op(run, t, rc, item, t->in_len, begin, clock_ns, err);
 }
+
+/* ---- trees ---- */
+
+int mdtest_each_tree(struct weir_run *run, struct mdtest_test *t, uint64_t loop, uint64_t dir,
+                     mdtest_branch_act *act, void *arg, uint64_t *clock_ns, struct weir_err *err)
+{
+    int last = t->o->unique && t->o->collective ? run->par.size - 1 : 0;
+
+    for (int k = 0; k <= last; k++) {
+        int whose = t->o->unique ? (t->o->collective ? k : run->par.rank) : MDTEST_NOBODY;
+
+        mdtest_name_dir(&t->names, mdtest_base_of(&t->places, whose), run->repetition, loop, whose,
+                        dir);
+        mdtest_enter(t, t->names.path);
+        if (weir_session_leave(&t->fs.session, act(run, arg, dir, clock_ns, err)) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* What an earlier run left is used again; the run says so once. */
+static int make_branch(struct weir_run *run, void *test, uint64_t dir, uint64_t *clock_ns,
+                       struct weir_err *err)
+{
+    struct mdtest_test *t = test;
+    struct weir_err why = WEIR_ERR_INIT;
+    uint64_t begin = *clock_ns;
+    int rc = t->fs.ns->mkdir(&t->fs.session, t->names.path, MODE, &why);
+
+    if (rc < 0 && why.sys == EEXIST) {
+        t->ledger.stale++;
+        rc = 0;
+    } else if (rc < 0) {
+        *err = why;
+    }
+    return mdtest_finish_op(run, t, rc, dir, 0, begin, clock_ns, err);
+}
+
+static int remove_branch(struct weir_run *run, void *test, uint64_t dir, uint64_t *clock_ns,
+                         struct weir_err *err)
+{
+    struct mdtest_test *t = test;
+    uint64_t begin = *clock_ns;
+    int rc = t->fs.ns->rmdir(&t->fs.session, t->names.path, err);
+
+    return mdtest_finish_op(run, t, rc, dir, 0, begin, clock_ns, err);
+}
+
+static int step_tree_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                            struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+    uint64_t dir = weir_dirtree_preorder(&t->tree, i % t->tree.dirs);
+
+    t->ledger.trees_started = i + 1;
+    return mdtest_each_tree(run, t, i / t->tree.dirs, dir, make_branch, t, clock_ns, err);
+}
+
+static int step_tree_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                            struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+    uint64_t dir = weir_dirtree_postorder(&t->tree, i % t->tree.dirs);
+
+    return mdtest_each_tree(run, t, i / t->tree.dirs, dir, remove_branch, t, clock_ns, err);
+}
+
+/* ---- rows ---- */
+
+#define ROW(k, f, s)                                                                               \
+    {                                                                                              \
+        .key = (k), .unit = "items", .flags = (f), .prepare = mdtest_prepare,                      \
+        .count = mdtest_count_steps, .done = mdtest_count_done,                                    \
+        .operations = mdtest_count_operations, .step = (s), .flush = mdtest_finish                 \
+    }
+
+const struct weir_phase mdtest_phases[MDTEST_OPS] = {
+    [MDTEST_DIR_CREATE] = ROW("directory create", WEIR_PHASE_STONEWALL, step_dir_create),
+    [MDTEST_DIR_STAT] = ROW("directory stat", 0, step_stat),
+    [MDTEST_DIR_RENAME] = ROW("directory rename", 0, step_rename),
+    [MDTEST_DIR_REMOVE] = ROW("directory remove", 0, step_dir_remove),
+    [MDTEST_FILE_CREATE] = ROW("file create", WEIR_PHASE_STONEWALL, step_file_create),
+    [MDTEST_FILE_STAT] = ROW("file stat", 0, step_stat),
+    [MDTEST_FILE_READ] = ROW("file read", 0, step_read),
+    [MDTEST_FILE_REMOVE] = ROW("file remove", 0, step_file_remove),
+    [MDTEST_TREE_CREATE] = ROW("tree create", 0, step_tree_create),
+    [MDTEST_TREE_REMOVE] = ROW("tree remove", 0, step_tree_remove),
+};
+
+const struct weir_phase mdtest_write_phase = ROW("file write", 0, step_write);

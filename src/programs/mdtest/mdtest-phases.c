@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-phases.c - rows of the phases, what is around their steps, and the directories of the
- * trees */
+/* mdtest-phases.c - what each operation is about, how much of it there is to do, and what is around the
+ * steps of a phase: the clock, and commands of the user */
 #include "config.h"
 #include "programs/mdtest/mdtest-step.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include "programs/mdtest/mdtest-hook.h"
-
-#define MODE 0775
 #define BATCH_NS 20000u /* where nobody asks for single times, look at the clock this often ... */
 #define BATCH_MOST 32   /* ... but not after more operations than this */
 
@@ -68,7 +71,7 @@ uint64_t mdtest_things_of_step(const struct weir_run *run, const struct mdtest_t
 }
 
 /* Steps of this rank. */
-static uint64_t count_steps(struct weir_run *run, void *state)
+uint64_t mdtest_count_steps(struct weir_run *run, void *state)
 {
     struct mdtest_test *t = state;
     const uint64_t *items = mdtest_makes_items(t) ? t->ledger.planned : t->ledger.count;
@@ -81,12 +84,12 @@ static uint64_t count_steps(struct weir_run *run, void *state)
     return t->pass.op == MDTEST_DIR_RENAME && n < 2 ? 0 : n;
 }
 
-static uint64_t count_operations(struct weir_run *run, void *state)
+uint64_t mdtest_count_operations(struct weir_run *run, void *state)
 {
-    return count_steps(run, state) * mdtest_things_of_step(run, state);
+    return mdtest_count_steps(run, state) * mdtest_things_of_step(run, state);
 }
 
-static uint64_t count_done(struct weir_run *run, const void *state, uint64_t steps)
+uint64_t mdtest_count_done(struct weir_run *run, const void *state, uint64_t steps)
 {
     return steps * mdtest_things_of_step(run, state);
 }
@@ -107,6 +110,129 @@ void mdtest_look(struct weir_run *run, struct mdtest_test *t, uint64_t *clock_ns
     *clock_ns = now;
 }
 
+/* ---- commands of the user ---- */
+
+#define NAP_LEAST_NS 50000u
+#define NAP_MOST_NS 5000000u
+#define GRACE_NS (UINT64_C(5) * WEIR_NS_PER_S) /* for a command to end after the signal */
+
+extern char **environ;
+
+/* A process group of its own, so that a signal reaches all that the command has started. Not in the
+ * foreground of a terminal: a group in its background could not ask for a password there, and what
+ * is typed reaches all processes of ours. */
+static bool has_own_group(void)
+{
+    return tcgetpgrp(STDIN_FILENO) != getpgrp();
+}
+
+/* Signals as they were before weir_interrupt_begin; in a process that is not ours as they are. */
+static int describe_child(const struct weir_interrupt *i, bool own_group, posix_spawnattr_t *attr)
+{
+    short flags = own_group ? POSIX_SPAWN_SETPGROUP : 0;
+    int sys = 0;
+
+    if (i->begun) {
+        flags |= POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+        sys = posix_spawnattr_setsigmask(attr, &i->mask);
+        if (sys == 0)
+            sys = posix_spawnattr_setsigdefault(attr, &i->defaults);
+    }
+    return sys == 0 ? posix_spawnattr_setflags(attr, flags) : sys; /* group 0: one of its own */
+}
+
+static int start(const struct weir_interrupt *i, const char *command, bool own_group, pid_t *child)
+{
+    char *const words[] = { (char[]) { "sh" }, (char[]) { "-c" }, strdup(command), NULL };
+    posix_spawnattr_t attr;
+    int sys = words[2] ? posix_spawnattr_init(&attr) : ENOMEM;
+
+    if (sys == 0) {
+        sys = describe_child(i, own_group, &attr);
+        if (sys == 0)
+            sys = posix_spawn(child, "/bin/sh", NULL, &attr, words, environ);
+        posix_spawnattr_destroy(&attr);
+    }
+    free(words[2]);
+    return sys;
+}
+
+/* Look often at first, then at a small part of the time that has passed: it is measured. */
+static uint64_t nap(uint64_t begin_ns)
+{
+    uint64_t part = (weir_now_ns() - begin_ns) / 64;
+
+    return part < NAP_LEAST_NS ? NAP_LEAST_NS : part > NAP_MOST_NS ? NAP_MOST_NS : part;
+}
+
+/* Wait for the child. -1 and errno. The signal that ends the run, unless the run was over before the
+ * child was started, goes to the target (as in kill(2)), which has GRACE_NS to end. */
+static int await(struct weir_interrupt *i, pid_t target, bool was_over, bool *interrupted)
+{
+    pid_t child = target < 0 ? -target : target;
+    uint64_t begin_ns = weir_now_ns(), last_ns = UINT64_MAX;
+    bool done = false;
+    int status = 0;
+
+    for (*interrupted = false;;) {
+        pid_t got = done ? 0 : waitpid(child, &status, WNOHANG);
+
+        if (got < 0 && errno != EINTR)
+            return -1;
+        done |= got == child;
+        if (done && (!*interrupted || kill(target, 0) < 0))
+            return status;
+        if (!was_over && !*interrupted && weir_interrupt_poll(i)) {
+            *interrupted = true;
+            last_ns = weir_now_ns() + GRACE_NS;
+            kill(target, i->signal);
+        } else if (weir_now_ns() > last_ns) {
+            kill(target, SIGKILL);
+            if (done)
+                return status;
+        }
+        weir_sleep_ns(nap(begin_ns));
+    }
+}
+
+/* Run 'command' with /bin/sh and wait for its end; 'what' names it in messages. The command gets
+ * the signal mask and actions that this process had at its start. A signal that ends the run while
+ * the command runs is sent to it, too, and to all that it has started (not in the foreground of a
+ * terminal, where only the shell gets it); what has not ended 5 s later is killed. The watchdog
+ * watches it like a call of a backend, and kills as much when it ends the job. Returns 0 when its
+ * exit status is 0, else -1 and err: it could not be started, its exit status or its signal
+ * (WEIR_ESETUP), or the run was interrupted (WEIR_EINTR). */
+static int run_shell(struct weir_run *run, const char *what, const char *command,
+                     struct weir_err *err)
+{
+    bool interrupted, was_over = weir_interrupt_poll(&run->interrupt);
+    bool own_group = has_own_group();
+    pid_t child;
+    int status, sys = start(&run->interrupt, command, own_group, &child);
+
+    if (sys != 0)
+        return weir_refuse(err, WEIR_ESETUP, "%s: the command '%s' cannot be started: %s", what,
+                           command, strerror(sys));
+    if (own_group)
+        child = -child;
+    weir_watchdog_command(&run->watchdog, command, child);
+    status = await(&run->interrupt, child, was_over, &interrupted);
+    weir_watchdog_command_end(&run->watchdog);
+    if (status < 0)
+        return weir_fail(err, WEIR_ESETUP, "%s: wait for the command '%s'", what, command);
+    if (interrupted)
+        return weir_refuse(err, WEIR_EINTR, "interrupted by signal %d in the command '%s' (%s)",
+                           run->interrupt.signal, command, what);
+    if (WIFSIGNALED(status))
+        return weir_refuse(err, WEIR_ESETUP, "%s: the command '%s' was ended by signal %d (%s)",
+                           what, command, WTERMSIG(status), strsignal(WTERMSIG(status)));
+    if (WEXITSTATUS(status) != 0)
+        return weir_refuse(err, WEIR_ESETUP, "%s: the command '%s' failed with exit status %d%s",
+                           what, command, WEXITSTATUS(status),
+                           WEXITSTATUS(status) == 127 ? ": it was not found" : "");
+    return 0;
+}
+
 /* Run a command of the user, on every rank. */
 static int run_command(struct weir_run *run, const char *what, const char *command,
                        struct weir_err *err)
@@ -115,8 +241,10 @@ static int run_command(struct weir_run *run, const char *what, const char *comma
         return 0;
     mdtest_log(run, 0, "calling %s: \"%s\"", what, command);
     weir_report_flush(&run->report);
-    return weir_hook_run(run, what, command, err);
+    return run_shell(run, what, command, err);
 }
+
+/* ---- before and after the steps ---- */
 
 void mdtest_rewind(struct mdtest_test *t)
 {
@@ -124,7 +252,7 @@ void mdtest_rewind(struct mdtest_test *t)
     t->names.known = t->target.known = false;
 }
 
-static int prepare(struct weir_run *run, void *state, struct weir_err *err)
+int mdtest_prepare(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mdtest_test *t = state;
 
@@ -138,7 +266,7 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
     return run_command(run, "prologue", t->o->before, err);
 }
 
-static int finish(struct weir_run *run, void *state, struct weir_err *err)
+int mdtest_finish(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mdtest_test *t = state;
     int rc = 0;
@@ -159,92 +287,3 @@ int mdtest_fail_op(struct weir_run *run, const struct mdtest_test *t, uint64_t i
     weir_records_add_failed(&run->records, (int)t->pass.op, begin, weir_now_ns(), item, err);
     return -1;
 }
-
-/* ---- trees ---- */
-
-int mdtest_each_tree(struct weir_run *run, struct mdtest_test *t, uint64_t loop, uint64_t dir,
-                     mdtest_branch_act *act, void *arg, uint64_t *clock_ns, struct weir_err *err)
-{
-    int last = t->o->unique && t->o->collective ? run->par.size - 1 : 0;
-
-    for (int k = 0; k <= last; k++) {
-        int whose = t->o->unique ? (t->o->collective ? k : run->par.rank) : MDTEST_NOBODY;
-
-        mdtest_name_dir(&t->names, mdtest_base_of(&t->places, whose), run->repetition, loop, whose,
-                        dir);
-        mdtest_enter(t, t->names.path);
-        if (weir_session_leave(&t->fs.session, act(run, arg, dir, clock_ns, err)) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* What an earlier run left is used again; the run says so once. */
-static int make_branch(struct weir_run *run, void *test, uint64_t dir, uint64_t *clock_ns,
-                       struct weir_err *err)
-{
-    struct mdtest_test *t = test;
-    struct weir_err why = WEIR_ERR_INIT;
-    uint64_t begin = *clock_ns;
-    int rc = t->fs.ns->mkdir(&t->fs.session, t->names.path, MODE, &why);
-
-    if (rc < 0 && why.sys == EEXIST) {
-        t->ledger.stale++;
-        rc = 0;
-    } else if (rc < 0) {
-        *err = why;
-    }
-    return mdtest_finish_op(run, t, rc, dir, 0, begin, clock_ns, err);
-}
-
-static int remove_branch(struct weir_run *run, void *test, uint64_t dir, uint64_t *clock_ns,
-                         struct weir_err *err)
-{
-    struct mdtest_test *t = test;
-    uint64_t begin = *clock_ns;
-    int rc = t->fs.ns->rmdir(&t->fs.session, t->names.path, err);
-
-    return mdtest_finish_op(run, t, rc, dir, 0, begin, clock_ns, err);
-}
-
-static int step_tree_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                            struct weir_err *err)
-{
-    struct mdtest_test *t = state;
-    uint64_t dir = weir_dirtree_preorder(&t->tree, i % t->tree.dirs);
-
-    t->ledger.trees_started = i + 1;
-    return mdtest_each_tree(run, t, i / t->tree.dirs, dir, make_branch, t, clock_ns, err);
-}
-
-static int step_tree_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                            struct weir_err *err)
-{
-    struct mdtest_test *t = state;
-    uint64_t dir = weir_dirtree_postorder(&t->tree, i % t->tree.dirs);
-
-    return mdtest_each_tree(run, t, i / t->tree.dirs, dir, remove_branch, t, clock_ns, err);
-}
-
-/* ---- rows ---- */
-
-#define ROW(k, f, s)                                                                               \
-    {                                                                                              \
-        .key = (k), .unit = "items", .flags = (f), .prepare = prepare, .count = count_steps,       \
-        .done = count_done, .operations = count_operations, .step = (s), .flush = finish           \
-    }
-
-const struct weir_phase mdtest_phases[MDTEST_OPS] = {
-    [MDTEST_DIR_CREATE] = ROW("directory create", WEIR_PHASE_STONEWALL, mdtest_step_dir_create),
-    [MDTEST_DIR_STAT] = ROW("directory stat", 0, mdtest_step_stat),
-    [MDTEST_DIR_RENAME] = ROW("directory rename", 0, mdtest_step_rename),
-    [MDTEST_DIR_REMOVE] = ROW("directory remove", 0, mdtest_step_dir_remove),
-    [MDTEST_FILE_CREATE] = ROW("file create", WEIR_PHASE_STONEWALL, mdtest_step_file_create),
-    [MDTEST_FILE_STAT] = ROW("file stat", 0, mdtest_step_stat),
-    [MDTEST_FILE_READ] = ROW("file read", 0, mdtest_step_read),
-    [MDTEST_FILE_REMOVE] = ROW("file remove", 0, mdtest_step_file_remove),
-    [MDTEST_TREE_CREATE] = ROW("tree create", 0, step_tree_create),
-    [MDTEST_TREE_REMOVE] = ROW("tree remove", 0, step_tree_remove),
-};
-
-const struct weir_phase mdtest_write_phase = ROW("file write", 0, mdtest_step_write);

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-places.c - the directories around the trees */
+/* mdtest-places.c - the directories around the trees, and the removal of what this run made or earlier
+ * ones left */
 #include "config.h"
-#include "programs/mdtest/mdtest.h"
+#include "programs/mdtest/mdtest-step.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/clock.h"
+#include "engine/place/cleanup.h"
 #include "engine/place/preflight.h"
 #include "par/agree.h"
 
 #define MODE 0775
 #define LOOPS_BETWEEN 1024
+#define LONGEST_S 60 /* of a clean-up: for the items, and as long for the directories */
 
 /* Each base has one task that makes and removes it. */
 static bool is_mine(const struct weir_run *run, const struct mdtest_test *t, int i)
@@ -82,7 +89,7 @@ uint64_t mdtest_my_tests(const struct weir_run *run, const struct mdtest_test *t
     return run->par.rank < t->places.n ? t->tree.loops : 0;
 }
 
-const char *mdtest_my_test(const struct weir_run *run, struct mdtest_test *t, uint64_t loop)
+static const char *my_test(const struct weir_run *run, struct mdtest_test *t, uint64_t loop)
 {
     return mdtest_name_test(&t->names, t->places.base[run->par.rank], run->repetition, loop);
 }
@@ -129,11 +136,11 @@ int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_e
 
     while (loop < mdtest_my_tests(run, t) && rc == 0)
         if ((rc = hear_signals(run, loop, err)) == 0 &&
-            (rc = make_test(t, mdtest_my_test(run, t, loop), loop, &found, err)) == 0)
+            (rc = make_test(t, my_test(run, t, loop), loop, &found, err)) == 0)
             loop++;
     if (weir_agree(&run->par, rc, err) < 0) {
         while (found.n == 0 && loop > 0)
-            weir_session_rmdir(&t->fs.session, mdtest_my_test(run, t, --loop), NULL);
+            weir_session_rmdir(&t->fs.session, my_test(run, t, --loop), NULL);
         return -1;
     }
     t->places.made_tests = true;
@@ -146,7 +153,247 @@ int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir
 
     for (uint64_t loop = 0; loop < mdtest_my_tests(run, t) && rc == 0; loop++)
         if ((rc = hear_signals(run, loop, err)) == 0)
-            rc = weir_session_rmdir(&t->fs.session, mdtest_my_test(run, t, loop), err);
+            rc = weir_session_rmdir(&t->fs.session, my_test(run, t, loop), err);
     t->places.made_tests = false;
     return weir_agree(&run->par, rc, err);
+}
+
+/* ---- after a failure or a signal: remove what this run made, name by name and in bounded time ---- */
+
+/* One clean-up on this rank. */
+struct sweep {
+    struct mdtest_test *t;
+    uint64_t items[MDTEST_KINDS]; /* that any task may have made */
+    uint64_t trees;               /* directories of a tree that any task may have made */
+    uint64_t left;                /* names that could not be removed */
+    struct weir_err first;        /* why the first of them could not */
+};
+
+/* A name that is not there is as good as removed. */
+static void note_failure(struct sweep *s, int rc, const struct weir_err *why)
+{
+    if (rc == 0 || why->sys == ENOENT || why->sys == ENOTDIR)
+        return;
+    if (s->left++ == 0)
+        s->first = *why;
+}
+
+/* Names of a task: its directories, the one that a rename has set aside, its files. */
+static uint64_t count_names(struct weir_run *run, void *state)
+{
+    const struct sweep *s = state;
+
+    if (run->par.rank > 0 && s->t->o->collective)
+        return 0;
+    return s->items[MDTEST_DIRS] + 1 + s->items[MDTEST_FILES];
+}
+
+static void remove_name(struct weir_run *run, struct sweep *s, int owner, uint64_t i)
+{
+    struct mdtest_test *t = s->t;
+    struct weir_err why = WEIR_ERR_INIT;
+    const char *path;
+    int rc = 0;
+
+    if (i <= s->items[MDTEST_DIRS]) {
+        bool aside = i == s->items[MDTEST_DIRS];
+
+        if (t->ledger.kind[MDTEST_DIRS] && t->tree.total > 0) {
+            path = mdtest_name_created(t, run, &t->names, MDTEST_DIRS, owner, aside ? 0 : i);
+            if (aside)
+                memcpy(t->names.path + strlen(path), "-XX", 4);
+            rc = t->fs.ns->rmdir(&t->fs.session, path, &why);
+        }
+    } else if (!t->o->shared || run->par.rank == 0) {
+        path = mdtest_name_created(t, run, &t->names, MDTEST_FILES,
+                                   t->o->shared ? MDTEST_SHARED : owner,
+                                   i - s->items[MDTEST_DIRS] - 1);
+        rc = t->fs.ns->unlink(&t->fs.session, path, &why);
+    }
+    note_failure(s, rc, &why);
+}
+
+static int step_name(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                     struct weir_err *err)
+{
+    struct sweep *s = state;
+
+    (void)err;
+    if (!s->t->o->collective)
+        remove_name(run, s, run->par.rank, i);
+    for (int k = 0; s->t->o->collective && k < run->par.size; k++)
+        remove_name(run, s, k, i);
+    *clock_ns = weir_now_ns();
+    return 0;
+}
+
+static uint64_t count_dirs(struct weir_run *run, void *state)
+{
+    const struct sweep *s = state;
+    bool works = run->par.rank == 0 || (s->t->o->unique && !s->t->o->collective);
+
+    return works && s->trees > 0 ? s->t->tree.dirs * s->t->tree.loops : 0;
+}
+
+static int remove_branch(struct weir_run *run, void *state, uint64_t dir, uint64_t *clock_ns,
+                         struct weir_err *err)
+{
+    struct sweep *s = state;
+    struct mdtest_test *t = s->t;
+    struct weir_err why = WEIR_ERR_INIT;
+
+    (void)run;
+    (void)dir;
+    (void)err;
+    note_failure(s, t->fs.ns->rmdir(&t->fs.session, t->names.path, &why), &why);
+    *clock_ns = weir_now_ns();
+    return 0;
+}
+
+static int step_dir(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                    struct weir_err *err)
+{
+    struct sweep *s = state;
+    uint64_t dirs = s->t->tree.dirs, dir = weir_dirtree_postorder(&s->t->tree, i % dirs);
+
+    return mdtest_each_tree(run, s->t, i / dirs, dir, remove_branch, s, clock_ns, err);
+}
+
+static const struct weir_phase names_phase = { .key = "clean-up",
+                                               .unit = "names",
+                                               .flags = WEIR_PHASE_STONEWALL,
+                                               .count = count_names,
+                                               .step = step_name };
+static const struct weir_phase dirs_phase = { .key = "clean-up",
+                                              .unit = "names",
+                                              .flags = WEIR_PHASE_STONEWALL,
+                                              .count = count_dirs,
+                                              .step = step_dir };
+
+/* Run one of the two; false when it did not come to its end. */
+static bool sweep(struct weir_run *run, struct sweep *s, const struct weir_phase *row)
+{
+    const struct weir_timing timing = { .deadline_s = LONGEST_S };
+    struct weir_err err = WEIR_ERR_INIT;
+    struct weir_phase_rec rec;
+    int64_t short_of;
+
+    if (weir_phase_run(run, row, s, &timing, &rec, &err) < 0)
+        return false;
+    short_of = rec.interrupted || rec.steps < row->count(run, s);
+    weir_allmax_i64(&run->par, &short_of, 1);
+    return !short_of;
+}
+
+/* What an iteration may have left; of one before the present one: everything. */
+static void size_up(struct weir_run *run, struct sweep *s, bool whole)
+{
+    struct mdtest_test *t = s->t;
+    int64_t most[3] = { (int64_t)t->ledger.started[MDTEST_DIRS],
+                        (int64_t)t->ledger.started[MDTEST_FILES],
+                        (int64_t)t->ledger.trees_started };
+
+    weir_allmax_i64(&run->par, most, 3);
+    s->items[MDTEST_DIRS] = whole ? t->ledger.planned[MDTEST_DIRS] : (uint64_t)most[0];
+    s->items[MDTEST_FILES] = whole ? t->ledger.planned[MDTEST_FILES] : (uint64_t)most[1];
+    s->trees = whole ? t->tree.dirs : (uint64_t)most[2];
+    for (int k = 0; k < MDTEST_KINDS; k++)
+        if (!t->ledger.kind[k])
+            s->items[k] = 0;
+}
+
+static void remove_tests(struct weir_run *run, struct sweep *s)
+{
+    struct mdtest_test *t = s->t;
+
+    for (uint64_t loop = 0; loop < mdtest_my_tests(run, t); loop++) {
+        struct weir_err why = WEIR_ERR_INIT;
+
+        note_failure(s, t->fs.ns->rmdir(&t->fs.session, my_test(run, t, loop), &why), &why);
+    }
+}
+
+static void report_left(struct weir_run *run, struct sweep *s, bool complete)
+{
+    uint64_t left = s->left;
+
+    weir_allsum_u64(&run->par, &left, 1);
+    if (complete && left == 0)
+        return;
+    run->error_is_last = false; /* a note comes after it */
+    if (left > 0 && s->left > 0)
+        weir_note(&run->log,
+                  "%" PRIu64
+                  " names could not be removed, first %s; mdtest --cleanup %s removes the rest",
+                  left, s->first.text, s->t->places.base[0]);
+    else
+        weir_note(&run->log,
+                  "the clean-up has not come to its end; mdtest --cleanup %s removes the rest",
+                  s->t->places.base[0]);
+}
+
+void mdtest_clean(struct weir_run *run, void *state)
+{
+    struct mdtest_test *t = state;
+    struct sweep s = { .t = t, .first = WEIR_ERR_INIT };
+    int present = run->repetition;
+    bool complete = true;
+    int signal;
+
+    if (!t->ready || !t->o->create || !t->places.made_tests)
+        return;
+    if (!t->places.all_ours) {
+        run->error_is_last = false; /* a note comes after it */
+        weir_note(&run->log,
+                  "nothing was removed, since '%s' has files or directories of an earlier run; "
+                  "mdtest --cleanup "
+                  "%s removes all of it",
+                  t->places.base[0], t->places.base[0]);
+        return;
+    }
+    signal = weir_interrupt_set_aside(&run->interrupt);
+    for (run->repetition = t->o->remove ? present : 0; complete && run->repetition <= present;
+         run->repetition++) {
+        size_up(run, &s, run->repetition < present);
+        t->names.known = false;
+        complete = sweep(run, &s, &names_phase) && sweep(run, &s, &dirs_phase);
+        if (complete)
+            remove_tests(run, &s);
+    }
+    run->repetition = present;
+    report_left(run, &s, complete);
+    weir_interrupt_put_back(&run->interrupt, signal);
+}
+
+/* ---- what earlier runs left (--cleanup DIR) is known by its names ---- */
+
+/* Names of the suite, and the levels on which they stand. A rename sets a directory aside as
+ * -XX. */
+static const struct weir_tidy_form forms[] = {
+    { "test-dir.#-#", true, 0, 0, WEIR_TIDY_TREE },
+    { "mdtest_tree.#", true, 1, INT_MAX, WEIR_TIDY_TREE },
+    { "mdtest_tree.#.#", true, 1, INT_MAX, WEIR_TIDY_TREE },
+    { "dir.mdtest.#.#", true, 2, INT_MAX, WEIR_TIDY_OURS },
+    { "dir.mdtest.#.#-XX", true, 2, INT_MAX, WEIR_TIDY_OURS },
+    { "file.mdtest.#.#", false, 2, INT_MAX, WEIR_TIDY_OURS },
+    { "file.mdtest.shared.#", false, 2, INT_MAX, WEIR_TIDY_OURS },
+};
+
+int mdtest_look_at_leftovers(struct weir_run *run, const struct mdtest_test *t, struct weir_err *err)
+{
+    /* Trees one beside the other; those of tasks; branches of the one tree of all tasks, for which
+     * the items beside them would be read by all ranks. */
+    int share_level = t->tree.loops > 1 ? 0 : t->o->leaf_only && !t->o->unique ? 2 : 1;
+    bool replaces = t->o->create && weir_existing(&t->o->run) == WEIR_EXISTING_REPLACE;
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < t->places.n; i++)
+        rc = weir_tidy_existing(run, "mdtest", t->places.base[i], replaces, t->fs.be, forms,
+                                sizeof(forms) / sizeof(*forms), share_level, err);
+    return rc;
+}
+
+int mdtest_remove_leftovers(struct weir_run *run, const char *dir, struct weir_err *err)
+{
+    return weir_tidy(run, "mdtest", dir, forms, sizeof(forms) / sizeof(*forms), err);
 }

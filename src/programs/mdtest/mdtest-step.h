@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-step.h - what the steps of all phases share: names, the clock, owners; and the steps
- * themselves. For the files of the phases only */
+/* mdtest-step.h - what the steps of all phases share: names, the clock, owners. For the files of the
+ * phases only */
 #ifndef WEIR_PROGRAMS_MDTEST_MDTEST_STEP_H
 #define WEIR_PROGRAMS_MDTEST_MDTEST_STEP_H
 
@@ -100,33 +100,20 @@ static inline int mdtest_each_owner(struct weir_run *run, struct mdtest_test *t,
     return 0;
 }
 
-/* mdtest-phases.c: one directory of one tree, and with -c -u that of every task's. Its name stands
+/* mdtest-items.c: one directory of one tree, and with -c -u that of every task's. Its name stands
  * in t->names.path. */
 typedef int mdtest_branch_act(struct weir_run *, void *arg, uint64_t dir, uint64_t *clock_ns,
                               struct weir_err *);
 int mdtest_each_tree(struct weir_run *run, struct mdtest_test *t, uint64_t loop, uint64_t dir,
                      mdtest_branch_act *act, void *arg, uint64_t *clock_ns, struct weir_err *err);
 
-/* ---- steps ---- */
+/* ---- around the steps ---- */
 
-/* mdtest-items.c: directories as items, and what is the same for files. */
-int mdtest_step_dir_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                           struct weir_err *err);
-int mdtest_step_dir_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                           struct weir_err *err);
-int mdtest_step_file_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                            struct weir_err *err);
-int mdtest_step_stat(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                     struct weir_err *err);
-int mdtest_step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                       struct weir_err *err);
-
-/* mdtest-items.c: files with and without content; write is the second pass of -c. */
-int mdtest_step_file_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                            struct weir_err *err);
-int mdtest_step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                      struct weir_err *err);
-int mdtest_step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                     struct weir_err *err);
+/* mdtest-phases.c: as in struct weir_phase, the same for all. */
+int mdtest_prepare(struct weir_run *run, void *state, struct weir_err *err);
+uint64_t mdtest_count_steps(struct weir_run *run, void *state);
+uint64_t mdtest_count_operations(struct weir_run *run, void *state);
+uint64_t mdtest_count_done(struct weir_run *run, const void *state, uint64_t steps);
+int mdtest_finish(struct weir_run *run, void *state, struct weir_err *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-tree.h - the trees of a test, and the names of directories and items */
+/* mdtest-tree.h - full trees of directories with items spread over them, as pure arithmetic, and the
+ * names of directories and items */
 #ifndef WEIR_PROGRAMS_MDTEST_MDTEST_TREE_H
 #define WEIR_PROGRAMS_MDTEST_MDTEST_TREE_H
 
@@ -9,7 +10,41 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "programs/mdtest/mdtest-dirtree.h"
+
+/* What trees are made from; counts are not negative. */
+struct weir_dirtree_shape {
+    int64_t items, per_dir; /* in all, and in each directory; 0: follows from the other */
+    int branch, depth;
+    bool leaf_only; /* items are at the lowest level only */
+};
+
+/* One tree. Directories are numbered like a heap: the children of d are d * branch + 1 and so on.
+ * Directory d holds the items d * per_dir and so on. */
+struct weir_dirtree {
+    uint64_t branch;
+    unsigned depth;
+    uint64_t dirs;     /* of one tree */
+    uint64_t first;    /* the first directory with items; all after it have items, too */
+    uint64_t per_dir;  /* items in each of these */
+    uint64_t per_loop; /* items in one tree */
+    uint64_t loops;    /* trees one beside the other */
+    uint64_t total;    /* items in all of them */
+};
+
+/* The nth directory in the order in which a tree is made (parents first, depth first) and
+ * removed (children first). */
+uint64_t weir_dirtree_preorder(const struct weir_dirtree *t, uint64_t nth);
+uint64_t weir_dirtree_postorder(const struct weir_dirtree *t, uint64_t nth);
+
+/* The number of the item that is made as the nth, within one tree: directory by directory, in
+ * preorder. */
+uint64_t weir_dirtree_made(const struct weir_dirtree *t, uint64_t nth);
+
+/* The same in the order of the numbers. */
+uint64_t weir_dirtree_linear(const struct weir_dirtree *t, uint64_t nth);
+
+/* The directory of an item. */
+uint64_t weir_dirtree_dir_of(const struct weir_dirtree *t, uint64_t item);
 
 /* The tree that the options -b -z -n -I -L ask for; unique: -u. Local. -1 and err (WEIR_EUSAGE)
  * when the shape is no tree, or has more than 2^63 of something. */
