@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ckpt-rc.c - resource files: lines "KEY: value  # comment" */
+/* ckpt-rc.c - files of options: lines "KEY: value  # comment" */
 #include "config.h"
-#include "programs/checkpoint/ckpt-rc.h"
+#include "programs/checkpoint/ckpt.h"
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/str.h"
 #include "base/text/quote.h"
@@ -80,4 +81,53 @@ int weir_rc_read(const char *text, size_t len, const char *name,
         text = stop + 1;
     }
     return sink->run(sink->arg, err);
+}
+
+/* ---- sizes that are missing ---- */
+
+/* Sizes, which a file of the originals must have. */
+static const char *const sizes[] = { "NX", "NY", "IM_WORLD", "LM", "NUM_ARRAYS" };
+#define SIZES (sizeof(sizes) / sizeof(*sizes))
+
+struct config {
+    const struct weir_script_sink *to;
+    bool has[SIZES], any; /* any: it says something */
+};
+
+static int pass_on(void *arg, const char *list, struct weir_err *err)
+{
+    struct config *c = arg;
+    size_t len = strcspn(list, "=");
+
+    c->any = true;
+    for (size_t i = 0; i < SIZES; i++)
+        c->has[i] |= len == strlen(sizes[i]) && strncasecmp(list, sizes[i], len) == 0;
+    return c->to->directives(c->to->arg, list, err);
+}
+
+static int pass_end(void *arg, struct weir_err *err)
+{
+    const struct config *c = arg;
+
+    return c->to->run(c->to->arg, err);
+}
+
+int ckpt_read_config(const char *text, size_t len, const char *name,
+                     const struct weir_script_sink *sink, struct weir_err *err)
+{
+    struct config c = { .to = sink };
+    const struct weir_script_sink mine = { .directives = pass_on, .run = pass_end, .arg = &c };
+    struct weir_str words = { 0 };
+    int rc = weir_rc_read(text, len, name, &mine, err);
+
+    for (size_t i = 0; i < SIZES; i++)
+        if (c.any && !c.has[i])
+            weir_str_addf(&words, "%s%s", words.len > 0 ? ", " : "", sizes[i]);
+    if (words.len > 0)
+        weir_str_addf(&words, ": not in '%s', where the original wants it; the command line or the "
+                              "default says what holds", name);
+    if (rc == 0 && words.len > 0 && sink->note)
+        sink->note(sink->arg, weir_str_text(&words));
+    weir_str_free(&words);
+    return rc;
 }

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ckpt.c - checkpoint_simulator.x and restart_simulator.x: what they are made of */
+/* ckpt.c - checkpoint_simulator.x and restart_simulator.x: what follows from the options (layout,
+ * backend, groups, memory), and what they are made of */
 #include "config.h"
+#include "engine/test.h"
 #include "programs/checkpoint/ckpt.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/clock.h"
 #include "engine/place/preflight.h"
-#include "programs/checkpoint/ckpt-rc.h"
+#include "par/agree.h"
 
 static const struct weir_operation write_operations[] = { { "gather", "gather", "fields", false },
                                                           { "put", "put", "fields", true },
@@ -17,58 +23,317 @@ static const struct weir_operation read_operations[] = { { "scatter", "scatter",
                                                          { "get", "get", "fields", true },
                                                          { .key = NULL } };
 
+static int count_variants(const void *opt, const struct weir_par *world)
+{
+    int n = ((const struct ckpt_options *)opt)->sweep.n;
+
+    (void)world;
+    return n > 0 ? n : 1;
+}
+
+/* ---- files ---- */
+
+static const char *api_of(const void *opt)
+{
+    const struct ckpt_options *o = opt;
+
+    return o->api ? o->api : o->binary || !o->netcdf ? "POSIX" : "NETCDF";
+}
+
+/* The file of all, or of writer i. */
+static void name_file(const void *opt, uint64_t i, struct weir_str *out)
+{
+    const struct ckpt_options *o = opt;
+    const char *api = api_of(o);
+
+    weir_str_addf(out, "%s", o->path);
+    if (o->split)
+        weir_str_addf(out, "_%03" PRIu64, i);
+    weir_str_addf(out, ".%s",
+                  strcasecmp(api, "NETCDF") == 0  ? "nc4"
+                  : strcasecmp(api, "HDF5") == 0  ? "h5"
+                  : strcasecmp(api, "NCMPI") == 0 ? "nc"
+                                                  : "bin");
+}
+
+static int add_files(const struct ckpt_options *o, int tasks, struct weir_files *files,
+                     enum weir_file_use use, struct weir_err *err)
+{
+    uint64_t most = (uint64_t)o->writers;
+
+    for (int i = 0; i < o->sweep.n; i++)
+        most = (uint64_t)o->sweep.v[i] > most ? (uint64_t)o->sweep.v[i] : most;
+    const struct weir_file_names names = {
+        .prefix = o->path, .n = o->split ? most : 1, .name = name_file, .arg = o
+    };
+
+    (void)tasks;
+    if (!o->moves || o->suppressed)
+        return 0;
+    return weir_files_add_names(files, "option -o (path)", &names, use, err);
+}
+
+static int add_written(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
+{
+    return add_files(opt, tasks, files, WEIR_FILE_WRITE, err);
+}
+
+static int add_read(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
+{
+    return add_files(opt, tasks, files, WEIR_FILE_READ, err);
+}
+
+/* ---- checks ---- */
+
+static int check_layout(struct ckpt *t, int ranks, struct weir_err *err)
+{
+    const struct ckpt_options *o = t->o;
+    const char *who = t->reads ? "readers" : "writers";
+    int64_t need = (int64_t)WEIR_CUBE_FACES * o->nx * o->ny;
+    uint64_t bytes = sizeof(float);
+
+    if (need != ranks)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "NX=%d, NY=%d: 6 * NX * NY = %lld ranks are needed, there %s %d", o->nx,
+                           o->ny, (long long)need, ranks == 1 ? "is" : "are", ranks);
+    if (o->nx > o->im || o->ny > o->im)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "NX=%d, NY=%d: a face has only IM_WORLD=%d cells in each direction",
+                           o->nx, o->ny, o->im);
+    if (t->number > WEIR_CUBE_FACES * o->ny)
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "%d %s: there are only 6 * NY = %d rows of patches, one for each at least", t->number,
+            who, WEIR_CUBE_FACES * o->ny);
+    if (__builtin_mul_overflow(bytes, (uint64_t)o->im * (uint64_t)o->im * WEIR_CUBE_FACES,
+                               &bytes) ||
+        __builtin_mul_overflow(bytes, (uint64_t)o->lm * (uint64_t)o->arrays, &bytes) ||
+        bytes > INT64_MAX)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "IM_WORLD=%d, LM=%d, NUM_ARRAYS=%d: that is more than 2^63 bytes", o->im,
+                           o->lm, o->arrays);
+    t->bytes = bytes;
+    return 0;
+}
+
+static int choose_backend(struct ckpt *t, struct weir_run *run, struct weir_err *err)
+{
+    const struct ckpt_options *o = t->o;
+    const char *name = api_of(o);
+
+    if (weir_values_backend(run->test->values, name, &run->world, &t->be, &t->be_opt, err) < 0) {
+        if (strcasecmp(name, "NETCDF") == 0)
+            weir_err_within(err, "netCDF is not in this build (configure says why); --write_binary "
+                                 "and other backends (--api=NAME) do not need it");
+        return -1;
+    }
+    if (!t->be->array)
+        return weir_refuse(err, WEIR_EUSAGE, "%s cannot keep arrays", t->be->name);
+    t->access = (struct weir_access) { .own_names = o->split,
+                                       .file_per_task = o->split,
+                                       .collective = o->collective && !o->split,
+                                       .tasks = t->number,
+                                       .nodes = run->world.nodes };
+    return 0;
+}
+
+static void plan_place(const struct ckpt *t, struct weir_plan *plan)
+{
+    plan->writes = t->moves && !t->reads;
+    plan->shared = !t->o->split && t->number > 1;
+    plan->bytes = t->bytes;
+    plan->inodes = t->o->split ? (uint64_t)t->number : 1;
+}
+
+static int plan(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ckpt *t = state;
+    const struct ckpt_options *o = run->test->values->driver_opt;
+
+    t->o = o;
+    t->reads = run->test->driver == &ckpt_restart;
+    t->moves = o->moves && !o->suppressed;
+    t->begin_ns = weir_now_ns();
+    t->number = o->sweep.n > 0 ? (int)o->sweep.v[run->test->variant] : o->writers;
+    run->test->plan.path = o->path;
+    t->layout = (struct weir_cube) { .im = (uint64_t)o->im,
+                                     .lm = (uint64_t)o->lm,
+                                     .nx = o->nx,
+                                     .ny = o->ny,
+                                     .rows = WEIR_CUBE_FACES * o->ny,
+                                     .groups = t->number };
+    if (check_layout(t, run->world.size, err) < 0)
+        return -1;
+    plan_place(t, &run->test->plan);
+    return choose_backend(t, run, err);
+}
+
+/* ---- memory ---- */
+
+static int take(float **out, uint64_t elements, struct weir_err *err)
+{
+    void *p = NULL;
+    int rc = weir_mem_aligned(&p, CKPT_ALIGN, (size_t)(elements * sizeof(float)), err);
+
+    *out = p;
+    return rc;
+}
+
+/* Memory that is not touched takes none. */
+static int reserve(float **out, uint64_t bytes, struct weir_err *err)
+{
+    void *p = NULL;
+    int sys = posix_memalign(&p, CKPT_ALIGN, bytes);
+
+    *out = p;
+    errno = sys;
+    return sys != 0 ? weir_fail(err, WEIR_ESETUP, "allocate %" PRIu64 " bytes", bytes) : 0;
+}
+
+/* The buffers of a step, on a mover. */
+static int take_buffers(struct ckpt *t, struct weir_err *err)
+{
+    uint64_t all = t->block.nx * t->block.ny * t->levels;
+    bool in_order = t->o->nx == 1 && t->levels == 1; /* patches are rows of the block */
+    bool keeps = t->o->keep_buffers;
+
+    t->step_bytes = all * sizeof(float);
+    if ((keeps ? take(&t->kept[0], all, err) : reserve(&t->kept[0], t->step_bytes, err)) < 0)
+        return -1;
+    if (keeps && in_order)
+        t->kept[1] = t->kept[0];
+    else if ((keeps ? take(&t->kept[1], all, err) : reserve(&t->kept[1], t->step_bytes, err)) < 0)
+        return -1;
+    t->gathered = t->kept[0];
+    t->field = t->kept[1];
+    return t->reads ? take(&t->rows, 2 * t->block.nx, err) : 0;
+}
+
+static int take_memory(struct ckpt *t, struct weir_err *err)
+{
+    const struct ckpt_options *o = t->o;
+    uint64_t plane = t->mine.nx * t->mine.ny;
+
+    t->array = calloc((size_t)o->arrays, sizeof(*t->array));
+    if (!t->array)
+        return weir_fail(err, WEIR_ESETUP, "memory for %d variables", o->arrays);
+    if (take(&t->data, plane * t->layout.lm * (uint64_t)o->arrays, err) < 0 ||
+        (t->reads && take(&t->got, plane * t->levels, err) < 0))
+        return -1;
+    return t->ranks.is_head ? take_buffers(t, err) : 0;
+}
+
+/* ---- the file ---- */
+
+static void describe_array(struct ckpt *t)
+{
+    const struct ckpt_options *o = t->o;
+    uint64_t lat = o->split ? t->block.ny : WEIR_CUBE_FACES * t->layout.im;
+    uint64_t parts = o->split ? 1 : (uint64_t)t->number;
+    struct weir_array_spec *s = &t->spec;
+
+    t->dims[0] = "lev";
+    t->dims[1] = "lat";
+    t->dims[2] = "lon";
+    *s = (struct weir_array_spec) { .type = { .elem = WEIR_ELEM_FLOAT32 }, .dims = t->dims };
+    s->shape = (struct weir_shape) { .rank = 3, .len = { t->layout.lm, lat, t->layout.im } };
+    if (!t->reads && o->chunk && !o->no_chunk)
+        s->chunk =
+            (struct weir_shape) { .rank = 3, .len = { t->levels, lat / parts, t->layout.im } };
+}
+
+/* The file that all movers share, which the first of them makes, or one of each. All ranks look at
+ * one: their nodes may have pages of it. */
+static bool range_of(struct weir_run *run, void *state, const struct weir_stage *stage,
+                     struct weir_str *path, struct weir_cache_range *range)
+{
+    const struct ckpt *t = state;
+    bool makes = t->ranks.is_head && (t->o->split || t->ranks.peers.rank == 0);
+
+    (void)run;
+    if (!t->moves || !(stage || makes))
+        return false;
+    weir_str_addf(path, "%s", weir_str_text(&t->name));
+    *range = (struct weir_cache_range) { 0, UINT64_MAX, 0, 1 };
+    return true;
+}
+
+static int remove_own(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ckpt *t = state;
+
+    (void)run;
+    if (!t->session.started || !t->removes || (!t->o->split && t->ranks.peers.rank > 0))
+        return 0;
+    return weir_session_remove(&t->session, weir_str_text(&t->name), err);
+}
+
+static void clean(struct weir_run *run, void *state)
+{
+    weir_clean(run, remove_own, state);
+}
+
+static int start_session(struct ckpt *t, struct weir_run *run, struct weir_err *err)
+{
+    int rc = 0;
+
+    if (weir_test_session_of(run, &t->session, t->be, t->be_opt, &t->access,
+                             weir_heads_par(&t->ranks), err) < 0)
+        return -1;
+    describe_array(t);
+    name_file(t->o, (uint64_t)t->ranks.peers.rank, &t->name);
+    if (t->ranks.is_head && t->spec.chunk.rank > 0 &&
+        weir_session_can_array(&t->session, &t->spec, NULL) < 0)
+        t->spec.chunk.rank = 0; /* the format has none */
+    if (t->ranks.is_head)
+        rc = weir_session_can_array(&t->session, &t->spec, err);
+    if (t->ranks.is_head && rc == 0 && t->reads)
+        rc = weir_session_admit(&t->session, weir_str_text(&t->name), WEIR_INTENT_READ, err);
+    else if (t->ranks.is_head && rc == 0)
+        rc = weir_session_is_new(&t->session, weir_str_text(&t->name), &t->removes, err);
+    /* else a file that was there and cannot be opened stays */
+    return weir_agree(&run->par, rc, err);
+}
+
+static int start(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ckpt *t = state;
+    int rc, color = weir_cube_group_of(&t->layout, run->par.rank);
+
+    if (weir_test_heads(run, &t->ranks, color, err) < 0)
+        return -1;
+    weir_cube_patch(&t->layout, run->par.rank, &t->mine);
+    weir_cube_group(&t->layout, color, &t->block);
+    t->levels = t->o->whole ? t->layout.lm : 1;
+    t->steps = t->layout.lm / t->levels;
+    rc = weir_patches_begin(&t->patches, &t->ranks.group, t->mine.nx * t->mine.ny, t->levels, err);
+    if (weir_agree(&run->par, rc, err) < 0 || weir_agree(&run->par, take_memory(t, err), err) < 0)
+        return -1;
+    ckpt_fill(t);
+    return t->moves ? start_session(t, run, err) : 0;
+}
+
+static void end(void *state)
+{
+    struct ckpt *t = state;
+
+    weir_patches_free(&t->patches);
+    if (t->kept[1] != t->kept[0])
+        free(t->kept[1]);
+    free(t->kept[0]);
+    free(t->rows);
+    free(t->got);
+    free(t->data);
+    free(t->array);
+    weir_str_free(&t->name);
+}
+
 static const char *config_of(const void *opt)
 {
     return ((const struct ckpt_options *)opt)->config;
 }
 
-/* Sizes, which a file of the originals must have. */
-static const char *const sizes[] = { "NX", "NY", "IM_WORLD", "LM", "NUM_ARRAYS" };
-#define SIZES (sizeof(sizes) / sizeof(*sizes))
-
-struct config {
-    const struct weir_script_sink *to;
-    bool has[SIZES], any; /* any: it says something */
-};
-
-static int pass_on(void *arg, const char *list, struct weir_err *err)
-{
-    struct config *c = arg;
-    size_t len = strcspn(list, "=");
-
-    c->any = true;
-    for (size_t i = 0; i < SIZES; i++)
-        c->has[i] |= len == strlen(sizes[i]) && strncasecmp(list, sizes[i], len) == 0;
-    return c->to->directives(c->to->arg, list, err);
-}
-
-static int pass_end(void *arg, struct weir_err *err)
-{
-    const struct config *c = arg;
-
-    return c->to->run(c->to->arg, err);
-}
-
-/* weir_rc_read, and a note where a size is missing: what is run is then another model. */
-static int read_config(const char *text, size_t len, const char *name,
-                       const struct weir_script_sink *sink, struct weir_err *err)
-{
-    struct config c = { .to = sink };
-    const struct weir_script_sink mine = { .directives = pass_on, .run = pass_end, .arg = &c };
-    struct weir_str words = { 0 };
-    int rc = weir_rc_read(text, len, name, &mine, err);
-
-    for (size_t i = 0; i < SIZES; i++)
-        if (c.any && !c.has[i])
-            weir_str_addf(&words, "%s%s", words.len > 0 ? ", " : "", sizes[i]);
-    if (words.len > 0)
-        weir_str_addf(&words, ": not in '%s', where the original wants it; the command line or the "
-                              "default says what holds", name);
-    if (rc == 0 && words.len > 0 && sink->note)
-        sink->note(sink->arg, weir_str_text(&words));
-    weir_str_free(&words);
-    return rc;
-}
+/* ---- the programs ---- */
 
 static const struct weir_example examples[] = {
     { WEIR_TOPIC_NONE, "--nx 1 --ny 1 --split_file", "a file for each writer or reader" },
@@ -105,25 +370,25 @@ static void declare_facts(struct weir_run *run, void *state, struct weir_facts *
     f->data_kind = o->random && !o->constant ? WEIR_DATA_RANDOM : WEIR_DATA_REPEATED;
 }
 
-#define LINE .script = config_of, .read_script = read_config, .api = ckpt_api
+#define LINE .script = config_of, .read_script = ckpt_read_config, .api = api_of
 
 static const struct weir_line write_line = { LINE, .script_here = CKPT_WRITE_SCRIPT };
 static const struct weir_line read_line = { LINE, .script_here = CKPT_READ_SCRIPT };
 
-static const struct weir_judged judged = { .facts = declare_facts, .range = ckpt_range };
+static const struct weir_judged judged = { .facts = declare_facts, .range = range_of };
 
 static const struct weir_made writes = {
-    .files = ckpt_writes,
+    .files = add_written,
     .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
-    .clean = ckpt_clean,
+    .clean = clean,
 };
-static const struct weir_made reads = { .files = ckpt_reads };
+static const struct weir_made reads = { .files = add_read };
 
 #define COMMON                                                                                     \
     .opt_size = sizeof(struct ckpt_options), .state_size = sizeof(struct ckpt), .whole = true,     \
-    .plan = ckpt_plan, .variants = ckpt_variants, .start = ckpt_start, .end = ckpt_end,            \
-    .judged = &judged, .report = ckpt_report_test, .conclude = ckpt_conclude,                      \
-    .summary = ckpt_summary, .deviation = CKPT_DEVIATION
+    .plan = plan, .variants = count_variants, .start = start, .end = end, .judged = &judged,       \
+    .report = ckpt_report_test, .conclude = ckpt_conclude, .summary = ckpt_summary,                \
+    .deviation = CKPT_DEVIATION
 
 const struct weir_driver ckpt_checkpoint = {
     .name = "checkpoint_simulator.x",

@@ -7,6 +7,7 @@
 #include "backends/session/session-array.h"
 #include "backends/session/session.h"
 #include "base/stats.h"
+#include "base/text/script.h"
 #include "engine/driver.h"
 #include "par/group.h"
 #include "programs/checkpoint/ckpt-cube.h"
@@ -104,19 +105,17 @@ extern const struct weir_driver ckpt_checkpoint, ckpt_restart;
 extern const struct weir_opt ckpt_checkpoint_opts[], ckpt_restart_opts[];
 extern const struct weir_stage ckpt_write_stages[], ckpt_read_stages[];
 
-/* ---- ckpt-plan.c, ckpt-field.c ---- */
+/* ---- ckpt-rc.c ---- */
 
-/* As in struct weir_line and struct weir_made. */
-const char *ckpt_api(const void *opt);
-int ckpt_writes(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
-int ckpt_reads(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
+/* As weir_script_read for a file of lines KEY: value: each is handed on as a directive KEY=value,
+ * and the file is one test. Empty lines and comments are skipped. A line without a colon, key or
+ * value is refused. Returns 0, or -1 and err (WEIR_EUSAGE) "FILE:LINE: ...". Local. */
+int weir_rc_read(const char *text, size_t len, const char *name,
+                 const struct weir_script_sink *sink, struct weir_err *err);
 
-int ckpt_plan(struct weir_run *run, void *state, struct weir_err *err);
-int ckpt_start(struct weir_run *run, void *state, struct weir_err *err);
-void ckpt_end(void *state);
-bool ckpt_range(struct weir_run *run, void *state, const struct weir_stage *stage,
-                struct weir_str *path, struct weir_cache_range *range);
-void ckpt_clean(struct weir_run *run, void *state);
+/* The same, and a note where a size is missing: what is run is then another model. */
+int ckpt_read_config(const char *text, size_t len, const char *name,
+                     const struct weir_script_sink *sink, struct weir_err *err);
 
 /* ---- ckpt-data.c ---- */
 
@@ -140,8 +139,6 @@ const char *ckpt_verified(const struct ckpt *t);
  * possible. Local. */
 float *ckpt_patch(const struct ckpt *t, uint64_t i);
 void ckpt_verify(struct ckpt *t, struct weir_run *run, uint64_t i);
-
-int ckpt_variants(const void *opt, const struct weir_par *world);
 
 /* ---- ckpt-report.c ---- */
 
