@@ -111,7 +111,7 @@ void weir_interrupt_begin(struct weir_interrupt *i)
     sigemptyset(&i->defaults);
     ignore(i, SIGPIPE);
     ignore(i, SIGXFSZ);
-    if (has_action(SIGCHLD, SIG_IGN)) /* else the status of a command is lost (programs/mdtest/mdtest-hook.h) */
+    if (has_action(SIGCHLD, SIG_IGN)) /* else the status of a command is lost (programs/mdtest/mdtest-phases.c) */
         signal(SIGCHLD, SIG_DFL);
     name_watched(&i->watched);
     pthread_sigmask(SIG_BLOCK, &i->watched, &i->mask);
