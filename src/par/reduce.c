@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NODES_TAG 6 /* the leader receives from any rank: see par/clock.c */
+#define EACH_TAG 7
+
 void weir_hist_sum(const struct weir_par *par, struct weir_hist *h)
 {
     int64_t ends[2] = { h->n ? -(int64_t)h->min_ns : INT64_MIN, (int64_t)h->max_ns };
@@ -110,4 +113,47 @@ int weir_collect(const struct weir_par *par, const void *mine, int n, size_t siz
     free(counts);
     free(at);
     return room ? total / (int)size : -1;
+}
+
+/* ---- the ranks of a node ---- */
+
+static void send_to_leader(const struct weir_par *par, const uint64_t *v, int n, int tag)
+{
+    weir_mpi_must(par, MPI_Send(v, n, MPI_UINT64_T, par->leader, tag, par->comm), "MPI_Send");
+}
+
+static void receive_from_any(const struct weir_par *par, uint64_t *v, int n, int tag)
+{
+    weir_mpi_must(par,
+                  MPI_Recv(v, n, MPI_UINT64_T, MPI_ANY_SOURCE, tag, par->comm, MPI_STATUS_IGNORE),
+                  "MPI_Recv");
+}
+
+void weir_nodes_or(const struct weir_par *par, uint64_t *v, int n)
+{
+    uint64_t more[WEIR_NODES_WORDS];
+
+    if (par->rank != par->leader) {
+        send_to_leader(par, v, n, NODES_TAG);
+        return;
+    }
+    for (int i = 0; i < par->followers; i++) {
+        receive_from_any(par, more, n, NODES_TAG);
+        for (int k = 0; k < n; k++)
+            v[k] |= more[k];
+    }
+}
+
+void weir_nodes_gather(const struct weir_par *par, const uint64_t *mine, int n, uint64_t *all)
+{
+    uint64_t more[WEIR_NODES_WORDS];
+
+    if (par->rank != par->leader) {
+        send_to_leader(par, mine, n, EACH_TAG);
+        return;
+    }
+    if (all)
+        memcpy(all, mine, (size_t)n * sizeof(*all));
+    for (int i = 1; i <= par->followers; i++)
+        receive_from_any(par, all ? all + (size_t)i * (size_t)n : more, n, EACH_TAG);
 }

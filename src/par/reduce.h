@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reduce.h - what all ranks have, brought to where it is needed: merged histograms, one number from
- * any other rank, the first few items of all */
+ * any other rank, the first few items of all, numbers of the ranks of a node */
 #ifndef WEIR_PAR_REDUCE_H
 #define WEIR_PAR_REDUCE_H
 
@@ -28,5 +28,17 @@ void weir_fetch_bytes(const struct weir_par *par, void *buf, size_t len, int fro
  * rank. most*size is at most INT_MAX. Collective over par->comm. */
 int weir_collect(const struct weir_par *par, const void *mine, int n, size_t size, int most,
                  void *out);
+
+#define WEIR_NODES_WORDS 64
+
+/* The bits that any rank of our node has set, in place on the leader of the node, of
+ * WEIR_NODES_WORDS words at most; others keep theirs. Nodes as MPI sees them. Collective over
+ * par->comm: messages between the ranks of a node only. */
+void weir_nodes_or(const struct weir_par *par, uint64_t *v, int n);
+
+/* The n words of every rank of our node, on its leader, its own first and the others in any order:
+ * n for each rank, or nowhere where 'all' is NULL; others get nothing. Nodes as MPI sees them.
+ * Collective over par->comm: messages between the ranks of a node only. */
+void weir_nodes_gather(const struct weir_par *par, const uint64_t *mine, int n, uint64_t *all);
 
 #endif

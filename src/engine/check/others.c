@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/node/device.h"
 #include "engine/driver.h"
-#include "par/nodes.h"
+#include "par/reduce.h"
 
 /* ---- the device ---- */
 
