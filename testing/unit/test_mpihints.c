@@ -10,7 +10,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "par/io/hintrange.h"
 #include "par/io/mpisession.h"
 
 static enum weir_hint_kind parse(const char *line, struct weir_hint *hint)

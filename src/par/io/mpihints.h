@@ -29,6 +29,10 @@ struct weir_hint {
  * Local. */
 enum weir_hint_kind weir_mpihints_parse(const char *line, size_t len, struct weir_hint *out);
 
+/* Is the value of a hint a number that libraries can take? Hints with other names pass. Local.
+ * Returns 0, or -1 and err (WEIR_EUSAGE) without the name of the hint. */
+int weir_hint_check(const char *key, const char *value, struct weir_err *err);
+
 /* The hints in rank 0's environment, then those in its file 'path' (NULL: none), which win. Every
  * rank gets the same. One note for all that are left out. *out is made also when there are none;
  * free it with MPI_Info_free. Collective over par->comm. Returns 0, or -1 and the same err on
