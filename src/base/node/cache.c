@@ -5,9 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -15,8 +18,8 @@
 #include <unistd.h>
 
 #include "base/node/device.h"
-#include "base/node/extents.h"
 
+#define AT_ONCE 64 /* extents of one request */
 #define PIECES 64
 #define SAMPLE ((uint64_t)16 << 20) /* bytes of a sample of a large piece */
 #define CACHESTAT 451               /* the number of the system call, on all processors */
@@ -53,6 +56,114 @@ static const struct {
     { 0xF15F, "eCryptfs has pages of the encrypted file that the kernel does not show" },
     { 0x65735546, "the server of a FUSE file system may have pages that the kernel does not show" },
 };
+
+/* ---- extents ---- */
+
+/* An extent (FIEMAP), or the part of it that was asked for. */
+struct stored {
+    uint64_t first, len; /* in the file */
+    uint64_t at;         /* on the device, from its beginning; 0 where 'placed' is false */
+    bool placed;
+    bool reserved;   /* has room on the device, and was never written */
+    bool compressed; /* other bytes, fewer, are on the device than in the file */
+};
+
+/* One request to the kernel, with room for the extents that follow it. */
+union request {
+    struct fiemap map;
+    unsigned char room[sizeof(struct fiemap) + AT_ONCE * sizeof(struct fiemap_extent)];
+};
+
+static struct stored cut(const struct fiemap_extent *x, uint64_t first, uint64_t end)
+{
+    uint64_t from = x->fe_logical > first ? x->fe_logical : first;
+    uint64_t to = x->fe_logical + x->fe_length;
+    uint32_t nowhere = FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_ENCODED | FIEMAP_EXTENT_DELALLOC |
+                       FIEMAP_EXTENT_DATA_INLINE | FIEMAP_EXTENT_DATA_TAIL;
+    uint32_t encoded = x->fe_flags & (FIEMAP_EXTENT_ENCODED | FIEMAP_EXTENT_DATA_ENCRYPTED);
+    bool placed = !(x->fe_flags & nowhere);
+
+    to = to < end ? to : end;
+    return (struct stored) { .first = from,
+                                  .len = to > from ? to - from : 0,
+                                  .at = placed ? x->fe_physical + (from - x->fe_logical) : 0,
+                                  .placed = placed,
+                                  .reserved = x->fe_flags & FIEMAP_EXTENT_UNWRITTEN,
+                                  .compressed = encoded == FIEMAP_EXTENT_ENCODED };
+}
+
+/* Calls visit for each extent in the len bytes from 'first' on, cut to them, in ascending order.
+ * False: the file system does not report them. */
+static bool visit_extents(int fd, uint64_t first, uint64_t len,
+                          void (*visit)(void *context, const struct stored *e), void *context)
+{
+    uint64_t begin = first, end = first + len;
+    union request r;
+
+    while (begin < end) {
+        const struct fiemap_extent *x = NULL;
+
+        r.map = (struct fiemap) { .fm_start = begin,
+                                  .fm_length = end - begin,
+                                  .fm_extent_count = AT_ONCE };
+        if (ioctl(fd, FS_IOC_FIEMAP, &r.map) < 0)
+            return false;
+        for (uint32_t i = 0; i < r.map.fm_mapped_extents; i++) {
+            struct stored e = cut(x = &r.map.fm_extents[i], first, end);
+
+            visit(context, &e);
+        }
+        if (!x || x->fe_flags & FIEMAP_EXTENT_LAST || x->fe_logical + x->fe_length <= begin)
+            break;
+        begin = x->fe_logical + x->fe_length;
+    }
+    return true;
+}
+
+struct sums {
+    double reserved, compressed;
+};
+
+static void add_extent(void *context, const struct stored *e)
+{
+    struct sums *s = context;
+
+    s->reserved += e->reserved ? (double)e->len : 0;
+    s->compressed += e->compressed ? (double)e->len : 0;
+}
+
+/* Counts pages that wait to be written, and what was read from a reserved extent. NaN: not known. */
+static double outside_holes(int fd, uint64_t first, uint64_t len)
+{
+    off_t end = (off_t)(first + len), data, hole;
+    double sum = 0;
+
+    for (off_t at = (off_t)first; at < end; at = hole) {
+        data = lseek(fd, at, SEEK_DATA);
+        if (data < 0 && errno != ENXIO)
+            return NAN;
+        if (data < 0 || data >= end)
+            break;
+        hole = lseek(fd, data, SEEK_HOLE);
+        if (hole <= data)
+            return NAN;
+        sum += (double)((hole < end ? hole : end) - data);
+    }
+    return sum;
+}
+
+/* How many of these bytes were written: those outside holes and, when 'clean' (none waits to be
+ * written back), outside extents that are only reserved. NaN: not known. */
+static double count_written(int fd, uint64_t first, uint64_t len, bool clean, double *compressed)
+{
+    struct sums s = { 0, 0 };
+    bool known = visit_extents(fd, first, len, add_extent, &s);
+
+    *compressed = known ? s.compressed : 0;
+    return fmin(outside_holes(fd, first, len), known && clean ? (double)len - s.reserved : NAN);
+}
+
+/* ---- pages ---- */
 
 /* By the system call itself: a preloaded library that counts open calls (a profiler) then sees
  * only those of the test. */
@@ -125,7 +236,7 @@ static int look_pages(struct look *l, struct file *f, uint64_t first, uint64_t l
 }
 
 /* The image below may have in memory what the file has not. */
-static void look_below(void *context, const struct weir_stored *e)
+static void look_below(void *context, const struct stored *e)
 {
     struct look *l = context;
 
@@ -138,7 +249,7 @@ static int look_memory(struct look *l, uint64_t first, uint64_t len)
     l->seen->looked += (double)len;
     if (look_pages(l, &l->file, first, len) < 0)
         return -1;
-    if (l->image.fd >= 0 && !weir_extents_visit(l->file.fd, first, len, look_below, l))
+    if (l->image.fd >= 0 && !visit_extents(l->file.fd, first, len, look_below, l))
         l->seen->hides = unseen_image;
     return 0;
 }
@@ -148,8 +259,7 @@ static int look_extents(struct look *l, uint64_t first, uint64_t len)
 {
     double compressed;
 
-    l->seen->written +=
-        weir_extents_written(l->file.fd, first, len, l->file.dirty <= 0, &compressed);
+    l->seen->written += count_written(l->file.fd, first, len, l->file.dirty <= 0, &compressed);
     l->seen->compressed += compressed;
     return 0;
 }
