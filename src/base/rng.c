@@ -5,22 +5,6 @@
 
 enum { ROUNDS = 4, WORDS = 31, LAG = 3, WARM_UP = 310 };
 
-uint64_t weir_rng_inverse(uint64_t odd)
-{
-    uint64_t x = odd; /* right in three bits; each round doubles them */
-
-    for (int i = 0; i < 5; i++)
-        x *= 2 - odd * x;
-    return x;
-}
-
-uint64_t weir_rng_key_of(uint64_t z, uint64_t n)
-{
-    z = (z ^ z >> 31 ^ z >> 62) * weir_rng_inverse(0x94d049bb133111ebu);
-    z = (z ^ z >> 27 ^ z >> 54) * weir_rng_inverse(0xbf58476d1ce4e5b9u);
-    return (z ^ z >> 30 ^ z >> 60) - (n + 1) * 0x9e3779b97f4a7c15u;
-}
-
 void weir_perm_init(struct weir_perm *p, uint64_t size, uint64_t key)
 {
     unsigned bits = size > 1 ? 64u - (unsigned)__builtin_clzll(size - 1) : 1;
@@ -72,24 +56,6 @@ int32_t weir_glibc_rand_r(uint32_t *seed)
     value = value << 10 ^ step(seed) % 1024;
     value = value << 10 ^ step(seed) % 1024;
     return (int32_t)value;
-}
-
-int weir_glibc_rand_r_seeds(int32_t value, uint32_t *seeds, int most)
-{
-    const uint32_t known = (uint32_t)value >> 20 << 16; /* 11 bits of the state after one step */
-    const uint32_t back = (uint32_t)weir_rng_inverse(1103515245u);
-    int n = 0;
-
-    for (uint32_t low = 0; low < 1u << 16 && n < most; low++) {
-        uint32_t before = ((known | low) - 12345u) * back, seed;
-
-        before &= (1u << WEIR_GLIBC_SEED_BITS) - 1;
-        seed = before;
-
-        if (weir_glibc_rand_r(&seed) == value)
-            seeds[n++] = before;
-    }
-    return n;
 }
 
 void weir_glibc_srandom(struct weir_glibc_random *g, uint32_t seed)

@@ -17,12 +17,6 @@ static inline uint64_t weir_rng_at(uint64_t key, uint64_t n)
     return z ^ (z >> 31);
 }
 
-/* The key of the stream whose n-th number is z. */
-uint64_t weir_rng_key_of(uint64_t z, uint64_t n);
-
-/* The x with odd * x = 1, modulo 2^64. */
-uint64_t weir_rng_inverse(uint64_t odd);
-
 /* The n-th number of stream 'key' that is below 'limit' (not 0). */
 static inline uint64_t weir_rng_below(uint64_t key, uint64_t n, uint64_t limit)
 {
@@ -41,11 +35,6 @@ uint64_t weir_perm_at(const struct weir_perm *p, uint64_t i); /* i < size; const
 
 /* glibc's rand_r: advances *seed, returns 31 bits. */
 int32_t weir_glibc_rand_r(uint32_t *seed);
-
-/* The seeds from which rand_r returns 'value' first, at most 'most'; returns how many, rarely more
- * than one. Only the low 27 bits of a seed matter. Local, less than a millisecond. */
-#define WEIR_GLIBC_SEED_BITS 27
-int weir_glibc_rand_r_seeds(int32_t value, uint32_t *seeds, int most);
 
 /* glibc's srandom/random (= srand/rand), the default 31-word additive feedback generator. */
 struct weir_glibc_random {
