@@ -32,7 +32,7 @@ static struct h5ex_options defaults(int dims)
 static void refuse_size(const struct h5ex_options *o, int index, const char *words)
 {
     struct weir_err err = WEIR_ERR_INIT;
-    struct weir_grid g;
+    struct h5ex_grid g;
     struct h5ex_size s;
 
     if (h5ex_grid_make(o, 1, &g, &err) == 0)
@@ -42,7 +42,7 @@ static void refuse_size(const struct h5ex_options *o, int index, const char *wor
         fail_msg("'%s' is not in '%s'", words, err.text);
 }
 
-static void make(const struct h5ex_options *o, int tasks, int index, struct weir_grid *g,
+static void make(const struct h5ex_options *o, int tasks, int index, struct h5ex_grid *g,
                  struct h5ex_size *s)
 {
     struct weir_err err = WEIR_ERR_INIT;
@@ -53,7 +53,7 @@ static void make(const struct h5ex_options *o, int tasks, int index, struct weir
 
 /* Ranks have as many elements as they should, no two the same one, and readers those that the writer so
  * many ranks further wrote. */
-static void check_parts(const struct h5ex_options *o, int tasks, const struct weir_grid *g,
+static void check_parts(const struct h5ex_options *o, int tasks, const struct h5ex_grid *g,
                         const struct h5ex_size *s, enum h5ex_which which)
 {
     static unsigned char owner[1u << 16];
@@ -83,7 +83,7 @@ static void parts_are_apart_and_complete(void **unused)
         { 1, 1, 1 }, { 2, 1, 1 }, { 1, 2, 1 }, { 2, 1, 3 }, { 2, 2, 2 }
     };
     struct h5ex_options o = defaults(3);
-    struct weir_grid g;
+    struct h5ex_grid g;
     struct h5ex_size s;
 
     (void)unused;
@@ -107,7 +107,7 @@ static void parts_are_apart_and_complete(void **unused)
 static void ranks_are_in_row_major_order(void **unused)
 {
     struct h5ex_options o = defaults(2);
-    struct weir_grid g;
+    struct h5ex_grid g;
     struct h5ex_size s;
     struct h5ex_set d;
 
@@ -125,7 +125,7 @@ static void ranks_are_in_row_major_order(void **unused)
 static void another_product_divides_the_first_dimension(void **unused)
 {
     struct h5ex_options o = defaults(32);
-    struct weir_grid g;
+    struct h5ex_grid g;
     struct h5ex_size s;
 
     (void)unused;
@@ -142,7 +142,7 @@ static void another_product_divides_the_first_dimension(void **unused)
 static void each_size_has_its_own_blocks(void **unused)
 {
     struct h5ex_options o = defaults(1);
-    struct weir_grid g;
+    struct h5ex_grid g;
     struct h5ex_size s;
 
     (void)unused;

@@ -11,7 +11,6 @@
 
 #include "backends/session/session-array.h"
 #include "base/options/option.h"
-#include "base/shape/grid.h"
 #include "engine/about/provenance.h"
 #include "engine/driver.h"
 
@@ -176,41 +175,6 @@ void weir_banner_data(struct weir_run *run, const struct weir_driver *d, int arg
     weir_banner_machine(run, WEIR_FOR_DATA);
     if (run->details)
         weir_provenance_run(run);
-}
-
-/* ---- parts of arrays ---- */
-
-/* One dimension. */
-struct space {
-    int64_t dim, length, block, stride, count;
-};
-
-#define SPACE(f, h) COL_INT(struct space, f, #f, h)
-
-static const struct weir_col space_cols[] = {
-    SPACE(dim, "Dimension, from 0"),
-    SPACE(length, "Elements of all tasks with the gaps; in memory of a task"),
-    SPACE(block, "Elements of a block"),
-    SPACE(stride, "From block to block"),
-    SPACE(count, "Blocks of a task"),
-    WEIR_COL_END
-};
-
-void weir_banner_part(struct weir_run *run, const char *head, const char *key,
-                      const struct weir_part *part, const uint64_t *len)
-{
-    const struct weir_table table = { .key = key, .cols = space_cols, .readers = WEIR_FOR_DATA };
-
-    for (int d = 0; d < part->dims; d++) {
-        struct space s = { d, (int64_t)len[d], (int64_t)part->block[d], (int64_t)part->stride[d],
-                           (int64_t)part->count[d] };
-
-        weir_report_line(&run->report,
-                         "%s Dim= %" PRId64 " Block= %" PRId64 " Stride= %" PRId64
-                         " Count= %" PRId64,
-                         head, s.dim, s.block, s.stride, s.count);
-        weir_report_row(&run->report, &table, &s);
-    }
 }
 
 /* ---- tests ---- */

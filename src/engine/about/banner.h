@@ -38,12 +38,6 @@ void weir_banner_option(struct weir_run *run, unsigned readers, const char *name
 void weir_banner_data(struct weir_run *run, const struct weir_driver *d, int argc,
                       char *const *argv);
 
-/* How the part of a task lies in an array of these lengths: a line for each dimension, which
- * begins with 'head', and rows of the table 'key'. Rank 0. */
-struct weir_part;
-void weir_banner_part(struct weir_run *run, const char *head, const char *key,
-                      const struct weir_part *part, const uint64_t *len);
-
 /* The object "Parameters" of the test that was entered: every option with a long name and its
  * value, for data readers. Rank 0. */
 void weir_banner_parameters(struct weir_run *run);

@@ -84,6 +84,40 @@ void h5ex_banner(struct weir_run *run, struct weir_test *tests, int n, int argc,
     weir_report_flush(r);
 }
 
+/* A dimension of the part of a task in an array. */
+struct space {
+    int64_t dim, length, block, stride, count;
+};
+
+#define SPACE(f, h) COL_INT(struct space, f, #f, h)
+
+static const struct weir_col space_cols[] = {
+    SPACE(dim, "Dimension, from 0"),
+    SPACE(length, "Elements of all tasks with the gaps; in memory of a task"),
+    SPACE(block, "Elements of a block"),
+    SPACE(stride, "From block to block"),
+    SPACE(count, "Blocks of a task"),
+    WEIR_COL_END
+};
+
+/* len: of the array. */
+static void report_part(struct weir_run *run, const char *head, const char *key,
+                        const struct h5ex_part *part, const uint64_t *len)
+{
+    const struct weir_table table = { .key = key, .cols = space_cols, .readers = WEIR_FOR_DATA };
+
+    for (int d = 0; d < part->dims; d++) {
+        struct space s = { d, (int64_t)len[d], (int64_t)part->block[d], (int64_t)part->stride[d],
+                           (int64_t)part->count[d] };
+
+        weir_report_line(&run->report,
+                         "%s Dim= %" PRId64 " Block= %" PRId64 " Stride= %" PRId64
+                         " Count= %" PRId64,
+                         head, s.dim, s.block, s.stride, s.count);
+        weir_report_row(&run->report, &table, &s);
+    }
+}
+
 int h5ex_report_test(struct weir_run *run, void *state, struct weir_err *err)
 {
     const struct h5ex_test *t = state;
@@ -93,8 +127,8 @@ int h5ex_report_test(struct weir_run *run, void *state, struct weir_err *err)
     (void)err;
     weir_banner_test(run);
     weir_report_str(r, WEIR_FOR_DATA, "path", t->path);
-    weir_banner_part(run, "FileSpace:", "fileSpace", &s->file, s->shape[H5EX_DOUBLES].len);
-    weir_banner_part(run, "MemSpace: ", "memorySpace", &s->memory, &s->buffer);
+    report_part(run, "FileSpace:", "fileSpace", &s->file, s->shape[H5EX_DOUBLES].len);
+    report_part(run, "MemSpace: ", "memorySpace", &s->memory, &s->buffer);
     weir_report_flush(r);
     return 0;
 }

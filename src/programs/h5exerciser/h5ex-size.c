@@ -8,13 +8,83 @@
 
 #define BYTES_MOST sizeof(struct h5ex_record) /* of an element */
 
+static void grid_make(struct h5ex_grid *g, int dims, const uint64_t *ranks, int tasks)
+{
+    *g = (struct h5ex_grid) { .dims = dims, .tasks = tasks, .asked = 1 };
+    for (int d = 0; d < dims; d++)
+        if (__builtin_mul_overflow(g->asked, ranks[d], &g->asked))
+            g->asked = UINT64_MAX / 2; /* no number of tasks, whatever it is multiplied with */
+    for (int d = 0; d < dims; d++)
+        g->ranks[d] = g->asked == (uint64_t)tasks ? ranks[d] : d == 0 ? (uint64_t)tasks : 1;
+}
+
+static void make_blocks(struct h5ex_part *p, int d, uint64_t block, uint64_t stride)
+{
+    p->odd[d] = block > 0 && p->len[d] % block != 0;
+    if (block == 0 || p->odd[d])
+        block = stride = p->len[d];
+    p->block[d] = block;
+    p->stride[d] = stride < block ? block : stride;
+    p->count[d] = block ? p->len[d] / block : 0;
+}
+
+/* Block 0, or one that does not divide the length: all in one block. A stride below the block: no
+ * gaps. block and stride NULL: all in one block. Returns 0, or -1 and err (WEIR_EUSAGE). */
+static int part_make(struct h5ex_part *p, int dims, const uint64_t *len, const uint64_t *block,
+                     const uint64_t *stride, struct weir_err *err)
+{
+    uint64_t whole;
+
+    *p = (struct h5ex_part) { .dims = dims, .elements = 1 };
+    for (int d = 0; d < dims; d++) {
+        p->len[d] = len[d];
+        make_blocks(p, d, block ? block[d] : 0, stride ? stride[d] : 0);
+        if (__builtin_mul_overflow(p->elements, len[d], &p->elements) ||
+            __builtin_mul_overflow(p->stride[d], p->count[d], &whole))
+            return weir_refuse(err, WEIR_EUSAGE,
+                               "dimension %d: the part of one task has more than 2^64 elements",
+                               d + 1);
+    }
+    return 0;
+}
+
+/* The array of all tasks, with its gaps. Returns 0, or -1 and err (WEIR_EUSAGE): it would have more
+ * than INT64_MAX bytes, with 'elem' bytes of an element. */
+static int grid_shape(const struct h5ex_grid *g, const struct h5ex_part *p, uint64_t elem,
+                      struct weir_shape *shape, struct weir_err *err)
+{
+    uint64_t bytes;
+
+    shape->rank = g->dims;
+    for (int d = 0; d < g->dims; d++)
+        if (__builtin_mul_overflow(p->stride[d] * p->count[d], g->ranks[d], &shape->len[d]))
+            return weir_refuse(err, WEIR_EUSAGE,
+                               "dimension %d: the array has more than 2^64 elements", d + 1);
+    return weir_shape_bytes(shape, elem, &bytes, err);
+}
+
+/* The slab of the task at this position; after the last task comes the first again. */
+static void grid_slab(const struct h5ex_grid *g, const struct h5ex_part *p, uint64_t position,
+                      struct weir_slab *out)
+{
+    uint64_t left = position % (uint64_t)g->tasks;
+
+    out->rank = g->dims;
+    for (int d = g->dims - 1; d >= 0; left /= g->ranks[d--]) {
+        out->block[d] = p->block[d];
+        out->stride[d] = p->stride[d];
+        out->count[d] = p->count[d];
+        out->start[d] = p->stride[d] * p->count[d] * (left % g->ranks[d]);
+    }
+}
+
 static int spread(const struct weir_optlist *list, const char *name, int dims, uint64_t *out,
                   struct weir_err *err)
 {
     return weir_optlist_spread(list, name, dims, "--numdims", out, err);
 }
 
-int h5ex_grid_make(const struct h5ex_options *o, int tasks, struct weir_grid *g,
+int h5ex_grid_make(const struct h5ex_options *o, int tasks, struct h5ex_grid *g,
                    struct weir_err *err)
 {
     uint64_t ranks[WEIR_RANK_MAX];
@@ -29,7 +99,7 @@ int h5ex_grid_make(const struct h5ex_options *o, int tasks, struct weir_grid *g,
                            o->dims);
     if (spread(&o->dimranks, "dimranks", o->dims, ranks, err) < 0)
         return -1;
-    weir_grid_make(g, o->dims, ranks, tasks);
+    grid_make(g, o->dims, ranks, tasks);
     return 0;
 }
 
@@ -55,19 +125,19 @@ static int make_extents(const struct h5ex_options *o, int index, uint64_t *len,
 static int make_memory(const struct h5ex_options *o, struct h5ex_size *s, struct weir_err *err)
 {
     uint64_t block = (uint64_t)o->mem_block, stride = (uint64_t)o->mem_stride;
-    struct weir_part *m = &s->memory;
+    struct h5ex_part *m = &s->memory;
 
     s->mem_odd = block > 0 && s->file.elements % block != 0;
     if (block == 0 || s->mem_odd)
         block = stride = 1;
-    if (weir_part_make(m, 1, &s->file.elements, &block, &stride, NULL) < 0 ||
+    if (part_make(m, 1, &s->file.elements, &block, &stride, NULL) < 0 ||
         m->stride[0] * m->count[0] > INT64_MAX / BYTES_MOST)
         return weir_refuse(err, WEIR_EUSAGE, "the buffer of a rank is too large for this machine");
     s->buffer = m->stride[0] * m->count[0];
     return 0;
 }
 
-static int make_size(const struct h5ex_options *o, const struct weir_grid *g, int index,
+static int make_size(const struct h5ex_options *o, const struct h5ex_grid *g, int index,
                      struct h5ex_size *s, struct weir_err *err)
 {
     uint64_t len[WEIR_RANK_MAX], block[WEIR_RANK_MAX], stride[WEIR_RANK_MAX];
@@ -75,15 +145,15 @@ static int make_size(const struct h5ex_options *o, const struct weir_grid *g, in
     if (make_extents(o, index, len, err) < 0 ||
         spread(&o->fileblocks, "fileblocks", o->dims, block, err) < 0 ||
         spread(&o->filestrides, "filestrides", o->dims, stride, err) < 0 ||
-        weir_part_make(&s->file, o->dims, len, block, stride, err) < 0 ||
-        weir_part_make(&s->packed, o->dims, len, NULL, NULL, err) < 0 ||
+        part_make(&s->file, o->dims, len, block, stride, err) < 0 ||
+        part_make(&s->packed, o->dims, len, NULL, NULL, err) < 0 ||
         make_memory(o, s, err) < 0 ||
-        weir_grid_shape(g, &s->file, BYTES_MOST, &s->shape[H5EX_DOUBLES], err) < 0)
+        grid_shape(g, &s->file, BYTES_MOST, &s->shape[H5EX_DOUBLES], err) < 0)
         return -1;
-    return weir_grid_shape(g, &s->packed, BYTES_MOST, &s->shape[H5EX_RECORDS], err);
+    return grid_shape(g, &s->packed, BYTES_MOST, &s->shape[H5EX_RECORDS], err);
 }
 
-int h5ex_size_make(const struct h5ex_options *o, const struct weir_grid *g, int index,
+int h5ex_size_make(const struct h5ex_options *o, const struct h5ex_grid *g, int index,
                    struct h5ex_size *s, struct weir_err *err)
 {
     if (make_size(o, g, index, s, err) == 0)
@@ -146,11 +216,11 @@ static bool record_differs(const void *cell, uint64_t at, double value, int repe
     return false;
 }
 
-void h5ex_set_make(const struct h5ex_options *o, const struct weir_grid *g,
+void h5ex_set_make(const struct h5ex_options *o, const struct h5ex_grid *g,
                    const struct h5ex_size *s, enum h5ex_which which, int rank, struct h5ex_set *d)
 {
     bool packed = which == H5EX_RECORDS;
-    const struct weir_part *part = packed ? &s->packed : &s->file;
+    const struct h5ex_part *part = packed ? &s->packed : &s->file;
     uint64_t shift = (uint64_t)o->shift, first = (uint64_t)rank + (packed ? 0 : shift);
     struct weir_cells *c = &d->put;
 
@@ -166,10 +236,10 @@ void h5ex_set_make(const struct h5ex_options *o, const struct weir_grid *g,
     c->memory = (struct weir_shape) { .rank = 1, .len = { packed ? part->elements : s->buffer } };
     weir_slab_all(&c->in_memory, &c->memory);
     if (!packed && s->buffer > part->elements)
-        weir_grid_slab(&(struct weir_grid) { .dims = 1, .tasks = 1, .ranks = { 1 } }, &s->memory, 0,
+        grid_slab(&(struct h5ex_grid) { .dims = 1, .tasks = 1, .ranks = { 1 } }, &s->memory, 0,
                        &c->in_memory);
     d->get = *c;
     d->gaps = (struct weir_memory) { c->memory, c->in_memory };
-    weir_grid_slab(g, part, first, &d->put.slab);
-    weir_grid_slab(g, part, first + shift, &d->get.slab);
+    grid_slab(g, part, first, &d->put.slab);
+    grid_slab(g, part, first + shift, &d->get.slab);
 }

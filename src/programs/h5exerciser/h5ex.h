@@ -4,7 +4,7 @@
 #define WEIR_PROGRAMS_H5EXERCISER_H5EX_H
 
 #include "backends/session/session-array.h"
-#include "base/shape/grid.h"
+#include "base/shape/slab.h"
 #include "base/stats.h"
 #include "engine/driver.h"
 #include "programs/h5exerciser/h5ex-cells.h"
@@ -25,18 +25,35 @@ struct h5ex_options {
 
 /* ---- h5ex-size.c: arithmetic without I/O ---- */
 
+/* Tasks along each dimension; the last dimension varies fastest over the tasks. */
+struct h5ex_grid {
+    int dims, tasks;
+    uint64_t ranks[WEIR_RANK_MAX];
+    uint64_t
+        asked; /* the product that was asked for; where it is not 'tasks', dimension 0 is divided */
+};
+
+/* The part of a task in each dimension: 'count' blocks of 'block' elements, each 'stride' after
+ * the one before, together 'len' elements without the gaps. */
+struct h5ex_part {
+    int dims;
+    uint64_t len[WEIR_RANK_MAX], block[WEIR_RANK_MAX], stride[WEIR_RANK_MAX], count[WEIR_RANK_MAX];
+    bool odd[WEIR_RANK_MAX]; /* the block that was asked for does not divide the length */
+    uint64_t elements;       /* without gaps */
+};
+
 /* One size of the sweep: what each rank has, and how it lies in file and memory. */
 struct h5ex_size {
-    struct weir_part file, packed, memory; /* in the file with gaps and without; in the buffer */
+    struct h5ex_part file, packed, memory; /* in the file with gaps and without; in the buffer */
     bool mem_odd;
     uint64_t buffer;            /* elements of a rank with the gaps in memory */
     struct weir_shape shape[2]; /* of the datasets */
 };
 
 /* Both local. Return 0, or -1 and err (WEIR_EUSAGE) that names the option. */
-int h5ex_grid_make(const struct h5ex_options *o, int tasks, struct weir_grid *g,
+int h5ex_grid_make(const struct h5ex_options *o, int tasks, struct h5ex_grid *g,
                    struct weir_err *err);
-int h5ex_size_make(const struct h5ex_options *o, const struct weir_grid *g, int index,
+int h5ex_size_make(const struct h5ex_options *o, const struct h5ex_grid *g, int index,
                    struct h5ex_size *s, struct weir_err *err);
 
 /* ---- the datasets ---- */
@@ -60,7 +77,7 @@ struct h5ex_set {
 };
 
 /* h5ex-size.c: a set of 'rank' without buffer and name. Local. */
-void h5ex_set_make(const struct h5ex_options *o, const struct weir_grid *g,
+void h5ex_set_make(const struct h5ex_options *o, const struct h5ex_grid *g,
                    const struct h5ex_size *s, enum h5ex_which which, int rank, struct h5ex_set *d);
 
 /* ---- the test ---- */
@@ -116,7 +133,7 @@ struct h5ex_test {
     const char *path; /* the run's */
     struct weir_access access;
     struct weir_session session;
-    struct weir_grid grid;
+    struct h5ex_grid grid;
     struct h5ex_size size;
     struct h5ex_set set[H5EX_SETS];
     struct weir_array_file *file;
