@@ -259,12 +259,15 @@ static int make_room(struct weir_command *c, struct weir_err *err)
 static int add_test(void *arg, struct weir_err *err)
 {
     struct weir_command *c = arg;
-    struct weir_values t = { .driver_opt = copy_values(c, &c->opts.set[0], err),
+    struct weir_run_options *o = copy_values(c, &c->opts.set[0], err);
+    struct weir_values t = { .driver_opt = o,
                              .rows = c->opts.set[0].rows,
                              .backend_opt = keep_backends(c, err) };
 
     if (!t.driver_opt || !t.backend_opt || make_room(c, err) < 0)
         return -1;
+    if (!o->dry_run)
+        o->repetitions = weir_run_options_most(o);
     c->tests[c->n++] = t;
     return 0;
 }

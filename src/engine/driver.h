@@ -218,7 +218,7 @@ struct weir_backend_in_use {
 struct weir_test {
     int id;                           /* from 0 */
     int variant;                      /* of the tests that one set of options makes, from 0 */
-    int most;                         /* repetitions; --until may end them earlier */
+    int most, done; /* repetitions; those that --until has left */
     const struct weir_values *values; /* of its options */
     const struct weir_driver *driver;
     void *state; /* the program's, state_size zeroed bytes; lives as long as the run */

@@ -221,6 +221,13 @@ const struct weir_opt *weir_options_merge(const struct weir_opt *own, bool whole
     return t.row;
 }
 
+int weir_run_options_most(const struct weir_run_options *o)
+{
+    if (!o->until)
+        return o->repetitions;
+    return o->until_max ? o->until_max : o->repetitions > 1 ? o->repetitions : WEIR_UNTIL_MOST;
+}
+
 void weir_run_options_log(const struct weir_run_options *o, struct weir_log *log)
 {
     log->verbose = o->verbose;

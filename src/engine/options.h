@@ -54,6 +54,11 @@ extern const char *const weir_existing_ways[], *const weir_existing_no_reuse[];
 extern const char *const weir_progress_modes[];
 extern const char *const weir_rule_sets[];
 
+#define WEIR_UNTIL_MOST 100 /* repetitions where the options name no number */
+
+/* Repetitions that a test has, with --until at most. Local. */
+int weir_run_options_most(const struct weir_run_options *o);
+
 /* What -v and the taking of warnings for errors mean for messages. Local. */
 void weir_run_options_log(const struct weir_run_options *o, struct weir_log *log);
 

@@ -80,11 +80,10 @@ int weir_program_options(struct weir_run *run, struct weir_command *c, const str
     return 0;
 }
 
-/* What follows from the options of single tests for the number of their repetitions. */
-static int plan_repetitions(struct weir_command *c, struct weir_err *err)
+static int check_repetitions(struct weir_command *c, struct weir_err *err)
 {
     for (int i = 0; i < c->n; i++)
-        if (weir_until_plan(c->tests[i].driver_opt, err) < 0)
+        if (weir_until_check(c->tests[i].driver_opt, err) < 0)
             return c->n > 1 ? weir_err_within(err, "test %d", i) : -1;
     return 0;
 }
@@ -97,7 +96,7 @@ static int read_tests(struct weir_run *run, struct weir_command *c, struct weir_
 
     if (weir_agree_check(par, weir_command_settings(c, par, &run->log, err), err) < 0 ||
         weir_agree_check(par, weir_command_tests(c, par, err), err) < 0 ||
-        weir_agree_check(par, plan_repetitions(c, err), err) < 0)
+        weir_agree_check(par, check_repetitions(c, err), err) < 0)
         return -1;
     return weir_command_check_files(c, par, err);
 }

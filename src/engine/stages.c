@@ -196,19 +196,16 @@ static bool has_stages(const struct weir_test *t)
     return false;
 }
 
-/* As many as were asked for, or until the rate is known: those that were done are then the number
- * of them for what follows. */
+/* As many as were asked for, or until the rate is known. */
 int weir_stages_run(struct weir_run *run, struct weir_test *t, struct weir_err *err)
 {
-    struct weir_run_options *o = t->values->driver_opt;
     int n = has_stages(t) ? t->most : 0, rc;
 
     run->repetition = 0;
-    o->repetitions = t->most; /* tests that share their options may have ended early */
     rc = run_stages(run, t, WEIR_STAGE_FIRST, err);
     for (; rc == 0 && run->repetition < n && !weir_until_over(run); run->repetition += rc == 0)
         rc = run_repetition(run, t, err);
     if (run->until.ended)
-        o->repetitions = run->repetition;
+        t->done = run->repetition;
     return rc < 0 ? rc : run_stages(run, t, WEIR_STAGE_LAST, err);
 }

@@ -76,7 +76,7 @@ static int plan_tests(struct weir_run *run, struct series *s, struct weir_err *e
         run->test->plan = (struct weir_plan) { .options = run->test->values->driver_opt,
                                                .tasks = run->world.size,
                                                .is_run = true };
-        run->test->most = run->test->plan.options->repetitions;
+        run->test->most = run->test->done = run->test->plan.options->repetitions;
         rc = check_options(run, err);
         if (rc == 0)
             rc = weir_together(run, s->driver->plan, run->test->state, err);

@@ -156,7 +156,7 @@ void weir_latency_table(struct weir_run *run, const struct weir_call_names *name
     const struct weir_driver *d = run->test->driver;
 
     weir_report_line(&run->report, "\nLATENCY (in us): (of %d iterations)",
-                     run->test->plan.options->repetitions);
+                     run->test->done);
     weir_report_head(&run->report, &shown_table);
     for (int i = 0; i < weir_operations_count(d) * WEIR_CALLS; i++) {
         int op = i / WEIR_CALLS;

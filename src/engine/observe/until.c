@@ -59,9 +59,9 @@ static double percent_of(const char *text)
     return end > text && !*end && value > 0 && value < 100 ? value : NAN;
 }
 
-int weir_until_plan(struct weir_run_options *o, struct weir_err *err)
+int weir_until_check(const struct weir_run_options *o, struct weir_err *err)
 {
-    int most = o->until_max ? o->until_max : o->repetitions > 1 ? o->repetitions : WEIR_UNTIL_MOST;
+    int most = weir_run_options_most(o);
 
     if (!o->until && (o->until_max || o->until_time_s))
         return weir_refuse(err, WEIR_EUSAGE, "option %s does nothing without --until",
@@ -78,8 +78,6 @@ int weir_until_plan(struct weir_run_options *o, struct weir_err *err)
                            "--until-max",
                            WEIR_UNTIL_LEAST, o->until_max ? "--until-max" : "the number of them",
                            most);
-    if (!o->dry_run)
-        o->repetitions = most;
     return 0;
 }
 

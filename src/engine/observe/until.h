@@ -12,7 +12,6 @@
 #include "base/str.h"
 
 #define WEIR_UNTIL_LEAST 5  /* repetitions */
-#define WEIR_UNTIL_MOST 100 /* where the options name no number */
 #define WEIR_UNTIL_KINDS 32 /* of phases */
 
 /* The rates of one kind of phase, in the order of the repetitions. */
@@ -56,9 +55,8 @@ struct weir_run_options;
 struct weir_stage;
 struct weir_phase_rec;
 
-/* Check --until and its limits, and set the number of repetitions to the most that may come.
- * Local, the same on all ranks. -1 and err (WEIR_EUSAGE). */
-int weir_until_plan(struct weir_run_options *o, struct weir_err *err);
+/* Check --until and its limits. Local, the same on all ranks. -1 and err (WEIR_EUSAGE). */
+int weir_until_check(const struct weir_run_options *o, struct weir_err *err);
 
 /* Keep the rate of a phase of the repetitions. Local. */
 void weir_until_note(struct weir_run *run, const struct weir_stage *stage,

@@ -254,7 +254,7 @@ static void show_summary(struct weir_run *run, const struct ckpt *t)
     weir_report_line(r, "Total cores:  %6d", run->par.size);
     weir_report_line(r, "Cube size%s:  %6d%6d", t->reads ? "/LM" : "", t->o->im, t->o->lm);
     show_flags(r, t);
-    weir_report_line(r, "Number of trial:  %6d", t->o->run.repetitions);
+    weir_report_line(r, "Number of trial:  %6d", run->test->done);
     weir_report_line(r, "Application  time: %s",
                      weir_fortran_g((double)(weir_now_ns() - t->begin_ns) / WEIR_NS_PER_S, g[0]));
     weir_report_line(r,

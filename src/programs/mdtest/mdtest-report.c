@@ -318,11 +318,11 @@ static void print_table(struct weir_run *run, const struct mdtest_test *t, bool 
         mdtest_ranks_print(run, t, times);
     weir_report_line_for(r, t->o->rank_stats ? WEIR_FOR_TEXT : WEIR_FOR_TEXT_4,
                          "\nSUMMARY %s: (of %d iterations)",
-                         times ? "time (in ms/op)" : "rate (in ops/sec)", t->o->run.repetitions);
+                         times ? "time (in ms/op)" : "rate (in ops/sec)", run->test->done);
     weir_report_head(r, table);
     if (!t->o->rank_stats) {
         weir_report_line_for(r, WEIR_FOR_TEXT_33, "\nSUMMARY %s: (of %d iterations)",
-                             times ? "time" : "rate", t->o->run.repetitions);
+                             times ? "time" : "rate", run->test->done);
         weir_report_head(r, &old[times]);
     }
     for (int op = 0; op < MDTEST_OPS; op++)
