@@ -260,11 +260,11 @@ static int add_test(void *arg, struct weir_err *err)
 {
     struct weir_command *c = arg;
     struct weir_run_options *o = copy_values(c, &c->opts.set[0], err);
-    struct weir_values t = { .driver_opt = o,
+    struct weir_values t = { .given = o,
                              .rows = c->opts.set[0].rows,
                              .backend_opt = keep_backends(c, err) };
 
-    if (!t.driver_opt || !t.backend_opt || make_room(c, err) < 0)
+    if (!o || !t.backend_opt || make_room(c, err) < 0)
         return -1;
     if (!o->dry_run)
         o->repetitions = weir_run_options_most(o);
@@ -389,10 +389,10 @@ static int add_files(struct weir_command *c, const struct weir_values *t, int ta
 {
     const struct weir_driver *d = c->driver;
 
-    if (weir_files_add_options(files, "", t->rows, t->driver_opt, err) < 0 ||
+    if (weir_files_add_options(files, "", t->rows, t->given, err) < 0 ||
         weir_op_files_add(d, t, tasks, files, err) < 0 ||
-        (d->made && d->made->files && d->made->files(t->driver_opt, tasks, files, err) < 0) ||
-        weir_calltable_files(d, t->driver_opt, files, err) < 0)
+        (d->made && d->made->files && d->made->files(t->given, tasks, files, err) < 0) ||
+        weir_calltable_files(d, t->given, files, err) < 0)
         return -1;
     for (int i = FIRST_BACKEND; i < c->opts.n; i++)
         if (weir_files_add_options(files, c->opts.set[i].prefix, c->opts.set[i].rows,
@@ -403,7 +403,7 @@ static int add_files(struct weir_command *c, const struct weir_values *t, int ta
 
 static int check_files(struct weir_command *c, int tasks, struct weir_err *err)
 {
-    const struct weir_run_options *first = c->tests[0].driver_opt;
+    const struct weir_run_options *first = c->tests[0].given;
     struct weir_files files = { .arena = c->arena };
 
     if (weir_files_add(&files, "the script", c->here, WEIR_FILE_READ, err) < 0 ||
@@ -426,7 +426,7 @@ int weir_command_check_files(struct weir_command *c, const struct weir_par *par,
 static bool is_used(const struct weir_command *c, const struct weir_backend *be)
 {
     for (int i = 0; i < c->n; i++) {
-        const struct weir_run_options *o = c->tests[i].driver_opt;
+        const struct weir_run_options *o = c->tests[i].given;
         const char *name = c->line->api ? c->line->api(o) : o->api;
         const struct weir_backend *own = name ? weir_backend_find(name) : weir_backends()[0];
 

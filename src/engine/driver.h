@@ -219,7 +219,9 @@ struct weir_test {
     int id;                           /* from 0 */
     int variant;                      /* of the tests that one set of options makes, from 0 */
     int most, done; /* repetitions; those that --until has left */
-    const struct weir_values *values; /* of its options */
+    const struct weir_values *values; /* of its options, as they were given */
+    const void *chosen;               /* a copy of those of the program, as its plan has left them */
+    uint64_t chosen_hash;             /* when the test began: they stay as they are */
     const struct weir_driver *driver;
     void *state; /* the program's, state_size zeroed bytes; lives as long as the run */
     struct weir_plan plan;
@@ -238,10 +240,10 @@ struct weir_test {
 
 /* ---- programs ---- */
 /* The values of all options of one test: a copy of the driver's option struct, which begins with
- * struct weir_run_options and which the driver's plan may change, and those of every backend, which
- * tests share as long as they are the same. Owned by the run's arena. */
+ * struct weir_run_options, and those of every backend, which tests share as long as they are the
+ * same. Owned by the run's arena. */
 struct weir_values {
-    void *driver_opt;
+    const void *given;
     const struct weir_opt *rows; /* of these: the driver's with those of all programs */
     const void **backend_opt; /* in the order of weir_backends() */
 };
@@ -359,8 +361,9 @@ struct weir_driver {
     /* How many tests one set of options makes; without it one. Local, the same on all ranks. */
     int (*variants)(const void *opt, const struct weir_par *world);
     /* Always. Check the options of run->test, choose its backend and fill its plan and state;
-     * nothing is done yet. The same on all ranks. */
-    weir_together_fn *plan;
+     * nothing is done yet. chosen: run->test->chosen, where only this function puts what follows
+     * from the options. Collective, the same on all ranks. */
+    int (*plan)(struct weir_run *run, void *state, void *chosen, struct weir_err *err);
     /* Form and path of the results where --report does not say; without it text on standard
      * output. Local. */
     void (*output)(const void *opt, const char **format, const char **path);

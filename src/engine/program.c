@@ -83,7 +83,7 @@ int weir_program_options(struct weir_run *run, struct weir_command *c, const str
 static int check_repetitions(struct weir_command *c, struct weir_err *err)
 {
     for (int i = 0; i < c->n; i++)
-        if (weir_until_check(c->tests[i].driver_opt, err) < 0)
+        if (weir_until_check(c->tests[i].given, err) < 0)
             return c->n > 1 ? weir_err_within(err, "test %d", i) : -1;
     return 0;
 }

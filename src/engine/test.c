@@ -77,7 +77,7 @@ static int plan_records(struct weir_run *run, const struct weir_run_options *o,
                         struct weir_err *err)
 {
     run->records.wanted = o->op_csv || run->timeline.path ||
-                          weir_calltable_wanted(run->test->driver, run->test->values->driver_opt);
+                          weir_calltable_wanted(run->test->driver, run->test->chosen);
     run->records.limit = (uint64_t)o->timeline_limit;
     return weir_interval_take(run, o->interval, err);
 }
@@ -98,11 +98,34 @@ static void find_zero(struct weir_run *run)
     weir_bcast(&run->par, &run->zero_ns, sizeof(run->zero_ns), 0);
 }
 
+/* FNV-1a. */
+static uint64_t hash_chosen(const struct weir_test *t)
+{
+    const unsigned char *bytes = t->chosen;
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < t->driver->opt_size; i++)
+        h = (h ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+/* At the end of a test its options are those of its plan. */
+static int check_chosen(void *what, struct weir_err *err)
+{
+    const struct weir_test *t = what;
+
+    if (hash_chosen(t) == t->chosen_hash)
+        return 0;
+    return weir_refuse(err, WEIR_EBUG, "the options of test %d changed after its plan", t->id);
+}
+
 static int begin_state(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct weir_test *t = run->test;
 
-    if (plan_records(run, t->plan.options, err) < 0 ||
+    t->chosen_hash = hash_chosen(t);
+    if (weir_unwind_push(&t->unwind, check_chosen, t, err) < 0 ||
+        plan_records(run, t->plan.options, err) < 0 ||
         weir_unwind_push(&t->unwind, end_records, &run->records, err) < 0 ||
         begin_histograms(run, t, err) < 0 ||
         (t->driver->end && weir_unwind_push(&t->unwind, end_state, t, err) < 0))

@@ -18,6 +18,7 @@ struct series {
     const struct weir_values *values;
     int sets; /* of values */
     struct weir_test *test;
+    char *chosen; /* their options, opt_size bytes each */
     int n;
 };
 
@@ -27,17 +28,25 @@ static int variants_of(const struct weir_run *run, const struct series *s, int s
 {
     const struct weir_driver *d = s->driver;
 
-    return d->variants ? d->variants(s->values[set].driver_opt, &run->world) : 1;
+    return d->variants ? d->variants(s->values[set].given, &run->world) : 1;
+}
+
+/* The options of a test, for its plan. */
+static void *chosen_of(const struct series *s, int test)
+{
+    return s->chosen + (size_t)test * s->driver->opt_size;
 }
 
 static int make_tests(struct weir_run *run, struct series *s, struct weir_err *err)
 {
+    size_t size = s->driver->opt_size;
     struct weir_test *t;
 
     for (int i = 0; i < s->sets; i++)
         s->n += variants_of(run, s, i);
     s->test = t = weir_arena_alloc(&run->arena, sizeof(*t) * (size_t)s->n, err);
-    if (!t)
+    s->chosen = t ? weir_arena_alloc(&run->arena, size * (size_t)s->n, err) : NULL;
+    if (!s->chosen)
         return -1;
     for (int i = 0; i < s->sets; i++)
         for (int v = 0; v < variants_of(run, s, i); v++, t++) {
@@ -47,6 +56,7 @@ static int make_tests(struct weir_run *run, struct series *s, struct weir_err *e
             t->state = weir_arena_alloc(&run->arena, s->driver->state_size, err);
             if (!t->state)
                 return -1;
+            t->chosen = memcpy(chosen_of(s, t->id), t->values->given, size);
         }
     return 0;
 }
@@ -73,13 +83,14 @@ static int plan_tests(struct weir_run *run, struct series *s, struct weir_err *e
 
     for (int i = 0; i < s->n && rc == 0; i++) {
         run->test = &s->test[i];
-        run->test->plan = (struct weir_plan) { .options = run->test->values->driver_opt,
+        run->test->plan = (struct weir_plan) { .options = run->test->chosen,
                                                .tasks = run->world.size,
                                                .is_run = true };
         run->test->most = run->test->done = run->test->plan.options->repetitions;
         rc = check_options(run, err);
         if (rc == 0)
-            rc = weir_together(run, s->driver->plan, run->test->state, err);
+            rc = weir_confirm(
+                run, s->driver->plan(run, run->test->state, chosen_of(s, i), err), err);
         if (rc == 0)
             rc = weir_trust_check(run->test->plan.options, err);
         if (rc == 0)
@@ -110,7 +121,7 @@ static int open_sinks(struct weir_run *run, const char *list, const char *format
 static int open_outputs(struct weir_run *run, const struct series *s, int argc, char *const *argv,
                         struct weir_err *err)
 {
-    const void *opt = s->test[s->n - 1].values->driver_opt;
+    const void *opt = s->test[s->n - 1].chosen;
     const struct weir_run_options *o = opt;
     const char *format = "text", *path = "-";
 
@@ -225,7 +236,7 @@ enum weir_code weir_tests_run(struct weir_run *run, const struct weir_driver *d,
 
     run->par = run->world;
     run->driver = d;
-    if (d->line && d->line->instead && d->line->instead(run, values[0].driver_opt, &code))
+    if (d->line && d->line->instead && d->line->instead(run, values[0].given, &code))
         return code;
     if (weir_trust_environment(run, &err) < 0 || plan_tests(run, &s, &err) < 0)
         return weir_run_refuse(run, &err);

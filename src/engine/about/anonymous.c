@@ -108,14 +108,14 @@ static void add_test(struct weir_anonymous *a, const struct weir_values *v)
 {
     const struct weir_backend *const *be = weir_backends();
 
-    add_table(a, "", v->rows, v->driver_opt);
+    add_table(a, "", v->rows, v->given);
     for (int i = 0; be[i]; i++)
         add_table(a, be[i]->prefix, be[i]->opts, v->backend_opt[i]);
 }
 
 void weir_anonymous_begin(struct weir_run *run, const struct weir_command *c)
 {
-    const struct weir_run_options *o = c->tests[0].driver_opt;
+    const struct weir_run_options *o = c->tests[0].given;
     struct weir_anonymous *a = &run->anonymous;
     struct weir_host *hosts;
     int n;

@@ -127,7 +127,7 @@ void weir_banner_option(struct weir_run *run, unsigned readers, const char *name
 void weir_banner_parameters(struct weir_run *run)
 {
     const struct weir_opt *row = run->test->values->rows;
-    const void *values = run->test->values->driver_opt;
+    const void *values = run->test->chosen;
 
     weir_report_enter(&run->report, "Parameters", false);
     for (; row->name || row->letter || row->key; row++)
@@ -156,7 +156,7 @@ void weir_banner_values(struct weir_run *run)
     const struct weir_test *t = run->test;
 
     weir_report_enter(&run->report, "optionValues", false);
-    report_values(run, "", t->values->rows, t->values->driver_opt);
+    report_values(run, "", t->values->rows, t->chosen);
     for (int i = 0; i < t->n_used; i++) {
         const struct weir_backend *be = t->used[i].be;
 

@@ -136,7 +136,7 @@ static void emit_options(struct weir_run *run, struct parts *p)
     const struct weir_test *t = run->test;
 
     weir_report_enter(p->report, "options", false);
-    emit_table(run, p, (struct table) { "", t->values->rows, t->values->driver_opt, NULL },
+    emit_table(run, p, (struct table) { "", t->values->rows, t->chosen, NULL },
                t->driver->opt_size);
     for (int i = 0; i < t->n_used; i++)
         emit_backend(run, p, &t->used[i]);

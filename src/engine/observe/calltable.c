@@ -179,7 +179,7 @@ int weir_calltable_begin(const struct weir_test *tests, int n, struct weir_err *
     for (int i = 0; i < n; i++)
         for (const struct weir_stage *s = tests[i].driver->stages; s && s->key && rc == 0; s++)
             if (s->phase && (!s->wanted || s->wanted(tests[i].state, s)) &&
-                find_path(tests[i].driver, tests[i].values->driver_opt, s->index, &path))
+                find_path(tests[i].driver, tests[i].chosen, s->index, &path))
                 rc = make_file(weir_str_text(&path), err);
     weir_str_free(&path);
     return rc;
@@ -192,7 +192,7 @@ int weir_calltable_phase(struct weir_run *run, const struct weir_phase_rec *rec,
     struct weir_str path = { 0 };
     int rc = 0;
 
-    if (find_path(t->driver, t->values->driver_opt, run->stage->index, &path))
+    if (find_path(t->driver, t->chosen, run->stage->index, &path))
         rc = write_table(run, rec, weir_str_text(&path), err);
     weir_str_free(&path);
     return rc;

@@ -68,7 +68,7 @@ static const char *role_of(const struct weir_opt *row, struct weir_files *files,
 int weir_op_files_add(const struct weir_driver *d, const struct weir_values *v, int tasks,
                       struct weir_files *files, struct weir_err *err)
 {
-    const struct weir_run_options *o = v->driver_opt;
+    const struct weir_run_options *o = v->given;
     struct weir_file_names names = { .prefix = o->op_csv, .name = name_any_file };
     const char *role;
     struct namer *n;

@@ -171,7 +171,7 @@ void weir_timeline_doc_test(struct weir_timeline_doc *d, struct weir_run *run)
         weir_json_real(&j, "epoch", epoch_of_zero(run));
         if (room)
             add_hosts(&j, &run->anonymous, all, run->par.size, host);
-        add_parameters(&j, &run->anonymous, t->values->rows, t->values->driver_opt);
+        add_parameters(&j, &run->anonymous, t->values->rows, t->chosen);
         weir_json_close(&j);
         weir_str_addc(&d->tests, '\0');
     }

@@ -145,10 +145,10 @@ static void plan_place(const struct ckpt *t, struct weir_plan *plan)
     plan->inodes = t->o->split ? (uint64_t)t->number : 1;
 }
 
-static int plan(struct weir_run *run, void *state, struct weir_err *err)
+static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err *err)
 {
     struct ckpt *t = state;
-    const struct ckpt_options *o = run->test->values->driver_opt;
+    const struct ckpt_options *o = chosen;
 
     t->o = o;
     t->reads = run->test->driver == &ckpt_restart;

@@ -128,12 +128,12 @@ static int check_sizes(struct small *t, int ranks, struct weir_err *err)
     return 0;
 }
 
-static int plan(struct weir_run *run, void *state, struct weir_err *err)
+static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err *err)
 {
     const struct weir_driver *d = run->test->driver;
     struct small *t = state;
     enum kind kind = d == &parts_raw ? RAW : d == &parts_gatherv ? GATHERV : COMBO;
-    const struct small_options *o = run->test->values->driver_opt;
+    const struct small_options *o = chosen;
     const char *api = o->api                                          ? o->api
                       : kind == RAW && strcmp(o->type, "netcdf") == 0 ? "NETCDF"
                                                                       : "POSIX";

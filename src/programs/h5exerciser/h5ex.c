@@ -129,11 +129,11 @@ static int check(struct weir_run *run, struct h5ex_test *t, struct weir_err *err
     return warn_of_blocks(run, t, err);
 }
 
-static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
+static int plan_test(struct weir_run *run, void *state, void *chosen, struct weir_err *err)
 {
     struct h5ex_test *t = state;
 
-    *t = (struct h5ex_test) { .o = run->test->values->driver_opt,
+    *t = (struct h5ex_test) { .o = chosen,
                               .series.width = H5EX_OPS + H5EX_COLS };
     t->access = (struct weir_access) { .own_names = !t->o->path,
                                        .collective = !t->o->independent,

@@ -8,6 +8,7 @@
 
 #include "base/size.h"
 #include "par/agree.h"
+#include "par/clock.h"
 
 /* The smallest unit of the data patterns. */
 #define ACCESS_SIZE 8
@@ -236,11 +237,21 @@ static void note_odd(const struct ior_options *o, const struct weir_log *log)
         weir_note(log, "-u has no effect on a file of all tasks: it needs a file per task (-F)");
 }
 
+/* Not the one of another test of a script. Collective over run->world. */
+static int draw_seed(const struct weir_run *run)
+{
+    uint64_t now_s = weir_clock_day_ns(&run->world) / WEIR_NS_PER_S;
+
+    return (int)((now_s + (uint64_t)run->test->id) & INT32_MAX);
+}
+
 int ior_check(struct ior_test *t, const struct weir_run *run, struct ior_options *own,
               struct weir_err *err)
 {
     if (weir_agree_check(&run->world, check_all(t, run, own, err), err) < 0)
         return -1;
     note_odd(t->o, &run->log);
+    if (own->random_offset && own->random_seed < 0)
+        own->random_seed = draw_seed(run);
     return 0;
 }

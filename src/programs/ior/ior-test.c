@@ -22,14 +22,11 @@
 int ior_start(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ior_test *t = state;
-    struct ior_options *own = run->test->values->driver_opt;
 
-    /* Stands in for seeds and signatures that were not given. Of -l signature: later runs have
-     * larger numbers. */
+    /* Stands in for a signature that was not given. Of -l signature: later runs have larger
+     * numbers. */
     t->data.content.unit.run = weir_clock_day_ns(&run->par);
     t->begun_s = (uint32_t)(t->data.content.unit.run / WEIR_NS_PER_S);
-    if (own->random_offset && own->random_seed < 0)
-        own->random_seed = (int)(t->begun_s & INT32_MAX);
     if (ior_find_elsewhere(run, t, err) < 0 ||
         weir_test_session(run, &t->session, t->be, t->be_opt, &t->access, err) < 0)
         return -1;

@@ -247,25 +247,25 @@ static int choose_existing(const struct weir_test *test, struct ior_options *o,
     return 0;
 }
 
-static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
+static int plan_test(struct weir_run *run, void *state, void *chosen, struct weir_err *err)
 {
     struct weir_test *test = run->test;
     struct ior_test *t = state;
 
     t->id = test->id;
-    t->o = test->values->driver_opt;
+    t->o = chosen;
     if (t->o->tasks > 0 && t->o->tasks < run->world.size)
         test->plan.tasks = t->o->tasks;
     test->plan.nodes = t->o->nodes;
     test->plan.node0_tasks = t->o->node0_tasks;
     if (weir_values_backend(test->values, t->o->run.api, &run->world, &t->be, &t->be_opt, err) < 0)
         return -1;
-    if (ior_check(t, run, test->values->driver_opt, err) < 0)
+    if (ior_check(t, run, chosen, err) < 0)
         return -1;
     test->plan.path = t->o->dual_mount ? NULL : t->o->test_file; /* mounts: a number follows */
     test->plan.writes = t->o->write;
     test->plan.shared = !t->o->file_per_task || ior_reads_of_others(t->o);
-    return choose_existing(test, test->values->driver_opt, err);
+    return choose_existing(test, chosen, err);
 }
 
 /* Each repetition of -m has its own files. */
@@ -295,8 +295,8 @@ static int note_status_files(struct weir_run *run, struct weir_test *tests, int 
     (void)err;
     for (int i = 1; i < n; i++)
         for (int k = 0; k < i; k++) {
-            const struct ior_options *a = tests[i].values->driver_opt;
-            const struct ior_options *b = tests[k].values->driver_opt;
+            const struct ior_options *a = tests[i].chosen;
+            const struct ior_options *b = tests[k].chosen;
 
             if (a->write && b->write && a->status_file && b->status_file &&
                 strcmp(a->status_file, b->status_file) == 0) {

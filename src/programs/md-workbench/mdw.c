@@ -171,16 +171,16 @@ static int check(struct mdw_test *t, struct weir_run *run, struct mdw_options *o
 
 /* ---- the program ---- */
 
-static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
+static int plan_test(struct weir_run *run, void *state, void *chosen, struct weir_err *err)
 {
     struct weir_test *test = run->test;
     struct mdw_test *t = state;
 
-    *t = (struct mdw_test) { .o = test->values->driver_opt };
+    *t = (struct mdw_test) { .o = chosen };
     if (weir_values_backend(test->values, t->o->run.api, &run->world, &t->fs.be, &t->fs.be_opt,
                             err) < 0)
         return -1;
-    if (check(t, run, test->values->driver_opt, err) < 0)
+    if (check(t, run, chosen, err) < 0)
         return -1;
     test->plan.path = t->o->prefix;
     test->plan.writes = t->o->precreate;

@@ -170,17 +170,17 @@ static int count_variants(const void *opt, const struct weir_par *world)
     return (o->last - o->first) / o->step + 1;
 }
 
-static int plan_test(struct weir_run *run, void *state, struct weir_err *err)
+static int plan_test(struct weir_run *run, void *state, void *chosen, struct weir_err *err)
 {
     struct weir_test *test = run->test;
     struct mdtest_test *t = state;
 
     *t = (struct mdtest_test) { .id = test->id,
-                                .o = test->values->driver_opt,
+                                .o = chosen,
                                 .places.all_ours = true };
     if (weir_values_backend(test->values, t->o->run.api, &run->world, &t->fs.be, &t->fs.be_opt,
                             err) < 0 ||
-        mdtest_check(t, run, test->values->driver_opt, err) < 0)
+        mdtest_check(t, run, chosen, err) < 0)
         return -1;
     test->plan.tasks = t->o->first + test->variant * t->o->step;
     test->plan.is_run = !t->o->run.dry_run;

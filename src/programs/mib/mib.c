@@ -180,9 +180,9 @@ static uint64_t most_bytes(const struct mib_options *o)
     return weir_product((uint64_t)o->call_size, calls);
 }
 
-static int plan(struct weir_run *run, void *state, struct weir_err *err)
+static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err *err)
 {
-    struct mib_options *o = run->test->values->driver_opt;
+    struct mib_options *o = chosen;
     struct mib_test *t = state;
     uint64_t all = (uint64_t)weir_signed(most_bytes(o));
 
