@@ -62,8 +62,8 @@ match($0, /^[ \t]*#[ \t]*include[ \t]*[<"][^>"]*[>"]/) {
     sub(/^[^<"]*[<"]/, "", name)
     sub(/[>"]$/, "", name)
     if (name == "mpi.h") {
-        if (room !~ /^(top|par|par\/io|backends\/(mpiio|hdf5|netcdf|ncmpi))$/)
-            bad("only weir.h, par and the backends mpiio, hdf5, netcdf and ncmpi speak to MPI")
+        if (room !~ /^(top|par|par\/io|backends\/(mpiio|hdf5|netcdf|ncmpi|shared))$/)
+            bad("only weir.h, par, backends/shared and the backends mpiio, hdf5, netcdf and ncmpi speak to MPI")
     } else if (name == "config.h") {
         if (FILENAME !~ /[.]c$/)
             bad("configuration belongs in .c files")

@@ -319,7 +319,7 @@ static int array_move(struct weir_array *base, enum weir_dir dir, void *buf, str
 
 static void array_describe(struct weir_array_file *base, struct weir_str *out)
 {
-    hdf5_container_describe(&((struct hdf5_arrays *)base)->c, base->s, out);
+    hdf5_container_describe(&((struct hdf5_arrays *)base)->c, out);
 }
 
 const struct weir_array_ops hdf5_array_ops = {

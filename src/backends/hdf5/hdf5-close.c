@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "backends/shared/mpishow.h"
 #include "par/io/mpifile.h"
 
 #define ROOM_FILE 65536u  /* bytes of metadata that a file may still need, at most */
@@ -34,10 +35,7 @@ int hdf5_check_size(const struct hdf5_state *st, hid_t file, const char *path, u
 
 MPI_Info hdf5_hints(const struct hdf5_state *st, hid_t file)
 {
-    MPI_File *handle = handle_of(st, file);
-    MPI_Info used = MPI_INFO_NULL;
-
-    return handle && MPI_File_get_info(*handle, &used) == MPI_SUCCESS ? used : MPI_INFO_NULL;
+    return weir_mpi_info_of(handle_of(st, file));
 }
 
 uint64_t hdf5_size(const struct hdf5_state *st, hid_t file)

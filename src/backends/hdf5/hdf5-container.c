@@ -8,9 +8,9 @@
 #include "backends/array.h"
 #include "backends/hdf5/hdf5-close.h"
 #include "backends/hdf5/hdf5-descriptor.h"
+#include "backends/shared/mpishow.h"
 #include "par/io/mpidoubt.h"
 #include "par/io/mpifile.h"
-#include "par/io/mpihints.h"
 
 static int open_id(struct hdf5_container *c, unsigned flags, bool is_new, struct weir_err *err)
 {
@@ -167,19 +167,8 @@ int hdf5_container_close(struct hdf5_container *c, struct weir_err *err)
     return 0;
 }
 
-MPI_Info hdf5_container_hints(const struct hdf5_container *c)
+void hdf5_container_describe(const struct hdf5_container *c, struct weir_str *out)
 {
-    return hdf5_hints(c->st, c->id);
-}
-
-void hdf5_container_describe(const struct hdf5_container *c, const struct weir_session *s,
-                             struct weir_str *out)
-{
-    const struct hdf5_options *o = s->opt;
-    MPI_Info used;
-
-    if (!o->show_hints || c->st->serial)
-        return;
-    used = hdf5_container_hints(c);
-    weir_mpihints_show(c->st->mpi.info, &used, out);
+    if (!c->st->serial)
+        weir_mpi_show_hints(c->st->s, hdf5_hints(c->st, c->id), out);
 }

@@ -44,11 +44,7 @@ int hdf5_container_flush(struct hdf5_container *c, struct weir_err *err);
  * the file. Collective over st->comm, but a rank may fail alone. */
 int hdf5_container_close(struct hdf5_container *c, struct weir_err *err);
 
-/* The hints in effect, or MPI_INFO_NULL. The caller frees it. Local. */
-MPI_Info hdf5_container_hints(const struct hdf5_container *c);
-
-/* Append the text of showHints, where s asks for it. Local. */
-void hdf5_container_describe(const struct hdf5_container *c, const struct weir_session *s,
-                             struct weir_str *out);
+/* Append the text of showHints, where that is asked for. Local. */
+void hdf5_container_describe(const struct hdf5_container *c, struct weir_str *out);
 
 #endif

@@ -5,10 +5,7 @@
 
 #define O struct hdf5_options
 const struct weir_opt hdf5_opts[] = {
-    OPT_STR(0, "hintsFileName", NULL, O, hints_file, NULL, "FILE", "Read MPI hints from a file",
-            .flags = WEIR_OPT_READS),
-    OPT_FLAG(0, "showHints", NULL, O, show_hints, "Show the hints given and those in effect",
-             .flags = WEIR_OPT_APART),
+    WEIR_MPI_OPTIONS(O),
     OPT_FLAG(0, "collectiveMetadata", NULL, O, collective_metadata,
              "Read and write metadata collectively"),
     OPT_FLAG(0, "individualDataSets", NULL, O, individual,

@@ -4,10 +4,11 @@
 #define WEIR_BACKENDS_HDF5_HDF5_DESCRIPTOR_H
 
 #include "backends/backend.h"
+#include "backends/shared/mpioptions.h"
 
 struct hdf5_options {
-    const char *hints_file;
-    bool show_hints, collective_metadata, individual, no_fill;
+    struct weir_mpi_options mpi;
+    bool collective_metadata, individual, no_fill;
     int64_t alignment; /* bytes: of the objects that have at least as many */
     int64_t chunk;     /* elements, 0: contiguous */
 };

@@ -132,7 +132,7 @@ int hdf5_state_begin(struct weir_session *s, struct weir_err *err)
     if (weir_agree(s->par, rc, err) < 0)
         return -1;
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    if (weir_mpi_session_begin(&st->mpi, s->par, s->log, o->hints_file, true, err) < 0)
+    if (weir_mpi_session_begin(&st->mpi, s->par, s->log, o->mpi.hints_file, true, err) < 0)
         return -1;
     st->collective = s->access.collective;
     rc = make_lists(st, o, err);

@@ -8,10 +8,11 @@
 #include <unistd.h>
 
 #include "backends/hdf5/hdf5-array.h"
+#include "backends/hdf5/hdf5-close.h"
 #include "backends/hdf5/hdf5-container.h"
 #include "backends/shared/mpins.h"
+#include "backends/shared/mpishow.h"
 #include "par/io/mpifile.h"
-#include "par/io/mpihints.h"
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
@@ -239,14 +240,14 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
 
 static void describe(struct weir_file *file, struct weir_str *out)
 {
-    hdf5_container_describe(&((struct hdf5_file *)file)->c, file->s, out);
+    hdf5_container_describe(&((struct hdf5_file *)file)->c, out);
 }
 
 static void list_hints(struct weir_file *file, struct weir_str *out)
 {
-    MPI_Info used = hdf5_container_hints(&((struct hdf5_file *)file)->c);
+    const struct hdf5_container *c = &((struct hdf5_file *)file)->c;
 
-    weir_mpihints_list(&used, out);
+    weir_mpi_list_hints(hdf5_hints(c->st, c->id), out);
 }
 
 /* The library keeps in the list of a transfer what it did last. Files are closed when we look after
@@ -256,13 +257,11 @@ static void find_fate(struct weir_session *s, struct weir_file *f, struct weir_f
     H5D_mpio_actual_io_mode_t mode = H5D_MPIO_NO_COLLECTIVE;
     const struct hdf5_state *st = s->priv;
     uint32_t here = 0, anywhere = 0;
-    MPI_Info used;
 
     if (!f && st->placed)
         out->other_layout = st->misplaced;
     if (f) {
-        used = hdf5_container_hints(&((struct hdf5_file *)f)->c);
-        weir_mpihints_judge(st->mpi.info, &used, &out->independent, &out->other_layout);
+        weir_mpi_judge_hints(s, hdf5_hints(st, ((struct hdf5_file *)f)->c.id), out);
     } else if (H5Pget_mpio_actual_io_mode(st->transfer, &mode) >= 0 &&
                H5Pget_mpio_no_collective_cause(st->transfer, &here, &anywhere) >= 0) {
         if (mode != H5D_MPIO_NO_COLLECTIVE)

@@ -367,7 +367,7 @@ static void array_describe(struct weir_array_file *base, struct weir_str *out)
 {
     const struct mpiio_arrays *f = (const struct mpiio_arrays *)base;
 
-    mpiio_describe(base->s, f->fh, false, out);
+    weir_mpi_show_hints(base->s, weir_mpi_info_of(&f->fh), out);
 }
 
 const struct weir_array_ops mpiio_array_ops = {

@@ -12,7 +12,6 @@
 #include "backends/shared/mpins.h"
 #include "par/io/mpidoubt.h"
 #include "par/io/mpifile.h"
-#include "par/io/mpihints.h"
 #include "par/io/mpisession.h"
 
 #define TEXT_OF(x) #x
@@ -32,7 +31,6 @@ struct mpiio_file {
     bool viewed;
     uint64_t end;  /* one past the last byte that this rank wrote or read; UINT64_MAX: has failed */
     uint64_t size; /* of a file that is only read; UINT64_MAX otherwise */
-    bool lost;     /* another rank could not open it: every call would wait for that rank */
     bool fresh;    /* it was empty when it was opened */
     struct mpiio_view view;
     struct weir_mpi_doubt doubt;
@@ -40,10 +38,7 @@ struct mpiio_file {
 
 #define O struct mpiio_options
 static const struct weir_opt options[] = {
-    OPT_STR(0, "hintsFileName", NULL, O, hints_file, NULL, "FILE", "Read MPI hints from a file",
-            .flags = WEIR_OPT_READS),
-    OPT_FLAG(0, "showHints", NULL, O, show_hints, "Show the hints given and those in effect",
-             .flags = WEIR_OPT_APART),
+    WEIR_MPI_OPTIONS(O),
     OPT_FLAG(0, "preallocate", NULL, O, preallocate,
              "Preallocate the space of the file when creating it"),
     OPT_FLAG(0, "useFileView", NULL, O, file_view, "Use file views instead of explicit offsets"),
@@ -92,7 +87,7 @@ static int begin(struct weir_session *s, struct weir_err *err)
 {
     const struct mpiio_options *o = s->opt;
 
-    return weir_mpi_session_begin(s->priv, s->par, s->log, o->hints_file, s->access.collective,
+    return weir_mpi_session_begin(s->priv, s->par, s->log, o->mpi.hints_file, s->access.collective,
                                   err);
 }
 
@@ -131,10 +126,8 @@ static int open_handle(struct mpiio_file *f, unsigned flags, struct weir_err *er
     if (!name)
         return -1;
     rc = MPI_File_open(f->comm, name, access_mode(s, flags), m->info, &f->fh);
-    if (rc != MPI_SUCCESS) {
-        f->fh = MPI_FILE_NULL;
+    if (rc != MPI_SUCCESS)
         return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_open '%s'", f->base.path);
-    }
     MPI_File_set_errhandler(f->fh, MPI_ERRORS_RETURN);
     return 0;
 }
@@ -176,13 +169,11 @@ static int prepare(struct mpiio_file *f, unsigned flags, struct weir_err *err)
     return rc;
 }
 
-/* Free what is ours; with 'shut' also close the file, which all ranks do together. */
-static int release(struct mpiio_file *f, bool shut)
+/* Free what is ours and close the file, which all ranks do together. */
+static int release(struct mpiio_file *f)
 {
-    int rc = MPI_SUCCESS;
+    int rc = MPI_File_close(&f->fh);
 
-    if (shut)
-        rc = MPI_File_close(&f->fh);
     if (f->whole != MPI_DATATYPE_NULL)
         MPI_Type_free(&f->whole);
     if (f->sync_fd >= 0)
@@ -191,33 +182,25 @@ static int release(struct mpiio_file *f, bool shut)
     return rc;
 }
 
-/* A rank that fails alone returns its error. The others return 0 with a file that is lost, so
- * that the words of the agreement that follows are those of the rank that knows the cause. */
 static int open_file(struct weir_session *s, const char *path, unsigned flags,
                      struct weir_file *file, struct weir_err *err)
 {
     struct mpiio_file *f = (struct mpiio_file *)file;
-    bool held;
     int rc;
 
     f->base.s = s;
     f->base.path = path;
     f->comm = s->access.file_per_task ? MPI_COMM_SELF : s->par->comm;
     f->collective = s->access.collective;
-    f->fh = MPI_FILE_NULL;
     f->whole = MPI_DATATYPE_NULL;
     f->sync_fd = -1;
-    rc = open_handle(f, flags, err);
-    held = weir_mpi_agree(f->comm, rc) == 0;
-    if (held) {
-        if (file->extent.transfer > INT_MAX)
-            mpiio_type_bytes(file->extent.transfer, &f->whole);
-        rc = prepare(f, flags, err);
-        if (weir_mpi_agree(f->comm, rc) == 0)
-            return 0;
-    }
-    f->lost = true;
-    release(f, held);
+    if (weir_agree_open(s->par, f->comm, open_handle(f, flags, err), err) < 0)
+        return -1;
+    if (file->extent.transfer > INT_MAX)
+        mpiio_type_bytes(file->extent.transfer, &f->whole);
+    rc = weir_agree_open(s->par, f->comm, prepare(f, flags, err), err);
+    if (rc < 0)
+        release(f);
     return rc;
 }
 
@@ -246,11 +229,9 @@ static int close_file(struct weir_file *file, struct weir_err *err)
     const char *path = f->base.path;
     int told, rc, sys;
 
-    if (f->lost)
-        return 0;
     told = check_bytes(f, err);
     errno = 0;
-    rc = release(f, true);
+    rc = release(f);
     sys = errno;
     if (told < 0)
         return -1;
@@ -371,8 +352,6 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
     struct mpiio_file *f = (struct mpiio_file *)file;
     ssize_t moved;
 
-    if (f->lost)
-        return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
     moved = move(f, io, err);
     if (moved < 0 && f->collective && io->dir == WEIR_DIR_WRITE)
         f->end = UINT64_MAX; /* what the others wrote is no longer judged */
@@ -385,8 +364,6 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
     uint64_t state;
     int rc = 0, sys;
 
-    if (f->lost)
-        return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
     if (f->sync_fd >= 0)
         return weir_mpi_fsync(f->sync_fd, f->base.path, err);
     if (f->collective)
@@ -409,48 +386,20 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
     return weir_mpi_add_reason(err, sys, mpi_of(f)->comm_errno);
 }
 
-/* Of an open file; the caller frees it. */
-static MPI_Info hints_of(MPI_File fh, bool lost)
-{
-    MPI_Info used = MPI_INFO_NULL;
-
-    return !lost && MPI_File_get_info(fh, &used) == MPI_SUCCESS ? used : MPI_INFO_NULL;
-}
-
-void mpiio_describe(const struct weir_session *s, MPI_File fh, bool lost, struct weir_str *out)
-{
-    const struct weir_mpi_session *m = s->priv;
-    const struct mpiio_options *o = s->opt;
-    MPI_Info used;
-
-    if (!o->show_hints || lost)
-        return;
-    used = hints_of(fh, lost);
-    weir_mpihints_show(m->info, &used, out);
-}
-
 static void describe(struct weir_file *file, struct weir_str *out)
 {
-    const struct mpiio_file *f = (const struct mpiio_file *)file;
-
-    mpiio_describe(file->s, f->fh, f->lost, out);
+    weir_mpi_show_hints(file->s, weir_mpi_info_of(&((struct mpiio_file *)file)->fh), out);
 }
 
 static void list_hints(struct weir_file *file, struct weir_str *out)
 {
-    const struct mpiio_file *f = (const struct mpiio_file *)file;
-    MPI_Info used = hints_of(f->fh, f->lost);
-
-    weir_mpihints_list(&used, out);
+    weir_mpi_list_hints(weir_mpi_info_of(&((struct mpiio_file *)file)->fh), out);
 }
 
 static void find_fate(struct weir_session *s, struct weir_file *f, struct weir_fate *out)
 {
-    const struct mpiio_file *open = (const struct mpiio_file *)f;
-    const struct weir_mpi_session *m = s->priv;
-    MPI_Info used = open ? hints_of(open->fh, open->lost) : MPI_INFO_NULL;
-
-    weir_mpihints_judge(m->info, &used, &out->independent, &out->other_layout);
+    if (f)
+        weir_mpi_judge_hints(s, weir_mpi_info_of(&((struct mpiio_file *)f)->fh), out);
 }
 
 const struct weir_backend weir_backend_mpiio = {

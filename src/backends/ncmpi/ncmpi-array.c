@@ -286,7 +286,7 @@ static void array_describe(struct weir_array_file *base, struct weir_str *out)
 {
     const struct ncmpi_arrays *f = (const struct ncmpi_arrays *)base;
 
-    ncmpi_describe(base->s, f->nc, false, out);
+    weir_mpi_show_hints(base->s, ncmpi_hints(f->nc), out);
 }
 
 const struct weir_array_ops ncmpi_array_ops = {

@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <pnetcdf.h>
 
+#include "backends/shared/mpishow.h"
 #include "backends/shared/nctable.h"
 
 /* An open file of arrays. */
@@ -45,9 +46,8 @@ MPI_Datatype ncmpi_basic_of(enum weir_elem elem);
 /* The file can be changed from now on. Collective over the file. */
 int ncmpi_redefine(struct ncmpi_arrays *f, struct weir_err *err);
 
-/* Append the text of showHints, where s asks for it, for the open file nc; lost: it cannot be used.
- * Local. */
-void ncmpi_describe(const struct weir_session *s, int nc, bool lost, struct weir_str *out);
+/* The hints in effect of an open file, or MPI_INFO_NULL. The caller frees them. Local. */
+MPI_Info ncmpi_hints(int nc);
 
 /* As select and move of struct weir_array_ops; free what select made. */
 int ncmpi_slab_select(struct weir_array *base, struct weir_err *err);

@@ -5,10 +5,7 @@
 
 #define O struct ncmpi_options
 const struct weir_opt ncmpi_opts[] = {
-    OPT_STR(0, "hintsFileName", NULL, O, hints_file, NULL, "FILE", "Read MPI hints from a file",
-            .flags = WEIR_OPT_READS),
-    OPT_FLAG(0, "showHints", NULL, O, show_hints, "Show the hints given and those in effect",
-             .flags = WEIR_OPT_APART),
+    WEIR_MPI_OPTIONS(O),
     OPT_FLAG(0, "preallocate", NULL, O, preallocate, "Without effect: PnetCDF has no such thing"),
     OPT_FLAG(0, "useStridedDatatype", NULL, O, strided,
              "Without effect: PnetCDF makes its own data types"),

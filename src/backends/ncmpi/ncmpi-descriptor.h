@@ -4,10 +4,11 @@
 #define WEIR_BACKENDS_NCMPI_NCMPI_DESCRIPTOR_H
 
 #include "backends/backend.h"
+#include "backends/shared/mpioptions.h"
 
 struct ncmpi_options {
-    const char *hints_file;
-    bool show_hints, preallocate, file_view, strided;
+    struct weir_mpi_options mpi;
+    bool preallocate, file_view, strided;
 };
 
 extern const struct weir_opt ncmpi_opts[];

@@ -12,7 +12,6 @@
 #include "backends/ncmpi/ncmpi-path.h"
 #include "backends/shared/mpins.h"
 #include "par/io/mpifile.h"
-#include "par/io/mpihints.h"
 #include "par/io/mpisession.h"
 
 struct ncmpi_file {
@@ -22,7 +21,6 @@ struct ncmpi_file {
                   * none */
     bool writes;
     bool independent; /* between ncmpi_begin_indep_data and its end */
-    bool lost;        /* another rank could not open it: every call would wait for that rank */
     bool failed;      /* a write has failed here */
     bool fresh;       /* it is new */
     uint64_t size;    /* of a file that is read */
@@ -53,7 +51,7 @@ static int begin(struct weir_session *s, struct weir_err *err)
         weir_note(s->log, "--ncmpi.preallocate, --ncmpi.useFileView and --ncmpi.useStridedDatatype "
                           "have no effect: "
                           "PnetCDF decides that itself");
-    return weir_mpi_session_begin(s->priv, s->par, s->log, o->hints_file, true, err);
+    return weir_mpi_session_begin(s->priv, s->par, s->log, o->mpi.hints_file, true, err);
 }
 
 static int end(struct weir_session *s, struct weir_err *err)
@@ -151,8 +149,6 @@ static int release(struct ncmpi_file *f)
     return first != NC_NOERR ? first : rc;
 }
 
-/* A rank that fails alone returns its error. The others return 0 with a file that is lost, so that
- * the words of the agreement that follows are those of the rank that knows the cause. */
 static int open_file(struct weir_session *s, const char *path, unsigned flags,
                      struct weir_file *file, struct weir_err *err)
 {
@@ -170,15 +166,12 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     is_new = f->writes && (flags & WEIR_OPEN_CREATE) &&
              ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || f->size == 0);
     f->fresh = is_new;
-    rc = open_container(f, flags, is_new, err);
-    if (weir_mpi_agree(s->par->comm, rc) == 0) {
-        f->var = describe_var(f);
-        rc = prepare(f, is_new, err);
-        if (weir_mpi_agree(s->par->comm, rc) == 0)
-            return 0;
+    if (weir_agree_call(s->par, open_container(f, flags, is_new, err), err) < 0)
+        return -1;
+    f->var = describe_var(f);
+    rc = weir_agree_call(s->par, prepare(f, is_new, err), err);
+    if (rc < 0)
         release(f);
-    }
-    f->lost = true;
     return rc;
 }
 
@@ -196,8 +189,6 @@ static int close_file(struct weir_file *file, struct weir_err *err)
     struct weir_err *told = f->failed ? NULL : err; /* one error is enough */
     int rc, nc, sys;
 
-    if (f->lost)
-        return 0;
     rc = check_end(f, told);
     if (f->writes && weir_mpi_doubt_conclude(&f->var.doubt, file->path, f->fresh, f->var.transfer,
                                              f->end, told) < 0)
@@ -233,8 +224,6 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
     bool at_end;
     uint64_t end;
 
-    if (f->lost)
-        return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
     if (io->len > 0 && io->off % f->var.transfer + io->len > f->var.transfer)
         return weir_refuse(err, WEIR_EBUG, "not within a transfer of the variable");
     at_end = io->len > 0 && io->dir == WEIR_DIR_READ && !f->writes && !is_there(f, io);
@@ -257,53 +246,30 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
 {
     struct ncmpi_file *f = (struct ncmpi_file *)file;
 
-    if (f->lost)
-        return weir_refuse(err, WEIR_EIO, "another rank could not open '%s'", f->base.path);
     return weir_mpi_fsync(f->sync_fd, f->base.path, err);
 }
 
-/* Of an open file; the caller frees it. */
-static MPI_Info hints_of(int nc, bool lost)
+MPI_Info ncmpi_hints(int nc)
 {
     MPI_Info used = MPI_INFO_NULL;
 
-    return !lost && ncmpi_inq_file_info(nc, &used) == NC_NOERR ? used : MPI_INFO_NULL;
-}
-
-void ncmpi_describe(const struct weir_session *s, int nc, bool lost, struct weir_str *out)
-{
-    const struct weir_mpi_session *m = s->priv;
-    const struct ncmpi_options *o = s->opt;
-    MPI_Info used;
-
-    if (!o->show_hints || lost)
-        return;
-    used = hints_of(nc, lost);
-    weir_mpihints_show(m->info, &used, out);
+    return ncmpi_inq_file_info(nc, &used) == NC_NOERR ? used : MPI_INFO_NULL;
 }
 
 static void describe(struct weir_file *file, struct weir_str *out)
 {
-    const struct ncmpi_file *f = (const struct ncmpi_file *)file;
-
-    ncmpi_describe(file->s, f->nc, f->lost, out);
+    weir_mpi_show_hints(file->s, ncmpi_hints(((const struct ncmpi_file *)file)->nc), out);
 }
 
 static void list_hints(struct weir_file *file, struct weir_str *out)
 {
-    const struct ncmpi_file *f = (const struct ncmpi_file *)file;
-    MPI_Info used = hints_of(f->nc, f->lost);
-
-    weir_mpihints_list(&used, out);
+    weir_mpi_list_hints(ncmpi_hints(((const struct ncmpi_file *)file)->nc), out);
 }
 
 static void find_fate(struct weir_session *s, struct weir_file *f, struct weir_fate *out)
 {
-    const struct ncmpi_file *open = (const struct ncmpi_file *)f;
-    const struct weir_mpi_session *m = s->priv;
-    MPI_Info used = open ? hints_of(open->nc, open->lost) : MPI_INFO_NULL;
-
-    weir_mpihints_judge(m->info, &used, &out->independent, &out->other_layout);
+    if (f)
+        weir_mpi_judge_hints(s, ncmpi_hints(((const struct ncmpi_file *)f)->nc), out);
 }
 
 const struct weir_backend weir_plugin = {

@@ -7,6 +7,7 @@
 #include <netcdf_par.h>
 
 #include "backends/netcdf/netcdf-descriptor.h"
+#include "backends/shared/mpishow.h"
 #include "par/io/mpifile.h"
 
 #define CHUNK_BYTES_MAX 4294967295u /* of HDF5 */
@@ -139,7 +140,8 @@ static int array_release(struct weir_array *base, struct weir_err *err)
 
 static void array_describe(struct weir_array_file *base, struct weir_str *out)
 {
-    netcdf_file_describe(&((struct netcdf_arrays *)base)->f, base->s, out);
+    if (!file_of(base)->serial)
+        weir_mpi_show_hints(base->s, weir_mpi_info_of(file_of(base)->handle), out);
 }
 
 const struct weir_array_ops netcdf_array_ops = {

@@ -5,10 +5,7 @@
 
 #define O struct netcdf_options
 const struct weir_opt netcdf_opts[] = {
-    OPT_STR(0, "hintsFileName", NULL, O, hints_file, NULL, "FILE", "Read MPI hints from a file",
-            .flags = WEIR_OPT_READS),
-    OPT_FLAG(0, "showHints", NULL, O, show_hints, "Show the hints given and those in effect",
-             .flags = WEIR_OPT_APART),
+    WEIR_MPI_OPTIONS(O),
     OPT_END
 };
 #undef O

@@ -4,10 +4,10 @@
 #define WEIR_BACKENDS_NETCDF_NETCDF_DESCRIPTOR_H
 
 #include "backends/backend.h"
+#include "backends/shared/mpioptions.h"
 
 struct netcdf_options {
-    const char *hints_file;
-    bool show_hints;
+    struct weir_mpi_options mpi;
 };
 
 extern const struct weir_opt netcdf_opts[];

@@ -15,7 +15,6 @@
 #include "backends/array.h"
 #include "par/io/mpidoubt.h"
 #include "par/io/mpifile.h"
-#include "par/io/mpihints.h"
 
 #define ROOM_FILE 65536u /* bytes of metadata that a file may still need, at most */
 #define ROOM_VAR 4096u   /* and for each variable, with its dimensions */
@@ -309,23 +308,4 @@ int netcdf_file_close(struct netcdf_file *f, struct weir_err *err)
     if (weir_mpi_judge_close(&f->st->mpi, sys, "nc_close", err) < 0)
         return weir_err_within(err, "'%s'", f->path);
     return 0;
-}
-
-MPI_Info netcdf_file_hints(const struct netcdf_file *f)
-{
-    MPI_Info used = MPI_INFO_NULL;
-
-    return f->handle && MPI_File_get_info(*f->handle, &used) == MPI_SUCCESS ? used : MPI_INFO_NULL;
-}
-
-void netcdf_file_describe(const struct netcdf_file *f, const struct weir_session *s,
-                          struct weir_str *out)
-{
-    const struct netcdf_options *o = s->opt;
-    MPI_Info used;
-
-    if (!o->show_hints || f->serial)
-        return;
-    used = netcdf_file_hints(f);
-    weir_mpihints_show(f->st->mpi.info, &used, out);
 }

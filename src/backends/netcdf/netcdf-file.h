@@ -64,11 +64,4 @@ int netcdf_file_defined(struct netcdf_file *f, struct weir_err *err);
 int netcdf_file_flush(struct netcdf_file *f, struct weir_err *err);
 int netcdf_file_close(struct netcdf_file *f, struct weir_err *err);
 
-/* The hints in effect, or MPI_INFO_NULL. The caller frees it. Local. */
-MPI_Info netcdf_file_hints(const struct netcdf_file *f);
-
-/* Append the text of showHints, where s asks for it. Local. */
-void netcdf_file_describe(const struct netcdf_file *f, const struct weir_session *s,
-                          struct weir_str *out);
-
 #endif

@@ -9,10 +9,10 @@
 
 #include "backends/netcdf/netcdf-array.h"
 #include "backends/shared/mpins.h"
+#include "backends/shared/mpishow.h"
 #include "par/agree.h"
 #include "par/io/mpidoubt.h"
 #include "par/io/mpifile.h"
-#include "par/io/mpihints.h"
 
 #define NAME "data"
 #define DIM "byte"
@@ -60,7 +60,7 @@ static int begin(struct weir_session *s, struct weir_err *err)
     if (weir_agree(s->par, rc, err) < 0)
         return -1;
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    return weir_mpi_session_begin(&st->mpi, s->par, s->log, o->hints_file, true, err);
+    return weir_mpi_session_begin(&st->mpi, s->par, s->log, o->mpi.hints_file, true, err);
 }
 
 /* ---- open and close ---- */
@@ -181,14 +181,12 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
 
 static void describe(struct weir_file *file, struct weir_str *out)
 {
-    netcdf_file_describe(&((struct netcdf_bytes *)file)->f, file->s, out);
+    weir_mpi_show_hints(file->s, weir_mpi_info_of(((struct netcdf_bytes *)file)->f.handle), out);
 }
 
 static void list_hints(struct weir_file *file, struct weir_str *out)
 {
-    MPI_Info used = netcdf_file_hints(&((struct netcdf_bytes *)file)->f);
-
-    weir_mpihints_list(&used, out);
+    weir_mpi_list_hints(weir_mpi_info_of(((struct netcdf_bytes *)file)->f.handle), out);
 }
 
 const struct weir_backend weir_plugin = {

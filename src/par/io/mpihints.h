@@ -41,19 +41,4 @@ int weir_hint_check(const char *key, const char *value, struct weir_err *err);
 int weir_mpihints_read(const struct weir_par *par, const struct weir_log *log, const char *path,
                        MPI_Info *out, struct weir_err *err);
 
-/* Append "key\0value\0" for each hint in effect, which a library made for us and which are freed
- * here; may be MPI_INFO_NULL. Local. */
-void weir_mpihints_list(MPI_Info *in_effect, struct weir_str *out);
-
-/* What became of the hints given: *other_layout 1 where a stripe count or size in effect is
- * another one than asked for, 0 where all are as asked for; *independent 1 where the hints in
- * effect turn collective buffering off (romio_cb_read, romio_cb_write: disable), 0 where they
- * force it. Else they stay as they are. in_effect is freed here; either may be MPI_INFO_NULL.
- * Local. */
-void weir_mpihints_judge(MPI_Info given, MPI_Info *in_effect, int *independent, int *other_layout);
-
-/* Append the text of showHints: the hints given and those in effect, which a library
- * made for us and which are freed here; either may be MPI_INFO_NULL. Local. */
-void weir_mpihints_show(MPI_Info given, MPI_Info *in_effect, struct weir_str *out);
-
 #endif
