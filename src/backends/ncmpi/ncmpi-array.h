@@ -3,23 +3,13 @@
 #ifndef WEIR_BACKENDS_NCMPI_NCMPI_ARRAY_H
 #define WEIR_BACKENDS_NCMPI_NCMPI_ARRAY_H
 
-#include <mpi.h>
-#include <pnetcdf.h>
-
-#include "backends/shared/mpishow.h"
+#include "backends/ncmpi/ncmpi-file.h"
 #include "backends/shared/nctable.h"
 
 /* An open file of arrays. */
 struct ncmpi_arrays {
     struct weir_array_file base;
-    int nc;
-    int sync_fd; /* for fsync: ncmpi_sync waits for the other ranks, also when theirs fail. -1:
-                  * none */
-    bool defining;    /* what is in the file may be changed; data may not */
-    bool independent; /* between ncmpi_begin_indep_data and its end */
-    bool failed;      /* a write has failed here */
-    uint64_t size;    /* of a file that is only read; UINT64_MAX otherwise */
-    uint64_t end;     /* one past the last byte of the file that this rank wrote or read */
+    struct ncmpi_file f;
 };
 
 struct ncmpi_array {
@@ -42,12 +32,6 @@ extern const struct weir_nc_calls ncmpi_calls;
 
 /* The type of MPI of an element. Local. */
 MPI_Datatype ncmpi_basic_of(enum weir_elem elem);
-
-/* The file can be changed from now on. Collective over the file. */
-int ncmpi_redefine(struct ncmpi_arrays *f, struct weir_err *err);
-
-/* The hints in effect of an open file, or MPI_INFO_NULL. The caller frees them. Local. */
-MPI_Info ncmpi_hints(int nc);
 
 /* As select and move of struct weir_array_ops; free what select made. */
 int ncmpi_slab_select(struct weir_array *base, struct weir_err *err);

@@ -4,9 +4,6 @@
 #include "backends/ncmpi/ncmpi-array.h"
 #include "config.h"
 
-#include "backends/ncmpi/ncmpi-var.h"
-#include "par/io/mpisession.h"
-
 MPI_Datatype ncmpi_basic_of(enum weir_elem elem)
 {
     switch (elem) {
@@ -64,12 +61,12 @@ const struct weir_nc_calls ncmpi_calls = { .prefix = "ncmpi_",
 int ncmpi_put_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
                    struct weir_err *err)
 {
-    struct ncmpi_arrays *f = (struct ncmpi_arrays *)base;
+    struct ncmpi_file *f = &((struct ncmpi_arrays *)base)->f;
     nc_type type = weir_nc_type_of(attr->elem);
     int rc, id;
 
     if (weir_nc_find_object(&ncmpi_calls, f->nc, object, &id, err) < 0 ||
-        ncmpi_redefine(f, err) < 0)
+        ncmpi_file_define(f, err) < 0)
         return -1;
     rc = attr->elem == WEIR_ELEM_TEXT
              ? ncmpi_put_att_text(f->nc, id, attr->name, (MPI_Offset)attr->count, attr->data)
@@ -80,5 +77,5 @@ int ncmpi_put_attr(struct weir_array_file *base, const char *object, const struc
 int ncmpi_get_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
                    struct weir_err *err)
 {
-    return weir_nc_get_attr(&ncmpi_calls, ((struct ncmpi_arrays *)base)->nc, object, attr, err);
+    return weir_nc_get_attr(&ncmpi_calls, ((struct ncmpi_arrays *)base)->f.nc, object, attr, err);
 }

@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "backends/ncmpi/ncmpi-var.h"
 #include "par/io/mpidoubt.h"
 #include "par/io/mpifile.h"
 #include "par/io/mpisession.h"
@@ -151,19 +150,19 @@ int ncmpi_slab_select(struct weir_array *base, struct weir_err *err)
 /* ---- transfers ---- */
 
 /* The functions for a slab and for boxes do not go together. Does any rank have boxes? */
-static bool agree_on_boxes(const struct ncmpi_arrays *f, bool mine)
+static bool agree_on_boxes(const struct ncmpi_file *f, bool mine)
 {
     uint64_t any = mine;
 
-    if (f->base.collective)
-        weir_mpi_max(f->base.s->par->comm, &any, 1);
+    if (f->collective)
+        weir_mpi_max(f->s->par->comm, &any, 1);
     return any != 0;
 }
 
-static int move_slab(const struct ncmpi_arrays *f, const struct ncmpi_array *a, enum weir_dir dir,
+static int move_slab(const struct ncmpi_file *f, const struct ncmpi_array *a, enum weir_dir dir,
                      void *buf, MPI_Offset n, MPI_Datatype type)
 {
-    bool all = f->base.collective;
+    bool all = f->collective;
 
     if (dir == WEIR_DIR_WRITE)
         return all ? ncmpi_put_vars_all(f->nc, a->id, a->start, a->count, a->stride, buf, n, type)
@@ -172,11 +171,11 @@ static int move_slab(const struct ncmpi_arrays *f, const struct ncmpi_array *a, 
                : ncmpi_get_vars(f->nc, a->id, a->start, a->count, a->stride, buf, n, type);
 }
 
-static int call_varn(const struct ncmpi_arrays *f, int id, enum weir_dir dir, int boxes,
+static int call_varn(const struct ncmpi_file *f, int id, enum weir_dir dir, int boxes,
                      MPI_Offset *const *start, MPI_Offset *const *count, void *buf, MPI_Offset n,
                      MPI_Datatype type)
 {
-    bool all = f->base.collective;
+    bool all = f->collective;
 
     if (dir == WEIR_DIR_WRITE)
         return all ? ncmpi_put_varn_all(f->nc, id, boxes, start, count, buf, n, type)
@@ -186,7 +185,7 @@ static int call_varn(const struct ncmpi_arrays *f, int id, enum weir_dir dir, in
 }
 
 /* The boxes of this rank; one or none where it has a slab without blocks. */
-static int move_boxes(struct ncmpi_arrays *f, struct ncmpi_array *a, enum weir_dir dir, bool skips,
+static int move_boxes(struct ncmpi_file *f, struct ncmpi_array *a, enum weir_dir dir, bool skips,
                       void *buf, MPI_Offset n, MPI_Datatype type, struct weir_err *err)
 {
     int rc, made = 0;
@@ -200,10 +199,10 @@ static int move_boxes(struct ncmpi_arrays *f, struct ncmpi_array *a, enum weir_d
     return made < 0 ? NC_ENOMEM : rc;
 }
 
-static int transfer(struct ncmpi_arrays *f, struct ncmpi_array *a, enum weir_dir dir, char *buf,
+static int transfer(struct ncmpi_file *f, struct ncmpi_array *a, enum weir_dir dir, char *buf,
                     bool skips, struct weir_err *err)
 {
-    const struct weir_mpi_session *m = f->base.s->priv;
+    const struct weir_mpi_session *m = f->s->priv;
     const char *call = dir == WEIR_DIR_WRITE ? "ncmpi_put_var" : "ncmpi_get_var";
     bool whole = a->in_memory == MPI_DATATYPE_NULL;
     MPI_Datatype type = whole ? a->basic : a->in_memory;
@@ -218,14 +217,14 @@ static int transfer(struct ncmpi_arrays *f, struct ncmpi_array *a, enum weir_dir
         n = 0;
     }
     errno = 0;
-    weir_timed_begin(f->base.s);
+    weir_timed_begin(f->s);
     rc = boxes ? move_boxes(f, a, dir, skips, buf + a->first, n, type, err)
                : move_slab(f, a, dir, buf + a->first, n, type);
-    weir_timed_end(f->base.s);
+    weir_timed_end(f->s);
     sys = errno;
     if (rc != NC_NOERR) {
         ncmpi_fail(err, rc, "%s", call);
-        weir_mpi_unlock(f->base.path);
+        weir_mpi_unlock(f->path);
         return weir_mpi_add_reason(err, sys, m->comm_errno);
     }
     return weir_mpi_judge_hidden(m, sys, call, err);
@@ -236,7 +235,7 @@ static int transfer(struct ncmpi_arrays *f, struct ncmpi_array *a, enum weir_dir
 int ncmpi_slab_move(struct weir_array *base, enum weir_dir dir, void *buf, struct weir_err *err)
 {
     struct ncmpi_array *a = (struct ncmpi_array *)base;
-    struct ncmpi_arrays *f = (struct ncmpi_arrays *)base->file;
+    struct ncmpi_file *f = &((struct ncmpi_arrays *)base->file)->f;
     bool is_over = dir == WEIR_DIR_READ && a->end > f->size;
     int rc = 0;
 

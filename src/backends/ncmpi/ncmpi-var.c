@@ -4,96 +4,21 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "par/io/mpifile.h"
 
 #define DIMS 3
 #define NAME "data_var"
-#define MAGIC "CDF\5"
-#define HEAD_BYTES 12                 /* format and number of records */
 #define PIECE_MAX ((uint64_t)1 << 30) /* the library counts the bytes of a request in an int */
-
-struct code_errno {
-    int code, sys;
-};
 
 static const char *const dim_names[DIMS] = { "segments_times_np", "number_of_transfers",
                                              "transfer_size" };
 
-static const struct code_errno codes[] = {
-    { NC_EACCESS, EACCES }, { NC_EBAD_FILE, EINVAL }, { NC_EEXIST, EEXIST },    { NC_EFILE, EIO },
-    { NC_ENOENT, ENOENT },  { NC_ENOMEM, ENOMEM },    { NC_ENO_SPACE, ENOSPC }, { NC_EPERM, EPERM },
-    { NC_EQUOTA, EDQUOT },  { NC_EREAD, EIO },        { NC_EWRITE, EIO },       { NC_NOERR, 0 }
-};
-
-int ncmpi_fail(struct weir_err *err, int rc, const char *fmt, ...)
-{
-    struct weir_str words = { 0 };
-    va_list ap;
-
-    if (!err)
-        return -1;
-    va_start(ap, fmt);
-    weir_str_vaddf(&words, fmt, ap);
-    va_end(ap);
-    weir_refuse(err, WEIR_EIO, "%s: %s", weir_str_words(&words), ncmpi_strerror(rc));
-    for (const struct code_errno *c = codes; c->code != NC_NOERR; c++)
-        if (c->code == rc)
-            err->sys = c->sys;
-    weir_str_free(&words);
-    return -1;
-}
-
-/* The header begins with the format and the number of records, 8 bytes with the highest first. */
-static bool has_header(const char *path, uint64_t least)
-{
-    unsigned char head[HEAD_BYTES] = { 0 };
-    int fd = open(weir_mpi_path(path), O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : pread(fd, head, sizeof(head), 0);
-    uint64_t records = 0;
-
-    if (fd >= 0)
-        close(fd);
-    for (size_t i = sizeof(MAGIC) - 1; i < sizeof(head); i++)
-        records = records << 8 | head[i];
-    return n == (ssize_t)sizeof(head) && memcmp(head, MAGIC, sizeof(MAGIC) - 1) == 0 &&
-           records >= least;
-}
-
-int ncmpi_judge(const struct weir_mpi_session *m, const char *path, uint64_t records, int rc,
-                const char *call, struct weir_mpi_doubt *d, struct weir_err *err)
-{
-    int sys = errno;
-
-    if (rc != NC_NOERR) {
-        ncmpi_fail(err, rc, "%s '%s'", call, path);
-        return weir_mpi_add_reason(err, weir_mpi_hidden_errno(m, sys), 0);
-    }
-    if (weir_mpi_hidden_errno(m, sys) == 0)
-        return 0;
-    if (!has_header(path, records)) {
-        weir_mpi_refuse_hidden(err, sys, call, "the header is not in the file");
-        return weir_err_within(err, "'%s'", path);
-    }
-    if (d)
-        weir_mpi_doubt_found(d, sys, call);
-    return 0;
-}
-
-int ncmpi_var_judge(struct ncmpi_var *v, int rc, const char *call, struct weir_err *err)
-{
-    return ncmpi_judge(v->mpi, v->path, (uint64_t)v->records, rc, call, &v->doubt, err);
-}
-
 static int learn_begin(struct ncmpi_var *v, struct weir_err *err)
 {
-    int rc = ncmpi_inq_varoffset(v->nc, v->id, &v->begin);
+    int rc = ncmpi_inq_varoffset(v->f->nc, v->id, &v->begin);
 
-    return rc != NC_NOERR ? ncmpi_fail(err, rc, "place of '%s' in '%s'", NAME, v->path) : 0;
+    return rc != NC_NOERR ? ncmpi_fail(err, rc, "place of '%s' in '%s'", NAME, v->f->path) : 0;
 }
 
 int ncmpi_var_define(struct ncmpi_var *v, struct weir_err *err)
@@ -104,16 +29,12 @@ int ncmpi_var_define(struct ncmpi_var *v, struct weir_err *err)
     int rc = NC_NOERR;
 
     for (int i = 0; i < DIMS && rc == NC_NOERR; i++)
-        rc = ncmpi_def_dim(v->nc, dim_names[i], len[i], &dim[i]);
+        rc = ncmpi_def_dim(v->f->nc, dim_names[i], len[i], &dim[i]);
     if (rc == NC_NOERR)
-        rc = ncmpi_def_var(v->nc, NAME, NC_BYTE, DIMS, dim, &v->id);
+        rc = ncmpi_def_var(v->f->nc, NAME, NC_BYTE, DIMS, dim, &v->id);
     if (rc != NC_NOERR)
-        return ncmpi_fail(err, rc, "define '%s' in '%s'", NAME, v->path);
-    v->records = 0;
-    errno = 0;
-    if (ncmpi_var_judge(v, ncmpi_enddef(v->nc), "ncmpi_enddef", err) < 0)
-        return -1;
-    return learn_begin(v, err);
+        return ncmpi_fail(err, rc, "define '%s' in '%s'", NAME, v->f->path);
+    return ncmpi_file_defined(v->f, err) < 0 ? -1 : learn_begin(v, err);
 }
 
 /* The lengths of the dimensions of a variable of ours. */
@@ -122,20 +43,20 @@ static int read_shape(struct ncmpi_var *v, MPI_Offset len[DIMS], struct weir_err
     int dim[DIMS] = { 0 };
     int dims = 0;
     nc_type type = NC_NAT;
-    int rc = ncmpi_inq_varid(v->nc, NAME, &v->id);
+    int rc = ncmpi_inq_varid(v->f->nc, NAME, &v->id);
 
     if (rc == NC_NOERR)
-        rc = ncmpi_inq_varndims(v->nc, v->id, &dims);
+        rc = ncmpi_inq_varndims(v->f->nc, v->id, &dims);
     if (rc == NC_NOERR)
-        rc = ncmpi_inq_vartype(v->nc, v->id, &type);
+        rc = ncmpi_inq_vartype(v->f->nc, v->id, &type);
     if (rc == NC_NOERR && (dims != DIMS || type != NC_BYTE))
         return weir_refuse(err, WEIR_EIO, "variable '%s' in '%s' is not a cube of bytes", NAME,
-                           v->path);
+                           v->f->path);
     if (rc == NC_NOERR)
-        rc = ncmpi_inq_vardimid(v->nc, v->id, dim);
+        rc = ncmpi_inq_vardimid(v->f->nc, v->id, dim);
     for (int i = 0; i < DIMS && rc == NC_NOERR; i++)
-        rc = ncmpi_inq_dimlen(v->nc, dim[i], &len[i]);
-    return rc != NC_NOERR ? ncmpi_fail(err, rc, "variable '%s' in '%s'", NAME, v->path) : 0;
+        rc = ncmpi_inq_dimlen(v->f->nc, dim[i], &len[i]);
+    return rc != NC_NOERR ? ncmpi_fail(err, rc, "variable '%s' in '%s'", NAME, v->f->path) : 0;
 }
 
 int ncmpi_var_find(struct ncmpi_var *v, struct weir_err *err)
@@ -148,9 +69,9 @@ int ncmpi_var_find(struct ncmpi_var *v, struct weir_err *err)
         return weir_refuse(
             err, WEIR_EIO,
             "'%s' has blocks of %lld transfers of %lld bytes, this test needs %llu of %llu",
-            v->path, (long long)len[1], (long long)len[2],
+            v->f->path, (long long)len[1], (long long)len[2],
             (unsigned long long)(v->block / v->transfer), (unsigned long long)v->transfer);
-    v->records = len[0];
+    v->f->records = len[0];
     return learn_begin(v, err);
 }
 
@@ -158,10 +79,10 @@ static int call_library(const struct ncmpi_var *v, enum weir_dir dir, const MPI_
                         const MPI_Offset *count, void *buf)
 {
     if (dir == WEIR_DIR_WRITE)
-        return v->collective ? ncmpi_put_vara_schar_all(v->nc, v->id, start, count, buf)
-                             : ncmpi_put_vara_schar(v->nc, v->id, start, count, buf);
-    return v->collective ? ncmpi_get_vara_schar_all(v->nc, v->id, start, count, buf)
-                         : ncmpi_get_vara_schar(v->nc, v->id, start, count, buf);
+        return v->f->collective ? ncmpi_put_vara_schar_all(v->f->nc, v->id, start, count, buf)
+                             : ncmpi_put_vara_schar(v->f->nc, v->id, start, count, buf);
+    return v->f->collective ? ncmpi_get_vara_schar_all(v->f->nc, v->id, start, count, buf)
+                         : ncmpi_get_vara_schar(v->f->nc, v->id, start, count, buf);
 }
 
 /* A request of no bytes of the last record makes the records without writing any of them. The size
@@ -173,12 +94,12 @@ int ncmpi_var_extend(struct ncmpi_var *v, struct weir_err *err)
     signed char nothing = 0;
     int rc;
 
-    if (v->want <= (uint64_t)v->records)
+    if (v->want <= (uint64_t)v->f->records)
         return 0;
     errno = 0;
-    rc = ncmpi_put_vara_schar_all(v->nc, v->id, start, count, &nothing);
-    v->records = (MPI_Offset)v->want;
-    if (ncmpi_var_judge(v, rc, "ncmpi_put_vara", err) < 0)
+    rc = ncmpi_put_vara_schar_all(v->f->nc, v->id, start, count, &nothing);
+    v->f->records = (MPI_Offset)v->want;
+    if (ncmpi_judge(v->f, rc, "ncmpi_put_vara", err) < 0)
         return weir_err_within(err, "make %llu records", (unsigned long long)v->want);
     return 0;
 }
@@ -194,13 +115,13 @@ static int doubt(struct ncmpi_var *v, const struct weir_io *io, uint64_t len, in
 {
     uint64_t place = ncmpi_var_place(v, io->off);
 
-    if (io->dir == WEIR_DIR_READ || !v->collective)
-        return len ? weir_mpi_doubt_look(&v->doubt, v->path, sys, call, io->buf, len, place, err)
+    if (io->dir == WEIR_DIR_READ || !v->f->collective)
+        return len ? weir_mpi_doubt_look(&v->f->doubt, v->f->path, sys, call, io->buf, len, place, err)
                    : 0;
     if (len == 0)
-        weir_mpi_doubt_keep(&v->doubt, sys, call, (uint64_t)v->begin, INT64_MAX);
+        weir_mpi_doubt_keep(&v->f->doubt, sys, call, (uint64_t)v->begin, INT64_MAX);
     else
-        weir_mpi_doubt_keep(&v->doubt, sys, call, place - io->off % v->segment,
+        weir_mpi_doubt_keep(&v->f->doubt, sys, call, place - io->off % v->segment,
                             place - io->off % v->segment + v->segment);
     return 0;
 }
@@ -209,6 +130,7 @@ static int doubt(struct ncmpi_var *v, const struct weir_io *io, uint64_t len, in
 int ncmpi_var_move(struct ncmpi_var *v, const struct weir_io *io, bool nothing,
                    struct weir_err *err)
 {
+    const struct weir_mpi_session *m = v->f->s->priv;
     static const char *const verbs[] = {
         [WEIR_DIR_WRITE] = "ncmpi_put_vara", [WEIR_DIR_READ] = "ncmpi_get_vara"
     };
@@ -223,7 +145,7 @@ int ncmpi_var_move(struct ncmpi_var *v, const struct weir_io *io, bool nothing,
     if (io->dir == WEIR_DIR_READ)
         weir_mpi_mark(io->buf, len);
     errno = 0;
-    for (uint64_t at = 0; at < v->transfer && (v->collective || at < len); at += PIECE_MAX) {
+    for (uint64_t at = 0; at < v->transfer && (v->f->collective || at < len); at += PIECE_MAX) {
         uint64_t n = at >= len ? 0 : len - at < PIECE_MAX ? len - at : PIECE_MAX;
         int rc;
 
@@ -240,10 +162,9 @@ int ncmpi_var_move(struct ncmpi_var *v, const struct weir_io *io, bool nothing,
     }
     sys = errno;
     if (first != NC_NOERR) {
-        ncmpi_fail(err, first, "%s%s", verbs[io->dir], v->collective ? "_all" : "");
-        weir_mpi_unlock(v->path);
-        return weir_mpi_add_reason(err, sys, v->mpi->comm_errno);
+        ncmpi_fail(err, first, "%s%s", verbs[io->dir], v->f->collective ? "_all" : "");
+        weir_mpi_unlock(v->f->path);
+        return weir_mpi_add_reason(err, sys, m->comm_errno);
     }
-    return sys && weir_mpi_hidden_errno(v->mpi, sys) ? doubt(v, io, len, sys, verbs[io->dir], err)
-                                                     : 0;
+    return sys && weir_mpi_hidden_errno(m, sys) ? doubt(v, io, len, sys, verbs[io->dir], err) : 0;
 }

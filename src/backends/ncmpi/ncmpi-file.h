@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ncmpi-file.h - an open file of PnetCDF, whatever is in it: opened, defined, flushed and closed in
+ * order also when some bytes could not be written */
+#ifndef WEIR_BACKENDS_NCMPI_NCMPI_FILE_H
+#define WEIR_BACKENDS_NCMPI_NCMPI_FILE_H
+
+#include <mpi.h>
+#include <pnetcdf.h>
+
+#include "backends/backend.h"
+#include "par/io/mpidoubt.h"
+
+/* Embedded in an open file of the backend. */
+struct ncmpi_file {
+    struct weir_session *s;
+    const char *path;
+    int nc;
+    int sync_fd; /* for fsync: ncmpi_sync waits for the other ranks, also when theirs fail. -1:
+                  * none */
+    bool collective;    /* transfers are */
+    bool writes, fresh; /* fresh: it is new */
+    bool defining;      /* what is in the file may be changed; data may not */
+    bool independent;   /* between ncmpi_begin_indep_data and its end */
+    bool failed;        /* a write has failed here; the user of the struct sets it, too */
+    uint64_t size;      /* of a file that is only read; UINT64_MAX otherwise */
+    uint64_t end;       /* one past the last byte of the file that this rank wrote or read */
+    MPI_Offset records; /* that the header must count */
+    struct weir_mpi_doubt doubt;
+};
+
+/* Record the failure rc of a call of the library: the formatted words, ": " and its own. err->sys
+ * gets the errno that comes closest. Local. err may be NULL. Returns -1. */
+int ncmpi_fail(struct weir_err *err, int rc, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Judge a call that did not transfer and began with errno 0 by its result rc and, where it leaves
+ * an errno that may hide a failure, by the header in the file: is there one, with f->records at
+ * least? Then f->doubt counts the call. Local. Returns 0, or -1 and err (WEIR_EIO). */
+int ncmpi_judge(struct ncmpi_file *f, int rc, const char *call, struct weir_err *err);
+
+/* Open s's file; flags as for open in struct weir_backend. A new file is left in define mode.
+ * Collective over s->par, and the result is agreed on: 0, or -1 and err. */
+int ncmpi_file_open(struct ncmpi_file *f, struct weir_session *s, const char *path, unsigned flags,
+                    struct weir_err *err);
+
+/* The second half of opening: unless it is in define mode, transfers may begin; it can be synced.
+ * Collective over the file, but a rank may fail alone. */
+int ncmpi_file_ready(struct ncmpi_file *f, struct weir_err *err);
+
+/* Close a file that was just opened and cannot be used, without an error. Collective over the
+ * file. */
+void ncmpi_file_drop(struct ncmpi_file *f);
+
+/* Enter define mode, where dimensions, variables and attributes can be made; leave it; begin
+ * transfers after it. Collective over the file; a rank may fail alone. */
+int ncmpi_file_define(struct ncmpi_file *f, struct weir_err *err);
+int ncmpi_file_defined(struct ncmpi_file *f, struct weir_err *err);
+int ncmpi_file_transfers(struct ncmpi_file *f, struct weir_err *err);
+
+/* Write all to stable storage. Local. Returns 0, or -1 and err (WEIR_EIO). */
+int ncmpi_file_sync(struct ncmpi_file *f, struct weir_err *err);
+
+/* Close the file, also after a failure, and look whether all bytes are there. piece: bytes of the
+ * smallest write. Collective over the file, but a rank may fail alone; one on which something has
+ * failed before returns 0. */
+int ncmpi_file_close(struct ncmpi_file *f, uint64_t piece, struct weir_err *err);
+
+/* The hints in effect, or MPI_INFO_NULL. The caller frees them. Local. */
+MPI_Info ncmpi_file_hints(const struct ncmpi_file *f);
+
+#endif
