@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/array-spec.h"
-
 struct elem_row {
     const char *name;
     uint64_t size;

@@ -161,6 +161,15 @@ uint64_t weir_type_bytes(const struct weir_type *type);
 /* "int32", "compound" ... for messages. Local. */
 const char *weir_elem_name(enum weir_elem elem);
 
+/* Dimensions, type, members and chunk of an array that any backend could keep. Local. Returns 0, or
+ * -1 and err (WEIR_EUSAGE). */
+int weir_array_spec_check(const struct weir_array_spec *spec, struct weir_err *err);
+
+/* Is what is there of the type and shape that is wanted? Local. Returns 0, or -1 and err (WEIR_EIO)
+ * with both. */
+int weir_array_spec_match(const struct weir_array_spec *have, const struct weir_array_spec *want,
+                          struct weir_err *err);
+
 /* For backends whose file is nothing but the arrays, in the order in which they were made: each
  * begins at the next multiple of WEIR_ARRAY_ALIGN bytes after the one before, its last dimension
  * varies fastest, elements have the machine's order of bytes. Sets a->at: of a new array (makes),

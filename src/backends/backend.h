@@ -9,12 +9,13 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "base/hist.h"
 #include "base/log.h"
 #include "base/options/option.h"
 #include "base/str.h"
 #include "par/comm.h"
 
-#define WEIR_BACKEND_ABI 9
+#define WEIR_BACKEND_ABI 10
 
 struct weir_array_ops;
 
@@ -100,6 +101,14 @@ struct weir_backend_opt {
 struct weir_timed {
     uint64_t begin_ns, call_ns, sum_ns; /* of the present function, of all since the session began */
     bool exact;                         /* the function has said itself what counts */
+};
+
+enum weir_op { WEIR_OP_OPEN, WEIR_OP_XFER, WEIR_OP_SYNC, WEIR_OP_CLOSE, WEIR_OPS };
+
+/* Latencies of each operation since the last reset, on this rank. */
+struct weir_session_stats {
+    struct weir_hist hist[WEIR_OPS];
+    uint64_t short_transfers, retries; /* continuations after a short transfer; EINTR and EAGAIN */
 };
 
 /* One backend in use by one test. Made by weir_session_begin. */

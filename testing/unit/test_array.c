@@ -12,7 +12,6 @@
 
 #include <cmocka.h>
 
-#include "backends/array-spec.h"
 
 static const struct weir_array_spec plane = { .type = { .elem = WEIR_ELEM_FLOAT64 },
                                               .shape = { 2, { 3, 5 } } };

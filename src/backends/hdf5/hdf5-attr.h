@@ -3,7 +3,15 @@
 #ifndef WEIR_BACKENDS_HDF5_HDF5_ATTR_H
 #define WEIR_BACKENDS_HDF5_HDF5_ATTR_H
 
-#include "backends/hdf5/hdf5-array.h"
+#include "backends/array.h"
+#include "backends/hdf5/hdf5-container.h"
+
+/* An open file of arrays. */
+struct hdf5_arrays {
+    struct weir_array_file base;
+    struct hdf5_container c;
+    hid_t group; /* that was made or opened last, 0: none is open */
+};
 
 /* Close the group that is open, if there is one. */
 herr_t hdf5_group_close(struct hdf5_arrays *f);

@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <string.h>
 
-#include "backends/session/session.h"
+#include "base/clock.h"
 
 #define AGAIN_YIELDS 100 /* the first tries after EAGAIN only yield the processor ... */
 #define AGAIN_MOST 10000 /* ... the others sleep, and then it is enough: ten seconds */

@@ -3,8 +3,8 @@
 #ifndef WEIR_BACKENDS_SESSION_SESSION_ARRAY_CALL_H
 #define WEIR_BACKENDS_SESSION_SESSION_ARRAY_CALL_H
 
-#include "backends/session/session-array.h"
-#include "backends/session/session-call.h"
+#include "backends/array.h"
+#include "backends/session/session.h"
 #include "par/agree.h"
 
 static inline const struct weir_array_ops *ops_of(const struct weir_array_file *f)
@@ -34,17 +34,17 @@ static inline uint64_t end_timed(struct weir_session *s)
     return s->timed.call_ns;
 }
 
-/* As enter_call and leave_call, and the time is summed. */
+/* As weir_session_enter and _leave, and the time is summed. */
 static inline void enter_array(struct weir_session *s, const char *what, const char *path)
 {
-    enter_call(s, what, path);
+    weir_session_enter(s, what, path);
     begin_timed(s);
 }
 
 static inline int leave_array(struct weir_session *s, int rc)
 {
     end_timed(s);
-    return leave_call(s, rc);
+    return weir_session_leave(s, rc);
 }
 
 /* The same for an operation that has a histogram. */
@@ -54,7 +54,7 @@ static inline int leave_array_op(struct weir_session *s, enum weir_op op, int rc
 
     if (rc == 0)
         weir_hist_add(&s->stats->hist[op], ns);
-    return leave_call(s, rc);
+    return weir_session_leave(s, rc);
 }
 
 /* The result of closing or flushing, on all ranks of the file unless the caller agrees. */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/array-spec.h"
 #include "backends/session/session-array-call.h"
 
 int weir_session_can_array(const struct weir_session *s, const struct weir_array_spec *spec,

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "backends/session/session-call.h"
 #include "base/text/path.h"
 
 static const struct weir_ns no_names;
@@ -29,7 +28,7 @@ int weir_session_exists(struct weir_session *s, const char *path, bool *yes, str
     if (s->access.dry_run)
         return 0;
     return names_of(s)->exists
-               ? leave_call(s, names_of(s)->exists(enter_call(s, "exists", path), path, yes, err))
+               ? weir_session_leave(s, names_of(s)->exists(weir_session_enter(s, "exists", path), path, yes, err))
                : cannot(s, "tell whether a file exists", path, err);
 }
 
@@ -132,7 +131,7 @@ int weir_session_unlink(struct weir_session *s, const char *path, struct weir_er
         return weir_fail(err, WEIR_EIO, "'%s' is %s, which is not removed", path,
                          weir_kind_of_file(st.st_mode));
     }
-    return leave_call(s, names_of(s)->unlink(enter_call(s, "unlink", path), path, err));
+    return weir_session_leave(s, names_of(s)->unlink(weir_session_enter(s, "unlink", path), path, err));
 }
 
 /* Its name, and is it there? */
@@ -183,7 +182,7 @@ int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,
     if (s->access.dry_run)
         return 0;
     return names_of(s)->size
-               ? leave_call(s, names_of(s)->size(enter_call(s, "size", path), path, bytes, err))
+               ? weir_session_leave(s, names_of(s)->size(weir_session_enter(s, "size", path), path, bytes, err))
                : cannot(s, "tell a file's size", path, err);
 }
 
@@ -193,7 +192,7 @@ int weir_session_mkdir(struct weir_session *s, const char *path, unsigned mode,
     if (s->access.dry_run)
         return 0;
     return names_of(s)->mkdir
-               ? leave_call(s, names_of(s)->mkdir(enter_call(s, "mkdir", path), path, mode, err))
+               ? weir_session_leave(s, names_of(s)->mkdir(weir_session_enter(s, "mkdir", path), path, mode, err))
                : cannot(s, "make directories", path, err);
 }
 
@@ -202,7 +201,7 @@ int weir_session_rmdir(struct weir_session *s, const char *path, struct weir_err
     if (s->access.dry_run)
         return 0;
     return names_of(s)->rmdir
-               ? leave_call(s, names_of(s)->rmdir(enter_call(s, "rmdir", path), path, err))
+               ? weir_session_leave(s, names_of(s)->rmdir(weir_session_enter(s, "rmdir", path), path, err))
                : cannot(s, "remove directories", path, err);
 }
 
@@ -213,7 +212,7 @@ int weir_session_usage(struct weir_session *s, const char *path, struct weir_fs_
     if (s->access.dry_run && !names_of(s)->ordinary)
         return 0;
     return names_of(s)->usage
-               ? leave_call(s, names_of(s)->usage(enter_call(s, "usage", path), path, u, err))
+               ? weir_session_leave(s, names_of(s)->usage(weir_session_enter(s, "usage", path), path, u, err))
                : cannot(s, "tell how full the file system is", path, err);
 }
 
@@ -222,7 +221,7 @@ int weir_session_syncfs(struct weir_session *s, const char *path, struct weir_er
     if (s->access.dry_run)
         return 0;
     return names_of(s)->syncfs
-               ? leave_call(s, names_of(s)->syncfs(enter_call(s, "syncfs", path), path, err))
+               ? weir_session_leave(s, names_of(s)->syncfs(weir_session_enter(s, "syncfs", path), path, err))
                : cannot(s, "sync a file system", path, err);
 }
 
@@ -231,6 +230,6 @@ int weir_session_reset_dir(struct weir_session *s, const char *path, struct weir
     if (s->access.dry_run)
         return 0;
     return s->be->reset_dir
-               ? leave_call(s, s->be->reset_dir(enter_call(s, "reset layout", path), path, err))
+               ? weir_session_leave(s, s->be->reset_dir(weir_session_enter(s, "reset layout", path), path, err))
                : cannot(s, "reset the layout of a directory", path, err);
 }

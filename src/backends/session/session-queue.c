@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "backends/session/complete.h"
-#include "backends/session/session-call.h"
 
 #define SOME 16 /* requests that a drain takes back at a time */
 
@@ -44,8 +43,8 @@ int weir_session_submit(struct weir_request *r, uint64_t *clock_ns, struct weir_
             return weir_refuse(err, WEIR_EBUG, "a second transfer where one at a time is moved");
         s->only = r;
     } else {
-        enter_xfer(s, r->file->path, &r->io);
-        rc = leave_call(s, s->be->submit(r, err));
+        weir_session_enter_xfer(s, r->file->path, &r->io);
+        rc = weir_session_leave(s, s->be->submit(r, err));
         *clock_ns = weir_now_ns();
     }
     if (rc < 0)
@@ -80,8 +79,8 @@ static void finish(struct weir_request *r, uint64_t *clock_ns, struct weir_err *
         if (err)
             err->sys = r->sys;
     }
-    enter_xfer(s, r->file->path, &r->io);
-    r->n = leave_call(s, weir_complete(r->file, &r->io, r->n, s->be->xfer, err)) < 0
+    weir_session_enter_xfer(s, r->file->path, &r->io);
+    r->n = weir_session_leave(s, weir_complete(r->file, &r->io, r->n, s->be->xfer, err)) < 0
                ? -1
                : (ssize_t)r->io.len;
     if (r->n < 0 && err)
@@ -115,8 +114,8 @@ static int complete_queued(struct weir_file *f, int least, int most, struct weir
     struct weir_session *s = f->s;
     int n;
 
-    enter_call(s, "wait for the transfers", f->path);
-    n = leave_call(s, s->be->complete(f, least, most, done, err));
+    weir_session_enter(s, "wait for the transfers", f->path);
+    n = weir_session_leave(s, s->be->complete(f, least, most, done, err));
     if (n > 0)
         take(s, done, n, clock_ns, err);
     return n;

@@ -98,13 +98,13 @@ static int call_move(struct weir_array *a, enum weir_dir dir, void *buf, struct 
     uint64_t ns;
     int rc;
 
-    enter_xfer(s, a->file->path, &io);
+    weir_session_enter_xfer(s, a->file->path, &io);
     begin_timed(s);
     rc = s->be->array->move(a, dir, buf, err);
     ns = end_timed(s);
     if (rc == 0 && a->elements > 0)
         weir_hist_add(&s->stats->hist[WEIR_OP_XFER], ns);
-    return leave_call(s, rc);
+    return weir_session_leave(s, rc);
 }
 
 /* This rank has nothing to move after all, and the others do not know. */

@@ -8,7 +8,6 @@
 
 #include "backends/array.h"
 #include "backends/session/complete.h"
-#include "backends/session/session-call.h"
 #include "base/mem.h"
 
 /* A closed session: what check and begin start from. */
@@ -170,7 +169,7 @@ int weir_session_open(struct weir_session *s, const char *path, unsigned flags,
         f->extent = *extent;
     start_ns = weir_now_ns();
     if (!s->access.dry_run)
-        rc = leave_call(s, s->be->open(enter_call(s, "open", path), path, flags, f, err));
+        rc = weir_session_leave(s, s->be->open(weir_session_enter(s, "open", path), path, flags, f, err));
     weir_hist_add(&s->stats->hist[WEIR_OP_OPEN], weir_now_ns() - start_ns);
     if (rc < 0) {
         free(f);
@@ -192,8 +191,8 @@ int weir_session_close(struct weir_file *f, struct weir_err *err)
         weir_session_drain(f);
     start_ns = weir_now_ns();
     if (!f->s->access.dry_run) {
-        enter_call(f->s, "close", f->path);
-        rc = leave_call(f->s, f->s->be->close(f, err));
+        weir_session_enter(f->s, "close", f->path);
+        rc = weir_session_leave(f->s, f->s->be->close(f, err));
     }
     weir_hist_add(&f->s->stats->hist[WEIR_OP_CLOSE], weir_now_ns() - start_ns);
     free(f);
@@ -226,7 +225,7 @@ static int sync_write(struct weir_file *f, int rc, struct weir_err *err)
     if (!s->be->sync || (rc < 0 && !sync_is_collective(s)))
         return rc;
     start_ns = weir_now_ns();
-    enter_call(s, "sync", f->path); /* the caller leaves it */
+    weir_session_enter(s, "sync", f->path); /* the caller leaves it */
     if (s->be->sync(f, rc < 0 ? NULL : err) < 0)
         rc = -1;
     weir_hist_add(&s->stats->hist[WEIR_OP_SYNC], weir_now_ns() - start_ns);
@@ -257,8 +256,8 @@ int weir_session_sync(struct weir_file *f, struct weir_err *err)
         return weir_refuse(err, WEIR_EBUG, "sync '%s' with %d transfers in flight", f->path,
                            f->in_flight);
     start_ns = weir_now_ns();
-    enter_call(s, "sync", f->path);
-    rc = leave_call(s, s->be->sync(f, err));
+    weir_session_enter(s, "sync", f->path);
+    rc = weir_session_leave(s, s->be->sync(f, err));
     weir_hist_add(&s->stats->hist[WEIR_OP_SYNC], weir_now_ns() - start_ns);
     return rc;
 }

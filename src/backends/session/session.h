@@ -8,18 +8,9 @@
 
 #include "backends/backend.h"
 #include "base/clock.h"
-#include "base/hist.h"
 
 /* What is done with a file: a REPLACEd one is removed, or made anew, by the run. */
 enum weir_intent { WEIR_INTENT_READ, WEIR_INTENT_WRITE, WEIR_INTENT_REPLACE };
-
-enum weir_op { WEIR_OP_OPEN, WEIR_OP_XFER, WEIR_OP_SYNC, WEIR_OP_CLOSE, WEIR_OPS };
-
-/* Latencies of each operation since the last reset, on this rank. */
-struct weir_session_stats {
-    struct weir_hist hist[WEIR_OPS];
-    uint64_t short_transfers, retries; /* continuations after a short transfer; EINTR and EAGAIN */
-};
 
 /* The first half of a session: allocate priv and stats, check the options against the access. opt,
  * par and log must outlive the session. Local. 0, or -1 and err; then nothing is left. */
@@ -71,12 +62,21 @@ int weir_session_close(struct weir_file *f, struct weir_err *err);
 struct weir_file *weir_session_slot(const struct weir_session *s, struct weir_err *err);
 
 /* For --io-timeout: a program that calls functions of s->be->ns directly notes each call with
- * these two. They read no clock and fill no histogram; without a watchdog they do nothing. 'leave'
- * returns rc. Local. */
-static inline void weir_session_enter(struct weir_session *s, const char *what, const char *path)
+ * 'enter' and 'leave', and a transfer, whose io must stay, with 'enter_xfer'. They read no clock and
+ * fill no histogram; without a watchdog they do nothing. They return s, and 'leave' rc. Local. */
+static inline struct weir_session *weir_session_enter(struct weir_session *s, const char *what,
+                                                      const char *path)
 {
     if (s->call)
         weir_call_name(s->call, what, path);
+    return s;
+}
+
+static inline void weir_session_enter_xfer(struct weir_session *s, const char *path,
+                                           const struct weir_io *io)
+{
+    if (s->call)
+        weir_call_move(s->call, path, io);
 }
 
 static inline int weir_session_leave(struct weir_session *s, int rc)
@@ -153,8 +153,7 @@ static inline __attribute__((always_inline)) int weir_session_xfer(struct weir_f
     int rc = 0;
 
     if (!s->access.dry_run) {
-        if (s->call)
-            weir_call_move(s->call, f->path, io);
+        weir_session_enter_xfer(s, f->path, io);
         n = s->be->xfer(f, io, err);
         if (__builtin_expect(n != (ssize_t)io->len || s->access.sync_each, 0))
             rc = weir_session_finish_xfer(f, io, n, err);
