@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "backends/hdf5/hdf5-attr.h"
-#include "backends/hdf5/hdf5-close.h"
+#include "backends/hdf5/hdf5-set.h"
 #include "backends/hdf5/hdf5-type.h"
 #include "par/io/mpidoubt.h"
 #include "par/io/mpifile.h"
@@ -15,11 +15,7 @@
 
 struct hdf5_array {
     struct weir_array base;
-    hid_t id;
-    hid_t type;      /* of an element in memory */
-    hid_t in_file;   /* its dataspace with what is selected */
-    hid_t in_memory; /* that of the buffer */
-    uint64_t where;  /* its place in the file, 0: unknown or in pieces */
+    struct hdf5_set set;
 };
 
 static struct hdf5_container *container_of(const struct weir_array *a)
@@ -79,35 +75,23 @@ static int array_sync(struct weir_array_file *base, struct weir_err *err)
 
 /* ---- datasets ---- */
 
-static void close_spaces(struct hdf5_array *a)
+static void close_all(struct hdf5_set *set)
 {
-    if (a->in_memory >= 0)
-        H5Sclose(a->in_memory);
-    if (a->in_file >= 0)
-        H5Sclose(a->in_file);
-    a->in_memory = a->in_file = H5I_INVALID_HID;
+    hdf5_set_close_spaces(set);
+    if (set->type >= 0)
+        H5Tclose(set->type);
+    set->type = H5I_INVALID_HID;
 }
 
-static void close_all(struct hdf5_array *a)
+/* Set the members that every open dataset has. set->id is set already. */
+static int finish_open(struct hdf5_set *set, const struct weir_type *type, struct weir_err *err)
 {
-    close_spaces(a);
-    if (a->type >= 0)
-        H5Tclose(a->type);
-    a->type = H5I_INVALID_HID;
-}
-
-/* Set the members that every open dataset has. a->id and the type of the spec are set already. */
-static int finish_open(struct hdf5_array *a, struct weir_err *err)
-{
-    haddr_t where = H5Dget_offset(a->id);
-
-    a->where = where == HADDR_UNDEF ? 0 : where;
-    a->in_memory = a->in_file = H5I_INVALID_HID;
-    a->type = hdf5_type_make(&a->base.spec.type, 0, err);
-    if (a->type < 0)
+    hdf5_set_use(set, set->id);
+    set->type = hdf5_type_make(type, 0, err);
+    if (set->type < 0)
         return -1;
-    a->in_file = H5Dget_space(a->id);
-    return a->in_file < 0 ? hdf5_fail(err, "H5Dget_space") : 0;
+    set->in_file = H5Dget_space(set->id);
+    return set->in_file < 0 ? hdf5_fail(err, "H5Dget_space") : 0;
 }
 
 /* Fill values are written by all ranks later: the library would write them in here, and where that
@@ -136,18 +120,19 @@ static hid_t make_space(const struct weir_shape *shape)
 
 static int array_make(struct weir_array *base, struct weir_err *err)
 {
-    struct hdf5_array *a = (struct hdf5_array *)base;
+    struct hdf5_set *set = &((struct hdf5_array *)base)->set;
     struct hdf5_container *c = container_of(base);
     hid_t type = hdf5_type_make(&base->spec.type, 0, err);
     hid_t list = make_list(&base->spec);
     hid_t space = make_space(&base->spec.shape);
 
+    *set = (struct hdf5_set)HDF5_NO_SET;
     errno = 0;
     weir_timed_begin(base->file->s);
-    a->id = H5Dcreate2(c->id, base->name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    set->id = H5Dcreate2(c->id, base->name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
     weir_timed_end(base->file->s);
     c->datasets++;
-    if (a->id < 0 && type >= 0)
+    if (set->id < 0 && type >= 0)
         hdf5_container_fail(c, err, "H5Dcreate2");
     if (space >= 0)
         H5Sclose(space);
@@ -155,19 +140,19 @@ static int array_make(struct weir_array *base, struct weir_err *err)
         H5Pclose(list);
     if (type >= 0)
         H5Tclose(type);
-    if (a->id < 0)
+    if (set->id < 0)
         return -1;
-    if (finish_open(a, err) == 0)
+    if (finish_open(set, &base->spec.type, err) == 0)
         return 0;
-    close_all(a);
-    H5Dclose(a->id);
+    close_all(set);
+    H5Dclose(set->id);
     return -1;
 }
 
 static int read_spec(const struct hdf5_array *a, struct weir_array_spec *have, struct weir_err *err)
 {
-    hid_t type = H5Dget_type(a->id);
-    hid_t space = H5Dget_space(a->id);
+    hid_t type = H5Dget_type(a->set.id);
+    hid_t space = H5Dget_space(a->set.id);
     hsize_t len[H5S_MAX_RANK];
     int rank = space < 0 ? -1 : H5Sget_simple_extent_dims(space, len, NULL);
     int rc = 0;
@@ -193,25 +178,21 @@ static int read_spec(const struct hdf5_array *a, struct weir_array_spec *have, s
 static int array_find(struct weir_array *base, struct weir_array_spec *have, struct weir_err *err)
 {
     struct hdf5_array *a = (struct hdf5_array *)base;
-    struct weir_type want = base->spec.type;
     int rc;
 
+    a->set = (struct hdf5_set)HDF5_NO_SET;
     errno = 0;
     weir_timed_begin(base->file->s);
-    a->id = H5Dopen2(container_of(base)->id, base->name, H5P_DEFAULT);
+    a->set.id = H5Dopen2(container_of(base)->id, base->name, H5P_DEFAULT);
     weir_timed_end(base->file->s);
-    if (a->id < 0)
+    if (a->set.id < 0)
         return hdf5_fail(err, "H5Dopen2");
-    a->in_memory = a->in_file = a->type = H5I_INVALID_HID;
     rc = read_spec(a, have, err);
-    if (rc == 0) { /* transfers are made of what the file has; the core compares it */
-        base->spec.type = have->type;
-        rc = finish_open(a, err);
-        base->spec.type = want;
-    }
+    if (rc == 0) /* transfers are made of what the file has; the core compares it */
+        rc = finish_open(&a->set, &have->type, err);
     if (rc < 0) {
-        close_all(a);
-        H5Dclose(a->id);
+        close_all(&a->set);
+        H5Dclose(a->set.id);
     }
     return rc;
 }
@@ -225,14 +206,14 @@ static int array_release(struct weir_array *base, struct weir_err *err)
 
     errno = 0;
     weir_timed_begin(base->file->s); /* a program closes all of them together */
-    closed = H5Dclose(a->id) >= 0;
+    closed = H5Dclose(a->set.id) >= 0;
     if (closed)
-        close_spaces(a);
+        hdf5_set_close_spaces(&a->set);
     all = closed && hdf5_group_close(f) >= 0;
     weir_timed_end(base->file->s);
     if (!all)
         rc = hdf5_container_fail(&f->c, err, closed ? "H5Gclose" : "H5Dclose");
-    close_all(a);
+    close_all(&a->set);
     return rc;
 }
 
@@ -264,56 +245,42 @@ static hid_t make_memory(const struct weir_memory *m)
 
 static int array_select(struct weir_array *base, struct weir_err *err)
 {
-    struct hdf5_array *a = (struct hdf5_array *)base;
+    struct hdf5_set *set = &((struct hdf5_array *)base)->set;
     herr_t rc;
 
-    if (a->in_memory >= 0)
-        H5Sclose(a->in_memory);
+    if (set->in_memory >= 0)
+        H5Sclose(set->in_memory);
     errno = 0;
-    a->in_memory = make_memory(&base->mem);
-    if (a->in_memory < 0)
+    set->in_memory = make_memory(&base->mem);
+    if (set->in_memory < 0)
         return hdf5_fail(err, "memory of %d dimensions", base->mem.shape.rank);
     if (base->elements == 0)
-        rc = H5Sselect_none(a->in_file) < 0 ? -1 : H5Sselect_none(a->in_memory);
+        rc = H5Sselect_none(set->in_file) < 0 ? -1 : H5Sselect_none(set->in_memory);
     else
-        rc = select_blocks(a->in_file, &base->slab) < 0
+        rc = select_blocks(set->in_file, &base->slab) < 0
                  ? -1
-                 : select_blocks(a->in_memory, &base->mem.slab);
+                 : select_blocks(set->in_memory, &base->mem.slab);
     return rc < 0 ? hdf5_fail(err, "H5Sselect_hyperslab") : 0;
 }
 
 static int array_move(struct weir_array *base, enum weir_dir dir, void *buf, struct weir_err *err)
 {
-    const struct hdf5_array *a = (const struct hdf5_array *)base;
+    const struct hdf5_set *set = &((const struct hdf5_array *)base)->set;
     struct hdf5_container *c = container_of(base);
-    const char *call = dir == WEIR_DIR_WRITE ? "H5Dwrite" : "H5Dread";
     uint64_t end = weir_slab_end(&base->slab, &base->spec.shape) * base->elem;
-    herr_t rc;
-    int sys;
+    int rc, sys;
 
-    errno = 0;
     weir_timed_begin(base->file->s);
-    if (dir == WEIR_DIR_WRITE)
-        rc = H5Dwrite(a->id, a->type, a->in_memory, a->in_file, c->st->transfer, buf);
-    else
-        rc = H5Dread(a->id, a->type, a->in_memory, a->in_file, c->st->transfer, buf);
+    rc = hdf5_set_move(c, set, dir, buf, &sys, err);
     weir_timed_end(base->file->s);
-    sys = errno;
-    if (rc < 0) {
-        hdf5_fail(err, "%s", call);
-        weir_mpi_unlock(c->path);
-        if (c->st->collective)
-            hdf5_catch_up(c->st, c->id);
-        weir_mpi_add_reason(err, sys, c->st->mpi.comm_errno);
-    } else if (dir == WEIR_DIR_READ || c->st->collective) { /* else the library has looked */
-        rc = weir_mpi_judge_hidden(&c->st->mpi, sys, call, err);
-    }
+    if (rc == 0 && (dir == WEIR_DIR_READ || c->st->collective)) /* else the library has looked */
+        rc = weir_mpi_judge_hidden(&c->st->mpi, sys, hdf5_set_call(dir), err);
     if (rc < 0) {
         c->failed |= dir == WEIR_DIR_WRITE;
         return -1;
     }
-    if (dir == WEIR_DIR_WRITE && a->where > 0 && end > 0 && a->where + end > c->end)
-        c->end = a->where + end;
+    if (dir == WEIR_DIR_WRITE && set->where > 0 && end > 0 && set->where + end > c->end)
+        c->end = set->where + end;
     return 0;
 }
 

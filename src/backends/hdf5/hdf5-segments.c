@@ -8,12 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "backends/hdf5/hdf5-move.h"
+#include "backends/hdf5/hdf5-close.h"
 #include "par/io/mpifile.h"
 
 #define NAME_TEXT 64
 #define KEPT_MAX 1024 /* datasets that stay open after they were made */
 #define BATCH 64
+#define PIECE ((uint64_t)1 << 21) /* elements of fill values at a time: 16 MiB */
 
 /* The first number would be the task if tasks had datasets of their own. */
 static void name_of(uint64_t segment, char name[NAME_TEXT])
@@ -27,25 +28,25 @@ uint64_t hdf5_segment_bytes(const struct weir_access *access, const struct weir_
     return access->file_per_task ? x->block : x->block * (uint64_t)access->tasks;
 }
 
-int hdf5_segments_begin(struct hdf5_segments *g, hid_t id, const struct weir_file *file,
-                        struct weir_err *err)
+int hdf5_segments_begin(struct hdf5_segments *g, const struct hdf5_container *c,
+                        const struct weir_file *file, struct weir_err *err)
 {
     const struct weir_extent *x = &file->extent;
     hsize_t elements, transfer;
 
-    g->path = file->path;
-    g->file = id;
-    g->current = H5I_INVALID_HID;
+    g->c = c;
+    g->set = (struct hdf5_set)HDF5_NO_SET;
+    g->set.type = H5T_NATIVE_INT64;
     g->count = x->segments;
     g->bytes = hdf5_segment_bytes(&file->s->access, x);
     g->transfer = x->transfer / HDF5_ELEMENT;
     g->picked = g->transfer;
     elements = g->bytes / HDF5_ELEMENT;
     transfer = g->transfer;
-    g->in_file = H5Screate_simple(1, &elements, NULL);
-    g->in_memory = H5Screate_simple(1, &transfer, NULL);
-    if (g->in_file < 0 || g->in_memory < 0)
-        return hdf5_fail(err, "H5Screate_simple for '%s'", g->path);
+    g->set.in_file = H5Screate_simple(1, &elements, NULL);
+    g->set.in_memory = H5Screate_simple(1, &transfer, NULL);
+    if (g->set.in_file < 0 || g->set.in_memory < 0)
+        return hdf5_fail(err, "H5Screate_simple for '%s'", g->c->path);
     return 0;
 }
 
@@ -60,16 +61,16 @@ static int check_shape(const struct hdf5_segments *g, hid_t dset, const char *na
     int rc = 0;
 
     if (space < 0 || type < 0)
-        rc = hdf5_fail(err, "shape of dataset '%s' in '%s'", name, g->path);
+        rc = hdf5_fail(err, "shape of dataset '%s' in '%s'", name, g->c->path);
     else if (H5Sget_simple_extent_ndims(space) != 1 ||
              H5Sget_simple_extent_dims(space, &have, NULL) != 1 ||
              H5Tget_class(type) != H5T_INTEGER || H5Tget_size(type) != HDF5_ELEMENT)
         rc = weir_refuse(err, WEIR_EIO, "dataset '%s' in '%s' is not a row of 64-bit integers",
-                         name, g->path);
+                         name, g->c->path);
     else if (have < need || (exact && have != need))
         rc = weir_refuse(err, WEIR_EIO,
                          "dataset '%s' in '%s' has %llu elements, this test needs %llu", name,
-                         g->path, (unsigned long long)have, (unsigned long long)need);
+                         g->c->path, (unsigned long long)have, (unsigned long long)need);
     if (type >= 0)
         H5Tclose(type);
     if (space >= 0)
@@ -86,10 +87,10 @@ static hid_t open_checked(const struct hdf5_segments *g, uint64_t segment, bool 
 
     name_of(segment, name);
     errno = 0;
-    dset = H5Dopen2(g->file, name, H5P_DEFAULT);
+    dset = H5Dopen2(g->c->id, name, H5P_DEFAULT);
     sys = errno;
     if (dset < 0) {
-        hdf5_fail(err, "open dataset '%s' in '%s'", name, g->path);
+        hdf5_fail(err, "open dataset '%s' in '%s'", name, g->c->path);
         weir_mpi_add_reason(err, sys == EAGAIN ? sys : 0, 0); /* worth a retry */
         return H5I_INVALID_HID;
     }
@@ -100,8 +101,122 @@ static hid_t open_checked(const struct hdf5_segments *g, uint64_t segment, bool 
     return dset;
 }
 
-static hid_t create_one(struct hdf5_segments *g, uint64_t segment, const struct hdf5_state *st,
-                        bool fresh, bool *is_new, struct weir_err *err)
+/* The selection in memory changes with the length only. */
+static int select_memory(struct hdf5_segments *g, uint64_t n)
+{
+    hsize_t start = 0;
+    hsize_t count = n;
+
+    if (n == g->picked)
+        return 0;
+    g->picked = n;
+    if (n == 0)
+        return H5Sselect_none(g->set.in_memory);
+    return H5Sselect_hyperslab(g->set.in_memory, H5S_SELECT_SET, &start, NULL, &count, NULL);
+}
+
+int hdf5_segments_select(struct hdf5_segments *g, uint64_t first, uint64_t n, struct weir_err *err)
+{
+    hsize_t start = first;
+    hsize_t count = n;
+    herr_t rc;
+
+    g->first = first;
+    if (n > g->transfer)
+        return weir_refuse(err, WEIR_EBUG, "%llu elements of '%s' are more than a transfer",
+                           (unsigned long long)n, g->c->path);
+    if (n == 0)
+        rc = H5Sselect_none(g->set.in_file);
+    else
+        rc = H5Sselect_hyperslab(g->set.in_file, H5S_SELECT_SET, &start, NULL, &count, NULL);
+    if (rc < 0 || select_memory(g, n) < 0)
+        return hdf5_fail(err, "select %llu elements of '%s'", (unsigned long long)n, g->c->path);
+    return 0;
+}
+
+/* A call that reports success and leaves an errno. HDF5 checks how much an independent write has
+ * moved, but returns zeros for bytes that a read did not get. */
+static int doubt(const struct hdf5_segments *g, enum weir_dir dir, const void *buf, int sys,
+                 struct weir_mpi_doubt *d, struct weir_err *err)
+{
+    const char *call = hdf5_set_call(dir);
+
+    if (dir == WEIR_DIR_WRITE && !g->c->st->collective)
+        return 0;
+    if (!d || (dir == WEIR_DIR_READ && g->set.where == 0))
+        return weir_mpi_refuse_hidden(err, sys, call, "it is not known which data were moved");
+    if (dir == WEIR_DIR_READ)
+        return weir_mpi_doubt_look(d, g->c->path, sys, call, buf, g->picked * HDF5_ELEMENT,
+                                   g->set.where + g->first * HDF5_ELEMENT, err);
+    if (g->picked == 0)
+        weir_mpi_doubt_keep(d, sys, call, 0, INT64_MAX);
+    else
+        weir_mpi_doubt_keep(d, sys, call, g->set.where,
+                            g->set.where ? g->set.where + g->bytes : UINT64_MAX);
+    return 0;
+}
+
+int hdf5_segments_move(struct hdf5_segments *g, hid_t dset, enum weir_dir dir, void *buf, int *sys,
+                       struct weir_mpi_doubt *d, struct weir_err *err)
+{
+    struct hdf5_set set = g->set;
+
+    set.id = dset;
+    if (dir == WEIR_DIR_READ)
+        weir_mpi_mark(buf, g->picked * HDF5_ELEMENT);
+    if (hdf5_set_move(g->c, &set, dir, buf, sys, err) < 0)
+        return -1;
+    return *sys && weir_mpi_hidden_errno(&g->c->st->mpi, *sys) ? doubt(g, dir, buf, *sys, d, err)
+                                                               : 0;
+}
+
+/* All of this rank's block, or nothing where there is no memory for zeros: then only the
+ * collective calls that the others wait for. */
+static int fill_block(struct hdf5_segments *g, hid_t dset, uint64_t piece, void *zeros,
+                      struct weir_err *err)
+{
+    const struct hdf5_state *st = g->c->st;
+    uint64_t block = g->bytes / HDF5_ELEMENT;
+    uint64_t word = 0;
+    int rank = 0, size = 1;
+    int rc = 0;
+    int sys;
+
+    MPI_Comm_rank(st->comm, &rank);
+    MPI_Comm_size(st->comm, &size);
+    block /= (uint64_t)size;
+    for (uint64_t at = 0; at < block && (rc == 0 || st->collective); at += piece) {
+        uint64_t n = !zeros ? 0 : block - at < piece ? block - at : piece;
+        struct weir_err *told = rc < 0 ? NULL : err;
+
+        if (hdf5_segments_select(g, (uint64_t)rank * block + at, n, told) < 0 ||
+            hdf5_segments_move(g, dset, WEIR_DIR_WRITE, zeros ? zeros : &word, &sys, NULL, told) < 0)
+            rc = -1;
+    }
+    return rc;
+}
+
+/* Write zeros into all of a new dataset, each rank its block. The library would do that for
+ * chunked datasets while it makes them, but when it fails there on one rank, the others wait for
+ * ever. Collective over the file, but a rank may fail alone. */
+static int fill(struct hdf5_segments *g, hid_t dset, struct weir_err *err)
+{
+    uint64_t piece = g->transfer < PIECE ? g->transfer : PIECE;
+    void *zeros = calloc(piece, HDF5_ELEMENT);
+    int rc = fill_block(g, dset, piece, zeros, zeros ? err : NULL);
+
+    if (!zeros) {
+        rc = weir_fail(err, WEIR_ESETUP, "fill values of '%s'", g->c->path);
+    } else if (rc < 0) {
+        hdf5_explain(g->c->path, piece * HDF5_ELEMENT, err);
+        weir_err_within(err, "fill values of '%s'", g->c->path);
+    }
+    free(zeros);
+    return rc;
+}
+
+static hid_t create_one(struct hdf5_segments *g, uint64_t segment, bool *is_new,
+                        struct weir_err *err)
 {
     char name[NAME_TEXT];
     hid_t dset;
@@ -109,16 +224,16 @@ static hid_t create_one(struct hdf5_segments *g, uint64_t segment, const struct 
 
     name_of(segment, name);
     errno = 0;
-    there = fresh ? 0 : H5Lexists(g->file, name, H5P_DEFAULT);
+    there = g->c->fresh ? 0 : H5Lexists(g->c->id, name, H5P_DEFAULT);
     if (there < 0)
-        return hdf5_fail(err, "look for dataset '%s' in '%s'", name, g->path);
+        return hdf5_fail(err, "look for dataset '%s' in '%s'", name, g->c->path);
     *is_new = there == 0;
     if (there > 0)
         return open_checked(g, segment, true, err);
-    dset = H5Dcreate2(g->file, name, H5T_NATIVE_INT64, g->in_file, H5P_DEFAULT, st->create,
-                      H5P_DEFAULT);
+    dset = H5Dcreate2(g->c->id, name, H5T_NATIVE_INT64, g->set.in_file, H5P_DEFAULT,
+                      g->c->st->create, H5P_DEFAULT);
     if (dset < 0)
-        return hdf5_fail(err, "create dataset '%s' in '%s'", name, g->path);
+        return hdf5_fail(err, "create dataset '%s' in '%s'", name, g->c->path);
     return dset;
 }
 
@@ -128,7 +243,7 @@ static int make_room(struct hdf5_segments *g, uint64_t count, struct weir_err *e
     g->all = calloc(count ? count : 1, sizeof(*g->all));
     if (!g->all)
         return weir_fail(err, WEIR_ESETUP, "%llu datasets of '%s'", (unsigned long long)count,
-                         g->path);
+                         g->c->path);
     g->kept = count;
     for (uint64_t i = 0; i < count; i++)
         g->all[i] = H5I_INVALID_HID;
@@ -141,28 +256,28 @@ static int keep(struct hdf5_segments *g, uint64_t segment, hid_t dset, struct we
     if (segment < g->kept)
         g->all[segment] = dset;
     else if (dset >= 0 && H5Dclose(dset) < 0)
-        return hdf5_fail(err, "close dataset %llu of '%s'", (unsigned long long)segment, g->path);
+        return hdf5_fail(err, "close dataset %llu of '%s'", (unsigned long long)segment, g->c->path);
     return 0;
 }
 
 /* All of them before the first transfer: creating one is collective, and no rank may wait for
  * another in the loop. A rank whose write of metadata fails goes on with the others to the end of a
  * batch, where all hear of it; fill values are collective, so there each dataset is a batch. */
-int hdf5_segments_create(struct hdf5_segments *g, const struct hdf5_state *st, bool fresh,
-                         struct weir_err *err)
+int hdf5_segments_create(struct hdf5_segments *g, struct weir_err *err)
 {
-    bool begun = g->in_file >= 0 && g->in_memory >= 0;
+    const struct hdf5_state *st = g->c->st;
+    bool begun = g->set.in_file >= 0 && g->set.in_memory >= 0;
     int rc = begun ? make_room(g, g->count < KEPT_MAX ? g->count : KEPT_MAX, err) : -1;
 
     if (weir_mpi_agree(st->comm, rc) < 0)
         return rc;
     for (uint64_t i = 0; i < g->count; i++) {
         bool is_new = false;
-        hid_t dset = create_one(g, i, st, fresh, &is_new, rc < 0 ? NULL : err);
+        hid_t dset = create_one(g, i, &is_new, rc < 0 ? NULL : err);
 
         rc = dset < 0 ? -1 : rc;
         if (st->fill && weir_mpi_agree(st->comm, rc) == 0 && is_new)
-            rc = hdf5_fill(st, g, dset, err);
+            rc = fill(g, dset, err);
         if (keep(g, i, dset, rc < 0 ? NULL : err) < 0)
             rc = -1;
         if ((st->fill || i % BATCH == BATCH - 1 || i == g->count - 1) &&
@@ -182,8 +297,7 @@ static void close_kept(struct hdf5_segments *g)
     g->kept = 0;
 }
 
-int hdf5_segments_open_all(struct hdf5_segments *g, const struct hdf5_state *st,
-                           struct weir_err *err)
+int hdf5_segments_open_all(struct hdf5_segments *g, struct weir_err *err)
 {
     int rc;
 
@@ -198,7 +312,7 @@ int hdf5_segments_open_all(struct hdf5_segments *g, const struct hdf5_state *st,
         H5Dclose(last);
     }
     rc = make_room(g, g->count, err);
-    if (weir_mpi_agree(st->comm, rc) < 0)
+    if (weir_mpi_agree(g->c->st->comm, rc) < 0)
         return rc;
     for (uint64_t i = 0; i < g->count; i++) {
         g->all[i] = open_checked(g, i, false, err);
@@ -211,72 +325,32 @@ int hdf5_segments_open_all(struct hdf5_segments *g, const struct hdf5_state *st,
 /* Segment 'segment' is the current one from now on. */
 static hid_t switch_to(struct hdf5_segments *g, uint64_t segment, hid_t dset)
 {
-    haddr_t where = dset >= 0 ? H5Dget_offset(dset) : HADDR_UNDEF;
-
-    g->current = dset;
+    hdf5_set_use(&g->set, dset);
     g->at = segment;
-    g->where = where == HADDR_UNDEF ? 0 : where;
     return dset;
 }
 
 hid_t hdf5_segments_get(struct hdf5_segments *g, uint64_t segment, struct weir_err *err)
 {
-    if (g->current >= 0 && g->at == segment)
-        return g->current;
-    if (g->current >= 0 && g->at >= g->kept)
-        H5Dclose(g->current);
+    if (g->set.id >= 0 && g->at == segment)
+        return g->set.id;
+    if (g->set.id >= 0 && g->at >= g->kept)
+        H5Dclose(g->set.id);
     if (segment < g->kept)
         return switch_to(g, segment, g->all[segment]);
     if (g->kept > 0 && segment >= g->count) {
-        weir_refuse(err, WEIR_EBUG, "'%s' has no segment %llu", g->path,
+        weir_refuse(err, WEIR_EBUG, "'%s' has no segment %llu", g->c->path,
                     (unsigned long long)segment);
         return switch_to(g, segment, H5I_INVALID_HID);
     }
     return switch_to(g, segment, open_checked(g, segment, false, err));
 }
 
-/* The selection in memory changes with the length only. */
-static int select_memory(struct hdf5_segments *g, uint64_t n)
-{
-    hsize_t start = 0;
-    hsize_t count = n;
-
-    if (n == g->picked)
-        return 0;
-    g->picked = n;
-    if (n == 0)
-        return H5Sselect_none(g->in_memory);
-    return H5Sselect_hyperslab(g->in_memory, H5S_SELECT_SET, &start, NULL, &count, NULL);
-}
-
-int hdf5_segments_select(struct hdf5_segments *g, uint64_t first, uint64_t n, struct weir_err *err)
-{
-    hsize_t start = first;
-    hsize_t count = n;
-    herr_t rc;
-
-    g->first = first;
-    if (n > g->transfer)
-        return weir_refuse(err, WEIR_EBUG, "%llu elements of '%s' are more than a transfer",
-                           (unsigned long long)n, g->path);
-    if (n == 0)
-        rc = H5Sselect_none(g->in_file);
-    else
-        rc = H5Sselect_hyperslab(g->in_file, H5S_SELECT_SET, &start, NULL, &count, NULL);
-    if (rc < 0 || select_memory(g, n) < 0)
-        return hdf5_fail(err, "select %llu elements of '%s'", (unsigned long long)n, g->path);
-    return 0;
-}
-
 void hdf5_segments_end(struct hdf5_segments *g)
 {
-    if (g->current >= 0 && g->at >= g->kept)
-        H5Dclose(g->current);
+    if (g->set.id >= 0 && g->at >= g->kept)
+        H5Dclose(g->set.id);
     close_kept(g);
-    g->current = H5I_INVALID_HID;
-    if (g->in_memory >= 0)
-        H5Sclose(g->in_memory);
-    if (g->in_file >= 0)
-        H5Sclose(g->in_file);
-    g->in_memory = g->in_file = H5I_INVALID_HID;
+    g->set.id = H5I_INVALID_HID;
+    hdf5_set_close_spaces(&g->set);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5.c - parallel HDF5: one dataset for each segment of the file */
-#include "backends/hdf5/hdf5-move.h"
+#include "backends/hdf5/hdf5-segments.h"
 #include "config.h"
 
 #include <errno.h>
@@ -94,15 +94,15 @@ static int prepare(struct hdf5_file *f, struct weir_err *err)
     int rc;
 
     f->c.datasets = f->base.extent.segments;
-    rc = hdf5_segments_begin(&f->seg, f->c.id, &f->base, err);
-    if (f->c.writes && hdf5_segments_create(&f->seg, st, f->c.fresh, rc < 0 ? NULL : err) < 0) {
+    rc = hdf5_segments_begin(&f->seg, &f->c, &f->base, err);
+    if (f->c.writes && hdf5_segments_create(&f->seg, rc < 0 ? NULL : err) < 0) {
         f->c.torn = f->seg.all; /* else nothing was made */
         rc = -1;
     }
     if (o->collective_metadata && weir_mpi_agree(st->comm, rc) < 0)
         return rc;
     if (o->collective_metadata)
-        rc = hdf5_segments_open_all(&f->seg, st, err);
+        rc = hdf5_segments_open_all(&f->seg, err);
     if (rc < 0)
         return rc;
     if (f->c.writes && a->sync_each && !a->collective && !a->file_per_task) {
@@ -131,7 +131,6 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     f->base.s = s;
     f->base.path = path;
     f->sync_fd = -1;
-    f->seg.current = f->seg.in_file = f->seg.in_memory = H5I_INVALID_HID;
     if (hdf5_container_open(&f->c, s->priv, path, flags, &f->base.extent, err) < 0)
         return -1;
     rc = weir_agree_open(s->par, f->c.st->comm, prepare(f, err), err);
@@ -149,10 +148,10 @@ static void note_alignment(const struct hdf5_file *f)
     struct hdf5_state *st = f->base.s->priv;
     uint64_t align = (uint64_t)o->alignment;
 
-    if (align < 2 || f->seg.where == 0 || f->seg.bytes < align)
+    if (align < 2 || f->seg.set.where == 0 || f->seg.bytes < align)
         return;
     st->placed = true;
-    st->misplaced |= f->seg.where % align != 0;
+    st->misplaced |= f->seg.set.where % align != 0;
 }
 
 static int close_file(struct weir_file *file, struct weir_err *err)
@@ -172,18 +171,18 @@ static int close_file(struct weir_file *file, struct weir_err *err)
 static int move(struct hdf5_file *f, hid_t dset, const struct weir_io *io, struct weir_err *err)
 {
     const struct hdf5_state *st = f->base.s->priv;
-    const struct hdf5_segments *g = &f->seg;
+    struct hdf5_segments *g = &f->seg;
     void *buf = io->buf ? io->buf : &f->word;
-    uint64_t end = g->where + io->off % g->bytes + io->len;
+    uint64_t end = g->set.where + io->off % g->bytes + io->len;
     bool writes = io->dir == WEIR_DIR_WRITE;
     int sys;
 
-    if (hdf5_move(st, g, dset, io->dir, buf, &sys, &f->c.doubt, err) < 0) {
+    if (hdf5_segments_move(g, dset, io->dir, buf, &sys, &f->c.doubt, err) < 0) {
         /* a call that is repeated has not failed yet; a collective one is not repeated */
         f->c.failed |= writes && ((sys != EINTR && sys != EAGAIN) || st->collective);
         return -1;
     }
-    if (writes && g->where > 0 && io->len > 0 && end > f->c.end)
+    if (writes && g->set.where > 0 && io->len > 0 && end > f->c.end)
         f->c.end = end;
     return 0;
 }
@@ -195,7 +194,7 @@ static int find_dataset(struct hdf5_file *f, uint64_t segment, hid_t *dset, bool
 {
     const struct hdf5_state *st = f->base.s->priv;
     struct hdf5_segments *g = &f->seg;
-    bool opens = segment >= g->kept && !(g->current >= 0 && g->at == segment);
+    bool opens = segment >= g->kept && !(g->set.id >= 0 && g->at == segment);
 
     *dset = hdf5_segments_get(g, segment, err);
     *skip =
