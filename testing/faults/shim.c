@@ -12,7 +12,7 @@
  * and one of
  *   errno=NAME    fails with this errno, without doing anything
  *   eintr         the same as errno=EINTR
- *   left=NAME     a read or write that succeeds and leaves this errno
+ *   left=NAME     a read or write that succeeds and leaves this errno; also after flip
  *   short[=N]     moves N bytes only; without N half of them
  *   delay=MS      takes longer
  *   flip          moves one wrong bit
@@ -49,6 +49,7 @@ struct rule {
     long count, times, seen;
     enum action action;
     long value;
+    int left;
 };
 
 static const struct {
@@ -111,8 +112,11 @@ static void read_word(struct rule *r, char *word)
         r->count = strtol(value, NULL, 10);
     } else if (value && strcmp(word, "times") == 0) {
         r->times = strtol(value, NULL, 10);
-    } else if (value && (strcmp(word, "errno") == 0 || strcmp(word, "left") == 0)) {
-        r->action = strcmp(word, "left") == 0 ? LEAVE : FAIL;
+    } else if (value && strcmp(word, "left") == 0) {
+        r->action = r->action == NONE ? LEAVE : r->action;
+        r->left = errno_of(value);
+    } else if (value && strcmp(word, "errno") == 0) {
+        r->action = FAIL;
         r->value = errno_of(value);
     } else {
         for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++) {
@@ -321,8 +325,8 @@ static size_t fewer(const struct rule *r, size_t len)
 
 static ssize_t leave(const struct rule *r, ssize_t n)
 {
-    if (r && r->action == LEAVE && n >= 0)
-        errno = (int)r->value;
+    if (r && r->left && n >= 0)
+        errno = r->left;
     return n;
 }
 

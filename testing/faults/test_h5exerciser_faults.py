@@ -80,6 +80,23 @@ def test_a_call_that_fails_on_one_rank_ends_all(h5ex, faulty, args, fault, words
     assert json.loads((run.cwd / "r.json").read_text())["status"] == 3
 
 
+MOVED = "it is not known which data were moved"
+
+
+@pytest.mark.parametrize("args, fault, words", [
+    ("", "times=0", None), ("--memblock 4 --memstride 8 --derivedtype", "times=0", None), ("--api=ncmpi", "times=0", None),
+    ("--api=ncmpi --memblock 4 --memstride 8", "times=0", None), ("--api=ncmpi", "rank=1 flip", "the file has other data"),
+    ("", "rank=1 flip count=7", "the file has other data"), ("--usechunked", "times=0", MOVED), ("--collective", "times=0", MOVED)])
+def test_an_errno_after_a_read_of_arrays(faulty, args, fault, words):
+    """The elements are compared with the file where they lie there in one piece and no rank read for another; else it is an error."""
+    args = "--minels 64 --dimranks 2 --iterations 1 " + ("--indepio " + args).replace("--indepio --collective", "")
+    run = faulty(args, "call=read left=EIO " + fault, np=2, io="ompio")
+    if words:
+        run.fails(3, words, EIO)
+    else:
+        assert run.ok().warnings and all("left errno" in w and "are in the file" in w for w in run.warnings), run
+
+
 @pytest.mark.parametrize("args", ["--minels 64k --dimranks 2", "--minels 8 --dimranks 2 --addattr --derivedtype"],
                          ids=["data", "metadata"])
 def test_a_full_disk(h5ex, small, need_backend, args):

@@ -8,7 +8,7 @@
 #include "backends/hdf5/hdf5-attr.h"
 #include "backends/hdf5/hdf5-set.h"
 #include "backends/hdf5/hdf5-type.h"
-#include "par/io/mpidoubt.h"
+#include "backends/shared/arraylook.h"
 #include "par/io/mpifile.h"
 
 #define CHUNK_BYTES_MAX 4294967295u /* of the file format */
@@ -263,6 +263,33 @@ static int array_select(struct weir_array *base, struct weir_err *err)
     return rc < 0 ? hdf5_fail(err, "H5Sselect_hyperslab") : 0;
 }
 
+/* Do the elements lie in one piece in the file, and as they are in memory? */
+static bool is_plain(const struct hdf5_set *set)
+{
+    hid_t type = H5Dget_type(set->id);
+    bool same = type >= 0 && H5Tequal(type, set->type) > 0;
+
+    if (type >= 0)
+        H5Tclose(type);
+    return same && set->where > 0;
+}
+
+/* A call that reports success and leaves an errno. The library checks how much an independent write
+ * has moved. A collective call moved data of other ranks, which are not looked at here. */
+static int doubt(const struct weir_array *base, enum weir_dir dir, const void *buf, int sys,
+                 struct weir_err *err)
+{
+    const struct hdf5_set *set = &((const struct hdf5_array *)base)->set;
+    struct hdf5_container *c = container_of(base);
+
+    if (dir == WEIR_DIR_WRITE && !c->st->collective)
+        return 0;
+    if (c->st->collective || !is_plain(set))
+        return weir_mpi_refuse_hidden(err, sys, hdf5_set_call(dir),
+                                      "it is not known which data were moved");
+    return weir_array_look(base, &c->doubt, sys, hdf5_set_call(dir), buf, set->where, false, err);
+}
+
 static int array_move(struct weir_array *base, enum weir_dir dir, void *buf, struct weir_err *err)
 {
     const struct hdf5_set *set = &((const struct hdf5_array *)base)->set;
@@ -270,11 +297,13 @@ static int array_move(struct weir_array *base, enum weir_dir dir, void *buf, str
     uint64_t end = weir_slab_end(&base->slab, &base->spec.shape) * base->elem;
     int rc, sys;
 
+    if (dir == WEIR_DIR_READ && !c->st->collective)
+        weir_array_mark(base, buf);
     weir_timed_begin(base->file->s);
     rc = hdf5_set_move(c, set, dir, buf, &sys, err);
     weir_timed_end(base->file->s);
-    if (rc == 0 && (dir == WEIR_DIR_READ || c->st->collective)) /* else the library has looked */
-        rc = weir_mpi_judge_hidden(&c->st->mpi, sys, hdf5_set_call(dir), err);
+    if (rc == 0 && weir_mpi_hidden_errno(&c->st->mpi, sys))
+        rc = doubt(base, dir, buf, sys, err);
     if (rc < 0) {
         c->failed |= dir == WEIR_DIR_WRITE;
         return -1;

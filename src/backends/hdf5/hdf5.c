@@ -163,9 +163,7 @@ static int close_file(struct weir_file *file, struct weir_err *err)
     release(f);
     rc = hdf5_container_close(&f->c, err);
     file->s->broken |= f->c.broken;
-    if (rc < 0)
-        return -1;
-    return weir_mpi_doubt_warn(&f->c.doubt, &f->c.st->mpi, file->s->log, file->path, err);
+    return rc;
 }
 
 static int move(struct hdf5_file *f, hid_t dset, const struct weir_io *io, struct weir_err *err)

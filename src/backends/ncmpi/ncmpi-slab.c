@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "par/io/mpidoubt.h"
+#include "backends/shared/arraylook.h"
 #include "par/io/mpifile.h"
 #include "par/io/mpisession.h"
 #include "par/io/slabtype.h"
@@ -216,6 +216,8 @@ static int transfer(struct ncmpi_file *f, struct ncmpi_array *a, enum weir_dir d
         type = a->basic;
         n = 0;
     }
+    if (dir == WEIR_DIR_READ && !f->collective)
+        weir_array_mark(&a->base, buf);
     errno = 0;
     weir_timed_begin(f->s);
     rc = boxes ? move_boxes(f, a, dir, skips, buf + a->first, n, type, err)
@@ -227,7 +229,11 @@ static int transfer(struct ncmpi_file *f, struct ncmpi_array *a, enum weir_dir d
         weir_mpi_unlock(f->path);
         return weir_mpi_add_reason(err, sys, m->comm_errno);
     }
-    return weir_mpi_judge_hidden(m, sys, call, err);
+    if (f->collective) /* it moved data of other ranks, too */
+        return weir_mpi_judge_hidden(m, sys, call, err);
+    if (weir_mpi_hidden_errno(m, sys) == 0)
+        return 0;
+    return weir_array_look(&a->base, &f->doubt, sys, call, buf, a->base.at, true, err);
 }
 
 /* Where the file is too short, the library returns whatever is in its memory: so the size of the

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* arraylook.h - a transfer of an array that reports success and leaves an errno: are the elements in
+ * the file? For backends on MPI-IO whose arrays lie in one piece (par/io/mpidoubt.h). */
+#ifndef WEIR_BACKENDS_SHARED_ARRAYLOOK_H
+#define WEIR_BACKENDS_SHARED_ARRAYLOOK_H
+
+#include "backends/array.h"
+#include "par/io/mpidoubt.h"
+
+/* Change what is selected of the buffer before it is read into, as weir_mpi_mark. Local. */
+void weir_array_mark(const struct weir_array *a, void *buf);
+
+/* Are the selected elements of buf those of the file, whose array begins at byte 'where'? swaps:
+ * there they have the other order of bytes. As weir_mpi_doubt_look. */
+int weir_array_look(const struct weir_array *a, struct weir_mpi_doubt *d, int sys, const char *call,
+                    const void *buf, uint64_t where, bool swaps, struct weir_err *err);
+
+#endif
