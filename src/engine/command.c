@@ -16,9 +16,7 @@
 #include "base/text/script.h"
 #include "engine/check/rules.h"
 #include "engine/check/trust.h"
-#include "engine/observe/calltable.h"
-#include "engine/observe/op-files.h"
-#include "engine/observe/timeline.h"
+#include "engine/observer.h"
 #include "engine/options.h"
 #include "engine/settings.h"
 #include "par/agree.h"
@@ -384,15 +382,14 @@ int weir_command_tests(struct weir_command *c, const struct weir_par *par, struc
 }
 
 /* What one test reads and writes. */
-static int add_files(struct weir_command *c, const struct weir_values *t, int tasks,
-                     struct weir_files *files, struct weir_err *err)
+static int add_files(struct weir_command *c, const struct weir_values *t, struct weir_files *files,
+                     struct weir_err *err)
 {
     const struct weir_driver *d = c->driver;
 
     if (weir_files_add_options(files, "", t->rows, t->given, err) < 0 ||
-        weir_op_files_add(d, t, tasks, files, err) < 0 ||
-        (d->made && d->made->files && d->made->files(t->given, tasks, files, err) < 0) ||
-        weir_calltable_files(d, t->given, files, err) < 0)
+        (d->made && d->made->files &&
+         d->made->files(t->given, files->tasks, files, err) < 0))
         return -1;
     for (int i = FIRST_BACKEND; i < c->opts.n; i++)
         if (weir_files_add_options(files, c->opts.set[i].prefix, c->opts.set[i].rows,
@@ -401,26 +398,36 @@ static int add_files(struct weir_command *c, const struct weir_values *t, int ta
     return 0;
 }
 
-static int check_files(struct weir_command *c, int tasks, struct weir_err *err)
+/* Of all tests; then observers check the options of each, and add theirs. */
+static int add_all_files(struct weir_command *c, struct weir_files *files, struct weir_err *err)
 {
-    const struct weir_run_options *first = c->tests[0].given;
-    struct weir_files files = { .arena = c->arena };
+    for (files->test = 0; files->test < c->n; files->test++) {
+        const struct weir_values *t = &c->tests[files->test];
 
-    if (weir_files_add(&files, "the script", c->here, WEIR_FILE_READ, err) < 0 ||
-        (first->reports && weir_files_add_reports(&files, first->reports, err) < 0) ||
-        weir_timeline_files(first->timeline, &files, err) < 0)
-        return -1;
-    for (files.test = 0; files.test < c->n; files.test++)
-        if (add_files(c, &c->tests[files.test], tasks, &files, err) < 0)
+        files->rows = t->rows;
+        if (add_files(c, t, files, err) < 0)
             return -1;
-    files.test = c->n - 1;
-    return weir_files_check(&files, err);
+        if (weir_observers_check(t->given, files, err) < 0)
+            return c->n > 1 ? weir_err_within(err, "test %d", files->test) : -1;
+    }
+    files->test = c->n - 1;
+    return 0;
 }
 
 int weir_command_check_files(struct weir_command *c, const struct weir_par *par,
                              struct weir_err *err)
 {
-    return weir_agree(par, par->rank == 0 ? check_files(c, par->size, err) : 0, err);
+    const struct weir_run_options *first = c->tests[0].given;
+    struct weir_files files = { .arena = c->arena, .driver = c->driver, .tasks = par->size };
+    int rc = weir_files_add(&files, "the script", c->here, WEIR_FILE_READ, err);
+
+    if (rc == 0 && first->reports)
+        rc = weir_files_add_reports(&files, first->reports, err);
+    if (rc == 0)
+        rc = add_all_files(c, &files, err);
+    if (weir_agree_check(par, rc, err) < 0)
+        return -1;
+    return weir_agree(par, par->rank == 0 ? weir_files_check(&files, err) : 0, err);
 }
 
 static bool is_used(const struct weir_command *c, const struct weir_backend *be)

@@ -55,7 +55,8 @@ int weir_command_settings(struct weir_command *c, const struct weir_par *par,
  * Collective over par->comm. Returns 0, or -1 and the same err on all ranks. */
 int weir_command_tests(struct weir_command *c, const struct weir_par *par, struct weir_err *err);
 
-/* Refuse tests in which two files would be one (engine/files.h). Rank 0 looks at the file system
+/* Refuse tests whose options observers find wrong, and tests in which two files would be one
+ * (engine/files.h). Rank 0 looks at the file system
  * for all. Collective over par->comm. Returns 0, or -1 and the same err on all ranks
  * (WEIR_EUSAGE). */
 int weir_command_check_files(struct weir_command *c, const struct weir_par *par,

@@ -123,8 +123,13 @@ struct weir_stonewall {
 };
 
 /* What a phase did; the same on all ranks but for the fields marked "own". Times in ns. */
+struct weir_stage;
 struct weir_phase_rec {
     const struct weir_phase *phase;
+    const struct weir_stage *stage; /* of which it is the phase; NULL: an extra phase */
+    const struct weir_timing *timing;
+    const int64_t *max; /* of an observer, while it is called after the phase (observer.h) */
+    const uint64_t *sum;
     int repetition;
     int64_t first[WEIR_MARKS],
         last[WEIR_MARKS];      /* earliest and latest over the ranks, on rank 0's clock */
@@ -136,12 +141,16 @@ struct weir_phase_rec {
     uint64_t bytes_sum, wrong_sum;
     uint64_t busy_ns_sum; /* T3 - T2 summed over the ranks */
     uint64_t own_ns_min, own_ns_max; /* of a rank in open, work and close together */
+    uint64_t work_ns_min, work_ns_max; /* T3 - T2 of a rank */
+    /* Of all bytes that were looked for in page caches: NaN where it is not known. Rank 0. */
+    double cache_looked, cache_resident, cache_dirty;
     uint64_t end_max;     /* highest counters.end */
     uint64_t fill_ns_sum, verify_ns_sum;
     uint64_t ended[WEIR_ENDS]; /* ranks for which this was the end; no meaning when interrupted */
     uint64_t records_sum, dropped_sum; /* operations that are in records, that had no room there */
     struct weir_stonewall stonewall;
     bool interrupted; /* a signal ended it early; the values here are nevertheless measured */
+    bool failed;      /* the values here have no meaning but the times */
 };
 
 /* ---- stages ---- */
@@ -235,6 +244,7 @@ struct weir_test {
     uint64_t op_files; /* of the files of operations, those that an earlier test has begun */
     enum weir_severity verdict; /* what its numbers are worth; see weir_trust_end */
     uint64_t wrong; /* of all phases and ranks until now; the status is then WEIR_EDATA */
+    const char *rates;          /* for people, a table below its findings; NULL: none */
     bool failed;                /* for conclude: an error or a signal ended it */
 };
 

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/node/launcher.h"
 #include "engine/check/trust.h"
-#include "engine/program.h"
+#include "engine/tests.h"
 #include "par/agree.h"
 
 #define PAUSE_NS 20000000u /* for a launcher to pass on what was written */

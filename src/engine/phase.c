@@ -4,11 +4,13 @@
 #include "engine/phase.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "engine/observe/interval.h"
+#include "engine/observer.h"
 #include "engine/steps.h"
 
 static void mark(struct weir_phase_context *c, enum weir_mark m)
@@ -115,31 +117,6 @@ void weir_phase_renew_clock(struct weir_run *run)
     tell_step(run);
 }
 
-/* Earliest and latest times of all ranks, on rank 0's clock. After a while the offset of this
- * rank's clock may be another: it is estimated again, and interpolated. All ranks decide the same.
- * Collective. */
-static void merge_times(struct weir_run *run, struct weir_phase_rec *rec)
-{
-    int64_t ext[2 * WEIR_MARKS + 1];
-
-    for (int again = 0; again < 2; again++) {
-        for (int m = 0; m < WEIR_MARKS; m++) {
-            ext[2 * m + 1] = weir_clock_common(&run->clock, rec->mark[m]);
-            ext[2 * m] = -ext[2 * m + 1];
-        }
-        ext[2 * WEIR_MARKS] = (int64_t)weir_clock_error(&run->clock, rec->mark[WEIR_MARK_CLOSED]);
-        weir_allmax_i64(&run->par, ext, 2 * WEIR_MARKS + 1);
-        if (again || !weir_clock_is_old(&run->clock, ext[2 * WEIR_MARK_CLOSED + 1]))
-            break;
-        weir_phase_renew_clock(run);
-    }
-    for (int m = 0; m < WEIR_MARKS; m++) {
-        rec->first[m] = -ext[2 * m];
-        rec->last[m] = ext[2 * m + 1];
-    }
-    rec->clock_error_ns = (uint64_t)ext[2 * WEIR_MARKS];
-}
-
 /* A stonewall counts also where the ranks went on after it to wear out. */
 static enum weir_end own_end(const struct weir_phase_context *c)
 {
@@ -160,46 +137,107 @@ uint64_t weir_phase_own_ns(const struct weir_phase_rec *rec)
            mark[WEIR_MARK_WORK] + mark[WEIR_MARK_CLOSED] - mark[WEIR_MARK_CLOSE];
 }
 
-static void merge(struct weir_phase_context *c)
-{
-    struct weir_phase_rec *rec = c->rec;
-    const struct weir_counters *t = &c->run->counters;
-    int64_t own = (int64_t)weir_phase_own_ns(rec), done = (int64_t)weir_phase_own_done(c);
-    int64_t ext[8] = { -(int64_t)rec->steps, (int64_t)rec->steps, (int64_t)t->end, -own, own,
-                       -done, done };
-    struct {
-        uint64_t n[9 + WEIR_ENDS];
-        struct weir_trust_sums facts;
-    } sum = { .n = { t->bytes, t->wrong, rec->steps,
-                     rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK], t->fill_ns,
-                     t->verify_ns, c->run->records.n, c->run->records.dropped, (uint64_t)done } };
+/* Numbers of a record: the least and the most of all ranks, and sums. Until they are merged they are
+ * those of this rank. */
+#define AT(field) offsetof(struct weir_phase_rec, field)
+static const size_t least[] = { AT(steps_min), AT(done_min), AT(own_ns_min), AT(work_ns_min) };
+static const size_t most[] = { AT(steps_max), AT(done_max), AT(own_ns_max), AT(work_ns_max),
+                               AT(end_max) };
+static const size_t summed[] = { AT(bytes_sum),   AT(wrong_sum),     AT(steps_sum),
+                                 AT(busy_ns_sum), AT(fill_ns_sum),   AT(verify_ns_sum),
+                                 AT(records_sum), AT(dropped_sum),   AT(done_sum),
+                                 AT(ended[WEIR_END_WORK]), AT(ended[WEIR_END_COUNT]),
+                                 AT(ended[WEIR_END_TIME]) };
 
-    sum.n[9 + own_end(c)] = 1;
-    merge_times(c->run, rec);
-    if (c->rc == 0)
-        weir_trust_own(c->run, rec, &sum.facts);
-    ext[7] = c->run->trust.processors.share;
-    weir_allmax_i64(&c->run->par, ext, 8);
-    weir_allsum_u64(&c->run->par, (uint64_t *)&sum, sizeof(sum) / sizeof(uint64_t));
-    c->run->trust.sums = sum.facts;
-    c->run->trust.processors.most = ext[7];
-    rec->steps_min = (uint64_t)-ext[0];
-    rec->steps_max = (uint64_t)ext[1];
-    rec->end_max = (uint64_t)ext[2];
-    rec->own_ns_min = (uint64_t)-ext[3];
-    rec->own_ns_max = (uint64_t)ext[4];
-    rec->done_min = (uint64_t)-ext[5];
-    rec->done_max = (uint64_t)ext[6];
-    rec->bytes_sum = sum.n[0];
-    rec->wrong_sum = sum.n[1];
-    rec->steps_sum = sum.n[2];
-    rec->busy_ns_sum = sum.n[3];
-    rec->fill_ns_sum = sum.n[4];
-    rec->verify_ns_sum = sum.n[5];
-    rec->records_sum = sum.n[6];
-    rec->dropped_sum = sum.n[7];
-    rec->done_sum = sum.n[8];
-    memcpy(rec->ended, sum.n + 9, sizeof(rec->ended));
+/* Places in the maximum of a phase: of each time stamp the first, which is negative, and the last;
+ * then the others. Minima are maxima of negative numbers. */
+enum {
+    FIRST,
+    LAST = FIRST + WEIR_MARKS,
+    CLOCK_ERROR = LAST + WEIR_MARKS,
+    TIMES, /* so many that a new estimate of the clocks changes */
+    LEAST = TIMES,
+    MOST = LEAST + sizeof(least) / sizeof(*least),
+    MAXIMA = MOST + sizeof(most) / sizeof(*most),
+    SUMS = sizeof(summed) / sizeof(*summed)
+};
+
+/* Of all ranks: the numbers of the core, then those of the observers. */
+struct merged {
+    int64_t max[MAXIMA + WEIR_MAXIMA_MOST];
+    uint64_t sum[SUMS + WEIR_SUMS_MOST];
+};
+
+static uint64_t *field(struct weir_phase_rec *rec, size_t at)
+{
+    return (uint64_t *)(void *)((char *)rec + at);
+}
+
+/* The numbers of this rank. */
+static void fill_record(struct weir_phase_context *c)
+{
+    const struct weir_counters *own = &c->run->counters;
+    struct weir_phase_rec *rec = c->rec;
+
+    rec->steps_min = rec->steps_max = rec->steps_sum = rec->steps;
+    rec->done_min = rec->done_max = rec->done_sum = weir_phase_own_done(c);
+    rec->own_ns_min = rec->own_ns_max = weir_phase_own_ns(rec);
+    rec->work_ns_min = rec->work_ns_max = rec->busy_ns_sum =
+        rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK];
+    rec->end_max = own->end;
+    rec->bytes_sum = own->bytes;
+    rec->wrong_sum = own->wrong;
+    rec->fill_ns_sum = own->fill_ns;
+    rec->verify_ns_sum = own->verify_ns;
+    rec->records_sum = c->run->records.n;
+    rec->dropped_sum = c->run->records.dropped;
+    rec->ended[own_end(c)] = 1;
+}
+
+static void fill_times(const struct weir_run *run, const struct weir_phase_rec *rec, int64_t *max)
+{
+    for (int m = 0; m < WEIR_MARKS; m++) {
+        max[LAST + m] = weir_clock_common(&run->clock, rec->mark[m]);
+        max[FIRST + m] = -max[LAST + m];
+    }
+    max[CLOCK_ERROR] = (int64_t)weir_clock_error(&run->clock, rec->mark[WEIR_MARK_CLOSED]);
+}
+
+/* After a while the offset of this rank's clock may be another: it is estimated again, and
+ * interpolated. All ranks decide the same. Collective. */
+static void find_extremes(struct weir_run *run, struct weir_phase_rec *rec, int64_t *max)
+{
+    int n = MAXIMA + weir_observers_most(run, rec, max + MAXIMA);
+
+    fill_times(run, rec, max);
+    for (int i = LEAST; i < MAXIMA; i++)
+        max[i] = i < MOST ? -(int64_t)*field(rec, least[i - LEAST])
+                          : (int64_t)*field(rec, most[i - MOST]);
+    weir_allmax_i64(&run->par, max, n);
+    if (weir_clock_is_old(&run->clock, max[LAST + WEIR_MARK_CLOSED])) {
+        weir_phase_renew_clock(run);
+        fill_times(run, rec, max);
+        weir_allmax_i64(&run->par, max, TIMES);
+    }
+    for (int m = 0; m < WEIR_MARKS; m++) {
+        rec->first[m] = -max[FIRST + m];
+        rec->last[m] = max[LAST + m];
+    }
+    rec->clock_error_ns = (uint64_t)max[CLOCK_ERROR];
+    for (int i = LEAST; i < MAXIMA; i++)
+        *field(rec, i < MOST ? least[i - LEAST] : most[i - MOST]) =
+            (uint64_t)(i < MOST ? -max[i] : max[i]);
+}
+
+static void sum_up(struct weir_run *run, struct weir_phase_rec *rec, uint64_t *sum)
+{
+    int n = SUMS + weir_observers_add(run, rec, sum + SUMS);
+
+    for (int i = 0; i < SUMS; i++)
+        sum[i] = *field(rec, summed[i]);
+    weir_allsum_u64(&run->par, sum, n);
+    for (int i = 0; i < SUMS; i++)
+        *field(rec, summed[i]) = sum[i];
 }
 
 /* minTimeDuration repeats the pattern an unknown number of times: then as many as are allowed. */
@@ -229,8 +267,8 @@ static void reset_times(struct weir_run *run)
     for (int i = 0; i < t->sessions; i++)
         if (t->session[i]->be)
             weir_session_reset(t->session[i]);
-    memset(run->op_hist, 0, sizeof(*run->op_hist) * (size_t)weir_operations_count(t->driver));
-    run->op_summed = false;
+    memset(run->records.hist, 0, sizeof(*run->records.hist) * (size_t)weir_operations_count(t->driver));
+    run->records.summed = false;
 }
 
 /* Warn when the phase had more operations than there was room for. */
@@ -245,38 +283,66 @@ static int check_records(const struct weir_run *run, const struct weir_phase_rec
                      rec->phase->key, rec->records_sum, rec->dropped_sum);
 }
 
-int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *state,
+static void begin_record(struct weir_phase_context *c, const struct weir_stage *stage)
+{
+    struct weir_run *run = c->run;
+
+    memset(c->rec, 0, sizeof(*c->rec));
+    memset(&run->counters, 0, sizeof(run->counters));
+    reset_times(run);
+    c->rec->phase = c->ph;
+    c->rec->stage = stage;
+    c->rec->timing = c->timing;
+    c->rec->repetition = run->repetition;
+    c->rec->cache_looked = c->rec->cache_resident = c->rec->cache_dirty = NAN;
+    c->rec->failed = true; /* until it has run */
+}
+
+/* What all ranks have done: one maximum, one sum, and then what observers make of it. */
+static int conclude(struct weir_phase_context *c, struct weir_err *err)
+{
+    struct merged m;
+
+    fill_record(c);
+    find_extremes(c->run, c->rec, m.max);
+    sum_up(c->run, c->rec, m.sum);
+    c->rec->max = m.max + MAXIMA;
+    c->rec->sum = m.sum + SUMS;
+    return weir_observers_after(c->run, c->rec, c->rec->failed ? weir_run_second(c->run) : err);
+}
+
+static int run_phase(struct weir_phase_context *c, const struct weir_stage *stage)
+{
+    struct weir_run *run = c->run;
+    int rc;
+
+    weir_interrupt_hold(&run->interrupt);
+    begin_record(c, stage);
+    if (weir_observers_before(run, c->rec, c->err) < 0)
+        return -1;
+    c->rc = prepare(c);
+    if (weir_agree(&run->par, c->rc, c->err) < 0) /* also the barrier in front of T0 */
+        return -1;
+    c->target = c->pass;
+    weir_phase_begin_watch(c);
+    weir_observers_start(run, c->rec);
+    timed_part(c);
+    c->rec->failed = all_ok(c) < 0;
+    rc = conclude(c, c->err);
+    if (c->rec->failed || rc < 0)
+        return -1;
+    return check_records(run, c->rec, c->err);
+}
+
+int weir_phase_run(struct weir_run *run, const struct weir_stage *stage, void *state,
                    const struct weir_timing *timing, struct weir_phase_rec *rec,
                    struct weir_err *err)
 {
     struct weir_phase_context c = {
-        .run = run, .timing = timing, .ph = ph, .state = state, .rec = rec, .err = err
+        .run = run, .timing = timing, .ph = stage->phase, .state = state, .rec = rec, .err = err
     };
 
-    weir_interrupt_hold(&run->interrupt);
-    if (run->hooks)
-        run->hooks->before(run->hooks->arg, ph->key);
-    memset(rec, 0, sizeof(*rec));
-    memset(&run->counters, 0, sizeof(run->counters));
-    reset_times(run);
-    rec->phase = ph;
-    rec->repetition = run->repetition;
-    c.rc = prepare(&c);
-    if (weir_agree(&run->par, c.rc, err) < 0) /* also the barrier in front of T0 */
-        return -1;
-    c.target = c.pass;
-    weir_trust_start(run);
-    weir_phase_begin_watch(&c);
-    weir_interval_begin(run);
-    weir_phase_begin_progress(&c);
-    timed_part(&c);
-    c.rc = all_ok(&c);
-    weir_phase_end_progress(&c);
-    merge(&c);
-    if (c.rc == 0)
-        weir_interval_end(run, rec);
-    weir_timeline_phase(run, rec, c.rc < 0);
-    return c.rc < 0 ? -1 : check_records(run, rec, err);
+    return run_phase(&c, stage);
 }
 
 int weir_phase_pause(struct weir_run *run, double seconds, struct weir_err *err)
@@ -313,7 +379,11 @@ int weir_phase_aside(struct weir_run *run, const struct weir_phase *ph, void *st
                      const struct weir_timing *timing, struct weir_phase_rec *rec,
                      struct weir_err *err)
 {
-    if (weir_phase_run(run, ph, state, timing, rec, err) < 0)
+    struct weir_phase_context c = {
+        .run = run, .timing = timing, .ph = ph, .state = state, .rec = rec, .err = err
+    };
+
+    if (run_phase(&c, NULL) < 0)
         return -1;
     return rec->interrupted ? weir_phase_interrupted(run, ph->key, err) : 0;
 }

@@ -9,14 +9,15 @@
 /* How long this rank was in open, work and close together. Local. */
 uint64_t weir_phase_own_ns(const struct weir_phase_rec *rec);
 
-/* Run one phase, timed as *timing says (the same on all ranks). Collective over run->par. Returns
- * 0, or -1 on every rank with the agreed err (the lowest failing rank's words). A signal is no
- * failure: rec->interrupted is set. */
-int weir_phase_run(struct weir_run *run, const struct weir_phase *ph, void *state,
+/* Run the phase of a stage, timed as *timing says (the same on all ranks). Collective over run->par.
+ * Returns 0, or -1 on every rank with the agreed err (the lowest failing rank's words): rec->failed,
+ * or else what an observer made of the phase failed. A signal is no failure: rec->interrupted is
+ * set. */
+int weir_phase_run(struct weir_run *run, const struct weir_stage *stage, void *state,
                    const struct weir_timing *timing, struct weir_phase_rec *rec,
                    struct weir_err *err);
 
-/* The same for a phase that is no stage of a test; a signal is a failure (WEIR_EINTR). */
+/* The same for an extra phase, which no stage has; a signal is a failure (WEIR_EINTR). */
 int weir_phase_aside(struct weir_run *run, const struct weir_phase *ph, void *state,
                      const struct weir_timing *timing, struct weir_phase_rec *rec,
                      struct weir_err *err);

@@ -9,6 +9,14 @@
 
 #include "base/mem.h"
 
+int weir_records_begin(struct weir_records *r, int kinds, struct weir_err *err)
+{
+    r->hist = calloc((size_t)kinds + 1, sizeof(*r->hist));
+    if (!r->hist)
+        return weir_fail(err, WEIR_ESETUP, "memory for the latencies of %d operations", kinds);
+    return 0;
+}
+
 /* The phase forgets what was there; memory is kept for the next one. */
 int weir_records_reserve(struct weir_records *r, uint64_t steps, struct weir_err *err)
 {
@@ -34,9 +42,9 @@ int weir_records_reserve(struct weir_records *r, uint64_t steps, struct weir_err
 
 void weir_records_free(struct weir_records *r)
 {
+    free(r->hist);
     free(r->rec);
-    weir_intervals_free(&r->intervals);
-    memset(r, 0, sizeof(*r));
+    *r = (struct weir_records) { .zero_ns = r->zero_ns };
 }
 
 void weir_records_add_failed(struct weir_records *r, int op, uint64_t begin_ns, uint64_t end_ns,
@@ -44,4 +52,32 @@ void weir_records_add_failed(struct weir_records *r, int op, uint64_t begin_ns, 
 {
     weir_records_put(r, &(struct weir_record) { begin_ns, end_ns, off, 0, (uint16_t)op,
                                                 err->sys ? err->sys : EIO });
+}
+
+static bool is_before(const struct weir_record *a, const struct weir_record *b)
+{
+    return a->begin_ns < b->begin_ns;
+}
+
+/* Records come in the order of their ends. Only those of a queue are not in the order of their
+ * begin, and these nearly: each goes back to its place, without more memory. */
+void weir_records_sort(struct weir_records *r)
+{
+    for (size_t i = 1; i < r->n; i++) {
+        struct weir_record one = r->rec[i];
+        size_t low = 0, high = i;
+
+        if (!is_before(&one, &r->rec[i - 1]))
+            continue;
+        while (low < high) {
+            size_t mid = low + (high - low) / 2;
+
+            if (is_before(&one, &r->rec[mid]))
+                high = mid;
+            else
+                low = mid + 1;
+        }
+        memmove(&r->rec[low + 1], &r->rec[low], (i - low) * sizeof(one));
+        r->rec[low] = one;
+    }
 }

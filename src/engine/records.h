@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/hist.h"
 #include "base/intervals.h"
 
 /* An operation without a place in a file, and a rank without an operation. */
@@ -38,13 +39,21 @@ struct weir_records {
      * have. */
     bool wanted;
     uint64_t limit;
-    struct weir_intervals intervals; /* of the test, when they are asked for */
-    /* Of a phase. */
+    struct weir_intervals *intervals; /* where an operation is counted, too; NULL: nowhere */
+    int64_t zero_ns; /* of the times of records: rank 0's clock when the first test began */
+    /* Of a phase: times of each kind of operation, where the program adds to them (transfer.h), and
+     * one to spare. summed: on rank 0 they are those of all ranks. */
+    struct weir_hist *hist;
+    bool summed;
     struct weir_record *rec;
     size_t n, cap;    /* that are there, that there is room for */
     size_t taken;     /* memory, in records */
     uint64_t dropped; /* operations for which there was no room */
 };
+
+/* Take memory for the times of so many kinds of operations. Local. Returns 0, or -1 and err
+ * (WEIR_ESETUP). */
+int weir_records_begin(struct weir_records *r, int kinds, struct weir_err *err);
 
 /* Make room for 'steps' operations, r->limit at most, all pages touched; forget what was there.
  * Where r->wanted is false nothing is kept. Called by the engine before each phase. Local. Returns
@@ -55,14 +64,14 @@ void weir_records_free(struct weir_records *r);
 /* Record one operation. Local, a few ns. */
 static inline void weir_records_put(struct weir_records *r, const struct weir_record *one)
 {
-    if (__builtin_expect(!r->wanted && !r->intervals.bytes, 1))
+    if (__builtin_expect(!r->wanted && !r->intervals, 1))
         return;
     if (r->n < r->cap)
         r->rec[r->n++] = *one;
     else if (r->wanted)
         r->dropped++;
-    if (r->intervals.bytes && one->error == 0)
-        weir_intervals_add(&r->intervals, one->begin_ns, one->end_ns, one->len, 1);
+    if (r->intervals && one->error == 0)
+        weir_intervals_add(r->intervals, one->begin_ns, one->end_ns, one->len, 1);
 }
 
 /* So many operations that were good, one after the other, of which nobody asked for single ones
@@ -70,8 +79,8 @@ static inline void weir_records_put(struct weir_records *r, const struct weir_re
 static inline void weir_records_add_batch(struct weir_records *r, uint64_t begin_ns,
                                           uint64_t end_ns, uint64_t bytes, uint64_t ops)
 {
-    if (r->intervals.bytes && ops > 0)
-        weir_intervals_add(&r->intervals, begin_ns, end_ns, bytes, ops);
+    if (r->intervals && ops > 0)
+        weir_intervals_add(r->intervals, begin_ns, end_ns, bytes, ops);
 }
 
 /* One that was good. */
@@ -84,5 +93,8 @@ static inline void weir_records_add(struct weir_records *r, int op, uint64_t beg
 /* One that has failed as err says, and moved nothing. */
 void weir_records_add_failed(struct weir_records *r, int op, uint64_t begin_ns, uint64_t end_ns,
                              uint64_t off, const struct weir_err *err);
+
+/* Sort the records of a phase by their begin. Local. */
+void weir_records_sort(struct weir_records *r);
 
 #endif

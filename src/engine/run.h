@@ -10,11 +10,8 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "engine/about/anonymous.h"
 #include "engine/check/trust.h"
 #include "engine/interrupt.h"
-#include "engine/observe/timeline.h"
-#include "engine/observe/until.h"
 #include "engine/observe/watchdog.h"
 #include "engine/records.h"
 #include "engine/report/report.h"
@@ -31,12 +28,23 @@ struct weir_counters {
     uint64_t fill_ns, verify_ns; /* spent making and checking data */
 };
 
-/* A program that runs this one is informed of what happens (src/weir.h). */
-struct weir_hooks {
-    /* Before each phase, outside its time; may call collectives. On every rank of the test. Not
-     * NULL. */
-    void (*before)(void *arg, const char *phase);
-    void *arg;
+/* The rows that watch the run, each with its state (engine/observer.h). */
+#define WEIR_OBSERVERS_MOST 16
+struct weir_observer;
+struct weir_observed_row {
+    const struct weir_observer *row;
+    void *state;
+    bool on; /* it takes part in the test that runs */
+};
+struct weir_observed {
+    struct weir_observed_row of[WEIR_OBSERVERS_MOST];
+    int n;
+};
+
+/* The words of a command line. */
+struct weir_command_line {
+    int argc;
+    char *const *argv;
 };
 
 struct weir_driver;
@@ -50,31 +58,22 @@ struct weir_run {
     struct weir_par par;   /* those of the current test */
     struct weir_log log;
     struct weir_report report;
-    struct weir_anonymous anonymous;
     struct weir_interrupt interrupt;
     struct weir_clock clock;       /* of the current test */
     struct weir_board board;       /* where the ranks of a node see each other */
     struct weir_watchdog watchdog; /* of the current test */
     struct weir_counters counters;
     struct weir_trust trust;
-    struct weir_until until;     /* of the current test */
     struct weir_records records; /* operations of the current phase, when they are asked for */
-    int64_t zero_ns; /* of the times of records: rank 0's clock when the first test began */
-    struct weir_str
-        interval_text; /* rank 0: tables of --interval that wait for the end of the test */
-    struct weir_timeline timeline;
     const struct weir_driver *driver; /* the program */
+    struct weir_command_line line;          /* its command line, as the results show it */
     bool broken; /* a library of a backend cannot be ended: the job ends without MPI_Finalize */
     bool details;                /* somebody reads the details of each phase */
-    const struct weir_hooks *hooks; /* NULL: none; the same on all ranks */
+    struct weir_observed observed;
     struct weir_arena arena;     /* lives as long as the run */
     struct weir_err second; /* see weir_run_second */
     struct weir_err error; /* rank 0: the worst that was said (weir_code_worse), the first of these, */
     bool error_is_last;    /* and nothing that matters was said after it */
-    /* Times of each operation of the program in the phase that runs, or that has just run, where
-     * the program adds to them (engine/observe/latency.h), and one to spare. Of the current test. */
-    struct weir_hist *op_hist;
-    bool op_summed; /* on rank 0 they are those of all ranks */
     int repetition;
     struct weir_test *test;         /* the one that is planned or runs, NULL between tests */
     const struct weir_stage *stage; /* the one that runs, NULL between stages */

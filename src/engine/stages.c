@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stages.c - the stages of a test, in each of its repetitions */
 #include "config.h"
-#include "engine/stages.h"
+#include "engine/test.h"
 
 #include "base/clock.h"
 #include "engine/driver.h"
-#include "engine/observe/metrics.h"
-#include "engine/observe/op-files.h"
-#include "engine/observe/ranks.h"
+#include "engine/observer.h"
 #include "engine/phase.h"
 
 #define MIB 1048576.0
@@ -59,27 +57,23 @@ static struct weir_timing timing_of(const struct weir_test *t, const struct weir
 }
 
 /* What is reported of a phase where the program has no rows of its own. */
-static void report_phase(struct weir_run *run, const struct weir_test *t,
-                         const struct weir_stage *s, const struct weir_phase_rec *rec)
+static void report_phase(struct weir_run *run, const struct weir_stage *s,
+                         const struct weir_phase_rec *rec)
 {
     double seconds = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
 
     weir_report_line(&run->report, "%-12s %12.2f MiB/s %14.2f ops/s %12.6f s", s->key,
                      (double)rec->bytes_sum / seconds / MIB, (double)rec->done_sum / seconds,
                      seconds);
-    if (t->sessions > 0)
-        weir_metrics_report(run, t->session[0], rec);
 }
 
-/* A phase that has run: the files of ranks and operations, then what the program tells. The first
+/* A phase that has run, of which observers returned rc: what the program reports of it. The first
  * error wins. */
 static int emit_phase(struct weir_run *run, struct weir_test *t, const struct weir_stage *s,
-                      struct weir_phase_rec *rec, struct weir_err *err)
+                      struct weir_phase_rec *rec, int rc, struct weir_err *err)
 {
-    int rc = s->flags & WEIR_STAGE_UNTIMED ? 0 : weir_ranks_report(run, rec, err);
-
     if (!s->after)
-        report_phase(run, t, s, rec);
+        report_phase(run, s, rec);
     else if (s->after(run, t->state, s, rec, rc < 0 ? weir_run_second(run) : err) < 0)
         rc = -1;
     t->wrong += rec->wrong_sum;
@@ -93,12 +87,10 @@ static int run_phase(struct weir_run *run, struct weir_test *t, const struct wei
     struct weir_phase_rec rec;
     int rc;
 
-    if (weir_trust_before(run, s, err) < 0 ||
-        weir_phase_run(run, s->phase, t->state, &timing, &rec, err) < 0)
+    rc = weir_phase_run(run, s, t->state, &timing, &rec, err);
+    if (rec.failed)
         return -1;
-    weir_trust_after(run, s, &rec);
-    weir_until_note(run, s, &rec);
-    rc = emit_phase(run, t, s, &rec, err);
+    rc = emit_phase(run, t, s, &rec, rc, err);
     if (rc < 0 || !rec.interrupted)
         return rc;
     return weir_phase_interrupted(run, s->key, err);
@@ -165,7 +157,7 @@ static int remove_made(struct weir_run *run, struct weir_test *t, struct weir_er
 static int begin_repetition(struct weir_run *run, void *state, struct weir_err *err)
 {
     const struct weir_driver *d = run->test->driver;
-    int rc = weir_op_files_repetition(run, err);
+    int rc = weir_observers_repetition(run, err);
 
     if (d->repetition && d->repetition(run, state, rc < 0 ? NULL : err) < 0)
         rc = -1;
@@ -196,16 +188,20 @@ static bool has_stages(const struct weir_test *t)
     return false;
 }
 
-/* As many as were asked for, or until the rate is known. */
+/* As many repetitions as were asked for, or fewer when an observer has enough. */
 int weir_stages_run(struct weir_run *run, struct weir_test *t, struct weir_err *err)
 {
     int n = has_stages(t) ? t->most : 0, rc;
+    bool enough = false;
 
     run->repetition = 0;
     rc = run_stages(run, t, WEIR_STAGE_FIRST, err);
-    for (; rc == 0 && run->repetition < n && !weir_until_over(run); run->repetition += rc == 0)
+    while (rc == 0 && run->repetition < n && !enough) {
         rc = run_repetition(run, t, err);
-    if (run->until.ended)
+        run->repetition += rc == 0;
+        enough = rc == 0 && run->repetition < n && weir_observers_enough(run);
+    }
+    if (enough)
         t->done = run->repetition;
     return rc < 0 ? rc : run_stages(run, t, WEIR_STAGE_LAST, err);
 }

@@ -4,6 +4,10 @@
 #include "engine/steps.h"
 
 #include "base/clock.h"
+#include "engine/observer.h"
+
+/* In lock step: when a phase is long enough for others to be told how far it is. */
+#define LONG_NS (3 * (uint64_t)WEIR_NS_PER_S / 2)
 
 /* What a rank says in a vote; the highest of all ranks holds. */
 enum { GO_ON, STONEWALLED, STOPPED };
@@ -17,7 +21,7 @@ bool weir_phase_asks_to_stop(struct weir_phase_context *c)
     return c->rc < 0 || c->rec->interrupted;
 }
 
-/* ---- progress ---- */
+/* ---- news ---- */
 
 enum { STEPS, BYTES, TARGET }; /* what a rank tells the others */
 
@@ -29,44 +33,17 @@ static void post_news(struct weir_phase_context *c)
 }
 
 /* Of all ranks as far as they were heard; a rank alone knows itself. */
-static struct weir_progress_news news_of(const struct weir_phase_context *c)
+static void tick(struct weir_phase_context *c, uint64_t now_ns)
 {
     const struct weir_watch *w = &c->watch;
     const int64_t *n = c->run->par.size > 1 ? w->heard : w->news;
+    const struct weir_news news = { .steps = (uint64_t)n[STEPS],
+                                    .bytes = (uint64_t)n[BYTES],
+                                    .target = (uint64_t)n[TARGET],
+                                    .done = c->run->par.size - w->working,
+                                    .tasks = c->run->par.size };
 
-    return (struct weir_progress_news) { .steps = (uint64_t)n[STEPS],
-                                         .bytes = (uint64_t)n[BYTES],
-                                         .target = (uint64_t)n[TARGET],
-                                         .done = c->run->par.size - w->working,
-                                         .tasks = c->run->par.size };
-}
-
-static void show_progress(struct weir_phase_context *c, uint64_t now_ns)
-{
-    const struct weir_progress_news news = news_of(c);
-
-    weir_progress_show(&c->progress, &news, now_ns);
-}
-
-void weir_phase_begin_progress(struct weir_phase_context *c)
-{
-    const struct weir_timing *k = c->timing;
-    bool stonewall = c->ph->flags & WEIR_PHASE_STONEWALL;
-    struct weir_progress_limits limits = { 0 };
-
-    if (stonewall && !k->wear_out)
-        limits.most_ns = (uint64_t)(k->deadline_s * WEIR_NS_PER_S);
-    if (stonewall)
-        limits.least_ns = (uint64_t)(k->min_time_s * WEIR_NS_PER_S);
-    weir_progress_begin(&c->progress, c->run, c->ph->key, c->ph->unit ? c->ph->unit : "transfers",
-                        &limits);
-}
-
-void weir_phase_end_progress(struct weir_phase_context *c)
-{
-    const struct weir_progress_news news = news_of(c);
-
-    weir_progress_end(&c->progress, &news);
+    weir_observers_tick(c->run, &news, now_ns);
 }
 
 /* For the watch, which asks while this rank waits for others. What they do not hear any more waits
@@ -75,7 +52,7 @@ static bool asks_while_waiting(void *arg)
 {
     struct weir_phase_context *c = arg;
 
-    show_progress(c, weir_now_ns());
+    tick(c, weir_now_ns());
     return weir_interrupt_poll(&c->run->interrupt);
 }
 
@@ -104,13 +81,13 @@ static void plan_poll(struct weir_phase_context *c)
     c->next_poll = c->clock + WEIR_TICK_NS < c->deadline ? c->clock + WEIR_TICK_NS : c->deadline;
 }
 
-/* Show how far this rank is. */
+/* How far this rank is, for the program, and all ranks, for observers. */
 static void look(struct weir_phase_context *c)
 {
     if (c->ph->look)
         c->ph->look(c->run, c->state, c->rec->steps,
                     (double)(c->clock - c->rec->mark[WEIR_MARK_WORK]) / WEIR_NS_PER_S);
-    show_progress(c, c->clock);
+    tick(c, c->clock);
 }
 
 /* The deadline has passed, or it is time to see whether a signal or another rank's failure ends
@@ -164,7 +141,7 @@ static void pass_alone(struct weir_phase_context *c)
 static bool hears_others(struct weir_phase_context *c)
 {
     bool stop = weir_phase_asks_to_stop(c), due = c->clock >= c->next_poll, others;
-    bool is_long = c->clock - c->progress.begin_ns > WEIR_PROGRESS_FIRST_NS / 2;
+    bool is_long = c->clock - c->rec->mark[WEIR_MARK_OPEN] > LONG_NS;
 
     if (c->timing->lock_par ? !due && !stop : !due || !is_long)
         return stop;

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/observe/progress.h"
 #include "engine/phase.h"
 #include "par/agree.h"
 
@@ -24,7 +23,6 @@ struct weir_phase_context {
     struct weir_err *err;
     struct weir_watch watch;
     struct weir_rounds rounds; /* in lock step */
-    struct weir_progress progress;
     uint64_t pass;      /* steps of one pass */
     uint64_t target;    /* steps to do */
     uint64_t round;     /* in lock step: rounds taken, the same on all ranks */
@@ -40,10 +38,6 @@ struct weir_phase_context {
 
 /* Has this rank a reason to stop: has it failed, or had a signal? Local. */
 bool weir_phase_asks_to_stop(struct weir_phase_context *c);
-
-/* The line about the whole job while the phase takes long. Local. */
-void weir_phase_begin_progress(struct weir_phase_context *c);
-void weir_phase_end_progress(struct weir_phase_context *c);
 
 /* Watch the other ranks from now on. Local. */
 void weir_phase_begin_watch(struct weir_phase_context *c);

@@ -8,17 +8,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "engine/about/banner.h"
-#include "engine/about/configuration.h"
 #include "engine/driver.h"
-#include "engine/observe/calltable.h"
-#include "engine/observe/interval.h"
-#include "engine/observe/latency.h"
-#include "engine/observe/metrics.h"
-#include "engine/observe/op-files.h"
-#include "engine/observe/ranks.h"
+#include "engine/observer.h"
+#include "engine/phase.h"
 #include "engine/place/preflight.h"
-#include "engine/stages.h"
 #include "par/agree.h"
 
 /* ---- what is taken, and how it is given back ---- */
@@ -52,50 +45,20 @@ static int end_records(void *what, struct weir_err *err)
     return 0;
 }
 
-static int end_histograms(void *what, struct weir_err *err)
-{
-    struct weir_run *run = what;
-
-    (void)err;
-    free(run->op_hist);
-    run->op_hist = NULL;
-    return 0;
-}
-
-static int begin_histograms(struct weir_run *run, struct weir_test *t, struct weir_err *err)
-{
-    size_t n = (size_t)weir_operations_count(t->driver);
-
-    run->op_hist = calloc(n + 1, sizeof(*run->op_hist));
-    if (!run->op_hist)
-        return weir_fail(err, WEIR_ESETUP, "memory for the latencies of %zu operations", n);
-    return weir_unwind_push(&t->unwind, end_histograms, run, err);
-}
-
-/* Who reads the operations of this test? The program may want them, too. */
-static int plan_records(struct weir_run *run, const struct weir_run_options *o,
-                        struct weir_err *err)
-{
-    run->records.wanted = o->op_csv || run->timeline.path ||
-                          weir_calltable_wanted(run->test->driver, run->test->chosen);
-    run->records.limit = (uint64_t)o->timeline_limit;
-    return weir_interval_take(run, o->interval, err);
-}
-
-static int leave_timeline(void *what, struct weir_err *err)
-{
-    (void)err;
-    weir_timeline_leave(what);
-    return 0;
-}
-
 /* The times of records begin with the first test. Collective over run->par; rank 0 is in all
  * tests. */
 static void find_zero(struct weir_run *run)
 {
-    if (run->zero_ns == 0)
-        run->zero_ns = run->clock.root_ns;
-    weir_bcast(&run->par, &run->zero_ns, sizeof(run->zero_ns), 0);
+    if (run->records.zero_ns == 0)
+        run->records.zero_ns = run->clock.root_ns;
+    weir_bcast(&run->par, &run->records.zero_ns, sizeof(run->records.zero_ns), 0);
+}
+
+static int end_observers(void *what, struct weir_err *err)
+{
+    (void)err;
+    weir_observers_test_free(what);
+    return 0;
 }
 
 /* FNV-1a. */
@@ -124,10 +87,11 @@ static int begin_state(struct weir_run *run, void *state, struct weir_err *err)
     struct weir_test *t = run->test;
 
     t->chosen_hash = hash_chosen(t);
+    run->records.limit = (uint64_t)t->plan.options->timeline_limit;
     if (weir_unwind_push(&t->unwind, check_chosen, t, err) < 0 ||
-        plan_records(run, t->plan.options, err) < 0 ||
         weir_unwind_push(&t->unwind, end_records, &run->records, err) < 0 ||
-        begin_histograms(run, t, err) < 0 ||
+        weir_records_begin(&run->records, weir_operations_count(t->driver), err) < 0 ||
+        weir_observers_test_begin(run, err) < 0 ||
         (t->driver->end && weir_unwind_push(&t->unwind, end_state, t, err) < 0))
         return -1;
     return t->driver->begin ? t->driver->begin(run, state, err) : 0;
@@ -256,7 +220,8 @@ int weir_test_heads(struct weir_run *run, struct weir_heads *h, int color, struc
 static int begin_test(struct weir_run *run, struct weir_test *t, struct weir_err *err)
 {
     t->begin_ns = weir_now_ns();
-    if (weir_local(run, begin_state, t->state, err) < 0 ||
+    if (weir_unwind_push_together(&t->unwind, end_observers, run, err) < 0 ||
+        weir_local(run, begin_state, t->state, err) < 0 ||
         weir_local(run, begin_watchdog, t->state, err) < 0 ||
         weir_together(run, start_uses, t->state, err) < 0 ||
         weir_together(run, t->driver->start, t->state, err) < 0)
@@ -266,8 +231,7 @@ static int begin_test(struct weir_run *run, struct weir_test *t, struct weir_err
         return -1;
     weir_clock_estimate(&run->par, &run->clock);
     find_zero(run);
-    weir_timeline_enter(run);
-    return weir_unwind_push_together(&t->unwind, leave_timeline, run, err);
+    return weir_observers_test_start(run, err);
 }
 
 /* Said before the clean-up, which can take a while. */
@@ -303,11 +267,9 @@ static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
         return clean_up(run, t, err);
     weir_report_enter(&run->report, NULL, false);
     report_plan(run, &t->plan);
-    weir_configuration_report(run);
+    weir_observers_test_open(run);
     if (d->report)
         rc = weir_together(run, d->report, t->state, err);
-    else
-        weir_banner_test(run);
     if (rc == 0)
         rc = weir_stages_run(run, t, err);
     if (rc < 0)
@@ -319,10 +281,8 @@ static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
         weir_run_refuse(run, err);
     }
     weir_phase_renew_clock(run); /* offsets before and after */
-    weir_interval_show(run);
-    weir_until_report(run);
+    weir_observers_test_end(run);
     t->verdict = weir_trust_end(run);
-    weir_until_clear(&run->until);
     weir_report_leave(&run->report);
     weir_report_flush(&run->report);
     return rc;
@@ -405,6 +365,7 @@ enum weir_code weir_test_run(struct weir_run *run, struct weir_test *t, bool *fa
 
     *failed = t->failed = true;
     run->test = t;
+    weir_observers_choose(run);
     weir_run_options_log(t->plan.options, &run->log);
     if (take_ranks(run, t, err) < 0)
         return weir_run_refuse(run, err);

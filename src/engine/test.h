@@ -44,4 +44,9 @@ enum weir_code weir_test_foresee(struct weir_run *run, struct weir_test *t, stru
 enum weir_code weir_test_run(struct weir_run *run, struct weir_test *t, bool *failed,
                              struct weir_err *err);
 
+/* stages.c: the first stages, the repetitions of the others, and the last ones, as the rows of the
+ * program say. What a repetition made is removed after it, also after one that failed. Collective over
+ * run->par. Returns 0, or -1 and err on every rank; what went wrong on a rank was said. */
+int weir_stages_run(struct weir_run *run, struct weir_test *t, struct weir_err *err);
+
 #endif

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tests.c - all tests of a run: plans, outputs, banner, tests, summary */
+/* tests.c - a run, from the words of a command line to the exit status: plans, outputs, banner, tests,
+ * summary */
 #include "config.h"
 #include "engine/tests.h"
 
+#include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
-#include "engine/about/banner.h"
-#include "engine/observe/interval.h"
-#include "engine/observe/ranks.h"
+#include "base/options/option.h"
+#include "engine/observer.h"
 #include "engine/place/preflight.h"
 #include "engine/test.h"
 #include "par/agree.h"
@@ -65,7 +67,6 @@ static int make_tests(struct weir_run *run, struct series *s, struct weir_err *e
 static int check_options(const struct weir_run *run, struct weir_err *err)
 {
     const struct weir_run_options *o = run->test->plan.options;
-    uint64_t interval_ns;
 
     if (o->assume_rate > 0 && !o->dry_run)
         weir_note(&run->log, "option --assume-rate has no effect without --dry-run");
@@ -73,7 +74,7 @@ static int check_options(const struct weir_run *run, struct weir_err *err)
         return weir_refuse(err, WEIR_EUSAGE,
                            "option -D (deadline): a repetition is done as a whole; take fewer of "
                            "them, or limit the time of the test (-T)");
-    return weir_interval_parse(o->interval, &interval_ns, err);
+    return 0;
 }
 
 /* Check every test before the first one starts. */
@@ -118,8 +119,7 @@ static int open_sinks(struct weir_run *run, const char *list, const char *format
 }
 
 /* A script may say anywhere where the results go: the last test decides. */
-static int open_outputs(struct weir_run *run, const struct series *s, int argc, char *const *argv,
-                        struct weir_err *err)
+static int open_outputs(struct weir_run *run, const struct series *s, struct weir_err *err)
 {
     const void *opt = s->test[s->n - 1].chosen;
     const struct weir_run_options *o = opt;
@@ -130,7 +130,7 @@ static int open_outputs(struct weir_run *run, const struct series *s, int argc, 
     if (open_sinks(run, o->reports, format, path, err) < 0)
         return -1;
     weir_report_place(&run->report);
-    return weir_timeline_begin(run, o->timeline, s->driver, argc, argv, err);
+    return 0;
 }
 
 static void report_status(struct weir_run *run, enum weir_code code)
@@ -140,11 +140,15 @@ static void report_status(struct weir_run *run, enum weir_code code)
     weir_report_str(&run->report, WEIR_FOR_DATA, "error", run->error.text);
 }
 
-enum weir_code weir_outputs_close(struct weir_run *run, enum weir_code code)
+/* Close the outputs. The documents come last and say how the run ended, which programs that read
+ * them need: 'code', or what went wrong with another output when nothing else did. Returns the
+ * status to end with, the same on all ranks. A no-op without outputs. Collective over
+ * run->world. */
+static enum weir_code close_outputs(struct weir_run *run, enum weir_code code)
 {
     struct weir_err *err = weir_run_second(run);
 
-    code = weir_timeline_end(run, code);
+    code = weir_observers_run_end(run, code);
     if (weir_report_end_rows(&run->report, err) < 0)
         code = weir_code_worse(code, weir_run_refuse(run, err));
     report_status(run, code);
@@ -186,6 +190,7 @@ static enum weir_code run_entered(struct weir_run *run, struct series *s, struct
     weir_report_leave(&run->report);
     if (d->summary)
         d->summary(run, s->test, done);
+    weir_observers_summary(run);
     weir_trust_tables(run);
     good = weir_code_is_whole(code);
     if (d->leave && d->leave(run, s->test[0].state, code, weir_run_second(run)) < 0 && good) {
@@ -195,23 +200,14 @@ static enum weir_code run_entered(struct weir_run *run, struct series *s, struct
     return code;
 }
 
-static void show_banner(struct weir_run *run, struct series *s, int argc, char *const *argv)
-{
-    if (s->driver->banner) {
-        s->driver->banner(run, s->test, s->n, argc, argv);
-        return;
-    }
-    weir_banner_data(run, s->driver, argc, argv);
-    weir_banner_time(run, WEIR_FOR_DATA, "Began");
-}
-
-static enum weir_code run_all(struct weir_run *run, struct series *s, int argc, char *const *argv,
-                              struct weir_err *err)
+static enum weir_code run_all(struct weir_run *run, struct series *s, struct weir_err *err)
 {
     const struct weir_driver *d = s->driver;
     enum weir_code code;
 
-    show_banner(run, s, argc, argv);
+    if (d->banner)
+        d->banner(run, s->test, s->n, run->line.argc, run->line.argv);
+    weir_observers_run_open(run);
     if (d->enter && weir_confirm(run, d->enter(run, s->test, s->n, err), err) < 0)
         code = weir_run_refuse(run, err);
     else
@@ -222,28 +218,141 @@ static enum weir_code run_all(struct weir_run *run, struct series *s, int argc, 
     }
     if (d->finish)
         d->finish(run, s->test);
-    if (!d->banner)
-        weir_banner_time(run, WEIR_FOR_DATA, "Finished");
     return code;
 }
 
-enum weir_code weir_tests_run(struct weir_run *run, const struct weir_driver *d,
-                              const struct weir_values *values, int n, int argc, char *const *argv)
+static enum weir_code run_values(struct weir_run *run, const struct weir_driver *d,
+                                 const struct weir_values *values, int n)
 {
     struct series s = { .driver = d, .values = values, .sets = n };
     struct weir_err err = WEIR_ERR_INIT;
     enum weir_code code;
 
     run->par = run->world;
-    run->driver = d;
     if (d->line && d->line->instead && d->line->instead(run, values[0].given, &code))
         return code;
     if (weir_trust_environment(run, &err) < 0 || plan_tests(run, &s, &err) < 0)
         return weir_run_refuse(run, &err);
     weir_trust_machine(run, s.test, s.n);
-    if (open_outputs(run, &s, argc, argv, &err) < 0 ||
-        weir_ranks_begin(run, s.test, s.n, &err) < 0)
+    if (open_outputs(run, &s, &err) < 0 || weir_observers_run_begin(run, s.test, s.n, &err) < 0)
         return weir_run_refuse(run, &err);
     weir_board_begin(&run->board, &run->world, sizeof(struct weir_stall_slot));
-    return run_all(run, &s, argc, argv, &err);
+    return run_all(run, &s, &err);
+}
+
+/* ---- a program ---- */
+
+/* Results for programs have the messages; but errors have a place of their own there (run->error). */
+static bool hand_on(void *arg, const char *kind, const char *text)
+{
+    struct weir_run *run = arg;
+
+    return weir_report_message(&run->report, kind, text);
+}
+
+void weir_program_begin(struct weir_run *run, int rank)
+{
+    run->log.fd = STDERR_FILENO;
+    run->log.rank = rank;
+    run->log.observer = hand_on;
+    run->log.observer_arg = run;
+    run->report.arena = &run->arena;
+    run->report.log = &run->log;
+}
+
+static void note_option(void *arg, const char *text)
+{
+    weir_note(arg, "%s", text);
+}
+
+/* Is the word an option of a launcher that no program of the suite could mean: -np, --np, and -n
+ * where that takes no value? */
+static bool is_of_launcher(const struct weir_command *c, const char *word)
+{
+    const struct weir_optname letter = { .letter = 'n' };
+    const struct weir_opt *row = weir_opt_find(&c->opts, &letter);
+
+    return strcmp(word, "-np") == 0 || strcmp(word, "--np") == 0 ||
+           (strcmp(word, "-n") == 0 && (!row || !weir_opt_takes_value(row)));
+}
+
+/* "ior -np 4": the number of tasks is the launcher's. */
+static int refuse_launcher_words(const struct weir_command *c, struct weir_err *err)
+{
+    char shown[WEIR_QUOTE_TEXT];
+
+    for (int i = 1; i + 1 < c->argc; i++) {
+        const char *number = c->argv[i + 1];
+
+        if (is_of_launcher(c, c->argv[i]) && *number && strspn(number, "0123456789") == strlen(number))
+            return weir_refuse(err, WEIR_EUSAGE,
+                               "'%s %s' is an option of the launcher: start it with mpirun -np %s "
+                               "%s ...",
+                               c->argv[i], weir_quote_str(number, shown), shown, c->driver->name);
+    }
+    return 0;
+}
+
+int weir_program_options(struct weir_run *run, struct weir_command *c, const struct weir_driver *d,
+                         int argc, char *const *argv, struct weir_err *err)
+{
+    if (weir_observers_begin(run, err) < 0 || weir_command_init(c, d, &run->arena, err) < 0)
+        return -1;
+    c->opts.note = note_option;
+    c->opts.note_arg = &run->log;
+    c->argc = argc;
+    c->argv = argv;
+    if (refuse_launcher_words(c, err) < 0)
+        return -1;
+    if (weir_opts_argv(&c->opts, argc, argv, err) < 0)
+        return weir_command_blame_backend(c, argc, argv, err);
+    weir_run_options_log(c->opts.set[0].values, &run->log);
+    return 0;
+}
+
+/* From files of options and scripts to the tests. Each step may fail on one rank alone, for want of
+ * memory; the next one is collective. */
+static int read_tests(struct weir_run *run, struct weir_command *c, struct weir_err *err)
+{
+    const struct weir_par *par = &run->world;
+
+    if (weir_agree_check(par, weir_command_settings(c, par, &run->log, err), err) < 0 ||
+        weir_agree_check(par, weir_command_tests(c, par, err), err) < 0)
+        return -1;
+    return weir_command_check_files(c, par, err);
+}
+
+enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MPI_Comm comm,
+                                int argc, char *const *argv, struct weir_err *err)
+{
+    enum weir_code code;
+
+    if (comm == MPI_COMM_NULL)
+        weir_par_alone(&run->world);
+    else if (weir_par_init(&run->world, comm, err) < 0)
+        return weir_run_refuse(run, err);
+    run->log.rank = run->world.rank;
+    run->driver = c->driver;
+    run->line = (struct weir_command_line) { argc, argv };
+    if (read_tests(run, c, err) < 0)
+        return weir_run_refuse(run, err);
+    weir_observers_run_read(run, c->tests, c->n);
+    weir_command_note_unused(c, &run->log);
+    code = run_values(run, c->driver, c->tests, c->n);
+    code = close_outputs(run, code);
+    weir_interrupt_release(&run->interrupt); /* held since the first phase */
+    *err = run->error;
+    return code;
+}
+
+void weir_program_end(struct weir_run *run)
+{
+    weir_watchdog_end(&run->watchdog);   /* nothing is left but after an early error */
+    weir_board_end(&run->board);
+    weir_report_place(&run->report);
+    weir_report_end(&run->report, NULL); /* the same, or what was there from the start */
+    weir_observers_release(run);
+    weir_str_free(&run->made);
+    weir_par_free(&run->world);
+    weir_arena_free(&run->arena);
 }

@@ -44,12 +44,12 @@ weir_transfer(struct weir_run *run, struct weir_file *f, const struct weir_io *i
     return 0;
 }
 
-/* An operation of the phase that runs is over: its time goes into run->op_hist, and the operation
+/* An operation of the phase that runs is over: its time goes into run->records.hist, and the operation
  * into the records. Local, some ns. */
 static inline void weir_operation_add(struct weir_run *run, int op, uint64_t begin_ns,
                                       uint64_t end_ns, uint64_t off, uint64_t len)
 {
-    weir_hist_add(&run->op_hist[op], end_ns - begin_ns);
+    weir_hist_add(&run->records.hist[op], end_ns - begin_ns);
     weir_records_add(&run->records, op, begin_ns, end_ns, off, len);
 }
 
@@ -58,7 +58,7 @@ static inline void weir_operation_add_failed(struct weir_run *run, int op, uint6
                                              uint64_t end_ns, uint64_t off,
                                              const struct weir_err *err)
 {
-    weir_hist_add(&run->op_hist[op], end_ns - begin_ns);
+    weir_hist_add(&run->records.hist[op], end_ns - begin_ns);
     weir_records_add_failed(&run->records, op, begin_ns, end_ns, off, err);
 }
 

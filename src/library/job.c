@@ -9,7 +9,7 @@
 
 #include "base/locale.h"
 #include "base/options/option.h"
-#include "engine/program.h"
+#include "engine/tests.h"
 #include "library/library.h"
 
 /* An option that was set. */

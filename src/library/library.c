@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/program.h"
+#include "engine/observer.h"
+#include "engine/tests.h"
 #include "par/agree.h"
 #include "weir.h"
 
@@ -62,14 +63,21 @@ struct caller {
     locale_t locale;
 };
 
-static void call_before(void *arg, const char *phase)
+static int call_before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
+                       struct weir_err *err)
 {
-    const struct caller *c = arg;
+    const struct caller *c = state;
     locale_t own = uselocale(c->locale);
 
-    c->in->hooks->before(c->in->hooks->arg, phase);
+    (void)run;
+    (void)err;
+    c->in->hooks->before(c->in->hooks->arg, rec->phase->key);
     uselocale(own);
+    return 0;
 }
+
+/* The row of a caller that is informed of phases. */
+static const struct weir_observer informed = { .name = "caller", .before = call_before };
 
 static ssize_t write_text(void *cookie, const char *bytes, size_t len)
 {
@@ -224,15 +232,15 @@ static int begin_alone(const struct weir_inside *in, pid_t runs, struct weir_par
 
 static void run_alone(const struct caller *caller, struct weir_par *par, struct weir_outcome *out)
 {
-    const struct weir_hooks before = { .before = call_before, .arg = (void *)(uintptr_t)caller };
     const struct weir_inside *in = caller->in;
-    struct weir_run run = { .details = in->capture != NULL,
-                            .hooks = in->hooks && in->hooks->before ? &before : NULL };
+    struct weir_run run = { .details = in->capture != NULL };
     struct weir_err err = WEIR_ERR_INIT;
     FILE *made = NULL;
     enum weir_code code;
 
     weir_program_begin(&run, par->rank);
+    if (in->hooks && in->hooks->before)
+        weir_observers_hand_in(&run, &informed, (void *)(uintptr_t)caller);
     if (in->quiet)
         run.log.fd = -1;
     code = answer_or_run(&run, caller, &made, par, &err);

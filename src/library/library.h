@@ -8,6 +8,14 @@
 
 extern const struct weir_driver *const weir_benchmarks[]; /* ends with NULL */
 
+/* A program that runs this one is informed of what happens (src/weir.h). */
+struct weir_hooks {
+    /* Before each phase, outside its time; may call collectives. On every rank of the test. Not
+     * NULL. */
+    void (*before)(void *arg, const char *phase);
+    void *arg;
+};
+
 /* What the caller wants of a run. */
 struct weir_inside {
     const struct weir_driver *driver;

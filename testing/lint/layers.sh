@@ -44,9 +44,9 @@ BEGIN {
     may("backends/NAME", par " backends backends/shared backends/session/queue.h backends/session/complete.h")
     engine = par " backends backends/session"
     may("engine", engine " engine/report engine/about engine/place engine/observe engine/check")
-    may("engine/report", engine " engine/about/anonymous.h")
-    may("engine/about", engine " engine engine/report")
-    may("engine/place", engine " engine engine/report")
+    may("engine/report", engine)
+    may("engine/about", engine " engine engine/report engine/observe/all.h")
+    may("engine/place", engine " engine engine/report engine/observe/all.h")
     may("engine/observe", engine " engine engine/report engine/about engine/place")
     may("engine/check", engine " engine engine/report engine/about engine/place engine/observe")
     all = engine " engine engine/report engine/about engine/place engine/observe engine/check"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "engine/observe/progress.h"
+#include "programs/mib/mib.h"
 
 static void the_nearer_limit_counts(void **state)
 {

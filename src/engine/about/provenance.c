@@ -31,7 +31,7 @@ static void report_needed(struct weir_run *run, struct weir_lacks *lacks, const 
                           const char *text)
 {
     struct weir_str room = { 0 };
-    const char *shown = weir_anonymous_text(run->report.anonymous, key, text, &room);
+    const char *shown = weir_report_shown(&run->report, key, text, &room);
     size_t len = strlen(lacks->names);
 
     weir_report_str(&run->report, WEIR_FOR_DATA, key, text);

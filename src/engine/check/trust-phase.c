@@ -33,11 +33,14 @@ static bool is_measured(const struct weir_run *run, const struct weir_stage *s)
 
 int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, struct weir_err *err)
 {
-    enum weir_moves moves = moves_of(stage);
+    enum weir_moves moves;
     uint64_t begin_ns;
     bool evicted;
 
     run->trust.stage = NULL; /* the last phase may have failed */
+    if (!stage)
+        return 0;
+    moves = moves_of(stage);
     run->trust.seen = (struct weir_cache_seen) { .looked = NAN, .resident = NAN, .dirty = NAN };
     if (moves == WEIR_MOVES_IN && weir_pagecache_drop(run, stage, &evicted, err) < 0)
         return -1;
@@ -142,7 +145,6 @@ void weir_trust_own(struct weir_run *run, const struct weir_phase_rec *rec,
     if (!t->stage) /* nothing is judged, or a phase of no stage */
         return;
     begin_ns = weir_now_ns();
-    weir_trust_processors_after(run);
     moves = moves_of(t->stage);
     if (moves == WEIR_MOVES_OUT || t->facts->direct == 1)
         weir_pagecache_look(run, t->stage, &t->cache, &t->cache_why);
@@ -248,9 +250,9 @@ static void note_cache(const struct weir_run *run, const struct weir_trust_sums 
 /* From the sums of --interval, which rank 0 has now. */
 static double unsteady_of(const struct weir_run *run, double seconds, bool moves)
 {
-    const struct weir_intervals *s = &run->records.intervals;
+    const struct weir_intervals *s = run->records.intervals;
 
-    if (!s->bytes || s->used == 0)
+    if (!s || s->used == 0)
         return NAN;
     return weir_series_unsteady(moves ? s->bytes : s->ops, s->used, (double)s->width_ns / 1e9,
                                 fmax(seconds, (s->used - 0.5) * (double)s->width_ns / 1e9));

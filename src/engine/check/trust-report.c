@@ -173,7 +173,7 @@ static void write_table(const struct weir_run *run, const struct judged *v, stru
         weir_str_addf(out, "%-4s %-8s %12s %12s  %s\n", "ID", "Severity", "Value", "Limit", "Unit");
     for (int i = 0; i < v->found_n; i++)
         write_finding(v->found[i], out);
-    weir_until_write(run, out);
+    weir_str_addf(out, "%s", run->test->rates ? run->test->rates : "");
 }
 
 static void tell_people_later(struct weir_run *run, const struct judged *v)

@@ -118,7 +118,8 @@ void weir_trust_begin(struct weir_run *run);
 /* Before and after a phase (trust-phase.c), outside its time; the session's counts are those of
  * this rank. Before a read phase --drop-cache is done, whose failure is a warning: -1 and the same
  * err on all ranks where that is an error. Collective over run->par, though neither asks anything
- * of other ranks but for --drop-cache and stragglers. Nothing else where nothing is judged. */
+ * of other ranks but for --drop-cache and stragglers. Nothing else where nothing is judged, and where
+ * stage is NULL: an extra phase. */
 int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, struct weir_err *err);
 /* The last thing before the clock of the phase: what a phase prepares is no part of its use of the
  * processor. Local. */

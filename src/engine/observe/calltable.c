@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calltable.c - when the operations of a phase ended, as a table of text */
+/* calltable.c - when the operations of a phase ended, as a table of text
+ *
+ * A table has a column for each rank, or with plan.calls_by_node for each node, the mean of its
+ * ranks. Row 0 is when their steps began, row k when operation k ended, in seconds after the zero
+ * of the run, "%f" and a tab each; 0 where a rank has fewer. The program says where those of its
+ * operations are (call_table in struct weir_driver); for others nothing is done here. */
 #include "config.h"
-#include "engine/observe/calltable.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/text/wholefile.h"
+#include "engine/observe/all.h"
 #include "engine/observe/gather.h"
-#include "engine/observe/ranks.h"
 #include "par/agree.h"
 
 /* What rank 0 must know of a rank. */
@@ -124,15 +127,15 @@ static bool find_path(const struct weir_driver *d, const void *opt, int op, stru
     return path->len > 0;
 }
 
-bool weir_calltable_wanted(const struct weir_driver *d, const void *opt)
+static bool wanted(const struct weir_test *t)
 {
     struct weir_str path = { 0 };
-    bool wanted = false;
+    bool any = false;
 
-    for (int op = 0; d->operations[op].key && !wanted; op++)
-        wanted = find_path(d, opt, op, &path);
+    for (int op = 0; t->driver->operations[op].key && !any; op++)
+        any = find_path(t->driver, t->chosen, op, &path);
     weir_str_free(&path);
-    return wanted;
+    return any;
 }
 
 static int add_file(struct weir_files *files, const char *operation, const struct weir_str *path,
@@ -148,14 +151,15 @@ static int add_file(struct weir_files *files, const char *operation, const struc
     return words && kept ? weir_files_add(files, words, kept, WEIR_FILE_WRITE, err) : -1;
 }
 
-int weir_calltable_files(const struct weir_driver *d, const void *opt, struct weir_files *files,
-                         struct weir_err *err)
+static int check(const struct weir_run_options *o, struct weir_files *files,
+                 struct weir_err *err)
 {
+    const struct weir_driver *d = files->driver;
     struct weir_str path = { 0 };
     int rc = 0;
 
     for (int op = 0; d->operations[op].key && rc == 0; op++)
-        if (find_path(d, opt, op, &path))
+        if (find_path(d, o, op, &path))
             rc = add_file(files, d->operations[op].key, &path, err);
     weir_str_free(&path);
     return rc;
@@ -171,7 +175,9 @@ static int make_file(const char *path, struct weir_err *err)
     return 0;
 }
 
-int weir_calltable_begin(const struct weir_test *tests, int n, struct weir_err *err)
+/* The files of all phases that the tests have, so that one that cannot be written is found before
+ * the first test. Rank 0. */
+static int make_files(const struct weir_test *tests, int n, struct weir_err *err)
 {
     struct weir_str path = { 0 };
     int rc = 0;
@@ -185,15 +191,34 @@ int weir_calltable_begin(const struct weir_test *tests, int n, struct weir_err *
     return rc;
 }
 
-int weir_calltable_phase(struct weir_run *run, const struct weir_phase_rec *rec,
-                         struct weir_err *err)
+static int run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
+                     struct weir_err *err)
+{
+    (void)state;
+    return weir_agree(&run->world, run->world.rank == 0 ? make_files(tests, n, err) : 0, err);
+}
+
+static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
+                 struct weir_err *err)
 {
     const struct weir_test *t = run->test;
     struct weir_str path = { 0 };
     int rc = 0;
 
-    if (find_path(t->driver, t->chosen, run->stage->index, &path))
+    (void)state;
+    if (rec->failed || !rec->stage || (rec->stage->flags & WEIR_STAGE_UNTIMED))
+        return 0;
+    if (find_path(t->driver, t->chosen, rec->stage->index, &path))
         rc = write_table(run, rec, weir_str_text(&path), err);
     weir_str_free(&path);
     return rc;
 }
+
+const struct weir_observer weir_calltable = {
+    .name = "calltable",
+    .operations = true,
+    .wanted = wanted,
+    .check = check,
+    .run_begin = run_begin,
+    .after = after,
+};

@@ -147,7 +147,7 @@ void weir_records_gather(struct weir_run *run, const struct weir_phase_rec *rec,
 
 int64_t weir_records_time(const struct weir_run *run, uint64_t local_ns)
 {
-    return weir_clock_common(&run->clock, local_ns) - run->zero_ns;
+    return weir_clock_common(&run->clock, local_ns) - run->records.zero_ns;
 }
 
 #define ROWS_BYTES ((size_t)4 << 20) /* on rank 0, of the rows that are on their way */

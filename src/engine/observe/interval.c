@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* interval.c - bandwidth and operations of a phase in intervals of time */
 #include "config.h"
-#include "engine/observe/interval.h"
-
 #include <errno.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/size.h"
-#include "engine/test.h"
+#include "engine/observe/all.h"
 #include "par/reduce.h"
 
 #define LEAST_S 0.001
@@ -25,72 +22,26 @@ struct interval_row {
     double begin, width, rate, ops_rate;
 };
 
-#define CELL(f) .offset = offsetof(struct interval_row, f), .record = sizeof(struct interval_row)
+#define ROW struct interval_row
 
 static const struct weir_col cols[] = {
-    { .key = "test", .type = WEIR_COL_INT, CELL(test), .help = "Number of the test, from 0" },
-    { .key = "operation",
-      .head = "phase",
-      .type = WEIR_COL_STR,
-      CELL(operation),
-      .width = -16,
-      .gap = 1,
-      .help = "Phase" },
-    { .key = "iter",
-      .head = "iter",
-      .type = WEIR_COL_INT,
-      CELL(iter),
-      .width = 4,
-      .gap = 1,
-      .help = "Repetition, from 0" },
-    { .key = "begin",
-      .head = "begin(s)",
-      .type = WEIR_COL_REAL,
-      CELL(begin),
-      .unit = WEIR_NS_PER_S,
-      .width = 11,
-      .prec = 3,
-      .gap = 1,
-      .help = "Begin of the interval after that of the phase, seconds" },
-    { .key = "seconds",
-      .head = "width(s)",
-      .type = WEIR_COL_REAL,
-      CELL(width),
-      .unit = WEIR_NS_PER_S,
-      .width = 9,
-      .prec = 3,
-      .gap = 1,
-      .help = "Its width; of the last one up to the end of the work, seconds" },
-    { .key = "bytes",
-      .head = "bytes",
-      .type = WEIR_COL_INT,
-      CELL(bytes),
-      .width = 16,
-      .gap = 1,
-      .help = "Bytes moved in it by all tasks; those of an operation are distributed by time" },
-    { .key = "bwMiB",
-      .head = "bw(MiB/s)",
-      .type = WEIR_COL_REAL,
-      CELL(rate),
-      .unit = MIB,
-      .width = 12,
-      .prec = 2,
-      .gap = 1,
-      .help = "Bytes over its width" },
-    { .key = "operations",
-      .head = "operations",
-      .type = WEIR_COL_INT,
-      CELL(ops),
-      .width = 12,
-      .gap = 1,
-      .help = "Operations of all tasks that ended in it" },
-    { .key = "opsPerSecond",
-      .head = "ops/s",
-      .type = WEIR_COL_REAL,
-      CELL(ops_rate),
-      .width = 14,
-      .prec = 2,
-      .help = "Operations over its width" },
+    COL_INT(ROW, test, "test", "Number of the test, from 0"),
+    COL_STR(ROW, operation, "operation", "Phase", .head = "phase", .width = -16, .gap = 1),
+    COL_INT(ROW, iter, "iter", "Repetition, from 0", .head = "iter", .width = 4, .gap = 1),
+    COL_REAL(ROW, begin, "begin", "Begin of the interval after that of the phase, seconds",
+             .head = "begin(s)", .unit = WEIR_NS_PER_S, .width = 11, .prec = 3, .gap = 1),
+    COL_REAL(ROW, width, "seconds",
+             "Its width; of the last one up to the end of the work, seconds", .head = "width(s)",
+             .unit = WEIR_NS_PER_S, .width = 9, .prec = 3, .gap = 1),
+    COL_INT(ROW, bytes, "bytes",
+            "Bytes moved in it by all tasks; those of an operation are distributed by time",
+            .head = "bytes", .width = 16, .gap = 1),
+    COL_REAL(ROW, rate, "bwMiB", "Bytes over its width", .head = "bw(MiB/s)", .unit = MIB,
+             .width = 12, .prec = 2, .gap = 1),
+    COL_INT(ROW, ops, "operations", "Operations of all tasks that ended in it",
+            .head = "operations", .width = 12, .gap = 1),
+    COL_REAL(ROW, ops_rate, "opsPerSecond", "Operations over its width", .head = "ops/s",
+             .width = 14, .prec = 2),
     WEIR_COL_END
 };
 
@@ -98,7 +49,13 @@ static const struct weir_table table = { .key = "intervals",
                                          .cols = cols,
                                          .readers = WEIR_FOR_DATA };
 
-int weir_interval_parse(const char *text, uint64_t *ns, struct weir_err *err)
+struct state {
+    struct weir_intervals bins; /* of this rank; after a phase on rank 0 of all ranks */
+    struct weir_str text;       /* rank 0: tables that wait for the end of the test */
+};
+
+/* The width that --interval asks for, in ns; 0 for NULL and "0": none. */
+static int parse(const char *text, uint64_t *ns, struct weir_err *err)
 {
     const char *end;
     double s;
@@ -116,48 +73,69 @@ int weir_interval_parse(const char *text, uint64_t *ns, struct weir_err *err)
     return 0;
 }
 
-int weir_interval_take(struct weir_run *run, const char *text, struct weir_err *err)
+static bool wanted(const struct weir_test *t)
+{
+    return t->plan.options->interval != NULL;
+}
+
+static int check(const struct weir_run_options *o, struct weir_files *files,
+                 struct weir_err *err)
 {
     uint64_t ns;
 
-    if (weir_interval_parse(text, &ns, err) < 0)
+    (void)files;
+    return parse(o->interval, &ns, err);
+}
+
+static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct state *s = state;
+    uint64_t ns;
+
+    if (parse(run->test->plan.options->interval, &ns, err) < 0)
         return -1;
-    if (text && ns == 0)
+    if (ns == 0) {
         weir_note(&run->log, "option --interval: 0 shows no intervals; a width is at least %g s",
                   LEAST_S);
-    return ns > 0 ? weir_intervals_init(&run->records.intervals, ns, err) : 0;
+        return 0;
+    }
+    if (weir_intervals_init(&s->bins, ns, err) < 0)
+        return -1;
+    run->records.intervals = &s->bins;
+    return 0;
 }
 
 /* ---- around a phase ---- */
 
-void weir_interval_begin(struct weir_run *run)
+/* All ranks begin to count at one time, on rank 0's clock, which is the common one. */
+static void start(struct weir_run *run, void *state, const struct weir_phase_rec *rec)
 {
-    int64_t now = (int64_t)weir_now_ns(); /* of rank 0, whose clock is the common one */
+    struct state *s = state;
+    int64_t now = (int64_t)weir_now_ns();
 
-    if (!run->records.intervals.bytes)
+    (void)rec;
+    if (!s->bins.bytes)
         return;
     weir_bcast(&run->par, &now, sizeof(now), 0);
-    weir_intervals_begin(&run->records.intervals, weir_clock_local(&run->clock, now));
+    weir_intervals_begin(&s->bins, weir_clock_local(&run->clock, now));
 }
 
-/* All ranks' bins are as wide as the widest and summed on rank 0. */
+/* All ranks' bins are as wide as the widest and summed on rank 0. Two bins become one, so the last
+ * bin of all follows from the end of the last bin of each rank. */
 static void sum_up(struct weir_run *run, struct weir_intervals *s)
 {
-    int64_t width = (int64_t)s->width_ns, used;
+    int64_t most[2] = { (int64_t)s->width_ns, (int64_t)(s->used * s->width_ns) };
 
-    weir_allmax_i64(&run->par, &width, 1);
-    weir_intervals_widen(s, (uint64_t)width);
-    used = s->used;
-    weir_allmax_i64(&run->par, &used, 1);
-    s->used = (unsigned)used;
+    weir_allmax_i64(&run->par, most, 2);
+    weir_intervals_widen(s, (uint64_t)most[0]);
+    s->used = (unsigned)((most[1] + most[0] - 1) / most[0]);
     weir_sum_u64(&run->par, s->bytes, s->used);
     weir_sum_u64(&run->par, s->ops, s->used);
 }
 
-static void fill_row(const struct weir_run *run, const struct weir_phase_rec *rec, unsigned i,
-                     struct interval_row *row)
+static void fill_row(const struct weir_run *run, const struct weir_phase_rec *rec,
+                     const struct weir_intervals *s, unsigned i, struct interval_row *row)
 {
-    const struct weir_intervals *s = &run->records.intervals;
     double worked = (double)(rec->last[WEIR_MARK_WORKED] - (int64_t)s->origin_ns);
 
     *row = (struct interval_row) { .operation = rec->phase->key,
@@ -186,37 +164,69 @@ static void keep_text(struct weir_str *text, const struct interval_row *row)
     weir_str_addf(text, text->len > TEXT_MOST ? "\n... the rest is in JSON\n" : "\n");
 }
 
-void weir_interval_end(struct weir_run *run, const struct weir_phase_rec *rec)
+static void report(struct weir_run *run, const struct weir_phase_rec *rec, struct state *s)
 {
-    struct weir_intervals *s = &run->records.intervals;
+    const struct weir_intervals *bins = &s->bins;
     struct interval_row row;
 
-    if (!s->bytes || !run->stage)
-        return;
-    sum_up(run, s);
-    if (run->par.rank != 0)
-        return;
-    for (unsigned i = 0; i < s->used; i++) {
-        fill_row(run, rec, i, &row);
+    for (unsigned i = 0; i < bins->used; i++) {
+        fill_row(run, rec, bins, i, &row);
         weir_report_row(&run->report, &table, &row);
-        keep_text(&run->interval_text, &row);
+        keep_text(&s->text, &row);
     }
-    if (s->width_ns > s->asked_ns)
+    if (bins->width_ns > bins->asked_ns)
         weir_note(
             &run->log,
             "--interval: the %s phase took more than %d intervals of %g s; they are %g s wide",
-            rec->phase->key, WEIR_INTERVALS, (double)s->asked_ns / WEIR_NS_PER_S,
-            (double)s->width_ns / WEIR_NS_PER_S);
+            rec->phase->key, WEIR_INTERVALS, (double)bins->asked_ns / WEIR_NS_PER_S,
+            (double)bins->width_ns / WEIR_NS_PER_S);
 }
 
-void weir_interval_show(struct weir_run *run)
+static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
+                 struct weir_err *err)
 {
-    struct weir_str *text = &run->interval_text;
+    struct state *s = state;
+
+    (void)err;
+    if (!s->bins.bytes || !run->stage || rec->failed)
+        return 0;
+    sum_up(run, &s->bins);
+    if (run->par.rank == 0)
+        report(run, rec, s);
+    return 0;
+}
+
+/* ---- the end ---- */
+
+/* The intervals of all phases of the test as a table of text, after its results. */
+static void test_end(struct weir_run *run, void *state)
+{
+    struct weir_str *text = &((struct state *)state)->text;
 
     if (text->len > 0) {
         text->text[text->len - 1] = '\0'; /* a line brings its own */
         weir_report_line(&run->report, "%s", text->text);
     }
-    weir_report_free(&run->report, text);
-    *text = (struct weir_str) { 0 };
 }
+
+static void test_free(struct weir_run *run, void *state)
+{
+    struct state *s = state;
+
+    run->records.intervals = NULL;
+    weir_intervals_free(&s->bins);
+    weir_report_free(&run->report, &s->text);
+    s->text = (struct weir_str) { 0 };
+}
+
+const struct weir_observer weir_interval = {
+    .name = "interval",
+    .state_size = sizeof(struct state),
+    .wanted = wanted,
+    .check = check,
+    .test_begin = test_begin,
+    .start = start,
+    .after = after,
+    .test_end = test_end,
+    .test_free = test_free,
+};

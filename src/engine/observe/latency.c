@@ -36,13 +36,13 @@ void weir_latency_of(const struct weir_hist *h, struct weir_latency *out)
 void weir_latency_sum(struct weir_run *run, struct weir_session *s)
 {
     int kinds = weir_operations_count(run->driver);
-    struct weir_hist *spare = &run->op_hist[kinds];
+    struct weir_hist *spare = &run->records.hist[kinds];
 
-    if (run->op_summed)
+    if (run->records.summed)
         return;
-    run->op_summed = true;
+    run->records.summed = true;
     for (int op = 0; op < kinds; op++)
-        weir_hist_sum(&run->par, &run->op_hist[op]);
+        weir_hist_sum(&run->par, &run->records.hist[op]);
     for (int op = 0; op < WEIR_OPS; op++) {
         memset(spare, 0, sizeof(*spare));
         weir_hist_sum(&run->par, s->stats ? &s->stats->hist[op] : spare);
@@ -108,7 +108,7 @@ void weir_latency_report(struct weir_run *run, struct weir_session *s, int op,
 {
     weir_latency_sum(run, s);
     for (int c = 0; c < WEIR_CALLS && run->par.rank == 0; c++) {
-        const struct weir_hist *h = c == 0 ? &run->op_hist[op] : &s->stats->hist[c - 1];
+        const struct weir_hist *h = c == 0 ? &run->records.hist[op] : &s->stats->hist[c - 1];
 
         if (h->n == 0)
             continue;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/observe/all.h"
 #include "engine/observe/latency.h"
 #include "engine/phase.h"
 #include "engine/test.h"
@@ -74,18 +75,17 @@ const struct weir_table weir_metrics_table = {
     .readers = WEIR_FOR_DATA | WEIR_FOR_CSV_FULL,
 };
 
-/* The extremes of a time over the ranks, and a rank that has each. */
-static void find_extremes(const struct weir_par *par, int64_t ns, struct weir_metrics *out)
+/* The extremes of the time between the first step and the last, and a rank that has each. */
+static void find_extremes(const struct weir_par *par, const struct weir_phase_rec *rec,
+                          struct weir_metrics *out)
 {
-    int64_t v[2] = { -ns, ns };
-    int64_t who[2];
+    uint64_t ns = rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK];
+    int64_t who[2] = { ns == rec->work_ns_min ? par->rank : -1,
+                       ns == rec->work_ns_max ? par->rank : -1 };
 
-    weir_allmax_i64(par, v, 2);
-    who[0] = -ns == v[0] ? par->rank : -1;
-    who[1] = ns == v[1] ? par->rank : -1;
     weir_allmax_i64(par, who, 2);
-    out->fastest_ns = (double)-v[0];
-    out->slowest_ns = (double)v[1];
+    out->fastest_ns = (double)rec->work_ns_min;
+    out->slowest_ns = (double)rec->work_ns_max;
     out->fastest_rank = who[0];
     out->slowest_rank = who[1];
 }
@@ -132,7 +132,7 @@ static void gather(const struct weir_par *par, const struct weir_phase_rec *rec,
     };
     for (int i = 0; i < WEIR_ENDS; i++)
         out->by[i] = (int64_t)rec->ended[i];
-    find_extremes(par, (int64_t)(rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK]), out);
+    find_extremes(par, rec, out);
     out->clock_error_ns = (double)rec->clock_error_ns;
 }
 
@@ -140,14 +140,14 @@ static void gather(const struct weir_par *par, const struct weir_phase_rec *rec,
 static void add_latencies(struct weir_run *run, struct weir_session *s, struct weir_metrics *out)
 {
     int n = weir_operations_count(run->driver);
-    struct weir_hist *all = &run->op_hist[n]; /* there is room for one more */
+    struct weir_hist *all = &run->records.hist[n]; /* there is room for one more */
 
     weir_latency_sum(run, s);
     memset(all, 0, sizeof(*all));
     for (int op = 0; op < WEIR_OPS; op++)
         weir_latency_of(s->stats ? &s->stats->hist[op] : all, &out->op[op]);
     for (int op = 0; op < n; op++)
-        weir_hist_merge(all, &run->op_hist[op]);
+        weir_hist_merge(all, &run->records.hist[op]);
     weir_latency_of(all, &out->whole);
 }
 
@@ -160,9 +160,22 @@ void weir_metrics_report(struct weir_run *run, struct weir_session *s,
         return;
     gather(&run->par, rec, run->test->id, &m);
     add_latencies(run, s, &m);
-    m.cache_looked = run->trust.seen.looked;
-    m.cache_resident = run->trust.seen.resident;
-    m.cache_dirty = run->trust.seen.dirty;
+    m.cache_looked = rec->cache_looked;
+    m.cache_resident = rec->cache_resident;
+    m.cache_dirty = rec->cache_dirty;
     m.stonewall = rec->stonewall;
     weir_report_row(&run->report, &weir_metrics_table, &m);
 }
+
+/* Of stages without a report of their own; programs report the others at their place. */
+static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
+                 struct weir_err *err)
+{
+    (void)state;
+    (void)err;
+    if (!rec->failed && rec->stage && !rec->stage->after && run->test->sessions > 0)
+        weir_metrics_report(run, run->test->session[0], rec);
+    return 0;
+}
+
+const struct weir_observer weir_metrics = { .name = "metrics", .after = after };

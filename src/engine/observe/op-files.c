@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* op-files.c - the files of operations: names, heading, and the operations of each phase */
 #include "config.h"
-#include "engine/observe/op-files.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +8,7 @@
 #include "base/clock.h"
 #include "base/options/option.h"
 #include "base/text/wholefile.h"
+#include "engine/observe/all.h"
 #include "par/agree.h"
 
 /* ---- names ---- */
@@ -65,10 +64,9 @@ static const char *role_of(const struct weir_opt *row, struct weir_files *files,
     return role;
 }
 
-int weir_op_files_add(const struct weir_driver *d, const struct weir_values *v, int tasks,
-                      struct weir_files *files, struct weir_err *err)
+static int check(const struct weir_run_options *o, struct weir_files *files,
+                 struct weir_err *err)
 {
-    const struct weir_run_options *o = v->given;
     struct weir_file_names names = { .prefix = o->op_csv, .name = name_any_file };
     const char *role;
     struct namer *n;
@@ -76,11 +74,13 @@ int weir_op_files_add(const struct weir_driver *d, const struct weir_values *v, 
     if (!o->op_csv || !*o->op_csv)
         return 0;
     names.arg = n = weir_arena_alloc(files->arena, sizeof(*n), err);
-    role = n ? role_of(v->rows, files, err) : NULL;
+    role = n ? role_of(files->rows, files, err) : NULL;
     if (!role)
         return -1;
-    *n = (struct namer) { .driver = d, .o = o, .tasks = (uint64_t)tasks };
-    names.n = n->tasks * files_of_task(d, o);
+    *n = (struct namer) {
+        .driver = files->driver, .o = o, .tasks = (uint64_t)files->tasks
+    };
+    names.n = n->tasks * files_of_task(files->driver, o);
     return weir_files_add_names(files, role, &names, WEIR_FILE_ADD, err);
 }
 
@@ -183,7 +183,9 @@ static int begin_file(const struct weir_run *run, const struct weir_test *t, uin
     return rc;
 }
 
-int weir_op_files_begin(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
+/* The files of this rank, with nothing but their heading: those that must be found writable before
+ * all tests. A file that an earlier test of the run makes is left as it is. */
+static int begin_files(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
 {
     for (int i = 0; i < n; i++) {
         struct weir_test *t = &tests[i];
@@ -200,20 +202,28 @@ int weir_op_files_begin(struct weir_run *run, struct weir_test *tests, int n, st
     return 0;
 }
 
-int weir_op_files_repetition(struct weir_run *run, struct weir_err *err)
+static int run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
+                     struct weir_err *err)
+{
+    (void)state;
+    return weir_agree(&run->world, begin_files(run, tests, n, err), err);
+}
+
+static int repetition(struct weir_run *run, void *state, struct weir_err *err)
 {
     const struct weir_test *t = run->test;
 
-    if (t->driver->op_files != WEIR_OP_FILES_REPETITION || !t->plan.options->op_csv ||
-        run->repetition == 0)
+    (void)state;
+    if (t->driver->op_files != WEIR_OP_FILES_REPETITION || run->repetition == 0)
         return 0;
     return begin_file(run, t, (uint64_t)run->repetition, err);
 }
 
 /* ---- phases ---- */
 
-int weir_op_files_phase(struct weir_run *run, const struct weir_phase_rec *rec,
-                        struct weir_err *err)
+/* Appends the operations of the phase of a stage. */
+static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
+                 struct weir_err *err)
 {
     const struct weir_test *t = run->test;
     const bool each = t->driver->op_files == WEIR_OP_FILES_OPERATION;
@@ -221,11 +231,28 @@ int weir_op_files_phase(struct weir_run *run, const struct weir_phase_rec *rec,
     uint64_t size;
     int rc;
 
-    if (!t->plan.options->op_csv || !is_recorded(t, run->stage->index, &size))
+    (void)state;
+    if (rec->failed || !rec->stage || (rec->stage->flags & WEIR_STAGE_UNTIMED) ||
+        !is_recorded(t, rec->stage->index, &size))
         return 0;
-    name_file(t->driver, t->plan.options, (uint64_t)(each ? run->stage->index : rec->repetition),
+    name_file(t->driver, t->plan.options, (uint64_t)(each ? rec->stage->index : rec->repetition),
               run->par.rank, &path);
     rc = append_csv(run, rec, t->id, weir_str_text(&path), size, err);
     weir_str_free(&path);
     return weir_agree(&run->par, rc, err);
 }
+
+static bool wanted(const struct weir_test *t)
+{
+    return t->plan.options->op_csv != NULL;
+}
+
+const struct weir_observer weir_op_files = {
+    .name = "op-files",
+    .operations = true,
+    .wanted = wanted,
+    .check = check,
+    .run_begin = run_begin,
+    .repetition = repetition,
+    .after = after,
+};

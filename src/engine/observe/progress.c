@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* progress.c - how far the whole job is while a phase takes long, and a bar of stars */
+/* progress.c - how far the whole job is while a phase takes long: a line on the terminal, or lines
+ * where standard error goes (--progress)
+ *
+ * Only rank 0 shows anything, first after three seconds: once a second on a terminal, its own or
+ * that of its launcher. Elsewhere lines, every 30 seconds, or every ten with --progress=always; none
+ * beside JSON or CSV on standard output, which batch systems merge with standard error. */
 #include "config.h"
-#include "engine/observe/progress.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,14 +15,35 @@
 
 #include "base/clock.h"
 #include "base/node/launcher.h"
-#include "engine/options.h"
-#include "engine/test.h"
+#include "engine/observe/all.h"
 
 #define TERMINAL_NS ((uint64_t)WEIR_NS_PER_S)
 #define ALWAYS_NS (10 * (uint64_t)WEIR_NS_PER_S)
 #define AUTO_NS (30 * (uint64_t)WEIR_NS_PER_S)
+/* No line comes before this time of a phase. */
+#define FIRST_NS (3 * (uint64_t)WEIR_NS_PER_S)
 #define COLUMNS 80 /* where the terminal does not say */
 #define MIB 1048576.0
+
+/* What a phase is bound by besides its steps, ns; 0: not. */
+struct limits {
+    uint64_t most_ns, least_ns; /* no longer than; at least as long as */
+};
+
+/* Of the phase that runs. */
+struct progress {
+    const char *key, *unit; /* of the phase; unit: what is counted, in the plural */
+    struct limits limits;
+    bool wanted, shown;  /* is a line to come? Was there one? */
+    bool placed;         /* is it known where it goes? */
+    int terminal;        /* a descriptor of the terminal, -1: lines */
+    uint64_t lines_ns;   /* from line to line where it is no terminal; 0: none */
+    uint64_t begin_ns, next_ns;
+    uint64_t before_ns; /* the line before: when, and what had been done */
+    uint64_t steps_before, bytes_before;
+    uint64_t first_ns; /* when the first task was seen to be done; 0: none yet */
+    int width;         /* of the line on the terminal */
+};
 
 static bool is_mode(const struct weir_run *run, int mode)
 {
@@ -28,18 +52,31 @@ static bool is_mode(const struct weir_run *run, int mode)
     return said ? strcasecmp(said, weir_progress_modes[mode]) == 0 : mode == 0;
 }
 
-void weir_progress_begin(struct weir_progress *p, const struct weir_run *run, const char *key,
-                         const char *unit, const struct weir_progress_limits *limits)
+static struct limits limits_of(const struct weir_phase *ph, const struct weir_timing *k)
 {
+    struct limits limits = { 0 };
+
+    if (!(ph->flags & WEIR_PHASE_STONEWALL))
+        return limits;
+    if (!k->wear_out)
+        limits.most_ns = (uint64_t)(k->deadline_s * WEIR_NS_PER_S);
+    limits.least_ns = (uint64_t)(k->min_time_s * WEIR_NS_PER_S);
+    return limits;
+}
+
+static void start(struct weir_run *run, void *state, const struct weir_phase_rec *rec)
+{
+    const struct weir_phase *ph = rec->phase;
+    struct progress *p = state;
     uint64_t now = weir_now_ns();
 
-    *p = (struct weir_progress) { .key = key,
-                                  .unit = unit,
-                                  .limits = *limits,
-                                  .terminal = -1,
-                                  .begin_ns = now,
-                                  .before_ns = now,
-                                  .next_ns = now + WEIR_PROGRESS_FIRST_NS };
+    *p = (struct progress) { .key = ph->key,
+                             .unit = ph->unit ? ph->unit : "transfers",
+                             .limits = limits_of(ph, rec->timing),
+                             .terminal = -1,
+                             .begin_ns = now,
+                             .before_ns = now,
+                             .next_ns = now + FIRST_NS };
     p->wanted = run->par.rank == 0 && !is_mode(run, 2);
     if (is_mode(run, 1))
         p->lines_ns = ALWAYS_NS;
@@ -48,7 +85,7 @@ void weir_progress_begin(struct weir_progress *p, const struct weir_run *run, co
 }
 
 /* Where does it go? Asked when the first line is due: most phases have none. */
-static void place(struct weir_progress *p)
+static void place(struct progress *p)
 {
     p->placed = true;
     p->terminal = isatty(STDERR_FILENO) ? dup(STDERR_FILENO) : weir_launch_terminal();
@@ -68,7 +105,7 @@ static double seconds(uint64_t ns)
 
 /* Which part of the phase is over: of its steps, or of its time where that ends it earlier, or
  * does not let it end yet. */
-static double share_of(const struct weir_progress *p, const struct weir_progress_news *n,
+static double share_of(const struct progress *p, const struct weir_news *n,
                        uint64_t elapsed_ns)
 {
     double share = n->target > 0 ? (double)n->steps / (double)n->target : 1;
@@ -97,7 +134,7 @@ static double rate(uint64_t n, uint64_t ns)
 }
 
 /* What was done, how fast since the line before, and how fast on average. */
-static void add_rates(const struct weir_progress *p, const struct weir_progress_news *n,
+static void add_rates(const struct progress *p, const struct weir_news *n,
                       uint64_t now_ns, struct weir_str *out)
 {
     uint64_t since = now_ns - p->before_ns, all = now_ns - p->begin_ns;
@@ -112,18 +149,19 @@ static void add_rates(const struct weir_progress *p, const struct weir_progress_
     }
 }
 
-static void add_mean(const struct weir_progress *p, const struct weir_progress_news *n, uint64_t ns,
+static void add_mean(const struct progress *p, const struct weir_phase_rec *rec, uint64_t ns,
                      struct weir_str *out)
 {
-    if (n->bytes > 0) {
-        add_bytes(out, n->bytes);
-        weir_str_addf(out, ", mean %.1f MiB/s", rate(n->bytes, ns) / MIB);
+    if (rec->bytes_sum > 0) {
+        add_bytes(out, rec->bytes_sum);
+        weir_str_addf(out, ", mean %.1f MiB/s", rate(rec->bytes_sum, ns) / MIB);
     } else {
-        weir_str_addf(out, "%" PRIu64 " %s, mean %.1f/s", n->steps, p->unit, rate(n->steps, ns));
+        weir_str_addf(out, "%" PRIu64 " %s, mean %.1f/s", rec->steps_sum, p->unit,
+                      rate(rec->steps_sum, ns));
     }
 }
 
-static void add_line(const struct weir_progress *p, const struct weir_progress_news *n,
+static void add_line(const struct progress *p, const struct weir_news *n,
                      uint64_t now_ns, struct weir_str *out)
 {
     uint64_t elapsed = now_ns - p->begin_ns;
@@ -150,7 +188,7 @@ static int columns(int terminal)
 }
 
 /* Over the line before; what is too long for the terminal is cut off. */
-static void show_on_terminal(struct weir_progress *p, const char *line)
+static void show_on_terminal(struct progress *p, const char *line)
 {
     int len = (int)strlen(line), most = columns(p->terminal) - 1;
 
@@ -160,22 +198,10 @@ static void show_on_terminal(struct weir_progress *p, const char *line)
     p->width = len;
 }
 
-void weir_progress_show(struct weir_progress *p, const struct weir_progress_news *news,
-                        uint64_t now_ns)
+static void show(struct progress *p, const struct weir_news *news, uint64_t now_ns)
 {
     struct weir_str line = { 0 };
 
-    if (!p->wanted)
-        return;
-    if (p->first_ns == 0 && news->done > 0)
-        p->first_ns = now_ns;
-    if (now_ns < p->next_ns)
-        return;
-    if (!p->placed) {
-        place(p);
-        weir_progress_show(p, news, now_ns);
-        return;
-    }
     add_line(p, news, now_ns, &line);
     p->shown = true;
     if (p->terminal >= 0)
@@ -189,20 +215,40 @@ void weir_progress_show(struct weir_progress *p, const struct weir_progress_news
     p->next_ns = now_ns + (p->terminal >= 0 ? TERMINAL_NS : p->lines_ns);
 }
 
-void weir_progress_end(struct weir_progress *p, const struct weir_progress_news *news)
+static void tick(struct weir_run *run, void *state, const struct weir_news *news, uint64_t now_ns)
 {
+    struct progress *p = state;
+
+    (void)run;
+    if (!p->wanted)
+        return;
+    if (p->first_ns == 0 && news->done > 0)
+        p->first_ns = now_ns;
+    if (now_ns >= p->next_ns && !p->placed)
+        place(p);
+    if (p->wanted && now_ns >= p->next_ns)
+        show(p, news, now_ns);
+}
+
+/* Wipe the line on the terminal, or say in a file that the phase is over, where it was shown. */
+static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
+                 struct weir_err *err)
+{
+    struct progress *p = state;
     uint64_t now = weir_now_ns();
     struct weir_str line = { 0 };
 
+    (void)run;
+    (void)err;
     if (p->terminal >= 0) {
         if (p->width > 0)
             fprintf(stderr, "\r%*s\r", p->width, "");
         close(p->terminal);
-        return;
+        return 0;
     }
     if (!p->shown)
-        return;
-    add_mean(p, news, now - p->begin_ns, &line);
+        return 0;
+    add_mean(p, rec, now - p->begin_ns, &line);
     fprintf(stderr, "%s: over after %.1f s, %s", p->key, seconds(now - p->begin_ns),
             weir_str_text(&line));
     if (p->first_ns > 0)
@@ -210,46 +256,13 @@ void weir_progress_end(struct weir_progress *p, const struct weir_progress_news 
                 seconds(p->first_ns - p->begin_ns));
     fprintf(stderr, "\n");
     weir_str_free(&line);
+    return 0;
 }
 
-/* ---- a bar of stars ---- */
-
-static uint64_t by_steps(const struct weir_bar *b, uint64_t steps)
-{
-    return b->steps ? (uint64_t)((double)b->width * (double)steps / (double)b->steps) : 0;
-}
-
-static double by_time(const struct weir_bar *b, double seconds)
-{
-    return b->seconds > 0 ? b->width * seconds / b->seconds : 0;
-}
-
-int weir_bar_stars(const struct weir_bar *b, uint64_t steps, double seconds)
-{
-    const uint64_t end = (uint64_t)b->width - 1;
-    uint64_t last = b->steps ? (end * b->steps - 1) / (uint64_t)b->width : 0;
-    uint64_t stars = by_steps(b, steps < last ? steps : last);
-    double timed = by_time(b, seconds);
-
-    if (timed >= (double)end)
-        return b->width - 2;
-    return (int)(timed > (double)stars ? (uint64_t)timed : stars);
-}
-
-static void show(struct weir_report *r, struct weir_bar *b, int stars)
-{
-    for (; b->shown < stars; b->shown++)
-        weir_report_piece(r, "*");
-}
-
-void weir_bar_grow(struct weir_report *r, struct weir_bar *b, uint64_t steps, double seconds)
-{
-    if (by_steps(b, steps) < (uint64_t)b->width - 1 && by_time(b, seconds) < b->width - 1)
-        show(r, b, weir_bar_stars(b, steps, seconds));
-}
-
-void weir_bar_end(struct weir_report *r, struct weir_bar *b, uint64_t steps, double seconds)
-{
-    show(r, b, weir_bar_stars(b, steps, seconds));
-    weir_report_line(r, "%s", "");
-}
+const struct weir_observer weir_progress = {
+    .name = "progress",
+    .state_size = sizeof(struct progress),
+    .start = start,
+    .tick = tick,
+    .after = after,
+};

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks.c - what single ranks did in a phase: a file with a row for each, and outliers */
 #include "config.h"
-#include "engine/observe/ranks.h"
-
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -10,9 +8,8 @@
 
 #include "base/clock.h"
 #include "base/text/columns.h"
-#include "engine/observe/calltable.h"
+#include "engine/observe/all.h"
 #include "engine/observe/gather.h"
-#include "engine/observe/op-files.h"
 #include "par/agree.h"
 
 /* One line of saveRankPerformanceDetailsCSV; times in ns, rates in bytes/s. */
@@ -168,26 +165,37 @@ static int begin_rank_file(const struct weir_test *t, struct weir_err *err)
     return rc;
 }
 
-int weir_ranks_begin(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
+/* So that a file that cannot be written is found before the first test. Rank 0. */
+static int begin_files(const struct weir_test *tests, int n, struct weir_err *err)
 {
-    int rc = 0;
-
-    for (int i = 0; i < n && rc == 0 && run->world.rank == 0; i++)
-        if (tests[i].plan.options->rank_csv && is_first_use(tests, i))
-            rc = begin_rank_file(&tests[i], err);
-    if (rc == 0 && run->world.rank == 0)
-        rc = weir_calltable_begin(tests, n, err);
-    if (rc == 0)
-        rc = weir_op_files_begin(run, tests, n, err);
-    return weir_agree(&run->world, rc, err);
+    for (int i = 0; i < n; i++)
+        if (tests[i].plan.options->rank_csv && is_first_use(tests, i) &&
+            begin_rank_file(&tests[i], err) < 0)
+            return -1;
+    return 0;
 }
 
-int weir_ranks_report(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_err *err)
+static int run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
+                     struct weir_err *err)
+{
+    (void)state;
+    return weir_agree(&run->world, run->world.rank == 0 ? begin_files(tests, n, err) : 0, err);
+}
+
+static bool wanted(const struct weir_test *t)
+{
+    return t->plan.options->rank_csv || t->plan.options->outlier_s > 0;
+}
+
+/* Appends a row for each rank, and warns of ranks whose times are far from the mean. */
+static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
+                 struct weir_err *err)
 {
     struct rank_times mine;
 
-    if (weir_op_files_phase(run, rec, err) < 0 || weir_calltable_phase(run, rec, err) < 0)
-        return -1;
+    (void)state;
+    if (rec->failed || !rec->stage || (rec->stage->flags & WEIR_STAGE_UNTIMED))
+        return 0;
     fill_times(run, rec, &mine);
     if (find_outliers(run, rec, &mine, err) < 0)
         return -1;
@@ -195,3 +203,7 @@ int weir_ranks_report(struct weir_run *run, const struct weir_phase_rec *rec, st
         return 0;
     return weir_ranks_rows(run, &mine, sizeof(mine), add_times, rec, err);
 }
+
+const struct weir_observer weir_ranks = {
+    .name = "ranks", .wanted = wanted, .run_begin = run_begin, .after = after
+};

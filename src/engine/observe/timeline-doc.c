@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/options/option.h"
 #include "base/text/json.h"
+#include "base/text/names.h"
 #include "base/text/wholefile.h"
 #include "engine/about/configuration.h"
 #include "engine/driver.h"
@@ -37,15 +38,14 @@ int weir_timeline_doc_name(const char *path, struct weir_str *out, struct weir_e
     return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the name of a file") : 0;
 }
 
-void weir_timeline_doc_command(struct weir_timeline_doc *d, const struct weir_anonymous *a,
-                               int argc, char *const *argv)
+void weir_timeline_doc_command(struct weir_timeline_doc *d, const struct weir_run *run)
 {
     struct weir_json j = { .out = &d->command, .flat = 1 };
 
     weir_json_open(&j, NULL, true);
-    for (int i = 0; i < argc && !a->on; i++)
-        weir_json_str(&j, NULL, argv[i]);
-    if (a->on)
+    for (int i = 0; i < run->line.argc && !run->report.hide; i++)
+        weir_json_str(&j, NULL, run->line.argv[i]);
+    if (run->report.hide)
         weir_json_str(&j, NULL, WEIR_NAME_LEFT_OUT);
     weir_json_close(&j);
 }
@@ -53,7 +53,7 @@ void weir_timeline_doc_command(struct weir_timeline_doc *d, const struct weir_an
 /* ---- tests ---- */
 
 /* Option rows under their long names, as in the object "Parameters" of the results. */
-static void add_parameter(struct weir_json *j, const struct weir_anonymous *a, const char *name,
+static void add_parameter(struct weir_json *j, const struct weir_report *r, const char *name,
                           const struct weir_opt *row, const void *values)
 {
     struct weir_str text = { 0 }, room = { 0 };
@@ -62,7 +62,7 @@ static void add_parameter(struct weir_json *j, const struct weir_anonymous *a, c
 
     if (row->type == WEIR_OPT_STR || row->type == WEIR_OPT_LIST) {
         weir_opt_show(row, values, &text);
-        weir_json_str(j, name, weir_anonymous_text(a, name, weir_str_text(&text), &room));
+        weir_json_str(j, name, weir_report_shown(r, name, weir_str_text(&text), &room));
     } else if (weir_opt_number(row, values, &whole, &real)) {
         weir_json_int(j, name, whole);
     } else {
@@ -72,7 +72,7 @@ static void add_parameter(struct weir_json *j, const struct weir_anonymous *a, c
     weir_str_free(&room);
 }
 
-static void add_parameters(struct weir_json *j, const struct weir_anonymous *a,
+static void add_parameters(struct weir_json *j, const struct weir_report *r,
                            const struct weir_opt *rows, const void *values)
 {
     weir_json_open(j, "parameters", false);
@@ -80,7 +80,7 @@ static void add_parameters(struct weir_json *j, const struct weir_anonymous *a,
         const char *name = row->name ? row->name : row->key;
 
         if (name && row->type < WEIR_OPT_DIRECTIVES)
-            add_parameter(j, a, name, row, values);
+            add_parameter(j, r, name, row, values);
     }
     weir_json_close(j);
 }
@@ -103,7 +103,7 @@ static int number_hosts(char (*name)[HOST_TEXT], int ranks, int *host)
     return n;
 }
 
-static void add_hosts(struct weir_json *j, const struct weir_anonymous *a, char (*name)[HOST_TEXT],
+static void add_hosts(struct weir_json *j, const struct weir_report *r, char (*name)[HOST_TEXT],
                       int ranks, int *host)
 {
     int n = number_hosts(name, ranks, host);
@@ -112,7 +112,7 @@ static void add_hosts(struct weir_json *j, const struct weir_anonymous *a, char 
     weir_json_open(j, "hosts", false);
     weir_json_open(j, "names", true);
     for (int i = 0; i < n; i++)
-        weir_json_str(j, NULL, weir_anonymous_text(a, NULL, name[i], &room));
+        weir_json_str(j, NULL, weir_report_shown(r, NULL, name[i], &room));
     weir_str_free(&room);
     weir_json_close(j);
     weir_json_open(j, "host", true);
@@ -126,7 +126,7 @@ static void add_hosts(struct weir_json *j, const struct weir_anonymous *a, char 
  * Of rank 0. */
 static double epoch_of_zero(const struct weir_run *run)
 {
-    int64_t since_ns = (int64_t)weir_now_ns() - run->zero_ns;
+    int64_t since_ns = (int64_t)weir_now_ns() - run->records.zero_ns;
     struct timespec now;
 
     clock_gettime(CLOCK_REALTIME, &now);
@@ -170,8 +170,8 @@ void weir_timeline_doc_test(struct weir_timeline_doc *d, struct weir_run *run)
         weir_json_int(&j, "clock_uncertainty", (int64_t)error_ns);
         weir_json_real(&j, "epoch", epoch_of_zero(run));
         if (room)
-            add_hosts(&j, &run->anonymous, all, run->par.size, host);
-        add_parameters(&j, &run->anonymous, t->values->rows, t->chosen);
+            add_hosts(&j, &run->report, all, run->par.size, host);
+        add_parameters(&j, &run->report, t->values->rows, t->chosen);
         weir_json_close(&j);
         weir_str_addc(&d->tests, '\0');
     }
@@ -216,10 +216,10 @@ void weir_timeline_doc_phase(struct weir_timeline_doc *d, const struct weir_run 
         weir_json_int(&j, "repetition", rec->repetition);
     weir_json_str(&j, "key", key);
     weir_json_str(&j, "title", title_of(run->test->driver, key));
-    weir_json_int(&j, "begin", rec->first[WEIR_MARK_OPEN] - run->zero_ns);
-    weir_json_int(&j, "end", rec->last[WEIR_MARK_CLOSED] - run->zero_ns);
-    weir_json_int(&j, "work_begin", rec->first[WEIR_MARK_WORK] - run->zero_ns);
-    weir_json_int(&j, "work_end", rec->last[WEIR_MARK_WORKED] - run->zero_ns);
+    weir_json_int(&j, "begin", rec->first[WEIR_MARK_OPEN] - run->records.zero_ns);
+    weir_json_int(&j, "end", rec->last[WEIR_MARK_CLOSED] - run->records.zero_ns);
+    weir_json_int(&j, "work_begin", rec->first[WEIR_MARK_WORK] - run->records.zero_ns);
+    weir_json_int(&j, "work_end", rec->last[WEIR_MARK_WORKED] - run->records.zero_ns);
     weir_json_int(&j, "clock_uncertainty", (int64_t)rec->clock_error_ns);
     add_rate(&j, rec);
     weir_json_int(&j, "records", (int64_t)rec->records_sum);

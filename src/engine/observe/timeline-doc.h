@@ -10,7 +10,6 @@
 #include "base/err.h"
 #include "base/str.h"
 
-struct weir_anonymous;
 struct weir_driver;
 struct weir_phase_rec;
 struct weir_run;
@@ -30,8 +29,7 @@ struct weir_timeline_doc {
 int weir_timeline_doc_name(const char *path, struct weir_str *out, struct weir_err *err);
 
 /* Keep the command line; with --anonymous, that it was left out. Local. */
-void weir_timeline_doc_command(struct weir_timeline_doc *d, const struct weir_anonymous *a,
-                               int argc, char *const *argv);
+void weir_timeline_doc_command(struct weir_timeline_doc *d, const struct weir_run *run);
 
 /* Tell of the test that begins: its parameters, and the host of every rank. Collective over
  * run->par; d is used on rank 0 only. */

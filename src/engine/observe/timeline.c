@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* timeline.c - every operation of every rank in one file */
+/* timeline.c - every operation of every rank in one file, --timeline (doc/timeline.md)
+ *
+ * The file grows after each phase: each rank writes its records at its own place, then rank 0
+ * writes the header with the new number. So what is there can be read at any time, also after a
+ * failure. What goes wrong with it ends the timeline, not the run. */
 #include "config.h"
-#include "engine/observe/timeline.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,30 +14,54 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/driver.h"
+#include "engine/observe/all.h"
 #include "engine/observe/gather.h"
 #include "engine/observe/timeline-doc.h"
 #include "par/agree.h"
+#include "par/io/mpioutput.h"
 #include "par/reduce.h"
 
 #define PIECE ((size_t)8192) /* records that are written at a time: 384 KiB */
 #define PHASES_SMALL 16      /* so many phases the document is written after each ... */
 #define DOC_NS WEIR_NS_PER_S /* ... and then not more often than this */
 
-static bool is_on(const struct weir_timeline *t)
+/* Zero: none. All numbers are the same on all ranks of the test that runs. */
+struct state {
+    const char *path; /* NULL: none was asked for */
+    bool failed;      /* nothing is written any more; why was said */
+    bool entered;     /* the test that runs has begun to write */
+    uint64_t records; /* in the file */
+    uint64_t dropped; /* that are not */
+    int phases;
+    unsigned char *piece; /* records on their way to the file; NULL between tests */
+    struct weir_mpi_output file;
+    struct weir_timeline_doc doc; /* rank 0 */
+};
+
+static bool is_on(const struct state *t)
 {
     return t->path && !t->failed;
 }
 
 /* ---- both files ---- */
 
-int weir_timeline_files(const char *path, struct weir_files *files, struct weir_err *err)
+static bool wanted(const struct weir_test *t)
+{
+    return t->plan.options->timeline != NULL;
+}
+
+/* The first test adds the document: both files are those of the run. The name ends in .npy. */
+static int check(const struct weir_run_options *o, struct weir_files *files,
+                 struct weir_err *err)
 {
     struct weir_str name = { 0 };
-    const char *kept = NULL;
-    int rc = path ? weir_timeline_doc_name(path, &name, err) : 0;
+    const char *kept;
+    int rc;
 
-    if (rc == 0 && path) {
+    if (!o->timeline || files->test > 0)
+        return 0;
+    rc = weir_timeline_doc_name(o->timeline, &name, err);
+    if (rc == 0) {
         kept = weir_arena_strdup(files->arena, weir_str_text(&name), err);
         rc = kept ? weir_files_add(files, "--timeline (the document beside it)", kept,
                                    WEIR_FILE_WRITE, err)
@@ -73,21 +99,21 @@ static int make_file(const char *path, struct weir_err *err)
     return rc;
 }
 
-static int begin(struct weir_run *run, const struct weir_driver *driver, int argc,
-                 char *const *argv, struct weir_err *err)
+static int begin(struct weir_run *run, struct state *t, struct weir_err *err)
 {
-    struct weir_timeline *t = &run->timeline;
-
     if (weir_timeline_doc_name(t->path, &t->doc.path, err) < 0 || make_file(t->path, err) < 0)
         return -1;
-    weir_timeline_doc_command(&t->doc, &run->anonymous, argc, argv);
-    return weir_timeline_doc_write(&t->doc, driver, 0, 0, false, err);
+    weir_timeline_doc_command(&t->doc, run);
+    return weir_timeline_doc_write(&t->doc, run->driver, 0, 0, false, err);
 }
 
-int weir_timeline_begin(struct weir_run *run, const char *path, const struct weir_driver *driver,
-                        int argc, char *const *argv, struct weir_err *err)
+/* Makes both files, in place of what is there. A script may say anywhere where the results go: the
+ * last test decides. */
+static int run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
+                     struct weir_err *err)
 {
-    struct weir_timeline *t = &run->timeline;
+    const char *path = tests[n - 1].plan.options->timeline;
+    struct state *t = state;
     int rc = 0;
 
     if (!path)
@@ -96,7 +122,7 @@ int weir_timeline_begin(struct weir_run *run, const char *path, const struct wei
         return weir_refuse(err, WEIR_EUSAGE, "option --timeline needs MPI, which was not started");
     t->path = path;
     if (run->world.rank == 0)
-        rc = begin(run, driver, argc, argv, err);
+        rc = begin(run, t, err);
     if (weir_agree(&run->world, rc, err) == 0)
         return 0;
     t->failed = true;
@@ -106,9 +132,8 @@ int weir_timeline_begin(struct weir_run *run, const char *path, const struct wei
 /* ---- a failure ---- */
 
 /* The same on all ranks of the test: say it, and free the space that a part has taken. */
-static void give_up(struct weir_run *run, const struct weir_err *why)
+static void give_up(struct weir_run *run, struct state *t, const struct weir_err *why)
 {
-    struct weir_timeline *t = &run->timeline;
     off_t good = WEIR_NPY_HEADER + (off_t)t->records * WEIR_NPY_RECORD;
     struct weir_err err = *why;
 
@@ -123,20 +148,19 @@ static void give_up(struct weir_run *run, const struct weir_err *why)
 }
 
 /* True when all ranks were good. Collective over run->par. */
-static bool all_good(struct weir_run *run, int rc, struct weir_err *err)
+static bool all_good(struct weir_run *run, struct state *t, int rc, struct weir_err *err)
 {
     if (weir_agree(&run->par, rc, err) == 0)
         return true;
-    give_up(run, err);
+    give_up(run, t, err);
     return false;
 }
 
 /* ---- a test ---- */
 
 /* What ranks do not know that took no part until now. */
-static void learn_state(struct weir_run *run)
+static void learn_state(struct weir_run *run, struct state *t)
 {
-    struct weir_timeline *t = &run->timeline;
     uint64_t v[4] = { t->records, t->dropped, (uint64_t)t->phases, t->failed };
 
     weir_bcast(&run->par, v, sizeof(v), 0);
@@ -146,42 +170,42 @@ static void learn_state(struct weir_run *run)
     t->failed = v[3] != 0;
 }
 
-void weir_timeline_enter(struct weir_run *run)
+static int test_start(struct weir_run *run, void *state, struct weir_err *unused)
 {
-    struct weir_timeline *t = &run->timeline;
+    struct state *t = state;
     struct weir_err err = WEIR_ERR_INIT;
     int rc = 0;
 
-    if (!t->path)
-        return;
-    learn_state(run);
+    (void)unused;
+    learn_state(run, t);
+    t->entered = true;
     if (t->failed)
-        return;
+        return 0;
     weir_timeline_doc_test(&t->doc, run);
     t->piece = malloc(PIECE * WEIR_NPY_RECORD);
     if (!t->piece)
         rc = weir_fail(&err, WEIR_ESETUP, "memory for records that are being written");
-    if (!all_good(run, rc, &err))
-        return;
+    if (!all_good(run, t, rc, &err))
+        return 0;
     if (weir_mpi_output_open(&t->file, &run->par, t->path, &err) < 0)
-        give_up(run, &err);
+        give_up(run, t, &err);
+    return 0;
 }
 
-static int write_document(struct weir_run *run, bool complete, struct weir_err *err)
+static int write_document(struct weir_run *run, struct state *t, bool complete, struct weir_err *err)
 {
-    struct weir_timeline *t = &run->timeline;
-
     return weir_timeline_doc_write(&t->doc, run->driver, t->records, t->dropped, complete, err);
 }
 
-void weir_timeline_leave(struct weir_run *run)
+static void test_free(struct weir_run *run, void *state)
 {
-    struct weir_timeline *t = &run->timeline;
+    struct state *t = state;
     struct weir_err err = WEIR_ERR_INIT;
     int rc = 0;
 
-    if (!t->path)
+    if (!t->entered)
         return;
+    t->entered = false;
     if (t->file.open)
         rc = weir_mpi_output_close(&t->file, !t->failed, &err);
     free(t->piece);
@@ -189,42 +213,14 @@ void weir_timeline_leave(struct weir_run *run)
     if (t->failed)
         return;
     if (rc == 0 && run->par.rank == 0)
-        rc = write_document(run, false, &err);
-    all_good(run, rc, &err);
+        rc = write_document(run, t, false, &err);
+    all_good(run, t, rc, &err);
 }
 
 /* ---- a phase ---- */
 
-static bool is_before(const struct weir_record *a, const struct weir_record *b)
-{
-    return a->begin_ns < b->begin_ns;
-}
-
-/* Records come in the order of their ends. Only those of a queue are not in the order of their
- * begin, and these nearly: each goes back to its place, without more memory. */
-static void sort_records(struct weir_records *r)
-{
-    for (size_t i = 1; i < r->n; i++) {
-        struct weir_record one = r->rec[i];
-        size_t low = 0, high = i;
-
-        if (!is_before(&one, &r->rec[i - 1]))
-            continue;
-        while (low < high) {
-            size_t mid = low + (high - low) / 2;
-
-            if (is_before(&one, &r->rec[mid]))
-                high = mid;
-            else
-                low = mid + 1;
-        }
-        memmove(&r->rec[low + 1], &r->rec[low], (i - low) * sizeof(one));
-        r->rec[low] = one;
-    }
-}
-
-static void encode(const struct weir_run *run, const struct weir_phase_rec *rec, size_t from,
-                   size_t n)
+static void encode(const struct weir_run *run, const struct state *t,
+                   const struct weir_phase_rec *rec, size_t from, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct weir_record *r = &run->records.rec[from + i];
@@ -234,26 +230,25 @@ static void encode(const struct weir_run *run, const struct weir_phase_rec *rec,
                                        .bytes = (int64_t)r->len,
                                        .rank = (uint32_t)run->par.rank,
                                        .repetition = (uint32_t)rec->repetition,
-                                       .phase = (uint16_t)run->timeline.phases,
+                                       .phase = (uint16_t)t->phases,
                                        .operation = r->op,
                                        .error = r->error };
 
-        weir_npy_record(run->timeline.piece + i * WEIR_NPY_RECORD, &out);
+        weir_npy_record(t->piece + i * WEIR_NPY_RECORD, &out);
     }
 }
 
 /* Write the records of this rank at their place in the file. Local. */
-static int write_records(struct weir_run *run, const struct weir_phase_rec *rec, uint64_t place,
-                         struct weir_err *err)
+static int write_records(struct weir_run *run, struct state *t, const struct weir_phase_rec *rec,
+                         uint64_t place, struct weir_err *err)
 {
-    struct weir_timeline *t = &run->timeline;
     size_t all = run->records.n;
 
-    sort_records(&run->records);
+    weir_records_sort(&run->records);
     for (size_t from = 0; from < all; from += PIECE) {
         size_t n = all - from < PIECE ? all - from : PIECE;
 
-        encode(run, rec, from, n);
+        encode(run, t, rec, from, n);
         if (weir_mpi_output_write(&t->file, WEIR_NPY_HEADER + (place + from) * WEIR_NPY_RECORD,
                                   t->piece, n * WEIR_NPY_RECORD, err) < 0)
             return -1;
@@ -262,61 +257,85 @@ static int write_records(struct weir_run *run, const struct weir_phase_rec *rec,
 }
 
 /* Rank 0: make what all ranks have written a part of the file. */
-static int write_header(struct weir_run *run, const struct weir_phase_rec *rec, bool failed,
+static int write_header(struct weir_run *run, struct state *t, const struct weir_phase_rec *rec,
                         struct weir_err *err)
 {
-    struct weir_timeline *t = &run->timeline;
     char header[WEIR_NPY_HEADER];
 
     weir_npy_header(header, t->records + rec->records_sum);
     if (weir_mpi_output_write(&t->file, 0, header, sizeof(header), err) < 0)
         return -1;
-    weir_timeline_doc_phase(&t->doc, run, rec, t->phases, failed);
+    weir_timeline_doc_phase(&t->doc, run, rec, t->phases, rec->failed);
     return 0;
 }
 
-static bool document_is_due(const struct weir_timeline *t)
+static bool document_is_due(const struct state *t)
 {
     return t->phases <= PHASES_SMALL || weir_now_ns() - t->doc.written_ns > DOC_NS;
 }
 
-void weir_timeline_phase(struct weir_run *run, const struct weir_phase_rec *rec, bool failed)
+/* Writes the records of a phase that has run, well or not; they are in the order of their begin
+ * afterwards. */
+static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
+                 struct weir_err *unused)
 {
-    struct weir_timeline *t = &run->timeline;
+    struct state *t = state;
     struct weir_err err = WEIR_ERR_INIT;
     bool is_root = run->par.rank == 0;
     uint64_t place;
 
+    (void)unused;
     if (!is_on(t) || !run->stage)
-        return;
+        return 0;
     t->dropped += rec->dropped_sum;
     if (t->phases > UINT16_MAX) { /* more than the records can tell apart */
         t->dropped += rec->records_sum;
-        return;
+        return 0;
     }
     place = t->records + weir_before_u64(&run->par, run->records.n);
-    if (!all_good(run, write_records(run, rec, place, &err), &err) ||
-        !all_good(run, is_root ? write_header(run, rec, failed, &err) : 0, &err))
-        return;
+    if (!all_good(run, t, write_records(run, t, rec, place, &err), &err) ||
+        !all_good(run, t, is_root ? write_header(run, t, rec, &err) : 0, &err))
+        return 0;
     t->records += rec->records_sum;
     t->phases++;
-    all_good(run, is_root && document_is_due(t) ? write_document(run, false, &err) : 0, &err);
+    all_good(run, t, is_root && document_is_due(t) ? write_document(run, t, false, &err) : 0, &err);
+    return 0;
 }
 
 /* ---- the end ---- */
 
-enum weir_code weir_timeline_end(struct weir_run *run, enum weir_code code)
+/* Used on rank 0. WEIR_ESETUP where only the timeline has failed. */
+static enum weir_code run_end(struct weir_run *run, void *state, enum weir_code code)
 {
-    struct weir_timeline *t = &run->timeline;
+    struct state *t = state;
     struct weir_err err = WEIR_ERR_INIT;
     bool good = weir_code_is_whole(code);
 
     if (run->world.rank == 0 && t->path && t->phases > UINT16_MAX)
         weir_note(&run->log, "the timeline has the first %d phases", t->phases);
-    if (run->world.rank == 0 && is_on(t) && write_document(run, good, &err) < 0) {
+    if (run->world.rank == 0 && is_on(t) && write_document(run, t, good, &err) < 0) {
         weir_run_refuse(run, &err);
         t->failed = true;
     }
-    weir_timeline_doc_free(&t->doc);
     return t->failed ? weir_code_worse(code, WEIR_ESETUP) : code;
 }
+
+static void release(struct weir_run *run, void *state)
+{
+    (void)run;
+    weir_timeline_doc_free(&((struct state *)state)->doc);
+}
+
+const struct weir_observer weir_timeline = {
+    .name = "timeline",
+    .state_size = sizeof(struct state),
+    .operations = true,
+    .wanted = wanted,
+    .check = check,
+    .run_begin = run_begin,
+    .run_end = run_end,
+    .release = release,
+    .test_start = test_start,
+    .test_free = test_free,
+    .after = after,
+};

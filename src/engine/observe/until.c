@@ -11,8 +11,26 @@
 #include "base/clock.h"
 #include "base/size.h"
 #include "base/stats.h"
-#include "engine/driver.h"
+#include "engine/observe/all.h"
 #include "engine/phase.h"
+
+#define LEAST 5  /* repetitions */
+#define KINDS 32 /* of phases */
+
+/* The rates of one kind of phase, in the order of the repetitions. */
+struct series {
+    const void *kind;
+    const char *key;
+    bool moves_bytes;         /* bytes a second; else operations */
+    struct weir_series rates; /* one value each */
+};
+
+/* Of the test that runs. The series are those of rank 0; the rest is the same on all ranks. */
+struct state {
+    struct series series[KINDS];
+    int kinds;
+    const char *ended; /* why no further repetition came; NULL: all that were asked for */
+};
 
 /* ---- arithmetic ---- */
 
@@ -40,7 +58,7 @@ double weir_until_width(const struct weir_until_center *c)
 
 bool weir_until_looks(int n)
 {
-    int at = WEIR_UNTIL_LEAST + 1;
+    int at = LEAST + 1;
 
     while (at < n && at < INT32_MAX / 2)
         at += (at + 1) / 2;
@@ -59,10 +77,12 @@ static double percent_of(const char *text)
     return end > text && !*end && value > 0 && value < 100 ? value : NAN;
 }
 
-int weir_until_check(const struct weir_run_options *o, struct weir_err *err)
+static int check(const struct weir_run_options *o, struct weir_files *files,
+                 struct weir_err *err)
 {
     int most = weir_run_options_most(o);
 
+    (void)files;
     if (!o->until && (o->until_max || o->until_time_s))
         return weir_refuse(err, WEIR_EUSAGE, "option %s does nothing without --until",
                            o->until_max ? "--until-max" : "--until-time");
@@ -72,54 +92,58 @@ int weir_until_check(const struct weir_run_options *o, struct weir_err *err)
         return weir_refuse(err, WEIR_EUSAGE,
                            "option --until: '%s' is not a number of percent above 0 and below 100",
                            o->until);
-    if (most < WEIR_UNTIL_LEAST)
+    if (most < LEAST)
         return weir_refuse(err, WEIR_EUSAGE,
                            "option --until needs at least %d repetitions, but %s allows %d: give "
                            "--until-max",
-                           WEIR_UNTIL_LEAST, o->until_max ? "--until-max" : "the number of them",
+                           LEAST, o->until_max ? "--until-max" : "the number of them",
                            most);
     return 0;
 }
 
 /* ---- series ---- */
 
-static struct weir_until_series *series_of(struct weir_until *u, const struct weir_stage *stage)
+static struct series *series_of(struct state *u, const struct weir_stage *stage)
 {
     for (int i = 0; i < u->kinds; i++)
         if (u->series[i].kind == stage)
             return &u->series[i];
-    if (u->kinds == WEIR_UNTIL_KINDS)
+    if (u->kinds == KINDS)
         return NULL;
     u->series[u->kinds] =
-        (struct weir_until_series) { .kind = stage, .key = stage->key, .rates.width = 1 };
+        (struct series) { .kind = stage, .key = stage->key, .rates.width = 1 };
     return &u->series[u->kinds++];
 }
 
-void weir_until_note(struct weir_run *run, const struct weir_stage *stage,
-                     const struct weir_phase_rec *rec)
+/* Keep the rate of a phase of the repetitions. */
+static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
+                 struct weir_err *err)
 {
     const unsigned others = WEIR_STAGE_FIRST | WEIR_STAGE_LAST | WEIR_STAGE_UNTIMED;
-    struct weir_until_series *s;
+    const struct weir_stage *stage = rec->stage;
+    struct series *s;
     uint64_t work;
 
-    if (run->par.rank != 0 || (stage->flags & others) || rec->interrupted || rec->steps_sum == 0 ||
-        run->test->plan.options->dry_run)
-        return;
-    s = series_of(&run->until, stage);
+    (void)err;
+    if (run->par.rank != 0 || rec->failed || !stage || (stage->flags & others) ||
+        rec->interrupted || rec->steps_sum == 0 || run->test->plan.options->dry_run)
+        return 0;
+    s = series_of(state, stage);
     if (!s)
-        return;
+        return 0;
     if (weir_series_reserve(&s->rates, NULL) < 0) {
         run->report.lost = true;
-        return;
+        return 0;
     }
     s->moves_bytes = rec->bytes_sum > 0 && (stage->flags & (WEIR_STAGE_WRITES | WEIR_STAGE_READS));
     work = s->moves_bytes ? rec->bytes_sum : rec->done_sum;
     *weir_series_add(&s->rates) =
         (double)work / weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
+    return 0;
 }
 
 /* The widest interval of all series, in percent; NaN while one has none. */
-static double widest_of(const struct weir_until *u, const char **key)
+static double widest_of(const struct state *u, const char **key)
 {
     struct weir_until_center c;
     double widest = u->kinds > 0 ? 0 : NAN, width;
@@ -143,14 +167,15 @@ static double widest_of(const struct weir_until *u, const char **key)
 enum { GO_ON, NARROW, TIME, REASONS };
 static const char *const reasons[REASONS] = { NULL, "narrow", "time" };
 
-static int64_t judge(const struct weir_run *run, const struct weir_run_options *o)
+static int64_t judge(const struct weir_run *run, const struct state *u,
+                     const struct weir_run_options *o)
 {
     const struct weir_test *t = run->test;
     double seconds = (double)(weir_now_ns() - t->begin_ns) / WEIR_NS_PER_S;
     int done = run->repetition;
     const char *key;
 
-    if (weir_until_looks(done) && widest_of(&run->until, &key) <= percent_of(o->until))
+    if (weir_until_looks(done) && widest_of(u, &key) <= percent_of(o->until))
         return NARROW;
     if ((o->until_time_s > 0 && seconds > o->until_time_s) ||
         (o->max_minutes > 0 && seconds > 60.0 * o->max_minutes))
@@ -158,21 +183,22 @@ static int64_t judge(const struct weir_run *run, const struct weir_run_options *
     return GO_ON;
 }
 
-bool weir_until_over(struct weir_run *run)
+static bool is_enough(struct weir_run *run, void *state)
 {
     const struct weir_run_options *o = run->test->plan.options;
+    struct state *u = state;
     int64_t why = GO_ON;
 
-    if (!o->until || o->dry_run || run->repetition == 0)
+    if (!o->until || o->dry_run)
         return false;
     if (run->par.rank == 0)
-        why = judge(run, o);
+        why = judge(run, u, o);
     weir_bcast(&run->par, &why, sizeof(why), 0);
-    run->until.ended = reasons[why];
+    u->ended = reasons[why];
     return why != GO_ON;
 }
 
-/* ---- what is told ---- */
+/* ---- what is reported ---- */
 
 struct row {
     const char *operation, *unit;
@@ -193,7 +219,7 @@ static const struct weir_col cols[] = {
 
 static const struct weir_table rates = { .key = "rates", .cols = cols, .readers = WEIR_FOR_DATA };
 
-static bool fill_row(const struct weir_until_series *s, struct row *row)
+static bool fill_row(const struct series *s, struct row *row)
 {
     struct weir_until_center c;
 
@@ -210,7 +236,7 @@ static bool fill_row(const struct weir_until_series *s, struct row *row)
 }
 
 /* Why no further repetition came. */
-static const char *reason_of(const struct weir_run *run, double widest)
+static const char *reason_of(const struct weir_run *run, const struct state *u, double widest)
 {
     const struct weir_run_options *o = run->test->plan.options;
 
@@ -218,7 +244,7 @@ static const char *reason_of(const struct weir_run *run, double widest)
         return "failed";
     if (widest <= percent_of(o->until)) /* also with the last one that was allowed */
         return "narrow";
-    return run->until.ended ? run->until.ended : "most";
+    return u->ended ? u->ended : "most";
 }
 
 static void note_end(const struct weir_run *run, const char *reason, double widest, const char *key)
@@ -243,32 +269,6 @@ static void note_end(const struct weir_run *run, const char *reason, double wide
                   run->repetition, run->repetition == 1 ? "" : "s", width, o->until);
 }
 
-void weir_until_report(struct weir_run *run)
-{
-    const struct weir_run_options *o = run->test->plan.options;
-    const struct weir_until *u = &run->until;
-    struct weir_report *r = &run->report;
-    const char *key = "";
-    struct row row;
-
-    if (run->par.rank != 0)
-        return;
-    if (o->until && !o->dry_run) {
-        double widest = widest_of(u, &key);
-        const char *reason = reason_of(run, widest);
-
-        note_end(run, reason, widest, key);
-        weir_report_str(r, WEIR_FOR_DATA, "untilEnded", reason);
-    }
-    if (u->kinds > 0)
-        weir_report_head(r, &rates);
-    for (int i = 0; i < u->kinds; i++)
-        if (fill_row(&u->series[i], &row))
-            weir_report_row(r, &rates, &row);
-        else
-            r->lost = true;
-}
-
 /* A cell of the table for people. */
 static void add_cell(struct weir_str *out, double value)
 {
@@ -278,9 +278,9 @@ static void add_cell(struct weir_str *out, double value)
         weir_str_addf(out, " %12s", "-");
 }
 
-void weir_until_write(const struct weir_run *run, struct weir_str *out)
+/* The same as a table for people, below the findings. */
+static void write_table(const struct state *u, struct weir_str *out)
 {
-    const struct weir_until *u = &run->until;
     struct row row;
 
     if (u->kinds > 0)
@@ -302,9 +302,61 @@ void weir_until_write(const struct weir_run *run, struct weir_str *out)
     }
 }
 
-void weir_until_clear(struct weir_until *u)
+static void keep_table(struct weir_run *run, const struct state *u)
 {
+    struct weir_str table = { 0 };
+
+    write_table(u, &table);
+    run->test->rates = weir_arena_strdup(&run->arena, weir_str_text(&table), NULL);
+    run->report.lost |= !run->test->rates;
+    weir_report_free(&run->report, &table);
+}
+
+/* How the repetitions ended, for people, and what each series says, for programs. */
+static void test_end(struct weir_run *run, void *state)
+{
+    const struct weir_run_options *o = run->test->plan.options;
+    const struct state *u = state;
+    struct weir_report *r = &run->report;
+    const char *key = "";
+    struct row row;
+
+    if (run->par.rank != 0)
+        return;
+    if (o->until && !o->dry_run) {
+        double widest = widest_of(u, &key);
+        const char *reason = reason_of(run, u, widest);
+
+        note_end(run, reason, widest, key);
+        weir_report_str(r, WEIR_FOR_DATA, "untilEnded", reason);
+    }
+    if (u->kinds > 0)
+        weir_report_head(r, &rates);
+    for (int i = 0; i < u->kinds; i++)
+        if (fill_row(&u->series[i], &row))
+            weir_report_row(r, &rates, &row);
+        else
+            r->lost = true;
+    if (o->findings)
+        keep_table(run, u);
+}
+
+static void test_free(struct weir_run *run, void *state)
+{
+    struct state *u = state;
+
+    (void)run;
     for (int i = 0; i < u->kinds; i++)
         free(u->series[i].rates.v);
-    *u = (struct weir_until) { .kinds = 0 };
+    *u = (struct state) { .kinds = 0 };
 }
+
+const struct weir_observer weir_until = {
+    .name = "until",
+    .state_size = sizeof(struct state),
+    .check = check,
+    .is_enough = is_enough,
+    .test_end = test_end,
+    .test_free = test_free,
+    .after = after,
+};

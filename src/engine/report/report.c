@@ -14,7 +14,6 @@
 #include "base/size.h"
 #include "base/str.h"
 #include "base/text/near.h"
-#include "engine/about/anonymous.h"
 
 static const struct {
     const char *word;
@@ -163,12 +162,18 @@ int weir_report_add_list(struct weir_report *r, const char *list, struct weir_ar
     return 0;
 }
 
+const char *weir_report_shown(const struct weir_report *r, const char *key, const char *value,
+                              struct weir_str *room)
+{
+    return r->hide && value && *value ? r->hide(r->names, key, value, room) : value;
+}
+
 static void emit_message(const struct weir_report *r, struct weir_sink *s, const char *kind,
                          const char *text)
 {
     struct weir_str room = { 0 };
 
-    s->ops->message(s, kind, weir_anonymous_text(r->anonymous, NULL, text, &room));
+    s->ops->message(s, kind, weir_report_shown(r, NULL, text, &room));
     weir_str_free(&room);
 }
 
@@ -311,7 +316,7 @@ void weir_report_leave_all(struct weir_report *r)
 /* Documents are for others, text is for the user. */
 static bool hides_names(const struct weir_report *r, const struct weir_sink *s)
 {
-    return r->anonymous && r->anonymous->on && !(s->ops->reader & WEIR_FOR_TEXT);
+    return r->hide && !(s->ops->reader & WEIR_FOR_TEXT);
 }
 
 static void emit_fact(struct weir_report *r, const struct weir_fact *f)
@@ -321,7 +326,7 @@ static void emit_fact(struct weir_report *r, const struct weir_fact *f)
 
     begin(r);
     if (f->type == WEIR_FACT_STR)
-        hidden.str = weir_anonymous_text(r->anonymous, f->key, f->str, &room);
+        hidden.str = weir_report_shown(r, f->key, f->str, &room);
     for (int i = 0; i < r->n; i++)
         if (r->sink[i].ops->fact && listens(r, &r->sink[i]))
             r->sink[i].ops->fact(&r->sink[i], hides_names(r, &r->sink[i]) ? &hidden : f);
@@ -401,7 +406,7 @@ static void emit_hidden(struct weir_report *r, struct weir_sink *s, const struct
         if (c->type == WEIR_COL_STR) {
             const char **text = (const char **)(void *)(copy + c->offset);
 
-            *text = weir_anonymous_text(r->anonymous, NULL, *text, &room[n++]);
+            *text = weir_report_shown(r, NULL, *text, &room[n++]);
         }
     s->ops->row(s, t, copy);
     while (n > 0)
@@ -609,7 +614,7 @@ void weir_report_rescue(struct weir_report *r, int64_t status, const char *error
         if (!s->ops->rescue || s->ended || !s->whole.place)
             continue;
         if (hides_names(r, s))
-            facts[2].str = weir_anonymous_text(r->anonymous, "error", error, &room);
+            facts[2].str = weir_report_shown(r, "error", error, &room);
         done = weir_wholefile_open(&s->whole, NULL) == 0;
         s->out = s->whole.out;
         done = done && s->ops->rescue(s, facts, 3);

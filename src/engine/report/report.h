@@ -98,6 +98,11 @@ struct weir_sink {
     bool ended; /* nothing is reported any more */
 };
 
+/* How documents show the value of 'key' (NULL: a text without one): itself, or *room, which is
+ * replaced. Local. */
+typedef const char *weir_hide_fn(const void *names, const char *key, const char *value,
+                                 struct weir_str *room);
+
 #define WEIR_SINKS 8
 
 /* The report of a run: on rank 0 the sinks, elsewhere none, so that every call below is a no-op
@@ -114,7 +119,8 @@ struct weir_report {
     const struct weir_log *log; /* for messages that no result has */
     struct weir_arena *arena;   /* for early; NULL: nothing is kept */
     struct weir_message *early; /* messages from before that, the last one first */
-    const struct weir_anonymous *anonymous; /* NULL: names are shown */
+    weir_hide_fn *hide; /* NULL: names are shown */
+    const void *names;  /* for it */
     struct weir_verdict verdict;
 };
 
@@ -160,6 +166,10 @@ void weir_report_row(struct weir_report *r, const struct weir_table *t, const vo
 
 /* Set the verdict that rows of CSV have from now on. name must live as long as the report. Local. */
 void weir_report_verdict(struct weir_report *r, const char *name, const char *findings);
+
+/* The value of a key as documents show it, with r->hide. Local. */
+const char *weir_report_shown(const struct weir_report *r, const char *key, const char *value,
+                              struct weir_str *room);
 
 /* Is any output CSV? Does standard output get JSON or CSV? Then what people are to know of the run is
  * there and not on standard error: batch systems write both into one file, which has to parse. Local. */

@@ -299,7 +299,7 @@ static int before_phase(struct weir_run *run, void *state, const struct weir_sta
     memset(t->m, 0, sizeof(*t->m));
     t->m->phase = (enum mdw_phase)(s->phase - mdw_phases);
     t->m->iteration = run->repetition;
-    t->m->lat = run->op_hist;
+    t->m->lat = run->records.hist;
     t->m->wait = t->factor = factor_of(t, s);
     if (t->m->phase == MDW_PRECREATE)
         return weir_agree(&run->par, make_prefix(run, t, err), err);

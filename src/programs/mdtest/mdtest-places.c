@@ -278,9 +278,9 @@ static bool sweep(struct weir_run *run, struct sweep *s, const struct weir_phase
     struct weir_phase_rec rec;
     int64_t short_of;
 
-    if (weir_phase_run(run, row, s, &timing, &rec, &err) < 0)
+    if (weir_phase_aside(run, row, s, &timing, &rec, &err) < 0)
         return false;
-    short_of = rec.interrupted || rec.steps < row->count(run, s);
+    short_of = rec.steps < row->count(run, s);
     weir_allmax_i64(&run->par, &short_of, 1);
     return !short_of;
 }

@@ -11,6 +11,52 @@
 #include "engine/settings.h"
 #include "par/agree.h"
 
+/* ---- a bar of stars ---- */
+
+static uint64_t by_steps(const struct weir_bar *b, uint64_t steps)
+{
+    return b->steps ? (uint64_t)((double)b->width * (double)steps / (double)b->steps) : 0;
+}
+
+static double by_time(const struct weir_bar *b, double seconds)
+{
+    return b->seconds > 0 ? b->width * seconds / b->seconds : 0;
+}
+
+int weir_bar_stars(const struct weir_bar *b, uint64_t steps, double seconds)
+{
+    const uint64_t end = (uint64_t)b->width - 1;
+    uint64_t last = b->steps ? (end * b->steps - 1) / (uint64_t)b->width : 0;
+    uint64_t stars = by_steps(b, steps < last ? steps : last);
+    double timed = by_time(b, seconds);
+
+    if (timed >= (double)end)
+        return b->width - 2;
+    return (int)(timed > (double)stars ? (uint64_t)timed : stars);
+}
+
+static void show(struct weir_report *r, struct weir_bar *b, int stars)
+{
+    for (; b->shown < stars; b->shown++)
+        weir_report_piece(r, "*");
+}
+
+/* A step that jumps over the end adds no star. */
+static void grow_bar(struct weir_report *r, struct weir_bar *b, uint64_t steps, double seconds)
+{
+    if (by_steps(b, steps) < (uint64_t)b->width - 1 && by_time(b, seconds) < b->width - 1)
+        show(r, b, weir_bar_stars(b, steps, seconds));
+}
+
+/* The end of the bar, with all stars that were earned, and a newline. */
+static void end_bar(struct weir_report *r, struct weir_bar *b, uint64_t steps, double seconds)
+{
+    show(r, b, weir_bar_stars(b, steps, seconds));
+    weir_report_line(r, "%s", "");
+}
+
+/* ---- results ---- */
+
 #define MIB 1048576.0
 
 /* ---- before the phases ---- */
@@ -100,7 +146,7 @@ void mib_progress(struct weir_run *run, void *state, uint64_t calls, double seco
     struct mib_test *t = state;
 
     if (t->o->progress)
-        weir_bar_grow(&run->report, &t->bar, calls, seconds);
+        grow_bar(&run->report, &t->bar, calls, seconds);
 }
 
 /* ---- a phase ---- */
@@ -210,7 +256,7 @@ void mib_report_phase(struct weir_run *run, struct mib_test *t, const struct wei
 
     fill_row(run, t, rec, &row);
     if (t->o->progress)
-        weir_bar_end(&run->report, &t->bar, rec->steps, row.seconds);
+        end_bar(&run->report, &t->bar, rec->steps, row.seconds);
     t->rate[run->stage->index] = row.rate;
     weir_report_row(&run->report, &table, &row);
     if (t->o->intermediate)

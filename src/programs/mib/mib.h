@@ -6,7 +6,6 @@
 #define WEIR_PROGRAMS_MIB_MIB_H
 
 #include "engine/driver.h"
-#include "engine/observe/progress.h"
 #include "programs/mib/mib-fstype.h"
 
 struct mib_options {
@@ -18,6 +17,15 @@ struct mib_options {
     int call_limit;
     bool averages, environment, force, intermediate, headers, no_mpi, fresh, progress, remove,
         read_only, write_only, signon, verify;
+};
+
+/* How long the bar is when the steps or the time of a phase are used up; 0: no such limit. The end
+ * of the phase is not part of it: at most width - 2 stars are shown. */
+struct weir_bar {
+    int width;
+    uint64_t steps;
+    double seconds;
+    int shown; /* stars, so far */
 };
 
 /* State of a test. Arrays of two are for WEIR_DIR_WRITE and WEIR_DIR_READ. */
@@ -63,5 +71,9 @@ void mib_progress_begin(struct weir_run *run, struct mib_test *t);
 void mib_progress(struct weir_run *run, void *state, uint64_t calls, double seconds);
 /* A phase that has run. Collective over run->par. */
 void mib_report_phase(struct weir_run *run, struct mib_test *t, const struct weir_phase_rec *rec);
+
+/* The stars after so many steps and seconds, where the limit that is nearer counts; those of the
+ * last step before the end where there were more. Local. */
+int weir_bar_stars(const struct weir_bar *b, uint64_t steps, double seconds);
 
 #endif

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* anonymous.c - results without names */
+/* about.c - the row that reports what a run and its tests are, and where they run; and results
+ * without names: --anonymous
+ *
+ * In JSON, CSV and the document of a timeline, these texts are left out completely: the command
+ * line, the mount point, and the values of options that name files, directories, or are the user's
+ * own words (WEIR_OPT_READS, _WRITES, _ADDS, _PLACES, _PRIVATE). All other texts lose what
+ * weir_names_hide takes for a name. Hosts are numbered in the order of their first ranks. Text on
+ * standard output, messages on standard error and the hash of the configuration stay as they
+ * are. */
 #include "config.h"
-#include "engine/about/anonymous.h"
 
 #include <pwd.h>
 #include <stdlib.h>
@@ -12,8 +19,16 @@
 #include "backends/backend.h"
 #include "backends/registry.h"
 #include "base/options/option.h"
-#include "engine/command.h"
-#include "engine/driver.h"
+#include "base/text/names.h"
+#include "engine/about/banner.h"
+#include "engine/about/configuration.h"
+#include "engine/observe/all.h"
+
+/* Of a run; used on rank 0 only. */
+struct anonymous {
+    struct weir_names names;
+    struct weir_str keys; /* of values that are left out completely, each between line ends */
+};
 
 /* ---- what is known ---- */
 
@@ -39,7 +54,7 @@ static void add_user(struct weir_names *names)
     free(here);
 }
 
-static void add_key(struct weir_anonymous *a, const char *prefix, const char *key)
+static void add_key(struct anonymous *a, const char *prefix, const char *key)
 {
     if (key)
         weir_str_addf(&a->keys, "%s%s\n", prefix, key);
@@ -84,7 +99,7 @@ static void add_places(struct weir_names *names, const char *value)
     weir_str_free(&one);
 }
 
-static void add_table(struct weir_anonymous *a, const char *prefix, const struct weir_opt *rows,
+static void add_table(struct anonymous *a, const char *prefix, const struct weir_opt *rows,
                       const void *values)
 {
     const unsigned flags =
@@ -104,7 +119,7 @@ static void add_table(struct weir_anonymous *a, const char *prefix, const struct
     weir_str_free(&value);
 }
 
-static void add_test(struct weir_anonymous *a, const struct weir_values *v)
+static void add_test(struct anonymous *a, const struct weir_values *v)
 {
     const struct weir_backend *const *be = weir_backends();
 
@@ -113,43 +128,9 @@ static void add_test(struct weir_anonymous *a, const struct weir_values *v)
         add_table(a, be[i]->prefix, be[i]->opts, v->backend_opt[i]);
 }
 
-void weir_anonymous_begin(struct weir_run *run, const struct weir_command *c)
-{
-    const struct weir_run_options *o = c->tests[0].given;
-    struct weir_anonymous *a = &run->anonymous;
-    struct weir_host *hosts;
-    int n;
-
-    a->on = o->anonymous;
-    if (!a->on)
-        return;
-    run->report.anonymous = a;
-    hosts = weir_par_hosts(&run->world, &n);
-    if (run->world.rank == 0) {
-        add_hosts(&a->names, hosts, n);
-        add_user(&a->names);
-        /* What is told under names that are not those of options. */
-        weir_str_addf(&a->keys, "\nCommand line\nPath\npath\ntest filename\ntestFileName\nmount\n"
-                                "platform\ndebug\n"
-                                "ROMIO_HINTS\nMPICH_MPIIO_HINTS\nDARSHAN_LOGDIR\n"
-                                "LD_PRELOAD\nHDF5_PLUGIN_PATH\nHDF5_VOL_CONNECTOR\n");
-        for (int i = 0; i < c->n; i++)
-            add_test(a, &c->tests[i]);
-        a->names.failed |= !hosts || a->keys.failed;
-    }
-    free(hosts);
-}
-
-void weir_anonymous_end(struct weir_anonymous *a)
-{
-    weir_names_free(&a->names);
-    weir_str_free(&a->keys);
-    a->on = false;
-}
-
 /* ---- texts ---- */
 
-static bool is_left_out(const struct weir_anonymous *a, const char *key)
+static bool is_left_out(const struct anonymous *a, const char *key)
 {
     size_t len = strlen(key);
 
@@ -194,11 +175,11 @@ static void hide_mount_options(const struct weir_names *names, const char *text,
     weir_str_free(&rest);
 }
 
-const char *weir_anonymous_text(const struct weir_anonymous *a, const char *key, const char *value,
-                                struct weir_str *room)
+static const char *hide(const void *names, const char *key, const char *value,
+                        struct weir_str *room)
 {
-    if (!a || !a->on || !value || !*value)
-        return value;
+    const struct anonymous *a = names;
+
     weir_str_clear(room);
     if (key && is_left_out(a, key))
         weir_str_addf(room, WEIR_NAME_LEFT_OUT);
@@ -208,3 +189,98 @@ const char *weir_anonymous_text(const struct weir_anonymous *a, const char *key,
         weir_names_hide(&a->names, value, room);
     return room->failed ? WEIR_NAME_LEFT_OUT : weir_str_text(room);
 }
+
+/* ---- a run ---- */
+
+/* Learn the names of n sets of options, and hide them in all that is reported from now on. */
+static void begin_hiding(struct weir_run *run, struct anonymous *a,
+                         const struct weir_values *values, int n)
+{
+    struct weir_host *hosts;
+    int nodes;
+
+    run->report.hide = hide;
+    run->report.names = a;
+    hosts = weir_par_hosts(&run->world, &nodes);
+    if (run->world.rank == 0) {
+        add_hosts(&a->names, hosts, nodes);
+        add_user(&a->names);
+        /* Texts that are reported under names that are not those of options. */
+        weir_str_addf(&a->keys, "\nCommand line\nPath\npath\ntest filename\ntestFileName\nmount\n"
+                                "platform\ndebug\n"
+                                "ROMIO_HINTS\nMPICH_MPIIO_HINTS\nDARSHAN_LOGDIR\n"
+                                "LD_PRELOAD\nHDF5_PLUGIN_PATH\nHDF5_VOL_CONNECTOR\n");
+        for (int i = 0; i < n; i++)
+            add_test(a, &values[i]);
+        a->names.failed |= !hosts || a->keys.failed;
+    }
+    free(hosts);
+}
+
+/* ---- the row ---- */
+
+struct state {
+    struct anonymous anonymous;
+    bool open; /* the banner was reported */
+};
+
+/* --anonymous was given with the first test. */
+static void run_read(struct weir_run *run, void *state, const struct weir_values *values, int n)
+{
+    const struct weir_run_options *o = values[0].given;
+
+    if (o->anonymous)
+        begin_hiding(run, &((struct state *)state)->anonymous, values, n);
+}
+
+static void run_open(struct weir_run *run, void *state)
+{
+    struct state *s = state;
+
+    s->open = true;
+    if (run->driver->banner)
+        return;
+    weir_banner_data(run, run->driver, run->line.argc, run->line.argv);
+    weir_banner_time(run, WEIR_FOR_DATA, "Began");
+}
+
+static void test_open(struct weir_run *run, void *state)
+{
+    (void)state;
+    weir_configuration_report(run);
+    if (!run->driver->report)
+        weir_banner_test(run);
+}
+
+/* A run that failed before anything was reported names at least its program. */
+static enum weir_code run_end(struct weir_run *run, void *state, enum weir_code code)
+{
+    const struct state *s = state;
+
+    if (s->open && !run->driver->banner)
+        weir_banner_time(run, WEIR_FOR_DATA, "Finished");
+    if (!run->report.begun) {
+        weir_banner_program(run, run->driver);
+        weir_banner_command(run, WEIR_FOR_DATA, run->line.argc, run->line.argv);
+    }
+    return code;
+}
+
+static void release(struct weir_run *run, void *state)
+{
+    struct anonymous *a = &((struct state *)state)->anonymous;
+
+    run->report.hide = NULL;
+    weir_names_free(&a->names);
+    weir_str_free(&a->keys);
+}
+
+const struct weir_observer weir_about = {
+    .name = "about",
+    .state_size = sizeof(struct state),
+    .run_read = run_read,
+    .run_open = run_open,
+    .run_end = run_end,
+    .release = release,
+    .test_open = test_open,
+};

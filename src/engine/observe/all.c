@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* all.c - the rows that watch a run: the one place that names them (observer.h) */
+#include "config.h"
+#include "engine/observe/all.h"
+
+/* The order is that of every hook. */
+const struct weir_observer *const weir_observers[] = {
+    &weir_progress, /* first after a phase: it wipes its line before others print */
+    &weir_about,
+    &weir_interval, /* before the checks, which judge by its bins */
+    &weir_timeline, /* it sorts the records: files of operations come sorted after it */
+    &weir_until,    /* before the checks, whose table shows the rates */
+    &weir_checks,
+    &weir_op_files,
+    &weir_calltable,
+    &weir_ranks,
+    &weir_metrics, /* it sums histograms in place, which the checks read of each rank */
+    NULL,
+};

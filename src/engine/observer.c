@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* observer.c - one loop for each hook of the rows that watch a run */
+#include "config.h"
+#include "engine/observer.h"
+
+#include <string.h>
+
+#include "par/agree.h"
+
+typedef struct weir_observed_row one;
+
+/* Of all rows, or of those that take part in the test that runs; backwards where what was taken
+ * last is given back first. */
+#define EACH(o) for (one *o = run->observed.of; o < run->observed.of + run->observed.n; o++)
+#define EACH_BACK(o) for (one *o = run->observed.of + run->observed.n; o-- > run->observed.of;)
+#define HAS(o, hook) ((o)->row->hook)
+#define TAKES(o, hook) ((o)->on && (o)->row->hook)
+
+/* Call a hook of all rows; of those that can fail, up to the first error. */
+#define CALL(has, hook, ...)                                                                       \
+    EACH(o)                                                                                        \
+        if (has(o, hook))                                                                          \
+            o->row->hook(run, o->state, ##__VA_ARGS__)
+#define FIRST_ERROR(has, hook, ...)                                                                \
+    EACH(o)                                                                                        \
+        if (has(o, hook) && o->row->hook(run, o->state, __VA_ARGS__) < 0)                          \
+            return -1;                                                                             \
+    return 0
+
+/* ---- rows and states ---- */
+
+void weir_observers_hand_in(struct weir_run *run, const struct weir_observer *row, void *state)
+{
+    run->observed.of[run->observed.n++] = (one) { .row = row, .state = state };
+}
+
+/* Are there places for one more row and its numbers? */
+static bool fits(const struct weir_run *run, const struct weir_observer *row, int *maxima, int *sums)
+{
+    *maxima += row->maxima;
+    *sums += row->sums;
+    return run->observed.n < WEIR_OBSERVERS_MOST && *maxima <= WEIR_MAXIMA_MOST &&
+           *sums <= WEIR_SUMS_MOST;
+}
+
+int weir_observers_begin(struct weir_run *run, struct weir_err *err)
+{
+    int maxima = 0, sums = 0;
+    void *state;
+
+    for (const struct weir_observer *const *row = weir_observers; *row; row++) {
+        if (!fits(run, *row, &maxima, &sums))
+            return weir_refuse(err, WEIR_EBUG, "no place for the observer '%s'", (*row)->name);
+        state = weir_arena_alloc(&run->arena, (*row)->state_size + 1, err);
+        if (!state)
+            return -1;
+        weir_observers_hand_in(run, *row, state);
+    }
+    return 0;
+}
+
+void weir_observers_release(struct weir_run *run)
+{
+    EACH_BACK(o)
+        if (HAS(o, release))
+            o->row->release(run, o->state);
+    run->observed.n = 0;
+}
+
+void *weir_observed(const struct weir_run *run, const struct weir_observer *row)
+{
+    for (int i = 0; i < run->observed.n; i++)
+        if (run->observed.of[i].row == row)
+            return run->observed.of[i].state;
+    return NULL;
+}
+
+/* ---- the run ---- */
+
+int weir_observers_check(const struct weir_run_options *o, struct weir_files *files,
+                         struct weir_err *err)
+{
+    for (const struct weir_observer *const *row = weir_observers; *row; row++)
+        if ((*row)->check && (*row)->check(o, files, err) < 0)
+            return -1;
+    return 0;
+}
+
+void weir_observers_run_read(struct weir_run *run, const struct weir_values *values, int n)
+{
+    CALL(HAS, run_read, values, n);
+}
+
+int weir_observers_run_begin(struct weir_run *run, struct weir_test *tests, int n,
+                             struct weir_err *err)
+{
+    FIRST_ERROR(HAS, run_begin, tests, n, err);
+}
+
+void weir_observers_run_open(struct weir_run *run)
+{
+    CALL(HAS, run_open);
+}
+
+void weir_observers_summary(struct weir_run *run)
+{
+    CALL(HAS, summary);
+}
+
+enum weir_code weir_observers_run_end(struct weir_run *run, enum weir_code code)
+{
+    EACH_BACK(o)
+        if (HAS(o, run_end))
+            code = o->row->run_end(run, o->state, code);
+    return code;
+}
+
+/* ---- a test ---- */
+
+void weir_observers_choose(struct weir_run *run)
+{
+    run->records.wanted = false;
+    EACH(o) {
+        o->on = !o->row->wanted || o->row->wanted(run->test);
+        run->records.wanted |= o->on && o->row->operations;
+    }
+}
+
+int weir_observers_test_begin(struct weir_run *run, struct weir_err *err)
+{
+    FIRST_ERROR(TAKES, test_begin, err);
+}
+
+int weir_observers_test_start(struct weir_run *run, struct weir_err *err)
+{
+    FIRST_ERROR(TAKES, test_start, err);
+}
+
+void weir_observers_test_open(struct weir_run *run)
+{
+    CALL(TAKES, test_open);
+}
+
+int weir_observers_repetition(struct weir_run *run, struct weir_err *err)
+{
+    FIRST_ERROR(TAKES, repetition, err);
+}
+
+bool weir_observers_enough(struct weir_run *run)
+{
+    bool enough = false;
+
+    EACH(o)
+        enough |= TAKES(o, is_enough) && o->row->is_enough(run, o->state);
+    return enough;
+}
+
+void weir_observers_test_end(struct weir_run *run)
+{
+    CALL(TAKES, test_end);
+}
+
+void weir_observers_test_free(struct weir_run *run)
+{
+    EACH_BACK(o)
+        if (TAKES(o, test_free))
+            o->row->test_free(run, o->state);
+}
+
+/* ---- a phase ---- */
+
+int weir_observers_before(struct weir_run *run, struct weir_phase_rec *rec, struct weir_err *err)
+{
+    FIRST_ERROR(TAKES, before, rec, err);
+}
+
+void weir_observers_start(struct weir_run *run, const struct weir_phase_rec *rec)
+{
+    CALL(TAKES, start, rec);
+}
+
+void weir_observers_tick(struct weir_run *run, const struct weir_news *news, uint64_t now_ns)
+{
+    CALL(TAKES, tick, news, now_ns);
+}
+
+int weir_observers_most(struct weir_run *run, const struct weir_phase_rec *rec, int64_t *max)
+{
+    int n = 0;
+
+    memset(max, 0, sizeof(*max) * WEIR_MAXIMA_MOST);
+    EACH(o) {
+        if (TAKES(o, most) && !rec->failed)
+            o->row->most(run, o->state, rec, max + n);
+        n += o->row->maxima;
+    }
+    return n;
+}
+
+int weir_observers_add(struct weir_run *run, const struct weir_phase_rec *rec, uint64_t *sum)
+{
+    int n = 0;
+
+    memset(sum, 0, sizeof(*sum) * WEIR_SUMS_MOST);
+    EACH(o) {
+        if (TAKES(o, add) && !rec->failed)
+            o->row->add(run, o->state, rec, sum + n);
+        n += o->row->sums;
+    }
+    return n;
+}
+
+int weir_observers_after(struct weir_run *run, struct weir_phase_rec *rec, struct weir_err *err)
+{
+    int rc = 0;
+
+    EACH(o) {
+        if (TAKES(o, after) &&
+            o->row->after(run, o->state, rec, rc < 0 ? weir_run_second(run) : err) < 0)
+            rc = -1;
+        rec->max += o->row->maxima;
+        rec->sum += o->row->sums;
+    }
+    return rc;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* observer.h - whoever watches a run is a row: the core calls the hooks of all rows at the moments
+ * of a run, a test and a phase, and names none of them
+ *
+ * A row has what one feature needs; observe/all.c lists them. The order of the list is that of
+ * every hook; run_end, test_free and release go in the reverse. Any function may be NULL.
+ *   LOCAL      touches no other rank, and may fail on one alone; the core agrees after it
+ *   TOGETHER   all ranks of run->par enter it, and the result is the same on all
+ * Functions that return an int return 0, or -1 and err. */
+#ifndef WEIR_ENGINE_OBSERVER_H
+#define WEIR_ENGINE_OBSERVER_H
+
+#include "engine/driver.h"
+
+/* What all ranks together have done in a phase until now, as far as this rank has received it. */
+struct weir_news {
+    uint64_t steps, bytes, target; /* target: steps to do */
+    int done, tasks;               /* tasks that have no more to do, and all */
+};
+
+struct weir_observer {
+    const char *name;
+    size_t state_size;  /* bytes, zeroed, as long as the run: 'state' below */
+    int maxima, sums;   /* numbers of this row in the maximum and in the sum of a phase */
+    bool operations;    /* it reads run->records: operations are kept where it is wanted */
+
+    /* LOCAL, the same on all: does it take part in a test? NULL: yes. Otherwise no function below
+     * from test_begin on is called in that test. */
+    bool (*wanted)(const struct weir_test *t);
+
+    /* ---- the run ---- */
+
+    /* LOCAL, the same on all, for each test before any begins: are its options right? Adds the
+     * files that it writes. */
+    int (*check)(const struct weir_run_options *o, struct weir_files *files, struct weir_err *err);
+    /* TOGETHER over run->world: the options of all n tests are right; nothing was reported yet. */
+    void (*run_read)(struct weir_run *run, void *state, const struct weir_values *values, int n);
+    /* TOGETHER over run->world: all tests are planned, and the report is open. For outputs that
+     * must be writable. */
+    int (*run_begin)(struct weir_run *run, void *state, struct weir_test *tests, int n,
+                     struct weir_err *err);
+    /* TOGETHER over run->world: all outputs are there, and nothing but the tests can fail. */
+    void (*run_open)(struct weir_run *run, void *state);
+    /* LOCAL: the program's summary of all tests was reported. */
+    void (*summary)(struct weir_run *run, void *state);
+    /* TOGETHER over run->world, also after a failure: the report is about to close. Returns 'code',
+     * or its own; that of rank 0 counts. */
+    enum weir_code (*run_end)(struct weir_run *run, void *state, enum weir_code code);
+    /* LOCAL: gives back what the state holds, however the run ended. */
+    void (*release)(struct weir_run *run, void *state);
+
+    /* ---- a test ---- */
+
+    /* LOCAL: takes memory, starts threads. No session is open. */
+    int (*test_begin)(struct weir_run *run, void *state, struct weir_err *err);
+    /* TOGETHER: sessions and the common clock are there; the report has nothing of the test. */
+    int (*test_start)(struct weir_run *run, void *state, struct weir_err *err);
+    /* TOGETHER: the object of the test in the report was opened. */
+    void (*test_open)(struct weir_run *run, void *state);
+    /* LOCAL, before each repetition. */
+    int (*repetition)(struct weir_run *run, void *state, struct weir_err *err);
+    /* TOGETHER, after each: is no further repetition needed? One yes ends them. */
+    bool (*is_enough)(struct weir_run *run, void *state);
+    /* TOGETHER, also after a failure of a stage: the object of the test is still open. */
+    void (*test_end)(struct weir_run *run, void *state);
+    /* TOGETHER, wherever test_begin was called, also where it failed: gives back what it took. All
+     * sessions have ended. */
+    void (*test_free)(struct weir_run *run, void *state);
+
+    /* ---- a phase; rec->stage is NULL in an extra phase of the stage that runs ---- */
+
+    /* TOGETHER, outside of the time of the phase. */
+    int (*before)(struct weir_run *run, void *state, struct weir_phase_rec *rec,
+                  struct weir_err *err);
+    /* TOGETHER: the last thing before the clock of the phase. */
+    void (*start)(struct weir_run *run, void *state, const struct weir_phase_rec *rec);
+    /* LOCAL, between two steps, every 50 ms, and while this rank waits for others. Allocates
+     * nothing where it has nothing to show. */
+    void (*tick)(struct weir_run *run, void *state, const struct weir_news *news, uint64_t now_ns);
+    /* LOCAL, after the phase, not after a failure: the numbers of this rank for the maximum of all
+     * ranks; then, when rec has the times of all ranks, those for their sum. Both are zeroed. */
+    void (*most)(struct weir_run *run, void *state, const struct weir_phase_rec *rec, int64_t *max);
+    void (*add)(struct weir_run *run, void *state, const struct weir_phase_rec *rec, uint64_t *sum);
+    /* TOGETHER. rec->max and rec->sum are the numbers of this row, of all ranks. With rec->failed it
+     * only ends what start began. All are called; the first error wins. */
+    int (*after)(struct weir_run *run, void *state, struct weir_phase_rec *rec,
+                 struct weir_err *err);
+};
+
+/* observe/all.c: in this order; ends with NULL. */
+extern const struct weir_observer *const weir_observers[];
+
+/* The most numbers of all rows together. */
+#define WEIR_MAXIMA_MOST 16
+#define WEIR_SUMS_MOST 240
+
+/* Hand in a row that is not in the list, with a state of its own; before weir_observers_begin. Local. */
+void weir_observers_hand_in(struct weir_run *run, const struct weir_observer *row, void *state);
+/* Make the states of all rows. Local. Returns 0, or -1 and err. */
+int weir_observers_begin(struct weir_run *run, struct weir_err *err);
+void weir_observers_release(struct weir_run *run);
+
+/* The state of a row in this run. Local. */
+void *weir_observed(const struct weir_run *run, const struct weir_observer *row);
+
+/* Choose who is wanted by run->test, and set run->records.wanted where one of them reads
+ * operations. Local. */
+void weir_observers_choose(struct weir_run *run);
+
+/* One loop for each hook: see above. Those that return an int return the same on all ranks, but for
+ * the local ones. */
+int weir_observers_check(const struct weir_run_options *o, struct weir_files *files,
+                         struct weir_err *err);
+void weir_observers_run_read(struct weir_run *run, const struct weir_values *values, int n);
+int weir_observers_run_begin(struct weir_run *run, struct weir_test *tests, int n,
+                             struct weir_err *err);
+void weir_observers_run_open(struct weir_run *run);
+void weir_observers_summary(struct weir_run *run);
+enum weir_code weir_observers_run_end(struct weir_run *run, enum weir_code code);
+int weir_observers_test_begin(struct weir_run *run, struct weir_err *err);
+int weir_observers_test_start(struct weir_run *run, struct weir_err *err);
+void weir_observers_test_open(struct weir_run *run);
+int weir_observers_repetition(struct weir_run *run, struct weir_err *err);
+bool weir_observers_enough(struct weir_run *run);
+void weir_observers_test_end(struct weir_run *run);
+void weir_observers_test_free(struct weir_run *run);
+int weir_observers_before(struct weir_run *run, struct weir_phase_rec *rec, struct weir_err *err);
+void weir_observers_start(struct weir_run *run, const struct weir_phase_rec *rec);
+void weir_observers_tick(struct weir_run *run, const struct weir_news *news, uint64_t now_ns);
+/* Room for WEIR_MAXIMA_MOST and WEIR_SUMS_MOST numbers; returns how many of them are in use. */
+int weir_observers_most(struct weir_run *run, const struct weir_phase_rec *rec, int64_t *max);
+int weir_observers_add(struct weir_run *run, const struct weir_phase_rec *rec, uint64_t *sum);
+int weir_observers_after(struct weir_run *run, struct weir_phase_rec *rec, struct weir_err *err);
+
+#endif
