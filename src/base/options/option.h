@@ -61,26 +61,22 @@ int weir_optlist_spread(const struct weir_optlist *list, const char *name, int d
 
 /* Flags of a row. */
 enum {
-    WEIR_OPT_OPTARG =
-        1u
-        << 0, /* INT, SIZE, STR: the argument may be left out (--help[=NAME]) and is 1 or "" then;
-               * only "=value" is taken */
-    WEIR_OPT_NEXT =
-        1u << 7, /* with OPTARG: so are "-bVALUE" and a next word that does not begin with '-' */
+    /* INT, SIZE, STR: the argument may be left out (--help[=NAME]) and is 1 or "" then; only
+     * "=value" is taken, with NEXT also "-bVALUE" and a next word that does not begin with '-'. */
+    WEIR_OPT_OPTARG = 1u << 0,
+    WEIR_OPT_NEXT = 1u << 7,
     WEIR_OPT_ARGV_ONLY = 1u << 1, /* not a key of scripts and -O (-f, -h) */
     WEIR_OPT_HIDDEN = 1u << 2,    /* not in --help, but in the man page */
-    WEIR_OPT_RESET =
-        1u
-        << 3, /* a value below min is set to min with a warning instead of refused */
+    WEIR_OPT_RESET = 1u << 3, /* a value below min is set to min with a warning, not refused */
     /* STR: the value names a file that is read; one that is written; one that the tests of a script
      * write one after the other. No two of them may be one file. */
     WEIR_OPT_READS = 1u << 4,
     WEIR_OPT_WRITES = 1u << 5,
     WEIR_OPT_ADDS = 1u << 6,
-    /* The value says where things are or how they are shown, not what is measured, or is reported
-     * in another form: no part of a test's configuration. */
+    /* The value says how often something is measured, where it is or how it is shown, not what is
+     * measured, or is reported in another form: no part of a test's configuration. */
     WEIR_OPT_APART = 1u << 8,
-    WEIR_OPT_PLACES = 1u << 9,  /* STR: names joined by '@'; only their number is a part of it */
+    WEIR_OPT_PLACES = 1u << 9,   /* STR: names joined by '@'; only their number is a part of it */
     WEIR_OPT_PRIVATE = 1u << 10, /* STR: names, or words of the user's own, in any other form */
     WEIR_OPT_INITIAL = 1u << 11, /* STR: the first letter of a suggestion stands for it; a word that
                                   * begins otherwise after it is noted */
