@@ -5,13 +5,13 @@
 #include "programs/h5exerciser/h5ex.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "engine/about/banner.h"
 #include "par/agree.h"
-#include "programs/h5exerciser/h5ex-costs.h"
 
 #define MIB 1048576.0
 #define DATE "%Y-%m-%d %H:%M:%S"
@@ -51,6 +51,107 @@ static const struct weir_col summary_cols[] = {
 static const struct weir_table summary_table = { .key = "summary",
                                                  .cols = summary_cols,
                                                  .readers = WEIR_FOR_ALL };
+
+#define MIB 1048576.0
+/* ---- what each operation of a repetition costs, where it is done once by all tasks together ---- */
+
+#define AT_ONCE 64
+
+/* An operation of the program, in the order of its table. */
+struct weir_cost {
+    bool has;           /* is it done in this test? */
+    const char *side;   /* in which half of a repetition */
+    const char *column; /* key of the column of the program that shares its time; NULL: none */
+    double bytes;       /* of all tasks */
+};
+
+/* One operation: in a repetition, or over all of them. */
+struct row {
+    const char *name, *side, *column;
+    int64_t repetition;
+    double rate, v[WEIR_FIVES]; /* bytes/s; ns, of one repetition the first */
+};
+
+#define WORD(f, k, h) COL_STR(struct row, f, k, h)
+#define COST(f, k, h) COL_REAL(struct row, v[f], k, h, .unit = WEIR_NS_PER_S)
+#define NAMES                                                                                      \
+    WORD(name, "operation", "Operation"),                                                          \
+        WORD(side, "side", "In which half of a repetition: write or read"),                        \
+        WORD(column, "column", "Key in the summary that shares its time, or none")
+
+static const struct weir_col over_all_cols[] = {
+    NAMES,
+    COST(WEIR_FIVE_MIN, "min", "Shortest time of the slowest task, seconds"),
+    COST(WEIR_FIVE_MED, "median", "Median, seconds"),
+    COST(WEIR_FIVE_MAX, "max", "Longest, seconds"),
+    COST(WEIR_FIVE_AVG, "mean", "Mean, seconds"),
+    COST(WEIR_FIVE_STD, "sd", "Standard deviation of the population, seconds"),
+    WEIR_COL_END
+};
+
+static const struct weir_col result_cols[] = {
+    NAMES, COL_INT(struct row, repetition, "iter", "Repetition, from 0"),
+    COST(0, "seconds", "Time of the slowest task, seconds"),
+    COL_REAL(struct row, rate, "MiBps", "Bytes of all tasks / that time, MiB/s", .unit = MIB),
+    WEIR_COL_END
+};
+
+static const struct weir_table over_all_table = { .key = "operations",
+                                                  .cols = over_all_cols,
+                                                  .readers = WEIR_FOR_DATA };
+static const struct weir_table result_table = { .key = "Results",
+                                                .cols = result_cols,
+                                                .readers = WEIR_FOR_DATA };
+
+static void costs_slowest(struct weir_run *run, const uint64_t *ns, int n, double *slowest)
+{
+    int64_t most[AT_ONCE];
+
+    for (int from = 0; from < n; from += AT_ONCE) {
+        int now = n - from < AT_ONCE ? n - from : AT_ONCE;
+
+        for (int i = 0; i < now; i++)
+            most[i] = (int64_t)ns[from + i];
+        weir_allmax_i64(&run->par, most, now);
+        for (int i = 0; i < now; i++)
+            slowest[from + i] = (double)most[i];
+    }
+}
+
+static struct row name_row(const struct weir_run *run, const struct weir_cost *cost, int op)
+{
+    return (struct row) { .name = run->test->driver->operations[op].key,
+                          .side = cost[op].side,
+                          .column = cost[op].column ? cost[op].column : "none" };
+}
+
+static void costs_report(struct weir_run *run, const struct weir_cost *cost, const double *slowest)
+{
+    const struct weir_driver *d = run->test->driver;
+
+    for (int op = 0; d->operations[op].key; op++) {
+        struct row row = name_row(run, cost, op);
+
+        row.repetition = run->repetition;
+        row.v[0] = slowest[op];
+        row.rate =
+            d->operations[op].moves_bytes ? cost[op].bytes * WEIR_NS_PER_S / slowest[op] : NAN;
+        if (cost[op].has)
+            weir_report_row(&run->report, &result_table, &row);
+    }
+}
+
+static void costs_conclude(struct weir_run *run, const struct weir_cost *cost,
+                           const struct weir_series *series)
+{
+    for (int op = 0; run->test->driver->operations[op].key; op++) {
+        struct row row = name_row(run, cost, op);
+
+        weir_series_five(series, (size_t)op, row.v);
+        if (cost[op].has)
+            weir_report_row(&run->report, &over_all_table, &row);
+    }
+}
 
 /* ---- above ---- */
 
@@ -145,7 +246,7 @@ static void measure(struct weir_run *run, const struct h5ex_test *t, double *m)
     for (enum h5ex_op op = 0; op < H5EX_OPS; op++)
         if (h5ex_column_of(op) != H5EX_COL_NONE)
             ns[H5EX_OPS + h5ex_column_of(op)] += t->ns[op];
-    weir_costs_slowest(run, ns, H5EX_OPS + H5EX_COLS, m);
+    costs_slowest(run, ns, H5EX_OPS + H5EX_COLS, m);
     m[H5EX_OPS + H5EX_COL_WRITE_RATE] = bytes / (m[H5EX_WRITE] + (m[H5EX_WRITE] == 0));
     m[H5EX_OPS + H5EX_COL_READ_RATE] = bytes / (m[H5EX_READ] + (m[H5EX_READ] == 0));
 }
@@ -212,7 +313,7 @@ int h5ex_report_repetition(struct weir_run *run, struct h5ex_test *t, struct wei
     make_costs(t, cost);
     if (run->par.rank == 0)
         memcpy(weir_series_add(&t->series), m, sizeof(m));
-    weir_costs_report(run, cost, m);
+    costs_report(run, cost, m);
     return report_wrong(run, t, rec, err);
 }
 
@@ -244,7 +345,7 @@ int h5ex_conclude(struct weir_run *run, void *state, struct weir_err *err)
     if (t->series.n > 0) {
         show_table(run, t);
         make_costs(t, cost);
-        weir_costs_conclude(run, cost, &t->series);
+        costs_conclude(run, cost, &t->series);
     }
     return 0;
 }
