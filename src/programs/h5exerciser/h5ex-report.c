@@ -55,16 +55,6 @@ static const struct weir_table summary_table = { .key = "summary",
 #define MIB 1048576.0
 /* ---- what each operation of a repetition costs, where it is done once by all tasks together ---- */
 
-#define AT_ONCE 64
-
-/* An operation of the program, in the order of its table. */
-struct weir_cost {
-    bool has;           /* is it done in this test? */
-    const char *side;   /* in which half of a repetition */
-    const char *column; /* key of the column of the program that shares its time; NULL: none */
-    double bytes;       /* of all tasks */
-};
-
 /* One operation: in a repetition, or over all of them. */
 struct row {
     const char *name, *side, *column;
@@ -103,52 +93,40 @@ static const struct weir_table result_table = { .key = "Results",
                                                 .cols = result_cols,
                                                 .readers = WEIR_FOR_DATA };
 
-static void costs_slowest(struct weir_run *run, const uint64_t *ns, int n, double *slowest)
+static struct row name_row(enum h5ex_op op)
 {
-    int64_t most[AT_ONCE];
+    enum h5ex_column c = h5ex_column_of(op);
 
-    for (int from = 0; from < n; from += AT_ONCE) {
-        int now = n - from < AT_ONCE ? n - from : AT_ONCE;
-
-        for (int i = 0; i < now; i++)
-            most[i] = (int64_t)ns[from + i];
-        weir_allmax_i64(&run->par, most, now);
-        for (int i = 0; i < now; i++)
-            slowest[from + i] = (double)most[i];
-    }
+    return (struct row) { .name = h5ex_operations[op].key,
+                          .side = op < H5EX_FILE_OPEN ? "write" : "read",
+                          .column = c == H5EX_COL_NONE ? "none" : summary_cols[2 + c].key };
 }
 
-static struct row name_row(const struct weir_run *run, const struct weir_cost *cost, int op)
+/* Each operation in this repetition: ns of the slowest task. */
+static void report_costs(struct weir_run *run, struct h5ex_test *t, const double *slowest)
 {
-    return (struct row) { .name = run->test->driver->operations[op].key,
-                          .side = cost[op].side,
-                          .column = cost[op].column ? cost[op].column : "none" };
-}
+    double elements = (double)t->size.file.elements * t->grid.tasks;
 
-static void costs_report(struct weir_run *run, const struct weir_cost *cost, const double *slowest)
-{
-    const struct weir_driver *d = run->test->driver;
-
-    for (int op = 0; d->operations[op].key; op++) {
-        struct row row = name_row(run, cost, op);
+    for (enum h5ex_op op = 0; op < H5EX_OPS; op++) {
+        double bytes = elements * (double)h5ex_set_of(t, op)->put.size;
+        struct row row = name_row(op);
 
         row.repetition = run->repetition;
         row.v[0] = slowest[op];
-        row.rate =
-            d->operations[op].moves_bytes ? cost[op].bytes * WEIR_NS_PER_S / slowest[op] : NAN;
-        if (cost[op].has)
+        row.rate = h5ex_operations[op].moves_bytes ? bytes * WEIR_NS_PER_S / slowest[op] : NAN;
+        if (h5ex_has(t, op))
             weir_report_row(&run->report, &result_table, &row);
     }
 }
 
-static void costs_conclude(struct weir_run *run, const struct weir_cost *cost,
-                           const struct weir_series *series)
+/* Each operation over all repetitions. */
+static void report_all_costs(struct weir_run *run, const struct h5ex_test *t)
 {
-    for (int op = 0; run->test->driver->operations[op].key; op++) {
-        struct row row = name_row(run, cost, op);
+    for (enum h5ex_op op = 0; op < H5EX_OPS; op++) {
+        struct row row = name_row(op);
 
-        weir_series_five(series, (size_t)op, row.v);
-        if (cost[op].has)
+        weir_series_five(&t->series, (size_t)op, row.v);
+        if (h5ex_has(t, op))
             weir_report_row(&run->report, &over_all_table, &row);
     }
 }
@@ -240,31 +218,18 @@ int h5ex_report_test(struct weir_run *run, void *state, struct weir_err *err)
 static void measure(struct weir_run *run, const struct h5ex_test *t, double *m)
 {
     double bytes = (double)t->size.file.elements * sizeof(double) * run->par.size * WEIR_NS_PER_S;
-    uint64_t ns[H5EX_OPS + H5EX_COLS] = { 0 };
-
-    memcpy(ns, t->ns, sizeof(t->ns));
-    for (enum h5ex_op op = 0; op < H5EX_OPS; op++)
-        if (h5ex_column_of(op) != H5EX_COL_NONE)
-            ns[H5EX_OPS + h5ex_column_of(op)] += t->ns[op];
-    costs_slowest(run, ns, H5EX_OPS + H5EX_COLS, m);
-    m[H5EX_OPS + H5EX_COL_WRITE_RATE] = bytes / (m[H5EX_WRITE] + (m[H5EX_WRITE] == 0));
-    m[H5EX_OPS + H5EX_COL_READ_RATE] = bytes / (m[H5EX_READ] + (m[H5EX_READ] == 0));
-}
-
-static void make_costs(struct h5ex_test *t, struct weir_cost cost[H5EX_OPS])
-{
-    double elements = (double)t->size.file.elements * t->grid.tasks;
+    int64_t ns[H5EX_OPS + H5EX_COLS] = { 0 };
 
     for (enum h5ex_op op = 0; op < H5EX_OPS; op++) {
-        enum h5ex_column c = h5ex_column_of(op);
-
-        cost[op] = (struct weir_cost) {
-            .has = h5ex_has(t, op),
-            .side = op < H5EX_FILE_OPEN ? "write" : "read",
-            .column = c == H5EX_COL_NONE ? NULL : summary_cols[2 + c].key,
-            .bytes = elements * (double)h5ex_set_of(t, op)->put.size,
-        };
+        ns[op] = (int64_t)t->ns[op];
+        if (h5ex_column_of(op) != H5EX_COL_NONE)
+            ns[H5EX_OPS + h5ex_column_of(op)] += ns[op];
     }
+    weir_allmax_i64(&run->par, ns, H5EX_OPS + H5EX_COLS);
+    for (int i = 0; i < H5EX_OPS + H5EX_COLS; i++)
+        m[i] = (double)ns[i];
+    m[H5EX_OPS + H5EX_COL_WRITE_RATE] = bytes / (m[H5EX_WRITE] + (m[H5EX_WRITE] == 0));
+    m[H5EX_OPS + H5EX_COL_READ_RATE] = bytes / (m[H5EX_READ] + (m[H5EX_READ] == 0));
 }
 
 /* Where the first wrong element of a dataset is. Returns -1. */
@@ -307,13 +272,11 @@ int h5ex_report_repetition(struct weir_run *run, struct h5ex_test *t, struct wei
                            struct weir_err *err)
 {
     double m[H5EX_OPS + H5EX_COLS];
-    struct weir_cost cost[H5EX_OPS];
 
     measure(run, t, m);
-    make_costs(t, cost);
     if (run->par.rank == 0)
         memcpy(weir_series_add(&t->series), m, sizeof(m));
-    costs_report(run, cost, m);
+    report_costs(run, t, m);
     return report_wrong(run, t, rec, err);
 }
 
@@ -338,14 +301,12 @@ static void show_table(struct weir_run *run, const struct h5ex_test *t)
 int h5ex_conclude(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct h5ex_test *t = state;
-    struct weir_cost cost[H5EX_OPS];
 
     (void)err;
     weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)run->test->wrong);
     if (t->series.n > 0) {
         show_table(run, t);
-        make_costs(t, cost);
-        costs_conclude(run, cost, &t->series);
+            report_all_costs(run, t);
     }
     return 0;
 }
