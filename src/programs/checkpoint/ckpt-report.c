@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ckpt-report.c - the numbers of trials, the summary of the originals, and what programs read */
+/* ckpt-report.c - the numbers of trials, the summaries of the originals, and what programs read */
 #include "config.h"
 #include "engine/phase.h"
 #include "programs/checkpoint/ckpt.h"
+#include "programs/checkpoint/parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -322,4 +323,98 @@ void ckpt_summary(struct weir_run *run, const struct weir_test *tests, int n)
     weir_report_int(r, WEIR_FOR_DATA, "best", best->number);
     weir_report_line(r, "Best number of %s: %d (%.2f MiB/s with create and close)",
                      best->reads ? "readers" : "writers", best->number, best->series[2].mean);
+}
+
+#define GB 1e9
+
+/* ---- raw_bw.x, gatherv.x, combo.x: of rank 0, which is the first writer ---- */
+
+int parts_report_test(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct parts *t = state;
+    struct weir_report *r = &run->report;
+
+    (void)err;
+    weir_report_int(r, WEIR_FOR_DATA, "test", run->test->id);
+    weir_report_str(r, WEIR_FOR_DATA, "api", t->kind == PARTS_GATHERV ? "" : t->be->name);
+    weir_report_int(r, WEIR_FOR_DATA, "tasks", run->par.size);
+    weir_report_int(r, WEIR_FOR_DATA, "bytes", (int64_t)(t->total * sizeof(float)));
+    if (t->kind != PARTS_RAW)
+        weir_report_str(r, WEIR_FOR_DATA, "buffers", t->o->keep_buffers ? "kept" : "new");
+    weir_banner_parameters(run);
+    return 0;
+}
+
+/* -1 for one try, as the originals have it. */
+static double deviation_of_tries(const struct weir_stats *s)
+{
+    return s->n > 1 ? weir_stats_sd(s, PARTS_DEVIATION) : -1;
+}
+
+static void show_raw(struct weir_report *r, const struct parts *t)
+{
+    double packet = (double)t->packet * sizeof(float) / GB, all = packet * t->writers;
+    double seconds = t->write.mean;
+
+    weir_report_line(r, " Tested with file type: %s", t->o->type);
+    weir_report_line(r, "%10s,%10s,%10s,%15s,%15s,%15s,%15s,%15s,%15s", "NX", "# levs", "# writers",
+                     "write (GB)", "packet (GB)", "Time (s)", "Eff. BW (GB/s)", "Avg. BW (GB/s)",
+                     "Rel. Std. Dev.");
+    weir_report_line(r, "%10d,%10d,%10d,%15.4f,%15.4f,%15.4f,%15.4f,%15.4f,%15.4f", t->o->nx,
+                     t->o->levels, t->writers, all, packet, seconds, all / seconds,
+                     all / seconds / t->writers, deviation_of_tries(&t->write) / seconds);
+}
+
+static void show_gatherv(struct weir_report *r, const struct parts *t, int ranks, double gb)
+{
+    double sd = deviation_of_tries(&t->gather), seconds = t->gather.mean;
+
+    weir_report_line(r,
+                     "    NX,# levs,# writ,group ,       Time (s), Rel. Std. dev.,    BW (GB/sec)");
+    weir_report_line(r, "%6d,%6d,%6d,%6d,%15.4f,%15.4f,%15.4f", t->o->nx, t->o->levels, t->writers,
+                     ranks / t->writers, seconds, sd < 0 ? sd : sd / seconds, gb / seconds);
+}
+
+static void show_combo(struct weir_report *r, const struct parts *t, int ranks, double gb)
+{
+    double seconds = t->gather.mean + t->write.mean;
+
+    weir_report_line(r,
+                     "    NX,# levs,# writ,group ,       Time (s),     G Time (s),     W Time (s), "
+                     "   BW (GB/sec)");
+    weir_report_line(r, "%6d,%6d,%6d,%6d,%15.4f,%15.4f,%15.4f,%15.4f", t->o->nx, t->o->levels,
+                     t->writers, ranks / t->writers, seconds, t->gather.mean, t->write.mean,
+                     gb / seconds);
+}
+
+static void report_times(struct weir_report *r, const char *key, const struct weir_stats *s)
+{
+    weir_report_enter(r, key, false);
+    weir_report_real(r, WEIR_FOR_DATA, "mean", s->mean);
+    weir_report_real(r, WEIR_FOR_DATA, "deviation", s->n > 1 ? deviation_of_tries(s) : NAN);
+    weir_report_real(r, WEIR_FOR_DATA, "min", s->min);
+    weir_report_real(r, WEIR_FOR_DATA, "max", s->max);
+    weir_report_leave(r);
+}
+
+int parts_conclude(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct parts *t = state;
+    double gb = (double)t->total * sizeof(float) / GB;
+
+    (void)err;
+    if (t->both.n == 0 || run->test->failed)
+        return 0;
+    if (t->kind != PARTS_RAW)
+        report_times(&run->report, "gatherTime", &t->gather);
+    if (t->kind != PARTS_GATHERV)
+        report_times(&run->report, "writeTime", &t->write);
+    report_times(&run->report, "time", &t->both);
+    if (t->kind == PARTS_RAW)
+        show_raw(&run->report, t);
+    else if (t->kind == PARTS_GATHERV)
+        show_gatherv(&run->report, t, run->par.size, gb);
+    else
+        show_combo(&run->report, t, run->par.size, gb);
+    return 0;
 }

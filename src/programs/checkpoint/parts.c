@@ -3,7 +3,6 @@
 #include "config.h"
 #include "programs/checkpoint/parts.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,38 +17,8 @@
 #include "par/group.h"
 #include "programs/checkpoint/ckpt-cube.h"
 
-#define O struct small_options
-#define GB 1e9
+#define O struct parts_options
 #define SCRATCH "scratch."
-
-enum kind { RAW, GATHERV, COMBO };
-
-struct small_options {
-    struct weir_run_options run; /* first: the engine reads it */
-    const char *api, *type;
-    int nx, levels, writers;
-    bool keep_buffers;
-};
-
-struct small {
-    const struct small_options *o;
-    enum kind kind;
-    int writers;
-    uint64_t total, packet, part; /* elements of all, of a writer, of a rank */
-    const struct weir_backend *be;
-    struct weir_backend_opt be_opt;
-    struct weir_access access;
-    struct weir_heads ranks;     /* groups with a writer each */
-    struct weir_session session; /* of the writers */
-    struct weir_patches patches;
-    float *mine;
-    float *received;    /* on the first rank of a group; see gather */
-    float *packet_data; /* on writers */
-    struct weir_str name;
-    bool is_new; /* nobody else's file has this name */
-    uint64_t ns[2]; /* of a try: gather, write */
-    struct weir_stats gather, write, both;
-};
 
 static const char *const types[] = { "binary", "netcdf", NULL };
 
@@ -93,7 +62,7 @@ static void name_scratch(const void *opt, uint64_t writer, struct weir_str *out)
 
 static int add_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
 {
-    const struct small_options *o = opt;
+    const struct parts_options *o = opt;
     const struct weir_file_names names = {
         .prefix = SCRATCH, .n = (uint64_t)o->writers, .name = name_scratch, .arg = o
     };
@@ -102,9 +71,9 @@ static int add_files(const void *opt, int tasks, struct weir_files *files, struc
     return weir_files_add_names(files, "the data", &names, WEIR_FILE_WRITE, err);
 }
 
-static int check_sizes(struct small *t, int ranks, struct weir_err *err)
+static int check_sizes(struct parts *t, int ranks, struct weir_err *err)
 {
-    const struct small_options *o = t->o;
+    const struct parts_options *o = t->o;
     uint64_t cells = (uint64_t)o->nx * (uint64_t)o->nx * WEIR_CUBE_FACES;
 
     if (o->nx < 1 || o->levels < 1 || o->writers < 1)
@@ -131,12 +100,14 @@ static int check_sizes(struct small *t, int ranks, struct weir_err *err)
 static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err *err)
 {
     const struct weir_driver *d = run->test->driver;
-    struct small *t = state;
-    enum kind kind = d == &parts_raw ? RAW : d == &parts_gatherv ? GATHERV : COMBO;
-    const struct small_options *o = chosen;
-    const char *api = o->api                                          ? o->api
-                      : kind == RAW && strcmp(o->type, "netcdf") == 0 ? "NETCDF"
-                                                                      : "POSIX";
+    struct parts *t = state;
+    enum parts_kind kind = d == &parts_raw       ? PARTS_RAW
+                           : d == &parts_gatherv ? PARTS_GATHERV
+                                                 : PARTS_COMBO;
+    const struct parts_options *o = chosen;
+    const char *api = o->api                                                ? o->api
+                      : kind == PARTS_RAW && strcmp(o->type, "netcdf") == 0 ? "NETCDF"
+                                                                            : "POSIX";
 
     t->o = o;
     t->kind = kind;
@@ -150,7 +121,7 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
                                        .tasks = t->writers,
                                        .nodes = run->world.nodes };
     run->test->plan.path = SCRATCH;
-    run->test->plan.writes = kind != GATHERV;
+    run->test->plan.writes = kind != PARTS_GATHERV;
     run->test->plan.bytes = t->total * sizeof(float);
     run->test->plan.inodes = (uint64_t)t->writers;
     return 0;
@@ -158,9 +129,9 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
 
 /* ---- groups and memory ---- */
 
-static bool writes(const struct small *t)
+static bool writes(const struct parts *t)
 {
-    return t->kind != GATHERV && t->ranks.group.rank == 0;
+    return t->kind != PARTS_GATHERV && t->ranks.group.rank == 0;
 }
 
 static int take(float **out, uint64_t elements, struct weir_err *err)
@@ -172,15 +143,15 @@ static int take(float **out, uint64_t elements, struct weir_err *err)
     return rc;
 }
 
-static uint64_t received_bytes(const struct small *t)
+static uint64_t received_bytes(const struct parts *t)
 {
     return t->part * (uint64_t)t->ranks.group.size * sizeof(float);
 }
 
 /* A buffer that is kept has been touched; one that only stands by takes no memory. */
-static int take_received(struct small *t, struct weir_err *err)
+static int take_received(struct parts *t, struct weir_err *err)
 {
-    if (t->kind == RAW || t->ranks.group.rank > 0)
+    if (t->kind == PARTS_RAW || t->ranks.group.rank > 0)
         return 0;
     if (t->o->keep_buffers)
         return take(&t->received, received_bytes(t) / sizeof(float), err);
@@ -188,7 +159,7 @@ static int take_received(struct small *t, struct weir_err *err)
     return t->received ? 0 : weir_fail(err, WEIR_ESETUP, "memory for what is gathered");
 }
 
-static int take_data(struct small *t, int rank, struct weir_err *err)
+static int take_data(struct parts *t, int rank, struct weir_err *err)
 {
     if (take(&t->mine, t->part, err) < 0 || take_received(t, err) < 0)
         return -1;
@@ -205,7 +176,7 @@ static int take_data(struct small *t, int rank, struct weir_err *err)
 
 static int start(struct weir_run *run, void *state, struct weir_err *err)
 {
-    struct small *t = state;
+    struct parts *t = state;
     int rc, color = (int)((int64_t)run->par.rank * t->writers / run->par.size);
 
     if (weir_test_heads(run, &t->ranks, color, err) < 0)
@@ -215,7 +186,7 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
         weir_agree(&run->par, take_data(t, run->par.rank, err), err) < 0)
         return -1;
     name_scratch(t->o, (uint64_t)t->ranks.peers.rank, &t->name);
-    if (t->kind == GATHERV)
+    if (t->kind == PARTS_GATHERV)
         return 0;
     if (weir_test_session_of(run, &t->session, t->be, t->be_opt, &t->access,
                              weir_heads_par(&t->ranks), err) < 0)
@@ -229,7 +200,7 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
 
 static bool target(struct weir_run *run, const void *state, int i, struct weir_str *path)
 {
-    const struct small *t = state;
+    const struct parts *t = state;
 
     (void)run;
     if (i > 0 || !writes(t))
@@ -240,7 +211,7 @@ static bool target(struct weir_run *run, const void *state, int i, struct weir_s
 
 static void end(void *state)
 {
-    struct small *t = state;
+    struct parts *t = state;
 
     weir_patches_free(&t->patches);
     free(t->packet_data);
@@ -251,7 +222,7 @@ static void end(void *state)
 
 /* ---- a try ---- */
 
-static int write_packet(struct small *t, struct weir_array_file *f, struct weir_err *err)
+static int write_packet(struct parts *t, struct weir_array_file *f, struct weir_err *err)
 {
     static const char *const dims[] = { "dim1" };
     const struct weir_array_spec spec = { .type = { .elem = WEIR_ELEM_FLOAT32 },
@@ -267,7 +238,7 @@ static int write_packet(struct small *t, struct weir_array_file *f, struct weir_
 }
 
 /* Create, write, close, delete. */
-static int write_file(struct weir_run *run, struct small *t, struct weir_err *err)
+static int write_file(struct weir_run *run, struct parts *t, struct weir_err *err)
 {
     const char *name = weir_str_text(&t->name);
     struct weir_array_file *f;
@@ -294,7 +265,7 @@ static int write_file(struct weir_run *run, struct small *t, struct weir_err *er
 /* The originals allocate the buffer in the measured time, so touching it is a part of what they
  * measure. Where there is no memory for a new one the messages go into the one that stands by, so
  * that nobody waits. */
-static int gather(struct small *t, const struct weir_par *meet, struct weir_err *err)
+static int gather(struct parts *t, const struct weir_par *meet, struct weir_err *err)
 {
     bool is_new = t->received && !t->o->keep_buffers;
     float *made = NULL;
@@ -322,14 +293,14 @@ static uint64_t count(struct weir_run *run, void *state)
 static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                 struct weir_err *err)
 {
-    struct small *t = state;
+    struct parts *t = state;
     uint64_t begin;
     int rc = 0;
 
     (void)i;
     t->ns[0] = t->ns[1] = 0;
-    if (t->kind != RAW)
-        rc = gather(t, t->kind == COMBO ? &t->ranks.group : &t->ranks.peers, err);
+    if (t->kind != PARTS_RAW)
+        rc = gather(t, t->kind == PARTS_COMBO ? &t->ranks.group : &t->ranks.peers, err);
     if (writes(t)) {
         weir_barrier(&t->ranks.peers); /* of the pattern */
         begin = weir_now_ns();
@@ -348,7 +319,7 @@ static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_n
 static int after(struct weir_run *run, void *state, const struct weir_stage *stage,
                  struct weir_phase_rec *rec, struct weir_err *err)
 {
-    struct small *t = state;
+    struct parts *t = state;
 
     (void)stage;
     weir_stats_add(&t->gather, (double)t->ns[0] / WEIR_NS_PER_S);
@@ -374,110 +345,16 @@ static const struct weir_stage raw_stages[] = { { .key = "try",
 /* Facts for the findings. The file is removed inside the phase, so its pages cannot be examined. */
 static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
 {
-    const struct small *t = state;
+    const struct parts *t = state;
 
     (void)run;
-    f->path = t->kind == GATHERV ? NULL : ".";
+    f->path = t->kind == PARTS_GATHERV ? NULL : ".";
     f->planned_bytes = (double)(t->total * sizeof(float));
     f->transfer = (double)(t->packet * sizeof(float));
-    f->stores &= t->kind != GATHERV;
+    f->stores &= t->kind != PARTS_GATHERV;
     f->durable = f->direct == 1;
     f->shared = f->random = f->collective = 0;
     f->data_kind = WEIR_DATA_RANDOM;
-}
-
-/* ---- results: of rank 0, which is the first writer ---- */
-
-static int report_test(struct weir_run *run, void *state, struct weir_err *err)
-{
-    const struct small *t = state;
-    struct weir_report *r = &run->report;
-
-    (void)err;
-    weir_report_int(r, WEIR_FOR_DATA, "test", run->test->id);
-    weir_report_str(r, WEIR_FOR_DATA, "api", t->kind == GATHERV ? "" : t->be->name);
-    weir_report_int(r, WEIR_FOR_DATA, "tasks", run->par.size);
-    weir_report_int(r, WEIR_FOR_DATA, "bytes", (int64_t)(t->total * sizeof(float)));
-    if (t->kind != RAW)
-        weir_report_str(r, WEIR_FOR_DATA, "buffers", t->o->keep_buffers ? "kept" : "new");
-    weir_banner_parameters(run);
-    return 0;
-}
-
-#define DEVIATION WEIR_DEVIATION_SAMPLE
-
-/* -1 for one try, as the originals have it. */
-static double deviation(const struct weir_stats *s)
-{
-    return s->n > 1 ? weir_stats_sd(s, DEVIATION) : -1;
-}
-
-static void show_raw(struct weir_report *r, const struct small *t)
-{
-    double packet = (double)t->packet * sizeof(float) / GB, all = packet * t->writers;
-    double seconds = t->write.mean;
-
-    weir_report_line(r, " Tested with file type: %s", t->o->type);
-    weir_report_line(r, "%10s,%10s,%10s,%15s,%15s,%15s,%15s,%15s,%15s", "NX", "# levs", "# writers",
-                     "write (GB)", "packet (GB)", "Time (s)", "Eff. BW (GB/s)", "Avg. BW (GB/s)",
-                     "Rel. Std. Dev.");
-    weir_report_line(r, "%10d,%10d,%10d,%15.4f,%15.4f,%15.4f,%15.4f,%15.4f,%15.4f", t->o->nx,
-                     t->o->levels, t->writers, all, packet, seconds, all / seconds,
-                     all / seconds / t->writers, deviation(&t->write) / seconds);
-}
-
-static void show_gatherv(struct weir_report *r, const struct small *t, int ranks, double gb)
-{
-    double sd = deviation(&t->gather), seconds = t->gather.mean;
-
-    weir_report_line(r,
-                     "    NX,# levs,# writ,group ,       Time (s), Rel. Std. dev.,    BW (GB/sec)");
-    weir_report_line(r, "%6d,%6d,%6d,%6d,%15.4f,%15.4f,%15.4f", t->o->nx, t->o->levels, t->writers,
-                     ranks / t->writers, seconds, sd < 0 ? sd : sd / seconds, gb / seconds);
-}
-
-static void show_combo(struct weir_report *r, const struct small *t, int ranks, double gb)
-{
-    double seconds = t->gather.mean + t->write.mean;
-
-    weir_report_line(r,
-                     "    NX,# levs,# writ,group ,       Time (s),     G Time (s),     W Time (s), "
-                     "   BW (GB/sec)");
-    weir_report_line(r, "%6d,%6d,%6d,%6d,%15.4f,%15.4f,%15.4f,%15.4f", t->o->nx, t->o->levels,
-                     t->writers, ranks / t->writers, seconds, t->gather.mean, t->write.mean,
-                     gb / seconds);
-}
-
-static void report_times(struct weir_report *r, const char *key, const struct weir_stats *s)
-{
-    weir_report_enter(r, key, false);
-    weir_report_real(r, WEIR_FOR_DATA, "mean", s->mean);
-    weir_report_real(r, WEIR_FOR_DATA, "deviation", s->n > 1 ? deviation(s) : NAN);
-    weir_report_real(r, WEIR_FOR_DATA, "min", s->min);
-    weir_report_real(r, WEIR_FOR_DATA, "max", s->max);
-    weir_report_leave(r);
-}
-
-static int conclude(struct weir_run *run, void *state, struct weir_err *err)
-{
-    const struct small *t = state;
-    double gb = (double)t->total * sizeof(float) / GB;
-
-    (void)err;
-    if (t->both.n == 0 || run->test->failed)
-        return 0;
-    if (t->kind != RAW)
-        report_times(&run->report, "gatherTime", &t->gather);
-    if (t->kind != GATHERV)
-        report_times(&run->report, "writeTime", &t->write);
-    report_times(&run->report, "time", &t->both);
-    if (t->kind == RAW)
-        show_raw(&run->report, t);
-    else if (t->kind == GATHERV)
-        show_gatherv(&run->report, t, run->par.size, gb);
-    else
-        show_combo(&run->report, t, run->par.size, gb);
-    return 0;
 }
 
 static const struct weir_example examples[] = {
@@ -501,9 +378,10 @@ static const struct weir_made made = {
 };
 
 #define COMMON                                                                                     \
-    .opt_size = sizeof(struct small_options), .state_size = sizeof(struct small),                  \
-    .operations = operations, .deviation = DEVIATION, .whole = true, .plan = plan,                 \
-    .start = start, .end = end, .report = report_test, .judged = &judged, .conclude = conclude
+    .opt_size = sizeof(struct parts_options), .state_size = sizeof(struct parts),                  \
+    .operations = operations, .deviation = PARTS_DEVIATION, .whole = true, .plan = plan,           \
+    .start = start, .end = end, .report = parts_report_test, .judged = &judged,                    \
+    .conclude = parts_conclude
 
 const struct weir_driver parts_raw = { .name = "raw_bw.x",
                                        .examples = examples,
