@@ -185,16 +185,21 @@ static double deviation(const struct weir_stats *s)
     return isnan(s->mean) ? NAN : weir_stats_sd(s, CKPT_DEVIATION);
 }
 
+static void report_stats(struct weir_report *r, const struct weir_stats *s, double sd)
+{
+    weir_report_real(r, WEIR_FOR_DATA, "mean", s->mean);
+    weir_report_real(r, WEIR_FOR_DATA, "deviation", sd);
+    weir_report_real(r, WEIR_FOR_DATA, "min", s->min);
+    weir_report_real(r, WEIR_FOR_DATA, "max", s->max);
+}
+
 static void report_rate(struct weir_report *r, const char *key, const char *definition,
                         const struct weir_stats *s)
 {
     weir_report_enter(r, key, false);
     weir_report_str(r, WEIR_FOR_DATA, "definition", definition);
     weir_report_str(r, WEIR_FOR_DATA, "unit", "MiB/s");
-    weir_report_real(r, WEIR_FOR_DATA, "mean", s->mean);
-    weir_report_real(r, WEIR_FOR_DATA, "deviation", deviation(s));
-    weir_report_real(r, WEIR_FOR_DATA, "min", s->min);
-    weir_report_real(r, WEIR_FOR_DATA, "max", s->max);
+    report_stats(r, s, deviation(s));
     weir_report_leave(r);
 }
 
@@ -353,7 +358,7 @@ static double deviation_of_tries(const struct weir_stats *s)
 
 static void show_raw(struct weir_report *r, const struct parts *t)
 {
-    double packet = (double)t->packet * sizeof(float) / GB, all = packet * t->writers;
+    double packet = (double)t->packet * sizeof(float) / GB, all = packet * t->o->writers;
     double seconds = t->write.mean;
 
     weir_report_line(r, " Tested with file type: %s", t->o->type);
@@ -361,8 +366,8 @@ static void show_raw(struct weir_report *r, const struct parts *t)
                      "write (GB)", "packet (GB)", "Time (s)", "Eff. BW (GB/s)", "Avg. BW (GB/s)",
                      "Rel. Std. Dev.");
     weir_report_line(r, "%10d,%10d,%10d,%15.4f,%15.4f,%15.4f,%15.4f,%15.4f,%15.4f", t->o->nx,
-                     t->o->levels, t->writers, all, packet, seconds, all / seconds,
-                     all / seconds / t->writers, deviation_of_tries(&t->write) / seconds);
+                     t->o->levels, t->o->writers, all, packet, seconds, all / seconds,
+                     all / seconds / t->o->writers, deviation_of_tries(&t->write) / seconds);
 }
 
 static void show_gatherv(struct weir_report *r, const struct parts *t, int ranks, double gb)
@@ -371,8 +376,8 @@ static void show_gatherv(struct weir_report *r, const struct parts *t, int ranks
 
     weir_report_line(r,
                      "    NX,# levs,# writ,group ,       Time (s), Rel. Std. dev.,    BW (GB/sec)");
-    weir_report_line(r, "%6d,%6d,%6d,%6d,%15.4f,%15.4f,%15.4f", t->o->nx, t->o->levels, t->writers,
-                     ranks / t->writers, seconds, sd < 0 ? sd : sd / seconds, gb / seconds);
+    weir_report_line(r, "%6d,%6d,%6d,%6d,%15.4f,%15.4f,%15.4f", t->o->nx, t->o->levels,
+                     t->o->writers, ranks / t->o->writers, seconds, sd < 0 ? sd : sd / seconds, gb / seconds);
 }
 
 static void show_combo(struct weir_report *r, const struct parts *t, int ranks, double gb)
@@ -383,17 +388,14 @@ static void show_combo(struct weir_report *r, const struct parts *t, int ranks, 
                      "    NX,# levs,# writ,group ,       Time (s),     G Time (s),     W Time (s), "
                      "   BW (GB/sec)");
     weir_report_line(r, "%6d,%6d,%6d,%6d,%15.4f,%15.4f,%15.4f,%15.4f", t->o->nx, t->o->levels,
-                     t->writers, ranks / t->writers, seconds, t->gather.mean, t->write.mean,
+                     t->o->writers, ranks / t->o->writers, seconds, t->gather.mean, t->write.mean,
                      gb / seconds);
 }
 
 static void report_times(struct weir_report *r, const char *key, const struct weir_stats *s)
 {
     weir_report_enter(r, key, false);
-    weir_report_real(r, WEIR_FOR_DATA, "mean", s->mean);
-    weir_report_real(r, WEIR_FOR_DATA, "deviation", s->n > 1 ? deviation_of_tries(s) : NAN);
-    weir_report_real(r, WEIR_FOR_DATA, "min", s->min);
-    weir_report_real(r, WEIR_FOR_DATA, "max", s->max);
+    report_stats(r, s, s->n > 1 ? deviation_of_tries(s) : NAN);
     weir_report_leave(r);
 }
 

@@ -88,7 +88,6 @@ static int check_sizes(struct parts *t, int ranks, struct weir_err *err)
         t->total > INT64_MAX / sizeof(float))
         return weir_refuse(err, WEIR_EUSAGE, "--nx=%d, --n_levs=%d: that is more than 2^63 bytes",
                            o->nx, o->levels);
-    t->writers = o->writers;
     t->packet = t->total / (uint64_t)o->writers;
     t->part = t->total / (uint64_t)ranks;
     if (t->part == 0)
@@ -118,12 +117,12 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
         return weir_refuse(err, WEIR_EUSAGE, "%s cannot keep arrays", t->be->name);
     t->access = (struct weir_access) { .own_names = true,
                                        .file_per_task = true,
-                                       .tasks = t->writers,
+                                       .tasks = t->o->writers,
                                        .nodes = run->world.nodes };
     run->test->plan.path = SCRATCH;
     run->test->plan.writes = kind != PARTS_GATHERV;
     run->test->plan.bytes = t->total * sizeof(float);
-    run->test->plan.inodes = (uint64_t)t->writers;
+    run->test->plan.inodes = (uint64_t)t->o->writers;
     return 0;
 }
 
@@ -177,7 +176,7 @@ static int take_data(struct parts *t, int rank, struct weir_err *err)
 static int start(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct parts *t = state;
-    int rc, color = (int)((int64_t)run->par.rank * t->writers / run->par.size);
+    int rc, color = (int)((int64_t)run->par.rank * t->o->writers / run->par.size);
 
     if (weir_test_heads(run, &t->ranks, color, err) < 0)
         return -1;

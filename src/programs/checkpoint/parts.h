@@ -23,7 +23,6 @@ struct parts_options {
 struct parts {
     const struct parts_options *o;
     enum parts_kind kind;
-    int writers;
     uint64_t total, packet, part; /* elements of all, of a writer, of a rank */
     const struct weir_backend *be;
     struct weir_backend_opt be_opt;
