@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "programs/mib/mib-fstype.h"
+#include "programs/mib/mib.h"
 
 static void any_part_is_that_of_the_whole(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mib-fstype.c - kinds of file systems, by the numbers of statfs(2) */
 #include "config.h"
-#include "programs/mib/mib-fstype.h"
+#include "programs/mib/mib.h"
 
 #include <stddef.h>
 
