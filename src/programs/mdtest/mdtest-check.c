@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-check.c - are the options sound, and what follows from them */
+/* mdtest-check.c - the options: are they sound, and what follows from them */
 #include "config.h"
 #include "programs/mdtest/mdtest.h"
 
@@ -9,6 +9,145 @@
 #include "base/size.h"
 #include "engine/place/items.h"
 #include "par/agree.h"
+
+#define O struct mdtest_options
+#define MOST32 .max = INT32_MAX
+#define MOST64 .max = INT64_MAX
+
+const struct weir_opt mdtest_opts[] = {
+    OPT_RUN(api, 'a', "api", NULL, .help = "Backend that does the operations; POSIX without it"),
+    OPT_INT('b', "branch", NULL, O, branch, "1", "N",
+            "Directories below each directory of the tree", OPT_IN(FILES)),
+    OPT_INT(
+        'B', "no-barriers", NULL, O, no_barriers, "0", "N",
+        "Not 0: no barriers between phases; only the agreement on errors keeps the tasks together",
+        OPT_IN(ORDER)),
+    OPT_FLAG('c', "collective", NULL, O, collective,
+             "Task 0 makes and removes the items of all tasks", OPT_IN(ORDER)),
+    OPT_FLAG('C', "create", NULL, O, create,
+             "Create phases; all phases are on unless one of -C -T -E -r -U is given",
+             OPT_IN(ORDER)),
+    OPT_STR('d', "directory", NULL, O, dirs, "./out", "DIR[@DIR...]",
+            "Where to work, or several places with -u; made when it is not there",
+            .flags = WEIR_OPT_PLACES, OPT_FIRST(FILES)),
+    OPT_FLAG('D', "only-directories", NULL, O, only_dirs, "Test directories, not files",
+             OPT_IN(FILES)),
+    OPT_SIZE('e', "read-bytes", NULL, O, read_bytes, "0", "SIZE",
+             "Bytes to read from each file in the read phase; 0: open and close only", MOST64,
+             OPT_FIRST(DATA)),
+    OPT_FLAG('E', "read", NULL, O, read, "Read phase of files", OPT_IN(ORDER)),
+    OPT_INT('f', "first", NULL, O, first, "1", "N", "First number of tasks that the test runs on",
+            .min = 1, MOST32, .flags = WEIR_OPT_APART, OPT_IN(ORDER)),
+    OPT_FLAG('F', "only-files", NULL, O, only_files, "Test files, not directories",
+             OPT_FIRST(FILES)),
+    OPT_FLAG(
+        'g', "reset-layout", NULL, O, reset_layout,
+        "Lustre: give the test directories the default layout of directories; POSIX in a build "
+        "with its library",
+        OPT_IN(FILES)),
+    WEIR_OPT_DATA_SEED(O, "files"),
+    OPT_RUN(repetitions, 'i', "iterations", NULL),
+    OPT_SIZE('I', "items-per-directory", NULL, O, per_dir, "0", "N",
+             "Items of a task in each directory of the tree", MOST64, OPT_IN(FILES)),
+    OPT_FLAG('k', "mknod", NULL, O, mknod, "Create files with mknod instead of open and close",
+             OPT_IN(FILES)),
+    OPT_INT('l', "last", NULL, O, last, "0", "N",
+            "Last number of tasks that the test runs on; 0: all, and only these", .min = 0, MOST32,
+            .flags = WEIR_OPT_APART, OPT_IN(ORDER)),
+    OPT_FLAG('L', "leaf-only", NULL, O, leaf_only,
+             "Items only in the directories at the lowest level of the tree", OPT_IN(FILES)),
+    OPT_SIZE('n', "items", NULL, O, items, "0", "N",
+             "Directories and files of a task in the whole tree", MOST64, OPT_FIRST(FILES)),
+    OPT_INT(
+        'N', "shift", NULL, O, shift, "0", "N",
+        "From phase to phase, use what the task N nodes further on made; on one node, or where "
+        "tasks of a node are not ranks in a row, N tasks further on",
+        .min = 0, MOST32, OPT_FIRST(ORDER)),
+    OPT_RUN(
+        delay_s, 'p', "delay", NULL,
+        .help = "Wait this many seconds before the directory phases and before the file phases"),
+    OPT_FLAG('P', "rates-and-times", NULL, O, rates_and_times,
+             "Show the table of rates and the table of times", .flags = WEIR_OPT_APART,
+             OPT_IN(OUTPUT)),
+    OPT_FLAG(0, "print-all-procs", NULL, O, all_procs,
+             "Show the numbers of every task before each table", .flags = WEIR_OPT_APART,
+             OPT_IN(OUTPUT)),
+    OPT_FLAG('r', "remove", NULL, O, remove, "Remove phases", OPT_IN(ORDER)),
+    OPT_FLAG('R', "random", NULL, O, random,
+             "Visit items in random order when they are stat'ed and read", OPT_IN(ORDER)),
+    OPT_INT(0, "random-seed", NULL, O, random_seed, "0", "N",
+            "Seed of the random order; more than 0 turns it on", .min = 0, MOST32, OPT_IN(ORDER)),
+    OPT_INT('s', "stride", NULL, O, step, "1", "N", "Step from one number of tasks to the next",
+            .min = 1, MOST32, .flags = WEIR_OPT_APART, OPT_IN(ORDER)),
+    OPT_FLAG('S', "shared-files", NULL, O, shared,
+             "All tasks use the same files; no directory phases", OPT_IN(FILES)),
+    OPT_FLAG('t', "time-directory-switch", NULL, O, time_dirs,
+             "With -u, time the change to the task's own directory; there is no such change here, "
+             "so this does nothing",
+             OPT_IN(ORDER)),
+    OPT_FLAG('T', "stat", NULL, O, stat, "Stat phases", OPT_IN(ORDER)),
+    OPT_FLAG('u', "unique-directory", NULL, O, unique, "Give each task a tree of its own",
+             OPT_FIRST(FILES)),
+    OPT_FLAG('U', "rename", NULL, O, rename, "Rename phase of directories", OPT_IN(ORDER)),
+    OPT_RUN(verbose, 'v', "verbose", NULL),
+    OPT_INT('V', "verbosity", NULL, O, run.verbose, "0", "N", "Print as much as with that many -v",
+            .min = 0, MOST32, .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
+    OPT_SIZE('w', "write-bytes", NULL, O, write_bytes, "0", "SIZE",
+             "Bytes to write to each file when it is created", MOST64, OPT_FIRST(DATA)),
+    OPT_RUN(deadline_s, 'W', "stonewall", NULL,
+            .help = "Stop creating after this many seconds, and let all tasks reach the count of "
+                    "the fastest"),
+    OPT_STR('x', "stonewall-status", NULL, O, status_file, NULL, "FILE",
+            "Keep the items of a task after a stonewall for a later run", .flags = WEIR_OPT_WRITES,
+            OPT_IN(FILES)),
+    OPT_FLAG('X', "verify-read", NULL, O, verify_read, "Check the data that are read",
+             OPT_IN(DATA)),
+    OPT_FLAG(0, "verify-write", NULL, O, verify_write,
+             "Read back and check what was written, through the same open file", OPT_IN(DATA)),
+    OPT_FLAG('y', "sync-file", NULL, O, sync_file,
+             "Flush each file to storage after it was written", OPT_IN(DATA)),
+    OPT_FLAG('Y', "sync-phase", NULL, O, sync_phase,
+             "Flush the file system at the end of each phase, inside its time", OPT_IN(DATA)),
+    OPT_INT('z', "depth", NULL, O, depth, "0", "N", "Levels of the tree below its root",
+            OPT_FIRST(FILES)),
+    OPT_FLAG('Z', "times", NULL, O, times, "Show the table of times instead of that of rates",
+             .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
+    WEIR_OPT_DATA_PACKET(O, "files"),
+    OPT_STR(0, "run-cmd-before-phase", NULL, O, before, "", "COMMAND",
+            "Run this on every task before each phase, outside its time", .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE,
+            OPT_IN(TIME)),
+    OPT_STR(0, "run-cmd-after-phase", NULL, O, after, "", "COMMAND",
+            "Run this on every task at the end of each phase, inside its time",
+            .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE, OPT_IN(TIME)),
+    OPT_RUN(warnings_are_errors, 0, "warningAsErrors", NULL),
+    OPT_RUN(rank_csv, 0, "saveRankPerformanceDetails", NULL,
+            .help = "Write the rates and times of every task"),
+    OPT_RUN(op_csv, 0, "savePerOpDataCSV", NULL,
+            .help = "Write every operation on files to PREFIX-<phase>-<task>.csv"),
+    OPT_FLAG(0, "showRankStatistics", NULL, O, rank_stats,
+             "Show the extremes and means of single tasks in the tables", .flags = WEIR_OPT_APART,
+             OPT_IN(OUTPUT)),
+    OPT_FLAG(0, "latency", NULL, O, latency, "Show the latencies of operations after the tables",
+             .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
+    OPT_RUN(dry_run, 0, "dry-run", "dryRun",
+            .help = "Show what the tree needs, check that there is room for it, and do nothing"),
+    OPT_STR(0, "cleanup", NULL, O, cleanup, NULL, "DIR",
+            "Remove what earlier runs left in DIR, and nothing else", .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE,
+            OPT_IN(FILES)),
+    OPT_RUN(max_minutes, 0, "max-time-duration", NULL),
+    OPT_RUN(existing, 0, "existing", "existing",
+            .help = "Trees of an earlier run that are there when -C begins: remove them, go on in "
+                    "them (files are used, directories that are items are an error), or end with "
+                    "an error",
+            .choices = weir_existing_ways),
+    OPT_RUN_UP_TO(reports),
+    OPT_RUN(gpu_memory, 0, "allocateBufferOnGPU", NULL),
+    OPT_RUN(gpu_id, 0, "GPUid", NULL),
+    OPT_RUN(gpu_direct, 0, "gpuDirect", NULL),
+    OPT_END
+};
+
+#undef O
 
 /* ---- directories ---- */
 

@@ -87,7 +87,8 @@ static void keep_series(struct mdtest_series *s, const struct mdtest_measure *m)
     keep_ranks(&s->rank_ms, &m->rank_ms);
 }
 
-int mdtest_take_iteration(const struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
+/* Make room for the numbers of the iteration that begins. */
+static int take_iteration(const struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
 {
     struct mdtest_results *r = &t->results;
     size_t need = t->o->all_procs ? (size_t)run->repetition + 1 : 1;
@@ -104,15 +105,30 @@ int mdtest_take_iteration(const struct weir_run *run, struct mdtest_test *t, str
     return 0;
 }
 
-struct mdtest_mine *mdtest_mine_of(const struct weir_run *run, const struct mdtest_test *t)
+/* Those of this rank in this iteration: MDTEST_OPS of them. */
+static struct mdtest_mine *mine_of(const struct weir_run *run, const struct mdtest_test *t)
 {
     return t->results.mine + (t->o->all_procs ? run->repetition * MDTEST_OPS : 0);
+}
+
+int mdtest_iteration(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    if (take_iteration(run, t, err) < 0)
+        return -1;
+    memset(mine_of(run, t), 0, sizeof(*t->results.mine) * MDTEST_OPS);
+    t->ledger.started[MDTEST_DIRS] = t->ledger.started[MDTEST_FILES] = t->ledger.trees_started = 0;
+    if (t->o->create)
+        memcpy(t->ledger.count, t->ledger.planned, sizeof(t->ledger.count));
+    mdtest_log(run, 1, "main: * iteration %d *", run->repetition + 1);
+    return 0;
 }
 
 int mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
                    double extra_s, struct mdtest_measure *m, struct weir_err *err)
 {
-    struct mdtest_mine *mine = mdtest_mine_of(run, t) + t->pass.op;
+    struct mdtest_mine *mine = mine_of(run, t) + t->pass.op;
 
     *m = (struct mdtest_measure) { .op = t->pass.op, .items = rec->done_sum };
     m->seconds = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED) + extra_s;
@@ -194,7 +210,7 @@ int mdtest_ranks_iteration(struct weir_run *run, void *state, const struct weir_
                            struct weir_err *err)
 {
     const struct mdtest_test *t = state;
-    const struct mdtest_mine *mine = mdtest_mine_of(run, t);
+    const struct mdtest_mine *mine = mine_of(run, t);
 
     (void)s;
     return weir_ranks_rows(run, mine, sizeof(*mine) * MDTEST_OPS, add_lines, t, err);

@@ -168,6 +168,7 @@ struct mdtest_test {
 };
 
 extern const struct weir_driver weir_mdtest;
+extern const struct weir_opt mdtest_opts[];
 
 /* mdtest-check.c: the options, before anything is done; fills what follows from them. Collective
  * over run->world. -1 and err (WEIR_EUSAGE) on every rank. */
@@ -205,12 +206,8 @@ static inline int mdtest_tree_of(const struct mdtest_test *t, const struct weir_
     return t->o->unique ? (owner + t->shift) % run->par.size : MDTEST_NOBODY;
 }
 
-/* mdtest-run.c: functions of struct weir_driver for one number of tasks. */
-int mdtest_begin(struct weir_run *run, void *state, struct weir_err *err);
-int mdtest_start(struct weir_run *run, void *state, struct weir_err *err);
-void mdtest_end(void *state);
+/* mdtest-run.c */
 extern const struct weir_stage mdtest_stages[];
-int mdtest_iteration(struct weir_run *run, void *state, struct weir_err *err);
 
 /* mdtest-report.c: what is shown. Rank 0 only; no-ops elsewhere, but for begin and places
  * (collective over run->world) and test (over run->par). places: -1 and err on every rank. */
@@ -263,10 +260,8 @@ int mdtest_look_at_leftovers(struct weir_run *run, const struct mdtest_test *t,
 int mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
                    double extra_s, struct mdtest_measure *m, struct weir_err *err);
 void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec);
-/* Make room for the numbers of the iteration that begins. Local. -1 and err (WEIR_ESETUP). */
-int mdtest_take_iteration(const struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
-/* Those of this rank in this iteration: MDTEST_OPS of them. */
-struct mdtest_mine *mdtest_mine_of(const struct weir_run *run, const struct mdtest_test *t);
+/* A repetition begins. Local. -1 and err (WEIR_ESETUP). */
+int mdtest_iteration(struct weir_run *run, void *state, struct weir_err *err);
 
 /* mdtest-measure.c: what single ranks did: functions of struct weir_driver; a row for each rank
  * after an iteration (a stage), and the numbers of all iterations for people, both collective over
