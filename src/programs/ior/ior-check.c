@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/size.h"
 #include "par/agree.h"
 #include "par/clock.h"
@@ -138,6 +139,21 @@ static int check_rules(const struct ior_options *o, struct weir_err *err)
     return weir_conflicts_check(rules, sizeof(rules) / sizeof(*rules), err);
 }
 
+/* Bytes of memoryPerTask, or of -M for one task. */
+static int parse_memory(const struct ior_options *o, const struct weir_par *par, int64_t *bytes,
+                        struct weir_err *err)
+{
+    int64_t node = 0;
+
+    *bytes = o->memory_per_task;
+    if (!o->memory_per_node)
+        return 0;
+    if (weir_mem_share(o->memory_per_node, &node, err) < 0)
+        return weir_err_within(err, "option -M (memoryPerNode)");
+    *bytes = node / (par->per_node_max > 0 ? par->per_node_max : 1);
+    return 0;
+}
+
 static int check_backend(struct ior_test *t, const struct weir_run *run, struct weir_err *err)
 {
     if (t->o->random_offset && (t->be->flags & WEIR_BE_NO_RANDOM))
@@ -220,7 +236,7 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_
     fill_phases(o);
     if (check_packet(o, &t->data.content.pattern.packet, err) < 0 || check_rules(o, err) < 0 ||
         check_names(o, err) < 0 || check_sizes(o, err) < 0 || check_volume(o, tasks, err) < 0 ||
-        ior_memory_parse(o, &par, &t->memory.bytes, err) < 0 ||
+        parse_memory(o, &par, &t->memory.bytes, err) < 0 ||
         (tasks == par.size && ior_check_owner(t, &par, err) < 0))
         return -1;
     fill_layout(t, tasks);

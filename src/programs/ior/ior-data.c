@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-data.c - the offsets and data of the transfers, made before a write and checked after a read;
- * and the memory that a test takes */
+/* ior-data.c - the offsets and data of the transfers, made before a write and checked after a read */
 #include "config.h"
 #include "programs/ior/ior.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "par/reduce.h"
-
-#define AHEAD_BYTES (64u << 20) /* at most this much memory for transfers that are filled ahead */
-#define PAGE 4096
 
 /* A phase begins: the owner of its data and its file are known. */
 static void begin_data(struct weir_run *run, struct ior_test *t)
@@ -166,18 +160,6 @@ int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_
     return rc;
 }
 
-static int take_buffers(struct ior_test *t, struct weir_err *err)
-{
-    t->data.lanes = 1;
-    if (t->data.content.pattern.packet == WEIR_PACKET_RANDOM &&
-        t->o->random_offset < 2) /* see by_block */
-        t->data.lanes = t->extent.transfer * WEIR_LANES <= AHEAD_BYTES ? WEIR_LANES : 1;
-    for (int i = 0; i < t->data.lanes; i++)
-        if (weir_mem_aligned(&t->data.buf[i], PAGE, t->extent.transfer, err) < 0)
-            return -1;
-    return 0;
-}
-
 void ior_new_signature(struct ior_test *t, uint32_t signature)
 {
     t->data.signature = signature;
@@ -205,74 +187,4 @@ bool ior_data_ahead(struct ior_test *t)
         weir_data_make(&t->data.content, t->data.buf, t->extent.transfer, t->data.off,
                        t->data.lanes);
     return varies || moves;
-}
-
-/* ---- memory that is kept from the page cache (-M, memoryPerTask) ---- */
-
-int ior_memory_parse(const struct ior_options *o, const struct weir_par *par, int64_t *bytes,
-                     struct weir_err *err)
-{
-    int64_t node = 0;
-
-    *bytes = o->memory_per_task;
-    if (!o->memory_per_node)
-        return 0;
-    if (weir_mem_share(o->memory_per_node, &node, err) < 0)
-        return weir_err_within(err, "option -M (memoryPerNode)");
-    *bytes = node / (par->per_node_max > 0 ? par->per_node_max : 1);
-    return 0;
-}
-
-/* Touched page by page by weir_mem_aligned, so the kernel has really given it. */
-static int take_memory(struct ior_test *t, struct weir_err *err)
-{
-    if (t->memory.bytes <= 0)
-        return 0;
-    if (weir_mem_aligned(&t->memory.taken, PAGE, (size_t)t->memory.bytes, err) < 0)
-        return weir_err_within(err, "take memory away (-M, memoryPerTask)");
-    return 0;
-}
-
-/* ---- what a test takes ---- */
-
-/* The NUMA node this task runs on now: it chooses the mount of -y, once for the test, so that
- * names stay. */
-static int numa_node(void)
-{
-    unsigned cpu = 0, node = 0;
-
-    return getcpu(&cpu, &node) == 0 ? (int)node : 0;
-}
-
-int ior_begin(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct ior_test *t = state;
-    const struct ior_options *o = t->o;
-
-    if (o->tasks > run->world.size &&
-        weir_warn(&run->log, err,
-                  "more tasks requested (%d) than available (%d), running with %d tasks", o->tasks,
-                  run->world.size, run->world.size) < 0)
-        return -1;
-    t->layout.tasks = t->access.tasks = run->par.size;
-    t->access.nodes = run->par.nodes;
-    t->use.mount = o->dual_mount ? numa_node() : -1;
-    if (take_buffers(t, err) < 0 || ior_check_owner(t, &run->par, err) < 0)
-        return -1;
-    return take_memory(t, err);
-}
-
-void ior_free(void *state)
-{
-    struct ior_test *t = state;
-
-    for (int i = 0; i < t->data.lanes; i++)
-        free(t->data.buf[i]);
-    weir_queue_end(&t->queue);
-    weir_offsets_free(&t->pass.offsets);
-    weir_str_free(&t->use.path);
-    weir_str_free(&t->use.facts);
-    weir_str_free(&t->use.in_effect);
-    free(t->node_of);
-    free(t->memory.taken);
 }

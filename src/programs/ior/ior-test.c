@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-test.c - the functions of a test: what it takes, its stages, and what each phase must be
- * checked for */
+/* ior-test.c - the stages of a test, and what each phase must be checked for */
 #include "config.h"
-#include "engine/test.h"
 #include "programs/ior/ior.h"
 
 #include <inttypes.h>
@@ -16,73 +14,6 @@
 #include "engine/place/status.h"
 #include "par/agree.h"
 #include "par/reduce.h"
-
-/* ---- set-up ---- */
-
-int ior_start(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct ior_test *t = state;
-
-    /* Stands in for a signature that was not given. Of -l signature: later runs have larger
-     * numbers. */
-    t->data.content.unit.run = weir_clock_day_ns(&run->par);
-    t->begun_s = (uint32_t)(t->data.content.unit.run / WEIR_NS_PER_S);
-    if (ior_find_elsewhere(run, t, err) < 0 ||
-        weir_test_session(run, &t->session, t->be, t->be_opt, &t->access, err) < 0)
-        return -1;
-    return weir_agree(&run->par, ior_queue_begin(t, err), err);
-}
-
-/* A new signature for each repetition, so that what an earlier one left does not pass. */
-int ior_repetition(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct ior_test *t = state;
-    uint32_t sig = (uint32_t)t->o->signature;
-
-    (void)err;
-    if (sig == 0)
-        sig = t->begun_s + (uint32_t)run->repetition;
-    t->data.content.pattern.rank = run->par.rank;
-    ior_new_signature(t, sig);
-    t->results.written = UINT64_MAX;
-    t->damage.dirty = t->results.wrote_short = false;
-    if (run->log.verbose >= 2)
-        weir_report_line(&run->report,
-                         "Using Time Stamp %" PRIu32 " (0x%" PRIx32 ") for Data Signature", sig,
-                         sig);
-    if (run->repetition == 0)
-        ior_report_head(run);
-    return 0;
-}
-
-static int warn_existing(struct weir_run *run, struct ior_test *t, struct weir_err *err)
-{
-    bool there = false;
-
-    if (!t->o->write || run->par.rank != 0 ||
-        ior_file_name(t->o, t->use.mount, 0, 0, &t->use.path, err) < 0 ||
-        weir_session_has_file(&t->session, t->use.path.text, &there, NULL) < 0 || !there ||
-        (t->session.flags & WEIR_BE_NO_DATA))
-        return 0;
-    if (ior_file_check(t, true, NULL) < 0)
-        return 0; /* the phase will be refused */
-    return weir_warn(&run->log, err, "The file \"%s\" exists already and will be %s",
-                     t->use.path.text, t->o->use_existing ? "overwritten" : "deleted");
-}
-
-int ior_report(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct ior_test *t = state;
-    int rc = ior_report_test(run, t, err);
-
-    if (rc == 0)
-        rc = warn_existing(run, t, err);
-    ior_report_need(run, t);
-    rc = weir_agree(&run->par, rc, err);
-    weir_report_line(&run->report, "\nResults: ");
-    weir_report_flush(&run->report);
-    return rc;
-}
 
 /* ---- blocks and tasks that are taken with repetition ---- */
 
@@ -342,38 +273,3 @@ const struct weir_stage ior_stages[] = { STAGE("write", write, WEIR_STAGE_DELAY 
                                          { .key = NULL } };
 
 #undef STAGE
-
-/* ---- removal and the end ---- */
-
-/* With -k files are kept, with -K those whose data were wrong. */
-bool ior_keeps(const void *state)
-{
-    const struct ior_test *t = state;
-
-    return !t->o->write || t->o->keep || (t->o->keep_with_error && t->damage.dirty);
-}
-
-void ior_removed(struct weir_run *run, void *state, double seconds)
-{
-    struct ior_test *t = state;
-
-    ior_trace_file(run, t, "removing", t->use.removed ? run->par.rank : -1);
-    ior_report_remove(run, seconds);
-}
-
-int ior_conclude(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct ior_test *t = state;
-    bool failed = run->test->failed;
-
-    if (!failed && !t->o->write && !t->o->keep)
-        weir_note(&run->log, "the files were kept: a run that does not write never removes them");
-    if (t->results.wore_out && !t->o->status_file)
-        weir_report_line(&run->report, "Pairs deadlineForStonewallingaccessed: %" PRIu64,
-                         t->results.first_steps);
-    ior_report_hints(run, t);
-    ior_report_max(run, t);
-    if (failed || !t->o->status_file || !t->results.knows_status || t->o->run.dry_run)
-        return 0;
-    return weir_status_write(run, t->o->status_file, t->results.status_steps, err);
-}

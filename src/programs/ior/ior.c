@@ -1,237 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior.c - the bandwidth benchmark: option rows, and the run over all tests */
+/* ior.c - the bandwidth benchmark: what a test takes, what is known of it, and the run over all tests */
 #include "config.h"
 #include "programs/ior/ior.h"
 
+#include <inttypes.h>
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "engine/driver.h"
+#include "base/clock.h"
+#include "base/mem.h"
 #include "engine/place/preflight.h"
+#include "engine/place/status.h"
+#include "engine/place/usage.h"
+#include "engine/test.h"
+#include "par/agree.h"
+#include "par/reduce.h"
 
-#define O struct ior_options
+#define AHEAD_BYTES (64u << 20) /* at most this much memory for transfers that are filled ahead */
+#define PAGE 4096
 
-static const char *const formats[] = { "default", "JSON", "CSV", "3.3", NULL };
-static const char *const packets[] = { "timestamp", "offset",    "incompressible",
-                                       "random",    "signature", NULL };
-static const char *const readers[] = { "default", "elsewhere", NULL };
-static const char *const distributions[] = { "even", "original", NULL };
-
-static const struct weir_opt options[] = {
-    OPT_RUN(api, 'a', "api", "api", .def = "POSIX",
-            .help = "Backend that does the I/O (case-insensitive)"),
-    OPT_INT('A', "ref-num", "refNum", O, ref_num, "0", "N",
-            "Reference number of your own, repeated in the summary", .flags = WEIR_OPT_APART,
-            OPT_IN(OUTPUT)),
-    OPT_SIZE('b', "block-size", "blockSize", O, block, "1m", "SIZE",
-             "Contiguous bytes each task writes in a segment", OPT_FIRST(DATA)),
-    OPT_FLAG('c', "collective", "collective", O, collective,
-             "Use collective transfers where the backend has them", OPT_IN(ORDER)),
-    OPT_FLAG('C', "reorder-tasks", "reorderTasksConstant", O, reorder_constant,
-             "Read what the task Q nodes further on wrote, past the caches of the writer",
-             .key2 = "reorderTasks", OPT_FIRST(ORDER)),
-    OPT_RUN(delay_s, 'd', "inter-test-delay", "interTestDelay",
-            .help = "Wait this many seconds before each write and read phase",
-            .flags = WEIR_OPT_RESET),
-    OPT_RUN(deadline_s, 'D', "deadline", "deadlineForStonewalling",
-            .help = "Start no transfer after this many seconds of a phase (stonewall)"),
-    OPT_FLAG('e', "fsync", "fsync", O, sync_end,
-             "Flush to storage at the end of the write phase, inside its time", OPT_FIRST(DATA)),
-    OPT_FLAG('E', "use-existing", "useExistingTestFile", O, use_existing,
-             "Write over a file that exists instead of removing it first", OPT_IN(FILES)),
-    OPT_STR('f', "script", NULL, O, script, NULL, "FILE", "Read the tests from a script",
-            .flags = WEIR_OPT_ARGV_ONLY | WEIR_OPT_READS, OPT_IN(FILES), .example = "script"),
-    OPT_FLAG('F', "file-per-proc", "filePerProc", O, file_per_task,
-             "Give each task a file of its own", OPT_FIRST(FILES)),
-    OPT_FLAG('g', "intra-test-barriers", "intraTestBarriers", O, run.barriers,
-             "Put barriers between open, transfers and close", OPT_IN(ORDER)),
-    OPT_SIZE('G', "signature", "setTimeStampSignature", O, signature, "0", "N",
-             "Signature in the data, 32 bits; 0 takes the time, new in each repetition",
-             .min = INT32_MIN, .max = UINT32_MAX, OPT_IN(DATA), .example = "123"),
-    OPT_RUN(repetitions, 'i', "repetitions", "repetitions", .flags = WEIR_OPT_RESET),
-    OPT_FLAG('k', "keep-file", "keepFile", O, keep, "Keep the files after each repetition",
-             .flags = WEIR_OPT_APART, OPT_IN(FILES)),
-    OPT_FLAG('K', "keep-file-with-error", "keepFileWithError", O, keep_with_error,
-             "Keep the files of a repetition with wrong data", .flags = WEIR_OPT_APART,
-             OPT_IN(FILES)),
-    OPT_STR('l', "data-packet-type", "dataPacketType", O, packet, "timestamp", "TYPE",
-            "Data in the files: timestamp, offset, incompressible, random or signature; the first "
-            "letter counts",
-            OPT_IN(DATA), .suggestions = packets, .flags = WEIR_OPT_INITIAL),
-    OPT_FLAG('m', "multi-file", "multiFile", O, multi_file,
-             "Append the number of the repetition to the file name", OPT_IN(FILES)),
-    OPT_INT('N', "num-tasks", "numTasks", O, tasks, "-1", "N",
-            "Tasks that take part, the lowest ranks; -1 is all", .min = -1, .max = INT32_MAX,
-            .flags = WEIR_OPT_APART, OPT_IN(ORDER)),
-    OPT_STR('o', "test-file", "testFile", O, test_file, "testFile", "PATH",
-            "File to write and read, or several joined by @ with -F", .flags = WEIR_OPT_PLACES,
-            OPT_FIRST(FILES)),
-    { .type = WEIR_OPT_DIRECTIVES,
-      .letter = 'O',
-      .name = "option",
-      .meta = "KEY=VALUE,...",
-      .help = "Set options by their script keys",
-      .flags = WEIR_OPT_ARGV_ONLY,
-      OPT_IN(OUTPUT) },
-    OPT_INT(
-        'Q', "task-per-node-offset", "taskPerNodeOffset", O, node_offset, "1", "N",
-        "With -C, read what the task N nodes further on wrote (N tasks on one node); with -Z, at "
-        "least N nodes",
-        .min = 0, .max = INT32_MAX, OPT_IN(ORDER)),
-    OPT_FLAG('r', "read", "readFile", O, read,
-             "Read phase; write and read are both on unless one of -w -r -W -R is given",
-             OPT_FIRST(ORDER)),
-    OPT_FLAG('R', "check-read", "checkRead", O, check_read,
-             "Read phase in which every byte is checked", OPT_IN(DATA)),
-    OPT_SIZE('s', "segments", "segmentCount", O, segments, "1", "N",
-             "Segments: blocks of every task one after the other", .min = 0, .max = INT64_MAX,
-             OPT_IN(DATA)),
-    OPT_SIZE('t', "transfer-size", "transferSize", O, transfer, "256k", "SIZE",
-             "Bytes of one I/O call", OPT_FIRST(DATA)),
-    OPT_FLAG('u', "unique-dir", "uniqueDir", O, unique_dir,
-             "With -F, put each file into a directory of its own", OPT_IN(FILES)),
-    OPT_RUN(verbose, 'v', "verbose", "verbose", .min = -1, .max = 5),
-    OPT_FLAG('w', "write", "writeFile", O, write, "Write phase", OPT_FIRST(ORDER)),
-    OPT_FLAG('W', "check-write", "checkWrite", O, check_write,
-             "After writing, read everything back and check it, outside any time", OPT_IN(DATA)),
-    OPT_FLAG('x', "single-xfer-attempt", "singleXferAttempt", O, single_try,
-             "Treat a short transfer as an error instead of continuing it", OPT_IN(ORDER)),
-    OPT_INT('X', "reorder-seed", "reorderTasksRandomSeed", O, seed, "0", "N",
-            "Seed of -Z; a negative one changes with the repetition", OPT_IN(ORDER),
-            .example = "7"),
-    OPT_FLAG('Y', "fsync-per-write", "fsyncPerWrite", O, sync_each,
-             "Flush to storage after every write transfer", OPT_IN(DATA)),
-    OPT_COUNT('z', "random-offset", "randomOffset", O, random_offset,
-              "Visit the transfers in random order; twice: random blocks, with repetition",
-              OPT_IN(ORDER)),
-    OPT_COUNT('Z', "reorder-random", "reorderTasksRandom", O, reorder_random,
-              "Read what a random task wrote; twice: a random permutation of the tasks",
-              OPT_IN(ORDER)),
-    OPT_STR(0, "read-back", "readBack", O, read_back, "default", "WHO",
-            "elsewhere: each task reads what another node wrote and its own node has not read in "
-            "this test; default: as -C and -Z say",
-            .choices = readers, OPT_IN(ORDER)),
-    OPT_INT(0, "random-offset-seed", "randomOffsetSeed", O, random_seed, "-1", "N",
-            "Seed of -z; -1 takes the time", .min = -1, .max = INT32_MAX, .flags = WEIR_OPT_APART,
-            OPT_IN(ORDER), .example = "7"),
-    OPT_STR(0, "random-offset-deal", "randomOffsetDeal", O, distribution, "even", "WAY",
-            "How -z distributes the offsets of a shared file: even gives every task the same "
-            "number of transfers, original repeats the uneven distribution of older releases",
-            .choices = distributions, OPT_IN(ORDER)),
-    OPT_RUN(warnings_are_errors, 0, "warning-as-errors", "warningAsErrors"),
-    OPT_RUN(dry_run, 0, "dry-run", "dryRun",
-            .help = "Show what the test needs and how its results would be judged, and do nothing"),
-    OPT_RUN(
-        wear_out, 0, NULL, "stoneWallingWearOut",
-        .help = "After the stonewall all tasks go on to as many transfers as the fastest did"),
-    OPT_SIZE(0, NULL, "stoneWallingWearOutIterations", O, run.max_steps, "0", "N",
-             "Largest number of transfers of a task in a phase", .min = 0, .max = INT64_MAX,
-             OPT_IN(TIME)),
-    OPT_REAL(0, NULL, "minTimeDuration", O, run.min_time_s, "0", "SECONDS",
-             "Repeat the whole pattern until this many seconds have passed", .min = 0,
-             .max = INT32_MAX, OPT_IN(TIME)),
-    OPT_REAL(0, NULL, "interIODelay", O, run.pause_us, "0", "MICROSECONDS",
-             "Wait so many microseconds after every transfer, inside the measured time", .min = 0,
-             .max = INT32_MAX, OPT_IN(TIME)),
-    OPT_REAL('j', "outlier-threshold", "outlierThreshold", O, run.outlier_s, "0", "SECONDS",
-             "Name the tasks whose times are more than this many seconds from the mean", .min = 0,
-             .max = INT32_MAX, .flags = WEIR_OPT_APART, OPT_IN(TIME)),
-    OPT_STR('M', "memory-per-node", "memoryPerNode", O, memory_per_node, NULL, "SIZE|NN%",
-            "Take this much memory of each node away from the page cache, shared by its tasks",
-            OPT_IN(DATA)),
-    OPT_SIZE(0, NULL, "memoryPerTask", O, memory_per_task, "0", "SIZE",
-             "Take this much memory away for each task", .min = 0, .max = INT64_MAX, OPT_IN(DATA)),
-    OPT_RUN(max_minutes, 'T', "max-time-duration", "maxTimeDuration"),
-    OPT_FLAG(
-        'y',
-        "dual-mount", "dualMount", O, dual_mount,
-        "With -F, write to PATH<K>/data where K is the NUMA node of the task: one mount for each",
-        OPT_IN(FILES)),
-    OPT_SIZE(
-        0, "random-prefill", "randomPrefill", O, prefill, "0", "SIZE",
-        "With -z, first write the file in order in pieces of this size, outside the measured time",
-        .min = 0, .max = INT64_MAX, OPT_IN(DATA)),
-    OPT_STR(
-        0, NULL, "stoneWallingStatusFile", O, status_file, NULL, "FILE",
-        "Keep the number of transfers of a write phase with wear-out for a later run that reads",
-        .flags = WEIR_OPT_WRITES, OPT_IN(FILES)),
-    OPT_RUN(rank_csv, 0, NULL, "saveRankPerformanceDetailsCSV"),
-    OPT_RUN(op_csv, 0, NULL, "savePerOpDataCSV",
-            .help = "Write every operation to PREFIX-<repetition>-<rank>.csv"),
-    OPT_FLAG(0, NULL, "summaryAlways", O, summary_always,
-             "Show the summary of each test after it, too", .flags = WEIR_OPT_APART,
-             OPT_IN(OUTPUT)),
-    OPT_INT(0, NULL, "numNodes", O, nodes, "-1", "N", "Number of nodes, instead of what was found",
-            .min = -1, .max = INT32_MAX, .flags = WEIR_OPT_APART, OPT_IN(ORDER)),
-    OPT_INT(0, NULL, "numTasksOnNode0", O, node0_tasks, "-1", "N",
-            "Tasks on the first node, instead of what was found", .min = -1, .max = INT32_MAX,
-            .key2 = "tasksPerNode", .flags = WEIR_OPT_APART, OPT_IN(ORDER)),
-    OPT_STR(0, NULL, "debug", O, debug, NULL, "TEXT", "Show this text in front of the options",
-            .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE, OPT_IN(OUTPUT), .example = "text"),
-    OPT_STR(0, NULL, "platform", O, platform, NULL, "TEXT", "Name of the machine in the parameters",
-            .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE, OPT_IN(OUTPUT), .example = "cluster"),
-    OPT_RUN(gpu_memory, 0, NULL, "allocateBufferOnGPU"),
-    OPT_RUN(gpu_id, 0, NULL, "GPUid"),
-    OPT_RUN(gpu_direct, 0, NULL, "GPUDirect"),
-    OPT_RUN_UP_TO(progress),
-    OPT_SIZE(0, "assume-rate", "assumeRate", O, run.assume_rate, NULL, "SIZE",
-             "With a dry run, bytes a second from which the time of a phase is estimated",
-             .min = 1, .example = "2g", .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
-    OPT_RUN_UP_TO(anonymous),
-    OPT_RUN(existing, 0, "existing", "existing",
-            .help = "Files that are there and that this run did not make: remove them, write over "
-                    "them, or end with an error",
-            .choices = weir_existing_ways),
-    OPT_RUN_UP_TO(io_timeout_s),
-    OPT_RUN(reports, 0, "report", NULL,
-            .help = "Write the results in these forms instead: text:-, json:FILE, csv:FILE (the "
-                    "full table)"),
-    OPT_OLD('B', "useO_DIRECT", "posix.odirect=1", NULL, "Before 4.0: --posix.odirect"),
-    OPT_OLD('H', "showHints", "mpiio.showHints=1,hdf5.showHints=1,ncmpi.showHints=1", NULL,
-            "Before 4.0: --mpiio.showHints, --hdf5.showHints and --ncmpi.showHints"),
-    OPT_OLD('J', "setAlignment", "hdf5.setAlignment=%s", "SIZE", "Before 4.0: --hdf5.setAlignment"),
-    OPT_OLD('n', "noFill", "hdf5.noFill=1", NULL, "Before 4.0: --hdf5.noFill"),
-    OPT_OLD('p', "preallocate", "mpiio.preallocate=1", NULL, "Before 4.0: --mpiio.preallocate"),
-    OPT_OLD('q', "quitOnError", "", NULL, "Before 4.0; an error always ends the run"),
-    OPT_OLD('S', "useStridedDatatype", "mpiio.useStridedDatatype=1", NULL,
-            "Before 4.0: --mpiio.useStridedDatatype"),
-    OPT_OLD('U', "hintsFileName",
-            "mpiio.hintsFileName=%s,hdf5.hintsFileName=%s,ncmpi.hintsFileName=%s", "FILE",
-            "Before 4.0: --mpiio.hintsFileName, --hdf5.hintsFileName and --ncmpi.hintsFileName"),
-    OPT_OLD('V', "useFileView", "mpiio.useFileView=1", NULL, "Before 4.0: --mpiio.useFileView"),
-    OPT_OLD(0, "lustreStripeCount", "posix.lustre.stripecount=%s", "N",
-            "Before 4.0: --posix.lustre.stripecount"),
-    OPT_OLD(0, "lustreStripeSize", "posix.lustre.stripesize=%s", "SIZE",
-            "Before 4.0: --posix.lustre.stripesize"),
-    OPT_OLD(0, "lustreStartOST", "posix.lustre.startost=%s", "N",
-            "Before 4.0: --posix.lustre.startost"),
-    OPT_OLD(0, "lustreIgnoreLocks", "posix.lustre.ignorelocks=1", NULL,
-            "Before 4.0: --posix.lustre.ignorelocks"),
-    OPT_OLD(0, "gpfsHintAccess", "posix.gpfs.hintaccess=1", NULL,
-            "Before 4.0: --posix.gpfs.hintaccess"),
-    OPT_OLD(0, "gpfsReleaseToken", "posix.gpfs.releasetoken=1", NULL,
-            "Before 4.0: --posix.gpfs.releasetoken"),
-    OPT_OLD(0, "beegfsNumTargets", "posix.beegfs.NumTargets=%s", "N",
-            "Before 4.0: --posix.beegfs.NumTargets"),
-    OPT_OLD(0, "beegfsChunkSize", "posix.beegfs.ChunkSize=%s", "SIZE",
-            "Before 4.0: --posix.beegfs.ChunkSize"),
-    OPT_GONE('P', "useSharedFilePointer", "shared file pointers were removed in 4.0; leave it out"),
-    OPT_GONE('I', "individualDataSets",
-             "individual data sets were never implemented; leave it out"),
-    OPT_OLD(0, "storeFileOffset", "dataPacketType=offset", NULL, "Before 4.0: -l offset"),
-    OPT_STR(0, NULL, "summaryFile", O, summary_file, "-", "FILE",
-            "Write the results to this file instead of standard output", .flags = WEIR_OPT_WRITES,
-            OPT_IN(OUTPUT), .example = "results"),
-    OPT_STR(0, NULL, "summaryFormat", O, summary_format, "default", "FORMAT", "Form of the results",
-            .choices = formats, .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
-    OPT_END
-};
-
-#undef O
-
-static const char *script_of(const void *opt)
-{
-    return ((const struct ior_options *)opt)->script;
-}
+/* ---- before the first test ---- */
 
 /* -E has the same meaning as 'reuse'; without it files are removed first. */
 static int choose_existing(const struct weir_test *test, struct ior_options *o,
@@ -280,14 +70,6 @@ static bool target(struct weir_run *run, const void *state, int i, struct weir_s
     return ior_file_name(o, t->use.mount, run->par.rank, i, path, &ignored) == 0;
 }
 
-static void choose_output(const void *opt, const char **format, const char **path)
-{
-    const struct ior_options *o = opt;
-
-    *format = o->summary_format;
-    *path = o->summary_file;
-}
-
 /* Tests of a script that write the same status file: only the last one's count is left. */
 static int note_status_files(struct weir_run *run, struct weir_test *tests, int n,
                              struct weir_err *err)
@@ -308,6 +90,271 @@ static int note_status_files(struct weir_run *run, struct weir_test *tests, int 
             }
         }
     return 0;
+}
+
+/* ---- what a test takes ---- */
+
+static int take_buffers(struct ior_test *t, struct weir_err *err)
+{
+    t->data.lanes = 1;
+    if (t->data.content.pattern.packet == WEIR_PACKET_RANDOM &&
+        t->o->random_offset < 2) /* see by_block */
+        t->data.lanes = t->extent.transfer * WEIR_LANES <= AHEAD_BYTES ? WEIR_LANES : 1;
+    for (int i = 0; i < t->data.lanes; i++)
+        if (weir_mem_aligned(&t->data.buf[i], PAGE, t->extent.transfer, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* Touched page by page by weir_mem_aligned, so the kernel has really given it. */
+static int take_memory(struct ior_test *t, struct weir_err *err)
+{
+    if (t->memory.bytes <= 0)
+        return 0;
+    if (weir_mem_aligned(&t->memory.taken, PAGE, (size_t)t->memory.bytes, err) < 0)
+        return weir_err_within(err, "take memory away (-M, memoryPerTask)");
+    return 0;
+}
+
+/* The NUMA node this task runs on now: it chooses the mount of -y, once for the test, so that
+ * names stay. */
+static int numa_node(void)
+{
+    unsigned cpu = 0, node = 0;
+
+    return getcpu(&cpu, &node) == 0 ? (int)node : 0;
+}
+
+static int begin(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ior_test *t = state;
+    const struct ior_options *o = t->o;
+
+    if (o->tasks > run->world.size &&
+        weir_warn(&run->log, err,
+                  "more tasks requested (%d) than available (%d), running with %d tasks", o->tasks,
+                  run->world.size, run->world.size) < 0)
+        return -1;
+    t->layout.tasks = t->access.tasks = run->par.size;
+    t->access.nodes = run->par.nodes;
+    t->use.mount = o->dual_mount ? numa_node() : -1;
+    if (take_buffers(t, err) < 0 || ior_check_owner(t, &run->par, err) < 0)
+        return -1;
+    return take_memory(t, err);
+}
+
+static void end(void *state)
+{
+    struct ior_test *t = state;
+
+    for (int i = 0; i < t->data.lanes; i++)
+        free(t->data.buf[i]);
+    weir_queue_end(&t->queue);
+    weir_offsets_free(&t->pass.offsets);
+    weir_str_free(&t->use.path);
+    weir_str_free(&t->use.facts);
+    weir_str_free(&t->use.in_effect);
+    free(t->node_of);
+    free(t->memory.taken);
+}
+
+static int start(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ior_test *t = state;
+
+    /* Stands in for a signature that was not given. Of -l signature: later runs have larger
+     * numbers. */
+    t->data.content.unit.run = weir_clock_day_ns(&run->par);
+    t->begun_s = (uint32_t)(t->data.content.unit.run / WEIR_NS_PER_S);
+    if (ior_find_elsewhere(run, t, err) < 0 ||
+        weir_test_session(run, &t->session, t->be, t->be_opt, &t->access, err) < 0)
+        return -1;
+    return weir_agree(&run->par, ior_queue_begin(t, err), err);
+}
+
+/* A new signature for each repetition, so that what an earlier one left does not pass. */
+static int begin_repetition(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ior_test *t = state;
+    uint32_t sig = (uint32_t)t->o->signature;
+
+    (void)err;
+    if (sig == 0)
+        sig = t->begun_s + (uint32_t)run->repetition;
+    t->data.content.pattern.rank = run->par.rank;
+    ior_new_signature(t, sig);
+    t->results.written = UINT64_MAX;
+    t->damage.dirty = t->results.wrote_short = false;
+    if (run->log.verbose >= 2)
+        weir_report_line(&run->report,
+                         "Using Time Stamp %" PRIu32 " (0x%" PRIx32 ") for Data Signature", sig,
+                         sig);
+    if (run->repetition == 0)
+        ior_report_head(run);
+    return 0;
+}
+
+static int warn_existing(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    bool there = false;
+
+    if (!t->o->write || run->par.rank != 0 ||
+        ior_file_name(t->o, t->use.mount, 0, 0, &t->use.path, err) < 0 ||
+        weir_session_has_file(&t->session, t->use.path.text, &there, NULL) < 0 || !there ||
+        (t->session.flags & WEIR_BE_NO_DATA))
+        return 0;
+    if (ior_file_check(t, true, NULL) < 0)
+        return 0; /* the phase will be refused */
+    return weir_warn(&run->log, err, "The file \"%s\" exists already and will be %s",
+                     t->use.path.text, t->o->use_existing ? "overwritten" : "deleted");
+}
+
+static int report_test(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ior_test *t = state;
+    int rc = ior_report_test(run, t, err);
+
+    if (rc == 0)
+        rc = warn_existing(run, t, err);
+    weir_usage_need(run, weir_str_text(&t->use.path),
+                    ((double)t->o->transfer * t->data.lanes + (double)t->memory.bytes) *
+                        run->par.per_node_max);
+    rc = weir_agree(&run->par, rc, err);
+    weir_report_line(&run->report, "\nResults: ");
+    weir_report_flush(&run->report);
+    return rc;
+}
+
+/* With -k files are kept, with -K those whose data were wrong. */
+static bool keeps(const void *state)
+{
+    const struct ior_test *t = state;
+
+    return !t->o->write || t->o->keep || (t->o->keep_with_error && t->damage.dirty);
+}
+
+static void report_removal(struct weir_run *run, void *state, double seconds)
+{
+    struct ior_test *t = state;
+
+    ior_trace_file(run, t, "removing", t->use.removed ? run->par.rank : -1);
+    ior_report_remove(run, seconds);
+}
+
+static int conclude(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ior_test *t = state;
+    bool failed = run->test->failed;
+
+    if (!failed && !t->o->write && !t->o->keep)
+        weir_note(&run->log, "the files were kept: a run that does not write never removes them");
+    if (t->results.wore_out && !t->o->status_file)
+        weir_report_line(&run->report, "Pairs deadlineForStonewallingaccessed: %" PRIu64,
+                         t->results.first_steps);
+    ior_report_hints(run, t);
+    ior_report_max(run, t);
+    if (failed || !t->o->status_file || !t->results.knows_status || t->o->run.dry_run)
+        return 0;
+    return weir_status_write(run, t->o->status_file, t->results.status_steps, err);
+}
+
+/* ---- facts for the findings: what the options say about the reliability of the results ---- */
+
+/* Nodes between a task and the one whose data it reads; -1 where nobody asked for a distance. */
+static int distance_of(const struct ior_options *o, const struct weir_par *par)
+{
+    if (!o->reorder_constant || par->nodes < 2)
+        return -1;
+    return weir_par_same_node(par, ior_shift(o, par, false)) == par->size
+               ? 0
+               : o->node_offset % par->nodes;
+}
+
+/* Whose data does each task read? The share of tasks that read what their own node wrote, and of
+ * the data that nobody reads. */
+static void look_at_owners(struct weir_run *run, const struct ior_test *t, struct weir_facts *f)
+{
+    const struct ior_options *o = t->o;
+    struct weir_err ignored = WEIR_ERR_INIT;
+    int owner = ior_owner(t, &run->par, false, 0, &ignored);
+    double own = weir_facts_own_node(&run->par, owner < 0 ? run->par.rank : owner);
+    double tasks = run->par.size;
+
+    f->own_node = o->write ? own : NAN;
+    /* of n draws out of n with repetition */
+    f->unread = o->reorder_random == 1 && !t->node_of ? pow(1 - 1 / tasks, tasks) : 0;
+}
+
+/* -z -z: as many draws as there are blocks. */
+static double share_repeated(const struct ior_options *o, const struct weir_par *par)
+{
+    double m = (double)o->segments * (o->file_per_task ? 1 : par->size);
+
+    return o->random_offset < 2 || m < 1 ? NAN : pow(1 - 1 / m, m);
+}
+
+static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
+{
+    struct ior_test *t = state;
+    const struct ior_options *o = t->o;
+    enum weir_packet packet = t->data.content.pattern.packet;
+
+    f->path = o->test_file;
+    f->planned_bytes = (double)o->block * (double)o->segments * run->par.size;
+    if (!(t->session.flags & (WEIR_BE_CONTAINER | WEIR_BE_NO_DATA)) && o->run.deadline_s == 0)
+        f->file_bytes = (double)t->extent.file_bytes;
+    f->durable = o->sync_end || o->sync_each || f->direct == 1;
+    f->shared = !o->file_per_task;
+    f->random = o->random_offset > 0;
+    f->collective = o->collective;
+    f->own_metadata = -1;
+    f->transfer = (double)o->transfer;
+    f->distance = distance_of(o, &run->par);
+    f->repeats = share_repeated(o, &run->par);
+    f->data_kind = packet == WEIR_PACKET_RANDOM || packet == WEIR_PACKET_SIGNATURE ||
+                           packet == WEIR_PACKET_INCOMPRESSIBLE
+                       ? WEIR_DATA_RANDOM
+                       : WEIR_DATA_REPEATED;
+    if (ior_wants_read(o))
+        look_at_owners(run, t, f);
+}
+
+static bool range_of(struct weir_run *run, void *state, const struct weir_stage *stage,
+                     struct weir_str *path, struct weir_cache_range *range)
+{
+    const struct ior_test *t = state;
+    const struct ior_options *o = t->o;
+    struct weir_err ignored = WEIR_ERR_INIT;
+    bool reads = (stage->flags & WEIR_STAGE_READS) != 0;
+    bool check = stage->phase == &ior_check_phase;
+    int owner = reads ? ior_owner(t, &run->par, check, run->repetition, &ignored) : run->par.rank;
+    uint64_t block = (uint64_t)o->block, tasks = (uint64_t)run->par.size;
+
+    if (owner < 0 || (t->session.flags & WEIR_BE_NO_DATA) ||
+        ior_file_name(o, reads ? t->use.owner_mount : t->use.mount, owner, run->repetition, path,
+                      &ignored) < 0)
+        return false;
+    if (o->file_per_task)
+        *range = (struct weir_cache_range) { 0, block * (uint64_t)o->segments, 0, 1 };
+    else
+        *range = (struct weir_cache_range) { (uint64_t)owner * block, block, block * tasks,
+                                             (uint64_t)o->segments };
+    return true;
+}
+
+/* ---- the program ---- */
+
+static const char *script_of(const void *opt)
+{
+    return ((const struct ior_options *)opt)->script;
+}
+
+static void choose_output(const void *opt, const char **format, const char **path)
+{
+    const struct ior_options *o = opt;
+
+    *format = o->summary_format;
+    *path = o->summary_file;
 }
 
 static const struct weir_example examples[] = {
@@ -341,18 +388,18 @@ static const struct weir_made made = {
     .target = target,
     .existing =
         WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL | WEIR_EXISTING_TOLD,
-    .keeps = ior_keeps,
+    .keeps = keeps,
     .remove = ior_remove,
-    .removed = ior_removed,
+    .removed = report_removal,
 };
 
-static const struct weir_judged judged = { .facts = ior_facts, .range = ior_range };
+static const struct weir_judged judged = { .facts = facts_of, .range = range_of };
 
 const struct weir_driver weir_ior = {
     .name = "ior",
     .examples = examples,
     .brief = "measure the bandwidth of parallel file I/O",
-    .opts = options,
+    .opts = ior_opts,
     .opt_size = sizeof(struct ior_options),
     .state_size = sizeof(struct ior_test),
     .operations = operations,
@@ -364,14 +411,14 @@ const struct weir_driver weir_ior = {
     .output = choose_output,
     .enter = note_status_files,
     .banner = ior_report_begin,
-    .begin = ior_begin,
-    .end = ior_free,
-    .start = ior_start,
-    .report = ior_report,
+    .begin = begin,
+    .end = end,
+    .start = start,
+    .report = report_test,
     .judged = &judged,
-    .repetition = ior_repetition,
+    .repetition = begin_repetition,
     .stages = ior_stages,
-    .conclude = ior_conclude,
+    .conclude = conclude,
     .summary = ior_report_summary,
     .finish = ior_report_finish,
 };

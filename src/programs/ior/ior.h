@@ -16,7 +16,7 @@
 #include "engine/options.h"
 #include "engine/phase.h"
 
-/* Values of the option rows in ior.c, which have names and meaning. */
+/* Values of the option rows in ior-options.c, which have names and meaning. */
 struct ior_options {
     struct weir_run_options run; /* first: the engine reads it */
     const char *script, *packet, *test_file, *distribution, *read_back;
@@ -127,6 +127,7 @@ struct ior_test {
 };
 
 extern const struct weir_driver weir_ior;
+extern const struct weir_opt ior_opts[];
 
 /* ior-check.c: the options of one test, before anything is done; own is t->o, filled up where
  * options follow from others. Collective over run->world. -1 and
@@ -188,33 +189,8 @@ void ior_trace_file(struct weir_run *run, struct ior_test *t, const char *doing,
 void ior_trace_phase(struct weir_run *run, const struct ior_test *t,
                      const struct weir_phase_rec *rec);
 
-/* ior-facts.c: as in struct weir_judged. */
-bool ior_range(struct weir_run *run, void *state, const struct weir_stage *stage,
-               struct weir_str *path, struct weir_cache_range *range);
-
-/* ior-facts.c: in a dry run, tell bytes, files, memory and free space; t->use.path is known. Rank 0,
- * nothing elsewhere. */
-void ior_report_need(struct weir_run *run, const struct ior_test *t);
-
-/* ior-facts.c: what the options say about the reliability of the results. Collective over
- * run->par. */
-void ior_facts(struct weir_run *run, void *state, struct weir_facts *f);
-
-/* ior-test.c: the functions of struct weir_driver for one test. */
+/* ior-test.c */
 extern const struct weir_stage ior_stages[];
-int ior_start(struct weir_run *run, void *state, struct weir_err *err);
-int ior_report(struct weir_run *run, void *state, struct weir_err *err);
-int ior_repetition(struct weir_run *run, void *state, struct weir_err *err);
-bool ior_keeps(const void *state);
-void ior_removed(struct weir_run *run, void *state, double seconds);
-int ior_conclude(struct weir_run *run, void *state, struct weir_err *err);
-
-/* ior-data.c: as in struct weir_driver: the memory of a test, with what -M and memoryPerTask take. */
-int ior_begin(struct weir_run *run, void *state, struct weir_err *err);
-void ior_free(void *state);
-/* Bytes of memoryPerTask, or of -M for one task. Local. -1 and err. */
-int ior_memory_parse(const struct ior_options *o, const struct weir_par *par, int64_t *bytes,
-                     struct weir_err *err);
 
 /* ior-data.c: data of -l, made and checked. Make the base pattern of a repetition. Local. */
 void ior_new_signature(struct ior_test *t, uint32_t signature);

@@ -21,7 +21,7 @@
 #include "engine/run.h"
 #include "programs/mdtest/mdtest-tree.h"
 
-/* Values of the option rows in mdtest.c, which have names and meaning. */
+/* Values of the option rows in mdtest-check.c, which have names and meaning. */
 struct mdtest_options {
     struct weir_run_options run; /* first: the engine reads it */
     const char *dirs, *status_file, *packet, *before, *after, *cleanup;
