@@ -245,6 +245,7 @@ struct weir_test {
     enum weir_severity verdict; /* what its numbers are worth; see weir_trust_end */
     uint64_t wrong; /* of all phases and ranks until now; the status is then WEIR_EDATA */
     const char *rates;          /* for people, a table below its findings; NULL: none */
+    bool evicted;               /* --drop-cache has worked before the last phase that reads */
     bool failed;                /* for conclude: an error or a signal ended it */
 };
 

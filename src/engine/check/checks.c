@@ -1,56 +1,161 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* checks.c - the row that gathers facts of each phase and judges each test */
+/* checks.c - the row of the checks: what each rank measures around a phase, and adds to its sums */
 #include "config.h"
-#include <string.h>
-
 #include "engine/check/trust.h"
+
+#include <math.h>
+
+#include "base/clock.h"
 #include "engine/observe/all.h"
+#include "engine/place/pagecache.h"
+
+static enum weir_moves moves_of(const struct weir_stage *s)
+{
+    return s->flags & WEIR_STAGE_WRITES  ? WEIR_MOVES_OUT
+           : s->flags & WEIR_STAGE_READS ? WEIR_MOVES_IN
+                                         : WEIR_MOVES_NOTHING;
+}
+
+static bool is_measured(const struct weir_run *run, const struct weir_stage *s)
+{
+    return run->trust.facts && s->phase && !(s->flags & WEIR_STAGE_UNTIMED);
+}
 
 static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                   struct weir_err *err)
 {
+    struct weir_trust *t = &run->trust;
+    uint64_t begin_ns = weir_now_ns();
+    bool reads;
+
     (void)state;
-    return weir_trust_before(run, rec->stage, err);
+    (void)err;
+    t->stage = NULL; /* the last phase may have failed */
+    if (!rec->stage || !is_measured(run, rec->stage))
+        return 0;
+    reads = moves_of(rec->stage) == WEIR_MOVES_IN;
+    if (reads)
+        weir_pagecache_look(run, rec->stage, &t->cache, &t->cache_why);
+    t->resident_before = reads && !t->cache_why ? t->cache.resident : 0;
+    weir_others_before(run);
+    t->stage = run->test->plan.options->dry_run ? NULL : rec->stage;
+    t->spent_ns += weir_now_ns() - begin_ns;
+    return 0;
 }
 
+/* What a phase prepares is no part of its use of the processor. */
 static void start(struct weir_run *run, void *state, const struct weir_phase_rec *rec)
 {
     (void)state;
     (void)rec;
-    weir_trust_start(run);
+    if (run->trust.stage)
+        weir_machine_use(&run->trust.before, moves_of(run->trust.stage) != WEIR_MOVES_NOTHING);
 }
+
+/* ---- the sums of a phase ---- */
 
 static void most(struct weir_run *run, void *state, const struct weir_phase_rec *rec, int64_t *max)
 {
     (void)state;
     (void)rec;
-    if (run->trust.stage)
-        weir_trust_processors_after(run);
-    max[0] = run->trust.processors.share;
+    *max = weir_others_most(run);
+}
+
+/* In which part of the phase has this rank done its work? */
+static int part_of(const struct weir_run *run, const struct weir_phase_rec *rec)
+{
+    int64_t end = weir_clock_common(&run->clock, rec->mark[WEIR_MARK_WORKED]);
+    double span = (double)(rec->last[WEIR_MARK_WORKED] - rec->first[WEIR_MARK_WORK]);
+    double done = (double)(end - rec->first[WEIR_MARK_WORK]);
+    double part = span > 0 ? WEIR_TRUST_PARTS * done / span : 0;
+
+    return part < 0 ? 0 : part < WEIR_TRUST_PARTS ? (int)part : WEIR_TRUST_PARTS - 1;
+}
+
+static void add_sessions(const struct weir_test *t, struct weir_trust_sums *s)
+{
+    for (int i = 0; i < t->sessions; i++) {
+        const struct weir_session_stats *stats = t->session[i]->stats;
+
+        if (!stats) /* a session of other ranks */
+            continue;
+        s->retries += stats->short_transfers + stats->retries;
+        s->sync_ns += stats->hist[WEIR_OP_SYNC].sum_ns;
+        s->syncs += stats->hist[WEIR_OP_SYNC].n;
+    }
+}
+
+/* Bytes; 0 where they are not known, and *unknown is 1 then. */
+static uint64_t known_bytes(double bytes, uint64_t *unknown)
+{
+    *unknown = isnan(bytes);
+    return *unknown ? 0 : (uint64_t)bytes;
+}
+
+static void add_cache(const struct weir_trust *t, struct weir_trust_sums *s)
+{
+    s->looked = (uint64_t)t->cache.looked;
+    s->size = (uint64_t)t->cache.size;
+    s->allocated = (uint64_t)t->cache.allocated;
+    s->lookers = s->looked > 0;
+    s->resident = (uint64_t)t->cache.resident;
+    s->dirty = known_bytes(t->cache.dirty, &s->dirty_unknown);
+    s->written = known_bytes(t->cache.written, &s->written_unknown);
+    s->compressed = (uint64_t)t->cache.compressed;
+    s->before = (uint64_t)t->resident_before;
+    s->cache_unknown = t->cache_why != NULL;
+    s->cache_hidden = t->cache.hides != NULL;
+}
+
+/* Of this rank: opening and closing. */
+static uint64_t ends_of(const struct weir_phase_rec *rec)
+{
+    return (rec->mark[WEIR_MARK_OPENED] - rec->mark[WEIR_MARK_OPEN]) +
+           (rec->mark[WEIR_MARK_CLOSED] - rec->mark[WEIR_MARK_CLOSE]);
 }
 
 static void add(struct weir_run *run, void *state, const struct weir_phase_rec *rec, uint64_t *sum)
 {
-    struct weir_trust_sums own;
+    struct weir_trust *t = &run->trust;
+    struct weir_trust_sums *s = (struct weir_trust_sums *)sum;
+    uint64_t begin_ns = weir_now_ns();
+    struct weir_machine_use now;
+    enum weir_moves moves;
 
     (void)state;
-    weir_trust_own(run, rec, &own);
-    memcpy(sum, &own, sizeof(own));
+    if (!t->stage) /* nothing is judged, or a phase of no stage */
+        return;
+    moves = moves_of(t->stage);
+    if (moves == WEIR_MOVES_OUT || t->facts->direct == 1)
+        weir_pagecache_look(run, t->stage, &t->cache, &t->cache_why);
+    weir_machine_use(&now, moves != WEIR_MOVES_NOTHING);
+    s->user_ns = now.user_ns - t->before.user_ns;
+    s->io_unknown = !now.io_known || !t->before.io_known;
+    s->reached = moves == WEIR_MOVES_IN ? now.read - t->before.read : now.written - t->before.written;
+    if (moves != WEIR_MOVES_NOTHING)
+        weir_trust_device_own(run, &now, moves == WEIR_MOVES_IN, s);
+    s->ends_ns = ends_of(rec);
+    add_sessions(run->test, s);
+    add_cache(t, s);
+    s->ended[part_of(run, rec)] = 1;
+    t->spent_ns += weir_now_ns() - begin_ns;
 }
 
 static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                  struct weir_err *err)
 {
+    uint64_t begin_ns = weir_now_ns();
+
     (void)state;
     (void)err;
+    run->trust.stage = NULL;
     if (rec->failed || !rec->stage)
         return 0;
-    memcpy(&run->trust.sums, rec->sum, sizeof(run->trust.sums));
-    run->trust.processors.most = rec->max[0];
-    weir_trust_after(run, rec->stage, rec);
-    rec->cache_looked = run->trust.seen.looked;
-    rec->cache_resident = run->trust.seen.resident;
-    rec->cache_dirty = run->trust.seen.dirty;
+    if (is_measured(run, rec->stage))
+        weir_trust_gather(run, rec, moves_of(rec->stage));
+    if (run->trust.facts && run->par.rank == 0)
+        weir_trust_verdict(run);
+    run->trust.spent_ns += weir_now_ns() - begin_ns;
     return 0;
 }
 

@@ -90,7 +90,7 @@ static void note_reached(const struct weir_run *run, const struct weir_phase_rec
                          struct weir_facts_phase *p)
 {
     const struct weir_trust_device *d = &run->trust.device;
-    double given = (double)run->trust.sums.reached;
+    double given = (double)((const struct weir_trust_sums *)rec->sum)->reached;
 
     if (d->on.n == 0)
         return;
@@ -102,7 +102,7 @@ static void note_device(struct weir_run *run, const struct weir_phase_rec *rec, 
                         struct weir_facts_phase *p)
 {
     struct weir_trust_device *d = &run->trust.device;
-    const struct weir_trust_sums *s = &run->trust.sums;
+    const struct weir_trust_sums *s = (const struct weir_trust_sums *)rec->sum;
     double small = rec->bytes_sum < SMALL * rec->steps_sum ? (double)rec->steps_sum : 0;
 
     d->asked += (double)rec->bytes_sum;
@@ -177,7 +177,7 @@ static double without_kernel(struct weir_trust_processors *p, double others)
     return isnan(now) ? others : fmax(0, others - (now - p->kernel));
 }
 
-void weir_trust_processors_after(struct weir_run *run)
+static void end_phase(struct weir_run *run)
 {
     struct weir_trust_processors *p = &run->trust.processors;
     struct weir_processor_use now;
@@ -194,6 +194,13 @@ void weir_trust_processors_after(struct weir_run *run)
     p->room += span * p->n;
     if (p->room >= LEAST_ALL_S * p->n)
         p->share = (int64_t)(PPM * without_kernel(p, p->others) / p->room);
+}
+
+int64_t weir_others_most(struct weir_run *run)
+{
+    if (run->trust.stage)
+        end_phase(run);
+    return run->trust.processors.share;
 }
 
 /* ---- both ---- */
@@ -220,7 +227,7 @@ void weir_others_before(struct weir_run *run)
 void weir_others_note(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_facts *f,
                       struct weir_facts_phase *p)
 {
-    int64_t most = run->trust.processors.most;
+    int64_t most = *rec->max;
 
     f->others_cpu = most >= 0 ? (double)most / PPM : NAN;
     note_device(run, rec, f, p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trust-phase.c - the facts of a phase, gathered before and after it */
+/* trust-phase.c - the facts of a phase, gathered after it */
 #include "config.h"
 #include "engine/check/trust.h"
 
@@ -10,7 +10,6 @@
 #include "engine/check/series.h"
 #include "engine/check/straggler.h"
 #include "engine/driver.h"
-#include "engine/place/pagecache.h"
 #include "engine/phase.h"
 #include "par/agree.h"
 
@@ -18,63 +17,6 @@
 #define CPU_LEAST_S 0.1
 
 #define LEAST_ROOM 0.05 /* of the bytes: that were not in the page cache, to judge what comes in */
-
-static enum weir_moves moves_of(const struct weir_stage *s)
-{
-    return s->flags & WEIR_STAGE_WRITES  ? WEIR_MOVES_OUT
-           : s->flags & WEIR_STAGE_READS ? WEIR_MOVES_IN
-                                         : WEIR_MOVES_NOTHING;
-}
-
-static bool is_measured(const struct weir_run *run, const struct weir_stage *s)
-{
-    return run->trust.facts && s->phase && !(s->flags & WEIR_STAGE_UNTIMED);
-}
-
-int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, struct weir_err *err)
-{
-    enum weir_moves moves;
-    uint64_t begin_ns;
-    bool evicted;
-
-    run->trust.stage = NULL; /* the last phase may have failed */
-    if (!stage)
-        return 0;
-    moves = moves_of(stage);
-    run->trust.seen = (struct weir_cache_seen) { .looked = NAN, .resident = NAN, .dirty = NAN };
-    if (moves == WEIR_MOVES_IN && weir_pagecache_drop(run, stage, &evicted, err) < 0)
-        return -1;
-    if (moves == WEIR_MOVES_IN && run->trust.facts)
-        run->trust.facts->evicted = evicted;
-    if (!is_measured(run, stage))
-        return 0;
-    begin_ns = weir_now_ns();
-    if (moves == WEIR_MOVES_IN)
-        weir_pagecache_look(run, stage, &run->trust.cache, &run->trust.cache_why);
-    run->trust.resident_before =
-        moves == WEIR_MOVES_IN && !run->trust.cache_why ? run->trust.cache.resident : 0;
-    weir_others_before(run);
-    run->trust.stage = run->test->plan.options->dry_run ? NULL : stage;
-    run->trust.spent_ns += weir_now_ns() - begin_ns;
-    return 0;
-}
-
-void weir_trust_start(struct weir_run *run)
-{
-    if (run->trust.stage)
-        weir_machine_use(&run->trust.before, moves_of(run->trust.stage) != WEIR_MOVES_NOTHING);
-}
-
-/* In which part of the phase has this rank done its work? */
-static int part_of(const struct weir_run *run, const struct weir_phase_rec *rec)
-{
-    int64_t end = weir_clock_common(&run->clock, rec->mark[WEIR_MARK_WORKED]);
-    double span = (double)(rec->last[WEIR_MARK_WORKED] - rec->first[WEIR_MARK_WORK]);
-    double done = (double)(end - rec->first[WEIR_MARK_WORK]);
-    double part = span > 0 ? WEIR_TRUST_PARTS * done / span : 0;
-
-    return part < 0 ? 0 : part < WEIR_TRUST_PARTS ? (int)part : WEIR_TRUST_PARTS - 1;
-}
 
 void weir_trust_fate(struct weir_run *run, struct weir_session *s, struct weir_file *f)
 {
@@ -90,77 +32,6 @@ void weir_trust_fate(struct weir_run *run, struct weir_session *s, struct weir_f
         facts->other_layout = fate.other_layout;
 }
 
-static void add_sessions(const struct weir_test *t, struct weir_trust_sums *s)
-{
-    for (int i = 0; i < t->sessions; i++) {
-        const struct weir_session_stats *stats = t->session[i]->stats;
-
-        if (!stats) /* a session of other ranks */
-            continue;
-        s->retries += stats->short_transfers + stats->retries;
-        s->sync_ns += stats->hist[WEIR_OP_SYNC].sum_ns;
-        s->syncs += stats->hist[WEIR_OP_SYNC].n;
-    }
-}
-
-/* Bytes; 0 where they are not known, and *unknown is 1 then. */
-static uint64_t known_bytes(double bytes, uint64_t *unknown)
-{
-    *unknown = isnan(bytes);
-    return *unknown ? 0 : (uint64_t)bytes;
-}
-
-static void add_cache(const struct weir_trust *t, struct weir_trust_sums *s)
-{
-    s->looked = (uint64_t)t->cache.looked;
-    s->size = (uint64_t)t->cache.size;
-    s->allocated = (uint64_t)t->cache.allocated;
-    s->lookers = s->looked > 0;
-    s->resident = (uint64_t)t->cache.resident;
-    s->dirty = known_bytes(t->cache.dirty, &s->dirty_unknown);
-    s->written = known_bytes(t->cache.written, &s->written_unknown);
-    s->compressed = (uint64_t)t->cache.compressed;
-    s->before = (uint64_t)t->resident_before;
-    s->cache_unknown = t->cache_why != NULL;
-    s->cache_hidden = t->cache.hides != NULL;
-}
-
-/* Of this rank: opening and closing. */
-static uint64_t ends_of(const struct weir_phase_rec *rec)
-{
-    return (rec->mark[WEIR_MARK_OPENED] - rec->mark[WEIR_MARK_OPEN]) +
-           (rec->mark[WEIR_MARK_CLOSED] - rec->mark[WEIR_MARK_CLOSE]);
-}
-
-void weir_trust_own(struct weir_run *run, const struct weir_phase_rec *rec,
-                    struct weir_trust_sums *s)
-{
-    struct weir_trust *t = &run->trust;
-    const struct weir_machine_use *was = &t->before;
-    struct weir_machine_use now;
-    enum weir_moves moves;
-    uint64_t begin_ns;
-
-    *s = (struct weir_trust_sums) { .retries = 0 };
-    if (!t->stage) /* nothing is judged, or a phase of no stage */
-        return;
-    begin_ns = weir_now_ns();
-    moves = moves_of(t->stage);
-    if (moves == WEIR_MOVES_OUT || t->facts->direct == 1)
-        weir_pagecache_look(run, t->stage, &t->cache, &t->cache_why);
-    weir_machine_use(&now, moves != WEIR_MOVES_NOTHING);
-    s->user_ns = now.user_ns - was->user_ns;
-    s->io_unknown = !now.io_known || !was->io_known;
-    s->reached = moves == WEIR_MOVES_IN ? now.read - was->read : now.written - was->written;
-    if (moves != WEIR_MOVES_NOTHING)
-        weir_trust_device_own(run, &now, moves == WEIR_MOVES_IN, s);
-    s->ends_ns = ends_of(rec);
-    add_sessions(run->test, s);
-    add_cache(t, s);
-    s->ended[part_of(run, rec)] = 1;
-    t->spent_ns += weir_now_ns() - begin_ns;
-}
-
 /* How much of the phase is after 9 of 10 tasks were done? */
 static double tail_of(const struct weir_trust_sums *s, int tasks)
 {
@@ -172,24 +43,17 @@ static double tail_of(const struct weir_trust_sums *s, int tasks)
     return 0;
 }
 
-static double span(const struct weir_phase_rec *rec, enum weir_mark from, enum weir_mark to)
-{
-    return weir_phase_span(rec, from, to);
-}
-
 #define MOST(field, value) (p->field = fmax(p->field, (value)))
 #define LEAST(field, value) (p->field = fmin(p->field, (value)))
 
 /* What programs are told of the phase, too. */
-static void note_seen(struct weir_run *run, const struct weir_trust_sums *s)
+static void note_seen(const struct weir_trust_sums *s, struct weir_phase_rec *rec)
 {
     if (s->looked == 0 || s->cache_unknown > 0)
         return;
-    run->trust.seen = (struct weir_cache_seen) {
-        .looked = (double)s->looked,
-        .resident = (double)s->resident,
-        .dirty = s->dirty_unknown ? NAN : (double)s->dirty,
-    };
+    rec->cache_looked = (double)s->looked;
+    rec->cache_resident = (double)s->resident;
+    rec->cache_dirty = s->dirty_unknown ? NAN : (double)s->dirty;
 }
 
 /* The number of blocks is that of a file that was flushed; a file of another size is one of another
@@ -262,8 +126,8 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
                        const struct weir_trust_sums *s, struct weir_facts *f,
                        struct weir_facts_phase *p)
 {
-    double total = span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED), tasks = run->par.size;
-    double work = span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
+    double total = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED), tasks = run->par.size;
+    double work = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     bool moves = p->moves != WEIR_MOVES_NOTHING;
     double ends = fmax(total - work, (double)s->ends_ns / tasks / 1e9); /* tasks may overlap */
     double rate = (double)(moves ? rec->bytes_sum : rec->done_sum) / total;
@@ -299,16 +163,16 @@ static double expect_cached(const struct weir_run_options *o, const struct weir_
 }
 
 /* A dry run measures nothing: what is known is what was meant. */
-static void note_plan(const struct weir_run *run, const struct weir_stage *stage,
+static void note_plan(const struct weir_run *run, const char *key, enum weir_moves moves,
                       struct weir_facts *f)
 {
-    struct weir_facts_phase *p = weir_facts_phase_of(f, stage->key);
+    struct weir_facts_phase *p = weir_facts_phase_of(f, key);
     double bytes = f->planned_bytes, rate = (double)run->test->plan.options->assume_rate;
 
-    if (!p || moves_of(stage) == WEIR_MOVES_NOTHING)
+    if (!p || moves == WEIR_MOVES_NOTHING)
         return;
     f->planned = true;
-    p->moves = moves_of(stage);
+    p->moves = moves;
     p->n++;
     MOST(bytes, bytes);
     if (rate > 0)
@@ -317,17 +181,15 @@ static void note_plan(const struct weir_run *run, const struct weir_stage *stage
         MOST(cached, expect_cached(run->test->plan.options, f));
 }
 
-static void gather(struct weir_run *run, const struct weir_stage *stage,
-                   const struct weir_phase_rec *rec)
+void weir_trust_gather(struct weir_run *run, struct weir_phase_rec *rec, enum weir_moves moves)
 {
+    const struct weir_trust_sums *s = (const struct weir_trust_sums *)rec->sum;
+    const struct weir_stage *stage = rec->stage;
     struct weir_facts *f = run->trust.facts;
-    const struct weir_trust_sums *s = &run->trust.sums;
     struct weir_facts_phase *p;
 
-    if (!is_measured(run, stage))
-        return;
     if (run->test->plan.options->dry_run) {
-        note_plan(run, stage, f);
+        note_plan(run, stage->key, moves, f);
         return;
     }
     weir_stragglers_note(run, rec, stage->key);
@@ -335,24 +197,13 @@ static void gather(struct weir_run *run, const struct weir_stage *stage,
         weir_trust_fate(run, run->test->session[i], NULL);
     if (run->par.rank != 0 || rec->steps_sum == 0)
         return;
-    note_seen(run, s);
+    f->evicted = run->test->evicted;
+    note_seen(s, rec);
     if (!(p = weir_facts_phase_of(f, stage->key)))
         return;
-    p->moves = moves_of(stage);
+    p->moves = moves;
     p->makes = stage->flags & WEIR_STAGE_MAKES;
     p->once = stage->flags & (WEIR_STAGE_FIRST | WEIR_STAGE_LAST);
     note_phase(run, rec, s, f, p);
     weir_others_note(run, rec, f, p);
-}
-
-void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
-                      const struct weir_phase_rec *rec)
-{
-    uint64_t begin_ns = weir_now_ns();
-
-    run->trust.stage = NULL;
-    gather(run, stage, rec);
-    if (run->trust.facts && run->par.rank == 0)
-        weir_trust_verdict(run);
-    run->trust.spent_ns += weir_now_ns() - begin_ns;
 }

@@ -67,7 +67,6 @@ struct weir_trust_processors {
     struct weir_processor_use before;
     double others, room; /* seconds of the test's phases: that others had, that there were */
     int64_t share;       /* of 1e6, of this node; INT64_MIN: not known */
-    int64_t most;        /* the same of the node with the most */
 };
 
 /* Of a run, on every rank. */
@@ -79,11 +78,9 @@ struct weir_trust {
     uint64_t spent_ns, end_ns;      /* gathering and judging them; when the judgement began */
     struct weir_machine_use before; /* the phase that runs */
     const struct weir_stage *stage; /* of that phase; NULL: nothing is gathered */
-    struct weir_trust_sums sums;    /* of all ranks, of the last phase */
     struct weir_cache_seen cache;   /* of this rank's bytes: before a read, after a write phase */
     const char *cache_why;          /* not known; NULL: known */
     double resident_before;         /* of this rank's bytes: before a direct read */
-    struct weir_cache_seen seen;    /* of all ranks of the phase, on rank 0; NaN: not known */
     struct weir_trust_device device;
     struct weir_trust_processors processors;
     /* the machine */
@@ -115,22 +112,9 @@ void weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int
 /* Begin to gather the facts of run->test, after its start. Collective over run->par. */
 void weir_trust_begin(struct weir_run *run);
 
-/* Before and after a phase (trust-phase.c), outside its time; the session's counts are those of
- * this rank. Before a read phase --drop-cache is done, whose failure is a warning: -1 and the same
- * err on all ranks where that is an error. Collective over run->par, though neither asks anything
- * of other ranks but for --drop-cache and stragglers. Nothing else where nothing is judged, and where
- * stage is NULL: an extra phase. */
-int weir_trust_before(struct weir_run *run, const struct weir_stage *stage, struct weir_err *err);
-/* The last thing before the clock of the phase: what a phase prepares is no part of its use of the
- * processor. Local. */
-void weir_trust_start(struct weir_run *run);
-void weir_trust_after(struct weir_run *run, const struct weir_stage *stage,
-                      const struct weir_phase_rec *rec);
-
-/* What this rank adds to the facts of the phase that ends: called by the engine when the times of
- * all ranks are known, before it sums up. Zeros where nothing is gathered. Local. */
-void weir_trust_own(struct weir_run *run, const struct weir_phase_rec *rec,
-                    struct weir_trust_sums *out);
+/* Note what all ranks measured in a phase of a stage that is judged, and what a dry run means to do.
+ * Collective over run->par. */
+void weir_trust_gather(struct weir_run *run, struct weir_phase_rec *rec, enum weir_moves moves);
 
 /* Note what the backend says about what was asked for (fate in struct weir_backend). f NULL: after
  * a phase. Local; a program may call it of rank 0's open file, outside the time of its
@@ -142,12 +126,12 @@ void weir_trust_fate(struct weir_run *run, struct weir_session *s, struct weir_f
 /* others.c: find the tasks of this node, and the processors that they may use, whose number comes
  * back on its first rank, INT_MAX on others (collective over run->world). Then, for a test and before
  * each phase, begin to look at what others have of the devices and of the processors; at the end of
- * a phase, what they had of the processors of this node, and what this rank adds to the sums; and
+ * a phase, what they had of the processors of this node, of 1e6, and what this rank adds to the sums; and
  * what rank 0 knows of all. Local. */
 int weir_trust_processors_find(struct weir_run *run);
 void weir_others_begin(struct weir_run *run, struct weir_facts *f);
 void weir_others_before(struct weir_run *run);
-void weir_trust_processors_after(struct weir_run *run);
+int64_t weir_others_most(struct weir_run *run);
 void weir_trust_device_own(struct weir_run *run, const struct weir_machine_use *now, bool reads,
                            struct weir_trust_sums *s);
 void weir_others_note(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_facts *f,

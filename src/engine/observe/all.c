@@ -2,6 +2,7 @@
 /* all.c - the rows that watch a run: the one place that names them (observer.h) */
 #include "config.h"
 #include "engine/observe/all.h"
+#include "engine/place/pagecache.h"
 
 /* The order is that of every hook. */
 const struct weir_observer *const weir_observers[] = {
@@ -10,6 +11,7 @@ const struct weir_observer *const weir_observers[] = {
     &weir_interval, /* before the checks, which judge by its bins */
     &weir_timeline, /* it sorts the records: files of operations come sorted after it */
     &weir_until,    /* before the checks, whose table shows the rates */
+    &weir_dropcache, /* before the checks look at the page cache */
     &weir_checks,
     &weir_op_files,
     &weir_calltable,

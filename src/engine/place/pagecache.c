@@ -3,7 +3,7 @@
 #include "config.h"
 #include "engine/place/pagecache.h"
 
-#include "engine/driver.h"
+#include "engine/observer.h"
 #include "par/agree.h"
 #include "par/reduce.h"
 
@@ -83,8 +83,7 @@ static int drop(struct weir_run *run, const struct weir_stage *reads, struct wei
 
 #define LEFT 0.05 /* of the bytes: more is a failure */
 
-static int check_dropped(struct weir_run *run, const struct weir_stage *reads, bool *evicted,
-                         struct weir_err *err)
+static int check_dropped(struct weir_run *run, const struct weir_stage *reads, struct weir_err *err)
 {
     struct weir_cache_seen seen;
     const char *why;
@@ -95,7 +94,7 @@ static int check_dropped(struct weir_run *run, const struct weir_stage *reads, b
     v[1] = (uint64_t)seen.resident;
     v[2] = why != NULL;
     weir_allsum_u64(&run->par, v, 3);
-    *evicted = v[2] == 0 && (double)v[1] <= LEFT * (double)v[0];
+    run->test->evicted = v[2] == 0 && (double)v[1] <= LEFT * (double)v[0];
     if (run->repetition > 0 || (v[0] == 0 && v[2] == 0) ||
         (run->test->n_used > 0 && (run->test->used[0].be->flags & WEIR_BE_NO_DATA)))
         return 0;
@@ -111,13 +110,21 @@ static int check_dropped(struct weir_run *run, const struct weir_stage *reads, b
     return 0;
 }
 
-int weir_pagecache_drop(struct weir_run *run, const struct weir_stage *reads, bool *evicted,
-                        struct weir_err *err)
+static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
+                  struct weir_err *err)
 {
-    const struct weir_run_options *o = run->test->plan.options;
+    const struct weir_stage *s = rec->stage;
 
-    *evicted = false;
-    if (!o->drop_cache || o->dry_run)
+    (void)state;
+    if (run->test->plan.options->dry_run || !s || !(s->flags & WEIR_STAGE_READS) ||
+        (s->flags & WEIR_STAGE_WRITES))
         return 0;
-    return drop(run, reads, err) < 0 ? -1 : check_dropped(run, reads, evicted, err);
+    return drop(run, s, err) < 0 ? -1 : check_dropped(run, s, err);
 }
+
+static bool is_wanted(const struct weir_test *t)
+{
+    return t->plan.options->drop_cache;
+}
+
+const struct weir_observer weir_dropcache = { .name = "dropcache", .wanted = is_wanted, .before = before };

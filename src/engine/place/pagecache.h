@@ -3,11 +3,9 @@
 #ifndef WEIR_ENGINE_PLACE_PAGECACHE_H
 #define WEIR_ENGINE_PLACE_PAGECACHE_H
 
-#include <stdbool.h>
-
-#include "base/err.h"
 #include "base/node/cache.h"
 
+struct weir_observer;
 struct weir_run;
 struct weir_stage;
 
@@ -17,10 +15,8 @@ struct weir_stage;
 void weir_pagecache_look(struct weir_run *run, const struct weir_stage *stage,
                          struct weir_cache_seen *seen, const char **why);
 
-/* Drop the files of a read stage from the page cache of every node that wrote or will read them,
- * where --drop-cache was given, and check whether it worked: *evicted. That it did not is a warning.
- * Collective over run->par. -1 and the same err on all ranks where warnings are errors. */
-int weir_pagecache_drop(struct weir_run *run, const struct weir_stage *reads, bool *evicted,
-                        struct weir_err *err);
+/* --drop-cache: drop the files of a read stage from the page cache of every node that wrote or will
+ * read them, and check whether it worked (test->evicted). That it did not is a warning. */
+extern const struct weir_observer weir_dropcache;
 
 #endif
