@@ -211,7 +211,6 @@ struct weir_plan {
     uint64_t bytes, inodes; /* that the test has at its fullest, over all tasks; 0: not known */
     uint64_t over_bytes; /* where files that are there are written over, and the rest of them stays:
                           * bytes of each at most; 0: all of their contents is lost */
-    bool calls_by_node;     /* tables of calls have a column for each node, not for each task */
     bool is_run;      /* false: the plans are all that was asked for, of all tests */
     struct weir_use use[WEIR_TEST_SESSIONS];
     int uses;
@@ -308,8 +307,7 @@ struct weir_line {
 /* The files that the tests of a program make. Functions may be NULL. */
 struct weir_made {
     /* Add the files of a test that its option rows do not name, nor the engine (files of
-     * operations, tables of calls), with 'tasks' tasks at most. Local. Returns 0, or -1 and err
-     * when memory is out. */
+     * operations), with 'tasks' tasks at most. Local. Returns 0, or -1 and err when memory is out. */
     int (*files)(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
     /* The i-th file that this rank will make, from 0, added to *path; false: there is none. After
      * start. Without it 'range' (struct weir_judged) names one file, and without that it is the plan's path on rank 0.
@@ -360,10 +358,6 @@ struct weir_driver {
     /* The heading of the file of the ranks, where the program writes it with rows of its own
      * (weir_ranks_rows); NULL: the engine's rows, one for each rank and phase. */
     void (*rank_head)(struct weir_str *out);
-    /* Where the calls of an operation are written as a table of text (calltable.h): its path
-     * appended to out, nothing where there is none. Local, the same on all ranks; NULL: no
-     * tables. */
-    void (*call_table)(const void *opt, int op, struct weir_str *path);
     const struct weir_line *line; /* NULL: nothing of it */
     const struct weir_made *made; /* the same */
 

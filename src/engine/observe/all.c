@@ -14,7 +14,6 @@ const struct weir_observer *const weir_observers[] = {
     &weir_dropcache, /* before the checks look at the page cache */
     &weir_checks,
     &weir_op_files,
-    &weir_calltable,
     &weir_ranks,
     &weir_metrics, /* it sums histograms in place, which the checks read of each rank */
     NULL,

@@ -226,12 +226,12 @@ static int after_phase(struct weir_run *run, void *state, const struct weir_stag
                        struct weir_phase_rec *rec, struct weir_err *err)
 {
     struct mib_test *t = state;
+    int rc = mib_profile_phase(run, t, rec, err);
 
     t->made |= stage->index == WEIR_DIR_READ; /* what is not read is not removed */
     t->untold = true;
-    (void)err;
     mib_report_phase(run, t, rec);
-    return 0;
+    return rc;
 }
 
 static int show_result(struct weir_run *run, void *state, const struct weir_stage *stage,

@@ -108,13 +108,10 @@ static void show_file_system(struct weir_report *r, const struct weir_fs_type *f
         weir_report_line(r, "Testing an unregistered file system with f_type = %#lx", fs->number);
 }
 
-int mib_report_begin(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
+void mib_report_begin(struct weir_run *run, const struct mib_test *t)
 {
-    const struct mib_test *t = tests[0].state;
     struct weir_report *r = &run->report;
 
-    (void)n;
-    (void)err;
     if (t->o->environment && t->fs.number)
         show_file_system(r, &t->fs);
     if (t->o->environment && t->o->no_mpi)
@@ -124,7 +121,6 @@ int mib_report_begin(struct weir_run *run, struct weir_test *tests, int n, struc
     if (t->o->environment)
         show_parameters(run, t);
     weir_report_flush(r);
-    return 0;
 }
 
 /* ---- the progress bar ---- */

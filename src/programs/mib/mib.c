@@ -128,16 +128,6 @@ static const char *const facts[] = { "cluster",
                                      "WARNING: *",
                                      NULL };
 
-static void name_profile(const void *opt, int op, struct weir_str *path)
-{
-    const struct mib_options *o = opt;
-
-    if (o->profiles && *o->profiles)
-        weir_str_addf(path, "%s.%s", o->profiles, operations[op].key);
-    else if (o->profiles)
-        weir_str_addf(path, "%s/%s.profile", o->log_dir, operations[op].key);
-}
-
 /* ---- before a test ---- */
 
 /* The words after -d are often not what was meant: in release 1.9.10 it is O_DIRECT. */
@@ -202,7 +192,6 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
         o->test_dir = ".";
     run->test->plan.path = o->test_dir;
     run->test->plan.over_bytes = o->fresh ? 0 : all;
-    run->test->plan.calls_by_node = o->averages;
     run->test->plan.writes = !o->read_only;
     if (weir_plan_use(run, &t->session, o->run.api, &t->access, err) < 0 ||
         weir_agree_check(&run->world, check_log_dir(o, err), err) < 0)
@@ -293,10 +282,22 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
     return weir_local(run, take_buffer, t, err); /* which is much where the size is a mistake */
 }
 
+static int enter(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
+{
+    const struct mib_test *t = tests[0].state;
+
+    (void)n;
+    if (weir_agree(&run->world, run->world.rank == 0 ? mib_profile_begin(t, err) : 0, err) < 0)
+        return -1;
+    mib_report_begin(run, t);
+    return 0;
+}
+
 static int begin(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mib_test *t = state;
 
+    run->records.wanted |= t->o->profiles != NULL;
     t->source =
         t->o->no_mpi ? t->task : weir_shift_fixed(t->task, run->par.size, run->par.size / 2);
     weir_str_addf(&t->own, "%s/mibData.%08d", t->o->test_dir, t->task);
@@ -393,6 +394,7 @@ static const struct weir_line line = {
 };
 
 static const struct weir_made made = {
+    .files = mib_profile_files,
     .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
     .keeps = keeps,
     .remove = remove_file,
@@ -409,9 +411,8 @@ const struct weir_driver weir_mib = {
     .state_size = sizeof(struct mib_test),
     .operations = operations,
     .line = &line,
-    .call_table = name_profile,
     .plan = plan,
-    .enter = mib_report_begin,
+    .enter = enter,
     .begin = begin,
     .made = &made,
     .end = end,

@@ -77,7 +77,8 @@ void mib_version(const char *version, struct weir_str *out);
 
 /* mib-report.c: what is shown */
 
-int mib_report_begin(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err);
+/* Above the results. */
+void mib_report_begin(struct weir_run *run, const struct mib_test *t);
 /* The line of results. */
 void mib_report_result(struct weir_run *run, struct mib_test *t);
 /* Heading and stars of the progress bar of a phase. */
@@ -89,5 +90,17 @@ void mib_report_phase(struct weir_run *run, struct mib_test *t, const struct wei
 /* The stars after so many steps and seconds, where the limit that is nearer counts; those of the
  * last step before the end where there were more. Local. */
 int weir_bar_stars(const struct weir_bar *b, uint64_t steps, double seconds);
+
+/* mib-profile.c: the files of -p. */
+
+/* As 'files' of struct weir_made. */
+int mib_profile_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
+/* Make those of all phases of the test, so that one that cannot be written is found before it.
+ * Local; rank 0. Returns 0, or -1 and err (WEIR_ESETUP). */
+int mib_profile_begin(const struct mib_test *t, struct weir_err *err);
+/* Write that of the phase that has run. Collective over run->par. Returns 0, or -1 and err on all
+ * ranks (WEIR_ESETUP). */
+int mib_profile_phase(struct weir_run *run, const struct mib_test *t,
+                      const struct weir_phase_rec *rec, struct weir_err *err);
 
 #endif

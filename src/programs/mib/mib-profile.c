@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calltable.c - when the operations of a phase ended, as a table of text
+/* mib-profile.c - -p: when the calls of a phase ended, as a table of text
  *
- * A table has a column for each rank, or with plan.calls_by_node for each node, the mean of its
- * ranks. Row 0 is when their steps began, row k when operation k ended, in seconds after the zero
- * of the run, "%f" and a tab each; 0 where a rank has fewer. The program says where those of its
- * operations are (call_table in struct weir_driver); for others nothing is done here. */
+ * A table has a column for each task, or with -a for each node, the mean of its tasks. Row 0 is when
+ * their steps began, row k when call k ended, in seconds after the zero of the run, "%f" and a tab
+ * each; 0 where a task has fewer. */
 #include "config.h"
+#include "programs/mib/mib.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/text/wholefile.h"
-#include "engine/observe/all.h"
 #include "engine/observe/gather.h"
 #include "par/agree.h"
 
@@ -97,10 +97,10 @@ static int end_table(struct table *t, const char *path, struct weir_err *err)
 }
 
 static int write_table(struct weir_run *run, const struct weir_phase_rec *rec, const char *path,
-                       struct weir_err *err)
+                       bool averages, struct weir_err *err)
 {
     const struct column mine = { weir_records_time(run, rec->mark[WEIR_MARK_WORK]), run->par.node };
-    bool by_node = run->test->plan.calls_by_node && run->par.size > run->par.nodes;
+    bool by_node = averages && run->par.size > run->par.nodes;
     struct table table = { .out = NULL };
     void *all = NULL;
     int rc;
@@ -119,23 +119,15 @@ static int write_table(struct weir_run *run, const struct weir_phase_rec *rec, c
 
 /* ---- where they are ---- */
 
-static bool find_path(const struct weir_driver *d, const void *opt, int op, struct weir_str *path)
+/* False: there is none. */
+static bool name_profile(const struct mib_options *o, const char *phase, struct weir_str *path)
 {
     weir_str_clear(path);
-    if (d->call_table)
-        d->call_table(opt, op, path);
-    return path->len > 0;
-}
-
-static bool wanted(const struct weir_test *t)
-{
-    struct weir_str path = { 0 };
-    bool any = false;
-
-    for (int op = 0; t->driver->operations[op].key && !any; op++)
-        any = find_path(t->driver, t->chosen, op, &path);
-    weir_str_free(&path);
-    return any;
+    if (o->profiles && *o->profiles)
+        weir_str_addf(path, "%s.%s", o->profiles, phase);
+    else if (o->profiles)
+        weir_str_addf(path, "%s/%s.profile", o->log_dir, phase);
+    return o->profiles != NULL;
 }
 
 static int add_file(struct weir_files *files, const char *operation, const struct weir_str *path,
@@ -151,16 +143,15 @@ static int add_file(struct weir_files *files, const char *operation, const struc
     return words && kept ? weir_files_add(files, words, kept, WEIR_FILE_WRITE, err) : -1;
 }
 
-static int check(const struct weir_run_options *o, struct weir_files *files,
-                 struct weir_err *err)
+int mib_profile_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
 {
-    const struct weir_driver *d = files->driver;
     struct weir_str path = { 0 };
     int rc = 0;
 
-    for (int op = 0; d->operations[op].key && rc == 0; op++)
-        if (find_path(d, o, op, &path))
-            rc = add_file(files, d->operations[op].key, &path, err);
+    (void)tasks;
+    for (const struct weir_stage *s = mib_stages; s->key && rc == 0; s++)
+        if (s->phase && name_profile(opt, s->key, &path))
+            rc = add_file(files, s->key, &path, err);
     weir_str_free(&path);
     return rc;
 }
@@ -175,50 +166,26 @@ static int make_file(const char *path, struct weir_err *err)
     return 0;
 }
 
-/* The files of all phases that the tests have, so that one that cannot be written is found before
- * the first test. Rank 0. */
-static int make_files(const struct weir_test *tests, int n, struct weir_err *err)
+int mib_profile_begin(const struct mib_test *t, struct weir_err *err)
 {
     struct weir_str path = { 0 };
     int rc = 0;
 
-    for (int i = 0; i < n; i++)
-        for (const struct weir_stage *s = tests[i].driver->stages; s && s->key && rc == 0; s++)
-            if (s->phase && (!s->wanted || s->wanted(tests[i].state, s)) &&
-                find_path(tests[i].driver, tests[i].chosen, s->index, &path))
-                rc = make_file(weir_str_text(&path), err);
+    for (const struct weir_stage *s = mib_stages; s->key && rc == 0; s++)
+        if (s->phase && s->wanted(t, s) && name_profile(t->o, s->key, &path))
+            rc = make_file(weir_str_text(&path), err);
     weir_str_free(&path);
     return rc;
 }
 
-static int run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
-                     struct weir_err *err)
+int mib_profile_phase(struct weir_run *run, const struct mib_test *t,
+                      const struct weir_phase_rec *rec, struct weir_err *err)
 {
-    (void)state;
-    return weir_agree(&run->world, run->world.rank == 0 ? make_files(tests, n, err) : 0, err);
-}
-
-static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
-                 struct weir_err *err)
-{
-    const struct weir_test *t = run->test;
     struct weir_str path = { 0 };
     int rc = 0;
 
-    (void)state;
-    if (rec->failed || !rec->stage || (rec->stage->flags & WEIR_STAGE_UNTIMED))
-        return 0;
-    if (find_path(t->driver, t->chosen, rec->stage->index, &path))
-        rc = write_table(run, rec, weir_str_text(&path), err);
+    if (name_profile(t->o, run->stage->key, &path))
+        rc = write_table(run, rec, weir_str_text(&path), t->o->averages, err);
     weir_str_free(&path);
     return rc;
 }
-
-const struct weir_observer weir_calltable = {
-    .name = "calltable",
-    .operations = true,
-    .wanted = wanted,
-    .check = check,
-    .run_begin = run_begin,
-    .after = after,
-};
