@@ -337,6 +337,33 @@ struct weir_judged {
                   struct weir_str *path, struct weir_cache_range *range);
 };
 
+/* What a program shows of its own, and in which form. Functions may be NULL. */
+struct weir_words {
+    enum weir_deviation deviation; /* of all standard deviations in its documents */
+    enum weir_op_files op_files;
+    /* With a file for each operation: does this test write that of 'op'? And the bytes that it
+     * gives for each operation; 0, which is there before, means those that were moved. NULL: all
+     * files. Local, the same on all ranks. */
+    bool (*records)(const void *state, int op, uint64_t *size);
+    /* The heading of the file of the ranks, where the program writes it with rows of its own
+     * (weir_ranks_rows); NULL: the engine's rows, one for each rank and phase. */
+    void (*rank_head)(struct weir_str *out);
+    /* Form and path of the results where --report does not say; without it text on standard
+     * output. Local. */
+    void (*output)(const void *opt, const char **format, const char **path);
+    /* The banner before the results; without it program, command line, machine and time, and the
+     * time at the end, for data readers. Collective. */
+    void (*banner)(struct weir_run *run, struct weir_test *tests, int n, int argc,
+                   char *const *argv);
+    /* What the test is, in the object of the test that was entered; without it where it was
+     * measured and the parameters, for data readers. */
+    weir_together_fn *report;
+    /* The summary of the first n tests. Rank 0 shows it, others do nothing. */
+    void (*summary)(struct weir_run *run, const struct weir_test *tests, int n);
+    /* The last lines; may be NULL. Collective. */
+    void (*finish)(struct weir_run *run, const struct weir_test *tests);
+};
+
 /* What a program is made of. Functions may be NULL unless the comment says "always". Those of a
  * test are called in the order in which they stand here. */
 struct weir_driver {
@@ -348,18 +375,12 @@ struct weir_driver {
     const struct weir_opt *opts; /* its own rows (engine/options.h); ends with OPT_END */
     size_t opt_size, state_size; /* of the option struct, and of the state of one test */
     const struct weir_operation *operations; /* always; ends with a row without key */
-    enum weir_deviation deviation;           /* of all standard deviations in its documents */
-    enum weir_op_files op_files;
     bool whole; /* a repetition is of use as a whole only: the engine refuses a deadline */
-    /* With a file for each operation: does this test write that of 'op'? And the bytes that it
-     * gives for each operation; 0, which is there before, means those that were moved. NULL: all
-     * files. Local, the same on all ranks. */
-    bool (*records)(const void *state, int op, uint64_t *size);
-    /* The heading of the file of the ranks, where the program writes it with rows of its own
-     * (weir_ranks_rows); NULL: the engine's rows, one for each rank and phase. */
-    void (*rank_head)(struct weir_str *out);
-    const struct weir_line *line; /* NULL: nothing of it */
-    const struct weir_made *made; /* the same */
+    /* What some programs have; NULL: nothing of it. */
+    const struct weir_line *line;
+    const struct weir_made *made;
+    const struct weir_words *words;
+    const struct weir_judged *judged; /* without it the tests are not judged */
 
     /* ---- the run: all ranks, run->par is run->world ---- */
 
@@ -369,13 +390,6 @@ struct weir_driver {
      * nothing is done yet. chosen: run->test->chosen, where only this function puts what follows
      * from the options. Collective, the same on all ranks. */
     int (*plan)(struct weir_run *run, void *state, void *chosen, struct weir_err *err);
-    /* Form and path of the results where --report does not say; without it text on standard
-     * output. Local. */
-    void (*output)(const void *opt, const char **format, const char **path);
-    /* The banner before the results; without it program, command line, machine and time, and the
-     * time at the end, for data readers. Collective. */
-    void (*banner)(struct weir_run *run, struct weir_test *tests, int n, int argc,
-                   char *const *argv);
     /* What all tests share, and warnings of what is unusual about them together: before the first,
      * and after the last (not when enter failed), with the state of the first test. code is how the
      * tests ended. Collective. */
@@ -387,20 +401,9 @@ struct weir_driver {
     weir_local_fn *begin;      /* memory and names of a rank */
     void (*end)(void *state);  /* gives them back, also after a begin that failed. Local */
     weir_together_fn *start;   /* sessions, and what the ranks must know of each other */
-    /* What the test is, in the object of the test that was entered; without it where it was
-     * measured and the parameters, for data readers. */
-    weir_together_fn *report;
-    const struct weir_judged *judged; /* NULL: its tests are not judged */
     weir_local_fn *repetition; /* what changes with it: signature, seed */
     const struct weir_stage *stages; /* ends with a row without key */
     weir_together_fn *conclude; /* rows from the series of all repetitions, also after a failure */
-
-    /* ---- the run again ---- */
-
-    /* The summary of the first n tests. Rank 0 shows it, others do nothing. */
-    void (*summary)(struct weir_run *run, const struct weir_test *tests, int n);
-    /* The last lines; may be NULL. Collective. */
-    void (*finish)(struct weir_run *run, const struct weir_test *tests);
 };
 
 /* How many operations a program has. Local. */
@@ -411,6 +414,14 @@ static inline int weir_operations_count(const struct weir_driver *d)
     while (d->operations[n].key)
         n++;
     return n;
+}
+
+/* The words of a program, without members where it has none. Local. */
+static inline const struct weir_words *weir_words_of(const struct weir_driver *d)
+{
+    static const struct weir_words none;
+
+    return d->words ? d->words : &none;
 }
 
 /* The backend that the user named ('name', in upper or lower case; NULL: the default), ready to

@@ -268,8 +268,7 @@ static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
     weir_report_enter(&run->report, NULL, false);
     report_plan(run, &t->plan);
     weir_observers_test_open(run);
-    if (d->report)
-        rc = weir_together(run, d->report, t->state, err);
+    rc = weir_together(run, weir_words_of(d)->report, t->state, err);
     if (rc == 0)
         rc = weir_stages_run(run, t, err);
     if (rc < 0)

@@ -125,8 +125,8 @@ static int open_outputs(struct weir_run *run, const struct series *s, struct wei
     const struct weir_run_options *o = opt;
     const char *format = "text", *path = "-";
 
-    if (s->driver->output)
-        s->driver->output(opt, &format, &path);
+    if (weir_words_of(s->driver)->output)
+        s->driver->words->output(opt, &format, &path);
     if (open_sinks(run, o->reports, format, path, err) < 0)
         return -1;
     weir_report_place(&run->report);
@@ -188,8 +188,8 @@ static enum weir_code run_entered(struct weir_run *run, struct series *s, struct
     weir_report_enter(&run->report, "tests", true);
     code = run_tests(run, s, &done, err);
     weir_report_leave(&run->report);
-    if (d->summary)
-        d->summary(run, s->test, done);
+    if (weir_words_of(d)->summary)
+        d->words->summary(run, s->test, done);
     weir_observers_summary(run);
     weir_trust_tables(run);
     good = weir_code_is_whole(code);
@@ -203,10 +203,11 @@ static enum weir_code run_entered(struct weir_run *run, struct series *s, struct
 static enum weir_code run_all(struct weir_run *run, struct series *s, struct weir_err *err)
 {
     const struct weir_driver *d = s->driver;
+    const struct weir_words *w = weir_words_of(d);
     enum weir_code code;
 
-    if (d->banner)
-        d->banner(run, s->test, s->n, run->line.argc, run->line.argv);
+    if (w->banner)
+        w->banner(run, s->test, s->n, run->line.argc, run->line.argv);
     weir_observers_run_open(run);
     if (d->enter && weir_confirm(run, d->enter(run, s->test, s->n, err), err) < 0)
         code = weir_run_refuse(run, err);
@@ -216,8 +217,8 @@ static enum weir_code run_all(struct weir_run *run, struct series *s, struct wei
         *err = run->second;
         code = weir_code_worse(code, weir_run_refuse(run, err));
     }
-    if (d->finish)
-        d->finish(run, s->test);
+    if (w->finish)
+        w->finish(run, s->test);
     return code;
 }
 

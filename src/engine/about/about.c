@@ -238,7 +238,7 @@ static void run_open(struct weir_run *run, void *state)
     struct state *s = state;
 
     s->open = true;
-    if (run->driver->banner)
+    if (weir_words_of(run->driver)->banner)
         return;
     weir_banner_data(run, run->driver, run->line.argc, run->line.argv);
     weir_banner_time(run, WEIR_FOR_DATA, "Began");
@@ -248,7 +248,7 @@ static void test_open(struct weir_run *run, void *state)
 {
     (void)state;
     weir_configuration_report(run);
-    if (!run->driver->report)
+    if (!weir_words_of(run->driver)->report)
         weir_banner_test(run);
 }
 
@@ -257,7 +257,7 @@ static enum weir_code run_end(struct weir_run *run, void *state, enum weir_code 
 {
     const struct state *s = state;
 
-    if (s->open && !run->driver->banner)
+    if (s->open && !weir_words_of(run->driver)->banner)
         weir_banner_time(run, WEIR_FOR_DATA, "Finished");
     if (!run->report.begun) {
         weir_banner_program(run, run->driver);

@@ -36,12 +36,14 @@ void weir_banner_fakes(struct weir_run *run)
 
 void weir_banner_program(struct weir_run *run, const struct weir_driver *d)
 {
+    enum weir_deviation deviation = weir_words_of(d)->deviation;
+
     weir_report_str(&run->report, WEIR_FOR_DATA, "Version", "4.1.0+weir-" PACKAGE_VERSION);
     weir_report_int(&run->report, WEIR_FOR_DATA, "schema_version", WEIR_SCHEMA_VERSION);
     weir_report_str(&run->report, WEIR_FOR_DATA, "program", d->name);
-    if (d->deviation != WEIR_DEVIATION_NONE)
+    if (deviation != WEIR_DEVIATION_NONE)
         weir_report_str(&run->report, WEIR_FOR_DATA, "deviationDivisor",
-                        weir_deviation_divisor(d->deviation));
+                        weir_deviation_divisor(deviation));
 }
 
 void weir_banner_command(struct weir_run *run, unsigned readers, int argc, char *const *argv)

@@ -16,19 +16,23 @@
 /* How many files a task has. */
 static uint64_t files_of_task(const struct weir_driver *d, const struct weir_run_options *o)
 {
-    if (d->op_files == WEIR_OP_FILES_OPERATION)
+    enum weir_op_files kind = weir_words_of(d)->op_files;
+
+    if (kind == WEIR_OP_FILES_OPERATION)
         return (uint64_t)weir_operations_count(d);
-    return d->op_files == WEIR_OP_FILES_REPETITION ? (uint64_t)o->repetitions : 1;
+    return kind == WEIR_OP_FILES_REPETITION ? (uint64_t)o->repetitions : 1;
 }
 
 /* File k of a task. */
 static void name_file(const struct weir_driver *d, const struct weir_run_options *o, uint64_t k,
                       int rank, struct weir_str *out)
 {
+    enum weir_op_files kind = weir_words_of(d)->op_files;
+
     weir_str_addf(out, "%s-", o->op_csv);
-    if (d->op_files == WEIR_OP_FILES_OPERATION)
+    if (kind == WEIR_OP_FILES_OPERATION)
         weir_str_addf(out, "%s-", d->operations[k].title);
-    if (d->op_files == WEIR_OP_FILES_REPETITION)
+    if (kind == WEIR_OP_FILES_REPETITION)
         weir_str_addf(out, "%d-", (int)k);
     weir_str_addf(out, "%05d.csv", rank);
 }
@@ -162,10 +166,10 @@ static uint64_t made_before(const struct weir_run *run, const struct weir_test *
 /* Has operation 'op' a file, and which bytes does it give for each operation? */
 static bool is_recorded(const struct weir_test *t, int op, uint64_t *size)
 {
-    const struct weir_driver *d = t->driver;
+    const struct weir_words *w = weir_words_of(t->driver);
 
     *size = 0;
-    return d->op_files != WEIR_OP_FILES_OPERATION || !d->records || d->records(t->state, op, size);
+    return w->op_files != WEIR_OP_FILES_OPERATION || !w->records || w->records(t->state, op, size);
 }
 
 static int begin_file(const struct weir_run *run, const struct weir_test *t, uint64_t k,
@@ -189,7 +193,7 @@ static int begin_files(struct weir_run *run, struct weir_test *tests, int n, str
 {
     for (int i = 0; i < n; i++) {
         struct weir_test *t = &tests[i];
-        bool each = t->driver->op_files == WEIR_OP_FILES_OPERATION;
+        bool each = weir_words_of(t->driver)->op_files == WEIR_OP_FILES_OPERATION;
         uint64_t all = each ? (uint64_t)weir_operations_count(t->driver) : 1;
 
         if (!takes_part(run, t))
@@ -214,7 +218,7 @@ static int repetition(struct weir_run *run, void *state, struct weir_err *err)
     const struct weir_test *t = run->test;
 
     (void)state;
-    if (t->driver->op_files != WEIR_OP_FILES_REPETITION || run->repetition == 0)
+    if (weir_words_of(t->driver)->op_files != WEIR_OP_FILES_REPETITION || run->repetition == 0)
         return 0;
     return begin_file(run, t, (uint64_t)run->repetition, err);
 }
@@ -226,7 +230,7 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                  struct weir_err *err)
 {
     const struct weir_test *t = run->test;
-    const bool each = t->driver->op_files == WEIR_OP_FILES_OPERATION;
+    const bool each = weir_words_of(t->driver)->op_files == WEIR_OP_FILES_OPERATION;
     struct weir_str path = { 0 };
     uint64_t size;
     int rc;

@@ -384,11 +384,16 @@ static const struct weir_made writes = {
 };
 static const struct weir_made reads = { .files = add_read };
 
+static const struct weir_words words = {
+    .deviation = CKPT_DEVIATION,
+    .report = ckpt_report_test,
+    .summary = ckpt_summary,
+};
+
 #define COMMON                                                                                     \
     .opt_size = sizeof(struct ckpt_options), .state_size = sizeof(struct ckpt), .whole = true,     \
     .plan = plan, .variants = count_variants, .start = start, .end = end, .judged = &judged,       \
-    .report = ckpt_report_test, .conclude = ckpt_conclude, .summary = ckpt_summary,                \
-    .deviation = CKPT_DEVIATION
+    .conclude = ckpt_conclude, .words = &words
 
 const struct weir_driver ckpt_checkpoint = {
     .name = "checkpoint_simulator.x",

@@ -368,6 +368,10 @@ static const struct weir_example examples[] = {
     { .args = NULL }
 };
 
+static const struct weir_words words = {
+    .deviation = PARTS_DEVIATION,
+    .report = parts_report_test,
+};
 static const struct weir_judged judged = { .facts = facts_of };
 
 static const struct weir_made made = {
@@ -378,9 +382,8 @@ static const struct weir_made made = {
 
 #define COMMON                                                                                     \
     .opt_size = sizeof(struct parts_options), .state_size = sizeof(struct parts),                  \
-    .operations = operations, .deviation = PARTS_DEVIATION, .whole = true, .plan = plan,           \
-    .start = start, .end = end, .report = parts_report_test, .judged = &judged,                    \
-    .conclude = parts_conclude
+    .operations = operations, .whole = true, .plan = plan, .start = start, .end = end,             \
+    .judged = &judged, .conclude = parts_conclude, .words = &words
 
 const struct weir_driver parts_raw = { .name = "raw_bw.x",
                                        .examples = examples,

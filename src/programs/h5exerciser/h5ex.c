@@ -325,6 +325,13 @@ static const struct weir_made made = {
 
 static const struct weir_judged judged = { .facts = facts_of };
 
+static const struct weir_words words = {
+    .deviation = WEIR_FIVE_DEVIATION,
+    .banner = h5ex_banner,
+    .report = h5ex_report_test,
+    .finish = h5ex_finish,
+};
+
 const struct weir_driver h5ex_driver = {
     .name = "h5exerciser",
     .examples = examples,
@@ -333,22 +340,19 @@ const struct weir_driver h5ex_driver = {
     .opt_size = sizeof(struct h5ex_options),
     .state_size = sizeof(struct h5ex_test),
     .operations = h5ex_operations,
-    .deviation = WEIR_FIVE_DEVIATION,
+    .words = &words,
     .whole = true,
     .variants = count_sizes,
     .plan = plan_test,
     .enter = enter_run,
-    .banner = h5ex_banner,
     .begin = begin_test,
     .made = &made,
     .end = end_test,
     .start = start_test,
-    .report = h5ex_report_test,
     .judged = &judged,
     .repetition = make_room,
     .stages = stages,
     .conclude = h5ex_conclude,
-    .finish = h5ex_finish,
 };
 
 WEIR_PROGRAM("h5exerciser", h5ex_driver);

@@ -395,6 +395,16 @@ static const struct weir_made made = {
 
 static const struct weir_judged judged = { .facts = facts_of, .range = range_of };
 
+static const struct weir_words words = {
+    .deviation = IOR_DEVIATION,
+    .op_files = WEIR_OP_FILES_REPETITION,
+    .output = choose_output,
+    .banner = ior_report_begin,
+    .report = report_test,
+    .summary = ior_report_summary,
+    .finish = ior_report_finish,
+};
+
 const struct weir_driver weir_ior = {
     .name = "ior",
     .examples = examples,
@@ -403,24 +413,18 @@ const struct weir_driver weir_ior = {
     .opt_size = sizeof(struct ior_options),
     .state_size = sizeof(struct ior_test),
     .operations = operations,
-    .deviation = IOR_DEVIATION,
-    .op_files = WEIR_OP_FILES_REPETITION,
+    .words = &words,
     .line = &line,
     .made = &made,
     .plan = plan_test,
-    .output = choose_output,
     .enter = note_status_files,
-    .banner = ior_report_begin,
     .begin = begin,
     .end = end,
     .start = start,
-    .report = report_test,
     .judged = &judged,
     .repetition = begin_repetition,
     .stages = ior_stages,
     .conclude = conclude,
-    .summary = ior_report_summary,
-    .finish = ior_report_finish,
 };
 
 WEIR_PROGRAM("ior", weir_ior);

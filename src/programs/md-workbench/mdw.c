@@ -258,6 +258,11 @@ static const struct weir_made made = {
 
 static const struct weir_judged judged = { .facts = facts_of };
 
+static const struct weir_words words = {
+    .banner = mdw_report_begin,
+    .finish = mdw_report_end,
+};
+
 const struct weir_driver weir_mdw = {
     .name = "md-workbench",
     .examples = examples,
@@ -268,7 +273,7 @@ const struct weir_driver weir_mdw = {
     .state_size = sizeof(struct mdw_test),
     .operations = mdw_operations,
     .plan = plan_test,
-    .banner = mdw_report_begin,
+    .words = &words,
     .begin = mdw_begin,
     .end = mdw_end,
     .start = mdw_start,
@@ -276,7 +281,6 @@ const struct weir_driver weir_mdw = {
     .judged = &judged,
     .stages = mdw_stages,
     .conclude = mdw_conclude,
-    .finish = mdw_report_end,
 };
 
 WEIR_PROGRAM("md-workbench", weir_mdw);

@@ -228,6 +228,17 @@ static const struct weir_made made = {
 
 static const struct weir_judged judged = { .facts = facts_of };
 
+static const struct weir_words words = {
+    .deviation = MDTEST_DEVIATION,
+    .op_files = WEIR_OP_FILES_OPERATION,
+    .records = mdtest_records,
+    .rank_head = mdtest_rank_head,
+    .banner = mdtest_report_begin,
+    .report = mdtest_report_test,
+    .summary = mdtest_summary_rows,
+    .finish = mdtest_report_finish,
+};
+
 const struct weir_driver weir_mdtest = {
     .name = "mdtest",
     .examples = examples,
@@ -236,27 +247,20 @@ const struct weir_driver weir_mdtest = {
     .opt_size = sizeof(struct mdtest_options),
     .state_size = sizeof(struct mdtest_test),
     .operations = mdtest_operations,
-    .deviation = MDTEST_DEVIATION,
-    .op_files = WEIR_OP_FILES_OPERATION,
-    .records = mdtest_records,
-    .rank_head = mdtest_rank_head,
+    .words = &words,
     .line = &line,
     .variants = count_variants,
     .plan = plan_test,
-    .banner = mdtest_report_begin,
     .enter = enter_run,
     .leave = leave_run,
     .begin = begin,
     .made = &made,
     .end = end,
     .start = start,
-    .report = mdtest_report_test,
     .judged = &judged,
     .repetition = mdtest_iteration,
     .stages = mdtest_stages,
     .conclude = mdtest_summary,
-    .summary = mdtest_summary_rows,
-    .finish = mdtest_report_finish,
 };
 
 WEIR_PROGRAM("mdtest", weir_mdtest);
