@@ -79,7 +79,7 @@ static int lustre_is_other(const char *path, const struct posix_layout *l)
     uint32_t size;
 
     if ((l->stripe_count == 0 && l->stripe_size == 0) ||
-        !weir_surroundings_stripes(path, &size, &count))
+        !weir_environment_stripes(path, &size, &count))
         return -1;
     return (l->stripe_count > 0 && l->stripe_count != count) || /* -1: all targets, however many */
            (l->stripe_size > 0 && l->stripe_size != size);

@@ -33,7 +33,7 @@ static void put_trimmed(const char *text, struct weir_str *out)
     weir_str_add(out, text, n);
 }
 
-void weir_surroundings_line(const char *path, struct weir_str *out)
+void weir_environment_line(const char *path, struct weir_str *out)
 {
     char line[1024];
 
@@ -41,7 +41,7 @@ void weir_surroundings_line(const char *path, struct weir_str *out)
     put_trimmed(line, out);
 }
 
-void weir_surroundings_kernel(struct weir_str *out)
+void weir_environment_kernel(struct weir_str *out)
 {
     struct utsname u;
 
@@ -50,7 +50,7 @@ void weir_surroundings_kernel(struct weir_str *out)
         weir_str_addf(out, "%s %s %s", u.sysname, u.release, u.machine);
 }
 
-void weir_surroundings_processor(struct weir_str *out)
+void weir_environment_processor(struct weir_str *out)
 {
     char line[1024];
 
@@ -61,7 +61,7 @@ void weir_surroundings_processor(struct weir_str *out)
 /* ---- the place ---- */
 
 /* Partitions have the queue of their disk. */
-void weir_surroundings_queue(const char *device, const char *setting, struct weir_str *out)
+void weir_environment_queue(const char *device, const char *setting, struct weir_str *out)
 {
     char line[1024] = "";
 
@@ -80,7 +80,7 @@ struct stripes {
     uint16_t count, first;
 };
 
-bool weir_surroundings_stripes(const char *path, uint32_t *size, uint16_t *count)
+bool weir_environment_stripes(const char *path, uint32_t *size, uint16_t *count)
 {
     char room[4096];
     struct stripes s;
@@ -94,14 +94,14 @@ bool weir_surroundings_stripes(const char *path, uint32_t *size, uint16_t *count
     return s.magic == 0x0BD10BD0 || s.magic == 0x0BD30BD0;
 }
 
-void weir_surroundings_layout(const char *path, struct weir_str *out)
+void weir_environment_layout(const char *path, struct weir_str *out)
 {
     struct stat st;
     uint32_t size;
     uint16_t count;
 
     weir_str_clear(out);
-    if (weir_surroundings_stripes(path, &size, &count))
+    if (weir_environment_stripes(path, &size, &count))
         weir_str_addf(out, "stripe size %" PRIu32 ", stripe count %d", size, count);
     else if (stat(path, &st) == 0)
         weir_str_addf(out, "preferred transfer size %ld", (long)st.st_blksize);
@@ -109,7 +109,7 @@ void weir_surroundings_layout(const char *path, struct weir_str *out)
 
 /* ---- the process ---- */
 
-int weir_surroundings_binding(struct weir_str *out)
+int weir_environment_binding(struct weir_str *out)
 {
     cpu_set_t set;
     int n = 0;
@@ -160,7 +160,7 @@ static bool is_of_interest(const char *variable)
     return false;
 }
 
-const char *weir_surroundings_variable(int i, struct weir_str *name)
+const char *weir_environment_variable(int i, struct weir_str *name)
 {
     for (char **v = environ; v && *v; v++) {
         const char *equals = strchr(*v, '=');

@@ -12,27 +12,27 @@
 /* All of this is local. Texts replace *out; empty: not known, or there is none. */
 
 /* One line of a file, without blanks at its ends. */
-void weir_surroundings_line(const char *path, struct weir_str *out);
+void weir_environment_line(const char *path, struct weir_str *out);
 
-void weir_surroundings_kernel(struct weir_str *out);
-void weir_surroundings_processor(struct weir_str *out);
+void weir_environment_kernel(struct weir_str *out);
+void weir_environment_processor(struct weir_str *out);
 
 /* A setting of the queue of a block device ("vda1"): "scheduler", "read_ahead_kb". */
-void weir_surroundings_queue(const char *device, const char *setting, struct weir_str *out);
+void weir_environment_queue(const char *device, const char *setting, struct weir_str *out);
 
 /* How path is laid out: stripes of Lustre; else the size that the file system prefers for
  * transfers. */
-void weir_surroundings_layout(const char *path, struct weir_str *out);
+void weir_environment_layout(const char *path, struct weir_str *out);
 
 /* The stripes of a file on Lustre: bytes of one, and how many (65535: on all targets). False: it has none of
  * its own, or has several layouts. */
-bool weir_surroundings_stripes(const char *path, uint32_t *size, uint16_t *count);
+bool weir_environment_stripes(const char *path, uint32_t *size, uint16_t *count);
 
 /* The processors that this process may use ("0-3,8"), and their number (0: not known). */
-int weir_surroundings_binding(struct weir_str *out);
+int weir_environment_binding(struct weir_str *out);
 
 /* The i-th variable of the environment, from 0, that steers MPI-IO and the libraries on it: its
  * name in *name, and its value. NULL: there are no more. */
-const char *weir_surroundings_variable(int i, struct weir_str *name);
+const char *weir_environment_variable(int i, struct weir_str *name);
 
 #endif

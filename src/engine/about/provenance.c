@@ -83,7 +83,7 @@ static void report_needed_text(struct weir_run *run, const char *key,
 
 static void emit_governor(struct weir_str *out)
 {
-    weir_surroundings_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", out);
+    weir_environment_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", out);
 }
 
 static void put_limit(double limit, const char *format, struct weir_str *out)
@@ -106,14 +106,14 @@ static void emit_cpu_limit(struct weir_str *out)
 
 static void emit_binding(struct weir_str *out)
 {
-    weir_surroundings_binding(out);
+    weir_environment_binding(out);
 }
 
 /* Fewest and most processors that a task may use. Collective. */
 static void report_bound(struct weir_run *run)
 {
     struct weir_str text = { 0 };
-    int n = weir_surroundings_binding(&text);
+    int n = weir_environment_binding(&text);
     int64_t most[2] = { n, -n };
 
     weir_allmax_i64(&run->world, most, 2);
@@ -128,7 +128,7 @@ static void report_variables(struct weir_run *run)
     const char *value;
 
     weir_report_enter(&run->report, "variables", false);
-    for (int i = 0; (value = weir_surroundings_variable(i, &name)); i++)
+    for (int i = 0; (value = weir_environment_variable(i, &name)); i++)
         weir_report_str(&run->report, WEIR_FOR_DATA, weir_str_text(&name), value);
     weir_report_leave(&run->report);
     weir_report_free(&run->report, &name);
@@ -138,8 +138,8 @@ static void report_variables(struct weir_run *run)
 static void report_environment(struct weir_run *run)
 {
     weir_report_enter(&run->report, "environment", false);
-    report_needed_text(run, "kernel", weir_surroundings_kernel);
-    report_text(run, "processor", weir_surroundings_processor);
+    report_needed_text(run, "kernel", weir_environment_kernel);
+    report_text(run, "processor", weir_environment_processor);
     report_text(run, "governor", emit_governor);
     report_text(run, "memoryLimit", emit_memory_limit);
     report_text(run, "processorLimit", emit_cpu_limit);
@@ -161,7 +161,7 @@ static void report_queue(struct weir_run *run, const char *device)
 
     weir_report_enter(&run->report, "queue", false);
     for (int i = 0; settings[i]; i++) {
-        weir_surroundings_queue(device, settings[i], &text);
+        weir_environment_queue(device, settings[i], &text);
         if (text.len > 0)
             weir_report_str(&run->report, WEIR_FOR_DATA, settings[i], weir_str_text(&text));
     }
@@ -175,13 +175,13 @@ static void find_layout(const char *path, struct weir_str *text)
     struct weir_str dir = { 0 };
 
     weir_str_addf(&dir, "%s", path);
-    weir_surroundings_layout(weir_str_text(&dir), text);
+    weir_environment_layout(weir_str_text(&dir), text);
     while (text->len == 0 && dir.text && strrchr(dir.text, '/')) {
         *strrchr(dir.text, '/') = '\0';
-        weir_surroundings_layout(*dir.text ? dir.text : "/", text);
+        weir_environment_layout(*dir.text ? dir.text : "/", text);
     }
     if (text->len == 0 && path[0] != '/')
-        weir_surroundings_layout(".", text);
+        weir_environment_layout(".", text);
     text->failed |= dir.failed;
     weir_str_free(&dir);
 }
