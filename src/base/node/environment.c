@@ -33,11 +33,12 @@ static void put_trimmed(const char *text, struct weir_str *out)
     weir_str_add(out, text, n);
 }
 
-void weir_environment_line(const char *path, struct weir_str *out)
+void weir_environment_governor(struct weir_str *out)
 {
     char line[1024];
 
-    weir_sysfile_line("", line, sizeof(line), "%s", path);
+    weir_sysfile_line("", line, sizeof(line),
+                      "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     put_trimmed(line, out);
 }
 

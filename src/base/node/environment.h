@@ -11,8 +11,8 @@
 
 /* All of this is local. Texts replace *out; empty: not known, or there is none. */
 
-/* One line of a file, without blanks at its ends. */
-void weir_environment_line(const char *path, struct weir_str *out);
+/* The frequency governor of processor 0. */
+void weir_environment_governor(struct weir_str *out);
 
 void weir_environment_kernel(struct weir_str *out);
 void weir_environment_processor(struct weir_str *out);

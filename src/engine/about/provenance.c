@@ -81,11 +81,6 @@ static void report_needed_text(struct weir_run *run, const char *key,
     weir_report_free(&run->report, &text);
 }
 
-static void emit_governor(struct weir_str *out)
-{
-    weir_environment_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", out);
-}
-
 static void put_limit(double limit, const char *format, struct weir_str *out)
 {
     if (isfinite(limit))
@@ -140,7 +135,7 @@ static void report_environment(struct weir_run *run)
     weir_report_enter(&run->report, "environment", false);
     report_needed_text(run, "kernel", weir_environment_kernel);
     report_text(run, "processor", weir_environment_processor);
-    report_text(run, "governor", emit_governor);
+    report_text(run, "governor", weir_environment_governor);
     report_text(run, "memoryLimit", emit_memory_limit);
     report_text(run, "processorLimit", emit_cpu_limit);
     report_needed_text(run, "binding", emit_binding);
