@@ -91,16 +91,16 @@ void weir_five_of(double *v, size_t n, double out[WEIR_FIVES])
 
 int weir_series_reserve(struct weir_series *s, struct weir_err *err)
 {
-    size_t room = s->room ? 2 * s->room : 16;
+    size_t capacity = s->capacity ? 2 * s->capacity : 16;
     double *more;
 
-    if (s->n < s->room)
+    if (s->n < s->capacity)
         return 0;
-    more = realloc(s->v, room * (s->width + 1) * sizeof(*more));
+    more = realloc(s->v, capacity * (s->width + 1) * sizeof(*more));
     if (!more)
-        return weir_fail(err, WEIR_ESETUP, "memory for %zu repetitions", room);
+        return weir_fail(err, WEIR_ESETUP, "memory for %zu repetitions", capacity);
     s->v = more;
-    s->room = room;
+    s->capacity = capacity;
     return 0;
 }
 
@@ -111,7 +111,7 @@ double *weir_series_add(struct weir_series *s)
 
 void weir_series_five(const struct weir_series *s, size_t i, double out[WEIR_FIVES])
 {
-    double *v = s->v + s->width * s->room;
+    double *v = s->v + s->width * s->capacity;
 
     for (size_t k = 0; k < s->n; k++)
         v[k] = s->v[s->width * k + i];

@@ -51,7 +51,7 @@ extern const char *const weir_five_names[WEIR_FIVES]; /* Min Med Max Avg Std */
 
 /* Rows of 'width' values, one for each repetition. Zero-initialise but for width; free v. */
 struct weir_series {
-    size_t width, n, room;
+    size_t width, n, capacity;
     double *v; /* the rows; after them room for one value of each */
 };
 

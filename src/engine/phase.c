@@ -99,9 +99,9 @@ static void tell_step(struct weir_run *run)
     int64_t step_ns = llabs(weir_clock_step(&run->clock));
     int rank = weir_allmax_rank(&run->par, &step_ns);
 
-    if (step_ns < 1000 || run->clock.told)
+    if (step_ns < 1000 || run->clock.reported)
         return;
-    run->clock.told = true;
+    run->clock.reported = true;
     log.warnings_are_errors = false;
     weir_warn(&log, NULL,
               "the clocks of ranks 0 and %d have moved by %.6g s against each other: one was set, "

@@ -36,7 +36,7 @@ static void post_news(struct weir_phase_context *c)
 static void tick(struct weir_phase_context *c, uint64_t now_ns)
 {
     const struct weir_watch *w = &c->watch;
-    const int64_t *n = c->run->par.size > 1 ? w->heard : w->news;
+    const int64_t *n = c->run->par.size > 1 ? w->received : w->news;
     const struct weir_news news = { .steps = (uint64_t)n[STEPS],
                                     .bytes = (uint64_t)n[BYTES],
                                     .target = (uint64_t)n[TARGET],

@@ -200,7 +200,7 @@ static void advance(struct weir_watch *w, bool working)
     w->stop = w->stop || w->all[0];
     w->working = (int)w->all[1];
     w->over = w->working == 0;
-    memcpy(w->heard, w->all + 2, sizeof(w->heard));
+    memcpy(w->received, w->all + 2, sizeof(w->received));
 }
 
 bool weir_watch_tick(struct weir_watch *w, bool stop)

@@ -50,12 +50,12 @@ struct weir_watch {
     const struct weir_par *par;
     MPI_Request request;
     int64_t mine[2 + WEIR_WATCH_NEWS], all[2 + WEIR_WATCH_NEWS]; /* of the agreement on its way */
-    /* Numbers that travel with it: set own 'news' before a call; 'heard' are their sums over the
+    /* Numbers that travel with it: set own 'news' before a call; 'received' are their sums over the
      * ranks, as far as they are known, and 'working' counts the ranks that have more to do. */
-    int64_t news[WEIR_WATCH_NEWS], heard[WEIR_WATCH_NEWS];
+    int64_t news[WEIR_WATCH_NEWS], received[WEIR_WATCH_NEWS];
     int working;
     bool pending, stop, over;
-    bool late; /* a reason came up while waiting; counts when all have heard of it */
+    bool late; /* a reason came up while waiting; counts when all have received it */
     /* Set by the user after begin, or NULL: has this rank a reason to stop, while it waits? */
     bool (*asks)(void *arg);
     void *arg;

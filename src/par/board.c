@@ -15,7 +15,7 @@
 #define LINE 64
 
 /* What the leader tells a follower. */
-struct ticket {
+struct segment {
     char path[64]; /* "": there is no segment */
     int32_t slot, count;
 };
@@ -37,7 +37,7 @@ static void take_alone(struct weir_board *b)
 }
 
 /* Memory is bound now: a page that is missing later would end the process. */
-static bool create(struct weir_board *b, const struct weir_par *par, struct ticket *t)
+static bool create(struct weir_board *b, const struct weir_par *par, struct segment *t)
 {
     int len = snprintf(t->path, sizeof(t->path), "/dev/shm/weir.%ld.%llx", (long)getpid(),
                        (unsigned long long)weir_now_ns());
@@ -60,7 +60,7 @@ static bool create(struct weir_board *b, const struct weir_par *par, struct tick
     return false;
 }
 
-static void join(struct weir_board *b, const struct ticket *t)
+static void join(struct weir_board *b, const struct segment *t)
 {
     int fd = t->path[0] ? open(t->path, O_RDWR | O_CLOEXEC) : -1;
 
@@ -75,7 +75,7 @@ static void join(struct weir_board *b, const struct ticket *t)
 /* Each follower asks, opens what it is told, and says so: then the name can go. */
 static void lead(struct weir_board *b, const struct weir_par *par)
 {
-    struct ticket t = { .path = "" };
+    struct segment t = { .path = "" };
     bool created = create(b, par, &t);
     MPI_Status status;
 
@@ -96,7 +96,7 @@ static void lead(struct weir_board *b, const struct weir_par *par)
 
 static void follow(struct weir_board *b, const struct weir_par *par)
 {
-    struct ticket t;
+    struct segment t;
 
     weir_mpi_must(par, MPI_Send(NULL, 0, MPI_BYTE, par->leader, TAG, par->comm), "MPI_Send");
     weir_mpi_must(

@@ -43,7 +43,7 @@ static void answer(const struct weir_par *par, MPI_Comm comm, const struct weir_
     }
 }
 
-static void tell(const struct weir_par *par, MPI_Comm comm, int whom, int more)
+static void send_request(const struct weir_par *par, MPI_Comm comm, int whom, int more)
 {
     weir_mpi_must(par, MPI_Send(&more, 1, MPI_INT, whom, TAG, comm), "MPI_Send");
 }
@@ -62,7 +62,7 @@ static void ask(const struct weir_par *par, MPI_Comm comm, int whom, struct ping
     uint64_t sent = weir_now_ns(), got;
     struct ping p;
 
-    tell(par, comm, whom, 1);
+    send_request(par, comm, whom, 1);
     weir_mpi_must(par, MPI_Recv(&p.answer, 4, MPI_INT64_T, whom, TAG, comm, MPI_STATUS_IGNORE),
                   "MPI_Recv");
     got = weir_now_ns();
@@ -97,7 +97,7 @@ static void ask_leader(const struct weir_par *par, struct weir_clock *out)
         if (is_same && (best.trip_ns <= SHORT_NS || i + 1 >= SAME_PINGS))
             break;
     }
-    tell(par, par->comm, par->leader, 0);
+    send_request(par, par->comm, par->leader, 0);
     adopt(out, &best, is_same);
 }
 
@@ -114,7 +114,7 @@ static void ask_leaders(const struct weir_par *par, struct weir_clock *out)
     if (rank > 0) {
         for (int i = 0; i < WEIR_PINGS; i++)
             ask(par, par->leaders, rank - bit / 2, &best);
-        tell(par, par->leaders, rank - bit / 2, 0);
+        send_request(par, par->leaders, rank - bit / 2, 0);
         adopt(out, &best, false);
     }
     for (; bit < size - rank; bit *= 2)
@@ -124,7 +124,7 @@ static void ask_leaders(const struct weir_par *par, struct weir_clock *out)
 static void estimate(const struct weir_par *par, struct weir_clock *c)
 {
     c->now = (struct weir_clock_point) { .at_ns = weir_now_ns() };
-    c->root_ns = (int64_t)c->now.at_ns; /* rank 0's; the others hear of it */
+    c->root_ns = (int64_t)c->now.at_ns; /* rank 0's; the others receive it */
     if (par->leader != par->rank)
         ask_leader(par, c);
     else if (par->leaders != MPI_COMM_NULL)
@@ -137,7 +137,7 @@ void weir_clock_estimate(const struct weir_par *par, struct weir_clock *out)
 {
     estimate(par, out);
     out->before = out->now;
-    out->told = false;
+    out->reported = false;
 }
 
 void weir_clock_renew(const struct weir_par *par, struct weir_clock *c)

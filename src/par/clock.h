@@ -15,7 +15,7 @@ struct weir_clock_point {
 /* The last two estimates of a rank; after the first one they are the same. */
 struct weir_clock {
     struct weir_clock_point before, now;
-    bool told;       /* the user was warned that it stepped */
+    bool reported;   /* the user was warned that it stepped */
     int64_t root_ns; /* rank 0's time when it began the last estimate, the same on all ranks */
 };
 

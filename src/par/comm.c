@@ -370,10 +370,10 @@ void weir_gather(const struct weir_par *par, const void *mine, size_t len, void 
 void *weir_gather_new(const struct weir_par *par, const void *mine, size_t len)
 {
     void *all = par->rank == 0 ? malloc(len * (size_t)par->size) : NULL;
-    int64_t lacks = par->rank == 0 && !all;
+    int64_t missing = par->rank == 0 && !all;
 
-    weir_allmax_i64(par, &lacks, 1);
-    if (!lacks)
+    weir_allmax_i64(par, &missing, 1);
+    if (!missing)
         weir_gather(par, mine, len, all);
     return all;
 }

@@ -67,16 +67,16 @@ static int share_of(const struct weir_par *par, int n, int most)
 /* Memory of rank 0 for an int a rank, twice. Collective: false on every rank when there is none. */
 static bool take_counts(const struct weir_par *par, int **counts, int **at)
 {
-    int64_t lacks = 0;
+    int64_t missing = 0;
 
     *counts = *at = NULL;
     if (par->rank == 0) {
         *counts = calloc((size_t)par->size, sizeof(**counts));
         *at = calloc((size_t)par->size, sizeof(**at));
-        lacks = !*counts || !*at;
+        missing = !*counts || !*at;
     }
-    weir_allmax_i64(par, &lacks, 1);
-    return lacks == 0;
+    weir_allmax_i64(par, &missing, 1);
+    return missing == 0;
 }
 
 void weir_fetch_bytes(const struct weir_par *par, void *buf, size_t len, int from)
@@ -95,12 +95,12 @@ int weir_collect(const struct weir_par *par, const void *mine, int n, size_t siz
 {
     int send = share_of(par, n, most) * (int)size, total = 0;
     int *counts, *at;
-    bool room = take_counts(par, &counts, &at);
+    bool has_memory = take_counts(par, &counts, &at);
 
-    if (room && par->size == 1) {
+    if (has_memory && par->size == 1) {
         total = send;
         memcpy(out, mine, (size_t)send);
-    } else if (room) {
+    } else if (has_memory) {
         weir_gather(par, &send, sizeof(send), counts);
         for (int i = 0; counts && i < par->size; i++) {
             at[i] = total;
@@ -112,7 +112,7 @@ int weir_collect(const struct weir_par *par, const void *mine, int n, size_t siz
     }
     free(counts);
     free(at);
-    return room ? total / (int)size : -1;
+    return has_memory ? total / (int)size : -1;
 }
 
 /* ---- the ranks of a node ---- */

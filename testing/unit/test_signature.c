@@ -127,7 +127,7 @@ static void offsets_that_are_four_gib_apart_differ(void **state)
     fill(&t, &ours, OFF + 0x100000000u);
     assert_int_equal(check(&t, true, OFF), UNITS);
     assert_int_equal(t.bad.kind, WEIR_DAMAGE_MISPLACED);
-    assert_true(t.bad.said.off == OFF + 0x100000000u);
+    assert_true(t.bad.found.off == OFF + 0x100000000u);
 }
 
 static void a_unit_moved_by_one_is_misplaced(void **state)
@@ -141,7 +141,7 @@ static void a_unit_moved_by_one_is_misplaced(void **state)
         memcpy(t.word + 3 * UNIT / 8, t.word + 4 * UNIT / 8, UNIT);
         assert_int_equal(check(&t, known, OFF), 1);
         assert_int_equal(t.bad.kind, WEIR_DAMAGE_MISPLACED);
-        assert_true(t.bad.said.off == OFF + 4 * UNIT);
+        assert_true(t.bad.found.off == OFF + 4 * UNIT);
         assert_int_equal((t.bad.byte - OFF) / UNIT, 3);
     }
 }
@@ -175,8 +175,8 @@ static void with_a_known_run_every_other_one_is_stale_and_another_writer_misplac
         fill(&t, &other[i], OFF);
         assert_int_equal(check(&t, true, OFF), UNITS);
         assert_int_equal(t.bad.kind, i < 3 ? WEIR_DAMAGE_STALE : WEIR_DAMAGE_MISPLACED);
-        assert_true(t.bad.said.run == other[i].run && t.bad.said.repetition == other[i].repetition);
-        assert_true(t.bad.said.writer == other[i].writer);
+        assert_true(t.bad.found.run == other[i].run && t.bad.found.repetition == other[i].repetition);
+        assert_true(t.bad.found.writer == other[i].writer);
     }
 }
 

@@ -74,7 +74,7 @@ struct weir_data_damage {
     uint64_t transfer, byte; /* offsets in the file */
     uint64_t expect, got;
     uint64_t pieces;            /* wrong words of 8 bytes; wrong units of a signature */
-    struct weir_signature said; /* head of the first wrong unit; for STALE and MISPLACED */
+    struct weir_signature found; /* head of the first wrong unit; for STALE and MISPLACED */
 };
 
 /* The damage of a wrong transfer of a pattern: len bytes, a multiple of 8, at file offset off. l is

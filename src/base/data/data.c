@@ -67,8 +67,8 @@ void weir_data_describe(const struct weir_data *c, const struct weir_data_damage
         weir_str_addf(out,
                       "; the data say: run %" PRIu64 ", repetition %" PRIu32 ", task %" PRIu32
                       ", offset %" PRIu64 "%s",
-                      d->said.run, d->said.repetition, d->said.writer, d->said.off,
-                      d->said.file == c->unit.file
+                      d->found.run, d->found.repetition, d->found.writer, d->found.off,
+                      d->found.file == c->unit.file
                           ? ""
                           : ", a file of another name (the name is a part of the signature)");
 }

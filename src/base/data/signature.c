@@ -53,17 +53,17 @@ static void make_unit(const struct weir_signature *s, uint64_t off, uint64_t w[W
 }
 
 /* What a unit says of itself; false when its head was never written by us as it is. */
-static bool read_head(const uint64_t *w, struct weir_signature *said)
+static bool read_head(const uint64_t *w, struct weir_signature *found)
 {
     uint64_t head[HEAD] = { 0 };
 
     for (unsigned i = RUN; i < HEAD; i++)
         head[i] = w[i] ^ filler(w[NONCE], i);
-    *said = (struct weir_signature) { .run = head[RUN],
-                                      .repetition = (uint32_t)(head[WHO] >> 32),
-                                      .writer = (uint32_t)head[WHO],
-                                      .file = head[FILE_NUMBER],
-                                      .off = head[OFFSET] };
+    *found = (struct weir_signature) { .run = head[RUN],
+                                       .repetition = (uint32_t)(head[WHO] >> 32),
+                                       .writer = (uint32_t)head[WHO],
+                                       .file = head[FILE_NUMBER],
+                                       .off = head[OFFSET] };
     return nonce_of(head) == w[NONCE];
 }
 
@@ -97,11 +97,11 @@ static unsigned differing_bits(const uint64_t *a, const uint64_t *b)
 
 /* A unit as it was written, but not here, not now or not by this task. */
 static enum weir_damage judge_whole(const struct weir_signature *s, bool known, uint64_t off,
-                                    const struct weir_signature *said)
+                                    const struct weir_signature *found)
 {
-    bool same_time = said->run == s->run && said->repetition == s->repetition;
+    bool same_time = found->run == s->run && found->repetition == s->repetition;
 
-    if (said->file != s->file || said->off != off || (known && same_time))
+    if (found->file != s->file || found->off != off || (known && same_time))
         return WEIR_DAMAGE_MISPLACED;
     return known ? WEIR_DAMAGE_STALE : WEIR_DAMAGE_FLIPPED;
 }
@@ -109,25 +109,25 @@ static enum weir_damage judge_whole(const struct weir_signature *s, bool known, 
 /* The kind of damage of a unit that is not 'want'. */
 static enum weir_damage judge(const uint64_t *w, const uint64_t *want,
                               const struct weir_signature *s, bool known, uint64_t off,
-                              struct weir_signature *said)
+                              struct weir_signature *found)
 {
     enum weir_damage plain = weir_damage_of_words(w, want, WORDS);
     uint64_t whole[WORDS];
-    bool has_head = read_head(w, said);
+    bool has_head = read_head(w, found);
 
     if (plain == WEIR_DAMAGE_ZEROS || plain == WEIR_DAMAGE_FLIPPED || !has_head)
         return plain;
-    make_unit(said, said->off, whole);
+    make_unit(found, found->off, whole);
     if (differing_bits(w, whole) > FEW_BITS)
         return plain == WEIR_DAMAGE_TORN || memcmp(w, want, HEAD * sizeof(*w)) != 0
                    ? WEIR_DAMAGE_TORN
                    : WEIR_DAMAGE_FOREIGN;
-    return judge_whole(s, known, off, said);
+    return judge_whole(s, known, off, found);
 }
 
 /* Keep the first wrong unit. */
 static void note_unit(struct weir_data_damage *bad, const uint64_t *w, const uint64_t *want,
-                      size_t at, const struct weir_signature *said)
+                      size_t at, const struct weir_signature *found)
 {
     unsigned i = 0;
 
@@ -139,29 +139,29 @@ static void note_unit(struct weir_data_damage *bad, const uint64_t *w, const uin
     bad->byte = bad->transfer + at + i * 8;
     bad->expect = want[i];
     bad->got = w[i];
-    bad->said = *said;
+    bad->found = *found;
 }
 
 /* Good data of an older run than others in the file: what stands where the newest would be. */
 static void note_older(struct weir_data_damage *bad, const uint64_t *w, size_t at, uint64_t off,
-                       const struct weir_signature_seen *seen, const struct weir_signature *said)
+                       const struct weir_signature_seen *seen, const struct weir_signature *found)
 {
-    struct weir_signature newest = *said;
+    struct weir_signature newest = *found;
     uint64_t want[WORDS];
 
     newest.run = seen->run;
     newest.repetition = seen->repetition;
     make_unit(&newest, off + at, want);
-    note_unit(bad, w, want, at, said);
+    note_unit(bad, w, want, at, found);
 }
 
 /* Follow run and repetition of a unit of an unknown run. Returns -1: older than the newest seen,
  * 1: newer than all before, 0. */
-static int follow(struct weir_signature_seen *seen, const struct weir_signature *said)
+static int follow(struct weir_signature_seen *seen, const struct weir_signature *found)
 {
     bool newer =
-        said->run > seen->run || (said->run == seen->run && said->repetition > seen->repetition);
-    bool same = said->run == seen->run && said->repetition == seen->repetition;
+        found->run > seen->run || (found->run == seen->run && found->repetition > seen->repetition);
+    bool same = found->run == seen->run && found->repetition == seen->repetition;
 
     if (seen->any && same)
         return 0;
@@ -169,27 +169,27 @@ static int follow(struct weir_signature_seen *seen, const struct weir_signature 
         return -1;
     newer = seen->any;
     seen->any = true;
-    seen->run = said->run;
-    seen->repetition = said->repetition;
+    seen->run = found->run;
+    seen->repetition = found->repetition;
     return newer;
 }
 
 /* What the unit at off must be; without a known run it is what its own head says, moved to where
- * it must stand, or what its neighbours said when its head is damaged. */
+ * it must stand, or what its neighbours say when its head is damaged. */
 static struct weir_signature expectation(const struct weir_signature *s, bool known,
                                          const uint64_t *w, const struct weir_signature_seen *seen)
 {
-    struct weir_signature said;
+    struct weir_signature found;
 
     if (known)
         return *s;
-    if (!read_head(w, &said)) {
-        said.run = seen->run;
-        said.repetition = seen->repetition;
-        said.writer = seen->writer;
+    if (!read_head(w, &found)) {
+        found.run = seen->run;
+        found.repetition = seen->repetition;
+        found.writer = seen->writer;
     }
-    said.file = s->file;
-    return said;
+    found.file = s->file;
+    return found;
 }
 
 /* A unit that is as it was written: the newest known, or older. */
@@ -216,13 +216,13 @@ bool weir_signature_check(const struct weir_signature *s, bool known, const void
 
     *bad = (struct weir_data_damage) { .transfer = off };
     for (size_t at = 0; at < len; at += WEIR_SIGNATURE_UNIT, w += WORDS) {
-        struct weir_signature e = expectation(s, known, w, seen), said = e;
+        struct weir_signature e = expectation(s, known, w, seen), found = e;
         enum weir_damage unit = WEIR_DAMAGE_NONE;
 
         make_unit(&e, off + at, want);
         if (memcmp(w, want, sizeof(want)) != 0) {
-            unit = judge(w, want, &e, known, off + at, &said);
-            note_unit(bad, w, want, at, &said);
+            unit = judge(w, want, &e, known, off + at, &found);
+            note_unit(bad, w, want, at, &found);
         } else {
             seen->writer = e.writer;
             if (!known)

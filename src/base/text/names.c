@@ -26,15 +26,15 @@ static void add(struct weir_names *n, enum kind kind, const char *text, size_t l
 
     if (len == 0 || n->failed)
         return;
-    if (n->n == n->room) {
-        int room = n->room ? 2 * n->room : 16;
+    if (n->n == n->capacity) {
+        int capacity = n->capacity ? 2 * n->capacity : 16;
 
-        name = realloc(n->name, (size_t)room * sizeof(*name));
+        name = realloc(n->name, (size_t)capacity * sizeof(*name));
         n->failed = !name;
         if (!name)
             return;
         n->name = name;
-        n->room = room;
+        n->capacity = capacity;
     }
     name = &n->name[n->n];
     *name = (struct weir_name) { .kind = kind, .len = len, .text = strndup(text, len) };

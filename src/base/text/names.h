@@ -11,7 +11,7 @@
 /* Names that are known. Zero-initialise; release with weir_names_free. */
 struct weir_names {
     struct weir_name *name;
-    int n, room;
+    int n, capacity;
     bool failed; /* memory ran out: no text is safe, and all are left out whole */
 };
 
