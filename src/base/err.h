@@ -55,7 +55,7 @@ int weir_fail(struct weir_err *err, enum weir_code code, const char *fmt, ...)
 int weir_refuse(struct weir_err *err, enum weir_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* What may not be: whether it is, and the words for it. */
+/* A rule: whether it is broken, and the words for that. */
 struct weir_conflict {
     bool broken;
     const char *text;

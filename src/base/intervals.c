@@ -55,8 +55,8 @@ static uint64_t bin_before(const struct weir_intervals *s, uint64_t ns)
     return ns > s->origin_ns ? (ns - s->origin_ns - 1) / s->width_ns : 0;
 }
 
-/* What 'begin' to 'end' did, of 'all', goes into the bins up to 'last' by time: of one operation
- * all goes into the last. */
+/* Distributes 'all' of begin to end over the bins up to 'last' by time. One operation goes into the
+ * last bin. */
 static void distribute(const struct weir_intervals *s, uint64_t *bins, uint64_t all, uint64_t begin,
                        uint64_t end, uint64_t last)
 {

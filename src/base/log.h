@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 
-/* Where messages go. Owned by the run; nothing here is allocated. */
+/* The target of messages. Owned by the run; nothing here is allocated. */
 struct weir_log {
     int fd;                   /* usually 2 */
     int rank;                 /* our rank; only rank 0 prints in warn and note */

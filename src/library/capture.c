@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* capture.c - what a run tells data readers, for another program: phases, findings, messages */
+/* capture.c - results of a run for the program that called it: phases, findings, messages */
 #include "config.h"
 #include "library/capture.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* capture.h - what a run reports to data readers, for another program: phases, findings,
- * messages */
+/* capture.h - results of a run for the program that called it: phases, findings, messages */
 #ifndef WEIR_LIBRARY_CAPTURE_H
 #define WEIR_LIBRARY_CAPTURE_H
 

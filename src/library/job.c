@@ -35,7 +35,7 @@ struct weir_job {
 /* Before the caller's words, which override them: nothing is printed. */
 static const char *const quiet[] = { "--report=text:/dev/null", "--progress=never" };
 
-/* What there is to say where weir_job_new has returned NULL. */
+/* The error of a job that weir_job_new could not make. */
 static const char no_job[] = "there is no benchmark of this name (weir_benchmark_name lists them), "
                              "or no memory for a job";
 

@@ -89,7 +89,7 @@ static ssize_t write_text(void *cookie, const char *bytes, size_t len)
     return (ssize_t)len;
 }
 
-/* What reads the results on rank 0, elsewhere nothing. *made: a stream to close after the run. */
+/* Adds the readers of the results on rank 0. *made: a stream to close after the run. */
 static int add_readers(struct weir_run *run, const struct caller *caller, FILE **made,
                        struct weir_err *err)
 {
@@ -131,7 +131,7 @@ static enum weir_code answer_or_run(struct weir_run *run, const struct caller *c
     return weir_program_run(run, &command, par->comm, in->shown_argc, in->shown, err);
 }
 
-/* What rank 0 has kept, for all. */
+/* Makes room on all ranks for a list that rank 0 has kept. */
 static int share_list(const struct weir_par *par, void **list, int *n, size_t size)
 {
     size_t bytes;
@@ -183,7 +183,7 @@ const char *weir_inside_no_mpi(void)
                     : NULL;
 }
 
-/* What needs no other rank. */
+/* Checks the arguments that need no other rank. */
 static int check_call(const struct weir_inside *in, struct weir_outcome *out)
 {
     const char *no_mpi = weir_inside_no_mpi();

@@ -16,7 +16,7 @@ struct weir_hooks {
     void *arg;
 };
 
-/* What the caller wants of a run. */
+/* The request of a caller for a run. */
 struct weir_inside {
     const struct weir_driver *driver;
     MPI_Comm comm;

@@ -36,8 +36,8 @@ static void count_others(struct weir_err *err, uint64_t others)
     memcpy(err->text + at, words, (size_t)len + 1);
 }
 
-/* What this rank says; the words of the rank with the highest number hold. A signal is a reason
- * only where nothing else went wrong, and of equals the lowest rank's holds. 0: all is well. */
+/* The claim of this rank to give the error; the highest wins. An error wins over a signal, and
+ * among equals the lowest rank wins. 0: no error. */
 static int64_t claim_of(const struct weir_par *par, int rc, const struct weir_err *err)
 {
     int64_t claim = par->size - par->rank;

@@ -14,7 +14,7 @@
 #define TAG 2 /* the leader listens to any rank: see par/clock.c */
 #define LINE 64
 
-/* What the leader tells a follower. */
+/* The message of the leader to a follower. */
 struct segment {
     char path[64]; /* "": there is no segment */
     int32_t slot, count;
@@ -72,7 +72,7 @@ static void join(struct weir_board *b, const struct segment *t)
     close(fd);
 }
 
-/* Each follower asks, opens what it is told, and says so: then the name can go. */
+/* Each follower asks, opens the segment, and confirms: then the name can go. */
 static void lead(struct weir_board *b, const struct weir_par *par)
 {
     struct segment t = { .path = "" };

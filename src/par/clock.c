@@ -8,14 +8,14 @@
 
 #include "base/clock.h"
 
-#define TAG 1 /* leaders listen to any rank: other messages on par->comm have tag 0 */
+#define TAG 1 /* leaders receive from any rank: other messages on par->comm have tag 0 */
 #define OLD_NS ((int64_t)WEIR_NS_PER_S / 10)
 #define SAME_PINGS 3     /* of one clock, while the trips are long */
 #define SHORT_NS 100000u /* a trip that shows what clocks differ by */
 #define STEP_PPM 1000    /* no clock drifts so fast */
 #define UNSEEN_PPM 200   /* may come on top of what was seen */
 
-/* What is told to a rank that asks: the time now, and the estimate of the one that tells. */
+/* The answer to a rank that asks: the time now, and the estimate of the rank that answers. */
 struct answer {
     int64_t local_ns;
     int64_t offset_ns;
@@ -165,7 +165,7 @@ bool weir_clock_is_old(const struct weir_clock *c, int64_t common_ns)
     return common_ns - c->root_ns > OLD_NS;
 }
 
-/* What the offset changes in this time when it goes on as between the two estimates. */
+/* The change of the offset in this time at the speed between the two estimates. */
 static double drift(const struct weir_clock *c, uint64_t ns)
 {
     if (c->now.at_ns <= c->before.at_ns)

@@ -29,14 +29,14 @@ void weir_clock_estimate(const struct weir_par *par, struct weir_clock *out);
 /* The time of day of rank 0 in ns since 1970, on all ranks. Collective over par->comm. */
 uint64_t weir_clock_day_ns(const struct weir_par *par);
 
-/* What to add to rank 0's clock to have the time of day, ns. Collective over par->comm. */
+/* The time of day minus rank 0's clock, ns. Collective over par->comm. */
 int64_t weir_clock_to_day_ns(const struct weir_par *par);
 
 /* Estimate again; what was the last estimate stays as the one before. Collective over par->comm. */
 void weir_clock_renew(const struct weir_par *par, struct weir_clock *c);
 
-/* What the offset has changed between the two estimates by more than errors and a drift of 1000 ppm
- * explain, in ns; 0: nothing. Then a clock was set, or runs at a wrong speed. Local. */
+/* The change of the offset between the two estimates beyond errors and a drift of 1000 ppm, in ns.
+ * Not 0: a clock was set, or runs at a wrong speed. Local. */
 int64_t weir_clock_step(const struct weir_clock *c);
 
 /* Is the last estimate more than a tenth of a second older than this time on rank 0's clock?

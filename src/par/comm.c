@@ -12,7 +12,7 @@
 
 #include "base/size.h"
 
-/* Where this rank lives, as far as its own node knows. */
+/* The place of this rank on its own node. */
 struct place {
     int leader;       /* lowest rank of the node */
     int node;         /* how many leaders have a lower rank */
@@ -20,7 +20,7 @@ struct place {
     bool same_kernel; /* as the leader's */
 };
 
-/* What all ranks learn from one reduction (maximum). */
+/* Facts of one reduction (maximum). */
 enum fact {
     FACT_NODES,
     FACT_FULLEST,

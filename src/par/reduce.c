@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce.c - what all ranks have, brought to where it is needed */
+/* reduce.c - data of all ranks, brought to the rank that needs them */
 #include "config.h"
 #include "par/reduce.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce.h - what all ranks have, brought to where it is needed: merged histograms, one number from
- * any other rank, the first few items of all, numbers of the ranks of a node */
+/* reduce.h - data of all ranks, brought to the rank that needs them: merged histograms, one number
+ * from any other rank, the first few items of all, numbers of the ranks of a node */
 #ifndef WEIR_PAR_REDUCE_H
 #define WEIR_PAR_REDUCE_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* damage-pattern.c - what a wrong transfer of a pattern holds instead
+/* damage-pattern.c - the kind of data that a wrong transfer of a pattern holds
  *
- * TIMESTAMP and OFFSET are numbers in sequence, which tell the signature and the task that they
- * were made with. The words of RANDOM and INCOMPRESSIBLE follow from each other, so our own are
- * known; where they come from is found by trial, at the beginning of a transfer only. */
+ * TIMESTAMP and OFFSET are numbers in sequence, which contain their signature and task. The words
+ * of RANDOM and INCOMPRESSIBLE follow from each other, so our own are known; where they come from
+ * is found by trial, at the beginning of a transfer only. */
 #include "base/data/damage.h"
 #include "config.h"
 
@@ -108,7 +108,7 @@ static bool are_next_lanes(const weir_word *w, const weir_word *later)
     return true;
 }
 
-/* Words of ours, from wherever. */
+/* Could these words be ours, from any place? */
 static bool is_ours(enum weir_packet packet, const weir_word *w, size_t n)
 {
     if (w[0] == 0)

@@ -28,7 +28,7 @@ enum weir_damage {
 /* "bit flip" and so on, for messages. */
 const char *weir_damage_name(enum weir_damage d);
 
-/* What the units of a transfer are, added in their order. */
+/* The units of a transfer by kind of damage, added in their order. */
 struct weir_damage_sum {
     uint64_t units, wrong[WEIR_DAMAGES];
     uint64_t first;         /* the first wrong unit, */

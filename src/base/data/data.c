@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* data.c - what the transfers of a file hold */
+/* data.c - the data of the transfers of a file */
 #include "base/data/data.h"
 #include "config.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* data.h - what the transfers of a file hold, a pattern or units with a signature: made before
+/* data.h - the data of the transfers of a file, a pattern or units with a signature: made before
  * a write and checked after a read */
 #ifndef WEIR_BASE_DATA_DATA_H
 #define WEIR_BASE_DATA_DATA_H
@@ -34,8 +34,8 @@ static inline bool weir_data_varies(const struct weir_data *c)
 void weir_data_begin(struct weir_data *c, int task, int repetition, const char *path,
                      bool ours);
 
-/* Where blocks are of tasks: take the data of the one at offset off. True when that is another task
- * than before; the base pattern is then to be made. Local. */
+/* With by_block: take the data of the task that owns the block at offset off. True: it is another
+ * task than before, and the caller makes the base pattern. Local. */
 bool weir_data_take_owner(struct weir_data *c, uint64_t off);
 
 /* Make n transfers of len bytes, for the offsets off; their buffers hold the base pattern.

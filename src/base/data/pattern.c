@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pattern.c - what the bytes of a transfer are: fill and verify */
+/* pattern.c - the bytes of a transfer: make and compare */
 #include "base/data/pattern.h"
 #include "config.h"
 
@@ -37,7 +37,7 @@ typedef weir_word word;
 typedef uint64_t vec __attribute__((vector_size(32)));
 typedef uint64_t mem_vec __attribute__((vector_size(32), aligned(8), may_alias));
 
-/* What the base pattern and the stamps are made of. */
+/* The parts of the base pattern and the stamps. */
 struct base {
     uint64_t low;  /* the signature, sign-extended: word i has low + i */
     uint64_t high; /* the rank in the upper half */

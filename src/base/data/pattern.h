@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pattern.h - what the bytes of a transfer are: fill and verify */
+/* pattern.h - the bytes of a transfer: make and compare */
 #ifndef WEIR_BASE_DATA_PATTERN_H
 #define WEIR_BASE_DATA_PATTERN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* signature.c - data that tell whose they are */
+/* signature.c - data that name their writer */
 #include "base/data/signature.h"
 #include "config.h"
 
@@ -7,7 +7,7 @@
 
 #define WORDS (WEIR_SIGNATURE_UNIT / 8)
 #define FEW_BITS 8 /* more differing bits than this are no flip */
-#define COUNTER_BITS 44 /* of a word that says whose it is */
+#define COUNTER_BITS 44 /* of a word that names its owner */
 
 /* Words of a unit. The nonce is a hash of the four that follow and the key that hides them, so
  * that nothing in a unit compresses and no bit of the head can change unseen. */
@@ -52,7 +52,7 @@ static void make_unit(const struct weir_signature *s, uint64_t off, uint64_t w[W
         w[i] = filler(nonce, i);
 }
 
-/* What a unit says of itself; false when its head was never written by us as it is. */
+/* Reads the head of a unit. False: we never wrote this head. */
 static bool read_head(const uint64_t *w, struct weir_signature *found)
 {
     uint64_t head[HEAD] = { 0 };
@@ -142,7 +142,8 @@ static void note_unit(struct weir_data_damage *bad, const uint64_t *w, const uin
     bad->found = *found;
 }
 
-/* Good data of an older run than others in the file: what stands where the newest would be. */
+/* Keeps a good unit of an older run than others in the file, and the word that the newest has
+ * there. */
 static void note_older(struct weir_data_damage *bad, const uint64_t *w, size_t at, uint64_t off,
                        const struct weir_signature_seen *seen, const struct weir_signature *found)
 {
@@ -174,8 +175,8 @@ static int follow(struct weir_signature_seen *seen, const struct weir_signature 
     return newer;
 }
 
-/* What the unit at off must be; without a known run it is what its own head says, moved to where
- * it must stand, or what its neighbours say when its head is damaged. */
+/* The signature that a unit must have. Without a known run it comes from its own head, or from the
+ * units before when the head is damaged. */
 static struct weir_signature expectation(const struct weir_signature *s, bool known,
                                          const uint64_t *w, const struct weir_signature_seen *seen)
 {
@@ -235,7 +236,7 @@ bool weir_signature_check(const struct weir_signature *s, bool known, const void
     return bad->pieces == 0;
 }
 
-/* ---- words that say whose they are ---- */
+/* ---- words that name their owner ---- */
 
 static uint64_t word_at(int owner, uint64_t index)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* signature.h - data that tell whose they are: every unit of 512 bytes carries run, repetition,
+/* signature.h - data that name their writer: every unit of 512 bytes carries run, repetition,
  * file, writer and offset */
 #ifndef WEIR_BASE_DATA_SIGNATURE_H
 #define WEIR_BASE_DATA_SIGNATURE_H
@@ -20,8 +20,8 @@ uint64_t weir_signature_file(const char *path);
  * up from unit to unit. Local. */
 void weir_signature_fill(const struct weir_signature *s, void *buf, size_t len, uint64_t off);
 
-/* What the units of a file written by another run say of themselves: the newest run and repetition
- * seen, and how many transfers had older ones. */
+/* The heads of a file of another run: the newest run and repetition seen, and the number of
+ * transfers with older ones. */
 struct weir_signature_seen {
     bool any;
     uint64_t run;
@@ -39,7 +39,7 @@ bool weir_signature_check(const struct weir_signature *s, bool known, const void
                           uint64_t off, struct weir_signature_seen *seen,
                           struct weir_data_damage *bad);
 
-/* ---- words that say whose they are: the owner plus 1 in the high 20 bits, the number of the word
+/* ---- words that name their owner: the owner plus 1 in the high 20 bits, the number of the word
  * in the file in the low 44; for any offset and length ---- */
 
 /* The bytes of the owner's file from offset on. Local. */

@@ -172,7 +172,7 @@ static int open_to_look(const char *path)
     return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
 }
 
-/* To others than those who may know, mincore says of every page that it is there. */
+/* mincore reports every page as resident to users that neither own nor may write the file. */
 static void open_file(struct file *f, const char *path, struct stat *st)
 {
     struct statfs fs;
@@ -310,7 +310,7 @@ static void find_image(struct look *l, const char *path)
         l->seen->hides = l->image.fd < 0 ? unseen_image : l->image.hides;
 }
 
-/* What either of two files has of the same bytes. */
+/* Takes the larger of file and image: both hold the same bytes. */
 static void add_up(struct look *l, const struct stat *st)
 {
     struct weir_cache_seen *seen = l->seen;

@@ -12,7 +12,7 @@ struct weir_cache_range {
     uint64_t first, len, stride, count;
 };
 
-/* What was seen, in bytes. */
+/* A look at a file, in bytes. */
 struct weir_cache_seen {
     double looked;   /* examined; less than asked where the range is sampled */
     double resident; /* in the page cache */

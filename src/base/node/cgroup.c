@@ -14,7 +14,7 @@
 
 #define NO_LIMIT 0x1p62 /* version 1 has a large number for it */
 
-/* Where the files of a version are, and how the kernel names them. */
+/* The places and names of the files of a version. */
 struct version {
     const char *list; /* in the table of groups: the controllers of a hierarchy */
     const char *type, *option, *file;

@@ -8,7 +8,7 @@
 /* Bytes of memory, the page cache included; processors, also parts of one. */
 enum weir_cgroup_resource { WEIR_CGROUP_MEMORY, WEIR_CGROUP_PROCESSORS };
 
-/* What the control group of this process and those above it allow: the least of their limits;
+/* The least limit of the control group of this process and of those above it;
  * INFINITY where they have none, NaN where there is no such group. Local. */
 double weir_cgroup_limit(enum weir_cgroup_resource what);
 

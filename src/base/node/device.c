@@ -161,7 +161,7 @@ static bool is_moved_by_device(const struct weir_mount *m)
             (dax[0] && strcmp(dax, "always") != 0));
 }
 
-/* Those of which FIEMAP tells places on the device. */
+/* Does FIEMAP of this file system report places on the device? */
 static bool has_places(const char *type)
 {
     return strncmp(type, "ext", 3) == 0 || strcmp(type, "xfs") == 0 || strcmp(type, "f2fs") == 0;

@@ -35,7 +35,7 @@ void weir_devices_find(const char *path, struct weir_devices *d);
 /* The same for a block device, with another directory than "/sys". Replaces *d. */
 void weir_devices_below(const char *sys, const char *name, struct weir_devices *d);
 
-/* What they have moved in all. Local. False: not known. */
+/* The traffic of all of them so far. Local. False: not known. */
 bool weir_devices_moved(const struct weir_devices *d, struct weir_traffic *t);
 
 #endif

@@ -28,7 +28,7 @@ double weir_machine_clock_step(void);
 #define WEIR_MACHINE_CORE_WORDS 16
 void weir_machine_cores(uint64_t mask[WEIR_MACHINE_CORE_WORDS]);
 
-/* What this process has moved: bytes from and to block devices (/proc/self/io; io_known: they
+/* Traffic of this process: bytes from and to block devices (/proc/self/io; io_known: they
  * could be read), and its time in user mode in ns. */
 struct weir_machine_use {
     uint64_t read, written, user_ns;

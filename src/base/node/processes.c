@@ -48,7 +48,7 @@ bool weir_processors_busy(const uint64_t *mask, int words, struct weir_processor
     unsigned n;
 
     *out = (struct weir_processor_time) { 0, 0 };
-    /* Those of the processors come first, and are short; one of those after them is long. */
+    /* The lines of processors are short and come first; a later line is long. */
     while (f && fgets(line, sizeof(line), f) && strncmp(line, "cpu", 3) == 0) {
         if (!read_processor(line, &n, &t) || n / 64 >= (unsigned)words ||
             !(mask[n / 64] >> (n % 64) & 1))

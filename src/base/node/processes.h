@@ -14,8 +14,8 @@ struct weir_processor_time {
     double user, all;
 };
 
-/* What all processes had of the processors of a mask, a bit each, of 'words' words, and what other
- * guests of the host took (steal). Interrupts are no process's, and not counted. False: not known. */
+/* Time of all processes on the processors of a mask of 'words' words, a bit each, with the time
+ * that other machines of the host took (steal), without interrupts. False: not known. */
 bool weir_processors_busy(const uint64_t *mask, int words, struct weir_processor_time *out);
 
 /* A process, as the kernel shows it. */
@@ -30,11 +30,11 @@ struct weir_process {
 bool weir_process_read(const char *pid, struct weir_process *p);
 bool weir_process_find(long pid, struct weir_process *p); /* the same by its number */
 
-/* What n processes had, with the children that they have waited for, and the processes that started
- * this one: launchers and their daemons. False: one is not known. */
+/* Time of n processes with the children that they have waited for, and of the processes that
+ * started this one: launchers and their daemons. False: one is not known. */
 bool weir_processes_had(const uint64_t *pid, int n, struct weir_processor_time *out);
 
-/* What the threads of the kernel had. NaN: none can be seen from here (a container). */
+/* Time of the threads of the kernel. NaN: a container shows none. */
 double weir_process_kernel(void);
 
 /* A number for the name space of process numbers that this process is in; 0: not known. */

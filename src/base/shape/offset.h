@@ -25,8 +25,8 @@ struct weir_layout {
     bool shared; /* one file for all tasks: a segment is tasks * block */
 };
 
-/* What to visit. 'task' is whose data (the pretend rank), 0 <= task < tasks. file_bytes is used by
- * RANDOM only: the bytes of the file that is visited; less than one block is refused. */
+/* A walk through a file. 'task' owns the data (the pretend rank), 0 <= task < tasks. file_bytes is
+ * used by RANDOM only: the bytes of the file that is visited; less than one block is refused. */
 struct weir_offset_conf {
     struct weir_layout layout;
     enum weir_order order;

@@ -68,8 +68,7 @@ bool weir_col_is_missing(const struct weir_col *col, const void *record)
     return col->type != WEIR_COL_INT && isnan(number_of(col, record));
 }
 
-/* What stands for a missing value. IOR's number rule has its own sign, unless the row says
- * otherwise. */
+/* Appends the sign of a missing value: of the row, else of IOR's number rule, else "NA". */
 static void add_missing(struct weir_str *out, const struct weir_col *col)
 {
     const char *none = col->none != NULL ? col->none : "NA";

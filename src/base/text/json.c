@@ -80,7 +80,7 @@ static void new_line(struct weir_json *j)
     weir_str_addf(j->out, "\n%*s", 2 * (j->base + j->depth), "");
 }
 
-/* What stands before a value: a comma, a line, its name. */
+/* Writes the text before a value: a comma, a line, its name. */
 static void begin_member(struct weir_json *j, const char *key)
 {
     bool is_next;

@@ -92,7 +92,7 @@ static bool is_quote(char c)
     return c == '\'' || c == '"';
 }
 
-/* Where what begins at 'at' ends: at the quote that closes it, or where a word ends. */
+/* The end of the word or the quoted text that begins at 'at'. */
 static const char *end_of(const char *at, char quote)
 {
     const char *end = quote ? strchr(at, quote) : NULL;
@@ -154,7 +154,8 @@ static const char *end_of_file(const struct weir_names *n, const char *at, char 
     return end;
 }
 
-/* What begins here, appended to out where it is a name; its end, or NULL. */
+/* Appends the replacement of the name that begins here, and returns the end of the name. NULL:
+ * none. */
 static const char *hide_one(const struct weir_names *n, const char *at, char quote,
                             struct weir_str *out)
 {

@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 
-/* What stands in place of a name. */
+/* The text in place of a name. */
 #define WEIR_NAME_LEFT_OUT "(left out)"
 
 /* Names that are known. Zero-initialise; release with weir_names_free. */

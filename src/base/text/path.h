@@ -17,8 +17,7 @@ struct weir_mount {
     bool failed; /* memory ran out: a text may be missing */
 };
 
-/* Where a path (that need not exist) lies, from /proc/self/mounts. Empty where that is not known.
- * Local. */
+/* The mount of a path (that need not exist), from /proc/self/mounts. Empty: not known. Local. */
 void weir_mount_find(const char *path, struct weir_mount *m);
 void weir_mount_free(struct weir_mount *m);
 
@@ -26,8 +25,8 @@ void weir_mount_free(struct weir_mount *m);
  * NULL; "" where it has none. */
 bool weir_mount_option(const struct weir_mount *m, const char *name, char *value, size_t size);
 
-/* Bytes that are free for us where a path (that need not exist) lies. False where that cannot be
- * told; *failed is set where memory ran out. Local. */
+/* Bytes that are free for us on the mount of a path (that need not exist). False: not known;
+ * *failed is set when memory ran out. Local. */
 bool weir_mount_space(const char *path, uint64_t *bytes, bool *failed);
 
 /* The same as weir_mount_find, with another table in the form of mounts (fstab(5)). */

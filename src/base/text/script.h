@@ -7,8 +7,8 @@
 
 #include "base/err.h"
 
-/* What a script says, in order. Each returns 0, or -1 with err filled: the reader then adds
- * "FILE:LINE" and stops. */
+/* Receives the parts of a script in order. Each returns 0, or -1 with err filled: the reader then
+ * adds "FILE:LINE" and stops. */
 struct weir_script_sink {
     /* One line's directive list (comment and line end removed), for weir_opts_directives. */
     int (*directives)(void *arg, const char *list, struct weir_err *err);

@@ -41,7 +41,7 @@ static int create_beside(const char *place, char **name)
     return fd;
 }
 
-/* Where names cannot be removed (a directory that files are only added to), they cannot be changed. */
+/* A directory that files are only added to lets no name be removed or changed. */
 static bool can_create_and_rename(const char *place)
 {
     char *name;

@@ -67,9 +67,9 @@ int weir_mpi_fail(struct weir_err *err, enum weir_code code, int mpi_rc, const c
     return -1;
 }
 
-/* What a storage call can give, and a good call of a library does not leave. So not EAGAIN, which
- * progress of messages leaves, nor ENOENT, EEXIST, EINVAL, ENOTTY and ENOSYS, which looking for
- * things does, nor EBADF: ROMIO reads a hints file that it could not open. */
+/* The errno that a storage call can give and a good call of a library does not leave. So not
+ * EAGAIN, which progress of messages leaves, nor ENOENT, EEXIST, EINVAL, ENOTTY and ENOSYS, which
+ * looking for things does, nor EBADF: ROMIO reads a hints file that it could not open. */
 static const int io_errnos[] = { EIO,      ENOSPC,    EDQUOT,    EROFS,     EFBIG,  ESTALE, EINTR,
                                  ENXIO,    ENODEV,    EREMOTEIO, EPERM,     EACCES, ENOLCK, ENOMEM,
                                  ENOTCONN, ESHUTDOWN, ETIMEDOUT, ECANCELED, 0 };

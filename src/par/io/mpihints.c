@@ -81,13 +81,14 @@ int weir_hint_check(const char *key, const char *value, struct weir_err *err)
                        (long long)r->min, (long long)r->max, r->what);
 }
 
-/* Where a hint came from. */
+/* The source of a hint. */
 struct origin {
     const char *path; /* of a hints file, NULL: the environment */
     int line;         /* counted from 1 */
 };
 
-/* What rank 0 has found: "key\0value\0" for each hint, in the order in which they apply. */
+/* The hints that rank 0 has found: "key\0value\0" for each hint, in the order in which they apply.
+ */
 struct harvest {
     struct weir_str pairs;
     struct weir_str left_out; /* the first one that was */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpisession.c - what a session keeps of the MPI-IO library below its backend */
+/* mpisession.c - the part of a session that belongs to the MPI-IO library below its backend */
 #include "config.h"
 #include "par/io/mpisession.h"
 
@@ -15,8 +15,8 @@
 #include "par/io/mpifile.h"
 #include "par/io/mpihints.h"
 
-/* What the library opens for one file: without it one rank leaves MPI_File_open of OMPIO, and the
- * others wait inside. */
+/* Descriptors that the library opens for one file: without them one rank leaves MPI_File_open of
+ * OMPIO, and the others wait inside. */
 #define DESCRIPTORS 4
 
 static int has_descriptors(struct weir_err *err)
