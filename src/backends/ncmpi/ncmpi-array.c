@@ -110,6 +110,60 @@ static int array_sync(struct weir_array_file *base, struct weir_err *err)
     return ncmpi_file_sync(file_of(base), err);
 }
 
+/* ---- the library's calls about variables ---- */
+
+static MPI_Datatype basic_of(enum weir_elem elem)
+{
+    switch (elem) {
+    case WEIR_ELEM_BYTE:
+        return MPI_SIGNED_CHAR;
+    case WEIR_ELEM_INT32:
+        return MPI_INT;
+    case WEIR_ELEM_INT64:
+        return MPI_LONG_LONG;
+    case WEIR_ELEM_FLOAT32:
+        return MPI_FLOAT;
+    case WEIR_ELEM_FLOAT64:
+        return MPI_DOUBLE;
+    default:
+        return MPI_CHAR;
+    }
+}
+
+static int inq_dimlen(int nc, int dim, uint64_t *len)
+{
+    MPI_Offset n = 0;
+    int rc = ncmpi_inq_dimlen(nc, dim, &n);
+
+    *len = (uint64_t)n;
+    return rc;
+}
+
+static int def_dim(int nc, const char *name, uint64_t len, int *id)
+{
+    return ncmpi_def_dim(nc, name, (MPI_Offset)len, id);
+}
+
+static int inq_att(int nc, int id, const char *name, int *type, uint64_t *count)
+{
+    MPI_Offset n = 0;
+    int rc = ncmpi_inq_att(nc, id, name, type, &n);
+
+    *count = (uint64_t)n;
+    return rc;
+}
+
+static const struct weir_nc_calls calls = { .prefix = "ncmpi_",
+                                            .inq_varid = ncmpi_inq_varid,
+                                            .inq_varndims = ncmpi_inq_varndims,
+                                            .inq_var = ncmpi_inq_var,
+                                            .inq_dimlen = inq_dimlen,
+                                            .inq_dimid = ncmpi_inq_dimid,
+                                            .def_dim = def_dim,
+                                            .inq_att = inq_att,
+                                            .get_att = ncmpi_get_att,
+                                            .fail = ncmpi_fail };
+
 /* ---- arrays ---- */
 
 static int array_make(struct weir_array *base, struct weir_err *err)
@@ -120,9 +174,9 @@ static int array_make(struct weir_array *base, struct weir_err *err)
     nc_type type = weir_nc_type_of(spec->type.elem);
     int dim[WEIR_RANK_MAX], rc;
 
-    a->basic = ncmpi_basic_of(spec->type.elem);
+    a->basic = basic_of(spec->type.elem);
     if (ncmpi_file_define(f, err) < 0 ||
-        weir_nc_make_dims(&ncmpi_calls, f->nc, spec, dim, err) < 0)
+        weir_nc_make_dims(&calls, f->nc, spec, dim, err) < 0)
         return -1;
     weir_timed_begin(base->file->s);
     rc = ncmpi_def_var(f->nc, base->name, type, spec->shape.rank, dim, &a->id);
@@ -142,9 +196,9 @@ static int array_find(struct weir_array *base, struct weir_array_spec *have, str
     weir_timed_end(base->file->s);
     if (rc != NC_NOERR)
         return ncmpi_fail(err, rc, "ncmpi_inq_varid");
-    if (weir_nc_read_spec(&ncmpi_calls, f->nc, a->id, have, err) < 0)
+    if (weir_nc_read_spec(&calls, f->nc, a->id, have, err) < 0)
         return -1;
-    a->basic = ncmpi_basic_of(have->type.elem);
+    a->basic = basic_of(have->type.elem);
     rc = ncmpi_inq_varoffset(f->nc, a->id, &at);
     base->at = (uint64_t)at;
     return rc != NC_NOERR ? ncmpi_fail(err, rc, "ncmpi_inq_varoffset") : 0;
@@ -155,6 +209,30 @@ static int array_release(struct weir_array *base, struct weir_err *err)
     (void)err;
     ncmpi_slab_free((struct ncmpi_array *)base);
     return 0;
+}
+
+/* ---- attributes of the file and of variables ---- */
+
+static int put_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
+                    struct weir_err *err)
+{
+    struct ncmpi_file *f = file_of(base);
+    nc_type type = weir_nc_type_of(attr->elem);
+    int rc, id;
+
+    if (weir_nc_find_object(&calls, f->nc, object, &id, err) < 0 ||
+        ncmpi_file_define(f, err) < 0)
+        return -1;
+    rc = attr->elem == WEIR_ELEM_TEXT
+             ? ncmpi_put_att_text(f->nc, id, attr->name, (MPI_Offset)attr->count, attr->data)
+             : ncmpi_put_att(f->nc, id, attr->name, type, (MPI_Offset)attr->count, attr->data);
+    return rc != NC_NOERR ? ncmpi_fail(err, rc, "ncmpi_put_att") : 0;
+}
+
+static int get_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
+                    struct weir_err *err)
+{
+    return weir_nc_get_attr(&calls, file_of(base)->nc, object, attr, err);
 }
 
 static void array_describe(struct weir_array_file *base, struct weir_str *out)
@@ -176,6 +254,6 @@ const struct weir_array_ops ncmpi_array_ops = {
     .move = ncmpi_slab_move,
     .sync = array_sync,
     .describe = array_describe,
-    .put_attr = ncmpi_put_attr,
-    .get_attr = ncmpi_get_attr,
+    .put_attr = put_attr,
+    .get_attr = get_attr,
 };

@@ -28,20 +28,9 @@ struct ncmpi_array {
 
 extern const struct weir_array_ops ncmpi_array_ops;
 
-extern const struct weir_nc_calls ncmpi_calls;
-
-/* The type of MPI of an element. Local. */
-MPI_Datatype ncmpi_basic_of(enum weir_elem elem);
-
 /* As select and move of struct weir_array_ops; free what select made. */
 int ncmpi_slab_select(struct weir_array *base, struct weir_err *err);
 int ncmpi_slab_move(struct weir_array *base, enum weir_dir dir, void *buf, struct weir_err *err);
 void ncmpi_slab_free(struct ncmpi_array *a);
-
-/* As put_attr and get_attr. */
-int ncmpi_put_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
-                   struct weir_err *err);
-int ncmpi_get_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
-                   struct weir_err *err);
 
 #endif

@@ -53,6 +53,43 @@ static int array_sync(struct weir_array_file *base, struct weir_err *err)
     return netcdf_file_flush(file_of(base), err);
 }
 
+/* ---- the library's calls about variables ---- */
+
+static int inq_dimlen(int nc, int dim, uint64_t *len)
+{
+    size_t n = 0;
+    int rc = nc_inq_dimlen(nc, dim, &n);
+
+    *len = (uint64_t)n;
+    return rc;
+}
+
+static int def_dim(int nc, const char *name, uint64_t len, int *id)
+{
+    return nc_def_dim(nc, name, (size_t)len, id);
+}
+
+static int inq_att(int nc, int id, const char *name, int *type, uint64_t *count)
+{
+    size_t n = 0;
+    int rc = nc_inq_att(nc, id, name, type, &n);
+
+    *count = (uint64_t)n;
+    return rc;
+}
+
+static const struct weir_nc_calls calls = { .prefix = "nc_",
+                                            .inq_varid = nc_inq_varid,
+                                            .inq_varndims = nc_inq_varndims,
+                                            .inq_var = nc_inq_var,
+                                            .inq_dimlen = inq_dimlen,
+                                            .inq_dimid = nc_inq_dimid,
+                                            .def_dim = def_dim,
+                                            .fastest_first = true,
+                                            .inq_att = inq_att,
+                                            .get_att = nc_get_att,
+                                            .fail = netcdf_fail };
+
 /* ---- arrays ---- */
 
 static int set_access(struct netcdf_file *f, int id, struct weir_err *err)
@@ -105,7 +142,7 @@ static int array_make(struct weir_array *base, struct weir_err *err)
 
     errno = 0;
     if (netcdf_file_define(f, err) < 0 ||
-        weir_nc_make_dims(&netcdf_calls, f->nc, &base->spec, dim, err) < 0)
+        weir_nc_make_dims(&calls, f->nc, &base->spec, dim, err) < 0)
         return -1;
     weir_timed_begin(base->file->s);
     rc = define_var((struct netcdf_array *)base, f, dim);
@@ -126,7 +163,7 @@ static int array_find(struct weir_array *base, struct weir_array_spec *have, str
     weir_timed_end(base->file->s);
     if (rc != NC_NOERR)
         return netcdf_fail(err, rc, "nc_inq_varid");
-    if (weir_nc_read_spec(&netcdf_calls, f->nc, a->id, have, err) < 0)
+    if (weir_nc_read_spec(&calls, f->nc, a->id, have, err) < 0)
         return -1;
     return set_access(f, a->id, err);
 }
@@ -136,6 +173,28 @@ static int array_release(struct weir_array *base, struct weir_err *err)
     (void)err;
     netcdf_slab_free((struct netcdf_array *)base);
     return 0;
+}
+
+/* ---- attributes of the file and of variables ---- */
+
+static int put_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
+                    struct weir_err *err)
+{
+    struct netcdf_file *f = file_of(base);
+    int rc, id;
+
+    if (weir_nc_find_object(&calls, f->nc, object, &id, err) < 0 ||
+        netcdf_file_define(f, err) < 0)
+        return -1;
+    rc = nc_put_att(f->nc, id, attr->name, weir_nc_type_of(attr->elem), (size_t)attr->count,
+                    attr->data);
+    return rc != NC_NOERR ? netcdf_fail(err, rc, "nc_put_att") : 0;
+}
+
+static int get_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
+                    struct weir_err *err)
+{
+    return weir_nc_get_attr(&calls, file_of(base)->nc, object, attr, err);
 }
 
 static void array_describe(struct weir_array_file *base, struct weir_str *out)
@@ -158,6 +217,6 @@ const struct weir_array_ops netcdf_array_ops = {
     .move = netcdf_slab_move,
     .sync = array_sync,
     .describe = array_describe,
-    .put_attr = netcdf_put_attr,
-    .get_attr = netcdf_get_attr,
+    .put_attr = put_attr,
+    .get_attr = get_attr,
 };

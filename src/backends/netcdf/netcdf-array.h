@@ -27,17 +27,9 @@ struct netcdf_array {
 
 extern const struct weir_array_ops netcdf_array_ops;
 
-extern const struct weir_nc_calls netcdf_calls;
-
 /* As select and move of struct weir_array_ops; free what select made. */
 int netcdf_slab_select(struct weir_array *base, struct weir_err *err);
 int netcdf_slab_move(struct weir_array *base, enum weir_dir dir, void *buf, struct weir_err *err);
 void netcdf_slab_free(struct netcdf_array *a);
-
-/* As put_attr and get_attr. */
-int netcdf_put_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
-                    struct weir_err *err);
-int netcdf_get_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
-                    struct weir_err *err);
 
 #endif
