@@ -183,7 +183,7 @@ static int place_next(struct weir_array *a, uint64_t bytes, struct weir_err *err
     return 0;
 }
 
-int weir_array_place(struct weir_array *a, bool makes, struct weir_err *err)
+static int place(struct weir_array *a, bool makes, struct weir_err *err)
 {
     const struct weir_array *before = earlier(a);
     uint64_t bytes;
@@ -206,4 +206,30 @@ int weir_array_place(struct weir_array *a, bool makes, struct weir_err *err)
                            a->file->s->be->name);
     return weir_shape_bytes(&a->spec.shape, a->elem, &bytes, err) < 0 ? -1
                                                                       : place_next(a, bytes, err);
+}
+
+int weir_plain_array_check(const struct weir_session *s, const struct weir_array_spec *spec,
+                           struct weir_err *err)
+{
+    if (spec->chunk.rank > 0)
+        return weir_refuse(err, WEIR_EUSAGE, "%s cannot store arrays in chunks", s->be->name);
+    return 0;
+}
+
+int weir_plain_array_make(struct weir_array *a, struct weir_err *err)
+{
+    return place(a, true, err);
+}
+
+int weir_plain_array_find(struct weir_array *a, uint64_t size, struct weir_err *err)
+{
+    uint64_t bytes = 0;
+
+    if (place(a, false, err) < 0 || weir_shape_bytes(&a->spec.shape, a->elem, &bytes, err) < 0)
+        return -1;
+    if (size < a->at + bytes)
+        return weir_refuse(err, WEIR_EIO,
+                           "the file has %" PRIu64 " bytes, the array would end at %" PRIu64, size,
+                           a->at + bytes);
+    return 0;
 }

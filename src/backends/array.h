@@ -67,7 +67,7 @@ struct weir_array_file {
     bool collective;          /* transfers are collective: over those ranks */
     int made;                 /* arrays that were made since it was opened */
     struct weir_array *first; /* arrays that are reserved, open or closed; the newest first */
-    uint64_t next_at;         /* where the next array begins: for weir_array_place */
+    uint64_t next_at;         /* where the next array begins: for weir_plain_array_make */
 };
 
 /* An open array: first member of the backend's own struct (array_size zeroed bytes). The core
@@ -77,7 +77,7 @@ struct weir_array {
     const char *name; /* owned by the session */
     struct weir_array_spec spec;
     uint64_t elem; /* bytes of an element */
-    uint64_t at;   /* first byte in the file: of weir_array_place */
+    uint64_t at;   /* first byte in the file: of weir_plain_array_make */
     bool is_reserved; /* only memory for an array of this name */
     bool is_open;
     bool to_fill; /* new, and its zeros are not written yet */
@@ -172,10 +172,15 @@ int weir_array_spec_match(const struct weir_array_spec *have, const struct weir_
 
 /* For backends whose file is nothing but the arrays, in the order in which they were made: each
  * begins at the next multiple of WEIR_ARRAY_ALIGN bytes after the one before, its last dimension
- * varies fastest, elements have the machine's order of bytes. Sets a->at: of a new array (makes),
- * or of one that is opened, in the same order, with the shape that it had. Local. Returns 0, or -1
- * and err (WEIR_EUSAGE): not that order, no shape given, or a file of more than 2^63 - 1 bytes. */
-int weir_array_place(struct weir_array *a, bool makes, struct weir_err *err);
+ * varies fastest, elements have the machine's order of bytes. make and find set a->at: of a new
+ * array, or of one that is opened, in the same order, with the shape that it had, in a file of
+ * 'size' bytes. As check, make and find of struct weir_array_ops. Local. Errors of make and find:
+ * not that order, no shape given, or a file of more than 2^63 - 1 bytes (WEIR_EUSAGE); the file is
+ * too short (WEIR_EIO). */
+int weir_plain_array_check(const struct weir_session *s, const struct weir_array_spec *spec,
+                           struct weir_err *err);
+int weir_plain_array_make(struct weir_array *a, struct weir_err *err);
+int weir_plain_array_find(struct weir_array *a, uint64_t size, struct weir_err *err);
 #define WEIR_ARRAY_ALIGN 8u
 
 #endif

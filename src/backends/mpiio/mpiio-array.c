@@ -192,37 +192,16 @@ static int array_sync(struct weir_array_file *base, struct weir_err *err)
 
 /* ---- arrays ---- */
 
-static int array_check(const struct weir_session *s, const struct weir_array_spec *spec,
-                       struct weir_err *err)
-{
-    if (spec->chunk.rank > 0)
-        return weir_refuse(err, WEIR_EUSAGE, "%s cannot store arrays in chunks", s->be->name);
-    return 0;
-}
-
-static int array_make(struct weir_array *a, struct weir_err *err)
-{
-    return weir_array_place(a, true, err);
-}
-
 static int array_find(struct weir_array *a, struct weir_array_spec *have, struct weir_err *err)
 {
     const struct mpiio_arrays *f = (const struct mpiio_arrays *)a->file;
     MPI_Offset size = 0;
-    uint64_t bytes = 0;
-    int rc;
+    int rc = MPI_File_get_size(f->fh, &size);
 
     (void)have; /* what is expected is all that is known */
-    if (weir_array_place(a, false, err) < 0 ||
-        weir_shape_bytes(&a->spec.shape, a->elem, &bytes, err) < 0)
-        return -1;
-    rc = MPI_File_get_size(f->fh, &size);
     if (rc != MPI_SUCCESS)
         return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_get_size");
-    if ((uint64_t)size < a->at + bytes)
-        return weir_refuse(err, WEIR_EIO, "the file has %lld bytes, the array would end at %llu",
-                           (long long)size, (unsigned long long)(a->at + bytes));
-    return 0;
+    return weir_plain_array_find(a, (uint64_t)size, err);
 }
 
 static void free_types(struct mpiio_array *a)
@@ -373,10 +352,10 @@ static void array_describe(struct weir_array_file *base, struct weir_str *out)
 const struct weir_array_ops mpiio_array_ops = {
     .file_size = sizeof(struct mpiio_arrays),
     .array_size = sizeof(struct mpiio_array),
-    .check = array_check,
+    .check = weir_plain_array_check,
     .open = array_open,
     .close = array_close,
-    .make = array_make,
+    .make = weir_plain_array_make,
     .find = array_find,
     .release = array_release,
     .select = array_select,

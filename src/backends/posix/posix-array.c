@@ -71,35 +71,15 @@ static int array_close(struct weir_array_file *base, struct weir_err *err)
     return rc;
 }
 
-static int array_check(const struct weir_session *s, const struct weir_array_spec *spec,
-                       struct weir_err *err)
-{
-    if (spec->chunk.rank > 0)
-        return weir_refuse(err, WEIR_EUSAGE, "%s cannot store arrays in chunks", s->be->name);
-    return 0;
-}
-
-static int array_make(struct weir_array *a, struct weir_err *err)
-{
-    return weir_array_place(a, true, err);
-}
-
 static int array_find(struct weir_array *a, struct weir_array_spec *have, struct weir_err *err)
 {
     const struct posix_arrays *f = (const struct posix_arrays *)a->file;
-    uint64_t bytes = 0;
     struct stat st;
 
     (void)have; /* what is expected is all that is known */
-    if (weir_array_place(a, false, err) < 0 ||
-        weir_shape_bytes(&a->spec.shape, a->elem, &bytes, err) < 0)
-        return -1;
     if (fstat(f->file.fd, &st) < 0)
         return weir_fail(err, WEIR_EIO, "size of the file");
-    if ((uint64_t)st.st_size < a->at + bytes)
-        return weir_refuse(err, WEIR_EIO, "the file has %llu bytes, the array would end at %llu",
-                           (unsigned long long)st.st_size, (unsigned long long)(a->at + bytes));
-    return 0;
+    return weir_plain_array_find(a, (uint64_t)st.st_size, err);
 }
 
 static int array_release(struct weir_array *a, struct weir_err *err)
@@ -217,10 +197,10 @@ static int array_sync(struct weir_array_file *base, struct weir_err *err)
 const struct weir_array_ops posix_array_ops = {
     .file_size = sizeof(struct posix_arrays),
     .array_size = sizeof(struct posix_array),
-    .check = array_check,
+    .check = weir_plain_array_check,
     .open = array_open,
     .close = array_close,
-    .make = array_make,
+    .make = weir_plain_array_make,
     .find = array_find,
     .release = array_release,
     .select = array_select,
