@@ -301,45 +301,22 @@ static int idle(struct weir_run *run, void *state, uint64_t round, uint64_t *clo
     return take_round(run, state, round, true, clock_ns, err);
 }
 
-static const struct weir_phase write_phase = {
-    .key = "write",
-    .unit = "steps",
-    .flags = WEIR_PHASE_BYTES,
-    .prepare = prepare,
-    .count = count_steps,
-    .operations = count_operations,
-    .open = open_file,
-    .opened = look_at_file,
-    .step = step,
-    .idle = idle,
-    .flush = flush_file,
-    .close = close_file,
-};
+#define PHASE(k, ...)                                                                              \
+    {                                                                                              \
+        .key = (k), .unit = "steps", .flags = WEIR_PHASE_BYTES, .prepare = prepare,                \
+        .count = count_steps, .operations = count_operations, .open = open_file,                   \
+        .opened = look_at_file, .step = step, .idle = idle, .close = close_file, __VA_ARGS__       \
+    }
+#define STAGE(k, f, p)                                                                             \
+    {                                                                                              \
+        .key = (k), .flags = WEIR_STAGE_DELAY | (f), .phase = (p), .timing = set_timing,           \
+        .after = ckpt_report_trial                                                                 \
+    }
 
-static const struct weir_phase read_phase = {
-    .key = "read",
-    .unit = "steps",
-    .flags = WEIR_PHASE_BYTES,
-    .prepare = prepare,
-    .count = count_steps,
-    .operations = count_operations,
-    .open = open_file,
-    .opened = look_at_file,
-    .step = step,
-    .idle = idle,
-    .close = close_file,
-};
+static const struct weir_phase write_phase = PHASE("write", .flush = flush_file);
+static const struct weir_phase read_phase = PHASE("read", );
 
-const struct weir_stage ckpt_write_stages[] = { { .key = "write",
-                                                  .flags = WEIR_STAGE_DELAY | WEIR_STAGE_WRITES,
-                                                  .phase = &write_phase,
-                                                  .timing = set_timing,
-                                                  .after = ckpt_report_trial },
+const struct weir_stage ckpt_write_stages[] = { STAGE("write", WEIR_STAGE_WRITES, &write_phase),
                                                 { .key = NULL } };
-
-const struct weir_stage ckpt_read_stages[] = { { .key = "read",
-                                                 .flags = WEIR_STAGE_DELAY | WEIR_STAGE_READS,
-                                                 .phase = &read_phase,
-                                                 .timing = set_timing,
-                                                 .after = ckpt_report_trial },
+const struct weir_stage ckpt_read_stages[] = { STAGE("read", WEIR_STAGE_READS, &read_phase),
                                                { .key = NULL } };

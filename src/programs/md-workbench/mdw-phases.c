@@ -121,24 +121,15 @@ static int read_object(struct weir_run *run, struct mdw_test *t, const char *pat
     return rc;
 }
 
-static int delete_object(struct weir_run *run, struct mdw_test *t, const char *path,
-                         uint64_t *clock_ns, struct weir_err *why)
+/* A call that takes nothing but a name. */
+static int visit_object(struct weir_run *run, struct mdw_test *t, enum mdw_op op,
+                        int (*call)(struct weir_session *, const char *, struct weir_err *),
+                        const char *path, uint64_t *clock_ns, struct weir_err *why)
 {
     uint64_t begin = *clock_ns;
 
-    weir_session_enter(&t->fs.session, "delete", path);
-    return finish_op(run, t, MDW_DELETE, begin, clock_ns,
-                     t->fs.ns->unlink(&t->fs.session, path, why), why);
-}
-
-static int stat_object(struct weir_run *run, struct mdw_test *t, const char *path,
-                       uint64_t *clock_ns, struct weir_err *why)
-{
-    uint64_t begin = *clock_ns;
-
-    weir_session_enter(&t->fs.session, "stat", path);
-    return finish_op(run, t, MDW_STAT, begin, clock_ns, t->fs.ns->stat(&t->fs.session, path, why),
-                     why);
+    weir_session_enter(&t->fs.session, mdw_operations[op].key, path);
+    return finish_op(run, t, op, begin, clock_ns, call(&t->fs.session, path, why), why);
 }
 
 static void note_outcome(struct mdw_test *t, uint64_t i, enum mdw_op op, int rc)
@@ -172,14 +163,6 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
     t->at_set = 0;
     t->at_object = mdw_set_of(t, 0)->low;
     return prepare_trace(run, t, err);
-}
-
-static uint64_t count_precreate(struct weir_run *run, void *state)
-{
-    const struct mdw_test *t = state;
-
-    (void)run;
-    return (uint64_t)t->o->sets * ((uint64_t)t->o->population + 1);
 }
 
 static int make_set(struct weir_run *run, struct mdw_test *t, int d, uint64_t *clock_ns,
@@ -225,14 +208,6 @@ static int step_precreate(struct weir_run *run, void *state, uint64_t i, uint64_
 
 /* ---- benchmark ---- */
 
-static uint64_t count_benchmark(struct weir_run *run, void *state)
-{
-    const struct mdw_test *t = state;
-
-    (void)run;
-    return (uint64_t)t->o->steps;
-}
-
 static void exchange(struct weir_run *run, struct mdw_test *t, int d, uint64_t object, uint64_t log,
                      uint64_t *clock_ns)
 {
@@ -240,7 +215,7 @@ static void exchange(struct weir_run *run, struct mdw_test *t, int d, uint64_t o
     struct weir_err why = WEIR_ERR_INIT;
     const char *path = mdw_name_object(&t->from, s->from_rank, d, object);
     uint64_t next = object + (uint64_t)t->o->population;
-    int rc = stat_object(run, t, path, clock_ns, &why);
+    int rc = visit_object(run, t, MDW_STAT, t->fs.ns->stat, path, clock_ns, &why);
 
     note_outcome(t, log, MDW_STAT, rc);
     if (rc < 0)
@@ -249,7 +224,8 @@ static void exchange(struct weir_run *run, struct mdw_test *t, int d, uint64_t o
                  read_object(run, t, path, s->from_rank, item_of(t, d, object), clock_ns, &why));
     if (t->o->read_only)
         return;
-    note_outcome(t, log, MDW_DELETE, delete_object(run, t, path, clock_ns, &why));
+    note_outcome(t, log, MDW_DELETE,
+                 visit_object(run, t, MDW_DELETE, t->fs.ns->unlink, path, clock_ns, &why));
     path = mdw_name_object(&t->to, s->to_rank, d, next);
     t->reached = next + 1;
     note_outcome(t, log, MDW_CREATE,
@@ -288,14 +264,6 @@ static int step_benchmark(struct weir_run *run, void *state, uint64_t i, uint64_
 }
 
 /* ---- cleanup ---- */
-
-static uint64_t count_cleanup(struct weir_run *run, void *state)
-{
-    const struct mdw_test *t = state;
-
-    (void)run;
-    return (uint64_t)t->o->sets + mdw_sets_objects(t);
-}
 
 static void remove_set(struct weir_run *run, struct mdw_test *t, int d, uint64_t *clock_ns)
 {
@@ -345,6 +313,18 @@ static int step_cleanup(struct weir_run *run, void *state, uint64_t i, uint64_t 
 
 /* ---- rows ---- */
 
+static uint64_t count_steps(struct weir_run *run, void *state)
+{
+    const struct mdw_test *t = state;
+    uint64_t sets = (uint64_t)t->o->sets;
+
+    (void)run;
+    if (t->m->phase == MDW_BENCHMARK)
+        return (uint64_t)t->o->steps;
+    return sets + (t->m->phase == MDW_CLEANUP ? mdw_sets_objects(t)
+                                              : sets * (uint64_t)t->o->population);
+}
+
 /* Of the kinds that the phase has. */
 static uint64_t count_done(struct weir_run *run, const void *state, uint64_t steps)
 {
@@ -360,7 +340,7 @@ static uint64_t count_done(struct weir_run *run, const void *state, uint64_t ste
 
 #define ROW(name, what, f)                                                                         \
     {                                                                                              \
-        .key = #name, .unit = (what), .flags = (f), .prepare = prepare, .count = count_##name,     \
+        .key = #name, .unit = (what), .flags = (f), .prepare = prepare, .count = count_steps,      \
         .done = count_done, .operations = mdw_count_operations, .step = step_##name                \
     }
 
