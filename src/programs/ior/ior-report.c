@@ -56,12 +56,6 @@ void ior_report_begin(struct weir_run *run, struct weir_test *tests, int n, int 
         weir_provenance_run(run);
 }
 
-void ior_report_finish(struct weir_run *run, const struct weir_test *tests)
-{
-    (void)tests;
-    weir_banner_time(run, WEIR_FOR_ALL, "Finished");
-}
-
 /* ---- the values of all options: the block "Parameters" and one by option name ---- */
 
 /* What old readers find, in their order. Most are keys of options; report_special tells the

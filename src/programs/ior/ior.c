@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "engine/about/banner.h"
 #include "engine/place/preflight.h"
 #include "engine/place/status.h"
 #include "engine/place/usage.h"
@@ -357,6 +358,12 @@ static void choose_output(const void *opt, const char **format, const char **pat
     *path = o->summary_file;
 }
 
+static void finish(struct weir_run *run, const struct weir_test *tests)
+{
+    (void)tests;
+    weir_banner_time(run, WEIR_FOR_ALL, "Finished");
+}
+
 static const struct weir_example examples[] = {
     { WEIR_TOPIC_NONE, "-o /scratch/f -b 1g -t 1m -e -C",
       "one shared file; each task reads what another one wrote" },
@@ -402,7 +409,7 @@ static const struct weir_words words = {
     .banner = ior_report_begin,
     .report = report_test,
     .summary = ior_report_summary,
-    .finish = ior_report_finish,
+    .finish = finish,
 };
 
 const struct weir_driver weir_ior = {

@@ -180,7 +180,6 @@ void ior_report_begin(struct weir_run *run, struct weir_test *tests, int n, int 
 int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 /* The object "hintsInEffect" of a test, for data readers, where the backend has hints. */
 void ior_report_hints(struct weir_run *run, struct ior_test *t);
-void ior_report_finish(struct weir_run *run, const struct weir_test *tests);
 
 /* ior-report.c: what -v -v -v adds. Nothing below that level. */
 void ior_trace_commence(struct weir_run *run, enum weir_dir dir); /* rank 0 */
