@@ -192,7 +192,7 @@ void mdtest_report_measure(struct weir_run *run, struct mdtest_test *t,
                            const struct mdtest_measure *m)
 {
     const struct measure_row row = { .operation = mdtest_operations[m->op].title,
-                                     .test = t->id,
+                                     .test = run->test->id,
                                      .iter = run->repetition,
                                      .tasks = run->par.size,
                                      .items = (int64_t)m->items,
@@ -330,12 +330,13 @@ static void print_table(struct weir_run *run, const struct mdtest_test *t, bool 
             print_rows(run, t, (enum mdtest_op)op, times);
 }
 
-static void emit_row(struct weir_run *run, const struct mdtest_test *k, enum mdtest_op op)
+static void emit_row(struct weir_run *run, const struct weir_test *test, enum mdtest_op op)
 {
+    const struct mdtest_test *k = test->state;
     const struct mdtest_series *s = &k->results.series[op];
     const struct summary_row row = {
         .operation = mdtest_operations[op].title,
-        .test = k->id,
+        .test = test->id,
         .tasks = k->tasks,
         .iterations = (int64_t)s->rate.n,
         .items = (int64_t)s->items,
@@ -353,7 +354,7 @@ void mdtest_summary_rows(struct weir_run *run, const struct weir_test *tests, in
     weir_report_head(&run->report, &summary_table);
     for (int i = 0; i < n; i++)
         for (int op = 0; op < MDTEST_OPS; op++)
-            emit_row(run, tests[i].state, (enum mdtest_op)op);
+            emit_row(run, &tests[i], (enum mdtest_op)op);
 }
 
 int mdtest_summary(struct weir_run *run, void *state, struct weir_err *err)

@@ -38,9 +38,7 @@ static int plan_test(struct weir_run *run, void *state, void *chosen, struct wei
     struct weir_test *test = run->test;
     struct mdtest_test *t = state;
 
-    *t = (struct mdtest_test) { .id = test->id,
-                                .o = chosen,
-                                .places.all_ours = true };
+    *t = (struct mdtest_test) { .o = chosen, .places.all_ours = true };
     if (weir_values_backend(test->values, t->o->run.api, &run->world, &t->fs.be, &t->fs.be_opt,
                             err) < 0 ||
         mdtest_check(t, run, chosen, err) < 0)

@@ -150,7 +150,7 @@ struct mdtest_need {
 /* One number of tasks in progress. */
 struct mdtest_test {
     const struct mdtest_options *o;
-    int id, tasks;
+    int tasks;
     const struct weir_plan *plan;
     struct mdtest_need need;
     struct mdtest_places places;
