@@ -15,7 +15,6 @@
 #include "base/text/near.h"
 #include "base/text/script.h"
 #include "engine/check/rules.h"
-#include "engine/check/trust.h"
 #include "engine/observer.h"
 #include "engine/options.h"
 #include "engine/settings.h"
@@ -151,14 +150,15 @@ void weir_command_complete(const struct weir_command *c, const char *before, con
     weir_str_free(&out);
 }
 
-/* The options, and for the topic of the rules these, too. */
+/* The options of a topic, and what observers have to say of it. */
 static int add_help(struct weir_command *c, const struct weir_help *help, struct weir_str *out,
                     struct weir_err *err)
 {
     if (weir_opthelp(&c->opts, help, c->common.help, out, err) < 0)
         return -1;
-    if (strcasecmp(c->common.help, weir_topic_names[WEIR_TOPIC_TRUST - 1]) == 0)
-        weir_trust_help(out);
+    for (int i = 0; weir_topic_names[i]; i++)
+        if (strcasecmp(c->common.help, weir_topic_names[i]) == 0)
+            weir_observers_help((enum weir_topic)(i + 1), out);
     return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the help text") : 0;
 }
 

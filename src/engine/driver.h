@@ -222,6 +222,14 @@ struct weir_backend_in_use {
     struct weir_backend_opt opt;
 };
 
+/* What was found before a test began, of the place where it works. */
+struct weir_found {
+    int apart;           /* 1: nodes do not see the same files; -1: not known */
+    double full;         /* of a dry run: share of the file system that would be used; NaN: not known */
+    double need_of_free; /* and what it needs of the bytes or inodes that are free */
+    const char *no_room; /* words about what does not fit; NULL: it does, or is not known */
+};
+
 /* One test of a run. */
 struct weir_test {
     int id;                           /* from 0 */
@@ -241,7 +249,9 @@ struct weir_test {
     int n_used;
     uint64_t begin_ns;
     uint64_t op_files; /* of the files of operations, those that an earlier test has begun */
-    enum weir_severity verdict; /* what its numbers are worth; see weir_trust_end */
+    const char *invalid_by;     /* the rules by which it is INVALID, with --strict; else NULL */
+    struct weir_found found;
+    struct weir_missing missing; /* of the run and of this test */
     uint64_t wrong; /* of all phases and ranks until now; the status is then WEIR_EDATA */
     const char *rates;          /* for people, a table below its findings; NULL: none */
     bool evicted;               /* --drop-cache has worked before the last phase that reads */
@@ -326,6 +336,7 @@ struct weir_made {
 };
 
 /* What the checks must know of a test (engine/check/trust.h). */
+struct weir_facts;
 struct weir_judged {
     /* What its options say about the reliability of its results (engine/check/facts.h); after start.
      * Collective; rank 0 alone keeps it. */

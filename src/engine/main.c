@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "base/node/launcher.h"
-#include "engine/check/trust.h"
 #include "engine/tests.h"
 #include "par/agree.h"
 

@@ -77,6 +77,13 @@ void *weir_observed(const struct weir_run *run, const struct weir_observer *row)
 
 /* ---- the run ---- */
 
+void weir_observers_help(enum weir_topic topic, struct weir_str *out)
+{
+    for (const struct weir_observer *const *row = weir_observers; *row; row++)
+        if ((*row)->help)
+            (*row)->help(topic, out);
+}
+
 int weir_observers_check(const struct weir_run_options *o, struct weir_files *files,
                          struct weir_err *err)
 {
@@ -153,6 +160,13 @@ bool weir_observers_enough(struct weir_run *run)
     EACH(o)
         enough |= TAKES(o, is_enough) && o->row->is_enough(run, o->state);
     return enough;
+}
+
+void weir_observers_command(struct weir_run *run, const char *line, pid_t child)
+{
+    EACH(o)
+        if (TAKES(o, command))
+            o->row->command(run, o->state, line, child);
 }
 
 void weir_observers_test_end(struct weir_run *run)

@@ -10,6 +10,8 @@
 #ifndef WEIR_ENGINE_OBSERVER_H
 #define WEIR_ENGINE_OBSERVER_H
 
+#include <sys/types.h>
+
 #include "engine/driver.h"
 
 /* What all ranks together have done in a phase until now, as far as this rank has received it. */
@@ -29,6 +31,9 @@ struct weir_observer {
     bool (*wanted)(const struct weir_test *t);
 
     /* ---- the run ---- */
+
+    /* LOCAL: append what the help of a topic has below its options. */
+    void (*help)(enum weir_topic topic, struct weir_str *out);
 
     /* LOCAL, the same on all, for each test before any begins: are its options right? Adds the
      * files that it writes. */
@@ -66,6 +71,10 @@ struct weir_observer {
     /* TOGETHER, wherever test_begin was called, also where it failed: gives back what it took. All
      * sessions have ended. */
     void (*test_free)(struct weir_run *run, void *state);
+
+    /* LOCAL: this rank waits for a command of the user; child as in kill(2). And it has ended: line
+     * is NULL, and child 0. */
+    void (*command)(struct weir_run *run, void *state, const char *line, pid_t child);
 
     /* ---- a phase; rec->stage is NULL in an extra phase of the stage that runs ---- */
 
@@ -109,6 +118,7 @@ void weir_observers_choose(struct weir_run *run);
 
 /* One loop for each hook: see above. Those that return an int return the same on all ranks, but for
  * the local ones. */
+void weir_observers_help(enum weir_topic topic, struct weir_str *out);
 int weir_observers_check(const struct weir_run_options *o, struct weir_files *files,
                          struct weir_err *err);
 void weir_observers_run_read(struct weir_run *run, const struct weir_values *values, int n);
@@ -122,6 +132,7 @@ int weir_observers_test_start(struct weir_run *run, struct weir_err *err);
 void weir_observers_test_open(struct weir_run *run);
 int weir_observers_repetition(struct weir_run *run, struct weir_err *err);
 bool weir_observers_enough(struct weir_run *run);
+void weir_observers_command(struct weir_run *run, const char *line, pid_t child);
 void weir_observers_test_end(struct weir_run *run);
 void weir_observers_test_free(struct weir_run *run);
 int weir_observers_before(struct weir_run *run, struct weir_phase_rec *rec, struct weir_err *err);

@@ -3,6 +3,8 @@
 #include "config.h"
 #include "engine/run.h"
 
+#include <string.h>
+
 #include "par/agree.h"
 
 /* ---- errors ---- */
@@ -17,12 +19,34 @@ static void keep_error(struct weir_run *run, const struct weir_err *err, bool is
     run->error_is_last = is_worst && is_said;
 }
 
+/* Not messages of the run: programs have the findings. */
+static void say_last(struct weir_run *run)
+{
+    struct weir_report *r = &run->report;
+    struct weir_log log = run->log;
+    struct weir_err err = WEIR_ERR_INIT;
+    char *next = r->last_notes.text, *line;
+
+    log.observer = NULL;
+    while (next && (line = strsep(&next, "\n")) && next)
+        weir_note(&log, "%s", line);
+    next = r->last_errors.text;
+    while (next && (line = strsep(&next, "\n")) && next) {
+        if (strcmp(line, run->error.text) == 0) /* it comes last */
+            continue;
+        weir_refuse(&err, WEIR_EDATA, "%s", line);
+        weir_report_error(&log, &err);
+    }
+    weir_str_free(&r->last_notes);
+    weir_str_free(&r->last_errors);
+}
+
 enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err)
 {
     if (run->log.rank == 0) {
         keep_error(run, err, true);
         weir_report_flush(&run->report);
-        weir_trust_lines(run); /* of tests before */
+        say_last(run); /* of tests before */
         weir_report_error(&run->log, err);
     }
     return err->code;
@@ -32,21 +56,21 @@ enum weir_code weir_run_refuse_last(struct weir_run *run, const struct weir_err 
 {
     if (run->log.rank == 0) {
         keep_error(run, err, false);
-        weir_str_addf(&run->trust.errors, "%s\n", err->text);
+        weir_str_addf(&run->report.last_errors, "%s\n", err->text);
     }
-    run->report.lost |= run->trust.errors.failed;
+    run->report.lost |= run->report.last_errors.failed;
     return err->code;
 }
 
 bool weir_run_has_last_lines(const struct weir_run *run)
 {
-    return run->trust.lines.len + run->trust.errors.len > 0 ||
+    return run->report.last_notes.len + run->report.last_errors.len > 0 ||
            (run->error.code != WEIR_OK && !run->error_is_last);
 }
 
 void weir_run_last_lines(struct weir_run *run)
 {
-    weir_trust_lines(run);
+    say_last(run);
     if (run->error.code != WEIR_OK && !run->error_is_last)
         weir_report_error(&run->log, &run->error);
     run->error_is_last = true;

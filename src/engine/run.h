@@ -6,17 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "backends/session/session.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "engine/check/trust.h"
 #include "engine/interrupt.h"
-#include "engine/observe/watchdog.h"
 #include "engine/records.h"
 #include "engine/report/report.h"
 #include "engine/unwind.h"
-#include "par/board.h"
 #include "par/clock.h"
 #include "par/comm.h"
 
@@ -47,6 +43,7 @@ struct weir_command_line {
     char *const *argv;
 };
 
+struct weir_call;
 struct weir_driver;
 struct weir_stage;
 struct weir_test;
@@ -60,10 +57,8 @@ struct weir_run {
     struct weir_report report;
     struct weir_interrupt interrupt;
     struct weir_clock clock;       /* of the current test */
-    struct weir_board board;       /* where the ranks of a node see each other */
-    struct weir_watchdog watchdog; /* of the current test */
+    struct weir_call *call;  /* where sessions of the test note the call that they are in; NULL: nowhere */
     struct weir_counters counters;
-    struct weir_trust trust;
     struct weir_records records; /* operations of the current phase, when they are asked for */
     const struct weir_driver *driver; /* the program */
     struct weir_command_line line;          /* its command line, as the results show it */
@@ -77,7 +72,6 @@ struct weir_run {
     int repetition;
     struct weir_test *test;         /* the one that is planned or runs, NULL between tests */
     const struct weir_stage *stage; /* the one that runs, NULL between stages */
-    struct weir_str made;           /* names of the files of its tests on this rank, a line each */
     struct weir_unwind unwind;      /* what the whole run has taken */
 };
 

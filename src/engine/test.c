@@ -11,7 +11,6 @@
 #include "engine/driver.h"
 #include "engine/observer.h"
 #include "engine/phase.h"
-#include "engine/place/preflight.h"
 #include "par/agree.h"
 
 /* ---- what is taken, and how it is given back ---- */
@@ -19,13 +18,6 @@
 static int end_session(void *what, struct weir_err *err)
 {
     return weir_session_end(what, err);
-}
-
-static int end_watchdog(void *what, struct weir_err *err)
-{
-    (void)err;
-    weir_watchdog_end(what);
-    return 0;
 }
 
 /* Memory of the program: also what a 'begin' that failed has taken. */
@@ -97,21 +89,6 @@ static int begin_state(struct weir_run *run, void *state, struct weir_err *err)
     return t->driver->begin ? t->driver->begin(run, state, err) : 0;
 }
 
-static int begin_watchdog(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct weir_test *t = run->test;
-    const struct weir_watchdog_ground on = { .board = &run->board,
-                                             .report = &run->report,
-                                             .host = run->par.host,
-                                             .rank = run->par.named,
-                                             .fd = run->log.fd };
-
-    (void)state;
-    if (weir_watchdog_begin(&run->watchdog, &on, t->plan.options->io_timeout_s, err) < 0)
-        return -1;
-    return weir_unwind_push(&t->unwind, end_watchdog, &run->watchdog, err);
-}
-
 /* For the report; NULL: no test runs. */
 static void note_backend(struct weir_test *t, const struct weir_backend *be,
                          struct weir_backend_opt opt)
@@ -133,8 +110,8 @@ static int start_session(struct weir_run *run, struct weir_unwind *u, struct wei
 
     note_backend(run->test, be, opt);
     rc = weir_agree(&run->par, rc, err);
-    if (rc == 0 && run->watchdog.running)
-        s->call = &run->watchdog.call;
+    if (rc == 0 && run->call)
+        s->call = run->call;
     if (rc == 0)
         rc = weir_agree(&run->par, par ? weir_session_start(s, err) : 0, err);
     if (rc < 0) {
@@ -222,12 +199,8 @@ static int begin_test(struct weir_run *run, struct weir_test *t, struct weir_err
     t->begin_ns = weir_now_ns();
     if (weir_unwind_push_together(&t->unwind, end_observers, run, err) < 0 ||
         weir_local(run, begin_state, t->state, err) < 0 ||
-        weir_local(run, begin_watchdog, t->state, err) < 0 ||
         weir_together(run, start_uses, t->state, err) < 0 ||
         weir_together(run, t->driver->start, t->state, err) < 0)
-        return -1;
-    weir_trust_begin(run);
-    if (weir_together(run, weir_guard, t->state, err) < 0)
         return -1;
     weir_clock_estimate(&run->par, &run->clock);
     find_zero(run);
@@ -281,7 +254,6 @@ static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
     }
     weir_phase_renew_clock(run); /* offsets before and after */
     weir_observers_test_end(run);
-    t->verdict = weir_trust_end(run);
     weir_report_leave(&run->report);
     weir_report_flush(&run->report);
     return rc;
@@ -327,9 +299,9 @@ static enum weir_code judge(struct weir_run *run, const struct weir_test *t, enu
         if (run->error.code != WEIR_EDATA)
             weir_run_refuse_last(run, err);
     }
-    if (t->plan.options->strict && t->verdict == WEIR_INVALID && weir_code_is_whole(code)) {
+    if (t->invalid_by && weir_code_is_whole(code)) {
         weir_refuse(err, WEIR_EINVALID, "test %d is INVALID by the %s rules (--strict)", t->id,
-                    weir_rule_sets[weir_trust_rules(run, t->plan.options)]);
+                    t->invalid_by);
         code = weir_code_worse(code, weir_run_refuse_last(run, err));
     }
     return code;
@@ -345,13 +317,14 @@ enum weir_code weir_test_foresee(struct weir_run *run, struct weir_test *t, stru
     run->test = t;
     if (rc == 0) {
         note_backend(t, be, opt);
-        weir_trust_begin(run);
-        rc = weir_together(run, weir_guard, t->state, err);
+        weir_observers_choose(run);
+        rc = weir_observers_test_start(run, err);
     }
     if (rc < 0)
         code = weir_run_refuse(run, err);
     else
-        t->verdict = weir_trust_end(run);
+        weir_observers_test_end(run);
+    weir_observers_test_free(run);
     code = judge(run, t, code);
     run->test = NULL;
     return code;

@@ -10,7 +10,6 @@
 
 #include "base/options/option.h"
 #include "engine/observer.h"
-#include "engine/place/preflight.h"
 #include "engine/test.h"
 #include "par/agree.h"
 
@@ -92,10 +91,6 @@ static int plan_tests(struct weir_run *run, struct series *s, struct weir_err *e
         if (rc == 0)
             rc = weir_confirm(
                 run, s->driver->plan(run, run->test->state, chosen_of(s, i), err), err);
-        if (rc == 0)
-            rc = weir_trust_check(run->test->plan.options, err);
-        if (rc == 0)
-            rc = weir_guard_check(run->test, err);
         if (rc < 0 && s->sets > 1)
             weir_err_within(err, "test %d", i);
     }
@@ -182,7 +177,7 @@ static enum weir_code run_entered(struct weir_run *run, struct series *s, struct
 
     if (!s->test[0].plan.is_run) {
         code = weir_test_foresee(run, &s->test[0], err);
-        weir_trust_tables(run);
+        weir_observers_summary(run);
         return code;
     }
     weir_report_enter(&run->report, "tests", true);
@@ -191,7 +186,6 @@ static enum weir_code run_entered(struct weir_run *run, struct series *s, struct
     if (weir_words_of(d)->summary)
         d->words->summary(run, s->test, done);
     weir_observers_summary(run);
-    weir_trust_tables(run);
     good = weir_code_is_whole(code);
     if (d->leave && d->leave(run, s->test[0].state, code, weir_run_second(run)) < 0 && good) {
         *err = run->second;
@@ -232,12 +226,10 @@ static enum weir_code run_values(struct weir_run *run, const struct weir_driver 
     run->par = run->world;
     if (d->line && d->line->instead && d->line->instead(run, values[0].given, &code))
         return code;
-    if (weir_trust_environment(run, &err) < 0 || plan_tests(run, &s, &err) < 0)
+    if (plan_tests(run, &s, &err) < 0)
         return weir_run_refuse(run, &err);
-    weir_trust_machine(run, s.test, s.n);
     if (open_outputs(run, &s, &err) < 0 || weir_observers_run_begin(run, s.test, s.n, &err) < 0)
         return weir_run_refuse(run, &err);
-    weir_board_begin(&run->board, &run->world, sizeof(struct weir_stall_slot));
     return run_all(run, &s, &err);
 }
 
@@ -348,12 +340,9 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
 
 void weir_program_end(struct weir_run *run)
 {
-    weir_watchdog_end(&run->watchdog);   /* nothing is left but after an early error */
-    weir_board_end(&run->board);
     weir_report_place(&run->report);
     weir_report_end(&run->report, NULL); /* the same, or what was there from the start */
     weir_observers_release(run);
-    weir_str_free(&run->made);
     weir_par_free(&run->world);
     weir_arena_free(&run->arena);
 }

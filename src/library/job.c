@@ -9,6 +9,7 @@
 
 #include "base/locale.h"
 #include "base/options/option.h"
+#include "engine/check/findings.h"
 #include "engine/tests.h"
 #include "library/library.h"
 

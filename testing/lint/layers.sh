@@ -43,7 +43,7 @@ BEGIN {
     may("backends/shared", par " backends")
     may("backends/NAME", par " backends backends/shared backends/session/queue.h backends/session/complete.h")
     engine = par " backends backends/session"
-    may("engine", engine " engine/report engine/about engine/place engine/observe engine/check")
+    may("engine", engine " engine/report engine/check/rules.h")
     may("engine/report", engine)
     may("engine/about", engine " engine engine/report engine/observe/all.h")
     may("engine/place", engine " engine engine/report engine/observe/all.h")

@@ -13,6 +13,7 @@
 #include "base/node/device.h"
 #include "base/node/environment.h"
 #include "base/text/path.h"
+#include "engine/driver.h"
 #include "par/comm.h"
 
 const char *weir_placement_name(enum weir_placement placement)
@@ -27,7 +28,7 @@ const char *weir_placement_name(enum weir_placement placement)
 }
 
 /* What a reader needs: it is missing where it is not known, and where --anonymous changes it. */
-static void report_needed(struct weir_run *run, struct weir_lacks *lacks, const char *key,
+static void report_needed(struct weir_run *run, struct weir_missing *lacks, const char *key,
                           const char *text)
 {
     struct weir_str room = { 0 };
@@ -53,7 +54,7 @@ static void report_hosts(struct weir_run *run)
     run->report.lost |= run->world.rank == 0 && !all;
     for (int i = 0; i < n; i++)
         weir_str_addf(&names, "%s%s", i ? " " : "", all[i].name);
-    report_needed(run, &run->trust.lacks, "hosts", weir_str_text(&names));
+    report_needed(run, &run->report.missing, "hosts", weir_str_text(&names));
     weir_report_free(&run->report, &names);
     weir_report_enter(&run->report, "tasksOfHosts", true);
     for (int i = 0; i < n; i++)
@@ -77,7 +78,7 @@ static void report_needed_text(struct weir_run *run, const char *key,
     struct weir_str text = { 0 };
 
     tell(&text);
-    report_needed(run, &run->trust.lacks, key, weir_str_text(&text));
+    report_needed(run, &run->report.missing, key, weir_str_text(&text));
     weir_report_free(&run->report, &text);
 }
 
@@ -194,7 +195,7 @@ static void report_moving(struct weir_run *run, const struct weir_devices *d)
 
 /* Below the mount: how it was mounted, what it stands on, and how it is laid out. */
 static void report_place(struct weir_run *run, const char *path, const char *options,
-                         struct weir_lacks *lacks)
+                         struct weir_missing *lacks)
 {
     struct weir_devices devices;
     struct weir_str text = { 0 };
@@ -218,7 +219,7 @@ void weir_provenance_run(struct weir_run *run)
     weir_mpi_library(&mpi);
     weir_report_enter(r, "provenance", false);
     weir_report_str(r, WEIR_FOR_DATA, "weir", PACKAGE_VERSION);
-    report_needed(run, &run->trust.lacks, "mpi", weir_str_text(&mpi));
+    report_needed(run, &run->report.missing, "mpi", weir_str_text(&mpi));
     weir_report_int(r, WEIR_FOR_DATA, "tasks", run->world.size);
     weir_report_int(r, WEIR_FOR_DATA, "nodes", run->world.nodes);
     weir_report_str(r, WEIR_FOR_DATA, "placement", weir_placement_name(run->world.placement));
@@ -233,10 +234,8 @@ void weir_provenance_test(struct weir_run *run, const struct weir_backend *be, c
     struct weir_report *r = &run->report;
     uint64_t error_ns = weir_clock_worst(&run->par, &run->clock);
     struct weir_mount mount = { .point = { 0 } };
-    struct weir_lacks ignored = { 0 };
-    struct weir_lacks *lacks = run->trust.facts && !(be->flags & WEIR_BE_NO_DATA)
-                                   ? &run->trust.facts->lacks
-                                   : &ignored;
+    struct weir_missing ignored = { 0 };
+    struct weir_missing *lacks = be->flags & WEIR_BE_NO_DATA ? &ignored : &run->test->missing;
 
     if (r->n == 0)
         return;

@@ -3,6 +3,7 @@
 #ifndef WEIR_ENGINE_ABOUT_PROVENANCE_H
 #define WEIR_ENGINE_ABOUT_PROVENANCE_H
 
+#include "backends/backend.h"
 #include "engine/run.h"
 
 /* "block", "cyclic" or "other". Local. */

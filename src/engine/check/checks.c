@@ -18,13 +18,86 @@ static enum weir_moves moves_of(const struct weir_stage *s)
 
 static bool is_measured(const struct weir_run *run, const struct weir_stage *s)
 {
-    return run->trust.facts && s->phase && !(s->flags & WEIR_STAGE_UNTIMED);
+    return weir_trust_of(run)->facts && s->phase && !(s->flags & WEIR_STAGE_UNTIMED);
 }
+
+static int check(const struct weir_run_options *o, struct weir_files *files,
+                 struct weir_err *err)
+{
+    (void)files;
+    return weir_trust_check(o, err);
+}
+
+static void help(enum weir_topic topic, struct weir_str *out)
+{
+    if (topic == WEIR_TOPIC_TRUST)
+        weir_trust_help(out);
+}
+
+static int run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
+                     struct weir_err *err)
+{
+    (void)state;
+    if (weir_trust_environment(run, err) < 0)
+        return -1;
+    weir_trust_machine(run, tests, n);
+    return 0;
+}
+
+static void summary(struct weir_run *run, void *state)
+{
+    (void)state;
+    weir_trust_tables(run);
+}
+
+/* ---- a test ---- */
+
+/* What was found before, and what readers do not get. */
+static void take_found(struct weir_run *run)
+{
+    const struct weir_found *found = &run->test->found;
+    struct weir_facts *f = weir_trust_of(run)->facts;
+
+    if (!f)
+        return;
+    f->apart = found->apart;
+    f->full = fmax(f->full, found->full);
+    f->need_of_free = fmax(f->need_of_free, found->need_of_free);
+    f->no_room = found->no_room;
+}
+
+static void take_missing(struct weir_run *run)
+{
+    if (weir_trust_of(run)->facts && run->details)
+        weir_trust_of(run)->facts->lacks = run->test->missing;
+}
+
+static int test_start(struct weir_run *run, void *state, struct weir_err *err)
+{
+    (void)state;
+    (void)err;
+    run->test->missing = run->report.missing;
+    weir_trust_begin(run);
+    take_found(run);
+    return 0;
+}
+
+static void test_end(struct weir_run *run, void *state)
+{
+    const struct weir_run_options *o = run->test->plan.options;
+
+    (void)state;
+    take_missing(run);
+    if (weir_trust_end(run) == WEIR_INVALID && o->strict)
+        run->test->invalid_by = weir_rule_sets[weir_trust_rules(run, o)];
+}
+
+/* ---- a phase ---- */
 
 static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                   struct weir_err *err)
 {
-    struct weir_trust *t = &run->trust;
+    struct weir_trust *t = weir_trust_of(run);
     uint64_t begin_ns = weir_now_ns();
     bool reads;
 
@@ -48,8 +121,8 @@ static void start(struct weir_run *run, void *state, const struct weir_phase_rec
 {
     (void)state;
     (void)rec;
-    if (run->trust.stage)
-        weir_machine_use(&run->trust.before, moves_of(run->trust.stage) != WEIR_MOVES_NOTHING);
+    if (weir_trust_of(run)->stage)
+        weir_machine_use(&weir_trust_of(run)->before, moves_of(weir_trust_of(run)->stage) != WEIR_MOVES_NOTHING);
 }
 
 /* ---- the sums of a phase ---- */
@@ -116,7 +189,7 @@ static uint64_t ends_of(const struct weir_phase_rec *rec)
 
 static void add(struct weir_run *run, void *state, const struct weir_phase_rec *rec, uint64_t *sum)
 {
-    struct weir_trust *t = &run->trust;
+    struct weir_trust *t = weir_trust_of(run);
     struct weir_trust_sums *s = (struct weir_trust_sums *)sum;
     uint64_t begin_ns = weir_now_ns();
     struct weir_machine_use now;
@@ -148,21 +221,29 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
 
     (void)state;
     (void)err;
-    run->trust.stage = NULL;
+    weir_trust_of(run)->stage = NULL;
     if (rec->failed || !rec->stage)
         return 0;
+    take_missing(run);
     if (is_measured(run, rec->stage))
         weir_trust_gather(run, rec, moves_of(rec->stage));
-    if (run->trust.facts && run->par.rank == 0)
+    if (weir_trust_of(run)->facts && run->par.rank == 0)
         weir_trust_verdict(run);
-    run->trust.spent_ns += weir_now_ns() - begin_ns;
+    weir_trust_of(run)->spent_ns += weir_now_ns() - begin_ns;
     return 0;
 }
 
 const struct weir_observer weir_checks = {
     .name = "checks",
+    .state_size = sizeof(struct weir_trust),
     .maxima = 1,
     .sums = sizeof(struct weir_trust_sums) / sizeof(uint64_t),
+    .help = help,
+    .check = check,
+    .run_begin = run_begin,
+    .summary = summary,
+    .test_start = test_start,
+    .test_end = test_end,
     .before = before,
     .start = start,
     .most = most,

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/report/report.h"
+
 #define WEIR_FACTS_PHASES 24 /* kinds of phases of a test */
 #define WEIR_FACTS_RATES 128 /* repetitions of which the rate is kept */
 #define WEIR_OTHERS_SHARE 0.25 /* of a device or of processors: more is a finding (H26) */
@@ -49,12 +51,6 @@ enum weir_facts_data {
     WEIR_DATA_RANDOM    /* cannot be compressed or deduplicated */
 };
 
-/* Items of the disclosure that the results do not have. */
-struct weir_lacks {
-    int n;           /* -1: no results for programs are written */
-    char names[160]; /* "hosts, mountOptions" */
-};
-
 struct weir_par;
 
 struct weir_facts {
@@ -74,7 +70,7 @@ struct weir_facts {
     double link_rate;        /* bytes a second of these of a node; NaN: one is not known */
     double peak;             /* --peak, bytes a second */
     double resolution_s;     /* of the clock */
-    struct weir_lacks lacks;
+    struct weir_missing lacks;
     /* the options, as the program knows them */
     int stores; /* 0: the bytes are kept nowhere (-a DUMMY, a program that only gathers) */
     int durable;             /* something inside the time makes data durable */

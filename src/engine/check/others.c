@@ -27,7 +27,7 @@
 
 static void begin_device(struct weir_run *run, struct weir_facts *f)
 {
-    struct weir_trust_device *d = &run->trust.device;
+    struct weir_trust_device *d = &weir_trust_of(run)->device;
     struct weir_devices before = d->on;
 
     if (!d->begun) /* once a run: pages of a test may be written during the next one */
@@ -65,7 +65,7 @@ static void add_traffic(struct weir_trust_device *d, const struct weir_traffic *
 void weir_trust_device_own(struct weir_run *run, const struct weir_machine_use *now, bool reads,
                            struct weir_trust_sums *s)
 {
-    struct weir_trust_device *d = &run->trust.device;
+    struct weir_trust_device *d = &weir_trust_of(run)->device;
     const struct weir_machine_use *was = &d->own_before;
     struct weir_traffic moved;
 
@@ -89,7 +89,7 @@ static double beyond(uint64_t device, double own)
 static void note_reached(const struct weir_run *run, const struct weir_phase_rec *rec,
                          struct weir_facts_phase *p)
 {
-    const struct weir_trust_device *d = &run->trust.device;
+    const struct weir_trust_device *d = &weir_trust_of(run)->device;
     double given = (double)((const struct weir_trust_sums *)rec->sum)->reached;
 
     if (d->on.n == 0)
@@ -101,7 +101,7 @@ static void note_reached(const struct weir_run *run, const struct weir_phase_rec
 static void note_device(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_facts *f,
                         struct weir_facts_phase *p)
 {
-    struct weir_trust_device *d = &run->trust.device;
+    struct weir_trust_device *d = &weir_trust_of(run)->device;
     const struct weir_trust_sums *s = (const struct weir_trust_sums *)rec->sum;
     double small = rec->bytes_sum < SMALL * rec->steps_sum ? (double)rec->steps_sum : 0;
 
@@ -145,7 +145,7 @@ static void gather_tasks(struct weir_run *run, struct weir_trust_processors *p)
 
 int weir_trust_processors_find(struct weir_run *run)
 {
-    struct weir_trust_processors *p = &run->trust.processors;
+    struct weir_trust_processors *p = &weir_trust_of(run)->processors;
 
     weir_machine_cores(p->mask);
     weir_nodes_or(&run->world, p->mask, WEIR_MACHINE_CORE_WORDS);
@@ -179,7 +179,7 @@ static double without_kernel(struct weir_trust_processors *p, double others)
 
 static void end_phase(struct weir_run *run)
 {
-    struct weir_trust_processors *p = &run->trust.processors;
+    struct weir_trust_processors *p = &weir_trust_of(run)->processors;
     struct weir_processor_use now;
     double span, busy, own;
 
@@ -198,16 +198,16 @@ static void end_phase(struct weir_run *run)
 
 int64_t weir_others_most(struct weir_run *run)
 {
-    if (run->trust.stage)
+    if (weir_trust_of(run)->stage)
         end_phase(run);
-    return run->trust.processors.share;
+    return weir_trust_of(run)->processors.share;
 }
 
 /* ---- both ---- */
 
 void weir_others_begin(struct weir_run *run, struct weir_facts *f)
 {
-    struct weir_trust_processors *p = &run->trust.processors;
+    struct weir_trust_processors *p = &weir_trust_of(run)->processors;
 
     begin_device(run, f);
     p->others = p->room = 0;
@@ -216,8 +216,8 @@ void weir_others_begin(struct weir_run *run, struct weir_facts *f)
 
 void weir_others_before(struct weir_run *run)
 {
-    struct weir_trust_device *d = &run->trust.device;
-    struct weir_trust_processors *p = &run->trust.processors;
+    struct weir_trust_device *d = &weir_trust_of(run)->device;
+    struct weir_trust_processors *p = &weir_trust_of(run)->processors;
 
     if (run->par.rank == 0 && d->known)
         weir_devices_moved(&d->on, &d->phase);

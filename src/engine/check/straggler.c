@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "backends/session/session.h"
+#include "engine/check/trust.h"
 #include "engine/phase.h"
 #include "engine/test.h"
 
@@ -232,7 +233,7 @@ void weir_stragglers_note(struct weir_run *run, const struct weir_phase_rec *rec
     struct stragglers s;
 
     find(run, rec, &s);
-    if (run->par.rank != 0 || s.n == 0 || !(p = weir_facts_phase_of(run->trust.facts, key)))
+    if (run->par.rank != 0 || s.n == 0 || !(p = weir_facts_phase_of(weir_trust_of(run)->facts, key)))
         return;
     tell_stragglers(run, key, &s);
     keep_words(&s, p);

@@ -21,7 +21,7 @@
 void weir_trust_fate(struct weir_run *run, struct weir_session *s, struct weir_file *f)
 {
     struct weir_fate fate = { .independent = -1, .other_layout = -1 };
-    struct weir_facts *facts = run->trust.facts;
+    struct weir_facts *facts = weir_trust_of(run)->facts;
 
     if (!facts || !s->be || !s->be->fate || !s->started || s->access.dry_run)
         return;
@@ -94,14 +94,14 @@ static void note_cache(const struct weir_run *run, const struct weir_trust_sums 
     double looked = (double)s->looked;
 
     if (s->looked == 0 || s->cache_unknown > 0) {
-        f->cache_why = run->trust.cache_why ? run->trust.cache_why
+        f->cache_why = weir_trust_of(run)->cache_why ? weir_trust_of(run)->cache_why
                                             : "some ranks could not look at their files";
         p->unseen |= s->cache_unknown > 0 && run->test->driver->judged->range;
         return;
     }
     note_files(s, f, p->moves);
     if (s->cache_hidden > 0)
-        f->cache_hides = run->trust.cache.hides ? run->trust.cache.hides
+        f->cache_hides = weir_trust_of(run)->cache.hides ? weir_trust_of(run)->cache.hides
                                                 : "some ranks have files that other caches hold";
     if (f->direct == 1)
         note_direct(s, f, p);
@@ -185,7 +185,7 @@ void weir_trust_gather(struct weir_run *run, struct weir_phase_rec *rec, enum we
 {
     const struct weir_trust_sums *s = (const struct weir_trust_sums *)rec->sum;
     const struct weir_stage *stage = rec->stage;
-    struct weir_facts *f = run->trust.facts;
+    struct weir_facts *f = weir_trust_of(run)->facts;
     struct weir_facts_phase *p;
 
     if (run->test->plan.options->dry_run) {

@@ -60,7 +60,7 @@ static void judge(const struct weir_run *run, struct judged *v)
     enum weir_rule_set set = weir_trust_rules(run, run->test->plan.options);
 
     v->rules = weir_rule_sets[set];
-    v->n = weir_findings_judge(run->trust.facts, set, &run->trust.limits, v->list);
+    v->n = weir_findings_judge(weir_trust_of(run)->facts, set, &weir_trust_of(run)->limits, v->list);
     v->worst = weir_findings_worst(v->list, v->n);
     v->found_n = v->notes = 0;
     sort_found(v);
@@ -93,7 +93,7 @@ static void tell_programs(struct weir_run *run, const struct judged *v)
     weir_report_str(r, WEIR_FOR_DATA, "rules", v->rules);
     weir_report_str(r, WEIR_FOR_DATA, "verdict", weir_verdict_name(v->worst));
     weir_report_real(r, WEIR_FOR_DATA, "factsTime",
-                     (double)(run->trust.spent_ns + weir_now_ns() - run->trust.end_ns) /
+                     (double)(weir_trust_of(run)->spent_ns + weir_now_ns() - weir_trust_of(run)->end_ns) /
                          WEIR_NS_PER_S);
     weir_report_head(r, &weir_findings_table);
     for (int i = 0; i < v->n; i++) {
@@ -179,13 +179,13 @@ static void write_table(const struct weir_run *run, const struct judged *v, stru
 static void tell_people_later(struct weir_run *run, const struct judged *v)
 {
     const struct weir_run_options *o = run->test->plan.options;
-    struct weir_trust *t = &run->trust;
+    struct weir_trust *t = weir_trust_of(run);
 
     if (o->verbose >= 0 && !weir_report_is_for_programs(&run->report))
-        write_line(run, v, &t->lines);
+        write_line(run, v, &run->report.last_notes);
     if (o->findings)
         write_table(run, v, &t->tables);
-    run->report.lost |= t->lines.failed || t->tables.failed;
+    run->report.lost |= run->report.last_notes.failed || t->tables.failed;
 }
 
 /* ---- help ---- */
@@ -225,7 +225,7 @@ enum weir_severity weir_trust_report(struct weir_run *run)
     struct judged v;
 
     judge(run, &v);
-    if (run->trust.facts->phases == 0 && !run->trust.facts->no_room) {
+    if (weir_trust_of(run)->facts->phases == 0 && !weir_trust_of(run)->facts->no_room) {
         tell_programs_nothing(run, v.rules);
         return WEIR_SOUND;
     }
@@ -252,31 +252,9 @@ void weir_trust_verdict(struct weir_run *run)
 /* A line has its own break. */
 void weir_trust_tables(struct weir_run *run)
 {
-    struct weir_str *text = &run->trust.tables;
+    struct weir_str *text = &weir_trust_of(run)->tables;
 
     if (text->len > 0)
         weir_report_line(&run->report, "%.*s", (int)text->len - 1, text->text);
     weir_report_free(&run->report, text);
-}
-
-/* Not messages of the run: programs have the findings. */
-void weir_trust_lines(struct weir_run *run)
-{
-    struct weir_str *lines = &run->trust.lines;
-    struct weir_log log = run->log;
-    struct weir_err err = WEIR_ERR_INIT;
-    char *next = lines->text, *line;
-
-    log.observer = NULL;
-    while (next && (line = strsep(&next, "\n")) && next)
-        weir_note(&log, "%s", line);
-    next = run->trust.errors.text;
-    while (next && (line = strsep(&next, "\n")) && next) {
-        if (strcmp(line, run->error.text) == 0) /* it comes last */
-            continue;
-        weir_refuse(&err, WEIR_EDATA, "%s", line);
-        weir_report_error(&log, &err);
-    }
-    weir_str_free(lines);
-    weir_str_free(&run->trust.errors);
 }

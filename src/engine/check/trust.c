@@ -28,7 +28,7 @@ int weir_trust_check(const struct weir_run_options *o, struct weir_err *err)
 /* One agreement of all ranks, beside that of the ranks of each node. */
 static void look_at_machine(struct weir_run *run)
 {
-    struct weir_trust *t = &run->trust;
+    struct weir_trust *t = weir_trust_of(run);
     double memory = weir_machine_memory();
     int64_t least[2] = { isnan(memory) ? INT64_MIN : -(int64_t)memory,
                          -(int64_t)weir_trust_processors_find(run) };
@@ -51,7 +51,7 @@ static int read_environment(struct weir_run *run, struct weir_err *err)
                            "environment variable WEIR_RULES is '%s'; rule sets are default, "
                            "jupiter, io500, snia and none",
                            name);
-    run->trust.rules = (enum weir_rule_set)set;
+    weir_trust_of(run)->rules = (enum weir_rule_set)set;
     return 0;
 }
 
@@ -61,13 +61,13 @@ int weir_trust_environment(struct weir_run *run, struct weir_err *err)
 
     if (weir_agree(&run->world, rc, err) < 0)
         return -1;
-    weir_bcast(&run->world, &run->trust.rules, sizeof(run->trust.rules), 0);
+    weir_bcast(&run->world, &weir_trust_of(run)->rules, sizeof(weir_trust_of(run)->rules), 0);
     return 0;
 }
 
 enum weir_rule_set weir_trust_rules(const struct weir_run *run, const struct weir_run_options *o)
 {
-    return o->rules ? (enum weir_rule_set)weir_rule_set_find(o->rules) : run->trust.rules;
+    return o->rules ? (enum weir_rule_set)weir_rule_set_find(o->rules) : weir_trust_of(run)->rules;
 }
 
 /* A program that tells nothing about its tests has no verdict: SOUND would be a guess. */
@@ -87,7 +87,7 @@ void weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int
         look_at_machine(run);
         weir_report_verdict(&run->report, "", "");
     }
-    run->trust.spent_ns = weir_now_ns() - begin_ns;
+    weir_trust_of(run)->spent_ns = weir_now_ns() - begin_ns;
 }
 
 /* One that the nodes reach over their network. */
@@ -178,7 +178,7 @@ static int asks_direct(const struct weir_session *s)
 
 static void describe_place(struct weir_run *run, struct weir_facts *f)
 {
-    const struct weir_trust *t = &run->trust;
+    const struct weir_trust *t = weir_trust_of(run);
     const struct weir_par *par = &run->par;
 
     f->tasks = par->size;
@@ -190,9 +190,6 @@ static void describe_place(struct weir_run *run, struct weir_facts *f)
     f->tasks_per_core = par->per_node_max / t->cores;
     f->memcpy_rate = t->copy * fmin(t->cores, par->per_node_max);
     f->resolution_s = t->step;
-    f->lacks = t->lacks; /* provenance.c adds those of the test */
-    if (!run->details)
-        f->lacks.n = -1;
 }
 
 /* DUMMY moves bytes that reach no device. */
@@ -204,7 +201,7 @@ static bool stores_data(const struct weir_test *t)
 /* Of rank 0. */
 static void describe_files(struct weir_run *run, struct weir_facts *f)
 {
-    struct weir_trust *t = &run->trust;
+    struct weir_trust *t = weir_trust_of(run);
 
     if (f->path)
         describe_mount(run, f);
@@ -217,7 +214,7 @@ static void describe_files(struct weir_run *run, struct weir_facts *f)
 /* Tests before this one that read the same files in order. */
 static void recall(struct weir_run *run)
 {
-    struct weir_trust *t = &run->trust;
+    struct weir_trust *t = weir_trust_of(run);
     struct weir_facts *f = t->facts;
 
     for (int i = 0; i < t->nread && f->random == 1 && f->path; i++)
@@ -229,7 +226,7 @@ static void recall(struct weir_run *run)
 void weir_trust_begin(struct weir_run *run)
 {
     const struct weir_run_options *o = run->test->plan.options;
-    struct weir_trust *t = &run->trust;
+    struct weir_trust *t = weir_trust_of(run);
     struct weir_facts *f;
     uint64_t begin_ns;
 
@@ -260,7 +257,7 @@ void weir_trust_begin(struct weir_run *run)
 /* Large transfers in order are what random ones of later tests are compared with. */
 static void remember(struct weir_run *run)
 {
-    struct weir_trust *t = &run->trust;
+    struct weir_trust *t = weir_trust_of(run);
     const struct weir_facts *f = t->facts;
     double rate = NAN;
 
@@ -279,16 +276,16 @@ enum weir_severity weir_trust_end(struct weir_run *run)
 {
     int64_t worst = WEIR_SOUND;
 
-    if (!run->trust.facts)
+    if (!weir_trust_of(run)->facts)
         return WEIR_SOUND;
-    run->trust.end_ns = weir_now_ns();
+    weir_trust_of(run)->end_ns = weir_now_ns();
     if (run->par.rank == 0) {
-        look_at_space(run, run->trust.facts);
+        look_at_space(run, weir_trust_of(run)->facts);
         worst = weir_trust_report(run);
         remember(run);
     }
-    run->trust.facts = NULL;
-    run->trust.spent_ns = 0;
+    weir_trust_of(run)->facts = NULL;
+    weir_trust_of(run)->spent_ns = 0;
     if (run->test->plan.options->strict)
         weir_bcast(&run->par, &worst, sizeof(worst), 0);
     return (enum weir_severity)worst;

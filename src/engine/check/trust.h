@@ -11,7 +11,7 @@
 #include "base/node/processes.h"
 #include "engine/check/facts.h"
 #include "engine/check/findings.h"
-#include "engine/report/report.h"
+#include "engine/observe/all.h"
 
 #define WEIR_TRUST_FILES 8 /* files of which the rate is remembered for later tests */
 
@@ -92,10 +92,13 @@ struct weir_trust {
     } read_in_order[WEIR_TRUST_FILES];
     int nread;
     struct weir_str tables; /* for people, after the summaries; each ends with a line break */
-    struct weir_str lines; /* for people, after everything else; each ends with a line break */
-    struct weir_str errors; /* after them: the verdicts that are errors */
-    struct weir_lacks lacks; /* of the run, all tests */
 };
+
+/* Those of a run: the state of the row 'checks'. Local. */
+static inline struct weir_trust *weir_trust_of(const struct weir_run *run)
+{
+    return weir_observed(run, &weir_checks);
+}
 
 /* A row of the table "findings" for programs. */
 struct weir_finding_row {
@@ -142,7 +145,7 @@ void weir_others_note(struct weir_run *run, const struct weir_phase_rec *rec, st
  * run->par. */
 enum weir_severity weir_trust_end(struct weir_run *run);
 
-/* Judge run->trust.facts, tell programs, and keep what people read; nothing where no phase was
+/* Judge weir_trust_of(run)->facts, tell programs, and keep what people read; nothing where no phase was
  * measured. The verdict. Rank 0 of run->par; trust-report.c, for weir_trust_end. */
 enum weir_severity weir_trust_report(struct weir_run *run);
 
@@ -151,11 +154,6 @@ void weir_trust_verdict(struct weir_run *run);
 
 /* What people read: the tables of --findings, which are given back. Rank 0, nothing elsewhere. */
 void weir_trust_tables(struct weir_run *run);
-
-/* And the lines on standard error, once, when all text of the run is out; they are given back.
- * Another file than the text's: whoever passes both on, as launchers do, needs a moment to have
- * passed on the text. Needs no MPI, and comes after weir_program_end. Rank 0, nothing elsewhere. */
-void weir_trust_lines(struct weir_run *run);
 
 /* Take the rule set of WEIR_RULES, in the environment of rank 0, for tests without --rules.
  * Collective over run->world. -1 and err (WEIR_EUSAGE). */

@@ -6,8 +6,10 @@
 
 /* The order is that of every hook. */
 const struct weir_observer *const weir_observers[] = {
+    &weir_watchdog, /* before sessions begin, which note their calls */
     &weir_progress, /* first after a phase: it wipes its line before others print */
     &weir_about,
+    &weir_preflight, /* before the timeline: it may refuse a test */
     &weir_interval, /* before the checks, which judge by its bins */
     &weir_timeline, /* it sorts the records: files of operations come sorted after it */
     &weir_until,    /* before the checks, whose table shows the rates */

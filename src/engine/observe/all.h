@@ -5,6 +5,8 @@
 
 #include "engine/observer.h"
 
+extern const struct weir_observer weir_watchdog; /* --io-timeout */
+extern const struct weir_observer weir_preflight; /* the directory of a test: --existing */
 extern const struct weir_observer weir_about;    /* banner, configuration, --anonymous */
 extern const struct weir_observer weir_progress; /* --progress */
 extern const struct weir_observer weir_interval; /* --interval */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* watchdog.c - calls into a backend that do not return, and ranks that stand still */
+/* watchdog.c - calls into a backend that do not return, and ranks that stand still
+ * (--io-timeout) */
 #include "config.h"
-#include "engine/observe/watchdog.h"
-
 #include <linux/futex.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,13 @@
 #include "base/locale.h"
 #include "base/log.h"
 #include "base/size.h"
+#include "engine/observe/all.h"
+#include "engine/observe/stall.h"
+#include "par/board.h"
 
+/* Warnings come every so many seconds, or as many as WEIR_WATCH_SECONDS has in the environment (0:
+ * none). */
+#define WARN_SECONDS 60
 #define LOOK_NS (100 * 1000000u)
 #define STILL_NS ((uint64_t)WEIR_NS_PER_S) /* a busy machine may keep a thread waiting as long */
 #define GRACE_S 3                          /* for MPI_Abort; then the process ends itself */
@@ -23,15 +29,44 @@
 #define SUFFIX " (--io-timeout)"
 #define RESCUE_S 2 /* limit for the documents: their file system may be the one that hangs */
 
+/* What a watchdog needs; all of it must live as long. */
+struct ground {
+    const struct weir_board *board;
+    struct weir_report *report; /* its documents are written when the job ends here */
+    const char *host;
+    int rank;
+    int fd; /* for warnings, -1: none. The words of the end of the job go to standard error */
+};
+
+/* A thread that looks at the call this rank is in, and at what the other ranks of the node show. A
+ * call that hangs cannot be ended from inside, a process that is stopped says nothing, and the
+ * other ranks wait for it: so the thread of another rank says who does not move, first in warnings,
+ * and after the limit it ends the job. A rank that is alone on its node is watched by nobody: the
+ * batch system does that. Zero: not running. */
+struct watchdog {
+    struct weir_call call;
+    struct weir_stall stall;
+    pthread_t thread;
+    uint64_t limit_ns; /* 0: none */
+    uint64_t warn_ns, next_warning_ns;
+    uint64_t look_ns;  /* from look to look */
+    uint64_t still_ns; /* no heartbeat for so long is named beside a call */
+    struct ground on;
+    char said[1500]; /* why the job ends */
+    bool rescued;    /* documents are written */
+    uint32_t stop; /* a futex: for the thread */
+    bool running;
+};
+
 /* One way to say words. */
-typedef void weir_say(const struct weir_watchdog *w, const char *words);
+typedef void weir_say(const struct watchdog *w, const char *words);
 
 static uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
-static void say_warning(const struct weir_watchdog *w, const char *words)
+static void say_warning(const struct watchdog *w, const char *words)
 {
     const struct weir_log log = { .fd = w->on.fd, .rank = 0 };
 
@@ -39,7 +74,7 @@ static void say_warning(const struct weir_watchdog *w, const char *words)
 }
 
 /* The process ends here: these words are the last that anybody gets. */
-static void say_error(const struct weir_watchdog *w, const char *words)
+static void say_error(const struct watchdog *w, const char *words)
 {
     const struct weir_log log = { .fd = STDERR_FILENO, .rank = 0 };
     struct weir_err err = WEIR_ERR_INIT;
@@ -51,7 +86,7 @@ static void say_error(const struct weir_watchdog *w, const char *words)
 }
 
 /* Those that are said in full; the first words are kept, as those of an error are. */
-static void keep_and_say(struct weir_watchdog *w, const char *words, weir_say *say)
+static void keep_and_say(struct watchdog *w, const char *words, weir_say *say)
 {
     if (!w->said[0] && snprintf(w->said, sizeof(w->said), "%s" SUFFIX, words) < 0)
         w->said[0] = '\0';
@@ -59,7 +94,7 @@ static void keep_and_say(struct weir_watchdog *w, const char *words, weir_say *s
 }
 
 /* The rank that stands still before those that wait for it in a call. */
-static void tell(struct weir_watchdog *w, const struct weir_stall_worst *worst, uint64_t from_ns,
+static void tell(struct watchdog *w, const struct weir_stall_worst *worst, uint64_t from_ns,
                  weir_say *say)
 {
     char words[WORDS];
@@ -77,7 +112,7 @@ static void tell(struct weir_watchdog *w, const struct weir_stall_worst *worst, 
 
 static void *rescue(void *arg)
 {
-    struct weir_watchdog *w = arg;
+    struct watchdog *w = arg;
 
     weir_locale_plain();
     weir_report_rescue(w->on.report, WEIR_EIO, w->said);
@@ -86,7 +121,7 @@ static void *rescue(void *arg)
 }
 
 /* In a thread that may hang. */
-static void save_results(struct weir_watchdog *w)
+static void save_results(struct watchdog *w)
 {
     pthread_t thread;
 
@@ -101,7 +136,7 @@ static void save_results(struct weir_watchdog *w)
 
 /* The end of all ranks, and of the commands that they wait for. MPI_Abort itself may hang like the
  * call that does; the alarm does not. */
-static void end_all(struct weir_watchdog *w)
+static void end_all(struct watchdog *w)
 {
     signal(SIGALRM, SIG_DFL);
     alarm(RESCUE_S + GRACE_S);
@@ -110,7 +145,7 @@ static void end_all(struct weir_watchdog *w)
     weir_mpi_abort(WEIR_EIO);
 }
 
-static void give_up(struct weir_watchdog *w, const struct weir_stall_worst *worst)
+static void give_up(struct watchdog *w, const struct weir_stall_worst *worst)
 {
     weir_stall_told(&w->stall);
     tell(w, worst, w->limit_ns / 2, say_error);
@@ -118,7 +153,7 @@ static void give_up(struct weir_watchdog *w, const struct weir_stall_worst *wors
 }
 
 /* Is a warning due? Once in each interval of a stall. */
-static bool is_due(struct weir_watchdog *w, uint64_t worst_ns)
+static bool is_due(struct watchdog *w, uint64_t worst_ns)
 {
     if (worst_ns < w->warn_ns) {
         w->next_warning_ns = w->warn_ns;
@@ -130,7 +165,7 @@ static bool is_due(struct weir_watchdog *w, uint64_t worst_ns)
     return true;
 }
 
-static void look(struct weir_watchdog *w)
+static void look(struct watchdog *w)
 {
     struct weir_stall_worst worst;
     uint64_t worst_ns;
@@ -147,7 +182,7 @@ static void look(struct weir_watchdog *w)
 }
 
 /* Until the next look, or the end. The time is relative: clocks may be set during the wait. */
-static bool rest(struct weir_watchdog *w)
+static bool rest(struct watchdog *w)
 {
     const struct timespec most = { (time_t)(w->look_ns / WEIR_NS_PER_S),
                                    (long)(w->look_ns % WEIR_NS_PER_S) };
@@ -158,7 +193,7 @@ static bool rest(struct weir_watchdog *w)
 
 static void *watch(void *arg)
 {
-    struct weir_watchdog *w = arg;
+    struct watchdog *w = arg;
 
     weir_locale_plain();
     do {
@@ -168,7 +203,7 @@ static void *watch(void *arg)
 }
 
 /* The thread takes no signal, lest handlers of a library run in it. */
-static int start_thread(struct weir_watchdog *w)
+static int start_thread(struct watchdog *w)
 {
     sigset_t all, present;
     int sys;
@@ -186,16 +221,28 @@ static int64_t warning_seconds(void)
     int64_t seconds;
 
     if (!text || weir_size_parse(text, 0, INT32_MAX, &seconds, NULL) < 0)
-        return WEIR_WARN_SECONDS;
+        return WARN_SECONDS;
     return seconds;
 }
 
-int weir_watchdog_begin(struct weir_watchdog *w, const struct weir_watchdog_ground *on, int limit_s,
-                        struct weir_err *err)
+/* Stop and join the thread. */
+static void stop_watching(struct watchdog *w)
+{
+    if (!w->running)
+        return;
+    __atomic_store_n(&w->stop, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &w->stop, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    pthread_join(w->thread, NULL);
+    weir_stall_end(&w->stall);
+    w->running = false;
+}
+
+/* It fails when there is a limit that cannot be kept; without one, nothing is watched then. */
+static int watch_calls(struct watchdog *w, const struct ground *on, int limit_s,
+                       struct weir_err *err)
 {
     int sys;
 
-    weir_watchdog_end(w);
     memset(w, 0, sizeof(*w));
     w->on = *on;
     w->limit_ns = (uint64_t)limit_s * WEIR_NS_PER_S;
@@ -219,27 +266,77 @@ int weir_watchdog_begin(struct weir_watchdog *w, const struct weir_watchdog_grou
     return weir_refuse(err, WEIR_ESETUP, "start the thread of --io-timeout: %s", strerror(sys));
 }
 
-void weir_watchdog_end(struct weir_watchdog *w)
+/* ---- the row ---- */
+
+struct state {
+    struct weir_board board; /* where the ranks of a node see each other */
+    struct watchdog dog;     /* of the test that runs */
+};
+
+static int run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
+                     struct weir_err *err)
 {
-    if (!w->running)
-        return;
-    __atomic_store_n(&w->stop, 1, __ATOMIC_RELEASE);
-    syscall(SYS_futex, &w->stop, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-    pthread_join(w->thread, NULL);
-    weir_stall_end(&w->stall);
-    w->running = false;
+    (void)tests;
+    (void)n;
+    (void)err;
+    weir_board_begin(&((struct state *)state)->board, &run->world, sizeof(struct weir_stall_slot));
+    return 0;
 }
 
-void weir_watchdog_command(struct weir_watchdog *w, const char *command, pid_t child)
+static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
 {
+    struct state *s = state;
+    const struct ground on = { .board = &s->board,
+                               .report = &run->report,
+                               .host = run->par.host,
+                               .rank = run->par.named,
+                               .fd = run->log.fd };
+
+    if (watch_calls(&s->dog, &on, run->test->plan.options->io_timeout_s, err) < 0)
+        return -1;
+    run->call = s->dog.running ? &s->dog.call : NULL;
+    return 0;
+}
+
+static void test_free(struct weir_run *run, void *state)
+{
+    stop_watching(&((struct state *)state)->dog);
+    run->call = NULL;
+}
+
+/* A command is watched like a call, and dies with the job: where the watchdog has ended it, its end
+ * does not return. */
+static void command(struct weir_run *run, void *state, const char *line, pid_t child)
+{
+    struct watchdog *w = &((struct state *)state)->dog;
+
+    (void)run;
     weir_stall_set_child(&w->stall, child);
-    weir_call_name(&w->call, "execution", command);
-}
-
-void weir_watchdog_command_end(struct weir_watchdog *w)
-{
-    weir_stall_set_child(&w->stall, 0);
+    if (line) {
+        weir_call_name(&w->call, "execution", line);
+        return;
+    }
     while (weir_stall_is_told(&w->stall))
         pause();
     weir_call_end(&w->call);
 }
+
+/* The thread runs only after an error that ended a run early. */
+static void release(struct weir_run *run, void *state)
+{
+    struct state *s = state;
+
+    (void)run;
+    stop_watching(&s->dog);
+    weir_board_end(&s->board);
+}
+
+const struct weir_observer weir_watchdog = {
+    .name = "watchdog",
+    .state_size = sizeof(struct state),
+    .run_begin = run_begin,
+    .release = release,
+    .test_begin = test_begin,
+    .test_free = test_free,
+    .command = command,
+};

@@ -3,6 +3,7 @@
 #ifndef WEIR_ENGINE_PLACE_CLEANUP_H
 #define WEIR_ENGINE_PLACE_CLEANUP_H
 
+#include "backends/backend.h"
 #include "engine/run.h"
 
 /* What a name stands for. */

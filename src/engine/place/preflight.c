@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "engine/driver.h"
+#include "engine/observe/all.h"
 #include "engine/place/usage.h"
 #include "par/agree.h"
 
@@ -41,41 +42,44 @@ static bool reads_data(const struct weir_driver *d)
 }
 
 /* What the program can do with files that exist. */
-static unsigned existing_of(const struct weir_test *t)
+static unsigned existing_of(const struct weir_driver *d)
 {
-    return t->driver->made ? t->driver->made->existing : 0;
+    return d->made ? d->made->existing : 0;
 }
 
-int weir_guard_check(const struct weir_test *t, struct weir_err *err)
+/* Can the program do what --existing and --drop-cache ask for? */
+static int check(const struct weir_run_options *o, struct weir_files *files,
+                 struct weir_err *err)
 {
-    unsigned way = weir_existing(t->plan.options);
+    const struct weir_driver *d = files->driver;
+    unsigned way = weir_existing(o);
 
-    if (t->plan.options->drop_cache && !reads_data(t->driver))
+    if (o->drop_cache && !reads_data(d))
         return weir_refuse(
             err, WEIR_EUSAGE,
             "option --drop-cache: %s has no phase that reads data, and only "
             "the system can drop cached metadata; let another node look at the files, "
             "or use files that were made earlier",
-            t->driver->name);
-    if (way == 0 || (way & existing_of(t)))
+            d->name);
+    if (way == 0 || (way & existing_of(d)))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
                        "option --existing=%s: %s cannot do that with files that exist",
-                       t->plan.options->existing, t->driver->name);
+                       o->existing, d->name);
 }
 
 /* ---- files that are there ---- */
 
 /* Did an earlier test of this run have the file, on this rank? Remembered from now on. */
-static bool is_ours(struct weir_run *run, const char *path)
+static bool is_ours(struct weir_str *made, const char *path)
 {
-    const char *at = weir_str_text(&run->made);
+    const char *at = weir_str_text(made);
     size_t len = strlen(path);
 
     for (; *at; at += strcspn(at, "\n"), at += *at == '\n')
         if (strncmp(at, path, len) == 0 && at[len] == '\n')
             return true;
-    weir_str_addf(&run->made, "%s\n", path);
+    weir_str_addf(made, "%s\n", path);
     return false;
 }
 
@@ -117,19 +121,19 @@ static void count_target(const struct weir_plan *plan, const struct stat *st, bo
 }
 
 /* Those of this rank. */
-static int look_at_targets(struct weir_run *run, void *state, struct there *there,
+static int look_at_targets(struct weir_run *run, struct weir_str *made, struct there *there,
                            struct weir_err *err)
 {
     struct weir_str path = { 0 };
-    bool looks = existing_of(run->test) != 0;
+    bool looks = existing_of(run->test->driver) != 0;
     bool dry = run->test->plan.options->dry_run; /* which makes and replaces nothing */
     struct stat st;
     int rc = 0;
 
-    for (int i = 0; rc == 0 && looks && i < MOST_TARGETS && name_target(run, state, i, &path);
+    for (int i = 0; rc == 0 && looks && i < MOST_TARGETS && name_target(run, run->test->state, i, &path);
          i++) {
         const char *name = weir_system_path(run->test->used[0].be, weir_str_text(&path));
-        bool ours = dry || is_ours(run, name);
+        bool ours = dry || is_ours(made, name);
 
         if (stat(name, &st) < 0)
             continue;
@@ -257,8 +261,7 @@ static int check_places(struct weir_run *run, const char *path, bool *apart, str
     struct weir_err why = WEIR_ERR_INIT;
 
     *apart = probe_all(run, path, &why) < 0;
-    if (run->trust.facts)
-        run->trust.facts->apart = *apart;
+    run->test->found.apart = *apart;
     if (!*apart || !run->test->plan.shared)
         return 0;
     *err = why;
@@ -358,7 +361,7 @@ static int check_room(struct weir_run *run, const char *path, uint64_t held, boo
 
 /* How full a place will be, and what it needs of what is free. */
 static void expect_use(const struct place *p, int places, const struct weir_plan *need,
-                       struct weir_facts *f)
+                       struct weir_found *f)
 {
     double part = (double)p->shares / places;
     double all = (double)p->vfs.f_blocks, free = (double)p->vfs.f_bavail; /* for us */
@@ -377,27 +380,27 @@ static void expect_use(const struct place *p, int places, const struct weir_plan
 static int foresee_room(struct weir_run *run, const char *path, uint64_t held, struct weir_err *err)
 {
     struct weir_plan need = run->test->plan;
-    struct weir_facts *f = run->trust.facts;
+    struct weir_found *f = &run->test->found;
     struct weir_err why = WEIR_ERR_INIT;
     struct place list[PLACES + 1];
     int places, n = find_places(path, list, &places);
 
     need.bytes -= held < need.bytes ? held : need.bytes;
-    for (int i = 0; f && i < n; i++)
+    for (int i = 0; i < n; i++)
         expect_use(&list[i], places, &need, f);
     for (int i = 0; i < n; i++)
         if (check_place(run, &list[i], places, need, held, &why) < 0)
             break;
     if (why.code == WEIR_OK)
         return 0;
-    if (f && !(f->no_room = weir_arena_strdup(&run->arena, why.text, err)))
+    if (!(f->no_room = weir_arena_strdup(&run->arena, why.text, err)))
         return -1;
     return weir_warn(&run->log, err, "%s", why.text);
 }
 
 static void tell_strangers(struct weir_run *run, const struct there *there)
 {
-    unsigned knows = existing_of(run->test);
+    unsigned knows = existing_of(run->test->driver);
     bool stays = run->test->plan.over_bytes > 0;
 
     if (there->strangers == 0 || !(knows & WEIR_EXISTING_REPLACE) || (knows & WEIR_EXISTING_TOLD))
@@ -410,7 +413,7 @@ static void tell_strangers(struct weir_run *run, const struct there *there)
               (unsigned long long)there->lost);
 }
 
-int weir_guard(struct weir_run *run, void *state, struct weir_err *err)
+static int look_at_place(struct weir_run *run, struct weir_str *made, struct weir_err *err)
 {
     const struct weir_test *t = run->test;
     const char *path = t->plan.path;
@@ -421,7 +424,7 @@ int weir_guard(struct weir_run *run, void *state, struct weir_err *err)
         (t->used[0].be->flags & WEIR_BE_NO_DATA))
         return 0;
     path = weir_system_path(t->used[0].be, path);
-    if (weir_agree(&run->par, look_at_targets(run, state, &there, err), err) < 0)
+    if (weir_agree(&run->par, look_at_targets(run, made, &there, err), err) < 0)
         return -1;
     weir_allsum_u64(&run->par, (uint64_t *)&there, sizeof(there) / sizeof(uint64_t));
     if (t->plan.options->dry_run)
@@ -432,3 +435,24 @@ int weir_guard(struct weir_run *run, void *state, struct weir_err *err)
     tell_strangers(run, &there);
     return t->plan.bytes + t->plan.inodes > 0 ? check_room(run, path, there.bytes, apart, err) : 0;
 }
+
+static int test_start(struct weir_run *run, void *state, struct weir_err *err)
+{
+    run->test->found = (struct weir_found) { .apart = -1, .full = NAN, .need_of_free = NAN };
+    return weir_confirm(run, look_at_place(run, state, err), err);
+}
+
+static void release(struct weir_run *run, void *state)
+{
+    (void)run;
+    weir_str_free(state);
+}
+
+/* The state: names of the files of all tests on this rank, a line each. */
+const struct weir_observer weir_preflight = {
+    .name = "preflight",
+    .state_size = sizeof(struct weir_str),
+    .check = check,
+    .release = release,
+    .test_start = test_start,
+};

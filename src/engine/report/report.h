@@ -103,6 +103,12 @@ struct weir_sink {
 typedef const char *weir_hide_fn(const void *names, const char *key, const char *value,
                                  struct weir_str *room);
 
+/* Facts that a reader of the results needs and does not get. */
+struct weir_missing {
+    int n;           /* -1: no results for programs are written */
+    char names[160]; /* "hosts, mountOptions" */
+};
+
 #define WEIR_SINKS 8
 
 /* The report of a run: on rank 0 the sinks, elsewhere none, so that every call below is a no-op
@@ -121,7 +127,11 @@ struct weir_report {
     struct weir_message *early; /* messages from before that, the last one first */
     weir_hide_fn *hide; /* NULL: names are shown */
     const void *names;  /* for it */
+    struct weir_missing missing; /* of the run */
     struct weir_verdict verdict;
+    /* For people, on standard error when all text of the run is out: a line each. Errors come after
+     * notes. */
+    struct weir_str last_notes, last_errors;
 };
 
 /* Add a sink writing to path ("-" is standard output). A path that cannot be written is an error

@@ -2,6 +2,7 @@
 /* ckpt.c - checkpoint_simulator.x and restart_simulator.x: what follows from the options (layout,
  * backend, groups, memory), and what they are made of */
 #include "config.h"
+#include "engine/check/facts.h"
 #include "engine/test.h"
 #include "programs/checkpoint/ckpt.h"
 

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "base/stats.h"
 #include "engine/about/banner.h"
+#include "engine/check/facts.h"
 #include "engine/observe/metrics.h"
 #include "engine/place/preflight.h"
 #include "par/agree.h"

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/check/facts.h"
 #include "engine/observe/metrics.h"
 #include "engine/place/preflight.h"
 #include "par/agree.h"

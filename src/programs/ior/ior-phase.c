@@ -2,6 +2,7 @@
 /* ior-phase.c - write, check what was written, read: the steps of each phase, one after the other or
  * in the queue of a backend */
 #include "config.h"
+#include "engine/check/trust.h"
 #include "programs/ior/ior.h"
 
 #include <stdlib.h>

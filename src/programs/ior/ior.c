@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "engine/about/banner.h"
+#include "engine/check/facts.h"
 #include "engine/place/preflight.h"
 #include "engine/place/status.h"
 #include "engine/place/usage.h"

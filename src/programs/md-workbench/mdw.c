@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/size.h"
+#include "engine/check/facts.h"
 #include "engine/place/cleanup.h"
 #include "engine/place/items.h"
 #include "engine/place/preflight.h"

@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/observer.h"
+
 #define BATCH_NS 20000u /* where nobody asks for single times, look at the clock this often ... */
 #define BATCH_MOST 32   /* ... but not after more operations than this */
 
@@ -215,9 +217,9 @@ static int run_shell(struct weir_run *run, const char *what, const char *command
                            command, strerror(sys));
     if (own_group)
         child = -child;
-    weir_watchdog_command(&run->watchdog, command, child);
+    weir_observers_command(run, command, child);
     status = await(&run->interrupt, child, was_over, &interrupted);
-    weir_watchdog_command_end(&run->watchdog);
+    weir_observers_command(run, NULL, 0);
     if (status < 0)
         return weir_fail(err, WEIR_ESETUP, "%s: wait for the command '%s'", what, command);
     if (interrupted)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/check/facts.h"
 #include "engine/place/items.h"
 #include "engine/place/preflight.h"
 #include "engine/place/status.h"

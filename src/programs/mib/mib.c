@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/shape/shift.h"
 #include "base/size.h"
+#include "engine/check/facts.h"
 #include "engine/place/preflight.h"
 #include "engine/place/usage.h"
 #include "par/agree.h"

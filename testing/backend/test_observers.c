@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_observers.c - the hooks of a row come in their order, and a phase ends with two reductions */
+#include "engine/observer.h"
+#include "engine/tests.h"
+
+#include <string.h>
+
+#include "backend/tap.h"
+
+static bool counts;
+static int calls;
+
+int MPI_Allreduce(const void *in, void *out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    calls += counts;
+    return PMPI_Allreduce(in, out, n, type, op, comm);
+}
+
+/* ---- a row that notes what is called ---- */
+
+static void note(void *state, const char *hook)
+{
+    char *text = state;
+
+    snprintf(text + strlen(text), 512 - strlen(text), "%s ", hook);
+}
+
+static int run_begin(struct weir_run *run, void *s, struct weir_test *t, int n, struct weir_err *err)
+{
+    (void)run, (void)t, (void)n, (void)err;
+    note(s, "run_begin");
+    return 0;
+}
+
+#define LOCAL(hook)                                                                                \
+    static int hook(struct weir_run *run, void *s, struct weir_err *err)                           \
+    {                                                                                              \
+        (void)run, (void)err;                                                                      \
+        note(s, #hook);                                                                            \
+        return 0;                                                                                  \
+    }
+#define TELLS(hook)                                                                                \
+    static void hook(struct weir_run *run, void *s)                                                \
+    {                                                                                              \
+        (void)run;                                                                                 \
+        note(s, #hook);                                                                            \
+    }
+#define PHASE(hook)                                                                                \
+    static int hook(struct weir_run *run, void *s, struct weir_phase_rec *rec,                     \
+                    struct weir_err *err)                                                          \
+    {                                                                                              \
+        (void)run, (void)rec, (void)err;                                                           \
+        note(s, #hook);                                                                            \
+        return 0;                                                                                  \
+    }
+LOCAL(test_begin)
+LOCAL(test_start)
+LOCAL(repetition)
+TELLS(run_open)
+TELLS(summary)
+TELLS(release)
+TELLS(test_open)
+TELLS(test_end)
+TELLS(test_free)
+PHASE(before)
+
+static void start(struct weir_run *run, void *s, const struct weir_phase_rec *rec)
+{
+    (void)run, (void)rec;
+    note(s, "start");
+}
+
+static void most(struct weir_run *run, void *s, const struct weir_phase_rec *rec, int64_t *max)
+{
+    (void)rec;
+    note(s, "most");
+    max[0] = run->par.rank;
+}
+
+static void add(struct weir_run *run, void *s, const struct weir_phase_rec *rec, uint64_t *sum)
+{
+    (void)run, (void)rec;
+    note(s, "add");
+    sum[0] = 1;
+}
+
+static int after(struct weir_run *run, void *s, struct weir_phase_rec *rec, struct weir_err *err)
+{
+    (void)err;
+    note(s, rec->max[0] == run->par.size - 1 && rec->sum[0] == (uint64_t)run->par.size ? "after"
+                                                                                       : "wrong");
+    return 0;
+}
+
+static enum weir_code run_end(struct weir_run *run, void *s, enum weir_code code)
+{
+    (void)run;
+    note(s, "run_end");
+    return code;
+}
+
+static const struct weir_observer recorder = {
+    .name = "recorder",
+    .maxima = 1,
+    .sums = 1,
+    .run_begin = run_begin,
+    .run_open = run_open,
+    .summary = summary,
+    .run_end = run_end,
+    .release = release,
+    .test_begin = test_begin,
+    .test_start = test_start,
+    .test_open = test_open,
+    .repetition = repetition,
+    .test_end = test_end,
+    .test_free = test_free,
+    .before = before,
+    .start = start,
+    .most = most,
+    .add = add,
+    .after = after,
+};
+
+/* ---- a program with one phase ---- */
+
+static uint64_t three(struct weir_run *run, void *state)
+{
+    (void)run, (void)state;
+    return 3;
+}
+
+static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                struct weir_err *err)
+{
+    (void)run, (void)state, (void)i, (void)clock_ns, (void)err;
+    return 0;
+}
+
+static int count_from_here(struct weir_run *run, void *state, struct weir_err *err)
+{
+    (void)run, (void)state, (void)err;
+    counts = true;
+    return 0;
+}
+
+static int count_to_here(struct weir_run *run, void *state, const struct weir_stage *stage,
+                         struct weir_phase_rec *rec, struct weir_err *err)
+{
+    (void)run, (void)state, (void)stage, (void)rec, (void)err;
+    counts = false;
+    return 0;
+}
+
+static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err *err)
+{
+    (void)run, (void)state, (void)chosen, (void)err;
+    return 0;
+}
+
+static const struct weir_phase phase = {
+    .key = "toy", .count = three, .step = step, .close = count_from_here
+};
+static const struct weir_stage stages[] = { { .key = "toy", .phase = &phase, .after = count_to_here },
+                                            { .key = NULL } };
+static const struct weir_operation operations[] = { { .key = "toy", .title = "Toy", .unit = "toys" },
+                                                    { .key = NULL } };
+static const struct weir_opt opts[] = { OPT_END };
+static const struct weir_driver toy = { .name = "toy",
+                                        .brief = "Do nothing.",
+                                        .opts = opts,
+                                        .opt_size = sizeof(struct weir_run_options),
+                                        .state_size = 1,
+                                        .operations = operations,
+                                        .plan = plan,
+                                        .stages = stages };
+
+/* ---- claims ---- */
+
+static void test_order(struct tap *t)
+{
+    static const char expected[] =
+        "run_begin run_open test_begin test_start test_open repetition before start most add after "
+        "test_end test_free summary run_end release ";
+    static struct weir_run run; /* large */
+    char word[] = "toy", quiet[] = "--rules=none", *argv[] = { word, quiet, NULL };
+    struct weir_command command;
+    struct weir_err err = WEIR_ERR_INIT;
+    char called[512] = "";
+
+    weir_program_begin(&run, t->rank);
+    weir_observers_hand_in(&run, &recorder, called);
+    if (tap_ok(t, weir_program_options(&run, &command, &toy, 2, argv, &err) == 0, &err, "options"))
+        tap_ok(t, weir_program_run(&run, &command, MPI_COMM_WORLD, 2, argv, &err) == WEIR_OK, &err,
+               "a run of a program with one phase");
+    weir_program_end(&run);
+    if (strcmp(called, expected) != 0)
+        weir_refuse(&err, WEIR_EBUG, "%s", called);
+    tap_ok(t, strcmp(called, expected) == 0, &err, "hooks come in their order, with merged numbers");
+    tap_ok(t, calls == 2, NULL, "a phase ends with one maximum and one sum");
+}
+
+int main(int argc, char **argv)
+{
+    struct tap t = { .failed = 0 };
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &t.rank);
+    test_order(&t);
+    MPI_Finalize();
+    return t.failed ? 1 : 0;
+}
