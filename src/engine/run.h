@@ -64,6 +64,7 @@ struct weir_run {
     struct weir_command_line line;          /* its command line, as the results show it */
     bool broken; /* a library of a backend cannot be ended: the job ends without MPI_Finalize */
     bool details;                /* somebody reads the details of each phase */
+    bool output_is_data;         /* standard output gets JSON or CSV; the same on all ranks */
     struct weir_observed observed;
     struct weir_arena arena;     /* lives as long as the run */
     struct weir_err second; /* see weir_run_second */

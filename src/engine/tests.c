@@ -119,11 +119,15 @@ static int open_outputs(struct weir_run *run, const struct series *s, struct wei
     const void *opt = s->test[s->n - 1].chosen;
     const struct weir_run_options *o = opt;
     const char *format = "text", *path = "-";
+    int64_t is_for_programs;
 
     if (weir_words_of(s->driver)->output)
         s->driver->words->output(opt, &format, &path);
     if (open_sinks(run, o->reports, format, path, err) < 0)
         return -1;
+    is_for_programs = weir_report_is_for_programs(&run->report);
+    weir_allmax_i64(&run->world, &is_for_programs, 1);
+    run->output_is_data = is_for_programs;
     weir_report_place(&run->report);
     return 0;
 }

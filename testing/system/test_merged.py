@@ -114,3 +114,12 @@ def test_a_run_that_fails_says_why_on_standard_error_in_a_line_of_its_own(ior, w
 def test_a_command_that_is_refused_has_its_remarks_before_the_error(ior):
     run = ior("-q -w -b 1m -t 3m --report=json:-", np=None).fails(1)
     assert len(run.notes) == 1 and run.messages[-1].startswith("ERROR: ") and run.messages[0].startswith("NOTE: "), run
+
+
+def test_what_commands_around_phases_print_is_not_in_the_document(ior):
+    """Of any rank."""
+    ior.program = conftest.BUILD / "src" / "mdtest"
+    args = "-n 1 -F -C -d d --run-cmd-before-phase='echo said' --report="
+    run = ior(args + "json:-", np=2).ok()
+    assert run.stderr.count("said\n") == 2 and json.loads(run.stdout)["status"] == 0, run
+    assert ior(args + "text:-", np=2).ok().stdout.count("\nsaid\n") >= 1

@@ -143,16 +143,26 @@ static int describe_child(const struct weir_interrupt *i, bool own_group, posix_
     return sys == 0 ? posix_spawnattr_setflags(attr, flags) : sys; /* group 0: one of its own */
 }
 
-static int start(const struct weir_interrupt *i, const char *command, bool own_group, pid_t *child)
+/* What the command prints goes where the run's text goes: to standard error, where a document for
+ * programs is on standard output. */
+static int start(struct weir_run *run, const char *command, bool own_group, pid_t *child)
 {
     char *const words[] = { (char[]) { "sh" }, (char[]) { "-c" }, strdup(command), NULL };
+    posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     int sys = words[2] ? posix_spawnattr_init(&attr) : ENOMEM;
 
     if (sys == 0) {
-        sys = describe_child(i, own_group, &attr);
+        sys = describe_child(&run->interrupt, own_group, &attr);
         if (sys == 0)
-            sys = posix_spawn(child, "/bin/sh", NULL, &attr, words, environ);
+            sys = posix_spawn_file_actions_init(&files);
+        if (sys == 0) {
+            if (run->output_is_data)
+                sys = posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+            if (sys == 0)
+                sys = posix_spawn(child, "/bin/sh", &files, &attr, words, environ);
+            posix_spawn_file_actions_destroy(&files);
+        }
         posix_spawnattr_destroy(&attr);
     }
     free(words[2]);
@@ -210,7 +220,7 @@ static int run_shell(struct weir_run *run, const char *what, const char *command
     bool interrupted, was_over = weir_interrupt_poll(&run->interrupt);
     bool own_group = has_own_group();
     pid_t child;
-    int status, sys = start(&run->interrupt, command, own_group, &child);
+    int status, sys = start(run, command, own_group, &child);
 
     if (sys != 0)
         return weir_refuse(err, WEIR_ESETUP, "%s: the command '%s' cannot be started: %s", what,
