@@ -76,7 +76,7 @@ static int add_backend_tables(struct weir_command *c, struct weir_err *err)
     return 0;
 }
 
-int weir_command_init(struct weir_command *c, const struct weir_driver *d, struct weir_arena *arena,
+int weir_command_init(struct weir_command *c, const struct weir_program *p, struct weir_arena *arena,
                       struct weir_err *err)
 {
     static const struct weir_line none;
@@ -84,14 +84,14 @@ int weir_command_init(struct weir_command *c, const struct weir_driver *d, struc
         .prefix = "", .rows = common_opts, .values = &c->common, .size = sizeof(c->common)
     };
 
-    const struct weir_opt *rows = weir_options_merge(d->opts, d->whole, arena, err);
+    const struct weir_opt *rows = weir_options_merge(p->opts, p->whole, arena, err);
 
     memset(c, 0, sizeof(*c));
-    c->driver = d;
-    c->line = d->line ? d->line : &none;
+    c->program = p;
+    c->line = p->line ? p->line : &none;
     c->arena = arena;
     c->opts.arena = arena;
-    if (!rows || add_table(c, "", NULL, rows, d->opt_size, err) < 0 ||
+    if (!rows || add_table(c, "", NULL, rows, p->opt_size, err) < 0 ||
         weir_opts_add(&c->opts, &common, err) < 0 || add_backend_tables(c, err) < 0)
         return -1;
     return weir_opts_defaults(&c->opts, err);
@@ -164,11 +164,11 @@ static int add_help(struct weir_command *c, const struct weir_help *help, struct
 
 bool weir_command_answer(struct weir_command *c, int *status)
 {
-    const struct weir_help help = { .program = c->driver->name,
-                                    .brief = c->driver->brief,
+    const struct weir_help help = { .program = c->program->name,
+                                    .brief = c->program->brief,
                                     .usage = c->line->usage,
-                                    .examples = c->driver->examples,
-                                    .tasks = c->driver->example_tasks,
+                                    .examples = c->program->examples,
+                                    .tasks = c->program->example_tasks,
                                     .common = common_examples };
     struct weir_err err = WEIR_ERR_INIT;
     struct weir_str out = { 0 };
@@ -179,7 +179,7 @@ bool weir_command_answer(struct weir_command *c, int *status)
     else if (c->common.version && c->line->version)
         c->line->version(&out);
     else if (c->common.version)
-        weir_str_addf(&out, "%s (weir) %s\n", c->driver->name, PACKAGE_VERSION);
+        weir_str_addf(&out, "%s (weir) %s\n", c->program->name, PACKAGE_VERSION);
     else if (c->common.dump)
         rc = dump_rows(c, &help, &out, &err);
     else
@@ -203,7 +203,7 @@ static void *copy_values(struct weir_command *c, const struct weir_optset *set,
     return v;
 }
 
-#define FIRST_BACKEND 2 /* tables before: the driver's, the common one */
+#define FIRST_BACKEND 2 /* tables before: the program's, the common one */
 
 /* The present values of backend i: those of the test before where nothing has changed. */
 static const void *keep_values(struct weir_command *c, const struct weir_values *before, int i,
@@ -385,11 +385,11 @@ int weir_command_tests(struct weir_command *c, const struct weir_par *par, struc
 static int add_files(struct weir_command *c, const struct weir_values *t, struct weir_files *files,
                      struct weir_err *err)
 {
-    const struct weir_driver *d = c->driver;
+    const struct weir_program *p = c->program;
 
     if (weir_files_add_options(files, "", t->rows, t->given, err) < 0 ||
-        (d->made && d->made->files &&
-         d->made->files(t->given, files->tasks, files, err) < 0))
+        (p->made && p->made->files &&
+         p->made->files(t->given, files->tasks, files, err) < 0))
         return -1;
     for (int i = FIRST_BACKEND; i < c->opts.n; i++)
         if (weir_files_add_options(files, c->opts.set[i].prefix, c->opts.set[i].rows,
@@ -418,7 +418,7 @@ int weir_command_check_files(struct weir_command *c, const struct weir_par *par,
                              struct weir_err *err)
 {
     const struct weir_run_options *first = c->tests[0].given;
-    struct weir_files files = { .arena = c->arena, .driver = c->driver, .tasks = par->size };
+    struct weir_files files = { .arena = c->arena, .program = c->program, .tasks = par->size };
     int rc = weir_files_add(&files, "the script", c->here, WEIR_FILE_READ, err);
 
     if (rc == 0 && first->reports)

@@ -3,7 +3,7 @@
 #ifndef WEIR_ENGINE_COMMAND_H
 #define WEIR_ENGINE_COMMAND_H
 
-#include "engine/driver.h"
+#include "engine/program.h"
 
 /* Options that every program has. */
 struct weir_common {
@@ -13,7 +13,7 @@ struct weir_common {
 
 /* The tables of a program with one set of values, and the tests made of them so far. */
 struct weir_command {
-    const struct weir_driver *driver;
+    const struct weir_program *program;
     const struct weir_line *line; /* the program's; one without members where it has none */
     struct weir_arena *arena;
     struct weir_opts opts;
@@ -27,7 +27,7 @@ struct weir_command {
 };
 
 /* Tables and defaults. Local. Returns 0, or -1 and err. */
-int weir_command_init(struct weir_command *c, const struct weir_driver *d, struct weir_arena *arena,
+int weir_command_init(struct weir_command *c, const struct weir_program *p, struct weir_arena *arena,
                       struct weir_err *err);
 
 /* After options were refused: if the backend that they name (in values that were read, or anywhere
@@ -44,7 +44,7 @@ void weir_command_complete(const struct weir_command *c, const char *before, con
  * (*status: the exit status). Local. */
 bool weir_command_answer(struct weir_command *c, int *status);
 
-/* The file of options that the driver names, if it is there: its lines, and then the command line
+/* The file of options that the program names, if it is there: its lines, and then the command line
  * once more, which overrides them. Rank 0 reads it for all. Collective over par->comm. Returns 0, or
  * -1 and the same err on all ranks. */
 int weir_command_settings(struct weir_command *c, const struct weir_par *par,

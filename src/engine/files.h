@@ -26,13 +26,13 @@ struct weir_file_names {
 };
 
 /* Zero-initialise but for arena, which owns the entries. Paths and roles are not copied. */
-struct weir_driver;
+struct weir_program;
 struct weir_files {
     struct weir_arena *arena;
     struct weir_file_entry *entry;
     int n, room;
     /* Of the test, for observers that check its options and add files. */
-    const struct weir_driver *driver;
+    const struct weir_program *program;
     const struct weir_opt *rows;
     int tasks; /* at most */
     int test; /* of the entries that come */

@@ -123,12 +123,12 @@ static bool answer(struct weir_command *c, bool is_first, int *status)
 }
 
 /* A shell asks what could be typed. */
-static int complete(struct weir_run *run, struct weir_command *c, const struct weir_driver *d,
+static int complete(struct weir_run *run, struct weir_command *c, const struct weir_program *p,
                     char **argv)
 {
     struct weir_err err = WEIR_ERR_INIT;
 
-    if (weir_command_init(c, d, &run->arena, &err) == 0)
+    if (weir_command_init(c, p, &run->arena, &err) == 0)
         weir_command_complete(c, argv[2], argv[3]);
     weir_interrupt_end(&run->interrupt);
     weir_program_end(run);
@@ -161,7 +161,7 @@ static void end_together(struct weir_run *run, int status, bool alone)
     weir_run_last_lines(run);
 }
 
-static int run_program(struct weir_run *run, const struct weir_driver *d, int argc, char **argv)
+static int run_program(struct weir_run *run, const struct weir_program *p, int argc, char **argv)
 {
     struct weir_err err = WEIR_ERR_INIT;
     struct weir_launch launch;
@@ -180,8 +180,8 @@ static int run_program(struct weir_run *run, const struct weir_driver *d, int ar
     /* Options are read before MPI_Init: help needs no launcher, and a typing error is answered at
      * once. */
     if (argc >= 4 && strcmp(argv[1], "--complete") == 0)
-        return complete(run, &command, d, argv);
-    rc = weir_program_options(run, &command, d, argc, argv, &err);
+        return complete(run, &command, p, argv);
+    rc = weir_program_options(run, &command, p, argc, argv, &err);
     if (rc < 0 && !launch.is_launched)
         return refuse_to_start(run, &err, false);
     if (rc == 0 && answer(&command, run->log.rank == 0, &status)) {
@@ -208,7 +208,7 @@ static int run_program(struct weir_run *run, const struct weir_driver *d, int ar
 }
 
 /* A run takes much memory for a stack that a user has limited. */
-int weir_main(const struct weir_driver *d, int argc, char **argv)
+int weir_main(const struct weir_program *p, int argc, char **argv)
 {
     struct weir_run *run = calloc(1, sizeof(*run));
     int status;
@@ -217,7 +217,7 @@ int weir_main(const struct weir_driver *d, int argc, char **argv)
         perror("ERROR: memory for a run");
         return WEIR_ESETUP;
     }
-    status = run_program(run, d, argc, argv);
+    status = run_program(run, p, argc, argv);
     free(run);
     return status;
 }

@@ -12,7 +12,7 @@
 
 #include <sys/types.h>
 
-#include "engine/driver.h"
+#include "engine/program.h"
 
 /* What all ranks together have done in a phase until now, as far as this rank has received it. */
 struct weir_news {

@@ -43,7 +43,7 @@ struct weir_run_options {
     }
 
 /* The rows of a program, own, with those of all programs among them and at the end. whole: each
- * repetition is done as a whole (struct weir_driver). Local. Owned by the arena; NULL and err when
+ * repetition is done as a whole (struct weir_program). Local. Owned by the arena; NULL and err when
  * memory is out, or own names a row that there is not (WEIR_EBUG). */
 const struct weir_opt *weir_options_merge(const struct weir_opt *own, bool whole,
                                           struct weir_arena *arena, struct weir_err *err);

@@ -267,7 +267,7 @@ static void reset_times(struct weir_run *run)
     for (int i = 0; i < t->sessions; i++)
         if (t->session[i]->be)
             weir_session_reset(t->session[i]);
-    memset(run->records.hist, 0, sizeof(*run->records.hist) * (size_t)weir_operations_count(t->driver));
+    memset(run->records.hist, 0, sizeof(*run->records.hist) * (size_t)weir_operations_count(t->program));
     run->records.summed = false;
 }
 

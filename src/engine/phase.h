@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* phase.h - the one driver loop: barriers, clocks, stonewall, wear-out, agreement and merging, for
+/* phase.h - the one loop of all programs: barriers, clocks, stonewall, wear-out, agreement and merging, for
  * every benchmark */
 #ifndef WEIR_ENGINE_PHASE_H
 #define WEIR_ENGINE_PHASE_H
 
-#include "engine/driver.h"
+#include "engine/program.h"
 
 /* How long this rank was in open, work and close together. Local. */
 uint64_t weir_phase_own_ns(const struct weir_phase_rec *rec);

@@ -44,7 +44,7 @@ struct weir_command_line {
 };
 
 struct weir_call;
-struct weir_driver;
+struct weir_program;
 struct weir_stage;
 struct weir_test;
 
@@ -60,7 +60,7 @@ struct weir_run {
     struct weir_call *call;  /* where sessions of the test note the call that they are in; NULL: nowhere */
     struct weir_counters counters;
     struct weir_records records; /* operations of the current phase, when they are asked for */
-    const struct weir_driver *driver; /* the program */
+    const struct weir_program *program; /* the program */
     struct weir_command_line line;          /* its command line, as the results show it */
     bool broken; /* a library of a backend cannot be ended: the job ends without MPI_Finalize */
     bool details;                /* somebody reads the details of each phase */

@@ -4,9 +4,9 @@
 #include "engine/test.h"
 
 #include "base/clock.h"
-#include "engine/driver.h"
 #include "engine/observer.h"
 #include "engine/phase.h"
+#include "engine/program.h"
 
 #define MIB 1048576.0
 
@@ -122,7 +122,7 @@ static int run_stages(struct weir_run *run, struct weir_test *t, unsigned when,
                       struct weir_err *err)
 {
     const unsigned turns = WEIR_STAGE_FIRST | WEIR_STAGE_LAST;
-    const struct weir_stage *s = t->driver->stages;
+    const struct weir_stage *s = t->program->stages;
     int rc = 0;
 
     for (; s && s->key && rc == 0; s++)
@@ -137,7 +137,7 @@ static int run_stages(struct weir_run *run, struct weir_test *t, unsigned when,
  * reduction, so no rank still has it open. */
 static int remove_made(struct weir_run *run, struct weir_test *t, struct weir_err *err)
 {
-    const struct weir_made *m = t->driver->made;
+    const struct weir_made *m = t->program->made;
     uint64_t begin_ns = weir_now_ns();
 
     if (!m || !m->remove || (m->keeps && m->keeps(t->state)))
@@ -156,10 +156,10 @@ static int remove_made(struct weir_run *run, struct weir_test *t, struct weir_er
  * repetition like the others: what is gathered at the end has the same size on all. */
 static int begin_repetition(struct weir_run *run, void *state, struct weir_err *err)
 {
-    const struct weir_driver *d = run->test->driver;
+    const struct weir_program *p = run->test->program;
     int rc = weir_observers_repetition(run, err);
 
-    if (d->repetition && d->repetition(run, state, rc < 0 ? NULL : err) < 0)
+    if (p->repetition && p->repetition(run, state, rc < 0 ? NULL : err) < 0)
         rc = -1;
     if (rc == 0 && weir_interrupt_poll(&run->interrupt))
         rc = weir_refuse(err, WEIR_EINTR, "interrupted before repetition %d", run->repetition);
@@ -182,7 +182,7 @@ static bool has_stages(const struct weir_test *t)
 {
     const unsigned turns = WEIR_STAGE_FIRST | WEIR_STAGE_LAST;
 
-    for (const struct weir_stage *s = t->driver->stages; s && s->key; s++)
+    for (const struct weir_stage *s = t->program->stages; s && s->key; s++)
         if (!(s->flags & turns) && (!s->wanted || s->wanted(t->state, s)))
             return true;
     return false;

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "engine/driver.h"
 #include "engine/observer.h"
 #include "engine/phase.h"
+#include "engine/program.h"
 #include "par/agree.h"
 
 /* ---- what is taken, and how it is given back ---- */
@@ -26,7 +26,7 @@ static int end_state(void *what, struct weir_err *err)
     struct weir_test *t = what;
 
     (void)err;
-    t->driver->end(t->state);
+    t->program->end(t->state);
     return 0;
 }
 
@@ -59,7 +59,7 @@ static uint64_t hash_chosen(const struct weir_test *t)
     const unsigned char *bytes = t->chosen;
     uint64_t h = UINT64_C(0xcbf29ce484222325);
 
-    for (size_t i = 0; i < t->driver->opt_size; i++)
+    for (size_t i = 0; i < t->program->opt_size; i++)
         h = (h ^ bytes[i]) * UINT64_C(0x100000001b3);
     return h;
 }
@@ -82,11 +82,11 @@ static int begin_state(struct weir_run *run, void *state, struct weir_err *err)
     run->records.limit = (uint64_t)t->plan.options->timeline_limit;
     if (weir_unwind_push(&t->unwind, check_chosen, t, err) < 0 ||
         weir_unwind_push(&t->unwind, end_records, &run->records, err) < 0 ||
-        weir_records_begin(&run->records, weir_operations_count(t->driver), err) < 0 ||
+        weir_records_begin(&run->records, weir_operations_count(t->program), err) < 0 ||
         weir_observers_test_begin(run, err) < 0 ||
-        (t->driver->end && weir_unwind_push(&t->unwind, end_state, t, err) < 0))
+        (t->program->end && weir_unwind_push(&t->unwind, end_state, t, err) < 0))
         return -1;
-    return t->driver->begin ? t->driver->begin(run, state, err) : 0;
+    return t->program->begin ? t->program->begin(run, state, err) : 0;
 }
 
 /* For the report; NULL: no test runs. */
@@ -200,7 +200,7 @@ static int begin_test(struct weir_run *run, struct weir_test *t, struct weir_err
     if (weir_unwind_push_together(&t->unwind, end_observers, run, err) < 0 ||
         weir_local(run, begin_state, t->state, err) < 0 ||
         weir_together(run, start_uses, t->state, err) < 0 ||
-        weir_together(run, t->driver->start, t->state, err) < 0)
+        weir_together(run, t->program->start, t->state, err) < 0)
         return -1;
     weir_clock_estimate(&run->par, &run->clock);
     find_zero(run);
@@ -211,8 +211,8 @@ static int begin_test(struct weir_run *run, struct weir_test *t, struct weir_err
 static int clean_up(struct weir_run *run, struct weir_test *t, const struct weir_err *err)
 {
     weir_run_refuse(run, err);
-    if (t->driver->made && t->driver->made->clean)
-        t->driver->made->clean(run, t->state);
+    if (t->program->made && t->program->made->clean)
+        t->program->made->clean(run, t->state);
     return -1;
 }
 
@@ -233,7 +233,7 @@ static void report_plan(struct weir_run *run, const struct weir_plan *plan)
 /* The ranks that take part. What went wrong was said. */
 static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
 {
-    const struct weir_driver *d = t->driver;
+    const struct weir_program *p = t->program;
     int rc = begin_test(run, t, err);
 
     if (rc < 0)
@@ -241,13 +241,13 @@ static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
     weir_report_enter(&run->report, NULL, false);
     report_plan(run, &t->plan);
     weir_observers_test_open(run);
-    rc = weir_together(run, weir_words_of(d)->report, t->state, err);
+    rc = weir_together(run, weir_words_of(p)->report, t->state, err);
     if (rc == 0)
         rc = weir_stages_run(run, t, err);
     if (rc < 0)
         clean_up(run, t, err);
     t->failed = rc < 0;
-    if (weir_together(run, d->conclude, t->state, weir_run_second(run)) < 0 && rc == 0) {
+    if (weir_together(run, p->conclude, t->state, weir_run_second(run)) < 0 && rc == 0) {
         *err = run->second;
         rc = -1;
         weir_run_refuse(run, err);

@@ -4,7 +4,7 @@
 #ifndef WEIR_ENGINE_TEST_H
 #define WEIR_ENGINE_TEST_H
 
-#include "engine/driver.h"
+#include "engine/program.h"
 #include "par/group.h"
 
 /* For 'plan': find the backend that the user named (NULL: the default) and note that the test uses

@@ -15,7 +15,7 @@
 
 /* The tests of a run. */
 struct series {
-    const struct weir_driver *driver;
+    const struct weir_program *program;
     const struct weir_values *values;
     int sets; /* of values */
     struct weir_test *test;
@@ -27,20 +27,20 @@ struct series {
 
 static int variants_of(const struct weir_run *run, const struct series *s, int set)
 {
-    const struct weir_driver *d = s->driver;
+    const struct weir_program *p = s->program;
 
-    return d->variants ? d->variants(s->values[set].given, &run->world) : 1;
+    return p->variants ? p->variants(s->values[set].given, &run->world) : 1;
 }
 
 /* The options of a test, for its plan. */
 static void *chosen_of(const struct series *s, int test)
 {
-    return s->chosen + (size_t)test * s->driver->opt_size;
+    return s->chosen + (size_t)test * s->program->opt_size;
 }
 
 static int make_tests(struct weir_run *run, struct series *s, struct weir_err *err)
 {
-    size_t size = s->driver->opt_size;
+    size_t size = s->program->opt_size;
     struct weir_test *t;
 
     for (int i = 0; i < s->sets; i++)
@@ -52,9 +52,9 @@ static int make_tests(struct weir_run *run, struct series *s, struct weir_err *e
     for (int i = 0; i < s->sets; i++)
         for (int v = 0; v < variants_of(run, s, i); v++, t++) {
             *t = (struct weir_test) {
-                .id = (int)(t - s->test), .variant = v, .values = &s->values[i], .driver = s->driver
+                .id = (int)(t - s->test), .variant = v, .values = &s->values[i], .program = s->program
             };
-            t->state = weir_arena_alloc(&run->arena, s->driver->state_size, err);
+            t->state = weir_arena_alloc(&run->arena, s->program->state_size, err);
             if (!t->state)
                 return -1;
             t->chosen = memcpy(chosen_of(s, t->id), t->values->given, size);
@@ -69,7 +69,7 @@ static int check_options(const struct weir_run *run, struct weir_err *err)
 
     if (o->assume_rate > 0 && !o->dry_run)
         weir_note(&run->log, "option --assume-rate has no effect without --dry-run");
-    if (run->test->driver->whole && o->deadline_s > 0)
+    if (run->test->program->whole && o->deadline_s > 0)
         return weir_refuse(err, WEIR_EUSAGE,
                            "option -D (deadline): a repetition is done as a whole; take fewer of "
                            "them, or limit the time of the test (-T)");
@@ -90,7 +90,7 @@ static int plan_tests(struct weir_run *run, struct series *s, struct weir_err *e
         rc = check_options(run, err);
         if (rc == 0)
             rc = weir_confirm(
-                run, s->driver->plan(run, run->test->state, chosen_of(s, i), err), err);
+                run, s->program->plan(run, run->test->state, chosen_of(s, i), err), err);
         if (rc < 0 && s->sets > 1)
             weir_err_within(err, "test %d", i);
     }
@@ -121,8 +121,8 @@ static int open_outputs(struct weir_run *run, const struct series *s, struct wei
     const char *format = "text", *path = "-";
     int64_t is_for_programs;
 
-    if (weir_words_of(s->driver)->output)
-        s->driver->words->output(opt, &format, &path);
+    if (weir_words_of(s->program)->output)
+        s->program->words->output(opt, &format, &path);
     if (open_sinks(run, o->reports, format, path, err) < 0)
         return -1;
     is_for_programs = weir_report_is_for_programs(&run->report);
@@ -174,7 +174,7 @@ static enum weir_code run_tests(struct weir_run *run, struct series *s, int *don
 /* Between enter and leave. */
 static enum weir_code run_entered(struct weir_run *run, struct series *s, struct weir_err *err)
 {
-    const struct weir_driver *d = s->driver;
+    const struct weir_program *p = s->program;
     enum weir_code code;
     bool good;
     int done = 0;
@@ -187,11 +187,11 @@ static enum weir_code run_entered(struct weir_run *run, struct series *s, struct
     weir_report_enter(&run->report, "tests", true);
     code = run_tests(run, s, &done, err);
     weir_report_leave(&run->report);
-    if (weir_words_of(d)->summary)
-        d->words->summary(run, s->test, done);
+    if (weir_words_of(p)->summary)
+        p->words->summary(run, s->test, done);
     weir_observers_summary(run);
     good = weir_code_is_whole(code);
-    if (d->leave && d->leave(run, s->test[0].state, code, weir_run_second(run)) < 0 && good) {
+    if (p->leave && p->leave(run, s->test[0].state, code, weir_run_second(run)) < 0 && good) {
         *err = run->second;
         code = weir_code_worse(code, weir_run_refuse(run, err));
     }
@@ -200,14 +200,14 @@ static enum weir_code run_entered(struct weir_run *run, struct series *s, struct
 
 static enum weir_code run_all(struct weir_run *run, struct series *s, struct weir_err *err)
 {
-    const struct weir_driver *d = s->driver;
-    const struct weir_words *w = weir_words_of(d);
+    const struct weir_program *p = s->program;
+    const struct weir_words *w = weir_words_of(p);
     enum weir_code code;
 
     if (w->banner)
         w->banner(run, s->test, s->n, run->line.argc, run->line.argv);
     weir_observers_run_open(run);
-    if (d->enter && weir_confirm(run, d->enter(run, s->test, s->n, err), err) < 0)
+    if (p->enter && weir_confirm(run, p->enter(run, s->test, s->n, err), err) < 0)
         code = weir_run_refuse(run, err);
     else
         code = run_entered(run, s, err);
@@ -220,15 +220,15 @@ static enum weir_code run_all(struct weir_run *run, struct series *s, struct wei
     return code;
 }
 
-static enum weir_code run_values(struct weir_run *run, const struct weir_driver *d,
+static enum weir_code run_values(struct weir_run *run, const struct weir_program *p,
                                  const struct weir_values *values, int n)
 {
-    struct series s = { .driver = d, .values = values, .sets = n };
+    struct series s = { .program = p, .values = values, .sets = n };
     struct weir_err err = WEIR_ERR_INIT;
     enum weir_code code;
 
     run->par = run->world;
-    if (d->line && d->line->instead && d->line->instead(run, values[0].given, &code))
+    if (p->line && p->line->instead && p->line->instead(run, values[0].given, &code))
         return code;
     if (plan_tests(run, &s, &err) < 0)
         return weir_run_refuse(run, &err);
@@ -285,15 +285,15 @@ static int refuse_launcher_words(const struct weir_command *c, struct weir_err *
             return weir_refuse(err, WEIR_EUSAGE,
                                "'%s %s' is an option of the launcher: start it with mpirun -np %s "
                                "%s ...",
-                               c->argv[i], weir_quote_str(number, shown), shown, c->driver->name);
+                               c->argv[i], weir_quote_str(number, shown), shown, c->program->name);
     }
     return 0;
 }
 
-int weir_program_options(struct weir_run *run, struct weir_command *c, const struct weir_driver *d,
+int weir_program_options(struct weir_run *run, struct weir_command *c, const struct weir_program *p,
                          int argc, char *const *argv, struct weir_err *err)
 {
-    if (weir_observers_begin(run, err) < 0 || weir_command_init(c, d, &run->arena, err) < 0)
+    if (weir_observers_begin(run, err) < 0 || weir_command_init(c, p, &run->arena, err) < 0)
         return -1;
     c->opts.note = note_option;
     c->opts.note_arg = &run->log;
@@ -329,13 +329,13 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
     else if (weir_par_init(&run->world, comm, err) < 0)
         return weir_run_refuse(run, err);
     run->log.rank = run->world.rank;
-    run->driver = c->driver;
+    run->program = c->program;
     run->line = (struct weir_command_line) { argc, argv };
     if (read_tests(run, c, err) < 0)
         return weir_run_refuse(run, err);
     weir_observers_run_read(run, c->tests, c->n);
     weir_command_note_unused(c, &run->log);
-    code = run_values(run, c->driver, c->tests, c->n);
+    code = run_values(run, c->program, c->tests, c->n);
     code = close_outputs(run, code);
     weir_interrupt_release(&run->interrupt); /* held since the first phase */
     *err = run->error;

@@ -12,10 +12,10 @@ void weir_program_begin(struct weir_run *run, int rank);
 
 /* Tables, defaults and the words of the command line into *c, which belongs to the run. Local. -1
  * and err (WEIR_EUSAGE). */
-int weir_program_options(struct weir_run *run, struct weir_command *c, const struct weir_driver *d,
+int weir_program_options(struct weir_run *run, struct weir_command *c, const struct weir_program *p,
                          int argc, char *const *argv, struct weir_err *err);
 
-/* Script and tests, and the driver that runs them, on a duplicate of 'comm' (MPI_COMM_NULL: without
+/* Script and tests, and the program that runs them, on a duplicate of 'comm' (MPI_COMM_NULL: without
  * MPI, in this process). Collective over comm.
  * Returns the exit status, the same on all ranks; what went wrong was said on standard error, and
  * its first words are in err on rank 0. */

@@ -20,7 +20,7 @@ struct word {
 };
 
 struct weir_job {
-    const struct weir_driver *driver;
+    const struct weir_program *program;
     MPI_Comm comm;
     struct word *word;
     int n;
@@ -55,8 +55,8 @@ static int reserve_words(struct weir_job *job, int n)
 
 struct weir_job *weir_job_new(const char *benchmark, const MPI_Comm *comm)
 {
-    const struct weir_driver *driver = weir_benchmark_find(benchmark);
-    struct weir_job *job = driver ? calloc(1, sizeof(*job)) : NULL;
+    const struct weir_program *program = weir_benchmark_find(benchmark);
+    struct weir_job *job = program ? calloc(1, sizeof(*job)) : NULL;
 
     if (!job)
         return NULL;
@@ -64,7 +64,7 @@ struct weir_job *weir_job_new(const char *benchmark, const MPI_Comm *comm)
         free(job);
         return NULL;
     }
-    job->driver = driver;
+    job->program = program;
     job->comm = comm ? *comm : MPI_COMM_WORLD;
     job->capture.keep = true;
     job->capture.worst = -1;
@@ -102,7 +102,7 @@ static int try_words(struct weir_job *job, int argc, char *const *argv)
     int rc;
 
     weir_program_begin(&run, 1); /* not the rank that speaks */
-    rc = weir_program_options(&run, &command, job->driver, argc, argv, &err);
+    rc = weir_program_options(&run, &command, job->program, argc, argv, &err);
     if (rc == 0 && (command.common.help || command.common.version || command.common.dump))
         rc = weir_refuse(&err, WEIR_EUSAGE,
                          "%s asks for help, the version or the options: on a command line these run nothing",
@@ -123,7 +123,7 @@ static int row_of(const struct weir_job *job, const char *option)
 
     name.letter = name.len == 1 ? *option : '\0';
     weir_program_begin(&run, 1);
-    if (weir_command_init(&command, job->driver, &run.arena, &err) == 0)
+    if (weir_command_init(&command, job->program, &run.arena, &err) == 0)
         for (int i = 0; row < 0 && weir_opts_next(&command.opts, &at); i++)
             row = weir_opt_matches(&at, &name) ? i : -1;
     weir_program_end(&run);
@@ -286,7 +286,7 @@ static void place_words(struct weir_job *job, struct weir_inside *in)
 {
     char **all = job->argv, **shown = all + 1 + QUIET + job->n + 1;
 
-    all[0] = shown[0] = (char *)(uintptr_t)job->driver->name;
+    all[0] = shown[0] = (char *)(uintptr_t)job->program->name;
     memcpy(all + 1, quiet, sizeof(quiet));
     for (int i = 0; i < job->n; i++)
         all[1 + QUIET + i] = shown[1 + i] = job->word[i].text;
@@ -303,7 +303,7 @@ int weir_job_run(struct weir_job *job)
 
     if (!job)
         return WEIR_EUSAGE;
-    in.driver = job->driver;
+    in.program = job->program;
     in.comm = job->comm;
     place_words(job, &in);
     in.hooks = &job->hooks;

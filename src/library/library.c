@@ -28,9 +28,9 @@ const char *weir_benchmark_name(int i)
     return NULL;
 }
 
-const struct weir_driver *weir_benchmark_find(const char *name)
+const struct weir_program *weir_benchmark_find(const char *name)
 {
-    for (const struct weir_driver *const *all = weir_benchmarks; name && *all; all++)
+    for (const struct weir_program *const *all = weir_benchmarks; name && *all; all++)
         if (strcmp((*all)->name, name) == 0)
             return *all;
     return NULL;
@@ -120,7 +120,7 @@ static enum weir_code answer_or_run(struct weir_run *run, const struct caller *c
     int rc = add_readers(run, caller, made, err);
 
     if (rc == 0)
-        rc = weir_program_options(run, &command, in->driver, in->argc, in->argv, err);
+        rc = weir_program_options(run, &command, in->program, in->argc, in->argv, err);
     if (weir_agree_check(par, rc, err) < 0)
         return report_error(run, err);
     if (command.common.help || command.common.version || command.common.dump) {
@@ -286,7 +286,7 @@ int weir_measure(const char *benchmark, int argc, char *const *argv, const MPI_C
                  struct weir_outcome *out)
 {
     struct weir_capture capture = { .each = each, .arg = arg };
-    struct weir_inside in = { .driver = weir_benchmark_find(benchmark),
+    struct weir_inside in = { .program = weir_benchmark_find(benchmark),
                               .comm = comm ? *comm : MPI_COMM_WORLD,
                               .argc = argc,
                               .argv = argv,
@@ -296,7 +296,7 @@ int weir_measure(const char *benchmark, int argc, char *const *argv, const MPI_C
     struct weir_outcome found;
     uint64_t size = out->size;
 
-    if (in.driver) {
+    if (in.program) {
         weir_inside_run(&in, &found);
     } else {
         refuse(&found, "there is no benchmark of this name (weir_benchmark_name lists them): ",

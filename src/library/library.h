@@ -3,10 +3,10 @@
 #ifndef WEIR_LIBRARY_LIBRARY_H
 #define WEIR_LIBRARY_LIBRARY_H
 
-#include "engine/driver.h"
+#include "engine/program.h"
 #include "library/capture.h"
 
-extern const struct weir_driver *const weir_benchmarks[]; /* ends with NULL */
+extern const struct weir_program *const weir_benchmarks[]; /* ends with NULL */
 
 /* A program that runs this one is informed of what happens (src/weir.h). */
 struct weir_hooks {
@@ -18,7 +18,7 @@ struct weir_hooks {
 
 /* The request of a caller for a run. */
 struct weir_inside {
-    const struct weir_driver *driver;
+    const struct weir_program *program;
     MPI_Comm comm;
     int argc;
     char *const *argv;
@@ -40,6 +40,6 @@ int weir_inside_run(const struct weir_inside *in, struct weir_outcome *out);
 const char *weir_inside_no_mpi(void);
 
 /* The benchmark with this name, NULL: there is none. Local. */
-const struct weir_driver *weir_benchmark_find(const char *name);
+const struct weir_program *weir_benchmark_find(const char *name);
 
 #endif

@@ -165,7 +165,7 @@ static const struct weir_stage stages[] = { { .key = "toy", .phase = &phase, .af
 static const struct weir_operation operations[] = { { .key = "toy", .title = "Toy", .unit = "toys" },
                                                     { .key = NULL } };
 static const struct weir_opt opts[] = { OPT_END };
-static const struct weir_driver toy = { .name = "toy",
+static const struct weir_program toy = { .name = "toy",
                                         .brief = "Do nothing.",
                                         .opts = opts,
                                         .opt_size = sizeof(struct weir_run_options),

@@ -99,7 +99,7 @@ def figures(texts):
         "modules in the largest circle": (circles(uses) or [[]])[0],
         "headers that run.h includes": includes(texts["src/engine/run.h"]),
         "members of weir_run": members(texts["src/engine/run.h"], "weir_run"),
-        "members of weir_program": members(everything, "weir_program") or members(everything, "weir_driver"),
+        "members of weir_program": members(everything, "weir_program"),
         "functions exported for one file": single_users(texts),
         "code files over 450 lines": [path for path in code if code[path] > 450],
         "code files under 60 lines": [path for path in code if code[path] < 60],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A driver folder with two programs and a library of its own: left out with a reason, or built. On a copy of the sources."""
+"""A folder of programs with two programs and a library of its own: left out with a reason, or built. On a copy of the sources."""
 import os
 import re
 import shutil
@@ -13,14 +13,14 @@ pytestmark = pytest.mark.slow
 NEEDS = ("autoconf", "automake", "libtoolize", "make")
 
 TOY_M4 = """\
-m4_define([weir_driver_toy_box_needs], [libtoybox])
-m4_define([weir_driver_toy_box_package], [libtoybox-dev])
-m4_define([weir_driver_toy_box_find],
+m4_define([weir_program_toy_box_needs], [libtoybox])
+m4_define([weir_program_toy_box_package], [libtoybox-dev])
+m4_define([weir_program_toy_box_find],
   [WEIR_FIND_PKG([toybox], [-ltoybox], [[#include <toybox.h>]], [[return toybox();]])])
 """
 TOY_H = """\
-#ifndef WEIR_DRIVERS_TOY_BOX_TOY_H
-#define WEIR_DRIVERS_TOY_BOX_TOY_H
+#ifndef WEIR_PROGRAMS_TOY_BOX_TOY_H
+#define WEIR_PROGRAMS_TOY_BOX_TOY_H
 int toy_answer(void);
 #endif
 """
@@ -62,7 +62,7 @@ weir @VERSION@
 PROGRAMS = ("toy_writer.x", "toy-reader")
 
 
-def add_driver(source):
+def add_programs(source):
     folder = source / "src" / "programs" / "toy-box"
     folder.mkdir()
     (folder / "toy-box.m4").write_text(TOY_M4)
@@ -100,7 +100,7 @@ def test_a_folder_with_two_programs_and_a_library(tmp_path):
         if not shutil.which(program):
             pytest.skip("the build needs " + program)
     source = conftest.copy_sources(tmp_path / "weir", "bootstrap")
-    add_driver(source)
+    add_programs(source)
     library = add_library(tmp_path / "toybox")
     step(["./bootstrap"], source)
     build = source / "scratch-build"

@@ -154,7 +154,7 @@ struct weir_opt {
         .name = NULL, .letter = 0, .key = NULL                                                     \
     }
 
-/* One table with its values. prefix is "" for the driver and the engine, "posix." and so on for a
+/* One table with its values. prefix is "" for the program and the engine, "posix." and so on for a
  * backend. */
 struct weir_optset {
     const char *prefix;

@@ -238,9 +238,9 @@ static void run_open(struct weir_run *run, void *state)
     struct state *s = state;
 
     s->open = true;
-    if (weir_words_of(run->driver)->banner)
+    if (weir_words_of(run->program)->banner)
         return;
-    weir_banner_data(run, run->driver, run->line.argc, run->line.argv);
+    weir_banner_data(run, run->program, run->line.argc, run->line.argv);
     weir_banner_time(run, WEIR_FOR_DATA, "Began");
 }
 
@@ -248,7 +248,7 @@ static void test_open(struct weir_run *run, void *state)
 {
     (void)state;
     weir_configuration_report(run);
-    if (!weir_words_of(run->driver)->report)
+    if (!weir_words_of(run->program)->report)
         weir_banner_test(run);
 }
 
@@ -257,10 +257,10 @@ static enum weir_code run_end(struct weir_run *run, void *state, enum weir_code 
 {
     const struct state *s = state;
 
-    if (s->open && !weir_words_of(run->driver)->banner)
+    if (s->open && !weir_words_of(run->program)->banner)
         weir_banner_time(run, WEIR_FOR_DATA, "Finished");
     if (!run->report.begun) {
-        weir_banner_program(run, run->driver);
+        weir_banner_program(run, run->program);
         weir_banner_command(run, WEIR_FOR_DATA, run->line.argc, run->line.argv);
     }
     return code;

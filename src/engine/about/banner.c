@@ -12,7 +12,7 @@
 #include "backends/session/session-array.h"
 #include "base/options/option.h"
 #include "engine/about/provenance.h"
-#include "engine/driver.h"
+#include "engine/program.h"
 
 #define NODEMAP_MOST 4096 /* tasks that are shown one by one */
 
@@ -34,13 +34,13 @@ void weir_banner_fakes(struct weir_run *run)
         weir_report_line(&run->report, "Fake tasks per node: using %d", run->world.fake_per_node);
 }
 
-void weir_banner_program(struct weir_run *run, const struct weir_driver *d)
+void weir_banner_program(struct weir_run *run, const struct weir_program *p)
 {
-    enum weir_deviation deviation = weir_words_of(d)->deviation;
+    enum weir_deviation deviation = weir_words_of(p)->deviation;
 
     weir_report_str(&run->report, WEIR_FOR_DATA, "Version", "4.1.0+weir-" PACKAGE_VERSION);
     weir_report_int(&run->report, WEIR_FOR_DATA, "schema_version", WEIR_SCHEMA_VERSION);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "program", d->name);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "program", p->name);
     if (deviation != WEIR_DEVIATION_NONE)
         weir_report_str(&run->report, WEIR_FOR_DATA, "deviationDivisor",
                         weir_deviation_divisor(deviation));
@@ -169,10 +169,10 @@ void weir_banner_values(struct weir_run *run)
     weir_report_leave(&run->report);
 }
 
-void weir_banner_data(struct weir_run *run, const struct weir_driver *d, int argc,
+void weir_banner_data(struct weir_run *run, const struct weir_program *p, int argc,
                       char *const *argv)
 {
-    weir_banner_program(run, d);
+    weir_banner_program(run, p);
     weir_banner_command(run, WEIR_FOR_DATA, argc, argv);
     weir_banner_machine(run, WEIR_FOR_DATA);
     if (run->details)

@@ -9,7 +9,7 @@
 #include "base/options/option.h"
 #include "base/rng.h"
 #include "engine/about/provenance.h"
-#include "engine/driver.h"
+#include "engine/program.h"
 
 /* What is told, and the sum of the hashes of its parts: their order does not matter. */
 struct parts {
@@ -137,7 +137,7 @@ static void emit_options(struct weir_run *run, struct parts *p)
 
     weir_report_enter(p->report, "options", false);
     emit_table(run, p, (struct table) { "", t->values->rows, t->chosen, NULL },
-               t->driver->opt_size);
+               t->program->opt_size);
     for (int i = 0; i < t->n_used; i++)
         emit_backend(run, p, &t->used[i]);
     weir_report_leave(p->report);
@@ -159,7 +159,7 @@ static void emit_backends(struct weir_run *run, struct parts *p)
 /* Tells the report of p, and returns the hash of all parts. */
 static uint64_t emit_all(struct weir_run *run, struct parts *p)
 {
-    emit_text(p, "program", run->test->driver->name);
+    emit_text(p, "program", run->test->program->name);
     emit_number(p, "tasks", run->par.size);
     emit_number(p, "nodes", run->par.nodes);
     emit_number(p, "tasksPerNode", run->par.per_node_max);

@@ -13,7 +13,7 @@
 #include "base/node/device.h"
 #include "base/node/environment.h"
 #include "base/text/path.h"
-#include "engine/driver.h"
+#include "engine/program.h"
 #include "par/comm.h"
 
 const char *weir_placement_name(enum weir_placement placement)

@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/node/device.h"
-#include "engine/driver.h"
+#include "engine/program.h"
 #include "par/reduce.h"
 
 /* ---- the device ---- */

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "engine/check/series.h"
 #include "engine/check/straggler.h"
-#include "engine/driver.h"
 #include "engine/phase.h"
+#include "engine/program.h"
 #include "par/agree.h"
 
 /* User time is taken in ticks of the kernel: a phase needs many of them. */
@@ -96,7 +96,7 @@ static void note_cache(const struct weir_run *run, const struct weir_trust_sums 
     if (s->looked == 0 || s->cache_unknown > 0) {
         f->cache_why = weir_trust_of(run)->cache_why ? weir_trust_of(run)->cache_why
                                             : "some ranks could not look at their files";
-        p->unseen |= s->cache_unknown > 0 && run->test->driver->judged->range;
+        p->unseen |= s->cache_unknown > 0 && run->test->program->judged->range;
         return;
     }
     note_files(s, f, p->moves);

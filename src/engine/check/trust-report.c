@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/options/help.h"
 #include "engine/check/rules.h"
-#include "engine/driver.h"
+#include "engine/program.h"
 
 /* ---- the judgement ---- */
 

@@ -12,7 +12,7 @@
 #include "base/node/links.h"
 #include "base/options/option.h"
 #include "base/text/path.h"
-#include "engine/driver.h"
+#include "engine/program.h"
 #include "par/agree.h"
 #include "par/reduce.h"
 
@@ -73,7 +73,7 @@ enum weir_rule_set weir_trust_rules(const struct weir_run *run, const struct wei
 /* A program that tells nothing about its tests has no verdict: SOUND would be a guess. */
 static bool is_judged(const struct weir_run *run, const struct weir_test *t)
 {
-    return t->driver->judged && weir_trust_rules(run, t->plan.options) != WEIR_RULES_NONE;
+    return t->program->judged && weir_trust_rules(run, t->plan.options) != WEIR_RULES_NONE;
 }
 
 void weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int n)
@@ -244,7 +244,7 @@ void weir_trust_begin(struct weir_run *run)
     f->path = run->test->plan.path;
     f->direct = run->test->sessions > 0 ? asks_direct(run->test->session[0]) : -1;
     f->stores = stores_data(run->test);
-    run->test->driver->judged->facts(run, run->test->state, f);
+    run->test->program->judged->facts(run, run->test->state, f);
     if (run->par.rank == 0)
         describe_files(run, f);
     recall(run);

@@ -298,7 +298,7 @@ int weir_op_files_gather(struct weir_run *run, const struct weir_phase_rec *rec,
                          bool (*name)(const void *arg, int op, struct weir_str *path),
                          const void *arg, struct weir_err *err)
 {
-    struct gathered g = { .ops = weir_operations_count(run->driver) };
+    struct gathered g = { .ops = weir_operations_count(run->program) };
     int rc = 0;
 
     if (g.ops > GATHERED_MOST)

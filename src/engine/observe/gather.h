@@ -4,7 +4,7 @@
 #define WEIR_ENGINE_OBSERVE_GATHER_H
 
 #include "base/stats.h"
-#include "engine/driver.h"
+#include "engine/program.h"
 
 /* ---- numbers and lines ---- */
 

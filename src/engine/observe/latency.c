@@ -35,7 +35,7 @@ void weir_latency_of(const struct weir_hist *h, struct weir_latency *out)
 /* Those of a session that this rank takes no part in are the spare histogram, which is empty. */
 void weir_latency_sum(struct weir_run *run, struct weir_session *s)
 {
-    int kinds = weir_operations_count(run->driver);
+    int kinds = weir_operations_count(run->program);
     struct weir_hist *spare = &run->records.hist[kinds];
 
     if (run->records.summed)
@@ -95,7 +95,7 @@ static void report_call(struct weir_run *run, int op, const char *call, const st
     struct latency_row row = {
         .test = run->test->id,
         .iter = run->repetition,
-        .operation = run->test->driver->operations[op].title,
+        .operation = run->test->program->operations[op].title,
         .call = call,
     };
 
@@ -153,16 +153,16 @@ static const struct weir_table shown_table = {
 void weir_latency_table(struct weir_run *run, const struct weir_call_names *names,
                         const struct weir_hist *sum)
 {
-    const struct weir_driver *d = run->test->driver;
+    const struct weir_program *p = run->test->program;
 
     weir_report_line(&run->report, "\nLATENCY (in us): (of %d iterations)",
                      run->test->done);
     weir_report_head(&run->report, &shown_table);
-    for (int i = 0; i < weir_operations_count(d) * WEIR_CALLS; i++) {
+    for (int i = 0; i < weir_operations_count(p) * WEIR_CALLS; i++) {
         int op = i / WEIR_CALLS;
         struct shown_latency row = {
             .margin = "",
-            .operation = d->operations[op].title,
+            .operation = p->operations[op].title,
             .call = call_name(&names[op], i % WEIR_CALLS),
         };
 

@@ -3,7 +3,7 @@
 #ifndef WEIR_ENGINE_OBSERVE_LATENCY_H
 #define WEIR_ENGINE_OBSERVE_LATENCY_H
 
-#include "engine/driver.h"
+#include "engine/program.h"
 
 /* Latency of one operation over all ranks, ns. NaN where the operation did not happen. */
 struct weir_latency {

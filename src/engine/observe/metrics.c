@@ -139,7 +139,7 @@ static void gather(const struct weir_par *par, const struct weir_phase_rec *rec,
 /* The calls, and the operations of the program of all kinds that the phase had. */
 static void add_latencies(struct weir_run *run, struct weir_session *s, struct weir_metrics *out)
 {
-    int n = weir_operations_count(run->driver);
+    int n = weir_operations_count(run->program);
     struct weir_hist *all = &run->records.hist[n]; /* there is room for one more */
 
     weir_latency_sum(run, s);

@@ -14,24 +14,24 @@
 /* ---- names ---- */
 
 /* How many files a task has. */
-static uint64_t files_of_task(const struct weir_driver *d, const struct weir_run_options *o)
+static uint64_t files_of_task(const struct weir_program *p, const struct weir_run_options *o)
 {
-    enum weir_op_files kind = weir_words_of(d)->op_files;
+    enum weir_op_files kind = weir_words_of(p)->op_files;
 
     if (kind == WEIR_OP_FILES_OPERATION)
-        return (uint64_t)weir_operations_count(d);
+        return (uint64_t)weir_operations_count(p);
     return kind == WEIR_OP_FILES_REPETITION ? (uint64_t)o->repetitions : 1;
 }
 
 /* File k of a task. */
-static void name_file(const struct weir_driver *d, const struct weir_run_options *o, uint64_t k,
+static void name_file(const struct weir_program *p, const struct weir_run_options *o, uint64_t k,
                       int rank, struct weir_str *out)
 {
-    enum weir_op_files kind = weir_words_of(d)->op_files;
+    enum weir_op_files kind = weir_words_of(p)->op_files;
 
     weir_str_addf(out, "%s-", o->op_csv);
     if (kind == WEIR_OP_FILES_OPERATION)
-        weir_str_addf(out, "%s-", d->operations[k].title);
+        weir_str_addf(out, "%s-", p->operations[k].title);
     if (kind == WEIR_OP_FILES_REPETITION)
         weir_str_addf(out, "%d-", (int)k);
     weir_str_addf(out, "%05d.csv", rank);
@@ -39,7 +39,7 @@ static void name_file(const struct weir_driver *d, const struct weir_run_options
 
 /* What the names of one test are made of. */
 struct namer {
-    const struct weir_driver *driver;
+    const struct weir_program *program;
     const struct weir_run_options *o;
     uint64_t tasks;
 };
@@ -48,7 +48,7 @@ static void name_any_file(const void *arg, uint64_t i, struct weir_str *out)
 {
     const struct namer *n = arg;
 
-    name_file(n->driver, n->o, i / n->tasks, (int)(i % n->tasks), out);
+    name_file(n->program, n->o, i / n->tasks, (int)(i % n->tasks), out);
 }
 
 /* How messages call the option: the long name of the program's row, or the key that all know. */
@@ -82,9 +82,9 @@ static int check(const struct weir_run_options *o, struct weir_files *files,
     if (!role)
         return -1;
     *n = (struct namer) {
-        .driver = files->driver, .o = o, .tasks = (uint64_t)files->tasks
+        .program = files->program, .o = o, .tasks = (uint64_t)files->tasks
     };
-    names.n = n->tasks * files_of_task(files->driver, o);
+    names.n = n->tasks * files_of_task(files->program, o);
     return weir_files_add_names(files, role, &names, WEIR_FILE_ADD, err);
 }
 
@@ -112,7 +112,7 @@ static int begin_csv(const char *path, struct weir_err *err)
 
 static const char *key_of(const struct weir_run *run, const struct weir_record *r)
 {
-    return run->test->driver->operations[r->op].key;
+    return run->test->program->operations[r->op].key;
 }
 
 static void print_record(const struct weir_run *run, FILE *f, const struct weir_record *r,
@@ -155,7 +155,7 @@ static uint64_t made_before(const struct weir_run *run, const struct weir_test *
     uint64_t most = 0, n;
 
     for (int k = 0; k < i; k++) {
-        n = files_of_task(tests[k].driver, tests[k].plan.options);
+        n = files_of_task(tests[k].program, tests[k].plan.options);
         if (takes_part(run, &tests[k]) && strcmp(tests[k].plan.options->op_csv, prefix) == 0 &&
             n > most)
             most = n;
@@ -166,7 +166,7 @@ static uint64_t made_before(const struct weir_run *run, const struct weir_test *
 /* Has operation 'op' a file, and which bytes does it give for each operation? */
 static bool is_recorded(const struct weir_test *t, int op, uint64_t *size)
 {
-    const struct weir_words *w = weir_words_of(t->driver);
+    const struct weir_words *w = weir_words_of(t->program);
 
     *size = 0;
     return w->op_files != WEIR_OP_FILES_OPERATION || !w->records || w->records(t->state, op, size);
@@ -181,7 +181,7 @@ static int begin_file(const struct weir_run *run, const struct weir_test *t, uin
 
     if (k < t->op_files || !is_recorded(t, (int)k, &size))
         return 0;
-    name_file(t->driver, t->plan.options, k, run->world.rank, &path);
+    name_file(t->program, t->plan.options, k, run->world.rank, &path);
     rc = begin_csv(weir_str_text(&path), err);
     weir_str_free(&path);
     return rc;
@@ -193,8 +193,8 @@ static int begin_files(struct weir_run *run, struct weir_test *tests, int n, str
 {
     for (int i = 0; i < n; i++) {
         struct weir_test *t = &tests[i];
-        bool each = weir_words_of(t->driver)->op_files == WEIR_OP_FILES_OPERATION;
-        uint64_t all = each ? (uint64_t)weir_operations_count(t->driver) : 1;
+        bool each = weir_words_of(t->program)->op_files == WEIR_OP_FILES_OPERATION;
+        uint64_t all = each ? (uint64_t)weir_operations_count(t->program) : 1;
 
         if (!takes_part(run, t))
             continue;
@@ -218,7 +218,7 @@ static int repetition(struct weir_run *run, void *state, struct weir_err *err)
     const struct weir_test *t = run->test;
 
     (void)state;
-    if (weir_words_of(t->driver)->op_files != WEIR_OP_FILES_REPETITION || run->repetition == 0)
+    if (weir_words_of(t->program)->op_files != WEIR_OP_FILES_REPETITION || run->repetition == 0)
         return 0;
     return begin_file(run, t, (uint64_t)run->repetition, err);
 }
@@ -230,7 +230,7 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                  struct weir_err *err)
 {
     const struct weir_test *t = run->test;
-    const bool each = weir_words_of(t->driver)->op_files == WEIR_OP_FILES_OPERATION;
+    const bool each = weir_words_of(t->program)->op_files == WEIR_OP_FILES_OPERATION;
     struct weir_str path = { 0 };
     uint64_t size;
     int rc;
@@ -239,7 +239,7 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     if (rec->failed || !rec->stage || (rec->stage->flags & WEIR_STAGE_UNTIMED) ||
         !is_recorded(t, rec->stage->index, &size))
         return 0;
-    name_file(t->driver, t->plan.options, (uint64_t)(each ? rec->stage->index : rec->repetition),
+    name_file(t->program, t->plan.options, (uint64_t)(each ? rec->stage->index : rec->repetition),
               run->par.rank, &path);
     rc = append_csv(run, rec, t->id, weir_str_text(&path), size, err);
     weir_str_free(&path);

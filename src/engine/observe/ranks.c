@@ -156,8 +156,8 @@ static int begin_rank_file(const struct weir_test *t, struct weir_err *err)
     struct weir_str head = { 0 };
     int rc;
 
-    if (weir_words_of(t->driver)->rank_head)
-        t->driver->words->rank_head(&head);
+    if (weir_words_of(t->program)->rank_head)
+        t->program->words->rank_head(&head);
     else
         weir_col_csv_head(&head, rank_cols);
     rc = weir_rank_lines_put(t->plan.options->rank_csv, true, &head, err);
@@ -199,7 +199,7 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     fill_times(run, rec, &mine);
     if (find_outliers(run, rec, &mine, err) < 0)
         return -1;
-    if (weir_words_of(run->test->driver)->rank_head)
+    if (weir_words_of(run->test->program)->rank_head)
         return 0;
     return weir_ranks_rows(run, &mine, sizeof(mine), add_times, rec, err);
 }

@@ -14,8 +14,8 @@
 #include "base/text/names.h"
 #include "base/text/wholefile.h"
 #include "engine/about/configuration.h"
-#include "engine/driver.h"
 #include "engine/phase.h"
+#include "engine/program.h"
 
 #define HOST_TEXT 64
 #define PREAMBLE 10 /* magic, version, length of the text after it */
@@ -181,9 +181,9 @@ void weir_timeline_doc_test(struct weir_timeline_doc *d, struct weir_run *run)
 
 /* ---- phases ---- */
 
-static const char *title_of(const struct weir_driver *d, const char *key)
+static const char *title_of(const struct weir_program *p, const char *key)
 {
-    for (const struct weir_operation *op = d->operations; op->key; op++)
+    for (const struct weir_operation *op = p->operations; op->key; op++)
         if (strcmp(op->key, key) == 0)
             return op->title;
     return key;
@@ -215,7 +215,7 @@ void weir_timeline_doc_phase(struct weir_timeline_doc *d, const struct weir_run 
     if (!(s->flags & (WEIR_STAGE_FIRST | WEIR_STAGE_LAST)))
         weir_json_int(&j, "repetition", rec->repetition);
     weir_json_str(&j, "key", key);
-    weir_json_str(&j, "title", title_of(run->test->driver, key));
+    weir_json_str(&j, "title", title_of(run->test->program, key));
     weir_json_int(&j, "begin", rec->first[WEIR_MARK_OPEN] - run->records.zero_ns);
     weir_json_int(&j, "end", rec->last[WEIR_MARK_CLOSED] - run->records.zero_ns);
     weir_json_int(&j, "work_begin", rec->first[WEIR_MARK_WORK] - run->records.zero_ns);
@@ -232,12 +232,12 @@ void weir_timeline_doc_phase(struct weir_timeline_doc *d, const struct weir_run 
 
 /* ---- the whole ---- */
 
-static void add_operations(struct weir_json *j, const struct weir_driver *driver)
+static void add_operations(struct weir_json *j, const struct weir_program *program)
 {
     weir_json_open(j, "operations", true);
-    for (const struct weir_operation *op = driver->operations; op->key; op++) {
+    for (const struct weir_operation *op = program->operations; op->key; op++) {
         weir_json_open(j, NULL, false);
-        weir_json_int(j, "index", op - driver->operations);
+        weir_json_int(j, "index", op - program->operations);
         weir_json_str(j, "key", op->key);
         weir_json_str(j, "title", op->title);
         weir_json_str(j, "unit", op->unit);
@@ -255,19 +255,19 @@ static void add_texts(struct weir_json *j, const char *key, const struct weir_st
     weir_json_close(j);
 }
 
-static void make_document(const struct weir_timeline_doc *d, const struct weir_driver *driver,
+static void make_document(const struct weir_timeline_doc *d, const struct weir_program *program,
                           uint64_t records, uint64_t dropped, bool complete, struct weir_str *out)
 {
     struct weir_json j = { .out = out, .flat = 3 };
 
     weir_json_open(&j, NULL, false);
     weir_json_str(&j, "schema", "weir-timeline-1");
-    weir_json_str(&j, "program", driver->name);
+    weir_json_str(&j, "program", program->name);
     weir_json_str(&j, "version", PACKAGE_VERSION);
     weir_json_text(&j, "command", weir_str_text(&d->command));
     add_texts(&j, "tests", &d->tests);
     add_texts(&j, "phases", &d->phases);
-    add_operations(&j, driver);
+    add_operations(&j, program);
     weir_json_int(&j, "records", (int64_t)records);
     weir_json_int(&j, "dropped", (int64_t)dropped);
     weir_json_text(&j, "complete", complete ? "true" : "false");
@@ -275,7 +275,7 @@ static void make_document(const struct weir_timeline_doc *d, const struct weir_d
     weir_str_addc(out, '\n');
 }
 
-int weir_timeline_doc_write(struct weir_timeline_doc *d, const struct weir_driver *driver,
+int weir_timeline_doc_write(struct weir_timeline_doc *d, const struct weir_program *program,
                             uint64_t records, uint64_t dropped, bool complete, struct weir_err *err)
 {
     const char *path = weir_str_text(&d->path);
@@ -284,7 +284,7 @@ int weir_timeline_doc_write(struct weir_timeline_doc *d, const struct weir_drive
     int rc;
 
     d->written_ns = weir_now_ns();
-    make_document(d, driver, records, dropped, complete, &text);
+    make_document(d, program, records, dropped, complete, &text);
     if (text.failed || d->tests.failed || d->phases.failed || d->command.failed) {
         weir_str_free(&text);
         return weir_refuse(err, WEIR_ESETUP, "no memory for '%s'", path);

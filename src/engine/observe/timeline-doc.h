@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
-struct weir_driver;
+struct weir_program;
 struct weir_phase_rec;
 struct weir_run;
 
@@ -41,7 +41,7 @@ void weir_timeline_doc_phase(struct weir_timeline_doc *d, const struct weir_run 
 
 /* Put the document into its place: so many records are in the file, and so many were dropped.
  * Local, rank 0. Returns 0, or -1 and err (WEIR_ESETUP); then what was there stays. */
-int weir_timeline_doc_write(struct weir_timeline_doc *d, const struct weir_driver *driver,
+int weir_timeline_doc_write(struct weir_timeline_doc *d, const struct weir_program *program,
                             uint64_t records, uint64_t dropped, bool complete,
                             struct weir_err *err);
 

@@ -104,7 +104,7 @@ static int begin(struct weir_run *run, struct state *t, struct weir_err *err)
     if (weir_timeline_doc_name(t->path, &t->doc.path, err) < 0 || make_file(t->path, err) < 0)
         return -1;
     weir_timeline_doc_command(&t->doc, run);
-    return weir_timeline_doc_write(&t->doc, run->driver, 0, 0, false, err);
+    return weir_timeline_doc_write(&t->doc, run->program, 0, 0, false, err);
 }
 
 /* Makes both files, in place of what is there. A script may say anywhere where the results go: the
@@ -196,7 +196,7 @@ static int test_start(struct weir_run *run, void *state, struct weir_err *unused
 
 static int write_document(struct weir_run *run, struct state *t, bool complete, struct weir_err *err)
 {
-    return weir_timeline_doc_write(&t->doc, run->driver, t->records, t->dropped, complete, err);
+    return weir_timeline_doc_write(&t->doc, run->program, t->records, t->dropped, complete, err);
 }
 
 static void test_free(struct weir_run *run, void *state)

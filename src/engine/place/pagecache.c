@@ -14,7 +14,7 @@ static bool find_range(struct weir_run *run, const struct weir_stage *stage, str
                        struct weir_cache_range *range)
 {
     const struct weir_test *t = run->test;
-    const struct weir_judged *j = t->driver->judged;
+    const struct weir_judged *j = t->program->judged;
     uint64_t part = t->plan.bytes / (uint64_t)run->par.size;
 
     if (j && j->range)

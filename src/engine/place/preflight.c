@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/driver.h"
 #include "engine/observe/all.h"
 #include "engine/place/usage.h"
+#include "engine/program.h"
 #include "par/agree.h"
 
 #define PROBE_WAIT_S 1.0 /* for a name that another node has made */
@@ -32,9 +32,9 @@ unsigned weir_existing(const struct weir_run_options *o)
     return 0;
 }
 
-static bool reads_data(const struct weir_driver *d)
+static bool reads_data(const struct weir_program *p)
 {
-    const struct weir_stage *s = d->stages;
+    const struct weir_stage *s = p->stages;
 
     while (s && s->key && !(s->flags & WEIR_STAGE_READS))
         s++;
@@ -42,30 +42,30 @@ static bool reads_data(const struct weir_driver *d)
 }
 
 /* What the program can do with files that exist. */
-static unsigned existing_of(const struct weir_driver *d)
+static unsigned existing_of(const struct weir_program *p)
 {
-    return d->made ? d->made->existing : 0;
+    return p->made ? p->made->existing : 0;
 }
 
 /* Can the program do what --existing and --drop-cache ask for? */
 static int check(const struct weir_run_options *o, struct weir_files *files,
                  struct weir_err *err)
 {
-    const struct weir_driver *d = files->driver;
+    const struct weir_program *p = files->program;
     unsigned way = weir_existing(o);
 
-    if (o->drop_cache && !reads_data(d))
+    if (o->drop_cache && !reads_data(p))
         return weir_refuse(
             err, WEIR_EUSAGE,
             "option --drop-cache: %s has no phase that reads data, and only "
             "the system can drop cached metadata; let another node look at the files, "
             "or use files that were made earlier",
-            d->name);
-    if (way == 0 || (way & existing_of(d)))
+            p->name);
+    if (way == 0 || (way & existing_of(p)))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
                        "option --existing=%s: %s cannot do that with files that exist",
-                       o->existing, d->name);
+                       o->existing, p->name);
 }
 
 /* ---- files that are there ---- */
@@ -86,16 +86,16 @@ static bool is_ours(struct weir_str *made, const char *path)
 /* The i-th file that this rank will make. */
 static bool name_target(struct weir_run *run, void *state, int i, struct weir_str *path)
 {
-    const struct weir_driver *d = run->test->driver;
+    const struct weir_program *p = run->test->program;
     struct weir_cache_range ignored;
 
     weir_str_clear(path);
-    if (d->made && d->made->target)
-        return d->made->target(run, state, i, path);
+    if (p->made && p->made->target)
+        return p->made->target(run, state, i, path);
     if (i > 0)
         return false;
-    if (d->judged && d->judged->range)
-        return d->judged->range(run, state, NULL, path, &ignored);
+    if (p->judged && p->judged->range)
+        return p->judged->range(run, state, NULL, path, &ignored);
     weir_str_addf(path, "%s", run->test->plan.path);
     return run->par.rank == 0;
 }
@@ -125,7 +125,7 @@ static int look_at_targets(struct weir_run *run, struct weir_str *made, struct t
                            struct weir_err *err)
 {
     struct weir_str path = { 0 };
-    bool looks = existing_of(run->test->driver) != 0;
+    bool looks = existing_of(run->test->program) != 0;
     bool dry = run->test->plan.options->dry_run; /* which makes and replaces nothing */
     struct stat st;
     int rc = 0;
@@ -400,7 +400,7 @@ static int foresee_room(struct weir_run *run, const char *path, uint64_t held, s
 
 static void tell_strangers(struct weir_run *run, const struct there *there)
 {
-    unsigned knows = existing_of(run->test->driver);
+    unsigned knows = existing_of(run->test->program);
     bool stays = run->test->plan.over_bytes > 0;
 
     if (there->strangers == 0 || !(knows & WEIR_EXISTING_REPLACE) || (knows & WEIR_EXISTING_TOLD))

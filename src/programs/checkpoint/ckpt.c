@@ -152,7 +152,7 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
     const struct ckpt_options *o = chosen;
 
     t->o = o;
-    t->reads = run->test->driver == &ckpt_restart;
+    t->reads = run->test->program == &ckpt_restart;
     t->moves = o->moves && !o->suppressed;
     t->begin_ns = weir_now_ns();
     t->number = o->sweep.n > 0 ? (int)o->sweep.v[run->test->variant] : o->writers;
@@ -396,7 +396,7 @@ static const struct weir_words words = {
     .plan = plan, .variants = count_variants, .start = start, .end = end, .judged = &judged,       \
     .conclude = ckpt_conclude, .words = &words
 
-const struct weir_driver ckpt_checkpoint = {
+const struct weir_program ckpt_checkpoint = {
     .name = "checkpoint_simulator.x",
     .examples = examples,
     .example_tasks = 6,
@@ -409,7 +409,7 @@ const struct weir_driver ckpt_checkpoint = {
     COMMON,
 };
 
-const struct weir_driver ckpt_restart = {
+const struct weir_program ckpt_restart = {
     .name = "restart_simulator.x",
     .examples = examples,
     .example_tasks = 6,

@@ -8,7 +8,7 @@
 #include "backends/session/session.h"
 #include "base/stats.h"
 #include "base/text/script.h"
-#include "engine/driver.h"
+#include "engine/program.h"
 #include "par/group.h"
 #include "programs/checkpoint/ckpt-cube.h"
 
@@ -101,7 +101,7 @@ struct ckpt {
     struct weir_stats series[4]; /* the rates of struct ckpt_trial, in MiB/s */
 };
 
-extern const struct weir_driver ckpt_checkpoint, ckpt_restart;
+extern const struct weir_program ckpt_checkpoint, ckpt_restart;
 extern const struct weir_opt ckpt_checkpoint_opts[], ckpt_restart_opts[];
 extern const struct weir_stage ckpt_write_stages[], ckpt_read_stages[];
 

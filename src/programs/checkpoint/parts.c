@@ -99,10 +99,10 @@ static int check_sizes(struct parts *t, int ranks, struct weir_err *err)
 
 static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err *err)
 {
-    const struct weir_driver *d = run->test->driver;
+    const struct weir_program *p = run->test->program;
     struct parts *t = state;
-    enum parts_kind kind = d == &parts_raw       ? PARTS_RAW
-                           : d == &parts_gatherv ? PARTS_GATHERV
+    enum parts_kind kind = p == &parts_raw       ? PARTS_RAW
+                           : p == &parts_gatherv ? PARTS_GATHERV
                                                  : PARTS_COMBO;
     const struct parts_options *o = chosen;
     const char *api = o->api                                                ? o->api
@@ -386,7 +386,7 @@ static const struct weir_made made = {
     .operations = operations, .whole = true, .plan = plan, .start = start, .end = end,             \
     .judged = &judged, .conclude = parts_conclude, .words = &words
 
-const struct weir_driver parts_raw = { .name = "raw_bw.x",
+const struct weir_program parts_raw = { .name = "raw_bw.x",
                                        .examples = examples,
                                        .example_tasks = 6,
                                        .brief = "write files by a part of the ranks",
@@ -394,14 +394,14 @@ const struct weir_driver parts_raw = { .name = "raw_bw.x",
                                        .made = &made,
                                        .stages = raw_stages,
                                        COMMON };
-const struct weir_driver parts_gatherv = { .name = "gatherv.x",
+const struct weir_program parts_gatherv = { .name = "gatherv.x",
                                            .examples = examples,
                                            .example_tasks = 6,
                                            .brief = "gather fields to a part of the ranks",
                                            .opts = gatherv_opts,
                                            .stages = stages,
                                            COMMON };
-const struct weir_driver parts_combo = { .name = "combo.x",
+const struct weir_program parts_combo = { .name = "combo.x",
                                          .examples = examples,
                                          .example_tasks = 6,
                                          .brief = "gather fields to a part of the ranks and write",

@@ -5,8 +5,8 @@
 
 #include "backends/session/session.h"
 #include "base/stats.h"
-#include "engine/driver.h"
 #include "engine/options.h"
+#include "engine/program.h"
 #include "par/group.h"
 
 #define PARTS_DEVIATION WEIR_DEVIATION_SAMPLE
@@ -39,10 +39,10 @@ struct parts {
     struct weir_stats gather, write, both;
 };
 
-/* ckpt-report.c: as in struct weir_driver. */
+/* ckpt-report.c: as in struct weir_program. */
 int parts_report_test(struct weir_run *run, void *state, struct weir_err *err);
 int parts_conclude(struct weir_run *run, void *state, struct weir_err *err);
 
-extern const struct weir_driver parts_raw, parts_gatherv, parts_combo;
+extern const struct weir_program parts_raw, parts_gatherv, parts_combo;
 
 #endif

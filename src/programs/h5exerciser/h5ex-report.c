@@ -141,7 +141,7 @@ void h5ex_banner(struct weir_run *run, struct weir_test *tests, int n, int argc,
     char now[32];
 
     (void)n;
-    weir_banner_data(run, tests[0].driver, argc, argv);
+    weir_banner_data(run, tests[0].program, argc, argv);
     weir_report_str(r, WEIR_FOR_DATA, "Began", weir_banner_now(now, DATE));
     if (t->grid.asked != (uint64_t)t->grid.tasks) {
         weir_report_line(r, "WARNING!! - ndomains: %" PRIu64 " must be: %d. Only dividing dim-0",

@@ -333,7 +333,7 @@ static const struct weir_words words = {
     .finish = h5ex_finish,
 };
 
-const struct weir_driver h5ex_driver = {
+const struct weir_program h5ex_program = {
     .name = "h5exerciser",
     .examples = examples,
     .brief = "write and read n-dimensional HDF5 datasets, and time every call around them",
@@ -356,5 +356,5 @@ const struct weir_driver h5ex_driver = {
     .conclude = h5ex_conclude,
 };
 
-WEIR_PROGRAM("h5exerciser", h5ex_driver);
-WEIR_PROGRAM("hdf5Exerciser", h5ex_driver);
+WEIR_PROGRAM("h5exerciser", h5ex_program);
+WEIR_PROGRAM("hdf5Exerciser", h5ex_program);

@@ -6,7 +6,7 @@
 #include "backends/session/session-array.h"
 #include "base/shape/slab.h"
 #include "base/stats.h"
-#include "engine/driver.h"
+#include "engine/program.h"
 #include "programs/h5exerciser/h5ex-cells.h"
 
 #define H5EX_ATTRS 64
@@ -172,6 +172,6 @@ int h5ex_conclude(struct weir_run *run, void *state, struct weir_err *err);
 void h5ex_finish(struct weir_run *run, const struct weir_test *tests);
 
 /* h5ex.c */
-extern const struct weir_driver h5ex_driver;
+extern const struct weir_program h5ex_program;
 
 #endif

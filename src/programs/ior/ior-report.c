@@ -47,7 +47,7 @@ void ior_report_begin(struct weir_run *run, struct weir_test *tests, int n, int 
                          PACKAGE_VERSION);
     weir_report_line_for(&run->report, WEIR_FOR_TEXT_33,
                          "IOR-3.3.0: MPI Coordinated Test of Parallel I/O");
-    weir_banner_program(run, tests[0].driver);
+    weir_banner_program(run, tests[0].program);
     weir_banner_time(run, WEIR_FOR_ALL, "Began");
     weir_banner_command(run, WEIR_FOR_ALL, argc, argv);
     weir_banner_machine(run, WEIR_FOR_ALL);

@@ -413,7 +413,7 @@ static const struct weir_words words = {
     .finish = finish,
 };
 
-const struct weir_driver weir_ior = {
+const struct weir_program weir_ior = {
     .name = "ior",
     .examples = examples,
     .brief = "measure the bandwidth of parallel file I/O",

@@ -12,9 +12,9 @@
 #include "base/shape/offset.h"
 #include "base/stats.h"
 #include "base/str.h"
-#include "engine/driver.h"
 #include "engine/options.h"
 #include "engine/phase.h"
+#include "engine/program.h"
 
 /* Values of the option rows in ior-options.c, which have names and meaning. */
 struct ior_options {
@@ -126,7 +126,7 @@ struct ior_test {
     uint32_t begun_s; /* when the test began, time of day of rank 0 */
 };
 
-extern const struct weir_driver weir_ior;
+extern const struct weir_program weir_ior;
 extern const struct weir_opt ior_opts[];
 
 /* ior-check.c: the options of one test, before anything is done; own is t->o, filled up where
@@ -142,7 +142,7 @@ bool ior_wants_read(const struct ior_options *o);
  * -y, or -1. Replaces *out. */
 int ior_file_name(const struct ior_options *o, int mount, int task, int repetition,
                   struct weir_str *out, struct weir_err *err);
-/* ior-file.c: the files that a test reads and writes (engine/driver.h). */
+/* ior-file.c: the files that a test reads and writes (engine/program.h). */
 int ior_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
 /* ior-owner.c: how many tasks -C goes on, for the read phase or the check of what was written.
  * Never 0 where there is another task. */

@@ -296,7 +296,7 @@ void mdw_report_begin(struct weir_run *run, struct weir_test *tests, int n, int 
     (void)n;
     t->begin_ns = weir_now_ns();
     weir_banner_words(run, "Args: ", '"', INT_MAX, argc, argv);
-    weir_banner_data(run, tests[0].driver, argc, argv);
+    weir_banner_data(run, tests[0].program, argc, argv);
     weir_banner_fakes(run);
     weir_banner_nodemap(run, WEIR_FOR_TEXT);
     weir_report_str(r, WEIR_FOR_DATA, "Began", weir_banner_now(now, FORM));

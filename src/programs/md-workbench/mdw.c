@@ -264,7 +264,7 @@ static const struct weir_words words = {
     .finish = mdw_report_end,
 };
 
-const struct weir_driver weir_mdw = {
+const struct weir_program weir_mdw = {
     .name = "md-workbench",
     .examples = examples,
     .brief = "measure a steady mix of metadata operations",

@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 #include "base/hist.h"
-#include "engine/driver.h"
 #include "engine/observe/metrics.h"
 #include "engine/options.h"
 #include "engine/phase.h"
 #include "engine/place/items.h"
+#include "engine/program.h"
 
 /* Values of the option rows in mdw.c, which have names and meaning. */
 struct mdw_options {
@@ -94,7 +94,7 @@ struct mdw_test {
     bool headed;             /* the heading of detailed rows is out */
 };
 
-extern const struct weir_driver weir_mdw;
+extern const struct weir_program weir_mdw;
 
 /* mdw-sets.c: ranks from a task to the one that reads what it writes into its set d. Local. */
 int mdw_sets_shift(const struct mdw_options *o, int size, int d);
@@ -118,7 +118,7 @@ const char *mdw_name_object(struct mdw_name *n, int rank, int set, uint64_t inde
 extern const struct weir_phase mdw_phases[MDW_PHASES];
 bool mdw_name_read(struct weir_run *run, void *state, uint64_t n, struct weir_small_file *file);
 
-/* mdw-run.c: functions of struct weir_driver for the test. */
+/* mdw-run.c: functions of struct weir_program for the test. */
 extern const struct weir_stage mdw_stages[];
 int mdw_begin(struct weir_run *run, void *state, struct weir_err *err);
 void mdw_end(void *state);
@@ -134,7 +134,7 @@ int mdw_position_load(const char *path, int64_t v[3], struct weir_err *err);
 int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
                 struct weir_err *err);
 
-/* mdw-measure.c: -L: files (engine/driver.h) and operations of a phase (struct weir_phase).
+/* mdw-measure.c: -L: files (engine/program.h) and operations of a phase (struct weir_phase).
  * Local. */
 int mdw_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
 uint64_t mdw_count_operations(struct weir_run *run, void *state);

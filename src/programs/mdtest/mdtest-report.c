@@ -41,7 +41,7 @@ void mdtest_report_begin(struct weir_run *run, struct weir_test *tests, int n, i
                          "mdtest-3.3.0 was launched with %d total task(s) on %d node(s)",
                          run->world.size, run->world.nodes);
     weir_banner_words(run, "Command line used: ", '\'', LINE_MOST, argc, argv);
-    weir_banner_data(run, tests[0].driver, argc, argv);
+    weir_banner_data(run, tests[0].program, argc, argv);
     mdtest_trace_options(run, tests[0].state);
     weir_banner_nodemap(run, WEIR_FOR_TEXT_4);
 }

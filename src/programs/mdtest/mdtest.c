@@ -238,7 +238,7 @@ static const struct weir_words words = {
     .finish = mdtest_report_finish,
 };
 
-const struct weir_driver weir_mdtest = {
+const struct weir_program weir_mdtest = {
     .name = "mdtest",
     .examples = examples,
     .brief = "measure metadata operations of parallel file systems",

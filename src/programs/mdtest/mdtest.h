@@ -11,13 +11,13 @@
 #include "base/hist.h"
 #include "base/rng.h"
 #include "base/stats.h"
-#include "engine/driver.h"
 #include "engine/files.h"
 #include "engine/observe/latency.h"
 #include "engine/observe/metrics.h"
 #include "engine/options.h"
 #include "engine/phase.h"
 #include "engine/place/items.h"
+#include "engine/program.h"
 #include "engine/run.h"
 #include "programs/mdtest/mdtest-tree.h"
 
@@ -167,7 +167,7 @@ struct mdtest_test {
     bool ready; /* all ranks have what the phases need */
 };
 
-extern const struct weir_driver weir_mdtest;
+extern const struct weir_program weir_mdtest;
 extern const struct weir_opt mdtest_opts[];
 
 /* mdtest-check.c: the options, before anything is done; fills what follows from them. Collective
@@ -263,7 +263,7 @@ void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct we
 /* A repetition begins. Local. -1 and err (WEIR_ESETUP). */
 int mdtest_iteration(struct weir_run *run, void *state, struct weir_err *err);
 
-/* mdtest-measure.c: what single ranks did: functions of struct weir_driver; a row for each rank
+/* mdtest-measure.c: what single ranks did: functions of struct weir_program; a row for each rank
  * after an iteration (a stage), and the numbers of all iterations for people, both collective over
  * run->par. */
 bool mdtest_records(const void *state, int op, uint64_t *size);

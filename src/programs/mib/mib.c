@@ -403,7 +403,7 @@ static const struct weir_made made = {
 
 static const struct weir_judged judged = { .facts = facts_of, .range = range_of };
 
-const struct weir_driver weir_mib = {
+const struct weir_program weir_mib = {
     .name = "mib",
     .examples = examples,
     .brief = "write a file for each task until a call or time limit, and read another task's",

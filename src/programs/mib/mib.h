@@ -5,7 +5,7 @@
 #ifndef WEIR_PROGRAMS_MIB_MIB_H
 #define WEIR_PROGRAMS_MIB_MIB_H
 
-#include "engine/driver.h"
+#include "engine/program.h"
 
 enum weir_fs_kind {
     WEIR_FS_PARALLEL, /* made for many tasks that write; also those that are not in the table */
@@ -69,7 +69,7 @@ struct mib_test {
     struct weir_bar bar;
 };
 
-extern const struct weir_driver weir_mib;
+extern const struct weir_program weir_mib;
 extern const struct weir_stage mib_stages[];
 
 /* Append "mib-VERSION-MACHINE". Local. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* driver.h - the contract between the engine and a program: phases, stages, plans and tests as
+/* program.h - the contract between the engine and a program: phases, stages, plans and tests as
  * structs, without any code of the engine
  *
- * A program supplies rows and arithmetic (struct weir_driver). Its functions are of two
+ * A program supplies rows and arithmetic (struct weir_program). Its functions are of two
  * kinds, and there is no third:
  *   local        may fail on one rank alone; the engine agrees after it
  *   collective   all ranks of run->par enter it together, also those on which an earlier local
  *                function would have failed, because that was agreed before
  * Each field says by its type which kind it is. */
-#ifndef WEIR_ENGINE_DRIVER_H
-#define WEIR_ENGINE_DRIVER_H
+#ifndef WEIR_ENGINE_PROGRAM_H
+#define WEIR_ENGINE_PROGRAM_H
 
 #include "backends/session/session.h"
 #include "base/node/cache.h"
@@ -40,7 +40,7 @@ enum {
     WEIR_PHASE_BYTES = 1u << 2      /* its rate is in bytes, whatever its steps are called */
 };
 
-/* How long a phase runs and what its ranks do together; set by the driver from its options. */
+/* How long a phase runs and what its ranks do together; set by the program from its options. */
 struct weir_timing {
     double deadline_s;  /* -D, 0: none */
     double min_time_s;  /* minTimeDuration, 0: none */
@@ -61,7 +61,7 @@ struct weir_timing {
     bool collective_flush; /* and so is flush, which has something to do */
 };
 
-/* A phase is a row; the state is the driver's. Functions may be NULL but for count and step. Each
+/* A phase is a row; the state is the program's. Functions may be NULL but for count and step. Each
  * returns 0, or -1 with err filled; a rank may fail alone, the engine makes it known to all. None
  * of them but open, opened, idle and close may call a collective, and these only where the timing
  * says so. */
@@ -238,7 +238,7 @@ struct weir_test {
     const struct weir_values *values; /* of its options, as they were given */
     const void *chosen;               /* a copy of those of the program, as its plan has left them */
     uint64_t chosen_hash;             /* when the test began: they stay as they are */
-    const struct weir_driver *driver;
+    const struct weir_program *program;
     void *state; /* the program's, state_size zeroed bytes; lives as long as the run */
     struct weir_plan plan;
     /* while it runs */
@@ -259,12 +259,12 @@ struct weir_test {
 };
 
 /* ---- programs ---- */
-/* The values of all options of one test: a copy of the driver's option struct, which begins with
+/* The values of all options of one test: a copy of the program's option struct, which begins with
  * struct weir_run_options, and those of every backend, which tests share as long as they are the
  * same. Owned by the run's arena. */
 struct weir_values {
     const void *given;
-    const struct weir_opt *rows; /* of these: the driver's with those of all programs */
+    const struct weir_opt *rows; /* of these: the program's with those of all programs */
     const void **backend_opt; /* in the order of weir_backends() */
 };
 
@@ -377,7 +377,7 @@ struct weir_words {
 
 /* What a program is made of. Functions may be NULL unless the comment says "always". Those of a
  * test are called in the order in which they stand here. */
-struct weir_driver {
+struct weir_program {
     const char *name;            /* of the program */
     const char *brief;           /* one sentence for --help and the man page */
     const struct weir_example
@@ -418,21 +418,21 @@ struct weir_driver {
 };
 
 /* How many operations a program has. Local. */
-static inline int weir_operations_count(const struct weir_driver *d)
+static inline int weir_operations_count(const struct weir_program *p)
 {
     int n = 0;
 
-    while (d->operations[n].key)
+    while (p->operations[n].key)
         n++;
     return n;
 }
 
 /* The words of a program, without members where it has none. Local. */
-static inline const struct weir_words *weir_words_of(const struct weir_driver *d)
+static inline const struct weir_words *weir_words_of(const struct weir_program *p)
 {
     static const struct weir_words none;
 
-    return d->words ? d->words : &none;
+    return p->words ? p->words : &none;
 }
 
 /* The backend that the user named ('name', in upper or lower case; NULL: the default), ready to
@@ -443,12 +443,12 @@ int weir_values_backend(const struct weir_values *v, const char *name, const str
                         const struct weir_backend **be, struct weir_backend_opt *opt,
                         struct weir_err *err);
 
-/* In a source of a driver: a program of this name. bootstrap reads the line and makes the program
+/* In a source of src/programs: a program of this name, made of this struct. bootstrap reads the line and makes the program
  * (src/programs/main.c). */
-#define WEIR_PROGRAM(name, driver) _Static_assert(sizeof(driver) > 0 && sizeof(name) > 1, name)
+#define WEIR_PROGRAM(name, program) _Static_assert(sizeof(program) > 0 && sizeof(name) > 1, name)
 
 /* main() of every program: --help, --version and --dump-options without MPI; MPI, options, script,
  * run, report, MPI_Finalize. Returns the exit status. */
-int weir_main(const struct weir_driver *d, int argc, char **argv);
+int weir_main(const struct weir_program *p, int argc, char **argv);
 
 #endif
