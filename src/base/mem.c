@@ -7,9 +7,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include "base/size.h"
 
 /* One allocation of an arena. Arenas hold options and names: few and small, so each has
  * its own calloc and every overrun is visible to the sanitizers. */
@@ -89,17 +86,5 @@ int weir_mem_aligned(void **out, size_t align, size_t len, struct weir_err *err)
         return weir_fail(err, WEIR_ESETUP, "allocate %zu bytes aligned to %zu", len, align);
     }
     memset(*out, 0, all & ~(align - 1));
-    return 0;
-}
-
-int weir_mem_share(const char *text, int64_t *bytes, struct weir_err *err)
-{
-    double percent = -1;
-
-    if (weir_share_parse(text, bytes, &percent, err) < 0)
-        return -1;
-    if (percent >= 0)
-        *bytes = (int64_t)((double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) *
-                           percent / 100);
     return 0;
 }

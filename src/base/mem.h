@@ -4,7 +4,6 @@
 #define WEIR_BASE_MEM_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/err.h"
 
@@ -24,10 +23,6 @@ char *weir_arena_strndup(struct weir_arena *a, const char *s, size_t len, struct
 
 /* Free everything; the arena is empty and usable again. */
 void weir_arena_free(struct weir_arena *a);
-
-/* A size, or a share "NN%" of the memory of this node, in bytes. Local. Returns 0, or -1 and
- * err. */
-int weir_mem_share(const char *text, int64_t *bytes, struct weir_err *err);
 
 /* len bytes (rounded up) aligned to align (a power of two), touched so that no page fault is left
  * for the timed part. The caller frees *out with free(). Returns 0, or -1 and err (WEIR_ESETUP). */

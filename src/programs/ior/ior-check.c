@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "base/mem.h"
 #include "base/size.h"
 #include "par/agree.h"
 #include "par/clock.h"
@@ -144,12 +144,16 @@ static int parse_memory(const struct ior_options *o, const struct weir_par *par,
                         struct weir_err *err)
 {
     int64_t node = 0;
+    double percent = -1;
 
     *bytes = o->memory_per_task;
     if (!o->memory_per_node)
         return 0;
-    if (weir_mem_share(o->memory_per_node, &node, err) < 0)
+    if (weir_share_parse(o->memory_per_node, &node, &percent, err) < 0)
         return weir_err_within(err, "option -M (memoryPerNode)");
+    if (percent >= 0)
+        node = (int64_t)((double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) * percent /
+                         100);
     *bytes = node / (par->per_node_max > 0 ? par->per_node_max : 1);
     return 0;
 }
