@@ -128,7 +128,6 @@ static int open_outputs(struct weir_run *run, const struct series *s, struct wei
     is_for_programs = weir_report_is_for_programs(&run->report);
     weir_allmax_i64(&run->world, &is_for_programs, 1);
     run->output_is_data = is_for_programs;
-    weir_report_place(&run->report);
     return 0;
 }
 
@@ -234,6 +233,7 @@ static enum weir_code run_values(struct weir_run *run, const struct weir_program
         return weir_run_refuse(run, &err);
     if (open_outputs(run, &s, &err) < 0 || weir_observers_run_begin(run, s.test, s.n, &err) < 0)
         return weir_run_refuse(run, &err);
+    weir_report_place(&run->report); /* the checks have said whether CSV has a column for messages */
     return run_all(run, &s, &err);
 }
 
