@@ -17,8 +17,8 @@
 #include "engine/check/rules.h"
 #include "engine/observer.h"
 #include "engine/options.h"
-#include "engine/settings.h"
 #include "par/agree.h"
+#include "par/textfile.h"
 
 static const char *const dumps[] = { "words", "json", "man", NULL };
 

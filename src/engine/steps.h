@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/phase.h"
+#include "engine/program.h"
 #include "par/agree.h"
 
 /* How often a rank that works alone looks for signals and failures of others. */

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* textfile.c - text files that rank 0 reads for all ranks */
+#include "config.h"
+#include "par/textfile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/str.h"
+#include "par/agree.h"
+
+#define TEXT_MAX                                                                                   \
+    ((size_t)64 << 20) /* bytes; more is no text of options, and /dev/zero has no end */
+
+static int read_all(FILE *f, struct weir_shared_text *t, struct weir_err *err)
+{
+    struct weir_str text = { 0 };
+    char piece[4096];
+    size_t n;
+
+    while (text.len <= TEXT_MAX && (n = fread(piece, 1, sizeof(piece), f)) > 0)
+        weir_str_add(&text, piece, n);
+    weir_str_addc(&text, '\0');
+    t->text = text.text;
+    t->len = text.len > 0 ? text.len - 1 : 0;
+    if (ferror(f) || text.failed)
+        return weir_fail(err, WEIR_EUSAGE, "read %s '%s'", t->what, t->path);
+    if (text.len > TEXT_MAX)
+        return weir_refuse(err, WEIR_EUSAGE, "read %s '%s': more than %zu MiB is no %s", t->what,
+                           t->path, TEXT_MAX >> 20, t->what);
+    return 0;
+}
+
+/* Nobody named a file that need not be there, so nobody writes into a pipe of this name. A link to
+ * nothing is there: to open it fails. */
+static int look_at_file(const struct weir_shared_text *t, bool *there, struct weir_err *err)
+{
+    struct stat st;
+
+    *there = t->must_be || lstat(t->path, &st) == 0 || errno != ENOENT;
+    if (!t->must_be && *there && stat(t->path, &st) == 0 && S_ISFIFO(st.st_mode))
+        return weir_refuse(err, WEIR_EUSAGE, "read %s '%s': it is a pipe, not a file", t->what,
+                           t->path);
+    return 0;
+}
+
+static int read_file(struct weir_shared_text *t, struct weir_err *err)
+{
+    bool there;
+    FILE *f;
+    int rc;
+
+    if (look_at_file(t, &there, err) < 0 || !there)
+        return there ? -1 : 0;
+    f = fopen(t->path, "r");
+    if (!f)
+        return weir_fail(err, WEIR_EUSAGE, "open %s '%s'", t->what, t->path);
+    rc = read_all(f, t, err);
+    fclose(f);
+    return rc;
+}
+
+int weir_shared_text_read(const struct weir_par *par, struct weir_shared_text *t,
+                          struct weir_err *err)
+{
+    uint64_t head[2]; /* is there a file, and its length */
+    int rc = 0;
+
+    t->text = NULL;
+    t->len = 0;
+    if (weir_agree(par, par->rank == 0 ? read_file(t, err) : 0, err) < 0)
+        return -1;
+    head[0] = t->text != NULL;
+    head[1] = t->len;
+    weir_bcast(par, head, sizeof(head), 0);
+    if (!head[0])
+        return 0;
+    t->len = head[1];
+    if (par->rank != 0 && !(t->text = malloc(t->len + 1)))
+        rc = weir_fail(err, WEIR_ESETUP, "memory for %s '%s'", t->what, t->path);
+    if (weir_agree(par, rc, err) < 0)
+        return -1;
+    weir_bcast(par, t->text, t->len + 1, 0);
+    return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* textfile.h - text files that rank 0 reads for all ranks */
+#ifndef WEIR_PAR_TEXTFILE_H
+#define WEIR_PAR_TEXTFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "par/comm.h"
+
+/* A file for all ranks. */
+struct weir_shared_text {
+    const char *what, *path; /* what it is, for messages; the same on all ranks */
+    bool must_be;            /* a file that is not there is an error; else text stays NULL */
+    char *text;              /* with a NUL at its end; to be freed, also after an error */
+    uint64_t len;            /* bytes without the NUL */
+};
+
+/* Fill text and len. Collective over par->comm. Returns 0, or -1 and the same err on all ranks. */
+int weir_shared_text_read(const struct weir_par *par, struct weir_shared_text *t,
+                          struct weir_err *err);
+
+#endif
