@@ -335,12 +335,12 @@ struct weir_made {
     void (*clean)(struct weir_run *run, void *state);
 };
 
-/* What the checks must know of a test (engine/check/trust.h). */
-struct weir_facts;
+/* What the checks must know of a test (engine/check/checks.h). */
+struct weir_inputs;
 struct weir_judged {
-    /* What its options say about the reliability of its results (engine/check/facts.h); after start.
+    /* What its options say about the reliability of its results (engine/check/inputs.h); after start.
      * Collective; rank 0 alone keeps it. */
-    void (*facts)(struct weir_run *run, void *state, struct weir_facts *facts);
+    void (*inputs)(struct weir_run *run, void *state, struct weir_inputs *inputs);
     /* Which bytes of which ordinary file this rank reads or writes in a stage, after its 'before'
      * (NULL: which file it will make; after start); false: not known, or none. For
      * weir_pagecache_look. Local. */

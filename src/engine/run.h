@@ -82,7 +82,7 @@ enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err)
 /* The same for a verdict on a test that has ended: said after all text and the lines of the
  * findings. */
 enum weir_code weir_run_refuse_last(struct weir_run *run, const struct weir_err *err);
-/* The lines that weir_trust_lines has kept, then run->error where it was not the last error that was
+/* The lines that weir_checks_lines has kept, then run->error where it was not the last error that was
  * said: the last line of a run that failed is the error of its exit status. Needs no MPI, and comes
  * after weir_program_end. Rank 0, nothing elsewhere. */
 void weir_run_last_lines(struct weir_run *run);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "engine/check/trust.h"
+#include "engine/check/checks.h"
 #include "engine/observe/metrics.h"
 
 /* A phase without any work has no rate. */

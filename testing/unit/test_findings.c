@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_findings.c - each rule with facts that make a finding and facts that do not; limits, rule sets,
+/* test_findings.c - each rule with inputs that make a finding and inputs that do not; limits, rule sets,
  * verdicts, and the statistics of series */
 #include "config.h"
 #include "engine/check/rules.h"
@@ -16,13 +16,13 @@
 #include "base/stats.h"
 #include "engine/check/series.h"
 
-/* Facts of a sound test: one written and one read phase of a minute, six steady repetitions. */
-static struct weir_facts sound_facts(void)
+/* Inputs of a sound test: one written and one read phase of a minute, six steady repetitions. */
+static struct weir_inputs sound_facts(void)
 {
     static const double rates[] = { 100e6, 101e6, 99e6, 100.5e6, 99.5e6, 100.2e6 };
-    struct weir_facts f;
+    struct weir_inputs f;
 
-    weir_facts_init(&f);
+    weir_inputs_init(&f);
     f.tasks = 8;
     f.nodes = 2;
     f.per_node_max = 4;
@@ -42,7 +42,7 @@ static struct weir_facts sound_facts(void)
     f.allocated = f.written = 1;
     f.repetitions = 6;
     for (int i = 0; i < 2; i++) {
-        struct weir_facts_phase *p = weir_facts_phase_of(&f, i ? "read" : "write");
+        struct weir_inputs_phase *p = weir_inputs_phase_of(&f, i ? "read" : "write");
 
         p->moves = i ? WEIR_MOVES_IN : WEIR_MOVES_OUT;
         p->shortest_s = p->busy_s = 400;
@@ -65,7 +65,7 @@ static const struct weir_finding *find(const struct weir_finding *list, int n, c
     return NULL;
 }
 
-static enum weir_severity found(const struct weir_facts *f, enum weir_rule_set set, const char *id)
+static enum weir_severity found(const struct weir_inputs *f, enum weir_rule_set set, const char *id)
 {
     struct weir_finding list[WEIR_RULES];
     int n = weir_findings_judge(f, set, NULL, list);
@@ -74,7 +74,7 @@ static enum weir_severity found(const struct weir_facts *f, enum weir_rule_set s
     return one && one->outcome == WEIR_FOUND ? one->severity : WEIR_SOUND;
 }
 
-static enum weir_judgement outcome(const struct weir_facts *f, const char *id)
+static enum weir_judgement outcome(const struct weir_inputs *f, const char *id)
 {
     struct weir_finding list[WEIR_RULES];
     int n = weir_findings_judge(f, WEIR_RULES_DEFAULT, NULL, list);
@@ -87,7 +87,7 @@ static enum weir_judgement outcome(const struct weir_facts *f, const char *id)
 #define WRITTEN (&f->phase[0])
 #define READ (&f->phase[1])
 #define SPOILER(name, statement)                                                                   \
-    static void name(struct weir_facts *f)                                                         \
+    static void name(struct weir_inputs *f)                                                         \
     {                                                                                              \
         statement;                                                                                 \
     }
@@ -115,7 +115,7 @@ SPOILER(holes, f->written = 0.5)
 SPOILER(cold_and_no_device, (READ->cached = 0, READ->reached = 1e9))
 SPOILER(once, WRITTEN->n = 1)
 /* Three repetitions with this range. */
-static void scatter(struct weir_facts *f, double percent)
+static void scatter(struct weir_inputs *f, double percent)
 {
     READ->rates[0] = (100 - percent / 2) * 1e6;
     READ->rates[1] = (100 + percent / 2) * 1e6;
@@ -152,7 +152,7 @@ SPOILER(own_items, f->own_metadata = 1)
 
 static const struct {
     const char *id;
-    void (*spoil)(struct weir_facts *);
+    void (*spoil)(struct weir_inputs *);
     enum weir_severity is[WEIR_RULE_SETS];
 } cases[] = {
 #define IS(d, j, i, s) { WEIR_##d, WEIR_##j, WEIR_##i, WEIR_##s }
@@ -208,7 +208,7 @@ static const struct {
 
 static void a_sound_test_has_no_finding(void **state)
 {
-    struct weir_facts f = sound_facts();
+    struct weir_inputs f = sound_facts();
     struct weir_finding list[WEIR_RULES];
 
     (void)state;
@@ -227,7 +227,7 @@ static void each_rule_finds_what_it_is_for(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         for (int set = 0; set < WEIR_RULE_SETS; set++) {
-            struct weir_facts f = sound_facts();
+            struct weir_inputs f = sound_facts();
 
             cases[i].spoil(&f);
             if (found(&f, (enum weir_rule_set)set, cases[i].id) != cases[i].is[set])
@@ -238,12 +238,12 @@ static void each_rule_finds_what_it_is_for(void **state)
 static void what_is_found_has_other_words_than_what_is_fine(void **state)
 {
     struct weir_finding sound[WEIR_RULES], list[WEIR_RULES];
-    const struct weir_facts fine = sound_facts();
+    const struct weir_inputs fine = sound_facts();
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         for (int set = 0; set < WEIR_RULE_SETS; set++) {
-            struct weir_facts f = sound_facts();
+            struct weir_inputs f = sound_facts();
             int n = weir_findings_judge(&fine, (enum weir_rule_set)set, NULL, sound);
 
             cases[i].spoil(&f);
@@ -258,11 +258,11 @@ static void what_is_found_has_other_words_than_what_is_fine(void **state)
 static void what_is_not_known_is_not_judged(void **state)
 {
     struct weir_finding list[WEIR_RULES];
-    struct weir_facts f;
+    struct weir_inputs f;
     int n;
 
     (void)state;
-    weir_facts_init(&f);
+    weir_inputs_init(&f);
     f.tasks = f.nodes = f.per_node_max = 1;
     n = weir_findings_judge(&f, WEIR_RULES_DEFAULT, NULL, list);
     assert_int_equal(n, WEIR_RULES);
@@ -282,7 +282,7 @@ static void what_is_not_known_is_not_judged(void **state)
 
 static void what_a_file_system_in_memory_keeps_is_never_on_storage(void **state)
 {
-    struct weir_facts f = sound_facts();
+    struct weir_inputs f = sound_facts();
     struct weir_finding list[WEIR_RULES];
     int n;
 
@@ -297,7 +297,7 @@ static void what_a_file_system_in_memory_keeps_is_never_on_storage(void **state)
 
 static void special_cases_have_their_severity(void **state)
 {
-    struct weir_facts f = sound_facts();
+    struct weir_inputs f = sound_facts();
 
     (void)state;
     f.phase[1].shortest_s = 0.01;
@@ -348,7 +348,7 @@ static void special_cases_have_their_severity(void **state)
 
 static void a_page_cache_that_is_seen_in_part_is_never_fine(void **state)
 {
-    struct weir_facts f = sound_facts();
+    struct weir_inputs f = sound_facts();
 
     (void)state;
     f.cache_hides = "another cache is below";
@@ -365,7 +365,7 @@ static void a_page_cache_that_is_seen_in_part_is_never_fine(void **state)
 
 static void bytes_that_no_device_moved_are_a_note_where_memory_had_them(void **state)
 {
-    struct weir_facts f = sound_facts();
+    struct weir_inputs f = sound_facts();
 
     (void)state;
     f.phase[1].reached = 0;
@@ -383,7 +383,7 @@ static void bytes_that_no_device_moved_are_a_note_where_memory_had_them(void **s
 
 static void the_bound_of_a_rate_is_named(void **state)
 {
-    struct weir_facts f = sound_facts();
+    struct weir_inputs f = sound_facts();
     struct weir_finding list[WEIR_RULES];
     int n = weir_findings_judge(&f, WEIR_RULES_DEFAULT, NULL, list);
 
@@ -403,7 +403,7 @@ static void the_bound_of_a_rate_is_named(void **state)
 
 static void limits_change_one_rule(void **state)
 {
-    struct weir_facts f = sound_facts();
+    struct weir_inputs f = sound_facts();
     struct weir_finding list[WEIR_RULES];
     struct weir_limits limits;
     const struct weir_finding *one;
@@ -440,7 +440,7 @@ static void wrong_limits_are_refused(void **state)
 static void rule_sets_have_names(void **state)
 {
     struct weir_finding list[WEIR_RULES];
-    struct weir_facts f = sound_facts();
+    struct weir_inputs f = sound_facts();
 
     (void)state;
     assert_int_equal(weir_rule_set_find("IO500"), WEIR_RULES_IO500);
@@ -500,7 +500,7 @@ static void the_interval_of_thousands_of_values_is_no_narrower(void **state)
 
 static void phases_outside_the_repetitions_are_not_counted(void **state)
 {
-    struct weir_facts f = sound_facts();
+    struct weir_inputs f = sound_facts();
 
     (void)state;
     f.phase[0].n = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* checks.c - the row of the checks: what each rank measures around a phase, and adds to its sums */
 #include "config.h"
-#include "engine/check/trust.h"
+#include "engine/check/checks.h"
 
 #include <math.h>
 
@@ -18,36 +18,36 @@ static enum weir_moves moves_of(const struct weir_stage *s)
 
 static bool is_measured(const struct weir_run *run, const struct weir_stage *s)
 {
-    return weir_trust_of(run)->facts && s->phase && !(s->flags & WEIR_STAGE_UNTIMED);
+    return weir_checks_of(run)->inputs && s->phase && !(s->flags & WEIR_STAGE_UNTIMED);
 }
 
 static int check(const struct weir_run_options *o, struct weir_files *files,
                  struct weir_err *err)
 {
     (void)files;
-    return weir_trust_check(o, err);
+    return weir_checks_options(o, err);
 }
 
 static void help(enum weir_topic topic, struct weir_str *out)
 {
     if (topic == WEIR_TOPIC_TRUST)
-        weir_trust_help(out);
+        weir_checks_help(out);
 }
 
 static int run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
                      struct weir_err *err)
 {
     (void)state;
-    if (weir_trust_environment(run, err) < 0)
+    if (weir_checks_environment(run, err) < 0)
         return -1;
-    weir_trust_machine(run, tests, n);
+    weir_collect_machine(run, tests, n);
     return 0;
 }
 
 static void summary(struct weir_run *run, void *state)
 {
     (void)state;
-    weir_trust_tables(run);
+    weir_checks_tables(run);
 }
 
 /* ---- a test ---- */
@@ -56,7 +56,7 @@ static void summary(struct weir_run *run, void *state)
 static void take_found(struct weir_run *run)
 {
     const struct weir_found *found = &run->test->found;
-    struct weir_facts *f = weir_trust_of(run)->facts;
+    struct weir_inputs *f = weir_checks_of(run)->inputs;
 
     if (!f)
         return;
@@ -68,8 +68,8 @@ static void take_found(struct weir_run *run)
 
 static void take_missing(struct weir_run *run)
 {
-    if (weir_trust_of(run)->facts && run->details)
-        weir_trust_of(run)->facts->lacks = run->test->missing;
+    if (weir_checks_of(run)->inputs && run->details)
+        weir_checks_of(run)->inputs->lacks = run->test->missing;
 }
 
 static int test_start(struct weir_run *run, void *state, struct weir_err *err)
@@ -77,7 +77,7 @@ static int test_start(struct weir_run *run, void *state, struct weir_err *err)
     (void)state;
     (void)err;
     run->test->missing = run->report.missing;
-    weir_trust_begin(run);
+    weir_checks_begin(run);
     take_found(run);
     return 0;
 }
@@ -88,8 +88,8 @@ static void test_end(struct weir_run *run, void *state)
 
     (void)state;
     take_missing(run);
-    if (weir_trust_end(run) == WEIR_INVALID && o->strict)
-        run->test->invalid_by = weir_rule_sets[weir_trust_rules(run, o)];
+    if (weir_checks_end(run) == WEIR_INVALID && o->strict)
+        run->test->invalid_by = weir_rule_sets[weir_checks_rules(run, o)];
 }
 
 /* ---- a phase ---- */
@@ -97,7 +97,7 @@ static void test_end(struct weir_run *run, void *state)
 static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                   struct weir_err *err)
 {
-    struct weir_trust *t = weir_trust_of(run);
+    struct weir_checks *t = weir_checks_of(run);
     uint64_t begin_ns = weir_now_ns();
     bool reads;
 
@@ -121,8 +121,8 @@ static void start(struct weir_run *run, void *state, const struct weir_phase_rec
 {
     (void)state;
     (void)rec;
-    if (weir_trust_of(run)->stage)
-        weir_machine_use(&weir_trust_of(run)->before, moves_of(weir_trust_of(run)->stage) != WEIR_MOVES_NOTHING);
+    if (weir_checks_of(run)->stage)
+        weir_machine_use(&weir_checks_of(run)->before, moves_of(weir_checks_of(run)->stage) != WEIR_MOVES_NOTHING);
 }
 
 /* ---- the sums of a phase ---- */
@@ -140,12 +140,12 @@ static int part_of(const struct weir_run *run, const struct weir_phase_rec *rec)
     int64_t end = weir_clock_common(&run->clock, rec->mark[WEIR_MARK_WORKED]);
     double span = (double)(rec->last[WEIR_MARK_WORKED] - rec->first[WEIR_MARK_WORK]);
     double done = (double)(end - rec->first[WEIR_MARK_WORK]);
-    double part = span > 0 ? WEIR_TRUST_PARTS * done / span : 0;
+    double part = span > 0 ? WEIR_CHECKS_PARTS * done / span : 0;
 
-    return part < 0 ? 0 : part < WEIR_TRUST_PARTS ? (int)part : WEIR_TRUST_PARTS - 1;
+    return part < 0 ? 0 : part < WEIR_CHECKS_PARTS ? (int)part : WEIR_CHECKS_PARTS - 1;
 }
 
-static void add_sessions(const struct weir_test *t, struct weir_trust_sums *s)
+static void add_sessions(const struct weir_test *t, struct weir_checks_sums *s)
 {
     for (int i = 0; i < t->sessions; i++) {
         const struct weir_session_stats *stats = t->session[i]->stats;
@@ -165,7 +165,7 @@ static uint64_t known_bytes(double bytes, uint64_t *unknown)
     return *unknown ? 0 : (uint64_t)bytes;
 }
 
-static void add_cache(const struct weir_trust *t, struct weir_trust_sums *s)
+static void add_cache(const struct weir_checks *t, struct weir_checks_sums *s)
 {
     s->looked = (uint64_t)t->cache.looked;
     s->size = (uint64_t)t->cache.size;
@@ -189,8 +189,8 @@ static uint64_t ends_of(const struct weir_phase_rec *rec)
 
 static void add(struct weir_run *run, void *state, const struct weir_phase_rec *rec, uint64_t *sum)
 {
-    struct weir_trust *t = weir_trust_of(run);
-    struct weir_trust_sums *s = (struct weir_trust_sums *)sum;
+    struct weir_checks *t = weir_checks_of(run);
+    struct weir_checks_sums *s = (struct weir_checks_sums *)sum;
     uint64_t begin_ns = weir_now_ns();
     struct weir_machine_use now;
     enum weir_moves moves;
@@ -199,14 +199,14 @@ static void add(struct weir_run *run, void *state, const struct weir_phase_rec *
     if (!t->stage) /* nothing is judged, or a phase of no stage */
         return;
     moves = moves_of(t->stage);
-    if (moves == WEIR_MOVES_OUT || t->facts->direct == 1)
+    if (moves == WEIR_MOVES_OUT || t->inputs->direct == 1)
         weir_pagecache_look(run, t->stage, &t->cache, &t->cache_why);
     weir_machine_use(&now, moves != WEIR_MOVES_NOTHING);
     s->user_ns = now.user_ns - t->before.user_ns;
     s->io_unknown = !now.io_known || !t->before.io_known;
     s->reached = moves == WEIR_MOVES_IN ? now.read - t->before.read : now.written - t->before.written;
     if (moves != WEIR_MOVES_NOTHING)
-        weir_trust_device_own(run, &now, moves == WEIR_MOVES_IN, s);
+        weir_others_add(run, &now, moves == WEIR_MOVES_IN, s);
     s->ends_ns = ends_of(rec);
     add_sessions(run->test, s);
     add_cache(t, s);
@@ -221,23 +221,23 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
 
     (void)state;
     (void)err;
-    weir_trust_of(run)->stage = NULL;
+    weir_checks_of(run)->stage = NULL;
     if (rec->failed || !rec->stage)
         return 0;
     take_missing(run);
     if (is_measured(run, rec->stage))
-        weir_trust_gather(run, rec, moves_of(rec->stage));
-    if (weir_trust_of(run)->facts && run->par.rank == 0)
-        weir_trust_verdict(run);
-    weir_trust_of(run)->spent_ns += weir_now_ns() - begin_ns;
+        weir_collect_phase(run, rec, moves_of(rec->stage));
+    if (weir_checks_of(run)->inputs && run->par.rank == 0)
+        weir_verdict_for_rows(run);
+    weir_checks_of(run)->spent_ns += weir_now_ns() - begin_ns;
     return 0;
 }
 
 const struct weir_observer weir_checks = {
     .name = "checks",
-    .state_size = sizeof(struct weir_trust),
+    .state_size = sizeof(struct weir_checks),
     .maxima = 1,
-    .sums = sizeof(struct weir_trust_sums) / sizeof(uint64_t),
+    .sums = sizeof(struct weir_checks_sums) / sizeof(uint64_t),
     .help = help,
     .check = check,
     .run_begin = run_begin,

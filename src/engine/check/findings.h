@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* findings.h - what makes a result unreliable: one table of rules, and the judgement of a test by
- * its facts. No I/O. */
+ * its inputs. No I/O. */
 #ifndef WEIR_ENGINE_CHECK_FINDINGS_H
 #define WEIR_ENGINE_CHECK_FINDINGS_H
 
 #include "base/err.h"
-#include "engine/check/facts.h"
+#include "engine/check/inputs.h"
 
 /* NOTE: worth knowing. SUSPECT: the number probably does not mean what it seems to. INVALID: by
  * this rule set it must not be published. */
@@ -56,7 +56,7 @@ int weir_rule_set_find(const char *name);
 
 /* Judge by every rule of the set; those that the set does not have are left out. limits may be
  * NULL. Local. Returns the number of entries in out. */
-int weir_findings_judge(const struct weir_facts *f, enum weir_rule_set set,
+int weir_findings_judge(const struct weir_inputs *f, enum weir_rule_set set,
                         const struct weir_limits *limits, struct weir_finding out[WEIR_RULES]);
 
 /* The worst severity that was found, for people: SOUND, SUSPECT or INVALID (a NOTE is sound). */

@@ -6,7 +6,7 @@
  * its tasks may use, and what the tasks themselves had of them: all tasks of the run, for those
  * that wait in MPI are busy, too. The rest is that of others. */
 #include "config.h"
-#include "engine/check/trust.h"
+#include "engine/check/checks.h"
 
 #include <limits.h>
 #include <math.h>
@@ -25,9 +25,9 @@
  * counts for no process: so much is ours for each. */
 #define SMALL 65536
 
-static void begin_device(struct weir_run *run, struct weir_facts *f)
+static void begin_device(struct weir_run *run, struct weir_inputs *f)
 {
-    struct weir_trust_device *d = &weir_trust_of(run)->device;
+    struct weir_others_device *d = &weir_checks_of(run)->device;
     struct weir_devices before = d->on;
 
     if (!d->begun) /* once a run: pages of a test may be written during the next one */
@@ -53,7 +53,7 @@ static void begin_device(struct weir_run *run, struct weir_facts *f)
 }
 
 /* What the device moved in a phase that ends now. */
-static void add_traffic(struct weir_trust_device *d, const struct weir_traffic *now)
+static void add_traffic(struct weir_others_device *d, const struct weir_traffic *now)
 {
     uint64_t read = now->read - d->phase.read, written = now->written - d->phase.written;
 
@@ -62,10 +62,10 @@ static void add_traffic(struct weir_trust_device *d, const struct weir_traffic *
     d->in_test += (double)(read + written);
 }
 
-void weir_trust_device_own(struct weir_run *run, const struct weir_machine_use *now, bool reads,
-                           struct weir_trust_sums *s)
+void weir_others_add(struct weir_run *run, const struct weir_machine_use *now, bool reads,
+                     struct weir_checks_sums *s)
 {
-    struct weir_trust_device *d = &weir_trust_of(run)->device;
+    struct weir_others_device *d = &weir_checks_of(run)->device;
     const struct weir_machine_use *was = &d->own_before;
     struct weir_traffic moved;
 
@@ -87,10 +87,10 @@ static double beyond(uint64_t device, double own)
 /* A task's own counts say what it gave to the block layer; less may have come to the device (it
  * compresses, or an image has pages of its own), but not more of ours. */
 static void note_reached(const struct weir_run *run, const struct weir_phase_rec *rec,
-                         struct weir_facts_phase *p)
+                         struct weir_inputs_phase *p)
 {
-    const struct weir_trust_device *d = &weir_trust_of(run)->device;
-    double given = (double)((const struct weir_trust_sums *)rec->sum)->reached;
+    const struct weir_others_device *d = &weir_checks_of(run)->device;
+    double given = (double)((const struct weir_checks_sums *)rec->sum)->reached;
 
     if (d->on.n == 0)
         return;
@@ -98,11 +98,11 @@ static void note_reached(const struct weir_run *run, const struct weir_phase_rec
     p->reached += d->known ? fmin(given, (double)d->reached) : given;
 }
 
-static void note_device(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_facts *f,
-                        struct weir_facts_phase *p)
+static void note_device(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_inputs *f,
+                        struct weir_inputs_phase *p)
 {
-    struct weir_trust_device *d = &weir_trust_of(run)->device;
-    const struct weir_trust_sums *s = (const struct weir_trust_sums *)rec->sum;
+    struct weir_others_device *d = &weir_checks_of(run)->device;
+    const struct weir_checks_sums *s = (const struct weir_checks_sums *)rec->sum;
     double small = rec->bytes_sum < SMALL * rec->steps_sum ? (double)rec->steps_sum : 0;
 
     d->asked += (double)rec->bytes_sum;
@@ -126,7 +126,7 @@ static void note_device(struct weir_run *run, const struct weir_phase_rec *rec, 
 #define PPM 1e6
 
 /* The processes of this node's tasks, and where they are seen from. */
-static void gather_tasks(struct weir_run *run, struct weir_trust_processors *p)
+static void gather_tasks(struct weir_run *run, struct weir_others_processors *p)
 {
     const struct weir_par *par = &run->world;
     const uint64_t mine[2] = { (uint64_t)getpid(), weir_process_space() };
@@ -143,9 +143,9 @@ static void gather_tasks(struct weir_run *run, struct weir_trust_processors *p)
     }
 }
 
-int weir_trust_processors_find(struct weir_run *run)
+int weir_others_find(struct weir_run *run)
 {
-    struct weir_trust_processors *p = &weir_trust_of(run)->processors;
+    struct weir_others_processors *p = &weir_checks_of(run)->processors;
 
     weir_machine_cores(p->mask);
     weir_nodes_or(&run->world, p->mask, WEIR_MACHINE_CORE_WORDS);
@@ -158,7 +158,7 @@ int weir_trust_processors_find(struct weir_run *run)
 }
 
 /* What all had of the processors, and what is ours of it. */
-static bool read_now(const struct weir_trust_processors *p, struct weir_processor_use *u)
+static bool read_now(const struct weir_others_processors *p, struct weir_processor_use *u)
 {
     u->at_ns = weir_now_ns();
     return p->tasks > 0 && weir_processes_had(p->task, p->tasks, &u->own) &&
@@ -167,7 +167,7 @@ static bool read_now(const struct weir_trust_processors *p, struct weir_processo
 
 /* Of the time of others, which may be that of threads of the kernel that work for us: write back,
  * encrypt, send. They are looked for only where it matters, for it takes a while. */
-static double without_kernel(struct weir_trust_processors *p, double others)
+static double without_kernel(struct weir_others_processors *p, double others)
 {
     double now;
 
@@ -179,7 +179,7 @@ static double without_kernel(struct weir_trust_processors *p, double others)
 
 static void end_phase(struct weir_run *run)
 {
-    struct weir_trust_processors *p = &weir_trust_of(run)->processors;
+    struct weir_others_processors *p = &weir_checks_of(run)->processors;
     struct weir_processor_use now;
     double span, busy, own;
 
@@ -198,16 +198,16 @@ static void end_phase(struct weir_run *run)
 
 int64_t weir_others_most(struct weir_run *run)
 {
-    if (weir_trust_of(run)->stage)
+    if (weir_checks_of(run)->stage)
         end_phase(run);
-    return weir_trust_of(run)->processors.share;
+    return weir_checks_of(run)->processors.share;
 }
 
 /* ---- both ---- */
 
-void weir_others_begin(struct weir_run *run, struct weir_facts *f)
+void weir_others_begin(struct weir_run *run, struct weir_inputs *f)
 {
-    struct weir_trust_processors *p = &weir_trust_of(run)->processors;
+    struct weir_others_processors *p = &weir_checks_of(run)->processors;
 
     begin_device(run, f);
     p->others = p->room = 0;
@@ -216,16 +216,16 @@ void weir_others_begin(struct weir_run *run, struct weir_facts *f)
 
 void weir_others_before(struct weir_run *run)
 {
-    struct weir_trust_device *d = &weir_trust_of(run)->device;
-    struct weir_trust_processors *p = &weir_trust_of(run)->processors;
+    struct weir_others_device *d = &weir_checks_of(run)->device;
+    struct weir_others_processors *p = &weir_checks_of(run)->processors;
 
     if (run->par.rank == 0 && d->known)
         weir_devices_moved(&d->on, &d->phase);
     p->reads = p->tasks > 0 && read_now(p, &p->before);
 }
 
-void weir_others_note(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_facts *f,
-                      struct weir_facts_phase *p)
+void weir_others_note(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_inputs *f,
+                      struct weir_inputs_phase *p)
 {
     int64_t most = *rec->max;
 

@@ -10,21 +10,21 @@
 
 /* ---- time, size, caches ---- */
 
-static bool writes_or_makes(const struct weir_facts_phase *p)
+static bool writes_or_makes(const struct weir_inputs_phase *p)
 {
     return p->moves == WEIR_MOVES_OUT || p->makes;
 }
 
-static bool reads(const struct weir_facts_phase *p)
+static bool reads(const struct weir_inputs_phase *p)
 {
     return p->moves == WEIR_MOVES_IN;
 }
 
 /* IO500 has a limit for write phases only. */
-static void h01(const struct weir_facts *f, struct weir_finding *out)
+static void h01(const struct weir_inputs *f, struct weir_finding *out)
 {
     bool writes = out->set == WEIR_RULES_IO500;
-    const struct weir_facts_phase *p = WEIR_LEAST(f, shortest_s, writes ? writes_or_makes : NULL);
+    const struct weir_inputs_phase *p = WEIR_LEAST(f, shortest_s, writes ? writes_or_makes : NULL);
 
     if (p)
         weir_finding_set(out, p->shortest_s, "a %s phase %s %.3g s", p->key,
@@ -33,9 +33,9 @@ static void h01(const struct weir_facts *f, struct weir_finding *out)
         weir_finding_unknown(out, "no phase writes data or makes items");
 }
 
-static void h02(const struct weir_facts *f, struct weir_finding *out)
+static void h02(const struct weir_inputs *f, struct weir_finding *out)
 {
-    const struct weir_facts_phase *p = WEIR_MOST(f, bytes, NULL);
+    const struct weir_inputs_phase *p = WEIR_MOST(f, bytes, NULL);
     double node = p ? p->bytes / f->tasks * f->per_node_max : 0;
 
     if (node <= 0)
@@ -44,7 +44,7 @@ static void h02(const struct weir_facts *f, struct weir_finding *out)
         weir_finding_unknown(out, WEIR_NOT_STORED);
     else if (out->set == WEIR_RULES_JUPITER)
         weir_finding_set(out, node / GIB, "%.3g GiB of data a node", node / GIB);
-    else if (!weir_facts_have(f, WEIR_MOVES_IN) && f->durable == 1)
+    else if (!weir_inputs_have(f, WEIR_MOVES_IN) && f->durable == 1)
         weir_finding_unknown(out, "nothing is read, and what is written is flushed in the "
                                   "measured time (H05 has what was not)");
     else if (f->direct == 1 || f->evicted)
@@ -55,14 +55,14 @@ static void h02(const struct weir_facts *f, struct weir_finding *out)
 }
 
 /* Its pages are the only place of the data. */
-static bool is_in_memory(const struct weir_facts *f)
+static bool is_in_memory(const struct weir_inputs *f)
 {
     return strcmp(f->file_system, "tmpfs") == 0 || strcmp(f->file_system, "ramfs") == 0;
 }
 
-static void h03(const struct weir_facts *f, struct weir_finding *out)
+static void h03(const struct weir_inputs *f, struct weir_finding *out)
 {
-    const struct weir_facts_phase *p = WEIR_MOST(f, cached, reads);
+    const struct weir_inputs_phase *p = WEIR_MOST(f, cached, reads);
     bool memory = is_in_memory(f);
 
     if (p)
@@ -70,7 +70,7 @@ static void h03(const struct weir_facts *f, struct weir_finding *out)
             out, 100 * p->cached, "%.0f %% of the bytes read %s in this node's page cache%s%s%s",
             100 * p->cached, f->planned ? "would be" : "were", memory ? " (" : "",
             memory ? f->file_system : "", memory ? " is memory)" : "");
-    else if (f->direct == 1 && weir_facts_have(f, WEIR_MOVES_IN))
+    else if (f->direct == 1 && weir_inputs_have(f, WEIR_MOVES_IN))
         weir_finding_unknown(out, "direct I/O reads past the page cache (H27 says whether it does)");
 }
 
@@ -78,7 +78,7 @@ static void h03(const struct weir_facts *f, struct weir_finding *out)
 
 /* Nothing that is known lets the bytes of this phase stay in memory: they were not there before, or
  * the system does not tell who asks, or they were made durable in the time. */
-static bool is_cold(const struct weir_facts *f, const struct weir_facts_phase *p)
+static bool is_cold(const struct weir_inputs *f, const struct weir_inputs_phase *p)
 {
     if (f->direct == 1)
         return !(p->left > COLD);
@@ -89,12 +89,12 @@ static bool is_cold(const struct weir_facts *f, const struct weir_facts_phase *p
 
 /* The phase of which the smallest share of the bytes reached a device: of all, or of those phases
  * that write (out) or of which the bytes ought to have reached one (cold). */
-static const struct weir_facts_phase *least_reached(const struct weir_facts *f, bool out, bool cold)
+static const struct weir_inputs_phase *least_reached(const struct weir_inputs *f, bool out, bool cold)
 {
-    const struct weir_facts_phase *p = NULL;
+    const struct weir_inputs_phase *p = NULL;
 
     for (int i = 0; i < f->phases; i++) {
-        const struct weir_facts_phase *q = &f->phase[i];
+        const struct weir_inputs_phase *q = &f->phase[i];
 
         if (q->asked > 0 && (!out || q->moves == WEIR_MOVES_OUT) && (!cold || is_cold(f, q)) &&
             (!p || q->reached * p->asked < p->reached * q->asked))
@@ -103,13 +103,13 @@ static const struct weir_facts_phase *least_reached(const struct weir_facts *f, 
     return p;
 }
 
-static bool is_less_than_half(const struct weir_facts_phase *p)
+static bool is_less_than_half(const struct weir_inputs_phase *p)
 {
     return p && 2 * p->reached < p->asked;
 }
 
 /* Why they ought to have reached it. */
-static const char *why_all(const struct weir_facts *f, const struct weir_facts_phase *p)
+static const char *why_all(const struct weir_inputs *f, const struct weir_inputs_phase *p)
 {
     if (f->direct == 1)
         return ", though direct I/O was asked for";
@@ -124,11 +124,11 @@ static void suspect_at_least(struct weir_finding *out)
     out->severity = out->severity > WEIR_SUSPECT ? out->severity : WEIR_SUSPECT;
 }
 
-static void h04(const struct weir_facts *f, struct weir_finding *out)
+static void h04(const struct weir_inputs *f, struct weir_finding *out)
 {
-    const struct weir_facts_phase *cold = least_reached(f, false, true);
+    const struct weir_inputs_phase *cold = least_reached(f, false, true);
     bool gone = is_less_than_half(cold);
-    const struct weir_facts_phase *p = gone ? cold : least_reached(f, false, false);
+    const struct weir_inputs_phase *p = gone ? cold : least_reached(f, false, false);
 
     if (gone)
         suspect_at_least(out);
@@ -140,7 +140,7 @@ static void h04(const struct weir_facts *f, struct weir_finding *out)
 }
 
 /* In memory no page is ever dirty. */
-static void h05(const struct weir_facts *f, struct weir_finding *out)
+static void h05(const struct weir_inputs *f, struct weir_finding *out)
 {
     if (WEIR_MOST(f, dirty, NULL) && is_in_memory(f))
         weir_finding_set(out, 100, "all that was written is in memory only: %s is memory",
@@ -148,13 +148,13 @@ static void h05(const struct weir_facts *f, struct weir_finding *out)
 }
 
 /* On one node there is no other way. */
-static void h07(const struct weir_facts *f, struct weir_finding *out)
+static void h07(const struct weir_inputs *f, struct weir_finding *out)
 {
     if (f->nodes < 2 && out->set == WEIR_RULES_DEFAULT)
         weir_finding_unknown(out, WEIR_ONE_NODE);
 }
 
-static void h09(const struct weir_facts *f, struct weir_finding *out)
+static void h09(const struct weir_inputs *f, struct weir_finding *out)
 {
     bool here = f->distance == 0 && f->nodes > 1; /* a -Q that is a multiple of the nodes */
 
@@ -175,16 +175,16 @@ static void h09(const struct weir_facts *f, struct weir_finding *out)
 
 /* ---- rates and data ---- */
 
-static const char *what_binds(const struct weir_facts *f)
+static const char *what_binds(const struct weir_inputs *f)
 {
     if (f->on_network && isnan(f->link_rate))
         return "memory can do (the speed of the links is not known)";
     return f->link_rate < f->memcpy_rate / 2 ? "the links of the nodes can do" : "memory can do";
 }
 
-static void h10(const struct weir_facts *f, struct weir_finding *out)
+static void h10(const struct weir_inputs *f, struct weir_finding *out)
 {
-    const struct weir_facts_phase *p = WEIR_MOST(f, rate, NULL);
+    const struct weir_inputs_phase *p = WEIR_MOST(f, rate, NULL);
     double bound = fmin(f->memcpy_rate / 2, f->link_rate) * f->nodes; /* fmin leaves NaN out */
 
     if (!p) {
@@ -199,9 +199,9 @@ static void h10(const struct weir_facts *f, struct weir_finding *out)
     }
 }
 
-static void h11(const struct weir_facts *f, struct weir_finding *out)
+static void h11(const struct weir_inputs *f, struct weir_finding *out)
 {
-    const struct weir_facts_phase *p = WEIR_MOST(f, rate, reads);
+    const struct weir_inputs_phase *p = WEIR_MOST(f, rate, reads);
 
     if (f->random != 1 || !p)
         weir_finding_unknown(out, "no phase reads at random offsets");
@@ -212,14 +212,14 @@ static void h11(const struct weir_facts *f, struct weir_finding *out)
 }
 
 /* Does the file system, or the device, store less than it is given? In words. */
-static bool is_reduced(const struct weir_facts *f, struct weir_finding *out)
+static bool is_reduced(const struct weir_inputs *f, struct weir_finding *out)
 {
-    const struct weir_facts_phase *p = least_reached(f, true, true);
+    const struct weir_inputs_phase *p = least_reached(f, true, true);
 
     if (f->compressed > COLD)
         weir_finding_set(out, 1, "%.0f %% of the bytes are compressed on the device",
                          100 * f->compressed);
-    else if (f->compresses && weir_facts_have(f, WEIR_MOVES_OUT))
+    else if (f->compresses && weir_inputs_have(f, WEIR_MOVES_OUT))
         weir_finding_set(out, 1, "the file system is mounted with %s", f->compresses);
     else if (is_less_than_half(p))
         weir_finding_set(out, 1, "a device moved only %.0f %% of the bytes of a %s phase",
@@ -229,20 +229,20 @@ static bool is_reduced(const struct weir_facts *f, struct weir_finding *out)
     return true;
 }
 
-static void h13(const struct weir_facts *f, struct weir_finding *out)
+static void h13(const struct weir_inputs *f, struct weir_finding *out)
 {
     bool repeated = f->data_kind == WEIR_DATA_REPEATED;
 
     if (f->stores != 0 && is_reduced(f, out))
         suspect_at_least(out);
-    else if (!weir_facts_have(f, WEIR_MOVES_OUT))
+    else if (!weir_inputs_have(f, WEIR_MOVES_OUT))
         weir_finding_unknown(out, WEIR_NO_WRITE);
     else if (f->data_kind != WEIR_DATA_UNKNOWN)
         weir_finding_set(out, repeated, "the data written %s be compressed or deduplicated",
                          repeated ? "can" : "cannot");
 }
 
-static void h14(const struct weir_facts *f, struct weir_finding *out)
+static void h14(const struct weir_inputs *f, struct weir_finding *out)
 {
     if (!isnan(f->written) && !(f->allocated < f->written))
         weir_finding_set(out, 100 * f->written, "%.0f %% of the bytes of the files were written%s",

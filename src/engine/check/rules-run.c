@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-static void h19(const struct weir_facts *f, struct weir_finding *out)
+static void h19(const struct weir_inputs *f, struct weir_finding *out)
 {
-    const struct weir_facts_phase *p = WEIR_MOST(f, tail, NULL), *slow = WEIR_MOST(f, slow, NULL);
+    const struct weir_inputs_phase *p = WEIR_MOST(f, tail, NULL), *slow = WEIR_MOST(f, slow, NULL);
     double tail = p ? 100 * p->tail : 0;
 
     if (f->tasks < 4)
@@ -20,22 +20,22 @@ static void h19(const struct weir_facts *f, struct weir_finding *out)
                          tail, p->key);
 }
 
-static void h21(const struct weir_facts *f, struct weir_finding *out)
+static void h21(const struct weir_inputs *f, struct weir_finding *out)
 {
-    const struct weir_facts_phase *user = WEIR_MOST(f, cpu, NULL), *data = WEIR_MOST(f, data, NULL);
+    const struct weir_inputs_phase *user = WEIR_MOST(f, cpu, NULL), *data = WEIR_MOST(f, data, NULL);
 
     if (data && (!user || data->data > user->cpu))
         weir_finding_set(out, 100 * data->data, "making and checking data is %.0f %% of a %s phase",
                          100 * data->data, data->key);
 }
 
-static void h23(const struct weir_facts *f, struct weir_finding *out)
+static void h23(const struct weir_inputs *f, struct weir_finding *out)
 {
     if (f->nodes < 2 && f->tasks < 2)
         weir_finding_set(out, 0, "one clock");
 }
 
-static void h24(const struct weir_facts *f, struct weir_finding *out)
+static void h24(const struct weir_inputs *f, struct weir_finding *out)
 {
     if (f->nodes < 2)
         weir_finding_unknown(out, WEIR_ONE_NODE);
@@ -43,7 +43,7 @@ static void h24(const struct weir_facts *f, struct weir_finding *out)
         out->severity = WEIR_SUSPECT;
 }
 
-static void h25(const struct weir_facts *f, struct weir_finding *out)
+static void h25(const struct weir_inputs *f, struct weir_finding *out)
 {
     double x = fmax(f->full, f->full_inodes); /* leaves NaN out */
 
@@ -60,7 +60,7 @@ static void h25(const struct weir_facts *f, struct weir_finding *out)
 
 #define OTHERS_LEAST (16e6) /* bytes: less is a log file */
 
-static void h26(const struct weir_facts *f, struct weir_finding *out)
+static void h26(const struct weir_inputs *f, struct weir_finding *out)
 {
     double cpu = 100 * f->others_cpu;
     double device = !(f->others <= OTHERS_LEAST) ? 100 * f->others_share : 0; /* NaN: not known */
@@ -84,7 +84,7 @@ static void h26(const struct weir_facts *f, struct weir_finding *out)
     }
 }
 
-static void h27(const struct weir_facts *f, struct weir_finding *out)
+static void h27(const struct weir_inputs *f, struct weir_finding *out)
 {
     if (f->direct == 0)
         weir_finding_set(out, 0, "direct I/O was not asked for");
@@ -94,13 +94,13 @@ static void h27(const struct weir_facts *f, struct weir_finding *out)
         out->more = NULL;
 }
 
-static void h29(const struct weir_facts *f, struct weir_finding *out)
+static void h29(const struct weir_inputs *f, struct weir_finding *out)
 {
     if (f->collective == 0)
         weir_finding_set(out, 0, "collective transfers were not asked for");
 }
 
-static void h33(const struct weir_facts *f, struct weir_finding *out)
+static void h33(const struct weir_inputs *f, struct weir_finding *out)
 {
     if (f->lacks.n >= 0)
         weir_finding_set(out, f->lacks.n, "%d %s missing%s%s", f->lacks.n,
@@ -108,18 +108,18 @@ static void h33(const struct weir_facts *f, struct weir_finding *out)
                          f->lacks.names);
 }
 
-static void h34(const struct weir_facts *f, struct weir_finding *out)
+static void h34(const struct weir_inputs *f, struct weir_finding *out)
 {
-    const struct weir_facts_phase *p = WEIR_LEAST(f, busy_s, NULL);
+    const struct weir_inputs_phase *p = WEIR_LEAST(f, busy_s, NULL);
     double x = p ? p->busy_s / f->resolution_s : NAN;
 
     if (!isnan(x))
         weir_finding_set(out, x, "a task worked %.3g times the clock's resolution", x);
 }
 
-static void h35(const struct weir_facts *f, struct weir_finding *out)
+static void h35(const struct weir_inputs *f, struct weir_finding *out)
 {
-    if (weir_facts_move_data(f) && f->own_metadata < 0)
+    if (weir_inputs_move_data(f) && f->own_metadata < 0)
         weir_finding_unknown(out, "no phase looks at metadata");
 }
 

@@ -18,11 +18,11 @@ static double sort(double *to, const double *from, int n)
 }
 
 /* The phase with the largest known value, which goes to *value; NULL: not known of any. */
-static const struct weir_facts_phase *most(const struct weir_facts *f,
-                                           double (*value_of)(const struct weir_facts_phase *),
+static const struct weir_inputs_phase *most(const struct weir_inputs *f,
+                                           double (*value_of)(const struct weir_inputs_phase *),
                                            double *value)
 {
-    const struct weir_facts_phase *found = NULL;
+    const struct weir_inputs_phase *found = NULL;
 
     *value = NAN;
     for (int i = 0; i < f->phases; i++) {
@@ -38,12 +38,12 @@ static const struct weir_facts_phase *most(const struct weir_facts *f,
 
 /* The least number of repetitions of a kind of phase, among those that are repeated where there
  * are such. */
-static const struct weir_facts_phase *fewest(const struct weir_facts *f)
+static const struct weir_inputs_phase *fewest(const struct weir_inputs *f)
 {
-    const struct weir_facts_phase *found = NULL;
+    const struct weir_inputs_phase *found = NULL;
 
     for (int i = 0; i < f->phases; i++) {
-        const struct weir_facts_phase *p = &f->phase[i];
+        const struct weir_inputs_phase *p = &f->phase[i];
 
         if (!found || (found->once && !p->once) || (found->once == p->once && p->n < found->n))
             found = p;
@@ -52,9 +52,9 @@ static const struct weir_facts_phase *fewest(const struct weir_facts *f)
 }
 
 /* Half of the interval over the median, in percent; NaN without an interval. */
-static double half_width(const struct weir_facts_phase *p)
+static double half_width(const struct weir_inputs_phase *p)
 {
-    double v[WEIR_FACTS_RATES], low, high, median = sort(v, p->rates, p->nrates);
+    double v[WEIR_INPUTS_RATES], low, high, median = sort(v, p->rates, p->nrates);
 
     if (!weir_median_interval(v, p->nrates, &low, &high))
         return NAN;
@@ -65,9 +65,9 @@ static double half_width(const struct weir_facts_phase *p)
 #define SCATTERED 25.0 /* percent: of repetitions that are too few for an interval */
 
 /* The range of two to five repetitions over their median, in percent; NaN: there are not so many. */
-static double range_of(const struct weir_facts_phase *p)
+static double range_of(const struct weir_inputs_phase *p)
 {
-    double v[WEIR_FACTS_RATES], median = sort(v, p->rates, p->nrates);
+    double v[WEIR_INPUTS_RATES], median = sort(v, p->rates, p->nrates);
     int n = p->nrates;
 
     return n < 2 || n > 5 ? NAN : 100 * (v[n - 1] - v[0]) / median;
@@ -82,10 +82,10 @@ static void judge_by(struct weir_finding *out, double limit, const char *unit)
 }
 
 /* False: the repetitions are as close as they must be, or their number is worse. */
-static bool judge_range(const struct weir_facts *f, bool few, struct weir_finding *out)
+static bool judge_range(const struct weir_inputs *f, bool few, struct weir_finding *out)
 {
     double range;
-    const struct weir_facts_phase *p = most(f, range_of, &range);
+    const struct weir_inputs_phase *p = most(f, range_of, &range);
     enum weir_severity severity = range > SCATTERED ? WEIR_SUSPECT : WEIR_NOTE;
 
     if (!(range > WIDE) || (few && out->severity >= severity))
@@ -97,9 +97,9 @@ static bool judge_range(const struct weir_facts *f, bool few, struct weir_findin
     return true;
 }
 
-static void h15(const struct weir_facts *f, struct weir_finding *out)
+static void h15(const struct weir_inputs *f, struct weir_finding *out)
 {
-    const struct weir_facts_phase *p = fewest(f);
+    const struct weir_inputs_phase *p = fewest(f);
     double widest;
     bool few;
 
@@ -126,9 +126,9 @@ static double largest_gap(const double *sorted, int n)
 }
 
 /* Change from the first repetition to the last, and between two groups, of the range. */
-static bool examine(const struct weir_facts_phase *p, double *drift, double *gap)
+static bool examine(const struct weir_inputs_phase *p, double *drift, double *gap)
 {
-    double v[WEIR_FACTS_RATES], median = sort(v, p->rates, p->nrates), range;
+    double v[WEIR_INPUTS_RATES], median = sort(v, p->rates, p->nrates), range;
     int n = p->nrates;
 
     if (n < 6)
@@ -142,17 +142,17 @@ static bool examine(const struct weir_facts_phase *p, double *drift, double *gap
     return true;
 }
 
-static double drift_or_gap(const struct weir_facts_phase *p)
+static double drift_or_gap(const struct weir_inputs_phase *p)
 {
     double drift, gap;
 
     return examine(p, &drift, &gap) ? fmax(drift, gap) : NAN;
 }
 
-static void h16(const struct weir_facts *f, struct weir_finding *out)
+static void h16(const struct weir_inputs *f, struct weir_finding *out)
 {
     double x, drift, gap;
-    const struct weir_facts_phase *p = most(f, drift_or_gap, &x);
+    const struct weir_inputs_phase *p = most(f, drift_or_gap, &x);
 
     if (!p || !examine(p, &drift, &gap))
         return;
@@ -166,9 +166,9 @@ static void h16(const struct weir_facts *f, struct weir_finding *out)
 
 #define LONG 10.0 /* seconds: in shorter phases only SNIA looks for a steady state */
 
-static void h17(const struct weir_facts *f, struct weir_finding *out)
+static void h17(const struct weir_inputs *f, struct weir_finding *out)
 {
-    const struct weir_facts_phase *p = WEIR_MOST(f, unsteady, NULL);
+    const struct weir_inputs_phase *p = WEIR_MOST(f, unsteady, NULL);
 
     if (p && out->set != WEIR_RULES_SNIA && p->shortest_s < LONG)
         weir_finding_unknown(out, "the phases are shorter than 10 s");
@@ -188,9 +188,9 @@ static double quantile(const double *sorted, int n, double q)
 }
 
 /* How many interquartile ranges of the others the first repetition is off. */
-static double first_off(const struct weir_facts_phase *p)
+static double first_off(const struct weir_inputs_phase *p)
 {
-    double v[WEIR_FACTS_RATES], off, range;
+    double v[WEIR_INPUTS_RATES], off, range;
     int n = p->nrates - 1;
 
     if (n < 4)
@@ -200,10 +200,10 @@ static double first_off(const struct weir_facts_phase *p)
     return range > 0 ? off / range : off > 0 ? 999 : 0;
 }
 
-static void h18(const struct weir_facts *f, struct weir_finding *out)
+static void h18(const struct weir_inputs *f, struct weir_finding *out)
 {
     double off;
-    const struct weir_facts_phase *p = most(f, first_off, &off);
+    const struct weir_inputs_phase *p = most(f, first_off, &off);
 
     if (p)
         weir_finding_set(out, off, "the first repetition of %s is %.2g interquartile ranges off",

@@ -115,25 +115,25 @@ void weir_finding_unknown(struct weir_finding *out, const char *why)
 }
 
 /* Why the test has nothing that the rule could judge; NULL: it has. */
-static const char *is_missing(const struct weir_facts *f, unsigned needs)
+static const char *is_missing(const struct weir_inputs *f, unsigned needs)
 {
-    if ((needs & WEIR_NEEDS_READS) && !weir_facts_have(f, WEIR_MOVES_IN))
+    if ((needs & WEIR_NEEDS_READS) && !weir_inputs_have(f, WEIR_MOVES_IN))
         return WEIR_NO_READ;
-    if ((needs & WEIR_NEEDS_WRITES) && !weir_facts_have(f, WEIR_MOVES_OUT))
+    if ((needs & WEIR_NEEDS_WRITES) && !weir_inputs_have(f, WEIR_MOVES_OUT))
         return WEIR_NO_WRITE;
-    if ((needs & WEIR_NEEDS_DATA) && !weir_facts_move_data(f))
+    if ((needs & WEIR_NEEDS_DATA) && !weir_inputs_move_data(f))
         return WEIR_NO_DATA;
     return (needs & WEIR_NEEDS_STORED) && f->stores == 0 ? WEIR_NOT_STORED : NULL;
 }
 
 /* The value that the row names, or none. */
-static void read_member(const struct weir_rule *r, const struct weir_facts *f,
+static void read_member(const struct weir_rule *r, const struct weir_inputs *f,
                         struct weir_finding *out)
 {
     bool of_phase = r->from == WEIR_VALUE_PHASE;
-    const struct weir_facts_phase *p = of_phase ? weir_facts_extreme(f, r->member, 1, NULL) : NULL;
-    double value = of_phase ? (p ? WEIR_FACTS_MEMBER(double, p, r->member) : NAN)
-                            : WEIR_FACTS_MEMBER(double, f, r->member);
+    const struct weir_inputs_phase *p = of_phase ? weir_inputs_extreme(f, r->member, 1, NULL) : NULL;
+    double value = of_phase ? (p ? WEIR_INPUTS_MEMBER(double, p, r->member) : NAN)
+                            : WEIR_INPUTS_MEMBER(double, f, r->member);
 
     if (r->from != WEIR_VALUE_TEST)
         value *= 100;
@@ -141,16 +141,16 @@ static void read_member(const struct weir_rule *r, const struct weir_facts *f,
         weir_finding_set(out, value, r->text, value, p ? p->key : "");
 }
 
-static void read_flag(const struct weir_rule *r, const struct weir_facts *f, struct weir_finding *out)
+static void read_flag(const struct weir_rule *r, const struct weir_inputs *f, struct weir_finding *out)
 {
-    int flag = WEIR_FACTS_MEMBER(int, f, r->member);
+    int flag = WEIR_INPUTS_MEMBER(int, f, r->member);
     bool found = r->from == WEIR_VALUE_IS ? flag != 0 : flag == 0;
 
     if (flag >= 0)
         weir_finding_set(out, found, "%s", found ? r->text : r->text_not);
 }
 
-static void measure(const struct weir_rule *r, const struct weir_facts *f, struct weir_finding *out)
+static void measure(const struct weir_rule *r, const struct weir_inputs *f, struct weir_finding *out)
 {
     const char *why = is_missing(f, r->needs);
 
@@ -165,7 +165,7 @@ static void measure(const struct weir_rule *r, const struct weir_facts *f, struc
     else
         read_member(r, f, out);
     if (!out->text[0])
-        weir_finding_unknown(out, r->cached && f->cache_why && weir_facts_move_data(f) ? f->cache_why
+        weir_finding_unknown(out, r->cached && f->cache_why && weir_inputs_move_data(f) ? f->cache_why
                                                                                        : r->unknown);
 }
 
@@ -174,7 +174,7 @@ static bool is_beyond(const struct weir_finding *f, double limit)
     return f->below ? f->value < limit : f->value > limit;
 }
 
-static void judge(const struct weir_facts *f, const struct weir_rule *r, enum weir_rule_set set,
+static void judge(const struct weir_inputs *f, const struct weir_rule *r, enum weir_rule_set set,
                   double own_limit, struct weir_finding *out)
 {
     const struct weir_level *at = &r->at[set];
@@ -200,7 +200,7 @@ static void judge(const struct weir_facts *f, const struct weir_rule *r, enum we
         weir_finding_unknown(out, out->more);
 }
 
-int weir_findings_judge(const struct weir_facts *f, enum weir_rule_set set,
+int weir_findings_judge(const struct weir_inputs *f, enum weir_rule_set set,
                         const struct weir_limits *limits, struct weir_finding out[WEIR_RULES])
 {
     const struct weir_rule *r;

@@ -39,13 +39,13 @@ struct weir_rule {
     unsigned needs;          /* enum weir_needs */
     /* Sets value and text, or says why not, or writes no text. May change severity, limit and unit.
      * NULL: none. */
-    void (*measure)(const struct weir_facts *f, struct weir_finding *out);
+    void (*measure)(const struct weir_inputs *f, struct weir_finding *out);
     enum weir_value from; /* where the measure writes no text */
     size_t member;        /* its offset */
     const char *text;     /* a format of the value and the key of its phase; without one: of "is" */
     const char *text_not; /* of "is not" */
     const char *unknown;  /* why there is no value: "no phase reads data" */
-    bool cached;          /* of a page cache: facts may say why it is not known, or may be more */
+    bool cached;          /* of a page cache: inputs may say why it is not known, or may be more */
 };
 
 extern const struct weir_rule weir_rules_data[], weir_rules_series[], weir_rules_run[];
@@ -62,9 +62,9 @@ const struct weir_rule *weir_rule_at(int i);
             { WEIR_##j, limit, NULL },                                                             \
             { WEIR_##i, limit, NULL },                                                             \
             { WEIR_##s, limit, NULL } }
-#define WEIR_RULE_VALUE(kind, name) .from = (kind), .member = offsetof(struct weir_facts, name)
+#define WEIR_RULE_VALUE(kind, name) .from = (kind), .member = offsetof(struct weir_inputs, name)
 #define WEIR_RULE_PHASE(name)                                                                      \
-    .from = WEIR_VALUE_PHASE, .member = offsetof(struct weir_facts_phase, name)
+    .from = WEIR_VALUE_PHASE, .member = offsetof(struct weir_inputs_phase, name)
 
 #define WEIR_NO_PHASE "no phase was measured"
 #define WEIR_NO_DATA "no phase moves data alone"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "backends/session/session.h"
-#include "engine/check/trust.h"
+#include "engine/check/checks.h"
 #include "engine/phase.h"
 #include "engine/test.h"
 
@@ -206,7 +206,7 @@ static void tell_stragglers(struct weir_run *run, const char *key, const struct 
 }
 
 /* In words, of the phase that would have been shortest. */
-static void keep_words(const struct stragglers *s, struct weir_facts_phase *p)
+static void keep_words(const struct stragglers *s, struct weir_inputs_phase *p)
 {
     char others[32] = "", call[48] = "";
 
@@ -229,11 +229,11 @@ static void keep_words(const struct stragglers *s, struct weir_facts_phase *p)
 
 void weir_stragglers_note(struct weir_run *run, const struct weir_phase_rec *rec, const char *key)
 {
-    struct weir_facts_phase *p;
+    struct weir_inputs_phase *p;
     struct stragglers s;
 
     find(run, rec, &s);
-    if (run->par.rank != 0 || s.n == 0 || !(p = weir_facts_phase_of(weir_trust_of(run)->facts, key)))
+    if (run->par.rank != 0 || s.n == 0 || !(p = weir_inputs_phase_of(weir_checks_of(run)->inputs, key)))
         return;
     tell_stragglers(run, key, &s);
     keep_words(&s, p);

@@ -26,7 +26,7 @@ int weir_straggler_count(const struct weir_straggler_times *t, double *share);
 struct weir_run;
 struct weir_phase_rec;
 
-/* Report the stragglers of a phase with this key, and note their share of it in weir_trust_of(run)->facts.
+/* Report the stragglers of a phase with this key, and note their share of it in weir_checks_of(run)->inputs.
  * Collective over run->par. */
 void weir_stragglers_note(struct weir_run *run, const struct weir_phase_rec *rec, const char *key);
 

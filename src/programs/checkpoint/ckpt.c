@@ -2,7 +2,7 @@
 /* ckpt.c - checkpoint_simulator.x and restart_simulator.x: what follows from the options (layout,
  * backend, groups, memory), and what they are made of */
 #include "config.h"
-#include "engine/check/facts.h"
+#include "engine/check/inputs.h"
 #include "engine/test.h"
 #include "programs/checkpoint/ckpt.h"
 
@@ -353,7 +353,7 @@ static const struct weir_example examples[] = {
 };
 
 /* What the options say about the reliability of the results. */
-static void declare_facts(struct weir_run *run, void *state, struct weir_facts *f)
+static void declare_inputs(struct weir_run *run, void *state, struct weir_inputs *f)
 {
     const struct ckpt *t = state;
     const struct ckpt_options *o = t->o;
@@ -376,7 +376,7 @@ static void declare_facts(struct weir_run *run, void *state, struct weir_facts *
 static const struct weir_line write_line = { LINE, .script_here = CKPT_WRITE_SCRIPT };
 static const struct weir_line read_line = { LINE, .script_here = CKPT_READ_SCRIPT };
 
-static const struct weir_judged judged = { .facts = declare_facts, .range = range_of };
+static const struct weir_judged judged = { .inputs = declare_inputs, .range = range_of };
 
 static const struct weir_made writes = {
     .files = add_written,

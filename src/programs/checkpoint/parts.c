@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "base/stats.h"
 #include "engine/about/banner.h"
-#include "engine/check/facts.h"
+#include "engine/check/inputs.h"
 #include "engine/observe/metrics.h"
 #include "engine/place/preflight.h"
 #include "par/agree.h"
@@ -342,8 +342,8 @@ static const struct weir_stage raw_stages[] = { { .key = "try",
                                                   .after = after },
                                                 { .key = NULL } };
 
-/* Facts for the findings. The file is removed inside the phase, so its pages cannot be examined. */
-static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
+/* Inputs of the checks. The file is removed inside the phase, so its pages cannot be examined. */
+static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
 {
     const struct parts *t = state;
 
@@ -373,7 +373,7 @@ static const struct weir_words words = {
     .deviation = PARTS_DEVIATION,
     .report = parts_report_test,
 };
-static const struct weir_judged judged = { .facts = facts_of };
+static const struct weir_judged judged = { .inputs = inputs_of };
 
 static const struct weir_made made = {
     .files = add_files,

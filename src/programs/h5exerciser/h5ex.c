@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/check/facts.h"
+#include "engine/check/inputs.h"
 #include "engine/observe/metrics.h"
 #include "engine/place/preflight.h"
 #include "par/agree.h"
@@ -260,10 +260,10 @@ static void clean(struct weir_run *run, void *state)
     weir_clean(run, remove_own, state);
 }
 
-/* ---- facts for the findings ---- */
+/* ---- inputs of the checks ---- */
 
 /* Whose part each task reads follows from --rshift: that of the task N further. */
-static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
+static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
 {
     const struct h5ex_test *t = state;
 
@@ -274,7 +274,7 @@ static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
     f->random = 0;
     f->collective = !t->o->independent;
     f->own_node =
-        weir_facts_own_node(&run->par, (int)((run->par.rank + t->o->shift) % run->par.size));
+        weir_inputs_own_node(&run->par, (int)((run->par.rank + t->o->shift) % run->par.size));
     f->unread = 0;
     f->data_kind = WEIR_DATA_REPEATED;
 }
@@ -324,7 +324,7 @@ static const struct weir_made made = {
     .clean = clean,
 };
 
-static const struct weir_judged judged = { .facts = facts_of };
+static const struct weir_judged judged = { .inputs = inputs_of };
 
 static const struct weir_words words = {
     .deviation = WEIR_FIVE_DEVIATION,

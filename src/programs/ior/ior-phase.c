@@ -2,7 +2,7 @@
 /* ior-phase.c - write, check what was written, read: the steps of each phase, one after the other or
  * in the queue of a backend */
 #include "config.h"
-#include "engine/check/trust.h"
+#include "engine/check/checks.h"
 #include "programs/ior/ior.h"
 
 #include <stdlib.h>
@@ -140,7 +140,7 @@ static void describe_file(struct weir_run *run, void *state)
     if (run->details && t->be->hints && !t->use.knows_hints)
         t->be->hints(t->use.file, &t->use.in_effect);
     t->use.knows_hints = true;
-    weir_trust_fate(run, &t->session, t->use.file);
+    weir_checks_applied(run, &t->session, t->use.file);
     if (t->be->describe)
         t->be->describe(t->use.file, &t->use.facts);
 }

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "engine/about/banner.h"
-#include "engine/check/facts.h"
+#include "engine/check/inputs.h"
 #include "engine/place/preflight.h"
 #include "engine/place/status.h"
 #include "engine/place/usage.h"
@@ -260,7 +260,7 @@ static int conclude(struct weir_run *run, void *state, struct weir_err *err)
     return weir_status_write(run, t->o->status_file, t->results.status_steps, err);
 }
 
-/* ---- facts for the findings: what the options say about the reliability of the results ---- */
+/* ---- inputs of the checks: what the options say about the reliability of the results ---- */
 
 /* Nodes between a task and the one whose data it reads; -1 where nobody asked for a distance. */
 static int distance_of(const struct ior_options *o, const struct weir_par *par)
@@ -274,12 +274,12 @@ static int distance_of(const struct ior_options *o, const struct weir_par *par)
 
 /* Whose data does each task read? The share of tasks that read what their own node wrote, and of
  * the data that nobody reads. */
-static void look_at_owners(struct weir_run *run, const struct ior_test *t, struct weir_facts *f)
+static void look_at_owners(struct weir_run *run, const struct ior_test *t, struct weir_inputs *f)
 {
     const struct ior_options *o = t->o;
     struct weir_err ignored = WEIR_ERR_INIT;
     int owner = ior_owner(t, &run->par, false, 0, &ignored);
-    double own = weir_facts_own_node(&run->par, owner < 0 ? run->par.rank : owner);
+    double own = weir_inputs_own_node(&run->par, owner < 0 ? run->par.rank : owner);
     double tasks = run->par.size;
 
     f->own_node = o->write ? own : NAN;
@@ -295,7 +295,7 @@ static double share_repeated(const struct ior_options *o, const struct weir_par 
     return o->random_offset < 2 || m < 1 ? NAN : pow(1 - 1 / m, m);
 }
 
-static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
+static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
 {
     struct ior_test *t = state;
     const struct ior_options *o = t->o;
@@ -401,7 +401,7 @@ static const struct weir_made made = {
     .removed = report_removal,
 };
 
-static const struct weir_judged judged = { .facts = facts_of, .range = range_of };
+static const struct weir_judged judged = { .inputs = inputs_of, .range = range_of };
 
 static const struct weir_words words = {
     .deviation = IOR_DEVIATION,

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/size.h"
-#include "engine/check/facts.h"
+#include "engine/check/inputs.h"
 #include "engine/place/cleanup.h"
 #include "engine/place/items.h"
 #include "engine/place/preflight.h"
@@ -203,7 +203,7 @@ static bool target(struct weir_run *run, const void *state, int i, struct weir_s
 #define MOST_SETS 64 /* of which the nodes are compared */
 
 /* A task works on the objects of another one. Who made those of an earlier run is not known. */
-static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
+static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
 {
     const struct mdw_test *t = state;
     int same = 0, sets = t->o->sets < MOST_SETS ? t->o->sets : MOST_SETS;
@@ -257,7 +257,7 @@ static const struct weir_made made = {
     .clean = mdw_clean_up,
 };
 
-static const struct weir_judged judged = { .facts = facts_of };
+static const struct weir_judged judged = { .inputs = inputs_of };
 
 static const struct weir_words words = {
     .banner = mdw_report_begin,

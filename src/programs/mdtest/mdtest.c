@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/check/facts.h"
+#include "engine/check/inputs.h"
 #include "engine/place/items.h"
 #include "engine/place/preflight.h"
 #include "engine/place/status.h"
@@ -186,7 +186,7 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
 }
 
 /* Does a node look at what it made itself? */
-static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
+static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
 {
     const struct mdtest_test *t = state;
 
@@ -225,7 +225,7 @@ static const struct weir_made made = {
     .clean = mdtest_clean,
 };
 
-static const struct weir_judged judged = { .facts = facts_of };
+static const struct weir_judged judged = { .inputs = inputs_of };
 
 static const struct weir_words words = {
     .deviation = MDTEST_DEVIATION,

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/shape/shift.h"
 #include "base/size.h"
-#include "engine/check/facts.h"
+#include "engine/check/inputs.h"
 #include "engine/place/preflight.h"
 #include "engine/place/usage.h"
 #include "par/agree.h"
@@ -344,11 +344,11 @@ static int conclude(struct weir_run *run, void *state, struct weir_err *err)
 }
 
 /* The fsync is inside the time of a write phase. */
-static void facts_of(struct weir_run *run, void *state, struct weir_facts *f)
+static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
 {
     const struct mib_test *t = state;
     const struct mib_options *o = t->o;
-    double own = weir_facts_own_node(&run->par, o->no_mpi ? run->par.rank : t->source);
+    double own = weir_inputs_own_node(&run->par, o->no_mpi ? run->par.rank : t->source);
 
     f->path = o->test_dir;
     f->durable = 1;
@@ -401,7 +401,7 @@ static const struct weir_made made = {
     .remove = remove_file,
 };
 
-static const struct weir_judged judged = { .facts = facts_of, .range = range_of };
+static const struct weir_judged judged = { .inputs = inputs_of, .range = range_of };
 
 const struct weir_program weir_mib = {
     .name = "mib",

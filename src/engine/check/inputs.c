@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* facts.c - facts of which nothing is known yet, and what several programs know in the same way */
+/* inputs.c - inputs of which nothing is known yet, and what several programs know in the same way */
 #include "config.h"
-#include "engine/check/facts.h"
+#include "engine/check/inputs.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "par/reduce.h"
 
-void weir_facts_init(struct weir_facts *f)
+void weir_inputs_init(struct weir_inputs *f)
 {
     memset(f, 0, sizeof(*f));
     f->file_system = "";
@@ -22,7 +22,7 @@ void weir_facts_init(struct weir_facts *f)
     f->allocated = f->written = f->retries = f->others_cpu = f->others = f->others_share = f->sequential_rate = NAN;
 }
 
-double weir_facts_own_node(const struct weir_par *par, int whom)
+double weir_inputs_own_node(const struct weir_par *par, int whom)
 {
     uint64_t node = (uint64_t)par->node, own;
 
@@ -33,14 +33,14 @@ double weir_facts_own_node(const struct weir_par *par, int whom)
     return (double)own / par->size;
 }
 
-struct weir_facts_phase *weir_facts_phase_of(struct weir_facts *f, const char *key)
+struct weir_inputs_phase *weir_inputs_phase_of(struct weir_inputs *f, const char *key)
 {
-    struct weir_facts_phase *p;
+    struct weir_inputs_phase *p;
 
     for (int i = 0; i < f->phases; i++)
         if (strcmp(f->phase[i].key, key) == 0)
             return &f->phase[i];
-    if (f->phases == WEIR_FACTS_PHASES)
+    if (f->phases == WEIR_INPUTS_PHASES)
         return NULL;
     p = &f->phase[f->phases++];
     memset(p, 0, sizeof(*p));
@@ -50,7 +50,7 @@ struct weir_facts_phase *weir_facts_phase_of(struct weir_facts *f, const char *k
     return p;
 }
 
-bool weir_facts_have(const struct weir_facts *f, enum weir_moves moves)
+bool weir_inputs_have(const struct weir_inputs *f, enum weir_moves moves)
 {
     for (int i = 0; i < f->phases; i++)
         if (f->phase[i].moves == moves)
@@ -58,20 +58,20 @@ bool weir_facts_have(const struct weir_facts *f, enum weir_moves moves)
     return false;
 }
 
-bool weir_facts_move_data(const struct weir_facts *f)
+bool weir_inputs_move_data(const struct weir_inputs *f)
 {
-    return weir_facts_have(f, WEIR_MOVES_IN) || weir_facts_have(f, WEIR_MOVES_OUT);
+    return weir_inputs_have(f, WEIR_MOVES_IN) || weir_inputs_have(f, WEIR_MOVES_OUT);
 }
 
-const struct weir_facts_phase *weir_facts_extreme(const struct weir_facts *f, size_t member, int sign,
-                                                  bool (*only)(const struct weir_facts_phase *))
+const struct weir_inputs_phase *weir_inputs_extreme(const struct weir_inputs *f, size_t member, int sign,
+                                                  bool (*only)(const struct weir_inputs_phase *))
 {
-    const struct weir_facts_phase *found = NULL;
+    const struct weir_inputs_phase *found = NULL;
     double most = NAN;
 
     for (int i = 0; i < f->phases; i++) {
-        const struct weir_facts_phase *p = &f->phase[i];
-        double x = sign * WEIR_FACTS_MEMBER(double, p, member);
+        const struct weir_inputs_phase *p = &f->phase[i];
+        double x = sign * WEIR_INPUTS_MEMBER(double, p, member);
 
         if (!isnan(x) && (!only || only(p)) && !(x <= most)) {
             found = p;

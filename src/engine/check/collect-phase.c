@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trust-phase.c - the facts of a phase, gathered after it */
+/* collect-phase.c - the inputs of a phase, gathered after it */
 #include "config.h"
-#include "engine/check/trust.h"
+#include "engine/check/checks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,28 +18,28 @@
 
 #define LEAST_ROOM 0.05 /* of the bytes: that were not in the page cache, to judge what comes in */
 
-void weir_trust_fate(struct weir_run *run, struct weir_session *s, struct weir_file *f)
+void weir_checks_applied(struct weir_run *run, struct weir_session *s, struct weir_file *f)
 {
     struct weir_fate fate = { .independent = -1, .other_layout = -1 };
-    struct weir_facts *facts = weir_trust_of(run)->facts;
+    struct weir_inputs *inputs = weir_checks_of(run)->inputs;
 
-    if (!facts || !s->be || !s->be->fate || !s->started || s->access.dry_run)
+    if (!inputs || !s->be || !s->be->fate || !s->started || s->access.dry_run)
         return;
     s->be->fate(s, f, &fate);
-    if (s->access.collective && fate.independent > facts->independent)
-        facts->independent = fate.independent;
-    if (fate.other_layout > facts->other_layout)
-        facts->other_layout = fate.other_layout;
+    if (s->access.collective && fate.independent > inputs->independent)
+        inputs->independent = fate.independent;
+    if (fate.other_layout > inputs->other_layout)
+        inputs->other_layout = fate.other_layout;
 }
 
 /* How much of the phase is after 9 of 10 tasks were done? */
-static double tail_of(const struct weir_trust_sums *s, int tasks)
+static double tail_of(const struct weir_checks_sums *s, int tasks)
 {
     uint64_t most = (uint64_t)tasks * 9 / 10, done = 0;
 
-    for (int i = 0; i < WEIR_TRUST_PARTS; i++)
+    for (int i = 0; i < WEIR_CHECKS_PARTS; i++)
         if ((done += s->ended[i]) >= (most > 0 ? most : 1))
-            return 1 - (i + 1) / (double)WEIR_TRUST_PARTS;
+            return 1 - (i + 1) / (double)WEIR_CHECKS_PARTS;
     return 0;
 }
 
@@ -47,7 +47,7 @@ static double tail_of(const struct weir_trust_sums *s, int tasks)
 #define LEAST(field, value) (p->field = fmin(p->field, (value)))
 
 /* What programs are told of the phase, too. */
-static void note_seen(const struct weir_trust_sums *s, struct weir_phase_rec *rec)
+static void note_seen(const struct weir_checks_sums *s, struct weir_phase_rec *rec)
 {
     if (s->looked == 0 || s->cache_unknown > 0)
         return;
@@ -58,13 +58,13 @@ static void note_seen(const struct weir_trust_sums *s, struct weir_phase_rec *re
 
 /* The number of blocks is that of a file that was flushed; a file of another size is one of another
  * run. */
-static void note_files(const struct weir_trust_sums *s, struct weir_facts *f, enum weir_moves moves)
+static void note_files(const struct weir_checks_sums *s, struct weir_inputs *f, enum weir_moves moves)
 {
     bool reads = moves == WEIR_MOVES_IN;
 
     if (s->size == 0)
         return;
-    if (f->durable == 1 || (reads && !weir_facts_have(f, WEIR_MOVES_OUT)))
+    if (f->durable == 1 || (reads && !weir_inputs_have(f, WEIR_MOVES_OUT)))
         f->allocated = fmin(f->allocated, (double)s->allocated / (double)s->size);
     if ((f->durable == 1 || reads) && s->written_unknown == 0)
         f->written = fmin(f->written, (double)s->written / (double)s->looked);
@@ -75,8 +75,8 @@ static void note_files(const struct weir_trust_sums *s, struct weir_facts *f, en
 
 /* What a phase with direct I/O has brought into the page cache. A write drops what was there, a
  * read leaves it: of a file that was there already nothing can be said. */
-static void note_direct(const struct weir_trust_sums *s, struct weir_facts *f,
-                        struct weir_facts_phase *p)
+static void note_direct(const struct weir_checks_sums *s, struct weir_inputs *f,
+                        struct weir_inputs_phase *p)
 {
     double before = p->moves == WEIR_MOVES_IN ? (double)s->before : 0;
     double room = (double)s->looked - before;
@@ -88,20 +88,20 @@ static void note_direct(const struct weir_trust_sums *s, struct weir_facts *f,
 }
 
 /* A rank that has nothing to do in the phase knows nothing, which is no gap. */
-static void note_cache(const struct weir_run *run, const struct weir_trust_sums *s,
-                       struct weir_facts *f, struct weir_facts_phase *p)
+static void note_cache(const struct weir_run *run, const struct weir_checks_sums *s,
+                       struct weir_inputs *f, struct weir_inputs_phase *p)
 {
     double looked = (double)s->looked;
 
     if (s->looked == 0 || s->cache_unknown > 0) {
-        f->cache_why = weir_trust_of(run)->cache_why ? weir_trust_of(run)->cache_why
+        f->cache_why = weir_checks_of(run)->cache_why ? weir_checks_of(run)->cache_why
                                             : "some ranks could not look at their files";
         p->unseen |= s->cache_unknown > 0 && run->test->program->judged->range;
         return;
     }
     note_files(s, f, p->moves);
     if (s->cache_hidden > 0)
-        f->cache_hides = weir_trust_of(run)->cache.hides ? weir_trust_of(run)->cache.hides
+        f->cache_hides = weir_checks_of(run)->cache.hides ? weir_checks_of(run)->cache.hides
                                                 : "some ranks have files that other caches hold";
     if (f->direct == 1)
         note_direct(s, f, p);
@@ -123,8 +123,8 @@ static double unsteady_of(const struct weir_run *run, double seconds, bool moves
 }
 
 static void note_phase(const struct weir_run *run, const struct weir_phase_rec *rec,
-                       const struct weir_trust_sums *s, struct weir_facts *f,
-                       struct weir_facts_phase *p)
+                       const struct weir_checks_sums *s, struct weir_inputs *f,
+                       struct weir_inputs_phase *p)
 {
     double total = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED), tasks = run->par.size;
     double work = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
@@ -144,7 +144,7 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
     if (run->par.size > 1)
         MOST(clock, (double)rec->clock_error_ns / 1e9 / total);
     f->retries = (isnan(f->retries) ? 0 : f->retries) + (double)s->retries;
-    if (p->nrates < WEIR_FACTS_RATES)
+    if (p->nrates < WEIR_INPUTS_RATES)
         p->rates[p->nrates++] = rate;
     if (!moves)
         return;
@@ -154,19 +154,19 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
 }
 
 /* What a node has written, and has memory for, it reads from there. NaN: not known before. */
-static double expect_cached(const struct weir_run_options *o, const struct weir_facts *f)
+static double expect_cached(const struct weir_run_options *o, const struct weir_inputs *f)
 {
     bool stays = f->direct == 0 && !o->drop_cache && f->stores == 1 &&
                  f->planned_bytes / f->nodes < f->memory;
 
-    return stays && weir_facts_have(f, WEIR_MOVES_OUT) ? f->own_node : NAN;
+    return stays && weir_inputs_have(f, WEIR_MOVES_OUT) ? f->own_node : NAN;
 }
 
 /* A dry run measures nothing: what is known is what was meant. */
 static void note_plan(const struct weir_run *run, const char *key, enum weir_moves moves,
-                      struct weir_facts *f)
+                      struct weir_inputs *f)
 {
-    struct weir_facts_phase *p = weir_facts_phase_of(f, key);
+    struct weir_inputs_phase *p = weir_inputs_phase_of(f, key);
     double bytes = f->planned_bytes, rate = (double)run->test->plan.options->assume_rate;
 
     if (!p || moves == WEIR_MOVES_NOTHING)
@@ -181,12 +181,12 @@ static void note_plan(const struct weir_run *run, const char *key, enum weir_mov
         MOST(cached, expect_cached(run->test->plan.options, f));
 }
 
-void weir_trust_gather(struct weir_run *run, struct weir_phase_rec *rec, enum weir_moves moves)
+void weir_collect_phase(struct weir_run *run, struct weir_phase_rec *rec, enum weir_moves moves)
 {
-    const struct weir_trust_sums *s = (const struct weir_trust_sums *)rec->sum;
+    const struct weir_checks_sums *s = (const struct weir_checks_sums *)rec->sum;
     const struct weir_stage *stage = rec->stage;
-    struct weir_facts *f = weir_trust_of(run)->facts;
-    struct weir_facts_phase *p;
+    struct weir_inputs *f = weir_checks_of(run)->inputs;
+    struct weir_inputs_phase *p;
 
     if (run->test->plan.options->dry_run) {
         note_plan(run, stage->key, moves, f);
@@ -194,12 +194,12 @@ void weir_trust_gather(struct weir_run *run, struct weir_phase_rec *rec, enum we
     }
     weir_stragglers_note(run, rec, stage->key);
     for (int i = 0; i < run->test->sessions; i++)
-        weir_trust_fate(run, run->test->session[i], NULL);
+        weir_checks_applied(run, run->test->session[i], NULL);
     if (run->par.rank != 0 || rec->steps_sum == 0)
         return;
     f->evicted = run->test->evicted;
     note_seen(s, rec);
-    if (!(p = weir_facts_phase_of(f, stage->key)))
+    if (!(p = weir_inputs_phase_of(f, stage->key)))
         return;
     p->moves = moves;
     p->makes = stage->flags & WEIR_STAGE_MAKES;

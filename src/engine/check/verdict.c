@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trust-report.c - the findings of a test, for programs and for people */
+/* verdict.c - the findings of a test, for programs and for people */
 #include "config.h"
-#include "engine/check/trust.h"
+#include "engine/check/checks.h"
 
 #include <string.h>
 
@@ -57,10 +57,10 @@ static void sort_found(struct judged *v)
 /* By what is known until now. */
 static void judge(const struct weir_run *run, struct judged *v)
 {
-    enum weir_rule_set set = weir_trust_rules(run, run->test->plan.options);
+    enum weir_rule_set set = weir_checks_rules(run, run->test->plan.options);
 
     v->rules = weir_rule_sets[set];
-    v->n = weir_findings_judge(weir_trust_of(run)->facts, set, &weir_trust_of(run)->limits, v->list);
+    v->n = weir_findings_judge(weir_checks_of(run)->inputs, set, &weir_checks_of(run)->limits, v->list);
     v->worst = weir_findings_worst(v->list, v->n);
     v->found_n = v->notes = 0;
     sort_found(v);
@@ -93,7 +93,7 @@ static void tell_programs(struct weir_run *run, const struct judged *v)
     weir_report_str(r, WEIR_FOR_DATA, "rules", v->rules);
     weir_report_str(r, WEIR_FOR_DATA, "verdict", weir_verdict_name(v->worst));
     weir_report_real(r, WEIR_FOR_DATA, "factsTime",
-                     (double)(weir_trust_of(run)->spent_ns + weir_now_ns() - weir_trust_of(run)->end_ns) /
+                     (double)(weir_checks_of(run)->spent_ns + weir_now_ns() - weir_checks_of(run)->end_ns) /
                          WEIR_NS_PER_S);
     weir_report_head(r, &weir_findings_table);
     for (int i = 0; i < v->n; i++) {
@@ -179,7 +179,7 @@ static void write_table(const struct weir_run *run, const struct judged *v, stru
 static void tell_people_later(struct weir_run *run, const struct judged *v)
 {
     const struct weir_run_options *o = run->test->plan.options;
-    struct weir_trust *t = weir_trust_of(run);
+    struct weir_checks *t = weir_checks_of(run);
 
     if (o->verbose >= 0 && !weir_report_is_for_programs(&run->report))
         write_line(run, v, &run->report.last_notes);
@@ -209,7 +209,7 @@ static void help_rule(const struct weir_rule *r, struct weir_str *out)
     weir_str_free(&text);
 }
 
-void weir_trust_help(struct weir_str *out)
+void weir_checks_help(struct weir_str *out)
 {
     const struct weir_rule *r;
 
@@ -220,12 +220,12 @@ void weir_trust_help(struct weir_str *out)
         help_rule(r, out);
 }
 
-enum weir_severity weir_trust_report(struct weir_run *run)
+enum weir_severity weir_verdict_report(struct weir_run *run)
 {
     struct judged v;
 
     judge(run, &v);
-    if (weir_trust_of(run)->facts->phases == 0 && !weir_trust_of(run)->facts->no_room) {
+    if (weir_checks_of(run)->inputs->phases == 0 && !weir_checks_of(run)->inputs->no_room) {
         tell_programs_nothing(run, v.rules);
         return WEIR_SOUND;
     }
@@ -235,7 +235,7 @@ enum weir_severity weir_trust_report(struct weir_run *run)
     return v.worst;
 }
 
-void weir_trust_verdict(struct weir_run *run)
+void weir_verdict_for_rows(struct weir_run *run)
 {
     struct weir_str ids = { 0 };
     struct judged v;
@@ -250,9 +250,9 @@ void weir_trust_verdict(struct weir_run *run)
 }
 
 /* A line has its own break. */
-void weir_trust_tables(struct weir_run *run)
+void weir_checks_tables(struct weir_run *run)
 {
-    struct weir_str *text = &weir_trust_of(run)->tables;
+    struct weir_str *text = &weir_checks_of(run)->tables;
 
     if (text->len > 0)
         weir_report_line(&run->report, "%.*s", (int)text->len - 1, text->text);

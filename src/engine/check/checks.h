@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trust.h - how far a result can be trusted: facts of a test, gathered outside the measured time
+/* checks.h - what a result is worth: inputs of a test, gathered outside the measured time
  * and judged once at its end; people see one line, programs all of it */
-#ifndef WEIR_ENGINE_CHECK_TRUST_H
-#define WEIR_ENGINE_CHECK_TRUST_H
+#ifndef WEIR_ENGINE_CHECK_CHECKS_H
+#define WEIR_ENGINE_CHECK_CHECKS_H
 
 #include "base/mem.h"
 #include "base/node/cache.h"
 #include "base/node/device.h"
 #include "base/node/machine.h"
 #include "base/node/processes.h"
-#include "engine/check/facts.h"
+#include "engine/check/inputs.h"
 #include "engine/check/findings.h"
 #include "engine/observe/all.h"
 
-#define WEIR_TRUST_FILES 8 /* files of which the rate is remembered for later tests */
+#define WEIR_CHECKS_FILES 8 /* files of which the rate is remembered for later tests */
 
 struct weir_run;
 struct weir_test;
 struct weir_stage;
 struct weir_phase_rec;
 
-#define WEIR_TRUST_PARTS 100 /* of a phase: when tasks end */
+#define WEIR_CHECKS_PARTS 100 /* of a phase: when tasks end */
 
 /* What is summed over the ranks after a phase: numbers of 8 bytes, which travel with the sums that
  * a phase has anyway. */
-struct weir_trust_sums {
+struct weir_checks_sums {
     uint64_t user_ns, reached, io_unknown, retries, sync_ns, ends_ns;
     uint64_t syncs, all_read, all_written; /* since the first test of the run began */
     uint64_t looked, resident, dirty, written, compressed, size, allocated; /* bytes */
     uint64_t before;                                   /* resident, of a direct read; bytes */
     uint64_t lookers, cache_unknown, cache_hidden, dirty_unknown, written_unknown; /* ranks */
-    uint64_t ended[WEIR_TRUST_PARTS];
+    uint64_t ended[WEIR_CHECKS_PARTS];
 };
 
 /* The block devices that move the bytes of the files, of rank 0, and what this rank had moved at
  * the same time. */
-struct weir_trust_device {
+struct weir_others_device {
     struct weir_devices on;
     bool known; /* what they move is counted, and ours alone of all nodes */
     struct weir_traffic phase; /* before the phase that runs */
@@ -56,7 +56,7 @@ struct weir_processor_use {
 };
 
 /* Of the first rank of a node. */
-struct weir_trust_processors {
+struct weir_others_processors {
     uint64_t mask[WEIR_MACHINE_CORE_WORDS]; /* those that its tasks may use */
     int n;                                  /* of them */
     const uint64_t *task;                   /* the process of each task of the node */
@@ -70,32 +70,32 @@ struct weir_trust_processors {
 };
 
 /* Of a run, on every rank. */
-struct weir_trust {
+struct weir_checks {
     enum weir_rule_set rules;       /* where --rules is not given */
     struct weir_limits limits;      /* of the test that runs */
-    struct weir_facts *facts;       /* of the test that runs; NULL: nothing is judged */
-    struct weir_facts room;         /* for them */
+    struct weir_inputs *inputs;      /* of the test that runs; NULL: nothing is judged */
+    struct weir_inputs room;         /* for them */
     uint64_t spent_ns, end_ns;      /* gathering and judging them; when the judgement began */
     struct weir_machine_use before; /* the phase that runs */
     const struct weir_stage *stage; /* of that phase; NULL: nothing is gathered */
     struct weir_cache_seen cache;   /* of this rank's bytes: before a read, after a write phase */
     const char *cache_why;          /* not known; NULL: known */
     double resident_before;         /* of this rank's bytes: before a direct read */
-    struct weir_trust_device device;
-    struct weir_trust_processors processors;
+    struct weir_others_device device;
+    struct weir_others_processors processors;
     /* the machine */
     double memory, cores, copy, links, step;
     /* rank 0 */
     struct {
         const char *path;
         double rate, transfer;
-    } read_in_order[WEIR_TRUST_FILES];
+    } read_in_order[WEIR_CHECKS_FILES];
     int nread;
     struct weir_str tables; /* for people, after the summaries; each ends with a line break */
 };
 
 /* Those of a run: the state of the row 'checks'. Local. */
-static inline struct weir_trust *weir_trust_of(const struct weir_run *run)
+static inline struct weir_checks *weir_checks_of(const struct weir_run *run)
 {
     return weir_observed(run, &weir_checks);
 }
@@ -109,66 +109,66 @@ struct weir_finding_row {
 
 extern const struct weir_table weir_findings_table;
 
-/* Gather the facts of the machine, where any of the tests is judged. Collective over run->world. */
-void weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int n);
+/* Gather the inputs of the machine, where any of the tests is judged. Collective over run->world. */
+void weir_collect_machine(struct weir_run *run, const struct weir_test *tests, int n);
 
-/* Begin to gather the facts of run->test, after its start. Collective over run->par. */
-void weir_trust_begin(struct weir_run *run);
+/* Begin to gather the inputs of run->test, after its start. Collective over run->par. */
+void weir_checks_begin(struct weir_run *run);
 
 /* Note what all ranks measured in a phase of a stage that is judged, and what a dry run means to do.
  * Collective over run->par. */
-void weir_trust_gather(struct weir_run *run, struct weir_phase_rec *rec, enum weir_moves moves);
+void weir_collect_phase(struct weir_run *run, struct weir_phase_rec *rec, enum weir_moves moves);
 
 /* Note what the backend says about what was asked for (fate in struct weir_backend). f NULL: after
  * a phase. Local; a program may call it of rank 0's open file, outside the time of its
  * transfers. */
 struct weir_session;
 struct weir_file;
-void weir_trust_fate(struct weir_run *run, struct weir_session *s, struct weir_file *f);
+void weir_checks_applied(struct weir_run *run, struct weir_session *s, struct weir_file *f);
 
 /* others.c: find the tasks of this node, and the processors that they may use, whose number comes
  * back on its first rank, INT_MAX on others (collective over run->world). Then, for a test and before
  * each phase, begin to look at what others have of the devices and of the processors; at the end of
  * a phase, what they had of the processors of this node, of 1e6, and what this rank adds to the sums; and
  * what rank 0 knows of all. Local. */
-int weir_trust_processors_find(struct weir_run *run);
-void weir_others_begin(struct weir_run *run, struct weir_facts *f);
+int weir_others_find(struct weir_run *run);
+void weir_others_begin(struct weir_run *run, struct weir_inputs *f);
 void weir_others_before(struct weir_run *run);
 int64_t weir_others_most(struct weir_run *run);
-void weir_trust_device_own(struct weir_run *run, const struct weir_machine_use *now, bool reads,
-                           struct weir_trust_sums *s);
-void weir_others_note(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_facts *f,
-                      struct weir_facts_phase *p);
+void weir_others_add(struct weir_run *run, const struct weir_machine_use *now, bool reads,
+                     struct weir_checks_sums *s);
+void weir_others_note(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_inputs *f,
+                      struct weir_inputs_phase *p);
 
 /* Judge the test and report it to programs, in the object of the test that is open. Returns the
  * verdict, the same on all ranks where --strict was given; else on rank 0 alone. Collective over
  * run->par. */
-enum weir_severity weir_trust_end(struct weir_run *run);
+enum weir_severity weir_checks_end(struct weir_run *run);
 
-/* Judge weir_trust_of(run)->facts, tell programs, and keep what people read; nothing where no phase was
- * measured. The verdict. Rank 0 of run->par; trust-report.c, for weir_trust_end. */
-enum weir_severity weir_trust_report(struct weir_run *run);
+/* Judge weir_checks_of(run)->inputs, tell programs, and keep what people read; nothing where no phase was
+ * measured. The verdict. Rank 0 of run->par; verdict.c, for weir_checks_end. */
+enum weir_severity weir_verdict_report(struct weir_run *run);
 
 /* Give the rows of CSV the verdict of what is known until now. Rank 0, nothing elsewhere. */
-void weir_trust_verdict(struct weir_run *run);
+void weir_verdict_for_rows(struct weir_run *run);
 
 /* What people read: the tables of --findings, which are given back. Rank 0, nothing elsewhere. */
-void weir_trust_tables(struct weir_run *run);
+void weir_checks_tables(struct weir_run *run);
 
 /* Take the rule set of WEIR_RULES, in the environment of rank 0, for tests without --rules.
  * Collective over run->world. -1 and err (WEIR_EUSAGE). */
-int weir_trust_environment(struct weir_run *run, struct weir_err *err);
+int weir_checks_environment(struct weir_run *run, struct weir_err *err);
 
 /* The rule set of a test. Local. */
 struct weir_run_options;
-enum weir_rule_set weir_trust_rules(const struct weir_run *run, const struct weir_run_options *o);
+enum weir_rule_set weir_checks_rules(const struct weir_run *run, const struct weir_run_options *o);
 
 /* Append what the verdicts mean, what each rule measures, and where a finding begins by the default
  * rules, for --help=trust. Local. */
-void weir_trust_help(struct weir_str *out);
+void weir_checks_help(struct weir_str *out);
 
 /* Are the values of --limit right? Local, the same on all ranks. -1 and err
  * (WEIR_EUSAGE). */
-int weir_trust_check(const struct weir_run_options *o, struct weir_err *err);
+int weir_checks_options(const struct weir_run_options *o, struct weir_err *err);
 
 #endif

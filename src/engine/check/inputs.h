@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* facts.h - what is known about a test when it is judged: plain numbers, the same for every
+/* inputs.h - what is known about a test when it is judged: plain numbers, the same for every
  * program. A value that is not known is NaN or -1, never an estimate. */
-#ifndef WEIR_ENGINE_CHECK_FACTS_H
-#define WEIR_ENGINE_CHECK_FACTS_H
+#ifndef WEIR_ENGINE_CHECK_INPUTS_H
+#define WEIR_ENGINE_CHECK_INPUTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,15 +10,15 @@
 
 #include "engine/report/report.h"
 
-#define WEIR_FACTS_PHASES 24 /* kinds of phases of a test */
-#define WEIR_FACTS_RATES 128 /* repetitions of which the rate is kept */
+#define WEIR_INPUTS_PHASES 24 /* kinds of phases of a test */
+#define WEIR_INPUTS_RATES 128 /* repetitions of which the rate is kept */
 #define WEIR_OTHERS_SHARE 0.25 /* of a device or of processors: more is a finding (H26) */
 
 enum weir_moves { WEIR_MOVES_NOTHING, WEIR_MOVES_IN, WEIR_MOVES_OUT }; /* read, written */
 
 /* One kind of phase over all repetitions: the worst value of each number. Seconds, bytes; shares
  * are of 1. */
-struct weir_facts_phase {
+struct weir_inputs_phase {
     const char *key; /* "write" */
     enum weir_moves moves;
     bool makes;              /* items, and moves no data */
@@ -41,11 +41,11 @@ struct weir_facts_phase {
     double clock;            /* uncertainty of the common clock, of the phase */
     double busy_s;           /* least time that a task worked, mean of the tasks */
     double asked, reached;   /* bytes of read or write calls, and of these from or to a device */
-    double rates[WEIR_FACTS_RATES]; /* bytes or, where none are moved, operations a second */
+    double rates[WEIR_INPUTS_RATES]; /* bytes or, where none are moved, operations a second */
     int nrates;
 };
 
-enum weir_facts_data {
+enum weir_inputs_data {
     WEIR_DATA_UNKNOWN,
     WEIR_DATA_REPEATED, /* timestamp, offset */
     WEIR_DATA_RANDOM    /* cannot be compressed or deduplicated */
@@ -53,7 +53,7 @@ enum weir_facts_data {
 
 struct weir_par;
 
-struct weir_facts {
+struct weir_inputs {
     /* the machine */
     int tasks, nodes, per_node_max;
     bool uneven;             /* nodes have different numbers of tasks */
@@ -91,7 +91,7 @@ struct weir_facts {
     double own_node;         /* share of the tasks that read what their own node wrote */
     double unread;           /* share of the data that nobody reads because others are read twice */
     double repeats;          /* share of the blocks that are drawn again */
-    enum weir_facts_data data_kind;
+    enum weir_inputs_data data_kind;
     /* what happened */
     double allocated;        /* allocated bytes over size, of files that are flushed */
     double written;          /* of these files: the share that is neither hole nor reserved */
@@ -113,36 +113,36 @@ struct weir_facts {
     const char *cache_why;   /* why the page cache is not known; NULL: nobody asked */
     const char *cache_hides; /* why more may be in the page cache than was seen; NULL: no */
     int repetitions;
-    struct weir_facts_phase phase[WEIR_FACTS_PHASES];
+    struct weir_inputs_phase phase[WEIR_INPUTS_PHASES];
     int phases;
 };
 
 /* Nothing is known. Local. */
-void weir_facts_init(struct weir_facts *f);
+void weir_inputs_init(struct weir_inputs *f);
 
 /* The share of tasks whose 'whom', a rank, is on their own node. Collective over par. */
-double weir_facts_own_node(const struct weir_par *par, int whom);
+double weir_inputs_own_node(const struct weir_par *par, int whom);
 
 /* The kind of phase with this key, made when it is new; NULL when there are too many kinds. key
- * must live as long as the facts. Local. */
-struct weir_facts_phase *weir_facts_phase_of(struct weir_facts *f, const char *key);
+ * must live as long as the inputs. Local. */
+struct weir_inputs_phase *weir_inputs_phase_of(struct weir_inputs *f, const char *key);
 
 /* Does a phase move data this way? Local. */
-bool weir_facts_have(const struct weir_facts *f, enum weir_moves moves);
-bool weir_facts_move_data(const struct weir_facts *f); /* either way */
+bool weir_inputs_have(const struct weir_inputs *f, enum weir_moves moves);
+bool weir_inputs_move_data(const struct weir_inputs *f); /* either way */
 
 /* The phase with the largest (sign 1) or least (-1) known value of a member, a double, by its
  * offset; of those that 'only' is true of (NULL: of all). NULL: not known of any. Local. */
-const struct weir_facts_phase *weir_facts_extreme(const struct weir_facts *f, size_t member, int sign,
-                                                  bool (*only)(const struct weir_facts_phase *));
+const struct weir_inputs_phase *weir_inputs_extreme(const struct weir_inputs *f, size_t member, int sign,
+                                                  bool (*only)(const struct weir_inputs_phase *));
 
 #define WEIR_MOST(f, name, only)                                                                   \
-    weir_facts_extreme(f, offsetof(struct weir_facts_phase, name), 1, only)
+    weir_inputs_extreme(f, offsetof(struct weir_inputs_phase, name), 1, only)
 #define WEIR_LEAST(f, name, only)                                                                  \
-    weir_facts_extreme(f, offsetof(struct weir_facts_phase, name), -1, only)
+    weir_inputs_extreme(f, offsetof(struct weir_inputs_phase, name), -1, only)
 
 /* The member at this offset. */
-#define WEIR_FACTS_MEMBER(type, of, offset)                                                        \
+#define WEIR_INPUTS_MEMBER(type, of, offset)                                                        \
     (*(const type *)(const void *)((const char *)(of) + (offset)))
 
 #endif

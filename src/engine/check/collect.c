@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trust.c - the facts of a test */
+/* collect.c - the inputs of a test */
 #include "config.h"
-#include "engine/check/trust.h"
+#include "engine/check/checks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "par/agree.h"
 #include "par/reduce.h"
 
-int weir_trust_check(const struct weir_run_options *o, struct weir_err *err)
+int weir_checks_options(const struct weir_run_options *o, struct weir_err *err)
 {
     struct weir_limits limits;
 
@@ -28,10 +28,10 @@ int weir_trust_check(const struct weir_run_options *o, struct weir_err *err)
 /* One agreement of all ranks, beside that of the ranks of each node. */
 static void look_at_machine(struct weir_run *run)
 {
-    struct weir_trust *t = weir_trust_of(run);
+    struct weir_checks *t = weir_checks_of(run);
     double memory = weir_machine_memory();
     int64_t least[2] = { isnan(memory) ? INT64_MIN : -(int64_t)memory,
-                         -(int64_t)weir_trust_processors_find(run) };
+                         -(int64_t)weir_others_find(run) };
 
     weir_allmax_i64(&run->world, least, 2); /* of the smallest node */
     t->memory = least[0] > INT64_MIN ? -(double)least[0] : NAN;
@@ -51,32 +51,32 @@ static int read_environment(struct weir_run *run, struct weir_err *err)
                            "environment variable WEIR_RULES is '%s'; rule sets are default, "
                            "jupiter, io500, snia and none",
                            name);
-    weir_trust_of(run)->rules = (enum weir_rule_set)set;
+    weir_checks_of(run)->rules = (enum weir_rule_set)set;
     return 0;
 }
 
-int weir_trust_environment(struct weir_run *run, struct weir_err *err)
+int weir_checks_environment(struct weir_run *run, struct weir_err *err)
 {
     int rc = run->world.rank == 0 ? read_environment(run, err) : 0;
 
     if (weir_agree(&run->world, rc, err) < 0)
         return -1;
-    weir_bcast(&run->world, &weir_trust_of(run)->rules, sizeof(weir_trust_of(run)->rules), 0);
+    weir_bcast(&run->world, &weir_checks_of(run)->rules, sizeof(weir_checks_of(run)->rules), 0);
     return 0;
 }
 
-enum weir_rule_set weir_trust_rules(const struct weir_run *run, const struct weir_run_options *o)
+enum weir_rule_set weir_checks_rules(const struct weir_run *run, const struct weir_run_options *o)
 {
-    return o->rules ? (enum weir_rule_set)weir_rule_set_find(o->rules) : weir_trust_of(run)->rules;
+    return o->rules ? (enum weir_rule_set)weir_rule_set_find(o->rules) : weir_checks_of(run)->rules;
 }
 
 /* A program that tells nothing about its tests has no verdict: SOUND would be a guess. */
 static bool is_judged(const struct weir_run *run, const struct weir_test *t)
 {
-    return t->program->judged && weir_trust_rules(run, t->plan.options) != WEIR_RULES_NONE;
+    return t->program->judged && weir_checks_rules(run, t->plan.options) != WEIR_RULES_NONE;
 }
 
-void weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int n)
+void weir_collect_machine(struct weir_run *run, const struct weir_test *tests, int n)
 {
     uint64_t begin_ns = weir_now_ns();
     bool any = false;
@@ -87,7 +87,7 @@ void weir_trust_machine(struct weir_run *run, const struct weir_test *tests, int
         look_at_machine(run);
         weir_report_verdict(&run->report, "", "");
     }
-    weir_trust_of(run)->spent_ns = weir_now_ns() - begin_ns;
+    weir_checks_of(run)->spent_ns = weir_now_ns() - begin_ns;
 }
 
 /* One that the nodes reach over their network. */
@@ -102,7 +102,7 @@ static bool is_on_network(const char *type)
     return false;
 }
 
-/* A copy for the facts of a test, or NULL: then the report says so. */
+/* A copy for the inputs of a test, or NULL: then the report says so. */
 static const char *keep(struct weir_run *run, const char *text)
 {
     const char *copy = weir_arena_strdup(&run->arena, text, NULL);
@@ -126,7 +126,7 @@ static const char *compression_of(struct weir_run *run, const struct weir_mount 
     return NULL;
 }
 
-static void describe_mount(struct weir_run *run, struct weir_facts *f)
+static void describe_mount(struct weir_run *run, struct weir_inputs *f)
 {
     struct weir_mount mount = { .point = { 0 } };
     const char *type;
@@ -146,7 +146,7 @@ static double share_used(uint64_t free, uint64_t all)
     return all ? 1 - (double)free / (double)all : NAN;
 }
 
-static void look_at_space(struct weir_run *run, struct weir_facts *f)
+static void look_at_space(struct weir_run *run, struct weir_inputs *f)
 {
     const struct weir_test *t = run->test;
     struct weir_err why = WEIR_ERR_INIT;
@@ -176,9 +176,9 @@ static int asks_direct(const struct weir_session *s)
     return s->be && (asks(s->be, s->opt, "odirect") || asks(s->be->base, s->base_opt, "odirect"));
 }
 
-static void describe_place(struct weir_run *run, struct weir_facts *f)
+static void describe_place(struct weir_run *run, struct weir_inputs *f)
 {
-    const struct weir_trust *t = weir_trust_of(run);
+    const struct weir_checks *t = weir_checks_of(run);
     const struct weir_par *par = &run->par;
 
     f->tasks = par->size;
@@ -199,9 +199,9 @@ static bool stores_data(const struct weir_test *t)
 }
 
 /* Of rank 0. */
-static void describe_files(struct weir_run *run, struct weir_facts *f)
+static void describe_files(struct weir_run *run, struct weir_inputs *f)
 {
-    struct weir_trust *t = weir_trust_of(run);
+    struct weir_checks *t = weir_checks_of(run);
 
     if (f->path)
         describe_mount(run, f);
@@ -214,8 +214,8 @@ static void describe_files(struct weir_run *run, struct weir_facts *f)
 /* Tests before this one that read the same files in order. */
 static void recall(struct weir_run *run)
 {
-    struct weir_trust *t = weir_trust_of(run);
-    struct weir_facts *f = t->facts;
+    struct weir_checks *t = weir_checks_of(run);
+    struct weir_inputs *f = t->inputs;
 
     for (int i = 0; i < t->nread && f->random == 1 && f->path; i++)
         if (strcmp(t->read_in_order[i].path, f->path) == 0 &&
@@ -223,28 +223,28 @@ static void recall(struct weir_run *run)
             f->sequential_rate = fmax(f->sequential_rate, t->read_in_order[i].rate);
 }
 
-void weir_trust_begin(struct weir_run *run)
+void weir_checks_begin(struct weir_run *run)
 {
     const struct weir_run_options *o = run->test->plan.options;
-    struct weir_trust *t = weir_trust_of(run);
-    struct weir_facts *f;
+    struct weir_checks *t = weir_checks_of(run);
+    struct weir_inputs *f;
     uint64_t begin_ns;
 
-    t->facts = NULL;
+    t->inputs = NULL;
     if (run->report.verdict.name)
         weir_report_verdict(&run->report, "", "");
     if (!is_judged(run, run->test) || weir_limits_parse(&t->limits, o->limits, NULL) < 0)
         return;
     begin_ns = weir_now_ns();
-    t->facts = f = &t->room;
-    weir_facts_init(f);
+    t->inputs = f = &t->room;
+    weir_inputs_init(f);
     describe_place(run, f);
     f->peak = (double)o->peak;
     f->repetitions = o->repetitions;
     f->path = run->test->plan.path;
     f->direct = run->test->sessions > 0 ? asks_direct(run->test->session[0]) : -1;
     f->stores = stores_data(run->test);
-    run->test->program->judged->facts(run, run->test->state, f);
+    run->test->program->judged->inputs(run, run->test->state, f);
     if (run->par.rank == 0)
         describe_files(run, f);
     recall(run);
@@ -257,14 +257,14 @@ void weir_trust_begin(struct weir_run *run)
 /* Large transfers in order are what random ones of later tests are compared with. */
 static void remember(struct weir_run *run)
 {
-    struct weir_trust *t = weir_trust_of(run);
-    const struct weir_facts *f = t->facts;
+    struct weir_checks *t = weir_checks_of(run);
+    const struct weir_inputs *f = t->inputs;
     double rate = NAN;
 
     for (int i = 0; i < f->phases; i++)
         if (f->phase[i].moves == WEIR_MOVES_IN)
             rate = fmax(rate, f->phase[i].rate);
-    if (f->random != 0 || isnan(rate) || !f->path || t->nread == WEIR_TRUST_FILES)
+    if (f->random != 0 || isnan(rate) || !f->path || t->nread == WEIR_CHECKS_FILES)
         return;
     t->read_in_order[t->nread].path = weir_arena_strdup(&run->arena, f->path, NULL);
     t->read_in_order[t->nread].rate = rate;
@@ -272,20 +272,20 @@ static void remember(struct weir_run *run)
     t->nread += t->read_in_order[t->nread].path != NULL;
 }
 
-enum weir_severity weir_trust_end(struct weir_run *run)
+enum weir_severity weir_checks_end(struct weir_run *run)
 {
     int64_t worst = WEIR_SOUND;
 
-    if (!weir_trust_of(run)->facts)
+    if (!weir_checks_of(run)->inputs)
         return WEIR_SOUND;
-    weir_trust_of(run)->end_ns = weir_now_ns();
+    weir_checks_of(run)->end_ns = weir_now_ns();
     if (run->par.rank == 0) {
-        look_at_space(run, weir_trust_of(run)->facts);
-        worst = weir_trust_report(run);
+        look_at_space(run, weir_checks_of(run)->inputs);
+        worst = weir_verdict_report(run);
         remember(run);
     }
-    weir_trust_of(run)->facts = NULL;
-    weir_trust_of(run)->spent_ns = 0;
+    weir_checks_of(run)->inputs = NULL;
+    weir_checks_of(run)->spent_ns = 0;
     if (run->test->plan.options->strict)
         weir_bcast(&run->par, &worst, sizeof(worst), 0);
     return (enum weir_severity)worst;
