@@ -60,6 +60,7 @@ int weir_wholefile_prepare(struct weir_wholefile *w, const char *path, struct we
 {
     struct stat st;
     bool there = stat(path, &st) == 0;
+    int rc;
 
     *w = (struct weir_wholefile) { .place = NULL };
     if (there && (!S_ISREG(st.st_mode) || access(path, W_OK) < 0))
@@ -69,11 +70,12 @@ int weir_wholefile_prepare(struct weir_wholefile *w, const char *path, struct we
     w->place = there ? realpath(path, NULL) : strdup(path);
     if (!w->place)
         return weir_fail(err, WEIR_ESETUP, "open '%s'", path);
-    if (!can_create_and_rename(w->place)) {
-        free(w->place);
-        w->place = NULL;
-    }
-    return 0;
+    if (can_create_and_rename(w->place))
+        return 0;
+    rc = errno == ENOMEM ? weir_fail(err, WEIR_ESETUP, "open '%s'", path) : 0;
+    free(w->place);
+    w->place = NULL;
+    return rc;
 }
 
 int weir_wholefile_open(struct weir_wholefile *w, struct weir_err *err)
