@@ -186,7 +186,9 @@ static void test_order(struct tap *t)
     struct weir_command command;
     struct weir_err err = WEIR_ERR_INIT;
     char called[512] = "";
+    int size;
 
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
     weir_program_begin(&run, t->rank);
     weir_observers_hand_in(&run, &recorder, called);
     if (tap_ok(t, weir_program_options(&run, &command, &toy, 2, argv, &err) == 0, &err, "options"))
@@ -196,7 +198,7 @@ static void test_order(struct tap *t)
     if (strcmp(called, expected) != 0)
         weir_refuse(&err, WEIR_EBUG, "%s", called);
     tap_ok(t, strcmp(called, expected) == 0, &err, "hooks come in their order, with merged numbers");
-    tap_ok(t, calls == 2, NULL, "a phase ends with one maximum and one sum");
+    tap_ok(t, calls == (size > 1 ? 2 : 0), NULL, "a phase ends with one maximum and one sum");
 }
 
 int main(int argc, char **argv)

@@ -36,7 +36,7 @@ CALLS = [
 def test_a_call_that_fails_on_one_rank_ends_the_run_on_all(mdtest, call, name, what, where):
     args = "-a DUMMY --dummy.store --dummy.fail-op=%s --dummy.fail-errno=%s --dummy.fail-at=5 --dummy.fail-rank=1 -n 10 -w 8 -e 8 -y"
     run = mdtest(args % (call, name), np=3, timeout=SECONDS).fails(3, "rank 1 on ", what, where)
-    assert any("removed" in note for note in run.notes), run
+    assert run.messages[-1] == "ERROR: " + run.errors[0], run
     mdtest.empty()
 
 
@@ -104,9 +104,10 @@ def test_a_tree_with_something_foreign_stays_and_is_told(mdtest):
 def test_a_failed_run_leaves_what_was_there_before(mdtest):
     mdtest("-n 3 -D -C").ok()
     before = mdtest.names("")
-    run = mdtest("-n 3 -D -C").fails(3, "File exists")
+    run = mdtest("-n 3 -D -C").ok(3)
     assert mdtest.names("") == before
-    assert any("--cleanup" in note for note in run.notes)
+    assert any("--cleanup" in note for note in run.notes), run
+    assert "File exists" in run.errors[0] and run.errors == [run.errors[0]] * 2 and run.messages[-1] == "ERROR: " + run.errors[0], run
 
 
 @pytest.fixture

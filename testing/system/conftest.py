@@ -430,8 +430,8 @@ class Ior:
             time.sleep(0.02)
 
     def begin(self, args, np, prefix=(), env=None):
-        """A run whose first phase is about to begin, by the heading of its table, and some time for it to do so; and the pids of
-        its ranks. Without a launcher the heading is not yet written: more time."""
+        """A run whose first phase is about to begin, by the heading of its table, and some time for it to do so, more on a busy
+        machine; and the pids of its ranks. Without a launcher the heading is not yet written: more time."""
         proc = self.start(args, np=np, env=env, prefix=prefix)
         pids = self.wait_for_ranks(proc, np) if np else [proc.pid]
         until = time.monotonic() + (20 * PATIENCE if np else 3)
@@ -441,7 +441,7 @@ class Ior:
                 assert not np, "the first phase does not begin"
                 break
             time.sleep(0.02)
-        time.sleep(0.7)
+        time.sleep(0.7 + min(os.getloadavg()[0] / 10, 5))
         return proc, pids
 
     def finish(self, proc, timeout=60):
