@@ -303,14 +303,8 @@ void weir_opt_range(const struct weir_opt *row, int64_t *min, int64_t *max);
 int weir_opt_parse(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
                    struct weir_err *err);
 
-/* The numbers of a LIST between commas or blanks; and as text with commas, appended to s. Local. */
-int weir_optlist_parse(const struct weir_opt *row, const char *text, struct weir_optlist *list,
-                       struct weir_err *err);
+/* Append the numbers of a LIST with commas between. Local. */
 void weir_optlist_show(const struct weir_optlist *list, struct weir_str *s);
-
-/* A whole number in the range of the row. Local. */
-int weir_opt_parse_number(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
-                          struct weir_err *err);
 
 /* Has the row numbers, so that there is a range? Of 64 bits? */
 bool weir_opt_is_number(const struct weir_opt *row);

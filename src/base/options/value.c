@@ -36,8 +36,9 @@ static int parse_flag(const char *text, struct weir_optvalue *value, struct weir
     return 0;
 }
 
-int weir_opt_parse_number(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
-                          struct weir_err *err)
+/* A whole number in the range of the row. */
+static int parse_number(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
+                        struct weir_err *err)
 {
     char shown[WEIR_QUOTE_TEXT];
     int64_t min, max, lowest;
@@ -70,7 +71,7 @@ static int parse_real(const struct weir_opt *row, const char *text, struct weir_
     weir_quote_str(text, shown);
     if (strpbrk(text, ".eE") == NULL && digits > 0 &&
         strspn(text + digits, "kKmMgGtTpP") == strlen(text + digits)) {
-        if (weir_opt_parse_number(row, text, value, err) < 0)
+        if (parse_number(row, text, value, err) < 0)
             return -1;
         value->real = (double)value->number;
         return 0;
@@ -114,8 +115,9 @@ static int parse_choice(const struct weir_opt *row, const char *text, struct wei
 
 #define BETWEEN ", \t"
 
-int weir_optlist_parse(const struct weir_opt *row, const char *text, struct weir_optlist *list,
-                       struct weir_err *err)
+/* Numbers between commas or blanks. */
+static int parse_list(const struct weir_opt *row, const char *text, struct weir_optlist *list,
+                      struct weir_err *err)
 {
     struct weir_optvalue value;
     char word[WEIR_QUOTE_TEXT];
@@ -127,7 +129,7 @@ int weir_optlist_parse(const struct weir_opt *row, const char *text, struct weir
         if (list->n == WEIR_OPTLIST_MOST)
             return weir_refuse(err, WEIR_EUSAGE, "more than %d numbers", WEIR_OPTLIST_MOST);
         weir_quote(text, len, word); /* what cannot be quoted as it is, is no number */
-        if (weir_opt_parse_number(row, word, &value, err) < 0)
+        if (parse_number(row, word, &value, err) < 0)
             return -1;
         list->v[list->n++] = value.number;
         text += len;
@@ -145,7 +147,7 @@ int weir_opt_parse(const struct weir_opt *row, const char *text, struct weir_opt
     case WEIR_OPT_COUNT:
     case WEIR_OPT_INT:
     case WEIR_OPT_SIZE:
-        return weir_opt_parse_number(row, text, value, err);
+        return parse_number(row, text, value, err);
     case WEIR_OPT_REAL:
         return parse_real(row, text, value, err);
     case WEIR_OPT_STR:
@@ -154,7 +156,7 @@ int weir_opt_parse(const struct weir_opt *row, const char *text, struct weir_opt
             return 0;
         return parse_choice(row, text, value, err);
     case WEIR_OPT_LIST:
-        return weir_optlist_parse(row, text, &value->list, err);
+        return parse_list(row, text, &value->list, err);
     default:
         return weir_refuse(err, WEIR_EBUG, "an option without a field was given a value");
     }
