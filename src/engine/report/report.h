@@ -232,7 +232,7 @@ int weir_report_end(struct weir_report *r, struct weir_err *err);
  * thread than that of the other functions, which must not run: it stands still. Local. */
 void weir_report_rescue(struct weir_report *r, int64_t status, const char *error);
 
-/* The sinks that exist (sink-rows.c, sink-json.c). */
+/* The sinks that exist (rows.c, json.c). */
 extern const struct weir_sink_ops weir_sink_text, weir_sink_text_33, weir_sink_csv,
     weir_sink_csv_full, weir_sink_json;
 
