@@ -40,44 +40,45 @@ static void append_clipped(char *text, size_t room, const char *words)
     text[used + len] = '\0';
 }
 
-int weir_fail(struct weir_err *err, enum weir_code code, const char *fmt, ...)
+int weir_fail_with(struct weir_err *err, enum weir_code code, int sys, const char *why,
+                   const char *fmt, va_list ap)
 {
-    char text[WEIR_ERR_TEXT];
-    int sys = errno;
-    const char *why;
-    va_list ap;
+    char text[WEIR_ERR_TEXT]; /* the arguments may point into err->text */
 
     if (!err)
         return -1;
-    why = strerror(sys);
-    va_start(ap, fmt);
     /* The reason matters most: long words are cut off to make room for it. */
-    format_clipped(text, sizeof(text) - strlen(why) - ROOM_FOR_CONTEXT, fmt, ap);
-    va_end(ap);
-    append_clipped(text, sizeof(text), ": ");
-    append_clipped(text, sizeof(text), why);
+    format_clipped(text, sizeof(text) - (why ? strlen(why) + ROOM_FOR_CONTEXT : 0), fmt, ap);
+    if (why) {
+        append_clipped(text, sizeof(text), ": ");
+        append_clipped(text, sizeof(text), why);
+    }
     err->code = code;
     err->agreed = false;
     err->sys = sys;
     memcpy(err->text, text, strlen(text) + 1);
+    return -1;
+}
+
+int weir_fail(struct weir_err *err, enum weir_code code, const char *fmt, ...)
+{
+    int sys = errno;
+    va_list ap;
+
+    va_start(ap, fmt);
+    weir_fail_with(err, code, sys, strerror(sys), fmt, ap);
+    va_end(ap);
     errno = sys;
     return -1;
 }
 
 int weir_refuse(struct weir_err *err, enum weir_code code, const char *fmt, ...)
 {
-    char text[WEIR_ERR_TEXT]; /* the arguments may point into err->text */
     va_list ap;
 
-    if (!err)
-        return -1;
     va_start(ap, fmt);
-    format_clipped(text, sizeof(text), fmt, ap);
+    weir_fail_with(err, code, 0, NULL, fmt, ap);
     va_end(ap);
-    err->code = code;
-    err->agreed = false;
-    err->sys = 0;
-    memcpy(err->text, text, strlen(text) + 1);
     return -1;
 }
 

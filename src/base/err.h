@@ -55,6 +55,11 @@ int weir_fail(struct weir_err *err, enum weir_code code, const char *fmt, ...)
 int weir_refuse(struct weir_err *err, enum weir_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* For libraries with reasons of their own: the text is the formatted words, ": " and 'why', below half of WEIR_ERR_TEXT
+ * (NULL: none). Otherwise as weir_fail, with 'sys' in place of errno. */
+int weir_fail_with(struct weir_err *err, enum weir_code code, int sys, const char *why,
+                   const char *fmt, va_list ap) __attribute__((format(printf, 5, 0)));
+
 /* A rule: whether it is broken, and the words for that. */
 struct weir_conflict {
     bool broken;

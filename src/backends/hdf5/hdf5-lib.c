@@ -24,18 +24,13 @@ static herr_t keep_first(unsigned n, const H5E_error2_t *entry, void *reason)
 int hdf5_fail(struct weir_err *err, const char *fmt, ...)
 {
     char reason[REASON_TEXT] = "the library gives no reason";
-    struct weir_str words = { 0 };
     int sys = weir_mpi_is_io_errno(errno) ? errno : 0;
     va_list ap;
 
-    if (!err)
-        return -1;
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, reason);
     va_start(ap, fmt);
-    weir_str_vaddf(&words, fmt, ap);
+    weir_fail_with(err, WEIR_EIO, 0, reason, fmt, ap);
     va_end(ap);
-    weir_refuse(err, WEIR_EIO, "%s: %s", weir_str_words(&words), reason);
-    weir_str_free(&words);
     return weir_mpi_add_reason(err, sys, 0);
 }
 

@@ -35,19 +35,14 @@ static struct weir_mpi_session *mpi_of(const struct ncmpi_file *f)
 
 int ncmpi_fail(struct weir_err *err, int rc, const char *fmt, ...)
 {
-    struct weir_str words = { 0 };
+    const struct code_errno *c = codes;
     va_list ap;
 
-    if (!err)
-        return -1;
+    while (c->code != NC_NOERR && c->code != rc)
+        c++;
     va_start(ap, fmt);
-    weir_str_vaddf(&words, fmt, ap);
+    weir_fail_with(err, WEIR_EIO, c->sys, ncmpi_strerror(rc), fmt, ap);
     va_end(ap);
-    weir_refuse(err, WEIR_EIO, "%s: %s", weir_str_words(&words), ncmpi_strerror(rc));
-    for (const struct code_errno *c = codes; c->code != NC_NOERR; c++)
-        if (c->code == rc)
-            err->sys = c->sys;
-    weir_str_free(&words);
     return -1;
 }
 

@@ -21,19 +21,12 @@
 
 int netcdf_fail(struct weir_err *err, int rc, const char *fmt, ...)
 {
-    struct weir_str words = { 0 };
     int sys = weir_mpi_is_io_errno(errno) ? errno : 0;
     va_list ap;
 
-    if (!err)
-        return -1;
     va_start(ap, fmt);
-    weir_str_vaddf(&words, fmt, ap);
+    weir_fail_with(err, WEIR_EIO, rc > 0 ? rc : 0, nc_strerror(rc), fmt, ap);
     va_end(ap);
-    weir_refuse(err, WEIR_EIO, "%s: %s", weir_str_words(&words), nc_strerror(rc));
-    weir_str_free(&words);
-    if (rc > 0)
-        err->sys = rc;
     return weir_mpi_add_reason(err, sys, 0);
 }
 

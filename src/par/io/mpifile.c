@@ -47,23 +47,18 @@ static int sys_of(int mpi_rc)
 
 int weir_mpi_fail(struct weir_err *err, enum weir_code code, int mpi_rc, const char *fmt, ...)
 {
-    char reason[MPI_MAX_ERROR_STRING] = "";
-    struct weir_str words = { 0 };
+    char reason[MPI_MAX_ERROR_STRING + 1];
     int len = 0;
     va_list ap;
 
-    if (!err)
-        return -1;
-    va_start(ap, fmt);
-    weir_str_vaddf(&words, fmt, ap);
-    va_end(ap);
     if (MPI_Error_string(mpi_rc, reason, &len) != MPI_SUCCESS)
         len = 0;
     while (len > 0 && (reason[len - 1] == '\n' || reason[len - 1] == ' '))
         len--;
-    weir_refuse(err, code, "%s: %.*s", weir_str_words(&words), len, reason);
-    err->sys = sys_of(mpi_rc);
-    weir_str_free(&words);
+    reason[len] = '\0';
+    va_start(ap, fmt);
+    weir_fail_with(err, code, sys_of(mpi_rc), reason, fmt, ap);
+    va_end(ap);
     return -1;
 }
 
