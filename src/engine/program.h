@@ -52,7 +52,7 @@ struct weir_timing {
      * less to do idles in a round; its own steps are only counted. */
     bool lock_step;
     /* The ranks that are in lock step with this one, NULL: all. Groups of ranks then go at their
-     * own pace, and hear of each other's failures and signals as ranks that work alone do. */
+     * own pace, and learn of each other's failures and signals as ranks that work alone do. */
     const struct weir_par *lock_par;
     /* With lock_step: all ranks have the same number of steps, and these agree on failures and on
      * signals themselves (weir_interrupt_poll, WEIR_EINTR), so the engine asks for no votes. */

@@ -152,7 +152,7 @@ static int remove_made(struct weir_run *run, struct weir_test *t, struct weir_er
     return 0;
 }
 
-/* Phases hear signals, but all of them may be skipped. A rank that was interrupted has begun the
+/* Phases notice signals, but all of them may be skipped. A rank that was interrupted has begun the
  * repetition like the others: what is gathered at the end has the same size on all. */
 static int begin_repetition(struct weir_run *run, void *state, struct weir_err *err)
 {

@@ -46,7 +46,7 @@ static void tick(struct weir_phase_context *c, uint64_t now_ns)
     weir_observers_tick(c->run, &news, now_ns);
 }
 
-/* For the watch, which asks while this rank waits for others. What they do not hear any more waits
+/* For the watch, which asks while this rank waits for others. What they do not receive any more waits
  * for the next phase. */
 static bool asks_while_waiting(void *arg)
 {

@@ -42,7 +42,7 @@ bool weir_phase_asks_to_stop(struct weir_phase_context *c);
 /* Watch the other ranks from now on. Local. */
 void weir_phase_begin_watch(struct weir_phase_context *c);
 
-/* Wait until all ranks have come here, and hear what they say. Collective over watch_comm. */
+/* Wait until all ranks have come here, and receive what they report. Collective over watch_comm. */
 void weir_phase_end_watch(struct weir_phase_context *c);
 
 /* All passes, up to the count, the deadline or the first reason to stop, and the drain of

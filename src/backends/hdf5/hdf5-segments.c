@@ -262,7 +262,7 @@ static int keep(struct hdf5_segments *g, uint64_t segment, hid_t dset, struct we
 
 /* All of them before the first transfer: creating one is collective, and no rank may wait for
  * another in the loop. A rank whose write of metadata fails goes on with the others to the end of a
- * batch, where all hear of it; fill values are collective, so there each dataset is a batch. */
+ * batch, where all learn of it; fill values are collective, so there each dataset is a batch. */
 int hdf5_segments_create(struct hdf5_segments *g, struct weir_err *err)
 {
     const struct hdf5_state *st = g->c->st;

@@ -50,7 +50,7 @@ static int lustre_check(const struct posix_layout *l, struct weir_err *err)
 }
 
 /* The library opens without making objects and then sets the layout: of ranks that do this at once
- * one succeeds, and the others hear that the layout is there. */
+ * one succeeds, and the others learn that the layout is there. */
 static int lustre_create(const char *path, const struct posix_layout *l, struct weir_err *err)
 {
     __typeof__(llapi_file_open_pool) *open_pool;

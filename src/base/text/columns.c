@@ -165,7 +165,7 @@ static void add_fixed(struct weir_str *out, double value)
     }
     do {
         (void)snprintf(text, sizeof(text), "%.*e", digits - 1, value);
-            weir_real_scan(text, &again);
+        weir_real_scan(text, &again);
     } while (again != value && ++digits <= DBL_DECIMAL_DIG);
     decimals = digits - 1 - (int)strtol(strchr(text, 'e') + 1, NULL, 10);
     len = snprintf(text, sizeof(text), "%.*f", decimals > 1 ? decimals : 1, value);

@@ -22,10 +22,10 @@
 #define NOTES_NS (30 * (uint64_t)WEIR_NS_PER_S)
 
 /* What was removed, and what was not ours. */
-struct tidy {
+struct cleanup {
     struct weir_run *run;
     const char *dir;
-    const struct weir_tidy_form *forms;
+    const struct weir_cleanup_form *forms;
     size_t n;
     uint64_t files, dirs, foreign, looked;
     int share_level;           /* of directories that the ranks share out for the look */
@@ -33,7 +33,7 @@ struct tidy {
     bool refuses; /* mounts: the test would work there; else they stay */
 };
 
-static int tidy_dir(struct tidy *t, int parent, const char *name, int level, struct weir_err *err);
+static int clean_dir(struct cleanup *t, int parent, const char *name, int level, struct weir_err *err);
 
 /* Is the name like the form, in which '#' stands for a number? */
 static bool is_like(const char *name, const char *form)
@@ -49,15 +49,15 @@ static bool is_like(const char *name, const char *form)
     return *name == '\0';
 }
 
-static enum weir_tidy judge(const struct tidy *t, const char *name, bool is_dir, int level)
+static enum weir_cleanup judge(const struct cleanup *t, const char *name, bool is_dir, int level)
 {
-    for (const struct weir_tidy_form *f = t->forms; f < t->forms + t->n; f++)
+    for (const struct weir_cleanup_form *f = t->forms; f < t->forms + t->n; f++)
         if (is_dir == f->is_dir && level >= f->from && level <= f->to && is_like(name, f->form))
             return f->what;
-    return level > 0 ? WEIR_TIDY_FOREIGN : WEIR_TIDY_OTHER;
+    return level > 0 ? WEIR_CLEANUP_FOREIGN : WEIR_CLEANUP_OTHER;
 }
 
-static int remove_file(struct tidy *t, int fd, const char *name, struct weir_err *err)
+static int remove_file(struct cleanup *t, int fd, const char *name, struct weir_err *err)
 {
     if (unlinkat(fd, name, 0) < 0)
         return weir_fail(err, WEIR_EIO, "remove '%s' below '%s'", name, t->dir);
@@ -66,7 +66,7 @@ static int remove_file(struct tidy *t, int fd, const char *name, struct weir_err
 }
 
 /* A directory of ours with something foreign in it stays. */
-static int remove_dir(struct tidy *t, int fd, const char *name, struct weir_err *err)
+static int remove_dir(struct cleanup *t, int fd, const char *name, struct weir_err *err)
 {
     if (unlinkat(fd, name, AT_REMOVEDIR) == 0) {
         t->dirs++;
@@ -91,12 +91,12 @@ static bool is_mount(int fd, const char *name, const struct stat *st)
     return fstat(fd, &above) == 0 && above.st_dev != st->st_dev;
 }
 
-static int check_mount(const struct tidy *t, int fd, const char *name, const struct stat *st,
-                       enum weir_tidy *what, struct weir_err *err)
+static int check_mount(const struct cleanup *t, int fd, const char *name, const struct stat *st,
+                       enum weir_cleanup *what, struct weir_err *err)
 {
-    if ((*what != WEIR_TIDY_TREE && *what != WEIR_TIDY_OURS) || !is_mount(fd, name, st))
+    if ((*what != WEIR_CLEANUP_TREE && *what != WEIR_CLEANUP_OURS) || !is_mount(fd, name, st))
         return 0;
-    *what = WEIR_TIDY_FOREIGN;
+    *what = WEIR_CLEANUP_FOREIGN;
     if (!t->refuses)
         return 0;
     return weir_refuse(err, WEIR_ESETUP,
@@ -106,9 +106,9 @@ static int check_mount(const struct tidy *t, int fd, const char *name, const str
 }
 
 /* One entry. Returns 1 when it was removed, 0 when it stays, -1 and err. */
-static int tidy_entry(struct tidy *t, int fd, const char *name, int level, struct weir_err *err)
+static int clean_entry(struct cleanup *t, int fd, const char *name, int level, struct weir_err *err)
 {
-    enum weir_tidy what;
+    enum weir_cleanup what;
     struct stat st;
     bool is_dir;
 
@@ -116,19 +116,19 @@ static int tidy_entry(struct tidy *t, int fd, const char *name, int level, struc
         return errno == ENOENT ? 0 : weir_fail(err, WEIR_EIO, "stat '%s' below '%s'", name, t->dir);
     is_dir = S_ISDIR(st.st_mode);
     what = is_dir || S_ISREG(st.st_mode) ? judge(t, name, is_dir, level)
-           : level > 0                   ? WEIR_TIDY_FOREIGN
-                                         : WEIR_TIDY_OTHER;
+           : level > 0                   ? WEIR_CLEANUP_FOREIGN
+                                         : WEIR_CLEANUP_OTHER;
     if (is_dir && check_mount(t, fd, name, &st, &what, err) < 0)
         return -1;
-    t->foreign += what == WEIR_TIDY_FOREIGN;
-    if (what == WEIR_TIDY_TREE && tidy_dir(t, fd, name, level + 1, err) < 0)
+    t->foreign += what == WEIR_CLEANUP_FOREIGN;
+    if (what == WEIR_CLEANUP_TREE && clean_dir(t, fd, name, level + 1, err) < 0)
         return -1;
-    if (what == WEIR_TIDY_TREE || (what == WEIR_TIDY_OURS && is_dir))
+    if (what == WEIR_CLEANUP_TREE || (what == WEIR_CLEANUP_OURS && is_dir))
         return remove_dir(t, fd, name, err);
-    return what == WEIR_TIDY_OURS ? remove_file(t, fd, name, err) : 0;
+    return what == WEIR_CLEANUP_OURS ? remove_file(t, fd, name, err) : 0;
 }
 
-static DIR *open_dir(const struct tidy *t, int parent, const char *name, int level,
+static DIR *open_dir(const struct cleanup *t, int parent, const char *name, int level,
                      struct weir_err *err)
 {
     int fd =
@@ -145,7 +145,7 @@ static DIR *open_dir(const struct tidy *t, int parent, const char *name, int lev
 }
 
 /* One pass over the entries: how many were removed, -1 and err. */
-static int64_t tidy_pass(struct tidy *t, DIR *d, int level, struct weir_err *err)
+static int64_t clean_pass(struct cleanup *t, DIR *d, int level, struct weir_err *err)
 {
     struct dirent *e;
     int64_t gone = 0;
@@ -159,7 +159,7 @@ static int64_t tidy_pass(struct tidy *t, DIR *d, int level, struct weir_err *err
         if (++t->looked % LOOKS_BETWEEN == 0 && weir_interrupt_poll(&t->run->interrupt))
             return weir_refuse(err, WEIR_EINTR, "interrupted by signal %d while cleaning up '%s'",
                                t->run->interrupt.signal, t->dir);
-        rc = tidy_entry(t, dirfd(d), e->d_name, level, err);
+        rc = clean_entry(t, dirfd(d), e->d_name, level, err);
         if (rc < 0)
             return -1;
         gone += rc;
@@ -169,7 +169,7 @@ static int64_t tidy_pass(struct tidy *t, DIR *d, int level, struct weir_err *err
 
 /* Entries that are removed while a directory is read can hide others, so it is read again until
  * nothing is removed any more. */
-static int tidy_dir(struct tidy *t, int parent, const char *name, int level, struct weir_err *err)
+static int clean_dir(struct cleanup *t, int parent, const char *name, int level, struct weir_err *err)
 {
     DIR *d = open_dir(t, parent, name, level, err);
     uint64_t foreign = t->foreign;
@@ -179,7 +179,7 @@ static int tidy_dir(struct tidy *t, int parent, const char *name, int level, str
         return -1;
     do {
         t->foreign = foreign; /* count what is there in the last pass only */
-        gone = tidy_pass(t, d, level, err);
+        gone = clean_pass(t, d, level, err);
     } while (gone > 0);
     closedir(d);
     return gone < 0 ? -1 : 0;
@@ -187,7 +187,7 @@ static int tidy_dir(struct tidy *t, int parent, const char *name, int level, str
 
 /* ---- a look before the test ---- */
 
-static int look_into(struct tidy *t, int parent, const char *name, int level, struct weir_err *err);
+static int look_into(struct cleanup *t, int parent, const char *name, int level, struct weir_err *err);
 
 static unsigned char type_of(int fd, const struct dirent *e)
 {
@@ -198,16 +198,16 @@ static unsigned char type_of(int fd, const struct dirent *e)
     return IFTODT(st.st_mode);
 }
 
-static bool is_ours(const struct tidy *t, const char *name, bool is_dir, int level)
+static bool is_ours(const struct cleanup *t, const char *name, bool is_dir, int level)
 {
-    enum weir_tidy what = judge(t, name, is_dir, level);
+    enum weir_cleanup what = judge(t, name, is_dir, level);
 
-    return what == WEIR_TIDY_TREE || what == WEIR_TIDY_OURS;
+    return what == WEIR_CLEANUP_TREE || what == WEIR_CLEANUP_OURS;
 }
 
 /* Each directory of the level of t belongs to one rank: by the sum of the numbers in its name, which
  * have the number of a task or of a tree. */
-static bool is_mine(const struct tidy *t, const char *name, int level)
+static bool is_mine(const struct cleanup *t, const char *name, int level)
 {
     uint64_t sum = 0;
 
@@ -222,7 +222,7 @@ static bool is_mine(const struct tidy *t, const char *name, int level)
     return sum % (uint64_t)t->run->world.size == (uint64_t)t->run->world.rank;
 }
 
-static int look_at(struct tidy *t, int fd, const struct dirent *e, int level, struct weir_err *err)
+static int look_at(struct cleanup *t, int fd, const struct dirent *e, int level, struct weir_err *err)
 {
     bool ours[] = { is_ours(t, e->d_name, false, level), is_ours(t, e->d_name, true, level) };
     unsigned char type;
@@ -230,7 +230,7 @@ static int look_at(struct tidy *t, int fd, const struct dirent *e, int level, st
     if (!ours[false] && !ours[true])
         return 0;
     type = type_of(fd, e);
-    if (type == DT_DIR && judge(t, e->d_name, true, level) == WEIR_TIDY_TREE)
+    if (type == DT_DIR && judge(t, e->d_name, true, level) == WEIR_CLEANUP_TREE)
         return is_mine(t, e->d_name, level) ? look_into(t, fd, e->d_name, level + 1, err) : 0;
     if (type == DT_UNKNOWN || (ours[type == DT_DIR] && (type == DT_DIR || type == DT_REG)))
         return 0;
@@ -242,7 +242,7 @@ static int look_at(struct tidy *t, int fd, const struct dirent *e, int level, st
 }
 
 /* Where it takes long. Rank 0. */
-static void note_look(struct tidy *t)
+static void note_look(struct cleanup *t)
 {
     uint64_t now = ++t->looked % LOOKS_BETWEEN == 0 ? weir_now_ns() : 0;
 
@@ -254,7 +254,7 @@ static void note_look(struct tidy *t)
     t->next_ns = now + NOTES_NS;
 }
 
-static int look_into(struct tidy *t, int parent, const char *name, int level, struct weir_err *err)
+static int look_into(struct cleanup *t, int parent, const char *name, int level, struct weir_err *err)
 {
     DIR *d = open_dir(t, parent, name, level, NULL);
     struct dirent *e;
@@ -273,7 +273,7 @@ static int look_into(struct tidy *t, int parent, const char *name, int level, st
 
 /* ---- removal ---- */
 
-static void tell_foreign(const struct tidy *t, const char *program)
+static void tell_foreign(const struct cleanup *t, const char *program)
 {
     if (t->foreign)
         weir_note(&t->run->log,
@@ -282,14 +282,14 @@ static void tell_foreign(const struct tidy *t, const char *program)
                   t->foreign, t->dir, program);
 }
 
-int weir_tidy(struct weir_run *run, const char *program, const char *dir,
-              const struct weir_tidy_form *forms, size_t n, struct weir_err *err)
+int weir_cleanup(struct weir_run *run, const char *program, const char *dir,
+              const struct weir_cleanup_form *forms, size_t n, struct weir_err *err)
 {
-    struct tidy t = { .run = run, .dir = dir, .forms = forms, .n = n };
+    struct cleanup t = { .run = run, .dir = dir, .forms = forms, .n = n };
     int rc = 0;
 
     if (run->world.rank == 0) {
-        rc = tidy_dir(&t, AT_FDCWD, dir, 0, err);
+        rc = clean_dir(&t, AT_FDCWD, dir, 0, err);
         if (weir_report_add(&run->report, "text", "-", rc < 0 ? NULL : err) < 0)
             rc = -1;
         if (rc == 0 || t.files + t.dirs > 0)
@@ -303,9 +303,9 @@ int weir_tidy(struct weir_run *run, const char *program, const char *dir,
     return weir_agree(&run->world, rc, err);
 }
 
-static int replace(struct tidy *t, const char *program, struct weir_err *err)
+static int replace(struct cleanup *t, const char *program, struct weir_err *err)
 {
-    int rc = tidy_dir(t, AT_FDCWD, t->dir, 0, err);
+    int rc = clean_dir(t, AT_FDCWD, t->dir, 0, err);
 
     if (t->files + t->dirs > 0)
         weir_note(&t->run->log,
@@ -316,11 +316,11 @@ static int replace(struct tidy *t, const char *program, struct weir_err *err)
     return rc;
 }
 
-int weir_tidy_existing(struct weir_run *run, const char *program, const char *dir, bool replaces,
-                       const struct weir_backend *be, const struct weir_tidy_form *forms, size_t n,
+int weir_cleanup_existing(struct weir_run *run, const char *program, const char *dir, bool replaces,
+                       const struct weir_backend *be, const struct weir_cleanup_form *forms, size_t n,
                        int share_level, struct weir_err *err)
 {
-    struct tidy t = { .run = run,
+    struct cleanup t = { .run = run,
                       .forms = forms,
                       .n = n,
                       .refuses = true,

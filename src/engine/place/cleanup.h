@@ -7,20 +7,20 @@
 #include "engine/run.h"
 
 /* What a name stands for. */
-enum weir_tidy {
-    WEIR_TIDY_OURS,    /* a file, or a directory that is removed when it is empty */
-    WEIR_TIDY_TREE,    /* a directory of ours with more of ours in it */
-    WEIR_TIDY_FOREIGN, /* stays, and is counted */
-    WEIR_TIDY_OTHER    /* stays: nobody expects its removal */
+enum weir_cleanup {
+    WEIR_CLEANUP_OURS,    /* a file, or a directory that is removed when it is empty */
+    WEIR_CLEANUP_TREE,    /* a directory of ours with more of ours in it */
+    WEIR_CLEANUP_FOREIGN, /* stays, and is counted */
+    WEIR_CLEANUP_OTHER    /* stays: nobody expects its removal */
 };
 
 /* Names that a program gives, in which '#' stands for a number, and the levels on which they
  * stand: 0 in the directory itself, 1 in one of ours there, and so on. */
-struct weir_tidy_form {
+struct weir_cleanup_form {
     const char *form;
     bool is_dir;
     int from, to;
-    enum weir_tidy what;
+    enum weir_cleanup what;
 };
 
 /* Remove what the n forms say, and tell how much, on standard output. A name in the directory
@@ -28,8 +28,8 @@ struct weir_tidy_form {
  * are not followed, and what is mounted there stays. A directory of ours with something foreign in
  * it stays. program: for messages. Rank 0 works. Collective over run->world. Returns 0, or -1 and
  * err on every rank. */
-int weir_tidy(struct weir_run *run, const char *program, const char *dir,
-              const struct weir_tidy_form *forms, size_t n, struct weir_err *err);
+int weir_cleanup(struct weir_run *run, const char *program, const char *dir,
+              const struct weir_cleanup_form *forms, size_t n, struct weir_err *err);
 
 /* Look at what is in the directory of a test before it begins, dir being a name of the backend.
  * Refused (WEIR_ESETUP): a name of the forms whose type is not that of the form, such as a link, a
@@ -38,12 +38,12 @@ int weir_tidy(struct weir_run *run, const char *program, const char *dir,
  * metadata would then find them in memory. All names are, by all ranks: of the directories of ours
  * on share_level each rank takes its own, by the numbers in their names. A note
  * comes from time to time where it takes long.
- * replaces (--existing=replace): then remove what is there as weir_tidy does, but with a note and
+ * replaces (--existing=replace): then remove what is there as weir_cleanup does, but with a note and
  * nothing on standard output; what is mounted at a directory of ours is an error.
  * Nothing where the directory is not there, or the backend stores nothing. Collective over
  * run->world. */
-int weir_tidy_existing(struct weir_run *run, const char *program, const char *dir, bool replaces,
-                       const struct weir_backend *be, const struct weir_tidy_form *forms, size_t n,
+int weir_cleanup_existing(struct weir_run *run, const char *program, const char *dir, bool replaces,
+                       const struct weir_backend *be, const struct weir_cleanup_form *forms, size_t n,
                        int share_level, struct weir_err *err);
 
 #endif

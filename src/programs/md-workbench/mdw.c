@@ -216,9 +216,9 @@ static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
     f->own_metadata = same > 0;
 }
 
-static const struct weir_tidy_form forms[] = {
-    { "#_#", true, 0, 0, WEIR_TIDY_TREE },
-    { "file-#", false, 1, 1, WEIR_TIDY_OURS },
+static const struct weir_cleanup_form forms[] = {
+    { "#_#", true, 0, 0, WEIR_CLEANUP_TREE },
+    { "file-#", false, 1, 1, WEIR_CLEANUP_OURS },
 };
 
 /* Before the first test. */
@@ -229,7 +229,7 @@ static int look_at_existing(struct weir_run *run, struct weir_test *tests, int n
     bool replaces = t->o->precreate && weir_existing(&t->o->run) == WEIR_EXISTING_REPLACE;
 
     (void)n;
-    return weir_tidy_existing(run, "md-workbench", t->o->prefix, replaces, t->fs.be, forms,
+    return weir_cleanup_existing(run, "md-workbench", t->o->prefix, replaces, t->fs.be, forms,
                               sizeof(forms) / sizeof(*forms), 0, err);
 }
 

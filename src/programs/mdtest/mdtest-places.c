@@ -369,14 +369,14 @@ void mdtest_clean(struct weir_run *run, void *state)
 
 /* Names of the suite, and the levels on which they stand. A rename sets a directory aside as
  * -XX. */
-static const struct weir_tidy_form forms[] = {
-    { "test-dir.#-#", true, 0, 0, WEIR_TIDY_TREE },
-    { "mdtest_tree.#", true, 1, INT_MAX, WEIR_TIDY_TREE },
-    { "mdtest_tree.#.#", true, 1, INT_MAX, WEIR_TIDY_TREE },
-    { "dir.mdtest.#.#", true, 2, INT_MAX, WEIR_TIDY_OURS },
-    { "dir.mdtest.#.#-XX", true, 2, INT_MAX, WEIR_TIDY_OURS },
-    { "file.mdtest.#.#", false, 2, INT_MAX, WEIR_TIDY_OURS },
-    { "file.mdtest.shared.#", false, 2, INT_MAX, WEIR_TIDY_OURS },
+static const struct weir_cleanup_form forms[] = {
+    { "test-dir.#-#", true, 0, 0, WEIR_CLEANUP_TREE },
+    { "mdtest_tree.#", true, 1, INT_MAX, WEIR_CLEANUP_TREE },
+    { "mdtest_tree.#.#", true, 1, INT_MAX, WEIR_CLEANUP_TREE },
+    { "dir.mdtest.#.#", true, 2, INT_MAX, WEIR_CLEANUP_OURS },
+    { "dir.mdtest.#.#-XX", true, 2, INT_MAX, WEIR_CLEANUP_OURS },
+    { "file.mdtest.#.#", false, 2, INT_MAX, WEIR_CLEANUP_OURS },
+    { "file.mdtest.shared.#", false, 2, INT_MAX, WEIR_CLEANUP_OURS },
 };
 
 int mdtest_look_at_leftovers(struct weir_run *run, const struct mdtest_test *t, struct weir_err *err)
@@ -388,12 +388,12 @@ int mdtest_look_at_leftovers(struct weir_run *run, const struct mdtest_test *t, 
     int rc = 0;
 
     for (int i = 0; rc == 0 && i < t->places.n; i++)
-        rc = weir_tidy_existing(run, "mdtest", t->places.base[i], replaces, t->fs.be, forms,
+        rc = weir_cleanup_existing(run, "mdtest", t->places.base[i], replaces, t->fs.be, forms,
                                 sizeof(forms) / sizeof(*forms), share_level, err);
     return rc;
 }
 
 int mdtest_remove_leftovers(struct weir_run *run, const char *dir, struct weir_err *err)
 {
-    return weir_tidy(run, "mdtest", dir, forms, sizeof(forms) / sizeof(*forms), err);
+    return weir_cleanup(run, "mdtest", dir, forms, sizeof(forms) / sizeof(*forms), err);
 }

@@ -252,7 +252,7 @@ void mdtest_clean(struct weir_run *run, void *state);
 /* --cleanup DIR. Rank 0 works. Collective over run->world. */
 int mdtest_remove_leftovers(struct weir_run *run, const char *dir, struct weir_err *err);
 
-/* What earlier runs left where this one works: weir_tidy_existing. Collective over run->world. */
+/* What earlier runs left where this one works: weir_cleanup_existing. Collective over run->world. */
 int mdtest_look_at_leftovers(struct weir_run *run, const struct mdtest_test *t,
                              struct weir_err *err);
 
