@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_observers.c - the hooks of a row come in their order, and a phase ends with two reductions */
+#include "base/clock.h"
 #include "engine/observer.h"
 #include "engine/tests.h"
 
@@ -7,7 +8,7 @@
 
 #include "backend/tap.h"
 
-static bool counts;
+static bool counts, is_slow, is_renewed;
 static int calls;
 
 int MPI_Allreduce(const void *in, void *out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
@@ -133,6 +134,8 @@ static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_n
                 struct weir_err *err)
 {
     (void)run, (void)state, (void)i, (void)clock_ns, (void)err;
+    if (is_slow)
+        weir_sleep_ns(WEIR_NS_PER_S / 10);
     return 0;
 }
 
@@ -146,8 +149,9 @@ static int count_from_here(struct weir_run *run, void *state, struct weir_err *e
 static int count_to_here(struct weir_run *run, void *state, const struct weir_stage *stage,
                          struct weir_phase_rec *rec, struct weir_err *err)
 {
-    (void)run, (void)state, (void)stage, (void)rec, (void)err;
+    (void)state, (void)stage, (void)rec, (void)err;
     counts = false;
+    is_renewed = run->clock.before.at_ns != run->clock.now.at_ns;
     return 0;
 }
 
@@ -176,29 +180,45 @@ static const struct weir_program toy = { .name = "toy",
 
 /* ---- claims ---- */
 
-static void test_order(struct tap *t)
+static void run_toy(struct tap *t, struct weir_run *run, char *called, struct weir_err *err)
+{
+    char word[] = "toy", quiet[] = "--rules=none", *argv[] = { word, quiet, NULL };
+    struct weir_command command;
+
+    called[0] = '\0';
+    calls = 0;
+    weir_program_begin(run, t->rank);
+    weir_observers_hand_in(run, &recorder, called);
+    if (tap_ok(t, weir_program_options(run, &command, &toy, 2, argv, err) == 0, err, "options"))
+        tap_ok(t, weir_program_run(run, &command, MPI_COMM_WORLD, 2, argv, err) == WEIR_OK, err,
+               "a run of a program with one phase");
+    weir_program_end(run);
+}
+
+/* Estimates of the clocks that are older than 0.1 s are made again at the end of a phase: the largest
+ * step of a clock and its rank are found, and the times are merged once more. */
+static void test_order(struct tap *t, bool slow)
 {
     static const char expected[] =
         "run_begin run_open test_begin test_start test_open repetition before start most add after "
         "test_end test_free summary run_end release ";
     static struct weir_run run; /* large */
-    char word[] = "toy", quiet[] = "--rules=none", *argv[] = { word, quiet, NULL };
-    struct weir_command command;
     struct weir_err err = WEIR_ERR_INIT;
-    char called[512] = "";
-    int size;
+    char called[512];
+    int size, expected_calls;
 
+    is_slow = slow;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    weir_program_begin(&run, t->rank);
-    weir_observers_hand_in(&run, &recorder, called);
-    if (tap_ok(t, weir_program_options(&run, &command, &toy, 2, argv, &err) == 0, &err, "options"))
-        tap_ok(t, weir_program_run(&run, &command, MPI_COMM_WORLD, 2, argv, &err) == WEIR_OK, &err,
-               "a run of a program with one phase");
-    weir_program_end(&run);
+    run_toy(t, &run, called, &err);
     if (strcmp(called, expected) != 0)
         weir_refuse(&err, WEIR_EBUG, "%s", called);
     tap_ok(t, strcmp(called, expected) == 0, &err, "hooks come in their order, with merged numbers");
-    tap_ok(t, calls == (size > 1 ? 2 : 0), NULL, "a phase ends with one maximum and one sum");
+    expected_calls = size == 1 ? 0 : is_renewed ? 5 : 2;
+    if (calls != expected_calls)
+        weir_refuse(&err, WEIR_EBUG, "%d calls, expected %d", calls, expected_calls);
+    tap_ok(t, calls == expected_calls, &err,
+           "a phase ends with one maximum and one sum, and three more with new estimates of clocks");
+    tap_ok(t, is_renewed || !slow || size == 1, NULL, "a slow phase has new estimates of clocks");
 }
 
 int main(int argc, char **argv)
@@ -207,7 +227,8 @@ int main(int argc, char **argv)
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &t.rank);
-    test_order(&t);
+    test_order(&t, false);
+    test_order(&t, true);
     MPI_Finalize();
     return t.failed ? 1 : 0;
 }
