@@ -54,7 +54,7 @@ static const struct weir_table trials = { .key = "trials", .cols = cols, .reader
 
 /* ---- a test ---- */
 
-int ckpt_report_test(struct weir_run *run, void *state, struct weir_err *err)
+static int report_test(struct weir_run *run, void *state, struct weir_err *err)
 {
     const struct ckpt *t = state;
     struct weir_report *r = &run->report;
@@ -301,7 +301,7 @@ static const struct weir_table sweep = { .key = "sweep",
                                          .cols = sweep_cols,
                                          .readers = WEIR_FOR_DATA };
 
-void ckpt_summary(struct weir_run *run, const struct weir_test *tests, int n)
+static void summarise(struct weir_run *run, const struct weir_test *tests, int n)
 {
     struct weir_report *r = &run->report;
     const struct ckpt *best = NULL;
@@ -330,11 +330,17 @@ void ckpt_summary(struct weir_run *run, const struct weir_test *tests, int n)
                      best->reads ? "readers" : "writers", best->number, best->series[2].mean);
 }
 
+const struct weir_words ckpt_words = {
+    .deviation = CKPT_DEVIATION,
+    .report = report_test,
+    .summary = summarise,
+};
+
 #define GB 1e9
 
 /* ---- raw_bw.x, gatherv.x, combo.x: of rank 0, which is the first writer ---- */
 
-int parts_report_test(struct weir_run *run, void *state, struct weir_err *err)
+static int report_parts(struct weir_run *run, void *state, struct weir_err *err)
 {
     const struct parts *t = state;
     struct weir_report *r = &run->report;
@@ -420,3 +426,8 @@ int parts_conclude(struct weir_run *run, void *state, struct weir_err *err)
         show_combo(&run->report, t, run->par.size, gb);
     return 0;
 }
+
+const struct weir_words parts_words = {
+    .deviation = PARTS_DEVIATION,
+    .report = report_parts,
+};

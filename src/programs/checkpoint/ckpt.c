@@ -385,16 +385,10 @@ static const struct weir_made writes = {
 };
 static const struct weir_made reads = { .files = add_read };
 
-static const struct weir_words words = {
-    .deviation = CKPT_DEVIATION,
-    .report = ckpt_report_test,
-    .summary = ckpt_summary,
-};
-
 #define COMMON                                                                                     \
     .opt_size = sizeof(struct ckpt_options), .state_size = sizeof(struct ckpt), .whole = true,     \
     .plan = plan, .variants = count_variants, .start = start, .end = end, .judged = &judged,       \
-    .conclude = ckpt_conclude, .words = &words
+    .conclude = ckpt_conclude, .words = &ckpt_words
 
 const struct weir_program ckpt_checkpoint = {
     .name = "checkpoint_simulator.x",

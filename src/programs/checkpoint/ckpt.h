@@ -142,10 +142,9 @@ void ckpt_verify(struct ckpt *t, struct weir_run *run, uint64_t i);
 
 /* ---- ckpt-report.c ---- */
 
-int ckpt_report_test(struct weir_run *run, void *state, struct weir_err *err);
+extern const struct weir_words ckpt_words;
 int ckpt_report_trial(struct weir_run *run, void *state, const struct weir_stage *stage,
                       struct weir_phase_rec *rec, struct weir_err *err);
 int ckpt_conclude(struct weir_run *run, void *state, struct weir_err *err);
-void ckpt_summary(struct weir_run *run, const struct weir_test *tests, int n);
 
 #endif

@@ -369,10 +369,6 @@ static const struct weir_example examples[] = {
     { .args = NULL }
 };
 
-static const struct weir_words words = {
-    .deviation = PARTS_DEVIATION,
-    .report = parts_report_test,
-};
 static const struct weir_judged judged = { .inputs = inputs_of };
 
 static const struct weir_made made = {
@@ -384,7 +380,7 @@ static const struct weir_made made = {
 #define COMMON                                                                                     \
     .opt_size = sizeof(struct parts_options), .state_size = sizeof(struct parts),                  \
     .operations = operations, .whole = true, .plan = plan, .start = start, .end = end,             \
-    .judged = &judged, .conclude = parts_conclude, .words = &words
+    .judged = &judged, .conclude = parts_conclude, .words = &parts_words
 
 const struct weir_program parts_raw = { .name = "raw_bw.x",
                                        .examples = examples,

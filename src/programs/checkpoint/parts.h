@@ -40,7 +40,7 @@ struct parts {
 };
 
 /* ckpt-report.c: as in struct weir_program. */
-int parts_report_test(struct weir_run *run, void *state, struct weir_err *err);
+extern const struct weir_words parts_words;
 int parts_conclude(struct weir_run *run, void *state, struct weir_err *err);
 
 extern const struct weir_program parts_raw, parts_gatherv, parts_combo;

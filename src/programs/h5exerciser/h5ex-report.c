@@ -133,7 +133,7 @@ static void report_all_costs(struct weir_run *run, const struct h5ex_test *t)
 
 /* ---- above ---- */
 
-void h5ex_banner(struct weir_run *run, struct weir_test *tests, int n, int argc, char *const *argv)
+static void show_banner(struct weir_run *run, struct weir_test *tests, int n, int argc, char *const *argv)
 {
     const struct h5ex_test *t = tests[0].state;
     const struct h5ex_options *o = t->o;
@@ -197,7 +197,7 @@ static void report_part(struct weir_run *run, const char *head, const char *key,
     }
 }
 
-int h5ex_report_test(struct weir_run *run, void *state, struct weir_err *err)
+static int report_test(struct weir_run *run, void *state, struct weir_err *err)
 {
     const struct h5ex_test *t = state;
     const struct h5ex_size *s = &t->size;
@@ -311,7 +311,7 @@ int h5ex_conclude(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
-void h5ex_finish(struct weir_run *run, const struct weir_test *tests)
+static void finish(struct weir_run *run, const struct weir_test *tests)
 {
     const struct h5ex_test *first = tests[0].state;
     bool complete = true;
@@ -323,3 +323,10 @@ void h5ex_finish(struct weir_run *run, const struct weir_test *tests)
     if (complete)
         weir_report_line(&run->report, "All done -- Finishing normally.");
 }
+
+const struct weir_words h5ex_words = {
+    .deviation = WEIR_FIVE_DEVIATION,
+    .banner = show_banner,
+    .report = report_test,
+    .finish = finish,
+};

@@ -326,13 +326,6 @@ static const struct weir_made made = {
 
 static const struct weir_judged judged = { .inputs = inputs_of };
 
-static const struct weir_words words = {
-    .deviation = WEIR_FIVE_DEVIATION,
-    .banner = h5ex_banner,
-    .report = h5ex_report_test,
-    .finish = h5ex_finish,
-};
-
 const struct weir_program h5ex_program = {
     .name = "h5exerciser",
     .examples = examples,
@@ -341,7 +334,7 @@ const struct weir_program h5ex_program = {
     .opt_size = sizeof(struct h5ex_options),
     .state_size = sizeof(struct h5ex_test),
     .operations = h5ex_operations,
-    .words = &words,
+    .words = &h5ex_words,
     .whole = true,
     .variants = count_sizes,
     .plan = plan_test,

@@ -163,13 +163,11 @@ struct h5ex_set *h5ex_set_of(struct h5ex_test *t, enum h5ex_op op);
 /* Is the operation a part of this test? */
 bool h5ex_has(const struct h5ex_test *t, enum h5ex_op op);
 
-/* h5ex-report.c: what is shown. Collective over run->par but for banner (run->world). */
-void h5ex_banner(struct weir_run *run, struct weir_test *tests, int n, int argc, char *const *argv);
-int h5ex_report_test(struct weir_run *run, void *state, struct weir_err *err);
+/* h5ex-report.c: what is shown. Collective over run->par. */
+extern const struct weir_words h5ex_words;
 int h5ex_report_repetition(struct weir_run *run, struct h5ex_test *t, struct weir_phase_rec *rec,
                            struct weir_err *err);
 int h5ex_conclude(struct weir_run *run, void *state, struct weir_err *err);
-void h5ex_finish(struct weir_run *run, const struct weir_test *tests);
 
 /* h5ex.c */
 extern const struct weir_program h5ex_program;

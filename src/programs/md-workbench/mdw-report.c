@@ -282,8 +282,8 @@ void mdw_report_phase(struct weir_run *run, struct mdw_test *t, const struct mdw
 
 #define FORM "%Y-%m-%d %H:%M:%S"
 
-void mdw_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
-                      char *const *argv)
+static void show_banner(struct weir_run *run, struct weir_test *tests, int n, int argc,
+                        char *const *argv)
 {
     struct mdw_test *t = tests[0].state;
     const struct mdw_options *o = t->o;
@@ -313,7 +313,7 @@ void mdw_report_begin(struct weir_run *run, struct weir_test *tests, int n, int 
     weir_report_flush(r);
 }
 
-void mdw_report_end(struct weir_run *run, const struct weir_test *tests)
+static void finish(struct weir_run *run, const struct weir_test *tests)
 {
     const struct mdw_test *t = tests[0].state;
     char now[32];
@@ -323,3 +323,8 @@ void mdw_report_end(struct weir_run *run, const struct weir_test *tests)
         weir_report_line(&run->report, "Total runtime: %.0fs time: %s",
                          (double)(weir_now_ns() - t->begin_ns) / WEIR_NS_PER_S, now);
 }
+
+const struct weir_words mdw_words = {
+    .banner = show_banner,
+    .finish = finish,
+};

@@ -259,11 +259,6 @@ static const struct weir_made made = {
 
 static const struct weir_judged judged = { .inputs = inputs_of };
 
-static const struct weir_words words = {
-    .banner = mdw_report_begin,
-    .finish = mdw_report_end,
-};
-
 const struct weir_program weir_mdw = {
     .name = "md-workbench",
     .examples = examples,
@@ -274,7 +269,7 @@ const struct weir_program weir_mdw = {
     .state_size = sizeof(struct mdw_test),
     .operations = mdw_operations,
     .plan = plan_test,
-    .words = &words,
+    .words = &mdw_words,
     .begin = mdw_begin,
     .end = mdw_end,
     .start = mdw_start,

@@ -148,11 +148,9 @@ double mdw_throughput(const struct mdw_test *t, const struct mdw_measure *m); /*
 double mdw_iops(const struct mdw_test *t, const struct mdw_measure *m);
 void mdw_quartiles(double out[MDW_QUARTILES], const struct weir_hist *h);
 
-/* mdw-report.c: lines. Rank 0 only; begin is collective over run->world. */
-void mdw_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
-                      char *const *argv);
+/* mdw-report.c: lines. Rank 0 only. */
+extern const struct weir_words mdw_words;
 void mdw_report_phase(struct weir_run *run, struct mdw_test *t, const struct mdw_measure *m);
-void mdw_report_end(struct weir_run *run, const struct weir_test *tests);
 /* A line about one rank (rank < 0: all) without newline. */
 void mdw_report_text(struct weir_str *s, const struct mdw_test *t, const struct mdw_measure *m,
                      int rank);
