@@ -33,7 +33,7 @@ static void reads(const char *text, size_t len, const char *want)
     struct weir_str said = { 0 };
     const struct weir_script_sink sink = { .directives = take, .run = end, .arg = &said };
     struct weir_err err = WEIR_ERR_INIT;
-    int rc = weir_rc_read(text, len, "x.rc", &sink, &err);
+    int rc = ckpt_read_config(text, len, "x.rc", &sink, &err);
 
     assert_string_equal(rc < 0 ? err.text : weir_str_text(&said), want);
     weir_str_free(&said);

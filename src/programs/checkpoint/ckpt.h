@@ -109,11 +109,8 @@ extern const struct weir_stage ckpt_write_stages[], ckpt_read_stages[];
 
 /* As weir_script_read for a file of lines KEY: value: each is handed on as a directive KEY=value,
  * and the file is one test. Empty lines and comments are skipped. A line without a colon, key or
- * value is refused. Returns 0, or -1 and err (WEIR_EUSAGE) "FILE:LINE: ...". Local. */
-int weir_rc_read(const char *text, size_t len, const char *name,
-                 const struct weir_script_sink *sink, struct weir_err *err);
-
-/* The same, and a note where a size is missing: what is run is then another model. */
+ * value is refused. A note names the sizes that are missing: what is run is then another model.
+ * Returns 0, or -1 and err (WEIR_EUSAGE) "FILE:LINE: ...". Local. */
 int ckpt_read_config(const char *text, size_t len, const char *name,
                      const struct weir_script_sink *sink, struct weir_err *err);
 
