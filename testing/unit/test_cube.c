@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_cube.c - every cell belongs to one patch and one group, and reordering goes there and back */
 #include "config.h"
-#include "programs/checkpoint/ckpt-cube.h"
+#include "programs/checkpoint/ckpt.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

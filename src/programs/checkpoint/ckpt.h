@@ -10,7 +10,22 @@
 #include "base/text/script.h"
 #include "engine/program.h"
 #include "par/group.h"
-#include "programs/checkpoint/ckpt-cube.h"
+
+#define WEIR_CUBE_FACES 6
+
+/* Six faces of im times im cells, stacked in y, with lm levels. Each face has nx times ny patches,
+ * one for each rank, in rows; groups have whole rows. */
+struct weir_cube {
+    uint64_t im, lm;
+    int nx, ny;
+    int rows; /* of patches: 6 ny */
+    int groups;
+};
+
+/* Cells from (x, y) on, in the field of im times 6 im cells. */
+struct weir_box {
+    uint64_t x, y, nx, ny;
+};
 
 /* The file of options that a program reads when it is there and none is named. */
 #define CKPT_WRITE_SCRIPT "checkpoint_benchmark.rc"
@@ -105,7 +120,7 @@ extern const struct weir_program ckpt_checkpoint, ckpt_restart;
 extern const struct weir_opt ckpt_checkpoint_opts[], ckpt_restart_opts[];
 extern const struct weir_stage ckpt_write_stages[], ckpt_read_stages[];
 
-/* ---- ckpt-rc.c ---- */
+/* ---- ckpt-options.c ---- */
 
 /* As weir_script_read for a file of lines KEY: value: each is handed on as a directive KEY=value,
  * and the file is one test. Empty lines and comments are skipped. A line without a colon, key or
@@ -115,6 +130,28 @@ int ckpt_read_config(const char *text, size_t len, const char *name,
                      const struct weir_script_sink *sink, struct weir_err *err);
 
 /* ---- ckpt-data.c ---- */
+
+/* The patch of a rank: parts of an edge differ by one cell at most, the longer ones first.
+ * Local. */
+void weir_cube_patch(const struct weir_cube *l, int rank, struct weir_box *out);
+
+/* The rank whose patch has a cell. Local. */
+int weir_cube_owner(const struct weir_cube *l, uint64_t y, uint64_t x);
+
+/* The group of a rank; the first row of patches of a group; its cells. Groups differ by one row at
+ * most. Local. */
+int weir_cube_group_of(const struct weir_cube *l, int rank);
+int weir_cube_row(const struct weir_cube *l, int group);
+void weir_cube_group(const struct weir_cube *l, int group, struct weir_box *out);
+
+/* The value of a cell on a plane (a level, whichever way the caller numbers them): in [0, 1), the
+ * same however the field is cut. Local. */
+float weir_cube_value(const struct weir_cube *l, uint64_t plane, uint64_t y, uint64_t x);
+
+/* Copy between the patches of a group, in rank order and each with its levels, and the block of the
+ * group, levels slowest. Local. */
+void weir_cube_reorder(const struct weir_cube *l, int group, uint64_t levels, float *patches,
+                       float *block, bool to_block);
 
 /* Fill t->data as the options say. Local. */
 void ckpt_fill(struct ckpt *t);

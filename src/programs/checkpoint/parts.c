@@ -16,7 +16,7 @@
 #include "engine/place/preflight.h"
 #include "par/agree.h"
 #include "par/group.h"
-#include "programs/checkpoint/ckpt-cube.h"
+#include "programs/checkpoint/ckpt.h"
 
 #define O struct parts_options
 #define SCRATCH "scratch."
