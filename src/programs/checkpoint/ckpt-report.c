@@ -3,7 +3,6 @@
 #include "config.h"
 #include "engine/phase.h"
 #include "programs/checkpoint/ckpt.h"
-#include "programs/checkpoint/parts.h"
 
 #include <math.h>
 #include <string.h>

@@ -171,15 +171,6 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
 
 /* ---- memory ---- */
 
-static int take(float **out, uint64_t elements, struct weir_err *err)
-{
-    void *p = NULL;
-    int rc = weir_mem_aligned(&p, CKPT_ALIGN, (size_t)(elements * sizeof(float)), err);
-
-    *out = p;
-    return rc;
-}
-
 /* Memory that is not touched takes none. */
 static int reserve(float **out, uint64_t bytes, struct weir_err *err)
 {
@@ -199,15 +190,15 @@ static int take_buffers(struct ckpt *t, struct weir_err *err)
     bool keeps = t->o->keep_buffers;
 
     t->step_bytes = all * sizeof(float);
-    if ((keeps ? take(&t->kept[0], all, err) : reserve(&t->kept[0], t->step_bytes, err)) < 0)
+    if ((keeps ? ckpt_take(&t->kept[0], all, err) : reserve(&t->kept[0], t->step_bytes, err)) < 0)
         return -1;
     if (keeps && in_order)
         t->kept[1] = t->kept[0];
-    else if ((keeps ? take(&t->kept[1], all, err) : reserve(&t->kept[1], t->step_bytes, err)) < 0)
+    else if ((keeps ? ckpt_take(&t->kept[1], all, err) : reserve(&t->kept[1], t->step_bytes, err)) < 0)
         return -1;
     t->gathered = t->kept[0];
     t->field = t->kept[1];
-    return t->reads ? take(&t->rows, 2 * t->block.nx, err) : 0;
+    return t->reads ? ckpt_take(&t->rows, 2 * t->block.nx, err) : 0;
 }
 
 static int take_memory(struct ckpt *t, struct weir_err *err)
@@ -218,8 +209,8 @@ static int take_memory(struct ckpt *t, struct weir_err *err)
     t->array = calloc((size_t)o->arrays, sizeof(*t->array));
     if (!t->array)
         return weir_fail(err, WEIR_ESETUP, "memory for %d variables", o->arrays);
-    if (take(&t->data, plane * t->layout.lm * (uint64_t)o->arrays, err) < 0 ||
-        (t->reads && take(&t->got, plane * t->levels, err) < 0))
+    if (ckpt_take(&t->data, plane * t->layout.lm * (uint64_t)o->arrays, err) < 0 ||
+        (t->reads && ckpt_take(&t->got, plane * t->levels, err) < 0))
         return -1;
     return t->ranks.is_head ? take_buffers(t, err) : 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ckpt.h - checkpoints of a climate model: fields of a cubed sphere, gathered to few writers and
- * written by these; read by few readers and scattered */
+ * written by these; read by few readers and scattered; and the parts of a checkpoint alone */
 #ifndef WEIR_PROGRAMS_CHECKPOINT_CKPT_H
 #define WEIR_PROGRAMS_CHECKPOINT_CKPT_H
 
@@ -45,6 +45,16 @@ struct ckpt_options {
 
 #define CKPT_DEVIATION WEIR_DEVIATION_POPULATION
 #define CKPT_ALIGN 4096 /* of buffers: enough for direct I/O */
+
+/* Memory for so many numbers; the caller frees it. Local. Returns 0, or -1 and err. */
+static inline int ckpt_take(float **out, uint64_t elements, struct weir_err *err)
+{
+    void *p = NULL;
+    int rc = weir_mem_aligned(&p, CKPT_ALIGN, (size_t)(elements * sizeof(float)), err);
+
+    *out = p;
+    return rc;
+}
 
 enum ckpt_stage {
     CKPT_GATHER,
@@ -180,5 +190,43 @@ extern const struct weir_words ckpt_words;
 int ckpt_report_trial(struct weir_run *run, void *state, const struct weir_stage *stage,
                       struct weir_phase_rec *rec, struct weir_err *err);
 int ckpt_conclude(struct weir_run *run, void *state, struct weir_err *err);
+
+/* ---- raw_bw.x, gatherv.x and combo.x (parts.c): the parts of a checkpoint alone ---- */
+
+#define PARTS_DEVIATION WEIR_DEVIATION_SAMPLE
+
+enum parts_kind { PARTS_RAW, PARTS_GATHERV, PARTS_COMBO };
+
+struct parts_options {
+    struct weir_run_options run; /* first: the engine reads it */
+    const char *api, *type;
+    int nx, levels, writers;
+    bool keep_buffers;
+};
+
+struct parts {
+    const struct parts_options *o;
+    enum parts_kind kind;
+    uint64_t total, packet, part; /* elements of all, of a writer, of a rank */
+    const struct weir_backend *be;
+    struct weir_backend_opt be_opt;
+    struct weir_access access;
+    struct weir_heads ranks;     /* groups with a writer each */
+    struct weir_session session; /* of the writers */
+    struct weir_patches patches;
+    float *mine;
+    float *received;    /* on the first rank of a group; see gather */
+    float *packet_data; /* on writers */
+    struct weir_str name;
+    bool is_new; /* nobody else's file has this name */
+    uint64_t ns[2]; /* of a try: gather, write */
+    struct weir_stats gather, write, both;
+};
+
+/* ckpt-report.c: as in struct weir_program. */
+extern const struct weir_words parts_words;
+int parts_conclude(struct weir_run *run, void *state, struct weir_err *err);
+
+extern const struct weir_program parts_raw, parts_gatherv, parts_combo;
 
 #endif

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* parts.c - raw_bw.x, gatherv.x and combo.x: the parts of a checkpoint alone */
 #include "config.h"
-#include "programs/checkpoint/parts.h"
+#include "programs/checkpoint/ckpt.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/session/session-array.h"
 #include "base/clock.h"
 #include "base/rng.h"
-#include "base/stats.h"
 #include "engine/about/banner.h"
 #include "engine/check/inputs.h"
 #include "engine/observe/metrics.h"
 #include "engine/place/preflight.h"
 #include "par/agree.h"
-#include "par/group.h"
-#include "programs/checkpoint/ckpt.h"
 
 #define O struct parts_options
 #define SCRATCH "scratch."
@@ -134,15 +130,6 @@ static bool writes(const struct parts *t)
     return t->kind != PARTS_GATHERV && t->ranks.group.rank == 0;
 }
 
-static int take(float **out, uint64_t elements, struct weir_err *err)
-{
-    void *p = NULL;
-    int rc = weir_mem_aligned(&p, 4096, (size_t)(elements * sizeof(float)), err);
-
-    *out = p;
-    return rc;
-}
-
 static uint64_t received_bytes(const struct parts *t)
 {
     return t->part * (uint64_t)t->ranks.group.size * sizeof(float);
@@ -154,20 +141,20 @@ static int take_received(struct parts *t, struct weir_err *err)
     if (t->kind == PARTS_RAW || t->ranks.group.rank > 0)
         return 0;
     if (t->o->keep_buffers)
-        return take(&t->received, received_bytes(t) / sizeof(float), err);
+        return ckpt_take(&t->received, received_bytes(t) / sizeof(float), err);
     t->received = malloc(received_bytes(t));
     return t->received ? 0 : weir_fail(err, WEIR_ESETUP, "memory for what is gathered");
 }
 
 static int take_data(struct parts *t, int rank, struct weir_err *err)
 {
-    if (take(&t->mine, t->part, err) < 0 || take_received(t, err) < 0)
+    if (ckpt_take(&t->mine, t->part, err) < 0 || take_received(t, err) < 0)
         return -1;
     for (uint64_t i = 0; i < t->part; i++)
         t->mine[i] = (float)(weir_rng_at((uint64_t)rank, i) >> 40) / (float)(1 << 24);
     if (!writes(t))
         return 0;
-    if (take(&t->packet_data, t->packet, err) < 0)
+    if (ckpt_take(&t->packet_data, t->packet, err) < 0)
         return -1;
     for (uint64_t i = 0; i < t->packet; i++)
         t->packet_data[i] = t->mine[i % t->part];
