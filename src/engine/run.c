@@ -10,41 +10,47 @@
 /* ---- errors ---- */
 
 /* For the document and the exit status. The worst error is the last line of the run. */
-static void keep_error(struct weir_run *run, const struct weir_err *err, bool is_said)
+static void keep_error(struct weir_last *last, const struct weir_err *err, bool is_said)
 {
-    bool is_worst = run->error.code != weir_code_worse(run->error.code, err->code);
+    bool is_worst = last->error.code != weir_code_worse(last->error.code, err->code);
 
     if (is_worst)
-        run->error = *err;
-    run->error_is_last = is_worst && is_said;
+        last->error = *err;
+    last->is_said = is_worst && is_said;
+}
+
+/* Is the worst error to be said again? */
+static bool has_error(const struct weir_last *last)
+{
+    return last->error.code != WEIR_OK && !last->is_said;
 }
 
 /* Not messages of the run: programs have the findings. */
 static void say_last(struct weir_run *run)
 {
-    struct weir_report *r = &run->report;
+    struct weir_last *last = &run->report.last;
     struct weir_log log = run->log;
     struct weir_err err = WEIR_ERR_INIT;
-    char *next = r->last_notes.text, *line;
+    char *next = last->notes.text, *line;
 
     log.observer = NULL;
     while (next && (line = strsep(&next, "\n")) && next)
         weir_note(&log, "%s", line);
-    next = r->last_errors.text;
+    next = last->errors.text;
     while (next && (line = strsep(&next, "\n")) && next) {
-        if (strcmp(line, run->error.text) == 0) /* it comes last */
+        if (strcmp(line, last->error.text) == 0) /* it comes last */
             continue;
         weir_refuse(&err, WEIR_EDATA, "%s", line);
         weir_report_error(&log, &err);
     }
-    weir_str_free(&r->last_notes);
-    weir_str_free(&r->last_errors);
+    weir_str_free(&last->notes);
+    weir_str_free(&last->errors);
 }
 
 enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err)
 {
     if (run->log.rank == 0) {
-        keep_error(run, err, true);
+        keep_error(&run->report.last, err, true);
         weir_report_flush(&run->report);
         say_last(run); /* of tests before */
         weir_report_error(&run->log, err);
@@ -54,26 +60,29 @@ enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err)
 
 enum weir_code weir_run_refuse_last(struct weir_run *run, const struct weir_err *err)
 {
+    struct weir_last *last = &run->report.last;
+
     if (run->log.rank == 0) {
-        keep_error(run, err, false);
-        weir_str_addf(&run->report.last_errors, "%s\n", err->text);
+        keep_error(last, err, false);
+        weir_str_addf(&last->errors, "%s\n", err->text);
     }
-    run->report.lost |= run->report.last_errors.failed;
+    run->report.lost |= last->errors.failed;
     return err->code;
 }
 
 bool weir_run_has_last_lines(const struct weir_run *run)
 {
-    return run->report.last_notes.len + run->report.last_errors.len > 0 ||
-           (run->error.code != WEIR_OK && !run->error_is_last);
+    const struct weir_last *last = &run->report.last;
+
+    return last->notes.len + last->errors.len > 0 || has_error(last);
 }
 
 void weir_run_last_lines(struct weir_run *run)
 {
     say_last(run);
-    if (run->error.code != WEIR_OK && !run->error_is_last)
-        weir_report_error(&run->log, &run->error);
-    run->error_is_last = true;
+    if (has_error(&run->report.last))
+        weir_report_error(&run->log, &run->report.last.error);
+    run->report.last.is_said = true;
 }
 
 /* ---- the two kinds of functions ---- */

@@ -37,12 +37,6 @@ struct weir_observed {
     int n;
 };
 
-/* The words of a command line. */
-struct weir_command_line {
-    int argc;
-    char *const *argv;
-};
-
 struct weir_call;
 struct weir_program;
 struct weir_stage;
@@ -61,30 +55,25 @@ struct weir_run {
     struct weir_counters counters;
     struct weir_records records; /* operations of the current phase, when they are asked for */
     const struct weir_program *program; /* the program */
-    struct weir_command_line line;          /* its command line, as the results show it */
     bool broken; /* a library of a backend cannot be ended: the job ends without MPI_Finalize */
-    bool details;                /* somebody reads the details of each phase */
-    bool output_is_data;         /* standard output gets JSON or CSV; the same on all ranks */
     struct weir_observed observed;
     struct weir_arena arena;     /* lives as long as the run */
     struct weir_err second; /* see weir_run_second */
-    struct weir_err error; /* rank 0: the worst that was said (weir_code_worse), the first of these, */
-    bool error_is_last;    /* and nothing that matters was said after it */
     int repetition;
     struct weir_test *test;         /* the one that is planned or runs, NULL between tests */
     const struct weir_stage *stage; /* the one that runs, NULL between stages */
     struct weir_unwind unwind;      /* what the whole run has taken */
 };
 
-/* Say what has gone wrong, once for all ranks; rank 0 keeps the worst in run->error. Local. Returns
+/* Say what has gone wrong, once for all ranks; rank 0 keeps the worst in report.last. Local. Returns
  * the code of err. */
 enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err);
 /* The same for a verdict on a test that has ended: said after all text and the lines of the
  * findings. */
 enum weir_code weir_run_refuse_last(struct weir_run *run, const struct weir_err *err);
-/* The lines that weir_checks_lines has kept, then run->error where it was not the last error that was
- * said: the last line of a run that failed is the error of its exit status. Needs no MPI, and comes
- * after weir_program_end. Rank 0, nothing elsewhere. */
+/* The lines in report.last, then its error where it was not the last one that was said: the last
+ * line of a run that failed is the error of its exit status. Needs no MPI, and comes after
+ * weir_program_end. Rank 0, nothing elsewhere. */
 void weir_run_last_lines(struct weir_run *run);
 bool weir_run_has_last_lines(const struct weir_run *run);
 

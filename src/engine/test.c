@@ -296,7 +296,7 @@ static enum weir_code judge(struct weir_run *run, const struct weir_test *t, enu
         weir_refuse(err, WEIR_EDATA, "test %d: wrong data in %" PRIu64 " place%s", t->id, t->wrong,
                     t->wrong == 1 ? "" : "s");
         code = weir_code_worse(code, WEIR_EDATA);
-        if (run->error.code != WEIR_EDATA)
+        if (run->report.last.error.code != WEIR_EDATA)
             weir_run_refuse_last(run, err);
     }
     if (t->invalid_by && weir_code_is_whole(code)) {

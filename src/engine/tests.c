@@ -106,7 +106,7 @@ static int open_sinks(struct weir_run *run, const char *list, const char *format
 {
     int rc = 0;
 
-    run->details |= list || strcasecmp(format, "JSON") == 0;
+    run->report.details |= list || strcasecmp(format, "JSON") == 0;
     if (run->world.rank == 0)
         rc = list ? weir_report_add_list(&run->report, list, &run->arena, err)
                   : weir_report_add(&run->report, format, path, err);
@@ -127,7 +127,7 @@ static int open_outputs(struct weir_run *run, const struct series *s, struct wei
         return -1;
     is_for_programs = weir_report_is_for_programs(&run->report);
     weir_allmax_i64(&run->world, &is_for_programs, 1);
-    run->output_is_data = is_for_programs;
+    run->report.is_data = is_for_programs;
     return 0;
 }
 
@@ -135,7 +135,7 @@ static void report_status(struct weir_run *run, enum weir_code code)
 {
     weir_report_leave_all(&run->report);
     weir_report_int(&run->report, WEIR_FOR_DATA, "status", code);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "error", run->error.text);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "error", run->report.last.error.text);
 }
 
 /* Close the outputs. The documents come last and say how the run ended, which programs that read
@@ -204,7 +204,7 @@ static enum weir_code run_all(struct weir_run *run, struct series *s, struct wei
     enum weir_code code;
 
     if (w->banner)
-        w->banner(run, s->test, s->n, run->line.argc, run->line.argv);
+        w->banner(run, s->test, s->n, run->report.line.argc, run->report.line.argv);
     weir_observers_run_open(run);
     if (p->enter && weir_confirm(run, p->enter(run, s->test, s->n, err), err) < 0)
         code = weir_run_refuse(run, err);
@@ -239,7 +239,7 @@ static enum weir_code run_values(struct weir_run *run, const struct weir_program
 
 /* ---- a program ---- */
 
-/* Results for programs have the messages; but errors have a place of their own there (run->error). */
+/* Results for programs have the messages; but errors have a place of their own there (run->report.last.error). */
 static bool hand_on(void *arg, const char *kind, const char *text)
 {
     struct weir_run *run = arg;
@@ -330,7 +330,7 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
         return weir_run_refuse(run, err);
     run->log.rank = run->world.rank;
     run->program = c->program;
-    run->line = (struct weir_command_line) { argc, argv };
+    run->report.line = (struct weir_command_line) { argc, argv };
     if (read_tests(run, c, err) < 0)
         return weir_run_refuse(run, err);
     weir_observers_run_read(run, c->tests, c->n);
@@ -338,7 +338,7 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
     code = run_values(run, c->program, c->tests, c->n);
     code = close_outputs(run, code);
     weir_interrupt_release(&run->interrupt); /* held since the first phase */
-    *err = run->error;
+    *err = run->report.last.error;
     return code;
 }
 

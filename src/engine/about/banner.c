@@ -175,7 +175,7 @@ void weir_banner_data(struct weir_run *run, const struct weir_program *p, int ar
     weir_banner_program(run, p);
     weir_banner_command(run, WEIR_FOR_DATA, argc, argv);
     weir_banner_machine(run, WEIR_FOR_DATA);
-    if (run->details)
+    if (run->report.details)
         weir_provenance_run(run);
 }
 
@@ -189,7 +189,7 @@ void weir_banner_test(struct weir_run *run)
 
     weir_report_int(&run->report, WEIR_FOR_DATA, "TestID", t->id);
     weir_str_add(&first, path, strcspn(path, "@"));
-    if (run->details && t->n_used > 0)
+    if (run->report.details && t->n_used > 0)
         weir_provenance_test(run, t->used[0].be, weir_str_text(&first));
     weir_report_free(&run->report, &first);
     weir_banner_parameters(run);

@@ -183,7 +183,7 @@ void weir_configuration_report(struct weir_run *run)
     struct parts p = { .report = &run->report };
     struct weir_str hash = { 0 };
 
-    if (!run->details || run->report.n == 0)
+    if (!run->report.details || run->report.n == 0)
         return;
     weir_report_enter(p.report, "configuration", false);
     weir_str_addf(&hash, "%016" PRIx64, emit_all(run, &p));

@@ -68,7 +68,7 @@ static void take_found(struct weir_run *run)
 
 static void take_missing(struct weir_run *run)
 {
-    if (weir_checks_of(run)->inputs && run->details)
+    if (weir_checks_of(run)->inputs && run->report.details)
         weir_checks_of(run)->inputs->lacks = run->test->missing;
 }
 

@@ -182,10 +182,10 @@ static void tell_people_later(struct weir_run *run, const struct judged *v)
     struct weir_checks *t = weir_checks_of(run);
 
     if (o->verbose >= 0 && !weir_report_is_for_programs(&run->report))
-        write_line(run, v, &run->report.last_notes);
+        write_line(run, v, &run->report.last.notes);
     if (o->findings)
         write_table(run, v, &t->tables);
-    run->report.lost |= run->report.last_notes.failed || t->tables.failed;
+    run->report.lost |= run->report.last.notes.failed || t->tables.failed;
 }
 
 /* ---- help ---- */

@@ -156,7 +156,7 @@ void weir_metrics_report(struct weir_run *run, struct weir_session *s,
 {
     struct weir_metrics m;
 
-    if (!run->details)
+    if (!run->report.details)
         return;
     gather(&run->par, rec, run->test->id, &m);
     add_latencies(run, s, &m);

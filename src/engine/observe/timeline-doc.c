@@ -43,8 +43,8 @@ void weir_timeline_doc_command(struct weir_timeline_doc *d, const struct weir_ru
     struct weir_json j = { .out = &d->command, .flat = 1 };
 
     weir_json_open(&j, NULL, true);
-    for (int i = 0; i < run->line.argc && !run->report.hide; i++)
-        weir_json_str(&j, NULL, run->line.argv[i]);
+    for (int i = 0; i < run->report.line.argc && !run->report.hide; i++)
+        weir_json_str(&j, NULL, run->report.line.argv[i]);
     if (run->report.hide)
         weir_json_str(&j, NULL, WEIR_NAME_LEFT_OUT);
     weir_json_close(&j);

@@ -109,6 +109,19 @@ struct weir_missing {
     char names[160]; /* "hosts, mountOptions" */
 };
 
+/* The words of a command line. */
+struct weir_command_line {
+    int argc;
+    char *const *argv;
+};
+
+/* The end of standard error, when all text of the run is out (rank 0). */
+struct weir_last {
+    struct weir_str notes, errors; /* a line each; errors come after notes */
+    struct weir_err error;         /* the worst that was reported (weir_code_worse), the first of these, */
+    bool is_said;                  /* and nothing that matters was reported after it */
+};
+
 #define WEIR_SINKS 8
 
 /* The report of a run: on rank 0 the sinks, elsewhere none, so that every call below is a no-op
@@ -129,9 +142,11 @@ struct weir_report {
     const void *names;  /* for it */
     struct weir_missing missing; /* of the run */
     struct weir_verdict verdict;
-    /* For people, on standard error when all text of the run is out: a line each. Errors come after
-     * notes. */
-    struct weir_str last_notes, last_errors;
+    /* The same on all ranks: are the details of each phase read, does standard output get JSON or CSV,
+     * and the command line as the results show it. */
+    bool details, is_data;
+    struct weir_command_line line;
+    struct weir_last last;
 };
 
 /* Add a sink writing to path ("-" is standard output). A path that cannot be written is an error

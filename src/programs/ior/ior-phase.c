@@ -137,7 +137,7 @@ static void describe_file(struct weir_run *run, void *state)
 
     if (run->repetition > 0 || run->par.rank > 0 || t->access.dry_run) /* dry: nothing is open */
         return;
-    if (run->details && t->be->hints && !t->use.knows_hints)
+    if (run->report.details && t->be->hints && !t->use.knows_hints)
         t->be->hints(t->use.file, &t->use.in_effect);
     t->use.knows_hints = true;
     weir_checks_applied(run, &t->session, t->use.file);

@@ -52,7 +52,7 @@ void ior_report_begin(struct weir_run *run, struct weir_test *tests, int n, int 
     weir_banner_command(run, WEIR_FOR_ALL, argc, argv);
     weir_banner_machine(run, WEIR_FOR_ALL);
     trace_environment(run);
-    if (run->details)
+    if (run->report.details)
         weir_provenance_run(run);
 }
 
@@ -248,7 +248,7 @@ void ior_report_hints(struct weir_run *run, struct ior_test *t)
     const char *key = weir_str_text(&t->use.in_effect);
     const char *end = key + t->use.in_effect.len;
 
-    if (!run->details || !t->be->hints)
+    if (!run->report.details || !t->be->hints)
         return;
     r->lost |= t->use.in_effect.failed;
     weir_report_enter(r, "hintsInEffect", false);
@@ -282,7 +282,7 @@ int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *e
 
     note_shift(run, t->o);
     run->report.lost |= ior_file_name(t->o, t->use.mount, 0, 0, &t->use.path, &ignored) < 0;
-    if (run->details)
+    if (run->report.details)
         weir_provenance_test(run, t->be, weir_str_text(&t->use.path));
     if (run->report.n == 0)
         return 0;

@@ -140,7 +140,7 @@ static void report_wall(struct weir_run *run, const struct weir_phase_rec *rec)
 static void begin_tables(struct weir_run *run)
 {
     weir_report_head(&run->report, &results);
-    if (run->details)
+    if (run->report.details)
         weir_report_head(&run->report, &weir_metrics_table);
 }
 

@@ -152,7 +152,7 @@ const struct weir_call_names mdtest_calls[MDTEST_OPS] = {
 
 void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec)
 {
-    if (!run->details && !t->o->latency)
+    if (!run->report.details && !t->o->latency)
         return;
     weir_metrics_report(run, &t->fs.session, rec);
     weir_latency_report(run, &t->fs.session, t->pass.op, &mdtest_calls[t->pass.op], t->results.sum);

@@ -157,7 +157,7 @@ static int start(struct weir_run *run, const char *command, bool own_group, pid_
         if (sys == 0)
             sys = posix_spawn_file_actions_init(&files);
         if (sys == 0) {
-            if (run->output_is_data)
+            if (run->report.is_data)
                 sys = posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
             if (sys == 0)
                 sys = posix_spawn(child, "/bin/sh", &files, &attr, words, environ);

@@ -320,7 +320,7 @@ static void report_left(struct weir_run *run, struct sweep *s, bool complete)
     weir_allsum_u64(&run->par, &left, 1);
     if (complete && left == 0)
         return;
-    run->error_is_last = false; /* a note comes after it */
+    run->report.last.is_said = false; /* a note comes after it */
     if (left > 0 && s->left > 0)
         weir_note(&run->log,
                   "%" PRIu64
@@ -343,7 +343,7 @@ void mdtest_clean(struct weir_run *run, void *state)
     if (!t->ready || !t->o->create || !t->places.made_tests)
         return;
     if (!t->places.all_ours) {
-        run->error_is_last = false; /* a note comes after it */
+        run->report.last.is_said = false; /* a note comes after it */
         weir_note(&run->log,
                   "nothing was removed, since '%s' has files or directories of an earlier run; "
                   "mdtest --cleanup "
