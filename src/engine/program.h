@@ -364,8 +364,7 @@ struct weir_words {
     void (*output)(const void *opt, const char **format, const char **path);
     /* The banner before the results; without it program, command line, machine and time, and the
      * time at the end, for data readers. Collective. */
-    void (*banner)(struct weir_run *run, struct weir_test *tests, int n, int argc,
-                   char *const *argv);
+    void (*banner)(struct weir_run *run, struct weir_test *tests);
     /* What the test is, in the object of the test that was entered; without it where it was
      * measured and the parameters, for data readers. */
     weir_together_fn *report;

@@ -204,7 +204,7 @@ static enum weir_code run_all(struct weir_run *run, struct series *s, struct wei
     enum weir_code code;
 
     if (w->banner)
-        w->banner(run, s->test, s->n, run->report.line.argc, run->report.line.argv);
+        w->banner(run, s->test);
     weir_observers_run_open(run);
     if (p->enter && weir_confirm(run, p->enter(run, s->test, s->n, err), err) < 0)
         code = weir_run_refuse(run, err);

@@ -240,7 +240,7 @@ static void run_open(struct weir_run *run, void *state)
     s->open = true;
     if (weir_words_of(run->program)->banner)
         return;
-    weir_banner_data(run, run->program, run->report.line.argc, run->report.line.argv);
+    weir_banner_data(run);
     weir_banner_time(run, WEIR_FOR_DATA, "Began");
 }
 
@@ -260,8 +260,8 @@ static enum weir_code run_end(struct weir_run *run, void *state, enum weir_code 
     if (s->open && !weir_words_of(run->program)->banner)
         weir_banner_time(run, WEIR_FOR_DATA, "Finished");
     if (!run->report.begun) {
-        weir_banner_program(run, run->program);
-        weir_banner_command(run, WEIR_FOR_DATA, run->report.line.argc, run->report.line.argv);
+        weir_banner_program(run);
+        weir_banner_command(run, WEIR_FOR_DATA);
     }
     return code;
 }

@@ -34,38 +34,39 @@ void weir_banner_fakes(struct weir_run *run)
         weir_report_line(&run->report, "Fake tasks per node: using %d", run->world.fake_per_node);
 }
 
-void weir_banner_program(struct weir_run *run, const struct weir_program *p)
+void weir_banner_program(struct weir_run *run)
 {
-    enum weir_deviation deviation = weir_words_of(p)->deviation;
+    enum weir_deviation deviation = weir_words_of(run->program)->deviation;
 
     weir_report_str(&run->report, WEIR_FOR_DATA, "Version", "4.1.0+weir-" PACKAGE_VERSION);
     weir_report_int(&run->report, WEIR_FOR_DATA, "schema_version", WEIR_SCHEMA_VERSION);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "program", p->name);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "program", run->program->name);
     if (deviation != WEIR_DEVIATION_NONE)
         weir_report_str(&run->report, WEIR_FOR_DATA, "deviationDivisor",
                         weir_deviation_divisor(deviation));
 }
 
-void weir_banner_command(struct weir_run *run, unsigned readers, int argc, char *const *argv)
+void weir_banner_command(struct weir_run *run, unsigned readers)
 {
+    const struct weir_command_line *line = &run->report.line;
     struct weir_str words = { 0 };
 
-    for (int i = 0; i < argc; i++)
-        weir_str_addf(&words, "%s%s", i ? " " : "", argv[i]);
+    for (int i = 0; i < line->argc; i++)
+        weir_str_addf(&words, "%s%s", i ? " " : "", line->argv[i]);
     weir_report_str(&run->report, readers, "Command line", weir_str_text(&words));
     weir_report_free(&run->report, &words);
 }
 
-void weir_banner_words(struct weir_run *run, const char *heading, char quote, int most, int argc,
-                       char *const *argv)
+void weir_banner_words(struct weir_run *run, const char *heading, char quote, int most)
 {
-    struct weir_str line = { 0 };
+    const struct weir_command_line *line = &run->report.line;
+    struct weir_str text = { 0 };
 
-    weir_str_addf(&line, "%s%s", heading, argv[0]);
-    for (int i = 1; i < argc; i++)
-        weir_str_addf(&line, " %c%s%c", quote, argv[i], quote);
-    weir_report_line(&run->report, "%.*s", most, weir_str_text(&line));
-    weir_report_free(&run->report, &line);
+    weir_str_addf(&text, "%s%s", heading, line->argv[0]);
+    for (int i = 1; i < line->argc; i++)
+        weir_str_addf(&text, " %c%s%c", quote, line->argv[i], quote);
+    weir_report_line(&run->report, "%.*s", most, weir_str_text(&text));
+    weir_report_free(&run->report, &text);
 }
 
 void weir_banner_machine(struct weir_run *run, unsigned readers)
@@ -169,11 +170,10 @@ void weir_banner_values(struct weir_run *run)
     weir_report_leave(&run->report);
 }
 
-void weir_banner_data(struct weir_run *run, const struct weir_program *p, int argc,
-                      char *const *argv)
+void weir_banner_data(struct weir_run *run)
 {
-    weir_banner_program(run, p);
-    weir_banner_command(run, WEIR_FOR_DATA, argc, argv);
+    weir_banner_program(run);
+    weir_banner_command(run, WEIR_FOR_DATA);
     weir_banner_machine(run, WEIR_FOR_DATA);
     if (run->report.details)
         weir_provenance_run(run);

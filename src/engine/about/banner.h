@@ -14,13 +14,12 @@ void weir_banner_fakes(struct weir_run *run);
 
 /* Program, version of its results and divisor of its deviations, for data readers; and the command
  * line. Rank 0; no-ops elsewhere. */
-void weir_banner_program(struct weir_run *run, const struct weir_program *p);
-void weir_banner_command(struct weir_run *run, unsigned readers, int argc, char *const *argv);
+void weir_banner_program(struct weir_run *run);
+void weir_banner_command(struct weir_run *run, unsigned readers);
 
 /* For people a line: 'heading', the program, and each of its words between two quotes;
  * 'most' bytes of it at most. Rank 0. */
-void weir_banner_words(struct weir_run *run, const char *heading, char quote, int most, int argc,
-                       char *const *argv);
+void weir_banner_words(struct weir_run *run, const char *heading, char quote, int most);
 
 /* System and host of rank 0, with more of it from -v -v on. Rank 0. */
 void weir_banner_machine(struct weir_run *run, unsigned readers);
@@ -35,8 +34,7 @@ void weir_banner_option(struct weir_run *run, unsigned readers, const char *name
                         const struct weir_opt *row, const void *values);
 
 /* All of that for data readers, and where it was measured. Rank 0. */
-void weir_banner_data(struct weir_run *run, const struct weir_program *p, int argc,
-                      char *const *argv);
+void weir_banner_data(struct weir_run *run);
 
 /* The object "Parameters" of the test that was entered: every option with a long name and its
  * value, for data readers. Rank 0. */

@@ -133,15 +133,14 @@ static void report_all_costs(struct weir_run *run, const struct h5ex_test *t)
 
 /* ---- above ---- */
 
-static void show_banner(struct weir_run *run, struct weir_test *tests, int n, int argc, char *const *argv)
+static void show_banner(struct weir_run *run, struct weir_test *tests)
 {
     const struct h5ex_test *t = tests[0].state;
     const struct h5ex_options *o = t->o;
     struct weir_report *r = &run->report;
     char now[32];
 
-    (void)n;
-    weir_banner_data(run, tests[0].program, argc, argv);
+    weir_banner_data(run);
     weir_report_str(r, WEIR_FOR_DATA, "Began", weir_banner_now(now, DATE));
     if (t->grid.asked != (uint64_t)t->grid.tasks) {
         weir_report_line(r, "WARNING!! - ndomains: %" PRIu64 " must be: %d. Only dividing dim-0",

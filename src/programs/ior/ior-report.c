@@ -37,19 +37,18 @@ static void trace_environment(struct weir_run *run)
     weir_report_line(&run->report, "ENDING ENVIRON LOOP");
 }
 
-void ior_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
-                      char *const *argv)
+void ior_report_begin(struct weir_run *run, struct weir_test *tests)
 {
-    (void)n;
+    (void)tests;
     weir_banner_fakes(run);
     weir_report_line_for(&run->report, WEIR_FOR_TEXT_4,
                          "IOR-4.1.0+weir-%s: MPI Coordinated Test of Parallel I/O",
                          PACKAGE_VERSION);
     weir_report_line_for(&run->report, WEIR_FOR_TEXT_33,
                          "IOR-3.3.0: MPI Coordinated Test of Parallel I/O");
-    weir_banner_program(run, tests[0].program);
+    weir_banner_program(run);
     weir_banner_time(run, WEIR_FOR_ALL, "Began");
-    weir_banner_command(run, WEIR_FOR_ALL, argc, argv);
+    weir_banner_command(run, WEIR_FOR_ALL);
     weir_banner_machine(run, WEIR_FOR_ALL);
     trace_environment(run);
     if (run->report.details)

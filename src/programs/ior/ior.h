@@ -175,8 +175,7 @@ int weir_elsewhere_owner(const int *node, int tasks, int rank, int round, struct
 int ior_check_owner(const struct ior_test *t, const struct weir_par *par, struct weir_err *err);
 
 /* ior-report.c: what is shown. Rank 0 only; no-ops elsewhere. */
-void ior_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
-                      char *const *argv);
+void ior_report_begin(struct weir_run *run, struct weir_test *tests);
 int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 /* The object "hintsInEffect" of a test, for data readers, where the backend has hints. */
 void ior_report_hints(struct weir_run *run, struct ior_test *t);

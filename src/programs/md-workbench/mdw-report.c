@@ -282,8 +282,7 @@ void mdw_report_phase(struct weir_run *run, struct mdw_test *t, const struct mdw
 
 #define FORM "%Y-%m-%d %H:%M:%S"
 
-static void show_banner(struct weir_run *run, struct weir_test *tests, int n, int argc,
-                        char *const *argv)
+static void show_banner(struct weir_run *run, struct weir_test *tests)
 {
     struct mdw_test *t = tests[0].state;
     const struct mdw_options *o = t->o;
@@ -293,10 +292,9 @@ static void show_banner(struct weir_run *run, struct weir_test *tests, int n, in
     double set = (double)run->world.size * o->sets * o->population * o->size / MIB;
     char now[32];
 
-    (void)n;
     t->begin_ns = weir_now_ns();
-    weir_banner_words(run, "Args: ", '"', INT_MAX, argc, argv);
-    weir_banner_data(run, tests[0].program, argc, argv);
+    weir_banner_words(run, "Args: ", '"', INT_MAX);
+    weir_banner_data(run);
     weir_banner_fakes(run);
     weir_banner_nodemap(run, WEIR_FOR_TEXT);
     weir_report_str(r, WEIR_FOR_DATA, "Began", weir_banner_now(now, FORM));

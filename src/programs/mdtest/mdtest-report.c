@@ -26,12 +26,10 @@ static void report_time(struct weir_run *run, const char *what, const char *key)
     weir_report_str(&run->report, WEIR_FOR_DATA, key, now);
 }
 
-void mdtest_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
-                         char *const *argv)
+void mdtest_report_begin(struct weir_run *run, struct weir_test *tests)
 {
     struct weir_report *r = &run->report;
 
-    (void)n;
     report_time(run, "started", "Began");
     weir_banner_fakes(run);
     weir_report_line_for(r, WEIR_FOR_TEXT_4,
@@ -40,8 +38,8 @@ void mdtest_report_begin(struct weir_run *run, struct weir_test *tests, int n, i
     weir_report_line_for(r, WEIR_FOR_TEXT_33,
                          "mdtest-3.3.0 was launched with %d total task(s) on %d node(s)",
                          run->world.size, run->world.nodes);
-    weir_banner_words(run, "Command line used: ", '\'', LINE_MOST, argc, argv);
-    weir_banner_data(run, tests[0].program, argc, argv);
+    weir_banner_words(run, "Command line used: ", '\'', LINE_MOST);
+    weir_banner_data(run);
     mdtest_trace_options(run, tests[0].state);
     weir_banner_nodemap(run, WEIR_FOR_TEXT_4);
 }

@@ -211,8 +211,7 @@ extern const struct weir_stage mdtest_stages[];
 
 /* mdtest-report.c: what is shown. Rank 0 only; no-ops elsewhere, but for begin and places
  * (collective over run->world) and test (over run->par). places: -1 and err on every rank. */
-void mdtest_report_begin(struct weir_run *run, struct weir_test *tests, int n, int argc,
-                         char *const *argv);
+void mdtest_report_begin(struct weir_run *run, struct weir_test *tests);
 int mdtest_report_places(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 int mdtest_report_test(struct weir_run *run, void *state, struct weir_err *err);
 void mdtest_report_finish(struct weir_run *run, const struct weir_test *tests);
