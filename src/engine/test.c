@@ -80,11 +80,11 @@ static int begin_state(struct weir_run *run, void *state, struct weir_err *err)
 
     t->chosen_hash = hash_chosen(t);
     run->records.limit = (uint64_t)t->plan.options->timeline_limit;
-    if (weir_unwind_push(&t->unwind, check_chosen, t, err) < 0 ||
-        weir_unwind_push(&t->unwind, end_records, &run->records, err) < 0 ||
+    if (weir_unwind_push(&t->unwind, check_chosen, t, false, err) < 0 ||
+        weir_unwind_push(&t->unwind, end_records, &run->records, false, err) < 0 ||
         weir_records_begin(&run->records, weir_operations_count(t->program), err) < 0 ||
         weir_observers_test_begin(run, err) < 0 ||
-        (t->program->end && weir_unwind_push(&t->unwind, end_state, t, err) < 0))
+        (t->program->end && weir_unwind_push(&t->unwind, end_state, t, false, err) < 0))
         return -1;
     return t->program->begin ? t->program->begin(run, state, err) : 0;
 }
@@ -118,7 +118,7 @@ static int start_session(struct weir_run *run, struct weir_unwind *u, struct wei
         weir_session_end(s, NULL);
         return -1;
     }
-    return weir_unwind_push_together(u, end_session, s, err);
+    return weir_unwind_push(u, end_session, s, true, err);
 }
 
 int weir_run_session(struct weir_run *run, struct weir_session *s, const struct weir_backend *be,
@@ -187,7 +187,7 @@ static int end_heads(void *what, struct weir_err *err)
 
 int weir_test_heads(struct weir_run *run, struct weir_heads *h, int color, struct weir_err *err)
 {
-    if (weir_unwind_push_together(&run->test->unwind, end_heads, h, err) < 0)
+    if (weir_unwind_push(&run->test->unwind, end_heads, h, true, err) < 0)
         return -1;
     return weir_heads_split(&run->par, color, h, err);
 }
@@ -197,7 +197,7 @@ int weir_test_heads(struct weir_run *run, struct weir_heads *h, int color, struc
 static int begin_test(struct weir_run *run, struct weir_test *t, struct weir_err *err)
 {
     t->begin_ns = weir_now_ns();
-    if (weir_unwind_push_together(&t->unwind, end_observers, run, err) < 0 ||
+    if (weir_unwind_push(&t->unwind, end_observers, run, true, err) < 0 ||
         weir_local(run, begin_state, t->state, err) < 0 ||
         weir_together(run, start_uses, t->state, err) < 0 ||
         weir_together(run, t->program->start, t->state, err) < 0)
