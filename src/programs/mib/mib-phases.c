@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mib-phases.c - the write phase and the read phase */
 #include "config.h"
+#include "engine/phase.h"
 #include "programs/mib/mib.h"
 
 #include <inttypes.h>
@@ -8,6 +9,70 @@
 #include "base/data/signature.h"
 #include "base/rng.h"
 #include "engine/transfer.h"
+
+/* ---- the bar of -P ---- */
+
+static uint64_t by_steps(const struct weir_bar *b, uint64_t steps)
+{
+    return b->steps ? (uint64_t)((double)b->width * (double)steps / (double)b->steps) : 0;
+}
+
+static double by_time(const struct weir_bar *b, double seconds)
+{
+    return b->seconds > 0 ? b->width * seconds / b->seconds : 0;
+}
+
+int weir_bar_stars(const struct weir_bar *b, uint64_t steps, double seconds)
+{
+    const uint64_t end = (uint64_t)b->width - 1;
+    uint64_t last = b->steps ? (end * b->steps - 1) / (uint64_t)b->width : 0;
+    uint64_t stars = by_steps(b, steps < last ? steps : last);
+    double timed = by_time(b, seconds);
+
+    if (timed >= (double)end)
+        return b->width - 2;
+    return (int)(timed > (double)stars ? (uint64_t)timed : stars);
+}
+
+static void begin_bar(struct weir_run *run, struct mib_test *t)
+{
+    t->bar = (struct weir_bar) { .width = 50,
+                                 .steps = (uint64_t)t->o->call_limit,
+                                 .seconds = t->o->run.deadline_s };
+    if (t->o->progress)
+        weir_report_line(&run->report,
+                         "\n%s phase\nshould last about this long---------------------->",
+                         run->stage->key);
+    weir_report_flush(&run->report);
+}
+
+static void show_stars(struct weir_run *run, struct weir_bar *b, int stars)
+{
+    for (; b->shown < stars; b->shown++)
+        weir_report_piece(&run->report, "*");
+}
+
+/* A step that jumps over the end adds no star. */
+static void grow_bar(struct weir_run *run, void *state, uint64_t calls, double seconds)
+{
+    struct mib_test *t = state;
+    struct weir_bar *b = &t->bar;
+
+    if (t->o->progress && by_steps(b, calls) < (uint64_t)b->width - 1 &&
+        by_time(b, seconds) < b->width - 1)
+        show_stars(run, b, weir_bar_stars(b, calls, seconds));
+}
+
+/* All stars that were earned, and a newline. */
+static void end_bar(struct weir_run *run, struct mib_test *t, const struct weir_phase_rec *rec)
+{
+    double seconds = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
+
+    if (!t->o->progress)
+        return;
+    show_stars(run, &t->bar, weir_bar_stars(&t->bar, rec->steps, seconds));
+    weir_report_line(&run->report, "%s", "");
+}
 
 /* ---- before the clock starts ---- */
 
@@ -178,7 +243,7 @@ static int close_file(struct weir_run *run, void *state, struct weir_err *err)
         .key = (k), .unit = "calls",                                                               \
         .flags = WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS | WEIR_PHASE_BYTES,                    \
         .prepare = (before), .count = count_calls, .open = (begin), .step = (one),                 \
-        .look = mib_progress, .close = close_file, __VA_ARGS__                                     \
+        .look = grow_bar, .close = close_file, __VA_ARGS__                                     \
     }
 
 static const struct weir_phase phases[] = {
@@ -218,7 +283,7 @@ static int before_phase(struct weir_run *run, void *state, const struct weir_sta
         t->made = true;
         t->rate[WEIR_DIR_WRITE] = t->rate[WEIR_DIR_READ] = 0;
     }
-    mib_progress_begin(run, t);
+    begin_bar(run, t);
     return 0;
 }
 
@@ -230,6 +295,7 @@ static int after_phase(struct weir_run *run, void *state, const struct weir_stag
 
     t->made |= stage->index == WEIR_DIR_READ; /* what is not read is not removed */
     t->untold = true;
+    end_bar(run, t, rec);
     mib_report_phase(run, t, rec);
     return rc;
 }

@@ -1,63 +1,65 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mib-report.c - what is shown */
+/* mib-report.c - the command line beside its options, and what is shown */
 #include "config.h"
 #include "engine/phase.h"
 #include "programs/mib/mib.h"
 
 #include <inttypes.h>
+#include <sys/utsname.h>
 
 #include "engine/about/banner.h"
 #include "engine/observe/metrics.h"
 #include "engine/settings.h"
 #include "par/agree.h"
 
-/* ---- a bar of stars ---- */
-
-static uint64_t by_steps(const struct weir_bar *b, uint64_t steps)
-{
-    return b->steps ? (uint64_t)((double)b->width * (double)steps / (double)b->steps) : 0;
-}
-
-static double by_time(const struct weir_bar *b, double seconds)
-{
-    return b->seconds > 0 ? b->width * seconds / b->seconds : 0;
-}
-
-int weir_bar_stars(const struct weir_bar *b, uint64_t steps, double seconds)
-{
-    const uint64_t end = (uint64_t)b->width - 1;
-    uint64_t last = b->steps ? (end * b->steps - 1) / (uint64_t)b->width : 0;
-    uint64_t stars = by_steps(b, steps < last ? steps : last);
-    double timed = by_time(b, seconds);
-
-    if (timed >= (double)end)
-        return b->width - 2;
-    return (int)(timed > (double)stars ? (uint64_t)timed : stars);
-}
-
-static void show(struct weir_report *r, struct weir_bar *b, int stars)
-{
-    for (; b->shown < stars; b->shown++)
-        weir_report_piece(r, "*");
-}
-
-/* A step that jumps over the end adds no star. */
-static void grow_bar(struct weir_report *r, struct weir_bar *b, uint64_t steps, double seconds)
-{
-    if (by_steps(b, steps) < (uint64_t)b->width - 1 && by_time(b, seconds) < b->width - 1)
-        show(r, b, weir_bar_stars(b, steps, seconds));
-}
-
-/* The end of the bar, with all stars that were earned, and a newline. */
-static void end_bar(struct weir_report *r, struct weir_bar *b, uint64_t steps, double seconds)
-{
-    show(r, b, weir_bar_stars(b, steps, seconds));
-    weir_report_line(r, "%s", "");
-}
-
-/* ---- results ---- */
-
 #define MIB 1048576.0
+
+/* ---- the command line ---- */
+
+/* Appends "mib-VERSION-MACHINE". */
+static void add_version(const char *version, struct weir_str *out)
+{
+    struct utsname u = { .machine = "" };
+
+    uname(&u);
+    weir_str_addf(out, "mib-%s-%s", version, u.machine);
+}
+
+/* The first line is that of release 1.9.10. */
+static void show_version(struct weir_str *out)
+{
+    add_version("1.9.8", out);
+    weir_str_addf(out, "\nmib (weir) %s\n", PACKAGE_VERSION);
+}
+
+static bool is_without_mpi(const void *opt)
+{
+    return ((const struct mib_options *)opt)->no_mpi;
+}
+
+static bool name_settings(const void *opt, struct weir_str *path)
+{
+    weir_str_addf(path, "%s/options", ((const struct mib_options *)opt)->log_dir);
+    return true;
+}
+
+/* Lines beside the options in what runs with -E and -I print. */
+static const char *const facts[] = { "cluster",
+                                     "nodes",
+                                     "tasks",
+                                     "Testing a* file system *f_type",
+                                     "Aggregate * rate",
+                                     "NOTE: *",
+                                     "WARNING: *",
+                                     NULL };
+
+const struct weir_line mib_line = {
+    .usage = "usage: mib [b::EFIhHl:L:np:PrRs:St:VWd]", /* of release 1.9.10 */
+    .version = show_version,
+    .without_mpi = is_without_mpi,
+    .settings_file = name_settings,
+    .settings_skip = facts,
+};
 
 /* ---- before the phases ---- */
 
@@ -66,7 +68,7 @@ static void show_signon(struct weir_run *run)
     struct weir_str version = { 0 };
     char now[32];
 
-    mib_version(PACKAGE_VERSION, &version);
+    add_version(PACKAGE_VERSION, &version);
     weir_report_line(&run->report, "\n\n%s  %s\n", weir_str_text(&version),
                      weir_banner_now(now, WEIR_BANNER_CTIME));
     weir_report_free(&run->report, &version);
@@ -121,28 +123,6 @@ void mib_report_begin(struct weir_run *run, const struct mib_test *t)
     if (t->o->environment)
         show_parameters(run, t);
     weir_report_flush(r);
-}
-
-/* ---- the progress bar ---- */
-
-void mib_progress_begin(struct weir_run *run, struct mib_test *t)
-{
-    t->bar = (struct weir_bar) { .width = 50,
-                                 .steps = (uint64_t)t->o->call_limit,
-                                 .seconds = t->o->run.deadline_s };
-    if (t->o->progress)
-        weir_report_line(&run->report,
-                         "\n%s phase\nshould last about this long---------------------->",
-                         run->stage->key);
-    weir_report_flush(&run->report);
-}
-
-void mib_progress(struct weir_run *run, void *state, uint64_t calls, double seconds)
-{
-    struct mib_test *t = state;
-
-    if (t->o->progress)
-        grow_bar(&run->report, &t->bar, calls, seconds);
 }
 
 /* ---- a phase ---- */
@@ -251,8 +231,6 @@ void mib_report_phase(struct weir_run *run, struct mib_test *t, const struct wei
     struct row row;
 
     fill_row(run, t, rec, &row);
-    if (t->o->progress)
-        end_bar(&run->report, &t->bar, rec->steps, row.seconds);
     t->rate[run->stage->index] = row.rate;
     weir_report_row(&run->report, &table, &row);
     if (t->o->intermediate)

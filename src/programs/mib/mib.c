@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mib.c - mib: option rows, and the life of a test */
+/* mib.c - mib: option rows, kinds of file systems, and the life of a test */
 #include "config.h"
 #include "programs/mib/mib.h"
 
@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -91,43 +90,62 @@ static const struct weir_operation operations[] = {
     { .key = NULL },
 };
 
-/* ---- the command line ---- */
+/* ---- kinds of file systems, by the numbers of statfs(2) ---- */
 
-void mib_version(const char *version, struct weir_str *out)
+static const struct weir_fs_type known[] = {
+    { 0x0BD00BD0, "S_MAGIC_LUSTRE", WEIR_FS_PARALLEL },
+    { 0xADF5, "ADFS_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0xADFF, "AFFS_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0x42465331, "BEFS_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0x1BADFACE, "BFS_MAGIC", WEIR_FS_LOCAL },
+    { 0xFF534D42, "CIFS_MAGIC_NUMBER", WEIR_FS_OTHER },
+    { 0x73757245, "CODA_SUPER_MAGIC", WEIR_FS_OTHER },
+    { 0x012FF7B7, "COH_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0x28CD3D45, "CRAMFS_MAGIC", WEIR_FS_OTHER },
+    { 0x1373, "DEVFS_SUPER_MAGIC", WEIR_FS_OTHER },
+    { 0x00414A53, "EFS_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0x137D, "EXT_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0xEF51, "EXT2_OLD_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0xEF53, "EXT2_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0x4244, "HFS_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0xF995E849, "HPFS_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0x958458F6, "HUGETLBFS_MAGIC", WEIR_FS_OTHER },
+    { 0x9660, "ISOFS_SUPER_MAGIC", WEIR_FS_OTHER },
+    { 0x72B6, "JFFS2_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0x3153464A, "JFS_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0x137F, "MINIX_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0x138F, "MINIX_SUPER_MAGIC2", WEIR_FS_LOCAL },
+    { 0x2468, "MINIX2_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0x2478, "MINIX2_SUPER_MAGIC2", WEIR_FS_LOCAL },
+    { 0x4D44, "MSDOS_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0x564C, "NCP_SUPER_MAGIC", WEIR_FS_OTHER },
+    { 0x6969, "NFS_SUPER_MAGIC", WEIR_FS_OTHER },
+    { 0x5346544E, "NTFS_SB_MAGIC", WEIR_FS_LOCAL },
+    { 0x9FA1, "OPENPROM_SUPER_MAGIC", WEIR_FS_OTHER },
+    { 0x9FA0, "PROC_SUPER_MAGIC", WEIR_FS_OTHER },
+    { 0x002F, "QNX4_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0x52654973, "REISERFS_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0x7275, "ROMFS_MAGIC", WEIR_FS_OTHER },
+    { 0x517B, "SMB_SUPER_MAGIC", WEIR_FS_OTHER },
+    { 0x012FF7B6, "SYSV2_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0x012FF7B5, "SYSV4_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0x01021994, "TMPFS_MAGIC", WEIR_FS_OTHER },
+    { 0x15013346, "UDF_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0x00011954, "UFS_MAGIC", WEIR_FS_LOCAL },
+    { 0x9FA2, "USBDEVICE_SUPER_MAGIC", WEIR_FS_OTHER },
+    { 0xA501FCF5, "VXFS_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0x012FF7B4, "XENIX_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0x58465342, "XFS_SUPER_MAGIC", WEIR_FS_LOCAL },
+    { 0x012FD16D, "XIAFS_SUPER_MAGIC", WEIR_FS_LOCAL },
+};
+
+struct weir_fs_type weir_fs_type_of(unsigned long number)
 {
-    struct utsname u = { .machine = "" };
-
-    uname(&u);
-    weir_str_addf(out, "mib-%s-%s", version, u.machine);
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+        if (known[i].number == number)
+            return known[i];
+    return (struct weir_fs_type) { .number = number };
 }
-
-/* The first line is that of release 1.9.10. */
-static void show_version(struct weir_str *out)
-{
-    mib_version("1.9.8", out);
-    weir_str_addf(out, "\nmib (weir) %s\n", PACKAGE_VERSION);
-}
-
-static bool is_without_mpi(const void *opt)
-{
-    return ((const struct mib_options *)opt)->no_mpi;
-}
-
-static bool name_settings(const void *opt, struct weir_str *path)
-{
-    weir_str_addf(path, "%s/options", ((const struct mib_options *)opt)->log_dir);
-    return true;
-}
-
-/* Lines beside the options in what runs with -E and -I print. */
-static const char *const facts[] = { "cluster",
-                                     "nodes",
-                                     "tasks",
-                                     "Testing a* file system *f_type",
-                                     "Aggregate * rate",
-                                     "NOTE: *",
-                                     "WARNING: *",
-                                     NULL };
 
 /* ---- before a test ---- */
 
@@ -386,14 +404,6 @@ static const struct weir_example examples[] = {
     { .args = NULL }
 };
 
-static const struct weir_line line = {
-    .usage = "usage: mib [b::EFIhHl:L:np:PrRs:St:VWd]", /* of release 1.9.10 */
-    .version = show_version,
-    .without_mpi = is_without_mpi,
-    .settings_file = name_settings,
-    .settings_skip = facts,
-};
-
 static const struct weir_made made = {
     .files = mib_profile_files,
     .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
@@ -411,7 +421,7 @@ const struct weir_program weir_mib = {
     .opt_size = sizeof(struct mib_options),
     .state_size = sizeof(struct mib_test),
     .operations = operations,
-    .line = &line,
+    .line = &mib_line,
     .plan = plan,
     .enter = enter,
     .begin = begin,

@@ -19,7 +19,7 @@ struct weir_fs_type {
     enum weir_fs_kind kind;
 };
 
-/* mib-fstype.c: what a number stands for. Local. */
+/* mib.c: the kind of a number. Local. */
 struct weir_fs_type weir_fs_type_of(unsigned long number);
 
 struct mib_options {
@@ -72,23 +72,19 @@ struct mib_test {
 extern const struct weir_program weir_mib;
 extern const struct weir_stage mib_stages[];
 
-/* Append "mib-VERSION-MACHINE". Local. */
-void mib_version(const char *version, struct weir_str *out);
-
 /* mib-report.c: what is shown */
+
+extern const struct weir_line mib_line;
 
 /* Above the results. */
 void mib_report_begin(struct weir_run *run, const struct mib_test *t);
 /* The line of results. */
 void mib_report_result(struct weir_run *run, struct mib_test *t);
-/* Heading and stars of the progress bar of a phase. */
-void mib_progress_begin(struct weir_run *run, struct mib_test *t);
-void mib_progress(struct weir_run *run, void *state, uint64_t calls, double seconds);
 /* A phase that has run. Collective over run->par. */
 void mib_report_phase(struct weir_run *run, struct mib_test *t, const struct weir_phase_rec *rec);
 
-/* The stars after so many steps and seconds, where the limit that is nearer counts; those of the
- * last step before the end where there were more. Local. */
+/* mib-phases.c: the stars after so many steps and seconds, where the limit that is nearer counts;
+ * those of the last step before the end where there were more. Local. */
 int weir_bar_stars(const struct weir_bar *b, uint64_t steps, double seconds);
 
 /* mib-profile.c: the files of -p. */
