@@ -7,7 +7,6 @@
 #include "base/shape/slab.h"
 #include "base/stats.h"
 #include "engine/program.h"
-#include "programs/h5exerciser/h5ex-cells.h"
 
 #define H5EX_ATTRS 64
 #define H5EX_ATTR_BYTES 1024
@@ -58,6 +57,29 @@ int h5ex_size_make(const struct h5ex_options *o, const struct h5ex_grid *g, int 
 
 /* ---- the datasets ---- */
 
+/* A buffer of cells: a slab of an array, and as many cells in the same order in memory. Data tell
+ * where they belong and in which repetition they were made: cell i of an array (counted with the
+ * last dimension fastest) is the number i + 1 and a fraction for the repetition. */
+struct weir_cells {
+    struct weir_shape array, memory;
+    struct weir_slab slab, in_memory;
+    void *buf;   /* memory */
+    size_t size; /* bytes of a cell */
+    /* For cells that are larger than a double; NULL: a cell is one double. make writes cell number
+     * 'at', whose value is 'value'. differs returns whether the cell is wrong, and then gives its
+     * first wrong double in *got and the right one in *want. */
+    void (*make)(void *cell, uint64_t at, double value, int repetition);
+    bool (*differs)(const void *cell, uint64_t at, double value, int repetition, double *want,
+                    double *got);
+};
+
+/* Cells that are not right. */
+struct weir_cells_wrong {
+    uint64_t n;
+    uint64_t at;      /* the first: its number in the array; UINT64_MAX: a byte between the cells */
+    double want, got; /* of it */
+};
+
 enum h5ex_which { H5EX_DOUBLES, H5EX_RECORDS, H5EX_SETS };
 
 /* A record of the compound one. */
@@ -79,6 +101,24 @@ struct h5ex_set {
 /* h5ex-size.c: a set of 'rank' without buffer and name. Local. */
 void h5ex_set_make(const struct h5ex_options *o, const struct h5ex_grid *g,
                    const struct h5ex_size *s, enum h5ex_which which, int rank, struct h5ex_set *d);
+
+/* All local. Fill the slab's cells, and the gaps of memory with zeros. */
+void weir_cells_fill(const struct weir_cells *c, int repetition);
+
+/* Fill memory with values that no cell has, so that weir_cells_check finds cells that were not
+ * read and writes into the gaps. */
+void weir_cells_spoil(const struct weir_cells *c);
+
+/* Compare what was read into spoiled memory, and add to *wrong. Runs at the speed of memory. */
+void weir_cells_check(const struct weir_cells *c, int repetition, struct weir_cells_wrong *wrong);
+
+/* Append where the first wrong cell of an array is, and what is wrong: "element 1,2: expected 3,
+ * found 0". */
+void weir_cells_describe(const struct weir_cells_wrong *w, const struct weir_shape *array,
+                         struct weir_str *out);
+
+/* Has memory gaps between the cells? */
+bool weir_cells_apart(const struct weir_cells *c);
 
 /* ---- the test ---- */
 
