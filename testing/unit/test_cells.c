@@ -15,7 +15,7 @@
 #define BUFFER 28
 
 /* Of 7 x 9 cells two blocks of 2 x 2 in each dimension; in memory 4 cells of each 7. */
-static const struct weir_cells part = {
+static const struct h5ex_elements part = {
     .array = { 2, { 7, 9 } },
     .slab = { 2, { 1, 2 }, { 2, 2 }, { 3, 4 }, { 2, 2 } },
     .memory = { 1, { BUFFER } },
@@ -38,36 +38,36 @@ static void put(double *buf, int repetition)
         buf[in_buffer(i)] = places[i] + 1 + repetition / 1024.0;
 }
 
-static struct weir_cells_wrong check(const struct weir_cells *c, int repetition)
+static struct h5ex_wrong check(const struct h5ex_elements *c, int repetition)
 {
-    struct weir_cells_wrong w = { 0 };
+    struct h5ex_wrong w = { 0 };
 
-    weir_cells_check(c, repetition, &w);
+    h5ex_check(c, repetition, &w);
     return w;
 }
 
 static void cells_are_their_number_and_gaps_are_zero(void **unused)
 {
     double buf[BUFFER], want[BUFFER] = { 0 };
-    struct weir_cells c = part;
+    struct h5ex_elements c = part;
 
     (void)unused;
     c.buf = buf;
     put(want, 3);
-    weir_cells_fill(&c, 3);
+    h5ex_fill(&c, 3);
     assert_memory_equal(buf, want, sizeof(buf));
-    assert_true(weir_cells_apart(&c));
+    assert_true(h5ex_has_gaps(&c));
 }
 
 static void what_was_read_is_right_or_has_a_place(void **unused)
 {
     double buf[BUFFER];
-    struct weir_cells c = part;
-    struct weir_cells_wrong w;
+    struct h5ex_elements c = part;
+    struct h5ex_wrong w;
 
     (void)unused;
     c.buf = buf;
-    weir_cells_spoil(&c);
+    h5ex_invalidate(&c);
     assert_int_equal(check(&c, 0).n, CELLS);
     put(buf, 0);
     assert_int_equal(check(&c, 0).n, 0);
@@ -88,15 +88,15 @@ static void what_was_read_is_right_or_has_a_place(void **unused)
 static void each_wrong_cell_of_a_long_run_counts(void **unused)
 {
     static double buf[1000];
-    struct weir_cells c = { .array = { 1, { 1000 } }, .memory = { 1, { 1000 } }, .size = 8 };
-    struct weir_cells_wrong w;
+    struct h5ex_elements c = { .array = { 1, { 1000 } }, .memory = { 1, { 1000 } }, .size = 8 };
+    struct h5ex_wrong w;
 
     (void)unused;
     c.buf = buf;
     weir_slab_all(&c.slab, &c.array);
     weir_slab_all(&c.in_memory, &c.memory);
-    weir_cells_fill(&c, 1023);
-    assert_false(weir_cells_apart(&c));
+    h5ex_fill(&c, 1023);
+    assert_false(h5ex_has_gaps(&c));
     assert_int_equal(check(&c, 1023).n, 0);
     for (int i = 0; i < 1000; i += 7)
         buf[i] += 1;

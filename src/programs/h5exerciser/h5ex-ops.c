@@ -98,7 +98,7 @@ static int get_attrs(struct h5ex_test *t, struct h5ex_set *d, struct weir_err *e
 
 static const struct weir_memory *memory_of(const struct h5ex_set *d)
 {
-    return weir_cells_apart(&d->put) ? &d->gaps : NULL;
+    return h5ex_has_gaps(&d->put) ? &d->gaps : NULL;
 }
 
 /* What is selected now is not selected in the time of the transfer. */
@@ -228,7 +228,7 @@ static int prepare_write(struct weir_run *run, void *state, struct weir_err *err
     weir_str_clear(name);
     weir_str_addf(name, "%shdf5DataSet1-iter%d-size%llu", t->be->array->group ? GROUP "/" : "",
                   run->repetition, (unsigned long long)t->size.buffer);
-    weir_cells_fill(&t->set[H5EX_DOUBLES].put, run->repetition);
+    h5ex_fill(&t->set[H5EX_DOUBLES].put, run->repetition);
     take_turns(t, H5EX_FILE_CREATE, H5EX_FILE_CLOSE);
     return name->failed ? weir_refuse(err, WEIR_ESETUP, "memory for a name") : reserve(t, 1, err);
 }
@@ -241,9 +241,9 @@ static int prepare_read(struct weir_run *run, void *state, struct weir_err *err)
     t->wrong_attrs = 0;
     for (int i = 0; i <= t->o->derived; i++)
         t->set[i].wrong.n = 0;
-    weir_cells_spoil(&t->set[H5EX_DOUBLES].get);
+    h5ex_invalidate(&t->set[H5EX_DOUBLES].get);
     if (t->o->derived)
-        weir_cells_fill(&t->set[H5EX_RECORDS].put, run->repetition);
+        h5ex_fill(&t->set[H5EX_RECORDS].put, run->repetition);
     take_turns(t, H5EX_FILE_OPEN, H5EX_READ_FILE_CLOSE);
     return reserve(t, 1 + t->o->derived, err);
 }
@@ -269,7 +269,7 @@ static void verify(struct weir_run *run, const struct h5ex_test *t, struct h5ex_
 
     if (limit >= 0 && t->size.buffer * sizeof(double) > (uint64_t)limit)
         return;
-    weir_cells_check(&d->get, run->repetition, &d->wrong);
+    h5ex_check(&d->get, run->repetition, &d->wrong);
     run->counters.wrong += d->wrong.n > 0;
     run->counters.verify_ns += weir_now_ns() - begin_ns;
 }
@@ -284,7 +284,7 @@ static int finish_op(struct weir_run *run, struct h5ex_test *t, enum h5ex_op op)
         verify(run, t, d);
     if (op != H5EX_DERIVED_WRITE)
         return 0;
-    weir_cells_spoil(&d->get);
+    h5ex_invalidate(&d->get);
     return weir_array_select(t->array, &d->get.slab, memory_of(d), &t->failure);
 }
 

@@ -236,7 +236,7 @@ static int name_wrong(const struct h5ex_test *t, const struct h5ex_set *d, struc
 {
     struct weir_str words = { 0 };
 
-    weir_cells_describe(&d->wrong, &d->spec.shape, &words);
+    h5ex_describe_wrong(&d->wrong, &d->spec.shape, &words);
     weir_refuse(err, WEIR_EDATA, "'%s' in '%s', %s; %" PRIu64 " wrong in this task",
                 weir_str_text(&d->name), t->path, weir_str_words(&words), d->wrong.n);
     weir_str_free(&words);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* h5ex-size.c - sizes of the sweep, and the two datasets of each with what they hold (section 3 and 4
- * of the program's own documentation), without I/O */
+/* h5ex-size.c - sizes of the sweep, and the two datasets of each with what they hold (section 3 and
+ * 4 of the program's own documentation), without I/O */
 #include "config.h"
 #include "programs/h5exerciser/h5ex.h"
 
@@ -186,11 +186,11 @@ static const struct weir_type types[H5EX_SETS] = {
                        .count = sizeof(members) / sizeof(*members) },
 };
 
-static void make_record(void *cell, uint64_t at, double value, int repetition)
+static void make_record(void *element, uint64_t at, double value, int repetition)
 {
     int32_t number = (int32_t)(at & INT32_MAX);
 
-    *(R *)cell = (R) { .blocks = number,
+    *(R *)element = (R) { .blocks = number,
                        .steps = repetition,
                        .nxb = number ^ 1,
                        .nyb = number ^ 2,
@@ -199,10 +199,10 @@ static void make_record(void *cell, uint64_t at, double value, int repetition)
                        .timestep = -value };
 }
 
-static bool record_differs(const void *cell, uint64_t at, double value, int repetition,
+static bool record_differs(const void *element, uint64_t at, double value, int repetition,
                            double *want, double *got)
 {
-    const R *have = cell;
+    const R *have = element;
     R due;
 
     make_record(&due, at, value, repetition);
@@ -226,7 +226,7 @@ void h5ex_set_make(const struct h5ex_options *o, const struct h5ex_grid *g,
     bool packed = which == H5EX_RECORDS;
     const struct h5ex_part *part = packed ? &s->packed : &s->file;
     uint64_t shift = (uint64_t)o->shift, first = (uint64_t)rank + (packed ? 0 : shift);
-    struct weir_cells *c = &d->put;
+    struct h5ex_elements *c = &d->put;
 
     *d = (struct h5ex_set) { .which = which };
     d->spec.type = types[which];
@@ -252,21 +252,21 @@ void h5ex_set_make(const struct h5ex_options *o, const struct h5ex_grid *g,
 
 #define MARK 0xff          /* bytes of what was not read; as a double: not a number */
 #define FRACTIONS 1024     /* repetitions that can be told apart */
-#define EXACT (1ull << 42) /* cells in an array for which a double has the fraction, too */
-#define STEP 8             /* cells that are compared at once */
+#define EXACT (1ull << 42) /* elements in an array for which a double has the fraction, too */
+#define STEP 8             /* elements that are compared at once */
 
-/* What is added to the number of each cell. */
-static double offset_of(const struct weir_cells *c, int repetition)
+/* What is added to the number of each element. */
+static double offset_of(const struct h5ex_elements *c, int repetition)
 {
-    uint64_t cells = 0;
+    uint64_t elements = 0;
 
-    if (weir_shape_bytes(&c->array, 1, &cells, NULL) < 0 || cells > EXACT)
+    if (weir_shape_bytes(&c->array, 1, &elements, NULL) < 0 || elements > EXACT)
         return 1;
     return 1 + (double)(repetition % FRACTIONS) / FRACTIONS;
 }
 
 /* The slab and its memory side by side. */
-static void begin(const struct weir_cells *c, struct weir_pieces *p)
+static void begin(const struct h5ex_elements *c, struct weir_pieces *p)
 {
     struct weir_runs array, memory;
 
@@ -275,7 +275,7 @@ static void begin(const struct weir_cells *c, struct weir_pieces *p)
     weir_pieces_begin(p, &array, &memory);
 }
 
-static uint64_t cells_of(const struct weir_shape *s)
+static uint64_t length_of(const struct weir_shape *s)
 {
     uint64_t n = 1;
 
@@ -284,45 +284,45 @@ static uint64_t cells_of(const struct weir_shape *s)
     return n;
 }
 
-bool weir_cells_apart(const struct weir_cells *c)
+bool h5ex_has_gaps(const struct h5ex_elements *c)
 {
     const struct weir_slab *m = &c->in_memory;
-    uint64_t cells = 1;
+    uint64_t elements = 1;
 
     for (int d = 0; d < m->rank; d++)
-        cells *= m->count[d] * m->block[d];
-    return cells != cells_of(&c->memory);
+        elements *= m->count[d] * m->block[d];
+    return elements != length_of(&c->memory);
 }
 
-void weir_cells_fill(const struct weir_cells *c, int repetition)
+void h5ex_fill(const struct h5ex_elements *c, int repetition)
 {
     double add = offset_of(c, repetition);
     struct weir_pieces p;
     uint64_t at, to, n;
 
-    if (weir_cells_apart(c))
-        memset(c->buf, 0, cells_of(&c->memory) * c->size);
+    if (h5ex_has_gaps(c))
+        memset(c->buf, 0, length_of(&c->memory) * c->size);
     begin(c, &p);
     while (weir_pieces_next(&p, &at, &to, &n)) {
         double *v = (double *)c->buf + to;
-        char *cell = (char *)c->buf + to * c->size;
+        char *element = (char *)c->buf + to * c->size;
 
         for (uint64_t i = 0; !c->make && i < n; i++)
             v[i] = (double)(at + i) + add;
         for (uint64_t i = 0; c->make && i < n; i++)
-            c->make(cell + i * c->size, at + i, (double)(at + i) + add, repetition);
+            c->make(element + i * c->size, at + i, (double)(at + i) + add, repetition);
     }
 }
 
-void weir_cells_spoil(const struct weir_cells *c)
+void h5ex_invalidate(const struct h5ex_elements *c)
 {
-    memset(c->buf, MARK, cells_of(&c->memory) * c->size);
+    memset(c->buf, MARK, length_of(&c->memory) * c->size);
 }
 
-static void note(struct weir_cells_wrong *w, uint64_t at, double want, double got)
+static void note(struct h5ex_wrong *w, uint64_t at, double want, double got)
 {
     if (w->n++ == 0)
-        *w = (struct weir_cells_wrong) { .n = 1, .at = at, .want = want, .got = got };
+        *w = (struct h5ex_wrong) { .n = 1, .at = at, .want = want, .got = got };
 }
 
 /* The first double of n that is not right; n: none. */
@@ -344,23 +344,24 @@ static uint64_t first_wrong(const double *v, uint64_t at, uint64_t n, double add
     return i;
 }
 
-static void check_piece(const struct weir_cells *c, const char *cell, uint64_t at, uint64_t n,
-                        double add, int repetition, struct weir_cells_wrong *w)
+static void check_piece(const struct h5ex_elements *c, const char *element, uint64_t at, uint64_t n,
+                        double add, int repetition, struct h5ex_wrong *w)
 {
     double want, got;
-    const double *v = (const double *)cell;
+    const double *v = (const double *)element;
     uint64_t i;
 
     for (i = 0; c->differs && i < n; i++)
-        if (c->differs(cell + i * c->size, at + i, (double)(at + i) + add, repetition, &want, &got))
+        if (c->differs(element + i * c->size, at + i, (double)(at + i) + add, repetition, &want,
+                       &got))
             note(w, at + i, want, got);
     for (i = 0; !c->differs && (i += first_wrong(v + i, at + i, n - i, add)) < n; i++)
         note(w, at + i, (double)(at + i) + add, v[i]);
 }
 
-/* Bytes from cell 'from' to cell 'to' of memory were left alone. */
-static void check_gap(const struct weir_cells *c, uint64_t from, uint64_t to,
-                      struct weir_cells_wrong *w)
+/* Bytes from element 'from' to element 'to' of memory were left alone. */
+static void check_gap(const struct h5ex_elements *c, uint64_t from, uint64_t to,
+                      struct h5ex_wrong *w)
 {
     const unsigned char *bytes = c->buf;
 
@@ -369,7 +370,7 @@ static void check_gap(const struct weir_cells *c, uint64_t from, uint64_t to,
             note(w, UINT64_MAX, MARK, bytes[i]);
 }
 
-void weir_cells_check(const struct weir_cells *c, int repetition, struct weir_cells_wrong *wrong)
+void h5ex_check(const struct h5ex_elements *c, int repetition, struct h5ex_wrong *wrong)
 {
     double add = offset_of(c, repetition);
     uint64_t at, from, n, end = 0;
@@ -381,10 +382,10 @@ void weir_cells_check(const struct weir_cells *c, int repetition, struct weir_ce
         check_piece(c, (const char *)c->buf + from * c->size, at, n, add, repetition, wrong);
         end = from + n;
     }
-    check_gap(c, end, cells_of(&c->memory), wrong);
+    check_gap(c, end, length_of(&c->memory), wrong);
 }
 
-void weir_cells_describe(const struct weir_cells_wrong *w, const struct weir_shape *array,
+void h5ex_describe_wrong(const struct h5ex_wrong *w, const struct weir_shape *array,
                          struct weir_str *out)
 {
     uint64_t at[WEIR_SLAB_RANK], left = w->at;

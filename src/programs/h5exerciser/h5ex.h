@@ -57,26 +57,26 @@ int h5ex_size_make(const struct h5ex_options *o, const struct h5ex_grid *g, int 
 
 /* ---- the datasets ---- */
 
-/* A buffer of cells: a slab of an array, and as many cells in the same order in memory. Data tell
- * where they belong and in which repetition they were made: cell i of an array (counted with the
- * last dimension fastest) is the number i + 1 and a fraction for the repetition. */
-struct weir_cells {
+/* A slab of an array, and as many elements in the same order in memory. Data tell where they belong
+ * and in which repetition they were made: element i of an array (counted with the last dimension
+ * fastest) is the number i + 1 and a fraction for the repetition. */
+struct h5ex_elements {
     struct weir_shape array, memory;
     struct weir_slab slab, in_memory;
     void *buf;   /* memory */
-    size_t size; /* bytes of a cell */
-    /* For cells that are larger than a double; NULL: a cell is one double. make writes cell number
-     * 'at', whose value is 'value'. differs returns whether the cell is wrong, and then gives its
-     * first wrong double in *got and the right one in *want. */
-    void (*make)(void *cell, uint64_t at, double value, int repetition);
-    bool (*differs)(const void *cell, uint64_t at, double value, int repetition, double *want,
+    size_t size; /* bytes of an element */
+    /* For elements that are larger than a double; NULL: an element is one double. make writes the
+     * one with number 'at', whose value is 'value'. differs returns whether it is wrong, and then
+     * gives its first wrong double in *got and the right one in *want. */
+    void (*make)(void *element, uint64_t at, double value, int repetition);
+    bool (*differs)(const void *element, uint64_t at, double value, int repetition, double *want,
                     double *got);
 };
 
-/* Cells that are not right. */
-struct weir_cells_wrong {
+/* Elements that are not right. */
+struct h5ex_wrong {
     uint64_t n;
-    uint64_t at;      /* the first: its number in the array; UINT64_MAX: a byte between the cells */
+    uint64_t at; /* number of the first in the array; UINT64_MAX: a byte between the elements */
     double want, got; /* of it */
 };
 
@@ -92,33 +92,33 @@ struct h5ex_record {
 struct h5ex_set {
     enum h5ex_which which;
     struct weir_array_spec spec;
-    struct weir_cells put, get;
+    struct h5ex_elements put, get;
     struct weir_memory gaps; /* the buffer's, where it has gaps */
     struct weir_str name;
-    struct weir_cells_wrong wrong; /* in this repetition */
+    struct h5ex_wrong wrong; /* in this repetition */
 };
 
 /* h5ex-size.c: a set of 'rank' without buffer and name. Local. */
 void h5ex_set_make(const struct h5ex_options *o, const struct h5ex_grid *g,
                    const struct h5ex_size *s, enum h5ex_which which, int rank, struct h5ex_set *d);
 
-/* All local. Fill the slab's cells, and the gaps of memory with zeros. */
-void weir_cells_fill(const struct weir_cells *c, int repetition);
+/* All local. Fill the slab's elements, and the gaps of memory with zeros. */
+void h5ex_fill(const struct h5ex_elements *c, int repetition);
 
-/* Fill memory with values that no cell has, so that weir_cells_check finds cells that were not
+/* Fill memory with values that no element has, so that h5ex_check finds elements that were not
  * read and writes into the gaps. */
-void weir_cells_spoil(const struct weir_cells *c);
+void h5ex_invalidate(const struct h5ex_elements *c);
 
-/* Compare what was read into spoiled memory, and add to *wrong. Runs at the speed of memory. */
-void weir_cells_check(const struct weir_cells *c, int repetition, struct weir_cells_wrong *wrong);
+/* Compare what was read into such memory, and add to *wrong. Runs at the speed of memory. */
+void h5ex_check(const struct h5ex_elements *c, int repetition, struct h5ex_wrong *wrong);
 
-/* Append where the first wrong cell of an array is, and what is wrong: "element 1,2: expected 3,
+/* Append where the first wrong element of an array is, and what is wrong: "element 1,2: expected 3,
  * found 0". */
-void weir_cells_describe(const struct weir_cells_wrong *w, const struct weir_shape *array,
+void h5ex_describe_wrong(const struct h5ex_wrong *w, const struct weir_shape *array,
                          struct weir_str *out);
 
-/* Has memory gaps between the cells? */
-bool weir_cells_apart(const struct weir_cells *c);
+/* Has memory gaps between the elements? */
+bool h5ex_has_gaps(const struct h5ex_elements *c);
 
 /* ---- the test ---- */
 
