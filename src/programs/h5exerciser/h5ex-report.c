@@ -23,28 +23,28 @@ struct summary {
     double col[H5EX_COLS];
 };
 
-#define SECONDS(c, k, g)                                                                           \
-    COL_REAL(struct summary, col[c], k, "Slowest task, seconds", .head = "",                       \
+#define SECONDS(c, k, t, g)                                                                        \
+    COL_REAL(struct summary, col[c], k, "Slowest task, seconds", .head = (t),                      \
              .unit = WEIR_NS_PER_S, .width = 10, .prec = 6, .gap = (g))
-#define RATE(c, k)                                                                                 \
+#define RATE(c, k, t)                                                                              \
     COL_REAL(struct summary, col[c], k, "Bytes of a task x tasks / time of the slowest, MiB/s",    \
-             .head = "", .unit = MIB, .width = 12, .prec = 6, .gap = 1)
+             .head = (t), .unit = MIB, .width = 12, .prec = 6, .gap = 1)
 
 static const struct weir_col summary_cols[] = {
-    COL_STR(struct summary, name, "statistic", "Of the repetitions", .head = "", .width = -9),
+    COL_STR(struct summary, name, "statistic", "Of the repetitions", .head = "Metric", .width = -9),
     COL_INT(struct summary, bytes, "bufferSize", "Bytes of a task in the dataset of doubles",
-            .head = "", .width = 10, .gap = 1),
-    SECONDS(H5EX_COL_WRITE, "write", 2),
-    RATE(H5EX_COL_WRITE_RATE, "writeMiB"),
-    SECONDS(H5EX_COL_READ, "read", 2),
-    RATE(H5EX_COL_READ_RATE, "readMiB"),
-    SECONDS(H5EX_COL_SET, "dataset", 1),
-    SECONDS(H5EX_COL_GROUP, "group", 1),
-    SECONDS(H5EX_COL_ATTR, "attribute", 1),
-    SECONDS(H5EX_COL_OPEN, "fileOpen", 1),
-    SECONDS(H5EX_COL_CLOSE, "fileClose", 1),
-    SECONDS(H5EX_COL_FLUSH, "fileFlush", 1),
-    SECONDS(H5EX_COL_OTHER, "otherClose", 0),
+            .head = "Bufsize", .width = 10, .gap = 1),
+    SECONDS(H5EX_COL_WRITE, "write", "H5DWrite", 2),
+    RATE(H5EX_COL_WRITE_RATE, "writeMiB", "RawWrBDWTH"),
+    SECONDS(H5EX_COL_READ, "read", "H5Dread", 2),
+    RATE(H5EX_COL_READ_RATE, "readMiB", "RawRdBDWTH"),
+    SECONDS(H5EX_COL_SET, "dataset", "Dataset", 1),
+    SECONDS(H5EX_COL_GROUP, "group", "Group", 1),
+    SECONDS(H5EX_COL_ATTR, "attribute", "Attribute", 1),
+    SECONDS(H5EX_COL_OPEN, "fileOpen", "H5Fopen", 1),
+    SECONDS(H5EX_COL_CLOSE, "fileClose", "H5Fclose", 1),
+    SECONDS(H5EX_COL_FLUSH, "fileFlush", "H5Fflush", 1),
+    SECONDS(H5EX_COL_OTHER, "otherClose", "OtherClose", 0),
     WEIR_COL_END
 };
 
@@ -52,7 +52,6 @@ static const struct weir_table summary_table = { .key = "summary",
                                                  .cols = summary_cols,
                                                  .readers = WEIR_FOR_ALL };
 
-#define MIB 1048576.0
 /* ---- what each operation of a repetition costs, where it is done once by all tasks together ---- */
 
 /* One operation: in a repetition, or over all of them. */
@@ -138,6 +137,7 @@ static void show_banner(struct weir_run *run, struct weir_test *tests)
     const struct h5ex_test *t = tests[0].state;
     const struct h5ex_options *o = t->o;
     struct weir_report *r = &run->report;
+    struct weir_str heading = { 0 };
     char now[32];
 
     weir_banner_data(run);
@@ -156,9 +156,9 @@ static void show_banner(struct weir_run *run, struct weir_test *tests)
                      "useIndependentIO: %d numDims: %d useChunked: %d rankShift: %" PRId64,
                      o->collective_metadata, o->derived, o->attributes, o->independent, o->dims,
                      o->chunked, o->shift);
-    weir_report_line(r, "Metric      Bufsize   H5DWrite    RawWrBDWTH    H5Dread    RawRdBDWTH    "
-                        "Dataset      Group  Attribute    H5Fopen   H5Fclose   H5Fflush "
-                        "OtherClose");
+    weir_col_heading(&heading, summary_cols);
+    weir_report_line(r, "%s", weir_str_text(&heading));
+    weir_report_free(r, &heading);
     weir_report_flush(r);
 }
 
@@ -305,7 +305,7 @@ int h5ex_conclude(struct weir_run *run, void *state, struct weir_err *err)
     weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)run->test->wrong);
     if (t->series.n > 0) {
         show_table(run, t);
-            report_all_costs(run, t);
+        report_all_costs(run, t);
     }
     return 0;
 }
