@@ -114,7 +114,7 @@ static const struct weir_col cols[] = {
 
 static const struct weir_table table = { .key = "Results", .cols = cols, .readers = WEIR_FOR_DATA };
 
-static void record(struct weir_run *run, const struct mdw_test *t, const struct mdw_measure *m)
+static struct record record_of(const struct mdw_test *t, const struct mdw_measure *m)
 {
     struct record r = {
         .phase = mdw_phases[m->phase].key,
@@ -131,67 +131,52 @@ static void record(struct weir_run *run, const struct mdw_test *t, const struct 
 
     for (int op = 0; op < MDW_OPS; op++)
         mdw_quartiles(r.quantile[op], &m->lat[op]);
-    weir_report_row(&run->report, &table, &r);
+    return r;
 }
 
 /* ---- the line of a phase ---- */
 
-static void add_body(struct weir_str *s, const struct mdw_test *t, const struct mdw_measure *m)
+static void add_body(struct weir_str *s, const struct record *r)
 {
-    double iops = mdw_iops(t, m), tp = mdw_throughput(t, m), op_max = longest_s(m);
-    uint64_t objects = mdw_objects(m);
-    double rate = (double)objects / m->seconds;
+    double set_rate = (double)r->sets / r->m.seconds;
 
-    if (m->phase == MDW_PRECREATE) {
-        uint64_t sets = m->done[MDW_SET_CREATE];
-
-        weir_str_addf(s,
-                      "rate:%.1f iops/s dsets: %" PRIu64 " objects:%" PRIu64
-                      " rate:%.3f dset/s rate:%.1f obj/s tp:%.1f MiB/s "
-                      "op-max:%.4es",
-                      iops, sets, objects, (double)sets / m->seconds, rate, tp, op_max);
-    } else if (m->phase == MDW_CLEANUP) {
-        uint64_t sets = m->done[MDW_SET_DELETE];
-
-        weir_str_addf(s,
-                      "rate:%.1f iops/s objects:%" PRIu64 " dsets: %" PRIu64
-                      " rate:%.1f obj/s rate:%.3f dset/s op-max:%.4es",
-                      iops, objects, sets, rate, (double)sets / m->seconds, op_max);
-    } else {
-        weir_str_addf(
-            s, "rate:%.1f iops/s objects:%" PRIu64 " rate:%.1f obj/s tp:%.1f MiB/s op-max:%.4es",
-            iops, objects, rate, tp, op_max);
-        if (m->wait > 0)
-            weir_str_addf(s, " waiting_factor:%.2f", m->wait);
-    }
+    weir_str_addf(s, "rate:%.1f iops/s ", r->iops);
+    if (r->m.phase == MDW_PRECREATE)
+        weir_str_addf(s, "dsets: %" PRId64 " objects:%" PRId64 " rate:%.3f dset/s rate:%.1f obj/s",
+                      r->sets, r->objects, set_rate, r->rate);
+    else if (r->m.phase == MDW_CLEANUP)
+        weir_str_addf(s, "objects:%" PRId64 " dsets: %" PRId64 " rate:%.1f obj/s rate:%.3f dset/s",
+                      r->objects, r->sets, r->rate, set_rate);
+    else
+        weir_str_addf(s, "objects:%" PRId64 " rate:%.1f obj/s", r->objects, r->rate);
+    if (r->m.phase != MDW_CLEANUP)
+        weir_str_addf(s, " tp:%.1f MiB/s", r->tp);
+    weir_str_addf(s, " op-max:%.4es", r->op_max);
+    if (r->m.wait > 0)
+        weir_str_addf(s, " waiting_factor:%.2f", r->m.wait);
 }
 
-static void add_latencies(struct weir_str *s, const struct mdw_measure *m)
+static void add_latencies(struct weir_str *s, const struct record *r)
 {
-    double q[MDW_QUARTILES];
-
     for (int op = 0; op < MDW_OPS; op++) {
-        if (m->lat[op].max_ns <= 1)
+        if (r->m.lat[op].max_ns <= 1)
             continue;
-        mdw_quartiles(q, &m->lat[op]);
         weir_str_addf(s, " %s(", mdw_operations[op].key);
         for (int i = 0; i < MDW_QUARTILES; i++)
-            weir_str_addf(s, "%s%.4es", i ? ", " : "", q[i]);
+            weir_str_addf(s, "%s%.4es", i ? ", " : "", r->quantile[op][i]);
         weir_str_addc(s, ')');
     }
 }
 
-static void add_tail(struct weir_str *s, const struct mdw_test *t, const struct mdw_measure *m)
+static void add_tail(struct weir_str *s, const struct record *r, bool quiet)
 {
-    uint64_t errors = mdw_errors(m);
-
-    if (errors > 0)
-        weir_str_addf(s, " (%" PRIu64 " errs!!!)", errors);
-    else if (!t->o->quiet)
+    if (r->errors > 0)
+        weir_str_addf(s, " (%" PRId64 " errs!!!)", r->errors);
+    else if (!quiet)
         weir_str_addf(s, " (0 errs)");
-    if (m->stopped > 0 && !t->o->quiet)
-        weir_str_addf(s, " stonewall-iter:%" PRIu64, m->stopped);
-    add_latencies(s, m);
+    if (r->stopped > 0 && !quiet)
+        weir_str_addf(s, " stonewall-iter:%" PRId64, r->stopped);
+    add_latencies(s, r);
 }
 
 /* The columns of detailed rows, with tabs between them: a word, and the count below it. Some words
@@ -234,38 +219,40 @@ static void add_counts(struct weir_str *s, const uint64_t *counts)
             weir_str_addf(s, "\t%" PRIu64, counts[detailed[i].count]);
 }
 
-static void add_detailed(struct weir_str *s, const struct mdw_test *t, const struct mdw_measure *m)
+static void add_detailed(struct weir_str *s, const struct record *r)
 {
-    weir_str_addf(s, "%s ", mdw_phases[m->phase].key);
-    add_counts(s, m->done);
-    weir_str_addf(s, "\t%.3fs\t%.3fs\t%.2f MiB/s %.4e", m->span_s, m->seconds, mdw_throughput(t, m),
-                  longest_s(m));
-    if (mdw_errors(m) == 0)
+    weir_str_addf(s, "%s ", r->phase);
+    add_counts(s, r->m.done);
+    weir_str_addf(s, "\t%.3fs\t%.3fs\t%.2f MiB/s %.4e", r->m.span_s, r->m.seconds, r->tp, r->op_max);
+    if (r->errors == 0)
         return;
-    weir_str_addf(s, "\n%s err", mdw_phases[m->phase].key);
-    add_counts(s, m->failed);
+    weir_str_addf(s, "\n%s err", r->phase);
+    add_counts(s, r->m.failed);
 }
 
 void mdw_report_text(struct weir_str *s, const struct mdw_test *t, const struct mdw_measure *m,
                      int rank)
 {
+    const struct record r = record_of(t, m);
+
     if (rank >= 0)
         weir_str_addf(s, "%d: ", rank);
     if (t->o->detailed) {
-        add_detailed(s, t, m);
+        add_detailed(s, &r);
         return;
     }
-    weir_str_addf(s, "%s process max:%.2fs ", mdw_phases[m->phase].key, m->seconds);
+    weir_str_addf(s, "%s process max:%.2fs ", r.phase, m->seconds);
     if (rank < 0)
         weir_str_addf(s, "min:%.2fs mean: %.2fs balance:%.1f stddev:%.1f ", m->min_s, m->mean_s,
                       100.0 * m->min_s / m->seconds, m->sd_s);
-    add_body(s, t, m);
-    add_tail(s, t, m);
+    add_body(s, &r);
+    add_tail(s, &r, t->o->quiet);
 }
 
 void mdw_report_phase(struct weir_run *run, struct mdw_test *t, const struct mdw_measure *m)
 {
     struct weir_str s = { 0 };
+    struct record r;
 
     if (run->par.rank > 0)
         return;
@@ -275,7 +262,8 @@ void mdw_report_phase(struct weir_run *run, struct mdw_test *t, const struct mdw
     mdw_report_text(&s, t, m, -1);
     weir_report_line(&run->report, "%s", weir_str_text(&s));
     weir_report_free(&run->report, &s);
-    record(run, t, m);
+    r = record_of(t, m);
+    weir_report_row(&run->report, &table, &r);
 }
 
 /* ---- above and below ---- */
