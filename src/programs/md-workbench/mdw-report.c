@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdw-report.c - the numbers of a phase, for people and for programs */
+/* mdw-report.c - from the counts and latencies of the ranks to the numbers of a phase, for people and
+ * for programs */
 #include "config.h"
 #include "programs/md-workbench/mdw.h"
 
@@ -8,7 +9,11 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "base/stats.h"
 #include "engine/about/banner.h"
+#include "engine/observe/gather.h"
+#include "engine/observe/latency.h"
+#include "par/agree.h"
 
 #define MIB 1048576.0
 
@@ -230,7 +235,8 @@ static void add_detailed(struct weir_str *s, const struct record *r)
     add_counts(s, r->m.failed);
 }
 
-void mdw_report_text(struct weir_str *s, const struct mdw_test *t, const struct mdw_measure *m,
+/* About one rank (rank < 0: all), without newline. */
+static void add_line(struct weir_str *s, const struct mdw_test *t, const struct mdw_measure *m,
                      int rank)
 {
     const struct record r = record_of(t, m);
@@ -249,7 +255,7 @@ void mdw_report_text(struct weir_str *s, const struct mdw_test *t, const struct 
     add_tail(s, &r, t->o->quiet);
 }
 
-void mdw_report_phase(struct weir_run *run, struct mdw_test *t, const struct mdw_measure *m)
+static void report_phase(struct weir_run *run, struct mdw_test *t, const struct mdw_measure *m)
 {
     struct weir_str s = { 0 };
     struct record r;
@@ -259,11 +265,109 @@ void mdw_report_phase(struct weir_run *run, struct mdw_test *t, const struct mdw
     if (t->o->detailed && !t->o->quiet && !t->headed)
         report_heading(&run->report);
     t->headed = true;
-    mdw_report_text(&s, t, m, -1);
+    add_line(&s, t, m, -1);
     weir_report_line(&run->report, "%s", weir_str_text(&s));
     weir_report_free(&run->report, &s);
     r = record_of(t, m);
     weir_report_row(&run->report, &table, &r);
+}
+
+/* ---- the phases ---- */
+
+/* Times of all ranks, for rank 0. */
+static int gather_times(struct weir_run *run, struct mdw_measure *sum, struct weir_err *err)
+{
+    struct weir_stats stats;
+
+    if (weir_ranks_stats(run, sum->seconds, &stats, err) < 0)
+        return -1;
+    if (run->par.rank > 0)
+        return 0;
+    sum->seconds = stats.max;
+    sum->min_s = stats.min;
+    sum->mean_s = stats.mean;
+    sum->sd_s = weir_stats_sd(&stats, WEIR_DEVIATION_SAMPLE);
+    return 0;
+}
+
+/* Rounds when the stonewall came before the last one; 0: it did not. */
+static uint64_t stopped_at(const struct mdw_test *t, const struct weir_phase_rec *rec, bool all)
+{
+    uint64_t planned = (uint64_t)t->o->steps;
+
+    if (t->m->phase != MDW_BENCHMARK || t->o->run.deadline_s == 0)
+        return 0;
+    if (rec->stonewall.known)
+        return rec->stonewall.steps_min < planned ? rec->steps_max : 0;
+    if (all)
+        return rec->steps_min < planned ? rec->steps_min : 0;
+    return rec->steps < planned ? rec->steps : 0;
+}
+
+static void report_wall(struct weir_run *run, const struct mdw_test *t,
+                        const struct weir_phase_rec *rec)
+{
+    double s =
+        (double)(rec->stonewall.known ? rec->stonewall.time_ns
+                                      : rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK]) /
+        WEIR_NS_PER_S;
+
+    if (stopped_at(t, rec, true) == 0 || rec->interrupted)
+        return;
+    if (run->log.verbose >= 1)
+        weir_report_line(&run->report, "0: stonewall runtime %fs (%.15gs)", s, t->o->run.deadline_s);
+    if (rec->stonewall.known)
+        weir_report_line(&run->report, "stonewall wear out %fs (%llu iter)", s,
+                         (unsigned long long)rec->stonewall.steps_max);
+}
+
+/* The reason of the lowest rank where something failed. */
+static void note_failures(struct weir_run *run, struct mdw_test *t, const struct mdw_measure *sum)
+{
+    struct weir_err words = t->first_err;
+    uint64_t failed = mdw_errors(sum);
+
+    t->failed += failed;
+    if (failed > 0 && weir_agree(&run->par, words.code == WEIR_OK ? 0 : -1, &words) < 0)
+        weir_note(&run->log, "%s", words.text);
+}
+
+int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
+                struct weir_err *err)
+{
+    struct mdw_measure *m = t->m, *sum = t->sum;
+    uint64_t ns = rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK];
+    struct weir_str line = { 0 };
+    int rc;
+
+    m->seconds = (double)(ns > 0 ? ns : 1) / WEIR_NS_PER_S;
+    m->stopped = stopped_at(t, rec, false);
+    m->span_s = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_CLOSED);
+    if (t->o->each_rank) {
+        add_line(&line, t, m, run->par.rank);
+        weir_str_addc(&line, '\n');
+    }
+    *sum = *m;
+    sum->stopped = stopped_at(t, rec, true);
+    weir_allsum_u64(&run->par, sum->done, MDW_COUNTS);
+    weir_allsum_u64(&run->par, sum->failed, MDW_COUNTS);
+    weir_latency_sum(run, &t->fs.session);
+    rc = gather_times(run, sum, err);
+    if (rc < 0)
+        goto done;
+    mdw_trace(run, t, rec);
+    report_wall(run, t, rec);
+    report_phase(run, t, sum);
+    if (t->o->each_rank)
+        weir_ranks_lines(run, &line);
+    weir_report_flush(&run->report);
+    weir_metrics_report(run, &t->fs.session, rec);
+    note_failures(run, t, sum);
+    if (t->o->latency)
+        rc = weir_op_files_gather(run, rec, t->o->latency_all, mdw_name_operations, t, err);
+done:
+    weir_str_free(&line);
+    return rc;
 }
 
 /* ---- above and below ---- */

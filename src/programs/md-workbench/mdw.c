@@ -3,6 +3,8 @@
 #include "config.h"
 #include "programs/md-workbench/mdw.h"
 
+#include <math.h>
+
 #include "base/clock.h"
 #include "base/size.h"
 #include "engine/check/inputs.h"
@@ -87,6 +89,86 @@ static const struct weir_opt options[] = {
 };
 
 #undef O
+
+/* ---- files of operations (-L) ---- */
+
+/* Which operations a phase has, and the name of their file; NULL: the operation's own. */
+static const struct {
+    bool has[MDW_OPS];
+    const char *name;
+} kinds[MDW_PHASES] = {
+    [MDW_PRECREATE] = { .has = { [MDW_CREATE] = true }, .name = "precreate" },
+    [MDW_BENCHMARK] = { .has = { true, true, true, true } },
+    [MDW_CLEANUP] = { .has = { [MDW_DELETE] = true }, .name = "cleanup" },
+};
+
+uint64_t mdw_count_operations(struct weir_run *run, void *state)
+{
+    const struct mdw_test *t = state;
+    const struct mdw_options *o = t->o;
+    uint64_t each = t->m->phase == MDW_PRECREATE ? (uint64_t)o->population : (uint64_t)o->steps;
+    uint64_t n = t->m->phase == MDW_CLEANUP ? mdw_sets_objects(t) : (uint64_t)o->sets * each;
+    uint64_t kinds_of_phase = 0;
+
+    (void)run;
+    for (int op = 0; op < MDW_OPS; op++)
+        kinds_of_phase += kinds[t->m->phase].has[op];
+    return n * kinds_of_phase;
+}
+
+/* The file of an operation in a phase. */
+static void name_file(const struct mdw_options *o, double wait, int iteration, enum mdw_phase phase,
+                      enum mdw_op op, struct weir_str *out)
+{
+    weir_str_addf(out, "%s-%.2f-%d-%s%s.csv", o->latency, wait, iteration,
+                  kinds[phase].name ? kinds[phase].name : mdw_operations[op].key,
+                  o->latency_all ? "-all" : "");
+}
+
+#define FACTORS 9
+
+/* Waiting factors of all files: none, that of -t, the seven of -T. */
+static double factor_of(const struct mdw_options *o, uint64_t i)
+{
+    if (i < 2)
+        return i == 0 ? 0 : o->wait;
+    return ldexp(MDW_LEAST_WAIT, (int)i - 2);
+}
+
+static void name_any_file(const void *opt, uint64_t i, struct weir_str *out)
+{
+    const struct mdw_options *o = opt;
+    uint64_t phase = i % MDW_PHASES, op = i / MDW_PHASES % MDW_OPS;
+    uint64_t rest = i / (MDW_PHASES * MDW_OPS);
+
+    name_file(o, factor_of(o, rest % FACTORS), (int)(rest / FACTORS), (enum mdw_phase)phase,
+              (enum mdw_op)op, out);
+}
+
+static int add_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
+{
+    const struct mdw_options *o = opt;
+    const struct weir_file_names names = { .prefix = o->latency,
+                                           .n = (uint64_t)o->run.repetitions * FACTORS *
+                                                MDW_PHASES * MDW_OPS,
+                                           .name = name_any_file,
+                                           .arg = o };
+
+    (void)tasks;
+    if (!o->latency || !*o->latency)
+        return 0;
+    return weir_files_add_names(files, "-L (latency)", &names, WEIR_FILE_WRITE, err);
+}
+
+bool mdw_name_operations(const void *test, int op, struct weir_str *path)
+{
+    const struct mdw_test *t = test;
+
+    if (!kinds[t->m->phase].has[op])
+        return false;
+    name_file(t->o, t->m->wait, (int)t->m->iteration, t->m->phase, (enum mdw_op)op, path);
+    return true;
+}
 
 /* ---- what follows from the options ---- */
 
@@ -251,7 +333,7 @@ static const struct weir_example examples[] = {
 };
 
 static const struct weir_made made = {
-    .files = mdw_files,
+    .files = add_files,
     .target = target,
     .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL | WEIR_EXISTING_TOLD,
     .clean = mdw_clean_up,

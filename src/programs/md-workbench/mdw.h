@@ -114,9 +114,16 @@ uint64_t mdw_sets_objects(const struct mdw_test *t);
 const char *mdw_name_dir(struct mdw_name *n, int rank, int set);
 const char *mdw_name_object(struct mdw_name *n, int rank, int set, uint64_t index);
 
-/* mdw-phases.c: the phases; and the objects that rank 0 will read, a weir_small_file_fn. */
+/* mdw-phases.c: the phases; the objects that rank 0 will read, a weir_small_file_fn; with -v -v each
+ * operation of rank 0. */
 extern const struct weir_phase mdw_phases[MDW_PHASES];
 bool mdw_name_read(struct weir_run *run, void *state, uint64_t n, struct weir_small_file *file);
+void mdw_trace(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec);
+
+/* mdw.c: operations of a phase (struct weir_phase), and the file of -L with those of one kind; false
+ * where the phase has none. Local. */
+uint64_t mdw_count_operations(struct weir_run *run, void *state);
+bool mdw_name_operations(const void *test, int op, struct weir_str *path);
 
 /* mdw-run.c: functions of struct weir_program for the test. */
 extern const struct weir_stage mdw_stages[];
@@ -130,15 +137,6 @@ int mdw_conclude(struct weir_run *run, void *state, struct weir_err *err);
  * there, -1 where the file does not say. Local. -1 and err. */
 int mdw_position_load(const char *path, int64_t v[3], struct weir_err *err);
 
-/* mdw-measure.c: sum up a phase and show it. Collective over run->par. */
-int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
-                struct weir_err *err);
-
-/* mdw-measure.c: -L: files (engine/program.h) and operations of a phase (struct weir_phase).
- * Local. */
-int mdw_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
-uint64_t mdw_count_operations(struct weir_run *run, void *state);
-
 /* mdw-report.c: of a phase. Local. Quartiles: least, 25 %, 50 %, 75 %, 90 %, 99 %, most, in
  * seconds; NaN where nothing was measured. */
 #define MDW_QUARTILES 7
@@ -148,11 +146,9 @@ double mdw_throughput(const struct mdw_test *t, const struct mdw_measure *m); /*
 double mdw_iops(const struct mdw_test *t, const struct mdw_measure *m);
 void mdw_quartiles(double out[MDW_QUARTILES], const struct weir_hist *h);
 
-/* mdw-report.c: lines. Rank 0 only. */
+/* mdw-report.c: sum up a phase and show it. Collective over run->par. */
 extern const struct weir_words mdw_words;
-void mdw_report_phase(struct weir_run *run, struct mdw_test *t, const struct mdw_measure *m);
-/* A line about one rank (rank < 0: all) without newline. */
-void mdw_report_text(struct weir_str *s, const struct mdw_test *t, const struct mdw_measure *m,
-                     int rank);
+int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
+                struct weir_err *err);
 
 #endif
