@@ -127,11 +127,12 @@ static uint64_t silence(const struct weir_stall *s, int i)
 }
 
 int weir_stall_begin(struct weir_stall *s, const struct weir_board *board, int rank,
-                     uint64_t look_ns)
+                     uint64_t look_ns, uint64_t still_ns)
 {
     struct stat space = { 0 };
 
-    *s = (struct weir_stall) { .board = board, .step_ns = STEP * look_ns };
+    *s = (struct weir_stall) { .board = board, .step_ns = STEP * look_ns, .still_ns = still_ns };
+    s->late_ns = 3 * look_ns > WEIR_STALL_NS ? 3 * look_ns : WEIR_STALL_NS;
     if (board->count == 0)
         return -1;
     s->seen = calloc((size_t)board->count, sizeof(*s->seen));
@@ -156,46 +157,36 @@ void weir_stall_end(struct weir_stall *s)
     *s = (struct weir_stall) { 0 };
 }
 
-void weir_stall_look(struct weir_stall *s, const struct weir_call *call)
-{
-    uint64_t now = weir_now_ns(), passed = now > s->last_ns ? now - s->last_ns : 0;
-
-    s->now_ns += passed < s->step_ns ? passed : s->step_ns;
-    s->last_ns = now;
-    show(s, call);
-    put(&s->mine->beat, s->mine->beat + 1);
-    see(s);
-}
-
-bool weir_stall_speaks(const struct weir_stall *s, uint64_t late_ns)
-{
-    for (int i = 0; i < s->board->mine; i++)
-        if (s->seen[i].beat != 0 && silence(s, i) < late_ns)
-            return false;
-    return !weir_stall_is_told(s);
-}
-
-void weir_stall_told(struct weir_stall *s)
-{
-    put(&s->mine->told, 1);
-}
-
-bool weir_stall_is_told(const struct weir_stall *s)
+/* Has a rank of the node reported why the job ends? */
+static bool is_over(const struct weir_stall *s)
 {
     for (int i = 0; s->mine && i < s->board->count; i++)
-        if (get(&slot_of(s, i)->told))
+        if (get(&slot_of(s, i)->over))
             return true;
     return false;
 }
 
-void weir_stall_set_child(struct weir_stall *s, int64_t child)
+/* The lowest slot with a heartbeat reports for its node; no rank does after one that ends the
+ * job. */
+static bool reports(const struct weir_stall *s)
+{
+    for (int i = 0; i < s->board->mine; i++)
+        if (s->seen[i].beat != 0 && silence(s, i) < s->late_ns)
+            return false;
+    return !is_over(s);
+}
+
+void weir_stall_child(struct weir_stall *s, int64_t child)
 {
     if (s->mine)
         __atomic_store_n(&s->mine->child, child, __ATOMIC_RELEASE);
+    while (child == 0 && is_over(s))
+        pause();
 }
 
-void weir_stall_kill_children(const struct weir_stall *s)
+void weir_stall_end_job(struct weir_stall *s)
 {
+    put(&s->mine->over, 1);
     for (int i = 0; i < s->board->count; i++) {
         const struct weir_stall_slot *of = slot_of(s, i);
         int64_t child = __atomic_load_n(&of->child, __ATOMIC_ACQUIRE);
@@ -205,7 +196,8 @@ void weir_stall_kill_children(const struct weir_stall *s)
     }
 }
 
-struct weir_stall_worst weir_stall_find(const struct weir_stall *s, uint64_t least_ns)
+/* The rank without a heartbeat for the longest time, and the rank whose call has lasted longest. */
+static struct weir_stall_worst find_worst(const struct weir_stall *s)
 {
     struct weir_stall_worst w = { .still = -1, .call = -1 };
 
@@ -213,7 +205,7 @@ struct weir_stall_worst weir_stall_find(const struct weir_stall *s, uint64_t lea
         const struct weir_stall_call *call = &slot_of(s, i)->call;
         uint64_t quiet = silence(s, i), age = get(&call->age_ns);
 
-        if (quiet >= least_ns && quiet > w.still_ns) {
+        if (quiet >= s->still_ns && quiet > w.still_ns) {
             w.still = i;
             w.still_ns = quiet;
         } else if (s->seen[i].beat != 0 && get(&call->turn) % 2 == 1 && age > w.call_ns) {
@@ -222,6 +214,22 @@ struct weir_stall_worst weir_stall_find(const struct weir_stall *s, uint64_t lea
         }
     }
     return w;
+}
+
+bool weir_stall_look(struct weir_stall *s, const struct weir_call *call,
+                     struct weir_stall_worst *worst)
+{
+    uint64_t now = weir_now_ns(), passed = now > s->last_ns ? now - s->last_ns : 0;
+
+    s->now_ns += passed < s->step_ns ? passed : s->step_ns;
+    s->last_ns = now;
+    show(s, call);
+    put(&s->mine->beat, s->mine->beat + 1);
+    see(s);
+    if (!reports(s))
+        return false;
+    *worst = find_worst(s);
+    return true;
 }
 
 /* ---- words ---- */
@@ -243,27 +251,12 @@ static struct weir_stall_call read_call(const struct weir_stall_slot *slot)
     return call;
 }
 
-static void name_call(const struct weir_stall_call *c, char *out, size_t size)
+static int name_call(const struct weir_stall_call *c, char *out, size_t size)
 {
-    int len = c->len ? snprintf(out, size, "%s of %" PRIu64 " bytes at offset %" PRIu64 " of '%s'",
-                                c->what, c->len, c->off, c->path)
-                     : snprintf(out, size, "%s of '%s'", c->what, c->path);
-
-    if (len < 0)
-        out[0] = '\0';
-}
-
-void weir_stall_tell_call(const struct weir_stall *s, int slot, const char *host, char *out,
-                          size_t size)
-{
-    const struct weir_stall_slot *from = slot_of(s, slot);
-    struct weir_stall_call call = read_call(from);
-    char name[1024];
-
-    name_call(&call, name, sizeof(name));
-    if (snprintf(out, size, "rank %d on %s: %s has not returned for %.1f seconds", from->rank, host,
-                 name, (double)call.age_ns / WEIR_NS_PER_S) < 0)
-        out[0] = '\0';
+    if (c->len)
+        return snprintf(out, size, "%s of %" PRIu64 " bytes at offset %" PRIu64 " of '%s'", c->what,
+                        c->len, c->off, c->path);
+    return snprintf(out, size, "%s of '%s'", c->what, c->path);
 }
 
 /* What the kernel says about the process, where we see the same processes; else "". */
@@ -297,19 +290,24 @@ static const char *state_of(const struct weir_stall *s, const struct weir_stall_
     }
 }
 
-void weir_stall_tell_still(const struct weir_stall *s, int slot, const char *host, char *out,
-                           size_t size)
+void weir_stall_describe(const struct weir_stall *s, int slot, bool still, const char *host,
+                         char *out, size_t size)
 {
     const struct weir_stall_slot *of = slot_of(s, slot);
     struct weir_stall_call call = read_call(of);
+    bool calls = !still || call.turn % 2 == 1;
     char name[1024] = "outside of calls";
+    int len = calls ? name_call(&call, name, sizeof(name)) : 0;
 
-    if (call.turn % 2 == 1)
-        name_call(&call, name, sizeof(name));
-    if (snprintf(out, size,
-                 "rank %d on %s stands still: process %" PRId64
-                 "%s, no heartbeat for %.1f seconds, last seen %s%s",
-                 of->rank, host, of->pid, state_of(s, of), (double)silence(s, slot) / WEIR_NS_PER_S,
-                 call.turn % 2 == 1 ? "in " : "", name) < 0)
+    if (len >= 0 && still)
+        len = snprintf(out, size,
+                       "rank %d on %s stands still: process %" PRId64
+                       "%s, no heartbeat for %.1f seconds, last seen %s%s",
+                       of->rank, host, of->pid, state_of(s, of),
+                       (double)silence(s, slot) / WEIR_NS_PER_S, calls ? "in " : "", name);
+    else if (len >= 0)
+        len = snprintf(out, size, "rank %d on %s: %s has not returned for %.1f seconds", of->rank,
+                       host, name, (double)call.age_ns / WEIR_NS_PER_S);
+    if (len < 0)
         out[0] = '\0';
 }

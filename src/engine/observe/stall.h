@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "backends/backend.h"
+#include "base/clock.h"
 #include "par/board.h"
 
 /* A call, as other processes can read it. Texts are cut off where they are longer; the end of a
@@ -19,21 +20,23 @@ struct weir_stall_call {
     char what[40], path[640];
 };
 
-/* The slot of a rank. Written by its watchdog, and not by the thread that does the I/O, but for
- * 'child'. */
+/* The state of a rank, in its slot. Written by its watchdog; 'child' by the thread that does the
+ * I/O. */
 struct weir_stall_slot {
     uint64_t beat; /* increases with each look; 0: this rank is not watched */
     uint64_t turn; /* odd while 'call' is written */
-    uint64_t told; /* 1: it has reported why the job ends, and ends it */
+    uint64_t over; /* 1: it reports why the job ends, and ends it */
     int32_t rank;
     int64_t pid, pids; /* and the namespace that numbers it */
     int64_t child;     /* a command that the rank waits for, as in kill(2): -group or pid; 0: none */
     struct weir_stall_call call;
 };
 
-/* What a watcher has seen of the ranks of its node. */
+#define WEIR_STALL_NS ((uint64_t)WEIR_NS_PER_S) /* a busy machine may keep a thread waiting as long */
+
+/* The last heartbeat of a rank, and when it was new. */
 struct weir_stall_seen {
-    uint64_t beat, at_ns; /* the last beat, and when it was new */
+    uint64_t beat, at_ns;
 };
 struct weir_stall {
     const struct weir_board *board;
@@ -41,52 +44,41 @@ struct weir_stall {
     struct weir_stall_seen *seen; /* of each slot */
     uint64_t now_ns;              /* time that passed while this process ran: see weir_stall_look */
     uint64_t step_ns;             /* of it from look to look, at most */
+    uint64_t late_ns, still_ns;   /* no heartbeat for so long: another rank reports; it is named */
     uint64_t last_ns;             /* clock at the last look */
-    uint64_t turn, since_ns;      /* the call that we are in, and 'now_ns' when it was seen first */
+    uint64_t turn, since_ns;      /* the call of this rank, and 'now_ns' when it was seen first */
 };
 
-/* What is worst on this node. */
+/* The rank without a heartbeat for the longest time, and the rank whose call has lasted longest. */
 struct weir_stall_worst {
     int still, call;            /* slots, -1: none */
     uint64_t still_ns, call_ns; /* without a heartbeat; in a call */
 };
 
 /* Begin to publish the state of this rank on the board, which must stay; weir_stall_look must be
- * called every look_ns. Local. Returns 0, or -1 when there is no memory: then nothing is
- * watched. */
+ * called every look_ns. A rank without a heartbeat for still_ns stands still. Local. Returns 0, or
+ * -1 when there is no memory: then nothing is watched. */
 int weir_stall_begin(struct weir_stall *s, const struct weir_board *board, int rank,
-                     uint64_t look_ns);
+                     uint64_t look_ns, uint64_t still_ns);
 void weir_stall_end(struct weir_stall *s);
 
-/* One look, some times a second: show the call that our rank is in, and see what others show. A
- * process that was stopped for a while does not take this for the time of others: what passes
- * between two looks counts as five times their distance at most. Local, in the watcher's thread;
- * allocates nothing. */
-void weir_stall_look(struct weir_stall *s, const struct weir_call *call);
+/* Publish a heartbeat and the call of this rank, and read those of the node. Returns whether this
+ * rank reports for its node, and *worst then. The time of others stands still while this process is
+ * stopped: two looks are at most five times their distance apart. Local, in the thread of the
+ * watchdog; allocates nothing. */
+bool weir_stall_look(struct weir_stall *s, const struct weir_call *call,
+                     struct weir_stall_worst *worst);
 
-/* Must this rank report for its node? The lowest slot with a beat of the last late_ns does; no
- * rank does after one that ends the job. Local. */
-bool weir_stall_speaks(const struct weir_stall *s, uint64_t late_ns);
+/* Publish that this rank ends the job, and kill the commands of all ranks of the node. Local. */
+void weir_stall_end_job(struct weir_stall *s);
 
-/* Publish that this rank has reported why the job ends, and ends it; has a rank of the node done
- * so? Local. */
-void weir_stall_told(struct weir_stall *s);
-bool weir_stall_is_told(const struct weir_stall *s);
-
-/* Publish the command that this rank waits for (see struct weir_stall_slot); kill the commands of
- * all ranks of the node. Local. */
-void weir_stall_set_child(struct weir_stall *s, int64_t child);
-void weir_stall_kill_children(const struct weir_stall *s);
-
-/* Which ranks stand still: the rank without a heartbeat for the longest time, of at least
- * 'least_ns', and the rank whose call has lasted longest. Local. */
-struct weir_stall_worst weir_stall_find(const struct weir_stall *s, uint64_t least_ns);
+/* Publish the command that this rank waits for (see struct weir_stall_slot). 0, at its end: does not
+ * return where a rank of the node ends the job. Local. */
+void weir_stall_child(struct weir_stall *s, int64_t child);
 
 /* The words for a rank of the node: "rank 1 on h: open of 'f' has not returned for 2.0 seconds", or
- * "rank 1 on h stands still ...". Local. */
-void weir_stall_tell_call(const struct weir_stall *s, int slot, const char *host, char *out,
-                          size_t size);
-void weir_stall_tell_still(const struct weir_stall *s, int slot, const char *host, char *out,
-                           size_t size);
+ * with 'still' "rank 1 on h stands still ...". Local; allocates nothing. */
+void weir_stall_describe(const struct weir_stall *s, int slot, bool still, const char *host,
+                         char *out, size_t size);
 
 #endif

@@ -23,38 +23,27 @@
  * none). */
 #define WARN_SECONDS 60
 #define LOOK_NS (100 * 1000000u)
-#define STILL_NS ((uint64_t)WEIR_NS_PER_S) /* a busy machine may keep a thread waiting as long */
-#define GRACE_S 3                          /* for MPI_Abort; then the process ends itself */
+#define GRACE_S 3 /* for MPI_Abort; then the process ends itself */
 #define WORDS 1400
 #define SUFFIX " (--io-timeout)"
 #define RESCUE_S 2 /* limit for the documents: their file system may be the one that hangs */
 
-/* What a watchdog needs; all of it must live as long. */
-struct ground {
-    const struct weir_board *board;
-    struct weir_report *report; /* its documents are written when the job ends here */
-    const char *host;
-    int rank;
-    int fd; /* for warnings, -1: none. The words of the end of the job go to standard error */
-};
-
-/* A thread that looks at the call this rank is in, and at what the other ranks of the node show. A
- * call that hangs cannot be ended from inside, a process that is stopped says nothing, and the
- * other ranks wait for it: so the thread of another rank says who does not move, first in warnings,
- * and after the limit it ends the job. A rank that is alone on its node is watched by nobody: the
- * batch system does that. Zero: not running. */
+/* A thread that polls the call of this rank, and the state that the other ranks of the node publish.
+ * A call that hangs cannot be ended from inside, a process that is stopped says nothing, and the
+ * other ranks wait for it: so the thread of another rank names the one that does not move, first in
+ * warnings, and after the limit it ends the job. A rank that is alone on its node is watched by
+ * nobody: the batch system does that. Zero: not running. */
 struct watchdog {
+    struct weir_run *run;
     struct weir_call call;
     struct weir_stall stall;
     pthread_t thread;
     uint64_t limit_ns; /* 0: none */
     uint64_t warn_ns, next_warning_ns;
-    uint64_t look_ns;  /* from look to look */
-    uint64_t still_ns; /* no heartbeat for so long is named beside a call */
-    struct ground on;
+    uint64_t look_ns; /* from look to look */
     char said[1500]; /* why the job ends */
     bool rescued;    /* documents are written */
-    uint32_t stop; /* a futex: for the thread */
+    uint32_t stop;   /* a futex: for the thread */
     bool running;
 };
 
@@ -68,7 +57,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 
 static void say_warning(const struct watchdog *w, const char *words)
 {
-    const struct weir_log log = { .fd = w->on.fd, .rank = 0 };
+    const struct weir_log log = { .fd = w->run->log.fd, .rank = 0 };
 
     weir_warn(&log, NULL, "%s", words);
 }
@@ -85,9 +74,12 @@ static void say_error(const struct watchdog *w, const char *words)
     weir_report_error(&log, &err);
 }
 
-/* Those that are said in full; the first words are kept, as those of an error are. */
-static void keep_and_say(struct watchdog *w, const char *words, weir_say *say)
+/* The first words are kept, as those of an error are. */
+static void describe(struct watchdog *w, int slot, bool still, weir_say *say)
 {
+    char words[WORDS];
+
+    weir_stall_describe(&w->stall, slot, still, w->run->par.host, words, sizeof(words));
     if (!w->said[0] && snprintf(w->said, sizeof(w->said), "%s" SUFFIX, words) < 0)
         w->said[0] = '\0';
     say(w, words);
@@ -97,17 +89,11 @@ static void keep_and_say(struct watchdog *w, const char *words, weir_say *say)
 static void tell(struct watchdog *w, const struct weir_stall_worst *worst, uint64_t from_ns,
                  weir_say *say)
 {
-    char words[WORDS];
-
     w->said[0] = '\0';
-    if (worst->still >= 0) {
-        weir_stall_tell_still(&w->stall, worst->still, w->on.host, words, sizeof(words));
-        keep_and_say(w, words, say);
-    }
-    if (worst->call >= 0 && worst->call_ns >= from_ns) {
-        weir_stall_tell_call(&w->stall, worst->call, w->on.host, words, sizeof(words));
-        keep_and_say(w, words, say);
-    }
+    if (worst->still >= 0)
+        describe(w, worst->still, true, say);
+    if (worst->call >= 0 && worst->call_ns >= from_ns)
+        describe(w, worst->call, false, say);
 }
 
 static void *rescue(void *arg)
@@ -115,17 +101,17 @@ static void *rescue(void *arg)
     struct watchdog *w = arg;
 
     weir_locale_plain();
-    weir_report_rescue(w->on.report, WEIR_EIO, w->said);
+    weir_report_rescue(&w->run->report, WEIR_EIO, w->said);
     __atomic_store_n(&w->rescued, true, __ATOMIC_RELEASE);
     return NULL;
 }
 
-/* In a thread that may hang. */
+/* Write the documents, in a thread that may hang. */
 static void save_results(struct watchdog *w)
 {
     pthread_t thread;
 
-    if (w->on.report->n == 0 || pthread_create(&thread, NULL, rescue, w) != 0)
+    if (w->run->report.n == 0 || pthread_create(&thread, NULL, rescue, w) != 0)
         return;
     for (uint64_t t = 0; t < RESCUE_S * (uint64_t)WEIR_NS_PER_S; t += LOOK_NS / 10) {
         if (__atomic_load_n(&w->rescued, __ATOMIC_ACQUIRE))
@@ -136,20 +122,14 @@ static void save_results(struct watchdog *w)
 
 /* The end of all ranks, and of the commands that they wait for. MPI_Abort itself may hang like the
  * call that does; the alarm does not. */
-static void end_all(struct watchdog *w)
-{
-    signal(SIGALRM, SIG_DFL);
-    alarm(RESCUE_S + GRACE_S);
-    weir_stall_kill_children(&w->stall);
-    save_results(w);
-    weir_mpi_abort(WEIR_EIO);
-}
-
 static void give_up(struct watchdog *w, const struct weir_stall_worst *worst)
 {
-    weir_stall_told(&w->stall);
+    weir_stall_end_job(&w->stall);
     tell(w, worst, w->limit_ns / 2, say_error);
-    end_all(w);
+    signal(SIGALRM, SIG_DFL);
+    alarm(RESCUE_S + GRACE_S);
+    save_results(w);
+    weir_mpi_abort(WEIR_EIO);
 }
 
 /* Is a warning due? Once in each interval of a stall. */
@@ -170,10 +150,8 @@ static void look(struct watchdog *w)
     struct weir_stall_worst worst;
     uint64_t worst_ns;
 
-    weir_stall_look(&w->stall, &w->call);
-    if (!weir_stall_speaks(&w->stall, larger(STILL_NS, 3 * w->look_ns)))
+    if (!weir_stall_look(&w->stall, &w->call, &worst))
         return;
-    worst = weir_stall_find(&w->stall, w->still_ns);
     worst_ns = larger(worst.still_ns, worst.call_ns);
     if (w->limit_ns && worst_ns > w->limit_ns)
         give_up(w, &worst);
@@ -238,23 +216,25 @@ static void stop_watching(struct watchdog *w)
 }
 
 /* It fails when there is a limit that cannot be kept; without one, nothing is watched then. */
-static int watch_calls(struct watchdog *w, const struct ground *on, int limit_s,
+static int watch_calls(struct watchdog *w, struct weir_run *run, const struct weir_board *board,
                        struct weir_err *err)
 {
+    int limit_s = run->test->plan.options->io_timeout_s;
+    uint64_t still_ns;
     int sys;
 
     memset(w, 0, sizeof(*w));
-    w->on = *on;
+    w->run = run;
     w->limit_ns = (uint64_t)limit_s * WEIR_NS_PER_S;
     w->warn_ns = w->next_warning_ns = (uint64_t)warning_seconds() * WEIR_NS_PER_S;
     if (w->limit_ns == 0 && w->warn_ns == 0)
         return 0;
-    w->still_ns = w->limit_ns ? w->limit_ns / 2 : w->warn_ns / 2;
-    if (w->warn_ns && w->warn_ns / 2 < w->still_ns)
-        w->still_ns = w->warn_ns / 2;
-    w->still_ns = larger(STILL_NS, w->still_ns);
-    w->look_ns = w->limit_ns || w->warn_ns < 10 * STILL_NS ? LOOK_NS : STILL_NS;
-    if (weir_stall_begin(&w->stall, on->board, on->rank, w->look_ns) < 0)
+    still_ns = w->limit_ns ? w->limit_ns / 2 : w->warn_ns / 2;
+    if (w->warn_ns && w->warn_ns / 2 < still_ns)
+        still_ns = w->warn_ns / 2;
+    still_ns = larger(WEIR_STALL_NS, still_ns);
+    w->look_ns = w->limit_ns || w->warn_ns < 10 * WEIR_STALL_NS ? LOOK_NS : WEIR_STALL_NS;
+    if (weir_stall_begin(&w->stall, board, run->par.named, w->look_ns, still_ns) < 0)
         return limit_s ? weir_fail(err, WEIR_ESETUP, "memory for --io-timeout") : 0;
     sys = start_thread(w);
     w->running = sys == 0;
@@ -286,13 +266,8 @@ static int run_begin(struct weir_run *run, void *state, struct weir_test *tests,
 static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct state *s = state;
-    const struct ground on = { .board = &s->board,
-                               .report = &run->report,
-                               .host = run->par.host,
-                               .rank = run->par.named,
-                               .fd = run->log.fd };
 
-    if (watch_calls(&s->dog, &on, run->test->plan.options->io_timeout_s, err) < 0)
+    if (watch_calls(&s->dog, run, &s->board, err) < 0)
         return -1;
     run->call = s->dog.running ? &s->dog.call : NULL;
     return 0;
@@ -311,14 +286,11 @@ static void command(struct weir_run *run, void *state, const char *line, pid_t c
     struct watchdog *w = &((struct state *)state)->dog;
 
     (void)run;
-    weir_stall_set_child(&w->stall, child);
-    if (line) {
+    weir_stall_child(&w->stall, child);
+    if (line)
         weir_call_name(&w->call, "execution", line);
-        return;
-    }
-    while (weir_stall_is_told(&w->stall))
-        pause();
-    weir_call_end(&w->call);
+    else
+        weir_call_end(&w->call);
 }
 
 /* The thread runs only after an error that ended a run early. */
