@@ -24,30 +24,25 @@ static const char dtype[] = "[('begin', '<i8'), ('end', '<i8'), ('offset', '<i8'
                             "('bytes', '<i8'), ('rank', '<u4'), ('repetition', '<u4'), "
                             "('phase', '<u2'), ('operation', '<u2'), ('error', '<i4')]";
 
-int weir_timeline_doc_name(const char *path, struct weir_str *out, struct weir_err *err)
+const char *weir_timeline_doc_name(const char *path, struct weir_arena *arena, struct weir_err *err)
 {
+    static const char end[] = ".timeline.json";
     size_t len = strlen(path);
+    char *name;
 
-    if (len < 5 || strcmp(path + len - 4, ".npy") != 0)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "option --timeline: '%s' must end in .npy; its document has the same name "
-                           "with .timeline.json",
-                           path);
-    weir_str_add(out, path, len - 4);
-    weir_str_addf(out, ".timeline.json");
-    return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the name of a file") : 0;
-}
-
-void weir_timeline_doc_command(struct weir_timeline_doc *d, const struct weir_run *run)
-{
-    struct weir_json j = { .out = &d->command, .flat = 1 };
-
-    weir_json_open(&j, NULL, true);
-    for (int i = 0; i < run->report.line.argc && !run->report.hide; i++)
-        weir_json_str(&j, NULL, run->report.line.argv[i]);
-    if (run->report.hide)
-        weir_json_str(&j, NULL, WEIR_NAME_LEFT_OUT);
-    weir_json_close(&j);
+    if (len < 5 || strcmp(path + len - 4, ".npy") != 0) {
+        weir_refuse(err, WEIR_EUSAGE,
+                    "option --timeline: '%s' must end in .npy; its document has the same name "
+                    "with .timeline.json",
+                    path);
+        return NULL;
+    }
+    name = weir_arena_alloc(arena, len - 4 + sizeof(end), err);
+    if (name) {
+        memcpy(name, path, len - 4);
+        memcpy(name + len - 4, end, sizeof(end));
+    }
+    return name;
 }
 
 /* ---- tests ---- */
@@ -232,6 +227,21 @@ void weir_timeline_doc_phase(struct weir_timeline_doc *d, const struct weir_run 
 
 /* ---- the whole ---- */
 
+/* The words of the command line, on one line; with --anonymous, that they were left out. */
+static void add_command(struct weir_json *j, const struct weir_run *run)
+{
+    int flat = j->flat;
+
+    weir_json_open(j, "command", true);
+    j->flat = j->depth;
+    for (int i = 0; i < run->report.line.argc && !run->report.hide; i++)
+        weir_json_str(j, NULL, run->report.line.argv[i]);
+    if (run->report.hide)
+        weir_json_str(j, NULL, WEIR_NAME_LEFT_OUT);
+    weir_json_close(j);
+    j->flat = flat;
+}
+
 static void add_operations(struct weir_json *j, const struct weir_program *program)
 {
     weir_json_open(j, "operations", true);
@@ -255,19 +265,19 @@ static void add_texts(struct weir_json *j, const char *key, const struct weir_st
     weir_json_close(j);
 }
 
-static void make_document(const struct weir_timeline_doc *d, const struct weir_program *program,
+static void make_document(const struct weir_timeline_doc *d, const struct weir_run *run,
                           uint64_t records, uint64_t dropped, bool complete, struct weir_str *out)
 {
     struct weir_json j = { .out = out, .flat = 3 };
 
     weir_json_open(&j, NULL, false);
     weir_json_str(&j, "schema", "weir-timeline-1");
-    weir_json_str(&j, "program", program->name);
+    weir_json_str(&j, "program", run->program->name);
     weir_json_str(&j, "version", PACKAGE_VERSION);
-    weir_json_text(&j, "command", weir_str_text(&d->command));
+    add_command(&j, run);
     add_texts(&j, "tests", &d->tests);
     add_texts(&j, "phases", &d->phases);
-    add_operations(&j, program);
+    add_operations(&j, run->program);
     weir_json_int(&j, "records", (int64_t)records);
     weir_json_int(&j, "dropped", (int64_t)dropped);
     weir_json_text(&j, "complete", complete ? "true" : "false");
@@ -275,23 +285,22 @@ static void make_document(const struct weir_timeline_doc *d, const struct weir_p
     weir_str_addc(out, '\n');
 }
 
-int weir_timeline_doc_write(struct weir_timeline_doc *d, const struct weir_program *program,
+int weir_timeline_doc_write(struct weir_timeline_doc *d, const struct weir_run *run,
                             uint64_t records, uint64_t dropped, bool complete, struct weir_err *err)
 {
-    const char *path = weir_str_text(&d->path);
     struct weir_wholefile w = { .place = NULL };
     struct weir_str text = { 0 };
     int rc;
 
     d->written_ns = weir_now_ns();
-    make_document(d, program, records, dropped, complete, &text);
-    if (text.failed || d->tests.failed || d->phases.failed || d->command.failed) {
+    make_document(d, run, records, dropped, complete, &text);
+    if (text.failed || d->tests.failed || d->phases.failed) {
         weir_str_free(&text);
-        return weir_refuse(err, WEIR_ESETUP, "no memory for '%s'", path);
+        return weir_refuse(err, WEIR_ESETUP, "no memory for '%s'", d->path);
     }
-    rc = weir_wholefile_prepare(&w, path, err);
+    rc = weir_wholefile_prepare(&w, d->path, err);
     if (rc == 0 && !w.place)
-        rc = weir_refuse(err, WEIR_ESETUP, "cannot make a file '%s'", path);
+        rc = weir_refuse(err, WEIR_ESETUP, "cannot make a file '%s'", d->path);
     if (rc == 0)
         rc = weir_wholefile_open(&w, err);
     if (rc == 0)
@@ -300,14 +309,6 @@ int weir_timeline_doc_write(struct weir_timeline_doc *d, const struct weir_progr
         rc = -1;
     weir_str_free(&text);
     return rc;
-}
-
-void weir_timeline_doc_free(struct weir_timeline_doc *d)
-{
-    weir_str_free(&d->path);
-    weir_str_free(&d->command);
-    weir_str_free(&d->tests);
-    weir_str_free(&d->phases);
 }
 
 /* ---- the records ---- */

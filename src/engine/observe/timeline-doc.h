@@ -8,44 +8,38 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/str.h"
 
-struct weir_program;
 struct weir_phase_rec;
 struct weir_run;
 
-/* Used on rank 0 only. Zero: nothing is known yet. Release with weir_timeline_doc_free. */
+/* Used on rank 0 only. Zero: nothing is known yet. */
 struct weir_timeline_doc {
-    struct weir_str path;
-    struct weir_str command; /* a JSON list */
-    /* Objects of JSON, one after the other, each ended by a NUL. */
+    const char *path;
+    /* Objects of JSON, one after the other, each ended by a NUL; to be freed. */
     struct weir_str tests, phases;
     uint64_t written_ns; /* when the document was written last */
 };
 
-/* Append the name of the document beside the file 'path': .npy becomes .timeline.json
- * (FILE.json is left to the results). Local. Returns 0, or
- * -1 and err (WEIR_EUSAGE) when path does not end in .npy. */
-int weir_timeline_doc_name(const char *path, struct weir_str *out, struct weir_err *err);
+/* The name of the document beside the file 'path': .npy becomes .timeline.json (FILE.json is left
+ * to the results). Local. Owned by the arena; NULL and err (WEIR_EUSAGE) when path does not end in
+ * .npy. */
+const char *weir_timeline_doc_name(const char *path, struct weir_arena *arena, struct weir_err *err);
 
-/* Keep the command line; with --anonymous, that it was left out. Local. */
-void weir_timeline_doc_command(struct weir_timeline_doc *d, const struct weir_run *run);
-
-/* Tell of the test that begins: its parameters, and the host of every rank. Collective over
- * run->par; d is used on rank 0 only. */
+/* Add the test that begins: its parameters, and the host of every rank. Collective over run->par; d
+ * is used on rank 0 only. */
 void weir_timeline_doc_test(struct weir_timeline_doc *d, struct weir_run *run);
 
-/* Tell of phase number 'index', which has just ended, well or not. Local, rank 0. */
+/* Add phase number 'index', which has just ended, well or not. Local, rank 0. */
 void weir_timeline_doc_phase(struct weir_timeline_doc *d, const struct weir_run *run,
                              const struct weir_phase_rec *rec, int index, bool failed);
 
 /* Put the document into its place: so many records are in the file, and so many were dropped.
  * Local, rank 0. Returns 0, or -1 and err (WEIR_ESETUP); then what was there stays. */
-int weir_timeline_doc_write(struct weir_timeline_doc *d, const struct weir_program *program,
+int weir_timeline_doc_write(struct weir_timeline_doc *d, const struct weir_run *run,
                             uint64_t records, uint64_t dropped, bool complete,
                             struct weir_err *err);
-
-void weir_timeline_doc_free(struct weir_timeline_doc *d);
 
 /* ---- the records: one array in the format 1.0 of NumPy's .npy files ----
  *

@@ -54,28 +54,14 @@ static bool wanted(const struct weir_test *t)
 static int check(const struct weir_run_options *o, struct weir_files *files,
                  struct weir_err *err)
 {
-    struct weir_str name = { 0 };
-    const char *kept;
-    int rc;
+    const char *name;
 
     if (!o->timeline || files->test > 0)
         return 0;
-    rc = weir_timeline_doc_name(o->timeline, &name, err);
-    if (rc == 0) {
-        kept = weir_arena_strdup(files->arena, weir_str_text(&name), err);
-        rc = kept ? weir_files_add(files, "--timeline (the document beside it)", kept,
-                                   WEIR_FILE_WRITE, err)
-                  : -1;
-    }
-    weir_str_free(&name);
-    return rc;
-}
-
-static int write_all(int fd, const char *buf, size_t len)
-{
-    ssize_t n = write(fd, buf, len);
-
-    return n == (ssize_t)len ? 0 : -1;
+    name = weir_timeline_doc_name(o->timeline, files->arena, err);
+    return name ? weir_files_add(files, "--timeline (the document beside it)", name,
+                                 WEIR_FILE_WRITE, err)
+                : -1;
 }
 
 /* A file without records. */
@@ -92,19 +78,22 @@ static int make_file(const char *path, struct weir_err *err)
     weir_npy_header(header, 0);
     if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
         rc = weir_refuse(err, WEIR_ESETUP, "timeline '%s' is not a regular file", path);
-    else if (write_all(fd, header, sizeof(header)) < 0)
+    else if (write(fd, header, sizeof(header)) != (ssize_t)sizeof(header))
         rc = weir_fail(err, WEIR_ESETUP, "write timeline '%s'", path);
     if (close(fd) < 0 && rc == 0)
         rc = weir_fail(err, WEIR_ESETUP, "write timeline '%s'", path);
     return rc;
 }
 
+static int write_document(struct weir_run *run, struct state *t, bool complete, struct weir_err *err)
+{
+    return weir_timeline_doc_write(&t->doc, run, t->records, t->dropped, complete, err);
+}
+
 static int begin(struct weir_run *run, struct state *t, struct weir_err *err)
 {
-    if (weir_timeline_doc_name(t->path, &t->doc.path, err) < 0 || make_file(t->path, err) < 0)
-        return -1;
-    weir_timeline_doc_command(&t->doc, run);
-    return weir_timeline_doc_write(&t->doc, run->program, 0, 0, false, err);
+    t->doc.path = weir_timeline_doc_name(t->path, &run->arena, err);
+    return t->doc.path && make_file(t->path, err) == 0 ? write_document(run, t, false, err) : -1;
 }
 
 /* Makes both files, in place of what is there. A script may say anywhere where the results go: the
@@ -192,11 +181,6 @@ static int test_start(struct weir_run *run, void *state, struct weir_err *unused
     if (weir_mpi_output_open(&t->file, &run->par, t->path, &err) < 0)
         give_up(run, t, &err);
     return 0;
-}
-
-static int write_document(struct weir_run *run, struct state *t, bool complete, struct weir_err *err)
-{
-    return weir_timeline_doc_write(&t->doc, run->program, t->records, t->dropped, complete, err);
 }
 
 static void test_free(struct weir_run *run, void *state)
@@ -324,8 +308,11 @@ static enum weir_code run_end(struct weir_run *run, void *state, enum weir_code 
 
 static void release(struct weir_run *run, void *state)
 {
+    struct state *t = state;
+
     (void)run;
-    weir_timeline_doc_free(&((struct state *)state)->doc);
+    weir_str_free(&t->doc.tests);
+    weir_str_free(&t->doc.phases);
 }
 
 const struct weir_observer weir_timeline = {
