@@ -34,8 +34,8 @@ struct weir_type {
     int count; /* of members */
 };
 
-/* What an array is. Members, dims and what they point to belong to the caller and outlive the
- * array. */
+/* The type and the shape of an array. Members, dims and what they point to belong to the caller and
+ * outlive the array. */
 struct weir_array_spec {
     struct weir_type type;
     struct weir_shape shape;
@@ -81,7 +81,7 @@ struct weir_array {
     bool is_reserved; /* only memory for an array of this name */
     bool is_open;
     bool to_fill; /* new, and its zeros are not written yet */
-    /* What the next transfer moves: as many elements here and there, in their orders. */
+    /* The elements of the next transfer: as many in the file and in memory, in their orders. */
     bool is_selected;
     bool mem_whole;          /* the buffer is in one piece */
     struct weir_slab slab;   /* of the array */

@@ -163,7 +163,7 @@ struct weir_request {
     struct weir_request *next; /* the queue's */
 };
 
-/* What became of what was asked for; -1: not known. */
+/* How far requests of the user were applied; -1: not known. */
 struct weir_fate {
     int independent;  /* transfers were independent although collective ones were asked for */
     int other_layout; /* the file is not laid out as was asked for */
@@ -264,12 +264,12 @@ struct weir_backend {
     /* The hints in effect of an open file, for programs: append "key\0value\0" for each. Local, and
      * quick: it is called between open and the first transfer. */
     void (*hints)(struct weir_file *, struct weir_str *out);
-    /* What became of what was asked for: of an open file under the same conditions, or (f NULL) of
-     * the last transfers of the session. Sets what it knows. */
+    /* How far requests were applied: those of an open file under the same conditions, or (f NULL)
+     * of the last transfers of the session. Sets what it knows. */
     void (*fate)(struct weir_session *, struct weir_file *f, struct weir_fate *out);
 };
 
-/* What a plugin (weir-NAME.so) exports: its backend, complete. Only plugin.c looks for it. */
+/* The symbol of a plugin (weir-NAME.so): its backend, complete. Only plugin.c looks for it. */
 extern const struct weir_backend weir_plugin __attribute__((visibility("default")));
 
 /* The name that the operating system has for a file of this backend: without the driver, where

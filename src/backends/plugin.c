@@ -23,7 +23,7 @@ static const char *const places[] = { "/.libs", "", "/../lib/weir", "/weir", WEI
 
 #define PLACES (sizeof(places) / sizeof(*places))
 
-/* What was looked at: words for an error. */
+/* Files that were tried: words for an error. */
 struct search {
     char file[64];
     struct weir_str path;   /* of the plugin */

@@ -70,7 +70,7 @@ static int fail_write(struct hdf5_container *c, hid_t space, hid_t id, bool wrot
     return -1;
 }
 
-/* What is counted is what making an attribute takes, its space included. */
+/* The time of making an attribute counts, that of its space included. */
 static int write_attr(struct hdf5_arrays *f, hid_t object, const struct weir_attr *attr, hid_t type,
                       struct weir_err *err)
 {

@@ -74,7 +74,7 @@ int hdf5_container_fail(struct hdf5_container *c, struct weir_err *err, const ch
     return hdf5_fail(err, "%s", call);
 }
 
-/* What collective writes have left in the file, after all ranks have written. */
+/* Checks the data that collective writes have left in the file, after all ranks have written. */
 static int check_data(struct hdf5_container *c, bool last, struct weir_err *told)
 {
     int rc = hdf5_check_size(c->st, c->id, c->path, c->end, told);

@@ -103,7 +103,7 @@ static int fail_lists(struct weir_err *err)
     return -1;
 }
 
-/* What each rank does for itself. */
+/* The part that each rank does for itself. */
 static int make_lists(struct hdf5_state *st, const struct hdf5_options *o, struct weir_err *err)
 {
     errno = 0;

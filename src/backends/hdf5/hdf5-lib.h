@@ -8,7 +8,7 @@
 #include "backends/hdf5/hdf5-descriptor.h"
 #include "par/io/mpisession.h"
 
-/* What a session keeps: made once, used by every file. */
+/* The state of a session: made once, used by every file. */
 struct hdf5_state {
     struct weir_mpi_session mpi;
     struct weir_session *s; /* whose it is */

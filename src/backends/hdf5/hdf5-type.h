@@ -10,9 +10,9 @@
  * closes it. Local. Negative and err when it cannot be made. */
 hid_t hdf5_type_make(const struct weir_type *type, uint64_t count, struct weir_err *err);
 
-/* What an object in a file holds. type: what is expected, or zeros; its members are compared. *out
- * gets the type. Local. Returns 0, or -1 and err (WEIR_EIO): a type that weir does not write, or
- * other members. */
+/* Finds the type of an object in a file. type: the one that is expected, or zeros; its members are
+ * compared. *out gets the type. Local. Returns 0, or -1 and err (WEIR_EIO): a type that weir does
+ * not write, or other members. */
 int hdf5_type_read(hid_t id, const struct weir_type *type, struct weir_type *out,
                    struct weir_err *err);
 

@@ -398,7 +398,7 @@ static ssize_t mmap_xfer(struct weir_file *wf, const struct weir_io *io, struct 
 
 /* ---- sync ---- */
 
-/* What was written since the last sync, by whole pages. */
+/* Syncs the bytes written since the last sync, by whole pages. */
 static int sync_written(struct mmap_file *f, struct weir_err *err)
 {
     const struct mmap_options *o = f->base.s->opt;

@@ -11,7 +11,7 @@
 #include "backends/netcdf/netcdf-descriptor.h"
 #include "par/io/mpisession.h"
 
-/* What a session keeps. */
+/* The state of a session. */
 struct netcdf_state {
     struct weir_mpi_session mpi; /* first: mpins.h */
     struct weir_session *s;      /* whose it is */

@@ -25,7 +25,7 @@ struct posix_array {
     struct weir_runs in_file, in_memory;
 };
 
-/* What the coming call moves: some pieces of memory, one range of the file. */
+/* The data that the coming call moves: some pieces of memory, one range of the file. */
 struct batch {
     struct posix_arrays *f;
     enum weir_dir dir;

@@ -45,8 +45,8 @@ static const char *const missing[] = {
     MISSING_FINE_WRITE MISSING_FINE_READ MISSING_CREATE_SHARING NULL
 };
 
-/* What gpfs_fcntl takes: a header, and a hint after it that begins with its length and type. What
- * is not named is 0. */
+/* The argument of gpfs_fcntl: a header, and a hint after it that begins with its length and type.
+ * Members that are not named are 0. */
 #define HINT(kind, name, type, ...)                                                                \
     struct {                                                                                       \
         gpfsFcntlHeader_t header;                                                                  \

@@ -60,7 +60,7 @@ int posix_layout_create(const char *path, const struct posix_layout *l, struct w
 /* Is the layout of the file another one than asked for: 1, 0, or -1 (not known, or none was asked for)? Local. */
 int posix_layout_is_other(const char *path, const struct posix_layout *l);
 
-/* What is set on a file that is open. Local. Returns 0, or -1 and err (WEIR_EIO). */
+/* Set the layout of an open file. Local. Returns 0, or -1 and err (WEIR_EIO). */
 int posix_layout_apply(int fd, const char *path, const struct posix_layout *l,
                        struct weir_err *err);
 

@@ -107,7 +107,7 @@ int weir_arrays_reserve(struct weir_session *s, const char *path, const char *co
     return f ? 0 : -1;
 }
 
-/* What was reserved for this path, else new memory, which all ranks have or none. */
+/* The memory that was reserved for this path, else new memory, which all ranks have or none. */
 static struct weir_array_file *take_file(struct weir_session *s, const char *path,
                                          struct weir_err *err)
 {

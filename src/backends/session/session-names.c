@@ -65,7 +65,7 @@ static int follow(const struct weir_session *s, const char *path, struct weir_st
     struct stat st;
     int rc = 0;
 
-    /* What follows a driver may look like one itself. */
+    /* The name after a driver may itself begin like one. */
     weir_str_addf(&full, "%s%s", system != path && *system != '/' ? "./" : "", system);
     if (!has_names(s))
         weir_str_addf(name, "%s", weir_str_text(&full));

@@ -43,7 +43,7 @@ static int check_memory(const struct weir_memory *m, uint64_t elem, uint64_t ele
     return 0;
 }
 
-/* What is asked for is selected already: nothing was changed since the last call. */
+/* The elements asked for are selected already: nothing was changed since the last call. */
 static bool is_selected(const struct weir_array *a, const struct weir_slab *slab,
                         const struct weir_memory *mem)
 {

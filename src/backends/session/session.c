@@ -143,7 +143,7 @@ int weir_session_reserve(struct weir_session *s, const char *path, struct weir_e
     return s->reserved ? 0 : -1;
 }
 
-/* What was reserved for this path, else new memory. */
+/* The memory that was reserved for this path, else new memory. */
 static struct weir_file *take_file(struct weir_session *s, const char *path, struct weir_err *err)
 {
     struct weir_file *f = s->reserved;

@@ -9,7 +9,7 @@
 #include "backends/backend.h"
 #include "base/clock.h"
 
-/* What is done with a file: a REPLACEd one is removed, or made anew, by the run. */
+/* The use of a file: a REPLACEd one is removed, or made anew, by the run. */
 enum weir_intent { WEIR_INTENT_READ, WEIR_INTENT_WRITE, WEIR_INTENT_REPLACE };
 
 /* The first half of a session: allocate priv and stats, check the options against the access. opt,

@@ -21,10 +21,10 @@ void weir_mpi_show_hints(const struct weir_session *s, MPI_Info used, struct wei
 /* Append "key\0value\0" for each hint. */
 void weir_mpi_list_hints(MPI_Info used, struct weir_str *out);
 
-/* What became of the hints given: other_layout 1 where a stripe count or size in effect is another
- * one than asked for, 0 where all are as asked for; independent 1 where the hints in effect turn
- * collective buffering off (romio_cb_read, romio_cb_write: disable), 0 where they force it. Else
- * they stay as they are. */
+/* Compares the hints given with those in effect: other_layout 1 where a stripe count or size in
+ * effect is another one than asked for, 0 where all are as asked for; independent 1 where the hints
+ * in effect turn collective buffering off (romio_cb_read, romio_cb_write: disable), 0 where they
+ * force it. Else they stay as they are. */
 void weir_mpi_judge_hints(const struct weir_session *s, MPI_Info used, struct weir_fate *out);
 
 #endif
