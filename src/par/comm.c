@@ -152,7 +152,7 @@ static void pretend_nodes(struct weir_par *par, const int64_t fact[FACTS])
     par->placement = WEIR_PLACED_BLOCK;
 }
 
-/* Who estimates its clock with whom (par/clock.h). Collective when there are several nodes. */
+/* Finds the leaders of clocks (par/clock.h). Collective when there are several nodes. */
 static void find_leaders(struct weir_par *par, const struct place *place, bool several)
 {
     bool leads = place->index == 0;

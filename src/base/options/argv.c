@@ -17,7 +17,7 @@ struct reader {
     char *const *argv;
 };
 
-/* What stands after a name within its word: nothing (*value NULL), "=value", or blanks and a
+/* Reads the rest of a word after the name: nothing (*value NULL), "=value", or blanks and a
  * value, since job scripts build words such as "-C " and "-Q 1". */
 static int read_attached(struct reader *r, const char *rest, const char *shown, const char **value,
                          struct weir_err *err)

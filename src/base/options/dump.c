@@ -131,7 +131,7 @@ void weir_optdump_json(const struct weir_opts *o, struct weir_str *out)
 
 /* ---- completion ---- */
 
-/* What is being completed. */
+/* A request of a shell for completions. */
 struct request {
     const struct weir_opts *o;
     weir_opt_values_fn *more;

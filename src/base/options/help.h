@@ -13,7 +13,7 @@ struct weir_example {
     const char *what;      /* what it does, in a few words */
 };
 
-/* What help is about, beside the option rows. */
+/* The facts about a program that help needs beside the option rows. */
 struct weir_help {
     const char *program, *brief;
     const char *usage;                   /* the first line of every page; may be NULL */

@@ -34,7 +34,7 @@ enum weir_opt_type {
     WEIR_OPT_SHARED_UP_TO /* and for several such rows (engine/options.h) */
 };
 
-/* What an option is about: its place in help and manual page (base/options/help.h has names and
+/* The topic of an option: its place in help and manual page (base/options/help.h has names and
  * titles). */
 enum weir_topic {
     WEIR_TOPIC_NONE,

@@ -134,7 +134,7 @@ static const char *word_meant(const struct weir_opt *row, const char *text)
     return meant;
 }
 
-/* What was understood, where it may not be what was meant. */
+/* Notes how a value was read where the user may have meant another one. */
 static void note_reading(const struct weir_opts *o, const struct weir_opt *row, const char *label,
                          const char *text, const struct weir_optvalue *value)
 {
