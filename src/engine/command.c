@@ -381,7 +381,7 @@ int weir_command_tests(struct weir_command *c, const struct weir_par *par, struc
     return c->n > 0 || named ? 0 : add_test(c, err);
 }
 
-/* What one test reads and writes. */
+/* Adds the files that one test reads and writes. */
 static int add_files(struct weir_command *c, const struct weir_values *t, struct weir_files *files,
                      struct weir_err *err)
 {

@@ -82,7 +82,7 @@ int weir_files_add_names(struct weir_files *f, const char *role,
     return 0;
 }
 
-/* What messages call an option. */
+/* The name of an option in messages. */
 static char *role_of(struct weir_files *f, const char *prefix, const struct weir_opt *row,
                      struct weir_err *err)
 {
@@ -177,7 +177,7 @@ static char *resolve(const char *path)
     return all.text;
 }
 
-/* What the names of many files begin with: only the directory can have links. */
+/* The beginning of the names of many files: only the directory can have links. */
 static char *resolve_prefix(const char *prefix)
 {
     const char *base = strrchr(prefix, '/');

@@ -60,7 +60,7 @@ static void obey(int number)
     raise(number);
 }
 
-/* What weir_interrupt_end sends; the C library shows SI_TKILL as SI_USER. */
+/* The signal that weir_interrupt_end sends; the C library shows SI_TKILL as SI_USER. */
 static bool is_end(const struct weir_interrupt *i, const siginfo_t *info)
 {
     return __atomic_load_n(&i->stop, __ATOMIC_ACQUIRE) && info->si_code <= SI_USER &&

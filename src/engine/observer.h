@@ -14,7 +14,7 @@
 
 #include "engine/program.h"
 
-/* What all ranks together have done in a phase until now, as far as this rank has received it. */
+/* The work of all ranks in a phase until now, as far as this rank has received it. */
 struct weir_news {
     uint64_t steps, bytes, target; /* target: steps to do */
     int done, tasks;               /* tasks that have no more to do, and all */

@@ -50,7 +50,7 @@ static const struct weir_opt run_rows[] = {
             "Write every operation to PREFIX-<task>.csv",
             .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE, OPT_IN(OUTPUT)),
 
-    /* What is kept of single operations. */
+    /* Records of single operations. */
     OPT_STR(0, "timeline", NULL, R, timeline, NULL, "FILE.npy",
             "Write begin, end, place and bytes of every operation of all tasks, for NumPy and "
             "weir-plot",
@@ -67,7 +67,7 @@ static const struct weir_opt run_rows[] = {
             "srun, and elsewhere a line every 30 s; always: a line every 10 s; never",
             .choices = weir_progress_modes, APART, OPT_IN(OUTPUT)),
 
-    /* What the number is worth. */
+    /* Checks of the results. */
     OPT_STR(0, "rules", "rules", R, rules, NULL, "NAME",
             "Rule set by which the results are judged; none: not at all. Without the option that "
             "of the environment variable WEIR_RULES, else default",
@@ -98,7 +98,7 @@ static const struct weir_opt run_rows[] = {
              "timeline",
              .flags = WEIR_OPT_APART | WEIR_OPT_ARGV_ONLY, OPT_IN(OUTPUT)),
 
-    /* What is looked at, and done, before the first byte. */
+    /* Checks and actions before the first byte. */
     OPT_FLAG(0, "no-space-check", "noSpaceCheck", R, no_space_check,
              "Go on where the file system has too little room for what was asked", APART,
              OPT_IN(FILES)),
@@ -124,7 +124,7 @@ static const struct weir_opt run_rows[] = {
 };
 #define RUN_ROWS (sizeof(run_rows) / sizeof(*run_rows))
 
-/* What is different where a repetition is done as a whole. Such programs use libraries in which
+/* Rows that differ where a repetition is done as a whole. Such programs use libraries in which
  * the ranks can wait for one that has failed, so a call ends after half an hour at the latest. */
 static const struct weir_opt whole_rows[] = {
     OPT_RUN(deadline_s, 'D', "deadline", NULL, .help = "Only 0: a repetition is done as a whole",
@@ -163,7 +163,7 @@ static struct weir_opt changed(const struct weir_opt *row, const struct weir_opt
     return out;
 }
 
-/* What the rows 'by' say of a row; NULL: nothing. */
+/* The row of 'by' that changes a row; NULL: none. */
 static const struct weir_opt *change_of(const struct weir_opt *by, const struct weir_opt *row)
 {
     for (; !weir_opt_is_end(by); by++)

@@ -59,7 +59,7 @@ extern const char *const weir_rule_sets[];
 /* Repetitions that a test has, with --until at most. Local. */
 int weir_run_options_most(const struct weir_run_options *o);
 
-/* What -v and the taking of warnings for errors mean for messages. Local. */
+/* Applies -v and --warningAsErrors to messages. Local. */
 void weir_run_options_log(const struct weir_run_options *o, struct weir_log *log);
 
 #endif

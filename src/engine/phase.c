@@ -298,7 +298,7 @@ static void begin_record(struct weir_phase_context *c, const struct weir_stage *
     c->rec->failed = true; /* until it has run */
 }
 
-/* What all ranks have done: one maximum, one sum, and then what observers make of it. */
+/* Reduces the work of all ranks, with one maximum and one sum, and calls the observers. */
 static int conclude(struct weir_phase_context *c, struct weir_err *err)
 {
     struct merged m;

@@ -104,7 +104,7 @@ struct weir_phase {
     int (*close)(struct weir_run *, void *state, struct weir_err *);
 };
 
-/* What ended the steps of a rank. */
+/* The reason why the steps of a rank ended. */
 enum weir_end {
     WEIR_END_WORK,  /* there was no more to do */
     WEIR_END_COUNT, /* as many as timing.max_steps allows were done */
@@ -112,7 +112,7 @@ enum weir_end {
     WEIR_ENDS
 };
 
-/* What was done when the deadline came. */
+/* The work that was done when the deadline came. */
 struct weir_stonewall {
     bool known; /* wear-out was asked for: the rest is measured */
     uint64_t steps_sum, steps_min, steps_max;
@@ -122,7 +122,7 @@ struct weir_stonewall {
     uint64_t time_ns; /* rank 0's time in the loop when it stopped */
 };
 
-/* What a phase did; the same on all ranks but for the fields marked "own". Times in ns. */
+/* The results of a phase; the same on all ranks but for the fields marked "own". Times in ns. */
 struct weir_stage;
 struct weir_phase_rec {
     const struct weir_phase *phase;
@@ -200,7 +200,7 @@ struct weir_use {
     const struct weir_access *access;
 };
 
-/* What follows from the options of a test before anything is done. Filled by the program's
+/* The plan of a test, which follows from its options alone. Filled by the program's
  * 'plan', the same on all ranks. */
 struct weir_plan {
     const struct weir_run_options *options;
@@ -222,7 +222,7 @@ struct weir_backend_in_use {
     struct weir_backend_opt opt;
 };
 
-/* What was found before a test began, of the place where it works. */
+/* Facts about the place where a test works, found before it begins. */
 struct weir_found {
     int apart;           /* 1: nodes do not see the same files; -1: not known */
     double full;         /* of a dry run: share of the file system that would be used; NaN: not known */
@@ -277,7 +277,7 @@ struct weir_operation {
     bool moves_bytes;
 };
 
-/* What the names of files of operations (savePerOpDataCSV) hold before the number of the task. */
+/* The part of the names of files of operations (savePerOpDataCSV) before the number of the task. */
 enum weir_op_files {
     WEIR_OP_FILES_TASK,       /* PREFIX- */
     WEIR_OP_FILES_REPETITION, /* PREFIX-<repetition>- */
@@ -285,7 +285,7 @@ enum weir_op_files {
                                * the index of the stage that does it */
 };
 
-/* What a program has before its tests: words and files of its command line. Members may be NULL. */
+/* The command line of a program: words and files of its command line. Members may be NULL. */
 struct weir_line {
     const char *usage; /* the first line of --help; NULL: there is none */
     /* The words of --version, where a program has its own; NULL: name and version. Local. */
@@ -325,8 +325,8 @@ struct weir_made {
      * Local. */
     bool (*target)(struct weir_run *run, const void *state, int i, struct weir_str *path);
     unsigned existing;
-    /* What this rank made in a repetition, removed after it unless 'keeps' says otherwise (the
-     * same on all ranks), and then reported; without 'removed' the time of the first, for data
+    /* The files that this rank made in a repetition, removed after it unless 'keeps' says otherwise
+     * (the same on all ranks), and then reported; without 'removed' the time of the first, for data
      * readers. */
     bool (*keeps)(const void *state);
     weir_local_fn *remove;
@@ -335,11 +335,11 @@ struct weir_made {
     void (*clean)(struct weir_run *run, void *state);
 };
 
-/* What the checks must know of a test (engine/check/checks.h). */
+/* The facts that the checks must know of a test (engine/check/checks.h). */
 struct weir_inputs;
 struct weir_judged {
-    /* What its options say about the reliability of its results (engine/check/inputs.h); after start.
-     * Collective; rank 0 alone keeps it. */
+    /* Declares what its options say about the reliability of its results (engine/check/inputs.h);
+     * after start. Collective; rank 0 alone keeps it. */
     void (*inputs)(struct weir_run *run, void *state, struct weir_inputs *inputs);
     /* Which bytes of which ordinary file this rank reads or writes in a stage, after its 'before'
      * (NULL: which file it will make; after start); false: not known, or none. For
@@ -348,7 +348,7 @@ struct weir_judged {
                   struct weir_str *path, struct weir_cache_range *range);
 };
 
-/* What a program shows of its own, and in which form. Functions may be NULL. */
+/* The output that a program shows of its own, and its form. Functions may be NULL. */
 struct weir_words {
     enum weir_deviation deviation; /* of all standard deviations in its documents */
     enum weir_op_files op_files;
@@ -365,8 +365,8 @@ struct weir_words {
     /* The banner before the results; without it program, command line, machine and time, and the
      * time at the end, for data readers. Collective. */
     void (*banner)(struct weir_run *run, struct weir_test *tests);
-    /* What the test is, in the object of the test that was entered; without it where it was
-     * measured and the parameters, for data readers. */
+    /* The description of the test, in the object of the test that was entered; without it where it
+     * was measured and the parameters, for data readers. */
     weir_together_fn *report;
     /* The summary of the first n tests. Rank 0 shows it, others do nothing. */
     void (*summary)(struct weir_run *run, const struct weir_test *tests, int n);
@@ -374,7 +374,7 @@ struct weir_words {
     void (*finish)(struct weir_run *run, const struct weir_test *tests);
 };
 
-/* What a program is made of. Functions may be NULL unless the comment says "always". Those of a
+/* The parts of a program. Functions may be NULL unless the comment says "always". Those of a
  * test are called in the order in which they stand here. */
 struct weir_program {
     const char *name;            /* of the program */
@@ -386,7 +386,7 @@ struct weir_program {
     size_t opt_size, state_size; /* of the option struct, and of the state of one test */
     const struct weir_operation *operations; /* always; ends with a row without key */
     bool whole; /* a repetition is of use as a whole only: the engine refuses a deadline */
-    /* What some programs have; NULL: nothing of it. */
+    /* Parts that some programs have; NULL: none. */
     const struct weir_line *line;
     const struct weir_made *made;
     const struct weir_words *words;
@@ -400,9 +400,9 @@ struct weir_program {
      * nothing is done yet. chosen: run->test->chosen, where only this function puts what follows
      * from the options. Collective, the same on all ranks. */
     int (*plan)(struct weir_run *run, void *state, void *chosen, struct weir_err *err);
-    /* What all tests share, and warnings of what is unusual about them together: before the first,
-     * and after the last (not when enter failed), with the state of the first test. code is how the
-     * tests ended. Collective. */
+    /* Prepares the parts that all tests share, and warnings of what is unusual about them together:
+     * before the first, and after the last (not when enter failed), with the state of the first
+     * test. code is how the tests ended. Collective. */
     int (*enter)(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err);
     int (*leave)(struct weir_run *run, void *state, enum weir_code code, struct weir_err *err);
 

@@ -15,7 +15,7 @@
 #include "par/clock.h"
 #include "par/comm.h"
 
-/* What this rank's steps have done in the current phase; the phase engine clears and merges it. */
+/* The work of this rank's steps in the current phase; the phase engine clears and merges it. */
 struct weir_counters {
     uint64_t bytes;              /* moved */
     uint64_t wrong;              /* transfers whose data were not right */

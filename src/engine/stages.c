@@ -56,7 +56,7 @@ static struct weir_timing timing_of(const struct weir_test *t, const struct weir
     return timing;
 }
 
-/* What is reported of a phase where the program has no rows of its own. */
+/* Reports a phase where the program has no rows of its own. */
 static void report_phase(struct weir_run *run, const struct weir_stage *s,
                          const struct weir_phase_rec *rec)
 {
@@ -133,8 +133,8 @@ static int run_stages(struct weir_run *run, struct weir_test *t, unsigned when,
 
 /* ---- repetitions ---- */
 
-/* What a repetition made is removed after it, also after one that failed. Every phase ends with a
- * reduction, so no rank still has it open. */
+/* The files that a repetition made are removed after it, also after one that failed. Every phase
+ * ends with a reduction, so no rank still has it open. */
 static int remove_made(struct weir_run *run, struct weir_test *t, struct weir_err *err)
 {
     const struct weir_made *m = t->program->made;

@@ -9,7 +9,7 @@
 /* In lock step: when a phase is long enough for others to be told how far it is. */
 #define LONG_NS (3 * (uint64_t)WEIR_NS_PER_S / 2)
 
-/* What a rank says in a vote; the highest of all ranks holds. */
+/* The words of a rank in a vote; the highest of all ranks holds. */
 enum { GO_ON, STONEWALLED, STOPPED };
 
 /* ---- reasons to stop ---- */
@@ -248,7 +248,7 @@ static bool wants_another_pass(struct weir_phase_context *c)
     return again != 0;
 }
 
-/* What steps have only begun is a part of them: before a time or a count is taken. */
+/* Ends the operations that steps have begun, before a time or a count is taken. */
 static void drain_steps(struct weir_phase_context *c)
 {
     if (c->ph->drain && c->rc == 0 && c->ph->drain(c->run, c->state, &c->clock, c->err) < 0)
@@ -280,7 +280,7 @@ uint64_t weir_phase_own_done(const struct weir_phase_context *c)
     return c->ph->done ? c->ph->done(c->run, c->state, c->rec->steps) : c->rec->steps;
 }
 
-/* What the stonewall saw. */
+/* Keeps the counters of the moment of the stonewall. */
 static void keep_stonewall(struct weir_phase_context *c)
 {
     struct weir_phase_rec *rec = c->rec;

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "engine/run.h"
 
-/* What was done since *clock_ns is no part of an operation: its time goes to *sum_ns, and
+/* The work since *clock_ns is no part of an operation: its time goes to *sum_ns, and
  * *clock_ns is now. Local. */
 static inline void weir_clock_apart(uint64_t *sum_ns, uint64_t *clock_ns)
 {

@@ -9,7 +9,7 @@
 /* The time now in strftime's form, in out; empty where it is not known. Local. */
 const char *weir_banner_now(char out[32], const char *form);
 
-/* What IOR_FAKE_NODES and IOR_FAKE_TASK_PER_NODES put in place of what was found. Rank 0. */
+/* Replaces the numbers of nodes and tasks by IOR_FAKE_NODES and IOR_FAKE_TASK_PER_NODES. Rank 0. */
 void weir_banner_fakes(struct weir_run *run);
 
 /* Program, version of its results and divisor of its deviations, for data readers; and the command
@@ -48,8 +48,8 @@ void weir_banner_values(struct weir_run *run);
 #define WEIR_BANNER_CTIME "%a %b %e %H:%M:%S %Y"
 void weir_banner_time(struct weir_run *run, unsigned readers, const char *key);
 
-/* What a backend says of an open file (describe in struct weir_backend): its lines for people, and for
- * data readers as the text "hints". Empties *facts; nothing where it is empty. Rank 0. */
+/* Report the facts of a backend about an open file (describe in struct weir_backend): lines for
+ * people, the text "hints" for data readers. Empties *facts; nothing where it is empty. Rank 0. */
 void weir_banner_facts(struct weir_run *run, struct weir_str *facts);
 
 /* The same of an open file of arrays. Rank 0 of run->par; nothing elsewhere. Local. */

@@ -11,7 +11,7 @@
 #include "engine/about/provenance.h"
 #include "engine/program.h"
 
-/* What is told, and the sum of the hashes of its parts: their order does not matter. */
+/* The report, and the sum of the hashes of the parts: their order does not matter. */
 struct parts {
     struct weir_report *report;
     uint64_t sum;

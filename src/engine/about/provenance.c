@@ -27,7 +27,7 @@ const char *weir_placement_name(enum weir_placement placement)
     return names[placement];
 }
 
-/* What a reader needs: it is missing where it is not known, and where --anonymous changes it. */
+/* A value that a reader needs. It is missing where it is unknown or --anonymous changes it. */
 static void report_needed(struct weir_run *run, struct weir_missing *lacks, const char *key,
                           const char *text)
 {
@@ -182,7 +182,7 @@ static void find_layout(const char *path, struct weir_str *text)
     weir_str_free(&dir);
 }
 
-/* Those below an image are others than the file system's own. */
+/* The devices below an image are others than the file system's own. */
 static void report_moving(struct weir_run *run, const struct weir_devices *d)
 {
     struct weir_str text = { 0 };

@@ -52,7 +52,7 @@ static void summary(struct weir_run *run, void *state)
 
 /* ---- a test ---- */
 
-/* What was found before, and what readers do not get. */
+/* Takes over the facts found before the test, and those that readers do not get. */
 static void take_found(struct weir_run *run)
 {
     const struct weir_found *found = &run->test->found;
@@ -116,7 +116,7 @@ static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     return 0;
 }
 
-/* What a phase prepares is no part of its use of the processor. */
+/* The preparation of a phase is no part of its use of the processor. */
 static void start(struct weir_run *run, void *state, const struct weir_phase_rec *rec)
 {
     (void)state;

@@ -22,7 +22,7 @@ struct weir_phase_rec;
 
 #define WEIR_CHECKS_PARTS 100 /* of a phase: when tasks end */
 
-/* What is summed over the ranks after a phase: numbers of 8 bytes, which travel with the sums that
+/* Sums over the ranks after a phase: numbers of 8 bytes, which travel with the sums that
  * a phase has anyway. */
 struct weir_checks_sums {
     uint64_t user_ns, reached, io_unknown, retries, sync_ns, ends_ns;
@@ -94,7 +94,7 @@ struct weir_checks {
     struct weir_str tables; /* for people, after the summaries; each ends with a line break */
 };
 
-/* Those of a run: the state of the row 'checks'. Local. */
+/* The checks of a run: the state of the row 'checks'. Local. */
 static inline struct weir_checks *weir_checks_of(const struct weir_run *run)
 {
     return weir_observed(run, &weir_checks);
@@ -152,7 +152,7 @@ enum weir_severity weir_verdict_report(struct weir_run *run);
 /* Give the rows of CSV the verdict of what is known until now. Rank 0, nothing elsewhere. */
 void weir_verdict_for_rows(struct weir_run *run);
 
-/* What people read: the tables of --findings, which are given back. Rank 0, nothing elsewhere. */
+/* The tables of --findings for people, which are given back. Rank 0, nothing elsewhere. */
 void weir_checks_tables(struct weir_run *run);
 
 /* Take the rule set of WEIR_RULES, in the environment of rank 0, for tests without --rules.

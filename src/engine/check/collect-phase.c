@@ -46,7 +46,7 @@ static double tail_of(const struct weir_checks_sums *s, int tasks)
 #define MOST(field, value) (p->field = fmax(p->field, (value)))
 #define LEAST(field, value) (p->field = fmin(p->field, (value)))
 
-/* What programs are told of the phase, too. */
+/* Notes the facts of the phase that programs get, too. */
 static void note_seen(const struct weir_checks_sums *s, struct weir_phase_rec *rec)
 {
     if (s->looked == 0 || s->cache_unknown > 0)
@@ -73,8 +73,8 @@ static void note_files(const struct weir_checks_sums *s, struct weir_inputs *f, 
         f->foreign = (double)s->size != (double)s->lookers * f->file_bytes;
 }
 
-/* What a phase with direct I/O has brought into the page cache. A write drops what was there, a
- * read leaves it: of a file that was there already nothing can be said. */
+/* The bytes that a phase with direct I/O has brought into the page cache. A write drops what was
+ * there, a read leaves it: of a file that was there already nothing can be said. */
 static void note_direct(const struct weir_checks_sums *s, struct weir_inputs *f,
                         struct weir_inputs_phase *p)
 {
@@ -153,7 +153,7 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
     MOST(ends, fmin(1, (ends + (double)s->sync_ns / tasks / 1e9) / total));
 }
 
-/* What a node has written, and has memory for, it reads from there. NaN: not known before. */
+/* The share of a read that will come from memory. NaN: not known before. */
 static double expect_cached(const struct weir_run_options *o, const struct weir_inputs *f)
 {
     bool stays = f->direct == 0 && !o->drop_cache && f->stores == 1 &&

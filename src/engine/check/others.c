@@ -52,7 +52,7 @@ static void begin_device(struct weir_run *run, struct weir_inputs *f)
                                  : "no block device is found";
 }
 
-/* What the device moved in a phase that ends now. */
+/* Adds the bytes that the device moved in a phase that ends now. */
 static void add_traffic(struct weir_others_device *d, const struct weir_traffic *now)
 {
     uint64_t read = now->read - d->phase.read, written = now->written - d->phase.written;
@@ -157,7 +157,7 @@ int weir_others_find(struct weir_run *run)
     return run->world.rank == run->world.leader ? p->n : INT_MAX;
 }
 
-/* What all had of the processors, and what is ours of it. */
+/* Reads the processor time of all processes, and our share of it. */
 static bool read_now(const struct weir_others_processors *p, struct weir_processor_use *u)
 {
     u->at_ns = weir_now_ns();

@@ -16,7 +16,7 @@ struct weir_level {
     const char *unit; /* NULL: that of the rule */
 };
 
-/* What a test must have done, else the rule is not judged. */
+/* The phases that a test must have done, else the rule is not judged. */
 enum weir_needs { WEIR_NEEDS_READS = 1, WEIR_NEEDS_WRITES = 2, WEIR_NEEDS_DATA = 4, WEIR_NEEDS_STORED = 8 };
 
 /* From which member the value is read, where the measure writes no text. */

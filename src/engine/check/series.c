@@ -23,7 +23,7 @@ double weir_series_slope(const double *v, int n)
     return median;
 }
 
-/* What was moved until a time; the last interval ends with the phase. */
+/* The bytes moved until a time; the last interval ends with the phase. */
 static double moved_until(const uint64_t *moved, unsigned n, double width, double end, double time)
 {
     double sum = 0;

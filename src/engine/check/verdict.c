@@ -21,8 +21,8 @@ struct judged {
     int found_n, notes;
 };
 
-/* What says most about a number comes first: that it is not one of the storage at all, then how
- * sure it is. The others follow in the order of the table. */
+/* The finding that says most about a number comes first: that it is not one of the storage at all,
+ * then how sure it is. The others follow in the order of the table. */
 static int importance(const struct weir_finding *f)
 {
     static const char order[] = "H24 H03 H05 H06 H04 H27 H02 H01 H10 H11 H07 H35 H26 H15 H16 H14";
@@ -37,7 +37,7 @@ static bool is_before(const struct weir_finding *a, const struct weir_finding *b
     return a->severity != b->severity ? a->severity > b->severity : importance(a) < importance(b);
 }
 
-/* Those that were found, in the order in which people read them. */
+/* Sorts the findings into the order in which people read them. */
 static void sort_found(struct judged *v)
 {
     for (int i = 0; i < v->n; i++) {

@@ -32,7 +32,7 @@ void weir_latency_of(const struct weir_hist *h, struct weir_latency *out)
     };
 }
 
-/* Those of a session that this rank takes no part in are the spare histogram, which is empty. */
+/* A session that this rank takes no part in has the spare histogram, which is empty. */
 void weir_latency_sum(struct weir_run *run, struct weir_session *s)
 {
     int kinds = weir_operations_count(run->program);

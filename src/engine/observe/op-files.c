@@ -37,7 +37,7 @@ static void name_file(const struct weir_program *p, const struct weir_run_option
     weir_str_addf(out, "%05d.csv", rank);
 }
 
-/* What the names of one test are made of. */
+/* The parts of the names of one test. */
 struct namer {
     const struct weir_program *program;
     const struct weir_run_options *o;

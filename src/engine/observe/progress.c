@@ -25,7 +25,7 @@
 #define COLUMNS 80 /* where the terminal does not say */
 #define MIB 1048576.0
 
-/* What a phase is bound by besides its steps, ns; 0: not. */
+/* The limits of a phase besides its steps, ns; 0: none. */
 struct limits {
     uint64_t most_ns, least_ns; /* no longer than; at least as long as */
 };
@@ -133,7 +133,7 @@ static double rate(uint64_t n, uint64_t ns)
     return ns > 0 ? (double)n / seconds(ns) : 0;
 }
 
-/* What was done, how fast since the line before, and how fast on average. */
+/* Appends the bytes done, how fast since the line before, and how fast on average. */
 static void add_rates(const struct progress *p, const struct weir_news *n,
                       uint64_t now_ns, struct weir_str *out)
 {

@@ -35,7 +35,7 @@ static const struct weir_col rank_cols[] = { CSV(STR, access, "access"),
                                              CSV(INT, steps, "transfers"),
                                              WEIR_COL_END };
 
-/* What a rank tells of its phase: times in ns after the first open of any rank. */
+/* The numbers that a rank sends of its phase: times in ns after the first open of any rank. */
 struct rank_times {
     int64_t at[WEIR_MARKS];
     uint64_t bytes, steps;

@@ -259,7 +259,7 @@ static int name_call(const struct weir_stall_call *c, char *out, size_t size)
     return snprintf(out, size, "%s of '%s'", c->what, c->path);
 }
 
-/* What the kernel says about the process, where we see the same processes; else "". */
+/* The state of the process in the kernel's words, where we see the same processes; else "". */
 static const char *state_of(const struct weir_stall *s, const struct weir_stall_slot *slot)
 {
     char path[64], line[256] = "";

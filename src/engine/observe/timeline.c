@@ -147,7 +147,7 @@ static bool all_good(struct weir_run *run, struct state *t, int rc, struct weir_
 
 /* ---- a test ---- */
 
-/* What ranks do not know that took no part until now. */
+/* Copies rank 0's counters to ranks that took no part in an earlier test. */
 static void learn_state(struct weir_run *run, struct state *t)
 {
     uint64_t v[4] = { t->records, t->dropped, (uint64_t)t->phases, t->failed };

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* What a series says of the rate. */
+/* The rate that follows from a series. */
 struct weir_until_center {
     double median, low, high; /* and its nonparametric 95 % interval: NaN for fewer than 6 values */
     double harmonic; /* mean: all work over all time, where each repetition does the same */

@@ -21,7 +21,7 @@
 #define FIRST_NOTE_NS (5 * (uint64_t)WEIR_NS_PER_S)
 #define NOTES_NS (30 * (uint64_t)WEIR_NS_PER_S)
 
-/* What was removed, and what was not ours. */
+/* Counts of the names that were removed, and of those that were not ours. */
 struct cleanup {
     struct weir_run *run;
     const char *dir;

@@ -6,7 +6,7 @@
 #include "backends/backend.h"
 #include "engine/run.h"
 
-/* What a name stands for. */
+/* The meaning of a name. */
 enum weir_cleanup {
     WEIR_CLEANUP_OURS,    /* a file, or a directory that is removed when it is empty */
     WEIR_CLEANUP_TREE,    /* a directory of ours with more of ours in it */

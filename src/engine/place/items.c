@@ -147,7 +147,7 @@ bool weir_small_files_right(const struct weir_small_files *f, struct weir_run *r
 
 #define MOST_LOOKS 16 /* files, until one is whole */
 
-/* What is known on rank 0: seeds that make all content that was looked at, and the first file. */
+/* The knowledge of rank 0: seeds that make all content that was looked at, and the first file. */
 struct seeds {
     int64_t v[WEIR_ITEMS_SEEDS];
     int n;

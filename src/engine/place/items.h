@@ -57,7 +57,7 @@ int weir_small_files_start(struct weir_small_files *f, struct weir_run *run, str
 bool weir_small_files_fill(struct weir_small_files *f, struct weir_run *run, int rank,
                            uint64_t item, size_t len);
 
-/* What an item must hold, in f->want. Local. */
+/* The bytes that an item must hold, in f->want. Local. */
 const void *weir_small_files_expect(struct weir_small_files *f, int rank, uint64_t item,
                                     size_t len);
 

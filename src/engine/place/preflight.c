@@ -41,7 +41,7 @@ static bool reads_data(const struct weir_program *p)
     return s && s->key;
 }
 
-/* What the program can do with files that exist. */
+/* The actions that the program can take with files that exist. */
 static unsigned existing_of(const struct weir_program *p)
 {
     return p->made ? p->made->existing : 0;
@@ -100,7 +100,7 @@ static bool name_target(struct weir_run *run, void *state, int i, struct weir_st
     return run->par.rank == 0;
 }
 
-/* What is there already of the files that a test will make. */
+/* The files of a test that exist before it. */
 struct there {
     uint64_t bytes;     /* that they occupy */
     uint64_t strangers; /* files that this run did not make, */
@@ -120,7 +120,7 @@ static void count_target(const struct weir_plan *plan, const struct stat *st, bo
     there->lost += ours ? 0 : lost;
 }
 
-/* Those of this rank. */
+/* Looks at the files of this rank. */
 static int look_at_targets(struct weir_run *run, struct weir_str *made, struct there *there,
                            struct weir_err *err)
 {
@@ -332,7 +332,7 @@ static int check_place(struct weir_run *run, const struct place *p, int places,
     return rc;
 }
 
-/* What the tasks of this node make of all that is made. */
+/* The part of all bytes that the tasks of this node write. */
 static uint64_t share_of_node(const struct weir_par *par, uint64_t all)
 {
     return (uint64_t)((double)all / par->size * (par->followers + 1));

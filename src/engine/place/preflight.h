@@ -6,7 +6,7 @@
 
 #include "engine/test.h"
 
-/* What --existing can say; bits of what a program can do. */
+/* The values of --existing; bits of what a program can do. */
 enum {
     WEIR_EXISTING_REPLACE = 1u << 0,
     WEIR_EXISTING_REUSE = 1u << 1,
@@ -15,7 +15,7 @@ enum {
     WEIR_EXISTING_TOLD = 1u << 3
 };
 
-/* What --existing asks for; 0: as the program does without it. Local. */
+/* The value of --existing; 0: as the program does without it. Local. */
 unsigned weir_existing(const struct weir_run_options *o);
 
 #endif

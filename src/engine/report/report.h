@@ -76,7 +76,7 @@ struct weir_sink_ops {
     bool (*rescue)(struct weir_sink *, const struct weir_fact *, int n);
 };
 
-/* What the test that runs is worth by what is known until now: the last columns of CSV. */
+/* The verdict on the test that runs, by the facts known until now: the last columns of CSV. */
 struct weir_verdict {
     const char *name;     /* "" not judged; NULL: no test of the run is, and there are no such
                            * columns */
