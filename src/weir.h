@@ -95,7 +95,7 @@ struct weir_result {
     struct weir_calls open_time, transfer_time, sync_time, close_time;
 };
 
-/* What makes a number doubtful: a rule of doc/guide/trust.md that a test has broken. */
+/* A reason to doubt a number: a rule of doc/guide/trust.md that a test has broken. */
 struct weir_remark {
     uint64_t size;     /* of this struct, in the library */
     char rule[8];      /* "H01" */

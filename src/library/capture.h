@@ -7,7 +7,7 @@
 #include "engine/report/report.h"
 #include "weir.h"
 
-/* Who is called, and what is kept (rank 0). Lives as long as the report; zero-initialise. */
+/* Functions of the caller, and results (rank 0). Lives as long as the report; zero-initialise. */
 struct weir_capture {
     void (*each)(void *arg, const struct weir_result *result); /* may be NULL */
     void (*message)(void *arg, const char *kind, const char *text);

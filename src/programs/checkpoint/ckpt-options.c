@@ -16,7 +16,7 @@
 static const char *const verify_words[] = { "auto", "yes", "no", NULL };
 #define MOST 1000000
 
-/* What both have; here: the name of a file of options that need not be named. */
+/* The rows of both programs; here: the name of a file of options that need not be named. */
 #define GEOMETRY(here)                                                                             \
     OPT_STR(                                                                                       \
         0, "config_file", NULL, O, config, NULL, "FILE",                                           \

@@ -343,7 +343,7 @@ static const struct weir_example examples[] = {
     { .args = NULL }
 };
 
-/* What the options say about the reliability of the results. */
+/* Declares what the options say about the reliability of the results. */
 static void declare_inputs(struct weir_run *run, void *state, struct weir_inputs *f)
 {
     const struct ckpt *t = state;

@@ -75,7 +75,7 @@ struct ckpt_trial {
     double application_whole, file_system_whole; /* with all parts of them */
 };
 
-/* What the fields of a file hold. Its members are the numbers of an attribute. */
+/* The mark of the data in the fields of a file. Its members are the numbers of an attribute. */
 struct ckpt_mark {
     int32_t form; /* 0: none of weir's */
     int32_t kind; /* values follow from the cell, or are the numbers of the writing ranks */

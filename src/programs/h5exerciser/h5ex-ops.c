@@ -101,7 +101,7 @@ static const struct weir_memory *memory_of(const struct h5ex_set *d)
     return h5ex_has_gaps(&d->put) ? &d->gaps : NULL;
 }
 
-/* What is selected now is not selected in the time of the transfer. */
+/* Creates a dataset and selects its elements, outside the time of the transfer. */
 static int create_set(struct h5ex_test *t, struct h5ex_set *d, struct weir_err *err)
 {
     if (weir_array_make(t->file, weir_str_text(&d->name), &d->spec, &t->array, err) < 0 ||
@@ -274,7 +274,7 @@ static void verify(struct weir_run *run, const struct h5ex_test *t, struct h5ex_
     run->counters.verify_ns += weir_now_ns() - begin_ns;
 }
 
-/* What follows an operation and counts for no operation. */
+/* The work after an operation that counts for no operation. */
 static int finish_op(struct weir_run *run, struct h5ex_test *t, enum h5ex_op op)
 {
     struct h5ex_set *d = h5ex_set_of(t, op);
@@ -347,7 +347,7 @@ static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_n
     return rc;
 }
 
-/* What a failure or a signal has left open. */
+/* Closes the objects that a failure or a signal has left open. */
 static int close_left(struct weir_run *run, void *state, struct weir_err *err)
 {
     (void)run;

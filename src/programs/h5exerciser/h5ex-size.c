@@ -255,7 +255,7 @@ void h5ex_set_make(const struct h5ex_options *o, const struct h5ex_grid *g,
 #define EXACT (1ull << 42) /* elements in an array for which a double has the fraction, too */
 #define STEP 8             /* elements that are compared at once */
 
-/* What is added to the number of each element. */
+/* The number that is added to that of each element. */
 static double offset_of(const struct h5ex_elements *c, int repetition)
 {
     uint64_t elements = 0;

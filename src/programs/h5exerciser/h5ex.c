@@ -81,7 +81,7 @@ static int count_sizes(const void *opt, const struct weir_par *world)
 
 /* ---- the plan ---- */
 
-/* What was asked for and cannot be done as it is. */
+/* Warns of blocks that cannot be written as asked for. */
 static int warn_of_blocks(struct weir_run *run, const struct h5ex_test *t, struct weir_err *err)
 {
     const struct h5ex_size *s = &t->size;

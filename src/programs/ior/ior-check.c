@@ -90,7 +90,7 @@ static int check_packet(const struct ior_options *o, enum weir_packet *packet, s
     return 0;
 }
 
-/* What does not go together. */
+/* Refuses options that do not go together. */
 static int check_rules(const struct ior_options *o, struct weir_err *err)
 {
     bool elsewhere = ior_reads_elsewhere(o), shared = !o->file_per_task;
@@ -229,7 +229,7 @@ bool ior_wants_read(const struct ior_options *o)
     return o->read || o->check_read;
 }
 
-/* What this rank finds: memory, files that are there and the backend's own check may differ. */
+/* All checks. Ranks may differ in memory, files that are there and the backend's own check. */
 static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_options *o,
                      struct weir_err *err)
 {

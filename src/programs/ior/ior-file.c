@@ -84,7 +84,7 @@ int ior_file_name(const struct ior_options *o, int mount, int task, int repetiti
 
 #define MOST_MOUNTS 64 /* NUMA nodes, each with a mount of -y */
 
-/* What the names of one test are made of. */
+/* The parts of the names of one test. */
 struct namer {
     const struct ior_options *o;
     /* Tasks first, first + step ... below 'tasks': those with one name of the list in -o. */

@@ -100,7 +100,7 @@ int weir_elsewhere_owner(const int *node, int tasks, int rank, int round, struct
 
 /* ---- --read-back=elsewhere ---- */
 
-/* What a repetition writes is new, and nobody has seen it. */
+/* Does each repetition write data that no node has read? */
 static bool is_new_each_time(const struct ior_options *o)
 {
     return o->write || o->multi_file;

@@ -57,8 +57,8 @@ void ior_report_begin(struct weir_run *run, struct weir_test *tests)
 
 /* ---- the values of all options: the block "Parameters" and one by option name ---- */
 
-/* What old readers find, in their order. Most are keys of options; report_special tells the
- * rest. */
+/* The keys that old readers find, in their order. Most are keys of options; report_special tells
+ * the rest. */
 static const char *const parameters[] = {
     "testID", "refnum", "api", "platform", "testFileName", "deadlineForStonewall",
     "stoneWallingWearOut", "maxTimeDuration", "outlierThreshold", "options", "dryRun", "nodes",
@@ -97,7 +97,7 @@ static void report_platform(struct weir_report *r, unsigned readers, const struc
     weir_report_free(r, &text);
 }
 
-/* What has no option of its own, or another form than its option; false: this has. */
+/* Reports a parameter that is no option, or has another form than it; false: it is one. */
 static bool report_special(struct weir_run *run, const struct ior_test *t, unsigned readers,
                            const char *name)
 {

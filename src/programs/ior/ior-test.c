@@ -134,7 +134,7 @@ static bool wants(const void *state, const struct weir_stage *s)
                                           : ior_wants_read(o);
 }
 
-/* What is collective: calls on one file of all tasks. */
+/* The calls that are collective: those on one file of all tasks. */
 static void time_together(const void *state, const struct weir_stage *s, struct weir_timing *timing)
 {
     const struct ior_test *t = state;
@@ -147,7 +147,7 @@ static void time_together(const void *state, const struct weir_stage *s, struct 
     timing->lock_step = !o->file_per_task && t->access.collective;
 }
 
-/* What was just written is checked outside any measured time. */
+/* Data that were just written are checked outside any measured time. */
 static void time_check(const void *state, const struct weir_stage *s, struct weir_timing *timing)
 {
     time_together(state, s, timing);

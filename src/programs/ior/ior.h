@@ -72,7 +72,7 @@ struct ior_use {
 
 #define IOR_DEVIATION WEIR_DEVIATION_POPULATION
 
-/* What the repetitions of one operation measured. */
+/* The results of the repetitions of one operation. */
 struct ior_series {
     struct weir_stats bw, ops, time, bytes;
     double wall_s, wall_bytes; /* sums over the repetitions with wear-out */
@@ -98,7 +98,7 @@ struct ior_pass {
     uint64_t limit; /* transfers to do at most, UINT64_MAX: no limit */
 };
 
-/* What is written in order before the random writes of a phase. */
+/* The data that are written in order before the random writes of a phase. */
 struct ior_prefill {
     struct weir_offsets offsets;
     struct weir_io io;

@@ -184,8 +184,8 @@ static void update_positions(struct weir_run *run, struct mdw_test *t,
     t->ragged = t->lost || -v[0] != v[1];
 }
 
-/* What cleanup will find in our sets: what the reader has left there, and what the writer has
- * added. */
+/* Finds the objects that cleanup will meet in our sets: those that the reader has left, and those
+ * that the writer has added. */
 static void find_objects(struct weir_run *run, struct mdw_test *t)
 {
     for (int d = 0; d < t->period; d++) {

@@ -219,7 +219,7 @@ static int check_backend(struct mdw_test *t, const struct weir_run *run, struct 
     return weir_small_files_check(&t->fs, run, (uint64_t)t->o->size, "md-workbench", err);
 }
 
-/* What this rank finds: memory and the backend's own check may differ. */
+/* All checks. Ranks may differ in memory and in the check of the backend. */
 static int check_all(struct mdw_test *t, const struct weir_run *run, struct weir_err *err)
 {
     const struct mdw_options *o = t->o;

@@ -33,7 +33,7 @@ enum mdw_phase { MDW_PRECREATE, MDW_BENCHMARK, MDW_CLEANUP, MDW_PHASES };
 /* Operations on objects, in the order in which their latencies are shown. */
 enum mdw_op { MDW_READ, MDW_STAT, MDW_CREATE, MDW_DELETE, MDW_OPS };
 
-/* What is counted; the operations on objects come first, with the numbers of enum mdw_op. */
+/* The counts of a phase; the operations on objects come first, with the numbers of enum mdw_op. */
 enum mdw_count { MDW_SET_CREATE = MDW_OPS, MDW_SET_DELETE, MDW_COUNTS };
 
 extern const struct weir_operation mdw_operations[MDW_OPS + 1];
@@ -53,7 +53,7 @@ struct mdw_set {
     uint64_t low, high; /* objects low..high-1 are in our set, or may be */
 };
 
-/* What one phase did: on this rank, or on all. */
+/* The results of one phase: on this rank, or on all. */
 struct mdw_measure {
     enum mdw_phase phase;
     int64_t iteration;
@@ -103,7 +103,7 @@ int mdw_sets_shift(const struct mdw_options *o, int size, int d);
  * each set. */
 int mdw_sets_init(struct mdw_test *t, const struct weir_run *run, struct weir_err *err);
 void mdw_sets_free(struct mdw_test *t);
-/* What set d has in common with others. */
+/* The part of set d that it shares with other sets. */
 static inline struct mdw_set *mdw_set_of(const struct mdw_test *t, uint64_t d)
 {
     return &t->set[d % (uint64_t)t->period];

@@ -244,7 +244,7 @@ static int check_rules(const struct mdtest_test *t, const struct weir_run *run,
 
 /* ---- the backend ---- */
 
-/* What the test asks for and the backend cannot. A missing rename is left out with a warning. */
+/* Refuses operations that the backend lacks. A missing rename is left out with a warning. */
 static int check_names(struct mdtest_test *t, const struct weir_run *run, struct mdtest_options *o,
                        struct weir_err *err)
 {
@@ -336,7 +336,7 @@ int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_e
     return 0;
 }
 
-/* What this rank finds: memory and the backend's own check may differ. */
+/* All checks. Ranks may differ in memory and in the check of the backend. */
 static int check_all(struct mdtest_test *t, struct weir_run *run, struct mdtest_options *o,
                      struct weir_err *err)
 {

@@ -133,7 +133,7 @@ static int step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *
 
 /* ---- files: create, write, read, and check the data ---- */
 
-/* What a file must hold: as long as it was written, whatever part of it was read. */
+/* The bytes that a file must hold: as long as it was written, whatever part of it was read. */
 static const void *expected(struct mdtest_test *t, int owner, uint64_t item)
 {
     return weir_small_files_expect(&t->fs, owner == MDTEST_SHARED ? 0 : owner, item,
@@ -319,7 +319,7 @@ int mdtest_each_tree(struct weir_run *run, struct mdtest_test *t, uint64_t loop,
     return 0;
 }
 
-/* What an earlier run left is used again; the run says so once. */
+/* A directory that an earlier run left is used again; the run says so once. */
 static int make_branch(struct weir_run *run, void *test, uint64_t dir, uint64_t *clock_ns,
                        struct weir_err *err)
 {

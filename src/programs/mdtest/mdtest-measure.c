@@ -105,7 +105,7 @@ static int take_iteration(const struct weir_run *run, struct mdtest_test *t, str
     return 0;
 }
 
-/* Those of this rank in this iteration: MDTEST_OPS of them. */
+/* The measures of this rank in this iteration: MDTEST_OPS of them. */
 static struct mdtest_mine *mine_of(const struct weir_run *run, const struct mdtest_test *t)
 {
     return t->results.mine + (t->o->all_procs ? run->repetition * MDTEST_OPS : 0);

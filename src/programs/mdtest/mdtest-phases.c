@@ -143,7 +143,7 @@ static int describe_child(const struct weir_interrupt *i, bool own_group, posix_
     return sys == 0 ? posix_spawnattr_setflags(attr, flags) : sys; /* group 0: one of its own */
 }
 
-/* What the command prints goes where the run's text goes: to standard error, where a document for
+/* The output of the command goes where the run's text goes: to standard error, where a document for
  * programs is on standard output. */
 static int start(struct weir_run *run, const char *command, bool own_group, pid_t *child)
 {

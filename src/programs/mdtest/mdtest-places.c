@@ -285,7 +285,7 @@ static bool sweep(struct weir_run *run, struct sweep *s, const struct weir_phase
     return !short_of;
 }
 
-/* What an iteration may have left; of one before the present one: everything. */
+/* The names that an iteration may have left; of one before the present one: everything. */
 static void size_up(struct weir_run *run, struct sweep *s, bool whole)
 {
     struct mdtest_test *t = s->t;

@@ -243,7 +243,7 @@ struct shown_row {
 static const struct weir_col plain_cols[] = { OPERATION("Operation", 22), OF_ITERATIONS(33, ""),
                                               WEIR_COL_END };
 
-/* Those of 3.3: a colon after the name, and times of whole phases in seconds. */
+/* The columns of 3.3: a colon after the name, and times of whole phases in seconds. */
 static const struct weir_col old_cols[] = { COL_STR(T, margin, NULL, NULL, .head = "", .width = 3),
                                             COL_STR(T, operation, NULL, NULL, .head = "Operation",
                                                     .rule = "---------", .width = -26),

@@ -84,7 +84,7 @@ static void report_wrong(struct weir_run *run, struct mdtest_test *t,
     t->damage.code = WEIR_OK;
 }
 
-/* What every phase must be checked for. */
+/* The checks of every phase. */
 static int check_phase(struct weir_run *run, struct mdtest_test *t,
                        const struct weir_phase_rec *rec, struct weir_err *err)
 {

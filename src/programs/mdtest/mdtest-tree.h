@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* What trees are made from; counts are not negative. */
+/* The sizes from which trees are made; counts are not negative. */
 struct weir_dirtree_shape {
     int64_t items, per_dir; /* in all, and in each directory; 0: follows from the other */
     int branch, depth;

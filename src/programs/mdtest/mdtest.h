@@ -58,7 +58,7 @@ static inline const char *mdtest_base_of(const struct mdtest_places *p, int whos
     return p->base[p->n > 1 && whose >= 0 ? whose % p->n : 0];
 }
 
-/* What is measured, in the order of tables and files. */
+/* The operations that are measured, in the order of tables and files. */
 enum mdtest_op {
     MDTEST_DIR_CREATE,
     MDTEST_DIR_STAT,
@@ -76,7 +76,7 @@ enum mdtest_op {
 
 extern const struct weir_operation mdtest_operations[MDTEST_OPS + 1];
 
-/* What an operation is about: items or trees, how far the tasks have shifted, what it does to
+/* Facts about an operation: items or trees, how far the tasks have shifted, what it does to
  * names, and the option that asks for it. */
 struct mdtest_fact {
     enum mdtest_kind of;
@@ -110,7 +110,7 @@ struct mdtest_mine {
     double rate, seconds;
 };
 
-/* What the iterations of one operation measured. */
+/* The results of the iterations of one operation. */
 struct mdtest_series {
     struct weir_stats rate;      /* operations a second, all tasks */
     struct weir_stats ms;        /* an operation for the task that does it, ms */
@@ -120,7 +120,7 @@ struct mdtest_series {
     double items, seconds; /* of the last iteration */
 };
 
-/* What a phase measured, on all ranks. */
+/* The results of a phase, on all ranks. */
 struct mdtest_measure {
     enum mdtest_op op;
     uint64_t items;
@@ -128,7 +128,7 @@ struct mdtest_measure {
     struct weir_stats rank_rate, rank_ms; /* of the ranks that had something to do; on rank 0 */
 };
 
-/* What the calls of an operation are called. */
+/* The names of the calls of an operation. */
 extern const struct weir_call_names mdtest_calls[MDTEST_OPS];
 
 /* Of all iterations. */
@@ -142,7 +142,7 @@ struct mdtest_results {
     double wall_items, wall_s; /* files of all tasks when the stonewall came, 0: it did not */
 };
 
-/* What one iteration has at its fullest, over all tasks. */
+/* The most that one iteration has at one time, over all tasks. */
 struct mdtest_need {
     uint64_t dirs, items;
 };
@@ -251,7 +251,7 @@ void mdtest_clean(struct weir_run *run, void *state);
 /* --cleanup DIR. Rank 0 works. Collective over run->world. */
 int mdtest_remove_leftovers(struct weir_run *run, const char *dir, struct weir_err *err);
 
-/* What earlier runs left where this one works: weir_cleanup_existing. Collective over run->world. */
+/* Look for files of earlier runs (weir_cleanup_existing). Collective over run->world. */
 int mdtest_look_at_leftovers(struct weir_run *run, const struct mdtest_test *t,
                              struct weir_err *err);
 

@@ -15,7 +15,7 @@
 #include "engine/observe/gather.h"
 #include "par/agree.h"
 
-/* What rank 0 must know of a rank. */
+/* The facts of a rank that rank 0 must know. */
 struct column {
     int64_t begin_ns; /* of its first call */
     int node;

@@ -181,7 +181,7 @@ static int check_file_system(struct mib_test *t, int nodes, struct weir_err *err
                        t->fs.name, t->fs.number);
 }
 
-/* What a task writes at most, if it is not more than can be counted. */
+/* The bytes that a task writes at most, if they can be counted. */
 static uint64_t most_bytes(const struct mib_options *o)
 {
     uint64_t calls = o->run.deadline_s == 0 ? 1 : (uint64_t)o->call_limit;
@@ -265,7 +265,7 @@ static int check_granularity(struct weir_run *run, void *state, struct weir_err 
                        least, path, most);
 }
 
-/* Who gives no directory may not know that files are written. */
+/* A user who gives no directory may not know that files are written. */
 static void tell_place(struct weir_run *run, const struct mib_test *t)
 {
     char size[WEIR_SIZE_TEXT], *place = getcwd(NULL, 0);
