@@ -164,7 +164,7 @@ struct weir_request {
 };
 
 /* How far requests of the user were applied; -1: not known. */
-struct weir_fate {
+struct weir_applied {
     int independent;  /* transfers were independent although collective ones were asked for */
     int other_layout; /* the file is not laid out as was asked for */
 };
@@ -264,9 +264,9 @@ struct weir_backend {
     /* The hints in effect of an open file, for programs: append "key\0value\0" for each. Local, and
      * quick: it is called between open and the first transfer. */
     void (*hints)(struct weir_file *, struct weir_str *out);
-    /* How far requests were applied: those of an open file under the same conditions, or (f NULL)
-     * of the last transfers of the session. Sets what it knows. */
-    void (*fate)(struct weir_session *, struct weir_file *f, struct weir_fate *out);
+    /* How far requests were applied, as far as it is known: to an open file, or (f NULL) to the
+     * last transfers of the session. */
+    void (*applied)(struct weir_session *, struct weir_file *f, struct weir_applied *out);
 };
 
 /* The symbol of a plugin (weir-NAME.so): its backend, complete. Only plugin.c looks for it. */

@@ -375,7 +375,7 @@ int weir_phase_interrupted(const struct weir_run *run, const char *key, struct w
                        run->repetition);
 }
 
-int weir_phase_aside(struct weir_run *run, const struct weir_phase *ph, void *state,
+int weir_phase_extra(struct weir_run *run, const struct weir_phase *ph, void *state,
                      const struct weir_timing *timing, struct weir_phase_rec *rec,
                      struct weir_err *err)
 {

@@ -18,7 +18,7 @@ int weir_phase_run(struct weir_run *run, const struct weir_stage *stage, void *s
                    struct weir_err *err);
 
 /* The same for an extra phase, which no stage has; a signal is a failure (WEIR_EINTR). */
-int weir_phase_aside(struct weir_run *run, const struct weir_phase *ph, void *state,
+int weir_phase_extra(struct weir_run *run, const struct weir_phase *ph, void *state,
                      const struct weir_timing *timing, struct weir_phase_rec *rec,
                      struct weir_err *err);
 /* Of a phase that a signal has ended. Local. -1 and err. */

@@ -367,7 +367,7 @@ struct weir_words {
     void (*banner)(struct weir_run *run, struct weir_test *tests);
     /* The description of the test, in the object of the test that was entered; without it where it
      * was measured and the parameters, for data readers. */
-    weir_together_fn *report;
+    weir_collective_fn *report;
     /* The summary of the first n tests. Rank 0 shows it, others do nothing. */
     void (*summary)(struct weir_run *run, const struct weir_test *tests, int n);
     /* The last lines; may be NULL. Collective. */
@@ -410,10 +410,10 @@ struct weir_program {
 
     weir_local_fn *begin;      /* memory and names of a rank */
     void (*end)(void *state);  /* gives them back, also after a begin that failed. Local */
-    weir_together_fn *start;   /* sessions, and what the ranks must know of each other */
+    weir_collective_fn *start;   /* sessions, and what the ranks must know of each other */
     weir_local_fn *repetition; /* what changes with it: signature, seed */
     const struct weir_stage *stages; /* ends with a row without key */
-    weir_together_fn *conclude; /* rows from the series of all repetitions, also after a failure */
+    weir_collective_fn *conclude; /* rows of all repetitions, also after a failure */
 };
 
 /* How many operations a program has. Local. */

@@ -93,7 +93,7 @@ int weir_local(struct weir_run *run, weir_local_fn *fn, void *state, struct weir
 }
 
 /* Said to be the same on all ranks; where it is not, the words of the lowest failing rank. */
-int weir_confirm(struct weir_run *run, int rc, struct weir_err *err)
+int weir_agree_same(struct weir_run *run, int rc, struct weir_err *err)
 {
     int64_t seen[2] = { rc < 0, rc >= 0 };
 
@@ -103,9 +103,10 @@ int weir_confirm(struct weir_run *run, int rc, struct weir_err *err)
     return rc;
 }
 
-int weir_together(struct weir_run *run, weir_together_fn *fn, void *state, struct weir_err *err)
+int weir_collective(struct weir_run *run, weir_collective_fn *fn, void *state,
+                    struct weir_err *err)
 {
-    return fn ? weir_confirm(run, fn(run, state, err), err) : 0;
+    return fn ? weir_agree_same(run, fn(run, state, err), err) : 0;
 }
 
 void weir_clean(struct weir_run *run, weir_local_fn *fn, void *state)

@@ -117,15 +117,16 @@ static inline struct weir_err *weir_run_second(struct weir_run *run)
 
 /* 0, or -1 and err. */
 typedef int weir_local_fn(struct weir_run *run, void *state, struct weir_err *err);
-typedef int weir_together_fn(struct weir_run *run, void *state, struct weir_err *err);
+typedef int weir_collective_fn(struct weir_run *run, void *state, struct weir_err *err);
 
 /* Call one, and agree on the outcome over run->par: on every rank 0, or -1 with the words of the
  * lowest failing rank. A collective function returns the same on all ranks; where one did not
  * keep to that, the others learn of it here. Collective over run->par. */
 int weir_local(struct weir_run *run, weir_local_fn *fn, void *state, struct weir_err *err);
-int weir_together(struct weir_run *run, weir_together_fn *fn, void *state, struct weir_err *err);
+int weir_collective(struct weir_run *run, weir_collective_fn *fn, void *state,
+                    struct weir_err *err);
 /* The same for what a collective function has returned. */
-int weir_confirm(struct weir_run *run, int rc, struct weir_err *err);
+int weir_agree_same(struct weir_run *run, int rc, struct weir_err *err);
 
 /* For 'clean': a local function that removes what is left; where it fails, a note says what stays.
  * Collective over run->par. */

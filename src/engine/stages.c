@@ -77,7 +77,7 @@ static int emit_phase(struct weir_run *run, struct weir_test *t, const struct we
     else if (s->after(run, t->state, s, rec, rc < 0 ? weir_run_second(run) : err) < 0)
         rc = -1;
     t->wrong += rec->wrong_sum;
-    return weir_confirm(run, rc, err);
+    return weir_agree_same(run, rc, err);
 }
 
 static int run_phase(struct weir_run *run, struct weir_test *t, const struct weir_stage *s,
@@ -111,7 +111,7 @@ static int run_stage(struct weir_run *run, struct weir_test *t, const struct wei
     if ((s->flags & WEIR_STAGE_DELAY) && wait_before(run, t, err) < 0)
         return -1;
     run->stage = s;
-    rc = s->before ? weir_confirm(run, s->before(run, t->state, s, err), err) : 0;
+    rc = s->before ? weir_agree_same(run, s->before(run, t->state, s, err), err) : 0;
     if (rc == 0 && s->phase)
         rc = run_phase(run, t, s, err);
     run->stage = NULL;

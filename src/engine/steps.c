@@ -138,7 +138,7 @@ static void pass_alone(struct weir_phase_context *c)
 /* Some 20 times a second what other ranks say: with groups that go at their own pace whether to
  * stop, too. Where all are in lock step that is decided by votes, for what the watch says of it is
  * not the same for all after one round; only in a long phase their numbers are heard. */
-static bool hears_others(struct weir_phase_context *c)
+static bool poll_others(struct weir_phase_context *c)
 {
     bool stop = weir_phase_asks_to_stop(c), due = c->clock >= c->next_poll, others;
     bool is_long = c->clock - c->rec->mark[WEIR_MARK_OPEN] > LONG_NS;
@@ -155,7 +155,7 @@ static bool hears_others(struct weir_phase_context *c)
 /* Do all go on? Every rank calls this after the same round. */
 static void vote(struct weir_phase_context *c, bool late)
 {
-    int wanted = hears_others(c) ? STOPPED : late ? STONEWALLED : GO_ON;
+    int wanted = poll_others(c) ? STOPPED : late ? STONEWALLED : GO_ON;
     int said = weir_rounds_vote(&c->rounds, wanted);
 
     c->stonewalled |= said == STONEWALLED;
@@ -212,7 +212,7 @@ static void pass_together(struct weir_phase_context *c)
         if (c->timing->pause_ns)
             pause_together(c);
         if (c->timing->agrees) {
-            hears_others(c); /* for the progress line */
+            poll_others(c); /* for the progress line */
         } else if (weir_rounds_count(&c->rounds, c->clock - begin)) {
             vote(c, c->clock >= c->deadline);
             c->clock = weir_now_ns();

@@ -199,8 +199,8 @@ static int begin_test(struct weir_run *run, struct weir_test *t, struct weir_err
     t->begin_ns = weir_now_ns();
     if (weir_unwind_push(&t->unwind, end_observers, run, true, err) < 0 ||
         weir_local(run, begin_state, t->state, err) < 0 ||
-        weir_together(run, start_uses, t->state, err) < 0 ||
-        weir_together(run, t->program->start, t->state, err) < 0)
+        weir_collective(run, start_uses, t->state, err) < 0 ||
+        weir_collective(run, t->program->start, t->state, err) < 0)
         return -1;
     weir_clock_estimate(&run->par, &run->clock);
     find_zero(run);
@@ -241,13 +241,13 @@ static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
     weir_report_enter(&run->report, NULL, false);
     report_plan(run, &t->plan);
     weir_observers_test_open(run);
-    rc = weir_together(run, weir_words_of(p)->report, t->state, err);
+    rc = weir_collective(run, weir_words_of(p)->report, t->state, err);
     if (rc == 0)
         rc = weir_stages_run(run, t, err);
     if (rc < 0)
         clean_up(run, t, err);
     t->failed = rc < 0;
-    if (weir_together(run, p->conclude, t->state, weir_run_second(run)) < 0 && rc == 0) {
+    if (weir_collective(run, p->conclude, t->state, weir_run_second(run)) < 0 && rc == 0) {
         *err = run->second;
         rc = -1;
         weir_run_refuse(run, err);

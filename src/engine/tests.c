@@ -89,7 +89,7 @@ static int plan_tests(struct weir_run *run, struct series *s, struct weir_err *e
         run->test->most = run->test->done = run->test->plan.options->repetitions;
         rc = check_options(run, err);
         if (rc == 0)
-            rc = weir_confirm(
+            rc = weir_agree_same(
                 run, s->program->plan(run, run->test->state, chosen_of(s, i), err), err);
         if (rc < 0 && s->sets > 1)
             weir_err_within(err, "test %d", i);
@@ -206,7 +206,7 @@ static enum weir_code run_all(struct weir_run *run, struct series *s, struct wei
     if (w->banner)
         w->banner(run, s->test);
     weir_observers_run_open(run);
-    if (p->enter && weir_confirm(run, p->enter(run, s->test, s->n, err), err) < 0)
+    if (p->enter && weir_agree_same(run, p->enter(run, s->test, s->n, err), err) < 0)
         code = weir_run_refuse(run, err);
     else
         code = run_entered(run, s, err);

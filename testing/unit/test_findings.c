@@ -32,7 +32,7 @@ static struct weir_inputs sound_facts(void)
     f.full = f.full_inodes = 0.5;
     f.memcpy_rate = 10e9;
     f.resolution_s = 1e-8;
-    f.lacks.n = 0;
+    f.missing.n = 0;
     f.durable = 1;
     f.direct = f.random = f.own_metadata = f.collective = f.other_layout = f.foreign = f.apart = 0;
     f.shared = 1;
@@ -146,7 +146,7 @@ SPOILER(not_collective, (f->collective = 1, f->independent = 1))
 SPOILER(layout, f->other_layout = 1)
 SPOILER(foreign, f->foreign = 1)
 SPOILER(unsteady, READ->unsteady = 0.3)
-SPOILER(missing, f->lacks.n = 3)
+SPOILER(missing, f->missing.n = 3)
 SPOILER(few_operations, READ->busy_s = 1e-6)
 SPOILER(own_items, f->own_metadata = 1)
 

@@ -20,9 +20,9 @@ static MPI_File *handle_of(const struct hdf5_state *st, hid_t file)
     return st->serial || H5Fget_vfd_handle(file, st->access, &handle) < 0 ? NULL : handle;
 }
 
-void hdf5_catch_up(const struct hdf5_state *st, hid_t file)
+void hdf5_resync(const struct hdf5_state *st, hid_t file)
 {
-    weir_mpi_catch_up(handle_of(st, file), st->mpi.info);
+    weir_mpi_resync(handle_of(st, file), st->mpi.info);
 }
 
 int hdf5_check_size(const struct hdf5_state *st, hid_t file, const char *path, uint64_t end,

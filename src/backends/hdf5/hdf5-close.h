@@ -9,7 +9,7 @@
 /* After a collective transfer that failed on this rank: make the collective calls that the library
  * skips after the failure. The other ranks, whose transfer succeeded, wait in them. Collective
  * with those ranks. */
-void hdf5_catch_up(const struct hdf5_state *st, hid_t file);
+void hdf5_resync(const struct hdf5_state *st, hid_t file);
 
 /* Is the file long enough for what all ranks wrote? end: one past the last byte that a rank wrote,
  * and all have written. Only for collective writes, whose return codes cannot be trusted. Local.

@@ -38,7 +38,7 @@ int hdf5_set_move(const struct hdf5_container *c, const struct hdf5_set *set, en
     hdf5_fail(err, "%s", hdf5_set_call(dir));
     weir_mpi_unlock(c->path);
     if (st->collective)
-        hdf5_catch_up(st, c->id);
+        hdf5_resync(st, c->id);
     return weir_mpi_add_reason(err, *sys, st->mpi.comm_errno);
 }
 

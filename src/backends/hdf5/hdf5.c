@@ -249,7 +249,7 @@ static void list_hints(struct weir_file *file, struct weir_str *out)
 
 /* The library keeps in the list of a transfer what it did last. Files are closed when we look after
  * a phase. */
-static void find_fate(struct weir_session *s, struct weir_file *f, struct weir_fate *out)
+static void find_applied(struct weir_session *s, struct weir_file *f, struct weir_applied *out)
 {
     H5D_mpio_actual_io_mode_t mode = H5D_MPIO_NO_COLLECTIVE;
     const struct hdf5_state *st = s->priv;
@@ -286,5 +286,5 @@ const struct weir_backend weir_plugin = {
     .array = &hdf5_array_ops,
     .describe = describe,
     .hints = list_hints,
-    .fate = find_fate,
+    .applied = find_applied,
 };

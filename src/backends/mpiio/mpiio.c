@@ -396,7 +396,7 @@ static void list_hints(struct weir_file *file, struct weir_str *out)
     weir_mpi_list_hints(weir_mpi_info_of(&((struct mpiio_file *)file)->fh), out);
 }
 
-static void find_fate(struct weir_session *s, struct weir_file *f, struct weir_fate *out)
+static void find_applied(struct weir_session *s, struct weir_file *f, struct weir_applied *out)
 {
     if (f)
         weir_mpi_judge_hints(s, weir_mpi_info_of(&((struct mpiio_file *)f)->fh), out);
@@ -424,5 +424,5 @@ const struct weir_backend weir_backend_mpiio = {
     .array = &mpiio_array_ops,
     .describe = describe,
     .hints = list_hints,
-    .fate = find_fate,
+    .applied = find_applied,
 };

@@ -156,7 +156,7 @@ static void list_hints(struct weir_file *file, struct weir_str *out)
     weir_mpi_list_hints(ncmpi_file_hints(&((struct ncmpi_bytes *)file)->f), out);
 }
 
-static void find_fate(struct weir_session *s, struct weir_file *f, struct weir_fate *out)
+static void find_applied(struct weir_session *s, struct weir_file *f, struct weir_applied *out)
 {
     if (f)
         weir_mpi_judge_hints(s, ncmpi_file_hints(&((struct ncmpi_bytes *)f)->f), out);
@@ -180,5 +180,5 @@ const struct weir_backend weir_plugin = {
     .array = &ncmpi_array_ops,
     .describe = describe,
     .hints = list_hints,
-    .fate = find_fate,
+    .applied = find_applied,
 };

@@ -55,7 +55,7 @@ int netcdf_judge(struct netcdf_file *f, int rc, bool wrote, const char *call, st
         weir_refuse(err, WEIR_EIO, "%s: %s", call, nc_strerror(rc));
         weir_mpi_unlock(f->path);
         if (f->st->collective)
-            weir_mpi_catch_up(f->handle, m->info);
+            weir_mpi_resync(f->handle, m->info);
         rc = weir_mpi_add_reason(err, sys, m->comm_errno);
     } else if (!wrote || f->st->collective) { /* else the libraries below have looked */
         rc = weir_mpi_judge_hidden(m, sys, call, err);

@@ -272,7 +272,7 @@ static int posix_sync(struct weir_file *wf, struct weir_err *err)
     return rc < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", wf->path) : 0;
 }
 
-static void find_fate(struct weir_session *s, struct weir_file *f, struct weir_fate *out)
+static void find_applied(struct weir_session *s, struct weir_file *f, struct weir_applied *out)
 {
     if (f)
         out->other_layout = posix_layout_is_other(f->path, &options_of(s)->layout);
@@ -293,7 +293,7 @@ const struct weir_backend weir_backend_posix = {
     .sync = posix_sync,
     .ns = &weir_posix_ns,
     .array = &posix_array_ops,
-    .fate = find_fate,
+    .applied = find_applied,
 #ifdef HAVE_LUSTRE
     .reset_dir = weir_posix_reset_dir,
 #endif

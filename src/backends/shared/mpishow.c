@@ -84,7 +84,7 @@ static bool value_of(MPI_Info info, const char *key, char value[MPI_MAX_INFO_VAL
     return found;
 }
 
-void weir_mpi_judge_hints(const struct weir_session *s, MPI_Info used, struct weir_fate *out)
+void weir_mpi_judge_hints(const struct weir_session *s, MPI_Info used, struct weir_applied *out)
 {
     static const char *const layout[] = { "striping_factor", "striping_unit" };
     static const char *const buffering[] = { "romio_cb_write", "romio_cb_read" };

@@ -25,6 +25,6 @@ void weir_mpi_list_hints(MPI_Info used, struct weir_str *out);
  * effect is another one than asked for, 0 where all are as asked for; independent 1 where the hints
  * in effect turn collective buffering off (romio_cb_read, romio_cb_write: disable), 0 where they
  * force it. Else they stay as they are. */
-void weir_mpi_judge_hints(const struct weir_session *s, MPI_Info used, struct weir_fate *out);
+void weir_mpi_judge_hints(const struct weir_session *s, MPI_Info used, struct weir_applied *out);
 
 #endif

@@ -17,8 +17,7 @@ struct reader {
     char *const *argv;
 };
 
-/* Reads the rest of a word after the name: nothing (*value NULL), "=value", or blanks and a
- * value, since job scripts build words such as "-C " and "-Q 1". */
+/* Reads the rest of a word: nothing (*value NULL), "=value", or, as job scripts have it, " value". */
 static int read_attached(struct reader *r, const char *rest, const char *shown, const char **value,
                          struct weir_err *err)
 {

@@ -28,18 +28,18 @@ const char *weir_placement_name(enum weir_placement placement)
 }
 
 /* A value that a reader needs. It is missing where it is unknown or --anonymous changes it. */
-static void report_needed(struct weir_run *run, struct weir_missing *lacks, const char *key,
+static void report_needed(struct weir_run *run, struct weir_missing *missing, const char *key,
                           const char *text)
 {
     struct weir_str room = { 0 };
     const char *shown = weir_report_shown(&run->report, key, text, &room);
-    size_t len = strlen(lacks->names);
+    size_t len = strlen(missing->names);
 
     weir_report_str(&run->report, WEIR_FOR_DATA, key, text);
     if ((!*text || strcmp(shown, text) != 0) &&
-        snprintf(lacks->names + len, sizeof(lacks->names) - len, "%s%s", lacks->n ? ", " : "",
+        snprintf(missing->names + len, sizeof(missing->names) - len, "%s%s", missing->n ? ", " : "",
                  key) > 0)
-        lacks->n++;
+        missing->n++;
     weir_str_free(&room);
 }
 
@@ -195,14 +195,14 @@ static void report_moving(struct weir_run *run, const struct weir_devices *d)
 
 /* Below the mount: how it was mounted, what it stands on, and how it is laid out. */
 static void report_place(struct weir_run *run, const char *path, const char *options,
-                         struct weir_missing *lacks)
+                         struct weir_missing *missing)
 {
     struct weir_devices devices;
     struct weir_str text = { 0 };
 
-    report_needed(run, lacks, "mountOptions", options);
+    report_needed(run, missing, "mountOptions", options);
     find_layout(path, &text);
-    report_needed(run, lacks, "layout", weir_str_text(&text));
+    report_needed(run, missing, "layout", weir_str_text(&text));
     weir_devices_find(path, &devices);
     weir_report_str(&run->report, WEIR_FOR_DATA, "device", devices.top);
     report_moving(run, &devices);
@@ -235,17 +235,17 @@ void weir_provenance_test(struct weir_run *run, const struct weir_backend *be, c
     uint64_t error_ns = weir_clock_worst(&run->par, &run->clock);
     struct weir_mount mount = { .point = { 0 } };
     struct weir_missing ignored = { 0 };
-    struct weir_missing *lacks = be->flags & WEIR_BE_NO_DATA ? &ignored : &run->test->missing;
+    struct weir_missing *missing = be->flags & WEIR_BE_NO_DATA ? &ignored : &run->test->missing;
 
     if (r->n == 0)
         return;
     weir_mount_find(path, &mount);
     weir_report_enter(r, "provenance", false);
     weir_report_str(r, WEIR_FOR_DATA, "mount", weir_str_text(&mount.point));
-    report_needed(run, lacks, "fileSystem", weir_str_text(&mount.type));
+    report_needed(run, missing, "fileSystem", weir_str_text(&mount.type));
     weir_report_str(r, WEIR_FOR_DATA, "backend", be->name);
     weir_report_str(r, WEIR_FOR_DATA, "backendVersion", be->version ? be->version() : "");
-    report_place(run, path ? path : ".", weir_str_text(&mount.options), lacks);
+    report_place(run, path ? path : ".", weir_str_text(&mount.options), missing);
     weir_report_real(r, WEIR_FOR_DATA, "clockError", (double)error_ns / WEIR_NS_PER_S);
     weir_report_leave(r);
     run->report.lost |= mount.failed;

@@ -69,7 +69,7 @@ static void take_found(struct weir_run *run)
 static void take_missing(struct weir_run *run)
 {
     if (weir_checks_of(run)->inputs && run->report.details)
-        weir_checks_of(run)->inputs->lacks = run->test->missing;
+        weir_checks_of(run)->inputs->missing = run->test->missing;
 }
 
 static int test_start(struct weir_run *run, void *state, struct weir_err *err)

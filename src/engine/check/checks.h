@@ -119,9 +119,8 @@ void weir_checks_begin(struct weir_run *run);
  * Collective over run->par. */
 void weir_collect_phase(struct weir_run *run, struct weir_phase_rec *rec, enum weir_moves moves);
 
-/* Note what the backend says about what was asked for (fate in struct weir_backend). f NULL: after
- * a phase. Local; a program may call it of rank 0's open file, outside the time of its
- * transfers. */
+/* Note how far requests were applied (applied in struct weir_backend). f NULL: after a phase. Local;
+ * a program may call it of rank 0's open file, outside the time of its transfers. */
 struct weir_session;
 struct weir_file;
 void weir_checks_applied(struct weir_run *run, struct weir_session *s, struct weir_file *f);

@@ -20,16 +20,16 @@
 
 void weir_checks_applied(struct weir_run *run, struct weir_session *s, struct weir_file *f)
 {
-    struct weir_fate fate = { .independent = -1, .other_layout = -1 };
+    struct weir_applied applied = { .independent = -1, .other_layout = -1 };
     struct weir_inputs *inputs = weir_checks_of(run)->inputs;
 
-    if (!inputs || !s->be || !s->be->fate || !s->started || s->access.dry_run)
+    if (!inputs || !s->be || !s->be->applied || !s->started || s->access.dry_run)
         return;
-    s->be->fate(s, f, &fate);
-    if (s->access.collective && fate.independent > inputs->independent)
-        inputs->independent = fate.independent;
-    if (fate.other_layout > inputs->other_layout)
-        inputs->other_layout = fate.other_layout;
+    s->be->applied(s, f, &applied);
+    if (s->access.collective && applied.independent > inputs->independent)
+        inputs->independent = applied.independent;
+    if (applied.other_layout > inputs->other_layout)
+        inputs->other_layout = applied.other_layout;
 }
 
 /* How much of the phase is after 9 of 10 tasks were done? */

@@ -17,7 +17,7 @@ void weir_inputs_init(struct weir_inputs *f)
     f->memcpy_rate = f->link_rate = f->resolution_s = NAN;
     f->stores = f->durable = f->direct = f->shared = f->random = f->own_metadata = -1;
     f->collective = f->independent = f->other_layout = f->foreign = f->apart = -1;
-    f->distance = f->lacks.n = -1;
+    f->distance = f->missing.n = -1;
     f->planned_bytes = f->file_bytes = f->transfer = f->own_node = f->unread = f->repeats = NAN;
     f->allocated = f->written = f->retries = f->others_cpu = f->others = f->others_share = f->sequential_rate = NAN;
 }

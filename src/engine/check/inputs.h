@@ -70,7 +70,7 @@ struct weir_inputs {
     double link_rate;        /* bytes a second of these of a node; NaN: one is not known */
     double peak;             /* --peak, bytes a second */
     double resolution_s;     /* of the clock */
-    struct weir_missing lacks;
+    struct weir_missing missing;
     /* the options, as the program knows them */
     int stores; /* 0: the bytes are kept nowhere (-a DUMMY, a program that only gathers) */
     int durable;             /* something inside the time makes data durable */

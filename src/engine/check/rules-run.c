@@ -102,10 +102,10 @@ static void h29(const struct weir_inputs *f, struct weir_finding *out)
 
 static void h33(const struct weir_inputs *f, struct weir_finding *out)
 {
-    if (f->lacks.n >= 0)
-        weir_finding_set(out, f->lacks.n, "%d %s missing%s%s", f->lacks.n,
-                         f->lacks.n == 1 ? "item is" : "items are", f->lacks.n ? ": " : "",
-                         f->lacks.names);
+    if (f->missing.n >= 0)
+        weir_finding_set(out, f->missing.n, "%d %s missing%s%s", f->missing.n,
+                         f->missing.n == 1 ? "item is" : "items are", f->missing.n ? ": " : "",
+                         f->missing.names);
 }
 
 static void h34(const struct weir_inputs *f, struct weir_finding *out)

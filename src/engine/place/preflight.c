@@ -439,7 +439,7 @@ static int look_at_place(struct weir_run *run, struct weir_str *made, struct wei
 static int test_start(struct weir_run *run, void *state, struct weir_err *err)
 {
     run->test->found = (struct weir_found) { .apart = -1, .full = NAN, .need_of_free = NAN };
-    return weir_confirm(run, look_at_place(run, state, err), err);
+    return weir_agree_same(run, look_at_place(run, state, err), err);
 }
 
 static void release(struct weir_run *run, void *state)

@@ -206,7 +206,7 @@ static bool has_view(MPI_File handle)
  * which is collective. A rank whose data could not be moved skips the last, so its view tells
  * whether the others wait there. (Where MPI-IO reports a full disk as success, as OMPIO does, it
  * never comes to that.) */
-void weir_mpi_catch_up(MPI_File *handle, MPI_Info info)
+void weir_mpi_resync(MPI_File *handle, MPI_Info info)
 {
     if (handle && has_view(*handle))
         MPI_File_set_view(*handle, 0, MPI_BYTE, MPI_BYTE, "native", info);

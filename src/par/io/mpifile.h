@@ -39,7 +39,7 @@ void weir_mpi_unlock(const char *path);
 /* After a collective transfer of HDF5 that failed on this rank: make the collective calls that the
  * library skips after the failure. The other ranks, whose transfer succeeded, wait in them.
  * handle: the MPI file of the HDF5 file (NULL: does nothing). Collective with those ranks. */
-void weir_mpi_catch_up(MPI_File *handle, MPI_Info info);
+void weir_mpi_resync(MPI_File *handle, MPI_Info info);
 
 /* Does the limit on file sizes of this process (RLIMIT_FSIZE) allow 'need' bytes? format: for the
  * message. Local. Returns 0, or -1 and err (WEIR_ESETUP). */

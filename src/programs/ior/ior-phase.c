@@ -423,7 +423,7 @@ int ior_prefill(struct weir_run *run, struct ior_test *t, const struct weir_timi
     int rc;
 
     t->prefill = &p;
-    rc = weir_phase_aside(run, &prefill_phase, t, timing, &rec, err);
+    rc = weir_phase_extra(run, &prefill_phase, t, timing, &rec, err);
     t->prefill = NULL;
     weir_offsets_free(&p.offsets);
     free(p.io.buf);

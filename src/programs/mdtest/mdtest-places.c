@@ -95,7 +95,7 @@ static const char *my_test(const struct weir_run *run, struct mdtest_test *t, ui
 }
 
 /* Trees beside each other can be many: -n over -I. */
-static int hear_signals(struct weir_run *run, uint64_t loop, struct weir_err *err)
+static int poll_signals(struct weir_run *run, uint64_t loop, struct weir_err *err)
 {
     if (loop % LOOPS_BETWEEN < LOOPS_BETWEEN - 1 || !weir_interrupt_poll(&run->interrupt))
         return 0;
@@ -135,7 +135,7 @@ int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_e
     int rc = 0;
 
     while (loop < mdtest_my_tests(run, t) && rc == 0)
-        if ((rc = hear_signals(run, loop, err)) == 0 &&
+        if ((rc = poll_signals(run, loop, err)) == 0 &&
             (rc = make_test(t, my_test(run, t, loop), loop, &found, err)) == 0)
             loop++;
     if (weir_agree(&run->par, rc, err) < 0) {
@@ -152,7 +152,7 @@ int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir
     int rc = 0;
 
     for (uint64_t loop = 0; loop < mdtest_my_tests(run, t) && rc == 0; loop++)
-        if ((rc = hear_signals(run, loop, err)) == 0)
+        if ((rc = poll_signals(run, loop, err)) == 0)
             rc = weir_session_rmdir(&t->fs.session, my_test(run, t, loop), err);
     t->places.made_tests = false;
     return weir_agree(&run->par, rc, err);
@@ -278,7 +278,7 @@ static bool sweep(struct weir_run *run, struct sweep *s, const struct weir_phase
     struct weir_phase_rec rec;
     int64_t short_of;
 
-    if (weir_phase_aside(run, row, s, &timing, &rec, &err) < 0)
+    if (weir_phase_extra(run, row, s, &timing, &rec, &err) < 0)
         return false;
     short_of = rec.steps < row->count(run, s);
     weir_allmax_i64(&run->par, &short_of, 1);

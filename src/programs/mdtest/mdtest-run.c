@@ -120,7 +120,7 @@ static int write_own(struct weir_run *run, struct mdtest_test *t, double *second
     struct weir_phase_rec rec;
 
     t->pass.phase = &mdtest_write_phase;
-    if (weir_phase_aside(run, &mdtest_write_phase, t, &timing, &rec, err) < 0 ||
+    if (weir_phase_extra(run, &mdtest_write_phase, t, &timing, &rec, err) < 0 ||
         check_phase(run, t, &rec, err) < 0)
         return -1;
     t->pass.phase = &mdtest_phases[t->pass.op];
