@@ -200,7 +200,7 @@ def test_progress_reaches_the_terminal_of_the_launcher(cluster):
     ior = cluster.program("ior -a DUMMY -w -b 8k -t 8k -s 500 --dummy.delay-xfer=10000")
     start = system.LAUNCHER + ["-n", "2"]
     shown = cluster.on_a_terminal(start + ior)
-    assert re.search(r"\rwrite: \d s, \d+\.\d %, \d s left, \d", shown), shown
+    assert re.search(r"\rwrite: \d+ s, \d+\.\d %, \d+ s left, \d", shown), shown
     assert shown.rstrip().split("\n")[-1].split("\r")[-1].startswith(("NOTE", "Finished")), shown
     assert "s left" not in cluster.on_a_terminal(["sh", "-c", shlex.join(start + ior) + " 2>&1 | cat"])
     cluster.on_a_terminal(start + ["sh", "-c", shlex.join(ior) + " 2>>err"])

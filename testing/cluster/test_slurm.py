@@ -139,7 +139,7 @@ def test_srun_uses_all_nodes(slurm):
 def test_progress_reaches_the_terminal_of_srun(slurm):
     words = "srun -N1 -n2 -w node1 --mpi=%s %s/ior -a DUMMY -w -b 8k -t 8k -s 500 --dummy.delay-xfer=10000" % (MPI, PROGRAMS)
     shown = slurm.on("node1", "SLURM_CONF=/mnt/etc/slurm.conf script -qfec '%s' /dev/null" % words)
-    assert re.search(r"[\r\n]write: \d s, \d+\.\d %, \d s left, \d", shown), shown
+    assert re.search(r"[\r\n]write: \d+ s, \d+\.\d %, \d+ s left, \d", shown), shown
 
 
 @pytest.mark.mpich

@@ -38,7 +38,7 @@ def test_a_flush_that_takes_long_is_in_every_rate(simulate, ior, api, how):
     for rate in "realThroughput", "fileSystemThroughput", "applicationThroughput", "storageThroughput":
         assert trial[rate] <= trial["bytes"], (rate, trial)
     if api in ("POSIX", "MPIIO"):
-        assert trial["closeTime"] < 1, trial
+        conftest.timely(trial["closeTime"] < 1, trial)
 
 
 @pytest.mark.parametrize("api, how", [("NETCDF", ""), ("NETCDF", " --split_file"), ("NETCDF", " -c"), ("HDF5", " -c"),
@@ -158,6 +158,7 @@ def test_a_signal_to_one_rank(ior, need_backend, sent, status):
     ior.program = conftest.BUILD / "src" / "checkpoint_simulator.x"
     proc = ior.start("--nx 1 --ny 1 --im_world 48 --lm 20 --num_arrays 9 --ntrials 100000 --num_writers 4", np=6)
     pids = ior.wait_for_ranks(proc, 6)
+    ior.wait_for_output(proc)
     os.kill(pids[2], sent)
     run = ior.finish(proc, SECONDS)
     assert run.returncode == status if status else run.returncode != 0, run

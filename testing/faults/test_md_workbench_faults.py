@@ -225,8 +225,7 @@ def test_a_signal_in_the_cleanup_removes_the_rest_all_the_same(mdw):
 def test_a_signal_during_a_long_wait_ends_the_run(mdw):
     proc = mdw.start("-P 2 -I 10 -R 1 -D 1 -t 1e6", np=1)
     ranks = mdw.wait_for_ranks(proc, 1)
-    wait_for(proc, (mdw.dir / "0_0" / "file-1").exists)
-    time.sleep(0.5)
+    mdw.wait_for_delay(proc, ranks)
     os.kill(ranks[0], signal.SIGTERM)
     run = mdw.finish(proc, timeout=SECONDS).fails(6, "interrupted in the benchmark phase")
     assert run.elapsed < SECONDS

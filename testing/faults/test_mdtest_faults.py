@@ -179,7 +179,7 @@ def test_a_signal_ends_the_run_and_removes_the_tree(mdtest, number, args):
 def test_a_signal_to_one_task_ends_the_delay_of_all(mdtest, which):
     proc = mdtest.start("-n 10 -F -p 600", np=3)
     ranks = mdtest.wait_for_ranks(proc, 3)
-    time.sleep(1)
+    mdtest.wait_for_delay(proc, ranks)
     os.kill(ranks[which], signal.SIGTERM)
     mdtest.finish(proc, timeout=SECONDS).fails(6, "interrupted")
     mdtest.empty()

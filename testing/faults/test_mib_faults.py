@@ -4,14 +4,14 @@ import errno
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
-from conftest import timely
+from conftest import timely, wait_until
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "system"))
 from mdtest_support import tmpfs  # noqa: E402
@@ -168,15 +168,18 @@ def test_too_little_room(mib):
         subprocess.run(["umount", str(small)], check=True)
 
 
+def sleeps(pid):
+    """How often its main thread has waited for something."""
+    return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", pathlib.Path("/proc/%d/status" % pid).read_text(), re.M)[1])
+
+
 @pytest.mark.parametrize("np, number", [(None, signal.SIGTERM), (2, signal.SIGINT)])
 def test_a_signal_ends_it_with_what_was_measured(mib, np, number):
     proc = mib.start("--api DUMMY --dummy.store -F -t {d} -s 4k -l 100000000 -L 50 -r -S --dummy.delay-xfer=1000" + EVERYTHING, np=np)
     pid = proc.pid if np is None else mib.wait_for_ranks(proc, np)[0]
-    mib.wait_for_output(proc, 20)
-    until = time.monotonic() + 20
-    while len(mib.data()) < (np or 1) and time.monotonic() < until:
-        time.sleep(0.02)
-    time.sleep(0.3)
+    mib.wait_for_delay(proc, [pid])
+    begun = sleeps(pid)
+    wait_until(lambda: sleeps(pid) > begun + 2)  # calls have ended
     os.kill(pid, number)
     run = mib.finish(proc, 30).fails(6, "interrupted")
     assert result(run)["write"] > 0 and result(run)["read"] == 0 and mib.data() == {}

@@ -4,7 +4,6 @@ import os
 import re
 import shlex
 import subprocess
-import time
 
 import pytest
 
@@ -41,7 +40,6 @@ class MdRun(conftest.Run):
 
 class Program(conftest.Ior):
     """A runner of another program than ior: its file, and its words of a command line."""
-    file = None
 
     def words(self, args):
         raise NotImplementedError
@@ -50,22 +48,6 @@ class Program(conftest.Ior):
         words = self.words(args)
         start = [] if np is None else conftest.LAUNCHER + ["-np" if conftest.OPEN_MPI else "-n", str(np)]
         return words, start + list(prefix) + [str(self.file)] + words
-
-    def wait_for_ranks(self, proc, np, timeout=20):
-        until = time.monotonic() + timeout * conftest.PATIENCE
-        while time.monotonic() < until and proc.poll() is None:
-            pids = []
-            for pid in conftest.children(proc.pid):
-                try:
-                    if os.path.samefile("/proc/%d/exe" % pid, self.file):
-                        pids.append(pid)
-                except OSError:
-                    pass
-            if len(pids) == np:
-                self.wait_for_output(proc)
-                return pids
-            time.sleep(0.02)
-        raise AssertionError("the %d ranks did not come up" % np)
 
     def end(self):
         """Whatever a test has left running."""

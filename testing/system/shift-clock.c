@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* shift-clock.c - for LD_PRELOAD: the monotonic clocks of rank SHIFT_RANK go SHIFT_SECONDS ahead, as on
- * another host; from SHIFT_AFTER milliseconds on only, where that is set; and SHIFT_PPM too fast */
+ * another host; only after so many sleeps of a tenth of a second and more as SHIFT_AFTER says, where
+ * that is set; and SHIFT_PPM too fast */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -23,6 +24,20 @@ static int is_meant(void)
         if (getenv(names[i]))
             return strcmp(getenv(names[i]), rank) == 0;
     return 0;
+}
+
+static int sleeps; /* that are over */
+
+int clock_nanosleep(clockid_t id, int flags, const struct timespec *want, struct timespec *left)
+{
+    int (*real)(clockid_t, int, const struct timespec *, struct timespec *);
+    int rc;
+
+    *(void **)&real = dlsym(RTLD_NEXT, "clock_nanosleep");
+    rc = real(id, flags, want, left);
+    if (want->tv_sec > 0 || want->tv_nsec >= 100000000)
+        __atomic_add_fetch(&sleeps, 1, __ATOMIC_RELEASE);
+    return rc;
 }
 
 int clock_gettime(clockid_t id, struct timespec *now)
@@ -48,7 +63,7 @@ int clock_gettime(clockid_t id, struct timespec *now)
     ns = now->tv_sec * 1000000000ll + now->tv_nsec;
     if (first == 0)
         first = ns;
-    if (ns - first >= after * 1000000)
+    if (__atomic_load_n(&sleeps, __ATOMIC_ACQUIRE) >= after)
         now->tv_sec += seconds;
     ns = now->tv_nsec + (ns - first) / 1000000 * ppm;
     now->tv_sec += ns / 1000000000;

@@ -94,6 +94,6 @@ def test_a_program_is_added_as_the_page_says(copy):
     assert faulty.returncode == 3 and "rank 0" in faulty.stderr, faulty
     slow = subprocess.Popen([program, "-a", "DUMMY", "--dummy.delay-xfer=20000", "-n", "100000"], env=env, cwd=copy,
                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    time.sleep(2 * conftest.PATIENCE)
+    conftest.wait_until(lambda: conftest.is_in_a_delay(slow.pid))
     slow.terminate()
     assert "interrupted" in slow.communicate(timeout=60)[1] and slow.returncode == 6

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import time
 
 import pytest
 
@@ -20,9 +19,7 @@ LONG = [("-w -b 32k -t 16k -d 600", "delay before a phase"),
 @pytest.mark.parametrize("args, words", LONG)
 def test_a_signal_to_one_task_ends_a_long_delay_of_all(ior, need_backend, args, words, which):
     need_backend("MPIIO")
-    proc = ior.start(args, np=3)
-    pids = ior.wait_for_ranks(proc, 3)
-    time.sleep(1.5)
+    proc, pids = ior.begin(args, 3)
     os.kill(pids[which], signal.SIGTERM)
     ior.finish(proc, timeout=20).fails(6, words)  # the launcher's clean-up takes what it takes
 

@@ -255,10 +255,10 @@ def test_a_warning_is_an_error_on_request(ior):
 WORK = "-w -r -k=0 -b 8k -t 8k -s 100000 -i 3 -O interIODelay=5000 "
 
 
-def interrupt(ior, args, which, number, after=0.7, np=2):
-    proc = ior.start(args, np=np)
-    pids = ior.wait_for_ranks(proc, np)
-    time.sleep(after)
+def interrupt(ior, args, which, number, rows=0, np=2):
+    """A run with delays has a signal in its first phase, or when it has shown so many rows of write phases."""
+    proc, pids = ior.begin(args, np)
+    conftest.wait_until(lambda: os.pread(proc.out.fileno(), 1 << 20, 0).count(b"\nwrite ") >= rows)
     for pid in pids if which is None else [pids[which]]:
         os.kill(pid, number)
     return ior.finish(proc, SECONDS)
@@ -291,13 +291,12 @@ def test_a_signal_while_reading_shows_what_was_read(ior):
 
 
 def test_a_signal_during_an_untimed_check_ends_the_run(ior):
-    run = interrupt(ior, "-a DUMMY --dummy.store -w -W -b 8k -t 8k -s 40 --dummy.delay-xfer=20000", None, signal.SIGTERM, after=1.1)
-    assert run.returncode in (0, 6), run
+    run = interrupt(ior, "-a DUMMY --dummy.store -w -W -b 8k -t 8k -s 40 --dummy.delay-xfer=20000", None, signal.SIGTERM, rows=1).ok(6)
     assert run.accesses() == ["write"] and ior.files() == [], run
 
 
 def test_earlier_repetitions_are_in_the_summary_of_an_interrupted_run(ior):
-    run = interrupt(ior, "-a DUMMY -w -F -b 8k -t 8k -s 10 -i 1000 --dummy.delay-xfer=10000", None, signal.SIGINT, after=1.0)
+    run = interrupt(ior, "-a DUMMY -w -F -b 8k -t 8k -s 10 -i 1000 --dummy.delay-xfer=10000", None, signal.SIGINT, rows=3)
     assert run.returncode == 6 and len(run.rows) >= 3, run
     assert run.summary[0]["reps"] in (len(run.rows), len(run.rows) - 1), run
 
@@ -308,9 +307,7 @@ def test_files_stay_after_a_signal_on_request(ior):
 
 
 def test_a_second_signal_does_no_harm(ior):
-    proc = ior.start(WORK)
-    pids = ior.wait_for_ranks(proc, 2)
-    time.sleep(0.5)
+    proc, pids = ior.begin(WORK, 2)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGTERM):
         for pid in pids:
             try:

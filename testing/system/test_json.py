@@ -334,9 +334,7 @@ def test_a_warning_that_is_an_error_leaves_a_document(ior):
 
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
 def test_an_interrupted_run_leaves_a_document_with_what_was_measured(ior, sig):
-    proc = ior.start("-a DUMMY -w -r -i 3 -b 8k -t 8k -s 2000 -O interIODelay=5000,summaryFormat=JSON")
-    pids = ior.wait_for_ranks(proc, 2)
-    time.sleep(1)
+    proc, pids = ior.begin("-a DUMMY -w -r -i 3 -b 8k -t 8k -s 2000 -O interIODelay=5000,summaryFormat=JSON", 2)
     os.kill(pids[0], sig)
     data = on_stdout(ior.finish(proc, 30).ok(6))
     assert data["tests"][0]["phases"][-1]["interrupted"] == 1

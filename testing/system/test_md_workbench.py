@@ -9,7 +9,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 
 import pytest
 
@@ -285,7 +284,7 @@ def test_a_signal_is_heard_with_any_number_of_data_sets(mdw):
     for phase in ("-1", "-2 --start-item=1"):
         proc = mdw.start("-a DUMMY --dummy.delay-xfer=1000 -P 1 -D 99999999 " + phase, np=1)
         pids = mdw.wait_for_ranks(proc, 1)
-        time.sleep(1)
+        mdw.wait_for_delay(proc, pids)
         os.kill(pids[0], signal.SIGINT)
         mdw.finish(proc).ok(6)
 

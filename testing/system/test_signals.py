@@ -99,8 +99,8 @@ def test_the_limit_of_processor_time_ends_the_run_in_order(ior):
 def test_a_fifo_that_nobody_serves_is_no_trap(ior, args, np):
     os.mkfifo(ior.cwd / "fifo")
     proc = ior.start(args, np=np)
+    pids = [proc.pid] if np is None else ior.wait_for_ranks(proc, np)
     time.sleep(1)  # up to the FIFO or not: it ends in both cases
-    pids = [proc.pid] if np is None else conftest.ranks_of(proc.pid)
     assert proc.poll() is None
     send(pids, signal.SIGTERM)
     run = ior.finish(proc, SECONDS)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """-l signature: whatever happened to the data on their way is found, told apart, and named with its place."""
+import os
 import random
 import re
 import struct
-import time
 import zlib
 
 import pytest
@@ -161,20 +161,16 @@ def test_random_offsets_and_other_transfer_sizes_find_the_same(ior):
     assert n == wrong
 
 
-def spoil_while_it_waits(ior, args, np, row, change):
-    """Start a run that waits (-d) before it reads, change the files then, and see what it says."""
-    proc = ior.start(args, np=np)
-    begin = time.monotonic()
-    while time.monotonic() - begin < 60 and proc.poll() is None:
-        text = open(proc.out.name).read()
-        if re.search(row, text, re.M):
-            change()
-            return ior.finish(proc)
-        time.sleep(0.05)
-    raise AssertionError("no row %s: %r" % (row, ior.finish(proc)))
+def change_while_it_waits(ior, preload, args, change):
+    """The run waits before each phase (-d), and before the second one until the files were changed: what it says."""
+    proc = ior.start(args + " -d 0.001", np=2, env={"LD_PRELOAD": preload("hold-sleep.c"), "HOLD": "2"})
+    conftest.wait_until(lambda: proc.poll() is not None or b"\nwrite " in os.pread(proc.out.fileno(), 1 << 20, 0))
+    change()
+    (ior.cwd / "go").touch()
+    return ior.finish(proc)
 
 
-def test_the_job_that_wrote_them_finds_1000_corruptions(ior):
+def test_the_job_that_wrote_them_finds_1000_corruptions(ior, preload):
     """It knows its run, repetition and writers, so that even data of another run are stale, whatever their age."""
     store = Store(ior.cwd, "POSIX")
     ior("-w -k " + geometry(2), np=2).ok()
@@ -186,12 +182,12 @@ def test_the_job_that_wrote_them_finds_1000_corruptions(ior):
         seen["done"] = spoil(seen["bad"], old, 11)
         store.write(seen["bad"])
 
-    run = spoil_while_it_waits(ior, "-w -R -k -d 2 " + geometry(2), 2, r"^write ", change)
+    run = change_while_it_waits(ior, preload, "-w -R -k " + geometry(2), change)
     check_found(run, "read", seen["done"], seen["good"], seen["bad"])
     assert run.accesses() == ["write", "read"]
 
 
-def test_data_of_a_later_run_are_not_ours(ior):
+def test_data_of_a_later_run_are_not_ours(ior, preload):
     other = ior.cwd / "other"
     other.mkdir()
 
@@ -199,7 +195,7 @@ def test_data_of_a_later_run_are_not_ours(ior):
         conftest.Ior(other)("-w -k " + geometry(2), np=2).ok()
         Store(ior.cwd, "POSIX").write(Store(other, "POSIX").read())
 
-    n, kinds, _ = found(spoil_while_it_waits(ior, "-w -R -k -d 3 " + geometry(2), 2, r"^write ", change), "read")
+    n, kinds, _ = found(change_while_it_waits(ior, preload, "-w -R -k " + geometry(2), change), "read")
     assert n == TRANSFERS and kinds == {"stale data": TRANSFERS}
 
 
@@ -212,18 +208,13 @@ def test_a_bit_that_flips_between_writing_and_checking_is_found(ior, args):
     assert all(bin(int(m.group(5), 16) ^ int(m.group(6), 16)).count("1") == 1 for m in lines)
 
 
-def test_a_repetition_that_was_not_written_again_is_stale(ior):
+def test_a_repetition_that_was_not_written_again_is_stale(ior, preload):
     """Data of the first repetition where the second one's should be: the same name, the same length, and right once."""
-    proc = ior.start("-w -k -d 3 -i 2 " + geometry(2), np=2)
-    path, saved = ior.cwd / "testFile", b""
-    until = time.monotonic() + 30
-    while len(saved) < TRANSFERS * SIZE and time.monotonic() < until:
-        time.sleep(0.3)
-        saved = path.read_bytes() if path.exists() else b""
-    first = (ior.cwd / "testFile").read_bytes()
-    ior.finish(proc).ok()
+    path, copies = ior.cwd / "testFile", []
+    change_while_it_waits(ior, preload, "-w -k -i 2 " + geometry(2), lambda: copies.append(path.read_bytes())).ok()
+    first, = copies
     data = bytearray(path.read_bytes())
-    assert data[:SIZE] != first[:SIZE], "the copy was made too late"
+    assert data[:SIZE] != first[:SIZE]
     data[SIZE * 700:SIZE * 800] = first[SIZE * 700:SIZE * 800]
     path.write_bytes(data)
     n, kinds, lines = found(ior("-R -k " + geometry(2), np=2), "read")

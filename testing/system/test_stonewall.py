@@ -76,9 +76,7 @@ def test_collective_tasks_stop_together(ior, need_backend):
 def test_a_task_that_falls_behind_does_not_block_the_others(ior, need_backend, args):
     """A task is held up for a while, so that the tasks come to the deadline at different points."""
     need_backend(args.split()[1])
-    proc = ior.start("-w -R -D 1 -b 16k -t 8k -s 400 -G 3 -O interIODelay=2000 " + args)
-    pids = ior.wait_for_ranks(proc, 2)
-    time.sleep(0.5)
+    proc, pids = ior.begin("-w -R -D 1 -b 16k -t 8k -s 400 -G 3 -O interIODelay=2000 " + args, 2)
     for pid in pids[1:]:
         try:
             os.kill(pid, signal.SIGSTOP)

@@ -141,9 +141,7 @@ def test_the_request_of_a_queue_that_failed_has_its_errno(ior, need_backend):
 
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_leaves_what_there_was(ior, sig):
-    proc = ior.start("-a DUMMY -w -r -b 1m -t 8k --dummy.delay-xfer=50000 --timeline=t.npy", np=2)
-    pids = ior.wait_for_ranks(proc, 2)
-    conftest.time.sleep(1)
+    proc, pids = ior.begin("-a DUMMY -w -r -b 1m -t 8k -O interIODelay=50000 --timeline=t.npy", 2)
     os.kill(pids[1], sig)
     ior.finish(proc).ok(6)
     t = Timeline(ior.cwd / "t.npy", complete=False).adds_up()
@@ -155,9 +153,7 @@ def test_a_killed_rank_leaves_the_phases_before(ior):
     proc = ior.start("-a DUMMY --dummy.store -w -r -b 2m -t 1m --dummy.delay-xfer=100000 -i 1000 --timeline=t.npy", np=2)
     pids = ior.wait_for_ranks(proc, 2)
     names = ior.cwd / "t.timeline.json"
-    until = conftest.time.monotonic() + 20 * conftest.PATIENCE
-    while (not names.exists() or len(json.loads(names.read_text())["phases"]) < 2) and conftest.time.monotonic() < until:
-        conftest.time.sleep(0.05)
+    conftest.wait_until(lambda: names.exists() and len(json.loads(names.read_text())["phases"]) >= 2)
     os.kill(pids[1], signal.SIGKILL)
     run = ior.finish(proc)
     assert run.returncode not in (0, 6), run

@@ -4,7 +4,6 @@ import re
 import json
 import signal
 import statistics
-import time
 
 import pytest
 
@@ -79,8 +78,7 @@ def test_a_rank_that_fails_ends_the_repetitions(ior):
 
 
 def test_a_signal_ends_the_repetitions(ior):
-    proc = ior.start(ONE + "--until=0.0001 --until-max=1000", np=None)
-    time.sleep(1)
+    proc, _ = ior.begin(ONE + "--until=0.0001 --until-max=1000", None)
     proc.send_signal(signal.SIGINT)
     run = ior.finish(proc)
     assert run.returncode == 6 and results_of(ior)[0]["untilEnded"] == "failed", run
