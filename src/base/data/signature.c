@@ -7,7 +7,6 @@
 
 #define WORDS (WEIR_SIGNATURE_UNIT / 8)
 #define FEW_BITS 8 /* more differing bits than this are no flip */
-#define COUNTER_BITS 44 /* of a word that names its owner */
 
 /* Words of a unit. The nonce is a hash of the four that follow and the key that hides them, so
  * that nothing in a unit compresses and no bit of the head can change unseen. */
@@ -234,49 +233,4 @@ bool weir_signature_check(const struct weir_signature *s, bool known, const void
     seen->transfers += bad->pieces == 0;
     bad->kind = weir_damage_decide(&sum);
     return bad->pieces == 0;
-}
-
-/* ---- words that name their owner ---- */
-
-static uint64_t word_at(int owner, uint64_t index)
-{
-    return ((uint64_t)(unsigned)owner + 1) << COUNTER_BITS |
-           (index & ((UINT64_C(1) << COUNTER_BITS) - 1));
-}
-
-/* The bytes of one word from 'skip' on, at most len; how many there are. */
-static size_t take_word(int owner, uint64_t offset, size_t len, unsigned char out[8])
-{
-    uint64_t word = word_at(owner, offset / 8);
-    size_t skip = offset % 8, n = 8 - skip < len ? 8 - skip : len;
-
-    memcpy(out, (const unsigned char *)&word + skip, n);
-    return n;
-}
-
-void weir_owned_fill(int owner, uint64_t offset, void *buf, size_t len)
-{
-    unsigned char *at = buf;
-    unsigned char piece[8];
-
-    for (size_t n; len > 0; at += n, offset += n, len -= n) {
-        n = take_word(owner, offset, len, piece);
-        memcpy(at, piece, n);
-    }
-}
-
-size_t weir_owned_right(int owner, uint64_t offset, const void *buf, size_t len)
-{
-    const unsigned char *at = buf;
-    unsigned char piece[8];
-    size_t done = 0, same;
-
-    for (size_t n; done < len; done += n) {
-        n = take_word(owner, offset + done, len - done, piece);
-        for (same = 0; same < n && at[done + same] == piece[same]; same++)
-            ;
-        if (same < n)
-            return done + same;
-    }
-    return len;
 }

@@ -39,13 +39,4 @@ bool weir_signature_check(const struct weir_signature *s, bool known, const void
                           uint64_t off, struct weir_signature_seen *seen,
                           struct weir_data_damage *bad);
 
-/* ---- words that name their owner: the owner plus 1 in the high 20 bits, the number of the word
- * in the file in the low 44; for any offset and length ---- */
-
-/* The bytes of the owner's file from offset on. Local. */
-void weir_owned_fill(int owner, uint64_t offset, void *buf, size_t len);
-
-/* How many of the first bytes are right: len when all are. Local. */
-size_t weir_owned_right(int owner, uint64_t offset, const void *buf, size_t len);
-
 #endif

@@ -5,8 +5,8 @@
 #include "programs/mib/mib.h"
 
 #include <inttypes.h>
+#include <string.h>
 
-#include "base/data/signature.h"
 #include "base/rng.h"
 #include "engine/transfer.h"
 
@@ -74,6 +74,53 @@ static void end_bar(struct weir_run *run, struct mib_test *t, const struct weir_
     weir_report_line(&run->report, "%s", "");
 }
 
+/* ---- data: words that name their owner ---- */
+
+#define NUMBER_BITS 44 /* of the word in its file */
+
+static uint64_t word_at(int owner, uint64_t index)
+{
+    return ((uint64_t)(unsigned)owner + 1) << NUMBER_BITS |
+           (index & ((UINT64_C(1) << NUMBER_BITS) - 1));
+}
+
+/* The bytes of one word from 'skip' on, at most len; how many there are. */
+static size_t take_word(int owner, uint64_t offset, size_t len, unsigned char out[8])
+{
+    uint64_t word = word_at(owner, offset / 8);
+    size_t skip = offset % 8, n = 8 - skip < len ? 8 - skip : len;
+
+    memcpy(out, (const unsigned char *)&word + skip, n);
+    return n;
+}
+
+void mib_data_fill(int owner, uint64_t offset, void *buf, size_t len)
+{
+    unsigned char *at = buf;
+    unsigned char piece[8];
+
+    for (size_t n; len > 0; at += n, offset += n, len -= n) {
+        n = take_word(owner, offset, len, piece);
+        memcpy(at, piece, n);
+    }
+}
+
+size_t mib_data_right(int owner, uint64_t offset, const void *buf, size_t len)
+{
+    const unsigned char *at = buf;
+    unsigned char piece[8];
+    size_t done = 0, same;
+
+    for (size_t n; done < len; done += n) {
+        n = take_word(owner, offset + done, len - done, piece);
+        for (same = 0; same < n && at[done + same] == piece[same]; same++)
+            ;
+        if (same < n)
+            return done + same;
+    }
+    return len;
+}
+
 /* ---- before the clock starts ---- */
 
 static void begin_phase(struct mib_test *t)
@@ -92,7 +139,7 @@ static int prepare_write(struct weir_run *run, void *state, struct weir_err *err
     (void)run;
     begin_phase(t);
     t->planned = UINT64_MAX;
-    weir_owned_fill(t->task, 0, t->buf, (size_t)t->o->call_size);
+    mib_data_fill(t->task, 0, t->buf, (size_t)t->o->call_size);
     if (weir_session_admit(&t->session, path, WEIR_INTENT_REPLACE, err) < 0)
         return -1;
     if (!t->o->fresh)
@@ -191,7 +238,7 @@ static int step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *c
                           .off = i * t->extent.transfer };
 
     if (t->o->verify) {
-        weir_owned_fill(t->task, io.off, t->buf, io.len);
+        mib_data_fill(t->task, io.off, t->buf, io.len);
         weir_clock_apart(&run->counters.fill_ns, clock_ns);
     }
     return weir_transfer(run, t->file, &io, clock_ns, err);
@@ -200,7 +247,7 @@ static int step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *c
 static void verify(struct weir_run *run, struct mib_test *t, const struct weir_io *io,
                    uint64_t *clock_ns)
 {
-    size_t right = weir_owned_right(t->source, io->off, io->buf, io->len);
+    size_t right = mib_data_right(t->source, io->off, io->buf, io->len);
 
     if (right < io->len && run->counters.wrong++ == 0)
         t->wrong_at = io->off + right;

@@ -87,6 +87,12 @@ void mib_report_phase(struct weir_run *run, struct mib_test *t, const struct wei
  * those of the last step before the end where there were more. Local. */
 int weir_bar_stars(const struct weir_bar *b, uint64_t steps, double seconds);
 
+/* mib-phases.c: the bytes of the owner's file from offset on: words with the owner plus 1 in the high
+ * 20 bits, and in the low 44 the number of the word in the file; for any offset and length. And how
+ * many of the first bytes are right: len when all are. Local. */
+void mib_data_fill(int owner, uint64_t offset, void *buf, size_t len);
+size_t mib_data_right(int owner, uint64_t offset, const void *buf, size_t len);
+
 /* mib-profile.c: the files of -p. */
 
 /* As 'files' of struct weir_made. */
