@@ -42,23 +42,6 @@ int weir_rank_lines_put(const char *path, bool fresh, const struct weir_str *lin
  * ranks and tests. Local. */
 int64_t weir_records_time(const struct weir_run *run, uint64_t local_ns);
 
-/* Operation number k of every rank: 'ranks' times at which they began and ended, as
- * weir_records_time has them, in the order of the ranks; WEIR_NO_TIME where a rank has fewer
- * records. */
-struct weir_records_row {
-    uint64_t k;
-    int ranks;
-    const int64_t *begin_ns, *end_ns;
-};
-
-/* Hand the operations of all ranks to 'each' on rank 0, row by row: k from 0 to the last one of the
- * rank with the most. Rank 0 needs memory for some MiB, or 48 bytes a rank where that is more.
- * Collective over run->par when all ranks have run->records.wanted. Returns 0, or -1 and err
- * (WEIR_ESETUP) on all ranks. */
-int weir_records_rows(struct weir_run *run,
-                      void (*each)(void *arg, const struct weir_records_row *row), void *arg,
-                      struct weir_err *err);
-
 /* Hand the operations of rank 0, or of all ranks one after the other, to 'each' on rank 0, some
  * hundred at a time. origin_ns: the beginning of the phase on the clock of the rank that recorded
  * them. Constant memory. Collective over run->par when all is set. */
@@ -66,14 +49,5 @@ void weir_records_gather(struct weir_run *run, const struct weir_phase_rec *rec,
                          void (*each)(void *arg, const struct weir_record *r, size_t n,
                                       uint64_t origin_ns),
                          void *arg);
-
-/* Put the operations of the phase that has just run, of rank 0 or of all ranks, into a file for
- * each operation of the program for which 'name' gives a path (false: it has none): lines
- * "time,runtime" in seconds. All ranks whose operations are wanted have run->records.wanted. Rank
- * 0 makes the files anew. Collective over run->par. Returns 0, or -1 and err (WEIR_ESETUP) on
- * every rank. */
-int weir_op_files_gather(struct weir_run *run, const struct weir_phase_rec *rec, bool all,
-                         bool (*name)(const void *arg, int op, struct weir_str *path),
-                         const void *arg, struct weir_err *err);
 
 #endif

@@ -364,7 +364,7 @@ int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phas
     weir_metrics_report(run, &t->fs.session, rec);
     note_failures(run, t, sum);
     if (t->o->latency)
-        rc = weir_op_files_gather(run, rec, t->o->latency_all, mdw_name_operations, t, err);
+        rc = mdw_write_operations(run, t, rec, err);
 done:
     weir_str_free(&line);
     return rc;

@@ -4,10 +4,13 @@
 #include "programs/md-workbench/mdw.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/clock.h"
 #include "base/size.h"
+#include "base/text/wholefile.h"
 #include "engine/check/inputs.h"
+#include "engine/observe/gather.h"
 #include "engine/place/cleanup.h"
 #include "engine/place/items.h"
 #include "engine/place/preflight.h"
@@ -160,14 +163,61 @@ static int add_files(const void *opt, int tasks, struct weir_files *files, struc
     return weir_files_add_names(files, "-L (latency)", &names, WEIR_FILE_WRITE, err);
 }
 
-bool mdw_name_operations(const void *test, int op, struct weir_str *path)
-{
-    const struct mdw_test *t = test;
+/* A file for each kind of operation that the phase has, on rank 0. */
+struct op_files {
+    FILE *out[MDW_OPS];
+    struct weir_str path[MDW_OPS];
+};
 
-    if (!kinds[t->m->phase].has[op])
-        return false;
-    name_file(t->o, t->m->wait, (int)t->m->iteration, t->m->phase, (enum mdw_op)op, path);
-    return true;
+static int open_files(const struct mdw_test *t, struct op_files *f, struct weir_err *err)
+{
+    for (int op = 0; op < MDW_OPS; op++) {
+        struct weir_str *path = &f->path[op];
+
+        if (!kinds[t->m->phase].has[op])
+            continue;
+        name_file(t->o, t->m->wait, (int)t->m->iteration, t->m->phase, (enum mdw_op)op, path);
+        if (!(f->out[op] = weir_open_now(weir_str_text(path), "w")))
+            return weir_fail(err, WEIR_ESETUP, "create file of operations '%s'",
+                             weir_str_text(path));
+        fputs("time,runtime\n", f->out[op]);
+    }
+    return 0;
+}
+
+/* Sort the records into the files of their operations. */
+static void write_records(void *arg, const struct weir_record *r, size_t n, uint64_t origin_ns)
+{
+    const struct op_files *f = arg;
+
+    for (size_t i = 0; i < n; i++)
+        if (r[i].op < MDW_OPS && f->out[r[i].op])
+            fprintf(f->out[r[i].op], "%.7f,%.4e\n",
+                    (double)weir_record_after(&r[i], origin_ns) / WEIR_NS_PER_S,
+                    (double)(r[i].end_ns - r[i].begin_ns) / WEIR_NS_PER_S);
+}
+
+static int close_files(struct op_files *f, int rc, struct weir_err *err)
+{
+    for (int op = 0; op < MDW_OPS; op++) {
+        bool bad = f->out[op] && ferror(f->out[op]);
+
+        if (f->out[op] && (fclose(f->out[op]) != 0 || bad) && rc == 0)
+            rc = weir_fail(err, WEIR_ESETUP, "write file of operations '%s'",
+                           weir_str_text(&f->path[op]));
+        weir_str_free(&f->path[op]);
+    }
+    return rc;
+}
+
+int mdw_write_operations(struct weir_run *run, const struct mdw_test *t,
+                         const struct weir_phase_rec *rec, struct weir_err *err)
+{
+    struct op_files f = { .out = { NULL } };
+    int rc = run->par.rank == 0 ? open_files(t, &f, err) : 0;
+
+    weir_records_gather(run, rec, t->o->latency_all, write_records, &f);
+    return weir_agree(&run->par, close_files(&f, rc, err), err);
 }
 
 /* ---- what follows from the options ---- */

@@ -120,10 +120,14 @@ extern const struct weir_phase mdw_phases[MDW_PHASES];
 bool mdw_name_read(struct weir_run *run, void *state, uint64_t n, struct weir_small_file *file);
 void mdw_trace(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec);
 
-/* mdw.c: operations of a phase (struct weir_phase), and the file of -L with those of one kind; false
- * where the phase has none. Local. */
+/* mdw.c: operations of a phase (struct weir_phase). Local. */
 uint64_t mdw_count_operations(struct weir_run *run, void *state);
-bool mdw_name_operations(const void *test, int op, struct weir_str *path);
+
+/* mdw.c: put the operations of the phase that has just run, of rank 0 or with --latency-all of all
+ * ranks, into the files of -L: lines "time,runtime" in seconds. Collective over run->par. Returns 0,
+ * or -1 and err (WEIR_ESETUP) on every rank. */
+int mdw_write_operations(struct weir_run *run, const struct mdw_test *t,
+                         const struct weir_phase_rec *rec, struct weir_err *err);
 
 /* mdw-run.c: functions of struct weir_program for the test. */
 extern const struct weir_stage mdw_stages[];

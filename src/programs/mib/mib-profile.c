@@ -14,6 +14,7 @@
 #include "base/text/wholefile.h"
 #include "engine/observe/gather.h"
 #include "par/agree.h"
+#include "par/reduce.h"
 
 /* The facts of a rank that rank 0 must know. */
 struct column {
@@ -53,14 +54,12 @@ static void put_nodes(struct table *t, int ranks, const int64_t *ns)
                     t->node[n].there == t->node[n].tasks ? t->node[n].sum / t->node[n].tasks : 0);
 }
 
-static void put_row(void *arg, const struct weir_records_row *row)
+static void put_row(struct table *t, int ranks, const int64_t *ns)
 {
-    struct table *t = arg;
-
     if (t->nodes)
-        put_nodes(t, row->ranks, row->end_ns);
-    for (int i = 0; !t->nodes && i < row->ranks; i++)
-        put_seconds(t, row->end_ns[i] != WEIR_NO_TIME ? (double)row->end_ns[i] / WEIR_NS_PER_S : 0);
+        put_nodes(t, ranks, ns);
+    for (int i = 0; !t->nodes && i < ranks; i++)
+        put_seconds(t, ns[i] != WEIR_NO_TIME ? (double)ns[i] / WEIR_NS_PER_S : 0);
     fputc('\n', t->out);
 }
 
@@ -68,23 +67,92 @@ static void put_row(void *arg, const struct weir_records_row *row)
 static int begin_table(const struct weir_run *run, const char *path, bool by_node,
                        struct table *table, struct weir_err *err)
 {
-    struct weir_records_row row = { .ranks = run->par.size };
-    int64_t *begin = calloc((size_t)row.ranks, sizeof(*begin));
+    int ranks = run->par.size;
+    int64_t *begin = calloc((size_t)ranks, sizeof(*begin));
 
     table->nodes = by_node ? run->par.nodes : 0;
     table->node = calloc((size_t)run->par.nodes, sizeof(*table->node));
-    row.end_ns = begin;
-    for (int i = 0; begin && i < row.ranks; i++)
+    for (int i = 0; begin && i < ranks; i++)
         begin[i] = table->column[i].begin_ns;
     if (!begin || !table->node)
-        weir_fail(err, WEIR_ESETUP, "memory for the table of %d tasks", row.ranks);
+        weir_fail(err, WEIR_ESETUP, "memory for the table of %d tasks", ranks);
     else if (!(table->out = weir_open_now(path, "w")))
         weir_fail(err, WEIR_ESETUP, "open '%s' for the table of calls", path);
     else
-        put_row(table, &row);
+        put_row(table, ranks, begin);
     free(begin);
     return table->out ? 0 : -1;
 }
+
+/* ---- the ends of calls, on their way to rank 0 ---- */
+
+#define ROWS_MOST 4096
+#define ROWS_BYTES ((size_t)4 << 20) /* on rank 0 */
+
+/* Some rows: of this rank, on rank 0 of all, and there one as it is shown. */
+struct rows {
+    size_t most; /* at a time */
+    int64_t *mine, *all, *shown;
+};
+
+static int take_rows(const struct weir_run *run, struct rows *w, struct weir_err *err)
+{
+    size_t ranks = (size_t)run->par.size;
+
+    w->most = ROWS_BYTES / sizeof(*w->all) / ranks;
+    w->most = w->most < 1 ? 1 : w->most > ROWS_MOST ? ROWS_MOST : w->most;
+    w->mine = malloc(w->most * sizeof(*w->mine));
+    if (run->par.rank == 0) {
+        w->all = malloc(w->most * ranks * sizeof(*w->all));
+        w->shown = malloc(ranks * sizeof(*w->shown));
+    }
+    if (!w->mine || (run->par.rank == 0 && (!w->all || !w->shown)))
+        return weir_fail(err, WEIR_ESETUP, "memory for the operations of %d ranks", run->par.size);
+    return 0;
+}
+
+static void free_rows(struct rows *w)
+{
+    free(w->mine);
+    free(w->all);
+    free(w->shown);
+}
+
+/* n rows of all ranks. Collective. */
+static void move_rows(struct weir_run *run, struct rows *w, uint64_t from, size_t n,
+                      struct table *t)
+{
+    const struct weir_records *r = &run->records;
+
+    for (size_t i = 0; i < n; i++)
+        w->mine[i] = from + i < r->n ? weir_records_time(run, r->rec[from + i].end_ns)
+                                     : WEIR_NO_TIME;
+    weir_gather(&run->par, w->mine, n * sizeof(*w->mine), w->all);
+    for (size_t i = 0; run->par.rank == 0 && i < n; i++) {
+        for (size_t k = 0; k < (size_t)run->par.size; k++)
+            w->shown[k] = w->all[k * n + i];
+        put_row(t, run->par.size, w->shown);
+    }
+}
+
+/* As many rows as the task with the most calls has. Collective. */
+static int put_rows(struct weir_run *run, struct table *t, struct weir_err *err)
+{
+    int64_t most = (int64_t)run->records.n;
+    struct rows w = { 0 };
+    int rc = weir_agree(&run->par, take_rows(run, &w, err), err);
+
+    weir_allmax_i64(&run->par, &most, 1);
+    for (uint64_t from = 0; rc == 0 && from < (uint64_t)most; from += w.most) {
+        uint64_t left = (uint64_t)most - from;
+
+        move_rows(run, &w, from, left < w.most ? (size_t)left : w.most, t);
+    }
+    free_rows(&w);
+    return rc;
+}
+
+/* ---- a table ---- */
 
 static int end_table(struct table *t, const char *path, struct weir_err *err)
 {
@@ -110,7 +178,7 @@ static int write_table(struct weir_run *run, const struct weir_phase_rec *rec, c
     table.column = all;
     rc = weir_agree(&run->par, all ? begin_table(run, path, by_node, &table, err) : 0, err);
     if (rc == 0)
-        rc = weir_records_rows(run, put_row, &table, err);
+        rc = put_rows(run, &table, err);
     if (end_table(&table, path, rc < 0 ? NULL : err) < 0)
         rc = -1;
     free(all);
