@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* settings.c - files of options: lines "key = value" */
 #include "config.h"
-#include "engine/settings.h"
+#include "engine/command.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 
 #include "base/options/option.h"
-#include "engine/command.h"
 #include "par/agree.h"
 #include "par/textfile.h"
 
@@ -90,56 +89,6 @@ static int apply_line(struct weir_command *c, const char *key, const char *value
     else if (row && row->type == WEIR_OPT_STR && (row->flags & WEIR_OPT_OPTARG) && is_truth(value))
         return truth ? weir_opts_set(&c->opts, key, NULL, err) : 0;
     return weir_opts_set(&c->opts, key, value, err);
-}
-
-static void add_setting(const struct weir_opt *row, const void *values, struct weir_str *out)
-{
-    const bool bare = row->type == WEIR_OPT_STR && (row->flags & WEIR_OPT_OPTARG);
-    const void *field = (const char *)values + row->offset;
-    size_t before = out->len;
-
-    if (row->type == WEIR_OPT_FLAG)
-        weir_str_addf(out, "%s", *(const bool *)field ? "true" : "false");
-    else if (bare && !*(const char *const *)field)
-        weir_str_addf(out, "no");
-    else
-        weir_opt_show(row, values, out);
-    if (bare && out->len == before)
-        weir_str_addf(out, "true");
-}
-
-static bool is_default(const struct weir_opt *row, const void *values)
-{
-    struct weir_str text = { 0 };
-    bool same;
-
-    weir_opt_show(row, values, &text);
-    same = strcmp(weir_str_text(&text), row->def ? row->def : "") == 0 ||
-           (!row->def && row->type != WEIR_OPT_STR && strcmp(weir_str_text(&text), "0") == 0);
-    weir_str_free(&text);
-    return same;
-}
-
-void weir_settings_show(struct weir_report *r, const struct weir_opt *rows, const void *values,
-                        const char *const *keys, bool changed_only)
-{
-    struct weir_str text = { 0 };
-
-    for (; *keys; keys++) {
-        const struct weir_opt *row = weir_opt_row_of(rows, *keys);
-
-        if (!row || (changed_only && is_default(row, values)))
-            continue;
-        weir_str_clear(&text);
-        add_setting(row, values, &text);
-        weir_settings_line(r, *keys, weir_str_text(&text));
-    }
-    weir_report_free(r, &text);
-}
-
-void weir_settings_line(struct weir_report *r, const char *key, const char *value)
-{
-    weir_report_line(r, "%-25s= %s", key, value);
 }
 
 /* ---- the file of a program ---- */

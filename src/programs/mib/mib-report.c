@@ -5,11 +5,11 @@
 #include "programs/mib/mib.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <sys/utsname.h>
 
 #include "engine/about/banner.h"
 #include "engine/observe/metrics.h"
-#include "engine/settings.h"
 #include "par/agree.h"
 
 #define MIB 1048576.0
@@ -74,6 +74,58 @@ static void show_signon(struct weir_run *run)
     weir_report_free(&run->report, &version);
 }
 
+static void add_setting(const struct weir_opt *row, const void *values, struct weir_str *out)
+{
+    const bool bare = row->type == WEIR_OPT_STR && (row->flags & WEIR_OPT_OPTARG);
+    const void *field = (const char *)values + row->offset;
+    size_t before = out->len;
+
+    if (row->type == WEIR_OPT_FLAG)
+        weir_str_addf(out, "%s", *(const bool *)field ? "true" : "false");
+    else if (bare && !*(const char *const *)field)
+        weir_str_addf(out, "no");
+    else
+        weir_opt_show(row, values, out);
+    if (bare && out->len == before)
+        weir_str_addf(out, "true");
+}
+
+static bool is_default(const struct weir_opt *row, const void *values)
+{
+    struct weir_str text = { 0 };
+    bool same;
+
+    weir_opt_show(row, values, &text);
+    same = strcmp(weir_str_text(&text), row->def ? row->def : "") == 0 ||
+           (!row->def && row->type != WEIR_OPT_STR && strcmp(weir_str_text(&text), "0") == 0);
+    weir_str_free(&text);
+    return same;
+}
+
+static void show_line(struct weir_report *r, const char *key, const char *value)
+{
+    weir_report_line(r, "%-25s= %s", key, value);
+}
+
+/* Options under the keys of a list that ends with NULL, as lines of a file of options; with
+ * changed_only those that do not have their default. */
+static void show_options(struct weir_report *r, const struct weir_opt *rows, const void *values,
+                         const char *const *keys, bool changed_only)
+{
+    struct weir_str text = { 0 };
+
+    for (; *keys; keys++) {
+        const struct weir_opt *row = weir_opt_row_of(rows, *keys);
+
+        if (!row || (changed_only && is_default(row, values)))
+            continue;
+        weir_str_clear(&text);
+        add_setting(row, values, &text);
+        show_line(r, *keys, weir_str_text(&text));
+    }
+    weir_report_free(r, &text);
+}
+
 /* As an options file has it; tasks are skipped there. What release 1.9.10 does not show comes only
  * where it was asked for. */
 static void show_parameters(struct weir_run *run, const struct mib_test *t)
@@ -95,8 +147,8 @@ static void show_parameters(struct weir_run *run, const struct mib_test *t)
     weir_str_addf(&tasks, "%d", run->world.size);
     for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
         if (i == 1)
-            weir_settings_line(&run->report, "tasks", weir_str_text(&tasks));
-        weir_settings_show(&run->report, t->rows, t->o, groups[i].key, groups[i].changed_only);
+            show_line(&run->report, "tasks", weir_str_text(&tasks));
+        show_options(&run->report, t->rows, t->o, groups[i].key, groups[i].changed_only);
     }
     weir_report_free(&run->report, &tasks);
 }
