@@ -102,10 +102,7 @@ static bool is_default(const struct weir_opt *row, const void *values)
     return same;
 }
 
-static void show_line(struct weir_report *r, const char *key, const char *value)
-{
-    weir_report_line(r, "%-25s= %s", key, value);
-}
+#define SETTING "%-25s= " /* the key in a line of a file of options */
 
 /* Options under the keys of a list that ends with NULL, as lines of a file of options; with
  * changed_only those that do not have their default. */
@@ -121,7 +118,7 @@ static void show_options(struct weir_report *r, const struct weir_opt *rows, con
             continue;
         weir_str_clear(&text);
         add_setting(row, values, &text);
-        show_line(r, *keys, weir_str_text(&text));
+        weir_report_line(r, SETTING "%s", *keys, weir_str_text(&text));
     }
     weir_report_free(r, &text);
 }
@@ -142,15 +139,12 @@ static void show_parameters(struct weir_run *run, const struct mib_test *t)
           false },
         { { "use_node_aves", "force", "verify", "api", "log_dir" }, true },
     };
-    struct weir_str tasks = { 0 };
 
-    weir_str_addf(&tasks, "%d", run->world.size);
     for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
         if (i == 1)
-            show_line(&run->report, "tasks", weir_str_text(&tasks));
+            weir_report_line(&run->report, SETTING "%d", "tasks", run->world.size);
         show_options(&run->report, t->rows, t->o, groups[i].key, groups[i].changed_only);
     }
-    weir_report_free(&run->report, &tasks);
 }
 
 static void show_file_system(struct weir_report *r, const struct weir_fs_type *fs)
