@@ -67,10 +67,10 @@ void weir_observers_release(struct weir_run *run)
     run->observed.n = 0;
 }
 
-void *weir_observed(const struct weir_run *run, const struct weir_observer *row)
+void *weir_observed(const struct weir_run *run, const char *name)
 {
     for (int i = 0; i < run->observed.n; i++)
-        if (run->observed.of[i].row == row)
+        if (strcmp(run->observed.of[i].row->name, name) == 0)
             return run->observed.of[i].state;
     return NULL;
 }
@@ -236,4 +236,10 @@ int weir_observers_after(struct weir_run *run, struct weir_phase_rec *rec, struc
         rec->sum += o->row->sums;
     }
     return rc;
+}
+
+void weir_observers_measured(struct weir_run *run, struct weir_session *s,
+                             const struct weir_phase_rec *rec)
+{
+    CALL(TAKES, measured, s, rec);
 }

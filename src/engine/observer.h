@@ -94,6 +94,11 @@ struct weir_observer {
      * only ends what start began. All are called; the first error wins. */
     int (*after)(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                  struct weir_err *err);
+    /* TOGETHER, at the place in the output of a program where everything that was measured about a
+     * phase belongs, with the calls in a session (one that is zero has none). s and rec NULL: the
+     * place of the first phase, where none was measured. */
+    void (*measured)(struct weir_run *run, void *state, struct weir_session *s,
+                     const struct weir_phase_rec *rec);
 };
 
 /* observe/all.c: in this order; ends with NULL. */
@@ -109,8 +114,8 @@ void weir_observers_hand_in(struct weir_run *run, const struct weir_observer *ro
 int weir_observers_begin(struct weir_run *run, struct weir_err *err);
 void weir_observers_release(struct weir_run *run);
 
-/* The state of a row in this run. Local. */
-void *weir_observed(const struct weir_run *run, const struct weir_observer *row);
+/* The state of the row with this name in this run; NULL: it has no such row. Local. */
+void *weir_observed(const struct weir_run *run, const char *name);
 
 /* Choose who is wanted by run->test, and set run->records.wanted where one of them reads
  * operations. Local. */
@@ -142,5 +147,7 @@ void weir_observers_tick(struct weir_run *run, const struct weir_news *news, uin
 int weir_observers_most(struct weir_run *run, const struct weir_phase_rec *rec, int64_t *max);
 int weir_observers_add(struct weir_run *run, const struct weir_phase_rec *rec, uint64_t *sum);
 int weir_observers_after(struct weir_run *run, struct weir_phase_rec *rec, struct weir_err *err);
+void weir_observers_measured(struct weir_run *run, struct weir_session *s,
+                             const struct weir_phase_rec *rec);
 
 #endif

@@ -4,6 +4,7 @@
 #include "engine/options.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/options/option.h"
 
@@ -232,4 +233,12 @@ void weir_run_options_log(const struct weir_run_options *o, struct weir_log *log
 {
     log->verbose = o->verbose;
     log->warnings_are_errors = o->warnings_are_errors;
+}
+
+unsigned weir_existing(const struct weir_run_options *o)
+{
+    for (int i = 0; o->existing && weir_existing_ways[i]; i++)
+        if (strcasecmp(o->existing, weir_existing_ways[i]) == 0)
+            return 1u << i;
+    return 0;
 }

@@ -48,6 +48,18 @@ struct weir_run_options {
 const struct weir_opt *weir_options_merge(const struct weir_opt *own, bool whole,
                                           struct weir_arena *arena, struct weir_err *err);
 
+/* The values of --existing; bits of what a program can do. */
+enum {
+    WEIR_EXISTING_REPLACE = 1u << 0,
+    WEIR_EXISTING_REUSE = 1u << 1,
+    WEIR_EXISTING_FAIL = 1u << 2,
+    /* Of a program: it reports itself what it does with existing files. */
+    WEIR_EXISTING_TOLD = 1u << 3
+};
+
+/* The value of --existing; 0: as the program does without it. Local. */
+unsigned weir_existing(const struct weir_run_options *o);
+
 /* The values of --existing (in the order of WEIR_EXISTING_...), and where nothing can be used
  * again; of --progress; of --rules (in that of enum weir_rule_set). Each ends with NULL. */
 extern const char *const weir_existing_ways[], *const weir_existing_no_reuse[];

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "engine/check/checks.h"
-#include "engine/observe/metrics.h"
+#include "engine/observe/latency.h"
 
 /* A phase without any work has no rate. */
 static double rate(int64_t amount, double ns)
@@ -133,7 +133,7 @@ static void take_finding(struct weir_capture *c, const struct weir_finding_row *
 
 static void take_row(struct weir_sink *s, const struct weir_table *t, const void *record)
 {
-    if (t == &weir_metrics_table)
+    if (strcmp(t->key, WEIR_METRICS_KEY) == 0)
         take_phase(s->priv, record);
     else if (t == &weir_findings_table)
         take_finding(s->priv, record);

@@ -9,12 +9,8 @@ if [ -z "$objects" ]; then
     exit 77
 fi
 
-# What others still use; the list becomes shorter only. Programs call the metrics at their place in the output, and ask what is in
-# their directory; the checks look at the page cache.
-known=" weir_metrics_report weir_metrics_table weir_existing weir_pagecache_look "
-
 # shellcheck disable=SC2086 # a list of names without blanks
-nm -A $objects | awk -v known="$known" '
+nm -A $objects | awk '
 { file = $1; sub(/:.*/, "", file); symbol = $NF; type = $(NF - 1) }
 type ~ /^[TRDB]$/ { object[symbol] = file }
 type == "U" { users[symbol] = users[symbol] " " file }
@@ -25,7 +21,7 @@ END {
             rows++
         }
     for (symbol in object)
-        if (object[symbol] in row && symbol != row[object[symbol]] && users[symbol] && !index(known, " " symbol " ")) {
+        if (object[symbol] in row && symbol != row[object[symbol]] && users[symbol]) {
             printf "%s: %s is used by%s\n", row[object[symbol]], symbol, users[symbol]
             failed = 1
         }

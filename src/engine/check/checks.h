@@ -94,10 +94,10 @@ struct weir_checks {
     struct weir_str tables; /* for people, after the summaries; each ends with a line break */
 };
 
-/* The checks of a run: the state of the row 'checks'. Local. */
+/* The checks of a run: the state of the row 'checks'; NULL: it has none. Local. */
 static inline struct weir_checks *weir_checks_of(const struct weir_run *run)
 {
-    return weir_observed(run, &weir_checks);
+    return weir_observed(run, "checks");
 }
 
 /* A row of the table "findings" for programs. */

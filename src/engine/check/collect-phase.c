@@ -21,7 +21,8 @@
 void weir_checks_applied(struct weir_run *run, struct weir_session *s, struct weir_file *f)
 {
     struct weir_applied applied = { .independent = -1, .other_layout = -1 };
-    struct weir_inputs *inputs = weir_checks_of(run)->inputs;
+    const struct weir_checks *t = weir_checks_of(run);
+    struct weir_inputs *inputs = t ? t->inputs : NULL;
 
     if (!inputs || !s->be || !s->be->applied || !s->started || s->access.dry_run)
         return;

@@ -2,7 +2,6 @@
 /* all.c - the rows that watch a run: the one place that names them (observer.h) */
 #include "config.h"
 #include "engine/observe/all.h"
-#include "engine/place/pagecache.h"
 
 /* The order is that of every hook. */
 const struct weir_observer *const weir_observers[] = {

@@ -14,6 +14,7 @@ extern const struct weir_observer weir_timeline; /* --timeline */
 extern const struct weir_observer weir_until;    /* --until, and the rates of repetitions */
 extern const struct weir_observer weir_op_files; /* a file of the operations of each task */
 extern const struct weir_observer weir_ranks;    /* the file of the ranks, and outliers */
+extern const struct weir_observer weir_dropcache; /* --drop-cache */
 extern const struct weir_observer weir_checks;   /* findings and verdict of a test */
 extern const struct weir_observer weir_metrics;  /* everything measured about a phase */
 

@@ -11,6 +11,30 @@ struct weir_latency {
     double mean, p50, p90, p99, p999, max;
 };
 
+/* Everything measured about one phase: a row of "phases" for programs. Bytes, ns, counts. */
+struct weir_metrics {
+    const char *operation;
+    int64_t test, iter, tasks;
+    int64_t bytes, steps, steps_min, steps_max, operations, wrong;
+    double open_ns, work_ns, close_ns, total_ns;
+    double fill_ns, verify_ns;     /* mean over the ranks */
+    double fastest_ns, slowest_ns; /* time between first and last step of a rank */
+    int64_t fastest_rank, slowest_rank;
+    double clock_error_ns;
+    double cache_looked, cache_resident, cache_dirty; /* NaN: not known */
+    int64_t interrupted;
+    const char *ended;
+    int64_t by[WEIR_ENDS]; /* tasks */
+    struct weir_latency op[WEIR_OPS];
+    /* for a program that runs this one */
+    int64_t operations_min, operations_max; /* of a task */
+    struct weir_latency whole; /* operations of the program, where it measures them as a whole */
+    struct weir_stonewall stonewall;
+};
+
+/* The key of their table. */
+#define WEIR_METRICS_KEY "phases"
+
 /* Sum up a histogram. Local. */
 void weir_latency_of(const struct weir_hist *h, struct weir_latency *out);
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* metrics.c - everything measured about one phase */
 #include "config.h"
-#include "engine/observe/metrics.h"
+#include "engine/observe/all.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "engine/observe/all.h"
 #include "engine/observe/latency.h"
 #include "engine/phase.h"
 #include "engine/test.h"
@@ -69,8 +68,8 @@ static const struct weir_col cols[] = {
     WEIR_COL_END
 };
 
-const struct weir_table weir_metrics_table = {
-    .key = "phases",
+static const struct weir_table phases = {
+    .key = WEIR_METRICS_KEY,
     .cols = cols,
     .readers = WEIR_FOR_DATA | WEIR_FOR_CSV_FULL,
 };
@@ -151,12 +150,15 @@ static void add_latencies(struct weir_run *run, struct weir_session *s, struct w
     weir_latency_of(all, &out->whole);
 }
 
-void weir_metrics_report(struct weir_run *run, struct weir_session *s,
-                         const struct weir_phase_rec *rec)
+static void measured(struct weir_run *run, void *state, struct weir_session *s,
+                     const struct weir_phase_rec *rec)
 {
     struct weir_metrics m;
 
-    if (!run->report.details)
+    (void)state;
+    if (!rec)
+        weir_report_head(&run->report, &phases);
+    if (!rec || !run->report.details)
         return;
     gather(&run->par, rec, run->test->id, &m);
     add_latencies(run, s, &m);
@@ -164,18 +166,19 @@ void weir_metrics_report(struct weir_run *run, struct weir_session *s,
     m.cache_resident = rec->cache_resident;
     m.cache_dirty = rec->cache_dirty;
     m.stonewall = rec->stonewall;
-    weir_report_row(&run->report, &weir_metrics_table, &m);
+    weir_report_row(&run->report, &phases, &m);
 }
 
 /* Of stages without a report of their own; programs report the others at their place. */
 static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                  struct weir_err *err)
 {
-    (void)state;
     (void)err;
     if (!rec->failed && rec->stage && !rec->stage->after && run->test->sessions > 0)
-        weir_metrics_report(run, run->test->session[0], rec);
+        measured(run, state, run->test->session[0], rec);
     return 0;
 }
 
-const struct weir_observer weir_metrics = { .name = "metrics", .after = after };
+const struct weir_observer weir_metrics = {
+    .name = "metrics", .after = after, .measured = measured
+};

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pagecache.h - the files of a test in the page cache: looked at, and dropped on request */
+/* pagecache.h - the file of a stage in the page cache */
 #ifndef WEIR_ENGINE_PLACE_PAGECACHE_H
 #define WEIR_ENGINE_PLACE_PAGECACHE_H
 
 #include "base/node/cache.h"
 
-struct weir_observer;
 struct weir_run;
 struct weir_stage;
 
@@ -15,8 +14,8 @@ struct weir_stage;
 void weir_pagecache_look(struct weir_run *run, const struct weir_stage *stage,
                          struct weir_cache_seen *seen, const char **why);
 
-/* --drop-cache: drop the files of a read stage from the page cache of every node that wrote or will
- * read them, and check whether it worked (test->evicted). That it did not is a warning. */
-extern const struct weir_observer weir_dropcache;
+/* Do something with the path of the file that this rank touches in a stage, if there is one. Local. */
+void weir_pagecache_do(struct weir_run *run, const struct weir_stage *stage,
+                       void (*what)(const char *path));
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* preflight.c - checks before the first byte is moved */
 #include "config.h"
-#include "engine/place/preflight.h"
+#include "engine/observe/all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/observe/all.h"
 #include "engine/place/usage.h"
 #include "engine/program.h"
 #include "par/agree.h"
@@ -23,14 +22,6 @@
 #define PROBE_WAIT_S 1.0 /* for a name that another node has made */
 #define MOST_TARGETS 4096
 #define PROBE_TEXT 4096
-
-unsigned weir_existing(const struct weir_run_options *o)
-{
-    for (int i = 0; o->existing && weir_existing_ways[i]; i++)
-        if (strcasecmp(o->existing, weir_existing_ways[i]) == 0)
-            return 1u << i;
-    return 0;
-}
 
 static bool reads_data(const struct weir_program *p)
 {

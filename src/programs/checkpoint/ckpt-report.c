@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/size.h"
 #include "engine/about/banner.h"
-#include "engine/observe/metrics.h"
+#include "engine/observer.h"
 #include "par/agree.h"
 
 #define MIB 1048576.0
@@ -168,7 +168,7 @@ int ckpt_report_trial(struct weir_run *run, void *state, const struct weir_stage
         keep_series(t, &x);
         weir_report_row(&run->report, &trials, &x);
     }
-    weir_metrics_report(run, &t->session, rec);
+    weir_observers_measured(run, &t->session, rec);
     if (t->reads)
         ckpt_note_look(run, t);
     if (t->wrong.code != WEIR_OK)

@@ -13,7 +13,6 @@
 #include <strings.h>
 
 #include "base/clock.h"
-#include "engine/place/preflight.h"
 #include "par/agree.h"
 
 static const struct weir_operation write_operations[] = { { "gather", "gather", "fields", false },

@@ -10,8 +10,8 @@
 #include "base/rng.h"
 #include "engine/about/banner.h"
 #include "engine/check/inputs.h"
-#include "engine/observe/metrics.h"
-#include "engine/place/preflight.h"
+#include "engine/observer.h"
+#include "engine/test.h"
 #include "par/agree.h"
 
 #define O struct parts_options
@@ -313,7 +313,7 @@ static int after(struct weir_run *run, void *state, const struct weir_stage *sta
     weir_stats_add(&t->write, (double)t->ns[1] / WEIR_NS_PER_S);
     weir_stats_add(&t->both, (double)(t->ns[0] + t->ns[1]) / WEIR_NS_PER_S);
     (void)err;
-    weir_metrics_report(run, &t->session, rec);
+    weir_observers_measured(run, &t->session, rec);
     return 0;
 }
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "engine/check/inputs.h"
-#include "engine/observe/metrics.h"
-#include "engine/place/preflight.h"
+#include "engine/observer.h"
+#include "engine/test.h"
 #include "par/agree.h"
 
 #define O struct h5ex_options
@@ -230,7 +230,7 @@ static int after_phase(struct weir_run *run, void *state, const struct weir_stag
 {
     struct h5ex_test *t = state;
 
-    weir_metrics_report(run, &t->session, rec);
+    weir_observers_measured(run, &t->session, rec);
     if (s->phase != &h5ex_read_phase || rec->interrupted)
         return 0;
     return h5ex_report_repetition(run, t, rec, err);

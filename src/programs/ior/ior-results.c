@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/text/columns.h"
-#include "engine/observe/metrics.h"
+#include "engine/observer.h"
 #include "engine/observe/gather.h"
 
 #define MIB 1048576.0
@@ -141,7 +141,7 @@ static void begin_tables(struct weir_run *run)
 {
     weir_report_head(&run->report, &results);
     if (run->report.details)
-        weir_report_head(&run->report, &weir_metrics_table);
+        weir_observers_measured(run, NULL, NULL);
 }
 
 void ior_report_head(struct weir_run *run)
@@ -178,7 +178,7 @@ void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct wei
     if (rec->stonewall.known)
         report_wall(run, rec);
     weir_report_row(&run->report, &results, &row);
-    weir_metrics_report(run, &t->session, rec);
+    weir_observers_measured(run, &t->session, rec);
 }
 
 /* A row of something that was not measured but for the time that it took. */

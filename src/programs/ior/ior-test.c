@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/shape/shift.h"
 #include "engine/about/banner.h"
-#include "engine/observe/metrics.h"
+#include "engine/observer.h"
 #include "engine/place/status.h"
 #include "par/agree.h"
 #include "par/reduce.h"
@@ -224,7 +224,7 @@ static int after_check(struct weir_run *run, void *state, const struct weir_stag
     int rc = ior_data_report(run, state, rec, "write", err);
 
     (void)s;
-    weir_metrics_report(run, &((struct ior_test *)state)->session, rec);
+    weir_observers_measured(run, &((struct ior_test *)state)->session, rec);
     return rc;
 }
 

@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "engine/about/banner.h"
 #include "engine/check/inputs.h"
-#include "engine/place/preflight.h"
 #include "engine/place/status.h"
 #include "engine/place/usage.h"
 #include "engine/test.h"

@@ -361,7 +361,7 @@ int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phas
     if (t->o->each_rank)
         weir_ranks_lines(run, &line);
     weir_report_flush(&run->report);
-    weir_metrics_report(run, &t->fs.session, rec);
+    weir_observers_measured(run, &t->fs.session, rec);
     note_failures(run, t, sum);
     if (t->o->latency)
         rc = mdw_write_operations(run, t, rec, err);

@@ -13,7 +13,6 @@
 #include "engine/observe/gather.h"
 #include "engine/place/cleanup.h"
 #include "engine/place/items.h"
-#include "engine/place/preflight.h"
 #include "par/agree.h"
 
 #define O struct mdw_options

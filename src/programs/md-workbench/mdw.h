@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/hist.h"
-#include "engine/observe/metrics.h"
+#include "engine/observer.h"
 #include "engine/options.h"
 #include "engine/phase.h"
 #include "engine/place/items.h"

@@ -154,7 +154,7 @@ void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct we
 {
     if (!run->report.details && !t->o->latency)
         return;
-    weir_metrics_report(run, &t->fs.session, rec);
+    weir_observers_measured(run, &t->fs.session, rec);
     weir_latency_report(run, &t->fs.session, t->pass.op, &mdtest_calls[t->pass.op], t->results.sum);
 }
 

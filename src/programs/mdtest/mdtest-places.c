@@ -12,7 +12,6 @@
 
 #include "base/clock.h"
 #include "engine/place/cleanup.h"
-#include "engine/place/preflight.h"
 #include "par/agree.h"
 
 #define MODE 0775

@@ -125,7 +125,7 @@ static int write_own(struct weir_run *run, struct mdtest_test *t, double *second
         return -1;
     t->pass.phase = &mdtest_phases[t->pass.op];
     *seconds = weir_phase_span(&rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
-    weir_metrics_report(run, &t->fs.session, &rec);
+    weir_observers_measured(run, &t->fs.session, &rec);
     return 0;
 }
 

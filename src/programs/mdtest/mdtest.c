@@ -9,7 +9,6 @@
 
 #include "engine/check/inputs.h"
 #include "engine/place/items.h"
-#include "engine/place/preflight.h"
 #include "engine/place/status.h"
 #include "par/agree.h"
 

@@ -13,7 +13,7 @@
 #include "base/stats.h"
 #include "engine/files.h"
 #include "engine/observe/latency.h"
-#include "engine/observe/metrics.h"
+#include "engine/observer.h"
 #include "engine/options.h"
 #include "engine/phase.h"
 #include "engine/place/items.h"

@@ -9,7 +9,7 @@
 #include <sys/utsname.h>
 
 #include "engine/about/banner.h"
-#include "engine/observe/metrics.h"
+#include "engine/observer.h"
 #include "par/agree.h"
 
 #define MIB 1048576.0
@@ -288,7 +288,7 @@ void mib_report_phase(struct weir_run *run, struct mib_test *t, const struct wei
                   " calls or fewer; reads end there",
                   rec->ended[WEIR_END_WORK], run->par.size, rec->steps_max);
     report_wrong(run, t);
-    weir_metrics_report(run, &t->session, rec);
+    weir_observers_measured(run, &t->session, rec);
 }
 
 /* ---- the line of results ---- */

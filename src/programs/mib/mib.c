@@ -16,7 +16,6 @@
 #include "base/shape/shift.h"
 #include "base/size.h"
 #include "engine/check/inputs.h"
-#include "engine/place/preflight.h"
 #include "engine/place/usage.h"
 #include "par/agree.h"
 #include "par/reduce.h"
