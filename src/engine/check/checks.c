@@ -24,72 +24,20 @@ static bool is_measured(const struct weir_run *run, const struct weir_stage *s)
 static int check(const struct weir_run_options *o, struct weir_files *files,
                  struct weir_err *err)
 {
+    struct weir_limits limits;
+
     (void)files;
-    return weir_checks_options(o, err);
+    return weir_limits_parse(&limits, o->limits, err);
 }
 
-static void help(enum weir_topic topic, struct weir_str *out)
-{
-    if (topic == WEIR_TOPIC_TRUST)
-        weir_checks_help(out);
-}
-
-static int run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
-                     struct weir_err *err)
-{
-    (void)state;
-    if (weir_checks_environment(run, err) < 0)
-        return -1;
-    weir_collect_machine(run, tests, n);
-    return 0;
-}
-
+/* The tables of --findings, after the summaries. A line has its own break. */
 static void summary(struct weir_run *run, void *state)
 {
-    (void)state;
-    weir_checks_tables(run);
-}
+    struct weir_str *text = &((struct weir_checks *)state)->tables;
 
-/* ---- a test ---- */
-
-/* Takes over the facts found before the test, and those that readers do not get. */
-static void take_found(struct weir_run *run)
-{
-    const struct weir_found *found = &run->test->found;
-    struct weir_inputs *f = weir_checks_of(run)->inputs;
-
-    if (!f)
-        return;
-    f->apart = found->apart;
-    f->full = fmax(f->full, found->full);
-    f->need_of_free = fmax(f->need_of_free, found->need_of_free);
-    f->no_room = found->no_room;
-}
-
-static void take_missing(struct weir_run *run)
-{
-    if (weir_checks_of(run)->inputs && run->report.details)
-        weir_checks_of(run)->inputs->missing = run->test->missing;
-}
-
-static int test_start(struct weir_run *run, void *state, struct weir_err *err)
-{
-    (void)state;
-    (void)err;
-    run->test->missing = run->report.missing;
-    weir_checks_begin(run);
-    take_found(run);
-    return 0;
-}
-
-static void test_end(struct weir_run *run, void *state)
-{
-    const struct weir_run_options *o = run->test->plan.options;
-
-    (void)state;
-    take_missing(run);
-    if (weir_checks_end(run) == WEIR_INVALID && o->strict)
-        run->test->invalid_by = weir_rule_sets[weir_checks_rules(run, o)];
+    if (text->len > 0)
+        weir_report_line(&run->report, "%.*s", (int)text->len - 1, text->text);
+    weir_report_free(&run->report, text);
 }
 
 /* ---- a phase ---- */
@@ -126,13 +74,6 @@ static void start(struct weir_run *run, void *state, const struct weir_phase_rec
 }
 
 /* ---- the sums of a phase ---- */
-
-static void most(struct weir_run *run, void *state, const struct weir_phase_rec *rec, int64_t *max)
-{
-    (void)state;
-    (void)rec;
-    *max = weir_others_most(run);
-}
 
 /* In which part of the phase has this rank done its work? */
 static int part_of(const struct weir_run *run, const struct weir_phase_rec *rec)
@@ -224,7 +165,6 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     weir_checks_of(run)->stage = NULL;
     if (rec->failed || !rec->stage)
         return 0;
-    take_missing(run);
     if (is_measured(run, rec->stage))
         weir_collect_phase(run, rec, moves_of(rec->stage));
     if (weir_checks_of(run)->inputs && run->par.rank == 0)
@@ -238,15 +178,15 @@ const struct weir_observer weir_checks = {
     .state_size = sizeof(struct weir_checks),
     .maxima = 1,
     .sums = sizeof(struct weir_checks_sums) / sizeof(uint64_t),
-    .help = help,
+    .help = weir_checks_help,
     .check = check,
-    .run_begin = run_begin,
+    .run_begin = weir_checks_run_begin,
     .summary = summary,
-    .test_start = test_start,
-    .test_end = test_end,
+    .test_start = weir_checks_test_start,
+    .test_end = weir_checks_test_end,
     .before = before,
     .start = start,
-    .most = most,
+    .most = weir_others_most,
     .add = add,
     .after = after,
 };

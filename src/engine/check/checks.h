@@ -109,11 +109,12 @@ struct weir_finding_row {
 
 extern const struct weir_table weir_findings_table;
 
-/* Gather the inputs of the machine, where any of the tests is judged. Collective over run->world. */
-void weir_collect_machine(struct weir_run *run, const struct weir_test *tests, int n);
-
-/* Begin to gather the inputs of run->test, after its start. Collective over run->par. */
-void weir_checks_begin(struct weir_run *run);
+/* collect.c: hooks of the row. The rule set of WEIR_RULES, and the inputs of the machine where any
+ * of the tests is judged; the inputs of run->test; its judgement. */
+int weir_checks_run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
+                          struct weir_err *err);
+int weir_checks_test_start(struct weir_run *run, void *state, struct weir_err *err);
+void weir_checks_test_end(struct weir_run *run, void *state);
 
 /* Note what all ranks measured in a phase of a stage that is judged, and what a dry run means to do.
  * Collective over run->par. */
@@ -133,41 +134,26 @@ void weir_checks_applied(struct weir_run *run, struct weir_session *s, struct we
 int weir_others_find(struct weir_run *run);
 void weir_others_begin(struct weir_run *run, struct weir_inputs *f);
 void weir_others_before(struct weir_run *run);
-int64_t weir_others_most(struct weir_run *run);
+void weir_others_most(struct weir_run *run, void *state, const struct weir_phase_rec *rec,
+                      int64_t *max);
 void weir_others_add(struct weir_run *run, const struct weir_machine_use *now, bool reads,
                      struct weir_checks_sums *s);
 void weir_others_note(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_inputs *f,
                       struct weir_inputs_phase *p);
 
-/* Judge the test and report it to programs, in the object of the test that is open. Returns the
- * verdict, the same on all ranks where --strict was given; else on rank 0 alone. Collective over
- * run->par. */
-enum weir_severity weir_checks_end(struct weir_run *run);
-
-/* Judge weir_checks_of(run)->inputs, tell programs, and keep what people read; nothing where no phase was
- * measured. The verdict. Rank 0 of run->par; verdict.c, for weir_checks_end. */
+/* verdict.c: judge the test by its inputs, report it to programs, in the object of the test that is
+ * open, and keep what people read. Returns the verdict. Rank 0. */
 enum weir_severity weir_verdict_report(struct weir_run *run);
 
 /* Give the rows of CSV the verdict of what is known until now. Rank 0, nothing elsewhere. */
 void weir_verdict_for_rows(struct weir_run *run);
 
-/* The tables of --findings for people, which are given back. Rank 0, nothing elsewhere. */
-void weir_checks_tables(struct weir_run *run);
-
-/* Take the rule set of WEIR_RULES, in the environment of rank 0, for tests without --rules.
- * Collective over run->world. -1 and err (WEIR_EUSAGE). */
-int weir_checks_environment(struct weir_run *run, struct weir_err *err);
-
 /* The rule set of a test. Local. */
 struct weir_run_options;
 enum weir_rule_set weir_checks_rules(const struct weir_run *run, const struct weir_run_options *o);
 
-/* Append what the verdicts mean, what each rule measures, and where a finding begins by the default
- * rules, for --help=trust. Local. */
-void weir_checks_help(struct weir_str *out);
-
-/* Are the values of --limit right? Local, the same on all ranks. -1 and err
- * (WEIR_EUSAGE). */
-int weir_checks_options(const struct weir_run_options *o, struct weir_err *err);
+/* verdict.c: a hook of the row. What the verdicts mean, what each rule measures, and where a finding
+ * begins by the default rules, for --help=trust. */
+void weir_checks_help(enum weir_topic topic, struct weir_str *out);
 
 #endif

@@ -16,13 +16,6 @@
 #include "par/agree.h"
 #include "par/reduce.h"
 
-int weir_checks_options(const struct weir_run_options *o, struct weir_err *err)
-{
-    struct weir_limits limits;
-
-    return weir_limits_parse(&limits, o->limits, err);
-}
-
 /* ---- the machine ---- */
 
 /* One agreement of all ranks, beside that of the ranks of each node. */
@@ -41,7 +34,8 @@ static void look_at_machine(struct weir_run *run)
     t->step = weir_machine_clock_step();
 }
 
-static int read_environment(struct weir_run *run, struct weir_err *err)
+/* The rule set of WEIR_RULES, for tests without --rules. */
+static int read_environment(struct weir_checks *t, struct weir_err *err)
 {
     const char *name = getenv("WEIR_RULES");
     int set = name && *name ? weir_rule_set_find(name) : WEIR_RULES_DEFAULT;
@@ -51,17 +45,7 @@ static int read_environment(struct weir_run *run, struct weir_err *err)
                            "environment variable WEIR_RULES is '%s'; rule sets are default, "
                            "jupiter, io500, snia and none",
                            name);
-    weir_checks_of(run)->rules = (enum weir_rule_set)set;
-    return 0;
-}
-
-int weir_checks_environment(struct weir_run *run, struct weir_err *err)
-{
-    int rc = run->world.rank == 0 ? read_environment(run, err) : 0;
-
-    if (weir_agree(&run->world, rc, err) < 0)
-        return -1;
-    weir_bcast(&run->world, &weir_checks_of(run)->rules, sizeof(weir_checks_of(run)->rules), 0);
+    t->rules = (enum weir_rule_set)set;
     return 0;
 }
 
@@ -76,18 +60,25 @@ static bool is_judged(const struct weir_run *run, const struct weir_test *t)
     return t->program->judged && weir_checks_rules(run, t->plan.options) != WEIR_RULES_NONE;
 }
 
-void weir_collect_machine(struct weir_run *run, const struct weir_test *tests, int n)
+int weir_checks_run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
+                          struct weir_err *err)
 {
-    uint64_t begin_ns = weir_now_ns();
+    struct weir_checks *t = state;
+    uint64_t begin_ns;
     bool any = false;
 
+    if (weir_agree(&run->world, run->world.rank == 0 ? read_environment(t, err) : 0, err) < 0)
+        return -1;
+    weir_bcast(&run->world, &t->rules, sizeof(t->rules), 0);
+    begin_ns = weir_now_ns();
     for (int i = 0; i < n && !any; i++)
         any = is_judged(run, &tests[i]);
     if (any) {
         look_at_machine(run);
         weir_report_verdict(&run->report, "", "");
     }
-    weir_checks_of(run)->spent_ns = weir_now_ns() - begin_ns;
+    t->spent_ns = weir_now_ns() - begin_ns;
+    return 0;
 }
 
 /* One that the nodes reach over their network. */
@@ -223,18 +214,29 @@ static void recall(struct weir_run *run)
             f->sequential_rate = fmax(f->sequential_rate, t->read_in_order[i].rate);
 }
 
-void weir_checks_begin(struct weir_run *run)
+/* By the observers before this one. */
+static void take_found(const struct weir_found *found, struct weir_inputs *f)
+{
+    f->apart = found->apart;
+    f->full = fmax(f->full, found->full);
+    f->need_of_free = fmax(f->need_of_free, found->need_of_free);
+    f->no_room = found->no_room;
+}
+
+int weir_checks_test_start(struct weir_run *run, void *state, struct weir_err *err)
 {
     const struct weir_run_options *o = run->test->plan.options;
-    struct weir_checks *t = weir_checks_of(run);
+    struct weir_checks *t = state;
     struct weir_inputs *f;
     uint64_t begin_ns;
 
+    (void)err;
+    run->test->missing = run->report.missing;
     t->inputs = NULL;
     if (run->report.verdict.name)
         weir_report_verdict(&run->report, "", "");
     if (!is_judged(run, run->test) || weir_limits_parse(&t->limits, o->limits, NULL) < 0)
-        return;
+        return 0;
     begin_ns = weir_now_ns();
     t->inputs = f = &t->room;
     weir_inputs_init(f);
@@ -248,8 +250,10 @@ void weir_checks_begin(struct weir_run *run)
     if (run->par.rank == 0)
         describe_files(run, f);
     recall(run);
+    take_found(&run->test->found, f);
     weir_others_begin(run, f);
     t->spent_ns += weir_now_ns() - begin_ns;
+    return 0;
 }
 
 /* ---- the end ---- */
@@ -272,21 +276,25 @@ static void remember(struct weir_run *run)
     t->nread += t->read_in_order[t->nread].path != NULL;
 }
 
-enum weir_severity weir_checks_end(struct weir_run *run)
+void weir_checks_test_end(struct weir_run *run, void *state)
 {
+    const struct weir_run_options *o = run->test->plan.options;
+    struct weir_checks *t = state;
     int64_t worst = WEIR_SOUND;
 
-    if (!weir_checks_of(run)->inputs)
-        return WEIR_SOUND;
-    weir_checks_of(run)->end_ns = weir_now_ns();
+    if (!t->inputs)
+        return;
+    t->end_ns = weir_now_ns();
     if (run->par.rank == 0) {
-        look_at_space(run, weir_checks_of(run)->inputs);
+        look_at_space(run, t->inputs);
         worst = weir_verdict_report(run);
         remember(run);
     }
-    weir_checks_of(run)->inputs = NULL;
-    weir_checks_of(run)->spent_ns = 0;
-    if (run->test->plan.options->strict)
-        weir_bcast(&run->par, &worst, sizeof(worst), 0);
-    return (enum weir_severity)worst;
+    t->inputs = NULL;
+    t->spent_ns = 0;
+    if (!o->strict)
+        return;
+    weir_bcast(&run->par, &worst, sizeof(worst), 0);
+    if (worst == WEIR_INVALID)
+        run->test->invalid_by = weir_rule_sets[weir_checks_rules(run, o)];
 }

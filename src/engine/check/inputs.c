@@ -62,21 +62,3 @@ bool weir_inputs_move_data(const struct weir_inputs *f)
 {
     return weir_inputs_have(f, WEIR_MOVES_IN) || weir_inputs_have(f, WEIR_MOVES_OUT);
 }
-
-const struct weir_inputs_phase *weir_inputs_extreme(const struct weir_inputs *f, size_t member, int sign,
-                                                  bool (*only)(const struct weir_inputs_phase *))
-{
-    const struct weir_inputs_phase *found = NULL;
-    double most = NAN;
-
-    for (int i = 0; i < f->phases; i++) {
-        const struct weir_inputs_phase *p = &f->phase[i];
-        double x = sign * WEIR_INPUTS_MEMBER(double, p, member);
-
-        if (!isnan(x) && (!only || only(p)) && !(x <= most)) {
-            found = p;
-            most = x;
-        }
-    }
-    return found;
-}

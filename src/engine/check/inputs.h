@@ -5,7 +5,6 @@
 #define WEIR_ENGINE_CHECK_INPUTS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "engine/report/report.h"
@@ -130,19 +129,5 @@ struct weir_inputs_phase *weir_inputs_phase_of(struct weir_inputs *f, const char
 /* Does a phase move data this way? Local. */
 bool weir_inputs_have(const struct weir_inputs *f, enum weir_moves moves);
 bool weir_inputs_move_data(const struct weir_inputs *f); /* either way */
-
-/* The phase with the largest (sign 1) or least (-1) known value of a member, a double, by its
- * offset; of those that 'only' is true of (NULL: of all). NULL: not known of any. Local. */
-const struct weir_inputs_phase *weir_inputs_extreme(const struct weir_inputs *f, size_t member, int sign,
-                                                  bool (*only)(const struct weir_inputs_phase *));
-
-#define WEIR_MOST(f, name, only)                                                                   \
-    weir_inputs_extreme(f, offsetof(struct weir_inputs_phase, name), 1, only)
-#define WEIR_LEAST(f, name, only)                                                                  \
-    weir_inputs_extreme(f, offsetof(struct weir_inputs_phase, name), -1, only)
-
-/* The member at this offset. */
-#define WEIR_INPUTS_MEMBER(type, of, offset)                                                        \
-    (*(const type *)(const void *)((const char *)(of) + (offset)))
 
 #endif

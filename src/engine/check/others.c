@@ -177,9 +177,8 @@ static double without_kernel(struct weir_others_processors *p, double others)
     return isnan(now) ? others : fmax(0, others - (now - p->kernel));
 }
 
-static void end_phase(struct weir_run *run)
+static void end_phase(struct weir_others_processors *p)
 {
-    struct weir_others_processors *p = &weir_checks_of(run)->processors;
     struct weir_processor_use now;
     double span, busy, own;
 
@@ -196,11 +195,16 @@ static void end_phase(struct weir_run *run)
         p->share = (int64_t)(PPM * without_kernel(p, p->others) / p->room);
 }
 
-int64_t weir_others_most(struct weir_run *run)
+void weir_others_most(struct weir_run *run, void *state, const struct weir_phase_rec *rec,
+                      int64_t *max)
 {
-    if (weir_checks_of(run)->stage)
-        end_phase(run);
-    return weir_checks_of(run)->processors.share;
+    struct weir_checks *t = state;
+
+    (void)run;
+    (void)rec;
+    if (t->stage)
+        end_phase(&t->processors);
+    *max = t->processors.share;
 }
 
 /* ---- both ---- */

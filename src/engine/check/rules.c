@@ -126,14 +126,32 @@ static const char *is_missing(const struct weir_inputs *f, unsigned needs)
     return (needs & WEIR_NEEDS_STORED) && f->stores == 0 ? WEIR_NOT_STORED : NULL;
 }
 
+const struct weir_inputs_phase *weir_rule_extreme(const struct weir_inputs *f, size_t member, int sign,
+                                                  bool (*only)(const struct weir_inputs_phase *))
+{
+    const struct weir_inputs_phase *found = NULL;
+    double most = NAN;
+
+    for (int i = 0; i < f->phases; i++) {
+        const struct weir_inputs_phase *p = &f->phase[i];
+        double x = sign * WEIR_RULE_MEMBER(double, p, member);
+
+        if (!isnan(x) && (!only || only(p)) && !(x <= most)) {
+            found = p;
+            most = x;
+        }
+    }
+    return found;
+}
+
 /* The value that the row names, or none. */
 static void read_member(const struct weir_rule *r, const struct weir_inputs *f,
                         struct weir_finding *out)
 {
     bool of_phase = r->from == WEIR_VALUE_PHASE;
-    const struct weir_inputs_phase *p = of_phase ? weir_inputs_extreme(f, r->member, 1, NULL) : NULL;
-    double value = of_phase ? (p ? WEIR_INPUTS_MEMBER(double, p, r->member) : NAN)
-                            : WEIR_INPUTS_MEMBER(double, f, r->member);
+    const struct weir_inputs_phase *p = of_phase ? weir_rule_extreme(f, r->member, 1, NULL) : NULL;
+    double value = of_phase ? (p ? WEIR_RULE_MEMBER(double, p, r->member) : NAN)
+                            : WEIR_RULE_MEMBER(double, f, r->member);
 
     if (r->from != WEIR_VALUE_TEST)
         value *= 100;
@@ -143,7 +161,7 @@ static void read_member(const struct weir_rule *r, const struct weir_inputs *f,
 
 static void read_flag(const struct weir_rule *r, const struct weir_inputs *f, struct weir_finding *out)
 {
-    int flag = WEIR_INPUTS_MEMBER(int, f, r->member);
+    int flag = WEIR_RULE_MEMBER(int, f, r->member);
     bool found = r->from == WEIR_VALUE_IS ? flag != 0 : flag == 0;
 
     if (flag >= 0)

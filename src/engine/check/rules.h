@@ -75,6 +75,20 @@ const struct weir_rule *weir_rule_at(int i);
 
 /* ---- for the measures ---- */
 
+/* The phase with the largest (sign 1) or least (-1) known value of a member, a double, by its
+ * offset; of those that 'only' is true of (NULL: of all). NULL: not known of any. Local. */
+const struct weir_inputs_phase *weir_rule_extreme(const struct weir_inputs *f, size_t member, int sign,
+                                                  bool (*only)(const struct weir_inputs_phase *));
+
+#define WEIR_MOST(f, name, only)                                                                   \
+    weir_rule_extreme(f, offsetof(struct weir_inputs_phase, name), 1, only)
+#define WEIR_LEAST(f, name, only)                                                                  \
+    weir_rule_extreme(f, offsetof(struct weir_inputs_phase, name), -1, only)
+
+/* The member at this offset. */
+#define WEIR_RULE_MEMBER(type, of, offset)                                                        \
+    (*(const type *)(const void *)((const char *)(of) + (offset)))
+
 /* The value, and a clause about it for people. NaN: the limit does not apply. Local. */
 void weir_finding_set(struct weir_finding *out, double value, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -59,6 +59,8 @@ static void judge(const struct weir_run *run, struct judged *v)
 {
     enum weir_rule_set set = weir_checks_rules(run, run->test->plan.options);
 
+    if (run->report.details) /* else nobody reads them */
+        weir_checks_of(run)->inputs->missing = run->test->missing;
     v->rules = weir_rule_sets[set];
     v->n = weir_findings_judge(weir_checks_of(run)->inputs, set, &weir_checks_of(run)->limits, v->list);
     v->worst = weir_findings_worst(v->list, v->n);
@@ -84,43 +86,40 @@ const struct weir_table weir_findings_table = { .key = "findings",
                                                 .cols = cols,
                                                 .readers = WEIR_FOR_DATA };
 
-static const char *const outcomes[] = { "not judged", "fine", "found" };
-
-static void tell_programs(struct weir_run *run, const struct judged *v)
+static struct weir_finding_row row_of(const struct weir_finding *f)
 {
-    struct weir_report *r = &run->report;
+    static const char *const outcomes[] = { "not judged", "fine", "found" };
 
-    weir_report_str(r, WEIR_FOR_DATA, "rules", v->rules);
-    weir_report_str(r, WEIR_FOR_DATA, "verdict", weir_verdict_name(v->worst));
-    weir_report_real(r, WEIR_FOR_DATA, "factsTime",
-                     (double)(weir_checks_of(run)->spent_ns + weir_now_ns() - weir_checks_of(run)->end_ns) /
-                         WEIR_NS_PER_S);
-    weir_report_head(r, &weir_findings_table);
-    for (int i = 0; i < v->n; i++) {
-        const struct weir_finding *f = &v->list[i];
-        struct weir_finding_row row = { .id = f->rule->id,
-                           .outcome = outcomes[f->outcome],
-                           .severity = weir_severity_name(f->severity),
-                           .unit = f->unit,
-                           .text = f->text,
-                           .remedy = f->outcome == WEIR_FOUND ? f->rule->remedy : "",
-                           .value = f->value,
-                           .limit = f->limit,
-                           .test = run->test->id };
-
-        weir_report_row(r, &weir_findings_table, &row);
-    }
+    return (struct weir_finding_row) { .id = f->rule->id,
+                                       .outcome = outcomes[f->outcome],
+                                       .severity = weir_severity_name(f->severity),
+                                       .unit = f->unit,
+                                       .text = f->text,
+                                       .remedy = f->outcome == WEIR_FOUND ? f->rule->remedy : "",
+                                       .value = f->value,
+                                       .limit = f->limit };
 }
 
-/* A reader of many documents finds the same keys in each. SOUND would be a guess. */
-static void tell_programs_nothing(struct weir_run *run, const char *rules)
+/* A reader of many documents finds the same keys in each. SOUND would be a guess where no phase was
+ * measured. */
+static void tell_programs(struct weir_run *run, const struct judged *v, bool measured)
 {
     struct weir_report *r = &run->report;
+    uint64_t spent_ns = weir_checks_of(run)->spent_ns + weir_now_ns() - weir_checks_of(run)->end_ns;
 
-    weir_report_str(r, WEIR_FOR_DATA, "rules", rules);
-    weir_report_str(r, WEIR_FOR_DATA, "verdict", NULL);
-    weir_report_str(r, WEIR_FOR_DATA, "verdictReason", "no phase was measured");
+    weir_report_str(r, WEIR_FOR_DATA, "rules", v->rules);
+    weir_report_str(r, WEIR_FOR_DATA, "verdict", measured ? weir_verdict_name(v->worst) : NULL);
+    if (measured)
+        weir_report_real(r, WEIR_FOR_DATA, "factsTime", (double)spent_ns / WEIR_NS_PER_S);
+    else
+        weir_report_str(r, WEIR_FOR_DATA, "verdictReason", WEIR_NO_PHASE);
     weir_report_head(r, &weir_findings_table);
+    for (int i = 0; measured && i < v->n; i++) {
+        struct weir_finding_row row = row_of(&v->list[i]);
+
+        row.test = run->test->id;
+        weir_report_row(r, &weir_findings_table, &row);
+    }
 }
 
 /* ---- for people ---- */
@@ -209,10 +208,12 @@ static void help_rule(const struct weir_rule *r, struct weir_str *out)
     weir_str_free(&text);
 }
 
-void weir_checks_help(struct weir_str *out)
+void weir_checks_help(enum weir_topic topic, struct weir_str *out)
 {
     const struct weir_rule *r;
 
+    if (topic != WEIR_TOPIC_TRUST)
+        return;
     weir_str_addf(out, "\nEach test ends with a line that has its verdict. INVALID: by the rules it must\n"
                        "not be published. SUSPECT: it probably does not mean what it seems to. SOUND:\n"
                        "there are notes at most. The default rules:\n");
@@ -222,17 +223,15 @@ void weir_checks_help(struct weir_str *out)
 
 enum weir_severity weir_verdict_report(struct weir_run *run)
 {
+    const struct weir_inputs *f = weir_checks_of(run)->inputs;
+    bool measured = f->phases > 0 || f->no_room;
     struct judged v;
 
     judge(run, &v);
-    if (weir_checks_of(run)->inputs->phases == 0 && !weir_checks_of(run)->inputs->no_room) {
-        tell_programs_nothing(run, v.rules);
-        return WEIR_SOUND;
-    }
-    tell_programs(run, &v);
-    if (!run->test->failed)
+    tell_programs(run, &v, measured);
+    if (measured && !run->test->failed)
         tell_people_later(run, &v);
-    return v.worst;
+    return measured ? v.worst : WEIR_SOUND;
 }
 
 void weir_verdict_for_rows(struct weir_run *run)
@@ -247,14 +246,4 @@ void weir_verdict_for_rows(struct weir_run *run)
         weir_str_addf(&ids, "%s%s", i > 0 ? " " : "", v.found[i]->rule->id);
     weir_report_verdict(&run->report, weir_verdict_name(v.worst), weir_str_text(&ids));
     weir_report_free(&run->report, &ids);
-}
-
-/* A line has its own break. */
-void weir_checks_tables(struct weir_run *run)
-{
-    struct weir_str *text = &weir_checks_of(run)->tables;
-
-    if (text->len > 0)
-        weir_report_line(&run->report, "%.*s", (int)text->len - 1, text->text);
-    weir_report_free(&run->report, text);
 }
