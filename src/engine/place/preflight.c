@@ -150,16 +150,11 @@ static void find_directory(const char *path, size_t len, struct weir_str *dir)
     weir_str_clear(dir);
     weir_str_add(dir, path, len);
     while (dir->len > 0 && (stat(weir_str_text(dir), &st) < 0 || !S_ISDIR(st.st_mode))) {
-        struct weir_str up = { 0 };
-        size_t n = dir->len;
-
-        while (n > 0 && dir->text[n - 1] != '/')
-            n--;
-        while (n > 1 && dir->text[n - 1] == '/')
-            n--;
-        weir_str_add(&up, dir->text, n);
-        weir_str_free(dir);
-        *dir = up;
+        while (dir->len > 0 && dir->text[dir->len - 1] != '/')
+            dir->len--;
+        while (dir->len > 1 && dir->text[dir->len - 1] == '/')
+            dir->len--;
+        dir->text[dir->len] = '\0';
     }
     if (dir->len == 0)
         weir_str_addf(dir, ".");
@@ -220,21 +215,17 @@ static int probe(struct weir_run *run, const struct weir_str *dir, struct weir_e
     return rc;
 }
 
-static int64_t count_nodes(const struct weir_par *par)
-{
-    uint64_t n = par->leader == par->rank;
-
-    weir_allsum_u64(par, &n, 1);
-    return (int64_t)n;
-}
-
 /* Names joined by '@' are several places. */
 static int probe_all(struct weir_run *run, const char *path, struct weir_err *err)
 {
+    uint64_t nodes = run->par.leader == run->par.rank;
     struct weir_str dir = { 0 };
     int rc = 0;
 
-    if (run->par.without_mpi || count_nodes(&run->par) < 2)
+    if (run->par.without_mpi)
+        return 0;
+    weir_allsum_u64(&run->par, &nodes, 1);
+    if (nodes < 2)
         return 0;
     for (size_t n; rc == 0 && *path; path += n + (path[n] == '@')) {
         n = strcspn(path, "@");
@@ -288,8 +279,8 @@ static int find_places(const char *path, struct place *list, int *places)
         find_directory(path, len, &dir);
         if (*places == PLACES || stat(weir_str_text(&dir), &st) < 0 ||
             statvfs(weir_str_text(&dir), &list[n].vfs) < 0) {
-            weir_str_free(&dir);
-            return 0;
+            n = 0;
+            break;
         }
         while (i < n && list[i].device != st.st_dev)
             i++;
@@ -323,14 +314,8 @@ static int check_place(struct weir_run *run, const struct place *p, int places,
     return rc;
 }
 
-/* The part of all bytes that the tasks of this node write. */
-static uint64_t share_of_node(const struct weir_par *par, uint64_t all)
-{
-    return (uint64_t)((double)all / par->size * (par->followers + 1));
-}
-
-/* Rank 0 looks, or one task of each node where each has a file system of its own. held: bytes on
- * all of them, which go first. */
+/* Rank 0 looks, or one task of each node where each has a file system of its own, at what the tasks
+ * of its node make. held: bytes on all of them, which go first. */
 static int check_room(struct weir_run *run, const char *path, uint64_t held, bool apart,
                       struct weir_err *err)
 {
@@ -342,8 +327,8 @@ static int check_room(struct weir_run *run, const char *path, uint64_t held, boo
 
     need.bytes -= held < need.bytes ? held : need.bytes;
     if (apart) {
-        need.bytes = share_of_node(par, need.bytes);
-        need.inodes = share_of_node(par, need.inodes);
+        need.bytes = (uint64_t)((double)need.bytes / par->size * (par->followers + 1));
+        need.inodes = (uint64_t)((double)need.inodes / par->size * (par->followers + 1));
     }
     for (int i = 0; rc == 0 && i < n; i++)
         rc = check_place(run, &list[i], places, need, held, err);
