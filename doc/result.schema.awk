@@ -31,7 +31,7 @@ BEGIN {
     rows("order in a file", "/ior/", "_FOR_ALL, \"ordering in a file\",", ";")
     rows("order of files", "/ior/", "_FOR_ALL, \"ordering inter file\",", ";")
     rows("packet", "/ior/", "letters[[][]] = ", ";", "'[a-z]'")
-    rows("statistic", "/base/", "weir_five_names[[][A-Z_]*[]] = ", ";")
+    rows("statistic", "/h5exerciser/", "five_names[[]H5EX_FIVES[]] = ", ";")
     rows("divisor", "/base/", "[*]weir_deviation_divisor[(]", "\n[}]")
     rows("status", "/base/", "enum weir_code [{]", "[}];", "= [0-9]+")
     rows("placement", "/engine/", "[*]const names[[][]] = [{][ \n]*[[]WEIR_PLACED", "[}];")

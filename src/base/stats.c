@@ -72,21 +72,6 @@ bool weir_median_interval(const double *sorted, int n, double *low, double *high
     return true;
 }
 
-const char *const weir_five_names[WEIR_FIVES] = { "Min", "Med", "Max", "Avg", "Std" };
-
-void weir_five_of(double *v, size_t n, double out[WEIR_FIVES])
-{
-    struct weir_stats s = { 0 };
-
-    for (size_t i = 0; i < n; i++)
-        weir_stats_add(&s, v[i]);
-    out[WEIR_FIVE_MIN] = s.min;
-    out[WEIR_FIVE_MED] = weir_median(v, n);
-    out[WEIR_FIVE_MAX] = s.max;
-    out[WEIR_FIVE_AVG] = s.mean;
-    out[WEIR_FIVE_STD] = weir_stats_sd(&s, WEIR_FIVE_DEVIATION);
-}
-
 /* ---- series ---- */
 
 int weir_series_reserve(struct weir_series *s, struct weir_err *err)
@@ -107,13 +92,4 @@ int weir_series_reserve(struct weir_series *s, struct weir_err *err)
 double *weir_series_add(struct weir_series *s)
 {
     return s->v + s->width * s->n++;
-}
-
-void weir_series_five(const struct weir_series *s, size_t i, double out[WEIR_FIVES])
-{
-    double *v = s->v + s->width * s->capacity;
-
-    for (size_t k = 0; k < s->n; k++)
-        v[k] = s->v[s->width * k + i];
-    weir_five_of(v, s->n, out);
 }

@@ -37,18 +37,6 @@ double weir_median(double *v, size_t n);
  * n is too small for one. */
 bool weir_median_interval(const double *sorted, int n, double *low, double *high);
 
-/* A series in five numbers, in the order of weir_five_names. */
-#define WEIR_FIVE_DEVIATION WEIR_DEVIATION_POPULATION
-enum weir_five {
-    WEIR_FIVE_MIN,
-    WEIR_FIVE_MED,
-    WEIR_FIVE_MAX,
-    WEIR_FIVE_AVG,
-    WEIR_FIVE_STD,
-    WEIR_FIVES
-};
-extern const char *const weir_five_names[WEIR_FIVES]; /* Min Med Max Avg Std */
-
 /* Rows of 'width' values, one for each repetition. Zero-initialise but for width; free v. */
 struct weir_series {
     size_t width, n, capacity;
@@ -60,11 +48,5 @@ int weir_series_reserve(struct weir_series *s, struct weir_err *err);
 
 /* The row that there is room for. Local. */
 double *weir_series_add(struct weir_series *s);
-
-/* Value i of all rows in five numbers. Local. */
-void weir_series_five(const struct weir_series *s, size_t i, double out[WEIR_FIVES]);
-
-/* Of n values, which are sorted; with the deviation WEIR_FIVE_DEVIATION. */
-void weir_five_of(double *v, size_t n, double out[WEIR_FIVES]);
 
 #endif

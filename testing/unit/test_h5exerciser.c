@@ -194,6 +194,18 @@ static void sizes_that_cannot_be_are_refused(void **unused)
     refuse_size(&o, 0, "buffer of a rank");
 }
 
+static void a_series_in_five_numbers(void **state)
+{
+    static const double want[H5EX_FIVES] = { 2, 4.5, 9, 5, 2 };
+    double v[24] = { 0, 4, 0, 9, 0, 4, 0, 5, 0, 2, 0, 7, 0, 4, 0, 5 }, five[H5EX_FIVES];
+    const struct weir_series series = { .width = 2, .n = 8, .capacity = 8, .v = v };
+
+    (void)state;
+    h5ex_five(&series, 1, five);
+    for (int i = 0; i < H5EX_FIVES; i++)
+        assert_float_equal(five[i], want[i], 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +214,7 @@ int main(void)
         cmocka_unit_test(another_product_divides_the_first_dimension),
         cmocka_unit_test(each_size_has_its_own_blocks),
         cmocka_unit_test(sizes_that_cannot_be_are_refused),
+        cmocka_unit_test(a_series_in_five_numbers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,19 +86,6 @@ static void the_median_is_in_the_middle(void **state)
     assert_true(isnan(weir_median(one, 0)));
 }
 
-static void a_series_in_five_numbers(void **state)
-{
-    static const double want[WEIR_FIVES] = { 2, 4.5, 9, 5, 2 };
-    double v[8], five[WEIR_FIVES];
-
-    (void)state;
-    for (int i = 0; i < 8; i++)
-        v[i] = series[(i * 3) % 8];
-    weir_five_of(v, 8, five);
-    for (int i = 0; i < WEIR_FIVES; i++)
-        expect_near(five[i], want[i]);
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -108,7 +95,6 @@ int main(void)
         cmocka_unit_test(a_small_spread_on_a_large_mean_survives),
         cmocka_unit_test(equal_values_have_no_deviation),
         cmocka_unit_test(the_median_is_in_the_middle),
-        cmocka_unit_test(a_series_in_five_numbers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,7 +141,7 @@ static int read_set(struct h5ex_test *t, struct h5ex_set *d, struct weir_err *er
 /* Which tests have an operation. */
 enum need { ALWAYS, GROUPS, ATTRIBUTES, DERIVED, DERIVED_GROUPS };
 
-#define AS_ROW(op, f, col, n, k, t) [H5EX_##op] = { f, H5EX_COL_##col, n },
+#define AS_ROW(op, f, col, n, k, t) [H5EX_##op] = { f, n },
 
 #define AS_OPERATION(op, f, col, n, k, t)                                                          \
     [H5EX_##op] = { .key = (k),                                                                    \
@@ -151,16 +151,10 @@ enum need { ALWAYS, GROUPS, ATTRIBUTES, DERIVED, DERIVED_GROUPS };
 
 static const struct {
     op_fn *run;
-    enum h5ex_column column;
     enum need need;
 } ops[H5EX_OPS] = { H5EX_OPERATIONS(AS_ROW) };
 
 const struct weir_operation h5ex_operations[H5EX_OPS + 1] = { H5EX_OPERATIONS(AS_OPERATION) };
-
-enum h5ex_column h5ex_column_of(enum h5ex_op op)
-{
-    return ops[op].column;
-}
 
 bool h5ex_has(const struct h5ex_test *t, enum h5ex_op op)
 {

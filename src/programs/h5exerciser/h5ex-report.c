@@ -54,11 +54,29 @@ static const struct weir_table summary_table = { .key = "summary",
 
 /* ---- what each operation of a repetition costs, where it is done once by all tasks together ---- */
 
+static const char *const five_names[H5EX_FIVES] = { "Min", "Med", "Max", "Avg", "Std" };
+
+void h5ex_five(const struct weir_series *s, size_t i, double out[H5EX_FIVES])
+{
+    double *v = s->v + s->width * s->capacity;
+    struct weir_stats all = { 0 };
+
+    for (size_t k = 0; k < s->n; k++) {
+        v[k] = s->v[s->width * k + i];
+        weir_stats_add(&all, v[k]);
+    }
+    out[H5EX_MIN] = all.min;
+    out[H5EX_MED] = weir_median(v, s->n);
+    out[H5EX_MAX] = all.max;
+    out[H5EX_AVG] = all.mean;
+    out[H5EX_STD] = weir_stats_sd(&all, H5EX_DEVIATION);
+}
+
 /* One operation: in a repetition, or over all of them. */
 struct row {
     const char *name, *side, *column;
     int64_t repetition;
-    double rate, v[WEIR_FIVES]; /* bytes/s; ns, of one repetition the first */
+    double rate, v[H5EX_FIVES]; /* bytes/s; ns, of one repetition the first */
 };
 
 #define WORD(f, k, h) COL_STR(struct row, f, k, h)
@@ -70,11 +88,11 @@ struct row {
 
 static const struct weir_col over_all_cols[] = {
     NAMES,
-    COST(WEIR_FIVE_MIN, "min", "Shortest time of the slowest task, seconds"),
-    COST(WEIR_FIVE_MED, "median", "Median, seconds"),
-    COST(WEIR_FIVE_MAX, "max", "Longest, seconds"),
-    COST(WEIR_FIVE_AVG, "mean", "Mean, seconds"),
-    COST(WEIR_FIVE_STD, "sd", "Standard deviation of the population, seconds"),
+    COST(H5EX_MIN, "min", "Shortest time of the slowest task, seconds"),
+    COST(H5EX_MED, "median", "Median, seconds"),
+    COST(H5EX_MAX, "max", "Longest, seconds"),
+    COST(H5EX_AVG, "mean", "Mean, seconds"),
+    COST(H5EX_STD, "sd", "Standard deviation of the population, seconds"),
     WEIR_COL_END
 };
 
@@ -92,9 +110,12 @@ static const struct weir_table result_table = { .key = "Results",
                                                 .cols = result_cols,
                                                 .readers = WEIR_FOR_DATA };
 
+#define AS_COLUMN(op, f, col, n, k, t) [H5EX_##op] = H5EX_COL_##col,
+static const enum h5ex_column column_of[H5EX_OPS] = { H5EX_OPERATIONS(AS_COLUMN) };
+
 static struct row name_row(enum h5ex_op op)
 {
-    enum h5ex_column c = h5ex_column_of(op);
+    enum h5ex_column c = column_of[op];
 
     return (struct row) { .name = h5ex_operations[op].key,
                           .side = op < H5EX_FILE_OPEN ? "write" : "read",
@@ -124,7 +145,7 @@ static void report_all_costs(struct weir_run *run, const struct h5ex_test *t)
     for (enum h5ex_op op = 0; op < H5EX_OPS; op++) {
         struct row row = name_row(op);
 
-        weir_series_five(&t->series, (size_t)op, row.v);
+        h5ex_five(&t->series, (size_t)op, row.v);
         if (h5ex_has(t, op))
             weir_report_row(&run->report, &over_all_table, &row);
     }
@@ -221,8 +242,8 @@ static void measure(struct weir_run *run, const struct h5ex_test *t, double *m)
 
     for (enum h5ex_op op = 0; op < H5EX_OPS; op++) {
         ns[op] = (int64_t)t->ns[op];
-        if (h5ex_column_of(op) != H5EX_COL_NONE)
-            ns[H5EX_OPS + h5ex_column_of(op)] += ns[op];
+        if (column_of[op] != H5EX_COL_NONE)
+            ns[H5EX_OPS + column_of[op]] += ns[op];
     }
     weir_allmax_i64(&run->par, ns, H5EX_OPS + H5EX_COLS);
     for (int i = 0; i < H5EX_OPS + H5EX_COLS; i++)
@@ -284,12 +305,12 @@ int h5ex_report_repetition(struct weir_run *run, struct h5ex_test *t, struct wei
 static void show_table(struct weir_run *run, const struct h5ex_test *t)
 {
     int64_t bytes = (int64_t)(t->size.file.elements * sizeof(double));
-    double five[H5EX_COLS][WEIR_FIVES];
+    double five[H5EX_COLS][H5EX_FIVES];
 
     for (int c = 0; c < H5EX_COLS; c++)
-        weir_series_five(&t->series, (size_t)(H5EX_OPS + c), five[c]);
-    for (int i = 0; i < WEIR_FIVES; i++) {
-        struct summary row = { .name = weir_five_names[i], .bytes = bytes };
+        h5ex_five(&t->series, (size_t)(H5EX_OPS + c), five[c]);
+    for (int i = 0; i < H5EX_FIVES; i++) {
+        struct summary row = { .name = five_names[i], .bytes = bytes };
 
         for (int c = 0; c < H5EX_COLS; c++)
             row.col[c] = five[c][i];
@@ -324,7 +345,7 @@ static void finish(struct weir_run *run, const struct weir_test *tests)
 }
 
 const struct weir_words h5ex_words = {
-    .deviation = WEIR_FIVE_DEVIATION,
+    .deviation = H5EX_DEVIATION,
     .banner = show_banner,
     .report = report_test,
     .finish = finish,

@@ -197,11 +197,15 @@ extern const struct weir_phase h5ex_write_phase, h5ex_read_phase;
  * before of a stage. */
 int h5ex_make_file(struct weir_run *run, void *state, const struct weir_stage *s,
                    struct weir_err *err);
-enum h5ex_column h5ex_column_of(enum h5ex_op op);
 /* The dataset that it is about. Local. */
 struct h5ex_set *h5ex_set_of(struct h5ex_test *t, enum h5ex_op op);
 /* Is the operation a part of this test? */
 bool h5ex_has(const struct h5ex_test *t, enum h5ex_op op);
+
+/* h5ex-report.c: value i of all rows of a series in five numbers. Local. */
+#define H5EX_DEVIATION WEIR_DEVIATION_POPULATION
+enum { H5EX_MIN, H5EX_MED, H5EX_MAX, H5EX_AVG, H5EX_STD, H5EX_FIVES };
+void h5ex_five(const struct weir_series *s, size_t i, double out[H5EX_FIVES]);
 
 /* h5ex-report.c: what is shown. Collective over run->par. */
 extern const struct weir_words h5ex_words;
