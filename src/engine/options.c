@@ -9,10 +9,10 @@
 #include "base/options/option.h"
 
 const char *const weir_existing_ways[] = { "replace", "reuse", "fail", NULL };
-const char *const weir_existing_no_reuse[] = { "replace", "fail", NULL };
 const char *const weir_progress_modes[] = { "auto", "always", "never", NULL };
 const char *const weir_rule_sets[] = { "default", "jupiter", "io500", "snia", "none", NULL };
 
+static const char *const existing_no_reuse[] = { "replace", "fail", NULL };
 static const char *const report_forms[] = { "text:-", "text-3.3:", "json:", "csv:", NULL };
 static const char *const only_zero[] = { "0", NULL };
 static const char *const only_minus_one[] = { "-1", NULL };
@@ -31,7 +31,7 @@ static const struct weir_opt run_rows[] = {
     OPT_STR(0, "existing", "existing", R, existing, NULL, "WAY",
             "Files that are there and that this run did not make: write new ones in their place, "
             "or end with an error",
-            .choices = weir_existing_no_reuse, APART, OPT_IN(FILES)),
+            .choices = existing_no_reuse, APART, OPT_IN(FILES)),
     OPT_REAL('D', "deadline", NULL, R, deadline_s, "0", "SECONDS",
              "Start nothing after this many seconds of a phase", .min = 0, .max = INT32_MAX,
              OPT_FIRST(TIME)),

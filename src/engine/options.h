@@ -60,9 +60,9 @@ enum {
 /* The value of --existing; 0: as the program does without it. Local. */
 unsigned weir_existing(const struct weir_run_options *o);
 
-/* The values of --existing (in the order of WEIR_EXISTING_...), and where nothing can be used
- * again; of --progress; of --rules (in that of enum weir_rule_set). Each ends with NULL. */
-extern const char *const weir_existing_ways[], *const weir_existing_no_reuse[];
+/* The values of --existing (in the order of WEIR_EXISTING_...), of --progress, and of --rules (in the order
+ * of enum weir_rule_set). Each ends with NULL. */
+extern const char *const weir_existing_ways[];
 extern const char *const weir_progress_modes[];
 extern const char *const weir_rule_sets[];
 
