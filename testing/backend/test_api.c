@@ -5,7 +5,6 @@
 #include "engine/command.h"
 #include "library/library.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <locale.h>
 #include <malloc.h>
@@ -15,6 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "backend/entries.h"
 #include "backend/tap.h"
 
 #define MOST 64
@@ -222,19 +222,6 @@ static void test_part(struct tap *t, int size)
     MPI_Comm_free(&part);
 }
 
-static int entries(const char *path)
-{
-    DIR *d = opendir(path);
-    int n = 0;
-
-    if (!d)
-        return 0;
-    while (readdir(d))
-        n++;
-    closedir(d);
-    return n;
-}
-
 static rlim_t address_space(void)
 {
     unsigned long pages = 0;
@@ -273,7 +260,7 @@ static void test_threads(struct tap *t, int size)
     run("ior", MPI_COMM_WORLD, "-a DUMMY -w -b 64m -t 64m --io-timeout=100", &s, &out);
     setrlimit(RLIMIT_AS, &before);
     tap_ok(t, out.status == 2 && out.error[0], NULL, "a rank without memory is an error of all");
-    tap_ok(t, entries("/proc/self/task") == threads, NULL, "no thread outlives a run that failed");
+    tap_ok(t, new_threads(threads) == 0, NULL, "no thread outlives a run that failed");
 }
 
 static bool run_some(void)

@@ -3,6 +3,7 @@
 
 Options are read before MPI starts: with --version after them they are only read, which takes milliseconds."""
 import json
+import os
 import re
 import signal
 import subprocess
@@ -45,12 +46,14 @@ def words(row, value):
     return ["--%s=%s" % (row["name"], value)] if row["name"] else ["-O", "%s=%s" % (row["keys"][0], value)]
 
 
-def run_alone(ior, args, ask_after=None):
-    """Without launcher. ask_after: seconds after which a run that is right to go on for long is asked to end."""
+def run_alone(ior, args, may_go_on=False):
+    """Without launcher. A run that is right to go on for long is asked to end half a second after the title of its
+    results: signals end it in order from there on."""
     proc = ior.start(args, np=None)
-    if ask_after is not None:
+    if may_go_on:
+        conftest.wait_until(lambda: proc.poll() is not None or b"Results" in os.pread(proc.out.fileno(), 1 << 20, 0))
         try:
-            proc.wait(ask_after * conftest.PATIENCE)
+            proc.wait(0.5)
         except subprocess.TimeoutExpired:
             proc.send_signal(signal.SIGTERM)
     return ior.finish(proc, SECONDS)
@@ -108,7 +111,7 @@ def test_what_is_accepted_runs_or_says_why_not(ior, row, value):
     base = ["-a", backend, "-w", "-r", "-b", "4k", "-t", "1k"]
     if label(row) == "random-prefill":
         base.append("-z")
-    run = sane(run_alone(ior, base + words(row, value), ask_after=1.5), None, (0, 1, 2, 3, 4, 6))
+    run = sane(run_alone(ior, base + words(row, value), may_go_on=True), None, (0, 1, 2, 3, 4, 6))
     if run.returncode == 0 and value != "0" and run.rows:
         conftest.sound(run)
 
@@ -118,7 +121,7 @@ def test_a_mebibyte_in_a_script(ior, row):
     """A word of argv cannot be that long."""
     key = row["keys"][0] if row["keys"] else "--" + row["name"]
     (ior.cwd / "script").write_text("IOR START\napi=DUMMY\nreadFile=1\n%s=%s\nRUN\nIOR STOP\n" % (key, "y" * 2 ** 20))
-    run = sane(run_alone(ior, ["-f", "script"], ask_after=3), None, (0, 1, 2, 3))
+    run = sane(run_alone(ior, ["-f", "script"], may_go_on=True), None, (0, 1, 2, 3))
     if run.returncode == 1:
         assert "script:" in run.errors[0] or label(row).lower() in run.errors[0].lower() or key.lower() in run.errors[0].lower(), run
 

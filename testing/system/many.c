@@ -11,7 +11,6 @@
  * FIRST are left out. */
 #include "weir.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -23,6 +22,8 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "backend/entries.h"
 
 #define WORDS 128
 #define FAULTY 1 /* the rank with the fault, where the case names none */
@@ -84,18 +85,6 @@ static void hang(int signal)
     if (write(log_fd, line, sizeof(line) - 1) < 0)
         _exit(HANG_STATUS + 1);
     _exit(HANG_STATUS);
-}
-
-static int entries(const char *path)
-{
-    DIR *d = opendir(path);
-    int n = 0;
-
-    while (d && readdir(d))
-        n++;
-    if (d)
-        closedir(d);
-    return n;
 }
 
 static unsigned long mapped_bytes(void)
@@ -217,7 +206,7 @@ static void run(int n, char *line, int rank)
     if (uselocale((locale_t)0) != LC_GLOBAL_LOCALE)
         found[0] = -1;
     found[2] = entries("/proc/self/fd") - files;
-    found[3] = entries("/proc/self/task") - threads;
+    found[3] = new_threads(threads);
     MPI_Allreduce(found, all, 4, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     for (char *c = out.error; *c; c++)
         if (*c == '\n')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* speed-clock.c - for LD_PRELOAD: the monotonic clock of rank CLOCK_RANK (of all without it) runs
- * CLOCK_FACTOR times as fast; and the time of day jumps CLOCK_JUMP seconds with every look at it */
+ * CLOCK_FACTOR times as fast, with 0.01 so slowly that nothing becomes old; and the time of day jumps CLOCK_JUMP seconds with every look at it */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -18,21 +18,21 @@ static int is_meant(void)
     return !rank;
 }
 
-static int number(const char *name)
+static double number(const char *name)
 {
     const char *value = is_meant() ? getenv(name) : NULL;
 
-    return value ? atoi(value) : 0;
+    return value ? atof(value) : 0;
 }
 
-static void hasten(struct timespec *now, int factor)
+static void hasten(struct timespec *now, double factor)
 {
     static long long origin;
     long long ns = now->tv_sec * 1000000000ll + now->tv_nsec;
 
     if (origin == 0)
         origin = ns;
-    ns = origin + (ns - origin) * factor;
+    ns = origin + (long long)((double)(ns - origin) * factor);
     now->tv_sec = ns / 1000000000;
     now->tv_nsec = ns % 1000000000;
 }
@@ -40,16 +40,17 @@ static void hasten(struct timespec *now, int factor)
 int clock_gettime(clockid_t id, struct timespec *now)
 {
     static int (*real)(clockid_t, struct timespec *);
-    static int factor, jump, jumped;
+    static double factor;
+    static int jump, jumped;
     int rc;
 
     if (!real) {
         factor = number("CLOCK_FACTOR");
-        jump = number("CLOCK_JUMP");
+        jump = (int)number("CLOCK_JUMP");
         real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
     }
     rc = real(id, now);
-    if (rc == 0 && factor && (id == CLOCK_MONOTONIC || id == CLOCK_MONOTONIC_RAW))
+    if (rc == 0 && factor > 0 && (id == CLOCK_MONOTONIC || id == CLOCK_MONOTONIC_RAW))
         hasten(now, factor);
     if (rc == 0 && jump && id == CLOCK_REALTIME)
         now->tv_sec += jumped += jump;

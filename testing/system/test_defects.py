@@ -247,8 +247,8 @@ def test_d25_the_rate_at_the_stonewall_is_that_of_all_tasks(ior):
 def hasty(ior, preload):
     """Runs in which minutes pass in a moment, on all ranks or on one."""
     def run(args, rank=None, np=2):
-        env = ["env", "LD_PRELOAD=" + preload("speed-clock.c"), "CLOCK_FACTOR=600"] + (["CLOCK_RANK=%d" % rank] if rank is not None else [])
-        return ior("-a DUMMY -w -r -i 2 -b 16k -t 8k --dummy.delay-xfer=200000 -T 1 " + args, np=np, prefix=env, timeout=60).ok()
+        env = ["env", "LD_PRELOAD=" + preload("speed-clock.c"), "CLOCK_FACTOR=70"] + (["CLOCK_RANK=%d" % rank] if rank is not None else [])
+        return ior("-a DUMMY -w -r -i 2 -b 16k -t 8k --dummy.delay-xfer=500000 -T 1 " + args, np=np, prefix=env, timeout=60).ok()
     return run
 
 

@@ -53,15 +53,17 @@ def test_series_of_all_kinds_of_tests_add_up(ior):
     assert len(found) == len(t.doc["phases"]) == 7
     for (rows, phase), p in zip(found.values(), t.doc["phases"]):
         assert sum(r["operations"] for r in rows) == phase["steps"] == p["records"]
-    assert len(found[2, 0, "write"][0]) >= 9 and len(found[3, 0, "write"][0]) >= 9, run
+        span = max(r.end for r in t.of(p["index"])) - p["begin"]  # ns
+        assert abs(len(rows) - span / 1e8 - 0.5) <= 1.5, (span, run)  # up to the last operation; clocks are compared
     assert run.stdout.count("\nIntervals:\nphase ") == 4, run
 
 
 def test_intervals_that_are_too_many_become_wider(ior):
     run = ior("-a DUMMY -w -b 8k -t 8 -O minTimeDuration=5,interIODelay=700 --interval=0.001 --report=text:-,json:r.json", np=None).ok()
     (rows, _), = adds_up(ior.cwd / "r.json").values()
-    assert 2048 <= len(rows) <= 4096 and {r["seconds"] for r in rows[:-1]} == {0.002}
-    assert any("--interval" in n and "0.002 s wide" in n for n in run.notes), run
+    (width,) = {r["seconds"] for r in rows[:-1]}
+    assert 2048 <= len(rows) <= 4096 and width / 0.001 in (2, 4, 8, 16), (width, run)  # 2 where 5 s are not much more
+    assert any("--interval" in n and "%g s wide" % width in n for n in run.notes), run
 
 
 def test_metadata_benchmarks_have_series_too(mdtest, mdw):

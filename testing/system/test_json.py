@@ -491,8 +491,10 @@ def test_a_file_for_ranks_that_cannot_be_written_is_found_before_any_io(ior, key
     ("-b 32k -F -D 1 --dummy.delay-xfer=600000 --dummy.delay-only-rank0", 2, ("mixed", (1, 0, 1))),
     ("-b 32k -F -D 1 -O stoneWallingWearOut=1 --dummy.delay-xfer=600000 --dummy.delay-only-rank0", 2, ("mixed", (1, 0, 1)))])
 def test_what_ended_a_phase(ior, args, np, end):
-    ior("-a DUMMY -w -t 8k --report=json:r.json " + args, np=np).ok()
-    assert ends(json.loads((ior.cwd / "r.json").read_text())["tests"][0]["phases"][0]) == end
+    run = ior("-a DUMMY -w -t 8k --report=json:r.json " + args, np=np).ok()
+    found = ends(json.loads((ior.cwd / "r.json").read_text())["tests"][0]["phases"][0])
+    conftest.timely(found == end or end[0] != "mixed", found, run)  # rank 1 has a second for four transfers of no time
+    assert found == end
 
 
 def test_reading_elsewhere_is_in_the_schema(ior, preload):

@@ -223,7 +223,7 @@ def test_a_time_limit_of_zero_allows_one_call(mib):
 
 def test_tasks_may_end_for_different_reasons(mib):
     run = mib("--api DUMMY --dummy.delay-xfer=600000 --dummy.delay-only-rank0 -l 3 -L 1 -I -p x", np=2).ok()
-    assert "Ended by: call limit of 1 task, time limit of 1 task" in run.stdout
+    conftest.timely("Ended by: call limit of 1 task, time limit of 1 task" in run.stdout, run)
     rows = table(mib.cwd / "x.write")
     assert len(rows) == 4 and rows[3][0] == 0 and rows[3][1] > 0 and all(row[1] > 0 for row in rows)
 

@@ -381,7 +381,7 @@ def test_a_neighbour_on_the_processors_is_found(ior, preload):
 
 def test_a_neighbour_that_has_gone_does_not_accuse(ior, preload):
     """The load of the last minute told of those who were there before."""
-    seen = neighbours(ior, preload, SLEEPY + " -d 1", NEIGHBOUR_CPU="1", NEIGHBOUR_DISK="1e9", NEIGHBOUR_TO="0.5")
+    seen = neighbours(ior, preload, SLEEPY + " -d 0.2", NEIGHBOUR_CPU="1", NEIGHBOUR_GOES="1")
     assert seen["outcome"] == "fine" and seen["value"] < 10, seen
 
 
@@ -403,13 +403,13 @@ def test_a_neighbour_on_the_disk_is_found(ior, preload):
     if "traffic is not known" in quiet["text"]:
         pytest.skip(quiet["text"])
     assert quiet["outcome"] == "fine" and quiet["value"] < 10, quiet
-    loud, = h26(args, NEIGHBOUR_DISK="200e6")
+    loud, = h26(args, NEIGHBOUR_DISK="2.5")
     assert loud["outcome"] == "found" and loud["severity"] == "SUSPECT" and 50 <= loud["value"] <= 95, loud
     assert "of the bytes of the device" in loud["text"], loud
-    little, = h26(args, NEIGHBOUR_DISK="10e6")
+    little, = h26(args, NEIGHBOUR_DISK="0.125")
     assert little["outcome"] == "fine", little
-    (ior.cwd / "script").write_text("IOR START\nwriteFile=1\nreadFile=0\nfsync=1\nblockSize=40m\ntransferSize=4m\nRUN\ninterTestDelay=2\nRUN\nIOR STOP\n")
-    first, second = h26("-f script", NEIGHBOUR_DISK="200e6", NEIGHBOUR_TO="1.5")
+    (ior.cwd / "script").write_text("IOR START\nwriteFile=1\nreadFile=0\nfsync=1\nblockSize=40m\ntransferSize=4m\nRUN\ninterTestDelay=0.1\nRUN\nIOR STOP\n")
+    first, second = h26("-f script", NEIGHBOUR_DISK="2.5", NEIGHBOUR_GOES="1")
     assert first["outcome"] == "found" and second["outcome"] == "fine", (first, second)
 
 
@@ -459,7 +459,7 @@ def test_few_repetitions_that_differ_are_suspect(ior, preload):
         run = ior("-w -b 48k -t 8k -i 3 --report=json:r.json", np=None, env={"LD_PRELOAD": preload("slow-rank.c"), "FAST_WRITES": fast}).ok()
         return {f["id"]: f for f in document(run)["tests"][0]["findings"]}["H15"]
     steady, scattered = h15("0"), h15("12")
-    assert steady["severity"] == "NOTE", steady
+    conftest.timely(steady["severity"] == "NOTE", steady)
     assert (scattered["outcome"], scattered["severity"], scattered["limit"]) == ("found", "SUSPECT", 25), scattered
     assert scattered["value"] > 50 and "rates of write in 3 repetitions" in scattered["text"], scattered
 
@@ -678,12 +678,12 @@ def test_what_stores_nothing_is_not_compared_with_a_device(ior):
 
 
 def test_the_facts_of_a_run_cost_one_agreement_whatever_the_number_of_phases(ior, preload):
-    """They travel with the sums that each phase has anyway: 80 phases add one call. A machine that stands still makes an
-    estimate of the clocks more, or two, of 24 calls each."""
+    """They travel with the sums that each phase has anyway: 80 phases add a few calls. Estimates of the clocks do not become old here."""
+    env = {"LD_PRELOAD": preload("count-collectives.c") + ":" + preload("speed-clock.c"), "CLOCK_FACTOR": "0.01"}
     def calls(rules):
-        ior("-w -r -i 40 -b 4k -t 4k --rules=" + rules, np=2, env={"LD_PRELOAD": preload("count-collectives.c")}).ok()
+        ior("-w -r -i 40 -b 4k -t 4k --rules=" + rules, np=2, env=env).ok()
         return int((ior.cwd / "collectives").read_text())
-    assert calls("default") - calls("none") < 60
+    assert 0 < calls("default") - calls("none") < 10
 
 
 def test_datasets_that_are_not_aligned_as_asked_are_found(ior, need_backend):
