@@ -129,6 +129,8 @@ void weir_col_text(struct weir_str *out, const struct weir_col *cols, const void
             weir_str_addf(out, "%*" PRId64, cols->width, integer_of(cols, record));
         else if (cols->type == WEIR_COL_RULE)
             weir_col_rule(out, number_of(cols, record));
+        else if (cols->digits > 0)
+            weir_str_addf(out, "%*.*g", cols->width, cols->digits, number_of(cols, record));
         else
             weir_str_addf(out, "%*.*f", cols->width, cols->prec, number_of(cols, record));
         weir_str_addf(out, "%*s", cols->gap, "");

@@ -17,8 +17,8 @@ enum weir_col_type {
 };
 
 /* One column. Records hold base units (bytes, nanoseconds, counts); 'unit' divides for every
- * reader. Text cell: value formatted to 'width' (negative: left) with 'prec' decimals, then 'gap'
- * blanks. */
+ * reader. Text cell: value formatted to 'width' (negative: left) with 'prec' decimals, or 'digits'
+ * digits where it is not 0, then 'gap' blanks. */
 struct weir_col {
     const char *key;  /* JSON key; NULL: not in JSON */
     const char *csv;  /* CSV heading; NULL: not in CSV */
@@ -29,7 +29,7 @@ struct weir_col {
     enum weir_col_type type;
     size_t offset, record; /* of the field; size of the whole record */
     double unit; /* 0 counts as 1 */
-    int width, prec, gap;
+    int width, prec, digits, gap;
     bool optional;    /* not in JSON where it is missing; others are null then */
     const char *help; /* one sentence for the documentation: what it is, unit, formula */
 };

@@ -70,15 +70,21 @@ static void judge(const struct weir_run *run, struct judged *v)
 
 /* ---- for programs ---- */
 
+#define F struct weir_finding_row
+
+/* The text table has the words of a finding below its line. */
 static const struct weir_col cols[] = {
-    COL_STR(struct weir_finding_row, id, "id", "The rule: H01 to H35"),
-    COL_STR(struct weir_finding_row, outcome, "outcome", "found, fine or not judged"),
-    COL_STR(struct weir_finding_row, severity, "severity", "NOTE, SUSPECT or INVALID where it is found"),
-    COL_REAL(struct weir_finding_row, value, "value", "What was measured, in the unit"),
-    COL_REAL(struct weir_finding_row, limit, "limit", "Where a finding begins, in the unit"),
-    COL_STR(struct weir_finding_row, unit, "unit", "Of value and limit"),
-    COL_STR(struct weir_finding_row, text, "text", "What was measured, in words; why, where it is not judged"),
-    COL_STR(struct weir_finding_row, remedy, "remedy", "What to do about what was found, else empty"),
+    COL_STR(F, id, "id", "The rule: H01 to H35", .head = "ID", .width = -4, .gap = 1),
+    COL_STR(F, outcome, "outcome", "found, fine or not judged"),
+    COL_STR(F, severity, "severity", "NOTE, SUSPECT or INVALID where it is found",
+            .head = "Severity", .width = -8, .gap = 1),
+    COL_REAL(F, value, "value", "What was measured, in the unit", .head = "Value", .width = 12,
+             .digits = 4, .gap = 1),
+    COL_REAL(F, limit, "limit", "Where a finding begins, in the unit", .head = "Limit", .width = 12,
+             .digits = 4, .gap = 2),
+    COL_STR(F, unit, "unit", "Of value and limit", .head = "Unit"),
+    COL_STR(F, text, "text", "What was measured, in words; why, where it is not judged"),
+    COL_STR(F, remedy, "remedy", "What to do about what was found, else empty"),
     WEIR_COL_END
 };
 
@@ -154,25 +160,22 @@ static void write_line(const struct weir_run *run, const struct judged *v, struc
     weir_str_addf(out, n > 0 ? "; --findings lists them with remedies\n" : "\n");
 }
 
-static void write_finding(const struct weir_finding *f, struct weir_str *out)
-{
-    weir_str_addf(out, "%-4s %-8s %12.4g %12.4g  %s\n", f->rule->id,
-                  weir_severity_name(f->severity), f->value, f->limit, f->unit);
-    weir_str_addf(out, "              %s\n", f->text);
-    weir_str_addf(out, "              remedy: %s\n", f->rule->remedy);
-}
-
 static void write_table(const struct weir_run *run, const struct judged *v, struct weir_str *out)
 {
     weir_str_addf(out, "\nFindings of test %d by the %s rules: %s\n", run->test->id, v->rules,
                   weir_verdict_name(v->worst));
     if (v->found_n == 0)
-        weir_str_addf(out, "none\n");
+        weir_str_addf(out, "none");
     else
-        weir_str_addf(out, "%-4s %-8s %12s %12s  %s\n", "ID", "Severity", "Value", "Limit", "Unit");
-    for (int i = 0; i < v->found_n; i++)
-        write_finding(v->found[i], out);
-    weir_str_addf(out, "%s", run->test->rates ? run->test->rates : "");
+        weir_col_heading(out, cols);
+    for (int i = 0; i < v->found_n; i++) {
+        struct weir_finding_row row = row_of(v->found[i]);
+
+        weir_str_addc(out, '\n');
+        weir_col_text(out, cols, &row);
+        weir_str_addf(out, "\n%14s%s\n%14sremedy: %s", "", row.text, "", row.remedy);
+    }
+    weir_str_addf(out, "\n%s", run->test->rates ? run->test->rates : "");
 }
 
 static void tell_people_later(struct weir_run *run, const struct judged *v)

@@ -206,14 +206,19 @@ struct row {
     double median, low, high, harmonic;
 };
 
+#define RATE(f, k, h, title, ...)                                                                  \
+    COL_REAL(struct row, f, k, h, .head = (title), .none = "-", .width = 12, .digits = 6, __VA_ARGS__)
+
 static const struct weir_col cols[] = {
-    COL_STR(struct row, operation, "operation", "The kind of phase"),
-    COL_INT(struct row, repetitions, "repetitions", "Of which the rates are"),
-    COL_REAL(struct row, median, "median", "Of the rates, first open to last close"),
-    COL_REAL(struct row, low, "low", "Nonparametric 95 % interval of the median: from here"),
-    COL_REAL(struct row, high, "high", "to here; null for fewer than 6 repetitions"),
-    COL_REAL(struct row, harmonic, "harmonicMean", "Of the rates"),
-    COL_STR(struct row, unit, "unit", "Of the rates: bytes/s or ops/s"),
+    COL_STR(struct row, operation, "operation", "The kind of phase", .head = "Rates", .width = -24,
+            .gap = 1),
+    COL_INT(struct row, repetitions, "repetitions", "Of which the rates are", .head = "Reps",
+            .width = 6, .gap = 1),
+    RATE(median, "median", "Of the rates, first open to last close", "Median", .gap = 1),
+    RATE(low, "low", "Nonparametric 95 % interval of the median: from here", "95 % from", .gap = 1),
+    RATE(high, "high", "to here; null for fewer than 6 repetitions", "to", .gap = 1),
+    RATE(harmonic, "harmonicMean", "Of the rates", "Harmonic", .gap = 2),
+    COL_STR(struct row, unit, "unit", "Of the rates: bytes/s or ops/s", .head = "Unit"),
     WEIR_COL_END
 };
 
@@ -269,37 +274,27 @@ static void note_end(const struct weir_run *run, const char *reason, double wide
                   run->repetition, run->repetition == 1 ? "" : "s", width, o->until);
 }
 
-/* A cell of the table for people. */
-static void add_cell(struct weir_str *out, double value)
-{
-    if (isfinite(value))
-        weir_str_addf(out, " %12.6g", value);
-    else
-        weir_str_addf(out, " %12s", "-");
-}
-
 /* The same as a table for people, below the findings. */
 static void write_table(const struct state *u, struct weir_str *out)
 {
+    const double mib = 1048576;
     struct row row;
 
-    if (u->kinds > 0)
-        weir_str_addf(out, "%-24s %6s %12s %12s %12s %12s  %s\n", "Rates", "Reps", "Median",
-                      "95 % from", "to", "Harmonic", "Unit");
+    if (u->kinds == 0)
+        return;
+    weir_col_heading(out, cols);
     for (int i = 0; i < u->kinds; i++) {
-        double by = u->series[i].moves_bytes ? 1048576.0 : 1;
-
         if (!fill_row(&u->series[i], &row)) {
             out->failed = true;
             return;
         }
-        weir_str_addf(out, "%-24s %6d", row.operation, (int)row.repetitions);
-        add_cell(out, row.median / by);
-        add_cell(out, row.low / by);
-        add_cell(out, row.high / by);
-        add_cell(out, row.harmonic / by);
-        weir_str_addf(out, "  %s\n", by > 1 ? "MiB/s" : "ops/s");
+        if (u->series[i].moves_bytes)
+            row = (struct row) { row.operation, "MiB/s", row.repetitions, row.median / mib,
+                                 row.low / mib, row.high / mib, row.harmonic / mib };
+        weir_str_addc(out, '\n');
+        weir_col_text(out, cols, &row);
     }
+    weir_str_addc(out, '\n');
 }
 
 static void keep_table(struct weir_run *run, const struct state *u)
