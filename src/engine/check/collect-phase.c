@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "engine/check/series.h"
-#include "engine/check/straggler.h"
 #include "engine/phase.h"
 #include "engine/program.h"
 #include "par/agree.h"

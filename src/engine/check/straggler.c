@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* straggler.c - ranks without which a phase would have been shorter */
 #include "config.h"
-#include "engine/check/straggler.h"
+#include "engine/check/checks.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "backends/session/session.h"
-#include "engine/check/checks.h"
 #include "engine/phase.h"
 #include "engine/test.h"
 
