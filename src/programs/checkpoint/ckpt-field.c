@@ -143,7 +143,7 @@ static int close_file(struct weir_run *run, void *state, struct weir_err *err)
 /* ---- a step: one level of a variable, or all of it ---- */
 
 /* A step has new buffers, as in the originals: the time to make and touch them is a part of their
- * rates. Where there is no memory the step takes those of the test, so that nobody waits. */
+ * rates. Without memory for them the step takes those of the test, because other ranks wait. */
 static int make_buffers(struct ckpt *t, struct weir_err *err)
 {
     void *p[2] = { NULL, NULL };

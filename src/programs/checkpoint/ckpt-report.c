@@ -178,7 +178,7 @@ int ckpt_report_trial(struct weir_run *run, void *state, const struct weir_stage
 
 /* ---- the summary ---- */
 
-/* Of what was not measured there is none. */
+/* NaN where nothing was measured. */
 static double deviation(const struct weir_stats *s)
 {
     return isnan(s->mean) ? NAN : weir_stats_sd(s, CKPT_DEVIATION);

@@ -250,8 +250,8 @@ static int write_file(struct weir_run *run, struct parts *t, struct weir_err *er
 }
 
 /* The originals allocate the buffer in the measured time, so touching it is a part of what they
- * measure. Where there is no memory for a new one the messages go into the one that stands by, so
- * that nobody waits. */
+ * measure. Without memory for a new one the messages go into the one that stands by, because
+ * other ranks wait. */
 static int gather(struct parts *t, const struct weir_par *meet, struct weir_err *err)
 {
     bool is_new = t->received && !t->o->keep_buffers;

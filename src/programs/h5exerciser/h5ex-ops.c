@@ -255,7 +255,7 @@ static uint64_t bytes_of(struct h5ex_test *t, enum h5ex_op op)
     return moves ? t->size.file.elements * h5ex_set_of(t, op)->put.size : 0;
 }
 
-/* Of what was read. */
+/* Compares the data that were read, unless they are longer than --maxcheck. */
 static void verify(struct weir_run *run, const struct h5ex_test *t, struct h5ex_set *d)
 {
     uint64_t begin_ns = weir_now_ns();

@@ -252,7 +252,7 @@ static void measure(struct weir_run *run, const struct h5ex_test *t, double *m)
     m[H5EX_OPS + H5EX_COL_READ_RATE] = bytes / (m[H5EX_READ] + (m[H5EX_READ] == 0));
 }
 
-/* Where the first wrong element of a dataset is. Returns -1. */
+/* Names the place of the first wrong element of a dataset. Returns -1. */
 static int name_wrong(const struct h5ex_test *t, const struct h5ex_set *d, struct weir_err *err)
 {
     struct weir_str words = { 0 };

@@ -262,7 +262,7 @@ static void clean(struct weir_run *run, void *state)
 
 /* ---- inputs of the checks ---- */
 
-/* Whose part each task reads follows from --rshift: that of the task N further. */
+/* Each task reads the part of the task N further (--rshift). */
 static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
 {
     const struct h5ex_test *t = state;

@@ -12,9 +12,9 @@
 #include "engine/transfer.h"
 
 #define MODE 0775
-#define SETS_BETWEEN 1024 /* a look for signals within a round */
+#define SETS_BETWEEN 1024 /* polls for signals within a round */
 #define SPIN_NS 10000000u /* shorter waits are spent spinning */
-#define NAP_NS 50000000u  /* longer ones in naps, so that a signal is heard */
+#define NAP_NS 50000000u  /* longer ones in naps, so that a signal ends them */
 
 const struct weir_operation mdw_operations[MDW_OPS + 1] = {
     [MDW_READ] = { "read", "Read", "objects", true },
@@ -147,7 +147,7 @@ static void note_outcome(struct mdw_test *t, uint64_t i, enum mdw_op op, int rc)
 
 /* ---- precreate ---- */
 
-/* With -v -v rank 0 tells what it did, when the phase is over. */
+/* Memory for the outcomes that rank 0 shows after the phase with -v -v. */
 static int prepare_trace(struct weir_run *run, struct mdw_test *t, struct weir_err *err)
 {
     uint64_t rounds =
@@ -284,7 +284,7 @@ static void remove_set(struct weir_run *run, struct mdw_test *t, int d, uint64_t
     *clock_ns = weir_now_ns();
 }
 
-/* Where objects may be missing, one that is not there is no error. */
+/* An object that is not there is no error when objects may be missing. */
 static void remove_object(struct weir_run *run, struct mdw_test *t, const char *path,
                           uint64_t *clock_ns)
 {
@@ -404,7 +404,7 @@ static uint64_t count_steps(struct weir_run *run, void *state)
                                               : sets * (uint64_t)t->o->population);
 }
 
-/* Of the kinds that the phase has. */
+/* Operations of all kinds that the phase has. */
 static uint64_t count_done(struct weir_run *run, const void *state, uint64_t steps)
 {
     const struct mdw_test *t = state;

@@ -333,7 +333,7 @@ static bool target(struct weir_run *run, const void *state, int i, struct weir_s
 
 #define MOST_SETS 64 /* of which the nodes are compared */
 
-/* A task works on the objects of another one. Who made those of an earlier run is not known. */
+/* A task works on the objects of another one. The makers of those of an earlier run are not known. */
 static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
 {
     const struct mdw_test *t = state;

@@ -129,7 +129,7 @@ static void begin_phase(struct mib_test *t)
     t->file = NULL;
 }
 
-/* With -n the file of an earlier run is removed. */
+/* Removes the file of an earlier run with -n. */
 static int prepare_write(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mib_test *t = state;
@@ -168,8 +168,8 @@ static int plan_random(struct mib_test *t, int repetition, struct weir_err *err)
     return 0;
 }
 
-/* How much there is to read. What stores nothing, or more than the data, has all that was asked
- * for. */
+/* Finds the file of the other task and its size. A backend that stores nothing, or more than the
+ * data, has all bytes that were asked for. */
 static int find_peer(struct mib_test *t, struct weir_err *err)
 {
     const char *path = weir_str_text(&t->peer);
@@ -341,7 +341,7 @@ static int after_phase(struct weir_run *run, void *state, const struct weir_stag
     int rc = mib_profile_phase(run, t, rec, err);
 
     t->made |= stage->index == WEIR_DIR_READ; /* what is not read is not removed */
-    t->untold = true;
+    t->unreported = true;
     end_bar(run, t, rec);
     mib_report_phase(run, t, rec);
     return rc;

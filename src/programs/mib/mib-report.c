@@ -123,8 +123,8 @@ static void show_options(struct weir_report *r, const struct weir_opt *rows, con
     weir_report_free(r, &text);
 }
 
-/* As an options file has it; tasks are skipped there. What release 1.9.10 does not show comes only
- * where it was asked for. */
+/* In the form of a file of options, in which 'tasks' is skipped. Options that release 1.9.10 does not
+ * show come only when they were changed. */
 static void show_parameters(struct weir_run *run, const struct mib_test *t)
 {
     static const struct {
@@ -323,5 +323,5 @@ void mib_report_result(struct weir_run *run, struct mib_test *t)
                      o->run.deadline_s, t->rate[WEIR_DIR_WRITE], t->rate[WEIR_DIR_READ]);
     weir_report_flush(&run->report);
     weir_report_free(&run->report, &task);
-    t->untold = false;
+    t->unreported = false;
 }

@@ -265,7 +265,7 @@ static int check_granularity(struct weir_run *run, void *state, struct weir_err 
 }
 
 /* A user who gives no directory may not know that files are written. */
-static void tell_place(struct weir_run *run, const struct mib_test *t)
+static void note_place(struct weir_run *run, const struct mib_test *t)
 {
     char size[WEIR_SIZE_TEXT], *place = getcwd(NULL, 0);
 
@@ -296,7 +296,7 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
         (weir_local(run, check_granularity, t, err) < 0 || check_space(run, t, err) < 0))
         return -1;
     if (writes && t->anywhere && !(t->session.flags & WEIR_BE_NO_DATA))
-        tell_place(run, t);
+        note_place(run, t);
     return weir_local(run, take_buffer, t, err); /* which is much where the size is a mistake */
 }
 
@@ -349,13 +349,13 @@ static int remove_file(struct weir_run *run, void *state, struct weir_err *err)
     return weir_session_remove(&t->session, weir_str_text(&t->own), err);
 }
 
-/* A signal ended it: what was measured is told all the same. */
+/* Reports what was measured before a signal ended the test. */
 static int conclude(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mib_test *t = state;
 
     (void)err;
-    if (t->untold)
+    if (t->unreported)
         mib_report_result(run, t);
     return 0;
 }

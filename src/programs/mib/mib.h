@@ -33,7 +33,7 @@ struct mib_options {
         read_only, write_only, signon, verify;
 };
 
-/* How long the bar is when the steps or the time of a phase are used up; 0: no such limit. The end
+/* Length of the bar when the steps or the time of a phase are used up; 0: no such limit. The end
  * of the phase is not part of it: at most width - 2 stars are shown. */
 struct weir_bar {
     int width;
@@ -54,7 +54,7 @@ struct mib_test {
                            * for runs without MPI */
     bool anywhere;        /* -t was not given */
     bool made;            /* this run made files and removes them */
-    bool untold;          /* something was measured that is in no line of results */
+    bool unreported;      /* something was measured that is in no line of results */
     double rate[2];       /* MiB/s; 0: the phase did not run */
     /* of this rank */
     struct weir_str own, peer; /* paths */
