@@ -178,18 +178,18 @@ static int start_uses(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
-static int end_heads(void *what, struct weir_err *err)
+static int end_roots(void *what, struct weir_err *err)
 {
     (void)err;
-    weir_heads_free(what);
+    weir_roots_free(what);
     return 0;
 }
 
-int weir_test_heads(struct weir_run *run, struct weir_heads *h, int color, struct weir_err *err)
+int weir_test_roots(struct weir_run *run, struct weir_roots *g, int color, struct weir_err *err)
 {
-    if (weir_unwind_push(&run->test->unwind, end_heads, h, true, err) < 0)
+    if (weir_unwind_push(&run->test->unwind, end_roots, g, true, err) < 0)
         return -1;
-    return weir_heads_split(&run->par, color, h, err);
+    return weir_roots_split(&run->par, color, g, err);
 }
 
 /* ---- a test ---- */

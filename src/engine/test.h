@@ -29,9 +29,9 @@ int weir_run_session(struct weir_run *run, struct weir_session *s, const struct 
                      struct weir_backend_opt opt, const struct weir_access *access,
                      struct weir_err *err);
 
-/* Groups of the ranks with the same color (0 or more), given back at the end of the test; *h is
+/* Groups of the ranks with the same color (0 or more), given back at the end of the test; *g is
  * zero before. Collective over run->par. Returns 0, or -1 and err on all ranks. */
-int weir_test_heads(struct weir_run *run, struct weir_heads *h, int color, struct weir_err *err);
+int weir_test_roots(struct weir_run *run, struct weir_roots *g, int color, struct weir_err *err);
 
 /* Judge a test of which the plan is all that was asked for: is there room? Collective over run->world.
  * Returns the exit status, the same on all ranks. What went wrong was said. */

@@ -26,21 +26,21 @@ static int split(const struct weir_par *all, int color, struct weir_par *out, st
     return rc;
 }
 
-int weir_heads_split(const struct weir_par *all, int color, struct weir_heads *h,
+int weir_roots_split(const struct weir_par *all, int color, struct weir_roots *g,
                      struct weir_err *err)
 {
-    int rc = split(all, color, &h->group, err);
+    int rc = split(all, color, &g->group, err);
 
     if (weir_agree(all, rc, err) < 0)
         return -1;
-    h->is_head = h->group.rank == 0;
-    return weir_agree(all, split(all, h->group.rank, &h->peers, err), err);
+    g->is_root = g->group.rank == 0;
+    return weir_agree(all, split(all, g->group.rank, &g->peers, err), err);
 }
 
-void weir_heads_free(struct weir_heads *h)
+void weir_roots_free(struct weir_roots *g)
 {
-    weir_par_free(&h->peers);
-    weir_par_free(&h->group);
+    weir_par_free(&g->peers);
+    weir_par_free(&g->group);
 }
 
 /* ---- patches ---- */

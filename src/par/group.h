@@ -6,24 +6,24 @@
 
 #include "par/comm.h"
 
-/* Groups of ranks whose heads work on files for them. */
-struct weir_heads {
-    struct weir_par group; /* the ranks of my group; rank 0 is its head */
-    struct weir_par peers; /* those with my place in their groups; on heads all heads, in order */
-    bool is_head;
+/* Groups of ranks whose roots work on files for them. */
+struct weir_roots {
+    struct weir_par group; /* the ranks of my group; rank 0 is its root */
+    struct weir_par peers; /* those with my place in their groups; on roots all roots, in order */
+    bool is_root;
 };
 
-/* Make groups of the ranks with the same color (0 or more) in *h, which is zero. Collective over
- * all->comm. Returns 0, or -1 and err on all ranks; call weir_heads_free in both cases. That is
- * collective, too, and does nothing with heads that are zero. */
-int weir_heads_split(const struct weir_par *all, int color, struct weir_heads *h,
+/* Make groups of the ranks with the same color (0 or more) in *g, which is zero. Collective over
+ * all->comm. Returns 0, or -1 and err on all ranks; call weir_roots_free in both cases. That is
+ * collective, too, and does nothing with roots that are zero. */
+int weir_roots_split(const struct weir_par *all, int color, struct weir_roots *g,
                      struct weir_err *err);
-void weir_heads_free(struct weir_heads *h);
+void weir_roots_free(struct weir_roots *g);
 
-/* The ranks of a session of the heads; NULL on others (weir_test_session_of). Local. */
-static inline const struct weir_par *weir_heads_par(const struct weir_heads *h)
+/* The ranks of a session of the roots; NULL on others (weir_test_session_of). Local. */
+static inline const struct weir_par *weir_roots_par(const struct weir_roots *g)
 {
-    return h->is_head ? &h->peers : NULL;
+    return g->is_root ? &g->peers : NULL;
 }
 
 /* How much each rank of a group has. Zero-initialise; release with weir_patches_free. */

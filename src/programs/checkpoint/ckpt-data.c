@@ -292,8 +292,8 @@ static void name_files(const struct ckpt *t, uint64_t n, const char *one, const 
 /* Once a test: what was not verified, and what was not read. */
 void ckpt_note_look(struct weir_run *run, struct ckpt *t)
 {
-    bool head = t->ranks.is_head, longer = t->there > t->file_bytes;
-    uint64_t n[2] = { head && !t->is_ours, head && longer };
+    bool root = t->ranks.is_root, longer = t->there > t->file_bytes;
+    uint64_t n[2] = { root && !t->is_ours, root && longer };
     struct weir_str text = { 0 };
 
     if (!t->moves || run->repetition > 0)

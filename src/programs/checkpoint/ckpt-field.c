@@ -55,7 +55,7 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
     for (int d = 0; d < 3; d++)
         t->slab.count[d] = 1;
     t->slab.block[2] = t->layout.im;
-    if (!t->moves || !t->ranks.is_head)
+    if (!t->moves || !t->ranks.is_root)
         return 0;
     return weir_session_admit(&t->session, weir_str_text(&t->name),
                               t->reads ? WEIR_INTENT_READ : WEIR_INTENT_REPLACE, err);
@@ -84,7 +84,7 @@ static int open_file(struct weir_run *run, void *state, struct weir_err *err)
     struct ckpt *t = state;
 
     (void)run;
-    if (!t->moves || !t->ranks.is_head)
+    if (!t->moves || !t->ranks.is_root)
         return 0;
     if (weir_arrays_open(&t->session, weir_str_text(&t->name), t->reads ? WEIR_OPEN_READ : make,
                          &t->file, err) < 0)
@@ -149,7 +149,7 @@ static int make_buffers(struct ckpt *t, struct weir_err *err)
     void *p[2] = { NULL, NULL };
     int sys = 0;
 
-    if (t->o->keep_buffers || !t->ranks.is_head)
+    if (t->o->keep_buffers || !t->ranks.is_root)
         return 0;
     for (int i = 0; i < 2 && sys == 0; i++)
         sys = posix_memalign(&p[i], CKPT_ALIGN, t->step_bytes);
@@ -204,7 +204,7 @@ static int move_block(struct ckpt *t, struct weir_run *run, uint64_t i, bool ski
 
 static void reorder(struct ckpt *t, bool to_block)
 {
-    if (t->ranks.is_head && t->field != t->gathered)
+    if (t->ranks.is_root && t->field != t->gathered)
         weir_cube_reorder(&t->layout, t->ranks.peers.rank, t->levels, t->gathered, t->field,
                           to_block);
 }
@@ -232,7 +232,7 @@ static int write_round(struct ckpt *t, struct weir_run *run, uint64_t i, bool sk
         weir_barrier(&run->par); /* of the pattern */
         *clock_ns = weir_now_ns();
     }
-    if (!t->ranks.is_head)
+    if (!t->ranks.is_root)
         return 0;
     reorder(t, true);
     clock_stage(t, CKPT_REORDER, clock_ns);
@@ -250,7 +250,7 @@ static int read_round(struct ckpt *t, struct weir_run *run, uint64_t i, bool ski
     *clock_ns = weir_now_ns();
     made = make_buffers(t, err);
     clock_stage(t, CKPT_REORDER, clock_ns);
-    if (t->ranks.is_head)
+    if (t->ranks.is_root)
         rc = move_block(t, run, i, skips || made < 0, clock_ns, err);
     reorder(t, false);
     clock_stage(t, CKPT_REORDER, clock_ns);

@@ -82,7 +82,7 @@ static double close_span(const struct ckpt *t, struct weir_run *run,
 {
     int64_t ends[2] = { INT64_MIN, INT64_MIN };
 
-    if (t->ranks.is_head) {
+    if (t->ranks.is_root) {
         ends[0] = -weir_clock_common(&run->clock, rec->mark[WEIR_MARK_CLOSE]);
         ends[1] = weir_clock_common(&run->clock, rec->mark[WEIR_MARK_CLOSED]);
     }
@@ -125,7 +125,7 @@ static void sum_stages(struct ckpt *t, struct weir_run *run, const struct weir_p
 
     for (int i = 0; i < CKPT_STAGES; i++)
         most[i] = (int64_t)(sum[i] = t->ns[i]);
-    most[CKPT_STAGES] = t->ranks.is_head ? (int64_t)io : 0;
+    most[CKPT_STAGES] = t->ranks.is_root ? (int64_t)io : 0;
     weir_allsum_u64(&run->par, sum, CKPT_STAGES);
     weir_allmax_i64(&run->par, most, CKPT_STAGES + 1);
     out->gather = (double)sum[CKPT_GATHER] / run->par.size / WEIR_NS_PER_S;

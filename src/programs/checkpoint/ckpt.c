@@ -211,7 +211,7 @@ static int take_memory(struct ckpt *t, struct weir_err *err)
     if (ckpt_take(&t->data, plane * t->layout.lm * (uint64_t)o->arrays, err) < 0 ||
         (t->reads && ckpt_take(&t->got, plane * t->levels, err) < 0))
         return -1;
-    return t->ranks.is_head ? take_buffers(t, err) : 0;
+    return t->ranks.is_root ? take_buffers(t, err) : 0;
 }
 
 /* ---- the file ---- */
@@ -239,7 +239,7 @@ static bool range_of(struct weir_run *run, void *state, const struct weir_stage 
                      struct weir_str *path, struct weir_cache_range *range)
 {
     const struct ckpt *t = state;
-    bool makes = t->ranks.is_head && (t->o->split || t->ranks.peers.rank == 0);
+    bool makes = t->ranks.is_root && (t->o->split || t->ranks.peers.rank == 0);
 
     (void)run;
     if (!t->moves || !(stage || makes))
@@ -269,18 +269,18 @@ static int start_session(struct ckpt *t, struct weir_run *run, struct weir_err *
     int rc = 0;
 
     if (weir_test_session_of(run, &t->session, t->be, t->be_opt, &t->access,
-                             weir_heads_par(&t->ranks), err) < 0)
+                             weir_roots_par(&t->ranks), err) < 0)
         return -1;
     describe_array(t);
     name_file(t->o, (uint64_t)t->ranks.peers.rank, &t->name);
-    if (t->ranks.is_head && t->spec.chunk.rank > 0 &&
+    if (t->ranks.is_root && t->spec.chunk.rank > 0 &&
         weir_session_can_array(&t->session, &t->spec, NULL) < 0)
         t->spec.chunk.rank = 0; /* the format has none */
-    if (t->ranks.is_head)
+    if (t->ranks.is_root)
         rc = weir_session_can_array(&t->session, &t->spec, err);
-    if (t->ranks.is_head && rc == 0 && t->reads)
+    if (t->ranks.is_root && rc == 0 && t->reads)
         rc = weir_session_admit(&t->session, weir_str_text(&t->name), WEIR_INTENT_READ, err);
-    else if (t->ranks.is_head && rc == 0)
+    else if (t->ranks.is_root && rc == 0)
         rc = weir_session_is_new(&t->session, weir_str_text(&t->name), &t->removes, err);
     /* else a file that was there and cannot be opened stays */
     return weir_agree(&run->par, rc, err);
@@ -291,7 +291,7 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
     struct ckpt *t = state;
     int rc, color = weir_cube_group_of(&t->layout, run->par.rank);
 
-    if (weir_test_heads(run, &t->ranks, color, err) < 0)
+    if (weir_test_roots(run, &t->ranks, color, err) < 0)
         return -1;
     weir_cube_patch(&t->layout, run->par.rank, &t->mine);
     weir_cube_group(&t->layout, color, &t->block);

@@ -94,7 +94,7 @@ struct ckpt {
     struct weir_access access;
     uint64_t bytes; /* of all fields */
     /* from start to end */
-    struct weir_heads ranks;     /* groups; their heads move files */
+    struct weir_roots ranks;     /* groups; their roots move files */
     struct weir_session session; /* of the movers */
     struct weir_patches patches;
     struct weir_box mine, block;
@@ -211,7 +211,7 @@ struct parts {
     const struct weir_backend *be;
     struct weir_backend_opt be_opt;
     struct weir_access access;
-    struct weir_heads ranks;     /* groups with a writer each */
+    struct weir_roots ranks;     /* groups with a writer each */
     struct weir_session session; /* of the writers */
     struct weir_patches patches;
     float *mine;

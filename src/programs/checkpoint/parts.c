@@ -166,7 +166,7 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
     struct parts *t = state;
     int rc, color = (int)((int64_t)run->par.rank * t->o->writers / run->par.size);
 
-    if (weir_test_heads(run, &t->ranks, color, err) < 0)
+    if (weir_test_roots(run, &t->ranks, color, err) < 0)
         return -1;
     rc = weir_patches_begin(&t->patches, &t->ranks.group, t->part, 1, err);
     if (weir_agree(&run->par, rc, err) < 0 ||
@@ -176,7 +176,7 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
     if (t->kind == PARTS_GATHERV)
         return 0;
     if (weir_test_session_of(run, &t->session, t->be, t->be_opt, &t->access,
-                             weir_heads_par(&t->ranks), err) < 0)
+                             weir_roots_par(&t->ranks), err) < 0)
         return -1;
     if (writes(t))
         rc = weir_session_admit(&t->session, weir_str_text(&t->name), WEIR_INTENT_REPLACE, err);
