@@ -182,7 +182,7 @@ static void the_csv_heading_has_only_csv_columns(void **state)
     struct weir_str s = { 0 };
 
     (void)state;
-    weir_col_csv_head(&s, table);
+    weir_col_csv(&s, table, NULL);
     assert_string_equal(weir_str_text(&s), "access,bytes,block(KiB),Latency,bw\n");
     weir_str_free(&s);
 }

@@ -177,19 +177,18 @@ static void add_fixed(struct weir_str *out, double value)
     weir_str_add(out, text, (size_t)len);
 }
 
-void weir_col_csv_head(struct weir_str *out, const struct weir_col *cols)
+static void add_cell(struct weir_str *out, const struct weir_col *col, const void *record)
 {
-    bool is_first = true;
-
-    for (; !is_end(cols); cols++) {
-        if (cols->csv == NULL)
-            continue;
-        if (!is_first)
-            weir_str_addc(out, ',');
-        is_first = false;
-        add_field(out, cols->csv);
-    }
-    weir_str_addc(out, '\n');
+    if (!record)
+        add_field(out, col->csv);
+    else if (weir_col_is_missing(col, record))
+        return;
+    else if (col->type == WEIR_COL_STR)
+        add_field(out, string_of(col, record));
+    else if (is_whole(col))
+        weir_str_addf(out, "%" PRId64, integer_of(col, record));
+    else
+        add_fixed(out, number_of(col, record));
 }
 
 void weir_col_csv(struct weir_str *out, const struct weir_col *cols, const void *record)
@@ -202,14 +201,7 @@ void weir_col_csv(struct weir_str *out, const struct weir_col *cols, const void 
         if (!is_first)
             weir_str_addc(out, ',');
         is_first = false;
-        if (weir_col_is_missing(cols, record))
-            continue;
-        if (cols->type == WEIR_COL_STR)
-            add_field(out, string_of(cols, record));
-        else if (is_whole(cols))
-            weir_str_addf(out, "%" PRId64, integer_of(cols, record));
-        else
-            add_fixed(out, number_of(cols, record));
+        add_cell(out, cols, record);
     }
     weir_str_addc(out, '\n');
 }

@@ -65,9 +65,8 @@ void weir_col_heading(struct weir_str *out, const struct weir_col *cols);
 /* Append one record as a text line without newline. cols ends with WEIR_COL_END. */
 void weir_col_text(struct weir_str *out, const struct weir_col *cols, const void *record);
 
-/* Append the CSV heading line, and a record as a CSV line (RFC 4180 quoting; real numbers in full
- * precision, with a point and without exponent; empty when missing). */
-void weir_col_csv_head(struct weir_str *out, const struct weir_col *cols);
+/* Append a record as a CSV line, or the heading where record is NULL (RFC 4180 quoting; real numbers
+ * in full precision, with a point and without exponent; empty when missing). */
 void weir_col_csv(struct weir_str *out, const struct weir_col *cols, const void *record);
 
 #endif

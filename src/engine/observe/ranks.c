@@ -159,7 +159,7 @@ static int begin_rank_file(const struct weir_test *t, struct weir_err *err)
     if (weir_words_of(t->program)->rank_head)
         t->program->words->rank_head(&head);
     else
-        weir_col_csv_head(&head, rank_cols);
+        weir_col_csv(&head, rank_cols, NULL);
     rc = weir_rank_lines_put(t->plan.options->rank_csv, true, &head, err);
     weir_str_free(&head);
     return rc;

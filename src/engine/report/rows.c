@@ -157,11 +157,11 @@ static void print_csv_head(struct weir_sink *s, const struct weir_table *t)
 
     if (!c || c->headed)
         return;
-    weir_col_csv_head(&line, t->cols);
+    weir_col_csv(&line, t->cols, NULL);
     if (continue_line(s, &line))
-        weir_col_csv_head(&line, verdict_cols);
+        weir_col_csv(&line, verdict_cols, NULL);
     if (continue_line(s, &line))
-        weir_col_csv_head(&line, remark_cols);
+        weir_col_csv(&line, remark_cols, NULL);
     print_text(s, &line, "");
     c->headed = true;
 }
@@ -232,7 +232,7 @@ static int end_csv(struct weir_sink *s, struct weir_err *err)
 
     (void)err;
     if (c && s->standard && !c->headed && c->next.len > 0) {
-        weir_col_csv_head(&line, remark_cols);
+        weir_col_csv(&line, remark_cols, NULL);
         print_text(s, &line, "");
         c->open = true;
     }
