@@ -9,6 +9,17 @@
 
 #include "par/reduce.h"
 
+/* The data of a task in the file at path are next; ours: this run writes them. */
+static void weir_data_begin(struct weir_data *c, int task, int repetition, const char *path,
+                     bool ours)
+{
+    memset(&c->seen, 0, sizeof(c->seen));
+    c->unit_known = ours;
+    c->unit.repetition = (uint32_t)repetition;
+    c->unit.writer = (uint32_t)task;
+    c->unit.file = weir_signature_file(path);
+}
+
 /* A phase begins: the owner of its data and its file are known. */
 static void begin_data(struct weir_run *run, struct ior_test *t)
 {
@@ -16,6 +27,35 @@ static void begin_data(struct weir_run *run, struct ior_test *t)
     memset(t->damage.kinds, 0, sizeof(t->damage.kinds));
     weir_data_begin(&t->data.content, t->pass.owner, run->repetition,
                     weir_str_text(&t->use.path), t->o->write);
+}
+
+/* With by_block: take the data of the task that owns the block at offset off. True: it is another task
+ * than before, and the caller makes the base pattern. */
+static bool weir_data_take_owner(struct weir_data *c, uint64_t off)
+{
+    int owner;
+
+    if (!c->by_block)
+        return false;
+    owner = (int)(off / c->layout->block % (uint64_t)c->layout->tasks);
+    if (owner == c->pattern.rank)
+        return false;
+    c->pattern.rank = owner;
+    c->unit.writer = (uint32_t)owner;
+    return true;
+}
+
+/* Is the transfer at offset off right? Else *d says how it is wrong. */
+static bool weir_data_check(struct weir_data *c, const void *buf, size_t len, uint64_t off,
+                     struct weir_data_damage *d)
+{
+    weir_data_take_owner(c, off);
+    if (weir_data_is_signed(c))
+        return weir_signature_check(&c->unit, c->unit_known, buf, len, off, &c->seen, d);
+    if (weir_pattern_is_right(&c->pattern, buf, len, off))
+        return true;
+    weir_damage_of_pattern(&c->pattern, c->layout, buf, len, off, d);
+    return false;
 }
 
 bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off)
@@ -99,6 +139,27 @@ struct line {
     char text[4600];
 };
 
+/* Append where and how a transfer is wrong. */
+static void weir_data_describe(const struct weir_data *c, const struct weir_data_damage *d,
+                        struct weir_str *out)
+{
+    bool units = weir_data_is_signed(c);
+
+    weir_str_addf(out,
+                  "byte %" PRIu64 ": %s: expected 0x%016" PRIx64 ", found 0x%016" PRIx64
+                  "; %" PRIu64 " wrong pieces of %d bytes in the transfer at %" PRIu64,
+                  d->byte, weir_damage_name(d->kind), d->expect, d->got, d->pieces,
+                  units ? WEIR_SIGNATURE_UNIT : 8, d->transfer);
+    if (units && (d->kind == WEIR_DAMAGE_STALE || d->kind == WEIR_DAMAGE_MISPLACED))
+        weir_str_addf(out,
+                      "; the data say: run %" PRIu64 ", repetition %" PRIu32 ", task %" PRIu32
+                      ", offset %" PRIu64 "%s",
+                      d->found.run, d->found.repetition, d->found.writer, d->found.off,
+                      d->found.file == c->unit.file
+                          ? ""
+                          : ", a file of another name (the name is a part of the signature)");
+}
+
 static void describe(const struct weir_run *run, const struct ior_test *t,
                      const struct weir_data_damage *d, struct line *out)
 {
@@ -166,6 +227,18 @@ void ior_new_signature(struct ior_test *t, uint32_t signature)
     t->data.content.pattern.signature = signature;
     for (int i = 0; i < t->data.lanes; i++)
         weir_pattern_base(&t->data.content.pattern, t->data.buf[i], t->extent.transfer);
+}
+
+/* Make n transfers of len bytes, for the offsets off; their buffers hold the base pattern. */
+static void weir_data_make(const struct weir_data *c, void *const *buf, size_t len,
+                    const uint64_t *off, int n)
+{
+    if (!weir_data_is_signed(c)) {
+        weir_pattern_stamp_many(&c->pattern, buf, len, off, n);
+        return;
+    }
+    for (int i = 0; i < n; i++)
+        weir_signature_fill(&c->unit, buf[i], len, off[i]);
 }
 
 bool ior_data_ahead(struct ior_test *t)

@@ -8,7 +8,9 @@
 #include <stdint.h>
 
 #include "backends/session/queue.h"
-#include "base/data/data.h"
+#include "base/data/damage.h"
+#include "base/data/pattern.h"
+#include "base/data/signature.h"
 #include "base/shape/offset.h"
 #include "base/stats.h"
 #include "base/str.h"
@@ -33,6 +35,28 @@ struct ior_options {
 /* Offsets that are taken at a time where all transfers have the same data: no fewer than lanes. */
 #define IOR_OFFSETS_AHEAD 64
 _Static_assert(IOR_OFFSETS_AHEAD >= WEIR_LANES, "each lane has an offset");
+
+/* The data of the transfers of a file: a pattern, or units with a signature. */
+struct weir_data {
+    struct weir_pattern pattern;
+    const struct weir_layout *layout; /* of the file */
+    bool by_block; /* a block has the data of the task whose block it is, whoever writes it: so it
+                    * is right after any number of writers, in any order */
+    struct weir_signature unit; /* where the packet of the pattern is SIGNATURE */
+    bool unit_known;            /* run and repetition of the data are ours */
+    struct weir_signature_seen seen;
+};
+
+static inline bool weir_data_is_signed(const struct weir_data *c)
+{
+    return c->pattern.packet == WEIR_PACKET_SIGNATURE;
+}
+
+/* Do the data change from one transfer to the next? */
+static inline bool weir_data_varies(const struct weir_data *c)
+{
+    return c->by_block || weir_pattern_varies(&c->pattern);
+}
 
 struct ior_data {
     struct weir_data content;
